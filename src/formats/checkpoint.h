@@ -1,0 +1,73 @@
+// What a model file holds, whatever its format: metadata and a directory of tensors whose bytes can be had.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/base/status.h"
+#include "src/base/tensor.h"
+#include "src/formats/metadata.h"
+
+namespace inlay {
+
+// Random-access bytes: a mapped file, memory of the caller, or read callbacks.
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  virtual uint64_t size() const = 0;
+  // Bytes [offset, offset + n) without copying, or null if the source cannot (then read() is to be used).
+  virtual const std::byte* view(uint64_t offset, uint64_t n) const = 0;
+  virtual Status read(uint64_t offset, std::span<std::byte> into) const = 0;
+  // The range will not be read again: its pages may be dropped.
+  virtual void discard(uint64_t offset, uint64_t n) const { (void)offset, (void)n; }
+  virtual std::string_view name() const = 0;  // for messages
+};
+
+Result<std::unique_ptr<ByteSource>> map_file(const std::string& path);
+// The memory must stay valid while the source lives.
+std::unique_ptr<ByteSource> borrow_memory(std::span<const std::byte> bytes, std::string name);
+// read: fills `n` bytes from `offset`, returns 0 or an error number.
+using ReadCallback = int32_t (*)(void* user, uint64_t offset, void* into, uint64_t n);
+std::unique_ptr<ByteSource> read_through(ReadCallback read, void* user, uint64_t size, std::string name);
+
+struct TensorEntry {
+  std::string_view name;           // points into the checkpoint's metadata bytes
+  DType dtype = DType::f32;
+  int32_t rank = 0;
+  std::array<int64_t, 4> shape{};  // outermost first, entries past the rank are 1
+  uint32_t source = 0;             // which of the checkpoint's sources
+  uint64_t offset = 0;             // in that source, absolute
+  uint64_t n_bytes = 0;            // checked: row_bytes x rows, inside the source, overlapping no other tensor
+};
+
+class Checkpoint {
+ public:
+  Checkpoint() = default;
+  Checkpoint(Metadata metadata, std::vector<TensorEntry> tensors, std::vector<std::unique_ptr<ByteSource>> sources,
+             std::vector<std::shared_ptr<const std::vector<std::byte>>> headers);
+  Checkpoint(Checkpoint&&) = default;
+  Checkpoint& operator=(Checkpoint&&) = default;
+
+  const Metadata& metadata() const { return metadata_; }
+  std::span<const TensorEntry> tensors() const { return tensors_; }
+  const TensorEntry* find(std::string_view name) const;  // null if absent
+  uint64_t n_tensor_bytes() const;
+
+  // The tensor's bytes: a view of the source where it can give one, otherwise read into `scratch`, which is grown.
+  Result<const std::byte*> bytes(const TensorEntry& tensor, std::vector<std::byte>& scratch) const;
+  void discard(const TensorEntry& tensor) const;
+
+ private:
+  Metadata metadata_;
+  std::vector<TensorEntry> tensors_;
+  std::vector<std::unique_ptr<ByteSource>> sources_;
+  std::vector<std::shared_ptr<const std::vector<std::byte>>> headers_;  // keep the names of split files alive
+  std::vector<uint32_t> by_name_;
+};
+
+}  // namespace inlay

@@ -1,0 +1,60 @@
+// The key-value part of a model file, owned: it outlives the file that it came from.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "src/base/status.h"
+
+namespace inlay {
+
+enum class MetaType : uint8_t { u8, i8, u16, i16, u32, i32, f32, boolean, string, array, u64, i64, f64 };
+
+struct MetaValue {
+  MetaType type = MetaType::u8;
+  MetaType element_type = MetaType::u8;  // of an array
+  uint64_t count = 0;                    // elements of an array
+  const std::byte* data = nullptr;       // scalar or packed array elements, little-endian, unaligned; not for strings
+  std::string_view text;                 // of a string
+  std::vector<std::string_view> texts;   // of an array of strings
+};
+
+struct MetaEntry {
+  std::string_view key;
+  MetaValue value;
+};
+
+// Keys are unique. Views point into `bytes`, which the object owns.
+class Metadata {
+ public:
+  Metadata() = default;
+  Metadata(std::shared_ptr<const std::vector<std::byte>> bytes, std::vector<MetaEntry> entries);
+
+  std::span<const MetaEntry> entries() const { return entries_; }  // in the file's order
+  const MetaValue* find(std::string_view key) const;               // null if absent
+
+  // The typed getters convert between integer widths (range-checked) and f32/f64; another type is a format error that
+  // names the key. `get_*` needs the key; `*_or` gives the fallback if it is absent (a wrong type is still an error).
+  Result<uint64_t> get_u64(std::string_view key) const;
+  Result<double> get_f64(std::string_view key) const;
+  Result<bool> get_bool(std::string_view key) const;
+  Result<std::string_view> get_string(std::string_view key) const;
+  Result<uint64_t> u64_or(std::string_view key, uint64_t fallback) const;
+  Result<double> f64_or(std::string_view key, double fallback) const;
+  Result<bool> bool_or(std::string_view key, bool fallback) const;
+  Result<std::string_view> string_or(std::string_view key, std::string_view fallback) const;
+  // Arrays of any integer type (int32), of f32/f64 (float), of strings. Empty if absent.
+  Result<std::vector<int32_t>> i32_array(std::string_view key) const;
+  Result<std::vector<float>> f32_array(std::string_view key) const;
+  Result<std::span<const std::string_view>> string_array(std::string_view key) const;
+
+ private:
+  std::shared_ptr<const std::vector<std::byte>> bytes_;
+  std::vector<MetaEntry> entries_;
+  std::vector<uint32_t> by_key_;  // indices into entries_, sorted by key
+};
+
+}  // namespace inlay

@@ -1,0 +1,68 @@
+// Text to token ids and back. Immutable after loading; every method may be called from any thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/base/status.h"
+#include "src/formats/metadata.h"
+
+namespace inlay {
+
+enum class TokenKind : uint8_t { normal, unknown, control, user_defined, unused, byte };
+
+struct EncodeOptions {
+  bool add_special = true;    // BOS/EOS as the model's metadata asks
+  bool parse_special = false; // control tokens written in the text become their ids
+};
+
+struct DecodeOptions {
+  bool show_special = false;   // control tokens give their text instead of nothing
+};
+
+class Tokenizer {
+ public:
+  virtual ~Tokenizer() = default;
+
+  // Reads tokenizer.ggml.*. `no_vocab` models give null inside the Result.
+  static Result<std::unique_ptr<Tokenizer>> from_metadata(const Metadata& metadata);
+
+  // Appends ids to `out`. Ill-formed UTF-8 is taken as U+FFFD per maximal ill-formed part; never fails on any bytes.
+  virtual void encode(std::string_view text, const EncodeOptions& options, std::vector<int32_t>& out) const = 0;
+  // Appends bytes to `out` (possibly an incomplete UTF-8 sequence at the end). Ids out of range are an error.
+  virtual Status decode(std::span<const int32_t> ids, const DecodeOptions& options, std::string& out) const = 0;
+
+  virtual int32_t n_tokens() const = 0;
+  // The bytes that one token stands for, as decode gives them in the middle of a text (so SPM keeps its space);
+  // a control token's own text. Valid as long as the tokenizer.
+  virtual std::string_view piece(int32_t id) const = 0;
+  virtual TokenKind kind(int32_t id) const = 0;
+  virtual float score(int32_t id) const = 0;
+  virtual bool is_end_of_generation(int32_t id) const = 0;  // EOS, EOT and their kin
+  // -1 where the vocabulary has none
+  virtual int32_t bos() const = 0;
+  virtual int32_t eos() const = 0;
+  virtual bool adds_bos() const = 0;
+  // SPM drops the one space that it prefixes; true if the first piece of a text loses its leading space.
+  virtual bool strips_leading_space() const = 0;
+};
+
+// Holds back an incomplete UTF-8 sequence at the end of a growing text, so that what leaves is always complete.
+// Bytes that can never become valid leave as U+FFFD.
+class Utf8Assembler {
+ public:
+  void append(std::string_view bytes, std::string& out);  // appends complete text to `out`
+  void flush(std::string& out);                           // the held bytes, as U+FFFD
+  void clear() { n_held_ = 0; }
+  bool empty() const { return n_held_ == 0; }
+
+ private:
+  unsigned char held_[4] = {};
+  int32_t n_held_ = 0;
+};
+
+}  // namespace inlay
