@@ -1,0 +1,50 @@
+// Arguments of the kernels that every backend shares, one POD struct per op. Activations are float, (row, column) with
+// the column contiguous; a "row" of activations belongs to one token.
+#pragma once
+
+#include <cstdint>
+
+namespace inlay {
+
+struct RmsNormArgs {
+  const float* x;       // (m, ld_x), n columns used
+  const float* weight;  // (n)
+  float* out;           // (m, ld_out)
+  int64_t n, ld_x, ld_out;
+  float epsilon;
+};
+
+// Rotates the first n_rot dimensions of every head in place; the pairs are (i, i + n_rot/2) ("NEOX" order): the loader
+// has already brought interleaved checkpoints into this order.
+struct RopeArgs {
+  float* x;                  // (m, n_heads, d_head), rows ld_x apart
+  const int32_t* positions;  // (m)
+  const float* inv_freq;     // (n_rot / 2) radians per position, scaling already applied
+  int64_t n_heads, d_head, n_rot, ld_x;
+  float magnitude;           // multiplies cosine and sine (YaRN), 1 otherwise
+};
+
+// Keys and values of one layer live in blocks of block_tokens positions. How a block is laid out inside is the
+// backend's business.
+struct KvAppendArgs {
+  const float* k;             // (m, n_kv_heads, d_head), rows ld apart
+  const float* v;
+  void* k_pool;               // first block of this layer
+  void* v_pool;
+  const int32_t* positions;   // (m)
+  const int32_t* block_table; // (blocks of this sequence); position p is in block_table[p / block_tokens]
+  int64_t m, n_kv_heads, d_head, block_tokens, ld;
+};
+
+// Causal attention of the m consecutive queries of one sequence over everything cached up to each of them.
+struct AttentionArgs {
+  const float* q;             // (m, n_heads, d_head), rows ld_q apart
+  float* out;                 // (m, n_heads, d_head), rows ld_out apart
+  const void* k_pool;
+  const void* v_pool;
+  const int32_t* block_table;
+  int64_t m, first_position, n_heads, n_kv_heads, d_head, block_tokens, ld_q, ld_out;
+  float scale;
+};
+
+}  // namespace inlay
