@@ -1,0 +1,109 @@
+#include "src/base/alloc.h"
+
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <new>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+namespace inlay {
+namespace {
+
+// AddressSanitizer puts red zones around blocks of operator new only, so everything goes there when it watches.
+#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
+constexpr bool kMapLargeBlocks = true;
+#else
+constexpr bool kMapLargeBlocks = false;
+#endif
+
+Status out_of_memory(uint64_t bytes, uint64_t available, const char* what) {
+  Status status = error(Code::out_of_memory, "%s needs %" PRIu64 " bytes of host memory, %" PRIu64 " are available",
+                        what, bytes, available);
+  status.required = bytes;
+  status.available = available;
+  return status;
+}
+
+#if defined(__linux__)
+// Maps `bytes` (a multiple of the huge page) at a multiple of the huge page: maps one page more and cuts off both ends.
+std::byte* map_aligned(uint64_t bytes) {
+  constexpr uint64_t kAlign = HostBuffer::kHugePage;
+  void* raw = mmap(nullptr, bytes + kAlign, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (raw == MAP_FAILED) return nullptr;
+  auto* start = static_cast<std::byte*>(raw);
+  const uint64_t head = (kAlign - reinterpret_cast<uintptr_t>(start) % kAlign) % kAlign;
+  if (head != 0) munmap(start, head);
+  munmap(start + head + bytes, kAlign - head);
+  madvise(start + head, bytes, MADV_HUGEPAGE);  // a hint: a kernel without huge pages refuses it and nothing is lost
+  return start + head;
+}
+#endif
+
+}  // namespace
+
+uint64_t available_host_memory() {
+#if defined(__linux__)
+  std::FILE* file = std::fopen("/proc/meminfo", "re");
+  if (file == nullptr) return std::numeric_limits<uint64_t>::max();
+  uint64_t kib = 0;
+  bool known = false;
+  char line[256];
+  while (std::fgets(line, sizeof line, file) != nullptr) {
+    uint64_t value = 0;
+    if (std::sscanf(line, "MemAvailable: %" SCNu64, &value) == 1) {
+      kib += value;
+      known = true;
+    } else if (std::sscanf(line, "SwapFree: %" SCNu64, &value) == 1) {
+      kib += value;
+    }
+  }
+  std::fclose(file);
+  if (known) return kib * 1024;
+#endif
+  return std::numeric_limits<uint64_t>::max();
+}
+
+Result<HostBuffer> HostBuffer::allocate(uint64_t bytes, const char* what) {
+  HostBuffer buffer;
+  if (bytes == 0) return buffer;
+  const bool large = bytes >= kHugePage;
+  if (large) {
+    // The kernel promises memory that it does not have and kills the host program later; so the promise is checked
+    // here.
+    const uint64_t available = available_host_memory();
+    if (bytes > available || bytes > std::numeric_limits<uint64_t>::max() / 4)
+      return out_of_memory(bytes, available, what);
+  }
+#if defined(__linux__)
+  if (large && kMapLargeBlocks) {
+    const uint64_t mapped = (bytes + kHugePage - 1) / kHugePage * kHugePage;
+    buffer.data_ = map_aligned(mapped);
+    if (buffer.data_ == nullptr) return out_of_memory(bytes, available_host_memory(), what);
+    buffer.size_ = bytes;
+    buffer.mapped_ = mapped;
+    return buffer;
+  }
+#endif
+  buffer.data_ = static_cast<std::byte*>(::operator new (bytes, std::align_val_t{kAlignment}, std::nothrow));
+  if (buffer.data_ == nullptr) return out_of_memory(bytes, available_host_memory(), what);
+  buffer.size_ = bytes;
+  std::memset(buffer.data_, 0, bytes);
+  return buffer;
+}
+
+HostBuffer::~HostBuffer() {
+  if (data_ == nullptr) return;
+#if defined(__linux__)
+  if (mapped_ != 0) {
+    munmap(data_, mapped_);
+    return;
+  }
+#endif
+  ::operator delete (data_, std::align_val_t{kAlignment});
+}
+
+}  // namespace inlay
