@@ -1,0 +1,13 @@
+// Llama 1 to 3, Mistral and their many descendants. Llama 3's RoPE scaling comes as the tensor rope_freqs.weight.
+#include "src/model/arch_spec.h"
+
+namespace inlay {
+
+const ArchSpec kLlama = {
+    .name = "llama",
+    .interleaved_rope = true,
+    .qkv_bias = Presence::optional,
+    .qk_norm = Presence::never,
+};
+
+}  // namespace inlay

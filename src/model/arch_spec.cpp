@@ -1,0 +1,17 @@
+#include "src/model/arch_spec.h"
+
+namespace inlay {
+
+std::span<const ArchSpec* const> all_archs() {
+  static constexpr const ArchSpec* kAll[] = {&kLlama, &kQwen2, &kQwen3};
+  return kAll;
+}
+
+const ArchSpec* find_arch(std::string_view name) {
+  for (const ArchSpec* arch : all_archs()) {
+    if (name == arch->name) return arch;
+  }
+  return nullptr;
+}
+
+}  // namespace inlay

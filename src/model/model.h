@@ -1,0 +1,82 @@
+// A checkpoint understood: its sizes, and each weight that the Plan will use, checked against the family's formulas.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "src/base/status.h"
+#include "src/formats/checkpoint.h"
+#include "src/model/arch_spec.h"
+#include "src/model/model_spec.h"
+
+namespace inlay {
+
+enum class WeightRole : uint8_t {
+  token_embd,
+  output_norm,
+  output,
+  attn_norm,
+  attn_q,
+  attn_k,
+  attn_v,
+  attn_q_bias,
+  attn_k_bias,
+  attn_v_bias,
+  attn_q_norm,
+  attn_k_norm,
+  attn_output,
+  ffn_norm,
+  ffn_gate,
+  ffn_up,
+  ffn_down,
+  count
+};
+
+inline constexpr int32_t kNoLayer = -1;
+
+struct Weight {
+  WeightRole role;
+  int32_t layer = kNoLayer;
+  std::string name;        // the tensor's name in the file
+  DType dtype = DType::f32;
+  int64_t n_rows = 1;      // 1 for vectors
+  int64_t n_cols = 0;
+  bool unpermute = false;  // rows are stored for interleaved RoPE
+  uint32_t tensor = 0;     // index into the checkpoint's directory
+
+  uint64_t n_bytes() const { return row_bytes(dtype, static_cast<uint64_t>(n_cols)) * static_cast<uint64_t>(n_rows); }
+};
+
+class Model {
+ public:
+  // The checkpoint must outlive read().
+  static Result<Model> from_checkpoint(const Checkpoint& checkpoint);
+
+  const ModelSpec& spec() const { return spec_; }
+  const std::vector<Weight>& weights() const { return weights_; }  // in the order in which the Plan uses them
+  const Weight* find(WeightRole role, int32_t layer = kNoLayer) const;
+  uint64_t n_params() const;
+  uint64_t n_weight_bytes() const;
+
+ private:
+  ModelSpec spec_;
+  std::vector<Weight> weights_;
+};
+
+// The bytes of a weight, rows contiguous in the order that the kernels use. Where they must be read or reordered they
+// go through `scratch`, which is grown and stays valid until the next call.
+class WeightReader {
+ public:
+  WeightReader(const Checkpoint& checkpoint, const Model& model) : checkpoint_(checkpoint), model_(model) {}
+  Result<const std::byte*> read(const Weight& weight);
+  Result<std::vector<float>> read_vector(const Weight& weight);  // norms and biases: F32, F16 or BF16 in the file
+  void discard(const Weight& weight) const;                      // will not be read again
+
+ private:
+  const Checkpoint& checkpoint_;
+  const Model& model_;
+  std::vector<std::byte> scratch_, reordered_;
+};
+
+}  // namespace inlay

@@ -1,0 +1,75 @@
+// Builds the Plan of a decoder from its model.
+#include "src/plan/plan.h"
+
+namespace inlay {
+namespace {
+
+class DecoderBuilder {
+ public:
+  DecoderBuilder(const Model& model, Plan& plan) : model_(model), plan_(plan) {}
+
+  void build() {
+    add(OpKind::embed, 0, {{slot::embed_table, WeightRole::token_embd}});
+    for (int32_t layer = 0; layer < plan_.spec.n_layers; ++layer) add_layer(layer);
+    const WeightRole head = plan_.spec.tied_embeddings ? WeightRole::token_embd : WeightRole::output;
+    add(OpKind::head, 0, {{slot::norm, WeightRole::output_norm}, {slot::head, head}});
+    add(OpKind::sample, 0, {});
+  }
+
+ private:
+  struct Use {
+    size_t slot;
+    WeightRole role;
+  };
+
+  void add_layer(int32_t layer) {
+    add(OpKind::attn_in, layer,
+        {{slot::norm, WeightRole::attn_norm},
+         {slot::q, WeightRole::attn_q},
+         {slot::k, WeightRole::attn_k},
+         {slot::v, WeightRole::attn_v},
+         {slot::q_bias, WeightRole::attn_q_bias},
+         {slot::k_bias, WeightRole::attn_k_bias},
+         {slot::v_bias, WeightRole::attn_v_bias},
+         {slot::q_norm, WeightRole::attn_q_norm},
+         {slot::k_norm, WeightRole::attn_k_norm}});
+    add(OpKind::attention, layer, {});
+    add(OpKind::attn_out, layer, {{slot::projection, WeightRole::attn_output}});
+    add(OpKind::ffn_in, layer,
+        {{slot::norm, WeightRole::ffn_norm}, {slot::gate, WeightRole::ffn_gate}, {slot::up, WeightRole::ffn_up}});
+    add(OpKind::ffn_out, layer, {{slot::projection, WeightRole::ffn_down}});
+  }
+
+  void add(OpKind kind, int32_t layer, std::initializer_list<Use> uses) {
+    Op op{.kind = kind, .layer = static_cast<uint16_t>(layer), .weights = {}};
+    op.weights.fill(kNoWeight);
+    for (const Use& use : uses) {
+      const bool of_layer = kind != OpKind::embed && kind != OpKind::head;
+      const Weight* w = model_.find(use.role, of_layer ? layer : kNoLayer);
+      if (!w) continue;  // validate() knows which may be absent
+      op.weights[use.slot] = static_cast<WeightIndex>(w - model_.weights().data());
+      ++op.n_weights;
+    }
+    plan_.ops.push_back(op);
+  }
+
+  const Model& model_;
+  Plan& plan_;
+};
+
+}  // namespace
+
+Result<Plan> build_plan(const Model& model) {
+  if (model.weights().size() >= kNoWeight) {
+    return error(Code::unsupported, "%zu weights are more than the %u that a plan can name", model.weights().size(), kNoWeight);
+  }
+  Plan plan;
+  plan.spec = model.spec();
+  plan.rope = make_rope_table(plan.spec.rope);
+  plan.weights = model.weights();
+  DecoderBuilder(model, plan).build();
+  INLAY_TRY(validate(plan));
+  return plan;
+}
+
+}  // namespace inlay

@@ -1,0 +1,110 @@
+#include "src/plan/plan.h"
+
+#include <iterator>
+
+namespace inlay {
+namespace {
+
+constexpr const char* kOpNames[] = {"embed", "attn_in", "attention", "attn_out", "ffn_in", "ffn_out", "head", "sample"};
+static_assert(std::size(kOpNames) == static_cast<size_t>(OpKind::count));
+
+constexpr OpKind kLayerOps[] = {OpKind::attn_in, OpKind::attention, OpKind::attn_out, OpKind::ffn_in, OpKind::ffn_out};
+
+struct SlotShape {
+  size_t slot;
+  const char* what;
+  int64_t n_rows, n_cols;
+  bool needed;
+};
+
+// What an op must be given. Slots that are not listed must be empty.
+std::vector<SlotShape> expected_weights(const ModelSpec& s, OpKind kind) {
+  const int64_t d = s.d_model, q = s.d_q(), kv = s.d_kv(), ff = s.d_ff;
+  switch (kind) {
+    case OpKind::embed: return {{slot::embed_table, "embedding", s.n_vocab, d, true}};
+    case OpKind::attn_in:
+      return {{slot::norm, "norm", 1, d, true},
+              {slot::q, "q", q, d, true},
+              {slot::k, "k", kv, d, true},
+              {slot::v, "v", kv, d, true},
+              {slot::q_bias, "q_bias", 1, q, s.qkv_bias},
+              {slot::k_bias, "k_bias", 1, kv, s.qkv_bias},
+              {slot::v_bias, "v_bias", 1, kv, s.qkv_bias},
+              {slot::q_norm, "q_norm", 1, s.d_head, s.qk_norm},
+              {slot::k_norm, "k_norm", 1, s.d_head, s.qk_norm}};
+    case OpKind::attn_out: return {{slot::projection, "projection", d, q, true}};
+    case OpKind::ffn_in:
+      return {{slot::norm, "norm", 1, d, true}, {slot::gate, "gate", ff, d, true}, {slot::up, "up", ff, d, true}};
+    case OpKind::ffn_out: return {{slot::projection, "projection", d, ff, true}};
+    case OpKind::head: return {{slot::norm, "norm", 1, d, true}, {slot::head, "head", s.n_vocab, d, true}};
+    default: return {};
+  }
+}
+
+Status check_weights(const Plan& plan, size_t index) {
+  const Op& op = plan.ops[index];
+  std::array<bool, std::tuple_size_v<decltype(Op::weights)>> allowed{};
+  for (const SlotShape& expected : expected_weights(plan.spec, op.kind)) {
+    allowed[expected.slot] = expected.needed;
+    const WeightIndex i = op.weights[expected.slot];
+    if (i == kNoWeight) {
+      if (!expected.needed) continue;
+      return error(Code::internal, "op %zu (%s) lacks its weight %s", index, op_name(op.kind), expected.what);
+    }
+    if (i >= plan.weights.size()) {
+      return error(Code::internal, "op %zu (%s) names weight %u of %zu", index, op_name(op.kind), i, plan.weights.size());
+    }
+    const Weight& w = plan.weights[i];
+    if (w.n_rows != expected.n_rows || w.n_cols != expected.n_cols) {
+      return error(Code::internal, "op %zu (%s): %s is %lld x %lld, expected %lld x %lld", index, op_name(op.kind), w.name.c_str(),
+                   static_cast<long long>(w.n_rows), static_cast<long long>(w.n_cols), static_cast<long long>(expected.n_rows),
+                   static_cast<long long>(expected.n_cols));
+    }
+  }
+  for (size_t s = 0; s < op.weights.size(); ++s) {
+    if (op.weights[s] != kNoWeight && !allowed[s]) {
+      return error(Code::internal, "op %zu (%s) has a weight in slot %zu, which it does not use", index, op_name(op.kind), s);
+    }
+  }
+  return {};
+}
+
+OpKind expected_kind(const Plan& plan, size_t index, uint16_t& layer) {
+  constexpr size_t kPerLayer = std::size(kLayerOps);
+  const size_t n_layer_ops = static_cast<size_t>(plan.spec.n_layers) * kPerLayer;
+  layer = 0;
+  if (index == 0) return OpKind::embed;
+  if (index <= n_layer_ops) {
+    layer = static_cast<uint16_t>((index - 1) / kPerLayer);
+    return kLayerOps[(index - 1) % kPerLayer];
+  }
+  return index == n_layer_ops + 1 ? OpKind::head : OpKind::sample;
+}
+
+}  // namespace
+
+const char* op_name(OpKind kind) { return kind < OpKind::count ? kOpNames[static_cast<size_t>(kind)] : "?"; }
+
+Status validate(const Plan& plan) {
+  const size_t n_expected = static_cast<size_t>(plan.spec.n_layers) * std::size(kLayerOps) + 3;
+  if (plan.ops.size() != n_expected) {
+    return error(Code::internal, "the plan has %zu ops, a decoder of %d layers has %zu", plan.ops.size(), plan.spec.n_layers,
+                 n_expected);
+  }
+  if (plan.rope.inv_freq.size() * 2 != static_cast<size_t>(plan.spec.rope.n_rot)) {
+    return error(Code::internal, "the plan has %zu RoPE frequencies for %d rotated dimensions", plan.rope.inv_freq.size(),
+                 plan.spec.rope.n_rot);
+  }
+  for (size_t i = 0; i < plan.ops.size(); ++i) {
+    uint16_t layer;
+    const OpKind kind = expected_kind(plan, i, layer);
+    if (plan.ops[i].kind != kind || plan.ops[i].layer != layer) {
+      return error(Code::internal, "op %zu is %s of layer %u, expected %s of layer %u", i, op_name(plan.ops[i].kind),
+                   plan.ops[i].layer, op_name(kind), layer);
+    }
+    INLAY_TRY(check_weights(plan, i));
+  }
+  return {};
+}
+
+}  // namespace inlay

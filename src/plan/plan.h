@@ -1,0 +1,91 @@
+// The Plan: an immutable flat list of coarse ops, built once per model and executed by every backend. One op is one
+// barrier, one row of a profile, one point to stop at.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "src/base/status.h"
+#include "src/model/model.h"
+
+namespace inlay {
+
+// embed:     hidden = token_embd[token]
+// attn_in:   q, k, v = W{q,k,v} rms_norm(hidden) (+ bias) (qk-norm) (RoPE); k and v join the KV cache
+// attention: heads = softmax(q K^T / sqrt(d_head)) V, causal
+// attn_out:  hidden += Wo heads
+// ffn_in:    ffn = silu(Wgate rms_norm(hidden)) * (Wup rms_norm(hidden))
+// ffn_out:   hidden += Wdown ffn
+// head:      logits = Whead rms_norm(hidden), only for the rows that are asked for
+// sample:    one token for each sequence that asks for it
+enum class OpKind : uint8_t { embed, attn_in, attention, attn_out, ffn_in, ffn_out, head, sample, count };
+
+const char* op_name(OpKind kind);
+
+using WeightIndex = uint16_t;  // into Model::weights()
+inline constexpr WeightIndex kNoWeight = 0xFFFF;
+
+struct Op {
+  OpKind kind;
+  uint8_t n_weights = 0;
+  uint16_t layer = 0;                  // 0 for ops outside of layers
+  std::array<WeightIndex, 14> weights; // by the slots below; kNoWeight where the family has none
+};
+static_assert(sizeof(Op) == 32);
+
+// Slots of Op::weights.
+namespace slot {
+inline constexpr size_t embed_table = 0;
+inline constexpr size_t norm = 0;  // attn_in, ffn_in, head
+inline constexpr size_t q = 1, k = 2, v = 3, q_bias = 4, k_bias = 5, v_bias = 6, q_norm = 7, k_norm = 8;
+inline constexpr size_t gate = 1, up = 2;
+inline constexpr size_t head = 1;
+inline constexpr size_t projection = 0;  // attn_out, ffn_out
+}  // namespace slot
+
+// How many positions one block of the KV cache holds.
+inline constexpr int32_t kKvBlockTokens = 32;
+
+struct Plan {
+  ModelSpec spec;
+  RopeTable rope;
+  std::vector<Weight> weights;
+  std::vector<Op> ops;
+
+  const Weight* weight(const Op& op, size_t slot) const {
+    const WeightIndex i = op.weights[slot];
+    return i == kNoWeight ? nullptr : &weights[i];
+  }
+};
+
+Result<Plan> build_plan(const Model& model);
+
+// The order and layers of the ops, each op's weights and their shapes. A plan that passes can be executed.
+Status validate(const Plan& plan);
+
+// What one execution is about, for costs.
+struct StepShape {
+  int64_t n_tokens = 1;
+  int64_t n_past = 0;    // tokens in the cache before the step, each sequence
+  int64_t n_sequences = 1;
+  int64_t n_logit_rows = 1;
+  int64_t kv_element_bytes = 2;
+};
+
+struct OpCost {
+  uint64_t weight_bytes = 0;      // as the file stores them, each read once
+  uint64_t kv_bytes = 0;          // read and written
+  uint64_t activation_bytes = 0;  // float values read and written
+  uint64_t flops = 0;             // multiply and add count as two
+  uint64_t total_bytes() const { return weight_bytes + kv_bytes + activation_bytes; }
+};
+
+OpCost cost(const Plan& plan, const Op& op, const StepShape& shape);
+
+// A table for people: one line per op with its weights, bytes and flops, and the totals.
+std::string dump(const Plan& plan, const StepShape& shape);
+
+}  // namespace inlay
