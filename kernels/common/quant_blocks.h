@@ -1,0 +1,114 @@
+// Blocks of the quantized types as GGUF files store them (little-endian, no padding), and the few bit tricks that
+// reading them takes. Bytes only, so that a block may lie at any address.
+//
+// Functions are static: this header is also compiled for instruction sets that the running processor may lack, and a
+// shared inline copy could come from there.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "kernels/common/dtype.h"
+
+namespace inlay {
+
+struct Fp16 {
+  uint8_t bytes[2];
+};
+
+// Every FP16 value is a float, subnormals, infinities and NaN payloads included.
+[[maybe_unused]] static inline float to_float(Fp16 h) {
+  const uint32_t bits = static_cast<uint32_t>(h.bytes[0]) | static_cast<uint32_t>(h.bytes[1]) << 8;
+  const uint32_t sign = (bits & 0x8000u) << 16, exponent = bits >> 10 & 31, mantissa = bits & 0x3ff;
+  uint32_t out;
+  if (exponent == 31) {
+    out = sign | 0x7f800000u | mantissa << 13;
+  } else if (exponent != 0) {
+    out = sign | (exponent + 112) << 23 | mantissa << 13;
+  } else {
+    const float magnitude = static_cast<float>(mantissa) * 0x1p-24f;  // exact
+    std::memcpy(&out, &magnitude, 4);
+    out |= sign;
+  }
+  float value;
+  std::memcpy(&value, &out, 4);
+  return value;
+}
+
+struct Bf16 {
+  uint8_t bytes[2];
+};
+
+[[maybe_unused]] static inline float to_float(Bf16 h) {
+  const uint32_t bits = static_cast<uint32_t>(h.bytes[0]) << 16 | static_cast<uint32_t>(h.bytes[1]) << 24;
+  float value;
+  std::memcpy(&value, &bits, 4);
+  return value;
+}
+
+// 32 columns a block. "Halves": byte j holds column j in its low nibble and column j + 16 in its high one.
+struct BlockQ8_0 {  // d * q
+  Fp16 d;
+  int8_t q[32];
+};
+struct BlockQ4_0 {  // d * (q - 8), halves
+  Fp16 d;
+  uint8_t q[16];
+};
+struct BlockQ4_1 {  // d * q + m, halves
+  Fp16 d, m;
+  uint8_t q[16];
+};
+struct BlockQ5_0 {  // d * (q - 16), halves; bit j of high (a little-endian word) is bit 4 of column j
+  Fp16 d;
+  uint8_t high[4];
+  uint8_t q[16];
+};
+struct BlockQ5_1 {  // d * q + m, bits as in Q5_0
+  Fp16 d, m;
+  uint8_t high[4];
+  uint8_t q[16];
+};
+
+// 256 columns a block, in 8 groups of 32. Group g lies in bytes 32 * (g / 2) .. + 31 of q: low nibbles where g is even,
+// high nibbles where it is odd.
+struct BlockQ4_K {  // (d * scale_g) * q - dmin * min_g
+  Fp16 d, dmin;
+  uint8_t scales[12];  // 8 scales and 8 mins of 6 bits, see k_scale
+  uint8_t q[128];
+};
+struct BlockQ5_K {  // as Q4_K; bit g of high[l] is bit 4 of column 32 * g + l
+  Fp16 d, dmin;
+  uint8_t scales[12];
+  uint8_t high[32];
+  uint8_t q[128];
+};
+// 256 columns in two halves of 128, each four groups of 32. Column l of group g of a half: low four bits in
+// q_low[32 * (g % 2) + l] (low nibble for g < 2, else the high one), upper two at bit 2 * g of q_high[l].
+struct BlockQ6_K {  // (d * scale) * (q - 32), a scale per 16 columns
+  uint8_t q_low[128];
+  uint8_t q_high[64];
+  int8_t scales[16];
+  Fp16 d;
+};
+
+static_assert(sizeof(BlockQ8_0) == traits(DType::q8_0).block_bytes);
+static_assert(sizeof(BlockQ4_0) == traits(DType::q4_0).block_bytes);
+static_assert(sizeof(BlockQ4_1) == traits(DType::q4_1).block_bytes);
+static_assert(sizeof(BlockQ5_0) == traits(DType::q5_0).block_bytes);
+static_assert(sizeof(BlockQ5_1) == traits(DType::q5_1).block_bytes);
+static_assert(sizeof(BlockQ4_K) == traits(DType::q4_k).block_bytes);
+static_assert(sizeof(BlockQ5_K) == traits(DType::q5_k).block_bytes);
+static_assert(sizeof(BlockQ6_K) == traits(DType::q6_k).block_bytes);
+static_assert(alignof(BlockQ6_K) == 1 && alignof(BlockQ4_K) == 1);
+
+// Scale (which = 0) or min (which = 1) of group g of a Q4_K or Q5_K block. Groups 0..3: the low six bits of byte
+// g + 4 * which. Groups 4..7: low four bits in a nibble of byte g + 4, upper two in bits 6 and 7 of byte g - 4 + 4 *
+// which.
+[[maybe_unused]] static inline uint8_t k_scale(const uint8_t* scales, int g, int which) {
+  if (g < 4) return scales[g + 4 * which] & 63;
+  const int low = scales[g + 4] >> (4 * which) & 15;
+  return static_cast<uint8_t>(low | (scales[g - 4 + 4 * which] >> 6) << 4);
+}
+
+}  // namespace inlay
