@@ -1,0 +1,94 @@
+// What executes the Plan: one object per device and loaded model. It owns the weights in its own form, the KV pool and
+// all intermediates, taken once; execute() allocates nothing.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "src/backend/step_batch.h"
+#include "src/base/status.h"
+#include "src/plan/plan.h"
+
+namespace inlay {
+
+enum class KvDType : uint8_t { f16, f32 };
+
+struct BackendConfig {
+  int32_t n_kv_blocks = 0;        // of kKvBlockTokens positions, all layers
+  int32_t max_step_tokens = 512;  // tokens of one StepBatch
+  int32_t max_sequences = 1;      // slices of one StepBatch
+  int32_t n_logit_slots = 1;      // logit rows kept, and at most written or sampled in one step
+  int32_t n_context = 0;          // longest sequence
+  int32_t n_threads = 1;
+  KvDType kv_dtype = KvDType::f16;
+};
+
+// Bytes by purpose.
+struct MemoryNeeds {
+  uint64_t weights = 0;
+  uint64_t kv = 0;
+  uint64_t workspace = 0;
+  uint64_t total() const { return weights + kv + workspace; }
+};
+
+// After each op: what it left behind. values: (n_rows, n_cols), valid during the call.
+struct Tap {
+  int32_t op_index;
+  const Op* op;
+  const char* what;
+  const float* values;
+  int64_t n_rows, n_cols;
+};
+
+// For finding the first op that differs between two backends; never set in normal use.
+struct Inspection {
+  int32_t stop_after = -1;  // op index after which execute() returns; -1: runs all
+  std::function<void(const Tap&)> tap;
+};
+
+// Told during loading: bytes of weights done and in all. False cancels.
+using LoadProgress = std::function<bool(uint64_t done, uint64_t total)>;
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  virtual std::string description() const = 0;
+  virtual const Plan& plan() const = 0;
+  virtual const BackendConfig& config() const = 0;
+  virtual MemoryNeeds memory() const = 0;
+
+  // Runs all ops; results[i] belongs to batch.sample_rows[i]. With no tokens only the sampling is done.
+  virtual Status execute(const StepBatch& batch, std::span<SampleResult> results) = 0;
+
+  // Logits last written to a slot, (n_vocab).
+  virtual Status copy_logits(int32_t slot, std::span<float> out) = 0;
+  virtual void duplicate_logits(int32_t from_slot, int32_t to_slot) = 0;
+  virtual void duplicate_kv_block(int32_t from_block, int32_t to_block) = 0;
+
+  void set_inspection(Inspection inspection) { inspection_ = std::move(inspection); }
+
+ protected:
+  Inspection inspection_;
+};
+
+// Refuses a batch that does not fit the plan and the configuration: every index, count and position is checked.
+Status validate(const StepBatch& batch, const Plan& plan, const BackendConfig& config);
+
+// The loop over the ops that host backends share: dispatch, taps, stop_after.
+class OpRunner {
+ public:
+  virtual ~OpRunner() = default;
+
+ protected:
+  Status run_plan(const Plan& plan, const StepBatch& batch, std::span<SampleResult> results, const Inspection& inspection);
+
+  virtual Status run_op(const Op& op, const StepBatch& batch, std::span<SampleResult> results) = 0;
+  // What the op left behind, for taps; values null if there is nothing to show.
+  virtual Tap observe(const Op& op, const StepBatch& batch) = 0;
+};
+
+}  // namespace inlay

@@ -1,0 +1,164 @@
+// An engine: one model on one device, its KV pool and scheduler. A session: one sequence.
+//
+// Calls on different sessions of one engine may come from different threads; the engine serialises what touches the
+// device. Calls on one session are the caller's to order, except cancel() and info().
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "src/backend/backend.h"
+#include "src/engine/kv_pool.h"
+#include "src/engine/log.h"
+#include "src/engine/options.h"
+#include "src/engine/text_stream.h"
+#include "src/tokenizer/tokenizer.h"
+
+namespace inlay {
+
+class Engine;
+
+enum class FinishReason : int32_t { none = 0, end_of_generation = 1, stop_string = 2, max_tokens = 3, cancelled = 4 };
+
+struct SessionInfo {
+  int32_t n_tokens = 0;    // of the sequence, drawn ones included
+  int32_t n_context = 0;
+  int32_t n_drawn = 0;     // since the last prefill or truncation
+  int32_t n_kv_blocks = 0;
+  FinishReason finish_reason = FinishReason::none;
+  uint64_t n_pending_text = 0;  // bytes that an event had no room for
+};
+
+// One drawn token, or why there is none.
+struct StepEvent {
+  Status status;
+  SampleResult sample;
+  FinishReason finish_reason = FinishReason::none;
+};
+
+class Session {
+ public:
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  Engine& engine() const { return *engine_; }
+  std::shared_ptr<Engine> shared_engine() const { return engine_; }
+  SessionInfo info() const;                          // any thread
+  std::span<const int32_t> tokens() const { return tokens_; }
+
+  // Appends tokens and runs them in chunks. On an error or cancellation whole chunks stay; n_done says how many of the
+  // given tokens now belong to the sequence.
+  Status prefill(std::span<const int32_t> tokens, size_t& n_done);
+  Result<std::shared_ptr<Session>> fork();
+  Status truncate(int32_t n_tokens);
+  Status set_sampler(const SamplerParams& params);
+  Status set_stop(std::vector<std::string> stops);
+  // Logits after the last token that was run. invalid_state if there are none.
+  Status copy_logits(std::span<float> out);
+  void cancel() { cancelled_.store(true, std::memory_order_relaxed); }  // any thread
+
+  // Text of drawn tokens that is complete and certain: moves up to n bytes, whole UTF-8 characters only.
+  size_t take_text(char* out, size_t n) { return text_.take(out, n); }
+  size_t n_pending_text() const { return text_.n_ready(); }
+
+ private:
+  friend class Engine;
+  Session(std::shared_ptr<Engine> engine, const SessionOptions& options, int32_t slot);
+
+  void publish();           // makes the figures of info() visible to other threads
+  Status check_room(size_t n_new_tokens) const;
+  void after_rewrite();     // the sequence was changed by the caller: drawing starts anew
+
+  const std::shared_ptr<Engine> engine_;
+  const int32_t slot_;      // logit slot
+  SessionOptions options_;
+  std::vector<int32_t> tokens_;   // capacity n_context
+  std::vector<int32_t> blocks_;   // KV blocks, covering n_computed_ and what the step at hand adds
+  int32_t n_computed_ = 0;        // tokens whose keys and values are cached
+  bool has_logits_ = false;       // the slot holds the logits after tokens_[n_computed_ - 1]
+  int32_t n_drawn_ = 0;
+  FinishReason finish_reason_ = FinishReason::none;
+  TextStream text_;
+  std::atomic<bool> cancelled_{false};
+
+  mutable std::mutex info_mutex_;
+  SessionInfo info_;
+};
+
+struct EngineInfo {
+  uint64_t n_params = 0;
+  MemoryNeeds memory;
+  int32_t n_context = 0;
+  int32_t max_sessions = 0;
+  int32_t n_threads = 0;
+  DeviceKind device = DeviceKind::cpu;
+};
+
+struct EngineStats {
+  uint64_t n_prefill_tokens = 0, n_decode_tokens = 0, n_decode_steps = 0;
+  double prefill_seconds = 0, decode_seconds = 0, load_seconds = 0;
+  int32_t n_sessions = 0;
+  int32_t n_kv_blocks = 0, n_kv_blocks_used = 0, n_kv_blocks_peak = 0;
+};
+
+class Engine : public std::enable_shared_from_this<Engine> {
+ public:
+  static Result<std::shared_ptr<Engine>> load(const std::string& path, const EngineOptions& options);
+  static Result<std::shared_ptr<Engine>> load(std::unique_ptr<ByteSource> source, const EngineOptions& options);
+  // What load would take, without reading weights.
+  static Result<MemoryNeeds> plan_memory(const std::string& path, const EngineOptions& options);
+
+  const ModelSpec& spec() const { return backend_->plan().spec; }
+  const Plan& plan() const { return backend_->plan(); }
+  const Metadata& metadata() const { return metadata_; }
+  const Tokenizer* tokenizer() const { return tokenizer_.get(); }  // null if the model has none
+  EngineInfo info() const;
+  EngineStats stats() const;
+  Log& log() { return *log_; }
+  Backend& backend() { return *backend_; }  // for inspection by tests
+
+  Result<std::shared_ptr<Session>> create_session(const SessionOptions& options);
+
+  // One token for every session that can have one; events[i] belongs to sessions[i]. The status is that of the first
+  // event that has an error, or of the step itself: then no session changed.
+  Status decode_step(std::span<Session* const> sessions, std::span<StepEvent> events);
+
+ private:
+  friend class Session;
+  struct Parts;
+  struct StepArrays;
+  explicit Engine(Parts parts);
+  static Result<std::shared_ptr<Engine>> assemble(Checkpoint checkpoint, const EngineOptions& options);
+
+  Status admit(Session& session, bool& needs_run);
+  Status reserve_blocks(Session& session, int32_t n_positions);
+  void release_blocks(Session& session, int32_t n_positions);
+  Status run_prefill_chunk(Session& session, std::span<const int32_t> chunk);
+  Status run_decode(std::span<Session* const> sessions, std::span<StepEvent> events);
+  void finish_draw(Session& session, StepEvent& event);
+  int32_t take_slot();
+  void return_slot(Session& session);
+
+  std::unique_ptr<Log> log_;
+  Metadata metadata_;
+  std::unique_ptr<Tokenizer> tokenizer_;
+  std::unique_ptr<Backend> backend_;
+  EngineInfo info_;
+  int32_t prefill_chunk_ = 0;
+
+  mutable std::mutex mutex_;  // the device, the pool, the slots, the arrays and the statistics
+  KvPool pool_;
+  std::vector<int32_t> free_slots_;
+  std::unique_ptr<StepArrays> arrays_;
+  EngineStats stats_;
+
+ public:
+  ~Engine();
+};
+
+}  // namespace inlay

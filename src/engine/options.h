@@ -1,0 +1,47 @@
+// How an engine is loaded and what a session is asked for.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/backend/backend.h"
+
+namespace inlay {
+
+enum class DeviceKind : int32_t { automatic = 0, cpu = 1, cuda = 2, reference = 3 };
+enum class LogLevel : int32_t { error = 1, warning = 2, info = 3, debug = 4 };
+
+using LogSink = std::function<void(LogLevel level, std::string_view text)>;
+
+struct EngineOptions {
+  DeviceKind device = DeviceKind::automatic;
+  int32_t device_index = 0;
+  int32_t n_context = 0;         // 0: the model's, at most kDefaultContext
+  int32_t max_sessions = 0;      // 0: kDefaultSessions
+  uint64_t kv_budget_bytes = 0;  // 0: max_sessions full contexts, at most kDefaultKvBudget but one full context at least
+  KvDType kv_dtype = KvDType::f16;
+  int32_t n_threads = 0;         // 0: all cores
+  int32_t prefill_chunk = 0;     // tokens of a prompt per execution; 0: kDefaultPrefillChunk
+  LogLevel log_level = LogLevel::info;
+  LogSink log;                   // called on the thread of the call that logs
+  LoadProgress progress;
+};
+
+inline constexpr int32_t kDefaultContext = 4096;
+inline constexpr int32_t kDefaultSessions = 8;
+inline constexpr uint64_t kDefaultKvBudget = uint64_t{2} << 30;
+inline constexpr int32_t kDefaultPrefillChunk = 512;
+inline constexpr int32_t kMaxSessions = 1024;
+inline constexpr int32_t kMaxPrefillChunk = 4096;
+
+struct SessionOptions {
+  SamplerParams sampler;
+  uint64_t stream = 0;      // with the seed: sessions of equal seed and stream draw equal numbers
+  int32_t max_tokens = 0;   // drawn tokens after which the sequence ends; 0: no limit but the context
+  bool ignore_end_of_generation = false;
+};
+
+}  // namespace inlay
