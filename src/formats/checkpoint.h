@@ -26,17 +26,20 @@ class ByteSource {
   // The range will not be read again: its pages may be dropped.
   virtual void discard(uint64_t offset, uint64_t n) const { (void)offset, (void)n; }
   virtual std::string_view name() const = 0;  // for messages
+
+  bool contains(uint64_t offset, uint64_t n) const { return offset <= size() && n <= size() - offset; }
+  Status check_range(uint64_t offset, uint64_t n) const;  // an error that names the source unless contains()
 };
 
 Result<std::unique_ptr<ByteSource>> map_file(const std::string& path);
 // The memory must stay valid while the source lives.
 std::unique_ptr<ByteSource> borrow_memory(std::span<const std::byte> bytes, std::string name);
-// read: fills `n` bytes from `offset`, returns 0 or an error number.
+// Fills `n` bytes from `offset`, returns 0 or an error number, which becomes Status::native_code.
 using ReadCallback = int32_t (*)(void* user, uint64_t offset, void* into, uint64_t n);
 std::unique_ptr<ByteSource> read_through(ReadCallback read, void* user, uint64_t size, std::string name);
 
 struct TensorEntry {
-  std::string_view name;           // points into the checkpoint's metadata bytes
+  std::string_view name;  // points into the checkpoint's copy of the header
   DType dtype = DType::f32;
   int32_t rank = 0;
   std::array<int64_t, 4> shape{};  // outermost first, entries past the rank are 1
@@ -48,6 +51,7 @@ struct TensorEntry {
 class Checkpoint {
  public:
   Checkpoint() = default;
+  // Names are unique (see duplicate) and every entry's `source` is an index into `sources`.
   Checkpoint(Metadata metadata, std::vector<TensorEntry> tensors, std::vector<std::unique_ptr<ByteSource>> sources,
              std::vector<std::shared_ptr<const std::vector<std::byte>>> headers);
   Checkpoint(Checkpoint&&) = default;
@@ -56,6 +60,8 @@ class Checkpoint {
   const Metadata& metadata() const { return metadata_; }
   std::span<const TensorEntry> tensors() const { return tensors_; }
   const TensorEntry* find(std::string_view name) const;  // null if absent
+  const TensorEntry* duplicate() const;                  // a tensor whose name another one has too, null if none
+  std::string_view source_name(const TensorEntry& tensor) const { return sources_[tensor.source]->name(); }
   uint64_t n_tensor_bytes() const;
 
   // The tensor's bytes: a view of the source where it can give one, otherwise read into `scratch`, which is grown.
@@ -67,7 +73,7 @@ class Checkpoint {
   std::vector<TensorEntry> tensors_;
   std::vector<std::unique_ptr<ByteSource>> sources_;
   std::vector<std::shared_ptr<const std::vector<std::byte>>> headers_;  // keep the names of split files alive
-  std::vector<uint32_t> by_name_;
+  std::vector<uint32_t> by_name_;                                       // indices into tensors_, sorted by name
 };
 
 }  // namespace inlay

@@ -9,7 +9,8 @@
 namespace inlay {
 
 // Opens a file, or all files of a split model given any one of them (`NAME-00001-of-00003.gguf`, keys split.*).
-// Every count, size, offset and alignment is checked against the file before it is used; messages name the field or tensor.
+// Every count, size, offset and alignment is checked against the file before it is used; messages name the field or
+// tensor.
 Result<Checkpoint> open_gguf(const std::string& path);
 
 // Reads one complete (unsplit) GGUF from a source.

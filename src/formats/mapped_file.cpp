@@ -1,0 +1,162 @@
+// Read-only memory-mapped files: POSIX mmap and Windows file mappings.
+#include <cstring>
+#include <system_error>
+
+#include "src/formats/checkpoint.h"
+
+#ifdef _WIN32
+#ifndef NOMINMAX
+#define NOMINMAX
+#endif
+#include <windows.h>
+#else
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#endif
+
+namespace inlay {
+namespace {
+
+struct Mapping {
+  const std::byte* data = nullptr;
+  uint64_t size = 0;
+};
+
+Status system_error(const std::string& path, const char* action, int native_code, bool not_found) {
+  Status s = error(not_found ? Code::not_found : Code::io, "%s: cannot %s: %s", path.c_str(), action,
+                   std::system_category().message(native_code).c_str());
+  s.native_code = native_code;
+  return s;
+}
+
+#ifdef _WIN32
+
+class Handle {
+ public:
+  explicit Handle(HANDLE handle) : handle_(handle) {}
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  ~Handle() {
+    if (valid()) CloseHandle(handle_);
+  }
+  bool valid() const { return handle_ != nullptr && handle_ != INVALID_HANDLE_VALUE; }
+  HANDLE get() const { return handle_; }
+
+ private:
+  HANDLE handle_;
+};
+
+Status last_error(const std::string& path, const char* action) {
+  const DWORD code = GetLastError();
+  return system_error(path, action, static_cast<int>(code),
+                      code == ERROR_FILE_NOT_FOUND || code == ERROR_PATH_NOT_FOUND);
+}
+
+Result<Mapping> map(const std::string& path) {
+  std::wstring wide(path.size() + 1, L'\0');
+  if (!MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path.c_str(), -1, wide.data(), static_cast<int>(wide.size())))
+    return last_error(path, "read the path as UTF-8");
+  const Handle file(CreateFileW(wide.c_str(), GENERIC_READ, FILE_SHARE_READ, nullptr, OPEN_EXISTING, 0, nullptr));
+  if (!file.valid()) return last_error(path, "open the file");
+  LARGE_INTEGER size;
+  if (!GetFileSizeEx(file.get(), &size)) return last_error(path, "get the file's size");
+  if (size.QuadPart == 0) return Mapping{};
+  const Handle mapping(CreateFileMappingW(file.get(), nullptr, PAGE_READONLY, 0, 0, nullptr));
+  if (!mapping.valid()) return last_error(path, "map the file");
+  const void* data = MapViewOfFile(mapping.get(), FILE_MAP_READ, 0, 0, 0);
+  if (data == nullptr) return last_error(path, "map the file");
+  return Mapping{static_cast<const std::byte*>(data), static_cast<uint64_t>(size.QuadPart)};
+}
+
+void unmap(const Mapping& mapping) { UnmapViewOfFile(mapping.data); }
+
+void drop_pages(const std::byte*, uint64_t) {}  // a read-only view's pages leave the working set by themselves
+
+#else
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+Status last_error(const std::string& path, const char* action) {
+  const int code = errno;
+  return system_error(path, action, code, code == ENOENT || code == ENOTDIR);
+}
+
+Result<Mapping> map(const std::string& path) {
+  // O_NONBLOCK so that a FIFO is refused below instead of blocking here; it changes nothing for regular files.
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file.get() < 0) return last_error(path, "open the file");
+  struct stat info {};
+  if (::fstat(file.get(), &info) != 0) return last_error(path, "get the file's size");
+  if (!S_ISREG(info.st_mode)) return error(Code::io, "%s: not a regular file", path.c_str());
+  if (info.st_size == 0) return Mapping{};  // mmap refuses a length of 0
+  void* data = ::mmap(nullptr, static_cast<size_t>(info.st_size), PROT_READ, MAP_PRIVATE, file.get(), 0);
+  if (data == MAP_FAILED) return last_error(path, "map the file");
+  return Mapping{static_cast<const std::byte*>(data), static_cast<uint64_t>(info.st_size)};
+}
+
+void unmap(const Mapping& mapping) { ::munmap(const_cast<std::byte*>(mapping.data), mapping.size); }
+
+// Only whole pages inside the range: its neighbours keep theirs.
+void drop_pages(const std::byte* data, uint64_t n) {
+  const uintptr_t page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const uintptr_t begin = (reinterpret_cast<uintptr_t>(data) + page - 1) / page * page;
+  const uintptr_t end = (reinterpret_cast<uintptr_t>(data) + n) / page * page;
+  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+}
+
+#endif
+
+class MappedFile final : public ByteSource {
+ public:
+  MappedFile(Mapping mapping, std::string path) : mapping_(mapping), path_(std::move(path)) {}
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  ~MappedFile() override {
+    if (mapping_.data != nullptr) unmap(mapping_);
+  }
+
+  uint64_t size() const override { return mapping_.size; }
+  const std::byte* view(uint64_t offset, uint64_t n) const override {
+    return contains(offset, n) ? mapping_.data + offset : nullptr;
+  }
+  Status read(uint64_t offset, std::span<std::byte> into) const override {
+    INLAY_TRY(check_range(offset, into.size()));
+    if (!into.empty()) std::memcpy(into.data(), mapping_.data + offset, into.size());
+    return {};
+  }
+  void discard(uint64_t offset, uint64_t n) const override {
+    if (n > 0 && contains(offset, n)) drop_pages(mapping_.data + offset, n);
+  }
+  std::string_view name() const override { return path_; }
+
+ private:
+  Mapping mapping_;
+  std::string path_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ByteSource>> map_file(const std::string& path) {
+  if (path.find('\0') != std::string::npos)
+    return error(Code::invalid_argument, "%s: the path holds a NUL byte", path.c_str());
+  INLAY_ASSIGN(const Mapping mapping, map(path));
+  return std::unique_ptr<ByteSource>(std::make_unique<MappedFile>(mapping, path));
+}
+
+}  // namespace inlay
