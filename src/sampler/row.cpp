@@ -1,0 +1,55 @@
+#include "src/sampler/row.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace inlay {
+
+RowMax row_max(std::span<const float> logits) {
+  constexpr size_t kLanes = 16;
+  constexpr float kLargest = std::numeric_limits<float>::max();
+  float max[kLanes];
+  uint32_t bad[kLanes] = {};
+  std::fill(max, max + kLanes, -std::numeric_limits<float>::infinity());
+  size_t i = 0;
+  for (; i + kLanes <= logits.size(); i += kLanes) {
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+      const float value = logits[i + lane];
+      max[lane] = value > max[lane] ? value : max[lane];
+      bad[lane] |= value <= kLargest ? 0u : 1u;  // NaN compares false
+    }
+  }
+  for (; i < logits.size(); ++i) {
+    max[0] = logits[i] > max[0] ? logits[i] : max[0];
+    bad[0] |= logits[i] <= kLargest ? 0u : 1u;
+  }
+  return {*std::max_element(max, max + kLanes), *std::max_element(bad, bad + kLanes) != 0};
+}
+
+double sum_exp(std::span<const float> logits, double max, double inverse_temperature, double* weights) {
+  constexpr size_t kLanes = 8;
+  double sums[kLanes] = {};
+  size_t i = 0;
+  for (; i + kLanes <= logits.size(); i += kLanes) {
+    double terms[kLanes];
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+      terms[lane] = exp_nonpositive((logits[i + lane] - max) * inverse_temperature);
+      sums[lane] += terms[lane];
+    }
+    if (weights != nullptr) std::copy(terms, terms + kLanes, weights + i);
+  }
+  for (; i < logits.size(); ++i) {
+    const double term = exp_nonpositive((logits[i] - max) * inverse_temperature);
+    sums[0] += term;
+    if (weights != nullptr) weights[i] = term;
+  }
+  double total = 0;
+  for (const double sum : sums) total += sum;
+  return total;
+}
+
+int32_t index_of(std::span<const float> logits, float value) {
+  return static_cast<int32_t>(std::find(logits.begin(), logits.end(), value) - logits.begin());
+}
+
+}  // namespace inlay

@@ -1,0 +1,219 @@
+#include "src/sampler/sampler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "src/base/rng.h"
+#include "src/sampler/row.h"
+
+namespace inlay {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+Status check_row(std::span<const float> logits, const RowMax& row) {
+  if (row.has_bad) {
+    const auto bad =
+        std::find_if(logits.begin(), logits.end(), [](float l) { return std::isnan(l) || l == kInfinity; });
+    return error(Code::internal, "the model gave logit %g for token %td", static_cast<double>(*bad),
+                 bad - logits.begin());
+  }
+  if (row.max == -kInfinity) return error(Code::internal, "the model gave no finite logit among %zu", logits.size());
+  return {};
+}
+
+// Bias and penalties are the caller's; however large they are, only an explicit -inf bans a token.
+float clamp_finite(double logit) {
+  constexpr double kLargest = std::numeric_limits<float>::max();
+  return static_cast<float>(std::clamp(logit, -kLargest, kLargest));
+}
+
+// The n largest logits with their log-probabilities. One pass: most logits fail the comparison with the smallest kept.
+int32_t top_logprobs(std::span<const float> logits, double log_sum, int32_t n, TokenLogprob* top) {
+  int32_t kept = 0;
+  float threshold = -kInfinity;
+  for (size_t i = 0; i < logits.size() && n > 0; ++i) {
+    if (!(logits[i] > threshold)) continue;
+    int32_t at = kept < n ? kept++ : n - 1;
+    for (; at > 0 && top[at - 1].logprob < logits[i]; --at) top[at] = top[at - 1];
+    top[at] = {static_cast<int32_t>(i), logits[i]};
+    if (kept == n) threshold = top[n - 1].logprob;
+  }
+  for (int32_t i = 0; i < kept; ++i) top[i].logprob = static_cast<float>(top[i].logprob - log_sum);
+  return kept;
+}
+
+}  // namespace
+
+double Sampler::Softmax::weight(float logit) const { return exp_nonpositive((logit - max) * inverse_temperature); }
+
+Sampler::Sampler(int32_t n_vocab) : logits_(n_vocab), weights_(n_vocab), counts_(n_vocab) {
+  candidates_.reserve(n_vocab);
+}
+
+bool Sampler::ranks_before(const Candidate& a, const Candidate& b) {
+  return a.logit != b.logit ? a.logit > b.logit : a.token < b.token;
+}
+
+Status Sampler::apply_bias(std::span<const LogitBias> bias) {
+  for (const LogitBias& entry : bias) {
+    if (entry.token < 0 || static_cast<size_t>(entry.token) >= logits_.size()) {
+      return error(Code::invalid_argument, "bias names token %d, the vocabulary has %zu tokens", entry.token,
+                   logits_.size());
+    }
+    float& logit = logits_[entry.token];
+    logit = entry.bias == -kInfinity || logit == -kInfinity ? -kInfinity
+                                                            : clamp_finite(static_cast<double>(logit) + entry.bias);
+  }
+  return {};
+}
+
+Status Sampler::apply_penalties(const SamplerParams& params, std::span<const int32_t> history) {
+  if (params.penalty_window >= 0 && history.size() > static_cast<size_t>(params.penalty_window)) {
+    history = history.last(params.penalty_window);
+  }
+  for (const int32_t token : history) {
+    if (token < 0 || static_cast<size_t>(token) >= logits_.size()) {
+      return error(Code::invalid_argument, "the sequence holds token %d, the vocabulary has %zu tokens", token,
+                   logits_.size());
+    }
+  }
+  for (const int32_t token : history) ++counts_[token];
+  for (const int32_t token : history) {
+    const int32_t count = std::exchange(counts_[token], 0);
+    if (count == 0 || logits_[token] == -kInfinity) continue;  // done already, or banned
+    double logit = logits_[token];
+    logit = logit > 0 ? logit / params.repetition_penalty : logit * params.repetition_penalty;
+    logit -= static_cast<double>(count) * params.frequency_penalty + params.presence_penalty;
+    logits_[token] = clamp_finite(logit);
+  }
+  return {};
+}
+
+// Fills candidates_ with the `count` first ranks of the row, in no order. Whenever the buffer is full the lower ranks
+// are dropped and the worst of the rest becomes the bar for what follows; a later equal logit has a higher id and is
+// out.
+void Sampler::select(std::span<const float> logits, size_t count) {
+  candidates_.clear();
+  const size_t full = std::max<size_t>(2 * count, 1024);
+  const auto keep_best = [&] {
+    if (candidates_.size() <= count) return;
+    std::nth_element(candidates_.begin(), candidates_.begin() + (count - 1), candidates_.end(), ranks_before);
+    candidates_.resize(count);
+  };
+  float bar = -kInfinity;
+  for (size_t i = 0; i < logits.size(); ++i) {
+    if (!(logits[i] > bar)) continue;
+    candidates_.push_back({logits[i], static_cast<int32_t>(i)});
+    if (candidates_.size() == full) {
+      keep_best();
+      bar = candidates_[count - 1].logit;
+    }
+  }
+  keep_best();
+}
+
+// Expects what top-k kept in candidates_, if top-k is on. The sorted run is looked for in growing parts of the row,
+// because it is short nearly always and a full sort of a large vocabulary takes longer than many a layer.
+void Sampler::cut_top_p(std::span<const float> logits, const SamplerParams& params, const Softmax& softmax) {
+  const bool whole_row = params.top_k == 0;
+  double total = 0;
+  if (whole_row) {
+    total = sum_exp(logits, softmax.max, softmax.inverse_temperature, nullptr);
+  } else {
+    std::sort(candidates_.begin(), candidates_.end(), ranks_before);
+    for (const Candidate& c : candidates_) total += softmax.weight(c.logit);
+  }
+  const double wanted = params.top_p * total;
+  for (size_t part = std::min<size_t>(256, logits.size());; part = std::min(part * 8, logits.size())) {
+    if (whole_row) {
+      select(logits, part);
+      std::sort(candidates_.begin(), candidates_.end(), ranks_before);
+    }
+    double sum = 0;
+    for (size_t i = 0; i < candidates_.size(); ++i) {
+      sum += softmax.weight(candidates_[i].logit);
+      if (sum >= wanted) {
+        candidates_.resize(i + 1);
+        return;
+      }
+    }
+    if (!whole_row || part == logits.size()) return;  // rounding only: everything is wanted
+  }
+}
+
+int32_t Sampler::draw_filtered(std::span<const float> logits, const SamplerParams& params, const Softmax& softmax,
+                               double u) {
+  if (params.top_k > 0 || params.top_p >= 1) {
+    select(logits, params.top_k > 0 ? std::min<size_t>(params.top_k, logits.size()) : logits.size());
+  }
+  if (params.top_p < 1) cut_top_p(logits, params, softmax);
+  if (params.min_p > 0) {
+    std::erase_if(candidates_, [&](const Candidate& c) { return softmax.weight(c.logit) < params.min_p; });
+  }
+  std::sort(candidates_.begin(), candidates_.end(), [](const auto& a, const auto& b) { return a.token < b.token; });
+  double total = 0;
+  for (const Candidate& c : candidates_) total += softmax.weight(c.logit);
+  double sum = 0;
+  for (const Candidate& c : candidates_) {
+    sum += softmax.weight(c.logit);
+    if (sum > u * total) return c.token;
+  }
+  return candidates_.back().token;
+}
+
+int32_t Sampler::draw_unfiltered(std::span<const float> logits, const Softmax& softmax, double u) {
+  const double total = sum_exp(logits, softmax.max, softmax.inverse_temperature, weights_.data());
+  double sum = 0;
+  int32_t last = -1;  // sums in two orders may differ in the last bits, so the end is caught by the last possible token
+  for (size_t i = 0; i < logits.size(); ++i) {
+    if (weights_[i] == 0) continue;
+    last = static_cast<int32_t>(i);
+    sum += weights_[i];
+    if (sum > u * total) break;
+  }
+  return last;
+}
+
+Status Sampler::sample(std::span<const float> logits, const SamplerParams& params, std::span<const int32_t> history,
+                       uint64_t stream, uint64_t position, SampleResult& out) {
+  if (logits.size() != logits_.size()) {
+    return error(Code::invalid_argument, "the row has %zu logits, the vocabulary %zu tokens", logits.size(),
+                 logits_.size());
+  }
+  const RowMax model_row = row_max(logits);
+  INLAY_TRY(check_row(logits, model_row));
+
+  std::span<const float> row = logits;
+  float max = model_row.max;
+  const bool penalised =
+      !history.empty() && params.penalty_window != 0 &&
+      (params.repetition_penalty != 1 || params.frequency_penalty != 0 || params.presence_penalty != 0);
+  if (penalised || !params.bias.empty()) {
+    std::copy(logits.begin(), logits.end(), logits_.begin());
+    INLAY_TRY(apply_bias(params.bias));
+    if (penalised) INLAY_TRY(apply_penalties(params, history));
+    row = logits_;
+    max = row_max(row).max;
+    if (max == -kInfinity) return error(Code::invalid_argument, "bias bans every token that the model allows");
+  }
+
+  int32_t token = 0;
+  if (params.temperature == 0) {
+    token = index_of(row, max);
+  } else {
+    const Softmax softmax = {max, 1.0 / params.temperature};
+    const double u = philox_uniform(params.seed, stream, position);
+    const bool filtered = params.top_k > 0 || params.top_p < 1 || params.min_p > 0;
+    token = filtered ? draw_filtered(row, params, softmax, u) : draw_unfiltered(row, softmax, u);
+  }
+  const double log_sum = model_row.max + std::log(sum_exp(logits, model_row.max, 1.0, nullptr));
+  out.token = token;
+  out.logprob = static_cast<float>(logits[token] - log_sum);
+  out.n_logprobs = top_logprobs(logits, log_sum, std::clamp(params.n_logprobs, 0, kMaxLogprobs), out.top);
+  return {};
+}
+
+}  // namespace inlay

@@ -1,0 +1,48 @@
+#include "tests/support/allocation_counter.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+std::atomic<int64_t> count{0};
+
+void* allocate(size_t bytes, size_t alignment) noexcept {
+  count.fetch_add(1, std::memory_order_relaxed);
+  if (alignment <= alignof(std::max_align_t)) return std::malloc(bytes == 0 ? 1 : bytes);
+  return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+
+void* allocate_or_throw(size_t bytes, size_t alignment) {
+  if (void* block = allocate(bytes, alignment)) return block;
+  throw std::bad_alloc();
+}
+
+}  // namespace
+
+namespace inlay::test {
+int64_t allocation_count() { return count.load(std::memory_order_relaxed); }
+}  // namespace inlay::test
+
+void* operator new(size_t n) { return allocate_or_throw(n, 1); }
+void* operator new[](size_t n) { return allocate_or_throw(n, 1); }
+void* operator new(size_t n, const std::nothrow_t&) noexcept { return allocate(n, 1); }
+void* operator new[](size_t n, const std::nothrow_t&) noexcept { return allocate(n, 1); }
+void* operator new(size_t n, std::align_val_t a) { return allocate_or_throw(n, static_cast<size_t>(a)); }
+void* operator new[](size_t n, std::align_val_t a) { return allocate_or_throw(n, static_cast<size_t>(a)); }
+void* operator new(size_t n, std::align_val_t a, const std::nothrow_t&) noexcept {
+  return allocate(n, static_cast<size_t>(a));
+}
+void* operator new[](size_t n, std::align_val_t a, const std::nothrow_t&) noexcept {
+  return allocate(n, static_cast<size_t>(a));
+}
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete[](void* p) noexcept { std::free(p); }
+void operator delete(void* p, size_t) noexcept { std::free(p); }
+void operator delete[](void* p, size_t) noexcept { std::free(p); }
+void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete[](void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p, size_t, std::align_val_t) noexcept { std::free(p); }
+void operator delete[](void* p, size_t, std::align_val_t) noexcept { std::free(p); }

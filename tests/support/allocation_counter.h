@@ -1,0 +1,10 @@
+// Counts the calls of operator new in a test program that links inlay_allocation_counter.
+#pragma once
+
+#include <cstdint>
+
+namespace inlay::test {
+
+int64_t allocation_count();  // since the start of the program, all threads
+
+}  // namespace inlay::test
