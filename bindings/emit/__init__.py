@@ -1,0 +1,1 @@
+"""One module for each generated form. Each has emit(api) -> text."""

@@ -1,0 +1,81 @@
+"""include/capi/inlay.h: plain C11 and C++, self-contained."""
+
+from api_model import Api, ApiError, Enum, Function, HEADER_DOC_LINES, Struct
+from emit import c_types
+
+PREFACE = """\
+// Inlay: run a language model inside your program.
+// Generated from bindings/api/inlay.toml by bindings/generate.py. Do not edit.
+//
+// The simple case takes four calls and a session: inlay_load, inlay_prefill, inlay_decode_step, inlay_free.
+//
+// Holds for every function:
+// - Calls that can fail return an inlay_status and describe the failure in `err`, which may be NULL. Any of them may return
+//   INLAY_INVALID_ARGUMENT, INLAY_OUT_OF_MEMORY or INLAY_INTERNAL besides the errors that it names.
+// - Thread: `any` may be called from any thread at any time; exclusive(x) while no other call uses x, apart from those of class
+//   `any`. No state belongs to a thread.
+// - Structs: zero everything, then set struct_size. Zero is the default of every field. A shorter struct of an older header is
+//   fine; of a newer one the fields that the library does not know must be zero in, and come back as zero.
+// - Strings in: UTF-8 with a length, SIZE_MAX if a zero ends it. Strings out: the caller's buffer; a NULL buffer of size 0 asks for
+//   the needed size. Lengths never count the zero.
+// - Only handles have to be freed, in any order. What a call is given is not used after it returned, unless it says so.
+// - Only calls marked so take device memory.
+"""
+
+
+def emit(api: Api) -> str:
+    out = [PREFACE, "#ifndef INLAY_H", "#define INLAY_H", "", "#include <stddef.h>", "#include <stdint.h>", "",
+           "#if UINTPTR_MAX < UINT64_MAX", '#error "Inlay supports 64-bit targets only"', "#endif", "",
+           "#ifdef __cplusplus", 'extern "C" {', "#endif", "",
+           "#define INLAY_ABI_MAJOR " + str(api.major), "#define INLAY_ABI_MINOR " + str(api.minor), ""]
+    for constant in api.constants:
+        out += [*c_types.wrap(constant.doc, "// "), f"#define {constant.name} {constant.value}"]
+    for enum in api.enums:
+        out += ["", *enum_lines(enum)]
+    for handle in api.handles:
+        out += ["", *c_types.wrap(handle.doc, "// "), f"typedef struct {handle.name} {handle.name};"]
+    for callback in api.callbacks:
+        out += ["", *c_types.wrap(callback.doc, "// "), c_types.declaration(c_types.callback_typedef(api, callback))]
+    for struct in api.structs:
+        out += ["", *struct_lines(struct)]
+    group = ""
+    for function in api.functions:
+        if function.group != group:
+            group = function.group
+            out += ["", f"// ---- {group} " + "-" * (112 - len(group))]
+        out += ["", *doc_lines(api, function), c_types.declaration(c_types.prototype(api, function) + ";")]
+    out += ["", "#ifdef __cplusplus", "}", "#endif", "", "#endif", ""]
+    return "\n".join(out)
+
+
+def enum_lines(enum: Enum) -> list[str]:
+    out = [*c_types.wrap(enum.doc, "// "), f"typedef {'uint32_t' if enum.flags else 'int32_t'} {enum.name};"]
+    for value in enum.values:
+        number = f"{value.value}u" if enum.flags else f"({value.value})" if value.value < 0 else str(value.value)
+        out.append(f"#define {enum.prefix}{value.name} {number}  // {value.doc}")
+    return out
+
+
+def struct_lines(struct: Struct) -> list[str]:
+    out = [*c_types.wrap(struct.doc, "// "), f"typedef struct {struct.name} {{"]
+    for f in struct.fields:
+        notes = ", ".join(filter(None, [f.unit, f"default {f.default}" if f.default else ""]))
+        out += c_types.wrap(f.doc + (f" [{notes}]" if notes else ""), "  // ")
+        out.append("  " + c_types.field_declaration(f))
+    return [*out, f"}} {struct.name};"]
+
+
+def doc_lines(api: Api, function: Function) -> list[str]:
+    blocks = function.blocks + ("; takes device memory" if function.device_memory else "")
+    labels = [("Thread", function.thread), ("Blocks", blocks), ("Ownership", function.ownership)]
+    if function.fallible():
+        labels += [("On error", function.on_error), ("Errors", ", ".join(function.errors) or "only the common ones")]
+    else:
+        labels += [("On error", "cannot fail"), ("Errors", "none")]
+    labels.append(("Since", function.since))
+    out = c_types.wrap(function.doc, "// ")
+    for label, text in labels:
+        out += c_types.wrap(f"{label}: {text.rstrip('.')}.", "// ")
+    if len(out) > HEADER_DOC_LINES:
+        raise ApiError(f"function {function.name}: {len(out)} lines of documentation, {HEADER_DOC_LINES} are allowed")
+    return out

@@ -1,0 +1,36 @@
+// Size of each struct in the ABI version that it appeared in: what is shorter cannot come from any header.
+// Generated from bindings/api/inlay.toml by bindings/generate.py. Do not edit.
+#pragma once
+
+#include <cstddef>
+
+#include "include/capi/inlay.h"
+
+namespace inlay::capi {
+
+template <class T>
+inline constexpr size_t kFirstSize = 0;
+template <>
+inline constexpr size_t kFirstSize<inlay_device_info> = 288;
+template <>
+inline constexpr size_t kFirstSize<inlay_reader> = 32;
+template <>
+inline constexpr size_t kFirstSize<inlay_load_params> = 80;
+template <>
+inline constexpr size_t kFirstSize<inlay_memory_info> = 56;
+template <>
+inline constexpr size_t kFirstSize<inlay_engine_info> = 88;
+template <>
+inline constexpr size_t kFirstSize<inlay_token_info> = 152;
+template <>
+inline constexpr size_t kFirstSize<inlay_sampler_params> = 64;
+template <>
+inline constexpr size_t kFirstSize<inlay_session_params> = 32;
+template <>
+inline constexpr size_t kFirstSize<inlay_session_info> = 32;
+template <>
+inline constexpr size_t kFirstSize<inlay_event> = 328;
+template <>
+inline constexpr size_t kFirstSize<inlay_stats> = 72;
+
+}  // namespace inlay::capi
