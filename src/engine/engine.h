@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "src/backend/backend.h"
+#include "src/formats/gguf.h"
 #include "src/engine/kv_pool.h"
 #include "src/engine/log.h"
 #include "src/engine/options.h"
@@ -80,7 +81,9 @@ class Session {
   std::vector<int32_t> tokens_;   // capacity n_context
   std::vector<int32_t> blocks_;   // KV blocks, covering n_computed_ and what the step at hand adds
   int32_t n_computed_ = 0;        // tokens whose keys and values are cached
-  bool has_logits_ = false;       // the slot holds the logits after tokens_[n_computed_ - 1]
+  bool has_logits_ = false;       // the slot holds the logits after the last of tokens_, from which nothing was drawn yet
+  bool logits_readable_ = false;  // the slot holds the logits after tokens_[n_computed_ - 1]
+  bool in_step_ = false;          // is part of the decode step at hand
   int32_t n_drawn_ = 0;
   FinishReason finish_reason_ = FinishReason::none;
   TextStream text_;
@@ -115,7 +118,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
   const ModelSpec& spec() const { return backend_->plan().spec; }
   const Plan& plan() const { return backend_->plan(); }
-  const Metadata& metadata() const { return metadata_; }
+  const Metadata& metadata() const { return metadata_; }  // of the model file
   const Tokenizer* tokenizer() const { return tokenizer_.get(); }  // null if the model has none
   EngineInfo info() const;
   EngineStats stats() const;
@@ -133,15 +136,18 @@ class Engine : public std::enable_shared_from_this<Engine> {
   struct Parts;
   struct StepArrays;
   explicit Engine(Parts parts);
-  static Result<std::shared_ptr<Engine>> assemble(Checkpoint checkpoint, const EngineOptions& options);
+  static Result<std::shared_ptr<Engine>> assemble(Result<Checkpoint> checkpoint, const EngineOptions& options);
 
-  Status admit(Session& session, bool& needs_run);
-  Status reserve_blocks(Session& session, int32_t n_positions);
-  void release_blocks(Session& session, int32_t n_positions);
-  Status run_prefill_chunk(Session& session, std::span<const int32_t> chunk);
-  Status run_decode(std::span<Session* const> sessions, std::span<StepEvent> events);
-  void finish_draw(Session& session, StepEvent& event);
-  int32_t take_slot();
+  // Those that say "locked" need mutex_ held; the others take it.
+  Status check_step(std::span<Session* const> sessions) const;                            // locked
+  void admit(Session& session, StepEvent& event);                                         // locked
+  Status run_step(std::span<Session* const> sessions, std::span<StepEvent> events);       // locked
+  void finish_draw(Session& session, StepEvent& event);                                   // locked
+  Status reserve_blocks(Session& session, int32_t n_positions);                           // locked
+  void release_blocks(Session& session, int32_t n_positions);                             // locked
+  Status run_prefill_chunk(Session& session);
+  void roll_back_prefill(Session& session, size_t n_tokens_before);
+  void forget_logits(Session& session);
   void return_slot(Session& session);
 
   std::unique_ptr<Log> log_;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +23,7 @@ struct EngineOptions {
   int32_t n_context = 0;         // 0: the model's, at most kDefaultContext
   int32_t max_sessions = 0;      // 0: kDefaultSessions
   uint64_t kv_budget_bytes = 0;  // 0: max_sessions full contexts, at most kDefaultKvBudget but one full context at least
-  KvDType kv_dtype = KvDType::f16;
+  std::optional<KvDType> kv_dtype;  // none: the device's own: F16, on the reference interpreter F32
   int32_t n_threads = 0;         // 0: all cores
   int32_t prefill_chunk = 0;     // tokens of a prompt per execution; 0: kDefaultPrefillChunk
   LogLevel log_level = LogLevel::info;

@@ -1,0 +1,85 @@
+#include "src/backend/backend.h"
+
+#include <algorithm>
+
+namespace inlay {
+namespace {
+
+Status check_slice(const StepBatch& batch, const SequenceSlice& s, const BackendConfig& config) {
+  const auto n_tokens = static_cast<int32_t>(batch.tokens.size());
+  if (s.n_tokens < 1 || s.first_token < 0 || s.first_token > n_tokens - s.n_tokens) {
+    return error(Code::internal, "a slice of tokens %d to %d in a step of %d", s.first_token, s.first_token + s.n_tokens, n_tokens);
+  }
+  const int32_t end = s.first_position + s.n_tokens;
+  if (s.first_position < 0 || end > config.n_context) {
+    return error(Code::internal, "a slice at positions %d to %d in a context of %d", s.first_position, end, config.n_context);
+  }
+  for (int32_t i = 0; i < s.n_tokens; ++i) {
+    if (batch.positions[static_cast<size_t>(s.first_token + i)] != s.first_position + i) {
+      return error(Code::internal, "token %d has position %d, expected %d", s.first_token + i,
+                   batch.positions[static_cast<size_t>(s.first_token + i)], s.first_position + i);
+    }
+  }
+  const int32_t n_blocks = (end + kKvBlockTokens - 1) / kKvBlockTokens;
+  if (s.first_block < 0 || static_cast<size_t>(s.first_block + n_blocks) > batch.block_tables.size()) {
+    return error(Code::internal, "a slice needs %d entries of the block table from %d, which has %zu", n_blocks, s.first_block,
+                 batch.block_tables.size());
+  }
+  for (int32_t i = 0; i < n_blocks; ++i) {
+    const int32_t block = batch.block_tables[static_cast<size_t>(s.first_block + i)];
+    if (block < 0 || block >= config.n_kv_blocks) return error(Code::internal, "KV block %d of %d", block, config.n_kv_blocks);
+  }
+  return {};
+}
+
+}  // namespace
+
+Status validate(const StepBatch& batch, const Plan& plan, const BackendConfig& config) {
+  if (batch.tokens.size() > static_cast<size_t>(config.max_step_tokens) || batch.positions.size() != batch.tokens.size() ||
+      batch.sequences.size() > static_cast<size_t>(config.max_sequences) ||
+      batch.logit_rows.size() > static_cast<size_t>(config.n_logit_slots) ||
+      batch.sample_rows.size() > static_cast<size_t>(config.n_logit_slots)) {
+    return error(Code::internal, "a step of %zu tokens (%zu positions), %zu sequences, %zu logit rows, %zu draws does not fit",
+                 batch.tokens.size(), batch.positions.size(), batch.sequences.size(), batch.logit_rows.size(),
+                 batch.sample_rows.size());
+  }
+  for (const int32_t token : batch.tokens) {
+    if (token < 0 || token >= plan.spec.n_vocab) return error(Code::internal, "token %d of a vocabulary of %d", token, plan.spec.n_vocab);
+  }
+  int32_t next_token = 0;
+  for (const SequenceSlice& s : batch.sequences) {
+    if (s.first_token != next_token) return error(Code::internal, "a slice begins at token %d, expected %d", s.first_token, next_token);
+    INLAY_TRY(check_slice(batch, s, config));
+    next_token = s.first_token + s.n_tokens;
+  }
+  if (static_cast<size_t>(next_token) != batch.tokens.size()) {
+    return error(Code::internal, "the slices cover %d of %zu tokens", next_token, batch.tokens.size());
+  }
+  for (const LogitRow& row : batch.logit_rows) {
+    if (row.token < 0 || row.token >= next_token || row.slot < 0 || row.slot >= config.n_logit_slots) {
+      return error(Code::internal, "logits of token %d into slot %d", row.token, row.slot);
+    }
+  }
+  for (const SampleRow& row : batch.sample_rows) {
+    if (!row.params || row.slot < 0 || row.slot >= config.n_logit_slots) return error(Code::internal, "a draw from slot %d", row.slot);
+  }
+  return {};
+}
+
+Status OpRunner::run_plan(const Plan& plan, const StepBatch& batch, std::span<SampleResult> results, const Inspection& inspection) {
+  for (size_t i = 0; i < plan.ops.size(); ++i) {
+    const Op& op = plan.ops[i];
+    if (batch.tokens.empty() && op.kind != OpKind::sample) continue;
+    INLAY_TRY(run_op(op, batch, results));
+    if (inspection.tap) {
+      Tap tap = observe(op, batch);
+      tap.op_index = static_cast<int32_t>(i);
+      tap.op = &op;
+      if (tap.values) inspection.tap(tap);
+    }
+    if (inspection.stop_after == static_cast<int32_t>(i)) return {};
+  }
+  return {};
+}
+
+}  // namespace inlay

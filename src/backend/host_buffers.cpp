@@ -1,0 +1,82 @@
+#include "src/backend/host_buffers.h"
+
+#include <algorithm>
+
+namespace inlay {
+namespace {
+
+struct Part {
+  float* HostActivations::*target;
+  uint64_t n_floats;
+};
+
+std::vector<Part> parts(const ModelSpec& s, const BackendConfig& c) {
+  const auto m = static_cast<uint64_t>(c.max_step_tokens), slots = static_cast<uint64_t>(c.n_logit_slots);
+  const auto d = static_cast<uint64_t>(s.d_model), ff = static_cast<uint64_t>(s.d_ff);
+  const auto q = static_cast<uint64_t>(s.d_q()), kv = static_cast<uint64_t>(s.d_kv());
+  return {{&HostActivations::hidden, m * d},         {&HostActivations::normed, m * d},
+          {&HostActivations::qkv, m * (q + 2 * kv)}, {&HostActivations::heads, m * q},
+          {&HostActivations::gate, m * ff},          {&HostActivations::up, m * ff},
+          {&HostActivations::head_rows, slots * d},  {&HostActivations::logit_rows, slots * static_cast<uint64_t>(s.n_vocab)}};
+}
+
+uint64_t padded(uint64_t n_floats) {
+  constexpr uint64_t kLine = HostBuffer::kAlignment / sizeof(float);
+  return (n_floats + kLine - 1) / kLine * kLine;
+}
+
+}  // namespace
+
+uint64_t HostActivations::bytes(const ModelSpec& spec, const BackendConfig& config) {
+  uint64_t n = 0;
+  for (const Part& part : parts(spec, config)) n += padded(part.n_floats) * sizeof(float);
+  return n;
+}
+
+Result<HostActivations> HostActivations::allocate(const ModelSpec& spec, const BackendConfig& config) {
+  HostActivations a;
+  INLAY_ASSIGN(a.storage, HostBuffer::allocate(bytes(spec, config), "intermediates of a step"));
+  float* at = a.storage.as<float>();
+  for (const Part& part : parts(spec, config)) {
+    a.*part.target = at;
+    at += padded(part.n_floats);
+  }
+  return a;
+}
+
+uint64_t LogitSlots::bytes(int32_t n_vocab, int32_t n_slots) {
+  return static_cast<uint64_t>(n_vocab) * static_cast<uint64_t>(n_slots) * sizeof(float);
+}
+
+Result<LogitSlots> LogitSlots::allocate(int32_t n_vocab, int32_t n_slots) {
+  LogitSlots slots(n_vocab);
+  INLAY_ASSIGN(slots.logits_, HostBuffer::allocate(bytes(n_vocab, n_slots), "logits"));
+  return slots;
+}
+
+Status LogitSlots::copy(int32_t slot, std::span<float> out) {
+  const std::span<float> from = row(slot);
+  if (out.size() < from.size()) return error(Code::buffer_too_small, "%zu floats for %zu logits", out.size(), from.size());
+  std::copy(from.begin(), from.end(), out.begin());
+  return {};
+}
+
+void LogitSlots::duplicate(int32_t from, int32_t to) {
+  const std::span<float> source = row(from);
+  std::copy(source.begin(), source.end(), row(to).begin());
+}
+
+Status LogitSlots::sample(std::span<const SampleRow> rows, std::span<SampleResult> results) {
+  if (results.size() < rows.size()) return error(Code::internal, "%zu results for %zu draws", results.size(), rows.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    INLAY_TRY(sampler_.sample(row(rows[i].slot), *rows[i].params, rows[i].history, rows[i].stream, rows[i].position, results[i]));
+  }
+  return {};
+}
+
+uint64_t kv_block_bytes(const ModelSpec& spec, KvDType dtype) {
+  const uint64_t element = dtype == KvDType::f32 ? 4 : 2;
+  return 2 * element * static_cast<uint64_t>(spec.d_kv()) * kKvBlockTokens;
+}
+
+}  // namespace inlay

@@ -1,0 +1,50 @@
+// What the two host backends share: intermediates of a step, logit slots, and the sample op.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "src/backend/backend.h"
+#include "src/base/alloc.h"
+#include "src/sampler/sampler.h"
+
+namespace inlay {
+
+// Intermediates of one step, rows are tokens.
+struct HostActivations {
+  static Result<HostActivations> allocate(const ModelSpec& spec, const BackendConfig& config);
+  static uint64_t bytes(const ModelSpec& spec, const BackendConfig& config);
+
+  HostBuffer storage;
+  float* hidden = nullptr;      // (max_step_tokens, d_model) residual stream
+  float* normed = nullptr;      // (max_step_tokens, d_model)
+  float* qkv = nullptr;         // (max_step_tokens, d_q + 2 d_kv)
+  float* heads = nullptr;       // (max_step_tokens, d_q)
+  float* gate = nullptr;        // (max_step_tokens, d_ff)
+  float* up = nullptr;          // (max_step_tokens, d_ff)
+  float* head_rows = nullptr;   // (n_logit_slots, d_model) hidden states whose logits are wanted
+  float* logit_rows = nullptr;  // (n_logit_slots, n_vocab) logits of this step, in the order of logit_rows
+};
+
+// Logits by slot, and drawing from them.
+class LogitSlots {
+ public:
+  static Result<LogitSlots> allocate(int32_t n_vocab, int32_t n_slots);
+  static uint64_t bytes(int32_t n_vocab, int32_t n_slots);
+
+  std::span<float> row(int32_t slot) { return {logits_.as<float>() + int64_t{slot} * n_vocab_, static_cast<size_t>(n_vocab_)}; }
+  Status copy(int32_t slot, std::span<float> out);
+  void duplicate(int32_t from, int32_t to);
+  Status sample(std::span<const SampleRow> rows, std::span<SampleResult> results);
+
+ private:
+  explicit LogitSlots(int32_t n_vocab) : n_vocab_(n_vocab), sampler_(n_vocab) {}
+  int32_t n_vocab_;
+  HostBuffer logits_;
+  Sampler sampler_;
+};
+
+// Bytes of one KV block in one layer, keys and values together.
+uint64_t kv_block_bytes(const ModelSpec& spec, KvDType dtype);
+
+}  // namespace inlay

@@ -1,0 +1,284 @@
+#include "src/backend/ref/reference_backend.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "kernels/ref/attention.h"
+#include "kernels/ref/dequantize.h"
+#include "kernels/ref/kv_cache.h"
+#include "kernels/ref/linear.h"
+#include "kernels/ref/rms_norm.h"
+#include "kernels/ref/rope.h"
+#include "kernels/ref/silu_mul.h"
+#include "src/backend/host_buffers.h"
+
+namespace inlay {
+namespace {
+
+// A weight as the file stores it; vectors as float.
+struct HeldWeight {
+  HostBuffer bytes;
+  std::vector<float> vector;
+};
+
+class ReferenceBackend final : public Backend, private OpRunner {
+ public:
+  ReferenceBackend(Plan plan, const BackendConfig& config, HostActivations activations, LogitSlots logits, HostBuffer kv)
+      : plan_(std::move(plan)),
+        config_(config),
+        a_(std::move(activations)),
+        logits_(std::move(logits)),
+        kv_(std::move(kv)) {}
+
+  Status load_weights(WeightReader& reader, const LoadProgress& progress);
+
+  std::string description() const override { return "reference interpreter (scalar fp32)"; }
+  const Plan& plan() const override { return plan_; }
+  const BackendConfig& config() const override { return config_; }
+  MemoryNeeds memory() const override { return reference_memory_needs(plan_, config_); }
+
+  Status execute(const StepBatch& batch, std::span<SampleResult> results) override {
+    INLAY_TRY(validate(batch, plan_, config_));
+    return run_plan(plan_, batch, results, inspection_);
+  }
+  Status copy_logits(int32_t slot, std::span<float> out) override { return logits_.copy(slot, out); }
+  void duplicate_logits(int32_t from, int32_t to) override { logits_.duplicate(from, to); }
+  void duplicate_kv_block(int32_t from, int32_t to) override {
+    for (int32_t layer = 0; layer < plan_.spec.n_layers; ++layer) {
+      for (float* pool : {k_pool(layer), v_pool(layer)}) {
+        std::memcpy(pool + to * block_floats(), pool + from * block_floats(), static_cast<size_t>(block_floats()) * sizeof(float));
+      }
+    }
+  }
+
+ private:
+  Status run_op(const Op& op, const StepBatch& batch, std::span<SampleResult> results) override;
+  Tap observe(const Op& op, const StepBatch& batch) override;
+
+  void embed(const Op& op, const StepBatch& batch);
+  void attn_in(const Op& op, const StepBatch& batch);
+  void attention(const Op& op, const StepBatch& batch);
+  void ffn_in(const Op& op, const StepBatch& batch);
+  void head(const Op& op, const StepBatch& batch);
+
+  void norm(const Op& op, size_t weight_slot, const float* x, float* out, int64_t m, int64_t n, int64_t ld);
+  struct Target {
+    float* out;
+    int64_t ld;
+    bool add;
+  };
+  void linear(const Op& op, size_t weight_slot, size_t bias_slot, const float* x, int64_t m, Target target);
+  void qk_norm(const Op& op, size_t weight_slot, float* x, int64_t m, int64_t n_heads);
+  void rope(const StepBatch& batch, float* x, int64_t n_heads);
+
+  const float* vector(const Op& op, size_t weight_slot) const {
+    const WeightIndex i = op.weights[weight_slot];
+    return i == kNoWeight ? nullptr : weights_[i].vector.data();
+  }
+  int64_t d_qkv() const { return plan_.spec.d_q() + 2 * plan_.spec.d_kv(); }
+  int64_t block_floats() const { return plan_.spec.d_kv() * kKvBlockTokens; }
+  int64_t pool_floats() const { return block_floats() * config_.n_kv_blocks; }
+  float* k_pool(int64_t layer) { return kv_.as<float>() + 2 * layer * pool_floats(); }
+  float* v_pool(int64_t layer) { return k_pool(layer) + pool_floats(); }
+
+  const Plan plan_;
+  const BackendConfig config_;
+  HostActivations a_;
+  LogitSlots logits_;
+  HostBuffer kv_;  // per layer: keys of all blocks, values of all blocks
+  std::vector<HeldWeight> weights_;
+};
+
+Status ReferenceBackend::load_weights(WeightReader& reader, const LoadProgress& progress) {
+  uint64_t total = 0, done = 0;
+  for (const Weight& w : plan_.weights) total += w.n_bytes();
+  for (const Weight& w : plan_.weights) {
+    HeldWeight held;
+    if (w.n_rows == 1) {
+      INLAY_ASSIGN(held.vector, reader.read_vector(w));
+    } else {
+      INLAY_ASSIGN(const std::byte* bytes, reader.read(w));
+      INLAY_ASSIGN(held.bytes, HostBuffer::allocate(w.n_bytes(), w.name.c_str()));
+      std::memcpy(held.bytes.data(), bytes, static_cast<size_t>(w.n_bytes()));
+    }
+    reader.discard(w);
+    weights_.push_back(std::move(held));
+    done += w.n_bytes();
+    if (progress && !progress(done, total)) return error(Code::cancelled, "loading was cancelled");
+  }
+  return {};
+}
+
+Status ReferenceBackend::run_op(const Op& op, const StepBatch& batch, std::span<SampleResult> results) {
+  const auto m = static_cast<int64_t>(batch.tokens.size());
+  const Target residual{a_.hidden, plan_.spec.d_model, true};
+  switch (op.kind) {
+    case OpKind::embed: embed(op, batch); return {};
+    case OpKind::attn_in: attn_in(op, batch); return {};
+    case OpKind::attention: attention(op, batch); return {};
+    case OpKind::attn_out: linear(op, slot::projection, op.weights.size(), a_.heads, m, residual); return {};
+    case OpKind::ffn_in: ffn_in(op, batch); return {};
+    case OpKind::ffn_out: linear(op, slot::projection, op.weights.size(), a_.gate, m, residual); return {};
+    case OpKind::head: head(op, batch); return {};
+    case OpKind::sample: return logits_.sample(batch.sample_rows, results);
+    case OpKind::count: break;
+  }
+  return error(Code::internal, "op kind %d", static_cast<int>(op.kind));
+}
+
+void ReferenceBackend::norm(const Op& op, size_t weight_slot, const float* x, float* out, int64_t m, int64_t n, int64_t ld) {
+  ref::rms_norm({.x = x, .weight = vector(op, weight_slot), .out = out, .n = n, .ld_x = ld, .ld_out = ld, .epsilon = plan_.spec.norm_epsilon},
+                0, m);
+}
+
+void ReferenceBackend::linear(const Op& op, size_t weight_slot, size_t bias_slot, const float* x, int64_t m, Target target) {
+  const WeightIndex i = op.weights[weight_slot];
+  const Weight& w = plan_.weights[i];
+  ref::linear({.dtype = w.dtype,
+               .weights = weights_[i].bytes.data(),
+               .x = x,
+               .out = target.out,
+               .bias = bias_slot < op.weights.size() ? vector(op, bias_slot) : nullptr,
+               .n_rows = w.n_rows,
+               .n_cols = w.n_cols,
+               .m = m,
+               .ld_x = w.n_cols,
+               .ld_out = target.ld,
+               .add_to_out = target.add},
+              0, w.n_rows);
+}
+
+void ReferenceBackend::embed(const Op& op, const StepBatch& batch) {
+  const WeightIndex i = op.weights[slot::embed_table];
+  const Weight& table = plan_.weights[i];
+  const uint64_t bytes = row_bytes(table.dtype, static_cast<uint64_t>(table.n_cols));
+  for (size_t t = 0; t < batch.tokens.size(); ++t) {
+    ref::dequantize_row(table.dtype, weights_[i].bytes.data() + static_cast<uint64_t>(batch.tokens[t]) * bytes, table.n_cols,
+                        a_.hidden + static_cast<int64_t>(t) * table.n_cols);
+  }
+}
+
+void ReferenceBackend::qk_norm(const Op& op, size_t weight_slot, float* x, int64_t m, int64_t n_heads) {
+  if (!vector(op, weight_slot)) return;
+  const int64_t d_head = plan_.spec.d_head;
+  for (int64_t j = 0; j < m; ++j) norm(op, weight_slot, x + j * d_qkv(), x + j * d_qkv(), n_heads, d_head, d_head);
+}
+
+void ReferenceBackend::rope(const StepBatch& batch, float* x, int64_t n_heads) {
+  ref::rope({.x = x,
+             .positions = batch.positions.data(),
+             .inv_freq = plan_.rope.inv_freq.data(),
+             .n_heads = n_heads,
+             .d_head = plan_.spec.d_head,
+             .n_rot = plan_.spec.rope.n_rot,
+             .ld_x = d_qkv(),
+             .magnitude = plan_.rope.magnitude},
+            0, static_cast<int64_t>(batch.tokens.size()));
+}
+
+void ReferenceBackend::attn_in(const Op& op, const StepBatch& batch) {
+  const ModelSpec& s = plan_.spec;
+  const auto m = static_cast<int64_t>(batch.tokens.size());
+  norm(op, slot::norm, a_.hidden, a_.normed, m, s.d_model, s.d_model);
+  float* q = a_.qkv;
+  float* k = q + s.d_q();
+  float* v = k + s.d_kv();
+  linear(op, slot::q, slot::q_bias, a_.normed, m, {q, d_qkv(), false});
+  linear(op, slot::k, slot::k_bias, a_.normed, m, {k, d_qkv(), false});
+  linear(op, slot::v, slot::v_bias, a_.normed, m, {v, d_qkv(), false});
+  qk_norm(op, slot::q_norm, q, m, s.n_heads);
+  qk_norm(op, slot::k_norm, k, m, s.n_kv_heads);
+  rope(batch, q, s.n_heads);
+  rope(batch, k, s.n_kv_heads);
+  for (const SequenceSlice& slice : batch.sequences) {
+    const int64_t offset = slice.first_token * d_qkv();
+    ref::kv_append({.k = k + offset,
+                    .v = v + offset,
+                    .k_pool = k_pool(op.layer),
+                    .v_pool = v_pool(op.layer),
+                    .positions = batch.positions.data() + slice.first_token,
+                    .block_table = batch.block_tables.data() + slice.first_block,
+                    .m = slice.n_tokens,
+                    .n_kv_heads = s.n_kv_heads,
+                    .d_head = s.d_head,
+                    .block_tokens = kKvBlockTokens,
+                    .ld = d_qkv()},
+                   0, slice.n_tokens);
+  }
+}
+
+void ReferenceBackend::attention(const Op& op, const StepBatch& batch) {
+  const ModelSpec& s = plan_.spec;
+  for (const SequenceSlice& slice : batch.sequences) {
+    ref::attention({.q = a_.qkv + slice.first_token * d_qkv(),
+                    .out = a_.heads + slice.first_token * s.d_q(),
+                    .k_pool = k_pool(op.layer),
+                    .v_pool = v_pool(op.layer),
+                    .block_table = batch.block_tables.data() + slice.first_block,
+                    .m = slice.n_tokens,
+                    .first_position = slice.first_position,
+                    .n_heads = s.n_heads,
+                    .n_kv_heads = s.n_kv_heads,
+                    .d_head = s.d_head,
+                    .block_tokens = kKvBlockTokens,
+                    .ld_q = d_qkv(),
+                    .ld_out = s.d_q(),
+                    .scale = 1.0f / std::sqrt(static_cast<float>(s.d_head))},
+                   0, slice.n_tokens);
+  }
+}
+
+void ReferenceBackend::ffn_in(const Op& op, const StepBatch& batch) {
+  const ModelSpec& s = plan_.spec;
+  const auto m = static_cast<int64_t>(batch.tokens.size());
+  norm(op, slot::norm, a_.hidden, a_.normed, m, s.d_model, s.d_model);
+  linear(op, slot::gate, op.weights.size(), a_.normed, m, {a_.gate, s.d_ff, false});
+  linear(op, slot::up, op.weights.size(), a_.normed, m, {a_.up, s.d_ff, false});
+  ref::silu_mul(a_.gate, a_.up, s.d_ff, s.d_ff, 0, m);
+}
+
+void ReferenceBackend::head(const Op& op, const StepBatch& batch) {
+  const ModelSpec& s = plan_.spec;
+  for (const LogitRow& row : batch.logit_rows) {
+    norm(op, slot::norm, a_.hidden + int64_t{row.token} * s.d_model, a_.head_rows, 1, s.d_model, s.d_model);
+    linear(op, slot::head, op.weights.size(), a_.head_rows, 1, {logits_.row(row.slot).data(), s.n_vocab, false});
+  }
+}
+
+Tap ReferenceBackend::observe(const Op& op, const StepBatch& batch) {
+  const ModelSpec& s = plan_.spec;
+  const auto m = static_cast<int64_t>(batch.tokens.size());
+  switch (op.kind) {
+    case OpKind::attn_in: return {0, nullptr, "qkv", a_.qkv, m, d_qkv()};
+    case OpKind::attention: return {0, nullptr, "heads", a_.heads, m, s.d_q()};
+    case OpKind::ffn_in: return {0, nullptr, "ffn", a_.gate, m, s.d_ff};
+    case OpKind::head:
+      if (batch.logit_rows.empty()) return {};
+      return {0, nullptr, "logits", logits_.row(batch.logit_rows[0].slot).data(), 1, s.n_vocab};
+    case OpKind::sample: return {};
+    default: return {0, nullptr, "hidden", a_.hidden, m, s.d_model};
+  }
+}
+
+}  // namespace
+
+MemoryNeeds reference_memory_needs(const Plan& plan, const BackendConfig& config) {
+  MemoryNeeds needs;
+  for (const Weight& w : plan.weights) needs.weights += w.n_rows == 1 ? static_cast<uint64_t>(w.n_cols) * 4 : w.n_bytes();
+  needs.kv = kv_block_bytes(plan.spec, KvDType::f32) * static_cast<uint64_t>(config.n_kv_blocks) * static_cast<uint64_t>(plan.spec.n_layers);
+  needs.workspace = HostActivations::bytes(plan.spec, config) + LogitSlots::bytes(plan.spec.n_vocab, config.n_logit_slots);
+  return needs;
+}
+
+Result<std::unique_ptr<Backend>> make_reference_backend(Plan plan, WeightReader& reader, const BackendConfig& config,
+                                                        const LoadProgress& progress) {
+  INLAY_ASSIGN(HostActivations activations, HostActivations::allocate(plan.spec, config));
+  INLAY_ASSIGN(LogitSlots logits, LogitSlots::allocate(plan.spec.n_vocab, config.n_logit_slots));
+  INLAY_ASSIGN(HostBuffer kv, HostBuffer::allocate(reference_memory_needs(plan, config).kv, "KV cache"));
+  auto backend = std::make_unique<ReferenceBackend>(std::move(plan), config, std::move(activations), std::move(logits), std::move(kv));
+  INLAY_TRY(backend->load_weights(reader, progress));
+  return std::unique_ptr<Backend>(std::move(backend));
+}
+
+}  // namespace inlay

@@ -1,0 +1,28 @@
+#include "src/engine/log.h"
+
+#include <algorithm>
+
+namespace inlay {
+
+void Log::write(LogLevel level, std::string_view text) {
+  if (level > level_) return;
+  {
+    const std::lock_guard lock(mutex_);
+    Record& record = ring_[n_written_ % kRecords];
+    record.level = level;
+    record.sequence = ++n_written_;
+    record.text.assign(text);
+  }
+  if (sink_) sink_(level, text);
+}
+
+bool Log::read(uint64_t& cursor, Record& out) const {
+  const std::lock_guard lock(mutex_);
+  if (cursor >= n_written_) return false;
+  const uint64_t oldest = n_written_ > kRecords ? n_written_ - kRecords : 0;  // records before it are overwritten
+  out = ring_[std::max(cursor, oldest) % kRecords];
+  cursor = out.sequence;
+  return true;
+}
+
+}  // namespace inlay

@@ -1,0 +1,216 @@
+// Fills StepBatches: chunks of prompts, and one token for each of many sequences.
+#include <algorithm>
+#include <chrono>
+
+#include "src/engine/engine.h"
+#include "src/engine/step_arrays.h"
+
+namespace inlay {
+namespace {
+
+class Stopwatch {
+ public:
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+int32_t blocks_for(int32_t n_positions) { return (n_positions + kKvBlockTokens - 1) / kKvBlockTokens; }
+
+}  // namespace
+
+// Makes the session's blocks cover n_positions, and those that will be written its own (copy on write).
+Status Engine::reserve_blocks(Session& session, int32_t n_positions) {
+  const auto n_have = static_cast<int32_t>(session.blocks_.size());
+  const int32_t n_want = blocks_for(n_positions);
+  const int32_t first_written = session.n_computed_ / kKvBlockTokens;
+  int32_t n_needed = std::max(0, n_want - n_have);
+  for (int32_t i = first_written; i < n_have; ++i) n_needed += pool_.shared(session.blocks_[static_cast<size_t>(i)]);
+  if (n_needed > pool_.n_free()) {
+    Status full = error(Code::kv_full, "the KV pool has %d free blocks of %d tokens, the sequence needs %d more", pool_.n_free(),
+                        kKvBlockTokens, n_needed);
+    full.required = static_cast<uint64_t>(n_needed);
+    full.available = static_cast<uint64_t>(pool_.n_free());
+    return full;
+  }
+  for (int32_t i = first_written; i < n_have; ++i) {
+    int32_t& block = session.blocks_[static_cast<size_t>(i)];
+    if (!pool_.shared(block)) continue;
+    const int32_t own = pool_.take();
+    backend_->duplicate_kv_block(block, own);
+    pool_.release(block);
+    block = own;
+  }
+  for (int32_t i = n_have; i < n_want; ++i) session.blocks_.push_back(pool_.take());
+  stats_.n_kv_blocks_peak = std::max(stats_.n_kv_blocks_peak, pool_.n_used());
+  return {};
+}
+
+void Engine::release_blocks(Session& session, int32_t n_positions) {
+  const auto n_keep = static_cast<size_t>(blocks_for(n_positions));
+  while (session.blocks_.size() > n_keep) {
+    pool_.release(session.blocks_.back());
+    session.blocks_.pop_back();
+  }
+}
+
+// The next chunk of the session's tokens that were not run yet.
+Status Engine::run_prefill_chunk(Session& session) {
+  const std::lock_guard lock(mutex_);
+  const Stopwatch watch;
+  const auto n_all = static_cast<int32_t>(session.tokens_.size());
+  const int32_t n = std::min(n_all - session.n_computed_, prefill_chunk_);
+  const bool last = session.n_computed_ + n == n_all;
+  arrays_->clear();
+  arrays_->add_slice(session.tokens_, session.n_computed_, n, session.blocks_);
+  if (last) arrays_->want_logits(session.slot_);
+  session.has_logits_ = false;
+  session.logits_readable_ = false;
+  INLAY_TRY(backend_->execute(arrays_->batch(), {}));
+  session.n_computed_ += n;
+  session.has_logits_ = session.logits_readable_ = last;
+  stats_.n_prefill_tokens += static_cast<uint64_t>(n);
+  stats_.prefill_seconds += watch.seconds();
+  return {};
+}
+
+// Keeps what whole chunks have computed. The last token kept is run again later, for its logits.
+void Engine::roll_back_prefill(Session& session, size_t n_tokens_before) {
+  session.tokens_.resize(std::max(n_tokens_before, static_cast<size_t>(session.n_computed_)));
+  if (session.has_logits_) {  // stopped before the first chunk: nothing has changed
+    const std::lock_guard lock(mutex_);
+    release_blocks(session, session.n_computed_);
+    return;
+  }
+  forget_logits(session);
+}
+
+// Afterwards the last token counts as not run.
+void Engine::forget_logits(Session& session) {
+  const std::lock_guard lock(mutex_);
+  const auto n_tokens = static_cast<int32_t>(session.tokens_.size());
+  session.n_computed_ = std::min(session.n_computed_, std::max(0, n_tokens - 1));
+  session.has_logits_ = session.logits_readable_ = false;
+  release_blocks(session, session.n_computed_);
+}
+
+Status Engine::check_step(std::span<Session* const> sessions) const {
+  if (sessions.empty() || sessions.size() > static_cast<size_t>(info_.max_sessions)) {
+    return error(Code::invalid_argument, "a decode step of %zu sessions, expected 1 to %d", sessions.size(), info_.max_sessions);
+  }
+  Status status;
+  size_t n_marked = 0;
+  for (; n_marked < sessions.size() && status.ok(); ++n_marked) {
+    Session* s = sessions[n_marked];
+    if (!s || s->engine_.get() != this) {
+      status = error(Code::invalid_argument, "session %zu is %s", n_marked, s ? "of another engine" : "null");
+      break;
+    }
+    if (s->in_step_) {
+      status = error(Code::invalid_argument, "session %zu is given twice", n_marked);
+      break;
+    }
+    s->in_step_ = true;
+  }
+  for (size_t i = 0; i < n_marked; ++i) sessions[i]->in_step_ = false;
+  return status;
+}
+
+// Decides whether the session takes part; if not the event says why.
+void Engine::admit(Session& session, StepEvent& event) {
+  event = StepEvent{};
+  if (session.finish_reason_ != FinishReason::none) {
+    event.status = error(Code::invalid_state, "the sequence has ended; prefill or truncate it to go on");
+    event.finish_reason = session.finish_reason_;
+    return;
+  }
+  if (session.tokens_.empty()) {
+    event.status = error(Code::invalid_state, "the sequence has no tokens: prefill it first");
+    return;
+  }
+  if (session.cancelled_.exchange(false, std::memory_order_relaxed)) {
+    session.finish_reason_ = event.finish_reason = FinishReason::cancelled;
+    session.text_.flush();
+    session.publish();
+    return;
+  }
+  event.status = session.check_room(1);
+  if (event.status.ok() && !session.has_logits_) {
+    event.status = reserve_blocks(session, static_cast<int32_t>(session.tokens_.size()));
+  }
+}
+
+Status Engine::decode_step(std::span<Session* const> sessions, std::span<StepEvent> events) {
+  if (events.size() < sessions.size()) {
+    return error(Code::invalid_argument, "%zu events for %zu sessions", events.size(), sessions.size());
+  }
+  const std::lock_guard lock(mutex_);
+  INLAY_TRY(check_step(sessions));
+  const Stopwatch watch;
+  for (size_t i = 0; i < sessions.size(); ++i) admit(*sessions[i], events[i]);
+  INLAY_TRY(run_step(sessions, events));
+  ++stats_.n_decode_steps;
+  stats_.decode_seconds += watch.seconds();
+  for (size_t i = 0; i < sessions.size(); ++i) {
+    if (!events[i].status.ok()) return events[i].status;
+  }
+  return {};
+}
+
+Status Engine::run_step(std::span<Session* const> sessions, std::span<StepEvent> events) {
+  const auto draws = [&](size_t i) { return events[i].status.ok() && events[i].finish_reason == FinishReason::none; };
+  arrays_->clear();
+  for (size_t i = 0; i < sessions.size(); ++i) {
+    Session& s = *sessions[i];
+    if (!draws(i)) continue;
+    const auto n_tokens = static_cast<int32_t>(s.tokens_.size());
+    if (!s.has_logits_) {
+      arrays_->add_slice(s.tokens_, s.n_computed_, n_tokens - s.n_computed_, s.blocks_);
+      arrays_->want_logits(s.slot_);
+    }
+    arrays_->sample_rows.push_back({.slot = s.slot_,
+                                    .params = &s.options_.sampler,
+                                    .history = s.tokens_,
+                                    .stream = s.options_.stream,
+                                    .position = static_cast<uint64_t>(n_tokens)});
+  }
+  if (arrays_->sample_rows.empty()) return {};
+  INLAY_TRY(backend_->execute(arrays_->batch(), std::span(arrays_->results).first(arrays_->sample_rows.size())));
+
+  size_t row = 0;
+  for (size_t i = 0; i < sessions.size(); ++i) {
+    if (!draws(i)) continue;
+    Session& s = *sessions[i];
+    s.n_computed_ = static_cast<int32_t>(s.tokens_.size());
+    s.logits_readable_ = true;
+    events[i].sample = arrays_->results[row++];
+    finish_draw(s, events[i]);
+    ++stats_.n_decode_tokens;
+  }
+  return {};
+}
+
+// Appends the drawn token, makes its text ready, and decides whether the sequence ends.
+void Engine::finish_draw(Session& session, StepEvent& event) {
+  const int32_t token = event.sample.token;
+  session.tokens_.push_back(token);
+  session.has_logits_ = false;
+  ++session.n_drawn_;
+  bool stopped = false;
+  if (tokenizer_ && token < tokenizer_->n_tokens()) {
+    const bool ends = tokenizer_->is_end_of_generation(token) && !session.options_.ignore_end_of_generation;
+    const TokenKind kind = tokenizer_->kind(token);
+    if (ends) event.finish_reason = FinishReason::end_of_generation;
+    if (!ends && kind != TokenKind::control && kind != TokenKind::unused) stopped = session.text_.append(tokenizer_->piece(token));
+  }
+  if (stopped) event.finish_reason = FinishReason::stop_string;
+  if (event.finish_reason == FinishReason::none && session.n_drawn_ == session.options_.max_tokens) {
+    event.finish_reason = FinishReason::max_tokens;
+  }
+  session.finish_reason_ = event.finish_reason;
+  if (event.finish_reason != FinishReason::none && !stopped) session.text_.flush();
+  session.publish();
+}
+
+}  // namespace inlay

@@ -1,0 +1,133 @@
+#include <algorithm>
+
+#include "src/engine/engine.h"
+
+namespace inlay {
+
+Session::Session(std::shared_ptr<Engine> engine, const SessionOptions& options, int32_t slot)
+    : engine_(std::move(engine)), slot_(slot), options_(options) {
+  const auto n_context = static_cast<size_t>(engine_->info_.n_context);
+  tokens_.reserve(n_context);
+  blocks_.reserve(n_context / kKvBlockTokens + 1);
+  publish();
+}
+
+Session::~Session() { engine_->return_slot(*this); }
+
+SessionInfo Session::info() const {
+  const std::lock_guard lock(info_mutex_);
+  return info_;
+}
+
+void Session::publish() {
+  const std::lock_guard lock(info_mutex_);
+  info_ = {.n_tokens = static_cast<int32_t>(tokens_.size()),
+           .n_context = engine_->info_.n_context,
+           .n_drawn = n_drawn_,
+           .n_kv_blocks = static_cast<int32_t>(blocks_.size()),
+           .finish_reason = finish_reason_,
+           .n_pending_text = text_.n_ready()};
+}
+
+void Session::after_rewrite() {
+  n_drawn_ = 0;
+  finish_reason_ = FinishReason::none;
+  text_.clear();
+}
+
+Status Session::check_room(size_t n_new_tokens) const {
+  const size_t n_context = static_cast<size_t>(engine_->info_.n_context);
+  if (tokens_.size() + n_new_tokens <= n_context) return {};
+  Status full = error(Code::context_full, "the context of %zu tokens is full: the sequence has %zu and %zu more were asked for",
+                      n_context, tokens_.size(), n_new_tokens);
+  full.required = tokens_.size() + n_new_tokens;
+  full.available = n_context;
+  return full;
+}
+
+Status Session::prefill(std::span<const int32_t> tokens, size_t& n_done) {
+  n_done = 0;
+  if (tokens.empty()) return error(Code::invalid_argument, "prefill of no tokens");
+  const int32_t n_vocab = engine_->spec().n_vocab;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i] < 0 || tokens[i] >= n_vocab) {
+      return error(Code::invalid_argument, "token %zu is %d, expected 0 to %d", i, tokens[i], n_vocab - 1);
+    }
+  }
+  INLAY_TRY(check_room(tokens.size()));
+  const size_t n_before = tokens_.size();
+  {
+    const std::lock_guard lock(engine_->mutex_);
+    INLAY_TRY(engine_->reserve_blocks(*this, static_cast<int32_t>(n_before + tokens.size())));
+  }
+  tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
+
+  Status status;
+  while (status.ok() && n_computed_ < static_cast<int32_t>(tokens_.size())) {
+    if (cancelled_.exchange(false, std::memory_order_relaxed)) {
+      status = error(Code::cancelled, "prefill was cancelled");
+    } else {
+      status = engine_->run_prefill_chunk(*this);
+    }
+  }
+  if (!status.ok()) engine_->roll_back_prefill(*this, n_before);
+  n_done = tokens_.size() - n_before;
+  if (n_done > 0) after_rewrite();
+  publish();
+  return status;
+}
+
+Result<std::shared_ptr<Session>> Session::fork() {
+  INLAY_ASSIGN(std::shared_ptr<Session> child, engine_->create_session(options_));
+  {
+    const std::lock_guard lock(engine_->mutex_);
+    for (const int32_t block : blocks_) engine_->pool_.share(block);
+    child->blocks_.assign(blocks_.begin(), blocks_.end());
+    if (has_logits_) engine_->backend_->duplicate_logits(slot_, child->slot_);
+  }
+  child->tokens_.assign(tokens_.begin(), tokens_.end());
+  child->n_computed_ = n_computed_;
+  child->has_logits_ = has_logits_;
+  child->n_drawn_ = n_drawn_;
+  child->finish_reason_ = finish_reason_;
+  child->text_ = text_;
+  child->publish();
+  return child;
+}
+
+Status Session::truncate(int32_t n_tokens) {
+  const auto n_now = static_cast<int32_t>(tokens_.size());
+  if (n_tokens < 0 || n_tokens > n_now) {
+    return error(Code::invalid_argument, "truncating to %d tokens a sequence of %d", n_tokens, n_now);
+  }
+  if (n_tokens < n_now) {
+    tokens_.resize(static_cast<size_t>(n_tokens));
+    engine_->forget_logits(*this);
+  }
+  after_rewrite();
+  publish();
+  return {};
+}
+
+Status Session::set_sampler(const SamplerParams& params) {
+  INLAY_TRY(validate(params, engine_->spec().n_vocab));
+  options_.sampler = params;
+  return {};
+}
+
+Status Session::set_stop(std::vector<std::string> stops) { return text_.set_stops(std::move(stops)); }
+
+Status Session::copy_logits(std::span<float> out) {
+  const auto n_vocab = static_cast<size_t>(engine_->spec().n_vocab);
+  if (out.size() < n_vocab) {
+    Status small = error(Code::buffer_too_small, "a buffer of %zu floats for the logits of a vocabulary of %zu", out.size(), n_vocab);
+    small.required = n_vocab;
+    small.available = out.size();
+    return small;
+  }
+  if (!logits_readable_) return error(Code::invalid_state, "there are no logits: no token was run since the sequence was made or cut");
+  const std::lock_guard lock(engine_->mutex_);
+  return engine_->backend_->copy_logits(slot_, out.first(n_vocab));
+}
+
+}  // namespace inlay

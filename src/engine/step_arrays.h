@@ -1,0 +1,60 @@
+// The arrays behind a StepBatch, made once; filling them allocates nothing.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "src/backend/backend.h"
+#include "src/engine/engine.h"
+
+namespace inlay {
+
+struct Engine::StepArrays {
+  explicit StepArrays(const BackendConfig& config) {
+    const auto tokens_max = static_cast<size_t>(config.max_step_tokens);
+    const auto sequences_max = static_cast<size_t>(config.max_sequences);
+    tokens.reserve(tokens_max);
+    positions.reserve(tokens_max);
+    sequences.reserve(sequences_max);
+    const auto blocks_max = static_cast<size_t>(config.n_context / kKvBlockTokens + 1);
+    block_tables.reserve(sequences_max * std::min(blocks_max, static_cast<size_t>(config.n_kv_blocks)));
+    logit_rows.reserve(sequences_max);
+    sample_rows.reserve(sequences_max);
+    results.resize(sequences_max);
+  }
+
+  void clear() {
+    tokens.clear();
+    positions.clear();
+    sequences.clear();
+    block_tables.clear();
+    logit_rows.clear();
+    sample_rows.clear();
+  }
+
+  // Adds tokens [first, first + n) of a sequence whose blocks cover them.
+  void add_slice(std::span<const int32_t> sequence, int32_t first, int32_t n, std::span<const int32_t> blocks) {
+    sequences.push_back({.first_token = static_cast<int32_t>(tokens.size()),
+                         .n_tokens = n,
+                         .first_position = first,
+                         .first_block = static_cast<int32_t>(block_tables.size())});
+    for (int32_t i = first; i < first + n; ++i) {
+      tokens.push_back(sequence[static_cast<size_t>(i)]);
+      positions.push_back(i);
+    }
+    block_tables.insert(block_tables.end(), blocks.begin(), blocks.end());
+  }
+
+  // The last token added leaves its logits in `slot`.
+  void want_logits(int32_t slot) { logit_rows.push_back({static_cast<int32_t>(tokens.size()) - 1, slot}); }
+
+  StepBatch batch() const { return {tokens, positions, sequences, block_tables, logit_rows, sample_rows}; }
+
+  std::vector<int32_t> tokens, positions, block_tables;
+  std::vector<SequenceSlice> sequences;
+  std::vector<LogitRow> logit_rows;
+  std::vector<SampleRow> sample_rows;
+  std::vector<SampleResult> results;
+};
+
+}  // namespace inlay
