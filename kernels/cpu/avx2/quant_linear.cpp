@@ -1,0 +1,284 @@
+// Quantized linear layers with AVX2:
+//   out[j][row] (+)= sum over columns of weight[row][column] * activation[j][column] (+ bias[row])
+//
+// Layout and order of operations: quant_layout.h, the same for all instruction sets. A vector of 64 bytes is taken as
+// two halves of 8 rows. vpmaddubsw multiplies unsigned codes with four broadcast activations and adds pairs into 16
+// bits; how many of those sums still fit into 16 bits depends on the codes' width (kSummed), and only then does
+// vpmaddwd widen them. 8-bit codes would overflow: they become |w| and the activations take w's sign. All of this is
+// exact integer arithmetic, so results have the same bits as those of the AVX-512 path.
+//
+// Tiling: the 8 quads of half a tile's group in registers serve up to 4 activation rows.
+// Bound at m = 1: reading the packed bytes; at large m: two instructions per quad on the multiplier's and adder's
+// ports.
+#include <immintrin.h>
+
+#include "kernels/cpu/quant_layout.h"
+#include "kernels/cpu/quant_linear.h"
+
+namespace inlay::cpu::avx2 {
+namespace {
+
+#define INLAY_INLINE inline __attribute__((always_inline))
+
+constexpr int kMaxM = 4;
+constexpr int kHalfLanes = 8;
+constexpr int64_t kChunkBytes = 256 << 10;  // of activations, half of the smallest usual L2
+constexpr int kPrefetchBytes = 2048;
+
+INLAY_INLINE __m256i load(const uint8_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
+
+// `bits` of every byte of plane, moved from bit `from` to bit 4. Shifts are of words: bits must mask what crosses
+// bytes.
+INLAY_INLINE __m256i bits_at_4(__m256i plane, int from, int bits) {
+  const __m256i moved = from < 4 ? _mm256_slli_epi16(plane, 4 - from) : _mm256_srli_epi16(plane, from - 4);
+  return _mm256_and_si256(moved, _mm256_set1_epi8(static_cast<char>(bits)));
+}
+
+// The eight quads of a group for 8 rows (p already points at their half): unsigned codes, or signed values of 8-bit
+// types.
+template <int kBits>
+INLAY_INLINE void expand(const uint8_t* p, __m256i (&quad)[8]) {
+  if constexpr (kBits == 8) {
+    for (int i = 0; i < 8; ++i) quad[i] = _mm256_xor_si256(load(p + kVector * i), _mm256_set1_epi8(-128));
+    return;
+  }
+  const __m256i low = _mm256_set1_epi8(15);
+  for (int i = 0; i < 4; ++i) {
+    const __m256i both = load(p + kVector * i);
+    quad[i] = _mm256_and_si256(both, low);
+    quad[i + 4] = _mm256_and_si256(_mm256_srli_epi16(both, 4), low);
+  }
+  if constexpr (kBits == 5) {
+    const __m256i plane = load(p + kVector * 4);
+    for (int i = 0; i < 8; ++i) quad[i] = _mm256_or_si256(quad[i], bits_at_4(plane, i, 16));
+  }
+  if constexpr (kBits == 6) {
+    for (int i = 0; i < 8; ++i) {
+      quad[i] = _mm256_or_si256(quad[i], bits_at_4(load(p + kVector * (4 + i / 4)), 2 * (i % 4), 48));
+    }
+  }
+}
+
+template <class L>
+struct Factors {
+  __m256 scale[L::kScales == 2 ? 2 : 1];
+  __m256 minimum;
+};
+
+INLAY_INLINE __m256 load_halves(const uint8_t* p) {
+  return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+}
+INLAY_INLINE __m256 load_unsigned_bytes(const uint8_t* p) {
+  return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
+}
+INLAY_INLINE __m256 load_signed_bytes(const uint8_t* p) {
+  return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
+}
+
+// Factors of group g for rows 8 * half .. + 7. K types' minimums are subtracted, so their sign is turned here.
+template <class L>
+INLAY_INLINE Factors<L> load_factors(const uint8_t* record, int g, int half) {
+  const uint8_t* scales = record + L::kScalesAt + kHalfLanes * half;
+  Factors<L> f;
+  f.scale[0] = load_halves(record + 2 * kHalfLanes * half);
+  f.minimum = _mm256_setzero_ps();
+  if constexpr (L::kScales == 2) {
+    f.scale[1] = _mm256_mul_ps(f.scale[0], load_signed_bytes(scales + kLanes * (2 * g + 1)));
+    f.scale[0] = _mm256_mul_ps(f.scale[0], load_signed_bytes(scales + kLanes * 2 * g));
+  }
+  if constexpr (L::kScales == 1) f.scale[0] = _mm256_mul_ps(f.scale[0], load_unsigned_bytes(scales + kLanes * g));
+  if constexpr (L::kMinimum) f.minimum = load_halves(record + L::kMinimumAt + 2 * kHalfLanes * half);
+  if constexpr (L::kSuper && L::kMinimum) {
+    const uint8_t* minimums = record + L::kSubMinimumsAt + kHalfLanes * half;
+    f.minimum =
+        _mm256_xor_ps(_mm256_mul_ps(f.minimum, load_unsigned_bytes(minimums + kLanes * g)), _mm256_set1_ps(-0.0f));
+  }
+  return f;
+}
+
+INLAY_INLINE __m256i broadcast_word(const uint8_t* p) {
+  return _mm256_set1_epi32(*reinterpret_cast<const int32_t*>(p));
+}
+
+// Pairs of products of one quad, in 16 bits. |activation| <= 127: at most 2 * 127 * (largest code), or 2 * 127 * 128.
+template <int kBits>
+INLAY_INLINE __m256i multiply(__m256i quad, __m256i a) {
+  if constexpr (kBits == 8) return _mm256_maddubs_epi16(_mm256_abs_epi8(quad), _mm256_sign_epi8(a, quad));
+  return _mm256_maddubs_epi16(quad, a);
+}
+
+// Exact sums over the group, or over its first (1) or second (2) half.
+template <class L, int kHalves>
+INLAY_INLINE __m256 dot(const __m256i (&quad)[8], const uint8_t* group) {
+  constexpr int kSummed = L::kBits == 4   ? 8
+                          : L::kBits == 5 ? 4
+                          : L::kBits == 6 ? 2
+                                          : 1;  // quads whose sum fits 16 bits
+  static_assert(L::kBits == 8 || kSummed * 2 * 127 * ((1 << L::kBits) - 1) <= 32767);
+  constexpr int kBegin = kHalves == 2 ? 4 : 0, kEnd = kHalves == 1 ? 4 : 8;
+  const __m256i ones = _mm256_set1_epi16(1);
+  __m256i sum = _mm256_setzero_si256();
+  if constexpr (L::kOffset != 0 && L::kBits != 8) {
+    constexpr uint32_t kMinus = -L::kOffset & 0xffff;
+    constexpr uint32_t kPair = (kHalves & 1 ? kMinus : 0) | (kHalves & 2 ? kMinus << 16 : 0);
+    sum = _mm256_madd_epi16(_mm256_set1_epi32(static_cast<int32_t>(kPair)),
+                            broadcast_word(group + offsetof(Q8Group, sums)));
+  }
+  for (int i = kBegin; i < kEnd; i += kSummed) {
+    __m256i words = multiply<L::kBits>(quad[i], broadcast_word(group + 4 * i));
+    for (int k = 1; k < kSummed; ++k) {
+      words = _mm256_add_epi16(words, multiply<L::kBits>(quad[i + k], broadcast_word(group + 4 * (i + k))));
+    }
+    sum = _mm256_add_epi32(sum, _mm256_madd_epi16(words, ones));
+  }
+  return _mm256_cvtepi32_ps(sum);
+}
+
+template <class L>
+INLAY_INLINE __m256 add_group(const __m256i (&quad)[8], const Factors<L>& f, const uint8_t* group, __m256 acc) {
+  __m256 t;
+  if constexpr (L::kScales == 2) {
+    t = _mm256_mul_ps(dot<L, 1>(quad, group), f.scale[0]);
+    t = _mm256_fmadd_ps(dot<L, 2>(quad, group), f.scale[1], t);
+  } else {
+    t = _mm256_mul_ps(dot<L, 3>(quad, group), f.scale[0]);
+  }
+  const auto* a = reinterpret_cast<const Q8Group*>(group);
+  acc = _mm256_fmadd_ps(t, _mm256_set1_ps(a->scale), acc);
+  if constexpr (L::kMinimum) acc = _mm256_fmadd_ps(f.minimum, _mm256_set1_ps(a->scaled_sum), acc);
+  return acc;
+}
+
+INLAY_INLINE void store(const LinearArgs& args, int64_t first, int64_t j, __m256 value) {
+  const int64_t rows = args.n_rows - first;
+  if (rows <= 0) return;
+  const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  const __m256i mask =
+      _mm256_cmpgt_epi32(_mm256_set1_epi32(rows < kHalfLanes ? static_cast<int>(rows) : kHalfLanes), lane);
+  float* out = args.out + j * args.ld_out + first;
+  if (args.bias) value = _mm256_add_ps(value, _mm256_maskload_ps(args.bias + first, mask));
+  if (args.add_to_out) value = _mm256_add_ps(_mm256_maskload_ps(out, mask), value);
+  _mm256_maskstore_ps(out, mask, value);
+}
+
+// One tile for kM activation rows.
+template <class L, int kM>
+void run_block(const LinearArgs& args, int64_t tile, int64_t j0) {
+  const uint8_t* record = static_cast<const uint8_t*>(args.weights) + tile * quant_tile_bytes<L>(args.n_cols);
+  const size_t stride = q8_row_bytes(args.n_cols);
+  const uint8_t* group = static_cast<const uint8_t*>(args.activations) + j0 * stride;
+  __m256 acc[2][kM];
+  for (int j = 0; j < kM; ++j) acc[0][j] = acc[1][j] = _mm256_setzero_ps();
+  for (int64_t i = args.n_cols / L::kColumns; i > 0; --i, record += L::kRecordBytes) {
+    for (int g = 0; g < L::kGroups; ++g, group += sizeof(Q8Group)) {
+      const uint8_t* codes = record + L::kCodesAt + L::kGroupBytes * g;
+      for (int line = 0; line < L::kBits; ++line) {
+        _mm_prefetch(reinterpret_cast<const char*>(codes + kPrefetchBytes + 64 * line), _MM_HINT_T0);
+      }
+#pragma GCC unroll 2
+      for (int half = 0; half < 2; ++half) {
+        __m256i quad[8];
+        expand<L::kBits>(codes + kVector / 2 * half, quad);
+        const Factors<L> f = load_factors<L>(record, g, half);
+        const uint8_t* row = group;
+#pragma GCC unroll 4
+        for (int j = 0; j < kM; ++j, row += stride) acc[half][j] = add_group<L>(quad, f, row, acc[half][j]);
+      }
+    }
+  }
+  for (int j = 0; j < kM; ++j) {
+    for (int half = 0; half < 2; ++half) store(args, tile * kLanes + half * kHalfLanes, j0 + j, acc[half][j]);
+  }
+}
+
+template <class L>
+void run_rows(const LinearArgs& args, int64_t tile, int64_t j, int64_t j_end) {
+  for (; j_end - j >= kMaxM; j += kMaxM) run_block<L, kMaxM>(args, tile, j);
+  switch (j_end - j) {
+    case 3:
+      return run_block<L, 3>(args, tile, j);
+    case 2:
+      return run_block<L, 2>(args, tile, j);
+    case 1:
+      return run_block<L, 1>(args, tile, j);
+    default:
+      return;
+  }
+}
+
+template <class L>
+void run(const LinearArgs& args, int64_t tile_begin, int64_t tile_end, int64_t m_begin, int64_t m_end) {
+  const int64_t fitting = kChunkBytes / static_cast<int64_t>(q8_row_bytes(args.n_cols)) / kMaxM * kMaxM;
+  const int64_t chunk = fitting > 0 ? fitting : kMaxM;
+  for (int64_t j = m_begin; j < m_end; j += chunk) {
+    const int64_t j_end = m_end - j < chunk ? m_end : j + chunk;
+    for (int64_t tile = tile_begin; tile < tile_end; ++tile) run_rows<L>(args, tile, j, j_end);
+  }
+}
+
+constexpr LinearFn kRuns[] = {run<LayoutQ8_0>, run<LayoutQ4_0>, run<LayoutQ4_1>, run<LayoutQ5_0>,
+                              run<LayoutQ5_1>, run<LayoutQ4_K>, run<LayoutQ5_K>, run<LayoutQ6_K>};
+
+INLAY_INLINE uint32_t largest_bits(const __m256 (&x)[4]) {
+  const __m256i magnitude = _mm256_set1_epi32(0x7fffffff);
+  __m256i all = _mm256_setzero_si256();
+  for (int i = 0; i < 4; ++i) all = _mm256_max_epi32(all, _mm256_and_si256(_mm256_castps_si256(x[i]), magnitude));
+  __m128i four = _mm_max_epi32(_mm256_castsi256_si128(all), _mm256_extracti128_si256(all, 1));
+  four = _mm_max_epi32(four, _mm_shuffle_epi32(four, 0x4e));
+  four = _mm_max_epi32(four, _mm_shuffle_epi32(four, 0xb1));
+  return static_cast<uint32_t>(_mm_cvtsi128_si32(four));
+}
+
+// 16 int8 from two vectors of int32 within their range.
+INLAY_INLINE __m128i narrow(__m256i a, __m256i b) {
+  const __m256i words = _mm256_permute4x64_epi64(_mm256_packs_epi32(a, b), 0xd8);
+  return _mm_packs_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
+}
+
+INLAY_INLINE int16_t sum_bytes(__m128i bytes) {
+  const __m256i pairs = _mm256_madd_epi16(_mm256_cvtepi8_epi16(bytes), _mm256_set1_epi16(1));
+  __m128i four = _mm_add_epi32(_mm256_castsi256_si128(pairs), _mm256_extracti128_si256(pairs, 1));
+  four = _mm_add_epi32(four, _mm_shuffle_epi32(four, 0x4e));
+  four = _mm_add_epi32(four, _mm_shuffle_epi32(four, 0xb1));
+  return static_cast<int16_t>(_mm_cvtsi128_si32(four));
+}
+
+void quantize(const float* from, Q8Group* out) {
+  __m256 x[4];
+  for (int i = 0; i < 4; ++i) x[i] = _mm256_loadu_ps(from + 8 * i);
+  const uint32_t largest = largest_bits(x);  // patterns of magnitudes order as floats do; infinities and NaN on top
+  __m128i codes[2] = {_mm_setzero_si128(), _mm_setzero_si128()};
+  out->scale = out->scaled_sum = 0;
+  out->sums[0] = out->sums[1] = 0;
+  if (largest >= kQ8InfinityBits) {
+    out->scale = out->scaled_sum = __builtin_nanf("");
+  } else if (largest >= kQ8TinyBits) {
+    const float limit = _mm_cvtss_f32(_mm_castsi128_ps(_mm_cvtsi32_si128(static_cast<int32_t>(largest))));
+    const __m256 inverse = _mm256_set1_ps(127.0f / limit);
+    __m256i rounded[4];
+    for (int i = 0; i < 4; ++i) rounded[i] = _mm256_cvtps_epi32(_mm256_mul_ps(x[i], inverse));
+    for (int i = 0; i < 2; ++i) {
+      codes[i] = narrow(rounded[2 * i], rounded[2 * i + 1]);
+      out->sums[i] = sum_bytes(codes[i]);
+    }
+    out->scale = limit / 127.0f;
+    out->scaled_sum = out->scale * static_cast<float>(out->sums[0] + out->sums[1]);
+  }
+  for (int i = 0; i < 2; ++i) _mm_storeu_si128(reinterpret_cast<__m128i*>(out->codes + 16 * i), codes[i]);
+}
+
+}  // namespace
+
+LinearFn quant_linear(DType type) {
+  return type < DType::q8_0 ? nullptr : kRuns[static_cast<int>(type) - static_cast<int>(DType::q8_0)];
+}
+
+void prepare_q8(const float* x, int64_t n_cols, int64_t ld_x, int64_t m_begin, int64_t m_end, void* out) {
+  const size_t stride = q8_row_bytes(n_cols);
+  for (int64_t j = m_begin; j < m_end; ++j) {
+    auto* row = reinterpret_cast<Q8Group*>(static_cast<uint8_t*>(out) + j * stride);
+    for (int64_t g = 0; g < n_cols / kGroup; ++g) quantize(x + j * ld_x + g * kGroup, row + g);
+  }
+}
+
+}  // namespace inlay::cpu::avx2

@@ -1,0 +1,244 @@
+// Quantized linear layers with AVX-512 VNNI:
+//   out[j][row] (+)= sum over columns of weight[row][column] * activation[j][column] (+ bias[row])
+//
+// Layout and order of operations: quant_layout.h. A quad (16 rows x 4 columns of unsigned codes) is one operand of
+// vpdpbusd, four activations broadcast from memory the other; the lanes are the rows, so nothing is added across lanes.
+// Offsets of the codes are taken off exactly: the int32 sum starts at -offset * (sum of the activations).
+//
+// Tiling: the 8 quads of a group are expanded into 8 registers and serve up to 16 activation rows, whose 16 float sums
+// stay in registers too (8 + 16 + scale + minimum + 3 temporaries of 32). A tile is walked once per 16 activation rows;
+// activation rows are taken in chunks that stay in L2 while all tiles pass by. Every batch size runs the same
+// operations per result, so that results are batch-invariant bit for bit.
+//
+// Bound at m = 1: reading the packed bytes. At large m: the two ports that take vpdpbusd, multiplications and fused
+// multiply-adds: 11 of these instructions for 1024 operations of Q4_K.
+#include <immintrin.h>
+
+#include "kernels/cpu/quant_layout.h"
+#include "kernels/cpu/quant_linear.h"
+
+namespace inlay::cpu::avx512 {
+namespace {
+
+#define INLAY_INLINE inline __attribute__((always_inline))
+
+constexpr int kMaxM = 16;
+constexpr int64_t kChunkBytes = 512 << 10;  // of activations, half of a usual L2
+constexpr int kPrefetchBytes = 2048;
+
+// The eight quads of a group, one unsigned code per byte.
+template <int kBits>
+INLAY_INLINE void expand(const uint8_t* p, __m512i (&quad)[8]) {
+  if constexpr (kBits == 8) {
+    for (int i = 0; i < 8; ++i) quad[i] = _mm512_loadu_si512(p + kVector * i);
+    return;
+  }
+  const __m512i low = _mm512_set1_epi8(15);
+  for (int i = 0; i < 4; ++i) {
+    const __m512i both = _mm512_loadu_si512(p + kVector * i);
+    quad[i] = _mm512_and_si512(both, low);
+    quad[i + 4] = _mm512_and_si512(_mm512_srli_epi16(both, 4), low);
+  }
+  constexpr int kOrAnd = 0xf8;  // truth table of a | (b & c)
+  if constexpr (kBits == 5) {
+    const __m512i plane = _mm512_loadu_si512(p + kVector * 4), bit = _mm512_set1_epi8(16);
+    for (int i = 0; i < 8; ++i) {
+      const __m512i at4 = i < 4 ? _mm512_slli_epi16(plane, 4 - i) : _mm512_srli_epi16(plane, i - 4);
+      quad[i] = _mm512_ternarylogic_epi32(quad[i], at4, bit, kOrAnd);
+    }
+  }
+  if constexpr (kBits == 6) {
+    const __m512i bits = _mm512_set1_epi8(48);
+    for (int half = 0; half < 2; ++half) {
+      const __m512i plane = _mm512_loadu_si512(p + kVector * (4 + half));
+      for (int i = 0; i < 4; ++i) {
+        const __m512i at4 = i < 2 ? _mm512_slli_epi16(plane, 4 - 2 * i) : _mm512_srli_epi16(plane, 2 * i - 4);
+        quad[4 * half + i] = _mm512_ternarylogic_epi32(quad[4 * half + i], at4, bits, kOrAnd);
+      }
+    }
+  }
+}
+
+// Factors of one group, per row.
+template <class L>
+struct Factors {
+  __m512 scale[L::kScales == 2 ? 2 : 1];
+  __m512 minimum;
+};
+
+INLAY_INLINE __m512 load_halves(const uint8_t* p) {
+  return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+}
+INLAY_INLINE __m512 load_unsigned_bytes(const uint8_t* p) {
+  return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
+}
+INLAY_INLINE __m512 load_signed_bytes(const uint8_t* p) {
+  return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
+}
+
+// d, m: the record's. K types' minimums are subtracted, so their sign is turned here.
+template <class L>
+INLAY_INLINE Factors<L> load_factors(const uint8_t* record, int g, __m512 d, __m512 m) {
+  Factors<L> f;
+  f.scale[0] = d;
+  f.minimum = m;
+  if constexpr (L::kScales == 1) f.scale[0] = _mm512_mul_ps(d, load_unsigned_bytes(record + L::kScalesAt + kLanes * g));
+  if constexpr (L::kScales == 2) {
+    f.scale[0] = _mm512_mul_ps(d, load_signed_bytes(record + L::kScalesAt + kLanes * 2 * g));
+    f.scale[1] = _mm512_mul_ps(d, load_signed_bytes(record + L::kScalesAt + kLanes * (2 * g + 1)));
+  }
+  if constexpr (L::kSuper && L::kMinimum) {
+    const __m512 minimum = _mm512_mul_ps(m, load_unsigned_bytes(record + L::kSubMinimumsAt + kLanes * g));
+    f.minimum = _mm512_xor_ps(minimum, _mm512_set1_ps(-0.0f));
+  }
+  return f;
+}
+
+INLAY_INLINE __m512i broadcast_word(const void* p) { return _mm512_set1_epi32(*static_cast<const int32_t*>(p)); }
+
+// Exact int32 sums over `count` quads. kHalves: 3 both halves of the group, 1 the first, 2 the second.
+template <class L, int kHalves>
+INLAY_INLINE __m512 dot(const __m512i (&quad)[8], const uint8_t* group) {
+  __m512i sum = _mm512_setzero_si512();
+  if constexpr (L::kOffset != 0) {
+    constexpr int kFirst = kHalves & 1 ? -L::kOffset & 0xffff : 0, kSecond = kHalves & 2 ? -L::kOffset & 0xffff : 0;
+    const __m512i offsets = _mm512_set1_epi32(static_cast<int32_t>(static_cast<uint32_t>(kSecond) << 16 | kFirst));
+    sum = _mm512_dpwssd_epi32(sum, offsets, broadcast_word(group + offsetof(Q8Group, sums)));
+  }
+  for (int i = kHalves == 2 ? 4 : 0; i < (kHalves == 1 ? 4 : 8); ++i) {
+    sum = _mm512_dpbusd_epi32(sum, quad[i], broadcast_word(group + 4 * i));
+  }
+  return _mm512_cvtepi32_ps(sum);
+}
+
+template <class L>
+INLAY_INLINE __m512 add_group(const __m512i (&quad)[8], const Factors<L>& f, const uint8_t* group, __m512 acc) {
+  __m512 t;
+  if constexpr (L::kScales == 2) {
+    t = _mm512_mul_ps(dot<L, 1>(quad, group), f.scale[0]);
+    t = _mm512_fmadd_ps(dot<L, 2>(quad, group), f.scale[1], t);
+  } else {
+    t = _mm512_mul_ps(dot<L, 3>(quad, group), f.scale[0]);
+  }
+  const auto* a = reinterpret_cast<const Q8Group*>(group);
+  acc = _mm512_fmadd_ps(t, _mm512_set1_ps(a->scale), acc);
+  if constexpr (L::kMinimum) acc = _mm512_fmadd_ps(f.minimum, _mm512_set1_ps(a->scaled_sum), acc);
+  return acc;
+}
+
+INLAY_INLINE void store(const LinearArgs& args, int64_t tile, int64_t j, __m512 value) {
+  const int64_t first = tile * kLanes, rows = args.n_rows - first;
+  const __mmask16 mask = rows >= kLanes ? 0xffff : static_cast<__mmask16>((1u << rows) - 1);
+  float* out = args.out + j * args.ld_out + first;
+  if (args.bias) value = _mm512_add_ps(value, _mm512_maskz_loadu_ps(mask, args.bias + first));
+  if (args.add_to_out) value = _mm512_add_ps(_mm512_maskz_loadu_ps(mask, out), value);
+  _mm512_mask_storeu_ps(out, mask, value);
+}
+
+// One tile for kM activation rows.
+template <class L, int kM>
+void run_block(const LinearArgs& args, int64_t tile, int64_t j0) {
+  const uint8_t* record = static_cast<const uint8_t*>(args.weights) + tile * quant_tile_bytes<L>(args.n_cols);
+  const size_t stride = q8_row_bytes(args.n_cols);
+  const uint8_t* group = static_cast<const uint8_t*>(args.activations) + j0 * stride;
+  __m512 acc[kM];
+#pragma GCC unroll 16
+  for (int j = 0; j < kM; ++j) acc[j] = _mm512_setzero_ps();
+  for (int64_t i = args.n_cols / L::kColumns; i > 0; --i, record += L::kRecordBytes) {
+    const __m512 d = load_halves(record);
+    const __m512 m = L::kMinimum ? load_halves(record + L::kMinimumAt) : d;
+    for (int g = 0; g < L::kGroups; ++g, group += sizeof(Q8Group)) {
+      const uint8_t* codes = record + L::kCodesAt + L::kGroupBytes * g;
+      if constexpr (kM <= 4) {
+        for (int line = 0; line < L::kBits; ++line) {
+          _mm_prefetch(reinterpret_cast<const char*>(codes + kPrefetchBytes + 64 * line), _MM_HINT_T0);
+        }
+      }
+      __m512i quad[8];
+      expand<L::kBits>(codes, quad);
+      const Factors<L> f = load_factors<L>(record, g, d, m);
+      const uint8_t* row = group;
+#pragma GCC unroll 16
+      for (int j = 0; j < kM; ++j, row += stride) acc[j] = add_group<L>(quad, f, row, acc[j]);
+    }
+  }
+#pragma GCC unroll 16
+  for (int j = 0; j < kM; ++j) store(args, tile, j0 + j, acc[j]);
+}
+
+template <class L>
+void run_rows(const LinearArgs& args, int64_t tile, int64_t j, int64_t j_end) {
+  for (; j_end - j >= 16; j += 16) run_block<L, 16>(args, tile, j);
+  if (j_end - j >= 8) run_block<L, 8>(args, tile, j), j += 8;
+  if (j_end - j >= 4) run_block<L, 4>(args, tile, j), j += 4;
+  switch (j_end - j) {
+    case 3:
+      return run_block<L, 3>(args, tile, j);
+    case 2:
+      return run_block<L, 2>(args, tile, j);
+    case 1:
+      return run_block<L, 1>(args, tile, j);
+    default:
+      return;
+  }
+}
+
+template <class L>
+void run(const LinearArgs& args, int64_t tile_begin, int64_t tile_end, int64_t m_begin, int64_t m_end) {
+  const int64_t fitting = kChunkBytes / static_cast<int64_t>(q8_row_bytes(args.n_cols)) / kMaxM * kMaxM;
+  const int64_t chunk = fitting > 0 ? fitting : kMaxM;
+  for (int64_t j = m_begin; j < m_end; j += chunk) {
+    const int64_t j_end = m_end - j < chunk ? m_end : j + chunk;
+    for (int64_t tile = tile_begin; tile < tile_end; ++tile) run_rows<L>(args, tile, j, j_end);
+  }
+}
+
+constexpr LinearFn kRuns[] = {run<LayoutQ8_0>, run<LayoutQ4_0>, run<LayoutQ4_1>, run<LayoutQ5_0>,
+                              run<LayoutQ5_1>, run<LayoutQ4_K>, run<LayoutQ5_K>, run<LayoutQ6_K>};
+
+INLAY_INLINE int16_t sum_bytes(__m128i bytes) {
+  const __m512i words = _mm512_cvtepi8_epi32(bytes);
+  return static_cast<int16_t>(_mm512_reduce_add_epi32(words));
+}
+
+void quantize(const float* x, Q8Group* out) {
+  const __m512 first = _mm512_loadu_ps(x), second = _mm512_loadu_ps(x + 16);
+  const __m512i magnitude = _mm512_set1_epi32(0x7fffffff);
+  // Bit patterns of magnitudes order as the floats do, with infinities and NaN on top.
+  const uint32_t largest = static_cast<uint32_t>(
+      _mm512_reduce_max_epi32(_mm512_max_epi32(_mm512_and_si512(_mm512_castps_si512(first), magnitude),
+                                               _mm512_and_si512(_mm512_castps_si512(second), magnitude))));
+  __m128i codes[2] = {_mm_setzero_si128(), _mm_setzero_si128()};
+  out->scale = out->scaled_sum = 0;
+  out->sums[0] = out->sums[1] = 0;
+  if (largest >= kQ8InfinityBits) {
+    out->scale = out->scaled_sum = __builtin_nanf("");
+  } else if (largest >= kQ8TinyBits) {
+    const float limit = _mm_cvtss_f32(_mm_castsi128_ps(_mm_cvtsi32_si128(static_cast<int32_t>(largest))));
+    const __m512 inverse = _mm512_set1_ps(127.0f / limit);
+    codes[0] = _mm512_cvtsepi32_epi8(_mm512_cvtps_epi32(_mm512_mul_ps(first, inverse)));
+    codes[1] = _mm512_cvtsepi32_epi8(_mm512_cvtps_epi32(_mm512_mul_ps(second, inverse)));
+    out->scale = limit / 127.0f;
+    out->sums[0] = sum_bytes(codes[0]);
+    out->sums[1] = sum_bytes(codes[1]);
+    out->scaled_sum = out->scale * static_cast<float>(out->sums[0] + out->sums[1]);
+  }
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(out->codes), codes[0]);
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(out->codes + 16), codes[1]);
+}
+
+}  // namespace
+
+LinearFn quant_linear(DType type) {
+  return type < DType::q8_0 ? nullptr : kRuns[static_cast<int>(type) - static_cast<int>(DType::q8_0)];
+}
+
+void prepare_q8(const float* x, int64_t n_cols, int64_t ld_x, int64_t m_begin, int64_t m_end, void* out) {
+  const size_t stride = q8_row_bytes(n_cols);
+  for (int64_t j = m_begin; j < m_end; ++j) {
+    auto* row = reinterpret_cast<Q8Group*>(static_cast<uint8_t*>(out) + j * stride);
+    for (int64_t g = 0; g < n_cols / kGroup; ++g) quantize(x + j * ld_x + g * kGroup, row + g);
+  }
+}
+
+}  // namespace inlay::cpu::avx512

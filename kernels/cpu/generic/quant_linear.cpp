@@ -1,0 +1,187 @@
+// Quantized linear layers in plain C++, for processors without AVX2 and as the check on the other paths:
+//   out[j][row] (+)= sum over columns of weight[row][column] * activation[j][column] (+ bias[row])
+//
+// Layout and order of operations: quant_layout.h. The codes of a group are brought once into signed 16-bit form with
+// the rows innermost, (column, row), which compilers turn into widening multiply-adds, and serve up to 8 activation
+// rows. Bound: arithmetic. Rounds products before it adds them, so its results differ from a fused path's in the last
+// bits.
+#include <cstring>
+
+#include "kernels/common/quant_blocks.h"
+#include "kernels/cpu/quant_layout.h"
+#include "kernels/cpu/quant_linear.h"
+
+namespace inlay::cpu::generic {
+namespace {
+
+constexpr int kBlockM = 8;
+
+struct Group {
+  int16_t codes[kGroup][kLanes];  // offset taken off
+  float scale[2][kLanes];         // of each half; both the same where there is one
+  float minimum[kLanes];
+};
+
+template <class L>
+int code_of(const uint8_t* group, int column, int row) {
+  const int quad = column / 4, at = 4 * row + column % 4;
+  if constexpr (L::kBits == 8) return group[kVector * quad + at];
+  int code = group[kVector * (quad % 4) + at] >> (4 * (quad / 4)) & 15;
+  if constexpr (L::kBits == 5) code |= (group[kVector * 4 + at] >> quad & 1) << 4;
+  if constexpr (L::kBits == 6) code |= (group[kVector * (4 + quad / 4) + at] >> (2 * (quad % 4)) & 3) << 4;
+  return code;
+}
+
+float load_half(const uint8_t* p) { return to_float(Fp16{{p[0], p[1]}}); }
+
+template <class L>
+void expand(const uint8_t* record, int g, Group& out) {
+  for (int row = 0; row < kLanes; ++row) {
+    const float d = load_half(record + 2 * row);
+    for (int half = 0; half < 2; ++half) {
+      float scale = d;
+      if constexpr (L::kSuper) {
+        const uint8_t byte = record[L::kScalesAt + kLanes * (g * L::kScales + half * (L::kScales - 1)) + row];
+        scale *= static_cast<float>(L::kScales == 2 ? static_cast<int8_t>(byte) : static_cast<int>(byte));
+      }
+      out.scale[half][row] = scale;
+    }
+    if constexpr (L::kMinimum) {
+      const float m = load_half(record + L::kMinimumAt + 2 * row);
+      out.minimum[row] = L::kSuper ? -(m * static_cast<float>(record[L::kSubMinimumsAt + kLanes * g + row])) : m;
+    }
+  }
+  const uint8_t* codes = record + L::kCodesAt + L::kGroupBytes * g;
+  for (int column = 0; column < kGroup; ++column) {
+    for (int row = 0; row < kLanes; ++row) {
+      out.codes[column][row] = static_cast<int16_t>(code_of<L>(codes, column, row) - L::kOffset);
+    }
+  }
+}
+
+void dot(const int16_t (*codes)[kLanes], const int8_t* activation, int columns, int32_t* out) {
+  for (int row = 0; row < kLanes; ++row) out[row] = 0;
+  for (int column = 0; column < columns; ++column) {
+    const int16_t a = activation[column];
+    for (int row = 0; row < kLanes; ++row) out[row] += static_cast<int32_t>(codes[column][row]) * a;
+  }
+}
+
+template <class L>
+void add_group(const Group& w, const Q8Group& a, float* acc) {
+  float t[kLanes];
+  int32_t sum[kLanes];
+  if constexpr (L::kScales == 2) {
+    dot(w.codes, a.codes, 16, sum);
+    for (int row = 0; row < kLanes; ++row) t[row] = static_cast<float>(sum[row]) * w.scale[0][row];
+    dot(w.codes + 16, a.codes + 16, 16, sum);
+    for (int row = 0; row < kLanes; ++row) t[row] += static_cast<float>(sum[row]) * w.scale[1][row];
+  } else {
+    dot(w.codes, a.codes, 32, sum);
+    for (int row = 0; row < kLanes; ++row) t[row] = static_cast<float>(sum[row]) * w.scale[0][row];
+  }
+  for (int row = 0; row < kLanes; ++row) acc[row] += t[row] * a.scale;
+  if constexpr (L::kMinimum) {
+    for (int row = 0; row < kLanes; ++row) acc[row] += w.minimum[row] * a.scaled_sum;
+  }
+}
+
+void store(const LinearArgs& args, int64_t tile, int64_t j, const float* acc) {
+  const int64_t first = tile * kLanes;
+  const int64_t rows = args.n_rows - first < kLanes ? args.n_rows - first : kLanes;
+  float* out = args.out + j * args.ld_out + first;
+  for (int64_t row = 0; row < rows; ++row) {
+    float value = acc[row];
+    if (args.bias) value += args.bias[first + row];
+    out[row] = args.add_to_out ? out[row] + value : value;
+  }
+}
+
+template <class L>
+void run_block(const LinearArgs& args, int64_t tile, int64_t m_begin, int m) {
+  const uint8_t* record = static_cast<const uint8_t*>(args.weights) + tile * quant_tile_bytes<L>(args.n_cols);
+  const size_t stride = q8_row_bytes(args.n_cols);
+  const uint8_t* activations = static_cast<const uint8_t*>(args.activations) + m_begin * stride;
+  float acc[kBlockM][kLanes] = {};
+  Group group;
+  int64_t at = 0;
+  for (int64_t i = 0; i < args.n_cols / L::kColumns; ++i, record += L::kRecordBytes) {
+    for (int g = 0; g < L::kGroups; ++g, ++at) {
+      expand<L>(record, g, group);
+      for (int j = 0; j < m; ++j) {
+        Q8Group a;
+        std::memcpy(&a, activations + j * stride + at * sizeof(Q8Group), sizeof(a));
+        add_group<L>(group, a, acc[j]);
+      }
+    }
+  }
+  for (int j = 0; j < m; ++j) store(args, tile, m_begin + j, acc[j]);
+}
+
+template <class L>
+void run(const LinearArgs& args, int64_t tile_begin, int64_t tile_end, int64_t m_begin, int64_t m_end) {
+  for (int64_t tile = tile_begin; tile < tile_end; ++tile) {
+    for (int64_t j = m_begin; j < m_end; j += kBlockM) {
+      run_block<L>(args, tile, j, static_cast<int>(m_end - j < kBlockM ? m_end - j : kBlockM));
+    }
+  }
+}
+
+// Rounds to the nearest integer, ties to even; |x| < 2^22.
+int round_to_int(float x) {
+  const float shifted = x + 0x1.8p23f;
+  int32_t bits;
+  std::memcpy(&bits, &shifted, 4);
+  return bits - 0x4b400000;
+}
+
+Q8Group quantize(const float* x) {
+  uint32_t largest = 0;
+  for (int i = 0; i < kGroup; ++i) {
+    uint32_t bits;
+    std::memcpy(&bits, x + i, 4);
+    bits &= 0x7fffffff;
+    largest = bits > largest ? bits : largest;
+  }
+  Q8Group out = {};
+  if (largest < kQ8TinyBits) return out;
+  if (largest >= kQ8InfinityBits) {
+    const uint32_t nan_bits = 0x7fc00000;
+    std::memcpy(&out.scale, &nan_bits, 4);
+    out.scaled_sum = out.scale;
+    return out;
+  }
+  float limit;
+  std::memcpy(&limit, &largest, 4);
+  const float inverse = 127.0f / limit;
+  for (int i = 0; i < kGroup; ++i) {
+    const int code = round_to_int(x[i] * inverse);
+    out.codes[i] = static_cast<int8_t>(code);
+    out.sums[i / 16] = static_cast<int16_t>(out.sums[i / 16] + code);
+  }
+  out.scale = limit / 127.0f;
+  out.scaled_sum = out.scale * static_cast<float>(out.sums[0] + out.sums[1]);
+  return out;
+}
+
+constexpr LinearFn kRuns[] = {run<LayoutQ8_0>, run<LayoutQ4_0>, run<LayoutQ4_1>, run<LayoutQ5_0>,
+                              run<LayoutQ5_1>, run<LayoutQ4_K>, run<LayoutQ5_K>, run<LayoutQ6_K>};
+
+}  // namespace
+
+LinearFn quant_linear(DType type) {
+  return is_quantized(type) ? kRuns[static_cast<int>(type) - static_cast<int>(DType::q8_0)] : nullptr;
+}
+
+void prepare_q8(const float* x, int64_t n_cols, int64_t ld_x, int64_t m_begin, int64_t m_end, void* out) {
+  const size_t stride = q8_row_bytes(n_cols);
+  for (int64_t j = m_begin; j < m_end; ++j) {
+    uint8_t* row = static_cast<uint8_t*>(out) + j * stride;
+    for (int64_t g = 0; g < n_cols / kGroup; ++g) {
+      const Q8Group group = quantize(x + j * ld_x + g * kGroup);
+      std::memcpy(row + g * sizeof(Q8Group), &group, sizeof(group));
+    }
+  }
+}
+
+}  // namespace inlay::cpu::generic

@@ -1,0 +1,241 @@
+// Blocks of a file to packed tiles and back; the layout is quant_layout.h's. Runs once at load (and for embedding
+// rows), so it is plain C++ for all instruction sets.
+#include <cstring>
+
+#include "kernels/common/quant_blocks.h"
+#include "kernels/cpu/quant_layout.h"
+#include "kernels/cpu/quant_linear.h"
+
+namespace inlay::cpu {
+namespace {
+
+// One row's share of a record, codes one per byte.
+struct RowRecord {
+  Fp16 d, m;
+  uint8_t scales[16];
+  uint8_t minimums[8];
+  uint8_t codes[256];
+};
+
+void split_nibbles(const uint8_t* q, uint8_t* codes) {
+  for (int i = 0; i < 16; ++i) codes[i] = q[i] & 15;
+  for (int i = 0; i < 16; ++i) codes[i + 16] = q[i] >> 4;
+}
+void add_high_bits(const uint8_t* high, uint8_t* codes) {
+  for (int i = 0; i < 32; ++i) codes[i] |= static_cast<uint8_t>((high[i / 8] >> (i % 8) & 1) << 4);
+}
+
+void read(const BlockQ8_0& b, RowRecord& r) {
+  r.d = b.d;
+  for (int i = 0; i < 32; ++i) r.codes[i] = static_cast<uint8_t>(b.q[i]) ^ 0x80;
+}
+void read(const BlockQ4_0& b, RowRecord& r) {
+  r.d = b.d;
+  split_nibbles(b.q, r.codes);
+}
+void read(const BlockQ4_1& b, RowRecord& r) {
+  r.d = b.d;
+  r.m = b.m;
+  split_nibbles(b.q, r.codes);
+}
+void read(const BlockQ5_0& b, RowRecord& r) {
+  r.d = b.d;
+  split_nibbles(b.q, r.codes);
+  add_high_bits(b.high, r.codes);
+}
+void read(const BlockQ5_1& b, RowRecord& r) {
+  r.d = b.d;
+  r.m = b.m;
+  split_nibbles(b.q, r.codes);
+  add_high_bits(b.high, r.codes);
+}
+
+void read_k_scales(const uint8_t* scales, RowRecord& r) {
+  for (int g = 0; g < 8; ++g) {
+    r.scales[g] = k_scale(scales, g, 0);
+    r.minimums[g] = k_scale(scales, g, 1);
+  }
+}
+void split_k_nibbles(const uint8_t* q, uint8_t* codes) {
+  for (int pair = 0; pair < 4; ++pair) {
+    for (int l = 0; l < 32; ++l) codes[64 * pair + l] = q[32 * pair + l] & 15;
+    for (int l = 0; l < 32; ++l) codes[64 * pair + 32 + l] = q[32 * pair + l] >> 4;
+  }
+}
+
+void read(const BlockQ4_K& b, RowRecord& r) {
+  r.d = b.d;
+  r.m = b.dmin;
+  read_k_scales(b.scales, r);
+  split_k_nibbles(b.q, r.codes);
+}
+void read(const BlockQ5_K& b, RowRecord& r) {
+  r.d = b.d;
+  r.m = b.dmin;
+  read_k_scales(b.scales, r);
+  split_k_nibbles(b.q, r.codes);
+  for (int g = 0; g < 8; ++g) {
+    for (int l = 0; l < 32; ++l) r.codes[32 * g + l] |= static_cast<uint8_t>((b.high[l] >> g & 1) << 4);
+  }
+}
+void read(const BlockQ6_K& b, RowRecord& r) {
+  r.d = b.d;
+  std::memcpy(r.scales, b.scales, 16);
+  for (int half = 0; half < 2; ++half) {
+    for (int g = 0; g < 4; ++g) {
+      const uint8_t* low = b.q_low + 64 * half + 32 * (g % 2);
+      const uint8_t* high = b.q_high + 32 * half;
+      uint8_t* codes = r.codes + 128 * half + 32 * g;
+      for (int l = 0; l < 32; ++l) {
+        codes[l] = static_cast<uint8_t>((low[l] >> (4 * (g / 2)) & 15) | (high[l] >> (2 * g) & 3) << 4);
+      }
+    }
+  }
+}
+
+// A quad of one row: four codes as a little-endian word.
+uint32_t load_quad(const uint8_t* p) {
+  uint32_t word;
+  std::memcpy(&word, p, 4);
+  return word;
+}
+void store_quad(uint8_t* p, uint32_t word) { std::memcpy(p, &word, 4); }
+
+template <int kBits>
+void pack_codes(const uint8_t* codes, int row, uint8_t* group) {
+  uint8_t* to = group + 4 * row;
+  uint32_t quad[8];
+  for (int i = 0; i < 8; ++i) quad[i] = load_quad(codes + 4 * i);
+  if constexpr (kBits == 8) {
+    for (int i = 0; i < 8; ++i) store_quad(to + kVector * i, quad[i]);
+  } else {
+    constexpr uint32_t kNibbles = 0x0f0f0f0f;
+    for (int i = 0; i < 4; ++i) store_quad(to + kVector * i, (quad[i] & kNibbles) | (quad[i + 4] & kNibbles) << 4);
+  }
+  if constexpr (kBits == 5) {
+    uint32_t plane = 0;
+    for (int i = 0; i < 8; ++i) plane |= (quad[i] >> 4 & 0x01010101) << i;
+    store_quad(to + kVector * 4, plane);
+  }
+  if constexpr (kBits == 6) {
+    for (int half = 0; half < 2; ++half) {
+      uint32_t plane = 0;
+      for (int i = 0; i < 4; ++i) plane |= (quad[4 * half + i] >> 4 & 0x03030303) << (2 * i);
+      store_quad(to + kVector * (4 + half), plane);
+    }
+  }
+}
+
+template <int kBits>
+void unpack_codes(const uint8_t* group, int row, uint8_t* codes) {
+  const uint8_t* from = group + 4 * row;
+  for (int i = 0; i < 8; ++i) {
+    uint32_t quad;
+    if constexpr (kBits == 8) {
+      quad = load_quad(from + kVector * i);
+    } else {
+      quad = load_quad(from + kVector * (i % 4)) >> (4 * (i / 4)) & 0x0f0f0f0f;
+    }
+    if constexpr (kBits == 5) quad |= (load_quad(from + kVector * 4) >> i & 0x01010101) << 4;
+    if constexpr (kBits == 6) quad |= (load_quad(from + kVector * (4 + i / 4)) >> (2 * (i % 4)) & 0x03030303) << 4;
+    store_quad(codes + 4 * i, quad);
+  }
+}
+
+template <class L>
+void pack_row_record(const RowRecord& r, int row, uint8_t* record) {
+  std::memcpy(record + 2 * row, &r.d, 2);
+  if constexpr (L::kMinimum) std::memcpy(record + L::kMinimumAt + 2 * row, &r.m, 2);
+  for (int i = 0; i < L::kGroups * L::kScales; ++i) record[L::kScalesAt + kLanes * i + row] = r.scales[i];
+  if constexpr (L::kSuper && L::kMinimum) {
+    for (int g = 0; g < L::kGroups; ++g) record[L::kSubMinimumsAt + kLanes * g + row] = r.minimums[g];
+  }
+  for (int g = 0; g < L::kGroups; ++g) {
+    pack_codes<L::kBits>(r.codes + kGroup * g, row, record + L::kCodesAt + L::kGroupBytes * g);
+  }
+}
+
+template <class L, class Block>
+void pack(const void* file_rows, int64_t n_rows, int64_t n_cols, int64_t tile_begin, int64_t tile_end, void* packed) {
+  const int64_t n_records = n_cols / L::kColumns;
+  const auto* blocks = static_cast<const uint8_t*>(file_rows);
+  for (int64_t tile = tile_begin; tile < tile_end; ++tile) {
+    uint8_t* to = static_cast<uint8_t*>(packed) + tile * quant_tile_bytes<L>(n_cols);
+    const int64_t first = tile * kLanes;
+    const int rows = static_cast<int>(n_rows - first < kLanes ? n_rows - first : kLanes);
+    if (rows < kLanes) std::memset(to, 0, quant_tile_bytes<L>(n_cols));
+    for (int64_t i = 0; i < n_records; ++i) {
+      for (int row = 0; row < rows; ++row) {
+        Block block;
+        std::memcpy(&block, blocks + ((first + row) * n_records + i) * sizeof(Block), sizeof(Block));
+        RowRecord r;
+        read(block, r);
+        pack_row_record<L>(r, row, to + i * L::kRecordBytes);
+      }
+    }
+  }
+}
+
+Fp16 load_half(const uint8_t* p) { return {{p[0], p[1]}}; }
+
+// Sub-scales are signed in Q6_K alone, the one type with two per group.
+template <class L>
+float sub_scale(const uint8_t* record, int index, int row) {
+  const uint8_t byte = record[L::kScalesAt + kLanes * index + row];
+  return L::kScales == 2 ? static_cast<float>(static_cast<int8_t>(byte)) : static_cast<float>(byte);
+}
+
+template <class L>
+void unpack_group(const uint8_t* record, int g, int row, float* out) {
+  const float d = to_float(load_half(record + 2 * row));
+  float minimum = 0;
+  if constexpr (L::kMinimum) {
+    minimum = to_float(load_half(record + L::kMinimumAt + 2 * row));
+    if constexpr (L::kSuper) minimum = -(minimum * static_cast<float>(record[L::kSubMinimumsAt + kLanes * g + row]));
+  }
+  uint8_t codes[kGroup];
+  unpack_codes<L::kBits>(record + L::kCodesAt + L::kGroupBytes * g, row, codes);
+  for (int i = 0; i < kGroup; ++i) {
+    float scale = d;
+    if constexpr (L::kSuper) scale = d * sub_scale<L>(record, g * L::kScales + i * L::kScales / kGroup, row);
+    out[i] = scale * static_cast<float>(codes[i] - L::kOffset);
+    if constexpr (L::kMinimum) out[i] += minimum;
+  }
+}
+
+template <class L>
+void unpack_row(const void* packed, int64_t n_cols, int64_t row, float* out) {
+  const uint8_t* tile = static_cast<const uint8_t*>(packed) + row / kLanes * quant_tile_bytes<L>(n_cols);
+  for (int64_t i = 0; i < n_cols / L::kColumns; ++i) {
+    for (int g = 0; g < L::kGroups; ++g) {
+      unpack_group<L>(tile + i * L::kRecordBytes, g, static_cast<int>(row % kLanes),
+                      out + i * L::kColumns + g * kGroup);
+    }
+  }
+}
+
+template <class L>
+size_t tile_bytes(int64_t n_cols) {
+  return quant_tile_bytes<L>(n_cols);
+}
+
+template <class L, class Block>
+constexpr QuantPacking packing() {
+  return {tile_bytes<L>, pack<L, Block>, unpack_row<L>};
+}
+
+constexpr QuantPacking kPackings[] = {
+    packing<LayoutQ8_0, BlockQ8_0>(), packing<LayoutQ4_0, BlockQ4_0>(), packing<LayoutQ4_1, BlockQ4_1>(),
+    packing<LayoutQ5_0, BlockQ5_0>(), packing<LayoutQ5_1, BlockQ5_1>(), packing<LayoutQ4_K, BlockQ4_K>(),
+    packing<LayoutQ5_K, BlockQ5_K>(), packing<LayoutQ6_K, BlockQ6_K>(),
+};
+constexpr size_t kFirst = static_cast<size_t>(DType::q8_0);
+static_assert(kFirst + sizeof(kPackings) / sizeof(kPackings[0]) == static_cast<size_t>(DType::count));
+
+}  // namespace
+
+const QuantPacking& quant_packing(DType type) { return kPackings[static_cast<size_t>(type) - kFirst]; }
+
+size_t q8_activation_row_bytes(int64_t n_cols) { return q8_row_bytes(n_cols); }
+
+}  // namespace inlay::cpu

@@ -1,0 +1,131 @@
+// Random quantized matrices as files store them, and plain statements of what a quantized linear layer computes.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "kernels/common/quant_blocks.h"
+#include "kernels/cpu/cpu_kernels.h"
+#include "kernels/ref/dequantize.h"
+
+namespace inlay::test {
+
+// 64-byte aligned storage for packed weights and prepared activations.
+class AlignedBytes {
+ public:
+  explicit AlignedBytes(size_t size) : storage_(size + 64), size_(size) {}
+  uint8_t* data() { return reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(storage_.data()) + 63) / 64 * 64); }
+  size_t size() const { return size_; }
+
+ private:
+  std::vector<uint8_t> storage_;
+  size_t size_;
+};
+
+inline Fp16 half_bits(uint32_t bits) { return {{static_cast<uint8_t>(bits), static_cast<uint8_t>(bits >> 8)}}; }
+
+// Bytes of a block where its FP16 factors lie: offset of the first, number of them.
+struct FactorPlace {
+  uint32_t at, count;
+};
+inline FactorPlace factor_place(DType type) {
+  switch (type) {
+    case DType::q4_1:
+    case DType::q5_1:
+    case DType::q4_k:
+    case DType::q5_k:
+      return {0, 2};
+    case DType::q6_k:
+      return {208, 1};
+    default:
+      return {0, 1};
+  }
+}
+
+// Random codes and sub-scales; the FP16 factors are of either sign, between 2^-7 and 2^-5 in magnitude.
+inline std::vector<uint8_t> random_blocks(DType type, int64_t n_rows, int64_t n_cols, uint32_t seed) {
+  std::mt19937 rng(seed);
+  std::vector<uint8_t> bytes(n_rows * row_bytes(type, n_cols));
+  for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(rng());
+  const FactorPlace place = factor_place(type);
+  for (size_t at = 0; at < bytes.size(); at += traits(type).block_bytes) {
+    for (uint32_t i = 0; i < place.count; ++i) {
+      const uint32_t random = rng();
+      const uint32_t bits = (random & 0x83ff) | (8 + random % 2) << 10;
+      const Fp16 factor = half_bits(bits);
+      std::memcpy(bytes.data() + at + place.at + 2 * i, &factor, 2);
+    }
+  }
+  return bytes;
+}
+
+inline std::vector<float> random_activations(int64_t m, int64_t n_cols, uint32_t seed) {
+  std::mt19937 rng(seed);
+  std::normal_distribution<float> normal;
+  std::vector<float> x(m * n_cols);
+  for (float& value : x) value = normal(rng);
+  return x;
+}
+
+// The values that 8-bit activations stand for: per 32 columns the largest magnitude is 127 steps.
+inline std::vector<float> rounded_activations(const std::vector<float>& x) {
+  std::vector<float> out(x.size());
+  for (size_t at = 0; at < x.size(); at += 32) {
+    float limit = 0;
+    for (int i = 0; i < 32; ++i) limit = std::fmax(limit, std::fabs(x[at + i]));
+    const float step = limit / 127.0f, inverse = limit > 0 ? 127.0f / limit : 0.0f;
+    for (int i = 0; i < 32; ++i) out[at + i] = step * std::nearbyint(x[at + i] * inverse);
+  }
+  return out;
+}
+
+// out (m, n_rows) in double. `magnitude` gets the sums of the products' absolute values, what rounding errors scale
+// with.
+inline void exact_linear(const std::vector<float>& w, const std::vector<float>& x, int64_t n_cols,
+                         std::vector<double>& out, std::vector<double>& magnitude) {
+  const int64_t n_rows = static_cast<int64_t>(w.size()) / n_cols, m = static_cast<int64_t>(x.size()) / n_cols;
+  out.assign(m * n_rows, 0);
+  magnitude.assign(m * n_rows, 0);
+  for (int64_t j = 0; j < m; ++j) {
+    for (int64_t row = 0; row < n_rows; ++row) {
+      double sum = 0, absolute = 0;
+      for (int64_t i = 0; i < n_cols; ++i) {
+        const double product = static_cast<double>(w[row * n_cols + i]) * x[j * n_cols + i];
+        sum += product;
+        absolute += std::fabs(product);
+      }
+      out[j * n_rows + row] = sum;
+      magnitude[j * n_rows + row] = absolute;
+    }
+  }
+}
+
+inline std::vector<float> dequantize(DType type, const std::vector<uint8_t>& blocks, int64_t n_rows, int64_t n_cols) {
+  std::vector<float> out(n_rows * n_cols);
+  ref::dequantize_row(type, blocks.data(), n_rows * n_cols, out.data());
+  return out;
+}
+
+// A matrix packed for one instruction set.
+struct PackedMatrix {
+  PackedMatrix(const cpu::LinearKernel& kernel, const std::vector<uint8_t>& blocks, int64_t rows, int64_t cols)
+      : bytes(cpu::n_tiles(rows) * kernel.tile_bytes(cols)), n_rows(rows), n_cols(cols) {
+    kernel.pack(blocks.data(), rows, cols, 0, cpu::n_tiles(rows), bytes.data());
+  }
+  AlignedBytes bytes;
+  int64_t n_rows, n_cols;
+};
+
+struct PreparedActivations {
+  PreparedActivations(const cpu::Kernels& kernels, cpu::ActivationForm form, const std::vector<float>& x, int64_t cols)
+      : m(static_cast<int64_t>(x.size()) / cols), bytes(m * kernels.activation_row_bytes(form, cols)) {
+    kernels.prepare(form, x.data(), cols, cols, 0, m, bytes.data());
+  }
+  int64_t m;
+  AlignedBytes bytes;
+};
+
+}  // namespace inlay::test

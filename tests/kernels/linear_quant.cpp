@@ -1,0 +1,265 @@
+// The quantized linear kernels of every instruction set that this processor has, against plain double sums over the
+// dequantized blocks.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "tests/kernels/linear_data.h"
+
+namespace inlay {
+namespace {
+
+using cpu::Isa;
+using test::PackedMatrix;
+using test::PreparedActivations;
+
+constexpr float kGuard = 12345.678f;
+
+struct Case {
+  DType type;
+  Isa isa;
+};
+
+const char* isa_name(Isa isa) {
+  const char* names[] = {"generic", "avx2", "avx512"};
+  return names[static_cast<size_t>(isa)];
+}
+
+std::vector<Case> all_cases() {
+  std::vector<Case> cases;
+  for (int type = static_cast<int>(DType::q8_0); type < static_cast<int>(DType::count); ++type) {
+    for (int isa = 0; isa < static_cast<int>(Isa::count); ++isa) {
+      cases.push_back({static_cast<DType>(type), static_cast<Isa>(isa)});
+    }
+  }
+  return cases;
+}
+
+std::string case_name(const testing::TestParamInfo<Case>& info) {
+  return std::string(traits(info.param.type).name) + "_" + isa_name(info.param.isa);
+}
+
+class LinearQuant : public testing::TestWithParam<Case> {
+ protected:
+  void SetUp() override {
+    if (!cpu::supported(GetParam().isa)) GTEST_SKIP() << "this processor has no " << isa_name(GetParam().isa);
+    kernels = &cpu::kernels(GetParam().isa);
+    kernel = &kernels->linear[static_cast<size_t>(type)];
+    ASSERT_NE(kernel->run, nullptr);
+    ASSERT_EQ(kernel->form, cpu::ActivationForm::q8);
+  }
+
+  // Rows of the result are ld apart; what no row owns keeps the guard value.
+  std::vector<float> run(PackedMatrix& w, PreparedActivations& x, int64_t ld, const float* bias = nullptr) {
+    std::vector<float> out(x.m * ld + 64, kGuard);
+    const cpu::LinearArgs args = {w.bytes.data(), x.bytes.data(), out.data(), bias, w.n_rows, w.n_cols, x.m, ld, 0};
+    kernel->run(args, 0, cpu::n_tiles(w.n_rows), 0, x.m);
+    return out;
+  }
+
+  // Largest error in units of the sum of the products' magnitudes.
+  static double worst(const std::vector<float>& out, int64_t ld, const std::vector<double>& exact,
+                      const std::vector<double>& magnitude, int64_t n_rows) {
+    double largest = 0;
+    for (size_t i = 0; i < exact.size(); ++i) {
+      const double error = std::fabs(out[i / n_rows * ld + i % n_rows] - exact[i]);
+      largest = std::fmax(largest, error / std::fmax(magnitude[i], 1e-30));
+      if (!std::isfinite(out[i / n_rows * ld + i % n_rows])) return INFINITY;
+    }
+    return largest;
+  }
+
+  void check_shape(int64_t n_rows, int64_t n_cols, int64_t m) {
+    const auto blocks = test::random_blocks(type, n_rows, n_cols, static_cast<uint32_t>(n_rows * 31 + n_cols + m));
+    const auto x = test::random_activations(m, n_cols, static_cast<uint32_t>(m));
+    PackedMatrix packed(*kernel, blocks, n_rows, n_cols);
+    PreparedActivations prepared(*kernels, kernel->form, x, n_cols);
+    const int64_t ld = n_rows + 5;
+    const std::vector<float> out = run(packed, prepared, ld);
+
+    const std::vector<float> w = test::dequantize(type, blocks, n_rows, n_cols);
+    std::vector<double> exact, magnitude;
+    test::exact_linear(w, test::rounded_activations(x), n_cols, exact, magnitude);
+    EXPECT_LT(worst(out, ld, exact, magnitude, n_rows), kTight) << n_rows << " x " << n_cols << ", m " << m;
+    test::exact_linear(w, x, n_cols, exact, magnitude);
+    EXPECT_LT(worst(out, ld, exact, magnitude, n_rows), kLoose) << n_rows << " x " << n_cols << ", m " << m;
+    for (size_t i = 0; i < out.size(); ++i) {
+      const bool owned = static_cast<int64_t>(i) / ld < m && static_cast<int64_t>(i) % ld < n_rows;
+      if (owned) continue;
+      ASSERT_EQ(out[i], kGuard) << "wrote outside of its rows at " << i;
+    }
+  }
+
+  // Against the rounded activations only float rounding is left: a few units in the last place per group of columns.
+  // Against the exact ones, half a step of 1/127 of a group's largest value, in every product.
+  static constexpr double kTight = 2e-6, kLoose = 1e-2;
+
+  DType type = GetParam().type;
+  const cpu::Kernels* kernels = nullptr;
+  const cpu::LinearKernel* kernel = nullptr;
+};
+
+TEST_P(LinearQuant, MatchesDoubleSums) {
+  const int64_t block = traits(type).block_elements;
+  for (const int64_t n_rows : {1, 15, 16, 17, 160}) {
+    for (const int64_t n_cols : {block, 3 * block, int64_t{1536}}) check_shape(n_rows, n_cols, 3);
+  }
+  check_shape(1000, 512, 2);
+}
+
+TEST_P(LinearQuant, EveryBatchSize) {
+  for (int64_t m = 1; m <= 40; ++m) check_shape(33, 512, m);
+}
+
+TEST_P(LinearQuant, BatchInvariantBits) {
+  const int64_t n_rows = 100, n_cols = 768, m = 33;
+  const auto blocks = test::random_blocks(type, n_rows, n_cols, 7);
+  const auto x = test::random_activations(m, n_cols, 8);
+  PackedMatrix packed(*kernel, blocks, n_rows, n_cols);
+  PreparedActivations all(*kernels, kernel->form, x, n_cols);
+  const std::vector<float> whole = run(packed, all, n_rows);
+
+  for (int64_t size = 1; size <= m; ++size) {  // the last `size` rows as a batch of their own
+    const std::vector<float> some(x.end() - size * n_cols, x.end());
+    PreparedActivations prepared(*kernels, kernel->form, some, n_cols);
+    const std::vector<float> out = run(packed, prepared, n_rows);
+    ASSERT_EQ(std::memcmp(out.data(), whole.data() + (m - size) * n_rows, size * n_rows * sizeof(float)), 0) << size;
+  }
+
+  std::mt19937 rng(9);
+  for (int round = 0; round < 20; ++round) {  // random cuts of tiles and of the batch
+    std::vector<float> out(m * n_rows, kGuard);
+    const cpu::LinearArgs args = {
+        packed.bytes.data(), all.bytes.data(), out.data(), nullptr, n_rows, n_cols, m, n_rows, 0};
+    for (int64_t tile = 0; tile < cpu::n_tiles(n_rows);) {
+      const int64_t tile_end = std::min<int64_t>(tile + 1 + rng() % 4, cpu::n_tiles(n_rows));
+      for (int64_t j = 0; j < m;) {
+        const int64_t j_end = std::min<int64_t>(j + 1 + rng() % 20, m);
+        kernel->run(args, tile, tile_end, j, j_end);
+        j = j_end;
+      }
+      tile = tile_end;
+    }
+    ASSERT_EQ(std::memcmp(out.data(), whole.data(), out.size() * sizeof(float)), 0) << "round " << round;
+  }
+}
+
+TEST_P(LinearQuant, BiasAndResidual) {
+  const int64_t n_rows = 21, n_cols = 256, m = 5;
+  const auto blocks = test::random_blocks(type, n_rows, n_cols, 1);
+  const auto x = test::random_activations(m, n_cols, 2);
+  const auto bias = test::random_activations(1, n_rows, 3);
+  const auto residual = test::random_activations(m, n_rows, 4);
+  PackedMatrix packed(*kernel, blocks, n_rows, n_cols);
+  PreparedActivations prepared(*kernels, kernel->form, x, n_cols);
+  const std::vector<float> plain = run(packed, prepared, n_rows);
+  const std::vector<float> biased = run(packed, prepared, n_rows, bias.data());
+  std::vector<float> added = residual;
+  const cpu::LinearArgs args = {
+      packed.bytes.data(), prepared.bytes.data(), added.data(), bias.data(), n_rows, n_cols, m, n_rows, 1};
+  kernel->run(args, 0, cpu::n_tiles(n_rows), 0, m);
+  for (int64_t i = 0; i < m * n_rows; ++i) {
+    EXPECT_EQ(biased[i], plain[i] + bias[i % n_rows]);
+    EXPECT_EQ(added[i], residual[i] + biased[i]);
+  }
+}
+
+TEST_P(LinearQuant, UnpackedRowsAreTheFilesValues) {
+  const int64_t n_rows = 37, n_cols = 3 * 256;
+  const auto blocks = test::random_blocks(type, n_rows, n_cols, 11);
+  const std::vector<float> expected = test::dequantize(type, blocks, n_rows, n_cols);
+  PackedMatrix packed(*kernel, blocks, n_rows, n_cols);
+  std::vector<float> out(n_cols);
+  for (int64_t row = 0; row < n_rows; ++row) {
+    kernel->unpack_row(packed.bytes.data(), n_cols, row, out.data());
+    ASSERT_EQ(std::memcmp(out.data(), expected.data() + row * n_cols, n_cols * sizeof(float)), 0) << row;
+  }
+}
+
+TEST_P(LinearQuant, PackingByPartsAndSizeOfTheTiles) {
+  const int64_t n_rows = 50, n_cols = 512;
+  const auto blocks = test::random_blocks(type, n_rows, n_cols, 12);
+  PackedMatrix whole(*kernel, blocks, n_rows, n_cols);
+  test::AlignedBytes parts(whole.bytes.size());
+  std::memset(parts.data(), 0xee, parts.size());
+  for (int64_t tile = cpu::n_tiles(n_rows) - 1; tile >= 0; --tile) {
+    kernel->pack(blocks.data(), n_rows, n_cols, tile, tile + 1, parts.data());
+  }
+  EXPECT_EQ(std::memcmp(whole.bytes.data(), parts.data(), parts.size()), 0);
+  const double file_bytes = static_cast<double>(16 * row_bytes(type, 8192));
+  EXPECT_LT(kernel->tile_bytes(8192), 1.04 * file_bytes);
+  EXPECT_EQ(kernel->tile_bytes(256) % 64, 0u);
+}
+
+TEST_P(LinearQuant, AFlippedBitOfAFactorIsSeen) {
+  const int64_t n_rows = 16, n_cols = 1536;
+  auto blocks = test::random_blocks(type, n_rows, n_cols, 13);
+  const auto x = test::random_activations(1, n_cols, 14);
+  std::vector<double> exact, magnitude;
+  test::exact_linear(test::dequantize(type, blocks, n_rows, n_cols), test::rounded_activations(x), n_cols, exact,
+                     magnitude);
+  PreparedActivations prepared(*kernels, kernel->form, x, n_cols);
+  blocks[test::factor_place(type).at + 1] ^= 0x01;  // one block of one row: an eighth to a quarter of its factor
+  PackedMatrix packed(*kernel, blocks, n_rows, n_cols);
+  EXPECT_GT(worst(run(packed, prepared, n_rows), n_rows, exact, magnitude, n_rows), kTight);
+}
+
+// Blocks of the fixtures: real quantizer output, random bytes, and edge cases (zero, negative, subnormal factors; all-0
+// and all-1 codes). Those that hold infinities or NaN are left out.
+TEST_P(LinearQuant, FixtureBlocks) {
+  if (std::string(INLAY_FIXTURES_DIR).empty()) GTEST_SKIP() << "INLAY_FIXTURES is not set";
+  std::ifstream in(std::string(INLAY_FIXTURES_DIR) + "/quant/" + traits(type).name + ".bin", std::ios::binary);
+  const std::vector<char> file((std::istreambuf_iterator<char>(in)), {});
+  const int64_t n_cols = traits(type).block_elements;
+  const size_t bytes = traits(type).block_bytes;
+  std::vector<uint8_t> blocks;
+  for (size_t at = 0; at + bytes <= file.size(); at += bytes) {
+    const std::vector<uint8_t> block(file.begin() + at, file.begin() + at + bytes);
+    bool finite = true;
+    for (const float value : test::dequantize(type, block, 1, n_cols)) finite = finite && std::isfinite(value);
+    if (finite) blocks.insert(blocks.end(), block.begin(), block.end());
+  }
+  const int64_t n_rows = static_cast<int64_t>(blocks.size() / bytes);
+  ASSERT_GT(n_rows, 30);
+  const auto x = test::random_activations(4, n_cols, 15);
+  PackedMatrix packed(*kernel, blocks, n_rows, n_cols);
+  PreparedActivations prepared(*kernels, kernel->form, x, n_cols);
+  std::vector<double> exact, magnitude;
+  test::exact_linear(test::dequantize(type, blocks, n_rows, n_cols), test::rounded_activations(x), n_cols, exact,
+                     magnitude);
+  const std::vector<float> out = run(packed, prepared, n_rows);
+  for (size_t i = 0; i < exact.size(); ++i) {
+    // A minimum and a code may cancel, so the bound is that of their separate products.
+    ASSERT_NEAR(out[i], exact[i], kTight * (magnitude[i] * 64) + 1e-30) << "block " << i % n_rows;
+  }
+}
+
+TEST_P(LinearQuant, AgreesWithTheOtherInstructionSets) {
+  const int64_t n_rows = 48, n_cols = 2048, m = 9;
+  const auto blocks = test::random_blocks(type, n_rows, n_cols, 16);
+  const auto x = test::random_activations(m, n_cols, 17);
+  PackedMatrix packed(*kernel, blocks, n_rows, n_cols);
+  PreparedActivations prepared(*kernels, kernel->form, x, n_cols);
+  const std::vector<float> out = run(packed, prepared, n_rows);
+
+  const cpu::Kernels& generic = cpu::kernels(Isa::generic);
+  PackedMatrix generic_packed(generic.linear[static_cast<size_t>(type)], blocks, n_rows, n_cols);
+  ASSERT_EQ(std::memcmp(packed.bytes.data(), generic_packed.bytes.data(), packed.bytes.size()), 0) << "one packed form";
+  PreparedActivations generic_prepared(generic, kernel->form, x, n_cols);
+  ASSERT_EQ(std::memcmp(prepared.bytes.data(), generic_prepared.bytes.data(), prepared.bytes.size()), 0)
+      << "one q8 form";
+
+  // Both SIMD paths do the same float operations on the same integers; the generic one rounds products.
+  if (GetParam().isa == Isa::avx512 && cpu::supported(Isa::avx2)) {
+    kernel = &cpu::kernels(Isa::avx2).linear[static_cast<size_t>(type)];
+    const std::vector<float> other = run(packed, prepared, n_rows);
+    EXPECT_EQ(std::memcmp(out.data(), other.data(), out.size() * sizeof(float)), 0);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, LinearQuant, testing::ValuesIn(all_cases()), case_name);
+
+}  // namespace
+}  // namespace inlay
