@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# Installs what the build and the tests need, on Debian 12, Ubuntu 22.04 and later. Safe to run again; quick when
+# everything is there. Where it may not install, it prints the command to run and exits with status 1.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=examples/toolchain.sh
+. "$here/toolchain.sh"
+
+say() { printf 'setup: %s\n' "$*"; }
+
+at_least() {  # at_least HAVE WANT: version comparison
+  [ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]
+}
+
+have_cmake() { command -v cmake >/dev/null && at_least "$(cmake --version | awk 'NR == 1 { print $3 }')" 3.25; }
+have_compiler() { command -v c++ >/dev/null && echo 'int main() {}' | c++ -std=c++20 -x c++ -fsyntax-only - 2>/dev/null; }
+have_gtest() { echo '#include <gtest/gtest.h>' | c++ -x c++ -fsyntax-only - 2>/dev/null; }
+
+missing_packages() {
+  have_compiler || echo build-essential
+  have_cmake || echo cmake
+  command -v ninja >/dev/null || echo ninja-build
+  command -v python3 >/dev/null || echo python3
+  { have_compiler && have_gtest; } || echo libgtest-dev
+  command -v dpkg-source >/dev/null || ! command -v apt-get >/dev/null || echo dpkg-dev
+}
+
+install_packages() {
+  local as_root=()
+  if ! command -v apt-get >/dev/null; then
+    say "this system has no apt. Install: a C++20 compiler, CMake 3.25 or newer, Ninja, Python 3, GoogleTest. Then run again."
+    exit 1
+  fi
+  if [ "$(id -u)" -ne 0 ]; then
+    if command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+      as_root=(sudo -n)
+    else
+      say "missing: $*. Run this, then run again:"
+      printf '    sudo apt-get update && sudo apt-get install -y --no-install-recommends %s\n' "$*"
+      exit 1
+    fi
+  fi
+  say "installing $*"
+  "${as_root[@]}" apt-get update -qq </dev/null
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" </dev/null
+}
+
+# Ubuntu 22.04 packages CMake 3.22: take a newer one from the Python package index into the cache.
+install_newer_cmake() {
+  say "CMake is older than 3.25; installing a newer one into $INLAY_CACHE/cmake"
+  python3 -c 'import ensurepip' 2>/dev/null || install_packages python3-venv
+  python3 -m venv "$INLAY_CACHE/cmake"
+  "$INLAY_CACHE/cmake/bin/pip" --quiet install 'cmake>=3.25,<4'
+  # shellcheck source=examples/toolchain.sh
+  . "$here/toolchain.sh"
+  have_cmake || { say "CMake 3.25 or newer is needed and could not be installed"; exit 1; }
+}
+
+# apt's own source lists with deb-src in place of deb, for the distribution's own suites only.
+write_source_lists() {  # write_source_lists FOLDER
+  local codename file
+  codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+  for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
+    [ -r "$file" ] || continue
+    awk -v suite="^$codename(-updates|-security)?$" '
+      $1 == "deb" { for (i = 2; i <= NF; ++i) if ($i ~ suite && $0 ~ / (main|universe)( |$)/) { $1 = "deb-src"; print; break } }' "$file"
+  done >"$1/inlay.list"
+  for file in /etc/apt/sources.list.d/*.sources; do
+    [ -r "$file" ] || continue
+    grep -v '^#' "$file" |
+      awk -v suite="(^|[ \n])$codename(-updates|-security)?($|[ \n])" 'BEGIN { RS = ""; ORS = "\n\n" }
+        $0 ~ /(^|\n)Types:[^\n]*deb/ && $0 ~ suite && $0 ~ /(^|\n)Components:[^\n]*main/ {
+          sub(/(^|\n)Types:[^\n]*/, "\nTypes: deb-src"); sub(/^\n/, ""); print }'
+  done >"$1/inlay.sources"
+}
+
+# The library's private allocator is built from the distribution's source package of mimalloc. Nothing of the system's
+# apt configuration changes: the source lists, indices and archives are private and live in the cache.
+fetch_mimalloc() {
+  local root="$INLAY_CACHE/mimalloc" apt_root options
+  compgen -G "$root/mimalloc-*/src/static.c" >/dev/null && return 0
+  command -v apt-get >/dev/null && command -v dpkg-source >/dev/null || return 1
+  apt_root=$(mktemp -d)
+  mkdir -p "$apt_root"/{sources.d,lists/partial,archives/partial,download}
+  write_source_lists "$apt_root/sources.d"
+  options=(-qq -o "Dir::Etc::SourceList=/dev/null" -o "Dir::Etc::SourceParts=$apt_root/sources.d"
+    -o "Dir::State::Lists=$apt_root/lists" -o "Dir::Cache=$apt_root" -o "Dir::Cache::Archives=$apt_root/archives"
+    -o "APT::Sandbox::User=$(id -un)")
+  say "fetching the source package of mimalloc"
+  if apt-get "${options[@]}" update </dev/null &&
+    (cd "$apt_root/download" && apt-get "${options[@]}" source mimalloc </dev/null >/dev/null) &&
+    compgen -G "$apt_root/download/mimalloc-*/src/static.c" >/dev/null; then
+    mkdir -p "$root"
+    cp -r "$apt_root"/download/mimalloc-*/ "$root/"
+    rm -rf "$apt_root"
+    return 0
+  fi
+  rm -rf "$apt_root"
+  return 1
+}
+
+mapfile -t missing < <(missing_packages)
+if [ "${#missing[@]}" -gt 0 ]; then
+  install_packages "${missing[@]}"
+fi
+have_cmake || install_newer_cmake
+if ! fetch_mimalloc; then
+  say "no source of mimalloc was found: unless CMake finds a static mimalloc, the library uses the system's allocator"
+fi
+say "ready: $(c++ --version | head -n 1), CMake $(cmake --version | awk 'NR == 1 { print $3 }')"
