@@ -1,0 +1,369 @@
+#include "src/backend/cpu/executor.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace inlay {
+namespace {
+
+constexpr size_t kForms = 3;
+constexpr int64_t kSerialRows = 2;  // so few rows of small work are not worth waking threads for
+
+uint64_t align(uint64_t n) { return (n + HostBuffer::kAlignment - 1) / HostBuffer::kAlignment * HostBuffer::kAlignment; }
+
+// Columns of the widest matrix: what one prepared row must hold.
+int64_t widest_input(const Plan& plan) {
+  int64_t n = 0;
+  for (const Weight& w : plan.weights) {
+    if (w.n_rows > 1) n = std::max(n, w.n_cols);
+  }
+  return n;
+}
+
+uint64_t prepared_stride(const Plan& plan, const BackendConfig& config, const cpu::Kernels& kernels) {
+  uint64_t row = 0;
+  for (size_t form = 0; form < kForms; ++form) {
+    row = std::max<uint64_t>(row, kernels.activation_row_bytes(static_cast<cpu::ActivationForm>(form), widest_input(plan)));
+  }
+  return align(row * static_cast<uint64_t>(std::max(config.max_step_tokens, config.n_logit_slots)));
+}
+
+AttentionArgs attention_shape(const ModelSpec& s, int64_t m, int64_t first_position) {
+  AttentionArgs args{};
+  args.m = m;
+  args.first_position = first_position;
+  args.n_heads = s.n_heads;
+  args.n_kv_heads = s.n_kv_heads;
+  args.d_head = s.d_head;
+  args.block_tokens = kKvBlockTokens;
+  args.ld_q = s.d_q() + 2 * s.d_kv();
+  args.ld_out = s.d_q();
+  args.scale = 1.0f / std::sqrt(static_cast<float>(s.d_head));
+  return args;
+}
+
+}  // namespace
+
+uint64_t CpuExecutor::kv_pool_bytes(const Plan& plan, const BackendConfig& config, const cpu::Kernels& kernels) {
+  return align(kernels.kv_block_bytes(plan.spec.n_kv_heads, plan.spec.d_head, kKvBlockTokens) * static_cast<uint64_t>(config.n_kv_blocks));
+}
+
+uint64_t CpuExecutor::prepared_bytes(const Plan& plan, const BackendConfig& config, const cpu::Kernels& kernels) {
+  return kForms * prepared_stride(plan, config, kernels);
+}
+
+// Enough for the longest single slice and for one token of every sequence at the end of its context; steps that need more
+// are done in several loops.
+uint64_t CpuExecutor::attention_scratch_bytes(const Plan& plan, const BackendConfig& config, const cpu::Kernels& kernels) {
+  const int64_t last = config.n_context - 1;
+  uint64_t one_slice = 0;
+  for (int64_t m = 1; m <= config.max_step_tokens; ++m) {
+    const int64_t first = std::max<int64_t>(0, last + 1 - m);
+    one_slice = std::max<uint64_t>(one_slice, kernels.attention_scratch_bytes(attention_shape(plan.spec, m, first)));
+  }
+  const uint64_t one_token = align(kernels.attention_scratch_bytes(attention_shape(plan.spec, 1, last)));
+  return std::max(align(one_slice), one_token * static_cast<uint64_t>(config.max_sequences));
+}
+
+CpuExecutor::CpuExecutor(Plan plan, const BackendConfig& config, const cpu::Kernels& kernels)
+    : plan_(std::move(plan)), config_(config), kernels_(kernels), pool_(config.n_threads) {
+  slice_work_.reserve(static_cast<size_t>(config.max_sequences));
+}
+
+Status CpuExecutor::load(WeightReader& reader, const LoadProgress& progress) {
+  INLAY_TRY(pool_.status());
+  kv_pool_bytes_ = kv_pool_bytes(plan_, config_, kernels_);
+  prepared_stride_ = prepared_stride(plan_, config_, kernels_);
+  INLAY_ASSIGN(a_, HostActivations::allocate(plan_.spec, config_));
+  INLAY_ASSIGN(logits_, LogitSlots::allocate(plan_.spec.n_vocab, config_.n_logit_slots));
+  INLAY_ASSIGN(kv_, HostBuffer::allocate(2 * kv_pool_bytes_ * static_cast<uint64_t>(plan_.spec.n_layers), "KV cache"));
+  INLAY_ASSIGN(prepared_, HostBuffer::allocate(kForms * prepared_stride_, "prepared activations"));
+  INLAY_ASSIGN(attention_scratch_, HostBuffer::allocate(attention_scratch_bytes(plan_, config_, kernels_), "attention scratch"));
+  INLAY_ASSIGN(weights_, PackedWeights::load(plan_, reader, kernels_, pool_, progress));
+  return {};
+}
+
+std::string CpuExecutor::description() const {
+  return std::string("CPU (") + kernels_.name + ", " + std::to_string(pool_.size()) + " threads)";
+}
+
+MemoryNeeds CpuExecutor::memory() const {
+  return {.weights = PackedWeights::bytes(plan_, kernels_),
+          .kv = kv_.size(),
+          .workspace = a_.storage.size() + LogitSlots::bytes(plan_.spec.n_vocab, config_.n_logit_slots) + prepared_.size() +
+                       attention_scratch_.size()};
+}
+
+Status CpuExecutor::execute(const StepBatch& batch, std::span<SampleResult> results) {
+  INLAY_TRY(validate(batch, plan_, config_));
+  return run_plan(plan_, batch, results, inspection_);
+}
+
+void CpuExecutor::duplicate_kv_block(int32_t from, int32_t to) {
+  const size_t n = kernels_.kv_block_bytes(plan_.spec.n_kv_heads, plan_.spec.d_head, kKvBlockTokens);
+  for (int64_t layer = 0; layer < plan_.spec.n_layers; ++layer) {
+    for (std::byte* pool : {k_pool(layer), v_pool(layer)}) {
+      std::memcpy(pool + static_cast<size_t>(to) * n, pool + static_cast<size_t>(from) * n, n);
+    }
+  }
+}
+
+Status CpuExecutor::run_op(const Op& op, const StepBatch& batch, std::span<SampleResult> results) {
+  const auto m = static_cast<int64_t>(batch.tokens.size());
+  switch (op.kind) {
+    case OpKind::embed: embed(op, batch); return {};
+    case OpKind::attn_in: attn_in(op, batch); return {};
+    case OpKind::attention: attention(op, batch); return {};
+    case OpKind::attn_out: project(op, a_.heads, m); return {};
+    case OpKind::ffn_in: ffn_in(op, batch); return {};
+    case OpKind::ffn_out: project(op, a_.gate, m); return {};
+    case OpKind::head: head(op, batch); return {};
+    case OpKind::sample: return logits_->sample(batch.sample_rows, results);
+    case OpKind::count: break;
+  }
+  return error(Code::internal, "op kind %d", static_cast<int>(op.kind));
+}
+
+// ---- matrix products
+
+cpu::LinearArgs CpuExecutor::args_of(const Product& product, int64_t m) const {
+  const Weight& w = plan_.weights[product.weight];
+  const cpu::ActivationForm form = kernel_of(product.weight).form;
+  return {.weights = weights_.matrix(product.weight),
+          .activations = prepared_.data() + static_cast<size_t>(form) * prepared_stride_,
+          .out = product.out,
+          .bias = product.bias,
+          .n_rows = w.n_rows,
+          .n_cols = w.n_cols,
+          .m = m,
+          .ld_out = product.ld_out,
+          .add_to_out = product.add};
+}
+
+void CpuExecutor::prepare(std::span<const Product> products, const float* x, const float* norm_weight, int64_t n_cols, int64_t m) {
+  std::array<bool, kForms> wanted{};
+  for (const Product& p : products) wanted[static_cast<size_t>(kernel_of(p.weight).form)] = true;
+  const float* input = norm_weight ? a_.normed : x;
+  const auto rows = [&](int64_t begin, int64_t end, int) {
+    if (norm_weight) {
+      kernels_.rms_norm({.x = x,
+                         .weight = norm_weight,
+                         .out = a_.normed,
+                         .n = n_cols,
+                         .ld_x = n_cols,
+                         .ld_out = n_cols,
+                         .epsilon = plan_.spec.norm_epsilon},
+                        begin, end);
+    }
+    for (size_t form = 0; form < kForms; ++form) {
+      const auto f = static_cast<cpu::ActivationForm>(form);
+      if (wanted[form]) kernels_.prepare(f, input, n_cols, n_cols, begin, end, prepared(f));
+    }
+  };
+  if (m <= kSerialRows) {
+    rows(0, m, 0);
+  } else {
+    pool_.parallel_for(m, std::max<int64_t>(1, m / (4 * pool_.size())), rows);
+  }
+}
+
+// All tiles of all products in one loop.
+void CpuExecutor::multiply(std::span<const Product> products, int64_t m) {
+  int64_t total = 0;
+  for (const Product& p : products) total += cpu::n_tiles(plan_.weights[p.weight].n_rows);
+  const int64_t grain = std::max<int64_t>(1, total / (8 * pool_.size()));
+  pool_.parallel_for(total, grain, [&](int64_t begin, int64_t end, int) {
+    int64_t first = 0;
+    for (const Product& p : products) {
+      const int64_t tiles = cpu::n_tiles(plan_.weights[p.weight].n_rows);
+      const int64_t b = std::max(begin, first), e = std::min(end, first + tiles);
+      if (b < e) kernel_of(p.weight).run(args_of(p, m), b - first, e - first, 0, m);
+      first += tiles;
+    }
+  });
+}
+
+// ---- ops
+
+void CpuExecutor::embed(const Op& op, const StepBatch& batch) {
+  const WeightIndex table = op.weights[slot::embed_table];
+  const int64_t d = plan_.spec.d_model;
+  for (size_t t = 0; t < batch.tokens.size(); ++t) {
+    kernel_of(table).unpack_row(weights_.matrix(table), d, batch.tokens[t], a_.hidden + static_cast<int64_t>(t) * d);
+  }
+}
+
+void CpuExecutor::attn_in(const Op& op, const StepBatch& batch) {
+  const ModelSpec& s = plan_.spec;
+  const auto m = static_cast<int64_t>(batch.tokens.size());
+  float* q = a_.qkv;
+  float* k = q + s.d_q();
+  float* v = k + s.d_kv();
+  const Product products[] = {{op.weights[slot::q], vector(op, slot::q_bias), q, d_qkv(), false},
+                              {op.weights[slot::k], vector(op, slot::k_bias), k, d_qkv(), false},
+                              {op.weights[slot::v], vector(op, slot::v_bias), v, d_qkv(), false}};
+  prepare(products, a_.hidden, vector(op, slot::norm), s.d_model, m);
+  multiply(products, m);
+  if (m <= kSerialRows) {
+    shape_heads(op, batch, 0, m);
+  } else {
+    pool_.parallel_for(m, std::max<int64_t>(1, m / (4 * pool_.size())),
+                       [&](int64_t begin, int64_t end, int) { shape_heads(op, batch, begin, end); });
+  }
+  append_kv(op, batch);
+}
+
+// qk-norm and RoPE of rows [m_begin, m_end).
+void CpuExecutor::shape_heads(const Op& op, const StepBatch& batch, int64_t m_begin, int64_t m_end) {
+  const ModelSpec& s = plan_.spec;
+  const struct {
+    float* x;
+    int64_t n_heads;
+    const float* norm;
+  } parts[] = {{a_.qkv, s.n_heads, vector(op, slot::q_norm)}, {a_.qkv + s.d_q(), s.n_kv_heads, vector(op, slot::k_norm)}};
+  for (const auto& part : parts) {
+    for (int64_t j = m_begin; part.norm && j < m_end; ++j) {
+      float* row = part.x + j * d_qkv();
+      kernels_.rms_norm({.x = row,
+                         .weight = part.norm,
+                         .out = row,
+                         .n = s.d_head,
+                         .ld_x = s.d_head,
+                         .ld_out = s.d_head,
+                         .epsilon = s.norm_epsilon},
+                        0, part.n_heads);
+    }
+    kernels_.rope({.x = part.x,
+                   .positions = batch.positions.data(),
+                   .inv_freq = plan_.rope.inv_freq.data(),
+                   .n_heads = part.n_heads,
+                   .d_head = s.d_head,
+                   .n_rot = s.rope.n_rot,
+                   .ld_x = d_qkv(),
+                   .magnitude = plan_.rope.magnitude},
+                  m_begin, m_end);
+  }
+}
+
+void CpuExecutor::append_kv(const Op& op, const StepBatch& batch) {
+  const ModelSpec& s = plan_.spec;
+  for (const SequenceSlice& slice : batch.sequences) {
+    const float* k = a_.qkv + s.d_q() + slice.first_token * d_qkv();
+    const KvAppendArgs args{.k = k,
+                            .v = k + s.d_kv(),
+                            .k_pool = k_pool(op.layer),
+                            .v_pool = v_pool(op.layer),
+                            .positions = batch.positions.data() + slice.first_token,
+                            .block_table = batch.block_tables.data() + slice.first_block,
+                            .m = slice.n_tokens,
+                            .n_kv_heads = s.n_kv_heads,
+                            .d_head = s.d_head,
+                            .block_tokens = kKvBlockTokens,
+                            .ld = d_qkv()};
+    if (slice.n_tokens <= kSerialRows) {
+      kernels_.kv_append(args, 0, slice.n_tokens);
+    } else {
+      pool_.parallel_for(slice.n_tokens, kKvBlockTokens,
+                         [&](int64_t begin, int64_t end, int) { kernels_.kv_append(args, begin, end); });
+    }
+  }
+}
+
+AttentionArgs CpuExecutor::attention_args(const Op& op, const StepBatch& batch, const SequenceSlice& slice) {
+  AttentionArgs args = attention_shape(plan_.spec, slice.n_tokens, slice.first_position);
+  args.q = a_.qkv + slice.first_token * d_qkv();
+  args.out = a_.heads + slice.first_token * plan_.spec.d_q();
+  args.k_pool = k_pool(op.layer);
+  args.v_pool = v_pool(op.layer);
+  args.block_table = batch.block_tables.data() + slice.first_block;
+  return args;
+}
+
+void CpuExecutor::attention(const Op& op, const StepBatch& batch) {
+  for (size_t first = 0; first < batch.sequences.size();) first += attend_slices(op, batch, first);
+}
+
+// One loop over the work of as many slices as the scratch holds; says how many.
+size_t CpuExecutor::attend_slices(const Op& op, const StepBatch& batch, size_t first) {
+  slice_work_.clear();
+  int64_t n_items = 0;
+  uint64_t scratch = 0;
+  for (size_t i = first; i < batch.sequences.size(); ++i) {
+    const AttentionArgs args = attention_args(op, batch, batch.sequences[i]);
+    const uint64_t needed = align(kernels_.attention_scratch_bytes(args));
+    if (i > first && scratch + needed > attention_scratch_.size()) break;
+    slice_work_.push_back({args, n_items, scratch});
+    n_items += kernels_.attention_items(args);
+    scratch += needed;
+  }
+  pool_.parallel_for(n_items, 1, [&](int64_t begin, int64_t end, int) {
+    auto work = std::upper_bound(slice_work_.begin(), slice_work_.end(), begin,
+                                 [](int64_t item, const SliceWork& w) { return item < w.first_item; }) - 1;
+    for (; work != slice_work_.end() && work->first_item < end; ++work) {
+      const int64_t b = std::max<int64_t>(begin - work->first_item, 0);
+      const int64_t e = std::min(end - work->first_item, kernels_.attention_items(work->args));
+      kernels_.attention(work->args, b, e, attention_scratch_.data() + work->scratch_offset);
+    }
+  });
+  for (const SliceWork& work : slice_work_) {
+    kernels_.attention_merge(work.args, 0, work.args.m, attention_scratch_.data() + work.scratch_offset);
+  }
+  return slice_work_.size();
+}
+
+// Gate, up and activation of the same rows are one piece of work, so that silu needs no barrier of its own.
+void CpuExecutor::ffn_in(const Op& op, const StepBatch& batch) {
+  const int64_t d_ff = plan_.spec.d_ff;
+  const auto m = static_cast<int64_t>(batch.tokens.size());
+  const Product products[] = {{op.weights[slot::gate], nullptr, a_.gate, d_ff, false}, {op.weights[slot::up], nullptr, a_.up, d_ff, false}};
+  prepare(products, a_.hidden, vector(op, slot::norm), plan_.spec.d_model, m);
+  const int64_t tiles = cpu::n_tiles(d_ff);
+  pool_.parallel_for(tiles, std::max<int64_t>(1, tiles / (8 * pool_.size())), [&](int64_t begin, int64_t end, int) {
+    for (const Product& p : products) kernel_of(p.weight).run(args_of(p, m), begin, end, 0, m);
+    const int64_t row = begin * cpu::kTileRows;
+    kernels_.silu_mul(a_.gate + row, a_.up + row, std::min(end * cpu::kTileRows, d_ff) - row, d_ff, 0, m);
+  });
+}
+
+// attn_out and ffn_out: a projection added to the residual stream.
+void CpuExecutor::project(const Op& op, const float* x, int64_t m) {
+  const WeightIndex i = op.weights[slot::projection];
+  const Product products[] = {{i, nullptr, a_.hidden, plan_.spec.d_model, true}};
+  prepare(products, x, nullptr, plan_.weights[i].n_cols, m);
+  multiply(products, m);
+}
+
+void CpuExecutor::head(const Op& op, const StepBatch& batch) {
+  const auto m = static_cast<int64_t>(batch.logit_rows.size());
+  if (m == 0) return;
+  const int64_t d = plan_.spec.d_model, n_vocab = plan_.spec.n_vocab;
+  for (int64_t i = 0; i < m; ++i) {
+    const float* from = a_.hidden + int64_t{batch.logit_rows[static_cast<size_t>(i)].token} * d;
+    std::copy(from, from + d, a_.head_rows + i * d);
+  }
+  const Product products[] = {{op.weights[slot::head], nullptr, a_.logit_rows, n_vocab, false}};
+  prepare(products, a_.head_rows, vector(op, slot::norm), d, m);
+  multiply(products, m);
+  for (int64_t i = 0; i < m; ++i) {
+    const float* row = a_.logit_rows + i * n_vocab;
+    std::copy(row, row + n_vocab, logits_->row(batch.logit_rows[static_cast<size_t>(i)].slot).begin());
+  }
+}
+
+Tap CpuExecutor::observe(const Op& op, const StepBatch& batch) {
+  const ModelSpec& s = plan_.spec;
+  const auto m = static_cast<int64_t>(batch.tokens.size());
+  switch (op.kind) {
+    case OpKind::attn_in: return {0, nullptr, "qkv", a_.qkv, m, d_qkv()};
+    case OpKind::attention: return {0, nullptr, "heads", a_.heads, m, s.d_q()};
+    case OpKind::ffn_in: return {0, nullptr, "ffn", a_.gate, m, s.d_ff};
+    case OpKind::head:
+      if (batch.logit_rows.empty()) return {};
+      return {0, nullptr, "logits", a_.logit_rows, static_cast<int64_t>(batch.logit_rows.size()), s.n_vocab};
+    case OpKind::sample: return {};
+    default: return {0, nullptr, "hidden", a_.hidden, m, s.d_model};
+  }
+}
+
+}  // namespace inlay

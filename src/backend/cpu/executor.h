@@ -1,0 +1,92 @@
+// Runs the ops of a Plan with the CPU kernels. One method per op; what it cuts into parallel pieces is its own affair.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "kernels/cpu/cpu_kernels.h"
+#include "src/backend/backend.h"
+#include "src/backend/cpu/packed_weights.h"
+#include "src/backend/host_buffers.h"
+#include "src/base/thread_pool.h"
+
+namespace inlay {
+
+class CpuExecutor final : public Backend, private OpRunner {
+ public:
+  CpuExecutor(Plan plan, const BackendConfig& config, const cpu::Kernels& kernels);
+  Status load(WeightReader& reader, const LoadProgress& progress);
+
+  std::string description() const override;
+  const Plan& plan() const override { return plan_; }
+  const BackendConfig& config() const override { return config_; }
+  MemoryNeeds memory() const override;
+  Status execute(const StepBatch& batch, std::span<SampleResult> results) override;
+  Status copy_logits(int32_t slot, std::span<float> out) override { return logits_->copy(slot, out); }
+  void duplicate_logits(int32_t from, int32_t to) override { logits_->duplicate(from, to); }
+  void duplicate_kv_block(int32_t from, int32_t to) override;
+
+  static uint64_t kv_pool_bytes(const Plan& plan, const BackendConfig& config, const cpu::Kernels& kernels);  // K or V of one layer
+  static uint64_t prepared_bytes(const Plan& plan, const BackendConfig& config, const cpu::Kernels& kernels);
+  static uint64_t attention_scratch_bytes(const Plan& plan, const BackendConfig& config, const cpu::Kernels& kernels);
+
+ private:
+  // One matrix of a set that reads the same activations and is computed in one parallel loop.
+  struct Product {
+    WeightIndex weight;
+    const float* bias;
+    float* out;
+    int64_t ld_out;
+    bool add;
+  };
+
+  Status run_op(const Op& op, const StepBatch& batch, std::span<SampleResult> results) override;
+  Tap observe(const Op& op, const StepBatch& batch) override;
+  void embed(const Op& op, const StepBatch& batch);
+  void attn_in(const Op& op, const StepBatch& batch);
+  void shape_heads(const Op& op, const StepBatch& batch, int64_t m_begin, int64_t m_end);
+  void append_kv(const Op& op, const StepBatch& batch);
+  void attention(const Op& op, const StepBatch& batch);
+  size_t attend_slices(const Op& op, const StepBatch& batch, size_t first);
+  void ffn_in(const Op& op, const StepBatch& batch);
+  void project(const Op& op, const float* x, int64_t m);
+  void head(const Op& op, const StepBatch& batch);
+
+  const cpu::LinearKernel& kernel_of(WeightIndex i) const { return kernels_.linear[static_cast<size_t>(plan_.weights[i].dtype)]; }
+  cpu::LinearArgs args_of(const Product& product, int64_t m) const;
+  // Norm (unless norm_weight is null) and preparation of m rows for every form that the products need.
+  void prepare(std::span<const Product> products, const float* x, const float* norm_weight, int64_t n_cols, int64_t m);
+  void multiply(std::span<const Product> products, int64_t m);
+  AttentionArgs attention_args(const Op& op, const StepBatch& batch, const SequenceSlice& slice);
+
+  const float* vector(const Op& op, size_t weight_slot) const { return weights_.vector(op.weights[weight_slot]); }
+  int64_t d_qkv() const { return plan_.spec.d_q() + 2 * plan_.spec.d_kv(); }
+  std::byte* k_pool(int64_t layer) { return kv_.data() + 2 * static_cast<uint64_t>(layer) * kv_pool_bytes_; }
+  std::byte* v_pool(int64_t layer) { return k_pool(layer) + kv_pool_bytes_; }
+  std::byte* prepared(cpu::ActivationForm form) { return prepared_.data() + static_cast<size_t>(form) * prepared_stride_; }
+
+  const Plan plan_;
+  const BackendConfig config_;
+  const cpu::Kernels& kernels_;
+  ThreadPool pool_;
+  PackedWeights weights_;
+  HostActivations a_;
+  std::optional<LogitSlots> logits_;
+  HostBuffer kv_;  // per layer: keys of all blocks, values of all blocks
+  uint64_t kv_pool_bytes_ = 0;
+  HostBuffer prepared_;  // one area per activation form
+  uint64_t prepared_stride_ = 0;
+  HostBuffer attention_scratch_;
+
+  // Slices of one attention loop: their arguments, first work item and scratch offset.
+  struct SliceWork {
+    AttentionArgs args;
+    int64_t first_item;
+    uint64_t scratch_offset;
+  };
+  std::vector<SliceWork> slice_work_;  // capacity max_sequences
+};
+
+}  // namespace inlay
