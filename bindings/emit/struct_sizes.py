@@ -9,7 +9,7 @@ HEAD = """\
 
 #include <cstddef>
 
-#include "include/capi/inlay.h"
+#include "src/capi/exported.h"
 
 namespace inlay::capi {
 

@@ -73,8 +73,8 @@ typedef int32_t inlay_device_kind;
 
 // Type of the stored keys and values.
 typedef int32_t inlay_kv_dtype;
-#define INLAY_KV_DEFAULT 0  // F16.
-#define INLAY_KV_F16 1  // 2 bytes a value.
+#define INLAY_KV_DEFAULT 0  // The device's own: F32 on REFERENCE, else F16.
+#define INLAY_KV_F16 1  // 2 bytes a value; not on REFERENCE.
 #define INLAY_KV_F32 2  // 4 bytes a value; on REFERENCE only.
 
 // How important a log message is.
@@ -243,7 +243,7 @@ typedef struct inlay_load_params {
   // Size of the KV pool that the sessions share. [bytes, default max_sessions x n_context, at most 2 GiB but one
   // n_context at least]
   uint64_t kv_budget_bytes;
-  // Type of the stored keys and values. [default F16]
+  // Type of the stored keys and values. [default F32 on REFERENCE, else F16]
   inlay_kv_dtype kv_dtype;
   // Tokens that prefill runs at a time: the grain of its cancel. [tokens, default 512]
   int32_t prefill_chunk;
@@ -468,8 +468,7 @@ typedef struct inlay_stats {
 // Loads a model file: GGUF, of which a split one is named by its first file.
 // Thread: any.
 // Blocks: on disk and processor for the whole load; progress is called meanwhile; takes device memory.
-// Ownership: `*engine` is the caller's, to be freed with inlay_free. The file is mapped for as long as the engine
-// lives.
+// Ownership: `*engine` is the caller's, to be freed with inlay_free. The file is not needed after the call.
 // On error: `*engine` is NULL.
 // Errors: NOT_FOUND, IO, FORMAT, UNSUPPORTED, DEVICE_OUT_OF_MEMORY, NO_DEVICE, CANCELLED.
 // Since: 1.0.
@@ -562,7 +561,7 @@ inlay_status inlay_device_get(int32_t index, inlay_device_info* info, inlay_erro
 // Loads a model that lies in memory.
 // Thread: any.
 // Blocks: on the processor for the whole load; progress is called meanwhile; takes device memory.
-// Ownership: `data` stays the caller's, who keeps it unchanged until the engine and all its sessions are freed.
+// Ownership: `*engine` is the caller's, to be freed with inlay_free. `data` is not needed after the call.
 // On error: `*engine` is NULL.
 // Errors: FORMAT, UNSUPPORTED, DEVICE_OUT_OF_MEMORY, NO_DEVICE, CANCELLED.
 // Since: 1.0.
@@ -572,7 +571,7 @@ inlay_status inlay_load_memory(const void* data, size_t n_bytes, const inlay_loa
 // Loads a model through a callback, which is called on this thread and during this call only.
 // Thread: any.
 // Blocks: on the callback and the processor for the whole load; takes device memory.
-// Ownership: `*reader` is copied; the engine holds its own copy of the weights.
+// Ownership: `*engine` is the caller's, to be freed with inlay_free. The reader is not needed after the call.
 // On error: `*engine` is NULL.
 // Errors: IO, FORMAT, UNSUPPORTED, DEVICE_OUT_OF_MEMORY, NO_DEVICE, CANCELLED.
 // Since: 1.0.

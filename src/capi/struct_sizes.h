@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "include/capi/inlay.h"
+#include "src/capi/exported.h"
 
 namespace inlay::capi {
 

@@ -1,0 +1,80 @@
+#include "src/capi/arguments.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "src/capi/guard.h"
+
+namespace inlay::capi {
+
+Status check_not_null(const void* pointer, const char* name) {
+  if (!pointer) return error(Code::invalid_argument, "%s is NULL", name);
+  return {};
+}
+
+Status check_struct_size(size_t size, size_t first_size, const char* name) {
+  if (size >= first_size && size <= kMaxStructSize) return {};
+  Status wrong = error(Code::invalid_argument, "%s: struct_size is %zu, expected at least %zu and at most %zu", name, size, first_size,
+                       kMaxStructSize);
+  wrong.required = first_size;
+  wrong.available = size;
+  return wrong;
+}
+
+Status check_zero_tail(const void* data, size_t known, size_t size, const char* name) {
+  const auto* bytes = static_cast<const unsigned char*>(data);
+  for (size_t i = known; i < size; ++i) {
+    if (bytes[i] != 0) {
+      return error(Code::invalid_argument, "%s: byte %zu is set, but this library (ABI %d.%d) knows only %zu bytes of the struct", name,
+                   i, INLAY_ABI_MAJOR, INLAY_ABI_MINOR, known);
+    }
+  }
+  return {};
+}
+
+Status check_flags(uint32_t flags, uint32_t known, const char* name) {
+  if ((flags & ~known) == 0) return {};
+  return error(Code::invalid_argument, "%s: unknown bits 0x%x", name, flags & ~known);
+}
+
+Status check_range(int32_t value, int32_t low, int32_t high, const char* name) {
+  if (value >= low && value <= high) return {};
+  return error(Code::invalid_argument, "%s is %d, expected %d to %d", name, value, low, high);
+}
+
+Result<std::string_view> read_text(const char* data, size_t len, const char* name) {
+  if (!data && len != 0) return error(Code::invalid_argument, "%s is NULL", name);
+  if (!data) return std::string_view();
+  if (len == SIZE_MAX) return std::string_view(data);
+  if (len > PTRDIFF_MAX) return error(Code::invalid_argument, "%s: a length of %zu bytes", name, len);
+  return std::string_view(data, len);
+}
+
+Result<std::span<const int32_t>> read_tokens(const int32_t* tokens, size_t n, const char* name) {
+  if (!tokens && n != 0) return error(Code::invalid_argument, "%s is NULL", name);
+  if (n > INT32_MAX) return error(Code::invalid_argument, "%s: %zu tokens", name, n);
+  return std::span<const int32_t>(tokens, n);
+}
+
+Status write_text(std::string_view text, char* buf, size_t cap, size_t* needed) {
+  if (needed) *needed = text.size();
+  if (!buf && cap == 0) return {};
+  INLAY_TRY(check_not_null(buf, "buf"));
+  if (cap < text.size()) {
+    Status small = error(Code::buffer_too_small, "the text has %zu bytes, the buffer has %zu", text.size(), cap);
+    small.required = text.size();
+    small.available = cap;
+    return small;
+  }
+  std::copy(text.begin(), text.end(), buf);
+  if (cap > text.size()) buf[text.size()] = 0;
+  return {};
+}
+
+void write_field(std::string_view text, std::span<char> field) {
+  const size_t n = cut_length(text, field.size() - 1);
+  std::copy_n(text.begin(), n, field.begin());
+  std::fill(field.begin() + static_cast<ptrdiff_t>(n), field.end(), '\0');
+}
+
+}  // namespace inlay::capi

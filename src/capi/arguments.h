@@ -1,0 +1,65 @@
+// Reading what a C caller gives, and writing what it gets.
+#pragma once
+
+#include <cstring>
+#include <span>
+#include <string_view>
+
+#include "src/base/status.h"
+#include "src/capi/struct_sizes.h"
+
+namespace inlay::capi {
+
+// No struct of any version comes near it; more is an uninitialised size.
+inline constexpr size_t kMaxStructSize = 4096;
+
+Status check_not_null(const void* pointer, const char* name);
+Status check_struct_size(size_t size, size_t first_size, const char* name);
+// Bytes past what this library knows must be zero: they are settings that it would otherwise ignore silently.
+Status check_zero_tail(const void* data, size_t known, size_t size, const char* name);
+Status check_flags(uint32_t flags, uint32_t known, const char* name);
+Status check_range(int32_t value, int32_t low, int32_t high, const char* name);
+
+// A parameter struct of the caller's version in this version's form; NULL and missing fields are zero.
+template <class T>
+Status read_struct(const T* given, const char* name, T& out) {
+  std::memset(&out, 0, sizeof out);
+  if (!given) return {};
+  const size_t size = given->struct_size;
+  INLAY_TRY(check_struct_size(size, kFirstSize<T>, name));
+  INLAY_TRY(check_zero_tail(given, sizeof(T), size, name));
+  std::memcpy(&out, given, size < sizeof(T) ? size : sizeof(T));
+  return {};
+}
+
+template <class T>
+Status check_out_struct(const T* out, const char* name) {
+  INLAY_TRY(check_not_null(out, name));
+  return check_struct_size(out->struct_size, kFirstSize<T>, name);
+}
+
+// `size` bytes are the caller's; what this library does not know comes back as zero.
+template <class T>
+void write_sized(void* out, size_t size, const T& value) {
+  const size_t n = size < sizeof(T) ? size : sizeof(T);
+  std::memcpy(out, &value, n);
+  std::memset(static_cast<char*>(out) + n, 0, size - n);
+}
+
+// Fills a struct that passed check_out_struct.
+template <class T>
+void write_struct(T* out, T value) {
+  value.struct_size = out->struct_size;
+  write_sized(out, value.struct_size, value);
+}
+
+// A length of SIZE_MAX means that a zero ends the text.
+Result<std::string_view> read_text(const char* data, size_t len, const char* name);
+Result<std::span<const int32_t>> read_tokens(const int32_t* tokens, size_t n, const char* name);
+
+// Ends the text by a zero if there is room. A NULL buffer of size 0 only asks for the size. `needed` may be NULL.
+Status write_text(std::string_view text, char* buf, size_t cap, size_t* needed);
+// A text in a field of fixed size: cut if need be, always ended by a zero.
+void write_field(std::string_view text, std::span<char> field);
+
+}  // namespace inlay::capi

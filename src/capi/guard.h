@@ -1,0 +1,50 @@
+// Nothing but a status crosses the C boundary.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <string_view>
+#include <utility>
+
+#include "src/base/status.h"
+#include "src/capi/exported.h"
+
+namespace inlay::capi {
+
+// Cuts at the end of a character, so that the message stays UTF-8.
+inline size_t cut_length(std::string_view text, size_t room) {
+  if (text.size() <= room) return text.size();
+  while (room > 0 && (static_cast<unsigned char>(text[room]) & 0xC0) == 0x80) --room;
+  return room;
+}
+
+inline inlay_status report(Code code, std::string_view message, inlay_error* err, const Status* details = nullptr) noexcept {
+  if (err) {
+    const size_t n = cut_length(message, sizeof(err->message) - 1);
+    err->status = static_cast<inlay_status>(code);
+    err->native_code = details ? details->native_code : 0;
+    err->required = details ? details->required : 0;
+    err->available = details ? details->available : 0;
+    err->message_len = static_cast<uint32_t>(n);
+    err->reserved = 0;
+    std::memcpy(err->message, message.data(), n);
+    err->message[n] = 0;
+  }
+  return static_cast<inlay_status>(code);
+}
+
+// Runs the body of a fallible call: a callable that returns a Status.
+template <class Body>
+inlay_status guarded(inlay_error* err, Body&& body) noexcept {
+  try {
+    const Status status = std::forward<Body>(body)();
+    return report(status.code, status.message, err, &status);
+  } catch (const std::bad_alloc&) {
+    return report(Code::out_of_memory, "out of host memory", err);
+  } catch (...) {
+    return report(Code::internal, "an unexpected exception inside of the library", err);
+  }
+}
+
+}  // namespace inlay::capi

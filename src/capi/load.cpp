@@ -1,0 +1,150 @@
+#include <limits>
+#include <utility>
+
+#include "src/capi/guard.h"
+#include "src/capi/handles.h"
+#include "src/engine/devices.h"
+
+namespace inlay::capi {
+namespace {
+
+Status read_callbacks(const inlay_load_params& params, EngineOptions& out) {
+  if (params.log) {
+    out.log = [log = params.log, user = params.log_user](LogLevel level, std::string_view text) {
+      const std::string line(text);  // for the terminating zero
+      log(user, static_cast<inlay_log_level>(level), line.c_str(), line.size());
+    };
+  }
+  if (params.progress) {
+    out.progress = [progress = params.progress, user = params.progress_user](uint64_t n_done, uint64_t n_total) {
+      return progress(user, n_done, n_total) == 0;
+    };
+  }
+  return {};
+}
+
+Result<std::string> read_path(const char* path, size_t path_len) {
+  INLAY_TRY(check_not_null(path, "path"));
+  INLAY_ASSIGN(const std::string_view text, read_text(path, path_len, "path"));
+  if (text.empty()) return error(Code::invalid_argument, "path is empty");
+  if (text.find('\0') != std::string_view::npos) return error(Code::invalid_argument, "path has a zero byte inside");
+  return std::string(text);
+}
+
+// The loaded engine as a handle of the caller.
+Status hand_over(Result<std::shared_ptr<Engine>> loaded, inlay_engine** out) {
+  if (!loaded.ok()) return std::move(loaded).status();
+  auto handle = std::make_unique<inlay_engine>();
+  handle->engine = *std::move(loaded);
+  handle->room = std::make_shared<StepRoom>(static_cast<size_t>(handle->engine->info().max_sessions));
+  *out = handle.release();
+  return {};
+}
+
+}  // namespace
+
+Status read_load_params(const inlay_load_params* given, EngineOptions& out) {
+  constexpr int32_t kMost = std::numeric_limits<int32_t>::max();
+  inlay_load_params params;
+  INLAY_TRY(read_struct(given, "params", params));
+  INLAY_TRY(check_range(params.device, INLAY_DEVICE_AUTO, INLAY_DEVICE_REFERENCE, "params.device"));
+  INLAY_TRY(check_range(params.device_index, 0, kMost, "params.device_index"));
+  INLAY_TRY(check_range(params.n_context, 0, kMost, "params.n_context"));
+  INLAY_TRY(check_range(params.max_sessions, 0, kMost, "params.max_sessions"));
+  INLAY_TRY(check_range(params.n_threads, 0, kMost, "params.n_threads"));
+  INLAY_TRY(check_range(params.kv_dtype, INLAY_KV_DEFAULT, INLAY_KV_F32, "params.kv_dtype"));
+  INLAY_TRY(check_range(params.prefill_chunk, 0, kMost, "params.prefill_chunk"));
+  INLAY_TRY(check_range(params.log_level, INLAY_LOG_OFF, INLAY_LOG_DEBUG, "params.log_level"));
+  INLAY_TRY(check_flags(params.flags, 0, "params.flags"));
+  out.device = static_cast<DeviceKind>(params.device);
+  out.device_index = params.device_index;
+  out.n_context = params.n_context;
+  out.max_sessions = params.max_sessions;
+  out.kv_budget_bytes = params.kv_budget_bytes;
+  if (params.kv_dtype != INLAY_KV_DEFAULT) out.kv_dtype = params.kv_dtype == INLAY_KV_F32 ? KvDType::f32 : KvDType::f16;
+  out.n_threads = params.n_threads;
+  out.prefill_chunk = params.prefill_chunk;
+  if (params.log_level != INLAY_LOG_DEFAULT) {
+    // The engine's levels begin at 1, so that 0 lets nothing through.
+    out.log_level = params.log_level == INLAY_LOG_OFF ? LogLevel{0} : static_cast<LogLevel>(params.log_level);
+  }
+  return read_callbacks(params, out);
+}
+
+}  // namespace inlay::capi
+
+using namespace inlay;
+using namespace inlay::capi;
+
+inlay_status inlay_load(const char* path, size_t path_len, const inlay_load_params* params, inlay_engine** engine,
+                        inlay_error* err) {
+  return guarded(err, [&]() -> Status {
+    INLAY_TRY(check_not_null(engine, "engine"));
+    *engine = nullptr;
+    INLAY_ASSIGN(const std::string file, read_path(path, path_len));
+    EngineOptions options;
+    INLAY_TRY(read_load_params(params, options));
+    return hand_over(Engine::load(file, options), engine);
+  });
+}
+
+inlay_status inlay_load_memory(const void* data, size_t n_bytes, const inlay_load_params* params, inlay_engine** engine,
+                               inlay_error* err) {
+  return guarded(err, [&]() -> Status {
+    INLAY_TRY(check_not_null(engine, "engine"));
+    *engine = nullptr;
+    INLAY_TRY(check_not_null(data, "data"));
+    EngineOptions options;
+    INLAY_TRY(read_load_params(params, options));
+    const std::span bytes(static_cast<const std::byte*>(data), n_bytes);
+    return hand_over(Engine::load(borrow_memory(bytes, "the model in memory"), options), engine);
+  });
+}
+
+inlay_status inlay_load_reader(const inlay_reader* reader, const inlay_load_params* params, inlay_engine** engine,
+                               inlay_error* err) {
+  return guarded(err, [&]() -> Status {
+    INLAY_TRY(check_not_null(engine, "engine"));
+    *engine = nullptr;
+    INLAY_TRY(check_not_null(reader, "reader"));
+    inlay_reader source;
+    INLAY_TRY(read_struct(reader, "reader", source));
+    if (source.reserved != 0) return error(Code::invalid_argument, "reader.reserved is not 0");
+    if (source.size == 0) return error(Code::invalid_argument, "reader.size is 0");
+    if (!source.read) return error(Code::invalid_argument, "reader.read is NULL");
+    EngineOptions options;
+    INLAY_TRY(read_load_params(params, options));
+    return hand_over(Engine::load(read_through(source.read, source.user, source.size, "the model behind the reader"), options),
+                     engine);
+  });
+}
+
+inlay_status inlay_memory_plan(const char* path, size_t path_len, const inlay_load_params* params, inlay_memory_info* info,
+                               inlay_error* err) {
+  return guarded(err, [&]() -> Status {
+    INLAY_TRY(check_out_struct(info, "info"));
+    INLAY_ASSIGN(const std::string file, read_path(path, path_len));
+    EngineOptions options;
+    INLAY_TRY(read_load_params(params, options));
+    INLAY_ASSIGN(const EngineInfo plan, Engine::plan_memory(file, options));
+    INLAY_ASSIGN(const DeviceInfo device, find_device(plan.device, options.device_index));
+    inlay_memory_info out = {};
+    out.device = static_cast<inlay_device_kind>(plan.device);
+    out.n_context = plan.n_context;
+    out.max_sessions = plan.max_sessions;
+    out.weight_bytes = plan.memory.weights;
+    out.kv_bytes = plan.memory.kv;
+    out.scratch_bytes = plan.memory.workspace;
+    out.total_bytes = plan.memory.total();
+    out.available_bytes = device.free_bytes;
+    write_struct(info, out);
+    return {};
+  });
+}
+
+void inlay_free(inlay_engine* engine) {
+  if (engine && engine->tag == inlay_engine::kTag) {
+    engine->tag = 0;
+    delete engine;
+  }
+}

@@ -1,0 +1,149 @@
+#include <limits>
+
+#include "src/capi/guard.h"
+#include "src/capi/handles.h"
+
+namespace inlay::capi {
+namespace {
+
+// The session as a handle of the caller.
+Status hand_over(Result<std::shared_ptr<Session>> created, std::shared_ptr<StepRoom> room, inlay_session** out) {
+  if (!created.ok()) return std::move(created).status();
+  auto handle = std::make_unique<inlay_session>();
+  handle->session = *std::move(created);
+  handle->room = std::move(room);
+  *out = handle.release();
+  return {};
+}
+
+}  // namespace
+
+Status read_sampler(const inlay_sampler_params* given, SamplerParams& out) {
+  inlay_sampler_params params;
+  INLAY_TRY(read_struct(given, "sampler", params));
+  if (params.n_bias > static_cast<size_t>(kMaxBias)) {
+    return error(Code::invalid_argument, "sampler.n_bias is %zu, expected at most %d", params.n_bias, kMaxBias);
+  }
+  if (params.n_bias != 0) INLAY_TRY(check_not_null(params.bias, "sampler.bias"));
+  out.temperature = params.temperature;
+  out.top_k = params.top_k;
+  if (params.top_p != 0) out.top_p = params.top_p;
+  out.min_p = params.min_p;
+  if (params.repetition_penalty != 0) out.repetition_penalty = params.repetition_penalty;
+  out.frequency_penalty = params.frequency_penalty;
+  out.presence_penalty = params.presence_penalty;
+  if (params.penalty_window != 0) out.penalty_window = params.penalty_window;
+  out.seed = params.seed;
+  out.n_logprobs = params.n_logprobs;
+  for (size_t i = 0; i < params.n_bias; ++i) out.bias.push_back({params.bias[i].token, params.bias[i].bias});
+  return {};
+}
+
+Status read_session_params(const inlay_session_params* given, SessionOptions& out) {
+  inlay_session_params params;
+  INLAY_TRY(read_struct(given, "params", params));
+  INLAY_TRY(check_flags(params.flags, INLAY_SESSION_IGNORE_END_OF_GENERATION, "params.flags"));
+  INLAY_TRY(check_range(params.max_tokens, 0, std::numeric_limits<int32_t>::max(), "params.max_tokens"));
+  if (params.reserved != 0) return error(Code::invalid_argument, "params.reserved is not 0");
+  out.stream = params.stream;
+  out.max_tokens = params.max_tokens;
+  out.ignore_end_of_generation = (params.flags & INLAY_SESSION_IGNORE_END_OF_GENERATION) != 0;
+  return read_sampler(params.sampler, out.sampler);
+}
+
+}  // namespace inlay::capi
+
+using namespace inlay;
+using namespace inlay::capi;
+
+inlay_status inlay_session_create(const inlay_engine* engine, const inlay_session_params* params, inlay_session** session,
+                                  inlay_error* err) {
+  return guarded(err, [&]() -> Status {
+    INLAY_TRY(check_not_null(session, "session"));
+    *session = nullptr;
+    INLAY_TRY(check_handle(engine, "engine"));
+    SessionOptions options;
+    INLAY_TRY(read_session_params(params, options));
+    return hand_over(engine->engine->create_session(options), engine->room, session);
+  });
+}
+
+void inlay_session_free(inlay_session* session) {
+  if (session && session->tag == inlay_session::kTag) {
+    session->tag = 0;
+    delete session;
+  }
+}
+
+inlay_status inlay_session_get_info(const inlay_session* session, inlay_session_info* info, inlay_error* err) {
+  return guarded(err, [&]() -> Status {
+    INLAY_TRY(check_handle(session, "session"));
+    INLAY_TRY(check_out_struct(info, "info"));
+    const SessionInfo now = session->session->info();
+    inlay_session_info out = {};
+    out.finish_reason = static_cast<inlay_finish_reason>(now.finish_reason);
+    out.n_tokens = now.n_tokens;
+    out.n_context = now.n_context;
+    out.n_generated = now.n_drawn;
+    out.n_kv_blocks = now.n_kv_blocks;
+    out.text_pending = now.n_pending_text;
+    write_struct(info, out);
+    return {};
+  });
+}
+
+inlay_status inlay_session_fork(inlay_session* session, inlay_session** child, inlay_error* err) {
+  return guarded(err, [&]() -> Status {
+    INLAY_TRY(check_not_null(child, "child"));
+    *child = nullptr;
+    INLAY_TRY(check_handle(session, "session"));
+    return hand_over(session->session->fork(), session->room, child);
+  });
+}
+
+inlay_status inlay_session_truncate(inlay_session* session, size_t n_tokens, inlay_error* err) {
+  return guarded(err, [&]() -> Status {
+    INLAY_TRY(check_handle(session, "session"));
+    if (n_tokens > INT32_MAX) return error(Code::invalid_argument, "n_tokens is %zu, more than the sequence has", n_tokens);
+    return session->session->truncate(static_cast<int32_t>(n_tokens));
+  });
+}
+
+inlay_status inlay_session_set_sampler(inlay_session* session, const inlay_sampler_params* params, inlay_error* err) {
+  return guarded(err, [&]() -> Status {
+    INLAY_TRY(check_handle(session, "session"));
+    SamplerParams sampler;
+    INLAY_TRY(read_sampler(params, sampler));
+    return session->session->set_sampler(sampler);
+  });
+}
+
+inlay_status inlay_session_set_stop(inlay_session* session, const inlay_text* stops, size_t n_stops, inlay_error* err) {
+  return guarded(err, [&]() -> Status {
+    INLAY_TRY(check_handle(session, "session"));
+    if (n_stops != 0) INLAY_TRY(check_not_null(stops, "stops"));
+    if (n_stops > TextStream::kMaxStops) {
+      return error(Code::invalid_argument, "n_stops is %zu, expected at most %zu", n_stops, TextStream::kMaxStops);
+    }
+    std::vector<std::string> texts;
+    for (size_t i = 0; i < n_stops; ++i) {
+      INLAY_ASSIGN(const std::string_view text, read_text(stops[i].data, stops[i].len, "a stop string"));
+      texts.emplace_back(text);
+    }
+    return session->session->set_stop(std::move(texts));
+  });
+}
+
+inlay_status inlay_session_copy_logits(inlay_session* session, float* logits, size_t cap, size_t* needed, inlay_error* err) {
+  return guarded(err, [&]() -> Status {
+    INLAY_TRY(check_handle(session, "session"));
+    if (needed) *needed = static_cast<size_t>(session->session->engine().spec().n_vocab);
+    if (!logits && cap == 0) return {};
+    INLAY_TRY(check_not_null(logits, "logits"));
+    return session->session->copy_logits({logits, cap});
+  });
+}
+
+void inlay_session_cancel(const inlay_session* session) {
+  if (check_handle(session, "session").ok()) session->session->cancel();
+}

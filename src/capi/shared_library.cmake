@@ -1,0 +1,20 @@
+# libinlay.so.1: the C API over the static layers. Only what the generated version script names leaves the library, and it needs
+# nothing but the C library. tests/capi checks both.
+file(GLOB INLAY_CAPI_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/capi/*.cpp)
+add_library(inlay SHARED ${INLAY_CAPI_SOURCES})
+set(INLAY_EXPORTS ${CMAKE_SOURCE_DIR}/src/capi/exports.map)
+set_target_properties(inlay PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 1 LINK_DEPENDS ${INLAY_EXPORTS})
+target_compile_definitions(inlay PRIVATE INLAY_VERSION_STRING="${PROJECT_VERSION}")
+target_link_libraries(inlay PRIVATE inlay_engine)
+if(TARGET inlay_private_allocator)  # src/base/mimalloc.cmake
+  target_link_libraries(inlay PRIVATE inlay_private_allocator)
+endif()
+
+if(UNIX AND NOT APPLE)
+  target_link_options(inlay PRIVATE -Wl,--version-script=${INLAY_EXPORTS} -Wl,--exclude-libs,ALL -Wl,-z,now -Wl,-z,relro
+                      -Wl,--as-needed)
+  if(NOT INLAY_SANITIZE)
+    # A sanitizer's run-time library must be shared with the host program and stays unresolved here.
+    target_link_options(inlay PRIVATE -static-libstdc++ -static-libgcc -Wl,-z,defs)
+  endif()
+endif()

@@ -1,0 +1,74 @@
+#include "src/capi/guard.h"
+#include "src/capi/handles.h"
+
+namespace inlay::capi {
+namespace {
+
+Result<const Tokenizer*> tokenizer_of(const inlay_engine* engine) {
+  INLAY_TRY(check_handle(engine, "engine"));
+  const Tokenizer* tokenizer = engine->engine->tokenizer();
+  if (!tokenizer) return error(Code::unsupported, "the model has no tokenizer");
+  return tokenizer;
+}
+
+}  // namespace
+}  // namespace inlay::capi
+
+using namespace inlay;
+using namespace inlay::capi;
+
+inlay_status inlay_tokenize(const inlay_engine* engine, const char* text, size_t text_len, inlay_tokenize_flags flags,
+                            int32_t* tokens, size_t cap, size_t* n_tokens, inlay_error* err) {
+  return guarded(err, [&]() -> Status {
+    INLAY_ASSIGN(const Tokenizer* tokenizer, tokenizer_of(engine));
+    INLAY_ASSIGN(const std::string_view input, read_text(text, text_len, "text"));
+    INLAY_TRY(check_flags(flags, INLAY_TOKENIZE_NO_BOS_EOS | INLAY_TOKENIZE_PARSE_SPECIAL, "flags"));
+    INLAY_TRY(check_not_null(n_tokens, "n_tokens"));
+    if (cap != 0) INLAY_TRY(check_not_null(tokens, "tokens"));
+    std::vector<int32_t> ids;
+    tokenizer->encode(input,
+                      {.add_special = (flags & INLAY_TOKENIZE_NO_BOS_EOS) == 0,
+                       .parse_special = (flags & INLAY_TOKENIZE_PARSE_SPECIAL) != 0},
+                      ids);
+    *n_tokens = ids.size();
+    if (!tokens) return {};
+    if (cap < ids.size()) {
+      Status small = error(Code::buffer_too_small, "the text has %zu tokens, the buffer has room for %zu", ids.size(), cap);
+      small.required = ids.size();
+      small.available = cap;
+      return small;
+    }
+    std::copy(ids.begin(), ids.end(), tokens);
+    return {};
+  });
+}
+
+inlay_status inlay_detokenize(const inlay_engine* engine, const int32_t* tokens, size_t n_tokens, inlay_detokenize_flags flags,
+                              char* buf, size_t cap, size_t* needed, inlay_error* err) {
+  return guarded(err, [&]() -> Status {
+    INLAY_ASSIGN(const Tokenizer* tokenizer, tokenizer_of(engine));
+    INLAY_ASSIGN(const std::span<const int32_t> ids, read_tokens(tokens, n_tokens, "tokens"));
+    INLAY_TRY(check_flags(flags, INLAY_DETOKENIZE_SHOW_SPECIAL, "flags"));
+    std::string text;
+    INLAY_TRY(tokenizer->decode(ids, {.show_special = (flags & INLAY_DETOKENIZE_SHOW_SPECIAL) != 0}, text));
+    return write_text(text, buf, cap, needed);
+  });
+}
+
+inlay_status inlay_token_get_info(const inlay_engine* engine, int32_t token, inlay_token_info* info, inlay_error* err) {
+  return guarded(err, [&]() -> Status {
+    INLAY_ASSIGN(const Tokenizer* tokenizer, tokenizer_of(engine));
+    INLAY_TRY(check_out_struct(info, "info"));
+    INLAY_TRY(check_range(token, 0, tokenizer->n_tokens() - 1, "token"));
+    const std::string_view piece = tokenizer->piece(token);
+    inlay_token_info out = {};
+    out.kind = static_cast<inlay_token_kind>(tokenizer->kind(token));
+    if (tokenizer->is_end_of_generation(token)) out.flags |= INLAY_TOKEN_FLAG_END_OF_GENERATION;
+    if (tokenizer->kind(token) == TokenKind::control) out.flags |= INLAY_TOKEN_FLAG_CONTROL;
+    out.score = tokenizer->score(token);
+    out.piece_bytes = static_cast<uint32_t>(piece.size());
+    std::memcpy(out.piece, piece.data(), std::min(piece.size(), sizeof out.piece));
+    write_struct(info, out);
+    return {};
+  });
+}

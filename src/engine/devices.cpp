@@ -1,0 +1,77 @@
+#include "src/engine/devices.h"
+
+#include <cstdio>
+#include <cstring>
+#include <thread>
+
+#if defined(__linux__)
+#include <sched.h>
+#include <unistd.h>
+#endif
+
+#include "src/backend/cpu/cpu_backend.h"
+#include "src/base/alloc.h"
+
+namespace inlay {
+namespace {
+
+// Product name as the system reports it; "CPU" where it does not.
+std::string cpu_name() {
+  std::string name = "CPU";
+  std::FILE* file = std::fopen("/proc/cpuinfo", "re");
+  if (!file) return name;
+  char line[512];
+  while (std::fgets(line, sizeof line, file)) {
+    const char* colon = std::strchr(line, ':');
+    if (std::strncmp(line, "model name", 10) != 0 || !colon) continue;
+    name.assign(colon + 1 + std::strspn(colon + 1, " \t"));
+    while (!name.empty() && (name.back() == '\n' || name.back() == ' ')) name.pop_back();
+    break;
+  }
+  std::fclose(file);
+  return name;
+}
+
+int32_t n_processors() {
+#if defined(__linux__)
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+#endif
+  const unsigned n = std::thread::hardware_concurrency();
+  return n > 0 ? static_cast<int32_t>(n) : 1;
+}
+
+uint64_t total_host_memory() {
+#if defined(__linux__)
+  const long n_pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGE_SIZE);
+  if (n_pages > 0 && page_bytes > 0) return static_cast<uint64_t>(n_pages) * static_cast<uint64_t>(page_bytes);
+#endif
+  return 0;
+}
+
+DeviceInfo describe_cpu() {
+  return {.kind = DeviceKind::cpu,
+          .index = 0,
+          .n_units = n_processors(),
+          .total_bytes = total_host_memory(),
+          .free_bytes = available_host_memory(),
+          .name = cpu_name(),
+          .features = cpu::kernels(cpu::best_isa()).name};
+}
+
+}  // namespace
+
+int32_t n_devices() { return 1; }
+
+Result<DeviceInfo> describe_device(int32_t i) {
+  if (i == 0) return describe_cpu();
+  return error(Code::not_found, "device %d: this machine and build have %d", i, n_devices());
+}
+
+Result<DeviceInfo> find_device(DeviceKind kind, int32_t index) {
+  if (kind == DeviceKind::cuda) return error(Code::no_device, "this build has no CUDA backend");
+  if (index != 0) return error(Code::no_device, "there is one processor device, not one of index %d", index);
+  return describe_cpu();
+}
+
+}  // namespace inlay
