@@ -40,7 +40,7 @@ uint64_t Checkpoint::n_tensor_bytes() const {
 
 Result<const std::byte*> Checkpoint::bytes(const TensorEntry& tensor, std::vector<std::byte>& scratch) const {
   if (tensor.source >= sources_.size())
-    return error(Code::invalid_argument, "tensor %s is not one of this checkpoint's", quoted(tensor.name).c_str());
+    return error(Code::invalid_argument, "tensor %s is not one of this checkpoint's", quote(tensor.name).c_str());
   const ByteSource& source = *sources_[tensor.source];
   if (const std::byte* data = source.view(tensor.offset, tensor.n_bytes)) return data;
   // Before the scratch grows: a wrong entry must not ask for more memory than the source has bytes.

@@ -62,7 +62,7 @@ Result<Checkpoint> finish(Union parts) {
                         std::move(parts.headers));
   if (const TensorEntry* twice = checkpoint.duplicate())
     return error(Code::format, "%s: tensor %s stands more than once%s",
-                 std::string(checkpoint.source_name(*twice)).c_str(), quoted(twice->name).c_str(), where);
+                 std::string(checkpoint.source_name(*twice)).c_str(), quote(twice->name).c_str(), where);
   return checkpoint;
 }
 

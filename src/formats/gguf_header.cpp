@@ -84,7 +84,7 @@ Result<uint64_t> alignment_of(const GgufHeader& header, const ByteSource& source
 }
 
 Status place(TensorEntry& tensor, uint64_t data_begin, uint64_t alignment, const ByteSource& source) {
-  const auto text = [&] { return quoted(tensor.name); };
+  const auto text = [&] { return quote(tensor.name); };
   if (tensor.offset % alignment != 0)
     return error(Code::format, "%s: tensor %s has offset %" PRIu64 ", not a multiple of the alignment %" PRIu64,
                  name_of(source).c_str(), text().c_str(), tensor.offset, alignment);
@@ -111,8 +111,8 @@ Status check_overlaps(std::span<const TensorEntry> tensors, const ByteSource& so
     if (a.offset + a.n_bytes > b.offset)
       return error(Code::format,
                    "%s: tensors %s (bytes %" PRIu64 " to %" PRIu64 ") and %s (from byte %" PRIu64 ") overlap",
-                   name_of(source).c_str(), quoted(a.name).c_str(), a.offset, a.offset + a.n_bytes,
-                   quoted(b.name).c_str(), b.offset);
+                   name_of(source).c_str(), quote(a.name).c_str(), a.offset, a.offset + a.n_bytes,
+                   quote(b.name).c_str(), b.offset);
   }
   return {};
 }
@@ -124,7 +124,7 @@ Result<GgufHeader> read_gguf_header(const ByteSource& source) {
   INLAY_ASSIGN(GgufHeader header, data != nullptr ? parse_view(source, data) : parse_in_pieces(source));
   if (const MetaEntry* twice = header.metadata.duplicate())
     return error(Code::format, "%s: metadata key %s stands more than once", name_of(source).c_str(),
-                 quoted(twice->key).c_str());
+                 quote(twice->key).c_str());
   INLAY_ASSIGN(const uint64_t alignment, alignment_of(header, source));
   const uint64_t data_begin = (header.bytes->size() + alignment - 1) / alignment * alignment;
   for (TensorEntry& tensor : header.tensors) INLAY_TRY(place(tensor, data_begin, alignment, source));

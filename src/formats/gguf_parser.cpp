@@ -28,8 +28,8 @@ std::string ggml_type_text(uint32_t type) {
   return std::to_string(type);
 }
 
-std::string of_key(std::string_view key) { return "metadata key " + quoted(key); }
-std::string of_tensor(std::string_view name) { return "tensor " + quoted(name); }
+std::string of_key(std::string_view key) { return "metadata key " + quote(key); }
+std::string of_tensor(std::string_view name) { return "tensor " + quote(name); }
 
 bool multiply(uint64_t a, uint64_t b, uint64_t& out) {
   if (b != 0 && a > static_cast<uint64_t>(INT64_MAX) / b) return false;
@@ -52,6 +52,14 @@ bool GgufCursor::string(std::string_view& out) {
 }
 
 Status GgufParser::cut_off(const std::string& what, uint64_t n) {
+  if (n <= cursor_.remaining() && cursor_.position() + n > kMaxGgufHeaderBytes) {
+    Status s =
+        error(Code::unsupported, "%s: %s would end at byte %" PRIu64 ", past the %" PRIu64 " bytes a header may have",
+              name_.c_str(), what.c_str(), cursor_.position() + n, kMaxGgufHeaderBytes);
+    s.required = cursor_.position() + n;
+    s.available = kMaxGgufHeaderBytes;
+    return s;
+  }
   if (n <= cursor_.remaining()) {
     wanted_ = cursor_.position() + n;
     return error(Code::io, "%s: %s has not been read yet", name_.c_str(), what.c_str());
@@ -95,7 +103,7 @@ Status GgufParser::parse_preamble(uint64_t& n_tensors, uint64_t& n_entries) {
   if (!cursor_.take(4, magic)) return cut_off("the magic 'GGUF'", 4);
   if (std::memcmp(magic, "GGUF", 4) != 0)
     return error(Code::format, "%s: the magic is %s, expected 'GGUF'", name_.c_str(),
-                 quoted({reinterpret_cast<const char*>(magic), 4}).c_str());
+                 quote({reinterpret_cast<const char*>(magic), 4}).c_str());
   uint32_t version = 0;
   if (!cursor_.number(version)) return cut_off("the version", sizeof(version));
   if (version != 0 && (version & 0xFFFF) == 0)
@@ -107,24 +115,25 @@ Status GgufParser::parse_preamble(uint64_t& n_tensors, uint64_t& n_entries) {
   if (!cursor_.number(n_tensors)) return cut_off("the tensor count", sizeof(n_tensors));
   if (!cursor_.number(n_entries)) return cut_off("the metadata count", sizeof(n_entries));
 
-  const uint64_t rest = cursor_.remaining();
-  const auto too_many = [&](const char* what, uint64_t n, uint64_t each) {
-    Status s = error(Code::format,
-                     "%s: the %s count is %" PRIu64 ", which needs at least %" PRIu64
-                     " bytes each, but the file has only %" PRIu64 " left",
-                     name_.c_str(), what, n, each, rest);
-    s.required = n > UINT64_MAX / each ? UINT64_MAX : n * each;
-    s.available = rest;
-    return s;
-  };
-  if (n_entries > rest / kMinEntryBytes) return too_many("metadata", n_entries, kMinEntryBytes);
-  if (n_tensors > (rest - n_entries * kMinEntryBytes) / kMinTensorBytes)
-    return too_many("tensor", n_tensors, kMinTensorBytes);
+  INLAY_TRY(check_count("metadata", n_entries, kMinEntryBytes, 0));
+  INLAY_TRY(check_count("tensor", n_tensors, kMinTensorBytes, n_entries * kMinEntryBytes));
   // Entries are indexed with 32 bits.
   if (n_entries > UINT32_MAX || n_tensors > UINT32_MAX)
     return error(Code::unsupported, "%s: %" PRIu64 " metadata keys and %" PRIu64 " tensors are more than 2^32 - 1",
                  name_.c_str(), n_entries, n_tensors);
   return {};
+}
+
+Status GgufParser::check_count(const char* what, uint64_t n, uint64_t min_bytes, uint64_t reserved) {
+  const uint64_t left = cursor_.remaining();
+  if (n <= (left - reserved) / min_bytes) return {};
+  Status s = error(Code::format,
+                   "%s: the %s count is %" PRIu64 ", each of at least %" PRIu64 " bytes, but the file has only %" PRIu64
+                   " bytes left",
+                   name_.c_str(), what, n, min_bytes, left);
+  s.required = n > (UINT64_MAX - reserved) / min_bytes ? UINT64_MAX : reserved + n * min_bytes;
+  s.available = left;
+  return s;
 }
 
 Status GgufParser::parse_entry(uint64_t index) {
@@ -134,7 +143,7 @@ Status GgufParser::parse_entry(uint64_t index) {
     return error(Code::format, "%s: metadata key number %" PRIu64 " is empty", name_.c_str(), index);
   if (entry.key.size() > kMaxKeyBytes || !is_valid_utf8(entry.key))
     return error(Code::format, "%s: metadata key number %" PRIu64 ", %s, is %s", name_.c_str(), index,
-                 quoted(entry.key).c_str(),
+                 quote(entry.key).c_str(),
                  entry.key.size() > kMaxKeyBytes ? "longer than 65535 bytes" : "not valid UTF-8");
   uint32_t type = 0;
   if (!cursor_.number(type)) return cut_off("the type of " + of_key(entry.key), sizeof(type));
@@ -220,7 +229,7 @@ Status GgufParser::check_tensor_name(std::string_view tensor, uint64_t index) {
     wrong = "has a name that is not valid UTF-8";
   if (wrong == nullptr) return {};
   return error(Code::format, "%s: tensor number %" PRIu64 ", %s, %s (of %zu bytes)", name_.c_str(), index,
-               quoted(tensor).c_str(), wrong, tensor.size());
+               quote(tensor).c_str(), wrong, tensor.size());
 }
 
 Status GgufParser::parse_tensor(uint64_t index) {

@@ -1,6 +1,7 @@
 // Parses the bytes of a GGUF header; knows nothing of where they come from. Private to the GGUF reader.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <type_traits>
@@ -44,11 +45,15 @@ class GgufCursor {
   uint64_t position_ = 0;
 };
 
+// Headers with vocabularies of a million tokens stay below a tenth of this; it bounds what a hostile file makes us
+// copy.
+inline constexpr uint64_t kMaxGgufHeaderBytes = uint64_t{512} << 20;
+
 class GgufParser {
  public:
-  // `bytes` are the first of the `size` bytes of the file `name`.
+  // `bytes`, of which no more than kMaxGgufHeaderBytes are read, are the first of the `size` bytes of the file `name`.
   GgufParser(std::span<const std::byte> bytes, uint64_t size, std::string_view name)
-      : cursor_(bytes.data(), bytes.size(), size), name_(name) {}
+      : cursor_(bytes.data(), std::min<uint64_t>(bytes.size(), kMaxGgufHeaderBytes), size), name_(name) {}
 
   Status parse();
 
@@ -63,6 +68,8 @@ class GgufParser {
 
  private:
   Status parse_preamble(uint64_t& n_tensors, uint64_t& n_entries);
+  // `n` things of at least `min_bytes` each must fit into what is left, less `reserved` bytes for what precedes them.
+  Status check_count(const char* what, uint64_t n, uint64_t min_bytes, uint64_t reserved);
   Status parse_entry(uint64_t index);
   Status parse_scalar(MetaEntry& entry);
   Status parse_array(MetaEntry& entry);

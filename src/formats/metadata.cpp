@@ -107,13 +107,13 @@ const MetaEntry* Metadata::duplicate() const {
 }
 
 Status Metadata::missing(std::string_view key) const {
-  return error(Code::format, "%smetadata key %s is missing", prefix().c_str(), quoted(key).c_str());
+  return error(Code::format, "%smetadata key %s is missing", prefix().c_str(), quote(key).c_str());
 }
 
 Status Metadata::wrong_type(std::string_view key, const MetaValue& value, const char* expected) const {
   std::string found = meta_type_name(value.type);
   if (value.type == MetaType::array) found = std::string("array of ") + meta_type_name(value.element_type);
-  return error(Code::format, "%smetadata key %s has type %s, expected %s", prefix().c_str(), quoted(key).c_str(),
+  return error(Code::format, "%smetadata key %s has type %s, expected %s", prefix().c_str(), quote(key).c_str(),
                found.c_str(), expected);
 }
 
@@ -124,7 +124,7 @@ Result<uint64_t> Metadata::as_u64(std::string_view key, const MetaValue& value) 
   const Integer n = load_integer(value.type, value.data);
   if (n.negative)
     return error(Code::format, "%smetadata key %s is %s, expected an integer of at least 0", prefix().c_str(),
-                 quoted(key).c_str(), to_text(n).c_str());
+                 quote(key).c_str(), to_text(n).c_str());
   return n.bits;
 }
 
@@ -196,7 +196,7 @@ Result<std::vector<int32_t>> Metadata::i32_array(std::string_view key) const {
     const Integer n = load_integer(value->element_type, value->data + i * width);
     if (!fits_i32(n))
       return error(Code::format, "%smetadata key %s: element %llu is %s, outside the range of i32", prefix().c_str(),
-                   quoted(key).c_str(), static_cast<unsigned long long>(i), to_text(n).c_str());
+                   quote(key).c_str(), static_cast<unsigned long long>(i), to_text(n).c_str());
     out.push_back(static_cast<int32_t>(n.bits));
   }
   return out;
@@ -215,7 +215,7 @@ Result<std::vector<float>> Metadata::f32_array(std::string_view key) const {
     const double x = load_float(value->element_type, value->data + i * width);
     if (!fits_f32(x))
       return error(Code::format, "%smetadata key %s: element %llu is %g, outside the range of f32", prefix().c_str(),
-                   quoted(key).c_str(), static_cast<unsigned long long>(i), x);
+                   quote(key).c_str(), static_cast<unsigned long long>(i), x);
     out.push_back(static_cast<float>(x));
   }
   return out;

@@ -30,7 +30,7 @@ size_t utf8_sequence(std::string_view text) {
 
 }  // namespace
 
-std::string quoted(std::string_view text) {
+std::string quote(std::string_view text) {
   std::string out = "'";
   while (!text.empty() && out.size() < kQuotedBytes) {
     const size_t n = utf8_sequence(text);

@@ -7,7 +7,7 @@
 namespace inlay {
 
 // In single quotes; bytes outside printable ASCII and well-formed UTF-8 as \xNN, long text cut with "...".
-std::string quoted(std::string_view text);
+std::string quote(std::string_view text);
 
 // Well-formed UTF-8 (Unicode 15, table 3-7): no surrogates, no overlong forms, nothing above U+10FFFF.
 bool is_valid_utf8(std::string_view text);
