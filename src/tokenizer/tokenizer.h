@@ -16,37 +16,41 @@ namespace inlay {
 enum class TokenKind : uint8_t { normal, unknown, control, user_defined, unused, byte };
 
 struct EncodeOptions {
-  bool add_special = true;    // BOS/EOS as the model's metadata asks
-  bool parse_special = false; // control tokens written in the text become their ids
+  bool add_special = true;     // BOS/EOS as the model's metadata asks
+  bool parse_special = false;  // control, unknown and end-of-generation tokens written in the text become their ids
 };
 
 struct DecodeOptions {
-  bool show_special = false;   // control tokens give their text instead of nothing
+  bool show_special = false;  // control and unknown tokens give their text instead of nothing
 };
 
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
 
-  // Reads tokenizer.ggml.*. `no_vocab` models give null inside the Result.
+  // Reads tokenizer.ggml.*: model "gpt2" (byte-level BPE) or "llama" (SentencePiece-style). "no_vocab" and "none" give
+  // null inside the Result.
   static Result<std::unique_ptr<Tokenizer>> from_metadata(const Metadata& metadata);
 
   // Appends ids to `out`. Ill-formed UTF-8 is taken as U+FFFD per maximal ill-formed part; never fails on any bytes.
+  // User-defined tokens become their ids wherever they stand in the text, whatever `options` says.
   virtual void encode(std::string_view text, const EncodeOptions& options, std::vector<int32_t>& out) const = 0;
-  // Appends bytes to `out` (possibly an incomplete UTF-8 sequence at the end). Ids out of range are an error.
+  // Appends bytes to `out` (possibly an incomplete UTF-8 sequence at the end): the pieces one after the other, without
+  // the space that encode() prefixed to the text. Ids out of range are an error, and `out` is unchanged then.
   virtual Status decode(std::span<const int32_t> ids, const DecodeOptions& options, std::string& out) const = 0;
 
   virtual int32_t n_tokens() const = 0;
   // The bytes that one token stands for, as decode gives them in the middle of a text (so SPM keeps its space);
-  // a control token's own text. Valid as long as the tokenizer.
+  // a control token's own text; nothing for an unused one. Valid as long as the tokenizer.
   virtual std::string_view piece(int32_t id) const = 0;
   virtual TokenKind kind(int32_t id) const = 0;
-  virtual float score(int32_t id) const = 0;
+  virtual float score(int32_t id) const = 0;                // 0 where the vocabulary has no scores
   virtual bool is_end_of_generation(int32_t id) const = 0;  // EOS, EOT and their kin
   // -1 where the vocabulary has none
   virtual int32_t bos() const = 0;
   virtual int32_t eos() const = 0;
   virtual bool adds_bos() const = 0;
+  virtual bool adds_eos() const = 0;
   // SPM drops the one space that it prefixes; true if the first piece of a text loses its leading space.
   virtual bool strips_leading_space() const = 0;
 };
@@ -61,7 +65,7 @@ class Utf8Assembler {
   bool empty() const { return n_held_ == 0; }
 
  private:
-  unsigned char held_[4] = {};
+  char held_[4] = {};
   int32_t n_held_ = 0;
 };
 

@@ -1,0 +1,61 @@
+#include "src/tokenizer/added_tokens.h"
+
+#include <algorithm>
+
+#include "src/tokenizer/utf8.h"
+
+namespace inlay {
+
+AddedTokens::AddedTokens(const Vocabulary& vocabulary, std::vector<int32_t> ids) {
+  for (const int32_t id : ids)
+    if (!vocabulary.piece(id).empty()) entries_.push_back({vocabulary.piece(id), id});
+  std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) { return a.text < b.text; });
+  for (const Entry& entry : entries_) ++first_byte_[static_cast<unsigned char>(entry.text[0]) + 1];
+  for (size_t b = 1; b < first_byte_.size(); ++b) first_byte_[b] += first_byte_[b - 1];
+}
+
+// Sorted texts that share their first n bytes are neighbours: each further byte narrows the range.
+const AddedTokens::Entry* AddedTokens::longest_at(std::string_view text) const {
+  const auto byte = [](char c) { return static_cast<unsigned char>(c); };
+  const Entry* low = entries_.data() + first_byte_[byte(text[0])];
+  const Entry* high = entries_.data() + first_byte_[byte(text[0]) + 1];
+  const Entry* best = nullptr;
+  for (size_t n = 1; low < high; ++n) {
+    if (low->text.size() == n) {
+      if (n == text.size() || !is_continuation(text[n])) best = low;
+      while (low < high && low->text.size() == n) ++low;
+    }
+    if (low == high || n == text.size()) break;
+    low = std::partition_point(low, high, [&](const Entry& e) { return byte(e.text[n]) < byte(text[n]); });
+    high = std::partition_point(low, high, [&](const Entry& e) { return e.text[n] == text[n]; });
+  }
+  return best;
+}
+
+AddedMatch AddedTokens::find(std::string_view text, size_t from) const {
+  if (!entries_.empty()) {
+    for (size_t at = from; at < text.size(); ++at) {
+      const auto b = static_cast<unsigned char>(text[at]);
+      if (first_byte_[b] == first_byte_[b + 1] || is_continuation(text[at])) continue;
+      if (const Entry* entry = longest_at(text.substr(at))) return {at, at + entry->text.size(), entry->id};
+    }
+  }
+  return {text.size(), text.size(), -1};
+}
+
+Result<AddedTokenSets> collect_added_tokens(const Vocabulary& vocabulary) {
+  std::vector<int32_t> user_defined, with_special;
+  for (int32_t id = 0; id < vocabulary.size(); ++id) {
+    const TokenKind kind = vocabulary.kinds[id];
+    const bool special = kind == TokenKind::control || kind == TokenKind::unknown || vocabulary.ends_generation[id];
+    if (!special && kind != TokenKind::user_defined) continue;
+    if (vocabulary.piece(id).size() > kMaxAddedTokenBytes)
+      return error(Code::format, "%s[%d], a special or user-defined token, has %zu bytes, the limit is %zu",
+                   kTokensKey.data(), id, vocabulary.piece(id).size(), kMaxAddedTokenBytes);
+    with_special.push_back(id);
+    if (kind == TokenKind::user_defined) user_defined.push_back(id);
+  }
+  return AddedTokenSets{{vocabulary, std::move(user_defined)}, {vocabulary, std::move(with_special)}};
+}
+
+}  // namespace inlay

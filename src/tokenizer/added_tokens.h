@@ -1,0 +1,48 @@
+// Tokens that are cut out of a text before anything else looks at it: special tokens written in it, and user-defined ones.
+#pragma once
+
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "src/tokenizer/vocabulary.h"
+
+namespace inlay {
+
+struct AddedMatch {
+  size_t begin;  // the text's size if there is no match
+  size_t end;
+  int32_t id;  // -1 if there is no match
+};
+
+// Finds them leftmost first, the longest of those that begin at one place. Points into the vocabulary.
+class AddedTokens {
+ public:
+  AddedTokens() = default;
+  AddedTokens(const Vocabulary& vocabulary, std::vector<int32_t> ids);
+
+  // The first match in `text`, which is well-formed UTF-8, at or after `from`. A match never cuts a character.
+  AddedMatch find(std::string_view text, size_t from) const;
+
+ private:
+  struct Entry {
+    std::string_view text;
+    int32_t id;
+  };
+  const Entry* longest_at(std::string_view text) const;  // null if none begins there
+
+  std::vector<Entry> entries_;             // sorted by text
+  std::array<uint32_t, 257> first_byte_{};  // entries that begin with byte b: [first_byte_[b], first_byte_[b + 1])
+};
+
+// Longer ones would make find() slow on a text that repeats their beginning.
+inline constexpr size_t kMaxAddedTokenBytes = 1024;
+
+struct AddedTokenSets {
+  AddedTokens user_defined;
+  AddedTokens with_special;  // these, and control, unknown and end-of-generation tokens
+};
+
+Result<AddedTokenSets> collect_added_tokens(const Vocabulary& vocabulary);
+
+}  // namespace inlay

@@ -1,0 +1,19 @@
+#include "src/tokenizer/tokenizer.h"
+
+#include "src/formats/text.h"
+#include "src/tokenizer/bpe_tokenizer.h"
+#include "src/tokenizer/spm_tokenizer.h"
+
+namespace inlay {
+
+Result<std::unique_ptr<Tokenizer>> Tokenizer::from_metadata(const Metadata& metadata) {
+  constexpr std::string_view kModelKey = "tokenizer.ggml.model";
+  INLAY_ASSIGN(const std::string_view model, metadata.get_string(kModelKey));
+  if (model == "gpt2") return BpeTokenizer::create(metadata);
+  if (model == "llama") return SpmTokenizer::create(metadata);
+  if (model == "no_vocab" || model == "none") return std::unique_ptr<Tokenizer>();
+  return error(Code::unsupported, "%s is %s, a tokenizer that is not known here", kModelKey.data(),
+               quote(model).c_str());
+}
+
+}  // namespace inlay

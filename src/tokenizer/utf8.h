@@ -1,0 +1,42 @@
+// UTF-8 at the level of single sequences.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace inlay {
+
+inline constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
+
+// What stands at the beginning of some bytes: a well-formed sequence, or a maximal ill-formed part (Unicode, chapter 3,
+// "U+FFFD Substitution of Maximal Subparts").
+struct Utf8Sequence {
+  uint32_t n_bytes;
+  bool valid;
+  bool incomplete;  // not valid, but further bytes could make it so: the text ended inside the sequence
+};
+
+Utf8Sequence first_sequence(std::string_view bytes);  // `bytes` is not empty
+
+// `text` itself if it is well-formed; otherwise a copy in `storage`, each maximal ill-formed part being U+FFFD.
+std::string_view well_formed(std::string_view text, std::string& storage);
+
+inline bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
+
+struct CodePoint {
+  uint32_t value;
+  uint32_t n_bytes;
+};
+
+// The code point at `at`, which must be the beginning of a sequence in well-formed text.
+inline CodePoint decode_utf8(const char* at) {
+  const auto* b = reinterpret_cast<const unsigned char*>(at);
+  if (b[0] < 0x80) return {b[0], 1};
+  if (b[0] < 0xE0) return {(b[0] & 0x1Fu) << 6 | (b[1] & 0x3Fu), 2};
+  if (b[0] < 0xF0) return {(b[0] & 0x0Fu) << 12 | (b[1] & 0x3Fu) << 6 | (b[2] & 0x3Fu), 3};
+  return {(b[0] & 0x07u) << 18 | (b[1] & 0x3Fu) << 12 | (b[2] & 0x3Fu) << 6 | (b[3] & 0x3Fu), 4};
+}
+
+}  // namespace inlay
