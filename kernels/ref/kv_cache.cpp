@@ -1,0 +1,25 @@
+#include "kernels/ref/kv_cache.h"
+
+namespace inlay::ref {
+
+size_t kv_block_bytes(int64_t n_kv_heads, int64_t d_head, int64_t block_tokens) {
+  return static_cast<size_t>(n_kv_heads * d_head * block_tokens) * sizeof(float);
+}
+
+void kv_append(const KvAppendArgs& a, int64_t m_begin, int64_t m_end) {
+  const int64_t block_floats = a.n_kv_heads * a.block_tokens * a.d_head;
+  for (int64_t j = m_begin; j < m_end; ++j) {
+    const int64_t block = a.block_table[a.positions[j] / a.block_tokens];
+    const int64_t slot = a.positions[j] % a.block_tokens;
+    for (int64_t h = 0; h < a.n_kv_heads; ++h) {
+      const int64_t to = block * block_floats + (h * a.block_tokens + slot) * a.d_head;
+      const int64_t from = j * a.ld + h * a.d_head;
+      for (int64_t i = 0; i < a.d_head; ++i) {
+        static_cast<float*>(a.k_pool)[to + i] = a.k[from + i];
+        static_cast<float*>(a.v_pool)[to + i] = a.v[from + i];
+      }
+    }
+  }
+}
+
+}  // namespace inlay::ref

@@ -1,0 +1,158 @@
+#include "src/base/thread_pool.h"
+
+#include <algorithm>
+#include <system_error>
+
+namespace inlay {
+namespace {
+
+constexpr uint64_t kJoinedMask = 0xffff;
+constexpr uint64_t kOpen = 0x10000;
+constexpr int kNumberShift = 20;
+
+void pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// Spins until done() or for kSpinTime; returns done().
+template <class Done>
+bool spin_until(Done&& done) {
+  using Clock = std::chrono::steady_clock;
+  constexpr int kSpinsPerClockRead = 64;  // a clock read costs about as much as one pause
+  const auto deadline = Clock::now() + ThreadPool::kSpinTime;
+  do {
+    for (int i = 0; i < kSpinsPerClockRead; ++i) {
+      if (done()) return true;
+      pause();
+    }
+  } while (Clock::now() < deadline);
+  return false;
+}
+
+}  // namespace
+
+struct ThreadPool::Frame {
+  const ThreadPool* pool;
+  int thread;
+  const Frame* outer;
+};
+
+thread_local const ThreadPool::Frame* ThreadPool::innermost_ = nullptr;
+
+ThreadPool::ThreadPool(int n_threads) {
+  if (n_threads < 1 || n_threads > kMaxThreads) {
+    status_ = error(Code::invalid_argument, "thread pool: %d threads asked for, 1 to %d are possible", n_threads,
+                    kMaxThreads);
+    n_threads = std::clamp(n_threads, 1, kMaxThreads);
+  }
+  workers_.reserve(static_cast<size_t>(n_threads - 1));
+  for (int thread = 1; thread < n_threads; ++thread) {
+    try {
+      workers_.emplace_back([this, thread] { work(thread); });
+    } catch (const std::system_error& e) {
+      status_ = error(Code::out_of_memory, "thread pool: the system started %d of %d threads: %s", thread, n_threads,
+                      e.what());
+      status_.native_code = e.code().value();
+      break;
+    }
+  }
+}
+
+ThreadPool::~ThreadPool() {
+  stopping_.store(true);
+  { std::lock_guard<std::mutex> lock(sleep_mutex_); }
+  wake_.notify_all();
+  for (std::thread& worker : workers_) worker.join();
+}
+
+void ThreadPool::parallel_for(int64_t n_items, int64_t grain, LoopBody body) {
+  if (n_items <= 0) return;
+  grain = std::clamp<int64_t>(grain, 1, n_items);
+  for (const Frame* frame = innermost_; frame; frame = frame->outer) {
+    if (frame->pool != this) continue;
+    for (int64_t begin = 0; begin < n_items; begin += grain) {
+      body(begin, std::min(begin + grain, n_items), frame->thread);
+    }
+    return;
+  }
+
+  std::lock_guard<std::mutex> lock(loop_mutex_);
+  const bool shared = grain < n_items && !workers_.empty();
+  next_item_.store(0, std::memory_order_relaxed);
+  if (shared) {
+    body_ = &body;
+    n_items_ = n_items;
+    grain_ = grain;
+    publish();
+  }
+  run_chunks(body, n_items, grain, 0);
+  if (shared) close_and_wait();
+}
+
+void ThreadPool::publish() {
+  const uint64_t number = (state_.load(std::memory_order_relaxed) >> kNumberShift) + 1;
+  // Sequentially consistent against sleepers_: either the sleeper sees the loop or we see the sleeper.
+  state_.store(number << kNumberShift | kOpen);
+  if (sleepers_.load() == 0) return;
+  { std::lock_guard<std::mutex> lock(sleep_mutex_); }
+  wake_.notify_all();
+}
+
+void ThreadPool::close_and_wait() {
+  const auto all_left = [this] { return (state_.load(std::memory_order_acquire) & kJoinedMask) == 0; };
+  if ((state_.fetch_and(~kOpen, std::memory_order_acq_rel) & kJoinedMask) == 0) return;
+  while (!spin_until(all_left)) std::this_thread::yield();
+}
+
+void ThreadPool::run_chunks(const LoopBody& body, int64_t n_items, int64_t grain, int thread) {
+  const Frame frame{this, thread, innermost_};
+  innermost_ = &frame;
+  for (;;) {
+    // Cannot overflow: grain <= n_items, and each thread adds at most once past the end.
+    const int64_t begin = next_item_.fetch_add(grain, std::memory_order_relaxed);
+    if (begin >= n_items) break;
+    body(begin, begin + std::min(grain, n_items - begin), thread);
+  }
+  innermost_ = frame.outer;
+}
+
+// A worker joins a loop once: an exhausted loop stays open until its caller has noticed.
+bool ThreadPool::try_join(uint64_t& last_number) {
+  uint64_t state = state_.load(std::memory_order_relaxed);
+  while ((state & kOpen) && (state >> kNumberShift) != last_number) {
+    if (state_.compare_exchange_weak(state, state + 1, std::memory_order_acquire, std::memory_order_relaxed)) {
+      last_number = state >> kNumberShift;
+      return true;
+    }
+  }
+  return false;
+}
+
+bool ThreadPool::join_next_loop(uint64_t& last_number) {
+  for (;;) {
+    bool joined = false;
+    const bool found = spin_until([&] { return stopping_.load() || (joined = try_join(last_number)); });
+    if (found) return joined;
+    std::unique_lock<std::mutex> lock(sleep_mutex_);
+    sleepers_.fetch_add(1);
+    wake_.wait(lock, [&] {
+      const uint64_t state = state_.load();
+      return stopping_.load() || ((state & kOpen) && (state >> kNumberShift) != last_number);
+    });
+    sleepers_.fetch_sub(1);
+  }
+}
+
+void ThreadPool::work(int thread) {
+  uint64_t last_number = 0;
+  while (join_next_loop(last_number)) {
+    run_chunks(*body_, n_items_, grain_, thread);
+    state_.fetch_sub(1, std::memory_order_release);
+  }
+}
+
+}  // namespace inlay
