@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Sets up, builds, and lets the model of the repository write a tale.
+#
+# Usage: examples/quickstart.sh [PROMPT [OPTIONS OF inlay run...]]
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+model=$root/examples/model/tales.gguf
+prompt=${1:-Once upon a time}
+shift || true
+
+"$root/examples/setup.sh"
+# shellcheck source=examples/toolchain.sh
+. "$root/examples/toolchain.sh"
+cd "$root"
+cmake --preset release
+cmake --build build/release --target inlay_cli
+[ -f "$model" ] || { echo "quickstart: the model is missing: $model" >&2; exit 1; }
+exec build/release/bin/inlay run "$model" --prompt "$prompt" "$@"

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Fails on leftover words, machine paths, tabs, trailing blanks and overlong files among the project's text files.
+
+Usage: check_text.py [ROOT]
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+MAX_LINES = 700
+SOURCES = {".h", ".hpp", ".c", ".cc", ".cpp", ".cu", ".cuh", ".py", ".sh", ".cmake", ".toml", ".rs", ".go", ".cs"}
+TEXTS = SOURCES | {".md", ".txt", ".json", ".map", ".yml", ".yaml"}
+NAMES = {"run"}  # .ci/run
+UNLIMITED = {".md", ".txt", ".json"}  # data and prose
+TAB_INDENTED = {".go"}  # gofmt's form
+GENERATED = re.compile(r"\bgenerated\b", re.IGNORECASE)
+
+# Spelled in pieces, so that this file passes its own check.
+LEFTOVER = re.compile(r"\b(" + "|".join(["TO" "DO", "FIX" "ME", "XX" "X", "HA" "CK", "[Pp]lace" "holder"]) + r")\b")
+MACHINE_PATH = re.compile(r"(?<![\w.$}>-])/(" + "|".join(["wor" "k", "ro" "ot", "ho" "me"]) + r")/")
+
+
+def project_files(root):
+    """What git tracks or would track; without git, everything outside hidden and build folders."""
+    listed = subprocess.run(["git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                            capture_output=True, check=False)
+    if listed.returncode == 0:
+        return sorted(pathlib.Path(os.fsdecode(name)) for name in set(listed.stdout.split(b"\0")) if name)
+    return sorted(p.relative_to(root) for p in root.rglob("*")
+                  if not any(part.startswith(".") or part == "build" for part in p.relative_to(root).parts[:-1]))
+
+
+def check_line(line, suffix):
+    if "\r" in line:
+        yield "carriage return"
+    if "\t" in line and suffix not in TAB_INDENTED:
+        yield "tab"
+    if line.rstrip() != line:
+        yield "trailing blank"
+    if suffix in SOURCES and (found := LEFTOVER.search(line)):
+        yield f"leftover word {found.group(1)}"
+    if found := MACHINE_PATH.search(line):
+        yield f"path of one machine: {found.group(0)}"
+
+
+def check_file(root, path):
+    text = (root / path).read_bytes().decode("utf-8", errors="replace")
+    lines = text.split("\n")
+    if text and not text.endswith("\n"):
+        yield f"{path}:{len(lines)}: no newline at the end"
+    generated = any(GENERATED.search(line) for line in lines[:5])
+    if len(lines) - 1 > MAX_LINES and path.suffix not in UNLIMITED and not generated:
+        yield f"{path}: {len(lines) - 1} lines, more than {MAX_LINES}"
+    for number, line in enumerate(lines, 1):
+        for problem in check_line(line, path.suffix):
+            yield f"{path}:{number}: {problem}"
+
+
+def check_tree(root):
+    problems = []
+    for path in project_files(root):
+        is_text = path.suffix in TEXTS or path.name in NAMES
+        if is_text and "data" not in path.parts and (root / path).is_file():
+            problems += check_file(root, path)
+    return problems
+
+
+def main():
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2])
+    problems = check_tree(root)
+    print("\n".join(problems) if problems else "every text file is clean")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Tests of summarize_ctest.py on the forms that ctest 3.25 writes."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SCRIPT = pathlib.Path(__file__).with_name("summarize_ctest.py")
+
+PASSED = '<testcase name="a.Pass" status="run"><system-out>ok</system-out></testcase>'
+FAILED = '<testcase name="a.Fail" status="fail"><failure message=""/><system-out>x</system-out></testcase>'
+SKIPPED = ('<testcase name="a.Skip" status="notrun"><skipped message="SKIP_REGULAR_EXPRESSION_MATCHED"/>'
+           "<system-out>[ RUN      ] A.Skip\nx.cpp:5: Skipped\nno fixtures\n[  SKIPPED ] A.Skip (0 ms)\n"
+           "</system-out></testcase>")
+BOTH = SKIPPED.replace("no fixtures", "no fixtures\n[  FAILED  ] A.Other")
+SUITE_SKIPPED = '<testcase name="a.Suite" status="run"><system-out>x.cpp:9: Skipped\nno GPU\n</system-out></testcase>'
+MISSING = ('<testcase name="a_NOT_BUILT" status="notrun"><skipped message="Unable to find executable"/>'
+           "<system-out>Unable to find executable: a</system-out></testcase>")
+DEPENDS = '<testcase name="a.Needs" status="notrun"><skipped message="Fixture dependency failed"/></testcase>'
+DISABLED = '<testcase name="a.Off" status="disabled"><system-out>Disabled</system-out></testcase>'
+UNKNOWN = '<testcase name="a.What"/>'
+
+
+def summarize(*cases, expected="", flags=()):
+    with tempfile.TemporaryDirectory() as folder:
+        junit, patterns = pathlib.Path(folder, "j.xml"), pathlib.Path(folder, "expected.txt")
+        junit.write_text("<testsuite>" + "".join(cases) + "</testsuite>", encoding="utf-8")
+        patterns.write_text(expected, encoding="utf-8")
+        done = subprocess.run([sys.executable, SCRIPT, junit, "--expected", patterns, *flags], capture_output=True,
+                              text=True, check=False)
+    return done.returncode, done.stdout.splitlines()
+
+
+class Summary(unittest.TestCase):
+    def expect(self, last_line, code, *cases, **options):
+        self.assertEqual((code, last_line), (lambda r: (r[0], r[1][-1]))(summarize(*cases, **options)))
+
+    def test_counts(self):
+        self.expect("1 passed, 0 failed, 0 skipped", 0, PASSED)
+        self.expect("1 passed, 1 failed, 1 skipped", 1, PASSED, FAILED, SKIPPED)
+
+    def test_whatever_did_not_run_has_failed(self):
+        for case in (MISSING, DEPENDS, UNKNOWN, BOTH):
+            self.expect("1 passed, 1 failed, 0 skipped", 1, PASSED, case)
+        self.expect("0 passed, 1 failed, 0 skipped", 1)
+
+    def test_skips_are_seen_in_every_form(self):
+        for case in (SKIPPED, SUITE_SKIPPED, DISABLED):
+            self.expect("1 passed, 0 failed, 1 skipped", 0, PASSED, case)
+            self.expect("1 passed, 0 failed, 1 skipped", 1, PASSED, case, flags=["--strict"])
+
+    def test_expected_skips(self):
+        expected = "# comment\n\na.Sk*  # why\n"
+        self.expect("0 passed, 0 failed, 1 skipped", 0, SKIPPED, expected=expected, flags=["--strict"])
+        self.expect("0 passed, 0 failed, 1 skipped", 1, SUITE_SKIPPED, expected=expected, flags=["--strict"])
+        flags = ["--strict", "--without-fixtures"]
+        self.expect("0 passed, 0 failed, 1 skipped", 0, SKIPPED, flags=flags)
+        self.expect("0 passed, 0 failed, 1 skipped", 1, SUITE_SKIPPED, flags=flags)
+
+    def test_says_why(self):
+        self.assertIn("skipped: a.Skip: no fixtures", summarize(SKIPPED)[1])
+        self.assertIn("skipped (unexpected): a.Suite: no GPU", summarize(SUITE_SKIPPED, flags=["--strict"])[1])
+
+
+if __name__ == "__main__":
+    unittest.main()

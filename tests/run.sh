@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Sets up, builds and runs all tests. The last line it prints is `N passed, N failed, N skipped`.
+#
+# Usage: tests/run.sh [CTEST_OPTIONS...]          e.g. tests/run.sh -R sampler
+# Environment:
+#   INLAY_PRESET         configure preset to build and test (release)
+#   INLAY_TARGET         target to build (all)
+#   INLAY_FIXTURES       folder of the conformance fixtures; without it the tests that need them skip
+#   INLAY_STRICT_SKIPS   1: a skip that tests/expected_skips.txt does not name is an error
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+preset=${INLAY_PRESET:-release}
+fixtures=${INLAY_FIXTURES:-}
+if [ -n "$fixtures" ]; then
+  [ -d "$fixtures" ] || { echo "tests/run.sh: INLAY_FIXTURES is not a folder: $fixtures" >&2; exit 2; }
+  fixtures=$(cd "$fixtures" && pwd)
+fi
+
+"$root/examples/setup.sh"
+# shellcheck source=examples/toolchain.sh
+. "$root/examples/toolchain.sh"
+cd "$root"
+build=build/$preset
+cmake --preset "$preset" -DINLAY_FIXTURES="$fixtures"
+cmake --build "$build" --target "${INLAY_TARGET:-all}"
+
+junit=$root/$build/junit.xml
+rm -f "$junit"
+ctest_status=0
+(cd "$build" && ctest --output-on-failure -j "$(nproc)" --output-junit "$junit" "$@" </dev/null) || ctest_status=$?
+[ -f "$junit" ] || { echo "tests/run.sh: ctest wrote no results (status $ctest_status)" >&2; exit 1; }
+
+summary=(--expected tests/expected_skips.txt)
+[ -n "$fixtures" ] || summary+=(--without-fixtures)
+[ "${INLAY_STRICT_SKIPS:-0}" = 0 ] || summary+=(--strict)
+exec python3 tests/lint/summarize_ctest.py "$junit" "${summary[@]}"
