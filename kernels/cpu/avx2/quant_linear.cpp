@@ -23,7 +23,7 @@ namespace {
 constexpr int kMaxM = 4;
 constexpr int kHalfLanes = 8;
 constexpr int64_t kChunkBytes = 256 << 10;  // of activations, half of the smallest usual L2
-constexpr int kPrefetchBytes = 2048;
+constexpr int kPrefetchBytes = 8192;
 
 INLAY_INLINE __m256i load(const uint8_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
 

@@ -24,7 +24,7 @@ namespace {
 
 constexpr int kMaxM = 16;
 constexpr int64_t kChunkBytes = 512 << 10;  // of activations, half of a usual L2
-constexpr int kPrefetchBytes = 2048;
+constexpr int kPrefetchBytes = 8192;
 
 // The eight quads of a group, one unsigned code per byte.
 template <int kBits>
