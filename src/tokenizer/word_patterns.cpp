@@ -103,7 +103,7 @@ TextSpan find_one(const char* begin, const char* end, Predicate wanted) {
   return {from, from + char_at(from, end).n_bytes};
 }
 
-// \s?[...]+ where the wanted characters are no spaces, or are also spaces (a run then takes them as its own).
+// \s?[...]+
 template <class Predicate>
 TextSpan find_spaced_run(const char* begin, const char* end, Predicate wanted) {
   const char* from = begin;
@@ -150,8 +150,9 @@ constexpr Range kCasedLetters[] = {
     {0xFF21, 0xFF3A},   {0xFF41, 0xFF5A},   {0x10400, 0x1044F}, {0x104B0, 0x104D3}, {0x104D8, 0x104FB},
     {0x10C80, 0x10CB2}, {0x10CC0, 0x10CF2}, {0x118A0, 0x118DF}, {0x1E900, 0x1E943},
 };
+// Its list of signs, but for U+3000, which the list has and the reference ids show to count as white space only.
 constexpr Range kSigns[] = {{0x21, 0x2F},     {0x3A, 0x7E},     {0x2018, 0x201F},
-                            {0x3000, 0x3002}, {0xFF01, 0xFF0F}, {0xFF1A, 0xFF5E}};
+                            {0x3001, 0x3002}, {0xFF01, 0xFF0F}, {0xFF1A, 0xFF5E}};
 constexpr Range kEastAsian[] = {{0x800, 0x9FA5}, {0xAC00, 0xD7FF}};
 
 bool is_listed_punctuation(const Char& c) {
