@@ -22,6 +22,7 @@ missing_packages() {
   command -v ninja >/dev/null || echo ninja-build
   command -v python3 >/dev/null || echo python3
   { have_compiler && have_gtest; } || echo libgtest-dev
+  [ -f /usr/include/nlohmann/json.hpp ] || echo nlohmann-json3-dev
   command -v dpkg-source >/dev/null || ! command -v apt-get >/dev/null || echo dpkg-dev
 }
 
