@@ -14,8 +14,8 @@ Status check_not_null(const void* pointer, const char* name) {
 
 Status check_struct_size(size_t size, size_t first_size, const char* name) {
   if (size >= first_size && size <= kMaxStructSize) return {};
-  Status wrong = error(Code::invalid_argument, "%s: struct_size is %zu, expected at least %zu and at most %zu", name, size, first_size,
-                       kMaxStructSize);
+  Status wrong = error(Code::invalid_argument, "%s: struct_size is %zu, expected at least %zu and at most %zu", name,
+                       size, first_size, kMaxStructSize);
   wrong.required = first_size;
   wrong.available = size;
   return wrong;
@@ -25,8 +25,9 @@ Status check_zero_tail(const void* data, size_t known, size_t size, const char* 
   const auto* bytes = static_cast<const unsigned char*>(data);
   for (size_t i = known; i < size; ++i) {
     if (bytes[i] != 0) {
-      return error(Code::invalid_argument, "%s: byte %zu is set, but this library (ABI %d.%d) knows only %zu bytes of the struct", name,
-                   i, INLAY_ABI_MAJOR, INLAY_ABI_MINOR, known);
+      return error(Code::invalid_argument,
+                   "%s: byte %zu is set, but this library (ABI %d.%d) knows only %zu bytes of the struct", name, i,
+                   INLAY_ABI_MAJOR, INLAY_ABI_MINOR, known);
     }
   }
   return {};

@@ -72,8 +72,8 @@ inlay_status inlay_log_read(const inlay_engine* engine, uint64_t* cursor, inlay_
     INLAY_TRY(check_not_null(cursor, "cursor"));
     uint64_t next = *cursor;
     Log::Record record;
-    if (!engine->engine->log().read(next, record)) return error(Code::not_found, "there is no message above %llu",
-                                                               static_cast<unsigned long long>(*cursor));
+    if (!engine->engine->log().read(next, record))
+      return error(Code::not_found, "there is no message above %llu", static_cast<unsigned long long>(*cursor));
     if (level) *level = static_cast<inlay_log_level>(record.level);
     INLAY_TRY(write_text(record.text, buf, cap, needed));
     if (buf) *cursor = next;  // a question for the size reads nothing

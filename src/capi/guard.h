@@ -19,7 +19,8 @@ inline size_t cut_length(std::string_view text, size_t room) {
   return room;
 }
 
-inline inlay_status report(Code code, std::string_view message, inlay_error* err, const Status* details = nullptr) noexcept {
+inline inlay_status report(Code code, std::string_view message, inlay_error* err,
+                           const Status* details = nullptr) noexcept {
   if (err) {
     const size_t n = cut_length(message, sizeof(err->message) - 1);
     err->status = static_cast<inlay_status>(code);

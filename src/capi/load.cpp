@@ -114,13 +114,14 @@ inlay_status inlay_load_reader(const inlay_reader* reader, const inlay_load_para
     if (!source.read) return error(Code::invalid_argument, "reader.read is NULL");
     EngineOptions options;
     INLAY_TRY(read_load_params(params, options));
-    return hand_over(Engine::load(read_through(source.read, source.user, source.size, "the model behind the reader"), options),
-                     engine);
+    return hand_over(
+        Engine::load(read_through(source.read, source.user, source.size, "the model behind the reader"), options),
+        engine);
   });
 }
 
-inlay_status inlay_memory_plan(const char* path, size_t path_len, const inlay_load_params* params, inlay_memory_info* info,
-                               inlay_error* err) {
+inlay_status inlay_memory_plan(const char* path, size_t path_len, const inlay_load_params* params,
+                               inlay_memory_info* info, inlay_error* err) {
   return guarded(err, [&]() -> Status {
     INLAY_TRY(check_out_struct(info, "info"));
     INLAY_ASSIGN(const std::string file, read_path(path, path_len));

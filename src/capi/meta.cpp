@@ -14,13 +14,17 @@ size_t element_bytes(MetaType type) {
   switch (type) {
     case MetaType::u8:
     case MetaType::i8:
-    case MetaType::boolean: return 1;
+    case MetaType::boolean:
+      return 1;
     case MetaType::u16:
-    case MetaType::i16: return 2;
+    case MetaType::i16:
+      return 2;
     case MetaType::u32:
     case MetaType::i32:
-    case MetaType::f32: return 4;
-    default: return 8;
+    case MetaType::f32:
+      return 4;
+    default:
+      return 8;
   }
 }
 
@@ -39,18 +43,30 @@ std::string number_text(const std::byte* data) {
 
 std::string scalar_text(MetaType type, const std::byte* data) {
   switch (type) {
-    case MetaType::u8: return number_text<uint8_t>(data);
-    case MetaType::i8: return number_text<int8_t>(data);
-    case MetaType::u16: return number_text<uint16_t>(data);
-    case MetaType::i16: return number_text<int16_t>(data);
-    case MetaType::u32: return number_text<uint32_t>(data);
-    case MetaType::i32: return number_text<int32_t>(data);
-    case MetaType::u64: return number_text<uint64_t>(data);
-    case MetaType::i64: return number_text<int64_t>(data);
-    case MetaType::f32: return number_text<float>(data);
-    case MetaType::f64: return number_text<double>(data);
-    case MetaType::boolean: return *data != std::byte{0} ? "true" : "false";
-    default: return "?";
+    case MetaType::u8:
+      return number_text<uint8_t>(data);
+    case MetaType::i8:
+      return number_text<int8_t>(data);
+    case MetaType::u16:
+      return number_text<uint16_t>(data);
+    case MetaType::i16:
+      return number_text<int16_t>(data);
+    case MetaType::u32:
+      return number_text<uint32_t>(data);
+    case MetaType::i32:
+      return number_text<int32_t>(data);
+    case MetaType::u64:
+      return number_text<uint64_t>(data);
+    case MetaType::i64:
+      return number_text<int64_t>(data);
+    case MetaType::f32:
+      return number_text<float>(data);
+    case MetaType::f64:
+      return number_text<double>(data);
+    case MetaType::boolean:
+      return *data != std::byte{0} ? "true" : "false";
+    default:
+      return "?";
   }
 }
 
@@ -60,7 +76,8 @@ std::string array_text(const MetaValue& value) {
   std::string out = "[";
   for (uint64_t i = 0; i < std::min(n, kShownElements); ++i) {
     if (i > 0) out += ", ";
-    out += strings ? std::string(value.texts[i]) : scalar_text(value.element_type, value.data + i * element_bytes(value.element_type));
+    out += strings ? std::string(value.texts[i])
+                   : scalar_text(value.element_type, value.data + i * element_bytes(value.element_type));
   }
   if (n > kShownElements) out += ", ... " + std::to_string(n) + " in all";
   return out + "]";
@@ -87,7 +104,8 @@ inlay_status inlay_meta_count(const inlay_engine* engine, size_t* count, inlay_e
   });
 }
 
-inlay_status inlay_meta_key(const inlay_engine* engine, size_t index, char* buf, size_t cap, size_t* needed, inlay_error* err) {
+inlay_status inlay_meta_key(const inlay_engine* engine, size_t index, char* buf, size_t cap, size_t* needed,
+                            inlay_error* err) {
   return guarded(err, [&]() -> Status {
     INLAY_TRY(check_handle(engine, "engine"));
     const auto entries = engine->engine->metadata().entries();
@@ -98,14 +116,16 @@ inlay_status inlay_meta_key(const inlay_engine* engine, size_t index, char* buf,
   });
 }
 
-inlay_status inlay_meta_value(const inlay_engine* engine, const char* key, size_t key_len, char* buf, size_t cap, size_t* needed,
-                              inlay_error* err) {
+inlay_status inlay_meta_value(const inlay_engine* engine, const char* key, size_t key_len, char* buf, size_t cap,
+                              size_t* needed, inlay_error* err) {
   return guarded(err, [&]() -> Status {
     INLAY_TRY(check_handle(engine, "engine"));
     INLAY_TRY(check_not_null(key, "key"));
     INLAY_ASSIGN(const std::string_view name, read_text(key, key_len, "key"));
     const MetaValue* value = engine->engine->metadata().find(name);
-    if (!value) return error(Code::not_found, "no metadata key '%.*s'", static_cast<int>(std::min<size_t>(name.size(), 200)), name.data());
+    if (!value)
+      return error(Code::not_found, "no metadata key '%.*s'", static_cast<int>(std::min<size_t>(name.size(), 200)),
+                   name.data());
     return write_text(value_text(*value), buf, cap, needed);
   });
 }

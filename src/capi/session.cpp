@@ -56,8 +56,8 @@ Status read_session_params(const inlay_session_params* given, SessionOptions& ou
 using namespace inlay;
 using namespace inlay::capi;
 
-inlay_status inlay_session_create(const inlay_engine* engine, const inlay_session_params* params, inlay_session** session,
-                                  inlay_error* err) {
+inlay_status inlay_session_create(const inlay_engine* engine, const inlay_session_params* params,
+                                  inlay_session** session, inlay_error* err) {
   return guarded(err, [&]() -> Status {
     INLAY_TRY(check_not_null(session, "session"));
     *session = nullptr;
@@ -104,7 +104,8 @@ inlay_status inlay_session_fork(inlay_session* session, inlay_session** child, i
 inlay_status inlay_session_truncate(inlay_session* session, size_t n_tokens, inlay_error* err) {
   return guarded(err, [&]() -> Status {
     INLAY_TRY(check_handle(session, "session"));
-    if (n_tokens > INT32_MAX) return error(Code::invalid_argument, "n_tokens is %zu, more than the sequence has", n_tokens);
+    if (n_tokens > INT32_MAX)
+      return error(Code::invalid_argument, "n_tokens is %zu, more than the sequence has", n_tokens);
     return session->session->truncate(static_cast<int32_t>(n_tokens));
   });
 }
@@ -134,7 +135,8 @@ inlay_status inlay_session_set_stop(inlay_session* session, const inlay_text* st
   });
 }
 
-inlay_status inlay_session_copy_logits(inlay_session* session, float* logits, size_t cap, size_t* needed, inlay_error* err) {
+inlay_status inlay_session_copy_logits(inlay_session* session, float* logits, size_t cap, size_t* needed,
+                                       inlay_error* err) {
   return guarded(err, [&]() -> Status {
     INLAY_TRY(check_handle(session, "session"));
     if (needed) *needed = static_cast<size_t>(session->session->engine().spec().n_vocab);

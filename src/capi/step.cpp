@@ -5,7 +5,8 @@
 namespace inlay::capi {
 namespace {
 
-// `failed` is the code of a step that went wrong as a whole; then a session without an error of its own did not advance.
+// `failed` is the code of a step that went wrong as a whole; then a session without an error of its own did not
+// advance.
 inlay_event make_event(const StepEvent& step, Code failed, Session& session, size_t index) {
   inlay_event out = {};
   const bool drew = step.status.ok() && step.sample.token >= 0;
@@ -25,14 +26,17 @@ inlay_event make_event(const StepEvent& step, Code failed, Session& session, siz
   return out;
 }
 
-Status check_step_arguments(inlay_session* const* sessions, size_t n_sessions, const inlay_event* events, size_t stride) {
+Status check_step_arguments(inlay_session* const* sessions, size_t n_sessions, const inlay_event* events,
+                            size_t stride) {
   INLAY_TRY(check_not_null(sessions, "sessions"));
   if (n_sessions == 0) return error(Code::invalid_argument, "n_sessions is 0");
   INLAY_TRY(check_handle(sessions[0], "sessions[0]"));
   const size_t most = sessions[0]->room->sessions.size();
-  if (n_sessions > most) return error(Code::invalid_argument, "n_sessions is %zu, the engine was loaded for %zu", n_sessions, most);
+  if (n_sessions > most)
+    return error(Code::invalid_argument, "n_sessions is %zu, the engine was loaded for %zu", n_sessions, most);
   for (size_t i = 1; i < n_sessions; ++i) {
-    if (!check_handle(sessions[i], "").ok()) return error(Code::invalid_argument, "sessions[%zu] is not a live session", i);
+    if (!check_handle(sessions[i], "").ok())
+      return error(Code::invalid_argument, "sessions[%zu] is not a live session", i);
   }
   INLAY_TRY(check_not_null(events, "events"));
   if (stride < kFirstSize<inlay_event> || stride > kMaxStructSize || stride % alignof(inlay_event) != 0) {
@@ -48,7 +52,8 @@ Status check_step_arguments(inlay_session* const* sessions, size_t n_sessions, c
 using namespace inlay;
 using namespace inlay::capi;
 
-inlay_status inlay_prefill(inlay_session* session, const int32_t* tokens, size_t n_tokens, size_t* n_done, inlay_error* err) {
+inlay_status inlay_prefill(inlay_session* session, const int32_t* tokens, size_t n_tokens, size_t* n_done,
+                           inlay_error* err) {
   return guarded(err, [&]() -> Status {
     if (n_done) *n_done = 0;
     INLAY_TRY(check_handle(session, "session"));
@@ -60,8 +65,8 @@ inlay_status inlay_prefill(inlay_session* session, const int32_t* tokens, size_t
   });
 }
 
-inlay_status inlay_decode_step(inlay_session* const* sessions, size_t n_sessions, inlay_event* events, size_t event_stride,
-                               inlay_error* err) {
+inlay_status inlay_decode_step(inlay_session* const* sessions, size_t n_sessions, inlay_event* events,
+                               size_t event_stride, inlay_error* err) {
   return guarded(err, [&]() -> Status {
     INLAY_TRY(check_step_arguments(sessions, n_sessions, events, event_stride));
     StepRoom& room = *sessions[0]->room;

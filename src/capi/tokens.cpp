@@ -33,7 +33,8 @@ inlay_status inlay_tokenize(const inlay_engine* engine, const char* text, size_t
     *n_tokens = ids.size();
     if (!tokens) return {};
     if (cap < ids.size()) {
-      Status small = error(Code::buffer_too_small, "the text has %zu tokens, the buffer has room for %zu", ids.size(), cap);
+      Status small =
+          error(Code::buffer_too_small, "the text has %zu tokens, the buffer has room for %zu", ids.size(), cap);
       small.required = ids.size();
       small.available = cap;
       return small;
@@ -43,8 +44,8 @@ inlay_status inlay_tokenize(const inlay_engine* engine, const char* text, size_t
   });
 }
 
-inlay_status inlay_detokenize(const inlay_engine* engine, const int32_t* tokens, size_t n_tokens, inlay_detokenize_flags flags,
-                              char* buf, size_t cap, size_t* needed, inlay_error* err) {
+inlay_status inlay_detokenize(const inlay_engine* engine, const int32_t* tokens, size_t n_tokens,
+                              inlay_detokenize_flags flags, char* buf, size_t cap, size_t* needed, inlay_error* err) {
   return guarded(err, [&]() -> Status {
     INLAY_ASSIGN(const Tokenizer* tokenizer, tokenizer_of(engine));
     INLAY_ASSIGN(const std::span<const int32_t> ids, read_tokens(tokens, n_tokens, "tokens"));

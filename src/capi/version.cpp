@@ -12,9 +12,10 @@ constexpr bool same(E ours, int32_t theirs) {
 static_assert(same(Code::ok, INLAY_OK) && same(Code::invalid_argument, INLAY_INVALID_ARGUMENT) &&
               same(Code::not_found, INLAY_NOT_FOUND) && same(Code::io, INLAY_IO) && same(Code::format, INLAY_FORMAT) &&
               same(Code::unsupported, INLAY_UNSUPPORTED) && same(Code::out_of_memory, INLAY_OUT_OF_MEMORY) &&
-              same(Code::device_out_of_memory, INLAY_DEVICE_OUT_OF_MEMORY) && same(Code::context_full, INLAY_CONTEXT_FULL) &&
-              same(Code::kv_full, INLAY_KV_FULL) && same(Code::buffer_too_small, INLAY_BUFFER_TOO_SMALL) &&
-              same(Code::cancelled, INLAY_CANCELLED) && same(Code::busy, INLAY_BUSY) && same(Code::no_device, INLAY_NO_DEVICE) &&
+              same(Code::device_out_of_memory, INLAY_DEVICE_OUT_OF_MEMORY) &&
+              same(Code::context_full, INLAY_CONTEXT_FULL) && same(Code::kv_full, INLAY_KV_FULL) &&
+              same(Code::buffer_too_small, INLAY_BUFFER_TOO_SMALL) && same(Code::cancelled, INLAY_CANCELLED) &&
+              same(Code::busy, INLAY_BUSY) && same(Code::no_device, INLAY_NO_DEVICE) &&
               same(Code::device_lost, INLAY_DEVICE_LOST) && same(Code::internal, INLAY_INTERNAL) &&
               same(Code::session_limit, INLAY_SESSION_LIMIT) && same(Code::invalid_state, INLAY_INVALID_STATE));
 static_assert(same(DeviceKind::automatic, INLAY_DEVICE_AUTO) && same(DeviceKind::cpu, INLAY_DEVICE_CPU) &&
@@ -23,17 +24,33 @@ static_assert(same(LogLevel::error, INLAY_LOG_ERROR) && same(LogLevel::warning, 
               same(LogLevel::info, INLAY_LOG_INFO) && same(LogLevel::debug, INLAY_LOG_DEBUG));
 static_assert(same(FinishReason::none, INLAY_FINISH_NONE) &&
               same(FinishReason::end_of_generation, INLAY_FINISH_END_OF_GENERATION) &&
-              same(FinishReason::stop_string, INLAY_FINISH_STOP_STRING) && same(FinishReason::max_tokens, INLAY_FINISH_MAX_TOKENS) &&
+              same(FinishReason::stop_string, INLAY_FINISH_STOP_STRING) &&
+              same(FinishReason::max_tokens, INLAY_FINISH_MAX_TOKENS) &&
               same(FinishReason::cancelled, INLAY_FINISH_CANCELLED));
 static_assert(same(TokenKind::normal, INLAY_TOKEN_NORMAL) && same(TokenKind::unknown, INLAY_TOKEN_UNKNOWN) &&
-              same(TokenKind::control, INLAY_TOKEN_CONTROL) && same(TokenKind::user_defined, INLAY_TOKEN_USER_DEFINED) &&
-              same(TokenKind::unused, INLAY_TOKEN_UNUSED) && same(TokenKind::byte, INLAY_TOKEN_BYTE));
+              same(TokenKind::control, INLAY_TOKEN_CONTROL) &&
+              same(TokenKind::user_defined, INLAY_TOKEN_USER_DEFINED) && same(TokenKind::unused, INLAY_TOKEN_UNUSED) &&
+              same(TokenKind::byte, INLAY_TOKEN_BYTE));
 static_assert(kMaxLogprobs == INLAY_MAX_LOGPROBS && sizeof(TokenLogprob) == sizeof(inlay_token_logprob));
 
-constexpr const char* kStatusNames[] = {
-    "OK",          "INVALID_ARGUMENT", "NOT_FOUND",     "IO",       "FORMAT",        "UNSUPPORTED",
-    "OUT_OF_MEMORY", "DEVICE_OUT_OF_MEMORY", "CONTEXT_FULL", "KV_FULL", "BUFFER_TOO_SMALL", "CANCELLED",
-    "BUSY",        "NO_DEVICE",        "DEVICE_LOST",   "INTERNAL", "SESSION_LIMIT", "INVALID_STATE"};
+constexpr const char* kStatusNames[] = {"OK",
+                                        "INVALID_ARGUMENT",
+                                        "NOT_FOUND",
+                                        "IO",
+                                        "FORMAT",
+                                        "UNSUPPORTED",
+                                        "OUT_OF_MEMORY",
+                                        "DEVICE_OUT_OF_MEMORY",
+                                        "CONTEXT_FULL",
+                                        "KV_FULL",
+                                        "BUFFER_TOO_SMALL",
+                                        "CANCELLED",
+                                        "BUSY",
+                                        "NO_DEVICE",
+                                        "DEVICE_LOST",
+                                        "INTERNAL",
+                                        "SESSION_LIMIT",
+                                        "INVALID_STATE"};
 static_assert(sizeof kStatusNames / sizeof *kStatusNames == INLAY_INVALID_STATE + 1);
 
 }  // namespace
