@@ -30,6 +30,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "kernels/common/dtype.h"
 
@@ -69,6 +70,31 @@ using LayoutQ6_K = QuantLayout<6, 32, false, 8, 2>;
 template <class L>
 static constexpr size_t quant_tile_bytes(int64_t n_cols) {
   return (static_cast<size_t>(n_cols / L::kColumns) * L::kRecordBytes + 63) / 64 * 64;
+}
+
+// A quad of one row: four codes as a little-endian word.
+[[maybe_unused]] static inline uint32_t load_quad(const uint8_t* p) {
+  uint32_t word;
+  std::memcpy(&word, p, 4);
+  return word;
+}
+[[maybe_unused]] static inline void store_quad(uint8_t* p, uint32_t word) { std::memcpy(p, &word, 4); }
+
+// One row's 32 codes of a group, one per byte.
+template <int kBits>
+[[maybe_unused]] static inline void unpack_codes(const uint8_t* group, int row, uint8_t* codes) {
+  const uint8_t* from = group + 4 * row;
+  for (int i = 0; i < 8; ++i) {
+    uint32_t quad;
+    if constexpr (kBits == 8) {
+      quad = load_quad(from + kVector * i);
+    } else {
+      quad = load_quad(from + kVector * (i % 4)) >> (4 * (i / 4)) & 0x0f0f0f0f;
+    }
+    if constexpr (kBits == 5) quad |= (load_quad(from + kVector * 4) >> i & 0x01010101) << 4;
+    if constexpr (kBits == 6) quad |= (load_quad(from + kVector * (4 + i / 4)) >> (2 * (i % 4)) & 0x03030303) << 4;
+    store_quad(codes + 4 * i, quad);
+  }
 }
 
 // 32 columns of one activation row: value = scale * code, symmetric, |code| <= 127. A group with an infinity or a NaN

@@ -93,14 +93,6 @@ void read(const BlockQ6_K& b, RowRecord& r) {
   }
 }
 
-// A quad of one row: four codes as a little-endian word.
-uint32_t load_quad(const uint8_t* p) {
-  uint32_t word;
-  std::memcpy(&word, p, 4);
-  return word;
-}
-void store_quad(uint8_t* p, uint32_t word) { std::memcpy(p, &word, 4); }
-
 template <int kBits>
 void pack_codes(const uint8_t* codes, int row, uint8_t* group) {
   uint8_t* to = group + 4 * row;
@@ -123,22 +115,6 @@ void pack_codes(const uint8_t* codes, int row, uint8_t* group) {
       for (int i = 0; i < 4; ++i) plane |= (quad[4 * half + i] >> 4 & 0x03030303) << (2 * i);
       store_quad(to + kVector * (4 + half), plane);
     }
-  }
-}
-
-template <int kBits>
-void unpack_codes(const uint8_t* group, int row, uint8_t* codes) {
-  const uint8_t* from = group + 4 * row;
-  for (int i = 0; i < 8; ++i) {
-    uint32_t quad;
-    if constexpr (kBits == 8) {
-      quad = load_quad(from + kVector * i);
-    } else {
-      quad = load_quad(from + kVector * (i % 4)) >> (4 * (i / 4)) & 0x0f0f0f0f;
-    }
-    if constexpr (kBits == 5) quad |= (load_quad(from + kVector * 4) >> i & 0x01010101) << 4;
-    if constexpr (kBits == 6) quad |= (load_quad(from + kVector * (4 + i / 4)) >> (2 * (i % 4)) & 0x03030303) << 4;
-    store_quad(codes + 4 * i, quad);
   }
 }
 

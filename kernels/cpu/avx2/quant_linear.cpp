@@ -161,14 +161,16 @@ INLAY_INLINE void store(const LinearArgs& args, int64_t first, int64_t j, __m256
   _mm256_maskstore_ps(out, mask, value);
 }
 
-// One tile for kM activation rows.
-template <class L, int kM>
-void run_block(const LinearArgs& args, int64_t tile, int64_t j0) {
+// kHalves halves of a tile, from `half` on, for kM activation rows.
+template <class L, int kM, int kHalves>
+void run_block(const LinearArgs& args, int64_t tile, int half, int64_t j0) {
   const uint8_t* record = static_cast<const uint8_t*>(args.weights) + tile * quant_tile_bytes<L>(args.n_cols);
   const size_t stride = q8_row_bytes(args.n_cols);
   const uint8_t* group = static_cast<const uint8_t*>(args.activations) + j0 * stride;
-  __m256 acc[2][kM];
-  for (int j = 0; j < kM; ++j) acc[0][j] = acc[1][j] = _mm256_setzero_ps();
+  __m256 acc[kHalves][kM];
+  for (int h = 0; h < kHalves; ++h) {
+    for (int j = 0; j < kM; ++j) acc[h][j] = _mm256_setzero_ps();
+  }
   for (int64_t i = args.n_cols / L::kColumns; i > 0; --i, record += L::kRecordBytes) {
     for (int g = 0; g < L::kGroups; ++g, group += sizeof(Q8Group)) {
       const uint8_t* codes = record + L::kCodesAt + L::kGroupBytes * g;
@@ -176,31 +178,40 @@ void run_block(const LinearArgs& args, int64_t tile, int64_t j0) {
         _mm_prefetch(reinterpret_cast<const char*>(codes + kPrefetchBytes + 64 * line), _MM_HINT_T0);
       }
 #pragma GCC unroll 2
-      for (int half = 0; half < 2; ++half) {
+      for (int h = 0; h < kHalves; ++h) {
         __m256i quad[8];
-        expand<L::kBits>(codes + kVector / 2 * half, quad);
-        const Factors<L> f = load_factors<L>(record, g, half);
+        expand<L::kBits>(codes + kVector / 2 * (half + h), quad);
+        const Factors<L> f = load_factors<L>(record, g, half + h);
         const uint8_t* row = group;
-#pragma GCC unroll 4
-        for (int j = 0; j < kM; ++j, row += stride) acc[half][j] = add_group<L>(quad, f, row, acc[half][j]);
+#pragma GCC unroll 8
+        for (int j = 0; j < kM; ++j, row += stride) acc[h][j] = add_group<L>(quad, f, row, acc[h][j]);
       }
     }
   }
   for (int j = 0; j < kM; ++j) {
-    for (int half = 0; half < 2; ++half) store(args, tile * kLanes + half * kHalfLanes, j0 + j, acc[half][j]);
+    for (int h = 0; h < kHalves; ++h) store(args, tile * kLanes + (half + h) * kHalfLanes, j0 + j, acc[h][j]);
   }
+}
+
+// One activation row: a single walk over the weights, at the memory's speed. More: two walks, the second from the
+// cache, because the quads of one half are all that the 16 registers hold.
+template <class L, int kM>
+void run_tile(const LinearArgs& args, int64_t tile, int64_t j) {
+  if constexpr (kM == 1) return run_block<L, 1, 2>(args, tile, 0, j);
+  run_block<L, kM, 1>(args, tile, 0, j);
+  run_block<L, kM, 1>(args, tile, 1, j);
 }
 
 template <class L>
 void run_rows(const LinearArgs& args, int64_t tile, int64_t j, int64_t j_end) {
-  for (; j_end - j >= kMaxM; j += kMaxM) run_block<L, kMaxM>(args, tile, j);
+  for (; j_end - j >= kMaxM; j += kMaxM) run_tile<L, kMaxM>(args, tile, j);
   switch (j_end - j) {
     case 3:
-      return run_block<L, 3>(args, tile, j);
+      return run_tile<L, 3>(args, tile, j);
     case 2:
-      return run_block<L, 2>(args, tile, j);
+      return run_tile<L, 2>(args, tile, j);
     case 1:
-      return run_block<L, 1>(args, tile, j);
+      return run_tile<L, 1>(args, tile, j);
     default:
       return;
   }

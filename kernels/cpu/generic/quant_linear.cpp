@@ -17,20 +17,10 @@ namespace {
 constexpr int kBlockM = 8;
 
 struct Group {
-  int16_t codes[kGroup][kLanes];  // offset taken off
+  int16_t codes[kLanes][kGroup];  // offset taken off
   float scale[2][kLanes];         // of each half; both the same where there is one
   float minimum[kLanes];
 };
-
-template <class L>
-int code_of(const uint8_t* group, int column, int row) {
-  const int quad = column / 4, at = 4 * row + column % 4;
-  if constexpr (L::kBits == 8) return group[kVector * quad + at];
-  int code = group[kVector * (quad % 4) + at] >> (4 * (quad / 4)) & 15;
-  if constexpr (L::kBits == 5) code |= (group[kVector * 4 + at] >> quad & 1) << 4;
-  if constexpr (L::kBits == 6) code |= (group[kVector * (4 + quad / 4) + at] >> (2 * (quad % 4)) & 3) << 4;
-  return code;
-}
 
 float load_half(const uint8_t* p) { return to_float(Fp16{{p[0], p[1]}}); }
 
@@ -52,37 +42,34 @@ void expand(const uint8_t* record, int g, Group& out) {
     }
   }
   const uint8_t* codes = record + L::kCodesAt + L::kGroupBytes * g;
-  for (int column = 0; column < kGroup; ++column) {
-    for (int row = 0; row < kLanes; ++row) {
-      out.codes[column][row] = static_cast<int16_t>(code_of<L>(codes, column, row) - L::kOffset);
-    }
+  for (int row = 0; row < kLanes; ++row) {
+    uint8_t bytes[kGroup];
+    unpack_codes<L::kBits>(codes, row, bytes);
+    for (int i = 0; i < kGroup; ++i) out.codes[row][i] = static_cast<int16_t>(bytes[i] - L::kOffset);
   }
 }
 
-void dot(const int16_t (*codes)[kLanes], const int8_t* activation, int columns, int32_t* out) {
-  for (int row = 0; row < kLanes; ++row) out[row] = 0;
-  for (int column = 0; column < columns; ++column) {
-    const int16_t a = activation[column];
-    for (int row = 0; row < kLanes; ++row) out[row] += static_cast<int32_t>(codes[column][row]) * a;
-  }
+template <int kColumns>
+float dot(const int16_t* codes, const int16_t* activation) {
+  int32_t sum = 0;
+  for (int i = 0; i < kColumns; ++i) sum += static_cast<int32_t>(codes[i]) * activation[i];
+  return static_cast<float>(sum);
 }
 
 template <class L>
 void add_group(const Group& w, const Q8Group& a, float* acc) {
-  float t[kLanes];
-  int32_t sum[kLanes];
-  if constexpr (L::kScales == 2) {
-    dot(w.codes, a.codes, 16, sum);
-    for (int row = 0; row < kLanes; ++row) t[row] = static_cast<float>(sum[row]) * w.scale[0][row];
-    dot(w.codes + 16, a.codes + 16, 16, sum);
-    for (int row = 0; row < kLanes; ++row) t[row] += static_cast<float>(sum[row]) * w.scale[1][row];
-  } else {
-    dot(w.codes, a.codes, 32, sum);
-    for (int row = 0; row < kLanes; ++row) t[row] = static_cast<float>(sum[row]) * w.scale[0][row];
-  }
-  for (int row = 0; row < kLanes; ++row) acc[row] += t[row] * a.scale;
-  if constexpr (L::kMinimum) {
-    for (int row = 0; row < kLanes; ++row) acc[row] += w.minimum[row] * a.scaled_sum;
+  int16_t activation[kGroup];
+  for (int i = 0; i < kGroup; ++i) activation[i] = a.codes[i];
+  for (int row = 0; row < kLanes; ++row) {
+    float t;
+    if constexpr (L::kScales == 2) {
+      t = dot<16>(w.codes[row], activation) * w.scale[0][row];
+      t += dot<16>(w.codes[row] + 16, activation + 16) * w.scale[1][row];
+    } else {
+      t = dot<32>(w.codes[row], activation) * w.scale[0][row];
+    }
+    acc[row] += t * a.scale;
+    if constexpr (L::kMinimum) acc[row] += w.minimum[row] * a.scaled_sum;
   }
 }
 
