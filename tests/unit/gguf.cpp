@@ -372,6 +372,19 @@ TEST(GgufFixtures, EveryVocabularyOpens) {
   EXPECT_EQ(n, n_tokens.size());
 }
 
+// The fuzzers' seeds: mutations of files that open reach deeper than those of files that do not.
+TEST(Gguf, TheFuzzSeedsAreWhatTheirNamesSay) {
+  size_t n_valid = 0, n_refused = 0;
+  for (const auto& entry : fs::directory_iterator(fs::path(INLAY_SOURCE_DIR) / "tests/fuzz/corpus/gguf")) {
+    const Result<Checkpoint> c = open_gguf(entry.path().string());
+    const bool valid = entry.path().filename().string().starts_with("valid-");
+    EXPECT_EQ(c.ok(), valid) << entry.path() << ": " << c.status().message;
+    ++(valid ? n_valid : n_refused);
+  }
+  EXPECT_GE(n_valid, 6u);
+  EXPECT_GE(n_refused, 5u);
+}
+
 TEST(Gguf, OpensALargeVocabularyQuickly) {
   std::vector<std::string> tokens, merges;
   for (int64_t i = 0; i < 150000; ++i) {

@@ -100,9 +100,9 @@ class GgufImage {
 
   template <class T>
   static void put(Bytes& out, T value) {
-    const size_t at = out.size();
-    out.resize(at + sizeof(T));
-    std::memcpy(out.data() + at, &value, sizeof(T));
+    std::byte bytes[sizeof(T)];
+    std::memcpy(bytes, &value, sizeof(T));
+    for (const std::byte byte : bytes) out.push_back(byte);
   }
   static void put_string(Bytes& out, std::string_view text) {
     put(out, static_cast<uint64_t>(text.size()));
