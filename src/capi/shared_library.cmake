@@ -3,7 +3,7 @@
 file(GLOB INLAY_CAPI_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/capi/*.cpp)
 add_library(inlay SHARED ${INLAY_CAPI_SOURCES})
 set(INLAY_EXPORTS ${CMAKE_SOURCE_DIR}/src/capi/exports.map)
-set_target_properties(inlay PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 1 LINK_DEPENDS ${INLAY_EXPORTS})
+set_target_properties(inlay PROPERTIES SOVERSION 1 LINK_DEPENDS ${INLAY_EXPORTS})
 target_compile_definitions(inlay PRIVATE INLAY_VERSION_STRING="${PROJECT_VERSION}")
 target_link_libraries(inlay PRIVATE inlay_engine)
 if(TARGET inlay_private_allocator)  # src/base/mimalloc.cmake

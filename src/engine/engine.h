@@ -64,7 +64,7 @@ class Session {
   void cancel() { cancelled_.store(true, std::memory_order_relaxed); }  // any thread
 
   // Text of drawn tokens that is complete and certain: moves up to n bytes, whole UTF-8 characters only.
-  size_t take_text(char* out, size_t n) { return text_.take(out, n); }
+  size_t take_text(char* out, size_t n);
   size_t n_pending_text() const { return text_.n_ready(); }
 
  private:
@@ -113,8 +113,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
  public:
   static Result<std::shared_ptr<Engine>> load(const std::string& path, const EngineOptions& options);
   static Result<std::shared_ptr<Engine>> load(std::unique_ptr<ByteSource> source, const EngineOptions& options);
-  // What load would take, without reading weights.
-  static Result<MemoryNeeds> plan_memory(const std::string& path, const EngineOptions& options);
+  // What load would come to, without reading weights.
+  static Result<EngineInfo> plan_memory(const std::string& path, const EngineOptions& options);
 
   const ModelSpec& spec() const { return backend_->plan().spec; }
   const Plan& plan() const { return backend_->plan(); }

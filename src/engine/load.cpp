@@ -109,6 +109,15 @@ Result<std::unique_ptr<Tokenizer>> load_tokenizer(const Metadata& metadata, cons
   return tokenizer;
 }
 
+EngineInfo make_info(const Model& model, const MemoryNeeds& memory, const Settled& settled) {
+  return {.n_params = model.n_params(),
+          .memory = memory,
+          .n_context = settled.config.n_context,
+          .max_sessions = settled.config.n_logit_slots,
+          .n_threads = settled.config.n_threads,
+          .device = settled.device};
+}
+
 Status check_memory(const MemoryNeeds& needs) {
   const uint64_t available = available_host_memory();
   if (needs.total() <= available) return {};
@@ -154,12 +163,12 @@ Result<std::shared_ptr<Engine>> Engine::load(std::unique_ptr<ByteSource> source,
   return assemble(read_gguf(std::move(source)), options);
 }
 
-Result<MemoryNeeds> Engine::plan_memory(const std::string& path, const EngineOptions& options) {
+Result<EngineInfo> Engine::plan_memory(const std::string& path, const EngineOptions& options) {
   INLAY_ASSIGN(const Checkpoint checkpoint, open_gguf(path));
   INLAY_ASSIGN(const Model model, Model::from_checkpoint(checkpoint));
   INLAY_ASSIGN(const Plan plan, build_plan(model));
   INLAY_ASSIGN(const Settled settled, settle(options, plan.spec));
-  return needs_of(plan, settled);
+  return make_info(model, needs_of(plan, settled), settled);
 }
 
 Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, const EngineOptions& options) {
@@ -176,12 +185,7 @@ Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, cons
   WeightReader reader(checkpoint, model);
   INLAY_ASSIGN(parts.backend, make_backend(std::move(plan), reader, settled, options.progress));
   parts.metadata = checkpoint.metadata();
-  parts.info = {.n_params = model.n_params(),
-                .memory = parts.backend->memory(),
-                .n_context = settled.config.n_context,
-                .max_sessions = settled.config.n_logit_slots,
-                .n_threads = settled.config.n_threads,
-                .device = settled.device};
+  parts.info = make_info(model, parts.backend->memory(), settled);
   parts.prefill_chunk = std::min(settled.prefill_chunk, settled.config.max_step_tokens);
 
   const std::shared_ptr<Engine> engine(new Engine(std::move(parts)));

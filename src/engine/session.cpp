@@ -115,6 +115,12 @@ Status Session::set_sampler(const SamplerParams& params) {
   return {};
 }
 
+size_t Session::take_text(char* out, size_t n) {
+  const size_t n_taken = text_.take(out, n);
+  publish();
+  return n_taken;
+}
+
 Status Session::set_stop(std::vector<std::string> stops) { return text_.set_stops(std::move(stops)); }
 
 Status Session::copy_logits(std::span<float> out) {

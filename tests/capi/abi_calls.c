@@ -16,6 +16,7 @@ static const char* const names[] = {INLAY_DL_FUNCTIONS(NAME)};
 static inlay_dl api;
 static inlay_error err;
 static int called[N_FUNCTIONS];
+static inlay_load_params reference;  // the interpreter is the same everywhere, and small models load at once
 static int n_checks, n_failures;
 
 #define CALL(function) (called[ID_##function] = 1, memset(&err, 0x5a, sizeof err), api.function)
@@ -221,7 +222,7 @@ static void test_memory_plan(const char* model) {
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_memory_plan)(NULL, 0, NULL, &info, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_memory_plan)(MISSING, SIZE_MAX, NULL, NULL, &err));
   IN_STRUCT(inlay_load_params, (void)0, CALL(inlay_memory_plan)(MISSING, SIZE_MAX, p, &info, &err), INLAY_NOT_FOUND);
-  if (model) OUT_STRUCT(inlay_memory_info, CALL(inlay_memory_plan)(model, SIZE_MAX, NULL, p, &err));
+  if (model) OUT_STRUCT(inlay_memory_info, CALL(inlay_memory_plan)(model, SIZE_MAX, &reference, p, &err));
 }
 
 // What every function says to a missing handle.
@@ -291,7 +292,7 @@ static void test_engine(const inlay_engine* engine, int32_t n_vocab) {
 
 static void test_tokens(const inlay_engine* engine, int32_t n_vocab) {
   int32_t ids[64];
-  int32_t bad[1];
+  int32_t wrong[1];
   size_t n = 0, again = 0;
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_tokenize)(engine, NULL, 1, 0, ids, 64, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_tokenize)(engine, NULL, SIZE_MAX, 0, ids, 64, &n, &err));
@@ -309,10 +310,10 @@ static void test_tokens(const inlay_engine* engine, int32_t n_vocab) {
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_detokenize)(engine, NULL, 1, 0, NULL, 0, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_detokenize)(engine, ids, SIZE_MAX, 0, NULL, 0, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_detokenize)(engine, ids, 1, 2, NULL, 0, &n, &err));
-  bad[0] = n_vocab;
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_detokenize)(engine, bad, 1, 0, NULL, 0, &n, &err));
-  bad[0] = -1;
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_detokenize)(engine, bad, 1, 0, NULL, 0, &n, &err));
+  wrong[0] = n_vocab;
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_detokenize)(engine, wrong, 1, 0, NULL, 0, &n, &err));
+  wrong[0] = -1;
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_detokenize)(engine, wrong, 1, 0, NULL, 0, &n, &err));
 
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_token_get_info)(engine, 0, NULL, &err));
   OUT_STRUCT(inlay_token_info, CALL(inlay_token_get_info)(engine, 0, p, &err));
@@ -486,7 +487,7 @@ static void test_session(const inlay_engine* engine, int32_t n_vocab) {
 static void test_with_model(const char* model) {
   inlay_engine* engine = NULL;
   inlay_engine_info info = {0};
-  EXPECT(INLAY_OK, CALL(inlay_load)(model, strlen(model), NULL, &engine, &err));
+  EXPECT(INLAY_OK, CALL(inlay_load)(model, strlen(model), &reference, &engine, &err));
   if (!engine) return;
   info.struct_size = sizeof info;
   EXPECT(INLAY_OK, CALL(inlay_engine_get_info)(engine, &info, &err));
@@ -517,6 +518,8 @@ int main(int argc, char** argv) {
   const char* model = argc > 2 && argv[2][0] != 0 ? argv[2] : NULL;
   int i;
   if (argc < 2 || !test_open(argv[1])) return 1;
+  reference.struct_size = sizeof reference;
+  reference.device = INLAY_DEVICE_REFERENCE;
   test_library();
   test_devices();
   test_load();
