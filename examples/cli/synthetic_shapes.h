@@ -1,0 +1,52 @@
+// Sizes of the models that can be imitated, and which type each of their tensors has under a quantization recipe.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "examples/cli/synthetic_blocks.h"
+
+namespace inlay::cli {
+
+enum class Family : uint8_t { llama, qwen2, qwen3 };
+const char* family_name(Family family);
+
+struct Shape {
+  const char* name;
+  Family family;
+  int32_t n_layers, d_model, d_ff, n_heads, n_kv_heads, d_head, n_vocab;
+  float rope_base;
+  float rope_factor;  // of Llama 3's frequency scaling; 0 without it
+  bool tied;          // the output matrix is the embedding
+  float norm_epsilon;
+  int32_t n_context;
+};
+
+struct Recipe {
+  const char* name;
+  uint32_t file_type;   // general.file_type
+  BlockType base;       // most matrices
+  BlockType output;     // the matrix that makes the logits
+  BlockType sensitive;  // attn_v and ffn_down of the first and last eighth of the layers, and of every third between
+};
+
+std::span<const Shape> synthetic_shapes();
+std::span<const Recipe> synthetic_recipes();
+
+// Shrinks width, heads and vocabulary. Rows stay whole blocks of every type, heads keep their width.
+Shape scaled(Shape shape, double scale);
+
+struct TensorShape {
+  std::string name;
+  std::vector<uint64_t> dims;  // innermost first, as GGUF has them
+  BlockType type;
+  ValueSpread spread;
+  std::vector<float> values;  // not random if there are any
+};
+
+std::vector<TensorShape> tensors_of(const Shape& shape, const Recipe& recipe);
+
+}  // namespace inlay::cli
