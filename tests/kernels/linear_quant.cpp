@@ -113,6 +113,9 @@ TEST_P(LinearQuant, EveryBatchSize) {
   for (int64_t m = 1; m <= 40; ++m) check_shape(33, 512, m);
 }
 
+// Activation rows are taken in chunks that fit into a cache; wide rows make the chunks small.
+TEST_P(LinearQuant, WideRowsInManyChunks) { check_shape(18, 35 * 256, 70); }
+
 TEST_P(LinearQuant, BatchInvariantBits) {
   const int64_t n_rows = 100, n_cols = 768, m = 33;
   const auto blocks = test::random_blocks(type, n_rows, n_cols, 7);
@@ -206,6 +209,35 @@ TEST_P(LinearQuant, AFlippedBitOfAFactorIsSeen) {
   EXPECT_GT(worst(run(packed, prepared, n_rows), n_rows, exact, magnitude, n_rows), kTight);
 }
 
+// What the 8-bit form of activations says about values that it cannot hold.
+TEST_P(LinearQuant, ExtremeActivations) {
+  const int64_t n_rows = 3, n_cols = 512;
+  const auto blocks = test::random_blocks(type, n_rows, n_cols, 20);
+  PackedMatrix packed(*kernel, blocks, n_rows, n_cols);
+  auto x = test::random_activations(6, n_cols, 21);
+  float* row = x.data();
+  std::fill(row, row + n_cols, 0.0f);                             // 0: zero
+  for (int64_t i = 0; i < n_cols; ++i) row[n_cols + i] = 1e-40f;  // 1: subnormal, counts as zero
+  for (int64_t i = 0; i < n_cols; ++i) row[2 * n_cols + i] *= 1e30f;
+  row[3 * n_cols + 40] = NAN;
+  row[4 * n_cols + 511] = -INFINITY;  // 5: ordinary
+  PreparedActivations prepared(*kernels, kernel->form, x, n_cols);
+  const std::vector<float> out = run(packed, prepared, n_rows);
+
+  const std::vector<float> big(x.begin() + 2 * n_cols, x.begin() + 3 * n_cols);
+  std::vector<double> exact, magnitude;
+  test::exact_linear(test::dequantize(type, blocks, n_rows, n_cols), test::rounded_activations(big), n_cols, exact,
+                     magnitude);
+  for (int64_t i = 0; i < n_rows; ++i) {
+    EXPECT_EQ(out[i], 0.0f);
+    EXPECT_EQ(out[n_rows + i], 0.0f);
+    EXPECT_NEAR(out[2 * n_rows + i], exact[i], kTight * magnitude[i]);
+    EXPECT_TRUE(std::isnan(out[3 * n_rows + i])) << "a NaN must not turn into a number";
+    EXPECT_TRUE(std::isnan(out[4 * n_rows + i])) << "nor an infinity";
+    EXPECT_TRUE(std::isfinite(out[5 * n_rows + i]));
+  }
+}
+
 // Blocks of the fixtures: real quantizer output, random bytes, and edge cases (zero, negative, subnormal factors; all-0
 // and all-1 codes). Those that hold infinities or NaN are left out.
 TEST_P(LinearQuant, FixtureBlocks) {
@@ -256,6 +288,39 @@ TEST_P(LinearQuant, AgreesWithTheOtherInstructionSets) {
     kernel = &cpu::kernels(Isa::avx2).linear[static_cast<size_t>(type)];
     const std::vector<float> other = run(packed, prepared, n_rows);
     EXPECT_EQ(std::memcmp(out.data(), other.data(), out.size() * sizeof(float)), 0);
+  }
+}
+
+// The q8 form itself, value by value; ties, the largest magnitude, and rows taken from a wider matrix.
+TEST(PrepareQ8, EveryInstructionSetMakesTheSameBytes) {
+  const int64_t n_cols = 320, ld = 333, m = 7;
+  auto x = test::random_activations(m, ld, 22);
+  for (int64_t i = 0; i < 32; ++i) x[i] = static_cast<float>(i) - 15.5f;  // steps of 15.5 / 127: many near-ties
+  for (int64_t i = 32; i < 64; ++i) x[i] = i == 40 ? 127.0f : static_cast<float>(i - 40) + 0.5f;  // exact ties
+  for (int64_t i = 64; i < 96; ++i) x[i] = -3e38f;
+  const cpu::Kernels& generic = cpu::kernels(Isa::generic);
+  const size_t bytes = m * generic.activation_row_bytes(cpu::ActivationForm::q8, n_cols);
+  test::AlignedBytes expected(bytes);
+  generic.prepare(cpu::ActivationForm::q8, x.data(), n_cols, ld, 0, m, expected.data());
+  for (int isa = 1; isa < static_cast<int>(Isa::count); ++isa) {
+    if (!cpu::supported(static_cast<Isa>(isa))) continue;
+    const cpu::Kernels& kernels = cpu::kernels(static_cast<Isa>(isa));
+    test::AlignedBytes out(bytes);
+    kernels.prepare(cpu::ActivationForm::q8, x.data(), n_cols, ld, 3, m, out.data());
+    kernels.prepare(cpu::ActivationForm::q8, x.data(), n_cols, ld, 0, 3, out.data());
+    EXPECT_EQ(std::memcmp(out.data(), expected.data(), bytes), 0) << kernels.name;
+  }
+}
+
+TEST(Dispatch, BestIsSupportedAndNamesItself) {
+  EXPECT_TRUE(cpu::supported(Isa::generic));
+  EXPECT_FALSE(cpu::supported(Isa::count));
+  EXPECT_TRUE(cpu::supported(cpu::best_isa()));
+  for (int isa = 0; isa < static_cast<int>(Isa::count); ++isa) {
+    if (!cpu::supported(static_cast<Isa>(isa))) continue;
+    const cpu::Kernels& kernels = cpu::kernels(static_cast<Isa>(isa));
+    EXPECT_EQ(kernels.isa, static_cast<Isa>(isa));
+    EXPECT_EQ(std::string(kernels.name).rfind(isa_name(static_cast<Isa>(isa)), 0), 0u) << kernels.name;
   }
 }
 

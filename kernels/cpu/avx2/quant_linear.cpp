@@ -12,6 +12,8 @@
 // ports.
 #include <immintrin.h>
 
+#include <cstring>
+
 #include "kernels/cpu/quant_layout.h"
 #include "kernels/cpu/quant_linear.h"
 
@@ -97,7 +99,9 @@ INLAY_INLINE Factors<L> load_factors(const uint8_t* record, int g, int half) {
 }
 
 INLAY_INLINE __m256i broadcast_word(const uint8_t* p) {
-  return _mm256_set1_epi32(*reinterpret_cast<const int32_t*>(p));
+  int32_t word;
+  std::memcpy(&word, p, 4);
+  return _mm256_set1_epi32(word);
 }
 
 // Pairs of products of one quad, in 16 bits. |activation| <= 127: at most 2 * 127 * (largest code), or 2 * 127 * 128.

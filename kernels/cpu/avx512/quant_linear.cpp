@@ -14,6 +14,8 @@
 // multiply-adds: 11 of these instructions for 1024 operations of Q4_K.
 #include <immintrin.h>
 
+#include <cstring>
+
 #include "kernels/cpu/quant_layout.h"
 #include "kernels/cpu/quant_linear.h"
 
@@ -94,7 +96,11 @@ INLAY_INLINE Factors<L> load_factors(const uint8_t* record, int g, __m512 d, __m
   return f;
 }
 
-INLAY_INLINE __m512i broadcast_word(const void* p) { return _mm512_set1_epi32(*static_cast<const int32_t*>(p)); }
+INLAY_INLINE __m512i broadcast_word(const uint8_t* p) {
+  int32_t word;
+  std::memcpy(&word, p, 4);
+  return _mm512_set1_epi32(word);
+}
 
 // Exact int32 sums over `count` quads. kHalves: 3 both halves of the group, 1 the first, 2 the second.
 template <class L, int kHalves>
