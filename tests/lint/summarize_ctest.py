@@ -12,6 +12,7 @@ import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
 
 GTEST_SKIPPED = re.compile(r"^.*:\d+: Skipped$", re.MULTILINE)
+PARAMETER = re.compile(r"\s+# GetParam\(\) = .*", re.DOTALL)  # which gtest_discover_tests adds to a name
 GTEST_FAILED = "[  FAILED  ]"
 
 
@@ -32,7 +33,8 @@ def skip_reason(output):
 
 
 def judge(case):
-    name, status = case.get("name", "(no name)"), case.get("status", "")
+    name = PARAMETER.sub("", case.get("name", "(no name)"))
+    status = case.get("status", "")
     output = case.findtext("system-out") or ""
     skipped = case.find("skipped")
     if status == "run":
