@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Fails on leftover words, machine paths, tabs, trailing blanks and overlong files among the project's text files.
+"""Fails on leftover words, machine paths, tabs, trailing blanks and overlong files among the project's text files, and on
+calls in the library's sources that end the host program, print, throw or read the environment.
 
 Usage: check_text.py [ROOT]
 """
@@ -20,6 +21,12 @@ GENERATED = re.compile(r"\bgenerated\b", re.IGNORECASE)
 # Spelled in pieces, so that this file passes its own check.
 LEFTOVER = re.compile(r"\b(" + "|".join(["TO" "DO", "FIX" "ME", "XX" "X", "HA" "CK", "[Pp]lace" "holder"]) + r")\b")
 MACHINE_PATH = re.compile(r"(?<![\w.$}>-])/(" + "|".join(["wor" "k", "ro" "ot", "ho" "me"]) + r")/")
+LIBRARY = ("src/", "kernels/")
+HOSTILE = re.compile(r"\b(assert|abort|exit|_Exit|quick_exit|terminate|raise|printf|puts|putchar|signal|sigaction)\s*\("
+                     r"|std::(cout|cerr|clog)\b|^\s*throw\b|[;{)]\s*throw\b")
+ENVIRONMENT = re.compile(r"\b(secure_)?getenv\s*\(")
+HOSTILE_ALLOWED = {"src/base/mimalloc/operator_new.cpp"}  # operator new must throw std::bad_alloc
+ENVIRONMENT_ALLOWED = {"src/base/environment.cpp"}
 
 
 def project_files(root):
@@ -45,6 +52,17 @@ def check_line(line, suffix):
         yield f"path of one machine: {found.group(0)}"
 
 
+def check_library_line(line, path):
+    name = path.as_posix()
+    if not name.startswith(LIBRARY) or path.suffix not in SOURCES - {".py", ".cmake"}:
+        return
+    code = line.split("//")[0]
+    if (found := HOSTILE.search(code)) and name not in HOSTILE_ALLOWED:
+        yield f"not in a library: {found.group(0).strip()}"
+    if ENVIRONMENT.search(code) and name not in ENVIRONMENT_ALLOWED:
+        yield f"the environment is read in {', '.join(ENVIRONMENT_ALLOWED)} only"
+
+
 def check_file(root, path):
     text = (root / path).read_bytes().decode("utf-8", errors="replace")
     lines = text.split("\n")
@@ -54,7 +72,7 @@ def check_file(root, path):
     if len(lines) - 1 > MAX_LINES and path.suffix not in UNLIMITED and not generated:
         yield f"{path}: {len(lines) - 1} lines, more than {MAX_LINES}"
     for number, line in enumerate(lines, 1):
-        for problem in check_line(line, path.suffix):
+        for problem in (*check_line(line, path.suffix), *check_library_line(line, path)):
             yield f"{path}:{number}: {problem}"
 
 

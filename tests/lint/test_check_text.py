@@ -37,6 +37,20 @@ class Text(unittest.TestCase):
             found = problems("src/a.cpp", f"int f();\n{line}\n")
             self.assertIn(problem, found, line)
 
+    def test_library_calls(self):
+        for line, problem in [
+            ("  assert(x);", "not in a library: assert("),
+            ("  std::abort();", "not in a library: abort("),
+            ("  if (x) throw 1;", "not in a library: ) throw"),
+            ('  printf("x");', "not in a library: printf("),
+            ("  std::cerr << x;", "not in a library: std::cerr"),
+            ('  auto v = getenv("X");', "the environment is read in src/base/environment.cpp only"),
+        ]:
+            self.assertEqual(problems("src/a.cpp", line + "\n"), [problem], line)
+            self.assertEqual(problems("tests/a.cpp", line + "\n"), [], line)
+        for line in ("static_assert(true);", "snprintf(b, 1, x);", "// abort() is never called", "f(printf, 2, 3);"):
+            self.assertEqual(problems("src/a.cpp", line + "\n"), [], line)
+
     def test_files(self):
         self.assertEqual(problems("src/a.cpp", "int x;"), ["no newline at the end"])
         self.assertEqual(problems("src/a.cpp", "int x;\n" * 700), [])
