@@ -51,8 +51,10 @@ void check_assembler(std::string_view bytes) {
   a.flush(whole);
   FUZZ_CHECK(a.empty() && is_valid_utf8(whole));
   for (size_t from = 0, n = 1; from < bytes.size(); from += n, n = n % 3 + 1) {
-    b.append(bytes.substr(from, n), pieces);
-    FUZZ_CHECK(is_valid_utf8(pieces));
+    std::string piece;
+    b.append(bytes.substr(from, n), piece);
+    FUZZ_CHECK(is_valid_utf8(piece));
+    pieces += piece;
   }
   b.flush(pieces);
   FUZZ_CHECK(whole == pieces);

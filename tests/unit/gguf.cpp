@@ -2,6 +2,7 @@
 #include "src/formats/gguf.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -210,6 +211,34 @@ TEST(Gguf, ReportsFilesThatCannotBeMapped) {
   const Result<Checkpoint> empty = open_gguf(folder.write("empty.gguf", {}));
   EXPECT_EQ(empty.status().code, Code::format);
   EXPECT_EQ(open_gguf(std::string("a\0b", 3)).status().code, Code::invalid_argument);
+}
+
+TEST(Gguf, RefusesAFifoInsteadOfWaitingForIt) {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "fifo.gguf").string();
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const Result<Checkpoint> c = open_gguf(path);
+  EXPECT_EQ(c.status().code, Code::io);
+  EXPECT_NE(c.status().message.find("not a regular file"), std::string::npos) << c.status().message;
+}
+
+// A sparse file that really has the bytes its header claims: 600 MiB must not be copied.
+TEST(Gguf, RefusesAHeaderBeyondTheLimit) {
+  const TemporaryFolder folder;
+  GgufImage image;
+  image.text("long", "x");
+  Bytes bytes = image.build();
+  const uint64_t length = uint64_t{600} << 20;
+  std::memcpy(bytes.data() + image.at("value:long"), &length, sizeof(length));
+  const std::string path = folder.write("sparse.gguf", bytes);
+  std::error_code failure;
+  fs::resize_file(path, uint64_t{1} << 30, failure);
+  if (failure) GTEST_SKIP() << "this file system has no room for a sparse file: " << failure.message();
+  const Result<Checkpoint> c = open_gguf(path);
+  EXPECT_EQ(c.status().code, Code::unsupported);
+  EXPECT_NE(c.status().message.find("the value of metadata key 'long' would end at byte"), std::string::npos)
+      << c.status().message;
+  EXPECT_GT(c.status().required, c.status().available);
 }
 
 // ---- split files ----
