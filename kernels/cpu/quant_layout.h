@@ -110,8 +110,9 @@ static_assert(sizeof(Q8Group) == 44);
 inline constexpr uint32_t kQ8TinyBits = 0x0d800000;  // 2^-100
 inline constexpr uint32_t kQ8InfinityBits = 0x7f800000;
 
+// Whole cache lines, an odd number of them: rows a power of two apart would fall into the same few sets of a cache.
 static constexpr size_t q8_row_bytes(int64_t n_cols) {
-  return (static_cast<size_t>(n_cols / kGroup) * sizeof(Q8Group) + 63) / 64 * 64;
+  return ((static_cast<size_t>(n_cols / kGroup) * sizeof(Q8Group) + 63) / 64 | 1) * 64;
 }
 
 }  // namespace inlay::cpu
