@@ -1,4 +1,5 @@
-// Tokens that are cut out of a text before anything else looks at it: special tokens written in it, and user-defined ones.
+// Tokens that are cut out of a text before anything else looks at it: special tokens written in it, and user-defined
+// ones.
 #pragma once
 
 #include <array>
@@ -31,7 +32,7 @@ class AddedTokens {
   };
   const Entry* longest_at(std::string_view text) const;  // null if none begins there
 
-  std::vector<Entry> entries_;             // sorted by text
+  std::vector<Entry> entries_;              // sorted by text
   std::array<uint32_t, 257> first_byte_{};  // entries that begin with byte b: [first_byte_[b], first_byte_[b + 1])
 };
 

@@ -53,7 +53,8 @@ BpeTokenizer::BpeTokenizer(Vocabulary vocabulary, const PreTokenizer& rules)
   }
 }
 
-// Every text must have ids: each byte that well-formed UTF-8 can contain needs a token, unless there is an unknown token.
+// Every text must have ids: each byte that well-formed UTF-8 can contain needs a token, unless there is an unknown
+// token.
 Status BpeTokenizer::check_bytes() {
   if (vocabulary_.unknown >= 0) return {};
   for (int byte = 0; byte < 0xF5; ++byte)
@@ -95,7 +96,8 @@ Status BpeTokenizer::read_merge(std::string_view text, size_t rank, std::string&
   return {};
 }
 
-void BpeTokenizer::encode_fragment(std::string_view text, bool, MergeScratch& scratch, std::vector<int32_t>& out) const {
+void BpeTokenizer::encode_fragment(std::string_view text, bool, MergeScratch& scratch,
+                                   std::vector<int32_t>& out) const {
   auto word = [&](const char* begin, const char* end) {
     encode_word({begin, static_cast<size_t>(end - begin)}, scratch, out);
   };

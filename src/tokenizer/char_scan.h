@@ -21,12 +21,18 @@ constexpr std::array<CharClass, 128> ascii_classes() {
   std::array<CharClass, 128> out{};
   for (int c = 0; c < 128; ++c) {
     const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    const bool symbol = c == '$' || c == '+' || c == '<' || c == '=' || c == '>' || c == '^' || c == '`' || c == '|' || c == '~';
-    if (letter) out[c] = CharClass::letter;
-    else if (c >= '0' && c <= '9') out[c] = CharClass::number;
-    else if (c == ' ' || (c >= 9 && c <= 13)) out[c] = CharClass::space;
-    else if (symbol) out[c] = CharClass::symbol;
-    else if (c > ' ' && c < 127) out[c] = CharClass::punctuation;
+    const bool symbol =
+        c == '$' || c == '+' || c == '<' || c == '=' || c == '>' || c == '^' || c == '`' || c == '|' || c == '~';
+    if (letter)
+      out[c] = CharClass::letter;
+    else if (c >= '0' && c <= '9')
+      out[c] = CharClass::number;
+    else if (c == ' ' || (c >= 9 && c <= 13))
+      out[c] = CharClass::space;
+    else if (symbol)
+      out[c] = CharClass::symbol;
+    else if (c > ' ' && c < 127)
+      out[c] = CharClass::punctuation;
   }
   return out;
 }

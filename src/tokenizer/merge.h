@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -51,7 +52,7 @@ void merge_short(const Rule& rule, MergeScratch& scratch) {
     const auto i = static_cast<size_t>(best - merges.begin());
     symbols[i].end = symbols[i + 1].end;
     symbols[i].id = best->id;
-    symbols.erase(symbols.begin() + static_cast<ptrdiff_t>(i) + 1);
+    symbols.erase(symbols.begin() + static_cast<std::ptrdiff_t>(i) + 1);
     merges.erase(best);
     if (i > 0) merges[i - 1] = rule(symbols[i - 1], symbols[i]);
     if (i < merges.size()) merges[i] = rule(symbols[i], symbols[i + 1]);
@@ -94,8 +95,8 @@ class LongWordMerger {
     if (right == kNone) return false;
     const Merge merge = rule_(s_.symbols[left], s_.symbols[right]);
     if (merge.priority == kNoMerge) return false;
-    s_.heap.push_back({static_cast<uint64_t>(merge.priority) << 32 | left,
-                       s_.symbols[right].end - s_.symbols[left].begin, merge.id});
+    s_.heap.push_back(
+        {static_cast<uint64_t>(merge.priority) << 32 | left, s_.symbols[right].end - s_.symbols[left].begin, merge.id});
     return true;
   }
 
@@ -124,8 +125,10 @@ class LongWordMerger {
 
 template <class Rule>
 void merge_symbols(const Rule& rule, MergeScratch& scratch) {
-  if (scratch.symbols.size() <= kShortWord) merge_short(rule, scratch);
-  else LongWordMerger<Rule>(rule, scratch).run();
+  if (scratch.symbols.size() <= kShortWord)
+    merge_short(rule, scratch);
+  else
+    LongWordMerger<Rule>(rule, scratch).run();
 }
 
 }  // namespace inlay

@@ -102,8 +102,10 @@ void SpmTokenizer::append_merged(std::string_view word, MergeScratch& scratch, s
   };
   merge_symbols(rule, scratch);
   for (const Symbol& symbol : scratch.symbols) {
-    if (symbol.id >= 0) out.push_back(symbol.id);
-    else append_bytes(word.substr(symbol.begin, symbol.end - symbol.begin), out);
+    if (symbol.id >= 0)
+      out.push_back(symbol.id);
+    else
+      append_bytes(word.substr(symbol.begin, symbol.end - symbol.begin), out);
   }
 }
 

@@ -1,6 +1,6 @@
-// SentencePiece-style tokenizer: neighbouring characters merge into tokens, those of the highest score first; characters
-// that are no token become byte tokens. Spaces are characters like others; the vocabulary writes them as U+2581, and a
-// U+2581 in a text means the same.
+// SentencePiece-style tokenizer: neighbouring characters merge into tokens, those of the highest score first;
+// characters that are no token become byte tokens. Spaces are characters like others; the vocabulary writes them as
+// U+2581, and a U+2581 in a text means the same.
 #pragma once
 
 #include <array>

@@ -35,7 +35,8 @@ inline uint64_t hash_bytes(std::string_view bytes) {
   return mix_bits(mix_bits(h ^ word) + 0xD6E8FEB86659FD93ull);
 }
 
-// Of several tokens with the same bytes, the first normal one is found, otherwise the first. Points into the vocabulary.
+// Of several tokens with the same bytes, the first normal one is found, otherwise the first. Points into the
+// vocabulary.
 class TokenTable {
  public:
   explicit TokenTable(const Vocabulary& vocabulary);

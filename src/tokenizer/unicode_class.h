@@ -1,4 +1,5 @@
-// Classes of code points as the pre-tokenizers' patterns name them: \p{L}, \p{M}, \p{N}, \p{P}, \p{S}, and \s (White_Space).
+// Classes of code points as the pre-tokenizers' patterns name them: \p{L}, \p{M}, \p{N}, \p{P}, \p{S}, and \s
+// (White_Space).
 #pragma once
 
 #include <algorithm>

@@ -7,7 +7,8 @@
 namespace inlay {
 namespace {
 
-// Table 3-7 of the Unicode Standard: a lead byte fixes the length and the range of the second byte; later ones are 80..BF.
+// Table 3-7 of the Unicode Standard: a lead byte fixes the length and the range of the second byte; later ones
+// are 80..BF.
 struct Lead {
   uint32_t n_bytes;  // 0 if no sequence begins with this byte
   unsigned char second_low;
@@ -80,16 +81,21 @@ std::string_view well_formed(std::string_view text, std::string& storage) {
 
 void Utf8Assembler::append(std::string_view bytes, std::string& out) {
   while (n_held_ > 0 && !bytes.empty()) {
-    held_[n_held_++] = bytes.front();
-    const Utf8Sequence sequence = first_sequence({held_, static_cast<size_t>(n_held_)});
-    if (sequence.valid || sequence.incomplete) {
+    const size_t n = static_cast<size_t>(n_held_) & 3;  // at most three bytes are incomplete
+    held_[n] = bytes.front();
+    const Utf8Sequence sequence = first_sequence({held_, n + 1});
+    if (sequence.incomplete) {
+      ++n_held_;
       bytes.remove_prefix(1);
-      if (sequence.incomplete) continue;
-      out.append(held_, static_cast<size_t>(n_held_));
+      continue;
+    }
+    n_held_ = 0;
+    if (sequence.valid) {
+      out.append(held_, n + 1);
+      bytes.remove_prefix(1);
     } else {
       out.append(kReplacement);  // for the bytes held before: the new one does not continue them and begins anew
     }
-    n_held_ = 0;
   }
   while (!bytes.empty()) {
     const size_t n = well_formed_prefix(bytes);

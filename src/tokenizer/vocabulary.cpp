@@ -16,16 +16,31 @@ constexpr std::string_view kSpace = "\xE2\x96\x81";  // U+2581, which SPM vocabu
 
 // Names under which models end a turn or a text, whatever the type that a converter gave them.
 constexpr std::string_view kEndNames[] = {
-    "</s>",      "<eos>",          "<|endoftext|>", "<|end_of_text|>", "<|im_end|>",         "<|eot_id|>",
-    "<|eom_id|>", "<end_of_turn>", "<|end|>",       "<|return|>",      "<|call|>",           "<|calls|>",
-    "<|flush|>", "<EOT>",          "_<EOT>",        "[EOT]",           "[EOS]",              "<end_of_utterance>",
+    "</s>",
+    "<eos>",
+    "<|endoftext|>",
+    "<|end_of_text|>",
+    "<|im_end|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<end_of_turn>",
+    "<|end|>",
+    "<|return|>",
+    "<|call|>",
+    "<|calls|>",
+    "<|flush|>",
+    "<EOT>",
+    "_<EOT>",
+    "[EOT]",
+    "[EOS]",
+    "<end_of_utterance>",
     "<\xEF\xBD\x9C"
     "end\xE2\x96\x81of\xE2\x96\x81sentence\xEF\xBD\x9C>",
 };
 // Fill-in-the-middle models end a completion with these.
 constexpr std::string_view kFillEndNames[] = {
-    "<|fim_pad|>", "<fim-pad>", "<fim_pad>", "<PAD>", "[PAD]", "<|fim_repo|>", "<|repo_name|>", "<fim-repo>", "<REPO>",
-    "<reponame>", "<|file_sep|>",
+    "<|fim_pad|>",   "<fim-pad>",  "<fim_pad>", "<PAD>",      "[PAD]",        "<|fim_repo|>",
+    "<|repo_name|>", "<fim-repo>", "<REPO>",    "<reponame>", "<|file_sep|>",
 };
 
 template <size_t N>
@@ -60,7 +75,8 @@ class VocabularyReader {
 
   Status check_count(std::string_view key, size_t count) const {
     if (count == texts_.size()) return {};
-    return error(Code::format, "%s has %zu elements, but %s has %zu", key.data(), count, kTokensKey.data(), texts_.size());
+    return error(Code::format, "%s has %zu elements, but %s has %zu", key.data(), count, kTokensKey.data(),
+                 texts_.size());
   }
 
   Status read_kinds() {
@@ -113,8 +129,11 @@ class VocabularyReader {
     const std::string_view text = texts_[i];
     switch (v_.kinds[i]) {
       case TokenKind::unknown:
-      case TokenKind::control: v_.bytes.append(text); return {};
-      case TokenKind::unused: return {};
+      case TokenKind::control:
+        v_.bytes.append(text);
+        return {};
+      case TokenKind::unused:
+        return {};
       case TokenKind::user_defined:
         v_.bytes.append(text);
         v_.matchable[i] = !text.empty() && (model_ == TokenizerModel::bpe || text.find(' ') == text.npos);
@@ -122,7 +141,8 @@ class VocabularyReader {
       case TokenKind::byte:
         if (model_ == TokenizerModel::spm) return append_byte(i);
         break;
-      case TokenKind::normal: break;
+      case TokenKind::normal:
+        break;
     }
     v_.matchable[i] = append_normal(text) && !text.empty();
     return {};
@@ -151,7 +171,10 @@ class VocabularyReader {
     const std::string_view text = texts_[i];
     const auto digit = [&](size_t at) {
       const char c = text[at];
-      return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+      return c >= '0' && c <= '9'   ? c - '0'
+             : c >= 'A' && c <= 'F' ? c - 'A' + 10
+             : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                                    : -1;
     };
     if (text.size() != 6 || !text.starts_with("<0x") || text[5] != '>' || digit(3) < 0 || digit(4) < 0)
       return error(Code::format, "%s[%zu] has the type of a byte, but its text is not of the form <0xAB>",
@@ -166,8 +189,8 @@ class VocabularyReader {
     if (metadata_.find(key) == nullptr) return -1;
     INLAY_ASSIGN(const uint64_t id, metadata_.get_u64(key));
     if (id >= texts_.size())
-      return error(Code::format, "%s is %llu, but there are %zu tokens", key.c_str(), static_cast<unsigned long long>(id),
-                   texts_.size());
+      return error(Code::format, "%s is %llu, but there are %zu tokens", key.c_str(),
+                   static_cast<unsigned long long>(id), texts_.size());
     return static_cast<int32_t>(id);
   }
 

@@ -29,7 +29,7 @@ struct Vocabulary {
   int32_t unknown = -1;
   bool add_bos = false;
   bool add_eos = false;
-  bool add_space_prefix = false;  // SPM only
+  bool add_space_prefix = false;    // SPM only
   bool strips_after_added = false;  // the text's white space after an added token belongs to it (the Phi-3 models)
 
   int32_t size() const { return static_cast<int32_t>(kinds.size()); }

@@ -110,8 +110,10 @@ TextSpan find_spaced_run(const char* begin, const char* end, Predicate wanted) {
   const char* run = skip_while(begin, end, [&, at = begin](const Char& c) mutable {
     if (wanted(c)) return false;
     at += c.n_bytes;
-    if (!is_space(c)) from = at;
-    else from = at - c.n_bytes;
+    if (!is_space(c))
+      from = at;
+    else
+      from = at - c.n_bytes;
     return true;
   });
   if (run == end) return {end, end};
@@ -125,8 +127,8 @@ struct Range {
 
 template <size_t N>
 bool in_ranges(const Range (&ranges)[N], uint32_t value) {
-  const Range* after =
-      std::upper_bound(std::begin(ranges), std::end(ranges), value, [](uint32_t v, const Range& r) { return v < r.first; });
+  const Range* after = std::upper_bound(std::begin(ranges), std::end(ranges), value,
+                                        [](uint32_t v, const Range& r) { return v < r.first; });
   return after != std::begin(ranges) && value <= after[-1].last;
 }
 
@@ -157,8 +159,8 @@ constexpr Range kEastAsian[] = {{0x800, 0x9FA5}, {0xAC00, 0xD7FF}};
 
 bool is_listed_punctuation(const Char& c) {
   const uint32_t v = c.value;
-  return c.is(CharClass::punctuation) || v == '$' || v == '+' || v == '<' || v == '=' || v == '>' || v == '^' || v == '~' ||
-         v == '|';
+  return c.is(CharClass::punctuation) || v == '$' || v == '+' || v == '<' || v == '=' || v == '>' || v == '^' ||
+         v == '~' || v == '|';
 }
 
 }  // namespace

@@ -40,7 +40,8 @@ int main(int argc, char** argv) {
   inlay::Result<std::unique_ptr<inlay::Tokenizer>> tokenizer = inlay::Tokenizer::from_metadata(file->metadata());
   if (!tokenizer.ok() || *tokenizer == nullptr) return fail(argv[1], tokenizer.status().message);
   const inlay::Tokenizer& t = **tokenizer;
-  const double load = best_seconds(repetitions, [&] { auto again = inlay::Tokenizer::from_metadata(file->metadata()); });
+  const double load =
+      best_seconds(repetitions, [&] { auto again = inlay::Tokenizer::from_metadata(file->metadata()); });
 
   std::ifstream in(argv[2], std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
@@ -52,7 +53,9 @@ int main(int argc, char** argv) {
     back.clear();
     if (!t.decode(ids, {}, back).ok()) std::abort();
   });
-  std::printf("{\"tokens\": %d, \"load_ms\": %.1f, \"bytes\": %zu, \"ids\": %zu, \"encode_mb_s\": %.1f, \"decode_mb_s\": %.1f}\n",
-              t.n_tokens(), load * 1e3, text.size(), ids.size(), text.size() / encode / 1e6, text.size() / decode / 1e6);
+  std::printf(
+      "{\"tokens\": %d, \"load_ms\": %.1f, \"bytes\": %zu, \"ids\": %zu, \"encode_mb_s\": %.1f, \"decode_mb_s\": "
+      "%.1f}\n",
+      t.n_tokens(), load * 1e3, text.size(), ids.size(), text.size() / encode / 1e6, text.size() / decode / 1e6);
   return 0;
 }

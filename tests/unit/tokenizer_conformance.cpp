@@ -161,7 +161,8 @@ INSTANTIATE_TEST_SUITE_P(Fixtures, TokenizerConformance,
                                            Case{"starcoder", false}),
                          [](const auto& param_info) {
                            std::string name = param_info.param.name;
-                           std::replace_if(name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
+                           std::replace_if(
+                               name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
                            return name;
                          });
 

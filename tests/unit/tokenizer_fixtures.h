@@ -49,10 +49,14 @@ class JsonReader {
     Json out;
     out.present = true;
     const char c = peek();
-    if (c == '{' || c == '[') read_container(c == '{', out);
-    else if (c == '"') out.text = string();
-    else if (c == '-' || (c >= '0' && c <= '9')) out.number = number();
-    else word(out);
+    if (c == '{' || c == '[')
+      read_container(c == '{', out);
+    else if (c == '"')
+      out.text = string();
+    else if (c == '-' || (c >= '0' && c <= '9'))
+      out.number = number();
+    else
+      word(out);
     return out;
   }
 
@@ -118,8 +122,10 @@ class JsonReader {
   std::string string() {
     std::string out;
     for (++at_; text_.at(at_) != '"';) {
-      if (text_[at_] == '\\') ++at_, escape(out);
-      else out.push_back(text_[at_++]);
+      if (text_[at_] == '\\')
+        ++at_, escape(out);
+      else
+        out.push_back(text_[at_++]);
     }
     ++at_;
     return out;

@@ -37,9 +37,7 @@ class Sha256 {
   }
 
  private:
-  static uint32_t fraction_bits(long double x) {
-    return static_cast<uint32_t>((x - std::floor(x)) * 4294967296.0L);
-  }
+  static uint32_t fraction_bits(long double x) { return static_cast<uint32_t>((x - std::floor(x)) * 4294967296.0L); }
 
   void block(const char* data) {
     std::array<uint32_t, 64> w{};
@@ -52,7 +50,8 @@ class Sha256 {
     std::array<uint32_t, 8> s = state_;
     for (int i = 0; i < 64; ++i) {
       const uint32_t choice = (s[4] & s[5]) ^ (~s[4] & s[6]), majority = (s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]);
-      const uint32_t a = s[7] + (std::rotr(s[4], 6) ^ std::rotr(s[4], 11) ^ std::rotr(s[4], 25)) + choice + round_[i] + w[i];
+      const uint32_t a =
+          s[7] + (std::rotr(s[4], 6) ^ std::rotr(s[4], 11) ^ std::rotr(s[4], 25)) + choice + round_[i] + w[i];
       const uint32_t b = (std::rotr(s[0], 2) ^ std::rotr(s[0], 13) ^ std::rotr(s[0], 22)) + majority;
       s = {a + b, s[0], s[1], s[2], s[3] + a, s[4], s[5], s[6]};
     }
