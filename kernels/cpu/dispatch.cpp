@@ -71,7 +71,7 @@ bool supported(Isa isa) {
 
 const Kernels& kernels(Isa isa) {
 #if INLAY_X86_KERNELS
-  if (isa == Isa::avx512) return avx512_table();
+  if (isa == Isa::avx512) return features().avx512_bf16 ? avx512_bf16_table() : avx512_table();
   if (isa == Isa::avx2) return avx2_table();
 #endif
   (void)isa;

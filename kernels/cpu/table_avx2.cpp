@@ -1,11 +1,14 @@
+#include "kernels/cpu/float_ops.h"
 #include "kernels/cpu/tables.h"
 
 namespace inlay::cpu {
 namespace {
 
+// No kernel of this table takes the bf16 form.
 void prepare(ActivationForm form, const float* x, int64_t n_cols, int64_t ld_x, int64_t m_begin, int64_t m_end,
              void* out) {
-  if (form == ActivationForm::q8) return avx2::prepare_q8(x, n_cols, ld_x, m_begin, m_end, out);
+  const auto prepare_form = form == ActivationForm::q8 ? avx2::prepare_q8 : avx2::prepare_f32;
+  prepare_form(x, n_cols, ld_x, m_begin, m_end, out);
 }
 
 Kernels make_table() {
@@ -15,6 +18,9 @@ Kernels make_table() {
   table.activation_row_bytes = activation_row_bytes;
   table.prepare = prepare;
   add_quant_linear(table, avx2::quant_linear);
+  avx2::add_float_linear(table);
+  avx2::add_elementwise(table);
+  avx2::add_attention(table);
   return table;
 }
 

@@ -1,11 +1,20 @@
+#include "kernels/cpu/float_ops.h"
 #include "kernels/cpu/tables.h"
 
 namespace inlay::cpu {
 namespace {
 
+// No kernel of this table takes the bf16 form.
 void prepare(ActivationForm form, const float* x, int64_t n_cols, int64_t ld_x, int64_t m_begin, int64_t m_end,
              void* out) {
-  if (form == ActivationForm::q8) return avx512::prepare_q8(x, n_cols, ld_x, m_begin, m_end, out);
+  const auto prepare_form = form == ActivationForm::q8 ? avx512::prepare_q8 : avx512::prepare_f32;
+  prepare_form(x, n_cols, ld_x, m_begin, m_end, out);
+}
+
+void prepare_with_bf16(ActivationForm form, const float* x, int64_t n_cols, int64_t ld_x, int64_t m_begin,
+                       int64_t m_end, void* out) {
+  if (form == ActivationForm::bf16) return avx512bf16::prepare_bf16(x, n_cols, ld_x, m_begin, m_end, out);
+  prepare(form, x, n_cols, ld_x, m_begin, m_end, out);
 }
 
 Kernels make_table() {
@@ -15,6 +24,17 @@ Kernels make_table() {
   table.activation_row_bytes = activation_row_bytes;
   table.prepare = prepare;
   add_quant_linear(table, avx512::quant_linear);
+  avx512::add_float_linear(table);
+  avx512::add_elementwise(table);
+  avx512::add_attention(table);
+  return table;
+}
+
+Kernels make_bf16_table() {
+  Kernels table = make_table();
+  table.name = "avx512-vnni-bf16";
+  table.prepare = prepare_with_bf16;
+  avx512bf16::add_float_linear(table);
   return table;
 }
 
@@ -22,6 +42,11 @@ Kernels make_table() {
 
 const Kernels& avx512_table() {
   static const Kernels table = make_table();
+  return table;
+}
+
+const Kernels& avx512_bf16_table() {
+  static const Kernels table = make_bf16_table();
   return table;
 }
 

@@ -1,11 +1,14 @@
+#include "kernels/cpu/float_ops.h"
 #include "kernels/cpu/tables.h"
 
 namespace inlay::cpu {
 namespace {
 
+// No kernel of this table takes the bf16 form.
 void prepare(ActivationForm form, const float* x, int64_t n_cols, int64_t ld_x, int64_t m_begin, int64_t m_end,
              void* out) {
-  if (form == ActivationForm::q8) return generic::prepare_q8(x, n_cols, ld_x, m_begin, m_end, out);
+  const auto prepare_form = form == ActivationForm::q8 ? generic::prepare_q8 : generic::prepare_f32;
+  prepare_form(x, n_cols, ld_x, m_begin, m_end, out);
 }
 
 Kernels make_table() {
@@ -15,6 +18,9 @@ Kernels make_table() {
   table.activation_row_bytes = activation_row_bytes;
   table.prepare = prepare;
   add_quant_linear(table, generic::quant_linear);
+  generic::add_float_linear(table);
+  generic::add_elementwise(table);
+  generic::add_attention(table);
   return table;
 }
 

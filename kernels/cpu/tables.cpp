@@ -1,11 +1,12 @@
 #include "kernels/cpu/tables.h"
 
+#include "kernels/cpu/float_ops.h"
+
 namespace inlay::cpu {
 
 size_t activation_row_bytes(ActivationForm form, int64_t n_cols) {
   if (form == ActivationForm::q8) return q8_activation_row_bytes(n_cols);
-  const size_t element = form == ActivationForm::f32 ? 4 : 2;
-  return (static_cast<size_t>(n_cols) * element + 63) / 64 * 64;
+  return float_activation_row_bytes(form == ActivationForm::f32 ? 4 : 2, n_cols);
 }
 
 void add_quant_linear(Kernels& table, LinearFn (*quant_linear)(DType)) {

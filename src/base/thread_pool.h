@@ -54,7 +54,8 @@ class ThreadPool {
   // Calls body(begin, end, thread) for chunks of at most `grain` items that cover [0, n_items) once each, and returns
   // when all are done (n_items < 2^52). `thread` is in [0, size()) and no two running chunks share it. Chunks must not
   // throw. Calls from several threads run one after the other; a call from inside a body of this pool runs inline, on
-  // that body's thread.
+  // that body's thread. (A body may use another pool, but that pool's bodies must not come back to this one: the two
+  // loops would wait for each other.)
   void parallel_for(int64_t n_items, int64_t grain, LoopBody body);
 
  private:

@@ -1,0 +1,14 @@
+#include "kernels/cpu/avx2/vec16.h"
+
+#include "kernels/cpu/float_ops.h"
+#include "kernels/cpu/simd/elementwise.h"
+
+namespace inlay::cpu::avx2 {
+
+void add_elementwise(Kernels& table) {
+  table.rms_norm = rms_norm;
+  table.rope = rope;
+  table.silu_mul = silu_mul;
+}
+
+}  // namespace inlay::cpu::avx2

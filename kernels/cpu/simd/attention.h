@@ -1,0 +1,340 @@
+// Causal attention over a paged FP16 cache.
+//
+// Layout: a block of 32 positions is (n_kv_heads, d_head, 32) halfs in the K pool, so that the scores of 32 positions
+// are lanes, and (n_kv_heads, 32, d_pad) in the V pool, d_pad being d_head rounded up to 16. Both take the same bytes.
+//
+// The queries of all heads that share a KV head are its rows, row = query * group + head in group. An item takes up to
+// kRowBlock rows through the cache in chunks of kChunk positions: scores (dot_block.h), softmax numerators against the
+// chunk's own maximum, their product with V; each chunk's (maximum, sum, output) is merged into the running one in the
+// order of the chunks. With few queries the chunks are items too, their results go through the scratch memory and
+// attention_merge does the same merging in the same order. So a query has the same bits however the work was cut.
+//
+// Bounds: one query, the reading of the cache (each half once for all heads of the group); many, the multiply-adds:
+// 2 conversions from FP16 per 2 x kRows of them.
+//
+// Included by one file of each instruction set after its vec16.h; everything has internal linkage.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/cpu/cpu_kernels.h"
+#include "kernels/cpu/simd/dot_block.h"
+#include "kernels/cpu/simd/exp.h"
+
+namespace inlay::cpu {
+namespace {
+
+constexpr int64_t kBlockTokens = 32;
+constexpr int64_t kChunk = 256;  // positions; part of the definition of a result's bits
+constexpr int64_t kRowBlock = 24;
+constexpr int64_t kMaxHead = 256;
+constexpr int64_t kLd = kMaxHead + 16;     // of rows of floats: an odd number of cache lines (float_ops.h says why)
+constexpr int64_t kSplitBelow = 32;        // fewer items than this: chunks become items as well ...
+constexpr size_t kMaxScratch = 64u << 20;  // ... unless their results need more memory than this
+
+static_assert(kChunk <= kMaxHead, "rows hold scores as well");
+
+int64_t round_up_16(int64_t n) { return (n + 15) / 16 * 16; }
+int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+float vector_max(const Vec16& v) {
+  float lanes[16];
+  v.store(lanes);
+  float max = lanes[0];
+  for (int i = 1; i < 16; ++i) max = max > lanes[i] ? max : lanes[i];
+  return max;
+}
+float vector_sum(const Vec16& v) {
+  float lanes[16];
+  v.store(lanes);
+  for (int width = 8; width > 0; width /= 2) {
+    for (int i = 0; i < width; ++i) lanes[i] += lanes[i + width];
+  }
+  return lanes[0];
+}
+
+// How a call is cut.
+struct Cut {
+  int64_t group;       // query heads per KV head
+  int64_t rows;        // per KV head
+  int64_t row_blocks;  // per KV head
+  int64_t chunks;
+  int64_t d_pad;
+  bool split;  // chunks are items
+
+  int64_t partial_floats() const { return d_pad + 16; }  // output, then maximum and sum, of one row and chunk
+};
+
+Cut cut_of(const AttentionArgs& a) {
+  Cut c;
+  c.group = a.n_heads / a.n_kv_heads;
+  c.rows = a.m * c.group;
+  c.row_blocks = (c.rows + kRowBlock - 1) / kRowBlock;
+  c.chunks = (a.first_position + a.m + kChunk - 1) / kChunk;
+  c.d_pad = round_up_16(a.d_head);
+  const size_t scratch = static_cast<size_t>(a.m * a.n_heads * c.chunks * c.partial_floats()) * sizeof(float);
+  c.split = c.chunks > 1 && a.n_kv_heads * c.row_blocks < kSplitBelow && scratch <= kMaxScratch;
+  return c;
+}
+
+size_t kv_block_bytes(int64_t n_kv_heads, int64_t d_head, int64_t block_tokens) {
+  if (block_tokens != kBlockTokens || d_head < 1 || d_head > kMaxHead) return 0;
+  return static_cast<size_t>(n_kv_heads * round_up_16(d_head) * kBlockTokens) * 2;
+}
+
+void kv_append(const KvAppendArgs& a, int64_t m_begin, int64_t m_end) {
+  const int64_t d_pad = round_up_16(a.d_head);
+  const int64_t head_halfs = d_pad * kBlockTokens;
+  uint16_t* k_pool = static_cast<uint16_t*>(a.k_pool);
+  uint16_t* v_pool = static_cast<uint16_t*>(a.v_pool);
+  for (int64_t j = m_begin; j < m_end; ++j) {
+    const int64_t slot = a.positions[j] % kBlockTokens;
+    const int64_t block = a.block_table[a.positions[j] / kBlockTokens];
+    for (int64_t h = 0; h < a.n_kv_heads; ++h) {
+      const int64_t head = (block * a.n_kv_heads + h) * head_halfs;
+      for (int64_t i = 0; i < a.d_head; i += 16) {
+        const int64_t from = j * a.ld + h * a.d_head + i, n = smaller(a.d_head - i, 16);
+        Vec16::load_n(a.v + from, n).store_f16(v_pool + head + slot * d_pad + i);
+        uint16_t k[16];
+        Vec16::load_n(a.k + from, n).store_f16(k);
+        for (int64_t l = 0; l < n; ++l) k_pool[head + (i + l) * kBlockTokens + slot] = k[l];
+      }
+    }
+  }
+}
+
+// What an item works with: rows of one KV head. Row i of the block is row first_row + i of the head.
+struct RowBlock {
+  const AttentionArgs* args;
+  Cut cut;
+  int64_t kv_head, first_row, n_rows;
+  alignas(64) float q[kRowBlock][kLd];
+  float s[kRowBlock][kLd];  // scores of a chunk, then softmax numerators
+  float o[kRowBlock][kLd];  // output of a chunk
+  float max[kRowBlock], sum[kRowBlock];
+
+  int64_t query(int64_t i) const { return (first_row + i) / cut.group; }
+  int64_t head(int64_t i) const { return kv_head * cut.group + (first_row + i) % cut.group; }
+  // Keys of the chunk that row i sees.
+  int64_t n_keys(int64_t i, int64_t chunk) const {
+    const int64_t n = args->first_position + query(i) + 1 - chunk * kChunk;
+    return n < 0 ? 0 : smaller(n, kChunk);
+  }
+  // KV head's part of the block that holds the positions from `position` on.
+  const char* keys_or_values(const void* pool, int64_t position) const {
+    const int64_t block = args->block_table[position / kBlockTokens];
+    return static_cast<const char*>(pool) + (block * args->n_kv_heads + kv_head) * cut.d_pad * kBlockTokens * 2;
+  }
+};
+
+void load_queries(RowBlock& b) {
+  const int64_t d_head = b.args->d_head;
+  for (int64_t i = 0; i < b.n_rows; ++i) {
+    const float* q = b.args->q + b.query(i) * b.args->ld_q + b.head(i) * d_head;
+    for (int64_t d = 0; d < d_head; d += 16) {
+      const int64_t n = smaller(d_head - d, 16);
+      Vec16::load_n(q + d, n).store_n(b.q[i] + d, n);
+    }
+  }
+}
+
+// w: FP16 tiles of 16 lanes next to each other, n_vectors of them; step_stride in bytes.
+void dot_f16(const char* w, ptrdiff_t step_stride, int64_t n_vectors, int64_t n_rows, DotBlock b) {
+  b.tile_stride = 32;
+  b.step_stride = step_stride;
+  b.prefetch = nullptr;
+  float* acc = b.acc;
+  int64_t v = 0;
+  for (; v + Vec16::kTiles <= n_vectors; v += Vec16::kTiles) {
+    b.w = w + v * 32;
+    b.acc = acc + v * 16;
+    dot_rows<StepF16, Vec16::kTiles>(n_rows, b);
+  }
+  for (; v < n_vectors; ++v) {
+    b.w = w + v * 32;
+    b.acc = acc + v * 16;
+    dot_rows<StepF16, 1>(n_rows, b);
+  }
+}
+
+// Scores of rows [first, n_rows) and all blocks of the chunk that any of them sees.
+void chunk_scores(RowBlock& b, int64_t first, int64_t chunk) {
+  const int64_t n_keys = b.n_keys(b.n_rows - 1, chunk);
+  for (int64_t t = 0; t < n_keys; t += kBlockTokens) {
+    DotBlock d;
+    d.a = reinterpret_cast<const char*>(b.q[first]);
+    d.a_stride = kLd * 4;
+    d.n_steps = b.args->d_head;
+    d.acc = b.s[first] + t;
+    d.acc_stride = kLd;
+    d.fresh = true;
+    dot_f16(b.keys_or_values(b.args->k_pool, chunk * kChunk + t), kBlockTokens * 2, kBlockTokens / 16, b.n_rows - first,
+            d);
+  }
+}
+
+// Row i's scores become exp(scale * score - maximum); fills max[i] and sum[i].
+void chunk_softmax(RowBlock& b, int64_t i, int64_t n_keys) {
+  float* s = b.s[i];
+  const int64_t padded = round_up_16(n_keys);
+  const Vec16 scale = Vec16::broadcast(b.args->scale);
+  for (int64_t t = 0; t < padded; t += 16) (Vec16::load(s + t) * scale).store(s + t);
+  for (int64_t t = n_keys; t < padded; ++t) s[t] = -__builtin_inff();
+  Vec16 max_lanes = Vec16::broadcast(-__builtin_inff());
+  for (int64_t t = 0; t < padded; t += 16) max_lanes = max(max_lanes, Vec16::load(s + t));
+  b.max[i] = vector_max(max_lanes);
+  const Vec16 max = Vec16::broadcast(b.max[i]);
+  Vec16 sum = Vec16::zero();
+  for (int64_t t = 0; t < padded; t += 16) {
+    const Vec16 p = exp(Vec16::load(s + t) - max);
+    p.store(s + t);
+    sum = sum + p;
+  }
+  b.sum[i] = vector_sum(sum);
+}
+
+// Adds the values of keys [begin, end) of the chunk, weighted, to the output of rows [first, last).
+void chunk_values(RowBlock& b, int64_t first, int64_t last, int64_t chunk, int64_t begin, int64_t end) {
+  for (int64_t t = begin; t < end;) {
+    const int64_t in_block = t % kBlockTokens;
+    const int64_t n = smaller(kBlockTokens - in_block, end - t);
+    const ptrdiff_t token_bytes = b.cut.d_pad * 2;
+    DotBlock d;
+    d.a = reinterpret_cast<const char*>(b.s[first] + t);
+    d.a_stride = kLd * 4;
+    d.n_steps = n;
+    d.acc = b.o[first];
+    d.acc_stride = kLd;
+    d.fresh = t == 0;
+    const char* values = b.keys_or_values(b.args->v_pool, chunk * kChunk + t) + in_block * token_bytes;
+    dot_f16(values, token_bytes, b.cut.d_pad / 16, last - first, d);
+    t += n;
+  }
+}
+
+// Fills max, sum and o of the rows that see any of the chunk, which are [result, n_rows).
+int64_t attend_chunk(RowBlock& b, int64_t chunk) {
+  int64_t first = 0;
+  while (first < b.n_rows && b.n_keys(first, chunk) == 0) ++first;
+  if (first == b.n_rows) return first;
+  chunk_scores(b, first, chunk);
+  for (int64_t i = first; i < b.n_rows; ++i) chunk_softmax(b, i, b.n_keys(i, chunk));
+  // What all rows see together, then the rest of each: a row must not even add zero times a later value.
+  const int64_t common = b.n_keys(first, chunk);
+  chunk_values(b, first, b.n_rows, chunk, 0, common);
+  for (int64_t i = first; i < b.n_rows; ++i) chunk_values(b, i, i + 1, chunk, common, b.n_keys(i, chunk));
+  return first;
+}
+
+// The softmax of the chunks seen so far: weights are relative to exp(max).
+struct Running {
+  float max = -__builtin_inff();
+  float sum = 0;
+
+  // Takes in a chunk's result; out: d_pad floats of output so far (anything before the first chunk).
+  void merge(float chunk_max, float chunk_sum, const float* chunk_out, int64_t d_pad, float* out) {
+    const bool first = max == -__builtin_inff() && sum == 0;
+    const float new_max = chunk_max < max ? max : chunk_max;
+    float factors[16] = {};
+    factors[0] = max - new_max;
+    factors[1] = chunk_max - new_max;
+    exp(Vec16::load(factors)).store(factors);
+    const Vec16 old_factor = Vec16::broadcast(factors[0]), chunk_factor = Vec16::broadcast(factors[1]);
+    for (int64_t d = 0; d < d_pad; d += 16) {
+      const Vec16 old = first ? Vec16::zero() : Vec16::load(out + d);
+      fma(old, old_factor, Vec16::load(chunk_out + d) * chunk_factor).store(out + d);
+    }
+    sum = sum * factors[0] + chunk_sum * factors[1];
+    max = new_max;
+  }
+
+  void finish(const float* out, int64_t d_head, float* to) const {
+    const Vec16 total = Vec16::broadcast(sum);
+    for (int64_t d = 0; d < d_head; d += 16) {
+      const int64_t n = smaller(d_head - d, 16);
+      (Vec16::load(out + d) / total).store_n(to + d, n);
+    }
+  }
+};
+
+float* output_of(const AttentionArgs& a, int64_t query, int64_t head) {
+  return a.out + query * a.ld_out + head * a.d_head;
+}
+
+// A row's result of a chunk in the scratch memory.
+int64_t partial_offset(const AttentionArgs& a, const Cut& cut, int64_t query, int64_t head, int64_t chunk) {
+  return ((query * a.n_heads + head) * cut.chunks + chunk) * cut.partial_floats();
+}
+
+void attend_one_chunk(RowBlock& b, int64_t chunk, float* scratch) {
+  for (int64_t i = attend_chunk(b, chunk); i < b.n_rows; ++i) {
+    float* to = scratch + partial_offset(*b.args, b.cut, b.query(i), b.head(i), chunk);
+    for (int64_t d = 0; d < b.cut.d_pad; d += 16) Vec16::load(b.o[i] + d).store(to + d);
+    to[b.cut.d_pad] = b.max[i];
+    to[b.cut.d_pad + 1] = b.sum[i];
+  }
+}
+
+void attend_all_chunks(RowBlock& b) {
+  alignas(64) float out[kRowBlock][kLd];
+  Running running[kRowBlock];
+  for (int64_t chunk = 0; b.n_keys(b.n_rows - 1, chunk) > 0; ++chunk) {
+    for (int64_t i = attend_chunk(b, chunk); i < b.n_rows; ++i) {
+      running[i].merge(b.max[i], b.sum[i], b.o[i], b.cut.d_pad, out[i]);
+    }
+  }
+  for (int64_t i = 0; i < b.n_rows; ++i) {
+    running[i].finish(out[i], b.args->d_head, output_of(*b.args, b.query(i), b.head(i)));
+  }
+}
+
+int64_t attention_items(const AttentionArgs& a) {
+  const Cut c = cut_of(a);
+  return a.n_kv_heads * c.row_blocks * (c.split ? c.chunks : 1);
+}
+
+size_t attention_scratch_bytes(const AttentionArgs& a) {
+  const Cut c = cut_of(a);
+  return c.split ? static_cast<size_t>(partial_offset(a, c, a.m, 0, 0)) * sizeof(float) : 0;
+}
+
+void attention(const AttentionArgs& a, int64_t item_begin, int64_t item_end, void* scratch) {
+  RowBlock b;
+  b.args = &a;
+  b.cut = cut_of(a);
+  for (int64_t item = item_begin; item < item_end; ++item) {
+    int64_t rest = item;
+    const int64_t chunk = b.cut.split ? rest % b.cut.chunks : 0;
+    if (b.cut.split) rest /= b.cut.chunks;
+    b.kv_head = rest % a.n_kv_heads;
+    // The last rows see the most keys: they come first, so that threads end together.
+    b.first_row = (b.cut.row_blocks - 1 - rest / a.n_kv_heads) * kRowBlock;
+    b.n_rows = smaller(b.cut.rows - b.first_row, kRowBlock);
+    load_queries(b);
+    if (b.cut.split) {
+      attend_one_chunk(b, chunk, static_cast<float*>(scratch));
+    } else {
+      attend_all_chunks(b);
+    }
+  }
+}
+
+void attention_merge(const AttentionArgs& a, int64_t m_begin, int64_t m_end, const void* scratch) {
+  const Cut cut = cut_of(a);
+  if (!cut.split) return;
+  alignas(64) float out[kLd];
+  for (int64_t query = m_begin; query < m_end; ++query) {
+    const int64_t chunks = (a.first_position + query) / kChunk + 1;
+    for (int64_t head = 0; head < a.n_heads; ++head) {
+      Running running;
+      for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+        const float* p = static_cast<const float*>(scratch) + partial_offset(a, cut, query, head, chunk);
+        running.merge(p[cut.d_pad], p[cut.d_pad + 1], p, cut.d_pad, out);
+      }
+      running.finish(out, a.d_head, output_of(a, query, head));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace inlay::cpu

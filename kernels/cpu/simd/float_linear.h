@@ -1,0 +1,98 @@
+// Linear layers of F32, F16 and BF16 weights:
+//
+//   out[j][row] = dot(W[row], x[j]) (+ bias[row]) (+ out[j][row]),   the dot product summed in the order of the columns
+//
+// Weights lie in tiles of 16 rows, lanes along the rows (float_ops.h). A pair of tiles is taken through all activation
+// rows before the next one, in blocks of columns that keep its weights in the L2 cache: memory is read once however
+// many rows there are, and the activations stream from L2 or L3 at 2 bytes (BF16) per 32 multiply-adds.
+// While the rows go by, the next pair is requested from memory line by line.
+//
+// Bounds: one row, the reading of the weights; many rows, the multiply-adds.
+//
+// Included by one file of each instruction set after its vec16.h; everything has internal linkage.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "kernels/cpu/float_ops.h"
+#include "kernels/cpu/simd/dot_block.h"
+
+namespace inlay::cpu {
+namespace {
+
+constexpr int64_t kMaxRows = 384;         // activation rows per pass, for which accumulators lie on the stack
+constexpr int64_t kStepsPerBlock = 2048;  // x 2 tiles x 64 bytes = 256 KiB of weights
+
+// T tiles from `tile` on, activation rows [m_begin, m_end), at most kMaxRows.
+template <class Step, int T, int kStepBytes>
+void linear_tiles(const LinearArgs& args, int64_t tile, int64_t m_begin, int64_t m_end) {
+  constexpr int64_t kColumns = Step::kColumns;  // per step
+  const int64_t n_steps = (args.n_cols + kColumns - 1) / kColumns;
+  const int64_t tile_bytes = n_steps * kStepBytes;
+  const int64_t row_bytes = static_cast<int64_t>(
+      float_activation_row_bytes(static_cast<size_t>(Step::kActivationBytes / kColumns), args.n_cols));
+  const char* weights = static_cast<const char*>(args.weights) + tile * tile_bytes;
+  const char* activations = static_cast<const char*>(args.activations) + m_begin * row_bytes;
+  const int64_t m = m_end - m_begin;
+
+  alignas(64) float acc[kMaxRows][T * 16];
+  for (int64_t s = 0; s < n_steps; s += kStepsPerBlock) {
+    DotBlock b;
+    b.w = weights + s * kStepBytes;
+    b.tile_stride = tile_bytes;
+    b.step_stride = kStepBytes;
+    b.a = activations + s * Step::kActivationBytes;
+    b.a_stride = row_bytes;
+    b.n_steps = n_steps - s < kStepsPerBlock ? n_steps - s : kStepsPerBlock;
+    b.acc = acc[0];
+    b.acc_stride = T * 16;
+    b.fresh = s == 0;
+    b.prefetch = nullptr;
+    dot_rows<Step, T>(m, b);
+  }
+  for (int64_t j = 0; j < m; ++j) {
+    for (int t = 0; t < T; ++t) {
+      const int64_t row = (tile + t) * kTileRows;
+      const int64_t n = args.n_rows - row < kTileRows ? args.n_rows - row : kTileRows;
+      float* out = args.out + (m_begin + j) * args.ld_out + row;
+      Vec16 y = Vec16::load(acc[j] + 16 * t);
+      if (args.bias) y = y + Vec16::load_n(args.bias + row, n);
+      if (args.add_to_out) y = Vec16::load_n(out, n) + y;
+      y.store_n(out, n);
+    }
+  }
+}
+
+template <class Step, int kStepBytes>
+void linear(const LinearArgs& args, int64_t tile_begin, int64_t tile_end, int64_t m_begin, int64_t m_end) {
+  for (int64_t m = m_begin; m < m_end; m += kMaxRows) {
+    const int64_t end = m_end - m < kMaxRows ? m_end : m + kMaxRows;
+    int64_t tile = tile_begin;
+    for (; tile + Vec16::kTiles <= tile_end; tile += Vec16::kTiles) {
+      linear_tiles<Step, Vec16::kTiles, kStepBytes>(args, tile, m, end);
+    }
+    for (; tile < tile_end; ++tile) linear_tiles<Step, 1, kStepBytes>(args, tile, m, end);
+  }
+}
+
+// Copies rows and fills them up with zeros.
+[[maybe_unused]] void prepare_f32_rows(const float* x, int64_t n_cols, int64_t ld_x, int64_t m_begin, int64_t m_end,
+                                       void* out) {
+  const size_t row_bytes = float_activation_row_bytes(4, n_cols);
+  const size_t used = static_cast<size_t>(n_cols) * 4;
+  for (int64_t j = m_begin; j < m_end; ++j) {
+    char* to = static_cast<char*>(out) + static_cast<size_t>(j) * row_bytes;
+    memcpy(to, x + j * ld_x, used);
+    memset(to + used, 0, row_bytes - used);
+  }
+}
+
+[[maybe_unused]] LinearKernel float_kernel(DType type, ActivationForm form, LinearFn run) {
+  const FloatPacking& packing = float_packing(type);
+  return {form, run, packing.tile_bytes, packing.pack, packing.unpack_row};
+}
+
+}  // namespace
+}  // namespace inlay::cpu

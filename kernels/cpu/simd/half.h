@@ -1,0 +1,48 @@
+// FP16 and BF16 to and from float in plain integer arithmetic. Static: compiled for several instruction sets.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+namespace inlay::cpu {
+
+[[maybe_unused]] static inline float float_from_bits(uint32_t bits) {
+  float f;
+  memcpy(&f, &bits, 4);
+  return f;
+}
+
+[[maybe_unused]] static inline uint32_t bits_of(float f) {
+  uint32_t bits;
+  memcpy(&bits, &f, 4);
+  return bits;
+}
+
+[[maybe_unused]] static inline float float_from_bf16(uint16_t h) {
+  return float_from_bits(static_cast<uint32_t>(h) << 16);
+}
+
+[[maybe_unused]] static inline float float_from_f16(uint16_t h) {
+  const uint32_t sign = static_cast<uint32_t>(h & 0x8000u) << 16;
+  const uint32_t magnitude = h & 0x7fffu;
+  // A subnormal is magnitude * 2^-24, exactly; the rest is a shift and another exponent bias (infinities, NaNs: 255).
+  const uint32_t subnormal = bits_of(static_cast<float>(static_cast<int32_t>(magnitude)) * 0x1p-24f);
+  const uint32_t normal = (magnitude << 13) + (magnitude >= 0x7c00u ? (255u - 31u) << 23 : (127u - 15u) << 23);
+  return float_from_bits(sign | (magnitude < 0x0400u ? subnormal : normal));
+}
+
+// Rounds to nearest, ties to even, as the processor's instruction does.
+[[maybe_unused]] static inline uint16_t f16_from_float(float f) {
+  const uint32_t bits = bits_of(f);
+  const uint16_t sign = static_cast<uint16_t>((bits >> 16) & 0x8000u);
+  const uint32_t magnitude = bits & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) return static_cast<uint16_t>(sign | 0x7e00u | ((magnitude >> 13) & 0x1ffu));  // NaN
+  if (magnitude >= 0x477ff000u) return static_cast<uint16_t>(sign | 0x7c00u);
+  if (magnitude < 0x38800000u) {  // subnormal: adding 0.5 leaves the value in units of 2^-24 in the low bits
+    return static_cast<uint16_t>(sign | (bits_of(float_from_bits(magnitude) + 0.5f) - 0x3f000000u));
+  }
+  const uint32_t rounded = magnitude + 0xfffu + ((magnitude >> 13) & 1u) - ((127u - 15u) << 23);
+  return static_cast<uint16_t>(sign | (rounded >> 13));
+}
+
+}  // namespace inlay::cpu

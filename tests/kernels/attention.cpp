@@ -1,0 +1,236 @@
+// Attention over the paged FP16 cache against the reference on an F32 cache that holds the same (FP16-rounded) values.
+#include "kernels/ref/attention.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "kernels/cpu/simd/half.h"
+#include "kernels/ref/kv_cache.h"
+#include "tests/kernels/float_data.h"
+
+namespace inlay {
+namespace {
+
+using cpu::Kernels;
+
+constexpr int64_t kBlockTokens = 32;
+
+struct Shape {
+  int64_t n_heads, n_kv_heads, d_head, first_position, m;
+};
+
+// The first_position + m keys and values of a sequence, its last m queries, and a block table in random order.
+struct Problem {
+  Shape s;
+  int64_t n_tokens, n_blocks;
+  std::vector<float> q, k, v;
+  std::vector<int32_t> table, positions;
+  float scale;
+
+  explicit Problem(const Shape& shape)
+      : s(shape), n_tokens(shape.first_position + shape.m), n_blocks((n_tokens + kBlockTokens - 1) / kBlockTokens) {
+    q = test::random_floats(s.m * s.n_heads * s.d_head, 1);
+    k = test::random_floats(n_tokens * s.n_kv_heads * s.d_head, 2);
+    v = test::random_floats(n_tokens * s.n_kv_heads * s.d_head, 3);
+    for (auto* values : {&k, &v}) {
+      for (float& x : *values) x = cpu::float_from_f16(cpu::f16_from_float(x));
+    }
+    table.resize(static_cast<size_t>(n_blocks) + 1);
+    std::iota(table.begin(), table.end(), 0);
+    std::shuffle(table.begin(), table.end(), std::mt19937(7));
+    table.resize(static_cast<size_t>(n_blocks));  // one block of the pool belongs to nobody
+    positions.resize(static_cast<size_t>(n_tokens));
+    std::iota(positions.begin(), positions.end(), 0);
+    scale = 1.0f / std::sqrt(static_cast<float>(s.d_head));
+  }
+
+  KvAppendArgs append(void* k_pool, void* v_pool) const {
+    return {k.data(), v.data(),     k_pool,   v_pool,       positions.data(),       table.data(),
+            n_tokens, s.n_kv_heads, s.d_head, kBlockTokens, s.n_kv_heads * s.d_head};
+  }
+
+  // Queries [begin, end) of the m.
+  AttentionArgs attend(const void* k_pool, const void* v_pool, float* out, int64_t ld_out, int64_t begin,
+                       int64_t end) const {
+    const int64_t ld = s.n_heads * s.d_head;
+    return {q.data() + begin * ld,
+            out + begin * ld_out,
+            k_pool,
+            v_pool,
+            table.data(),
+            end - begin,
+            s.first_position + begin,
+            s.n_heads,
+            s.n_kv_heads,
+            s.d_head,
+            kBlockTokens,
+            ld,
+            ld_out,
+            scale};
+  }
+
+  std::vector<float> exact() const {
+    std::vector<float> k_pool(ref::kv_block_bytes(s.n_kv_heads, s.d_head, kBlockTokens) / 4 *
+                              static_cast<size_t>(n_blocks + 1));
+    std::vector<float> v_pool(k_pool.size()), out(q.size());
+    ref::kv_append(append(k_pool.data(), v_pool.data()), 0, n_tokens);
+    ref::attention(attend(k_pool.data(), v_pool.data(), out.data(), s.n_heads * s.d_head, 0, s.m), 0, s.m);
+    return out;
+  }
+};
+
+// A cache filled by the kernels. Everything not written is NaN, so that whatever is read beyond the keys shows.
+struct Cache {
+  std::vector<uint16_t> k, v;
+
+  Cache(const Kernels& kernels, const Problem& p)
+      : k(kernels.kv_block_bytes(p.s.n_kv_heads, p.s.d_head, kBlockTokens) / 2 * static_cast<size_t>(p.n_blocks + 1),
+          0x7fff),
+        v(k.size(), 0x7fff) {
+    kernels.kv_append(p.append(k.data(), v.data()), p.n_tokens / 2, p.n_tokens);
+    kernels.kv_append(p.append(k.data(), v.data()), 0, p.n_tokens / 2);
+  }
+};
+
+// Queries m_at_once at a time, items in reverse order and in runs of `items_at_once`.
+std::vector<float> run(const Kernels& kernels, const Problem& p, const Cache& cache, int64_t m_at_once,
+                       int64_t items_at_once) {
+  test::GuardedRows out(p.s.m, p.s.n_heads * p.s.d_head);
+  for (int64_t begin = 0; begin < p.s.m; begin += m_at_once) {
+    const int64_t end = std::min(begin + m_at_once, p.s.m);
+    const AttentionArgs args = p.attend(cache.k.data(), cache.v.data(), out.data(), out.ld(), begin, end);
+    const size_t bytes = kernels.attention_scratch_bytes(args);
+    std::vector<float> scratch(bytes / 4 + 1, NAN);
+    const int64_t items = kernels.attention_items(args);
+    for (int64_t last = items; last > 0; last -= items_at_once) {
+      kernels.attention(args, std::max<int64_t>(last - items_at_once, 0), last, scratch.data());
+    }
+    for (int64_t j = args.m - 1; j >= 0; --j) kernels.attention_merge(args, j, j + 1, scratch.data());
+    EXPECT_TRUE(std::isnan(scratch.back())) << "scratch memory overrun";
+  }
+  EXPECT_TRUE(out.guards_intact()) << kernels.name;
+  return out.values();
+}
+
+std::string describe(const Kernels& k, const Shape& s) {
+  return std::string(k.name) + ": " + std::to_string(s.n_heads) + " heads, " + std::to_string(s.n_kv_heads) +
+         " kv, d_head " + std::to_string(s.d_head) + ", first " + std::to_string(s.first_position) + ", m " +
+         std::to_string(s.m);
+}
+
+constexpr double kLimit = 1e-11;
+
+TEST(Attention, MatchesTheReference) {
+  std::vector<Shape> shapes;
+  for (const int64_t n : {1, 2, 31, 32, 33, 63, 64, 255, 256, 257, 512, 1023, 1024, 1025}) {
+    shapes.push_back({4, 2, 64, n - 1, 1});
+    shapes.push_back({4, 2, 64, 0, std::min<int64_t>(n, 300)});
+    if (n > 20) shapes.push_back({6, 1, 32, n - 20, 40});
+  }
+  for (const int64_t d_head : {8, 16, 24, 40, 64, 72, 80, 96, 112, 128, 192, 256}) {
+    shapes.push_back({4, 2, d_head, 290, 7});
+    shapes.push_back({2, 2, d_head, 0, 1});
+  }
+  for (const int64_t group : {1, 2, 4, 6, 8, 32}) shapes.push_back({group * 2, 2, 64, 300, 17});
+  for (int64_t m = 1; m <= 40; ++m) shapes.push_back({3, 3, 16, 230, m});
+  for (const Kernels* k : test::all_tables()) {
+    for (const Shape& s : shapes) {
+      const Problem p(s);
+      const Cache cache(*k, p);
+      EXPECT_LT(test::nmse(run(*k, p, cache, s.m, 1000000), p.exact()), kLimit) << describe(*k, s);
+    }
+  }
+}
+
+TEST(Attention, AQueryHasTheSameBitsInAnyBatchAndCut) {
+  // Short and long, with chunks as items and without; a query alone, in ragged parts, in the whole prefill.
+  const Shape shapes[] = {
+      {4, 2, 64, 0, 300}, {6, 2, 128, 700, 70}, {8, 8, 80, 240, 33}, {12, 1, 16, 1000, 50}, {32, 8, 64, 0, 512}};
+  for (const Kernels* k : test::all_tables()) {
+    for (const Shape& s : shapes) {
+      if (k->isa == cpu::Isa::generic && s.m > 300) continue;  // slow
+      const Problem p(s);
+      const Cache cache(*k, p);
+      const auto whole = run(*k, p, cache, s.m, 1000000);
+      for (const auto& [m_at_once, items_at_once] :
+           {std::pair<int64_t, int64_t>{1, 1}, {1, 3}, {5, 1}, {17, 1000000}, {s.m, 1}}) {
+        const auto cut = run(*k, p, cache, m_at_once, items_at_once);
+        EXPECT_TRUE(test::same_bits(whole.data(), cut.data(), static_cast<int64_t>(whole.size())))
+            << describe(*k, s) << ", " << m_at_once << " queries and " << items_at_once << " items at once";
+      }
+    }
+  }
+}
+
+TEST(Attention, ChunksBecomeItemsForOneQueryOnly) {
+  const Kernels& k = cpu::kernels(cpu::best_isa());
+  const Problem one({16, 2, 64, 4095, 1}), many({64, 32, 64, 4095, 512});
+  const AttentionArgs a = one.attend(nullptr, nullptr, nullptr, 0, 0, 1),
+                      b = many.attend(nullptr, nullptr, nullptr, 0, 0, 512);
+  EXPECT_EQ(k.attention_items(a), 2 * 16);
+  EXPECT_GT(k.attention_scratch_bytes(a), 0u);
+  EXPECT_EQ(k.attention_scratch_bytes(b), 0u);
+  EXPECT_EQ(k.kv_block_bytes(2, 64, 16), 0u) << "other block sizes are refused";
+  EXPECT_EQ(k.kv_block_bytes(2, 264, 32), 0u);
+}
+
+TEST(Attention, ExtremeScoresStayFinite) {
+  for (const Kernels* k : test::all_tables()) {
+    Problem p({2, 1, 32, 500, 9});
+    p.scale = 60.0f;  // one key takes nearly everything
+    const Cache cache(*k, p);
+    EXPECT_LT(test::nmse(run(*k, p, cache, 9, 1), p.exact()), 1e-8) << k->name;
+  }
+}
+
+TEST(Attention, NegativeControls) {
+  for (const Kernels* k : test::all_tables()) {
+    const Problem p({4, 2, 64, 290, 5});
+    const auto exact = p.exact();
+    const Cache cache(*k, p);
+    Problem wrong = p;
+    wrong.scale *= 1.01f;
+    EXPECT_GT(test::nmse(run(*k, wrong, cache, 5, 1), exact), kLimit) << "scale";
+    wrong = p;
+    std::swap(wrong.table[0], wrong.table[9]);
+    EXPECT_GT(test::nmse(run(*k, wrong, cache, 5, 1), exact), kLimit) << "block table";
+    wrong = p;
+    wrong.s.first_position -= 1;
+    EXPECT_GT(test::nmse(run(*k, wrong, cache, 5, 1), exact), kLimit) << "the newest key is left out";
+    wrong = p;
+    wrong.s.first_position += 1;
+    EXPECT_GT(test::nmse(run(*k, wrong, cache, 5, 1), exact), kLimit) << "a key that was never written";
+    Cache changed = cache;
+    const size_t block = changed.v.size() / static_cast<size_t>(p.n_blocks + 1);
+    changed.v[static_cast<size_t>(p.table[3]) * block + 5] ^= 0x0200;
+    EXPECT_GT(test::nmse(run(*k, p, changed, 5, 1), exact), kLimit) << "one bit of one value";
+  }
+}
+
+TEST(Half, RoundsAsTheProcessorDoes) {
+  // Every FP16 value survives; what lies between two goes to the nearest, ties to even, in every instruction set.
+  for (uint32_t h = 0; h < 0x10000; ++h) {
+    const float f = cpu::float_from_f16(static_cast<uint16_t>(h));
+    if (std::isnan(f)) continue;
+    ASSERT_EQ(cpu::f16_from_float(f), h);
+  }
+  const auto values = test::random_floats(64 * 512, 11);
+  std::vector<float> x = values;
+  for (size_t i = 0; i < x.size(); ++i) x[i] = std::ldexp(x[i], static_cast<int>(i % 48) - 30);
+  std::vector<int32_t> table = {0, 1}, positions(64);
+  std::iota(positions.begin(), positions.end(), 0);
+  std::vector<std::vector<uint16_t>> pools;
+  for (const Kernels* k : test::all_tables()) {
+    std::vector<uint16_t> kp(k->kv_block_bytes(2, 256, 32)), vp(kp.size());
+    k->kv_append({x.data(), x.data(), kp.data(), vp.data(), positions.data(), table.data(), 64, 2, 256, 32, 512}, 0,
+                 64);
+    kp.insert(kp.end(), vp.begin(), vp.end());
+    pools.push_back(kp);
+    EXPECT_TRUE(pools.back() == pools.front()) << k->name;
+  }
+}
+
+}  // namespace
+}  // namespace inlay
