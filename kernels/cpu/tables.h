@@ -9,7 +9,7 @@ namespace inlay::cpu {
 const Kernels& generic_table();
 const Kernels& avx2_table();
 const Kernels& avx512_table();
-const Kernels& avx512_bf16_table();
+const Kernels& avx512_bf16_table();  // avx512's, with BF16 matrices multiplied by BF16 activations
 
 // What all tables share.
 size_t activation_row_bytes(ActivationForm form, int64_t n_cols);

@@ -176,7 +176,7 @@ void measure(DType type, cpu::Isa isa, Shape shape, const Options& options) {
   if (!kernel.run) return;
   const bool slow = isa == cpu::Isa::generic;
   Matrices matrices(type, kernel, shape, (slow ? 16u : 192u) << 20);
-  const int passes = slow || options.quick ? 3 : 8;
+  const int passes = slow || options.quick ? 3 : 50;  // of a few milliseconds
   const int threads = options.threads;
   const double one = decode_speed(kernels, kernel, matrices, shape, 1, passes);
   const double all = decode_speed(kernels, kernel, matrices, shape, threads, passes);

@@ -324,6 +324,21 @@ TEST(Dispatch, BestIsSupportedAndNamesItself) {
   }
 }
 
+TEST(Dispatch, TablesAreComplete) {
+  for (int isa = 0; isa < static_cast<int>(Isa::count); ++isa) {
+    if (!cpu::supported(static_cast<Isa>(isa))) continue;
+    const cpu::Kernels& k = cpu::kernels(static_cast<Isa>(isa));
+    for (size_t type = 0; type < static_cast<size_t>(DType::count); ++type) {
+      const cpu::LinearKernel& linear = k.linear[type];
+      EXPECT_TRUE(linear.run && linear.tile_bytes && linear.pack && linear.unpack_row)
+          << k.name << kDTypeTable[type].name;
+    }
+    EXPECT_TRUE(k.activation_row_bytes && k.prepare && k.rms_norm && k.rope && k.silu_mul) << k.name;
+    EXPECT_TRUE(k.kv_block_bytes && k.kv_append && k.attention_items && k.attention_scratch_bytes) << k.name;
+    EXPECT_TRUE(k.attention && k.attention_merge) << k.name;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, LinearQuant, testing::ValuesIn(all_cases()), case_name);
 
 }  // namespace
