@@ -16,11 +16,22 @@ have_cmake() { command -v cmake >/dev/null && at_least "$(cmake --version | awk 
 have_compiler() { command -v c++ >/dev/null && echo 'int main() {}' | c++ -std=c++20 -x c++ -fsyntax-only - 2>/dev/null; }
 have_gtest() { echo '#include <gtest/gtest.h>' | c++ -x c++ -fsyntax-only - 2>/dev/null; }
 
+have_python() {
+  local name
+  for name in python3 python3.11 python3.12 python3.13; do
+    "$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && return 0
+  done
+  return 1
+}
+python_package() {  # Ubuntu 22.04 has 3.10 as python3 and 3.11 beside it
+  if command -v python3 >/dev/null; then echo python3.11; else echo python3; fi
+}
+
 missing_packages() {
   have_compiler || echo build-essential
   have_cmake || echo cmake
   command -v ninja >/dev/null || echo ninja-build
-  command -v python3 >/dev/null || echo python3
+  have_python || python_package
   { have_compiler && have_gtest; } || echo libgtest-dev
   [ -f /usr/include/nlohmann/json.hpp ] || echo nlohmann-json3-dev
   command -v dpkg-source >/dev/null || ! command -v apt-get >/dev/null || echo dpkg-dev

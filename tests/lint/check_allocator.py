@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+"""Fails unless a library's operator new and delete lead to a mimalloc of its own, which nobody outside can see.
+
+Usage: check_allocator.py LIBRARY
+"""
+import subprocess
+import sys
+
+CALLS = {"_Znwm": "mi_malloc", "_ZnwmSt11align_val_t": "mi_malloc_aligned", "_ZdlPv": "mi_free"}
+
+
+def output(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def main():
+    library = sys.argv[1]
+    problems = []
+    for operator, function in CALLS.items():
+        code = output("objdump", "-d", "--no-show-raw-insn", f"--disassemble={operator}", library)
+        if f"<{operator}>:" not in code:
+            problems.append(f"{operator} is not inside")
+        elif f"<{function}>" not in code:
+            problems.append(f"{operator} does not lead to {function}")
+    for line in output("nm", "-D", library).splitlines():
+        name = line.split()[-1].split("@")[0]
+        if name.startswith(("mi_", "_mi_")) or name in CALLS:
+            problems.append(f"{name} is visible from outside or comes from there")
+    print("\n".join(problems) if problems else "the allocator is private")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
