@@ -1,0 +1,215 @@
+#include "examples/cli/benchmark.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+namespace inlay::cli {
+namespace {
+
+constexpr int32_t kWarmUpTokens = 8, kDepthWarmUpTokens = 16, kBatchWarmUpSteps = 4;
+
+class Stopwatch {
+ public:
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+int32_t largest(const std::vector<int32_t>& values) { return values.empty() ? 0 : *std::max_element(values.begin(), values.end()); }
+
+}  // namespace
+
+int32_t BenchmarkPlan::n_context() const {
+  int32_t n = std::max({n_drawn, largest(prompts) + kWarmUpTokens, kDepthWarmUpTokens});
+  if (!depths.empty()) n = std::max(n, largest(depths) + std::max(n_drawn, kDepthWarmUpTokens));
+  // One more: the token that the last step draws.
+  if (!batches.empty()) n = std::max(n, batch_prompt + std::max(batch_steps, kBatchWarmUpSteps) + 2);
+  return n;
+}
+
+int32_t BenchmarkPlan::max_sessions() const { return std::max(1, largest(batches)); }
+
+Benchmark::Benchmark(const inlay_engine* engine, const BenchmarkPlan& plan)
+    : engine_(engine),
+      plan_(plan),
+      n_vocab_(static_cast<uint64_t>(info_of(engine).n_vocab)),
+      logits_(n_vocab_),
+      events_(static_cast<size_t>(plan.max_sessions())) {}
+
+bool Benchmark::ok(inlay_status status, const inlay_error& error, const std::string& what) {
+  if (status == INLAY_OK) return true;
+  error_ = describe(what, error);
+  return false;
+}
+
+std::vector<int32_t> Benchmark::tokens(uint64_t seed, int32_t n) const {
+  std::vector<int32_t> ids(static_cast<size_t>(n));
+  for (size_t i = 0; i < ids.size(); ++i) {  // the finalizer of SplitMix64 over a counter
+    uint64_t z = (seed + i + 1) * 0x9E3779B97F4A7C15u;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    ids[i] = static_cast<int32_t>((z ^ (z >> 31)) % n_vocab_);
+  }
+  return ids;
+}
+
+bool Benchmark::copy_logits(inlay_session* session) {
+  inlay_error error;
+  size_t needed = 0;
+  return ok(inlay_session_copy_logits(session, logits_.data(), logits_.size(), &needed, &error), error, "no logits");
+}
+
+bool Benchmark::feed(inlay_session* session, const std::vector<int32_t>& ids) {
+  inlay_error error;
+  if (ids.empty()) return true;
+  return ok(inlay_prefill(session, ids.data(), ids.size(), nullptr, &error), error, "prefill") && copy_logits(session);
+}
+
+bool Benchmark::feed_singly(inlay_session* session, const std::vector<int32_t>& ids) {
+  inlay_error error;
+  for (const int32_t& id : ids) {
+    if (!ok(inlay_prefill(session, &id, 1, nullptr, &error), error, "prefill of one token") || !copy_logits(session)) return false;
+  }
+  return true;
+}
+
+bool Benchmark::cut_back(inlay_session* session, int32_t n_tokens) {
+  inlay_error error;
+  return ok(inlay_session_truncate(session, static_cast<size_t>(n_tokens), &error), error, "truncate");
+}
+
+bool Benchmark::run() {
+  {
+    const SessionPtr session = make_session(engine_, sized<inlay_session_params>());
+    if (!warm_up(session.get()) || !measure_prompts(session.get()) || !measure_depths(session.get())) return false;
+  }
+  return measure_batches();
+}
+
+bool Benchmark::warm_up(inlay_session* session) {
+  if (plan_.prompts.empty() && plan_.depths.empty()) return true;
+  const int32_t n = plan_.prompts.empty() ? kDepthWarmUpTokens : plan_.prompts.front();
+  for (int i = 0; i < 2; ++i) {
+    if (!cut_back(session, 0) || !feed(session, tokens(1, n)) || !cut_back(session, n / 2)) return false;
+    if (!feed_singly(session, tokens(2, std::min(n, kWarmUpTokens)))) return false;
+  }
+  return true;
+}
+
+bool Benchmark::measure_prompts(inlay_session* session) {
+  for (const int32_t n : plan_.prompts) {
+    std::vector<double> seconds;
+    for (int32_t r = 0; r < plan_.n_repetitions; ++r) {
+      const std::vector<int32_t> ids = tokens(1000003u * static_cast<uint64_t>(r + 1), n);
+      if (!cut_back(session, 0)) return false;
+      const Stopwatch watch;
+      if (!feed(session, ids)) return false;
+      seconds.push_back(watch.seconds());
+    }
+    add("pp" + std::to_string(n), n, seconds);
+  }
+  return true;
+}
+
+bool Benchmark::measure_depths(inlay_session* session) {
+  for (const int32_t depth : plan_.depths) {
+    if (!cut_back(session, 0) || !feed(session, tokens(3, depth))) return false;
+    if (!feed_singly(session, tokens(4, std::min(plan_.n_drawn, kDepthWarmUpTokens)))) return false;
+    std::vector<double> seconds;
+    for (int32_t r = 0; r < plan_.n_repetitions; ++r) {
+      const std::vector<int32_t> ids = tokens(5000011u * static_cast<uint64_t>(r + 1), plan_.n_drawn);
+      if (!cut_back(session, depth)) return false;
+      const Stopwatch watch;
+      if (!feed_singly(session, ids)) return false;
+      seconds.push_back(watch.seconds());
+    }
+    add("tg" + std::to_string(plan_.n_drawn) + "@" + std::to_string(depth), plan_.n_drawn, seconds);
+  }
+  return true;
+}
+
+// One token more than the prompt: a session that was cut back runs its last token in the next step, so that every step
+// runs one token with batch_prompt or more before it.
+bool Benchmark::fill_batch(std::vector<SessionPtr>& owned, int32_t n_sessions) {
+  auto params = sized<inlay_session_params>();
+  params.flags = INLAY_SESSION_IGNORE_END_OF_GENERATION;
+  inlay_error error;
+  for (int32_t i = 0; i < n_sessions; ++i) {
+    inlay_session* session = nullptr;
+    if (!ok(inlay_session_create(engine_, &params, &session, &error), error, "session " + std::to_string(i))) return false;
+    owned.emplace_back(session);
+    if (!feed(session, tokens(7 + 100003u * static_cast<uint64_t>(i), plan_.batch_prompt + 1))) return false;
+  }
+  return true;
+}
+
+bool Benchmark::step_batch(const std::vector<inlay_session*>& sessions, int32_t n_steps) {
+  inlay_error error;
+  for (int32_t i = 0; i < n_steps; ++i) {
+    if (!ok(inlay_decode_step(sessions.data(), sessions.size(), events_.data(), sizeof(inlay_event), &error), error, "decode step")) {
+      return false;
+    }
+    for (inlay_session* session : sessions) {
+      if (!copy_logits(session)) return false;
+    }
+  }
+  return true;
+}
+
+bool Benchmark::measure_batches() {
+  for (const int32_t n_sessions : plan_.batches) {
+    std::vector<SessionPtr> owned;
+    if (!fill_batch(owned, n_sessions)) return false;
+    std::vector<inlay_session*> sessions;
+    for (const SessionPtr& session : owned) sessions.push_back(session.get());
+    if (!step_batch(sessions, std::min(plan_.batch_steps, kBatchWarmUpSteps))) return false;
+    std::vector<double> seconds;
+    for (int32_t r = 0; r < plan_.n_repetitions; ++r) {
+      for (inlay_session* session : sessions) {
+        if (!cut_back(session, plan_.batch_prompt + 1)) return false;
+      }
+      const Stopwatch watch;
+      if (!step_batch(sessions, plan_.batch_steps)) return false;
+      seconds.push_back(watch.seconds());
+    }
+    add("batch" + std::to_string(n_sessions), static_cast<double>(n_sessions) * plan_.batch_steps, seconds);
+  }
+  return true;
+}
+
+void Benchmark::add(const std::string& key, double n_tokens, std::vector<double> seconds) {
+  std::sort(seconds.begin(), seconds.end());
+  const size_t n = seconds.size();
+  const double median = n % 2 == 1 ? seconds[n / 2] : (seconds[n / 2 - 1] + seconds[n / 2]) / 2.0;
+  measured_.push_back({key, n_tokens / median, n_tokens / seconds.back(), n_tokens / seconds.front()});
+  const Measurement& m = measured_.back();
+  std::fprintf(stderr, "%s: %.2f tokens/s, %.2f to %.2f\n", key.c_str(), m.median, m.low, m.high);
+}
+
+void Benchmark::report(JsonLine& line) const {
+  for (const Measurement& m : measured_) line.number(m.key, m.median, 2);
+}
+
+void Benchmark::report_ranges(JsonLine& line) const {
+  for (const Measurement& m : measured_) line.pair(m.key, m.low, m.high, 2);
+}
+
+double seconds_of_others() {
+  std::FILE* file = std::fopen("/proc/stat", "re");
+  if (!file) return -1.0;
+  // Ticks as user, nice, system, idle, iowait, irq, softirq, steal.
+  unsigned long long t[8] = {};
+  const int n = std::fscanf(file, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", t, t + 1, t + 2, t + 3, t + 4, t + 5, t + 6, t + 7);
+  std::fclose(file);
+  timespec own = {};
+  if (n != 8 || clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &own) != 0) return -1.0;
+  const double busy = static_cast<double>(t[0] + t[1] + t[2] + t[5] + t[6] + t[7]) / static_cast<double>(sysconf(_SC_CLK_TCK));
+  return busy - static_cast<double>(own.tv_sec) - static_cast<double>(own.tv_nsec) * 1e-9;
+}
+
+}  // namespace inlay::cli

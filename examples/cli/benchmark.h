@@ -1,0 +1,75 @@
+// Measures prefill, decode at a depth, and decode of several sessions, on a loaded engine.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "examples/cli/engine.h"
+#include "examples/cli/json_line.h"
+
+namespace inlay::cli {
+
+struct BenchmarkPlan {
+  std::vector<int32_t> prompts = {512, 2048};
+  std::vector<int32_t> depths = {0, 2048, 8192, 16384};
+  std::vector<int32_t> batches = {2, 4, 8, 16, 32};
+  int32_t n_repetitions = 5;
+  int32_t n_drawn = 128;       // tokens of a repetition at a depth
+  int32_t batch_prompt = 128;  // tokens already in each session of a batch
+  int32_t batch_steps = 64;    // of a repetition of a batch
+
+  // What the engine must be loaded with.
+  int32_t n_context() const;
+  int32_t max_sessions() const;
+};
+
+class Benchmark {
+ public:
+  Benchmark(const inlay_engine* engine, const BenchmarkPlan& plan);
+
+  // False if a call failed; error() tells why, and what was measured before is kept.
+  bool run();
+  const std::string& error() const { return error_; }
+  // Adds a key for each measurement, in tokens per second.
+  void report(JsonLine& line) const;
+  // Adds the smallest and largest value of each.
+  void report_ranges(JsonLine& line) const;
+
+ private:
+  struct Measurement {
+    std::string key;
+    double median, low, high;  // tokens per second
+  };
+  bool ok(inlay_status status, const inlay_error& error, const std::string& what);
+  // `n` fixed tokens, well mixed over the vocabulary, those that `seed` stands for.
+  std::vector<int32_t> tokens(uint64_t seed, int32_t n) const;
+  // Runs the tokens as one prompt, until the logits of the last are on the host.
+  bool feed(inlay_session* session, const std::vector<int32_t>& ids);
+  // Runs them one at a time, each until its logits are on the host.
+  bool feed_singly(inlay_session* session, const std::vector<int32_t>& ids);
+  bool cut_back(inlay_session* session, int32_t n_tokens);
+  bool copy_logits(inlay_session* session);
+
+  bool warm_up(inlay_session* session);
+  bool measure_prompts(inlay_session* session);
+  bool measure_depths(inlay_session* session);
+  bool measure_batches();
+  bool fill_batch(std::vector<SessionPtr>& owned, int32_t n_sessions);
+  bool step_batch(const std::vector<inlay_session*>& sessions, int32_t n_steps);
+  void add(const std::string& key, double n_tokens, std::vector<double> seconds);
+
+  const inlay_engine* engine_;
+  BenchmarkPlan plan_;
+  uint64_t n_vocab_;
+  std::vector<float> logits_;
+  std::vector<inlay_event> events_;
+  std::vector<Measurement> measured_;
+  std::string error_;
+};
+
+// Seconds of processor time that everything else on the machine has taken, processors taken away by a host included;
+// negative where the system does not tell.
+double seconds_of_others();
+
+}  // namespace inlay::cli

@@ -1,0 +1,205 @@
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+
+#include "examples/cli/benchmark.h"
+#include "examples/cli/commands.h"
+#include "examples/cli/engine.h"
+#include "examples/cli/synthetic_model.h"
+
+namespace inlay::cli {
+namespace {
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+struct BenchRequest {
+  std::string path;
+  SyntheticRequest synthetic;
+  bool has_shape = false, has_recipe = false, quick = false, list = false;
+  BenchmarkPlan plan;
+  LoadOptions load;
+};
+
+// A loaded model, and what the line says about how it came to be.
+struct Subject {
+  EnginePtr engine;
+  std::string name;
+  uint64_t n_bytes = 0;
+  double load_seconds = 0.0;
+  double generate_seconds = 0.0;  // not part of load_seconds
+};
+
+// The short form; options that are given as well take precedence, wherever they stand.
+void apply_quick(int argc, char** argv, BenchRequest& r) {
+  for (int i = 0; i < argc; ++i) r.quick = r.quick || std::string(argv[i]) == "--quick";
+  if (!r.quick) return;
+  r.plan.prompts = {128};
+  r.plan.depths = {0};
+  r.plan.batches = {};
+  r.plan.n_repetitions = 2;
+  r.plan.n_drawn = 32;
+}
+
+BenchRequest parse_request(int argc, char** argv) {
+  BenchRequest r;
+  apply_quick(argc, argv, r);
+  Options options("bench [MODEL] [options]",
+                  "Measures a model's speed and prints one line of JSON: tokens per second, medians, with the smallest and\n"
+                  "largest value under \"range\". pp: a prompt into an empty session; tg@depth: tokens one by one; batch: steps\n"
+                  "of several sessions, together. All end with the logits on the host. --shape takes random weights\n"
+                  "in a real model's shape instead of a file.");
+  options.text("--shape", "NAME", r.synthetic.shape, &r.has_shape, "the shape of the random model; --list names them");
+  options.text("--quant", "RECIPE", r.synthetic.recipe, &r.has_recipe, "its quantization; --list names them");
+  options.integer("--layers", r.synthetic.n_layers, 1, 1000, "another number of layers for it");
+  options.integer("--vocab", r.synthetic.n_vocab, 1, 1 << 24, "another vocabulary size for it");
+  options.real("--scale", r.synthetic.scale, 0.01, 1, "shrink its width, heads and vocabulary to about this part");
+  options.flag("--list", r.list, "print the shapes and recipes, with their bytes, and end");
+  options.integers("--pp", r.plan.prompts, 1, 1 << 20, "lengths of prompts (512,2048); none: skip them");
+  options.integers("--depths", r.plan.depths, 0, 1 << 20, "tokens before those of tg (0,2048,8192,16384)");
+  options.integers("--batch", r.plan.batches, 1, 1024, "numbers of sessions (2,4,8,16,32)");
+  options.integer("--tg", r.plan.n_drawn, 1, 65536, "tokens of a repetition at a depth (128)");
+  options.integer("--batch-prompt", r.plan.batch_prompt, 1, 1 << 20, "tokens already in each session of a batch (128)");
+  options.integer("--batch-steps", r.plan.batch_steps, 1, 1 << 20, "steps of a repetition of a batch (64)");
+  options.integer("-r --reps", r.plan.n_repetitions, 1, 1000, "repetitions (5)");
+  options.flag("--quick", r.quick, "-r 2 --pp 128 --tg 32 --depths 0 --batch none, where not given otherwise");
+  r.load.add_to(options);
+  const std::vector<std::string> rest = options.parse(argc, argv, 1);
+  if (r.list) return r;
+  if (!rest.empty()) r.path = rest[0];
+  if (r.has_shape && !rest.empty()) options.usage_error("give one of MODEL and --shape");
+  if (!r.has_shape && rest.empty()) options.usage_error("no model given: a file or --shape");
+  if (r.has_shape != r.has_recipe) options.usage_error(r.has_shape ? "--shape needs --quant" : "--quant needs --shape");
+  const bool shrinks = r.synthetic.n_layers > 0 || r.synthetic.n_vocab > 0 || r.synthetic.scale < 1.0;
+  if (shrinks && !r.has_shape) options.usage_error("--layers, --vocab and --scale need --shape");
+  r.load.n_context = r.plan.n_context();
+  r.load.max_sessions = r.plan.max_sessions();
+  return r;
+}
+
+int print_list() {
+  std::printf("%-14s", "bytes of");
+  for (const std::string& recipe : synthetic_recipe_names()) std::printf(" %12s", recipe.c_str());
+  std::printf("\n");
+  for (const std::string& shape : synthetic_shape_names()) {
+    std::printf("%-14s", shape.c_str());
+    for (const std::string& recipe : synthetic_recipe_names()) {
+      SyntheticModel model;
+      std::string error;
+      if (!model.build({shape, recipe}, error)) fail(kExitFailed, error);
+      std::printf(" %12llu", static_cast<unsigned long long>(model.n_bytes()));
+    }
+    std::printf("\n");
+  }
+  return 0;
+}
+
+Subject open_file(const BenchRequest& r) {
+  Subject subject;
+  const std::filesystem::path path(r.path);
+  std::error_code problem;
+  const uintmax_t n_bytes = std::filesystem::file_size(path, problem);
+  if (problem) fail(kExitFailed, "cannot open " + r.path + ": " + problem.message());
+  subject.name = path.filename().string();
+  subject.n_bytes = n_bytes;
+  const double start = now();
+  subject.engine = load_file(r.path, r.load);
+  subject.load_seconds = now() - start;
+  return subject;
+}
+
+// A shrunk shape is another model, so its name says what was changed.
+std::string synthetic_name(const SyntheticRequest& s) {
+  std::string name = s.shape;
+  char text[32];
+  if (s.n_layers > 0) name += "-" + std::to_string(s.n_layers) + "layers";
+  if (s.n_vocab > 0) name += "-" + std::to_string(s.n_vocab) + "tokens";
+  if (s.scale < 1.0) std::snprintf(text, sizeof text, "-x%g", s.scale), name += text;
+  return name + "." + s.recipe + ".gguf";
+}
+
+struct SyntheticReading {
+  SyntheticModel model;
+  double seconds = 0.0;
+
+  static int32_t read(void* user, uint64_t offset, void* into, uint64_t n) {
+    auto& self = *static_cast<SyntheticReading*>(user);
+    const double start = now();
+    self.model.read(offset, static_cast<std::byte*>(into), n);
+    self.seconds += now() - start;
+    return 0;
+  }
+};
+
+Subject open_synthetic(const BenchRequest& r) {
+  Subject subject;
+  SyntheticReading reading;
+  std::string error;
+  if (!reading.model.build(r.synthetic, error)) fail(kExitUsage, error);
+  auto reader = sized<inlay_reader>();
+  reader.user = &reading;
+  reader.size = reading.model.n_bytes();
+  reader.read = SyntheticReading::read;
+  subject.name = synthetic_name(r.synthetic);
+  subject.n_bytes = reading.model.n_bytes();
+  const double start = now();
+  subject.engine = load_reader(subject.name, reader, r.load);
+  subject.generate_seconds = reading.seconds;
+  subject.load_seconds = now() - start - reading.seconds;
+  return subject;
+}
+
+// Name of the first device of the engine's kind; the reference interpreter runs on the processor.
+std::string device_text(const inlay_engine_info& info) {
+  const bool reference = info.device == INLAY_DEVICE_REFERENCE;
+  const inlay_device_kind kind = reference ? INLAY_DEVICE_CPU : info.device;
+  for (int32_t i = 0; i < inlay_device_count(); ++i) {
+    auto device = sized<inlay_device_info>();
+    inlay_error error;
+    check(inlay_device_get(i, &device, &error), error, "no device " + std::to_string(i));
+    if (device.kind == kind) return std::string(device.name) + (reference ? " (reference)" : "");
+  }
+  return device_name(info.device);
+}
+
+JsonLine first_keys(const Subject& subject, const BenchRequest& r) {
+  const inlay_engine_info info = info_of(subject.engine.get());
+  JsonLine line;
+  line.text("model", subject.name);
+  line.integer("model_bytes", subject.n_bytes);
+  line.text("engine", "inlay");
+  line.text("version", inlay_version_string());
+  line.text("device", device_text(info));
+  line.integer("params", info.n_params);
+  line.integer("reps", static_cast<uint64_t>(r.plan.n_repetitions));
+  line.integer("threads", static_cast<uint64_t>(info.n_threads));
+  line.number("load_s", subject.load_seconds, 3);
+  if (r.has_shape) line.number("generate_s", subject.generate_seconds, 3);
+  return line;
+}
+
+}  // namespace
+
+int bench_command(int argc, char** argv) {
+  const BenchRequest r = parse_request(argc, argv);
+  if (r.list) return print_list();
+  const Subject subject = r.has_shape ? open_synthetic(r) : open_file(r);
+  JsonLine line = first_keys(subject, r);
+
+  Benchmark benchmark(subject.engine.get(), r.plan);
+  const double start = now(), others = seconds_of_others();
+  const bool finished = benchmark.run();
+  const double others_after = seconds_of_others();
+  benchmark.report(line);
+  if (others >= 0.0 && others_after >= 0.0) line.number("others", std::max(0.0, others_after - others) / (now() - start), 2);
+  if (r.quick) line.truth("quick", true);
+  JsonLine ranges;
+  benchmark.report_ranges(ranges);
+  line.object("range", ranges);
+  if (!finished) line.text("error", benchmark.error());
+  std::printf("%s\n", line.finished().c_str());
+  if (!finished) fail(kExitFailed, benchmark.error());
+  return 0;
+}
+
+}  // namespace inlay::cli

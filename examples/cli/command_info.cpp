@@ -1,0 +1,106 @@
+#include <cstdio>
+
+#include "examples/cli/commands.h"
+#include "examples/cli/engine.h"
+
+namespace inlay::cli {
+namespace {
+
+constexpr size_t kLongestValue = 200;  // bytes of a metadata value that are shown
+
+void print_bytes(const char* name, uint64_t n) {
+  std::printf("%-22s %llu (%.1f MiB)\n", name, static_cast<unsigned long long>(n), static_cast<double>(n) / (1 << 20));
+}
+
+void print_number(const char* name, int64_t n) { std::printf("%-22s %lld\n", name, static_cast<long long>(n)); }
+
+void print_sizes(const inlay_engine_info& info) {
+  std::printf("%-22s %llu\n", "parameters", static_cast<unsigned long long>(info.n_params));
+  print_number("layers", info.n_layers);
+  print_number("width", info.d_model);
+  print_number("feed-forward width", info.d_ff);
+  print_number("heads", info.n_heads);
+  print_number("key and value heads", info.n_kv_heads);
+  print_number("head width", info.d_head);
+  print_number("vocabulary", info.n_vocab);
+  print_number("trained context", info.n_context_train);
+  if (info.bos >= 0) print_number("BOS token", info.bos);
+  if (info.eos >= 0) print_number("EOS token", info.eos);
+  std::printf("%-22s %s\n", "tokenizer",
+              info.flags & INLAY_ENGINE_HAS_TOKENIZER ? info.flags & INLAY_ENGINE_ADDS_BOS ? "yes, begins with BOS" : "yes" : "none");
+}
+
+void print_memory(const inlay_memory_info& memory) {
+  std::printf("%-22s %s\n", "device", device_name(memory.device));
+  print_number("context", memory.n_context);
+  print_number("sessions", memory.max_sessions);
+  print_bytes("weights", memory.weight_bytes);
+  print_bytes("KV pool", memory.kv_bytes);
+  print_bytes("workspace", memory.scratch_bytes);
+  print_bytes("together", memory.total_bytes);
+  print_bytes("available", memory.available_bytes);
+}
+
+// Line ends and other control characters would break the list.
+std::string one_line(std::string text) {
+  if (text.size() > kLongestValue) {
+    size_t cut = kLongestValue;
+    while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80) --cut;  // not inside a character
+    text = text.substr(0, cut) + "... (" + std::to_string(text.size()) + " bytes)";
+  }
+  std::string out;
+  for (const char c : text) {
+    if (c == '\n') out += "\\n";
+    else if (static_cast<unsigned char>(c) < 32) out += ' ';
+    else out += c;
+  }
+  return out;
+}
+
+void print_metadata(const inlay_engine* engine) {
+  inlay_error error;
+  size_t n = 0;
+  check(inlay_meta_count(engine, &n, &error), error, "no metadata");
+  for (size_t i = 0; i < n; ++i) {
+    const std::string key = text_of(
+        [&](char* buffer, size_t cap, size_t* needed, inlay_error* err) { return inlay_meta_key(engine, i, buffer, cap, needed, err); },
+        "no metadata key");
+    const std::string value = text_of(
+        [&](char* buffer, size_t cap, size_t* needed, inlay_error* err) {
+          return inlay_meta_value(engine, key.data(), key.size(), buffer, cap, needed, err);
+        },
+        "no metadata value");
+    std::printf("%s = %s\n", key.c_str(), one_line(value).c_str());
+  }
+}
+
+}  // namespace
+
+int info_command(int argc, char** argv) {
+  LoadOptions planned;
+  Options options("info MODEL [options]",
+                  "Prints a model's sizes, its metadata, and the memory that a load with these options would take.");
+  planned.add_to(options);
+  options.integer("--ctx", planned.n_context, 1, 1 << 30, "tokens of the longest sequence (the trained context, at most 4096)");
+  options.integer("--sessions", planned.max_sessions, 1, 1024, "sessions at a time (8)");
+  const std::vector<std::string> rest = options.parse(argc, argv, 1);
+  if (rest.empty()) options.usage_error("no model given");
+
+  auto memory = sized<inlay_memory_info>();
+  inlay_error error;
+  const inlay_load_params params = planned.params();
+  check(inlay_memory_plan(rest[0].data(), rest[0].size(), &params, &memory, &error), error, "cannot plan " + rest[0]);
+  LoadOptions smallest = planned;  // metadata come with an engine; this one generates nothing
+  smallest.n_context = smallest.max_sessions = 1;
+  const EnginePtr engine = load_file(rest[0], smallest);
+
+  std::printf("model\n-----\n");
+  print_sizes(info_of(engine.get()));
+  std::printf("\nmemory plan\n-----------\n");
+  print_memory(memory);
+  std::printf("\nmetadata\n--------\n");
+  print_metadata(engine.get());
+  return 0;
+}
+
+}  // namespace inlay::cli

@@ -1,0 +1,106 @@
+#include <algorithm>
+#include <cstdio>
+
+#include "examples/cli/commands.h"
+#include "examples/cli/engine.h"
+
+namespace inlay::cli {
+namespace {
+
+// Length of the UTF-8 character at `at`, 0 if there is none. Overlong forms do not matter for showing it.
+size_t character_length(const std::string& text, size_t at) {
+  const auto first = static_cast<unsigned char>(text[at]);
+  const size_t n = first < 0x80 ? 1 : first >= 0xC2 && first < 0xE0 ? 2 : first >= 0xE0 && first < 0xF0 ? 3 : first >= 0xF0 && first < 0xF5 ? 4 : 0;
+  if (n == 0 || at + n > text.size()) return 0;
+  for (size_t i = 1; i < n; ++i) {
+    if ((static_cast<unsigned char>(text[at + i]) & 0xC0) != 0x80) return 0;
+  }
+  return n;
+}
+
+// In quotes, with what cannot be shown as escapes.
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (size_t i = 0; i < text.size();) {
+    const size_t n = character_length(text, i);
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (n == 0 || byte < 32 || byte == 127) {
+      char escape[8];
+      std::snprintf(escape, sizeof escape, "\\x%02x", byte);
+      out += byte == '\n' ? "\\n" : byte == '\t' ? "\\t" : byte == '\r' ? "\\r" : escape;
+      ++i;
+      continue;
+    }
+    if (byte == '"' || byte == '\\') out += '\\';
+    out.append(text, i, n);
+    i += n;
+  }
+  return out + "\"";
+}
+
+// Ids with blanks, commas, brackets or line ends between.
+std::vector<int32_t> parse_ids(const Options& options, const std::string& text) {
+  std::vector<int32_t> ids;
+  for (size_t at = 0; (at = text.find_first_not_of(" ,\n\t\r[]", at)) != std::string::npos;) {
+    const size_t end = std::min(text.find_first_of(" ,\n\t\r[]", at), text.size());
+    const std::string word = text.substr(at, end - at);
+    int64_t id = 0;
+    if (!parse_integer(word, 0, INT32_MAX, id)) options.usage_error("--decode: '" + word + "' is no token id");
+    ids.push_back(static_cast<int32_t>(id));
+    at = end;
+  }
+  return ids;
+}
+
+void print_tokens(const inlay_engine* engine, const std::vector<int32_t>& tokens, bool ids_only) {
+  if (ids_only) {
+    for (size_t i = 0; i < tokens.size(); ++i) std::printf("%s%d", i > 0 ? " " : "", tokens[i]);
+    std::printf("\n");
+    return;
+  }
+  inlay_error error;
+  for (const int32_t token : tokens) {
+    auto info = sized<inlay_token_info>();
+    check(inlay_token_get_info(engine, token, &info, &error), error, "no token " + std::to_string(token));
+    const auto* bytes = reinterpret_cast<const char*>(info.piece);
+    const bool whole = info.piece_bytes > 0 && info.piece_bytes <= sizeof info.piece;
+    const std::string piece =
+        whole ? std::string(bytes, info.piece_bytes) : detokenize(engine, {token}, INLAY_DETOKENIZE_SHOW_SPECIAL);
+    std::printf("%d\t%s\n", token, quoted(piece).c_str());
+  }
+}
+
+}  // namespace
+
+int tokenize_command(int argc, char** argv) {
+  LoadOptions load;
+  load.n_context = load.max_sessions = 1;
+  std::string file, ids;
+  bool has_file = false, decode = false, ids_only = false, no_bos = false, special = false;
+  Options options("tokenize MODEL [TEXT] [options]",
+                  "Prints the tokens of a text, one a line: id and piece. With --decode, prints the text of tokens.");
+  options.text("--file", "PATH", file, &has_file, "take the text from a file; - is the standard input");
+  options.flag("--ids", ids_only, "print the ids only, on one line");
+  options.text("--decode", "IDS", ids, &decode, "print the text of these ids, with commas or blanks between");
+  options.flag("--no-bos", no_bos, "leave out the BOS and EOS tokens that the model asks for");
+  options.flag("--special", special, "turn control tokens written in the text into their ids, and show them in decoded text");
+  load.add_to(options);
+  const std::vector<std::string> rest = options.parse(argc, argv, 2);
+  if (rest.empty()) options.usage_error("no model given");
+  if ((rest.size() == 2) + has_file + decode != 1) options.usage_error("give one of TEXT, --file and --decode");
+
+  const std::vector<int32_t> given = parse_ids(options, ids);
+  const std::string text = has_file ? read_file(file) : rest.size() == 2 ? rest[1] : "";
+  const EnginePtr engine = load_file(rest[0], load);
+  if (decode) {
+    const std::string decoded = detokenize(engine.get(), given, special ? INLAY_DETOKENIZE_SHOW_SPECIAL : 0);
+    std::fwrite(decoded.data(), 1, decoded.size(), stdout);
+    std::fputc('\n', stdout);
+    return 0;
+  }
+  const inlay_tokenize_flags flags = (no_bos ? INLAY_TOKENIZE_NO_BOS_EOS : 0) | (special ? INLAY_TOKENIZE_PARSE_SPECIAL : 0);
+  print_tokens(engine.get(), tokenize(engine.get(), text, flags), ids_only);
+  return 0;
+}
+
+}  // namespace inlay::cli

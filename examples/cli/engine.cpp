@@ -1,0 +1,154 @@
+#include "examples/cli/engine.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+
+#include "examples/cli/interrupt.h"
+
+namespace inlay::cli {
+namespace {
+
+const std::vector<std::string> kDeviceNames = {"auto", "cpu", "cuda", "reference"};  // in the order of INLAY_DEVICE_*
+
+// Shows a bar on a terminal, and stops the load at Ctrl-C.
+class LoadProgress {
+ public:
+  explicit LoadProgress(const std::string& name) : name_(name), visible_(isatty(STDERR_FILENO) != 0) {}
+  ~LoadProgress() {
+    if (visible_) std::fprintf(stderr, "\r\033[K");
+  }
+  LoadProgress(const LoadProgress&) = delete;
+  LoadProgress& operator=(const LoadProgress&) = delete;
+
+  bool interrupted() const { return scope_.interrupted(); }
+
+  static int32_t on_progress(void* user, uint64_t n_done, uint64_t n_total) {
+    auto& self = *static_cast<LoadProgress*>(user);
+    if (self.visible_ && n_total > 0) self.show(n_done, n_total);
+    return self.interrupted();
+  }
+
+ private:
+  void show(uint64_t n_done, uint64_t n_total) {
+    constexpr int kWidth = 30;
+    const double part = static_cast<double>(n_done) / static_cast<double>(n_total);
+    const int percent = static_cast<int>(100.0 * part), filled = static_cast<int>(kWidth * part);
+    if (percent == percent_) return;
+    percent_ = percent;
+    std::fprintf(stderr, "\rloading %s [%.*s%*s] %3d %%", name_.c_str(), filled, "==============================",
+                 kWidth - filled, "", percent);
+    std::fflush(stderr);
+  }
+
+  std::string name_;
+  bool visible_;
+  int percent_ = -1;
+  InterruptScope scope_{nullptr};
+};
+
+using LoadCall = std::function<inlay_status(const inlay_load_params&, inlay_engine**, inlay_error*)>;
+
+EnginePtr load(const std::string& name, const LoadOptions& options, const LoadCall& call) {
+  inlay_error error;
+  inlay_engine* engine = nullptr;
+  inlay_status status = INLAY_OK;
+  bool interrupted = false;
+  {
+    LoadProgress progress(name);
+    inlay_load_params params = options.params();
+    params.progress = LoadProgress::on_progress;
+    params.progress_user = &progress;
+    status = call(params, &engine, &error);
+    interrupted = progress.interrupted();
+  }
+  if (status == INLAY_CANCELLED && interrupted) fail(kExitInterrupted, "loading " + name + " was interrupted");
+  check(status, error, "cannot load " + name);
+  return EnginePtr(engine);
+}
+
+}  // namespace
+
+void LoadOptions::add_to(Options& options) {
+  options.choice("--device", kDeviceNames, device, "where it runs (auto: the fastest device that it fits on)");
+  options.integer("-t --threads", n_threads, 1, 1024, "threads that compute (all cores)");
+}
+
+inlay_load_params LoadOptions::params() const {
+  auto params = sized<inlay_load_params>();
+  params.device = device;
+  params.n_context = n_context;
+  params.n_threads = n_threads;
+  params.max_sessions = max_sessions;
+  params.log_level = INLAY_LOG_WARNING;
+  params.log = [](void*, inlay_log_level, const char* text, size_t text_len) {
+    std::fprintf(stderr, "inlay: %.*s\n", static_cast<int>(text_len), text);
+  };
+  return params;
+}
+
+EnginePtr load_file(const std::string& path, const LoadOptions& options) {
+  return load(path, options, [&](const inlay_load_params& params, inlay_engine** engine, inlay_error* error) {
+    return inlay_load(path.data(), path.size(), &params, engine, error);
+  });
+}
+
+EnginePtr load_reader(const std::string& name, const inlay_reader& reader, const LoadOptions& options) {
+  return load(name, options, [&](const inlay_load_params& params, inlay_engine** engine, inlay_error* error) {
+    return inlay_load_reader(&reader, &params, engine, error);
+  });
+}
+
+inlay_engine_info info_of(const inlay_engine* engine) {
+  auto info = sized<inlay_engine_info>();
+  inlay_error error;
+  check(inlay_engine_get_info(engine, &info, &error), error, "no information about the engine");
+  return info;
+}
+
+const char* device_name(inlay_device_kind kind) {
+  return kind >= 0 && kind < static_cast<int>(kDeviceNames.size()) ? kDeviceNames[static_cast<size_t>(kind)].c_str() : "unknown";
+}
+
+SessionPtr make_session(const inlay_engine* engine, const inlay_session_params& params) {
+  inlay_error error;
+  inlay_session* session = nullptr;
+  check(inlay_session_create(engine, &params, &session, &error), error, "no session");
+  return SessionPtr(session);
+}
+
+std::vector<int32_t> tokenize(const inlay_engine* engine, const std::string& text, inlay_tokenize_flags flags) {
+  inlay_error error;
+  std::vector<int32_t> tokens(text.size() + 2);
+  size_t n = 0;
+  check(inlay_tokenize(engine, text.data(), text.size(), flags, tokens.data(), tokens.size(), &n, &error), error,
+        "cannot tokenize the text");
+  tokens.resize(n);
+  return tokens;
+}
+
+std::string detokenize(const inlay_engine* engine, const std::vector<int32_t>& tokens, inlay_detokenize_flags flags) {
+  return text_of(
+      [&](char* buffer, size_t cap, size_t* needed, inlay_error* error) {
+        return inlay_detokenize(engine, tokens.data(), tokens.size(), flags, buffer, cap, needed, error);
+      },
+      "cannot turn the tokens into text");
+}
+
+std::string read_file(const std::string& path) {
+  std::FILE* file = path == "-" ? stdin : std::fopen(path.c_str(), "rb");
+  if (!file) fail(kExitFailed, "cannot open " + path + ": " + std::strerror(errno));
+  std::string text;
+  char buffer[1 << 16];
+  for (size_t n; (n = std::fread(buffer, 1, sizeof buffer, file)) > 0;) text.append(buffer, n);
+  const bool failed = std::ferror(file) != 0;
+  const int number = errno;
+  if (file != stdin) std::fclose(file);
+  if (failed) fail(kExitFailed, "cannot read " + path + ": " + std::strerror(number));
+  return text;
+}
+
+}  // namespace inlay::cli

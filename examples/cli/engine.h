@@ -1,0 +1,76 @@
+// Engines and sessions that free themselves, and loading with the options that all commands share.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "examples/cli/options.h"
+#include "include/capi/inlay.h"
+
+namespace inlay::cli {
+
+struct EngineFree {
+  void operator()(inlay_engine* engine) const { inlay_free(engine); }
+};
+struct SessionFree {
+  void operator()(inlay_session* session) const { inlay_session_free(session); }
+};
+using EnginePtr = std::unique_ptr<inlay_engine, EngineFree>;
+using SessionPtr = std::unique_ptr<inlay_session, SessionFree>;
+
+// A struct of the API with its size set and all else zero.
+template <class T>
+T sized() {
+  T value = {};
+  value.struct_size = sizeof value;
+  return value;
+}
+
+struct LoadOptions {
+  int32_t device = INLAY_DEVICE_AUTO;
+  int32_t n_context = 0;
+  int32_t n_threads = 0;
+  int32_t max_sessions = 0;
+
+  void add_to(Options& options);  // --device and --threads
+  inlay_load_params params() const;
+};
+
+// Where a model comes from, for progress and messages: a path, or a reader with a name.
+EnginePtr load_file(const std::string& path, const LoadOptions& options);
+EnginePtr load_reader(const std::string& name, const inlay_reader& reader, const LoadOptions& options);
+
+inlay_engine_info info_of(const inlay_engine* engine);
+const char* device_name(inlay_device_kind kind);
+SessionPtr make_session(const inlay_engine* engine, const inlay_session_params& params);
+
+// Runs one of the calls that write text into a buffer twice: for the size, then for the text.
+template <class Call>
+std::string text_of(const Call& call, const std::string& what);
+
+std::vector<int32_t> tokenize(const inlay_engine* engine, const std::string& text, inlay_tokenize_flags flags);
+std::string detokenize(const inlay_engine* engine, const std::vector<int32_t>& tokens, inlay_detokenize_flags flags);
+
+// All bytes of a file; `-` is the standard input.
+std::string read_file(const std::string& path);
+
+}  // namespace inlay::cli
+
+#include "examples/cli/failure.h"
+
+namespace inlay::cli {
+
+template <class Call>
+std::string text_of(const Call& call, const std::string& what) {
+  inlay_error error;
+  size_t needed = 0;
+  check(call(nullptr, size_t{0}, &needed, &error), error, what);
+  std::string text(needed + 1, '\0');  // with room for a terminating zero
+  check(call(text.data(), text.size(), &needed, &error), error, what);
+  text.resize(needed);
+  return text;
+}
+
+}  // namespace inlay::cli

@@ -1,0 +1,22 @@
+#include "examples/cli/failure.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace inlay::cli {
+
+void fail(int exit_code, const std::string& message) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "inlay: %s\n", message.c_str());
+  std::exit(exit_code);
+}
+
+std::string describe(const std::string& what, const inlay_error& error) {
+  return what + ": " + std::string(error.message, error.message_len) + " (" + inlay_status_name(error.status) + ")";
+}
+
+void check(inlay_status status, const inlay_error& error, const std::string& what) {
+  if (status != INLAY_OK) fail(kExitFailed, describe(what, error));
+}
+
+}  // namespace inlay::cli

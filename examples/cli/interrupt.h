@@ -1,0 +1,23 @@
+// Ctrl-C as a request that the work under way ends in good order, instead of a signal that kills the program.
+#pragma once
+
+#include "include/capi/inlay.h"
+
+namespace inlay::cli {
+
+// From now on a thread of its own waits for SIGINT. Call it before any other thread starts, so that all leave it the signal.
+void watch_interrupts();
+
+// While one lives, the first Ctrl-C sets interrupted() and cancels the session, if there is one; the second ends the
+// program. While none lives, the first one does. They do not nest.
+class InterruptScope {
+ public:
+  explicit InterruptScope(const inlay_session* session);
+  ~InterruptScope();
+  InterruptScope(const InterruptScope&) = delete;
+  InterruptScope& operator=(const InterruptScope&) = delete;
+
+  bool interrupted() const;
+};
+
+}  // namespace inlay::cli

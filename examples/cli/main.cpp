@@ -1,0 +1,59 @@
+// inlay: the command-line tool. It uses the public C API and nothing else of the project.
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "examples/cli/commands.h"
+#include "examples/cli/failure.h"
+#include "examples/cli/interrupt.h"
+
+namespace {
+
+struct Command {
+  const char* name;
+  int (*run)(int argc, char** argv);
+  const char* about;
+};
+
+constexpr Command kCommands[] = {
+    {"run", inlay::cli::run_command, "write text as it is decoded; without a prompt it converses"},
+    {"info", inlay::cli::info_command, "print a model's sizes, metadata and memory plan"},
+    {"plan", inlay::cli::plan_command, "print every operation of a step with its bytes and flops"},
+    {"tokenize", inlay::cli::tokenize_command, "turn text into tokens, or tokens into text"},
+    {"bench", inlay::cli::bench_command, "measure prefill and decode, as one line of JSON"},
+};
+
+void print_help(std::FILE* to) {
+  std::fprintf(to, "usage: inlay COMMAND [ARGUMENTS]\n       inlay --version\n\ncommands:\n");
+  for (const Command& command : kCommands) std::fprintf(to, "  %-10s %s\n", command.name, command.about);
+  std::fprintf(to, "\ninlay COMMAND --help lists a command's options.\n"
+                   "exit codes: 0 done, 1 failed, 2 wrong arguments, 130 interrupted\n");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace inlay::cli;
+  if (argc < 2) {
+    print_help(stderr);
+    return kExitUsage;
+  }
+  const std::string name = argv[1];
+  if (name == "--help" || name == "-h" || name == "help") {
+    print_help(stdout);
+    return 0;
+  }
+  if (name == "--version") {
+    const unsigned abi = inlay_abi_version();
+    std::printf("inlay %s (ABI %u.%u)\n", inlay_version_string(), abi >> 16, abi & 0xFFFFu);
+    return 0;
+  }
+  for (const Command& command : kCommands) {
+    if (name != command.name) continue;
+    watch_interrupts();
+    const int code = command.run(argc - 2, argv + 2);
+    if (std::fflush(stdout) != 0) fail(kExitFailed, "cannot write to the standard output");
+    return code;
+  }
+  fail(kExitUsage, (name[0] == '-' ? "unknown option " : "unknown command ") + name + " (inlay --help lists the commands)");
+}
