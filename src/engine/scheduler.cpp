@@ -209,7 +209,8 @@ void Engine::finish_draw(Session& session, StepEvent& event) {
     event.finish_reason = FinishReason::max_tokens;
   }
   session.finish_reason_ = event.finish_reason;
-  if (event.finish_reason != FinishReason::none && !stopped) session.text_.flush();
+  const bool full = session.tokens_.size() == static_cast<size_t>(info_.n_context);  // no token can complete what is held back
+  if ((event.finish_reason != FinishReason::none || full) && !stopped) session.text_.flush();
   session.publish();
 }
 

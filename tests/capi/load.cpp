@@ -1,0 +1,288 @@
+// Loading through the shared library, and what can be asked of an engine.
+#include <cstring>
+
+#include "tests/capi/client.h"
+
+namespace inlay::test {
+namespace {
+
+class Load : public OnEachDevice {};
+INLAY_ON_EACH_DEVICE(Load);
+
+Tokens reply_of(const EnginePtr& engine) {
+  const SessionPtr session = new_session(engine);
+  prefill(session, kPlain);
+  return greedy(session, kPlainReply.size());
+}
+
+std::string meta(const EnginePtr& engine, const char* key) {
+  char buf[1024];
+  size_t needed = 0;
+  EXPECT_EQ(inlay_meta_value(engine.get(), key, SIZE_MAX, buf, sizeof buf, &needed, nullptr), INLAY_OK) << key;
+  return std::string(buf, needed);
+}
+
+struct Shelf {
+  std::vector<char> bytes;
+  int n_reads = 0;
+  int fail_at = -1;
+
+  static int32_t read(void* user, uint64_t offset, void* into, uint64_t n) {
+    auto* self = static_cast<Shelf*>(user);
+    if (self->n_reads++ == self->fail_at) return 5;
+    if (offset > self->bytes.size() || n > self->bytes.size() - offset) return 22;
+    std::memcpy(into, self->bytes.data() + offset, n);
+    return 0;
+  }
+  inlay_reader reader() {
+    inlay_reader r = sized<inlay_reader>();
+    r.user = this;
+    r.size = bytes.size();
+    r.read = read;
+    return r;
+  }
+};
+
+TEST_P(Load, FromMemory) {
+  std::vector<char> bytes = file_bytes(model_path(kModel));
+  inlay_engine* engine = nullptr;
+  inlay_error err;
+  const inlay_load_params p = params();
+  ASSERT_EQ(inlay_load_memory(bytes.data(), bytes.size(), &p, &engine, &err), INLAY_OK) << err.message;
+  std::fill(bytes.begin(), bytes.end(), '\x7f');  // not needed after the call
+  const EnginePtr owned(engine);
+  EXPECT_EQ(reply_of(owned), kPlainReply);
+  EXPECT_EQ(meta(owned, "general.architecture"), "qwen3");
+}
+
+TEST_P(Load, ThroughAReader) {
+  Shelf shelf{file_bytes(model_path(kModel))};
+  inlay_engine* engine = nullptr;
+  inlay_error err;
+  const inlay_load_params p = params();
+  const inlay_reader reader = shelf.reader();
+  ASSERT_EQ(inlay_load_reader(&reader, &p, &engine, &err), INLAY_OK) << err.message;
+  const EnginePtr owned(engine);
+  const int n_reads = shelf.n_reads;
+  EXPECT_EQ(reply_of(owned), kPlainReply);
+  EXPECT_EQ(shelf.n_reads, n_reads);
+}
+
+TEST_P(Load, ReaderThatFailsSaysSo) {
+  Shelf shelf{file_bytes(model_path(kModel))};
+  inlay_engine* engine = nullptr;
+  inlay_error err;
+  const inlay_load_params p = params();
+  const inlay_reader reader = shelf.reader();
+  ASSERT_EQ(inlay_load_reader(&reader, &p, &engine, nullptr), INLAY_OK);
+  inlay_free(engine);
+  const int n_reads = shelf.n_reads;
+  for (int i = 0; i < n_reads; ++i) {
+    shelf.n_reads = 0;
+    shelf.fail_at = i;
+    EXPECT_EQ(inlay_load_reader(&reader, &p, &engine, &err), INLAY_IO) << i << err.message;
+    EXPECT_EQ(err.native_code, 5);
+    EXPECT_EQ(engine, nullptr);
+  }
+}
+
+TEST_P(Load, CutOffModelIsRefused) {
+  const std::vector<char> bytes = file_bytes(model_path(kModel));
+  const inlay_load_params p = params();
+  for (size_t n : {size_t{4}, size_t{100}, bytes.size() / 2, bytes.size() - 1}) {
+    inlay_engine* engine = nullptr;
+    inlay_error err;
+    EXPECT_EQ(inlay_load_memory(bytes.data(), n, &p, &engine, &err), INLAY_FORMAT) << n << err.message;
+    EXPECT_EQ(engine, nullptr);
+  }
+}
+
+struct Progress {
+  uint64_t n_done = 0, n_total = 0;
+  int n_calls = 0, cancel_at = -1;
+  bool falls = false;
+
+  static int32_t report(void* user, uint64_t n_done, uint64_t n_total) {
+    auto* self = static_cast<Progress*>(user);
+    self->falls |= n_done < self->n_done || n_done > n_total;
+    self->n_done = n_done;
+    self->n_total = n_total;
+    return self->n_calls++ == self->cancel_at;
+  }
+};
+
+TEST_P(Load, ProgressRunsToTheEnd) {
+  Progress progress;
+  inlay_load_params p = params();
+  p.progress = Progress::report;
+  p.progress_user = &progress;
+  const EnginePtr engine = load(p);
+  EXPECT_GT(progress.n_calls, 1);
+  EXPECT_FALSE(progress.falls);
+  EXPECT_EQ(progress.n_done, progress.n_total);
+  EXPECT_GT(progress.n_total, 0u);
+}
+
+TEST_P(Load, ProgressCancels) {
+  Progress all;
+  inlay_load_params p = params();
+  p.progress = Progress::report;
+  p.progress_user = &all;
+  load(p);
+  for (const int at : {0, all.n_calls / 2}) {
+    Progress progress;
+    progress.cancel_at = at;
+    p.progress_user = &progress;
+    inlay_engine* engine = nullptr;
+    inlay_error err;
+    EXPECT_EQ(inlay_load(model_path(kModel).c_str(), SIZE_MAX, &p, &engine, &err), INLAY_CANCELLED) << err.message;
+    EXPECT_EQ(engine, nullptr);
+    EXPECT_EQ(progress.n_calls, at + 1);
+  }
+}
+
+TEST_P(Load, PlanIsWhatLoadingTakes) {
+  inlay_load_params p = params();
+  p.n_context = 256;
+  p.max_sessions = 3;
+  inlay_memory_info plan = sized<inlay_memory_info>();
+  inlay_error err;
+  ASSERT_EQ(inlay_memory_plan(model_path(kModel).c_str(), SIZE_MAX, &p, &plan, &err), INLAY_OK) << err.message;
+  inlay_engine_info info = sized<inlay_engine_info>();
+  const EnginePtr engine = load(p);
+  ASSERT_EQ(inlay_engine_get_info(engine.get(), &info, nullptr), INLAY_OK);
+  EXPECT_EQ(plan.weight_bytes, info.weight_bytes);
+  EXPECT_EQ(plan.kv_bytes, info.kv_bytes);
+  EXPECT_EQ(plan.total_bytes, plan.weight_bytes + plan.kv_bytes + plan.scratch_bytes);
+  EXPECT_EQ(plan.device, info.device);
+  EXPECT_EQ(info.device, GetParam());
+  EXPECT_EQ(plan.n_context, 256);
+  EXPECT_EQ(info.n_context, 256);
+  EXPECT_EQ(plan.max_sessions, 3);
+  EXPECT_EQ(info.max_sessions, 3);
+  EXPECT_GT(plan.available_bytes, plan.total_bytes);
+}
+
+TEST_P(Load, InfoIsTheModels) {
+  const EnginePtr engine = load(params());
+  inlay_engine_info info = sized<inlay_engine_info>();
+  ASSERT_EQ(inlay_engine_get_info(engine.get(), &info, nullptr), INLAY_OK);
+  EXPECT_EQ(info.n_vocab, kVocab);
+  EXPECT_EQ(info.n_layers, 2);
+  EXPECT_EQ(info.d_model, 64);
+  EXPECT_EQ(info.n_heads, 4);
+  EXPECT_EQ(info.n_kv_heads, 2);
+  EXPECT_EQ(info.d_head, 32);
+  EXPECT_EQ(info.d_ff, 96);
+  EXPECT_EQ(info.n_context_train, 4096);
+  EXPECT_EQ(info.bos, 317);
+  EXPECT_EQ(info.eos, kEnd);
+  EXPECT_EQ(info.flags, static_cast<uint32_t>(INLAY_ENGINE_HAS_TOKENIZER));
+}
+
+TEST_P(Load, MetadataAsText) {
+  const EnginePtr engine = load(params());
+  EXPECT_EQ(meta(engine, "qwen3.block_count"), "2");
+  EXPECT_EQ(meta(engine, "tokenizer.ggml.add_bos_token"), "false");
+  EXPECT_EQ(meta(engine, "qwen3.attention.layer_norm_rms_epsilon"), "9.99999997e-07");
+  const std::string types = meta(engine, "tokenizer.ggml.token_type");
+  EXPECT_EQ(types.substr(0, 7), "[1, 1, ");
+  EXPECT_NE(types.find("320 in all]"), std::string::npos) << types;
+  size_t count = 0;
+  ASSERT_EQ(inlay_meta_count(engine.get(), &count, nullptr), INLAY_OK);
+  for (size_t i = 0; i < count; ++i) {
+    char key[256];
+    size_t needed = 0;
+    ASSERT_EQ(inlay_meta_key(engine.get(), i, key, sizeof key, &needed, nullptr), INLAY_OK);
+    meta(engine, key);
+  }
+}
+
+TEST_P(Load, PlanTextNamesEveryOp) {
+  const EnginePtr engine = load(params());
+  std::string text(100000, '\0');
+  size_t needed = 0;
+  ASSERT_EQ(inlay_plan_text(engine.get(), text.data(), text.size(), &needed, nullptr), INLAY_OK);
+  text.resize(needed);
+  for (const char* op : {"embed", "attn_in", "attention", "attn_out", "ffn_in", "ffn_out", "head", "sample"}) {
+    EXPECT_NE(text.find(op), std::string::npos) << op;
+  }
+}
+
+TEST_P(Load, MessagesReachTheHostAndTheRing) {
+  std::vector<std::string> heard;
+  inlay_load_params p = params();
+  p.log_user = &heard;
+  p.log = [](void* user, inlay_log_level level, const char* text, size_t text_len) {
+    EXPECT_EQ(level, INLAY_LOG_INFO);
+    EXPECT_EQ(std::strlen(text), text_len);
+    static_cast<std::vector<std::string>*>(user)->push_back(text);
+  };
+  const EnginePtr engine = load(p);
+  ASSERT_FALSE(heard.empty());
+  EXPECT_NE(heard.back().find(kModel), std::string::npos);
+  uint64_t cursor = 0;
+  for (const std::string& message : heard) {
+    char buf[1024];
+    size_t needed = 0;
+    inlay_log_level level = 0;
+    ASSERT_EQ(inlay_log_read(engine.get(), &cursor, &level, buf, sizeof buf, &needed, nullptr), INLAY_OK);
+    EXPECT_EQ(std::string(buf, needed), message);
+    EXPECT_EQ(level, INLAY_LOG_INFO);
+  }
+  EXPECT_EQ(inlay_log_read(engine.get(), &cursor, nullptr, nullptr, 0, nullptr, nullptr), INLAY_NOT_FOUND);
+
+  heard.clear();
+  p.log_level = INLAY_LOG_OFF;
+  load(p);
+  EXPECT_TRUE(heard.empty());
+}
+
+TEST_P(Load, ErrorsNameTheParameter) {
+  struct Case {
+    const char* name;
+    void (*set)(inlay_load_params&);
+    inlay_status want;
+  };
+  const Case cases[] = {
+      {"n_context", [](inlay_load_params& p) { p.n_context = 5000; }, INLAY_INVALID_ARGUMENT},
+      {"max_sessions", [](inlay_load_params& p) { p.max_sessions = 1 << 20; }, INLAY_INVALID_ARGUMENT},
+      {"n_threads", [](inlay_load_params& p) { p.n_threads = 1 << 20; }, INLAY_INVALID_ARGUMENT},
+      {"prefill_chunk", [](inlay_load_params& p) { p.prefill_chunk = 1 << 20; }, INLAY_INVALID_ARGUMENT},
+      {"device_index", [](inlay_load_params& p) { p.device_index = 1; }, INLAY_INVALID_ARGUMENT},
+      {"kv_budget_bytes", [](inlay_load_params& p) { p.kv_budget_bytes = 1; }, INLAY_INVALID_ARGUMENT},
+      {"KV cache",
+       [](inlay_load_params& p) { p.kv_dtype = p.device == INLAY_DEVICE_CPU ? INLAY_KV_F32 : INLAY_KV_F16; },
+       INLAY_UNSUPPORTED}};
+  for (const Case& c : cases) {
+    inlay_load_params p = params();
+    c.set(p);
+    inlay_engine* engine = nullptr;
+    inlay_error err;
+    EXPECT_EQ(inlay_load(model_path(kModel).c_str(), SIZE_MAX, &p, &engine, &err), c.want) << c.name;
+    EXPECT_NE(std::strstr(err.message, c.name), nullptr) << err.message;
+  }
+}
+
+TEST(LoadAnywhere, MissingFileIsNamed) {
+  inlay_engine* engine = nullptr;
+  inlay_error err;
+  EXPECT_EQ(inlay_load("no/such/model.gguf", SIZE_MAX, nullptr, &engine, &err), INLAY_NOT_FOUND);
+  EXPECT_NE(std::strstr(err.message, "no/such/model.gguf"), nullptr) << err.message;
+}
+
+TEST(LoadAnywhere, LongMessagesAreCutAtACharacter) {
+  for (std::string path : {"no/", "no/x"}) {
+    while (path.size() < 2000) path += "é";
+    inlay_engine* engine = nullptr;
+    inlay_error err;
+    EXPECT_NE(inlay_load(path.c_str(), SIZE_MAX, nullptr, &engine, &err), INLAY_OK);
+    EXPECT_LT(err.message_len, static_cast<uint32_t>(INLAY_ERROR_MESSAGE_BYTES));
+    EXPECT_EQ(std::strlen(err.message), err.message_len);
+    const auto last = static_cast<unsigned char>(err.message[err.message_len - 1]);
+    EXPECT_NE(last, 0xc3) << "a half character ends the message";
+  }
+}
+
+}  // namespace
+}  // namespace inlay::test

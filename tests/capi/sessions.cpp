@@ -1,0 +1,364 @@
+// Sessions through the shared library: what is drawn, in which company, and what happens where something ends or is
+// full.
+#include <atomic>
+#include <cmath>
+#include <thread>
+
+#include "tests/capi/client.h"
+
+namespace inlay::test {
+namespace {
+
+class Sessions : public OnEachDevice {};
+INLAY_ON_EACH_DEVICE(Sessions);
+
+inlay_sampler_params hot(uint64_t seed) {
+  inlay_sampler_params params = sized<inlay_sampler_params>();
+  params.temperature = 1.5f;
+  params.seed = seed;
+  return params;
+}
+
+SessionPtr hot_session(const EnginePtr& engine, uint64_t seed, uint64_t stream) {
+  const inlay_sampler_params sampler = hot(seed);
+  inlay_session_params params = sized<inlay_session_params>();
+  params.sampler = &sampler;
+  params.stream = stream;
+  params.flags = INLAY_SESSION_IGNORE_END_OF_GENERATION;
+  return new_session(engine, &params);
+}
+
+TEST_P(Sessions, DrawWhatTheFixturesSay) {
+  const EnginePtr engine = load(params());
+  const SessionPtr plain = new_session(engine), chat = new_session(engine);
+  prefill(plain, kPlain);
+  prefill(chat, kChat);
+  EXPECT_EQ(greedy(plain, kPlainReply.size()), kPlainReply);
+  EXPECT_EQ(greedy(chat, kChatReply.size()), kChatReply);
+  const inlay_session_info info = info_of(chat);
+  EXPECT_EQ(info.n_tokens, static_cast<int32_t>(kChat.size() + kChatReply.size()));
+  EXPECT_EQ(info.n_generated, static_cast<int32_t>(kChatReply.size()));
+  EXPECT_EQ(info.finish_reason, INLAY_FINISH_NONE);
+}
+
+TEST_P(Sessions, PrefillInPartsEqualsPrefillAtOnce) {
+  const EnginePtr engine = load(params());
+  const SessionPtr session = new_session(engine);
+  for (const int32_t token : kChat) prefill(session, {token});
+  EXPECT_EQ(greedy(session, kChatReply.size()), kChatReply);
+}
+
+TEST_P(Sessions, CompanyChangesNothing) {
+  const EnginePtr engine = load(params());
+  constexpr size_t kSessions = 6, kSteps = 24;
+  const auto prompt = [](size_t i) { return Tokens(kChat.begin(), kChat.begin() + 3 + 7 * static_cast<ptrdiff_t>(i)); };
+  std::vector<Tokens> alone(kSessions), together(kSessions);
+  for (size_t i = 0; i < kSessions; ++i) {
+    const SessionPtr session = hot_session(engine, 7, i);
+    prefill(session, prompt(i));
+    alone[i] = greedy(session, kSteps);
+  }
+  std::vector<SessionPtr> sessions;
+  std::vector<inlay_session*> order;
+  for (size_t i = 0; i < kSessions; ++i) {
+    sessions.push_back(hot_session(engine, 7, i));
+    prefill(sessions.back(), prompt(i));
+    order.push_back(sessions.back().get());
+  }
+  std::vector<inlay_event> events(kSessions);
+  for (size_t n = 0; n < kSteps; ++n) {
+    ASSERT_EQ(inlay_decode_step(order.data(), kSessions, events.data(), sizeof(inlay_event), nullptr), INLAY_OK);
+    for (size_t i = 0; i < kSessions; ++i) {
+      EXPECT_EQ(events[i].session_index, static_cast<int32_t>(i));
+      EXPECT_EQ(events[i].kind, INLAY_EVENT_TOKEN);
+      together[i].push_back(events[i].token);
+    }
+  }
+  EXPECT_EQ(together, alone);
+  EXPECT_NE(alone[1], alone[2]);  // or the test would not notice swapped sessions
+}
+
+TEST_P(Sessions, SeedAndStreamDecideTheDraw) {
+  const EnginePtr engine = load(params());
+  const auto draw = [&](uint64_t seed, uint64_t stream) {
+    const SessionPtr session = hot_session(engine, seed, stream);
+    prefill(session, kPlain);
+    return greedy(session, 24);
+  };
+  const Tokens first = draw(1, 0);
+  EXPECT_EQ(draw(1, 0), first);
+  EXPECT_NE(draw(2, 0), first);
+  EXPECT_NE(draw(1, 1), first);
+}
+
+TEST_P(Sessions, LogprobsAreThoseOfTheLogits) {
+  const EnginePtr engine = load(params());
+  const SessionPtr session = new_session(engine);
+  inlay_sampler_params sampler = sized<inlay_sampler_params>();
+  sampler.n_logprobs = 5;
+  set_sampler(session, &sampler);
+  prefill(session, kPlain);
+  const inlay_event event = step(session);
+  std::vector<float> logits(kVocab);
+  ASSERT_EQ(inlay_session_copy_logits(session.get(), logits.data(), logits.size(), nullptr, nullptr), INLAY_OK);
+  double sum = 0;
+  for (const float logit : logits) sum += std::exp(static_cast<double>(logit));
+  ASSERT_EQ(event.n_logprobs, 5);
+  EXPECT_EQ(event.top[0].token, event.token);
+  EXPECT_EQ(event.top[0].logprob, event.logprob);
+  for (int i = 0; i < 5; ++i) {
+    const double want = static_cast<double>(logits[static_cast<size_t>(event.top[i].token)]) - std::log(sum);
+    EXPECT_NEAR(event.top[i].logprob, want, 1e-4) << i;
+    EXPECT_LE(event.top[i].logprob, event.top[i > 0 ? i - 1 : 0].logprob);
+  }
+}
+
+TEST_P(Sessions, ForkGoesOnLikeItsParent) {
+  const EnginePtr engine = load(params());
+  SessionPtr parent = new_session(engine);
+  prefill(parent, kChat);
+  const Tokens begun = greedy(parent, 3);
+  SessionPtr child = fork(parent), other = fork(parent);
+  const int32_t n_shared = stats_of(engine).n_kv_blocks_used;
+  EXPECT_EQ(n_shared, info_of(parent).n_kv_blocks);
+  const Tokens rest(kChatReply.begin() + 3, kChatReply.end());
+  EXPECT_EQ(begun, Tokens(kChatReply.begin(), kChatReply.begin() + 3));
+  force(other, 'x');  // writes into a shared block
+  EXPECT_EQ(stats_of(engine).n_kv_blocks_used, n_shared + 1);
+  EXPECT_EQ(greedy(parent, rest.size()), rest);
+  parent.reset();
+  EXPECT_EQ(greedy(child, rest.size()), rest);
+  child.reset();
+  other.reset();
+  EXPECT_EQ(stats_of(engine).n_kv_blocks_used, 0);
+}
+
+TEST_P(Sessions, TruncateGoesBack) {
+  const EnginePtr engine = load(params());
+  const SessionPtr session = new_session(engine);
+  prefill(session, kChat);
+  EXPECT_EQ(greedy(session, kChatReply.size()), kChatReply);
+  ASSERT_EQ(inlay_session_truncate(session.get(), kChat.size(), nullptr), INLAY_OK);
+  EXPECT_EQ(info_of(session).n_tokens, static_cast<int32_t>(kChat.size()));
+  EXPECT_EQ(info_of(session).n_generated, 0);
+  EXPECT_EQ(greedy(session, kChatReply.size()), kChatReply);
+  ASSERT_EQ(inlay_session_truncate(session.get(), 0, nullptr), INLAY_OK);
+  EXPECT_EQ(info_of(session).n_kv_blocks, 0);
+  step(session, INLAY_INVALID_STATE);
+  prefill(session, kPlain);
+  EXPECT_EQ(greedy(session, kPlainReply.size()), kPlainReply);
+}
+
+TEST_P(Sessions, FullContextLeavesTheSessionAlone) {
+  inlay_load_params small = params();
+  small.n_context = static_cast<int32_t>(kPlain.size()) + 3;
+  const EnginePtr engine = load(small);
+  const SessionPtr session = new_session(engine), company = new_session(engine);
+  inlay_error err;
+  size_t n_done = 99;
+  EXPECT_EQ(inlay_prefill(session.get(), kChat.data(), kChat.size(), &n_done, &err), INLAY_CONTEXT_FULL);
+  EXPECT_EQ(n_done, 0u);
+  EXPECT_EQ(err.required, kChat.size());
+  EXPECT_EQ(err.available, kPlain.size() + 3);
+  EXPECT_EQ(info_of(session).n_tokens, 0);
+
+  prefill(session, kPlain);
+  prefill(company, {kPlain[0]});
+  EXPECT_EQ(greedy(session, 3), Tokens(kPlainReply.begin(), kPlainReply.begin() + 3));
+  for (int i = 0; i < 2; ++i) {
+    inlay_session* both[] = {session.get(), company.get()};
+    inlay_event events[2];
+    EXPECT_EQ(inlay_decode_step(both, 2, events, sizeof *events, &err), INLAY_CONTEXT_FULL) << err.message;
+    EXPECT_EQ(events[0].status, INLAY_CONTEXT_FULL);
+    EXPECT_EQ(events[0].kind, INLAY_EVENT_NONE);
+    EXPECT_EQ(events[0].token, -1);
+    EXPECT_EQ(events[1].status, INLAY_OK);
+    EXPECT_EQ(events[1].kind, INLAY_EVENT_TOKEN);
+    EXPECT_EQ(info_of(session).n_tokens, small.n_context);
+    EXPECT_EQ(info_of(session).finish_reason, INLAY_FINISH_NONE);
+  }
+  ASSERT_EQ(inlay_session_truncate(session.get(), kPlain.size() + 1, nullptr), INLAY_OK);
+  EXPECT_EQ(step(session).token, kPlainReply[1]);
+}
+
+TEST_P(Sessions, FullPoolLeavesTheSessionAlone) {
+  const inlay_stats usual = stats_of(load(params()));
+  inlay_load_params tight = params();
+  inlay_memory_info plan = sized<inlay_memory_info>();
+  ASSERT_EQ(inlay_memory_plan(model_path(kModel).c_str(), SIZE_MAX, &tight, &plan, nullptr), INLAY_OK);
+  tight.kv_budget_bytes = 3 * (plan.kv_bytes / static_cast<uint64_t>(usual.n_kv_blocks));
+  const EnginePtr engine = load(tight);
+  ASSERT_EQ(stats_of(engine).n_kv_blocks, 3);
+  const SessionPtr first = new_session(engine);
+  SessionPtr second = new_session(engine);
+  const auto n_block = static_cast<size_t>(stats_of(engine).n_block_tokens);
+  prefill(first, Tokens(n_block, 65));
+  prefill(second, Tokens(n_block + 1, 66));
+
+  step(first);  // the prefill's logits; the token that it draws is the first of a new block
+  const inlay_session_info before = info_of(first);
+  step(first, INLAY_KV_FULL);
+  EXPECT_EQ(info_of(first).n_tokens, before.n_tokens);
+  inlay_error err;
+  size_t n_done = 99;
+  const Tokens more(n_block, 67);
+  EXPECT_EQ(inlay_prefill(first.get(), more.data(), more.size(), &n_done, &err), INLAY_KV_FULL);
+  EXPECT_EQ(n_done, 0u);
+  EXPECT_GT(err.required, err.available);
+  EXPECT_EQ(info_of(first).n_tokens, before.n_tokens);
+  second.reset();
+  step(first);
+  EXPECT_EQ(info_of(first).n_tokens, before.n_tokens + 1);
+}
+
+TEST_P(Sessions, StepIgnoresWhoHasFinished) {
+  const EnginePtr engine = load(params());
+  inlay_session_params two = sized<inlay_session_params>();
+  two.max_tokens = 2;
+  const SessionPtr finite = new_session(engine, &two), other = new_session(engine);
+  prefill(finite, kPlain);
+  prefill(other, kChat);
+  EXPECT_EQ(step(finite).finish_reason, INLAY_FINISH_NONE);
+  EXPECT_EQ(step(finite).finish_reason, INLAY_FINISH_MAX_TOKENS);
+  inlay_session* both[] = {finite.get(), other.get()};
+  inlay_event events[2];
+  inlay_error err;
+  EXPECT_EQ(inlay_decode_step(both, 2, events, sizeof *events, &err), INLAY_INVALID_STATE);
+  EXPECT_EQ(events[0].status, INLAY_INVALID_STATE);
+  EXPECT_EQ(events[0].finish_reason, INLAY_FINISH_MAX_TOKENS);
+  EXPECT_EQ(events[1].token, kChatReply[0]);
+  prefill(finite, {65});  // a new turn
+  EXPECT_EQ(step(finite).finish_reason, INLAY_FINISH_NONE);
+  EXPECT_EQ(step(finite).finish_reason, INLAY_FINISH_MAX_TOKENS);
+}
+
+TEST_P(Sessions, StepRefusesStrangersAndTwins) {
+  const EnginePtr engine = load(params()), elsewhere = load(params());
+  const SessionPtr session = new_session(engine), stranger = new_session(elsewhere);
+  prefill(session, kPlain);
+  prefill(stranger, kPlain);
+  inlay_event events[2];
+  inlay_error err;
+  inlay_session* pairs[][2] = {{session.get(), session.get()}, {session.get(), stranger.get()}};
+  for (auto& pair : pairs) {
+    EXPECT_EQ(inlay_decode_step(pair, 2, events, sizeof *events, &err), INLAY_INVALID_ARGUMENT);
+    EXPECT_NE(std::string(err.message).find("session 1"), std::string::npos) << err.message;
+    EXPECT_EQ(info_of(session).n_tokens, static_cast<int32_t>(kPlain.size()));
+  }
+}
+
+TEST_P(Sessions, EndTokenEndsUnlessIgnored) {
+  const EnginePtr engine = load(params());
+  const SessionPtr session = new_session(engine);
+  prefill(session, kPlain);
+  const inlay_event last = force(session, kEnd);
+  EXPECT_EQ(last.finish_reason, INLAY_FINISH_END_OF_GENERATION);
+  EXPECT_EQ(text_of(last), "");
+  step(session, INLAY_INVALID_STATE);
+  inlay_session_params stubborn = sized<inlay_session_params>();
+  stubborn.flags = INLAY_SESSION_IGNORE_END_OF_GENERATION;
+  const SessionPtr other = new_session(engine, &stubborn);
+  prefill(other, kPlain);
+  EXPECT_EQ(force(other, kEnd).finish_reason, INLAY_FINISH_NONE);
+  EXPECT_EQ(force(other, 'x').kind, INLAY_EVENT_TOKEN);
+}
+
+TEST_P(Sessions, LimitIsTheOneAskedFor) {
+  inlay_load_params two = params();
+  two.max_sessions = 2;
+  const EnginePtr engine = load(two);
+  SessionPtr first = new_session(engine);
+  const SessionPtr second = new_session(engine);
+  inlay_session* third = nullptr;
+  inlay_error err;
+  EXPECT_EQ(inlay_session_create(engine.get(), nullptr, &third, &err), INLAY_SESSION_LIMIT);
+  EXPECT_EQ(err.available, 2u);
+  EXPECT_EQ(inlay_session_fork(first.get(), &third, &err), INLAY_SESSION_LIMIT);
+  EXPECT_EQ(third, nullptr);
+  first.reset();
+  EXPECT_TRUE(new_session(engine));
+}
+
+TEST_P(Sessions, EveryOrderOfFreesIsFine) {
+  EnginePtr engine = load(params());
+  SessionPtr session = new_session(engine);
+  engine.reset();
+  prefill(session, kPlain);
+  SessionPtr child = fork(session);
+  session.reset();
+  EXPECT_EQ(greedy(child, kPlainReply.size()), kPlainReply);
+}
+
+TEST_P(Sessions, CancelFinishesTheNextStep) {
+  const EnginePtr engine = load(params());
+  const SessionPtr session = new_session(engine);
+  prefill(session, kPlain);
+  greedy(session, 3);
+  inlay_session_cancel(session.get());
+  const inlay_event event = step(session);
+  EXPECT_EQ(event.kind, INLAY_EVENT_FINISHED);
+  EXPECT_EQ(event.finish_reason, INLAY_FINISH_CANCELLED);
+  EXPECT_EQ(event.token, -1);
+  EXPECT_EQ(info_of(session).n_tokens, static_cast<int32_t>(kPlain.size()) + 3);
+  step(session, INLAY_INVALID_STATE);
+  prefill(session, {65});  // the request was for once
+  EXPECT_EQ(step(session).kind, INLAY_EVENT_TOKEN);
+}
+
+// Cancels until one request meets a prefill at work; what was kept must then be whole chunks that can be gone on from.
+TEST_P(Sessions, CancelFromAnotherThreadKeepsWholeChunks) {
+  inlay_load_params chunks = params();
+  chunks.prefill_chunk = 8;
+  const EnginePtr engine = load(chunks);
+  Tokens prompt;
+  while (prompt.size() < 1024) prompt.insert(prompt.end(), kChat.begin(), kChat.end());
+  const SessionPtr undisturbed = new_session(engine);
+  prefill(undisturbed, prompt);
+  const Tokens want = greedy(undisturbed, 8);
+
+  const SessionPtr session = new_session(engine);
+  inlay_status status = INLAY_OK;
+  size_t n_done = 0;
+  for (int attempt = 0; attempt < 200; ++attempt) {
+    ASSERT_EQ(inlay_session_truncate(session.get(), 0, nullptr), INLAY_OK);
+    std::atomic<bool> started{false};
+    std::thread other([&] {
+      while (!started.load()) std::this_thread::yield();
+      std::this_thread::sleep_for(std::chrono::microseconds(100 * (attempt % 20)));
+      inlay_session_cancel(session.get());
+    });
+    started.store(true);
+    status = inlay_prefill(session.get(), prompt.data(), prompt.size(), &n_done, nullptr);
+    other.join();
+    if (status == INLAY_CANCELLED && n_done > 0) break;
+    if (status == INLAY_OK) {  // too late: takes the request back
+      const inlay_event event = step(session);
+      EXPECT_EQ(event.finish_reason, INLAY_FINISH_CANCELLED);
+    }
+  }
+  ASSERT_EQ(status, INLAY_CANCELLED);
+  ASSERT_GT(n_done, 0u);
+  ASSERT_LT(n_done, prompt.size());
+  EXPECT_EQ(n_done % 8, 0u);
+  EXPECT_EQ(info_of(session).n_tokens, static_cast<int32_t>(n_done));
+  prefill(session, Tokens(prompt.begin() + static_cast<ptrdiff_t>(n_done), prompt.end()));
+  EXPECT_EQ(greedy(session, 8), want);
+}
+
+TEST_P(Sessions, StatsCount) {
+  const EnginePtr engine = load(params());
+  const SessionPtr session = new_session(engine);
+  prefill(session, kPlain);
+  greedy(session, 4);
+  const inlay_stats stats = stats_of(engine);
+  EXPECT_EQ(stats.n_sessions, 1);
+  EXPECT_EQ(stats.n_prefill_tokens, kPlain.size());
+  EXPECT_EQ(stats.n_decode_tokens, 4u);
+  EXPECT_EQ(stats.n_decode_steps, 4u);
+  EXPECT_GT(stats.decode_seconds, 0);
+  EXPECT_EQ(stats.n_kv_blocks_used, 1);
+  EXPECT_EQ(stats.n_kv_blocks_peak, 1);
+}
+
+}  // namespace
+}  // namespace inlay::test

@@ -1,0 +1,204 @@
+// Text through the shared library: tokens both ways, and what of it leaves in events and when.
+#include "tests/capi/client.h"
+
+namespace inlay::test {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+class Text : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (no_fixtures()) GTEST_SKIP() << "no fixtures";
+    engine = load(on(INLAY_DEVICE_REFERENCE));
+    session = new_session(engine);
+    prefill(session, kPlain);
+  }
+
+  std::string take(size_t cap, inlay_status want = INLAY_OK) {
+    std::string buf(cap, '\0');
+    size_t n = 99;
+    inlay_error err;
+    EXPECT_EQ(inlay_session_take_text(session.get(), buf.data(), cap, &n, &err), want) << err.message;
+    return buf.substr(0, n);
+  }
+
+  // A stop string that never comes holds n bytes back; another byte sets them free.
+  inlay_event release(const std::string& held) {
+    set_stops(session, {held + "#"});
+    for (const std::string& text : force_text(session, held)) EXPECT_EQ(text, "");
+    return force(session, '.');
+  }
+
+  EnginePtr engine;
+  SessionPtr session;
+};
+
+Tokens tokenize(const EnginePtr& engine, std::string_view text, inlay_tokenize_flags flags) {
+  Tokens tokens(text.size() + 2);
+  size_t n = 0;
+  inlay_error err;
+  EXPECT_EQ(inlay_tokenize(engine.get(), text.data(), text.size(), flags, tokens.data(), tokens.size(), &n, &err),
+            INLAY_OK)
+      << err.message;
+  tokens.resize(n);
+  return tokens;
+}
+
+std::string detokenize(const EnginePtr& engine, const Tokens& tokens, inlay_detokenize_flags flags = 0) {
+  std::string out(4096, '\0');
+  size_t needed = 0;
+  EXPECT_EQ(
+      inlay_detokenize(engine.get(), tokens.data(), tokens.size(), flags, out.data(), out.size(), &needed, nullptr),
+      INLAY_OK);
+  return out.substr(0, needed);
+}
+
+TEST_F(Text, TokensBothWays) {
+  EXPECT_EQ(tokenize(engine, "the quick brown", 0), kPlain);
+  EXPECT_EQ(detokenize(engine, kPlain), "the quick brown");
+  const std::string chat =
+      "<|im_start|>system\nYou are small.<|im_end|>\n<|im_start|>user\nWhat is the weather near the river? "
+      "é😀<|im_end|>\n"
+      "<|im_start|>assistant\n";
+  EXPECT_EQ(tokenize(engine, chat, INLAY_TOKENIZE_PARSE_SPECIAL), kChat);
+  EXPECT_EQ(detokenize(engine, kChat, INLAY_DETOKENIZE_SHOW_SPECIAL), chat);
+  const Tokens plain = tokenize(engine, chat, 0);
+  EXPECT_NE(plain, kChat);
+  EXPECT_EQ(detokenize(engine, plain), chat);
+}
+
+TEST_F(Text, BosAsTheModelAsks) {
+  const EnginePtr spm = load(on(INLAY_DEVICE_REFERENCE), "chat-spm-llama-f32");
+  inlay_engine_info info = sized<inlay_engine_info>();
+  ASSERT_EQ(inlay_engine_get_info(spm.get(), &info, nullptr), INLAY_OK);
+  EXPECT_EQ(info.flags, INLAY_ENGINE_HAS_TOKENIZER | INLAY_ENGINE_ADDS_BOS);
+  const Tokens with = {1, 261, 296, 333, 314, 351, 313};
+  EXPECT_EQ(tokenize(spm, "the quick brown", 0), with);
+  EXPECT_EQ(tokenize(spm, "the quick brown", INLAY_TOKENIZE_NO_BOS_EOS), Tokens(with.begin() + 1, with.end()));
+}
+
+TEST_F(Text, TokenInfo) {
+  inlay_token_info info = sized<inlay_token_info>();
+  ASSERT_EQ(inlay_token_get_info(engine.get(), kEnd, &info, nullptr), INLAY_OK);
+  EXPECT_EQ(info.kind, INLAY_TOKEN_CONTROL);
+  EXPECT_EQ(info.flags, INLAY_TOKEN_FLAG_CONTROL | INLAY_TOKEN_FLAG_END_OF_GENERATION);
+  EXPECT_EQ(std::string(reinterpret_cast<char*>(info.piece), info.piece_bytes), "<|im_end|>");
+  ASSERT_EQ(inlay_token_get_info(engine.get(), 195, &info, nullptr), INLAY_OK);
+  EXPECT_EQ(info.kind, INLAY_TOKEN_NORMAL);
+  EXPECT_EQ(info.flags, 0u);
+  EXPECT_EQ(info.piece_bytes, 1u);
+  EXPECT_EQ(info.piece[0], 0xc3);
+}
+
+TEST_F(Text, LeavesInWholeCharacters) { EXPECT_EQ(force_text(session, "aé😀"), (Texts{"a", "", "é", "", "", "", "😀"})); }
+
+TEST_F(Text, NeverValidBytesBecomeReplacements) {
+  EXPECT_EQ(force_text(session, "a\xff"), (Texts{"a", "\xEF\xBF\xBD"}));
+  EXPECT_EQ(force_text(session, "\xc3z"), (Texts{"", "\xEF\xBF\xBDz"}));
+}
+
+TEST_F(Text, EndFlushesHalfCharacters) {
+  inlay_session_params two = sized<inlay_session_params>();
+  two.max_tokens = 2;
+  session = new_session(engine, &two);
+  prefill(session, kPlain);
+  EXPECT_EQ(force_text(session, "a\xc3"), (Texts{"a", "\xEF\xBF\xBD"}));
+}
+
+TEST_F(Text, StopStringIsHeldBackAndCutOff) {
+  set_stops(session, {"END", "xyz"});
+  EXPECT_EQ(force_text(session, "abEN"), (Texts{"a", "b", "", ""}));
+  EXPECT_EQ(info_of(session).finish_reason, INLAY_FINISH_NONE);
+  const inlay_event last = force(session, 'D');
+  EXPECT_EQ(last.finish_reason, INLAY_FINISH_STOP_STRING);
+  EXPECT_EQ(text_of(last), "");
+  EXPECT_EQ(info_of(session).finish_reason, INLAY_FINISH_STOP_STRING);
+  step(session, INLAY_INVALID_STATE);
+}
+
+TEST_F(Text, WhatWasNoStopStringLeaves) {
+  set_stops(session, {"END"});
+  EXPECT_EQ(force_text(session, "EEN."), (Texts{"", "E", "", "EN."}));
+}
+
+TEST_F(Text, StopStringInsideOfAToken) {
+  set_stops(session, {"he"});
+  const inlay_event event = force(session, 257);  // "the"
+  EXPECT_EQ(text_of(event), "t");
+  EXPECT_EQ(event.finish_reason, INLAY_FINISH_STOP_STRING);
+}
+
+TEST_F(Text, HeldTextLeavesAtTheEnd) {
+  set_stops(session, {"END"});
+  force_text(session, "aEN");
+  const inlay_event last = force(session, kEnd);
+  EXPECT_EQ(last.finish_reason, INLAY_FINISH_END_OF_GENERATION);
+  EXPECT_EQ(text_of(last), "EN");
+}
+
+TEST_F(Text, HeldTextLeavesWhenTheContextIsFull) {
+  inlay_load_params small = on(INLAY_DEVICE_REFERENCE);
+  small.n_context = static_cast<int32_t>(kPlain.size()) + 3;
+  session = new_session(load(small));
+  prefill(session, kPlain);
+  set_stops(session, {"END"});
+  EXPECT_EQ(force_text(session, "aEN"), (Texts{"a", "", "EN"}));
+  step(session, INLAY_CONTEXT_FULL);
+}
+
+TEST_F(Text, HeldTextLeavesAtACancel) {
+  set_stops(session, {"END"});
+  force_text(session, "aEN");
+  inlay_session_cancel(session.get());
+  EXPECT_EQ(text_of(step(session)), "EN");
+}
+
+TEST_F(Text, WhatDoesNotFitIsTaken) {
+  const std::string held(200, 'a');
+  const inlay_event event = release(held);
+  EXPECT_EQ(text_of(event), std::string(INLAY_EVENT_TEXT_BYTES, 'a'));
+  EXPECT_EQ(event.text_pending, 201u - INLAY_EVENT_TEXT_BYTES);
+  EXPECT_EQ(info_of(session).text_pending, event.text_pending);
+  EXPECT_EQ(take(50), std::string(50, 'a'));
+  EXPECT_EQ(info_of(session).text_pending, event.text_pending - 50);
+  EXPECT_EQ(take(1000), std::string(22, 'a') + ".");
+  EXPECT_EQ(take(1000), "");
+}
+
+TEST_F(Text, WhatIsNotTakenComesFirst) {
+  const inlay_event event = release(std::string(300, 'a'));
+  ASSERT_EQ(event.text_pending, 301u - INLAY_EVENT_TEXT_BYTES);
+  EXPECT_EQ(text_of(force(session, 'b')), std::string(INLAY_EVENT_TEXT_BYTES, 'a'));
+  EXPECT_EQ(take(1000), std::string(300 - 2 * INLAY_EVENT_TEXT_BYTES, 'a') + ".b");
+}
+
+TEST_F(Text, CharactersAreNotCutByBuffers) {
+  std::string held(INLAY_EVENT_TEXT_BYTES - 1, 'a');
+  held += "é😀";
+  const inlay_event event = release(held);
+  EXPECT_EQ(text_of(event), std::string(INLAY_EVENT_TEXT_BYTES - 1, 'a'));
+  EXPECT_EQ(take(1, INLAY_BUFFER_TOO_SMALL), "");
+  EXPECT_EQ(take(5), "é");
+  EXPECT_EQ(take(4), "😀");
+  EXPECT_EQ(take(4), ".");
+}
+
+TEST_F(Text, PrefillDropsTheRest) {
+  release(std::string(200, 'a'));
+  EXPECT_GT(info_of(session).text_pending, 0u);
+  prefill(session, {65});
+  EXPECT_EQ(info_of(session).text_pending, 0u);
+  EXPECT_EQ(take(10), "");
+}
+
+TEST_F(Text, EventsTellWhatTheModelSays) {
+  std::string text;
+  for (size_t i = 0; i < kPlainReply.size(); ++i) text += text_of(step(session));
+  EXPECT_EQ(text,
+            "+++@@@@@@@@y\xEF\xBF\xBD"
+            "ad\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\x1f\x1f");
+}
+
+}  // namespace
+}  // namespace inlay::test
