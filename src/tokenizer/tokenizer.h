@@ -40,6 +40,7 @@ class Tokenizer {
   virtual Status decode(std::span<const int32_t> ids, const DecodeOptions& options, std::string& out) const = 0;
 
   virtual int32_t n_tokens() const = 0;
+  // The next four take ids in [0, n_tokens()).
   // The bytes that one token stands for, as decode gives them in the middle of a text (so SPM keeps its space);
   // a control token's own text; nothing for an unused one. Valid as long as the tokenizer.
   virtual std::string_view piece(int32_t id) const = 0;

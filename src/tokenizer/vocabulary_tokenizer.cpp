@@ -10,6 +10,9 @@ bool strips_space(std::string_view added_token) {
   return added_token != "<unk>" && added_token != "<s>" && added_token != "<|endoftext|>";
 }
 
+// Keeps a word's byte offsets far inside 32 bits and its merging within a gigabyte; longer ones are cut.
+constexpr size_t kMaxWordBytes = 16 << 20;
+
 bool is_ascii_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 }  // namespace
@@ -49,6 +52,12 @@ void VocabularyTokenizer::encode(std::string_view text, const EncodeOptions& opt
 }
 
 void VocabularyTokenizer::encode_word(std::string_view word, MergeScratch& scratch, std::vector<int32_t>& out) const {
+  while (word.size() > kMaxWordBytes) {
+    size_t n = kMaxWordBytes;
+    while (is_continuation(word[n])) --n;
+    append_merged(word.substr(0, n), scratch, out);
+    word.remove_prefix(n);
+  }
   const int32_t whole = table_.find(word);
   if (whole >= 0 && (whole_word_first_ || merges_to_itself_[whole].load(std::memory_order_relaxed) != 0)) {
     out.push_back(whole);

@@ -255,6 +255,19 @@ TEST(Tokenizer, LongTextsTakeLinearithmicTime) {
   }
 }
 
+// Longer than a word may be: it is cut, between characters.
+TEST(Tokenizer, WordsOfManyMegabytes) {
+  std::string text;
+  while (text.size() < (33 << 20)) text += "\u6F22";
+  for (const VocabularyFile& v : {bpe_vocabulary(), spm_vocabulary()}) {
+    const auto t = load_good(v);
+    Ids expected = ids_of(*t, "\u6F22");
+    const Ids one(expected.end() - 3, expected.end());
+    for (size_t n = 3; n < text.size(); n += 3) expected.insert(expected.end(), one.begin(), one.end());
+    EXPECT_TRUE(ids_of(*t, text) == expected) << v.model;
+  }
+}
+
 TEST(Tokenizer, ManyThreadsShareOne) {
   for (const VocabularyFile& v : {bpe_vocabulary(), spm_vocabulary()}) {
     const auto t = load_good(v);
