@@ -58,6 +58,7 @@ struct Cut {
   int64_t group;       // query heads per KV head
   int64_t rows;        // per KV head
   int64_t row_blocks;  // per KV head
+  int64_t block_rows;  // of all row blocks but the last
   int64_t chunks;
   int64_t d_pad;
   bool split;  // chunks are items
@@ -70,6 +71,7 @@ Cut cut_of(const AttentionArgs& a) {
   c.group = a.n_heads / a.n_kv_heads;
   c.rows = a.m * c.group;
   c.row_blocks = (c.rows + kRowBlock - 1) / kRowBlock;
+  c.block_rows = (c.rows + c.row_blocks - 1) / c.row_blocks;
   c.chunks = (a.first_position + a.m + kChunk - 1) / kChunk;
   c.d_pad = round_up_16(a.d_head);
   const size_t scratch = static_cast<size_t>(a.m * a.n_heads * c.chunks * c.partial_floats()) * sizeof(float);
@@ -139,10 +141,9 @@ void load_queries(RowBlock& b) {
 }
 
 // w: FP16 tiles of 16 lanes next to each other, n_vectors of them; step_stride in bytes.
-void dot_f16(const char* w, ptrdiff_t step_stride, int64_t n_vectors, int64_t n_rows, DotBlock b) {
+void dot_f16(const char* w, ptrdiff_t step_stride, int64_t n_vectors, int64_t n_rows, DotBlock& b) {
   b.tile_stride = 32;
   b.step_stride = step_stride;
-  b.prefetch = nullptr;
   float* acc = b.acc;
   int64_t v = 0;
   for (; v + Vec16::kTiles <= n_vectors; v += Vec16::kTiles) {
@@ -157,6 +158,18 @@ void dot_f16(const char* w, ptrdiff_t step_stride, int64_t n_vectors, int64_t n_
   }
 }
 
+// Sets what is requested from memory while block `index` of the chunk is worked on: the block that comes
+// kBlocksAhead later in the order K blocks, V blocks. Blocks of a sequence lie anywhere, which no hardware foresees.
+void prefetch_ahead(const RowBlock& b, DotBlock& d, int64_t chunk, int64_t index, int64_t n_blocks) {
+  constexpr int64_t kBlocksAhead = 2;
+  const int64_t ahead = index + kBlocksAhead;
+  d.prefetch = d.prefetch_end = nullptr;
+  if (ahead >= 2 * n_blocks) return;
+  const void* pool = ahead < n_blocks ? b.args->k_pool : b.args->v_pool;
+  d.prefetch = b.keys_or_values(pool, chunk * kChunk + ahead % n_blocks * kBlockTokens);
+  d.prefetch_end = d.prefetch + b.cut.d_pad * kBlockTokens * 2;
+}
+
 // Scores of rows [first, n_rows) and all blocks of the chunk that any of them sees.
 void chunk_scores(RowBlock& b, int64_t first, int64_t chunk) {
   const int64_t n_keys = b.n_keys(b.n_rows - 1, chunk);
@@ -168,6 +181,7 @@ void chunk_scores(RowBlock& b, int64_t first, int64_t chunk) {
     d.acc = b.s[first] + t;
     d.acc_stride = kLd;
     d.fresh = true;
+    prefetch_ahead(b, d, chunk, t / kBlockTokens, (n_keys + kBlockTokens - 1) / kBlockTokens);
     dot_f16(b.keys_or_values(b.args->k_pool, chunk * kChunk + t), kBlockTokens * 2, kBlockTokens / 16, b.n_rows - first,
             d);
   }
@@ -206,6 +220,8 @@ void chunk_values(RowBlock& b, int64_t first, int64_t last, int64_t chunk, int64
     d.acc = b.o[first];
     d.acc_stride = kLd;
     d.fresh = t == 0;
+    const int64_t n_blocks = (end + kBlockTokens - 1) / kBlockTokens;
+    prefetch_ahead(b, d, chunk, n_blocks + t / kBlockTokens, n_blocks);
     const char* values = b.keys_or_values(b.args->v_pool, chunk * kChunk + t) + in_block * token_bytes;
     dot_f16(values, token_bytes, b.cut.d_pad / 16, last - first, d);
     t += n;
@@ -303,13 +319,12 @@ void attention(const AttentionArgs& a, int64_t item_begin, int64_t item_end, voi
   b.args = &a;
   b.cut = cut_of(a);
   for (int64_t item = item_begin; item < item_end; ++item) {
-    int64_t rest = item;
-    const int64_t chunk = b.cut.split ? rest % b.cut.chunks : 0;
-    if (b.cut.split) rest /= b.cut.chunks;
-    b.kv_head = rest % a.n_kv_heads;
-    // The last rows see the most keys: they come first, so that threads end together.
-    b.first_row = (b.cut.row_blocks - 1 - rest / a.n_kv_heads) * kRowBlock;
-    b.n_rows = smaller(b.cut.rows - b.first_row, kRowBlock);
+    // Items next to each other read the same keys: KV heads outside, then chunks, row blocks inside. The last rows see
+    // the most keys: they come first, so that threads end together.
+    const int64_t chunk = b.cut.split ? item / b.cut.row_blocks % b.cut.chunks : 0;
+    b.kv_head = item / (b.cut.row_blocks * (b.cut.split ? b.cut.chunks : 1));
+    b.first_row = (b.cut.row_blocks - 1 - item % b.cut.row_blocks) * b.cut.block_rows;
+    b.n_rows = smaller(b.cut.rows - b.first_row, b.cut.block_rows);
     load_queries(b);
     if (b.cut.split) {
       attend_one_chunk(b, chunk, static_cast<float*>(scratch));

@@ -59,7 +59,9 @@ struct DotBlock {
   float* acc;
   ptrdiff_t acc_stride;  // floats
   bool fresh;            // accumulators start at zero instead of what `acc` holds
-  const char* prefetch;  // one cache line a step is requested from here on; null: none
+  // One cache line a step is requested from [prefetch, prefetch_end), whole lines.
+  const char* prefetch;
+  const char* prefetch_end;
 };
 
 template <class Step, int T, int N>
@@ -78,11 +80,12 @@ __attribute__((noinline)) void dot_block(const DotBlock& b) {
   const ptrdiff_t a_stride = b.a_stride;
   const char* w = b.w;
   const char* prefetch = b.prefetch;
+  const char* const prefetch_end = b.prefetch_end;
   for (int64_t s = 0; s < b.n_steps; ++s) {
     typename Step::Weights weights[T];
 #pragma GCC unroll 4
     for (int t = 0; t < T; ++t) weights[t] = Step::load(w + t * b.tile_stride);
-    if (prefetch) {
+    if (prefetch != prefetch_end) {
       __builtin_prefetch(prefetch, 0, 2);
       prefetch += 64;
     }
@@ -110,18 +113,23 @@ void dot_block_of(int64_t n_rows, const DotBlock& b) {
   dot_block<Step, T, N>(b);
 }
 
-// Any number of rows, in blocks of nearly equal size.
+// Any number of rows, in blocks of nearly equal size. Leaves b.prefetch where the requests got to.
 template <class Step, int T>
-void dot_rows(int64_t n_rows, DotBlock b) {
-  int64_t n_blocks = (n_rows + Vec16::kRows - 1) / Vec16::kRows;
-  for (; n_blocks > 0; --n_blocks) {
-    const int64_t n = (n_rows + n_blocks - 1) / n_blocks;
+void dot_rows(int64_t n_rows, DotBlock& b) {
+  const char* const a = b.a;
+  float* const acc = b.acc;
+  int64_t done = 0;
+  for (int64_t n_blocks = (n_rows + Vec16::kRows - 1) / Vec16::kRows; n_blocks > 0; --n_blocks) {
+    const int64_t n = (n_rows - done + n_blocks - 1) / n_blocks;
+    b.a = a + done * b.a_stride;
+    b.acc = acc + done * b.acc_stride;
     dot_block_of<Step, T, Vec16::kRows>(n, b);
-    b.a += n * b.a_stride;
-    b.acc += n * b.acc_stride;
-    if (b.prefetch) b.prefetch += b.n_steps * 64;
-    n_rows -= n;
+    const int64_t lines = (b.prefetch_end - b.prefetch) / 64;
+    b.prefetch += (lines < b.n_steps ? lines : b.n_steps) * 64;
+    done += n;
   }
+  b.a = a;
+  b.acc = acc;
 }
 
 }  // namespace

@@ -25,9 +25,9 @@ namespace {
 constexpr int64_t kMaxRows = 384;         // activation rows per pass, for which accumulators lie on the stack
 constexpr int64_t kStepsPerBlock = 2048;  // x 2 tiles x 64 bytes = 256 KiB of weights
 
-// T tiles from `tile` on, activation rows [m_begin, m_end), at most kMaxRows.
+// T tiles from `tile` on, activation rows [m_begin, m_end), at most kMaxRows. Tiles up to tile_end come next.
 template <class Step, int T, int kStepBytes>
-void linear_tiles(const LinearArgs& args, int64_t tile, int64_t m_begin, int64_t m_end) {
+void linear_tiles(const LinearArgs& args, int64_t tile, int64_t tile_end, int64_t m_begin, int64_t m_end) {
   constexpr int64_t kColumns = Step::kColumns;  // per step
   const int64_t n_steps = (args.n_cols + kColumns - 1) / kColumns;
   const int64_t tile_bytes = n_steps * kStepBytes;
@@ -37,9 +37,14 @@ void linear_tiles(const LinearArgs& args, int64_t tile, int64_t m_begin, int64_t
   const char* activations = static_cast<const char*>(args.activations) + m_begin * row_bytes;
   const int64_t m = m_end - m_begin;
 
+  // With one block of rows the hardware's own prefetching follows the weights.
+  const bool more_rows = m > Vec16::kRows;
+  DotBlock b;
+  b.prefetch = more_rows && tile + T < tile_end ? weights + T * tile_bytes : nullptr;
+  b.prefetch_end = b.prefetch ? b.prefetch + (tile + 2 * T <= tile_end ? T : 1) * tile_bytes : nullptr;
+
   alignas(64) float acc[kMaxRows][T * 16];
   for (int64_t s = 0; s < n_steps; s += kStepsPerBlock) {
-    DotBlock b;
     b.w = weights + s * kStepBytes;
     b.tile_stride = tile_bytes;
     b.step_stride = kStepBytes;
@@ -49,7 +54,6 @@ void linear_tiles(const LinearArgs& args, int64_t tile, int64_t m_begin, int64_t
     b.acc = acc[0];
     b.acc_stride = T * 16;
     b.fresh = s == 0;
-    b.prefetch = nullptr;
     dot_rows<Step, T>(m, b);
   }
   for (int64_t j = 0; j < m; ++j) {
@@ -71,9 +75,9 @@ void linear(const LinearArgs& args, int64_t tile_begin, int64_t tile_end, int64_
     const int64_t end = m_end - m < kMaxRows ? m_end : m + kMaxRows;
     int64_t tile = tile_begin;
     for (; tile + Vec16::kTiles <= tile_end; tile += Vec16::kTiles) {
-      linear_tiles<Step, Vec16::kTiles, kStepBytes>(args, tile, m, end);
+      linear_tiles<Step, Vec16::kTiles, kStepBytes>(args, tile, tile_end, m, end);
     }
-    for (; tile < tile_end; ++tile) linear_tiles<Step, 1, kStepBytes>(args, tile, m, end);
+    for (; tile < tile_end; ++tile) linear_tiles<Step, 1, kStepBytes>(args, tile, tile_end, m, end);
   }
 }
 
