@@ -6,6 +6,7 @@ from emit import c_types
 PREFACE = """\
 // Inlay: run a language model inside your program.
 // Generated from bindings/api/inlay.toml by bindings/generate.py. Do not edit.
+// clang-format off
 //
 // The simple case takes four calls and a session: inlay_load, inlay_prefill, inlay_decode_step, inlay_free.
 //

@@ -6,6 +6,7 @@ from emit import c_types
 HEAD = """\
 // Loads the Inlay library at run time, so that a program starts without it. Header only, C11 and C++.
 // Generated from bindings/api/inlay.toml by bindings/generate.py. Do not edit.
+// clang-format off
 //
 //   inlay_dl api;
 //   char message[256];

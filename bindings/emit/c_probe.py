@@ -5,6 +5,7 @@ from api_model import Api
 HEAD = """\
 // Prints the size and offset of every struct field and the value of every constant as the C compiler sees them.
 // Generated from bindings/api/inlay.toml by bindings/generate.py. Do not edit.
+// clang-format off
 #include <stdio.h>
 
 #include "include/capi/inlay.h"

@@ -1,5 +1,6 @@
 // Size of each struct in the ABI version that it appeared in: what is shorter cannot come from any header.
 // Generated from bindings/api/inlay.toml by bindings/generate.py. Do not edit.
+// clang-format off
 #pragma once
 
 #include <cstddef>

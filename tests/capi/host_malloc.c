@@ -1,11 +1,13 @@
-// The host keeps its own allocator: loading the library, even for everybody to see, changes what none of these names means, and the
-// library itself offers none of them. Usage: host_malloc LIBRARY. It fails with a library that defines one of them.
+// The host keeps its own allocator: loading the library, even for everybody to see, changes what none of these names
+// means, and the library itself offers none of them. Usage: host_malloc LIBRARY. It fails with a library that defines
+// one of them.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
 
-static const char* const names[] = {"malloc", "free", "calloc", "realloc", "posix_memalign", "aligned_alloc", "malloc_usable_size",
-                                    "_Znwm", "_Znam", "_ZdlPv", "_ZdaPv"};
+static const char* const names[] = {
+    "malloc", "free",  "calloc", "realloc", "posix_memalign", "aligned_alloc", "malloc_usable_size",
+    "_Znwm",  "_Znam", "_ZdlPv", "_ZdaPv"};
 enum { N_NAMES = sizeof names / sizeof *names };
 
 // The file that an address was mapped from.

@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+"""Reads what our own object files refer to: nothing that ends, prints for or reconfigures the host, and nothing that throws.
+
+  check_objects.py NM ARCHIVE_OR_OBJECT...
+"""
+
+import re
+import subprocess
+import sys
+
+THROW = "__cxa_throw"
+FORBIDDEN = {
+    "ends the process": r"abort|exit|_exit|_Exit|quick_exit|raise|kill|__assert_fail",
+    "prints": r"printf|puts|putchar|vprintf|perror|stdout|stderr|_ZSt4cout|_ZSt4cerr|_ZSt4clog|__printf_chk|__vprintf_chk",
+    "changes the process": r"signal|sigaction|atexit|setenv|putenv|unsetenv|setlocale|chdir|system|fork|execv|srand",
+    "throws": THROW,
+}
+
+
+def problems(text: str) -> list[str]:
+    """`text` is what nm -A --undefined-only prints: FILE:[MEMBER:] U NAME."""
+    out = []
+    references = re.findall(r"^(\S+):\s+[Uwv] (\S+)", text, re.MULTILINE)
+    # The C++ library has the throw of shared_from_this in its header, from where it comes into our files.
+    inlined = {where for where, name in references if "bad_weak_ptr" in name}
+    for where, name in references:
+        if name == THROW and where in inlined:
+            continue
+        for what, names in FORBIDDEN.items():
+            if re.fullmatch(names, name):
+                out.append(f"{where} {what}: {name}")
+    return out
+
+
+def main(nm: str, files: list[str]) -> int:
+    text = subprocess.run([nm, "-A", "--undefined-only", *files], check=True, capture_output=True, text=True).stdout
+    found = problems(text)
+    for problem in found:
+        print(problem)
+    n_references = len(text.splitlines())
+    print(f"{len(files)} files, {n_references} references, {len(found)} problems")
+    return 1 if found or n_references == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2:]))
