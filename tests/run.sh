@@ -13,7 +13,7 @@ preset=${INLAY_PRESET:-release}
 fixtures=${INLAY_FIXTURES:-}
 if [ -n "$fixtures" ]; then
   [ -d "$fixtures" ] || { echo "tests/run.sh: INLAY_FIXTURES is not a folder: $fixtures" >&2; exit 2; }
-  fixtures=$(cd "$fixtures" && pwd)
+  fixtures=$(cd "$fixtures" && pwd -P)
 fi
 
 "$root/examples/setup.sh"
