@@ -86,6 +86,16 @@ class Files(unittest.TestCase):
         self.assertEqual(text.count("local:"), 1)
 
 
+class Growth(unittest.TestCase):
+    def test_first_size_stays(self):
+        last = '  { name = "progress_user", type = "pointer", default = "NULL", doc = "Given to progress." },\n'
+        now = api_model.parse(TEXT).struct("inlay_load_params")
+        grown = parse_changed(last, last + '  { name = "more", type = "u64", since = "1.1", doc = "More." },\n')
+        struct = grown.struct("inlay_load_params")
+        self.assertEqual(struct.size, now.size + 8)
+        self.assertEqual(struct.first_size(), now.size)
+
+
 class Abi(unittest.TestCase):
     """What breaks clients is refused; what they do not notice is not."""
 
