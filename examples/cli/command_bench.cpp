@@ -63,6 +63,7 @@ BenchRequest parse_request(int argc, char** argv) {
   options.integer("--batch-steps", r.plan.batch_steps, 1, 1 << 20, "steps of a repetition of a batch (64)");
   options.integer("-r --reps", r.plan.n_repetitions, 1, 1000, "repetitions (5)");
   options.flag("--quick", r.quick, "-r 2 --pp 128 --tg 32 --depths 0 --batch none, where not given otherwise");
+  options.integer("--kv-mib", r.load.kv_mib, 1, 1 << 24, "size of the KV pool in MiB (sessions x context, at most 2048)");
   r.load.add_to(options);
   const std::vector<std::string> rest = options.parse(argc, argv, 1);
   if (r.list) return r;
@@ -112,9 +113,13 @@ Subject open_file(const BenchRequest& r) {
 std::string synthetic_name(const SyntheticRequest& s) {
   std::string name = s.shape;
   char text[32];
-  if (s.n_layers > 0) name += "-" + std::to_string(s.n_layers) + "layers";
-  if (s.n_vocab > 0) name += "-" + std::to_string(s.n_vocab) + "tokens";
-  if (s.scale < 1.0) std::snprintf(text, sizeof text, "-x%g", s.scale), name += text;
+  const auto append = [&](bool changed, const char* format, auto value) {
+    std::snprintf(text, sizeof text, format, value);
+    if (changed) name += text;
+  };
+  append(s.n_layers > 0, "-%dlayers", s.n_layers);
+  append(s.n_vocab > 0, "-%dtokens", s.n_vocab);
+  append(s.scale < 1.0, "-x%g", s.scale);
   return name + "." + s.recipe + ".gguf";
 }
 

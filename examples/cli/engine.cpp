@@ -83,6 +83,7 @@ inlay_load_params LoadOptions::params() const {
   params.n_context = n_context;
   params.n_threads = n_threads;
   params.max_sessions = max_sessions;
+  params.kv_budget_bytes = static_cast<uint64_t>(kv_mib) << 20;
   params.log_level = INLAY_LOG_WARNING;
   params.log = [](void*, inlay_log_level, const char* text, size_t text_len) {
     std::fprintf(stderr, "inlay: %.*s\n", static_cast<int>(text_len), text);

@@ -33,6 +33,7 @@ struct LoadOptions {
   int32_t n_context = 0;
   int32_t n_threads = 0;
   int32_t max_sessions = 0;
+  int32_t kv_mib = 0;
 
   void add_to(Options& options);  // --device and --threads
   inlay_load_params params() const;

@@ -32,7 +32,11 @@ std::string number_text(double value, int n_decimals) {
 
 }  // namespace
 
-void JsonLine::begin(const std::string& key) { body_ += (body_.empty() ? "" : ",") + quoted(key) + ":"; }
+void JsonLine::begin(const std::string& key) {
+  if (!body_.empty()) body_ += ',';
+  body_ += quoted(key);
+  body_ += ':';
+}
 
 void JsonLine::text(const std::string& key, const std::string& value) { begin(key), body_ += quoted(value); }
 
@@ -47,7 +51,11 @@ void JsonLine::number(const std::string& key, double value, int n_decimals) {
 
 void JsonLine::pair(const std::string& key, double low, double high, int n_decimals) {
   begin(key);
-  body_ += "[" + number_text(low, n_decimals) + "," + number_text(high, n_decimals) + "]";
+  body_ += '[';
+  body_ += number_text(low, n_decimals);
+  body_ += ',';
+  body_ += number_text(high, n_decimals);
+  body_ += ']';
 }
 
 void JsonLine::object(const std::string& key, const JsonLine& value) { begin(key), body_ += value.finished(); }

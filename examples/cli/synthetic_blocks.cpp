@@ -51,6 +51,9 @@ int32_t normal_of(uint32_t word) {
   return static_cast<int32_t>((pairs & 0xFFFFu) + (pairs >> 16)) - 510;
 }
 
+// By how much a block is wider than the tensor; its root mean square is 1.
+float scatter(Words& words) { return words.between(0.69f, 1.28f); }
+
 uint16_t half_bits(float x) {
   const uint32_t bits = std::bit_cast<uint32_t>(x);
   const auto sign = static_cast<uint16_t>(bits >> 16 & 0x8000u);
@@ -86,12 +89,12 @@ void fill_scalars(ValueSpread spread, uint64_t seed, uint64_t first, uint64_t n,
 }
 
 void fill_q4_0(float deviation, Words words, std::byte* out) {
-  out = put(out, half_bits(deviation / kRms4 * words.between(0.7f, 1.3f)));
+  out = put(out, half_bits(deviation / kRms4 * scatter(words)));
   words.bytes(out, 16);
 }
 
 void fill_q8_0(float deviation, Words words, std::byte* out) {
-  out = put(out, half_bits(deviation / kSigma8 * words.between(0.7f, 1.3f)));
+  out = put(out, half_bits(deviation / kSigma8 * scatter(words)));
   for (int i = 0; i < 32; i += 2) {
     const uint64_t word = words.next();
     for (const uint32_t half : {static_cast<uint32_t>(word), static_cast<uint32_t>(word >> 32)}) {
@@ -103,7 +106,7 @@ void fill_q8_0(float deviation, Words words, std::byte* out) {
 // Q4_K and Q5_K: value = scale x code - minimum. The 6-bit minimums equal the scales, and the block's factor for them is
 // `middle` times the one for the scales, so that values centre on zero.
 void fill_k_with_minimum(float deviation, float rms, float middle, size_t code_bytes, Words words, std::byte* out) {
-  const float d = deviation / (rms * kRmsScale6) * words.between(0.7f, 1.3f);
+  const float d = deviation / (rms * kRmsScale6) * scatter(words);
   out = put(out, half_bits(d));
   out = put(out, half_bits(d * middle));
   uint8_t scale[8];
@@ -118,7 +121,7 @@ void fill_k_with_minimum(float deviation, float rms, float middle, size_t code_b
 }
 
 void fill_q6_k(float deviation, Words words, std::byte* out) {
-  const float d = deviation / (kRms6 * kRmsScale8) * words.between(0.7f, 1.3f);
+  const float d = deviation / (kRms6 * kRmsScale8) * scatter(words);
   words.bytes(out, 192);
   out += 192;
   for (int i = 0; i < 16; i += 4) {

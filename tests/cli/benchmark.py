@@ -1,0 +1,78 @@
+"""bench: the line of JSON, on models that are made in memory. Needs no model."""
+import json
+import math
+
+import tool_case
+from tool_case import ToolCase
+
+SMALL = ["--layers", "2", "--scale", "0.1"]
+SHORT = ["--pp", "16,40", "--depths", "0,24", "--batch", "2,3", "--tg", "6", "--batch-prompt", "9", "--batch-steps", "4"]
+SPEEDS = ["pp16", "pp40", "tg6@0", "tg6@24", "batch2", "batch3"]
+# Bytes of the published shapes under the recipes, as a GGUF writer of another project gives them.
+KNOWN_BYTES = {("qwen2.5-1.5b", "q4_k_m"): 980117536, ("llama3.2-1b", "bf16"): 2471773504, ("llama3.1-8b", "q4_k_m"): 4912916384,
+               ("qwen3-8b", "q8_0"): 8703585984, ("qwen3-4b", "q6_k"): 3300328576, ("qwen2.5-7b", "q5_k_m"): 5438897728,
+               ("qwen3-0.6b", "f32"): 2384218656, ("qwen3-1.7b", "f16"): 3441416736, ("llama3.2-3b", "q4_0"): 1909368576}
+
+
+class Benchmark(ToolCase):
+    def bench(self, *arguments, code=0):
+        done = self.run_tool("bench", *arguments, code=code)
+        self.assertEqual(done.stdout.count(b"\n"), 1)
+        return json.loads(done.stdout)
+
+    def test_keys_and_ranges(self):
+        line = self.bench("--shape", "qwen2.5-1.5b", "--quant", "q4_k_m", *SMALL, *SHORT, "-r", "3", "-t", "2")
+        self.assertEqual(line["model"], "qwen2.5-1.5b-2layers-x0.1.q4_k_m.gguf")
+        self.assertEqual((line["engine"], line["reps"], line["threads"]), ("inlay", 3, 2))
+        for key in ("model_bytes", "params"):
+            self.assertGreater(line[key], 1000000)
+        for key in ("load_s", "others", "generate_s"):
+            self.assertGreaterEqual(line[key], 0)
+        self.assertTrue(line["device"] and line["version"])
+        self.assertNotIn("error", line)
+        self.assertEqual(sorted(line["range"]), sorted(SPEEDS))
+        for key in SPEEDS:
+            low, high = line["range"][key]
+            self.assertTrue(0 < low <= line[key] <= high < math.inf, key)
+
+    def test_every_family_and_recipe_loads_and_runs(self):
+        for shape in ("tiny-llama", "tiny-qwen2", "tiny-qwen3"):
+            for quant in ("f32", "f16", "bf16", "q4_0", "q8_0", "q4_k_m", "q5_k_m", "q6_k"):
+                with self.subTest(shape=shape, quant=quant):
+                    line = self.bench("--shape", shape, "--quant", quant, "--quick", "--tg", "4", "--pp", "8", "-t", "2")
+                    self.assertEqual(line["model"], f"{shape}.{quant}.gguf")
+                    self.assertIs(line["quick"], True)
+                    self.assertIn("tg4@0", line)
+
+    def test_none_leaves_measurements_out(self):
+        line = self.bench("--shape", "tiny-llama", "--quant", "q8_0", "--pp", "8", "--depths", "none", "--batch", "none", "-r", "1")
+        self.assertEqual(list(line["range"]), ["pp8"])
+
+    def test_more_work_takes_longer(self):
+        def seconds(layers):
+            line = self.bench("--shape", "tiny-llama", "--quant", "f32", "--layers", layers, "--pp", "64", "--depths", "none",
+                              "--batch", "none", "-t", "1")
+            return 64 / line["range"]["pp64"][1]
+        self.assertGreater(seconds(32), 2 * seconds(4))
+
+    def test_a_depth_beyond_the_model_is_an_error(self):
+        done = self.run_tool("bench", "--shape", "tiny-llama", "--quant", "q8_0", "--depths", "9000", code=1)
+        self.assertIn("n_context", done.stderr.decode())
+
+    def test_what_was_measured_before_an_error_is_reported(self):
+        # A token takes 4 KiB: 4 heads of 64, keys and values of 2 bytes, 4 layers. So four sessions of 100 are too many.
+        line = self.bench("--shape", "tiny-llama", "--quant", "q4_0", "--pp", "8", "--depths", "none", "--batch", "2,4",
+                          "--batch-prompt", "100", "--batch-steps", "2", "--kv-mib", "1", "-r", "1", code=1)
+        self.assertEqual(list(line["range"]), ["pp8", "batch2"])
+        self.assertIn("KV_FULL", line["error"])
+
+    def test_sizes_are_those_of_the_real_files(self):
+        rows = [row.split() for row in self.run_tool("bench", "--list").stdout.decode().splitlines()]
+        recipes = rows[0][2:]
+        sizes = {(row[0], recipe): int(n) for row in rows[1:] for recipe, n in zip(recipes, row[1:])}
+        for key, n_bytes in KNOWN_BYTES.items():
+            self.assertEqual(sizes[key], n_bytes, key)
+
+
+if __name__ == "__main__":
+    tool_case.main()

@@ -1,0 +1,115 @@
+"""run, info, plan and tokenize on a model with a tokenizer."""
+import re
+
+import tool_case
+from tool_case import ModelCase
+
+TEXT = "Once upon a time the fox said: \"hello\", twice.\nTab\there; Zoë, 水, 🙂."
+
+
+class Info(ModelCase):
+    def test_sizes_memory_and_metadata(self):
+        text = self.run_tool("info", self.model, "--ctx", "64", "--sessions", "2").stdout.decode()
+        facts = dict(re.findall(r"^(\S.*?)  +(\S.*)$", text, re.MULTILINE))
+        metadata = dict(re.findall(r"^(\S+) = (.*)$", text, re.MULTILINE))
+        arch = metadata["general.architecture"]
+        for fact, key in (("layers", "block_count"), ("width", "embedding_length"), ("heads", "attention.head_count")):
+            self.assertEqual(facts[fact], metadata[f"{arch}.{key}"])
+        self.assertEqual((facts["context"], facts["sessions"]), ("64", "2"))
+        parts = [int(facts[name].split()[0]) for name in ("weights", "KV pool", "workspace", "together")]
+        self.assertEqual(sum(parts[:3]), parts[3])
+        larger = self.run_tool("info", self.model, "--ctx", "128", "--sessions", "2").stdout.decode()
+        self.assertGreater(int(re.search(r"^KV pool +(\d+)", larger, re.MULTILINE)[1]), parts[1])
+
+    def test_long_arrays_are_cut_short(self):
+        text = self.run_tool("info", self.model).stdout.decode()
+        tokens = re.search(r"^tokenizer\.ggml\.tokens = (.*)$", text, re.MULTILINE)[1]
+        self.assertRegex(tokens, r"\.\.\. ")
+        self.assertLess(max(map(len, text.splitlines())), 400)
+
+
+class Plan(ModelCase):
+    def test_totals_are_the_sums(self):
+        text = self.run_tool("plan", self.model).stdout.decode()
+        rows = re.findall(r"^ *\d+ +(?:\d+|-) (\w+) +(\d+) +(\d+) +(\d+) +(\d+) ", text, re.MULTILINE)
+        total = re.search(r"^ +total +(\d+) +(\d+) +(\d+) +(\d+)$", text, re.MULTILINE)
+        n_ops = int(re.search(r"^(\d+) ops", text, re.MULTILINE)[1])
+        n_layers = int(re.search(r" (\d+) layers", text)[1])
+        self.assertEqual(len(rows), n_ops)
+        self.assertEqual(n_ops, 5 * n_layers + 3)
+        self.assertEqual([row[0] for row in rows[1:6]], ["attn_in", "attention", "attn_out", "ffn_in", "ffn_out"])
+        for column in range(4):
+            self.assertEqual(sum(int(row[1 + column]) for row in rows), int(total[1 + column]))
+            self.assertGreater(int(total[1 + column]), 0)
+
+
+class Tokenize(ModelCase):
+    def ids(self, *arguments, **options):
+        return self.run_tool("tokenize", self.model, "--ids", "--no-bos", *arguments, **options).stdout.decode()
+
+    def decode(self, ids):
+        return self.run_tool("tokenize", self.model, "--decode", ids).stdout
+
+    def test_round_trip(self):
+        ids = self.ids(TEXT)
+        self.assertEqual(self.decode(ids), TEXT.encode() + b"\n")
+        self.assertEqual(self.ids("--file", "-", stdin=TEXT.encode()), ids)
+        self.assertNotEqual(self.decode(" ".join(ids.split()[:-1])), TEXT.encode() + b"\n")
+
+    def test_lines_hold_the_same_ids_and_their_pieces(self):
+        lines = self.run_tool("tokenize", self.model, "--no-bos", "a \"quoted\\word\"\n").stdout.decode().splitlines()
+        self.assertEqual(" ".join(line.split("\t")[0] for line in lines), self.ids("a \"quoted\\word\"\n").strip())
+        pieces = [line.split("\t")[1] for line in lines]
+        self.assertTrue(all(re.fullmatch(r'"(?:[^"\\]|\\.)+"', piece) for piece in pieces), pieces)
+        self.assertEqual(pieces[-1], '"\\n"')
+
+    def test_ids_out_of_range_are_named(self):
+        self.assertIn("999999999", self.run_tool("tokenize", self.model, "--decode", "999999999", code=1).stderr.decode())
+
+
+class Run(ModelCase):
+    def text(self, *arguments, **options):
+        return self.run_tool("run", self.model, *arguments, **options)
+
+    def test_the_same_text_again_and_from_every_source_of_the_prompt(self):
+        plain = ["-n", "12", "--temp", "0"]
+        first = self.text("--prompt", "the fox", *plain)
+        self.assertEqual(self.text("--prompt=the fox", *plain).stdout, first.stdout)
+        self.assertEqual(self.text(*plain, stdin=b"the fox").stdout, first.stdout)
+        self.assertEqual(self.text("--file", "-", *plain, stdin=b"the fox").stdout, first.stdout)
+        self.assertEqual(self.text("--prompt", "the fox", "-n", "12", "--top-k", "1", "--seed", "9").stdout, first.stdout)
+        self.assertEqual(self.text("--prompt", "the fox", "--device", "reference", *plain).stdout, first.stdout)
+        echoed = self.text("--prompt", "the fox", "--echo", *plain)
+        self.assertEqual(echoed.stdout, b"the fox" + first.stdout)
+
+    def test_speeds_count_the_tokens(self):
+        ids = self.run_tool("tokenize", self.model, "the fox", "--ids").stdout.split()
+        said = self.text("--prompt", "the fox", "-n", "12", "--temp", "0").stderr.decode()
+        self.assertIn(f"prompt: {len(ids)} tokens", said)
+        self.assertRegex(said, r"text: \d+ tokens in \d+\.\d+ s, \d+\.\d tokens/s")
+        self.assertEqual(self.text("--prompt", "the fox", "-n", "2", "--temp", "0", "-q").stderr, b"")
+
+    def test_seeds_tell_texts_apart(self):
+        def drawn(seed):
+            return self.text("--prompt", "the", "-n", "24", "--temp", "2", "--top-k", "0", "--top-p", "1", "--seed", seed).stdout
+        self.assertEqual(drawn(1), drawn(1))
+        self.assertGreater(len({drawn(seed) for seed in range(6)}), 1)
+
+    def test_a_stop_string_ends_the_text(self):
+        whole = self.text("--prompt", "the fox", "-n", "12", "--temp", "0").stdout.decode().rstrip("\n")
+        stop = whole[len(whole) // 2]
+        cut = self.text("--prompt", "the fox", "-n", "12", "--temp", "0", "--stop", stop).stdout.decode().rstrip("\n")
+        self.assertEqual(cut, whole[:whole.index(stop)].rstrip("\n"))
+
+    def test_a_full_context_ends_the_text(self):
+        done = self.text("--prompt", "the fox", "-n", "0", "--ctx", "32", "--temp", "0")
+        if b"context is full" not in done.stderr:
+            self.assertRegex(done.stderr, rb"text: [12]?\d tokens")  # the model ended its text before
+
+    def test_a_prompt_that_does_not_fit_is_an_error(self):
+        said = self.text("--prompt", "the fox " * 50, "--ctx", "8", code=1).stderr.decode()
+        self.assertIn("CONTEXT_FULL", said)
+
+
+if __name__ == "__main__":
+    tool_case.main()
