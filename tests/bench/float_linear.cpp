@@ -71,6 +71,17 @@ void measure(const cpu::Kernels& k, DType type, Shape shape, ThreadPool& pool) {
   }
 }
 
+// One thread packing a matrix out of the cache's reach.
+void measure_pack(const cpu::Kernels& k, DType type) {
+  constexpr int64_t kRows = 8192, kCols = 4096;
+  const cpu::LinearKernel& kernel = k.linear[static_cast<size_t>(type)];
+  bench::Bytes file(kRows * row_bytes(type, kCols)), packed(kernel.tile_bytes(kCols) * kRows / cpu::kTileRows);
+  const ThreadPool alone(1);
+  const double seconds =
+      bench::best_seconds(alone, 3, [&] { kernel.pack(file.as(), kRows, kCols, 0, cpu::n_tiles(kRows), packed.as()); });
+  printf("%-5s pack, one thread: %.2f GB/s\n", traits(type).name, static_cast<double>(file.size()) / seconds * 1e-9);
+}
+
 int run(int argc, char** argv) {
   ThreadPool pool(argc > 1 ? atoi(argv[1]) : 4);
   const cpu::Kernels* k =
@@ -78,6 +89,7 @@ int run(int argc, char** argv) {
   if (!k || !pool.status().ok()) return 1;
   for (const DType type : {DType::bf16, DType::f16, DType::f32}) {
     if (argc > 3 && strcmp(argv[3], traits(type).name) != 0) continue;
+    measure_pack(*k, type);
     for (const Shape& shape : {Shape{8192, 2048}, Shape{2048, 8192}}) measure(*k, type, shape, pool);
   }
   return 0;

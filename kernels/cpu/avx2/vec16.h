@@ -15,11 +15,13 @@ struct Vec16 {
   // Register block of the matrix kernel, tiles of 16 lanes x activation rows: 12 of 16 registers accumulate.
   static constexpr int kTiles = 1;
   static constexpr int kRows = 6;
+  static constexpr int kPairRows = 4;  // of steps with two weight vectors a tile
 
   static Vec16 broadcast(float x) { return {_mm256_set1_ps(x), _mm256_set1_ps(x)}; }
   static Vec16 zero() { return {_mm256_setzero_ps(), _mm256_setzero_ps()}; }
   static Vec16 load(const float* p) { return {_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)}; }
   static Vec16 load_n(const float* p, int64_t n) {
+    if (n == 16) return load(p);
     float full[16] = {};
     memcpy(full, p, static_cast<size_t>(n) * 4);
     return load(full);
@@ -40,6 +42,7 @@ struct Vec16 {
     _mm256_storeu_ps(p + 8, b);
   }
   void store_n(float* p, int64_t n) const {
+    if (n == 16) return store(p);
     float full[16];
     store(full);
     memcpy(p, full, static_cast<size_t>(n) * 4);

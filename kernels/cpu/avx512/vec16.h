@@ -14,6 +14,7 @@ struct Vec16 {
   // Register block of the matrix kernel, tiles of 16 lanes x activation rows: 24 of 32 registers accumulate.
   static constexpr int kTiles = 2;
   static constexpr int kRows = 12;
+  static constexpr int kPairRows = 12;
 
   static __mmask16 first(int64_t n) { return static_cast<__mmask16>((1u << n) - 1u); }
   static Vec16 broadcast(float x) { return {_mm512_set1_ps(x)}; }

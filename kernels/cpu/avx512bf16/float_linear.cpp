@@ -10,6 +10,7 @@ namespace {
 struct StepBf16Dot {
   static constexpr int kActivationBytes = 4;
   static constexpr int kColumns = 2;
+  static constexpr int kRows = Vec16::kRows;
   using Weights = __m512i;
   static Weights load(const char* w) { return _mm512_loadu_si512(w); }
   static Vec16 add(const Weights& w, const char* a, const Vec16& acc) {

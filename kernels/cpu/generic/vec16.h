@@ -14,6 +14,7 @@ struct Vec16 {
 
   static constexpr int kTiles = 1;  // register block of the matrix kernel: tiles of 16 lanes x activation rows
   static constexpr int kRows = 2;
+  static constexpr int kPairRows = 2;
 
   static Vec16 broadcast(float x) {
     Vec16 v;
@@ -27,6 +28,7 @@ struct Vec16 {
     return v;
   }
   static Vec16 load_n(const float* p, int64_t n) {
+    if (n == 16) return load(p);
     Vec16 v = zero();
     memcpy(v.lane, p, static_cast<size_t>(n) * 4);
     return v;

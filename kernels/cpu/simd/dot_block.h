@@ -20,6 +20,7 @@ namespace {
 struct StepF32 {
   static constexpr int kActivationBytes = 4;
   static constexpr int kColumns = 1;
+  static constexpr int kRows = Vec16::kRows;
   using Weights = Vec16;
   static Weights load(const char* w) { return Vec16::load(reinterpret_cast<const float*>(w)); }
   static Vec16 add(const Weights& w, const char* a, const Vec16& acc) {
@@ -35,6 +36,7 @@ struct StepF16 : StepF32 {
 struct StepBf16Pair {
   static constexpr int kActivationBytes = 8;
   static constexpr int kColumns = 2;
+  static constexpr int kRows = Vec16::kPairRows;
   struct Weights {
     Vec16 first, second;
   };
@@ -119,11 +121,11 @@ void dot_rows(int64_t n_rows, DotBlock& b) {
   const char* const a = b.a;
   float* const acc = b.acc;
   int64_t done = 0;
-  for (int64_t n_blocks = (n_rows + Vec16::kRows - 1) / Vec16::kRows; n_blocks > 0; --n_blocks) {
+  for (int64_t n_blocks = (n_rows + Step::kRows - 1) / Step::kRows; n_blocks > 0; --n_blocks) {
     const int64_t n = (n_rows - done + n_blocks - 1) / n_blocks;
     b.a = a + done * b.a_stride;
     b.acc = acc + done * b.acc_stride;
-    dot_block_of<Step, T, Vec16::kRows>(n, b);
+    dot_block_of<Step, T, Step::kRows>(n, b);
     const int64_t lines = (b.prefetch_end - b.prefetch) / 64;
     b.prefetch += (lines < b.n_steps ? lines : b.n_steps) * 64;
     done += n;

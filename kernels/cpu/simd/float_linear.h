@@ -38,7 +38,7 @@ void linear_tiles(const LinearArgs& args, int64_t tile, int64_t tile_end, int64_
   const int64_t m = m_end - m_begin;
 
   // With one block of rows the hardware's own prefetching follows the weights.
-  const bool more_rows = m > Vec16::kRows;
+  const bool more_rows = m > Step::kRows;
   DotBlock b;
   b.prefetch = more_rows && tile + T < tile_end ? weights + T * tile_bytes : nullptr;
   b.prefetch_end = b.prefetch ? b.prefetch + (tile + 2 * T <= tile_end ? T : 1) * tile_bytes : nullptr;
