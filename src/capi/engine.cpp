@@ -5,7 +5,7 @@ using namespace inlay;
 using namespace inlay::capi;
 
 inlay_status inlay_engine_get_info(const inlay_engine* engine, inlay_engine_info* info, inlay_error* err) {
-  return guarded(err, [&]() -> Status {
+  return guarded(err, engine, [&]() -> Status {
     INLAY_TRY(check_handle(engine, "engine"));
     INLAY_TRY(check_out_struct(info, "info"));
     const Engine& e = *engine->engine;
@@ -37,7 +37,7 @@ inlay_status inlay_engine_get_info(const inlay_engine* engine, inlay_engine_info
 }
 
 inlay_status inlay_engine_get_stats(const inlay_engine* engine, inlay_stats* stats, inlay_error* err) {
-  return guarded(err, [&]() -> Status {
+  return guarded(err, engine, [&]() -> Status {
     INLAY_TRY(check_handle(engine, "engine"));
     INLAY_TRY(check_out_struct(stats, "stats"));
     const EngineStats now = engine->engine->stats();
@@ -59,7 +59,7 @@ inlay_status inlay_engine_get_stats(const inlay_engine* engine, inlay_stats* sta
 }
 
 inlay_status inlay_plan_text(const inlay_engine* engine, char* buf, size_t cap, size_t* needed, inlay_error* err) {
-  return guarded(err, [&]() -> Status {
+  return guarded(err, engine, [&]() -> Status {
     INLAY_TRY(check_handle(engine, "engine"));
     return write_text(dump(engine->engine->plan(), StepShape{}), buf, cap, needed);
   });
@@ -67,7 +67,7 @@ inlay_status inlay_plan_text(const inlay_engine* engine, char* buf, size_t cap, 
 
 inlay_status inlay_log_read(const inlay_engine* engine, uint64_t* cursor, inlay_log_level* level, char* buf, size_t cap,
                             size_t* needed, inlay_error* err) {
-  return guarded(err, [&]() -> Status {
+  return guarded(err, engine, [&]() -> Status {
     INLAY_TRY(check_handle(engine, "engine"));
     INLAY_TRY(check_not_null(cursor, "cursor"));
     uint64_t next = *cursor;

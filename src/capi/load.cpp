@@ -36,7 +36,7 @@ Status hand_over(Result<std::shared_ptr<Engine>> loaded, inlay_engine** out) {
   if (!loaded.ok()) return std::move(loaded).status();
   auto handle = std::make_unique<inlay_engine>();
   handle->engine = *std::move(loaded);
-  handle->room = std::make_shared<StepRoom>(static_cast<size_t>(handle->engine->info().max_sessions));
+  handle->shared = std::make_shared<Shared>(static_cast<size_t>(handle->engine->info().max_sessions));
   *out = handle.release();
   return {};
 }

@@ -96,7 +96,7 @@ using namespace inlay;
 using namespace inlay::capi;
 
 inlay_status inlay_meta_count(const inlay_engine* engine, size_t* count, inlay_error* err) {
-  return guarded(err, [&]() -> Status {
+  return guarded(err, engine, [&]() -> Status {
     INLAY_TRY(check_handle(engine, "engine"));
     INLAY_TRY(check_not_null(count, "count"));
     *count = engine->engine->metadata().entries().size();
@@ -106,7 +106,7 @@ inlay_status inlay_meta_count(const inlay_engine* engine, size_t* count, inlay_e
 
 inlay_status inlay_meta_key(const inlay_engine* engine, size_t index, char* buf, size_t cap, size_t* needed,
                             inlay_error* err) {
-  return guarded(err, [&]() -> Status {
+  return guarded(err, engine, [&]() -> Status {
     INLAY_TRY(check_handle(engine, "engine"));
     const auto entries = engine->engine->metadata().entries();
     if (index >= entries.size()) {
@@ -118,7 +118,7 @@ inlay_status inlay_meta_key(const inlay_engine* engine, size_t index, char* buf,
 
 inlay_status inlay_meta_value(const inlay_engine* engine, const char* key, size_t key_len, char* buf, size_t cap,
                               size_t* needed, inlay_error* err) {
-  return guarded(err, [&]() -> Status {
+  return guarded(err, engine, [&]() -> Status {
     INLAY_TRY(check_handle(engine, "engine"));
     INLAY_TRY(check_not_null(key, "key"));
     INLAY_ASSIGN(const std::string_view name, read_text(key, key_len, "key"));

@@ -7,11 +7,11 @@ namespace inlay::capi {
 namespace {
 
 // The session as a handle of the caller.
-Status hand_over(Result<std::shared_ptr<Session>> created, std::shared_ptr<StepRoom> room, inlay_session** out) {
+Status hand_over(Result<std::shared_ptr<Session>> created, std::shared_ptr<Shared> shared, inlay_session** out) {
   if (!created.ok()) return std::move(created).status();
   auto handle = std::make_unique<inlay_session>();
   handle->session = *std::move(created);
-  handle->room = std::move(room);
+  handle->shared = std::move(shared);
   *out = handle.release();
   return {};
 }
@@ -58,13 +58,13 @@ using namespace inlay::capi;
 
 inlay_status inlay_session_create(const inlay_engine* engine, const inlay_session_params* params,
                                   inlay_session** session, inlay_error* err) {
-  return guarded(err, [&]() -> Status {
+  return guarded(err, engine, [&]() -> Status {
     INLAY_TRY(check_not_null(session, "session"));
     *session = nullptr;
     INLAY_TRY(check_handle(engine, "engine"));
     SessionOptions options;
     INLAY_TRY(read_session_params(params, options));
-    return hand_over(engine->engine->create_session(options), engine->room, session);
+    return hand_over(engine->engine->create_session(options), engine->shared, session);
   });
 }
 
@@ -76,7 +76,7 @@ void inlay_session_free(inlay_session* session) {
 }
 
 inlay_status inlay_session_get_info(const inlay_session* session, inlay_session_info* info, inlay_error* err) {
-  return guarded(err, [&]() -> Status {
+  return guarded(err, session, [&]() -> Status {
     INLAY_TRY(check_handle(session, "session"));
     INLAY_TRY(check_out_struct(info, "info"));
     const SessionInfo now = session->session->info();
@@ -93,16 +93,16 @@ inlay_status inlay_session_get_info(const inlay_session* session, inlay_session_
 }
 
 inlay_status inlay_session_fork(inlay_session* session, inlay_session** child, inlay_error* err) {
-  return guarded(err, [&]() -> Status {
+  return guarded(err, session, [&]() -> Status {
     INLAY_TRY(check_not_null(child, "child"));
     *child = nullptr;
     INLAY_TRY(check_handle(session, "session"));
-    return hand_over(session->session->fork(), session->room, child);
+    return hand_over(session->session->fork(), session->shared, child);
   });
 }
 
 inlay_status inlay_session_truncate(inlay_session* session, size_t n_tokens, inlay_error* err) {
-  return guarded(err, [&]() -> Status {
+  return guarded(err, session, [&]() -> Status {
     INLAY_TRY(check_handle(session, "session"));
     if (n_tokens > INT32_MAX)
       return error(Code::invalid_argument, "n_tokens is %zu, more than the sequence has", n_tokens);
@@ -111,7 +111,7 @@ inlay_status inlay_session_truncate(inlay_session* session, size_t n_tokens, inl
 }
 
 inlay_status inlay_session_set_sampler(inlay_session* session, const inlay_sampler_params* params, inlay_error* err) {
-  return guarded(err, [&]() -> Status {
+  return guarded(err, session, [&]() -> Status {
     INLAY_TRY(check_handle(session, "session"));
     SamplerParams sampler;
     INLAY_TRY(read_sampler(params, sampler));
@@ -120,7 +120,7 @@ inlay_status inlay_session_set_sampler(inlay_session* session, const inlay_sampl
 }
 
 inlay_status inlay_session_set_stop(inlay_session* session, const inlay_text* stops, size_t n_stops, inlay_error* err) {
-  return guarded(err, [&]() -> Status {
+  return guarded(err, session, [&]() -> Status {
     INLAY_TRY(check_handle(session, "session"));
     if (n_stops != 0) INLAY_TRY(check_not_null(stops, "stops"));
     if (n_stops > TextStream::kMaxStops) {
@@ -137,7 +137,7 @@ inlay_status inlay_session_set_stop(inlay_session* session, const inlay_text* st
 
 inlay_status inlay_session_copy_logits(inlay_session* session, float* logits, size_t cap, size_t* needed,
                                        inlay_error* err) {
-  return guarded(err, [&]() -> Status {
+  return guarded(err, session, [&]() -> Status {
     INLAY_TRY(check_handle(session, "session"));
     if (needed) *needed = static_cast<size_t>(session->session->engine().spec().n_vocab);
     if (!logits && cap == 0) return {};

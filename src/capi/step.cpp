@@ -31,7 +31,7 @@ Status check_step_arguments(inlay_session* const* sessions, size_t n_sessions, c
   INLAY_TRY(check_not_null(sessions, "sessions"));
   if (n_sessions == 0) return error(Code::invalid_argument, "n_sessions is 0");
   INLAY_TRY(check_handle(sessions[0], "sessions[0]"));
-  const size_t most = sessions[0]->room->sessions.size();
+  const size_t most = sessions[0]->shared->sessions.size();
   if (n_sessions > most)
     return error(Code::invalid_argument, "n_sessions is %zu, the engine was loaded for %zu", n_sessions, most);
   for (size_t i = 1; i < n_sessions; ++i) {
@@ -54,7 +54,7 @@ using namespace inlay::capi;
 
 inlay_status inlay_prefill(inlay_session* session, const int32_t* tokens, size_t n_tokens, size_t* n_done,
                            inlay_error* err) {
-  return guarded(err, [&]() -> Status {
+  return guarded(err, session, [&]() -> Status {
     if (n_done) *n_done = 0;
     INLAY_TRY(check_handle(session, "session"));
     INLAY_ASSIGN(const std::span<const int32_t> ids, read_tokens(tokens, n_tokens, "tokens"));
@@ -67,9 +67,9 @@ inlay_status inlay_prefill(inlay_session* session, const int32_t* tokens, size_t
 
 inlay_status inlay_decode_step(inlay_session* const* sessions, size_t n_sessions, inlay_event* events,
                                size_t event_stride, inlay_error* err) {
-  return guarded(err, [&]() -> Status {
+  return guarded(err, sessions ? sessions[0] : nullptr, [&]() -> Status {
     INLAY_TRY(check_step_arguments(sessions, n_sessions, events, event_stride));
-    StepRoom& room = *sessions[0]->room;
+    Shared& room = *sessions[0]->shared;
     const std::lock_guard lock(room.mutex);
     for (size_t i = 0; i < n_sessions; ++i) room.sessions[i] = sessions[i]->session.get();
     const std::span steps(room.events.data(), n_sessions);
@@ -84,7 +84,7 @@ inlay_status inlay_decode_step(inlay_session* const* sessions, size_t n_sessions
 }
 
 inlay_status inlay_session_take_text(inlay_session* session, char* buf, size_t cap, size_t* n_bytes, inlay_error* err) {
-  return guarded(err, [&]() -> Status {
+  return guarded(err, session, [&]() -> Status {
     INLAY_TRY(check_handle(session, "session"));
     INLAY_TRY(check_not_null(n_bytes, "n_bytes"));
     *n_bytes = 0;

@@ -19,7 +19,7 @@ using namespace inlay::capi;
 
 inlay_status inlay_tokenize(const inlay_engine* engine, const char* text, size_t text_len, inlay_tokenize_flags flags,
                             int32_t* tokens, size_t cap, size_t* n_tokens, inlay_error* err) {
-  return guarded(err, [&]() -> Status {
+  return guarded(err, engine, [&]() -> Status {
     INLAY_ASSIGN(const Tokenizer* tokenizer, tokenizer_of(engine));
     INLAY_ASSIGN(const std::string_view input, read_text(text, text_len, "text"));
     INLAY_TRY(check_flags(flags, INLAY_TOKENIZE_NO_BOS_EOS | INLAY_TOKENIZE_PARSE_SPECIAL, "flags"));
@@ -46,7 +46,7 @@ inlay_status inlay_tokenize(const inlay_engine* engine, const char* text, size_t
 
 inlay_status inlay_detokenize(const inlay_engine* engine, const int32_t* tokens, size_t n_tokens,
                               inlay_detokenize_flags flags, char* buf, size_t cap, size_t* needed, inlay_error* err) {
-  return guarded(err, [&]() -> Status {
+  return guarded(err, engine, [&]() -> Status {
     INLAY_ASSIGN(const Tokenizer* tokenizer, tokenizer_of(engine));
     INLAY_ASSIGN(const std::span<const int32_t> ids, read_tokens(tokens, n_tokens, "tokens"));
     INLAY_TRY(check_flags(flags, INLAY_DETOKENIZE_SHOW_SPECIAL, "flags"));
@@ -57,7 +57,7 @@ inlay_status inlay_detokenize(const inlay_engine* engine, const int32_t* tokens,
 }
 
 inlay_status inlay_token_get_info(const inlay_engine* engine, int32_t token, inlay_token_info* info, inlay_error* err) {
-  return guarded(err, [&]() -> Status {
+  return guarded(err, engine, [&]() -> Status {
     INLAY_ASSIGN(const Tokenizer* tokenizer, tokenizer_of(engine));
     INLAY_TRY(check_out_struct(info, "info"));
     INLAY_TRY(check_range(token, 0, tokenizer->n_tokens() - 1, "token"));
