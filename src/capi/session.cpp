@@ -147,5 +147,5 @@ inlay_status inlay_session_copy_logits(inlay_session* session, float* logits, si
 }
 
 void inlay_session_cancel(const inlay_session* session) {
-  if (check_handle(session, "session").ok()) session->session->cancel();
+  if (session && session->tag == inlay_session::kTag) session->session->cancel();
 }
