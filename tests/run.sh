@@ -6,6 +6,7 @@
 #   INLAY_PRESET         configure preset to build and test (release)
 #   INLAY_TARGET         target to build (all)
 #   INLAY_FIXTURES       folder of the conformance fixtures; without it the tests that need them skip
+#   CI                   set: warnings are errors
 #   INLAY_STRICT_SKIPS   1: a skip that tests/expected_skips.txt does not name is an error
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -21,7 +22,7 @@ fi
 . "$root/examples/toolchain.sh"
 cd "$root"
 build=build/$preset
-cmake --preset "$preset" -DINLAY_FIXTURES="$fixtures"
+cmake --preset "$preset" -DINLAY_FIXTURES="$fixtures" ${CI:+-DINLAY_WERROR=ON}
 cmake --build "$build" --target "${INLAY_TARGET:-all}"
 
 junit=$root/$build/junit.xml

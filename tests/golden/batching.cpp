@@ -131,8 +131,8 @@ TEST_P(Batching, CutsAndCompanyChangeNoBit) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Batching, testing::ValuesIn(kCases), [](const auto& info) {
-  std::string name = std::string(info.param.model) + (info.param.device == DeviceKind::cpu ? "_cpu" : "_reference");
+INSTANTIATE_TEST_SUITE_P(All, Batching, testing::ValuesIn(kCases), [](const auto& test_case) {
+  std::string name = std::string(test_case.param.model) + (test_case.param.device == DeviceKind::cpu ? "_cpu" : "_reference");
   for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
   return name;
 });

@@ -97,8 +97,8 @@ TEST_P(FixtureModel, LogitsAreThoseOfTheExactEvaluation) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, FixtureModel, testing::Combine(testing::ValuesIn(kCases), testing::ValuesIn(all_targets())),
-                         [](const auto& info) {
-                           std::string name = std::string(std::get<0>(info.param).name) + "_" + std::get<1>(info.param).name;
+                         [](const auto& test_case) {
+                           std::string name = std::string(std::get<0>(test_case.param).name) + "_" + std::get<1>(test_case.param).name;
                            for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
                            return name;
                          });

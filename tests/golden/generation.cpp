@@ -53,7 +53,7 @@ TEST_P(Generation, GreedyTokensAreThoseOfTheReference) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, Generation, testing::Values(DeviceKind::reference, DeviceKind::cpu),
-                         [](const auto& info) { return info.param == DeviceKind::cpu ? "cpu" : "reference"; });
+                         [](const auto& test_case) { return test_case.param == DeviceKind::cpu ? "cpu" : "reference"; });
 
 }  // namespace
 }  // namespace inlay
