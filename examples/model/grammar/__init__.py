@@ -1,0 +1,1 @@
+"""The grammar behind the tales corpus: words, a template language, tale schemas and dialogues."""

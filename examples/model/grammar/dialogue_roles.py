@@ -1,0 +1,163 @@
+"""The characters one can talk to: who they are, what they are asked and what they answer.
+
+In every dialogue {n} is the character, {v} the player, {t} the town, {w} a wild place, {d} a dungeon, {x} a plague of
+enemies, {m} a monster, {o} a treasure, {k} a keepsake, {f} a food, {b} a herb, {e} an old person of the town and {c.*}
+numbers: price, less, few, many. A topic is a tuple of alternating lines, the player's first.
+"""
+
+ROLES = {
+    "shopkeeper": {
+        "titles": ["shopkeeper", "merchant", "trader", "pedlar"],
+        "at": ["in a small shop in {t}", "at the market of {t}", "at a stall by the gate of {t}"],
+        "work": "I buy and sell all kinds of things",
+        "greet": [
+            ("[Hello|Good day|Good morning|Hello there]!", "[Welcome, traveller|Good day to you|Come in, come in]! [Have a look around|What can I do for you|Are you looking for something special]?"),
+            ("[What do you sell|What do you have|Show me your goods|What can I buy here]?", "I have {k.a}, {f.a} and a [rope|lantern|good knife]. [What would you like|Everything is of the best quality|Take your time]."),
+        ],
+        "topics": [
+            ("[How much is|What does it cost, |How much do you want for] the {k.n}?", "The {k.n} costs {c.price} coins. [It is worth every one of them|You will not find a better one in {t}|For you, that is a special price].",
+             "[That is too much|That is very expensive|I cannot pay that much]. [Would you take {c.less}|How about {c.less} coins|I will give you {c.less}]?", "[You drive a hard bargain|My children will go hungry|Hmm]. [Very well, {c.less} coins, and the {k.n} is yours|All right, {c.less} coins. Here is your {k.n}]."),
+            ("[How much is|What does it cost, |How much for] the {k.n}?", "[It costs {c.price} coins|The {k.n} costs {c.price} coins|{c.price} coins, my friend].",
+             "[I will take it|Here are {c.price} coins|That is fair. I will buy it].", "[Thank you|A pleasure to do business with you|Wonderful]! [Here is your {k.n}|Take good care of the {k.n}|The {k.n} is yours now]."),
+            ("[Do you have|Do you sell] any weapons?", "[I only have this old dagger|I do not sell weapons]. [Go and see the blacksmith|The blacksmith of {t} can help you with that]."),
+            ("[I want to sell|Would you buy|What would you give me for] this {o.n}?", "[Let me see|Hmm, interesting|Hold it to the light]. [It is old, but it is real|The work is very fine]. I can give you {c.many} coins for it.",
+             "[It is a deal|Agreed|Take it].", "[Here are your {c.many} coins|{c.many} coins, there you are]. [Do not tell anyone where you found it|I hope you will not miss it]."),
+            ("[Do you have anything to eat|I am hungry|Do you sell food]?", "[Yes, of course|You are lucky]. I have {f.a} for {c.few} coins. [It is still warm|My sister made it this morning]."),
+            ("[Can I pay later|I have no money|Can I have it for free]?", "[No coins, no goods|I am sorry, but I must eat too]. [Bring me some {b}, and we can talk|The innkeeper is looking for help, if you need work]."),
+            ("[Where do your goods come from|Where did you get the {k.n}]?", "[A sailor brought it from far away|I found it at an auction|An old woman from {w} sold it to me]. [More I cannot say|It has a long story]."),
+        ],
+        "bye": [("[Goodbye|Thank you, goodbye|That is all]!", "[Come back soon|Safe travels|Thank you for your visit]! [Tell your friends about my shop.|My door is always open.|]"),],
+    },
+    "guard": {
+        "titles": ["guard", "gate guard", "soldier", "watchman"],
+        "at": ["at the gate of {t}", "on the wall of {t}", "in front of the castle of {t}"],
+        "work": "I keep {t} safe",
+        "greet": [
+            ("[Hello|Good evening|Good day|Hello there]!", "[Halt|Stop right there]! [Who are you, and what do you want in {t}|State your business|What brings you to {t}]?",
+             "[I am only a traveller|My name is {v}, and I come in peace|I am looking for a place to sleep].", "[Very well, you may pass|All right, but keep your weapon down|You look honest enough. Go on]. [Keep out of trouble|I will keep an eye on you|The inn is on the left]."),
+            ("[May I come in|Can I pass|Please open the gate|Let me in]!", "[Not so fast|Nobody comes in after dark|The gate stays closed]. [There are {x} on the road|It is an order from the captain]. [Do you have a pass|Why should I let you in]?",
+             "[I have a letter for {e}|I must speak with {e}|{e} is waiting for me].", "[For {e}? Why did you not say so|A letter for {e}, you say]? [Come in, quickly|Then I will open the gate for you]."),
+        ],
+        "topics": [
+            ("[Is it safe here|Is the road safe|Are there any dangers nearby]?", "[Not at night|During the day, yes|I wish it were]. We have seen {x} near {w}. [Stay on the road|Do not go there alone|Take a torch with you]."),
+            ("[Have you seen anything strange|Did anything happen last night|Is everything quiet]?", "[Last night I saw a light in the {d}|I heard a noise from the {d}|A stranger in a black cloak passed by]. [I reported it, but nobody believed me|I do not like it at all]."),
+            ("[How long have you been a guard|Do you like your work|Is it hard to be a guard]?", "I have stood here for {c.many} years. [My feet hurt, but my heart is in it|Somebody has to do it|It is quiet work, most of the time]."),
+            ("[I want to see the captain|Where is the captain|Who gives the orders here]?", "[The captain is in the tower|The captain is {e}]. [Knock twice, and speak politely|Do not waste any time with long stories]."),
+            ("[I saw a thief|Someone stole my purse|I have been robbed]!", "[Which way did he run|What did the thief look like|Calm down and tell me everything]?", "[He ran toward the market|He wore a red hat|He ran into the {d}].", "[We will catch him|I will send two men at once]. [Stay here|Wait for me at the inn]."),
+            ("[Can I join the guard|How can I become a guard|I want to be a guard too].", "[Can you stay awake all night|Are you brave and patient|It takes more than a sword]. [Talk to the captain in the morning|Bring me proof that you can fight {x}, and we shall see]."),
+            ("[Here are {c.few} coins. Let me pass|Would {c.few} coins change your mind]?", "[Put that away|I cannot be bought|Keep your money]! [A guard of {t} takes no bribes|Try that again and you will sleep in a cell]."),
+        ],
+        "bye": [("[Goodbye|Good night|I must go now].", "[Move along|Stay out of trouble|Good night, and keep to the road]."),],
+    },
+    "wizard": {
+        "titles": ["wizard", "witch", "sorcerer", "mage"],
+        "at": ["in a tall tower near {t}", "in a hut in {w}", "in a room full of old books"],
+        "work": "I study the stars and the old spells",
+        "greet": [
+            ("[Hello|Greetings|Good evening|Is anybody here]?", "[Ah, a visitor|I knew that you would come|Do not touch anything]! [What do you seek|The stars told me about you|Speak, but speak softly]."),
+            ("Are you [the wizard|really a wizard|a real wizard]?", "[I have been called worse things|That is what they say|Watch this]. [I have studied magic for {c.many} years|The candle burns without a flame, does it not]?"),
+        ],
+        "topics": [
+            ("[Can you teach me magic|Teach me a spell|I want to learn magic].", "[Magic is not a toy|First you must learn to listen|It takes {c.many} years to learn one good spell]. [Bring me some {b}, and we shall begin|Start by sweeping the floor].",
+             "[Where can I find it|Where does it grow|And where do I find {b}]?", "It grows in {w}. [Pick it by moonlight|Take only what you need|Do not eat it]."),
+            ("[What do you know about|Tell me about|Have you heard of] the {o}?", "[The {o} is very old|Few dare to speak of the {o}]. [It was lost in the {d} {c.many} years ago|They say that it lies in the {d}]. [Whoever holds it can see the truth|It gives great power, and great sorrow]."),
+            ("[I need a potion|Can you make me a potion|Do you have a potion for me]?", "[For strength, for sleep or for luck|What kind of potion]?", "[For strength|For luck|For sleep], please.", "[Then I need some {b} and a little patience|Drink it slowly, and do not sneeze|Here. But it will make your hair {g} for a day]."),
+            ("[Can you lift a curse|I have been cursed|Something evil follows me].", "[Let me look into your eyes|Hold still|I feel it too]. [It is an old curse from {w}|It is the shadow of the {m}]. [Wash your hands in running water and carry some {b}|Only the {o} can break it]."),
+            ("[How can I defeat|What can I do against|How do I fight] the {m}?", "[A sword will not help you|Not with strength, but with wits]. [The {m} fears {b}|The {m} cannot cross running water|The {m} sleeps when the moon is full]. [Remember that|Use it well]."),
+            ("[What is in this bottle|What does this do|What is this]?", "[Do not touch that|Put that down]! [It is the laughter of a ghost|The last person who opened it is now a frog|It is only my tea, but I have not finished it]."),
+            ("[What does the future hold|Can you see my future|What do you see in the stars]?", "I see [a long road|a dark door|a cold river] and [a friend in danger|a {g} light|a {m}]. [The rest is up to you|The stars only point, you must walk]."),
+            ("[Can you turn me into a frog|Turn me into a bird|Can you make me fly]?", "[I can, but I should not|The last one never came back]. [Be glad that you are what you are|Ask me again when you are older]."),
+        ],
+        "bye": [("[Goodbye|Thank you, wise one|I must go].", "[Go, and trust your heart|May the stars guide you|Close the door, the wind disturbs my spells]."),],
+    },
+    "innkeeper": {
+        "titles": ["innkeeper"],
+        "at": ["at an inn in {t}", "at the Golden Goose, the inn of {t}", "at a small inn on the road to {t}"],
+        "work": "I cook, I clean and I listen to travellers",
+        "greet": [
+            ("[Hello|Good evening|Good day]!", "[Come in and close the door|Welcome, welcome|Good evening, traveller]! [You look tired|Sit down by the fire|It is cold outside]. [What can I bring you|A room or a meal]?"),
+            ("[Do you have a room|Is there a free room|I need a bed for the night].", "[Yes, one last room|You are lucky, there is one left], for {c.few} coins a night. [It is small, but it is clean|The bed is soft, and breakfast is included].",
+             "[I will take it|That is fine|Here are {c.few} coins].", "[Here is the key|Up the stairs, the second door on the left]. [Sleep well|Call me if you need anything|Do not mind the cat]."),
+        ],
+        "topics": [
+            ("[What is there to eat|I am hungry|What do you have for supper]?", "[Today we have|I can offer you] {f.a} and [hot soup|fresh milk|roast potatoes]. [My grandmother taught me how to make it|It costs {c.few} coins].",
+             "[I will have that|That sounds good|Yes, please].", "[There you are. Enjoy it|Coming at once|Careful, it is hot]!"),
+            ("[What do people talk about|Have you heard any news|Any rumours]?", "[They say|A sailor told me|I heard] that {x} have come to {w}. [And {e} has lost {k.a}|Nobody dares to go there now|I would stay away, if I were you]."),
+            ("[Who is that in the corner|Who is the stranger by the fire]?", "[That is {e}|They call {e.him} {e}]. [{^e.he} comes every evening and says little|{^e.he} knows more about the {d} than anyone|Buy {e.him} a drink and {e.he} will talk]."),
+            ("[Do you need help|Do you have any work for me|Can I earn a few coins here]?", "[Yes|As a matter of fact, yes]! There are rats in the cellar. [Chase them away, and your room is free|I will pay you {c.price} coins for it].",
+             "[I have done it|The rats are gone|It is done].", "[So quickly|Well done]! [Here are your {c.price} coins, as promised|Sit down, the next meal is on me]."),
+            ("[Can I stay for free|I have no money|I cannot pay].", "[You can sleep in the hay|Then wash the dishes]. [Nobody should be out on such a night|I was poor once, too]."),
+            ("[Did you see|Have you seen|Do you know] a traveller named {e}?", "[Yes, {e.he} was here two days ago|{e}? {^e.he} left this morning]. {^e.he} was on the way to {w}. [{^e.he} looked worried|{^e.he} left this letter for you]."),
+            ("[Is the inn haunted|I heard a noise last night|Is there a ghost here]?", "[Only a small one|That is just the wind|That is old {e}, who walks in {e.his} sleep]. [It never hurts anybody|You will get used to it]."),
+        ],
+        "bye": [("[Good night|Goodbye|Thank you for everything]!", "[Good night, sleep well|Come back whenever you like|Safe journey, and mind the step]!"),],
+    },
+    "quest giver": {
+        "titles": ["mayor", "village elder", "captain", "queen's messenger", "village chief"],
+        "at": ["in the town hall of {t}", "in the square of {t}", "by the well of {t}"],
+        "work": "I look after the people of {t}",
+        "greet": [
+            ("[Hello|You called for me|I heard that you need help|I am looking for work]?", "[Thank goodness you are here|At last, a hero|Yes, listen]! {^x} have come out of the {d} and [stolen the {o}|scared our people|burned two barns]. [Will you help us|Can you help us|Are you brave enough to stop them]?",
+             "[I will do it|Yes, you can count on me|Tell me more].", "[The {d} lies in {w}|Go to the {d} in {w}]. [Bring back the {o}|Drive the {x} away], and you shall have {c.many} gold coins. [Be careful|Take this lamp with you]."),
+        ],
+        "topics": [
+            ("[Where is the {d}|How do I get to the {d}|How do I find the {d}]?", "[Follow the river to the north|Take the old road past the mill|Go east until you see a dead tree]. [Then turn left at the bridge|The {d} is behind the hill]. [You cannot miss it|It takes half a day on foot]."),
+            ("What [is my reward|will you pay me|do I get for it]?", "[{c.many} gold coins|We are poor, but we can pay {c.many} coins], [and the thanks of {t}|and a place at our table|and a good horse]."),
+            ("[I have found the {o}|Here is the {o}|I bring you the {o}].", "[You have done it|Is it really the {o}]! [I can hardly believe it|The people of {t} will sing about you]. [Here are {c.many} gold coins|Take this reward, you have earned it]."),
+            ("[Tell me about|Who are|What do you know about] the {x}.", "The {x} came [when the moon was full|last winter|three weeks ago]. [They only come out at night|They are afraid of fire|There are about {c.many} of them]. [Be careful|Never fight them alone]."),
+            ("[No, I cannot do it|It is too dangerous|Find somebody else].", "[I understand|Then we are lost]. [Come back if you change your mind|Think about the children of {t}]."),
+            ("[Did anyone else try|Who went there before me]?", "[{e} went there a week ago|Three men went, and one came back]. [We have not heard from {e.him} since|If you find {e}, please bring {e.him} home]."),
+            ("[I could not find the {o}|I failed|The {x} were too strong].", "[Do not give up|At least you are alive]. [Ask {e} for advice|Rest for a night, and try again|Perhaps some {b} will help you]."),
+        ],
+        "bye": [("[I am on my way|Goodbye|I will be back soon].", "[Good luck|May fortune be with you|We will light a candle for you]!"),],
+    },
+    "companion": {
+        "titles": ["companion", "ranger", "scout", "squire"],
+        "at": ["at your side on the road to {w}", "with you by a small fire", "with you at the entrance of the {d}"],
+        "work": "I travel with you",
+        "greet": [
+            ("[Are you ready|Shall we go|Let us go]!", "[I was born ready|Give me a moment, my boot is open|Right behind you]! [Which way do we take|I have a good feeling about this|Stay close to me]."),
+            ("[What do you think|What should we do now|What is the plan]?", "[I would go around the {d}|We should rest until the morning|Let us look for another way in]. [I hear {x} in there|It smells of {m}|But you are the leader]."),
+        ],
+        "topics": [
+            ("[Did you hear that|What was that noise|I heard something].", "[Quiet|Shh]! [It sounds like {x}|Something is moving over there]. [Put out the light|Get behind that rock|Keep your hand on your sword]."),
+            ("[Are you hurt|Are you all right|How is your arm]?", "[It is only a scratch|I have been better|I am fine, really]. [Give me some {b}, and I will be as good as new|Let us keep going]."),
+            ("[I am afraid|I do not like this place|I want to go home].", "[So am I|That is only natural|Me too]. [But we are together|Hold on to my cloak|Think of the {f.n} that is waiting for us in {t}]."),
+            ("[Thank you for your help|You saved my life|I am glad that you are here].", "[You would have done the same for me|That is what friends are for|Do not mention it]. [Now we are even|But you pay for supper]."),
+            ("[Why did you come with me|Why do you travel|Why are you here]?", "[I am looking for my brother|I was tired of {t}|Somebody has to look after you]. [And I wanted to see {w} with my own eyes|He was last seen in the {d}]."),
+            ("[Are you hungry|Do we have any food left|What is for supper]?", "[There is one {f.n} left|We still have {f.a}]. [Let us share it|You take the bigger half|But it must last until {t}]."),
+            ("[Watch out|Behind you|Look out, {x}]!", "[I see them|Too late to run|Thank you]! [Take the left one, I will take the right|Back to back, now|To the bridge, quick]!"),
+            ("[How far is it|Are we there yet|How long until we reach {w}]?", "[Another {c.few} hours, I think|Just over that hill|You asked me that a minute ago]. [Save your breath|Sing something, then it goes faster]."),
+        ],
+        "bye": [("[Wait here for me|Stay here|I will go alone].", "[As you wish|I do not like it, but all right]. [If you are not back by sunrise, I am coming after you|Be careful in there]."),],
+    },
+    "blacksmith": {
+        "titles": ["blacksmith", "smith", "armourer"],
+        "at": ["at the forge of {t}", "in a smoky smithy in {t}"],
+        "work": "I make swords, horseshoes and nails",
+        "greet": [("[Hello|Good day|Good morning]!", "[Speak up, the hammer is loud|Mind the sparks|Good day]! [What do you need|A sword, a shield or a horseshoe]?")],
+        "topics": [
+            ("[I need a sword|Can you make me a sword|Do you sell swords]?", "[This one is light and sharp|I made this one last week]. It costs {c.price} coins. [It will never break|Try how it feels in your hand].",
+             "[I will take it|It feels good|Here is the money].", "[Use it well|A fine choice]. [Keep it dry|Never draw it in anger]."),
+            ("[Can you repair|Can you mend|Could you fix] my [shield|helmet|sword]?", "[Let me see|Give it to me]. [What did you do with it, fight a {m}|That is a deep dent]? [It will be ready tomorrow|Come back in an hour]. It costs {c.few} coins."),
+            ("[What can you make from this {o.n}|Can you do something with this {o.n}]?", "[By my beard|Where did you get that]! [This is dwarven work|I have not seen such metal in {c.many} years]. [I will not melt it|Do not sell it to anyone]."),
+            ("[What can hurt the {m}|I want to fight the {m}|I am going to fight the {m}].", "[You will need a blade of silver|Plain iron will not do]. [Bring me silver from the mine, and I will make you one|But silver is rare in {t}]."),
+            ("[Who taught you|How long have you been a smith|Is it hard work]?", "[My father was a smith, and his father too|I learned it in {t} when I was a child]. [Iron is honest|Fire never lies]. [It keeps me warm in winter|After {c.many} years I hardly feel the heat]."),
+        ],
+        "bye": [("[Goodbye|Thank you].", "[Take care|Keep your blade sharp|Come back in one piece].")],
+    },
+    "healer": {
+        "titles": ["healer", "herbalist", "nurse", "monk"],
+        "at": ["in a garden of herbs near {t}", "in the temple of {t}", "in a hut full of dried plants"],
+        "work": "I help the sick and the wounded",
+        "greet": [("[Hello|Good day|Help me, please]!", "[Sit down, my child|Peace be with you|Come closer]. [Where does it hurt|You look pale|What can I do for you]?")],
+        "topics": [
+            ("[I am hurt|My arm is bleeding|I have been bitten by {x}].", "[Let me clean the wound|Hold still, this may burn a little]. [A little {b}, and it will be better tomorrow|Keep it dry, and rest for two days]."),
+            ("[I have a headache|I cannot sleep|I feel sick].", "[Drink this tea of {b}|Take one spoon of {b} before bed]. [It tastes terrible, but it helps|And no more cake late at night]."),
+            ("[What do I owe you|How much does it cost|How can I pay you]?", "[Nothing|Keep your coins]. [Bring me some {b} when you pass {w}|Help somebody else, that is enough]."),
+            ("[My friend is very ill|Can you save {e}|{e} is very sick].", "[What are the signs|Since when]?", "[A high fever|{^e.he} does not wake up|Since last night].", "[Then there is no time to lose|That is the swamp fever]. [Bring me some {b} from {w}|Give {e.him} this, three drops every hour], [and hurry|and {e.he} will live]."),
+            ("[What is {b}|Tell me about {b}|What is {b} good for]?", "[{b} grows in {w}|It is a small plant with {g} flowers]. [It cools the blood and calms the heart|It closes wounds]. [But too much of it is poison|Pick it before sunrise]."),
+        ],
+        "bye": [("[Thank you|Goodbye|I feel better now].", "[Go in peace|Take care of yourself|Drink enough water, and rest].")],
+    },
+}
