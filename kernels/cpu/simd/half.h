@@ -22,13 +22,19 @@ namespace inlay::cpu {
   return float_from_bits(static_cast<uint32_t>(h) << 16);
 }
 
+// Masks instead of branches, so that a compiler makes vectors of a loop over it; no arithmetic on subnormal floats, so
+// that the thread's treatment of those does not matter.
 [[maybe_unused]] static inline float float_from_f16(uint16_t h) {
-  const uint32_t sign = static_cast<uint32_t>(h & 0x8000u) << 16;
-  const uint32_t magnitude = h & 0x7fffu;
-  // A subnormal is magnitude * 2^-24, exactly; the rest is a shift and another exponent bias (infinities, NaNs: 255).
-  const uint32_t subnormal = bits_of(static_cast<float>(static_cast<int32_t>(magnitude)) * 0x1p-24f);
-  const uint32_t normal = (magnitude << 13) + (magnitude >= 0x7c00u ? (255u - 31u) << 23 : (127u - 15u) << 23);
-  return float_from_bits(sign | (magnitude < 0x0400u ? subnormal : normal));
+  const int32_t sign = static_cast<int32_t>(h & 0x8000) << 16;
+  const int32_t magnitude = h & 0x7fff;
+  const int32_t is_subnormal = (magnitude - 0x0400) >> 31;  // all ones or zero
+  const int32_t is_infinite = (0x7bff - magnitude) >> 31;   // or not a number
+  // A subnormal is magnitude * 2^-24, exactly; the rest is a shift and another exponent bias, twice it for exponent
+  // 255.
+  constexpr int32_t kBias = (127 - 15) << 23;
+  const int32_t subnormal = static_cast<int32_t>(bits_of(static_cast<float>(magnitude) * 0x1p-24f));
+  const int32_t normal = (magnitude << 13) + kBias + (is_infinite & kBias);
+  return float_from_bits(static_cast<uint32_t>(sign | (is_subnormal & subnormal) | (~is_subnormal & normal)));
 }
 
 // Rounds to nearest, ties to even, as the processor's instruction does.
