@@ -8,6 +8,7 @@
 
 #include "kernels/cpu/simd/half.h"
 #include "kernels/ref/kv_cache.h"
+#include "src/base/thread_pool.h"
 #include "tests/kernels/float_data.h"
 
 namespace inlay {
@@ -159,6 +160,29 @@ TEST(Attention, AQueryHasTheSameBitsInAnyBatchAndCut) {
         const auto cut = run(*k, p, cache, m_at_once, items_at_once);
         EXPECT_TRUE(test::same_bits(whole.data(), cut.data(), static_cast<int64_t>(whole.size())))
             << describe(*k, s) << ", " << m_at_once << " queries and " << items_at_once << " items at once";
+      }
+    }
+  }
+}
+
+TEST(Attention, ThreadsShareACallAndAgree) {
+  ThreadPool pool(4);
+  for (const Kernels* k : test::all_tables()) {
+    for (const Shape& s : {Shape{8, 2, 64, 2000, 1}, Shape{8, 2, 64, 500, 64}}) {
+      const Problem p(s);
+      const Cache cache(*k, p);
+      const auto alone = run(*k, p, cache, s.m, 1);
+      for (int round = 0; round < 5; ++round) {
+        test::GuardedRows out(s.m, s.n_heads * s.d_head);
+        const AttentionArgs args = p.attend(cache.k.data(), cache.v.data(), out.data(), out.ld(), 0, s.m);
+        std::vector<float> scratch(k->attention_scratch_bytes(args) / 4);
+        pool.parallel_for(k->attention_items(args), 1,
+                          [&](int64_t begin, int64_t end, int) { k->attention(args, begin, end, scratch.data()); });
+        pool.parallel_for(
+            s.m, 3, [&](int64_t begin, int64_t end, int) { k->attention_merge(args, begin, end, scratch.data()); });
+        EXPECT_TRUE(out.guards_intact());
+        EXPECT_TRUE(test::same_bits(alone.data(), out.values().data(), static_cast<int64_t>(alone.size())))
+            << describe(*k, s);
       }
     }
   }

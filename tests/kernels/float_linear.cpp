@@ -4,6 +4,7 @@
 
 #include "kernels/ref/dequantize.h"
 #include "kernels/ref/linear.h"
+#include "src/base/thread_pool.h"
 #include "tests/kernels/float_data.h"
 
 namespace inlay {
@@ -145,6 +146,31 @@ TEST(FloatLinear, EveryRowHasTheSameBitsInAnyBatchAndCut) {
               << k->name << " " << traits(type).name << " m " << m_at_once << " tiles " << tiles_at_once;
         }
       }
+    }
+  }
+}
+
+TEST(FloatLinear, ThreadsShareACallAndAgree) {
+  ThreadPool pool(4);
+  const Case c = {333, 700, 20, true, false};
+  for (const Kernels* k : test::all_tables()) {
+    for (const DType type : kTypes) {
+      const Problem p(type, c);
+      const auto alone = run(*k, type, p, 1, c.m);
+      const LinearKernel& kernel = k->linear[static_cast<size_t>(type)];
+      Packed weights(kernel, p.rows, c.n_rows, c.n_cols);
+      std::vector<uint8_t> activations(k->activation_row_bytes(kernel.form, c.n_cols) * static_cast<size_t>(c.m));
+      pool.parallel_for(c.m, 3, [&](int64_t begin, int64_t end, int) {
+        k->prepare(kernel.form, p.x.data(), c.n_cols, c.n_cols, begin, end, activations.data());
+      });
+      test::GuardedRows out(c.m, c.n_rows);
+      const cpu::LinearArgs args = {
+          weights.data(), activations.data(), out.data(), p.bias.data(), c.n_rows, c.n_cols, c.m, out.ld(), 0};
+      pool.parallel_for(cpu::n_tiles(c.n_rows), 4,
+                        [&](int64_t begin, int64_t end, int) { kernel.run(args, begin, end, 0, c.m); });
+      EXPECT_TRUE(out.guards_intact());
+      EXPECT_TRUE(test::same_bits(alone.data(), out.values().data(), c.m * c.n_rows))
+          << k->name << " " << traits(type).name;
     }
   }
 }
