@@ -62,7 +62,8 @@ static int decode_all(void) {
     sessions[i] = lines[i].session;
   }
   while (n > 0) {
-    if (api.inlay_decode_step(sessions, (size_t)n, events, sizeof events[0], &err) != INLAY_OK) return fail("cannot decode");
+    if (api.inlay_decode_step(sessions, (size_t)n, events, sizeof events[0], &err) != INLAY_OK)
+      return fail("cannot decode");
     int n_left = 0;
     for (int i = 0; i < n; i++) {
       append(owner[i], events[i].text, events[i].text_bytes);

@@ -20,7 +20,9 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-int32_t largest(const std::vector<int32_t>& values) { return values.empty() ? 0 : *std::max_element(values.begin(), values.end()); }
+int32_t largest(const std::vector<int32_t>& values) {
+  return values.empty() ? 0 : *std::max_element(values.begin(), values.end());
+}
 
 }  // namespace
 
@@ -73,7 +75,8 @@ bool Benchmark::feed(inlay_session* session, const std::vector<int32_t>& ids) {
 bool Benchmark::feed_singly(inlay_session* session, const std::vector<int32_t>& ids) {
   inlay_error error;
   for (const int32_t& id : ids) {
-    if (!ok(inlay_prefill(session, &id, 1, nullptr, &error), error, "prefill of one token") || !copy_logits(session)) return false;
+    if (!ok(inlay_prefill(session, &id, 1, nullptr, &error), error, "prefill of one token") || !copy_logits(session))
+      return false;
   }
   return true;
 }
@@ -141,7 +144,8 @@ bool Benchmark::fill_batch(std::vector<SessionPtr>& owned, int32_t n_sessions) {
   inlay_error error;
   for (int32_t i = 0; i < n_sessions; ++i) {
     inlay_session* session = nullptr;
-    if (!ok(inlay_session_create(engine_, &params, &session, &error), error, "session " + std::to_string(i))) return false;
+    if (!ok(inlay_session_create(engine_, &params, &session, &error), error, "session " + std::to_string(i)))
+      return false;
     owned.emplace_back(session);
     if (!feed(session, tokens(7 + 100003u * static_cast<uint64_t>(i), plan_.batch_prompt + 1))) return false;
   }
@@ -151,7 +155,8 @@ bool Benchmark::fill_batch(std::vector<SessionPtr>& owned, int32_t n_sessions) {
 bool Benchmark::step_batch(const std::vector<inlay_session*>& sessions, int32_t n_steps) {
   inlay_error error;
   for (int32_t i = 0; i < n_steps; ++i) {
-    if (!ok(inlay_decode_step(sessions.data(), sessions.size(), events_.data(), sizeof(inlay_event), &error), error, "decode step")) {
+    if (!ok(inlay_decode_step(sessions.data(), sessions.size(), events_.data(), sizeof(inlay_event), &error), error,
+            "decode step")) {
       return false;
     }
     for (inlay_session* session : sessions) {
@@ -204,11 +209,13 @@ double seconds_of_others() {
   if (!file) return -1.0;
   // Ticks as user, nice, system, idle, iowait, irq, softirq, steal.
   unsigned long long t[8] = {};
-  const int n = std::fscanf(file, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", t, t + 1, t + 2, t + 3, t + 4, t + 5, t + 6, t + 7);
+  const int n = std::fscanf(file, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", t, t + 1, t + 2, t + 3, t + 4, t + 5,
+                            t + 6, t + 7);
   std::fclose(file);
   timespec own = {};
   if (n != 8 || clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &own) != 0) return -1.0;
-  const double busy = static_cast<double>(t[0] + t[1] + t[2] + t[5] + t[6] + t[7]) / static_cast<double>(sysconf(_SC_CLK_TCK));
+  const double busy =
+      static_cast<double>(t[0] + t[1] + t[2] + t[5] + t[6] + t[7]) / static_cast<double>(sysconf(_SC_CLK_TCK));
   return busy - static_cast<double>(own.tv_sec) - static_cast<double>(own.tv_nsec) * 1e-9;
 }
 

@@ -44,11 +44,12 @@ void apply_quick(int argc, char** argv, BenchRequest& r) {
 BenchRequest parse_request(int argc, char** argv) {
   BenchRequest r;
   apply_quick(argc, argv, r);
-  Options options("bench [MODEL] [options]",
-                  "Measures a model's speed and prints one line of JSON: tokens per second, medians, with the smallest and\n"
-                  "largest value under \"range\". pp: a prompt into an empty session; tg@depth: tokens one by one; batch: steps\n"
-                  "of several sessions, together. All end with the logits on the host. --shape takes random weights\n"
-                  "in a real model's shape instead of a file.");
+  Options options(
+      "bench [MODEL] [options]",
+      "Measures a model's speed and prints one line of JSON: tokens per second, medians, with the smallest and\n"
+      "largest value under \"range\". pp: a prompt into an empty session; tg@depth: tokens one by one; batch: steps\n"
+      "of several sessions, together. All end with the logits on the host. --shape takes random weights\n"
+      "in a real model's shape instead of a file.");
   options.text("--shape", "NAME", r.synthetic.shape, &r.has_shape, "the shape of the random model; --list names them");
   options.text("--quant", "RECIPE", r.synthetic.recipe, &r.has_recipe, "its quantization; --list names them");
   options.integer("--layers", r.synthetic.n_layers, 1, 1000, "another number of layers for it");
@@ -63,7 +64,8 @@ BenchRequest parse_request(int argc, char** argv) {
   options.integer("--batch-steps", r.plan.batch_steps, 1, 1 << 20, "steps of a repetition of a batch (64)");
   options.integer("-r --reps", r.plan.n_repetitions, 1, 1000, "repetitions (5)");
   options.flag("--quick", r.quick, "-r 2 --pp 128 --tg 32 --depths 0 --batch none, where not given otherwise");
-  options.integer("--kv-mib", r.load.kv_mib, 1, 1 << 24, "size of the KV pool in MiB (sessions x context, at most 2048)");
+  options.integer("--kv-mib", r.load.kv_mib, 1, 1 << 24,
+                  "size of the KV pool in MiB (sessions x context, at most 2048)");
   r.load.add_to(options);
   const std::vector<std::string> rest = options.parse(argc, argv, 1);
   if (r.list) return r;
@@ -196,7 +198,8 @@ int bench_command(int argc, char** argv) {
   const bool finished = benchmark.run();
   const double others_after = seconds_of_others();
   benchmark.report(line);
-  if (others >= 0.0 && others_after >= 0.0) line.number("others", std::max(0.0, others_after - others) / (now() - start), 2);
+  if (others >= 0.0 && others_after >= 0.0)
+    line.number("others", std::max(0.0, others_after - others) / (now() - start), 2);
   if (r.quick) line.truth("quick", true);
   JsonLine ranges;
   benchmark.report_ranges(ranges);

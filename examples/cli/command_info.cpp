@@ -27,7 +27,9 @@ void print_sizes(const inlay_engine_info& info) {
   if (info.bos >= 0) print_number("BOS token", info.bos);
   if (info.eos >= 0) print_number("EOS token", info.eos);
   std::printf("%-22s %s\n", "tokenizer",
-              info.flags & INLAY_ENGINE_HAS_TOKENIZER ? info.flags & INLAY_ENGINE_ADDS_BOS ? "yes, begins with BOS" : "yes" : "none");
+              info.flags & INLAY_ENGINE_HAS_TOKENIZER
+                  ? info.flags & INLAY_ENGINE_ADDS_BOS ? "yes, begins with BOS" : "yes"
+                  : "none");
 }
 
 void print_memory(const inlay_memory_info& memory) {
@@ -50,9 +52,12 @@ std::string one_line(std::string text) {
   }
   std::string out;
   for (const char c : text) {
-    if (c == '\n') out += "\\n";
-    else if (static_cast<unsigned char>(c) < 32) out += ' ';
-    else out += c;
+    if (c == '\n')
+      out += "\\n";
+    else if (static_cast<unsigned char>(c) < 32)
+      out += ' ';
+    else
+      out += c;
   }
   return out;
 }
@@ -62,9 +67,10 @@ void print_metadata(const inlay_engine* engine) {
   size_t n = 0;
   check(inlay_meta_count(engine, &n, &error), error, "no metadata");
   for (size_t i = 0; i < n; ++i) {
-    const std::string key = text_of(
-        [&](char* buffer, size_t cap, size_t* needed, inlay_error* err) { return inlay_meta_key(engine, i, buffer, cap, needed, err); },
-        "no metadata key");
+    const std::string key =
+        text_of([&](char* buffer, size_t cap, size_t* needed,
+                    inlay_error* err) { return inlay_meta_key(engine, i, buffer, cap, needed, err); },
+                "no metadata key");
     const std::string value = text_of(
         [&](char* buffer, size_t cap, size_t* needed, inlay_error* err) {
           return inlay_meta_value(engine, key.data(), key.size(), buffer, cap, needed, err);
@@ -81,7 +87,8 @@ int info_command(int argc, char** argv) {
   Options options("info MODEL [options]",
                   "Prints a model's sizes, its metadata, and the memory that a load with these options would take.");
   planned.add_to(options);
-  options.integer("--ctx", planned.n_context, 1, 1 << 30, "tokens of the longest sequence (the trained context, at most 4096)");
+  options.integer("--ctx", planned.n_context, 1, 1 << 30,
+                  "tokens of the longest sequence (the trained context, at most 4096)");
   options.integer("--sessions", planned.max_sessions, 1, 1024, "sessions at a time (8)");
   const std::vector<std::string> rest = options.parse(argc, argv, 1);
   if (rest.empty()) options.usage_error("no model given");

@@ -16,11 +16,10 @@ int plan_command(int argc, char** argv) {
   if (rest.empty()) options.usage_error("no model given");
 
   const EnginePtr engine = load_file(rest[0], load);
-  const std::string text = text_of(
-      [&](char* buffer, size_t cap, size_t* needed, inlay_error* error) {
-        return inlay_plan_text(engine.get(), buffer, cap, needed, error);
-      },
-      "no plan");
+  const std::string text =
+      text_of([&](char* buffer, size_t cap, size_t* needed,
+                  inlay_error* error) { return inlay_plan_text(engine.get(), buffer, cap, needed, error); },
+              "no plan");
   std::fwrite(text.data(), 1, text.size(), stdout);
   return 0;
 }

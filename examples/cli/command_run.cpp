@@ -31,9 +31,10 @@ struct RunRequest {
 RunRequest parse_request(int argc, char** argv) {
   RunRequest r;
   r.load.max_sessions = 1;
-  Options options("run MODEL [options]",
-                  "Writes text that goes on from a prompt, as it is decoded. Without --prompt and --file the prompt is\n"
-                  "the standard input; if that is a terminal, each line is a turn of a conversation, until its end.");
+  Options options(
+      "run MODEL [options]",
+      "Writes text that goes on from a prompt, as it is decoded. Without --prompt and --file the prompt is\n"
+      "the standard input; if that is a terminal, each line is a turn of a conversation, until its end.");
   options.text("-p --prompt", "TEXT", r.prompt, &r.has_prompt, "the prompt");
   options.text("-f --file", "PATH", r.file, &r.has_file, "take the prompt from a file; - is the standard input");
   options.integer("-n --tokens", r.n_tokens, 0, INT32_MAX, "most tokens to write (256); 0: until the context is full");
@@ -48,7 +49,8 @@ RunRequest parse_request(int argc, char** argv) {
   options.flag("--special", r.special, "turn control tokens written in the prompt into their ids");
   options.flag("--echo", r.echo, "write the prompt before the text");
   options.flag("-q --quiet", r.quiet, "no speeds at the end");
-  options.integer("--ctx", r.load.n_context, 1, 1 << 30, "tokens of prompt and text together (the trained context, at most 4096)");
+  options.integer("--ctx", r.load.n_context, 1, 1 << 30,
+                  "tokens of prompt and text together (the trained context, at most 4096)");
   r.load.add_to(options);
   const std::vector<std::string> rest = options.parse(argc, argv, 1);
   if (rest.empty()) options.usage_error("no model given");
@@ -171,7 +173,7 @@ int converse(const inlay_engine* engine, inlay_session* session, const RunReques
   std::fprintf(stderr, "A line is a turn; Ctrl-C ends an answer, Ctrl-D the conversation.\n");
   TextOutput out;
   std::string line;
-  for (bool first = true; std::fputs("> ", stdout), std::fflush(stdout), std::getline(std::cin, line); ) {
+  for (bool first = true; std::fputs("> ", stdout), std::fflush(stdout), std::getline(std::cin, line);) {
     if (line.empty()) continue;
     const inlay_tokenize_flags flags =
         (first && !r.no_bos ? 0 : INLAY_TOKENIZE_NO_BOS_EOS) | (r.special ? INLAY_TOKENIZE_PARSE_SPECIAL : 0);
@@ -194,7 +196,8 @@ int run_command(int argc, char** argv) {
   const SessionPtr session = open_session(engine.get(), r);
   if (conversation) return converse(engine.get(), session.get(), r);
 
-  const inlay_tokenize_flags flags = (r.no_bos ? INLAY_TOKENIZE_NO_BOS_EOS : 0) | (r.special ? INLAY_TOKENIZE_PARSE_SPECIAL : 0);
+  const inlay_tokenize_flags flags =
+      (r.no_bos ? INLAY_TOKENIZE_NO_BOS_EOS : 0) | (r.special ? INLAY_TOKENIZE_PARSE_SPECIAL : 0);
   const std::vector<int32_t> tokens = tokenize(engine.get(), prompt, flags);
   if (tokens.empty()) fail(kExitFailed, "the prompt is empty, and the model has no BOS token to begin with");
   TextOutput out;

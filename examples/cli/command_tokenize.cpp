@@ -10,7 +10,11 @@ namespace {
 // Length of the UTF-8 character at `at`, 0 if there is none. Overlong forms do not matter for showing it.
 size_t character_length(const std::string& text, size_t at) {
   const auto first = static_cast<unsigned char>(text[at]);
-  const size_t n = first < 0x80 ? 1 : first >= 0xC2 && first < 0xE0 ? 2 : first >= 0xE0 && first < 0xF0 ? 3 : first >= 0xF0 && first < 0xF5 ? 4 : 0;
+  const size_t n = first < 0x80                    ? 1
+                   : first >= 0xC2 && first < 0xE0 ? 2
+                   : first >= 0xE0 && first < 0xF0 ? 3
+                   : first >= 0xF0 && first < 0xF5 ? 4
+                                                   : 0;
   if (n == 0 || at + n > text.size()) return 0;
   for (size_t i = 1; i < n; ++i) {
     if ((static_cast<unsigned char>(text[at + i]) & 0xC0) != 0x80) return 0;
@@ -83,7 +87,8 @@ int tokenize_command(int argc, char** argv) {
   options.flag("--ids", ids_only, "print the ids only, on one line");
   options.text("--decode", "IDS", ids, &decode, "print the text of these ids, with commas or blanks between");
   options.flag("--no-bos", no_bos, "leave out the BOS and EOS tokens that the model asks for");
-  options.flag("--special", special, "turn control tokens written in the text into their ids, and show them in decoded text");
+  options.flag("--special", special,
+               "turn control tokens written in the text into their ids, and show them in decoded text");
   load.add_to(options);
   const std::vector<std::string> rest = options.parse(argc, argv, 2);
   if (rest.empty()) options.usage_error("no model given");
@@ -98,7 +103,8 @@ int tokenize_command(int argc, char** argv) {
     std::fputc('\n', stdout);
     return 0;
   }
-  const inlay_tokenize_flags flags = (no_bos ? INLAY_TOKENIZE_NO_BOS_EOS : 0) | (special ? INLAY_TOKENIZE_PARSE_SPECIAL : 0);
+  const inlay_tokenize_flags flags =
+      (no_bos ? INLAY_TOKENIZE_NO_BOS_EOS : 0) | (special ? INLAY_TOKENIZE_PARSE_SPECIAL : 0);
   print_tokens(engine.get(), tokenize(engine.get(), text, flags), ids_only);
   return 0;
 }

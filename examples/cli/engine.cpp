@@ -39,8 +39,8 @@ class LoadProgress {
     const int percent = static_cast<int>(100.0 * part), filled = static_cast<int>(kWidth * part);
     if (percent == percent_) return;
     percent_ = percent;
-    std::fprintf(stderr, "\rloading %s [%.*s%*s] %3d %%", name_.c_str(), filled, "==============================",
-                 kWidth - filled, "", percent);
+    std::fprintf(stderr, "\rloading %s [%.*s%*s] %3d %%", name_.c_str(), filled,
+                 "==============================", kWidth - filled, "", percent);
     std::fflush(stderr);
   }
 
@@ -111,7 +111,8 @@ inlay_engine_info info_of(const inlay_engine* engine) {
 }
 
 const char* device_name(inlay_device_kind kind) {
-  return kind >= 0 && kind < static_cast<int>(kDeviceNames.size()) ? kDeviceNames[static_cast<size_t>(kind)].c_str() : "unknown";
+  return kind >= 0 && kind < static_cast<int>(kDeviceNames.size()) ? kDeviceNames[static_cast<size_t>(kind)].c_str()
+                                                                   : "unknown";
 }
 
 SessionPtr make_session(const inlay_engine* engine, const inlay_session_params& params) {

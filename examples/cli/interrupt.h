@@ -5,7 +5,8 @@
 
 namespace inlay::cli {
 
-// From now on a thread of its own waits for SIGINT. Call it before any other thread starts, so that all leave it the signal.
+// From now on a thread of its own waits for SIGINT. Call it before any other thread starts, so that all leave it the
+// signal.
 void watch_interrupts();
 
 // While one lives, the first Ctrl-C sets interrupted() and cancels the session, if there is one; the second ends the

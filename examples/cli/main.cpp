@@ -26,8 +26,9 @@ constexpr Command kCommands[] = {
 void print_help(std::FILE* to) {
   std::fprintf(to, "usage: inlay COMMAND [ARGUMENTS]\n       inlay --version\n\ncommands:\n");
   for (const Command& command : kCommands) std::fprintf(to, "  %-10s %s\n", command.name, command.about);
-  std::fprintf(to, "\ninlay COMMAND --help lists a command's options.\n"
-                   "exit codes: 0 done, 1 failed, 2 wrong arguments, 130 interrupted\n");
+  std::fprintf(to,
+               "\ninlay COMMAND --help lists a command's options.\n"
+               "exit codes: 0 done, 1 failed, 2 wrong arguments, 130 interrupted\n");
 }
 
 }  // namespace
@@ -55,5 +56,6 @@ int main(int argc, char** argv) {
     if (std::fflush(stdout) != 0) fail(kExitFailed, "cannot write to the standard output");
     return code;
   }
-  fail(kExitUsage, (name[0] == '-' ? "unknown option " : "unknown command ") + name + " (inlay --help lists the commands)");
+  fail(kExitUsage,
+       (name[0] == '-' ? "unknown option " : "unknown command ") + name + " (inlay --help lists the commands)");
 }

@@ -13,8 +13,8 @@ class Options {
   // `synopsis` follows "usage: inlay " in the help, `about` is its second paragraph.
   Options(std::string synopsis, std::string about) : synopsis_(std::move(synopsis)), about_(std::move(about)) {}
 
-  // `names`: one or two spellings with a blank between, as in "-n --tokens". What the targets hold before parse() is the
-  // default. They must live until then.
+  // `names`: one or two spellings with a blank between, as in "-n --tokens". What the targets hold before parse() is
+  // the default. They must live until then.
   void flag(const char* names, bool& target, const char* help);
   void integer(const char* names, int32_t& target, int32_t low, int32_t high, const char* help);
   void seed(const char* names, uint64_t& target, bool& given, const char* help);

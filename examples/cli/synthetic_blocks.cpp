@@ -10,13 +10,13 @@ namespace inlay::cli {
 namespace {
 
 // Root mean squares of what the random codes below stand for; the scale of a block is the wanted deviation over them.
-constexpr float kRms4 = 4.61f;         // 16 levels, evenly likely, about their middle
-constexpr float kRms5 = 9.23f;         // 32 levels
-constexpr float kRms6 = 18.5f;         // 64 levels
-constexpr float kSigma8 = 40.0f;       // 8-bit codes are about normal
-constexpr int32_t kSigma8Factor = 277;  // kSigma8 / kByteSumSigma x 1024
-constexpr float kRmsScale6 = 41.8f;    // 6-bit scales of 16 to 63
-constexpr float kRmsScale8 = 62.4f;    // signed 8-bit scales of 16 to 99
+constexpr float kRms4 = 4.61f;           // 16 levels, evenly likely, about their middle
+constexpr float kRms5 = 9.23f;           // 32 levels
+constexpr float kRms6 = 18.5f;           // 64 levels
+constexpr float kSigma8 = 40.0f;         // 8-bit codes are about normal
+constexpr int32_t kSigma8Factor = 277;   // kSigma8 / kByteSumSigma x 1024
+constexpr float kRmsScale6 = 41.8f;      // 6-bit scales of 16 to 63
+constexpr float kRmsScale8 = 62.4f;      // signed 8-bit scales of 16 to 99
 constexpr float kByteSumSigma = 147.8f;  // of the sum of four evenly distributed bytes, whose mean is 510
 
 // Random words numbered from a block's place on: one multiplication chain a word, no state between blocks.
@@ -103,8 +103,8 @@ void fill_q8_0(float deviation, Words words, std::byte* out) {
   }
 }
 
-// Q4_K and Q5_K: value = scale x code - minimum. The 6-bit minimums equal the scales, and the block's factor for them is
-// `middle` times the one for the scales, so that values centre on zero.
+// Q4_K and Q5_K: value = scale x code - minimum. The 6-bit minimums equal the scales, and the block's factor for them
+// is `middle` times the one for the scales, so that values centre on zero.
 void fill_k_with_minimum(float deviation, float rms, float middle, size_t code_bytes, Words words, std::byte* out) {
   const float d = deviation / (rms * kRmsScale6) * scatter(words);
   out = put(out, half_bits(d));
@@ -112,7 +112,8 @@ void fill_k_with_minimum(float deviation, float rms, float middle, size_t code_b
   uint8_t scale[8];
   const uint64_t word = words.next();
   for (int i = 0; i < 8; ++i) scale[i] = static_cast<uint8_t>(16 + (word >> 8 * i & 0xFF) * 48 / 256);
-  // Bytes 0-3 and 4-7: six bits of scales and minimums 0-3 below the upper two of 4-7; bytes 8-11: the lower four of 4-7.
+  // Bytes 0-3 and 4-7: six bits of scales and minimums 0-3 below the upper two of 4-7; bytes 8-11: the lower four of
+  // 4-7.
   for (int repeat = 0; repeat < 2; ++repeat) {
     for (int i = 0; i < 4; ++i) out = put(out, static_cast<uint8_t>(scale[i] | scale[i + 4] >> 4 << 6));
   }
@@ -136,32 +137,42 @@ void fill_q6_k(float deviation, Words words, std::byte* out) {
 
 void fill_block(BlockType type, float deviation, Words words, std::byte* out) {
   switch (type) {
-    case BlockType::q4_0: return fill_q4_0(deviation, words, out);
-    case BlockType::q8_0: return fill_q8_0(deviation, words, out);
-    case BlockType::q4_k: return fill_k_with_minimum(deviation, kRms4, 7.5f, 128, words, out);
-    case BlockType::q5_k: return fill_k_with_minimum(deviation, kRms5, 15.5f, 160, words, out);
-    case BlockType::q6_k: return fill_q6_k(deviation, words, out);
+    case BlockType::q4_0:
+      return fill_q4_0(deviation, words, out);
+    case BlockType::q8_0:
+      return fill_q8_0(deviation, words, out);
+    case BlockType::q4_k:
+      return fill_k_with_minimum(deviation, kRms4, 7.5f, 128, words, out);
+    case BlockType::q5_k:
+      return fill_k_with_minimum(deviation, kRms5, 15.5f, 160, words, out);
+    case BlockType::q6_k:
+      return fill_q6_k(deviation, words, out);
     case BlockType::f32:
     case BlockType::f16:
-    case BlockType::bf16: break;  // fill_scalars
+    case BlockType::bf16:
+      break;  // fill_scalars
   }
 }
 
 }  // namespace
 
 const BlockTraits& block_traits(BlockType type) {
-  static constexpr BlockTraits kTraits[] = {{"f32", 0, 1, 4},      {"f16", 1, 1, 2},      {"bf16", 30, 1, 2},
-                                            {"q4_0", 2, 32, 18},   {"q8_0", 8, 32, 34},   {"q4_k", 12, 256, 144},
+  static constexpr BlockTraits kTraits[] = {{"f32", 0, 1, 4},       {"f16", 1, 1, 2},      {"bf16", 30, 1, 2},
+                                            {"q4_0", 2, 32, 18},    {"q8_0", 8, 32, 34},   {"q4_k", 12, 256, 144},
                                             {"q5_k", 13, 256, 176}, {"q6_k", 14, 256, 210}};
   return kTraits[static_cast<size_t>(type)];
 }
 
 void fill_blocks(BlockType type, ValueSpread spread, uint64_t seed, uint64_t first, uint64_t n, std::byte* out) {
   switch (type) {
-    case BlockType::f32: return fill_scalars<float>(spread, seed, first, n, out, [](float x) { return x; });
-    case BlockType::f16: return fill_scalars<uint16_t>(spread, seed, first, n, out, half_bits);
-    case BlockType::bf16: return fill_scalars<uint16_t>(spread, seed, first, n, out, bfloat_bits);
-    default: break;
+    case BlockType::f32:
+      return fill_scalars<float>(spread, seed, first, n, out, [](float x) { return x; });
+    case BlockType::f16:
+      return fill_scalars<uint16_t>(spread, seed, first, n, out, half_bits);
+    case BlockType::bf16:
+      return fill_scalars<uint16_t>(spread, seed, first, n, out, bfloat_bits);
+    default:
+      break;
   }
   const size_t block_bytes = block_traits(type).n_bytes;
   for (uint64_t i = 0; i < n; ++i) fill_block(type, spread.deviation, Words(seed, first + i), out + i * block_bytes);

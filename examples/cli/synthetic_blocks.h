@@ -1,5 +1,5 @@
-// Random weights in the GGUF block formats, made from a counter: the same seed and index give the same bytes, wherever a
-// reading begins.
+// Random weights in the GGUF block formats, made from a counter: the same seed and index give the same bytes, wherever
+// a reading begins.
 #pragma once
 
 #include <cstddef>

@@ -99,10 +99,14 @@ std::vector<std::string> synthetic_recipe_names() {
 bool SyntheticModel::build(const SyntheticRequest& request, std::string& error) {
   const Shape* found = find_named(synthetic_shapes(), request.shape);
   const Recipe* recipe = find_named(synthetic_recipes(), request.recipe);
-  if (!found) error = "no shape '" + request.shape + "'; there are " + joined(synthetic_shape_names());
-  else if (!recipe) error = "no recipe '" + request.recipe + "'; there are " + joined(synthetic_recipe_names());
-  else if (!(request.scale > 0.0 && request.scale <= 1.0)) error = "the scale must be above 0 and at most 1";
-  else if (request.n_layers < 0 || request.n_vocab < 0) error = "the numbers of layers and of tokens cannot be negative";
+  if (!found)
+    error = "no shape '" + request.shape + "'; there are " + joined(synthetic_shape_names());
+  else if (!recipe)
+    error = "no recipe '" + request.recipe + "'; there are " + joined(synthetic_recipe_names());
+  else if (!(request.scale > 0.0 && request.scale <= 1.0))
+    error = "the scale must be above 0 and at most 1";
+  else if (request.n_layers < 0 || request.n_vocab < 0)
+    error = "the numbers of layers and of tokens cannot be negative";
   if (!found || !recipe || !error.empty()) return false;
 
   Shape shape = request.scale < 1.0 ? scaled(*found, request.scale) : *found;
@@ -143,9 +147,11 @@ bool SyntheticModel::build(const SyntheticRequest& request, std::string& error) 
 void SyntheticModel::read(uint64_t offset, std::byte* into, uint64_t n) const {
   std::memset(into, 0, n);  // what lies between the tensors
   const uint64_t end = offset + n;
-  if (offset < header_.size()) std::memcpy(into, header_.data() + offset, std::min<uint64_t>(n, header_.size() - offset));
+  if (offset < header_.size())
+    std::memcpy(into, header_.data() + offset, std::min<uint64_t>(n, header_.size() - offset));
   // The first tensor that ends behind the offset, and those after it.
-  auto at = std::partition_point(tensors_.begin(), tensors_.end(), [&](const Tensor& t) { return t.offset + t.n_bytes <= offset; });
+  auto at = std::partition_point(tensors_.begin(), tensors_.end(),
+                                 [&](const Tensor& t) { return t.offset + t.n_bytes <= offset; });
   for (; at != tensors_.end() && at->offset < end; ++at) {
     const uint64_t from = std::max(offset, at->offset), to = std::min(end, at->offset + at->n_bytes);
     read_tensor(static_cast<size_t>(at - tensors_.begin()), from - at->offset, into + (from - offset), to - from);

@@ -12,8 +12,8 @@
 namespace inlay::cli {
 
 struct SyntheticRequest {
-  std::string shape;   // one of synthetic_shape_names()
-  std::string recipe;  // one of synthetic_recipe_names()
+  std::string shape;     // one of synthetic_shape_names()
+  std::string recipe;    // one of synthetic_recipe_names()
   int32_t n_layers = 0;  // 0: as the shape says
   int32_t n_vocab = 0;   // 0: as the shape says
   double scale = 1.0;    // shrinks width, heads and vocabulary by about this

@@ -10,7 +10,8 @@ constexpr Family kLlama = Family::llama, kQwen2 = Family::qwen2, kQwen3 = Family
 
 // From the models' published configurations. The tiny ones are for tests.
 constexpr Shape kShapes[] = {
-    // name, family, layers, width, feed-forward, heads, kv heads, head width, vocabulary, rope base, factor, tied, epsilon, context
+    // name, family, layers, width, feed-forward, heads, kv heads, head width, vocabulary, rope base, factor, tied,
+    // epsilon, context
     {"qwen2.5-1.5b", kQwen2, 28, 1536, 8960, 12, 2, 128, 151936, 1e6f, 0, true, 1e-6f, 32768},
     {"qwen2.5-7b", kQwen2, 28, 3584, 18944, 28, 4, 128, 152064, 1e6f, 0, false, 1e-6f, 32768},
     {"llama3.2-1b", kLlama, 16, 2048, 8192, 32, 8, 64, 128256, 5e5f, 32, true, 1e-5f, 131072},
@@ -43,12 +44,13 @@ bool is_sensitive(int32_t layer, int32_t n_layers) {
   return layer < eighth || layer >= 7 * n_layers / 8 || (layer - eighth) % 3 == 2;
 }
 
-// Llama 3's scaling: the factor by which each frequency is divided, from 1 for wavelengths far below the original context
-// of 8192 to the model's factor for those far above it.
+// Llama 3's scaling: the factor by which each frequency is divided, from 1 for wavelengths far below the original
+// context of 8192 to the model's factor for those far above it.
 std::vector<float> rope_factors(const Shape& shape) {
   std::vector<float> factors;
   for (int32_t i = 0; i < shape.d_head; i += 2) {
-    const double wavelength = 2.0 * 3.14159265358979323846 * std::pow(static_cast<double>(shape.rope_base), i / static_cast<double>(shape.d_head));
+    const double wavelength = 2.0 * 3.14159265358979323846 *
+                              std::pow(static_cast<double>(shape.rope_base), i / static_cast<double>(shape.d_head));
     const double high = std::clamp((8192.0 / wavelength - 1.0) / 3.0, 0.0, 1.0);
     factors.push_back(static_cast<float>(1.0 / ((1.0 - high) / static_cast<double>(shape.rope_factor) + high)));
   }

@@ -61,12 +61,16 @@ TEST_P(Recipes, WeightsAreAsWideAsTheyShouldBe) {
       const std::vector<float> values = values_of(*checkpoint, tensor);
       const Moments m = moments(values);
       SCOPED_TRACE(std::string(shape) + " " + std::string(tensor.name));
-      const bool norm = tensor.name.find("norm") != std::string_view::npos, bias = tensor.name.find("bias") != std::string_view::npos;
+      const bool norm = tensor.name.find("norm") != std::string_view::npos,
+                 bias = tensor.name.find("bias") != std::string_view::npos;
       const bool looked_up = tensor.name == "token_embd.weight" && checkpoint->find("output.weight");
-      const double wanted = norm || bias ? 0.1 : looked_up ? 1.0 : 1.0 / std::sqrt(static_cast<double>(tensor.shape[1]));
+      const double wanted = norm || bias ? 0.1
+                            : looked_up  ? 1.0
+                                         : 1.0 / std::sqrt(static_cast<double>(tensor.shape[1]));
       // Five times the scatter of a deviation: of single values, and of blocks, whose scales differ by 17 %.
       const double n_blocks = static_cast<double>(values.size()) / traits(tensor.dtype).block_elements;
-      const double tolerance = is_quantized(tensor.dtype) ? 0.01 + 5.0 * 0.17 / std::sqrt(n_blocks) : 5.0 / std::sqrt(2.0 * n_blocks);
+      const double tolerance =
+          is_quantized(tensor.dtype) ? 0.01 + 5.0 * 0.17 / std::sqrt(n_blocks) : 5.0 / std::sqrt(2.0 * n_blocks);
       EXPECT_NEAR(m.deviation / wanted, 1.0, tolerance);
       EXPECT_NEAR(m.mean, norm ? 1.0 : 0.0, 0.3 * wanted);
     }
@@ -105,7 +109,8 @@ TEST_P(Recipes, AnyPieceIsThePieceOfTheWhole) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Recipes, testing::ValuesIn(synthetic_recipe_names()), [](const auto& recipe) { return recipe.param; });
+INSTANTIATE_TEST_SUITE_P(All, Recipes, testing::ValuesIn(synthetic_recipe_names()),
+                         [](const auto& recipe) { return recipe.param; });
 
 TEST(SyntheticModel, TensorsFillTheImageToItsEnd) {
   const SyntheticModel model = built("qwen2.5-1.5b", "q4_k_m", 3, 0.1);
@@ -130,7 +135,8 @@ TEST(SyntheticModel, TheMixtureOfQ4KM) {
   const std::vector<std::byte> image = image_of(model);
   auto checkpoint = read_gguf(borrow_memory(image, "image"));
   ASSERT_TRUE(checkpoint.ok());
-  const std::map<int, int> sensitive = {{0, 1}, {1, 1}, {2, 1}, {5, 1}, {8, 1}, {11, 1}, {14, 1}, {17, 1}, {20, 1}, {23, 1}, {24, 1}, {25, 1}, {26, 1}, {27, 1}};
+  const std::map<int, int> sensitive = {{0, 1},  {1, 1},  {2, 1},  {5, 1},  {8, 1},  {11, 1}, {14, 1},
+                                        {17, 1}, {20, 1}, {23, 1}, {24, 1}, {25, 1}, {26, 1}, {27, 1}};
   for (int i = 0; i < 28; ++i) {
     const DType wanted = sensitive.count(i) ? DType::q6_k : DType::q4_k;
     for (const char* name : {"attn_v.weight", "ffn_down.weight"}) {
