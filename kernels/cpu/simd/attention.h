@@ -9,8 +9,9 @@
 // order of the chunks. With few queries the chunks are items too, their results go through the scratch memory and
 // attention_merge does the same merging in the same order. So a query has the same bits however the work was cut.
 //
-// Bounds: one query, the reading of the cache (each half once for all heads of the group); many, the multiply-adds:
-// 2 conversions from FP16 per 2 x kRows of them.
+// Bounds: one query, the reading of the cache (each half once for all heads of the group); many, the multiply-adds,
+// with 2 conversions from FP16 per 2 x kRows of them. Measured on an EPYC of the Zen 5 generation, per core: one query
+// 16 to 18 GB/s (4 cores together more than the memory gives), 512 queries 150 to 210 GFLOP/s, 55 to 77 % of the peak.
 //
 // Included by one file of each instruction set after its vec16.h; everything has internal linkage.
 #pragma once
