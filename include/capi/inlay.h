@@ -494,8 +494,8 @@ inlay_status inlay_prefill(inlay_session* session, const int32_t* tokens, size_t
 // Thread: exclusive(sessions).
 // Blocks: on the device for one step; waits for other calls that compute on the engine.
 // Ownership: Events are copies.
-// On error: INVALID_ARGUMENT: nothing happened, events are untouched. Otherwise each event has its own status.
-// Errors: CONTEXT_FULL, KV_FULL, INVALID_STATE, DEVICE_LOST.
+// On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status.
+// Errors: CONTEXT_FULL, KV_FULL, INVALID_STATE, FORMAT, DEVICE_LOST.
 // Since: 1.0.
 inlay_status inlay_decode_step(inlay_session* const* sessions, size_t n_sessions, inlay_event* events,
                                size_t event_stride, inlay_error* err);

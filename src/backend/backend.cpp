@@ -66,11 +66,11 @@ Status validate(const StepBatch& batch, const Plan& plan, const BackendConfig& c
   return {};
 }
 
-Status OpRunner::run_plan(const Plan& plan, const StepBatch& batch, std::span<SampleResult> results, const Inspection& inspection) {
+Status OpRunner::run_plan(const Plan& plan, const StepBatch& batch, std::span<Draw> draws, const Inspection& inspection) {
   for (size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i];
     if (batch.tokens.empty() && op.kind != OpKind::sample) continue;
-    INLAY_TRY(run_op(op, batch, results));
+    INLAY_TRY(run_op(op, batch, draws));
     if (inspection.tap) {
       Tap tap = observe(op, batch);
       tap.op_index = static_cast<int32_t>(i);

@@ -61,8 +61,8 @@ class Backend {
   virtual const BackendConfig& config() const = 0;
   virtual MemoryNeeds memory() const = 0;
 
-  // Runs all ops; results[i] belongs to batch.sample_rows[i]. With no tokens only the sampling is done.
-  virtual Status execute(const StepBatch& batch, std::span<SampleResult> results) = 0;
+  // Runs all ops; draws[i] belongs to batch.sample_rows[i]. With no tokens only the sampling is done.
+  virtual Status execute(const StepBatch& batch, std::span<Draw> draws) = 0;
 
   // Logits last written to a slot, (n_vocab).
   virtual Status copy_logits(int32_t slot, std::span<float> out) = 0;
@@ -84,9 +84,9 @@ class OpRunner {
   virtual ~OpRunner() = default;
 
  protected:
-  Status run_plan(const Plan& plan, const StepBatch& batch, std::span<SampleResult> results, const Inspection& inspection);
+  Status run_plan(const Plan& plan, const StepBatch& batch, std::span<Draw> draws, const Inspection& inspection);
 
-  virtual Status run_op(const Op& op, const StepBatch& batch, std::span<SampleResult> results) = 0;
+  virtual Status run_op(const Op& op, const StepBatch& batch, std::span<Draw> draws) = 0;
   // What the op left behind, for taps; values null if there is nothing to show.
   virtual Tap observe(const Op& op, const StepBatch& batch) = 0;
 };

@@ -66,10 +66,11 @@ void LogitSlots::duplicate(int32_t from, int32_t to) {
   std::copy(source.begin(), source.end(), row(to).begin());
 }
 
-Status LogitSlots::sample(std::span<const SampleRow> rows, std::span<SampleResult> results) {
-  if (results.size() < rows.size()) return error(Code::internal, "%zu results for %zu draws", results.size(), rows.size());
+Status LogitSlots::sample(std::span<const SampleRow> rows, std::span<Draw> draws) {
+  if (draws.size() < rows.size()) return error(Code::internal, "%zu results for %zu draws", draws.size(), rows.size());
   for (size_t i = 0; i < rows.size(); ++i) {
-    INLAY_TRY(sampler_.sample(row(rows[i].slot), *rows[i].params, rows[i].history, rows[i].stream, rows[i].position, results[i]));
+    const SampleRow& r = rows[i];
+    draws[i].status = sampler_.sample(row(r.slot), *r.params, r.history, r.stream, r.position, draws[i].result);
   }
   return {};
 }

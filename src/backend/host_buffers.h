@@ -35,7 +35,7 @@ class LogitSlots {
   std::span<float> row(int32_t slot) { return {logits_.as<float>() + int64_t{slot} * n_vocab_, static_cast<size_t>(n_vocab_)}; }
   Status copy(int32_t slot, std::span<float> out);
   void duplicate(int32_t from, int32_t to);
-  Status sample(std::span<const SampleRow> rows, std::span<SampleResult> results);
+  Status sample(std::span<const SampleRow> rows, std::span<Draw> draws);
 
  private:
   explicit LogitSlots(int32_t n_vocab) : n_vocab_(n_vocab), sampler_(n_vocab) {}

@@ -31,6 +31,13 @@ struct SampleRow {
   uint64_t position = 0;             // that the drawn token will have
 };
 
+// What a SampleRow came to. A row that cannot be drawn (its bias bans every token, its logits are not finite) does not
+// concern the others.
+struct Draw {
+  Status status;
+  SampleResult result;
+};
+
 struct StepBatch {
   std::span<const int32_t> tokens;
   std::span<const int32_t> positions;           // one per token

@@ -26,6 +26,10 @@ inlay_event make_event(const StepEvent& step, Code failed, Session& session, siz
   return out;
 }
 
+bool untouched(const StepEvent& step) {
+  return step.status.ok() && step.sample.token < 0 && step.finish_reason == FinishReason::none;
+}
+
 Status check_step_arguments(inlay_session* const* sessions, size_t n_sessions, const inlay_event* events,
                             size_t stride) {
   INLAY_TRY(check_not_null(sessions, "sessions"));
@@ -73,8 +77,11 @@ inlay_status inlay_decode_step(inlay_session* const* sessions, size_t n_sessions
     const std::lock_guard lock(room.mutex);
     for (size_t i = 0; i < n_sessions; ++i) room.sessions[i] = sessions[i]->session.get();
     const std::span steps(room.events.data(), n_sessions);
+    std::fill(steps.begin(), steps.end(), StepEvent{});
     Status status = sessions[0]->session->engine().decode_step({room.sessions.data(), n_sessions}, steps);
-    if (status.code == Code::invalid_argument) return status;
+    // A wrong set of sessions is refused before any of them is looked at; then the caller's events stay as they are.
+    const bool refused = status.code == Code::invalid_argument && std::all_of(steps.begin(), steps.end(), untouched);
+    if (refused) return status;
     for (size_t i = 0; i < n_sessions; ++i) {
       auto* out = reinterpret_cast<std::byte*>(events) + i * event_stride;
       write_sized(out, event_stride, make_event(steps[i], status.code, *room.sessions[i], i));

@@ -176,15 +176,18 @@ Status Engine::run_step(std::span<Session* const> sessions, std::span<StepEvent>
                                     .position = static_cast<uint64_t>(n_tokens)});
   }
   if (arrays_->sample_rows.empty()) return {};
-  INLAY_TRY(backend_->execute(arrays_->batch(), std::span(arrays_->results).first(arrays_->sample_rows.size())));
+  INLAY_TRY(backend_->execute(arrays_->batch(), std::span(arrays_->draws).first(arrays_->sample_rows.size())));
 
   size_t row = 0;
   for (size_t i = 0; i < sessions.size(); ++i) {
     if (!draws(i)) continue;
     Session& s = *sessions[i];
     s.n_computed_ = static_cast<int32_t>(s.tokens_.size());
-    s.logits_readable_ = true;
-    events[i].sample = arrays_->results[row++];
+    s.has_logits_ = s.logits_readable_ = true;
+    Draw& draw = arrays_->draws[row++];
+    events[i].status = std::move(draw.status);
+    if (!events[i].status.ok()) continue;
+    events[i].sample = draw.result;
     finish_draw(s, events[i]);
     ++stats_.n_decode_tokens;
   }

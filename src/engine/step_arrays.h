@@ -20,7 +20,7 @@ struct Engine::StepArrays {
     block_tables.reserve(sequences_max * std::min(blocks_max, static_cast<size_t>(config.n_kv_blocks)));
     logit_rows.reserve(sequences_max);
     sample_rows.reserve(sequences_max);
-    results.resize(sequences_max);
+    draws.resize(sequences_max);
   }
 
   void clear() {
@@ -54,7 +54,7 @@ struct Engine::StepArrays {
   std::vector<SequenceSlice> sequences;
   std::vector<LogitRow> logit_rows;
   std::vector<SampleRow> sample_rows;
-  std::vector<SampleResult> results;
+  std::vector<Draw> draws;
 };
 
 }  // namespace inlay

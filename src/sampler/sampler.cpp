@@ -17,10 +17,10 @@ Status check_row(std::span<const float> logits, const RowMax& row) {
   if (row.has_bad) {
     const auto bad =
         std::find_if(logits.begin(), logits.end(), [](float l) { return std::isnan(l) || l == kInfinity; });
-    return error(Code::internal, "the model gave logit %g for token %td", static_cast<double>(*bad),
+    return error(Code::format, "the model gave logit %g for token %td", static_cast<double>(*bad),
                  bad - logits.begin());
   }
-  if (row.max == -kInfinity) return error(Code::internal, "the model gave no finite logit among %zu", logits.size());
+  if (row.max == -kInfinity) return error(Code::format, "the model gave no finite logit among %zu", logits.size());
   return {};
 }
 

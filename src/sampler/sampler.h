@@ -66,7 +66,7 @@ class Sampler {
   explicit Sampler(int32_t n_vocab);  // all scratch memory; a successful sample() allocates nothing
 
   // logits (n_vocab); history: all tokens of the sequence so far; params have passed validate(). Errors leave `out`
-  // alone: INTERNAL names the first logit that is NaN or +inf, or says that none is finite; INVALID_ARGUMENT says that
+  // alone: FORMAT names the first logit that is NaN or +inf, or says that none is finite; INVALID_ARGUMENT says that
   // the bias bans every token, or which argument does not fit the vocabulary.
   Status sample(std::span<const float> logits, const SamplerParams& params, std::span<const int32_t> history,
                 uint64_t stream, uint64_t position, SampleResult& out);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <thread>
 
@@ -218,6 +219,24 @@ TEST_F(EngineTest, WrongSetsOfSessionsAreRefusedAndChangeNothing) {
   EXPECT_EQ(engine_->decode_step(mixed, events).code, Code::invalid_argument);
   EXPECT_EQ(engine_->decode_step(two, events).code, Code::invalid_state) << "b was never prefilled";
   EXPECT_TRUE(events[0].status.ok());
+}
+
+TEST_F(EngineTest, ASessionThatCannotDrawDoesNotStopTheOthers) {
+  const auto a = session(), b = session();
+  SamplerParams banned;
+  for (int32_t t = 0; t < engine_->spec().n_vocab; ++t) banned.bias.push_back({t, -INFINITY});
+  ASSERT_TRUE(prefill(*a, prompt(5)).ok());
+  ASSERT_TRUE(prefill(*b, prompt(5)).ok());
+  ASSERT_TRUE(a->set_sampler(banned).ok());
+  Session* both[] = {a.get(), b.get()};
+  StepEvent events[2];
+  EXPECT_EQ(engine_->decode_step(both, events).code, Code::invalid_argument);
+  EXPECT_EQ(events[0].status.code, Code::invalid_argument);
+  EXPECT_EQ(a->info().n_tokens, 5);
+  EXPECT_TRUE(events[1].status.ok());
+  EXPECT_EQ(b->info().n_tokens, 6);
+  ASSERT_TRUE(a->set_sampler({}).ok());
+  EXPECT_EQ(step(*a).sample.token, events[1].sample.token) << "it goes on as if it had never failed";
 }
 
 TEST_F(EngineTest, EndsAfterMaxTokens) {

@@ -95,9 +95,9 @@ MemoryNeeds CpuExecutor::memory() const {
                        attention_scratch_.size()};
 }
 
-Status CpuExecutor::execute(const StepBatch& batch, std::span<SampleResult> results) {
+Status CpuExecutor::execute(const StepBatch& batch, std::span<Draw> draws) {
   INLAY_TRY(validate(batch, plan_, config_));
-  return run_plan(plan_, batch, results, inspection_);
+  return run_plan(plan_, batch, draws, inspection_);
 }
 
 void CpuExecutor::duplicate_kv_block(int32_t from, int32_t to) {
@@ -109,7 +109,7 @@ void CpuExecutor::duplicate_kv_block(int32_t from, int32_t to) {
   }
 }
 
-Status CpuExecutor::run_op(const Op& op, const StepBatch& batch, std::span<SampleResult> results) {
+Status CpuExecutor::run_op(const Op& op, const StepBatch& batch, std::span<Draw> draws) {
   const auto m = static_cast<int64_t>(batch.tokens.size());
   switch (op.kind) {
     case OpKind::embed: embed(op, batch); return {};
@@ -119,7 +119,7 @@ Status CpuExecutor::run_op(const Op& op, const StepBatch& batch, std::span<Sampl
     case OpKind::ffn_in: ffn_in(op, batch); return {};
     case OpKind::ffn_out: project(op, a_.gate, m); return {};
     case OpKind::head: head(op, batch); return {};
-    case OpKind::sample: return logits_->sample(batch.sample_rows, results);
+    case OpKind::sample: return logits_->sample(batch.sample_rows, draws);
     case OpKind::count: break;
   }
   return error(Code::internal, "op kind %d", static_cast<int>(op.kind));

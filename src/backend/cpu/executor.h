@@ -23,7 +23,7 @@ class CpuExecutor final : public Backend, private OpRunner {
   const Plan& plan() const override { return plan_; }
   const BackendConfig& config() const override { return config_; }
   MemoryNeeds memory() const override;
-  Status execute(const StepBatch& batch, std::span<SampleResult> results) override;
+  Status execute(const StepBatch& batch, std::span<Draw> draws) override;
   Status copy_logits(int32_t slot, std::span<float> out) override { return logits_->copy(slot, out); }
   void duplicate_logits(int32_t from, int32_t to) override { logits_->duplicate(from, to); }
   void duplicate_kv_block(int32_t from, int32_t to) override;
@@ -42,7 +42,7 @@ class CpuExecutor final : public Backend, private OpRunner {
     bool add;
   };
 
-  Status run_op(const Op& op, const StepBatch& batch, std::span<SampleResult> results) override;
+  Status run_op(const Op& op, const StepBatch& batch, std::span<Draw> draws) override;
   Tap observe(const Op& op, const StepBatch& batch) override;
   void embed(const Op& op, const StepBatch& batch);
   void attn_in(const Op& op, const StepBatch& batch);

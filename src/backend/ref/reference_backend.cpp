@@ -38,9 +38,9 @@ class ReferenceBackend final : public Backend, private OpRunner {
   const BackendConfig& config() const override { return config_; }
   MemoryNeeds memory() const override { return reference_memory_needs(plan_, config_); }
 
-  Status execute(const StepBatch& batch, std::span<SampleResult> results) override {
+  Status execute(const StepBatch& batch, std::span<Draw> draws) override {
     INLAY_TRY(validate(batch, plan_, config_));
-    return run_plan(plan_, batch, results, inspection_);
+    return run_plan(plan_, batch, draws, inspection_);
   }
   Status copy_logits(int32_t slot, std::span<float> out) override { return logits_.copy(slot, out); }
   void duplicate_logits(int32_t from, int32_t to) override { logits_.duplicate(from, to); }
@@ -53,7 +53,7 @@ class ReferenceBackend final : public Backend, private OpRunner {
   }
 
  private:
-  Status run_op(const Op& op, const StepBatch& batch, std::span<SampleResult> results) override;
+  Status run_op(const Op& op, const StepBatch& batch, std::span<Draw> draws) override;
   Tap observe(const Op& op, const StepBatch& batch) override;
 
   void embed(const Op& op, const StepBatch& batch);
@@ -110,7 +110,7 @@ Status ReferenceBackend::load_weights(WeightReader& reader, const LoadProgress& 
   return {};
 }
 
-Status ReferenceBackend::run_op(const Op& op, const StepBatch& batch, std::span<SampleResult> results) {
+Status ReferenceBackend::run_op(const Op& op, const StepBatch& batch, std::span<Draw> draws) {
   const auto m = static_cast<int64_t>(batch.tokens.size());
   const Target residual{a_.hidden, plan_.spec.d_model, true};
   switch (op.kind) {
@@ -121,7 +121,7 @@ Status ReferenceBackend::run_op(const Op& op, const StepBatch& batch, std::span<
     case OpKind::ffn_in: ffn_in(op, batch); return {};
     case OpKind::ffn_out: linear(op, slot::projection, op.weights.size(), a_.gate, m, residual); return {};
     case OpKind::head: head(op, batch); return {};
-    case OpKind::sample: return logits_.sample(batch.sample_rows, results);
+    case OpKind::sample: return logits_.sample(batch.sample_rows, draws);
     case OpKind::count: break;
   }
   return error(Code::internal, "op kind %d", static_cast<int>(op.kind));
