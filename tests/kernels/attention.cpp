@@ -200,6 +200,19 @@ TEST(Attention, ChunksBecomeItemsForOneQueryOnly) {
   EXPECT_EQ(k.kv_block_bytes(2, 264, 32), 0u);
 }
 
+TEST(Attention, ScratchGrowsWithThePosition) {
+  const Kernels& k = cpu::kernels(cpu::best_isa());
+  for (const int64_t m : {1, 8, 40, 100, 512}) {
+    size_t before = 0;
+    for (int64_t first = 0; first < 300000; first += 257) {
+      const AttentionArgs a = {nullptr, nullptr, nullptr, nullptr,      nullptr, m, first,
+                               12,      2,       128,     kBlockTokens, 0,       0, 1.0f};
+      ASSERT_GE(k.attention_scratch_bytes(a), before) << m << " queries from position " << first;
+      before = k.attention_scratch_bytes(a);
+    }
+  }
+}
+
 TEST(Attention, ExtremeScoresStayFinite) {
   for (const Kernels* k : test::all_tables()) {
     Problem p({2, 1, 32, 500, 9});

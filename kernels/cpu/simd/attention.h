@@ -30,9 +30,8 @@ constexpr int64_t kBlockTokens = 32;
 constexpr int64_t kChunk = 256;  // positions; part of the definition of a result's bits
 constexpr int64_t kRowBlock = 24;
 constexpr int64_t kMaxHead = 256;
-constexpr int64_t kLd = kMaxHead + 16;     // of rows of floats: an odd number of cache lines (float_ops.h says why)
-constexpr int64_t kSplitBelow = 32;        // fewer items than this: chunks become items as well ...
-constexpr size_t kMaxScratch = 64u << 20;  // ... unless their results need more memory than this
+constexpr int64_t kLd = kMaxHead + 16;  // of rows of floats: an odd number of cache lines (float_ops.h says why)
+constexpr int64_t kSplitBelow = 16;     // fewer items than this: chunks become items as well
 
 static_assert(kChunk <= kMaxHead, "rows hold scores as well");
 
@@ -75,8 +74,9 @@ Cut cut_of(const AttentionArgs& a) {
   c.block_rows = (c.rows + c.row_blocks - 1) / c.row_blocks;
   c.chunks = (a.first_position + a.m + kChunk - 1) / kChunk;
   c.d_pad = round_up_16(a.d_head);
-  const size_t scratch = static_cast<size_t>(a.m * a.n_heads * c.chunks * c.partial_floats()) * sizeof(float);
-  c.split = c.chunks > 1 && a.n_kv_heads * c.row_blocks < kSplitBelow && scratch <= kMaxScratch;
+  // Not a matter of the position, so that for given m the scratch memory grows with it: its size at the end of the
+  // context is enough for all of it.
+  c.split = c.chunks > 1 && a.n_kv_heads * c.row_blocks < kSplitBelow;
   return c;
 }
 
