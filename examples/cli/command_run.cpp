@@ -117,13 +117,14 @@ class TextOutput {
   bool line_ended_ = true;
 };
 
-// False if Ctrl-C came first.
-bool run_prompt(inlay_session* session, const std::vector<int32_t>& tokens, const InterruptScope& scope) {
+// False if Ctrl-C came first; then `n_done` tokens were run.
+bool run_prompt(inlay_session* session, const std::vector<int32_t>& tokens, const InterruptScope& scope,
+                size_t& n_done) {
   inlay_error error;
-  inlay_status status = inlay_prefill(session, tokens.data(), tokens.size(), nullptr, &error);
+  inlay_status status = inlay_prefill(session, tokens.data(), tokens.size(), &n_done, &error);
   // A request that arrived when the turn before this one had just ended.
   if (status == INLAY_CANCELLED && !scope.interrupted()) {
-    status = inlay_prefill(session, tokens.data(), tokens.size(), nullptr, &error);
+    status = inlay_prefill(session, tokens.data(), tokens.size(), &n_done, &error);
   }
   if (status == INLAY_CANCELLED) return false;
   check(status, error, "cannot run the prompt of " + std::to_string(tokens.size()) + " tokens");
@@ -133,9 +134,8 @@ bool run_prompt(inlay_session* session, const std::vector<int32_t>& tokens, cons
 Turn generate(inlay_session* session, const std::vector<int32_t>& prompt, TextOutput& out) {
   const InterruptScope scope(session);
   Turn turn;
-  turn.n_prompt = prompt.size();
   Clock::time_point start = Clock::now();
-  turn.interrupted = !run_prompt(session, prompt, scope);
+  turn.interrupted = !run_prompt(session, prompt, scope, turn.n_prompt);
   turn.prompt_seconds = seconds_since(start);
   if (turn.interrupted) return turn;
 

@@ -4,7 +4,14 @@ import re
 import tool_case
 from tool_case import ModelCase
 
+SAID = 'a "quoted\\word" \t\x01 ö 🙂\n'
 TEXT = "Once upon a time the fox said: \"hello\", twice.\nTab\there; Zoë, 水, 🙂."
+
+
+def unescaped(piece):
+    """The bytes that a quoted piece stands for."""
+    short = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b'"': b'"', b"\\": b"\\"}
+    return re.sub(rb"\\(x[0-9a-f]{2}|.)", lambda m: short.get(m[1]) or bytes.fromhex(m[1][1:].decode()), piece[1:-1].encode())
 
 
 class Info(ModelCase):
@@ -57,11 +64,12 @@ class Tokenize(ModelCase):
         self.assertNotEqual(self.decode(" ".join(ids.split()[:-1])), TEXT.encode() + b"\n")
 
     def test_lines_hold_the_same_ids_and_their_pieces(self):
-        lines = self.run_tool("tokenize", self.model, "--no-bos", "a \"quoted\\word\"\n").stdout.decode().splitlines()
-        self.assertEqual(" ".join(line.split("\t")[0] for line in lines), self.ids("a \"quoted\\word\"\n").strip())
+        lines = self.run_tool("tokenize", self.model, "--no-bos", SAID).stdout.decode().splitlines()
+        self.assertEqual(" ".join(line.split("\t")[0] for line in lines), self.ids(SAID).strip())
         pieces = [line.split("\t")[1] for line in lines]
         self.assertTrue(all(re.fullmatch(r'"(?:[^"\\]|\\.)+"', piece) for piece in pieces), pieces)
-        self.assertEqual(pieces[-1], '"\\n"')
+        text = b"".join(unescaped(piece) for piece in pieces)
+        self.assertEqual(text, SAID.encode())
 
     def test_ids_out_of_range_are_named(self):
         self.assertIn("999999999", self.run_tool("tokenize", self.model, "--decode", "999999999", code=1).stderr.decode())
