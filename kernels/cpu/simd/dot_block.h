@@ -88,7 +88,7 @@ __attribute__((noinline)) void dot_block(const DotBlock& b) {
 #pragma GCC unroll 4
     for (int t = 0; t < T; ++t) weights[t] = Step::load(w + t * b.tile_stride);
     if (prefetch != prefetch_end) {
-      __builtin_prefetch(prefetch, 0, 2);
+      __builtin_prefetch(prefetch, 0, 3);
       prefetch += 64;
     }
 #pragma GCC unroll 16
