@@ -10,6 +10,8 @@
 // Tiling: the 8 quads of half a tile's group in registers serve up to 4 activation rows.
 // Bound at m = 1: reading the packed bytes; at large m: two instructions per quad on the multiplier's and adder's
 // ports.
+// Measured on an AMD Zen 5 server core with tests/bench/linear_speed: m = 1 with 4 threads about 90 % of a plain read
+// of the same memory; m = 512 170 to 230 * 10^9 operations per second and core (Q4_K 222, Q6_K 183).
 #include <immintrin.h>
 
 #include <cstring>

@@ -12,6 +12,8 @@
 //
 // Bound at m = 1: reading the packed bytes. At large m: the two ports that take vpdpbusd, multiplications and fused
 // multiply-adds: 11 of these instructions for 1024 operations of Q4_K.
+// Measured on an AMD Zen 5 server core with tests/bench/linear_speed: m = 1 with 4 threads 85 to 100 % of a plain read
+// of the same memory (Q4_K 95 to 98 %); m = 512 560 to 640 * 10^9 operations per second and core (Q4_K 640, Q6_K 570).
 #include <immintrin.h>
 
 #include <cstring>
