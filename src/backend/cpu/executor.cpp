@@ -306,9 +306,14 @@ size_t CpuExecutor::attend_slices(const Op& op, const StepBatch& batch, size_t f
       kernels_.attention(work->args, b, e, attention_scratch_.data() + work->scratch_offset);
     }
   });
-  for (const SliceWork& work : slice_work_) {
-    kernels_.attention_merge(work.args, 0, work.args.m, attention_scratch_.data() + work.scratch_offset);
-  }
+  if (scratch == 0) return slice_work_.size();  // no slice's keys were split
+  const auto merge = [&](int64_t begin, int64_t end, int) {
+    for (int64_t i = begin; i < end; ++i) {
+      const SliceWork& work = slice_work_[static_cast<size_t>(i)];
+      kernels_.attention_merge(work.args, 0, work.args.m, attention_scratch_.data() + work.scratch_offset);
+    }
+  };
+  pool_.parallel_for(static_cast<int64_t>(slice_work_.size()), 1, merge);
   return slice_work_.size();
 }
 
