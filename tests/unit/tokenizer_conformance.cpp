@@ -24,29 +24,31 @@ class TokenizerConformance : public ::testing::TestWithParam<Case> {
     name_ = GetParam().name;
     if (vocabulary_path(name_).empty()) GTEST_SKIP() << "no GGUF of the vocabulary " << name_ << " could be made";
     index_ = read_json(kTokenizers + "index.json");
-    for (const Json& entry : index_["tokenizers"].items)
-      if (entry["name"].text == name_) entry_ = entry;
-    ASSERT_TRUE(entry_.present);
+    for (const json& entry : index_.at("tokenizers"))
+      if (entry.at("name") == name_) entry_ = entry;
+    ASSERT_FALSE(entry_.is_null());
     tokenizer_ = load_tokenizer(name_);
     ASSERT_NE(tokenizer_, nullptr);
   }
 
   // A GGUF has no NFC normalizer, which some tokenizer.json have: there the fixture tells what the GGUF gives.
-  static std::vector<int32_t> expected_ids(const Json& row) {
-    const Json& of_gguf = row["alt"]["libllama-gguf"];
-    return GetParam().made_from_json && of_gguf.present ? of_gguf.ids() : row["ids"].ids();
+  static Ids expected_ids(const json& row) {
+    const json others = row.value("alt", json::object());
+    return GetParam().made_from_json ? others.value("libllama-gguf", ids_of(row)) : ids_of(row);
   }
+  static Ids ids_of(const json& row) { return row.at("ids").get<Ids>(); }
+  static std::string text_of(const json& row) { return row.at("text").get<std::string>(); }
 
   std::string name_;
-  Json index_, entry_;
+  json index_, entry_;
   std::unique_ptr<Tokenizer> tokenizer_;
 };
 
 TEST_P(TokenizerConformance, ClassicTexts) {
-  const auto texts = split(read_file(kTokenizers + "vocab.inp"), index_["inp_separator"].text);
+  const auto texts = split(read_file(kTokenizers + "vocab.inp"), index_.at("inp_separator").get<std::string>());
   const auto lines = split(read_file(kTokenizers + name_ + ".out"), "\n");
   ASSERT_GE(lines.size(), texts.size());
-  ASSERT_EQ(texts.size(), static_cast<size_t>(entry_["inp_cases"].number));
+  ASSERT_EQ(texts.size(), entry_.at("inp_cases").get<size_t>());
   for (size_t i = 0; i < texts.size(); ++i) {
     std::vector<int32_t> expected;
     for (const std::string& id : split(lines[i], " "))
@@ -57,12 +59,12 @@ TEST_P(TokenizerConformance, ClassicTexts) {
 
 TEST_P(TokenizerConformance, HardTexts) {
   const auto rows = read_json_lines(kTokenizers + name_ + ".hard.jsonl");
-  ASSERT_EQ(rows.size(), static_cast<size_t>(entry_["cases"].number));
-  for (const Json& row : rows) {
-    const std::string& text = row["text"].text;
-    EXPECT_EQ(encode(*tokenizer_, text, kParsed), expected_ids(row)) << row["id"].text << ": " << text;
-    if (row["ids_plain"].present) {
-      EXPECT_EQ(encode(*tokenizer_, text, kPlain), row["ids_plain"].ids()) << row["id"].text << ": " << text;
+  ASSERT_EQ(rows.size(), entry_.at("cases").get<size_t>());
+  for (const json& row : rows) {
+    const std::string text = text_of(row);
+    EXPECT_EQ(encode(*tokenizer_, text, kParsed), expected_ids(row)) << row.at("id") << ": " << text;
+    if (row.contains("ids_plain")) {
+      EXPECT_EQ(encode(*tokenizer_, text, kPlain), row["ids_plain"].get<Ids>()) << row.at("id") << ": " << text;
     }
   }
 }
@@ -71,26 +73,24 @@ TEST_P(TokenizerConformance, HardTexts) {
 // tokens.
 TEST_P(TokenizerConformance, HardTextsWithoutSpecialTokensAreTheSameParsedOrNot) {
   int n_compared = 0;
-  for (const Json& row : read_json_lines(kTokenizers + name_ + ".hard.jsonl")) {
-    const std::vector<int32_t> ids = expected_ids(row);
+  for (const json& row : read_json_lines(kTokenizers + name_ + ".hard.jsonl")) {
+    const Ids ids = expected_ids(row);
     const bool has_special = std::any_of(ids.begin(), ids.end(), [&](int32_t id) {
       return tokenizer_->kind(id) == TokenKind::control || tokenizer_->is_end_of_generation(id);
     });
-    if (GetParam().made_from_json ? has_special : row["ids_plain"].present) continue;
-    EXPECT_EQ(encode(*tokenizer_, row["text"].text, kPlain), ids) << row["id"].text;
+    if (GetParam().made_from_json ? has_special : row.contains("ids_plain")) continue;
+    EXPECT_EQ(encode(*tokenizer_, text_of(row), kPlain), ids) << row.at("id");
     ++n_compared;
   }
   EXPECT_GT(n_compared, 250);
 }
 
 TEST_P(TokenizerConformance, Decoding) {
-  for (const Json& row : read_json_lines(kTokenizers + name_ + ".hard.jsonl")) {
-    const std::string expected = row["decoded_b64"].present ? decode_base64(row["decoded_b64"].text)
-                                 : row["decoded"].present   ? row["decoded"].text
-                                                            : row["text"].text;
-    EXPECT_EQ(decode(*tokenizer_, row["ids"].ids()), expected) << row["id"].text;
-    if (row["decoded_skip_special"].present) {
-      EXPECT_EQ(decode(*tokenizer_, row["ids"].ids(), false), row["decoded_skip_special"].text) << row["id"].text;
+  for (const json& row : read_json_lines(kTokenizers + name_ + ".hard.jsonl")) {
+    const Ids ids = ids_of(row);
+    EXPECT_EQ(decode(*tokenizer_, ids), row.value("decoded", text_of(row))) << row.at("id");
+    if (row.contains("decoded_skip_special")) {
+      EXPECT_EQ(decode(*tokenizer_, ids, false), row["decoded_skip_special"].get<std::string>()) << row.at("id");
     }
   }
 }
@@ -98,8 +98,8 @@ TEST_P(TokenizerConformance, Decoding) {
 // Piece by piece through the assembler, as a stream does it, gives the same text; where the whole is not well-formed,
 // both have U+FFFD.
 TEST_P(TokenizerConformance, StreamedDecoding) {
-  for (const Json& row : read_json_lines(kTokenizers + name_ + ".hard.jsonl")) {
-    const std::vector<int32_t> ids = row["ids"].ids();
+  for (const json& row : read_json_lines(kTokenizers + name_ + ".hard.jsonl")) {
+    const Ids ids = ids_of(row);
     Utf8Assembler assembler;
     std::string streamed, storage;
     for (const int32_t id : ids) assembler.append(tokenizer_->piece(id), streamed);
@@ -108,7 +108,7 @@ TEST_P(TokenizerConformance, StreamedDecoding) {
     if (tokenizer_->strips_leading_space() && !ids.empty() && tokenizer_->kind(ids[0]) == TokenKind::normal &&
         tokenizer_->piece(ids[0]).starts_with(' '))
       whole.insert(0, " ");
-    EXPECT_EQ(streamed, well_formed(whole, storage)) << row["id"].text;
+    EXPECT_EQ(streamed, well_formed(whole, storage)) << row.at("id");
   }
 }
 
@@ -116,24 +116,24 @@ TEST_P(TokenizerConformance, IllFormedTexts) {
   const std::string all = read_file(kTokenizers + "invalid.bin");
   const auto rows = read_json_lines(kTokenizers + name_ + ".invalid.jsonl");
   size_t at = 0;
-  for (const Json& row : rows) {
+  for (const json& row : rows) {
     uint32_t n = 0;
     ASSERT_LE(at + 4, all.size());
     std::memcpy(&n, all.data() + at, 4);
     const std::string bytes = all.substr(at + 4, n);
     at += 4 + n;
-    ASSERT_EQ(bytes, decode_base64(row["b64"].text));
+    ASSERT_EQ(bytes, decode_base64(row.at("b64").get<std::string>()));
     std::string storage;
-    EXPECT_EQ(well_formed(bytes, storage), row["lossy_text"].text) << row["id"].text;
-    EXPECT_EQ(encode(*tokenizer_, bytes, kParsed), row["lossy_ids"].ids()) << row["id"].text;
+    EXPECT_EQ(well_formed(bytes, storage), row.at("lossy_text").get<std::string>()) << row.at("id");
+    EXPECT_EQ(encode(*tokenizer_, bytes, kParsed), row.at("lossy_ids").get<Ids>()) << row.at("id");
   }
   EXPECT_EQ(at, all.size());
   EXPECT_GE(rows.size(), 20u);
 }
 
 TEST_P(TokenizerConformance, Pieces) {
-  const Json pieces = read_json(kTokenizers + name_ + ".pieces.json");
-  ASSERT_EQ(tokenizer_->n_tokens(), static_cast<int32_t>(pieces["n"].number));
+  const json pieces = read_json(kTokenizers + name_ + ".pieces.json");
+  ASSERT_EQ(tokenizer_->n_tokens(), pieces.at("n").get<int32_t>());
   std::string all;
   std::vector<int32_t> control, ends;
   for (int32_t id = 0; id < tokenizer_->n_tokens(); ++id) {
@@ -143,31 +143,31 @@ TEST_P(TokenizerConformance, Pieces) {
     if (tokenizer_->kind(id) == TokenKind::control) control.push_back(id);
     if (tokenizer_->is_end_of_generation(id)) ends.push_back(id);
   }
-  for (const auto& [id, sample] : pieces["samples_b64"].members)
-    EXPECT_EQ(tokenizer_->piece(std::stoi(id)), decode_base64(sample.text)) << id;
-  EXPECT_EQ(sha256(all), pieces["sha256"].text);
+  for (const auto& [id, sample] : pieces.at("samples_b64").items())
+    EXPECT_EQ(tokenizer_->piece(std::stoi(id)), decode_base64(sample.get<std::string>())) << id;
+  EXPECT_EQ(sha256(all), pieces.at("sha256").get<std::string>());
   control.resize(std::min<size_t>(control.size(), 400));  // as many as the fixture lists
-  EXPECT_EQ(control, pieces["control_ids"].ids());
+  EXPECT_EQ(control, pieces.at("control_ids").get<Ids>());
   if (!GetParam().made_from_json) {
-    EXPECT_EQ(ends, pieces["eog_ids"].ids());  // a tokenizer.json does not say
+    EXPECT_EQ(ends, pieces.at("eog_ids").get<Ids>());  // a tokenizer.json does not say
   }
 }
 
 TEST_P(TokenizerConformance, SpecialIds) {
   if (GetParam().made_from_json) {
-    const Json eos = read_json(kTokenizers + name_ + ".tokenizer_config.json")["eos_token"];
-    EXPECT_EQ(tokenizer_->piece(tokenizer_->eos()), eos["content"].present ? eos["content"].text : eos.text);
+    const json config = read_json(kTokenizers + name_ + ".tokenizer_config.json");
+    EXPECT_EQ(tokenizer_->piece(tokenizer_->eos()), config.at("eos_token").get<std::string>());
     EXPECT_TRUE(tokenizer_->is_end_of_generation(tokenizer_->eos()));
     EXPECT_EQ(tokenizer_->adds_bos(), name_ == "llama3");
     EXPECT_FALSE(tokenizer_->adds_eos());
     return;
   }
-  EXPECT_EQ(tokenizer_->bos(), static_cast<int32_t>(entry_["bos_id"].number));
-  EXPECT_EQ(tokenizer_->eos(), static_cast<int32_t>(entry_["eos_id"].number));
-  EXPECT_EQ(tokenizer_->adds_bos(), entry_["add_bos"].number != 0);
-  EXPECT_EQ(tokenizer_->adds_eos(), entry_["add_eos"].number != 0);
-  const Json& example = entry_["add_special_example"];
-  EXPECT_EQ(encode(*tokenizer_, example["text"].text, {.add_special = true}), example["ids"].ids());
+  EXPECT_EQ(tokenizer_->bos(), entry_.at("bos_id").get<int32_t>());
+  EXPECT_EQ(tokenizer_->eos(), entry_.at("eos_id").get<int32_t>());
+  EXPECT_EQ(tokenizer_->adds_bos(), entry_.at("add_bos").get<bool>());
+  EXPECT_EQ(tokenizer_->adds_eos(), entry_.at("add_eos").get<bool>());
+  const json& example = entry_.at("add_special_example");
+  EXPECT_EQ(encode(*tokenizer_, text_of(example), {.add_special = true}), ids_of(example));
 }
 
 INSTANTIATE_TEST_SUITE_P(Fixtures, TokenizerConformance,

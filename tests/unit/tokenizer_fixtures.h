@@ -1,4 +1,4 @@
-// What the tokenizer tests read: JSON, the fixtures' files, and a vocabulary as GGUF.
+// What the tokenizer tests read: the fixtures' files, and a vocabulary as GGUF.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <fstream>
 #include <iterator>
-#include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,120 +20,8 @@ namespace inlay::testing {
 inline const std::string kFixtures = INLAY_FIXTURES_DIR;
 inline const std::string kTokenizers = kFixtures + "/tokenizers/";
 
-// A JSON value of the fixtures: what is absent reads as an empty value.
-struct Json {
-  bool present = false;
-  double number = 0;
-  std::string text;
-  std::vector<Json> items;
-  std::map<std::string, Json> members;
-
-  const Json& operator[](const std::string& key) const {
-    static const Json absent;
-    const auto at = members.find(key);
-    return at == members.end() ? absent : at->second;
-  }
-  std::vector<int32_t> ids() const {
-    std::vector<int32_t> out;
-    for (const Json& item : items) out.push_back(static_cast<int32_t>(item.number));
-    return out;
-  }
-};
-
-// Reads well-formed JSON: the fixtures are written by a program.
-class JsonReader {
- public:
-  explicit JsonReader(std::string_view text) : text_(text) {}
-
-  Json value() {
-    Json out;
-    out.present = true;
-    const char c = peek();
-    if (c == '{' || c == '[')
-      read_container(c == '{', out);
-    else if (c == '"')
-      out.text = string();
-    else if (c == '-' || (c >= '0' && c <= '9'))
-      out.number = number();
-    else
-      word(out);
-    return out;
-  }
-
- private:
-  char peek() {
-    while (at_ < text_.size() && std::string_view(" \n\r\t").find(text_[at_]) != std::string_view::npos) ++at_;
-    return at_ < text_.size() ? text_[at_] : '\0';
-  }
-  void read_container(bool object, Json& out) {
-    ++at_;
-    while (peek() != '}' && peek() != ']') {
-      if (peek() == '\0') throw std::runtime_error("JSON ends too early");
-      if (peek() == ',') ++at_;
-      if (!object) {
-        peek();
-        out.items.push_back(value());
-        continue;
-      }
-      peek();
-      const std::string key = string();
-      peek();
-      ++at_;  // ':'
-      out.members[key] = value();
-    }
-    ++at_;
-  }
-  double number() {
-    const size_t end = std::min(text_.find_first_not_of("+-.0123456789eE", at_), text_.size());
-    const std::string digits(text_.substr(at_, end - at_));
-    at_ = end;
-    return std::stod(digits);
-  }
-  void word(Json& out) {
-    const size_t end = std::min(text_.find_first_not_of("abcdefghijklmnopqrstuvwxyz", at_), text_.size());
-    if (end == at_) throw std::runtime_error("not JSON");
-    out.number = text_.substr(at_, end - at_) == "true";
-    out.present = text_.substr(at_, end - at_) != "null";
-    at_ = end;
-  }
-  uint32_t hex4() {
-    const auto out = static_cast<uint32_t>(std::stoul(std::string(text_.substr(at_, 4)), nullptr, 16));
-    at_ += 4;
-    return out;
-  }
-  static void put_utf8(uint32_t c, std::string& out) {
-    const auto put = [&](uint32_t byte) { out.push_back(static_cast<char>(byte)); };
-    if (c < 0x80) return put(c);
-    if (c < 0x800) return put(0xC0 | c >> 6), put(0x80 | (c & 63));
-    if (c < 0x10000) return put(0xE0 | c >> 12), put(0x80 | (c >> 6 & 63)), put(0x80 | (c & 63));
-    put(0xF0 | c >> 18), put(0x80 | (c >> 12 & 63)), put(0x80 | (c >> 6 & 63)), put(0x80 | (c & 63));
-  }
-  void escape(std::string& out) {
-    const char c = text_[at_++];
-    const size_t simple = std::string_view("nrtbf").find(c);
-    if (c != 'u') return out.push_back(simple == std::string_view::npos ? c : "\n\r\t\b\f"[simple]);
-    uint32_t code = hex4();
-    if (code >= 0xD800 && code < 0xDC00) {
-      at_ += 2;  // \u of the low surrogate
-      code = 0x10000 + ((code - 0xD800) << 10) + (hex4() - 0xDC00);
-    }
-    put_utf8(code, out);
-  }
-  std::string string() {
-    std::string out;
-    for (++at_; text_.at(at_) != '"';) {
-      if (text_[at_] == '\\')
-        ++at_, escape(out);
-      else
-        out.push_back(text_[at_++]);
-    }
-    ++at_;
-    return out;
-  }
-
-  std::string_view text_;
-  size_t at_ = 0;
-};
+using nlohmann::json;
+using Ids = std::vector<int32_t>;
 
 inline std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -141,7 +29,7 @@ inline std::string read_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-inline Json read_json(const std::string& path) { return JsonReader(read_file(path)).value(); }
+inline json read_json(const std::string& path) { return json::parse(read_file(path)); }
 
 inline std::vector<std::string> split(const std::string& text, const std::string& separator) {
   std::vector<std::string> out;
@@ -152,10 +40,10 @@ inline std::vector<std::string> split(const std::string& text, const std::string
   return out;
 }
 
-inline std::vector<Json> read_json_lines(const std::string& path) {
-  std::vector<Json> out;
+inline std::vector<json> read_json_lines(const std::string& path) {
+  std::vector<json> out;
   for (const std::string& line : split(read_file(path), "\n"))
-    if (!line.empty()) out.push_back(JsonReader(line).value());
+    if (!line.empty()) out.push_back(json::parse(line));
   return out;
 }
 

@@ -24,8 +24,10 @@ std::unique_ptr<Tokenizer> load_changed(const std::string& name, Change change) 
 // Of the hard texts, how many get other ids than the fixture's.
 int n_different(const Tokenizer& tokenizer, const std::string& name) {
   int n = 0;
-  for (const Json& row : read_json_lines(kTokenizers + name + ".hard.jsonl"))
-    n += encode(tokenizer, row["text"].text, {.add_special = false, .parse_special = true}) != row["ids"].ids();
+  for (const json& row : read_json_lines(kTokenizers + name + ".hard.jsonl")) {
+    const auto text = row.at("text").get<std::string>();
+    n += encode(tokenizer, text, {.add_special = false, .parse_special = true}) != row.at("ids").get<Ids>();
+  }
   return n;
 }
 
