@@ -2,7 +2,7 @@
 // matrix are larger than any cache) beside a plain read of the same memory, and a large m as 10^9 operations per second
 // and core.
 //
-//   linear_speed [--type NAME] [--isa generic|avx2|avx512] [--shape ROWSxCOLS] [--m N] [--threads N] [--quick]
+//   bench_linear_speed [--type NAME] [--isa generic|avx2|avx512] [--shape ROWSxCOLS] [--m N] [--threads N] [--quick]
 //
 // One line per measurement, the best of several passes: the machine may be shared.
 #if defined(__x86_64__)
@@ -242,7 +242,7 @@ int main(int argc, char** argv) {
   inlay::Options options;
   if (!inlay::parse(argc, argv, options)) {
     std::fprintf(stderr,
-                 "usage: linear_speed [--type NAME] [--isa generic|avx2|avx512] [--shape ROWSxCOLS] [--m N] "
+                 "usage: bench_linear_speed [--type NAME] [--isa generic|avx2|avx512] [--shape ROWSxCOLS] [--m N] "
                  "[--threads N] [--quick]\n");
     return 2;
   }
