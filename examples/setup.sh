@@ -14,7 +14,7 @@ at_least() {  # at_least HAVE WANT: version comparison
 
 have_cmake() { command -v cmake >/dev/null && at_least "$(cmake --version | awk 'NR == 1 { print $3 }')" 3.25; }
 have_compiler() { command -v c++ >/dev/null && echo 'int main() {}' | c++ -std=c++20 -x c++ -fsyntax-only - 2>/dev/null; }
-have_gtest() { echo '#include <gtest/gtest.h>' | c++ -x c++ -fsyntax-only - 2>/dev/null; }
+have_header() { echo "#include <$1>" | c++ -std=c++20 -x c++ -fsyntax-only - 2>/dev/null; }
 
 have_python() {
   local name
@@ -32,15 +32,16 @@ missing_packages() {
   have_cmake || echo cmake
   command -v ninja >/dev/null || echo ninja-build
   have_python || python_package
-  { have_compiler && have_gtest; } || echo libgtest-dev
-  [ -f /usr/include/nlohmann/json.hpp ] || echo nlohmann-json3-dev
+  { have_compiler && have_header gtest/gtest.h; } || echo libgtest-dev
+  { have_compiler && have_header nlohmann/json.hpp; } || echo nlohmann-json3-dev
   command -v dpkg-source >/dev/null || ! command -v apt-get >/dev/null || echo dpkg-dev
 }
 
 install_packages() {
   local as_root=()
   if ! command -v apt-get >/dev/null; then
-    say "this system has no apt. Install: a C++20 compiler, CMake 3.25 or newer, Ninja, Python 3, GoogleTest. Then run again."
+    say "this system has no apt. Install: a C++20 compiler, CMake 3.25 or newer, Ninja, Python 3.11 or newer, GoogleTest,"
+    say "nlohmann/json. Then run again."
     exit 1
   fi
   if [ "$(id -u)" -ne 0 ]; then
