@@ -58,7 +58,8 @@ def general_metadata(meta, dtype, license_id):
     meta.text("general.author", "The Inlay authors")
     meta.text("general.description", "A small model that writes tales and speaks for characters of a game; trained on text that "
                                      "a grammar generated")
-    meta.text("general.license", license_id)
+    if license_id:
+        meta.text("general.license", license_id)
     meta.u32("general.file_type", FILE_TYPES[dtype])
     meta.u32("general.alignment", ALIGNMENT)
 
@@ -164,7 +165,7 @@ def main():
     parser.add_argument("hf_dir")
     parser.add_argument("out")
     parser.add_argument("--dtype", choices=sorted(TENSOR_TYPES), default="F16")
-    parser.add_argument("--license", default="apache-2.0")
+    parser.add_argument("--license", help="SPDX identifier; without it the file names no licence")
     args = parser.parse_args()
     config = read_json(args.hf_dir, "config.json")
     source = safetensors_file.read(os.path.join(args.hf_dir, "model.safetensors"))
