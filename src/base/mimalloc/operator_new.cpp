@@ -13,9 +13,7 @@ void* checked(void* block) {
   return block;
 }
 
-void* aligned(std::size_t bytes, std::align_val_t alignment) {
-  return mi_malloc_aligned(bytes, static_cast<std::size_t>(alignment));
-}
+constexpr std::size_t bytes(std::align_val_t alignment) { return static_cast<std::size_t>(alignment); }
 
 }  // namespace
 
@@ -23,10 +21,10 @@ void* operator new(std::size_t n) { return checked(mi_malloc(n)); }
 void* operator new[](std::size_t n) { return checked(mi_malloc(n)); }
 void* operator new(std::size_t n, const std::nothrow_t&) noexcept { return mi_malloc(n); }
 void* operator new[](std::size_t n, const std::nothrow_t&) noexcept { return mi_malloc(n); }
-void* operator new(std::size_t n, std::align_val_t a) { return checked(aligned(n, a)); }
-void* operator new[](std::size_t n, std::align_val_t a) { return checked(aligned(n, a)); }
-void* operator new(std::size_t n, std::align_val_t a, const std::nothrow_t&) noexcept { return aligned(n, a); }
-void* operator new[](std::size_t n, std::align_val_t a, const std::nothrow_t&) noexcept { return aligned(n, a); }
+void* operator new(std::size_t n, std::align_val_t a) { return checked(mi_malloc_aligned(n, bytes(a))); }
+void* operator new[](std::size_t n, std::align_val_t a) { return checked(mi_malloc_aligned(n, bytes(a))); }
+void* operator new(std::size_t n, std::align_val_t a, const std::nothrow_t&) noexcept { return mi_malloc_aligned(n, bytes(a)); }
+void* operator new[](std::size_t n, std::align_val_t a, const std::nothrow_t&) noexcept { return mi_malloc_aligned(n, bytes(a)); }
 
 void operator delete(void* p) noexcept { mi_free(p); }
 void operator delete[](void* p) noexcept { mi_free(p); }
