@@ -23,8 +23,12 @@ void* operator new(std::size_t n, const std::nothrow_t&) noexcept { return mi_ma
 void* operator new[](std::size_t n, const std::nothrow_t&) noexcept { return mi_malloc(n); }
 void* operator new(std::size_t n, std::align_val_t a) { return checked(mi_malloc_aligned(n, bytes(a))); }
 void* operator new[](std::size_t n, std::align_val_t a) { return checked(mi_malloc_aligned(n, bytes(a))); }
-void* operator new(std::size_t n, std::align_val_t a, const std::nothrow_t&) noexcept { return mi_malloc_aligned(n, bytes(a)); }
-void* operator new[](std::size_t n, std::align_val_t a, const std::nothrow_t&) noexcept { return mi_malloc_aligned(n, bytes(a)); }
+void* operator new(std::size_t n, std::align_val_t a, const std::nothrow_t&) noexcept {
+  return mi_malloc_aligned(n, bytes(a));
+}
+void* operator new[](std::size_t n, std::align_val_t a, const std::nothrow_t&) noexcept {
+  return mi_malloc_aligned(n, bytes(a));
+}
 
 void operator delete(void* p) noexcept { mi_free(p); }
 void operator delete[](void* p) noexcept { mi_free(p); }
