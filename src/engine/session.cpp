@@ -83,11 +83,12 @@ Result<std::shared_ptr<Session>> Session::fork() {
     const std::lock_guard lock(engine_->mutex_);
     for (const int32_t block : blocks_) engine_->pool_.share(block);
     child->blocks_.assign(blocks_.begin(), blocks_.end());
-    if (has_logits_) engine_->backend_->duplicate_logits(slot_, child->slot_);
+    if (logits_readable_) engine_->backend_->duplicate_logits(slot_, child->slot_);
   }
   child->tokens_.assign(tokens_.begin(), tokens_.end());
   child->n_computed_ = n_computed_;
   child->has_logits_ = has_logits_;
+  child->logits_readable_ = logits_readable_;
   child->n_drawn_ = n_drawn_;
   child->finish_reason_ = finish_reason_;
   child->text_ = text_;

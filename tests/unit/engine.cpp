@@ -93,6 +93,27 @@ TEST_F(EngineTest, ForkOfADrawnSequenceContinuesAlike) {
   EXPECT_EQ(draw(*parent, 30), draw(**child, 30));
 }
 
+TEST_F(EngineTest, ForkHasTheLogitsOfItsParent) {
+  const auto n_vocab = static_cast<size_t>(engine_->spec().n_vocab);
+  std::vector<float> of_parent(n_vocab), of_child(n_vocab), before(n_vocab);
+  const auto parent = session();
+  ASSERT_EQ((*parent->fork())->copy_logits(of_child).code, Code::invalid_state) << "nothing was run";
+  ASSERT_TRUE(prefill(*parent, prompt(33)).ok());
+  for (const int n_draws : {0, 1, 5}) {  // before a draw the logits wait for it, after it they stay readable
+    draw(*parent, n_draws);
+    const auto child = parent->fork();
+    ASSERT_TRUE(child.ok());
+    ASSERT_TRUE(parent->copy_logits(of_parent).ok());
+    const Status copied = (*child)->copy_logits(of_child);
+    ASSERT_TRUE(copied.ok()) << copied.message;
+    EXPECT_EQ(of_child, of_parent);
+    if (n_draws == 5) {
+      EXPECT_NE(of_child, before) << "negative control: the logits change";
+    }
+    before = of_child;
+  }
+}
+
 TEST_F(EngineTest, TruncatedSequenceGoesOnAsIfItHadNeverBeenLonger) {
   const auto s = session();
   ASSERT_TRUE(prefill(*s, prompt(70)).ok());
