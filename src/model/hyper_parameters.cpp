@@ -1,6 +1,7 @@
 #include "src/model/hyper_parameters.h"
 
 #include <cmath>
+#include <utility>
 
 namespace inlay {
 namespace {
@@ -53,6 +54,10 @@ Status read_widths(const ArchKeys& keys, ModelSpec& spec) {
   INLAY_ASSIGN(spec.n_context_train, keys.size("context_length", kMaxContext));
   INLAY_ASSIGN(spec.d_model, keys.size("embedding_length", kMaxWidth));
   INLAY_ASSIGN(spec.d_ff, keys.size("feed_forward_length", kMaxWidth));
+  // A matrix of a single row could not be told from a vector.
+  for (const auto& [name, width] : {std::pair{"embedding_length", spec.d_model}, {"feed_forward_length", spec.d_ff}}) {
+    if (width < 2) return error(Code::unsupported, "%s is %d, expected at least 2", keys.key(name).c_str(), width);
+  }
   INLAY_ASSIGN(spec.n_heads, keys.size("attention.head_count", kMaxHeads));
   INLAY_ASSIGN(spec.n_kv_heads, keys.size_or("attention.head_count_kv", spec.n_heads, kMaxHeads));
   if (spec.n_heads % spec.n_kv_heads != 0) {
