@@ -251,12 +251,6 @@ uint64_t Model::n_params() const {
   return n;
 }
 
-uint64_t Model::n_weight_bytes() const {
-  uint64_t n = 0;
-  for (const Weight& w : weights_) n += w.n_bytes();
-  return n;
-}
-
 Result<const std::byte*> WeightReader::read(const Weight& weight) {
   INLAY_ASSIGN(const std::byte* bytes, checkpoint_.bytes(checkpoint_.tensors()[weight.tensor], scratch_));
   if (!weight.unpermute) return bytes;

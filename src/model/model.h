@@ -57,7 +57,6 @@ class Model {
   const std::vector<Weight>& weights() const { return weights_; }  // in the order in which the Plan uses them
   const Weight* find(WeightRole role, int32_t layer = kNoLayer) const;
   uint64_t n_params() const;
-  uint64_t n_weight_bytes() const;
 
  private:
   ModelSpec spec_;

@@ -48,7 +48,6 @@ class DecoderBuilder {
       const Weight* w = model_.find(use.role, of_layer ? layer : kNoLayer);
       if (!w) continue;  // validate() knows which may be absent
       op.weights[use.slot] = static_cast<WeightIndex>(w - model_.weights().data());
-      ++op.n_weights;
     }
     plan_.ops.push_back(op);
   }

@@ -30,7 +30,6 @@ inline constexpr WeightIndex kNoWeight = 0xFFFF;
 
 struct Op {
   OpKind kind;
-  uint8_t n_weights = 0;
   uint16_t layer = 0;                  // 0 for ops outside of layers
   std::array<WeightIndex, 14> weights; // by the slots below; kNoWeight where the family has none
 };
