@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "src/backend/backend.h"
-#include "src/formats/gguf.h"
 #include "src/engine/kv_pool.h"
 #include "src/engine/log.h"
 #include "src/engine/options.h"
 #include "src/engine/text_stream.h"
+#include "src/formats/gguf.h"
 #include "src/tokenizer/tokenizer.h"
 
 namespace inlay {
@@ -113,6 +113,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
  public:
   static Result<std::shared_ptr<Engine>> load(const std::string& path, const EngineOptions& options);
   static Result<std::shared_ptr<Engine>> load(std::unique_ptr<ByteSource> source, const EngineOptions& options);
+  ~Engine();
   // What load would come to, without reading weights.
   static Result<EngineInfo> plan_memory(const std::string& path, const EngineOptions& options);
 
@@ -162,9 +163,6 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::vector<int32_t> free_slots_;
   std::unique_ptr<StepArrays> arrays_;
   EngineStats stats_;
-
- public:
-  ~Engine();
 };
 
 }  // namespace inlay
