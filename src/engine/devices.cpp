@@ -11,6 +11,9 @@
 
 #include "src/backend/cpu/cpu_backend.h"
 #include "src/base/alloc.h"
+#if INLAY_HAS_CUDA
+#include "src/backend/cuda/cuda_backend.h"
+#endif
 
 namespace inlay {
 namespace {
@@ -59,17 +62,44 @@ DeviceInfo describe_cpu() {
           .features = cpu::kernels(cpu::best_isa()).name};
 }
 
+#if INLAY_HAS_CUDA
+int32_t n_gpus() { return n_cuda_devices(); }
+
+Result<DeviceInfo> describe_gpu(int32_t index) {
+  INLAY_ASSIGN(const CudaDevice gpu, describe_cuda_device(index));
+  return DeviceInfo{.kind = DeviceKind::cuda,
+                    .index = index,
+                    .n_units = gpu.n_multiprocessors,
+                    .total_bytes = gpu.total_bytes,
+                    .free_bytes = gpu.free_bytes,
+                    .name = gpu.name,
+                    .features = gpu.features};
+}
+#else
+int32_t n_gpus() { return 0; }
+
+Result<DeviceInfo> describe_gpu(int32_t) { return error(Code::no_device, "this build has no CUDA backend"); }
+#endif
+
+Result<DeviceInfo> find_gpu(int32_t index) {
+  const int32_t n = n_gpus();
+  if (index < n || !INLAY_HAS_CUDA) return describe_gpu(index);
+  return error(Code::no_device, "there is no CUDA device of index %d: this machine has %d that can be used", index, n);
+}
+
 }  // namespace
 
-int32_t n_devices() { return 1; }
+// The processor comes first, then the GPUs.
+int32_t n_devices() { return 1 + n_gpus(); }
 
 Result<DeviceInfo> describe_device(int32_t i) {
   if (i == 0) return describe_cpu();
+  if (i > 0 && i < n_devices()) return describe_gpu(i - 1);
   return error(Code::not_found, "device %d: this machine and build have %d", i, n_devices());
 }
 
 Result<DeviceInfo> find_device(DeviceKind kind, int32_t index) {
-  if (kind == DeviceKind::cuda) return error(Code::no_device, "this build has no CUDA backend");
+  if (kind == DeviceKind::cuda) return find_gpu(index);
   if (index != 0) return error(Code::no_device, "there is one processor device, not one of index %d", index);
   return describe_cpu();
 }

@@ -2,104 +2,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <thread>
 
-#include "src/backend/cpu/cpu_backend.h"
-#include "src/backend/host_buffers.h"
-#include "src/backend/ref/reference_backend.h"
 #include "src/engine/engine.h"
+#include "src/engine/placement.h"
 #include "src/engine/step_arrays.h"
 
 namespace inlay {
 namespace {
-
-struct Settled {
-  DeviceKind device = DeviceKind::cpu;
-  int32_t prefill_chunk = 0;
-  BackendConfig config;
-};
-
-Status check_ranges(const EngineOptions& o, const ModelSpec& spec) {
-  struct Range {
-    const char* name;
-    int64_t value, max;
-  };
-  const Range ranges[] = {{"device_index", o.device_index, 0},
-                          {"n_context", o.n_context, spec.n_context_train},
-                          {"max_sessions", o.max_sessions, kMaxSessions},
-                          {"n_threads", o.n_threads, 1024},
-                          {"prefill_chunk", o.prefill_chunk, kMaxPrefillChunk}};
-  for (const Range& r : ranges) {
-    if (r.value < 0 || r.value > r.max) {
-      return error(Code::invalid_argument, "%s is %lld, expected 0 to %lld", r.name, static_cast<long long>(r.value),
-                   static_cast<long long>(r.max));
-    }
-  }
-  return {};
-}
-
-Result<DeviceKind> settle_device(const EngineOptions& o) {
-  switch (o.device) {
-    case DeviceKind::automatic:
-    case DeviceKind::cpu: return DeviceKind::cpu;
-    case DeviceKind::reference: return DeviceKind::reference;
-    case DeviceKind::cuda: return error(Code::no_device, "this build has no CUDA backend");
-  }
-  return error(Code::invalid_argument, "device %d", static_cast<int>(o.device));
-}
-
-Result<KvDType> settle_kv_dtype(const EngineOptions& o, DeviceKind device) {
-  const KvDType native = device == DeviceKind::reference ? KvDType::f32 : KvDType::f16;
-  if (o.kv_dtype.value_or(native) != native) {
-    return error(Code::unsupported, "the %s keeps its KV cache in %s", device == DeviceKind::reference ? "reference interpreter" : "CPU",
-                 native == KvDType::f32 ? "F32" : "F16");
-  }
-  return native;
-}
-
-// How many KV blocks the budget gives; a full context of one session at least.
-Result<int32_t> settle_kv_blocks(const EngineOptions& o, const ModelSpec& spec, const BackendConfig& config) {
-  const uint64_t block_bytes = kv_block_bytes(spec, config.kv_dtype) * static_cast<uint64_t>(spec.n_layers);
-  const uint64_t per_context = static_cast<uint64_t>((config.n_context + kKvBlockTokens - 1) / kKvBlockTokens);
-  uint64_t n_blocks = per_context * static_cast<uint64_t>(config.n_logit_slots);
-  if (o.kv_budget_bytes != 0) {
-    n_blocks = o.kv_budget_bytes / block_bytes;
-    if (n_blocks == 0) {
-      Status small = error(Code::invalid_argument, "kv_budget_bytes is %llu, one block of %d tokens takes %llu",
-                           static_cast<unsigned long long>(o.kv_budget_bytes), kKvBlockTokens, static_cast<unsigned long long>(block_bytes));
-      small.required = block_bytes;
-      small.available = o.kv_budget_bytes;
-      return small;
-    }
-  } else {
-    n_blocks = std::min(n_blocks, std::max(per_context, kDefaultKvBudget / block_bytes));
-  }
-  return static_cast<int32_t>(std::min<uint64_t>(n_blocks, INT32_MAX / 2));
-}
-
-Result<Settled> settle(const EngineOptions& o, const ModelSpec& spec) {
-  INLAY_TRY(check_ranges(o, spec));
-  Settled s;
-  INLAY_ASSIGN(s.device, settle_device(o));
-  INLAY_ASSIGN(s.config.kv_dtype, settle_kv_dtype(o, s.device));
-  s.config.n_context = o.n_context ? o.n_context : std::min(spec.n_context_train, kDefaultContext);
-  const int32_t max_sessions = o.max_sessions ? o.max_sessions : kDefaultSessions;
-  s.prefill_chunk = o.prefill_chunk ? o.prefill_chunk : kDefaultPrefillChunk;
-  s.config.max_step_tokens = std::max(std::min(s.prefill_chunk, s.config.n_context), max_sessions);
-  s.config.max_sequences = s.config.n_logit_slots = max_sessions;
-  s.config.n_threads = o.n_threads ? o.n_threads : static_cast<int32_t>(std::max(1u, std::thread::hardware_concurrency()));
-  INLAY_ASSIGN(s.config.n_kv_blocks, settle_kv_blocks(o, spec, s.config));
-  return s;
-}
-
-MemoryNeeds needs_of(const Plan& plan, const Settled& s) {
-  return s.device == DeviceKind::reference ? reference_memory_needs(plan, s.config) : cpu_memory_needs(plan, s.config);
-}
-
-Result<std::unique_ptr<Backend>> make_backend(Plan plan, WeightReader& reader, const Settled& s, const LoadProgress& progress) {
-  if (s.device == DeviceKind::reference) return make_reference_backend(std::move(plan), reader, s.config, progress);
-  return make_cpu_backend(std::move(plan), reader, s.config, progress);
-}
 
 Result<std::unique_ptr<Tokenizer>> load_tokenizer(const Metadata& metadata, const ModelSpec& spec) {
   INLAY_ASSIGN(std::unique_ptr<Tokenizer> tokenizer, Tokenizer::from_metadata(metadata));
@@ -109,25 +18,13 @@ Result<std::unique_ptr<Tokenizer>> load_tokenizer(const Metadata& metadata, cons
   return tokenizer;
 }
 
-EngineInfo make_info(const Model& model, const MemoryNeeds& memory, const Settled& settled) {
+EngineInfo make_info(const Model& model, const MemoryNeeds& memory, const Placement& placement) {
   return {.n_params = model.n_params(),
           .memory = memory,
-          .n_context = settled.config.n_context,
-          .max_sessions = settled.config.n_logit_slots,
-          .n_threads = settled.config.n_threads,
-          .device = settled.device};
-}
-
-Status check_memory(const MemoryNeeds& needs) {
-  const uint64_t available = available_host_memory();
-  if (needs.total() <= available) return {};
-  Status s = error(Code::out_of_memory, "loading takes %llu bytes (weights %llu, KV cache %llu, workspace %llu), %llu are available",
-                   static_cast<unsigned long long>(needs.total()), static_cast<unsigned long long>(needs.weights),
-                   static_cast<unsigned long long>(needs.kv), static_cast<unsigned long long>(needs.workspace),
-                   static_cast<unsigned long long>(available));
-  s.required = needs.total();
-  s.available = available;
-  return s;
+          .n_context = placement.config.n_context,
+          .max_sessions = placement.config.n_logit_slots,
+          .n_threads = placement.config.n_threads,
+          .device = placement.device};
 }
 
 }  // namespace
@@ -167,8 +64,8 @@ Result<EngineInfo> Engine::plan_memory(const std::string& path, const EngineOpti
   INLAY_ASSIGN(const Checkpoint checkpoint, open_gguf(path));
   INLAY_ASSIGN(const Model model, Model::from_checkpoint(checkpoint));
   INLAY_ASSIGN(const Plan plan, build_plan(model));
-  INLAY_ASSIGN(const Settled settled, settle(options, plan.spec));
-  return make_info(model, needs_of(plan, settled), settled);
+  INLAY_ASSIGN(const Placement placement, place(plan, options));
+  return make_info(model, placement.needs, placement);
 }
 
 Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, const EngineOptions& options) {
@@ -176,17 +73,18 @@ Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, cons
   INLAY_ASSIGN(const Checkpoint checkpoint, std::move(opened));
   INLAY_ASSIGN(const Model model, Model::from_checkpoint(checkpoint));
   INLAY_ASSIGN(Plan plan, build_plan(model));
-  INLAY_ASSIGN(const Settled settled, settle(options, plan.spec));
-  INLAY_TRY(check_memory(needs_of(plan, settled)));
+  INLAY_ASSIGN(const Placement placement, place(plan, options));
+  INLAY_TRY(check_memory(placement));
 
   Parts parts;
   parts.log = std::make_unique<Log>(options.log_level, options.log);
+  if (!placement.remark.empty()) parts.log->write(LogLevel::info, placement.remark);
   INLAY_ASSIGN(parts.tokenizer, load_tokenizer(checkpoint.metadata(), plan.spec));
   WeightReader reader(checkpoint, model);
-  INLAY_ASSIGN(parts.backend, make_backend(std::move(plan), reader, settled, options.progress));
+  INLAY_ASSIGN(parts.backend, make_backend(std::move(plan), reader, placement, options.progress));
   parts.metadata = checkpoint.metadata();
-  parts.info = make_info(model, parts.backend->memory(), settled);
-  parts.prefill_chunk = std::min(settled.prefill_chunk, settled.config.max_step_tokens);
+  parts.info = make_info(model, parts.backend->memory(), placement);
+  parts.prefill_chunk = std::min(placement.prefill_chunk, placement.config.max_step_tokens);
 
   const std::shared_ptr<Engine> engine(new Engine(std::move(parts)));
   engine->stats_.load_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -194,7 +92,7 @@ Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, cons
   const ModelSpec& spec = engine->spec();
   std::snprintf(line, sizeof line, "loaded %s (%s, %.2f billion parameters) on %s, context %d, %d KV blocks of %d tokens, %.2f s",
                 spec.name.c_str(), spec.arch.c_str(), static_cast<double>(engine->info_.n_params) * 1e-9,
-                engine->backend_->description().c_str(), settled.config.n_context, settled.config.n_kv_blocks, kKvBlockTokens,
+                engine->backend_->description().c_str(), placement.config.n_context, placement.config.n_kv_blocks, kKvBlockTokens,
                 engine->stats_.load_seconds);
   engine->log_->write(LogLevel::info, line);
   return engine;

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "src/engine/engine.h"
+#include "tests/golden/devices.h"
 
 namespace inlay {
 namespace {
@@ -17,6 +18,11 @@ struct Case {
 };
 
 constexpr Case kCases[] = {
+#if INLAY_HAS_CUDA
+    {"llama-f32", DeviceKind::cuda},      {"llama-f16", DeviceKind::cuda},    {"llama-bf16", DeviceKind::cuda},
+    {"llama-q4_k_m", DeviceKind::cuda},   {"llama-q5_k_m", DeviceKind::cuda}, {"llama-q8_0", DeviceKind::cuda},
+    {"qwen2-q4_k_m", DeviceKind::cuda},   {"qwen3-q8_0", DeviceKind::cuda},
+#endif
     {"llama-f32", DeviceKind::reference}, {"llama-f32", DeviceKind::cpu},    {"llama-f16", DeviceKind::cpu},
     {"llama-bf16", DeviceKind::cpu},      {"llama-q4_k_m", DeviceKind::cpu}, {"llama-q5_k_m", DeviceKind::cpu},
     {"llama-q8_0", DeviceKind::cpu},      {"qwen2-q4_k_m", DeviceKind::cpu}, {"qwen3-q8_0", DeviceKind::cpu},
@@ -38,6 +44,7 @@ bool same_bits(const Trace& a, const Trace& b) {
 class Batching : public testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
+    if (GetParam().device == DeviceKind::cuda && !golden::can_run(golden::Runs::cuda)) GTEST_SKIP() << "no CUDA device";
     if (!std::filesystem::exists(model_path(GetParam().model))) GTEST_SKIP() << "INLAY_FIXTURES is not set";
     EngineOptions options{.device = GetParam().device, .n_context = 384, .max_sessions = 12, .n_threads = 3, .prefill_chunk = 256};
     auto engine = Engine::load(model_path(GetParam().model), options);
@@ -132,7 +139,7 @@ TEST_P(Batching, CutsAndCompanyChangeNoBit) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Batching, testing::ValuesIn(kCases), [](const auto& test_case) {
-  std::string name = std::string(test_case.param.model) + (test_case.param.device == DeviceKind::cpu ? "_cpu" : "_reference");
+  std::string name = std::string(test_case.param.model) + "_" + golden::device_name(test_case.param.device);
   for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
   return name;
 });

@@ -5,28 +5,45 @@
 #include <string>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "src/backend/cpu/cpu_backend.h"
+#if INLAY_HAS_CUDA
+#include "src/backend/cuda/cuda_backend.h"
+#endif
 #include "src/backend/ref/reference_backend.h"
 #include "src/formats/gguf.h"
 #include "src/plan/plan.h"
 
 namespace inlay::golden {
 
+enum class Runs : uint8_t { reference, cpu, cuda };
+
 struct Target {
   const char* name;
-  bool reference;
-  cpu::Isa isa;
+  Runs on;
+  cpu::Isa isa = cpu::Isa::generic;
 };
 
-inline constexpr Target kReference{"reference", true, cpu::Isa::generic};
+inline constexpr Target kReference{"reference", Runs::reference};
 
-// The reference interpreter and each instruction set that this machine runs.
+// Whether the machine has what a target of this build needs: a test that is told no has to skip.
+inline bool can_run([[maybe_unused]] Runs on) {
+#if INLAY_HAS_CUDA
+  return on != Runs::cuda || n_cuda_devices() > 0;
+#else
+  return true;
+#endif
+}
+
+// The reference interpreter, each instruction set that this machine runs, and the GPU if the build has CUDA.
 inline std::vector<Target> all_targets() {
   std::vector<Target> targets{kReference};
-  const Target cpus[] = {{"cpu-generic", false, cpu::Isa::generic}, {"cpu-avx2", false, cpu::Isa::avx2}, {"cpu-avx512", false, cpu::Isa::avx512}};
+  const Target cpus[] = {{"cpu-generic", Runs::cpu, cpu::Isa::generic}, {"cpu-avx2", Runs::cpu, cpu::Isa::avx2}, {"cpu-avx512", Runs::cpu, cpu::Isa::avx512}};
   for (const Target& t : cpus) {
     if (cpu::supported(t.isa)) targets.push_back(t);
   }
+  if (INLAY_HAS_CUDA) targets.push_back({"cuda", Runs::cuda});
   return targets;
 }
 
@@ -35,8 +52,11 @@ inline Result<std::unique_ptr<Backend>> load_backend(const std::string& path, co
   INLAY_ASSIGN(const Model model, Model::from_checkpoint(checkpoint));
   INLAY_ASSIGN(Plan plan, build_plan(model));
   WeightReader reader(checkpoint, model);
-  config.kv_dtype = target.reference ? KvDType::f32 : KvDType::f16;
-  if (target.reference) return make_reference_backend(std::move(plan), reader, config, {});
+  config.kv_dtype = target.on == Runs::reference ? KvDType::f32 : KvDType::f16;
+  if (target.on == Runs::reference) return make_reference_backend(std::move(plan), reader, config, {});
+#if INLAY_HAS_CUDA
+  if (target.on == Runs::cuda) return make_cuda_backend(std::move(plan), reader, config, 0, {});
+#endif
   return make_cpu_backend(std::move(plan), reader, config, {}, target.isa);
 }
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/engine/engine.h"
+#include "tests/golden/devices.h"
 #include "tests/golden/loaded_model.h"
 
 namespace inlay::golden {
@@ -79,12 +80,13 @@ double largest_relative_error(std::span<const float> got, std::span<const float>
 }
 
 TEST_P(TalesOn, LogitsAreThoseOfPyTorch) {
+  if (!can_run(GetParam().on)) GTEST_SKIP() << "no CUDA device";
   const json golden = read_json("golden.json");
   const auto n_vocab = golden["vocab_size"].get<size_t>();
   const std::string raw = read_text(golden["logits"]["file"]);
   std::vector<float> expected(raw.size() / sizeof(float));
   std::memcpy(expected.data(), raw.data(), raw.size());
-  const double limit = GetParam().reference ? 1e-4 : 5e-3;  // the CPU keeps keys and values in F16
+  const double limit = (GetParam().on == Runs::reference) ? 1e-4 : 5e-3;  // the CPU keeps keys and values in F16
   for (const json& prompt : golden["logits"]["prompts"]) {
     const auto ids = prompt["ids"].get<std::vector<int32_t>>();
     const auto backend = backend_on(GetParam(), static_cast<int32_t>(ids.size()));
@@ -105,13 +107,14 @@ TEST_P(TalesOn, LogitsAreThoseOfPyTorch) {
 }
 
 TEST_P(TalesOn, HeldOutPerplexityIsThatOfPyTorch) {
+  if (!can_run(GetParam().on)) GTEST_SKIP() << "no CUDA device";
   const json golden = read_json("golden.json")["heldout"];
   const std::string text = read_text(golden["file"]);
   const auto engine = engine_on(DeviceKind::cpu);
   const auto backend = backend_on(GetParam(), 512);
   const size_t n_vocab = static_cast<size_t>(backend->plan().spec.n_vocab);
   // The oracle is slow: it runs the first documents only, each of which has its own expected sum.
-  const size_t n_documents = GetParam().reference ? 6 : golden["documents"].get<size_t>();
+  const size_t n_documents = (GetParam().on == Runs::reference) ? 6 : golden["documents"].get<size_t>();
   double nats = 0, expected = 0;
   size_t positions = 0, at = 0;
   for (size_t d = 0; d < n_documents; ++d) {
@@ -131,7 +134,7 @@ TEST_P(TalesOn, HeldOutPerplexityIsThatOfPyTorch) {
   const double perplexity = std::exp(nats / static_cast<double>(positions));
   std::printf("%-12s perplexity %.6f over %zu positions, PyTorch %.6f\n", GetParam().name, perplexity, positions,
               std::exp(expected / static_cast<double>(positions)));
-  EXPECT_NEAR(nats, expected, expected * (GetParam().reference ? 1e-5 : 1e-3));
+  EXPECT_NEAR(nats, expected, expected * ((GetParam().on == Runs::reference) ? 1e-5 : 1e-3));
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, TalesOn, testing::ValuesIn(all_targets()), [](const auto& p) {
@@ -143,6 +146,7 @@ INSTANTIATE_TEST_SUITE_P(Backends, TalesOn, testing::ValuesIn(all_targets()), []
 class TalesGreedy : public testing::TestWithParam<DeviceKind> {};
 
 TEST_P(TalesGreedy, ContinuationsAreThoseOfPyTorch) {
+  if (GetParam() == DeviceKind::cuda && !can_run(Runs::cuda)) GTEST_SKIP() << "no CUDA device";
   const auto engine = engine_on(GetParam());
   const json golden = read_json("golden.json")["greedy"];
   ASSERT_GE(golden.size(), 8u);
@@ -172,8 +176,8 @@ TEST_P(TalesGreedy, ContinuationsAreThoseOfPyTorch) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, TalesGreedy, testing::Values(DeviceKind::reference, DeviceKind::cpu),
-                         [](const auto& p) { return p.param == DeviceKind::cpu ? "cpu" : "reference"; });
+INSTANTIATE_TEST_SUITE_P(Devices, TalesGreedy, testing::ValuesIn(all_devices()),
+                         [](const auto& p) { return device_name(p.param); });
 
 }  // namespace
 }  // namespace inlay::golden

@@ -26,7 +26,7 @@ ALLOWED = {
     "include": [],
     "examples": ["include/capi/*"],
 }
-CUDA_FOLDERS = ("kernels/cuda/", "src/backend/cuda/")
+CUDA_FOLDERS = ("kernels/cuda/", "src/backend/cuda/", "tests/cuda/")
 CUDA_HEADER = re.compile(r"^(cuda|cublas|cooperative_groups|cub/|nvrtc|nvml|nvtx|nccl|mma\.h)")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 SUFFIXES = {".h", ".hpp", ".c", ".cc", ".cpp", ".cu", ".cuh", ".inc"}

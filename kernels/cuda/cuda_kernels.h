@@ -1,0 +1,190 @@
+// The CUDA kernels as the host sees them: one POD struct and one launch function each. All pointers are device memory.
+//
+// A "row" is one token of a step. Rows of every sequence of a step are one after another; a row whose position is negative is
+// padding: kernels leave its results undefined and touch neither cache nor logits for it.
+//
+// Every kernel gives a row the same bits whatever other rows share the step and however many there are.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/common/dtype.h"
+
+namespace inlay::cuda {
+
+// ---- matrix products: tiles of 16 output rows, columns in units of 64 padded with zeros (see linear/layout.cuh)
+
+inline constexpr int32_t kTileRows = 16;
+inline constexpr int32_t kUnitCols = 64;
+constexpr int64_t padded_cols(int64_t n_cols) { return (n_cols + kUnitCols - 1) / kUnitCols * kUnitCols; }
+
+// What a product takes: f16 (quantized and F16 weights), bf16 (BF16 weights) or f32 (F32 weights).
+enum class ActivationForm : uint8_t { f16, bf16, f32 };
+ActivationForm activation_form(DType weights);
+
+// In which order the rows of a packed matrix stand in its tiles.
+enum class RowOrder : uint8_t { plain, gate_up };  // gate_up: tile row i is gate row g, tile row i + 8 is up row g (i < 8)
+
+size_t packed_bytes(DType dtype, int64_t n_rows, int64_t n_cols);
+
+// From the file's rows to the packed form; loss-free. gate_up: `rows` is gate, `up_rows` is up, n_rows counts both.
+struct RepackArgs {
+  const void* rows;
+  const void* up_rows;
+  void* packed;
+  int64_t n_rows, n_cols;
+  DType dtype;
+  RowOrder order;
+};
+cudaError_t launch_repack(const RepackArgs& args, cudaStream_t stream);
+
+// Optional RMS norm, then conversion. f16: every row is scaled by a power of two so that its largest magnitude is at most 2^8;
+// row_scale is what the product has to be multiplied by. bf16 and f32: row_scale is 1. Columns up to padded_cols are zeros.
+struct PrepareArgs {
+  const float* x;            // (rows, n_cols)
+  const float* norm_weight;  // (n_cols) or null
+  void* out;                 // (rows, padded_cols(n_cols)) in `form`
+  float* row_scale;          // (rows)
+  int64_t n_rows, n_cols;
+  float epsilon;
+  ActivationForm form;
+};
+cudaError_t launch_prepare(const PrepareArgs& args, cudaStream_t stream);
+
+enum class Epilogue : uint8_t { store, add, silu_mul };
+
+// out[row][r] (=, +=) sum_k W[r][k] x[row][k] + bias[r]. silu_mul: W is gate_up packed, out[row][g] = silu(gate_g) * up_g and
+// ld_out belongs to the n_rows / 2 results.
+struct LinearArgs {
+  const void* weights;
+  const void* x;           // prepared, (rows, padded_cols(n_cols))
+  const float* row_scale;  // (rows)
+  const float* bias;       // (n_rows) or null
+  float* out;
+  int64_t n_rows, n_cols, ld_out;
+  int32_t m;               // rows of x
+  DType dtype;
+  Epilogue epilogue;
+};
+cudaError_t launch_linear(const LinearArgs& args, cudaStream_t stream);
+
+// ---- the rest of a layer
+
+struct EmbedArgs {
+  const void* table;       // packed, plain order
+  const int32_t* tokens;   // (rows)
+  const int32_t* positions;
+  float* hidden;           // (rows, d_model)
+  int64_t n_vocab, d_model;
+  int32_t m;
+  DType dtype;
+};
+cudaError_t launch_embed(const EmbedArgs& args, cudaStream_t stream);
+
+// The cache of one layer: block b of the pool holds (n_kv_heads, block_tokens, d_head) FP16 keys; values likewise.
+struct CacheView {
+  void* k_pool;
+  void* v_pool;
+  const int32_t* block_tables;  // (sequences, max_blocks)
+  const int32_t* row_sequence;  // (rows) which line of block_tables
+  const int32_t* positions;     // (rows)
+  int32_t max_blocks, block_tokens, n_kv_heads, d_head;
+};
+
+// qk-norm (if weights are given) and RoPE in place on q, k of qkv; then k and v of every row join the cache.
+// RoPE pairs (i, i + n_rot / 2); angle = position * inv_freq[i], accurate for positions up to 2^20.
+struct ShapeHeadsArgs {
+  float* qkv;            // (rows, (n_heads + 2 n_kv_heads) * d_head)
+  const float* q_norm;   // (d_head) or null
+  const float* k_norm;
+  const float* inv_freq; // (n_rot / 2)
+  CacheView cache;
+  int32_t m, n_heads, n_rot;
+  float magnitude, epsilon;
+};
+cudaError_t launch_shape_heads(const ShapeHeadsArgs& args, cudaStream_t stream);
+
+// Causal attention of every row over its sequence's cache up to its own position. The keys are split over CTAs by a rule that depends on
+// the row's position alone; the last CTA of a (row, kv head) merges in fixed order. scratch: attention_scratch_bytes, zeroed once at creation.
+struct AttentionArgs {
+  const float* qkv;  // as launch_shape_heads left it
+  float* out;        // (rows, n_heads * d_head)
+  CacheView cache;
+  void* scratch;
+  int32_t m, n_heads, max_context;
+  float scale;
+};
+size_t attention_scratch_bytes(int32_t max_rows, int32_t n_heads, int32_t n_kv_heads, int32_t d_head, int32_t max_context);
+cudaError_t launch_attention(const AttentionArgs& args, cudaStream_t stream);
+
+// Copies rows of hidden whose logits are wanted: out[i] = hidden[rows[i]]; rows[i] < 0: nothing.
+struct GatherArgs {
+  const float* hidden;
+  const int32_t* rows;
+  float* out;
+  int64_t d_model;
+  int32_t n;
+};
+cudaError_t launch_gather(const GatherArgs& args, cudaStream_t stream);
+
+// Copies logits of row i to logit slot slots[i]; slots[i] < 0: nothing.
+struct ScatterArgs {
+  const float* rows;     // (n, n_vocab)
+  const int32_t* slots;  // (n)
+  float* slot_logits;    // (slots, n_vocab)
+  int64_t n_vocab;
+  int32_t n;
+};
+cudaError_t launch_scatter(const ScatterArgs& args, cudaStream_t stream);
+
+// One block of every layer's pool to another (a fork's copy on write).
+struct CopyBlockArgs {
+  void* pools;           // pool p begins at p * pool_bytes
+  size_t pool_bytes, block_bytes;
+  int32_t n_pools, from, to;
+};
+cudaError_t launch_copy_block(const CopyBlockArgs& args, cudaStream_t stream);
+
+// ---- sampling; src/sampler/sampler.h is the specification
+
+inline constexpr int32_t kMaxLogprobs = 20;
+
+struct SampleRowParams {
+  float temperature, top_p, min_p, repetition_penalty, frequency_penalty, presence_penalty;
+  int32_t top_k, n_logprobs;
+  int32_t slot;                  // whose logits; < 0: the row is padding
+  int32_t n_bias, first_bias;    // in the arrays below
+  int32_t n_counts, first_count;
+  int32_t reserved;
+  uint64_t seed, stream, position;
+};
+
+struct SampleRowResult {
+  int32_t token;       // -1 on an error
+  int32_t error;       // 0, 1: a logit is NaN or +inf (token: which is in bad_token), 2: no finite logit, 3: everything is banned
+  int32_t bad_token;
+  int32_t n_logprobs;
+  float logprob;
+  int32_t top_token[kMaxLogprobs];
+  float top_logprob[kMaxLogprobs];
+};
+
+struct SampleArgs {
+  const float* slot_logits;      // (slots, n_vocab)
+  const SampleRowParams* rows;   // (n)
+  const int32_t* bias_tokens;    // what rows name by first_bias, n_bias
+  const float* bias_values;
+  const int32_t* count_tokens;   // distinct tokens of the penalty window, and how often each occurs
+  const int32_t* count_values;
+  SampleRowResult* results;      // (n)
+  void* scratch;                 // sample_scratch_bytes
+  int64_t n_vocab;
+  int32_t n;
+};
+size_t sample_scratch_bytes(int32_t max_rows, int64_t n_vocab);
+cudaError_t launch_sample(const SampleArgs& args, cudaStream_t stream);
+
+}  // namespace inlay::cuda

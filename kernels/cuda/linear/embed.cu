@@ -1,0 +1,35 @@
+// hidden[row] = the float values of row tokens[row] of a packed table, bit for bit what dequantizing the file gives.
+// Rows of padding (position < 0) and tokens outside the table leave their row as it is. One thread a column: a row is a
+// few kilobytes, so the launch is the cost (not yet measured).
+#include "kernels/cuda/linear/layout.cuh"
+
+namespace inlay::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+
+template <DType kType>
+__global__ void __launch_bounds__(kThreads) embed(const __grid_constant__ EmbedArgs a) {
+  using L = Layout<kType>;
+  const int64_t column = static_cast<int64_t>(blockIdx.y) * kThreads + threadIdx.x, row = blockIdx.x;
+  const int64_t token = a.tokens[row];
+  if (column >= a.d_model || a.positions[row] < 0 || token < 0 || token >= a.n_vocab) return;
+  const int64_t n_units = units_of(a.d_model);
+  const uint8_t* tile = static_cast<const uint8_t*>(a.table) + token / kTileRows * L::tile_bytes(n_units);
+  a.hidden[row * a.d_model + column] = element_of<kType>(tile, n_units, static_cast<int>(token % kTileRows), column);
+}
+
+}  // namespace
+
+cudaError_t launch_embed(const EmbedArgs& args, cudaStream_t stream) {
+  const int64_t chunks = (args.d_model + kThreads - 1) / kThreads;
+  if (args.dtype >= DType::count || args.m < 0 || args.d_model <= 0 || chunks > 65535) return cudaErrorInvalidValue;
+  if (args.m == 0) return cudaSuccess;
+  const dim3 grid(static_cast<unsigned>(args.m), static_cast<unsigned>(chunks));
+  return with_type(args.dtype, [&](auto tag) {
+    embed<decltype(tag)::kType><<<grid, kThreads, 0, stream>>>(args);
+    return cudaGetLastError();
+  });
+}
+
+}  // namespace inlay::cuda

@@ -1,0 +1,11 @@
+// Products with Q5_0, Q5_1 and Q5_K weights: instances of linear.cuh and many_rows.cuh, where formula, layout and
+// bounds are.
+#include "kernels/cuda/linear/launch.cuh"
+
+namespace inlay::cuda {
+
+template cudaError_t launch_product<DType::q5_0>(const LinearArgs&, cudaStream_t);
+template cudaError_t launch_product<DType::q5_1>(const LinearArgs&, cudaStream_t);
+template cudaError_t launch_product<DType::q5_k>(const LinearArgs&, cudaStream_t);
+
+}  // namespace inlay::cuda

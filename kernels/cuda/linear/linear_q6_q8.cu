@@ -1,0 +1,9 @@
+// Products with Q6_K and Q8_0 weights: instances of linear.cuh and many_rows.cuh, where formula, layout and bounds are.
+#include "kernels/cuda/linear/launch.cuh"
+
+namespace inlay::cuda {
+
+template cudaError_t launch_product<DType::q6_k>(const LinearArgs&, cudaStream_t);
+template cudaError_t launch_product<DType::q8_0>(const LinearArgs&, cudaStream_t);
+
+}  // namespace inlay::cuda

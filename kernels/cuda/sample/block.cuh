@@ -1,0 +1,149 @@
+// Reductions and scans of a whole CTA, and logits as sortable integers.
+// Formula:  reduce: butterfly in the warp, then over the 32 warp results; scan: inclusive in the warp, then over warps.
+// Layout:   one value a thread; key = ordered(logit) << 32 | ~id, so that the larger key is the larger logit and, among
+//           equal logits, the lower id; 0 is no key. NaN and +inf have the largest keys: a maximum finds them.
+// Shape:    1024 threads: exactly 32 warps, so that one warp's butterfly finishes the job. The order of additions is
+//           fixed by the thread number: the same bits on every run.
+// Bound:    latency, 10 shuffles and 2 barriers (share: not yet measured).
+#pragma once
+
+#include <cfloat>
+#include <cstdint>
+
+namespace inlay::cuda::sampling {
+
+using Key = unsigned long long;
+
+inline constexpr int kThreads = 1024;
+inline constexpr int kWarps = kThreads / 32;
+inline constexpr unsigned kAllLanes = 0xffffffffu;
+
+__device__ inline float negative_infinity() { return __uint_as_float(0xff800000u); }
+
+// Monotone from floats to integers; -0 and +0 are equal as they are for the comparison of floats.
+__device__ inline uint32_t ordered(float value) {
+  const uint32_t bits = value == 0.0f ? 0u : __float_as_uint(value);
+  return (bits & 0x80000000u) != 0 ? ~bits : bits | 0x80000000u;
+}
+
+__device__ inline float from_ordered(uint32_t key) {
+  return __uint_as_float((key & 0x80000000u) != 0 ? key & 0x7fffffffu : ~key);
+}
+
+inline constexpr uint32_t kBadLogit = 0xffffffffu;  // above ordered(+inf)
+
+// 0 for -inf, which can be neither drawn nor reported.
+__device__ inline Key make_key(float logit, int64_t id) {
+  if (logit < -FLT_MAX) return 0;
+  const uint32_t high = logit <= FLT_MAX ? ordered(logit) : kBadLogit;  // NaN fails every comparison
+  return static_cast<Key>(high) << 32 | static_cast<uint32_t>(~static_cast<uint32_t>(id));
+}
+__device__ inline bool is_bad(Key key) { return key >> 32 == kBadLogit; }
+__device__ inline float key_logit(Key key) { return key == 0 ? negative_infinity() : from_ordered(key >> 32); }
+__device__ inline int32_t key_token(Key key) { return static_cast<int32_t>(~static_cast<uint32_t>(key)); }
+
+struct Larger {
+  template <class T>
+  __device__ T operator()(T a, T b) const {
+    return a > b ? a : b;
+  }
+};
+struct Smaller {
+  template <class T>
+  __device__ T operator()(T a, T b) const {
+    return a < b ? a : b;
+  }
+};
+struct Sum {
+  template <class T>
+  __device__ T operator()(T a, T b) const {
+    return a + b;
+  }
+};
+
+template <class T, class Op>
+__device__ T warp_reduce(T value, Op op) {
+  for (int distance = 16; distance > 0; distance /= 2) {
+    value = op(value, __shfl_xor_sync(kAllLanes, value, distance));
+  }
+  return value;
+}
+
+// The result in every thread. Every thread of the CTA has to call it; it orders shared and global memory of the CTA.
+template <class T, class Op>
+__device__ T block_reduce(T value, Op op) {
+  __shared__ T slots[kWarps];
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  value = warp_reduce(value, op);
+  if (lane == 0) slots[warp] = value;
+  __syncthreads();
+  value = warp_reduce(slots[lane], op);
+  __syncthreads();
+  return value;
+}
+
+template <class T>
+__device__ T warp_inclusive_scan(T value) {
+  const int lane = threadIdx.x % 32;
+  for (int distance = 1; distance < 32; distance *= 2) {
+    const T before = __shfl_up_sync(kAllLanes, value, distance);
+    if (lane >= distance) value = before + value;
+  }
+  return value;
+}
+
+// The sum of the lower threads' values; `total` is the sum of all.
+template <class T>
+__device__ T block_exclusive_scan(T value, T& total) {
+  __shared__ T slots[kWarps];
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const T inclusive = warp_inclusive_scan(value);
+  if (lane == 31) slots[warp] = inclusive;
+  __syncthreads();
+  const T warps = warp_inclusive_scan(slots[lane]);
+  total = __shfl_sync(kAllLanes, warps, 31);
+  const T warps_before = __shfl_sync(kAllLanes, warps, warp == 0 ? 0 : warp - 1);
+  const T lanes_before = __shfl_up_sync(kAllLanes, inclusive, 1);
+  __syncthreads();
+  return (warp == 0 ? T{} : warps_before) + (lane == 0 ? T{} : lanes_before);
+}
+
+// The n largest keys, descending. next(bound) is the thread's largest own key below bound, 0 if there is none; keys are
+// unique, so only the thread that gave one looks for its next. emit(i, key) runs in thread 0. Returns how many there
+// are.
+template <class Next, class Emit>
+__device__ int extract_top(int n, Next next, Emit emit) {
+  Key mine = next(~Key{0});
+  for (int i = 0; i < n; ++i) {
+    const Key best = block_reduce(mine, Larger{});
+    if (best == 0) return i;
+    if (threadIdx.x == 0) emit(i, best);
+    if (mine == best) mine = next(best);
+  }
+  return n;
+}
+
+// exp(x) for x <= 0 with the polynomial of src/sampler/row.h, so that weights agree with the CPU's to the last bits.
+__device__ inline double exp_nonpositive(double x) {
+  constexpr double kLog2E = 1.4426950408889634;
+  constexpr double kLn2High = 0x1.62e42fee00000p-1, kLn2Low = 0x1.a39ef35793c76p-33, kRound = 0x1.8p52;
+  if (x < -700.0) return 0.0;
+  const double shifted = x * kLog2E + kRound;
+  const double k = shifted - kRound;
+  const double r = (x - k * kLn2High) - k * kLn2Low;
+  double p = 1.0 / 39916800;
+  p = p * r + 1.0 / 3628800;
+  p = p * r + 1.0 / 362880;
+  p = p * r + 1.0 / 40320;
+  p = p * r + 1.0 / 5040;
+  p = p * r + 1.0 / 720;
+  p = p * r + 1.0 / 120;
+  p = p * r + 1.0 / 24;
+  p = p * r + 1.0 / 6;
+  p = p * r + 0.5;
+  p = p * r + 1.0;
+  p = p * r + 1.0;
+  return p * __longlong_as_double((__double_as_longlong(shifted) + 1023) << 52);
+}
+
+}  // namespace inlay::cuda::sampling

@@ -1,0 +1,26 @@
+// The Plan on an NVIDIA GPU. No CUDA header is needed to include this one.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "src/backend/backend.h"
+
+namespace inlay {
+
+struct CudaDevice {
+  std::string name;
+  std::string features;  // "compute capability 9.0"
+  int32_t n_multiprocessors = 0;
+  uint64_t total_bytes = 0, free_bytes = 0;
+};
+
+int32_t n_cuda_devices();  // 0 where there is no driver
+Result<CudaDevice> describe_cuda_device(int32_t index);
+
+Result<std::unique_ptr<Backend>> make_cuda_backend(Plan plan, WeightReader& reader, const BackendConfig& config, int32_t device_index,
+                                                   const LoadProgress& progress);
+// Device memory. Shapes alone decide; a plan that the backend cannot run is refused here, by name.
+Result<MemoryNeeds> cuda_memory_needs(const Plan& plan, const BackendConfig& config);
+
+}  // namespace inlay

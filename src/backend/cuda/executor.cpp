@@ -1,0 +1,216 @@
+#include "src/backend/cuda/executor.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace inlay {
+namespace {
+
+uint64_t u(int64_t v) { return static_cast<uint64_t>(v); }
+
+int32_t blocks_of_context(const BackendConfig& config) { return (config.n_context + kKvBlockTokens - 1) / kKvBlockTokens; }
+
+int64_t widest_input(const Plan& plan) {
+  int64_t n = 0;
+  for (const Weight& w : plan.weights) {
+    if (w.n_rows > 1) n = std::max(n, cuda::padded_cols(w.n_cols));
+  }
+  return n;
+}
+
+}  // namespace
+
+// ---- memory
+
+std::vector<CudaExecutor::Size> CudaExecutor::sizes(const Plan& plan, const BackendConfig& config) {
+  const ModelSpec& s = plan.spec;
+  const uint64_t rows = u(std::max(config.max_step_tokens, kBuckets.back())), f = sizeof(float);
+  const uint64_t logit_rows = u(std::max(config.n_logit_slots, kBuckets.back())), vocab = u(s.n_vocab);
+  const uint64_t kv_pool = 2 * u(s.d_kv()) * kKvBlockTokens * u(config.n_kv_blocks);
+  return {{&Buffers::hidden, f * rows * u(s.d_model), "hidden states"},
+          {&Buffers::qkv, f * rows * u(s.d_q() + 2 * s.d_kv()), "queries, keys and values"},
+          {&Buffers::heads, f * rows * u(s.d_q()), "attention heads"},
+          {&Buffers::ffn, f * rows * u(s.d_ff), "feed-forward activations"},
+          {&Buffers::head_rows, f * logit_rows * u(s.d_model), "final hidden states"},
+          {&Buffers::logit_rows, f * logit_rows * vocab, "logits of a step"},
+          {&Buffers::slots, f * u(config.n_logit_slots) * vocab, "logits"},
+          {&Buffers::prepared, f * std::max(rows, logit_rows) * u(widest_input(plan)), "prepared activations"},
+          {&Buffers::row_scale, f * std::max(rows, logit_rows), "row scales"},
+          {&Buffers::attention,
+           cuda::attention_scratch_bytes(static_cast<int32_t>(rows), s.n_heads, s.n_kv_heads, s.d_head, config.n_context), "attention scratch"},
+          {&Buffers::sample, cuda::sample_scratch_bytes(static_cast<int32_t>(logit_rows), s.n_vocab), "sampling scratch"},
+          {&Buffers::results, logit_rows * sizeof(cuda::SampleRowResult), "drawn tokens"},
+          {&Buffers::inv_freq, f * std::max<uint64_t>(1, plan.rope.inv_freq.size()), "RoPE frequencies"},
+          {&Buffers::kv, 2 * kv_pool * u(s.n_layers), "KV cache"}};
+}
+
+StepLimits CudaExecutor::limits(const Plan& plan, const BackendConfig& config) {
+  const int32_t logit_rows = std::max(config.n_logit_slots, kBuckets.back());
+  const int64_t longest_list = std::max<int64_t>(kMaxBias, config.n_context);
+  (void)plan;
+  return {.max_rows = std::max(config.max_step_tokens, kBuckets.back()),
+          .max_sequences = std::max(config.max_sequences, kBuckets.back()),
+          .max_blocks = blocks_of_context(config),
+          .max_logit_rows = logit_rows,
+          .max_list = static_cast<int32_t>(std::min<int64_t>(longest_list * config.n_logit_slots, INT32_MAX / 8))};
+}
+
+MemoryNeeds CudaExecutor::needs(const Plan& plan, const BackendConfig& config) {
+  MemoryNeeds needs;
+  needs.weights = DeviceWeights::bytes(plan);
+  needs.workspace = StepBlock::bytes(limits(plan, config));
+  for (const Size& size : sizes(plan, config)) (size.buffer == &Buffers::kv ? needs.kv : needs.workspace) += size.bytes;
+  return needs;
+}
+
+CudaExecutor::CudaExecutor(Plan plan, const BackendConfig& config, int32_t device_index)
+    : plan_(std::move(plan)), config_(config), device_index_(device_index) {}
+
+CudaExecutor::~CudaExecutor() { (void)cudaSetDevice(device_index_); }
+
+Status CudaExecutor::load(WeightReader& reader, const LoadProgress& progress) {
+  INLAY_TRY(select_device(device_index_));
+  cudaDeviceProp properties;
+  INLAY_CUDA_TRY(cudaGetDeviceProperties(&properties, device_index_), "describing the device");
+  description_ = std::string(properties.name) + " (compute capability " + std::to_string(properties.major) + "." + std::to_string(properties.minor) + ")";
+  INLAY_TRY(DeviceWeights::check(plan_));
+  INLAY_ASSIGN(stream_, make_stream());
+  for (const Size& size : sizes(plan_, config_)) {
+    INLAY_ASSIGN(b_.*size.buffer, DeviceBuffer::allocate(size.bytes, size.what));
+  }
+  INLAY_ASSIGN(step_, StepBlock::allocate(limits(plan_, config_)));
+  INLAY_ASSIGN(host_results_, PinnedBuffer::allocate(b_.results.size(), "drawn tokens"));
+  INLAY_CUDA_TRY(cudaMemcpy(b_.inv_freq.data(), plan_.rope.inv_freq.data(), plan_.rope.inv_freq.size() * sizeof(float), cudaMemcpyHostToDevice),
+                 "copying RoPE frequencies");
+  INLAY_ASSIGN(weights_, DeviceWeights::load(plan_, reader, stream_.get(), progress));
+  for (size_t bucket = 0; bucket < kBuckets.size(); ++bucket) {
+    if (bucket > 0 && kBuckets[bucket - 1] >= config_.max_sequences) break;
+    INLAY_TRY(capture(bucket));
+  }
+  return {};
+}
+
+uint64_t CudaExecutor::pool_bytes() const { return 2 * u(plan_.spec.d_kv()) * kKvBlockTokens * u(config_.n_kv_blocks); }
+
+// ---- one step
+
+int32_t CudaExecutor::bucket_of(const StepBatch& batch) const {
+  const size_t n = batch.tokens.size();
+  if (n == 0 || n != batch.sequences.size() || batch.logit_rows.size() != n || batch.sample_rows.size() > n || inspection_.tap ||
+      inspection_.stop_after >= 0) {
+    return -1;
+  }
+  for (size_t i = 0; i < kBuckets.size(); ++i) {
+    if (n <= u(kBuckets[i])) return graphs_[i] ? static_cast<int32_t>(i) : -1;
+  }
+  return -1;
+}
+
+Status CudaExecutor::execute(const StepBatch& batch, std::span<Draw> draws) {
+  INLAY_TRY(validate(batch, plan_, config_));
+  if (draws.size() < batch.sample_rows.size()) return error(Code::internal, "%zu results for %zu draws", draws.size(), batch.sample_rows.size());
+  INLAY_TRY(select_device(device_index_));
+  const int32_t bucket = bucket_of(batch);
+  if (bucket >= 0) {
+    INLAY_TRY(replay(batch, static_cast<size_t>(bucket)));
+  } else {
+    INLAY_TRY(run_step(batch, draws));
+  }
+  if (batch.sample_rows.empty()) return cuda_status(cudaStreamSynchronize(stream_.get()), "running a step");
+  return read_results(batch, draws);
+}
+
+// Any mix of rows, launch by launch.
+Status CudaExecutor::run_step(const StepBatch& batch, std::span<Draw> draws) {
+  m_ = static_cast<int32_t>(batch.tokens.size());
+  n_logit_rows_ = static_cast<int32_t>(std::max(batch.logit_rows.size(), batch.sample_rows.size()));
+  INLAY_TRY(step_->fill(batch, m_, n_logit_rows_));
+  INLAY_TRY(step_->copy_fixed(stream_.get()));
+  INLAY_TRY(step_->copy_lists(stream_.get()));
+  return run_plan(plan_, batch, draws, inspection_);
+}
+
+Status CudaExecutor::replay(const StepBatch& batch, size_t bucket) {
+  INLAY_TRY(step_->fill(batch, kBuckets[bucket], kBuckets[bucket]));
+  INLAY_TRY(step_->copy_lists(stream_.get()));
+  return cuda_status(cudaGraphLaunch(graphs_[bucket].get(), stream_.get()), "launching a decode step");
+}
+
+// Runs the bucket once on padding alone, so that every kernel is loaded before it is captured, then captures it.
+Status CudaExecutor::capture(size_t bucket) {
+  m_ = n_logit_rows_ = kBuckets[bucket];
+  INLAY_TRY(step_->fill({}, m_, n_logit_rows_));
+  INLAY_TRY(step_->copy_fixed(stream_.get()));
+  for (const Op& op : plan_.ops) INLAY_TRY(launch_op(op));
+  INLAY_CUDA_TRY(cudaStreamSynchronize(stream_.get()), "warming up");
+  INLAY_CUDA_TRY(cudaStreamBeginCapture(stream_.get(), cudaStreamCaptureModeThreadLocal), "capturing a decode step");
+  Status status = step_->copy_fixed(stream_.get());
+  for (const Op& op : plan_.ops) {
+    if (status.ok()) status = launch_op(op);
+  }
+  cudaGraph_t captured = nullptr;
+  const cudaError_t ended = cudaStreamEndCapture(stream_.get(), &captured);
+  const Graph graph(captured);
+  INLAY_TRY(std::move(status));
+  INLAY_CUDA_TRY(ended, "capturing a decode step");
+  cudaGraphExec_t executable = nullptr;
+  INLAY_CUDA_TRY(cudaGraphInstantiate(&executable, graph.get(), 0), "instantiating a decode step");
+  graphs_[bucket] = GraphExec(executable);
+  return {};
+}
+
+Status CudaExecutor::read_results(const StepBatch& batch, std::span<Draw> draws) {
+  const size_t n = batch.sample_rows.size();
+  INLAY_CUDA_TRY(cudaMemcpyAsync(host_results_.data(), b_.results.data(), n * sizeof(cuda::SampleRowResult), cudaMemcpyDeviceToHost, stream_.get()),
+                 "reading drawn tokens");
+  INLAY_CUDA_TRY(cudaStreamSynchronize(stream_.get()), "running a step");
+  const auto* results = reinterpret_cast<const cuda::SampleRowResult*>(host_results_.data());
+  for (size_t i = 0; i < n; ++i) {
+    const cuda::SampleRowResult& r = results[i];
+    switch (r.error) {
+      case 0: draws[i].status = {}; break;
+      case 1: draws[i].status = error(Code::format, "the model gave a logit that is not finite for token %d", r.bad_token); continue;
+      case 2: draws[i].status = error(Code::format, "the model gave no finite logit among %d", plan_.spec.n_vocab); continue;
+      default: draws[i].status = error(Code::invalid_argument, "the logit bias bans every token"); continue;
+    }
+    SampleResult& out = draws[i].result;
+    out.token = r.token;
+    out.logprob = r.logprob;
+    out.n_logprobs = r.n_logprobs;
+    for (int32_t k = 0; k < r.n_logprobs; ++k) out.top[k] = {r.top_token[k], r.top_logprob[k]};
+  }
+  return {};
+}
+
+// ---- logits and blocks
+
+Status CudaExecutor::copy_logits(int32_t slot, std::span<float> out) {
+  const uint64_t n = u(plan_.spec.n_vocab);
+  if (out.size() < n) return error(Code::buffer_too_small, "%zu floats for %llu logits", out.size(), static_cast<unsigned long long>(n));
+  INLAY_TRY(select_device(device_index_));
+  INLAY_CUDA_TRY(cudaMemcpyAsync(out.data(), b_.slots.as<float>() + u(slot) * n, n * sizeof(float), cudaMemcpyDeviceToHost, stream_.get()),
+                 "reading logits");
+  return cuda_status(cudaStreamSynchronize(stream_.get()), "reading logits");
+}
+
+// An error of the two below is found by the next step on the same stream.
+void CudaExecutor::duplicate_logits(int32_t from_slot, int32_t to_slot) {
+  const uint64_t n = u(plan_.spec.n_vocab);
+  (void)cudaSetDevice(device_index_);
+  (void)cudaMemcpyAsync(b_.slots.as<float>() + u(to_slot) * n, b_.slots.as<float>() + u(from_slot) * n, n * sizeof(float),
+                        cudaMemcpyDeviceToDevice, stream_.get());
+}
+
+void CudaExecutor::duplicate_kv_block(int32_t from_block, int32_t to_block) {
+  (void)cudaSetDevice(device_index_);
+  (void)cuda::launch_copy_block({.pools = b_.kv.data(),
+                                 .pool_bytes = pool_bytes(),
+                                 .block_bytes = 2 * u(plan_.spec.d_kv()) * kKvBlockTokens,
+                                 .n_pools = 2 * plan_.spec.n_layers,
+                                 .from = from_block,
+                                 .to = to_block},
+                                stream_.get());
+}
+
+}  // namespace inlay

@@ -1,0 +1,109 @@
+// Runs the ops of a Plan on one GPU. A decode step replays a graph captured once per number of rows; everything that varies
+// lies in device memory, so a graph is never patched.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "kernels/cuda/cuda_kernels.h"
+#include "src/backend/backend.h"
+#include "src/backend/cuda/device.h"
+#include "src/backend/cuda/device_weights.h"
+#include "src/backend/cuda/step_arrays.h"
+
+namespace inlay {
+
+class CudaExecutor final : public Backend, private OpRunner {
+ public:
+  CudaExecutor(Plan plan, const BackendConfig& config, int32_t device_index);
+  ~CudaExecutor() override;
+  Status load(WeightReader& reader, const LoadProgress& progress);
+
+  std::string description() const override { return description_; }
+  const Plan& plan() const override { return plan_; }
+  const BackendConfig& config() const override { return config_; }
+  MemoryNeeds memory() const override { return needs(plan_, config_); }
+  Status execute(const StepBatch& batch, std::span<Draw> draws) override;
+  Status copy_logits(int32_t slot, std::span<float> out) override;
+  void duplicate_logits(int32_t from_slot, int32_t to_slot) override;
+  void duplicate_kv_block(int32_t from_block, int32_t to_block) override;
+
+  static MemoryNeeds needs(const Plan& plan, const BackendConfig& config);
+
+ private:
+  static constexpr std::array<int32_t, 7> kBuckets = {1, 2, 4, 8, 16, 32, 64};  // rows of a captured decode step
+  static constexpr size_t kForms = 3;
+
+  // Intermediates, rows are tokens.
+  struct Buffers {
+    DeviceBuffer hidden;      // (rows, d_model) f32
+    DeviceBuffer qkv;         // (rows, d_q + 2 d_kv) f32
+    DeviceBuffer heads;       // (rows, d_q) f32
+    DeviceBuffer ffn;         // (rows, d_ff) f32
+    DeviceBuffer head_rows;   // (logit rows, d_model) f32
+    DeviceBuffer logit_rows;  // (logit rows, n_vocab) f32
+    DeviceBuffer slots;       // (logit slots, n_vocab) f32
+    DeviceBuffer prepared;    // (rows, widest input), one form at a time
+    DeviceBuffer row_scale;   // (rows)
+    DeviceBuffer attention;   // scratch
+    DeviceBuffer sample;      // scratch
+    DeviceBuffer results;     // (logit rows) SampleRowResult
+    DeviceBuffer inv_freq;    // (n_rot / 2)
+    DeviceBuffer kv;          // per layer: keys of all blocks, values of all blocks
+  };
+  struct Size {
+    DeviceBuffer Buffers::*buffer;
+    uint64_t bytes;
+    const char* what;
+  };
+  static std::vector<Size> sizes(const Plan& plan, const BackendConfig& config);
+  static StepLimits limits(const Plan& plan, const BackendConfig& config);
+
+  // One product of a set that reads the same rows.
+  struct Product {
+    WeightIndex weight;
+    WeightIndex bias;
+    float* out;
+    int64_t ld_out;
+    cuda::Epilogue epilogue;
+  };
+
+  Status run_step(const StepBatch& batch, std::span<Draw> draws);
+  Status replay(const StepBatch& batch, size_t bucket);
+  Status capture(size_t bucket);
+  int32_t bucket_of(const StepBatch& batch) const;  // -1: the step is not one of single tokens
+  Status read_results(const StepBatch& batch, std::span<Draw> draws);
+
+  Status run_op(const Op& op, const StepBatch& batch, std::span<Draw> draws) override;
+  Tap observe(const Op& op, const StepBatch& batch) override;
+  Status launch_op(const Op& op);
+  Status embed(const Op& op);
+  Status attn_in(const Op& op);
+  Status attention(const Op& op);
+  Status ffn_in(const Op& op);
+  Status project(const Op& op, const float* x);
+  Status head(const Op& op);
+  Status sample();
+  Status multiply(std::span<const Product> products, const float* x, WeightIndex norm, int32_t m);
+
+  cuda::CacheView cache(int32_t layer);
+  int64_t d_qkv() const { return plan_.spec.d_q() + 2 * plan_.spec.d_kv(); }
+  uint64_t pool_bytes() const;  // keys or values of one layer
+
+  const Plan plan_;
+  const BackendConfig config_;
+  const int32_t device_index_;
+  std::string description_;
+  Stream stream_;
+  DeviceWeights weights_;
+  Buffers b_;
+  std::optional<StepBlock> step_;
+  PinnedBuffer host_results_;
+  std::array<GraphExec, kBuckets.size()> graphs_;
+  int32_t m_ = 0;             // rows of the step at hand, padding included
+  int32_t n_logit_rows_ = 0;  // likewise; also the draws
+  std::vector<float> observed_;
+};
+
+}  // namespace inlay

@@ -1,0 +1,201 @@
+// What each op of the Plan launches.
+#include <algorithm>
+#include <cmath>
+
+#include "src/backend/cuda/executor.h"
+
+namespace inlay {
+
+Status CudaExecutor::run_op(const Op& op, const StepBatch& batch, std::span<Draw> draws) {
+  (void)batch, (void)draws;  // both are on the device
+  return launch_op(op);
+}
+
+Status CudaExecutor::launch_op(const Op& op) {
+  switch (op.kind) {
+    case OpKind::embed: return embed(op);
+    case OpKind::attn_in: return attn_in(op);
+    case OpKind::attention: return attention(op);
+    case OpKind::attn_out: return project(op, b_.heads.as<float>());
+    case OpKind::ffn_in: return ffn_in(op);
+    case OpKind::ffn_out: return project(op, b_.ffn.as<float>());
+    case OpKind::head: return head(op);
+    case OpKind::sample: return sample();
+    case OpKind::count: break;
+  }
+  return error(Code::internal, "op kind %d", static_cast<int>(op.kind));
+}
+
+// Norm (unless `norm` is kNoWeight) and preparation of the rows, once for each form that the products want, then the products.
+Status CudaExecutor::multiply(std::span<const Product> products, const float* x, WeightIndex norm, int32_t m) {
+  for (size_t form = 0; form < kForms; ++form) {
+    bool is_prepared = false;
+    for (const Product& p : products) {
+      const Weight& w = plan_.weights[p.weight];
+      if (cuda::activation_form(w.dtype) != static_cast<cuda::ActivationForm>(form)) continue;
+      if (!is_prepared) {
+        INLAY_CUDA_TRY(cuda::launch_prepare({.x = x,
+                                             .norm_weight = weights_.vector(norm),
+                                             .out = b_.prepared.data(),
+                                             .row_scale = b_.row_scale.as<float>(),
+                                             .n_rows = m,
+                                             .n_cols = w.n_cols,
+                                             .epsilon = plan_.spec.norm_epsilon,
+                                             .form = static_cast<cuda::ActivationForm>(form)},
+                                            stream_.get()),
+                       "preparing activations");
+        is_prepared = true;
+      }
+      INLAY_CUDA_TRY(cuda::launch_linear({.weights = weights_.matrix(p.weight),
+                                          .x = b_.prepared.data(),
+                                          .row_scale = b_.row_scale.as<float>(),
+                                          .bias = weights_.vector(p.bias),
+                                          .out = p.out,
+                                          .n_rows = p.epilogue == cuda::Epilogue::silu_mul ? 2 * w.n_rows : w.n_rows,
+                                          .n_cols = w.n_cols,
+                                          .ld_out = p.ld_out,
+                                          .m = m,
+                                          .dtype = w.dtype,
+                                          .epilogue = p.epilogue},
+                                         stream_.get()),
+                     w.name.c_str());
+    }
+  }
+  return {};
+}
+
+Status CudaExecutor::embed(const Op& op) {
+  const WeightIndex table = op.weights[slot::embed_table];
+  return cuda_status(cuda::launch_embed({.table = weights_.matrix(table),
+                                         .tokens = step_->device().tokens,
+                                         .positions = step_->device().positions,
+                                         .hidden = b_.hidden.as<float>(),
+                                         .n_vocab = plan_.spec.n_vocab,
+                                         .d_model = plan_.spec.d_model,
+                                         .m = m_,
+                                         .dtype = plan_.weights[table].dtype},
+                                        stream_.get()),
+                     "embedding tokens");
+}
+
+cuda::CacheView CudaExecutor::cache(int32_t layer) {
+  std::byte* keys = b_.kv.data() + 2 * static_cast<uint64_t>(layer) * pool_bytes();
+  const StepArrays& step = step_->device();
+  return {.k_pool = keys,
+          .v_pool = keys + pool_bytes(),
+          .block_tables = step.block_tables,
+          .row_sequence = step.row_sequence,
+          .positions = step.positions,
+          .max_blocks = (config_.n_context + kKvBlockTokens - 1) / kKvBlockTokens,
+          .block_tokens = kKvBlockTokens,
+          .n_kv_heads = plan_.spec.n_kv_heads,
+          .d_head = plan_.spec.d_head};
+}
+
+Status CudaExecutor::attn_in(const Op& op) {
+  const ModelSpec& s = plan_.spec;
+  float* q = b_.qkv.as<float>();
+  const Product products[] = {{op.weights[slot::q], op.weights[slot::q_bias], q, d_qkv(), cuda::Epilogue::store},
+                              {op.weights[slot::k], op.weights[slot::k_bias], q + s.d_q(), d_qkv(), cuda::Epilogue::store},
+                              {op.weights[slot::v], op.weights[slot::v_bias], q + s.d_q() + s.d_kv(), d_qkv(), cuda::Epilogue::store}};
+  INLAY_TRY(multiply(products, b_.hidden.as<float>(), op.weights[slot::norm], m_));
+  return cuda_status(cuda::launch_shape_heads({.qkv = q,
+                                               .q_norm = weights_.vector(op.weights[slot::q_norm]),
+                                               .k_norm = weights_.vector(op.weights[slot::k_norm]),
+                                               .inv_freq = b_.inv_freq.as<float>(),
+                                               .cache = cache(op.layer),
+                                               .m = m_,
+                                               .n_heads = s.n_heads,
+                                               .n_rot = s.rope.n_rot,
+                                               .magnitude = plan_.rope.magnitude,
+                                               .epsilon = s.norm_epsilon},
+                                              stream_.get()),
+                     "shaping heads");
+}
+
+Status CudaExecutor::attention(const Op& op) {
+  return cuda_status(cuda::launch_attention({.qkv = b_.qkv.as<float>(),
+                                             .out = b_.heads.as<float>(),
+                                             .cache = cache(op.layer),
+                                             .scratch = b_.attention.data(),
+                                             .m = m_,
+                                             .n_heads = plan_.spec.n_heads,
+                                             .max_context = config_.n_context,
+                                             .scale = 1.0f / std::sqrt(static_cast<float>(plan_.spec.d_head))},
+                                            stream_.get()),
+                     "attention");
+}
+
+Status CudaExecutor::ffn_in(const Op& op) {
+  const Product products[] = {{op.weights[slot::gate], kNoWeight, b_.ffn.as<float>(), plan_.spec.d_ff, cuda::Epilogue::silu_mul}};
+  return multiply(products, b_.hidden.as<float>(), op.weights[slot::norm], m_);
+}
+
+Status CudaExecutor::project(const Op& op, const float* x) {
+  const Product products[] = {{op.weights[slot::projection], kNoWeight, b_.hidden.as<float>(), plan_.spec.d_model, cuda::Epilogue::add}};
+  return multiply(products, x, kNoWeight, m_);
+}
+
+Status CudaExecutor::head(const Op& op) {
+  if (n_logit_rows_ == 0) return {};
+  const int64_t n_vocab = plan_.spec.n_vocab;
+  INLAY_CUDA_TRY(cuda::launch_gather({.hidden = b_.hidden.as<float>(),
+                                      .rows = step_->device().logit_rows,
+                                      .out = b_.head_rows.as<float>(),
+                                      .d_model = plan_.spec.d_model,
+                                      .n = n_logit_rows_},
+                                     stream_.get()),
+                 "gathering rows");
+  const Product products[] = {{op.weights[slot::head], kNoWeight, b_.logit_rows.as<float>(), n_vocab, cuda::Epilogue::store}};
+  INLAY_TRY(multiply(products, b_.head_rows.as<float>(), op.weights[slot::norm], n_logit_rows_));
+  return cuda_status(cuda::launch_scatter({.rows = b_.logit_rows.as<float>(),
+                                           .slots = step_->device().logit_slots,
+                                           .slot_logits = b_.slots.as<float>(),
+                                           .n_vocab = n_vocab,
+                                           .n = n_logit_rows_},
+                                          stream_.get()),
+                     "storing logits");
+}
+
+Status CudaExecutor::sample() {
+  if (n_logit_rows_ == 0) return {};
+  const StepArrays& step = step_->device();
+  return cuda_status(cuda::launch_sample({.slot_logits = b_.slots.as<float>(),
+                                          .rows = step.samples,
+                                          .bias_tokens = step.bias_tokens,
+                                          .bias_values = step.bias_values,
+                                          .count_tokens = step.count_tokens,
+                                          .count_values = step.count_values,
+                                          .results = b_.results.as<cuda::SampleRowResult>(),
+                                          .scratch = b_.sample.data(),
+                                          .n_vocab = plan_.spec.n_vocab,
+                                          .n = n_logit_rows_},
+                                         stream_.get()),
+                     "sampling");
+}
+
+// Brings what the op left behind to the host. Only inspection comes here.
+Tap CudaExecutor::observe(const Op& op, const StepBatch& batch) {
+  const ModelSpec& s = plan_.spec;
+  Tap tap{.what = "hidden", .n_rows = m_, .n_cols = s.d_model};
+  const float* from = b_.hidden.as<float>();
+  switch (op.kind) {
+    case OpKind::attn_in: tap.what = "qkv", from = b_.qkv.as<float>(), tap.n_cols = d_qkv(); break;
+    case OpKind::attention: tap.what = "heads", from = b_.heads.as<float>(), tap.n_cols = s.d_q(); break;
+    case OpKind::ffn_in: tap.what = "ffn", from = b_.ffn.as<float>(), tap.n_cols = s.d_ff; break;
+    case OpKind::head:
+      tap.what = "logits", from = b_.logit_rows.as<float>(), tap.n_cols = s.n_vocab;
+      tap.n_rows = static_cast<int64_t>(batch.logit_rows.size());
+      break;
+    case OpKind::sample: tap.n_rows = 0; break;
+    default: break;
+  }
+  if (tap.n_rows == 0) return {};
+  observed_.resize(static_cast<size_t>(tap.n_rows * tap.n_cols));
+  const cudaError_t copied = cudaMemcpyAsync(observed_.data(), from, observed_.size() * sizeof(float), cudaMemcpyDeviceToHost, stream_.get());
+  if (copied != cudaSuccess || cudaStreamSynchronize(stream_.get()) != cudaSuccess) return {};
+  tap.values = observed_.data();
+  return tap;
+}
+
+}  // namespace inlay

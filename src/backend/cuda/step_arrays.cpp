@@ -1,0 +1,155 @@
+#include "src/backend/cuda/step_arrays.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace inlay {
+namespace {
+
+uint64_t align(uint64_t n) { return (n + 255) / 256 * 256; }
+
+// Lays the arrays out from `base` (null: only sizes) and says where the fixed part and the whole end.
+struct Layout {
+  StepArrays arrays{};
+  uint64_t fixed_bytes = 0, bytes = 0;
+};
+
+Layout lay_out(const StepLimits& l, std::byte* base) {
+  Layout out;
+  const auto place = [&](auto*& pointer, int64_t n) {
+    pointer = reinterpret_cast<std::remove_reference_t<decltype(pointer)>>(base + out.bytes);
+    out.bytes = align(out.bytes + static_cast<uint64_t>(n) * sizeof(*pointer));
+  };
+  StepArrays& a = out.arrays;
+  place(a.tokens, l.max_rows);
+  place(a.positions, l.max_rows);
+  place(a.row_sequence, l.max_rows);
+  place(a.logit_rows, l.max_logit_rows);
+  place(a.logit_slots, l.max_logit_rows);
+  place(a.samples, l.max_logit_rows);
+  place(a.block_tables, int64_t{l.max_sequences} * l.max_blocks);
+  out.fixed_bytes = out.bytes;
+  place(a.bias_tokens, l.max_list);
+  place(a.bias_values, l.max_list);
+  place(a.count_tokens, l.max_list);
+  place(a.count_values, l.max_list);
+  return out;
+}
+
+}  // namespace
+
+uint64_t StepBlock::bytes(const StepLimits& limits) { return lay_out(limits, nullptr).bytes; }
+
+Result<StepBlock> StepBlock::allocate(const StepLimits& limits) {
+  StepBlock block;
+  block.limits_ = limits;
+  INLAY_ASSIGN(block.host_bytes_, PinnedBuffer::allocate(bytes(limits), "page-locked memory for a step"));
+  INLAY_ASSIGN(block.device_bytes_, DeviceBuffer::allocate(bytes(limits), "device memory for a step"));
+  const Layout host = lay_out(limits, block.host_bytes_.data());
+  block.host_ = host.arrays;
+  block.fixed_bytes_ = host.fixed_bytes;
+  block.device_ = lay_out(limits, block.device_bytes_.data()).arrays;
+  return block;
+}
+
+Status StepBlock::fill(const StepBatch& batch, int32_t n_rows, int32_t n_logit_rows) {
+  const auto n_tokens = static_cast<int32_t>(batch.tokens.size());
+  std::copy(batch.tokens.begin(), batch.tokens.end(), host_.tokens);
+  std::copy(batch.positions.begin(), batch.positions.end(), host_.positions);
+  for (size_t s = 0; s < batch.sequences.size(); ++s) {
+    const SequenceSlice& slice = batch.sequences[s];
+    std::fill_n(host_.row_sequence + slice.first_token, slice.n_tokens, static_cast<int32_t>(s));
+    const int32_t n_blocks = (slice.first_position + slice.n_tokens + kKvBlockTokens - 1) / kKvBlockTokens;
+    std::copy_n(batch.block_tables.begin() + slice.first_block, n_blocks, host_.block_tables + static_cast<int64_t>(s) * limits_.max_blocks);
+  }
+  for (int32_t i = n_tokens; i < n_rows; ++i) {
+    host_.tokens[i] = host_.row_sequence[i] = 0;
+    host_.positions[i] = -1;
+  }
+  const auto n_wanted = static_cast<int32_t>(batch.logit_rows.size());
+  for (int32_t i = 0; i < n_logit_rows; ++i) {
+    host_.logit_rows[i] = i < n_wanted ? batch.logit_rows[static_cast<size_t>(i)].token : -1;
+    host_.logit_slots[i] = i < n_wanted ? batch.logit_rows[static_cast<size_t>(i)].slot : -1;
+  }
+  return fill_samples(batch, n_logit_rows);
+}
+
+Status StepBlock::fill_samples(const StepBatch& batch, int32_t n_logit_rows) {
+  n_bias_ = n_counts_ = 0;
+  for (int32_t i = 0; i < n_logit_rows; ++i) {
+    cuda::SampleRowParams& out = host_.samples[i];
+    out = {};
+    out.slot = -1;
+    if (static_cast<size_t>(i) >= batch.sample_rows.size()) continue;
+    const SampleRow& row = batch.sample_rows[static_cast<size_t>(i)];
+    const SamplerParams& p = *row.params;
+    out.temperature = p.temperature;
+    out.top_p = p.top_p;
+    out.min_p = p.min_p;
+    out.repetition_penalty = p.repetition_penalty;
+    out.frequency_penalty = p.frequency_penalty;
+    out.presence_penalty = p.presence_penalty;
+    out.top_k = p.top_k;
+    out.n_logprobs = p.n_logprobs;
+    out.slot = row.slot;
+    out.seed = p.seed;
+    out.stream = row.stream;
+    out.position = row.position;
+    INLAY_TRY(fill_lists(row, out));
+  }
+  return {};
+}
+
+// The bias, and the distinct tokens of the penalty window with their counts.
+Status StepBlock::fill_lists(const SampleRow& row, cuda::SampleRowParams& out) {
+  const SamplerParams& p = *row.params;
+  out.first_bias = n_bias_;
+  out.n_bias = static_cast<int32_t>(p.bias.size());
+  out.first_count = n_counts_;
+  const bool penalised = p.repetition_penalty != 1.0f || p.frequency_penalty != 0.0f || p.presence_penalty != 0.0f;
+  const size_t window = !penalised ? 0 : p.penalty_window < 0 ? row.history.size() : std::min(row.history.size(), static_cast<size_t>(p.penalty_window));
+  if (n_bias_ + out.n_bias > limits_.max_list || n_counts_ + static_cast<int64_t>(window) > limits_.max_list) {
+    return error(Code::internal, "the bias and penalty lists of a step have more than %d entries", limits_.max_list);
+  }
+  for (const LogitBias& b : p.bias) {
+    host_.bias_tokens[n_bias_] = b.token;
+    host_.bias_values[n_bias_++] = b.bias;
+  }
+  // Sorted, so that equal tokens stand together; the host's copy of the list is the place to sort in.
+  int32_t* const first = host_.count_tokens + n_counts_;
+  std::copy(row.history.end() - static_cast<std::ptrdiff_t>(window), row.history.end(), first);
+  std::sort(first, first + window);
+  int32_t n = 0;
+  for (size_t i = 0; i < window;) {
+    const int32_t token = first[i];
+    size_t end = i;
+    while (end < window && first[end] == token) ++end;
+    host_.count_values[n_counts_ + n] = static_cast<int32_t>(end - i);
+    first[n++] = token;
+    i = end;
+  }
+  out.n_counts = n;
+  n_counts_ += n;
+  return {};
+}
+
+Status StepBlock::copy_fixed(cudaStream_t stream) {
+  return cuda_status(cudaMemcpyAsync(device_bytes_.data(), host_bytes_.data(), fixed_bytes_, cudaMemcpyHostToDevice, stream), "copying a step's input");
+}
+
+Status StepBlock::copy_lists(cudaStream_t stream) {
+  const auto copy = [&](void* to, const void* from, int32_t n) {
+    return cuda_status(cudaMemcpyAsync(to, from, static_cast<size_t>(n) * 4, cudaMemcpyHostToDevice, stream), "copying a step's lists");
+  };
+  if (n_bias_ > 0) {
+    INLAY_TRY(copy(device_.bias_tokens, host_.bias_tokens, n_bias_));
+    INLAY_TRY(copy(device_.bias_values, host_.bias_values, n_bias_));
+  }
+  if (n_counts_ > 0) {
+    INLAY_TRY(copy(device_.count_tokens, host_.count_tokens, n_counts_));
+    INLAY_TRY(copy(device_.count_values, host_.count_values, n_counts_));
+  }
+  return {};
+}
+
+}  // namespace inlay

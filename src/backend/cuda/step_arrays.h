@@ -1,0 +1,59 @@
+// A step's input in one block: the same layout in page-locked memory and on the device, so that one copy brings it over.
+#pragma once
+
+#include "kernels/cuda/cuda_kernels.h"
+#include "src/backend/backend.h"
+#include "src/backend/cuda/device.h"
+
+namespace inlay {
+
+// Sizes of the block's arrays.
+struct StepLimits {
+  int32_t max_rows = 0;       // tokens of a step
+  int32_t max_sequences = 0;
+  int32_t max_blocks = 0;     // of one sequence
+  int32_t max_logit_rows = 0;
+  int32_t max_list = 0;       // bias and count entries of all draws of a step
+};
+
+// Pointers into one copy of the block.
+struct StepArrays {
+  int32_t* tokens;        // (max_rows)
+  int32_t* positions;     // (max_rows), -1: padding
+  int32_t* row_sequence;  // (max_rows)
+  int32_t* logit_rows;    // (max_logit_rows) row of each wanted logit row, -1: padding
+  int32_t* logit_slots;   // (max_logit_rows), -1: padding
+  cuda::SampleRowParams* samples;  // (max_logit_rows)
+  int32_t* block_tables;  // (max_sequences, max_blocks)
+  int32_t* bias_tokens;   // (max_list), and so on: copied only when used
+  float* bias_values;
+  int32_t* count_tokens;
+  int32_t* count_values;
+};
+
+class StepBlock {
+ public:
+  static Result<StepBlock> allocate(const StepLimits& limits);
+  static uint64_t bytes(const StepLimits& limits);
+
+  // Fills the host's copy; rows from batch.tokens.size() up to n_rows become padding, likewise logit rows and draws up to
+  // n_logit_rows.
+  Status fill(const StepBatch& batch, int32_t n_rows, int32_t n_logit_rows);
+  // The fixed part, which every step needs; capturable.
+  Status copy_fixed(cudaStream_t stream);
+  Status copy_lists(cudaStream_t stream);  // what the last fill put into the lists, if anything
+  const StepArrays& device() const { return device_; }
+
+ private:
+  Status fill_samples(const StepBatch& batch, int32_t n_logit_rows);
+  Status fill_lists(const SampleRow& row, cuda::SampleRowParams& out);
+
+  StepLimits limits_;
+  PinnedBuffer host_bytes_;
+  DeviceBuffer device_bytes_;
+  StepArrays host_{}, device_{};
+  uint64_t fixed_bytes_ = 0;
+  int32_t n_bias_ = 0, n_counts_ = 0;
+};
+
+}  // namespace inlay

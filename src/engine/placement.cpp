@@ -1,0 +1,150 @@
+#include "src/engine/placement.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "src/backend/cpu/cpu_backend.h"
+#include "src/backend/host_buffers.h"
+#include "src/backend/ref/reference_backend.h"
+#include "src/engine/devices.h"
+#if INLAY_HAS_CUDA
+#include "src/backend/cuda/cuda_backend.h"
+#endif
+
+namespace inlay {
+namespace {
+
+Status check_ranges(const EngineOptions& o, const ModelSpec& spec) {
+  struct Range {
+    const char* name;
+    int64_t value, max;
+  };
+  const Range ranges[] = {{"device_index", o.device_index, INT32_MAX},
+                          {"n_context", o.n_context, spec.n_context_train},
+                          {"max_sessions", o.max_sessions, kMaxSessions},
+                          {"n_threads", o.n_threads, 1024},
+                          {"prefill_chunk", o.prefill_chunk, kMaxPrefillChunk}};
+  for (const Range& r : ranges) {
+    if (r.value < 0 || r.value > r.max) {
+      return error(Code::invalid_argument, "%s is %lld, expected 0 to %lld", r.name, static_cast<long long>(r.value),
+                   static_cast<long long>(r.max));
+    }
+  }
+  return {};
+}
+
+const char* name_of(DeviceKind device) {
+  switch (device) {
+    case DeviceKind::cuda: return "CUDA backend";
+    case DeviceKind::reference: return "reference interpreter";
+    default: return "CPU";
+  }
+}
+
+Result<KvDType> settle_kv_dtype(const EngineOptions& o, DeviceKind device) {
+  const KvDType native = device == DeviceKind::reference ? KvDType::f32 : KvDType::f16;
+  if (o.kv_dtype.value_or(native) != native) {
+    return error(Code::unsupported, "the %s keeps its KV cache in %s", name_of(device), native == KvDType::f32 ? "F32" : "F16");
+  }
+  return native;
+}
+
+// How many KV blocks the budget gives; a full context of one session at least.
+Result<int32_t> settle_kv_blocks(const EngineOptions& o, const ModelSpec& spec, const BackendConfig& config) {
+  const uint64_t block_bytes = kv_block_bytes(spec, config.kv_dtype) * static_cast<uint64_t>(spec.n_layers);
+  const uint64_t per_context = static_cast<uint64_t>((config.n_context + kKvBlockTokens - 1) / kKvBlockTokens);
+  uint64_t n_blocks = per_context * static_cast<uint64_t>(config.n_logit_slots);
+  if (o.kv_budget_bytes != 0) {
+    n_blocks = o.kv_budget_bytes / block_bytes;
+    if (n_blocks == 0) {
+      Status small = error(Code::invalid_argument, "kv_budget_bytes is %llu, one block of %d tokens takes %llu",
+                           static_cast<unsigned long long>(o.kv_budget_bytes), kKvBlockTokens, static_cast<unsigned long long>(block_bytes));
+      small.required = block_bytes;
+      small.available = o.kv_budget_bytes;
+      return small;
+    }
+  } else {
+    n_blocks = std::min(n_blocks, std::max(per_context, kDefaultKvBudget / block_bytes));
+  }
+  return static_cast<int32_t>(std::min<uint64_t>(n_blocks, INT32_MAX / 2));
+}
+
+Result<MemoryNeeds> needs_of(const Plan& plan, const Placement& p) {
+  switch (p.device) {
+    case DeviceKind::reference: return reference_memory_needs(plan, p.config);
+#if INLAY_HAS_CUDA
+    case DeviceKind::cuda: return cuda_memory_needs(plan, p.config);
+#endif
+    default: return cpu_memory_needs(plan, p.config);
+  }
+}
+
+Result<Placement> place_on(DeviceKind device, const Plan& plan, const EngineOptions& o) {
+  const ModelSpec& spec = plan.spec;
+  Placement p;
+  p.device = device;
+  p.device_index = o.device_index;
+  INLAY_ASSIGN(const DeviceInfo found, find_device(device, o.device_index));
+  (void)found;
+  INLAY_ASSIGN(p.config.kv_dtype, settle_kv_dtype(o, device));
+  p.config.n_context = o.n_context ? o.n_context : std::min(spec.n_context_train, kDefaultContext);
+  const int32_t max_sessions = o.max_sessions ? o.max_sessions : kDefaultSessions;
+  p.prefill_chunk = o.prefill_chunk ? o.prefill_chunk : kDefaultPrefillChunk;
+  p.config.max_step_tokens = std::max(std::min(p.prefill_chunk, p.config.n_context), max_sessions);
+  p.config.max_sequences = p.config.n_logit_slots = max_sessions;
+  p.config.n_threads = o.n_threads ? o.n_threads : static_cast<int32_t>(std::max(1u, std::thread::hardware_concurrency()));
+  INLAY_ASSIGN(p.config.n_kv_blocks, settle_kv_blocks(o, spec, p.config));
+  INLAY_ASSIGN(p.needs, needs_of(plan, p));
+  return p;
+}
+
+// The GPU if there is one that runs the plan and has the memory, otherwise the processor, with the reason.
+Result<Placement> place_automatically(const Plan& plan, const EngineOptions& o) {
+  if (!find_device(DeviceKind::cuda, o.device_index).ok()) return place_on(DeviceKind::cpu, plan, o);
+  Result<Placement> on_gpu = place_on(DeviceKind::cuda, plan, o);
+  Status reason = on_gpu.ok() ? check_memory(*on_gpu) : on_gpu.status();
+  if (reason.ok()) return on_gpu;
+  EngineOptions on_cpu = o;
+  on_cpu.device_index = 0;
+  INLAY_ASSIGN(Placement p, place_on(DeviceKind::cpu, plan, on_cpu));
+  p.remark = "taking the CPU, not the GPU: " + reason.message;
+  return p;
+}
+
+}  // namespace
+
+Result<Placement> place(const Plan& plan, const EngineOptions& options) {
+  INLAY_TRY(check_ranges(options, plan.spec));
+  switch (options.device) {
+    case DeviceKind::automatic: return place_automatically(plan, options);
+    case DeviceKind::cpu:
+    case DeviceKind::cuda:
+    case DeviceKind::reference: return place_on(options.device, plan, options);
+  }
+  return error(Code::invalid_argument, "device %d", static_cast<int>(options.device));
+}
+
+Status check_memory(const Placement& p) {
+  INLAY_ASSIGN(const DeviceInfo device, find_device(p.device, p.device_index));
+  if (p.needs.total() <= device.free_bytes) return {};
+  const Code code = p.device == DeviceKind::cuda ? Code::device_out_of_memory : Code::out_of_memory;
+  Status s = error(code, "loading takes %llu bytes (weights %llu, KV cache %llu, workspace %llu), %llu are available",
+                   static_cast<unsigned long long>(p.needs.total()), static_cast<unsigned long long>(p.needs.weights),
+                   static_cast<unsigned long long>(p.needs.kv), static_cast<unsigned long long>(p.needs.workspace),
+                   static_cast<unsigned long long>(device.free_bytes));
+  s.required = p.needs.total();
+  s.available = device.free_bytes;
+  return s;
+}
+
+Result<std::unique_ptr<Backend>> make_backend(Plan plan, WeightReader& reader, const Placement& p, const LoadProgress& progress) {
+  switch (p.device) {
+    case DeviceKind::reference: return make_reference_backend(std::move(plan), reader, p.config, progress);
+#if INLAY_HAS_CUDA
+    case DeviceKind::cuda: return make_cuda_backend(std::move(plan), reader, p.config, p.device_index, progress);
+#endif
+    default: return make_cpu_backend(std::move(plan), reader, p.config, progress);
+  }
+}
+
+}  // namespace inlay

@@ -1,0 +1,29 @@
+// Where a model goes: the device, the sizes of cache and steps, and the memory that this takes.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "src/backend/backend.h"
+#include "src/engine/options.h"
+
+namespace inlay {
+
+struct Placement {
+  DeviceKind device = DeviceKind::cpu;  // never automatic
+  int32_t device_index = 0;
+  int32_t prefill_chunk = 0;
+  BackendConfig config;
+  MemoryNeeds needs;
+  std::string remark;  // why `automatic` did not take the faster device; empty if it did
+};
+
+// Names the option that is out of its range or that the device cannot do.
+Result<Placement> place(const Plan& plan, const EngineOptions& options);
+
+// OUT_OF_MEMORY or DEVICE_OUT_OF_MEMORY, with the bytes required and available.
+Status check_memory(const Placement& placement);
+
+Result<std::unique_ptr<Backend>> make_backend(Plan plan, WeightReader& reader, const Placement& placement, const LoadProgress& progress);
+
+}  // namespace inlay

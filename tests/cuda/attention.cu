@@ -1,0 +1,596 @@
+// Attention, head shaping and the copies of the CUDA backend against computations in double on the host, then a table
+// of speeds. Stand-alone: prints `ok` or `FAIL` for each case and exits with 1 if one failed. The cache is filled with
+// NaN wherever no key was put.
+#include <cuda_fp16.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernels/cuda/cuda_kernels.h"
+
+namespace {
+
+using namespace inlay::cuda;
+
+constexpr int32_t kBlock = 32;
+constexpr uint16_t kNanHalf = 0x7e00;
+constexpr double kLimit = 5e-6;  // relative L2 error of a row of attention
+int failures = 0;
+
+void report(bool good, const std::string& name, const std::string& detail) {
+  std::printf("%s %s: %s\n", good ? "ok  " : "FAIL", name.c_str(), detail.c_str());
+  std::fflush(stdout);
+  if (!good) ++failures;
+}
+
+std::string text(const char* format, double value) {
+  char buffer[96];
+  std::snprintf(buffer, sizeof buffer, format, value);
+  return buffer;
+}
+
+// A CUDA error ends the program: nothing after it means anything.
+void check(cudaError_t status, const char* what) {
+  if (status == cudaSuccess) return;
+  std::printf("FAIL %s: %s (%s)\n", what, cudaGetErrorName(status), cudaGetErrorString(status));
+  std::exit(1);
+}
+
+template <class T>
+class Device {
+ public:
+  explicit Device(size_t n) : n_(n) { check(cudaMalloc(&data_, std::max<size_t>(n, 1) * sizeof(T)), "cudaMalloc"); }
+  explicit Device(const std::vector<T>& host) : Device(host.size()) { put(host); }
+  ~Device() { cudaFree(data_); }
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+  T* get() const { return data_; }
+  void put(const std::vector<T>& host) {
+    check(cudaMemcpy(data_, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice), "upload");
+  }
+  std::vector<T> host() const {
+    std::vector<T> out(n_);
+    check(cudaMemcpy(out.data(), data_, n_ * sizeof(T), cudaMemcpyDeviceToHost), "download");
+    return out;
+  }
+
+ private:
+  T* data_ = nullptr;
+  size_t n_;
+};
+
+float from_bits(uint16_t bits) {
+  static const std::vector<float> table = [] {
+    std::vector<float> all(65536);
+    for (unsigned i = 0; i < 65536; ++i) all[i] = __half2float(__half(__half_raw{static_cast<unsigned short>(i)}));
+    return all;
+  }();
+  return table[bits];
+}
+uint16_t to_bits(float x) { return static_cast<__half_raw>(__float2half_rn(x)).x; }
+
+// ---- attention
+
+struct Shape {
+  int32_t n_heads, n_kv, d_head;
+  int64_t row_floats() const { return static_cast<int64_t>(n_heads + 2 * n_kv) * d_head; }
+  int64_t out_floats() const { return static_cast<int64_t>(n_heads) * d_head; }
+  int64_t block_halves() const { return static_cast<int64_t>(n_kv) * kBlock * d_head; }
+};
+
+// Rows over sequences of given lengths, whose blocks lie shuffled in the pools; the input of one attention.
+struct Problem {
+  Shape shape;
+  int32_t max_blocks = 1, n_blocks = 1;  // block 0 belongs to nobody
+  std::vector<int32_t> positions, sequence, tables;
+  std::vector<float> qkv;
+  std::vector<uint16_t> k, v;
+
+  int32_t rows() const { return static_cast<int32_t>(positions.size()); }
+  int32_t max_context() const { return max_blocks * kBlock; }
+  int64_t at(int32_t seq, int32_t key, int32_t kv_head) const {
+    const int64_t block = tables[static_cast<size_t>(seq) * max_blocks + key / kBlock];
+    return block * shape.block_halves() + (static_cast<int64_t>(kv_head) * kBlock + key % kBlock) * shape.d_head;
+  }
+};
+
+Problem make_problem(Shape shape, const std::vector<int32_t>& lengths, std::vector<int32_t> positions,
+                     std::vector<int32_t> sequence, unsigned seed) {
+  Problem p{shape};
+  p.positions = std::move(positions);
+  p.sequence = std::move(sequence);
+  for (const int32_t n : lengths) {
+    p.max_blocks = std::max(p.max_blocks, (n + kBlock - 1) / kBlock);
+    p.n_blocks += (n + kBlock - 1) / kBlock;
+  }
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal;
+  std::vector<int32_t> order(static_cast<size_t>(p.n_blocks - 1));
+  std::iota(order.begin(), order.end(), 1);
+  std::shuffle(order.begin(), order.end(), random);
+  p.tables.assign(lengths.size() * p.max_blocks, 0);
+  p.k.assign(static_cast<size_t>(p.n_blocks) * shape.block_halves(), kNanHalf);
+  p.v = p.k;
+  size_t next = 0;
+  std::vector<uint16_t> noise(65536);  // drawing every value anew would take longer than all else
+  for (uint16_t& x : noise) x = to_bits(normal(random));
+  for (size_t s = 0; s < lengths.size(); ++s) {
+    for (int32_t b = 0; b * kBlock < lengths[s]; ++b) p.tables[s * p.max_blocks + b] = order[next++];
+    for (int32_t key = 0; key < lengths[s]; ++key) {
+      for (int32_t h = 0; h < shape.n_kv; ++h) {
+        const int64_t to = p.at(static_cast<int32_t>(s), key, h);
+        const unsigned k_from = random(), v_from = random();
+        for (int32_t i = 0; i < shape.d_head; ++i) {
+          p.k[to + i] = noise[(k_from + i) & 65535];
+          p.v[to + i] = noise[(v_from + i) & 65535];
+        }
+      }
+    }
+  }
+  p.qkv.resize(static_cast<size_t>(p.rows()) * shape.row_floats());
+  for (float& x : p.qkv) x = 2.0f * normal(random);
+  return p;
+}
+
+void expected_head(const Problem& p, int32_t row, int32_t head, double* out) {
+  const Shape& s = p.shape;
+  const int32_t kv_head = head / (s.n_heads / s.n_kv), n_keys = p.positions[row] + 1;
+  const float* q = p.qkv.data() + row * s.row_floats() + static_cast<int64_t>(head) * s.d_head;
+  std::vector<double> score(static_cast<size_t>(n_keys));
+  for (int32_t t = 0; t < n_keys; ++t) {
+    const int64_t from = p.at(p.sequence[row], t, kv_head);
+    double dot = 0;
+    for (int32_t i = 0; i < s.d_head; ++i) dot += static_cast<double>(q[i]) * from_bits(p.k[from + i]);
+    score[t] = dot * static_cast<double>(1.0f / std::sqrt(static_cast<float>(s.d_head)));
+  }
+  const double top = *std::max_element(score.begin(), score.end());
+  double sum = 0;
+  std::fill(out, out + s.d_head, 0.0);
+  for (int32_t t = 0; t < n_keys; ++t) {
+    const double w = std::exp(score[t] - top);
+    const int64_t from = p.at(p.sequence[row], t, kv_head);
+    for (int32_t i = 0; i < s.d_head; ++i) out[i] += w * from_bits(p.v[from + i]);
+    sum += w;
+  }
+  for (int32_t i = 0; i < s.d_head; ++i) out[i] /= sum;
+}
+
+// The problem on the device. The scratch is shared by every launch, so a ticket that is not reset shows in the next
+// one.
+class Attention {
+ public:
+  explicit Attention(const Problem& p)
+      : p_(p),
+        qkv_(p.qkv),
+        k_(p.k),
+        v_(p.v),
+        tables_(p.tables),
+        sequence_(p.sequence),
+        positions_(p.positions),
+        out_(static_cast<size_t>(p.rows()) * p.shape.out_floats()),
+        scratch_(attention_scratch_bytes(p.rows(), p.shape.n_heads, p.shape.n_kv, p.shape.d_head, p.max_context())) {
+    check(cudaMemset(scratch_.get(), 0,
+                     attention_scratch_bytes(p.rows(), p.shape.n_heads, p.shape.n_kv, p.shape.d_head, p.max_context())),
+          "clear scratch");
+  }
+
+  // Rows first .. first + n - 1; results elsewhere are NaN.
+  std::vector<float> run(int32_t first, int32_t n) {
+    out_.put(std::vector<float>(static_cast<size_t>(p_.rows()) * p_.shape.out_floats(), NAN));
+    AttentionArgs a{};
+    a.qkv = qkv_.get() + first * p_.shape.row_floats();
+    a.out = out_.get() + first * p_.shape.out_floats();
+    a.cache = {k_.get(),      v_.get(), tables_.get(), sequence_.get() + first, positions_.get() + first,
+               p_.max_blocks, kBlock,   p_.shape.n_kv, p_.shape.d_head};
+    a.scratch = scratch_.get();
+    a.m = n;
+    a.n_heads = p_.shape.n_heads;
+    a.max_context = p_.max_context();
+    a.scale = 1.0f / std::sqrt(static_cast<float>(p_.shape.d_head));
+    check(launch_attention(a, nullptr), "launch_attention");
+    check(cudaDeviceSynchronize(), "attention");
+    return out_.host();
+  }
+  std::vector<float> run() { return run(0, p_.rows()); }
+  void set_tables(const std::vector<int32_t>& tables) { tables_.put(tables); }
+
+ private:
+  const Problem& p_;
+  Device<float> qkv_;
+  Device<uint16_t> k_, v_;
+  Device<int32_t> tables_, sequence_, positions_;
+  Device<float> out_;
+  Device<char> scratch_;
+};
+
+std::vector<double> expected_rows(const Problem& p) {
+  std::vector<double> out(static_cast<size_t>(p.rows()) * p.shape.out_floats());
+  for (int32_t row = 0; row < p.rows(); ++row) {
+    for (int32_t h = 0; h < p.shape.n_heads && p.positions[row] >= 0; ++h) {
+      expected_head(p, row, h, out.data() + row * p.shape.out_floats() + static_cast<int64_t>(h) * p.shape.d_head);
+    }
+  }
+  return out;
+}
+
+// The largest relative L2 error of a row (infinite if a value is not finite), and the position where it is. Padding
+// rows: must still be NaN.
+struct Worst {
+  double error = 0;
+  int32_t position = -1, padding_written = 0;
+};
+
+Worst compare(const Problem& p, const std::vector<float>& got, const std::vector<double>& expected) {
+  Worst worst;
+  for (int32_t row = 0; row < p.rows(); ++row) {
+    double difference = 0, size = 0;
+    for (int64_t i = row * p.shape.out_floats(); i < (row + 1) * p.shape.out_floats(); ++i) {
+      if (p.positions[row] < 0) {
+        worst.padding_written += !std::isnan(got[i]);
+        continue;
+      }
+      difference += (got[i] - expected[i]) * (got[i] - expected[i]);
+      size += expected[i] * expected[i];
+    }
+    if (p.positions[row] < 0) continue;
+    const double error = std::isfinite(difference) ? std::sqrt(difference / size) : INFINITY;
+    if (error > worst.error) worst = {error, p.positions[row], worst.padding_written};
+  }
+  return worst;
+}
+
+bool same_row(const Problem& p, int32_t row, const std::vector<float>& a, const std::vector<float>& b) {
+  const int64_t n = p.shape.out_floats();
+  return std::memcmp(a.data() + row * n, b.data() + row * n, static_cast<size_t>(n) * sizeof(float)) == 0;
+}
+
+std::string shape_name(const char* what, const Shape& s) {
+  return std::string(what) + " heads " + std::to_string(s.n_heads) + "/" + std::to_string(s.n_kv) + " d " +
+         std::to_string(s.d_head);
+}
+
+void check_attention(const char* what, const Problem& p) {
+  const std::string name = shape_name(what, p.shape);
+  Attention attention(p);
+  const std::vector<double> expected = expected_rows(p);
+  const std::vector<float> got = attention.run();
+  const Worst worst = compare(p, got, expected);
+  report(worst.error < kLimit && worst.padding_written == 0, name,
+         text("largest relative error %.2e", worst.error) + " at position " + std::to_string(worst.position) +
+             ", padding values written " + std::to_string(worst.padding_written));
+  const std::vector<float> again = attention.run();
+  report(std::memcmp(got.data(), again.data(), got.size() * sizeof(float)) == 0, name + " again", "same bits wanted");
+  std::string differ;
+  for (int32_t row = 0; row < p.rows(); ++row) {
+    if (p.positions[row] >= 0 && !same_row(p, row, got, attention.run(row, 1)))
+      differ += " " + std::to_string(p.positions[row]);
+  }
+  report(differ.empty(), name + " rows alone", "positions that differ:" + (differ.empty() ? " none" : differ));
+}
+
+void check_positions(const Shape& shape) {
+  const std::vector<int32_t> positions = {0, 1, 31, 32, 33, 63, 64, 255, 256, 1023, 1024, 1025, 8191, 16383};
+  std::vector<int32_t> lengths, sequence;
+  for (size_t i = 0; i < positions.size(); ++i) {
+    lengths.push_back(positions[i] + 1);
+    sequence.push_back(static_cast<int32_t>(i));
+  }
+  check_attention("positions", make_problem(shape, lengths, positions, sequence, 7u * shape.d_head + shape.n_heads));
+}
+
+// Ragged: sequences of several rows (a piece of a prompt) and of one, padding between and after.
+Problem ragged(const Shape& shape) {
+  const std::vector<int32_t> lengths = {300, 41, 5000, 1};
+  const std::vector<int32_t> positions = {4990, 4991, 4992, -1, 0, 299, 38, 39, 40, -1, -1};
+  const std::vector<int32_t> sequence = {2, 2, 2, 0, 3, 0, 1, 1, 1, 0, 0};
+  return make_problem(shape, lengths, positions, sequence, 11);
+}
+
+Problem prefill(const Shape& shape) {
+  std::vector<int32_t> positions(130);
+  std::iota(positions.begin(), positions.end(), 70);
+  return make_problem(shape, {900, 200}, positions, std::vector<int32_t>(130, 1), 12);
+}
+
+// More rows than one launch takes, and so many that a CTA does several of a row's splits.
+Problem many_rows(const Shape& shape) {
+  std::vector<int32_t> positions, sequence;
+  for (int32_t row = 0; row < 70; ++row) {
+    positions.push_back(row % 7 == 3 ? -1 : 2900 + 3 * row);
+    sequence.push_back(row % 2);
+  }
+  return make_problem(shape, {3200, 3200}, positions, sequence, 13);
+}
+
+void check_wrong_table() {
+  Problem p = ragged({8, 2, 128});
+  Attention attention(p);
+  const std::vector<double> expected = expected_rows(p);
+  std::vector<int32_t> tables = p.tables;
+  std::swap(tables[2 * static_cast<size_t>(p.max_blocks) + 3],
+            tables[0]);  // a block of sequence 2 against one of sequence 0
+  attention.set_tables(tables);
+  const Worst worst = compare(p, attention.run(), expected);
+  report(worst.error > 1e-3, "exchanged blocks are noticed", text("relative error %.2e", worst.error));
+  attention.set_tables(p.tables);
+  report(compare(p, attention.run(), expected).error < kLimit, "right blocks again", "");
+}
+
+void check_all_attention() {
+  for (const int32_t d : {16, 64, 80, 96, 128, 256}) {
+    for (const int32_t group : {1, 2, 4, 6, 8}) check_positions({2 * group, 2, d});
+  }
+  check_positions({40, 8, 128});  // 5 heads in a kernel for 6; 8 KV heads: the other limit of splits
+  check_positions({12, 1, 64});   // two passes of 6
+  check_positions({9, 1, 24});    // two passes of 5 and 4
+  for (const Shape& s : {Shape{8, 2, 128}, Shape{14, 2, 64}, Shape{16, 1, 80}, Shape{32, 8, 128}}) {
+    check_attention("ragged", ragged(s));
+    check_attention("prefill", prefill(s));
+  }
+  check_attention("many rows", many_rows({8, 8, 64}));
+  check_wrong_table();
+}
+
+// ---- head shaping
+
+struct ShapeCase {
+  Shape shape;
+  int32_t n_rot;
+  bool norm;
+  std::vector<int32_t> positions;
+  float magnitude;
+};
+
+struct Shaped {
+  std::vector<float> qkv;
+  std::vector<uint16_t> k, v;
+};
+
+// Row r is a sequence of its own; its block is blocks[r] wherever its position is.
+struct ShapeInput {
+  std::vector<float> qkv, q_norm, k_norm, inv_freq;
+  std::vector<int32_t> blocks;
+  int32_t max_blocks = 1;
+};
+
+ShapeInput shape_input(const ShapeCase& c) {
+  ShapeInput in;
+  std::mt19937 random(5);
+  std::uniform_real_distribution<float> uniform(-1.0f, 1.0f);
+  in.qkv.resize(c.positions.size() * static_cast<size_t>(c.shape.row_floats()));
+  for (float& x : in.qkv) x = uniform(random);
+  for (int32_t i = 0; i < c.shape.d_head; ++i) {
+    in.q_norm.push_back(0.75f + 0.25f * uniform(random));
+    in.k_norm.push_back(0.75f + 0.25f * uniform(random));
+  }
+  for (int32_t i = 0; i < c.n_rot / 2; ++i)
+    in.inv_freq.push_back(static_cast<float>(std::pow(10000.0, -2.0 * i / c.n_rot)));
+  for (size_t r = 0; r < c.positions.size(); ++r) {
+    in.blocks.push_back(static_cast<int32_t>(c.positions.size() - r));  // block 0 is nobody's
+    in.max_blocks = std::max(in.max_blocks, c.positions[r] / kBlock + 1);
+  }
+  return in;
+}
+
+Shaped run_shape(const ShapeCase& c, const ShapeInput& in, int32_t first, int32_t n) {
+  const size_t rows = c.positions.size();
+  std::vector<int32_t> tables(rows * in.max_blocks, 0), sequence(rows);
+  std::iota(sequence.begin(), sequence.end(), 0);
+  for (size_t r = 0; r < rows; ++r) {
+    if (c.positions[r] >= 0) tables[r * in.max_blocks + c.positions[r] / kBlock] = in.blocks[r];
+  }
+  const std::vector<uint16_t> empty((rows + 1) * c.shape.block_halves(), kNanHalf);
+  Device<float> qkv(in.qkv), q_norm(in.q_norm), k_norm(in.k_norm), inv_freq(in.inv_freq);
+  Device<uint16_t> k(empty), v(empty);
+  Device<int32_t> device_tables(tables), device_sequence(sequence), positions(c.positions);
+  ShapeHeadsArgs a{};
+  a.qkv = qkv.get() + first * c.shape.row_floats();
+  a.q_norm = c.norm ? q_norm.get() : nullptr;
+  a.k_norm = c.norm ? k_norm.get() : nullptr;
+  a.inv_freq = inv_freq.get();
+  a.cache = {
+      k.get(), v.get(),      device_tables.get(), device_sequence.get() + first, positions.get() + first, in.max_blocks,
+      kBlock,  c.shape.n_kv, c.shape.d_head};
+  a.m = n;
+  a.n_heads = c.shape.n_heads;
+  a.n_rot = c.n_rot;
+  a.magnitude = c.magnitude;
+  a.epsilon = 1e-6f;
+  check(launch_shape_heads(a, nullptr), "launch_shape_heads");
+  check(cudaDeviceSynchronize(), "shape_heads");
+  return {qkv.host(), k.host(), v.host()};
+}
+
+std::vector<double> expected_shape(const ShapeCase& c, const ShapeInput& in, int32_t row, int32_t head) {
+  const int32_t d = c.shape.d_head, half = c.n_rot / 2;
+  const float* from = in.qkv.data() + row * c.shape.row_floats() + static_cast<int64_t>(head) * d;
+  std::vector<double> x(from, from + d);
+  if (head >= c.shape.n_heads + c.shape.n_kv || c.positions[row] < 0) return x;
+  if (c.norm) {
+    double sum = 0;
+    for (const double value : x) sum += value * value;
+    const std::vector<float>& weight = head < c.shape.n_heads ? in.q_norm : in.k_norm;
+    for (int32_t i = 0; i < d; ++i) x[i] = x[i] * weight[i] / std::sqrt(sum / d + 1e-6);
+  }
+  for (int32_t i = 0; i < half; ++i) {
+    const double angle = static_cast<double>(c.positions[row]) * in.inv_freq[i];
+    const double cosine = std::cos(angle) * c.magnitude, sine = std::sin(angle) * c.magnitude, x0 = x[i],
+                 x1 = x[i + half];
+    x[i] = x0 * cosine - x1 * sine;
+    x[i + half] = x0 * sine + x1 * cosine;
+  }
+  return x;
+}
+
+// The cache as it has to be, from the floats that the kernel left (v: from the input).
+void expected_cache(const ShapeCase& c, const ShapeInput& in, const Shaped& got, Shaped& want) {
+  const Shape& s = c.shape;
+  want.k.assign((c.positions.size() + 1) * s.block_halves(), kNanHalf);
+  want.v = want.k;
+  for (size_t r = 0; r < c.positions.size(); ++r) {
+    if (c.positions[r] < 0) continue;
+    for (int32_t h = 0; h < s.n_kv; ++h) {
+      const int64_t to =
+          in.blocks[r] * s.block_halves() + (static_cast<int64_t>(h) * kBlock + c.positions[r] % kBlock) * s.d_head;
+      const float* k = got.qkv.data() + r * s.row_floats() + static_cast<int64_t>(s.n_heads + h) * s.d_head;
+      const float* v = in.qkv.data() + r * s.row_floats() + static_cast<int64_t>(s.n_heads + s.n_kv + h) * s.d_head;
+      for (int32_t i = 0; i < s.d_head; ++i) {
+        want.k[to + i] = to_bits(k[i]);
+        want.v[to + i] = to_bits(v[i]);
+      }
+    }
+  }
+}
+
+void check_shape(const ShapeCase& c) {
+  const std::string name =
+      shape_name("shape_heads", c.shape) + " rot " + std::to_string(c.n_rot) + (c.norm ? " norm" : "");
+  const ShapeInput in = shape_input(c);
+  const int32_t rows = static_cast<int32_t>(c.positions.size());
+  const Shaped got = run_shape(c, in, 0, rows);
+  double worst = 0;
+  int32_t where = -1;
+  for (int32_t row = 0; row < rows; ++row) {
+    for (int32_t head = 0; head < c.shape.n_heads + 2 * c.shape.n_kv; ++head) {
+      const std::vector<double> want = expected_shape(c, in, row, head);
+      for (int32_t i = 0; i < c.shape.d_head; ++i) {
+        const double error =
+            std::fabs(got.qkv[row * c.shape.row_floats() + static_cast<int64_t>(head) * c.shape.d_head + i] - want[i]);
+        if (!(error <= worst)) worst = error, where = c.positions[row];
+      }
+    }
+  }
+  const double limit = c.norm ? 2e-6 : 1e-6;  // normed values are about 3 times as large
+  report(worst < limit, name, text("largest error %.2e", worst) + " at position " + std::to_string(where));
+  Shaped want;
+  expected_cache(c, in, got, want);
+  report(got.k == want.k && got.v == want.v, name + " cache", "every half of both pools compared");
+  bool same = true;
+  for (int32_t row = 0; row < rows; ++row) {
+    const Shaped alone = run_shape(c, in, row, 1);
+    same &= std::memcmp(alone.qkv.data() + row * c.shape.row_floats(), got.qkv.data() + row * c.shape.row_floats(),
+                        static_cast<size_t>(c.shape.row_floats()) * sizeof(float)) == 0;
+  }
+  report(same, name + " rows alone", "same bits wanted");
+}
+
+void check_all_shapes() {
+  const std::vector<int32_t> positions = {0, 1, 31, -1, 32, 33, 1023, 16383, -1};
+  for (const int32_t d : {16, 64, 80, 96, 128, 256}) check_shape({{12, 2, d}, d, d % 64 == 0, positions, 1.0f});
+  check_shape({{6, 3, 80}, 32, true, positions, 1.0f});
+  check_shape({{6, 3, 64}, 48, false, positions, 0.7f});
+  check_shape({{4, 1, 128}, 128, false, {1000000, 1048575}, 1.0f});
+}
+
+// ---- copies
+
+void check_copies() {
+  for (const int64_t n : {int64_t{4096}, int64_t{1023}}) {
+    std::vector<float> from(5 * n), blank(5 * n, -1.0f), want_gather = blank, want_scatter = blank;
+    std::iota(from.begin(), from.end(), 0.0f);
+    const std::vector<int32_t> rows = {4, -1, 0};
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (rows[i] < 0) continue;
+      std::copy_n(from.begin() + rows[i] * n, n, want_gather.begin() + i * n);
+      std::copy_n(from.begin() + i * n, n, want_scatter.begin() + rows[i] * n);
+    }
+    Device<float> source(from), gathered(blank), scattered(blank);
+    Device<int32_t> device_rows(rows);
+    check(launch_gather({source.get(), device_rows.get(), gathered.get(), n, 3}, nullptr), "launch_gather");
+    check(launch_scatter({source.get(), device_rows.get(), scattered.get(), n, 3}, nullptr), "launch_scatter");
+    report(gathered.host() == want_gather, "gather", std::to_string(n) + " columns");
+    report(scattered.host() == want_scatter, "scatter", std::to_string(n) + " columns");
+  }
+  const size_t block = 32 * 80 * 3, n_blocks = 4, n_pools = 5;
+  std::vector<uint16_t> pools(n_pools * n_blocks * block);
+  for (size_t i = 0; i < pools.size(); ++i) pools[i] = static_cast<uint16_t>(i * 2654435761u >> 13);
+  Device<uint16_t> device(pools);
+  check(
+      launch_copy_block({device.get(), n_blocks * block * 2, block * 2, static_cast<int32_t>(n_pools), 1, 3}, nullptr),
+      "launch_copy_block");
+  for (size_t p = 0; p < n_pools; ++p) {
+    std::copy_n(pools.begin() + (p * n_blocks + 1) * block, block, pools.begin() + (p * n_blocks + 3) * block);
+  }
+  report(device.host() == pools, "copy_block", "every half of all pools compared");
+}
+
+// ---- speed
+
+// Microseconds of one attention of one row: a graph of launches, each over a cache of its own so that together they
+// exceed the L2.
+void measure(const Shape& shape, int32_t context) {
+  const int32_t blocks = context / kBlock;
+  const size_t layer_halves = static_cast<size_t>(blocks) * shape.block_halves();
+  const int n_layers = static_cast<int>(std::clamp<size_t>((size_t{256} << 20) / (layer_halves * 4) + 1, 4, 64));
+  Device<uint16_t> k(layer_halves * n_layers), v(layer_halves * n_layers);
+  check(cudaMemset(k.get(), 0x2c, layer_halves * n_layers * 2), "fill");
+  check(cudaMemset(v.get(), 0x2c, layer_halves * n_layers * 2), "fill");
+  std::vector<int32_t> table(static_cast<size_t>(blocks));
+  std::iota(table.begin(), table.end(), 0);
+  const size_t scratch_bytes = attention_scratch_bytes(1, shape.n_heads, shape.n_kv, shape.d_head, context);
+  Device<char> scratch(std::vector<char>(scratch_bytes, 0));
+  Device<int32_t> tables(table), sequence(std::vector<int32_t>{0}), positions(std::vector<int32_t>{context - 1});
+  Device<float> qkv(std::vector<float>(shape.row_floats(), 0.5f)), out(static_cast<size_t>(shape.out_floats()));
+  cudaStream_t stream;
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+  cudaEvent_t begin, end;
+  check(cudaStreamCreate(&stream), "stream");
+  check(cudaEventCreate(&begin), "event");
+  check(cudaEventCreate(&end), "event");
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "capture");
+  for (int layer = 0; layer < n_layers; ++layer) {
+    AttentionArgs a{qkv.get(), out.get(), {}, scratch.get(), 1, shape.n_heads, context, 0.1f};
+    a.cache = {k.get() + layer * layer_halves,
+               v.get() + layer * layer_halves,
+               tables.get(),
+               sequence.get(),
+               positions.get(),
+               blocks,
+               kBlock,
+               shape.n_kv,
+               shape.d_head};
+    check(launch_attention(a, stream), "launch_attention");
+  }
+  check(cudaStreamEndCapture(stream, &graph), "end of capture");
+  check(cudaGraphInstantiate(&exec, graph, 0), "instantiate");
+  float best = INFINITY;
+  for (int i = 0; i < 12; ++i) {
+    check(cudaEventRecord(begin, stream), "record");
+    check(cudaGraphLaunch(exec, stream), "graph");
+    check(cudaEventRecord(end, stream), "record");
+    check(cudaEventSynchronize(end), "graph run");
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, begin, end), "time");
+    best = std::min(best, milliseconds);
+  }
+  const double us = best * 1e3 / n_layers;
+  std::printf("%2d/%d heads d %d context %5d: %7.2f us, %6.0f GB/s (%d launches over different caches)\n",
+              shape.n_heads, shape.n_kv, shape.d_head, context, us, static_cast<double>(layer_halves) * 4 / us * 1e-3,
+              n_layers);
+  cudaGraphExecDestroy(exec);
+  cudaGraphDestroy(graph);
+  cudaEventDestroy(begin);
+  cudaEventDestroy(end);
+  cudaStreamDestroy(stream);
+}
+
+}  // namespace
+
+int main() {
+  check_copies();
+  check_all_shapes();
+  check_all_attention();
+  std::printf("%s: %d failures\n", failures == 0 ? "PASS" : "FAIL", failures);
+  for (const Shape& shape : {Shape{32, 8, 128}, Shape{12, 2, 128}}) {
+    for (const int32_t context : {256, 4096, 16384}) measure(shape, context);
+  }
+  return failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,383 @@
+// Stand-alone check of the packed products: no test framework, so that a bare machine with a GPU can run it.
+//   embed: bit for bit the reference dequantizer; product: against double sums over the device's own prepared
+//   activations; the bits of a row whatever the number of rows; a damaged weight must be noticed; then speeds ("speed"
+//   as argument: alone).
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernels/common/quant_blocks.h"
+#include "kernels/cuda/cuda_kernels.h"
+#include "kernels/ref/dequantize.h"
+
+using namespace inlay;
+using namespace inlay::cuda;
+
+namespace {
+
+int failures = 0;
+
+#define CUDA_OK(call)                                                                            \
+  do {                                                                                           \
+    const cudaError_t error_ = (call);                                                           \
+    if (error_ != cudaSuccess) {                                                                 \
+      std::printf("FAIL %s:%d %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(error_)); \
+      std::exit(2);                                                                              \
+    }                                                                                            \
+  } while (0)
+
+void report(bool ok, const std::string& what) {
+  std::printf("%s %s\n", ok ? "ok  " : "FAIL", what.c_str());
+  if (!ok) ++failures;
+}
+
+template <class T>
+struct Device {
+  T* p = nullptr;
+  size_t n;
+  explicit Device(size_t count) : n(count) { CUDA_OK(cudaMalloc(&p, std::max<size_t>(n, 1) * sizeof(T))); }
+  explicit Device(const std::vector<T>& v) : Device(v.size()) {
+    CUDA_OK(cudaMemcpy(p, v.data(), n * sizeof(T), cudaMemcpyHostToDevice));
+  }
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+  ~Device() { cudaFree(p); }
+  std::vector<T> host() const {
+    std::vector<T> v(n);
+    CUDA_OK(cudaDeviceSynchronize());
+    CUDA_OK(cudaMemcpy(v.data(), p, n * sizeof(T), cudaMemcpyDeviceToHost));
+    return v;
+  }
+};
+
+// Where the FP16 factors of a block stand (-1: none).
+struct Factors {
+  int first, second;
+};
+Factors factors_of(DType type) {
+  switch (type) {
+    case DType::q4_1:
+    case DType::q5_1:
+    case DType::q4_k:
+    case DType::q5_k:
+      return {0, 2};
+    case DType::q6_k:
+      return {208, -1};
+    default:
+      return {0, -1};
+  }
+}
+
+std::vector<uint8_t> random_rows(DType type, int64_t n_rows, int64_t n_cols, std::mt19937& rng) {
+  std::vector<uint8_t> bytes(n_rows * row_bytes(type, n_cols));
+  std::normal_distribution<float> normal;
+  if (!is_quantized(type)) {
+    for (int64_t i = 0; i < n_rows * n_cols; ++i) {
+      const float v = normal(rng);
+      const __half h = __float2half(v);
+      const __nv_bfloat16 b = __float2bfloat16(v);
+      const void* from = type == DType::f32   ? static_cast<const void*>(&v)
+                         : type == DType::f16 ? &h
+                                              : static_cast<const void*>(&b);
+      std::memcpy(&bytes[i * traits(type).block_bytes], from, traits(type).block_bytes);
+    }
+    return bytes;
+  }
+  for (auto& b : bytes) b = static_cast<uint8_t>(rng());
+  const Factors at = factors_of(type);
+  for (size_t i = 0; i < bytes.size(); i += traits(type).block_bytes) {
+    const __half d = __float2half(0.01f * normal(rng)), m = __float2half(0.02f * normal(rng));
+    std::memcpy(&bytes[i + at.first], &d, 2);
+    if (at.second >= 0) std::memcpy(&bytes[i + at.second], &m, 2);
+  }
+  return bytes;
+}
+
+struct Matrix {
+  DType type;
+  int64_t n_rows, n_cols;
+  std::vector<float> values;  // in the order of the results; gate_up: gate rows, then up rows
+  Device<uint8_t> packed;
+
+  Matrix(DType t, int64_t rows, int64_t cols, RowOrder order, const std::vector<uint8_t>& bytes)
+      : type(t), n_rows(rows), n_cols(cols), values(rows * cols), packed(packed_bytes(t, rows, cols)) {
+    for (int64_t r = 0; r < rows; ++r) ref::dequantize_row(t, &bytes[r * row_bytes(t, cols)], cols, &values[r * cols]);
+    CUDA_OK(cudaMemset(packed.p, 0xa5, packed.n));
+    const Device<uint8_t> file(bytes);
+    const void* up = order == RowOrder::gate_up ? file.p + rows / 2 * row_bytes(t, cols) : nullptr;
+    CUDA_OK(launch_repack({file.p, up, packed.p, rows, cols, t, order}, nullptr));
+    CUDA_OK(cudaDeviceSynchronize());
+  }
+};
+
+std::string name(const Matrix& w) {
+  return std::string(traits(w.type).name) + " " + std::to_string(w.n_rows) + "x" + std::to_string(w.n_cols);
+}
+
+void check_embed(const Matrix& w) {
+  std::vector<int32_t> tokens{0, static_cast<int32_t>(w.n_rows - 1), static_cast<int32_t>(w.n_rows / 2), 7, 8, 5},
+      positions{0, 1, 2, 3, 4, -1};
+  const Device<int32_t> t(tokens), p(positions);
+  const Device<float> hidden(std::vector<float>(tokens.size() * w.n_cols, 12345.0f));
+  CUDA_OK(launch_embed(
+      {w.packed.p, t.p, p.p, hidden.p, w.n_rows, w.n_cols, static_cast<int32_t>(tokens.size()), w.type}, nullptr));
+  const auto got = hidden.host();
+  int64_t wrong = 0, first = -1;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    for (int64_t c = 0; c < w.n_cols; ++c) {
+      const float want = positions[i] < 0 ? 12345.0f : w.values[tokens[i] * w.n_cols + c];
+      if (std::memcmp(&want, &got[i * w.n_cols + c], 4) != 0 && wrong++ == 0) first = i * w.n_cols + c;
+    }
+  }
+  report(wrong == 0, "embed " + name(w) + ": " + std::to_string(wrong) + " differ, first " + std::to_string(first));
+}
+
+struct Inputs {
+  int32_t m;
+  Device<uint8_t> x;
+  Device<float> row_scale;
+  std::vector<double> values;  // prepared times row_scale, (m, n_cols)
+
+  Inputs(const Matrix& w, int32_t rows, std::mt19937& rng)
+      : m(rows), x(rows * padded_cols(w.n_cols) * element(w.type)), row_scale(rows), values(rows * w.n_cols) {
+    std::normal_distribution<float> normal;
+    std::vector<float> raw(m * w.n_cols), norm(w.n_cols);
+    for (int64_t i = 0; i < m * w.n_cols; ++i)
+      raw[i] = normal(rng) * std::exp2(static_cast<float>(i / w.n_cols % 30 - 15));
+    for (auto& v : norm) v = 1.0f + 0.1f * normal(rng);
+    const bool with_norm = w.n_cols % 128 == 0;
+    const Device<float> raw_d(raw), norm_d(norm);
+    CUDA_OK(cudaMemset(x.p, 0xff, x.n));
+    CUDA_OK(launch_prepare(
+        {raw_d.p, with_norm ? norm_d.p : nullptr, x.p, row_scale.p, m, w.n_cols, 1e-6f, activation_form(w.type)},
+        nullptr));
+    const auto bytes = x.host();
+    const auto scale = row_scale.host();
+    double worst = 0;
+    bool padding = true;
+    for (int32_t r = 0; r < m; ++r) {
+      double squares = 0;
+      for (int64_t c = 0; c < w.n_cols; ++c)
+        squares += static_cast<double>(raw[r * w.n_cols + c]) * raw[r * w.n_cols + c];
+      const double inverse = 1 / std::sqrt(squares / w.n_cols + 1e-6);
+      double error = 0, power = 0;
+      for (int64_t c = 0; c < padded_cols(w.n_cols); ++c) {
+        const double v = read(w.type, &bytes[(r * padded_cols(w.n_cols) + c) * element(w.type)]);
+        if (c >= w.n_cols) {
+          padding &= v == 0;
+          continue;
+        }
+        values[r * w.n_cols + c] = v * scale[r];
+        const double want = raw[r * w.n_cols + c] * (with_norm ? inverse * norm[c] : 1.0);
+        error += (want - v * scale[r]) * (want - v * scale[r]), power += want * want;
+      }
+      worst = std::max(worst, error / power);
+    }
+    const double limit = w.type == DType::f32 ? 1e-12 : w.type == DType::bf16 ? 1e-5 : 2e-7;
+    if (!(worst < limit) || !padding) {
+      report(false, "prepare for " + name(w) + " m " + std::to_string(m) + " NMSE " + std::to_string(worst) +
+                        (padding ? "" : ", padding not zero"));
+    }
+  }
+  static size_t element(DType t) { return t == DType::f32 ? 4 : 2; }
+  static double read(DType t, const uint8_t* p) {
+    if (t == DType::f32) {
+      float v;
+      std::memcpy(&v, p, 4);
+      return v;
+    }
+    if (t == DType::bf16) {
+      Bf16 v;
+      std::memcpy(&v, p, 2);
+      return to_float(v);
+    }
+    Fp16 v;
+    std::memcpy(&v, p, 2);
+    return to_float(v);
+  }
+};
+
+std::vector<float> run(const Matrix& w, const Inputs& in, int32_t m, Epilogue epilogue, const std::vector<float>& bias,
+                       float before) {
+  const int64_t n_out = epilogue == Epilogue::silu_mul ? w.n_rows / 2 : w.n_rows, ld = n_out + 3;
+  const Device<float> bias_d(bias), out(std::vector<float>(m * ld, before));
+  CUDA_OK(launch_linear({w.packed.p, in.x.p, in.row_scale.p, bias.empty() ? nullptr : bias_d.p, out.p, w.n_rows,
+                         w.n_cols, ld, m, w.type, epilogue},
+                        nullptr));
+  return out.host();
+}
+
+// The largest error relative to sum |w x|, and in silu_mul to what that error can become. -1: wrote outside.
+double error_of(const Matrix& w, const Inputs& in, int32_t m, Epilogue epilogue, const std::vector<float>& bias,
+                const std::vector<float>& got, float before) {
+  const int64_t n_out = epilogue == Epilogue::silu_mul ? w.n_rows / 2 : w.n_rows, ld = n_out + 3;
+  double worst = 0;
+  const int64_t row_step = std::max<int64_t>(1, static_cast<double>(n_out) * m * w.n_cols / 4e7);
+  for (int32_t row = 0; row < m; ++row) {
+    for (int64_t c = n_out; c < ld; ++c)
+      if (got[row * ld + c] != before) return -1;
+    auto dot = [&](int64_t r, double& size) {
+      double sum = bias.empty() ? 0 : bias[r];
+      size = std::abs(sum);
+      for (int64_t c = 0; c < w.n_cols; ++c) {
+        const double p = static_cast<double>(w.values[r * w.n_cols + c]) * in.values[row * w.n_cols + c];
+        sum += p, size += std::abs(p);
+      }
+      return sum;
+    };
+    for (int64_t r = row % row_step; r < n_out; r += row_step) {
+      double size, want = dot(r, size);
+      if (epilogue == Epilogue::silu_mul) {
+        double up_size;
+        const double up = dot(n_out + r, up_size), silu = want / (1 + std::exp(-want));
+        size = std::abs(silu) * up_size + size * std::abs(up) * 1.1 + 1e-30, want = silu * up;
+      }
+      if (epilogue == Epilogue::add) want += before, size += std::abs(before);
+      const double error = std::abs(want - got[row * ld + r]) / size;
+      if (!(error <= worst)) worst = std::isfinite(error) ? error : 1e30;
+    }
+  }
+  return worst;
+}
+
+void check_product(DType type, int64_t n_rows, int64_t n_cols, std::mt19937& rng) {
+  const auto bytes = random_rows(type, n_rows, n_cols, rng);
+  const Matrix w(type, n_rows, n_cols, RowOrder::plain, bytes);
+  check_embed(w);
+  const Inputs in(w, 130, rng);
+  std::normal_distribution<float> normal;
+  std::vector<float> bias(n_rows);
+  for (auto& v : bias) v = normal(rng);
+  const auto all = run(w, in, 130, Epilogue::store, bias, -7.0f);
+  double worst = 0;
+  bool same = true, outside = false;
+  auto note = [&](double e) { outside |= e < 0, worst = std::max(worst, e); };
+  for (const int32_t m : {1, 2, 3, 5, 8, 9, 16, 17, 32, 33, 64, 65, 130}) {
+    const auto got = run(w, in, m, Epilogue::store, bias, -7.0f);
+    same &= std::memcmp(got.data(), all.data(), got.size() * sizeof(float)) == 0;
+    if (m == 5 || m == 130) note(error_of(w, in, m, Epilogue::store, bias, got, -7.0f));
+  }
+  note(error_of(w, in, 9, Epilogue::add, {}, run(w, in, 9, Epilogue::add, {}, 0.5f), 0.5f));
+  char line[160];
+  std::snprintf(line, sizeof(line), "linear %s: error %.2e%s", name(w).c_str(), worst,
+                outside ? ", wrote outside" : "");
+  report(worst < 1e-5 && !outside, line);
+  report(same, "linear " + name(w) + ": a row's bits for every m");
+  if (n_rows % 2 == 0) {
+    const Matrix pair(type, n_rows, n_cols, RowOrder::gate_up, bytes);
+    double silu = 0;
+    for (const int32_t m : {3, 64, 70}) {
+      const double e =
+          error_of(pair, in, m, Epilogue::silu_mul, bias, run(pair, in, m, Epilogue::silu_mul, bias, 3.0f), 3.0f);
+      silu = e < 0 ? 1e30 : std::max(silu, e);
+    }
+    std::snprintf(line, sizeof(line), "silu_mul %s: error %.2e", name(w).c_str(), silu);
+    report(silu < 1e-5, line);
+  }
+  // Negative control: damaged weights (the factors of the first row's blocks, or 16 values) must show.
+  auto damaged = bytes;
+  const auto n_damaged = is_quantized(type) ? static_cast<size_t>(n_cols) / traits(type).block_elements : size_t{16};
+  for (size_t i = 0; i < n_damaged; ++i) {
+    const size_t size = traits(type).block_bytes;
+    damaged[i * size + (is_quantized(type) ? factors_of(type).first + 1 : size - 1)] ^= 0x84;
+  }
+  Matrix other(type, n_rows, n_cols, RowOrder::plain, damaged);
+  other.values = w.values;
+  const double e =
+      error_of(other, in, 3, Epilogue::store, bias, run(other, in, 3, Epilogue::store, bias, -7.0f), -7.0f);
+  std::snprintf(line, sizeof(line), "control %s: a damaged weight gives %.2e", name(w).c_str(), e);
+  report(e > 2e-5, line);
+}
+
+// Microseconds of one product, from a replayed graph of many over rotating weights.
+double microseconds(DType type, int64_t n_rows, int64_t n_cols, int32_t m) {
+  const size_t bytes = packed_bytes(type, n_rows, n_cols);
+  const int copies = static_cast<int>(300'000'000 / bytes + 1), launches = m > 64 ? 2 * copies : 8 * copies;
+  const Device<uint8_t> weights(bytes * copies), x(m * padded_cols(n_cols) * 2);
+  const Device<float> scale(m), out(m * n_rows);
+  CUDA_OK(cudaMemset(weights.p, 0x11, weights.n));
+  CUDA_OK(cudaMemset(x.p, 0x11, x.n));
+  CUDA_OK(cudaMemset(scale.p, 0, m * sizeof(float)));
+  cudaStream_t stream;
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+  cudaEvent_t begin, end;
+  CUDA_OK(cudaStreamCreate(&stream));
+  CUDA_OK(cudaEventCreate(&begin));
+  CUDA_OK(cudaEventCreate(&end));
+  CUDA_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  for (int i = 0; i < launches; ++i) {
+    CUDA_OK(launch_linear({weights.p + i % copies * bytes, x.p, scale.p, nullptr, out.p, n_rows, n_cols, n_rows, m,
+                           type, Epilogue::store},
+                          stream));
+  }
+  CUDA_OK(cudaStreamEndCapture(stream, &graph));
+  CUDA_OK(cudaGraphInstantiate(&exec, graph, 0));
+  float best = 1e30f;
+  for (int i = 0; i < 5; ++i) {
+    CUDA_OK(cudaEventRecord(begin, stream));
+    CUDA_OK(cudaGraphLaunch(exec, stream));
+    CUDA_OK(cudaEventRecord(end, stream));
+    CUDA_OK(cudaEventSynchronize(end));
+    float ms;
+    CUDA_OK(cudaEventElapsedTime(&ms, begin, end));
+    if (i > 0) best = std::min(best, ms);
+  }
+  CUDA_OK(cudaGraphExecDestroy(exec));
+  CUDA_OK(cudaGraphDestroy(graph));
+  CUDA_OK(cudaEventDestroy(begin));
+  CUDA_OK(cudaEventDestroy(end));
+  CUDA_OK(cudaStreamDestroy(stream));
+  return best * 1e3 / launches;
+}
+
+void speed_table() {
+  std::printf("%-6s %14s  m=1 us (GB/s)     m=8 us (GB/s)     m=64 us (GB/s)    m=512 us (TFLOP/s)\n", "type",
+              "matrix");
+  for (const DType type : {DType::q4_k, DType::q6_k, DType::q8_0, DType::bf16}) {
+    for (const auto& [r, c] : {std::pair<int64_t, int64_t>{8960, 1536}, {1536, 8960}, {14336, 4096}}) {
+      const double bytes = static_cast<double>(packed_bytes(type, r, c));
+      std::printf("%-6s %6ldx%-7ld", traits(type).name, static_cast<long>(r), static_cast<long>(c));
+      for (const int32_t m : {1, 8, 64}) {
+        const double us = microseconds(type, r, c, m);
+        std::printf("  %7.1f (%6.0f)", us, bytes / us * 1e-3);
+      }
+      const double us = microseconds(type, r, c, 512);
+      std::printf("  %8.1f (%5.1f)\n", us, 2.0 * r * c * 512 / us * 1e-6);
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  if (argc < 2 || std::string(argv[1]) != "speed") {
+    for (int t = 0; t < static_cast<int>(DType::count); ++t) {
+      const DType type = static_cast<DType>(t);
+      std::mt19937 rng(1234 + t);
+      const int64_t block = traits(type).block_elements;
+      for (const auto& [r, c] : {std::pair<int64_t, int64_t>{16, 32},
+                                 {24, 64},
+                                 {40, 96},
+                                 {160, 256},
+                                 {1000, 1536},
+                                 {25, 1792},
+                                 {48, 8960}}) {
+        if (c % block == 0) check_product(type, r, c, rng);
+      }
+      if (block == 1) check_product(type, 40, 77, rng);
+    }
+    std::printf(failures == 0 ? "all ok\n" : "%d FAILED\n", failures);
+  }
+  if (argc < 2 || std::string(argv[1]) != "check") speed_table();
+  return failures == 0 ? 0 : 1;
+}

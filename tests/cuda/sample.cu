@@ -1,0 +1,640 @@
+// Compares launch_sample with the CPU sampler on random rows, and times it. Stand-alone: prints one line a check.
+//   sample [cases, default 4000] [seed] [nospeed]
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernels/cuda/cuda_kernels.h"
+#include "kernels/cuda/device/philox.cuh"
+#include "src/base/rng.h"
+#include "src/sampler/sampler.h"
+
+namespace inlay {
+namespace {
+
+constexpr float kInf = INFINITY;
+constexpr int kBatch = 9;
+constexpr double kNudge = 1e-6;  // how far from a boundary a random number decides for sure
+int g_failures = 0;
+
+void check(bool good, const char* name, const std::string& details) {
+  std::printf("%-6s %s: %s\n", good ? "ok" : "FAIL", name, details.c_str());
+  if (!good) ++g_failures;
+}
+
+void require(cudaError_t status, const char* what) {
+  if (status == cudaSuccess) return;
+  std::printf("FAIL   %s: %s (%s)\n", what, cudaGetErrorName(status), cudaGetErrorString(status));
+  std::exit(2);
+}
+
+template <class... Args>
+std::string text(const char* format, Args... args) {
+  char buffer[400];
+  std::snprintf(buffer, sizeof buffer, format, args...);
+  return buffer;
+}
+
+template <class T>
+class DeviceArray {
+ public:
+  explicit DeviceArray(size_t n) : n_(n) {
+    void* memory = nullptr;
+    require(cudaMalloc(&memory, std::max<size_t>(1, n) * sizeof(T)), "cudaMalloc");
+    data_ = static_cast<T*>(memory);
+    require(cudaMemset(data_, 0, std::max<size_t>(1, n) * sizeof(T)), "cudaMemset");
+  }
+  explicit DeviceArray(const std::vector<T>& from) : DeviceArray(from.size()) { put(from); }
+  ~DeviceArray() { (void)cudaFree(data_); }
+  DeviceArray(const DeviceArray&) = delete;
+  DeviceArray& operator=(const DeviceArray&) = delete;
+  void put(const std::vector<T>& from) {
+    require(cudaMemcpy(data_, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice), "copy to the device");
+  }
+  std::vector<T> get() const {
+    std::vector<T> to(n_);
+    require(cudaMemcpy(to.data(), data_, n_ * sizeof(T), cudaMemcpyDeviceToHost), "copy from the device");
+    return to;
+  }
+  T* data() const { return data_; }
+
+ private:
+  T* data_ = nullptr;
+  size_t n_;
+};
+
+struct Case {
+  std::vector<float> logits;
+  SamplerParams params;
+  std::vector<int32_t> history;
+  uint64_t stream = 0, position = 0;
+};
+
+struct Batch {
+  std::vector<cuda::SampleRowParams> rows;
+  std::vector<float> logits;
+  std::vector<int32_t> bias_tokens, count_tokens, count_values;
+  std::vector<float> bias_values;
+  int64_t n_vocab = 0;
+};
+
+void add_row(Batch& batch, const Case& c) {
+  const SamplerParams& p = c.params;
+  cuda::SampleRowParams row = {};
+  row.temperature = p.temperature;
+  row.top_p = p.top_p;
+  row.min_p = p.min_p;
+  row.repetition_penalty = p.repetition_penalty;
+  row.frequency_penalty = p.frequency_penalty;
+  row.presence_penalty = p.presence_penalty;
+  row.top_k = p.top_k;
+  row.n_logprobs = p.n_logprobs;
+  row.slot = static_cast<int32_t>(batch.rows.size());
+  row.first_bias = static_cast<int32_t>(batch.bias_tokens.size());
+  row.n_bias = static_cast<int32_t>(p.bias.size());
+  for (const LogitBias& b : p.bias) {
+    batch.bias_tokens.push_back(b.token);
+    batch.bias_values.push_back(b.bias);
+  }
+  std::map<int32_t, int32_t> counts;
+  const size_t window = p.penalty_window < 0 ? c.history.size() : std::min<size_t>(p.penalty_window, c.history.size());
+  for (size_t i = c.history.size() - window; i < c.history.size(); ++i) ++counts[c.history[i]];
+  row.first_count = static_cast<int32_t>(batch.count_tokens.size());
+  row.n_counts = static_cast<int32_t>(counts.size());
+  for (const auto& [token, count] : counts) {
+    batch.count_tokens.push_back(token);
+    batch.count_values.push_back(count);
+  }
+  row.seed = p.seed;
+  row.stream = c.stream;
+  row.position = c.position;
+  batch.rows.push_back(row);
+  batch.logits.insert(batch.logits.end(), c.logits.begin(), c.logits.end());
+  batch.n_vocab = static_cast<int64_t>(c.logits.size());
+}
+
+// The rows of a batch on the device, launched as often as wanted.
+class DeviceBatch {
+ public:
+  explicit DeviceBatch(const Batch& batch)
+      : logits_(batch.logits),
+        rows_(batch.rows),
+        bias_tokens_(batch.bias_tokens),
+        bias_values_(batch.bias_values),
+        count_tokens_(batch.count_tokens),
+        count_values_(batch.count_values),
+        results_(batch.rows.size()),
+        scratch_(cuda::sample_scratch_bytes(static_cast<int32_t>(batch.rows.size()), batch.n_vocab)) {
+    std::vector<cuda::SampleRowResult> results(batch.rows.size());
+    std::memset(results.data(), 0x5a, results.size() * sizeof results[0]);
+    results_.put(results);
+    args_ = {logits_.data(),       rows_.data(),
+             bias_tokens_.data(),  bias_values_.data(),
+             count_tokens_.data(), count_values_.data(),
+             results_.data(),      scratch_.data(),
+             batch.n_vocab,        static_cast<int32_t>(batch.rows.size())};
+  }
+  void launch(cudaStream_t stream) { require(cuda::launch_sample(args_, stream), "launch_sample"); }
+  std::vector<cuda::SampleRowResult> run() {
+    launch(nullptr);
+    require(cudaDeviceSynchronize(), "sample_kernel");
+    return results_.get();
+  }
+  std::vector<cuda::SampleRowResult> results() const { return results_.get(); }
+  void set_rows(const std::vector<cuda::SampleRowParams>& rows) { rows_.put(rows); }
+
+ private:
+  DeviceArray<float> logits_;
+  DeviceArray<cuda::SampleRowParams> rows_;
+  DeviceArray<int32_t> bias_tokens_;
+  DeviceArray<float> bias_values_;
+  DeviceArray<int32_t> count_tokens_, count_values_;
+  DeviceArray<cuda::SampleRowResult> results_;
+  DeviceArray<unsigned char> scratch_;
+  cuda::SampleArgs args_;
+};
+
+// Equal in everything that a row's result defines.
+bool same_bits(const cuda::SampleRowResult& a, const cuda::SampleRowResult& b) {
+  if (a.token != b.token || a.error != b.error || a.bad_token != b.bad_token || a.n_logprobs != b.n_logprobs)
+    return false;
+  if (std::memcmp(&a.logprob, &b.logprob, sizeof a.logprob) != 0) return false;
+  const int n = a.n_logprobs;
+  return n >= 0 && n <= cuda::kMaxLogprobs && std::memcmp(a.top_token, b.top_token, n * sizeof(int32_t)) == 0 &&
+         std::memcmp(a.top_logprob, b.top_logprob, n * sizeof(float)) == 0;
+}
+
+// ---- a plain third sampler, which takes the random number, to judge draws near a boundary
+
+float clamped(double logit) {
+  return static_cast<float>(
+      std::clamp<double>(logit, -std::numeric_limits<float>::max(), std::numeric_limits<float>::max()));
+}
+
+std::vector<float> modified_row(const Case& c) {
+  std::vector<float> row = c.logits;
+  const SamplerParams& p = c.params;
+  for (const LogitBias& b : p.bias) {
+    row[b.token] =
+        b.bias == -kInf || row[b.token] == -kInf ? -kInf : clamped(static_cast<double>(row[b.token]) + b.bias);
+  }
+  std::map<int32_t, int32_t> counts;
+  const size_t window = p.penalty_window < 0 ? c.history.size() : std::min<size_t>(p.penalty_window, c.history.size());
+  for (size_t i = c.history.size() - window; i < c.history.size(); ++i) ++counts[c.history[i]];
+  for (const auto& [token, count] : counts) {
+    if (row[token] == -kInf) continue;
+    double logit = row[token];
+    logit = logit > 0 ? logit / p.repetition_penalty : logit * p.repetition_penalty;
+    row[token] = clamped(logit - (static_cast<double>(count) * p.frequency_penalty + p.presence_penalty));
+  }
+  return row;
+}
+
+int32_t plain_draw(const Case& c, double nudge) {
+  const SamplerParams& p = c.params;
+  const std::vector<float> row = modified_row(c);
+  std::vector<int32_t> ids;
+  for (size_t i = 0; i < row.size(); ++i) {
+    if (row[i] > -kInf) ids.push_back(static_cast<int32_t>(i));
+  }
+  std::stable_sort(ids.begin(), ids.end(), [&](int32_t a, int32_t b) { return row[a] > row[b]; });
+  if (p.temperature == 0) return ids[0];
+  const double max = row[ids[0]];
+  const auto weight = [&](int32_t t) { return std::exp((row[t] - max) / p.temperature); };
+  if (p.top_k > 0 && ids.size() > static_cast<size_t>(p.top_k)) ids.resize(p.top_k);
+  if (p.top_p < 1) {
+    double total = 0, sum = 0;
+    for (const int32_t t : ids) total += weight(t);
+    size_t kept = 0;
+    while (kept < ids.size() && sum < p.top_p * total) sum += weight(ids[kept++]);
+    ids.resize(kept);
+  }
+  while (ids.size() > 1 && weight(ids.back()) < p.min_p) ids.pop_back();
+  std::sort(ids.begin(), ids.end());
+  double total = 0, sum = 0;
+  for (const int32_t t : ids) total += weight(t);
+  const double u = philox_uniform(p.seed, c.stream, c.position) + nudge;
+  for (const int32_t t : ids) {
+    sum += weight(t);
+    if (sum > u * total) return t;
+  }
+  return ids.back();
+}
+
+// ---- random rows
+
+enum Feature { kTopK = 1, kTopP = 2, kMinP = 4, kPenalties = 8, kBias = 16, kTemperature = 32 };
+
+template <class T>
+T pick(std::mt19937_64& random, std::initializer_list<T> from) {
+  return from.begin()[random() % from.size()];
+}
+
+std::vector<float> random_logits(int32_t n_vocab, std::mt19937_64& random) {
+  const int kind = static_cast<int>(random() % 7);
+  const float spread = kind == 0 ? 0.1f : kind == 1 ? 6.0f : kind == 5 ? 300.0f : 2.0f;
+  std::normal_distribution<float> normal(pick(random, {0.0f, -20.0f, 15.0f}), spread);
+  std::vector<float> logits(n_vocab);
+  for (float& l : logits) l = normal(random);
+  for (float& l : logits) {
+    if (kind == 2) l = std::round(l);                     // ties
+    if (kind == 3) l = random() % 2 == 0 ? 0.0f : -0.0f;  // ties only
+    if (kind == 6 && random() % 16 != 0) l = -kInf;       // mostly banned
+  }
+  if (kind == 4) logits[random() % n_vocab] += 25.0f;  // one sure token
+  if (random() % 3 == 0) {
+    for (float& l : logits) l = random() % 4 == 0 ? -kInf : l;
+  }
+  if (*std::max_element(logits.begin(), logits.end()) == -kInf) logits[random() % n_vocab] = 1.0f;
+  return logits;
+}
+
+Case random_case(int32_t n_vocab, int features, std::mt19937_64& random) {
+  Case c;
+  c.logits = random_logits(n_vocab, random);
+  SamplerParams& p = c.params;
+  if (features & kTemperature) p.temperature = pick(random, {0.05f, 0.3f, 0.8f, 1.0f, 1.7f, 20.0f});
+  if (features & kTopK) p.top_k = pick<int32_t>(random, {1, 2, 5, 40, 300, 5000, n_vocab - 1, n_vocab + 7});
+  if (features & kTopP) p.top_p = pick(random, {0.02f, 0.5f, 0.9f, 0.95f, 0.9999f});
+  if (features & kMinP) p.min_p = pick(random, {1e-6f, 0.05f, 0.5f, 1.0f});
+  if (features & kPenalties) {
+    p.repetition_penalty = pick(random, {1.0f, 1.3f, 0.7f});
+    p.frequency_penalty = pick(random, {0.0f, 0.4f, -0.3f});
+    p.presence_penalty = pick(random, {0.0f, 1.1f});
+    p.penalty_window = pick<int32_t>(random, {-1, 0, 1, 64, 300});
+    const int32_t range = pick<int32_t>(random, {std::min(n_vocab, 30), n_vocab});
+    for (size_t i = random() % 400; i > 0; --i) c.history.push_back(static_cast<int32_t>(random() % range));
+  }
+  if (features & kBias) {
+    std::vector<int32_t> tokens;
+    const size_t n_bias = std::min<size_t>(random() % kMaxBias, n_vocab - 1);
+    while (tokens.size() < n_bias) {
+      for (size_t i = tokens.size(); i < n_bias; ++i) tokens.push_back(static_cast<int32_t>(random() % n_vocab));
+      std::sort(tokens.begin(), tokens.end());
+      tokens.erase(std::unique(tokens.begin(), tokens.end()), tokens.end());
+    }
+    std::shuffle(tokens.begin(), tokens.end(), random);
+    for (const int32_t t : tokens) p.bias.push_back({t, pick(random, {-kInf, 2.5f, -1.0f, 1e38f, -3e38f, 0.0f})});
+  }
+  p.seed = random();
+  c.stream = random();
+  c.position = random() % 100000;
+  p.n_logprobs = pick<int32_t>(random, {0, 0, 1, 5, 20});
+  return c;
+}
+
+std::string describe(const Case& c) {
+  const SamplerParams& p = c.params;
+  return text(
+      "vocab %zu T %g k %d p %g min_p %g rep %g freq %g pres %g window %d history %zu bias %zu logprobs %d seed %llx",
+      c.logits.size(), p.temperature, p.top_k, p.top_p, p.min_p, p.repetition_penalty, p.frequency_penalty,
+      p.presence_penalty, p.penalty_window, c.history.size(), p.bias.size(), p.n_logprobs,
+      static_cast<unsigned long long>(p.seed));
+}
+
+struct Tally {
+  int cases = 0, errors = 0, near_boundary = 0, wrong_token = 0, wrong_logprob = 0, wrong_error = 0, dependent = 0;
+  int not_repeated = 0;
+  double worst_logprob = 0;
+};
+
+void fail(int& counter, const char* what, const Case& c, const std::string& details) {
+  if (++counter <= 5) std::printf("       %s: %s | %s\n", what, details.c_str(), describe(c).c_str());
+}
+
+bool close(float a, float b, Tally& tally) {
+  const double off = std::fabs(static_cast<double>(a) - b);
+  tally.worst_logprob = std::max(tally.worst_logprob, off / (1 + 0.1 * std::fabs(b)));
+  return off <= 1e-5 + 1e-6 * std::fabs(b);  // the second term: half a unit in the last place of large values, and some
+}
+
+void compare(const Case& c, const cuda::SampleRowResult& got, Tally& tally) {
+  static std::map<size_t, Sampler> samplers;
+  Sampler& sampler = samplers.try_emplace(c.logits.size(), static_cast<int32_t>(c.logits.size())).first->second;
+  ++tally.cases;
+  SampleResult want;
+  const Status status = sampler.sample(c.logits, c.params, c.history, c.stream, c.position, want);
+  if (!status.ok()) {
+    ++tally.errors;
+    const bool right =
+        got.token == -1 && (status.code == Code::format ? got.error == 1 || got.error == 2 : got.error == 3);
+    if (!right) fail(tally.wrong_error, "error", c, text("got %d, want: %s", got.error, status.message.c_str()));
+    return;
+  }
+  if (got.error != 0) {
+    fail(tally.wrong_error, "error", c, text("got %d (bad token %d), want none", got.error, got.bad_token));
+    return;
+  }
+  if (got.token != want.token) {
+    if (c.params.temperature > 0 && (plain_draw(c, kNudge) == got.token || plain_draw(c, -kNudge) == got.token)) {
+      ++tally.near_boundary;
+    } else {
+      fail(tally.wrong_token, "token", c,
+           text("got %d, want %d, third sampler %d", got.token, want.token, plain_draw(c, 0)));
+    }
+  } else if (!close(got.logprob, want.logprob, tally)) {
+    fail(tally.wrong_logprob, "logprob", c, text("got %.8g, want %.8g", got.logprob, want.logprob));
+  }
+  if (got.n_logprobs != want.n_logprobs) {
+    fail(tally.wrong_logprob, "n_logprobs", c, text("got %d, want %d", got.n_logprobs, want.n_logprobs));
+    return;
+  }
+  for (int i = 0; i < want.n_logprobs; ++i) {
+    if (got.top_token[i] == want.top[i].token && close(got.top_logprob[i], want.top[i].logprob, tally)) continue;
+    fail(tally.wrong_logprob, "top", c,
+         text("%d: got %d %.8g, want %d %.8g", i, got.top_token[i], got.top_logprob[i], want.top[i].token,
+              want.top[i].logprob));
+    return;
+  }
+}
+
+// One batch against the CPU, again on the same scratch memory, and every row alone.
+void run_batch(const std::vector<Case>& cases, Tally& tally) {
+  Batch batch;
+  for (const Case& c : cases) add_row(batch, c);
+  DeviceBatch device(batch);
+  const std::vector<cuda::SampleRowResult> results = device.run();
+  const std::vector<cuda::SampleRowResult> again = device.run();
+  for (size_t i = 0; i < cases.size(); ++i) {
+    compare(cases[i], results[i], tally);
+    if (!same_bits(results[i], again[i])) {
+      fail(tally.not_repeated, "repeat", cases[i],
+           text("row %zu: token %d, then %d", i, results[i].token, again[i].token));
+    }
+    Batch single;
+    add_row(single, cases[i]);
+    const cuda::SampleRowResult alone = DeviceBatch(single).run()[0];
+    if (!same_bits(results[i], alone)) {
+      fail(tally.dependent, "alone", cases[i],
+           text("row %zu: token %d logprob %a in the batch, %d %a alone", i, results[i].token, results[i].logprob,
+                alone.token, alone.logprob));
+    }
+  }
+}
+
+void check_random(int n_cases, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  Tally tally;
+  int features = 0;
+  while (tally.cases < n_cases) {
+    const uint64_t size = random() % 100;
+    const int32_t n_vocab = size < 30 ? 5 : size < 55 ? 160 : size < 85 ? 2048 : size < 97 ? 32000 : 151936;
+    std::vector<Case> cases;
+    for (int i = 0; i < kBatch; ++i) cases.push_back(random_case(n_vocab, features++ % 64, random));
+    run_batch(cases, tally);
+  }
+  const int sure = tally.cases - tally.errors;
+  check(tally.wrong_token == 0, "token",
+        text("%d rows drawn, %d wrong, %d within 1e-6 of a boundary", sure, tally.wrong_token, tally.near_boundary));
+  check(tally.near_boundary <= 1 + sure / 500, "boundary", text("%d of %d rows", tally.near_boundary, sure));
+  check(tally.wrong_logprob == 0, "logprob", text("%d wrong, worst %.3g", tally.wrong_logprob, tally.worst_logprob));
+  check(tally.wrong_error == 0, "error of random rows", text("%d of %d wrong", tally.wrong_error, tally.errors));
+  check(tally.dependent == 0, "rows are independent",
+        text("%d rows differ alone and in a batch of %d", tally.dependent, kBatch));
+  check(tally.not_repeated == 0, "repeat", text("%d rows differ the second time", tally.not_repeated));
+}
+
+// Few tokens are kept, all about equally likely, so that a token too many or too few shows within some draws.
+void check_cuts() {
+  std::mt19937_64 random(4);
+  Tally tally;
+  for (const int32_t n_vocab : {5, 160, 20000}) {
+    for (int setting = 0; setting < 12; ++setting) {
+      Case c;
+      const int levels = 1 + setting % 3 * 3;  // how many different logits
+      for (int i = 0; i < n_vocab; ++i)
+        c.logits.push_back(i % 7 == 3 || n_vocab < 9 ? 0.25f * (random() % levels) : -30.0f);
+      if (setting % 2 == 0) c.logits.assign(n_vocab, 1.0f);
+      c.params.temperature = setting % 2 == 0 ? 1.0f : 3.0f;
+      if (setting < 8) c.params.top_k = 1 + setting;
+      if (setting % 4 == 3) c.params.top_p = 0.55f;
+      if (setting >= 8) c.params.top_p = setting < 10 ? 6.5f / n_vocab : 0.999f * std::min(1.0f, 40.0f / n_vocab);
+      if (setting % 6 == 5) c.params.min_p = 0.93f;
+      Batch batch;
+      std::vector<Case> cases;
+      for (int draw = 0; draw < (n_vocab < 9 ? 24 : 96); ++draw) {
+        c.position = draw;
+        cases.push_back(c);
+        add_row(batch, c);
+      }
+      const std::vector<cuda::SampleRowResult> results = DeviceBatch(batch).run();
+      for (size_t i = 0; i < cases.size(); ++i) compare(cases[i], results[i], tally);
+    }
+  }
+  check(tally.wrong_token + tally.wrong_error + tally.wrong_logprob == 0 && tally.near_boundary <= 10, "cuts",
+        text("%d rows, %d wrong tokens, %d within 1e-6 of a boundary", tally.cases, tally.wrong_token,
+             tally.near_boundary));
+}
+
+// ---- single properties
+
+void check_errors() {
+  for (const int32_t n_vocab : {5, 32000}) {
+    std::vector<Case> cases(7);
+    for (Case& c : cases) c.logits.assign(n_vocab, 1.0f);
+    const int32_t late = n_vocab - 2;
+    cases[0].logits[late] = NAN;
+    cases[0].logits[n_vocab - 1] = kInf;
+    cases[1].logits[late] = kInf;
+    cases[1].params.temperature = 1;
+    cases[2].logits.assign(n_vocab, -kInf);
+    cases[3].logits.assign(n_vocab, -kInf);
+    cases[3].logits[late] = 2;
+    cases[3].params.bias.push_back({late, -kInf});
+    cases[4] = cases[3];
+    cases[4].params.temperature = 0.7f;
+    cases[4].params.top_p = 0.9f;
+    cases[5].logits[1] = -NAN;
+    cases[5].params.bias.push_back({1, -kInf});  // a bias does not hide a bad logit
+    const int want_error[] = {1, 1, 2, 3, 3, 1, 0}, want_bad[] = {late, late, -1, -1, -1, 1, -1};
+    Batch batch;
+    for (const Case& c : cases) add_row(batch, c);
+    const std::vector<cuda::SampleRowResult> results = DeviceBatch(batch).run();
+    Tally tally;
+    bool good = true;
+    std::string details = text("vocab %d:", n_vocab);
+    for (size_t i = 0; i < cases.size(); ++i) {
+      good = good && results[i].error == want_error[i] && results[i].bad_token == want_bad[i];
+      good = good && (results[i].error == 0) == (results[i].token >= 0);
+      details += text(" %d/%d", results[i].error, results[i].bad_token);
+      compare(cases[i], results[i], tally);
+    }
+    check(good && tally.wrong_error == 0, "error rows", details);
+  }
+}
+
+void check_padding() {
+  std::mt19937_64 random(5);
+  Batch batch;
+  for (int i = 0; i < 3; ++i) add_row(batch, random_case(32000, kTemperature | kTopP, random));
+  batch.rows[1].slot = -1;
+  const std::vector<cuda::SampleRowResult> results = DeviceBatch(batch).run();
+  const bool good = results[1].token == 0x5a5a5a5a && results[0].error == 0 && results[2].error == 0;
+  check(good, "padding",
+        text("results of a padding row untouched, tokens %d %x %d", results[0].token, results[1].token,
+             results[2].token));
+}
+
+void check_replay() {
+  std::mt19937_64 random(6);
+  Batch batch;
+  for (int i = 0; i < kBatch; ++i) add_row(batch, random_case(151936, i * 7, random));
+  DeviceBatch device(batch);
+  const std::vector<cuda::SampleRowResult> direct = device.run();
+  cudaStream_t stream;
+  cudaGraph_t graph;
+  cudaGraphExec_t replay;
+  require(cudaStreamCreate(&stream), "cudaStreamCreate");
+  require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
+  device.launch(stream);
+  require(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
+  require(cudaGraphInstantiate(&replay, graph, 0), "cudaGraphInstantiate");
+  int wrong = 0;
+  std::vector<cuda::SampleRowParams> other = batch.rows;
+  for (cuda::SampleRowParams& row : other) row.position += 1;
+  for (int turn = 0; turn < 4; ++turn) {
+    device.set_rows(turn % 2 == 0 ? other : batch.rows);  // what varies lies in device memory
+    require(cudaGraphLaunch(replay, stream), "cudaGraphLaunch");
+    require(cudaStreamSynchronize(stream), "replay");
+    const std::vector<cuda::SampleRowResult> results = device.results();
+    for (size_t i = 0; turn % 2 == 1 && i < results.size(); ++i) wrong += !same_bits(results[i], direct[i]);
+  }
+  check(wrong == 0, "graph replay", text("%d of %d rows differ from the direct launch", wrong, 2 * kBatch));
+  require(cudaGraphExecDestroy(replay), "cudaGraphExecDestroy");
+  require(cudaGraphDestroy(graph), "cudaGraphDestroy");
+  require(cudaStreamDestroy(stream), "cudaStreamDestroy");
+}
+
+void check_other_seed() {
+  std::mt19937_64 random(7);
+  Case c = random_case(32000, 0, random);
+  for (size_t i = 0; i < c.logits.size(); ++i) c.logits[i] = static_cast<float>(i % 11) * 0.01f;
+  c.params.temperature = 1;
+  int same = 0, wrong = 0;
+  for (int i = 0; i < 32; ++i) {
+    Case other = c;
+    c.position = other.position = i;
+    other.params.seed = c.params.seed + 1;
+    Batch batch;
+    add_row(batch, c);
+    add_row(batch, other);
+    const std::vector<cuda::SampleRowResult> results = DeviceBatch(batch).run();
+    same += results[0].token == results[1].token;
+    wrong += plain_draw(c, 0) == results[1].token;
+  }
+  check(same <= 1 && wrong <= 1, "another seed", text("%d of 32 tokens are the same", same));
+}
+
+struct PhiloxArgs {
+  uint32_t counter[4], key[2];
+  uint32_t* out;
+};
+__global__ void philox_kernel(const __grid_constant__ PhiloxArgs args) {
+  const cuda::PhiloxWords words = cuda::philox4x32(
+      {{args.counter[0], args.counter[1], args.counter[2], args.counter[3]}}, args.key[0], args.key[1]);
+  for (int i = 0; i < 4; ++i) args.out[i] = words.w[i];
+}
+
+// The known answers published with the generator: all zeros, all ones, the digits of pi.
+void check_philox() {
+  const uint32_t ones = 0xffffffff;
+  const PhiloxArgs inputs[] = {{{0, 0, 0, 0}, {0, 0}, nullptr},
+                               {{ones, ones, ones, ones}, {ones, ones}, nullptr},
+                               {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}, nullptr}};
+  const uint32_t want[3][4] = {{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8},
+                               {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd},
+                               {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}};
+  for (int i = 0; i < 3; ++i) {
+    DeviceArray<uint32_t> out(4);
+    PhiloxArgs args = inputs[i];
+    args.out = out.data();
+    void* arguments[] = {&args};
+    require(cudaLaunchKernel(reinterpret_cast<const void*>(&philox_kernel), dim3(1), dim3(1), arguments, 0, nullptr),
+            "philox_kernel");
+    require(cudaDeviceSynchronize(), "philox_kernel");
+    const std::vector<uint32_t> got = out.get();
+    check(std::equal(got.begin(), got.end(), want[i]), "philox",
+          text("%08x %08x %08x %08x", got[0], got[1], got[2], got[3]));
+  }
+}
+
+// ---- speed
+
+double microseconds(DeviceBatch& device, int n_launches) {
+  cudaEvent_t begin, end;
+  require(cudaEventCreate(&begin), "cudaEventCreate");
+  require(cudaEventCreate(&end), "cudaEventCreate");
+  for (int i = 0; i < 5; ++i) device.launch(nullptr);
+  require(cudaEventRecord(begin, nullptr), "cudaEventRecord");
+  for (int i = 0; i < n_launches; ++i) device.launch(nullptr);
+  require(cudaEventRecord(end, nullptr), "cudaEventRecord");
+  require(cudaEventSynchronize(end), "cudaEventSynchronize");
+  float milliseconds = 0;
+  require(cudaEventElapsedTime(&milliseconds, begin, end), "cudaEventElapsedTime");
+  require(cudaEventDestroy(begin), "cudaEventDestroy");
+  require(cudaEventDestroy(end), "cudaEventDestroy");
+  return milliseconds * 1000.0 / n_launches;
+}
+
+void print_speed() {
+  struct Setting {
+    const char* name;
+    float temperature, top_p;
+    int32_t top_k, n_logprobs;
+    float repetition;
+  };
+  const Setting settings[] = {{"greedy", 0, 1, 0, 0, 1},
+                              {"greedy, 5 logprobs", 0, 1, 0, 5, 1},
+                              {"greedy, penalty", 0, 1, 0, 0, 1.1f},
+                              {"T 0.8", 0.8f, 1, 0, 0, 1},
+                              {"T 0.8 k 40 p 0.95", 0.8f, 0.95f, 40, 0, 1},
+                              {"T 0.8 p 0.95", 0.8f, 0.95f, 0, 0, 1}};
+  std::printf("us per launch, 151936 tokens\n%-22s %9s %9s %9s\n", "", "1 row", "8 rows", "32 rows");
+  for (const Setting& s : settings) {
+    std::printf("%-22s", s.name);
+    for (const int n_rows : {1, 8, 32}) {
+      std::mt19937_64 random(8);
+      std::normal_distribution<float> normal(0, 3);
+      Batch batch;
+      for (int row = 0; row < n_rows; ++row) {
+        Case c;
+        c.logits.resize(151936);
+        for (float& l : c.logits) l = normal(random);
+        c.params.temperature = s.temperature;
+        c.params.top_p = s.top_p;
+        c.params.top_k = s.top_k;
+        c.params.n_logprobs = s.n_logprobs;
+        c.params.repetition_penalty = s.repetition;
+        for (int i = 0; i < 64; ++i) c.history.push_back(i * 100);
+        add_row(batch, c);
+      }
+      DeviceBatch device(batch);
+      std::printf(" %9.2f", microseconds(device, 100));
+    }
+    std::printf("\n");
+  }
+}
+
+}  // namespace
+}  // namespace inlay
+
+int main(int argc, char** argv) {
+  const int n_cases = argc > 1 ? std::atoi(argv[1]) : 4000;
+  const uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
+  inlay::check_philox();
+  inlay::check_errors();
+  inlay::check_padding();
+  inlay::check_other_seed();
+  inlay::check_cuts();
+  inlay::check_random(n_cases, seed);
+  inlay::check_replay();
+  if (argc <= 3) inlay::print_speed();
+  std::printf("%s: %d failures\n", inlay::g_failures == 0 ? "ok" : "FAIL", inlay::g_failures);
+  return inlay::g_failures == 0 ? 0 : 1;
+}
