@@ -69,14 +69,14 @@ class Session {
 
  private:
   friend class Engine;
-  Session(std::shared_ptr<Engine> engine, const SessionOptions& options, int32_t slot);
+  Session(std::shared_ptr<Engine> engine, const SessionOptions& options);
 
   void publish();           // makes the figures of info() visible to other threads
   Status check_room(size_t n_new_tokens) const;
   void after_rewrite();     // the sequence was changed by the caller: drawing starts anew
 
   const std::shared_ptr<Engine> engine_;
-  const int32_t slot_;      // logit slot
+  int32_t slot_ = -1;       // logit slot, given by create_session
   SessionOptions options_;
   std::vector<int32_t> tokens_;   // capacity n_context
   std::vector<int32_t> blocks_;   // KV blocks, covering n_computed_ and what the step at hand adds

@@ -112,7 +112,8 @@ EngineStats Engine::stats() const {
 Result<std::shared_ptr<Session>> Engine::create_session(const SessionOptions& options) {
   INLAY_TRY(validate(options.sampler, spec().n_vocab));
   if (options.max_tokens < 0) return error(Code::invalid_argument, "max_tokens is %d, expected 0 or more", options.max_tokens);
-  int32_t slot = -1;
+  // Made before it has a slot, so that running out of memory here loses none.
+  const std::shared_ptr<Session> session(new Session(shared_from_this(), options));
   {
     const std::lock_guard lock(mutex_);
     if (free_slots_.empty()) {
@@ -121,16 +122,16 @@ Result<std::shared_ptr<Session>> Engine::create_session(const SessionOptions& op
       full.available = static_cast<uint64_t>(info_.max_sessions);
       return full;
     }
-    slot = free_slots_.back();
+    session->slot_ = free_slots_.back();
     free_slots_.pop_back();
   }
-  return std::shared_ptr<Session>(new Session(shared_from_this(), options, slot));
+  return session;
 }
 
 void Engine::return_slot(Session& session) {
   const std::lock_guard lock(mutex_);
   release_blocks(session, 0);
-  free_slots_.push_back(session.slot_);
+  if (session.slot_ >= 0) free_slots_.push_back(session.slot_);
 }
 
 }  // namespace inlay

@@ -81,6 +81,9 @@ Result<MemoryNeeds> needs_of(const Plan& plan, const Placement& p) {
 
 Result<Placement> place_on(DeviceKind device, const Plan& plan, const EngineOptions& o) {
   const ModelSpec& spec = plan.spec;
+  if (device != DeviceKind::cuda && o.device_index != 0) {
+    return error(Code::invalid_argument, "device_index is %d, expected 0: there is one processor", o.device_index);
+  }
   Placement p;
   p.device = device;
   p.device_index = o.device_index;

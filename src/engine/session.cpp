@@ -4,8 +4,8 @@
 
 namespace inlay {
 
-Session::Session(std::shared_ptr<Engine> engine, const SessionOptions& options, int32_t slot)
-    : engine_(std::move(engine)), slot_(slot), options_(options) {
+Session::Session(std::shared_ptr<Engine> engine, const SessionOptions& options)
+    : engine_(std::move(engine)), options_(options) {
   const auto n_context = static_cast<size_t>(engine_->info_.n_context);
   tokens_.reserve(n_context);
   blocks_.reserve(n_context / kKvBlockTokens + 1);

@@ -282,9 +282,9 @@ void check_product(DType type, int64_t n_rows, int64_t n_cols, std::mt19937& rng
     std::snprintf(line, sizeof(line), "silu_mul %s: error %.2e", name(w).c_str(), silu);
     report(silu < 1e-5, line);
   }
-  // Negative control: damaged weights (the factors of the first row's blocks, or 16 values) must show.
+  // Negative control: damaged weights (the factors of all blocks, or 16 values) must show.
   auto damaged = bytes;
-  const auto n_damaged = is_quantized(type) ? static_cast<size_t>(n_cols) / traits(type).block_elements : size_t{16};
+  const auto n_damaged = is_quantized(type) ? static_cast<size_t>(n_rows * n_cols) / traits(type).block_elements : size_t{16};
   for (size_t i = 0; i < n_damaged; ++i) {
     const size_t size = traits(type).block_bytes;
     damaged[i * size + (is_quantized(type) ? factors_of(type).first + 1 : size - 1)] ^= 0x84;
@@ -359,6 +359,10 @@ void speed_table() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (int n = 0; cudaGetDeviceCount(&n) != cudaSuccess || n == 0) {
+    std::puts("skipped: no CUDA device");
+    return 77;
+  }
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   if (argc < 2 || std::string(argv[1]) != "speed") {
     for (int t = 0; t < static_cast<int>(DType::count); ++t) {

@@ -625,6 +625,10 @@ void print_speed() {
 }  // namespace inlay
 
 int main(int argc, char** argv) {
+  if (int n = 0; cudaGetDeviceCount(&n) != cudaSuccess || n == 0) {
+    std::puts("skipped: no CUDA device");
+    return 77;
+  }
   const int n_cases = argc > 1 ? std::atoi(argv[1]) : 4000;
   const uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
   inlay::check_philox();

@@ -5,7 +5,7 @@
 // Layout: block b of a pool is (n_kv_heads, 32, d_head) halves, so a tile of 32 keys of one head is one contiguous
 // piece of the cache and costs one look into the block table. q and out are f32.
 //
-// Tiling: a CTA of 4 warps per (split of the keys, KV head, row); the query heads of a group (in passes of up to 8)
+// Tiling: a CTA of 4 warps per (split of the keys, KV head, row); the query heads of a group (in passes of up to 4)
 // share every load of K and V. Warp w of a CTA takes the tiles w, w + 4, ... of the split, each with its own running
 // maximum; warps merge through shared memory. A row of one split writes its result; else each split leaves a record in
 // scratch and takes a ticket, and the CTA with the last ticket merges the records in order of the splits and sets the
@@ -167,9 +167,7 @@ template <int kLanes>
 Kernel kernel_of_heads(int32_t heads) {
   if (heads <= 1) return attention_kernel<kLanes, 1>;
   if (heads <= 2) return attention_kernel<kLanes, 2>;
-  if (heads <= 4) return attention_kernel<kLanes, 4>;
-  if (heads <= 6) return attention_kernel<kLanes, 6>;
-  return attention_kernel<kLanes, 8>;
+  return attention_kernel<kLanes, 4>;
 }
 
 Kernel kernel_of(int32_t d_head, int32_t heads) {

@@ -14,7 +14,7 @@ inline constexpr int32_t kTileKeys = 32;
 inline constexpr int32_t kAttentionWarps = 4;
 inline constexpr int32_t kMaxSplits = 64;
 inline constexpr int32_t kRowsPerLaunch = 64;  // bounds the scratch; more rows are more launches
-inline constexpr int32_t kMaxPassHeads = 8;    // query heads that fit the registers of a warp
+inline constexpr int32_t kMaxPassHeads = 4;    // query heads of a CTA: 8 need too many registers, 2 read too much twice
 
 // Few KV heads leave few CTAs to a split, so they get more splits.
 __host__ __device__ inline int32_t split_limit(int32_t n_kv_heads) {

@@ -1,4 +1,4 @@
-// One warp's attention over tiles of 32 keys for up to 8 query heads that share a KV head.
+// One warp's attention over tiles of 32 keys for up to 4 query heads that share a KV head.
 //
 //   score = (q . k) * scale,  weight = exp(score - max),  acc = sum(weight * v)      (online: max grows from tile to
 //   tile)
