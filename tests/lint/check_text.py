@@ -7,6 +7,7 @@ Usage: check_text.py [ROOT]
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -30,10 +31,11 @@ HOSTILE_ALLOWED = {"src/base/mimalloc/operator_new.cpp"}  # operator new must th
 
 def project_files(root):
     """What git tracks or would track; without git, everything outside hidden and build folders."""
-    listed = subprocess.run(["git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-                            capture_output=True, check=False)
-    if listed.returncode == 0:
-        return sorted(pathlib.Path(os.fsdecode(name)) for name in set(listed.stdout.split(b"\0")) if name)
+    if shutil.which("git"):
+        listed = subprocess.run(["git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                                capture_output=True, check=False)
+        if listed.returncode == 0:
+            return sorted(pathlib.Path(os.fsdecode(name)) for name in set(listed.stdout.split(b"\0")) if name)
     return sorted(p.relative_to(root) for p in root.rglob("*")
                   if not any(part.startswith(".") or part == "build" for part in p.relative_to(root).parts[:-1]))
 
