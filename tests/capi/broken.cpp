@@ -35,9 +35,11 @@ TEST(Guard, DetailsArriveWhole) {
   EXPECT_EQ(err.message_len, 7u);
 }
 
-TEST(Guard, BrokenEngineCanOnlyBeFreed) {
-  if (no_fixtures()) GTEST_SKIP() << "no fixtures";
-  const EnginePtr engine = load(on(INLAY_DEVICE_REFERENCE)), other = load(on(INLAY_DEVICE_REFERENCE));
+class Broken : public OnEachDevice {};
+INLAY_ON_EACH_DEVICE(Broken);
+
+TEST_P(Broken, EngineCanOnlyBeFreed) {
+  const EnginePtr engine = load(params()), other = load(params());
   const SessionPtr session = new_session(engine), stranger = new_session(other);
   prefill(session, kPlain);
   prefill(stranger, kPlain);

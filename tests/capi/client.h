@@ -154,20 +154,38 @@ inline const Tokens kChat = {318, 115, 121, 272, 101, 109, 10,  89,  285, 259, 2
                              152, 128, 319, 10,  318, 97,  115, 115, 265, 116, 97,  110, 116, 10};
 inline const Tokens kChatReply = {182, 292, 185, 190, 9, 9, 219, 82, 82, 82, 82, 82, 82, 82, 82, 82, 82, 82, 82, 82};
 
-// Runs each test on the interpreter and on the processor's kernels.
+inline bool has_device(inlay_device_kind kind) {
+  if (kind == INLAY_DEVICE_REFERENCE) return true;
+  for (int32_t i = 0; i < inlay_device_count(); ++i) {
+    inlay_device_info info = sized<inlay_device_info>();
+    if (inlay_device_get(i, &info, nullptr) == INLAY_OK && info.kind == kind) return true;
+  }
+  return false;
+}
+
+// Runs each test on the interpreter, on the processor's kernels, and on the GPU if there is one.
 class OnEachDevice : public testing::TestWithParam<inlay_device_kind> {
  protected:
   void SetUp() override {
     if (no_fixtures()) GTEST_SKIP() << "no fixtures";
+    if (!has_device(GetParam())) GTEST_SKIP() << "no CUDA device";
   }
   inlay_load_params params() const { return on(GetParam()); }
 };
 
 inline std::string device_name(const testing::TestParamInfo<inlay_device_kind>& device) {
-  return device.param == INLAY_DEVICE_REFERENCE ? "reference" : "cpu";
+  switch (device.param) {
+    case INLAY_DEVICE_CUDA:
+      return "cuda";
+    case INLAY_DEVICE_REFERENCE:
+      return "reference";
+    default:
+      return "cpu";
+  }
 }
 
-#define INLAY_ON_EACH_DEVICE(suite) \
-  INSTANTIATE_TEST_SUITE_P(Devices, suite, testing::Values(INLAY_DEVICE_REFERENCE, INLAY_DEVICE_CPU), device_name)
+#define INLAY_ON_EACH_DEVICE(suite)        \
+  INSTANTIATE_TEST_SUITE_P(Devices, suite, \
+                           testing::Values(INLAY_DEVICE_REFERENCE, INLAY_DEVICE_CPU, INLAY_DEVICE_CUDA), device_name)
 
 }  // namespace inlay::test

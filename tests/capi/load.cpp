@@ -244,15 +244,16 @@ TEST_P(Load, ErrorsNameTheParameter) {
     void (*set)(inlay_load_params&);
     inlay_status want;
   };
+  const inlay_status no_such_index = GetParam() == INLAY_DEVICE_CUDA ? INLAY_NO_DEVICE : INLAY_INVALID_ARGUMENT;
   const Case cases[] = {
       {"n_context", [](inlay_load_params& p) { p.n_context = 5000; }, INLAY_INVALID_ARGUMENT},
       {"max_sessions", [](inlay_load_params& p) { p.max_sessions = 1 << 20; }, INLAY_INVALID_ARGUMENT},
       {"n_threads", [](inlay_load_params& p) { p.n_threads = 1 << 20; }, INLAY_INVALID_ARGUMENT},
       {"prefill_chunk", [](inlay_load_params& p) { p.prefill_chunk = 1 << 20; }, INLAY_INVALID_ARGUMENT},
-      {"device_index", [](inlay_load_params& p) { p.device_index = 1; }, INLAY_INVALID_ARGUMENT},
+      {"index", [](inlay_load_params& p) { p.device_index = 99; }, no_such_index},
       {"kv_budget_bytes", [](inlay_load_params& p) { p.kv_budget_bytes = 1; }, INLAY_INVALID_ARGUMENT},
       {"KV cache",
-       [](inlay_load_params& p) { p.kv_dtype = p.device == INLAY_DEVICE_CPU ? INLAY_KV_F32 : INLAY_KV_F16; },
+       [](inlay_load_params& p) { p.kv_dtype = p.device == INLAY_DEVICE_REFERENCE ? INLAY_KV_F16 : INLAY_KV_F32; },
        INLAY_UNSUPPORTED}};
   for (const Case& c : cases) {
     inlay_load_params p = params();

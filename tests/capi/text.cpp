@@ -6,11 +6,12 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-class Text : public testing::Test {
+class Text : public OnEachDevice {
  protected:
   void SetUp() override {
-    if (no_fixtures()) GTEST_SKIP() << "no fixtures";
-    engine = load(on(INLAY_DEVICE_REFERENCE));
+    OnEachDevice::SetUp();
+    if (IsSkipped()) return;
+    engine = load(params());
     session = new_session(engine);
     prefill(session, kPlain);
   }
@@ -33,6 +34,7 @@ class Text : public testing::Test {
   EnginePtr engine;
   SessionPtr session;
 };
+INLAY_ON_EACH_DEVICE(Text);
 
 Tokens tokenize(const EnginePtr& engine, std::string_view text, inlay_tokenize_flags flags) {
   Tokens tokens(text.size() + 2);
@@ -54,7 +56,7 @@ std::string detokenize(const EnginePtr& engine, const Tokens& tokens, inlay_deto
   return out.substr(0, needed);
 }
 
-TEST_F(Text, TokensBothWays) {
+TEST_P(Text, TokensBothWays) {
   EXPECT_EQ(tokenize(engine, "the quick brown", 0), kPlain);
   EXPECT_EQ(detokenize(engine, kPlain), "the quick brown");
   const std::string chat =
@@ -68,8 +70,8 @@ TEST_F(Text, TokensBothWays) {
   EXPECT_EQ(detokenize(engine, plain), chat);
 }
 
-TEST_F(Text, BosAsTheModelAsks) {
-  const EnginePtr spm = load(on(INLAY_DEVICE_REFERENCE), "chat-spm-llama-f32");
+TEST_P(Text, BosAsTheModelAsks) {
+  const EnginePtr spm = load(params(), "chat-spm-llama-f32");
   inlay_engine_info info = sized<inlay_engine_info>();
   ASSERT_EQ(inlay_engine_get_info(spm.get(), &info, nullptr), INLAY_OK);
   EXPECT_EQ(info.flags, INLAY_ENGINE_HAS_TOKENIZER | INLAY_ENGINE_ADDS_BOS);
@@ -78,7 +80,7 @@ TEST_F(Text, BosAsTheModelAsks) {
   EXPECT_EQ(tokenize(spm, "the quick brown", INLAY_TOKENIZE_NO_BOS_EOS), Tokens(with.begin() + 1, with.end()));
 }
 
-TEST_F(Text, TokenInfo) {
+TEST_P(Text, TokenInfo) {
   inlay_token_info info = sized<inlay_token_info>();
   ASSERT_EQ(inlay_token_get_info(engine.get(), kEnd, &info, nullptr), INLAY_OK);
   EXPECT_EQ(info.kind, INLAY_TOKEN_CONTROL);
@@ -91,14 +93,14 @@ TEST_F(Text, TokenInfo) {
   EXPECT_EQ(info.piece[0], 0xc3);
 }
 
-TEST_F(Text, LeavesInWholeCharacters) { EXPECT_EQ(force_text(session, "aé😀"), (Texts{"a", "", "é", "", "", "", "😀"})); }
+TEST_P(Text, LeavesInWholeCharacters) { EXPECT_EQ(force_text(session, "aé😀"), (Texts{"a", "", "é", "", "", "", "😀"})); }
 
-TEST_F(Text, NeverValidBytesBecomeReplacements) {
+TEST_P(Text, NeverValidBytesBecomeReplacements) {
   EXPECT_EQ(force_text(session, "a\xff"), (Texts{"a", "\xEF\xBF\xBD"}));
   EXPECT_EQ(force_text(session, "\xc3z"), (Texts{"", "\xEF\xBF\xBDz"}));
 }
 
-TEST_F(Text, EndFlushesHalfCharacters) {
+TEST_P(Text, EndFlushesHalfCharacters) {
   inlay_session_params two = sized<inlay_session_params>();
   two.max_tokens = 2;
   session = new_session(engine, &two);
@@ -106,7 +108,7 @@ TEST_F(Text, EndFlushesHalfCharacters) {
   EXPECT_EQ(force_text(session, "a\xc3"), (Texts{"a", "\xEF\xBF\xBD"}));
 }
 
-TEST_F(Text, StopStringIsHeldBackAndCutOff) {
+TEST_P(Text, StopStringIsHeldBackAndCutOff) {
   set_stops(session, {"END", "xyz"});
   EXPECT_EQ(force_text(session, "abEN"), (Texts{"a", "b", "", ""}));
   EXPECT_EQ(info_of(session).finish_reason, INLAY_FINISH_NONE);
@@ -117,19 +119,19 @@ TEST_F(Text, StopStringIsHeldBackAndCutOff) {
   step(session, INLAY_INVALID_STATE);
 }
 
-TEST_F(Text, WhatWasNoStopStringLeaves) {
+TEST_P(Text, WhatWasNoStopStringLeaves) {
   set_stops(session, {"END"});
   EXPECT_EQ(force_text(session, "EEN."), (Texts{"", "E", "", "EN."}));
 }
 
-TEST_F(Text, StopStringInsideOfAToken) {
+TEST_P(Text, StopStringInsideOfAToken) {
   set_stops(session, {"he"});
   const inlay_event event = force(session, 257);  // "the"
   EXPECT_EQ(text_of(event), "t");
   EXPECT_EQ(event.finish_reason, INLAY_FINISH_STOP_STRING);
 }
 
-TEST_F(Text, HeldTextLeavesAtTheEnd) {
+TEST_P(Text, HeldTextLeavesAtTheEnd) {
   set_stops(session, {"END"});
   force_text(session, "aEN");
   const inlay_event last = force(session, kEnd);
@@ -137,8 +139,8 @@ TEST_F(Text, HeldTextLeavesAtTheEnd) {
   EXPECT_EQ(text_of(last), "EN");
 }
 
-TEST_F(Text, HeldTextLeavesWhenTheContextIsFull) {
-  inlay_load_params small = on(INLAY_DEVICE_REFERENCE);
+TEST_P(Text, HeldTextLeavesWhenTheContextIsFull) {
+  inlay_load_params small = params();
   small.n_context = static_cast<int32_t>(kPlain.size()) + 3;
   session = new_session(load(small));
   prefill(session, kPlain);
@@ -147,14 +149,14 @@ TEST_F(Text, HeldTextLeavesWhenTheContextIsFull) {
   step(session, INLAY_CONTEXT_FULL);
 }
 
-TEST_F(Text, HeldTextLeavesAtACancel) {
+TEST_P(Text, HeldTextLeavesAtACancel) {
   set_stops(session, {"END"});
   force_text(session, "aEN");
   inlay_session_cancel(session.get());
   EXPECT_EQ(text_of(step(session)), "EN");
 }
 
-TEST_F(Text, WhatDoesNotFitIsTaken) {
+TEST_P(Text, WhatDoesNotFitIsTaken) {
   const std::string held(200, 'a');
   const inlay_event event = release(held);
   EXPECT_EQ(text_of(event), std::string(INLAY_EVENT_TEXT_BYTES, 'a'));
@@ -166,14 +168,14 @@ TEST_F(Text, WhatDoesNotFitIsTaken) {
   EXPECT_EQ(take(1000), "");
 }
 
-TEST_F(Text, WhatIsNotTakenComesFirst) {
+TEST_P(Text, WhatIsNotTakenComesFirst) {
   const inlay_event event = release(std::string(300, 'a'));
   ASSERT_EQ(event.text_pending, 301u - INLAY_EVENT_TEXT_BYTES);
   EXPECT_EQ(text_of(force(session, 'b')), std::string(INLAY_EVENT_TEXT_BYTES, 'a'));
   EXPECT_EQ(take(1000), std::string(300 - 2 * INLAY_EVENT_TEXT_BYTES, 'a') + ".b");
 }
 
-TEST_F(Text, CharactersAreNotCutByBuffers) {
+TEST_P(Text, CharactersAreNotCutByBuffers) {
   std::string held(INLAY_EVENT_TEXT_BYTES - 1, 'a');
   held += "é😀";
   const inlay_event event = release(held);
@@ -184,7 +186,7 @@ TEST_F(Text, CharactersAreNotCutByBuffers) {
   EXPECT_EQ(take(4), ".");
 }
 
-TEST_F(Text, PrefillDropsTheRest) {
+TEST_P(Text, PrefillDropsTheRest) {
   release(std::string(200, 'a'));
   EXPECT_GT(info_of(session).text_pending, 0u);
   prefill(session, {65});
@@ -192,7 +194,7 @@ TEST_F(Text, PrefillDropsTheRest) {
   EXPECT_EQ(take(10), "");
 }
 
-TEST_F(Text, EventsTellWhatTheModelSays) {
+TEST_P(Text, EventsTellWhatTheModelSays) {
   std::string text;
   for (size_t i = 0; i < kPlainReply.size(); ++i) text += text_of(step(session));
   EXPECT_EQ(text,

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "tests/golden/loaded_model.h"
+#include "tests/support/compare.h"
 
 namespace inlay::golden {
 namespace {
@@ -60,15 +61,6 @@ Expected read_expected(const std::string& path) {
   return e;
 }
 
-double nmse(std::span<const float> got, std::span<const float> expected) {
-  double error_sum = 0, square_sum = 0;
-  for (size_t i = 0; i < expected.size(); ++i) {
-    error_sum += (double{got[i]} - expected[i]) * (double{got[i]} - expected[i]);
-    square_sum += double{expected[i]} * expected[i];
-  }
-  return error_sum / square_sum;
-}
-
 BackendConfig config_for(size_t n_tokens) {
   const auto n = static_cast<int32_t>(n_tokens);
   return {.n_kv_blocks = n / kKvBlockTokens + 1, .max_step_tokens = n, .max_sequences = 1, .n_logit_slots = n, .n_context = n, .n_threads = 3};
@@ -86,7 +78,7 @@ TEST_P(FixtureModel, LogitsAreThoseOfTheExactEvaluation) {
   ASSERT_TRUE(backend.ok()) << backend.status().message;
   const auto logits = logits_of(**backend, expected.tokens);
   ASSERT_TRUE(logits.ok()) << logits.status().message;
-  const double got = nmse(*logits, expected.logits);
+  const double got = test::nmse(*logits, expected.logits);
   std::printf("%-24s %-12s NMSE %.2e (limit %.0e)\n", model.name, target.name, got, model.max_nmse);
   EXPECT_LT(got, model.max_nmse);
 
@@ -94,7 +86,7 @@ TEST_P(FixtureModel, LogitsAreThoseOfTheExactEvaluation) {
   std::vector<int32_t> shifted(expected.tokens.rbegin(), expected.tokens.rend());
   const auto other = logits_of(**backend, shifted);
   ASSERT_TRUE(other.ok());
-  EXPECT_GT(nmse(*other, expected.logits), 10 * model.max_nmse);
+  EXPECT_GT(test::nmse(*other, expected.logits), 10 * model.max_nmse);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, FixtureModel, testing::Combine(testing::ValuesIn(kCases), testing::ValuesIn(all_targets())),

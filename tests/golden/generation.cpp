@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/engine/engine.h"
-#include "tests/golden/devices.h"
+#include "tests/support/devices.h"
 
 namespace inlay {
 namespace {
@@ -18,7 +18,7 @@ std::string models_folder() { return std::string(INLAY_FIXTURES_DIR) + "/models/
 class Generation : public testing::TestWithParam<DeviceKind> {
  protected:
   void SetUp() override {
-    if (GetParam() == DeviceKind::cuda && !golden::can_run(golden::Runs::cuda)) GTEST_SKIP() << "no CUDA device";
+    INLAY_SKIP_WITHOUT(GetParam());
     if (!std::filesystem::exists(models_folder() + "index.json")) GTEST_SKIP() << "INLAY_FIXTURES is not set";
     index_ = json::parse(std::ifstream(models_folder() + "index.json"));
   }
@@ -54,8 +54,7 @@ TEST_P(Generation, GreedyTokensAreThoseOfTheReference) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, Generation, testing::ValuesIn(golden::all_devices()),
-                         [](const auto& test_case) { return golden::device_name(test_case.param); });
+INSTANTIATE_TEST_SUITE_P(Devices, Generation, testing::Values(DeviceKind::reference, DeviceKind::cpu, DeviceKind::cuda), test::device_of);
 
 }  // namespace
 }  // namespace inlay

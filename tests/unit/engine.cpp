@@ -8,17 +8,19 @@
 #include <thread>
 
 #include "tests/support/allocation_counter.h"
+#include "tests/support/devices.h"
 
 namespace inlay {
 namespace {
 
 std::string model_path(const char* name) { return std::string(INLAY_FIXTURES_DIR) + "/models/" + name + ".gguf"; }
 
-class EngineTest : public testing::Test {
+class EngineTest : public testing::TestWithParam<DeviceKind> {
  protected:
   void SetUp() override {
     if (!std::filesystem::exists(model_path("chat-bpe-qwen3-f32"))) GTEST_SKIP() << "INLAY_FIXTURES is not set";
-    open({.device = DeviceKind::cpu, .n_context = 128, .max_sessions = 4, .n_threads = 2, .prefill_chunk = 32});
+    INLAY_SKIP_WITHOUT(GetParam());
+    open({.device = GetParam(), .n_context = 128, .max_sessions = 4, .n_threads = 2, .prefill_chunk = 32});
   }
 
   void open(const EngineOptions& options) {
@@ -60,8 +62,9 @@ class EngineTest : public testing::Test {
 
   std::shared_ptr<Engine> engine_;
 };
+INLAY_ON_CPU_AND_CUDA(EngineTest);
 
-TEST_F(EngineTest, ForkSharesBlocksUntilOneSideWrites) {
+TEST_P(EngineTest, ForkSharesBlocksUntilOneSideWrites) {
   const auto parent = session();
   ASSERT_TRUE(prefill(*parent, prompt(40)).ok());
   const int32_t used = engine_->stats().n_kv_blocks_used;
@@ -77,14 +80,13 @@ TEST_F(EngineTest, ForkSharesBlocksUntilOneSideWrites) {
   const auto fresh_parent = session(), fresh_child = session();
   ASSERT_TRUE(prefill(*fresh_parent, prompt(40)).ok());
   EXPECT_EQ(draw(*fresh_parent, 20), parent_draws);
-  std::vector<int32_t> longer = prompt(40);
-  longer.insert(longer.end(), {5, 6, 7});
-  ASSERT_TRUE(prefill(*fresh_child, longer).ok());
+  ASSERT_TRUE(prefill(*fresh_child, prompt(40)).ok());
+  ASSERT_TRUE(prefill(*fresh_child, {5, 6, 7}).ok());
   EXPECT_EQ(draw(*fresh_child, 20), child_draws);
   EXPECT_NE(parent_draws, child_draws) << "negative control: the continuations differ";
 }
 
-TEST_F(EngineTest, ForkOfADrawnSequenceContinuesAlike) {
+TEST_P(EngineTest, ForkOfADrawnSequenceContinuesAlike) {
   const auto parent = session();
   ASSERT_TRUE(prefill(*parent, prompt(33)).ok());
   draw(*parent, 5);
@@ -93,7 +95,7 @@ TEST_F(EngineTest, ForkOfADrawnSequenceContinuesAlike) {
   EXPECT_EQ(draw(*parent, 30), draw(**child, 30));
 }
 
-TEST_F(EngineTest, ForkHasTheLogitsOfItsParent) {
+TEST_P(EngineTest, ForkHasTheLogitsOfItsParent) {
   const auto n_vocab = static_cast<size_t>(engine_->spec().n_vocab);
   std::vector<float> of_parent(n_vocab), of_child(n_vocab), before(n_vocab);
   const auto parent = session();
@@ -114,7 +116,7 @@ TEST_F(EngineTest, ForkHasTheLogitsOfItsParent) {
   }
 }
 
-TEST_F(EngineTest, TruncatedSequenceGoesOnAsIfItHadNeverBeenLonger) {
+TEST_P(EngineTest, TruncatedSequenceGoesOnAsIfItHadNeverBeenLonger) {
   const auto s = session();
   ASSERT_TRUE(prefill(*s, prompt(70)).ok());
   draw(*s, 10);
@@ -129,7 +131,7 @@ TEST_F(EngineTest, TruncatedSequenceGoesOnAsIfItHadNeverBeenLonger) {
   EXPECT_EQ(s->info().n_kv_blocks, 0);
 }
 
-TEST_F(EngineTest, FullContextLeavesTheSequenceUnchanged) {
+TEST_P(EngineTest, FullContextLeavesTheSequenceUnchanged) {
   const auto s = session();
   EXPECT_EQ(prefill(*s, prompt(129)).code, Code::context_full);
   EXPECT_EQ(s->info().n_tokens, 0);
@@ -144,9 +146,9 @@ TEST_F(EngineTest, FullContextLeavesTheSequenceUnchanged) {
   EXPECT_TRUE(step(*s).status.ok());
 }
 
-TEST_F(EngineTest, FullPoolStopsOneSessionAndNotTheOthers) {
+TEST_P(EngineTest, FullPoolStopsOneSessionAndNotTheOthers) {
   const uint64_t block = 2u * 2 * static_cast<uint64_t>(engine_->spec().d_kv()) * kKvBlockTokens * static_cast<uint64_t>(engine_->spec().n_layers);
-  open({.device = DeviceKind::cpu, .n_context = 128, .max_sessions = 4, .kv_budget_bytes = 4 * block, .n_threads = 2});
+  open({.device = GetParam(), .n_context = 128, .max_sessions = 4, .kv_budget_bytes = 4 * block, .n_threads = 2});
   const auto a = session(), b = session();
   ASSERT_TRUE(prefill(*a, prompt(64)).ok());
   ASSERT_TRUE(prefill(*b, prompt(60)).ok());
@@ -170,7 +172,7 @@ TEST_F(EngineTest, FullPoolStopsOneSessionAndNotTheOthers) {
   EXPECT_EQ(std::vector<int32_t>(fresh_draws.begin() + 1, fresh_draws.end()), a_draws);
 }
 
-TEST_F(EngineTest, FreeingSessionsReturnsSlotsAndBlocks) {
+TEST_P(EngineTest, FreeingSessionsReturnsSlotsAndBlocks) {
   {
     std::vector<std::shared_ptr<Session>> all;
     for (int i = 0; i < 4; ++i) all.push_back(session());
@@ -185,7 +187,7 @@ TEST_F(EngineTest, FreeingSessionsReturnsSlotsAndBlocks) {
   EXPECT_EQ(engine_->stats().n_kv_blocks_peak, 8);
 }
 
-TEST_F(EngineTest, CancelKeepsWholeChunks) {
+TEST_P(EngineTest, CancelKeepsWholeChunks) {
   const auto s = session();
   s->cancel();
   size_t n_done = 99;
@@ -205,7 +207,7 @@ TEST_F(EngineTest, CancelKeepsWholeChunks) {
 }
 
 // A backend failure in the middle of a prompt keeps the chunks that were done, and the sequence usable.
-TEST_F(EngineTest, CancelInTheMiddleOfAPromptKeepsWhatWasRun) {
+TEST_P(EngineTest, CancelInTheMiddleOfAPromptKeepsWhatWasRun) {
   const auto s = session();
   int chunks = 0;
   engine_->backend().set_inspection({.tap = [&](const Tap& tap) {
@@ -220,7 +222,7 @@ TEST_F(EngineTest, CancelInTheMiddleOfAPromptKeepsWhatWasRun) {
   EXPECT_EQ(draw(*s, 8), draw(*fresh, 8));
 }
 
-TEST_F(EngineTest, WrongSetsOfSessionsAreRefusedAndChangeNothing) {
+TEST_P(EngineTest, WrongSetsOfSessionsAreRefusedAndChangeNothing) {
   const auto a = session(), b = session();
   ASSERT_TRUE(prefill(*a, prompt(5)).ok());
   StepEvent events[3];
@@ -232,7 +234,7 @@ TEST_F(EngineTest, WrongSetsOfSessionsAreRefusedAndChangeNothing) {
   Session* two[] = {a.get(), b.get()};
   EXPECT_EQ(engine_->decode_step(two, {events, 1}).code, Code::invalid_argument);
   EXPECT_EQ(a->info().n_tokens, 5);
-  const auto other = Engine::load(model_path("chat-bpe-qwen3-f32"), {.n_context = 64});
+  const auto other = Engine::load(model_path("chat-bpe-qwen3-f32"), {.device = GetParam(), .n_context = 64});
   ASSERT_TRUE(other.ok());
   const auto foreign = (*other)->create_session({});
   ASSERT_TRUE(foreign.ok());
@@ -242,7 +244,7 @@ TEST_F(EngineTest, WrongSetsOfSessionsAreRefusedAndChangeNothing) {
   EXPECT_TRUE(events[0].status.ok());
 }
 
-TEST_F(EngineTest, ASessionThatCannotDrawDoesNotStopTheOthers) {
+TEST_P(EngineTest, ASessionThatCannotDrawDoesNotStopTheOthers) {
   const auto a = session(), b = session();
   SamplerParams banned;
   for (int32_t t = 0; t < engine_->spec().n_vocab; ++t) banned.bias.push_back({t, -INFINITY});
@@ -260,7 +262,7 @@ TEST_F(EngineTest, ASessionThatCannotDrawDoesNotStopTheOthers) {
   EXPECT_EQ(step(*a).sample.token, events[1].sample.token) << "it goes on as if it had never failed";
 }
 
-TEST_F(EngineTest, EndsAfterMaxTokens) {
+TEST_P(EngineTest, EndsAfterMaxTokens) {
   const auto s = session({.max_tokens = 3, .ignore_end_of_generation = true});
   ASSERT_TRUE(prefill(*s, prompt(5)).ok());
   EXPECT_EQ(step(*s).finish_reason, FinishReason::none);
@@ -271,18 +273,21 @@ TEST_F(EngineTest, EndsAfterMaxTokens) {
   EXPECT_EQ(step(*s).finish_reason, FinishReason::none);
 }
 
-TEST_F(EngineTest, OptionsOutOfRangeAreNamed) {
-  const auto load = [](EngineOptions o) { return Engine::load(model_path("chat-bpe-qwen3-f32"), o).status(); };
+TEST_P(EngineTest, OptionsOutOfRangeAreNamed) {
+  const auto load = [](EngineOptions o) {
+    o.device = GetParam();
+    return Engine::load(model_path("chat-bpe-qwen3-f32"), o).status();
+  };
   EXPECT_NE(load({.n_context = -1}).message.find("n_context"), std::string::npos);
   EXPECT_NE(load({.n_context = 1 << 20}).message.find("n_context"), std::string::npos);
   EXPECT_NE(load({.max_sessions = 5000}).message.find("max_sessions"), std::string::npos);
   EXPECT_NE(load({.kv_budget_bytes = 1}).message.find("kv_budget_bytes"), std::string::npos);
-  EXPECT_EQ(load({.device = DeviceKind::cpu, .kv_dtype = KvDType::f32}).code, Code::unsupported);
+  EXPECT_EQ(load({.kv_dtype = KvDType::f32}).code, Code::unsupported);
   EXPECT_EQ(load({.progress = [](uint64_t, uint64_t) { return false; }}).code, Code::cancelled);
   EXPECT_EQ(Engine::load("/nonexistent.gguf", {}).status().code, Code::not_found);
 }
 
-TEST_F(EngineTest, SessionsOfOneEngineWorkFromManyThreads) {
+TEST_P(EngineTest, SessionsOfOneEngineWorkFromManyThreads) {
   std::vector<std::vector<int32_t>> draws(4);
   {
     std::vector<std::thread> threads;
@@ -298,7 +303,7 @@ TEST_F(EngineTest, SessionsOfOneEngineWorkFromManyThreads) {
   for (const auto& d : draws) EXPECT_EQ(d, draws[0]);
 }
 
-TEST_F(EngineTest, DecodeStepAllocatesNothingAfterWarmUp) {
+TEST_P(EngineTest, DecodeStepAllocatesNothingAfterWarmUp) {
   std::vector<std::shared_ptr<Session>> owned;
   std::vector<Session*> all;
   for (int32_t i = 0; i < 4; ++i) {

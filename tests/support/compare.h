@@ -1,0 +1,23 @@
+// How far logits are apart.
+#pragma once
+
+#include <cstring>
+#include <span>
+
+namespace inlay::test {
+
+// Mean squared error over mean square of what was expected.
+inline double nmse(std::span<const float> got, std::span<const float> expected) {
+  double error_sum = 0, square_sum = 0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    error_sum += (double{got[i]} - expected[i]) * (double{got[i]} - expected[i]);
+    square_sum += double{expected[i]} * expected[i];
+  }
+  return error_sum / square_sum;
+}
+
+inline bool same_bits(std::span<const float> a, std::span<const float> b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
+}
+
+}  // namespace inlay::test
