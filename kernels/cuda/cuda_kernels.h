@@ -187,4 +187,15 @@ struct SampleArgs {
 size_t sample_scratch_bytes(int32_t max_rows, int64_t n_vocab);
 cudaError_t launch_sample(const SampleArgs& args, cudaStream_t stream);
 
+// ---- measuring
+
+cudaError_t launch_fill_random(void* to, size_t bytes, cudaStream_t stream);
+// Reads all of a buffer of a multiple of 16 bytes. sums: read_sums_bytes, hardly ever written.
+size_t read_sums_bytes();
+cudaError_t launch_read(const void* from, size_t bytes, void* sums, cudaStream_t stream);
+// Holds the stream, so that launches behind it gather and then run without gaps.
+cudaError_t launch_delay(uint64_t nanoseconds, cudaStream_t stream);
+// cudaErrorNoKernelImageForDevice where this build has no code for the selected device.
+cudaError_t find_kernel_image();
+
 }  // namespace inlay::cuda

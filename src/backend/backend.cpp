@@ -67,19 +67,57 @@ Status validate(const StepBatch& batch, const Plan& plan, const BackendConfig& c
 }
 
 Status OpRunner::run_plan(const Plan& plan, const StepBatch& batch, std::span<Draw> draws, const Inspection& inspection) {
+  std::vector<int32_t> timed;  // stays empty without a profile
+  if (inspection.time) {
+    timed.reserve(plan.ops.size());
+    INLAY_TRY(begin_times(plan.ops.size() + 1));
+    INLAY_TRY(note_moment(0));
+  }
   for (size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i];
     if (batch.tokens.empty() && op.kind != OpKind::sample) continue;
-    INLAY_TRY(run_op(op, batch, draws));
-    if (inspection.tap) {
-      Tap tap = observe(op, batch);
-      tap.op_index = static_cast<int32_t>(i);
-      tap.op = &op;
-      if (tap.values) inspection.tap(tap);
+    INLAY_TRY(run_and_tap(op, static_cast<int32_t>(i), batch, draws, inspection));
+    if (inspection.time) {
+      timed.push_back(static_cast<int32_t>(i));
+      INLAY_TRY(note_moment(timed.size()));
     }
-    if (inspection.stop_after == static_cast<int32_t>(i)) return {};
+    if (inspection.stop_after == static_cast<int32_t>(i)) break;
+  }
+  return inspection.time ? report_times(timed, inspection.time) : Status{};
+}
+
+Status OpRunner::run_and_tap(const Op& op, int32_t index, const StepBatch& batch, std::span<Draw> draws, const Inspection& inspection) {
+  INLAY_TRY(run_op(op, batch, draws));
+  if (!inspection.tap) return {};
+  Tap tap = observe(op, batch);
+  tap.op_index = index;
+  tap.op = &op;
+  if (tap.values) inspection.tap(tap);
+  return {};
+}
+
+Status OpRunner::report_times(std::span<const int32_t> ops, const std::function<void(const OpTime&)>& report) {
+  double begin_us = 0;
+  for (size_t k = 0; k < ops.size(); ++k) {
+    INLAY_ASSIGN(const double us, microseconds_between(k, k + 1));
+    report({.op_index = ops[k], .begin_us = begin_us, .us = us});
+    begin_us += us;
   }
   return {};
+}
+
+Status OpRunner::begin_times(size_t n_moments) {
+  moments_.resize(n_moments);
+  return {};
+}
+
+Status OpRunner::note_moment(size_t k) {
+  moments_[k] = std::chrono::steady_clock::now();
+  return {};
+}
+
+Result<double> OpRunner::microseconds_between(size_t from, size_t to) {
+  return std::chrono::duration<double, std::micro>(moments_[to] - moments_[from]).count();
 }
 
 }  // namespace inlay

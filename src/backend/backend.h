@@ -2,11 +2,13 @@
 // all intermediates, taken once; execute() allocates nothing.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "src/backend/step_batch.h"
 #include "src/base/status.h"
@@ -34,6 +36,14 @@ struct MemoryNeeds {
   uint64_t total() const { return weights + kv + workspace; }
 };
 
+// What was asked of the device since the process began, by all engines together; host backends count nothing.
+struct BackendCounters {
+  uint64_t n_allocations = 0, n_frees = 0;                // device memory
+  uint64_t n_pinned_allocations = 0, n_pinned_frees = 0;  // page-locked host memory
+  uint64_t n_host_waits = 0;                              // the host stood still until the device was done
+  uint64_t n_graph_launches = 0;
+};
+
 // After each op: what it left behind. values: (n_rows, n_cols), valid during the call.
 struct Tap {
   int32_t op_index;
@@ -43,10 +53,17 @@ struct Tap {
   int64_t n_rows, n_cols;
 };
 
-// For finding the first op that differs between two backends; never set in normal use.
+// How long an op took on the device, from the beginning of the step's first op.
+struct OpTime {
+  int32_t op_index = 0;
+  double begin_us = 0, us = 0;
+};
+
+// For finding the first op that differs between two backends, and for profiles; never set in normal use.
 struct Inspection {
   int32_t stop_after = -1;  // op index after which execute() returns; -1: runs all
   std::function<void(const Tap&)> tap;
+  std::function<void(const OpTime&)> time;  // after the last op, once for each that was run, in their order
 };
 
 // Told during loading: bytes of weights done and in all. False cancels.
@@ -60,14 +77,18 @@ class Backend {
   virtual const Plan& plan() const = 0;
   virtual const BackendConfig& config() const = 0;
   virtual MemoryNeeds memory() const = 0;
+  virtual BackendCounters counters() const { return {}; }
 
   // Runs all ops; draws[i] belongs to batch.sample_rows[i]. With no tokens only the sampling is done.
   virtual Status execute(const StepBatch& batch, std::span<Draw> draws) = 0;
 
   // Logits last written to a slot, (n_vocab).
   virtual Status copy_logits(int32_t slot, std::span<float> out) = 0;
-  virtual void duplicate_logits(int32_t from_slot, int32_t to_slot) = 0;
-  virtual void duplicate_kv_block(int32_t from_block, int32_t to_block) = 0;
+  virtual Status duplicate_logits(int32_t from_slot, int32_t to_slot) = 0;
+  virtual Status duplicate_kv_block(int32_t from_block, int32_t to_block) = 0;
+
+  // Bytes a second of the memory that weights and cache lie in, read once through by all that computes; best of several.
+  virtual Result<double> measure_read_bandwidth() = 0;
 
   void set_inspection(Inspection inspection) { inspection_ = std::move(inspection); }
 
@@ -78,7 +99,7 @@ class Backend {
 // Refuses a batch that does not fit the plan and the configuration: every index, count and position is checked.
 Status validate(const StepBatch& batch, const Plan& plan, const BackendConfig& config);
 
-// The loop over the ops that host backends share: dispatch, taps, stop_after.
+// The loop over the ops: dispatch, taps, times, stop_after.
 class OpRunner {
  public:
   virtual ~OpRunner() = default;
@@ -89,6 +110,20 @@ class OpRunner {
   virtual Status run_op(const Op& op, const StepBatch& batch, std::span<Draw> draws) = 0;
   // What the op left behind, for taps; values null if there is nothing to show.
   virtual Tap observe(const Op& op, const StepBatch& batch) = 0;
+
+  // Moment 0 is before the first op, moment k after the k-th that is run. Here the host's clock; a device has its own.
+  virtual Status begin_times(size_t n_moments);
+  virtual Status note_moment(size_t k);
+  virtual Result<double> microseconds_between(size_t from, size_t to);  // after the last op
+
+ private:
+  Status run_and_tap(const Op& op, int32_t index, const StepBatch& batch, std::span<Draw> draws, const Inspection& inspection);
+  Status report_times(std::span<const int32_t> ops, const std::function<void(const OpTime&)>& report);
+
+  std::vector<std::chrono::steady_clock::time_point> moments_;
 };
+
+// A large buffer of the host's memory, read by n_threads at once.
+Result<double> measure_host_read_bandwidth(int32_t n_threads);
 
 }  // namespace inlay

@@ -65,6 +65,10 @@ DeviceInfo describe_cpu() {
 #if INLAY_HAS_CUDA
 int32_t n_gpus() { return n_cuda_devices(); }
 
+Result<int32_t> count_gpus() { return count_cuda_devices(); }
+
+Status check_gpu(int32_t index) { return check_cuda_kernels(index); }
+
 Result<DeviceInfo> describe_gpu(int32_t index) {
   INLAY_ASSIGN(const CudaDevice gpu, describe_cuda_device(index));
   return DeviceInfo{.kind = DeviceKind::cuda,
@@ -78,13 +82,20 @@ Result<DeviceInfo> describe_gpu(int32_t index) {
 #else
 int32_t n_gpus() { return 0; }
 
-Result<DeviceInfo> describe_gpu(int32_t) { return error(Code::no_device, "this build has no CUDA backend"); }
+Status no_backend() { return error(Code::no_device, "this build has no CUDA backend"); }
+
+Result<int32_t> count_gpus() { return no_backend(); }
+
+Status check_gpu(int32_t) { return no_backend(); }
+
+Result<DeviceInfo> describe_gpu(int32_t) { return no_backend(); }
 #endif
 
 Result<DeviceInfo> find_gpu(int32_t index) {
-  const int32_t n = n_gpus();
-  if (index < n || !INLAY_HAS_CUDA) return describe_gpu(index);
-  return error(Code::no_device, "there is no CUDA device of index %d: this machine has %d that can be used", index, n);
+  INLAY_ASSIGN(const int32_t n, count_gpus());
+  if (index >= n) return error(Code::no_device, "there is no CUDA device of index %d: this machine has %d that can be used", index, n);
+  INLAY_TRY(check_gpu(index));
+  return describe_gpu(index);
 }
 
 }  // namespace

@@ -140,6 +140,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
   static Result<std::shared_ptr<Engine>> assemble(Result<Checkpoint> checkpoint, const EngineOptions& options);
 
   // Those that say "locked" need mutex_ held; the others take it.
+  Status check_device() const { return lost_; }                                           // locked
+  Status noted(Status status);                                                            // locked
+  Status execute(std::span<Draw> draws);                                                  // locked
   Status check_step(std::span<Session* const> sessions) const;                            // locked
   void admit(Session& session, StepEvent& event);                                         // locked
   Status run_step(std::span<Session* const> sessions, std::span<StepEvent> events);       // locked
@@ -163,6 +166,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::vector<int32_t> free_slots_;
   std::unique_ptr<StepArrays> arrays_;
   EngineStats stats_;
+  Status lost_;  // DEVICE_LOST once the device failed: the answer to every later call that needs it
 };
 
 }  // namespace inlay

@@ -116,6 +116,7 @@ Result<std::shared_ptr<Session>> Engine::create_session(const SessionOptions& op
   const std::shared_ptr<Session> session(new Session(shared_from_this(), options));
   {
     const std::lock_guard lock(mutex_);
+    INLAY_TRY(check_device());
     if (free_slots_.empty()) {
       Status full = error(Code::session_limit, "all %d sessions are in use", info_.max_sessions);
       full.required = static_cast<uint64_t>(info_.max_sessions) + 1;

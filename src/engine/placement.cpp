@@ -103,7 +103,11 @@ Result<Placement> place_on(DeviceKind device, const Plan& plan, const EngineOpti
 
 // The GPU if there is one that runs the plan and has the memory, otherwise the processor, with the reason.
 Result<Placement> place_automatically(const Plan& plan, const EngineOptions& o) {
-  if (!find_device(DeviceKind::cuda, o.device_index).ok()) return place_on(DeviceKind::cpu, plan, o);
+  if (const auto gpu = find_device(DeviceKind::cuda, o.device_index); !gpu.ok()) {
+    INLAY_ASSIGN(Placement p, place_on(DeviceKind::cpu, plan, o));
+    if (INLAY_HAS_CUDA) p.remark = "taking the CPU, not a GPU: " + gpu.status().message;
+    return p;
+  }
   Result<Placement> on_gpu = place_on(DeviceKind::cuda, plan, o);
   Status reason = on_gpu.ok() ? check_memory(*on_gpu) : on_gpu.status();
   if (reason.ok()) return on_gpu;

@@ -20,8 +20,19 @@ int32_t blocks_for(int32_t n_positions) { return (n_positions + kKvBlockTokens -
 
 }  // namespace
 
+Status Engine::execute(std::span<Draw> draws) {
+  INLAY_TRY(check_device());
+  return noted(backend_->execute(arrays_->batch(), draws));
+}
+
+Status Engine::noted(Status status) {
+  if (status.code == Code::device_lost) lost_ = status;
+  return status;
+}
+
 // Makes the session's blocks cover n_positions, and those that will be written its own (copy on write).
 Status Engine::reserve_blocks(Session& session, int32_t n_positions) {
+  INLAY_TRY(check_device());
   const auto n_have = static_cast<int32_t>(session.blocks_.size());
   const int32_t n_want = blocks_for(n_positions);
   const int32_t first_written = session.n_computed_ / kKvBlockTokens;
@@ -38,7 +49,10 @@ Status Engine::reserve_blocks(Session& session, int32_t n_positions) {
     int32_t& block = session.blocks_[static_cast<size_t>(i)];
     if (!pool_.shared(block)) continue;
     const int32_t own = pool_.take();
-    backend_->duplicate_kv_block(block, own);
+    if (Status copied = noted(backend_->duplicate_kv_block(block, own)); !copied.ok()) {
+      pool_.release(own);
+      return copied;
+    }
     pool_.release(block);
     block = own;
   }
@@ -67,7 +81,7 @@ Status Engine::run_prefill_chunk(Session& session) {
   if (last) arrays_->want_logits(session.slot_);
   session.has_logits_ = false;
   session.logits_readable_ = false;
-  INLAY_TRY(backend_->execute(arrays_->batch(), {}));
+  INLAY_TRY(execute({}));
   session.n_computed_ += n;
   session.has_logits_ = session.logits_readable_ = last;
   stats_.n_prefill_tokens += static_cast<uint64_t>(n);
@@ -146,6 +160,7 @@ Status Engine::decode_step(std::span<Session* const> sessions, std::span<StepEve
     return error(Code::invalid_argument, "%zu events for %zu sessions", events.size(), sessions.size());
   }
   const std::lock_guard lock(mutex_);
+  INLAY_TRY(check_device());
   INLAY_TRY(check_step(sessions));
   const Stopwatch watch;
   for (size_t i = 0; i < sessions.size(); ++i) admit(*sessions[i], events[i]);
@@ -176,7 +191,7 @@ Status Engine::run_step(std::span<Session* const> sessions, std::span<StepEvent>
                                     .position = static_cast<uint64_t>(n_tokens)});
   }
   if (arrays_->sample_rows.empty()) return {};
-  INLAY_TRY(backend_->execute(arrays_->batch(), std::span(arrays_->draws).first(arrays_->sample_rows.size())));
+  INLAY_TRY(execute(std::span(arrays_->draws).first(arrays_->sample_rows.size())));
 
   size_t row = 0;
   for (size_t i = 0; i < sessions.size(); ++i) {

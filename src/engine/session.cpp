@@ -81,9 +81,9 @@ Result<std::shared_ptr<Session>> Session::fork() {
   INLAY_ASSIGN(std::shared_ptr<Session> child, engine_->create_session(options_));
   {
     const std::lock_guard lock(engine_->mutex_);
+    if (logits_readable_) INLAY_TRY(engine_->noted(engine_->backend_->duplicate_logits(slot_, child->slot_)));
     for (const int32_t block : blocks_) engine_->pool_.share(block);
     child->blocks_.assign(blocks_.begin(), blocks_.end());
-    if (logits_readable_) engine_->backend_->duplicate_logits(slot_, child->slot_);
   }
   child->tokens_.assign(tokens_.begin(), tokens_.end());
   child->n_computed_ = n_computed_;
@@ -134,7 +134,8 @@ Status Session::copy_logits(std::span<float> out) {
   }
   if (!logits_readable_) return error(Code::invalid_state, "there are no logits: no token was run since the sequence was made or cut");
   const std::lock_guard lock(engine_->mutex_);
-  return engine_->backend_->copy_logits(slot_, out.first(n_vocab));
+  INLAY_TRY(engine_->check_device());
+  return engine_->noted(engine_->backend_->copy_logits(slot_, out.first(n_vocab)));
 }
 
 }  // namespace inlay

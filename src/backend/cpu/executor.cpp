@@ -100,13 +100,14 @@ Status CpuExecutor::execute(const StepBatch& batch, std::span<Draw> draws) {
   return run_plan(plan_, batch, draws, inspection_);
 }
 
-void CpuExecutor::duplicate_kv_block(int32_t from, int32_t to) {
+Status CpuExecutor::duplicate_kv_block(int32_t from, int32_t to) {
   const size_t n = kernels_.kv_block_bytes(plan_.spec.n_kv_heads, plan_.spec.d_head, kKvBlockTokens);
   for (int64_t layer = 0; layer < plan_.spec.n_layers; ++layer) {
     for (std::byte* pool : {k_pool(layer), v_pool(layer)}) {
       std::memcpy(pool + static_cast<size_t>(to) * n, pool + static_cast<size_t>(from) * n, n);
     }
   }
+  return {};
 }
 
 Status CpuExecutor::run_op(const Op& op, const StepBatch& batch, std::span<Draw> draws) {

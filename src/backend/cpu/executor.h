@@ -25,8 +25,12 @@ class CpuExecutor final : public Backend, private OpRunner {
   MemoryNeeds memory() const override;
   Status execute(const StepBatch& batch, std::span<Draw> draws) override;
   Status copy_logits(int32_t slot, std::span<float> out) override { return logits_->copy(slot, out); }
-  void duplicate_logits(int32_t from, int32_t to) override { logits_->duplicate(from, to); }
-  void duplicate_kv_block(int32_t from, int32_t to) override;
+  Status duplicate_logits(int32_t from, int32_t to) override {
+    logits_->duplicate(from, to);
+    return {};
+  }
+  Status duplicate_kv_block(int32_t from, int32_t to) override;
+  Result<double> measure_read_bandwidth() override { return measure_host_read_bandwidth(config_.n_threads); }
 
   static uint64_t kv_pool_bytes(const Plan& plan, const BackendConfig& config, const cpu::Kernels& kernels);  // K or V of one layer
   static uint64_t prepared_bytes(const Plan& plan, const BackendConfig& config, const cpu::Kernels& kernels);

@@ -1,16 +1,66 @@
 #include "src/backend/cuda/cuda_backend.h"
 
+#include "kernels/cuda/cuda_kernels.h"
 #include "src/backend/cuda/executor.h"
 
 namespace inlay {
+namespace {
+
+// CUDA counts its versions as 1000 major + 10 minor.
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+std::string reason_for_no_device(cudaError_t code) {
+  int driver = injected_driver_version(), runtime = 0;
+  if (driver == 0 && cudaDriverGetVersion(&driver) != cudaSuccess) driver = 0;
+  (void)cudaRuntimeGetVersion(&runtime);
+  if (driver == 0) return "no NVIDIA driver was found; this build needs one for CUDA " + version_text(runtime);
+  if (code == cudaErrorInsufficientDriver) {
+    return "the NVIDIA driver is too old: it supports CUDA " + version_text(driver) + ", this build needs CUDA " +
+           version_text(runtime);
+  }
+  if (code == cudaErrorNoDevice) return "the NVIDIA driver (CUDA " + version_text(driver) + ") finds no GPU";
+  return std::string("the NVIDIA driver (CUDA ") + version_text(driver) +
+         ") does not tell its devices: " + cudaGetErrorString(code);
+}
+
+std::string compute_capability(const cudaDeviceProp& properties) {
+  return std::to_string(properties.major) + "." + std::to_string(properties.minor);
+}
+
+}  // namespace
+
+Result<int32_t> count_cuda_devices() {
+  int n = 0;
+  auto code = static_cast<cudaError_t>(injected_cuda_error(CudaPoint::devices));
+  if (code == cudaSuccess) code = cudaGetDeviceCount(&n);
+  if (code == cudaSuccess) return n;
+  (void)cudaGetLastError();
+  Status status = error(Code::no_device, "%s", reason_for_no_device(code).c_str());
+  status.native_code = static_cast<int32_t>(code);
+  return status;
+}
 
 int32_t n_cuda_devices() {
-  int n = 0;
-  if (cudaGetDeviceCount(&n) != cudaSuccess) {
-    (void)cudaGetLastError();
-    return 0;
-  }
-  return n;
+  const Result<int32_t> n = count_cuda_devices();
+  return n.ok() ? *n : 0;
+}
+
+Status check_cuda_kernels(int32_t index) {
+  INLAY_TRY(select_device(index));
+  auto code = static_cast<cudaError_t>(injected_cuda_error(CudaPoint::image));
+  if (code == cudaSuccess) code = cuda::find_kernel_image();
+  if (code == cudaSuccess) return {};
+  if (code != cudaErrorNoKernelImageForDevice && code != cudaErrorInvalidDeviceFunction)
+    return cuda_status(code, "looking for kernels");
+  (void)cudaGetLastError();
+  cudaDeviceProp properties;
+  INLAY_CUDA_TRY(cudaGetDeviceProperties(&properties, index), "describing the device");
+  Status status = error(Code::no_device, "%s has compute capability %s, this build has kernels for sm_ %s only",
+                        properties.name, compute_capability(properties).c_str(), INLAY_BUILT_ARCHITECTURES);
+  status.native_code = static_cast<int32_t>(code);
+  return status;
 }
 
 Result<CudaDevice> describe_cuda_device(int32_t index) {
@@ -18,7 +68,7 @@ Result<CudaDevice> describe_cuda_device(int32_t index) {
   INLAY_CUDA_TRY(cudaGetDeviceProperties(&properties, index), "describing the device");
   CudaDevice device;
   device.name = properties.name;
-  device.features = "compute capability " + std::to_string(properties.major) + "." + std::to_string(properties.minor);
+  device.features = "compute capability " + compute_capability(properties);
   device.n_multiprocessors = properties.multiProcessorCount;
   INLAY_TRY(select_device(index));
   size_t free_bytes = 0, total_bytes = 0;
@@ -33,8 +83,8 @@ Result<MemoryNeeds> cuda_memory_needs(const Plan& plan, const BackendConfig& con
   return CudaExecutor::needs(plan, config);
 }
 
-Result<std::unique_ptr<Backend>> make_cuda_backend(Plan plan, WeightReader& reader, const BackendConfig& config, int32_t device_index,
-                                                   const LoadProgress& progress) {
+Result<std::unique_ptr<Backend>> make_cuda_backend(Plan plan, WeightReader& reader, const BackendConfig& config,
+                                                   int32_t device_index, const LoadProgress& progress) {
   auto executor = std::make_unique<CudaExecutor>(std::move(plan), config, device_index);
   INLAY_TRY(executor->load(reader, progress));
   return std::unique_ptr<Backend>(std::move(executor));

@@ -15,11 +15,15 @@ struct CudaDevice {
   uint64_t total_bytes = 0, free_bytes = 0;
 };
 
-int32_t n_cuda_devices();  // 0 where there is no driver
+int32_t n_cuda_devices();              // 0 where there is no driver
+Result<int32_t> count_cuda_devices();  // NO_DEVICE says why there are none
 Result<CudaDevice> describe_cuda_device(int32_t index);
+// NO_DEVICE if this build has no kernels for the device; names what the device is and what the build has.
+Status check_cuda_kernels(int32_t index);
+BackendCounters cuda_counters();
 
-Result<std::unique_ptr<Backend>> make_cuda_backend(Plan plan, WeightReader& reader, const BackendConfig& config, int32_t device_index,
-                                                   const LoadProgress& progress);
+Result<std::unique_ptr<Backend>> make_cuda_backend(Plan plan, WeightReader& reader, const BackendConfig& config,
+                                                   int32_t device_index, const LoadProgress& progress);
 // Device memory. Shapes alone decide; a plan that the backend cannot run is refused here, by name.
 Result<MemoryNeeds> cuda_memory_needs(const Plan& plan, const BackendConfig& config);
 

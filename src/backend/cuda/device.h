@@ -7,17 +7,25 @@
 #include <cstdint>
 #include <utility>
 
+#include "src/backend/backend.h"
+#include "src/backend/cuda/fault.h"
 #include "src/base/status.h"
 
 namespace inlay {
 
-// ok, DEVICE_OUT_OF_MEMORY, NO_DEVICE, or DEVICE_LOST for errors after which the device's context is of no use.
-Status cuda_status(cudaError_t code, const char* what);
+// ok, DEVICE_OUT_OF_MEMORY, NO_DEVICE, or DEVICE_LOST for errors after which the device's context is of no use. Every
+// answer of the runtime passes through here, or through one of the functions and classes below.
+Status cuda_status(cudaError_t code, const char* what, CudaPoint point = CudaPoint::launch);
 
 #define INLAY_CUDA_TRY(expression, what) INLAY_TRY(cuda_status((expression), what))
 
 // Calls of one thread go to the device that it selected last; a host may use several devices.
 Status select_device(int32_t index);
+
+// The host waits for the device here and nowhere else, so that waits can be counted.
+Status wait_for(cudaStream_t stream, const char* what);
+Status wait_for(cudaEvent_t event, const char* what);
+Status launch_graph(cudaGraphExec_t graph, cudaStream_t stream, const char* what);
 
 class DeviceBuffer {
  public:
@@ -106,6 +114,7 @@ using Graph = CudaHandle<cudaGraph_t, cudaGraphDestroy>;
 using GraphExec = CudaHandle<cudaGraphExec_t, cudaGraphExecDestroy>;
 
 Result<Stream> make_stream();
-Result<Event> make_event();
+Result<Event> make_event();         // tells order only
+Result<Event> make_timing_event();  // tells time
 
 }  // namespace inlay

@@ -35,7 +35,7 @@ class Uploader {
     for (uint64_t at = 0; at < n; at += kStagingBytes) {
       Slot& slot = slots_[next_++ % slots_.size()];
       const uint64_t piece = std::min(kStagingBytes, n - at);
-      INLAY_CUDA_TRY(cudaEventSynchronize(slot.done.get()), "uploading weights");
+      INLAY_TRY(wait_for(slot.done.get(), "uploading weights"));
       std::memcpy(slot.pinned.data(), static_cast<const std::byte*>(from) + at, piece);
       INLAY_CUDA_TRY(cudaMemcpyAsync(to + at, slot.pinned.data(), piece, cudaMemcpyHostToDevice, stream_), "uploading weights");
       INLAY_CUDA_TRY(cudaEventRecord(slot.done.get(), stream_), "uploading weights");
@@ -120,11 +120,11 @@ Result<DeviceWeights> DeviceWeights::load(const Plan& plan, WeightReader& reader
     offset += held_bytes(w);
     done += w.n_bytes();
     if (progress && !progress(done, total)) {
-      (void)cudaStreamSynchronize(stream);
+      INLAY_TRY(wait_for(stream, "uploading weights"));
       return error(Code::cancelled, "loading was cancelled");
     }
   }
-  INLAY_CUDA_TRY(cudaStreamSynchronize(stream), "uploading weights");
+  INLAY_TRY(wait_for(stream, "uploading weights"));
   return held;
 }
 

@@ -81,7 +81,8 @@ Status CudaExecutor::load(WeightReader& reader, const LoadProgress& progress) {
   }
   INLAY_ASSIGN(step_, StepBlock::allocate(limits(plan_, config_)));
   INLAY_ASSIGN(host_results_, PinnedBuffer::allocate(b_.results.size(), "drawn tokens"));
-  INLAY_CUDA_TRY(cudaMemcpy(b_.inv_freq.data(), plan_.rope.inv_freq.data(), plan_.rope.inv_freq.size() * sizeof(float), cudaMemcpyHostToDevice),
+  INLAY_CUDA_TRY(cudaMemcpyAsync(b_.inv_freq.data(), plan_.rope.inv_freq.data(), plan_.rope.inv_freq.size() * sizeof(float), cudaMemcpyHostToDevice,
+                                 stream_.get()),
                  "copying RoPE frequencies");
   INLAY_ASSIGN(weights_, DeviceWeights::load(plan_, reader, stream_.get(), progress));
   for (size_t bucket = 0; bucket < kBuckets.size(); ++bucket) {
@@ -98,7 +99,7 @@ uint64_t CudaExecutor::pool_bytes() const { return 2 * u(plan_.spec.d_kv()) * kK
 int32_t CudaExecutor::bucket_of(const StepBatch& batch) const {
   const size_t n = batch.tokens.size();
   if (n == 0 || n != batch.sequences.size() || batch.logit_rows.size() != n || batch.sample_rows.size() > n || inspection_.tap ||
-      inspection_.stop_after >= 0) {
+      inspection_.time || inspection_.stop_after >= 0) {
     return -1;
   }
   for (size_t i = 0; i < kBuckets.size(); ++i) {
@@ -117,7 +118,7 @@ Status CudaExecutor::execute(const StepBatch& batch, std::span<Draw> draws) {
   } else {
     INLAY_TRY(run_step(batch, draws));
   }
-  if (batch.sample_rows.empty()) return cuda_status(cudaStreamSynchronize(stream_.get()), "running a step");
+  if (batch.sample_rows.empty()) return wait_for(stream_.get(), "running a step");
   return read_results(batch, draws);
 }
 
@@ -134,7 +135,7 @@ Status CudaExecutor::run_step(const StepBatch& batch, std::span<Draw> draws) {
 Status CudaExecutor::replay(const StepBatch& batch, size_t bucket) {
   INLAY_TRY(step_->fill(batch, kBuckets[bucket], kBuckets[bucket]));
   INLAY_TRY(step_->copy_lists(stream_.get()));
-  return cuda_status(cudaGraphLaunch(graphs_[bucket].get(), stream_.get()), "launching a decode step");
+  return launch_graph(graphs_[bucket].get(), stream_.get(), "launching a decode step");
 }
 
 // Runs the bucket once on padding alone, so that every kernel is loaded before it is captured, then captures it.
@@ -143,7 +144,7 @@ Status CudaExecutor::capture(size_t bucket) {
   INLAY_TRY(step_->fill({}, m_, n_logit_rows_));
   INLAY_TRY(step_->copy_fixed(stream_.get()));
   for (const Op& op : plan_.ops) INLAY_TRY(launch_op(op));
-  INLAY_CUDA_TRY(cudaStreamSynchronize(stream_.get()), "warming up");
+  INLAY_TRY(wait_for(stream_.get(), "warming up"));
   INLAY_CUDA_TRY(cudaStreamBeginCapture(stream_.get(), cudaStreamCaptureModeThreadLocal), "capturing a decode step");
   Status status = step_->copy_fixed(stream_.get());
   for (const Op& op : plan_.ops) {
@@ -164,7 +165,7 @@ Status CudaExecutor::read_results(const StepBatch& batch, std::span<Draw> draws)
   const size_t n = batch.sample_rows.size();
   INLAY_CUDA_TRY(cudaMemcpyAsync(host_results_.data(), b_.results.data(), n * sizeof(cuda::SampleRowResult), cudaMemcpyDeviceToHost, stream_.get()),
                  "reading drawn tokens");
-  INLAY_CUDA_TRY(cudaStreamSynchronize(stream_.get()), "running a step");
+  INLAY_TRY(wait_for(stream_.get(), "running a step"));
   const auto* results = reinterpret_cast<const cuda::SampleRowResult*>(host_results_.data());
   for (size_t i = 0; i < n; ++i) {
     const cuda::SampleRowResult& r = results[i];
@@ -183,6 +184,11 @@ Status CudaExecutor::read_results(const StepBatch& batch, std::span<Draw> draws)
   return {};
 }
 
+Result<double> CudaExecutor::measure_read_bandwidth() {
+  INLAY_TRY(select_device(device_index_));
+  return measure_device_read_bandwidth(stream_.get());
+}
+
 // ---- logits and blocks
 
 Status CudaExecutor::copy_logits(int32_t slot, std::span<float> out) {
@@ -191,26 +197,27 @@ Status CudaExecutor::copy_logits(int32_t slot, std::span<float> out) {
   INLAY_TRY(select_device(device_index_));
   INLAY_CUDA_TRY(cudaMemcpyAsync(out.data(), b_.slots.as<float>() + u(slot) * n, n * sizeof(float), cudaMemcpyDeviceToHost, stream_.get()),
                  "reading logits");
-  return cuda_status(cudaStreamSynchronize(stream_.get()), "reading logits");
+  return wait_for(stream_.get(), "reading logits");
 }
 
-// An error of the two below is found by the next step on the same stream.
-void CudaExecutor::duplicate_logits(int32_t from_slot, int32_t to_slot) {
+Status CudaExecutor::duplicate_logits(int32_t from_slot, int32_t to_slot) {
   const uint64_t n = u(plan_.spec.n_vocab);
-  (void)cudaSetDevice(device_index_);
-  (void)cudaMemcpyAsync(b_.slots.as<float>() + u(to_slot) * n, b_.slots.as<float>() + u(from_slot) * n, n * sizeof(float),
-                        cudaMemcpyDeviceToDevice, stream_.get());
+  INLAY_TRY(select_device(device_index_));
+  return cuda_status(cudaMemcpyAsync(b_.slots.as<float>() + u(to_slot) * n, b_.slots.as<float>() + u(from_slot) * n, n * sizeof(float),
+                                     cudaMemcpyDeviceToDevice, stream_.get()),
+                     "copying logits");
 }
 
-void CudaExecutor::duplicate_kv_block(int32_t from_block, int32_t to_block) {
-  (void)cudaSetDevice(device_index_);
-  (void)cuda::launch_copy_block({.pools = b_.kv.data(),
-                                 .pool_bytes = pool_bytes(),
-                                 .block_bytes = 2 * u(plan_.spec.d_kv()) * kKvBlockTokens,
-                                 .n_pools = 2 * plan_.spec.n_layers,
-                                 .from = from_block,
-                                 .to = to_block},
-                                stream_.get());
+Status CudaExecutor::duplicate_kv_block(int32_t from_block, int32_t to_block) {
+  INLAY_TRY(select_device(device_index_));
+  return cuda_status(cuda::launch_copy_block({.pools = b_.kv.data(),
+                                              .pool_bytes = pool_bytes(),
+                                              .block_bytes = 2 * u(plan_.spec.d_kv()) * kKvBlockTokens,
+                                              .n_pools = 2 * plan_.spec.n_layers,
+                                              .from = from_block,
+                                              .to = to_block},
+                                             stream_.get()),
+                     "copying a block of the KV cache");
 }
 
 }  // namespace inlay

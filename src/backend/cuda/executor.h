@@ -8,8 +8,10 @@
 
 #include "kernels/cuda/cuda_kernels.h"
 #include "src/backend/backend.h"
+#include "src/backend/cuda/cuda_backend.h"
 #include "src/backend/cuda/device.h"
 #include "src/backend/cuda/device_weights.h"
+#include "src/backend/cuda/op_timer.h"
 #include "src/backend/cuda/step_arrays.h"
 
 namespace inlay {
@@ -24,10 +26,12 @@ class CudaExecutor final : public Backend, private OpRunner {
   const Plan& plan() const override { return plan_; }
   const BackendConfig& config() const override { return config_; }
   MemoryNeeds memory() const override { return needs(plan_, config_); }
+  BackendCounters counters() const override { return cuda_counters(); }
   Status execute(const StepBatch& batch, std::span<Draw> draws) override;
   Status copy_logits(int32_t slot, std::span<float> out) override;
-  void duplicate_logits(int32_t from_slot, int32_t to_slot) override;
-  void duplicate_kv_block(int32_t from_block, int32_t to_block) override;
+  Status duplicate_logits(int32_t from_slot, int32_t to_slot) override;
+  Status duplicate_kv_block(int32_t from_block, int32_t to_block) override;
+  Result<double> measure_read_bandwidth() override;
 
   static MemoryNeeds needs(const Plan& plan, const BackendConfig& config);
 
@@ -77,6 +81,9 @@ class CudaExecutor final : public Backend, private OpRunner {
 
   Status run_op(const Op& op, const StepBatch& batch, std::span<Draw> draws) override;
   Tap observe(const Op& op, const StepBatch& batch) override;
+  Status begin_times(size_t n_moments) override { return timer_.begin(n_moments, stream_.get()); }
+  Status note_moment(size_t k) override { return timer_.note(k, stream_.get()); }
+  Result<double> microseconds_between(size_t from, size_t to) override { return timer_.microseconds(from, to); }
   Status launch_op(const Op& op);
   Status embed(const Op& op);
   Status attn_in(const Op& op);
@@ -104,6 +111,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   int32_t m_ = 0;             // rows of the step at hand, padding included
   int32_t n_logit_rows_ = 0;  // likewise; also the draws
   std::vector<float> observed_;
+  OpTimer timer_;
 };
 
 }  // namespace inlay

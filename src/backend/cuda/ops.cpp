@@ -193,7 +193,7 @@ Tap CudaExecutor::observe(const Op& op, const StepBatch& batch) {
   if (tap.n_rows == 0) return {};
   observed_.resize(static_cast<size_t>(tap.n_rows * tap.n_cols));
   const cudaError_t copied = cudaMemcpyAsync(observed_.data(), from, observed_.size() * sizeof(float), cudaMemcpyDeviceToHost, stream_.get());
-  if (copied != cudaSuccess || cudaStreamSynchronize(stream_.get()) != cudaSuccess) return {};
+  if (!cuda_status(copied, "reading an op's values").ok() || !wait_for(stream_.get(), "reading an op's values").ok()) return {};
   tap.values = observed_.data();
   return tap;
 }

@@ -38,18 +38,24 @@ class ReferenceBackend final : public Backend, private OpRunner {
   const BackendConfig& config() const override { return config_; }
   MemoryNeeds memory() const override { return reference_memory_needs(plan_, config_); }
 
+  Result<double> measure_read_bandwidth() override { return measure_host_read_bandwidth(1); }
+
   Status execute(const StepBatch& batch, std::span<Draw> draws) override {
     INLAY_TRY(validate(batch, plan_, config_));
     return run_plan(plan_, batch, draws, inspection_);
   }
   Status copy_logits(int32_t slot, std::span<float> out) override { return logits_.copy(slot, out); }
-  void duplicate_logits(int32_t from, int32_t to) override { logits_.duplicate(from, to); }
-  void duplicate_kv_block(int32_t from, int32_t to) override {
+  Status duplicate_logits(int32_t from, int32_t to) override {
+    logits_.duplicate(from, to);
+    return {};
+  }
+  Status duplicate_kv_block(int32_t from, int32_t to) override {
     for (int32_t layer = 0; layer < plan_.spec.n_layers; ++layer) {
       for (float* pool : {k_pool(layer), v_pool(layer)}) {
         std::memcpy(pool + to * block_floats(), pool + from * block_floats(), static_cast<size_t>(block_floats()) * sizeof(float));
       }
     }
+    return {};
   }
 
  private:
