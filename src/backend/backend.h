@@ -26,6 +26,7 @@ struct BackendConfig {
   int32_t n_context = 0;          // longest sequence
   int32_t n_threads = 1;
   KvDType kv_dtype = KvDType::f16;
+  bool allow_cublas = true;       // cuda: products of many rows by cuBLASLt where the machine has it
 };
 
 // Bytes by purpose.

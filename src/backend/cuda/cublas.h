@@ -1,0 +1,70 @@
+// Matrix products by the machine's cuBLASLt, which is opened when it is first wanted and never linked. Where there is
+// none, our own kernels compute everything.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+
+#include "kernels/cuda/cuda_kernels.h"
+#include "src/backend/cuda/cublas_api.h"
+#include "src/base/status.h"
+
+namespace inlay {
+
+// out (m, n_rows) = alpha * x W^T + beta * out. All row-major; W and x have 2-byte elements, both padded to n_cols with
+// zeros.
+struct CublasProduct {
+  const void* weights;  // (n_rows, n_cols)
+  const void* x;        // (m, n_cols)
+  float* out;           // (m, n_rows), ld_out floats from row to row
+  int64_t n_rows, n_cols, ld_out;
+  int32_t m;
+  cuda::ActivationForm form;  // f16 or bf16
+  float alpha = 1.0f, beta = 0.0f;
+};
+
+class Cublas {
+ public:
+  static constexpr uint64_t kWorkspaceBytes = uint64_t{32} << 20;
+
+  // Whether the library opens and has what we call; the error says why not. directory: see DynamicLibrary::open.
+  static Result<cublas::Api> open_library(const std::string& directory, std::string* name = nullptr);
+
+  // For the device that is selected; `workspace` has kWorkspaceBytes and outlives the object.
+  static Result<Cublas> create(const cublas::Api& api, void* workspace);
+
+  // Chooses an algorithm at the first product of a shape, later ones of up to kRowStep - 1 rows less use it too.
+  Status multiply(const CublasProduct& product, cudaStream_t stream);
+  std::string version() const;
+
+ private:
+  static constexpr int32_t kRowStep = 64;
+
+  template <class Pointer>
+  using Owned = std::unique_ptr<std::remove_pointer_t<Pointer>, int (*)(Pointer)>;
+  template <class Pointer>
+  static Owned<Pointer> none() {
+    return {nullptr, nullptr};
+  }
+
+  // What decides on the algorithm: form, rows of x in steps, rows, columns, ld_out, alignment of out.
+  using Shape = std::tuple<cuda::ActivationForm, int32_t, int64_t, int64_t, int64_t, uint32_t>;
+  struct Prepared {
+    Owned<cublas::Layout> weights = none<cublas::Layout>(), x = none<cublas::Layout>(), out = none<cublas::Layout>();
+    cublas::Algorithm algorithm{};
+  };
+
+  explicit Cublas(const cublas::Api& api) : api_(api) {}
+  Result<Prepared> prepare(const CublasProduct& product, int32_t m, uint32_t alignment);
+
+  cublas::Api api_;
+  void* workspace_ = nullptr;
+  Owned<cublas::Handle> handle_ = none<cublas::Handle>();
+  Owned<cublas::Operation> operation_ = none<cublas::Operation>();
+  Owned<cublas::Preference> preference_ = none<cublas::Preference>();
+  std::map<Shape, Prepared> prepared_;
+};
+
+}  // namespace inlay
