@@ -1,0 +1,71 @@
+#include "tests/support/random_model.h"
+
+#include <random>
+#include <string>
+
+#include "tests/unit/gguf_image.h"
+
+namespace inlay::test {
+namespace {
+
+using inlay::testing::GgufImage;
+
+constexpr uint64_t kModel = 128, kQueries = 128, kKeys = 64, kFeedForward = 256;
+constexpr uint32_t kF32 = 0, kF16 = 1;
+
+// Halves of random sign with magnitudes from 2^exponent to twice that: their root mean square is 1.53 * 2^exponent.
+GgufImage::Bytes halves(uint64_t n, int exponent, std::mt19937& random) {
+  GgufImage::Bytes out;
+  for (uint64_t i = 0; i < n; ++i) {
+    const uint32_t r = random();
+    const uint32_t bits = (r >> 31) << 15 | static_cast<uint32_t>(exponent + 15) << 10 | (r & 0x3ff);
+    out.push_back(static_cast<std::byte>(bits & 0xff));
+    out.push_back(static_cast<std::byte>(bits >> 8));
+  }
+  return out;
+}
+
+GgufImage::Bytes floats(uint64_t n, float value) {
+  GgufImage::Bytes out(n * sizeof value);
+  for (uint64_t i = 0; i < n; ++i) std::memcpy(out.data() + i * sizeof value, &value, sizeof value);
+  return out;
+}
+
+void add_layer(GgufImage& image, const std::string& prefix, std::mt19937& random) {
+  const auto matrix = [&](const char* name, uint64_t n_rows, uint64_t n_cols, int exponent) {
+    image.tensor(prefix + name + ".weight", {n_cols, n_rows}, kF16, halves(n_rows * n_cols, exponent, random));
+  };
+  image.tensor(prefix + "attn_norm.weight", {kModel}, kF32, floats(kModel, 1.2f));
+  matrix("attn_q", kQueries, kModel, -4);
+  matrix("attn_k", kKeys, kModel, -4);
+  matrix("attn_v", kKeys, kModel, -4);
+  matrix("attn_output", kModel, kQueries, -1);
+  image.tensor(prefix + "ffn_norm.weight", {kModel}, kF32, floats(kModel, 1.0f));
+  matrix("ffn_gate", kFeedForward, kModel, -4);
+  matrix("ffn_up", kFeedForward, kModel, -4);
+  matrix("ffn_down", kModel, kFeedForward, -5);
+}
+
+}  // namespace
+
+std::vector<std::byte> random_model() {
+  std::mt19937 random(20240229);
+  GgufImage image;
+  image.text("general.architecture", "llama")
+      .u32("llama.block_count", 2)
+      .u32("llama.context_length", kRandomModelContext)
+      .u32("llama.embedding_length", kModel)
+      .u32("llama.feed_forward_length", kFeedForward)
+      .u32("llama.attention.head_count", 2)
+      .u32("llama.attention.head_count_kv", 1)
+      .f32("llama.attention.layer_norm_rms_epsilon", 1e-5f)
+      .f32("llama.rope.freq_base", 500000.0f)
+      .text("tokenizer.ggml.model", "no_vocab");
+  image.tensor("token_embd.weight", {kModel, kRandomModelVocab}, kF16, halves(kModel * kRandomModelVocab, -1, random));
+  for (const char* prefix : {"blk.0.", "blk.1."}) add_layer(image, prefix, random);
+  image.tensor("output_norm.weight", {kModel}, kF32, floats(kModel, 1.0f));
+  image.tensor("output.weight", {kModel, kRandomModelVocab}, kF16, halves(kModel * kRandomModelVocab, -4, random));
+  return image.build();
+}
+
+}  // namespace inlay::test
