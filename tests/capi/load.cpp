@@ -265,6 +265,34 @@ TEST_P(Load, ErrorsNameTheParameter) {
   }
 }
 
+TEST_P(Load, WhatDoesNotFitIsRefusedWithTheBytes) {
+  const EnginePtr unharmed = load(params());
+  inlay_load_params huge = params();
+  huge.kv_budget_bytes = uint64_t{1} << 42;
+  inlay_engine* engine = nullptr;
+  inlay_error err;
+  EXPECT_EQ(inlay_load(model_path(kModel).c_str(), SIZE_MAX, &huge, &engine, &err),
+            GetParam() == INLAY_DEVICE_CUDA ? INLAY_DEVICE_OUT_OF_MEMORY : INLAY_OUT_OF_MEMORY);
+  EXPECT_EQ(engine, nullptr);
+  EXPECT_GT(err.required, err.available);
+  EXPECT_GT(err.required, uint64_t{1} << 41) << "the pool's bytes";
+  EXPECT_GT(err.available, 0u);
+  EXPECT_NE(std::strstr(err.message, std::to_string(err.required).c_str()), nullptr) << err.message;
+  EXPECT_EQ(reply_of(unharmed), kPlainReply);
+}
+
+TEST(LoadAnywhere, WithoutAGpuItsAbsenceIsSaid) {
+  if (no_fixtures()) GTEST_SKIP() << "no fixtures";
+  if (has_device(INLAY_DEVICE_CUDA)) GTEST_SKIP() << "there is a CUDA device";
+  const inlay_load_params p = on(INLAY_DEVICE_CUDA);
+  inlay_engine* engine = nullptr;
+  inlay_error err;
+  EXPECT_EQ(inlay_load(model_path(kModel).c_str(), SIZE_MAX, &p, &engine, &err), INLAY_NO_DEVICE);
+  EXPECT_EQ(engine, nullptr);
+  EXPECT_NE(std::string_view(err.message), "");
+  EXPECT_EQ(reply_of(load(on(INLAY_DEVICE_CPU))), kPlainReply);
+}
+
 TEST(LoadAnywhere, MissingFileIsNamed) {
   inlay_engine* engine = nullptr;
   inlay_error err;

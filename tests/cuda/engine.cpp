@@ -3,8 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <filesystem>
+#include <cstring>
+#include <fstream>
+#include <iterator>
 #include <thread>
 
 #include "src/backend/cuda/cuda_backend.h"
@@ -25,6 +26,26 @@ std::vector<int32_t> some_tokens(int32_t n) {
   return out;
 }
 
+std::vector<std::byte> file_bytes(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::vector<char> chars{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const auto bytes = std::as_bytes(std::span(chars));
+  return {bytes.begin(), bytes.end()};
+}
+
+// Can be read up to a point.
+struct Shelf {
+  const std::vector<std::byte>& bytes;
+  uint64_t n_readable;
+
+  static int32_t read(void* user, uint64_t offset, void* into, uint64_t n) {
+    const auto* self = static_cast<const Shelf*>(user);
+    if (offset + n > self->n_readable) return 5;
+    std::memcpy(into, self->bytes.data() + offset, n);
+    return 0;
+  }
+};
+
 class CudaEngine : public testing::Test {
  protected:
   void SetUp() override {
@@ -32,21 +53,64 @@ class CudaEngine : public testing::Test {
   }
 
   static std::shared_ptr<Engine> load(DeviceKind device, int32_t max_sessions = 33) {
-    const auto engine = Engine::load(kModel, {.device = device, .n_context = 512, .max_sessions = max_sessions, .n_threads = 4});
+    const auto engine =
+        Engine::load(kModel, {.device = device, .n_context = 512, .max_sessions = max_sessions, .n_threads = 4});
     EXPECT_TRUE(engine.ok()) << engine.status().message;
     return engine.ok() ? *engine : nullptr;
   }
 };
 
 TEST_F(CudaEngine, cuda_GivesItsMemoryBack) {
-  load(DeviceKind::cuda).reset();  // the context and the modules stay
+  const auto use = [](Engine& engine) {
+    const auto session = engine.create_session({.ignore_end_of_generation = true});
+    ASSERT_TRUE(session.ok());
+    size_t n_done = 0;
+    ASSERT_TRUE((*session)->prefill(some_tokens(300), n_done).ok());
+    Session* one[] = {session->get()};
+    StepEvent event;
+    for (int i = 0; i < 3; ++i) ASSERT_TRUE(engine.decode_step(one, {&event, 1}).ok());
+  };
+  use(*load(DeviceKind::cuda));  // the context and the modules stay
   const uint64_t before = free_bytes();
-  {
+  for (int cycle = 0; cycle < 20; ++cycle) {
     const auto engine = load(DeviceKind::cuda);
+    use(*engine);
     EXPECT_LT(free_bytes(), before) << "negative control: an engine takes device memory";
     EXPECT_GE(before - free_bytes(), engine->info().memory.weights);
   }
   EXPECT_EQ(free_bytes(), before);
+}
+
+TEST_F(CudaEngine, cuda_AFailedLoadGivesItsMemoryBack) {
+  const std::vector<std::byte> bytes = file_bytes(kModel);
+  const auto load_part = [&](size_t n_bytes, LoadProgress progress) {
+    return Engine::load(borrow_memory(std::span(bytes).first(n_bytes), "part"),
+                        {.device = DeviceKind::cuda, .n_context = 512, .progress = std::move(progress)})
+        .status();
+  };
+  int n_calls = 0;
+  ASSERT_TRUE(load_part(bytes.size(), [&](uint64_t, uint64_t) { return ++n_calls > 0; }).ok());
+  ASSERT_GT(n_calls, 1);
+  const uint64_t before = free_bytes();
+  for (int at = 1; at <= n_calls; at += std::max(1, n_calls / 8)) {
+    int call = 0;
+    EXPECT_EQ(load_part(bytes.size(), [&](uint64_t, uint64_t) { return ++call < at; }).code, Code::cancelled);
+    EXPECT_EQ(free_bytes(), before) << "cancelled at call " << at;
+  }
+  for (const size_t n_bytes : {bytes.size() / 3, bytes.size() - 1}) {
+    EXPECT_EQ(load_part(n_bytes, {}).code, Code::format);
+    EXPECT_EQ(free_bytes(), before) << n_bytes << " bytes";
+  }
+  // Readers that fail in the header, among the weights and at the last of them.
+  for (const uint64_t n_readable : {uint64_t{100}, uint64_t{bytes.size() / 2}, uint64_t{bytes.size() - 1}}) {
+    Shelf shelf{bytes, n_readable};
+    const auto engine = Engine::load(read_through(Shelf::read, &shelf, bytes.size(), "shelf"),
+                                     {.device = DeviceKind::cuda, .n_context = 512});
+    ASSERT_FALSE(engine.ok());
+    EXPECT_EQ(engine.status().code, Code::io) << engine.status().message;
+    EXPECT_EQ(free_bytes(), before) << n_readable << " readable bytes";
+  }
+  EXPECT_TRUE(load_part(bytes.size(), {}).ok()) << "nothing of it stays behind";
 }
 
 TEST_F(CudaEngine, cuda_AStepTakesNoDeviceMemory) {
@@ -60,46 +124,6 @@ TEST_F(CudaEngine, cuda_AStepTakesNoDeviceMemory) {
   StepEvent event;
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(engine->decode_step(one, {&event, 1}).ok());
   EXPECT_EQ(free_bytes(), before);
-}
-
-// Every number of rows up to 33, so every captured bucket and its padding; sampled and greedy; each as if alone.
-TEST_F(CudaEngine, cuda_ManySessionsDrawWhatEachDrawsAlone) {
-  const auto engine = load(DeviceKind::cuda);
-  for (const float temperature : {0.0f, 0.9f}) {
-    SessionOptions options{.ignore_end_of_generation = true};
-    options.sampler.temperature = temperature;
-    options.sampler.seed = 11;
-    options.sampler.top_k = 50;
-    options.sampler.repetition_penalty = 1.1f;
-    std::vector<std::vector<int32_t>> alone;
-    for (int32_t i = 0; i < 33; ++i) {
-      const auto s = engine->create_session(options);
-      size_t n_done = 0;
-      ASSERT_TRUE((*s)->prefill(some_tokens(1 + 7 * i), n_done).ok());
-      alone.emplace_back();
-      Session* one[] = {s->get()};
-      StepEvent event;
-      for (int k = 0; k < 12; ++k) {
-        ASSERT_TRUE(engine->decode_step(one, {&event, 1}).ok());
-        alone.back().push_back(event.sample.token);
-      }
-    }
-    for (const size_t m : {2, 3, 5, 8, 16, 32, 33}) {
-      std::vector<std::shared_ptr<Session>> owned;
-      std::vector<Session*> all;
-      for (size_t i = 0; i < m; ++i) {
-        owned.push_back(*engine->create_session(options));
-        size_t n_done = 0;
-        ASSERT_TRUE(owned.back()->prefill(some_tokens(1 + 7 * static_cast<int32_t>(i)), n_done).ok());
-        all.push_back(owned.back().get());
-      }
-      std::vector<StepEvent> events(m);
-      for (size_t k = 0; k < 12; ++k) {
-        ASSERT_TRUE(engine->decode_step(all, events).ok());
-        for (size_t i = 0; i < m; ++i) EXPECT_EQ(events[i].sample.token, alone[i][k]) << "session " << i << " of " << m << ", token " << k;
-      }
-    }
-  }
 }
 
 TEST_F(CudaEngine, cuda_LogprobsAreTheProcessors) {
@@ -142,12 +166,20 @@ TEST_F(CudaEngine, cuda_TwoEnginesShareADevice) {
   EXPECT_EQ(draws[0], draws[1]);
 }
 
-TEST_F(CudaEngine, cuda_TooMuchMemoryIsRefusedWithTheNumbers) {
-  const auto engine = Engine::load(kModel, {.device = DeviceKind::cuda, .n_context = 512, .kv_budget_bytes = uint64_t{1} << 42});
+TEST_F(CudaEngine, cuda_WhatDoesNotFitIsRefusedWithTheBytes) {
+  const auto unharmed = load(DeviceKind::cuda, 2);
+  const uint64_t before = free_bytes();
+  const auto engine =
+      Engine::load(kModel, {.device = DeviceKind::cuda, .n_context = 512, .kv_budget_bytes = uint64_t{1} << 42});
   ASSERT_FALSE(engine.ok());
   EXPECT_EQ(engine.status().code, Code::device_out_of_memory) << engine.status().message;
   EXPECT_GT(engine.status().required, engine.status().available);
+  EXPECT_GE(engine.status().required, uint64_t{1} << 41) << "the pool's bytes";
+  EXPECT_LE(engine.status().available, before);
+  EXPECT_EQ(free_bytes(), before);
   EXPECT_EQ(Engine::load(kModel, {.device = DeviceKind::cuda, .device_index = 99}).status().code, Code::no_device);
+  EXPECT_EQ(free_bytes(), before);
+  EXPECT_TRUE(unharmed->create_session({}).ok());
 }
 
 }  // namespace

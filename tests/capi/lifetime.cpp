@@ -1,0 +1,73 @@
+// Many sessions one after the other, and a session that is cancelled at work: nothing stays behind, nothing goes on.
+#include <atomic>
+#include <thread>
+
+#include "tests/capi/client.h"
+
+namespace inlay::test {
+namespace {
+
+class Lifetime : public OnEachDevice {};
+INLAY_ON_EACH_DEVICE(Lifetime);
+
+// Of the GPU; the host's is used by others too.
+uint64_t free_device_bytes() {
+  for (int32_t i = 0; i < inlay_device_count(); ++i) {
+    inlay_device_info info = sized<inlay_device_info>();
+    if (inlay_device_get(i, &info, nullptr) == INLAY_OK && info.kind == INLAY_DEVICE_CUDA) return info.free_bytes;
+  }
+  return 0;
+}
+
+TEST_P(Lifetime, AThousandSessionsLeaveNothing) {
+  const EnginePtr engine = load(params());
+  const auto use_one = [&](size_t i) {
+    const SessionPtr session = new_session(engine);
+    prefill(session, i % 2 == 0 ? kPlain : kChat);
+    const SessionPtr child = fork(session);
+    EXPECT_EQ(step(child).token, i % 2 == 0 ? kPlainReply[0] : kChatReply[0]);
+    EXPECT_EQ(step(child).token, i % 2 == 0 ? kPlainReply[1] : kChatReply[1]);
+  };
+  use_one(0);
+  use_one(1);
+  const uint64_t before = free_device_bytes();
+  const int32_t n_peak = stats_of(engine).n_kv_blocks_peak;
+  for (size_t i = 0; i < 1000; ++i) use_one(i);
+  const inlay_stats stats = stats_of(engine);
+  EXPECT_EQ(stats.n_sessions, 0);
+  EXPECT_EQ(stats.n_kv_blocks_used, 0);
+  EXPECT_EQ(stats.n_kv_blocks_peak, n_peak);
+  if (GetParam() == INLAY_DEVICE_CUDA) {
+    EXPECT_EQ(free_device_bytes(), before);
+  }
+}
+
+// A step at work may still end; the one after it does not draw.
+TEST_P(Lifetime, CancelFromAnotherThreadEndsWithinOneStep) {
+  const EnginePtr engine = load(params());
+  inlay_session_params endless = sized<inlay_session_params>();
+  endless.flags = INLAY_SESSION_IGNORE_END_OF_GENERATION;
+  for (int round = 0; round < 20; ++round) {
+    const SessionPtr session = new_session(engine, &endless);
+    prefill(session, kPlain);
+    std::atomic<int> n_drawn{0};
+    inlay_event last = {};
+    std::thread decoder([&] {
+      do {
+        last = step(session);
+        if (last.kind == INLAY_EVENT_TOKEN) n_drawn.fetch_add(1);
+      } while (last.finish_reason == INLAY_FINISH_NONE && last.status == INLAY_OK);
+    });
+    while (n_drawn.load() < 3) std::this_thread::yield();
+    inlay_session_cancel(session.get());
+    const int n_at_cancel = n_drawn.load();
+    decoder.join();
+    EXPECT_EQ(last.kind, INLAY_EVENT_FINISHED);
+    EXPECT_EQ(last.finish_reason, INLAY_FINISH_CANCELLED);
+    EXPECT_LE(n_drawn.load(), n_at_cancel + 1);
+    EXPECT_EQ(info_of(session).n_tokens, static_cast<int32_t>(kPlain.size()) + n_drawn.load());
+  }
+}
+
+}  // namespace
+}  // namespace inlay::test
