@@ -1,7 +1,8 @@
 // Calls every function of the library through the loader header with what a careless caller gives: NULL, structs of
 // wrong size, numbers that mean nothing, indices out of range. Each call must answer with the right status and a
-// message; none may crash. Usage: abi_calls LIBRARY [MODEL]. Without a model, what needs one is called with NULL only
-// and the program exits with 77.
+// message; none may crash. Usage: abi_calls LIBRARY [MODEL [cuda]]: the model is loaded on the interpreter or on the GPU.
+// Without a model, what needs one is called with NULL only and the program exits with 77, as it does without a GPU that
+// is asked for.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +17,7 @@ static const char* const names[] = {INLAY_DL_FUNCTIONS(NAME)};
 static inlay_dl api;
 static inlay_error err;
 static int called[N_FUNCTIONS];
-static inlay_load_params reference;  // the interpreter is the same everywhere, and small models load at once
+static inlay_load_params on_device;
 static int n_checks, n_failures;
 
 #define CALL(function) (called[ID_##function] = 1, spoil_error(), api.function)
@@ -228,7 +229,7 @@ static void test_memory_plan(const char* model) {
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_memory_plan)(NULL, 0, NULL, &info, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_memory_plan)(MISSING, SIZE_MAX, NULL, NULL, &err));
   IN_STRUCT(inlay_load_params, (void)0, CALL(inlay_memory_plan)(MISSING, SIZE_MAX, p, &info, &err), INLAY_NOT_FOUND);
-  if (model) OUT_STRUCT(inlay_memory_info, CALL(inlay_memory_plan)(model, SIZE_MAX, &reference, p, &err));
+  if (model) OUT_STRUCT(inlay_memory_info, CALL(inlay_memory_plan)(model, SIZE_MAX, &on_device, p, &err));
 }
 
 // What every function says to a missing handle.
@@ -493,7 +494,7 @@ static void test_session(const inlay_engine* engine, int32_t n_vocab) {
 static void test_with_model(const char* model) {
   inlay_engine* engine = NULL;
   inlay_engine_info info = {0};
-  EXPECT(INLAY_OK, CALL(inlay_load)(model, strlen(model), &reference, &engine, &err));
+  EXPECT(INLAY_OK, CALL(inlay_load)(model, strlen(model), &on_device, &engine, &err));
   if (!engine) return;
   info.struct_size = sizeof info;
   EXPECT(INLAY_OK, CALL(inlay_engine_get_info)(engine, &info, &err));
@@ -520,12 +521,27 @@ static int test_open(const char* library) {
   return 0;
 }
 
+static int has_gpu(void) {
+  int32_t i;
+  for (i = 0; i < api.inlay_device_count(); ++i) {
+    inlay_device_info info = {0};
+    info.struct_size = sizeof info;
+    if (api.inlay_device_get(i, &info, NULL) == INLAY_OK && info.kind == INLAY_DEVICE_CUDA) return 1;
+  }
+  return 0;
+}
+
 int main(int argc, char** argv) {
   const char* model = argc > 2 && argv[2][0] != 0 ? argv[2] : NULL;
+  const int cuda = argc > 3 && strcmp(argv[3], "cuda") == 0;
   int i;
   if (argc < 2 || !test_open(argv[1])) return 1;
-  reference.struct_size = sizeof reference;
-  reference.device = INLAY_DEVICE_REFERENCE;
+  on_device.struct_size = sizeof on_device;
+  on_device.device = cuda ? INLAY_DEVICE_CUDA : INLAY_DEVICE_REFERENCE;
+  if (cuda && !has_gpu()) {
+    printf("skipped: no CUDA device\n");
+    return 77;
+  }
   test_library();
   test_devices();
   test_load();

@@ -3,7 +3,7 @@ import json
 import math
 
 import tool_case
-from tool_case import ToolCase
+from tool_case import DeviceCase
 
 SMALL = ["--layers", "2", "--scale", "0.1"]
 SHORT = ["--pp", "16,40", "--depths", "0,24", "--batch", "2,3", "--tg", "6", "--batch-prompt", "9", "--batch-steps", "4"]
@@ -14,7 +14,7 @@ KNOWN_BYTES = {("qwen2.5-1.5b", "q4_k_m"): 980117536, ("llama3.2-1b", "bf16"): 2
                ("qwen3-0.6b", "f32"): 2384218656, ("qwen3-1.7b", "f16"): 3441416736, ("llama3.2-3b", "q4_0"): 1909368576}
 
 
-class Benchmark(ToolCase):
+class Benchmark(DeviceCase):
     def bench(self, *arguments, code=0):
         done = self.run_tool("bench", *arguments, code=code)
         self.assertEqual(done.stdout.count(b"\n"), 1)

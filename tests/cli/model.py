@@ -109,6 +109,12 @@ class Run(ModelCase):
         cut = self.text("--prompt", "the fox", "-n", "12", "--temp", "0", "--stop", stop).stdout.decode().rstrip("\n")
         self.assertEqual(cut, whole[:whole.index(stop)].rstrip("\n"))
 
+    def test_a_gpu_that_is_not_there_is_named(self):
+        done = tool_case.run_program(tool_case.TOOL, "run", self.model, "--prompt", "a", "--device", "cuda",
+                                     environment=tool_case.WITHOUT_GPU)
+        self.assertEqual((done.returncode, done.stdout), (1, b""))
+        self.assertIn(b"NO_DEVICE", done.stderr)
+
     def test_a_full_context_ends_the_text(self):
         done = self.text("--prompt", "the fox", "-n", "0", "--ctx", "32", "--temp", "0")
         if b"context is full" not in done.stderr:

@@ -11,8 +11,8 @@ from tool_case import ModelCase
 class Conversation(ModelCase):
     def test_lines_are_turns_of_one_sequence(self):
         ours, theirs = pty.openpty()
-        tool = subprocess.Popen([tool_case.TOOL, "run", self.model, "-n", "6", "--temp", "0"], stdin=theirs,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        tool = subprocess.Popen([tool_case.TOOL, "run", self.model, "-n", "6", "--temp", "0", "--device", tool_case.DEVICE],
+                                stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         os.close(theirs)
         os.write(ours, b"the fox\n\nand then\n\x04")
         out, said = tool.communicate(timeout=300)

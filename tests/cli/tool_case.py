@@ -1,6 +1,7 @@
 """What the tests of the built tool share: where it is, how it is run, and which model it is given.
 
-Environment: INLAY_BUILD, the build folder; INLAY_FIXTURES, the folder of the conformance fixtures, empty without them.
+Environment: INLAY_BUILD, the build folder; INLAY_FIXTURES, the folder of the conformance fixtures, empty without them;
+INLAY_TEST_DEVICE, cuda to run models on the GPU, otherwise the processor computes and programs see no GPU.
 """
 import os
 import pathlib
@@ -14,6 +15,9 @@ LIBRARY = BUILD / "lib" / "libinlay.so.1"
 FIXTURES = os.environ.get("INLAY_FIXTURES", "")
 FIXTURE_MODEL = pathlib.Path(FIXTURES or "/nonexistent") / "models" / "chat-bpe-qwen3-f32.gguf"
 OWN_MODEL = pathlib.Path(__file__).parents[2] / "examples" / "model" / "tales.gguf"
+DEVICE = os.environ.get("INLAY_TEST_DEVICE") or "cpu"
+WITHOUT_GPU = os.environ | {"CUDA_VISIBLE_DEVICES": "-1"}
+ENVIRONMENT = os.environ if DEVICE == "cuda" else WITHOUT_GPU
 SKIPPED = 77  # exit code that ctest shows as a skip
 
 
@@ -22,8 +26,9 @@ def model_path():
     return next((m for m in (FIXTURE_MODEL, OWN_MODEL) if m.is_file()), None)
 
 
-def run_program(program, *arguments, stdin=b"", timeout=300):
-    return subprocess.run([str(program), *map(str, arguments)], input=stdin, capture_output=True, timeout=timeout, check=False)
+def run_program(program, *arguments, stdin=b"", timeout=300, environment=ENVIRONMENT):
+    return subprocess.run([str(program), *map(str, arguments)], input=stdin, capture_output=True, timeout=timeout, check=False,
+                          env=environment)
 
 
 class ToolCase(unittest.TestCase):
@@ -34,11 +39,25 @@ class ToolCase(unittest.TestCase):
         return done
 
 
-class ModelCase(ToolCase):
+class DeviceCase(ToolCase):
+    """Commands that load a model do so on DEVICE. Skipped where it is missing."""
+
+    @classmethod
+    def setUpClass(cls):
+        if DEVICE == "cuda" and b"NO_DEVICE" in run_program(TOOL, "info", OWN_MODEL, "--device", DEVICE).stderr:
+            raise unittest.SkipTest("no CUDA device")
+
+    def run_tool(self, *arguments, **options):
+        chosen = () if "--device" in arguments else ("--device", DEVICE)
+        return super().run_tool(*arguments, *chosen, **options)
+
+
+class ModelCase(DeviceCase):
     """Skipped where there is no model."""
 
     @classmethod
     def setUpClass(cls):
+        super().setUpClass()
         cls.model = model_path()
         if cls.model is None:
             raise unittest.SkipTest("no model: neither INLAY_FIXTURES nor examples/model/tales.gguf")
