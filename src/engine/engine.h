@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "src/backend/backend.h"
+#include "src/base/load_times.h"
 #include "src/engine/kv_pool.h"
 #include "src/engine/log.h"
 #include "src/engine/options.h"
@@ -137,7 +138,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   struct Parts;
   struct StepArrays;
   explicit Engine(Parts parts);
-  static Result<std::shared_ptr<Engine>> assemble(Result<Checkpoint> checkpoint, const EngineOptions& options);
+  static Result<std::shared_ptr<Engine>> assemble(Result<Checkpoint> checkpoint, const EngineOptions& options, LoadTimes& times);
 
   // Those that say "locked" need mutex_ held; the others take it.
   Status check_device() const { return lost_; }                                           // locked

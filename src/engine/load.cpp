@@ -1,7 +1,7 @@
 // From a file to an engine: options settled, model understood, plan built, memory counted, backend filled.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
+#include <future>
 
 #include "src/engine/engine.h"
 #include "src/engine/placement.h"
@@ -53,11 +53,13 @@ Engine::Engine(Parts parts)
 Engine::~Engine() = default;
 
 Result<std::shared_ptr<Engine>> Engine::load(const std::string& path, const EngineOptions& options) {
-  return assemble(open_gguf(path), options);
+  LoadTimes times;
+  return assemble(open_gguf(path), options, times);
 }
 
 Result<std::shared_ptr<Engine>> Engine::load(std::unique_ptr<ByteSource> source, const EngineOptions& options) {
-  return assemble(read_gguf(std::move(source)), options);
+  LoadTimes times;
+  return assemble(read_gguf(std::move(source)), options, times);
 }
 
 Result<EngineInfo> Engine::plan_memory(const std::string& path, const EngineOptions& options) {
@@ -68,26 +70,34 @@ Result<EngineInfo> Engine::plan_memory(const std::string& path, const EngineOpti
   return make_info(model, placement.needs, placement);
 }
 
-Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, const EngineOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
+Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, const EngineOptions& options, LoadTimes& times) {
   INLAY_ASSIGN(const Checkpoint checkpoint, std::move(opened));
   INLAY_ASSIGN(const Model model, Model::from_checkpoint(checkpoint));
   INLAY_ASSIGN(Plan plan, build_plan(model));
+  times.mark("header");
   INLAY_ASSIGN(const Placement placement, place(plan, options));
   INLAY_TRY(check_memory(placement));
+
+  times.mark("placement");  // starts the device
 
   Parts parts;
   parts.log = std::make_unique<Log>(options.log_level, options.log);
   if (!placement.remark.empty()) parts.log->write(LogLevel::info, placement.remark);
-  INLAY_ASSIGN(parts.tokenizer, load_tokenizer(checkpoint.metadata(), plan.spec));
+  // Beside the weights; where the system gives no thread, after them.
+  auto tokenizer = std::async(std::launch::async | std::launch::deferred,
+                              [&] { return load_tokenizer(checkpoint.metadata(), model.spec()); });
   WeightReader reader(checkpoint, model);
-  INLAY_ASSIGN(parts.backend, make_backend(std::move(plan), reader, placement, options.progress));
+  Result<std::unique_ptr<Backend>> backend = make_backend(std::move(plan), reader, placement, options.progress);
+  times.mark("backend");
+  INLAY_ASSIGN(parts.tokenizer, tokenizer.get());
+  times.mark("wait for tokenizer");
+  INLAY_ASSIGN(parts.backend, std::move(backend));
   parts.metadata = checkpoint.metadata();
   parts.info = make_info(model, parts.backend->memory(), placement);
   parts.prefill_chunk = std::min(placement.prefill_chunk, placement.config.max_step_tokens);
 
   const std::shared_ptr<Engine> engine(new Engine(std::move(parts)));
-  engine->stats_.load_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  engine->stats_.load_seconds = times.total();
   char line[256];
   const ModelSpec& spec = engine->spec();
   std::snprintf(line, sizeof line, "loaded %s (%s, %.2f billion parameters) on %s, context %d, %d KV blocks of %d tokens, %.2f s",
@@ -95,6 +105,8 @@ Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, cons
                 engine->backend_->description().c_str(), placement.config.n_context, placement.config.n_kv_blocks, kKvBlockTokens,
                 engine->stats_.load_seconds);
   engine->log_->write(LogLevel::info, line);
+  const std::string of_backend = engine->backend_->load_times();
+  engine->log_->write(LogLevel::debug, "load times: " + times.text() + (of_backend.empty() ? "" : " (" + of_backend + ")"));
   return engine;
 }
 

@@ -30,6 +30,7 @@ class BorrowedMemory final : public ByteSource {
     if (!into.empty()) std::memcpy(into.data(), bytes_.data() + offset, into.size());
     return {};
   }
+  bool is_concurrent() const override { return true; }
   std::string_view name() const override { return name_; }
 
  private:
@@ -54,6 +55,7 @@ class CallbackSource final : public ByteSource {
     s.native_code = code;
     return s;
   }
+  bool is_concurrent() const override { return false; }
   std::string_view name() const override { return name_; }
 
  private:

@@ -50,6 +50,18 @@ Result<const std::byte*> Checkpoint::bytes(const TensorEntry& tensor, std::vecto
   return static_cast<const std::byte*>(scratch.data());
 }
 
+Status Checkpoint::read(const TensorEntry& tensor, uint64_t at, std::span<std::byte> into) const {
+  if (tensor.source >= sources_.size() || at > tensor.n_bytes || into.size() > tensor.n_bytes - at) {
+    return error(Code::invalid_argument, "%zu bytes at %llu are not part of tensor %s", into.size(), static_cast<unsigned long long>(at),
+                 quote(tensor.name).c_str());
+  }
+  return sources_[tensor.source]->read(tensor.offset + at, into);
+}
+
+bool Checkpoint::is_concurrent() const {
+  return std::all_of(sources_.begin(), sources_.end(), [](const auto& source) { return source->is_concurrent(); });
+}
+
 void Checkpoint::discard(const TensorEntry& tensor) const {
   if (tensor.source < sources_.size()) sources_[tensor.source]->discard(tensor.offset, tensor.n_bytes);
 }

@@ -23,6 +23,8 @@ class ByteSource {
   // Bytes [offset, offset + n) without copying, or null if the source cannot (then read() is to be used).
   virtual const std::byte* view(uint64_t offset, uint64_t n) const = 0;
   virtual Status read(uint64_t offset, std::span<std::byte> into) const = 0;
+  // Whether several threads may read at once; otherwise only the thread that loads does.
+  virtual bool is_concurrent() const = 0;
   // The range will not be read again: its pages may be dropped.
   virtual void discard(uint64_t offset, uint64_t n) const { (void)offset, (void)n; }
   virtual std::string_view name() const = 0;  // for messages
@@ -66,6 +68,9 @@ class Checkpoint {
 
   // The tensor's bytes: a view of the source where it can give one, otherwise read into `scratch`, which is grown.
   Result<const std::byte*> bytes(const TensorEntry& tensor, std::vector<std::byte>& scratch) const;
+  // Bytes [at, at + into.size()) of the tensor.
+  Status read(const TensorEntry& tensor, uint64_t at, std::span<std::byte> into) const;
+  bool is_concurrent() const;  // whether several threads may call read() at once
   void discard(const TensorEntry& tensor) const;
 
  private:

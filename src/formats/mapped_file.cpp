@@ -1,6 +1,7 @@
 // Read-only memory-mapped files: POSIX mmap and Windows file mappings.
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 #include "src/formats/checkpoint.h"
 
@@ -24,6 +25,7 @@ namespace {
 struct Mapping {
   const std::byte* data = nullptr;
   uint64_t size = 0;
+  int fd = -1;  // POSIX: the file itself, for copies that need no page of the mapping
 };
 
 Status system_error(const std::string& path, const char* action, int native_code, bool not_found) {
@@ -76,6 +78,11 @@ void unmap(const Mapping& mapping) { UnmapViewOfFile(mapping.data); }
 
 void drop_pages(const std::byte*, uint64_t) {}  // a read-only view's pages leave the working set by themselves
 
+Status copy(const Mapping& mapping, const std::string&, uint64_t offset, std::span<std::byte> into) {
+  std::memcpy(into.data(), mapping.data + offset, into.size());
+  return {};
+}
+
 #else
 
 class Descriptor {
@@ -87,6 +94,7 @@ class Descriptor {
     if (fd_ >= 0) ::close(fd_);
   }
   int get() const { return fd_; }
+  int release() { return std::exchange(fd_, -1); }
 
  private:
   int fd_;
@@ -99,7 +107,7 @@ Status last_error(const std::string& path, const char* action) {
 
 Result<Mapping> map(const std::string& path) {
   // O_NONBLOCK so that a FIFO is refused below instead of blocking here; it changes nothing for regular files.
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) return last_error(path, "open the file");
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) return last_error(path, "get the file's size");
@@ -107,10 +115,29 @@ Result<Mapping> map(const std::string& path) {
   if (info.st_size == 0) return Mapping{};  // mmap refuses a length of 0
   void* data = ::mmap(nullptr, static_cast<size_t>(info.st_size), PROT_READ, MAP_PRIVATE, file.get(), 0);
   if (data == MAP_FAILED) return last_error(path, "map the file");
-  return Mapping{static_cast<const std::byte*>(data), static_cast<uint64_t>(info.st_size)};
+  return Mapping{static_cast<const std::byte*>(data), static_cast<uint64_t>(info.st_size), file.release()};
 }
 
-void unmap(const Mapping& mapping) { ::munmap(const_cast<std::byte*>(mapping.data), mapping.size); }
+void unmap(const Mapping& mapping) {
+  ::munmap(const_cast<std::byte*>(mapping.data), mapping.size);
+  ::close(mapping.fd);
+}
+
+// From the system's cache without a page fault for every page, and an error where a file that was cut off would be a SIGBUS.
+Status copy(const Mapping& mapping, const std::string& path, uint64_t offset, std::span<std::byte> into) {
+  while (!into.empty()) {
+    const ssize_t n = ::pread(mapping.fd, into.data(), into.size(), static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return last_error(path, "read the file");
+    if (n == 0) {
+      return error(Code::io, "%s: the file ends at %llu, it had %llu bytes when it was opened", path.c_str(),
+                   static_cast<unsigned long long>(offset), static_cast<unsigned long long>(mapping.size));
+    }
+    offset += static_cast<uint64_t>(n);
+    into = into.subspan(static_cast<size_t>(n));
+  }
+  return {};
+}
 
 // Only whole pages inside the range: its neighbours keep theirs.
 void drop_pages(const std::byte* data, uint64_t n) {
@@ -137,9 +164,9 @@ class MappedFile final : public ByteSource {
   }
   Status read(uint64_t offset, std::span<std::byte> into) const override {
     INLAY_TRY(check_range(offset, into.size()));
-    if (!into.empty()) std::memcpy(into.data(), mapping_.data + offset, into.size());
-    return {};
+    return into.empty() ? Status{} : copy(mapping_, path_, offset, into);
   }
+  bool is_concurrent() const override { return true; }
   void discard(uint64_t offset, uint64_t n) const override {
     if (n > 0 && contains(offset, n)) drop_pages(mapping_.data + offset, n);
   }

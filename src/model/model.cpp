@@ -181,12 +181,17 @@ class WeightFinder {
   std::vector<bool> used_;
 };
 
+// Which row of a head of interleaved pairs is row `i` of two halves.
+int64_t unpermuted_row(int64_t i, const ModelSpec& spec) {
+  const int64_t half = spec.rope.n_rot / 2;
+  return i < half ? 2 * i : i < 2 * half ? 2 * (i - half) + 1 : i;
+}
+
 // Copies the rows of every head from the order of interleaved pairs to that of two halves.
 void unpermute_rows(const std::byte* from, std::byte* to, int64_t n_heads, const ModelSpec& spec, size_t bytes_per_row) {
-  const int64_t half = spec.rope.n_rot / 2;
   for (int64_t head = 0; head < n_heads; ++head) {
     for (int64_t i = 0; i < spec.d_head; ++i) {
-      const int64_t source = i < half ? 2 * i : i < 2 * half ? 2 * (i - half) + 1 : i;
+      const int64_t source = unpermuted_row(i, spec);
       std::memcpy(to + static_cast<size_t>(head * spec.d_head + i) * bytes_per_row,
                   from + static_cast<size_t>(head * spec.d_head + source) * bytes_per_row, bytes_per_row);
     }
@@ -268,6 +273,26 @@ Result<std::vector<float>> WeightReader::read_vector(const Weight& weight) {
   std::vector<float> out(static_cast<size_t>(weight.n_cols));
   for (size_t i = 0; i < out.size(); ++i) out[i] = element_to_float(weight.dtype, bytes, i);
   return out;
+}
+
+Status WeightReader::read_range(const Weight& weight, uint64_t at, std::span<std::byte> into, std::vector<std::byte>& scratch) const {
+  const TensorEntry& tensor = checkpoint_.tensors()[weight.tensor];
+  if (!weight.unpermute || into.empty()) return checkpoint_.read(tensor, at, into);
+  // The heads that the range touches, then from each row the part that lies in it.
+  const ModelSpec& spec = model_.spec();
+  const uint64_t row = weight.n_bytes() / static_cast<uint64_t>(weight.n_rows == 1 ? weight.n_cols : weight.n_rows);
+  const uint64_t head = row * static_cast<uint64_t>(spec.d_head), first = at / head * head;
+  const uint64_t end = std::min((at + into.size() + head - 1) / head * head, weight.n_bytes());
+  if (scratch.size() < end - first) scratch.resize(end - first);
+  INLAY_TRY(checkpoint_.read(tensor, first, std::span(scratch).first(end - first)));
+  for (uint64_t done = 0; done < into.size();) {
+    const uint64_t place = at + done, in_head = place % head / row, in_row = place % row;
+    const uint64_t n = std::min(row - in_row, into.size() - done);
+    const auto source = static_cast<uint64_t>(unpermuted_row(static_cast<int64_t>(in_head), spec));
+    std::memcpy(into.data() + done, scratch.data() + (place / head * head - first) + source * row + in_row, n);
+    done += n;
+  }
+  return {};
 }
 
 void WeightReader::discard(const Weight& weight) const { checkpoint_.discard(checkpoint_.tensors()[weight.tensor]); }

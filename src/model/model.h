@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -70,6 +71,10 @@ class WeightReader {
   WeightReader(const Checkpoint& checkpoint, const Model& model) : checkpoint_(checkpoint), model_(model) {}
   Result<const std::byte*> read(const Weight& weight);
   Result<std::vector<float>> read_vector(const Weight& weight);  // norms and biases: F32, F16 or BF16 in the file
+  // Bytes [at, at + into.size()) of what read() gives. With is_concurrent() several threads may call it at once, each with a
+  // scratch of its own, which is grown where rows have to be reordered.
+  Status read_range(const Weight& weight, uint64_t at, std::span<std::byte> into, std::vector<std::byte>& scratch) const;
+  bool is_concurrent() const { return checkpoint_.is_concurrent(); }
   void discard(const Weight& weight) const;                      // will not be read again
 
  private:

@@ -135,6 +135,7 @@ class VastSource final : public ByteSource {
       std::memcpy(into.data(), bytes_.data() + offset, std::min(into.size(), bytes_.size() - offset));
     return {};
   }
+  bool is_concurrent() const override { return true; }
   std::string_view name() const override { return "vast"; }
 
  private:

@@ -87,6 +87,14 @@ Status select_device(int32_t index) {
 }
 
 Result<DeviceBuffer> DeviceBuffer::allocate(uint64_t bytes, const char* what) {
+  INLAY_ASSIGN(DeviceBuffer buffer, allocate_unset(bytes, what));
+  if (bytes == 0) return buffer;
+  INLAY_CUDA_TRY(cudaMemset(buffer.data_, 0, bytes), what);
+  INLAY_TRY(wait_for(cudaStreamLegacy, what));  // our streams do not wait for the one that fills
+  return buffer;
+}
+
+Result<DeviceBuffer> DeviceBuffer::allocate_unset(uint64_t bytes, const char* what) {
   DeviceBuffer buffer;
   if (bytes == 0) return buffer;
   void* data = nullptr;
@@ -96,8 +104,6 @@ Result<DeviceBuffer> DeviceBuffer::allocate(uint64_t bytes, const char* what) {
   add_one(counters.allocations);
   buffer.data_ = static_cast<std::byte*>(data);
   buffer.size_ = bytes;
-  INLAY_CUDA_TRY(cudaMemset(data, 0, bytes), what);
-  INLAY_TRY(wait_for(cudaStreamLegacy, what));  // our streams do not wait for the one that fills
   return buffer;
 }
 

@@ -39,7 +39,8 @@ class DeviceBuffer {
   DeviceBuffer& operator=(const DeviceBuffer&) = delete;
   ~DeviceBuffer();
 
-  static Result<DeviceBuffer> allocate(uint64_t bytes, const char* what);  // zero-filled
+  static Result<DeviceBuffer> allocate(uint64_t bytes, const char* what);  // zero-filled, before any stream can see it
+  static Result<DeviceBuffer> allocate_unset(uint64_t bytes, const char* what);
 
   uint64_t size() const { return size_; }
   std::byte* data() { return data_; }

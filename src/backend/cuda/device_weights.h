@@ -1,30 +1,67 @@
-// Weights in device memory in the form of the CUDA kernels: matrices packed, gate and up as one, vectors as float.
+// Weights in device memory in the form of the CUDA kernels: vectors as float, matrices packed; see weight_layout.h for
+// what stands beside what.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "kernels/cuda/cuda_kernels.h"
 #include "src/backend/backend.h"
 #include "src/backend/cuda/device.h"
+#include "src/backend/cuda/weight_layout.h"
 
 namespace inlay {
 
+struct PackedMatrix {
+  const void* data;
+  DType dtype;
+  int64_t n_rows;  // gate and up interleaved: of both
+  int64_t n_cols;
+};
+
+// Adjacent ones of q, k and v that are one matrix.
+struct QkvRun {
+  PackedMatrix matrix;
+  const float* bias;  // (matrix.n_rows) or null
+  int64_t first_row;  // of the matrix, among all rows of q, k and v
+};
+
+struct QkvRuns {
+  std::array<QkvRun, 3> runs;
+  size_t n = 0;
+  const QkvRun* begin() const { return runs.data(); }
+  const QkvRun* end() const { return runs.data() + n; }
+};
+
 class DeviceWeights {
  public:
-  // Uploads through two pinned buffers while the file is read; packs on the device.
-  static Result<DeviceWeights> load(const Plan& plan, WeightReader& reader, cudaStream_t stream, const LoadProgress& progress);
+  // Reads, copies and packs with up to n_threads threads at once; a reader that is not concurrent is called on this
+  // thread alone. While it runs it holds up to 64 MiB of staging memory on the device and as much on the host,
+  // page-locked.
+  static Result<DeviceWeights> load(const Plan& plan, WeightReader& reader, int32_t n_threads,
+                                    const LoadProgress& progress);
   static uint64_t bytes(const Plan& plan);
   // Whether the kernels can run this plan; names the weight that they cannot.
   static Status check(const Plan& plan);
 
-  const void* matrix(WeightIndex i) const { return storage_.data() + offsets_[i]; }  // ffn_gate: gate and up as one
+  PackedMatrix matrix(WeightIndex i) const;  // of gate: gate and up as one if they are interleaved
+  bool is_interleaved(WeightIndex gate) const { return layout_.is_interleaved(gate); }
   const float* vector(WeightIndex i) const {
-    return i == kNoWeight ? nullptr : reinterpret_cast<const float*>(storage_.data() + offsets_[i]);
+    return i == kNoWeight ? nullptr : reinterpret_cast<const float*>(storage_.data() + layout_.offset(i));
   }
+  // q, k and v of an attn_in as few matrices as their types allow: one if they are of one type, two if one differs
+  // (three if it is k).
+  QkvRuns qkv(const Plan& plan, const Op& attn_in) const;
 
  private:
+  struct Shape {
+    DType dtype;
+    int64_t n_rows, n_cols;
+  };
+
   DeviceBuffer storage_;
-  std::vector<uint64_t> offsets_;  // by weight index; ffn_up has none of its own
+  WeightLayout layout_;
+  std::vector<Shape> shapes_;  // by weight
 };
 
 }  // namespace inlay

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "src/base/load_times.h"
+
 namespace inlay {
 namespace {
 
@@ -70,12 +72,14 @@ CudaExecutor::CudaExecutor(Plan plan, const BackendConfig& config, int32_t devic
 CudaExecutor::~CudaExecutor() { (void)cudaSetDevice(device_index_); }
 
 Status CudaExecutor::load(WeightReader& reader, const LoadProgress& progress) {
+  LoadTimes times;
   INLAY_TRY(select_device(device_index_));
   cudaDeviceProp properties;
   INLAY_CUDA_TRY(cudaGetDeviceProperties(&properties, device_index_), "describing the device");
   description_ = std::string(properties.name) + " (compute capability " + std::to_string(properties.major) + "." + std::to_string(properties.minor) + ")";
   INLAY_TRY(DeviceWeights::check(plan_));
   INLAY_ASSIGN(stream_, make_stream());
+  times.mark("device");
   for (const Size& size : sizes(plan_, config_)) {
     INLAY_ASSIGN(b_.*size.buffer, DeviceBuffer::allocate(size.bytes, size.what));
   }
@@ -84,11 +88,15 @@ Status CudaExecutor::load(WeightReader& reader, const LoadProgress& progress) {
   INLAY_CUDA_TRY(cudaMemcpyAsync(b_.inv_freq.data(), plan_.rope.inv_freq.data(), plan_.rope.inv_freq.size() * sizeof(float), cudaMemcpyHostToDevice,
                                  stream_.get()),
                  "copying RoPE frequencies");
-  INLAY_ASSIGN(weights_, DeviceWeights::load(plan_, reader, stream_.get(), progress));
+  times.mark("buffers");
+  INLAY_ASSIGN(weights_, DeviceWeights::load(plan_, reader, config_.n_threads, progress));
+  times.mark("weights");
   for (size_t bucket = 0; bucket < kBuckets.size(); ++bucket) {
     if (bucket > 0 && kBuckets[bucket - 1] >= config_.max_sequences) break;
     INLAY_TRY(capture(bucket));
   }
+  times.mark("graphs");
+  load_times_ = times.text();
   return {};
 }
 

@@ -27,6 +27,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   const BackendConfig& config() const override { return config_; }
   MemoryNeeds memory() const override { return needs(plan_, config_); }
   BackendCounters counters() const override { return cuda_counters(); }
+  std::string load_times() const override { return load_times_; }
   Status execute(const StepBatch& batch, std::span<Draw> draws) override;
   Status copy_logits(int32_t slot, std::span<float> out) override;
   Status duplicate_logits(int32_t from_slot, int32_t to_slot) override;
@@ -101,7 +102,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   const Plan plan_;
   const BackendConfig config_;
   const int32_t device_index_;
-  std::string description_;
+  std::string description_, load_times_;
   Stream stream_;
   DeviceWeights weights_;
   Buffers b_;

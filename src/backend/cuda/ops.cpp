@@ -46,7 +46,7 @@ Status CudaExecutor::multiply(std::span<const Product> products, const float* x,
                        "preparing activations");
         is_prepared = true;
       }
-      INLAY_CUDA_TRY(cuda::launch_linear({.weights = weights_.matrix(p.weight),
+      INLAY_CUDA_TRY(cuda::launch_linear({.weights = weights_.matrix(p.weight).data,
                                           .x = b_.prepared.data(),
                                           .row_scale = b_.row_scale.as<float>(),
                                           .bias = weights_.vector(p.bias),
@@ -66,7 +66,7 @@ Status CudaExecutor::multiply(std::span<const Product> products, const float* x,
 
 Status CudaExecutor::embed(const Op& op) {
   const WeightIndex table = op.weights[slot::embed_table];
-  return cuda_status(cuda::launch_embed({.table = weights_.matrix(table),
+  return cuda_status(cuda::launch_embed({.table = weights_.matrix(table).data,
                                          .tokens = step_->device().tokens,
                                          .positions = step_->device().positions,
                                          .hidden = b_.hidden.as<float>(),
