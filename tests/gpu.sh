@@ -22,7 +22,7 @@ check() {  # check NAME COMMAND...
   fi
   printf '%-24s %s (%d s)\n' "$name" "$([ $code -eq 0 ] && echo passed || echo "FAILED, status $code")" $((SECONDS - start))
 }
-for name in linear attention sample; do check "$name" "$build/bin/cuda_$name"; done
+for name in linear attention sample gemm; do check "$name" "$build/bin/cuda_$name"; done
 for name in golden_fixture_models golden_generation golden_batching golden_tales cuda_engine cuda_loading cuda_faults; do
   check "$name" "$build/bin/$name" '--gtest_filter=*cuda*'
 done

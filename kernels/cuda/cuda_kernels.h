@@ -71,6 +71,66 @@ struct LinearArgs {
 };
 cudaError_t launch_linear(const LinearArgs& args, cudaStream_t stream);
 
+// ---- products of many rows by a library: x and W as row-major matrices of 2-byte elements, results in F32
+
+// Quantized and packed -> row-major F16 (16 * tiles rows in the order of the tiles, padded_cols(n_cols)), value * factor. F16 ends at
+// 65504: factor is a power of two that keeps the matrix's largest magnitude (launch_largest) below.
+struct DequantizeArgs {
+  const void* packed;
+  void* out;
+  int64_t n_rows, n_cols;
+  DType dtype;
+  float factor;
+};
+cudaError_t launch_dequantize(const DequantizeArgs& args, cudaStream_t stream);
+
+// *largest = max(*largest, largest magnitude in a packed, quantized matrix). NaN counts as infinity.
+struct LargestArgs {
+  const void* packed;
+  float* largest;
+  int64_t n_rows, n_cols;
+  DType dtype;
+};
+cudaError_t launch_largest(const LargestArgs& args, cudaStream_t stream);
+
+// Widest row that the kernels below take.
+inline constexpr int64_t kMaxRowCols = 32768;
+
+// x += addend * addend_scale[row], then what the next product takes of x. With a norm weight: RMS norm times `factor`, a power of two
+// that the product's result has to be divided by; |y| <= factor * sqrt(n_cols) * largest |weight|, so the caller chooses it once for all
+// rows. Without: as launch_prepare, with row_scale.
+struct NormRowsArgs {
+  float* x;                  // (rows, n_cols)
+  const float* addend;       // (rows, n_cols) or null
+  const float* addend_scale; // (rows) or null: 1
+  const float* norm_weight;  // (n_cols) or null
+  void* out;                 // (rows, padded_cols(n_cols)) in `form`, f16 or bf16; null: only the sum is wanted
+  float* row_scale;          // (rows); untouched with a norm weight
+  int64_t n_rows, n_cols;
+  float epsilon, factor;
+  ActivationForm form;
+};
+cudaError_t launch_norm_rows(const NormRowsArgs& args, cudaStream_t stream);
+
+// silu(gate) * up as the next product takes it, with row_scale as launch_prepare gives it.
+struct SiluMulRowsArgs {
+  const float* gate_up;  // (rows, 16 * tiles) in the order of gate_up tiles
+  void* out;             // (rows, padded_cols(n_cols)) in `form`, f16 or bf16
+  float* row_scale;      // (rows)
+  float* values;         // (rows, n_cols) what is converted, or null
+  int64_t n_rows, n_cols;
+  ActivationForm form;
+};
+cudaError_t launch_silu_mul_rows(const SiluMulRowsArgs& args, cudaStream_t stream);
+
+// x[row][i] += bias[i]
+struct AddBiasArgs {
+  float* x;  // (rows, ld)
+  const float* bias;
+  int64_t n_rows, n_cols, ld;
+};
+cudaError_t launch_add_bias(const AddBiasArgs& args, cudaStream_t stream);
+
 // ---- the rest of a layer
 
 struct EmbedArgs {
