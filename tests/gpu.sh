@@ -23,7 +23,7 @@ check() {  # check NAME COMMAND...
   printf '%-24s %s (%d s)\n' "$name" "$([ $code -eq 0 ] && echo passed || echo "FAILED, status $code")" $((SECONDS - start))
 }
 for name in linear attention sample gemm; do check "$name" "$build/bin/cuda_$name"; done
-for name in golden_fixture_models golden_generation golden_batching golden_tales cuda_engine cuda_loading cuda_faults; do
+for name in golden_fixture_models golden_generation golden_batching golden_tales cuda_engine cuda_loading cuda_faults unit_profile unit_compare; do
   check "$name" "$build/bin/$name" '--gtest_filter=*cuda*'
 done
 shapes=${INLAY_BENCH:-qwen2.5-1.5b:q4_k_m llama3.2-1b:bf16 llama3.1-8b:q4_k_m}

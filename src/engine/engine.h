@@ -127,6 +127,11 @@ class Engine : public std::enable_shared_from_this<Engine> {
   Log& log() { return *log_; }
   Backend& backend() { return *backend_; }  // for inspection by tests
 
+  // Runs tokens [n_past, tokens.size()) of a sequence as one step, whose first n_past tokens the session has cached, and gives the
+  // seconds that it took. The session does not advance. A single token is a decode step and draws.
+  Result<double> run_inspected(Session& session, std::span<const int32_t> tokens, int32_t n_past, Inspection inspection);
+  Result<double> measure_read_bandwidth();  // bytes a second
+
   Result<std::shared_ptr<Session>> create_session(const SessionOptions& options);
 
   // One token for every session that can have one; events[i] belongs to sessions[i]. The status is that of the first

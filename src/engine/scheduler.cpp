@@ -89,6 +89,40 @@ Status Engine::run_prefill_chunk(Session& session) {
   return {};
 }
 
+Result<double> Engine::run_inspected(Session& session, std::span<const int32_t> tokens, int32_t n_past,
+                                     Inspection inspection) {
+  const std::lock_guard lock(mutex_);
+  const auto n_all = static_cast<int32_t>(tokens.size()), n = n_all - n_past;
+  const int32_t most = backend_->config().max_step_tokens;
+  if (n_past < 0 || n < 1 || n > most)
+    return error(Code::invalid_argument, "a step of %d tokens, expected 1 to %d", n, most);
+  INLAY_TRY(reserve_blocks(session, n_all));
+  arrays_->clear();
+  arrays_->add_slice(tokens, n_past, n, session.blocks_);
+  arrays_->want_logits(session.slot_);
+  const SamplerParams greedy;
+  if (n == 1) {
+    arrays_->sample_rows.push_back(
+        {.slot = session.slot_, .params = &greedy, .history = tokens, .position = static_cast<uint64_t>(n_all)});
+  }
+  struct Scope {  // the callbacks end with the step, whatever they do
+    Backend& backend;
+    ~Scope() { backend.set_inspection({}); }
+  } const scope{*backend_};
+  backend_->set_inspection(std::move(inspection));
+  const Stopwatch watch;
+  INLAY_TRY(execute(std::span(arrays_->draws).first(arrays_->sample_rows.size())));
+  return watch.seconds();
+}
+
+Result<double> Engine::measure_read_bandwidth() {
+  const std::lock_guard lock(mutex_);
+  INLAY_TRY(check_device());
+  Result<double> bandwidth = backend_->measure_read_bandwidth();
+  if (!bandwidth.ok()) return noted(bandwidth.status());
+  return bandwidth;
+}
+
 // Keeps what whole chunks have computed. The last token kept is run again later, for its logits.
 void Engine::roll_back_prefill(Session& session, size_t n_tokens_before) {
   session.tokens_.resize(std::max(n_tokens_before, static_cast<size_t>(session.n_computed_)));

@@ -85,8 +85,7 @@ std::string dump(const Plan& plan, const StepShape& shape) {
   for (size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i];
     const OpCost c = cost(plan, op, shape);
-    const bool in_layer = op.kind >= OpKind::attn_in && op.kind <= OpKind::ffn_out;
-    append(out, "%4zu %5s %-10s %14llu %12llu %14llu %16llu ", i, in_layer ? std::to_string(op.layer).c_str() : "-",
+    append(out, "%4zu %5s %-10s %14llu %12llu %14llu %16llu ", i, is_layer_op(op.kind) ? std::to_string(op.layer).c_str() : "-",
            op_name(op.kind), static_cast<unsigned long long>(c.weight_bytes), static_cast<unsigned long long>(c.kv_bytes),
            static_cast<unsigned long long>(c.activation_bytes), static_cast<unsigned long long>(c.flops));
     for (const WeightIndex w : op.weights) {

@@ -24,6 +24,7 @@ namespace inlay {
 enum class OpKind : uint8_t { embed, attn_in, attention, attn_out, ffn_in, ffn_out, head, sample, count };
 
 const char* op_name(OpKind kind);
+constexpr bool is_layer_op(OpKind kind) { return kind >= OpKind::attn_in && kind <= OpKind::ffn_out; }
 
 using WeightIndex = uint16_t;  // into Model::weights()
 inline constexpr WeightIndex kNoWeight = 0xFFFF;

@@ -1,0 +1,105 @@
+#include <algorithm>
+
+#include "src/engine/inspect.h"
+
+namespace inlay {
+namespace {
+
+constexpr int kWarmUps = 2;
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const size_t n = values.size();
+  return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+// Fixed and well mixed over the vocabulary.
+std::vector<int32_t> mixed_tokens(int32_t n, int32_t n_vocab) {
+  std::vector<int32_t> out(static_cast<size_t>(n));
+  uint64_t state = 1;
+  for (int32_t& token : out) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    token = static_cast<int32_t>((state >> 33) % static_cast<uint64_t>(n_vocab));
+  }
+  return out;
+}
+
+Status check(const Engine& engine, const ProfileRequest& r, const BackendConfig& config) {
+  struct Range {
+    const char* name;
+    int32_t value, low, high;
+  };
+  const Range ranges[] = {{"n_tokens", r.n_tokens, 1, config.max_step_tokens},
+                          {"n_past", r.n_past, 0, engine.info().n_context - 1},
+                          {"n_tokens + n_past", r.n_tokens + r.n_past, 1, engine.info().n_context},
+                          {"n_repetitions", r.n_repetitions, 0, 10000}};
+  for (const Range& range : ranges) {
+    if (range.value < range.low || range.value > range.high) {
+      return error(Code::invalid_argument, "%s is %d, expected %d to %d", range.name, range.value, range.low,
+                   range.high);
+    }
+  }
+  return {};
+}
+
+std::vector<ProfiledOp> priced_ops(const Plan& plan, const ProfileRequest& r, KvDType kv_dtype) {
+  const StepShape shape{
+      .n_tokens = r.n_tokens, .n_past = r.n_past, .kv_element_bytes = kv_dtype == KvDType::f32 ? 4 : 2};
+  std::vector<ProfiledOp> ops;
+  for (size_t i = 0; i < plan.ops.size(); ++i) {
+    const Op& op = plan.ops[i];
+    const OpCost c = cost(plan, op, shape);
+    ops.push_back({.index = static_cast<int32_t>(i),
+                   .kind = op_name(op.kind),
+                   .layer = is_layer_op(op.kind) ? op.layer : -1,
+                   .weight_bytes = c.weight_bytes,
+                   .kv_bytes = c.kv_bytes,
+                   .activation_bytes = c.activation_bytes,
+                   .flops = c.flops});
+  }
+  return ops;
+}
+
+}  // namespace
+
+Result<Profile> profile_step(Engine& engine, const ProfileRequest& r) {
+  const BackendConfig& config = engine.backend().config();
+  INLAY_TRY(check(engine, r, config));
+  const int n = r.n_repetitions ? r.n_repetitions : kDefaultRepetitions;
+  Profile profile{
+      .device = engine.backend().description(), .n_tokens = r.n_tokens, .n_past = r.n_past, .n_repetitions = n};
+  profile.ops = priced_ops(engine.plan(), r, config.kv_dtype);
+
+  INLAY_ASSIGN(const std::shared_ptr<Session> session, engine.create_session({}));
+  const std::vector<int32_t> tokens = mixed_tokens(r.n_past + r.n_tokens, engine.spec().n_vocab);
+  size_t n_done = 0;
+  if (r.n_past > 0) INLAY_TRY(session->prefill(std::span(tokens).first(static_cast<size_t>(r.n_past)), n_done));
+
+  std::vector<double> steps;
+  for (int i = -kWarmUps; i < n; ++i) {
+    INLAY_ASSIGN(const double seconds, engine.run_inspected(*session, tokens, r.n_past, {}));
+    if (i >= 0) steps.push_back(seconds * 1e6);
+  }
+  profile.step_us = median(std::move(steps));
+
+  std::vector<std::vector<double>> times(profile.ops.size());
+  for (int i = -kWarmUps; i < n; ++i) {
+    Inspection inspection;
+    inspection.time = [&](const OpTime& t) {
+      if (i >= 0) times[static_cast<size_t>(t.op_index)].push_back(t.us);
+    };
+    INLAY_ASSIGN(const double seconds, engine.run_inspected(*session, tokens, r.n_past, std::move(inspection)));
+    (void)seconds;
+  }
+  double begin_us = 0;
+  for (size_t i = 0; i < profile.ops.size(); ++i) {
+    if (times[i].empty()) return error(Code::internal, "op %zu (%s) has no time", i, profile.ops[i].kind);
+    profile.ops[i].begin_us = begin_us;
+    profile.ops[i].us = median(std::move(times[i]));
+    begin_us += profile.ops[i].us;
+  }
+  INLAY_ASSIGN(profile.read_bandwidth, engine.measure_read_bandwidth());
+  return profile;
+}
+
+}  // namespace inlay
