@@ -31,7 +31,7 @@ extern "C" {
 #endif
 
 #define INLAY_ABI_MAJOR 1
-#define INLAY_ABI_MINOR 0
+#define INLAY_ABI_MINOR 1
 
 // Most alternatives that one event can report.
 #define INLAY_MAX_LOGPROBS 20
@@ -132,6 +132,12 @@ typedef uint32_t inlay_token_flags;
 // How a session generates.
 typedef uint32_t inlay_session_flags;
 #define INLAY_SESSION_IGNORE_END_OF_GENERATION 1u  // End tokens are drawn like others and do not finish the session.
+
+// How a profile is written.
+typedef int32_t inlay_profile_form;
+#define INLAY_PROFILE_KINDS 0  // The latest, one line a kind of operation, with the sums.
+#define INLAY_PROFILE_TIMELINE 1  // The latest, one line an operation.
+#define INLAY_PROFILE_TRACE 2  // All that the engine keeps, as JSON in Chrome's trace-event format.
 
 // One model's weights on one device, with the KV pool and the statistics of its sessions.
 typedef struct inlay_engine inlay_engine;
@@ -464,6 +470,18 @@ typedef struct inlay_stats {
   int32_t n_block_tokens;
 } inlay_stats;
 
+// Which step is profiled. Zero means default for every field.
+typedef struct inlay_profile_params {
+  // sizeof(inlay_profile_params). [bytes]
+  uint32_t struct_size;
+  // Tokens of the step; at most prefill_chunk. [tokens, default 1: a decode step, which draws]
+  int32_t n_tokens;
+  // Tokens in the session before the step. [tokens, default 0]
+  int32_t n_past;
+  // How often it is run; times are medians. [default 20]
+  int32_t n_repetitions;
+} inlay_profile_params;
+
 // ---- The four verbs --------------------------------------------------------------------------------------------------
 
 // Loads a model file: GGUF, of which a split one is named by its first file.
@@ -792,6 +810,41 @@ inlay_status inlay_plan_text(const inlay_engine* engine, char* buf, size_t cap, 
 // Since: 1.0.
 inlay_status inlay_log_read(const inlay_engine* engine, uint64_t* cursor, inlay_log_level* level, char* buf, size_t cap,
                             size_t* needed, inlay_error* err);
+
+// Runs a step of fixed tokens again and again, in a session of its own: whole, then with a time for each operation, and
+// measures how fast the device reads memory. The engine keeps its latest 16 profiles; inlay_profile_text writes them.
+// Thread: any.
+// Blocks: on the device for all repetitions; other calls that compute on the engine take turns with them; takes device
+// memory.
+// Ownership: Nothing is kept.
+// On error: No profile is added.
+// Errors: SESSION_LIMIT, KV_FULL, DEVICE_OUT_OF_MEMORY, DEVICE_LOST.
+// Since: 1.1.
+inlay_status inlay_profile_step(const inlay_engine* engine, const inlay_profile_params* params, inlay_error* err);
+
+// What inlay_profile_step measured: time, bytes, bytes a second and the share of the read bandwidth, operation by
+// operation. Bytes are those that the operation must move at least, each weight as the file stores it.
+// Thread: any.
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: NOT_FOUND: nothing was profiled yet.
+// Errors: NOT_FOUND, BUFFER_TOO_SMALL.
+// Since: 1.1.
+inlay_status inlay_profile_text(const inlay_engine* engine, inlay_profile_form form, char* buf, size_t cap,
+                                size_t* needed, inlay_error* err);
+
+// Runs the same tokens in two engines, all but the last as one step and the last as another, and writes how far apart
+// each operation's values are: cosine, squared error over squares (NMSE), largest difference. For finding where two
+// devices, or two files of a model, begin to differ.
+// Thread: any.
+// Blocks: on both devices for two steps, on each call, also one for the size; takes device memory.
+// Ownership: Nothing is kept.
+// On error: Nothing has changed.
+// Errors: SESSION_LIMIT, CONTEXT_FULL, KV_FULL, BUFFER_TOO_SMALL, UNSUPPORTED, DEVICE_LOST.
+// Since: 1.1.
+inlay_status inlay_compare_text(const inlay_engine* engine_a, const inlay_engine* engine_b, const int32_t* tokens,
+                                size_t n_tokens, double nmse_limit, int32_t* first, char* buf, size_t cap,
+                                size_t* needed, inlay_error* err);
 
 #ifdef __cplusplus
 }

@@ -57,7 +57,10 @@
   X(inlay_session_cancel) \
   X(inlay_engine_get_stats) \
   X(inlay_plan_text) \
-  X(inlay_log_read)
+  X(inlay_log_read) \
+  X(inlay_profile_step) \
+  X(inlay_profile_text) \
+  X(inlay_compare_text)
 
 typedef struct inlay_dl {
   void* library;
@@ -112,6 +115,12 @@ typedef struct inlay_dl {
   inlay_status (*inlay_plan_text)(const inlay_engine* engine, char* buf, size_t cap, size_t* needed, inlay_error* err);
   inlay_status (*inlay_log_read)(const inlay_engine* engine, uint64_t* cursor, inlay_log_level* level, char* buf,
                                  size_t cap, size_t* needed, inlay_error* err);
+  inlay_status (*inlay_profile_step)(const inlay_engine* engine, const inlay_profile_params* params, inlay_error* err);
+  inlay_status (*inlay_profile_text)(const inlay_engine* engine, inlay_profile_form form, char* buf, size_t cap,
+                                     size_t* needed, inlay_error* err);
+  inlay_status (*inlay_compare_text)(const inlay_engine* engine_a, const inlay_engine* engine_b, const int32_t* tokens,
+                                     size_t n_tokens, double nmse_limit, int32_t* first, char* buf, size_t cap,
+                                     size_t* needed, inlay_error* err);
 } inlay_dl;
 
 #ifdef _WIN32

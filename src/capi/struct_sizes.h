@@ -33,5 +33,7 @@ template <>
 inline constexpr size_t kFirstSize<inlay_event> = 328;
 template <>
 inline constexpr size_t kFirstSize<inlay_stats> = 72;
+template <>
+inline constexpr size_t kFirstSize<inlay_profile_params> = 16;
 
 }  // namespace inlay::capi

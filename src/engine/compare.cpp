@@ -65,10 +65,10 @@ Status check_plans(const Plan& a, const Plan& b) {
 Status add_step(Comparison& out, const Plan& plan, const char* step, const std::vector<Kept>& a,
                 const std::vector<Kept>& b) {
   if (a.size() != b.size())
-    return error(Code::internal, "%zu ops of one engine and %zu of the other can be seen", a.size(), b.size());
+    return error(Code::unsupported, "%zu ops of one engine and %zu of the other can be seen", a.size(), b.size());
   for (size_t i = 0; i < a.size(); ++i) {
     if (a[i].op_index != b[i].op_index || a[i].n_cols != b[i].n_cols) {
-      return error(Code::internal, "op %d shows %lld columns in one engine, op %d %lld in the other", a[i].op_index,
+      return error(Code::unsupported, "op %d shows %lld columns in one engine, op %d %lld in the other", a[i].op_index,
                    static_cast<long long>(a[i].n_cols), b[i].op_index, static_cast<long long>(b[i].n_cols));
     }
     out.ops.push_back(difference(plan, step, a[i], b[i]));

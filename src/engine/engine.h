@@ -18,6 +18,7 @@
 #include "src/engine/options.h"
 #include "src/engine/text_stream.h"
 #include "src/formats/gguf.h"
+#include "src/profile/profile.h"
 #include "src/tokenizer/tokenizer.h"
 
 namespace inlay {
@@ -131,6 +132,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   // seconds that it took. The session does not advance. A single token is a decode step and draws.
   Result<double> run_inspected(Session& session, std::span<const int32_t> tokens, int32_t n_past, Inspection inspection);
   Result<double> measure_read_bandwidth();  // bytes a second
+  void keep_profile(Profile profile);       // the latest kMaxProfiles
+  std::vector<Profile> profiles() const;
 
   Result<std::shared_ptr<Session>> create_session(const SessionOptions& options);
 
@@ -159,6 +162,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void roll_back_prefill(Session& session, size_t n_tokens_before);
   void forget_logits(Session& session);
   void return_slot(Session& session);
+  Status check_tokens(std::span<const int32_t> tokens) const;
 
   std::unique_ptr<Log> log_;
   Metadata metadata_;
@@ -172,6 +176,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::vector<int32_t> free_slots_;
   std::unique_ptr<StepArrays> arrays_;
   EngineStats stats_;
+  std::vector<Profile> profiles_;
   Status lost_;  // DEVICE_LOST once the device failed: the answer to every later call that needs it
 };
 

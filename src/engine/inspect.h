@@ -17,6 +17,7 @@ struct ProfileRequest {
   int32_t n_repetitions = 0;  // 0: kDefaultRepetitions
 };
 inline constexpr int32_t kDefaultRepetitions = 20;
+inline constexpr size_t kMaxProfiles = 16;  // that an engine keeps
 
 // Runs the step in a session of its own. Other calls on the engine wait between its steps.
 Result<Profile> profile_step(Engine& engine, const ProfileRequest& request);

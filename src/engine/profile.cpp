@@ -27,16 +27,17 @@ std::vector<int32_t> mixed_tokens(int32_t n, int32_t n_vocab) {
 Status check(const Engine& engine, const ProfileRequest& r, const BackendConfig& config) {
   struct Range {
     const char* name;
-    int32_t value, low, high;
+    int64_t value, low, high;
   };
   const Range ranges[] = {{"n_tokens", r.n_tokens, 1, config.max_step_tokens},
                           {"n_past", r.n_past, 0, engine.info().n_context - 1},
-                          {"n_tokens + n_past", r.n_tokens + r.n_past, 1, engine.info().n_context},
+                          {"n_tokens + n_past", int64_t{r.n_tokens} + r.n_past, 1, engine.info().n_context},
                           {"n_repetitions", r.n_repetitions, 0, 10000}};
   for (const Range& range : ranges) {
     if (range.value < range.low || range.value > range.high) {
-      return error(Code::invalid_argument, "%s is %d, expected %d to %d", range.name, range.value, range.low,
-                   range.high);
+      return error(Code::invalid_argument, "%s is %lld, expected %lld to %lld", range.name,
+                   static_cast<long long>(range.value), static_cast<long long>(range.low),
+                   static_cast<long long>(range.high));
     }
   }
   return {};
@@ -61,6 +62,17 @@ std::vector<ProfiledOp> priced_ops(const Plan& plan, const ProfileRequest& r, Kv
 }
 
 }  // namespace
+
+void Engine::keep_profile(Profile profile) {
+  const std::lock_guard lock(mutex_);
+  if (profiles_.size() == kMaxProfiles) profiles_.erase(profiles_.begin());
+  profiles_.push_back(std::move(profile));
+}
+
+std::vector<Profile> Engine::profiles() const {
+  const std::lock_guard lock(mutex_);
+  return profiles_;
+}
 
 Result<Profile> profile_step(Engine& engine, const ProfileRequest& r) {
   const BackendConfig& config = engine.backend().config();

@@ -30,6 +30,15 @@ Status Engine::noted(Status status) {
   return status;
 }
 
+Status Engine::check_tokens(std::span<const int32_t> tokens) const {
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i] < 0 || tokens[i] >= spec().n_vocab) {
+      return error(Code::invalid_argument, "token %zu is %d, expected 0 to %d", i, tokens[i], spec().n_vocab - 1);
+    }
+  }
+  return {};
+}
+
 // Makes the session's blocks cover n_positions, and those that will be written its own (copy on write).
 Status Engine::reserve_blocks(Session& session, int32_t n_positions) {
   INLAY_TRY(check_device());
@@ -93,9 +102,14 @@ Result<double> Engine::run_inspected(Session& session, std::span<const int32_t> 
                                      Inspection inspection) {
   const std::lock_guard lock(mutex_);
   const auto n_all = static_cast<int32_t>(tokens.size()), n = n_all - n_past;
+  INLAY_TRY(check_tokens(tokens));
+  if (n_all > info_.n_context) {
+    return error(Code::context_full, "%d tokens in a context of %d", n_all, info_.n_context);
+  }
   const int32_t most = backend_->config().max_step_tokens;
-  if (n_past < 0 || n < 1 || n > most)
+  if (n_past < 0 || n < 1 || n > most) {
     return error(Code::invalid_argument, "a step of %d tokens, expected 1 to %d", n, most);
+  }
   INLAY_TRY(reserve_blocks(session, n_all));
   arrays_->clear();
   arrays_->add_slice(tokens, n_past, n, session.blocks_);

@@ -48,12 +48,7 @@ Status Session::check_room(size_t n_new_tokens) const {
 Status Session::prefill(std::span<const int32_t> tokens, size_t& n_done) {
   n_done = 0;
   if (tokens.empty()) return error(Code::invalid_argument, "prefill of no tokens");
-  const int32_t n_vocab = engine_->spec().n_vocab;
-  for (size_t i = 0; i < tokens.size(); ++i) {
-    if (tokens[i] < 0 || tokens[i] >= n_vocab) {
-      return error(Code::invalid_argument, "token %zu is %d, expected 0 to %d", i, tokens[i], n_vocab - 1);
-    }
-  }
+  INLAY_TRY(engine_->check_tokens(tokens));
   INLAY_TRY(check_room(tokens.size()));
   const size_t n_before = tokens_.size();
   {

@@ -266,6 +266,9 @@ static void test_null_handles(void) {
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_engine_get_stats)(NULL, &stats, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_plan_text)(NULL, NULL, 0, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_log_read)(NULL, &cursor, NULL, NULL, 0, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_profile_step)(NULL, NULL, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_profile_text)(NULL, 0, NULL, 0, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_compare_text)(NULL, NULL, &token, 1, 0, NULL, NULL, 0, &n, &err));
   CALL(inlay_session_cancel)(NULL);
   CALL(inlay_session_free)(NULL);
   CALL(inlay_free)(NULL);
@@ -295,6 +298,42 @@ static void test_engine(const inlay_engine* engine, int32_t n_vocab) {
   EXPECT(INLAY_NOT_FOUND, CALL(inlay_log_read)(engine, &cursor, NULL, NULL, 0, &n, &err));
   CHECK(cursor == UINT64_MAX);
   (void)n_vocab;
+}
+
+static void test_inspection(const inlay_engine* engine, int32_t n_vocab) {
+  int32_t ids[3] = {1, 2, 3};
+  int32_t first = 7;
+  size_t n = 0;
+  EXPECT(INLAY_NOT_FOUND, CALL(inlay_profile_text)(engine, INLAY_PROFILE_KINDS, NULL, 0, &n, &err));
+  IN_STRUCT(inlay_profile_params, (p->n_repetitions = 1), CALL(inlay_profile_step)(engine, p, &err), INLAY_OK);
+  {
+    inlay_profile_params wrong = {0};
+    wrong.struct_size = sizeof wrong;
+    wrong.n_tokens = -1;
+    EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_profile_step)(engine, &wrong, &err));
+    wrong.n_tokens = INT32_MAX;
+    wrong.n_past = INT32_MAX;
+    EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_profile_step)(engine, &wrong, &err));
+    wrong.n_tokens = 1;
+    wrong.n_past = 0;
+    wrong.n_repetitions = -1;
+    EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_profile_step)(engine, &wrong, &err));
+  }
+  TEXT_OUT(CALL(inlay_profile_text)(engine, INLAY_PROFILE_KINDS, buf, cap, &need, &err));
+  TEXT_OUT(CALL(inlay_profile_text)(engine, INLAY_PROFILE_TIMELINE, buf, cap, &need, &err));
+  TEXT_OUT(CALL(inlay_profile_text)(engine, INLAY_PROFILE_TRACE, buf, cap, &need, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_profile_text)(engine, 3, NULL, 0, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_profile_text)(engine, -1, NULL, 0, &n, &err));
+
+  TEXT_OUT(CALL(inlay_compare_text)(engine, engine, ids, 3, 0, &first, buf, cap, &need, &err));
+  CHECK(first == -1);
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_compare_text)(engine, NULL, ids, 3, 0, NULL, NULL, 0, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_compare_text)(engine, engine, NULL, 3, 0, NULL, NULL, 0, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_compare_text)(engine, engine, ids, 0, 0, NULL, NULL, 0, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_compare_text)(engine, engine, ids, 3, -1, NULL, NULL, 0, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_compare_text)(engine, engine, ids, 3, NAN, NULL, NULL, 0, &n, &err));
+  ids[1] = n_vocab;
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_compare_text)(engine, engine, ids, 3, 0, NULL, NULL, 0, &n, &err));
 }
 
 static void test_tokens(const inlay_engine* engine, int32_t n_vocab) {
@@ -501,6 +540,7 @@ static void test_with_model(const char* model) {
   CHECK((info.flags & INLAY_ENGINE_HAS_TOKENIZER) != 0);
   // A handle of the wrong type.
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_truncate)((inlay_session*)engine, 0, &err));
+  test_inspection(engine, info.n_vocab);
   test_engine(engine, info.n_vocab);
   test_tokens(engine, info.n_vocab);
   test_session(engine, info.n_vocab);

@@ -82,6 +82,10 @@ int main(void) {
   CONSTANT(INLAY_TOKEN_FLAG_CONTROL)
   ENUM(inlay_session_flags)
   CONSTANT(INLAY_SESSION_IGNORE_END_OF_GENERATION)
+  ENUM(inlay_profile_form)
+  CONSTANT(INLAY_PROFILE_KINDS)
+  CONSTANT(INLAY_PROFILE_TIMELINE)
+  CONSTANT(INLAY_PROFILE_TRACE)
   STRUCT(inlay_error)
   FIELD(inlay_error, status)
   FIELD(inlay_error, native_code)
@@ -222,5 +226,10 @@ int main(void) {
   FIELD(inlay_stats, n_kv_blocks_used)
   FIELD(inlay_stats, n_kv_blocks_peak)
   FIELD(inlay_stats, n_block_tokens)
+  STRUCT(inlay_profile_params)
+  FIELD(inlay_profile_params, struct_size)
+  FIELD(inlay_profile_params, n_tokens)
+  FIELD(inlay_profile_params, n_past)
+  FIELD(inlay_profile_params, n_repetitions)
   return 0;
 }

@@ -126,6 +126,9 @@ TEST_P(Compare, OneTokenIsADecodeStepAlone) {
   ASSERT_EQ(c->ops.size(), reference_->plan().ops.size() - 1);
   EXPECT_STREQ(c->ops.front().step, "decode");
   EXPECT_EQ(compare_engines(*reference_, *other_, {}).status().code, Code::invalid_argument);
+  EXPECT_EQ(compare_engines(*reference_, *other_, std::vector<int32_t>{1, 1 << 30}).status().code, Code::invalid_argument);
+  EXPECT_EQ(compare_engines(*reference_, *other_, some_tokens(65)).status().code, Code::context_full);
+  EXPECT_TRUE(compare_engines(*reference_, *other_, some_tokens(64)).ok());
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, Compare, testing::Values(DeviceKind::cpu, DeviceKind::cuda),
