@@ -6,6 +6,7 @@
 #include "examples/cli/benchmark.h"
 #include "examples/cli/commands.h"
 #include "examples/cli/engine.h"
+#include "examples/cli/profiles.h"
 #include "examples/cli/synthetic_model.h"
 
 namespace inlay::cli {
@@ -16,7 +17,8 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 struct BenchRequest {
   std::string path;
   SyntheticRequest synthetic;
-  bool has_shape = false, has_recipe = false, quick = false, list = false;
+  bool has_shape = false, has_recipe = false, quick = false, list = false, profile = false;
+  ProfilePlan profiles;
   BenchmarkPlan plan;
   LoadOptions load;
 };
@@ -30,10 +32,22 @@ struct Subject {
   double generate_seconds = 0.0;  // not part of load_seconds
 };
 
-// The short form; options that are given as well take precedence, wherever they stand.
+bool is_given(int argc, char** argv, const char* flag) {
+  return std::any_of(argv, argv + argc, [flag](const char* argument) { return std::string(argument) == flag; });
+}
+
+// What these two imply; options that are given as well take precedence, wherever they stand.
+void apply_profile(int argc, char** argv, BenchRequest& r) {
+  if (!is_given(argc, argv, "--profile")) return;
+  r.plan.prompts = {512};
+  r.plan.depths = {0};
+  r.plan.batches = {};
+  r.plan.n_repetitions = 20;
+  r.plan.n_drawn = 1;
+}
+
 void apply_quick(int argc, char** argv, BenchRequest& r) {
-  for (int i = 0; i < argc; ++i) r.quick = r.quick || std::string(argv[i]) == "--quick";
-  if (!r.quick) return;
+  if (!is_given(argc, argv, "--quick")) return;
   r.plan.prompts = {128};
   r.plan.depths = {0};
   r.plan.batches = {};
@@ -41,9 +55,23 @@ void apply_quick(int argc, char** argv, BenchRequest& r) {
   r.plan.n_drawn = 32;
 }
 
+// A prompt is one step, so the chunks must be as long.
+void settle_profile(BenchRequest& r) {
+  r.profiles.depths = r.plan.depths;
+  r.profiles.prompts = r.plan.prompts;
+  r.profiles.n_repetitions = r.plan.n_repetitions;
+  r.load.n_context = 1;
+  for (const int32_t n : r.plan.depths) r.load.n_context = std::max(r.load.n_context, n + 1);
+  for (const int32_t n : r.plan.prompts) {
+    r.load.n_context = std::max(r.load.n_context, n);
+    r.load.prefill_chunk = std::max(r.load.prefill_chunk, n);
+  }
+}
+
 BenchRequest parse_request(int argc, char** argv) {
   BenchRequest r;
   apply_quick(argc, argv, r);
+  apply_profile(argc, argv, r);
   Options options(
       "bench [MODEL] [options]",
       "Measures a model's speed and prints one line of JSON: tokens per second, medians, with the smallest and\n"
@@ -64,6 +92,11 @@ BenchRequest parse_request(int argc, char** argv) {
   options.integer("--batch-steps", r.plan.batch_steps, 1, 1 << 20, "steps of a repetition of a batch (64)");
   options.integer("-r --reps", r.plan.n_repetitions, 1, 1000, "repetitions (5)");
   options.flag("--quick", r.quick, "-r 2 --pp 128 --tg 32 --depths 0 --batch none, where not given otherwise");
+  options.flag("--profile", r.profile,
+               "a table of operations instead: one token at each of --depths (0), each of --pp (512) in one step");
+  options.flag("--timeline", r.profiles.timeline, "with --profile: every operation, not only their kinds");
+  options.text("--trace", "FILE", r.profiles.trace, nullptr,
+               "with --profile: a trace for chrome://tracing or Perfetto");
   options.integer("--kv-mib", r.load.kv_mib, 1, 1 << 24,
                   "size of the KV pool in MiB (sessions x context, at most 2048)");
   r.load.add_to(options);
@@ -75,8 +108,12 @@ BenchRequest parse_request(int argc, char** argv) {
   if (r.has_shape != r.has_recipe) options.usage_error(r.has_shape ? "--shape needs --quant" : "--quant needs --shape");
   const bool shrinks = r.synthetic.n_layers > 0 || r.synthetic.n_vocab > 0 || r.synthetic.scale < 1.0;
   if (shrinks && !r.has_shape) options.usage_error("--layers, --vocab and --scale need --shape");
+  if (!r.profile && (r.profiles.timeline || !r.profiles.trace.empty())) {
+    options.usage_error("--timeline and --trace need --profile");
+  }
   r.load.n_context = r.plan.n_context();
   r.load.max_sessions = r.plan.max_sessions();
+  if (r.profile) settle_profile(r);
   return r;
 }
 
@@ -191,6 +228,10 @@ int bench_command(int argc, char** argv) {
   const BenchRequest r = parse_request(argc, argv);
   if (r.list) return print_list();
   const Subject subject = r.has_shape ? open_synthetic(r) : open_file(r);
+  if (r.profile) {
+    print_profiles(subject.engine.get(), r.profiles);
+    return 0;
+  }
   JsonLine line = first_keys(subject, r);
 
   Benchmark benchmark(subject.engine.get(), r.plan);

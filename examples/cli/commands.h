@@ -8,5 +8,6 @@ int info_command(int argc, char** argv);
 int plan_command(int argc, char** argv);
 int tokenize_command(int argc, char** argv);
 int bench_command(int argc, char** argv);
+int compare_command(int argc, char** argv);
 
 }  // namespace inlay::cli

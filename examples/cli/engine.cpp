@@ -72,8 +72,12 @@ EnginePtr load(const std::string& name, const LoadOptions& options, const LoadCa
 
 }  // namespace
 
+void add_device_option(Options& options, const char* name, int32_t& target, const char* help) {
+  options.choice(name, kDeviceNames, target, help);
+}
+
 void LoadOptions::add_to(Options& options) {
-  options.choice("--device", kDeviceNames, device, "where it runs (auto: the fastest device that it fits on)");
+  add_device_option(options, "--device", device, "where it runs (auto: the fastest device that it fits on)");
   options.integer("-t --threads", n_threads, 1, 1024, "threads that compute (all cores)");
 }
 
@@ -83,6 +87,7 @@ inlay_load_params LoadOptions::params() const {
   params.n_context = n_context;
   params.n_threads = n_threads;
   params.max_sessions = max_sessions;
+  params.prefill_chunk = prefill_chunk;
   params.kv_budget_bytes = static_cast<uint64_t>(kv_mib) << 20;
   params.log_level = INLAY_LOG_WARNING;
   params.log = [](void*, inlay_log_level, const char* text, size_t text_len) {

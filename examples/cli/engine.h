@@ -34,10 +34,14 @@ struct LoadOptions {
   int32_t n_threads = 0;
   int32_t max_sessions = 0;
   int32_t kv_mib = 0;
+  int32_t prefill_chunk = 0;
 
   void add_to(Options& options);  // --device and --threads
   inlay_load_params params() const;
 };
+
+// An option that takes a device's name and gives INLAY_DEVICE_*.
+void add_device_option(Options& options, const char* name, int32_t& target, const char* help);
 
 // Where a model comes from, for progress and messages: a path, or a reader with a name.
 EnginePtr load_file(const std::string& path, const LoadOptions& options);

@@ -21,6 +21,7 @@ constexpr Command kCommands[] = {
     {"plan", inlay::cli::plan_command, "print every operation of a step with its bytes and flops"},
     {"tokenize", inlay::cli::tokenize_command, "turn text into tokens, or tokens into text"},
     {"bench", inlay::cli::bench_command, "measure prefill and decode, as one line of JSON"},
+    {"compare", inlay::cli::compare_command, "find the first operation at which two devices differ"},
 };
 
 void print_help(std::FILE* to) {

@@ -5,7 +5,7 @@ import tempfile
 import tool_case
 from tool_case import ToolCase
 
-COMMANDS = ("run", "info", "plan", "tokenize", "bench")
+COMMANDS = ("run", "info", "plan", "tokenize", "bench", "compare")
 
 
 class Arguments(ToolCase):
@@ -33,6 +33,8 @@ class Arguments(ToolCase):
             (["run", "m", "--device", "gpu"], "one of auto cpu cuda reference"), (["info", "a", "b"], "argument 'b'"),
             (["tokenize", "m"], "--decode"), (["tokenize", "m", "text", "--decode", "1"], "one of TEXT"),
             (["tokenize", "m", "--decode", "1,x"], "'x'"), (["bench", "m", "--layers", "2"], "--shape"),
+            (["bench", "m", "--trace", "t"], "need --profile"), (["compare", "m", "--prompt", "a", "--tokens", "1"], "one of --prompt"),
+            (["compare", "m", "--device-b", "gpu"], "one of auto cpu cuda reference"),
             (["bench", "m", "--pp", "1,,2"], "--pp"), (["bench", "--shape", "tiny-llama"], "--quant"),
             (["bench", "--shape", "giant", "--quant", "f16"], "no shape 'giant'"),
             (["bench", "--shape", "tiny-llama", "--quant", "q1"], "no recipe 'q1'"),
