@@ -5,7 +5,7 @@ import struct
 import tempfile
 
 import tool_case
-from tool_case import OWN_MODEL, ModelCase
+from tool_case import DEVICE, OWN_MODEL, ModelCase, ToolCase
 
 KINDS = ["embed", "attn_in", "attention", "attn_out", "ffn_in", "ffn_out", "head", "sample"]
 N_LAYERS = 6  # of OWN_MODEL
@@ -56,13 +56,16 @@ def tensor_offset(path, wanted):
 
 class Inspection(ModelCase):
     def profile(self, *arguments):
-        return self.run_tool("bench", OWN_MODEL, "--profile", "--device", "cpu", "-t", 2, "-r", 3, *arguments).stdout.decode()
+        return self.run_tool("bench", OWN_MODEL, "--profile", "-t", 2, "-r", 3, *arguments).stdout.decode()
+
+    def compare(self, *arguments, code=0):
+        return ToolCase.run_tool(self, "compare", *arguments, "--device-b", DEVICE, code=code).stdout.decode()
 
     def test_profile_of_a_token_and_of_a_prompt(self):
         tables = self.profile("--depths", 20, "--pp", 32).strip().split("\n\n")
         self.assertEqual(len(tables), 2)
-        self.assertTrue(tables[0].startswith("1 token after 20 cached on CPU"), tables[0])
-        self.assertTrue(tables[1].startswith("32 tokens after 0 cached on CPU"), tables[1])
+        self.assertTrue(tables[0].startswith("1 token after 20 cached on "), tables[0])
+        self.assertTrue(tables[1].startswith("32 tokens after 0 cached on "), tables[1])
         for table in tables:
             rows = {line.split()[0]: line.split() for line in table.splitlines()[2:]}
             self.assertEqual(list(rows), KINDS + ["sum", "whole"])
@@ -85,19 +88,19 @@ class Inspection(ModelCase):
             self.assertAlmostEqual(before["ts"] + before["dur"], after["ts"], delta=0.01)
 
     def test_where_it_cannot_write_is_named(self):
-        done = self.run_tool("bench", OWN_MODEL, "--profile", "--device", "cpu", "--pp", "none", "-r", 1, "--trace", "/nowhere/trace.json", code=1)
+        done = self.run_tool("bench", OWN_MODEL, "--profile", "--pp", "none", "-r", 1, "--trace", "/nowhere/trace.json", code=1)
         self.assertIn("/nowhere/trace.json", done.stderr.decode())
 
     def test_two_devices_agree(self):
-        text = self.run_tool("compare", self.model, "--device-b", "cpu").stdout.decode()
+        text = self.compare(self.model)
         self.assertIn("no op has an NMSE above 0.001", text)
         self.assertIn("on reference", text.splitlines()[0])
         # Negative control: nothing is as equal as that.
-        text = self.run_tool("compare", self.model, "--device-b", "cpu", "--limit", "0", code=1).stdout.decode()
+        text = self.compare(self.model, "--limit", "0", code=1)
         self.assertRegex(text.splitlines()[-1], "^first above 0: ")
 
     def test_a_prompt_in_words(self):
-        text = self.run_tool("compare", OWN_MODEL, "--device-b", "cpu", "--prompt", "Mira is a kind innkeeper").stdout.decode()
+        text = self.compare(OWN_MODEL, "--prompt", "Mira is a kind innkeeper")
         self.assertIn("prompt", text)
         self.assertIn("decode", text)
 
@@ -110,7 +113,7 @@ class Inspection(ModelCase):
                     data = bytearray(OWN_MODEL.read_bytes())
                     data[tensor_offset(OWN_MODEL, f"blk.1.{tensor}.weight") + 1] = 0x60  # the first block's scale, an F16
                     path.write_bytes(data)
-                    text = self.run_tool("compare", OWN_MODEL, "--model-b", path, "--device-b", "cpu", code=1).stdout.decode()
+                    text = self.compare(OWN_MODEL, "--model-b", path, code=1)
                     self.assertRegex(text.splitlines()[-1], f"^first above 0.001: prompt, op [0-9]+, {op} of layer 1, NMSE ")
 
 
