@@ -52,6 +52,14 @@ class Text(unittest.TestCase):
         for line in ("static_assert(true);", "snprintf(b, 1, x);", "// abort() is never called", "f(printf, 2, 3);"):
             self.assertEqual(problems("src/a.cpp", line + "\n"), [], line)
 
+    def test_uncounted_calls_of_cuda(self):
+        for call in ("cudaStreamSynchronize(", "cudaEventSynchronize(", "cudaDeviceSynchronize(", "cudaMemcpy(", "cudaMalloc(", "cudaMallocAsync(",
+                     "cudaHostAlloc(", "cudaFree(", "cudaFreeHost(", "cudaGraphLaunch("):
+            self.assertEqual(problems("src/backend/cuda/a.cpp", f"  {call}x);\n"), [f"only by src/backend/cuda/device.h: {call}"])
+            self.assertEqual(problems("src/backend/cuda/device.cpp", f"  {call}x);\n"), [])
+            self.assertEqual(problems("tests/cuda/a.cu", f"  {call}x);\n"), [])
+        self.assertEqual(problems("src/backend/cuda/a.cpp", "  cudaMemcpyAsync(x); cudaMemGetInfo(y);\n"), [])
+
     def test_files(self):
         self.assertEqual(problems("src/a.cpp", "int x;"), ["no newline at the end"])
         self.assertEqual(problems("src/a.cpp", "int x;\n" * 700), [])

@@ -68,6 +68,11 @@ Status wait_for(cudaEvent_t event, const char* what) {
   return cuda_status(cudaEventSynchronize(event), what, CudaPoint::wait);
 }
 
+Status copy_to_device(void* to, const void* from, uint64_t bytes, const char* what) {
+  add_one(counters.host_waits);
+  return cuda_status(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), what, CudaPoint::wait);
+}
+
 Status launch_graph(cudaGraphExec_t graph, cudaStream_t stream, const char* what) {
   add_one(counters.graph_launches);
   return cuda_status(cudaGraphLaunch(graph, stream), what);

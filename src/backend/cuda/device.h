@@ -25,6 +25,8 @@ Status select_device(int32_t index);
 // The host waits for the device here and nowhere else, so that waits can be counted.
 Status wait_for(cudaStream_t stream, const char* what);
 Status wait_for(cudaEvent_t event, const char* what);
+// Copies from pageable or page-locked memory and returns when the bytes are there. Not ordered with our streams.
+Status copy_to_device(void* to, const void* from, uint64_t bytes, const char* what);
 Status launch_graph(cudaGraphExec_t graph, cudaStream_t stream, const char* what);
 
 class DeviceBuffer {

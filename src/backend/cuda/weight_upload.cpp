@@ -118,7 +118,7 @@ class Upload {
       source_.reader.discard(w);
       n_reported_ += w.n_bytes();
     }
-    INLAY_CUDA_TRY(cudaMemcpy(storage_, image.data(), image.size(), cudaMemcpyHostToDevice), "uploading weights");
+    INLAY_TRY(copy_to_device(storage_, image.data(), image.size(), "uploading weights"));
     return report();
   }
 
