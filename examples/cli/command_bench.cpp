@@ -30,6 +30,7 @@ struct Subject {
   uint64_t n_bytes = 0;
   double load_seconds = 0.0;
   double generate_seconds = 0.0;  // not part of load_seconds
+  std::string load_times;
 };
 
 bool is_given(int argc, char** argv, const char* flag) {
@@ -143,7 +144,9 @@ Subject open_file(const BenchRequest& r) {
   subject.name = path.filename().string();
   subject.n_bytes = n_bytes;
   const double start = now();
-  subject.engine = load_file(r.path, r.load);
+  LoadOptions load = r.load;
+  load.load_times = &subject.load_times;
+  subject.engine = load_file(r.path, load);
   subject.load_seconds = now() - start;
   return subject;
 }
@@ -187,7 +190,9 @@ Subject open_synthetic(const BenchRequest& r) {
   subject.name = synthetic_name(r.synthetic);
   subject.n_bytes = reading.model.n_bytes();
   const double start = now();
-  subject.engine = load_reader(subject.name, reader, r.load);
+  LoadOptions load = r.load;
+  load.load_times = &subject.load_times;
+  subject.engine = load_reader(subject.name, reader, load);
   subject.generate_seconds = reading.seconds;
   subject.load_seconds = now() - start - reading.seconds;
   return subject;
@@ -218,6 +223,7 @@ JsonLine first_keys(const Subject& subject, const BenchRequest& r) {
   line.integer("reps", static_cast<uint64_t>(r.plan.n_repetitions));
   line.integer("threads", static_cast<uint64_t>(info.n_threads));
   line.number("load_s", subject.load_seconds, 3);
+  line.text("load_times", subject.load_times);
   if (r.has_shape) line.number("generate_s", subject.generate_seconds, 3);
   return line;
 }

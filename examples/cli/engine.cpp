@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <functional>
+#include <string_view>
 
 #include "examples/cli/interrupt.h"
 
@@ -89,9 +90,15 @@ inlay_load_params LoadOptions::params() const {
   params.max_sessions = max_sessions;
   params.prefill_chunk = prefill_chunk;
   params.kv_budget_bytes = static_cast<uint64_t>(kv_mib) << 20;
-  params.log_level = INLAY_LOG_WARNING;
-  params.log = [](void*, inlay_log_level, const char* text, size_t text_len) {
-    std::fprintf(stderr, "inlay: %.*s\n", static_cast<int>(text_len), text);
+  params.log_level = load_times ? INLAY_LOG_DEBUG : INLAY_LOG_WARNING;
+  params.log_user = load_times;
+  params.log = [](void* user, inlay_log_level level, const char* text, size_t text_len) {
+    const std::string_view line(text, text_len), times = "load times: ";
+    if (level <= INLAY_LOG_WARNING) {
+      std::fprintf(stderr, "inlay: %.*s\n", static_cast<int>(text_len), text);
+    } else if (user && line.substr(0, times.size()) == times) {
+      *static_cast<std::string*>(user) = line.substr(times.size());
+    }
   };
   return params;
 }

@@ -29,6 +29,8 @@ class Benchmark(DeviceCase):
         for key in ("load_s", "others", "generate_s"):
             self.assertGreaterEqual(line[key], 0)
         self.assertTrue(line["device"] and line["version"])
+        for part in ("header", "placement", "backend"):
+            self.assertRegex(line["load_times"], part + r" \d+\.\d{3} s")
         self.assertNotIn("error", line)
         self.assertEqual(sorted(line["range"]), sorted(SPEEDS))
         for key in SPEEDS:
