@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "src/backend/host_buffers.h"
 #include "src/engine/inspect.h"
 
 namespace inlay {
@@ -44,8 +45,10 @@ Status check(const Engine& engine, const ProfileRequest& r, const BackendConfig&
 }
 
 std::vector<ProfiledOp> priced_ops(const Plan& plan, const ProfileRequest& r, KvDType kv_dtype) {
-  const StepShape shape{
-      .n_tokens = r.n_tokens, .n_past = r.n_past, .kv_element_bytes = kv_dtype == KvDType::f32 ? 4 : 2};
+  const uint64_t elements = static_cast<uint64_t>(2 * plan.spec.d_kv()) * kKvBlockTokens;  // of one layer's block
+  const StepShape shape{.n_tokens = r.n_tokens,
+                        .n_past = r.n_past,
+                        .kv_element_bytes = static_cast<int64_t>(kv_block_bytes(plan.spec, kv_dtype) / elements)};
   std::vector<ProfiledOp> ops;
   for (size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i];

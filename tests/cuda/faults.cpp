@@ -1,5 +1,5 @@
 // What CUDA refuses or breaks becomes the documented status, touches no other engine, and leaves nothing taken. The
-// failures are injected where the runtime's answers come in. Tests named cuda_ need a GPU.
+// failures are injected where the runtime's answers come in.
 #include "src/backend/cuda/fault.h"
 
 #include <cuda_runtime_api.h>
@@ -45,7 +45,7 @@ uint64_t n_held() {
 
 // ---- no GPU is needed for these
 
-TEST(CudaFaults, DriverTooOldNamesBothVersions) {
+TEST(CudaFaults, cuda_DriverTooOldNamesBothVersions) {
   const InjectedCudaFault fault(
       {.point = CudaPoint::devices, .error = cudaErrorInsufficientDriver, .driver_version = 11040});
   const auto engine = load(DeviceKind::cuda);
@@ -60,7 +60,7 @@ TEST(CudaFaults, DriverTooOldNamesBothVersions) {
   EXPECT_TRUE(says(engine.status(), "needs CUDA " + std::to_string(runtime / 1000) + ".")) << engine.status().message;
 }
 
-TEST(CudaFaults, DriverWithoutGpuIsSaid) {
+TEST(CudaFaults, cuda_DriverWithoutGpuIsSaid) {
   const InjectedCudaFault fault({.point = CudaPoint::devices, .error = cudaErrorNoDevice, .driver_version = 12080});
   const auto engine = load(DeviceKind::cuda);
   ASSERT_FALSE(engine.ok());
@@ -69,7 +69,7 @@ TEST(CudaFaults, DriverWithoutGpuIsSaid) {
   EXPECT_FALSE(says(engine.status(), "too old")) << "negative control: another reason, another message";
 }
 
-TEST(CudaFaults, WithoutDriverTheCpuIsTakenAndTheLogSaysWhy) {
+TEST(CudaFaults, cuda_WithoutDriverTheCpuIsTakenAndTheLogSaysWhy) {
   const InjectedCudaFault fault(
       {.point = CudaPoint::devices, .error = cudaErrorInsufficientDriver, .sticky = true, .driver_version = 11040});
   EXPECT_EQ(n_devices(), 1);
