@@ -1,37 +1,159 @@
 #!/usr/bin/env bash
-# Runs every test and benchmark that needs a GPU, then prints a table. Exit code 0 only if all tests passed.
+# Runs every test and benchmark that needs a GPU, then prints tables. Exit code 0 only if nothing failed.
 #
-# usage: tests/gpu.sh [BUILD]     BUILD: folder of a build with CUDA (default build/cuda, which is built if it is not there)
-# In the environment: INLAY_BENCH: pairs SHAPE:RECIPE to measure (default below), "none" for no benchmark; INLAY_OUT: a file that the
-# JSON lines of the benchmarks are appended to.
+# usage: tests/gpu.sh [BUILD [GROUPS]]
+#   BUILD   folder of a build with CUDA (build/cuda, which is built if it is not there), or where an archive of tests/pack_gpu.sh was unpacked
+#   GROUPS  extended regular expression: only groups whose names match, e.g. 'kernels|golden', 'memcheck', '^bench'
+# In the environment:
+#   INLAY_BENCH        pairs SHAPE:RECIPE to measure (default below), "none" for no benchmark
+#   INLAY_OUT          a file that the benchmarks' lines of JSON are appended to
+#   INLAY_GROUP_LIMIT  seconds that a group may take (300)
+# Each group's output is in BUILD/gpu-GROUP.log.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
 build=${1:-build/cuda}
+wanted=${2:-.}
+limit=${INLAY_GROUP_LIMIT:-300}
 if [ ! -x "$build/bin/inlay" ]; then
   examples/setup.sh && cmake --preset cuda ${INLAY_FIXTURES:+-DINLAY_FIXTURES=$INLAY_FIXTURES} && cmake --build "$build" || exit 2
 fi
-command -v nvidia-smi >/dev/null && nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
-failed=()
-check() {  # check NAME COMMAND...
-  local name=$1 start=$SECONDS code=0
-  shift
-  timeout 300 "$@" >"$build/gpu-$name.log" 2>&1 || code=$?
-  if [ $code -ne 0 ]; then
-    failed+=("$name")
-    grep -E 'FAIL|Failure|Error|error|expected|actual|skipp' -A3 "$build/gpu-$name.log" | head -n 40
-  fi
-  printf '%-24s %s (%d s)\n' "$name" "$([ $code -eq 0 ] && echo passed || echo "FAILED, status $code")" $((SECONDS - start))
-}
-for name in linear attention sample gemm; do check "$name" "$build/bin/cuda_$name"; done
-for name in golden_fixture_models golden_generation golden_batching golden_tales cuda_engine cuda_loading cuda_faults unit_profile unit_compare; do
-  check "$name" "$build/bin/$name" '--gtest_filter=*cuda*'
-done
-shapes=${INLAY_BENCH:-qwen2.5-1.5b:q4_k_m llama3.2-1b:bf16 llama3.1-8b:q4_k_m}
-if [ "$shapes" != none ]; then
-  for pair in $shapes; do
-    "$build/bin/inlay" bench --shape "${pair%%:*}" --quant "${pair##*:}" --device cuda --pp 512 --depths 0,2048 --batch 2,8,32 --reps 3 2>"$build/gpu-bench.log" |
-      tee -a "${INLAY_OUT:-/dev/null}" || { failed+=("bench $pair"); tail -n 5 "$build/gpu-bench.log"; }
-  done
+build=$(realpath "$build")
+export LD_LIBRARY_PATH=$build/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+
+# Programs of an archive look for files where they lay when they were built: links stand there instead.
+if [ -f "$build/compiled_paths" ]; then
+  while read -r path place; do
+    [ -e "$path" ] || { mkdir -p "$(dirname "$path")" && ln -sfn "$(realpath "${place/#BUILD/$build}")" "$path"; } || exit 2
+  done <"$build/compiled_paths"
 fi
-printf '%d groups failed%s\n' "${#failed[@]}" "${failed[*]:+: ${failed[*]}}"
+fixtures=${INLAY_FIXTURES:-}
+[ -n "$fixtures" ] || [ ! -d "$build/fixtures" ] || fixtures=$build/fixtures
+if command -v nvidia-smi >/dev/null; then nvidia-smi --query-gpu=name,driver_version --format=csv,noheader; fi
+
+failed=()
+table=()
+
+# count FILE PATTERN: how many lines match
+count() { grep -cE "$2" "$1"; }
+
+# Lines that say what happened to one test: of GoogleTest, of the kernels' programs, of Python's unittest.
+ok='^\[       OK \]|^ok |\.\.\. ok$'
+bad='^\[  FAILED  \] .* \([0-9]+ ms\)$|^FAIL|\.\.\. (FAIL|ERROR)$'
+skip='^\[  SKIPPED \] .* \([0-9]+ ms\)$|^skipped:|\.\.\. skipped'
+
+# group NAME COMMAND...: runs one group; 77 means that it skipped itself
+group() {
+  local name=$1 start=$SECONDS code=0 log n_ok n_bad n_skip result=passed
+  shift
+  [[ $name =~ $wanted ]] || return 0
+  log=$build/gpu-$name.log
+  timeout "$limit" "$@" >"$log" 2>&1 </dev/null || code=$?
+  n_ok=$(count "$log" "$ok") n_bad=$(count "$log" "$bad") n_skip=$(count "$log" "$skip")
+  if [ "$code" -eq 124 ]; then
+    result="FAILED, over $limit s"
+  elif [ "$code" -ne 0 ] && [ "$code" -ne 77 ]; then
+    result="FAILED, status $code"
+  elif [ "$n_ok" -eq 0 ] && [ "$n_skip" -eq 0 ] && [ "$n_bad" -eq 0 ]; then
+    result="FAILED, ran nothing"
+  elif [ "$n_ok" -eq 0 ]; then
+    result=skipped
+  fi
+  if [[ $result = FAILED* ]]; then
+    failed+=("$name")
+    grep -E 'FAIL|Failure|rror|xpected|ctual|Which|========= ' -A3 "$log" | head -n 60
+    tail -n 5 "$log"
+  fi
+  table+=("$(printf '%-34s %6d %6d %6d %5d s  %s' "$name" "$n_ok" "$n_bad" "$n_skip" $((SECONDS - start)) "$result")")
+  printf '%s\n' "${table[-1]}"
+}
+
+group device sh -c "'$build/bin/inlay' info examples/model/tales.gguf --device cuda && echo 'ok device'"
+
+# ---- kernels: programs of their own, and tests of the backend
+
+for program in "$build"/bin/cuda_*; do
+  if grep -qa gtest_list_tests "$program"; then
+    group "cuda.$(basename "$program" | cut -c6-)" "$program"
+  else
+    group "kernels.$(basename "$program" | cut -c6-)" "$program"
+  fi
+done
+
+# ---- every other test program that has tests on the GPU
+
+for program in "$build"/bin/*; do
+  name=$(basename "$program")
+  case $name in cuda_*) continue ;; esac
+  grep -qa gtest_list_tests "$program" || continue
+  if "$program" --gtest_list_tests '--gtest_filter=*cuda*' 2>/dev/null | grep -q '^  '; then
+    group "${name/_/.}" "$program" '--gtest_filter=*cuda*'
+  fi
+done
+
+# ---- the interface called from C, the tool and the examples
+
+if [ -f "$fixtures/models/chat-bpe-qwen3-f32.gguf" ]; then
+  group capi.abi_calls sh -c "'$build/bin/capi_abi_calls' '$build/lib/libinlay.so.1' '$fixtures/models/chat-bpe-qwen3-f32.gguf' cuda && echo 'ok abi_calls'"
+else
+  echo "capi.abi_calls: no fixtures"
+fi
+if command -v python3 >/dev/null; then
+  for file in $(grep -lE '^from tool_case import .*(Model|Device)Case' tests/cli/*.py); do
+    group "cli.$(basename "$file" .py)" env PYTHONDONTWRITEBYTECODE=1 INLAY_BUILD="$build" INLAY_FIXTURES="$fixtures" INLAY_TEST_DEVICE=cuda \
+      python3 "$file"
+  done
+else
+  echo "cli: no python3"
+fi
+
+# ---- under compute-sanitizer: prompts, decode steps and batches of small models
+
+sanitizer=$(command -v compute-sanitizer || find /usr/local/cuda*/bin "${CUDA_HOME:-/usr/local/cuda}/bin" -name compute-sanitizer 2>/dev/null | head -n 1)
+if [ -n "$sanitizer" ]; then
+  # sanitize TOOL PROGRAM FILTER
+  sanitize() {
+    group "$1.$2" "$sanitizer" --tool "$1" --error-exitcode 9 --print-limit 20 "$build/bin/$2" "--gtest_filter=$3"
+  }
+  sanitize memcheck golden_mixed_steps '*cuda*'
+  sanitize memcheck golden_contexts 'cuda/ContextCuts.Agree/65'
+  sanitize memcheck golden_batching '*PromptsOfOthers*cuda*'
+  sanitize racecheck golden_mixed_steps '*cuda*'
+  sanitize racecheck golden_contexts 'cuda/ContextCuts.Agree/65'
+  sanitize racecheck golden_batching '*PromptsOfOthers*q4_k_m_cuda*'
+else
+  echo "compute-sanitizer: not found in PATH or /usr/local/cuda*/bin; memcheck and racecheck were not run"
+fi
+
+# ---- benchmarks
+
+lines=$build/gpu-bench.jsonl
+: >"$lines"
+shapes=${INLAY_BENCH:-qwen2.5-1.5b:q4_k_m llama3.2-1b:bf16 llama3.1-8b:q4_k_m llama3.1-8b:q8_0 llama3.1-8b:bf16}
+[ "$shapes" != none ] || shapes=
+for pair in $shapes; do
+  [[ bench.$pair =~ $wanted ]] || continue
+  if ! timeout "$limit" "$build/bin/inlay" bench --shape "${pair%%:*}" --quant "${pair##*:}" --device cuda --pp 512,2048 --depths 0,2048 \
+    --batch 2,8,32 --reps 3 2>"$build/gpu-bench.log" </dev/null | tee -a "$lines" "${INLAY_OUT:-/dev/null}"; then
+    failed+=("bench.$pair")
+    tail -n 5 "$build/gpu-bench.log"
+  fi
+done
+
+# ---- tables
+
+printf '\n%-34s %6s %6s %6s\n' group passed failed skipped
+if [ ${#table[@]} -gt 0 ]; then
+  printf '%s\n' "${table[@]}"
+  printf '%s\n' "${table[@]}" | awk '{ok += $2; bad += $3; skip += $4} END {printf "%-34s %6d %6d %6d\n", "together", ok, bad, skip}'
+fi
+if [ -s "$lines" ]; then
+  # Tokens per second by model; names come from the first line.
+  awk '
+    function value(key,   found) { return match($0, "\"" key "\":[^,}]*") ? substr($0, RSTART + length(key) + 3, RLENGTH - length(key) - 3) : "-" }
+    BEGIN { n = split("pp512 pp2048 tg128@0 tg128@2048 batch2 batch8 batch32 load_s", keys, " ")
+            printf "\n%-28s", "tokens per second"; for (i = 1; i <= n; ++i) printf " %10s", keys[i]; printf "\n" }
+    { model = value("model"); gsub(/"/, "", model); printf "%-28s", model; for (i = 1; i <= n; ++i) printf " %10s", value(keys[i]); printf "\n" }
+  ' "$lines"
+fi
+printf '\n%d groups failed%s\n' "${#failed[@]}" "${failed[*]:+: ${failed[*]}}"
 [ ${#failed[@]} -eq 0 ]

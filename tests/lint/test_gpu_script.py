@@ -1,0 +1,76 @@
+"""tests/gpu.sh on builds of made-up programs: what it counts, and what it calls a failure. Needs no GPU."""
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+SCRIPT = pathlib.Path(__file__).parents[1] / "gpu.sh"
+TOOL = """case $1 in
+info) exit $INFO_CODE ;;
+bench) echo '{"model":"m.gguf","pp512":12.5,"tg128@0":3.25,"range":{}}' ;;
+esac"""
+GTEST = """case $1 in
+--gtest_list_tests) printf 'Suite.\\n  cuda\\n'; exit 0 ;;
+esac
+echo "[       OK ] Suite.cuda/1 (3 ms)"
+echo "[  SKIPPED ] Suite.cuda/2 (0 ms)"
+"""
+
+
+class GpuScript(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.build = pathlib.Path(folder.name)
+        (self.build / "bin").mkdir()
+        self.program("inlay", TOOL)
+        self.program("cuda_good", "echo 'ok     a: 1'; echo 'ok     b: 2'")
+        self.program("golden_some", GTEST)
+
+    def program(self, name, text):
+        path = self.build / "bin" / name
+        path.write_text("#!/bin/sh\n" + text + "\n")
+        path.chmod(0o755)
+
+    def run_script(self, groups="device|kernels|golden", info_code=0, bench="none"):
+        environment = os.environ | {"INFO_CODE": str(info_code), "INLAY_BENCH": bench, "INLAY_GROUP_LIMIT": "1", "INLAY_FIXTURES": ""}
+        done = subprocess.run([SCRIPT, self.build, groups], capture_output=True, text=True, timeout=60, check=False, env=environment)
+        rows = re.findall(r"^(\S+) +(\d+) +(\d+) +(\d+) +\d+ s  (.*)$", done.stdout, re.MULTILINE)
+        return done, {row[0]: (int(row[1]), int(row[2]), int(row[3]), row[4]) for row in rows}
+
+    def test_counts(self):
+        done, rows = self.run_script()
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(rows, {"device": (1, 0, 0, "passed"), "kernels.good": (2, 0, 0, "passed"), "golden.some": (1, 0, 1, "passed")})
+        self.assertRegex(done.stdout, r"(?m)^together +4 +0 +1$")
+
+    def test_failures_crashes_slowness_silence_and_a_missing_gpu_fail(self):
+        self.program("cuda_bad", "echo 'ok     a: 1'; echo 'FAIL   b: 2'; exit 1")
+        self.program("cuda_crash", "kill -SEGV $$")
+        self.program("cuda_slow", "sleep 20")
+        self.program("cuda_silent", "true")
+        done, rows = self.run_script(info_code=1)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(rows["kernels.bad"], (1, 1, 0, "FAILED, status 1"))
+        self.assertEqual(rows["kernels.crash"][3], "FAILED, status 139")
+        self.assertEqual(rows["kernels.slow"][3], "FAILED, over 1 s")
+        self.assertEqual(rows["kernels.silent"][3], "FAILED, ran nothing")
+        self.assertEqual(rows["device"][3], "FAILED, status 1")
+        self.assertEqual(rows["kernels.good"][3], "passed")
+        self.assertIn("5 groups failed: device kernels.bad kernels.crash kernels.silent kernels.slow", done.stdout)
+
+    def test_skips_of_whole_programs_are_seen(self):
+        self.program("cuda_none", "echo 'skipped: no CUDA device'; exit 77")
+        done, rows = self.run_script()
+        self.assertEqual((done.returncode, rows["kernels.none"]), (0, (0, 0, 1, "skipped")))
+
+    def test_benchmarks_become_a_table(self):
+        done, _ = self.run_script(groups="^bench", bench="a:f16 b:q8_0")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertEqual(len(re.findall(r"(?m)^m\.gguf +12\.5 +- +3\.25 +- ", done.stdout)), 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
