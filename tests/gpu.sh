@@ -98,7 +98,8 @@ else
   echo "capi.abi_calls: no fixtures"
 fi
 if command -v python3 >/dev/null; then
-  for file in $(grep -lE '^from tool_case import .*(Model|Device)Case' tests/cli/*.py); do
+  for file in tests/cli/*.py; do
+    grep -qE '^from tool_case import .*(Model|Device)Case' "$file" || continue
     group "cli.$(basename "$file" .py)" env PYTHONDONTWRITEBYTECODE=1 INLAY_BUILD="$build" INLAY_FIXTURES="$fixtures" INLAY_TEST_DEVICE=cuda \
       python3 "$file"
   done
