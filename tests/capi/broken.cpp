@@ -61,5 +61,27 @@ TEST_P(Broken, EngineCanOnlyBeFreed) {
   EXPECT_EQ(step(stranger).token, kPlainReply[0]);  // another engine's is not concerned
 }
 
+TEST(Guard, LostDeviceStaysLost) {
+  if (no_fixtures()) GTEST_SKIP() << "no fixtures";
+  const EnginePtr engine = load(on(INLAY_DEVICE_REFERENCE)), other = load(on(INLAY_DEVICE_REFERENCE));
+  const SessionPtr session = new_session(engine), stranger = new_session(other);
+  prefill(session, kPlain);
+  prefill(stranger, kPlain);
+  inlay_error err;
+  EXPECT_EQ(capi::guarded(&err, session.get(), []() -> Status { return error(Code::device_lost, "an illegal address"); }),
+            INLAY_DEVICE_LOST);
+  inlay_session* one = session.get();
+  inlay_session* child = nullptr;
+  inlay_event event;
+  size_t n_done = 0;
+  const int32_t token = 1;
+  EXPECT_EQ(inlay_decode_step(&one, 1, &event, sizeof event, &err), INLAY_DEVICE_LOST);
+  EXPECT_EQ(inlay_prefill(one, &token, 1, &n_done, &err), INLAY_DEVICE_LOST);
+  EXPECT_EQ(inlay_session_fork(one, &child, &err), INLAY_DEVICE_LOST);
+  EXPECT_EQ(inlay_session_create(engine.get(), nullptr, &child, &err), INLAY_DEVICE_LOST);
+  EXPECT_EQ(inlay_profile_step(engine.get(), nullptr, &err), INLAY_DEVICE_LOST);
+  EXPECT_EQ(step(stranger).token, kPlainReply[0]);  // another engine's is not concerned
+}
+
 }  // namespace
 }  // namespace inlay::test

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "src/backend/cuda/cuda_backend.h"
+#include "src/backend/cuda/device.h"
 #include "src/engine/devices.h"
 #include "src/engine/engine.h"
 
@@ -78,6 +79,54 @@ TEST(CudaFaults, cuda_WithoutDriverTheCpuIsTakenAndTheLogSaysWhy) {
   ASSERT_TRUE(engine.ok()) << engine.status().message;
   EXPECT_EQ((*engine)->info().device, DeviceKind::cpu);
   EXPECT_NE(log.find("driver is too old"), std::string::npos) << log;
+}
+
+TEST(CudaFaults, cuda_EveryErrorHasItsStatus) {
+  const struct {
+    cudaError_t error;
+    Code code;
+  } cases[] = {{cudaSuccess, Code::ok},
+               {cudaErrorMemoryAllocation, Code::device_out_of_memory},
+               {cudaErrorNoDevice, Code::no_device},
+               {cudaErrorInsufficientDriver, Code::no_device},
+               {cudaErrorNoKernelImageForDevice, Code::no_device},
+               {cudaErrorUnsupportedPtxVersion, Code::no_device},
+               {cudaErrorInvalidValue, Code::internal},
+               {cudaErrorLaunchOutOfResources, Code::internal},
+               {cudaErrorStreamCaptureUnsupported, Code::internal},
+               {cudaErrorStreamCaptureWrongThread, Code::internal},
+               {cudaErrorTimeout, Code::device_lost},
+               {cudaErrorIllegalAddress, Code::device_lost},
+               {cudaErrorMisalignedAddress, Code::device_lost},
+               {cudaErrorLaunchFailure, Code::device_lost},
+               {cudaErrorECCUncorrectable, Code::device_lost},
+               {cudaErrorUnknown, Code::device_lost}};
+  for (const auto& c : cases) {
+    const Status status = cuda_status(c.error, "doing it");
+    EXPECT_EQ(status.code, c.code) << status.message;
+    EXPECT_EQ(status.native_code, c.error);
+    EXPECT_EQ(says(status, "doing it: "), c.error != cudaSuccess);
+  }
+}
+
+// The calls are counted point by point, and a fault that is not sticky happens once.
+TEST(CudaFaults, cuda_TheNthCallFails) {
+  {
+    const InjectedCudaFault fault({.point = CudaPoint::wait, .nth = 2, .error = cudaErrorLaunchFailure});
+    EXPECT_TRUE(cuda_status(cudaSuccess, "a launch").ok());
+    EXPECT_TRUE(cuda_status(cudaSuccess, "a wait", CudaPoint::wait).ok());
+    EXPECT_FALSE(fault.happened());
+    EXPECT_EQ(cuda_status(cudaSuccess, "a wait", CudaPoint::wait).code, Code::device_lost);
+    EXPECT_TRUE(fault.happened());
+    EXPECT_TRUE(cuda_status(cudaSuccess, "a wait", CudaPoint::wait).ok());
+  }
+  {
+    const InjectedCudaFault fault({.point = CudaPoint::launch, .error = cudaErrorLaunchFailure, .sticky = true});
+    EXPECT_TRUE(cuda_status(cudaSuccess, "a wait", CudaPoint::wait).ok());
+    EXPECT_EQ(cuda_status(cudaSuccess, "a launch").code, Code::device_lost);
+    EXPECT_EQ(cuda_status(cudaSuccess, "a wait", CudaPoint::wait).code, Code::device_lost);
+  }
+  EXPECT_TRUE(cuda_status(cudaSuccess, "a launch").ok()) << "negative control: without a fault nothing fails";
 }
 
 // ---- on a GPU

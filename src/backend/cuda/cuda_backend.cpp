@@ -52,8 +52,9 @@ Status check_cuda_kernels(int32_t index) {
   auto code = static_cast<cudaError_t>(injected_cuda_error(CudaPoint::image));
   if (code == cudaSuccess) code = cuda::find_kernel_image();
   if (code == cudaSuccess) return {};
-  if (code != cudaErrorNoKernelImageForDevice && code != cudaErrorInvalidDeviceFunction)
+  if (!is_missing_kernel(code) && code != cudaErrorInvalidDeviceFunction) {
     return cuda_status(code, "looking for kernels");
+  }
   (void)cudaGetLastError();
   cudaDeviceProp properties;
   INLAY_CUDA_TRY(cudaGetDeviceProperties(&properties, index), "describing the device");

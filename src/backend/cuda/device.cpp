@@ -15,22 +15,35 @@ Counters counters;
 
 void add_one(std::atomic<uint64_t>& counter) { counter.fetch_add(1, std::memory_order_relaxed); }
 
-// Errors that leave the context usable.
-bool is_transient(cudaError_t code) {
-  return code == cudaErrorInvalidValue || code == cudaErrorInvalidConfiguration || code == cudaErrorNotReady ||
-         code == cudaErrorStreamCaptureUnsupported || code == cudaErrorStreamCaptureInvalidated;
+// Wrong calls of ours, which leave the context usable. What is not known to be harmless is taken for a lost device.
+bool is_refusal(cudaError_t code) {
+  switch (code) {
+    case cudaErrorInvalidValue:
+    case cudaErrorInvalidConfiguration:
+    case cudaErrorInvalidDeviceFunction:
+    case cudaErrorInvalidSymbol:
+    case cudaErrorInvalidResourceHandle:
+    case cudaErrorLaunchOutOfResources:
+    case cudaErrorNotReady:
+    case cudaErrorNotSupported:
+      return true;
+    default:
+      return code >= cudaErrorStreamCaptureUnsupported && code <= cudaErrorStreamCaptureWrongThread;
+  }
+}
+
+Code code_of(cudaError_t code) {
+  if (code == cudaErrorMemoryAllocation) return Code::device_out_of_memory;
+  const bool is_absent =
+      code == cudaErrorNoDevice || code == cudaErrorInsufficientDriver || code == cudaErrorInvalidDevice;
+  if (is_absent || is_missing_kernel(code)) return Code::no_device;
+  return is_refusal(code) ? Code::internal : Code::device_lost;
 }
 
 Status describe(cudaError_t code, const char* what) {
   if (code == cudaSuccess) return {};
-  Code kind = is_transient(code) ? Code::internal : Code::device_lost;
-  if (code == cudaErrorMemoryAllocation) kind = Code::device_out_of_memory;
-  if (code == cudaErrorNoDevice || code == cudaErrorInsufficientDriver || code == cudaErrorInvalidDevice ||
-      code == cudaErrorNoKernelImageForDevice) {
-    kind = Code::no_device;
-  }
   (void)cudaGetLastError();  // an error that is not sticky shall not be found by the next call
-  Status status = error(kind, "%s: %s", what, cudaGetErrorString(code));
+  Status status = error(code_of(code), "%s: %s", what, cudaGetErrorString(code));
   status.native_code = static_cast<int32_t>(code);
   return status;
 }
@@ -52,6 +65,12 @@ Status allocation_error(cudaError_t code, const char* what, uint64_t bytes) {
 }
 
 }  // namespace
+
+bool is_missing_kernel(cudaError_t code) {
+  return code == cudaErrorNoKernelImageForDevice || code == cudaErrorInvalidKernelImage ||
+         code == cudaErrorUnsupportedPtxVersion || code == cudaErrorInvalidPtx ||
+         code == cudaErrorJitCompilerNotFound || code == cudaErrorJitCompilationDisabled;
+}
 
 Status cuda_status(cudaError_t code, const char* what, CudaPoint point) {
   const cudaError_t fault = injected(point);

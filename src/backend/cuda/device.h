@@ -16,6 +16,8 @@ namespace inlay {
 // ok, DEVICE_OUT_OF_MEMORY, NO_DEVICE, or DEVICE_LOST for errors after which the device's context is of no use. Every
 // answer of the runtime passes through here, or through one of the functions and classes below.
 Status cuda_status(cudaError_t code, const char* what, CudaPoint point = CudaPoint::launch);
+bool is_missing_kernel(
+    cudaError_t code);  // the build has neither machine code for the device nor PTX that its driver takes
 
 #define INLAY_CUDA_TRY(expression, what) INLAY_TRY(cuda_status((expression), what))
 
