@@ -34,7 +34,7 @@ class GpuScript(unittest.TestCase):
         path.write_text("#!/bin/sh\n" + text + "\n")
         path.chmod(0o755)
 
-    def run_script(self, groups="device|kernels|golden", info_code=0, bench="none"):
+    def run_script(self, groups="kernels|golden", info_code=0, bench="none"):
         environment = os.environ | {"INFO_CODE": str(info_code), "INLAY_BENCH": bench, "INLAY_GROUP_LIMIT": "1", "INLAY_FIXTURES": ""}
         done = subprocess.run([SCRIPT, self.build, groups], capture_output=True, text=True, timeout=60, check=False, env=environment)
         rows = re.findall(r"^(\S+) +(\d+) +(\d+) +(\d+) +\d+ s  (.*)$", done.stdout, re.MULTILINE)

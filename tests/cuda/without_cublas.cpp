@@ -1,0 +1,80 @@
+// Prompts multiplied by cuBLASLt and by our own kernels: the logits agree.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "src/backend/cuda/cublas.h"
+#include "src/base/environment.h"
+#include "tests/golden/loaded_model.h"
+#include "tests/support/compare.h"
+
+namespace inlay::golden {
+namespace {
+
+constexpr int32_t kLongest = 600;
+// cuBLASLt multiplies weights that were rounded to 16 bits. (F32 weights never go to it.)
+constexpr double kMaxNmse = 1e-5;
+
+class WithoutCublas : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    if (!can_run(Runs::cuda)) GTEST_SKIP() << "no CUDA device";
+    if (!std::filesystem::exists(path())) GTEST_SKIP() << "INLAY_FIXTURES is not set";
+    const auto api = Cublas::open_library(environment().cublas_directory);
+    if (!api.ok()) GTEST_SKIP() << "no cuBLASLt: " << api.status().message;
+  }
+
+  static std::string path() { return std::string(INLAY_FIXTURES_DIR) + "/models/" + GetParam() + ".gguf"; }
+
+  static std::unique_ptr<Backend> load(bool allow_cublas) {
+    auto backend = load_backend(path(), {"cuda", Runs::cuda},
+                                {.n_kv_blocks = kLongest / kKvBlockTokens + 1,
+                                 .max_step_tokens = kLongest,
+                                 .n_logit_slots = kLongest,
+                                 .n_context = kLongest,
+                                 .allow_cublas = allow_cublas});
+    EXPECT_TRUE(backend.ok()) << backend.status().message;
+    return backend.ok() ? *std::move(backend) : nullptr;
+  }
+};
+
+TEST_P(WithoutCublas, PromptsAgree_cuda) {
+  const auto with = load(true), without = load(false);
+  ASSERT_TRUE(with && without);
+  std::vector<int32_t> tokens;
+  for (int32_t i = 0; i < kLongest; ++i) tokens.push_back((3 + 37 * i + i * i) % with->plan().spec.n_vocab);
+  double worst = 0;
+  bool other_bits = false;
+  for (const size_t n : {1, 2, 17, 33, 64, 65, 128, 129, 257, 512, 600}) {
+    const auto a = logits_of(*with, std::span(tokens).first(n)), b = logits_of(*without, std::span(tokens).first(n));
+    ASSERT_TRUE(a.ok()) << a.status().message;
+    ASSERT_TRUE(b.ok()) << b.status().message;
+    const double distance = test::nmse(*a, *b);
+    EXPECT_LE(distance, kMaxNmse) << n << " tokens";
+    worst = std::max(worst, distance);
+    other_bits |= !test::same_bits(*a, *b);
+  }
+  std::printf("%-16s with and without cuBLASLt: NMSE %.2e (limit %.0e)\n", GetParam(), worst, kMaxNmse);
+  EXPECT_TRUE(other_bits) << "no prompt was multiplied by cuBLASLt";
+
+  // Negative control: one other token is noticed.
+  const auto before = logits_of(*with, tokens);
+  tokens[5] = (tokens[5] + 1) % with->plan().spec.n_vocab;
+  const auto after = logits_of(*with, tokens);
+  ASSERT_TRUE(before.ok() && after.ok());
+  EXPECT_GT(test::nmse(*after, *before), kMaxNmse);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, WithoutCublas,
+                         testing::Values("llama-f16", "llama-bf16", "llama-q4_k_m", "llama-q5_k_m", "llama-q6_k",
+                                         "llama-q8_0", "llama-q4_0", "qwen2-q4_k_m", "qwen3-q8_0"),
+                         [](const auto& p) {
+                           std::string name = p.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace inlay::golden
