@@ -1,4 +1,5 @@
 // Read-only memory-mapped files: POSIX mmap and Windows file mappings.
+#include <algorithm>
 #include <cstring>
 #include <system_error>
 #include <utility>
@@ -123,10 +124,12 @@ void unmap(const Mapping& mapping) {
   ::close(mapping.fd);
 }
 
-// From the system's cache without a page fault for every page, and an error where a file that was cut off would be a SIGBUS.
+// From the system's cache without a page fault for every page, and an error where a file that was cut off would be a
+// SIGBUS.
 Status copy(const Mapping& mapping, const std::string& path, uint64_t offset, std::span<std::byte> into) {
+  constexpr size_t kMost = size_t{1} << 30;  // some systems refuse more than 2^31 bytes at once
   while (!into.empty()) {
-    const ssize_t n = ::pread(mapping.fd, into.data(), into.size(), static_cast<off_t>(offset));
+    const ssize_t n = ::pread(mapping.fd, into.data(), std::min(into.size(), kMost), static_cast<off_t>(offset));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return last_error(path, "read the file");
     if (n == 0) {

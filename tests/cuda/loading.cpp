@@ -26,6 +26,15 @@ uint64_t free_bytes() {
   return device.ok() ? device->free_bytes : 0;
 }
 
+// Buffers taken and not given back.
+uint64_t n_held() {
+  const BackendCounters c = cuda_counters();
+  return c.n_allocations - c.n_frees + c.n_pinned_allocations - c.n_pinned_frees;
+}
+
+// The driver keeps a little for the streams of threads that it had not seen before.
+constexpr uint64_t kOfTheDriver = uint64_t{8} << 20;
+
 struct Reading {
   const Bytes* bytes;
   std::thread::id thread = std::this_thread::get_id();
@@ -120,13 +129,14 @@ TEST_F(CudaLoading, cuda_StoppedAtAnyCallLeavesNoMemory) {
     };
     ASSERT_TRUE(stop_at(-1).ok());  // the context and the modules stay
     const int n = n_calls;
-    const uint64_t before = free_bytes();
+    const uint64_t before = free_bytes(), held = n_held();
     for (int at = 0; at < n; ++at) {
       const auto stopped = stop_at(at);
       ASSERT_FALSE(stopped.ok()) << at;
       EXPECT_EQ(stopped.status().code, Code::cancelled) << stopped.status().message;
       EXPECT_EQ(n_calls, at + 1) << "nothing is reported after the cancelling call";
-      ASSERT_EQ(free_bytes(), before) << "stopped at call " << at << " of " << n;
+      ASSERT_EQ(n_held(), held) << "stopped at call " << at << " of " << n;
+      ASSERT_GE(free_bytes() + kOfTheDriver, before) << "stopped at call " << at << " of " << n;
     }
   }
 }
@@ -137,13 +147,14 @@ TEST_F(CudaLoading, cuda_AReadErrorIsReportedAndLeavesNoMemory) {
     return Reading::read(user, offset, into, n);
   };
   ASSERT_TRUE(load(read_gguf(borrow_memory(image(), "image")), golden::Runs::cuda, 1).ok());
-  const uint64_t before = free_bytes();
+  const uint64_t before = free_bytes(), held = n_held();
   Reading reading{&image()};
   const auto loaded = load(read_gguf(read_through(failing, &reading, image().size(), "reader")), golden::Runs::cuda, 8);
   ASSERT_FALSE(loaded.ok());
   EXPECT_EQ(loaded.status().code, Code::io);
   EXPECT_EQ(loaded.status().native_code, 7);
-  EXPECT_EQ(free_bytes(), before);
+  EXPECT_EQ(n_held(), held);
+  EXPECT_GE(free_bytes() + kOfTheDriver, before);
 }
 
 }  // namespace

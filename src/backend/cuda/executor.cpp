@@ -80,6 +80,9 @@ Status CudaExecutor::load(WeightReader& reader, const LoadProgress& progress) {
   INLAY_TRY(DeviceWeights::check(plan_));
   INLAY_ASSIGN(stream_, make_stream());
   times.mark("device");
+  // Before the buffers: what it stages in device memory is free again when they are taken, so that no load needs more than needs().
+  INLAY_ASSIGN(weights_, DeviceWeights::load(plan_, reader, config_.n_threads, progress));
+  times.mark("weights");
   for (const Size& size : sizes(plan_, config_)) {
     INLAY_ASSIGN(b_.*size.buffer, DeviceBuffer::allocate(size.bytes, size.what));
   }
@@ -89,8 +92,6 @@ Status CudaExecutor::load(WeightReader& reader, const LoadProgress& progress) {
                                  stream_.get()),
                  "copying RoPE frequencies");
   times.mark("buffers");
-  INLAY_ASSIGN(weights_, DeviceWeights::load(plan_, reader, config_.n_threads, progress));
-  times.mark("weights");
   for (size_t bucket = 0; bucket < kBuckets.size(); ++bucket) {
     if (bucket > 0 && kBuckets[bucket - 1] >= config_.max_sequences) break;
     INLAY_TRY(capture(bucket));
