@@ -52,7 +52,8 @@ std::vector<ProfiledOp> priced_ops(const Plan& plan, const ProfileRequest& r, Kv
   std::vector<ProfiledOp> ops;
   for (size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i];
-    const OpCost c = cost(plan, op, shape);
+    const bool runs = op.kind != OpKind::sample || r.n_tokens == 1;  // a prompt's step draws nothing
+    const OpCost c = runs ? cost(plan, op, shape) : OpCost{};
     ops.push_back({.index = static_cast<int32_t>(i),
                    .kind = op_name(op.kind),
                    .layer = is_layer_op(op.kind) ? op.layer : -1,

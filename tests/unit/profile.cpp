@@ -140,6 +140,14 @@ TEST_P(StepProfile, EveryOpHasItsTimeAndBytes) {
   EXPECT_GT(p->ops[2].kv_bytes, profile(1, 10)->ops[2].kv_bytes) << "attention after 100 tokens, and after 10";
 }
 
+TEST_P(StepProfile, APromptDrawsNothing) {
+  const auto one = profile(1, 0), two = profile(2, 0);
+  ASSERT_TRUE(one.ok() && two.ok());
+  EXPECT_GT(one->ops.back().n_bytes(), 0u);
+  EXPECT_EQ(two->ops.back().n_bytes(), 0u);
+  EXPECT_GT(two->ops[1].n_bytes(), one->ops[1].n_bytes());
+}
+
 TEST_P(StepProfile, LeavesNothingBehind) {
   const auto session = *engine_->create_session({});
   ASSERT_TRUE(profile(1, 30).ok());
