@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "kernels/common/dtype.h"
+#include "kernels/common/prompt_tile.h"
 
 namespace inlay::cuda {
 
@@ -179,6 +180,19 @@ struct AttentionArgs {
 };
 size_t attention_scratch_bytes(int32_t max_rows, int32_t n_heads, int32_t n_kv_heads, int32_t d_head, int32_t max_context);
 cudaError_t launch_attention(const AttentionArgs& args, cudaStream_t stream);
+
+// What launch_attention computes, for the rows of `tiles`, with matrix instructions: the rows of prompts. Agrees with it within rounding.
+// Below compute capability 8.0 it is launch_attention, of all m rows.
+struct PrefillAttentionArgs {
+  const float* qkv;
+  float* out;
+  CacheView cache;
+  const PromptTile* tiles;  // (n_tiles), in the order in which they are started
+  void* scratch;            // as launch_attention wants it
+  int32_t n_tiles, m, n_heads, max_context;
+  float scale;
+};
+cudaError_t launch_prefill_attention(const PrefillAttentionArgs& args, cudaStream_t stream);
 
 // Copies rows of hidden whose logits are wanted: out[i] = hidden[rows[i]]; rows[i] < 0: nothing.
 struct GatherArgs {

@@ -114,6 +114,21 @@ Status CudaExecutor::attn_in(const Op& op) {
 }
 
 Status CudaExecutor::attention(const Op& op) {
+  const float scale = 1.0f / std::sqrt(static_cast<float>(plan_.spec.d_head));
+  if (step_->n_prompt_tiles() > 0) {  // not a decode step being captured, whose rows are all padding
+    return cuda_status(cuda::launch_prefill_attention({.qkv = b_.qkv.as<float>(),
+                                                       .out = b_.heads.as<float>(),
+                                                       .cache = cache(op.layer),
+                                                       .tiles = step_->device().prompt_tiles,
+                                                       .scratch = b_.attention.data(),
+                                                       .n_tiles = step_->n_prompt_tiles(),
+                                                       .m = m_,
+                                                       .n_heads = plan_.spec.n_heads,
+                                                       .max_context = config_.n_context,
+                                                       .scale = scale},
+                                                      stream_.get()),
+                       "attention of prompts");
+  }
   return cuda_status(cuda::launch_attention({.qkv = b_.qkv.as<float>(),
                                              .out = b_.heads.as<float>(),
                                              .cache = cache(op.layer),
@@ -121,7 +136,7 @@ Status CudaExecutor::attention(const Op& op) {
                                              .m = m_,
                                              .n_heads = plan_.spec.n_heads,
                                              .max_context = config_.n_context,
-                                             .scale = 1.0f / std::sqrt(static_cast<float>(plan_.spec.d_head))},
+                                             .scale = scale},
                                             stream_.get()),
                      "attention");
 }

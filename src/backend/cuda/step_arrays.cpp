@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "src/backend/prompt_tiles.h"
+
 namespace inlay {
 namespace {
 
@@ -28,6 +30,7 @@ Layout lay_out(const StepLimits& l, std::byte* base) {
   place(a.logit_slots, l.max_logit_rows);
   place(a.samples, l.max_logit_rows);
   place(a.block_tables, int64_t{l.max_sequences} * l.max_blocks);
+  place(a.prompt_tiles, max_prompt_tiles(l.max_rows, l.max_sequences));
   out.fixed_bytes = out.bytes;
   place(a.bias_tokens, l.max_list);
   place(a.bias_values, l.max_list);
@@ -66,6 +69,7 @@ Status StepBlock::fill(const StepBatch& batch, int32_t n_rows, int32_t n_logit_r
     host_.tokens[i] = host_.row_sequence[i] = 0;
     host_.positions[i] = -1;
   }
+  n_prompt_tiles_ = cut_prompt_tiles(batch, host_.prompt_tiles);
   const auto n_wanted = static_cast<int32_t>(batch.logit_rows.size());
   for (int32_t i = 0; i < n_logit_rows; ++i) {
     host_.logit_rows[i] = i < n_wanted ? batch.logit_rows[static_cast<size_t>(i)].token : -1;

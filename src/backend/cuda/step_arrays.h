@@ -25,6 +25,7 @@ struct StepArrays {
   int32_t* logit_slots;   // (max_logit_rows), -1: padding
   cuda::SampleRowParams* samples;  // (max_logit_rows)
   int32_t* block_tables;  // (max_sequences, max_blocks)
+  PromptTile* prompt_tiles;  // (max_prompt_tiles)
   int32_t* bias_tokens;   // (max_list), and so on: copied only when used
   float* bias_values;
   int32_t* count_tokens;
@@ -43,6 +44,7 @@ class StepBlock {
   Status copy_fixed(cudaStream_t stream);
   Status copy_lists(cudaStream_t stream);  // what the last fill put into the lists, if anything
   const StepArrays& device() const { return device_; }
+  int32_t n_prompt_tiles() const { return n_prompt_tiles_; }  // of the last fill; they cover all rows but padding
 
  private:
   Status fill_samples(const StepBatch& batch, int32_t n_logit_rows);
@@ -53,7 +55,7 @@ class StepBlock {
   DeviceBuffer device_bytes_;
   StepArrays host_{}, device_{};
   uint64_t fixed_bytes_ = 0;
-  int32_t n_bias_ = 0, n_counts_ = 0;
+  int32_t n_bias_ = 0, n_counts_ = 0, n_prompt_tiles_ = 0;
 };
 
 }  // namespace inlay

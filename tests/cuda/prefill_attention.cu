@@ -1,0 +1,505 @@
+// Attention of prompt rows against computations in double on the host, then a table of speeds. Stand-alone: prints `ok`
+// or `FAIL` for each case and exits with 1 if one failed. The cache is filled with NaN wherever no key was put.
+#include <cuda_fp16.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "kernels/cuda/cuda_kernels.h"
+
+namespace {
+
+using namespace inlay::cuda;
+using inlay::kPromptTileRows;
+using inlay::PromptTile;
+
+constexpr int32_t kBlock = 32;
+constexpr uint16_t kNanHalf = 0x7e00;
+constexpr double kRowLimit = 1e-3;    // relative L2 error of a row: queries and weights are rounded to FP16
+constexpr double kTotalLimit = 1e-7;  // squared error of all rows over their square
+int failures = 0;
+
+void report(bool good, const std::string& name, const std::string& detail) {
+  std::printf("%s %s: %s\n", good ? "ok  " : "FAIL", name.c_str(), detail.c_str());
+  std::fflush(stdout);
+  if (!good) ++failures;
+}
+
+std::string text(const char* format, double value) {
+  char buffer[96];
+  std::snprintf(buffer, sizeof buffer, format, value);
+  return buffer;
+}
+
+// A CUDA error ends the program: nothing after it means anything.
+void check(cudaError_t status, const char* what) {
+  if (status == cudaSuccess) return;
+  std::printf("FAIL %s: %s (%s)\n", what, cudaGetErrorName(status), cudaGetErrorString(status));
+  std::exit(1);
+}
+
+template <class T>
+class Device {
+ public:
+  explicit Device(size_t n) : n_(n) {
+    void* data = nullptr;
+    check(cudaMalloc(&data, std::max<size_t>(n, 1) * sizeof(T)), "cudaMalloc");
+    data_ = static_cast<T*>(data);
+  }
+  explicit Device(const std::vector<T>& host) : Device(host.size()) { put(host); }
+  ~Device() { cudaFree(data_); }
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+  T* get() const { return data_; }
+  void put(const std::vector<T>& host) {
+    check(cudaMemcpy(data_, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice), "upload");
+  }
+  std::vector<T> host() const {
+    std::vector<T> out(n_);
+    check(cudaMemcpy(out.data(), data_, n_ * sizeof(T), cudaMemcpyDeviceToHost), "download");
+    return out;
+  }
+
+ private:
+  T* data_ = nullptr;
+  size_t n_;
+};
+
+float from_bits(uint16_t bits) {
+  static const std::vector<float> table = [] {
+    std::vector<float> all(65536);
+    for (unsigned i = 0; i < 65536; ++i) all[i] = __half2float(__half(__half_raw{static_cast<unsigned short>(i)}));
+    return all;
+  }();
+  return table[bits];
+}
+uint16_t to_bits(float x) { return static_cast<__half_raw>(__float2half_rn(x)).x; }
+
+struct Shape {
+  int32_t n_heads, n_kv, d_head;
+  int64_t row_floats() const { return static_cast<int64_t>(n_heads + 2 * n_kv) * d_head; }
+  int64_t out_floats() const { return static_cast<int64_t>(n_heads) * d_head; }
+  int64_t block_halves() const { return static_cast<int64_t>(n_kv) * kBlock * d_head; }
+  std::string name() const {
+    return std::to_string(n_heads) + "/" + std::to_string(n_kv) + "/" + std::to_string(d_head);
+  }
+};
+
+// Rows of one sequence from `position` on.
+struct Prompt {
+  int32_t n_rows, position;
+};
+
+// How large queries and keys are; scores stay the same where the product does.
+struct Sizes {
+  float query = 2.0f, key = 1.0f;
+};
+
+// The prompts of a step one after another, each followed by a row of padding; their sequences' blocks lie shuffled in
+// the pools.
+struct Problem {
+  Shape shape;
+  float scale = 1.0f;
+  int32_t max_blocks = 1, n_blocks = 1;  // block 0 belongs to nobody
+  std::vector<int32_t> positions, sequence, tables;
+  std::vector<float> qkv;
+  std::vector<uint16_t> k, v;
+
+  int32_t rows() const { return static_cast<int32_t>(positions.size()); }
+  int64_t at(int32_t seq, int32_t key, int32_t kv_head) const {
+    const int64_t block = tables[static_cast<size_t>(seq) * max_blocks + key / kBlock];
+    return block * shape.block_halves() + (static_cast<int64_t>(kv_head) * kBlock + key % kBlock) * shape.d_head;
+  }
+};
+
+void fill_cache(Problem& p, const std::vector<Prompt>& prompts, float key_size, std::mt19937& random) {
+  std::normal_distribution<float> normal;
+  std::vector<int32_t> order(static_cast<size_t>(p.n_blocks - 1));
+  std::iota(order.begin(), order.end(), 1);
+  std::shuffle(order.begin(), order.end(), random);
+  p.tables.assign(prompts.size() * p.max_blocks, 0);
+  p.k.assign(static_cast<size_t>(p.n_blocks) * p.shape.block_halves(), kNanHalf);
+  p.v = p.k;
+  std::vector<float> noise(65536);  // drawing every value anew would take longer than all else
+  for (float& x : noise) x = normal(random);
+  size_t next = 0;
+  for (size_t s = 0; s < prompts.size(); ++s) {
+    const int32_t n_keys = prompts[s].position + prompts[s].n_rows;
+    for (int32_t b = 0; b * kBlock < n_keys; ++b) p.tables[s * p.max_blocks + b] = order[next++];
+    for (int32_t key = 0; key < n_keys; ++key) {
+      for (int32_t h = 0; h < p.shape.n_kv; ++h) {
+        const int64_t to = p.at(static_cast<int32_t>(s), key, h);
+        const unsigned k_from = random(), v_from = random();
+        for (int32_t i = 0; i < p.shape.d_head; ++i) {
+          p.k[to + i] = to_bits(key_size * noise[(k_from + i) & 65535]);
+          p.v[to + i] = to_bits(0.5f + noise[(v_from + i) & 65535]);  // a mean shows weights that do not add up
+        }
+      }
+    }
+  }
+}
+
+Problem make_problem(const Shape& shape, const std::vector<Prompt>& prompts, unsigned seed, Sizes sizes = {}) {
+  Problem p{shape};
+  p.scale = 1.0f / std::sqrt(static_cast<float>(shape.d_head));
+  for (size_t s = 0; s < prompts.size(); ++s) {
+    const int32_t n_blocks = (prompts[s].position + prompts[s].n_rows + kBlock - 1) / kBlock;
+    p.max_blocks = std::max(p.max_blocks, n_blocks);
+    p.n_blocks += n_blocks;
+    for (int32_t i = 0; i < prompts[s].n_rows; ++i) p.positions.push_back(prompts[s].position + i);
+    p.positions.push_back(-1);
+    p.sequence.resize(p.positions.size(), static_cast<int32_t>(s));
+  }
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal;
+  fill_cache(p, prompts, sizes.key, random);
+  p.qkv.resize(static_cast<size_t>(p.rows()) * shape.row_floats());
+  for (float& x : p.qkv) x = sizes.query * normal(random);
+  return p;
+}
+
+// Tiles of up to `most` rows, longest first.
+std::vector<PromptTile> cut(const Problem& p, int32_t most) {
+  std::vector<PromptTile> tiles;
+  for (int32_t row = 0; row < p.rows();) {
+    if (p.positions[row] < 0) {
+      ++row;
+      continue;
+    }
+    int32_t end = row + 1;
+    while (end - row < most && p.positions[end] >= 0) ++end;
+    tiles.push_back({row, end - row});
+    row = end;
+  }
+  std::stable_sort(tiles.begin(), tiles.end(), [&](const PromptTile& a, const PromptTile& b) {
+    return p.positions[a.first_row] > p.positions[b.first_row];
+  });
+  return tiles;
+}
+
+void expected_head(const Problem& p, int32_t row, int32_t head, double* out) {
+  const Shape& s = p.shape;
+  const int32_t kv_head = head / (s.n_heads / s.n_kv), n_keys = p.positions[row] + 1;
+  const float* q = p.qkv.data() + row * s.row_floats() + static_cast<int64_t>(head) * s.d_head;
+  std::vector<double> score(static_cast<size_t>(n_keys));
+  for (int32_t t = 0; t < n_keys; ++t) {
+    const int64_t from = p.at(p.sequence[row], t, kv_head);
+    double dot = 0;
+    for (int32_t i = 0; i < s.d_head; ++i) dot += static_cast<double>(q[i]) * from_bits(p.k[from + i]);
+    score[t] = dot * static_cast<double>(p.scale);
+  }
+  const double top = *std::max_element(score.begin(), score.end());
+  double sum = 0;
+  std::fill(out, out + s.d_head, 0.0);
+  for (int32_t t = 0; t < n_keys; ++t) {
+    const double w = std::exp(score[t] - top);
+    const int64_t from = p.at(p.sequence[row], t, kv_head);
+    for (int32_t i = 0; i < s.d_head; ++i) out[i] += w * from_bits(p.v[from + i]);
+    sum += w;
+  }
+  for (int32_t i = 0; i < s.d_head; ++i) out[i] /= sum;
+}
+
+std::vector<double> expected_rows(const Problem& p) {
+  (void)from_bits(0);
+  std::vector<double> out(static_cast<size_t>(p.rows()) * p.shape.out_floats());
+  std::atomic<int32_t> next{0};
+  const auto work = [&] {
+    for (int32_t row = next++; row < p.rows(); row = next++) {
+      for (int32_t h = 0; h < p.shape.n_heads && p.positions[row] >= 0; ++h)
+        expected_head(p, row, h, out.data() + row * p.shape.out_floats() + static_cast<int64_t>(h) * p.shape.d_head);
+    }
+  };
+  std::vector<std::thread> threads;
+  for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i) threads.emplace_back(work);
+  work();
+  for (std::thread& t : threads) t.join();
+  return out;
+}
+
+// The problem on the device.
+class Attention {
+ public:
+  explicit Attention(const Problem& p)
+      : p_(p),
+        qkv_(p.qkv),
+        k_(p.k),
+        v_(p.v),
+        tables_(p.tables),
+        sequence_(p.sequence),
+        positions_(p.positions),
+        out_(static_cast<size_t>(p.rows()) * p.shape.out_floats()),
+        scratch_(scratch_bytes()) {
+    check(cudaMemset(scratch_.get(), 0, scratch_bytes()), "clear scratch");
+  }
+
+  // Results of rows without a tile are NaN.
+  std::vector<float> run(const std::vector<PromptTile>& tiles) {
+    out_.put(std::vector<float>(static_cast<size_t>(p_.rows()) * p_.shape.out_floats(), NAN));
+    const Device<PromptTile> device_tiles(tiles);
+    launch(device_tiles.get(), static_cast<int32_t>(tiles.size()));
+    check(cudaDeviceSynchronize(), "prefill attention");
+    return out_.host();
+  }
+  void launch(const PromptTile* tiles, int32_t n_tiles) {
+    PrefillAttentionArgs a{};
+    a.qkv = qkv_.get();
+    a.out = out_.get();
+    a.cache = cache();
+    a.tiles = tiles;
+    a.scratch = scratch_.get();
+    a.n_tiles = n_tiles;
+    a.m = p_.rows();
+    a.n_heads = p_.shape.n_heads;
+    a.max_context = p_.max_blocks * kBlock;
+    a.scale = p_.scale;
+    check(launch_prefill_attention(a, nullptr), "launch_prefill_attention");
+  }
+  void launch_by_rows() {
+    AttentionArgs a{};
+    a.qkv = qkv_.get();
+    a.out = out_.get();
+    a.cache = cache();
+    a.scratch = scratch_.get();
+    a.m = p_.rows();
+    a.n_heads = p_.shape.n_heads;
+    a.max_context = p_.max_blocks * kBlock;
+    a.scale = p_.scale;
+    check(launch_attention(a, nullptr), "launch_attention");
+  }
+  void set_keys(const std::vector<uint16_t>& k) { k_.put(k); }
+
+ private:
+  size_t scratch_bytes() const {
+    return attention_scratch_bytes(p_.rows(), p_.shape.n_heads, p_.shape.n_kv, p_.shape.d_head, p_.max_blocks * kBlock);
+  }
+  CacheView cache() const {
+    CacheView c{};
+    c.k_pool = k_.get();
+    c.v_pool = v_.get();
+    c.block_tables = tables_.get();
+    c.row_sequence = sequence_.get();
+    c.positions = positions_.get();
+    c.max_blocks = p_.max_blocks;
+    c.block_tokens = kBlock;
+    c.n_kv_heads = p_.shape.n_kv;
+    c.d_head = p_.shape.d_head;
+    return c;
+  }
+
+  const Problem& p_;
+  Device<float> qkv_;
+  Device<uint16_t> k_, v_;
+  Device<int32_t> tables_, sequence_, positions_;
+  Device<float> out_;
+  Device<char> scratch_;
+};
+
+// The largest relative L2 error of a row and where it is (infinite if a value is not finite), the squared error of all
+// rows over their square, and the values of padding rows that are no longer NaN.
+struct Errors {
+  double row = 0, total = 0;
+  int32_t at_row = -1;
+  int64_t padding_written = 0;
+};
+
+Errors compare(const Problem& p, const std::vector<float>& got, const std::vector<double>& expected) {
+  Errors e;
+  double all_difference = 0, all_size = 0;
+  for (int32_t row = 0; row < p.rows(); ++row) {
+    double difference = 0, size = 0;
+    for (int64_t i = row * p.shape.out_floats(); i < (row + 1) * p.shape.out_floats(); ++i) {
+      if (p.positions[row] < 0) {
+        e.padding_written += !std::isnan(got[i]);
+        continue;
+      }
+      difference += (got[i] - expected[i]) * (got[i] - expected[i]);
+      size += expected[i] * expected[i];
+    }
+    if (p.positions[row] < 0) continue;
+    all_difference += difference;
+    all_size += size;
+    const double error = std::isfinite(difference) ? std::sqrt(difference / size) : INFINITY;
+    if (error > e.row) e.row = error, e.at_row = row;
+  }
+  e.total = std::isfinite(all_difference) ? all_difference / all_size : INFINITY;
+  return e;
+}
+
+void check_errors(const std::string& name, const Problem& p, const Errors& e) {
+  const bool good = e.row < kRowLimit && e.total < kTotalLimit && e.padding_written == 0;
+  std::string where;
+  if (e.at_row >= 0)
+    where = " (row " + std::to_string(e.at_row) + ", position " + std::to_string(p.positions[e.at_row]) + ")";
+  report(good, name,
+         text("NMSE %.2e", e.total) + text(", worst row %.2e", e.row) + where + ", padding values written " +
+             std::to_string(e.padding_written));
+}
+
+std::string differing_rows(const Problem& p, const std::vector<float>& a, const std::vector<float>& b) {
+  const int64_t n = p.shape.out_floats();
+  std::string rows;
+  int32_t count = 0;
+  for (int32_t row = 0; row < p.rows(); ++row) {
+    if (p.positions[row] < 0 || std::memcmp(a.data() + row * n, b.data() + row * n, static_cast<size_t>(n) * 4) == 0)
+      continue;
+    if (++count <= 8) rows += " " + std::to_string(row);
+  }
+  return count == 0 ? "none" : std::to_string(count) + ":" + rows;
+}
+
+// Against the host, and that a row's bits do not depend on how the rows are cut into tiles.
+void check_prompts(const std::string& what, const Problem& p) {
+  const std::string name = what + " " + p.shape.name();
+  Attention attention(p);
+  const std::vector<float> got = attention.run(cut(p, kPromptTileRows));
+  check_errors(name, p, compare(p, got, expected_rows(p)));
+  for (const int32_t most : {1, 23, 48}) {
+    const std::string differ = differing_rows(p, got, attention.run(cut(p, most)));
+    report(differ == "none", name + " in tiles of " + std::to_string(most), "rows that differ: " + differ);
+  }
+}
+
+constexpr int32_t kStarts[] = {0, 1, 31, 64, 1000};
+constexpr int32_t kLengths[] = {1, 2, 15, 16, 17, 63, 64, 65, 200};
+
+// Every length once, every start about twice, in another pairing for each turn.
+std::vector<Prompt> some_prompts(int32_t turn) {
+  std::vector<Prompt> prompts;
+  for (const int32_t length : kLengths) prompts.push_back({length, kStarts[turn++ % 5]});
+  return prompts;
+}
+
+std::vector<Prompt> all_prompts() {
+  std::vector<Prompt> prompts;
+  for (const int32_t start : kStarts) {
+    for (const int32_t length : kLengths) prompts.push_back({length, start});
+    prompts.push_back({1000, start});
+  }
+  return prompts;
+}
+
+void check_shapes() {
+  int32_t turn = 0;
+  for (const int32_t d : {16, 64, 80, 96, 128, 256}) {
+    for (const int32_t group : {1, 2, 4, 7, 8}) {
+      check_prompts("prompts", make_problem({2 * group, 2, d}, some_prompts(turn), 100 + turn));
+      ++turn;
+    }
+  }
+  check_prompts("prompts", make_problem({3, 1, 24}, some_prompts(0), 1));
+  check_prompts("prompts", make_problem({5, 5, 200}, some_prompts(1), 2));
+  check_prompts("all prompts", make_problem({2, 1, 128}, all_prompts(), 3));
+  check_prompts("all prompts", make_problem({3, 1, 64}, all_prompts(), 4));
+}
+
+// Queries beyond FP16's range and far below it, with keys that keep the scores as they are.
+void check_magnitudes() {
+  const std::vector<Prompt> prompts = {{70, 5}, {40, 300}};
+  check_prompts("large queries", make_problem({4, 2, 128}, prompts, 21, {0x1p21f, 0x1p-20f}));
+  check_prompts("small queries", make_problem({4, 2, 128}, prompts, 22, {0x1p-12f, 0x1p13f}));
+  Problem zeros = make_problem({4, 2, 64}, prompts, 23);
+  std::fill(zeros.qkv.begin(), zeros.qkv.begin() + 30 * zeros.shape.row_floats(), 0.0f);
+  check_prompts("queries of zeros", zeros);
+}
+
+// Most weights are far below the largest one, but there are many of them.
+void check_faint_keys() {
+  Problem p = make_problem({2, 1, 64}, {{3, 20000}}, 31, {0.0f, 1.0f});
+  for (int32_t row = 0; row < 3; ++row) {
+    for (int32_t h = 0; h < 2; ++h) p.qkv[row * p.shape.row_floats() + h * 64] = 8.0f;
+  }
+  for (int32_t key = 0; key < 20003; ++key) p.k[p.at(0, key, 0)] = to_bits(key == 77 ? 16.0f : 0.0f);
+  check_prompts("one key of weight 1, 20000 of 1e-7", p);
+}
+
+// One damaged key must show in the rows that read it and in no other.
+void check_damaged_key() {
+  const Problem p = make_problem({8, 2, 128}, {{100, 0}, {130, 40}}, 41);
+  const int32_t sequence = 1, key = 101;
+  Attention attention(p);
+  const std::vector<PromptTile> tiles = cut(p, kPromptTileRows);
+  const std::vector<float> whole = attention.run(tiles);
+  std::vector<uint16_t> keys = p.k;
+  const int64_t at = p.at(sequence, key, 1);
+  for (int32_t i = 0; i < p.shape.d_head; ++i) keys[at + i] ^= 0x8000;
+  attention.set_keys(keys);
+  const std::vector<float> damaged = attention.run(tiles);
+  const Errors errors = compare(p, damaged, expected_rows(p));
+  report(errors.row > 10 * kRowLimit, "a damaged key is noticed", text("worst row %.2e", errors.row));
+  int32_t wrong = 0;
+  for (int32_t row = 0; row < p.rows(); ++row) {
+    if (p.positions[row] < 0) continue;
+    const int64_t n = p.shape.out_floats();
+    const bool same = std::memcmp(whole.data() + row * n, damaged.data() + row * n, static_cast<size_t>(n) * 4) == 0;
+    wrong += same == (p.sequence[row] == sequence && p.positions[row] >= key);
+  }
+  report(wrong == 0, "a damaged key changes the rows that read it alone", std::to_string(wrong) + " rows are wrong");
+}
+
+// ---- speed
+
+template <class Launch>
+double microseconds(Launch&& launch, int n) {
+  cudaEvent_t begin, end;
+  check(cudaEventCreate(&begin), "event");
+  check(cudaEventCreate(&end), "event");
+  float best = INFINITY;
+  for (int i = 0; i < 6; ++i) {
+    check(cudaEventRecord(begin, nullptr), "record");
+    for (int k = 0; k < n; ++k) launch();
+    check(cudaEventRecord(end, nullptr), "record");
+    check(cudaEventSynchronize(end), "attention");
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, begin, end), "time");
+    best = std::min(best, milliseconds);
+  }
+  cudaEventDestroy(begin);
+  cudaEventDestroy(end);
+  return best * 1e3 / n;
+}
+
+void measure(const Shape& shape, int32_t n_rows, int32_t position) {
+  const Problem p = make_problem(shape, {{n_rows, position}}, 51);
+  Attention attention(p);
+  const std::vector<PromptTile> tiles = cut(p, kPromptTileRows);
+  const Device<PromptTile> device_tiles(tiles);
+  const auto n_tiles = static_cast<int32_t>(tiles.size());
+  double keys = 0;
+  for (const int32_t at : p.positions) keys += at + 1;
+  const double flops = 4.0 * shape.d_head * shape.n_heads * keys;
+  const double tiled = microseconds([&] { attention.launch(device_tiles.get(), n_tiles); }, 20);
+  const double by_rows = microseconds([&] { attention.launch_by_rows(); }, 2);
+  std::printf("%-9s %4d rows from %4d: %8.1f us, %6.1f TFLOP/s; row by row %9.1f us, %6.1f TFLOP/s\n",
+              shape.name().c_str(), n_rows, position, tiled, flops / tiled * 1e-6, by_rows, flops / by_rows * 1e-6);
+}
+
+}  // namespace
+
+int main() {
+  if (int n = 0; cudaGetDeviceCount(&n) != cudaSuccess || n == 0) {
+    std::puts("skipped: no CUDA device");
+    return 77;
+  }
+  check_shapes();
+  check_magnitudes();
+  check_faint_keys();
+  check_damaged_key();
+  std::printf("%s: %d failures\n", failures == 0 ? "PASS" : "FAIL", failures);
+  for (const Shape& shape :
+       {Shape{32, 8, 128}, Shape{12, 2, 128}, Shape{32, 8, 64}, Shape{32, 32, 128}, Shape{8, 4, 256}}) {
+    for (const int32_t n_rows : {512, 2048}) measure(shape, n_rows, 0);
+  }
+  measure({32, 8, 128}, 512, 8192);
+  measure({32, 8, 128}, 8192, 0);
+  return failures == 0 ? 0 : 1;
+}
