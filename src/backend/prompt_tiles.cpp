@@ -9,6 +9,7 @@ int32_t max_prompt_tiles(int32_t max_rows, int32_t max_sequences) { return max_r
 int32_t cut_prompt_tiles(const StepBatch& batch, PromptTile* tiles) {
   int32_t n = 0;
   for (const SequenceSlice& slice : batch.sequences) {
+    if (slice.n_tokens == 1) continue;
     for (int32_t first = 0; first < slice.n_tokens; first += kPromptTileRows) {
       tiles[n++] = {slice.first_token + first, std::min(kPromptTileRows, slice.n_tokens - first)};
     }
@@ -18,6 +19,18 @@ int32_t cut_prompt_tiles(const StepBatch& batch, PromptTile* tiles) {
     return n_keys(a) != n_keys(b) ? n_keys(a) > n_keys(b) : a.first_row < b.first_row;
   });
   return n;
+}
+
+void find_single_rows(const StepBatch& batch, std::vector<RowRun>& runs) {
+  runs.clear();
+  for (const SequenceSlice& slice : batch.sequences) {
+    if (slice.n_tokens != 1) continue;
+    if (!runs.empty() && runs.back().first_row + runs.back().n_rows == slice.first_token) {
+      ++runs.back().n_rows;
+    } else {
+      runs.push_back({slice.first_token, 1});
+    }
+  }
 }
 
 }  // namespace inlay

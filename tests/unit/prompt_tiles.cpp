@@ -17,6 +17,7 @@ struct Step {
   std::vector<SequenceSlice> slices;
   std::vector<int32_t> positions, sequence;
   std::vector<PromptTile> tiles;
+  std::vector<RowRun> singles;
 
   explicit Step(const std::vector<Slice>& wanted) {
     for (const Slice& w : wanted) {
@@ -32,10 +33,12 @@ struct Step {
     EXPECT_LE(n, static_cast<int32_t>(most));
     EXPECT_EQ(tiles[static_cast<size_t>(n)].first_row, -7) << "written past the end";
     tiles.resize(static_cast<size_t>(n));
+    find_single_rows({.positions = positions, .sequences = slices}, singles);
+    EXPECT_LE(singles.size(), slices.size());
   }
 };
 
-// Every row is in one tile, tiles are of one sequence, and the longest come first.
+// Every row is in one tile or one run of single rows, tiles are of one sequence, and the longest come first.
 void check(const Step& step) {
   std::vector<int> seen(step.positions.size(), 0);
   int32_t last_keys = INT32_MAX;
@@ -53,6 +56,14 @@ void check(const Step& step) {
     EXPECT_LE(n_keys, last_keys);
     last_keys = n_keys;
   }
+  for (const RowRun& run : step.singles) {
+    for (int32_t i = 0; i < run.n_rows; ++i) {
+      const auto row = static_cast<size_t>(run.first_row + i);
+      ASSERT_LT(row, seen.size());
+      ++seen[row];
+      EXPECT_EQ(step.slices[static_cast<size_t>(step.sequence[row] - 1)].n_tokens, 1);
+    }
+  }
   for (size_t row = 0; row < seen.size(); ++row) EXPECT_EQ(seen[row], 1) << "row " << row;
 }
 
@@ -69,12 +80,23 @@ TEST(PromptTiles, ASliceIsCutAfterEveryFullTileAndTheLastComesFirst) {
 }
 
 TEST(PromptTiles, TilesOfAllSequencesAreOrderedByTheKeysTheyRead) {
-  const Step step({{64, 0}, {1, 5000}, {70, 100}});
+  const Step step({{64, 0}, {2, 5000}, {70, 100}});
   ASSERT_EQ(step.tiles.size(), 4u);
   EXPECT_EQ(step.tiles[0].first_row, 64);
-  EXPECT_EQ(step.tiles[1].first_row, 129);
-  EXPECT_EQ(step.tiles[2].first_row, 65);
+  EXPECT_EQ(step.tiles[1].first_row, 130);
+  EXPECT_EQ(step.tiles[2].first_row, 66);
   EXPECT_EQ(step.tiles[3].first_row, 0);
+}
+
+TEST(PromptTiles, SingleRowsAreNoTilesAndNeighboursAreOneRun) {
+  const Step step({{1, 7}, {1, 900}, {3, 0}, {1, 64}, {2, 5}, {1, 0}});
+  EXPECT_EQ(step.tiles.size(), 2u);
+  ASSERT_EQ(step.singles.size(), 3u);
+  EXPECT_EQ(step.singles[0].first_row, 0);
+  EXPECT_EQ(step.singles[0].n_rows, 2);
+  EXPECT_EQ(step.singles[1].first_row, 5);
+  EXPECT_EQ(step.singles[2].first_row, 8);
+  EXPECT_EQ(step.singles[2].n_rows, 1);
 }
 
 TEST(PromptTiles, CoverEveryRowOnceAtEveryLength) {
@@ -84,7 +106,7 @@ TEST(PromptTiles, CoverEveryRowOnceAtEveryLength) {
   std::mt19937 random(3);
   for (int turn = 0; turn < 200; ++turn) {
     std::vector<Slice> slices(random() % 9);
-    for (Slice& slice : slices) slice = {static_cast<int32_t>(1 + random() % 200), static_cast<int32_t>(random() % 300)};
+    for (Slice& slice : slices) slice = {static_cast<int32_t>(1 + random() % (turn % 2 == 0 ? 200 : 2)), static_cast<int32_t>(random() % 300)};
     check(Step(slices));
   }
 }

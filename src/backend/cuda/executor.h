@@ -89,6 +89,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   Status embed(const Op& op);
   Status attn_in(const Op& op);
   Status attention(const Op& op);
+  Status attention_of_rows(const Op& op, const RowRun& run);
   Status ffn_in(const Op& op);
   Status project(const Op& op, const float* x);
   Status head(const Op& op);

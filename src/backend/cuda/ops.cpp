@@ -113,30 +113,37 @@ Status CudaExecutor::attn_in(const Op& op) {
                      "shaping heads");
 }
 
+// Rows of prompts by tiles; single tokens, and the padding of a step that has nothing else, one by one.
 Status CudaExecutor::attention(const Op& op) {
-  const float scale = 1.0f / std::sqrt(static_cast<float>(plan_.spec.d_head));
-  if (step_->n_prompt_tiles() > 0) {  // not a decode step being captured, whose rows are all padding
-    return cuda_status(cuda::launch_prefill_attention({.qkv = b_.qkv.as<float>(),
-                                                       .out = b_.heads.as<float>(),
-                                                       .cache = cache(op.layer),
-                                                       .tiles = step_->device().prompt_tiles,
-                                                       .scratch = b_.attention.data(),
-                                                       .n_tiles = step_->n_prompt_tiles(),
-                                                       .m = m_,
-                                                       .n_heads = plan_.spec.n_heads,
-                                                       .max_context = config_.n_context,
-                                                       .scale = scale},
-                                                      stream_.get()),
-                       "attention of prompts");
-  }
-  return cuda_status(cuda::launch_attention({.qkv = b_.qkv.as<float>(),
-                                             .out = b_.heads.as<float>(),
-                                             .cache = cache(op.layer),
+  if (step_->n_prompt_tiles() == 0) return attention_of_rows(op, {0, m_});
+  INLAY_CUDA_TRY(cuda::launch_prefill_attention({.qkv = b_.qkv.as<float>(),
+                                                 .out = b_.heads.as<float>(),
+                                                 .cache = cache(op.layer),
+                                                 .tiles = step_->device().prompt_tiles,
+                                                 .scratch = b_.attention.data(),
+                                                 .n_tiles = step_->n_prompt_tiles(),
+                                                 .m = m_,
+                                                 .n_heads = plan_.spec.n_heads,
+                                                 .max_context = config_.n_context,
+                                                 .scale = 1.0f / std::sqrt(static_cast<float>(plan_.spec.d_head))},
+                                                stream_.get()),
+                 "attention of prompts");
+  for (const RowRun& run : step_->single_rows()) INLAY_TRY(attention_of_rows(op, run));
+  return {};
+}
+
+Status CudaExecutor::attention_of_rows(const Op& op, const RowRun& run) {
+  cuda::CacheView rows = cache(op.layer);
+  rows.row_sequence += run.first_row;
+  rows.positions += run.first_row;
+  return cuda_status(cuda::launch_attention({.qkv = b_.qkv.as<float>() + run.first_row * d_qkv(),
+                                             .out = b_.heads.as<float>() + run.first_row * plan_.spec.d_q(),
+                                             .cache = rows,
                                              .scratch = b_.attention.data(),
-                                             .m = m_,
+                                             .m = run.n_rows,
                                              .n_heads = plan_.spec.n_heads,
                                              .max_context = config_.n_context,
-                                             .scale = scale},
+                                             .scale = 1.0f / std::sqrt(static_cast<float>(plan_.spec.d_head))},
                                             stream_.get()),
                      "attention");
 }

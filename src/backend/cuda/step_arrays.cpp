@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "src/backend/prompt_tiles.h"
-
 namespace inlay {
 namespace {
 
@@ -46,6 +44,7 @@ uint64_t StepBlock::bytes(const StepLimits& limits) { return lay_out(limits, nul
 Result<StepBlock> StepBlock::allocate(const StepLimits& limits) {
   StepBlock block;
   block.limits_ = limits;
+  block.single_rows_.reserve(static_cast<size_t>(limits.max_sequences));
   INLAY_ASSIGN(block.host_bytes_, PinnedBuffer::allocate(bytes(limits), "page-locked memory for a step"));
   INLAY_ASSIGN(block.device_bytes_, DeviceBuffer::allocate(bytes(limits), "device memory for a step"));
   const Layout host = lay_out(limits, block.host_bytes_.data());
@@ -70,6 +69,7 @@ Status StepBlock::fill(const StepBatch& batch, int32_t n_rows, int32_t n_logit_r
     host_.positions[i] = -1;
   }
   n_prompt_tiles_ = cut_prompt_tiles(batch, host_.prompt_tiles);
+  find_single_rows(batch, single_rows_);
   const auto n_wanted = static_cast<int32_t>(batch.logit_rows.size());
   for (int32_t i = 0; i < n_logit_rows; ++i) {
     host_.logit_rows[i] = i < n_wanted ? batch.logit_rows[static_cast<size_t>(i)].token : -1;

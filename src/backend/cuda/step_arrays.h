@@ -4,6 +4,7 @@
 #include "kernels/cuda/cuda_kernels.h"
 #include "src/backend/backend.h"
 #include "src/backend/cuda/device.h"
+#include "src/backend/prompt_tiles.h"
 
 namespace inlay {
 
@@ -44,7 +45,9 @@ class StepBlock {
   Status copy_fixed(cudaStream_t stream);
   Status copy_lists(cudaStream_t stream);  // what the last fill put into the lists, if anything
   const StepArrays& device() const { return device_; }
-  int32_t n_prompt_tiles() const { return n_prompt_tiles_; }  // of the last fill; they cover all rows but padding
+  // Of the last fill. Together they have all rows but padding.
+  int32_t n_prompt_tiles() const { return n_prompt_tiles_; }
+  std::span<const RowRun> single_rows() const { return single_rows_; }
 
  private:
   Status fill_samples(const StepBatch& batch, int32_t n_logit_rows);
@@ -56,6 +59,7 @@ class StepBlock {
   StepArrays host_{}, device_{};
   uint64_t fixed_bytes_ = 0;
   int32_t n_bias_ = 0, n_counts_ = 0, n_prompt_tiles_ = 0;
+  std::vector<RowRun> single_rows_;  // room for max_sequences
 };
 
 }  // namespace inlay
