@@ -116,10 +116,10 @@ if [ -n "$sanitizer" ]; then
     group "$1.$2" "$sanitizer" --tool "$1" --error-exitcode 9 --print-limit 20 "$build/bin/$2" "--gtest_filter=$3"
   }
   sanitize memcheck golden_mixed_steps '*cuda*'
-  sanitize memcheck golden_contexts 'cuda/ContextCuts.Agree/65'
+  sanitize memcheck golden_contexts 'cuda/ContextCuts.Agree/*_65'
   sanitize memcheck golden_batching '*PromptsOfOthers*cuda*'
   sanitize racecheck golden_mixed_steps '*cuda*'
-  sanitize racecheck golden_contexts 'cuda/ContextCuts.Agree/65'
+  sanitize racecheck golden_contexts 'cuda/ContextCuts.Agree/*_65'
   sanitize racecheck golden_batching '*PromptsOfOthers*q4_k_m_cuda*'
 else
   echo "compute-sanitizer: not found in PATH or /usr/local/cuda*/bin; memcheck and racecheck were not run"

@@ -29,8 +29,8 @@ std::vector<int32_t> prompt(int32_t n) {
   return out;
 }
 
-std::shared_ptr<Engine> load(DeviceKind device, int32_t n_tokens) {
-  static const std::vector<std::byte> model = test::random_model();
+std::shared_ptr<Engine> load(DeviceKind device, const test::HeadShape& heads, int32_t n_tokens) {
+  const std::vector<std::byte> model = test::random_model(heads);
   const auto engine = Engine::load(borrow_memory(model, "random model"), {.device = device,
                                                                           .n_context = n_tokens + kDecoded + 1,
                                                                           .max_sessions = 1,
@@ -75,10 +75,17 @@ Result<std::vector<float>> logits_of(Engine& engine, std::span<const int32_t> to
 struct Case {
   DeviceKind device;
   int32_t n_tokens;
+  test::HeadShape heads;
 };
 
+// "8x96_by_1_1025": 8 heads of 96 that share one of keys and values, 1025 tokens.
+std::string name_of(const Case& c) {
+  return std::to_string(c.heads.n_heads) + "x" + std::to_string(c.heads.d_head) + "_by_" +
+         std::to_string(c.heads.n_kv_heads) + "_" + std::to_string(c.n_tokens);
+}
+
 // Shown by a failed test.
-void PrintTo(const Case& c, std::ostream* out) { *out << c.n_tokens << " tokens on " << test::device_name(c.device); }
+void PrintTo(const Case& c, std::ostream* out) { *out << test::device_name(c.device) << " " << name_of(c); }
 
 class Contexts : public testing::TestWithParam<Case> {
  protected:
@@ -99,23 +106,23 @@ double largest_nmse(std::span<const float> got, std::span<const float> expected)
 }
 
 TEST_P(ContextLogits, AgreeBetweenDevices) {
-  const auto& [device, n_tokens] = GetParam();
+  const auto& [device, n_tokens, heads] = GetParam();
   const DeviceKind oracle = device == DeviceKind::cuda ? DeviceKind::cpu : DeviceKind::reference;
-  const auto engine = load(device, n_tokens), other = load(oracle, n_tokens);
+  const auto engine = load(device, heads, n_tokens), other = load(oracle, heads, n_tokens);
   ASSERT_TRUE(engine && other);
   const std::vector<int32_t> tokens = prompt(n_tokens);
   const auto got = logits_of(*engine, tokens, tokens.size()), expected = logits_of(*other, tokens, tokens.size());
   ASSERT_TRUE(got.ok()) << got.status().message;
   ASSERT_TRUE(expected.ok()) << expected.status().message;
   const double worst = largest_nmse(*got, *expected);
-  std::printf("%6d tokens, %s against %s: NMSE %.2e (limit %.0e)\n", n_tokens, test::device_name(device).c_str(),
-              test::device_name(oracle).c_str(), worst, kMaxNmseOfDevices);
+  std::printf("%-18s %s against %s: NMSE %.2e (limit %.0e)\n", name_of(GetParam()).c_str(),
+              test::device_name(device).c_str(), test::device_name(oracle).c_str(), worst, kMaxNmseOfDevices);
   EXPECT_LE(worst, kMaxNmseOfDevices);
 }
 
 TEST_P(ContextCuts, Agree) {
-  const auto& [device, n_tokens] = GetParam();
-  const auto engine = load(device, n_tokens);
+  const auto& [device, n_tokens, heads] = GetParam();
+  const auto engine = load(device, heads, n_tokens);
   ASSERT_TRUE(engine);
   const std::vector<int32_t> tokens = prompt(n_tokens);
   const auto whole = logits_of(*engine, tokens, tokens.size());
@@ -124,8 +131,8 @@ TEST_P(ContextCuts, Agree) {
     const auto cut = logits_of(*engine, tokens, chunk);
     ASSERT_TRUE(cut.ok()) << cut.status().message;
     const double worst = largest_nmse(*cut, *whole);
-    std::printf("%6d tokens on %s, chunks of %zu: NMSE %.2e\n", n_tokens, test::device_name(device).c_str(), chunk,
-                worst);
+    std::printf("%-18s %s, chunks of %zu: NMSE %.2e\n", name_of(GetParam()).c_str(), test::device_name(device).c_str(),
+                chunk, worst);
     EXPECT_LE(worst, device == DeviceKind::cuda ? kMaxNmseOfCutsOnCuda : 0.0);
   }
 
@@ -136,25 +143,31 @@ TEST_P(ContextCuts, Agree) {
   const auto control = logits_of(*engine, altered, altered.size());
   ASSERT_TRUE(control.ok()) << control.status().message;
   const double noticed = largest_nmse(*control, *whole);
-  std::printf("%6d tokens on %s, 32 of them others: NMSE %.2e\n", n_tokens, test::device_name(device).c_str(), noticed);
+  std::printf("%-18s %s, 32 other tokens: NMSE %.2e\n", name_of(GetParam()).c_str(), test::device_name(device).c_str(),
+              noticed);
   EXPECT_GT(noticed, 5 * kMaxNmseOfDevices);
 }
 
+// Every length with one shape of heads, every shape at two lengths.
 std::vector<Case> cases(DeviceKind device, std::initializer_list<int32_t> lengths) {
   std::vector<Case> out;
-  for (const int32_t n : lengths) out.push_back({device, n});
+  for (const int32_t n : lengths) out.push_back({device, n, {}});
+  for (const test::HeadShape& heads :
+       {test::HeadShape{32, 4, 4}, {80, 2, 1}, {96, 8, 1}, {128, 4, 2}, {128, 5, 1}, {256, 2, 1}}) {
+    for (const int32_t n : {65, 1025}) out.push_back({device, n, heads});
+  }
   return out;
 }
 
 constexpr auto kLengths = {1, 63, 64, 65, 1023, 1024, 1025, 8192, 16384};
 constexpr auto kLengthsOfTheReference = {1, 63, 64, 65, 1023, 1024, 1025};  // the interpreter is slow
-std::string length_of(const testing::TestParamInfo<Case>& p) { return std::to_string(p.param.n_tokens); }
+std::string case_name(const testing::TestParamInfo<Case>& p) { return name_of(p.param); }
 
 INSTANTIATE_TEST_SUITE_P(cpu, ContextLogits, testing::ValuesIn(cases(DeviceKind::cpu, kLengthsOfTheReference)),
-                         length_of);
-INSTANTIATE_TEST_SUITE_P(cuda, ContextLogits, testing::ValuesIn(cases(DeviceKind::cuda, kLengths)), length_of);
-INSTANTIATE_TEST_SUITE_P(cpu, ContextCuts, testing::ValuesIn(cases(DeviceKind::cpu, kLengths)), length_of);
-INSTANTIATE_TEST_SUITE_P(cuda, ContextCuts, testing::ValuesIn(cases(DeviceKind::cuda, kLengths)), length_of);
+                         case_name);
+INSTANTIATE_TEST_SUITE_P(cuda, ContextLogits, testing::ValuesIn(cases(DeviceKind::cuda, kLengths)), case_name);
+INSTANTIATE_TEST_SUITE_P(cpu, ContextCuts, testing::ValuesIn(cases(DeviceKind::cpu, kLengths)), case_name);
+INSTANTIATE_TEST_SUITE_P(cuda, ContextCuts, testing::ValuesIn(cases(DeviceKind::cuda, kLengths)), case_name);
 
 }  // namespace
 }  // namespace inlay

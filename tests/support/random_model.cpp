@@ -10,7 +10,7 @@ namespace {
 
 using inlay::testing::GgufImage;
 
-constexpr uint64_t kModel = 128, kQueries = 128, kKeys = 64, kFeedForward = 256;
+constexpr uint64_t kModel = 128, kFeedForward = 256;
 constexpr uint32_t kF32 = 0, kF16 = 1;
 
 // Halves of random sign with magnitudes from 2^exponent to twice that: their root mean square is 1.53 * 2^exponent.
@@ -31,15 +31,16 @@ GgufImage::Bytes floats(uint64_t n, float value) {
   return out;
 }
 
-void add_layer(GgufImage& image, const std::string& prefix, std::mt19937& random) {
+void add_layer(GgufImage& image, const std::string& prefix, const HeadShape& heads, std::mt19937& random) {
+  const uint64_t n_queries = heads.n_heads * heads.d_head, n_keys = heads.n_kv_heads * heads.d_head;
   const auto matrix = [&](const char* name, uint64_t n_rows, uint64_t n_cols, int exponent) {
     image.tensor(prefix + name + ".weight", {n_cols, n_rows}, kF16, halves(n_rows * n_cols, exponent, random));
   };
   image.tensor(prefix + "attn_norm.weight", {kModel}, kF32, floats(kModel, 1.2f));
-  matrix("attn_q", kQueries, kModel, -4);
-  matrix("attn_k", kKeys, kModel, -4);
-  matrix("attn_v", kKeys, kModel, -4);
-  matrix("attn_output", kModel, kQueries, -1);
+  matrix("attn_q", n_queries, kModel, -4);
+  matrix("attn_k", n_keys, kModel, -4);
+  matrix("attn_v", n_keys, kModel, -4);
+  matrix("attn_output", kModel, n_queries, -1);
   image.tensor(prefix + "ffn_norm.weight", {kModel}, kF32, floats(kModel, 1.0f));
   matrix("ffn_gate", kFeedForward, kModel, -4);
   matrix("ffn_up", kFeedForward, kModel, -4);
@@ -48,7 +49,7 @@ void add_layer(GgufImage& image, const std::string& prefix, std::mt19937& random
 
 }  // namespace
 
-std::vector<std::byte> random_model() {
+std::vector<std::byte> random_model(const HeadShape& heads) {
   std::mt19937 random(20240229);
   GgufImage image;
   image.text("general.architecture", "llama")
@@ -56,13 +57,16 @@ std::vector<std::byte> random_model() {
       .u32("llama.context_length", kRandomModelContext)
       .u32("llama.embedding_length", kModel)
       .u32("llama.feed_forward_length", kFeedForward)
-      .u32("llama.attention.head_count", 2)
-      .u32("llama.attention.head_count_kv", 1)
+      .u32("llama.attention.head_count", heads.n_heads)
+      .u32("llama.attention.head_count_kv", heads.n_kv_heads)
+      .u32("llama.attention.key_length", heads.d_head)
+      .u32("llama.attention.value_length", heads.d_head)
+      .u32("llama.rope.dimension_count", heads.d_head)
       .f32("llama.attention.layer_norm_rms_epsilon", 1e-5f)
       .f32("llama.rope.freq_base", 500000.0f)
       .text("tokenizer.ggml.model", "no_vocab");
   image.tensor("token_embd.weight", {kModel, kRandomModelVocab}, kF16, halves(kModel * kRandomModelVocab, -1, random));
-  for (const char* prefix : {"blk.0.", "blk.1."}) add_layer(image, prefix, random);
+  for (const char* prefix : {"blk.0.", "blk.1."}) add_layer(image, prefix, heads, random);
   image.tensor("output_norm.weight", {kModel}, kF32, floats(kModel, 1.0f));
   image.tensor("output.weight", {kModel, kRandomModelVocab}, kF16, halves(kModel * kRandomModelVocab, -4, random));
   return image.build();

@@ -9,9 +9,12 @@ namespace inlay::test {
 
 inline constexpr int32_t kRandomModelContext = 32768, kRandomModelVocab = 1024;
 
-// A llama of two layers in F16: width 128, two query heads of 64 that share one of keys and values. Scores spread by
-// about 1.7, and heads weigh as much as the residual stream even after thousands of tokens, so that logits tell which
-// keys were seen.
-std::vector<std::byte> random_model();
+struct HeadShape {
+  uint32_t d_head = 64, n_heads = 2, n_kv_heads = 1;
+};
+
+// A llama of two layers in F16, of width 128. Scores spread by about 1.7, and heads weigh as much as the residual
+// stream even after thousands of tokens, so that logits tell which keys were seen.
+std::vector<std::byte> random_model(const HeadShape& heads);
 
 }  // namespace inlay::test
