@@ -2,9 +2,10 @@
 // Formula:  reduce: butterfly in the warp, then over the 32 warp results; scan: inclusive in the warp, then over warps.
 // Layout:   one value a thread; key = ordered(logit) << 32 | ~id, so that the larger key is the larger logit and, among
 //           equal logits, the lower id; 0 is no key. NaN and +inf have the largest keys: a maximum finds them.
-// Shape:    1024 threads: exactly 32 warps, so that one warp's butterfly finishes the job. The order of additions is
-//           fixed by the thread number: the same bits on every run.
-// Bound:    latency, 10 shuffles and 2 barriers (share: not yet measured).
+// Shape:    512 threads: 16 warps, so that one warp's butterfly finishes the job. The order of additions is fixed by
+// the
+//           thread number: the same bits on every run.
+// Bound:    latency, 9 shuffles and 2 barriers (share: not yet measured).
 #pragma once
 
 #include <cfloat>
@@ -14,7 +15,7 @@ namespace inlay::cuda::sampling {
 
 using Key = unsigned long long;
 
-inline constexpr int kThreads = 1024;
+inline constexpr int kThreads = 512;
 inline constexpr int kWarps = kThreads / 32;
 inline constexpr unsigned kAllLanes = 0xffffffffu;
 
@@ -32,11 +33,14 @@ __device__ inline float from_ordered(uint32_t key) {
 
 inline constexpr uint32_t kBadLogit = 0xffffffffu;  // above ordered(+inf)
 
-// 0 for -inf, which can be neither drawn nor reported.
-__device__ inline Key make_key(float logit, int64_t id) {
+// How a logit ranks: 0 for -inf, which can be neither drawn nor reported; kBadLogit for NaN and +inf.
+__device__ inline uint32_t rank_of(float logit) {
   if (logit < -FLT_MAX) return 0;
-  const uint32_t high = logit <= FLT_MAX ? ordered(logit) : kBadLogit;  // NaN fails every comparison
-  return static_cast<Key>(high) << 32 | static_cast<uint32_t>(~static_cast<uint32_t>(id));
+  return logit <= FLT_MAX ? ordered(logit) : kBadLogit;  // NaN fails every comparison
+}
+
+__device__ inline Key make_key(uint32_t rank, int64_t id) {
+  return rank == 0 ? 0 : static_cast<Key>(rank) << 32 | static_cast<uint32_t>(~static_cast<uint32_t>(id));
 }
 __device__ inline bool is_bad(Key key) { return key >> 32 == kBadLogit; }
 __device__ inline float key_logit(Key key) { return key == 0 ? negative_infinity() : from_ordered(key >> 32); }
@@ -63,10 +67,26 @@ struct Sum {
 
 template <class T, class Op>
 __device__ T warp_reduce(T value, Op op) {
+#pragma unroll
   for (int distance = 16; distance > 0; distance /= 2) {
     value = op(value, __shfl_xor_sync(kAllLanes, value, distance));
   }
   return value;
+}
+
+__device__ inline uint32_t warp_max(uint32_t value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  return __reduce_max_sync(kAllLanes, value);
+#else
+  return warp_reduce(value, Larger{});
+#endif
+}
+
+// The largest logit first, then among its lanes the lowest id.
+__device__ inline Key warp_max(Key key) {
+  const auto high = static_cast<uint32_t>(key >> 32);
+  const uint32_t highest = warp_max(high);
+  return static_cast<Key>(highest) << 32 | warp_max(high == highest ? static_cast<uint32_t>(key) : 0u);
 }
 
 // The result in every thread. Every thread of the CTA has to call it; it orders shared and global memory of the CTA.
@@ -77,14 +97,29 @@ __device__ T block_reduce(T value, Op op) {
   value = warp_reduce(value, op);
   if (lane == 0) slots[warp] = value;
   __syncthreads();
-  value = warp_reduce(slots[lane], op);
+  value = slots[lane % kWarps];
+#pragma unroll
+  for (int distance = kWarps / 2; distance > 0; distance /= 2) {
+    value = op(value, __shfl_xor_sync(kAllLanes, value, distance));
+  }
   __syncthreads();
   return value;
+}
+
+__device__ inline Key block_max(Key key) {
+  __shared__ Key slots[kWarps];
+  key = warp_max(key);
+  if (threadIdx.x % 32 == 0) slots[threadIdx.x / 32] = key;
+  __syncthreads();
+  key = warp_max(slots[threadIdx.x % kWarps]);
+  __syncthreads();
+  return key;
 }
 
 template <class T>
 __device__ T warp_inclusive_scan(T value) {
   const int lane = threadIdx.x % 32;
+#pragma unroll
   for (int distance = 1; distance < 32; distance *= 2) {
     const T before = __shfl_up_sync(kAllLanes, value, distance);
     if (lane >= distance) value = before + value;
@@ -100,8 +135,8 @@ __device__ T block_exclusive_scan(T value, T& total) {
   const T inclusive = warp_inclusive_scan(value);
   if (lane == 31) slots[warp] = inclusive;
   __syncthreads();
-  const T warps = warp_inclusive_scan(slots[lane]);
-  total = __shfl_sync(kAllLanes, warps, 31);
+  const T warps = warp_inclusive_scan(lane < kWarps ? slots[lane] : T{});
+  total = __shfl_sync(kAllLanes, warps, kWarps - 1);
   const T warps_before = __shfl_sync(kAllLanes, warps, warp == 0 ? 0 : warp - 1);
   const T lanes_before = __shfl_up_sync(kAllLanes, inclusive, 1);
   __syncthreads();
@@ -115,7 +150,7 @@ template <class Next, class Emit>
 __device__ int extract_top(int n, Next next, Emit emit) {
   Key mine = next(~Key{0});
   for (int i = 0; i < n; ++i) {
-    const Key best = block_reduce(mine, Larger{});
+    const Key best = block_max(mine);
     if (best == 0) return i;
     if (threadIdx.x == 0) emit(i, best);
     if (mine == best) mine = next(best);

@@ -1,10 +1,11 @@
-// Top-k, top-p, min-p and the draw of one row by one CTA, with the results of src/sampler/sampler.cpp.
+// Top-k, top-p, min-p and the draw of one row by one CTA, with the results of src/sampler/sampler.cpp, for filters that
+// may keep any number of tokens (short.cuh is for few).
 // Formula:  every filter keeps a run of the largest logits, that is all above a bar and the first few equal to it. The
 //           bar is found by bisection on the ordered bits of the logit: the sum over what reaches the bar (of ones for
 //           top-k, of weights for top-p) is monotone in it.
 // Layout:   the candidates as three arrays in ascending id: logit, id, weight; compaction keeps the order, so that ties
 //           fall to the lower id and the draw cumulates in ascending id.
-// Shape:    one CTA of 1024 threads a row; before anything else a safe bar (k-th largest of the group maxima; or the
+// Shape:    one CTA a row; before anything else a safe bar (k-th largest of the group maxima; or the
 //           weight below which the tokens together cannot matter to top-p) cuts the vocabulary to a short list, so the
 //           up to 32 bisection steps run on a few thousand candidates. All sums are doubles in fixed order.
 // Bound:    one read of the row by one SM, then barrier latency (share: not yet measured).
@@ -143,10 +144,24 @@ __device__ inline int keep_top_p(Candidates list, int n, double wanted, const So
   return kept;
 }
 
-// The first i whose cumulated weight, starting from `base`, exceeds `target`; the last of weight above 0 if rounding
-// lets none. weight(i) >= 0; every thread cumulates a run of neighbours.
-template <class Weight>
-__device__ int first_above(int n, Weight weight, double base, double target) {
+struct Above {
+  double target;
+  __device__ bool operator()(double sum) const { return sum > target; }
+};
+struct AtLeast {
+  double target;
+  __device__ bool operator()(double sum) const { return sum >= target; }
+};
+
+struct Passing {
+  int first;          // kNoLimit: none
+  int last_possible;  // the last of weight above 0, -1: none
+};
+
+// The first i of weight above 0 whose cumulated weight, starting from `base`, passes. weight(i) >= 0; every thread
+// cumulates a run of neighbours.
+template <class Weight, class Passes>
+__device__ Passing first_passing(int n, Weight weight, double base, Passes passes) {
   const int per_thread = (n + kThreads - 1) / kThreads;
   const int begin = static_cast<int>(threadIdx.x) * per_thread;
   const int end = begin + per_thread < n ? begin + per_thread : n;
@@ -163,11 +178,16 @@ __device__ int first_above(int n, Weight weight, double base, double target) {
   for (int i = begin; i < end && found == kNoLimit; ++i) {
     const double w = weight(i);
     sum += w;
-    if (w > 0 && sum > target) found = i;
+    if (w > 0 && passes(sum)) found = i;
   }
-  found = block_reduce(found, Smaller{});
-  last = block_reduce(last, Larger{});
-  return found != kNoLimit ? found : last;
+  return {block_reduce(found, Smaller{}), block_reduce(last, Larger{})};
+}
+
+// The first i whose cumulated weight exceeds `target`; the last of weight above 0 if rounding lets none.
+template <class Weight>
+__device__ int first_above(int n, Weight weight, double base, double target) {
+  const Passing p = first_passing(n, weight, base, Above{target});
+  return p.first != kNoLimit ? p.first : p.last_possible;
 }
 
 // Ascending id; candidates below min_p (the largest weight is 1) weigh nothing.

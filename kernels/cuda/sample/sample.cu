@@ -1,37 +1,42 @@
 // Draws the token of every row; src/sampler/sampler.h is the specification.
 // Formula:  bias and penalties; the largest logit or filters and a draw; log-probabilities of the unmodified logits:
 //           logprob[t] = l[t] - max - ln sum exp(l - max).
-// Layout:   grid (parts, rows). A part is kTile logits of a row; its CTA leaves maximum, sums and best keys in the
-//           row's scratch, and the CTA that takes the last ticket of the row finishes it and sets the ticket back to 0
-//           for the next replay. Parts depend on the vocabulary alone and are merged in their order, so a row's bits
-//           depend on the row alone. Scratch: 16 bytes a token of the vocabulary and row, and a little.
-// Shape:    8 logits a thread in registers: one read of the row for maximum and both sums. 1024 threads a CTA, because
-//           the finish of a filtered row is one CTA's work. One launch for all kinds of rows: the parameters lie in
-//           device memory and a replayed graph cannot choose kernels.
-// Bound:    greedy: one read of the logits; filtered: see draw.cuh (share: not yet measured).
+// Layout:   grid (parts, rows). A part is kTile logits of a row; its CTA leaves maxima and sums in the row's scratch,
+//           and the CTA that takes the last ticket of the row finishes it and sets the ticket back to 0 for the next
+//           replay. Parts depend on the vocabulary alone and are merged in a fixed order, so a row's bits depend on the
+//           row alone. Scratch: 16 bytes a token of the vocabulary and row, and a little.
+// Shape:    8 logits a thread in registers: one read of the row for maximum and both sums, relative to the warp's
+//           maximum, so that one barrier is enough. A greedy row is finished by one warp; a drawn one, or one whose
+//           log-probabilities are wanted, by the CTA, from a short list if it is one. One launch for all kinds of rows:
+//           the parameters lie in device memory and a replayed graph cannot choose kernels.
+// Edges:    `rows` and the lists are read before the predecessor has ended: they come by a copy that precedes the first
+//           kernel of the step. `results` may be mapped host memory: a row's few words leave in one store of a warp.
+// Bound:    greedy: one read of the logits and latency; the rest: see short.cuh and draw.cuh (share: not yet measured).
 #include "kernels/cuda/cuda_kernels.h"
+#include "kernels/cuda/device/loads.cuh"
 #include "kernels/cuda/device/philox.cuh"
 #include "kernels/cuda/sample/block.cuh"
 #include "kernels/cuda/sample/draw.cuh"
+#include "kernels/cuda/sample/short.cuh"
 
 namespace inlay::cuda {
 namespace sampling {
 
 enum class RowError : int32_t { none = 0, bad_logit = 1, no_finite_logit = 2, everything_banned = 3 };
 
-struct Part {
-  Key model_max;     // of the logits as the model gave them
-  Key row_max;       // after bias and penalties
-  double model_sum;  // of exp(l - the part's model_max)
-  double row_sum;    // of the weights relative to the part's row_max, if the row needs it
+struct alignas(16) Part {
+  Key model_max;    // of the logits as the model gave them
+  Key row_max;      // after bias and penalties
+  double row_sum;   // of the weights relative to the part's row_max, if the row needs it
+  float model_sum;  // of exp(l - the part's model_max)
 };
 
 // One row's scratch. Only `ticket` has to be 0 before the first launch; everything else is written before it is read.
 struct RowScratch {
   uint32_t* ticket;
   Part* parts;            // (n_parts)
-  Key* top;               // (n_parts, kMaxLogprobs) descending, 0: no more
-  float* group_max;       // (n_parts, kWarps) after bias and penalties; which logits share a group does not matter
+  uint32_t* model_group;  // (n_parts, kWarps) ranks of the group maxima, if the row needs them
+  uint32_t* row_group;    // likewise after bias and penalties, if there are any
   Candidates candidates;  // n_vocab each; `logits` holds the row after bias and penalties first
 };
 
@@ -45,8 +50,7 @@ __host__ __device__ constexpr int32_t part_count(int64_t n_vocab) {
 
 __host__ __device__ constexpr int64_t row_bytes(int64_t n_vocab) {
   const int64_t n_parts = part_count(n_vocab);
-  return kAlignment + aligned(n_parts * static_cast<int64_t>(sizeof(Part))) +
-         aligned(n_parts * kMaxLogprobs * static_cast<int64_t>(sizeof(Key))) + aligned(n_parts * kWarps * 4) +
+  return kAlignment + aligned(n_parts * static_cast<int64_t>(sizeof(Part))) + aligned(n_parts * kWarps * 4) * 2 +
          aligned(n_vocab * 4) * 2 + aligned(n_vocab * 8);
 }
 
@@ -61,8 +65,8 @@ __device__ inline RowScratch row_scratch(const SampleArgs& args, int row) {
   RowScratch s;
   s.ticket = static_cast<uint32_t*>(take(kAlignment));
   s.parts = static_cast<Part*>(take(n_parts * sizeof(Part)));
-  s.top = static_cast<Key*>(take(n_parts * kMaxLogprobs * sizeof(Key)));
-  s.group_max = static_cast<float*>(take(n_parts * kWarps * 4));
+  s.model_group = static_cast<uint32_t*>(take(n_parts * kWarps * 4));
+  s.row_group = static_cast<uint32_t*>(take(n_parts * kWarps * 4));
   s.candidates.logits = static_cast<float*>(take(args.n_vocab * 4));
   s.candidates.ids = static_cast<int32_t*>(take(args.n_vocab * 4));
   s.candidates.weights = static_cast<double*>(take(args.n_vocab * 8));
@@ -79,10 +83,12 @@ __device__ inline bool filtered(const SampleRowParams& p) { return p.top_k > 0 |
 __device__ inline bool needs_row_sum(const SampleRowParams& p) {
   return p.temperature > 0 && p.top_k <= 0 && (p.top_p < 1 || !filtered(p));
 }
-__device__ inline bool needs_groups(const SampleRowParams& p) { return p.temperature > 0 && p.top_k > 0; }
 __device__ inline int wanted_logprobs(const SampleRowParams& p) {
   return p.n_logprobs < 0 ? 0 : p.n_logprobs > kMaxLogprobs ? kMaxLogprobs : p.n_logprobs;
 }
+
+// More than the largest logit is wanted: all warps of the last CTA take part.
+__device__ inline bool needs_list(const SampleRowParams& p) { return p.temperature > 0 || wanted_logprobs(p) > 0; }
 
 // However large bias and penalties are, only an explicit -inf bans a token.
 __device__ inline float clamp_finite(double logit) {
@@ -118,96 +124,101 @@ __device__ inline void modify_slice(const SampleArgs& args, const SampleRowParam
   __syncthreads();
 }
 
-struct Slice {
-  int64_t first;             // the thread's j-th logit is first + j * kThreads + threadIdx.x
-  float logits[kPerThread];  // -inf past the end
-
-  __device__ int64_t id(int j) const { return first + j * kThreads + static_cast<int64_t>(threadIdx.x); }
-  __device__ Key max_below(Key bound) const {
-    Key best = 0;
-#pragma unroll
-    for (int j = 0; j < kPerThread; ++j) {
-      const Key key = make_key(logits[j], id(j));
-      if (key < bound && key > best) best = key;
-    }
-    return best;
-  }
+// What the warps of a part found.
+struct WarpParts {
+  Key model_max[kWarps], row_max[kWarps];
+  double row_sum[kWarps];
+  float model_sum[kWarps];
 };
 
-// The model's logits of a slice: maximum (or the first bad logit), sum and best keys.
-__device__ inline void measure_model(const Slice& slice, int n_top, Part& part, Key* top) {
-  part.model_max = block_reduce(slice.max_below(~Key{0}), Larger{});
-  double sum = 0;
-  if (part.model_max != 0) {
-    const float max = key_logit(part.model_max);
+// The sum of exp(l - max) of a warp; 0 without a finite logit.
+__device__ inline float sum_exp(const Slice& slice, Key max) {
+  if (max == 0) return 0;
+  const float largest = key_logit(max);
+  float sum[kPerThread / 2];
 #pragma unroll
-    for (int j = 0; j < kPerThread; ++j) sum += expf(slice.logits[j] - max);
+  for (int j = 0; j < kPerThread / 2; ++j) {
+    sum[j] = expf(slice.logits[2 * j] - largest) + expf(slice.logits[2 * j + 1] - largest);
   }
-  part.model_sum = block_reduce(sum, Sum{});
-  const int n = extract_top(
-      n_top, [&](Key bound) { return slice.max_below(bound); }, [&](int i, Key key) { top[i] = key; });
-  if (threadIdx.x == 0 && n < n_top) top[n] = 0;
+  static_assert(kPerThread == 8);
+  return warp_reduce((sum[0] + sum[1]) + (sum[2] + sum[3]), Sum{});
 }
 
-// The logits that are drawn from: maximum, group maxima and the sum of weights.
-__device__ inline void measure_row(const Slice& slice, const SampleRowParams& p, Part& part, float* group_max) {
-  if (needs_groups(p)) {
-    const Key group = warp_reduce(slice.max_below(~Key{0}), Larger{});
-    if (threadIdx.x % 32 == 0) group_max[threadIdx.x / 32] = key_logit(group);
-  }
-  part.row_max = modified(p) ? block_reduce(slice.max_below(~Key{0}), Larger{}) : part.model_max;
-  part.row_sum = 0;
-  if (!needs_row_sum(p) || part.row_max == 0) return;
-  const Softmax softmax = {key_logit(part.row_max), 1.0 / p.temperature};
+__device__ inline double sum_weights(const Slice& slice, Key max, const SampleRowParams& p) {
+  if (max == 0) return 0;
+  const Softmax softmax = {key_logit(max), 1.0 / p.temperature};
   double sum = 0;
 #pragma unroll
   for (int j = 0; j < kPerThread; ++j) sum += softmax.weight(slice.logits[j]);
-  part.row_sum = block_reduce(sum, Sum{});
+  return warp_reduce(sum, Sum{});
 }
 
-__device__ inline void measure_part(const SampleArgs& args, const SampleRowParams& p, const RowScratch& s) {
-  __shared__ float shared_slice[kTile];
-  const int part_index = blockIdx.x;
-  const float* logits = args.slot_logits + p.slot * args.n_vocab;
-  Slice slice;
-  slice.first = static_cast<int64_t>(part_index) * kTile;
+// Applies bias and penalties to the part and leaves the modified row in the scratch.
+__device__ inline void modify(const SampleArgs& args, const SampleRowParams& p, const RowScratch& s, Slice& slice,
+                              float* shared_slice) {
+  const int64_t first = static_cast<int64_t>(blockIdx.x) * kTile;
+#pragma unroll
+  for (int j = 0; j < kPerThread; ++j) shared_slice[slice.id(j) - first] = slice.logits[j];
+  modify_slice(args, p, first, shared_slice);
 #pragma unroll
   for (int j = 0; j < kPerThread; ++j) {
-    slice.logits[j] = slice.id(j) < args.n_vocab ? logits[slice.id(j)] : negative_infinity();
+    slice.logits[j] = shared_slice[slice.id(j) - first];
+    if (slice.id(j) < args.n_vocab) s.candidates.logits[slice.id(j)] = slice.logits[j];
   }
-  Part part;
-  measure_model(slice, wanted_logprobs(p), part, s.top + part_index * kMaxLogprobs);
-  if (modified(p)) {
-#pragma unroll
-    for (int j = 0; j < kPerThread; ++j) shared_slice[j * kThreads + threadIdx.x] = slice.logits[j];
-    modify_slice(args, p, slice.first, shared_slice);
-#pragma unroll
-    for (int j = 0; j < kPerThread; ++j) {
-      slice.logits[j] = shared_slice[j * kThreads + threadIdx.x];
-      if (slice.id(j) < args.n_vocab) s.candidates.logits[slice.id(j)] = slice.logits[j];
-    }
-  }
-  measure_row(slice, p, part, s.group_max + part_index * kWarps);
-  if (threadIdx.x == 0) s.parts[part_index] = part;
 }
 
-// True in the CTA that is the last of its row; the results of the others are visible to it then.
-__device__ inline bool last_of_row(uint32_t* ticket) {
-  __shared__ bool last;
-  __threadfence();
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    last = atomicAdd(ticket, 1u) == gridDim.x - 1;
-    if (last) *ticket = 0;
+__device__ inline void measure_warp(const SampleArgs& args, const SampleRowParams& p, const RowScratch& s,
+                                    SharedList& list, WarpParts& found) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int64_t group = static_cast<int64_t>(blockIdx.x) * kWarps + warp;
+  Slice slice;
+  slice.first = group * kGroup;
+  slice.load(args.slot_logits + p.slot * args.n_vocab, args.n_vocab);
+  const Key model_max = slice.max();
+  const float model_sum = sum_exp(slice, model_max);
+  Key row_max = model_max;
+  if (modified(p)) {
+    modify(args, p, s, slice, list.slice);
+    row_max = slice.max();
   }
-  __syncthreads();
-  if (last) __threadfence();
-  return last;
+  const double row_sum = needs_row_sum(p) ? sum_weights(slice, row_max, p) : 0.0;
+  if (lane != 0) return;
+  if (needs_list(p)) s.model_group[group] = static_cast<uint32_t>(model_max >> 32);
+  if (needs_list(p) && modified(p)) s.row_group[group] = static_cast<uint32_t>(row_max >> 32);
+  found.model_max[warp] = model_max;
+  found.model_sum[warp] = model_sum;
+  found.row_max[warp] = row_max;
+  found.row_sum[warp] = row_sum;
+}
+
+// By one warp.
+__device__ inline void store_part(const SampleRowParams& p, const WarpParts& found, Part* part) {
+  const int lane = threadIdx.x % 32;
+  const Key model = lane < kWarps ? found.model_max[lane] : 0, row = lane < kWarps ? found.row_max[lane] : 0;
+  const Key model_max = warp_max(model), row_max = modified(p) ? warp_max(row) : model_max;
+  const float model_sum =
+      warp_reduce(model == 0 ? 0.0f : found.model_sum[lane] * expf(key_logit(model) - key_logit(model_max)), Sum{});
+  double row_sum = 0;
+  if (needs_row_sum(p) && row_max != 0) {
+    const Softmax softmax = {key_logit(row_max), 1.0 / p.temperature};
+    row_sum = warp_reduce(row == 0 ? 0.0 : found.row_sum[lane] * softmax.weight(key_logit(row)), Sum{});
+  }
+  if (lane == 0) *part = {model_max, row_max, row_sum, model_sum};
+}
+
+// By one thread, after a barrier behind all that the CTA wrote. True for the last CTA of the row, which sees what the
+// others wrote, and so does everybody behind the next barrier.
+__device__ inline bool take_ticket(uint32_t* ticket) {
+  uint32_t before;
+  asm volatile("atom.add.acq_rel.gpu.global.u32 %0,[%1],1;" : "=r"(before) : "l"(ticket) : "memory");
+  if (before != gridDim.x - 1) return false;
+  *ticket = 0;
+  return true;
 }
 
 struct Merged {
   Key model_max, row_max;
-  double log_sum;    // of the model's logits
+  double model_sum;  // of exp(l - the model's largest)
   double row_total;  // of the row's weights, if it needs it
 };
 
@@ -216,27 +227,31 @@ __device__ inline double part_weight(const Part* part, const Softmax& softmax) {
   return max == 0 ? 0.0 : __ldcg(&part->row_sum) * softmax.weight(key_logit(max));
 }
 
+// By every warp for itself: each lane its parts one after another, then the butterfly over lanes.
 __device__ inline Merged merge_parts(const SampleRowParams& p, const Part* parts, int n_parts) {
-  Merged m = {0, 0, 0, 0};
-  for (int i = threadIdx.x; i < n_parts; i += kThreads) {
-    m.model_max = Larger{}(m.model_max, __ldcg(&parts[i].model_max));
-    m.row_max = Larger{}(m.row_max, __ldcg(&parts[i].row_max));
+  Key model = 0, row = 0;
+  float sum = 0;  // relative to `model`
+#pragma unroll 2
+  for (int i = threadIdx.x % 32; i < n_parts; i += 32) {
+    const Key part_model = __ldcg(&parts[i].model_max), part_row = __ldcg(&parts[i].row_max);
+    const float part_sum = __ldcg(&parts[i].model_sum);
+    const Key larger = Larger{}(model, part_model);
+    const float kept = model == 0 ? 0.0f : sum * expf(key_logit(model) - key_logit(larger));
+    const float joins = part_model == 0 ? 0.0f : part_sum * expf(key_logit(part_model) - key_logit(larger));
+    sum = kept + joins;
+    model = larger;
+    row = Larger{}(row, part_row);
   }
-  m.model_max = block_reduce(m.model_max, Larger{});
-  m.row_max = modified(p) ? block_reduce(m.row_max, Larger{}) : m.model_max;
-  if (is_bad(m.model_max) || m.row_max == 0) return m;
-  const double max = key_logit(m.model_max);
-  double sum = 0;
-  for (int i = threadIdx.x; i < n_parts; i += kThreads) {
-    const Key part_max = __ldcg(&parts[i].model_max);
-    if (part_max != 0) sum += __ldcg(&parts[i].model_sum) * exp_nonpositive(key_logit(part_max) - max);
-  }
-  m.log_sum = max + log(block_reduce(sum, Sum{}));
+  Merged m = {warp_max(model), 0, 0, 0};
+  m.row_max = modified(p) ? warp_max(row) : m.model_max;
+  if (m.model_max == 0 || is_bad(m.model_max) || m.row_max == 0) return m;
+  const float scaled = model == 0 ? 0.0f : sum * expf(key_logit(model) - key_logit(m.model_max));
+  m.model_sum = warp_reduce(static_cast<double>(scaled), Sum{});
   if (needs_row_sum(p)) {
     const Softmax softmax = {key_logit(m.row_max), 1.0 / p.temperature};
     double total = 0;
-    for (int i = threadIdx.x; i < n_parts; i += kThreads) total += part_weight(parts + i, softmax);
-    m.row_total = block_reduce(total, Sum{});
+    for (int i = threadIdx.x % 32; i < n_parts; i += 32) total += part_weight(parts + i, softmax);
+    m.row_total = warp_reduce(total, Sum{});
   }
   return m;
 }
@@ -263,96 +278,132 @@ __device__ inline int32_t draw_unfiltered(const float* row, int64_t n_vocab, con
   return static_cast<int32_t>(first) + first_above(n, LogitWeight{row + first, weight.softmax}, before, target);
 }
 
-// A bar that no kept token fails, so that the list of candidates is short. For top-k: as many group maxima as tokens
-// are wanted reach it. For top-p: all tokens below it together weigh less than half of what top-p may drop. For min-p:
-// half of min-p. Half, because the bar's own rounding is nothing beside it.
-__device__ inline Cut safe_bar(const SampleRowParams& p, const RowScratch& s, int64_t n_vocab, const Merged& m) {
-  if (p.top_k > 0) {
-    const int n_groups = part_count(n_vocab) * kWarps;
-    const BarRange range = {ordered(-FLT_MAX), static_cast<uint32_t>(m.row_max >> 32)};
-    if (p.top_k > n_groups) return every_finite();
-    return {highest_bar(s.group_max, n_groups, One{}, p.top_k, range), kNoLimit};
-  }
+// A bar that no kept token fails. For top-k it is the lowest. For top-p: all tokens below it together weigh less than
+// half of what top-p may drop. For min-p: half of min-p. Half, because the bar's own rounding is nothing beside it.
+__device__ inline uint32_t safe_bar(const SampleRowParams& p, int64_t n_vocab, const Merged& m) {
+  if (p.top_k > 0) return lowest_bar();
   const double droppable = p.top_p < 1 ? (1.0 - p.top_p) * m.row_total / static_cast<double>(n_vocab) : p.min_p;
   const double lowest = key_logit(m.row_max) + p.temperature * log(0.5 * droppable);
-  if (!(lowest > -FLT_MAX)) return every_finite();
-  return {ordered(__double2float_rd(lowest)), kNoLimit};
+  return lowest > -FLT_MAX ? ordered(__double2float_rd(lowest)) : lowest_bar();
 }
 
-__device__ inline int32_t draw_filtered(const SampleArgs& args, const SampleRowParams& p, const RowScratch& s,
-                                        const float* row, const Merged& m) {
-  const Softmax softmax = {key_logit(m.row_max), 1.0 / p.temperature};
-  const double u = philox_uniform(p.seed, p.stream, p.position);
-  if (!filtered(p)) return draw_unfiltered(row, args.n_vocab, {s.parts, softmax}, u * m.row_total);
-  const Candidates list = s.candidates;
-  int n = compact(row, nullptr, static_cast<int>(args.n_vocab), safe_bar(p, s, args.n_vocab, m), list);
-  if (p.top_k > 0) n = keep_top_k(list, n, p.top_k, static_cast<uint32_t>(m.row_max >> 32));
+// Any number of tokens may be kept.
+__device__ inline int32_t draw_long(const SampleRowParams& p, Candidates list, const GroupedRow& row,
+                                          const Filters& f, const Softmax& softmax) {
+  int n = compact(row.logits, nullptr, static_cast<int>(row.n_vocab), {f.bar, kNoLimit}, list);
+  if (p.top_k > 0) n = keep_top_k(list, n, p.top_k, f.highest);
   store_weights(list, n, softmax);
   if (p.top_p < 1) {
-    double total = m.row_total;
+    double total = f.row_total;
     if (p.top_k > 0) total = sum_from(list.logits, n, StoredWeight{list.weights}, 0u);
     n = keep_top_p(list, n, p.top_p * total, softmax);
   }
-  return draw_candidates(list, n, p.min_p, u);
+  return draw_candidates(list, n, p.min_p, f.u);
 }
 
-__device__ inline int report_top(const RowScratch& s, int n_parts, int n_top, double log_sum, SampleRowResult* result) {
+__device__ inline int32_t draw(const SampleRowParams& p, const RowScratch& s, const GroupedRow& row, const Merged& m,
+                               SharedList& list) {
+  const Softmax softmax = {key_logit(m.row_max), 1.0 / p.temperature};
+  const double u = philox_uniform(p.seed, p.stream, p.position);
+  if (!filtered(p)) return draw_unfiltered(row.logits, row.n_vocab, {s.parts, softmax}, u * m.row_total);
+  const Filters filters = {
+      p.top_k, p.top_p, p.min_p, u, m.row_total, safe_bar(p, row.n_vocab, m), static_cast<uint32_t>(m.row_max >> 32)};
+  const int32_t token = draw_short(row, filters, softmax, list);
+  return token >= 0 ? token : draw_long(p, s.candidates, row, filters, softmax);
+}
+
+// The first words of a result, by one warp with one store.
+__device__ inline void store_head(SampleRowResult* result, int32_t token, RowError error, int32_t bad_token,
+                                  int32_t n_logprobs, float logprob) {
+  static_assert(offsetof(SampleRowResult, token) == 0 && offsetof(SampleRowResult, error) == 4 &&
+                offsetof(SampleRowResult, bad_token) == 8 && offsetof(SampleRowResult, n_logprobs) == 12 &&
+                offsetof(SampleRowResult, logprob) == 16);
+  const int lane = threadIdx.x % 32;
+  const int32_t word = lane == 0   ? token
+                       : lane == 1 ? static_cast<int32_t>(error)
+                       : lane == 2 ? bad_token
+                       : lane == 3 ? n_logprobs
+                                   : __float_as_int(logprob);
+  if (lane < 5) reinterpret_cast<int32_t*>(result)[lane] = word;
+}
+
+// The n_top largest logits of the model as keys in list.keys. Returns how many there are.
+__device__ inline int find_top(const GroupedRow& model, int n_top, uint32_t highest, SharedList& list) {
+  const int n = short_top(model, n_top, highest, list);
+  if (n >= 0) return n;
   const auto next = [&](Key bound) {
     Key best = 0;
-    for (int part = threadIdx.x; part < n_parts; part += kThreads) {
-      for (int i = 0; i < n_top; ++i) {
-        const Key key = __ldcg(s.top + part * kMaxLogprobs + i);
-        if (key >= bound) continue;
-        best = Larger{}(best, key);
-        break;
-      }
+    for (int64_t i = threadIdx.x; i < model.n_vocab; i += kThreads) {
+      const Key key = make_key(rank_of(__ldcg(model.logits + i)), i);
+      if (key < bound && key > best) best = key;
     }
     return best;
   };
-  return extract_top(n_top, next, [&](int i, Key key) {
-    result->top_token[i] = key_token(key);
-    result->top_logprob[i] = static_cast<float>(key_logit(key) - log_sum);
-  });
+  const int found = extract_top(n_top, next, [&](int i, Key key) { list.keys[i] = key; });
+  __syncthreads();
+  return found;
 }
 
-// Not inlined: it needs more registers than the parts of a greedy row, which would spill.
-__device__ __noinline__ void finish_row(const SampleArgs& args, const SampleRowParams& p, const RowScratch& s) {
+// By all warps if needs_list, else by one.
+__device__ inline void finish_row(const SampleArgs& args, const SampleRowParams& p, const RowScratch& s,
+                                  SharedList& list) {
   SampleRowResult* result = args.results + blockIdx.y;
-  const float* logits = args.slot_logits + p.slot * args.n_vocab;
-  const int n_parts = part_count(args.n_vocab);
-  const Merged m = merge_parts(p, s.parts, n_parts);
+  const bool first_warp = threadIdx.x < 32;
+  const GroupedRow model = {args.slot_logits + p.slot * args.n_vocab, s.model_group, args.n_vocab};
+  const Merged m = merge_parts(p, s.parts, part_count(args.n_vocab));
   const RowError error = is_bad(m.model_max) ? RowError::bad_logit
                          : m.model_max == 0  ? RowError::no_finite_logit
                          : m.row_max == 0    ? RowError::everything_banned
                                              : RowError::none;
   if (error != RowError::none) {
-    if (threadIdx.x == 0) {
-      result->token = -1;
-      result->error = static_cast<int32_t>(error);
-      result->bad_token = error == RowError::bad_logit ? key_token(m.model_max) : -1;
-      result->n_logprobs = 0;
-      result->logprob = 0;
-    }
+    const int32_t bad_token = error == RowError::bad_logit ? key_token(m.model_max) : -1;
+    if (first_warp) store_head(result, -1, error, bad_token, 0, 0);
     return;
   }
   int32_t token = key_token(m.row_max);
-  if (p.temperature > 0) token = draw_filtered(args, p, s, modified(p) ? s.candidates.logits : logits, m);
-  const int n_top = report_top(s, n_parts, wanted_logprobs(p), m.log_sum, result);
-  if (threadIdx.x == 0) {
-    result->token = token;
-    result->error = 0;
-    result->bad_token = -1;
-    result->n_logprobs = n_top;
-    result->logprob = static_cast<float>(logits[token] - m.log_sum);
+  if (p.temperature > 0) {
+    const GroupedRow row = modified(p) ? GroupedRow{s.candidates.logits, s.row_group, args.n_vocab} : model;
+    token = draw(p, s, row, m, list);
   }
+  const int wanted = wanted_logprobs(p);
+  const int n_top = wanted > 0 ? find_top(model, wanted, static_cast<uint32_t>(m.model_max >> 32), list) : 0;
+  if (!first_warp) return;
+  const float logit = token == key_token(m.model_max) ? key_logit(m.model_max) : __ldcg(model.logits + token);
+  const double log_sum = key_logit(m.model_max) + log(m.model_sum);
+  if (static_cast<int>(threadIdx.x) < n_top) {
+    const Key key = list.keys[threadIdx.x];
+    result->top_token[threadIdx.x] = key_token(key);
+    result->top_logprob[threadIdx.x] = static_cast<float>(key_logit(key) - log_sum);
+  }
+  store_head(result, token, RowError::none, -1, n_top, static_cast<float>(logit - log_sum));
 }
 
-__global__ void __launch_bounds__(kThreads) sample_kernel(const __grid_constant__ SampleArgs args) {
-  const SampleRowParams params = args.rows[blockIdx.y];
+__global__ void __launch_bounds__(kThreads, 1) sample_kernel(const __grid_constant__ SampleArgs args) {
+  __shared__ SharedList list;
+  __shared__ WarpParts found;
+  __shared__ bool last;
+  __shared__ SampleRowParams params;
+  constexpr int kWords = sizeof(SampleRowParams) / 4;
+  if (threadIdx.x < kWords) {
+    reinterpret_cast<uint32_t*>(&params)[threadIdx.x] =
+        __ldcg(reinterpret_cast<const uint32_t*>(args.rows + blockIdx.y) + threadIdx.x);
+  }
+  __syncthreads();
+  wait_for_previous_kernel();
   if (params.slot < 0) return;
-  const RowScratch scratch = row_scratch(args, blockIdx.y);
-  measure_part(args, params, scratch);
-  if (last_of_row(scratch.ticket)) finish_row(args, params, scratch);
+  const RowScratch scratch = row_scratch(args, static_cast<int>(blockIdx.y));
+  measure_warp(args, params, scratch, list, found);
+  __syncthreads();
+  const bool all_warps = needs_list(params);
+  if (threadIdx.x >= 32 && !all_warps) return;
+  if (threadIdx.x < 32) store_part(params, found, scratch.parts + blockIdx.x);
+  if (threadIdx.x == 0) last = take_ticket(scratch.ticket);
+  if (all_warps) {
+    __syncthreads();
+  } else {
+    __syncwarp();
+  }
+  if (last) finish_row(args, params, scratch, list);
 }
 
 }  // namespace sampling
@@ -365,10 +416,7 @@ cudaError_t launch_sample(const SampleArgs& args, cudaStream_t stream) {
   if (args.n == 0) return cudaSuccess;
   if (args.n < 0 || args.n > 65535 || args.n_vocab <= 0 || args.n_vocab > INT32_MAX / 2) return cudaErrorInvalidValue;
   const dim3 grid(static_cast<unsigned>(sampling::part_count(args.n_vocab)), static_cast<unsigned>(args.n));
-  SampleArgs copy = args;
-  void* arguments[] = {&copy};
-  return cudaLaunchKernel(reinterpret_cast<const void*>(&sampling::sample_kernel), grid, dim3(sampling::kThreads),
-                          arguments, 0, stream);
+  return launch_early<SampleArgs>(sampling::sample_kernel, grid, sampling::kThreads, stream, args);
 }
 
 }  // namespace inlay::cuda
