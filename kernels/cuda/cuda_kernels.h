@@ -223,6 +223,8 @@ struct CopyBlockArgs {
 cudaError_t launch_copy_block(const CopyBlockArgs& args, cudaStream_t stream);
 
 // ---- sampling; src/sampler/sampler.h is the specification
+//
+// `rows` and the lists are read before the previous kernel has ended: a copy brings them, ahead of the step's first kernel.
 
 inline constexpr int32_t kMaxLogprobs = 20;
 
@@ -253,7 +255,7 @@ struct SampleArgs {
   const float* bias_values;
   const int32_t* count_tokens;   // distinct tokens of the penalty window, and how often each occurs
   const int32_t* count_values;
-  SampleRowResult* results;      // (n)
+  SampleRowResult* results;      // (n), may be mapped host memory: n_logprobs of the entries are written
   void* scratch;                 // sample_scratch_bytes
   int64_t n_vocab;
   int32_t n;

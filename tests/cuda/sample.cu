@@ -1,5 +1,5 @@
 // Compares launch_sample with the CPU sampler on random rows, and times it. Stand-alone: prints one line a check.
-//   sample [cases, default 4000] [seed] [nospeed]
+//   sample [cases, default 4000] [seed] [nospeed]     sample speed: only the times
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -147,6 +147,7 @@ class DeviceBatch {
     return results_.get();
   }
   std::vector<cuda::SampleRowResult> results() const { return results_.get(); }
+  void set_results(cuda::SampleRowResult* results) { args_.results = results; }
   void set_rows(const std::vector<cuda::SampleRowParams>& rows) { rows_.put(rows); }
 
  private:
@@ -469,6 +470,104 @@ void check_errors() {
   }
 }
 
+// Sizes around a part of 4096 logits and a group of 256, every kind of draw.
+void check_sizes() {
+  std::mt19937_64 random(9);
+  for (const int32_t n_vocab : {1, 17, 255, 257, 1024, 1025, 4095, 4096, 4097, 32000, 151936, 262144}) {
+    Tally tally;
+    for (int features = 0; features < 64; features += kBatch) {
+      std::vector<Case> cases;
+      for (int i = 0; i < kBatch; ++i) cases.push_back(random_case(n_vocab, (features + i) % 64, random));
+      run_batch(cases, tally);
+    }
+    const int wrong =
+        tally.wrong_token + tally.wrong_logprob + tally.wrong_error + tally.dependent + tally.not_repeated;
+    check(wrong == 0 && tally.near_boundary <= 1, "size",
+          text("vocab %d: %d rows, %d wrong, %d within 1e-6 of a boundary", n_vocab, tally.cases, wrong,
+               tally.near_boundary));
+  }
+}
+
+// Equal logits in several parts: the lowest id wins, in draws and in log-probabilities.
+void check_ties() {
+  for (const int32_t n_vocab : {4097, 32000, 151936}) {
+    std::vector<Case> cases;
+    for (int kind = 0; kind < 8; ++kind) {
+      Case c;
+      c.logits.assign(n_vocab, kind % 2 == 0 ? -3.0f : 0.0f);
+      for (const int32_t id : {n_vocab - 1, 4096, 4095, 700, 699}) c.logits[id] = kind % 2 == 0 ? 5.0f : -0.0f;
+      c.params.n_logprobs = kind < 4 ? 20 : 3;
+      if (kind % 4 >= 2) {
+        c.params.temperature = 1;
+        c.params.top_k = kind < 4 ? 1 : 2;
+        c.position = kind;
+      }
+      cases.push_back(c);
+    }
+    Tally tally;
+    run_batch(cases, tally);
+    Batch batch;
+    for (const Case& c : cases) add_row(batch, c);
+    const std::vector<cuda::SampleRowResult> results = DeviceBatch(batch).run();
+    bool good = tally.wrong_token + tally.wrong_logprob + tally.wrong_error + tally.dependent == 0;
+    good = good && results[0].token == 699 && results[1].token == 0 && results[2].token == 699 &&
+           results[3].token == 0 && results[0].top_token[2] == 4095 && results[1].top_token[19] == 19;
+    check(good, "ties",
+          text("vocab %d: %d rows, tokens %d %d %d %d, third best %d", n_vocab, tally.cases, results[0].token,
+               results[1].token, results[2].token, results[3].token, results[0].top_token[2]));
+  }
+}
+
+// Whatever is wrong with a result has to be found.
+void check_control() {
+  std::mt19937_64 random(10);
+  Case c = random_case(32000, 0, random);
+  c.logits[5] = 100;
+  c.params.n_logprobs = 5;
+  Batch batch;
+  add_row(batch, c);
+  const cuda::SampleRowResult right = DeviceBatch(batch).run()[0];
+  int found = 0;
+  for (int damage = 0; damage < 6; ++damage) {
+    cuda::SampleRowResult bad = right;
+    if (damage == 1) bad.token += 1;
+    if (damage == 2) bad.logprob += 3e-5f;
+    if (damage == 3) std::swap(bad.top_token[3], bad.top_token[4]);
+    if (damage == 4) bad.n_logprobs -= 1;
+    if (damage == 5) bad.error = 1;
+    Tally tally;
+    if (damage == 1) std::puts("       five wrong results follow on purpose");
+    compare(c, bad, tally);
+    found += (tally.wrong_token + tally.wrong_logprob + tally.wrong_error > 0) << damage;
+  }
+  check(found == 0b111110, "control", text("wrong results found: mask %x of 3e", found));
+}
+
+// Results straight into host memory, and no more than the entries asked for.
+void check_mapped_results() {
+  std::mt19937_64 random(11);
+  Batch batch;
+  for (int i = 0; i < kBatch; ++i) add_row(batch, random_case(32000, i * 7, random));
+  DeviceBatch device(batch);
+  const std::vector<cuda::SampleRowResult> direct = device.run();
+  void *host = nullptr, *mapped = nullptr;
+  require(cudaHostAlloc(&host, kBatch * sizeof(cuda::SampleRowResult), cudaHostAllocMapped), "cudaHostAlloc");
+  require(cudaHostGetDevicePointer(&mapped, host, 0), "cudaHostGetDevicePointer");
+  std::memset(host, 0x5a, kBatch * sizeof(cuda::SampleRowResult));
+  device.set_results(static_cast<cuda::SampleRowResult*>(mapped));
+  device.launch(nullptr);
+  require(cudaStreamSynchronize(nullptr), "sample_kernel");
+  const auto* results = static_cast<const cuda::SampleRowResult*>(host);
+  int wrong = 0, touched = 0;
+  for (int i = 0; i < kBatch; ++i) {
+    wrong += !same_bits(results[i], direct[i]);
+    for (int k = results[i].n_logprobs; k < cuda::kMaxLogprobs; ++k) touched += results[i].top_token[k] != 0x5a5a5a5a;
+  }
+  check(wrong == 0 && touched == 0, "mapped results",
+        text("%d of %d rows differ, %d entries written that nobody asked for", wrong, kBatch, touched));
+  require(cudaFreeHost(host), "cudaFreeHost");
+}
+
 void check_padding() {
   std::mt19937_64 random(5);
   Batch batch;
@@ -566,58 +665,78 @@ void check_philox() {
 
 // ---- speed
 
-double microseconds(DeviceBatch& device, int n_launches) {
+// Of a launch in a replayed graph of many, without the host's part.
+double microseconds(DeviceBatch& device) {
+  constexpr int kLaunches = 50, kReplays = 5;
+  cudaStream_t stream;
+  cudaGraph_t graph;
+  cudaGraphExec_t replay;
   cudaEvent_t begin, end;
+  require(cudaStreamCreate(&stream), "cudaStreamCreate");
+  device.launch(stream);
+  require(cudaStreamSynchronize(stream), "sample_kernel");
+  require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
+  for (int i = 0; i < kLaunches; ++i) device.launch(stream);
+  require(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
+  require(cudaGraphInstantiate(&replay, graph, 0), "cudaGraphInstantiate");
   require(cudaEventCreate(&begin), "cudaEventCreate");
   require(cudaEventCreate(&end), "cudaEventCreate");
-  for (int i = 0; i < 5; ++i) device.launch(nullptr);
-  require(cudaEventRecord(begin, nullptr), "cudaEventRecord");
-  for (int i = 0; i < n_launches; ++i) device.launch(nullptr);
-  require(cudaEventRecord(end, nullptr), "cudaEventRecord");
+  require(cudaGraphLaunch(replay, stream), "cudaGraphLaunch");
+  require(cudaEventRecord(begin, stream), "cudaEventRecord");
+  for (int i = 0; i < kReplays; ++i) require(cudaGraphLaunch(replay, stream), "cudaGraphLaunch");
+  require(cudaEventRecord(end, stream), "cudaEventRecord");
   require(cudaEventSynchronize(end), "cudaEventSynchronize");
   float milliseconds = 0;
   require(cudaEventElapsedTime(&milliseconds, begin, end), "cudaEventElapsedTime");
   require(cudaEventDestroy(begin), "cudaEventDestroy");
   require(cudaEventDestroy(end), "cudaEventDestroy");
-  return milliseconds * 1000.0 / n_launches;
+  require(cudaGraphExecDestroy(replay), "cudaGraphExecDestroy");
+  require(cudaGraphDestroy(graph), "cudaGraphDestroy");
+  require(cudaStreamDestroy(stream), "cudaStreamDestroy");
+  return milliseconds * 1000.0 / (kLaunches * kReplays);
+}
+
+struct SpeedSetting {
+  const char* name;
+  float temperature, top_p;
+  int32_t top_k, n_logprobs;
+  float repetition;
+};
+
+double time_rows(const SpeedSetting& s, int32_t n_vocab, int n_rows) {
+  std::mt19937_64 random(8);
+  std::normal_distribution<float> normal(0, 3);
+  Batch batch;
+  for (int row = 0; row < n_rows; ++row) {
+    Case c;
+    c.logits.resize(n_vocab);
+    for (float& l : c.logits) l = normal(random);
+    c.params.temperature = s.temperature;
+    c.params.top_p = s.top_p;
+    c.params.top_k = s.top_k;
+    c.params.n_logprobs = s.n_logprobs;
+    c.params.repetition_penalty = s.repetition;
+    for (int i = 0; i < 64; ++i) c.history.push_back(i * 100);
+    add_row(batch, c);
+  }
+  DeviceBatch device(batch);
+  return microseconds(device);
 }
 
 void print_speed() {
-  struct Setting {
-    const char* name;
-    float temperature, top_p;
-    int32_t top_k, n_logprobs;
-    float repetition;
-  };
-  const Setting settings[] = {{"greedy", 0, 1, 0, 0, 1},
-                              {"greedy, 5 logprobs", 0, 1, 0, 5, 1},
-                              {"greedy, penalty", 0, 1, 0, 0, 1.1f},
-                              {"T 0.8", 0.8f, 1, 0, 0, 1},
-                              {"T 0.8 k 40 p 0.95", 0.8f, 0.95f, 40, 0, 1},
-                              {"T 0.8 p 0.95", 0.8f, 0.95f, 0, 0, 1}};
-  std::printf("us per launch, 151936 tokens\n%-22s %9s %9s %9s\n", "", "1 row", "8 rows", "32 rows");
-  for (const Setting& s : settings) {
-    std::printf("%-22s", s.name);
-    for (const int n_rows : {1, 8, 32}) {
-      std::mt19937_64 random(8);
-      std::normal_distribution<float> normal(0, 3);
-      Batch batch;
-      for (int row = 0; row < n_rows; ++row) {
-        Case c;
-        c.logits.resize(151936);
-        for (float& l : c.logits) l = normal(random);
-        c.params.temperature = s.temperature;
-        c.params.top_p = s.top_p;
-        c.params.top_k = s.top_k;
-        c.params.n_logprobs = s.n_logprobs;
-        c.params.repetition_penalty = s.repetition;
-        for (int i = 0; i < 64; ++i) c.history.push_back(i * 100);
-        add_row(batch, c);
-      }
-      DeviceBatch device(batch);
-      std::printf(" %9.2f", microseconds(device, 100));
+  const SpeedSetting settings[] = {{"greedy", 0, 1, 0, 0, 1},
+                                   {"greedy, 5 logprobs", 0, 1, 0, 5, 1},
+                                   {"greedy, penalty", 0, 1, 0, 0, 1.1f},
+                                   {"T 0.8", 0.8f, 1, 0, 0, 1},
+                                   {"T 0.8 k 40 p 0.95", 0.8f, 0.95f, 40, 0, 1},
+                                   {"T 0.8 p 0.95", 0.8f, 0.95f, 0, 0, 1}};
+  for (const int32_t n_vocab : {32000, 128256, 151936}) {
+    std::printf("us per launch in a graph, %d tokens\n%-22s %9s %9s %9s\n", n_vocab, "", "1 row", "8 rows", "32 rows");
+    for (const SpeedSetting& s : settings) {
+      std::printf("%-22s", s.name);
+      for (const int n_rows : {1, 8, 32}) std::printf(" %9.2f", time_rows(s, n_vocab, n_rows));
+      std::printf("\n");
     }
-    std::printf("\n");
   }
 }
 
@@ -629,10 +748,18 @@ int main(int argc, char** argv) {
     std::puts("skipped: no CUDA device");
     return 77;
   }
+  if (argc > 1 && std::strcmp(argv[1], "speed") == 0) {
+    inlay::print_speed();
+    return 0;
+  }
   const int n_cases = argc > 1 ? std::atoi(argv[1]) : 4000;
   const uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
   inlay::check_philox();
   inlay::check_errors();
+  inlay::check_control();
+  inlay::check_sizes();
+  inlay::check_ties();
+  inlay::check_mapped_results();
   inlay::check_padding();
   inlay::check_other_seed();
   inlay::check_cuts();

@@ -1,6 +1,7 @@
 // hidden[row] = the float values of row tokens[row] of a packed table, bit for bit what dequantizing the file gives.
 // Rows of padding (position < 0) and tokens outside the table leave their row as it is. One thread a column: a row is a
 // few kilobytes, so the launch is the cost (not yet measured).
+#include "kernels/cuda/device/loads.cuh"
 #include "kernels/cuda/linear/layout.cuh"
 
 namespace inlay::cuda {
@@ -11,6 +12,8 @@ constexpr int kThreads = 256;
 template <DType kType>
 __global__ void __launch_bounds__(kThreads) embed(const __grid_constant__ EmbedArgs a) {
   using L = Layout<kType>;
+  let_next_kernel_start();
+  wait_for_previous_kernel();
   const int64_t column = static_cast<int64_t>(blockIdx.y) * kThreads + threadIdx.x, row = blockIdx.x;
   const int64_t token = a.tokens[row];
   if (column >= a.d_model || a.positions[row] < 0 || token < 0 || token >= a.n_vocab) return;
@@ -27,8 +30,7 @@ cudaError_t launch_embed(const EmbedArgs& args, cudaStream_t stream) {
   if (args.m == 0) return cudaSuccess;
   const dim3 grid(static_cast<unsigned>(args.m), static_cast<unsigned>(chunks));
   return with_type(args.dtype, [&](auto tag) {
-    embed<decltype(tag)::kType><<<grid, kThreads, 0, stream>>>(args);
-    return cudaGetLastError();
+    return launch_early<EmbedArgs>(embed<decltype(tag)::kType>, grid, kThreads, stream, args);
   });
 }
 

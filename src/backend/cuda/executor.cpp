@@ -42,7 +42,6 @@ std::vector<CudaExecutor::Size> CudaExecutor::sizes(const Plan& plan, const Back
           {&Buffers::attention,
            cuda::attention_scratch_bytes(static_cast<int32_t>(rows), s.n_heads, s.n_kv_heads, s.d_head, config.n_context), "attention scratch"},
           {&Buffers::sample, cuda::sample_scratch_bytes(static_cast<int32_t>(logit_rows), s.n_vocab), "sampling scratch"},
-          {&Buffers::results, logit_rows * sizeof(cuda::SampleRowResult), "drawn tokens"},
           {&Buffers::inv_freq, f * std::max<uint64_t>(1, plan.rope.inv_freq.size()), "RoPE frequencies"},
           {&Buffers::kv, 2 * kv_pool * u(s.n_layers), "KV cache"}};
 }
@@ -87,7 +86,10 @@ Status CudaExecutor::load(WeightReader& reader, const LoadProgress& progress) {
     INLAY_ASSIGN(b_.*size.buffer, DeviceBuffer::allocate(size.bytes, size.what));
   }
   INLAY_ASSIGN(step_, StepBlock::allocate(limits(plan_, config_)));
-  INLAY_ASSIGN(host_results_, PinnedBuffer::allocate(b_.results.size(), "drawn tokens"));
+  INLAY_ASSIGN(host_results_, PinnedBuffer::allocate(u(limits(plan_, config_).max_logit_rows) * sizeof(cuda::SampleRowResult), "drawn tokens"));
+  void* results = nullptr;
+  INLAY_CUDA_TRY(cudaHostGetDevicePointer(&results, host_results_.data(), 0), "mapping drawn tokens");
+  results_ = static_cast<cuda::SampleRowResult*>(results);
   INLAY_CUDA_TRY(cudaMemcpyAsync(b_.inv_freq.data(), plan_.rope.inv_freq.data(), plan_.rope.inv_freq.size() * sizeof(float), cudaMemcpyHostToDevice,
                                  stream_.get()),
                  "copying RoPE frequencies");
@@ -135,14 +137,14 @@ Status CudaExecutor::execute(const StepBatch& batch, std::span<Draw> draws) {
 Status CudaExecutor::run_step(const StepBatch& batch, std::span<Draw> draws) {
   m_ = static_cast<int32_t>(batch.tokens.size());
   n_logit_rows_ = static_cast<int32_t>(std::max(batch.logit_rows.size(), batch.sample_rows.size()));
-  INLAY_TRY(step_->fill(batch, m_, n_logit_rows_));
+  INLAY_TRY(step_->fill(batch, {.rows = m_, .logit_rows = n_logit_rows_, .sequences = static_cast<int32_t>(batch.sequences.size())}));
   INLAY_TRY(step_->copy_fixed(stream_.get()));
   INLAY_TRY(step_->copy_lists(stream_.get()));
   return run_plan(plan_, batch, draws, inspection_);
 }
 
 Status CudaExecutor::replay(const StepBatch& batch, size_t bucket) {
-  INLAY_TRY(step_->fill(batch, kBuckets[bucket], kBuckets[bucket]));
+  INLAY_TRY(step_->fill(batch, shape_of(bucket)));
   INLAY_TRY(step_->copy_lists(stream_.get()));
   return launch_graph(graphs_[bucket].get(), stream_.get(), "launching a decode step");
 }
@@ -150,7 +152,7 @@ Status CudaExecutor::replay(const StepBatch& batch, size_t bucket) {
 // Runs the bucket once on padding alone, so that every kernel is loaded before it is captured, then captures it.
 Status CudaExecutor::capture(size_t bucket) {
   m_ = n_logit_rows_ = kBuckets[bucket];
-  INLAY_TRY(step_->fill({}, m_, n_logit_rows_));
+  INLAY_TRY(step_->fill({}, shape_of(bucket)));
   INLAY_TRY(step_->copy_fixed(stream_.get()));
   for (const Op& op : plan_.ops) INLAY_TRY(launch_op(op));
   INLAY_TRY(wait_for(stream_.get(), "warming up"));
@@ -172,8 +174,6 @@ Status CudaExecutor::capture(size_t bucket) {
 
 Status CudaExecutor::read_results(const StepBatch& batch, std::span<Draw> draws) {
   const size_t n = batch.sample_rows.size();
-  INLAY_CUDA_TRY(cudaMemcpyAsync(host_results_.data(), b_.results.data(), n * sizeof(cuda::SampleRowResult), cudaMemcpyDeviceToHost, stream_.get()),
-                 "reading drawn tokens");
   INLAY_TRY(wait_for(stream_.get(), "running a step"));
   const auto* results = reinterpret_cast<const cuda::SampleRowResult*>(host_results_.data());
   for (size_t i = 0; i < n; ++i) {

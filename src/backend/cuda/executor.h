@@ -38,6 +38,9 @@ class CudaExecutor final : public Backend, private OpRunner {
 
  private:
   static constexpr std::array<int32_t, 7> kBuckets = {1, 2, 4, 8, 16, 32, 64};  // rows of a captured decode step
+  static constexpr BlockShape shape_of(size_t bucket) {
+    return {.rows = kBuckets[bucket], .logit_rows = kBuckets[bucket], .sequences = kBuckets[bucket]};
+  }
   static constexpr size_t kForms = 3;
 
   // Intermediates, rows are tokens.
@@ -53,7 +56,6 @@ class CudaExecutor final : public Backend, private OpRunner {
     DeviceBuffer row_scale;   // (rows)
     DeviceBuffer attention;   // scratch
     DeviceBuffer sample;      // scratch
-    DeviceBuffer results;     // (logit rows) SampleRowResult
     DeviceBuffer inv_freq;    // (n_rot / 2)
     DeviceBuffer kv;          // per layer: keys of all blocks, values of all blocks
   };
@@ -108,7 +110,8 @@ class CudaExecutor final : public Backend, private OpRunner {
   DeviceWeights weights_;
   Buffers b_;
   std::optional<StepBlock> step_;
-  PinnedBuffer host_results_;
+  PinnedBuffer host_results_;  // (logit rows) SampleRowResult, which the device writes
+  cuda::SampleRowResult* results_ = nullptr;  // the device's address of them
   std::array<GraphExec, kBuckets.size()> graphs_;
   int32_t m_ = 0;             // rows of the step at hand, padding included
   int32_t n_logit_rows_ = 0;  // likewise; also the draws

@@ -188,7 +188,7 @@ Status CudaExecutor::sample() {
                                           .bias_values = step.bias_values,
                                           .count_tokens = step.count_tokens,
                                           .count_values = step.count_values,
-                                          .results = b_.results.as<cuda::SampleRowResult>(),
+                                          .results = results_,
                                           .scratch = b_.sample.data(),
                                           .n_vocab = plan_.spec.n_vocab,
                                           .n = n_logit_rows_},

@@ -6,40 +6,51 @@
 namespace inlay {
 namespace {
 
-uint64_t align(uint64_t n) { return (n + 255) / 256 * 256; }
+constexpr uint64_t kAlignment = 64;
+uint64_t align(uint64_t n) { return (n + kAlignment - 1) / kAlignment * kAlignment; }
 
-// Lays the arrays out from `base` (null: only sizes) and says where the fixed part and the whole end.
 struct Layout {
   StepArrays arrays{};
-  uint64_t fixed_bytes = 0, bytes = 0;
+  uint64_t bytes = 0;
+
+  template <class T>
+  void place(T*& pointer, std::byte* base, int64_t n) {
+    pointer = reinterpret_cast<T*>(base + bytes);
+    bytes = align(bytes + static_cast<uint64_t>(n) * sizeof(T));
+  }
 };
 
-Layout lay_out(const StepLimits& l, std::byte* base) {
+// Lays the fixed part out from `base` (null: only sizes).
+Layout lay_out_fixed(const BlockShape& shape, int32_t max_blocks, std::byte* base) {
   Layout out;
-  const auto place = [&](auto*& pointer, int64_t n) {
-    pointer = reinterpret_cast<std::remove_reference_t<decltype(pointer)>>(base + out.bytes);
-    out.bytes = align(out.bytes + static_cast<uint64_t>(n) * sizeof(*pointer));
-  };
   StepArrays& a = out.arrays;
-  place(a.tokens, l.max_rows);
-  place(a.positions, l.max_rows);
-  place(a.row_sequence, l.max_rows);
-  place(a.logit_rows, l.max_logit_rows);
-  place(a.logit_slots, l.max_logit_rows);
-  place(a.samples, l.max_logit_rows);
-  place(a.block_tables, int64_t{l.max_sequences} * l.max_blocks);
-  place(a.prompt_tiles, max_prompt_tiles(l.max_rows, l.max_sequences));
-  out.fixed_bytes = out.bytes;
-  place(a.bias_tokens, l.max_list);
-  place(a.bias_values, l.max_list);
-  place(a.count_tokens, l.max_list);
-  place(a.count_values, l.max_list);
+  out.place(a.tokens, base, shape.rows);
+  out.place(a.positions, base, shape.rows);
+  out.place(a.row_sequence, base, shape.rows);
+  out.place(a.logit_rows, base, shape.logit_rows);
+  out.place(a.logit_slots, base, shape.logit_rows);
+  out.place(a.samples, base, shape.logit_rows);
+  out.place(a.block_tables, base, int64_t{shape.sequences} * max_blocks);
+  out.place(a.prompt_tiles, base, max_prompt_tiles(shape.rows, shape.sequences));
+  return out;
+}
+
+BlockShape largest(const StepLimits& l) { return {.rows = l.max_rows, .logit_rows = l.max_logit_rows, .sequences = l.max_sequences}; }
+
+// The lists stand behind the largest fixed part, so that no shape moves them.
+Layout lay_out(const StepLimits& l, const BlockShape& shape, std::byte* base) {
+  Layout out = lay_out_fixed(shape, l.max_blocks, base);
+  out.bytes = lay_out_fixed(largest(l), l.max_blocks, nullptr).bytes;
+  out.place(out.arrays.bias_tokens, base, l.max_list);
+  out.place(out.arrays.bias_values, base, l.max_list);
+  out.place(out.arrays.count_tokens, base, l.max_list);
+  out.place(out.arrays.count_values, base, l.max_list);
   return out;
 }
 
 }  // namespace
 
-uint64_t StepBlock::bytes(const StepLimits& limits) { return lay_out(limits, nullptr).bytes; }
+uint64_t StepBlock::bytes(const StepLimits& limits) { return lay_out(limits, largest(limits), nullptr).bytes; }
 
 Result<StepBlock> StepBlock::allocate(const StepLimits& limits) {
   StepBlock block;
@@ -47,14 +58,21 @@ Result<StepBlock> StepBlock::allocate(const StepLimits& limits) {
   block.single_rows_.reserve(static_cast<size_t>(limits.max_sequences));
   INLAY_ASSIGN(block.host_bytes_, PinnedBuffer::allocate(bytes(limits), "page-locked memory for a step"));
   INLAY_ASSIGN(block.device_bytes_, DeviceBuffer::allocate(bytes(limits), "device memory for a step"));
-  const Layout host = lay_out(limits, block.host_bytes_.data());
-  block.host_ = host.arrays;
-  block.fixed_bytes_ = host.fixed_bytes;
-  block.device_ = lay_out(limits, block.device_bytes_.data()).arrays;
+  block.arrange(largest(limits));
   return block;
 }
 
-Status StepBlock::fill(const StepBatch& batch, int32_t n_rows, int32_t n_logit_rows) {
+void StepBlock::arrange(const BlockShape& shape) {
+  if (shape == shape_) return;
+  shape_ = shape;
+  host_ = lay_out(limits_, shape, host_bytes_.data()).arrays;
+  device_ = lay_out(limits_, shape, device_bytes_.data()).arrays;
+  fixed_bytes_ = lay_out_fixed(shape, limits_.max_blocks, nullptr).bytes;
+  std::memset(host_bytes_.data(), 0, fixed_bytes_);  // what a step leaves of its block tables shall be block 0 or an older entry
+}
+
+Status StepBlock::fill(const StepBatch& batch, const BlockShape& shape) {
+  arrange(shape);
   const auto n_tokens = static_cast<int32_t>(batch.tokens.size());
   std::copy(batch.tokens.begin(), batch.tokens.end(), host_.tokens);
   std::copy(batch.positions.begin(), batch.positions.end(), host_.positions);
@@ -64,18 +82,18 @@ Status StepBlock::fill(const StepBatch& batch, int32_t n_rows, int32_t n_logit_r
     const int32_t n_blocks = (slice.first_position + slice.n_tokens + kKvBlockTokens - 1) / kKvBlockTokens;
     std::copy_n(batch.block_tables.begin() + slice.first_block, n_blocks, host_.block_tables + static_cast<int64_t>(s) * limits_.max_blocks);
   }
-  for (int32_t i = n_tokens; i < n_rows; ++i) {
+  for (int32_t i = n_tokens; i < shape.rows; ++i) {
     host_.tokens[i] = host_.row_sequence[i] = 0;
     host_.positions[i] = -1;
   }
   n_prompt_tiles_ = cut_prompt_tiles(batch, host_.prompt_tiles);
   find_single_rows(batch, single_rows_);
   const auto n_wanted = static_cast<int32_t>(batch.logit_rows.size());
-  for (int32_t i = 0; i < n_logit_rows; ++i) {
+  for (int32_t i = 0; i < shape.logit_rows; ++i) {
     host_.logit_rows[i] = i < n_wanted ? batch.logit_rows[static_cast<size_t>(i)].token : -1;
     host_.logit_slots[i] = i < n_wanted ? batch.logit_rows[static_cast<size_t>(i)].slot : -1;
   }
-  return fill_samples(batch, n_logit_rows);
+  return fill_samples(batch, shape.logit_rows);
 }
 
 Status StepBlock::fill_samples(const StepBatch& batch, int32_t n_logit_rows) {

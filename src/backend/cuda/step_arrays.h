@@ -17,15 +17,25 @@ struct StepLimits {
   int32_t max_list = 0;       // bias and count entries of all draws of a step
 };
 
+// How much of them a step uses, padding included. The fixed part of the block is laid out for it without gaps, so that one
+// small copy brings it: the device's pointers are those of the shape, the same for the same shape.
+//
+// A copy and not reads of mapped host memory: block tables and positions are read again in every layer, each time across the
+// bus. And what a copy ahead of the first kernel has brought, later kernels may read before their predecessors have ended.
+struct BlockShape {
+  int32_t rows = 0, logit_rows = 0, sequences = 0;
+  bool operator==(const BlockShape&) const = default;
+};
+
 // Pointers into one copy of the block.
 struct StepArrays {
-  int32_t* tokens;        // (max_rows)
-  int32_t* positions;     // (max_rows), -1: padding
-  int32_t* row_sequence;  // (max_rows)
-  int32_t* logit_rows;    // (max_logit_rows) row of each wanted logit row, -1: padding
-  int32_t* logit_slots;   // (max_logit_rows), -1: padding
-  cuda::SampleRowParams* samples;  // (max_logit_rows)
-  int32_t* block_tables;  // (max_sequences, max_blocks)
+  int32_t* tokens;        // (rows)
+  int32_t* positions;     // (rows), -1: padding
+  int32_t* row_sequence;  // (rows)
+  int32_t* logit_rows;    // (logit_rows) row of each wanted logit row, -1: padding
+  int32_t* logit_slots;   // (logit_rows), -1: padding
+  cuda::SampleRowParams* samples;  // (logit_rows)
+  int32_t* block_tables;  // (sequences, max_blocks)
   PromptTile* prompt_tiles;  // (max_prompt_tiles)
   int32_t* bias_tokens;   // (max_list), and so on: copied only when used
   float* bias_values;
@@ -38,10 +48,10 @@ class StepBlock {
   static Result<StepBlock> allocate(const StepLimits& limits);
   static uint64_t bytes(const StepLimits& limits);
 
-  // Fills the host's copy; rows from batch.tokens.size() up to n_rows become padding, likewise logit rows and draws up to
-  // n_logit_rows.
-  Status fill(const StepBatch& batch, int32_t n_rows, int32_t n_logit_rows);
-  // The fixed part, which every step needs; capturable.
+  // Arranges both copies for the shape, which holds the batch, and fills the host's; rows and logit rows beyond the batch
+  // become padding, likewise draws.
+  Status fill(const StepBatch& batch, const BlockShape& shape);
+  // The fixed part, which every step needs; capturable: the graph serves every later step of the same shape.
   Status copy_fixed(cudaStream_t stream);
   Status copy_lists(cudaStream_t stream);  // what the last fill put into the lists, if anything
   const StepArrays& device() const { return device_; }
@@ -50,10 +60,12 @@ class StepBlock {
   std::span<const RowRun> single_rows() const { return single_rows_; }
 
  private:
+  void arrange(const BlockShape& shape);
   Status fill_samples(const StepBatch& batch, int32_t n_logit_rows);
   Status fill_lists(const SampleRow& row, cuda::SampleRowParams& out);
 
   StepLimits limits_;
+  BlockShape shape_;
   PinnedBuffer host_bytes_;
   DeviceBuffer device_bytes_;
   StepArrays host_{}, device_{};
