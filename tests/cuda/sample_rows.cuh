@@ -1,0 +1,304 @@
+// Rows to draw from: random ones, their form on the device, and a plain third sampler that takes the random number.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernels/cuda/cuda_kernels.h"
+#include "kernels/cuda/device/philox.cuh"
+#include "src/base/rng.h"
+#include "src/sampler/sampler.h"
+
+namespace inlay {
+namespace {
+
+constexpr float kInf = INFINITY;
+constexpr int kBatch = 9;
+constexpr double kNudge = 1e-6;  // how far from a boundary a random number decides for sure
+int g_failures = 0;
+
+void check(bool good, const char* name, const std::string& details) {
+  std::printf("%-6s %s: %s\n", good ? "ok" : "FAIL", name, details.c_str());
+  if (!good) ++g_failures;
+}
+
+void require(cudaError_t status, const char* what) {
+  if (status == cudaSuccess) return;
+  std::printf("FAIL   %s: %s (%s)\n", what, cudaGetErrorName(status), cudaGetErrorString(status));
+  std::exit(2);
+}
+
+template <class... Args>
+std::string text(const char* format, Args... args) {
+  char buffer[400];
+  std::snprintf(buffer, sizeof buffer, format, args...);
+  return buffer;
+}
+
+template <class T>
+class DeviceArray {
+ public:
+  explicit DeviceArray(size_t n) : n_(n) {
+    void* memory = nullptr;
+    require(cudaMalloc(&memory, std::max<size_t>(1, n) * sizeof(T)), "cudaMalloc");
+    data_ = static_cast<T*>(memory);
+    require(cudaMemset(data_, 0, std::max<size_t>(1, n) * sizeof(T)), "cudaMemset");
+  }
+  explicit DeviceArray(const std::vector<T>& from) : DeviceArray(from.size()) { put(from); }
+  ~DeviceArray() { (void)cudaFree(data_); }
+  DeviceArray(const DeviceArray&) = delete;
+  DeviceArray& operator=(const DeviceArray&) = delete;
+  void put(const std::vector<T>& from) {
+    require(cudaMemcpy(data_, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice), "copy to the device");
+  }
+  std::vector<T> get() const {
+    std::vector<T> to(n_);
+    require(cudaMemcpy(to.data(), data_, n_ * sizeof(T), cudaMemcpyDeviceToHost), "copy from the device");
+    return to;
+  }
+  T* data() const { return data_; }
+
+ private:
+  T* data_ = nullptr;
+  size_t n_;
+};
+
+struct Case {
+  std::vector<float> logits;
+  SamplerParams params;
+  std::vector<int32_t> history;
+  uint64_t stream = 0, position = 0;
+};
+
+struct Batch {
+  std::vector<cuda::SampleRowParams> rows;
+  std::vector<float> logits;
+  std::vector<int32_t> bias_tokens, count_tokens, count_values;
+  std::vector<float> bias_values;
+  int64_t n_vocab = 0;
+};
+
+void add_row(Batch& batch, const Case& c) {
+  const SamplerParams& p = c.params;
+  cuda::SampleRowParams row = {};
+  row.temperature = p.temperature;
+  row.top_p = p.top_p;
+  row.min_p = p.min_p;
+  row.repetition_penalty = p.repetition_penalty;
+  row.frequency_penalty = p.frequency_penalty;
+  row.presence_penalty = p.presence_penalty;
+  row.top_k = p.top_k;
+  row.n_logprobs = p.n_logprobs;
+  row.slot = static_cast<int32_t>(batch.rows.size());
+  row.first_bias = static_cast<int32_t>(batch.bias_tokens.size());
+  row.n_bias = static_cast<int32_t>(p.bias.size());
+  for (const LogitBias& b : p.bias) {
+    batch.bias_tokens.push_back(b.token);
+    batch.bias_values.push_back(b.bias);
+  }
+  std::map<int32_t, int32_t> counts;
+  const size_t window = p.penalty_window < 0 ? c.history.size() : std::min<size_t>(p.penalty_window, c.history.size());
+  for (size_t i = c.history.size() - window; i < c.history.size(); ++i) ++counts[c.history[i]];
+  row.first_count = static_cast<int32_t>(batch.count_tokens.size());
+  row.n_counts = static_cast<int32_t>(counts.size());
+  for (const auto& [token, count] : counts) {
+    batch.count_tokens.push_back(token);
+    batch.count_values.push_back(count);
+  }
+  row.seed = p.seed;
+  row.stream = c.stream;
+  row.position = c.position;
+  batch.rows.push_back(row);
+  batch.logits.insert(batch.logits.end(), c.logits.begin(), c.logits.end());
+  batch.n_vocab = static_cast<int64_t>(c.logits.size());
+}
+
+// The rows of a batch on the device, launched as often as wanted.
+class DeviceBatch {
+ public:
+  explicit DeviceBatch(const Batch& batch)
+      : logits_(batch.logits),
+        rows_(batch.rows),
+        bias_tokens_(batch.bias_tokens),
+        bias_values_(batch.bias_values),
+        count_tokens_(batch.count_tokens),
+        count_values_(batch.count_values),
+        results_(batch.rows.size()),
+        scratch_(cuda::sample_scratch_bytes(static_cast<int32_t>(batch.rows.size()), batch.n_vocab)) {
+    std::vector<cuda::SampleRowResult> results(batch.rows.size());
+    std::memset(results.data(), 0x5a, results.size() * sizeof results[0]);
+    results_.put(results);
+    args_ = {logits_.data(),       rows_.data(),
+             bias_tokens_.data(),  bias_values_.data(),
+             count_tokens_.data(), count_values_.data(),
+             results_.data(),      scratch_.data(),
+             batch.n_vocab,        static_cast<int32_t>(batch.rows.size())};
+  }
+  void launch(cudaStream_t stream) { require(cuda::launch_sample(args_, stream), "launch_sample"); }
+  std::vector<cuda::SampleRowResult> run() {
+    launch(nullptr);
+    require(cudaDeviceSynchronize(), "sample_kernel");
+    return results_.get();
+  }
+  std::vector<cuda::SampleRowResult> results() const { return results_.get(); }
+  void set_results(cuda::SampleRowResult* results) { args_.results = results; }
+  void set_rows(const std::vector<cuda::SampleRowParams>& rows) { rows_.put(rows); }
+
+ private:
+  DeviceArray<float> logits_;
+  DeviceArray<cuda::SampleRowParams> rows_;
+  DeviceArray<int32_t> bias_tokens_;
+  DeviceArray<float> bias_values_;
+  DeviceArray<int32_t> count_tokens_, count_values_;
+  DeviceArray<cuda::SampleRowResult> results_;
+  DeviceArray<unsigned char> scratch_;
+  cuda::SampleArgs args_;
+};
+
+// Equal in everything that a row's result defines.
+bool same_bits(const cuda::SampleRowResult& a, const cuda::SampleRowResult& b) {
+  if (a.token != b.token || a.error != b.error || a.bad_token != b.bad_token || a.n_logprobs != b.n_logprobs)
+    return false;
+  if (std::memcmp(&a.logprob, &b.logprob, sizeof a.logprob) != 0) return false;
+  const int n = a.n_logprobs;
+  return n >= 0 && n <= cuda::kMaxLogprobs && std::memcmp(a.top_token, b.top_token, n * sizeof(int32_t)) == 0 &&
+         std::memcmp(a.top_logprob, b.top_logprob, n * sizeof(float)) == 0;
+}
+
+// ---- a plain third sampler, which takes the random number, to judge draws near a boundary
+
+float clamped(double logit) {
+  return static_cast<float>(
+      std::clamp<double>(logit, -std::numeric_limits<float>::max(), std::numeric_limits<float>::max()));
+}
+
+std::vector<float> modified_row(const Case& c) {
+  std::vector<float> row = c.logits;
+  const SamplerParams& p = c.params;
+  for (const LogitBias& b : p.bias) {
+    row[b.token] =
+        b.bias == -kInf || row[b.token] == -kInf ? -kInf : clamped(static_cast<double>(row[b.token]) + b.bias);
+  }
+  std::map<int32_t, int32_t> counts;
+  const size_t window = p.penalty_window < 0 ? c.history.size() : std::min<size_t>(p.penalty_window, c.history.size());
+  for (size_t i = c.history.size() - window; i < c.history.size(); ++i) ++counts[c.history[i]];
+  for (const auto& [token, count] : counts) {
+    if (row[token] == -kInf) continue;
+    double logit = row[token];
+    logit = logit > 0 ? logit / p.repetition_penalty : logit * p.repetition_penalty;
+    row[token] = clamped(logit - (static_cast<double>(count) * p.frequency_penalty + p.presence_penalty));
+  }
+  return row;
+}
+
+int32_t plain_draw(const Case& c, double nudge) {
+  const SamplerParams& p = c.params;
+  const std::vector<float> row = modified_row(c);
+  std::vector<int32_t> ids;
+  for (size_t i = 0; i < row.size(); ++i) {
+    if (row[i] > -kInf) ids.push_back(static_cast<int32_t>(i));
+  }
+  std::stable_sort(ids.begin(), ids.end(), [&](int32_t a, int32_t b) { return row[a] > row[b]; });
+  if (p.temperature == 0) return ids[0];
+  const double max = row[ids[0]];
+  const auto weight = [&](int32_t t) { return std::exp((row[t] - max) / p.temperature); };
+  if (p.top_k > 0 && ids.size() > static_cast<size_t>(p.top_k)) ids.resize(p.top_k);
+  if (p.top_p < 1) {
+    double total = 0, sum = 0;
+    for (const int32_t t : ids) total += weight(t);
+    size_t kept = 0;
+    while (kept < ids.size() && sum < p.top_p * total) sum += weight(ids[kept++]);
+    ids.resize(kept);
+  }
+  while (ids.size() > 1 && weight(ids.back()) < p.min_p) ids.pop_back();
+  std::sort(ids.begin(), ids.end());
+  double total = 0, sum = 0;
+  for (const int32_t t : ids) total += weight(t);
+  const double u = philox_uniform(p.seed, c.stream, c.position) + nudge;
+  for (const int32_t t : ids) {
+    sum += weight(t);
+    if (sum > u * total) return t;
+  }
+  return ids.back();
+}
+
+// ---- random rows
+
+enum Feature { kTopK = 1, kTopP = 2, kMinP = 4, kPenalties = 8, kBias = 16, kTemperature = 32 };
+
+template <class T>
+T pick(std::mt19937_64& random, std::initializer_list<T> from) {
+  return from.begin()[random() % from.size()];
+}
+
+std::vector<float> random_logits(int32_t n_vocab, std::mt19937_64& random) {
+  const int kind = static_cast<int>(random() % 7);
+  const float spread = kind == 0 ? 0.1f : kind == 1 ? 6.0f : kind == 5 ? 300.0f : 2.0f;
+  std::normal_distribution<float> normal(pick(random, {0.0f, -20.0f, 15.0f}), spread);
+  std::vector<float> logits(n_vocab);
+  for (float& l : logits) l = normal(random);
+  for (float& l : logits) {
+    if (kind == 2) l = std::round(l);                     // ties
+    if (kind == 3) l = random() % 2 == 0 ? 0.0f : -0.0f;  // ties only
+    if (kind == 6 && random() % 16 != 0) l = -kInf;       // mostly banned
+  }
+  if (kind == 4) logits[random() % n_vocab] += 25.0f;  // one sure token
+  if (random() % 3 == 0) {
+    for (float& l : logits) l = random() % 4 == 0 ? -kInf : l;
+  }
+  if (*std::max_element(logits.begin(), logits.end()) == -kInf) logits[random() % n_vocab] = 1.0f;
+  return logits;
+}
+
+Case random_case(int32_t n_vocab, int features, std::mt19937_64& random) {
+  Case c;
+  c.logits = random_logits(n_vocab, random);
+  SamplerParams& p = c.params;
+  if (features & kTemperature) p.temperature = pick(random, {0.05f, 0.3f, 0.8f, 1.0f, 1.7f, 20.0f});
+  if (features & kTopK) p.top_k = pick<int32_t>(random, {1, 2, 5, 40, 300, 5000, n_vocab - 1, n_vocab + 7});
+  if (features & kTopP) p.top_p = pick(random, {0.02f, 0.5f, 0.9f, 0.95f, 0.9999f});
+  if (features & kMinP) p.min_p = pick(random, {1e-6f, 0.05f, 0.5f, 1.0f});
+  if (features & kPenalties) {
+    p.repetition_penalty = pick(random, {1.0f, 1.3f, 0.7f});
+    p.frequency_penalty = pick(random, {0.0f, 0.4f, -0.3f});
+    p.presence_penalty = pick(random, {0.0f, 1.1f});
+    p.penalty_window = pick<int32_t>(random, {-1, 0, 1, 64, 300});
+    const int32_t range = pick<int32_t>(random, {std::min(n_vocab, 30), n_vocab});
+    for (size_t i = random() % 400; i > 0; --i) c.history.push_back(static_cast<int32_t>(random() % range));
+  }
+  if (features & kBias) {
+    std::vector<int32_t> tokens;
+    const size_t n_bias = std::min<size_t>(random() % kMaxBias, n_vocab - 1);
+    while (tokens.size() < n_bias) {
+      for (size_t i = tokens.size(); i < n_bias; ++i) tokens.push_back(static_cast<int32_t>(random() % n_vocab));
+      std::sort(tokens.begin(), tokens.end());
+      tokens.erase(std::unique(tokens.begin(), tokens.end()), tokens.end());
+    }
+    std::shuffle(tokens.begin(), tokens.end(), random);
+    for (const int32_t t : tokens) p.bias.push_back({t, pick(random, {-kInf, 2.5f, -1.0f, 1e38f, -3e38f, 0.0f})});
+  }
+  p.seed = random();
+  c.stream = random();
+  c.position = random() % 100000;
+  p.n_logprobs = pick<int32_t>(random, {0, 0, 1, 5, 20});
+  return c;
+}
+
+std::string describe(const Case& c) {
+  const SamplerParams& p = c.params;
+  return text(
+      "vocab %zu T %g k %d p %g min_p %g rep %g freq %g pres %g window %d history %zu bias %zu logprobs %d seed %llx",
+      c.logits.size(), p.temperature, p.top_k, p.top_p, p.min_p, p.repetition_penalty, p.frequency_penalty,
+      p.presence_penalty, p.penalty_window, c.history.size(), p.bias.size(), p.n_logprobs,
+      static_cast<unsigned long long>(p.seed));
+}
+
+}  // namespace
+}  // namespace inlay
