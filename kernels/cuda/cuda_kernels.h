@@ -145,7 +145,16 @@ struct EmbedArgs {
 };
 cudaError_t launch_embed(const EmbedArgs& args, cudaStream_t stream);
 
-// The cache of one layer: block b of the pool holds (n_kv_heads, block_tokens, d_head) FP16 keys; values likewise.
+// How keys and values lie in the cache. One byte types: code * scale, one F32 scale for every token and head.
+enum class KvType : uint8_t { f16, fp8_e4m3, int8 };
+
+// Of one block of one pool: (n_kv_heads, block_tokens, d_head) elements, then (n_kv_heads, block_tokens) scales if the type has them.
+__host__ __device__ constexpr size_t kv_block_bytes(KvType type, int64_t n_kv_heads, int64_t d_head, int64_t block_tokens) {
+  const int64_t head_bytes = type == KvType::f16 ? 2 * d_head : d_head + static_cast<int64_t>(sizeof(float));
+  return static_cast<size_t>(n_kv_heads * block_tokens * head_bytes);
+}
+
+// The cache of one layer: block b of a pool begins at b * kv_block_bytes.
 struct CacheView {
   void* k_pool;
   void* v_pool;
@@ -153,6 +162,7 @@ struct CacheView {
   const int32_t* row_sequence;  // (rows) which line of block_tables
   const int32_t* positions;     // (rows)
   int32_t max_blocks, block_tokens, n_kv_heads, d_head;
+  KvType kv_type = KvType::f16;
 };
 
 // qk-norm (if weights are given) and RoPE in place on q, k of qkv; then k and v of every row join the cache.
@@ -167,6 +177,16 @@ struct ShapeHeadsArgs {
   float magnitude, epsilon;
 };
 cudaError_t launch_shape_heads(const ShapeHeadsArgs& args, cudaStream_t stream);
+
+// The rotations of a step's rows, for launch_decode_attention: magnitude * {cos, sin}(position * inv_freq[i]).
+struct RopeTableArgs {
+  const int32_t* positions;  // (rows)
+  const float* inv_freq;     // (n_rot / 2)
+  float2* table;             // (rows, n_rot / 2)
+  int32_t m, n_rot;
+  float magnitude;
+};
+cudaError_t launch_rope_table(const RopeTableArgs& args, cudaStream_t stream);
 
 // Causal attention of every row over its sequence's cache up to its own position. The keys are split over CTAs by a rule that depends on
 // the row's position alone; the last CTA of a (row, kv head) merges in fixed order. scratch: attention_scratch_bytes, zeroed once at creation.
@@ -193,6 +213,24 @@ struct PrefillAttentionArgs {
   float scale;
 };
 cudaError_t launch_prefill_attention(const PrefillAttentionArgs& args, cudaStream_t stream);
+
+// launch_shape_heads and launch_attention in one launch, with the same bits, for steps of one row per sequence: a row's own key and value
+// are used as they come and join the cache; qkv is left as it is. Scratch as above.
+//
+// Starts early: what is read before its predecessor ends are positions, row_sequence, block_tables and the keys and values of earlier
+// positions. They must have been written before the first kernel of the chain of early launches was allowed to start.
+struct DecodeAttentionArgs {
+  const float* qkv;     // (rows, (n_heads + 2 n_kv_heads) * d_head) as the product left it
+  const float* q_norm;  // (d_head) or null
+  const float* k_norm;
+  const float2* rope;   // (rows, n_rot / 2) of launch_rope_table
+  float* out;           // (rows, n_heads * d_head)
+  CacheView cache;
+  void* scratch;
+  int32_t m, n_heads, n_rot, max_context;
+  float scale, epsilon;
+};
+cudaError_t launch_decode_attention(const DecodeAttentionArgs& args, cudaStream_t stream);
 
 // Copies rows of hidden whose logits are wanted: out[i] = hidden[rows[i]]; rows[i] < 0: nothing.
 struct GatherArgs {

@@ -5,72 +5,88 @@
 // A part without keys has max = -inf, sum = 0, acc = 0 and so weighs nothing; part 0 always has keys.
 #pragma once
 
+#include <math_constants.h>
+
 #include <cstdint>
 
 #include "kernels/cuda/attention/split.cuh"
 #include "kernels/cuda/attention/warp_attention.cuh"
+#include "kernels/cuda/device/reduce.cuh"
 
 namespace inlay::cuda {
 
-template <int kLanes, int kHeads>
+// Wide heads take fewer warps: the memory and the registers of a CTA stay the same.
+template <int kChunks>
+inline constexpr int kAttentionWarps = kChunks <= 2 ? 8 : 4;
+
+template <int kChunks>
 struct MergeMemory {
-  static constexpr int kWidth = 8 * kLanes;  // d_head rounded up
-  float acc[kAttentionWarps][kHeads][kWidth];
-  float max[kAttentionWarps][kHeads];
-  float sum[kAttentionWarps][kHeads];
-  float weight[kHeads][kMaxSplits];
-  float total[kHeads];
+  static constexpr int kStride = 64 * kChunks + 4;
+  alignas(16) float acc[kAttentionWarps<kChunks>][kColumns][kStride];
+  float max[kAttentionWarps<kChunks>][kColumns];
+  float sum[kAttentionWarps<kChunks>][kColumns];
+  float total[kColumns];
   bool last;
 };
 
-// The query heads of a CTA: `first` counts from 0 in the model; heads past `count` are idle.
-struct PassHeads {
-  int32_t first, count, d_head;
-};
-
-template <int kLanes, int kHeads>
-__device__ __forceinline__ void store_warp(const WarpAttention<kLanes, kHeads>& state, const LanePlace<kLanes>& place,
-                                           int warp, MergeMemory<kLanes, kHeads>& memory) {
+template <int kChunks, KvType kType>
+__device__ __forceinline__ void store_warp(const WarpAttention<kChunks, kType>& state, const StepLane& lane, int warp,
+                                           int n_heads, MergeMemory<kChunks>& memory) {
 #pragma unroll
-  for (int h = 0; h < kHeads; ++h) {
-    if (place.lane < kLanes) {
-      float4* to = reinterpret_cast<float4*>(&memory.acc[warp][h][place.component]);
-      to[0] = make_float4(state.acc[h][0], state.acc[h][1], state.acc[h][2], state.acc[h][3]);
-      to[1] = make_float4(state.acc[h][4], state.acc[h][5], state.acc[h][6], state.acc[h][7]);
+  for (int h = 0; h < 2; ++h) {
+    const int head = 2 * lane.t + h;
+    if (head >= n_heads) continue;
+#pragma unroll
+    for (int chunk = 0; chunk < kChunks; ++chunk) {
+      float4* to = reinterpret_cast<float4*>(&memory.acc[warp][head][64 * chunk + 8 * lane.g]);
+      const float(&a)[4][4] = state.acc[chunk];
+      to[0] = make_float4(a[0][h], a[0][2 + h], a[1][h], a[1][2 + h]);
+      to[1] = make_float4(a[2][h], a[2][2 + h], a[3][h], a[3][2 + h]);
     }
-    if (place.lane == 0) {
-      memory.max[warp][h] = state.max[h];
-      memory.sum[warp][h] = state.sum[h];
+    if (lane.g == 0) {
+      memory.max[warp][head] = state.max[h];
+      memory.sum[warp][head] = state.sum[h];
     }
   }
 }
 
+__device__ __forceinline__ void add_weighted(float weight, const float4& x, float4& sum) {
+  sum.x = fmaf(weight, x.x, sum.x);
+  sum.y = fmaf(weight, x.y, sum.y);
+  sum.z = fmaf(weight, x.z, sum.z);
+  sum.w = fmaf(weight, x.w, sum.w);
+}
+
+__device__ __forceinline__ float4 divided(const float4& x, float by) {
+  return make_float4(x.x / by, x.y / by, x.z / by, x.w / by);
+}
+
 struct Merged {
-  float acc, max, sum;
+  float4 acc;  // four components
+  float max, sum;
 };
 
-template <int kLanes, int kHeads>
-__device__ __forceinline__ Merged merge_warps(const MergeMemory<kLanes, kHeads>& memory, int head, int component) {
-  Merged m{0.0f, memory.max[0][head], 0.0f};
+template <int kChunks>
+__device__ __forceinline__ Merged merge_warps(const MergeMemory<kChunks>& memory, int head, int component) {
+  constexpr int kWarps = kAttentionWarps<kChunks>;
+  Merged m{make_float4(0, 0, 0, 0), memory.max[0][head], 0.0f};
 #pragma unroll
-  for (int w = 1; w < kAttentionWarps; ++w) m.max = fmaxf(m.max, memory.max[w][head]);
+  for (int w = 1; w < kWarps; ++w) m.max = fmaxf(m.max, memory.max[w][head]);
 #pragma unroll
-  for (int w = 0; w < kAttentionWarps; ++w) {
-    const float weight = exp2f(memory.max[w][head] - m.max);
-    m.acc = fmaf(weight, memory.acc[w][head][component], m.acc);
+  for (int w = 0; w < kWarps; ++w) {
+    const float weight = exp2f(__fsub_rn(memory.max[w][head], m.max));
+    add_weighted(weight, *reinterpret_cast<const float4*>(&memory.acc[w][head][component]), m.acc);
     m.sum = fmaf(weight, memory.sum[w][head], m.sum);
   }
   return m;
 }
 
-// Calls use(head, component, merged) for what this thread has to write.
-template <int kLanes, int kHeads, class Use>
-__device__ __forceinline__ void for_merged(const MergeMemory<kLanes, kHeads>& memory, const PassHeads& heads,
-                                           const Use& use) {
-  constexpr int kWidth = MergeMemory<kLanes, kHeads>::kWidth;
-  for (int i = static_cast<int>(threadIdx.x); i < heads.count * kWidth; i += kAttentionWarps * 32) {
-    const int head = i / kWidth, component = i % kWidth;
-    if (component < heads.d_head) use(head, component, merge_warps(memory, head, component));
+// Calls use(head, component) for every fourth component that is this thread's.
+template <int kChunks, class Use>
+__device__ __forceinline__ void for_components(const PassHeads& heads, const Use& use) {
+  const int width = heads.d_head / 4;
+  for (int i = static_cast<int>(threadIdx.x); i < heads.count * width; i += kAttentionWarps<kChunks> * 32) {
+    use(i / width, i % width * 4);
   }
 }
 
@@ -80,50 +96,56 @@ struct SplitRecords {
   float* records;
   int64_t head_stride;
   int32_t record_floats, n_splits;
+
+  __device__ __forceinline__ float* record(int head, int split) const {
+    return records + head * head_stride + static_cast<int64_t>(split) * record_floats;
+  }
 };
 
-// Read from L2: other CTAs wrote them in this launch.
-template <int kLanes, int kHeads>
-__device__ __forceinline__ void weigh_splits(const SplitRecords& s, const PassHeads& heads,
-                                             MergeMemory<kLanes, kHeads>& memory) {
+// weight[head][split], in shared memory; the records are read from L2: other CTAs wrote them in this launch.
+template <int kChunks>
+__device__ __forceinline__ void weigh_splits(const SplitRecords& s, const PassHeads& heads, float (*weight)[kMaxSplits],
+                                             MergeMemory<kChunks>& memory) {
+  static_assert(kMaxSplits == 64, "a lane weighs two splits");
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  for (int h = static_cast<int>(threadIdx.x) / 32; h < heads.count; h += kAttentionWarps) {
+  for (int h = static_cast<int>(threadIdx.x) / 32; h < heads.count; h += kAttentionWarps<kChunks>) {
     float max[2] = {-CUDART_INF_F, -CUDART_INF_F}, sum[2] = {0.0f, 0.0f};
     for (int i = 0; i < 2; ++i) {
       const int split = lane + 32 * i;
       if (split >= s.n_splits) continue;
-      const float* tail = s.records + h * s.head_stride + static_cast<int64_t>(split) * s.record_floats + heads.d_head;
+      const float* tail = s.record(h, split) + heads.d_head;
       max[i] = __ldcg(tail);
       sum[i] = __ldcg(tail + 1);
     }
     const float top = warp_max(fmaxf(max[0], max[1]));
-    const float weight[2] = {exp2f(max[0] - top), exp2f(max[1] - top)};
-    memory.weight[h][lane] = weight[0];
-    memory.weight[h][lane + 32] = weight[1];
-    const float total = warp_sum(fmaf(weight[0], sum[0], weight[1] * sum[1]));
+    const float by[2] = {exp2f(__fsub_rn(max[0], top)), exp2f(__fsub_rn(max[1], top))};
+    weight[h][lane] = by[0];
+    weight[h][lane + 32] = by[1];
+    const float total = warp_sum(fmaf(by[0], sum[0], __fmul_rn(by[1], sum[1])));
     if (lane == 0) memory.total[h] = total;
   }
 }
 
-// out: of head 0 of the pass. All threads of the CTA; the caller has made sure that every record is written.
-template <int kLanes, int kHeads>
+// out: of head 0 of the pass. All threads of the CTA; the caller has made sure that every record is written and that
+// nobody needs memory.acc any more, which takes the weights.
+template <int kChunks>
 __device__ __forceinline__ void merge_splits(const SplitRecords& s, const PassHeads& heads,
-                                             MergeMemory<kLanes, kHeads>& memory, float* out) {
-  static_assert(kMaxSplits == 64, "a lane weighs two splits");
-  weigh_splits(s, heads, memory);
+                                             MergeMemory<kChunks>& memory, float* out) {
+  static_assert(sizeof(memory.acc) >= kColumns * kMaxSplits * sizeof(float));
+  auto* weight = reinterpret_cast<float(*)[kMaxSplits]>(&memory.acc[0][0][0]);
+  weigh_splits(s, heads, weight, memory);
   __syncthreads();
-  constexpr int kWidth = MergeMemory<kLanes, kHeads>::kWidth;
-  for (int i = static_cast<int>(threadIdx.x); i < heads.count * kWidth; i += kAttentionWarps * 32) {
-    const int head = i / kWidth, component = i % kWidth;
-    if (component >= heads.d_head) continue;
-    const float* from = s.records + head * s.head_stride + component;
-    float acc = 0.0f;
+  for_components<kChunks>(heads, [&](int head, int component) {
+    const float* from = s.record(head, 0) + component;
+    float4 acc = make_float4(0, 0, 0, 0);
 #pragma unroll 8
     for (int split = 0; split < s.n_splits; ++split) {
-      acc = fmaf(memory.weight[head][split], __ldcg(from + static_cast<int64_t>(split) * s.record_floats), acc);
+      const float* record = from + static_cast<int64_t>(split) * s.record_floats;
+      add_weighted(weight[head][split], __ldcg(reinterpret_cast<const float4*>(record)), acc);
     }
-    out[static_cast<int64_t>(head) * heads.d_head + component] = acc / memory.total[head];
-  }
+    float* to = out + static_cast<int64_t>(head) * heads.d_head + component;
+    *reinterpret_cast<float4*>(to) = divided(acc, memory.total[head]);
+  });
 }
 
 }  // namespace inlay::cuda

@@ -11,26 +11,27 @@
 namespace inlay::cuda {
 
 inline constexpr int32_t kTileKeys = 32;
-inline constexpr int32_t kAttentionWarps = 4;
+inline constexpr int32_t kMinSplitTiles = 8;  // 256 keys: less is not worth a second CTA and the merge through memory
 inline constexpr int32_t kMaxSplits = 64;
 inline constexpr int32_t kRowsPerLaunch = 64;  // bounds the scratch; more rows are more launches
-inline constexpr int32_t kMaxPassHeads = 4;    // query heads of a CTA: 8 need too many registers, 2 read too much twice
+inline constexpr int32_t kMaxPassHeads = 8;    // query heads of a CTA: the columns of one mma
 
-// Few KV heads leave few CTAs to a split, so they get more splits.
+// One row alone should give about every SM of a large GPU a CTA.
 __host__ __device__ inline int32_t split_limit(int32_t n_kv_heads) {
-  return n_kv_heads <= 4 ? kMaxSplits : kMaxSplits / 2;
+  const int32_t limit = 128 / n_kv_heads;
+  return limit < 1 ? 1 : limit < kMaxSplits ? limit : kMaxSplits;
 }
 
-// Tiles of a split for a row that reads n_tiles of them: one for each warp, more when that would be too many splits.
+// Tiles of a split for a row that reads n_tiles of them.
 __host__ __device__ inline int32_t split_tiles(int32_t n_tiles, int32_t n_kv_heads) {
   const int32_t limit = split_limit(n_kv_heads);
   const int32_t tiles = (n_tiles + limit - 1) / limit;
-  return tiles < kAttentionWarps ? kAttentionWarps : tiles;
+  return tiles < kMinSplitTiles ? kMinSplitTiles : tiles;
 }
 
 // The most splits of any position below max_context (a longer row may have fewer splits than a shorter one).
 __host__ __device__ inline int32_t max_splits(int32_t max_context, int32_t n_kv_heads) {
-  const int64_t chunk = kTileKeys * kAttentionWarps;
+  const int64_t chunk = kTileKeys * kMinSplitTiles;
   const int64_t splits = (max_context + chunk - 1) / chunk;
   return static_cast<int32_t>(splits < split_limit(n_kv_heads) ? splits : split_limit(n_kv_heads));
 }
@@ -47,6 +48,11 @@ inline HeadPasses head_passes(int32_t n_heads, int32_t n_kv_heads) {
   const int32_t passes = (group + kMaxPassHeads - 1) / kMaxPassHeads;
   return {group, passes, (group + passes - 1) / passes};
 }
+
+// The query heads of a CTA: `first` counts from 0 in the model.
+struct PassHeads {
+  int32_t first, count, d_head;
+};
 
 // Scratch: kRowsPerLaunch * n_heads tickets (one for every row, KV head and pass is used), zero between launches; then
 // a record for every (row of the launch, query head, split): d_head floats of sum(weight * v), the largest score, the

@@ -1,190 +1,163 @@
-// One warp's attention over tiles of 32 keys for up to 4 query heads that share a KV head.
+// One warp's attention over steps of 16 keys for up to 8 query heads that share a KV head, on the tensor cores.
 //
-//   score = (q . k) * scale,  weight = exp(score - max),  acc = sum(weight * v)      (online: max grows from tile to
-//   tile)
+//   score = (k . q) * factor,  weight = 2^(score - max),  acc = sum(weight * v)     (online: max grows from step to
+//   step)
 //
-// Lanes: kLanes (a power of two, 8 * kLanes >= d_head) lanes share a key, each has 8 of its components (16 bytes), so a
-// load of the warp takes 32 / kLanes keys and a tile takes kLanes loads. Load p gives a lane a share of the dot product
-// of its key; the shares of all kLanes loads are added by a folding tree (bit b of the load number against bit b of the
-// lane), after which lane l holds the one whole score of load l % kLanes: kLanes - 1 shuffles for 32 scores, and each
-// exponential is taken by one lane only. Scores are in units of log2: q is multiplied by scale * log2(e).
+// Products: scores (16 keys x 8 heads) = K (16 x d) Q^T, then acc (d x 8 heads) = V^T (d x 16) W^T. Keys and values are
+// exact as halves (16-byte elements of the cache go into a fragment unchanged; values are paired by byte permutations).
+// Queries and weights are F32: each is cut into a half and the half nearest to the rest, 22 bits together, so a product
+// takes two mma. Scores are in units of log2.
 #pragma once
 
-#include <cuda_fp16.h>
 #include <math_constants.h>
 
 #include <cstdint>
 
-#include "kernels/cuda/attention/split.cuh"
-#include "kernels/cuda/device/reduce.cuh"
+#include "kernels/cuda/attention/fragments.cuh"
+#include "kernels/cuda/attention/step_tile.cuh"
 
 namespace inlay::cuda {
 
-__device__ __forceinline__ void unpack_halves(const uint4& packed, float (&x)[8]) {
-  const unsigned words[4] = {packed.x, packed.y, packed.z, packed.w};
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    const __half2 pair = __halves2half2(__ushort_as_half(static_cast<unsigned short>(words[i] & 0xffffu)),
-                                        __ushort_as_half(static_cast<unsigned short>(words[i] >> 16)));
-    const float2 both = __half22float2(pair);
-    x[2 * i] = both.x;
-    x[2 * i + 1] = both.y;
-  }
-}
+inline constexpr int kColumns = kMaxPassHeads;  // heads of a product; those past the pass are zeros
 
-// A lane's place: which of the keys of a load, which components; whether d_head reaches them.
-template <int kLanes>
-struct LanePlace {
-  static constexpr int kKeys = 32 / kLanes;
-  int lane, key, component;
-  bool inside;
-
-  __device__ LanePlace(int lane_, int d_head)
-      : lane(lane_), key(lane_ / kLanes), component(lane_ % kLanes * 8), inside(component < d_head) {}
+// Queries as two halves each; high + low is the query times the softmax scale times log2(e), divided by factor (a power
+// of two). A part of 16 bytes is what a lane needs for one product: high, then low, of the 4 components from
+// 16 step + ... that a lane with the same t has of a key (see query_part). Rows are padded so that all banks are met.
+template <int kChunks>
+struct QueryMemory {
+  static constexpr int kParts = 16 * kChunks + 4;
+  alignas(16) uint4 part[kColumns][kParts];
+  float factor[kColumns];
 };
 
-// One tile as a lane reads it: base is the lane's 16 bytes of its key of load 0.
-struct TileView {
-  const __half* base;
-  int load_stride;  // halves from a load to the next
-  int valid_keys;   // 1..32; what follows in the block is not the row's to read
-};
-
-// Loads first, first + 1, ...: all issued before the first is used. Keys past the row's position and components past
-// d_head are zeros (the cache may hold anything there, a NaN too).
-template <int kLanes, int kCount>
-__device__ __forceinline__ void load_tile(const TileView& tile, const LanePlace<kLanes>& place, int first,
-                                          uint4 (&out)[kCount]) {
-#pragma unroll
-  for (int i = 0; i < kCount; ++i) {
-    const int load = first + i;
-    const bool wanted = place.inside && load * LanePlace<kLanes>::kKeys + place.key < tile.valid_keys;
-    out[i] = make_uint4(0, 0, 0, 0);
-    if (wanted)
-      out[i] = __ldcg(reinterpret_cast<const uint4*>(tile.base + static_cast<int64_t>(load) * tile.load_stride));
-  }
+// Where component i of a query is: part i of the product, lane t; the component's place in both halves of the part.
+__device__ __forceinline__ int query_part(int component) {
+  const int product = component / 32 * 2 + component % 8 / 4, t = component % 32 / 8;
+  return 4 * product + t;
 }
 
-template <int kLanes, int kHeads>
+// With 16-bit weights of at least 2^-14 the pair of halves keeps 22 bits; so the weights grow before they are cut.
+// Scaled types multiply them by the value's scale, whose range is that of values / 127.
+template <KvType kType>
+inline constexpr float kWeightUnit = KvElement<kType>::kScaled ? 64.0f : 1024.0f;
+
+template <int kChunks, KvType kType>
 struct WarpAttention {
-  static constexpr int kLevels = kLanes == 2 ? 1 : kLanes == 4 ? 2 : kLanes == 8 ? 3 : kLanes == 16 ? 4 : 5;
-  static constexpr int kBatchLevels = kLevels < 3 ? kLevels : 3;
-  static constexpr int kBatch = 1 << kBatchLevels;  // loads in flight
-
-  float q[kHeads][8];  // times scale * log2(e); zeros for heads past the pass
-  float acc[kHeads][8];
-  float max[kHeads];
-  float sum[kHeads];  // of this lane's keys only until finish()
+  float acc[kChunks][4][4];  // [chunk][j]: components 64 chunk + 8 g + 2 j and the next, heads 2 t and 2 t + 1
+  float max[2];              // of heads 2 t, 2 t + 1
+  float sum[2];              // of this lane's keys only until finish()
 
   __device__ __forceinline__ void clear() {
 #pragma unroll
-    for (int h = 0; h < kHeads; ++h) {
-      max[h] = -CUDART_INF_F;
-      sum[h] = 0.0f;
+    for (int chunk = 0; chunk < kChunks; ++chunk) {
 #pragma unroll
-      for (int i = 0; i < 8; ++i) acc[h][i] = 0.0f;
+      for (int i = 0; i < 16; ++i) acc[chunk][i / 4][i % 4] = 0.0f;
+    }
+    max[0] = max[1] = -CUDART_INF_F;
+    sum[0] = sum[1] = 0.0f;
+  }
+
+  // score[i]: key g + 8 (i / 2), head 2 t + i % 2.
+  __device__ __forceinline__ void scores(const StepTile<kChunks, kType>& tile, const QueryMemory<kChunks>& queries,
+                                         int32_t n_keys, const StepLane& lane, float (&score)[4]) const {
+    float high[4] = {0, 0, 0, 0}, low[4] = {0, 0, 0, 0};
+#pragma unroll
+    for (int chunk = 0; chunk < 2 * kChunks; ++chunk) {
+      const uint4 k0 = KvElement<kType>::halves(tile.k[chunk][0]), k1 = KvElement<kType>::halves(tile.k[chunk][1]);
+      const uint32_t first[4] = {k0.x, k1.x, k0.y, k1.y}, second[4] = {k0.z, k1.z, k0.w, k1.w};
+      const uint4 q0 = queries.part[lane.g][8 * chunk + lane.t], q1 = queries.part[lane.g][8 * chunk + 4 + lane.t];
+      mma_halves(high, first, make_uint2(q0.x, q0.y));
+      mma_halves(low, first, make_uint2(q0.z, q0.w));
+      mma_halves(high, second, make_uint2(q1.x, q1.y));
+      mma_halves(low, second, make_uint2(q1.z, q1.w));
+    }
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      float s = __fmul_rn(__fadd_rn(high[i], low[i]), queries.factor[2 * lane.t + i % 2]);
+      if constexpr (KvElement<kType>::kScaled) s = __fmul_rn(s, tile.k_scale[i / 2]);
+      score[i] = lane.key(i / 2) < n_keys ? s : -CUDART_INF_F;
     }
   }
 
-  __device__ __forceinline__ void add_tile(const TileView& keys, const TileView& values,
-                                           const LanePlace<kLanes>& place) {
-    float weight[kHeads];
-    tile_scores<kLevels>(keys, place, 0, weight);
-    const int own_key = place.lane % kLanes * LanePlace<kLanes>::kKeys + place.key;
+  // From scores to weights; what was added before shrinks with a new maximum. Key 0 of a step always counts, so the
+  // maximum is finite.
+  __device__ __forceinline__ void weigh(float (&score)[4]) {
 #pragma unroll
-    for (int h = 0; h < kHeads; ++h) {
-      const float score = own_key < keys.valid_keys ? weight[h] : -CUDART_INF_F;
-      const float new_max = fmaxf(max[h], warp_max(score));  // key 0 of a tile is always valid: finite
-      const float correction = exp2f(max[h] - new_max);
-      weight[h] = exp2f(score - new_max);
-      sum[h] = sum[h] * correction + weight[h];
-      max[h] = new_max;
+    for (int h = 0; h < 2; ++h) {
+      float top = fmaxf(score[h], score[2 + h]);
 #pragma unroll
-      for (int i = 0; i < 8; ++i) acc[h][i] *= correction;
+      for (int mask = 4; mask < 32; mask *= 2) top = fmaxf(top, __shfl_xor_sync(kAllLanes, top, mask));
+      top = fmaxf(top, max[h]);
+      const float correction = exp2f(__fsub_rn(max[h], top));
+      score[h] = exp2f(__fsub_rn(score[h], top));
+      score[2 + h] = exp2f(__fsub_rn(score[2 + h], top));
+      sum[h] = fmaf(sum[h], correction, __fadd_rn(score[h], score[2 + h]));
+      max[h] = top;
+#pragma unroll
+      for (int chunk = 0; chunk < kChunks; ++chunk) {
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+          acc[chunk][j][h] = __fmul_rn(acc[chunk][j][h], correction);
+          acc[chunk][j][2 + h] = __fmul_rn(acc[chunk][j][2 + h], correction);
+        }
+      }
     }
-    add_values(values, place, weight);
   }
 
-  // After it every lane has the sum of all keys, and all lanes with the same components have the same acc.
+  __device__ __forceinline__ void add_values(const StepTile<kChunks, kType>& tile, const float (&weight)[4]) {
+    uint2 high, low;
+    cut_weights(tile, weight, high, low);
+#pragma unroll
+    for (int chunk = 0; chunk < kChunks; ++chunk) {
+      uint4 v[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) v[i] = KvElement<kType>::halves(tile.v[chunk][i]);
+      add_pair(acc[chunk][0], v[0].x, v[1].x, v[2].x, v[3].x, high, low);
+      add_pair(acc[chunk][1], v[0].y, v[1].y, v[2].y, v[3].y, high, low);
+      add_pair(acc[chunk][2], v[0].z, v[1].z, v[2].z, v[3].z, high, low);
+      add_pair(acc[chunk][3], v[0].w, v[1].w, v[2].w, v[3].w, high, low);
+    }
+  }
+
+  // After it every lane has the sum of all keys and acc its own unit.
   __device__ __forceinline__ void finish() {
 #pragma unroll
-    for (int h = 0; h < kHeads; ++h) {
-      sum[h] = warp_sum(sum[h]);
+    for (int h = 0; h < 2; ++h) {
 #pragma unroll
-      for (int mask = kLanes; mask < 32; mask *= 2) {
+      for (int mask = 4; mask < 32; mask *= 2) sum[h] = __fadd_rn(sum[h], __shfl_xor_sync(kAllLanes, sum[h], mask));
+    }
 #pragma unroll
-        for (int i = 0; i < 8; ++i) acc[h][i] += __shfl_xor_sync(kAllLanes, acc[h][i], mask);
-      }
+    for (int chunk = 0; chunk < kChunks; ++chunk) {
+#pragma unroll
+      for (int i = 0; i < 16; ++i)
+        acc[chunk][i / 4][i % 4] = __fmul_rn(acc[chunk][i / 4][i % 4], 1.0f / kWeightUnit<kType>);
     }
   }
 
  private:
-  // Scores of the 2^kLevel loads from `first`: lane l ends with load first + l % 2^kLevel, added over 2^kLevel lanes.
-  template <int kLevel>
-  __device__ __forceinline__ void tile_scores(const TileView& keys, const LanePlace<kLanes>& place, int first,
-                                              float (&out)[kHeads]) {
-    if constexpr (kLevel == kBatchLevels) {
-      uint4 k[kBatch];
-      load_tile<kLanes, kBatch>(keys, place, first, k);
-      batch_scores<kLevel>(k, place.lane, out);
-    } else {
-      float upper[kHeads];
-      tile_scores<kLevel - 1>(keys, place, first, out);
-      tile_scores<kLevel - 1>(keys, place, first + (1 << (kLevel - 1)), upper);
-      fold<kLevel - 1>(place.lane, out, upper);
+  // The weights as fragments: column head g, rows (keys) 2 t, 2 t + 1 and 2 t + 8, 2 t + 9.
+  __device__ static __forceinline__ void cut_weights(const StepTile<kChunks, kType>& tile, const float (&weight)[4],
+                                                     uint2& high, uint2& low) {
+    uint32_t high_word[2], low_word[2];
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      float unit = kWeightUnit<kType>;
+      if constexpr (KvElement<kType>::kScaled) unit = __fmul_rn(unit, tile.v_scale[i]);
+      const float w0 = __fmul_rn(weight[2 * i], unit), w1 = __fmul_rn(weight[2 * i + 1], unit);
+      high_word[i] = pack_halves(w0, w1);
+      const float2 kept = __half22float2(as_half2(high_word[i]));
+      low_word[i] = pack_halves(__fsub_rn(w0, kept.x), __fsub_rn(w1, kept.y));
     }
+    high = make_uint2(transpose_8x8(high_word[0]), transpose_8x8(high_word[1]));
+    low = make_uint2(transpose_8x8(low_word[0]), transpose_8x8(low_word[1]));
   }
 
-  template <int kLevel>
-  __device__ __forceinline__ void batch_scores(const uint4* k, int lane, float (&out)[kHeads]) {
-    if constexpr (kLevel == 0) {
-      float x[8];
-      unpack_halves(*k, x);
-#pragma unroll
-      for (int h = 0; h < kHeads; ++h) {
-        out[h] = q[h][0] * x[0];
-#pragma unroll
-        for (int i = 1; i < 8; ++i) out[h] = fmaf(q[h][i], x[i], out[h]);
-      }
-    } else {
-      float upper[kHeads];
-      batch_scores<kLevel - 1>(k, lane, out);
-      batch_scores<kLevel - 1>(k + (1 << (kLevel - 1)), lane, upper);
-      fold<kLevel - 1>(lane, out, upper);
-    }
-  }
-
-  // Lanes whose bit is clear keep the lower loads, the others the upper ones; each gives its partner what the partner
-  // keeps.
-  template <int kBit>
-  __device__ __forceinline__ void fold(int lane, float (&lower)[kHeads], const float (&upper)[kHeads]) {
-    const bool keeps_upper = (lane >> kBit & 1) != 0;
-#pragma unroll
-    for (int h = 0; h < kHeads; ++h) {
-      const float given = keeps_upper ? lower[h] : upper[h];
-      const float kept = keeps_upper ? upper[h] : lower[h];
-      lower[h] = kept + __shfl_xor_sync(kAllLanes, given, 1 << kBit);
-    }
-  }
-
-  __device__ __forceinline__ void add_values(const TileView& values, const LanePlace<kLanes>& place,
-                                             const float (&weight)[kHeads]) {
-#pragma unroll
-    for (int first = 0; first < kLanes; first += kBatch) {
-      uint4 v[kBatch];
-      load_tile<kLanes, kBatch>(values, place, first, v);
-#pragma unroll
-      for (int load = 0; load < kBatch; ++load) {
-        float x[8];
-        unpack_halves(v[load], x);
-#pragma unroll
-        for (int h = 0; h < kHeads; ++h) {
-          const float w = __shfl_sync(kAllLanes, weight[h], first + load, kLanes);
-#pragma unroll
-          for (int i = 0; i < 8; ++i) acc[h][i] = fmaf(w, x[i], acc[h][i]);
-        }
-      }
-    }
+  // v0 .. v3: two components of the values 2 t, 2 t + 1, 2 t + 8, 2 t + 9.
+  __device__ static __forceinline__ void add_pair(float (&c)[4], uint32_t v0, uint32_t v1, uint32_t v2, uint32_t v3,
+                                                  uint2 high, uint2 low) {
+    const uint32_t a[4] = {low_halves(v0, v1), high_halves(v0, v1), low_halves(v2, v3), high_halves(v2, v3)};
+    mma_halves(c, a, high);
+    mma_halves(c, a, low);
   }
 };
 

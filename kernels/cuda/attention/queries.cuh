@@ -1,0 +1,109 @@
+// What a CTA makes of a row of qkv before it attends: its queries as halves, and in a fused launch the row's new key
+// and value in the form in which the cache keeps them.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cuda/attention/row_params.cuh"
+#include "kernels/cuda/attention/warp_attention.cuh"
+#include "kernels/cuda/norm_rope/head.cuh"
+
+namespace inlay::cuda {
+
+// x: a head in shared memory, of this warp. The power of two brings the largest magnitude into [2^7, 2^8): neither half
+// can overflow, and the rest of every component that matters is a normal half.
+template <int kChunks>
+__device__ __forceinline__ void cut_query(const float* x, int d_head, float scale, int column, int lane,
+                                          QueryMemory<kChunks>& memory) {
+  constexpr int kPer = 2 * kChunks;
+  float q[kPer], largest = 0.0f;
+  load_head(x, d_head, lane, q);
+#pragma unroll
+  for (int j = 0; j < kPer; ++j) {
+    q[j] = __fmul_rn(q[j], scale);
+    largest = fmaxf(largest, fabsf(q[j]));
+  }
+  const int raw = static_cast<int>(__float_as_uint(warp_max(largest)) >> 23) - 127;
+  const int exponent = raw < -100 ? -100 : raw > 100 ? 100 : raw;
+  const float grow = __uint_as_float(static_cast<uint32_t>(7 - exponent + 127) << 23);
+#pragma unroll
+  for (int j = 0; j < kPer; ++j) {
+    const int component = lane + 32 * j;
+    const float grown = __fmul_rn(q[j], grow);
+    const __half high = __float2half_rn(grown);
+    __half* part = reinterpret_cast<__half*>(&memory.part[column][query_part(component)]);
+    part[component % 4] = high;
+    part[4 + component % 4] = __float2half_rn(__fsub_rn(grown, __half2float(high)));
+  }
+  if (lane == 0) memory.factor[column] = __uint_as_float(static_cast<uint32_t>(exponent - 7 + 127) << 23);
+}
+
+// Columns past the pass take part in every product.
+template <int kChunks>
+__device__ __forceinline__ void clear_queries(int n_heads, QueryMemory<kChunks>& memory) {
+  for (int column = n_heads; column < kColumns; ++column) {
+    for (int i = static_cast<int>(threadIdx.x); i < 16 * kChunks; i += static_cast<int>(blockDim.x)) {
+      memory.part[column][i] = make_uint4(0, 0, 0, 0);
+    }
+    if (threadIdx.x == 0) memory.factor[column] = 0.0f;
+  }
+}
+
+// From shared memory to the slot of the row's position.
+template <KvType kType>
+__device__ __forceinline__ void append_head(const CacheView& c, void* pool, const CtaPlace& at, int64_t block, int lane,
+                                            const typename KvElement<kType>::Packed* packed, float scale) {
+  const int32_t token = at.position % c.block_tokens;
+  char* bytes = static_cast<char*>(pool);
+  auto* to =
+      reinterpret_cast<typename KvElement<kType>::Packed*>(bytes + head_offset<kType>(c, block, at.kv_head, token));
+  for (int i = lane; i < c.d_head / 8; i += 32) to[i] = packed[i];
+  if constexpr (KvElement<kType>::kScaled) {
+    if (lane == 0) *reinterpret_cast<float*>(bytes + scale_offset<kType>(c, block, at.kv_head, token)) = scale;
+  }
+}
+
+// The new key (or value) by one warp. x: shared memory of the warp, holds the key already when it is one.
+template <int kChunks, KvType kType>
+__device__ __forceinline__ void keep_fresh(const RowParams& p, const CtaPlace& at, bool is_key, const float* x,
+                                           int lane, FreshHead<kChunks, kType>& fresh) {
+  auto* packed = is_key ? fresh.k : fresh.v;
+  float* scale = is_key ? &fresh.k_scale : &fresh.v_scale;
+  store_head<kType>(x, p.cache.d_head, lane, packed, scale);
+  __syncwarp();
+  if (!at.appends) return;
+  const int64_t block = at.table[at.position / kTileKeys];
+  const float stored_scale = KvElement<kType>::kScaled ? *scale : 0.0f;
+  append_head<kType>(p.cache, is_key ? p.cache.k_pool : p.cache.v_pool, at, block, lane, packed, stored_scale);
+}
+
+// A warp per head: the queries of the pass, then in a fused launch (if `newest`) the key and the value. staging: 64
+// kChunks floats for every warp.
+template <int kChunks, KvType kType, bool kFused>
+__device__ __forceinline__ void prepare_heads(const RowParams& p, const CtaPlace& at, bool newest, float* staging,
+                                              QueryMemory<kChunks>& queries, FreshHead<kChunks, kType>& fresh) {
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  const int32_t d_head = p.cache.d_head, n_kv = p.cache.n_kv_heads, half = p.n_rot / 2;
+  const float* row = p.qkv + static_cast<int64_t>(at.row) * (p.n_heads + 2 * n_kv) * d_head;
+  float* x = staging + warp * 64 * kChunks;
+  const int n_items = at.heads.count + (newest ? 2 : 0);
+  for (int item = warp; item < n_items; item += static_cast<int>(blockDim.x) / 32) {
+    const bool is_query = item < at.heads.count, is_key = item == at.heads.count;
+    const int32_t head = is_query ? at.heads.first + item : p.n_heads + (is_key ? 0 : n_kv) + at.kv_head;
+    const float* from = row + static_cast<int64_t>(head) * d_head;
+    if (kFused && (is_query || is_key)) {
+      const HeadShape shape{is_query ? p.q_norm : p.k_norm, p.rope + static_cast<int64_t>(at.row) * half, d_head, half,
+                            p.epsilon};
+      shape_head<2 * kChunks>(from, shape, lane, x);
+      from = x;
+    }
+    if (is_query) {
+      cut_query<kChunks>(from, d_head, p.scale, item, lane, queries);
+    } else {
+      keep_fresh<kChunks, kType>(p, at, is_key, from, lane, fresh);
+    }
+    __syncwarp();
+  }
+}
+
+}  // namespace inlay::cuda

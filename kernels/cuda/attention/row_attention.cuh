@@ -1,0 +1,227 @@
+// Causal attention of single rows over the paged cache; with kFused the row's own key and value come straight from the
+// product, and queries and key are normed and rotated here.
+//
+//   out[h] = sum_t softmax_t(scale * q[h] . k[t]) v[t]   for t = 0 .. position;  k, v: head h / (n_heads / n_kv_heads)
+//
+// Layout: kv_element.cuh. A tile of 32 keys of one head is one contiguous piece of the cache. q and out are f32.
+//
+// Tiling: a CTA of 8 warps (4 for wide heads) per (split of the keys, KV head, row); the query heads of a group (in
+// passes of up to 8) share every load of K and V. Warp w of a CTA takes the steps of 16 keys w, w + 8, ... of the
+// split, each with its own running maximum; warps merge through shared memory. A row of one split (up to 256 keys)
+// writes its result; else each split leaves a record in scratch and takes a ticket, and the CTA with the last ticket
+// merges the records in order of the splits and sets the ticket back to 0. When a step has many rows a CTA does several
+// splits, which changes nothing in any sum. CTAs without keys leave at once; so do rows whose position is negative or
+// not below max_context.
+//
+// Latency: a warp's first keys and values are on their way, and its next two steps asked from DRAM, before the kernel
+// waits for its predecessor; while it works on a step, the next is on its way to registers and the third to L2.
+//
+// Bound: reading K and V once per row. Share reached: not yet measured.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cuda/attention/merge.cuh"
+#include "kernels/cuda/attention/queries.cuh"
+#include "kernels/cuda/attention/row_params.cuh"
+#include "kernels/cuda/attention/warp_attention.cuh"
+#include "kernels/cuda/device/loads.cuh"
+
+namespace inlay::cuda {
+
+// A row's keys in splits.
+struct RowSplits {
+  int32_t chunk, n_splits, n_steps;  // chunk: tiles
+
+  __device__ __forceinline__ int32_t first_step(int32_t split) const { return split * chunk * kStepsOfTile; }
+  __device__ __forceinline__ int32_t end_step(int32_t split) const {
+    const int32_t end = first_step(split + 1);
+    return end < n_steps ? end : n_steps;
+  }
+};
+
+template <int kChunks, KvType kType>
+struct RowMemory {
+  MergeMemory<kChunks> merge;  // its acc also stages the heads before the first step
+  QueryMemory<kChunks> queries;
+  FreshHead<kChunks, kType> fresh;
+  CtaPlace place;  // here and not in registers while the steps need all of them
+  RowSplits splits;
+  static_assert(kAttentionWarps<kChunks> * 64 * kChunks <= sizeof(merge.acc) / sizeof(float));
+};
+
+__device__ __forceinline__ RowSplits row_splits(int32_t position, int32_t n_kv_heads) {
+  const int32_t n_tiles = position / kTileKeys + 1, chunk = split_tiles(n_tiles, n_kv_heads);
+  return {chunk, (n_tiles + chunk - 1) / chunk, position / kStepKeys + 1};
+}
+
+// What a warp reads of a split.
+template <int kChunks, KvType kType, bool kFused>
+struct SplitReader {
+  const RowParams& p;
+  int32_t position;
+  StepLane lane;
+  int32_t in_block, scale_in_block;  // bytes to the first key of this warp's steps: each begins at the same token
+  StepWalk<kAttentionWarps<kChunks>> walk;
+  StepTile<kChunks, kType> tile;
+
+  __device__ __forceinline__ SplitReader(const RowParams& params, int32_t position_)
+      : p(params), position(position_), lane(static_cast<int>(threadIdx.x) % 32) {}
+
+  // Keys of the step `ahead` that count, and those of them that the cache has.
+  __device__ __forceinline__ int32_t n_keys(int ahead) const {
+    return position + 1 - (walk.step + ahead * kAttentionWarps<kChunks>)*kStepKeys;
+  }
+  __device__ __forceinline__ int32_t n_cached(int ahead) const { return n_keys(ahead) - (kFused ? 1 : 0); }
+  __device__ __forceinline__ const char* block(const void* pool, int ahead) const {
+    return static_cast<const char*>(pool) + static_cast<int64_t>(walk.blocks[ahead]) * p.block_bytes;
+  }
+
+  __device__ __forceinline__ void load_keys(int ahead) {
+    if (!walk.has(ahead)) return;
+    const char* from = block(p.cache.k_pool, ahead);
+    tile.load_keys(from + in_block, from + scale_in_block, p.cache.d_head, n_cached(ahead), lane);
+  }
+  __device__ __forceinline__ void load_values(int ahead) {
+    if (!walk.has(ahead)) return;
+    const char* from = block(p.cache.v_pool, ahead);
+    tile.load_values(from + in_block, from + scale_in_block, p.cache.d_head, n_cached(ahead), lane);
+  }
+  __device__ __forceinline__ void fetch(int ahead) const {
+    if (!walk.has(ahead) || threadIdx.x % 32 != 0) return;
+    const int32_t bytes = kStepKeys * p.cache.d_head * KvElement<kType>::kBytes;
+    fetch_to_l2(block(p.cache.k_pool, ahead) + in_block, bytes);
+    fetch_to_l2(block(p.cache.v_pool, ahead) + in_block, bytes);
+  }
+
+  __device__ __forceinline__ void begin(const CtaPlace& at, const RowSplits& splits, int32_t split) {
+    walk.begin(at.table, splits.first_step(split) + static_cast<int32_t>(threadIdx.x) / 32, splits.end_step(split));
+    in_block = static_cast<int32_t>(head_offset<kType>(p.cache, 0, at.kv_head, walk.token()));
+    scale_in_block = static_cast<int32_t>(scale_offset<kType>(p.cache, 0, at.kv_head, walk.token()));
+    load_keys(0);
+    load_values(0);
+    fetch(1);
+  }
+
+  // The steps of the split; begin() has been called.
+  __device__ __forceinline__ void attend(const QueryMemory<kChunks>& queries, const FreshHead<kChunks, kType>& fresh,
+                                         WarpAttention<kChunks, kType>& state) {
+    for (; walk.has(0); walk.advance()) {
+      const int32_t n = n_keys(0);
+      if (kFused && n <= kStepKeys) tile.insert_key(fresh, n - 1, p.cache.d_head, lane);
+      float weight[4];
+      state.scores(tile, queries, n, lane, weight);
+      state.weigh(weight);
+      load_keys(1);
+      if (kFused && n <= kStepKeys) tile.insert_value(fresh, n - 1, p.cache.d_head, lane);
+      state.add_values(tile, weight);
+      load_values(1);
+      fetch(2);
+    }
+  }
+};
+
+template <int kChunks>
+__device__ __forceinline__ void write_row(const PassHeads& heads, const MergeMemory<kChunks>& memory, float* out) {
+  for_components<kChunks>(heads, [&](int head, int component) {
+    const Merged m = merge_warps(memory, head, component);
+    float* to = out + static_cast<int64_t>(head) * heads.d_head + component;
+    *reinterpret_cast<float4*>(to) = divided(m.acc, m.sum);
+  });
+}
+
+// Writes the record of a split and says whether it was the row's last; then the ticket is 0 again and all records can
+// be read.
+template <int kChunks>
+__device__ __forceinline__ bool leave_record(const PassHeads& heads, const SplitRecords& s, int32_t split,
+                                             unsigned* ticket, MergeMemory<kChunks>& memory) {
+  for_components<kChunks>(heads, [&](int head, int component) {
+    const Merged m = merge_warps(memory, head, component);
+    float* record = s.record(head, split);
+    *reinterpret_cast<float4*>(record + component) = m.acc;
+    if (component == 0) {
+      record[heads.d_head] = m.max;
+      record[heads.d_head + 1] = m.sum;
+    }
+  });
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    memory.last = atomicAdd(ticket, 1u) == static_cast<unsigned>(s.n_splits - 1);
+    if (memory.last) *ticket = 0;
+    __threadfence();
+  }
+  __syncthreads();
+  return memory.last;
+}
+
+__device__ __forceinline__ SplitRecords split_records(const RowParams& p, const CtaPlace& at, int32_t n_splits) {
+  const int32_t record_floats = at.heads.d_head + kRecordTail;
+  const int64_t head_stride = static_cast<int64_t>(p.record_splits) * record_floats;
+  float* base = reinterpret_cast<float*>(static_cast<char*>(p.scratch) + ticket_bytes(p.n_heads));
+  base += (static_cast<int64_t>(at.slot) * p.n_heads + at.heads.first) * head_stride;
+  return {base, head_stride, record_floats, n_splits};
+}
+
+// What the warps have left in memory becomes the row's result, or a record of it.
+template <int kChunks>
+__device__ __forceinline__ void finish_split(const RowParams& p, const CtaPlace& at, int32_t split, int32_t n_splits,
+                                             MergeMemory<kChunks>& memory) {
+  float* out = p.out + (static_cast<int64_t>(at.row) * p.n_heads + at.heads.first) * at.heads.d_head;
+  if (n_splits == 1) return write_row(at.heads, memory, out);
+  unsigned* ticket = static_cast<unsigned*>(p.scratch) + static_cast<int64_t>(at.slot) * p.n_heads + at.heads.first;
+  const SplitRecords records = split_records(p, at, n_splits);
+  if (leave_record(at.heads, records, split, ticket, memory)) merge_splits(records, at.heads, memory, out);
+}
+
+template <int kChunks, KvType kType, bool kFused>
+__global__ __launch_bounds__(kAttentionWarps<kChunks> * 32,
+                             2) void row_attention_kernel(const __grid_constant__ RowParams p) {
+  if constexpr (kFused) let_next_kernel_start();
+  const int32_t position = row_position(p), first = static_cast<int32_t>(blockIdx.x);
+  const RowSplits splits = row_splits(position < 0 ? 0 : position, p.cache.n_kv_heads);
+  if (position < 0 || first >= splits.n_splits) {
+    // The launch must not be over before its predecessor, for whose end its successor waits through it.
+    if (kFused && first == 0) wait_for_previous_kernel();
+    return;
+  }
+
+  __shared__ RowMemory<kChunks, kType> memory;
+  SplitReader<kChunks, kType, kFused> reader(p, position);
+  {
+    const CtaPlace at = cta_place(p, position);
+    reader.begin(at, splits, first);
+    if (threadIdx.x == 0) memory.place = at, memory.splits = splits;
+    clear_queries<kChunks>(at.heads.count, memory.queries);
+    if constexpr (kFused) wait_for_previous_kernel();
+    const bool newest = kFused && (splits.n_splits - 1 - first) % static_cast<int32_t>(gridDim.x) == 0;
+    prepare_heads<kChunks, kType, kFused>(p, at, newest, &memory.merge.acc[0][0][0], memory.queries, memory.fresh);
+  }
+  __syncthreads();
+
+  for (int32_t split = first; split < memory.splits.n_splits; split += static_cast<int32_t>(gridDim.x)) {
+    if (split != first) reader.begin(memory.place, memory.splits, split);
+    WarpAttention<kChunks, kType> state;
+    state.clear();
+    reader.attend(memory.queries, memory.fresh, state);
+    state.finish();
+    store_warp(state, reader.lane, static_cast<int>(threadIdx.x) / 32, memory.place.heads.count, memory.merge);
+    __syncthreads();
+    finish_split(p, memory.place, split, memory.splits.n_splits, memory.merge);
+    __syncthreads();  // the next split writes where this one was merged
+  }
+}
+
+template <KvType kType>
+RowKernel row_kernel(int32_t d_head, bool fused) {
+  if (d_head <= 64)
+    return {fused ? row_attention_kernel<1, kType, true> : row_attention_kernel<1, kType, false>,
+            kAttentionWarps<1> * 32};
+  if (d_head <= 128)
+    return {fused ? row_attention_kernel<2, kType, true> : row_attention_kernel<2, kType, false>,
+            kAttentionWarps<2> * 32};
+  return {fused ? row_attention_kernel<4, kType, true> : row_attention_kernel<4, kType, false>,
+          kAttentionWarps<4> * 32};
+}
+
+}  // namespace inlay::cuda
