@@ -1,12 +1,9 @@
-// Attention, head shaping and the copies of the CUDA backend against computations in double on the host, then a table
-// of speeds. Stand-alone: prints `ok` or `FAIL` for each case and exits with 1 if one failed. The cache is filled with
-// NaN wherever no key was put.
-#include <cuda_fp16.h>
-
+// Attention, head shaping and the copies of the CUDA backend against computations in double on the host. Stand-alone:
+// prints `ok` or `FAIL` for each case and exits with 1 if one failed. The cache is filled with NaN wherever no key was
+// put.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <numeric>
 #include <random>
@@ -14,67 +11,14 @@
 #include <vector>
 
 #include "kernels/cuda/cuda_kernels.h"
+#include "tests/cuda/kernel_test.h"
 
 namespace {
 
 using namespace inlay::cuda;
 
 constexpr int32_t kBlock = 32;
-constexpr uint16_t kNanHalf = 0x7e00;
 constexpr double kLimit = 5e-6;  // relative L2 error of a row of attention
-int failures = 0;
-
-void report(bool good, const std::string& name, const std::string& detail) {
-  std::printf("%s %s: %s\n", good ? "ok  " : "FAIL", name.c_str(), detail.c_str());
-  std::fflush(stdout);
-  if (!good) ++failures;
-}
-
-std::string text(const char* format, double value) {
-  char buffer[96];
-  std::snprintf(buffer, sizeof buffer, format, value);
-  return buffer;
-}
-
-// A CUDA error ends the program: nothing after it means anything.
-void check(cudaError_t status, const char* what) {
-  if (status == cudaSuccess) return;
-  std::printf("FAIL %s: %s (%s)\n", what, cudaGetErrorName(status), cudaGetErrorString(status));
-  std::exit(1);
-}
-
-template <class T>
-class Device {
- public:
-  explicit Device(size_t n) : n_(n) { check(cudaMalloc(&data_, std::max<size_t>(n, 1) * sizeof(T)), "cudaMalloc"); }
-  explicit Device(const std::vector<T>& host) : Device(host.size()) { put(host); }
-  ~Device() { cudaFree(data_); }
-  Device(const Device&) = delete;
-  Device& operator=(const Device&) = delete;
-  T* get() const { return data_; }
-  void put(const std::vector<T>& host) {
-    check(cudaMemcpy(data_, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice), "upload");
-  }
-  std::vector<T> host() const {
-    std::vector<T> out(n_);
-    check(cudaMemcpy(out.data(), data_, n_ * sizeof(T), cudaMemcpyDeviceToHost), "download");
-    return out;
-  }
-
- private:
-  T* data_ = nullptr;
-  size_t n_;
-};
-
-float from_bits(uint16_t bits) {
-  static const std::vector<float> table = [] {
-    std::vector<float> all(65536);
-    for (unsigned i = 0; i < 65536; ++i) all[i] = __half2float(__half(__half_raw{static_cast<unsigned short>(i)}));
-    return all;
-  }();
-  return table[bits];
-}
-uint16_t to_bits(float x) { return static_cast<__half_raw>(__float2half_rn(x)).x; }
 
 // ---- attention
 
@@ -521,67 +465,6 @@ void check_copies() {
   report(device.host() == pools, "copy_block", "every half of all pools compared");
 }
 
-// ---- speed
-
-// Microseconds of one attention of one row: a graph of launches, each over a cache of its own so that together they
-// exceed the L2.
-void measure(const Shape& shape, int32_t context) {
-  const int32_t blocks = context / kBlock;
-  const size_t layer_halves = static_cast<size_t>(blocks) * shape.block_halves();
-  const int n_layers = static_cast<int>(std::clamp<size_t>((size_t{256} << 20) / (layer_halves * 4) + 1, 4, 64));
-  Device<uint16_t> k(layer_halves * n_layers), v(layer_halves * n_layers);
-  check(cudaMemset(k.get(), 0x2c, layer_halves * n_layers * 2), "fill");
-  check(cudaMemset(v.get(), 0x2c, layer_halves * n_layers * 2), "fill");
-  std::vector<int32_t> table(static_cast<size_t>(blocks));
-  std::iota(table.begin(), table.end(), 0);
-  const size_t scratch_bytes = attention_scratch_bytes(1, shape.n_heads, shape.n_kv, shape.d_head, context);
-  Device<char> scratch(std::vector<char>(scratch_bytes, 0));
-  Device<int32_t> tables(table), sequence(std::vector<int32_t>{0}), positions(std::vector<int32_t>{context - 1});
-  Device<float> qkv(std::vector<float>(shape.row_floats(), 0.5f)), out(static_cast<size_t>(shape.out_floats()));
-  cudaStream_t stream;
-  cudaGraph_t graph;
-  cudaGraphExec_t exec;
-  cudaEvent_t begin, end;
-  check(cudaStreamCreate(&stream), "stream");
-  check(cudaEventCreate(&begin), "event");
-  check(cudaEventCreate(&end), "event");
-  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "capture");
-  for (int layer = 0; layer < n_layers; ++layer) {
-    AttentionArgs a{qkv.get(), out.get(), {}, scratch.get(), 1, shape.n_heads, context, 0.1f};
-    a.cache = {k.get() + layer * layer_halves,
-               v.get() + layer * layer_halves,
-               tables.get(),
-               sequence.get(),
-               positions.get(),
-               blocks,
-               kBlock,
-               shape.n_kv,
-               shape.d_head};
-    check(launch_attention(a, stream), "launch_attention");
-  }
-  check(cudaStreamEndCapture(stream, &graph), "end of capture");
-  check(cudaGraphInstantiate(&exec, graph, 0), "instantiate");
-  float best = INFINITY;
-  for (int i = 0; i < 12; ++i) {
-    check(cudaEventRecord(begin, stream), "record");
-    check(cudaGraphLaunch(exec, stream), "graph");
-    check(cudaEventRecord(end, stream), "record");
-    check(cudaEventSynchronize(end), "graph run");
-    float milliseconds = 0;
-    check(cudaEventElapsedTime(&milliseconds, begin, end), "time");
-    best = std::min(best, milliseconds);
-  }
-  const double us = best * 1e3 / n_layers;
-  std::printf("%2d/%d heads d %d context %5d: %7.2f us, %6.0f GB/s (%d launches over different caches)\n",
-              shape.n_heads, shape.n_kv, shape.d_head, context, us, static_cast<double>(layer_halves) * 4 / us * 1e-3,
-              n_layers);
-  cudaGraphExecDestroy(exec);
-  cudaGraphDestroy(graph);
-  cudaEventDestroy(begin);
-  cudaEventDestroy(end);
-  cudaStreamDestroy(stream);
-}
-
 }  // namespace
 
 int main() {
@@ -593,8 +476,5 @@ int main() {
   check_all_shapes();
   check_all_attention();
   std::printf("%s: %d failures\n", failures == 0 ? "PASS" : "FAIL", failures);
-  for (const Shape& shape : {Shape{32, 8, 128}, Shape{12, 2, 128}}) {
-    for (const int32_t context : {256, 4096, 16384}) measure(shape, context);
-  }
   return failures == 0 ? 0 : 1;
 }
