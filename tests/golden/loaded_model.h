@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@ struct Target {
   Runs on;
   cpu::Isa isa = cpu::Isa::generic;
 };
+
+// Shown by a failed test.
+inline void PrintTo(const Target& target, std::ostream* out) { *out << target.name; }
 
 inline constexpr Target kReference{"reference", Runs::reference};
 

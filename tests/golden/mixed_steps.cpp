@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "tests/golden/loaded_model.h"
 #include "tests/support/compare.h"
@@ -22,8 +23,13 @@ struct Sequence {
 
 Sequence sequence(int32_t index, int32_t n_tokens) {
   Sequence s{.index = index};
-  for (int32_t i = 0; i < n_tokens; ++i) s.tokens.push_back(3 + (i * 37 + index * 211) % 1900);
+  for (int32_t i = 0; i < n_tokens; ++i) s.tokens.push_back(3 + (i * 37 + index * 211) % 150);
   return s;
+}
+
+std::string model_path(std::string_view name) {
+  if (name == "tales") return INLAY_SOURCE_DIR "/examples/model/tales.gguf";
+  return std::string(INLAY_FIXTURES_DIR) + "/models/" + std::string(name) + ".gguf";
 }
 
 // One execution for several sequences.
@@ -73,11 +79,13 @@ class Step {
   std::vector<LogitRow> logit_rows_;
 };
 
-class MixedSteps : public testing::TestWithParam<Target> {
+class MixedSteps : public testing::TestWithParam<std::tuple<const char*, Target>> {
  protected:
   void SetUp() override {
-    if (!can_run(GetParam().on)) GTEST_SKIP() << "no CUDA device";
-    auto backend = load_backend(INLAY_SOURCE_DIR "/examples/model/tales.gguf", GetParam(),
+    const auto& [model, target] = GetParam();
+    if (!can_run(target.on)) GTEST_SKIP() << "no CUDA device";
+    if (!std::filesystem::exists(model_path(model))) GTEST_SKIP() << "INLAY_FIXTURES is not set";
+    auto backend = load_backend(model_path(model), target,
                                 {.n_kv_blocks = kSequences * kContext / kKvBlockTokens,
                                  .max_step_tokens = 256,
                                  .max_sequences = kSequences,
@@ -140,17 +148,21 @@ TEST_P(MixedSteps, SingleTokensHaveTheBitsThatTheyHaveAlone) {
     EXPECT_TRUE(test::same_bits(mixed[i].logits, alone[i].logits)) << "sequence " << i;
     EXPECT_FALSE(test::same_bits(mixed[i].logits, alone[(i + 1) % alone.size()].logits)) << "negative control";
   }
-  const double limit = GetParam().on == Runs::cuda ? kMaxNmseOfPromptsOnCuda : 0.0;
+  const double limit = std::get<1>(GetParam()).on == Runs::cuda ? kMaxNmseOfPromptsOnCuda : 0.0;
   EXPECT_LE(test::nmse(first.logits, first_alone.logits), limit);
   EXPECT_LE(test::nmse(second.logits, second_alone.logits), limit);
   EXPECT_GT(test::nmse(std::span(second.logits).first(first.logits.size()), first.logits), 1e-3) << "negative control";
 }
 
-INSTANTIATE_TEST_SUITE_P(Backends, MixedSteps, testing::ValuesIn(all_targets()), [](const auto& p) {
-  std::string name = p.param.name;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-});
+const auto kModels = testing::Values("tales", "llama-f32", "llama-f16", "llama-bf16", "llama-q4_k_m", "llama-q6_k",
+                                     "llama-q4_0", "qwen2-q4_k_m", "qwen3-q8_0");
+
+INSTANTIATE_TEST_SUITE_P(All, MixedSteps, testing::Combine(kModels, testing::ValuesIn(all_targets())),
+                         [](const auto& p) {
+                           std::string name = std::string(std::get<0>(p.param)) + "_" + std::get<1>(p.param).name;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace inlay::golden
