@@ -79,6 +79,7 @@ class Backend {
   virtual const BackendConfig& config() const = 0;
   virtual MemoryNeeds memory() const = 0;
   virtual BackendCounters counters() const { return {}; }
+  virtual std::string remark() const { return {}; }      // how it runs where there is a choice, for the log; empty: nothing to say
   virtual std::string load_times() const { return {}; }  // LoadTimes::text() of its parts, for the log; empty: not measured
 
   // Runs all ops; draws[i] belongs to batch.sample_rows[i]. With no tokens only the sampling is done.

@@ -105,6 +105,7 @@ Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, cons
                 engine->backend_->description().c_str(), placement.config.n_context, placement.config.n_kv_blocks, kKvBlockTokens,
                 engine->stats_.load_seconds);
   engine->log_->write(LogLevel::info, line);
+  if (const std::string remark = engine->backend_->remark(); !remark.empty()) engine->log_->write(LogLevel::info, remark);
   const std::string of_backend = engine->backend_->load_times();
   engine->log_->write(LogLevel::debug, "load times: " + times.text() + (of_backend.empty() ? "" : " (" + of_backend + ")"));
   return engine;

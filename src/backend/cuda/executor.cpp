@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "src/base/environment.h"
 #include "src/base/load_times.h"
 
 namespace inlay {
@@ -19,6 +20,15 @@ int64_t widest_input(const Plan& plan) {
     if (w.n_rows > 1) n = std::max(n, cuda::padded_cols(w.n_cols));
   }
   return n;
+}
+
+int32_t prefill_rows(const BackendConfig& config, int32_t least) {
+  return std::max({config.max_step_tokens, config.n_logit_slots, least});
+}
+
+Result<cublas::Api> cublas_of(const BackendConfig& config, std::string* name = nullptr) {
+  if (!config.allow_cublas) return error(Code::not_found, "the load options refuse it");
+  return Cublas::open_library(environment().cublas_directory, name);
 }
 
 }  // namespace
@@ -62,6 +72,7 @@ MemoryNeeds CudaExecutor::needs(const Plan& plan, const BackendConfig& config) {
   needs.weights = DeviceWeights::bytes(plan);
   needs.workspace = StepBlock::bytes(limits(plan, config));
   for (const Size& size : sizes(plan, config)) (size.buffer == &Buffers::kv ? needs.kv : needs.workspace) += size.bytes;
+  if (cublas_of(config).ok()) needs.workspace += PrefillProducts::bytes(plan, prefill_rows(config, kBuckets.back()));
   return needs;
 }
 
@@ -94,6 +105,8 @@ Status CudaExecutor::load(WeightReader& reader, const LoadProgress& progress) {
                                  stream_.get()),
                  "copying RoPE frequencies");
   times.mark("buffers");
+  INLAY_TRY(open_cublas());
+  times.mark("cuBLASLt");
   for (size_t bucket = 0; bucket < kBuckets.size(); ++bucket) {
     if (bucket > 0 && kBuckets[bucket - 1] >= config_.max_sequences) break;
     INLAY_TRY(capture(bucket));
@@ -101,6 +114,38 @@ Status CudaExecutor::load(WeightReader& reader, const LoadProgress& progress) {
   times.mark("graphs");
   load_times_ = times.text();
   return {};
+}
+
+// Without cuBLASLt our own kernels compute all products: not an error, but worth a line in the log.
+Status CudaExecutor::open_cublas() {
+  std::string name;
+  const Result<cublas::Api> api = cublas_of(config_, &name);
+  if (!api.ok()) {
+    remark_ = "prompts run on the engine's own products, without cuBLASLt: " + api.status().message;
+    return {};
+  }
+  const int32_t rows = prefill_rows(config_, kBuckets.back());
+  if (PrefillProducts::bytes(plan_, rows) == 0) return {};
+  INLAY_ASSIGN(PrefillProducts products, PrefillProducts::create(plan_, weights_, *api, rows, stream_.get()));
+  prefill_.emplace(std::move(products));
+  remark_ = "prompts run on cuBLASLt " + prefill_->version() + " (" + name + ")";
+  return warm_up_prefill();
+}
+
+// One layer and the head with as many rows as a step can have, so that no prompt waits until the library's kernels are loaded.
+Status CudaExecutor::warm_up_prefill() {
+  m_ = config_.max_step_tokens;
+  n_logit_rows_ = std::min(m_, config_.n_logit_slots);
+  INLAY_TRY(step_->fill({}, m_, n_logit_rows_));
+  INLAY_TRY(step_->copy_fixed(stream_.get()));
+  prefills_ = true;
+  Status status;
+  for (const Op& op : plan_.ops) {
+    if (status.ok() && (op.layer == 0 || op.kind == OpKind::head) && is_prefill(op)) status = launch_prefill_op(op);
+  }
+  prefills_ = false;
+  INLAY_TRY(std::move(status));
+  return wait_for(stream_.get(), "warming up");
 }
 
 uint64_t CudaExecutor::pool_bytes() const { return 2 * u(plan_.spec.d_kv()) * kKvBlockTokens * u(config_.n_kv_blocks); }
@@ -140,7 +185,11 @@ Status CudaExecutor::run_step(const StepBatch& batch, std::span<Draw> draws) {
   INLAY_TRY(step_->fill(batch, {.rows = m_, .logit_rows = n_logit_rows_, .sequences = static_cast<int32_t>(batch.sequences.size())}));
   INLAY_TRY(step_->copy_fixed(stream_.get()));
   INLAY_TRY(step_->copy_lists(stream_.get()));
-  return run_plan(plan_, batch, draws, inspection_);
+  prefills_ = prefill_ && std::ranges::all_of(batch.sequences, [](const SequenceSlice& s) { return s.n_tokens > 1; });
+  if (prefills_) prefill_->begin_step();
+  Status status = run_plan(plan_, batch, draws, inspection_);
+  prefills_ = false;
+  return status;
 }
 
 Status CudaExecutor::replay(const StepBatch& batch, size_t bucket) {

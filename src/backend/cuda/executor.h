@@ -12,6 +12,7 @@
 #include "src/backend/cuda/device.h"
 #include "src/backend/cuda/device_weights.h"
 #include "src/backend/cuda/op_timer.h"
+#include "src/backend/cuda/prefill.h"
 #include "src/backend/cuda/step_arrays.h"
 
 namespace inlay {
@@ -27,6 +28,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   const BackendConfig& config() const override { return config_; }
   MemoryNeeds memory() const override { return needs(plan_, config_); }
   BackendCounters counters() const override { return cuda_counters(); }
+  std::string remark() const override { return remark_; }
   std::string load_times() const override { return load_times_; }
   Status execute(const StepBatch& batch, std::span<Draw> draws) override;
   Status copy_logits(int32_t slot, std::span<float> out) override;
@@ -76,6 +78,8 @@ class CudaExecutor final : public Backend, private OpRunner {
     cuda::Epilogue epilogue;
   };
 
+  Status open_cublas();
+  Status warm_up_prefill();
   Status run_step(const StepBatch& batch, std::span<Draw> draws);
   Status replay(const StepBatch& batch, size_t bucket);
   Status capture(size_t bucket);
@@ -88,12 +92,15 @@ class CudaExecutor final : public Backend, private OpRunner {
   Status note_moment(size_t k) override { return timer_.note(k, stream_.get()); }
   Result<double> microseconds_between(size_t from, size_t to) override { return timer_.microseconds(from, to); }
   Status launch_op(const Op& op);
+  bool is_prefill(const Op& op) const;
+  Status launch_prefill_op(const Op& op);
   Status embed(const Op& op);
   Status attn_in(const Op& op);
   Status attention(const Op& op);
   Status attention_of_rows(const Op& op, const RowRun& run);
   Status ffn_in(const Op& op);
   Status project(const Op& op, const float* x);
+  Status shape_heads(const Op& op);
   Status head(const Op& op);
   Status sample();
   Status multiply(std::span<const Product> products, const float* x, WeightIndex norm, int32_t m);
@@ -105,9 +112,11 @@ class CudaExecutor final : public Backend, private OpRunner {
   const Plan plan_;
   const BackendConfig config_;
   const int32_t device_index_;
-  std::string description_, load_times_;
+  std::string description_, remark_, load_times_;
   Stream stream_;
   DeviceWeights weights_;
+  std::optional<PrefillProducts> prefill_;  // where there is cuBLASLt
+  bool prefills_ = false;                   // the step at hand: every sequence has several tokens
   Buffers b_;
   std::optional<StepBlock> step_;
   PinnedBuffer host_results_;  // (logit rows) SampleRowResult, which the device writes

@@ -12,6 +12,7 @@ Status CudaExecutor::run_op(const Op& op, const StepBatch& batch, std::span<Draw
 }
 
 Status CudaExecutor::launch_op(const Op& op) {
+  if (is_prefill(op)) return launch_prefill_op(op);
   switch (op.kind) {
     case OpKind::embed: return embed(op);
     case OpKind::attn_in: return attn_in(op);
@@ -24,6 +25,20 @@ Status CudaExecutor::launch_op(const Op& op) {
     case OpKind::count: break;
   }
   return error(Code::internal, "op kind %d", static_cast<int>(op.kind));
+}
+
+bool CudaExecutor::is_prefill(const Op& op) const { return prefills_ && prefill_->takes(op, op.kind == OpKind::head ? n_logit_rows_ : m_); }
+
+Status CudaExecutor::launch_prefill_op(const Op& op) {
+  float *hidden = b_.hidden.as<float>(), *heads = b_.heads.as<float>(), *ffn = b_.ffn.as<float>();
+  switch (op.kind) {
+    case OpKind::attn_in: INLAY_TRY(prefill_->attn_in(op, hidden, b_.qkv.as<float>(), m_)); return shape_heads(op);
+    case OpKind::attn_out: return prefill_->project(op, heads, hidden, m_);
+    case OpKind::ffn_in: return prefill_->ffn_in(op, hidden, ffn, static_cast<bool>(inspection_.tap), m_);
+    case OpKind::ffn_out: return prefill_->project(op, ffn, hidden, m_);
+    case OpKind::head: return head(op);
+    default: return error(Code::internal, "op kind %d has no products", static_cast<int>(op.kind));
+  }
 }
 
 // Norm (unless `norm` is kNoWeight) and preparation of the rows, once for each form that the products want, then the products.
@@ -99,7 +114,12 @@ Status CudaExecutor::attn_in(const Op& op) {
                               {op.weights[slot::k], op.weights[slot::k_bias], q + s.d_q(), d_qkv(), cuda::Epilogue::store},
                               {op.weights[slot::v], op.weights[slot::v_bias], q + s.d_q() + s.d_kv(), d_qkv(), cuda::Epilogue::store}};
   INLAY_TRY(multiply(products, b_.hidden.as<float>(), op.weights[slot::norm], m_));
-  return cuda_status(cuda::launch_shape_heads({.qkv = q,
+  return shape_heads(op);
+}
+
+Status CudaExecutor::shape_heads(const Op& op) {
+  const ModelSpec& s = plan_.spec;
+  return cuda_status(cuda::launch_shape_heads({.qkv = b_.qkv.as<float>(),
                                                .q_norm = weights_.vector(op.weights[slot::q_norm]),
                                                .k_norm = weights_.vector(op.weights[slot::k_norm]),
                                                .inv_freq = b_.inv_freq.as<float>(),
@@ -169,7 +189,11 @@ Status CudaExecutor::head(const Op& op) {
                                      stream_.get()),
                  "gathering rows");
   const Product products[] = {{op.weights[slot::head], kNoWeight, b_.logit_rows.as<float>(), n_vocab, cuda::Epilogue::store}};
-  INLAY_TRY(multiply(products, b_.head_rows.as<float>(), op.weights[slot::norm], n_logit_rows_));
+  if (is_prefill(op)) {
+    INLAY_TRY(prefill_->head(op, b_.head_rows.as<float>(), b_.logit_rows.as<float>(), n_logit_rows_));
+  } else {
+    INLAY_TRY(multiply(products, b_.head_rows.as<float>(), op.weights[slot::norm], n_logit_rows_));
+  }
   return cuda_status(cuda::launch_scatter({.rows = b_.logit_rows.as<float>(),
                                            .slots = step_->device().logit_slots,
                                            .slot_logits = b_.slots.as<float>(),

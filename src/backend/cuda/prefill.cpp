@@ -1,0 +1,350 @@
+#include "src/backend/cuda/prefill.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+namespace inlay {
+namespace {
+
+using cuda::ActivationForm;
+
+// From how many rows on cuBLASLt wins. Quantized: dequantization costs as much as a product of about a hundred rows;
+// F16 and BF16: our kernels read W as fast up to here. Estimates, not measured.
+constexpr int32_t kFewestRowsQuantized = 128;
+constexpr int32_t kFewestRows = 65;
+
+// W is dequantized in slabs of at most this size.
+constexpr uint64_t kSlabBytes = uint64_t{128} << 20;
+constexpr uint64_t kAlignment = 256;
+
+uint64_t align(uint64_t n) { return (n + kAlignment - 1) / kAlignment * kAlignment; }
+int64_t whole_tiles(int64_t n_rows) { return (n_rows + cuda::kTileRows - 1) / cuda::kTileRows * cuda::kTileRows; }
+uint64_t f16_bytes(int64_t n_rows, int64_t n_cols) {
+  return static_cast<uint64_t>(whole_tiles(n_rows) * cuda::padded_cols(n_cols)) * 2;
+}
+
+// Slots of an op's matrices.
+std::span<const size_t> matrix_slots(OpKind kind) {
+  static constexpr size_t kQkv[] = {slot::q, slot::k, slot::v}, kGateUp[] = {slot::gate, slot::up},
+                          kProjection[] = {slot::projection}, kHead[] = {slot::head};
+  switch (kind) {
+    case OpKind::attn_in:
+      return kQkv;
+    case OpKind::ffn_in:
+      return kGateUp;
+    case OpKind::attn_out:
+    case OpKind::ffn_out:
+      return kProjection;
+    case OpKind::head:
+      return kHead;
+    default:
+      return {};
+  }
+}
+
+bool has_norm(OpKind kind) { return kind == OpKind::attn_in || kind == OpKind::ffn_in || kind == OpKind::head; }
+
+bool has_quantized(const Plan& plan, const Op& op) {
+  return std::ranges::any_of(matrix_slots(op.kind),
+                             [&](size_t at) { return is_quantized(plan.weight(op, at)->dtype); });
+}
+
+// What the rows of x become for this op; none if its matrices want different forms or one that cuBLASLt does not get.
+std::optional<ActivationForm> form_of(const Plan& plan, const Op& op) {
+  const auto slots = matrix_slots(op.kind);
+  if (slots.empty()) return {};
+  const Weight& first = *plan.weight(op, slots[0]);
+  const ActivationForm form = cuda::activation_form(first.dtype);
+  for (const size_t at : slots) {
+    const Weight& w = *plan.weight(op, at);
+    if (cuda::activation_form(w.dtype) != form || w.n_cols > cuda::kMaxRowCols) return {};
+    if (op.kind == OpKind::ffn_in && (w.dtype != first.dtype || w.n_rows > cuda::kMaxRowCols))
+      return {};  // not one matrix
+  }
+  if (form == ActivationForm::f32) return {};
+  return form;
+}
+
+// The power of two that brings values of up to `largest` into [2^14, 2^15).
+float factor_for(float largest) { return std::ldexp(1.0f, 14 - std::max(std::ilogb(largest), -80)); }
+
+}  // namespace
+
+// ---- memory
+
+PrefillProducts::Parts PrefillProducts::parts(const Plan& plan, int32_t max_rows) {
+  const auto rows = static_cast<uint64_t>(max_rows);
+  Parts sizes;
+  for (const Op& op : plan.ops) {
+    if (!form_of(plan, op)) continue;
+    uint64_t quantized = 0;
+    for (const size_t at : matrix_slots(op.kind)) {
+      const Weight& w = *plan.weight(op, at);
+      sizes.prepared = std::max(sizes.prepared, rows * static_cast<uint64_t>(cuda::padded_cols(w.n_cols)) * 2);
+      if (is_quantized(w.dtype)) quantized += f16_bytes(w.n_rows, w.n_cols);
+    }
+    if (op.kind == OpKind::ffn_in) {
+      const int64_t d_ff = plan.weight(op, slot::gate)->n_rows;
+      sizes.prepared = std::max(sizes.prepared, rows * static_cast<uint64_t>(cuda::padded_cols(d_ff)) * 2);
+      sizes.products = std::max(sizes.products, rows * static_cast<uint64_t>(whole_tiles(2 * d_ff)) * sizeof(float));
+    } else if (op.kind != OpKind::head) {
+      sizes.products = std::max(sizes.products, rows * static_cast<uint64_t>(plan.spec.d_model) * sizeof(float));
+    }
+    // The head comes slab by slab in what the layers need.
+    const uint64_t largest = op.kind == OpKind::head ? kSlabBytes / 4 : kSlabBytes;
+    sizes.dequantized = std::max(sizes.dequantized, std::min(quantized, largest));
+  }
+  if (sizes.prepared == 0) return {};
+  sizes.row_scale = rows * sizeof(float);
+  sizes.products = std::max(sizes.products, plan.ops.size() * sizeof(float));  // settle_factors
+  sizes.workspace = Cublas::kWorkspaceBytes;
+  for (uint64_t* n : {&sizes.prepared, &sizes.row_scale, &sizes.products, &sizes.dequantized}) *n = align(*n);
+  return sizes;
+}
+
+uint64_t PrefillProducts::bytes(const Plan& plan, int32_t max_rows) {
+  const Parts n = parts(plan, max_rows);
+  return n.prepared + n.row_scale + n.products + n.dequantized + n.workspace;
+}
+
+Result<PrefillProducts> PrefillProducts::create(const Plan& plan, const DeviceWeights& weights, const cublas::Api& api,
+                                                int32_t max_rows, cudaStream_t stream) {
+  PrefillProducts self(plan, weights, stream);
+  self.sizes_ = parts(plan, max_rows);
+  INLAY_ASSIGN(self.storage_, DeviceBuffer::allocate(bytes(plan, max_rows), "device memory for products of many rows"));
+  std::byte* at = self.storage_.data();
+  self.prepared_ = at, at += self.sizes_.prepared;
+  self.row_scale_ = reinterpret_cast<float*>(at), at += self.sizes_.row_scale;
+  self.products_ = reinterpret_cast<float*>(at), at += self.sizes_.products;
+  self.dequantized_ = at, at += self.sizes_.dequantized;
+  INLAY_ASSIGN(Cublas cublas, Cublas::create(api, at));
+  self.cublas_.emplace(std::move(cublas));
+  int device = 0, major = 0;
+  INLAY_CUDA_TRY(cudaGetDevice(&device), "describing the device");
+  INLAY_CUDA_TRY(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "describing the device");
+  self.has_bf16_ = major >= 8;
+  INLAY_TRY(self.settle_factors());
+  return self;
+}
+
+// F16 ends at 65504. Quantized weights above half of that are stored smaller, by the largest magnitude of the op's
+// matrices. After a norm |y| <= sqrt(n_cols) * largest |weight|, so one factor for each norm serves all rows.
+Status PrefillProducts::settle_factors() {
+  const size_t n_ops = plan_->ops.size();
+  std::vector<float> largest(n_ops);
+  std::vector<std::vector<float>> norms(n_ops);
+  for (size_t i = 0; i < n_ops; ++i) {
+    const Op& op = plan_->ops[i];
+    if (form_of(*plan_, op) != ActivationForm::f16) continue;
+    for (const QkvRun& run : runs_of(op)) {
+      const PackedMatrix& w = run.matrix;
+      if (!is_quantized(w.dtype)) continue;
+      INLAY_CUDA_TRY(
+          cuda::launch_largest(
+              {.packed = w.data, .largest = products_ + i, .n_rows = w.n_rows, .n_cols = w.n_cols, .dtype = w.dtype},
+              stream_),
+          "looking for the largest weight");
+    }
+    if (!has_norm(op.kind)) continue;
+    norms[i].resize(static_cast<size_t>(plan_->weight(op, slot::norm)->n_cols));
+    INLAY_CUDA_TRY(cudaMemcpyAsync(norms[i].data(), weights_->vector(op.weights[slot::norm]),
+                                   norms[i].size() * sizeof(float), cudaMemcpyDeviceToHost, stream_),
+                   "reading norm weights");
+  }
+  INLAY_CUDA_TRY(cudaMemcpyAsync(largest.data(), products_, n_ops * sizeof(float), cudaMemcpyDeviceToHost, stream_),
+                 "looking for the largest weight");
+  INLAY_TRY(wait_for(stream_, "looking for the largest weight"));
+  matrix_factors_.assign(n_ops, 1.0f);
+  norm_factors_.assign(n_ops, 1.0f);
+  for (size_t i = 0; i < n_ops; ++i) {
+    if (largest[i] > 32768.0f && std::isfinite(largest[i])) matrix_factors_[i] = factor_for(largest[i]);
+    float weight = 0.0f;
+    for (const float w : norms[i]) weight = std::max(weight, std::abs(w));
+    const float bound = weight * std::sqrt(static_cast<float>(norms[i].size()));
+    if (std::isnormal(bound)) norm_factors_[i] = factor_for(bound);
+  }
+  return {};
+}
+
+// ---- which ops
+
+bool PrefillProducts::takes(const Op& op, int32_t m) const {
+  const std::optional<ActivationForm> form = form_of(*plan_, op);
+  if (!form || (*form == ActivationForm::bf16 && !has_bf16_)) return false;
+  if (op.kind == OpKind::ffn_in && !weights_->is_interleaved(op.weights[slot::gate])) return false;
+  return m >= (has_quantized(*plan_, op) ? kFewestRowsQuantized : kFewestRows);
+}
+
+const Op* PrefillProducts::next_taken(const Op& op, int32_t m) const {
+  const size_t next = index_of(op) + 1;
+  return next < plan_->ops.size() && takes(plan_->ops[next], m) ? &plan_->ops[next] : nullptr;
+}
+
+QkvRuns PrefillProducts::runs_of(const Op& op) const {
+  if (op.kind == OpKind::attn_in) return weights_->qkv(*plan_, op);
+  QkvRuns one;
+  one.n = 1;
+  one.runs[0] = {weights_->matrix(op.weights[matrix_slots(op.kind)[0]]), nullptr, 0};
+  if (op.kind == OpKind::ffn_in) one.runs[0].matrix.n_rows = whole_tiles(one.runs[0].matrix.n_rows);
+  return one;
+}
+
+// ---- products
+
+Status PrefillProducts::dequantize(const Op& op, const PackedMatrix& w, int64_t to_row) {
+  return cuda_status(cuda::launch_dequantize({.packed = w.data,
+                                              .out = dequantized_ + to_row * cuda::padded_cols(w.n_cols) * 2,
+                                              .n_rows = w.n_rows,
+                                              .n_cols = w.n_cols,
+                                              .dtype = w.dtype,
+                                              .factor = matrix_factors_[index_of(op)]},
+                                             stream_),
+                     "dequantizing");
+}
+
+// A quantized matrix that does not fit at once, in slabs of equal size.
+Status PrefillProducts::multiply_slabs(const Op& op, const PackedMatrix& w, CublasProduct product) {
+  const auto row_bytes = static_cast<uint64_t>(product.n_cols) * 2;
+  const int64_t fitting = static_cast<int64_t>(sizes_.dequantized / row_bytes) / cuda::kTileRows * cuda::kTileRows;
+  const int64_t n_slabs = (w.n_rows + fitting - 1) / fitting;
+  const int64_t step = std::min(fitting, whole_tiles((w.n_rows + n_slabs - 1) / n_slabs));
+  const size_t tile = cuda::packed_bytes(w.dtype, cuda::kTileRows, w.n_cols);
+  float* out = product.out;
+  for (int64_t first = 0; first < w.n_rows; first += step) {
+    PackedMatrix slab = w;
+    slab.data = static_cast<const std::byte*>(w.data) + static_cast<size_t>(first / cuda::kTileRows) * tile;
+    slab.n_rows = std::min(step, w.n_rows - first);
+    INLAY_TRY(dequantize(op, slab, 0));
+    product.n_rows = slab.n_rows;
+    product.out = out + first;
+    INLAY_TRY(cublas_->multiply(product, stream_));
+  }
+  return {};
+}
+
+// out (m, rows of all matrices) = alpha * prepared W^T + beta * out. Quantized matrices that follow one another become
+// one.
+Status PrefillProducts::multiply(const Op& op, float alpha, float beta, float* out, int64_t ld_out, int32_t m) {
+  const QkvRuns runs = runs_of(op);
+  for (size_t i = 0; i < runs.n;) {
+    const QkvRun& first = runs.runs[i++];
+    CublasProduct product{.weights = first.matrix.data,
+                          .x = prepared_,
+                          .out = out + first.first_row,
+                          .n_rows = first.matrix.n_rows,
+                          .n_cols = cuda::padded_cols(first.matrix.n_cols),
+                          .ld_out = ld_out,
+                          .m = m,
+                          .form = *form_of(*plan_, op),
+                          .alpha = alpha,
+                          .beta = beta};
+    if (is_quantized(first.matrix.dtype)) {
+      product.weights = dequantized_;
+      product.alpha = alpha / matrix_factors_[index_of(op)];
+      if (f16_bytes(first.matrix.n_rows, first.matrix.n_cols) > sizes_.dequantized) {
+        INLAY_TRY(multiply_slabs(op, first.matrix, product));
+        continue;
+      }
+      INLAY_TRY(dequantize(op, first.matrix, 0));
+      for (; i < runs.n && is_quantized(runs.runs[i].matrix.dtype) && product.n_rows % cuda::kTileRows == 0; ++i) {
+        const PackedMatrix& more = runs.runs[i].matrix;
+        if (f16_bytes(product.n_rows + more.n_rows, more.n_cols) > sizes_.dequantized) break;
+        INLAY_TRY(dequantize(op, more, product.n_rows));
+        product.n_rows += more.n_rows;
+      }
+    }
+    INLAY_TRY(cublas_->multiply(product, stream_));
+  }
+  return {};
+}
+
+Status PrefillProducts::norm(const Op& op, float* hidden, const float* addend, int32_t m) {
+  return cuda_status(cuda::launch_norm_rows({.x = hidden,
+                                             .addend = addend,
+                                             .addend_scale = addend ? row_scale_ : nullptr,
+                                             .norm_weight = weights_->vector(op.weights[slot::norm]),
+                                             .out = prepared_,
+                                             .row_scale = row_scale_,
+                                             .n_rows = m,
+                                             .n_cols = plan_->spec.d_model,
+                                             .epsilon = plan_->spec.norm_epsilon,
+                                             .factor = norm_factors_[index_of(op)],
+                                             .form = *form_of(*plan_, op)},
+                                            stream_),
+                     "normalizing rows");
+}
+
+// ---- ops
+
+Status PrefillProducts::attn_in(const Op& op, float* hidden, float* qkv, int32_t m) {
+  const int64_t width = plan_->spec.d_q() + 2 * plan_->spec.d_kv();
+  if (ready_for_ != &op) INLAY_TRY(norm(op, hidden, nullptr, m));
+  ready_for_ = nullptr;
+  INLAY_TRY(multiply(op, 1.0f / norm_factors_[index_of(op)], 0.0f, qkv, width, m));
+  for (const QkvRun& run : runs_of(op)) {
+    if (!run.bias) continue;
+    INLAY_CUDA_TRY(
+        cuda::launch_add_bias(
+            {.x = qkv + run.first_row, .bias = run.bias, .n_rows = m, .n_cols = run.matrix.n_rows, .ld = width},
+            stream_),
+        "adding biases");
+  }
+  return {};
+}
+
+Status PrefillProducts::ffn_in(const Op& op, float* hidden, float* ffn, bool keep, int32_t m) {
+  if (ready_for_ != &op) INLAY_TRY(norm(op, hidden, nullptr, m));
+  const int64_t width = whole_tiles(2 * plan_->spec.d_ff);
+  INLAY_TRY(multiply(op, 1.0f / norm_factors_[index_of(op)], 0.0f, products_, width, m));
+  ready_for_ = next_taken(op, m);
+  return cuda_status(
+      cuda::launch_silu_mul_rows({.gate_up = products_,
+                                  .out = prepared_,
+                                  .row_scale = row_scale_,
+                                  .values = keep || !ready_for_ ? ffn : nullptr,
+                                  .n_rows = m,
+                                  .n_cols = plan_->spec.d_ff,
+                                  .form = ready_for_ ? *form_of(*plan_, *ready_for_) : ActivationForm::f16},
+                                 stream_),
+      "activation");
+}
+
+// F16 rows carry a scale each, so their products are added to hidden by the pass that also prepares the next op. BF16
+// rows do not: cuBLASLt adds.
+Status PrefillProducts::project(const Op& op, float* x, float* hidden, int32_t m) {
+  const int64_t d_model = plan_->spec.d_model;
+  const ActivationForm form = *form_of(*plan_, op);
+  cuda::NormRowsArgs rows{.x = x,
+                          .out = prepared_,
+                          .row_scale = row_scale_,
+                          .n_rows = m,
+                          .n_cols = plan_->weight(op, slot::projection)->n_cols,
+                          .factor = 1.0f,
+                          .form = form};
+  if (ready_for_ != &op) INLAY_CUDA_TRY(cuda::launch_norm_rows(rows, stream_), "converting rows");
+  ready_for_ = nullptr;
+  if (form == ActivationForm::bf16) return multiply(op, 1.0f, 1.0f, hidden, d_model, m);
+  INLAY_TRY(multiply(op, 1.0f, 0.0f, products_, d_model, m));
+  const Op* next = next_taken(op, m);
+  if (next && next->kind != OpKind::head) {
+    ready_for_ = next;
+    return norm(*next, hidden, products_, m);
+  }
+  rows = {.x = hidden,
+          .addend = products_,
+          .addend_scale = row_scale_,
+          .n_rows = m,
+          .n_cols = d_model,
+          .factor = 1.0f,
+          .form = form};
+  return cuda_status(cuda::launch_norm_rows(rows, stream_), "adding rows");
+}
+
+Status PrefillProducts::head(const Op& op, float* rows, float* logits, int32_t m) {
+  ready_for_ = nullptr;
+  INLAY_TRY(norm(op, rows, nullptr, m));
+  return multiply(op, 1.0f / norm_factors_[index_of(op)], 0.0f, logits, plan_->spec.n_vocab, m);
+}
+
+}  // namespace inlay

@@ -1,0 +1,80 @@
+// The products of many rows, as prompts have them, by cuBLASLt: norm and conversion of the rows, W as F16 or BF16 rows
+// (quantized matrices are dequantized for each product), the product in F32, and what follows it. An op whose weights
+// or number of rows make our own kernels the better choice is not taken; the two agree within rounding.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "kernels/cuda/cuda_kernels.h"
+#include "src/backend/cuda/cublas.h"
+#include "src/backend/cuda/device.h"
+#include "src/backend/cuda/device_weights.h"
+
+namespace inlay {
+
+class PrefillProducts {
+ public:
+  // Device memory of the object; 0 if the plan has nothing for it.
+  static uint64_t bytes(const Plan& plan, int32_t max_rows);
+
+  // Plan and weights outlive the object. Looks through all weights once for the largest magnitudes.
+  static Result<PrefillProducts> create(const Plan& plan, const DeviceWeights& weights, const cublas::Api& api,
+                                        int32_t max_rows, cudaStream_t stream);
+
+  // Whether the products of an op with m rows are computed here.
+  bool takes(const Op& op, int32_t m) const;
+
+  // Before the first op of a step: nothing that an earlier step left is of use.
+  void begin_step() { ready_for_ = nullptr; }
+
+  // Each for an op that is taken. hidden (m, d_model)
+  Status attn_in(const Op& op, float* hidden, float* qkv, int32_t m);  // qkv (m, d_q + 2 d_kv): products and biases
+  Status ffn_in(const Op& op, float* hidden, float* ffn, bool keep,
+                int32_t m);                                          // ffn (m, d_ff), written if `keep` or needed
+  Status project(const Op& op, float* x, float* hidden, int32_t m);  // attn_out, ffn_out; x (m, n_cols)
+  Status head(const Op& op, float* rows, float* logits, int32_t m);  // rows (m, d_model), logits (m, n_vocab)
+
+  std::string version() const { return cublas_->version(); }
+
+ private:
+  // Parts of storage_, each at a multiple of 256 bytes.
+  struct Parts {
+    uint64_t prepared = 0;     // (rows, widest input) f16 or bf16: what the product at hand takes
+    uint64_t row_scale = 0;    // (rows) f32
+    uint64_t products = 0;     // (rows, widest result that is not kept as it is) f32
+    uint64_t dequantized = 0;  // rows of W
+    uint64_t workspace = 0;    // cuBLASLt's
+  };
+  static Parts parts(const Plan& plan, int32_t max_rows);  // bytes of each
+
+  PrefillProducts(const Plan& plan, const DeviceWeights& weights, cudaStream_t stream)
+      : plan_(&plan), weights_(&weights), stream_(stream) {}
+  Status settle_factors();
+  QkvRuns runs_of(const Op& op) const;
+  size_t index_of(const Op& op) const { return static_cast<size_t>(&op - plan_->ops.data()); }
+  const Op* next_taken(const Op& op, int32_t m) const;  // the op after this one if it is taken
+
+  // y: hidden += addend * row_scale (if any), then the norm of `op`, converted.
+  Status norm(const Op& op, float* hidden, const float* addend, int32_t m);
+  Status multiply(const Op& op, float alpha, float beta, float* out, int64_t ld_out, int32_t m);
+  Status multiply_slabs(const Op& op, const PackedMatrix& w, CublasProduct product);
+  Status dequantize(const Op& op, const PackedMatrix& w, int64_t to_row);
+
+  const Plan* plan_;
+  const DeviceWeights* weights_;
+  cudaStream_t stream_;
+  DeviceBuffer storage_;
+  Parts sizes_;
+  std::byte* prepared_ = nullptr;
+  float* row_scale_ = nullptr;
+  float* products_ = nullptr;
+  std::byte* dequantized_ = nullptr;
+  std::optional<Cublas> cublas_;
+  bool has_bf16_ = false;
+  std::vector<float> matrix_factors_,
+      norm_factors_;               // by op, powers of two: F16 weights and normed rows are stored times these
+  const Op* ready_for_ = nullptr;  // whose rows lie in `prepared`
+};
+
+}  // namespace inlay
