@@ -100,6 +100,8 @@ BenchRequest parse_request(int argc, char** argv) {
                "with --profile: a trace for chrome://tracing or Perfetto");
   options.integer("--kv-mib", r.load.kv_mib, 1, 1 << 24,
                   "size of the KV pool in MiB (sessions x context, at most 2048)");
+  options.flag("--no-cublas", r.load.no_cublas,
+               "cuda: prompts on the engine's own products, even where the machine has cuBLASLt");
   r.load.add_to(options);
   const std::vector<std::string> rest = options.parse(argc, argv, 1);
   if (r.list) return r;

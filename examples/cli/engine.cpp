@@ -89,6 +89,7 @@ inlay_load_params LoadOptions::params() const {
   params.n_threads = n_threads;
   params.max_sessions = max_sessions;
   params.prefill_chunk = prefill_chunk;
+  params.flags = no_cublas ? INLAY_LOAD_NO_CUBLAS : 0;
   params.kv_budget_bytes = static_cast<uint64_t>(kv_mib) << 20;
   params.log_level = load_times ? INLAY_LOG_DEBUG : INLAY_LOG_WARNING;
   params.log_user = load_times;

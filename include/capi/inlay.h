@@ -139,6 +139,10 @@ typedef int32_t inlay_profile_form;
 #define INLAY_PROFILE_TIMELINE 1  // The latest, one line an operation.
 #define INLAY_PROFILE_TRACE 2  // All that the engine keeps, as JSON in Chrome's trace-event format.
 
+// How a model runs.
+typedef uint32_t inlay_load_flags;
+#define INLAY_LOAD_NO_CUBLAS 1u  // CUDA: prompts run on the engine's own products, even where the machine has cuBLASLt.
+
 // One model's weights on one device, with the KV pool and the statistics of its sessions.
 typedef struct inlay_engine inlay_engine;
 
@@ -256,7 +260,7 @@ typedef struct inlay_load_params {
   int32_t prefill_chunk;
   // Least important messages to keep and to report. [default INFO]
   inlay_log_level log_level;
-  // None is defined yet; others are refused. [default 0]
+  // Of inlay_load_flags; others are refused. [default 0]
   uint32_t flags;
   // Called with every message, for as long as the engine lives. [default none]
   inlay_log_fn log;

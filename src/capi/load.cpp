@@ -55,7 +55,7 @@ Status read_load_params(const inlay_load_params* given, EngineOptions& out) {
   INLAY_TRY(check_range(params.kv_dtype, INLAY_KV_DEFAULT, INLAY_KV_F32, "params.kv_dtype"));
   INLAY_TRY(check_range(params.prefill_chunk, 0, kMost, "params.prefill_chunk"));
   INLAY_TRY(check_range(params.log_level, INLAY_LOG_OFF, INLAY_LOG_DEBUG, "params.log_level"));
-  INLAY_TRY(check_flags(params.flags, 0, "params.flags"));
+  INLAY_TRY(check_flags(params.flags, INLAY_LOAD_NO_CUBLAS, "params.flags"));
   out.device = static_cast<DeviceKind>(params.device);
   out.device_index = params.device_index;
   out.n_context = params.n_context;
@@ -64,6 +64,7 @@ Status read_load_params(const inlay_load_params* given, EngineOptions& out) {
   if (params.kv_dtype != INLAY_KV_DEFAULT) out.kv_dtype = params.kv_dtype == INLAY_KV_F32 ? KvDType::f32 : KvDType::f16;
   out.n_threads = params.n_threads;
   out.prefill_chunk = params.prefill_chunk;
+  out.allow_cublas = (params.flags & INLAY_LOAD_NO_CUBLAS) == 0;
   if (params.log_level != INLAY_LOG_DEFAULT) {
     // The engine's levels begin at 1, so that 0 lets nothing through.
     out.log_level = params.log_level == INLAY_LOG_OFF ? LogLevel{0} : static_cast<LogLevel>(params.log_level);

@@ -26,6 +26,7 @@ struct EngineOptions {
   std::optional<KvDType> kv_dtype;  // none: the device's own: F16, on the reference interpreter F32
   int32_t n_threads = 0;         // 0: all cores
   int32_t prefill_chunk = 0;     // tokens of a prompt per execution; 0: kDefaultPrefillChunk
+  bool allow_cublas = true;      // cuda: as in BackendConfig
   LogLevel log_level = LogLevel::info;
   LogSink log;                   // called on the thread of the call that logs
   LoadProgress progress;

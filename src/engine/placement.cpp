@@ -95,6 +95,7 @@ Result<Placement> place_on(DeviceKind device, const Plan& plan, const EngineOpti
   p.prefill_chunk = o.prefill_chunk ? o.prefill_chunk : kDefaultPrefillChunk;
   p.config.max_step_tokens = std::max(std::min(p.prefill_chunk, p.config.n_context), max_sessions);
   p.config.max_sequences = p.config.n_logit_slots = max_sessions;
+  p.config.allow_cublas = o.allow_cublas;
   p.config.n_threads = o.n_threads ? o.n_threads : static_cast<int32_t>(std::max(1u, std::thread::hardware_concurrency()));
   INLAY_ASSIGN(p.config.n_kv_blocks, settle_kv_blocks(o, spec, p.config));
   INLAY_ASSIGN(p.needs, needs_of(plan, p));

@@ -86,6 +86,8 @@ int main(void) {
   CONSTANT(INLAY_PROFILE_KINDS)
   CONSTANT(INLAY_PROFILE_TIMELINE)
   CONSTANT(INLAY_PROFILE_TRACE)
+  ENUM(inlay_load_flags)
+  CONSTANT(INLAY_LOAD_NO_CUBLAS)
   STRUCT(inlay_error)
   FIELD(inlay_error, status)
   FIELD(inlay_error, native_code)
