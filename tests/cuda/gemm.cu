@@ -2,10 +2,6 @@
 // after a product, and cuBLASLt's products where the machine has it (INLAY_CUBLAS_DIR or the loader's path). Damaged
 // data must be noticed. Then speeds
 // ("speed" as argument: alone; "check": none).
-#ifdef __CUDACC__
-#pragma nv_diag_suppress 2810  // nvcc takes the assignment of a nodiscard struct for a dropped value
-#endif
-
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
