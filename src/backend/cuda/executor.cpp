@@ -136,7 +136,7 @@ Status CudaExecutor::open_cublas() {
 Status CudaExecutor::warm_up_prefill() {
   m_ = config_.max_step_tokens;
   n_logit_rows_ = std::min(m_, config_.n_logit_slots);
-  INLAY_TRY(step_->fill({}, m_, n_logit_rows_));
+  INLAY_TRY(step_->fill({}, {.rows = m_, .logit_rows = n_logit_rows_, .sequences = 1}));
   INLAY_TRY(step_->copy_fixed(stream_.get()));
   prefills_ = true;
   Status status;
