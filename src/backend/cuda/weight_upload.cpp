@@ -17,6 +17,7 @@ namespace {
 // Eight threads read from the system's cache faster than the bus takes it.
 constexpr int kMaxThreads = 8;
 constexpr size_t kSlots = 2;  // of a thread: one is read into while the other is copied and packed
+constexpr uint64_t kAlignment = 256;
 constexpr uint64_t kPieceBytes = uint64_t{4} << 20;
 
 // What one thread works with. Each slot has its own stream: its copy, then its packing, then its next copy.
@@ -30,11 +31,14 @@ class Lane {
 
   Status open(int device, uint64_t slot_bytes) {
     INLAY_TRY(select_device(device));
-    for (Slot& slot : slots_) {
-      INLAY_ASSIGN(slot.pinned, PinnedBuffer::allocate(slot_bytes, "staging memory"));
-      INLAY_ASSIGN(slot.raw, DeviceBuffer::allocate_unset(slot_bytes, "device memory for packing"));
-      INLAY_ASSIGN(slot.copied, make_event());
-      INLAY_ASSIGN(slot.stream, make_stream());
+    const uint64_t stride = (slot_bytes + kAlignment - 1) / kAlignment * kAlignment;
+    INLAY_ASSIGN(pinned_, PinnedBuffer::allocate(kSlots * stride, "staging memory"));
+    INLAY_ASSIGN(raw_, DeviceBuffer::allocate_unset(kSlots * stride, "device memory for packing"));
+    for (size_t i = 0; i < kSlots; ++i) {
+      slots_[i].pinned = pinned_.data() + i * stride;
+      slots_[i].raw = raw_.data() + i * stride;
+      INLAY_ASSIGN(slots_[i].copied, make_event());
+      INLAY_ASSIGN(slots_[i].stream, make_stream());
     }
     is_open_ = true;
     return {};
@@ -46,18 +50,17 @@ class Lane {
     const Weight& w = plan.weights[piece.weight];
     const uint64_t at = piece.n_bytes / static_cast<uint64_t>(piece.n_rows) * static_cast<uint64_t>(piece.first_row);
     INLAY_TRY(wait_for(slot.copied.get(), "uploading weights"));
-    INLAY_TRY(reader.read_range(w, at, {slot.pinned.data(), piece.n_bytes}, scratch_));
+    INLAY_TRY(reader.read_range(w, at, {slot.pinned, piece.n_bytes}, scratch_));
     const bool interleaved = piece.up != kNoWeight;
     if (interleaved) {
-      INLAY_TRY(
-          reader.read_range(plan.weights[piece.up], at, {slot.pinned.data() + piece.up_at(), piece.n_bytes}, scratch_));
+      INLAY_TRY(reader.read_range(plan.weights[piece.up], at, {slot.pinned + piece.up_at(), piece.n_bytes}, scratch_));
     }
-    INLAY_CUDA_TRY(cudaMemcpyAsync(slot.raw.data(), slot.pinned.data(), piece.staged_bytes(), cudaMemcpyHostToDevice,
-                                   slot.stream.get()),
-                   w.name.c_str());
+    INLAY_CUDA_TRY(
+        cudaMemcpyAsync(slot.raw, slot.pinned, piece.staged_bytes(), cudaMemcpyHostToDevice, slot.stream.get()),
+        w.name.c_str());
     INLAY_CUDA_TRY(cudaEventRecord(slot.copied.get(), slot.stream.get()), "uploading weights");
-    return cuda_status(cuda::launch_repack({.rows = slot.raw.data(),
-                                            .up_rows = interleaved ? slot.raw.data() + piece.up_at() : nullptr,
+    return cuda_status(cuda::launch_repack({.rows = slot.raw,
+                                            .up_rows = interleaved ? slot.raw + piece.up_at() : nullptr,
                                             .packed = storage + piece.packed_at,
                                             .n_rows = interleaved ? 2 * piece.n_rows : piece.n_rows,
                                             .n_cols = w.n_cols,
@@ -79,11 +82,13 @@ class Lane {
 
  private:
   struct Slot {
-    PinnedBuffer pinned;
-    DeviceBuffer raw;
+    std::byte* pinned = nullptr;
+    std::byte* raw = nullptr;
     Event copied;
     Stream stream;
   };
+  PinnedBuffer pinned_;
+  DeviceBuffer raw_;
   std::array<Slot, kSlots> slots_;
   std::vector<std::byte> scratch_;
   size_t next_ = 0;
