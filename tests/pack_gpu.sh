@@ -2,7 +2,7 @@
 # Packs what tests/gpu.sh needs of a build, for a machine with a GPU and this repository but without a compiler:
 # unpack it with `mkdir DIR && tar xf ARCHIVE -C DIR`, then run `tests/gpu.sh DIR`.
 #
-# usage: tests/pack_gpu.sh BUILD ARCHIVE.tar.xz
+# usage: tests/pack_gpu.sh BUILD ARCHIVE.tar.xz     small for a build with INLAY_CUDA_ARCHITECTURES of that machine alone
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 if [ $# -ne 2 ] || [ ! -x "$1/bin/inlay" ]; then

@@ -12,7 +12,6 @@ namespace inlay::golden {
 namespace {
 
 constexpr int32_t kSequences = 8, kContext = 384, kChunk = 40, kSteps = 6;
-constexpr double kMaxNmseOfPromptsOnCuda = 1e-6;  // where the rows of a prompt may be multiplied in other groups
 
 struct Sequence {
   int32_t index = 0;  // also its logit slot
@@ -148,7 +147,8 @@ TEST_P(MixedSteps, SingleTokensHaveTheBitsThatTheyHaveAlone) {
     EXPECT_TRUE(test::same_bits(mixed[i].logits, alone[i].logits)) << "sequence " << i;
     EXPECT_FALSE(test::same_bits(mixed[i].logits, alone[(i + 1) % alone.size()].logits)) << "negative control";
   }
-  const double limit = std::get<1>(GetParam()).on == Runs::cuda ? kMaxNmseOfPromptsOnCuda : 0.0;
+  const auto& [model, target] = GetParam();
+  const double limit = target.on == Runs::cuda ? test::max_nmse_of_cuts_on_cuda(model) : 0.0;
   EXPECT_LE(test::nmse(first.logits, first_alone.logits), limit);
   EXPECT_LE(test::nmse(second.logits, second_alone.logits), limit);
   EXPECT_GT(test::nmse(std::span(second.logits).first(first.logits.size()), first.logits), 1e-3) << "negative control";
