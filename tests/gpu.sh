@@ -133,11 +133,12 @@ shapes=${INLAY_BENCH:-qwen2.5-1.5b:q4_k_m llama3.2-1b:bf16 llama3.1-8b:q4_k_m ll
 [ "$shapes" != none ] || shapes=
 for pair in $shapes; do
   [[ bench.$pair =~ $wanted ]] || continue
-  if ! timeout "$limit" "$build/bin/inlay" bench --shape "${pair%%:*}" --quant "${pair##*:}" --device cuda --pp 512,2048 --depths 0,2048 \
+  if ! timeout "$limit" "$build/bin/inlay" bench --shape "${pair%%:*}" --quant "${pair##*:}" --device cuda --save "$build/gpu-bench.gguf" --pp 512,2048 --depths 0,2048 \
     --batch 2,8,32 --reps 3 2>"$build/gpu-bench.log" </dev/null | tee -a "$lines" "${INLAY_OUT:-/dev/null}"; then
     failed+=("bench.$pair")
     tail -n 5 "$build/gpu-bench.log"
   fi
+  rm -f "$build/gpu-bench.gguf"
 done
 
 # ---- tables
@@ -152,8 +153,9 @@ if [ -s "$lines" ]; then
   awk '
     function value(key,   found) { return match($0, "\"" key "\":[^,}]*") ? substr($0, RSTART + length(key) + 3, RLENGTH - length(key) - 3) : "-" }
     BEGIN { n = split("pp512 pp2048 tg128@0 tg128@2048 batch2 batch8 batch32 load_s", keys, " ")
-            printf "\n%-28s", "tokens per second"; for (i = 1; i <= n; ++i) printf " %10s", keys[i]; printf "\n" }
-    { model = value("model"); gsub(/"/, "", model); printf "%-28s", model; for (i = 1; i <= n; ++i) printf " %10s", value(keys[i]); printf "\n" }
+            printf "\n%-28s", "tokens per second"; for (i = 1; i <= n; ++i) printf " %10s", keys[i]; printf " %10s\n", "load GB/s" }
+    { model = value("model"); gsub(/"/, "", model); printf "%-28s", model; for (i = 1; i <= n; ++i) printf " %10s", value(keys[i])
+      printf " %10.2f\n", value("model_bytes") / (value("load_s") + 1e-9) / 1e9 }
   ' "$lines"
 fi
 printf '\n%d groups failed%s\n' "${#failed[@]}" "${failed[*]:+: ${failed[*]}}"

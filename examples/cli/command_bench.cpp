@@ -2,6 +2,8 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <memory>
 
 #include "examples/cli/benchmark.h"
 #include "examples/cli/commands.h"
@@ -16,6 +18,7 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 
 struct BenchRequest {
   std::string path;
+  std::string save_path;  // where a random model is written and loaded from; empty: it is loaded as it is made
   SyntheticRequest synthetic;
   bool has_shape = false, has_recipe = false, quick = false, list = false, profile = false;
   ProfilePlan profiles;
@@ -30,7 +33,7 @@ struct Subject {
   uint64_t n_bytes = 0;
   double load_seconds = 0.0;
   double generate_seconds = 0.0;  // not part of load_seconds
-  std::string load_times;
+  std::unique_ptr<std::string> load_times = std::make_unique<std::string>();  // the engine's log knows its address
 };
 
 bool is_given(int argc, char** argv, const char* flag) {
@@ -84,6 +87,7 @@ BenchRequest parse_request(int argc, char** argv) {
   options.integer("--layers", r.synthetic.n_layers, 1, 1000, "another number of layers for it");
   options.integer("--vocab", r.synthetic.n_vocab, 1, 1 << 24, "another vocabulary size for it");
   options.real("--scale", r.synthetic.scale, 0.01, 1, "shrink its width, heads and vocabulary to about this part");
+  options.text("--save", "FILE", r.save_path, nullptr, "with --shape: write the model there and load the file");
   options.flag("--list", r.list, "print the shapes and recipes, with their bytes, and end");
   options.integers("--pp", r.plan.prompts, 1, 1 << 20, "lengths of prompts (512,2048); none: skip them");
   options.integers("--depths", r.plan.depths, 0, 1 << 20, "tokens before those of tg (0,2048,8192,16384)");
@@ -111,6 +115,7 @@ BenchRequest parse_request(int argc, char** argv) {
   if (r.has_shape != r.has_recipe) options.usage_error(r.has_shape ? "--shape needs --quant" : "--quant needs --shape");
   const bool shrinks = r.synthetic.n_layers > 0 || r.synthetic.n_vocab > 0 || r.synthetic.scale < 1.0;
   if (shrinks && !r.has_shape) options.usage_error("--layers, --vocab and --scale need --shape");
+  if (!r.save_path.empty() && !r.has_shape) options.usage_error("--save needs --shape");
   if (!r.profile && (r.profiles.timeline || !r.profiles.trace.empty())) {
     options.usage_error("--timeline and --trace need --profile");
   }
@@ -137,18 +142,18 @@ int print_list() {
   return 0;
 }
 
-Subject open_file(const BenchRequest& r) {
+Subject open_file(const std::string& file, const BenchRequest& r) {
   Subject subject;
-  const std::filesystem::path path(r.path);
+  const std::filesystem::path path(file);
   std::error_code problem;
   const uintmax_t n_bytes = std::filesystem::file_size(path, problem);
-  if (problem) fail(kExitFailed, "cannot open " + r.path + ": " + problem.message());
+  if (problem) fail(kExitFailed, "cannot open " + file + ": " + problem.message());
   subject.name = path.filename().string();
   subject.n_bytes = n_bytes;
   const double start = now();
   LoadOptions load = r.load;
-  load.load_times = &subject.load_times;
-  subject.engine = load_file(r.path, load);
+  load.load_times = subject.load_times.get();
+  subject.engine = load_file(file, load);
   subject.load_seconds = now() - start;
   return subject;
 }
@@ -180,11 +185,32 @@ struct SyntheticReading {
   }
 };
 
+void save(const SyntheticModel& model, const std::string& path) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  std::vector<std::byte> piece(size_t{16} << 20);
+  for (uint64_t at = 0; at < model.n_bytes() && file; at += piece.size()) {
+    const uint64_t n = std::min<uint64_t>(piece.size(), model.n_bytes() - at);
+    model.read(at, piece.data(), n);
+    file.write(reinterpret_cast<const char*>(piece.data()), static_cast<std::streamsize>(n));
+  }
+  file.close();
+  if (!file) fail(kExitFailed, "cannot write " + path);
+}
+
 Subject open_synthetic(const BenchRequest& r) {
   Subject subject;
   SyntheticReading reading;
   std::string error;
   if (!reading.model.build(r.synthetic, error)) fail(kExitUsage, error);
+  if (!r.save_path.empty()) {
+    const double start = now();
+    save(reading.model, r.save_path);
+    const double seconds = now() - start;
+    subject = open_file(r.save_path, r);
+    subject.name = synthetic_name(r.synthetic);
+    subject.generate_seconds = seconds;
+    return subject;
+  }
   auto reader = sized<inlay_reader>();
   reader.user = &reading;
   reader.size = reading.model.n_bytes();
@@ -193,7 +219,7 @@ Subject open_synthetic(const BenchRequest& r) {
   subject.n_bytes = reading.model.n_bytes();
   const double start = now();
   LoadOptions load = r.load;
-  load.load_times = &subject.load_times;
+  load.load_times = subject.load_times.get();
   subject.engine = load_reader(subject.name, reader, load);
   subject.generate_seconds = reading.seconds;
   subject.load_seconds = now() - start - reading.seconds;
@@ -225,7 +251,7 @@ JsonLine first_keys(const Subject& subject, const BenchRequest& r) {
   line.integer("reps", static_cast<uint64_t>(r.plan.n_repetitions));
   line.integer("threads", static_cast<uint64_t>(info.n_threads));
   line.number("load_s", subject.load_seconds, 3);
-  line.text("load_times", subject.load_times);
+  line.text("load_times", *subject.load_times);
   if (r.has_shape) line.number("generate_s", subject.generate_seconds, 3);
   return line;
 }
@@ -235,7 +261,7 @@ JsonLine first_keys(const Subject& subject, const BenchRequest& r) {
 int bench_command(int argc, char** argv) {
   const BenchRequest r = parse_request(argc, argv);
   if (r.list) return print_list();
-  const Subject subject = r.has_shape ? open_synthetic(r) : open_file(r);
+  const Subject subject = r.has_shape ? open_synthetic(r) : open_file(r.path, r);
   if (r.profile) {
     print_profiles(subject.engine.get(), r.profiles);
     return 0;

@@ -1,6 +1,8 @@
 """bench: the line of JSON, on models that are made in memory. Needs no model."""
 import json
 import math
+import os
+import tempfile
 
 import tool_case
 from tool_case import DeviceCase
@@ -56,6 +58,19 @@ class Benchmark(DeviceCase):
                               "--batch", "none", "-t", "1")
             return 64 / line["range"]["pp64"][1]
         self.assertGreater(seconds(32), 2 * seconds(4))
+
+    def test_a_saved_model_is_the_one_that_is_measured(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "saved.gguf")
+            short = ["--pp", "8", "--depths", "none", "--batch", "none", "-r", "1"]
+            made = self.bench("--shape", "tiny-llama", "--quant", "q4_k_m", "--save", path, *short)
+            self.assertEqual(made["model"], "tiny-llama.q4_k_m.gguf")
+            self.assertEqual(os.path.getsize(path), made["model_bytes"])
+            read = self.bench(path, *short)
+            self.assertEqual((read["model"], read["params"]), ("saved.gguf", made["params"]))
+            done = self.run_tool("bench", "--shape", "tiny-llama", "--quant", "q8_0", "--save", os.path.join(folder, "no", "x"), code=1)
+            self.assertIn("cannot write", done.stderr.decode())
+        self.assertIn("--save needs --shape", self.run_tool("bench", "x.gguf", "--save", "y.gguf", code=2).stderr.decode())
 
     def test_a_depth_beyond_the_model_is_an_error(self):
         done = self.run_tool("bench", "--shape", "tiny-llama", "--quant", "q8_0", "--depths", "9000", code=1)
