@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "kernels/cuda/attention/kv_element.cuh"
 #include "kernels/cuda/cuda_kernels.h"
 
 namespace {
@@ -23,9 +24,12 @@ using inlay::kPromptTileRows;
 using inlay::PromptTile;
 
 constexpr int32_t kBlock = 32;
-constexpr uint16_t kNanHalf = 0x7e00;
-constexpr double kRowLimit = 1e-3;    // relative L2 error of a row: queries and weights are rounded to FP16
-constexpr double kTotalLimit = 1e-7;  // squared error of all rows over their square
+// Relative L2 error of a row, and squared error of all rows over their square: queries and weights are rounded to FP16;
+// keys and values of one byte also are, once multiplied by their scale.
+struct Limits {
+  double row, total;
+};
+constexpr Limits limits_of(KvType type) { return type == KvType::f16 ? Limits{2e-3, 1e-7} : Limits{4e-3, 3e-7}; }
 int failures = 0;
 
 void report(bool good, const std::string& name, const std::string& detail) {
@@ -74,21 +78,13 @@ class Device {
   size_t n_;
 };
 
-float from_bits(uint16_t bits) {
-  static const std::vector<float> table = [] {
-    std::vector<float> all(65536);
-    for (unsigned i = 0; i < 65536; ++i) all[i] = __half2float(__half(__half_raw{static_cast<unsigned short>(i)}));
-    return all;
-  }();
-  return table[bits];
-}
-uint16_t to_bits(float x) { return static_cast<__half_raw>(__float2half_rn(x)).x; }
+float rounded_to_half(float x) { return __half2float(__float2half_rn(x)); }
 
 struct Shape {
   int32_t n_heads, n_kv, d_head;
   int64_t row_floats() const { return static_cast<int64_t>(n_heads + 2 * n_kv) * d_head; }
   int64_t out_floats() const { return static_cast<int64_t>(n_heads) * d_head; }
-  int64_t block_halves() const { return static_cast<int64_t>(n_kv) * kBlock * d_head; }
+  int64_t block_values() const { return static_cast<int64_t>(n_kv) * kBlock * d_head; }
   std::string name() const {
     return std::to_string(n_heads) + "/" + std::to_string(n_kv) + "/" + std::to_string(d_head);
   }
@@ -112,14 +108,71 @@ struct Problem {
   int32_t max_blocks = 1, n_blocks = 1;  // block 0 belongs to nobody
   std::vector<int32_t> positions, sequence, tables;
   std::vector<float> qkv;
-  std::vector<uint16_t> k, v;
+  KvType type = KvType::f16;
+  std::vector<float> k, v;  // as halves lie in the cache, NaN where nothing was put; exactly representable in `type`
 
   int32_t rows() const { return static_cast<int32_t>(positions.size()); }
   int64_t at(int32_t seq, int32_t key, int32_t kv_head) const {
     const int64_t block = tables[static_cast<size_t>(seq) * max_blocks + key / kBlock];
-    return block * shape.block_halves() + (static_cast<int64_t>(kv_head) * kBlock + key % kBlock) * shape.d_head;
+    return block * shape.block_values() + (static_cast<int64_t>(kv_head) * kBlock + key % kBlock) * shape.d_head;
   }
 };
+
+float e4m3_value(uint8_t code) {
+  const int exponent = code >> 3 & 15, mantissa = code & 7;
+  const float size = exponent == 0 ? std::ldexp(static_cast<float>(mantissa), -9)
+                                   : std::ldexp(static_cast<float>(8 + mantissa), exponent - 10);
+  return (code & 0x80) != 0 ? -size : size;
+}
+
+// A head's values as the cache's type has them; its codes and scale if it has those.
+struct StoredHead {
+  std::vector<uint8_t> codes;
+  float scale = 1.0f;
+};
+StoredHead store(KvType type, float* x, int32_t n) {
+  StoredHead out;
+  if (type == KvType::f16) {
+    for (int32_t i = 0; i < n; ++i) x[i] = rounded_to_half(x[i]);
+    return out;
+  }
+  float largest = 0.0f;
+  for (int32_t i = 0; i < n; ++i) largest = std::max(largest, std::fabs(x[i]));
+  if (largest > 0.0f) out.scale = largest / (type == KvType::int8 ? 127.0f : 448.0f);
+  for (int32_t i = 0; i < n; ++i) {
+    const float unit = x[i] / out.scale;
+    const auto code =
+        type == KvType::int8 ? static_cast<uint8_t>(static_cast<int8_t>(std::nearbyint(unit))) : e4m3_of(unit);
+    out.codes.push_back(code);
+    x[i] = out.scale * (type == KvType::int8 ? static_cast<float>(static_cast<int8_t>(code)) : e4m3_value(code));
+  }
+  return out;
+}
+
+// The bytes of a pool with these values; all ones, which is a NaN as a half and as a scale, where there are none.
+std::vector<uint8_t> pool_of(const Problem& p, std::vector<float> values) {
+  const Shape& s = p.shape;
+  const size_t block_bytes = kv_block_bytes(p.type, s.n_kv, s.d_head, kBlock);
+  std::vector<uint8_t> pool(block_bytes * static_cast<size_t>(p.n_blocks), 0xff);
+  for (int32_t block = 0; block < p.n_blocks; ++block) {
+    for (int32_t head = 0; head < s.n_kv * kBlock; ++head) {  // KV heads and tokens
+      float* x = values.data() + block * s.block_values() + static_cast<int64_t>(head) * s.d_head;
+      if (std::isnan(x[0])) continue;
+      uint8_t* to = pool.data() + static_cast<size_t>(block) * block_bytes;
+      const StoredHead stored = store(p.type, x, s.d_head);
+      if (p.type == KvType::f16) {
+        for (int32_t i = 0; i < s.d_head; ++i) {
+          const unsigned short bits = static_cast<__half_raw>(__float2half_rn(x[i])).x;
+          std::memcpy(to + 2 * (static_cast<size_t>(head) * s.d_head + i), &bits, 2);
+        }
+      } else {
+        std::copy(stored.codes.begin(), stored.codes.end(), to + static_cast<size_t>(head) * s.d_head);
+        std::memcpy(to + s.block_values() + static_cast<size_t>(head) * 4, &stored.scale, 4);
+      }
+    }
+  }
+  return pool;
+}
 
 void fill_cache(Problem& p, const std::vector<Prompt>& prompts, float key_size, std::mt19937& random) {
   std::normal_distribution<float> normal;
@@ -127,7 +180,7 @@ void fill_cache(Problem& p, const std::vector<Prompt>& prompts, float key_size, 
   std::iota(order.begin(), order.end(), 1);
   std::shuffle(order.begin(), order.end(), random);
   p.tables.assign(prompts.size() * p.max_blocks, 0);
-  p.k.assign(static_cast<size_t>(p.n_blocks) * p.shape.block_halves(), kNanHalf);
+  p.k.assign(static_cast<size_t>(p.n_blocks) * p.shape.block_values(), NAN);
   p.v = p.k;
   std::vector<float> noise(65536);  // drawing every value anew would take longer than all else
   for (float& x : noise) x = normal(random);
@@ -140,16 +193,20 @@ void fill_cache(Problem& p, const std::vector<Prompt>& prompts, float key_size, 
         const int64_t to = p.at(static_cast<int32_t>(s), key, h);
         const unsigned k_from = random(), v_from = random();
         for (int32_t i = 0; i < p.shape.d_head; ++i) {
-          p.k[to + i] = to_bits(key_size * noise[(k_from + i) & 65535]);
-          p.v[to + i] = to_bits(0.5f + noise[(v_from + i) & 65535]);  // a mean shows weights that do not add up
+          p.k[to + i] = key_size * noise[(k_from + i) & 65535];
+          p.v[to + i] = 0.5f + noise[(v_from + i) & 65535];  // a mean shows weights that do not add up
         }
+        (void)store(p.type, p.k.data() + to, p.shape.d_head);
+        (void)store(p.type, p.v.data() + to, p.shape.d_head);
       }
     }
   }
 }
 
-Problem make_problem(const Shape& shape, const std::vector<Prompt>& prompts, unsigned seed, Sizes sizes = {}) {
+Problem make_problem(const Shape& shape, const std::vector<Prompt>& prompts, unsigned seed, Sizes sizes = {},
+                     KvType type = KvType::f16) {
   Problem p{shape};
+  p.type = type;
   p.scale = 1.0f / std::sqrt(static_cast<float>(shape.d_head));
   for (size_t s = 0; s < prompts.size(); ++s) {
     const int32_t n_blocks = (prompts[s].position + prompts[s].n_rows + kBlock - 1) / kBlock;
@@ -194,7 +251,7 @@ void expected_head(const Problem& p, int32_t row, int32_t head, double* out) {
   for (int32_t t = 0; t < n_keys; ++t) {
     const int64_t from = p.at(p.sequence[row], t, kv_head);
     double dot = 0;
-    for (int32_t i = 0; i < s.d_head; ++i) dot += static_cast<double>(q[i]) * from_bits(p.k[from + i]);
+    for (int32_t i = 0; i < s.d_head; ++i) dot += static_cast<double>(q[i]) * p.k[from + i];
     score[t] = dot * static_cast<double>(p.scale);
   }
   const double top = *std::max_element(score.begin(), score.end());
@@ -203,14 +260,13 @@ void expected_head(const Problem& p, int32_t row, int32_t head, double* out) {
   for (int32_t t = 0; t < n_keys; ++t) {
     const double w = std::exp(score[t] - top);
     const int64_t from = p.at(p.sequence[row], t, kv_head);
-    for (int32_t i = 0; i < s.d_head; ++i) out[i] += w * from_bits(p.v[from + i]);
+    for (int32_t i = 0; i < s.d_head; ++i) out[i] += w * p.v[from + i];
     sum += w;
   }
   for (int32_t i = 0; i < s.d_head; ++i) out[i] /= sum;
 }
 
 std::vector<double> expected_rows(const Problem& p) {
-  (void)from_bits(0);
   std::vector<double> out(static_cast<size_t>(p.rows()) * p.shape.out_floats());
   std::atomic<int32_t> next{0};
   const auto work = [&] {
@@ -232,8 +288,8 @@ class Attention {
   explicit Attention(const Problem& p)
       : p_(p),
         qkv_(p.qkv),
-        k_(p.k),
-        v_(p.v),
+        k_(pool_of(p, p.k)),
+        v_(pool_of(p, p.v)),
         tables_(p.tables),
         sequence_(p.sequence),
         positions_(p.positions),
@@ -276,7 +332,7 @@ class Attention {
     a.scale = p_.scale;
     check(launch_attention(a, nullptr), "launch_attention");
   }
-  void set_keys(const std::vector<uint16_t>& k) { k_.put(k); }
+  void set_keys(const std::vector<float>& k) { k_.put(pool_of(p_, k)); }
 
  private:
   size_t scratch_bytes() const {
@@ -293,12 +349,13 @@ class Attention {
     c.block_tokens = kBlock;
     c.n_kv_heads = p_.shape.n_kv;
     c.d_head = p_.shape.d_head;
+    c.kv_type = p_.type;
     return c;
   }
 
   const Problem& p_;
   Device<float> qkv_;
-  Device<uint16_t> k_, v_;
+  Device<uint8_t> k_, v_;
   Device<int32_t> tables_, sequence_, positions_;
   Device<float> out_;
   Device<char> scratch_;
@@ -336,7 +393,7 @@ Errors compare(const Problem& p, const std::vector<float>& got, const std::vecto
 }
 
 void check_errors(const std::string& name, const Problem& p, const Errors& e) {
-  const bool good = e.row < kRowLimit && e.total < kTotalLimit && e.padding_written == 0;
+  const bool good = e.row < limits_of(p.type).row && e.total < limits_of(p.type).total && e.padding_written == 0;
   std::string where;
   if (e.at_row >= 0)
     where = " (row " + std::to_string(e.at_row) + ", position " + std::to_string(p.positions[e.at_row]) + ")";
@@ -402,6 +459,17 @@ void check_shapes() {
   check_prompts("all prompts", make_problem({3, 1, 64}, all_prompts(), 4));
 }
 
+// Codes times their scale are rounded to FP16 once more.
+void check_types() {
+  unsigned seed = 61;
+  for (const KvType type : {KvType::fp8_e4m3, KvType::int8}) {
+    const std::string what = type == KvType::int8 ? "int8" : "fp8";
+    for (const int32_t d : {16, 64, 80, 96, 128, 256})
+      check_prompts(what, make_problem({4, 2, d}, some_prompts(d), ++seed, {}, type));
+    check_prompts(what, make_problem({7, 7, 24}, some_prompts(2), ++seed, {}, type));
+  }
+}
+
 // Queries beyond FP16's range and far below it, with keys that keep the scores as they are.
 void check_magnitudes() {
   const std::vector<Prompt> prompts = {{70, 5}, {40, 300}};
@@ -418,7 +486,7 @@ void check_faint_keys() {
   for (int32_t row = 0; row < 3; ++row) {
     for (int32_t h = 0; h < 2; ++h) p.qkv[row * p.shape.row_floats() + h * 64] = 8.0f;
   }
-  for (int32_t key = 0; key < 20003; ++key) p.k[p.at(0, key, 0)] = to_bits(key == 77 ? 16.0f : 0.0f);
+  for (int32_t key = 0; key < 20003; ++key) p.k[p.at(0, key, 0)] = key == 77 ? 16.0f : 0.0f;
   check_prompts("one key of weight 1, 20000 of 1e-7", p);
 }
 
@@ -429,13 +497,13 @@ void check_damaged_key() {
   Attention attention(p);
   const std::vector<PromptTile> tiles = cut(p, kPromptTileRows);
   const std::vector<float> whole = attention.run(tiles);
-  std::vector<uint16_t> keys = p.k;
+  std::vector<float> keys = p.k;
   const int64_t at = p.at(sequence, key, 1);
-  for (int32_t i = 0; i < p.shape.d_head; ++i) keys[at + i] ^= 0x8000;
+  for (int32_t i = 0; i < p.shape.d_head; ++i) keys[at + i] = -keys[at + i];
   attention.set_keys(keys);
   const std::vector<float> damaged = attention.run(tiles);
   const Errors errors = compare(p, damaged, expected_rows(p));
-  report(errors.row > 10 * kRowLimit, "a damaged key is noticed", text("worst row %.2e", errors.row));
+  report(errors.row > 10 * limits_of(p.type).row, "a damaged key is noticed", text("worst row %.2e", errors.row));
   int32_t wrong = 0;
   for (int32_t row = 0; row < p.rows(); ++row) {
     if (p.positions[row] < 0) continue;
@@ -468,8 +536,8 @@ double microseconds(Launch&& launch, int n) {
   return best * 1e3 / n;
 }
 
-void measure(const Shape& shape, int32_t n_rows, int32_t position) {
-  const Problem p = make_problem(shape, {{n_rows, position}}, 51);
+void measure(const Shape& shape, int32_t n_rows, int32_t position, KvType type = KvType::f16) {
+  const Problem p = make_problem(shape, {{n_rows, position}}, 51, {}, type);
   Attention attention(p);
   const std::vector<PromptTile> tiles = cut(p, kPromptTileRows);
   const Device<PromptTile> device_tiles(tiles);
@@ -479,8 +547,12 @@ void measure(const Shape& shape, int32_t n_rows, int32_t position) {
   const double flops = 4.0 * shape.d_head * shape.n_heads * keys;
   const double tiled = microseconds([&] { attention.launch(device_tiles.get(), n_tiles); }, 20);
   const double by_rows = microseconds([&] { attention.launch_by_rows(); }, 2);
-  std::printf("%-9s %4d rows from %4d: %8.1f us, %6.1f TFLOP/s; row by row %9.1f us, %6.1f TFLOP/s\n",
-              shape.name().c_str(), n_rows, position, tiled, flops / tiled * 1e-6, by_rows, flops / by_rows * 1e-6);
+  std::printf("%-9s %-4s %4d rows from %4d: %8.1f us, %6.1f TFLOP/s; row by row %9.1f us, %6.1f TFLOP/s\n",
+              shape.name().c_str(),
+              type == KvType::f16    ? "f16"
+              : type == KvType::int8 ? "int8"
+                                     : "fp8",
+              n_rows, position, tiled, flops / tiled * 1e-6, by_rows, flops / by_rows * 1e-6);
 }
 
 }  // namespace
@@ -491,6 +563,7 @@ int main() {
     return 77;
   }
   check_shapes();
+  check_types();
   check_magnitudes();
   check_faint_keys();
   check_damaged_key();
@@ -501,5 +574,7 @@ int main() {
   }
   measure({32, 8, 128}, 512, 8192);
   measure({32, 8, 128}, 8192, 0);
+  measure({32, 8, 128}, 2048, 0, KvType::fp8_e4m3);
+  measure({32, 8, 128}, 2048, 0, KvType::int8);
   return failures == 0 ? 0 : 1;
 }

@@ -1,7 +1,7 @@
-// Causal attention of the rows of prompts over the paged FP16 cache, with matrix instructions (flash attention).
+// Causal attention of the rows of prompts over the paged cache, with matrix instructions (flash attention).
 //
-//   out[r][h] = sum_t softmax_t(scale * q[r][h] . k[t]) v[t]   for t = 0 .. position of r;  k, v: head h / (n_heads /
-//   n_kv_heads)
+//   out[r][h] = sum_t softmax_t(scale * q[r][h] . k[t]) v[t]   for t = 0 .. position of r
+//   k, v: head h / (n_heads / n_kv_heads)
 //
 // Tiling: a CTA of 4 warps per (tile of up to 64 rows of one sequence, KV head, up to 2 of its query heads). A warp has
 // 16 rows of each head and goes over the keys in tiles of 64, 0 first: scores by mma.sync, running maximum and sum,
@@ -18,6 +18,9 @@
 // is that of the rounded ones. Measured on the fixtures' eight F32 models (NMSE of the logits against exact evaluation,
 // limit 1e-6): FP16 keys and values alone 3e-8 to 1.5e-7, with FP16 queries and weights 4e-8 to 2.3e-7; queries in two
 // FP16 parts would bring 3e-8 to 1.7e-7, not worth half as many products again.
+//
+// Keys and values of one byte become FP16 (code * scale, rounded once) on their way to shared memory; unlike FP16's,
+// that way is not asynchronous.
 //
 // Bound: matrix instructions for head sizes of 128 and more, the exponentials below. Share reached: not yet measured.
 #include "kernels/cuda/attention/prefill_warp.cuh"

@@ -7,6 +7,8 @@
 
 #include <cstdint>
 
+#include "kernels/cuda/attention/fragments.cuh"
+#include "kernels/cuda/attention/kv_element.cuh"
 #include "kernels/cuda/cuda_kernels.h"
 #include "kernels/cuda/device/loads.cuh"
 #include "kernels/cuda/device/reduce.cuh"
@@ -123,31 +125,105 @@ __device__ __forceinline__ TileBlocks tile_blocks(const CacheView& cache, const 
   return {table[block < last ? block : last], table[block + 1 < last ? block + 1 : last]};
 }
 
+// A thread's part of a tile of keys or values: components component .. component + 7 of the keys row, row + kRows, ...
+template <int kDim>
+struct TilePart {
+  static constexpr int kPieces = kDim <= 64 ? 8 : kDim <= 128 ? 16 : 32;  // threads of a row
+  static constexpr int kRows = kPrefillThreads / kPieces;                 // at once
+  static constexpr int kSteps = kBlockKeys / kRows;                       // in a block
+  static constexpr int kStepPitch = kRows * kTilePitch<kDim>;
+  int row, component, n_rows;  // n_rows: of the tile, from `row` on, that are read
+  char* to;
+
+  __device__ __forceinline__ TilePart(const CacheView& cache, const KvSource& source, int32_t first_key, char* tile)
+      : row(static_cast<int>(threadIdx.x) / kPieces),
+        component(static_cast<int>(threadIdx.x) % kPieces * 8),
+        n_rows(component < cache.d_head ? source.n_keys - first_key - row : 0),
+        to(tile + row * kTilePitch<kDim> + component * 2) {}
+};
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+// FP16 keys or values go from the cache to shared memory as they are.
+template <int kDim>
+__device__ __forceinline__ void copy_halves(const CacheView& cache, const KvSource& source, const void* pool,
+                                            TileBlocks blocks, const TilePart<kDim>& part) {
+  using Part = TilePart<kDim>;
+  const int32_t step = Part::kRows * cache.d_head;
+#pragma unroll
+  for (int block = 0; block < 2; ++block) {
+    const int64_t first = block == 0 ? blocks.first : blocks.second;
+    const auto* from = static_cast<const __half*>(pool);
+    if (part.n_rows > 0)
+      from += ((first * cache.n_kv_heads + source.kv_head) * kBlockKeys + part.row) * cache.d_head + part.component;
+#pragma unroll
+    for (int i = 0; i < Part::kSteps; ++i) {
+      const int key = block * kBlockKeys + i * Part::kRows;  // from the thread's row
+      const bool valid = key < part.n_rows;
+      copy_async_16(part.to + key * kTilePitch<kDim>, valid ? from + i * step : static_cast<const __half*>(pool),
+                    valid);
+    }
+  }
+}
+#endif
+
+// Eight codes as halves, times their scale.
+template <KvType kType>
+__device__ __forceinline__ uint4 scaled_halves(uint2 codes, float scale) {
+  const uint4 exact = KvElement<kType>::halves(codes);
+  uint32_t words[4] = {exact.x, exact.y, exact.z, exact.w};
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const float2 both = __half22float2(as_half2(words[i]));
+    words[i] = pack_halves(both.x * scale, both.y * scale);
+  }
+  return make_uint4(words[0], words[1], words[2], words[3]);
+}
+
+// Keys or values of one byte become FP16 on their way, rounded once.
+template <int kDim, KvType kType>
+__device__ __forceinline__ void convert_codes(const CacheView& cache, const KvSource& source, const void* pool,
+                                              TileBlocks blocks, const TilePart<kDim>& part) {
+  using Part = TilePart<kDim>;
+  constexpr int kBatch = Part::kSteps < 4 ? Part::kSteps : 4;  // loads in flight
+#pragma unroll 1
+  for (int first = 0; first < 2 * Part::kSteps; first += kBatch) {
+    const int32_t block = first < Part::kSteps ? blocks.first : blocks.second;
+    uint2 codes[kBatch];
+    float scales[kBatch];
+#pragma unroll
+    for (int i = 0; i < kBatch; ++i) {
+      const int key = (first + i) * Part::kRows;
+      codes[i] = make_uint2(0, 0);
+      scales[i] = 0.0f;
+      if (key >= part.n_rows) continue;
+      const char* base = static_cast<const char*>(pool);
+      const int token = (part.row + key) % kBlockKeys;
+      codes[i] = __ldcg(reinterpret_cast<const uint2*>(base + head_offset<kType>(cache, block, source.kv_head, token) +
+                                                       part.component));
+      scales[i] =
+          __ldcg(reinterpret_cast<const float*>(base + scale_offset<kType>(cache, block, source.kv_head, token)));
+    }
+#pragma unroll
+    for (int i = 0; i < kBatch; ++i)
+      *reinterpret_cast<uint4*>(part.to + (first + i) * Part::kStepPitch) = scaled_halves<kType>(codes[i], scales[i]);
+  }
+}
+
 // One tile of keys or values out of its pool, by all threads; zeros for keys from n_keys on (the cache may hold
-// anything there, a NaN too) and components from d_head on. Asynchronous: the caller commits and waits. No other code
-// here knows how a pool stores its elements.
+// anything there, a NaN too) and components from d_head on. FP16 arrives later: the caller commits and waits.
 template <int kDim>
 __device__ __forceinline__ void copy_tile(const CacheView& cache, const KvSource& source, const void* pool,
                                           TileBlocks blocks, int32_t first_key, char* to) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-  constexpr int kPieces = kDim <= 64 ? 8 : kDim <= 128 ? 16 : 32;  // threads of a row, 16 bytes each
-  constexpr int kRows = kPrefillThreads / kPieces;                 // at once
-  const int row = static_cast<int>(threadIdx.x) / kPieces, component = static_cast<int>(threadIdx.x) % kPieces * 8;
-  if (component >= kDim) return;
-  const int32_t left = component < cache.d_head ? source.n_keys - first_key - row : 0;
-  const int32_t step = kRows * cache.d_head;
-  char* const row_to = to + row * kTilePitch<kDim> + component * 2;
-#pragma unroll
-  for (int block = 0; block < 2; ++block) {
-    const int64_t first = block == 0 ? blocks.first : blocks.second;
-    const __half* from = static_cast<const __half*>(pool);
-    if (left > 0) from += ((first * cache.n_kv_heads + source.kv_head) * kBlockKeys + row) * cache.d_head + component;
-#pragma unroll
-    for (int i = 0; i < kBlockKeys / kRows; ++i) {
-      const int key = block * kBlockKeys + i * kRows;  // from the thread's row
-      const bool valid = key < left;
-      copy_async_16(row_to + key * kTilePitch<kDim>, valid ? from + i * step : static_cast<const __half*>(pool), valid);
-    }
+  const TilePart<kDim> part(cache, source, first_key, to);
+  if (part.component >= kDim) return;
+  switch (cache.kv_type) {
+    case KvType::f16:
+      return copy_halves<kDim>(cache, source, pool, blocks, part);
+    case KvType::fp8_e4m3:
+      return convert_codes<kDim, KvType::fp8_e4m3>(cache, source, pool, blocks, part);
+    case KvType::int8:
+      return convert_codes<kDim, KvType::int8>(cache, source, pool, blocks, part);
   }
 #endif
 }

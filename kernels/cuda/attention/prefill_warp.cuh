@@ -25,12 +25,6 @@ __device__ __forceinline__ float fast_exp2(float x) {
 #endif
 }
 
-__device__ __forceinline__ uint32_t pack_halves(float low, float high) {
-  const __half2 both = __floats2half2_rn(low, high);
-  return static_cast<uint32_t>(__half_as_ushort(__low2half(both))) |
-         static_cast<uint32_t>(__half_as_ushort(__high2half(both))) << 16;
-}
-
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 template <int kDim, int kHeads>
 struct PrefillWarp {
