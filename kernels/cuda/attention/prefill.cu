@@ -147,7 +147,7 @@ cudaError_t find_abilities(Abilities& out) {
   return cudaDeviceGetAttribute(&out.shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
 }
 
-// Row by row, for devices without these matrix instructions or without the shared memory, and for caches of bytes.
+// Row by row, for devices without these matrix instructions or without the shared memory.
 cudaError_t launch_rows(const PrefillAttentionArgs& a, cudaStream_t stream) {
   return launch_attention({.qkv = a.qkv,
                            .out = a.out,
@@ -196,7 +196,7 @@ cudaError_t launch_prefill_attention(const PrefillAttentionArgs& args, cudaStrea
   if (args.n_tiles == 0) return cudaSuccess;
   Abilities device;
   if (const cudaError_t e = find_abilities(device); e != cudaSuccess) return e;
-  if (device.major < 8 || args.cache.kv_type != KvType::f16) return launch_rows(args, stream);
+  if (device.major < 8) return launch_rows(args, stream);
   if (args.cache.d_head <= 64) return launch_heads<64>(args, device, stream);
   if (args.cache.d_head <= 96) return launch_heads<96>(args, device, stream);
   if (args.cache.d_head <= 128) return launch_heads<128>(args, device, stream);
