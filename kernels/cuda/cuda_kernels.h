@@ -202,7 +202,7 @@ size_t attention_scratch_bytes(int32_t max_rows, int32_t n_heads, int32_t n_kv_h
 cudaError_t launch_attention(const AttentionArgs& args, cudaStream_t stream);
 
 // What launch_attention computes, for the rows of `tiles`, with matrix instructions: the rows of prompts. Agrees with it within rounding.
-// Below compute capability 8.0, and with a cache that is not FP16, it is launch_attention, of all m rows.
+// Below compute capability 8.0 it is launch_attention, of all m rows.
 struct PrefillAttentionArgs {
   const float* qkv;
   float* out;
