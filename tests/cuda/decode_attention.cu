@@ -14,6 +14,10 @@
 #include "kernels/cuda/cuda_kernels.h"
 #include "tests/cuda/kernel_test.h"
 
+namespace inlay::cuda {
+void print_decode_attention_speeds();  // decode_attention_speed.cu
+}
+
 namespace {
 
 using namespace inlay::cuda;
@@ -499,7 +503,10 @@ int main(int argc, char** argv) {
     std::puts("skipped: no CUDA device");
     return 77;
   }
-  if (argc > 1 && std::string(argv[1]) == "speed") return 0;
+  if (argc > 1 && std::string(argv[1]) == "speed") {
+    print_decode_attention_speeds();
+    return 0;
+  }
   check_all();
   std::printf("%s: %d failures\n", failures == 0 ? "PASS" : "FAIL", failures);
   return failures == 0 ? 0 : 1;

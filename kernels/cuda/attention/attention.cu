@@ -10,9 +10,7 @@ namespace {
 constexpr int kWantedCtas = 256;  // about what is resident at a time; with more rows a CTA does several splits
 constexpr float kLog2E = 1.44269504088896341f;
 
-size_t block_bytes(const CacheView& c) {
-  return kv_block_bytes(c.kv_type, c.n_kv_heads, c.d_head, c.block_tokens);
-}
+size_t block_bytes(const CacheView& c) { return kv_block_bytes(c.kv_type, c.n_kv_heads, c.d_head, c.block_tokens); }
 
 bool supported(const CacheView& c, int32_t m, int32_t n_heads, int32_t max_context) {
   if (m < 0 || max_context < 1 || c.max_blocks < 1 || c.block_tokens != kTileKeys) return false;
