@@ -79,6 +79,8 @@ void add_device_option(Options& options, const char* name, int32_t& target, cons
 
 void LoadOptions::add_to(Options& options) {
   add_device_option(options, "--device", device, "where it runs (auto: the fastest device that it fits on)");
+  options.choice("--kv", {"default", "f16", "f32", "fp8", "int8"}, kv_dtype,
+                 "type of the KV cache (f16; on the reference interpreter f32); fp8 and int8 on GPUs");
   options.integer("-t --threads", n_threads, 1, 1024, "threads that compute (all cores)");
 }
 
@@ -90,6 +92,7 @@ inlay_load_params LoadOptions::params() const {
   params.max_sessions = max_sessions;
   params.prefill_chunk = prefill_chunk;
   params.flags = no_cublas ? INLAY_LOAD_NO_CUBLAS : 0;
+  params.kv_dtype = kv_dtype;
   params.kv_budget_bytes = static_cast<uint64_t>(kv_mib) << 20;
   params.log_level = load_times ? INLAY_LOG_DEBUG : INLAY_LOG_WARNING;
   params.log_user = load_times;

@@ -33,12 +33,13 @@ struct LoadOptions {
   int32_t n_context = 0;
   int32_t n_threads = 0;
   int32_t max_sessions = 0;
+  int32_t kv_dtype = INLAY_KV_DEFAULT;
   int32_t kv_mib = 0;
   int32_t prefill_chunk = 0;
   bool no_cublas = false;
   std::string* load_times = nullptr;  // takes the engine's own account of where the time of the load went
 
-  void add_to(Options& options);  // --device and --threads
+  void add_to(Options& options);  // --device, --kv and --threads
   inlay_load_params params() const;
 };
 

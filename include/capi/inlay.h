@@ -77,6 +77,8 @@ typedef int32_t inlay_kv_dtype;
 #define INLAY_KV_DEFAULT 0  // The device's own: F32 on REFERENCE, else F16.
 #define INLAY_KV_F16 1  // 2 bytes a value; not on REFERENCE.
 #define INLAY_KV_F32 2  // 4 bytes a value; on REFERENCE only.
+#define INLAY_KV_FP8 3  // 1 byte a value (E4M3), and 4 bytes for every token and head; on CUDA only.
+#define INLAY_KV_INT8 4  // As FP8, with integers: finer for most values, coarser for small ones beside a large one.
 
 // How important a log message is.
 typedef int32_t inlay_log_level;

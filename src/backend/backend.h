@@ -16,7 +16,8 @@
 
 namespace inlay {
 
-enum class KvDType : uint8_t { f16, f32 };
+// fp8 and int8: one byte a value and an F32 scale for every token and head, on GPUs.
+enum class KvDType : uint8_t { f16, f32, fp8, int8 };
 
 struct BackendConfig {
   int32_t n_kv_blocks = 0;        // of kKvBlockTokens positions, all layers

@@ -76,8 +76,10 @@ Status LogitSlots::sample(std::span<const SampleRow> rows, std::span<Draw> draws
 }
 
 uint64_t kv_block_bytes(const ModelSpec& spec, KvDType dtype) {
-  const uint64_t element = dtype == KvDType::f32 ? 4 : 2;
-  return 2 * element * static_cast<uint64_t>(spec.d_kv()) * kKvBlockTokens;
+  const bool scaled = dtype == KvDType::fp8 || dtype == KvDType::int8;
+  const uint64_t element = dtype == KvDType::f32 ? 4 : scaled ? 1 : 2;
+  const uint64_t scales = scaled ? sizeof(float) * static_cast<uint64_t>(spec.n_kv_heads) : 0;
+  return 2 * (element * static_cast<uint64_t>(spec.d_kv()) + scales) * kKvBlockTokens;
 }
 
 }  // namespace inlay

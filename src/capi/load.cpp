@@ -52,7 +52,7 @@ Status read_load_params(const inlay_load_params* given, EngineOptions& out) {
   INLAY_TRY(check_range(params.n_context, 0, kMost, "params.n_context"));
   INLAY_TRY(check_range(params.max_sessions, 0, kMost, "params.max_sessions"));
   INLAY_TRY(check_range(params.n_threads, 0, kMost, "params.n_threads"));
-  INLAY_TRY(check_range(params.kv_dtype, INLAY_KV_DEFAULT, INLAY_KV_F32, "params.kv_dtype"));
+  INLAY_TRY(check_range(params.kv_dtype, INLAY_KV_DEFAULT, INLAY_KV_INT8, "params.kv_dtype"));
   INLAY_TRY(check_range(params.prefill_chunk, 0, kMost, "params.prefill_chunk"));
   INLAY_TRY(check_range(params.log_level, INLAY_LOG_OFF, INLAY_LOG_DEBUG, "params.log_level"));
   INLAY_TRY(check_flags(params.flags, INLAY_LOAD_NO_CUBLAS, "params.flags"));
@@ -61,7 +61,13 @@ Status read_load_params(const inlay_load_params* given, EngineOptions& out) {
   out.n_context = params.n_context;
   out.max_sessions = params.max_sessions;
   out.kv_budget_bytes = params.kv_budget_bytes;
-  if (params.kv_dtype != INLAY_KV_DEFAULT) out.kv_dtype = params.kv_dtype == INLAY_KV_F32 ? KvDType::f32 : KvDType::f16;
+  switch (params.kv_dtype) {
+    case INLAY_KV_F16: out.kv_dtype = KvDType::f16; break;
+    case INLAY_KV_F32: out.kv_dtype = KvDType::f32; break;
+    case INLAY_KV_FP8: out.kv_dtype = KvDType::fp8; break;
+    case INLAY_KV_INT8: out.kv_dtype = KvDType::int8; break;
+    default: break;
+  }
   out.n_threads = params.n_threads;
   out.prefill_chunk = params.prefill_chunk;
   out.allow_cublas = (params.flags & INLAY_LOAD_NO_CUBLAS) == 0;

@@ -41,12 +41,22 @@ const char* name_of(DeviceKind device) {
   }
 }
 
+const char* name_of(KvDType type) {
+  switch (type) {
+    case KvDType::f32: return "F32";
+    case KvDType::fp8: return "FP8";
+    case KvDType::int8: return "INT8";
+    default: return "F16";
+  }
+}
+
 Result<KvDType> settle_kv_dtype(const EngineOptions& o, DeviceKind device) {
   const KvDType native = device == DeviceKind::reference ? KvDType::f32 : KvDType::f16;
-  if (o.kv_dtype.value_or(native) != native) {
-    return error(Code::unsupported, "the %s keeps its KV cache in %s", name_of(device), native == KvDType::f32 ? "F32" : "F16");
-  }
-  return native;
+  const KvDType wanted = o.kv_dtype.value_or(native);
+  const bool of_gpu = wanted == KvDType::fp8 || wanted == KvDType::int8;
+  if (wanted == native || (of_gpu && device == DeviceKind::cuda)) return wanted;
+  const char* kept = native == KvDType::f32 ? "F32" : device == DeviceKind::cuda ? "F16, FP8 or INT8" : "F16";
+  return error(Code::unsupported, "the %s keeps its KV cache in %s, not in %s", name_of(device), kept, name_of(wanted));
 }
 
 // How many KV blocks the budget gives; a full context of one session at least.

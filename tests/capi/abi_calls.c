@@ -183,7 +183,7 @@ static void test_load(void) {
   BAD_PARAM(n_context, -1);
   BAD_PARAM(max_sessions, INT32_MIN);
   BAD_PARAM(n_threads, -1);
-  BAD_PARAM(kv_dtype, 3);
+  BAD_PARAM(kv_dtype, INLAY_KV_INT8 + 1);
   BAD_PARAM(kv_dtype, -1);
   BAD_PARAM(prefill_chunk, -7);
   BAD_PARAM(log_level, 5);

@@ -254,7 +254,11 @@ TEST_P(Load, ErrorsNameTheParameter) {
       {"kv_budget_bytes", [](inlay_load_params& p) { p.kv_budget_bytes = 1; }, INLAY_INVALID_ARGUMENT},
       {"KV cache",
        [](inlay_load_params& p) { p.kv_dtype = p.device == INLAY_DEVICE_REFERENCE ? INLAY_KV_F16 : INLAY_KV_F32; },
-       INLAY_UNSUPPORTED}};
+       INLAY_UNSUPPORTED},
+      {"not in FP8",
+       [](inlay_load_params& p) { p.kv_dtype = INLAY_KV_FP8, p.device = INLAY_DEVICE_CPU; }, INLAY_UNSUPPORTED},
+      {"not in INT8",
+       [](inlay_load_params& p) { p.kv_dtype = INLAY_KV_INT8, p.device = INLAY_DEVICE_REFERENCE; }, INLAY_UNSUPPORTED}};
   for (const Case& c : cases) {
     inlay_load_params p = params();
     c.set(p);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "src/backend/host_buffers.h"
 #include "src/base/environment.h"
 #include "src/base/load_times.h"
 
@@ -31,6 +32,11 @@ Result<cublas::Api> cublas_of(const BackendConfig& config, std::string* name = n
   return Cublas::open_library(environment().cublas_directory, name);
 }
 
+// Keys or values of one layer.
+uint64_t pool_bytes_of(const ModelSpec& spec, const BackendConfig& config) {
+  return kv_block_bytes(spec, config.kv_dtype) / 2 * u(config.n_kv_blocks);
+}
+
 }  // namespace
 
 // ---- memory
@@ -39,7 +45,6 @@ std::vector<CudaExecutor::Size> CudaExecutor::sizes(const Plan& plan, const Back
   const ModelSpec& s = plan.spec;
   const uint64_t rows = u(std::max(config.max_step_tokens, kBuckets.back())), f = sizeof(float);
   const uint64_t logit_rows = u(std::max(config.n_logit_slots, kBuckets.back())), vocab = u(s.n_vocab);
-  const uint64_t kv_pool = 2 * u(s.d_kv()) * kKvBlockTokens * u(config.n_kv_blocks);
   return {{&Buffers::hidden, f * rows * u(s.d_model), "hidden states"},
           {&Buffers::qkv, f * rows * u(s.d_q() + 2 * s.d_kv()), "queries, keys and values"},
           {&Buffers::heads, f * rows * u(s.d_q()), "attention heads"},
@@ -53,7 +58,7 @@ std::vector<CudaExecutor::Size> CudaExecutor::sizes(const Plan& plan, const Back
            cuda::attention_scratch_bytes(static_cast<int32_t>(rows), s.n_heads, s.n_kv_heads, s.d_head, config.n_context), "attention scratch"},
           {&Buffers::sample, cuda::sample_scratch_bytes(static_cast<int32_t>(logit_rows), s.n_vocab), "sampling scratch"},
           {&Buffers::inv_freq, f * std::max<uint64_t>(1, plan.rope.inv_freq.size()), "RoPE frequencies"},
-          {&Buffers::kv, 2 * kv_pool * u(s.n_layers), "KV cache"}};
+          {&Buffers::kv, 2 * pool_bytes_of(s, config) * u(s.n_layers), "KV cache"}};
 }
 
 StepLimits CudaExecutor::limits(const Plan& plan, const BackendConfig& config) {
@@ -148,7 +153,7 @@ Status CudaExecutor::warm_up_prefill() {
   return wait_for(stream_.get(), "warming up");
 }
 
-uint64_t CudaExecutor::pool_bytes() const { return 2 * u(plan_.spec.d_kv()) * kKvBlockTokens * u(config_.n_kv_blocks); }
+uint64_t CudaExecutor::pool_bytes() const { return pool_bytes_of(plan_.spec, config_); }
 
 // ---- one step
 
@@ -270,7 +275,7 @@ Status CudaExecutor::duplicate_kv_block(int32_t from_block, int32_t to_block) {
   INLAY_TRY(select_device(device_index_));
   return cuda_status(cuda::launch_copy_block({.pools = b_.kv.data(),
                                               .pool_bytes = pool_bytes(),
-                                              .block_bytes = 2 * u(plan_.spec.d_kv()) * kKvBlockTokens,
+                                              .block_bytes = kv_block_bytes(plan_.spec, config_.kv_dtype) / 2,
                                               .n_pools = 2 * plan_.spec.n_layers,
                                               .from = from_block,
                                               .to = to_block},

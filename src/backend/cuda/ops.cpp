@@ -104,7 +104,10 @@ cuda::CacheView CudaExecutor::cache(int32_t layer) {
           .max_blocks = (config_.n_context + kKvBlockTokens - 1) / kKvBlockTokens,
           .block_tokens = kKvBlockTokens,
           .n_kv_heads = plan_.spec.n_kv_heads,
-          .d_head = plan_.spec.d_head};
+          .d_head = plan_.spec.d_head,
+          .kv_type = config_.kv_dtype == KvDType::fp8    ? cuda::KvType::fp8_e4m3
+                     : config_.kv_dtype == KvDType::int8 ? cuda::KvType::int8
+                                                         : cuda::KvType::f16};
 }
 
 Status CudaExecutor::attn_in(const Op& op) {
