@@ -40,7 +40,8 @@ static_assert(kAlignmentA == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES &&
 static_assert(kAlignmentC == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES &&
               kAlignmentD == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES);
 static_assert(kSuccess == CUBLAS_STATUS_SUCCESS && kAllocationFailed == CUBLAS_STATUS_ALLOC_FAILED);
-static_assert(kExecutionFailed == CUBLAS_STATUS_EXECUTION_FAILED);
+static_assert(kExecutionFailed == CUBLAS_STATUS_EXECUTION_FAILED && kInvalidValue == CUBLAS_STATUS_INVALID_VALUE);
+static_assert(kNotSupported == CUBLAS_STATUS_NOT_SUPPORTED);
 }  // namespace inlay::cublas
 #endif
 

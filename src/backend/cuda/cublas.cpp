@@ -148,24 +148,36 @@ Status Cublas::multiply(const CublasProduct& p, cudaStream_t stream) {
     return error(Code::internal, "a product that cuBLASLt does not get: %lld columns, ld_out %lld",
                  static_cast<long long>(p.n_cols), static_cast<long long>(p.ld_out));
   }
+  const int32_t rounded = (p.m + kRowStep - 1) / kRowStep * kRowStep;
+  INLAY_ASSIGN(const Prepared* use, prepared_for(p, rounded));
+  int code = run(p, *use, stream);
+  if (rounded != p.m && (code == cublas::kNotSupported || code == cublas::kInvalidValue)) {
+    INLAY_ASSIGN(use, prepared_for(p, p.m));
+    code = run(p, *use, stream);
+  }
+  return status_of(code, "multiplying");
+}
+
+Result<const Cublas::Prepared*> Cublas::prepared_for(const CublasProduct& p, int32_t m) {
   const uint32_t alignment = alignment_of(p.out, p.ld_out * static_cast<int64_t>(sizeof(float)));
-  const int32_t m = (p.m + kRowStep - 1) / kRowStep * kRowStep;
   const Shape shape{p.form, m, p.n_rows, p.n_cols, p.ld_out, alignment};
   auto found = prepared_.find(shape);
   if (found == prepared_.end()) {
     INLAY_ASSIGN(Prepared made, prepare(p, m, alignment));
     found = prepared_.emplace(shape, std::move(made)).first;
   }
-  const Prepared& use = found->second;
-  const auto n_cols = static_cast<uint64_t>(p.m);
+  return &found->second;
+}
+
+int Cublas::run(const CublasProduct& p, const Prepared& use, cudaStream_t stream) {
+  const auto m = static_cast<uint64_t>(p.m);
   for (const cublas::Layout layout : {use.x.get(), use.out.get()}) {
-    INLAY_TRY(status_of(api_.cublasLtMatrixLayoutSetAttribute(layout, cublas::kCols, &n_cols, sizeof n_cols),
-                        "describing a matrix"));
+    if (const int code = api_.cublasLtMatrixLayoutSetAttribute(layout, cublas::kCols, &m, sizeof m); code != kSuccess)
+      return code;
   }
-  return status_of(api_.cublasLtMatmul(handle_.get(), operation_.get(), &p.alpha, p.weights, use.weights.get(), p.x,
-                                       use.x.get(), &p.beta, p.out, use.out.get(), p.out, use.out.get(), &use.algorithm,
-                                       workspace_, kWorkspaceBytes, stream),
-                   "multiplying");
+  return api_.cublasLtMatmul(handle_.get(), operation_.get(), &p.alpha, p.weights, use.weights.get(), p.x, use.x.get(),
+                             &p.beta, p.out, use.out.get(), p.out, use.out.get(), &use.algorithm, workspace_,
+                             kWorkspaceBytes, stream);
 }
 
 std::string Cublas::version() const {

@@ -35,7 +35,8 @@ class Cublas {
   // For the device that is selected; `workspace` has kWorkspaceBytes and outlives the object.
   static Result<Cublas> create(const cublas::Api& api, void* workspace);
 
-  // Chooses an algorithm at the first product of a shape, later ones of up to kRowStep - 1 rows less use it too.
+  // Chooses an algorithm at the first product of a shape, for m rounded up to kRowStep; for m itself should that one
+  // refuse m.
   Status multiply(const CublasProduct& product, cudaStream_t stream);
   std::string version() const;
 
@@ -57,7 +58,9 @@ class Cublas {
   };
 
   explicit Cublas(const cublas::Api& api) : api_(api) {}
+  Result<const Prepared*> prepared_for(const CublasProduct& product, int32_t m);
   Result<Prepared> prepare(const CublasProduct& product, int32_t m, uint32_t alignment);
+  int run(const CublasProduct& product, const Prepared& use, cudaStream_t stream);  // a status of the library
 
   cublas::Api api_;
   void* workspace_ = nullptr;

@@ -36,7 +36,7 @@ inline constexpr int kMaxWorkspace = 1, kReductionSchemes = 3, kAlignmentA = 5, 
                      kAlignmentD = 8;
 inline constexpr uint32_t kReductionInComputeType = 2;
 
-inline constexpr int kSuccess = 0, kAllocationFailed = 3, kExecutionFailed = 13;
+inline constexpr int kSuccess = 0, kAllocationFailed = 3, kInvalidValue = 7, kExecutionFailed = 13, kNotSupported = 15;
 
 // Functions return a cublasStatus_t.
 struct Api {
