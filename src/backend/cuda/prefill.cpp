@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <utility>
 
 namespace inlay {
 namespace {
@@ -276,12 +277,19 @@ Status PrefillProducts::norm(const Op& op, float* hidden, const float* addend, i
                      "normalizing rows");
 }
 
+Result<bool> PrefillProducts::claim(const Op& op, const float* rows, int32_t m) {
+  const Ready ready = std::exchange(ready_, {});
+  if (ready == Ready{&op, rows, m, ready.only}) return true;
+  if (ready.only) return error(Code::internal, "rows of the op before %s were not kept", op_name(op.kind));
+  return false;
+}
+
 // ---- ops
 
 Status PrefillProducts::attn_in(const Op& op, float* hidden, float* qkv, int32_t m) {
   const int64_t width = plan_->spec.d_q() + 2 * plan_->spec.d_kv();
-  if (ready_for_ != &op) INLAY_TRY(norm(op, hidden, nullptr, m));
-  ready_for_ = nullptr;
+  INLAY_ASSIGN(const bool ready, claim(op, hidden, m));
+  if (!ready) INLAY_TRY(norm(op, hidden, nullptr, m));
   INLAY_TRY(multiply(op, 1.0f / norm_factors_[index_of(op)], 0.0f, qkv, width, m));
   for (const QkvRun& run : runs_of(op)) {
     if (!run.bias) continue;
@@ -295,20 +303,22 @@ Status PrefillProducts::attn_in(const Op& op, float* hidden, float* qkv, int32_t
 }
 
 Status PrefillProducts::ffn_in(const Op& op, float* hidden, float* ffn, bool keep, int32_t m) {
-  if (ready_for_ != &op) INLAY_TRY(norm(op, hidden, nullptr, m));
+  INLAY_ASSIGN(const bool ready, claim(op, hidden, m));
+  if (!ready) INLAY_TRY(norm(op, hidden, nullptr, m));
   const int64_t width = whole_tiles(2 * plan_->spec.d_ff);
   INLAY_TRY(multiply(op, 1.0f / norm_factors_[index_of(op)], 0.0f, products_, width, m));
-  ready_for_ = next_taken(op, m);
-  return cuda_status(
-      cuda::launch_silu_mul_rows({.gate_up = products_,
-                                  .out = prepared_,
-                                  .row_scale = row_scale_,
-                                  .values = keep || !ready_for_ ? ffn : nullptr,
-                                  .n_rows = m,
-                                  .n_cols = plan_->spec.d_ff,
-                                  .form = ready_for_ ? *form_of(*plan_, *ready_for_) : ActivationForm::f16},
-                                 stream_),
-      "activation");
+  const Op* next = next_taken(op, m);
+  keep |= next == nullptr;
+  ready_ = {next, ffn, m, !keep};
+  return cuda_status(cuda::launch_silu_mul_rows({.gate_up = products_,
+                                                 .out = prepared_,
+                                                 .row_scale = row_scale_,
+                                                 .values = keep ? ffn : nullptr,
+                                                 .n_rows = m,
+                                                 .n_cols = plan_->spec.d_ff,
+                                                 .form = next ? *form_of(*plan_, *next) : ActivationForm::f16},
+                                                stream_),
+                     "activation");
 }
 
 // F16 rows carry a scale each, so their products are added to hidden by the pass that also prepares the next op. BF16
@@ -323,13 +333,13 @@ Status PrefillProducts::project(const Op& op, float* x, float* hidden, int32_t m
                           .n_cols = plan_->weight(op, slot::projection)->n_cols,
                           .factor = 1.0f,
                           .form = form};
-  if (ready_for_ != &op) INLAY_CUDA_TRY(cuda::launch_norm_rows(rows, stream_), "converting rows");
-  ready_for_ = nullptr;
+  INLAY_ASSIGN(const bool ready, claim(op, x, m));
+  if (!ready) INLAY_CUDA_TRY(cuda::launch_norm_rows(rows, stream_), "converting rows");
   if (form == ActivationForm::bf16) return multiply(op, 1.0f, 1.0f, hidden, d_model, m);
   INLAY_TRY(multiply(op, 1.0f, 0.0f, products_, d_model, m));
   const Op* next = next_taken(op, m);
   if (next && next->kind != OpKind::head) {
-    ready_for_ = next;
+    ready_ = {next, hidden, m, false};
     return norm(*next, hidden, products_, m);
   }
   rows = {.x = hidden,
@@ -343,8 +353,8 @@ Status PrefillProducts::project(const Op& op, float* x, float* hidden, int32_t m
 }
 
 Status PrefillProducts::head(const Op& op, float* rows, float* logits, int32_t m) {
-  ready_for_ = nullptr;
-  INLAY_TRY(norm(op, rows, nullptr, m));
+  INLAY_ASSIGN(const bool ready, claim(op, rows, m));
+  if (!ready) INLAY_TRY(norm(op, rows, nullptr, m));
   return multiply(op, 1.0f / norm_factors_[index_of(op)], 0.0f, logits, plan_->spec.n_vocab, m);
 }
 

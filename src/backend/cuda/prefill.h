@@ -26,9 +26,10 @@ class PrefillProducts {
   bool takes(const Op& op, int32_t m) const;
 
   // Before the first op of a step: nothing that an earlier step left is of use.
-  void begin_step() { ready_for_ = nullptr; }
+  void begin_step() { ready_ = {}; }
 
-  // Each for an op that is taken. hidden (m, d_model)
+  // Each for an op that is taken. hidden (m, d_model). What an op leaves for the next one is kept for one range of
+  // rows: a step with several ranges passes `keep`, or runs all ops for one before the other.
   Status attn_in(const Op& op, float* hidden, float* qkv, int32_t m);  // qkv (m, d_q + 2 d_kv): products and biases
   Status ffn_in(const Op& op, float* hidden, float* ffn, bool keep,
                 int32_t m);                                          // ffn (m, d_ff), written if `keep` or needed
@@ -48,6 +49,15 @@ class PrefillProducts {
   };
   static Parts parts(const Plan& plan, int32_t max_rows);  // bytes of each
 
+  // Whose rows lie in `prepared` already.
+  struct Ready {
+    const Op* op = nullptr;
+    const float* rows = nullptr;
+    int32_t m = 0;
+    bool only = false;  // they are nowhere else
+    bool operator==(const Ready&) const = default;
+  };
+
   PrefillProducts(const Plan& plan, const DeviceWeights& weights, cudaStream_t stream)
       : plan_(&plan), weights_(&weights), stream_(stream) {}
   Status settle_factors();
@@ -55,6 +65,8 @@ class PrefillProducts {
   size_t index_of(const Op& op) const { return static_cast<size_t>(&op - plan_->ops.data()); }
   const Op* next_taken(const Op& op, int32_t m) const;  // the op after this one if it is taken
 
+  // Whether the rows are ready for this op; afterwards nothing is. An error if other rows were, and would be lost.
+  Result<bool> claim(const Op& op, const float* rows, int32_t m);
   // y: hidden += addend * row_scale (if any), then the norm of `op`, converted.
   Status norm(const Op& op, float* hidden, const float* addend, int32_t m);
   Status multiply(const Op& op, float alpha, float beta, float* out, int64_t ld_out, int32_t m);
@@ -73,8 +85,8 @@ class PrefillProducts {
   std::optional<Cublas> cublas_;
   bool has_bf16_ = false;
   std::vector<float> matrix_factors_,
-      norm_factors_;               // by op, powers of two: F16 weights and normed rows are stored times these
-  const Op* ready_for_ = nullptr;  // whose rows lie in `prepared`
+      norm_factors_;  // by op, powers of two: F16 weights and normed rows are stored times these
+  Ready ready_;
 };
 
 }  // namespace inlay
