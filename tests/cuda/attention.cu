@@ -18,7 +18,7 @@ namespace {
 using namespace inlay::cuda;
 
 constexpr int32_t kBlock = 32;
-constexpr double kLimit = 5e-6;  // relative L2 error of a row of attention
+constexpr double kLimit = 1e-5;  // relative L2 error of a row: matrix instructions cut off the low bits of their sums
 
 // ---- attention
 

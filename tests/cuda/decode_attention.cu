@@ -24,7 +24,7 @@ using namespace inlay::cuda;
 
 constexpr int32_t kBlock = 32;
 constexpr float kEpsilon = 1e-6f;
-constexpr double kLimit = 5e-6;  // relative L2 error of a row
+constexpr double kLimit = 1e-5;  // relative L2 error of a row: matrix instructions cut off the low bits of their sums
 
 const char* name_of(KvType type) { return type == KvType::f16 ? "f16" : type == KvType::int8 ? "int8" : "fp8"; }
 
