@@ -59,20 +59,16 @@ __device__ __forceinline__ RowSplits row_splits(int32_t position, int32_t n_kv_h
 template <int kChunks, KvType kType, bool kFused>
 struct SplitReader {
   const RowParams& p;
-  int32_t position;
   StepLane lane;
   int32_t in_block, scale_in_block;  // bytes to the first key of this warp's steps: each begins at the same token
   StepWalk<kAttentionWarps<kChunks>> walk;
   StepTile<kChunks, kType> tile;
 
-  __device__ __forceinline__ SplitReader(const RowParams& params, int32_t position_)
-      : p(params), position(position_), lane(static_cast<int>(threadIdx.x) % 32) {}
+  __device__ __forceinline__ explicit SplitReader(const RowParams& params)
+      : p(params), lane(static_cast<int>(threadIdx.x) % 32) {}
 
-  // Keys of the step `ahead` that count, and those of them that the cache has.
-  __device__ __forceinline__ int32_t n_keys(int ahead) const {
-    return position + 1 - (walk.step + ahead * kAttentionWarps<kChunks>)*kStepKeys;
-  }
-  __device__ __forceinline__ int32_t n_cached(int ahead) const { return n_keys(ahead) - (kFused ? 1 : 0); }
+  // Keys that the cache has, of those from step `ahead` on.
+  __device__ __forceinline__ int32_t n_cached(int ahead) const { return walk.keys(ahead) - (kFused ? 1 : 0); }
   __device__ __forceinline__ const char* block(const void* pool, int ahead) const {
     return static_cast<const char*>(pool) + static_cast<int64_t>(walk.blocks[ahead]) * p.block_bytes;
   }
@@ -95,9 +91,11 @@ struct SplitReader {
   }
 
   __device__ __forceinline__ void begin(const CtaPlace& at, const RowSplits& splits, int32_t split) {
-    walk.begin(at.table, splits.first_step(split) + static_cast<int32_t>(threadIdx.x) / 32, splits.end_step(split));
-    in_block = static_cast<int32_t>(head_offset<kType>(p.cache, 0, at.kv_head, walk.token()));
-    scale_in_block = static_cast<int32_t>(scale_offset<kType>(p.cache, 0, at.kv_head, walk.token()));
+    const int32_t first = splits.first_step(split) + static_cast<int32_t>(threadIdx.x) / 32;
+    const int32_t token = first % kStepsOfTile * kStepKeys;
+    walk.begin(at.table, first, splits.end_step(split), at.position);
+    in_block = static_cast<int32_t>(head_offset<kType>(p.cache, 0, at.kv_head, token));
+    scale_in_block = static_cast<int32_t>(scale_offset<kType>(p.cache, 0, at.kv_head, token));
     load_keys(0);
     load_values(0);
     fetch(1);
@@ -107,7 +105,7 @@ struct SplitReader {
   __device__ __forceinline__ void attend(const QueryMemory<kChunks>& queries, const FreshHead<kChunks, kType>& fresh,
                                          WarpAttention<kChunks, kType>& state) {
     for (; walk.has(0); walk.advance()) {
-      const int32_t n = n_keys(0);
+      const int32_t n = walk.keys(0);
       if (kFused && n <= kStepKeys) tile.insert_key(fresh, n - 1, p.cache.d_head, lane);
       float weight[4];
       state.scores(tile, queries, n, lane, weight);
@@ -187,7 +185,7 @@ __global__ __launch_bounds__(kAttentionWarps<kChunks> * 32,
   }
 
   __shared__ RowMemory<kChunks, kType> memory;
-  SplitReader<kChunks, kType, kFused> reader(p, position);
+  SplitReader<kChunks, kType, kFused> reader(p);
   {
     const CtaPlace at = cta_place(p, position);
     reader.begin(at, splits, first);

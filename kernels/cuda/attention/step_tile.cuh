@@ -113,33 +113,37 @@ struct StepTile {
   }
 };
 
-// Steps first, first + kStride, ... before end of a row; the blocks of the next few are known in advance.
+// Every kStride-th step of a row from one on; the blocks of the next few are known in advance.
 template <int kStride>
 struct StepWalk {
   static constexpr int kKnown = 3;
+  static constexpr int kTiles = kStride / kStepsOfTile;  // from a step to the next: all begin at the same token
+  static_assert(kStride % kStepsOfTile == 0);
 
-  const int32_t* table;  // the row's line of block_tables
-  int32_t step, end;
+  const int32_t* table;    // at this step's entry of the row's line of block_tables
+  int32_t n_left, n_keys;  // steps to the end, in units of one; keys of the row from this step on
   int32_t blocks[kKnown];  // of this step and the following
 
-  __device__ __forceinline__ void begin(const int32_t* table_, int32_t first, int32_t end_) {
-    table = table_, step = first, end = end_;
+  __device__ __forceinline__ void begin(const int32_t* row_table, int32_t first, int32_t end, int32_t position) {
+    table = row_table + first / kStepsOfTile;
+    n_left = end - first;
+    n_keys = position + 1 - first * kStepKeys;
 #pragma unroll
-    for (int i = 0; i < kKnown; ++i) blocks[i] = block_of(step + i * kStride);
+    for (int i = 0; i < kKnown; ++i) blocks[i] = block_of(i);
   }
   __device__ __forceinline__ void advance() {
-    step += kStride;
+    table += kTiles;
+    n_left -= kStride;
+    n_keys -= kStride * kStepKeys;
 #pragma unroll
     for (int i = 0; i + 1 < kKnown; ++i) blocks[i] = blocks[i + 1];
-    blocks[kKnown - 1] = block_of(step + (kKnown - 1) * kStride);
+    blocks[kKnown - 1] = block_of(kKnown - 1);
   }
-  __device__ __forceinline__ bool has(int ahead) const { return step + ahead * kStride < end; }
-  // kStride is a multiple of a tile's steps, so this one is the same for all of them.
-  __device__ __forceinline__ int32_t token() const { return step % kStepsOfTile * kStepKeys; }
+  __device__ __forceinline__ bool has(int ahead) const { return n_left > ahead * kStride; }
+  __device__ __forceinline__ int32_t keys(int ahead) const { return n_keys - ahead * kStride * kStepKeys; }
 
  private:
-  static_assert(kStride % kStepsOfTile == 0);
-  __device__ __forceinline__ int32_t block_of(int32_t s) const { return s < end ? table[s / kStepsOfTile] : 0; }
+  __device__ __forceinline__ int32_t block_of(int ahead) const { return has(ahead) ? table[ahead * kTiles] : 0; }
 };
 
 // Asks the L2 for a piece of global memory (16-byte units), without a register for it.
