@@ -55,22 +55,53 @@ struct PrepareArgs {
 };
 cudaError_t launch_prepare(const PrepareArgs& args, cudaStream_t stream);
 
-enum class Epilogue : uint8_t { store, add, silu_mul };
+// Rows of x as products take them, made by launch_activations; kernels/cuda/linear/activations.cuh has the form. A view of
+// activation_bytes of memory that was zeroed once.
+struct Activations {
+  void* values;        // (rows, ld) f16, bf16 or f32; columns up to ld are zeros
+  void* sums;          // f16: (rows, n_chunks) x 64 bytes
+  float* chunk_scale;  // f16: (n_chunks, scale_stride)
+  float* row_scale;    // (rows) what a row's products have to be multiplied by: 1, or with a norm 1 / rms
+  int64_t ld, scale_stride;
+  int32_t n_chunks;    // of 256 columns
+};
+size_t activation_bytes(int64_t n_rows, int64_t n_cols);
+Activations activations_at(void* memory, int64_t n_rows, int64_t n_cols);
+
+struct ActivationsArgs {
+  const float* x;            // (rows, n_cols)
+  const float* norm_weight;  // (n_cols) or null: no RMS norm
+  const int32_t* rows;       // row i comes from row rows[i] of x; < 0: padding; null: row i
+  Activations out;
+  int64_t n_rows, n_cols;
+  float epsilon;
+  ActivationForm form;
+};
+cudaError_t launch_activations(const ActivationsArgs& args, cudaStream_t stream);
+
+enum class Epilogue : uint8_t { store, add, silu_mul, mul_silu };
 
 // out[row][r] (=, +=) sum_k W[r][k] x[row][k] + bias[r]. silu_mul: W is gate_up packed, out[row][g] = silu(gate_g) * up_g and
-// ld_out belongs to the n_rows / 2 results.
+// ld_out belongs to the n_rows / 2 results. mul_silu: out[row][r] = silu(out[row][r]) * the sum.
 struct LinearArgs {
   const void* weights;
-  const void* x;           // prepared, (rows, padded_cols(n_cols))
-  const float* row_scale;  // (rows)
-  const float* bias;       // (n_rows) or null
+  Activations x;
+  // A single row may come as it is: the product prepares it, with the bits of launch_activations. Then x is not used.
+  const float* raw;          // null: x
+  const float* norm_weight;  // (n_cols) or null: no RMS norm
+  const int32_t* raw_row;    // which row of raw; null: 0
+  float epsilon;
+  const float* bias;         // (n_rows) or null
   float* out;
+  const int32_t* out_rows;   // row i goes to row out_rows[i] of out, < 0: nowhere; null: row i
   int64_t n_rows, n_cols, ld_out;
-  int32_t m;               // rows of x
+  int32_t m;                 // rows of x
   DType dtype;
   Epilogue epilogue;
 };
 cudaError_t launch_linear(const LinearArgs& args, cudaStream_t stream);
+// Whether a product of these weights can take a raw row on the current device.
+bool linear_takes_raw(DType weights, int64_t n_cols);
 
 // ---- products of many rows by a library: x and W as row-major matrices of 2-byte elements, results in F32
 

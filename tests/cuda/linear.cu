@@ -142,50 +142,66 @@ void check_embed(const Matrix& w) {
 
 struct Inputs {
   int32_t m;
-  Device<uint8_t> x;
-  Device<float> row_scale;
-  std::vector<double> values;  // prepared times row_scale, (m, n_cols)
+  bool with_norm;
+  Device<float> raw, norm;
+  Device<uint8_t> memory;
+  Activations x;
+  std::vector<double> values;  // what the products take times row_scale, (m, n_cols)
 
   Inputs(const Matrix& w, int32_t rows, std::mt19937& rng)
-      : m(rows), x(rows * padded_cols(w.n_cols) * element(w.type)), row_scale(rows), values(rows * w.n_cols) {
-    std::normal_distribution<float> normal;
-    std::vector<float> raw(m * w.n_cols), norm(w.n_cols);
-    for (int64_t i = 0; i < m * w.n_cols; ++i)
-      raw[i] = normal(rng) * std::exp2(static_cast<float>(i / w.n_cols % 30 - 15));
-    for (auto& v : norm) v = 1.0f + 0.1f * normal(rng);
-    const bool with_norm = w.n_cols % 128 == 0;
-    const Device<float> raw_d(raw), norm_d(norm);
-    CUDA_OK(cudaMemset(x.p, 0xff, x.n));
-    CUDA_OK(launch_prepare(
-        {raw_d.p, with_norm ? norm_d.p : nullptr, x.p, row_scale.p, m, w.n_cols, 1e-6f, activation_form(w.type)},
-        nullptr));
-    const auto bytes = x.host();
-    const auto scale = row_scale.host();
+      : m(rows), with_norm(w.n_cols % 128 == 0), raw(random_rows_of(rows, w.n_cols, rng)), norm(random_norm(w.n_cols, rng)),
+        memory(std::vector<uint8_t>(activation_bytes(rows, w.n_cols))), x(activations_at(memory.p, rows, w.n_cols)),
+        values(rows * w.n_cols) {
+    CUDA_OK(launch_activations(
+        {raw.p, with_norm ? norm.p : nullptr, nullptr, x, m, w.n_cols, 1e-6f, activation_form(w.type)}, nullptr));
+    const auto bytes = memory.host();
+    const auto raw_host = raw.host(), norm_host = norm.host();
+    auto at = [&](const void* p, size_t i) { return &bytes[static_cast<const uint8_t*>(p) - memory.p + i]; };
+    auto float_at = [&](const float* p, size_t i) {
+      float v;
+      std::memcpy(&v, at(p, 4 * i), 4);
+      return v;
+    };
     double worst = 0;
     bool padding = true;
     for (int32_t r = 0; r < m; ++r) {
       double squares = 0;
       for (int64_t c = 0; c < w.n_cols; ++c)
-        squares += static_cast<double>(raw[r * w.n_cols + c]) * raw[r * w.n_cols + c];
+        squares += static_cast<double>(raw_host[r * w.n_cols + c]) * raw_host[r * w.n_cols + c];
       const double inverse = 1 / std::sqrt(squares / w.n_cols + 1e-6);
       double error = 0, power = 0;
-      for (int64_t c = 0; c < padded_cols(w.n_cols); ++c) {
-        const double v = read(w.type, &bytes[(r * padded_cols(w.n_cols) + c) * element(w.type)]);
+      for (int64_t c = 0; c < x.ld; ++c) {
+        double v = read(w.type, at(x.values, (r * x.ld + c) * element(w.type)));
+        if (activation_form(w.type) == ActivationForm::f16) v *= float_at(x.chunk_scale, c / 256 * x.scale_stride + r);
         if (c >= w.n_cols) {
           padding &= v == 0;
           continue;
         }
-        values[r * w.n_cols + c] = v * scale[r];
-        const double want = raw[r * w.n_cols + c] * (with_norm ? inverse * norm[c] : 1.0);
-        error += (want - v * scale[r]) * (want - v * scale[r]), power += want * want;
+        values[r * w.n_cols + c] = v * float_at(x.row_scale, r);
+        const double want = raw_host[r * w.n_cols + c] * (with_norm ? inverse * norm_host[c] : 1.0);
+        const double got = values[r * w.n_cols + c];
+        error += (want - got) * (want - got), power += want * want;
       }
       worst = std::max(worst, error / power);
     }
     const double limit = w.type == DType::f32 ? 1e-12 : w.type == DType::bf16 ? 1e-5 : 2e-7;
     if (!(worst < limit) || !padding) {
-      report(false, "prepare for " + name(w) + " m " + std::to_string(m) + " NMSE " + std::to_string(worst) +
+      report(false, "activations for " + name(w) + " m " + std::to_string(m) + " NMSE " + std::to_string(worst) +
                         (padding ? "" : ", padding not zero"));
     }
+  }
+  static std::vector<float> random_rows_of(int32_t rows, int64_t n_cols, std::mt19937& rng) {
+    std::normal_distribution<float> normal;
+    std::vector<float> v(rows * n_cols);
+    for (int64_t i = 0; i < rows * n_cols; ++i)
+      v[i] = normal(rng) * std::exp2(static_cast<float>(i / n_cols % 30 - 15) + static_cast<float>(i % n_cols / 300 % 3));
+    return v;
+  }
+  static std::vector<float> random_norm(int64_t n_cols, std::mt19937& rng) {
+    std::normal_distribution<float> normal;
+    std::vector<float> v(n_cols);
+    for (auto& w : v) w = 1.0f + 0.1f * normal(rng);
+    return v;
   }
   static size_t element(DType t) { return t == DType::f32 ? 4 : 2; }
   static double read(DType t, const uint8_t* p) {
@@ -205,14 +221,50 @@ struct Inputs {
   }
 };
 
+LinearArgs arguments(const Matrix& w, const Inputs& in, int32_t m, Epilogue epilogue, const float* bias, float* out,
+                     int64_t ld) {
+  LinearArgs a{};
+  a.weights = w.packed.p;
+  a.x = in.x;
+  a.bias = bias;
+  a.out = out;
+  a.n_rows = w.n_rows, a.n_cols = w.n_cols, a.ld_out = ld;
+  a.m = m;
+  a.dtype = w.type;
+  a.epilogue = epilogue;
+  return a;
+}
+
 std::vector<float> run(const Matrix& w, const Inputs& in, int32_t m, Epilogue epilogue, const std::vector<float>& bias,
                        float before) {
   const int64_t n_out = epilogue == Epilogue::silu_mul ? w.n_rows / 2 : w.n_rows, ld = n_out + 3;
   const Device<float> bias_d(bias), out(std::vector<float>(m * ld, before));
-  CUDA_OK(launch_linear({w.packed.p, in.x.p, in.row_scale.p, bias.empty() ? nullptr : bias_d.p, out.p, w.n_rows,
-                         w.n_cols, ld, m, w.type, epilogue},
-                        nullptr));
+  CUDA_OK(launch_linear(arguments(w, in, m, epilogue, bias.empty() ? nullptr : bias_d.p, out.p, ld), nullptr));
   return out.host();
+}
+
+// A single raw row against the same row prepared by a launch, and rows sent elsewhere.
+void check_raw(const Matrix& w, const Inputs& in, const std::vector<float>& bias) {
+  if (!linear_takes_raw(w.type, w.n_cols)) return report(w.type == DType::f32, "raw " + name(w) + " is refused");
+  const int64_t ld = w.n_rows + 3;
+  const std::vector<float> want = run(w, in, 9, Epilogue::store, bias, -7.0f);
+  const Device<float> bias_d(bias);
+  bool same = true;
+  for (const int32_t row : {0, 1, 8}) {
+    const Device<int32_t> from(std::vector<int32_t>{row}), to(std::vector<int32_t>{2}), nowhere(std::vector<int32_t>{-1});
+    const Device<float> out(std::vector<float>(3 * ld, -7.0f));
+    LinearArgs a = arguments(w, in, 1, Epilogue::store, bias_d.p, out.p, ld);
+    a.x = {};
+    a.raw = in.raw.p, a.raw_row = from.p, a.out_rows = to.p, a.epsilon = 1e-6f;
+    a.norm_weight = in.with_norm ? in.norm.p : nullptr;
+    CUDA_OK(launch_linear(a, nullptr));
+    a.out_rows = nowhere.p;
+    CUDA_OK(launch_linear(a, nullptr));
+    const auto got = out.host();
+    same &= std::memcmp(&got[2 * ld], &want[row * ld], ld * sizeof(float)) == 0;
+    for (int64_t i = 0; i < 2 * ld; ++i) same &= got[i] == -7.0f;
+  }
+  report(same, "raw " + name(w) + ": the bits of a prepared row");
 }
 
 // The largest error relative to sum |w x|, and in silu_mul to what that error can become. -1: wrote outside.
@@ -259,10 +311,11 @@ void check_product(DType type, int64_t n_rows, int64_t n_cols, std::mt19937& rng
   const auto all = run(w, in, 130, Epilogue::store, bias, -7.0f);
   double worst = 0;
   bool same = true, outside = false;
+  const auto few = run(w, in, 64, Epilogue::store, bias, -7.0f);
   auto note = [&](double e) { outside |= e < 0, worst = std::max(worst, e); };
   for (const int32_t m : {1, 2, 3, 5, 8, 9, 16, 17, 32, 33, 64, 65, 130}) {
     const auto got = run(w, in, m, Epilogue::store, bias, -7.0f);
-    same &= std::memcmp(got.data(), all.data(), got.size() * sizeof(float)) == 0;
+    same &= std::memcmp(got.data(), (m <= 64 ? few : all).data(), got.size() * sizeof(float)) == 0;
     if (m == 5 || m == 130) note(error_of(w, in, m, Epilogue::store, bias, got, -7.0f));
   }
   note(error_of(w, in, 9, Epilogue::add, {}, run(w, in, 9, Epilogue::add, {}, 0.5f), 0.5f));
@@ -270,7 +323,9 @@ void check_product(DType type, int64_t n_rows, int64_t n_cols, std::mt19937& rng
   std::snprintf(line, sizeof(line), "linear %s: error %.2e%s", name(w).c_str(), worst,
                 outside ? ", wrote outside" : "");
   report(worst < 1e-5 && !outside, line);
-  report(same, "linear " + name(w) + ": a row's bits for every m");
+  report(same, "linear " + name(w) + ": a row's bits for every m up to 64, and for every m above");
+  note(error_of(w, in, 64, Epilogue::store, bias, few, -7.0f));
+  check_raw(w, in, bias);
   if (n_rows % 2 == 0) {
     const Matrix pair(type, n_rows, n_cols, RowOrder::gate_up, bytes);
     double silu = 0;
@@ -301,11 +356,11 @@ void check_product(DType type, int64_t n_rows, int64_t n_cols, std::mt19937& rng
 double microseconds(DType type, int64_t n_rows, int64_t n_cols, int32_t m) {
   const size_t bytes = packed_bytes(type, n_rows, n_cols);
   const int copies = static_cast<int>(300'000'000 / bytes + 1), launches = m > 64 ? 2 * copies : 8 * copies;
-  const Device<uint8_t> weights(bytes * copies), x(m * padded_cols(n_cols) * 2);
-  const Device<float> scale(m), out(m * n_rows);
+  const Device<uint8_t> weights(bytes * copies), memory(activation_bytes(m, n_cols));
+  const Device<float> raw(2 * n_cols), out(m * n_rows);
   CUDA_OK(cudaMemset(weights.p, 0x11, weights.n));
-  CUDA_OK(cudaMemset(x.p, 0x11, x.n));
-  CUDA_OK(cudaMemset(scale.p, 0, m * sizeof(float)));
+  CUDA_OK(cudaMemset(memory.p, 0x11, memory.n));
+  CUDA_OK(cudaMemset(raw.p, 0x3d, raw.n * sizeof(float)));
   cudaStream_t stream;
   cudaGraph_t graph;
   cudaGraphExec_t exec;
@@ -315,9 +370,15 @@ double microseconds(DType type, int64_t n_rows, int64_t n_cols, int32_t m) {
   CUDA_OK(cudaEventCreate(&end));
   CUDA_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
   for (int i = 0; i < launches; ++i) {
-    CUDA_OK(launch_linear({weights.p + i % copies * bytes, x.p, scale.p, nullptr, out.p, n_rows, n_cols, n_rows, m,
-                           type, Epilogue::store},
-                          stream));
+    LinearArgs a{};
+    a.weights = weights.p + i % copies * bytes;
+    a.x = activations_at(memory.p, m, n_cols);
+    if (m == 1) a.raw = raw.p, a.norm_weight = raw.p + n_cols;
+    a.out = out.p;
+    a.n_rows = a.ld_out = n_rows, a.n_cols = n_cols;
+    a.m = m;
+    a.dtype = type;
+    CUDA_OK(launch_linear(a, stream));
   }
   CUDA_OK(cudaStreamEndCapture(stream, &graph));
   CUDA_OK(cudaGraphInstantiate(&exec, graph, 0));
@@ -343,7 +404,7 @@ void speed_table() {
   std::printf("%-6s %14s  m=1 us (GB/s)     m=8 us (GB/s)     m=64 us (GB/s)    m=512 us (TFLOP/s)\n", "type",
               "matrix");
   for (const DType type : {DType::q4_k, DType::q6_k, DType::q8_0, DType::bf16}) {
-    for (const auto& [r, c] : {std::pair<int64_t, int64_t>{8960, 1536}, {1536, 8960}, {14336, 4096}}) {
+    for (const auto& [r, c] : {std::pair<int64_t, int64_t>{1536, 1536}, {17920, 1536}, {1536, 8960}, {4096, 4096}, {28672, 4096}, {4096, 14336}}) {
       const double bytes = static_cast<double>(packed_bytes(type, r, c));
       std::printf("%-6s %6ldx%-7ld", traits(type).name, static_cast<long>(r), static_cast<long>(c));
       for (const int32_t m : {1, 8, 64}) {
@@ -375,6 +436,8 @@ int main(int argc, char** argv) {
                                  {160, 256},
                                  {1000, 1536},
                                  {25, 1792},
+                                 {5000, 1536},
+                                 {48, 14336},
                                  {48, 8960}}) {
         if (c % block == 0) check_product(type, r, c, rng);
       }

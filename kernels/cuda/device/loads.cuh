@@ -7,28 +7,6 @@
 
 namespace inlay::cuda {
 
-// Weights pass through once: they leave L1 to the activations.
-__device__ __forceinline__ uint4 load_once(const uint4* p) {
-  uint4 v;
-  asm("ld.global.nc.L1::no_allocate.v4.u32 {%0,%1,%2,%3},[%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
-  return v;
-}
-
-// kWords consecutive words of constant memory at an address aligned to all of them.
-template <int kWords>
-__device__ __forceinline__ void load_words(const void* p, uint32_t* out) {
-  if constexpr (kWords == 1) {
-    out[0] = __ldg(static_cast<const uint32_t*>(p));
-  } else if constexpr (kWords == 2) {
-    const uint2 v = __ldg(static_cast<const uint2*>(p));
-    out[0] = v.x, out[1] = v.y;
-  } else {
-    static_assert(kWords == 4);
-    const uint4 v = __ldg(static_cast<const uint4*>(p));
-    out[0] = v.x, out[1] = v.y, out[2] = v.z, out[3] = v.w;
-  }
-}
-
 // The next kernel of the stream may start; it waits before it touches what this one writes.
 __device__ __forceinline__ void let_next_kernel_start() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -49,6 +27,10 @@ __device__ __forceinline__ void copy_async_16(void* shared, const void* global, 
   const auto to = static_cast<uint32_t>(__cvta_generic_to_shared(shared));
   asm volatile("cp.async.cg.shared.global [%0],[%1],16,%2;" ::"r"(to), "l"(global), "r"(valid ? 16 : 0) : "memory");
 }
+__device__ __forceinline__ void copy_async_16(void* shared, const void* global) {
+  const auto to = static_cast<uint32_t>(__cvta_generic_to_shared(shared));
+  asm volatile("cp.async.cg.shared.global [%0],[%1],16;" ::"r"(to), "l"(global) : "memory");
+}
 __device__ __forceinline__ void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int kPending>
 __device__ __forceinline__ void wait_for_copies() {
@@ -56,14 +38,43 @@ __device__ __forceinline__ void wait_for_copies() {
 }
 #endif
 
+// What launches depend on, of the current device.
+struct DeviceTraits {
+  int major = 0, n_multiprocessors = 0;
+  int shared_bytes = 0;        // of a multiprocessor
+  int block_shared_bytes = 0;  // that one block may ask for
+};
+
+inline cudaError_t current_device(DeviceTraits& traits) {
+  int device = 0;
+  if (const cudaError_t e = cudaGetDevice(&device); e != cudaSuccess) return e;
+  const struct {
+    int* value;
+    cudaDeviceAttr attribute;
+  } wanted[] = {{&traits.major, cudaDevAttrComputeCapabilityMajor},
+                {&traits.n_multiprocessors, cudaDevAttrMultiProcessorCount},
+                {&traits.shared_bytes, cudaDevAttrMaxSharedMemoryPerMultiprocessor},
+                {&traits.block_shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin}};
+  for (const auto& w : wanted) {
+    if (const cudaError_t e = cudaDeviceGetAttribute(w.value, w.attribute, device); e != cudaSuccess) return e;
+  }
+  return cudaSuccess;
+}
+
 // Launches a kernel of one struct so that it may start while its predecessor ends, where the device can.
 template <class Args>
-cudaError_t launch_early(void (*kernel)(const Args), dim3 grid, int threads, cudaStream_t stream, const Args& args) {
+cudaError_t launch_early(void (*kernel)(const Args), dim3 grid, int threads, cudaStream_t stream, const Args& args,
+                         size_t shared_bytes = 0) {
   int device = 0, major = 0;
   if (const cudaError_t e = cudaGetDevice(&device); e != cudaSuccess) return e;
   if (const cudaError_t e = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
       e != cudaSuccess) {
     return e;
+  }
+  if (shared_bytes > 48 * 1024) {
+    const cudaError_t e = cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                                               cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
+    if (e != cudaSuccess) return e;
   }
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
@@ -71,6 +82,7 @@ cudaError_t launch_early(void (*kernel)(const Args), dim3 grid, int threads, cud
   cudaLaunchConfig_t config{};
   config.gridDim = grid;
   config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   config.attrs = &attribute;
   config.numAttrs = major >= 9 ? 1 : 0;

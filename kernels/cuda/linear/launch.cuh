@@ -2,34 +2,95 @@
 #pragma once
 
 #include "kernels/cuda/linear/many_rows.cuh"
+#include "kernels/cuda/linear/plain.cuh"
 
 namespace inlay::cuda {
+
+// How a product of few rows uses shared memory; depth 0: it does not fit.
+struct FewRowsFit {
+  FewRowsParams params;
+  int ctas_per_sm;
+  size_t shared_bytes;
+};
+
+template <DType kType>
+FewRowsFit fit_few_rows(const LinearArgs& args, int ctas_per_sm, const DeviceTraits& device) {
+  constexpr int kReserved = 1024;  // of every CTA, by the system
+  constexpr int kRingStep = kParts * WarpChunk<kType>::kBytes;
+  const auto n_units = static_cast<int32_t>(units_of(args.n_cols));
+  FewRowsParams p{};
+  p.args = args;
+  p.n_tiles = static_cast<int32_t>((args.n_rows + kTileRows - 1) / kTileRows);
+  p.n_chunks = (n_units + WarpChunk<kType>::kUnits - 1) / WarpChunk<kType>::kUnits;
+  p.n_parts = p.n_chunks < kParts ? p.n_chunks : kParts;
+  p.group_tiles = p.n_chunks % kParts == 0 || args.m > 8 ? 1 : 4;
+  if (args.raw != nullptr) {
+    p.args.x.ld = padded_cols(args.n_cols);
+    p.ring_at = RawRowPlaces{static_cast<int>((p.args.x.ld + kChunkCols - 1) / kChunkCols)}.bytes();
+  }
+  const int parts_bytes = 2 * p.group_tiles * p.n_parts * args.m * kTileRows * static_cast<int>(sizeof(float));
+  int room = device.shared_bytes / ctas_per_sm - kReserved;
+  if (room > device.block_shared_bytes) room = device.block_shared_bytes;
+  p.depth = (room - p.ring_at - parts_bytes) / kRingStep;
+  if (p.depth > kMaxDepth) p.depth = kMaxDepth;
+  if (p.depth < 0) p.depth = 0;
+  p.parts_at = p.ring_at + p.depth * kRingStep;
+  return {p, ctas_per_sm, static_cast<size_t>(p.parts_at + parts_bytes)};
+}
+
+// Two CTAs an SM, so that the next product's weights are under way while this one ends; one where memory is scarce.
+template <DType kType>
+FewRowsFit fit_few_rows(const LinearArgs& args, const DeviceTraits& device) {
+  if (args.m <= 16) {
+    const FewRowsFit two = fit_few_rows<kType>(args, 2, device);
+    if (two.params.depth >= 2) return two;
+  }
+  return fit_few_rows<kType>(args, 1, device);
+}
+
+template <DType kType, int NT, bool kRaw>
+cudaError_t launch_few_rows(const LinearArgs& args, const DeviceTraits& device, cudaStream_t stream) {
+  const FewRowsFit fit = fit_few_rows<kType>(args, device);
+  if (fit.params.depth < 1) return cudaErrorInvalidValue;
+  const int most = fit.ctas_per_sm * device.n_multiprocessors;
+  const int n = fit.params.n_tiles < most ? fit.params.n_tiles : most;
+  return launch_early(linear_few_rows<kType, NT, kRaw>, dim3(static_cast<unsigned>(n)), kLinearThreads, stream, fit.params,
+                      fit.shared_bytes);
+}
 
 template <DType kType>
 cudaError_t launch_product(const LinearArgs& args, cudaStream_t stream) {
   const auto n_tiles = static_cast<unsigned>((args.n_rows + kTileRows - 1) / kTileRows);
-  const auto n_chunks = static_cast<unsigned>((args.m + kChunkRows - 1) / kChunkRows);
+  const auto n_chunks = static_cast<unsigned>((args.m + kPlainRows - 1) / kPlainRows);
+  static_assert(kPlainRows == kManyRows);
   if (n_chunks > 65535) return cudaErrorInvalidValue;
-  const dim3 few(n_tiles, n_chunks);
-  if constexpr (kType == DType::f32) {
-    return launch_early(linear_plain<kType>, few, kLinearThreads, stream, args);
-  } else {
-    int device = 0, major = 0;
-    if (const cudaError_t e = cudaGetDevice(&device); e != cudaSuccess) return e;
-    if (const cudaError_t e = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
-        e != cudaSuccess) {
-      return e;
-    }
-    if (args.m > kFewRows && major >= 8) {
-      const uint64_t n_ctas = static_cast<uint64_t>((n_tiles + kParts - 1) / kParts) * n_chunks;
-      if (n_ctas > 0x7fffffff) return cudaErrorInvalidValue;
-      return launch_early(linear_many_rows<kType>, dim3(static_cast<unsigned>(n_ctas)), kLinearThreads, stream, args);
-    }
-    if (args.m <= 8) return launch_early(linear_few_rows<kType, 1>, few, kLinearThreads, stream, args);
-    if (args.m <= 16) return launch_early(linear_few_rows<kType, 2>, few, kLinearThreads, stream, args);
-    if (args.m <= 32) return launch_early(linear_few_rows<kType, 4>, few, kLinearThreads, stream, args);
-    return launch_early(linear_few_rows<kType, 8>, few, kLinearThreads, stream, args);
+  DeviceTraits device;
+  if (const cudaError_t e = current_device(device); e != cudaSuccess) return e;
+  if (kType == DType::f32 || device.major < 8) {
+    if (args.raw != nullptr) return cudaErrorInvalidValue;
+    return launch_early(linear_plain<kType>, dim3(n_tiles, n_chunks), kPlainThreads, stream, args);
   }
+  if constexpr (kType != DType::f32) {
+    if (args.raw != nullptr) return launch_few_rows<kType, 1, true>(args, device, stream);
+    if (args.m <= 8) return launch_few_rows<kType, 1, false>(args, device, stream);
+    if (args.m <= 16) return launch_few_rows<kType, 2, false>(args, device, stream);
+    if (args.m <= 32) return launch_few_rows<kType, 4, false>(args, device, stream);
+    if (args.m <= kFewRows) return launch_few_rows<kType, 8, false>(args, device, stream);
+    const uint64_t n_ctas = static_cast<uint64_t>((n_tiles + kParts - 1) / kParts) * n_chunks;
+    if (n_ctas > 0x7fffffff) return cudaErrorInvalidValue;
+    return launch_early(linear_many_rows<kType>, dim3(static_cast<unsigned>(n_ctas)), kLinearThreads, stream, args);
+  }
+}
+
+template <DType kType>
+bool product_takes_raw(int64_t n_cols) {
+  DeviceTraits device;
+  if (kType == DType::f32 || current_device(device) != cudaSuccess || device.major < 8) return false;
+  LinearArgs args{};
+  const float any = 0;
+  args.raw = &any, args.n_rows = kTileRows, args.n_cols = n_cols, args.m = 1;
+  if constexpr (kType == DType::f32) return false;
+  return fit_few_rows<kType>(args, device).params.depth >= 1;
 }
 
 }  // namespace inlay::cuda

@@ -3,16 +3,18 @@
 // value = d * sc * (code - offset)             Q8_0, Q4_0, Q5_0 (sc = 1), Q6_K
 // value = d * sc * code + m  or  - dmin * mn   Q4_1, Q5_1 (sc = 1) or Q4_K, Q5_K
 //
-// A matrix is a sequence of tiles of 16 rows (zeros beyond the last row). A tile has three planes, each over the whole
-// width, n_units = padded columns / 64:
+// A matrix is a sequence of tiles of 16 rows (zeros beyond the last row), columns padded with zeros to units of 64.
 //
-//   codes   n_units x unit   16 rows x 64 columns in the order of the A fragments of mma.m16n8k16: a lane finds its
-//   part of
-//                            a unit in vectors of 16 bytes, vector j of all lanes before vector j + 1
-//   scales  n_units x 8 row pairs (g, g + 8) x 8 or 16 bytes, element 2 * group + (row >= 8):
-//             types of 32-column blocks: 4 FP16 d [, 4 FP16 m]; Q4_K, Q5_K: 4 bytes sc, 4 bytes mn; Q6_K: 8 signed
-//             bytes
-//   supers  K types: n_cols / 256 x 8 row pairs x 2 FP16 d [, 2 FP16 dmin]
+// F16, BF16, F32: a tile is its 16 rows one after another, so the matrix is row-major with padded rows.
+//
+// Quantized: a tile is a sequence of chunks of 256 columns, the last one perhaps of fewer units. A chunk is what one warp
+// copies and multiplies at a time; its parts, for row pairs (g, g + 8):
+//
+//   scales    8 pairs x groups x 2 rows: FP16 d, or one byte sc (Q4_K, Q5_K, and Q6_K: signed)
+//   minimums  32 lanes 4 g + t x {group t, row g; t, g + 8; t + 4, g; t + 4, g + 8}: bytes mn (Q4_K, Q5_K), FP16 m (Q4_1, Q5_1)
+//   supers    K types: 8 pairs x 2 FP16 d [, 2 FP16 dmin]
+//   codes     units x (16 rows x 64 columns in the order of the A fragments of mma.m16n8k16): a lane finds its part of a
+//             unit in vectors of 16 bytes, vector j of all lanes before vector j + 1
 //
 // Four k-steps s of 16 columns make a unit. Fragment register i (0..3) of lane 4 g + t holds two columns of row
 // g + 8 * (i & 1). Which columns stand at which k is free as long as both operands agree; they are chosen so that a
@@ -25,8 +27,6 @@
 //   + 1 high bit   a word a lane after the vectors; pair p = 4 s + i at bit p and 16 + p
 //   + 2 high bits  two words a lane; word s / 2, pair p = 4 * (s % 2) + i at bit 2 p and 16 + 2 p
 //   8 bits       vector s / 2, byte 8 * (s % 2) + 2 i + half
-//   16 bits      vector s, word i
-//   F32          16 rows x 64 floats, no fragments
 #pragma once
 
 #include <cuda_fp16.h>
@@ -68,28 +68,31 @@ __host__ __device__ constexpr Format format_of(DType type) {
 
 __host__ __device__ constexpr int64_t units_of(int64_t n_cols) { return (n_cols + kUnitCols - 1) / kUnitCols; }
 
-inline constexpr int kUnitsPerSuper = 256 / kUnitCols;
+inline constexpr int kChunkCols = 256;  // of quantized types, and of the scales of activations
+inline constexpr int kChunkUnits = kChunkCols / kUnitCols;
 
 template <DType kType>
 struct Layout {
   static constexpr Format kFormat = format_of(kType);
   static constexpr bool kScaled = kFormat.low_bits < 16;
-  static constexpr int kVectors = kFormat.low_bits / 4;  // of 16 bytes a lane
-  static constexpr int kGroups = kUnitCols / kFormat.group_cols;
-  static constexpr int kStepsPerGroup = 4 / kGroups;
+  static constexpr int kElementBytes = kFormat.low_bits / 8;  // of the types that are not scaled
+  static constexpr int kVectors = kFormat.low_bits / 4;       // of 16 bytes a lane
+  static constexpr int kGroups = kChunkCols / kFormat.group_cols;
   static constexpr int kLowBytes = kTileRows * kUnitCols * kFormat.low_bits / 8;
   static constexpr int kUnitBytes = kLowBytes + 128 * kFormat.high_bits;
-  static constexpr int kScaleWords = !kScaled ? 0 : kFormat.minimum && !kFormat.super ? 4 : 2;  // of a row pair
-  static constexpr int kSuperWords = !kFormat.super ? 0 : kFormat.minimum ? 2 : 1;
-  static constexpr int kScaleBytes = 32 * kScaleWords;  // of a unit
-  static constexpr int kSuperBytes = 32 * kSuperWords;
+  static constexpr int kPairScaleBytes = !kScaled ? 0 : kFormat.super ? 2 * kGroups : 4 * kGroups;
+  static constexpr int kLaneMinimumBytes = !kFormat.minimum ? 0 : kFormat.super ? 4 : 8;
+  static constexpr int kPairSuperBytes = !kFormat.super ? 0 : kFormat.minimum ? 8 : 4;
+  static constexpr int kMinimumsAt = 8 * kPairScaleBytes;
+  static constexpr int kSupersAt = kMinimumsAt + 32 * kLaneMinimumBytes;
+  static constexpr int kCodesAt = kSupersAt + 8 * kPairSuperBytes;
+  static constexpr int kChunkBytes = kCodesAt + kChunkUnits * kUnitBytes;  // of a whole chunk
 
-  __host__ __device__ static int64_t scales_at(int64_t n_units) { return n_units * kUnitBytes; }
-  __host__ __device__ static int64_t supers_at(int64_t n_units) { return n_units * (kUnitBytes + kScaleBytes); }
-  // Whole cache lines, so that every vector of every tile is aligned.
+  // Of a tile; tiles follow one another without gaps. Multiples of 128, so that every vector is aligned.
   __host__ __device__ static int64_t tile_bytes(int64_t n_units) {
-    const int64_t supers = (n_units + kUnitsPerSuper - 1) / kUnitsPerSuper;
-    return (supers_at(n_units) + supers * kSuperBytes + 127) / 128 * 128;
+    if (!kScaled) return n_units * kUnitBytes;
+    const int64_t n_chunks = (n_units + kChunkUnits - 1) / kChunkUnits;
+    return (n_chunks * kCodesAt + n_units * kUnitBytes + 127) / 128 * 128;
   }
 };
 
@@ -154,15 +157,13 @@ __device__ __forceinline__ int col_of(int lane, int step, int reg, int half) {
   }
 }
 
-// The unsigned code (types below 16 bits) or the 16 bits of an element.
+// The unsigned code of an element of a quantized unit.
 template <DType kType>
 __device__ __forceinline__ uint32_t code_of(const uint8_t* unit, int row, int col) {
   using L = Layout<kType>;
   constexpr Format kFormat = L::kFormat;
   const CodePlace p = place_of<kType>(row, col);
-  if constexpr (kFormat.low_bits == 16) {
-    return *reinterpret_cast<const uint16_t*>(unit + p.step * 512 + p.lane * 16 + p.reg * 4 + p.half * 2);
-  } else if constexpr (kFormat.low_bits == 8) {
+  if constexpr (kFormat.low_bits == 8) {
     return unit[p.step / 2 * 512 + p.lane * 16 + p.step % 2 * 8 + p.reg * 2 + p.half];
   } else {
     uint32_t code =
@@ -176,41 +177,51 @@ __device__ __forceinline__ uint32_t code_of(const uint8_t* unit, int row, int co
   }
 }
 
+// Where the minimum of a group stands among the minimums of a chunk.
+__host__ __device__ constexpr int minimum_at(int group, int row) {
+  return 4 * (4 * (row % 8) + group % 4) + 2 * (group / 4) + row / 8;
+}
+
+template <DType kType>
+__device__ __forceinline__ float quantized_element_of(const uint8_t* chunk, int row, int col) {
+  using L = Layout<kType>;
+  constexpr Format kFormat = L::kFormat;
+  const int g = row % 8, upper = row / 8, group = col / kFormat.group_cols;
+  const uint8_t* unit = chunk + L::kCodesAt + col / kUnitCols * L::kUnitBytes;
+  const float code = static_cast<float>(static_cast<int>(code_of<kType>(unit, row, col % kUnitCols)) - kFormat.offset);
+  const uint8_t* scales = chunk + g * L::kPairScaleBytes;
+  const uint8_t* minimums = chunk + L::kMinimumsAt;
+  if constexpr (kFormat.super) {
+    const auto* d = reinterpret_cast<const __half*>(chunk + L::kSupersAt + g * L::kPairSuperBytes);
+    if constexpr (kFormat.minimum) {
+      const float scale = __fmul_rn(__half2float(d[upper]), static_cast<float>(scales[2 * group + upper]));
+      const auto mn = static_cast<float>(minimums[minimum_at(group, row)]);
+      return __fsub_rn(__fmul_rn(scale, code), __fmul_rn(__half2float(d[2 + upper]), mn));
+    } else {
+      const auto sub = static_cast<float>(static_cast<int8_t>(scales[2 * group + upper]));
+      return __fmul_rn(__fmul_rn(__half2float(d[upper]), sub), code);
+    }
+  } else {
+    const float product = __fmul_rn(__half2float(reinterpret_cast<const __half*>(scales)[2 * group + upper]), code);
+    if constexpr (!kFormat.minimum) return product;
+    return __fadd_rn(product, __half2float(reinterpret_cast<const __half*>(minimums)[minimum_at(group, row)]));
+  }
+}
+
 // One element as a float: the bits that dequantizing the file's block gives (no contraction).
 template <DType kType>
 __device__ __forceinline__ float element_of(const uint8_t* tile, int64_t n_units, int row, int64_t column) {
   using L = Layout<kType>;
-  constexpr Format kFormat = L::kFormat;
-  const int64_t u = column / kUnitCols;
-  const int col = static_cast<int>(column % kUnitCols), g = row % 8, upper = row / 8;
-  const uint8_t* unit = tile + u * L::kUnitBytes;
+  const int64_t at = row * n_units * kUnitCols + column;
   if constexpr (kType == DType::f32) {
-    return reinterpret_cast<const float*>(unit)[row * kUnitCols + col];
+    return reinterpret_cast<const float*>(tile)[at];
   } else if constexpr (kType == DType::bf16) {
-    return __uint_as_float(code_of<kType>(unit, row, col) << 16);
+    return __uint_as_float(static_cast<uint32_t>(reinterpret_cast<const uint16_t*>(tile)[at]) << 16);
   } else if constexpr (kType == DType::f16) {
-    return __half2float(__ushort_as_half(static_cast<uint16_t>(code_of<kType>(unit, row, col))));
+    return __half2float(reinterpret_cast<const __half*>(tile)[at]);
   } else {
-    const float code = static_cast<float>(static_cast<int>(code_of<kType>(unit, row, col)) - kFormat.offset);
-    const uint8_t* scales = tile + L::scales_at(n_units) + u * L::kScaleBytes + g * 4 * L::kScaleWords;
-    const int at = 2 * (col / kFormat.group_cols) + upper;
-    if constexpr (kFormat.super) {
-      const auto* d = reinterpret_cast<const __half*>(tile + L::supers_at(n_units) +
-                                                      u / kUnitsPerSuper * L::kSuperBytes + g * 4 * L::kSuperWords);
-      if constexpr (kFormat.minimum) {
-        const float scale = __fmul_rn(__half2float(d[upper]), static_cast<float>(scales[at]));
-        const float minimum = __fmul_rn(__half2float(d[2 + upper]), static_cast<float>(scales[4 + at]));
-        return __fsub_rn(__fmul_rn(scale, code), minimum);
-      } else {
-        const float sub = static_cast<float>(static_cast<int8_t>(scales[at]));
-        return __fmul_rn(__fmul_rn(__half2float(d[upper]), sub), code);
-      }
-    } else {
-      const auto* d = reinterpret_cast<const __half*>(scales);
-      const float product = __fmul_rn(__half2float(d[at]), code);
-      if constexpr (kFormat.minimum) return __fadd_rn(product, __half2float(d[4 + at]));
-      return product;
-    }
+    const uint8_t* chunk = tile + column / kChunkCols * L::kChunkBytes;
+    return quantized_element_of<kType>(chunk, row, static_cast<int>(column % kChunkCols));
   }
 }
 

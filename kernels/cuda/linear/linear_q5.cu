@@ -1,11 +1,14 @@
-// Products with Q5_0, Q5_1 and Q5_K weights: instances of linear.cuh and many_rows.cuh, where formula, layout and
-// bounds are.
+// Products with Q5_0, Q5_1 and Q5_K weights: instances of few_rows.cuh and many_rows.cuh, where formula,
+// layout and bounds are.
 #include "kernels/cuda/linear/launch.cuh"
 
 namespace inlay::cuda {
 
 template cudaError_t launch_product<DType::q5_0>(const LinearArgs&, cudaStream_t);
+template bool product_takes_raw<DType::q5_0>(int64_t);
 template cudaError_t launch_product<DType::q5_1>(const LinearArgs&, cudaStream_t);
+template bool product_takes_raw<DType::q5_1>(int64_t);
 template cudaError_t launch_product<DType::q5_k>(const LinearArgs&, cudaStream_t);
+template bool product_takes_raw<DType::q5_k>(int64_t);
 
 }  // namespace inlay::cuda

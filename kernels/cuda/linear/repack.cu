@@ -1,6 +1,8 @@
 // File rows -> packed tiles (layout.cuh), loss-free. One thread builds what one lane of the products reads of one unit,
 // so every packed word is written once and whole. Bound: the file's bytes, read in single bytes; a matrix is repacked
-// once when it is loaded (measured share of the bandwidth: not yet measured).
+// once when it is loaded.
+#include <type_traits>
+
 #include "kernels/cuda/linear/layout.cuh"
 #include "kernels/cuda/quant/file_blocks.cuh"
 
@@ -28,19 +30,13 @@ __device__ const uint8_t* file_row(const Source& a, int64_t tile, int row) {
   return (row < 8 ? a.rows : a.up_rows) + r * a.row_bytes;
 }
 
-__device__ uint32_t bits16_at(const uint8_t* p) { return p[0] | static_cast<uint32_t>(p[1]) << 8; }
-
-// Element `column` of a row: code or 16 bits. Zero beyond the matrix.
+// The code of element `column` of a row. Zero beyond the matrix.
 template <DType kType>
 __device__ uint32_t source_code(const uint8_t* row, int64_t column, int64_t n_cols) {
   if (row == nullptr || column >= n_cols) return 0;
-  if constexpr (!Layout<kType>::kScaled) {
-    return bits16_at(row + 2 * column);
-  } else {
-    constexpr int kBlock = Layout<kType>::kFormat.super ? 256 : 32;
-    const auto* blocks = reinterpret_cast<const typename FileBlock<kType>::Type*>(row);
-    return file_code(blocks[column / kBlock], static_cast<int>(column % kBlock));
-  }
+  constexpr int kBlock = Layout<kType>::kFormat.super ? 256 : 32;
+  const auto* blocks = reinterpret_cast<const typename FileBlock<kType>::Type*>(row);
+  return file_code(blocks[column / kBlock], static_cast<int>(column % kBlock));
 }
 
 template <DType kType>
@@ -53,9 +49,7 @@ __device__ void pack_codes(const Source& a, int64_t tile, int64_t unit, int lane
     for (int i = 0; i < 8; ++i) {
       const int step = i / 2, half = i % 2;
       const uint32_t code = source_code<kType>(row, unit * kUnitCols + col_of<kType>(lane, step, reg, half), a.n_cols);
-      if constexpr (kFormat.low_bits == 16) {
-        low[4 * step + reg] |= code << (16 * half);
-      } else if constexpr (kFormat.low_bits == 8) {
+      if constexpr (kFormat.low_bits == 8) {
         low[2 * step + reg / 2] |= code << (16 * (reg % 2) + 8 * half);
       } else {
         low[step] |= (code & 15) << (4 * reg + 16 * half);
@@ -73,51 +67,68 @@ __device__ void pack_codes(const Source& a, int64_t tile, int64_t unit, int lane
   for (int j = 0; j < kFormat.high_bits; ++j) high_to[j] = high[j];
 }
 
-// The scales of row pair (g, g + 8) in one unit.
+// Scale and minimum of one group of one row, as bits: bytes of the types with super blocks, else FP16.
+struct GroupBits {
+  uint32_t scale, minimum;
+};
+
 template <DType kType>
-__device__ void pack_scales(const Source& a, int64_t tile, int64_t unit, int g, uint8_t* to) {
+__device__ GroupBits group_bits(const Source& a, const uint8_t* row, int64_t column) {
+  constexpr Format kFormat = Layout<kType>::kFormat;
+  if (row == nullptr || column >= a.n_cols) return {0, 0};
+  constexpr int kBlock = kFormat.super ? 256 : 32;
+  const auto& block = reinterpret_cast<const typename FileBlock<kType>::Type*>(row)[column / kBlock];
+  [[maybe_unused]] const int group = static_cast<int>(column % kBlock / kFormat.group_cols);
+  if constexpr (kFormat.super && kFormat.minimum) {
+    return {six_bits(block.scales, group, 0), six_bits(block.scales, group, 1)};
+  } else if constexpr (kFormat.super) {
+    return {static_cast<uint8_t>(block.scales[group]), 0};
+  } else if constexpr (kFormat.minimum) {
+    return {half_bits(block.d), half_bits(block.m)};
+  } else {
+    return {half_bits(block.d), 0};
+  }
+}
+
+// What precedes the codes of a chunk.
+template <DType kType>
+__device__ void pack_scales(const Source& a, int64_t tile, int64_t chunk, int lane, uint8_t* to) {
   using L = Layout<kType>;
-  constexpr Format kFormat = L::kFormat;
-  constexpr int kBlock = Layout<kType>::kFormat.super ? 256 : 32;
-  for (int at = 0; at < 2 * L::kGroups; ++at) {
-    const int64_t column = unit * kUnitCols + at / 2 * kFormat.group_cols;
-    const uint8_t* row = file_row(a, tile, g + 8 * (at % 2));
-    const bool there = row != nullptr && column < a.n_cols;
-    const auto* block = reinterpret_cast<const typename FileBlock<kType>::Type*>(row) + (there ? column / kBlock : 0);
-    [[maybe_unused]] const int group = static_cast<int>(column % kBlock / kFormat.group_cols);
-    if constexpr (!kFormat.super) {
-      auto* halves = reinterpret_cast<uint16_t*>(to);
-      halves[at] = static_cast<uint16_t>(there ? half_bits(block->d) : 0);
-      if constexpr (kFormat.minimum) halves[4 + at] = static_cast<uint16_t>(there ? half_bits(block->m) : 0);
-    } else if constexpr (kFormat.minimum) {
-      to[at] = static_cast<uint8_t>(there ? six_bits(block->scales, group, 0) : 0);
-      to[4 + at] = static_cast<uint8_t>(there ? six_bits(block->scales, group, 1) : 0);
-    } else {
-      to[at] = static_cast<uint8_t>(there ? block->scales[group] : 0);
+  using Stored = std::conditional_t<L::kFormat.super, uint8_t, uint16_t>;
+  for (int i = lane; i < kTileRows * L::kGroups; i += 32) {
+    const int row = i % kTileRows, group = i / kTileRows;
+    const GroupBits bits =
+        group_bits<kType>(a, file_row(a, tile, row), chunk * kChunkCols + group * L::kFormat.group_cols);
+    auto* scales = reinterpret_cast<Stored*>(to + row % 8 * L::kPairScaleBytes);
+    scales[2 * group + row / 8] = static_cast<Stored>(bits.scale);
+    if constexpr (L::kFormat.minimum) {
+      reinterpret_cast<Stored*>(to + L::kMinimumsAt)[minimum_at(group, row)] = static_cast<Stored>(bits.minimum);
+    }
+  }
+  if constexpr (L::kFormat.super) {
+    if (lane >= kTileRows) return;
+    const uint8_t* row = file_row(a, tile, lane);
+    const auto* block = reinterpret_cast<const typename FileBlock<kType>::Type*>(row) + chunk;
+    auto* supers = reinterpret_cast<uint16_t*>(to + L::kSupersAt + lane % 8 * L::kPairSuperBytes);
+    supers[lane / 8] = static_cast<uint16_t>(row != nullptr ? half_bits(block->d) : 0);
+    if constexpr (L::kFormat.minimum) {
+      supers[2 + lane / 8] = static_cast<uint16_t>(row != nullptr ? half_bits(block->dmin) : 0);
     }
   }
 }
 
+// Row-major types: the rows' bytes, zeros beyond.
 template <DType kType>
-__device__ void pack_supers(const Source& a, int64_t tile, int64_t super, int g, uint8_t* to) {
-  auto* halves = reinterpret_cast<uint16_t*>(to);
-  for (int upper = 0; upper < 2; ++upper) {
-    const uint8_t* row = file_row(a, tile, g + 8 * upper);
-    const auto* block = reinterpret_cast<const typename FileBlock<kType>::Type*>(row) + super;
-    halves[upper] = static_cast<uint16_t>(row != nullptr ? half_bits(block->d) : 0);
-    if constexpr (Layout<kType>::kFormat.minimum) {
-      halves[2 + upper] = static_cast<uint16_t>(row != nullptr ? half_bits(block->dmin) : 0);
+__device__ void pack_rows(const Source& a, int64_t tile, uint8_t* to) {
+  using L = Layout<kType>;
+  using Element = std::conditional_t<L::kElementBytes == 4, uint32_t, uint16_t>;
+  const int64_t padded = a.n_units * kUnitCols;
+  for (int row = 0; row < kTileRows; ++row) {
+    const auto* from = reinterpret_cast<const Element*>(file_row(a, tile, row));
+    auto* row_to = reinterpret_cast<Element*>(to) + row * padded;
+    for (int64_t i = threadIdx.x; i < padded; i += kThreads) {
+      row_to[i] = from != nullptr && i < a.n_cols ? from[i] : static_cast<Element>(0);
     }
-  }
-}
-
-__device__ void pack_floats(const Source& a, int64_t tile, int64_t unit, int lane, uint8_t* to) {
-  auto* words = reinterpret_cast<uint32_t*>(to);
-  for (int i = lane; i < kTileRows * kUnitCols; i += 32) {
-    const uint8_t* row = file_row(a, tile, i / kUnitCols);
-    const int64_t column = unit * kUnitCols + i % kUnitCols;
-    const bool there = row != nullptr && column < a.n_cols;
-    words[i] = there ? bits16_at(row + 4 * column) | bits16_at(row + 4 * column + 2) << 16 : 0;
   }
 }
 
@@ -128,21 +139,14 @@ __global__ void __launch_bounds__(kThreads) repack(const __grid_constant__ Sourc
   const int lane = static_cast<int>(threadIdx.x % 32);
   const int64_t tile = blockIdx.x;
   uint8_t* to = a.packed + tile * L::tile_bytes(a.n_units);
-  for (int64_t unit = threadIdx.x / 32; unit < a.n_units; unit += kThreads / 32) {
-    if constexpr (kType == DType::f32) {
-      pack_floats(a, tile, unit, lane, to + unit * L::kUnitBytes);
-    } else {
-      pack_codes<kType>(a, tile, unit, lane, to + unit * L::kUnitBytes);
-    }
-    if constexpr (L::kScaled) {
-      if (lane >= 8) continue;
-      pack_scales<kType>(a, tile, unit, lane,
-                         to + L::scales_at(a.n_units) + unit * L::kScaleBytes + lane * 4 * L::kScaleWords);
-      if constexpr (L::kFormat.super) {
-        const int64_t super = unit / kUnitsPerSuper;
-        uint8_t* at = to + L::supers_at(a.n_units) + super * L::kSuperBytes + lane * 4 * L::kSuperWords;
-        if (unit % kUnitsPerSuper == 0) pack_supers<kType>(a, tile, super, lane, at);
-      }
+  if constexpr (!L::kScaled) {
+    pack_rows<kType>(a, tile, to);
+  } else {
+    for (int64_t unit = threadIdx.x / 32; unit < a.n_units; unit += kThreads / 32) {
+      const int64_t chunk = unit / kChunkUnits, in_chunk = unit % kChunkUnits;
+      uint8_t* at = to + chunk * L::kChunkBytes;
+      pack_codes<kType>(a, tile, unit, lane, at + L::kCodesAt + in_chunk * L::kUnitBytes);
+      if (in_chunk == 0) pack_scales<kType>(a, tile, chunk, lane, at);
     }
   }
 }

@@ -1,0 +1,109 @@
+// launch_activations: rows of F32 (gathered by a map, if there is one) to what products take; activations.cuh has the form.
+// A CTA of 16 warps a row, a warp a chunk at a time; without a norm a row's chunks are spread over several CTAs. Bound:
+// latency at a few rows.
+#include "kernels/cuda/device/loads.cuh"
+#include "kernels/cuda/linear/activations.cuh"
+
+namespace inlay::cuda {
+namespace {
+
+constexpr int kWarps = 16;
+constexpr int kMaxChunks = 512;
+
+template <ActivationForm kForm>
+__device__ __forceinline__ void store_chunk(const ActivationsArgs& a, const Octet& x, int64_t row, int chunk, int lane) {
+  const Activations& to = a.out;
+  const int64_t column = static_cast<int64_t>(chunk) * kChunkCols + lane * 8;
+  const bool inside = column < to.ld;
+  if constexpr (kForm == ActivationForm::f32) {
+    float* values = static_cast<float*>(to.values) + row * to.ld + column;
+#pragma unroll
+    for (int i = 0; i < 8; ++i)
+      if (inside) values[i] = x.v[i];
+  } else {
+    uint8_t* values = static_cast<uint8_t*>(to.values) + (row * to.ld + static_cast<int64_t>(chunk) * kChunkCols) * 2;
+    if constexpr (kForm == ActivationForm::bf16) {
+      store_chunk_bf16(x, lane, inside, values);
+    } else {
+      uint8_t* sums = static_cast<uint8_t*>(to.sums) + (row * to.n_chunks + chunk) * 64;
+      const float scale = store_chunk_f16(x, lane, inside, values, sums);
+      if (lane == 0) to.chunk_scale[chunk * to.scale_stride + row] = scale;
+    }
+  }
+}
+
+template <ActivationForm kForm>
+__global__ void __launch_bounds__(kWarps * 32) activations(const __grid_constant__ ActivationsArgs a) {
+  __shared__ float squares[kMaxChunks];
+  let_next_kernel_start();
+  const int lane = static_cast<int>(threadIdx.x % 32), first = static_cast<int>(blockIdx.y) * kWarps;
+  const int step = static_cast<int>(gridDim.y) * kWarps;
+  const int64_t row = blockIdx.x;
+  wait_for_previous_kernel();
+  const int64_t from = a.rows != nullptr ? a.rows[row] : row;
+  if (from < 0) return;
+  for (int chunk = first + static_cast<int>(threadIdx.x / 32); chunk < a.out.n_chunks; chunk += step) {
+    const int64_t column = static_cast<int64_t>(chunk) * kChunkCols + lane * 8;
+    Octet x = load_octet(a.x + from * a.n_cols, column, a.n_cols);
+    if (a.norm_weight != nullptr) {
+      const float sum = squares_of(x);
+      if (lane == 0) squares[chunk] = sum;
+      const Octet weight = load_octet(a.norm_weight, column, a.n_cols);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) x.v[i] = __fmul_rn(x.v[i], weight.v[i]);
+    }
+    store_chunk<kForm>(a, x, row, chunk, lane);
+  }
+  if (blockIdx.y != 0) return;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  a.out.row_scale[row] =
+      a.norm_weight == nullptr ? 1.0f : inverse_rms(squares, a.out.n_chunks, a.n_cols, a.epsilon);
+}
+
+size_t aligned(size_t n) { return (n + 255) / 256 * 256; }
+
+}  // namespace
+
+size_t activation_bytes(int64_t n_rows, int64_t n_cols) {
+  const auto rows = static_cast<size_t>((n_rows + 7) / 8 * 8), ld = static_cast<size_t>(padded_cols(n_cols));
+  const size_t chunks = (ld + kChunkCols - 1) / kChunkCols;
+  return aligned(rows * ld * sizeof(float)) + aligned(rows * chunks * 64) + aligned(rows * chunks * 4) + aligned(rows * 4);
+}
+
+Activations activations_at(void* memory, int64_t n_rows, int64_t n_cols) {
+  const auto rows = static_cast<size_t>((n_rows + 7) / 8 * 8), ld = static_cast<size_t>(padded_cols(n_cols));
+  const size_t chunks = (ld + kChunkCols - 1) / kChunkCols;
+  auto* at = static_cast<uint8_t*>(memory);
+  Activations a{};
+  a.values = at;
+  at += aligned(rows * ld * sizeof(float));
+  a.sums = at;
+  at += aligned(rows * chunks * 64);
+  a.chunk_scale = reinterpret_cast<float*>(at);
+  at += aligned(rows * chunks * 4);
+  a.row_scale = reinterpret_cast<float*>(at);
+  a.ld = static_cast<int64_t>(ld);
+  a.scale_stride = static_cast<int64_t>(rows);
+  a.n_chunks = static_cast<int32_t>(chunks);
+  return a;
+}
+
+cudaError_t launch_activations(const ActivationsArgs& args, cudaStream_t stream) {
+  if (args.n_rows < 0 || args.n_rows > 0x7fffffff || args.n_cols <= 0 || args.out.n_chunks > kMaxChunks)
+    return cudaErrorInvalidValue;
+  if (args.n_rows == 0) return cudaSuccess;
+  const int parts = args.norm_weight != nullptr ? 1 : (args.out.n_chunks + kWarps - 1) / kWarps;
+  const dim3 grid(static_cast<unsigned>(args.n_rows), static_cast<unsigned>(parts));
+  switch (args.form) {
+    case ActivationForm::f16:
+      return launch_early(activations<ActivationForm::f16>, grid, kWarps * 32, stream, args);
+    case ActivationForm::bf16:
+      return launch_early(activations<ActivationForm::bf16>, grid, kWarps * 32, stream, args);
+    case ActivationForm::f32:
+      return launch_early(activations<ActivationForm::f32>, grid, kWarps * 32, stream, args);
+  }
+  return cudaErrorInvalidValue;
+}
+
+}  // namespace inlay::cuda

@@ -1,0 +1,117 @@
+// What a product takes as x, made from F32 by whole warps: a chunk of 256 columns is one warp's, a lane has eight of them.
+//
+// FP16: values * 2^s with s so that the chunk's largest magnitude lies in [2^7, 2^8): nothing overflows, and small chunks
+// keep their digits; the chunk's scale is 2^-s. A chunk of zeros, or one with an infinity, keeps s = 0. The sum of every
+// 16 stored values is kept as two halves whose sum is exact to 2^-22 (chunk.cuh says what for). BF16 and F32 need neither.
+// RMS norm: the weights are applied here, 1 / sqrt(mean(x^2) + epsilon) by the product's epilogue; the chunks' sums of
+// squares are added in order.
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include "kernels/cuda/linear/layout.cuh"
+
+namespace inlay::cuda {
+
+struct Octet {
+  float v[8];
+};
+
+// Columns column .. column + 7 of a row of n_cols; zeros beyond. The row is aligned to 16 bytes if n_cols is a multiple of 8.
+__device__ __forceinline__ Octet load_octet(const float* row, int64_t column, int64_t n_cols) {
+  Octet x;
+  if (n_cols % 8 == 0) {
+    const float4 zero = make_float4(0, 0, 0, 0);
+    const bool there = column < n_cols;
+    const float4 low = there ? *reinterpret_cast<const float4*>(row + column) : zero;
+    const float4 high = there ? *reinterpret_cast<const float4*>(row + column + 4) : zero;
+    x = {{low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w}};
+  } else {
+#pragma unroll
+    for (int i = 0; i < 8; ++i) x.v[i] = column + i < n_cols ? row[column + i] : 0.0f;
+  }
+  return x;
+}
+
+__device__ __forceinline__ float sum_of_warp(float v) {
+#pragma unroll
+  for (int step = 16; step > 0; step /= 2) v = __fadd_rn(v, __shfl_xor_sync(0xffffffffu, v, step));
+  return v;
+}
+
+__device__ __forceinline__ uint32_t max_of_warp(uint32_t v) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  return __reduce_max_sync(0xffffffffu, v);
+#else
+  for (int step = 16; step > 0; step /= 2) v = max(v, __shfl_xor_sync(0xffffffffu, v, step));
+  return v;
+#endif
+}
+
+// The chunk's sum of squares, in every lane.
+__device__ __forceinline__ float squares_of(const Octet& x) {
+  float sum = 0.0f;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) sum = fmaf(x.v[i], x.v[i], sum);
+  return sum_of_warp(sum);
+}
+
+__device__ __forceinline__ float inverse_rms(const float* chunk_squares, int n_chunks, int64_t n_cols, float epsilon) {
+  float sum = 0.0f;
+  for (int i = 0; i < n_chunks; ++i) sum = __fadd_rn(sum, chunk_squares[i]);
+  return __fdiv_rn(1.0f, __fsqrt_rn(__fadd_rn(__fdiv_rn(sum, static_cast<float>(n_cols)), epsilon)));
+}
+
+// 2^s that brings the float of these bits into [2^7, 2^8), and 2^-s.
+__device__ __forceinline__ float2 scale_for(uint32_t largest) {
+  const int exponent = static_cast<int>(largest >> 23) - 127;
+  if (largest == 0 || exponent > 127) return {1.0f, 1.0f};
+  const int s = 7 - max(exponent, -110);
+  return {__uint_as_float(static_cast<uint32_t>(127 + s) << 23), __uint_as_float(static_cast<uint32_t>(127 - s) << 23)};
+}
+
+__device__ __forceinline__ uint32_t bits_of(__half2 v) { return *reinterpret_cast<const uint32_t*>(&v); }
+__device__ __forceinline__ uint32_t bits_of(__nv_bfloat162 v) { return *reinterpret_cast<const uint32_t*>(&v); }
+
+// The sums of 16 columns of a chunk: vector t holds columns 2 t, 2 t + 1, 2 t + 8, 2 t + 9 (in sixteens), high parts
+// before low parts.
+__device__ __forceinline__ void store_sums(const float (&rounded)[8], int lane, void* sums) {
+  float sum = __fadd_rn(__fadd_rn(__fadd_rn(rounded[0], rounded[1]), __fadd_rn(rounded[2], rounded[3])),
+                        __fadd_rn(__fadd_rn(rounded[4], rounded[5]), __fadd_rn(rounded[6], rounded[7])));
+  sum = __fadd_rn(sum, __shfl_xor_sync(0xffffffffu, sum, 1));
+  if (lane % 2 != 0) return;
+  const int j = lane / 2;
+  auto* to = static_cast<__half*>(sums) + j % 8 / 2 * 8 + j / 8 * 2 + j % 2;
+  to[0] = __float2half_rn(sum);
+  to[4] = __float2half_rn(__fsub_rn(sum, __half2float(to[0])));
+}
+
+// One chunk by one warp, FP16. values: where the chunk's values go, this lane's eight at lane * 16 bytes, if `inside`.
+// sums: 64 bytes. Returns the chunk's scale.
+__device__ __forceinline__ float store_chunk_f16(const Octet& x, int lane, bool inside, uint8_t* values, void* sums) {
+  uint32_t largest = 0;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) largest = max(largest, __float_as_uint(x.v[i]) & 0x7fffffffu);
+  const float2 scale = scale_for(max_of_warp(largest));
+  float rounded[8];
+  uint32_t words[4];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const __half2 pair = __floats2half2_rn(__fmul_rn(x.v[2 * i], scale.x), __fmul_rn(x.v[2 * i + 1], scale.x));
+    rounded[2 * i] = __low2float(pair), rounded[2 * i + 1] = __high2float(pair);
+    words[i] = bits_of(pair);
+  }
+  if (inside) reinterpret_cast<uint4*>(values)[lane] = {words[0], words[1], words[2], words[3]};
+  store_sums(rounded, lane, sums);
+  return scale.y;
+}
+
+__device__ __forceinline__ void store_chunk_bf16(const Octet& x, int lane, bool inside, uint8_t* values) {
+  uint32_t words[4];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) words[i] = bits_of(__floats2bfloat162_rn(x.v[2 * i], x.v[2 * i + 1]));
+  if (inside) reinterpret_cast<uint4*>(values)[lane] = {words[0], words[1], words[2], words[3]};
+}
+
+}  // namespace inlay::cuda

@@ -1,0 +1,332 @@
+// One chunk of a tile times columns of x, in registers; how codes become operands of mma.m16n8k16.
+//
+// Codes enter as FP16 subnormals, code * 2^-24 (one bit operation for two codes; 4-bit types: the upper eight rows as
+// code * 2^-20, which saves a shift). They are exact there, and the factor is part of the chunk's scale. Offsets and
+// minimums need the sums of x over each group: activations.cuh stores the sum of every 16 columns as two halves, high
+// and low part, and one more pair of mma multiplies them with
+//   Q4_K, Q5_K: mn     Q4_1, Q5_1: m     Q8_0, Q4_0, Q5_0: d     Q6_K: sc
+// as A, of which k-column j belongs to the sixteen columns j of the chunk. So for a chunk
+//   c_group = sum codes * x                       mma, starting at 0
+//   acc     = sum over groups of scale * c_group  F32
+//   total  += x's chunk scale * (factor * acc + minimum factor * minimums)
+// A column of C depends on that column of x alone, and the order of operations on nothing but the chunk: every number
+// of rows gives the same bits.
+#pragma once
+
+#include "kernels/cuda/device/loads.cuh"
+#include "kernels/cuda/device/mma.cuh"
+#include "kernels/cuda/linear/layout.cuh"
+
+namespace inlay::cuda {
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+
+template <int n>
+inline constexpr int kAtLeastOne = n > 0 ? n : 1;
+
+__device__ __forceinline__ uint32_t word_of(const uint4& v, int i) {
+  return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w;
+}
+__device__ __forceinline__ uint32_t shift_right(uint32_t v, int n) { return n >= 0 ? v >> n : v << -n; }
+
+// ---- codes
+
+// What a lane holds of the codes of a unit. Row-major types: low[2 j + upper] is columns 32 j + 8 t of row g + 8 upper.
+template <DType kType>
+struct UnitCodes {
+  using L = Layout<kType>;
+  uint4 low[L::kVectors];
+  uint32_t high[kAtLeastOne<L::kFormat.high_bits>];
+
+  // A unit in fragment order, in shared or global memory.
+  __device__ __forceinline__ void load(const uint8_t* unit, int lane) {
+#pragma unroll
+    for (int j = 0; j < L::kVectors; ++j) low[j] = *(reinterpret_cast<const uint4*>(unit + j * 512) + lane);
+    constexpr int kHigh = L::kFormat.high_bits;
+    const auto* words = reinterpret_cast<const uint32_t*>(unit + L::kLowBytes + lane * 4 * kHigh);
+    if constexpr (kHigh == 1) high[0] = words[0];
+    if constexpr (kHigh == 2) {
+      const uint2 v = *reinterpret_cast<const uint2*>(words);
+      high[0] = v.x, high[1] = v.y;
+    }
+  }
+};
+
+// The A fragment of k-step s.
+template <DType kType>
+__device__ __forceinline__ void fragment_of(const UnitCodes<kType>& w, int s, uint32_t (&a)[4]) {
+  constexpr Format kFormat = Layout<kType>::kFormat;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const int odd = i % 2;
+    if constexpr (kFormat.low_bits == 16) {
+      a[i] = word_of(w.low[s / 2 * 2 + odd], s % 2 * 2 + i / 2);
+    } else if constexpr (kFormat.low_bits == 8) {
+      a[i] = __byte_perm(word_of(w.low[s / 2], s % 2 * 2 + i / 2), 0, odd == 0 ? 0x4140 : 0x4342);
+    } else {
+      const int p = s % 2 * 4 + i;
+      uint32_t v = (word_of(w.low[0], s) >> (i / 2 * 8)) & (odd == 0 ? 0x000f000fu : 0x00f000f0u);
+      if constexpr (kFormat.high_bits == 1) {
+        v |= shift_right(w.high[0], 4 * s + i - 4 - 4 * odd) & (odd == 0 ? 0x00100010u : 0x01000100u);
+      }
+      if constexpr (kFormat.high_bits == 2) {
+        v |= shift_right(w.high[s / 2], 2 * p - 4 - 4 * odd) & (odd == 0 ? 0x00300030u : 0x03000300u);
+      }
+      a[i] = v;
+    }
+  }
+}
+
+// What a fragment's values have to be multiplied by, rows g (upper = 0) and g + 8 (1).
+template <DType kType>
+__device__ __forceinline__ constexpr float code_unit(int upper) {
+  return upper == 1 && Layout<kType>::kFormat.low_bits == 4 ? 1048576.0f : 16777216.0f;
+}
+
+// ---- scales
+
+__device__ __forceinline__ float half_at(uint32_t word, int upper) {
+  return __half2float(__ushort_as_half(static_cast<uint16_t>(upper == 0 ? word & 0xffffu : word >> 16)));
+}
+// Byte i of a word as a float: 2^23 + byte, then minus 2^23 (and the byte's own offset). Cheaper than a conversion.
+__device__ __forceinline__ float byte_at(uint32_t word, int i, float offset) {
+  return __uint_as_float(__byte_perm(word, 0x4b000000u, 0x7440u | static_cast<uint32_t>(i))) - (8388608.0f + offset);
+}
+
+template <int kWords>
+__device__ __forceinline__ void load_vector(const void* from, uint32_t (&to)[kWords]) {
+  if constexpr (kWords == 1) {
+    to[0] = *static_cast<const uint32_t*>(from);
+  } else if constexpr (kWords == 2) {
+    const uint2 v = *static_cast<const uint2*>(from);
+    to[0] = v.x, to[1] = v.y;
+  } else {
+#pragma unroll
+    for (int j = 0; j < kWords / 4; ++j) {
+      const uint4 v = static_cast<const uint4*>(from)[j];
+      to[4 * j] = v.x, to[4 * j + 1] = v.y, to[4 * j + 2] = v.z, to[4 * j + 3] = v.w;
+    }
+  }
+}
+
+// What a lane needs of a chunk's scales: those of rows g and g + 8, and its part of the A operand for the sums.
+template <DType kType>
+struct ChunkScales {
+  using L = Layout<kType>;
+  static constexpr Format kFormat = L::kFormat;
+  uint32_t scale[L::kPairScaleBytes / 4];
+  uint32_t super[kAtLeastOne<L::kPairSuperBytes / 4>];
+  uint32_t sums_a[4];
+
+  __device__ __forceinline__ void load(const uint8_t* chunk, int lane) {
+    const int g = lane / 4, t = lane % 4;
+    const uint8_t* pair = chunk + g * L::kPairScaleBytes;
+    load_vector(pair, scale);
+    if constexpr (L::kPairSuperBytes > 0) load_vector(chunk + L::kSupersAt + g * L::kPairSuperBytes, super);
+    const auto* pair_words = reinterpret_cast<const uint32_t*>(pair);
+    if constexpr (kFormat.minimum && kFormat.super) {  // mn * 2^-24
+      const uint32_t word = reinterpret_cast<const uint32_t*>(chunk + L::kMinimumsAt)[lane];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) sums_a[i] = __byte_perm(word, 0, 0x4040u | static_cast<uint32_t>(i * 0x101));
+    } else if constexpr (kFormat.minimum) {  // m
+      const uint2 words = reinterpret_cast<const uint2*>(chunk + L::kMinimumsAt)[lane];
+      sums_a[0] = __byte_perm(words.x, 0, 0x1010), sums_a[1] = __byte_perm(words.x, 0, 0x3232);
+      sums_a[2] = __byte_perm(words.y, 0, 0x1010), sums_a[3] = __byte_perm(words.y, 0, 0x3232);
+    } else if constexpr (!kFormat.super) {  // d
+      const uint32_t low = pair_words[t], high = pair_words[t + 4];
+      sums_a[0] = __byte_perm(low, 0, 0x1010), sums_a[1] = __byte_perm(low, 0, 0x3232);
+      sums_a[2] = __byte_perm(high, 0, 0x1010), sums_a[3] = __byte_perm(high, 0, 0x3232);
+    } else {  // sc, signed: (sc + 128) * 2^-24 - 128 * 2^-24
+      const uint32_t words[2] = {pair_words[t] ^ 0x80808080u, pair_words[t + 4] ^ 0x80808080u};
+      const __half2 offset = __halves2half2(__ushort_as_half(128), __ushort_as_half(128));
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const uint32_t pair_of_bytes = __byte_perm(words[i / 2], 0, i % 2 == 0 ? 0x4240 : 0x4341);
+        const __half2 value = __hsub2(*reinterpret_cast<const __half2*>(&pair_of_bytes), offset);
+        sums_a[i] = *reinterpret_cast<const uint32_t*>(&value);
+      }
+    }
+  }
+
+  // Of a group, without the factor of the chunk.
+  __device__ __forceinline__ float of_group(int group, int upper) const {
+    if constexpr (!kFormat.super) {
+      return half_at(scale[group], upper);
+    } else if constexpr (kFormat.minimum) {
+      return byte_at(scale[group / 2], group % 2 * 2 + upper, 0.0f);
+    } else {
+      return byte_at(scale[group / 2] ^ 0x80808080u, group % 2 * 2 + upper, 128.0f);
+    }
+  }
+  __device__ __forceinline__ float factor(int upper) const {
+    if constexpr (kFormat.super) return __fmul_rn(half_at(super[0], upper), code_unit<kType>(upper));
+    return code_unit<kType>(upper);
+  }
+  __device__ __forceinline__ float minimum_factor(int upper) const {
+    if constexpr (!kFormat.super) {
+      return kFormat.minimum ? 1.0f : static_cast<float>(-kFormat.offset);
+    } else if constexpr (kFormat.minimum) {
+      return __fmul_rn(half_at(super[1], upper), -16777216.0f);
+    } else {
+      return __fmul_rn(half_at(super[0], upper), -16777216.0f * kFormat.offset);
+    }
+  }
+};
+
+// ---- products. Columns: where x's chunk is; see the classes below.
+
+// acc += scale * (codes of unit u) x
+template <DType kType, int NT, class Columns>
+__device__ __forceinline__ void multiply_unit(const UnitCodes<kType>& w, const ChunkScales<kType>& scales, int u,
+                                              const Columns& columns, float (&acc)[NT][4]) {
+  constexpr int kSteps = Layout<kType>::kFormat.group_cols / 16;
+  constexpr int kUnitGroups = 4 / kSteps;
+#pragma unroll
+  for (int j = 0; j < kUnitGroups; ++j) {
+    uint32_t a[kSteps][4];
+#pragma unroll
+    for (int s = 0; s < kSteps; ++s) fragment_of<kType>(w, j * kSteps + s, a[s]);
+    const float scale[2] = {scales.of_group(u * kUnitGroups + j, 0), scales.of_group(u * kUnitGroups + j, 1)};
+#pragma unroll
+    for (int nt = 0; nt < NT; ++nt) {
+      uint2 b[kSteps];
+      columns.template fetch<kSteps>(nt, u, j * kSteps, b);
+      float c[4] = {};
+#pragma unroll
+      for (int s = 0; s < kSteps; ++s) mma_16x8x16<false>(c, a[s], b[s]);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) acc[nt][i] = fmaf(scale[i / 2], c[i], acc[nt][i]);
+    }
+  }
+}
+
+// total += what a chunk's groups came to
+template <DType kType, int NT, class Columns>
+__device__ __forceinline__ void finish_chunk(const ChunkScales<kType>& scales, const Columns& columns,
+                                             const float (&acc)[NT][4], float (&total)[NT][4]) {
+  const float factor[2] = {scales.factor(0), scales.factor(1)};
+  const float minimum[2] = {scales.minimum_factor(0), scales.minimum_factor(1)};
+#pragma unroll
+  for (int nt = 0; nt < NT; ++nt) {
+    const uint4 sums = columns.sums(nt);
+    const float2 x_scale = columns.scale(nt);
+    float c[4] = {};
+    mma_16x8x16<false>(c, scales.sums_a, {sums.x, sums.y});
+    mma_16x8x16<false>(c, scales.sums_a, {sums.z, sums.w});
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const float value = fmaf(minimum[i / 2], c[i], __fmul_rn(factor[i / 2], acc[nt][i]));
+      total[nt][i] = fmaf(i % 2 == 0 ? x_scale.x : x_scale.y, value, total[nt][i]);
+    }
+  }
+}
+
+// total += one unit of a row-major type
+template <DType kType, int NT, class Columns>
+__device__ __forceinline__ void multiply_row_major(const UnitCodes<kType>& w, const Columns& columns,
+                                                   float (&total)[NT][4]) {
+  constexpr bool kBf16 = kType == DType::bf16;
+#pragma unroll
+  for (int nt = 0; nt < NT; ++nt) {
+    float c[4] = {};
+    uint2 b[4];
+    columns.template fetch<4>(nt, 0, 0, b);
+#pragma unroll
+    for (int s = 0; s < 4; ++s) {
+      uint32_t a[4];
+      fragment_of<kType>(w, s, a);
+      mma_16x8x16<kBf16>(c, a, b[s]);
+    }
+    if constexpr (kBf16) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) total[nt][i] = __fadd_rn(total[nt][i], c[i]);
+    } else {
+      const float2 x_scale = columns.scale(nt);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) total[nt][i] = fmaf(i % 2 == 0 ? x_scale.x : x_scale.y, c[i], total[nt][i]);
+    }
+  }
+}
+
+// ---- where a chunk of x is. values: at the chunk's first column; a lane reads 16 bytes for two k-steps (groups of 32
+// columns and more) or 8 for one (groups of 16).
+
+template <int kSteps, class At16, class At8>
+__device__ __forceinline__ void fetch_steps(int first_step, uint2 (&b)[kSteps], At16 at16, At8 at8) {
+  if constexpr (kSteps == 1) {
+    b[0] = at8(first_step);
+  } else {
+#pragma unroll
+    for (int j = 0; j < kSteps; j += 2) {
+      const uint4 v = at16((first_step + j) / 2);
+      b[j] = {v.x, v.y};
+      b[j + 1] = {v.z, v.w};
+    }
+  }
+}
+
+// A single row of x in shared memory: every column of B is that row.
+struct OneRow {
+  const uint8_t* values;
+  const uint4* chunk_sums;  // of the chunk: 4
+  float chunk_scale;
+  int t;
+
+  template <int kSteps>
+  __device__ __forceinline__ void fetch(int, int u, int first_step, uint2 (&b)[kSteps]) const {
+    const uint8_t* at = values + u * 128;
+    fetch_steps<kSteps>(
+        first_step, b, [&](int j) { return *reinterpret_cast<const uint4*>(at + 64 * j + 16 * t); },
+        [&](int s) { return *reinterpret_cast<const uint2*>(at + 32 * s + 8 * t); });
+  }
+  __device__ __forceinline__ uint4 sums(int) const { return chunk_sums[t]; }
+  __device__ __forceinline__ float2 scale(int) const { return {chunk_scale, chunk_scale}; }
+};
+
+// Rows of prepared activations in global memory. n-tile nt is there for this lane if nt < n_valid; what rows beyond the
+// last one come to is thrown away, so they may be anything finite: zeros.
+struct GlobalRows {
+  const uint8_t* values;     // of this lane's row g
+  const uint4* row_sums;     // of row g, this lane's quarter of the chunk
+  const float* chunk_scale;  // of row 2 t
+  int64_t tile_stride;       // bytes between rows eight apart
+  int64_t sums_stride;       // vectors between rows eight apart
+  int t, n_valid;
+
+  template <int kSteps>
+  __device__ __forceinline__ void fetch(int nt, int u, int first_step, uint2 (&b)[kSteps]) const {
+    const uint8_t* at = values + nt * tile_stride + u * 128;
+    const bool there = nt < n_valid;
+    fetch_steps<kSteps>(
+        first_step, b,
+        [&](int j) {
+          return there ? *reinterpret_cast<const uint4*>(at + 64 * j + 16 * t) : uint4{0, 0, 0, 0};
+        },
+        [&](int s) {
+          return there ? *reinterpret_cast<const uint2*>(at + 32 * s + 8 * t) : uint2{0, 0};
+        });
+  }
+  __device__ __forceinline__ uint4 sums(int nt) const {
+    return nt < n_valid ? row_sums[nt * sums_stride] : uint4{0, 0, 0, 0};
+  }
+  __device__ __forceinline__ float2 scale(int nt) const {
+    return *reinterpret_cast<const float2*>(chunk_scale + 8 * nt);
+  }
+};
+
+// Partial sums of a tile: n_cols columns of 16 rows. Lane 4 g + t keeps c[i] of n-tile nt.
+template <int NT>
+__device__ __forceinline__ void store_part(const float (&total)[NT][4], int n_cols, int lane, float* to) {
+#pragma unroll
+  for (int nt = 0; nt < NT; ++nt) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int col = 8 * nt + 2 * (lane % 4) + i % 2;
+      if (col < n_cols) to[col * kTileRows + lane / 4 + 8 * (i / 2)] = total[nt][i];
+    }
+  }
+}
+
+#endif
+
+}  // namespace inlay::cuda

@@ -1,0 +1,47 @@
+// What becomes of the sums of a tile.
+#pragma once
+
+#include "kernels/cuda/linear/layout.cuh"
+
+namespace inlay::cuda {
+
+__device__ __forceinline__ float silu(float v) { return __fdiv_rn(v, __fadd_rn(1.0f, expf(-v))); }
+
+// Where row `row` of x leaves its results, or null: nowhere.
+__device__ __forceinline__ float* result_row(const LinearArgs& a, int32_t row) {
+  if (row >= a.m) return nullptr;
+  const int64_t to = a.out_rows != nullptr ? a.out_rows[row] : row;
+  return to < 0 ? nullptr : a.out + to * a.ld_out;
+}
+
+// Element e of a tile's results: 16 (silu_mul: 8) a row of x. total(row of the tile, row of x - first) is the sum,
+// scale(row of x) what it has to be multiplied by.
+template <class Total, class Scale>
+__device__ __forceinline__ void store_result(const LinearArgs& a, int64_t tile, int32_t first, int e, Total total,
+                                             Scale scale) {
+  if (a.epilogue == Epilogue::silu_mul) {
+    const int64_t r = tile * 8 + e % 8, half = a.n_rows / 2;
+    float* out = result_row(a, first + e / 8);
+    if (r >= half || out == nullptr) return;
+    const float factor = scale(first + e / 8);
+    const float gate = fmaf(total(e % 8, e / 8), factor, a.bias != nullptr ? a.bias[r] : 0.0f);
+    const float up = fmaf(total(e % 8 + 8, e / 8), factor, a.bias != nullptr ? a.bias[half + r] : 0.0f);
+    out[r] = __fmul_rn(silu(gate), up);
+    return;
+  }
+  const int64_t r = tile * kTileRows + e % kTileRows;
+  float* out = result_row(a, first + e / kTileRows);
+  if (r >= a.n_rows || out == nullptr) return;
+  const float before = a.epilogue == Epilogue::store ? 0.0f : out[r];
+  const float value =
+      fmaf(total(e % kTileRows, e / kTileRows), scale(first + e / kTileRows), a.bias != nullptr ? a.bias[r] : 0.0f);
+  out[r] = a.epilogue == Epilogue::add        ? __fadd_rn(before, value)
+           : a.epilogue == Epilogue::mul_silu ? __fmul_rn(silu(before), value)
+                                              : value;
+}
+
+__device__ __forceinline__ int results_of_tile(const LinearArgs& a) {
+  return a.epilogue == Epilogue::silu_mul ? kTileRows / 2 : kTileRows;
+}
+
+}  // namespace inlay::cuda
