@@ -419,12 +419,26 @@ void speed_table() {
 
 }  // namespace
 
+// For profilers: a few launches of one product.
+int launch_one(const std::string& type_name, int64_t n_rows, int64_t n_cols, int32_t m) {
+  for (int t = 0; t < static_cast<int>(DType::count); ++t) {
+    if (type_name == traits(static_cast<DType>(t)).name) {
+      std::printf("%.1f us\n", microseconds(static_cast<DType>(t), n_rows, n_cols, m));
+      return 0;
+    }
+  }
+  return 2;
+}
+
 int main(int argc, char** argv) {
   if (int n = 0; cudaGetDeviceCount(&n) != cudaSuccess || n == 0) {
     std::puts("skipped: no CUDA device");
     return 77;
   }
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  if (argc == 6 && std::string(argv[1]) == "one") {
+    return launch_one(argv[2], std::atoll(argv[3]), std::atoll(argv[4]), std::atoi(argv[5]));
+  }
   if (argc < 2 || std::string(argv[1]) != "speed") {
     for (int t = 0; t < static_cast<int>(DType::count); ++t) {
       const DType type = static_cast<DType>(t);

@@ -44,11 +44,14 @@ __global__ void __launch_bounds__(kWarps * 32) activations(const __grid_constant
   if (from < 0) return;
   for (int chunk = first + static_cast<int>(threadIdx.x / 32); chunk < a.out.n_chunks; chunk += step) {
     const int64_t column = static_cast<int64_t>(chunk) * kChunkCols + lane * 8;
-    Octet x = load_octet(a.x + from * a.n_cols, column, a.n_cols);
+    auto octet = [&](const float* x_row) {
+      return a.n_cols % 8 == 0 ? load_octet(x_row, column, a.n_cols) : load_any_octet(x_row, column, a.n_cols);
+    };
+    Octet x = octet(a.x + from * a.n_cols);
     if (a.norm_weight != nullptr) {
       const float sum = squares_of(x);
       if (lane == 0) squares[chunk] = sum;
-      const Octet weight = load_octet(a.norm_weight, column, a.n_cols);
+      const Octet weight = octet(a.norm_weight);
 #pragma unroll
       for (int i = 0; i < 8; ++i) x.v[i] = __fmul_rn(x.v[i], weight.v[i]);
     }
@@ -61,19 +64,18 @@ __global__ void __launch_bounds__(kWarps * 32) activations(const __grid_constant
       a.norm_weight == nullptr ? 1.0f : inverse_rms(squares, a.out.n_chunks, a.n_cols, a.epsilon);
 }
 
+int64_t chunks_of(int64_t n_cols) { return (n_cols + kChunkCols - 1) / kChunkCols; }
 size_t aligned(size_t n) { return (n + 255) / 256 * 256; }
 
 }  // namespace
 
 size_t activation_bytes(int64_t n_rows, int64_t n_cols) {
-  const auto rows = static_cast<size_t>((n_rows + 7) / 8 * 8), ld = static_cast<size_t>(padded_cols(n_cols));
-  const size_t chunks = (ld + kChunkCols - 1) / kChunkCols;
+  const auto rows = static_cast<size_t>((n_rows + 7) / 8 * 8), chunks = static_cast<size_t>(chunks_of(n_cols)), ld = chunks * kChunkCols;
   return aligned(rows * ld * sizeof(float)) + aligned(rows * chunks * 64) + aligned(rows * chunks * 4) + aligned(rows * 4);
 }
 
 Activations activations_at(void* memory, int64_t n_rows, int64_t n_cols) {
-  const auto rows = static_cast<size_t>((n_rows + 7) / 8 * 8), ld = static_cast<size_t>(padded_cols(n_cols));
-  const size_t chunks = (ld + kChunkCols - 1) / kChunkCols;
+  const auto rows = static_cast<size_t>((n_rows + 7) / 8 * 8), chunks = static_cast<size_t>(chunks_of(n_cols)), ld = chunks * kChunkCols;
   auto* at = static_cast<uint8_t*>(memory);
   Activations a{};
   a.values = at;

@@ -18,19 +18,20 @@ struct Octet {
   float v[8];
 };
 
-// Columns column .. column + 7 of a row of n_cols; zeros beyond. The row is aligned to 16 bytes if n_cols is a multiple of 8.
+// Columns column .. column + 7 of a row of n_cols, a multiple of 8; zeros beyond.
 __device__ __forceinline__ Octet load_octet(const float* row, int64_t column, int64_t n_cols) {
+  const float4 zero = make_float4(0, 0, 0, 0);
+  const bool there = column < n_cols;
+  const float4 low = there ? *reinterpret_cast<const float4*>(row + column) : zero;
+  const float4 high = there ? *reinterpret_cast<const float4*>(row + column + 4) : zero;
+  return {{low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w}};
+}
+
+// The same for any n_cols.
+__device__ __forceinline__ Octet load_any_octet(const float* row, int64_t column, int64_t n_cols) {
   Octet x;
-  if (n_cols % 8 == 0) {
-    const float4 zero = make_float4(0, 0, 0, 0);
-    const bool there = column < n_cols;
-    const float4 low = there ? *reinterpret_cast<const float4*>(row + column) : zero;
-    const float4 high = there ? *reinterpret_cast<const float4*>(row + column + 4) : zero;
-    x = {{low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w}};
-  } else {
 #pragma unroll
-    for (int i = 0; i < 8; ++i) x.v[i] = column + i < n_cols ? row[column + i] : 0.0f;
-  }
+  for (int i = 0; i < 8; ++i) x.v[i] = column + i < n_cols ? row[column + i] : 0.0f;
   return x;
 }
 
@@ -60,7 +61,7 @@ __device__ __forceinline__ float squares_of(const Octet& x) {
 __device__ __forceinline__ float inverse_rms(const float* chunk_squares, int n_chunks, int64_t n_cols, float epsilon) {
   float sum = 0.0f;
   for (int i = 0; i < n_chunks; ++i) sum = __fadd_rn(sum, chunk_squares[i]);
-  return __fdiv_rn(1.0f, __fsqrt_rn(__fadd_rn(__fdiv_rn(sum, static_cast<float>(n_cols)), epsilon)));
+  return rsqrtf(__fadd_rn(__fdividef(sum, static_cast<float>(n_cols)), epsilon));
 }
 
 // 2^s that brings the float of these bits into [2^7, 2^8), and 2^-s.

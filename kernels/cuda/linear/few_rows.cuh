@@ -21,13 +21,13 @@ namespace inlay::cuda {
 inline constexpr int kParts = 8;
 inline constexpr int kLinearThreads = 32 * kParts;
 inline constexpr int kFewRows = 64;
-inline constexpr int kMaxDepth = 8;
+inline constexpr int kMaxDepth = 6;
 
 struct FewRowsParams {
   LinearArgs args;
   int32_t n_tiles, n_chunks;  // chunks of a tile
   int32_t depth;              // of the ring
-  int32_t group_tiles;        // tiles between two barriers
+  int32_t group_tiles;        // tiles between two barriers, a power of two
   int32_t n_parts;            // min(8, n_chunks)
   int32_t ring_at, parts_at;  // bytes into shared memory; a raw row comes first
 };
@@ -55,74 +55,101 @@ struct RawRowPlaces {
 
 // The place of a warp in the sequence of its CTA's chunks.
 struct ChunkCursor {
-  int tile, chunk;           // tile counted from the CTA's first
+  int tile, chunk;  // tile counted from the CTA's first
   int step_tiles, step_chunks, n_chunks;
 
   __device__ __forceinline__ ChunkCursor(int index, int chunks)
-      : tile(index / chunks), chunk(index % chunks), step_tiles(kParts / chunks), step_chunks(kParts % chunks), n_chunks(chunks) {}
-  __device__ __forceinline__ void advance() {
+      : tile(index / chunks),
+        chunk(index % chunks),
+        step_tiles(kParts / chunks),
+        step_chunks(kParts % chunks),
+        n_chunks(chunks) {}
+  // Whether it went over the end of a tile's chunks.
+  __device__ __forceinline__ bool advance() {
     tile += step_tiles, chunk += step_chunks;
-    if (chunk >= n_chunks) chunk -= n_chunks, ++tile;
+    const bool wraps = chunk >= n_chunks;
+    if (wraps) chunk -= n_chunks, ++tile;
+    return wraps;
   }
 };
 
+// from: the chunk, or of a row-major type the chunk's columns of the tile's first row.
 template <DType kType>
-__device__ __forceinline__ void copy_chunk(const uint8_t* tile, int n_units, int chunk, uint8_t* to, int lane) {
+__device__ __forceinline__ void copy_chunk(const uint8_t* from, int n_units, int chunk, uint8_t* to, int lane) {
   using L = Layout<kType>;
   if constexpr (L::kScaled) {
-    const uint8_t* from = tile + static_cast<int64_t>(chunk) * L::kChunkBytes;
-    const int units = min(kChunkUnits, n_units - chunk * kChunkUnits);
-    const int n = (L::kCodesAt + units * L::kUnitBytes) / 16;
+    constexpr int kWhole = L::kChunkBytes / 16;
+    int n = kWhole;
+    if constexpr (!L::kFormat.super) {
+      n = (L::kCodesAt + min(kChunkUnits, n_units - chunk * kChunkUnits) * L::kUnitBytes) / 16;
+    }
 #pragma unroll
-    for (int i = 0; i < (L::kChunkBytes / 16 + 31) / 32; ++i) {
+    for (int i = 0; i < (kWhole + 31) / 32; ++i) {
       if (i * 32 + lane < n) copy_async_16(to + (i * 32 + lane) * 16, from + (i * 32 + lane) * 16);
     }
   } else {
     const int64_t row_bytes = static_cast<int64_t>(n_units) * kUnitCols * L::kElementBytes;
-    const uint8_t* from = tile + chunk * kUnitCols * L::kElementBytes + lane / 4 * row_bytes + lane % 4 * 16;
+    const uint8_t* at = from + lane / 4 * row_bytes + lane % 4 * 16;
 #pragma unroll
-    for (int j = 0; j < 4; ++j) copy_async_16(to + j * 512 + lane * 16, from + j % 2 * 8 * row_bytes + j / 2 * 64);
+    for (int j = 0; j < 4; ++j) copy_async_16(to + j * 512 + lane * 16, at + j % 2 * 8 * row_bytes + j / 2 * 64);
   }
 }
 
-// At most depth - 1 groups of copies stay pending.
+// At most depth - 1 groups of copies stay pending. Depths: fit_few_rows.
 __device__ __forceinline__ void wait_for_oldest(int depth) {
-  switch (depth) {
-    case 1: wait_for_copies<0>(); break;
-    case 2: wait_for_copies<1>(); break;
-    case 3: wait_for_copies<2>(); break;
-    case 4: wait_for_copies<3>(); break;
-    case 5: wait_for_copies<4>(); break;
-    case 6: wait_for_copies<5>(); break;
-    case 7: wait_for_copies<6>(); break;
-    default: wait_for_copies<7>(); break;
+  if (depth >= 4) {
+    if (depth >= 6) {
+      wait_for_copies<5>();
+    } else {
+      wait_for_copies<3>();
+    }
+  } else if (depth == 3) {
+    wait_for_copies<2>();
+  } else if (depth == 2) {
+    wait_for_copies<1>();
+  } else {
+    wait_for_copies<0>();
   }
 }
 
 // A warp's ring of chunks.
 template <DType kType>
 struct WarpRing {
-  static constexpr int kBytes = WarpChunk<kType>::kBytes;
-  const uint8_t* weights;  // of the CTA's first tile
-  int64_t tile_bytes;
-  uint8_t* places;
-  ChunkCursor next;  // to copy
-  int n_units, n_tiles, depth, slot, lane;
+  using L = Layout<kType>;
+  static constexpr int kPlaceBytes = WarpChunk<kType>::kBytes;
+  static constexpr int kStride = L::kScaled ? L::kChunkBytes : kUnitCols * L::kElementBytes;  // between chunks of a tile
+  ChunkCursor next;     // to copy
+  const uint8_t* from;  // its bytes
+  int64_t step, wrap;   // of `from`
+  uint8_t *places, *place, *end;  // the place in use next
+  int n_units, n_tiles, lane;
 
-  // Fills the place in use, or nothing beyond the last chunk; one group of copies either way.
+  __device__ __forceinline__ WarpRing(const FewRowsParams& p, ChunkCursor first, int32_t first_tile, int tiles,
+                                      uint8_t* memory)
+      : next(first), n_units(static_cast<int>(units_of(p.args.n_cols))), n_tiles(tiles), lane(static_cast<int>(threadIdx.x % 32)) {
+    const int64_t tile_bytes = L::tile_bytes(n_units);
+    from = static_cast<const uint8_t*>(p.args.weights) + (first_tile + first.tile) * tile_bytes + first.chunk * kStride;
+    step = first.step_tiles * tile_bytes + first.step_chunks * kStride;
+    wrap = tile_bytes - static_cast<int64_t>(p.n_chunks) * kStride;
+    places = place = memory + threadIdx.x / 32 * p.depth * kPlaceBytes;
+    end = places + p.depth * kPlaceBytes;
+    for (int i = 0; i < p.depth; ++i) refill();
+  }
+  // Fills the place in use, with nothing beyond the last chunk, and goes on to the next; one group of copies either way.
   __device__ __forceinline__ void refill() {
     if (next.tile < n_tiles) {
-      copy_chunk<kType>(weights + next.tile * tile_bytes, n_units, next.chunk, places + slot * kBytes, lane);
-      next.advance();
+      copy_chunk<kType>(from, n_units, next.chunk, place, lane);
+      from += next.advance() ? step + wrap : step;
     }
     commit_copies();
+    place += kPlaceBytes;
+    if (place == end) place = places;
   }
-  __device__ __forceinline__ void turn() { slot = slot + 1 == depth ? 0 : slot + 1; }
 };
 
-// total += one chunk in shared memory times x.
+// total += one chunk in shared memory times x. What stands behind a short chunk's units meets zeros of x.
 template <DType kType, int NT, class Columns>
-__device__ __forceinline__ void multiply_chunk(const uint8_t* place, int units, const Columns& columns, int lane,
+__device__ __forceinline__ void multiply_chunk(const uint8_t* place, const Columns& columns, int lane,
                                                float (&total)[NT][4]) {
   using L = Layout<kType>;
   if constexpr (!L::kScaled) {
@@ -135,7 +162,6 @@ __device__ __forceinline__ void multiply_chunk(const uint8_t* place, int units, 
     float acc[NT][4] = {};
 #pragma unroll
     for (int u = 0; u < kChunkUnits; ++u) {
-      if (u >= units) break;
       UnitCodes<kType> codes;
       codes.load(place + L::kCodesAt + u * L::kUnitBytes, lane);
       multiply_unit<kType, NT>(codes, scales, u, columns, acc);
@@ -146,19 +172,24 @@ __device__ __forceinline__ void multiply_chunk(const uint8_t* place, int units, 
 
 // Prepares a raw row; a warp takes every eighth chunk.
 template <DType kType>
-__device__ __forceinline__ void prepare_raw_row(const LinearArgs& a, uint8_t* shared) {
-  const RawRowPlaces places{static_cast<int>((a.x.ld + kChunkCols - 1) / kChunkCols)};
-  const int lane = static_cast<int>(threadIdx.x % 32);
-  auto* scales = reinterpret_cast<float*>(shared + places.scales());
-  auto* squares = reinterpret_cast<float*>(shared + places.squares());
-  const int64_t row = a.raw_row != nullptr ? max(*a.raw_row, 0) : 0;
-  for (int chunk = static_cast<int>(threadIdx.x / 32); chunk < places.n_chunks; chunk += kParts) {
-    const int64_t column = static_cast<int64_t>(chunk) * kChunkCols + lane * 8;
-    Octet x = load_octet(a.raw + row * a.n_cols, column, a.n_cols);
+struct RawRow {
+  const LinearArgs& a;
+  uint8_t* shared;
+  RawRowPlaces places;
+  int warp, lane;
+  Octet weight;  // of the first chunk: it does not depend on the previous kernel
+
+  __device__ __forceinline__ RawRow(const LinearArgs& args, uint8_t* memory)
+      : a(args), shared(memory), places{args.x.n_chunks}, warp(static_cast<int>(threadIdx.x / 32)), lane(static_cast<int>(threadIdx.x % 32)) {
+    if (a.norm_weight != nullptr) weight = octet(a.norm_weight, warp);
+  }
+  __device__ __forceinline__ Octet octet(const float* row, int chunk) const {
+    return load_octet(row, static_cast<int64_t>(chunk) * kChunkCols + lane * 8, a.n_cols);
+  }
+  __device__ __forceinline__ void store(int chunk, Octet x) const {
     if (a.norm_weight != nullptr) {
-      const Octet weight = load_octet(a.norm_weight, column, a.n_cols);
       const float sum = squares_of(x);
-      if (lane == 0) squares[chunk] = sum;
+      if (lane == 0) reinterpret_cast<float*>(shared + places.squares())[chunk] = sum;
 #pragma unroll
       for (int i = 0; i < 8; ++i) x.v[i] = __fmul_rn(x.v[i], weight.v[i]);
     }
@@ -167,15 +198,26 @@ __device__ __forceinline__ void prepare_raw_row(const LinearArgs& a, uint8_t* sh
       store_chunk_bf16(x, lane, true, values);
     } else {
       const float scale = store_chunk_f16(x, lane, true, values, shared + places.sums() + chunk * 64);
-      if (lane == 0) scales[chunk] = scale;
+      if (lane == 0) reinterpret_cast<float*>(shared + places.scales())[chunk] = scale;
     }
   }
-  __syncthreads();
-}
+  __device__ __forceinline__ void prepare() {
+    const float* row = a.raw + (a.raw_row != nullptr ? static_cast<int64_t>(max(*a.raw_row, 0)) * a.n_cols : 0);
+    Octet x = octet(row, warp);
+#pragma unroll 1
+    for (int chunk = warp; chunk < places.n_chunks; chunk += kParts) {
+      const Octet now = x;
+      x = octet(row, chunk + kParts);
+      store(chunk, now);
+      if (a.norm_weight != nullptr) weight = octet(a.norm_weight, chunk + kParts);
+    }
+    __syncthreads();
+  }
+};
 
 template <DType kType>
 __device__ __forceinline__ OneRow raw_columns(const LinearArgs& a, const uint8_t* shared, int chunk, int lane) {
-  const RawRowPlaces places{static_cast<int>((a.x.ld + kChunkCols - 1) / kChunkCols)};
+  const RawRowPlaces places{a.x.n_chunks};
   const int x_chunk = chunk * WarpChunk<kType>::kCols / kChunkCols;
   return {shared + places.values() + chunk * WarpChunk<kType>::kCols * 2,
           reinterpret_cast<const uint4*>(shared + places.sums() + x_chunk * 64),
@@ -196,85 +238,89 @@ __device__ __forceinline__ GlobalRows global_columns(const LinearArgs& a, int ch
           left > 0 ? (left + 7) / 8 : 0};
 }
 
-// The results of `tiles` tiles from first_tile on, out of their parts.
+// A group's results: a part of the threads for each of its tiles.
+struct ResultThreads {
+  int tile, first, step;
+  __device__ __forceinline__ explicit ResultThreads(int group_tiles)
+      : tile(static_cast<int>(threadIdx.x) * group_tiles / kLinearThreads),
+        first(static_cast<int>(threadIdx.x) % (kLinearThreads / group_tiles)),
+        step(kLinearThreads / group_tiles) {}
+};
+
+// before: what is at the place of this thread's first result.
 template <bool kRaw>
-__device__ __forceinline__ void store_group(const FewRowsParams& p, const float* parts, const uint8_t* shared,
-                                            int64_t first_tile, int tiles) {
+__device__ __forceinline__ void store_tile(const FewRowsParams& p, const float* parts, const uint8_t* shared,
+                                           int64_t tile, const ResultThreads& threads, float before) {
   const LinearArgs& a = p.args;
-  const int per_tile = results_of_tile(a) * a.m, part_floats = a.m * kTileRows;
-  for (int e = static_cast<int>(threadIdx.x); e < tiles * per_tile; e += kLinearThreads) {
-    const int tile = e / per_tile;
-    const float* sums = parts + tile * p.n_parts * part_floats;
+  const int n = results_of_tile(a) * a.m, part_floats = a.m * kTileRows;
+  for (int e = threads.first; e < n; e += threads.step) {
+    if (e != threads.first) before = result_before(a, tile, 0, e);
     store_result(
-        a, first_tile + tile, 0, e - tile * per_tile,
+        a, tile, 0, e, before,
         [&](int row, int col) {
           float total = 0.0f;
           for (int part = 0; part < p.n_parts; ++part) {
-            total = __fadd_rn(total, sums[part * part_floats + col * kTileRows + row]);
+            total = __fadd_rn(total, parts[part * part_floats + col * kTileRows + row]);
           }
           return total;
         },
         [&](int32_t row) {
           if constexpr (!kRaw) return a.x.row_scale[row];
           if (a.norm_weight == nullptr) return 1.0f;
-          const RawRowPlaces places{static_cast<int>((a.x.ld + kChunkCols - 1) / kChunkCols)};
-          const auto* squares = reinterpret_cast<const float*>(shared + places.squares());
-          return inverse_rms(squares, places.n_chunks, a.n_cols, a.epsilon);
+          const auto* squares = reinterpret_cast<const float*>(shared + RawRowPlaces{a.x.n_chunks}.squares());
+          return inverse_rms(squares, a.x.n_chunks, a.n_cols, a.epsilon);
         });
   }
 }
 
 template <DType kType, int NT, bool kRaw>
 __device__ __forceinline__ void few_rows(const FewRowsParams& p, uint8_t* shared) {
-  using L = Layout<kType>;
   const LinearArgs& a = p.args;
   const int warp = static_cast<int>(threadIdx.x / 32), lane = static_cast<int>(threadIdx.x % 32);
   const auto first_tile = static_cast<int32_t>(static_cast<int64_t>(blockIdx.x) * p.n_tiles / gridDim.x);
   const auto end_tile = static_cast<int32_t>(static_cast<int64_t>(blockIdx.x + 1) * p.n_tiles / gridDim.x);
-  const int n_tiles = end_tile - first_tile, n_units = static_cast<int>(units_of(a.n_cols));
-  const int64_t tile_bytes = L::tile_bytes(n_units);
+  const int n_tiles = end_tile - first_tile;
   ChunkCursor now(warp, p.n_chunks);
-  WarpRing<kType> ring{static_cast<const uint8_t*>(a.weights) + first_tile * tile_bytes,
-                       tile_bytes,
-                       shared + p.ring_at + warp * p.depth * WarpChunk<kType>::kBytes,
-                       now,
-                       n_units,
-                       n_tiles,
-                       p.depth,
-                       0,
-                       lane};
-  for (int i = 0; i < p.depth; ++i) ring.refill(), ring.turn();
-  wait_for_previous_kernel();
-  if constexpr (kRaw) prepare_raw_row<kType>(a, shared);
-  const int part_floats = a.m * kTileRows, group_floats = p.group_tiles * p.n_parts * part_floats;
+  WarpRing<kType> ring(p, now, first_tile, n_tiles, shared + p.ring_at);
+  if constexpr (kRaw) {
+    RawRow<kType> raw(a, shared);
+    wait_for_previous_kernel();
+    raw.prepare();
+  } else {
+    wait_for_previous_kernel();
+  }
+  const int part_floats = a.m * kTileRows, tile_floats = p.n_parts * part_floats;
+  const ResultThreads threads(p.group_tiles);
   auto* parts = reinterpret_cast<float*>(shared + p.parts_at);
+  int other_parts = p.group_tiles * tile_floats;  // groups use two sets of parts in turn
   for (int group = 0; group < n_tiles; group += p.group_tiles) {
     const int group_end = min(group + p.group_tiles, n_tiles);
+    const bool has_results = group + threads.tile < group_end && threads.first < results_of_tile(a) * a.m;
+    const float before = has_results ? result_before(a, first_tile + group + threads.tile, 0, threads.first) : 0.0f;
     while (now.tile < group_end) {
       const int tile = now.tile;
-      float* part = parts + ((tile - group) * p.n_parts + now.chunk % kParts) * part_floats;
+      float* part = parts + (tile - group) * tile_floats + now.chunk % kParts * part_floats;
       float total[NT][4] = {};
       do {
         wait_for_oldest(p.depth);
         __syncwarp();
-        const uint8_t* place = ring.places + ring.slot * WarpChunk<kType>::kBytes;
-        const int units = min(WarpChunk<kType>::kUnits, n_units - now.chunk * WarpChunk<kType>::kUnits);
         if constexpr (kRaw) {
-          multiply_chunk<kType, NT>(place, units, raw_columns<kType>(a, shared, now.chunk, lane), lane, total);
+          multiply_chunk<kType, NT>(ring.place, raw_columns<kType>(a, shared, now.chunk, lane), lane, total);
         } else {
-          multiply_chunk<kType, NT>(place, units, global_columns<kType>(a, now.chunk, lane), lane, total);
+          multiply_chunk<kType, NT>(ring.place, global_columns<kType>(a, now.chunk, lane), lane, total);
         }
         __syncwarp();
         ring.refill();
-        ring.turn();
         now.advance();
       } while (now.tile == tile);
       store_part<NT>(total, a.m, lane, part);
     }
     __syncthreads();
-    store_group<kRaw>(p, parts, shared, first_tile + group, group_end - group);
-    // The next group's parts go elsewhere; the one after it comes behind another barrier.
-    parts = reinterpret_cast<float*>(shared + p.parts_at) + (parts == reinterpret_cast<float*>(shared + p.parts_at) ? group_floats : 0);
+    if (has_results) {
+      store_tile<kRaw>(p, parts + threads.tile * tile_floats, shared, first_tile + group + threads.tile, threads, before);
+    }
+    parts += other_parts;
+    other_parts = -other_parts;
   }
 }
 

@@ -1,5 +1,6 @@
 // Which kernel a product of one type runs on. Included by the linear_<group>.cu files, which compile in parallel.
 #pragma once
+#include <cstdlib>
 
 #include "kernels/cuda/linear/many_rows.cuh"
 #include "kernels/cuda/linear/plain.cuh"
@@ -23,16 +24,19 @@ FewRowsFit fit_few_rows(const LinearArgs& args, int ctas_per_sm, const DeviceTra
   p.n_tiles = static_cast<int32_t>((args.n_rows + kTileRows - 1) / kTileRows);
   p.n_chunks = (n_units + WarpChunk<kType>::kUnits - 1) / WarpChunk<kType>::kUnits;
   p.n_parts = p.n_chunks < kParts ? p.n_chunks : kParts;
-  p.group_tiles = p.n_chunks % kParts == 0 || args.m > 8 ? 1 : 4;
+  // A barrier after some 8 chunks of each warp; fewer where the parts of many rows would take the ring's memory.
+  p.group_tiles = 1;
+  while (p.group_tiles * args.m < 8 && p.group_tiles * p.n_chunks < 64) p.group_tiles *= 2;
   if (args.raw != nullptr) {
-    p.args.x.ld = padded_cols(args.n_cols);
-    p.ring_at = RawRowPlaces{static_cast<int>((p.args.x.ld + kChunkCols - 1) / kChunkCols)}.bytes();
+    p.args.x.n_chunks = static_cast<int32_t>((args.n_cols + kChunkCols - 1) / kChunkCols);
+    p.ring_at = RawRowPlaces{p.args.x.n_chunks}.bytes();
   }
   const int parts_bytes = 2 * p.group_tiles * p.n_parts * args.m * kTileRows * static_cast<int>(sizeof(float));
   int room = device.shared_bytes / ctas_per_sm - kReserved;
   if (room > device.block_shared_bytes) room = device.block_shared_bytes;
   p.depth = (room - p.ring_at - parts_bytes) / kRingStep;
   if (p.depth > kMaxDepth) p.depth = kMaxDepth;
+  if (p.depth == 5) p.depth = 4;  // wait_for_oldest knows 1, 2, 3, 4, 6
   if (p.depth < 0) p.depth = 0;
   p.parts_at = p.ring_at + p.depth * kRingStep;
   return {p, ctas_per_sm, static_cast<size_t>(p.parts_at + parts_bytes)};
@@ -52,7 +56,8 @@ template <DType kType, int NT, bool kRaw>
 cudaError_t launch_few_rows(const LinearArgs& args, const DeviceTraits& device, cudaStream_t stream) {
   const FewRowsFit fit = fit_few_rows<kType>(args, device);
   if (fit.params.depth < 1) return cudaErrorInvalidValue;
-  const int most = fit.ctas_per_sm * device.n_multiprocessors;
+  static const int kFactor = getenv("GF") ? atoi(getenv("GF")) : 2;
+  const int most = (fit.ctas_per_sm < kFactor ? fit.ctas_per_sm : kFactor) * device.n_multiprocessors;
   const int n = fit.params.n_tiles < most ? fit.params.n_tiles : most;
   return launch_early(linear_few_rows<kType, NT, kRaw>, dim3(static_cast<unsigned>(n)), kLinearThreads, stream, fit.params,
                       fit.shared_bytes);
@@ -85,7 +90,7 @@ cudaError_t launch_product(const LinearArgs& args, cudaStream_t stream) {
 template <DType kType>
 bool product_takes_raw(int64_t n_cols) {
   DeviceTraits device;
-  if (kType == DType::f32 || current_device(device) != cudaSuccess || device.major < 8) return false;
+  if (kType == DType::f32 || n_cols % 8 != 0 || current_device(device) != cudaSuccess || device.major < 8) return false;
   LinearArgs args{};
   const float any = 0;
   args.raw = &any, args.n_rows = kTileRows, args.n_cols = n_cols, args.m = 1;

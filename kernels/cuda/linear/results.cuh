@@ -5,7 +5,7 @@
 
 namespace inlay::cuda {
 
-__device__ __forceinline__ float silu(float v) { return __fdiv_rn(v, __fadd_rn(1.0f, expf(-v))); }
+__device__ __forceinline__ float silu(float v) { return __fdividef(v, __fadd_rn(1.0f, expf(-v))); }
 
 // Where row `row` of x leaves its results, or null: nowhere.
 __device__ __forceinline__ float* result_row(const LinearArgs& a, int32_t row) {
@@ -14,11 +14,19 @@ __device__ __forceinline__ float* result_row(const LinearArgs& a, int32_t row) {
   return to < 0 ? nullptr : a.out + to * a.ld_out;
 }
 
+// What is at the place of element e of a tile's results, for the epilogues that ask for it.
+__device__ __forceinline__ float result_before(const LinearArgs& a, int64_t tile, int32_t first, int e) {
+  if (a.epilogue != Epilogue::add && a.epilogue != Epilogue::mul_silu) return 0.0f;
+  const int64_t r = tile * kTileRows + e % kTileRows;
+  const float* out = result_row(a, first + e / kTileRows);
+  return r < a.n_rows && out != nullptr ? out[r] : 0.0f;
+}
+
 // Element e of a tile's results: 16 (silu_mul: 8) a row of x. total(row of the tile, row of x - first) is the sum,
 // scale(row of x) what it has to be multiplied by.
 template <class Total, class Scale>
-__device__ __forceinline__ void store_result(const LinearArgs& a, int64_t tile, int32_t first, int e, Total total,
-                                             Scale scale) {
+__device__ __forceinline__ void store_result(const LinearArgs& a, int64_t tile, int32_t first, int e, float before,
+                                             Total total, Scale scale) {
   if (a.epilogue == Epilogue::silu_mul) {
     const int64_t r = tile * 8 + e % 8, half = a.n_rows / 2;
     float* out = result_row(a, first + e / 8);
@@ -32,7 +40,6 @@ __device__ __forceinline__ void store_result(const LinearArgs& a, int64_t tile, 
   const int64_t r = tile * kTileRows + e % kTileRows;
   float* out = result_row(a, first + e / kTileRows);
   if (r >= a.n_rows || out == nullptr) return;
-  const float before = a.epilogue == Epilogue::store ? 0.0f : out[r];
   const float value =
       fmaf(total(e % kTileRows, e / kTileRows), scale(first + e / kTileRows), a.bias != nullptr ? a.bias[r] : 0.0f);
   out[r] = a.epilogue == Epilogue::add        ? __fadd_rn(before, value)
