@@ -201,6 +201,27 @@ void check_range(DType type) {
               raw.largest, static_cast<long>(infinite), static_cast<long>(wrong), factor));
 }
 
+// cuBLASLt reads F16 and BF16 matrices where they are: row by row, padded with zeros to whole units and whole tiles.
+void check_row_major(DType type, int64_t n_rows, int64_t n_cols, RowOrder order) {
+  std::mt19937 rng(9);
+  std::vector<uint16_t> file(n_rows * n_cols);
+  for (auto& v : file) v = static_cast<uint16_t>(rng());
+  const int64_t padded = padded_cols(n_cols), n_packed = (n_rows + 15) / 16 * 16, half = n_rows / 2;
+  const Device<uint16_t> file_d(file), packed(std::vector<uint16_t>(packed_bytes(type, n_rows, n_cols) / 2, 0xa5a5));
+  const void* up = order == RowOrder::gate_up ? file_d.p + half * n_cols : nullptr;
+  CUDA_OK(launch_repack({file_d.p, up, packed.p, n_rows, n_cols, type, order}, nullptr));
+  const auto got = packed.host();
+  int64_t wrong = static_cast<int64_t>(got.size()) == n_packed * padded ? 0 : 1;
+  for (int64_t i = 0; wrong == 0 && i < n_packed * padded; ++i) {
+    int64_t r = i / padded;
+    const int64_t c = i % padded, of_half = r / 16 * 8 + r % 8;
+    if (order == RowOrder::gate_up) r = of_half < half ? of_half + (r % 16 < 8 ? 0 : half) : n_rows;
+    wrong += got[i] != (r < n_rows && c < n_cols ? file[r * n_cols + c] : 0);
+  }
+  report(wrong == 0, text("row-major %s %ldx%ld%s", traits(type).name, static_cast<long>(n_rows),
+                          static_cast<long>(n_cols), order == RowOrder::gate_up ? " gate_up" : ""));
+}
+
 // ---- rows
 
 double value_of(uint16_t bits, ActivationForm form) {
@@ -462,6 +483,20 @@ double cublas_speed(Cublas& cublas, int64_t n_rows, int64_t n_cols, int32_t m, A
   });
 }
 
+// Our own product of the same rows.
+double own_speed(DType type, int64_t n_rows, int64_t n_cols, int32_t m) {
+  const size_t packed = packed_bytes(type, n_rows, n_cols);
+  const Device<uint8_t> weights(packed), x(activation_bytes(m, n_cols));
+  const Device<float> out(m * n_rows);
+  CUDA_OK(cudaMemset(weights.p, 0x11, weights.n));
+  CUDA_OK(cudaMemset(x.p, 0, x.n));
+  LinearArgs args{};
+  args.weights = weights.p, args.x = activations_at(x.p, m, n_cols), args.out = out.p;
+  args.n_rows = n_rows, args.n_cols = n_cols, args.ld_out = n_rows;
+  args.m = m, args.dtype = type, args.epilogue = Epilogue::store;
+  return microseconds(5, [&](int, cudaStream_t stream) { CUDA_OK(launch_linear(args, stream)); });
+}
+
 void rows_speed(int32_t m, int64_t d_model, int64_t d_ff) {
   const Device<float> x(m * d_model), addend(m * d_model), weight(d_model), scale(m), gate_up(2 * m * d_ff);
   const Device<uint16_t> out(m * std::max(d_model, d_ff));
@@ -493,15 +528,19 @@ void speed_tables(Cublas* cublas) {
   }
   for (const int32_t m : {512, 2048}) rows_speed(m, 4096, 14336);
   if (cublas == nullptr) return std::puts("SKIPPED the speeds of cuBLASLt"), void();
-  std::printf("cuBLASLt, us (TFLOP/s); Q4_K: with its dequantization\n");
+  std::printf("us (TFLOP/s): cuBLASLt, for Q4_K with its dequantization; our own products\n");
   for (const auto& [r, c] : kShapes) {
     const double unpack = dequantize_speed(DType::q4_k, r, c);
     for (const int32_t m : {32, 64, 128, 256, 512, 1024, 2048}) {
-      const double flops = 2.0 * r * c * m, f16 = cublas_speed(*cublas, r, c, m, ActivationForm::f16),
-                   bf16 = cublas_speed(*cublas, r, c, m, ActivationForm::bf16);
-      std::printf("%5d x %5ld -> %-5ld  f16 %8.1f (%5.1f)  bf16 %8.1f (%5.1f)  Q4_K %8.1f (%5.1f)\n", m,
-                  static_cast<long>(c), static_cast<long>(r), f16, flops / f16 * 1e-6, bf16, flops / bf16 * 1e-6,
-                  f16 + unpack, flops / (f16 + unpack) * 1e-6);
+      const double flops = 2.0 * r * c * m, f16 = cublas_speed(*cublas, r, c, m, ActivationForm::f16);
+      const std::pair<const char*, double> columns[] = {{"f16", f16},
+                                                        {"bf16", cublas_speed(*cublas, r, c, m, ActivationForm::bf16)},
+                                                        {"Q4_K", f16 + unpack},
+                                                        {"own bf16", own_speed(DType::bf16, r, c, m)},
+                                                        {"own Q4_K", own_speed(DType::q4_k, r, c, m)}};
+      std::printf("%5d x %5ld -> %-5ld", m, static_cast<long>(c), static_cast<long>(r));
+      for (const auto& [name, us] : columns) std::printf("  %s %7.1f (%5.1f)", name, us, flops / us * 1e-6);
+      std::printf("\n");
     }
   }
 }
@@ -518,6 +557,12 @@ void checks() {
       if (r % 2 == 0) check_dequantize(type, r, c, RowOrder::gate_up);
     }
     check_range(type);
+  }
+  for (const DType type : {DType::f16, DType::bf16}) {
+    for (const RowOrder order : {RowOrder::plain, RowOrder::gate_up}) {
+      for (const auto& [r, c] : {std::pair<int64_t, int64_t>{16, 64}, {40, 77}, {42, 320}})
+        check_row_major(type, r, c, order);
+    }
   }
   for (const ActivationForm form : {ActivationForm::f16, ActivationForm::bf16}) {
     for (const int64_t n : {32, 77, 130, 576, 1536, 4096, 5120, 8960, 14336, 32768}) {

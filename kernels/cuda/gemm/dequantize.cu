@@ -1,7 +1,8 @@
 // Packed quantized tiles (linear/layout.cuh) -> row-major F16, and the largest magnitude of a matrix. A value is
-// rounded once, from the F32 value that dequantizing the file's block gives. One warp: 64 columns of a tile's 16 rows
-// at a time, a row's 128 bytes in one store. Bound: bandwidth, the packed bytes read and 2 bytes a value written (not
-// yet measured).
+// rounded once, from the F32 value that dequantizing the file's block gives. One warp a chunk of 256 columns: a lane
+// reads its codes as they are stored, 16 bytes at a time, all units of the chunk at once, and writes 8 neighbouring
+// columns of a row with one store (types of groups of 16: 4), so that a warp's store fills whole sectors. Bound:
+// bandwidth, the packed bytes read and 2 bytes a value written; about 6 instructions a value (not yet measured).
 #include <cuda_fp16.h>
 
 #include "kernels/cuda/device/reduce.cuh"
@@ -13,60 +14,198 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
 
-// Calls visit(row of the tile, column, two values) for all pairs of neighbouring columns of the units of one warp.
+// What a lane holds of the codes of a unit.
+template <DType kType>
+struct LaneCodes {
+  using L = Layout<kType>;
+  static constexpr Format kFormat = L::kFormat;
+  uint32_t low[4 * L::kVectors];
+  uint32_t high[kFormat.high_bits > 0 ? kFormat.high_bits : 1];
+
+  __device__ __forceinline__ void load(const uint8_t* unit, int lane) {
+#pragma unroll
+    for (int j = 0; j < L::kVectors; ++j) {
+      const uint4 v = __ldg(reinterpret_cast<const uint4*>(unit + j * 512) + lane);
+      low[4 * j] = v.x, low[4 * j + 1] = v.y, low[4 * j + 2] = v.z, low[4 * j + 3] = v.w;
+    }
+    const uint8_t* at = unit + L::kLowBytes + lane * 4 * kFormat.high_bits;
+    if constexpr (kFormat.high_bits == 1) high[0] = __ldg(reinterpret_cast<const uint32_t*>(at));
+    if constexpr (kFormat.high_bits == 2) {
+      const uint2 v = __ldg(reinterpret_cast<const uint2*>(at));
+      high[0] = v.x, high[1] = v.y;
+    }
+  }
+
+  // Bits of word `w` from bit `from` on, to bit 4 and above.
+  __device__ __forceinline__ uint32_t high_at(int w, int from) const {
+    return from >= 4 ? high[w] >> (from - 4) : high[w] << (4 - from);
+  }
+
+  // Fragment register i of k-step s as two FP16 1024 + code.
+  __device__ __forceinline__ uint32_t codes(int s, int i) const {
+    if constexpr (kFormat.low_bits == 8) {
+      return __byte_perm(low[4 * (s / 2) + s % 2 * 2 + i / 2], 0x64646464u, i % 2 == 0 ? 0x4140 : 0x4342);
+    } else {
+      uint32_t v = (low[s] >> (4 * i) & 0x000f000fu) | 0x64006400u;
+      if constexpr (kFormat.high_bits == 1) v |= high_at(0, 4 * s + i) & 0x00100010u;
+      if constexpr (kFormat.high_bits == 2) v |= high_at(s / 2, 2 * (s % 2 * 4 + i)) & 0x00300030u;
+      return v;
+    }
+  }
+
+  // code - offset of the four columns of k-step s in row g + 8 * upper.
+  __device__ __forceinline__ void unpack(int s, int upper, float* to) const {
+    constexpr uint16_t kBase = static_cast<uint16_t>(0x6400 + kFormat.offset);  // FP16 of 1024 + offset
+    const __half2 base = __half2half2(__ushort_as_half(kBase));
+#pragma unroll
+    for (int j = 0; j < 2; ++j) {
+      const uint32_t bits = codes(s, upper + 2 * j);
+      const float2 v = __half22float2(__hsub2(*reinterpret_cast<const __half2*>(&bits), base));
+      to[2 * j] = v.x, to[2 * j + 1] = v.y;
+    }
+  }
+};
+
+// value = scale * (code - offset) + minimum, each rounded.
+struct GroupFactors {
+  float scale, minimum;
+};
+
+// Of a row (g, upper) and a group of the chunk, times `factor`, which is a power of two.
+template <DType kType>
+__device__ __forceinline__ GroupFactors factors_of(const uint8_t* chunk, int g, int upper, int group, float factor) {
+  using L = Layout<kType>;
+  constexpr Format kFormat = L::kFormat;
+  const uint8_t* scales = chunk + g * L::kPairScaleBytes;
+  const uint8_t* minimums = chunk + L::kMinimumsAt;
+  [[maybe_unused]] const int at = minimum_at(group, g + 8 * upper);
+  GroupFactors f{};
+  if constexpr (kFormat.super) {
+    const auto* d = reinterpret_cast<const __half*>(chunk + L::kSupersAt + g * L::kPairSuperBytes);
+    const float super = __half2float(d[upper]) * factor;
+    const uint8_t sub = scales[2 * group + upper];
+    if constexpr (kFormat.minimum) {
+      f.scale = __fmul_rn(super, static_cast<float>(sub));
+      f.minimum = -__fmul_rn(__half2float(d[2 + upper]) * factor, static_cast<float>(minimums[at]));
+    } else {
+      f.scale = __fmul_rn(super, static_cast<float>(static_cast<int8_t>(sub)));
+    }
+  } else {
+    f.scale = __half2float(reinterpret_cast<const __half*>(scales)[2 * group + upper]) * factor;
+    if constexpr (kFormat.minimum) f.minimum = __half2float(reinterpret_cast<const __half*>(minimums)[at]) * factor;
+  }
+  return f;
+}
+
+// Neighbouring columns of a row in one lane.
+template <DType kType>
+inline constexpr int kRun = Layout<kType>::kFormat.group_cols / 4;
+
+// Calls visit(row of the tile, column of the chunk, kRun values) for all of a lane's values.
 template <DType kType, class Visit>
-__device__ __forceinline__ void visit_tile(const void* packed, int64_t n_cols, Visit visit) {
-  const int64_t n_units = units_of(n_cols);
-  const auto* tile = static_cast<const uint8_t*>(packed) + blockIdx.x * Layout<kType>::tile_bytes(n_units);
-  const int lane = static_cast<int>(threadIdx.x % 32);
-  for (int64_t unit = blockIdx.y * kWarps + threadIdx.x / 32; unit < n_units; unit += gridDim.y * kWarps) {
-#pragma unroll 4
-    for (int row = 0; row < kTileRows; ++row) {
-      const int64_t column = unit * kUnitCols + 2 * lane;
-      const float a = element_of<kType>(tile, n_units, row, column);
-      const float b = element_of<kType>(tile, n_units, row, column + 1);
-      visit(row, column, a, b);
+__device__ __forceinline__ void visit_chunk(const uint8_t* chunk, int n_units, int lane, float factor, Visit visit) {
+  using L = Layout<kType>;
+  constexpr int kGroupCols = L::kFormat.group_cols, kUnitGroups = kUnitCols / kGroupCols;
+  LaneCodes<kType> codes[kChunkUnits];
+#pragma unroll
+  for (int u = 0; u < kChunkUnits; ++u) {
+    if (u < n_units) codes[u].load(chunk + L::kCodesAt + u * L::kUnitBytes, lane);
+  }
+#pragma unroll
+  for (int u = 0; u < kChunkUnits; ++u) {
+    if (u >= n_units) break;
+#pragma unroll
+    for (int i = 0; i < 2 * kUnitGroups; ++i) {
+      const int in_unit = i / 2, upper = i % 2, group = u * kUnitGroups + in_unit;
+      const GroupFactors f = factors_of<kType>(chunk, lane / 4, upper, group, factor);
+      float v[kRun<kType>];
+#pragma unroll
+      for (int s = 0; s < kRun<kType> / 4; ++s) codes[u].unpack(in_unit * (kRun<kType> / 4) + s, upper, v + 4 * s);
+#pragma unroll
+      for (float& value : v) {
+        value = __fmul_rn(f.scale, value);
+        if constexpr (L::kFormat.minimum) value = __fadd_rn(value, f.minimum);
+      }
+      visit(lane / 4 + 8 * upper, group * kGroupCols + kRun<kType> * (lane % 4), v);
     }
   }
 }
 
+// Which chunk a warp has.
+struct Place {
+  int64_t tile, chunk;
+  int n_units;
+};
+
+__device__ __forceinline__ bool place_of_warp(int64_t n_rows, int64_t n_cols, Place& place) {
+  const int64_t n_units = units_of(n_cols);
+  const auto n_chunks = static_cast<uint32_t>((n_units + kChunkUnits - 1) / kChunkUnits);
+  const uint32_t index = blockIdx.x * kWarps + threadIdx.x / 32;
+  place.tile = index / n_chunks, place.chunk = index % n_chunks;
+  const int64_t left = n_units - place.chunk * kChunkUnits;
+  place.n_units = static_cast<int>(left < kChunkUnits ? left : kChunkUnits);
+  return place.tile < (n_rows + kTileRows - 1) / kTileRows;
+}
+
+template <DType kType>
+__device__ __forceinline__ const uint8_t* chunk_at(const void* packed, int64_t n_cols, const Place& place) {
+  return static_cast<const uint8_t*>(packed) + place.tile * Layout<kType>::tile_bytes(units_of(n_cols)) +
+         place.chunk * Layout<kType>::kChunkBytes;
+}
+
+__device__ __forceinline__ uint32_t pair_of(float a, float b) {
+  const __half2 pair = __floats2half2_rn(a, b);
+  return *reinterpret_cast<const uint32_t*>(&pair);
+}
+__device__ __forceinline__ void store(__half* to, const float (&v)[8]) {
+  *reinterpret_cast<uint4*>(to) = {pair_of(v[0], v[1]), pair_of(v[2], v[3]), pair_of(v[4], v[5]), pair_of(v[6], v[7])};
+}
+__device__ __forceinline__ void store(__half* to, const float (&v)[4]) {
+  *reinterpret_cast<uint2*>(to) = {pair_of(v[0], v[1]), pair_of(v[2], v[3])};
+}
+
 template <DType kType>
 __global__ void __launch_bounds__(kThreads) dequantize(const __grid_constant__ DequantizeArgs a) {
+  Place place;
+  if (!place_of_warp(a.n_rows, a.n_cols, place)) return;
   const int64_t padded = units_of(a.n_cols) * kUnitCols;
-  auto* out = static_cast<__half*>(a.out) + static_cast<int64_t>(blockIdx.x) * kTileRows * padded;
-  visit_tile<kType>(a.packed, a.n_cols, [&](int row, int64_t column, float v0, float v1) {
-    *reinterpret_cast<__half2*>(out + row * padded + column) = __floats2half2_rn(v0 * a.factor, v1 * a.factor);
-  });
+  __half* out = static_cast<__half*>(a.out) + place.tile * kTileRows * padded + place.chunk * kChunkCols;
+  visit_chunk<kType>(chunk_at<kType>(a.packed, a.n_cols, place), place.n_units, static_cast<int>(threadIdx.x % 32),
+                     a.factor, [&](int row, int column, const auto& v) { store(out + row * padded + column, v); });
 }
 
 // Magnitudes of F32 are in the order of their bits; NaN has larger bits than infinity.
 template <DType kType>
 __global__ void __launch_bounds__(kThreads) largest_magnitude(const __grid_constant__ LargestArgs a) {
+  Place place;
+  if (!place_of_warp(a.n_rows, a.n_cols, place)) return;
   uint32_t largest = 0;
-  visit_tile<kType>(a.packed, a.n_cols, [&](int, int64_t, float v0, float v1) {
-    largest = max(largest, max(__float_as_uint(fabsf(v0)), __float_as_uint(fabsf(v1))));
-  });
+  visit_chunk<kType>(chunk_at<kType>(a.packed, a.n_cols, place), place.n_units, static_cast<int>(threadIdx.x % 32),
+                     1.0f, [&](int, int, const auto& v) {
+                       for (const float value : v) largest = max(largest, __float_as_uint(fabsf(value)));
+                     });
 #pragma unroll
   for (int mask = 16; mask > 0; mask /= 2) largest = max(largest, __shfl_xor_sync(kAllLanes, largest, mask));
-  if (threadIdx.x % 32 == 0) atomicMax(reinterpret_cast<unsigned*>(a.largest), min(largest, 0x7f800000u));
+  auto* to = reinterpret_cast<unsigned*>(a.largest);
+  largest = min(largest, 0x7f800000u);
+  if (threadIdx.x % 32 == 0 && largest > *static_cast<volatile unsigned*>(to)) atomicMax(to, largest);
 }
 
-// Tiles along x; along y as many CTAs as a wide tile keeps busy.
 template <class Args>
 cudaError_t launch(const Args& args, const void* other, auto kernel_of, cudaStream_t stream) {
   if (args.packed == nullptr || other == nullptr || args.dtype >= DType::count || !is_quantized(args.dtype))
     return cudaErrorInvalidValue;
   if (args.n_rows < 0 || args.n_cols <= 0 || args.n_cols % traits(args.dtype).block_elements != 0)
     return cudaErrorInvalidValue;
-  const int64_t n_tiles = (args.n_rows + kTileRows - 1) / kTileRows;
-  if (n_tiles > 0x7fffffff) return cudaErrorInvalidValue;
-  if (n_tiles == 0) return cudaSuccess;
-  const int64_t n_warps = units_of(args.n_cols);
-  const dim3 grid(static_cast<unsigned>(n_tiles), static_cast<unsigned>(n_warps < 64 ? 1 : n_warps < 512 ? 4 : 16));
+  const int64_t n_tiles = (args.n_rows + kTileRows - 1) / kTileRows,
+                n_chunks = (args.n_cols + kChunkCols - 1) / kChunkCols;
+  const int64_t n_ctas = (n_tiles * n_chunks + kWarps - 1) / kWarps;
+  if (n_ctas > 0x7fffffff / kWarps) return cudaErrorInvalidValue;
+  if (n_ctas == 0) return cudaSuccess;
   return with_type(args.dtype, [&](auto tag) {
     constexpr DType kType = decltype(tag)::kType;
     if constexpr (Layout<kType>::kScaled) {
-      kernel_of(tag)<<<grid, kThreads, 0, stream>>>(args);
+      kernel_of(tag)<<<static_cast<unsigned>(n_ctas), kThreads, 0, stream>>>(args);
       return cudaGetLastError();
     } else {
       return cudaErrorInvalidValue;

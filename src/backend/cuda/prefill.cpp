@@ -60,7 +60,6 @@ std::optional<ActivationForm> form_of(const Plan& plan, const Op& op) {
   for (const size_t at : slots) {
     const Weight& w = *plan.weight(op, at);
     if (cuda::activation_form(w.dtype) != form || w.n_cols > cuda::kMaxRowCols) return {};
-    if (!is_quantized(w.dtype)) return {};  // packed in the order of fragments, which cuBLASLt cannot read
     if (op.kind == OpKind::ffn_in && (w.dtype != first.dtype || w.n_rows > cuda::kMaxRowCols))
       return {};  // not one matrix
   }
