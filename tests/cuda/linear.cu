@@ -245,7 +245,9 @@ std::vector<float> run(const Matrix& w, const Inputs& in, int32_t m, Epilogue ep
 
 // A single raw row against the same row prepared by a launch, and rows sent elsewhere.
 void check_raw(const Matrix& w, const Inputs& in, const std::vector<float>& bias) {
-  if (!linear_takes_raw(w.type, w.n_cols)) return report(w.type == DType::f32, "raw " + name(w) + " is refused");
+  if (!linear_takes_raw(w.type, w.n_cols)) {
+    return report(w.type == DType::f32 || w.n_cols % 8 != 0, "raw " + name(w) + " is refused");
+  }
   const int64_t ld = w.n_rows + 3;
   const std::vector<float> want = run(w, in, 9, Epilogue::store, bias, -7.0f);
   const Device<float> bias_d(bias);

@@ -1,6 +1,5 @@
 // Which kernel a product of one type runs on. Included by the linear_<group>.cu files, which compile in parallel.
 #pragma once
-#include <cstdlib>
 
 #include "kernels/cuda/linear/many_rows.cuh"
 #include "kernels/cuda/linear/plain.cuh"
@@ -56,8 +55,7 @@ template <DType kType, int NT, bool kRaw>
 cudaError_t launch_few_rows(const LinearArgs& args, const DeviceTraits& device, cudaStream_t stream) {
   const FewRowsFit fit = fit_few_rows<kType>(args, device);
   if (fit.params.depth < 1) return cudaErrorInvalidValue;
-  static const int kFactor = getenv("GF") ? atoi(getenv("GF")) : 2;
-  const int most = (fit.ctas_per_sm < kFactor ? fit.ctas_per_sm : kFactor) * device.n_multiprocessors;
+  const int most = fit.ctas_per_sm * device.n_multiprocessors;
   const int n = fit.params.n_tiles < most ? fit.params.n_tiles : most;
   return launch_early(linear_few_rows<kType, NT, kRaw>, dim3(static_cast<unsigned>(n)), kLinearThreads, stream, fit.params,
                       fit.shared_bytes);

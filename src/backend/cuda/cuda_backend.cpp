@@ -80,7 +80,6 @@ Result<CudaDevice> describe_cuda_device(int32_t index) {
 }
 
 Result<MemoryNeeds> cuda_memory_needs(const Plan& plan, const BackendConfig& config) {
-  INLAY_TRY(DeviceWeights::check(plan));
   return CudaExecutor::needs(plan, config);
 }
 

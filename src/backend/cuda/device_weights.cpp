@@ -8,19 +8,6 @@ namespace inlay {
 
 uint64_t DeviceWeights::bytes(const Plan& plan) { return WeightLayout(plan).n_bytes(); }
 
-Status DeviceWeights::check(const Plan& plan) {
-  for (const Op& op : plan.ops) {
-    if (op.kind != OpKind::ffn_in) continue;
-    const Weight* gate = plan.weight(op, slot::gate);
-    const Weight* up = plan.weight(op, slot::up);
-    if (gate->dtype != up->dtype) {
-      return error(Code::unsupported, "the CUDA backend wants gate and up of one type; %s is %s, %s is %s",
-                   gate->name.c_str(), traits(gate->dtype).name, up->name.c_str(), traits(up->dtype).name);
-    }
-  }
-  return {};
-}
-
 Result<DeviceWeights> DeviceWeights::load(const Plan& plan, WeightReader& reader, int32_t n_threads,
                                           const LoadProgress& progress) {
   DeviceWeights held;

@@ -41,8 +41,6 @@ class DeviceWeights {
   static Result<DeviceWeights> load(const Plan& plan, WeightReader& reader, int32_t n_threads,
                                     const LoadProgress& progress);
   static uint64_t bytes(const Plan& plan);
-  // Whether the kernels can run this plan; names the weight that they cannot.
-  static Status check(const Plan& plan);
 
   PackedMatrix matrix(WeightIndex i) const;  // of gate: gate and up as one if they are interleaved
   bool is_interleaved(WeightIndex gate) const { return layout_.is_interleaved(gate); }

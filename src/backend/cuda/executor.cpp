@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "src/backend/cuda/step_parts.h"
 #include "src/backend/host_buffers.h"
 #include "src/base/environment.h"
 #include "src/base/load_times.h"
@@ -18,7 +19,7 @@ int32_t blocks_of_context(const BackendConfig& config) { return (config.n_contex
 int64_t widest_input(const Plan& plan) {
   int64_t n = 0;
   for (const Weight& w : plan.weights) {
-    if (w.n_rows > 1) n = std::max(n, cuda::padded_cols(w.n_cols));
+    if (w.n_rows > 1) n = std::max(n, w.n_cols);
   }
   return n;
 }
@@ -52,8 +53,8 @@ std::vector<CudaExecutor::Size> CudaExecutor::sizes(const Plan& plan, const Back
           {&Buffers::head_rows, f * logit_rows * u(s.d_model), "final hidden states"},
           {&Buffers::logit_rows, f * logit_rows * vocab, "logits of a step"},
           {&Buffers::slots, f * u(config.n_logit_slots) * vocab, "logits"},
-          {&Buffers::prepared, f * std::max(rows, logit_rows) * u(widest_input(plan)), "prepared activations"},
-          {&Buffers::row_scale, f * std::max(rows, logit_rows), "row scales"},
+          {&Buffers::prepared, cuda::activation_bytes(static_cast<int64_t>(std::max(rows, logit_rows)), widest_input(plan)), "prepared activations"},
+          {&Buffers::rope, f * u(kBuckets.back()) * std::max<uint64_t>(2, u(s.rope.n_rot)), "RoPE angles"},
           {&Buffers::attention,
            cuda::attention_scratch_bytes(static_cast<int32_t>(rows), s.n_heads, s.n_kv_heads, s.d_head, config.n_context), "attention scratch"},
           {&Buffers::sample, cuda::sample_scratch_bytes(static_cast<int32_t>(logit_rows), s.n_vocab), "sampling scratch"},
@@ -92,7 +93,6 @@ Status CudaExecutor::load(WeightReader& reader, const LoadProgress& progress) {
   cudaDeviceProp properties;
   INLAY_CUDA_TRY(cudaGetDeviceProperties(&properties, device_index_), "describing the device");
   description_ = std::string(properties.name) + " (compute capability " + std::to_string(properties.major) + "." + std::to_string(properties.minor) + ")";
-  INLAY_TRY(DeviceWeights::check(plan_));
   INLAY_ASSIGN(stream_, make_stream());
   times.mark("device");
   // Before the buffers: what it stages in device memory is free again when they are taken, so that no load needs more than needs().
@@ -176,11 +176,23 @@ Status CudaExecutor::execute(const StepBatch& batch, std::span<Draw> draws) {
   const int32_t bucket = bucket_of(batch);
   if (bucket >= 0) {
     INLAY_TRY(replay(batch, static_cast<size_t>(bucket)));
+  } else if (has_parts(batch, kBuckets.back()) && !inspection_.tap && !inspection_.time && inspection_.stop_after < 0) {
+    INLAY_TRY(run_parts(batch, draws));
   } else {
     INLAY_TRY(run_step(batch, draws));
   }
   if (batch.sample_rows.empty()) return wait_for(stream_.get(), "running a step");
   return read_results(batch, draws);
+}
+
+// Single tokens and prompts one after the other: a sequence that decodes gets the same bits whoever shares its step.
+Status CudaExecutor::run_parts(const StepBatch& batch, std::span<Draw> draws) {
+  for (const StepPart& part : parts_of(batch, kBuckets.back())) {
+    INLAY_TRY(run_step(part.batch(batch), {}));
+    INLAY_TRY(wait_for(stream_.get(), "running a part of a step"));  // the next part is described in the same memory
+  }
+  if (batch.sample_rows.empty()) return {};
+  return run_step({.sample_rows = batch.sample_rows}, draws);
 }
 
 // Any mix of rows, launch by launch.
@@ -191,9 +203,11 @@ Status CudaExecutor::run_step(const StepBatch& batch, std::span<Draw> draws) {
   INLAY_TRY(step_->copy_fixed(stream_.get()));
   INLAY_TRY(step_->copy_lists(stream_.get()));
   prefills_ = prefill_ && std::ranges::all_of(batch.sequences, [](const SequenceSlice& s) { return s.n_tokens > 1; });
+  // A tap of attn_in wants to see heads that are shaped.
+  decodes_ = batch.tokens.size() == batch.sequences.size() && m_ <= kBuckets.back() && !inspection_.tap;
   if (prefills_) prefill_->begin_step();
   Status status = run_plan(plan_, batch, draws, inspection_);
-  prefills_ = false;
+  prefills_ = decodes_ = false;
   return status;
 }
 
@@ -205,6 +219,13 @@ Status CudaExecutor::replay(const StepBatch& batch, size_t bucket) {
 
 // Runs the bucket once on padding alone, so that every kernel is loaded before it is captured, then captures it.
 Status CudaExecutor::capture(size_t bucket) {
+  decodes_ = true;
+  Status status = capture_decode(bucket);
+  decodes_ = false;
+  return status;
+}
+
+Status CudaExecutor::capture_decode(size_t bucket) {
   m_ = n_logit_rows_ = kBuckets[bucket];
   INLAY_TRY(step_->fill({}, shape_of(bucket)));
   INLAY_TRY(step_->copy_fixed(stream_.get()));

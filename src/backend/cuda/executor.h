@@ -54,8 +54,8 @@ class CudaExecutor final : public Backend, private OpRunner {
     DeviceBuffer head_rows;   // (logit rows, d_model) f32
     DeviceBuffer logit_rows;  // (logit rows, n_vocab) f32
     DeviceBuffer slots;       // (logit slots, n_vocab) f32
-    DeviceBuffer prepared;    // (rows, widest input), one form at a time
-    DeviceBuffer row_scale;   // (rows)
+    DeviceBuffer prepared;    // Activations of the rows, one form at a time
+    DeviceBuffer rope;        // (rows of a decode step, n_rot / 2) cosine and sine
     DeviceBuffer attention;   // scratch
     DeviceBuffer sample;      // scratch
     DeviceBuffer inv_freq;    // (n_rot / 2)
@@ -71,18 +71,28 @@ class CudaExecutor final : public Backend, private OpRunner {
 
   // One product of a set that reads the same rows.
   struct Product {
-    WeightIndex weight;
-    WeightIndex bias;
-    float* out;
-    int64_t ld_out;
-    cuda::Epilogue epilogue;
+    PackedMatrix matrix{};
+    const float* bias = nullptr;
+    float* out = nullptr;
+    const int32_t* out_rows = nullptr;  // on the device; null: rows stay where they are
+    int64_t ld_out = 0;
+    cuda::Epilogue epilogue = cuda::Epilogue::store;
+    const char* what = "";
+  };
+  struct Rows {
+    const float* x = nullptr;  // (rows, n_cols)
+    WeightIndex norm = kNoWeight;
+    const int32_t* map = nullptr;  // on the device: which rows of x; null: the first m
+    int32_t m = 0;
   };
 
   Status open_cublas();
   Status warm_up_prefill();
   Status run_step(const StepBatch& batch, std::span<Draw> draws);
+  Status run_parts(const StepBatch& batch, std::span<Draw> draws);
   Status replay(const StepBatch& batch, size_t bucket);
   Status capture(size_t bucket);
+  Status capture_decode(size_t bucket);
   int32_t bucket_of(const StepBatch& batch) const;  // -1: the step is not one of single tokens
   Status read_results(const StepBatch& batch, std::span<Draw> draws);
 
@@ -103,7 +113,11 @@ class CudaExecutor final : public Backend, private OpRunner {
   Status shape_heads(const Op& op);
   Status head(const Op& op);
   Status sample();
-  Status multiply(std::span<const Product> products, const float* x, WeightIndex norm, int32_t m);
+  Status prompt_head(const Op& op);
+  Status rope_table();
+  Status decode_attention(const Op& op);
+  cuda::LinearArgs arguments(const Product& p, const Rows& rows);
+  Status multiply(std::span<const Product> products, const Rows& rows);
 
   cuda::CacheView cache(int32_t layer);
   int64_t d_qkv() const { return plan_.spec.d_q() + 2 * plan_.spec.d_kv(); }
@@ -117,6 +131,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   DeviceWeights weights_;
   std::optional<PrefillProducts> prefill_;  // where there is cuBLASLt
   bool prefills_ = false;                   // the step at hand: every sequence has several tokens
+  bool decodes_ = false;                    // the step at hand: every sequence has one token
   Buffers b_;
   std::optional<StepBlock> step_;
   PinnedBuffer host_results_;  // (logit rows) SampleRowResult, which the device writes

@@ -41,45 +41,53 @@ Status CudaExecutor::launch_prefill_op(const Op& op) {
   }
 }
 
-// Norm (unless `norm` is kNoWeight) and preparation of the rows, once for each form that the products want, then the products.
-Status CudaExecutor::multiply(std::span<const Product> products, const float* x, WeightIndex norm, int32_t m) {
+cuda::LinearArgs CudaExecutor::arguments(const Product& p, const Rows& rows) {
+  return {.weights = p.matrix.data,
+          .norm_weight = weights_.vector(rows.norm),
+          .raw_row = rows.map,
+          .epsilon = plan_.spec.norm_epsilon,
+          .bias = p.bias,
+          .out = p.out,
+          .out_rows = p.out_rows,
+          .n_rows = p.matrix.n_rows,
+          .n_cols = p.matrix.n_cols,
+          .ld_out = p.ld_out,
+          .m = rows.m,
+          .dtype = p.matrix.dtype,
+          .epilogue = p.epilogue};
+}
+
+// A single row goes to the products as it is; several are prepared once for each form that the products want.
+Status CudaExecutor::multiply(std::span<const Product> products, const Rows& rows) {
   for (size_t form = 0; form < kForms; ++form) {
     bool is_prepared = false;
     for (const Product& p : products) {
-      const Weight& w = plan_.weights[p.weight];
-      if (cuda::activation_form(w.dtype) != static_cast<cuda::ActivationForm>(form)) continue;
-      if (!is_prepared) {
-        INLAY_CUDA_TRY(cuda::launch_prepare({.x = x,
-                                             .norm_weight = weights_.vector(norm),
-                                             .out = b_.prepared.data(),
-                                             .row_scale = b_.row_scale.as<float>(),
-                                             .n_rows = m,
-                                             .n_cols = w.n_cols,
-                                             .epsilon = plan_.spec.norm_epsilon,
-                                             .form = static_cast<cuda::ActivationForm>(form)},
-                                            stream_.get()),
+      if (cuda::activation_form(p.matrix.dtype) != static_cast<cuda::ActivationForm>(form)) continue;
+      cuda::LinearArgs args = arguments(p, rows);
+      args.x = cuda::activations_at(b_.prepared.data(), rows.m, p.matrix.n_cols);
+      if (rows.m == 1 && cuda::linear_takes_raw(p.matrix.dtype, p.matrix.n_cols)) {
+        args.raw = rows.x;
+      } else if (!is_prepared) {
+        INLAY_CUDA_TRY(cuda::launch_activations({.x = rows.x,
+                                                 .norm_weight = args.norm_weight,
+                                                 .rows = rows.map,
+                                                 .out = args.x,
+                                                 .n_rows = rows.m,
+                                                 .n_cols = p.matrix.n_cols,
+                                                 .epsilon = args.epsilon,
+                                                 .form = static_cast<cuda::ActivationForm>(form)},
+                                                stream_.get()),
                        "preparing activations");
         is_prepared = true;
       }
-      INLAY_CUDA_TRY(cuda::launch_linear({.weights = weights_.matrix(p.weight).data,
-                                          .x = b_.prepared.data(),
-                                          .row_scale = b_.row_scale.as<float>(),
-                                          .bias = weights_.vector(p.bias),
-                                          .out = p.out,
-                                          .n_rows = p.epilogue == cuda::Epilogue::silu_mul ? 2 * w.n_rows : w.n_rows,
-                                          .n_cols = w.n_cols,
-                                          .ld_out = p.ld_out,
-                                          .m = m,
-                                          .dtype = w.dtype,
-                                          .epilogue = p.epilogue},
-                                         stream_.get()),
-                     w.name.c_str());
+      INLAY_CUDA_TRY(cuda::launch_linear(args, stream_.get()), p.what);
     }
   }
   return {};
 }
 
 Status CudaExecutor::embed(const Op& op) {
+  if (decodes_) INLAY_TRY(rope_table());
   const WeightIndex table = op.weights[slot::embed_table];
   return cuda_status(cuda::launch_embed({.table = weights_.matrix(table).data,
                                          .tokens = step_->device().tokens,
@@ -111,13 +119,25 @@ cuda::CacheView CudaExecutor::cache(int32_t layer) {
 }
 
 Status CudaExecutor::attn_in(const Op& op) {
-  const ModelSpec& s = plan_.spec;
-  float* q = b_.qkv.as<float>();
-  const Product products[] = {{op.weights[slot::q], op.weights[slot::q_bias], q, d_qkv(), cuda::Epilogue::store},
-                              {op.weights[slot::k], op.weights[slot::k_bias], q + s.d_q(), d_qkv(), cuda::Epilogue::store},
-                              {op.weights[slot::v], op.weights[slot::v_bias], q + s.d_q() + s.d_kv(), d_qkv(), cuda::Epilogue::store}};
-  INLAY_TRY(multiply(products, b_.hidden.as<float>(), op.weights[slot::norm], m_));
-  return shape_heads(op);
+  const QkvRuns runs = weights_.qkv(plan_, op);
+  std::array<Product, 3> products;
+  for (size_t i = 0; i < runs.n; ++i) {
+    const QkvRun& run = runs.runs[i];
+    products[i] = {.matrix = run.matrix, .bias = run.bias, .out = b_.qkv.as<float>() + run.first_row, .ld_out = d_qkv(), .what = "queries, keys and values"};
+  }
+  INLAY_TRY(multiply(std::span(products).first(runs.n), {.x = b_.hidden.as<float>(), .norm = op.weights[slot::norm], .m = m_}));
+  return decodes_ ? Status() : shape_heads(op);  // a decode step's attention shapes the heads
+}
+
+Status CudaExecutor::rope_table() {
+  return cuda_status(cuda::launch_rope_table({.positions = step_->device().positions,
+                                              .inv_freq = b_.inv_freq.as<float>(),
+                                              .table = b_.rope.as<float2>(),
+                                              .m = m_,
+                                              .n_rot = plan_.spec.rope.n_rot,
+                                              .magnitude = plan_.rope.magnitude},
+                                             stream_.get()),
+                     "RoPE angles");
 }
 
 Status CudaExecutor::shape_heads(const Op& op) {
@@ -138,6 +158,7 @@ Status CudaExecutor::shape_heads(const Op& op) {
 
 // Rows of prompts by tiles; single tokens, and the padding of a step that has nothing else, one by one.
 Status CudaExecutor::attention(const Op& op) {
+  if (decodes_) return decode_attention(op);
   if (step_->n_prompt_tiles() == 0) return attention_of_rows(op, {0, m_});
   INLAY_CUDA_TRY(cuda::launch_prefill_attention({.qkv = b_.qkv.as<float>(),
                                                  .out = b_.heads.as<float>(),
@@ -153,6 +174,25 @@ Status CudaExecutor::attention(const Op& op) {
                  "attention of prompts");
   for (const RowRun& run : step_->single_rows()) INLAY_TRY(attention_of_rows(op, run));
   return {};
+}
+
+Status CudaExecutor::decode_attention(const Op& op) {
+  const ModelSpec& s = plan_.spec;
+  return cuda_status(cuda::launch_decode_attention({.qkv = b_.qkv.as<float>(),
+                                                    .q_norm = weights_.vector(op.weights[slot::q_norm]),
+                                                    .k_norm = weights_.vector(op.weights[slot::k_norm]),
+                                                    .rope = b_.rope.as<float2>(),
+                                                    .out = b_.heads.as<float>(),
+                                                    .cache = cache(op.layer),
+                                                    .scratch = b_.attention.data(),
+                                                    .m = m_,
+                                                    .n_heads = s.n_heads,
+                                                    .n_rot = s.rope.n_rot,
+                                                    .max_context = config_.n_context,
+                                                    .scale = 1.0f / std::sqrt(static_cast<float>(s.d_head)),
+                                                    .epsilon = s.norm_epsilon},
+                                                   stream_.get()),
+                     "attention");
 }
 
 Status CudaExecutor::attention_of_rows(const Op& op, const RowRun& run) {
@@ -172,17 +212,48 @@ Status CudaExecutor::attention_of_rows(const Op& op, const RowRun& run) {
 }
 
 Status CudaExecutor::ffn_in(const Op& op) {
-  const Product products[] = {{op.weights[slot::gate], kNoWeight, b_.ffn.as<float>(), plan_.spec.d_ff, cuda::Epilogue::silu_mul}};
-  return multiply(products, b_.hidden.as<float>(), op.weights[slot::norm], m_);
+  const WeightIndex gate = op.weights[slot::gate];
+  const int64_t d_ff = plan_.spec.d_ff;
+  float* ffn = b_.ffn.as<float>();
+  const Rows rows{.x = b_.hidden.as<float>(), .norm = op.weights[slot::norm], .m = m_};
+  if (weights_.is_interleaved(gate)) {
+    const Product products[] = {
+        {.matrix = weights_.matrix(gate), .out = ffn, .ld_out = d_ff, .epilogue = cuda::Epilogue::silu_mul, .what = "gate and up"}};
+    return multiply(products, rows);
+  }
+  // Of two types: up finds gate's results where its own go. They may want x in two forms: one after the other.
+  const Product gates[] = {{.matrix = weights_.matrix(gate), .out = ffn, .ld_out = d_ff, .what = "gate"}};
+  INLAY_TRY(multiply(gates, rows));
+  const Product ups[] = {{.matrix = weights_.matrix(op.weights[slot::up]),
+                          .out = ffn,
+                          .ld_out = d_ff,
+                          .epilogue = cuda::Epilogue::mul_silu,
+                          .what = "up"}};
+  return multiply(ups, rows);
 }
 
 Status CudaExecutor::project(const Op& op, const float* x) {
-  const Product products[] = {{op.weights[slot::projection], kNoWeight, b_.hidden.as<float>(), plan_.spec.d_model, cuda::Epilogue::add}};
-  return multiply(products, x, kNoWeight, m_);
+  const Product products[] = {{.matrix = weights_.matrix(op.weights[slot::projection]),
+                               .out = b_.hidden.as<float>(),
+                               .ld_out = plan_.spec.d_model,
+                               .epilogue = cuda::Epilogue::add,
+                               .what = "projection"}};
+  return multiply(products, {.x = x, .m = m_});
 }
 
+// Logits go to their slots; where they pass by on the way, as cuBLASLt and taps want it, prompt_head.
 Status CudaExecutor::head(const Op& op) {
   if (n_logit_rows_ == 0) return {};
+  if (is_prefill(op) || inspection_.tap) return prompt_head(op);
+  const Product products[] = {{.matrix = weights_.matrix(op.weights[slot::head]),
+                               .out = b_.slots.as<float>(),
+                               .out_rows = step_->device().logit_slots,
+                               .ld_out = plan_.spec.n_vocab,
+                               .what = "logits"}};
+  return multiply(products, {.x = b_.hidden.as<float>(), .norm = op.weights[slot::norm], .map = step_->device().logit_rows, .m = n_logit_rows_});
+}
+
+Status CudaExecutor::prompt_head(const Op& op) {
   const int64_t n_vocab = plan_.spec.n_vocab;
   INLAY_CUDA_TRY(cuda::launch_gather({.hidden = b_.hidden.as<float>(),
                                       .rows = step_->device().logit_rows,
@@ -191,11 +262,12 @@ Status CudaExecutor::head(const Op& op) {
                                       .n = n_logit_rows_},
                                      stream_.get()),
                  "gathering rows");
-  const Product products[] = {{op.weights[slot::head], kNoWeight, b_.logit_rows.as<float>(), n_vocab, cuda::Epilogue::store}};
   if (is_prefill(op)) {
     INLAY_TRY(prefill_->head(op, b_.head_rows.as<float>(), b_.logit_rows.as<float>(), n_logit_rows_));
   } else {
-    INLAY_TRY(multiply(products, b_.head_rows.as<float>(), op.weights[slot::norm], n_logit_rows_));
+    const Product products[] = {
+        {.matrix = weights_.matrix(op.weights[slot::head]), .out = b_.logit_rows.as<float>(), .ld_out = n_vocab, .what = "logits"}};
+    INLAY_TRY(multiply(products, {.x = b_.head_rows.as<float>(), .norm = op.weights[slot::norm], .m = n_logit_rows_}));
   }
   return cuda_status(cuda::launch_scatter({.rows = b_.logit_rows.as<float>(),
                                            .slots = step_->device().logit_slots,

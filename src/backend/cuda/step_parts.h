@@ -1,0 +1,25 @@
+// A step cut into parts of one kind: single tokens, so many at a time, and prompts.
+#pragma once
+
+#include <vector>
+
+#include "src/backend/step_batch.h"
+
+namespace inlay {
+
+struct StepPart {
+  std::vector<int32_t> tokens, positions;
+  std::vector<SequenceSlice> sequences;
+  std::vector<LogitRow> logit_rows;
+
+  // Draws are left to the whole.
+  StepBatch batch(const StepBatch& whole) const {
+    return {.tokens = tokens, .positions = positions, .sequences = sequences, .block_tables = whole.block_tables, .logit_rows = logit_rows};
+  }
+};
+
+// Whether a step has single tokens beside prompts, or more than `most` single tokens.
+bool has_parts(const StepBatch& batch, int32_t most);
+std::vector<StepPart> parts_of(const StepBatch& batch, int32_t most);
+
+}  // namespace inlay
