@@ -149,8 +149,12 @@ struct Inputs {
   std::vector<double> values;  // what the products take times row_scale, (m, n_cols)
 
   Inputs(const Matrix& w, int32_t rows, std::mt19937& rng)
-      : m(rows), with_norm(w.n_cols % 128 == 0), raw(random_rows_of(rows, w.n_cols, rng)), norm(random_norm(w.n_cols, rng)),
-        memory(std::vector<uint8_t>(activation_bytes(rows, w.n_cols))), x(activations_at(memory.p, rows, w.n_cols)),
+      : m(rows),
+        with_norm(w.n_cols % 128 == 0),
+        raw(random_rows_of(rows, w.n_cols, rng)),
+        norm(random_norm(w.n_cols, rng)),
+        memory(std::vector<uint8_t>(activation_bytes(rows, w.n_cols))),
+        x(activations_at(memory.p, rows, w.n_cols)),
         values(rows * w.n_cols) {
     CUDA_OK(launch_activations(
         {raw.p, with_norm ? norm.p : nullptr, nullptr, x, m, w.n_cols, 1e-6f, activation_form(w.type)}, nullptr));
@@ -194,7 +198,8 @@ struct Inputs {
     std::normal_distribution<float> normal;
     std::vector<float> v(rows * n_cols);
     for (int64_t i = 0; i < rows * n_cols; ++i)
-      v[i] = normal(rng) * std::exp2(static_cast<float>(i / n_cols % 30 - 15) + static_cast<float>(i % n_cols / 300 % 3));
+      v[i] =
+          normal(rng) * std::exp2(static_cast<float>(i / n_cols % 30 - 15) + static_cast<float>(i % n_cols / 300 % 3));
     return v;
   }
   static std::vector<float> random_norm(int64_t n_cols, std::mt19937& rng) {
@@ -253,7 +258,8 @@ void check_raw(const Matrix& w, const Inputs& in, const std::vector<float>& bias
   const Device<float> bias_d(bias);
   bool same = true;
   for (const int32_t row : {0, 1, 8}) {
-    const Device<int32_t> from(std::vector<int32_t>{row}), to(std::vector<int32_t>{2}), nowhere(std::vector<int32_t>{-1});
+    const Device<int32_t> from(std::vector<int32_t>{row}), to(std::vector<int32_t>{2}),
+        nowhere(std::vector<int32_t>{-1});
     const Device<float> out(std::vector<float>(3 * ld, -7.0f));
     LinearArgs a = arguments(w, in, 1, Epilogue::store, bias_d.p, out.p, ld);
     a.x = {};
@@ -341,7 +347,8 @@ void check_product(DType type, int64_t n_rows, int64_t n_cols, std::mt19937& rng
   }
   // Negative control: damaged weights (the factors of all blocks, or 16 values) must show.
   auto damaged = bytes;
-  const auto n_damaged = is_quantized(type) ? static_cast<size_t>(n_rows * n_cols) / traits(type).block_elements : size_t{16};
+  const auto n_damaged =
+      is_quantized(type) ? static_cast<size_t>(n_rows * n_cols) / traits(type).block_elements : size_t{16};
   for (size_t i = 0; i < n_damaged; ++i) {
     const size_t size = traits(type).block_bytes;
     damaged[i * size + (is_quantized(type) ? factors_of(type).first + 1 : size - 1)] ^= 0x84;
@@ -406,7 +413,12 @@ void speed_table() {
   std::printf("%-6s %14s  m=1 us (GB/s)     m=8 us (GB/s)     m=64 us (GB/s)    m=512 us (TFLOP/s)\n", "type",
               "matrix");
   for (const DType type : {DType::q4_k, DType::q6_k, DType::q8_0, DType::bf16}) {
-    for (const auto& [r, c] : {std::pair<int64_t, int64_t>{1536, 1536}, {17920, 1536}, {1536, 8960}, {4096, 4096}, {28672, 4096}, {4096, 14336}}) {
+    for (const auto& [r, c] : {std::pair<int64_t, int64_t>{1536, 1536},
+                               {17920, 1536},
+                               {1536, 8960},
+                               {4096, 4096},
+                               {28672, 4096},
+                               {4096, 14336}}) {
       const double bytes = static_cast<double>(packed_bytes(type, r, c));
       std::printf("%-6s %6ldx%-7ld", traits(type).name, static_cast<long>(r), static_cast<long>(c));
       for (const int32_t m : {1, 8, 64}) {

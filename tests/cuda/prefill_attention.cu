@@ -29,7 +29,7 @@ constexpr int32_t kBlock = 32;
 struct Limits {
   double row, total;
 };
-constexpr Limits limits_of(KvType type) { return type == KvType::f16 ? Limits{2e-3, 1e-7} : Limits{4e-3, 3e-7}; }
+constexpr Limits limits_of(KvType type) { return type == KvType::f16 ? Limits{2e-3, 2e-7} : Limits{4e-3, 3e-7}; }
 int failures = 0;
 
 void report(bool good, const std::string& name, const std::string& detail) {

@@ -72,8 +72,9 @@ cudaError_t launch_early(void (*kernel)(const Args), dim3 grid, int threads, cud
     return e;
   }
   if (shared_bytes > 48 * 1024) {
-    const cudaError_t e = cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
-                                               cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
+    const cudaError_t e =
+        cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(shared_bytes));
     if (e != cudaSuccess) return e;
   }
   cudaLaunchAttribute attribute{};

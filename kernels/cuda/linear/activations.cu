@@ -1,6 +1,6 @@
-// launch_activations: rows of F32 (gathered by a map, if there is one) to what products take; activations.cuh has the form.
-// A CTA of 16 warps a row, a warp a chunk at a time; without a norm a row's chunks are spread over several CTAs. Bound:
-// latency at a few rows.
+// launch_activations: rows of F32 (gathered by a map, if there is one) to what products take; activations.cuh has the
+// form. A CTA of 16 warps a row, a warp a chunk at a time; without a norm a row's chunks are spread over several CTAs.
+// Bound: latency at a few rows.
 #include "kernels/cuda/device/loads.cuh"
 #include "kernels/cuda/linear/activations.cuh"
 
@@ -11,7 +11,8 @@ constexpr int kWarps = 16;
 constexpr int kMaxChunks = 512;
 
 template <ActivationForm kForm>
-__device__ __forceinline__ void store_chunk(const ActivationsArgs& a, const Octet& x, int64_t row, int chunk, int lane) {
+__device__ __forceinline__ void store_chunk(const ActivationsArgs& a, const Octet& x, int64_t row, int chunk,
+                                            int lane) {
   const Activations& to = a.out;
   const int64_t column = static_cast<int64_t>(chunk) * kChunkCols + lane * 8;
   const bool inside = column < to.ld;
@@ -60,8 +61,7 @@ __global__ void __launch_bounds__(kWarps * 32) activations(const __grid_constant
   if (blockIdx.y != 0) return;
   __syncthreads();
   if (threadIdx.x != 0) return;
-  a.out.row_scale[row] =
-      a.norm_weight == nullptr ? 1.0f : inverse_rms(squares, a.out.n_chunks, a.n_cols, a.epsilon);
+  a.out.row_scale[row] = a.norm_weight == nullptr ? 1.0f : inverse_rms(squares, a.out.n_chunks, a.n_cols, a.epsilon);
 }
 
 int64_t chunks_of(int64_t n_cols) { return (n_cols + kChunkCols - 1) / kChunkCols; }
@@ -70,12 +70,15 @@ size_t aligned(size_t n) { return (n + 255) / 256 * 256; }
 }  // namespace
 
 size_t activation_bytes(int64_t n_rows, int64_t n_cols) {
-  const auto rows = static_cast<size_t>((n_rows + 7) / 8 * 8), chunks = static_cast<size_t>(chunks_of(n_cols)), ld = chunks * kChunkCols;
-  return aligned(rows * ld * sizeof(float)) + aligned(rows * chunks * 64) + aligned(rows * chunks * 4) + aligned(rows * 4);
+  const auto rows = static_cast<size_t>((n_rows + 7) / 8 * 8), chunks = static_cast<size_t>(chunks_of(n_cols)),
+             ld = chunks * kChunkCols;
+  return aligned(rows * ld * sizeof(float)) + aligned(rows * chunks * 64) + aligned(rows * chunks * 4) +
+         aligned(rows * 4);
 }
 
 Activations activations_at(void* memory, int64_t n_rows, int64_t n_cols) {
-  const auto rows = static_cast<size_t>((n_rows + 7) / 8 * 8), chunks = static_cast<size_t>(chunks_of(n_cols)), ld = chunks * kChunkCols;
+  const auto rows = static_cast<size_t>((n_rows + 7) / 8 * 8), chunks = static_cast<size_t>(chunks_of(n_cols)),
+             ld = chunks * kChunkCols;
   auto* at = static_cast<uint8_t*>(memory);
   Activations a{};
   a.values = at;

@@ -1,10 +1,11 @@
-// What a product takes as x, made from F32 by whole warps: a chunk of 256 columns is one warp's, a lane has eight of them.
+// What a product takes as x, made from F32 by whole warps: a chunk of 256 columns is one warp's, a lane has eight of
+// them.
 //
-// FP16: values * 2^s with s so that the chunk's largest magnitude lies in [2^7, 2^8): nothing overflows, and small chunks
-// keep their digits; the chunk's scale is 2^-s. A chunk of zeros, or one with an infinity, keeps s = 0. The sum of every
-// 16 stored values is kept as two halves whose sum is exact to 2^-22 (chunk.cuh says what for). BF16 and F32 need neither.
-// RMS norm: the weights are applied here, 1 / sqrt(mean(x^2) + epsilon) by the product's epilogue; the chunks' sums of
-// squares are added in order.
+// FP16: values * 2^s with s so that the chunk's largest magnitude lies in [2^7, 2^8): nothing overflows, and small
+// chunks keep their digits; the chunk's scale is 2^-s. A chunk of zeros, or one with an infinity, keeps s = 0. The sum
+// of every 16 stored values is kept as two halves whose sum is exact to 2^-22 (chunk.cuh says what for). BF16 and F32
+// need neither. RMS norm: the weights are applied here, 1 / sqrt(mean(x^2) + epsilon) by the product's epilogue; the
+// chunks' sums of squares are added in order.
 #pragma once
 
 #include <cuda_bf16.h>

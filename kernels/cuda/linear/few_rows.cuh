@@ -1,6 +1,7 @@
 // out[row][r] = row_scale[row] * sum_k W[r][k] x[row][k] + bias[r] for up to 64 rows of x: decode.
 //
-// Bound: reading the weights once at the memory's speed, and in a chain of small products the latency between them. Hence
+// Bound: reading the weights once at the memory's speed, and in a chain of small products the latency between them.
+// Hence
 //   - CTA c of at most two an SM has the tiles [c n / C, (c + 1) n / C). The chunks of its tiles (256 columns; 64 of
 //     row-major types) form one sequence, chunk i is warp i % 8's. Each warp copies its own chunks through a ring of
 //     `depth` places in shared memory, so that 64 to 96 KB of weights are under way in every CTA, and no CTA-wide
@@ -117,16 +118,20 @@ template <DType kType>
 struct WarpRing {
   using L = Layout<kType>;
   static constexpr int kPlaceBytes = WarpChunk<kType>::kBytes;
-  static constexpr int kStride = L::kScaled ? L::kChunkBytes : kUnitCols * L::kElementBytes;  // between chunks of a tile
-  ChunkCursor next;     // to copy
-  const uint8_t* from;  // its bytes
-  int64_t step, wrap;   // of `from`
-  uint8_t *places, *place, *end;  // the place in use next
+  static constexpr int kStride =
+      L::kScaled ? L::kChunkBytes : kUnitCols * L::kElementBytes;  // between chunks of a tile
+  ChunkCursor next;                                                // to copy
+  const uint8_t* from;                                             // its bytes
+  int64_t step, wrap;                                              // of `from`
+  uint8_t *places, *place, *end;                                   // the place in use next
   int n_units, n_tiles, lane;
 
   __device__ __forceinline__ WarpRing(const FewRowsParams& p, ChunkCursor first, int32_t first_tile, int tiles,
                                       uint8_t* memory)
-      : next(first), n_units(static_cast<int>(units_of(p.args.n_cols))), n_tiles(tiles), lane(static_cast<int>(threadIdx.x % 32)) {
+      : next(first),
+        n_units(static_cast<int>(units_of(p.args.n_cols))),
+        n_tiles(tiles),
+        lane(static_cast<int>(threadIdx.x % 32)) {
     const int64_t tile_bytes = L::tile_bytes(n_units);
     from = static_cast<const uint8_t*>(p.args.weights) + (first_tile + first.tile) * tile_bytes + first.chunk * kStride;
     step = first.step_tiles * tile_bytes + first.step_chunks * kStride;
@@ -135,7 +140,8 @@ struct WarpRing {
     end = places + p.depth * kPlaceBytes;
     for (int i = 0; i < p.depth; ++i) refill();
   }
-  // Fills the place in use, with nothing beyond the last chunk, and goes on to the next; one group of copies either way.
+  // Fills the place in use, with nothing beyond the last chunk, and goes on to the next; one group of copies either
+  // way.
   __device__ __forceinline__ void refill() {
     if (next.tile < n_tiles) {
       copy_chunk<kType>(from, n_units, next.chunk, place, lane);
@@ -180,7 +186,11 @@ struct RawRow {
   Octet weight;  // of the first chunk: it does not depend on the previous kernel
 
   __device__ __forceinline__ RawRow(const LinearArgs& args, uint8_t* memory)
-      : a(args), shared(memory), places{args.x.n_chunks}, warp(static_cast<int>(threadIdx.x / 32)), lane(static_cast<int>(threadIdx.x % 32)) {
+      : a(args),
+        shared(memory),
+        places{args.x.n_chunks},
+        warp(static_cast<int>(threadIdx.x / 32)),
+        lane(static_cast<int>(threadIdx.x % 32)) {
     if (a.norm_weight != nullptr) weight = octet(a.norm_weight, warp);
   }
   __device__ __forceinline__ Octet octet(const float* row, int chunk) const {
@@ -317,7 +327,8 @@ __device__ __forceinline__ void few_rows(const FewRowsParams& p, uint8_t* shared
     }
     __syncthreads();
     if (has_results) {
-      store_tile<kRaw>(p, parts + threads.tile * tile_floats, shared, first_tile + group + threads.tile, threads, before);
+      store_tile<kRaw>(p, parts + threads.tile * tile_floats, shared, first_tile + group + threads.tile, threads,
+                       before);
     }
     parts += other_parts;
     other_parts = -other_parts;

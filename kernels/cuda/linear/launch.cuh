@@ -57,8 +57,8 @@ cudaError_t launch_few_rows(const LinearArgs& args, const DeviceTraits& device, 
   if (fit.params.depth < 1) return cudaErrorInvalidValue;
   const int most = fit.ctas_per_sm * device.n_multiprocessors;
   const int n = fit.params.n_tiles < most ? fit.params.n_tiles : most;
-  return launch_early(linear_few_rows<kType, NT, kRaw>, dim3(static_cast<unsigned>(n)), kLinearThreads, stream, fit.params,
-                      fit.shared_bytes);
+  return launch_early(linear_few_rows<kType, NT, kRaw>, dim3(static_cast<unsigned>(n)), kLinearThreads, stream,
+                      fit.params, fit.shared_bytes);
 }
 
 template <DType kType>

@@ -7,13 +7,13 @@
 //
 // F16, BF16, F32: a tile is its 16 rows one after another, so the matrix is row-major with padded rows.
 //
-// Quantized: a tile is a sequence of chunks of 256 columns, the last one perhaps of fewer units. A chunk is what one warp
-// copies and multiplies at a time; its parts, for row pairs (g, g + 8):
+// Quantized: a tile is a sequence of chunks of 256 columns, the last one perhaps of fewer units. A chunk is what one
+// warp copies and multiplies at a time; its parts, for row pairs (g, g + 8):
 //
 //   scales    8 pairs x groups x 2 rows: FP16 d, or one byte sc (Q4_K, Q5_K, and Q6_K: signed)
-//   minimums  32 lanes 4 g + t x {group t, row g; t, g + 8; t + 4, g; t + 4, g + 8}: bytes mn (Q4_K, Q5_K), FP16 m (Q4_1, Q5_1)
-//   supers    K types: 8 pairs x 2 FP16 d [, 2 FP16 dmin]
-//   codes     units x (16 rows x 64 columns in the order of the A fragments of mma.m16n8k16): a lane finds its part of a
+//   minimums  32 lanes 4 g + t x {group t, row g; t, g + 8; t + 4, g; t + 4, g + 8}: bytes mn (Q4_K, Q5_K), FP16 m
+//   (Q4_1, Q5_1) supers    K types: 8 pairs x 2 FP16 d [, 2 FP16 dmin] codes     units x (16 rows x 64 columns in the
+//   order of the A fragments of mma.m16n8k16): a lane finds its part of a
 //             unit in vectors of 16 bytes, vector j of all lanes before vector j + 1
 //
 // Four k-steps s of 16 columns make a unit. Fragment register i (0..3) of lane 4 g + t holds two columns of row

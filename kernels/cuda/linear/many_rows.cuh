@@ -1,6 +1,6 @@
-// The product for many rows of x: CTA = 8 tiles x 64 rows of x, one tile a warp. x of a unit of 64 columns is 64 rows x 128
-// bytes in shared memory, four such stages in a ring filled by asynchronous copies and shared by the eight tiles; the
-// codes go from global memory to registers, one unit ahead. The 16-byte chunks of row r are exchanged by xor with
+// The product for many rows of x: CTA = 8 tiles x 64 rows of x, one tile a warp. x of a unit of 64 columns is 64 rows x
+// 128 bytes in shared memory, four such stages in a ring filled by asynchronous copies and shared by the eight tiles;
+// the codes go from global memory to registers, one unit ahead. The 16-byte chunks of row r are exchanged by xor with
 // 4 * (r & 1) + (r & 2), so that neither 16-byte nor 8-byte reads of a warp collide. Two CTAs an SM at 128 registers.
 // Bound: mma and unpacking. A row's bits depend neither on the other rows nor on their number.
 #pragma once
@@ -51,10 +51,12 @@ __device__ __forceinline__ void copy_rows(const LinearArgs& a, int32_t first, in
 
 // Where the codes of a tile's units are.
 template <DType kType>
-__device__ __forceinline__ void load_codes(const uint8_t* tile, int n_units, int unit, int lane, UnitCodes<kType>& codes) {
+__device__ __forceinline__ void load_codes(const uint8_t* tile, int n_units, int unit, int lane,
+                                           UnitCodes<kType>& codes) {
   using L = Layout<kType>;
   if constexpr (L::kScaled) {
-    codes.load(tile + static_cast<int64_t>(unit / kChunkUnits) * L::kChunkBytes + L::kCodesAt + unit % kChunkUnits * L::kUnitBytes,
+    codes.load(tile + static_cast<int64_t>(unit / kChunkUnits) * L::kChunkBytes + L::kCodesAt +
+                   unit % kChunkUnits * L::kUnitBytes,
                lane);
   } else {
     const int64_t row_bytes = static_cast<int64_t>(n_units) * kUnitCols * 2;
@@ -141,7 +143,8 @@ __global__ void __launch_bounds__(kLinearThreads, Layout<kType>::kScaled ? 2 : 1
   const int n = min(kManyRows, a.m - first) * results_of_tile(a);
   for (int e = lane; e < n; e += 32) {
     store_result(
-        a, tile, first, e, result_before(a, tile, first, e), [&](int row, int col) { return sums[col * kSumStride + row]; },
+        a, tile, first, e, result_before(a, tile, first, e),
+        [&](int row, int col) { return sums[col * kSumStride + row]; },
         [&](int32_t row) { return a.x.row_scale[row]; });
   }
 #endif

@@ -1,6 +1,6 @@
 // Products without tensor cores: F32 weights, and every type below compute capability 8.0. fma in F32 over single
-// elements: correct, and slow for packed types. CTA = one tile x 64 rows of x; rows 2 w and 2 w + 1 of the tile are warp
-// w's, eight rows of x at a time; lane l takes columns 2 l, 2 l + 1 of every unit.
+// elements: correct, and slow for packed types. CTA = one tile x 64 rows of x; rows 2 w and 2 w + 1 of the tile are
+// warp w's, eight rows of x at a time; lane l takes columns 2 l, 2 l + 1 of every unit.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -71,8 +71,8 @@ __global__ void __launch_bounds__(kPlainThreads) linear_plain(const __grid_const
   const int n = min(kPlainRows, a.m - first) * results_of_tile(a);
   for (int e = static_cast<int>(threadIdx.x); e < n; e += kPlainThreads) {
     store_result(
-        a, tile, first, e, result_before(a, tile, first, e), [&](int row, int col) { return sums[col * kTileRows + row]; },
-        [&](int32_t row) { return a.x.row_scale[row]; });
+        a, tile, first, e, result_before(a, tile, first, e),
+        [&](int row, int col) { return sums[col * kTileRows + row]; }, [&](int32_t row) { return a.x.row_scale[row]; });
   }
 }
 

@@ -14,7 +14,9 @@ namespace {
 
 uint64_t u(int64_t v) { return static_cast<uint64_t>(v); }
 
-int32_t blocks_of_context(const BackendConfig& config) { return (config.n_context + kKvBlockTokens - 1) / kKvBlockTokens; }
+int32_t blocks_of_context(const BackendConfig& config) {
+  return (config.n_context + kKvBlockTokens - 1) / kKvBlockTokens;
+}
 
 int64_t widest_input(const Plan& plan) {
   int64_t n = 0;
@@ -46,20 +48,23 @@ std::vector<CudaExecutor::Size> CudaExecutor::sizes(const Plan& plan, const Back
   const ModelSpec& s = plan.spec;
   const uint64_t rows = u(std::max(config.max_step_tokens, kBuckets.back())), f = sizeof(float);
   const uint64_t logit_rows = u(std::max(config.n_logit_slots, kBuckets.back())), vocab = u(s.n_vocab);
-  return {{&Buffers::hidden, f * rows * u(s.d_model), "hidden states"},
-          {&Buffers::qkv, f * rows * u(s.d_q() + 2 * s.d_kv()), "queries, keys and values"},
-          {&Buffers::heads, f * rows * u(s.d_q()), "attention heads"},
-          {&Buffers::ffn, f * rows * u(s.d_ff), "feed-forward activations"},
-          {&Buffers::head_rows, f * logit_rows * u(s.d_model), "final hidden states"},
-          {&Buffers::logit_rows, f * logit_rows * vocab, "logits of a step"},
-          {&Buffers::slots, f * u(config.n_logit_slots) * vocab, "logits"},
-          {&Buffers::prepared, cuda::activation_bytes(static_cast<int64_t>(std::max(rows, logit_rows)), widest_input(plan)), "prepared activations"},
-          {&Buffers::rope, f * u(kBuckets.back()) * std::max<uint64_t>(2, u(s.rope.n_rot)), "RoPE angles"},
-          {&Buffers::attention,
-           cuda::attention_scratch_bytes(static_cast<int32_t>(rows), s.n_heads, s.n_kv_heads, s.d_head, config.n_context), "attention scratch"},
-          {&Buffers::sample, cuda::sample_scratch_bytes(static_cast<int32_t>(logit_rows), s.n_vocab), "sampling scratch"},
-          {&Buffers::inv_freq, f * std::max<uint64_t>(1, plan.rope.inv_freq.size()), "RoPE frequencies"},
-          {&Buffers::kv, 2 * pool_bytes_of(s, config) * u(s.n_layers), "KV cache"}};
+  return {
+      {&Buffers::hidden, f * rows * u(s.d_model), "hidden states"},
+      {&Buffers::qkv, f * rows * u(s.d_q() + 2 * s.d_kv()), "queries, keys and values"},
+      {&Buffers::heads, f * rows * u(s.d_q()), "attention heads"},
+      {&Buffers::ffn, f * rows * u(s.d_ff), "feed-forward activations"},
+      {&Buffers::head_rows, f * logit_rows * u(s.d_model), "final hidden states"},
+      {&Buffers::logit_rows, f * logit_rows * vocab, "logits of a step"},
+      {&Buffers::slots, f * u(config.n_logit_slots) * vocab, "logits"},
+      {&Buffers::prepared, cuda::activation_bytes(static_cast<int64_t>(std::max(rows, logit_rows)), widest_input(plan)),
+       "prepared activations"},
+      {&Buffers::rope, f * u(kBuckets.back()) * std::max<uint64_t>(2, u(s.rope.n_rot)), "RoPE angles"},
+      {&Buffers::attention,
+       cuda::attention_scratch_bytes(static_cast<int32_t>(rows), s.n_heads, s.n_kv_heads, s.d_head, config.n_context),
+       "attention scratch"},
+      {&Buffers::sample, cuda::sample_scratch_bytes(static_cast<int32_t>(logit_rows), s.n_vocab), "sampling scratch"},
+      {&Buffers::inv_freq, f * std::max<uint64_t>(1, plan.rope.inv_freq.size()), "RoPE frequencies"},
+      {&Buffers::kv, 2 * pool_bytes_of(s, config) * u(s.n_layers), "KV cache"}};
 }
 
 StepLimits CudaExecutor::limits(const Plan& plan, const BackendConfig& config) {
@@ -92,22 +97,26 @@ Status CudaExecutor::load(WeightReader& reader, const LoadProgress& progress) {
   INLAY_TRY(select_device(device_index_));
   cudaDeviceProp properties;
   INLAY_CUDA_TRY(cudaGetDeviceProperties(&properties, device_index_), "describing the device");
-  description_ = std::string(properties.name) + " (compute capability " + std::to_string(properties.major) + "." + std::to_string(properties.minor) + ")";
+  description_ = std::string(properties.name) + " (compute capability " + std::to_string(properties.major) + "." +
+                 std::to_string(properties.minor) + ")";
   INLAY_ASSIGN(stream_, make_stream());
   times.mark("device");
-  // Before the buffers: what it stages in device memory is free again when they are taken, so that no load needs more than needs().
+  // Before the buffers: what it stages in device memory is free again when they are taken, so that no load needs more
+  // than needs().
   INLAY_ASSIGN(weights_, DeviceWeights::load(plan_, reader, config_.n_threads, progress));
   times.mark("weights");
   for (const Size& size : sizes(plan_, config_)) {
     INLAY_ASSIGN(b_.*size.buffer, DeviceBuffer::allocate(size.bytes, size.what));
   }
   INLAY_ASSIGN(step_, StepBlock::allocate(limits(plan_, config_)));
-  INLAY_ASSIGN(host_results_, PinnedBuffer::allocate(u(limits(plan_, config_).max_logit_rows) * sizeof(cuda::SampleRowResult), "drawn tokens"));
+  INLAY_ASSIGN(
+      host_results_,
+      PinnedBuffer::allocate(u(limits(plan_, config_).max_logit_rows) * sizeof(cuda::SampleRowResult), "drawn tokens"));
   void* results = nullptr;
   INLAY_CUDA_TRY(cudaHostGetDevicePointer(&results, host_results_.data(), 0), "mapping drawn tokens");
   results_ = static_cast<cuda::SampleRowResult*>(results);
-  INLAY_CUDA_TRY(cudaMemcpyAsync(b_.inv_freq.data(), plan_.rope.inv_freq.data(), plan_.rope.inv_freq.size() * sizeof(float), cudaMemcpyHostToDevice,
-                                 stream_.get()),
+  INLAY_CUDA_TRY(cudaMemcpyAsync(b_.inv_freq.data(), plan_.rope.inv_freq.data(),
+                                 plan_.rope.inv_freq.size() * sizeof(float), cudaMemcpyHostToDevice, stream_.get()),
                  "copying RoPE frequencies");
   times.mark("buffers");
   INLAY_TRY(open_cublas());
@@ -137,7 +146,8 @@ Status CudaExecutor::open_cublas() {
   return warm_up_prefill();
 }
 
-// One layer and the head with as many rows as a step can have, so that no prompt waits until the library's kernels are loaded.
+// One layer and the head with as many rows as a step can have, so that no prompt waits until the library's kernels are
+// loaded.
 Status CudaExecutor::warm_up_prefill() {
   m_ = config_.max_step_tokens;
   n_logit_rows_ = std::min(m_, config_.n_logit_slots);
@@ -159,8 +169,8 @@ uint64_t CudaExecutor::pool_bytes() const { return pool_bytes_of(plan_.spec, con
 
 int32_t CudaExecutor::bucket_of(const StepBatch& batch) const {
   const size_t n = batch.tokens.size();
-  if (n == 0 || n != batch.sequences.size() || batch.logit_rows.size() != n || batch.sample_rows.size() > n || inspection_.tap ||
-      inspection_.time || inspection_.stop_after >= 0) {
+  if (n == 0 || n != batch.sequences.size() || batch.logit_rows.size() != n || batch.sample_rows.size() > n ||
+      inspection_.tap || inspection_.time || inspection_.stop_after >= 0) {
     return -1;
   }
   for (size_t i = 0; i < kBuckets.size(); ++i) {
@@ -171,7 +181,8 @@ int32_t CudaExecutor::bucket_of(const StepBatch& batch) const {
 
 Status CudaExecutor::execute(const StepBatch& batch, std::span<Draw> draws) {
   INLAY_TRY(validate(batch, plan_, config_));
-  if (draws.size() < batch.sample_rows.size()) return error(Code::internal, "%zu results for %zu draws", draws.size(), batch.sample_rows.size());
+  if (draws.size() < batch.sample_rows.size())
+    return error(Code::internal, "%zu results for %zu draws", draws.size(), batch.sample_rows.size());
   INLAY_TRY(select_device(device_index_));
   const int32_t bucket = bucket_of(batch);
   if (bucket >= 0) {
@@ -199,7 +210,8 @@ Status CudaExecutor::run_parts(const StepBatch& batch, std::span<Draw> draws) {
 Status CudaExecutor::run_step(const StepBatch& batch, std::span<Draw> draws) {
   m_ = static_cast<int32_t>(batch.tokens.size());
   n_logit_rows_ = static_cast<int32_t>(std::max(batch.logit_rows.size(), batch.sample_rows.size()));
-  INLAY_TRY(step_->fill(batch, {.rows = m_, .logit_rows = n_logit_rows_, .sequences = static_cast<int32_t>(batch.sequences.size())}));
+  INLAY_TRY(step_->fill(
+      batch, {.rows = m_, .logit_rows = n_logit_rows_, .sequences = static_cast<int32_t>(batch.sequences.size())}));
   INLAY_TRY(step_->copy_fixed(stream_.get()));
   INLAY_TRY(step_->copy_lists(stream_.get()));
   prefills_ = prefill_ && std::ranges::all_of(batch.sequences, [](const SequenceSlice& s) { return s.n_tokens > 1; });
@@ -254,10 +266,18 @@ Status CudaExecutor::read_results(const StepBatch& batch, std::span<Draw> draws)
   for (size_t i = 0; i < n; ++i) {
     const cuda::SampleRowResult& r = results[i];
     switch (r.error) {
-      case 0: draws[i].status = {}; break;
-      case 1: draws[i].status = error(Code::format, "the model gave a logit that is not finite for token %d", r.bad_token); continue;
-      case 2: draws[i].status = error(Code::format, "the model gave no finite logit among %d", plan_.spec.n_vocab); continue;
-      default: draws[i].status = error(Code::invalid_argument, "the logit bias bans every token"); continue;
+      case 0:
+        draws[i].status = {};
+        break;
+      case 1:
+        draws[i].status = error(Code::format, "the model gave a logit that is not finite for token %d", r.bad_token);
+        continue;
+      case 2:
+        draws[i].status = error(Code::format, "the model gave no finite logit among %d", plan_.spec.n_vocab);
+        continue;
+      default:
+        draws[i].status = error(Code::invalid_argument, "the logit bias bans every token");
+        continue;
     }
     SampleResult& out = draws[i].result;
     out.token = r.token;
@@ -277,9 +297,11 @@ Result<double> CudaExecutor::measure_read_bandwidth() {
 
 Status CudaExecutor::copy_logits(int32_t slot, std::span<float> out) {
   const uint64_t n = u(plan_.spec.n_vocab);
-  if (out.size() < n) return error(Code::buffer_too_small, "%zu floats for %llu logits", out.size(), static_cast<unsigned long long>(n));
+  if (out.size() < n)
+    return error(Code::buffer_too_small, "%zu floats for %llu logits", out.size(), static_cast<unsigned long long>(n));
   INLAY_TRY(select_device(device_index_));
-  INLAY_CUDA_TRY(cudaMemcpyAsync(out.data(), b_.slots.as<float>() + u(slot) * n, n * sizeof(float), cudaMemcpyDeviceToHost, stream_.get()),
+  INLAY_CUDA_TRY(cudaMemcpyAsync(out.data(), b_.slots.as<float>() + u(slot) * n, n * sizeof(float),
+                                 cudaMemcpyDeviceToHost, stream_.get()),
                  "reading logits");
   return wait_for(stream_.get(), "reading logits");
 }
@@ -287,8 +309,8 @@ Status CudaExecutor::copy_logits(int32_t slot, std::span<float> out) {
 Status CudaExecutor::duplicate_logits(int32_t from_slot, int32_t to_slot) {
   const uint64_t n = u(plan_.spec.n_vocab);
   INLAY_TRY(select_device(device_index_));
-  return cuda_status(cudaMemcpyAsync(b_.slots.as<float>() + u(to_slot) * n, b_.slots.as<float>() + u(from_slot) * n, n * sizeof(float),
-                                     cudaMemcpyDeviceToDevice, stream_.get()),
+  return cuda_status(cudaMemcpyAsync(b_.slots.as<float>() + u(to_slot) * n, b_.slots.as<float>() + u(from_slot) * n,
+                                     n * sizeof(float), cudaMemcpyDeviceToDevice, stream_.get()),
                      "copying logits");
 }
 

@@ -1,5 +1,5 @@
-// Runs the ops of a Plan on one GPU. A decode step replays a graph captured once per number of rows; everything that varies
-// lies in device memory, so a graph is never patched.
+// Runs the ops of a Plan on one GPU. A decode step replays a graph captured once per number of rows; everything that
+// varies lies in device memory, so a graph is never patched.
 #pragma once
 
 #include <array>
@@ -134,7 +134,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   bool decodes_ = false;                    // the step at hand: every sequence has one token
   Buffers b_;
   std::optional<StepBlock> step_;
-  PinnedBuffer host_results_;  // (logit rows) SampleRowResult, which the device writes
+  PinnedBuffer host_results_;                 // (logit rows) SampleRowResult, which the device writes
   cuda::SampleRowResult* results_ = nullptr;  // the device's address of them
   std::array<GraphExec, kBuckets.size()> graphs_;
   int32_t m_ = 0;             // rows of the step at hand, padding included

@@ -14,30 +14,48 @@ Status CudaExecutor::run_op(const Op& op, const StepBatch& batch, std::span<Draw
 Status CudaExecutor::launch_op(const Op& op) {
   if (is_prefill(op)) return launch_prefill_op(op);
   switch (op.kind) {
-    case OpKind::embed: return embed(op);
-    case OpKind::attn_in: return attn_in(op);
-    case OpKind::attention: return attention(op);
-    case OpKind::attn_out: return project(op, b_.heads.as<float>());
-    case OpKind::ffn_in: return ffn_in(op);
-    case OpKind::ffn_out: return project(op, b_.ffn.as<float>());
-    case OpKind::head: return head(op);
-    case OpKind::sample: return sample();
-    case OpKind::count: break;
+    case OpKind::embed:
+      return embed(op);
+    case OpKind::attn_in:
+      return attn_in(op);
+    case OpKind::attention:
+      return attention(op);
+    case OpKind::attn_out:
+      return project(op, b_.heads.as<float>());
+    case OpKind::ffn_in:
+      return ffn_in(op);
+    case OpKind::ffn_out:
+      return project(op, b_.ffn.as<float>());
+    case OpKind::head:
+      return head(op);
+    case OpKind::sample:
+      return sample();
+    case OpKind::count:
+      break;
   }
   return error(Code::internal, "op kind %d", static_cast<int>(op.kind));
 }
 
-bool CudaExecutor::is_prefill(const Op& op) const { return prefills_ && prefill_->takes(op, op.kind == OpKind::head ? n_logit_rows_ : m_); }
+bool CudaExecutor::is_prefill(const Op& op) const {
+  return prefills_ && prefill_->takes(op, op.kind == OpKind::head ? n_logit_rows_ : m_);
+}
 
 Status CudaExecutor::launch_prefill_op(const Op& op) {
   float *hidden = b_.hidden.as<float>(), *heads = b_.heads.as<float>(), *ffn = b_.ffn.as<float>();
   switch (op.kind) {
-    case OpKind::attn_in: INLAY_TRY(prefill_->attn_in(op, hidden, b_.qkv.as<float>(), m_)); return shape_heads(op);
-    case OpKind::attn_out: return prefill_->project(op, heads, hidden, m_);
-    case OpKind::ffn_in: return prefill_->ffn_in(op, hidden, ffn, static_cast<bool>(inspection_.tap), m_);
-    case OpKind::ffn_out: return prefill_->project(op, ffn, hidden, m_);
-    case OpKind::head: return head(op);
-    default: return error(Code::internal, "op kind %d has no products", static_cast<int>(op.kind));
+    case OpKind::attn_in:
+      INLAY_TRY(prefill_->attn_in(op, hidden, b_.qkv.as<float>(), m_));
+      return shape_heads(op);
+    case OpKind::attn_out:
+      return prefill_->project(op, heads, hidden, m_);
+    case OpKind::ffn_in:
+      return prefill_->ffn_in(op, hidden, ffn, static_cast<bool>(inspection_.tap), m_);
+    case OpKind::ffn_out:
+      return prefill_->project(op, ffn, hidden, m_);
+    case OpKind::head:
+      return head(op);
+    default:
+      return error(Code::internal, "op kind %d has no products", static_cast<int>(op.kind));
   }
 }
 
@@ -123,9 +141,14 @@ Status CudaExecutor::attn_in(const Op& op) {
   std::array<Product, 3> products;
   for (size_t i = 0; i < runs.n; ++i) {
     const QkvRun& run = runs.runs[i];
-    products[i] = {.matrix = run.matrix, .bias = run.bias, .out = b_.qkv.as<float>() + run.first_row, .ld_out = d_qkv(), .what = "queries, keys and values"};
+    products[i] = {.matrix = run.matrix,
+                   .bias = run.bias,
+                   .out = b_.qkv.as<float>() + run.first_row,
+                   .ld_out = d_qkv(),
+                   .what = "queries, keys and values"};
   }
-  INLAY_TRY(multiply(std::span(products).first(runs.n), {.x = b_.hidden.as<float>(), .norm = op.weights[slot::norm], .m = m_}));
+  INLAY_TRY(multiply(std::span(products).first(runs.n),
+                     {.x = b_.hidden.as<float>(), .norm = op.weights[slot::norm], .m = m_}));
   return decodes_ ? Status() : shape_heads(op);  // a decode step's attention shapes the heads
 }
 
@@ -217,8 +240,11 @@ Status CudaExecutor::ffn_in(const Op& op) {
   float* ffn = b_.ffn.as<float>();
   const Rows rows{.x = b_.hidden.as<float>(), .norm = op.weights[slot::norm], .m = m_};
   if (weights_.is_interleaved(gate)) {
-    const Product products[] = {
-        {.matrix = weights_.matrix(gate), .out = ffn, .ld_out = d_ff, .epilogue = cuda::Epilogue::silu_mul, .what = "gate and up"}};
+    const Product products[] = {{.matrix = weights_.matrix(gate),
+                                 .out = ffn,
+                                 .ld_out = d_ff,
+                                 .epilogue = cuda::Epilogue::silu_mul,
+                                 .what = "gate and up"}};
     return multiply(products, rows);
   }
   // Of two types: up finds gate's results where its own go. They may want x in two forms: one after the other.
@@ -250,7 +276,10 @@ Status CudaExecutor::head(const Op& op) {
                                .out_rows = step_->device().logit_slots,
                                .ld_out = plan_.spec.n_vocab,
                                .what = "logits"}};
-  return multiply(products, {.x = b_.hidden.as<float>(), .norm = op.weights[slot::norm], .map = step_->device().logit_rows, .m = n_logit_rows_});
+  return multiply(products, {.x = b_.hidden.as<float>(),
+                             .norm = op.weights[slot::norm],
+                             .map = step_->device().logit_rows,
+                             .m = n_logit_rows_});
 }
 
 Status CudaExecutor::prompt_head(const Op& op) {
@@ -265,8 +294,10 @@ Status CudaExecutor::prompt_head(const Op& op) {
   if (is_prefill(op)) {
     INLAY_TRY(prefill_->head(op, b_.head_rows.as<float>(), b_.logit_rows.as<float>(), n_logit_rows_));
   } else {
-    const Product products[] = {
-        {.matrix = weights_.matrix(op.weights[slot::head]), .out = b_.logit_rows.as<float>(), .ld_out = n_vocab, .what = "logits"}};
+    const Product products[] = {{.matrix = weights_.matrix(op.weights[slot::head]),
+                                 .out = b_.logit_rows.as<float>(),
+                                 .ld_out = n_vocab,
+                                 .what = "logits"}};
     INLAY_TRY(multiply(products, {.x = b_.head_rows.as<float>(), .norm = op.weights[slot::norm], .m = n_logit_rows_}));
   }
   return cuda_status(cuda::launch_scatter({.rows = b_.logit_rows.as<float>(),
@@ -301,20 +332,31 @@ Tap CudaExecutor::observe(const Op& op, const StepBatch& batch) {
   Tap tap{.what = "hidden", .n_rows = m_, .n_cols = s.d_model};
   const float* from = b_.hidden.as<float>();
   switch (op.kind) {
-    case OpKind::attn_in: tap.what = "qkv", from = b_.qkv.as<float>(), tap.n_cols = d_qkv(); break;
-    case OpKind::attention: tap.what = "heads", from = b_.heads.as<float>(), tap.n_cols = s.d_q(); break;
-    case OpKind::ffn_in: tap.what = "ffn", from = b_.ffn.as<float>(), tap.n_cols = s.d_ff; break;
+    case OpKind::attn_in:
+      tap.what = "qkv", from = b_.qkv.as<float>(), tap.n_cols = d_qkv();
+      break;
+    case OpKind::attention:
+      tap.what = "heads", from = b_.heads.as<float>(), tap.n_cols = s.d_q();
+      break;
+    case OpKind::ffn_in:
+      tap.what = "ffn", from = b_.ffn.as<float>(), tap.n_cols = s.d_ff;
+      break;
     case OpKind::head:
       tap.what = "logits", from = b_.logit_rows.as<float>(), tap.n_cols = s.n_vocab;
       tap.n_rows = static_cast<int64_t>(batch.logit_rows.size());
       break;
-    case OpKind::sample: tap.n_rows = 0; break;
-    default: break;
+    case OpKind::sample:
+      tap.n_rows = 0;
+      break;
+    default:
+      break;
   }
   if (tap.n_rows == 0) return {};
   observed_.resize(static_cast<size_t>(tap.n_rows * tap.n_cols));
-  const cudaError_t copied = cudaMemcpyAsync(observed_.data(), from, observed_.size() * sizeof(float), cudaMemcpyDeviceToHost, stream_.get());
-  if (!cuda_status(copied, "reading an op's values").ok() || !wait_for(stream_.get(), "reading an op's values").ok()) return {};
+  const cudaError_t copied =
+      cudaMemcpyAsync(observed_.data(), from, observed_.size() * sizeof(float), cudaMemcpyDeviceToHost, stream_.get());
+  if (!cuda_status(copied, "reading an op's values").ok() || !wait_for(stream_.get(), "reading an op's values").ok())
+    return {};
   tap.values = observed_.data();
   return tap;
 }

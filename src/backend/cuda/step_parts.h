@@ -14,7 +14,11 @@ struct StepPart {
 
   // Draws are left to the whole.
   StepBatch batch(const StepBatch& whole) const {
-    return {.tokens = tokens, .positions = positions, .sequences = sequences, .block_tables = whole.block_tables, .logit_rows = logit_rows};
+    return {.tokens = tokens,
+            .positions = positions,
+            .sequences = sequences,
+            .block_tables = whole.block_tables,
+            .logit_rows = logit_rows};
   }
 };
 
