@@ -474,12 +474,13 @@ void check_all() {
   for (const int32_t n : contexts) positions.push_back(n - 1);
   positions.insert(positions.begin() + 4, -1);
   positions.push_back(-1);
-  for (const int32_t d : {16, 64, 80, 96, 128, 256}) {
+  for (const int32_t d : {16, 32, 64, 80, 96, 128, 256}) {
     for (int32_t group = 1; group <= 8; ++group) {
       const int32_t n_rot = group % 3 == 0 ? d / 2 : group % 3 == 1 ? d : 8;
       check_case({2 * group, 2, d, KvType::f16, n_rot, group % 2 == 0, group == 3 ? 0.7f : 1.0f}, positions);
     }
   }
+  check_case({4, 2, 32, KvType::f16, 32, true}, positions);
   check_case({12, 1, 64, KvType::f16, 64, true}, positions);  // two passes of 6; 64 splits
   check_case({9, 1, 24, KvType::f16, 0, false}, positions);   // two passes of 5 and 4, nothing to rotate
   check_case({40, 8, 128, KvType::f16, 128, true}, positions);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int32_t kLongest = 600;
 // cuBLASLt multiplies weights that were rounded to 16 bits. (F32 weights never go to it.)
-constexpr double kMaxNmse = 1e-5;
+constexpr double kMaxNmse = 5e-5;  // of BF16; a wrong product gives 1e-2 and more
 
 class WithoutCublas : public testing::TestWithParam<const char*> {
  protected:

@@ -201,9 +201,10 @@ Status CudaExecutor::attention(const Op& op) {
 
 Status CudaExecutor::decode_attention(const Op& op) {
   const ModelSpec& s = plan_.spec;
+  const Op& attn_in = *(&op - 1);  // an attention follows its attn_in, which has the norms of the heads: plan.cpp
   return cuda_status(cuda::launch_decode_attention({.qkv = b_.qkv.as<float>(),
-                                                    .q_norm = weights_.vector(op.weights[slot::q_norm]),
-                                                    .k_norm = weights_.vector(op.weights[slot::k_norm]),
+                                                    .q_norm = weights_.vector(attn_in.weights[slot::q_norm]),
+                                                    .k_norm = weights_.vector(attn_in.weights[slot::k_norm]),
                                                     .rope = b_.rope.as<float2>(),
                                                     .out = b_.heads.as<float>(),
                                                     .cache = cache(op.layer),
