@@ -141,9 +141,9 @@ TEST_F(CudaEngine, cuda_LogprobsAreTheProcessors) {
   ASSERT_TRUE(gpu->decode_step(on_gpu, {&x, 1}).ok());
   ASSERT_TRUE(host->decode_step(on_host, {&y, 1}).ok());
   ASSERT_EQ(x.sample.token, y.sample.token);
-  EXPECT_NEAR(x.sample.logprob, y.sample.logprob, 0.02);
+  EXPECT_NEAR(x.sample.logprob, y.sample.logprob, 0.05);
   ASSERT_EQ(x.sample.n_logprobs, 5);
-  for (int i = 0; i < 5; ++i) EXPECT_NEAR(x.sample.top[i].logprob, y.sample.top[i].logprob, 0.02);
+  for (int i = 0; i < 5; ++i) EXPECT_NEAR(x.sample.top[i].logprob, y.sample.top[i].logprob, 0.05);
 }
 
 TEST_F(CudaEngine, cuda_TwoEnginesShareADevice) {

@@ -9,13 +9,13 @@
 
 namespace inlay::cuda {
 
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-
 inline constexpr int kManyRows = 64;  // of a CTA
 inline constexpr int kStages = 4;
 inline constexpr int kStageBytes = kManyRows * kUnitCols * 2;
 inline constexpr int kManyNt = kManyRows / 8;
 inline constexpr int kSumStride = 20;  // floats between columns of sums: a warp's stores meet 32 banks
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
 __device__ __forceinline__ int swizzle_of(int row) { return 4 * (row & 1) + (row & 2); }
 
