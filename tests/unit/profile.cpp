@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -171,16 +173,25 @@ INSTANTIATE_TEST_SUITE_P(
       return std::string(test.param == DeviceKind::cpu ? "cpu" : test.param == DeviceKind::cuda ? "cuda" : "reference");
     });
 
+// The least time of the feed-forward input's ops in several profiles of n_tokens: other programs slow the rest down.
+double least_ffn_in_us(Engine& engine, int32_t n_tokens) {
+  double least = std::numeric_limits<double>::infinity();
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    const auto p = profile_step(engine, {n_tokens, 0, 1});
+    EXPECT_TRUE(p.ok());
+    double us = 0;
+    for (size_t i = 0; p.ok() && i < p->ops.size(); ++i)
+      if (engine.plan().ops[i].kind == OpKind::ffn_in) us += p->ops[i].us;
+    least = std::min(least, us);
+  }
+  return least;
+}
+
 // More tokens take longer, in the ops that work on them.
 TEST(StepProfileTimes, FollowTheWork) {
   const auto engine = Engine::load(kModel, {.device = DeviceKind::reference, .n_context = 256, .max_sessions = 1});
   ASSERT_TRUE(engine.ok());
-  const auto one = profile_step(**engine, {1, 0, 3}), many = profile_step(**engine, {32, 0, 3});
-  ASSERT_TRUE(one.ok() && many.ok());
-  for (size_t i = 0; i < one->ops.size(); ++i) {
-    const bool counts = (*engine)->plan().ops[i].kind == OpKind::ffn_in;
-    EXPECT_TRUE(!counts || many->ops[i].us > 5 * one->ops[i].us) << many->ops[i].us << " and " << one->ops[i].us;
-  }
+  EXPECT_GT(least_ffn_in_us(**engine, 32), 5 * least_ffn_in_us(**engine, 1));
 }
 
 }  // namespace
