@@ -42,19 +42,6 @@ struct RepackArgs {
 };
 cudaError_t launch_repack(const RepackArgs& args, cudaStream_t stream);
 
-// Optional RMS norm, then conversion. f16: every row is scaled by a power of two so that its largest magnitude is at most 2^8;
-// row_scale is what the product has to be multiplied by. bf16 and f32: row_scale is 1. Columns up to padded_cols are zeros.
-struct PrepareArgs {
-  const float* x;            // (rows, n_cols)
-  const float* norm_weight;  // (n_cols) or null
-  void* out;                 // (rows, padded_cols(n_cols)) in `form`
-  float* row_scale;          // (rows)
-  int64_t n_rows, n_cols;
-  float epsilon;
-  ActivationForm form;
-};
-cudaError_t launch_prepare(const PrepareArgs& args, cudaStream_t stream);
-
 // Rows of x as products take them, made by launch_activations; kernels/cuda/linear/activations.cuh has the form. A view of
 // activation_bytes of memory that was zeroed once.
 struct Activations {
@@ -130,7 +117,8 @@ inline constexpr int64_t kMaxRowCols = 32768;
 
 // x += addend * addend_scale[row], then what the next product takes of x. With a norm weight: RMS norm times `factor`, a power of two
 // that the product's result has to be divided by; |y| <= factor * sqrt(n_cols) * largest |weight|, so the caller chooses it once for all
-// rows. Without: as launch_prepare, with row_scale.
+// rows. Without a norm weight: f16 rows are scaled by a power of two so that their largest magnitude lies in [2^7, 2^8), and row_scale is
+// what the product has to be multiplied by; bf16 rows are as they are, row_scale is 1.
 struct NormRowsArgs {
   float* x;                  // (rows, n_cols)
   const float* addend;       // (rows, n_cols) or null
@@ -144,7 +132,7 @@ struct NormRowsArgs {
 };
 cudaError_t launch_norm_rows(const NormRowsArgs& args, cudaStream_t stream);
 
-// silu(gate) * up as the next product takes it, with row_scale as launch_prepare gives it.
+// silu(gate) * up as the next product takes it, scaled as launch_norm_rows does without a norm weight.
 struct SiluMulRowsArgs {
   const float* gate_up;  // (rows, 16 * tiles) in the order of gate_up tiles
   void* out;             // (rows, padded_cols(n_cols)) in `form`, f16 or bf16

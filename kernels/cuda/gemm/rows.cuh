@@ -75,7 +75,8 @@ __device__ __forceinline__ float over_row(float value, float* shared, Merge merg
   return result;
 }
 
-// 2^s that brings `largest` into [2^7, 2^8), and 2^-s, as launch_prepare chooses them.
+// 2^s that brings `largest` into [2^7, 2^8), and 2^-s: nothing overflows, and small rows keep their digits. A row of
+// zeros, or one with an infinity, keeps s = 0.
 __host__ __device__ inline float2 power_scale(float largest) {
 #ifdef __CUDA_ARCH__
   const uint32_t bits = __float_as_uint(largest);
