@@ -1,7 +1,13 @@
 #!/usr/bin/env bash
-# Installs what the build and the tests need, on Debian 12, Ubuntu 22.04 and later. Safe to run again; quick when
-# everything is there. Where it may not install, it prints the command to run and exits with status 1.
+# Installs what the build needs, on Debian 12, Ubuntu 22.04 and later. Safe to run again; quick when everything is there.
+# Where it may not install, it prints the command to run and exits with status 1.
+#
+# Usage: examples/setup.sh [--tests]     --tests: also the tools of the other languages, which only the tests need
 set -euo pipefail
+if [ $# -gt 1 ] || [ "${1:---tests}" != --tests ]; then
+  echo "usage: examples/setup.sh [--tests]" >&2
+  exit 2
+fi
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=examples/toolchain.sh
 . "$here/toolchain.sh"
@@ -35,6 +41,17 @@ missing_packages() {
   { have_compiler && have_header gtest/gtest.h; } || echo libgtest-dev
   { have_compiler && have_header nlohmann/json.hpp; } || echo nlohmann-json3-dev
   command -v dpkg-source >/dev/null || ! command -v apt-get >/dev/null || echo dpkg-dev
+}
+
+# Tests of the bindings and of the binary interface. A Rust toolchain is taken from PATH or ~/.cargo/bin if there is one.
+missing_test_packages() {
+  command -v go >/dev/null || echo golang-go
+  command -v mcs >/dev/null || echo mono-mcs
+  command -v mono >/dev/null || echo mono-runtime
+  [ -e /usr/lib/mono/4.5/System.Core.dll ] || echo libmono-system-core4.0-cil
+  command -v pkg-config >/dev/null || echo pkg-config
+  command -v abidiff >/dev/null || echo abigail-tools
+  /usr/bin/python3 -c 'import clang.cindex' 2>/dev/null || echo python3-clang
 }
 
 install_packages() {
@@ -112,7 +129,7 @@ fetch_mimalloc() {
   return 1
 }
 
-mapfile -t missing < <(missing_packages)
+mapfile -t missing < <(missing_packages; [ "${1:-}" != --tests ] || missing_test_packages)
 if [ "${#missing[@]}" -gt 0 ]; then
   install_packages "${missing[@]}"
 fi

@@ -17,7 +17,7 @@ if [ -n "$fixtures" ]; then
   fixtures=$(cd "$fixtures" && pwd -P)
 fi
 
-"$root/examples/setup.sh"
+"$root/examples/setup.sh" --tests
 # shellcheck source=examples/toolchain.sh
 . "$root/examples/toolchain.sh"
 cd "$root"
