@@ -1,11 +1,14 @@
 # libinlay.so.1: the C API over the static layers. Only what the generated version script names leaves the library, and it needs
 # nothing but the C library. tests/capi checks both.
+include(GNUInstallDirs)
 file(GLOB INLAY_CAPI_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/capi/*.cpp)
 add_library(inlay SHARED ${INLAY_CAPI_SOURCES})
 set(INLAY_EXPORTS ${CMAKE_SOURCE_DIR}/src/capi/exports.map)
 set_target_properties(inlay PROPERTIES SOVERSION 1 LINK_DEPENDS ${INLAY_EXPORTS})
 target_compile_definitions(inlay PRIVATE INLAY_VERSION_STRING="${PROJECT_VERSION}")
+target_include_directories(inlay INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include/capi> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(inlay PRIVATE inlay_engine)
+add_library(Inlay::inlay ALIAS inlay)
 if(TARGET inlay_private_allocator)  # src/base/mimalloc.cmake
   target_link_libraries(inlay PRIVATE inlay_private_allocator)
 endif()

@@ -1,40 +1,64 @@
-"""The C programs of examples/c, which open the library at run time."""
+"""The C programs of examples/c."""
 import pathlib
+import re
 
 import tool_case
-from tool_case import ModelCase, run_program
+from tool_case import OWN_MODEL, ModelCase, run_program
 
-STREAM, BATCH = (tool_case.BUILD / "bin" / name for name in ("example_stream", "example_batch"))
+COMPLETE, EIGHT, CANCEL, GAME_LOOP, TOKENS = (tool_case.BUILD / "bin" / f"example_{name}"
+                                              for name in ("complete", "eight", "cancel", "game_loop", "tokens"))
 PROMPTS = ["the fox", "and then", "Once upon a time the"]
+FRAMES = re.compile(rb"(\w+) +(\d+) frames, ms: p50 ([\d.]+) p99 ([\d.]+) max ([\d.]+); (\d+) bytes shown\n")
 
 
 class CExamples(ModelCase):
     def continuation(self, prompt, n_tokens):
         return self.run_tool("run", self.model, "-n", n_tokens, "--temp", "0", "-q", "--prompt", prompt).stdout.rstrip(b"\n")
 
-    def test_stream_writes_what_the_tool_writes(self):
-        done = run_program(STREAM, tool_case.LIBRARY, self.model, "the fox", 10)
+    def good(self, program, *arguments):
+        done = run_program(program, *arguments)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(done.stdout.rstrip(b"\n"), self.continuation("the fox", 10))
+        return done.stdout
 
-    def test_a_batch_gives_each_prompt_the_text_that_it_gets_alone(self):
-        done = run_program(BATCH, tool_case.LIBRARY, self.model, 10, *PROMPTS)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(done.stdout, b"".join(p.encode() + self.continuation(p, 10) + b"\n" for p in PROMPTS))
+    def test_complete_writes_what_the_tool_writes(self):
+        self.assertEqual(self.good(COMPLETE, self.model, "the fox", 10).rstrip(b"\n"), self.continuation("the fox", 10))
+
+    def test_eight_give_each_prompt_the_text_that_it_gets_alone(self):
+        self.assertEqual(self.good(EIGHT, self.model, 10, *PROMPTS),
+                         b"".join(p.encode() + self.continuation(p, 10) + b"\n" for p in PROMPTS))
+        self.assertEqual(self.good(EIGHT, self.model, 3).count(b"\n"), 8)
+
+    def test_cancel_ends_soon_after_the_request(self):
+        found = re.fullmatch(rb"cancelled after (\d+) tokens, ([\d.]+) ms after the request\n", self.good(CANCEL, self.model, 200))
+        self.assertTrue(found)
+        self.assertGreater(int(found[1]), 0)
+        self.assertLess(float(found[2]), 500)
+
+    def test_game_loop_keeps_its_frames_while_the_character_talks(self):
+        silent, talking = FRAMES.findall(self.good(GAME_LOOP, OWN_MODEL, 1))
+        self.assertEqual([row[0] for row in (silent, talking)], [b"silent", b"talking"])
+        for row in (silent, talking):
+            self.assertEqual(int(row[1]), 60)
+            self.assertGreaterEqual(float(row[2]), 4)  # the work that a frame does
+            self.assertLessEqual(float(row[2]), float(row[3]))
+            self.assertLessEqual(float(row[3]), float(row[4]))
+        self.assertEqual(int(silent[5]), 0)
+        self.assertGreater(int(talking[5]), 100)
 
     def test_mistakes_are_named(self):
-        for program, arguments in ((STREAM, ["the fox"]), (BATCH, ["3", "the fox"])):
-            lost = run_program(program, "/nonexistent/libinlay.so", self.model, *arguments)
-            self.assertEqual(lost.returncode, 1)
-            self.assertIn(b"/nonexistent/libinlay.so", lost.stderr)
-            wrong = run_program(program, tool_case.LIBRARY, "/nonexistent.gguf", *arguments)
+        lost = run_program(TOKENS, "/nonexistent/libinlay.so", self.model, "cpu", "cases.tsv")
+        self.assertEqual(lost.returncode, 1)
+        self.assertIn(b"/nonexistent/libinlay.so", lost.stderr)
+        for program, arguments in ((COMPLETE, ["the fox"]), (EIGHT, ["3"]), (CANCEL, []), (GAME_LOOP, [])):
+            wrong = run_program(program, "/nonexistent.gguf", *arguments)
             self.assertEqual(wrong.returncode, 1)
             self.assertIn(b"NOT_FOUND", wrong.stderr)
             self.assertEqual(run_program(program).returncode, 2)
+        self.assertEqual(run_program(TOKENS).returncode, 2)
 
-    def test_stream_is_short(self):
-        source = pathlib.Path(__file__).parents[2] / "examples" / "c" / "stream.c"
-        self.assertLessEqual(len(source.read_text().splitlines()), 80)
+    def test_complete_is_short(self):
+        source = pathlib.Path(__file__).parents[2] / "examples" / "c" / "complete.c"
+        self.assertLessEqual(len(source.read_text().splitlines()), 60)
 
 
 if __name__ == "__main__":
