@@ -1,0 +1,39 @@
+// Package inlay runs a language model inside the program.
+//
+//	engine, err := inlay.Load(ctx, "model.gguf", nil)
+//	...
+//	defer engine.Close()
+//	session, err := engine.NewSession(nil)
+//	...
+//	defer session.Close()
+//	generation, err := session.Generate(ctx, "Once upon a time", nil)
+//	...
+//	for {
+//		event, err := generation.Next()
+//		if err == io.EOF {
+//			break
+//		}
+//		...
+//		fmt.Print(event.Text)
+//	}
+//
+// The package needs the Inlay library, a shared library that is loaded at the first call that needs it: from the path
+// given to OpenLibrary, else from the path in the environment variable INLAY_LIBRARY, else under its usual name from
+// where the system looks for libraries. A program starts without it; then the first call fails with an error that
+// matches ErrNoLibrary and lists what was tried.
+//
+// # Goroutines
+//
+// An Engine may be used by any number of goroutines. A Session is one sequence, used by one goroutine at a time; a call
+// that finds it in use returns an error that matches StatusBusy. Cancel, Info and Close may be called at any time from
+// any goroutine. Engines and sessions may be closed in any order and more than once; what is never closed is freed some
+// time after it became unreachable.
+//
+// # Errors
+//
+// Errors of the library are of type *Error and match their status:
+//
+//	if errors.Is(err, inlay.StatusContextFull) {
+//
+// Calls on what is closed match ErrClosed. A call that its context ended matches StatusCancelled and the context's error.
+package inlay

@@ -1,0 +1,311 @@
+package inlay
+
+import (
+	"errors"
+	"io"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"inlay.dev/inlay/raw"
+)
+
+// users counts who needs a C object: its owner, calls under way, and sessions for their engine. The last one frees it.
+type users struct{ atomic.Int64 }
+
+// join counts one more user, unless the object is gone.
+func (u *users) join() bool {
+	for {
+		n := u.Load()
+		if n == 0 {
+			return false
+		}
+		if u.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+}
+
+// leave tells if the last user left.
+func (u *users) leave() bool { return u.Add(-1) == 0 }
+
+// sharedEngine is the C handle that an Engine and its sessions have in common.
+type sharedEngine struct {
+	handle *raw.Engine
+	users  users
+}
+
+func (s *sharedEngine) leave() {
+	if s.users.leave() {
+		raw.Free(s.handle)
+	}
+}
+
+// Engine is one model's weights on one device, with the memory and the statistics of its sessions. All methods may be
+// called from any goroutine.
+type Engine struct {
+	shared *sharedEngine
+	info   EngineInfo
+	once   sync.Once
+	closed atomic.Bool
+}
+
+// EngineInfo are a loaded model's sizes.
+type EngineInfo = raw.EngineInfo
+
+// Stats are what an engine has done since it was loaded.
+type Stats = raw.Stats
+
+// Close gives the engine up. Its memory is freed as soon as no call and no session needs it.
+func (e *Engine) Close() error {
+	e.once.Do(func() {
+		e.closed.Store(true)
+		runtime.SetFinalizer(e, nil)
+		e.shared.leave()
+	})
+	return nil
+}
+
+// join makes the engine outlive a call, which must leave it afterwards.
+func (e *Engine) join(op string) (*raw.Engine, error) {
+	if e == nil {
+		return nil, fail(op, StatusInvalidArgument, "the engine is nil")
+	}
+	if e.closed.Load() || !e.shared.users.join() {
+		return nil, closedError(op, "engine")
+	}
+	return e.shared.handle, nil
+}
+
+func (e *Engine) leave() {
+	e.shared.leave()
+	runtime.KeepAlive(e)
+}
+
+// Info are the model's sizes. It may be called after Close.
+func (e *Engine) Info() EngineInfo { return e.info }
+
+// Stats are what the engine has done so far.
+func (e *Engine) Stats() (Stats, error) {
+	stats := Stats{StructSize: uint32(unsafe.Sizeof(Stats{}))}
+	handle, err := e.join("stats")
+	if err != nil {
+		return stats, err
+	}
+	defer e.leave()
+	err = check("stats", func(err *raw.Error) Status { return raw.EngineGetStats(handle, &stats, err) })
+	return stats, err
+}
+
+// Tokenize turns text into token ids.
+func (e *Engine) Tokenize(text string, flags TokenizeFlags) ([]int32, error) {
+	handle, err := e.join("tokenize")
+	if err != nil {
+		return nil, err
+	}
+	defer e.leave()
+	return tokenize(handle, text, flags)
+}
+
+func tokenize(handle *raw.Engine, text string, flags TokenizeFlags) ([]int32, error) {
+	tokens, n := make([]int32, len(text)+2), uintptr(0)
+	err := check("tokenize", func(err *raw.Error) Status {
+		return raw.Tokenize(handle, bytesOf(text), uintptr(len(text)), flags, &tokens[0], uintptr(len(tokens)), &n, err)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return tokens[:n], nil
+}
+
+// Detokenize turns token ids into text. If the ids begin or end inside a character, so does the text.
+func (e *Engine) Detokenize(tokens []int32, flags DetokenizeFlags) (string, error) {
+	handle, err := e.join("detokenize")
+	if err != nil {
+		return "", err
+	}
+	defer e.leave()
+	return readText("detokenize", 16+8*len(tokens), func(buf *byte, size uintptr, needed *uintptr, err *raw.Error) Status {
+		return raw.Detokenize(handle, tokensOf(tokens), uintptr(len(tokens)), flags, buf, size, needed, err)
+	})
+}
+
+// TokenInfo is one entry of the vocabulary.
+type TokenInfo struct {
+	// Kind is what it is.
+	Kind TokenKind
+	// Flags are its properties.
+	Flags TokenFlags
+	// Score is the vocabulary's, 0 where it has none.
+	Score float32
+	// Piece are the first bytes, at most 128, of what the token stands for; they need not be whole characters.
+	Piece []byte
+	// PieceBytes is the length of the whole piece.
+	PieceBytes int
+}
+
+// TokenInfo describes one token.
+func (e *Engine) TokenInfo(token int32) (TokenInfo, error) {
+	handle, err := e.join("token info")
+	if err != nil {
+		return TokenInfo{}, err
+	}
+	defer e.leave()
+	info := raw.TokenInfo{StructSize: uint32(unsafe.Sizeof(raw.TokenInfo{}))}
+	err = check("token info", func(err *raw.Error) Status { return raw.TokenGetInfo(handle, token, &info, err) })
+	if err != nil {
+		return TokenInfo{}, err
+	}
+	n := int(info.PieceBytes)
+	if n > len(info.Piece) {
+		n = len(info.Piece)
+	}
+	return TokenInfo{Kind: info.Kind, Flags: info.Flags, Score: info.Score, Piece: append([]byte(nil), info.Piece[:n]...),
+		PieceBytes: int(info.PieceBytes)}, nil
+}
+
+// MetaKeys are the keys of the model file's metadata, in its order.
+func (e *Engine) MetaKeys() ([]string, error) {
+	handle, err := e.join("meta keys")
+	if err != nil {
+		return nil, err
+	}
+	defer e.leave()
+	var n uintptr
+	if err := check("meta keys", func(err *raw.Error) Status { return raw.MetaCount(handle, &n, err) }); err != nil {
+		return nil, err
+	}
+	keys := make([]string, n)
+	for i := range keys {
+		keys[i], err = readText("meta keys", 128, func(buf *byte, size uintptr, needed *uintptr, err *raw.Error) Status {
+			return raw.MetaKey(handle, uintptr(i), buf, size, needed, err)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return keys, nil
+}
+
+// Meta is a metadata value as text. An array is written as [a, b, c]; a long one is cut short and says how many elements
+// there are.
+func (e *Engine) Meta(key string) (string, error) {
+	handle, err := e.join("meta")
+	if err != nil {
+		return "", err
+	}
+	defer e.leave()
+	return readText("meta", 512, func(buf *byte, size uintptr, needed *uintptr, err *raw.Error) Status {
+		return raw.MetaValue(handle, bytesOf(key), uintptr(len(key)), buf, size, needed, err)
+	})
+}
+
+// PlanText is the list of operations that a step runs, one line an operation.
+func (e *Engine) PlanText() (string, error) {
+	handle, err := e.join("plan text")
+	if err != nil {
+		return "", err
+	}
+	defer e.leave()
+	return readText("plan text", 8192, func(buf *byte, size uintptr, needed *uintptr, err *raw.Error) Status {
+		return raw.PlanText(handle, buf, size, needed, err)
+	})
+}
+
+// LogMessage is one message of an engine.
+type LogMessage struct {
+	// Number counts an engine's messages from 1.
+	Number uint64
+	Level  LogLevel
+	Text   string
+}
+
+// LogReader reads an engine's messages. One goroutine at a time may use it.
+type LogReader struct {
+	engine *Engine
+	cursor uint64
+}
+
+// Logs reads the engine's latest messages from the oldest that it still has.
+func (e *Engine) Logs() *LogReader { return &LogReader{engine: e} }
+
+// Next is the next message. It returns io.EOF if there is none yet; a later call may find one.
+func (l *LogReader) Next() (LogMessage, error) {
+	handle, err := l.engine.join("logs")
+	if err != nil {
+		return LogMessage{}, err
+	}
+	defer l.engine.leave()
+	message, cursor := LogMessage{}, l.cursor
+	message.Text, err = readText("logs", 256, func(buf *byte, size uintptr, needed *uintptr, err *raw.Error) Status {
+		return raw.LogRead(handle, &cursor, &message.Level, buf, size, needed, err)
+	})
+	if errors.Is(err, StatusNotFound) {
+		return LogMessage{}, io.EOF
+	}
+	if err != nil {
+		return LogMessage{}, err
+	}
+	l.cursor, message.Number = cursor, cursor
+	return message, nil
+}
+
+// ProfileOptions say which step is profiled. Zero is the default of every field.
+type ProfileOptions struct {
+	// Tokens of the step: by default 1, a decode step, which draws.
+	Tokens int
+	// Past is how many tokens the session has before the step.
+	Past int
+	// Repetitions is how often the step is run, by default 20; times are medians.
+	Repetitions int
+}
+
+// Profile runs a step of fixed tokens again and again and measures each operation. ProfileText writes the result.
+func (e *Engine) Profile(options ProfileOptions) error {
+	handle, err := e.join("profile")
+	if err != nil {
+		return err
+	}
+	defer e.leave()
+	n := numbers{op: "profile"}
+	params := raw.ProfileParams{StructSize: uint32(unsafe.Sizeof(raw.ProfileParams{})), NTokens: n.int32("Tokens", options.Tokens),
+		NPast: n.int32("Past", options.Past), NRepetitions: n.int32("Repetitions", options.Repetitions)}
+	if n.err != nil {
+		return n.err
+	}
+	return check("profile", func(err *raw.Error) Status { return raw.ProfileStep(handle, &params, err) })
+}
+
+// ProfileText is what Profile measured: time, bytes, bytes a second and the share of the read bandwidth.
+func (e *Engine) ProfileText(form ProfileForm) (string, error) {
+	handle, err := e.join("profile text")
+	if err != nil {
+		return "", err
+	}
+	defer e.leave()
+	return readText("profile text", 16384, func(buf *byte, size uintptr, needed *uintptr, err *raw.Error) Status {
+		return raw.ProfileText(handle, form, buf, size, needed, err)
+	})
+}
+
+// Compare runs the same tokens in two engines and writes how far apart each operation's values are. first is the number
+// of the first operation whose error is above the limit, -1 if there is none.
+func Compare(a, b *Engine, tokens []int32, nmseLimit float64) (text string, first int, err error) {
+	handleA, err := a.join("compare")
+	if err != nil {
+		return "", 0, err
+	}
+	defer a.leave()
+	handleB, err := b.join("compare")
+	if err != nil {
+		return "", 0, err
+	}
+	defer b.leave()
+	var operation int32
+	text, err = readText("compare", 1<<16, func(buf *byte, size uintptr, needed *uintptr, err *raw.Error) Status {
+		return raw.CompareText(handleA, handleB, tokensOf(tokens), uintptr(len(tokens)), nmseLimit, &operation, buf, size,
+			needed, err)
+	})
+	return text, int(operation), err
+}

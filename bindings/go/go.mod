@@ -1,0 +1,3 @@
+module inlay.dev/inlay
+
+go 1.19

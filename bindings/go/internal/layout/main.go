@@ -1,0 +1,298 @@
+// Code generated from bindings/api/inlay.toml by bindings/generate.py; DO NOT EDIT.
+
+// Command layout prints the size and offset of every struct field and the value of every constant as the Go compiler
+// sees them.
+package main
+
+import (
+	"fmt"
+	"unsafe"
+
+	"inlay.dev/inlay/raw"
+)
+
+func constant(name string, value int64) { fmt.Printf("constant %s %d\n", name, value) }
+
+func enum(name string, size uintptr) { fmt.Printf("enum %s size %d\n", name, size) }
+
+func layout(name string, size, align uintptr) {
+	fmt.Printf("struct %s size %d align %d\n", name, size, align)
+}
+
+func field(name string, offset, size uintptr) {
+	fmt.Printf("field %s offset %d size %d\n", name, offset, size)
+}
+
+func main() {
+	constant("INLAY_MAX_LOGPROBS", int64(raw.MaxLogprobs))
+	constant("INLAY_EVENT_TEXT_BYTES", int64(raw.EventTextBytes))
+	constant("INLAY_ERROR_MESSAGE_BYTES", int64(raw.ErrorMessageBytes))
+	constant("INLAY_DEVICE_NAME_BYTES", int64(raw.DeviceNameBytes))
+	constant("INLAY_TOKEN_PIECE_BYTES", int64(raw.TokenPieceBytes))
+	enum("inlay_status", unsafe.Sizeof(raw.Status(0)))
+	constant("INLAY_OK", int64(raw.StatusOK))
+	constant("INLAY_INVALID_ARGUMENT", int64(raw.StatusInvalidArgument))
+	constant("INLAY_NOT_FOUND", int64(raw.StatusNotFound))
+	constant("INLAY_IO", int64(raw.StatusIO))
+	constant("INLAY_FORMAT", int64(raw.StatusFormat))
+	constant("INLAY_UNSUPPORTED", int64(raw.StatusUnsupported))
+	constant("INLAY_OUT_OF_MEMORY", int64(raw.StatusOutOfMemory))
+	constant("INLAY_DEVICE_OUT_OF_MEMORY", int64(raw.StatusDeviceOutOfMemory))
+	constant("INLAY_CONTEXT_FULL", int64(raw.StatusContextFull))
+	constant("INLAY_KV_FULL", int64(raw.StatusKVFull))
+	constant("INLAY_BUFFER_TOO_SMALL", int64(raw.StatusBufferTooSmall))
+	constant("INLAY_CANCELLED", int64(raw.StatusCancelled))
+	constant("INLAY_BUSY", int64(raw.StatusBusy))
+	constant("INLAY_NO_DEVICE", int64(raw.StatusNoDevice))
+	constant("INLAY_DEVICE_LOST", int64(raw.StatusDeviceLost))
+	constant("INLAY_INTERNAL", int64(raw.StatusInternal))
+	constant("INLAY_SESSION_LIMIT", int64(raw.StatusSessionLimit))
+	constant("INLAY_INVALID_STATE", int64(raw.StatusInvalidState))
+	enum("inlay_device_kind", unsafe.Sizeof(raw.DeviceKind(0)))
+	constant("INLAY_DEVICE_AUTO", int64(raw.DeviceAuto))
+	constant("INLAY_DEVICE_CPU", int64(raw.DeviceCPU))
+	constant("INLAY_DEVICE_CUDA", int64(raw.DeviceCUDA))
+	constant("INLAY_DEVICE_REFERENCE", int64(raw.DeviceReference))
+	enum("inlay_kv_dtype", unsafe.Sizeof(raw.KVDtype(0)))
+	constant("INLAY_KV_DEFAULT", int64(raw.KVDefault))
+	constant("INLAY_KV_F16", int64(raw.KVF16))
+	constant("INLAY_KV_F32", int64(raw.KVF32))
+	constant("INLAY_KV_FP8", int64(raw.KVFP8))
+	constant("INLAY_KV_INT8", int64(raw.KVINT8))
+	enum("inlay_log_level", unsafe.Sizeof(raw.LogLevel(0)))
+	constant("INLAY_LOG_OFF", int64(raw.LogOff))
+	constant("INLAY_LOG_DEFAULT", int64(raw.LogDefault))
+	constant("INLAY_LOG_ERROR", int64(raw.LogError))
+	constant("INLAY_LOG_WARNING", int64(raw.LogWarning))
+	constant("INLAY_LOG_INFO", int64(raw.LogInfo))
+	constant("INLAY_LOG_DEBUG", int64(raw.LogDebug))
+	enum("inlay_finish_reason", unsafe.Sizeof(raw.FinishReason(0)))
+	constant("INLAY_FINISH_NONE", int64(raw.FinishNone))
+	constant("INLAY_FINISH_END_OF_GENERATION", int64(raw.FinishEndOfGeneration))
+	constant("INLAY_FINISH_STOP_STRING", int64(raw.FinishStopString))
+	constant("INLAY_FINISH_MAX_TOKENS", int64(raw.FinishMaxTokens))
+	constant("INLAY_FINISH_CANCELLED", int64(raw.FinishCancelled))
+	enum("inlay_event_kind", unsafe.Sizeof(raw.EventKind(0)))
+	constant("INLAY_EVENT_NONE", int64(raw.EventNone))
+	constant("INLAY_EVENT_TOKEN", int64(raw.EventToken))
+	constant("INLAY_EVENT_FINISHED", int64(raw.EventFinished))
+	enum("inlay_token_kind", unsafe.Sizeof(raw.TokenKind(0)))
+	constant("INLAY_TOKEN_NORMAL", int64(raw.TokenNormal))
+	constant("INLAY_TOKEN_UNKNOWN", int64(raw.TokenUnknown))
+	constant("INLAY_TOKEN_CONTROL", int64(raw.TokenControl))
+	constant("INLAY_TOKEN_USER_DEFINED", int64(raw.TokenUserDefined))
+	constant("INLAY_TOKEN_UNUSED", int64(raw.TokenUnused))
+	constant("INLAY_TOKEN_BYTE", int64(raw.TokenByte))
+	enum("inlay_engine_flags", unsafe.Sizeof(raw.EngineFlags(0)))
+	constant("INLAY_ENGINE_HAS_TOKENIZER", int64(raw.EngineHasTokenizer))
+	constant("INLAY_ENGINE_ADDS_BOS", int64(raw.EngineAddsBOS))
+	enum("inlay_tokenize_flags", unsafe.Sizeof(raw.TokenizeFlags(0)))
+	constant("INLAY_TOKENIZE_NO_BOS_EOS", int64(raw.TokenizeNoBOSEOS))
+	constant("INLAY_TOKENIZE_PARSE_SPECIAL", int64(raw.TokenizeParseSpecial))
+	enum("inlay_detokenize_flags", unsafe.Sizeof(raw.DetokenizeFlags(0)))
+	constant("INLAY_DETOKENIZE_SHOW_SPECIAL", int64(raw.DetokenizeShowSpecial))
+	enum("inlay_token_flags", unsafe.Sizeof(raw.TokenFlags(0)))
+	constant("INLAY_TOKEN_FLAG_END_OF_GENERATION", int64(raw.TokenFlagEndOfGeneration))
+	constant("INLAY_TOKEN_FLAG_CONTROL", int64(raw.TokenFlagControl))
+	enum("inlay_session_flags", unsafe.Sizeof(raw.SessionFlags(0)))
+	constant("INLAY_SESSION_IGNORE_END_OF_GENERATION", int64(raw.SessionIgnoreEndOfGeneration))
+	enum("inlay_profile_form", unsafe.Sizeof(raw.ProfileForm(0)))
+	constant("INLAY_PROFILE_KINDS", int64(raw.ProfileKinds))
+	constant("INLAY_PROFILE_TIMELINE", int64(raw.ProfileTimeline))
+	constant("INLAY_PROFILE_TRACE", int64(raw.ProfileTrace))
+	enum("inlay_load_flags", unsafe.Sizeof(raw.LoadFlags(0)))
+	constant("INLAY_LOAD_NO_CUBLAS", int64(raw.LoadNoCublas))
+	{
+		var s raw.Error
+		layout("inlay_error", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_error.status", unsafe.Offsetof(s.Status), unsafe.Sizeof(s.Status))
+		field("inlay_error.native_code", unsafe.Offsetof(s.NativeCode), unsafe.Sizeof(s.NativeCode))
+		field("inlay_error.required", unsafe.Offsetof(s.Required), unsafe.Sizeof(s.Required))
+		field("inlay_error.available", unsafe.Offsetof(s.Available), unsafe.Sizeof(s.Available))
+		field("inlay_error.message_len", unsafe.Offsetof(s.MessageLen), unsafe.Sizeof(s.MessageLen))
+		field("inlay_error.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
+		field("inlay_error.message", unsafe.Offsetof(s.Message), unsafe.Sizeof(s.Message))
+	}
+	{
+		var s raw.Text
+		layout("inlay_text", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_text.data", unsafe.Offsetof(s.Data), unsafe.Sizeof(s.Data))
+		field("inlay_text.len", unsafe.Offsetof(s.Len), unsafe.Sizeof(s.Len))
+	}
+	{
+		var s raw.LogitBias
+		layout("inlay_logit_bias", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_logit_bias.token", unsafe.Offsetof(s.Token), unsafe.Sizeof(s.Token))
+		field("inlay_logit_bias.bias", unsafe.Offsetof(s.Bias), unsafe.Sizeof(s.Bias))
+	}
+	{
+		var s raw.TokenLogprob
+		layout("inlay_token_logprob", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_token_logprob.token", unsafe.Offsetof(s.Token), unsafe.Sizeof(s.Token))
+		field("inlay_token_logprob.logprob", unsafe.Offsetof(s.Logprob), unsafe.Sizeof(s.Logprob))
+	}
+	{
+		var s raw.DeviceInfo
+		layout("inlay_device_info", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_device_info.struct_size", unsafe.Offsetof(s.StructSize), unsafe.Sizeof(s.StructSize))
+		field("inlay_device_info.kind", unsafe.Offsetof(s.Kind), unsafe.Sizeof(s.Kind))
+		field("inlay_device_info.index", unsafe.Offsetof(s.Index), unsafe.Sizeof(s.Index))
+		field("inlay_device_info.n_units", unsafe.Offsetof(s.NUnits), unsafe.Sizeof(s.NUnits))
+		field("inlay_device_info.total_bytes", unsafe.Offsetof(s.TotalBytes), unsafe.Sizeof(s.TotalBytes))
+		field("inlay_device_info.free_bytes", unsafe.Offsetof(s.FreeBytes), unsafe.Sizeof(s.FreeBytes))
+		field("inlay_device_info.name", unsafe.Offsetof(s.Name), unsafe.Sizeof(s.Name))
+		field("inlay_device_info.features", unsafe.Offsetof(s.Features), unsafe.Sizeof(s.Features))
+	}
+	{
+		var s raw.Reader
+		layout("inlay_reader", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_reader.struct_size", unsafe.Offsetof(s.StructSize), unsafe.Sizeof(s.StructSize))
+		field("inlay_reader.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
+		field("inlay_reader.user", unsafe.Offsetof(s.User), unsafe.Sizeof(s.User))
+		field("inlay_reader.size", unsafe.Offsetof(s.Size), unsafe.Sizeof(s.Size))
+		field("inlay_reader.read", unsafe.Offsetof(s.Read), unsafe.Sizeof(s.Read))
+	}
+	{
+		var s raw.LoadParams
+		layout("inlay_load_params", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_load_params.struct_size", unsafe.Offsetof(s.StructSize), unsafe.Sizeof(s.StructSize))
+		field("inlay_load_params.device", unsafe.Offsetof(s.Device), unsafe.Sizeof(s.Device))
+		field("inlay_load_params.device_index", unsafe.Offsetof(s.DeviceIndex), unsafe.Sizeof(s.DeviceIndex))
+		field("inlay_load_params.n_context", unsafe.Offsetof(s.NContext), unsafe.Sizeof(s.NContext))
+		field("inlay_load_params.max_sessions", unsafe.Offsetof(s.MaxSessions), unsafe.Sizeof(s.MaxSessions))
+		field("inlay_load_params.n_threads", unsafe.Offsetof(s.NThreads), unsafe.Sizeof(s.NThreads))
+		field("inlay_load_params.kv_budget_bytes", unsafe.Offsetof(s.KVBudgetBytes), unsafe.Sizeof(s.KVBudgetBytes))
+		field("inlay_load_params.kv_dtype", unsafe.Offsetof(s.KVDtype), unsafe.Sizeof(s.KVDtype))
+		field("inlay_load_params.prefill_chunk", unsafe.Offsetof(s.PrefillChunk), unsafe.Sizeof(s.PrefillChunk))
+		field("inlay_load_params.log_level", unsafe.Offsetof(s.LogLevel), unsafe.Sizeof(s.LogLevel))
+		field("inlay_load_params.flags", unsafe.Offsetof(s.Flags), unsafe.Sizeof(s.Flags))
+		field("inlay_load_params.log", unsafe.Offsetof(s.Log), unsafe.Sizeof(s.Log))
+		field("inlay_load_params.log_user", unsafe.Offsetof(s.LogUser), unsafe.Sizeof(s.LogUser))
+		field("inlay_load_params.progress", unsafe.Offsetof(s.Progress), unsafe.Sizeof(s.Progress))
+		field("inlay_load_params.progress_user", unsafe.Offsetof(s.ProgressUser), unsafe.Sizeof(s.ProgressUser))
+	}
+	{
+		var s raw.MemoryInfo
+		layout("inlay_memory_info", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_memory_info.struct_size", unsafe.Offsetof(s.StructSize), unsafe.Sizeof(s.StructSize))
+		field("inlay_memory_info.device", unsafe.Offsetof(s.Device), unsafe.Sizeof(s.Device))
+		field("inlay_memory_info.n_context", unsafe.Offsetof(s.NContext), unsafe.Sizeof(s.NContext))
+		field("inlay_memory_info.max_sessions", unsafe.Offsetof(s.MaxSessions), unsafe.Sizeof(s.MaxSessions))
+		field("inlay_memory_info.weight_bytes", unsafe.Offsetof(s.WeightBytes), unsafe.Sizeof(s.WeightBytes))
+		field("inlay_memory_info.kv_bytes", unsafe.Offsetof(s.KVBytes), unsafe.Sizeof(s.KVBytes))
+		field("inlay_memory_info.scratch_bytes", unsafe.Offsetof(s.ScratchBytes), unsafe.Sizeof(s.ScratchBytes))
+		field("inlay_memory_info.total_bytes", unsafe.Offsetof(s.TotalBytes), unsafe.Sizeof(s.TotalBytes))
+		field("inlay_memory_info.available_bytes", unsafe.Offsetof(s.AvailableBytes), unsafe.Sizeof(s.AvailableBytes))
+	}
+	{
+		var s raw.EngineInfo
+		layout("inlay_engine_info", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_engine_info.struct_size", unsafe.Offsetof(s.StructSize), unsafe.Sizeof(s.StructSize))
+		field("inlay_engine_info.device", unsafe.Offsetof(s.Device), unsafe.Sizeof(s.Device))
+		field("inlay_engine_info.n_params", unsafe.Offsetof(s.NParams), unsafe.Sizeof(s.NParams))
+		field("inlay_engine_info.weight_bytes", unsafe.Offsetof(s.WeightBytes), unsafe.Sizeof(s.WeightBytes))
+		field("inlay_engine_info.kv_bytes", unsafe.Offsetof(s.KVBytes), unsafe.Sizeof(s.KVBytes))
+		field("inlay_engine_info.n_vocab", unsafe.Offsetof(s.NVocab), unsafe.Sizeof(s.NVocab))
+		field("inlay_engine_info.n_layers", unsafe.Offsetof(s.NLayers), unsafe.Sizeof(s.NLayers))
+		field("inlay_engine_info.d_model", unsafe.Offsetof(s.DModel), unsafe.Sizeof(s.DModel))
+		field("inlay_engine_info.n_heads", unsafe.Offsetof(s.NHeads), unsafe.Sizeof(s.NHeads))
+		field("inlay_engine_info.n_kv_heads", unsafe.Offsetof(s.NKVHeads), unsafe.Sizeof(s.NKVHeads))
+		field("inlay_engine_info.d_head", unsafe.Offsetof(s.DHead), unsafe.Sizeof(s.DHead))
+		field("inlay_engine_info.d_ff", unsafe.Offsetof(s.DFf), unsafe.Sizeof(s.DFf))
+		field("inlay_engine_info.n_context_train", unsafe.Offsetof(s.NContextTrain), unsafe.Sizeof(s.NContextTrain))
+		field("inlay_engine_info.n_context", unsafe.Offsetof(s.NContext), unsafe.Sizeof(s.NContext))
+		field("inlay_engine_info.max_sessions", unsafe.Offsetof(s.MaxSessions), unsafe.Sizeof(s.MaxSessions))
+		field("inlay_engine_info.bos", unsafe.Offsetof(s.BOS), unsafe.Sizeof(s.BOS))
+		field("inlay_engine_info.eos", unsafe.Offsetof(s.EOS), unsafe.Sizeof(s.EOS))
+		field("inlay_engine_info.n_threads", unsafe.Offsetof(s.NThreads), unsafe.Sizeof(s.NThreads))
+		field("inlay_engine_info.flags", unsafe.Offsetof(s.Flags), unsafe.Sizeof(s.Flags))
+	}
+	{
+		var s raw.TokenInfo
+		layout("inlay_token_info", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_token_info.struct_size", unsafe.Offsetof(s.StructSize), unsafe.Sizeof(s.StructSize))
+		field("inlay_token_info.kind", unsafe.Offsetof(s.Kind), unsafe.Sizeof(s.Kind))
+		field("inlay_token_info.flags", unsafe.Offsetof(s.Flags), unsafe.Sizeof(s.Flags))
+		field("inlay_token_info.score", unsafe.Offsetof(s.Score), unsafe.Sizeof(s.Score))
+		field("inlay_token_info.piece_bytes", unsafe.Offsetof(s.PieceBytes), unsafe.Sizeof(s.PieceBytes))
+		field("inlay_token_info.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
+		field("inlay_token_info.piece", unsafe.Offsetof(s.Piece), unsafe.Sizeof(s.Piece))
+	}
+	{
+		var s raw.SamplerParams
+		layout("inlay_sampler_params", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_sampler_params.struct_size", unsafe.Offsetof(s.StructSize), unsafe.Sizeof(s.StructSize))
+		field("inlay_sampler_params.temperature", unsafe.Offsetof(s.Temperature), unsafe.Sizeof(s.Temperature))
+		field("inlay_sampler_params.top_k", unsafe.Offsetof(s.TopK), unsafe.Sizeof(s.TopK))
+		field("inlay_sampler_params.top_p", unsafe.Offsetof(s.TopP), unsafe.Sizeof(s.TopP))
+		field("inlay_sampler_params.min_p", unsafe.Offsetof(s.MinP), unsafe.Sizeof(s.MinP))
+		field("inlay_sampler_params.repetition_penalty", unsafe.Offsetof(s.RepetitionPenalty), unsafe.Sizeof(s.RepetitionPenalty))
+		field("inlay_sampler_params.frequency_penalty", unsafe.Offsetof(s.FrequencyPenalty), unsafe.Sizeof(s.FrequencyPenalty))
+		field("inlay_sampler_params.presence_penalty", unsafe.Offsetof(s.PresencePenalty), unsafe.Sizeof(s.PresencePenalty))
+		field("inlay_sampler_params.penalty_window", unsafe.Offsetof(s.PenaltyWindow), unsafe.Sizeof(s.PenaltyWindow))
+		field("inlay_sampler_params.n_logprobs", unsafe.Offsetof(s.NLogprobs), unsafe.Sizeof(s.NLogprobs))
+		field("inlay_sampler_params.seed", unsafe.Offsetof(s.Seed), unsafe.Sizeof(s.Seed))
+		field("inlay_sampler_params.bias", unsafe.Offsetof(s.Bias), unsafe.Sizeof(s.Bias))
+		field("inlay_sampler_params.n_bias", unsafe.Offsetof(s.NBias), unsafe.Sizeof(s.NBias))
+	}
+	{
+		var s raw.SessionParams
+		layout("inlay_session_params", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_session_params.struct_size", unsafe.Offsetof(s.StructSize), unsafe.Sizeof(s.StructSize))
+		field("inlay_session_params.flags", unsafe.Offsetof(s.Flags), unsafe.Sizeof(s.Flags))
+		field("inlay_session_params.sampler", unsafe.Offsetof(s.Sampler), unsafe.Sizeof(s.Sampler))
+		field("inlay_session_params.stream", unsafe.Offsetof(s.Stream), unsafe.Sizeof(s.Stream))
+		field("inlay_session_params.max_tokens", unsafe.Offsetof(s.MaxTokens), unsafe.Sizeof(s.MaxTokens))
+		field("inlay_session_params.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
+	}
+	{
+		var s raw.SessionInfo
+		layout("inlay_session_info", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_session_info.struct_size", unsafe.Offsetof(s.StructSize), unsafe.Sizeof(s.StructSize))
+		field("inlay_session_info.finish_reason", unsafe.Offsetof(s.FinishReason), unsafe.Sizeof(s.FinishReason))
+		field("inlay_session_info.n_tokens", unsafe.Offsetof(s.NTokens), unsafe.Sizeof(s.NTokens))
+		field("inlay_session_info.n_context", unsafe.Offsetof(s.NContext), unsafe.Sizeof(s.NContext))
+		field("inlay_session_info.n_generated", unsafe.Offsetof(s.NGenerated), unsafe.Sizeof(s.NGenerated))
+		field("inlay_session_info.n_kv_blocks", unsafe.Offsetof(s.NKVBlocks), unsafe.Sizeof(s.NKVBlocks))
+		field("inlay_session_info.text_pending", unsafe.Offsetof(s.TextPending), unsafe.Sizeof(s.TextPending))
+	}
+	{
+		var s raw.Event
+		layout("inlay_event", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_event.status", unsafe.Offsetof(s.Status), unsafe.Sizeof(s.Status))
+		field("inlay_event.kind", unsafe.Offsetof(s.Kind), unsafe.Sizeof(s.Kind))
+		field("inlay_event.session_index", unsafe.Offsetof(s.SessionIndex), unsafe.Sizeof(s.SessionIndex))
+		field("inlay_event.token", unsafe.Offsetof(s.Token), unsafe.Sizeof(s.Token))
+		field("inlay_event.finish_reason", unsafe.Offsetof(s.FinishReason), unsafe.Sizeof(s.FinishReason))
+		field("inlay_event.logprob", unsafe.Offsetof(s.Logprob), unsafe.Sizeof(s.Logprob))
+		field("inlay_event.n_logprobs", unsafe.Offsetof(s.NLogprobs), unsafe.Sizeof(s.NLogprobs))
+		field("inlay_event.text_bytes", unsafe.Offsetof(s.TextBytes), unsafe.Sizeof(s.TextBytes))
+		field("inlay_event.text_pending", unsafe.Offsetof(s.TextPending), unsafe.Sizeof(s.TextPending))
+		field("inlay_event.top", unsafe.Offsetof(s.Top), unsafe.Sizeof(s.Top))
+		field("inlay_event.text", unsafe.Offsetof(s.Text), unsafe.Sizeof(s.Text))
+	}
+	{
+		var s raw.Stats
+		layout("inlay_stats", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_stats.struct_size", unsafe.Offsetof(s.StructSize), unsafe.Sizeof(s.StructSize))
+		field("inlay_stats.n_sessions", unsafe.Offsetof(s.NSessions), unsafe.Sizeof(s.NSessions))
+		field("inlay_stats.n_prefill_tokens", unsafe.Offsetof(s.NPrefillTokens), unsafe.Sizeof(s.NPrefillTokens))
+		field("inlay_stats.n_decode_tokens", unsafe.Offsetof(s.NDecodeTokens), unsafe.Sizeof(s.NDecodeTokens))
+		field("inlay_stats.n_decode_steps", unsafe.Offsetof(s.NDecodeSteps), unsafe.Sizeof(s.NDecodeSteps))
+		field("inlay_stats.load_seconds", unsafe.Offsetof(s.LoadSeconds), unsafe.Sizeof(s.LoadSeconds))
+		field("inlay_stats.prefill_seconds", unsafe.Offsetof(s.PrefillSeconds), unsafe.Sizeof(s.PrefillSeconds))
+		field("inlay_stats.decode_seconds", unsafe.Offsetof(s.DecodeSeconds), unsafe.Sizeof(s.DecodeSeconds))
+		field("inlay_stats.n_kv_blocks", unsafe.Offsetof(s.NKVBlocks), unsafe.Sizeof(s.NKVBlocks))
+		field("inlay_stats.n_kv_blocks_used", unsafe.Offsetof(s.NKVBlocksUsed), unsafe.Sizeof(s.NKVBlocksUsed))
+		field("inlay_stats.n_kv_blocks_peak", unsafe.Offsetof(s.NKVBlocksPeak), unsafe.Sizeof(s.NKVBlocksPeak))
+		field("inlay_stats.n_block_tokens", unsafe.Offsetof(s.NBlockTokens), unsafe.Sizeof(s.NBlockTokens))
+	}
+	{
+		var s raw.ProfileParams
+		layout("inlay_profile_params", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_profile_params.struct_size", unsafe.Offsetof(s.StructSize), unsafe.Sizeof(s.StructSize))
+		field("inlay_profile_params.n_tokens", unsafe.Offsetof(s.NTokens), unsafe.Sizeof(s.NTokens))
+		field("inlay_profile_params.n_past", unsafe.Offsetof(s.NPast), unsafe.Sizeof(s.NPast))
+		field("inlay_profile_params.n_repetitions", unsafe.Offsetof(s.NRepetitions), unsafe.Sizeof(s.NRepetitions))
+	}
+}

@@ -1,0 +1,261 @@
+package inlay
+
+import (
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"inlay.dev/inlay/raw"
+)
+
+// LoadOptions say how a model is loaded. Zero is the default of every field.
+type LoadOptions struct {
+	// Device is where the model runs: by default the fastest device that it fits on.
+	Device DeviceKind
+	// DeviceIndex is the number of the device among those of its kind.
+	DeviceIndex int
+	// Context is the longest sequence of one session in tokens: by default what the model was trained for, at most 4096.
+	Context int
+	// MaxSessions is how many sessions may exist at a time, by default 8.
+	MaxSessions int
+	// Threads is how many threads compute, by default all cores that the process may use.
+	Threads int
+	// KVBudget is the size in bytes of the KV pool that the sessions share: by default enough for all sessions with a
+	// full context, at most 2 GiB but one context at least.
+	KVBudget uint64
+	// KVDtype is the type of the stored keys and values.
+	KVDtype KVDtype
+	// PrefillChunk is how many tokens prefill runs at a time, by default 512: the grain of its cancelling.
+	PrefillChunk int
+	// LogLevel is the least important kind of message that Logs has, by default LogInfo.
+	LogLevel LogLevel
+	// Flags choose between ways of running a model.
+	Flags LoadFlags
+	// Progress is told a few times a second how far the load is, and once at its end. It is called on another goroutine,
+	// which the load waits for.
+	Progress func(done, total uint64)
+}
+
+const progressInterval = 50 * time.Millisecond
+
+func (o *LoadOptions) params(op string) (*raw.LoadParams, error) {
+	params := &raw.LoadParams{StructSize: uint32(unsafe.Sizeof(raw.LoadParams{}))}
+	if o == nil {
+		return params, nil
+	}
+	n := numbers{op: op}
+	params.Device = o.Device
+	params.DeviceIndex = n.int32("DeviceIndex", o.DeviceIndex)
+	params.NContext = n.int32("Context", o.Context)
+	params.MaxSessions = n.int32("MaxSessions", o.MaxSessions)
+	params.NThreads = n.int32("Threads", o.Threads)
+	params.KVBudgetBytes = o.KVBudget
+	params.KVDtype = o.KVDtype
+	params.PrefillChunk = n.int32("PrefillChunk", o.PrefillChunk)
+	params.LogLevel = o.LogLevel
+	params.Flags = uint32(o.Flags)
+	return params, n.err
+}
+
+// Load loads a model file: GGUF, of which a split one is named by its first file. When the context ends first, the load
+// is given up and the error matches StatusCancelled and the context's error.
+func Load(ctx context.Context, path string, options *LoadOptions) (*Engine, error) {
+	return load(ctx, options, func(l *loading) Status {
+		return raw.Load(bytesOf(path), uintptr(len(path)), l.params, l.engine, &l.err)
+	})
+}
+
+// LoadBytes loads a model that lies in memory. The bytes are not needed after the call.
+func LoadBytes(ctx context.Context, model []byte, options *LoadOptions) (*Engine, error) {
+	if len(model) == 0 {
+		return nil, fail("load", StatusInvalidArgument, "the model has no bytes")
+	}
+	return load(ctx, options, func(l *loading) Status {
+		return raw.LoadMemory(unsafe.Pointer(&model[0]), uintptr(len(model)), l.params, l.engine, &l.err)
+	})
+}
+
+// LoadReader loads a model of size bytes through a reader: from an archive, an asset pack, a decrypting reader. The
+// reader is called on this goroutine, during this call only; an error that it returns is what the load's error wraps.
+func LoadReader(ctx context.Context, model io.ReaderAt, size int64, options *LoadOptions) (*Engine, error) {
+	if model == nil || size <= 0 {
+		return nil, fail("load", StatusInvalidArgument, "there is no reader or its size is not positive")
+	}
+	var cause error
+	engine, err := load(ctx, options, func(l *loading) Status {
+		reader := &raw.Reader{StructSize: uint32(unsafe.Sizeof(raw.Reader{})), Size: uint64(size)}
+		l.control.AttachReader(reader)
+		var status Status
+		returned := make(chan struct{})
+		go func() {
+			defer close(returned)
+			status = raw.LoadReader(reader, l.params, l.engine, &l.err)
+			l.control.Finish()
+		}()
+		func() {
+			defer func() { <-returned }()
+			cause = serve(l.control, model)
+		}()
+		return status
+	})
+	if errors.Is(err, StatusIO) {
+		err = withCause(err, cause)
+	}
+	return engine, err
+}
+
+// serve gives the load what it wants to read, until it has returned. It returns the reader's first error.
+func serve(control raw.Control, model io.ReaderAt) (first error) {
+	served := false
+	defer func() {
+		if !served { // The reader panicked: the load ends before the panic goes on.
+			control.Answer(int32(syscall.EIO))
+			serve(control, brokenReader{})
+		}
+	}()
+	for {
+		offset, into, ok := control.NextRead()
+		if !ok {
+			served = true
+			return first
+		}
+		n, err := model.ReadAt(into, int64(offset))
+		answer := int32(0)
+		if n < len(into) {
+			if err == nil || err == io.EOF {
+				err = io.ErrUnexpectedEOF
+			}
+			if first == nil {
+				first = err
+			}
+			answer = int32(syscall.EIO)
+			var number syscall.Errno
+			if errors.As(err, &number) && number != 0 {
+				answer = int32(number)
+			}
+		}
+		control.Answer(answer)
+	}
+}
+
+type brokenReader struct{}
+
+func (brokenReader) ReadAt([]byte, int64) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+// loading is a load under way.
+type loading struct {
+	control raw.Control
+	params  *raw.LoadParams
+	engine  **raw.Engine // in memory of its own: C may not be given a Go pointer to memory with Go pointers
+	err     raw.Error
+}
+
+func load(ctx context.Context, options *LoadOptions, call func(*loading) Status) (*Engine, error) {
+	if err := openDefault(); err != nil {
+		return nil, err
+	}
+	if ctx.Err() != nil {
+		return nil, cancelled("load", ctx)
+	}
+	params, err := options.params("load")
+	if err != nil {
+		return nil, err
+	}
+	status, l := runLoad(ctx, options, params, call)
+	switch {
+	case status == StatusOK:
+		return newEngine(*l.engine)
+	case status == StatusCancelled && ctx.Err() != nil:
+		return nil, withCause(newError("load", status, &l.err), ctx.Err())
+	}
+	return nil, newError("load", status, &l.err)
+}
+
+// runLoad runs the call while another goroutine looks after the context and the progress.
+func runLoad(ctx context.Context, options *LoadOptions, params *raw.LoadParams, call func(*loading) Status) (Status, *loading) {
+	l := &loading{control: raw.NewControl(), params: params, engine: new(*raw.Engine)}
+	l.control.Attach(params)
+	var progress func(done, total uint64)
+	if options != nil {
+		progress = options.Progress
+	}
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		follow(ctx, l.control, progress, stop)
+	}()
+	finished := false
+	defer func() {
+		close(stop)
+		<-stopped
+		l.control.Free()
+		if !finished {
+			raw.Free(*l.engine)
+		}
+	}()
+	status := call(l)
+	finished = true
+	return status, l
+}
+
+func follow(ctx context.Context, control raw.Control, progress func(done, total uint64), stop <-chan struct{}) {
+	var tick <-chan time.Time
+	if progress != nil {
+		ticker := time.NewTicker(progressInterval)
+		defer ticker.Stop()
+		tick = ticker.C
+		defer func() { progress(control.Progress()) }()
+	}
+	done := ctx.Done()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-done:
+			control.Cancel()
+			done = nil
+		case <-tick:
+			progress(control.Progress())
+		}
+	}
+}
+
+func cancelled(op string, ctx context.Context) error {
+	return &Error{Op: op, Status: StatusCancelled, Message: ctx.Err().Error(), cause: ctx.Err()}
+}
+
+// MemoryInfo is the memory that a load would take, and what its options come to.
+type MemoryInfo = raw.MemoryInfo
+
+// MemoryPlan tells what Load would need, from the file's header alone.
+func MemoryPlan(path string, options *LoadOptions) (MemoryInfo, error) {
+	info := MemoryInfo{StructSize: uint32(unsafe.Sizeof(MemoryInfo{}))}
+	if err := openDefault(); err != nil {
+		return info, err
+	}
+	params, err := options.params("memory plan")
+	if err != nil {
+		return info, err
+	}
+	err = check("memory plan", func(err *raw.Error) Status {
+		return raw.MemoryPlan(bytesOf(path), uintptr(len(path)), params, &info, err)
+	})
+	return info, err
+}
+
+func newEngine(handle *raw.Engine) (*Engine, error) {
+	e := &Engine{shared: &sharedEngine{handle: handle}}
+	e.shared.users.Store(1)
+	runtime.SetFinalizer(e, func(e *Engine) { go e.Close() })
+	e.info.StructSize = uint32(unsafe.Sizeof(EngineInfo{}))
+	err := check("load", func(err *raw.Error) Status { return raw.EngineGetInfo(handle, &e.info, err) })
+	if err != nil {
+		e.Close()
+		return nil, err
+	}
+	return e, nil
+}

@@ -1,0 +1,221 @@
+// Code generated from bindings/api/inlay.toml by bindings/generate.py; DO NOT EDIT.
+
+package inlay
+
+import "inlay.dev/inlay/raw"
+
+// What a call came to.
+type Status = raw.Status
+
+// Values of Status.
+const (
+	// It worked.
+	StatusOK = raw.StatusOK
+	// An argument is NULL, out of its range, or contradicts another.
+	StatusInvalidArgument = raw.StatusInvalidArgument
+	// No such file, key, index or message.
+	StatusNotFound = raw.StatusNotFound
+	// Reading failed; native_code is the system's error number.
+	StatusIO = raw.StatusIO
+	// The model's bytes are damaged or contradict themselves.
+	StatusFormat = raw.StatusFormat
+	// Well formed, but this build or this model cannot do it.
+	StatusUnsupported = raw.StatusUnsupported
+	// Host memory ran out.
+	StatusOutOfMemory = raw.StatusOutOfMemory
+	// Device memory, or the budget set for it, is too small.
+	StatusDeviceOutOfMemory = raw.StatusDeviceOutOfMemory
+	// The session's context has no room; the session is unchanged.
+	StatusContextFull = raw.StatusContextFull
+	// The pool that all sessions share has no free block; the session is unchanged.
+	StatusKVFull = raw.StatusKVFull
+	// The caller's buffer is too small; the needed size was reported.
+	StatusBufferTooSmall = raw.StatusBufferTooSmall
+	// A cancel request or a callback stopped the call.
+	StatusCancelled = raw.StatusCancelled
+	// Another thread is using the object now.
+	StatusBusy = raw.StatusBusy
+	// The machine or this build has no such device.
+	StatusNoDevice = raw.StatusNoDevice
+	// The device failed; the engine can only be freed.
+	StatusDeviceLost = raw.StatusDeviceLost
+	// A fault in the library; the handle can only be freed.
+	StatusInternal = raw.StatusInternal
+	// The engine already has max_sessions sessions.
+	StatusSessionLimit = raw.StatusSessionLimit
+	// The object cannot do this now, as when a session has finished.
+	StatusInvalidState = raw.StatusInvalidState
+)
+
+// Where a model runs.
+type DeviceKind = raw.DeviceKind
+
+// Values of DeviceKind.
+const (
+	// The fastest device that there is and that the model fits on.
+	DeviceAuto = raw.DeviceAuto
+	// The processor, with the widest instructions that it has.
+	DeviceCPU = raw.DeviceCPU
+	// An NVIDIA GPU.
+	DeviceCUDA = raw.DeviceCUDA
+	// The scalar FP32 interpreter on the processor: slow, for checking results.
+	DeviceReference = raw.DeviceReference
+)
+
+// Type of the stored keys and values.
+type KVDtype = raw.KVDtype
+
+// Values of KVDtype.
+const (
+	// The device's own: F32 on REFERENCE, else F16.
+	KVDefault = raw.KVDefault
+	// 2 bytes a value; not on REFERENCE.
+	KVF16 = raw.KVF16
+	// 4 bytes a value; on REFERENCE only.
+	KVF32 = raw.KVF32
+	// 1 byte a value (E4M3), and 4 bytes for every token and head; on CUDA only.
+	KVFP8 = raw.KVFP8
+	// As FP8, with integers: finer for most values, coarser for small ones beside a large one.
+	KVINT8 = raw.KVINT8
+)
+
+// How important a log message is.
+type LogLevel = raw.LogLevel
+
+// Values of LogLevel.
+const (
+	// As a limit: nothing.
+	LogOff = raw.LogOff
+	// As a limit: INFO.
+	LogDefault = raw.LogDefault
+	// Something failed.
+	LogError = raw.LogError
+	// It works, but probably not as meant.
+	LogWarning = raw.LogWarning
+	// What was found and chosen.
+	LogInfo = raw.LogInfo
+	// Details for those who look for a fault.
+	LogDebug = raw.LogDebug
+)
+
+// Why a session stopped generating.
+type FinishReason = raw.FinishReason
+
+// Values of FinishReason.
+const (
+	// It has not.
+	FinishNone = raw.FinishNone
+	// The model drew one of its end tokens.
+	FinishEndOfGeneration = raw.FinishEndOfGeneration
+	// The text reached a stop string; neither it nor anything behind it is part of the text.
+	FinishStopString = raw.FinishStopString
+	// max_tokens tokens were drawn.
+	FinishMaxTokens = raw.FinishMaxTokens
+	// inlay_session_cancel asked for it.
+	FinishCancelled = raw.FinishCancelled
+)
+
+// What happened to a session in one step.
+type EventKind = raw.EventKind
+
+// Values of EventKind.
+const (
+	// Nothing: the session did not advance, status says why.
+	EventNone = raw.EventNone
+	// A token was drawn and appended; finish_reason tells if it was the last one.
+	EventToken = raw.EventToken
+	// The session finished without a new token.
+	EventFinished = raw.EventFinished
+)
+
+// What a vocabulary entry is.
+type TokenKind = raw.TokenKind
+
+// Values of TokenKind.
+const (
+	// Text.
+	TokenNormal = raw.TokenNormal
+	// Stands for what the vocabulary cannot spell.
+	TokenUnknown = raw.TokenUnknown
+	// Structure, such as the beginning of a turn; not text.
+	TokenControl = raw.TokenControl
+	// Text that is never split.
+	TokenUserDefined = raw.TokenUserDefined
+	// No meaning.
+	TokenUnused = raw.TokenUnused
+	// One byte of a character that has no token of its own.
+	TokenByte = raw.TokenByte
+)
+
+// Properties of a loaded model.
+type EngineFlags = raw.EngineFlags
+
+// Values of EngineFlags.
+const (
+	// Text functions work; without it only token ids do.
+	EngineHasTokenizer = raw.EngineHasTokenizer
+	// inlay_tokenize begins with the BOS token unless told otherwise.
+	EngineAddsBOS = raw.EngineAddsBOS
+)
+
+// How text becomes tokens.
+type TokenizeFlags = raw.TokenizeFlags
+
+// Values of TokenizeFlags.
+const (
+	// Leave out the BOS and EOS tokens that the model asks for.
+	TokenizeNoBOSEOS = raw.TokenizeNoBOSEOS
+	// Control tokens written in the text become their ids. Not for untrusted text.
+	TokenizeParseSpecial = raw.TokenizeParseSpecial
+)
+
+// How tokens become text.
+type DetokenizeFlags = raw.DetokenizeFlags
+
+// Values of DetokenizeFlags.
+const (
+	// Control tokens give their text instead of nothing.
+	DetokenizeShowSpecial = raw.DetokenizeShowSpecial
+)
+
+// Properties of a token.
+type TokenFlags = raw.TokenFlags
+
+// Values of TokenFlags.
+const (
+	// Drawing it ends the generation.
+	TokenFlagEndOfGeneration = raw.TokenFlagEndOfGeneration
+	// It is not text.
+	TokenFlagControl = raw.TokenFlagControl
+)
+
+// How a session generates.
+type SessionFlags = raw.SessionFlags
+
+// Values of SessionFlags.
+const (
+	// End tokens are drawn like others and do not finish the session.
+	SessionIgnoreEndOfGeneration = raw.SessionIgnoreEndOfGeneration
+)
+
+// How a profile is written.
+type ProfileForm = raw.ProfileForm
+
+// Values of ProfileForm.
+const (
+	// The latest, one line a kind of operation, with the sums.
+	ProfileKinds = raw.ProfileKinds
+	// The latest, one line an operation.
+	ProfileTimeline = raw.ProfileTimeline
+	// All that the engine keeps, as JSON in Chrome's trace-event format.
+	ProfileTrace = raw.ProfileTrace
+)
+
+// How a model runs.
+type LoadFlags = raw.LoadFlags
+
+// Values of LoadFlags.
+const (
+	// CUDA: prompts run on the engine's own products, even where the machine has cuBLASLt.
+	LoadNoCublas = raw.LoadNoCublas
+)

@@ -1,0 +1,61 @@
+package raw
+
+/*
+#include "control.h"
+*/
+import "C"
+
+import "unsafe"
+
+// Control follows, cancels and feeds one load without calls from C into Go.
+type Control struct{ c *C.inlay_go_control }
+
+// NewControl makes a control, which Free gives back after the load has returned.
+func NewControl() Control {
+	c := C.inlay_go_control_new()
+	if c == nil {
+		panic("inlay: out of memory")
+	}
+	return Control{c}
+}
+
+// Free gives the control's memory back.
+func (c Control) Free() { C.inlay_go_control_free(c.c) }
+
+// Attach makes a load report its progress to the control and obey its Cancel.
+func (c Control) Attach(params *LoadParams) {
+	C.inlay_go_control_attach(c.c, (*C.inlay_load_params)(unsafe.Pointer(params)))
+}
+
+// AttachReader makes a load ask the control for the model's bytes: NextRead and Answer must serve it.
+func (c Control) AttachReader(reader *Reader) {
+	C.inlay_go_control_attach_reader(c.c, (*C.inlay_reader)(unsafe.Pointer(reader)))
+}
+
+// Cancel ends the load at its next report of progress. From any goroutine.
+func (c Control) Cancel() { C.inlay_go_control_cancel(c.c) }
+
+// Progress is what the load reported last. From any goroutine.
+func (c Control) Progress() (done, total uint64) {
+	C.inlay_go_control_progress(c.c, (*C.uint64_t)(unsafe.Pointer(&done)), (*C.uint64_t)(unsafe.Pointer(&total)))
+	return done, total
+}
+
+// NextRead waits until the load wants bytes; into is C's memory, to be filled and then answered. It returns false after
+// Finish.
+func (c Control) NextRead() (offset uint64, into []byte, ok bool) {
+	var address unsafe.Pointer
+	var n uint64
+	asked := C.inlay_go_control_next_read(c.c, (*C.uint64_t)(unsafe.Pointer(&offset)), &address,
+		(*C.uint64_t)(unsafe.Pointer(&n)))
+	if asked == 0 {
+		return 0, nil, false
+	}
+	return offset, unsafe.Slice((*byte)(address), n), true
+}
+
+// Answer lets the load go on: 0 if all bytes were read, else a system error number.
+func (c Control) Answer(systemError int32) { C.inlay_go_control_answer(c.c, C.int32_t(systemError)) }
+
+// Finish tells NextRead that the load has returned.
+func (c Control) Finish() { C.inlay_go_control_finish(c.c) }

@@ -1,0 +1,28 @@
+// Progress, cancelling and reading of one load without a call from C into Go: the callbacks of the load leave what they
+// were told, and wait for what they need, in a struct that Go looks at.
+#ifndef INLAY_GO_CONTROL_H
+#define INLAY_GO_CONTROL_H
+
+#include "inlay.h"
+
+typedef struct inlay_go_control inlay_go_control;
+
+// NULL if memory ran out.
+inlay_go_control* inlay_go_control_new(void);
+void inlay_go_control_free(inlay_go_control* control);
+
+// Makes the load report to the control. It must live until the load has returned.
+void inlay_go_control_attach(inlay_go_control* control, inlay_load_params* params);
+void inlay_go_control_attach_reader(inlay_go_control* control, inlay_reader* reader);
+
+// Any thread.
+void inlay_go_control_cancel(inlay_go_control* control);
+void inlay_go_control_progress(inlay_go_control* control, uint64_t* n_done, uint64_t* n_total);
+
+// Waits for the load's next read. Returns 0 when there will be none, because inlay_go_control_finish was called.
+int inlay_go_control_next_read(inlay_go_control* control, uint64_t* offset, void** into, uint64_t* n);
+// Lets the load go on with what was read, or with an error number.
+void inlay_go_control_answer(inlay_go_control* control, int32_t error);
+void inlay_go_control_finish(inlay_go_control* control);
+
+#endif

@@ -1,0 +1,859 @@
+// Inlay: run a language model inside your program.
+// Generated from bindings/api/inlay.toml by bindings/generate.py. Do not edit.
+// clang-format off
+//
+// The simple case takes four calls and a session: inlay_load, inlay_prefill, inlay_decode_step, inlay_free.
+//
+// Holds for every function:
+// - Calls that can fail return an inlay_status and describe the failure in `err`, which may be NULL. Any of them may return
+//   INLAY_INVALID_ARGUMENT, INLAY_OUT_OF_MEMORY or INLAY_INTERNAL besides the errors that it names.
+// - Thread: `any` may be called from any thread at any time; exclusive(x) while no other call uses x, apart from those of class
+//   `any`. No state belongs to a thread.
+// - Structs: zero everything, then set struct_size. Zero is the default of every field. A shorter struct of an older header is
+//   fine; of a newer one the fields that the library does not know must be zero in, and come back as zero.
+// - Strings in: UTF-8 with a length, SIZE_MAX if a zero ends it. Strings out: the caller's buffer; a NULL buffer of size 0 asks for
+//   the needed size. Lengths never count the zero.
+// - Only handles have to be freed, in any order. What a call is given is not used after it returned, unless it says so.
+// - Only calls marked so take device memory.
+
+#ifndef INLAY_H
+#define INLAY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if UINTPTR_MAX < UINT64_MAX
+#error "Inlay supports 64-bit targets only"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define INLAY_ABI_MAJOR 1
+#define INLAY_ABI_MINOR 1
+
+// Most alternatives that one event can report.
+#define INLAY_MAX_LOGPROBS 20
+// Bytes of text that one event can carry; the rest is had with inlay_session_take_text.
+#define INLAY_EVENT_TEXT_BYTES 128
+// Size of the message in inlay_error, with its terminating zero.
+#define INLAY_ERROR_MESSAGE_BYTES 480
+// Size of the texts in inlay_device_info, with their terminating zero.
+#define INLAY_DEVICE_NAME_BYTES 128
+// Bytes of a token's piece that inlay_token_info can carry.
+#define INLAY_TOKEN_PIECE_BYTES 128
+
+// What a call came to.
+typedef int32_t inlay_status;
+#define INLAY_OK 0  // It worked.
+#define INLAY_INVALID_ARGUMENT 1  // An argument is NULL, out of its range, or contradicts another.
+#define INLAY_NOT_FOUND 2  // No such file, key, index or message.
+#define INLAY_IO 3  // Reading failed; native_code is the system's error number.
+#define INLAY_FORMAT 4  // The model's bytes are damaged or contradict themselves.
+#define INLAY_UNSUPPORTED 5  // Well formed, but this build or this model cannot do it.
+#define INLAY_OUT_OF_MEMORY 6  // Host memory ran out.
+#define INLAY_DEVICE_OUT_OF_MEMORY 7  // Device memory, or the budget set for it, is too small.
+#define INLAY_CONTEXT_FULL 8  // The session's context has no room; the session is unchanged.
+#define INLAY_KV_FULL 9  // The pool that all sessions share has no free block; the session is unchanged.
+#define INLAY_BUFFER_TOO_SMALL 10  // The caller's buffer is too small; the needed size was reported.
+#define INLAY_CANCELLED 11  // A cancel request or a callback stopped the call.
+#define INLAY_BUSY 12  // Another thread is using the object now.
+#define INLAY_NO_DEVICE 13  // The machine or this build has no such device.
+#define INLAY_DEVICE_LOST 14  // The device failed; the engine can only be freed.
+#define INLAY_INTERNAL 15  // A fault in the library; the handle can only be freed.
+#define INLAY_SESSION_LIMIT 16  // The engine already has max_sessions sessions.
+#define INLAY_INVALID_STATE 17  // The object cannot do this now, as when a session has finished.
+
+// Where a model runs.
+typedef int32_t inlay_device_kind;
+#define INLAY_DEVICE_AUTO 0  // The fastest device that there is and that the model fits on.
+#define INLAY_DEVICE_CPU 1  // The processor, with the widest instructions that it has.
+#define INLAY_DEVICE_CUDA 2  // An NVIDIA GPU.
+#define INLAY_DEVICE_REFERENCE 3  // The scalar FP32 interpreter on the processor: slow, for checking results.
+
+// Type of the stored keys and values.
+typedef int32_t inlay_kv_dtype;
+#define INLAY_KV_DEFAULT 0  // The device's own: F32 on REFERENCE, else F16.
+#define INLAY_KV_F16 1  // 2 bytes a value; not on REFERENCE.
+#define INLAY_KV_F32 2  // 4 bytes a value; on REFERENCE only.
+#define INLAY_KV_FP8 3  // 1 byte a value (E4M3), and 4 bytes for every token and head; on CUDA only.
+#define INLAY_KV_INT8 4  // As FP8, with integers: finer for most values, coarser for small ones beside a large one.
+
+// How important a log message is.
+typedef int32_t inlay_log_level;
+#define INLAY_LOG_OFF (-1)  // As a limit: nothing.
+#define INLAY_LOG_DEFAULT 0  // As a limit: INFO.
+#define INLAY_LOG_ERROR 1  // Something failed.
+#define INLAY_LOG_WARNING 2  // It works, but probably not as meant.
+#define INLAY_LOG_INFO 3  // What was found and chosen.
+#define INLAY_LOG_DEBUG 4  // Details for those who look for a fault.
+
+// Why a session stopped generating.
+typedef int32_t inlay_finish_reason;
+#define INLAY_FINISH_NONE 0  // It has not.
+#define INLAY_FINISH_END_OF_GENERATION 1  // The model drew one of its end tokens.
+#define INLAY_FINISH_STOP_STRING 2  // The text reached a stop string; neither it nor anything behind it is part of the text.
+#define INLAY_FINISH_MAX_TOKENS 3  // max_tokens tokens were drawn.
+#define INLAY_FINISH_CANCELLED 4  // inlay_session_cancel asked for it.
+
+// What happened to a session in one step.
+typedef int32_t inlay_event_kind;
+#define INLAY_EVENT_NONE 0  // Nothing: the session did not advance, status says why.
+#define INLAY_EVENT_TOKEN 1  // A token was drawn and appended; finish_reason tells if it was the last one.
+#define INLAY_EVENT_FINISHED 2  // The session finished without a new token.
+
+// What a vocabulary entry is.
+typedef int32_t inlay_token_kind;
+#define INLAY_TOKEN_NORMAL 0  // Text.
+#define INLAY_TOKEN_UNKNOWN 1  // Stands for what the vocabulary cannot spell.
+#define INLAY_TOKEN_CONTROL 2  // Structure, such as the beginning of a turn; not text.
+#define INLAY_TOKEN_USER_DEFINED 3  // Text that is never split.
+#define INLAY_TOKEN_UNUSED 4  // No meaning.
+#define INLAY_TOKEN_BYTE 5  // One byte of a character that has no token of its own.
+
+// Properties of a loaded model.
+typedef uint32_t inlay_engine_flags;
+#define INLAY_ENGINE_HAS_TOKENIZER 1u  // Text functions work; without it only token ids do.
+#define INLAY_ENGINE_ADDS_BOS 2u  // inlay_tokenize begins with the BOS token unless told otherwise.
+
+// How text becomes tokens.
+typedef uint32_t inlay_tokenize_flags;
+#define INLAY_TOKENIZE_NO_BOS_EOS 1u  // Leave out the BOS and EOS tokens that the model asks for.
+#define INLAY_TOKENIZE_PARSE_SPECIAL 2u  // Control tokens written in the text become their ids. Not for untrusted text.
+
+// How tokens become text.
+typedef uint32_t inlay_detokenize_flags;
+#define INLAY_DETOKENIZE_SHOW_SPECIAL 1u  // Control tokens give their text instead of nothing.
+
+// Properties of a token.
+typedef uint32_t inlay_token_flags;
+#define INLAY_TOKEN_FLAG_END_OF_GENERATION 1u  // Drawing it ends the generation.
+#define INLAY_TOKEN_FLAG_CONTROL 2u  // It is not text.
+
+// How a session generates.
+typedef uint32_t inlay_session_flags;
+#define INLAY_SESSION_IGNORE_END_OF_GENERATION 1u  // End tokens are drawn like others and do not finish the session.
+
+// How a profile is written.
+typedef int32_t inlay_profile_form;
+#define INLAY_PROFILE_KINDS 0  // The latest, one line a kind of operation, with the sums.
+#define INLAY_PROFILE_TIMELINE 1  // The latest, one line an operation.
+#define INLAY_PROFILE_TRACE 2  // All that the engine keeps, as JSON in Chrome's trace-event format.
+
+// How a model runs.
+typedef uint32_t inlay_load_flags;
+#define INLAY_LOAD_NO_CUBLAS 1u  // CUDA: prompts run on the engine's own products, even where the machine has cuBLASLt.
+
+// One model's weights on one device, with the KV pool and the statistics of its sessions.
+typedef struct inlay_engine inlay_engine;
+
+// One token sequence of an engine, which it keeps alive.
+typedef struct inlay_session inlay_session;
+
+// Receives one log message. Called on the thread of the call that caused it; must not call the library.
+typedef void (*inlay_log_fn)(void* user, inlay_log_level level, const char* text, size_t text_len);
+
+// Told how far a load is, at least once a second. Return non-zero to cancel it. Called on the loading thread; must not
+// call the library.
+typedef int32_t (*inlay_progress_fn)(void* user, uint64_t n_done, uint64_t n_total);
+
+// Fills `into` with the model's bytes [offset, offset + n). Returns 0, or a system error number. Called on the loading
+// thread only.
+typedef int32_t (*inlay_read_fn)(void* user, uint64_t offset, void* into, uint64_t n);
+
+// What went wrong. Owned by the caller, needs no initialisation; every call that takes it writes it, also on success.
+typedef struct inlay_error {
+  // The same as the call returned.
+  inlay_status status;
+  // The system's or the driver's error number, 0 if there is none.
+  int32_t native_code;
+  // What was needed, in the unit that the message names; 0 where that makes no sense.
+  uint64_t required;
+  // What there was, in the same unit.
+  uint64_t available;
+  // Length of the message without its terminating zero. [bytes]
+  uint32_t message_len;
+  // 0.
+  uint32_t reserved;
+  // What is wrong and where, in English; empty on success.
+  char message[INLAY_ERROR_MESSAGE_BYTES];
+} inlay_error;
+
+// A UTF-8 text of the caller.
+typedef struct inlay_text {
+  // The bytes; may be NULL if len is 0.
+  const char* data;
+  // Their number, or SIZE_MAX if a zero ends them. [bytes]
+  size_t len;
+} inlay_text;
+
+// A change of one token's logit.
+typedef struct inlay_logit_bias {
+  // Token id.
+  int32_t token;
+  // Added to the logit; minus infinity bans the token.
+  float bias;
+} inlay_logit_bias;
+
+// A token and its probability under the model, before any sampling step.
+typedef struct inlay_token_logprob {
+  // Token id.
+  int32_t token;
+  // Natural logarithm of the probability. [nats]
+  float logprob;
+} inlay_token_logprob;
+
+// A device that can run a model.
+typedef struct inlay_device_info {
+  // sizeof(inlay_device_info), set by the caller. [bytes]
+  uint32_t struct_size;
+  // CPU or CUDA.
+  inlay_device_kind kind;
+  // Its number among the devices of its kind: device_index of inlay_load_params.
+  int32_t index;
+  // Processors that this process may use; multiprocessors of a GPU.
+  int32_t n_units;
+  // Its memory. [bytes]
+  uint64_t total_bytes;
+  // Memory free now. [bytes]
+  uint64_t free_bytes;
+  // Product name, ended by a zero.
+  char name[INLAY_DEVICE_NAME_BYTES];
+  // What the kernels will use of it, such as an instruction set; ended by a zero.
+  char features[INLAY_DEVICE_NAME_BYTES];
+} inlay_device_info;
+
+// A model's bytes behind a callback: an archive, an asset pack, a decrypting reader.
+typedef struct inlay_reader {
+  // sizeof(inlay_reader). [bytes]
+  uint32_t struct_size;
+  // 0.
+  uint32_t reserved;
+  // Given to the callback.
+  void* user;
+  // Size of the model; must not be 0. [bytes]
+  uint64_t size;
+  // Reads a range; must not be NULL.
+  inlay_read_fn read;
+} inlay_reader;
+
+// How a model is loaded. Zero means default for every field.
+typedef struct inlay_load_params {
+  // sizeof(inlay_load_params). [bytes]
+  uint32_t struct_size;
+  // Where the model runs. [default AUTO]
+  inlay_device_kind device;
+  // Which device of that kind. [default 0]
+  int32_t device_index;
+  // Longest sequence of one session; at most what the model was trained for. [tokens, default what the model was
+  // trained for, at most 4096]
+  int32_t n_context;
+  // Sessions that may exist at a time. [default 8]
+  int32_t max_sessions;
+  // Threads that compute, the calling one included. [default all cores that the process may use]
+  int32_t n_threads;
+  // Size of the KV pool that the sessions share. [bytes, default max_sessions x n_context, at most 2 GiB but one
+  // n_context at least]
+  uint64_t kv_budget_bytes;
+  // Type of the stored keys and values. [default F32 on REFERENCE, else F16]
+  inlay_kv_dtype kv_dtype;
+  // Tokens that prefill runs at a time: the grain of its cancel. [tokens, default 512]
+  int32_t prefill_chunk;
+  // Least important messages to keep and to report. [default INFO]
+  inlay_log_level log_level;
+  // Of inlay_load_flags; others are refused. [default 0]
+  uint32_t flags;
+  // Called with every message, for as long as the engine lives. [default none]
+  inlay_log_fn log;
+  // Given to log. [default NULL]
+  void* log_user;
+  // Called during the load only. [default none]
+  inlay_progress_fn progress;
+  // Given to progress. [default NULL]
+  void* progress_user;
+} inlay_load_params;
+
+// Memory that a load would take, and what its parameters come to.
+typedef struct inlay_memory_info {
+  // sizeof(inlay_memory_info), set by the caller. [bytes]
+  uint32_t struct_size;
+  // Where the model would run.
+  inlay_device_kind device;
+  // Longest sequence of one session. [tokens]
+  int32_t n_context;
+  // Sessions that may exist at a time.
+  int32_t max_sessions;
+  // Weights in the form that the device computes with. [bytes]
+  uint64_t weight_bytes;
+  // The KV pool. [bytes]
+  uint64_t kv_bytes;
+  // Activations, logits and buffers. [bytes]
+  uint64_t scratch_bytes;
+  // The sum. [bytes]
+  uint64_t total_bytes;
+  // Free memory of the device now. [bytes]
+  uint64_t available_bytes;
+} inlay_memory_info;
+
+// A loaded model's sizes.
+typedef struct inlay_engine_info {
+  // sizeof(inlay_engine_info), set by the caller. [bytes]
+  uint32_t struct_size;
+  // Where it runs; never AUTO.
+  inlay_device_kind device;
+  // Weights.
+  uint64_t n_params;
+  // Memory of the weights. [bytes]
+  uint64_t weight_bytes;
+  // Memory of the KV pool. [bytes]
+  uint64_t kv_bytes;
+  // Tokens: valid ids are 0 to n_vocab - 1.
+  int32_t n_vocab;
+  // Layers.
+  int32_t n_layers;
+  // Width of the residual stream.
+  int32_t d_model;
+  // Query heads a layer.
+  int32_t n_heads;
+  // Key and value heads a layer.
+  int32_t n_kv_heads;
+  // Width of a head.
+  int32_t d_head;
+  // Width of the feed-forward part.
+  int32_t d_ff;
+  // Context that the model was trained for. [tokens]
+  int32_t n_context_train;
+  // Longest sequence of one session. [tokens]
+  int32_t n_context;
+  // Sessions that may exist at a time.
+  int32_t max_sessions;
+  // Beginning-of-sequence token, -1 if there is none.
+  int32_t bos;
+  // End-of-sequence token, -1 if there is none.
+  int32_t eos;
+  // Threads that compute.
+  int32_t n_threads;
+  // What the model has.
+  inlay_engine_flags flags;
+} inlay_engine_info;
+
+// One entry of the vocabulary.
+typedef struct inlay_token_info {
+  // sizeof(inlay_token_info), set by the caller. [bytes]
+  uint32_t struct_size;
+  // What it is.
+  inlay_token_kind kind;
+  // Properties.
+  inlay_token_flags flags;
+  // The vocabulary's score, 0 where it has none.
+  float score;
+  // Length of the whole piece, which may be more than fits here. [bytes]
+  uint32_t piece_bytes;
+  // 0.
+  uint32_t reserved;
+  // The bytes that the token stands for in the middle of a text; they need not be whole characters.
+  uint8_t piece[INLAY_TOKEN_PIECE_BYTES];
+} inlay_token_info;
+
+// How a token is drawn. The steps run in this order: bias, penalties, temperature, top_k, top_p, min_p, draw. All zero
+// is greedy.
+typedef struct inlay_sampler_params {
+  // sizeof(inlay_sampler_params). [bytes]
+  uint32_t struct_size;
+  // Divides the logits. [default 0: greedy, the likeliest token, the lower id at a tie]
+  float temperature;
+  // Keep the k likeliest tokens. [default 0: off]
+  int32_t top_k;
+  // Keep the likeliest tokens whose probabilities reach this sum. [default 0: off, as 1 is]
+  float top_p;
+  // Drop tokens less likely than this part of the likeliest one's probability. [default 0: off]
+  float min_p;
+  // Divides positive and multiplies negative logits of tokens in the window. [default 0: off, as 1 is]
+  float repetition_penalty;
+  // Subtracted once for every time that the token is in the window. [default 0: off]
+  float frequency_penalty;
+  // Subtracted if the token is in the window. [default 0: off]
+  float presence_penalty;
+  // Last tokens of the sequence that the penalties look at; -1 for all. [tokens, default 0: the last 64]
+  int32_t penalty_window;
+  // Likeliest tokens to report in events, at most INLAY_MAX_LOGPROBS. [default 0: none]
+  int32_t n_logprobs;
+  // Same seed, stream and tokens: same draw, whatever else is in the batch. [default 0: the seed 0]
+  uint64_t seed;
+  // Logit changes, each token once; copied. [default NULL: none]
+  const inlay_logit_bias* bias;
+  // Their number, at most 1024. [default 0]
+  size_t n_bias;
+} inlay_sampler_params;
+
+// How a session generates. Zero means default for every field.
+typedef struct inlay_session_params {
+  // sizeof(inlay_session_params). [bytes]
+  uint32_t struct_size;
+  // Others than the named ones are refused. [default 0]
+  inlay_session_flags flags;
+  // How tokens are drawn; copied. [default NULL: greedy]
+  const inlay_sampler_params* sampler;
+  // Tells sessions with one seed apart: another stream, other random numbers. [default 0]
+  uint64_t stream;
+  // Tokens to draw after each prefill before the session finishes. [tokens, default 0: no limit but the context]
+  int32_t max_tokens;
+  // 0. [default 0]
+  uint32_t reserved;
+} inlay_session_params;
+
+// Where a session stands.
+typedef struct inlay_session_info {
+  // sizeof(inlay_session_info), set by the caller. [bytes]
+  uint32_t struct_size;
+  // NONE while it can go on.
+  inlay_finish_reason finish_reason;
+  // Length of the sequence, the last drawn token included. [tokens]
+  int32_t n_tokens;
+  // Longest that it can become. [tokens]
+  int32_t n_context;
+  // Tokens drawn since the last prefill or truncation. [tokens]
+  int32_t n_generated;
+  // Blocks of the KV pool that it uses, those shared with forks included.
+  int32_t n_kv_blocks;
+  // Text that inlay_session_take_text would give. [bytes]
+  uint64_t text_pending;
+} inlay_session_info;
+
+// What one session did in one decode step. Arrays of events come with a stride, sizeof(inlay_event) as the caller knows
+// it.
+typedef struct inlay_event {
+  // OK, or why this session did not advance.
+  inlay_status status;
+  // What happened.
+  inlay_event_kind kind;
+  // Position of the session in the call's array.
+  int32_t session_index;
+  // The drawn token, -1 if there is none.
+  int32_t token;
+  // Not NONE: this was the session's last event until its next prefill.
+  inlay_finish_reason finish_reason;
+  // Natural logarithm of the token's probability under the model, before any sampling step. [nats]
+  float logprob;
+  // Entries of top.
+  int32_t n_logprobs;
+  // Length of text. [bytes]
+  uint32_t text_bytes;
+  // Text that did not fit and is to be had with inlay_session_take_text. [bytes]
+  uint64_t text_pending;
+  // The likeliest tokens, the likeliest first.
+  inlay_token_logprob top[INLAY_MAX_LOGPROBS];
+  // New text, whole characters, not ended by a zero. What may begin a stop string is held back until that is clear.
+  char text[INLAY_EVENT_TEXT_BYTES];
+} inlay_event;
+
+// What an engine has done since it was loaded.
+typedef struct inlay_stats {
+  // sizeof(inlay_stats), set by the caller. [bytes]
+  uint32_t struct_size;
+  // Sessions that exist now.
+  int32_t n_sessions;
+  // Tokens that prefill ran. [tokens]
+  uint64_t n_prefill_tokens;
+  // Tokens that decode steps drew. [tokens]
+  uint64_t n_decode_tokens;
+  // Decode steps.
+  uint64_t n_decode_steps;
+  // Time that the load took. [seconds]
+  double load_seconds;
+  // Time in prefill. [seconds]
+  double prefill_seconds;
+  // Time in decode steps. [seconds]
+  double decode_seconds;
+  // Blocks of the KV pool.
+  int32_t n_kv_blocks;
+  // Blocks in use now; a block that forks share counts once.
+  int32_t n_kv_blocks_used;
+  // Most blocks that were ever in use at once.
+  int32_t n_kv_blocks_peak;
+  // Tokens of a block. [tokens]
+  int32_t n_block_tokens;
+} inlay_stats;
+
+// Which step is profiled. Zero means default for every field.
+typedef struct inlay_profile_params {
+  // sizeof(inlay_profile_params). [bytes]
+  uint32_t struct_size;
+  // Tokens of the step; at most prefill_chunk. [tokens, default 1: a decode step, which draws]
+  int32_t n_tokens;
+  // Tokens in the session before the step. [tokens, default 0]
+  int32_t n_past;
+  // How often it is run; times are medians. [default 20]
+  int32_t n_repetitions;
+} inlay_profile_params;
+
+// ---- The four verbs --------------------------------------------------------------------------------------------------
+
+// Loads a model file: GGUF, of which a split one is named by its first file.
+// Thread: any.
+// Blocks: on disk and processor for the whole load; progress is called meanwhile; takes device memory.
+// Ownership: `*engine` is the caller's, to be freed with inlay_free. The file is not needed after the call.
+// On error: `*engine` is NULL.
+// Errors: NOT_FOUND, IO, FORMAT, UNSUPPORTED, DEVICE_OUT_OF_MEMORY, NO_DEVICE, CANCELLED.
+// Since: 1.0.
+inlay_status inlay_load(const char* path, size_t path_len, const inlay_load_params* params, inlay_engine** engine,
+                        inlay_error* err);
+
+// Appends tokens to a session and runs them, chunk by chunk. It begins a new turn: finish reason and max_tokens start
+// over, text that was not taken is dropped.
+// Thread: exclusive(session).
+// Blocks: on the device until all tokens are run; waits for other calls that compute on the engine.
+// Ownership: The tokens are copied.
+// On error: The session keeps the first `*n_done` tokens, whole chunks; none unless it was cancelled or the device
+// failed.
+// Errors: CONTEXT_FULL, KV_FULL, CANCELLED, DEVICE_LOST.
+// Since: 1.0.
+inlay_status inlay_prefill(inlay_session* session, const int32_t* tokens, size_t n_tokens, size_t* n_done,
+                           inlay_error* err);
+
+// Draws one token for each of the sessions, reading the weights once for all. One event a session, in the order given.
+// A session that cannot advance is unchanged and says so in its event's status; the others advance, and the first such
+// status is returned. Sessions are of one engine, each named once.
+// Thread: exclusive(sessions).
+// Blocks: on the device for one step; waits for other calls that compute on the engine.
+// Ownership: Events are copies.
+// On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status.
+// Errors: CONTEXT_FULL, KV_FULL, INVALID_STATE, FORMAT, DEVICE_LOST.
+// Since: 1.0.
+inlay_status inlay_decode_step(inlay_session* const* sessions, size_t n_sessions, inlay_event* events,
+                               size_t event_stride, inlay_error* err);
+
+// Gives up an engine. Its memory goes when its last session is freed, too. NULL is allowed.
+// Thread: exclusive(engine).
+// Blocks: until the device is idle.
+// Ownership: The handle is invalid afterwards.
+// On error: cannot fail.
+// Errors: none.
+// Since: 1.0.
+void inlay_free(inlay_engine* engine);
+
+// ---- Library ---------------------------------------------------------------------------------------------------------
+
+// The library's version, such as 0.1.0.
+// Thread: any.
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: cannot fail.
+// Errors: none.
+// Since: 1.0.
+const char* inlay_version_string(void);
+
+// The ABI that the library offers: major x 65536 + minor. It serves every client of the same major and a minor up to
+// its own.
+// Thread: any.
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: cannot fail.
+// Errors: none.
+// Since: 1.0.
+uint32_t inlay_abi_version(void);
+
+// A status as it is written in the header, without the prefix: KV_FULL. A number that is none gives UNKNOWN.
+// Thread: any.
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: cannot fail.
+// Errors: none.
+// Since: 1.0.
+const char* inlay_status_name(inlay_status status);
+
+// Number of devices; device 0 is the processor.
+// Thread: any.
+// Blocks: on drivers at the first call.
+// Ownership: Nothing is kept.
+// On error: cannot fail.
+// Errors: none.
+// Since: 1.0.
+int32_t inlay_device_count(void);
+
+// Describes a device.
+// Thread: any.
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: Nothing has changed.
+// Errors: NOT_FOUND.
+// Since: 1.0.
+inlay_status inlay_device_get(int32_t index, inlay_device_info* info, inlay_error* err);
+
+// ---- Load ------------------------------------------------------------------------------------------------------------
+
+// Loads a model that lies in memory.
+// Thread: any.
+// Blocks: on the processor for the whole load; progress is called meanwhile; takes device memory.
+// Ownership: `*engine` is the caller's, to be freed with inlay_free. `data` is not needed after the call.
+// On error: `*engine` is NULL.
+// Errors: FORMAT, UNSUPPORTED, DEVICE_OUT_OF_MEMORY, NO_DEVICE, CANCELLED.
+// Since: 1.0.
+inlay_status inlay_load_memory(const void* data, size_t n_bytes, const inlay_load_params* params, inlay_engine** engine,
+                               inlay_error* err);
+
+// Loads a model through a callback, which is called on this thread and during this call only.
+// Thread: any.
+// Blocks: on the callback and the processor for the whole load; takes device memory.
+// Ownership: `*engine` is the caller's, to be freed with inlay_free. The reader is not needed after the call.
+// On error: `*engine` is NULL.
+// Errors: IO, FORMAT, UNSUPPORTED, DEVICE_OUT_OF_MEMORY, NO_DEVICE, CANCELLED.
+// Since: 1.0.
+inlay_status inlay_load_reader(const inlay_reader* reader, const inlay_load_params* params, inlay_engine** engine,
+                               inlay_error* err);
+
+// Tells what inlay_load would need, from the file's header alone.
+// Thread: any.
+// Blocks: on disk, for the header.
+// Ownership: Nothing is kept.
+// On error: Nothing has changed.
+// Errors: NOT_FOUND, IO, FORMAT, UNSUPPORTED, NO_DEVICE.
+// Since: 1.0.
+inlay_status inlay_memory_plan(const char* path, size_t path_len, const inlay_load_params* params,
+                               inlay_memory_info* info, inlay_error* err);
+
+// ---- Model -----------------------------------------------------------------------------------------------------------
+
+// Sizes of the model and of what was allocated for it.
+// Thread: any.
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: Nothing has changed.
+// Errors: only the common ones.
+// Since: 1.0.
+inlay_status inlay_engine_get_info(const inlay_engine* engine, inlay_engine_info* info, inlay_error* err);
+
+// Number of the model file's metadata entries.
+// Thread: any.
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: Nothing has changed.
+// Errors: only the common ones.
+// Since: 1.0.
+inlay_status inlay_meta_count(const inlay_engine* engine, size_t* count, inlay_error* err);
+
+// Key of a metadata entry, in the file's order.
+// Thread: any.
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: Nothing has changed.
+// Errors: NOT_FOUND, BUFFER_TOO_SMALL.
+// Since: 1.0.
+inlay_status inlay_meta_key(const inlay_engine* engine, size_t index, char* buf, size_t cap, size_t* needed,
+                            inlay_error* err);
+
+// A metadata value as text. An array is written as [a, b, c]; a long one is cut short and says how many elements there
+// are.
+// Thread: any.
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: Nothing has changed.
+// Errors: NOT_FOUND, BUFFER_TOO_SMALL.
+// Since: 1.0.
+inlay_status inlay_meta_value(const inlay_engine* engine, const char* key, size_t key_len, char* buf, size_t cap,
+                              size_t* needed, inlay_error* err);
+
+// ---- Tokens ----------------------------------------------------------------------------------------------------------
+
+// Turns text into token ids. Never more of them than bytes of text + 2.
+// Thread: any.
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: BUFFER_TOO_SMALL: `*n_tokens` is what is needed, tokens are unspecified.
+// Errors: UNSUPPORTED, BUFFER_TOO_SMALL.
+// Since: 1.0.
+inlay_status inlay_tokenize(const inlay_engine* engine, const char* text, size_t text_len, inlay_tokenize_flags flags,
+                            int32_t* tokens, size_t cap, size_t* n_tokens, inlay_error* err);
+
+// Turns token ids into text. If the ids begin or end inside a character, so does the text.
+// Thread: any.
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: BUFFER_TOO_SMALL: `*needed` is set, buf is unspecified.
+// Errors: UNSUPPORTED, BUFFER_TOO_SMALL.
+// Since: 1.0.
+inlay_status inlay_detokenize(const inlay_engine* engine, const int32_t* tokens, size_t n_tokens,
+                              inlay_detokenize_flags flags, char* buf, size_t cap, size_t* needed, inlay_error* err);
+
+// Describes one token.
+// Thread: any.
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: Nothing has changed.
+// Errors: UNSUPPORTED.
+// Since: 1.0.
+inlay_status inlay_token_get_info(const inlay_engine* engine, int32_t token, inlay_token_info* info, inlay_error* err);
+
+// ---- Sessions --------------------------------------------------------------------------------------------------------
+
+// Makes an empty session.
+// Thread: any.
+// Blocks: no; takes device memory.
+// Ownership: `*session` is the caller's, to be freed with inlay_session_free; it keeps the engine alive.
+// On error: `*session` is NULL.
+// Errors: SESSION_LIMIT, DEVICE_OUT_OF_MEMORY, DEVICE_LOST.
+// Since: 1.0.
+inlay_status inlay_session_create(const inlay_engine* engine, const inlay_session_params* params,
+                                  inlay_session** session, inlay_error* err);
+
+// Frees a session and gives its KV blocks back. NULL is allowed.
+// Thread: exclusive(session).
+// Blocks: waits for a call that computes on the engine.
+// Ownership: The handle is invalid afterwards.
+// On error: cannot fail.
+// Errors: none.
+// Since: 1.0.
+void inlay_session_free(inlay_session* session);
+
+// Tells where a session stands; as of the last finished step while another thread runs one.
+// Thread: any.
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: Nothing has changed.
+// Errors: only the common ones.
+// Since: 1.0.
+inlay_status inlay_session_get_info(const inlay_session* session, inlay_session_info* info, inlay_error* err);
+
+// Takes text that did not fit into events: as many whole characters as fit. Call it until `*n_bytes` is 0; what is not
+// taken stays, also past later steps, and comes before newer text.
+// Thread: exclusive(session).
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: BUFFER_TOO_SMALL: buf has no room for the next character.
+// Errors: BUFFER_TOO_SMALL.
+// Since: 1.0.
+inlay_status inlay_session_take_text(inlay_session* session, char* buf, size_t cap, size_t* n_bytes, inlay_error* err);
+
+// Makes a second session with the same sequence, parameters and state. Keys and values are shared until one of the two
+// writes. Give the child another seed if the two are to differ.
+// Thread: exclusive(session).
+// Blocks: no; takes device memory.
+// Ownership: `*child` is the caller's, to be freed with inlay_session_free, in any order.
+// On error: `*child` is NULL.
+// Errors: SESSION_LIMIT, DEVICE_OUT_OF_MEMORY, DEVICE_LOST.
+// Since: 1.0.
+inlay_status inlay_session_fork(inlay_session* session, inlay_session** child, inlay_error* err);
+
+// Cuts the sequence back to its first tokens. Text that was not taken is dropped, finish reason and max_tokens start
+// over.
+// Thread: exclusive(session).
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: Nothing has changed.
+// Errors: only the common ones.
+// Since: 1.0.
+inlay_status inlay_session_truncate(inlay_session* session, size_t n_tokens, inlay_error* err);
+
+// Changes how the following tokens are drawn.
+// Thread: exclusive(session).
+// Blocks: no.
+// Ownership: Everything is copied.
+// On error: Nothing has changed.
+// Errors: only the common ones.
+// Since: 1.0.
+inlay_status inlay_session_set_sampler(inlay_session* session, const inlay_sampler_params* params, inlay_error* err);
+
+// Sets the texts that end a generation. Text held back for the old ones stays held until the next step.
+// Thread: exclusive(session).
+// Blocks: no.
+// Ownership: The texts are copied.
+// On error: Nothing has changed.
+// Errors: only the common ones.
+// Since: 1.0.
+inlay_status inlay_session_set_stop(inlay_session* session, const inlay_text* stops, size_t n_stops, inlay_error* err);
+
+// Copies the logits of the last position that was run: those that the last token was drawn from, or the next one will
+// be.
+// Thread: exclusive(session).
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: Nothing has changed.
+// Errors: INVALID_STATE, BUFFER_TOO_SMALL.
+// Since: 1.0.
+inlay_status inlay_session_copy_logits(inlay_session* session, float* logits, size_t cap, size_t* needed,
+                                       inlay_error* err);
+
+// Asks a session to stop. A prefill under way ends with CANCELLED after its chunk; otherwise the session's next step,
+// or its next prefill, sees the request, once. NULL is allowed.
+// Thread: any.
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: cannot fail.
+// Errors: none.
+// Since: 1.0.
+void inlay_session_cancel(const inlay_session* session);
+
+// ---- Observation -----------------------------------------------------------------------------------------------------
+
+// What the engine has done so far.
+// Thread: any.
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: Nothing has changed.
+// Errors: only the common ones.
+// Since: 1.0.
+inlay_status inlay_engine_get_stats(const inlay_engine* engine, inlay_stats* stats, inlay_error* err);
+
+// The list of operations that a step runs, as text: one line an operation, with its bytes and its floating-point
+// operations for one token.
+// Thread: any.
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: Nothing has changed.
+// Errors: BUFFER_TOO_SMALL.
+// Since: 1.0.
+inlay_status inlay_plan_text(const inlay_engine* engine, char* buf, size_t cap, size_t* needed, inlay_error* err);
+
+// Reads one message from the engine's ring of the latest messages. `*cursor` is the number of the message read before,
+// 0 for none, and becomes that of this one; numbers count from 1, and those that the ring no longer holds are passed
+// over.
+// Thread: any.
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: `*cursor` is unchanged. NOT_FOUND: there is no newer message yet.
+// Errors: NOT_FOUND, BUFFER_TOO_SMALL.
+// Since: 1.0.
+inlay_status inlay_log_read(const inlay_engine* engine, uint64_t* cursor, inlay_log_level* level, char* buf, size_t cap,
+                            size_t* needed, inlay_error* err);
+
+// Runs a step of fixed tokens again and again, in a session of its own: whole, then with a time for each operation, and
+// measures how fast the device reads memory. The engine keeps its latest 16 profiles; inlay_profile_text writes them.
+// Thread: any.
+// Blocks: on the device for all repetitions; other calls that compute on the engine take turns with them; takes device
+// memory.
+// Ownership: Nothing is kept.
+// On error: No profile is added.
+// Errors: SESSION_LIMIT, KV_FULL, DEVICE_OUT_OF_MEMORY, DEVICE_LOST.
+// Since: 1.1.
+inlay_status inlay_profile_step(const inlay_engine* engine, const inlay_profile_params* params, inlay_error* err);
+
+// What inlay_profile_step measured: time, bytes, bytes a second and the share of the read bandwidth, operation by
+// operation. Bytes are those that the operation must move at least, each weight as the file stores it.
+// Thread: any.
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: NOT_FOUND: nothing was profiled yet.
+// Errors: NOT_FOUND, BUFFER_TOO_SMALL.
+// Since: 1.1.
+inlay_status inlay_profile_text(const inlay_engine* engine, inlay_profile_form form, char* buf, size_t cap,
+                                size_t* needed, inlay_error* err);
+
+// Runs the same tokens in two engines, all but the last as one step and the last as another, and writes how far apart
+// each operation's values are: cosine, squared error over squares (NMSE), largest difference. For finding where two
+// devices, or two files of a model, begin to differ.
+// Thread: any.
+// Blocks: on both devices for two steps, on each call, also one for the size; takes device memory.
+// Ownership: Nothing is kept.
+// On error: Nothing has changed.
+// Errors: SESSION_LIMIT, CONTEXT_FULL, KV_FULL, BUFFER_TOO_SMALL, UNSUPPORTED, DEVICE_LOST.
+// Since: 1.1.
+inlay_status inlay_compare_text(const inlay_engine* engine_a, const inlay_engine* engine_b, const int32_t* tokens,
+                                size_t n_tokens, double nmse_limit, int32_t* first, char* buf, size_t cap,
+                                size_t* needed, inlay_error* err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,16 @@
+// The one library of the process: every call of package raw goes through its table of functions.
+#ifndef INLAY_GO_LOADER_H
+#define INLAY_GO_LOADER_H
+
+#include "inlay_dl.h"
+
+// The table; all of its functions are NULL until inlay_go_open has succeeded. Any thread.
+const inlay_dl* inlay_go_api(void);
+
+// Loads the library, which stays until the process ends. Not from two threads at once. Returns 0, or -1 and a message.
+int inlay_go_open(const char* path, char* message, size_t n);
+
+// What a function that the table does not have comes to.
+inlay_status inlay_go_missing(const char* function, inlay_error* err);
+
+#endif

@@ -1,0 +1,1504 @@
+// Code generated from bindings/api/inlay.toml by bindings/generate.py; DO NOT EDIT.
+
+// Package raw is the C interface of Inlay in Go: the same functions, structs and numbers under Go's names, with C's
+// pointers and sizes. Package inlay, which is made of it, is what programs want.
+//
+// The library is loaded at run time by Open. Before that, a function that can fail returns StatusInvalidState, and the
+// others return zero. A function that an older library does not have returns StatusUnsupported.
+//
+// What Open accepts: the library of this ABI or a newer minor one, and an older minor one without the functions that it
+// lacks.
+package raw
+
+/*
+#cgo linux LDFLAGS: -ldl
+#include "loader.h"
+
+static inlay_status go_inlay_load(const char* path, size_t path_len, const inlay_load_params* params,
+                                  inlay_engine** engine, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_load) return inlay_go_missing("inlay_load", err);
+  return api->inlay_load(path, path_len, params, engine, err);
+}
+static inlay_status go_inlay_prefill(inlay_session* session, const int32_t* tokens, size_t n_tokens, size_t* n_done,
+                                     inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_prefill) return inlay_go_missing("inlay_prefill", err);
+  return api->inlay_prefill(session, tokens, n_tokens, n_done, err);
+}
+static inlay_status go_inlay_decode_step(inlay_session* const* sessions, size_t n_sessions, inlay_event* events,
+                                         size_t event_stride, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_decode_step) return inlay_go_missing("inlay_decode_step", err);
+  return api->inlay_decode_step(sessions, n_sessions, events, event_stride, err);
+}
+static void go_inlay_free(inlay_engine* engine) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_free) return;
+  api->inlay_free(engine);
+}
+static const char* go_inlay_version_string(void) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_version_string) return "";
+  return api->inlay_version_string();
+}
+static uint32_t go_inlay_abi_version(void) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_abi_version) return 0;
+  return api->inlay_abi_version();
+}
+static const char* go_inlay_status_name(inlay_status status) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_status_name) return "";
+  return api->inlay_status_name(status);
+}
+static int32_t go_inlay_device_count(void) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_device_count) return 0;
+  return api->inlay_device_count();
+}
+static inlay_status go_inlay_device_get(int32_t index, inlay_device_info* info, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_device_get) return inlay_go_missing("inlay_device_get", err);
+  return api->inlay_device_get(index, info, err);
+}
+static inlay_status go_inlay_load_memory(const void* data, size_t n_bytes, const inlay_load_params* params,
+                                         inlay_engine** engine, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_load_memory) return inlay_go_missing("inlay_load_memory", err);
+  return api->inlay_load_memory(data, n_bytes, params, engine, err);
+}
+static inlay_status go_inlay_load_reader(const inlay_reader* reader, const inlay_load_params* params,
+                                         inlay_engine** engine, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_load_reader) return inlay_go_missing("inlay_load_reader", err);
+  return api->inlay_load_reader(reader, params, engine, err);
+}
+static inlay_status go_inlay_memory_plan(const char* path, size_t path_len, const inlay_load_params* params,
+                                         inlay_memory_info* info, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_memory_plan) return inlay_go_missing("inlay_memory_plan", err);
+  return api->inlay_memory_plan(path, path_len, params, info, err);
+}
+static inlay_status go_inlay_engine_get_info(const inlay_engine* engine, inlay_engine_info* info, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_engine_get_info) return inlay_go_missing("inlay_engine_get_info", err);
+  return api->inlay_engine_get_info(engine, info, err);
+}
+static inlay_status go_inlay_meta_count(const inlay_engine* engine, size_t* count, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_meta_count) return inlay_go_missing("inlay_meta_count", err);
+  return api->inlay_meta_count(engine, count, err);
+}
+static inlay_status go_inlay_meta_key(const inlay_engine* engine, size_t index, char* buf, size_t cap, size_t* needed,
+                                      inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_meta_key) return inlay_go_missing("inlay_meta_key", err);
+  return api->inlay_meta_key(engine, index, buf, cap, needed, err);
+}
+static inlay_status go_inlay_meta_value(const inlay_engine* engine, const char* key, size_t key_len, char* buf,
+                                        size_t cap, size_t* needed, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_meta_value) return inlay_go_missing("inlay_meta_value", err);
+  return api->inlay_meta_value(engine, key, key_len, buf, cap, needed, err);
+}
+static inlay_status go_inlay_tokenize(const inlay_engine* engine, const char* text, size_t text_len,
+                                      inlay_tokenize_flags flags, int32_t* tokens, size_t cap, size_t* n_tokens,
+                                      inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_tokenize) return inlay_go_missing("inlay_tokenize", err);
+  return api->inlay_tokenize(engine, text, text_len, flags, tokens, cap, n_tokens, err);
+}
+static inlay_status go_inlay_detokenize(const inlay_engine* engine, const int32_t* tokens, size_t n_tokens,
+                                        inlay_detokenize_flags flags, char* buf, size_t cap, size_t* needed,
+                                        inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_detokenize) return inlay_go_missing("inlay_detokenize", err);
+  return api->inlay_detokenize(engine, tokens, n_tokens, flags, buf, cap, needed, err);
+}
+static inlay_status go_inlay_token_get_info(const inlay_engine* engine, int32_t token, inlay_token_info* info,
+                                            inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_token_get_info) return inlay_go_missing("inlay_token_get_info", err);
+  return api->inlay_token_get_info(engine, token, info, err);
+}
+static inlay_status go_inlay_session_create(const inlay_engine* engine, const inlay_session_params* params,
+                                            inlay_session** session, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_session_create) return inlay_go_missing("inlay_session_create", err);
+  return api->inlay_session_create(engine, params, session, err);
+}
+static void go_inlay_session_free(inlay_session* session) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_session_free) return;
+  api->inlay_session_free(session);
+}
+static inlay_status go_inlay_session_get_info(const inlay_session* session, inlay_session_info* info, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_session_get_info) return inlay_go_missing("inlay_session_get_info", err);
+  return api->inlay_session_get_info(session, info, err);
+}
+static inlay_status go_inlay_session_take_text(inlay_session* session, char* buf, size_t cap, size_t* n_bytes,
+                                               inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_session_take_text) return inlay_go_missing("inlay_session_take_text", err);
+  return api->inlay_session_take_text(session, buf, cap, n_bytes, err);
+}
+static inlay_status go_inlay_session_fork(inlay_session* session, inlay_session** child, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_session_fork) return inlay_go_missing("inlay_session_fork", err);
+  return api->inlay_session_fork(session, child, err);
+}
+static inlay_status go_inlay_session_truncate(inlay_session* session, size_t n_tokens, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_session_truncate) return inlay_go_missing("inlay_session_truncate", err);
+  return api->inlay_session_truncate(session, n_tokens, err);
+}
+static inlay_status go_inlay_session_set_sampler(inlay_session* session, const inlay_sampler_params* params,
+                                                 inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_session_set_sampler) return inlay_go_missing("inlay_session_set_sampler", err);
+  return api->inlay_session_set_sampler(session, params, err);
+}
+static inlay_status go_inlay_session_set_stop(inlay_session* session, const inlay_text* stops, size_t n_stops,
+                                              inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_session_set_stop) return inlay_go_missing("inlay_session_set_stop", err);
+  return api->inlay_session_set_stop(session, stops, n_stops, err);
+}
+static inlay_status go_inlay_session_copy_logits(inlay_session* session, float* logits, size_t cap, size_t* needed,
+                                                 inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_session_copy_logits) return inlay_go_missing("inlay_session_copy_logits", err);
+  return api->inlay_session_copy_logits(session, logits, cap, needed, err);
+}
+static void go_inlay_session_cancel(const inlay_session* session) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_session_cancel) return;
+  api->inlay_session_cancel(session);
+}
+static inlay_status go_inlay_engine_get_stats(const inlay_engine* engine, inlay_stats* stats, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_engine_get_stats) return inlay_go_missing("inlay_engine_get_stats", err);
+  return api->inlay_engine_get_stats(engine, stats, err);
+}
+static inlay_status go_inlay_plan_text(const inlay_engine* engine, char* buf, size_t cap, size_t* needed,
+                                       inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_plan_text) return inlay_go_missing("inlay_plan_text", err);
+  return api->inlay_plan_text(engine, buf, cap, needed, err);
+}
+static inlay_status go_inlay_log_read(const inlay_engine* engine, uint64_t* cursor, inlay_log_level* level, char* buf,
+                                      size_t cap, size_t* needed, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_log_read) return inlay_go_missing("inlay_log_read", err);
+  return api->inlay_log_read(engine, cursor, level, buf, cap, needed, err);
+}
+static inlay_status go_inlay_profile_step(const inlay_engine* engine, const inlay_profile_params* params,
+                                          inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_profile_step) return inlay_go_missing("inlay_profile_step", err);
+  return api->inlay_profile_step(engine, params, err);
+}
+static inlay_status go_inlay_profile_text(const inlay_engine* engine, inlay_profile_form form, char* buf, size_t cap,
+                                          size_t* needed, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_profile_text) return inlay_go_missing("inlay_profile_text", err);
+  return api->inlay_profile_text(engine, form, buf, cap, needed, err);
+}
+static inlay_status go_inlay_compare_text(const inlay_engine* engine_a, const inlay_engine* engine_b,
+                                          const int32_t* tokens, size_t n_tokens, double nmse_limit, int32_t* first,
+                                          char* buf, size_t cap, size_t* needed, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_compare_text) return inlay_go_missing("inlay_compare_text", err);
+  return api->inlay_compare_text(engine_a, engine_b, tokens, n_tokens, nmse_limit, first, buf, cap, needed, err);
+}
+*/
+import "C"
+
+import "unsafe"
+
+// The ABI that this package was generated for.
+const (
+	ABIMajor = 1
+	ABIMinor = 1
+)
+
+// Most alternatives that one event can report.
+const MaxLogprobs = 20
+
+// Bytes of text that one event can carry; the rest is had with inlay_session_take_text.
+const EventTextBytes = 128
+
+// Size of the message in inlay_error, with its terminating zero.
+const ErrorMessageBytes = 480
+
+// Size of the texts in inlay_device_info, with their terminating zero.
+const DeviceNameBytes = 128
+
+// Bytes of a token's piece that inlay_token_info can carry.
+const TokenPieceBytes = 128
+
+// What a call came to.
+type Status int32
+
+// Values of Status.
+const (
+	// It worked.
+	StatusOK Status = 0
+	// An argument is NULL, out of its range, or contradicts another.
+	StatusInvalidArgument Status = 1
+	// No such file, key, index or message.
+	StatusNotFound Status = 2
+	// Reading failed; native_code is the system's error number.
+	StatusIO Status = 3
+	// The model's bytes are damaged or contradict themselves.
+	StatusFormat Status = 4
+	// Well formed, but this build or this model cannot do it.
+	StatusUnsupported Status = 5
+	// Host memory ran out.
+	StatusOutOfMemory Status = 6
+	// Device memory, or the budget set for it, is too small.
+	StatusDeviceOutOfMemory Status = 7
+	// The session's context has no room; the session is unchanged.
+	StatusContextFull Status = 8
+	// The pool that all sessions share has no free block; the session is unchanged.
+	StatusKVFull Status = 9
+	// The caller's buffer is too small; the needed size was reported.
+	StatusBufferTooSmall Status = 10
+	// A cancel request or a callback stopped the call.
+	StatusCancelled Status = 11
+	// Another thread is using the object now.
+	StatusBusy Status = 12
+	// The machine or this build has no such device.
+	StatusNoDevice Status = 13
+	// The device failed; the engine can only be freed.
+	StatusDeviceLost Status = 14
+	// A fault in the library; the handle can only be freed.
+	StatusInternal Status = 15
+	// The engine already has max_sessions sessions.
+	StatusSessionLimit Status = 16
+	// The object cannot do this now, as when a session has finished.
+	StatusInvalidState Status = 17
+)
+
+// String is the value's name as the C header writes it, without the prefix.
+func (v Status) String() string {
+	switch v {
+	case StatusOK:
+		return "OK"
+	case StatusInvalidArgument:
+		return "INVALID_ARGUMENT"
+	case StatusNotFound:
+		return "NOT_FOUND"
+	case StatusIO:
+		return "IO"
+	case StatusFormat:
+		return "FORMAT"
+	case StatusUnsupported:
+		return "UNSUPPORTED"
+	case StatusOutOfMemory:
+		return "OUT_OF_MEMORY"
+	case StatusDeviceOutOfMemory:
+		return "DEVICE_OUT_OF_MEMORY"
+	case StatusContextFull:
+		return "CONTEXT_FULL"
+	case StatusKVFull:
+		return "KV_FULL"
+	case StatusBufferTooSmall:
+		return "BUFFER_TOO_SMALL"
+	case StatusCancelled:
+		return "CANCELLED"
+	case StatusBusy:
+		return "BUSY"
+	case StatusNoDevice:
+		return "NO_DEVICE"
+	case StatusDeviceLost:
+		return "DEVICE_LOST"
+	case StatusInternal:
+		return "INTERNAL"
+	case StatusSessionLimit:
+		return "SESSION_LIMIT"
+	case StatusInvalidState:
+		return "INVALID_STATE"
+	}
+	return "UNKNOWN"
+}
+
+// Where a model runs.
+type DeviceKind int32
+
+// Values of DeviceKind.
+const (
+	// The fastest device that there is and that the model fits on.
+	DeviceAuto DeviceKind = 0
+	// The processor, with the widest instructions that it has.
+	DeviceCPU DeviceKind = 1
+	// An NVIDIA GPU.
+	DeviceCUDA DeviceKind = 2
+	// The scalar FP32 interpreter on the processor: slow, for checking results.
+	DeviceReference DeviceKind = 3
+)
+
+// String is the value's name as the C header writes it, without the prefix.
+func (v DeviceKind) String() string {
+	switch v {
+	case DeviceAuto:
+		return "AUTO"
+	case DeviceCPU:
+		return "CPU"
+	case DeviceCUDA:
+		return "CUDA"
+	case DeviceReference:
+		return "REFERENCE"
+	}
+	return "UNKNOWN"
+}
+
+// Type of the stored keys and values.
+type KVDtype int32
+
+// Values of KVDtype.
+const (
+	// The device's own: F32 on REFERENCE, else F16.
+	KVDefault KVDtype = 0
+	// 2 bytes a value; not on REFERENCE.
+	KVF16 KVDtype = 1
+	// 4 bytes a value; on REFERENCE only.
+	KVF32 KVDtype = 2
+	// 1 byte a value (E4M3), and 4 bytes for every token and head; on CUDA only.
+	KVFP8 KVDtype = 3
+	// As FP8, with integers: finer for most values, coarser for small ones beside a large one.
+	KVINT8 KVDtype = 4
+)
+
+// String is the value's name as the C header writes it, without the prefix.
+func (v KVDtype) String() string {
+	switch v {
+	case KVDefault:
+		return "DEFAULT"
+	case KVF16:
+		return "F16"
+	case KVF32:
+		return "F32"
+	case KVFP8:
+		return "FP8"
+	case KVINT8:
+		return "INT8"
+	}
+	return "UNKNOWN"
+}
+
+// How important a log message is.
+type LogLevel int32
+
+// Values of LogLevel.
+const (
+	// As a limit: nothing.
+	LogOff LogLevel = -1
+	// As a limit: INFO.
+	LogDefault LogLevel = 0
+	// Something failed.
+	LogError LogLevel = 1
+	// It works, but probably not as meant.
+	LogWarning LogLevel = 2
+	// What was found and chosen.
+	LogInfo LogLevel = 3
+	// Details for those who look for a fault.
+	LogDebug LogLevel = 4
+)
+
+// String is the value's name as the C header writes it, without the prefix.
+func (v LogLevel) String() string {
+	switch v {
+	case LogOff:
+		return "OFF"
+	case LogDefault:
+		return "DEFAULT"
+	case LogError:
+		return "ERROR"
+	case LogWarning:
+		return "WARNING"
+	case LogInfo:
+		return "INFO"
+	case LogDebug:
+		return "DEBUG"
+	}
+	return "UNKNOWN"
+}
+
+// Why a session stopped generating.
+type FinishReason int32
+
+// Values of FinishReason.
+const (
+	// It has not.
+	FinishNone FinishReason = 0
+	// The model drew one of its end tokens.
+	FinishEndOfGeneration FinishReason = 1
+	// The text reached a stop string; neither it nor anything behind it is part of the text.
+	FinishStopString FinishReason = 2
+	// max_tokens tokens were drawn.
+	FinishMaxTokens FinishReason = 3
+	// inlay_session_cancel asked for it.
+	FinishCancelled FinishReason = 4
+)
+
+// String is the value's name as the C header writes it, without the prefix.
+func (v FinishReason) String() string {
+	switch v {
+	case FinishNone:
+		return "NONE"
+	case FinishEndOfGeneration:
+		return "END_OF_GENERATION"
+	case FinishStopString:
+		return "STOP_STRING"
+	case FinishMaxTokens:
+		return "MAX_TOKENS"
+	case FinishCancelled:
+		return "CANCELLED"
+	}
+	return "UNKNOWN"
+}
+
+// What happened to a session in one step.
+type EventKind int32
+
+// Values of EventKind.
+const (
+	// Nothing: the session did not advance, status says why.
+	EventNone EventKind = 0
+	// A token was drawn and appended; finish_reason tells if it was the last one.
+	EventToken EventKind = 1
+	// The session finished without a new token.
+	EventFinished EventKind = 2
+)
+
+// String is the value's name as the C header writes it, without the prefix.
+func (v EventKind) String() string {
+	switch v {
+	case EventNone:
+		return "NONE"
+	case EventToken:
+		return "TOKEN"
+	case EventFinished:
+		return "FINISHED"
+	}
+	return "UNKNOWN"
+}
+
+// What a vocabulary entry is.
+type TokenKind int32
+
+// Values of TokenKind.
+const (
+	// Text.
+	TokenNormal TokenKind = 0
+	// Stands for what the vocabulary cannot spell.
+	TokenUnknown TokenKind = 1
+	// Structure, such as the beginning of a turn; not text.
+	TokenControl TokenKind = 2
+	// Text that is never split.
+	TokenUserDefined TokenKind = 3
+	// No meaning.
+	TokenUnused TokenKind = 4
+	// One byte of a character that has no token of its own.
+	TokenByte TokenKind = 5
+)
+
+// String is the value's name as the C header writes it, without the prefix.
+func (v TokenKind) String() string {
+	switch v {
+	case TokenNormal:
+		return "NORMAL"
+	case TokenUnknown:
+		return "UNKNOWN"
+	case TokenControl:
+		return "CONTROL"
+	case TokenUserDefined:
+		return "USER_DEFINED"
+	case TokenUnused:
+		return "UNUSED"
+	case TokenByte:
+		return "BYTE"
+	}
+	return "UNKNOWN"
+}
+
+// Properties of a loaded model.
+type EngineFlags uint32
+
+// Values of EngineFlags.
+const (
+	// Text functions work; without it only token ids do.
+	EngineHasTokenizer EngineFlags = 1
+	// inlay_tokenize begins with the BOS token unless told otherwise.
+	EngineAddsBOS EngineFlags = 2
+)
+
+// How text becomes tokens.
+type TokenizeFlags uint32
+
+// Values of TokenizeFlags.
+const (
+	// Leave out the BOS and EOS tokens that the model asks for.
+	TokenizeNoBOSEOS TokenizeFlags = 1
+	// Control tokens written in the text become their ids. Not for untrusted text.
+	TokenizeParseSpecial TokenizeFlags = 2
+)
+
+// How tokens become text.
+type DetokenizeFlags uint32
+
+// Values of DetokenizeFlags.
+const (
+	// Control tokens give their text instead of nothing.
+	DetokenizeShowSpecial DetokenizeFlags = 1
+)
+
+// Properties of a token.
+type TokenFlags uint32
+
+// Values of TokenFlags.
+const (
+	// Drawing it ends the generation.
+	TokenFlagEndOfGeneration TokenFlags = 1
+	// It is not text.
+	TokenFlagControl TokenFlags = 2
+)
+
+// How a session generates.
+type SessionFlags uint32
+
+// Values of SessionFlags.
+const (
+	// End tokens are drawn like others and do not finish the session.
+	SessionIgnoreEndOfGeneration SessionFlags = 1
+)
+
+// How a profile is written.
+type ProfileForm int32
+
+// Values of ProfileForm.
+const (
+	// The latest, one line a kind of operation, with the sums.
+	ProfileKinds ProfileForm = 0
+	// The latest, one line an operation.
+	ProfileTimeline ProfileForm = 1
+	// All that the engine keeps, as JSON in Chrome's trace-event format.
+	ProfileTrace ProfileForm = 2
+)
+
+// String is the value's name as the C header writes it, without the prefix.
+func (v ProfileForm) String() string {
+	switch v {
+	case ProfileKinds:
+		return "KINDS"
+	case ProfileTimeline:
+		return "TIMELINE"
+	case ProfileTrace:
+		return "TRACE"
+	}
+	return "UNKNOWN"
+}
+
+// How a model runs.
+type LoadFlags uint32
+
+// Values of LoadFlags.
+const (
+	// CUDA: prompts run on the engine's own products, even where the machine has cuBLASLt.
+	LoadNoCublas LoadFlags = 1
+)
+
+// One model's weights on one device, with the KV pool and the statistics of its sessions.
+type Engine struct{ _ [0]byte }
+
+// One token sequence of an engine, which it keeps alive.
+type Session struct{ _ [0]byte }
+
+// Receives one log message. Called on the thread of the call that caused it; must not call the library.
+//
+// It is the address of a C function.
+type LogFn unsafe.Pointer
+
+// Told how far a load is, at least once a second. Return non-zero to cancel it. Called on the loading thread; must
+// not call the library.
+//
+// It is the address of a C function.
+type ProgressFn unsafe.Pointer
+
+// Fills `into` with the model's bytes [offset, offset + n). Returns 0, or a system error number. Called on the
+// loading thread only.
+//
+// It is the address of a C function.
+type ReadFn unsafe.Pointer
+
+// What went wrong. Owned by the caller, needs no initialisation; every call that takes it writes it, also on success.
+type Error struct {
+	// The same as the call returned.
+	Status Status
+	// The system's or the driver's error number, 0 if there is none.
+	NativeCode int32
+	// What was needed, in the unit that the message names; 0 where that makes no sense.
+	Required uint64
+	// What there was, in the same unit.
+	Available uint64
+	// Length of the message without its terminating zero. [bytes]
+	MessageLen uint32
+	// 0.
+	Reserved uint32
+	// What is wrong and where, in English; empty on success.
+	Message [ErrorMessageBytes]byte
+}
+
+// A UTF-8 text of the caller.
+type Text struct {
+	// The bytes; may be NULL if len is 0.
+	Data *byte
+	// Their number, or SIZE_MAX if a zero ends them. [bytes]
+	Len uintptr
+}
+
+// A change of one token's logit.
+type LogitBias struct {
+	// Token id.
+	Token int32
+	// Added to the logit; minus infinity bans the token.
+	Bias float32
+}
+
+// A token and its probability under the model, before any sampling step.
+type TokenLogprob struct {
+	// Token id.
+	Token int32
+	// Natural logarithm of the probability. [nats]
+	Logprob float32
+}
+
+// A device that can run a model.
+type DeviceInfo struct {
+	// sizeof(inlay_device_info), set by the caller. [bytes]
+	StructSize uint32
+	// CPU or CUDA.
+	Kind DeviceKind
+	// Its number among the devices of its kind: device_index of inlay_load_params.
+	Index int32
+	// Processors that this process may use; multiprocessors of a GPU.
+	NUnits int32
+	// Its memory. [bytes]
+	TotalBytes uint64
+	// Memory free now. [bytes]
+	FreeBytes uint64
+	// Product name, ended by a zero.
+	Name [DeviceNameBytes]byte
+	// What the kernels will use of it, such as an instruction set; ended by a zero.
+	Features [DeviceNameBytes]byte
+}
+
+// A model's bytes behind a callback: an archive, an asset pack, a decrypting reader.
+type Reader struct {
+	// sizeof(inlay_reader). [bytes]
+	StructSize uint32
+	// 0.
+	Reserved uint32
+	// Given to the callback.
+	User unsafe.Pointer
+	// Size of the model; must not be 0. [bytes]
+	Size uint64
+	// Reads a range; must not be NULL.
+	Read ReadFn
+}
+
+// How a model is loaded. Zero means default for every field.
+type LoadParams struct {
+	// sizeof(inlay_load_params). [bytes]
+	StructSize uint32
+	// Where the model runs. [default AUTO]
+	Device DeviceKind
+	// Which device of that kind. [default 0]
+	DeviceIndex int32
+	// Longest sequence of one session; at most what the model was trained for. [tokens, default what the model was
+	// trained for, at most 4096]
+	NContext int32
+	// Sessions that may exist at a time. [default 8]
+	MaxSessions int32
+	// Threads that compute, the calling one included. [default all cores that the process may use]
+	NThreads int32
+	// Size of the KV pool that the sessions share. [bytes, default max_sessions x n_context, at most 2 GiB but one
+	// n_context at least]
+	KVBudgetBytes uint64
+	// Type of the stored keys and values. [default F32 on REFERENCE, else F16]
+	KVDtype KVDtype
+	// Tokens that prefill runs at a time: the grain of its cancel. [tokens, default 512]
+	PrefillChunk int32
+	// Least important messages to keep and to report. [default INFO]
+	LogLevel LogLevel
+	// Of inlay_load_flags; others are refused. [default 0]
+	Flags uint32
+	// Called with every message, for as long as the engine lives. [default none]
+	Log LogFn
+	// Given to log. [default NULL]
+	LogUser unsafe.Pointer
+	// Called during the load only. [default none]
+	Progress ProgressFn
+	// Given to progress. [default NULL]
+	ProgressUser unsafe.Pointer
+}
+
+// Memory that a load would take, and what its parameters come to.
+type MemoryInfo struct {
+	// sizeof(inlay_memory_info), set by the caller. [bytes]
+	StructSize uint32
+	// Where the model would run.
+	Device DeviceKind
+	// Longest sequence of one session. [tokens]
+	NContext int32
+	// Sessions that may exist at a time.
+	MaxSessions int32
+	// Weights in the form that the device computes with. [bytes]
+	WeightBytes uint64
+	// The KV pool. [bytes]
+	KVBytes uint64
+	// Activations, logits and buffers. [bytes]
+	ScratchBytes uint64
+	// The sum. [bytes]
+	TotalBytes uint64
+	// Free memory of the device now. [bytes]
+	AvailableBytes uint64
+}
+
+// A loaded model's sizes.
+type EngineInfo struct {
+	// sizeof(inlay_engine_info), set by the caller. [bytes]
+	StructSize uint32
+	// Where it runs; never AUTO.
+	Device DeviceKind
+	// Weights.
+	NParams uint64
+	// Memory of the weights. [bytes]
+	WeightBytes uint64
+	// Memory of the KV pool. [bytes]
+	KVBytes uint64
+	// Tokens: valid ids are 0 to n_vocab - 1.
+	NVocab int32
+	// Layers.
+	NLayers int32
+	// Width of the residual stream.
+	DModel int32
+	// Query heads a layer.
+	NHeads int32
+	// Key and value heads a layer.
+	NKVHeads int32
+	// Width of a head.
+	DHead int32
+	// Width of the feed-forward part.
+	DFf int32
+	// Context that the model was trained for. [tokens]
+	NContextTrain int32
+	// Longest sequence of one session. [tokens]
+	NContext int32
+	// Sessions that may exist at a time.
+	MaxSessions int32
+	// Beginning-of-sequence token, -1 if there is none.
+	BOS int32
+	// End-of-sequence token, -1 if there is none.
+	EOS int32
+	// Threads that compute.
+	NThreads int32
+	// What the model has.
+	Flags EngineFlags
+}
+
+// One entry of the vocabulary.
+type TokenInfo struct {
+	// sizeof(inlay_token_info), set by the caller. [bytes]
+	StructSize uint32
+	// What it is.
+	Kind TokenKind
+	// Properties.
+	Flags TokenFlags
+	// The vocabulary's score, 0 where it has none.
+	Score float32
+	// Length of the whole piece, which may be more than fits here. [bytes]
+	PieceBytes uint32
+	// 0.
+	Reserved uint32
+	// The bytes that the token stands for in the middle of a text; they need not be whole characters.
+	Piece [TokenPieceBytes]uint8
+}
+
+// How a token is drawn. The steps run in this order: bias, penalties, temperature, top_k, top_p, min_p, draw. All
+// zero is greedy.
+type SamplerParams struct {
+	// sizeof(inlay_sampler_params). [bytes]
+	StructSize uint32
+	// Divides the logits. [default 0: greedy, the likeliest token, the lower id at a tie]
+	Temperature float32
+	// Keep the k likeliest tokens. [default 0: off]
+	TopK int32
+	// Keep the likeliest tokens whose probabilities reach this sum. [default 0: off, as 1 is]
+	TopP float32
+	// Drop tokens less likely than this part of the likeliest one's probability. [default 0: off]
+	MinP float32
+	// Divides positive and multiplies negative logits of tokens in the window. [default 0: off, as 1 is]
+	RepetitionPenalty float32
+	// Subtracted once for every time that the token is in the window. [default 0: off]
+	FrequencyPenalty float32
+	// Subtracted if the token is in the window. [default 0: off]
+	PresencePenalty float32
+	// Last tokens of the sequence that the penalties look at; -1 for all. [tokens, default 0: the last 64]
+	PenaltyWindow int32
+	// Likeliest tokens to report in events, at most INLAY_MAX_LOGPROBS. [default 0: none]
+	NLogprobs int32
+	// Same seed, stream and tokens: same draw, whatever else is in the batch. [default 0: the seed 0]
+	Seed uint64
+	// Logit changes, each token once; copied. [default NULL: none]
+	Bias *LogitBias
+	// Their number, at most 1024. [default 0]
+	NBias uintptr
+}
+
+// How a session generates. Zero means default for every field.
+type SessionParams struct {
+	// sizeof(inlay_session_params). [bytes]
+	StructSize uint32
+	// Others than the named ones are refused. [default 0]
+	Flags SessionFlags
+	// How tokens are drawn; copied. [default NULL: greedy]
+	Sampler *SamplerParams
+	// Tells sessions with one seed apart: another stream, other random numbers. [default 0]
+	Stream uint64
+	// Tokens to draw after each prefill before the session finishes. [tokens, default 0: no limit but the context]
+	MaxTokens int32
+	// 0. [default 0]
+	Reserved uint32
+}
+
+// Where a session stands.
+type SessionInfo struct {
+	// sizeof(inlay_session_info), set by the caller. [bytes]
+	StructSize uint32
+	// NONE while it can go on.
+	FinishReason FinishReason
+	// Length of the sequence, the last drawn token included. [tokens]
+	NTokens int32
+	// Longest that it can become. [tokens]
+	NContext int32
+	// Tokens drawn since the last prefill or truncation. [tokens]
+	NGenerated int32
+	// Blocks of the KV pool that it uses, those shared with forks included.
+	NKVBlocks int32
+	// Text that inlay_session_take_text would give. [bytes]
+	TextPending uint64
+}
+
+// What one session did in one decode step. Arrays of events come with a stride, sizeof(inlay_event) as the caller
+// knows it.
+type Event struct {
+	// OK, or why this session did not advance.
+	Status Status
+	// What happened.
+	Kind EventKind
+	// Position of the session in the call's array.
+	SessionIndex int32
+	// The drawn token, -1 if there is none.
+	Token int32
+	// Not NONE: this was the session's last event until its next prefill.
+	FinishReason FinishReason
+	// Natural logarithm of the token's probability under the model, before any sampling step. [nats]
+	Logprob float32
+	// Entries of top.
+	NLogprobs int32
+	// Length of text. [bytes]
+	TextBytes uint32
+	// Text that did not fit and is to be had with inlay_session_take_text. [bytes]
+	TextPending uint64
+	// The likeliest tokens, the likeliest first.
+	Top [MaxLogprobs]TokenLogprob
+	// New text, whole characters, not ended by a zero. What may begin a stop string is held back until that is clear.
+	Text [EventTextBytes]byte
+}
+
+// What an engine has done since it was loaded.
+type Stats struct {
+	// sizeof(inlay_stats), set by the caller. [bytes]
+	StructSize uint32
+	// Sessions that exist now.
+	NSessions int32
+	// Tokens that prefill ran. [tokens]
+	NPrefillTokens uint64
+	// Tokens that decode steps drew. [tokens]
+	NDecodeTokens uint64
+	// Decode steps.
+	NDecodeSteps uint64
+	// Time that the load took. [seconds]
+	LoadSeconds float64
+	// Time in prefill. [seconds]
+	PrefillSeconds float64
+	// Time in decode steps. [seconds]
+	DecodeSeconds float64
+	// Blocks of the KV pool.
+	NKVBlocks int32
+	// Blocks in use now; a block that forks share counts once.
+	NKVBlocksUsed int32
+	// Most blocks that were ever in use at once.
+	NKVBlocksPeak int32
+	// Tokens of a block. [tokens]
+	NBlockTokens int32
+}
+
+// Which step is profiled. Zero means default for every field.
+type ProfileParams struct {
+	// sizeof(inlay_profile_params). [bytes]
+	StructSize uint32
+	// Tokens of the step; at most prefill_chunk. [tokens, default 1: a decode step, which draws]
+	NTokens int32
+	// Tokens in the session before the step. [tokens, default 0]
+	NPast int32
+	// How often it is run; times are medians. [default 20]
+	NRepetitions int32
+}
+
+// Load is inlay_load. Loads a model file: GGUF, of which a split one is named by its first file.
+//
+//   - path: The file's path.
+//   - pathLen: Its length, or SIZE_MAX.
+//   - params: NULL: all defaults.
+//   - engine: The new engine.
+//   - Thread: any.
+//   - Blocks: on disk and processor for the whole load; progress is called meanwhile; takes device memory.
+//   - Ownership: `*engine` is the caller's, to be freed with inlay_free. The file is not needed after the call.
+//   - On error: `*engine` is NULL.
+//   - Errors: NOT_FOUND, IO, FORMAT, UNSUPPORTED, DEVICE_OUT_OF_MEMORY, NO_DEVICE, CANCELLED.
+//   - Since: 1.0.
+func Load(path *byte, pathLen uintptr, params *LoadParams, engine **Engine, err *Error) Status {
+	return Status(C.go_inlay_load((*C.char)(unsafe.Pointer(path)), C.size_t(pathLen), (*C.inlay_load_params)(unsafe.Pointer(params)), (**C.inlay_engine)(unsafe.Pointer(engine)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// Prefill is inlay_prefill. Appends tokens to a session and runs them, chunk by chunk. It begins a new turn: finish
+// reason and max_tokens start over, text that was not taken is dropped.
+//
+//   - session: The session.
+//   - tokens: Token ids.
+//   - nTokens: At least 1.
+//   - nDone: How many of them the session has now.
+//   - Thread: exclusive(session).
+//   - Blocks: on the device until all tokens are run; waits for other calls that compute on the engine.
+//   - Ownership: The tokens are copied.
+//   - On error: The session keeps the first `*n_done` tokens, whole chunks; none unless it was cancelled or the
+//     device failed.
+//   - Errors: CONTEXT_FULL, KV_FULL, CANCELLED, DEVICE_LOST.
+//   - Since: 1.0.
+func Prefill(session *Session, tokens *int32, nTokens uintptr, nDone *uintptr, err *Error) Status {
+	return Status(C.go_inlay_prefill((*C.inlay_session)(unsafe.Pointer(session)), (*C.int32_t)(unsafe.Pointer(tokens)), C.size_t(nTokens), (*C.size_t)(unsafe.Pointer(nDone)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// DecodeStep is inlay_decode_step. Draws one token for each of the sessions, reading the weights once for all. One
+// event a session, in the order given. A session that cannot advance is unchanged and says so in its event's status;
+// the others advance, and the first such status is returned. Sessions are of one engine, each named once.
+//
+//   - sessions: The sessions.
+//   - nSessions: At least 1.
+//   - events: One event a session.
+//   - eventStride: sizeof(inlay_event): from one event to the next.
+//   - Thread: exclusive(sessions).
+//   - Blocks: on the device for one step; waits for other calls that compute on the engine.
+//   - Ownership: Events are copies.
+//   - On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status.
+//   - Errors: CONTEXT_FULL, KV_FULL, INVALID_STATE, FORMAT, DEVICE_LOST.
+//   - Since: 1.0.
+func DecodeStep(sessions **Session, nSessions uintptr, events *Event, eventStride uintptr, err *Error) Status {
+	return Status(C.go_inlay_decode_step((**C.inlay_session)(unsafe.Pointer(sessions)), C.size_t(nSessions), (*C.inlay_event)(unsafe.Pointer(events)), C.size_t(eventStride), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// Free is inlay_free. Gives up an engine. Its memory goes when its last session is freed, too. NULL is allowed.
+//
+//   - engine: The engine.
+//   - Thread: exclusive(engine).
+//   - Blocks: until the device is idle.
+//   - Ownership: The handle is invalid afterwards.
+//   - Since: 1.0.
+func Free(engine *Engine) {
+	C.go_inlay_free((*C.inlay_engine)(unsafe.Pointer(engine)))
+}
+
+// VersionString is inlay_version_string. The library's version, such as 0.1.0.
+//
+//   - Thread: any.
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - Since: 1.0.
+func VersionString() string {
+	return C.GoString(C.go_inlay_version_string())
+}
+
+// ABIVersion is inlay_abi_version. The ABI that the library offers: major x 65536 + minor. It serves every client of
+// the same major and a minor up to its own.
+//
+//   - Thread: any.
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - Since: 1.0.
+func ABIVersion() uint32 {
+	return uint32(C.go_inlay_abi_version())
+}
+
+// StatusName is inlay_status_name. A status as it is written in the header, without the prefix: KV_FULL. A number
+// that is none gives UNKNOWN.
+//
+//   - status: The status.
+//   - Thread: any.
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - Since: 1.0.
+func StatusName(status Status) string {
+	return C.GoString(C.go_inlay_status_name(C.inlay_status(status)))
+}
+
+// DeviceCount is inlay_device_count. Number of devices; device 0 is the processor.
+//
+//   - Thread: any.
+//   - Blocks: on drivers at the first call.
+//   - Ownership: Nothing is kept.
+//   - Since: 1.0.
+func DeviceCount() int32 {
+	return int32(C.go_inlay_device_count())
+}
+
+// DeviceGet is inlay_device_get. Describes a device.
+//
+//   - index: 0 to inlay_device_count() - 1.
+//   - info: The device.
+//   - Thread: any.
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - On error: Nothing has changed.
+//   - Errors: NOT_FOUND.
+//   - Since: 1.0.
+func DeviceGet(index int32, info *DeviceInfo, err *Error) Status {
+	return Status(C.go_inlay_device_get(C.int32_t(index), (*C.inlay_device_info)(unsafe.Pointer(info)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// LoadMemory is inlay_load_memory. Loads a model that lies in memory.
+//
+//   - data: The model's bytes.
+//   - nBytes: Their number.
+//   - params: NULL: all defaults.
+//   - engine: The new engine.
+//   - Thread: any.
+//   - Blocks: on the processor for the whole load; progress is called meanwhile; takes device memory.
+//   - Ownership: `*engine` is the caller's, to be freed with inlay_free. `data` is not needed after the call.
+//   - On error: `*engine` is NULL.
+//   - Errors: FORMAT, UNSUPPORTED, DEVICE_OUT_OF_MEMORY, NO_DEVICE, CANCELLED.
+//   - Since: 1.0.
+func LoadMemory(data unsafe.Pointer, nBytes uintptr, params *LoadParams, engine **Engine, err *Error) Status {
+	return Status(C.go_inlay_load_memory(data, C.size_t(nBytes), (*C.inlay_load_params)(unsafe.Pointer(params)), (**C.inlay_engine)(unsafe.Pointer(engine)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// LoadReader is inlay_load_reader. Loads a model through a callback, which is called on this thread and during this
+// call only.
+//
+//   - reader: Where the bytes come from.
+//   - params: NULL: all defaults.
+//   - engine: The new engine.
+//   - Thread: any.
+//   - Blocks: on the callback and the processor for the whole load; takes device memory.
+//   - Ownership: `*engine` is the caller's, to be freed with inlay_free. The reader is not needed after the call.
+//   - On error: `*engine` is NULL.
+//   - Errors: IO, FORMAT, UNSUPPORTED, DEVICE_OUT_OF_MEMORY, NO_DEVICE, CANCELLED.
+//   - Since: 1.0.
+func LoadReader(reader *Reader, params *LoadParams, engine **Engine, err *Error) Status {
+	return Status(C.go_inlay_load_reader((*C.inlay_reader)(unsafe.Pointer(reader)), (*C.inlay_load_params)(unsafe.Pointer(params)), (**C.inlay_engine)(unsafe.Pointer(engine)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// MemoryPlan is inlay_memory_plan. Tells what inlay_load would need, from the file's header alone.
+//
+//   - path: The file's path.
+//   - pathLen: Its length, or SIZE_MAX.
+//   - params: NULL: all defaults.
+//   - info: The needs.
+//   - Thread: any.
+//   - Blocks: on disk, for the header.
+//   - Ownership: Nothing is kept.
+//   - On error: Nothing has changed.
+//   - Errors: NOT_FOUND, IO, FORMAT, UNSUPPORTED, NO_DEVICE.
+//   - Since: 1.0.
+func MemoryPlan(path *byte, pathLen uintptr, params *LoadParams, info *MemoryInfo, err *Error) Status {
+	return Status(C.go_inlay_memory_plan((*C.char)(unsafe.Pointer(path)), C.size_t(pathLen), (*C.inlay_load_params)(unsafe.Pointer(params)), (*C.inlay_memory_info)(unsafe.Pointer(info)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// EngineGetInfo is inlay_engine_get_info. Sizes of the model and of what was allocated for it.
+//
+//   - engine: The engine.
+//   - info: The sizes.
+//   - Thread: any.
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - On error: Nothing has changed.
+//   - Errors: only the common ones.
+//   - Since: 1.0.
+func EngineGetInfo(engine *Engine, info *EngineInfo, err *Error) Status {
+	return Status(C.go_inlay_engine_get_info((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.inlay_engine_info)(unsafe.Pointer(info)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// MetaCount is inlay_meta_count. Number of the model file's metadata entries.
+//
+//   - engine: The engine.
+//   - count: The number.
+//   - Thread: any.
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - On error: Nothing has changed.
+//   - Errors: only the common ones.
+//   - Since: 1.0.
+func MetaCount(engine *Engine, count *uintptr, err *Error) Status {
+	return Status(C.go_inlay_meta_count((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.size_t)(unsafe.Pointer(count)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// MetaKey is inlay_meta_key. Key of a metadata entry, in the file's order.
+//
+//   - engine: The engine.
+//   - index: 0 to the count - 1.
+//   - buf: The key, ended by a zero if there is room.
+//   - cap_: Room in buf.
+//   - needed: Length of the key.
+//   - Thread: any.
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - On error: Nothing has changed.
+//   - Errors: NOT_FOUND, BUFFER_TOO_SMALL.
+//   - Since: 1.0.
+func MetaKey(engine *Engine, index uintptr, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return Status(C.go_inlay_meta_key((*C.inlay_engine)(unsafe.Pointer(engine)), C.size_t(index), (*C.char)(unsafe.Pointer(buf)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// MetaValue is inlay_meta_value. A metadata value as text. An array is written as [a, b, c]; a long one is cut short
+// and says how many elements there are.
+//
+//   - engine: The engine.
+//   - key: The key, such as general.architecture.
+//   - keyLen: Its length, or SIZE_MAX.
+//   - buf: The value, ended by a zero if there is room.
+//   - cap_: Room in buf.
+//   - needed: Length of the value.
+//   - Thread: any.
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - On error: Nothing has changed.
+//   - Errors: NOT_FOUND, BUFFER_TOO_SMALL.
+//   - Since: 1.0.
+func MetaValue(engine *Engine, key *byte, keyLen uintptr, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return Status(C.go_inlay_meta_value((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.char)(unsafe.Pointer(key)), C.size_t(keyLen), (*C.char)(unsafe.Pointer(buf)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// Tokenize is inlay_tokenize. Turns text into token ids. Never more of them than bytes of text + 2.
+//
+//   - engine: The engine.
+//   - text: The text; ill-formed UTF-8 is read as U+FFFD.
+//   - textLen: Its length, or SIZE_MAX.
+//   - flags: 0 adds BOS and EOS as the model asks and reads control tokens as plain text.
+//   - tokens: The ids.
+//   - cap_: Room in tokens.
+//   - nTokens: Their number.
+//   - Thread: any.
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - On error: BUFFER_TOO_SMALL: `*n_tokens` is what is needed, tokens are unspecified.
+//   - Errors: UNSUPPORTED, BUFFER_TOO_SMALL.
+//   - Since: 1.0.
+func Tokenize(engine *Engine, text *byte, textLen uintptr, flags TokenizeFlags, tokens *int32, cap_ uintptr, nTokens *uintptr, err *Error) Status {
+	return Status(C.go_inlay_tokenize((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.char)(unsafe.Pointer(text)), C.size_t(textLen), C.inlay_tokenize_flags(flags), (*C.int32_t)(unsafe.Pointer(tokens)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(nTokens)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// Detokenize is inlay_detokenize. Turns token ids into text. If the ids begin or end inside a character, so does the
+// text.
+//
+//   - engine: The engine.
+//   - tokens: The ids.
+//   - nTokens: Their number.
+//   - flags: 0 leaves out control tokens.
+//   - buf: The text, ended by a zero if there is room.
+//   - cap_: Room in buf.
+//   - needed: Length of the text.
+//   - Thread: any.
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - On error: BUFFER_TOO_SMALL: `*needed` is set, buf is unspecified.
+//   - Errors: UNSUPPORTED, BUFFER_TOO_SMALL.
+//   - Since: 1.0.
+func Detokenize(engine *Engine, tokens *int32, nTokens uintptr, flags DetokenizeFlags, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return Status(C.go_inlay_detokenize((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.int32_t)(unsafe.Pointer(tokens)), C.size_t(nTokens), C.inlay_detokenize_flags(flags), (*C.char)(unsafe.Pointer(buf)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// TokenGetInfo is inlay_token_get_info. Describes one token.
+//
+//   - engine: The engine.
+//   - token: Its id.
+//   - info: The token.
+//   - Thread: any.
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - On error: Nothing has changed.
+//   - Errors: UNSUPPORTED.
+//   - Since: 1.0.
+func TokenGetInfo(engine *Engine, token int32, info *TokenInfo, err *Error) Status {
+	return Status(C.go_inlay_token_get_info((*C.inlay_engine)(unsafe.Pointer(engine)), C.int32_t(token), (*C.inlay_token_info)(unsafe.Pointer(info)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// SessionCreate is inlay_session_create. Makes an empty session.
+//
+//   - engine: The engine.
+//   - params: NULL: all defaults.
+//   - session: The new session.
+//   - Thread: any.
+//   - Blocks: no; takes device memory.
+//   - Ownership: `*session` is the caller's, to be freed with inlay_session_free; it keeps the engine alive.
+//   - On error: `*session` is NULL.
+//   - Errors: SESSION_LIMIT, DEVICE_OUT_OF_MEMORY, DEVICE_LOST.
+//   - Since: 1.0.
+func SessionCreate(engine *Engine, params *SessionParams, session **Session, err *Error) Status {
+	return Status(C.go_inlay_session_create((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.inlay_session_params)(unsafe.Pointer(params)), (**C.inlay_session)(unsafe.Pointer(session)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// SessionFree is inlay_session_free. Frees a session and gives its KV blocks back. NULL is allowed.
+//
+//   - session: The session.
+//   - Thread: exclusive(session).
+//   - Blocks: waits for a call that computes on the engine.
+//   - Ownership: The handle is invalid afterwards.
+//   - Since: 1.0.
+func SessionFree(session *Session) {
+	C.go_inlay_session_free((*C.inlay_session)(unsafe.Pointer(session)))
+}
+
+// SessionGetInfo is inlay_session_get_info. Tells where a session stands; as of the last finished step while another
+// thread runs one.
+//
+//   - session: The session.
+//   - info: The state.
+//   - Thread: any.
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - On error: Nothing has changed.
+//   - Errors: only the common ones.
+//   - Since: 1.0.
+func SessionGetInfo(session *Session, info *SessionInfo, err *Error) Status {
+	return Status(C.go_inlay_session_get_info((*C.inlay_session)(unsafe.Pointer(session)), (*C.inlay_session_info)(unsafe.Pointer(info)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// SessionTakeText is inlay_session_take_text. Takes text that did not fit into events: as many whole characters as
+// fit. Call it until `*n_bytes` is 0; what is not taken stays, also past later steps, and comes before newer text.
+//
+//   - session: The session.
+//   - buf: The text, not ended by a zero.
+//   - cap_: Room in buf; 4 bytes hold any character.
+//   - nBytes: Bytes taken.
+//   - Thread: exclusive(session).
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - On error: BUFFER_TOO_SMALL: buf has no room for the next character.
+//   - Errors: BUFFER_TOO_SMALL.
+//   - Since: 1.0.
+func SessionTakeText(session *Session, buf *byte, cap_ uintptr, nBytes *uintptr, err *Error) Status {
+	return Status(C.go_inlay_session_take_text((*C.inlay_session)(unsafe.Pointer(session)), (*C.char)(unsafe.Pointer(buf)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(nBytes)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// SessionFork is inlay_session_fork. Makes a second session with the same sequence, parameters and state. Keys and
+// values are shared until one of the two writes. Give the child another seed if the two are to differ.
+//
+//   - session: The session.
+//   - child: The new session.
+//   - Thread: exclusive(session).
+//   - Blocks: no; takes device memory.
+//   - Ownership: `*child` is the caller's, to be freed with inlay_session_free, in any order.
+//   - On error: `*child` is NULL.
+//   - Errors: SESSION_LIMIT, DEVICE_OUT_OF_MEMORY, DEVICE_LOST.
+//   - Since: 1.0.
+func SessionFork(session *Session, child **Session, err *Error) Status {
+	return Status(C.go_inlay_session_fork((*C.inlay_session)(unsafe.Pointer(session)), (**C.inlay_session)(unsafe.Pointer(child)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// SessionTruncate is inlay_session_truncate. Cuts the sequence back to its first tokens. Text that was not taken is
+// dropped, finish reason and max_tokens start over.
+//
+//   - session: The session.
+//   - nTokens: Tokens to keep, at most the present length.
+//   - Thread: exclusive(session).
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - On error: Nothing has changed.
+//   - Errors: only the common ones.
+//   - Since: 1.0.
+func SessionTruncate(session *Session, nTokens uintptr, err *Error) Status {
+	return Status(C.go_inlay_session_truncate((*C.inlay_session)(unsafe.Pointer(session)), C.size_t(nTokens), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// SessionSetSampler is inlay_session_set_sampler. Changes how the following tokens are drawn.
+//
+//   - session: The session.
+//   - params: NULL: greedy.
+//   - Thread: exclusive(session).
+//   - Blocks: no.
+//   - Ownership: Everything is copied.
+//   - On error: Nothing has changed.
+//   - Errors: only the common ones.
+//   - Since: 1.0.
+func SessionSetSampler(session *Session, params *SamplerParams, err *Error) Status {
+	return Status(C.go_inlay_session_set_sampler((*C.inlay_session)(unsafe.Pointer(session)), (*C.inlay_sampler_params)(unsafe.Pointer(params)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// SessionSetStop is inlay_session_set_stop. Sets the texts that end a generation. Text held back for the old ones
+// stays held until the next step.
+//
+//   - session: The session.
+//   - stops: The texts, each of 1 to 1024 bytes.
+//   - nStops: Their number, at most 64; 0 removes all.
+//   - Thread: exclusive(session).
+//   - Blocks: no.
+//   - Ownership: The texts are copied.
+//   - On error: Nothing has changed.
+//   - Errors: only the common ones.
+//   - Since: 1.0.
+func SessionSetStop(session *Session, stops *Text, nStops uintptr, err *Error) Status {
+	return Status(C.go_inlay_session_set_stop((*C.inlay_session)(unsafe.Pointer(session)), (*C.inlay_text)(unsafe.Pointer(stops)), C.size_t(nStops), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// SessionCopyLogits is inlay_session_copy_logits. Copies the logits of the last position that was run: those that the
+// last token was drawn from, or the next one will be.
+//
+//   - session: The session.
+//   - logits: n_vocab values, as the model gives them.
+//   - cap_: Room in logits.
+//   - needed: n_vocab.
+//   - Thread: exclusive(session).
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - On error: Nothing has changed.
+//   - Errors: INVALID_STATE, BUFFER_TOO_SMALL.
+//   - Since: 1.0.
+func SessionCopyLogits(session *Session, logits *float32, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return Status(C.go_inlay_session_copy_logits((*C.inlay_session)(unsafe.Pointer(session)), (*C.float)(unsafe.Pointer(logits)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// SessionCancel is inlay_session_cancel. Asks a session to stop. A prefill under way ends with CANCELLED after its
+// chunk; otherwise the session's next step, or its next prefill, sees the request, once. NULL is allowed.
+//
+//   - session: The session.
+//   - Thread: any.
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - Since: 1.0.
+func SessionCancel(session *Session) {
+	C.go_inlay_session_cancel((*C.inlay_session)(unsafe.Pointer(session)))
+}
+
+// EngineGetStats is inlay_engine_get_stats. What the engine has done so far.
+//
+//   - engine: The engine.
+//   - stats: The figures.
+//   - Thread: any.
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - On error: Nothing has changed.
+//   - Errors: only the common ones.
+//   - Since: 1.0.
+func EngineGetStats(engine *Engine, stats *Stats, err *Error) Status {
+	return Status(C.go_inlay_engine_get_stats((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.inlay_stats)(unsafe.Pointer(stats)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// PlanText is inlay_plan_text. The list of operations that a step runs, as text: one line an operation, with its
+// bytes and its floating-point operations for one token.
+//
+//   - engine: The engine.
+//   - buf: The text, ended by a zero if there is room.
+//   - cap_: Room in buf.
+//   - needed: Length of the text.
+//   - Thread: any.
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - On error: Nothing has changed.
+//   - Errors: BUFFER_TOO_SMALL.
+//   - Since: 1.0.
+func PlanText(engine *Engine, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return Status(C.go_inlay_plan_text((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.char)(unsafe.Pointer(buf)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// LogRead is inlay_log_read. Reads one message from the engine's ring of the latest messages. `*cursor` is the number
+// of the message read before, 0 for none, and becomes that of this one; numbers count from 1, and those that the ring
+// no longer holds are passed over.
+//
+//   - engine: The engine.
+//   - cursor: Which message.
+//   - level: Its importance.
+//   - buf: Its text, ended by a zero if there is room.
+//   - cap_: Room in buf.
+//   - needed: Length of the text.
+//   - Thread: any.
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - On error: `*cursor` is unchanged. NOT_FOUND: there is no newer message yet.
+//   - Errors: NOT_FOUND, BUFFER_TOO_SMALL.
+//   - Since: 1.0.
+func LogRead(engine *Engine, cursor *uint64, level *LogLevel, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return Status(C.go_inlay_log_read((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.uint64_t)(unsafe.Pointer(cursor)), (*C.inlay_log_level)(unsafe.Pointer(level)), (*C.char)(unsafe.Pointer(buf)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// ProfileStep is inlay_profile_step. Runs a step of fixed tokens again and again, in a session of its own: whole,
+// then with a time for each operation, and measures how fast the device reads memory. The engine keeps its latest 16
+// profiles; inlay_profile_text writes them.
+//
+//   - engine: The engine.
+//   - params: The step; NULL for defaults.
+//   - Thread: any.
+//   - Blocks: on the device for all repetitions; other calls that compute on the engine take turns with them; takes
+//     device memory.
+//   - Ownership: Nothing is kept.
+//   - On error: No profile is added.
+//   - Errors: SESSION_LIMIT, KV_FULL, DEVICE_OUT_OF_MEMORY, DEVICE_LOST.
+//   - Since: 1.1.
+func ProfileStep(engine *Engine, params *ProfileParams, err *Error) Status {
+	return Status(C.go_inlay_profile_step((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.inlay_profile_params)(unsafe.Pointer(params)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// ProfileText is inlay_profile_text. What inlay_profile_step measured: time, bytes, bytes a second and the share of
+// the read bandwidth, operation by operation. Bytes are those that the operation must move at least, each weight as
+// the file stores it.
+//
+//   - engine: The engine.
+//   - form: Table or trace.
+//   - buf: The text, ended by a zero if there is room.
+//   - cap_: Room in buf.
+//   - needed: Length of the text.
+//   - Thread: any.
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - On error: NOT_FOUND: nothing was profiled yet.
+//   - Errors: NOT_FOUND, BUFFER_TOO_SMALL.
+//   - Since: 1.1.
+func ProfileText(engine *Engine, form ProfileForm, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return Status(C.go_inlay_profile_text((*C.inlay_engine)(unsafe.Pointer(engine)), C.inlay_profile_form(form), (*C.char)(unsafe.Pointer(buf)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// CompareText is inlay_compare_text. Runs the same tokens in two engines, all but the last as one step and the last
+// as another, and writes how far apart each operation's values are: cosine, squared error over squares (NMSE),
+// largest difference. For finding where two devices, or two files of a model, begin to differ.
+//
+//   - engineA: The engine whose values count as right.
+//   - engineB: The other one; it may be the same.
+//   - tokens: Token ids.
+//   - nTokens: At least 1; one less than these at most prefill_chunk of both engines.
+//   - nmseLimit: An NMSE above it, or one that is no number, counts as different.
+//   - first: The first operation that differs, counted over both steps; -1 if none does.
+//   - buf: The table, ended by a zero if there is room.
+//   - cap_: Room in buf.
+//   - needed: Length of the text.
+//   - Thread: any.
+//   - Blocks: on both devices for two steps, on each call, also one for the size; takes device memory.
+//   - Ownership: Nothing is kept.
+//   - On error: Nothing has changed.
+//   - Errors: SESSION_LIMIT, CONTEXT_FULL, KV_FULL, BUFFER_TOO_SMALL, UNSUPPORTED, DEVICE_LOST.
+//   - Since: 1.1.
+func CompareText(engineA *Engine, engineB *Engine, tokens *int32, nTokens uintptr, nmseLimit float64, first *int32, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return Status(C.go_inlay_compare_text((*C.inlay_engine)(unsafe.Pointer(engineA)), (*C.inlay_engine)(unsafe.Pointer(engineB)), (*C.int32_t)(unsafe.Pointer(tokens)), C.size_t(nTokens), C.double(nmseLimit), (*C.int32_t)(unsafe.Pointer(first)), (*C.char)(unsafe.Pointer(buf)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
+}

@@ -1,0 +1,300 @@
+package inlay
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"inlay.dev/inlay/raw"
+)
+
+// SessionOptions say how a session generates. Zero is the default of every field.
+type SessionOptions struct {
+	// Sampler says how tokens are drawn, by default greedily.
+	Sampler Sampler
+	// Stop are texts that end a generation; neither they nor anything behind them is part of the text.
+	Stop []string
+	// Stream tells sessions with one seed apart.
+	Stream uint64
+	// MaxTokens is how many tokens are drawn after each prefill; 0 is no limit but the context.
+	MaxTokens int
+	// Flags change how the session generates.
+	Flags SessionFlags
+}
+
+// SessionInfo tells where a session stands.
+type SessionInfo = raw.SessionInfo
+
+// Session is one token sequence of an engine. It is used by one goroutine at a time: a call that finds it in use
+// returns an error that matches StatusBusy. Only Cancel, Info and Close may be called beside another call.
+type Session struct {
+	engine *sharedEngine
+	handle *raw.Session
+	users  users      // the session's owner, and the calls that may run beside others
+	inUse  sync.Mutex // held by the one call that may use the sequence
+	once   sync.Once
+	closed atomic.Bool
+	single *batch // what Step needs, so that it allocates nothing
+	// leftCancel: a request to cancel may be left in the library, because a prefill was over when its context ended.
+	leftCancel bool
+}
+
+// NewSession makes an empty session. It outlives the engine's Close.
+func (e *Engine) NewSession(options *SessionOptions) (*Session, error) {
+	handle, err := e.join("new session")
+	if err != nil {
+		return nil, err
+	}
+	defer e.leave()
+	if options == nil {
+		options = &SessionOptions{}
+	}
+	n := numbers{op: "new session"}
+	params := raw.SessionParams{StructSize: uint32(unsafe.Sizeof(raw.SessionParams{})), Flags: options.Flags,
+		Stream: options.Stream, MaxTokens: n.int32("MaxTokens", options.MaxTokens)}
+	if n.err != nil {
+		return nil, n.err
+	}
+	if params.Sampler, err = options.Sampler.inC("new session"); err != nil {
+		return nil, err
+	}
+	defer raw.Release(unsafe.Pointer(params.Sampler))
+	var created *raw.Session
+	err = check("new session", func(err *raw.Error) Status { return raw.SessionCreate(handle, &params, &created, err) })
+	if err != nil {
+		return nil, err
+	}
+	session := newSession(e.shared, created)
+	if len(options.Stop) > 0 {
+		if err := session.SetStop(options.Stop...); err != nil {
+			session.Close()
+			return nil, err
+		}
+	}
+	return session, nil
+}
+
+// newSession takes a handle over. The caller is a user of the engine, so that there is one.
+func newSession(engine *sharedEngine, handle *raw.Session) *Session {
+	engine.users.join()
+	s := &Session{engine: engine, handle: handle, single: newBatch(1)}
+	s.users.Store(1)
+	runtime.SetFinalizer(s, func(s *Session) { go s.Close() })
+	return s
+}
+
+// Close cancels a call under way, waits for it, and frees the session.
+func (s *Session) Close() error {
+	s.once.Do(func() {
+		s.closed.Store(true)
+		runtime.SetFinalizer(s, nil)
+		raw.SessionCancel(s.handle)
+		s.inUse.Lock() // Waits for the call. The mutex stays locked: nothing may use the handle any more.
+		s.leave()
+	})
+	return nil
+}
+
+// join makes the session outlive a call that may run beside others, which must leave it afterwards.
+func (s *Session) join(op string) error {
+	if s.closed.Load() || !s.users.join() {
+		return closedError(op, "session")
+	}
+	return nil
+}
+
+func (s *Session) leave() {
+	if s.users.leave() {
+		raw.SessionFree(s.handle)
+		s.engine.leave()
+	}
+	runtime.KeepAlive(s)
+}
+
+// begin makes this the one call that uses the session; end must follow.
+func (s *Session) begin(op string) error {
+	if s == nil {
+		return fail(op, StatusInvalidArgument, "the session is nil")
+	}
+	if !s.inUse.TryLock() {
+		if s.closed.Load() {
+			return closedError(op, "session")
+		}
+		return fail(op, StatusBusy, "another goroutine uses the session")
+	}
+	if s.closed.Load() {
+		s.inUse.Unlock()
+		return closedError(op, "session")
+	}
+	return nil
+}
+
+func (s *Session) end() { s.inUse.Unlock() }
+
+// Cancel asks the session to stop, from any goroutine: a Prefill under way ends with StatusCancelled after its chunk;
+// otherwise the next step, or the next Prefill, sees the request, once.
+func (s *Session) Cancel() {
+	if s.join("cancel") == nil {
+		raw.SessionCancel(s.handle)
+		s.leave()
+	}
+}
+
+// Info tells where the session stands: as of the last finished step while another goroutine runs one.
+func (s *Session) Info() (SessionInfo, error) {
+	info := SessionInfo{StructSize: uint32(unsafe.Sizeof(SessionInfo{}))}
+	if err := s.join("session info"); err != nil {
+		return info, err
+	}
+	defer s.leave()
+	err := check("session info", func(err *raw.Error) Status { return raw.SessionGetInfo(s.handle, &info, err) })
+	return info, err
+}
+
+// Prefill appends tokens and runs them. It begins a new turn: finish reason and MaxTokens start over, text that was not
+// taken is dropped. When the context ends, it stops after the chunk under way with an error that matches StatusCancelled
+// and the context's error. n says how many of the tokens the session has kept: all of them, or whole chunks.
+func (s *Session) Prefill(ctx context.Context, tokens []int32) (n int, err error) {
+	if err := s.begin("prefill"); err != nil {
+		return 0, err
+	}
+	defer s.end()
+	if ctx.Err() != nil {
+		return 0, cancelled("prefill", ctx)
+	}
+	stop := s.cancelWith(ctx)
+	n, err = s.prefill(tokens)
+	if s.leftCancel && n == 0 && statusOf(err) == StatusCancelled && ctx.Err() == nil {
+		s.leftCancel = false // That was the old request; this prefill has done nothing yet.
+		n, err = s.prefill(tokens)
+	}
+	if !stop() {
+		return n, err
+	}
+	if statusOf(err) == StatusCancelled {
+		return n, withCause(err, ctx.Err())
+	}
+	s.leftCancel = true
+	return n, err
+}
+
+func (s *Session) prefill(tokens []int32) (int, error) {
+	var done uintptr
+	err := check("prefill", func(err *raw.Error) Status {
+		return raw.Prefill(s.handle, tokensOf(tokens), uintptr(len(tokens)), &done, err)
+	})
+	return int(done), err
+}
+
+// cancelWith asks the session to stop when the context ends. What it returns ends that, and tells if it happened.
+func (s *Session) cancelWith(ctx context.Context) func() bool {
+	if ctx.Done() == nil {
+		return func() bool { return false }
+	}
+	over, fired := make(chan struct{}), make(chan bool)
+	go func() {
+		select {
+		case <-ctx.Done():
+			raw.SessionCancel(s.handle)
+			fired <- true
+		case <-over:
+			fired <- false
+		}
+	}()
+	return func() bool {
+		close(over)
+		return <-fired
+	}
+}
+
+// Step draws one token. It is DecodeStep with one session.
+func (s *Session) Step() (Event, error) {
+	if err := s.begin("decode step"); err != nil {
+		return Event{}, err
+	}
+	defer s.end()
+	s.single.handles[0] = s.handle
+	err := s.single.run()
+	if err != nil && s.single.events[0].Status == StatusOK {
+		return Event{}, err
+	}
+	return s.single.event(0, s), err
+}
+
+// Fork makes a second session with the same sequence, options and state. Keys and values are shared until one of the two
+// writes. Give the child another seed if the two are to differ.
+func (s *Session) Fork() (*Session, error) {
+	if err := s.begin("fork"); err != nil {
+		return nil, err
+	}
+	defer s.end()
+	var child *raw.Session
+	err := check("fork", func(err *raw.Error) Status { return raw.SessionFork(s.handle, &child, err) })
+	if err != nil {
+		return nil, err
+	}
+	return newSession(s.engine, child), nil
+}
+
+// Truncate cuts the sequence back to its first n tokens. Text that was not taken is dropped, finish reason and MaxTokens
+// start over.
+func (s *Session) Truncate(n int) error {
+	if err := s.begin("truncate"); err != nil {
+		return err
+	}
+	defer s.end()
+	if n < 0 {
+		return fail("truncate", StatusInvalidArgument, "n is %d", n)
+	}
+	return check("truncate", func(err *raw.Error) Status { return raw.SessionTruncate(s.handle, uintptr(n), err) })
+}
+
+// SetSampler changes how the following tokens are drawn.
+func (s *Session) SetSampler(sampler Sampler) error {
+	if err := s.begin("set sampler"); err != nil {
+		return err
+	}
+	defer s.end()
+	params, err := sampler.inC("set sampler")
+	if err != nil {
+		return err
+	}
+	defer raw.Release(unsafe.Pointer(params))
+	return check("set sampler", func(err *raw.Error) Status { return raw.SessionSetSampler(s.handle, params, err) })
+}
+
+// SetStop sets the texts that end a generation. Text held back for the old ones stays held until the next step.
+func (s *Session) SetStop(texts ...string) error {
+	if err := s.begin("set stop"); err != nil {
+		return err
+	}
+	defer s.end()
+	array := textsInC(texts)
+	defer raw.Release(unsafe.Pointer(array))
+	return check("set stop", func(err *raw.Error) Status {
+		return raw.SessionSetStop(s.handle, array, uintptr(len(texts)), err)
+	})
+}
+
+// Logits are those of the last position that was run: those that the last token was drawn from, or the next one will be.
+func (s *Session) Logits() ([]float32, error) {
+	if err := s.begin("logits"); err != nil {
+		return nil, err
+	}
+	defer s.end()
+	var n uintptr
+	err := check("logits", func(err *raw.Error) Status { return raw.SessionCopyLogits(s.handle, nil, 0, &n, err) })
+	if err != nil {
+		return nil, err
+	}
+	logits := make([]float32, n)
+	err = check("logits", func(err *raw.Error) Status {
+		return raw.SessionCopyLogits(s.handle, &logits[0], n, &n, err)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return logits, nil
+}
