@@ -12,7 +12,7 @@ from pathlib import Path
 
 import abi_check
 import api_model
-from emit import c_header, c_loader, c_probe, export_map, go_probe, go_raw, json_form, layout, reference, struct_sizes
+from emit import c_header, c_loader, c_probe, export_map, go_constants, go_probe, go_raw, json_form, layout, reference, struct_sizes
 
 ROOT = Path(__file__).resolve().parent.parent
 DESCRIPTION = ROOT / "bindings/api/inlay.toml"
@@ -30,7 +30,7 @@ OUTPUTS = {
     "bindings/go/raw/inlay.h": c_header.emit,
     "bindings/go/raw/inlay_dl.h": c_loader.emit,
     "bindings/go/raw/raw.go": go_raw.emit,
-    "bindings/go/names.go": go_raw.emit_names,
+    "bindings/go/constants.go": go_constants.emit,
     "bindings/go/internal/layout/main.go": go_probe.emit,
 }
 

@@ -11,10 +11,10 @@ HEAD = """\
 package main
 
 import (
-	"fmt"
-	"unsafe"
+\t"fmt"
+\t"unsafe"
 
-	"inlay.dev/inlay/raw"
+\t"inlay.dev/inlay/raw"
 )
 
 func constant(name string, value int64) { fmt.Printf("constant %s %d\\n", name, value) }
@@ -22,11 +22,11 @@ func constant(name string, value int64) { fmt.Printf("constant %s %d\\n", name, 
 func enum(name string, size uintptr) { fmt.Printf("enum %s size %d\\n", name, size) }
 
 func layout(name string, size, align uintptr) {
-	fmt.Printf("struct %s size %d align %d\\n", name, size, align)
+\tfmt.Printf("struct %s size %d align %d\\n", name, size, align)
 }
 
 func field(name string, offset, size uintptr) {
-	fmt.Printf("field %s offset %d size %d\\n", name, offset, size)
+\tfmt.Printf("field %s offset %d size %d\\n", name, offset, size)
 }
 
 func main() {

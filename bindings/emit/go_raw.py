@@ -6,9 +6,6 @@ from emit import c_types, go_names
 HEAD = """\
 // Code generated from bindings/api/inlay.toml by bindings/generate.py; DO NOT EDIT.
 
-"""
-
-PACKAGE = """\
 // Package raw is the C interface of Inlay in Go: the same functions, structs and numbers under Go's names, with C's
 // pointers and sizes. Package inlay, which is made of it, is what programs want.
 //
@@ -23,7 +20,7 @@ package raw
 
 def emit(api: Api) -> str:
     go_names.check_unique(api)
-    out = [HEAD + PACKAGE, "/*", "#cgo linux LDFLAGS: -ldl", '#include "loader.h"', ""]
+    out = [HEAD, "/*", "#cgo linux LDFLAGS: -ldl", '#include "loader.h"', ""]
     for function in api.functions:
         out += c_wrapper(api, function)
     out += ["*/", 'import "C"', "", 'import "unsafe"', "", "// The ABI that this package was generated for.", "const (",
@@ -41,19 +38,6 @@ def emit(api: Api) -> str:
         out += ["", *struct_lines(api, struct)]
     for function in api.functions:
         out += ["", *function_lines(api, function)]
-    return "\n".join(out) + "\n"
-
-
-def emit_names(api: Api) -> str:
-    """bindings/go/names.go: the numbers under their own names in package inlay."""
-    out = [HEAD + "package inlay", "", 'import "inlay.dev/inlay/raw"']
-    for enum in api.enums:
-        name = go_names.public(enum.name)
-        out += ["", *go_names.comment(enum.doc), f"type {name} = raw.{name}", "", f"// Values of {name}.", "const ("]
-        for value in enum.values:
-            go = go_names.enum_value(enum, value.name)
-            out += [*go_names.comment(value.doc, "\t"), f"\t{go} = raw.{go}"]
-        out.append(")")
     return "\n".join(out) + "\n"
 
 

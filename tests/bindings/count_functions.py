@@ -22,8 +22,8 @@ def exported(nm_output):
 
 
 def lacking(text, functions):
-    """Functions that a raw layer does not name in its code."""
-    names = set(re.findall(r"\binlay_\w+", COMMENT.sub("", text)))
+    """Functions that a raw layer does not name in its code; Go calls go_inlay_load, which calls through the table."""
+    names = set(re.findall(r"\b(?:go_)?(inlay_\w+)", COMMENT.sub("", text)))
     return [f for f in functions if f not in names]
 
 

@@ -42,6 +42,7 @@ class Functions(unittest.TestCase):
     def test_only_code_counts(self):
         functions = ["inlay_load", "inlay_load_memory"]
         self.assertEqual(count_functions.lacking("fn inlay_load(); inlay_load_memory();", functions), [])
+        self.assertEqual(count_functions.lacking("C.go_inlay_load(); C.go_inlay_load_memory()", functions), [])
         self.assertEqual(count_functions.lacking("inlay_load_memory();", functions), ["inlay_load"])
         self.assertEqual(count_functions.lacking("// inlay_load\n/* inlay_load\n */ inlay_load_memory();", functions), ["inlay_load"])
 

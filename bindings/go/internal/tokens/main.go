@@ -90,7 +90,7 @@ func run(out io.Writer, library, model, deviceName, casesPath string) error {
 			return err
 		}
 	}
-	fmt.Fprintln(out, "together: ")
+	fmt.Fprintln(out, "together:")
 	return together(ctx, out, engine, cases)
 }
 
