@@ -134,17 +134,16 @@ bool supported(const PrefillAttentionArgs& a) {
 
 // What this kernel can use of a device.
 struct Abilities {
-  int major = 0, shared_bytes = 0;
+  int index = 0, major = 0, shared_bytes = 0;
 };
 
 cudaError_t find_abilities(Abilities& out) {
-  int device = 0;
-  if (const cudaError_t e = cudaGetDevice(&device); e != cudaSuccess) return e;
-  if (const cudaError_t e = cudaDeviceGetAttribute(&out.major, cudaDevAttrComputeCapabilityMajor, device);
+  if (const cudaError_t e = cudaGetDevice(&out.index); e != cudaSuccess) return e;
+  if (const cudaError_t e = cudaDeviceGetAttribute(&out.major, cudaDevAttrComputeCapabilityMajor, out.index);
       e != cudaSuccess) {
     return e;
   }
-  return cudaDeviceGetAttribute(&out.shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  return cudaDeviceGetAttribute(&out.shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, out.index);
 }
 
 // Row by row, for devices without these matrix instructions or without the shared memory.
@@ -165,7 +164,7 @@ cudaError_t launch(const PrefillAttentionArgs& args, const Abilities& device, cu
   constexpr int kBytes = PrefillShared<kDim, kHeads>::kBytes;
   if (device.shared_bytes < kBytes) return launch_rows(args, stream);
   const auto kernel = prefill_attention_kernel<kDim, kHeads>;
-  if (const cudaError_t e = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
+  if (const cudaError_t e = allow_shared_memory(reinterpret_cast<const void*>(kernel), kBytes, device.index);
       e != cudaSuccess) {
     return e;
   }

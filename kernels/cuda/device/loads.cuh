@@ -61,6 +61,20 @@ inline cudaError_t current_device(DeviceTraits& traits) {
   return cudaSuccess;
 }
 
+// Lets a kernel take `bytes` of shared memory. The limit belongs to the kernel on the device, whoever launches it: it
+// is raised to the most that there is, so that a smaller launch on another thread never takes it back.
+inline cudaError_t allow_shared_memory(const void* kernel, size_t bytes, int device) {
+  if (bytes <= 48 * 1024) return cudaSuccess;
+  cudaFuncAttributes attributes{};
+  if (const cudaError_t e = cudaFuncGetAttributes(&attributes, kernel); e != cudaSuccess) return e;
+  if (static_cast<size_t>(attributes.maxDynamicSharedSizeBytes) >= bytes) return cudaSuccess;
+  int most = 0;
+  const cudaError_t e = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  if (e != cudaSuccess) return e;
+  return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                              most - static_cast<int>(attributes.sharedSizeBytes));
+}
+
 // Launches a kernel of one struct so that it may start while its predecessor ends, where the device can.
 template <class Args>
 cudaError_t launch_early(void (*kernel)(const Args), dim3 grid, int threads, cudaStream_t stream, const Args& args,
@@ -71,11 +85,9 @@ cudaError_t launch_early(void (*kernel)(const Args), dim3 grid, int threads, cud
       e != cudaSuccess) {
     return e;
   }
-  if (shared_bytes > 48 * 1024) {
-    const cudaError_t e =
-        cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(shared_bytes));
-    if (e != cudaSuccess) return e;
+  if (const cudaError_t e = allow_shared_memory(reinterpret_cast<const void*>(kernel), shared_bytes, device);
+      e != cudaSuccess) {
+    return e;
   }
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;

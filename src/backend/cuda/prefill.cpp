@@ -10,10 +10,11 @@ namespace {
 
 using cuda::ActivationForm;
 
-// From how many rows on cuBLASLt wins. Quantized: dequantization costs as much as a product of about a hundred rows;
-// F16 and BF16: our kernels read W as fast up to here. Estimates, not measured.
-constexpr int32_t kFewestRowsQuantized = 128;
-constexpr int32_t kFewestRows = 65;
+// From how many rows on cuBLASLt wins, measured on an H100 with prompts of 16 to 384 tokens (docs/performance.md):
+// quantized on an 8B Q4_K_M, equal at 48; F16 and BF16 on a 1B BF16, where 32 rows are 5 % faster and 16 are 17 %
+// slower.
+constexpr int32_t kFewestRowsQuantized = 49;
+constexpr int32_t kFewestRows = 32;
 
 // W is dequantized in slabs of at most this size.
 constexpr uint64_t kSlabBytes = uint64_t{128} << 20;
