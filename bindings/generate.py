@@ -12,7 +12,8 @@ from pathlib import Path
 
 import abi_check
 import api_model
-from emit import c_header, c_loader, c_probe, export_map, go_constants, go_probe, go_raw, json_form, layout, reference, struct_sizes
+from emit import (c_header, c_loader, c_probe, csharp_probe, csharp_raw, export_map, go_constants, go_probe, go_raw, json_form,
+                  layout, reference, struct_sizes)
 
 ROOT = Path(__file__).resolve().parent.parent
 DESCRIPTION = ROOT / "bindings/api/inlay.toml"
@@ -32,6 +33,8 @@ OUTPUTS = {
     "bindings/go/raw/raw.go": go_raw.emit,
     "bindings/go/constants.go": go_constants.emit,
     "bindings/go/internal/layout/main.go": go_probe.emit,
+    "bindings/csharp/src/Raw.cs": csharp_raw.emit,
+    "tests/bindings/csharp/LayoutProbe.cs": csharp_probe.emit,
 }
 
 

@@ -1,0 +1,146 @@
+using System;
+using System.Collections.Generic;
+using System.IO;
+using System.Runtime.ExceptionServices;
+using System.Threading;
+using Inlay.Raw;
+
+namespace Inlay
+{
+    /// <summary>One model's weights on one device. Any thread may use it at any time.</summary>
+    /// <remarks>Its sessions keep the model alive: an engine and its sessions may be disposed in any order.</remarks>
+    public sealed unsafe partial class Engine : IDisposable
+    {
+        private readonly Api _api;
+        private readonly EngineHandle _handle;
+        private readonly LogSink _log;
+
+        private Engine(Api api, LoadOptions options)
+        {
+            _api = api;
+            _handle = new EngineHandle(api);
+            _log = options.Log == null ? null : new LogSink(options.Log);
+        }
+
+        /// <summary>Loads a model file: GGUF, of which a split one is named by its first file.</summary>
+        /// <exception cref="InlayException">Status NotFound, Io, Format, Unsupported, DeviceOutOfMemory, NoDevice and others.</exception>
+        /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
+        public static Engine Load(string path, LoadOptions options = null, CancellationToken cancellation = default(CancellationToken))
+        {
+            UIntPtr length;
+            byte[] bytes = Utf8.Bytes(path, "path", out length);
+            Api api = Library.Api;
+            return Load(options, cancellation, null, (raw, engine, error, watch) =>
+            {
+                fixed (byte* name = bytes) return api.inlay_load(name, length, raw, engine, error);
+            });
+        }
+
+        /// <summary>Loads a model that lies in memory; the bytes are not needed afterwards.</summary>
+        public static Engine Load(byte[] model, LoadOptions options = null, CancellationToken cancellation = default(CancellationToken))
+        {
+            if (model == null) throw new ArgumentNullException("model");
+            Api api = Library.Api;
+            return Load(options, cancellation, null, (raw, engine, error, watch) =>
+            {
+                fixed (byte* data = model) return api.inlay_load_memory(data, (UIntPtr)(uint)model.Length, raw, engine, error);
+            });
+        }
+
+        /// <summary>Loads a model from a stream that can seek, from its beginning; the stream is not needed afterwards.</summary>
+        /// <remarks>What the stream throws ends the load and is thrown on.</remarks>
+        public static Engine Load(Stream model, LoadOptions options = null, CancellationToken cancellation = default(CancellationToken))
+        {
+            if (model == null) throw new ArgumentNullException("model");
+            if (!model.CanSeek) throw new ArgumentException("the stream must be able to seek", "model");
+            ulong size = (ulong)model.Length;
+            Api api = Library.Api;
+            return Load(options, cancellation, model, (raw, engine, error, watch) =>
+            {
+                var reader = new inlay_reader
+                {
+                    struct_size = (uint)sizeof(inlay_reader), user = (IntPtr)watch, size = size, read = Callbacks.Read
+                };
+                return api.inlay_load_reader(&reader, raw, engine, error);
+            });
+        }
+
+        private delegate Status Loader(inlay_load_params* options, IntPtr* engine, inlay_error* error, long watch);
+
+        private static Engine Load(LoadOptions options, CancellationToken cancellation, Stream stream, Loader loader)
+        {
+            options = options ?? new LoadOptions();
+            cancellation.ThrowIfCancellationRequested();
+            var engine = new Engine(Library.Api, options);
+            inlay_load_params raw = options.Raw();
+            if (engine._log != null)
+            {
+                raw.log = Callbacks.Log;
+                raw.log_user = (IntPtr)engine._log.Number;
+            }
+            using (var watch = new LoadWatch(options.Progress, cancellation, stream))
+            {
+                if (options.Progress != null || cancellation.CanBeCanceled)
+                {
+                    raw.progress = Callbacks.Progress;
+                    raw.progress_user = (IntPtr)watch.Number;
+                }
+                IntPtr handle = IntPtr.Zero;
+                inlay_error error;
+                Status status = loader(&raw, &handle, &error, watch.Number);
+                engine._handle.Set(handle);
+                if (status == Status.Ok) return engine;
+                engine.Dispose();
+                if (watch.Fault != null) ExceptionDispatchInfo.Capture(watch.Fault).Throw();
+                if (status == Status.Cancelled) cancellation.ThrowIfCancellationRequested();
+                throw Check.Failure(status, ref error);
+            }
+        }
+
+        /// <summary>Gives up the engine. Its memory goes with its last session.</summary>
+        public void Dispose() { _handle.Dispose(); }
+
+        /// <summary>Makes an empty session.</summary>
+        /// <exception cref="InlayException">Status SessionLimit, DeviceOutOfMemory and others.</exception>
+        public Session CreateSession(SessionOptions options = null)
+        {
+            return Session.Create(_api, _handle, this, _log, options ?? new SessionOptions());
+        }
+
+        /// <summary>Sizes of the model and of what was allocated for it.</summary>
+        public EngineInfo Info
+        {
+            get
+            {
+                var raw = new inlay_engine_info { struct_size = (uint)sizeof(inlay_engine_info) };
+                inlay_error error;
+                using (var engine = new Hold(_handle)) Check.Ok(_api.inlay_engine_get_info(engine.Pointer, &raw, &error), ref error);
+                return new EngineInfo(ref raw);
+            }
+        }
+
+        /// <summary>What the engine has done so far.</summary>
+        public EngineStats Stats
+        {
+            get
+            {
+                var raw = new inlay_stats { struct_size = (uint)sizeof(inlay_stats) };
+                inlay_error error;
+                using (var engine = new Hold(_handle)) Check.Ok(_api.inlay_engine_get_stats(engine.Pointer, &raw, &error), ref error);
+                return new EngineStats(ref raw);
+            }
+        }
+
+        /// <summary>Tells what loading a file would need, from its header alone.</summary>
+        public static MemoryInfo PlanMemory(string path, LoadOptions options = null)
+        {
+            UIntPtr length;
+            byte[] bytes = Utf8.Bytes(path, "path", out length);
+            inlay_load_params raw = (options ?? new LoadOptions()).Raw();
+            var info = new inlay_memory_info { struct_size = (uint)sizeof(inlay_memory_info) };
+            inlay_error error;
+            fixed (byte* name = bytes) Check.Ok(Library.Api.inlay_memory_plan(name, length, &raw, &info, &error), ref error);
+            return new MemoryInfo(ref info);
+        }
+    }
+}

@@ -1,0 +1,221 @@
+using System;
+using System.Collections.Generic;
+using Inlay.Raw;
+
+namespace Inlay
+{
+    public sealed unsafe partial class Engine
+    {
+        private const int TextRoom = 1024;
+        private const int ReportRoom = 1 << 16;
+
+        /// <summary>Turns text into token ids.</summary>
+        public int[] Tokenize(string text, TokenizeFlags flags = TokenizeFlags.None)
+        {
+            UIntPtr length;
+            byte[] bytes = Utf8.Bytes(text, "text", out length);
+            var tokens = new int[checked((int)length + 2)]; // never more, as the interface says
+            UIntPtr n_tokens;
+            inlay_error error;
+            using (var engine = new Hold(_handle))
+            {
+                fixed (byte* input = bytes)
+                fixed (int* output = tokens)
+                {
+                    Check.Ok(_api.inlay_tokenize(engine.Pointer, input, length, flags, output, (UIntPtr)(uint)tokens.Length, &n_tokens,
+                                                 &error), ref error);
+                }
+            }
+            Array.Resize(ref tokens, (int)n_tokens);
+            return tokens;
+        }
+
+        /// <summary>Turns token ids into text. Where they begin or end inside a character, U+FFFD stands for its part.</summary>
+        public string Detokenize(int[] tokens, DetokenizeFlags flags = DetokenizeFlags.None)
+        {
+            byte[] bytes = DetokenizeBytes(tokens, flags);
+            fixed (byte* text = bytes) return Utf8.Text(text, bytes.Length);
+        }
+
+        /// <summary>Turns token ids into the bytes of their text.</summary>
+        public byte[] DetokenizeBytes(int[] tokens, DetokenizeFlags flags = DetokenizeFlags.None)
+        {
+            if (tokens == null) throw new ArgumentNullException("tokens");
+            using (var engine = new Hold(_handle))
+            {
+                IntPtr pointer = engine.Pointer;
+                return Native.ReadBytes(TextRoom, (buffer, room, needed, error) =>
+                {
+                    fixed (int* ids = tokens)
+                    {
+                        return _api.inlay_detokenize(pointer, ids, (UIntPtr)(uint)tokens.Length, flags, buffer, room, needed, error);
+                    }
+                });
+            }
+        }
+
+        /// <summary>Describes one token.</summary>
+        public TokenInfo GetTokenInfo(int token)
+        {
+            var raw = new inlay_token_info { struct_size = (uint)sizeof(inlay_token_info) };
+            inlay_error error;
+            using (var engine = new Hold(_handle))
+            {
+                Check.Ok(_api.inlay_token_get_info(engine.Pointer, token, &raw, &error), ref error);
+            }
+            return new TokenInfo(ref raw);
+        }
+
+        /// <summary>Number of the model file's metadata entries.</summary>
+        public int MetadataCount
+        {
+            get
+            {
+                UIntPtr count;
+                inlay_error error;
+                using (var engine = new Hold(_handle)) Check.Ok(_api.inlay_meta_count(engine.Pointer, &count, &error), ref error);
+                return checked((int)count);
+            }
+        }
+
+        /// <summary>Key of a metadata entry, in the file's order.</summary>
+        public string GetMetadataKey(int index)
+        {
+            if (index < 0) throw new ArgumentOutOfRangeException("index");
+            return ReadText(TextRoom, (engine, buffer, room, needed, error) =>
+                _api.inlay_meta_key(engine, (UIntPtr)(uint)index, buffer, room, needed, error));
+        }
+
+        /// <summary>A metadata value as text; a long array is cut short and says how many elements there are.</summary>
+        /// <exception cref="InlayException">Status NotFound: there is no such key.</exception>
+        public string GetMetadata(string key)
+        {
+            UIntPtr length;
+            byte[] bytes = Utf8.Bytes(key, "key", out length);
+            return ReadText(TextRoom, (engine, buffer, room, needed, error) =>
+            {
+                fixed (byte* name = bytes) return _api.inlay_meta_value(engine, name, length, buffer, room, needed, error);
+            });
+        }
+
+        /// <summary>All metadata entries, in the file's order.</summary>
+        public IEnumerable<KeyValuePair<string, string>> Metadata
+        {
+            get
+            {
+                int count = MetadataCount;
+                for (int i = 0; i < count; i++)
+                {
+                    string key = GetMetadataKey(i);
+                    yield return new KeyValuePair<string, string>(key, GetMetadata(key));
+                }
+            }
+        }
+
+        /// <summary>The operations that a step runs: one line an operation, with its bytes and floating-point operations for one token.</summary>
+        public string Plan
+        {
+            get
+            {
+                return ReadText(ReportRoom, (engine, buffer, room, needed, error) =>
+                    _api.inlay_plan_text(engine, buffer, room, needed, error));
+            }
+        }
+
+        /// <summary>Reads one message from the ring of the latest ones.</summary>
+        /// <param name="cursor">0 for the oldest one; then it is moved on.</param>
+        /// <param name="message">The message.</param>
+        /// <returns>False if there is no newer message yet.</returns>
+        public bool TryReadLog(ref ulong cursor, out LogMessage message)
+        {
+            ulong at = cursor;
+            var level = LogLevel.Default;
+            var buffer = new byte[TextRoom];
+            inlay_error error;
+            UIntPtr needed;
+            message = default(LogMessage);
+            using (var engine = new Hold(_handle))
+            {
+                for (;;)
+                {
+                    Status status;
+                    fixed (byte* text = buffer)
+                    {
+                        status = _api.inlay_log_read(engine.Pointer, &at, &level, text, (UIntPtr)(uint)buffer.Length, &needed, &error);
+                        if (status == Status.NotFound) return false;
+                        if (status == Status.Ok) message = new LogMessage(level, Utf8.Text(text, (int)needed));
+                    }
+                    if (status != Status.BufferTooSmall)
+                    {
+                        Check.Ok(status, ref error);
+                        cursor = at;
+                        return true;
+                    }
+                    buffer = new byte[checked((int)needed)];
+                }
+            }
+        }
+
+        /// <summary>Runs a step again and again and measures it, operation by operation; <see cref="GetProfile"/> gives the result.</summary>
+        public void ProfileStep(ProfileOptions options = null)
+        {
+            options = options ?? new ProfileOptions();
+            var raw = new inlay_profile_params
+            {
+                struct_size = (uint)sizeof(inlay_profile_params), n_tokens = options.Tokens, n_past = options.Past,
+                n_repetitions = options.Repetitions
+            };
+            inlay_error error;
+            using (var engine = new Hold(_handle)) Check.Ok(_api.inlay_profile_step(engine.Pointer, &raw, &error), ref error);
+        }
+
+        /// <summary>What <see cref="ProfileStep"/> measured: time, bytes, bandwidth, operation by operation.</summary>
+        public string GetProfile(ProfileForm form = ProfileForm.Kinds)
+        {
+            return ReadText(ReportRoom, (engine, buffer, room, needed, error) =>
+                _api.inlay_profile_text(engine, form, buffer, room, needed, error));
+        }
+
+        /// <summary>Runs the same tokens here and in another engine, and writes how far apart each operation's values are.</summary>
+        /// <param name="other">The engine to compare with.</param>
+        /// <param name="tokens">Token ids, all but the last run as one step and the last as another.</param>
+        /// <param name="nmse_limit">Squared error over squares from which an operation counts as different.</param>
+        /// <param name="first">The first operation that differs, -1 if none does.</param>
+        public string Compare(Engine other, int[] tokens, double nmse_limit, out int first)
+        {
+            if (other == null) throw new ArgumentNullException("other");
+            if (tokens == null) throw new ArgumentNullException("tokens");
+            int found = -1;
+            string table;
+            using (var second = new Hold(other._handle))
+            {
+                IntPtr pointer = second.Pointer;
+                table = ReadText(ReportRoom, (engine, buffer, room, needed, error) =>
+                {
+                    int index;
+                    Status status;
+                    fixed (int* ids = tokens)
+                    {
+                        status = _api.inlay_compare_text(engine, pointer, ids, (UIntPtr)(uint)tokens.Length, nmse_limit, &index, buffer,
+                                                         room, needed, error);
+                    }
+                    if (status == Status.Ok) found = index;
+                    return status;
+                });
+            }
+            first = found;
+            return table;
+        }
+
+        private delegate Status EngineTextCall(IntPtr engine, byte* buffer, UIntPtr room, UIntPtr* needed, inlay_error* error);
+
+        private string ReadText(int first_room, EngineTextCall call)
+        {
+            using (var engine = new Hold(_handle))
+            {
+                IntPtr pointer = engine.Pointer;
+                return Native.ReadText(first_room, (buffer, room, needed, error) => call(pointer, buffer, room, needed, error));
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+using System;
+using System.Collections.Generic;
+using Inlay.Raw;
+
+namespace Inlay
+{
+    /// <summary>A token and its probability under the model, before any sampling step.</summary>
+    public struct TokenLogprob
+    {
+        /// <summary>Token id.</summary>
+        public readonly int Token;
+
+        /// <summary>Natural logarithm of the probability.</summary>
+        public readonly float Logprob;
+
+        internal TokenLogprob(inlay_token_logprob raw)
+        {
+            Token = raw.token;
+            Logprob = raw.logprob;
+        }
+    }
+
+    /// <summary>
+    /// What one session did in one decode step, as the library wrote it. An array of them is all that a step needs: nothing is
+    /// allocated until a property makes a text or a list.
+    /// </summary>
+    public unsafe struct StepEvent
+    {
+        internal inlay_event raw;
+
+        /// <summary>Ok, or why this session did not advance.</summary>
+        public Status Status { get { return raw.status; } }
+
+        /// <summary>What happened.</summary>
+        public EventKind Kind { get { return raw.kind; } }
+
+        /// <summary>Position of the session in the call's list.</summary>
+        public int SessionIndex { get { return raw.session_index; } }
+
+        /// <summary>The drawn token, -1 if there is none.</summary>
+        public int Token { get { return raw.token; } }
+
+        /// <summary>Not None: this was the session's last event until its next prefill.</summary>
+        public FinishReason FinishReason { get { return raw.finish_reason; } }
+
+        /// <summary>Natural logarithm of the token's probability under the model, before any sampling step.</summary>
+        public float Logprob { get { return raw.logprob; } }
+
+        /// <summary>Bytes of text that did not fit: <see cref="Session.TakeText"/> gives them.</summary>
+        public ulong PendingTextBytes { get { return raw.text_pending; } }
+
+        /// <summary>New text, whole characters, without what is pending. Makes a string at every call.</summary>
+        public string Text { get { fixed (byte* text = raw.text) return Utf8.Text(text, (int)raw.text_bytes); } }
+
+        /// <summary>The likeliest tokens, the likeliest first. Makes an array at every call.</summary>
+        public TokenLogprob[] Top
+        {
+            get
+            {
+                var top = new TokenLogprob[raw.n_logprobs];
+                fixed (inlay_token_logprob* first = &raw.top.first)
+                {
+                    for (int i = 0; i < top.Length; i++) top[i] = new TokenLogprob(first[i]);
+                }
+                return top;
+            }
+        }
+    }
+
+    /// <summary>One event of a generation: its token, and the whole text that became certain with it.</summary>
+    public sealed class Generated
+    {
+        internal Generated(ref StepEvent step, string text)
+        {
+            Token = step.Token;
+            Logprob = step.Logprob;
+            Top = step.Top;
+            FinishReason = step.FinishReason;
+            Text = text;
+        }
+
+        /// <summary>The drawn token, -1 if the session finished without a new one.</summary>
+        public int Token { get; private set; }
+
+        /// <summary>New text, whole characters. Empty while a character or what may be a stop string is incomplete.</summary>
+        public string Text { get; private set; }
+
+        /// <summary>Natural logarithm of the token's probability under the model, before any sampling step.</summary>
+        public float Logprob { get; private set; }
+
+        /// <summary>The likeliest tokens, the likeliest first; as many as <see cref="SamplerOptions.Logprobs"/> asks for.</summary>
+        public IList<TokenLogprob> Top { get; private set; }
+
+        /// <summary>Not None: this is the last event of the generation.</summary>
+        public FinishReason FinishReason { get; private set; }
+    }
+}

@@ -1,0 +1,163 @@
+using System;
+using System.Collections.Generic;
+using Inlay.Raw;
+
+namespace Inlay
+{
+    /// <summary>How a model is loaded. What is not set is the default.</summary>
+    public sealed class LoadOptions
+    {
+        /// <summary>Where the model runs; default Auto.</summary>
+        public DeviceKind Device { get; set; }
+
+        /// <summary>Which device of that kind.</summary>
+        public int DeviceIndex { get; set; }
+
+        /// <summary>Longest sequence of one session in tokens; default what the model was trained for, at most 4096.</summary>
+        public int ContextLength { get; set; }
+
+        /// <summary>Sessions that may exist at a time; default 8.</summary>
+        public int MaxSessions { get; set; }
+
+        /// <summary>Threads that compute, the calling one included; default all cores that the process may use.</summary>
+        public int Threads { get; set; }
+
+        /// <summary>Size of the KV pool that the sessions share, in bytes; default as large as all sessions could need, at most 2 GiB.</summary>
+        public ulong KvBudgetBytes { get; set; }
+
+        /// <summary>Type of the stored keys and values.</summary>
+        public KvDtype KvDtype { get; set; }
+
+        /// <summary>Tokens that prefill runs at a time: the grain of its cancel; default 512.</summary>
+        public int PrefillChunk { get; set; }
+
+        /// <summary>Least important messages to keep and to report; default Info.</summary>
+        public LogLevel LogLevel { get; set; }
+
+        /// <summary>How the model runs.</summary>
+        public LoadFlags Flags { get; set; }
+
+        /// <summary>
+        /// Called with every message for as long as the engine or one of its sessions lives, on the thread whose call caused it.
+        /// It must not call Inlay; what it throws is dropped.
+        /// </summary>
+        public Action<LogMessage> Log { get; set; }
+
+        /// <summary>
+        /// Told the bytes in place and the bytes in all, at least once a second, on the loading thread. It must not call Inlay.
+        /// What it throws ends the load and is thrown on by it.
+        /// </summary>
+        public Action<ulong, ulong> Progress { get; set; }
+
+        internal unsafe inlay_load_params Raw()
+        {
+            return new inlay_load_params
+            {
+                struct_size = (uint)sizeof(inlay_load_params), device = Device, device_index = DeviceIndex, n_context = ContextLength,
+                max_sessions = MaxSessions, n_threads = Threads, kv_budget_bytes = KvBudgetBytes, kv_dtype = KvDtype,
+                prefill_chunk = PrefillChunk, log_level = LogLevel, flags = (uint)Flags
+            };
+        }
+    }
+
+    /// <summary>How tokens are drawn: bias, penalties, temperature, top-k, top-p, min-p, draw, in this order. Nothing set is greedy.</summary>
+    public sealed class SamplerOptions
+    {
+        /// <summary>Divides the logits; 0 takes the likeliest token.</summary>
+        public float Temperature { get; set; }
+
+        /// <summary>Keep the k likeliest tokens; 0 is off.</summary>
+        public int TopK { get; set; }
+
+        /// <summary>Keep the likeliest tokens whose probabilities reach this sum; 0 is off.</summary>
+        public float TopP { get; set; }
+
+        /// <summary>Drop tokens less likely than this part of the likeliest one's probability; 0 is off.</summary>
+        public float MinP { get; set; }
+
+        /// <summary>Divides positive and multiplies negative logits of tokens in the window; 0 is off.</summary>
+        public float RepetitionPenalty { get; set; }
+
+        /// <summary>Subtracted once for every time that the token is in the window.</summary>
+        public float FrequencyPenalty { get; set; }
+
+        /// <summary>Subtracted if the token is in the window.</summary>
+        public float PresencePenalty { get; set; }
+
+        /// <summary>Last tokens of the sequence that the penalties look at; 0 is 64, -1 all.</summary>
+        public int PenaltyWindow { get; set; }
+
+        /// <summary>Likeliest tokens to report with each token, at most 20.</summary>
+        public int Logprobs { get; set; }
+
+        /// <summary>Same seed, stream and tokens: same draw, whatever else is in the batch.</summary>
+        public ulong Seed { get; set; }
+
+        /// <summary>Added to the logits of these tokens; minus infinity bans one.</summary>
+        public IDictionary<int, float> Bias { get; set; }
+
+        internal inlay_logit_bias[] RawBias()
+        {
+            if (Bias == null) return new inlay_logit_bias[0];
+            var raw = new inlay_logit_bias[Bias.Count];
+            int n = 0;
+            foreach (KeyValuePair<int, float> bias in Bias) raw[n++] = new inlay_logit_bias { token = bias.Key, bias = bias.Value };
+            return raw;
+        }
+
+        internal unsafe inlay_sampler_params Raw(inlay_logit_bias* bias, int n_bias)
+        {
+            return new inlay_sampler_params
+            {
+                struct_size = (uint)sizeof(inlay_sampler_params), temperature = Temperature, top_k = TopK, top_p = TopP, min_p = MinP,
+                repetition_penalty = RepetitionPenalty, frequency_penalty = FrequencyPenalty, presence_penalty = PresencePenalty,
+                penalty_window = PenaltyWindow, n_logprobs = Logprobs, seed = Seed, bias = bias, n_bias = (UIntPtr)(uint)n_bias
+            };
+        }
+    }
+
+    /// <summary>How a session generates. What is not set is the default.</summary>
+    public sealed class SessionOptions
+    {
+        /// <summary>How tokens are drawn; default greedy.</summary>
+        public SamplerOptions Sampler { get; set; }
+
+        /// <summary>Texts that end a generation.</summary>
+        public IList<string> Stop { get; set; }
+
+        /// <summary>Tells sessions with one seed apart: another stream, other random numbers.</summary>
+        public ulong Stream { get; set; }
+
+        /// <summary>Tokens to draw after each prompt before the session finishes; 0 is no limit but the context.</summary>
+        public int MaxTokens { get; set; }
+
+        /// <summary>Properties.</summary>
+        public SessionFlags Flags { get; set; }
+    }
+
+    /// <summary>What one call of <see cref="Session.Generate"/> changes in its session, for this call and later ones.</summary>
+    public sealed class GenerateOptions
+    {
+        /// <summary>How tokens are drawn; null leaves it as it is.</summary>
+        public SamplerOptions Sampler { get; set; }
+
+        /// <summary>Texts that end a generation; null leaves them as they are.</summary>
+        public IList<string> Stop { get; set; }
+
+        /// <summary>How the prompt becomes tokens.</summary>
+        public TokenizeFlags Tokenize { get; set; }
+    }
+
+    /// <summary>Which step is profiled.</summary>
+    public sealed class ProfileOptions
+    {
+        /// <summary>Tokens of the step; default 1: a decode step, which draws.</summary>
+        public int Tokens { get; set; }
+
+        /// <summary>Tokens in the session before the step.</summary>
+        public int Past { get; set; }
+
+        /// <summary>How often it is run; default 20.</summary>
+        public int Repetitions { get; set; }
+    }
+}

@@ -1,0 +1,1362 @@
+// The C interface as C# sees it. Generated from bindings/api/inlay.toml by bindings/generate.py. Do not edit.
+using System;
+using System.Runtime.InteropServices;
+
+namespace Inlay
+{
+    /// <summary>What a call came to.</summary>
+    public enum Status : int
+    {
+        /// <summary>It worked.</summary>
+        Ok = 0,
+        /// <summary>An argument is NULL, out of its range, or contradicts another.</summary>
+        InvalidArgument = 1,
+        /// <summary>No such file, key, index or message.</summary>
+        NotFound = 2,
+        /// <summary>Reading failed; native_code is the system's error number.</summary>
+        Io = 3,
+        /// <summary>The model's bytes are damaged or contradict themselves.</summary>
+        Format = 4,
+        /// <summary>Well formed, but this build or this model cannot do it.</summary>
+        Unsupported = 5,
+        /// <summary>Host memory ran out.</summary>
+        OutOfMemory = 6,
+        /// <summary>Device memory, or the budget set for it, is too small.</summary>
+        DeviceOutOfMemory = 7,
+        /// <summary>The session's context has no room; the session is unchanged.</summary>
+        ContextFull = 8,
+        /// <summary>The pool that all sessions share has no free block; the session is unchanged.</summary>
+        KvFull = 9,
+        /// <summary>The caller's buffer is too small; the needed size was reported.</summary>
+        BufferTooSmall = 10,
+        /// <summary>A cancel request or a callback stopped the call.</summary>
+        Cancelled = 11,
+        /// <summary>Another thread is using the object now.</summary>
+        Busy = 12,
+        /// <summary>The machine or this build has no such device.</summary>
+        NoDevice = 13,
+        /// <summary>The device failed; the engine can only be freed.</summary>
+        DeviceLost = 14,
+        /// <summary>A fault in the library; the handle can only be freed.</summary>
+        Internal = 15,
+        /// <summary>The engine already has max_sessions sessions.</summary>
+        SessionLimit = 16,
+        /// <summary>The object cannot do this now, as when a session has finished.</summary>
+        InvalidState = 17,
+    }
+
+    /// <summary>Where a model runs.</summary>
+    public enum DeviceKind : int
+    {
+        /// <summary>The fastest device that there is and that the model fits on.</summary>
+        Auto = 0,
+        /// <summary>The processor, with the widest instructions that it has.</summary>
+        Cpu = 1,
+        /// <summary>An NVIDIA GPU.</summary>
+        Cuda = 2,
+        /// <summary>The scalar FP32 interpreter on the processor: slow, for checking results.</summary>
+        Reference = 3,
+    }
+
+    /// <summary>Type of the stored keys and values.</summary>
+    public enum KvDtype : int
+    {
+        /// <summary>The device's own: F32 on REFERENCE, else F16.</summary>
+        Default = 0,
+        /// <summary>2 bytes a value; not on REFERENCE.</summary>
+        F16 = 1,
+        /// <summary>4 bytes a value; on REFERENCE only.</summary>
+        F32 = 2,
+        /// <summary>1 byte a value (E4M3), and 4 bytes for every token and head; on CUDA only.</summary>
+        Fp8 = 3,
+        /// <summary>As FP8, with integers: finer for most values, coarser for small ones beside a large one.</summary>
+        Int8 = 4,
+    }
+
+    /// <summary>How important a log message is.</summary>
+    public enum LogLevel : int
+    {
+        /// <summary>As a limit: nothing.</summary>
+        Off = -1,
+        /// <summary>As a limit: INFO.</summary>
+        Default = 0,
+        /// <summary>Something failed.</summary>
+        Error = 1,
+        /// <summary>It works, but probably not as meant.</summary>
+        Warning = 2,
+        /// <summary>What was found and chosen.</summary>
+        Info = 3,
+        /// <summary>Details for those who look for a fault.</summary>
+        Debug = 4,
+    }
+
+    /// <summary>Why a session stopped generating.</summary>
+    public enum FinishReason : int
+    {
+        /// <summary>It has not.</summary>
+        None = 0,
+        /// <summary>The model drew one of its end tokens.</summary>
+        EndOfGeneration = 1,
+        /// <summary>The text reached a stop string; neither it nor anything behind it is part of the text.</summary>
+        StopString = 2,
+        /// <summary>max_tokens tokens were drawn.</summary>
+        MaxTokens = 3,
+        /// <summary>inlay_session_cancel asked for it.</summary>
+        Cancelled = 4,
+    }
+
+    /// <summary>What happened to a session in one step.</summary>
+    public enum EventKind : int
+    {
+        /// <summary>Nothing: the session did not advance, status says why.</summary>
+        None = 0,
+        /// <summary>A token was drawn and appended; finish_reason tells if it was the last one.</summary>
+        Token = 1,
+        /// <summary>The session finished without a new token.</summary>
+        Finished = 2,
+    }
+
+    /// <summary>What a vocabulary entry is.</summary>
+    public enum TokenKind : int
+    {
+        /// <summary>Text.</summary>
+        Normal = 0,
+        /// <summary>Stands for what the vocabulary cannot spell.</summary>
+        Unknown = 1,
+        /// <summary>Structure, such as the beginning of a turn; not text.</summary>
+        Control = 2,
+        /// <summary>Text that is never split.</summary>
+        UserDefined = 3,
+        /// <summary>No meaning.</summary>
+        Unused = 4,
+        /// <summary>One byte of a character that has no token of its own.</summary>
+        Byte = 5,
+    }
+
+    /// <summary>Properties of a loaded model.</summary>
+    [Flags]
+    public enum EngineFlags : uint
+    {
+        /// <summary>None of them.</summary>
+        None = 0,
+        /// <summary>Text functions work; without it only token ids do.</summary>
+        HasTokenizer = 1,
+        /// <summary>inlay_tokenize begins with the BOS token unless told otherwise.</summary>
+        AddsBos = 2,
+    }
+
+    /// <summary>How text becomes tokens.</summary>
+    [Flags]
+    public enum TokenizeFlags : uint
+    {
+        /// <summary>None of them.</summary>
+        None = 0,
+        /// <summary>Leave out the BOS and EOS tokens that the model asks for.</summary>
+        NoBosEos = 1,
+        /// <summary>Control tokens written in the text become their ids. Not for untrusted text.</summary>
+        ParseSpecial = 2,
+    }
+
+    /// <summary>How tokens become text.</summary>
+    [Flags]
+    public enum DetokenizeFlags : uint
+    {
+        /// <summary>None of them.</summary>
+        None = 0,
+        /// <summary>Control tokens give their text instead of nothing.</summary>
+        ShowSpecial = 1,
+    }
+
+    /// <summary>Properties of a token.</summary>
+    [Flags]
+    public enum TokenFlags : uint
+    {
+        /// <summary>None of them.</summary>
+        None = 0,
+        /// <summary>Drawing it ends the generation.</summary>
+        EndOfGeneration = 1,
+        /// <summary>It is not text.</summary>
+        Control = 2,
+    }
+
+    /// <summary>How a session generates.</summary>
+    [Flags]
+    public enum SessionFlags : uint
+    {
+        /// <summary>None of them.</summary>
+        None = 0,
+        /// <summary>End tokens are drawn like others and do not finish the session.</summary>
+        IgnoreEndOfGeneration = 1,
+    }
+
+    /// <summary>How a profile is written.</summary>
+    public enum ProfileForm : int
+    {
+        /// <summary>The latest, one line a kind of operation, with the sums.</summary>
+        Kinds = 0,
+        /// <summary>The latest, one line an operation.</summary>
+        Timeline = 1,
+        /// <summary>All that the engine keeps, as JSON in Chrome's trace-event format.</summary>
+        Trace = 2,
+    }
+
+    /// <summary>How a model runs.</summary>
+    [Flags]
+    public enum LoadFlags : uint
+    {
+        /// <summary>None of them.</summary>
+        None = 0,
+        /// <summary>CUDA: prompts run on the engine's own products, even where the machine has cuBLASLt.</summary>
+        NoCublas = 1,
+    }
+}
+
+namespace Inlay.Raw
+{
+    /// <summary>Receives one log message. Called on the thread of the call that caused it; must not call the
+    /// library.</summary>
+    /// <param name="user">As given with the callback.</param>
+    /// <param name="level">Importance.</param>
+    /// <param name="text">The message, one line, also terminated by a zero.</param>
+    /// <param name="text_len">Its length without the zero.</param>
+    [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+    public unsafe delegate void inlay_log_fn(IntPtr user, LogLevel level, byte* text, UIntPtr text_len);
+
+    /// <summary>Told how far a load is, at least once a second. Return non-zero to cancel it. Called on the loading thread;
+    /// must not call the library.</summary>
+    /// <param name="user">As given with the callback.</param>
+    /// <param name="n_done">Model bytes in place.</param>
+    /// <param name="n_total">Model bytes in all.</param>
+    [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+    public unsafe delegate int inlay_progress_fn(IntPtr user, ulong n_done, ulong n_total);
+
+    /// <summary>Fills `into` with the model's bytes [offset, offset + n). Returns 0, or a system error number. Called on
+    /// the loading thread only.</summary>
+    /// <param name="user">As given with the callback.</param>
+    /// <param name="offset">From the beginning of the model.</param>
+    /// <param name="into">Where the bytes go.</param>
+    /// <param name="n">How many; never past the end.</param>
+    [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+    public unsafe delegate int inlay_read_fn(IntPtr user, ulong offset, void* into, ulong n);
+
+    /// <summary>What went wrong. Owned by the caller, needs no initialisation; every call that takes it writes it, also on
+    /// success.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct inlay_error
+    {
+        /// <summary>The same as the call returned.</summary>
+        public Status status;
+        /// <summary>The system's or the driver's error number, 0 if there is none.</summary>
+        public int native_code;
+        /// <summary>What was needed, in the unit that the message names; 0 where that makes no sense.</summary>
+        public ulong required;
+        /// <summary>What there was, in the same unit.</summary>
+        public ulong available;
+        /// <summary>Length of the message without its terminating zero. [bytes]</summary>
+        public uint message_len;
+        /// <summary>0.</summary>
+        public uint reserved;
+        /// <summary>What is wrong and where, in English; empty on success.</summary>
+        public fixed byte message[Api.INLAY_ERROR_MESSAGE_BYTES];
+    }
+
+    /// <summary>A UTF-8 text of the caller.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct inlay_text
+    {
+        /// <summary>The bytes; may be NULL if len is 0.</summary>
+        public byte* data;
+        /// <summary>Their number, or SIZE_MAX if a zero ends them. [bytes]</summary>
+        public UIntPtr len;
+    }
+
+    /// <summary>A change of one token's logit.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct inlay_logit_bias
+    {
+        /// <summary>Token id.</summary>
+        public int token;
+        /// <summary>Added to the logit; minus infinity bans the token.</summary>
+        public float bias;
+    }
+
+    /// <summary>A token and its probability under the model, before any sampling step.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct inlay_token_logprob
+    {
+        /// <summary>Token id.</summary>
+        public int token;
+        /// <summary>Natural logarithm of the probability. [nats]</summary>
+        public float logprob;
+    }
+
+    /// <summary>A device that can run a model.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct inlay_device_info
+    {
+        /// <summary>sizeof(inlay_device_info), set by the caller. [bytes]</summary>
+        public uint struct_size;
+        /// <summary>CPU or CUDA.</summary>
+        public DeviceKind kind;
+        /// <summary>Its number among the devices of its kind: device_index of inlay_load_params.</summary>
+        public int index;
+        /// <summary>Processors that this process may use; multiprocessors of a GPU.</summary>
+        public int n_units;
+        /// <summary>Its memory. [bytes]</summary>
+        public ulong total_bytes;
+        /// <summary>Memory free now. [bytes]</summary>
+        public ulong free_bytes;
+        /// <summary>Product name, ended by a zero.</summary>
+        public fixed byte name[Api.INLAY_DEVICE_NAME_BYTES];
+        /// <summary>What the kernels will use of it, such as an instruction set; ended by a zero.</summary>
+        public fixed byte features[Api.INLAY_DEVICE_NAME_BYTES];
+    }
+
+    /// <summary>A model's bytes behind a callback: an archive, an asset pack, a decrypting reader.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct inlay_reader
+    {
+        /// <summary>sizeof(inlay_reader). [bytes]</summary>
+        public uint struct_size;
+        /// <summary>0.</summary>
+        public uint reserved;
+        /// <summary>Given to the callback.</summary>
+        public IntPtr user;
+        /// <summary>Size of the model; must not be 0. [bytes]</summary>
+        public ulong size;
+        /// <summary>Reads a range; must not be NULL.</summary>
+        public IntPtr read;
+    }
+
+    /// <summary>How a model is loaded. Zero means default for every field.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct inlay_load_params
+    {
+        /// <summary>sizeof(inlay_load_params). [bytes]</summary>
+        public uint struct_size;
+        /// <summary>Where the model runs. [default AUTO]</summary>
+        public DeviceKind device;
+        /// <summary>Which device of that kind. [default 0]</summary>
+        public int device_index;
+        /// <summary>Longest sequence of one session; at most what the model was trained for. [tokens, default what the
+        /// model was trained for, at most 4096]</summary>
+        public int n_context;
+        /// <summary>Sessions that may exist at a time. [default 8]</summary>
+        public int max_sessions;
+        /// <summary>Threads that compute, the calling one included. [default all cores that the process may use]</summary>
+        public int n_threads;
+        /// <summary>Size of the KV pool that the sessions share. [bytes, default max_sessions x n_context, at most 2 GiB
+        /// but one n_context at least]</summary>
+        public ulong kv_budget_bytes;
+        /// <summary>Type of the stored keys and values. [default F32 on REFERENCE, else F16]</summary>
+        public KvDtype kv_dtype;
+        /// <summary>Tokens that prefill runs at a time: the grain of its cancel. [tokens, default 512]</summary>
+        public int prefill_chunk;
+        /// <summary>Least important messages to keep and to report. [default INFO]</summary>
+        public LogLevel log_level;
+        /// <summary>Of inlay_load_flags; others are refused. [default 0]</summary>
+        public uint flags;
+        /// <summary>Called with every message, for as long as the engine lives. [default none]</summary>
+        public IntPtr log;
+        /// <summary>Given to log. [default NULL]</summary>
+        public IntPtr log_user;
+        /// <summary>Called during the load only. [default none]</summary>
+        public IntPtr progress;
+        /// <summary>Given to progress. [default NULL]</summary>
+        public IntPtr progress_user;
+    }
+
+    /// <summary>Memory that a load would take, and what its parameters come to.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct inlay_memory_info
+    {
+        /// <summary>sizeof(inlay_memory_info), set by the caller. [bytes]</summary>
+        public uint struct_size;
+        /// <summary>Where the model would run.</summary>
+        public DeviceKind device;
+        /// <summary>Longest sequence of one session. [tokens]</summary>
+        public int n_context;
+        /// <summary>Sessions that may exist at a time.</summary>
+        public int max_sessions;
+        /// <summary>Weights in the form that the device computes with. [bytes]</summary>
+        public ulong weight_bytes;
+        /// <summary>The KV pool. [bytes]</summary>
+        public ulong kv_bytes;
+        /// <summary>Activations, logits and buffers. [bytes]</summary>
+        public ulong scratch_bytes;
+        /// <summary>The sum. [bytes]</summary>
+        public ulong total_bytes;
+        /// <summary>Free memory of the device now. [bytes]</summary>
+        public ulong available_bytes;
+    }
+
+    /// <summary>A loaded model's sizes.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct inlay_engine_info
+    {
+        /// <summary>sizeof(inlay_engine_info), set by the caller. [bytes]</summary>
+        public uint struct_size;
+        /// <summary>Where it runs; never AUTO.</summary>
+        public DeviceKind device;
+        /// <summary>Weights.</summary>
+        public ulong n_params;
+        /// <summary>Memory of the weights. [bytes]</summary>
+        public ulong weight_bytes;
+        /// <summary>Memory of the KV pool. [bytes]</summary>
+        public ulong kv_bytes;
+        /// <summary>Tokens: valid ids are 0 to n_vocab - 1.</summary>
+        public int n_vocab;
+        /// <summary>Layers.</summary>
+        public int n_layers;
+        /// <summary>Width of the residual stream.</summary>
+        public int d_model;
+        /// <summary>Query heads a layer.</summary>
+        public int n_heads;
+        /// <summary>Key and value heads a layer.</summary>
+        public int n_kv_heads;
+        /// <summary>Width of a head.</summary>
+        public int d_head;
+        /// <summary>Width of the feed-forward part.</summary>
+        public int d_ff;
+        /// <summary>Context that the model was trained for. [tokens]</summary>
+        public int n_context_train;
+        /// <summary>Longest sequence of one session. [tokens]</summary>
+        public int n_context;
+        /// <summary>Sessions that may exist at a time.</summary>
+        public int max_sessions;
+        /// <summary>Beginning-of-sequence token, -1 if there is none.</summary>
+        public int bos;
+        /// <summary>End-of-sequence token, -1 if there is none.</summary>
+        public int eos;
+        /// <summary>Threads that compute.</summary>
+        public int n_threads;
+        /// <summary>What the model has.</summary>
+        public EngineFlags flags;
+    }
+
+    /// <summary>One entry of the vocabulary.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct inlay_token_info
+    {
+        /// <summary>sizeof(inlay_token_info), set by the caller. [bytes]</summary>
+        public uint struct_size;
+        /// <summary>What it is.</summary>
+        public TokenKind kind;
+        /// <summary>Properties.</summary>
+        public TokenFlags flags;
+        /// <summary>The vocabulary's score, 0 where it has none.</summary>
+        public float score;
+        /// <summary>Length of the whole piece, which may be more than fits here. [bytes]</summary>
+        public uint piece_bytes;
+        /// <summary>0.</summary>
+        public uint reserved;
+        /// <summary>The bytes that the token stands for in the middle of a text; they need not be whole
+        /// characters.</summary>
+        public fixed byte piece[Api.INLAY_TOKEN_PIECE_BYTES];
+    }
+
+    /// <summary>How a token is drawn. The steps run in this order: bias, penalties, temperature, top_k, top_p, min_p, draw.
+    /// All zero is greedy.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct inlay_sampler_params
+    {
+        /// <summary>sizeof(inlay_sampler_params). [bytes]</summary>
+        public uint struct_size;
+        /// <summary>Divides the logits. [default 0: greedy, the likeliest token, the lower id at a tie]</summary>
+        public float temperature;
+        /// <summary>Keep the k likeliest tokens. [default 0: off]</summary>
+        public int top_k;
+        /// <summary>Keep the likeliest tokens whose probabilities reach this sum. [default 0: off, as 1 is]</summary>
+        public float top_p;
+        /// <summary>Drop tokens less likely than this part of the likeliest one's probability. [default 0: off]</summary>
+        public float min_p;
+        /// <summary>Divides positive and multiplies negative logits of tokens in the window. [default 0: off, as 1
+        /// is]</summary>
+        public float repetition_penalty;
+        /// <summary>Subtracted once for every time that the token is in the window. [default 0: off]</summary>
+        public float frequency_penalty;
+        /// <summary>Subtracted if the token is in the window. [default 0: off]</summary>
+        public float presence_penalty;
+        /// <summary>Last tokens of the sequence that the penalties look at; -1 for all. [tokens, default 0: the last
+        /// 64]</summary>
+        public int penalty_window;
+        /// <summary>Likeliest tokens to report in events, at most INLAY_MAX_LOGPROBS. [default 0: none]</summary>
+        public int n_logprobs;
+        /// <summary>Same seed, stream and tokens: same draw, whatever else is in the batch. [default 0: the seed
+        /// 0]</summary>
+        public ulong seed;
+        /// <summary>Logit changes, each token once; copied. [default NULL: none]</summary>
+        public inlay_logit_bias* bias;
+        /// <summary>Their number, at most 1024. [default 0]</summary>
+        public UIntPtr n_bias;
+    }
+
+    /// <summary>How a session generates. Zero means default for every field.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct inlay_session_params
+    {
+        /// <summary>sizeof(inlay_session_params). [bytes]</summary>
+        public uint struct_size;
+        /// <summary>Others than the named ones are refused. [default 0]</summary>
+        public SessionFlags flags;
+        /// <summary>How tokens are drawn; copied. [default NULL: greedy]</summary>
+        public inlay_sampler_params* sampler;
+        /// <summary>Tells sessions with one seed apart: another stream, other random numbers. [default 0]</summary>
+        public ulong stream;
+        /// <summary>Tokens to draw after each prefill before the session finishes. [tokens, default 0: no limit but the
+        /// context]</summary>
+        public int max_tokens;
+        /// <summary>0. [default 0]</summary>
+        public uint reserved;
+    }
+
+    /// <summary>Where a session stands.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct inlay_session_info
+    {
+        /// <summary>sizeof(inlay_session_info), set by the caller. [bytes]</summary>
+        public uint struct_size;
+        /// <summary>NONE while it can go on.</summary>
+        public FinishReason finish_reason;
+        /// <summary>Length of the sequence, the last drawn token included. [tokens]</summary>
+        public int n_tokens;
+        /// <summary>Longest that it can become. [tokens]</summary>
+        public int n_context;
+        /// <summary>Tokens drawn since the last prefill or truncation. [tokens]</summary>
+        public int n_generated;
+        /// <summary>Blocks of the KV pool that it uses, those shared with forks included.</summary>
+        public int n_kv_blocks;
+        /// <summary>Text that inlay_session_take_text would give. [bytes]</summary>
+        public ulong text_pending;
+    }
+
+    /// <summary>The 20 elements of inlay_event.top, one behind the other.</summary>
+    [StructLayout(LayoutKind.Sequential, Size = 160)]
+    public struct inlay_event_top_array
+    {
+        /// <summary>The first element.</summary>
+        public inlay_token_logprob first;
+    }
+
+    /// <summary>What one session did in one decode step. Arrays of events come with a stride, sizeof(inlay_event) as the
+    /// caller knows it.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct inlay_event
+    {
+        /// <summary>OK, or why this session did not advance.</summary>
+        public Status status;
+        /// <summary>What happened.</summary>
+        public EventKind kind;
+        /// <summary>Position of the session in the call's array.</summary>
+        public int session_index;
+        /// <summary>The drawn token, -1 if there is none.</summary>
+        public int token;
+        /// <summary>Not NONE: this was the session's last event until its next prefill.</summary>
+        public FinishReason finish_reason;
+        /// <summary>Natural logarithm of the token's probability under the model, before any sampling step.
+        /// [nats]</summary>
+        public float logprob;
+        /// <summary>Entries of top.</summary>
+        public int n_logprobs;
+        /// <summary>Length of text. [bytes]</summary>
+        public uint text_bytes;
+        /// <summary>Text that did not fit and is to be had with inlay_session_take_text. [bytes]</summary>
+        public ulong text_pending;
+        /// <summary>The likeliest tokens, the likeliest first.</summary>
+        public inlay_event_top_array top;
+        /// <summary>New text, whole characters, not ended by a zero. What may begin a stop string is held back until that
+        /// is clear.</summary>
+        public fixed byte text[Api.INLAY_EVENT_TEXT_BYTES];
+    }
+
+    /// <summary>What an engine has done since it was loaded.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct inlay_stats
+    {
+        /// <summary>sizeof(inlay_stats), set by the caller. [bytes]</summary>
+        public uint struct_size;
+        /// <summary>Sessions that exist now.</summary>
+        public int n_sessions;
+        /// <summary>Tokens that prefill ran. [tokens]</summary>
+        public ulong n_prefill_tokens;
+        /// <summary>Tokens that decode steps drew. [tokens]</summary>
+        public ulong n_decode_tokens;
+        /// <summary>Decode steps.</summary>
+        public ulong n_decode_steps;
+        /// <summary>Time that the load took. [seconds]</summary>
+        public double load_seconds;
+        /// <summary>Time in prefill. [seconds]</summary>
+        public double prefill_seconds;
+        /// <summary>Time in decode steps. [seconds]</summary>
+        public double decode_seconds;
+        /// <summary>Blocks of the KV pool.</summary>
+        public int n_kv_blocks;
+        /// <summary>Blocks in use now; a block that forks share counts once.</summary>
+        public int n_kv_blocks_used;
+        /// <summary>Most blocks that were ever in use at once.</summary>
+        public int n_kv_blocks_peak;
+        /// <summary>Tokens of a block. [tokens]</summary>
+        public int n_block_tokens;
+    }
+
+    /// <summary>Which step is profiled. Zero means default for every field.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct inlay_profile_params
+    {
+        /// <summary>sizeof(inlay_profile_params). [bytes]</summary>
+        public uint struct_size;
+        /// <summary>Tokens of the step; at most prefill_chunk. [tokens, default 1: a decode step, which draws]</summary>
+        public int n_tokens;
+        /// <summary>Tokens in the session before the step. [tokens, default 0]</summary>
+        public int n_past;
+        /// <summary>How often it is run; times are medians. [default 20]</summary>
+        public int n_repetitions;
+    }
+
+    /// <summary>One model's weights on one device, with the KV pool and the statistics of its sessions. Freed with
+    /// inlay_free, when nobody uses it any more.</summary>
+    public sealed class EngineHandle : SafeHandle
+    {
+        private readonly Api _api;
+
+        internal EngineHandle(Api api) : base(IntPtr.Zero, true) { _api = api; }
+
+        /// <inheritdoc/>
+        public override bool IsInvalid { get { return handle == IntPtr.Zero; } }
+
+        internal void Set(IntPtr value) { SetHandle(value); }
+
+        /// <inheritdoc/>
+        protected override bool ReleaseHandle()
+        {
+            _api.inlay_free(handle);
+            return true;
+        }
+    }
+
+    /// <summary>One token sequence of an engine, which it keeps alive. It keeps its inlay_engine alive. Freed with
+    /// inlay_session_free, when nobody uses it any more.</summary>
+    public sealed class SessionHandle : SafeHandle
+    {
+        private readonly Api _api;
+
+        internal SessionHandle(Api api) : base(IntPtr.Zero, true) { _api = api; }
+
+        /// <inheritdoc/>
+        public override bool IsInvalid { get { return handle == IntPtr.Zero; } }
+
+        internal void Set(IntPtr value) { SetHandle(value); }
+
+        /// <inheritdoc/>
+        protected override bool ReleaseHandle()
+        {
+            _api.inlay_session_free(handle);
+            return true;
+        }
+    }
+
+    /// <summary>The functions of a loaded library, under their C names. <see cref="Inlay.Library"/> makes it.</summary>
+    public sealed unsafe class Api
+    {
+        /// <summary>The ABI that this file was generated from.</summary>
+        public const int AbiMajor = 1;
+        /// <inheritdoc cref="AbiMajor"/>
+        public const int AbiMinor = 1;
+        /// <summary>Most alternatives that one event can report.</summary>
+        public const int INLAY_MAX_LOGPROBS = 20;
+        /// <summary>Bytes of text that one event can carry; the rest is had with inlay_session_take_text.</summary>
+        public const int INLAY_EVENT_TEXT_BYTES = 128;
+        /// <summary>Size of the message in inlay_error, with its terminating zero.</summary>
+        public const int INLAY_ERROR_MESSAGE_BYTES = 480;
+        /// <summary>Size of the texts in inlay_device_info, with their terminating zero.</summary>
+        public const int INLAY_DEVICE_NAME_BYTES = 128;
+        /// <summary>Bytes of a token's piece that inlay_token_info can carry.</summary>
+        public const int INLAY_TOKEN_PIECE_BYTES = 128;
+
+#if NET5_0_OR_GREATER
+        private readonly delegate* unmanaged[Cdecl]<byte*, UIntPtr, inlay_load_params*, IntPtr*, inlay_error*, Status> _inlay_load;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_prefill;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr*, UIntPtr, inlay_event*, UIntPtr, inlay_error*, Status> _inlay_decode_step;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, void> _inlay_free;
+        private readonly delegate* unmanaged[Cdecl]<byte*> _inlay_version_string;
+        private readonly delegate* unmanaged[Cdecl]<uint> _inlay_abi_version;
+        private readonly delegate* unmanaged[Cdecl]<Status, byte*> _inlay_status_name;
+        private readonly delegate* unmanaged[Cdecl]<int> _inlay_device_count;
+        private readonly delegate* unmanaged[Cdecl]<int, inlay_device_info*, inlay_error*, Status> _inlay_device_get;
+        private readonly delegate* unmanaged[Cdecl]<void*, UIntPtr, inlay_load_params*, IntPtr*, inlay_error*, Status> _inlay_load_memory;
+        private readonly delegate* unmanaged[Cdecl]<inlay_reader*, inlay_load_params*, IntPtr*, inlay_error*, Status> _inlay_load_reader;
+        private readonly delegate* unmanaged[Cdecl]<byte*, UIntPtr, inlay_load_params*, inlay_memory_info*, inlay_error*, Status> _inlay_memory_plan;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_engine_info*, inlay_error*, Status> _inlay_engine_get_info;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, UIntPtr*, inlay_error*, Status> _inlay_meta_count;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, UIntPtr, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_meta_key;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_meta_value;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, TokenizeFlags, int*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_tokenize;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, DetokenizeFlags, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_detokenize;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, int, inlay_token_info*, inlay_error*, Status> _inlay_token_get_info;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_session_params*, IntPtr*, inlay_error*, Status> _inlay_session_create;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, void> _inlay_session_free;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_session_info*, inlay_error*, Status> _inlay_session_get_info;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_session_take_text;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, IntPtr*, inlay_error*, Status> _inlay_session_fork;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, UIntPtr, inlay_error*, Status> _inlay_session_truncate;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_sampler_params*, inlay_error*, Status> _inlay_session_set_sampler;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_text*, UIntPtr, inlay_error*, Status> _inlay_session_set_stop;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, float*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_session_copy_logits;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, void> _inlay_session_cancel;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_stats*, inlay_error*, Status> _inlay_engine_get_stats;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_plan_text;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, ulong*, LogLevel*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_log_read;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_profile_params*, inlay_error*, Status> _inlay_profile_step;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, ProfileForm, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_profile_text;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, IntPtr, int*, UIntPtr, double, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_compare_text;
+
+        // `find` takes a name and the minor version since which there is a function of this name.
+        internal Api(Func<string, int, IntPtr> find)
+        {
+            _inlay_load = (delegate* unmanaged[Cdecl]<byte*, UIntPtr, inlay_load_params*, IntPtr*, inlay_error*, Status>)find("inlay_load", 0);
+            _inlay_prefill = (delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_prefill", 0);
+            _inlay_decode_step = (delegate* unmanaged[Cdecl]<IntPtr*, UIntPtr, inlay_event*, UIntPtr, inlay_error*, Status>)find("inlay_decode_step", 0);
+            _inlay_free = (delegate* unmanaged[Cdecl]<IntPtr, void>)find("inlay_free", 0);
+            _inlay_version_string = (delegate* unmanaged[Cdecl]<byte*>)find("inlay_version_string", 0);
+            _inlay_abi_version = (delegate* unmanaged[Cdecl]<uint>)find("inlay_abi_version", 0);
+            _inlay_status_name = (delegate* unmanaged[Cdecl]<Status, byte*>)find("inlay_status_name", 0);
+            _inlay_device_count = (delegate* unmanaged[Cdecl]<int>)find("inlay_device_count", 0);
+            _inlay_device_get = (delegate* unmanaged[Cdecl]<int, inlay_device_info*, inlay_error*, Status>)find("inlay_device_get", 0);
+            _inlay_load_memory = (delegate* unmanaged[Cdecl]<void*, UIntPtr, inlay_load_params*, IntPtr*, inlay_error*, Status>)find("inlay_load_memory", 0);
+            _inlay_load_reader = (delegate* unmanaged[Cdecl]<inlay_reader*, inlay_load_params*, IntPtr*, inlay_error*, Status>)find("inlay_load_reader", 0);
+            _inlay_memory_plan = (delegate* unmanaged[Cdecl]<byte*, UIntPtr, inlay_load_params*, inlay_memory_info*, inlay_error*, Status>)find("inlay_memory_plan", 0);
+            _inlay_engine_get_info = (delegate* unmanaged[Cdecl]<IntPtr, inlay_engine_info*, inlay_error*, Status>)find("inlay_engine_get_info", 0);
+            _inlay_meta_count = (delegate* unmanaged[Cdecl]<IntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_meta_count", 0);
+            _inlay_meta_key = (delegate* unmanaged[Cdecl]<IntPtr, UIntPtr, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_meta_key", 0);
+            _inlay_meta_value = (delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_meta_value", 0);
+            _inlay_tokenize = (delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, TokenizeFlags, int*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_tokenize", 0);
+            _inlay_detokenize = (delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, DetokenizeFlags, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_detokenize", 0);
+            _inlay_token_get_info = (delegate* unmanaged[Cdecl]<IntPtr, int, inlay_token_info*, inlay_error*, Status>)find("inlay_token_get_info", 0);
+            _inlay_session_create = (delegate* unmanaged[Cdecl]<IntPtr, inlay_session_params*, IntPtr*, inlay_error*, Status>)find("inlay_session_create", 0);
+            _inlay_session_free = (delegate* unmanaged[Cdecl]<IntPtr, void>)find("inlay_session_free", 0);
+            _inlay_session_get_info = (delegate* unmanaged[Cdecl]<IntPtr, inlay_session_info*, inlay_error*, Status>)find("inlay_session_get_info", 0);
+            _inlay_session_take_text = (delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_session_take_text", 0);
+            _inlay_session_fork = (delegate* unmanaged[Cdecl]<IntPtr, IntPtr*, inlay_error*, Status>)find("inlay_session_fork", 0);
+            _inlay_session_truncate = (delegate* unmanaged[Cdecl]<IntPtr, UIntPtr, inlay_error*, Status>)find("inlay_session_truncate", 0);
+            _inlay_session_set_sampler = (delegate* unmanaged[Cdecl]<IntPtr, inlay_sampler_params*, inlay_error*, Status>)find("inlay_session_set_sampler", 0);
+            _inlay_session_set_stop = (delegate* unmanaged[Cdecl]<IntPtr, inlay_text*, UIntPtr, inlay_error*, Status>)find("inlay_session_set_stop", 0);
+            _inlay_session_copy_logits = (delegate* unmanaged[Cdecl]<IntPtr, float*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_session_copy_logits", 0);
+            _inlay_session_cancel = (delegate* unmanaged[Cdecl]<IntPtr, void>)find("inlay_session_cancel", 0);
+            _inlay_engine_get_stats = (delegate* unmanaged[Cdecl]<IntPtr, inlay_stats*, inlay_error*, Status>)find("inlay_engine_get_stats", 0);
+            _inlay_plan_text = (delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_plan_text", 0);
+            _inlay_log_read = (delegate* unmanaged[Cdecl]<IntPtr, ulong*, LogLevel*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_log_read", 0);
+            _inlay_profile_step = (delegate* unmanaged[Cdecl]<IntPtr, inlay_profile_params*, inlay_error*, Status>)find("inlay_profile_step", 1);
+            _inlay_profile_text = (delegate* unmanaged[Cdecl]<IntPtr, ProfileForm, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_profile_text", 1);
+            _inlay_compare_text = (delegate* unmanaged[Cdecl]<IntPtr, IntPtr, int*, UIntPtr, double, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_compare_text", 1);
+        }
+#else
+        private static class Signature
+        {
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_load(byte* path, UIntPtr path_len, inlay_load_params* @params, IntPtr* engine, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_prefill(IntPtr session, int* tokens, UIntPtr n_tokens, UIntPtr* n_done, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_decode_step(IntPtr* sessions, UIntPtr n_sessions, inlay_event* events, UIntPtr event_stride, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate void inlay_free(IntPtr engine);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate byte* inlay_version_string();
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate uint inlay_abi_version();
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate byte* inlay_status_name(Status status);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate int inlay_device_count();
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_device_get(int index, inlay_device_info* info, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_load_memory(void* data, UIntPtr n_bytes, inlay_load_params* @params, IntPtr* engine, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_load_reader(inlay_reader* reader, inlay_load_params* @params, IntPtr* engine, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_memory_plan(byte* path, UIntPtr path_len, inlay_load_params* @params, inlay_memory_info* info, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_engine_get_info(IntPtr engine, inlay_engine_info* info, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_meta_count(IntPtr engine, UIntPtr* count, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_meta_key(IntPtr engine, UIntPtr index, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_meta_value(IntPtr engine, byte* key, UIntPtr key_len, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_tokenize(IntPtr engine, byte* text, UIntPtr text_len, TokenizeFlags flags, int* tokens, UIntPtr cap, UIntPtr* n_tokens, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_detokenize(IntPtr engine, int* tokens, UIntPtr n_tokens, DetokenizeFlags flags, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_token_get_info(IntPtr engine, int token, inlay_token_info* info, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_session_create(IntPtr engine, inlay_session_params* @params, IntPtr* session, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate void inlay_session_free(IntPtr session);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_session_get_info(IntPtr session, inlay_session_info* info, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_session_take_text(IntPtr session, byte* buf, UIntPtr cap, UIntPtr* n_bytes, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_session_fork(IntPtr session, IntPtr* child, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_session_truncate(IntPtr session, UIntPtr n_tokens, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_session_set_sampler(IntPtr session, inlay_sampler_params* @params, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_session_set_stop(IntPtr session, inlay_text* stops, UIntPtr n_stops, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_session_copy_logits(IntPtr session, float* logits, UIntPtr cap, UIntPtr* needed, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate void inlay_session_cancel(IntPtr session);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_engine_get_stats(IntPtr engine, inlay_stats* stats, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_plan_text(IntPtr engine, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_log_read(IntPtr engine, ulong* cursor, LogLevel* level, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_profile_step(IntPtr engine, inlay_profile_params* @params, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_profile_text(IntPtr engine, ProfileForm form, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_compare_text(IntPtr engine_a, IntPtr engine_b, int* tokens, UIntPtr n_tokens, double nmse_limit, int* first, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err);
+        }
+
+        private readonly Signature.inlay_load _inlay_load;
+        private readonly Signature.inlay_prefill _inlay_prefill;
+        private readonly Signature.inlay_decode_step _inlay_decode_step;
+        private readonly Signature.inlay_free _inlay_free;
+        private readonly Signature.inlay_version_string _inlay_version_string;
+        private readonly Signature.inlay_abi_version _inlay_abi_version;
+        private readonly Signature.inlay_status_name _inlay_status_name;
+        private readonly Signature.inlay_device_count _inlay_device_count;
+        private readonly Signature.inlay_device_get _inlay_device_get;
+        private readonly Signature.inlay_load_memory _inlay_load_memory;
+        private readonly Signature.inlay_load_reader _inlay_load_reader;
+        private readonly Signature.inlay_memory_plan _inlay_memory_plan;
+        private readonly Signature.inlay_engine_get_info _inlay_engine_get_info;
+        private readonly Signature.inlay_meta_count _inlay_meta_count;
+        private readonly Signature.inlay_meta_key _inlay_meta_key;
+        private readonly Signature.inlay_meta_value _inlay_meta_value;
+        private readonly Signature.inlay_tokenize _inlay_tokenize;
+        private readonly Signature.inlay_detokenize _inlay_detokenize;
+        private readonly Signature.inlay_token_get_info _inlay_token_get_info;
+        private readonly Signature.inlay_session_create _inlay_session_create;
+        private readonly Signature.inlay_session_free _inlay_session_free;
+        private readonly Signature.inlay_session_get_info _inlay_session_get_info;
+        private readonly Signature.inlay_session_take_text _inlay_session_take_text;
+        private readonly Signature.inlay_session_fork _inlay_session_fork;
+        private readonly Signature.inlay_session_truncate _inlay_session_truncate;
+        private readonly Signature.inlay_session_set_sampler _inlay_session_set_sampler;
+        private readonly Signature.inlay_session_set_stop _inlay_session_set_stop;
+        private readonly Signature.inlay_session_copy_logits _inlay_session_copy_logits;
+        private readonly Signature.inlay_session_cancel _inlay_session_cancel;
+        private readonly Signature.inlay_engine_get_stats _inlay_engine_get_stats;
+        private readonly Signature.inlay_plan_text _inlay_plan_text;
+        private readonly Signature.inlay_log_read _inlay_log_read;
+        private readonly Signature.inlay_profile_step _inlay_profile_step;
+        private readonly Signature.inlay_profile_text _inlay_profile_text;
+        private readonly Signature.inlay_compare_text _inlay_compare_text;
+
+        // `find` takes a name and the minor version since which there is a function of this name.
+        internal Api(Func<string, int, IntPtr> find)
+        {
+            _inlay_load = (Signature.inlay_load)Bind(find("inlay_load", 0), typeof(Signature.inlay_load));
+            _inlay_prefill = (Signature.inlay_prefill)Bind(find("inlay_prefill", 0), typeof(Signature.inlay_prefill));
+            _inlay_decode_step = (Signature.inlay_decode_step)Bind(find("inlay_decode_step", 0), typeof(Signature.inlay_decode_step));
+            _inlay_free = (Signature.inlay_free)Bind(find("inlay_free", 0), typeof(Signature.inlay_free));
+            _inlay_version_string = (Signature.inlay_version_string)Bind(find("inlay_version_string", 0), typeof(Signature.inlay_version_string));
+            _inlay_abi_version = (Signature.inlay_abi_version)Bind(find("inlay_abi_version", 0), typeof(Signature.inlay_abi_version));
+            _inlay_status_name = (Signature.inlay_status_name)Bind(find("inlay_status_name", 0), typeof(Signature.inlay_status_name));
+            _inlay_device_count = (Signature.inlay_device_count)Bind(find("inlay_device_count", 0), typeof(Signature.inlay_device_count));
+            _inlay_device_get = (Signature.inlay_device_get)Bind(find("inlay_device_get", 0), typeof(Signature.inlay_device_get));
+            _inlay_load_memory = (Signature.inlay_load_memory)Bind(find("inlay_load_memory", 0), typeof(Signature.inlay_load_memory));
+            _inlay_load_reader = (Signature.inlay_load_reader)Bind(find("inlay_load_reader", 0), typeof(Signature.inlay_load_reader));
+            _inlay_memory_plan = (Signature.inlay_memory_plan)Bind(find("inlay_memory_plan", 0), typeof(Signature.inlay_memory_plan));
+            _inlay_engine_get_info = (Signature.inlay_engine_get_info)Bind(find("inlay_engine_get_info", 0), typeof(Signature.inlay_engine_get_info));
+            _inlay_meta_count = (Signature.inlay_meta_count)Bind(find("inlay_meta_count", 0), typeof(Signature.inlay_meta_count));
+            _inlay_meta_key = (Signature.inlay_meta_key)Bind(find("inlay_meta_key", 0), typeof(Signature.inlay_meta_key));
+            _inlay_meta_value = (Signature.inlay_meta_value)Bind(find("inlay_meta_value", 0), typeof(Signature.inlay_meta_value));
+            _inlay_tokenize = (Signature.inlay_tokenize)Bind(find("inlay_tokenize", 0), typeof(Signature.inlay_tokenize));
+            _inlay_detokenize = (Signature.inlay_detokenize)Bind(find("inlay_detokenize", 0), typeof(Signature.inlay_detokenize));
+            _inlay_token_get_info = (Signature.inlay_token_get_info)Bind(find("inlay_token_get_info", 0), typeof(Signature.inlay_token_get_info));
+            _inlay_session_create = (Signature.inlay_session_create)Bind(find("inlay_session_create", 0), typeof(Signature.inlay_session_create));
+            _inlay_session_free = (Signature.inlay_session_free)Bind(find("inlay_session_free", 0), typeof(Signature.inlay_session_free));
+            _inlay_session_get_info = (Signature.inlay_session_get_info)Bind(find("inlay_session_get_info", 0), typeof(Signature.inlay_session_get_info));
+            _inlay_session_take_text = (Signature.inlay_session_take_text)Bind(find("inlay_session_take_text", 0), typeof(Signature.inlay_session_take_text));
+            _inlay_session_fork = (Signature.inlay_session_fork)Bind(find("inlay_session_fork", 0), typeof(Signature.inlay_session_fork));
+            _inlay_session_truncate = (Signature.inlay_session_truncate)Bind(find("inlay_session_truncate", 0), typeof(Signature.inlay_session_truncate));
+            _inlay_session_set_sampler = (Signature.inlay_session_set_sampler)Bind(find("inlay_session_set_sampler", 0), typeof(Signature.inlay_session_set_sampler));
+            _inlay_session_set_stop = (Signature.inlay_session_set_stop)Bind(find("inlay_session_set_stop", 0), typeof(Signature.inlay_session_set_stop));
+            _inlay_session_copy_logits = (Signature.inlay_session_copy_logits)Bind(find("inlay_session_copy_logits", 0), typeof(Signature.inlay_session_copy_logits));
+            _inlay_session_cancel = (Signature.inlay_session_cancel)Bind(find("inlay_session_cancel", 0), typeof(Signature.inlay_session_cancel));
+            _inlay_engine_get_stats = (Signature.inlay_engine_get_stats)Bind(find("inlay_engine_get_stats", 0), typeof(Signature.inlay_engine_get_stats));
+            _inlay_plan_text = (Signature.inlay_plan_text)Bind(find("inlay_plan_text", 0), typeof(Signature.inlay_plan_text));
+            _inlay_log_read = (Signature.inlay_log_read)Bind(find("inlay_log_read", 0), typeof(Signature.inlay_log_read));
+            _inlay_profile_step = (Signature.inlay_profile_step)Bind(find("inlay_profile_step", 1), typeof(Signature.inlay_profile_step));
+            _inlay_profile_text = (Signature.inlay_profile_text)Bind(find("inlay_profile_text", 1), typeof(Signature.inlay_profile_text));
+            _inlay_compare_text = (Signature.inlay_compare_text)Bind(find("inlay_compare_text", 1), typeof(Signature.inlay_compare_text));
+        }
+
+        private static Delegate Bind(IntPtr function, Type signature)
+        {
+            return function == IntPtr.Zero ? null : Marshal.GetDelegateForFunctionPointer(function, signature);
+        }
+#endif
+
+        /// <summary>Loads a model file: GGUF, of which a split one is named by its first file.</summary>
+        /// <param name="path">The file's path.</param>
+        /// <param name="path_len">Its length, or SIZE_MAX. [bytes]</param>
+        /// <param name="params">NULL: all defaults. May be null.</param>
+        /// <param name="engine">The new engine.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: on disk and processor for the whole load; progress is called meanwhile; takes
+        /// device memory. Ownership: `*engine` is the caller's, to be freed with inlay_free. The file is not needed after
+        /// the call. On error: `*engine` is NULL. Errors: NOT_FOUND, IO, FORMAT, UNSUPPORTED, DEVICE_OUT_OF_MEMORY,
+        /// NO_DEVICE, CANCELLED. Since: 1.0.</remarks>
+        public Status inlay_load(byte* path, UIntPtr path_len, inlay_load_params* @params, IntPtr* engine, inlay_error* err)
+        {
+            return _inlay_load(path, path_len, @params, engine, err);
+        }
+
+        /// <summary>Appends tokens to a session and runs them, chunk by chunk. It begins a new turn: finish reason and
+        /// max_tokens start over, text that was not taken is dropped.</summary>
+        /// <param name="session">The session.</param>
+        /// <param name="tokens">Token ids.</param>
+        /// <param name="n_tokens">At least 1. [tokens]</param>
+        /// <param name="n_done">How many of them the session has now. [tokens] May be null.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: exclusive(session). Blocks: on the device until all tokens are run; waits for other calls that
+        /// compute on the engine. Ownership: The tokens are copied. On error: The session keeps the first `*n_done` tokens,
+        /// whole chunks; none unless it was cancelled or the device failed. Errors: CONTEXT_FULL, KV_FULL, CANCELLED,
+        /// DEVICE_LOST. Since: 1.0.</remarks>
+        public Status inlay_prefill(IntPtr session, int* tokens, UIntPtr n_tokens, UIntPtr* n_done, inlay_error* err)
+        {
+            return _inlay_prefill(session, tokens, n_tokens, n_done, err);
+        }
+
+        /// <summary>Draws one token for each of the sessions, reading the weights once for all. One event a session, in the
+        /// order given. A session that cannot advance is unchanged and says so in its event's status; the others advance,
+        /// and the first such status is returned. Sessions are of one engine, each named once.</summary>
+        /// <param name="sessions">The sessions.</param>
+        /// <param name="n_sessions">At least 1.</param>
+        /// <param name="events">One event a session.</param>
+        /// <param name="event_stride">sizeof(inlay_event): from one event to the next. [bytes]</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: exclusive(sessions). Blocks: on the device for one step; waits for other calls that compute on
+        /// the engine. Ownership: Events are copies. On error: Wrong arguments: nothing happened, events are untouched.
+        /// Otherwise each event has its own status. Errors: CONTEXT_FULL, KV_FULL, INVALID_STATE, FORMAT, DEVICE_LOST.
+        /// Since: 1.0.</remarks>
+        public Status inlay_decode_step(IntPtr* sessions, UIntPtr n_sessions, inlay_event* events, UIntPtr event_stride, inlay_error* err)
+        {
+            return _inlay_decode_step(sessions, n_sessions, events, event_stride, err);
+        }
+
+        /// <summary>Gives up an engine. Its memory goes when its last session is freed, too. NULL is allowed.</summary>
+        /// <param name="engine">The engine. May be null.</param>
+        /// <remarks>Thread: exclusive(engine). Blocks: until the device is idle. Ownership: The handle is invalid
+        /// afterwards. Since: 1.0.</remarks>
+        public void inlay_free(IntPtr engine)
+        {
+            _inlay_free(engine);
+        }
+
+        /// <summary>The library's version, such as 0.1.0.</summary>
+        /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. Since: 1.0.</remarks>
+        public byte* inlay_version_string()
+        {
+            return _inlay_version_string();
+        }
+
+        /// <summary>The ABI that the library offers: major x 65536 + minor. It serves every client of the same major and a
+        /// minor up to its own.</summary>
+        /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. Since: 1.0.</remarks>
+        public uint inlay_abi_version()
+        {
+            return _inlay_abi_version();
+        }
+
+        /// <summary>A status as it is written in the header, without the prefix: KV_FULL. A number that is none gives
+        /// UNKNOWN.</summary>
+        /// <param name="status">The status.</param>
+        /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. Since: 1.0.</remarks>
+        public byte* inlay_status_name(Status status)
+        {
+            return _inlay_status_name(status);
+        }
+
+        /// <summary>Number of devices; device 0 is the processor.</summary>
+        /// <remarks>Thread: any. Blocks: on drivers at the first call. Ownership: Nothing is kept. Since: 1.0.</remarks>
+        public int inlay_device_count()
+        {
+            return _inlay_device_count();
+        }
+
+        /// <summary>Describes a device.</summary>
+        /// <param name="index">0 to inlay_device_count() - 1.</param>
+        /// <param name="info">The device.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. On error: Nothing has changed. Errors: NOT_FOUND.
+        /// Since: 1.0.</remarks>
+        public Status inlay_device_get(int index, inlay_device_info* info, inlay_error* err)
+        {
+            return _inlay_device_get(index, info, err);
+        }
+
+        /// <summary>Loads a model that lies in memory.</summary>
+        /// <param name="data">The model's bytes.</param>
+        /// <param name="n_bytes">Their number. [bytes]</param>
+        /// <param name="params">NULL: all defaults. May be null.</param>
+        /// <param name="engine">The new engine.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: on the processor for the whole load; progress is called meanwhile; takes device
+        /// memory. Ownership: `*engine` is the caller's, to be freed with inlay_free. `data` is not needed after the call.
+        /// On error: `*engine` is NULL. Errors: FORMAT, UNSUPPORTED, DEVICE_OUT_OF_MEMORY, NO_DEVICE, CANCELLED. Since:
+        /// 1.0.</remarks>
+        public Status inlay_load_memory(void* data, UIntPtr n_bytes, inlay_load_params* @params, IntPtr* engine, inlay_error* err)
+        {
+            return _inlay_load_memory(data, n_bytes, @params, engine, err);
+        }
+
+        /// <summary>Loads a model through a callback, which is called on this thread and during this call only.</summary>
+        /// <param name="reader">Where the bytes come from.</param>
+        /// <param name="params">NULL: all defaults. May be null.</param>
+        /// <param name="engine">The new engine.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: on the callback and the processor for the whole load; takes device memory.
+        /// Ownership: `*engine` is the caller's, to be freed with inlay_free. The reader is not needed after the call. On
+        /// error: `*engine` is NULL. Errors: IO, FORMAT, UNSUPPORTED, DEVICE_OUT_OF_MEMORY, NO_DEVICE, CANCELLED. Since:
+        /// 1.0.</remarks>
+        public Status inlay_load_reader(inlay_reader* reader, inlay_load_params* @params, IntPtr* engine, inlay_error* err)
+        {
+            return _inlay_load_reader(reader, @params, engine, err);
+        }
+
+        /// <summary>Tells what inlay_load would need, from the file's header alone.</summary>
+        /// <param name="path">The file's path.</param>
+        /// <param name="path_len">Its length, or SIZE_MAX. [bytes]</param>
+        /// <param name="params">NULL: all defaults. May be null.</param>
+        /// <param name="info">The needs.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: on disk, for the header. Ownership: Nothing is kept. On error: Nothing has
+        /// changed. Errors: NOT_FOUND, IO, FORMAT, UNSUPPORTED, NO_DEVICE. Since: 1.0.</remarks>
+        public Status inlay_memory_plan(byte* path, UIntPtr path_len, inlay_load_params* @params, inlay_memory_info* info, inlay_error* err)
+        {
+            return _inlay_memory_plan(path, path_len, @params, info, err);
+        }
+
+        /// <summary>Sizes of the model and of what was allocated for it.</summary>
+        /// <param name="engine">The engine.</param>
+        /// <param name="info">The sizes.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. On error: Nothing has changed. Errors: only the
+        /// common ones. Since: 1.0.</remarks>
+        public Status inlay_engine_get_info(IntPtr engine, inlay_engine_info* info, inlay_error* err)
+        {
+            return _inlay_engine_get_info(engine, info, err);
+        }
+
+        /// <summary>Number of the model file's metadata entries.</summary>
+        /// <param name="engine">The engine.</param>
+        /// <param name="count">The number.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. On error: Nothing has changed. Errors: only the
+        /// common ones. Since: 1.0.</remarks>
+        public Status inlay_meta_count(IntPtr engine, UIntPtr* count, inlay_error* err)
+        {
+            return _inlay_meta_count(engine, count, err);
+        }
+
+        /// <summary>Key of a metadata entry, in the file's order.</summary>
+        /// <param name="engine">The engine.</param>
+        /// <param name="index">0 to the count - 1.</param>
+        /// <param name="buf">The key, ended by a zero if there is room. May be null.</param>
+        /// <param name="cap">Room in buf. [bytes]</param>
+        /// <param name="needed">Length of the key. [bytes] May be null.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. On error: Nothing has changed. Errors: NOT_FOUND,
+        /// BUFFER_TOO_SMALL. Since: 1.0.</remarks>
+        public Status inlay_meta_key(IntPtr engine, UIntPtr index, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err)
+        {
+            return _inlay_meta_key(engine, index, buf, cap, needed, err);
+        }
+
+        /// <summary>A metadata value as text. An array is written as [a, b, c]; a long one is cut short and says how many
+        /// elements there are.</summary>
+        /// <param name="engine">The engine.</param>
+        /// <param name="key">The key, such as general.architecture.</param>
+        /// <param name="key_len">Its length, or SIZE_MAX. [bytes]</param>
+        /// <param name="buf">The value, ended by a zero if there is room. May be null.</param>
+        /// <param name="cap">Room in buf. [bytes]</param>
+        /// <param name="needed">Length of the value. [bytes] May be null.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. On error: Nothing has changed. Errors: NOT_FOUND,
+        /// BUFFER_TOO_SMALL. Since: 1.0.</remarks>
+        public Status inlay_meta_value(IntPtr engine, byte* key, UIntPtr key_len, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err)
+        {
+            return _inlay_meta_value(engine, key, key_len, buf, cap, needed, err);
+        }
+
+        /// <summary>Turns text into token ids. Never more of them than bytes of text + 2.</summary>
+        /// <param name="engine">The engine.</param>
+        /// <param name="text">The text; ill-formed UTF-8 is read as U+FFFD.</param>
+        /// <param name="text_len">Its length, or SIZE_MAX. [bytes]</param>
+        /// <param name="flags">0 adds BOS and EOS as the model asks and reads control tokens as plain text.</param>
+        /// <param name="tokens">The ids. May be null.</param>
+        /// <param name="cap">Room in tokens. [tokens]</param>
+        /// <param name="n_tokens">Their number. [tokens]</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. On error: BUFFER_TOO_SMALL: `*n_tokens` is what is
+        /// needed, tokens are unspecified. Errors: UNSUPPORTED, BUFFER_TOO_SMALL. Since: 1.0.</remarks>
+        public Status inlay_tokenize(IntPtr engine, byte* text, UIntPtr text_len, TokenizeFlags flags, int* tokens, UIntPtr cap, UIntPtr* n_tokens, inlay_error* err)
+        {
+            return _inlay_tokenize(engine, text, text_len, flags, tokens, cap, n_tokens, err);
+        }
+
+        /// <summary>Turns token ids into text. If the ids begin or end inside a character, so does the text.</summary>
+        /// <param name="engine">The engine.</param>
+        /// <param name="tokens">The ids. May be null.</param>
+        /// <param name="n_tokens">Their number. [tokens]</param>
+        /// <param name="flags">0 leaves out control tokens.</param>
+        /// <param name="buf">The text, ended by a zero if there is room. May be null.</param>
+        /// <param name="cap">Room in buf. [bytes]</param>
+        /// <param name="needed">Length of the text. [bytes] May be null.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. On error: BUFFER_TOO_SMALL: `*needed` is set, buf
+        /// is unspecified. Errors: UNSUPPORTED, BUFFER_TOO_SMALL. Since: 1.0.</remarks>
+        public Status inlay_detokenize(IntPtr engine, int* tokens, UIntPtr n_tokens, DetokenizeFlags flags, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err)
+        {
+            return _inlay_detokenize(engine, tokens, n_tokens, flags, buf, cap, needed, err);
+        }
+
+        /// <summary>Describes one token.</summary>
+        /// <param name="engine">The engine.</param>
+        /// <param name="token">Its id.</param>
+        /// <param name="info">The token.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. On error: Nothing has changed. Errors:
+        /// UNSUPPORTED. Since: 1.0.</remarks>
+        public Status inlay_token_get_info(IntPtr engine, int token, inlay_token_info* info, inlay_error* err)
+        {
+            return _inlay_token_get_info(engine, token, info, err);
+        }
+
+        /// <summary>Makes an empty session.</summary>
+        /// <param name="engine">The engine.</param>
+        /// <param name="params">NULL: all defaults. May be null.</param>
+        /// <param name="session">The new session.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: no; takes device memory. Ownership: `*session` is the caller's, to be freed with
+        /// inlay_session_free; it keeps the engine alive. On error: `*session` is NULL. Errors: SESSION_LIMIT,
+        /// DEVICE_OUT_OF_MEMORY, DEVICE_LOST. Since: 1.0.</remarks>
+        public Status inlay_session_create(IntPtr engine, inlay_session_params* @params, IntPtr* session, inlay_error* err)
+        {
+            return _inlay_session_create(engine, @params, session, err);
+        }
+
+        /// <summary>Frees a session and gives its KV blocks back. NULL is allowed.</summary>
+        /// <param name="session">The session. May be null.</param>
+        /// <remarks>Thread: exclusive(session). Blocks: waits for a call that computes on the engine. Ownership: The handle
+        /// is invalid afterwards. Since: 1.0.</remarks>
+        public void inlay_session_free(IntPtr session)
+        {
+            _inlay_session_free(session);
+        }
+
+        /// <summary>Tells where a session stands; as of the last finished step while another thread runs one.</summary>
+        /// <param name="session">The session.</param>
+        /// <param name="info">The state.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. On error: Nothing has changed. Errors: only the
+        /// common ones. Since: 1.0.</remarks>
+        public Status inlay_session_get_info(IntPtr session, inlay_session_info* info, inlay_error* err)
+        {
+            return _inlay_session_get_info(session, info, err);
+        }
+
+        /// <summary>Takes text that did not fit into events: as many whole characters as fit. Call it until `*n_bytes` is
+        /// 0; what is not taken stays, also past later steps, and comes before newer text.</summary>
+        /// <param name="session">The session.</param>
+        /// <param name="buf">The text, not ended by a zero.</param>
+        /// <param name="cap">Room in buf; 4 bytes hold any character. [bytes]</param>
+        /// <param name="n_bytes">Bytes taken. [bytes]</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: exclusive(session). Blocks: no. Ownership: Nothing is kept. On error: BUFFER_TOO_SMALL: buf has
+        /// no room for the next character. Errors: BUFFER_TOO_SMALL. Since: 1.0.</remarks>
+        public Status inlay_session_take_text(IntPtr session, byte* buf, UIntPtr cap, UIntPtr* n_bytes, inlay_error* err)
+        {
+            return _inlay_session_take_text(session, buf, cap, n_bytes, err);
+        }
+
+        /// <summary>Makes a second session with the same sequence, parameters and state. Keys and values are shared until
+        /// one of the two writes. Give the child another seed if the two are to differ.</summary>
+        /// <param name="session">The session.</param>
+        /// <param name="child">The new session.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: exclusive(session). Blocks: no; takes device memory. Ownership: `*child` is the caller's, to be
+        /// freed with inlay_session_free, in any order. On error: `*child` is NULL. Errors: SESSION_LIMIT,
+        /// DEVICE_OUT_OF_MEMORY, DEVICE_LOST. Since: 1.0.</remarks>
+        public Status inlay_session_fork(IntPtr session, IntPtr* child, inlay_error* err)
+        {
+            return _inlay_session_fork(session, child, err);
+        }
+
+        /// <summary>Cuts the sequence back to its first tokens. Text that was not taken is dropped, finish reason and
+        /// max_tokens start over.</summary>
+        /// <param name="session">The session.</param>
+        /// <param name="n_tokens">Tokens to keep, at most the present length. [tokens]</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: exclusive(session). Blocks: no. Ownership: Nothing is kept. On error: Nothing has changed.
+        /// Errors: only the common ones. Since: 1.0.</remarks>
+        public Status inlay_session_truncate(IntPtr session, UIntPtr n_tokens, inlay_error* err)
+        {
+            return _inlay_session_truncate(session, n_tokens, err);
+        }
+
+        /// <summary>Changes how the following tokens are drawn.</summary>
+        /// <param name="session">The session.</param>
+        /// <param name="params">NULL: greedy. May be null.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: exclusive(session). Blocks: no. Ownership: Everything is copied. On error: Nothing has changed.
+        /// Errors: only the common ones. Since: 1.0.</remarks>
+        public Status inlay_session_set_sampler(IntPtr session, inlay_sampler_params* @params, inlay_error* err)
+        {
+            return _inlay_session_set_sampler(session, @params, err);
+        }
+
+        /// <summary>Sets the texts that end a generation. Text held back for the old ones stays held until the next
+        /// step.</summary>
+        /// <param name="session">The session.</param>
+        /// <param name="stops">The texts, each of 1 to 1024 bytes. May be null.</param>
+        /// <param name="n_stops">Their number, at most 64; 0 removes all.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: exclusive(session). Blocks: no. Ownership: The texts are copied. On error: Nothing has changed.
+        /// Errors: only the common ones. Since: 1.0.</remarks>
+        public Status inlay_session_set_stop(IntPtr session, inlay_text* stops, UIntPtr n_stops, inlay_error* err)
+        {
+            return _inlay_session_set_stop(session, stops, n_stops, err);
+        }
+
+        /// <summary>Copies the logits of the last position that was run: those that the last token was drawn from, or the
+        /// next one will be.</summary>
+        /// <param name="session">The session.</param>
+        /// <param name="logits">n_vocab values, as the model gives them. May be null.</param>
+        /// <param name="cap">Room in logits. [values]</param>
+        /// <param name="needed">n_vocab. [values] May be null.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: exclusive(session). Blocks: no. Ownership: Nothing is kept. On error: Nothing has changed.
+        /// Errors: INVALID_STATE, BUFFER_TOO_SMALL. Since: 1.0.</remarks>
+        public Status inlay_session_copy_logits(IntPtr session, float* logits, UIntPtr cap, UIntPtr* needed, inlay_error* err)
+        {
+            return _inlay_session_copy_logits(session, logits, cap, needed, err);
+        }
+
+        /// <summary>Asks a session to stop. A prefill under way ends with CANCELLED after its chunk; otherwise the
+        /// session's next step, or its next prefill, sees the request, once. NULL is allowed.</summary>
+        /// <param name="session">The session. May be null.</param>
+        /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. Since: 1.0.</remarks>
+        public void inlay_session_cancel(IntPtr session)
+        {
+            _inlay_session_cancel(session);
+        }
+
+        /// <summary>What the engine has done so far.</summary>
+        /// <param name="engine">The engine.</param>
+        /// <param name="stats">The figures.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. On error: Nothing has changed. Errors: only the
+        /// common ones. Since: 1.0.</remarks>
+        public Status inlay_engine_get_stats(IntPtr engine, inlay_stats* stats, inlay_error* err)
+        {
+            return _inlay_engine_get_stats(engine, stats, err);
+        }
+
+        /// <summary>The list of operations that a step runs, as text: one line an operation, with its bytes and its
+        /// floating-point operations for one token.</summary>
+        /// <param name="engine">The engine.</param>
+        /// <param name="buf">The text, ended by a zero if there is room. May be null.</param>
+        /// <param name="cap">Room in buf. [bytes]</param>
+        /// <param name="needed">Length of the text. [bytes] May be null.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. On error: Nothing has changed. Errors:
+        /// BUFFER_TOO_SMALL. Since: 1.0.</remarks>
+        public Status inlay_plan_text(IntPtr engine, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err)
+        {
+            return _inlay_plan_text(engine, buf, cap, needed, err);
+        }
+
+        /// <summary>Reads one message from the engine's ring of the latest messages. `*cursor` is the number of the message
+        /// read before, 0 for none, and becomes that of this one; numbers count from 1, and those that the ring no longer
+        /// holds are passed over.</summary>
+        /// <param name="engine">The engine.</param>
+        /// <param name="cursor">Which message.</param>
+        /// <param name="level">Its importance. May be null.</param>
+        /// <param name="buf">Its text, ended by a zero if there is room. May be null.</param>
+        /// <param name="cap">Room in buf. [bytes]</param>
+        /// <param name="needed">Length of the text. [bytes] May be null.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. On error: `*cursor` is unchanged. NOT_FOUND: there
+        /// is no newer message yet. Errors: NOT_FOUND, BUFFER_TOO_SMALL. Since: 1.0.</remarks>
+        public Status inlay_log_read(IntPtr engine, ulong* cursor, LogLevel* level, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err)
+        {
+            return _inlay_log_read(engine, cursor, level, buf, cap, needed, err);
+        }
+
+        /// <summary>Runs a step of fixed tokens again and again, in a session of its own: whole, then with a time for each
+        /// operation, and measures how fast the device reads memory. The engine keeps its latest 16 profiles;
+        /// inlay_profile_text writes them.</summary>
+        /// <param name="engine">The engine.</param>
+        /// <param name="params">The step; NULL for defaults. May be null.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: on the device for all repetitions; other calls that compute on the engine take
+        /// turns with them; takes device memory. Ownership: Nothing is kept. On error: No profile is added. Errors:
+        /// SESSION_LIMIT, KV_FULL, DEVICE_OUT_OF_MEMORY, DEVICE_LOST. Since: 1.1.</remarks>
+        public Status inlay_profile_step(IntPtr engine, inlay_profile_params* @params, inlay_error* err)
+        {
+            if (_inlay_profile_step == null) return Older.Refuse("inlay_profile_step", "1.1", err);
+            return _inlay_profile_step(engine, @params, err);
+        }
+
+        /// <summary>What inlay_profile_step measured: time, bytes, bytes a second and the share of the read bandwidth,
+        /// operation by operation. Bytes are those that the operation must move at least, each weight as the file stores
+        /// it.</summary>
+        /// <param name="engine">The engine.</param>
+        /// <param name="form">Table or trace.</param>
+        /// <param name="buf">The text, ended by a zero if there is room. May be null.</param>
+        /// <param name="cap">Room in buf. [bytes]</param>
+        /// <param name="needed">Length of the text. [bytes] May be null.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. On error: NOT_FOUND: nothing was profiled yet.
+        /// Errors: NOT_FOUND, BUFFER_TOO_SMALL. Since: 1.1.</remarks>
+        public Status inlay_profile_text(IntPtr engine, ProfileForm form, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err)
+        {
+            if (_inlay_profile_text == null) return Older.Refuse("inlay_profile_text", "1.1", err);
+            return _inlay_profile_text(engine, form, buf, cap, needed, err);
+        }
+
+        /// <summary>Runs the same tokens in two engines, all but the last as one step and the last as another, and writes
+        /// how far apart each operation's values are: cosine, squared error over squares (NMSE), largest difference. For
+        /// finding where two devices, or two files of a model, begin to differ.</summary>
+        /// <param name="engine_a">The engine whose values count as right.</param>
+        /// <param name="engine_b">The other one; it may be the same.</param>
+        /// <param name="tokens">Token ids.</param>
+        /// <param name="n_tokens">At least 1; one less than these at most prefill_chunk of both engines. [tokens]</param>
+        /// <param name="nmse_limit">An NMSE above it, or one that is no number, counts as different.</param>
+        /// <param name="first">The first operation that differs, counted over both steps; -1 if none does. May be
+        /// null.</param>
+        /// <param name="buf">The table, ended by a zero if there is room. May be null.</param>
+        /// <param name="cap">Room in buf. [bytes]</param>
+        /// <param name="needed">Length of the text. [bytes] May be null.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: on both devices for two steps, on each call, also one for the size; takes device
+        /// memory. Ownership: Nothing is kept. On error: Nothing has changed. Errors: SESSION_LIMIT, CONTEXT_FULL, KV_FULL,
+        /// BUFFER_TOO_SMALL, UNSUPPORTED, DEVICE_LOST. Since: 1.1.</remarks>
+        public Status inlay_compare_text(IntPtr engine_a, IntPtr engine_b, int* tokens, UIntPtr n_tokens, double nmse_limit, int* first, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err)
+        {
+            if (_inlay_compare_text == null) return Older.Refuse("inlay_compare_text", "1.1", err);
+            return _inlay_compare_text(engine_a, engine_b, tokens, n_tokens, nmse_limit, first, buf, cap, needed, err);
+        }
+    }
+}

@@ -1,0 +1,268 @@
+using System;
+using System.Collections.Generic;
+using System.Runtime.InteropServices;
+using System.Threading;
+using Inlay.Raw;
+
+namespace Inlay
+{
+    /// <summary>One token sequence of an engine.</summary>
+    /// <remarks>
+    /// One thread at a time may use it, except for <see cref="Cancel"/>, <see cref="Info"/> and <see cref="Dispose"/>, which any
+    /// thread may call at any time. A second thread gets an <see cref="InlayException"/> of status Busy, and nothing happens.
+    /// </remarks>
+    public sealed unsafe partial class Session : IDisposable
+    {
+        private readonly Api _api;
+        private readonly SessionHandle _handle;
+        private readonly LogSink _log; // kept, because messages can come as long as the session lives
+        private int _busy;
+
+        private Session(Api api, Engine engine, LogSink log)
+        {
+            _api = api;
+            _handle = new SessionHandle(api);
+            _log = log;
+            Engine = engine;
+        }
+
+        /// <summary>The engine that made it, which may be disposed already; the session does not mind.</summary>
+        public Engine Engine { get; private set; }
+
+        /// <summary>Whatever the program wants to find again with the session.</summary>
+        public object Tag { get; set; }
+
+        internal static Session Create(Api api, EngineHandle parent, Engine engine, LogSink log, SessionOptions options)
+        {
+            var session = new Session(api, engine, log);
+            IntPtr handle = IntPtr.Zero;
+            inlay_error error;
+            Status status;
+            SamplerOptions sampler = options.Sampler ?? new SamplerOptions();
+            inlay_logit_bias[] bias = sampler.RawBias();
+            using (var hold = new Hold(parent))
+            {
+                fixed (inlay_logit_bias* first = bias)
+                {
+                    inlay_sampler_params draw = sampler.Raw(first, bias.Length);
+                    var raw = new inlay_session_params
+                    {
+                        struct_size = (uint)sizeof(inlay_session_params), flags = options.Flags, sampler = &draw, stream = options.Stream,
+                        max_tokens = options.MaxTokens
+                    };
+                    status = api.inlay_session_create(hold.Pointer, &raw, &handle, &error);
+                }
+            }
+            session._handle.Set(handle);
+            Check.Ok(status, ref error);
+            if (options.Stop != null) session.SetStop(options.Stop);
+            return session;
+        }
+
+        /// <summary>Frees the session, or lets the call that uses it now free it at its end.</summary>
+        public void Dispose() { _handle.Dispose(); }
+
+        /// <summary>Asks the session to stop. A prefill ends after its chunk, a generation with its next step. From any thread.</summary>
+        /// <remarks>If nothing is under way, the next step or prefill sees the request, once.</remarks>
+        public void Cancel()
+        {
+            using (var session = new Hold(_handle)) _api.inlay_session_cancel(session.Pointer);
+        }
+
+        /// <summary>Where the session stands; as of the last finished step while another thread runs one.</summary>
+        public SessionInfo Info
+        {
+            get
+            {
+                var raw = new inlay_session_info { struct_size = (uint)sizeof(inlay_session_info) };
+                inlay_error error;
+                using (var session = new Hold(_handle)) Check.Ok(_api.inlay_session_get_info(session.Pointer, &raw, &error), ref error);
+                return new SessionInfo(ref raw);
+            }
+        }
+
+        /// <summary>Appends tokens and runs them. It begins a new turn: finish reason and token limit start over.</summary>
+        /// <exception cref="InlayException">Status ContextFull, KvFull and others; the session is unchanged.</exception>
+        /// <exception cref="OperationCanceledException">It was cancelled. The chunks that were run stay, as <see cref="Info"/> tells.</exception>
+        public void Prefill(int[] tokens, CancellationToken cancellation = default(CancellationToken))
+        {
+            if (tokens == null) throw new ArgumentNullException("tokens");
+            fixed (int* first = tokens) Prefill(first, tokens.Length, cancellation);
+        }
+
+#if NET5_0_OR_GREATER
+        /// <summary>Appends tokens and runs them.</summary>
+        public void Prefill(ReadOnlySpan<int> tokens, CancellationToken cancellation = default)
+        {
+            fixed (int* first = tokens) Prefill(first, tokens.Length, cancellation);
+        }
+
+        /// <summary>Copies the logits of the last position that was run; the span must have room for the whole vocabulary.</summary>
+        public void CopyLogits(Span<float> logits)
+        {
+            fixed (float* first = logits) CopyLogits(first, logits.Length);
+        }
+#endif
+
+        /// <summary>Appends text and runs it, with the BOS token in front if the model asks for one and the flags do not forbid it.</summary>
+        public void Prefill(string text, TokenizeFlags flags = TokenizeFlags.None,
+                            CancellationToken cancellation = default(CancellationToken))
+        {
+            Prefill(Engine.Tokenize(text, flags), cancellation);
+        }
+
+        private void Prefill(int* tokens, int n_tokens, CancellationToken cancellation)
+        {
+            cancellation.ThrowIfCancellationRequested();
+            using (var use = new Use(this))
+            using (var request = new CancelRequest(this, cancellation))
+            {
+                inlay_error error;
+                Status status = _api.inlay_prefill(use.Pointer, tokens, (UIntPtr)(uint)n_tokens, null, &error);
+                bool requested = request.Close();
+                if (status == Status.Cancelled) cancellation.ThrowIfCancellationRequested();
+                Check.Ok(status, ref error);
+                if (!requested) return;
+                // The request came too late for the prefill; a step takes it, so that nothing later meets it.
+                var taken = default(StepEvent);
+                Step(use.Pointer, &taken.raw, &error);
+                cancellation.ThrowIfCancellationRequested();
+            }
+        }
+
+        /// <summary>Draws one token. For several sessions at once see <see cref="Inlay.Engine.DecodeStep(Session[], StepEvent[])"/>.</summary>
+        /// <exception cref="InlayException">Status ContextFull, KvFull, InvalidState and others; the session is unchanged.</exception>
+        public StepEvent DecodeStep()
+        {
+            var step = default(StepEvent);
+            inlay_error error;
+            using (var use = new Use(this)) Check.Ok(Step(use.Pointer, &step.raw, &error), ref error);
+            return step;
+        }
+
+        private Status Step(IntPtr session, inlay_event* into, inlay_error* error)
+        {
+            return _api.inlay_decode_step(&session, (UIntPtr)1u, into, (UIntPtr)(uint)sizeof(inlay_event), error);
+        }
+
+        /// <summary>Takes text that did not fit into events: all that there is.</summary>
+        public string TakeText()
+        {
+            using (var use = new Use(this)) return TakeAll(use.Pointer);
+        }
+
+        private string TakeAll(IntPtr session)
+        {
+            const int room = 1024;
+            byte* buffer = stackalloc byte[room];
+            string text = "";
+            for (;;)
+            {
+                UIntPtr n_bytes;
+                inlay_error error;
+                Check.Ok(_api.inlay_session_take_text(session, buffer, (UIntPtr)(uint)room, &n_bytes, &error), ref error);
+                if (n_bytes == UIntPtr.Zero) return text;
+                text += Utf8.Text(buffer, (int)n_bytes);
+            }
+        }
+
+        /// <summary>Makes a second session with the same sequence, options and state. Give it another seed if the two are to differ.</summary>
+        public Session Fork()
+        {
+            var child = new Session(_api, Engine, _log);
+            IntPtr handle = IntPtr.Zero;
+            inlay_error error;
+            Status status;
+            using (var use = new Use(this)) status = _api.inlay_session_fork(use.Pointer, &handle, &error);
+            child._handle.Set(handle);
+            Check.Ok(status, ref error);
+            return child;
+        }
+
+        /// <summary>Cuts the sequence back to its first tokens. Text that was not taken is dropped; the session can go on.</summary>
+        public void Truncate(int n_tokens)
+        {
+            if (n_tokens < 0) throw new ArgumentOutOfRangeException("n_tokens");
+            inlay_error error;
+            using (var use = new Use(this)) Check.Ok(_api.inlay_session_truncate(use.Pointer, (UIntPtr)(uint)n_tokens, &error), ref error);
+        }
+
+        /// <summary>Changes how the following tokens are drawn.</summary>
+        public void SetSampler(SamplerOptions sampler)
+        {
+            if (sampler == null) throw new ArgumentNullException("sampler");
+            inlay_logit_bias[] bias = sampler.RawBias();
+            inlay_error error;
+            using (var use = new Use(this))
+            {
+                fixed (inlay_logit_bias* first = bias)
+                {
+                    inlay_sampler_params raw = sampler.Raw(first, bias.Length);
+                    Check.Ok(_api.inlay_session_set_sampler(use.Pointer, &raw, &error), ref error);
+                }
+            }
+        }
+
+        /// <summary>Sets the texts that end a generation.</summary>
+        public void SetStop(IList<string> stops)
+        {
+            if (stops == null) throw new ArgumentNullException("stops");
+            var texts = new inlay_text[stops.Count];
+            var pins = new GCHandle[stops.Count];
+            try
+            {
+                for (int i = 0; i < pins.Length; i++)
+                {
+                    UIntPtr length;
+                    pins[i] = GCHandle.Alloc(Utf8.Bytes(stops[i], "stops", out length), GCHandleType.Pinned);
+                    texts[i] = new inlay_text { data = (byte*)pins[i].AddrOfPinnedObject(), len = length };
+                }
+                inlay_error error;
+                using (var use = new Use(this))
+                {
+                    fixed (inlay_text* first = texts)
+                    {
+                        Check.Ok(_api.inlay_session_set_stop(use.Pointer, first, (UIntPtr)(uint)texts.Length, &error), ref error);
+                    }
+                }
+            }
+            finally
+            {
+                foreach (GCHandle pin in pins) if (pin.IsAllocated) pin.Free();
+            }
+        }
+
+        /// <summary>The logits of the last position that was run, one a token of the vocabulary.</summary>
+        /// <exception cref="InlayException">Status InvalidState: nothing was run yet.</exception>
+        public float[] GetLogits()
+        {
+            UIntPtr needed;
+            inlay_error error;
+            using (var use = new Use(this))
+            {
+                Check.Ok(_api.inlay_session_copy_logits(use.Pointer, null, UIntPtr.Zero, &needed, &error), ref error);
+            }
+            var logits = new float[checked((int)needed)];
+            CopyLogits(logits);
+            return logits;
+        }
+
+        /// <summary>Copies the logits of the last position that was run.</summary>
+        /// <exception cref="InlayException">Status BufferTooSmall: the array is shorter than the vocabulary.</exception>
+        public void CopyLogits(float[] logits)
+        {
+            if (logits == null) throw new ArgumentNullException("logits");
+            fixed (float* first = logits) CopyLogits(first, logits.Length);
+        }
+
+        private void CopyLogits(float* logits, int room)
+        {
+            UIntPtr needed;
+            inlay_error error;
+            using (var use = new Use(this))
+            {
+                Check.Ok(_api.inlay_session_copy_logits(use.Pointer, logits, (UIntPtr)(uint)room, &needed, &error), ref error);
+            }
+        }
+    }
+}

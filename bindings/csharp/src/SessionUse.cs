@@ -1,0 +1,72 @@
+using System;
+using System.Threading;
+using Inlay.Raw;
+
+namespace Inlay
+{
+    public sealed unsafe partial class Session
+    {
+        /// <summary>Claims the session for one call, since the library trusts its callers in this.</summary>
+        /// <exception cref="InlayException">Status Busy: another thread uses the session.</exception>
+        internal IntPtr Claim()
+        {
+            bool held = false;
+            _handle.DangerousAddRef(ref held);
+            if (Interlocked.CompareExchange(ref _busy, 1, 0) == 0) return _handle.DangerousGetHandle();
+            _handle.DangerousRelease();
+            throw new InlayException(Status.Busy, "another call uses the session");
+        }
+
+        internal void Release()
+        {
+            Volatile.Write(ref _busy, 0);
+            _handle.DangerousRelease();
+        }
+
+        private struct Use : IDisposable
+        {
+            private readonly Session _session;
+            internal readonly IntPtr Pointer;
+
+            internal Use(Session session)
+            {
+                Pointer = session.Claim();
+                _session = session;
+            }
+
+            public void Dispose() { _session.Release(); }
+        }
+
+        /// <summary>Turns the cancellation of a token into that of a prefill under way.</summary>
+        private sealed class CancelRequest : IDisposable
+        {
+            private static readonly Action<object> OnCancelled = Cancelled;
+
+            private readonly Session _session;
+            private readonly CancellationTokenRegistration _registration;
+            private volatile bool _requested;
+
+            internal CancelRequest(Session session, CancellationToken cancellation)
+            {
+                _session = session;
+                if (cancellation.CanBeCanceled) _registration = cancellation.Register(OnCancelled, this);
+            }
+
+            private static void Cancelled(object state)
+            {
+                var request = (CancelRequest)state;
+                request._session.Cancel();
+                request._requested = true;
+            }
+
+            /// <summary>Waits for a request that is being made. Returns whether one was made.</summary>
+            internal bool Close()
+            {
+                _registration.Dispose();
+                return _requested;
+            }
+
+            public void Dispose() { _registration.Dispose(); }
+        }
+    }
+}

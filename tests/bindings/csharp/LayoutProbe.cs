@@ -1,0 +1,406 @@
+// Prints the size and offset of every struct field and the value of every constant as the C# runtime sees them.
+// Generated from bindings/api/inlay.toml by bindings/generate.py. Do not edit.
+using System;
+using System.Reflection;
+using System.Runtime.InteropServices;
+using Inlay;
+using Inlay.Raw;
+
+static unsafe class LayoutProbe
+{
+    static void Constant(string name, long value) { Console.Write("constant {0} {1}\n", name, value); }
+
+    static void Enumeration(string name, Type type)
+    {
+        Console.Write("enum {0} size {1}\n", name, Marshal.SizeOf(Enum.GetUnderlyingType(type)));
+    }
+
+    static int SizeOf(Type type)
+    {
+        if (type.IsPointer) return IntPtr.Size;
+        return Marshal.SizeOf(type.IsEnum ? Enum.GetUnderlyingType(type) : type);
+    }
+
+    static void Field(Type type, string name, void* start, void* field)
+    {
+        FieldInfo info = type.GetField(name);
+        long offset = (byte*)field - (byte*)start;
+        Console.Write("field {0}.{1} offset {2} size {3}\n", type.Name, name, offset, SizeOf(info.FieldType));
+    }
+
+    static void Struct(Type type, int size, long align)
+    {
+        Console.Write("struct {0} size {1} align {2}\n", type.Name, size, align);
+    }
+
+    struct Behind_inlay_error { public byte Before; public inlay_error Value; }
+
+    static void Print_inlay_error()
+    {
+        var behind = default(Behind_inlay_error);
+        Struct(typeof(inlay_error), sizeof(inlay_error), (byte*)&behind.Value - (byte*)&behind);
+        inlay_error* p = &behind.Value;
+        Field(typeof(inlay_error), "status", p, &p->status);
+        Field(typeof(inlay_error), "native_code", p, &p->native_code);
+        Field(typeof(inlay_error), "required", p, &p->required);
+        Field(typeof(inlay_error), "available", p, &p->available);
+        Field(typeof(inlay_error), "message_len", p, &p->message_len);
+        Field(typeof(inlay_error), "reserved", p, &p->reserved);
+        Field(typeof(inlay_error), "message", p, p->message);
+    }
+
+    struct Behind_inlay_text { public byte Before; public inlay_text Value; }
+
+    static void Print_inlay_text()
+    {
+        var behind = default(Behind_inlay_text);
+        Struct(typeof(inlay_text), sizeof(inlay_text), (byte*)&behind.Value - (byte*)&behind);
+        inlay_text* p = &behind.Value;
+        Field(typeof(inlay_text), "data", p, &p->data);
+        Field(typeof(inlay_text), "len", p, &p->len);
+    }
+
+    struct Behind_inlay_logit_bias { public byte Before; public inlay_logit_bias Value; }
+
+    static void Print_inlay_logit_bias()
+    {
+        var behind = default(Behind_inlay_logit_bias);
+        Struct(typeof(inlay_logit_bias), sizeof(inlay_logit_bias), (byte*)&behind.Value - (byte*)&behind);
+        inlay_logit_bias* p = &behind.Value;
+        Field(typeof(inlay_logit_bias), "token", p, &p->token);
+        Field(typeof(inlay_logit_bias), "bias", p, &p->bias);
+    }
+
+    struct Behind_inlay_token_logprob { public byte Before; public inlay_token_logprob Value; }
+
+    static void Print_inlay_token_logprob()
+    {
+        var behind = default(Behind_inlay_token_logprob);
+        Struct(typeof(inlay_token_logprob), sizeof(inlay_token_logprob), (byte*)&behind.Value - (byte*)&behind);
+        inlay_token_logprob* p = &behind.Value;
+        Field(typeof(inlay_token_logprob), "token", p, &p->token);
+        Field(typeof(inlay_token_logprob), "logprob", p, &p->logprob);
+    }
+
+    struct Behind_inlay_device_info { public byte Before; public inlay_device_info Value; }
+
+    static void Print_inlay_device_info()
+    {
+        var behind = default(Behind_inlay_device_info);
+        Struct(typeof(inlay_device_info), sizeof(inlay_device_info), (byte*)&behind.Value - (byte*)&behind);
+        inlay_device_info* p = &behind.Value;
+        Field(typeof(inlay_device_info), "struct_size", p, &p->struct_size);
+        Field(typeof(inlay_device_info), "kind", p, &p->kind);
+        Field(typeof(inlay_device_info), "index", p, &p->index);
+        Field(typeof(inlay_device_info), "n_units", p, &p->n_units);
+        Field(typeof(inlay_device_info), "total_bytes", p, &p->total_bytes);
+        Field(typeof(inlay_device_info), "free_bytes", p, &p->free_bytes);
+        Field(typeof(inlay_device_info), "name", p, p->name);
+        Field(typeof(inlay_device_info), "features", p, p->features);
+    }
+
+    struct Behind_inlay_reader { public byte Before; public inlay_reader Value; }
+
+    static void Print_inlay_reader()
+    {
+        var behind = default(Behind_inlay_reader);
+        Struct(typeof(inlay_reader), sizeof(inlay_reader), (byte*)&behind.Value - (byte*)&behind);
+        inlay_reader* p = &behind.Value;
+        Field(typeof(inlay_reader), "struct_size", p, &p->struct_size);
+        Field(typeof(inlay_reader), "reserved", p, &p->reserved);
+        Field(typeof(inlay_reader), "user", p, &p->user);
+        Field(typeof(inlay_reader), "size", p, &p->size);
+        Field(typeof(inlay_reader), "read", p, &p->read);
+    }
+
+    struct Behind_inlay_load_params { public byte Before; public inlay_load_params Value; }
+
+    static void Print_inlay_load_params()
+    {
+        var behind = default(Behind_inlay_load_params);
+        Struct(typeof(inlay_load_params), sizeof(inlay_load_params), (byte*)&behind.Value - (byte*)&behind);
+        inlay_load_params* p = &behind.Value;
+        Field(typeof(inlay_load_params), "struct_size", p, &p->struct_size);
+        Field(typeof(inlay_load_params), "device", p, &p->device);
+        Field(typeof(inlay_load_params), "device_index", p, &p->device_index);
+        Field(typeof(inlay_load_params), "n_context", p, &p->n_context);
+        Field(typeof(inlay_load_params), "max_sessions", p, &p->max_sessions);
+        Field(typeof(inlay_load_params), "n_threads", p, &p->n_threads);
+        Field(typeof(inlay_load_params), "kv_budget_bytes", p, &p->kv_budget_bytes);
+        Field(typeof(inlay_load_params), "kv_dtype", p, &p->kv_dtype);
+        Field(typeof(inlay_load_params), "prefill_chunk", p, &p->prefill_chunk);
+        Field(typeof(inlay_load_params), "log_level", p, &p->log_level);
+        Field(typeof(inlay_load_params), "flags", p, &p->flags);
+        Field(typeof(inlay_load_params), "log", p, &p->log);
+        Field(typeof(inlay_load_params), "log_user", p, &p->log_user);
+        Field(typeof(inlay_load_params), "progress", p, &p->progress);
+        Field(typeof(inlay_load_params), "progress_user", p, &p->progress_user);
+    }
+
+    struct Behind_inlay_memory_info { public byte Before; public inlay_memory_info Value; }
+
+    static void Print_inlay_memory_info()
+    {
+        var behind = default(Behind_inlay_memory_info);
+        Struct(typeof(inlay_memory_info), sizeof(inlay_memory_info), (byte*)&behind.Value - (byte*)&behind);
+        inlay_memory_info* p = &behind.Value;
+        Field(typeof(inlay_memory_info), "struct_size", p, &p->struct_size);
+        Field(typeof(inlay_memory_info), "device", p, &p->device);
+        Field(typeof(inlay_memory_info), "n_context", p, &p->n_context);
+        Field(typeof(inlay_memory_info), "max_sessions", p, &p->max_sessions);
+        Field(typeof(inlay_memory_info), "weight_bytes", p, &p->weight_bytes);
+        Field(typeof(inlay_memory_info), "kv_bytes", p, &p->kv_bytes);
+        Field(typeof(inlay_memory_info), "scratch_bytes", p, &p->scratch_bytes);
+        Field(typeof(inlay_memory_info), "total_bytes", p, &p->total_bytes);
+        Field(typeof(inlay_memory_info), "available_bytes", p, &p->available_bytes);
+    }
+
+    struct Behind_inlay_engine_info { public byte Before; public inlay_engine_info Value; }
+
+    static void Print_inlay_engine_info()
+    {
+        var behind = default(Behind_inlay_engine_info);
+        Struct(typeof(inlay_engine_info), sizeof(inlay_engine_info), (byte*)&behind.Value - (byte*)&behind);
+        inlay_engine_info* p = &behind.Value;
+        Field(typeof(inlay_engine_info), "struct_size", p, &p->struct_size);
+        Field(typeof(inlay_engine_info), "device", p, &p->device);
+        Field(typeof(inlay_engine_info), "n_params", p, &p->n_params);
+        Field(typeof(inlay_engine_info), "weight_bytes", p, &p->weight_bytes);
+        Field(typeof(inlay_engine_info), "kv_bytes", p, &p->kv_bytes);
+        Field(typeof(inlay_engine_info), "n_vocab", p, &p->n_vocab);
+        Field(typeof(inlay_engine_info), "n_layers", p, &p->n_layers);
+        Field(typeof(inlay_engine_info), "d_model", p, &p->d_model);
+        Field(typeof(inlay_engine_info), "n_heads", p, &p->n_heads);
+        Field(typeof(inlay_engine_info), "n_kv_heads", p, &p->n_kv_heads);
+        Field(typeof(inlay_engine_info), "d_head", p, &p->d_head);
+        Field(typeof(inlay_engine_info), "d_ff", p, &p->d_ff);
+        Field(typeof(inlay_engine_info), "n_context_train", p, &p->n_context_train);
+        Field(typeof(inlay_engine_info), "n_context", p, &p->n_context);
+        Field(typeof(inlay_engine_info), "max_sessions", p, &p->max_sessions);
+        Field(typeof(inlay_engine_info), "bos", p, &p->bos);
+        Field(typeof(inlay_engine_info), "eos", p, &p->eos);
+        Field(typeof(inlay_engine_info), "n_threads", p, &p->n_threads);
+        Field(typeof(inlay_engine_info), "flags", p, &p->flags);
+    }
+
+    struct Behind_inlay_token_info { public byte Before; public inlay_token_info Value; }
+
+    static void Print_inlay_token_info()
+    {
+        var behind = default(Behind_inlay_token_info);
+        Struct(typeof(inlay_token_info), sizeof(inlay_token_info), (byte*)&behind.Value - (byte*)&behind);
+        inlay_token_info* p = &behind.Value;
+        Field(typeof(inlay_token_info), "struct_size", p, &p->struct_size);
+        Field(typeof(inlay_token_info), "kind", p, &p->kind);
+        Field(typeof(inlay_token_info), "flags", p, &p->flags);
+        Field(typeof(inlay_token_info), "score", p, &p->score);
+        Field(typeof(inlay_token_info), "piece_bytes", p, &p->piece_bytes);
+        Field(typeof(inlay_token_info), "reserved", p, &p->reserved);
+        Field(typeof(inlay_token_info), "piece", p, p->piece);
+    }
+
+    struct Behind_inlay_sampler_params { public byte Before; public inlay_sampler_params Value; }
+
+    static void Print_inlay_sampler_params()
+    {
+        var behind = default(Behind_inlay_sampler_params);
+        Struct(typeof(inlay_sampler_params), sizeof(inlay_sampler_params), (byte*)&behind.Value - (byte*)&behind);
+        inlay_sampler_params* p = &behind.Value;
+        Field(typeof(inlay_sampler_params), "struct_size", p, &p->struct_size);
+        Field(typeof(inlay_sampler_params), "temperature", p, &p->temperature);
+        Field(typeof(inlay_sampler_params), "top_k", p, &p->top_k);
+        Field(typeof(inlay_sampler_params), "top_p", p, &p->top_p);
+        Field(typeof(inlay_sampler_params), "min_p", p, &p->min_p);
+        Field(typeof(inlay_sampler_params), "repetition_penalty", p, &p->repetition_penalty);
+        Field(typeof(inlay_sampler_params), "frequency_penalty", p, &p->frequency_penalty);
+        Field(typeof(inlay_sampler_params), "presence_penalty", p, &p->presence_penalty);
+        Field(typeof(inlay_sampler_params), "penalty_window", p, &p->penalty_window);
+        Field(typeof(inlay_sampler_params), "n_logprobs", p, &p->n_logprobs);
+        Field(typeof(inlay_sampler_params), "seed", p, &p->seed);
+        Field(typeof(inlay_sampler_params), "bias", p, &p->bias);
+        Field(typeof(inlay_sampler_params), "n_bias", p, &p->n_bias);
+    }
+
+    struct Behind_inlay_session_params { public byte Before; public inlay_session_params Value; }
+
+    static void Print_inlay_session_params()
+    {
+        var behind = default(Behind_inlay_session_params);
+        Struct(typeof(inlay_session_params), sizeof(inlay_session_params), (byte*)&behind.Value - (byte*)&behind);
+        inlay_session_params* p = &behind.Value;
+        Field(typeof(inlay_session_params), "struct_size", p, &p->struct_size);
+        Field(typeof(inlay_session_params), "flags", p, &p->flags);
+        Field(typeof(inlay_session_params), "sampler", p, &p->sampler);
+        Field(typeof(inlay_session_params), "stream", p, &p->stream);
+        Field(typeof(inlay_session_params), "max_tokens", p, &p->max_tokens);
+        Field(typeof(inlay_session_params), "reserved", p, &p->reserved);
+    }
+
+    struct Behind_inlay_session_info { public byte Before; public inlay_session_info Value; }
+
+    static void Print_inlay_session_info()
+    {
+        var behind = default(Behind_inlay_session_info);
+        Struct(typeof(inlay_session_info), sizeof(inlay_session_info), (byte*)&behind.Value - (byte*)&behind);
+        inlay_session_info* p = &behind.Value;
+        Field(typeof(inlay_session_info), "struct_size", p, &p->struct_size);
+        Field(typeof(inlay_session_info), "finish_reason", p, &p->finish_reason);
+        Field(typeof(inlay_session_info), "n_tokens", p, &p->n_tokens);
+        Field(typeof(inlay_session_info), "n_context", p, &p->n_context);
+        Field(typeof(inlay_session_info), "n_generated", p, &p->n_generated);
+        Field(typeof(inlay_session_info), "n_kv_blocks", p, &p->n_kv_blocks);
+        Field(typeof(inlay_session_info), "text_pending", p, &p->text_pending);
+    }
+
+    struct Behind_inlay_event { public byte Before; public inlay_event Value; }
+
+    static void Print_inlay_event()
+    {
+        var behind = default(Behind_inlay_event);
+        Struct(typeof(inlay_event), sizeof(inlay_event), (byte*)&behind.Value - (byte*)&behind);
+        inlay_event* p = &behind.Value;
+        Field(typeof(inlay_event), "status", p, &p->status);
+        Field(typeof(inlay_event), "kind", p, &p->kind);
+        Field(typeof(inlay_event), "session_index", p, &p->session_index);
+        Field(typeof(inlay_event), "token", p, &p->token);
+        Field(typeof(inlay_event), "finish_reason", p, &p->finish_reason);
+        Field(typeof(inlay_event), "logprob", p, &p->logprob);
+        Field(typeof(inlay_event), "n_logprobs", p, &p->n_logprobs);
+        Field(typeof(inlay_event), "text_bytes", p, &p->text_bytes);
+        Field(typeof(inlay_event), "text_pending", p, &p->text_pending);
+        Field(typeof(inlay_event), "top", p, &p->top);
+        Field(typeof(inlay_event), "text", p, p->text);
+    }
+
+    struct Behind_inlay_stats { public byte Before; public inlay_stats Value; }
+
+    static void Print_inlay_stats()
+    {
+        var behind = default(Behind_inlay_stats);
+        Struct(typeof(inlay_stats), sizeof(inlay_stats), (byte*)&behind.Value - (byte*)&behind);
+        inlay_stats* p = &behind.Value;
+        Field(typeof(inlay_stats), "struct_size", p, &p->struct_size);
+        Field(typeof(inlay_stats), "n_sessions", p, &p->n_sessions);
+        Field(typeof(inlay_stats), "n_prefill_tokens", p, &p->n_prefill_tokens);
+        Field(typeof(inlay_stats), "n_decode_tokens", p, &p->n_decode_tokens);
+        Field(typeof(inlay_stats), "n_decode_steps", p, &p->n_decode_steps);
+        Field(typeof(inlay_stats), "load_seconds", p, &p->load_seconds);
+        Field(typeof(inlay_stats), "prefill_seconds", p, &p->prefill_seconds);
+        Field(typeof(inlay_stats), "decode_seconds", p, &p->decode_seconds);
+        Field(typeof(inlay_stats), "n_kv_blocks", p, &p->n_kv_blocks);
+        Field(typeof(inlay_stats), "n_kv_blocks_used", p, &p->n_kv_blocks_used);
+        Field(typeof(inlay_stats), "n_kv_blocks_peak", p, &p->n_kv_blocks_peak);
+        Field(typeof(inlay_stats), "n_block_tokens", p, &p->n_block_tokens);
+    }
+
+    struct Behind_inlay_profile_params { public byte Before; public inlay_profile_params Value; }
+
+    static void Print_inlay_profile_params()
+    {
+        var behind = default(Behind_inlay_profile_params);
+        Struct(typeof(inlay_profile_params), sizeof(inlay_profile_params), (byte*)&behind.Value - (byte*)&behind);
+        inlay_profile_params* p = &behind.Value;
+        Field(typeof(inlay_profile_params), "struct_size", p, &p->struct_size);
+        Field(typeof(inlay_profile_params), "n_tokens", p, &p->n_tokens);
+        Field(typeof(inlay_profile_params), "n_past", p, &p->n_past);
+        Field(typeof(inlay_profile_params), "n_repetitions", p, &p->n_repetitions);
+    }
+
+    static void Main()
+    {
+        Constant("INLAY_MAX_LOGPROBS", Api.INLAY_MAX_LOGPROBS);
+        Constant("INLAY_EVENT_TEXT_BYTES", Api.INLAY_EVENT_TEXT_BYTES);
+        Constant("INLAY_ERROR_MESSAGE_BYTES", Api.INLAY_ERROR_MESSAGE_BYTES);
+        Constant("INLAY_DEVICE_NAME_BYTES", Api.INLAY_DEVICE_NAME_BYTES);
+        Constant("INLAY_TOKEN_PIECE_BYTES", Api.INLAY_TOKEN_PIECE_BYTES);
+        Enumeration("inlay_status", typeof(Status));
+        Constant("INLAY_OK", (long)Status.Ok);
+        Constant("INLAY_INVALID_ARGUMENT", (long)Status.InvalidArgument);
+        Constant("INLAY_NOT_FOUND", (long)Status.NotFound);
+        Constant("INLAY_IO", (long)Status.Io);
+        Constant("INLAY_FORMAT", (long)Status.Format);
+        Constant("INLAY_UNSUPPORTED", (long)Status.Unsupported);
+        Constant("INLAY_OUT_OF_MEMORY", (long)Status.OutOfMemory);
+        Constant("INLAY_DEVICE_OUT_OF_MEMORY", (long)Status.DeviceOutOfMemory);
+        Constant("INLAY_CONTEXT_FULL", (long)Status.ContextFull);
+        Constant("INLAY_KV_FULL", (long)Status.KvFull);
+        Constant("INLAY_BUFFER_TOO_SMALL", (long)Status.BufferTooSmall);
+        Constant("INLAY_CANCELLED", (long)Status.Cancelled);
+        Constant("INLAY_BUSY", (long)Status.Busy);
+        Constant("INLAY_NO_DEVICE", (long)Status.NoDevice);
+        Constant("INLAY_DEVICE_LOST", (long)Status.DeviceLost);
+        Constant("INLAY_INTERNAL", (long)Status.Internal);
+        Constant("INLAY_SESSION_LIMIT", (long)Status.SessionLimit);
+        Constant("INLAY_INVALID_STATE", (long)Status.InvalidState);
+        Enumeration("inlay_device_kind", typeof(DeviceKind));
+        Constant("INLAY_DEVICE_AUTO", (long)DeviceKind.Auto);
+        Constant("INLAY_DEVICE_CPU", (long)DeviceKind.Cpu);
+        Constant("INLAY_DEVICE_CUDA", (long)DeviceKind.Cuda);
+        Constant("INLAY_DEVICE_REFERENCE", (long)DeviceKind.Reference);
+        Enumeration("inlay_kv_dtype", typeof(KvDtype));
+        Constant("INLAY_KV_DEFAULT", (long)KvDtype.Default);
+        Constant("INLAY_KV_F16", (long)KvDtype.F16);
+        Constant("INLAY_KV_F32", (long)KvDtype.F32);
+        Constant("INLAY_KV_FP8", (long)KvDtype.Fp8);
+        Constant("INLAY_KV_INT8", (long)KvDtype.Int8);
+        Enumeration("inlay_log_level", typeof(LogLevel));
+        Constant("INLAY_LOG_OFF", (long)LogLevel.Off);
+        Constant("INLAY_LOG_DEFAULT", (long)LogLevel.Default);
+        Constant("INLAY_LOG_ERROR", (long)LogLevel.Error);
+        Constant("INLAY_LOG_WARNING", (long)LogLevel.Warning);
+        Constant("INLAY_LOG_INFO", (long)LogLevel.Info);
+        Constant("INLAY_LOG_DEBUG", (long)LogLevel.Debug);
+        Enumeration("inlay_finish_reason", typeof(FinishReason));
+        Constant("INLAY_FINISH_NONE", (long)FinishReason.None);
+        Constant("INLAY_FINISH_END_OF_GENERATION", (long)FinishReason.EndOfGeneration);
+        Constant("INLAY_FINISH_STOP_STRING", (long)FinishReason.StopString);
+        Constant("INLAY_FINISH_MAX_TOKENS", (long)FinishReason.MaxTokens);
+        Constant("INLAY_FINISH_CANCELLED", (long)FinishReason.Cancelled);
+        Enumeration("inlay_event_kind", typeof(EventKind));
+        Constant("INLAY_EVENT_NONE", (long)EventKind.None);
+        Constant("INLAY_EVENT_TOKEN", (long)EventKind.Token);
+        Constant("INLAY_EVENT_FINISHED", (long)EventKind.Finished);
+        Enumeration("inlay_token_kind", typeof(TokenKind));
+        Constant("INLAY_TOKEN_NORMAL", (long)TokenKind.Normal);
+        Constant("INLAY_TOKEN_UNKNOWN", (long)TokenKind.Unknown);
+        Constant("INLAY_TOKEN_CONTROL", (long)TokenKind.Control);
+        Constant("INLAY_TOKEN_USER_DEFINED", (long)TokenKind.UserDefined);
+        Constant("INLAY_TOKEN_UNUSED", (long)TokenKind.Unused);
+        Constant("INLAY_TOKEN_BYTE", (long)TokenKind.Byte);
+        Enumeration("inlay_engine_flags", typeof(EngineFlags));
+        Constant("INLAY_ENGINE_HAS_TOKENIZER", (long)EngineFlags.HasTokenizer);
+        Constant("INLAY_ENGINE_ADDS_BOS", (long)EngineFlags.AddsBos);
+        Enumeration("inlay_tokenize_flags", typeof(TokenizeFlags));
+        Constant("INLAY_TOKENIZE_NO_BOS_EOS", (long)TokenizeFlags.NoBosEos);
+        Constant("INLAY_TOKENIZE_PARSE_SPECIAL", (long)TokenizeFlags.ParseSpecial);
+        Enumeration("inlay_detokenize_flags", typeof(DetokenizeFlags));
+        Constant("INLAY_DETOKENIZE_SHOW_SPECIAL", (long)DetokenizeFlags.ShowSpecial);
+        Enumeration("inlay_token_flags", typeof(TokenFlags));
+        Constant("INLAY_TOKEN_FLAG_END_OF_GENERATION", (long)TokenFlags.EndOfGeneration);
+        Constant("INLAY_TOKEN_FLAG_CONTROL", (long)TokenFlags.Control);
+        Enumeration("inlay_session_flags", typeof(SessionFlags));
+        Constant("INLAY_SESSION_IGNORE_END_OF_GENERATION", (long)SessionFlags.IgnoreEndOfGeneration);
+        Enumeration("inlay_profile_form", typeof(ProfileForm));
+        Constant("INLAY_PROFILE_KINDS", (long)ProfileForm.Kinds);
+        Constant("INLAY_PROFILE_TIMELINE", (long)ProfileForm.Timeline);
+        Constant("INLAY_PROFILE_TRACE", (long)ProfileForm.Trace);
+        Enumeration("inlay_load_flags", typeof(LoadFlags));
+        Constant("INLAY_LOAD_NO_CUBLAS", (long)LoadFlags.NoCublas);
+        Print_inlay_error();
+        Print_inlay_text();
+        Print_inlay_logit_bias();
+        Print_inlay_token_logprob();
+        Print_inlay_device_info();
+        Print_inlay_reader();
+        Print_inlay_load_params();
+        Print_inlay_memory_info();
+        Print_inlay_engine_info();
+        Print_inlay_token_info();
+        Print_inlay_sampler_params();
+        Print_inlay_session_params();
+        Print_inlay_session_info();
+        Print_inlay_event();
+        Print_inlay_stats();
+        Print_inlay_profile_params();
+    }
+}
