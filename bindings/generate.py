@@ -13,7 +13,7 @@ from pathlib import Path
 import abi_check
 import api_model
 from emit import (c_header, c_loader, c_probe, csharp_probe, csharp_raw, export_map, go_constants, go_probe, go_raw, json_form,
-                  layout, reference, struct_sizes)
+                  layout, reference, rust_enums, rust_probe, rust_raw, struct_sizes)
 
 ROOT = Path(__file__).resolve().parent.parent
 DESCRIPTION = ROOT / "bindings/api/inlay.toml"
@@ -35,6 +35,9 @@ OUTPUTS = {
     "bindings/go/internal/layout/main.go": go_probe.emit,
     "bindings/csharp/src/Raw.cs": csharp_raw.emit,
     "tests/bindings/csharp/LayoutProbe.cs": csharp_probe.emit,
+    "bindings/rust/src/enums.rs": rust_enums.emit,
+    "bindings/rust/src/raw.rs": rust_raw.emit,
+    "tests/bindings/rust/src/bin/layout_probe.rs": rust_probe.emit,
 }
 
 

@@ -1,0 +1,36 @@
+//! With the feature `link`: says where the library is. INLAY_LIB_DIR names its folder; else pkg-config is asked; else the
+//! linker's own folders have to hold it.
+use std::{env, process::Command};
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-env-changed=INLAY_LIB_DIR");
+    println!("cargo:rerun-if-env-changed=PKG_CONFIG_PATH");
+    if env::var_os("CARGO_FEATURE_LINK").is_none() {
+        return;
+    }
+    let folders = match env::var("INLAY_LIB_DIR") {
+        Ok(folder) => vec![folder],
+        Err(_) => folders_of_pkg_config(),
+    };
+    for folder in folders {
+        println!("cargo:rustc-link-search=native={folder}");
+        // For this package's own tests and examples; a program that depends on it decides for itself.
+        if env::var("CARGO_CFG_UNIX").is_ok() {
+            println!("cargo:rustc-link-arg=-Wl,-rpath,{folder}");
+        }
+    }
+}
+
+/// The folders of `-L` in what pkg-config says; none if it is not there or knows no Inlay.
+fn folders_of_pkg_config() -> Vec<String> {
+    let program = env::var("PKG_CONFIG").unwrap_or_else(|_| "pkg-config".into());
+    match Command::new(program).args(["--libs-only-L", "--keep-system-libs", "inlay"]).output() {
+        Ok(done) if done.status.success() => String::from_utf8_lossy(&done.stdout)
+            .split_whitespace()
+            .filter_map(|word| word.strip_prefix("-L"))
+            .map(str::to_owned)
+            .collect(),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,158 @@
+//! What the library calls: closures of the program behind C functions. A panic does not cross the library: it ends a load and
+//! goes on after it; in a log sink it ends with the message.
+use crate::{raw, Error, LogLevel, Result, Status};
+use std::any::Any;
+use std::ffi::{c_char, c_void};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::ControlFlow;
+use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
+
+/// Receives every log message of an engine, on whatever thread causes it.
+pub type LogSink = Box<dyn Fn(LogLevel, &str) + Send + Sync>;
+
+/// Is told how far a load is: bytes done and bytes in all. `Break` cancels the load.
+pub type ProgressFn<'a> = Box<dyn FnMut(u64, u64) -> ControlFlow<()> + 'a>;
+
+/// A log sink that the library points to, for as long as this lives.
+pub(crate) struct OwnedSink(*mut LogSink);
+
+// SAFETY: the sink itself is Send and Sync, and the pointer owns it.
+unsafe impl Send for OwnedSink {}
+// SAFETY: as above.
+unsafe impl Sync for OwnedSink {}
+
+impl OwnedSink {
+    pub(crate) fn new(sink: LogSink) -> Self {
+        Self(Box::into_raw(Box::new(sink)))
+    }
+
+    pub(crate) fn install(&self, params: &mut raw::inlay_load_params) {
+        params.log = Some(write_log);
+        params.log_user = self.0.cast();
+    }
+}
+
+impl Drop for OwnedSink {
+    fn drop(&mut self) {
+        // SAFETY: made by Box::into_raw, and the engine that used it is gone.
+        drop(unsafe { Box::from_raw(self.0) });
+    }
+}
+
+unsafe extern "C" fn write_log(user: *mut c_void, level: raw::inlay_log_level, text: *const c_char, text_len: usize) {
+    // SAFETY: `user` is the sink that OwnedSink keeps while the engine lives; the text is valid during this call.
+    let (sink, text) = unsafe { (&*user.cast::<LogSink>(), std::slice::from_raw_parts(text.cast::<u8>(), text_len)) };
+    // The panic hook has reported a panic; there is no call of the program's that could pass it on.
+    let _ = catch_unwind(AssertUnwindSafe(|| sink(LogLevel::from_raw(level), &String::from_utf8_lossy(text))));
+}
+
+/// A progress function, and its panic once it has panicked.
+pub(crate) struct Progress<'a> {
+    function: ProgressFn<'a>,
+    panic: Option<Box<dyn Any + Send>>,
+}
+
+impl<'a> Progress<'a> {
+    pub(crate) fn new(function: ProgressFn<'a>) -> Self {
+        Self { function, panic: None }
+    }
+
+    /// The parameters must not be used after `self`.
+    pub(crate) fn install(&mut self, params: &mut raw::inlay_load_params) {
+        params.progress = Some(tell_progress);
+        params.progress_user = (&raw mut *self).cast();
+    }
+
+    pub(crate) fn resume_panic(self) {
+        if let Some(panic) = self.panic {
+            resume_unwind(panic);
+        }
+    }
+}
+
+unsafe extern "C" fn tell_progress(user: *mut c_void, n_done: u64, n_total: u64) -> i32 {
+    // SAFETY: `user` is the Progress that was installed; the load runs on this thread, so nobody else uses it now.
+    let progress = unsafe { &mut *user.cast::<Progress<'_>>() };
+    let function = &mut progress.function;
+    match catch_unwind(AssertUnwindSafe(|| function(n_done, n_total))) {
+        Ok(ControlFlow::Continue(())) => 0,
+        Ok(ControlFlow::Break(())) => 1,
+        Err(panic) => {
+            progress.panic = Some(panic);
+            1
+        }
+    }
+}
+
+/// A reader with its size, and its panic once it has panicked.
+pub(crate) struct Reader<R> {
+    reader: R,
+    size: u64,
+    panic: Option<Box<dyn Any + Send>>,
+}
+
+/// Number of the system's error for input and output, for errors that have none of their own.
+const EIO: i32 = 5;
+/// Bytes that are cleared and then read at a time: a part that the processor's cache holds.
+const PIECE_BYTES: usize = 256 * 1024;
+
+impl<R: Read + Seek> Reader<R> {
+    pub(crate) fn new(mut reader: R) -> Result<Self> {
+        let size = reader.seek(SeekFrom::End(0)).map_err(|error| {
+            Error::new(Status::Io, format!("the reader cannot tell its size: {error}"))
+                .with_native_code(native_code(&error))
+        })?;
+        Ok(Self { reader, size, panic: None })
+    }
+
+    /// The description must not be used after `self`.
+    pub(crate) fn describe(&mut self) -> raw::inlay_reader {
+        raw::inlay_reader {
+            user: (&raw mut *self).cast(),
+            size: self.size,
+            read: Some(read_range::<R>),
+            ..Default::default()
+        }
+    }
+
+    pub(crate) fn resume_panic(self) {
+        if let Some(panic) = self.panic {
+            resume_unwind(panic);
+        }
+    }
+
+    /// # Safety
+    /// `into` must have room for n bytes, which nobody else uses.
+    unsafe fn read_at(&mut self, offset: u64, into: *mut u8, n: usize) -> io::Result<()> {
+        self.reader.seek(SeekFrom::Start(offset))?;
+        for begin in (0..n).step_by(PIECE_BYTES) {
+            let size = PIECE_BYTES.min(n - begin);
+            // SAFETY: within the room; cleared first, since a reader may look at what it is given.
+            let piece = unsafe {
+                let piece = into.add(begin);
+                piece.write_bytes(0, size);
+                std::slice::from_raw_parts_mut(piece, size)
+            };
+            self.reader.read_exact(piece)?;
+        }
+        Ok(())
+    }
+}
+
+fn native_code(error: &io::Error) -> i32 {
+    error.raw_os_error().filter(|&code| code != 0).unwrap_or(EIO)
+}
+
+unsafe extern "C" fn read_range<R: Read + Seek>(user: *mut c_void, offset: u64, into: *mut c_void, n: u64) -> i32 {
+    // SAFETY: `user` is the Reader that was described; the load runs on this thread, so nobody else uses it now.
+    let reader = unsafe { &mut *user.cast::<Reader<R>>() };
+    // SAFETY: the library gives room for n bytes, which fit into memory.
+    match catch_unwind(AssertUnwindSafe(|| unsafe { reader.read_at(offset, into.cast(), n as usize) })) {
+        Ok(Ok(())) => 0,
+        Ok(Err(error)) => native_code(&error),
+        Err(panic) => {
+            reader.panic = Some(panic);
+            EIO
+        }
+    }
+}

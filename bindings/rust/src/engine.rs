@@ -1,0 +1,281 @@
+use crate::callbacks::{OwnedSink, Progress};
+use crate::error::{call, into_string, read_bytes, read_string};
+use crate::info::{EngineInfo, LogMessage, MemoryInfo, Stats, TokenInfo};
+use crate::TokenizeOptions;
+use crate::{
+    raw, Library, LoadOptions, LogLevel, ProfileForm, ProfileOptions, Result, Session, SessionOptions, Status, Token,
+};
+use std::io::{Read, Seek};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Room for a text at the first try.
+const TEXT_BYTES: usize = 512;
+/// Room for a text that takes a computation, which asking for its size would repeat.
+const COMPUTED_TEXT_BYTES: usize = 64 * 1024;
+
+/// One model's weights on one device, with the pool of keys and values and the statistics of its sessions.
+///
+/// A clone is another reference to the same engine. It may be used from any thread; the engine is freed with its last
+/// reference, and each session holds one.
+#[derive(Clone)]
+pub struct Engine {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    library: Library,
+    engine: *mut raw::inlay_engine,
+    /// Freed behind the engine, which calls it.
+    _log: Option<OwnedSink>,
+}
+
+// SAFETY: all functions that take a const engine may be called from any thread at any time; the last owner alone frees it.
+unsafe impl Send for Shared {}
+// SAFETY: as above.
+unsafe impl Sync for Shared {}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        // SAFETY: the engine is ours, and its sessions, which keep this alive, have been freed.
+        unsafe { (self.library.functions().inlay_free)(self.engine) }
+    }
+}
+
+/// A difference between two engines, as [`Engine::compare`] found it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Comparison {
+    /// The first operation that differs, counted over both steps.
+    pub first: Option<u32>,
+    /// A table of all operations.
+    pub table: String,
+}
+
+impl Engine {
+    /// Loads a model file: GGUF, of which a split one is named by its first file. Uses the [usual](Library::get) library.
+    pub fn load(path: impl AsRef<Path>, options: LoadOptions<'_>) -> Result<Self> {
+        Library::get()?.load(path, options)
+    }
+
+    /// Loads a model that lies in memory, which is not needed afterwards.
+    pub fn load_memory(model: &[u8], options: LoadOptions<'_>) -> Result<Self> {
+        Library::get()?.load_memory(model, options)
+    }
+
+    /// Loads a model from a reader: an archive, an asset pack, a decrypting reader. It is not needed afterwards.
+    pub fn load_reader(reader: impl Read + Seek, options: LoadOptions<'_>) -> Result<Self> {
+        Library::get()?.load_reader(reader, options)
+    }
+
+    /// What a load of this file would need, from its header alone.
+    pub fn memory_plan(path: impl AsRef<Path>, options: &LoadOptions<'_>) -> Result<MemoryInfo> {
+        Library::get()?.memory_plan(path, options)
+    }
+
+    /// Loads with one of the functions that do, with the callbacks of the options.
+    pub(crate) fn make(
+        library: Library,
+        options: LoadOptions<'_>,
+        load: impl FnOnce(*const raw::inlay_load_params, *mut *mut raw::inlay_engine, *mut raw::inlay_error) -> i32,
+    ) -> Result<Self> {
+        let mut params = options.to_raw();
+        let log = options.log.map(OwnedSink::new);
+        if let Some(log) = &log {
+            log.install(&mut params);
+        }
+        let mut progress = options.progress.map(Progress::new);
+        if let Some(progress) = &mut progress {
+            progress.install(&mut params);
+        }
+        let mut engine = std::ptr::null_mut();
+        let loaded = call(|err| load(&params, &mut engine, err));
+        if let Some(progress) = progress {
+            progress.resume_panic();
+        }
+        loaded?;
+        Ok(Self { shared: Arc::new(Shared { library, engine, _log: log }) })
+    }
+
+    /// The library that the engine is of.
+    pub fn library(&self) -> Library {
+        self.shared.library
+    }
+
+    /// The handle of the C API, for what this crate does not wrap. It is this object's: it must not be freed.
+    pub fn as_ptr(&self) -> *const raw::inlay_engine {
+        self.shared.engine
+    }
+
+    fn functions(&self) -> &'static raw::Functions {
+        self.shared.library.functions()
+    }
+
+    /// Makes an empty session.
+    pub fn session(&self, options: &SessionOptions) -> Result<Session> {
+        Session::new(self, options)
+    }
+
+    /// Sizes of the model and of what was allocated for it.
+    pub fn info(&self) -> Result<EngineInfo> {
+        let mut info = raw::inlay_engine_info::default();
+        // SAFETY: the struct is ours and says its size.
+        call(|err| unsafe { (self.functions().inlay_engine_get_info)(self.as_ptr(), &mut info, err) })?;
+        Ok(EngineInfo::from_raw(&info))
+    }
+
+    /// What the engine has done so far.
+    pub fn stats(&self) -> Result<Stats> {
+        let mut stats = raw::inlay_stats::default();
+        // SAFETY: the struct is ours and says its size.
+        call(|err| unsafe { (self.functions().inlay_engine_get_stats)(self.as_ptr(), &mut stats, err) })?;
+        Ok(Stats::from_raw(&stats))
+    }
+
+    /// Number of the model file's metadata entries.
+    pub fn meta_count(&self) -> Result<usize> {
+        let mut n = 0;
+        // SAFETY: the number is ours.
+        call(|err| unsafe { (self.functions().inlay_meta_count)(self.as_ptr(), &mut n, err) })?;
+        Ok(n)
+    }
+
+    /// Key of a metadata entry, in the file's order.
+    pub fn meta_key(&self, index: usize) -> Result<String> {
+        read_string(TEXT_BYTES, |buf, cap, needed, err| {
+            // SAFETY: the buffer has room for `cap` bytes.
+            unsafe { (self.functions().inlay_meta_key)(self.as_ptr(), index, buf.cast(), cap, needed, err) }
+        })
+    }
+
+    /// A metadata value as text, such as that of `general.architecture`. An array is written as `[a, b, c]`; a long one is cut
+    /// short and says how many elements there are.
+    pub fn meta_value(&self, key: &str) -> Result<String> {
+        let (key, key_len) = (key.as_ptr().cast(), key.len());
+        read_string(TEXT_BYTES, |buf, cap, needed, err| {
+            // SAFETY: the key lives during the call; the buffer has room for `cap` bytes.
+            unsafe { (self.functions().inlay_meta_value)(self.as_ptr(), key, key_len, buf.cast(), cap, needed, err) }
+        })
+    }
+
+    /// All metadata of the model file: keys and values, in its order.
+    pub fn meta(&self) -> Result<Vec<(String, String)>> {
+        let entry = |index| {
+            let key = self.meta_key(index)?;
+            let value = self.meta_value(&key)?;
+            Ok((key, value))
+        };
+        (0..self.meta_count()?).map(entry).collect()
+    }
+
+    /// Turns text into token ids.
+    pub fn tokenize(&self, text: &str, options: TokenizeOptions) -> Result<Vec<Token>> {
+        let mut tokens = vec![0; text.len() + 2];
+        let mut n = 0;
+        call(|err| {
+            let (text, n_text, cap) = (text.as_ptr().cast(), text.len(), tokens.len());
+            let to = tokens.as_mut_ptr();
+            // SAFETY: text and room live during the call.
+            unsafe {
+                (self.functions().inlay_tokenize)(self.as_ptr(), text, n_text, options.to_raw(), to, cap, &mut n, err)
+            }
+        })?;
+        tokens.truncate(n);
+        Ok(tokens)
+    }
+
+    /// Turns token ids into text. Control tokens give their text if `show_special`, else nothing. Where the ids begin or end
+    /// inside a character, U+FFFD stands for its part; [`detokenize_bytes`](Self::detokenize_bytes) gives the bytes.
+    pub fn detokenize(&self, tokens: &[Token], show_special: bool) -> Result<String> {
+        Ok(into_string(self.detokenize_bytes(tokens, show_special)?))
+    }
+
+    /// Turns token ids into the bytes that they stand for.
+    pub fn detokenize_bytes(&self, tokens: &[Token], show_special: bool) -> Result<Vec<u8>> {
+        let flags = if show_special { raw::INLAY_DETOKENIZE_SHOW_SPECIAL } else { 0 };
+        read_bytes(TEXT_BYTES, |buf, cap, needed, err| {
+            let (from, n) = (tokens.as_ptr(), tokens.len());
+            // SAFETY: the tokens live during the call; the buffer has room for `cap` bytes.
+            unsafe { (self.functions().inlay_detokenize)(self.as_ptr(), from, n, flags, buf.cast(), cap, needed, err) }
+        })
+    }
+
+    /// Describes one token.
+    pub fn token_info(&self, token: Token) -> Result<TokenInfo> {
+        let mut info = raw::inlay_token_info::default();
+        // SAFETY: the struct is ours and says its size.
+        call(|err| unsafe { (self.functions().inlay_token_get_info)(self.as_ptr(), token, &mut info, err) })?;
+        Ok(TokenInfo::from_raw(&info))
+    }
+
+    /// The list of operations that a step runs: one line an operation, with its bytes and its floating-point operations for
+    /// one token.
+    pub fn plan_text(&self) -> Result<String> {
+        read_string(COMPUTED_TEXT_BYTES, |buf, cap, needed, err| {
+            // SAFETY: the buffer has room for `cap` bytes.
+            unsafe { (self.functions().inlay_plan_text)(self.as_ptr(), buf.cast(), cap, needed, err) }
+        })
+    }
+
+    /// The messages that the engine's ring still holds of those after number `after`; 0 for all.
+    pub fn logs(&self, after: u64) -> Result<Vec<LogMessage>> {
+        let (mut out, mut number) = (Vec::new(), after);
+        loop {
+            let mut level = 0;
+            let text = read_string(TEXT_BYTES, |buf, cap, needed, err| {
+                // SAFETY: the buffer has room for `cap` bytes; the other results are ours.
+                unsafe {
+                    (self.functions().inlay_log_read)(
+                        self.as_ptr(),
+                        &mut number,
+                        &mut level,
+                        buf.cast(),
+                        cap,
+                        needed,
+                        err,
+                    )
+                }
+            });
+            match text {
+                Ok(text) => out.push(LogMessage { number, level: LogLevel::from_raw(level), text }),
+                Err(error) if error.status() == Status::NotFound => return Ok(out),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Runs a step of fixed tokens again and again, in a session of its own: whole, then with a time for each operation, and
+    /// measures how fast the device reads memory. The engine keeps its latest 16 profiles.
+    pub fn profile_step(&self, options: ProfileOptions) -> Result<()> {
+        let params = options.to_raw();
+        // SAFETY: the parameters live during the call.
+        call(|err| unsafe { (self.functions().inlay_profile_step)(self.as_ptr(), &params, err) })
+    }
+
+    /// What [`profile_step`](Self::profile_step) measured.
+    pub fn profile_text(&self, form: ProfileForm) -> Result<String> {
+        read_string(COMPUTED_TEXT_BYTES, |buf, cap, needed, err| {
+            // SAFETY: the buffer has room for `cap` bytes.
+            unsafe { (self.functions().inlay_profile_text)(self.as_ptr(), form.to_raw(), buf.cast(), cap, needed, err) }
+        })
+    }
+
+    /// Runs the same tokens in two engines, of which this one's values count as right, and tells how far apart each
+    /// operation's values are. A normalised squared error above `nmse_limit` counts as different.
+    pub fn compare(&self, other: &Engine, tokens: &[Token], nmse_limit: f64) -> Result<Comparison> {
+        crate::session::check_library(self.library(), other.library())?;
+        let (a, b, n, mut first) = (self.as_ptr(), other.as_ptr(), tokens.len(), -1);
+        let compare = self.functions().inlay_compare_text;
+        let table = read_string(COMPUTED_TEXT_BYTES, |buf, cap, needed, err| {
+            // SAFETY: both engines and the tokens live during the call; the buffer has room for `cap` bytes.
+            unsafe { compare(a, b, tokens.as_ptr(), n, nmse_limit, &mut first, buf.cast(), cap, needed, err) }
+        })?;
+        Ok(Comparison { first: u32::try_from(first).ok(), table })
+    }
+}
+
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Engine({:p})", self.as_ptr())
+    }
+}

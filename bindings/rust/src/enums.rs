@@ -1,0 +1,362 @@
+// Generated from bindings/api/inlay.toml by bindings/generate.py. Do not edit.
+// The enumerations of the C API as enums of Rust. A number that a later library may give is kept as it is.
+use crate::raw;
+
+/// What a call came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Status {
+    /// It worked.
+    #[default]
+    Ok,
+    /// An argument is NULL, out of its range, or contradicts another.
+    InvalidArgument,
+    /// No such file, key, index or message.
+    NotFound,
+    /// Reading failed; native_code is the system's error number.
+    Io,
+    /// The model's bytes are damaged or contradict themselves.
+    Format,
+    /// Well formed, but this build or this model cannot do it.
+    Unsupported,
+    /// Host memory ran out.
+    OutOfMemory,
+    /// Device memory, or the budget set for it, is too small.
+    DeviceOutOfMemory,
+    /// The session's context has no room; the session is unchanged.
+    ContextFull,
+    /// The pool that all sessions share has no free block; the session is unchanged.
+    KvFull,
+    /// The caller's buffer is too small; the needed size was reported.
+    BufferTooSmall,
+    /// A cancel request or a callback stopped the call.
+    Cancelled,
+    /// Another thread is using the object now.
+    Busy,
+    /// The machine or this build has no such device.
+    NoDevice,
+    /// The device failed; the engine can only be freed.
+    DeviceLost,
+    /// A fault in the library; the handle can only be freed.
+    Internal,
+    /// The engine already has max_sessions sessions.
+    SessionLimit,
+    /// The object cannot do this now, as when a session has finished.
+    InvalidState,
+    /// A number that this version of the crate has no name for.
+    Other(i32),
+}
+
+impl Status {
+    /// From the number in the C API.
+    pub const fn from_raw(number: i32) -> Self {
+        match number {
+            raw::INLAY_OK => Self::Ok,
+            raw::INLAY_INVALID_ARGUMENT => Self::InvalidArgument,
+            raw::INLAY_NOT_FOUND => Self::NotFound,
+            raw::INLAY_IO => Self::Io,
+            raw::INLAY_FORMAT => Self::Format,
+            raw::INLAY_UNSUPPORTED => Self::Unsupported,
+            raw::INLAY_OUT_OF_MEMORY => Self::OutOfMemory,
+            raw::INLAY_DEVICE_OUT_OF_MEMORY => Self::DeviceOutOfMemory,
+            raw::INLAY_CONTEXT_FULL => Self::ContextFull,
+            raw::INLAY_KV_FULL => Self::KvFull,
+            raw::INLAY_BUFFER_TOO_SMALL => Self::BufferTooSmall,
+            raw::INLAY_CANCELLED => Self::Cancelled,
+            raw::INLAY_BUSY => Self::Busy,
+            raw::INLAY_NO_DEVICE => Self::NoDevice,
+            raw::INLAY_DEVICE_LOST => Self::DeviceLost,
+            raw::INLAY_INTERNAL => Self::Internal,
+            raw::INLAY_SESSION_LIMIT => Self::SessionLimit,
+            raw::INLAY_INVALID_STATE => Self::InvalidState,
+            other => Self::Other(other),
+        }
+    }
+
+    /// The number in the C API.
+    pub const fn to_raw(self) -> i32 {
+        match self {
+            Self::Ok => raw::INLAY_OK,
+            Self::InvalidArgument => raw::INLAY_INVALID_ARGUMENT,
+            Self::NotFound => raw::INLAY_NOT_FOUND,
+            Self::Io => raw::INLAY_IO,
+            Self::Format => raw::INLAY_FORMAT,
+            Self::Unsupported => raw::INLAY_UNSUPPORTED,
+            Self::OutOfMemory => raw::INLAY_OUT_OF_MEMORY,
+            Self::DeviceOutOfMemory => raw::INLAY_DEVICE_OUT_OF_MEMORY,
+            Self::ContextFull => raw::INLAY_CONTEXT_FULL,
+            Self::KvFull => raw::INLAY_KV_FULL,
+            Self::BufferTooSmall => raw::INLAY_BUFFER_TOO_SMALL,
+            Self::Cancelled => raw::INLAY_CANCELLED,
+            Self::Busy => raw::INLAY_BUSY,
+            Self::NoDevice => raw::INLAY_NO_DEVICE,
+            Self::DeviceLost => raw::INLAY_DEVICE_LOST,
+            Self::Internal => raw::INLAY_INTERNAL,
+            Self::SessionLimit => raw::INLAY_SESSION_LIMIT,
+            Self::InvalidState => raw::INLAY_INVALID_STATE,
+            Self::Other(number) => number,
+        }
+    }
+}
+
+/// Where a model runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum DeviceKind {
+    /// The fastest device that there is and that the model fits on.
+    #[default]
+    Auto,
+    /// The processor, with the widest instructions that it has.
+    Cpu,
+    /// An NVIDIA GPU.
+    Cuda,
+    /// The scalar FP32 interpreter on the processor: slow, for checking results.
+    Reference,
+    /// A number that this version of the crate has no name for.
+    Other(i32),
+}
+
+impl DeviceKind {
+    /// From the number in the C API.
+    pub const fn from_raw(number: i32) -> Self {
+        match number {
+            raw::INLAY_DEVICE_AUTO => Self::Auto,
+            raw::INLAY_DEVICE_CPU => Self::Cpu,
+            raw::INLAY_DEVICE_CUDA => Self::Cuda,
+            raw::INLAY_DEVICE_REFERENCE => Self::Reference,
+            other => Self::Other(other),
+        }
+    }
+
+    /// The number in the C API.
+    pub const fn to_raw(self) -> i32 {
+        match self {
+            Self::Auto => raw::INLAY_DEVICE_AUTO,
+            Self::Cpu => raw::INLAY_DEVICE_CPU,
+            Self::Cuda => raw::INLAY_DEVICE_CUDA,
+            Self::Reference => raw::INLAY_DEVICE_REFERENCE,
+            Self::Other(number) => number,
+        }
+    }
+}
+
+/// Type of the stored keys and values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum KvDtype {
+    /// The device's own: F32 on REFERENCE, else F16.
+    #[default]
+    Default,
+    /// 2 bytes a value; not on REFERENCE.
+    F16,
+    /// 4 bytes a value; on REFERENCE only.
+    F32,
+    /// 1 byte a value (E4M3), and 4 bytes for every token and head; on CUDA only.
+    Fp8,
+    /// As FP8, with integers: finer for most values, coarser for small ones beside a large one.
+    Int8,
+    /// A number that this version of the crate has no name for.
+    Other(i32),
+}
+
+impl KvDtype {
+    /// From the number in the C API.
+    pub const fn from_raw(number: i32) -> Self {
+        match number {
+            raw::INLAY_KV_DEFAULT => Self::Default,
+            raw::INLAY_KV_F16 => Self::F16,
+            raw::INLAY_KV_F32 => Self::F32,
+            raw::INLAY_KV_FP8 => Self::Fp8,
+            raw::INLAY_KV_INT8 => Self::Int8,
+            other => Self::Other(other),
+        }
+    }
+
+    /// The number in the C API.
+    pub const fn to_raw(self) -> i32 {
+        match self {
+            Self::Default => raw::INLAY_KV_DEFAULT,
+            Self::F16 => raw::INLAY_KV_F16,
+            Self::F32 => raw::INLAY_KV_F32,
+            Self::Fp8 => raw::INLAY_KV_FP8,
+            Self::Int8 => raw::INLAY_KV_INT8,
+            Self::Other(number) => number,
+        }
+    }
+}
+
+/// How important a log message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum LogLevel {
+    /// As a limit: nothing.
+    Off,
+    /// As a limit: INFO.
+    #[default]
+    Default,
+    /// Something failed.
+    Error,
+    /// It works, but probably not as meant.
+    Warning,
+    /// What was found and chosen.
+    Info,
+    /// Details for those who look for a fault.
+    Debug,
+    /// A number that this version of the crate has no name for.
+    Other(i32),
+}
+
+impl LogLevel {
+    /// From the number in the C API.
+    pub const fn from_raw(number: i32) -> Self {
+        match number {
+            raw::INLAY_LOG_OFF => Self::Off,
+            raw::INLAY_LOG_DEFAULT => Self::Default,
+            raw::INLAY_LOG_ERROR => Self::Error,
+            raw::INLAY_LOG_WARNING => Self::Warning,
+            raw::INLAY_LOG_INFO => Self::Info,
+            raw::INLAY_LOG_DEBUG => Self::Debug,
+            other => Self::Other(other),
+        }
+    }
+
+    /// The number in the C API.
+    pub const fn to_raw(self) -> i32 {
+        match self {
+            Self::Off => raw::INLAY_LOG_OFF,
+            Self::Default => raw::INLAY_LOG_DEFAULT,
+            Self::Error => raw::INLAY_LOG_ERROR,
+            Self::Warning => raw::INLAY_LOG_WARNING,
+            Self::Info => raw::INLAY_LOG_INFO,
+            Self::Debug => raw::INLAY_LOG_DEBUG,
+            Self::Other(number) => number,
+        }
+    }
+}
+
+/// Why a session stopped generating.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FinishReason {
+    /// The model drew one of its end tokens.
+    EndOfGeneration,
+    /// The text reached a stop string; neither it nor anything behind it is part of the text.
+    StopString,
+    /// max_tokens tokens were drawn.
+    MaxTokens,
+    /// `inlay_session_cancel` asked for it.
+    Cancelled,
+    /// A number that this version of the crate has no name for.
+    Other(i32),
+}
+
+impl FinishReason {
+    /// From the number in the C API.
+    pub const fn from_raw(number: i32) -> Option<Self> {
+        match number {
+            raw::INLAY_FINISH_NONE => None,
+            raw::INLAY_FINISH_END_OF_GENERATION => Some(Self::EndOfGeneration),
+            raw::INLAY_FINISH_STOP_STRING => Some(Self::StopString),
+            raw::INLAY_FINISH_MAX_TOKENS => Some(Self::MaxTokens),
+            raw::INLAY_FINISH_CANCELLED => Some(Self::Cancelled),
+            other => Some(Self::Other(other)),
+        }
+    }
+
+    /// The number in the C API.
+    pub const fn to_raw(self) -> i32 {
+        match self {
+            Self::EndOfGeneration => raw::INLAY_FINISH_END_OF_GENERATION,
+            Self::StopString => raw::INLAY_FINISH_STOP_STRING,
+            Self::MaxTokens => raw::INLAY_FINISH_MAX_TOKENS,
+            Self::Cancelled => raw::INLAY_FINISH_CANCELLED,
+            Self::Other(number) => number,
+        }
+    }
+}
+
+/// What a vocabulary entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum TokenKind {
+    /// Text.
+    #[default]
+    Normal,
+    /// Stands for what the vocabulary cannot spell.
+    Unknown,
+    /// Structure, such as the beginning of a turn; not text.
+    Control,
+    /// Text that is never split.
+    UserDefined,
+    /// No meaning.
+    Unused,
+    /// One byte of a character that has no token of its own.
+    Byte,
+    /// A number that this version of the crate has no name for.
+    Other(i32),
+}
+
+impl TokenKind {
+    /// From the number in the C API.
+    pub const fn from_raw(number: i32) -> Self {
+        match number {
+            raw::INLAY_TOKEN_NORMAL => Self::Normal,
+            raw::INLAY_TOKEN_UNKNOWN => Self::Unknown,
+            raw::INLAY_TOKEN_CONTROL => Self::Control,
+            raw::INLAY_TOKEN_USER_DEFINED => Self::UserDefined,
+            raw::INLAY_TOKEN_UNUSED => Self::Unused,
+            raw::INLAY_TOKEN_BYTE => Self::Byte,
+            other => Self::Other(other),
+        }
+    }
+
+    /// The number in the C API.
+    pub const fn to_raw(self) -> i32 {
+        match self {
+            Self::Normal => raw::INLAY_TOKEN_NORMAL,
+            Self::Unknown => raw::INLAY_TOKEN_UNKNOWN,
+            Self::Control => raw::INLAY_TOKEN_CONTROL,
+            Self::UserDefined => raw::INLAY_TOKEN_USER_DEFINED,
+            Self::Unused => raw::INLAY_TOKEN_UNUSED,
+            Self::Byte => raw::INLAY_TOKEN_BYTE,
+            Self::Other(number) => number,
+        }
+    }
+}
+
+/// How a profile is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum ProfileForm {
+    /// The latest, one line a kind of operation, with the sums.
+    #[default]
+    Kinds,
+    /// The latest, one line an operation.
+    Timeline,
+    /// All that the engine keeps, as JSON in Chrome's trace-event format.
+    Trace,
+    /// A number that this version of the crate has no name for.
+    Other(i32),
+}
+
+impl ProfileForm {
+    /// From the number in the C API.
+    pub const fn from_raw(number: i32) -> Self {
+        match number {
+            raw::INLAY_PROFILE_KINDS => Self::Kinds,
+            raw::INLAY_PROFILE_TIMELINE => Self::Timeline,
+            raw::INLAY_PROFILE_TRACE => Self::Trace,
+            other => Self::Other(other),
+        }
+    }
+
+    /// The number in the C API.
+    pub const fn to_raw(self) -> i32 {
+        match self {
+            Self::Kinds => raw::INLAY_PROFILE_KINDS,
+            Self::Timeline => raw::INLAY_PROFILE_TIMELINE,
+            Self::Trace => raw::INLAY_PROFILE_TRACE,
+            Self::Other(number) => number,
+        }
+    }
+}

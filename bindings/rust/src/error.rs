@@ -1,0 +1,122 @@
+use crate::{raw, Status};
+use std::fmt;
+use std::mem::MaybeUninit;
+
+/// What a call of this crate gives.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What went wrong: the library's status, its message, and the numbers that come with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    status: Status,
+    native_code: i32,
+    required: u64,
+    available: u64,
+    message: String,
+}
+
+impl Error {
+    /// The kind of failure.
+    pub fn status(&self) -> Status {
+        self.status
+    }
+
+    /// The system's or the driver's error number, 0 if there is none.
+    pub fn native_code(&self) -> i32 {
+        self.native_code
+    }
+
+    /// What was needed, in the unit that the message names; 0 where that makes no sense.
+    pub fn required(&self) -> u64 {
+        self.required
+    }
+
+    /// What there was, in the unit of [`required`](Self::required).
+    pub fn available(&self) -> u64 {
+        self.available
+    }
+
+    /// What is wrong and where, in English.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    pub(crate) fn new(status: Status, message: impl Into<String>) -> Self {
+        Self { status, native_code: 0, required: 0, available: 0, message: message.into() }
+    }
+
+    pub(crate) fn with_native_code(self, native_code: i32) -> Self {
+        Self { native_code, ..self }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({:?})", self.message, self.status)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Makes a call that can fail, with room for its error, which only a failure reads.
+pub(crate) fn call(function: impl FnOnce(*mut raw::inlay_error) -> raw::inlay_status) -> Result<()> {
+    let mut room = MaybeUninit::<raw::inlay_error>::uninit();
+    let status = function(room.as_mut_ptr());
+    if status == raw::INLAY_OK {
+        return Ok(());
+    }
+    // SAFETY: `function` was a call of the library or of its stand-in, which write the error whenever they return.
+    Err(unsafe { read_error(status, room.as_ptr()) })
+}
+
+/// # Safety
+/// `error` must have been written by a call that failed; behind its message it need not be.
+unsafe fn read_error(status: raw::inlay_status, error: *const raw::inlay_error) -> Error {
+    // SAFETY: each field read is one that the library writes, and the message is read no further than its length.
+    unsafe {
+        let n = ((*error).message_len as usize).min(raw::INLAY_ERROR_MESSAGE_BYTES);
+        let message = std::slice::from_raw_parts((&raw const (*error).message).cast::<u8>(), n);
+        Error {
+            status: Status::from_raw(status),
+            native_code: (*error).native_code,
+            required: (*error).required,
+            available: (*error).available,
+            message: String::from_utf8_lossy(message).into_owned(),
+        }
+    }
+}
+
+/// A text that a function writes into a buffer of which it says how large it must be.
+pub(crate) fn read_bytes(
+    first_capacity: usize,
+    mut function: impl FnMut(*mut u8, usize, *mut usize, *mut raw::inlay_error) -> raw::inlay_status,
+) -> Result<Vec<u8>> {
+    let mut bytes = vec![0u8; first_capacity];
+    loop {
+        let mut needed = 0;
+        match call(|err| function(bytes.as_mut_ptr(), bytes.len(), &mut needed, err)) {
+            // Room for the zero that ends it, too. What is needed may have grown since; then it is asked again.
+            Err(error) if error.status == Status::BufferTooSmall && needed >= bytes.len() => {
+                bytes.resize(needed + 1, 0)
+            }
+            Err(error) => return Err(error),
+            Ok(()) => {
+                bytes.truncate(needed);
+                return Ok(bytes);
+            }
+        }
+    }
+}
+
+/// As [`read_bytes`], of a text that is whole characters.
+pub(crate) fn read_string(
+    first_capacity: usize,
+    function: impl FnMut(*mut u8, usize, *mut usize, *mut raw::inlay_error) -> raw::inlay_status,
+) -> Result<String> {
+    Ok(into_string(read_bytes(first_capacity, function)?))
+}
+
+/// Bytes as text; what is no UTF-8 becomes U+FFFD.
+pub(crate) fn into_string(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}

@@ -1,0 +1,64 @@
+//! Runs a language model inside your program, on the processor or an NVIDIA GPU, with the Inlay library.
+//!
+//! An [`Engine`] is a model, loaded once; a [`Session`] is one conversation with it; [`Session::generate`] gives the events of a
+//! reply, and [`decode_step`] lets many sessions advance together at the price of one reading of the weights.
+//!
+//! ```no_run
+//! use inlay::{Engine, GenerateOptions, LoadOptions, SessionOptions};
+//!
+//! fn main() -> inlay::Result<()> {
+//!     let engine = Engine::load("model.gguf", LoadOptions::default())?;
+//!     let mut session = engine.session(&SessionOptions { max_tokens: 100, ..Default::default() })?;
+//!     for event in session.generate("Once upon a time", &GenerateOptions::default())? {
+//!         print!("{}", event?.text);
+//!     }
+//!     Ok(())
+//! }
+//! ```
+//!
+//! # Finding the library
+//! With the feature `dlopen`, which is on by default, the library is looked for when the program first needs it: what the
+//! environment variable `INLAY_LIBRARY` names, else the platform's usual name in the system's folders. A program that brings
+//! it along uses [`Library::open`]. With the feature `link` the program is linked with it: at build time `INLAY_LIB_DIR` names
+//! its folder, or pkg-config knows it.
+//!
+//! # Threads
+//! [`Engine`] and [`CancelHandle`] are used from any thread at any time. A [`Session`] goes from thread to thread but is used by
+//! one at a time. Calls that compute on one engine take turns.
+#![deny(unsafe_op_in_unsafe_fn)]
+
+#[cfg(not(any(feature = "dlopen", feature = "link")))]
+compile_error!("inlay needs one of its features `dlopen` (the default) and `link`");
+
+mod callbacks;
+mod cancel;
+#[cfg(feature = "dlopen")]
+mod dlopen;
+mod engine;
+#[rustfmt::skip]
+mod enums;
+mod error;
+mod info;
+mod library;
+mod options;
+#[rustfmt::skip]
+pub mod raw;
+mod session;
+
+pub use callbacks::{LogSink, ProgressFn};
+pub use cancel::CancelHandle;
+pub use engine::{Comparison, Engine};
+pub use enums::*;
+pub use error::{Error, Result};
+pub use info::{DeviceInfo, EngineInfo, Event, LogMessage, MemoryInfo, SessionInfo, Stats, TokenInfo, TokenLogprob};
+pub use library::Library;
+pub use options::{
+    GenerateOptions, LoadOptions, LogitBias, ProfileOptions, Prompt, Sampler, SessionOptions, TokenizeOptions,
+};
+pub use session::{decode_step, Generation, Session};
+
+/// Number of a vocabulary entry.
+pub type Token = i32;
+
+/// Most alternatives that one event can report.
+pub const MAX_LOGPROBS: usize = raw::INLAY_MAX_LOGPROBS;

@@ -1,0 +1,154 @@
+use crate::error::call;
+use crate::info::{DeviceInfo, MemoryInfo};
+use crate::{raw, Engine, Error, LoadOptions, Result, Status};
+use std::ffi::CStr;
+use std::io::{Read, Seek};
+use std::path::Path;
+
+/// The Inlay library as this process has it: linked, or opened at run time. Opened ones stay loaded until the process ends.
+///
+/// [`Engine::load`] and the like use the [usual one](Self::get); a program that brings the library along opens it by
+/// its path and loads models through it.
+#[derive(Clone, Copy)]
+pub struct Library {
+    functions: &'static raw::Functions,
+}
+
+impl Library {
+    /// The library that the program is linked with, if it is (feature `link`); else, as [`find`](Self::find) does.
+    pub fn get() -> Result<Self> {
+        #[cfg(feature = "link")]
+        return Ok(Self::linked());
+        #[cfg(not(feature = "link"))]
+        Self::find()
+    }
+
+    /// The library that the program is linked with.
+    #[cfg(feature = "link")]
+    pub fn linked() -> Self {
+        static LINKED: raw::Functions = raw::Functions::linked();
+        Self { functions: &LINKED }
+    }
+
+    /// Opens the library that the environment variable `INLAY_LIBRARY` names; without it, the one that the system finds by
+    /// its usual names. The error lists what was tried.
+    #[cfg(feature = "dlopen")]
+    pub fn find() -> Result<Self> {
+        crate::dlopen::find().map(|functions| Self { functions })
+    }
+
+    /// Opens a library file.
+    ///
+    /// # Safety
+    /// The file must be an Inlay library or not be one that can be opened: what the system runs when it loads a file, and
+    /// functions of the right name, are believed.
+    #[cfg(feature = "dlopen")]
+    pub unsafe fn open(path: impl AsRef<Path>) -> Result<Self> {
+        // SAFETY: the caller's promise.
+        unsafe { crate::dlopen::open(path.as_ref().as_os_str()) }.map(|functions| Self { functions })
+    }
+
+    /// All functions of the C API, for what this crate does not wrap.
+    pub fn functions(self) -> &'static raw::Functions {
+        self.functions
+    }
+
+    /// The library's version, such as 0.1.0.
+    pub fn version(self) -> String {
+        // SAFETY: no arguments; the text is static.
+        unsafe { text((self.functions.inlay_version_string)()) }
+    }
+
+    /// The ABI that the library offers: major and minor version.
+    pub fn abi_version(self) -> (u32, u32) {
+        // SAFETY: no arguments.
+        let version = unsafe { (self.functions.inlay_abi_version)() };
+        (version >> 16, version & 0xffff)
+    }
+
+    /// A status as the C header writes it, without the prefix; UNKNOWN if this library has no such number.
+    pub fn status_name(self, status: Status) -> String {
+        // SAFETY: any number is allowed; the text is static.
+        unsafe { text((self.functions.inlay_status_name)(status.to_raw())) }
+    }
+
+    /// The devices that can run a model; the first one is the processor.
+    pub fn devices(self) -> Result<Vec<DeviceInfo>> {
+        // SAFETY: no arguments.
+        let n = unsafe { (self.functions.inlay_device_count)() };
+        let one = |index| {
+            let mut info = raw::inlay_device_info::default();
+            // SAFETY: the struct is ours and says its size.
+            call(|err| unsafe { (self.functions.inlay_device_get)(index, &mut info, err) })?;
+            Ok(DeviceInfo::from_raw(&info))
+        };
+        (0..n).map(one).collect()
+    }
+
+    /// Loads a model file: GGUF, of which a split one is named by its first file.
+    pub fn load(self, path: impl AsRef<Path>, options: LoadOptions<'_>) -> Result<Engine> {
+        let path = utf8(path.as_ref())?;
+        Engine::make(self, options, |params, engine, err| {
+            // SAFETY: path and parameters live during the call.
+            unsafe { (self.functions.inlay_load)(path.as_ptr().cast(), path.len(), params, engine, err) }
+        })
+    }
+
+    /// Loads a model that lies in memory, which is not needed afterwards.
+    pub fn load_memory(self, model: &[u8], options: LoadOptions<'_>) -> Result<Engine> {
+        Engine::make(self, options, |params, engine, err| {
+            // SAFETY: the bytes and parameters live during the call.
+            unsafe { (self.functions.inlay_load_memory)(model.as_ptr().cast(), model.len(), params, engine, err) }
+        })
+    }
+
+    /// Loads a model from a reader: an archive, an asset pack, a decrypting reader. It is not needed afterwards.
+    pub fn load_reader(self, reader: impl Read + Seek, options: LoadOptions<'_>) -> Result<Engine> {
+        let mut reader = crate::callbacks::Reader::new(reader)?;
+        let loaded = Engine::make(self, options, |params, engine, err| {
+            let described = reader.describe();
+            // SAFETY: reader and parameters live during the call, and nothing else uses the reader.
+            unsafe { (self.functions.inlay_load_reader)(&described, params, engine, err) }
+        });
+        reader.resume_panic();
+        loaded
+    }
+
+    /// What a load of this file would need, from its header alone.
+    pub fn memory_plan(self, path: impl AsRef<Path>, options: &LoadOptions<'_>) -> Result<MemoryInfo> {
+        let path = utf8(path.as_ref())?;
+        let params = options.to_raw();
+        let mut info = raw::inlay_memory_info::default();
+        call(|err| {
+            // SAFETY: path, parameters and the struct for the result live during the call.
+            unsafe { (self.functions.inlay_memory_plan)(path.as_ptr().cast(), path.len(), &params, &mut info, err) }
+        })?;
+        Ok(MemoryInfo::from_raw(&info))
+    }
+}
+
+impl PartialEq for Library {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.functions, other.functions)
+    }
+}
+
+impl Eq for Library {}
+
+impl std::fmt::Debug for Library {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Library({})", self.version())
+    }
+}
+
+/// # Safety
+/// `text` must be a text that a zero ends.
+unsafe fn text(text: *const std::ffi::c_char) -> String {
+    // SAFETY: the caller's promise.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}
+
+fn utf8(path: &Path) -> Result<&str> {
+    path.to_str()
+        .ok_or_else(|| Error::new(Status::InvalidArgument, format!("the path {} is not UTF-8", path.display())))
+}

@@ -1,0 +1,232 @@
+use crate::callbacks::{LogSink, ProgressFn};
+use crate::{raw, DeviceKind, KvDtype, LogLevel, Token};
+
+/// A count as the C API wants it; one that is too large for it stays too large for the library, which says so.
+fn count(n: u32) -> i32 {
+    i32::try_from(n).unwrap_or(i32::MAX)
+}
+
+/// How a model is loaded. Zero means default.
+#[derive(Default)]
+pub struct LoadOptions<'a> {
+    /// Where the model runs.
+    pub device: DeviceKind,
+    /// Which device of that kind.
+    pub device_index: u32,
+    /// Longest sequence of one session, in tokens. Default: what the model was trained for, at most 4096.
+    pub n_context: u32,
+    /// Sessions that may exist at a time. Default: 8.
+    pub max_sessions: u32,
+    /// Threads that compute, the calling one included. Default: all cores that the process may use.
+    pub n_threads: u32,
+    /// Bytes of the pool of keys and values that all sessions share. Default: `max_sessions` times `n_context`, at most 2 GiB
+    /// but one `n_context` at least.
+    pub kv_budget_bytes: u64,
+    /// Type of the stored keys and values.
+    pub kv_dtype: KvDtype,
+    /// Tokens that a prefill runs at a time: the grain of its cancel. Default: 512.
+    pub prefill_chunk: u32,
+    /// Least important messages to keep and to report.
+    pub log_level: LogLevel,
+    /// CUDA: prompts run on the engine's own products, even where the machine has cuBLASLt.
+    pub no_cublas: bool,
+    /// Called with every message for as long as the engine or a session of it lives. It must not call the library, and what
+    /// it owns lives as long: an [`Engine`](crate::Engine) that it owns would never be freed.
+    pub log: Option<LogSink>,
+    /// Called at least once a second during the load, on the thread that loads. It must not call the library.
+    pub progress: Option<ProgressFn<'a>>,
+}
+
+impl LoadOptions<'_> {
+    /// The parameters without the callbacks.
+    pub(crate) fn to_raw(&self) -> raw::inlay_load_params {
+        raw::inlay_load_params {
+            device: self.device.to_raw(),
+            device_index: count(self.device_index),
+            n_context: count(self.n_context),
+            max_sessions: count(self.max_sessions),
+            n_threads: count(self.n_threads),
+            kv_budget_bytes: self.kv_budget_bytes,
+            kv_dtype: self.kv_dtype.to_raw(),
+            prefill_chunk: count(self.prefill_chunk),
+            log_level: self.log_level.to_raw(),
+            flags: if self.no_cublas { raw::INLAY_LOAD_NO_CUBLAS } else { 0 },
+            ..Default::default()
+        }
+    }
+}
+
+/// A change of one token's logit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LogitBias {
+    /// Token id.
+    pub token: Token,
+    /// Added to the logit; minus infinity bans the token.
+    pub bias: f32,
+}
+
+/// How a token is drawn. The steps run in this order: bias, penalties, temperature, top k, top p, min p, draw. The default is
+/// greedy.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sampler {
+    /// Divides the logits. 0: greedy, the likeliest token, the lower id at a tie.
+    pub temperature: f32,
+    /// Keep the k likeliest tokens. 0: off.
+    pub top_k: u32,
+    /// Keep the likeliest tokens whose probabilities reach this sum. 0: off, as 1 is.
+    pub top_p: f32,
+    /// Drop tokens less likely than this part of the likeliest one's probability. 0: off.
+    pub min_p: f32,
+    /// Divides positive and multiplies negative logits of tokens in the window. 0: off, as 1 is.
+    pub repetition_penalty: f32,
+    /// Subtracted once for every time that the token is in the window. 0: off.
+    pub frequency_penalty: f32,
+    /// Subtracted if the token is in the window. 0: off.
+    pub presence_penalty: f32,
+    /// Last tokens of the sequence that the penalties look at; -1 for all. 0: the last 64.
+    pub penalty_window: i32,
+    /// Likeliest tokens to report in events, at most [`MAX_LOGPROBS`](crate::MAX_LOGPROBS).
+    pub n_logprobs: u32,
+    /// Same seed, stream and tokens: same draw, whatever else is in the batch.
+    pub seed: u64,
+    /// Logit changes, each token once, at most 1024.
+    pub bias: Vec<LogitBias>,
+}
+
+impl Sampler {
+    /// Makes a call with the sampler as the C API wants it.
+    pub(crate) fn with_raw<T>(&self, function: impl FnOnce(&raw::inlay_sampler_params) -> T) -> T {
+        let bias: Vec<_> = self.bias.iter().map(|b| raw::inlay_logit_bias { token: b.token, bias: b.bias }).collect();
+        function(&raw::inlay_sampler_params {
+            temperature: self.temperature,
+            top_k: count(self.top_k),
+            top_p: self.top_p,
+            min_p: self.min_p,
+            repetition_penalty: self.repetition_penalty,
+            frequency_penalty: self.frequency_penalty,
+            presence_penalty: self.presence_penalty,
+            penalty_window: self.penalty_window,
+            n_logprobs: count(self.n_logprobs),
+            seed: self.seed,
+            bias: if bias.is_empty() { std::ptr::null() } else { bias.as_ptr() },
+            n_bias: bias.len(),
+            ..Default::default()
+        })
+    }
+}
+
+/// How a session generates. Zero means default.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SessionOptions {
+    /// How tokens are drawn.
+    pub sampler: Sampler,
+    /// Tells sessions with one seed apart: another stream, other random numbers.
+    pub stream: u64,
+    /// Tokens to draw after each prefill before the session finishes. 0: no limit but the context.
+    pub max_tokens: u32,
+    /// End tokens are drawn like others and do not finish the session.
+    pub ignore_end_of_generation: bool,
+}
+
+impl SessionOptions {
+    /// Makes a call with the options as the C API wants them.
+    pub(crate) fn with_raw<T>(&self, function: impl FnOnce(&raw::inlay_session_params) -> T) -> T {
+        self.sampler.with_raw(|sampler| {
+            function(&raw::inlay_session_params {
+                flags: if self.ignore_end_of_generation { raw::INLAY_SESSION_IGNORE_END_OF_GENERATION } else { 0 },
+                sampler,
+                stream: self.stream,
+                max_tokens: count(self.max_tokens),
+                ..Default::default()
+            })
+        })
+    }
+}
+
+/// What [`Session::generate`](crate::Session::generate) changes before it runs the prompt.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GenerateOptions {
+    /// How tokens are drawn from now on. `None`: as before.
+    pub sampler: Option<Sampler>,
+    /// Texts that end a generation from now on, each of 1 to 1024 bytes, at most 64. `None`: as before.
+    pub stop: Option<Vec<String>>,
+    /// How a prompt that is text becomes tokens.
+    pub tokenize: TokenizeOptions,
+}
+
+/// How text becomes tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TokenizeOptions {
+    /// Leave out the BOS and EOS tokens that the model asks for.
+    pub no_bos_eos: bool,
+    /// Control tokens written in the text become their ids. Not for untrusted text.
+    pub parse_special: bool,
+}
+
+impl TokenizeOptions {
+    pub(crate) fn to_raw(self) -> raw::inlay_tokenize_flags {
+        (if self.no_bos_eos { raw::INLAY_TOKENIZE_NO_BOS_EOS } else { 0 })
+            | (if self.parse_special { raw::INLAY_TOKENIZE_PARSE_SPECIAL } else { 0 })
+    }
+}
+
+/// Which step [`Engine::profile_step`](crate::Engine::profile_step) measures. Zero means default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProfileOptions {
+    /// Tokens of the step, at most `prefill_chunk`. Default: 1, a decode step, which draws.
+    pub n_tokens: u32,
+    /// Tokens in the session before the step.
+    pub n_past: u32,
+    /// How often it is run; times are medians. Default: 20.
+    pub n_repetitions: u32,
+}
+
+impl ProfileOptions {
+    pub(crate) fn to_raw(self) -> raw::inlay_profile_params {
+        raw::inlay_profile_params {
+            n_tokens: count(self.n_tokens),
+            n_past: count(self.n_past),
+            n_repetitions: count(self.n_repetitions),
+            ..Default::default()
+        }
+    }
+}
+
+/// What a session is to read: text, or tokens.
+#[derive(Clone, Copy, Debug)]
+pub enum Prompt<'a> {
+    /// Text, which the model's tokenizer splits.
+    Text(&'a str),
+    /// Token ids, as they are.
+    Tokens(&'a [Token]),
+}
+
+impl<'a> From<&'a str> for Prompt<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<'a> From<&'a String> for Prompt<'a> {
+    fn from(text: &'a String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<'a> From<&'a [Token]> for Prompt<'a> {
+    fn from(tokens: &'a [Token]) -> Self {
+        Self::Tokens(tokens)
+    }
+}
+
+impl<'a> From<&'a Vec<Token>> for Prompt<'a> {
+    fn from(tokens: &'a Vec<Token>) -> Self {
+        Self::Tokens(tokens)
+    }
+}
+
+impl<'a, const N: usize> From<&'a [Token; N]> for Prompt<'a> {
+    fn from(tokens: &'a [Token; N]) -> Self {
+        Self::Tokens(tokens)
+    }
+}

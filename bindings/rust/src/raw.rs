@@ -1,0 +1,1570 @@
+// Generated from bindings/api/inlay.toml by bindings/generate.py. Do not edit.
+//! The C API as it is: types, constants and functions under their C names, for what the safe layer does not say.
+//!
+//! Rules that hold for every function:
+//! - One that can fail returns an [`inlay_status`] and describes the failure in `err`, which may be null. Any of them may
+//!   return `INLAY_INVALID_ARGUMENT`, `INLAY_OUT_OF_MEMORY` or `INLAY_INTERNAL` besides the errors that it names.
+//! - Thread: `any` may be called from any thread at any time; `exclusive(x)` while no other call uses x, apart from those
+//!   of class `any`. No state belongs to a thread.
+//! - A struct with a `struct_size` begins as its `Default`, which is all zero with the size set. Zero is every field's default.
+//! - Text in: UTF-8 with a length, `usize::MAX` if a zero ends it. Text out: the caller's buffer; a null buffer of size 0
+//!   asks for the needed size. Lengths never count the zero.
+//! - Only handles have to be freed, in any order.
+#![allow(non_camel_case_types)]
+
+use core::ffi::{c_char, c_void, CStr};
+use core::marker::{PhantomData, PhantomPinned};
+
+#[cfg(not(target_pointer_width = "64"))]
+compile_error!("Inlay supports 64-bit targets only");
+
+/// Major version of the ABI that this file describes.
+pub const INLAY_ABI_MAJOR: u32 = 1;
+/// Minor version of the ABI that this file describes.
+pub const INLAY_ABI_MINOR: u32 = 1;
+/// Most alternatives that one event can report.
+pub const INLAY_MAX_LOGPROBS: usize = 20;
+/// Bytes of text that one event can carry; the rest is had with
+/// [`inlay_session_take_text`](Functions::inlay_session_take_text).
+pub const INLAY_EVENT_TEXT_BYTES: usize = 128;
+/// Size of the message in [`inlay_error`], with its terminating zero.
+pub const INLAY_ERROR_MESSAGE_BYTES: usize = 480;
+/// Size of the texts in [`inlay_device_info`], with their terminating zero.
+pub const INLAY_DEVICE_NAME_BYTES: usize = 128;
+/// Bytes of a token's piece that [`inlay_token_info`] can carry.
+pub const INLAY_TOKEN_PIECE_BYTES: usize = 128;
+
+/// What a call came to.
+pub type inlay_status = i32;
+/// It worked.
+pub const INLAY_OK: inlay_status = 0;
+/// An argument is NULL, out of its range, or contradicts another.
+pub const INLAY_INVALID_ARGUMENT: inlay_status = 1;
+/// No such file, key, index or message.
+pub const INLAY_NOT_FOUND: inlay_status = 2;
+/// Reading failed; native_code is the system's error number.
+pub const INLAY_IO: inlay_status = 3;
+/// The model's bytes are damaged or contradict themselves.
+pub const INLAY_FORMAT: inlay_status = 4;
+/// Well formed, but this build or this model cannot do it.
+pub const INLAY_UNSUPPORTED: inlay_status = 5;
+/// Host memory ran out.
+pub const INLAY_OUT_OF_MEMORY: inlay_status = 6;
+/// Device memory, or the budget set for it, is too small.
+pub const INLAY_DEVICE_OUT_OF_MEMORY: inlay_status = 7;
+/// The session's context has no room; the session is unchanged.
+pub const INLAY_CONTEXT_FULL: inlay_status = 8;
+/// The pool that all sessions share has no free block; the session is unchanged.
+pub const INLAY_KV_FULL: inlay_status = 9;
+/// The caller's buffer is too small; the needed size was reported.
+pub const INLAY_BUFFER_TOO_SMALL: inlay_status = 10;
+/// A cancel request or a callback stopped the call.
+pub const INLAY_CANCELLED: inlay_status = 11;
+/// Another thread is using the object now.
+pub const INLAY_BUSY: inlay_status = 12;
+/// The machine or this build has no such device.
+pub const INLAY_NO_DEVICE: inlay_status = 13;
+/// The device failed; the engine can only be freed.
+pub const INLAY_DEVICE_LOST: inlay_status = 14;
+/// A fault in the library; the handle can only be freed.
+pub const INLAY_INTERNAL: inlay_status = 15;
+/// The engine already has max_sessions sessions.
+pub const INLAY_SESSION_LIMIT: inlay_status = 16;
+/// The object cannot do this now, as when a session has finished.
+pub const INLAY_INVALID_STATE: inlay_status = 17;
+
+/// Where a model runs.
+pub type inlay_device_kind = i32;
+/// The fastest device that there is and that the model fits on.
+pub const INLAY_DEVICE_AUTO: inlay_device_kind = 0;
+/// The processor, with the widest instructions that it has.
+pub const INLAY_DEVICE_CPU: inlay_device_kind = 1;
+/// An NVIDIA GPU.
+pub const INLAY_DEVICE_CUDA: inlay_device_kind = 2;
+/// The scalar FP32 interpreter on the processor: slow, for checking results.
+pub const INLAY_DEVICE_REFERENCE: inlay_device_kind = 3;
+
+/// Type of the stored keys and values.
+pub type inlay_kv_dtype = i32;
+/// The device's own: F32 on REFERENCE, else F16.
+pub const INLAY_KV_DEFAULT: inlay_kv_dtype = 0;
+/// 2 bytes a value; not on REFERENCE.
+pub const INLAY_KV_F16: inlay_kv_dtype = 1;
+/// 4 bytes a value; on REFERENCE only.
+pub const INLAY_KV_F32: inlay_kv_dtype = 2;
+/// 1 byte a value (E4M3), and 4 bytes for every token and head; on CUDA only.
+pub const INLAY_KV_FP8: inlay_kv_dtype = 3;
+/// As FP8, with integers: finer for most values, coarser for small ones beside a large one.
+pub const INLAY_KV_INT8: inlay_kv_dtype = 4;
+
+/// How important a log message is.
+pub type inlay_log_level = i32;
+/// As a limit: nothing.
+pub const INLAY_LOG_OFF: inlay_log_level = -1;
+/// As a limit: INFO.
+pub const INLAY_LOG_DEFAULT: inlay_log_level = 0;
+/// Something failed.
+pub const INLAY_LOG_ERROR: inlay_log_level = 1;
+/// It works, but probably not as meant.
+pub const INLAY_LOG_WARNING: inlay_log_level = 2;
+/// What was found and chosen.
+pub const INLAY_LOG_INFO: inlay_log_level = 3;
+/// Details for those who look for a fault.
+pub const INLAY_LOG_DEBUG: inlay_log_level = 4;
+
+/// Why a session stopped generating.
+pub type inlay_finish_reason = i32;
+/// It has not.
+pub const INLAY_FINISH_NONE: inlay_finish_reason = 0;
+/// The model drew one of its end tokens.
+pub const INLAY_FINISH_END_OF_GENERATION: inlay_finish_reason = 1;
+/// The text reached a stop string; neither it nor anything behind it is part of the text.
+pub const INLAY_FINISH_STOP_STRING: inlay_finish_reason = 2;
+/// max_tokens tokens were drawn.
+pub const INLAY_FINISH_MAX_TOKENS: inlay_finish_reason = 3;
+/// [`inlay_session_cancel`](Functions::inlay_session_cancel) asked for it.
+pub const INLAY_FINISH_CANCELLED: inlay_finish_reason = 4;
+
+/// What happened to a session in one step.
+pub type inlay_event_kind = i32;
+/// Nothing: the session did not advance, status says why.
+pub const INLAY_EVENT_NONE: inlay_event_kind = 0;
+/// A token was drawn and appended; finish_reason tells if it was the last one.
+pub const INLAY_EVENT_TOKEN: inlay_event_kind = 1;
+/// The session finished without a new token.
+pub const INLAY_EVENT_FINISHED: inlay_event_kind = 2;
+
+/// What a vocabulary entry is.
+pub type inlay_token_kind = i32;
+/// Text.
+pub const INLAY_TOKEN_NORMAL: inlay_token_kind = 0;
+/// Stands for what the vocabulary cannot spell.
+pub const INLAY_TOKEN_UNKNOWN: inlay_token_kind = 1;
+/// Structure, such as the beginning of a turn; not text.
+pub const INLAY_TOKEN_CONTROL: inlay_token_kind = 2;
+/// Text that is never split.
+pub const INLAY_TOKEN_USER_DEFINED: inlay_token_kind = 3;
+/// No meaning.
+pub const INLAY_TOKEN_UNUSED: inlay_token_kind = 4;
+/// One byte of a character that has no token of its own.
+pub const INLAY_TOKEN_BYTE: inlay_token_kind = 5;
+
+/// Properties of a loaded model.
+pub type inlay_engine_flags = u32;
+/// Text functions work; without it only token ids do.
+pub const INLAY_ENGINE_HAS_TOKENIZER: inlay_engine_flags = 1;
+/// [`inlay_tokenize`](Functions::inlay_tokenize) begins with the BOS token unless told otherwise.
+pub const INLAY_ENGINE_ADDS_BOS: inlay_engine_flags = 2;
+
+/// How text becomes tokens.
+pub type inlay_tokenize_flags = u32;
+/// Leave out the BOS and EOS tokens that the model asks for.
+pub const INLAY_TOKENIZE_NO_BOS_EOS: inlay_tokenize_flags = 1;
+/// Control tokens written in the text become their ids. Not for untrusted text.
+pub const INLAY_TOKENIZE_PARSE_SPECIAL: inlay_tokenize_flags = 2;
+
+/// How tokens become text.
+pub type inlay_detokenize_flags = u32;
+/// Control tokens give their text instead of nothing.
+pub const INLAY_DETOKENIZE_SHOW_SPECIAL: inlay_detokenize_flags = 1;
+
+/// Properties of a token.
+pub type inlay_token_flags = u32;
+/// Drawing it ends the generation.
+pub const INLAY_TOKEN_FLAG_END_OF_GENERATION: inlay_token_flags = 1;
+/// It is not text.
+pub const INLAY_TOKEN_FLAG_CONTROL: inlay_token_flags = 2;
+
+/// How a session generates.
+pub type inlay_session_flags = u32;
+/// End tokens are drawn like others and do not finish the session.
+pub const INLAY_SESSION_IGNORE_END_OF_GENERATION: inlay_session_flags = 1;
+
+/// How a profile is written.
+pub type inlay_profile_form = i32;
+/// The latest, one line a kind of operation, with the sums.
+pub const INLAY_PROFILE_KINDS: inlay_profile_form = 0;
+/// The latest, one line an operation.
+pub const INLAY_PROFILE_TIMELINE: inlay_profile_form = 1;
+/// All that the engine keeps, as JSON in Chrome's trace-event format.
+pub const INLAY_PROFILE_TRACE: inlay_profile_form = 2;
+
+/// How a model runs.
+pub type inlay_load_flags = u32;
+/// CUDA: prompts run on the engine's own products, even where the machine has cuBLASLt.
+pub const INLAY_LOAD_NO_CUBLAS: inlay_load_flags = 1;
+
+/// One model's weights on one device, with the KV pool and the statistics of its sessions.
+#[repr(C)]
+pub struct inlay_engine {
+    _opaque: [u8; 0],
+    _neither_send_nor_sync: PhantomData<(*mut u8, PhantomPinned)>,
+}
+
+/// One token sequence of an engine, which it keeps alive.
+#[repr(C)]
+pub struct inlay_session {
+    _opaque: [u8; 0],
+    _neither_send_nor_sync: PhantomData<(*mut u8, PhantomPinned)>,
+}
+
+/// Receives one log message. Called on the thread of the call that caused it; must not call the library.
+pub type inlay_log_fn = unsafe extern "C" fn(user: *mut c_void, level: inlay_log_level, text: *const c_char, text_len: usize);
+
+/// Told how far a load is, at least once a second. Return non-zero to cancel it. Called on the loading thread; must
+/// not call the library.
+pub type inlay_progress_fn = unsafe extern "C" fn(user: *mut c_void, n_done: u64, n_total: u64) -> i32;
+
+/// Fills `into` with the model's bytes \[offset, offset + n). Returns 0, or a system error number. Called on the
+/// loading thread only.
+pub type inlay_read_fn = unsafe extern "C" fn(user: *mut c_void, offset: u64, into: *mut c_void, n: u64) -> i32;
+
+/// What went wrong. Owned by the caller, needs no initialisation; every call that takes it writes it, also on
+/// success.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct inlay_error {
+    /// The same as the call returned.
+    pub status: inlay_status,
+    /// The system's or the driver's error number, 0 if there is none.
+    pub native_code: i32,
+    /// What was needed, in the unit that the message names; 0 where that makes no sense.
+    pub required: u64,
+    /// What there was, in the same unit.
+    pub available: u64,
+    /// Length of the message without its terminating zero. (bytes)
+    pub message_len: u32,
+    /// 0.
+    pub reserved: u32,
+    /// What is wrong and where, in English; empty on success.
+    pub message: [c_char; INLAY_ERROR_MESSAGE_BYTES],
+}
+
+impl Default for inlay_error {
+    /// All zero.
+    fn default() -> Self {
+        // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
+        unsafe { core::mem::zeroed() }
+    }
+}
+
+/// A UTF-8 text of the caller.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct inlay_text {
+    /// The bytes; may be NULL if len is 0.
+    pub data: *const c_char,
+    /// Their number, or SIZE_MAX if a zero ends them. (bytes)
+    pub len: usize,
+}
+
+impl Default for inlay_text {
+    /// All zero.
+    fn default() -> Self {
+        // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
+        unsafe { core::mem::zeroed() }
+    }
+}
+
+/// A change of one token's logit.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct inlay_logit_bias {
+    /// Token id.
+    pub token: i32,
+    /// Added to the logit; minus infinity bans the token.
+    pub bias: f32,
+}
+
+impl Default for inlay_logit_bias {
+    /// All zero.
+    fn default() -> Self {
+        // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
+        unsafe { core::mem::zeroed() }
+    }
+}
+
+/// A token and its probability under the model, before any sampling step.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct inlay_token_logprob {
+    /// Token id.
+    pub token: i32,
+    /// Natural logarithm of the probability. (nats)
+    pub logprob: f32,
+}
+
+impl Default for inlay_token_logprob {
+    /// All zero.
+    fn default() -> Self {
+        // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
+        unsafe { core::mem::zeroed() }
+    }
+}
+
+/// A device that can run a model.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct inlay_device_info {
+    /// sizeof([`inlay_device_info`]), set by the caller. (bytes)
+    pub struct_size: u32,
+    /// CPU or CUDA.
+    pub kind: inlay_device_kind,
+    /// Its number among the devices of its kind: device_index of [`inlay_load_params`].
+    pub index: i32,
+    /// Processors that this process may use; multiprocessors of a GPU.
+    pub n_units: i32,
+    /// Its memory. (bytes)
+    pub total_bytes: u64,
+    /// Memory free now. (bytes)
+    pub free_bytes: u64,
+    /// Product name, ended by a zero.
+    pub name: [c_char; INLAY_DEVICE_NAME_BYTES],
+    /// What the kernels will use of it, such as an instruction set; ended by a zero.
+    pub features: [c_char; INLAY_DEVICE_NAME_BYTES],
+}
+
+impl Default for inlay_device_info {
+    /// All zero, with `struct_size` set.
+    fn default() -> Self {
+        // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
+        Self { struct_size: size_of::<Self>() as u32, ..unsafe { core::mem::zeroed() } }
+    }
+}
+
+/// A model's bytes behind a callback: an archive, an asset pack, a decrypting reader.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct inlay_reader {
+    /// sizeof([`inlay_reader`]). (bytes)
+    pub struct_size: u32,
+    /// 0.
+    pub reserved: u32,
+    /// Given to the callback.
+    pub user: *mut c_void,
+    /// Size of the model; must not be 0. (bytes)
+    pub size: u64,
+    /// Reads a range; must not be NULL.
+    pub read: Option<inlay_read_fn>,
+}
+
+impl Default for inlay_reader {
+    /// All zero, with `struct_size` set.
+    fn default() -> Self {
+        // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
+        Self { struct_size: size_of::<Self>() as u32, ..unsafe { core::mem::zeroed() } }
+    }
+}
+
+/// How a model is loaded. Zero means default for every field.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct inlay_load_params {
+    /// sizeof([`inlay_load_params`]). (bytes)
+    pub struct_size: u32,
+    /// Where the model runs. (default AUTO)
+    pub device: inlay_device_kind,
+    /// Which device of that kind. (default 0)
+    pub device_index: i32,
+    /// Longest sequence of one session; at most what the model was trained for. (tokens, default what the model was
+    /// trained for, at most 4096)
+    pub n_context: i32,
+    /// Sessions that may exist at a time. (default 8)
+    pub max_sessions: i32,
+    /// Threads that compute, the calling one included. (default all cores that the process may use)
+    pub n_threads: i32,
+    /// Size of the KV pool that the sessions share. (bytes, default max_sessions x n_context, at most 2 GiB but one
+    /// n_context at least)
+    pub kv_budget_bytes: u64,
+    /// Type of the stored keys and values. (default F32 on REFERENCE, else F16)
+    pub kv_dtype: inlay_kv_dtype,
+    /// Tokens that prefill runs at a time: the grain of its cancel. (tokens, default 512)
+    pub prefill_chunk: i32,
+    /// Least important messages to keep and to report. (default INFO)
+    pub log_level: inlay_log_level,
+    /// Of [`inlay_load_flags`]; others are refused. (default 0)
+    pub flags: u32,
+    /// Called with every message, for as long as the engine lives. (default none)
+    pub log: Option<inlay_log_fn>,
+    /// Given to log. (default NULL)
+    pub log_user: *mut c_void,
+    /// Called during the load only. (default none)
+    pub progress: Option<inlay_progress_fn>,
+    /// Given to progress. (default NULL)
+    pub progress_user: *mut c_void,
+}
+
+impl Default for inlay_load_params {
+    /// All zero, with `struct_size` set.
+    fn default() -> Self {
+        // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
+        Self { struct_size: size_of::<Self>() as u32, ..unsafe { core::mem::zeroed() } }
+    }
+}
+
+/// Memory that a load would take, and what its parameters come to.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct inlay_memory_info {
+    /// sizeof([`inlay_memory_info`]), set by the caller. (bytes)
+    pub struct_size: u32,
+    /// Where the model would run.
+    pub device: inlay_device_kind,
+    /// Longest sequence of one session. (tokens)
+    pub n_context: i32,
+    /// Sessions that may exist at a time.
+    pub max_sessions: i32,
+    /// Weights in the form that the device computes with. (bytes)
+    pub weight_bytes: u64,
+    /// The KV pool. (bytes)
+    pub kv_bytes: u64,
+    /// Activations, logits and buffers. (bytes)
+    pub scratch_bytes: u64,
+    /// The sum. (bytes)
+    pub total_bytes: u64,
+    /// Free memory of the device now. (bytes)
+    pub available_bytes: u64,
+}
+
+impl Default for inlay_memory_info {
+    /// All zero, with `struct_size` set.
+    fn default() -> Self {
+        // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
+        Self { struct_size: size_of::<Self>() as u32, ..unsafe { core::mem::zeroed() } }
+    }
+}
+
+/// A loaded model's sizes.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct inlay_engine_info {
+    /// sizeof([`inlay_engine_info`]), set by the caller. (bytes)
+    pub struct_size: u32,
+    /// Where it runs; never AUTO.
+    pub device: inlay_device_kind,
+    /// Weights.
+    pub n_params: u64,
+    /// Memory of the weights. (bytes)
+    pub weight_bytes: u64,
+    /// Memory of the KV pool. (bytes)
+    pub kv_bytes: u64,
+    /// Tokens: valid ids are 0 to n_vocab - 1.
+    pub n_vocab: i32,
+    /// Layers.
+    pub n_layers: i32,
+    /// Width of the residual stream.
+    pub d_model: i32,
+    /// Query heads a layer.
+    pub n_heads: i32,
+    /// Key and value heads a layer.
+    pub n_kv_heads: i32,
+    /// Width of a head.
+    pub d_head: i32,
+    /// Width of the feed-forward part.
+    pub d_ff: i32,
+    /// Context that the model was trained for. (tokens)
+    pub n_context_train: i32,
+    /// Longest sequence of one session. (tokens)
+    pub n_context: i32,
+    /// Sessions that may exist at a time.
+    pub max_sessions: i32,
+    /// Beginning-of-sequence token, -1 if there is none.
+    pub bos: i32,
+    /// End-of-sequence token, -1 if there is none.
+    pub eos: i32,
+    /// Threads that compute.
+    pub n_threads: i32,
+    /// What the model has.
+    pub flags: inlay_engine_flags,
+}
+
+impl Default for inlay_engine_info {
+    /// All zero, with `struct_size` set.
+    fn default() -> Self {
+        // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
+        Self { struct_size: size_of::<Self>() as u32, ..unsafe { core::mem::zeroed() } }
+    }
+}
+
+/// One entry of the vocabulary.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct inlay_token_info {
+    /// sizeof([`inlay_token_info`]), set by the caller. (bytes)
+    pub struct_size: u32,
+    /// What it is.
+    pub kind: inlay_token_kind,
+    /// Properties.
+    pub flags: inlay_token_flags,
+    /// The vocabulary's score, 0 where it has none.
+    pub score: f32,
+    /// Length of the whole piece, which may be more than fits here. (bytes)
+    pub piece_bytes: u32,
+    /// 0.
+    pub reserved: u32,
+    /// The bytes that the token stands for in the middle of a text; they need not be whole characters.
+    pub piece: [u8; INLAY_TOKEN_PIECE_BYTES],
+}
+
+impl Default for inlay_token_info {
+    /// All zero, with `struct_size` set.
+    fn default() -> Self {
+        // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
+        Self { struct_size: size_of::<Self>() as u32, ..unsafe { core::mem::zeroed() } }
+    }
+}
+
+/// How a token is drawn. The steps run in this order: bias, penalties, temperature, top_k, top_p, min_p, draw. All
+/// zero is greedy.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct inlay_sampler_params {
+    /// sizeof([`inlay_sampler_params`]). (bytes)
+    pub struct_size: u32,
+    /// Divides the logits. (default 0: greedy, the likeliest token, the lower id at a tie)
+    pub temperature: f32,
+    /// Keep the k likeliest tokens. (default 0: off)
+    pub top_k: i32,
+    /// Keep the likeliest tokens whose probabilities reach this sum. (default 0: off, as 1 is)
+    pub top_p: f32,
+    /// Drop tokens less likely than this part of the likeliest one's probability. (default 0: off)
+    pub min_p: f32,
+    /// Divides positive and multiplies negative logits of tokens in the window. (default 0: off, as 1 is)
+    pub repetition_penalty: f32,
+    /// Subtracted once for every time that the token is in the window. (default 0: off)
+    pub frequency_penalty: f32,
+    /// Subtracted if the token is in the window. (default 0: off)
+    pub presence_penalty: f32,
+    /// Last tokens of the sequence that the penalties look at; -1 for all. (tokens, default 0: the last 64)
+    pub penalty_window: i32,
+    /// Likeliest tokens to report in events, at most [`INLAY_MAX_LOGPROBS`]. (default 0: none)
+    pub n_logprobs: i32,
+    /// Same seed, stream and tokens: same draw, whatever else is in the batch. (default 0: the seed 0)
+    pub seed: u64,
+    /// Logit changes, each token once; copied. (default NULL: none)
+    pub bias: *const inlay_logit_bias,
+    /// Their number, at most 1024. (default 0)
+    pub n_bias: usize,
+}
+
+impl Default for inlay_sampler_params {
+    /// All zero, with `struct_size` set.
+    fn default() -> Self {
+        // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
+        Self { struct_size: size_of::<Self>() as u32, ..unsafe { core::mem::zeroed() } }
+    }
+}
+
+/// How a session generates. Zero means default for every field.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct inlay_session_params {
+    /// sizeof([`inlay_session_params`]). (bytes)
+    pub struct_size: u32,
+    /// Others than the named ones are refused. (default 0)
+    pub flags: inlay_session_flags,
+    /// How tokens are drawn; copied. (default NULL: greedy)
+    pub sampler: *const inlay_sampler_params,
+    /// Tells sessions with one seed apart: another stream, other random numbers. (default 0)
+    pub stream: u64,
+    /// Tokens to draw after each prefill before the session finishes. (tokens, default 0: no limit but the context)
+    pub max_tokens: i32,
+    /// 0. (default 0)
+    pub reserved: u32,
+}
+
+impl Default for inlay_session_params {
+    /// All zero, with `struct_size` set.
+    fn default() -> Self {
+        // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
+        Self { struct_size: size_of::<Self>() as u32, ..unsafe { core::mem::zeroed() } }
+    }
+}
+
+/// Where a session stands.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct inlay_session_info {
+    /// sizeof([`inlay_session_info`]), set by the caller. (bytes)
+    pub struct_size: u32,
+    /// NONE while it can go on.
+    pub finish_reason: inlay_finish_reason,
+    /// Length of the sequence, the last drawn token included. (tokens)
+    pub n_tokens: i32,
+    /// Longest that it can become. (tokens)
+    pub n_context: i32,
+    /// Tokens drawn since the last prefill or truncation. (tokens)
+    pub n_generated: i32,
+    /// Blocks of the KV pool that it uses, those shared with forks included.
+    pub n_kv_blocks: i32,
+    /// Text that [`inlay_session_take_text`](Functions::inlay_session_take_text) would give. (bytes)
+    pub text_pending: u64,
+}
+
+impl Default for inlay_session_info {
+    /// All zero, with `struct_size` set.
+    fn default() -> Self {
+        // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
+        Self { struct_size: size_of::<Self>() as u32, ..unsafe { core::mem::zeroed() } }
+    }
+}
+
+/// What one session did in one decode step. Arrays of events come with a stride, sizeof([`inlay_event`]) as the
+/// caller knows it.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct inlay_event {
+    /// OK, or why this session did not advance.
+    pub status: inlay_status,
+    /// What happened.
+    pub kind: inlay_event_kind,
+    /// Position of the session in the call's array.
+    pub session_index: i32,
+    /// The drawn token, -1 if there is none.
+    pub token: i32,
+    /// Not NONE: this was the session's last event until its next prefill.
+    pub finish_reason: inlay_finish_reason,
+    /// Natural logarithm of the token's probability under the model, before any sampling step. (nats)
+    pub logprob: f32,
+    /// Entries of top.
+    pub n_logprobs: i32,
+    /// Length of text. (bytes)
+    pub text_bytes: u32,
+    /// Text that did not fit and is to be had with [`inlay_session_take_text`](Functions::inlay_session_take_text).
+    /// (bytes)
+    pub text_pending: u64,
+    /// The likeliest tokens, the likeliest first.
+    pub top: [inlay_token_logprob; INLAY_MAX_LOGPROBS],
+    /// New text, whole characters, not ended by a zero. What may begin a stop string is held back until that is
+    /// clear.
+    pub text: [c_char; INLAY_EVENT_TEXT_BYTES],
+}
+
+impl Default for inlay_event {
+    /// All zero.
+    fn default() -> Self {
+        // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
+        unsafe { core::mem::zeroed() }
+    }
+}
+
+/// What an engine has done since it was loaded.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct inlay_stats {
+    /// sizeof([`inlay_stats`]), set by the caller. (bytes)
+    pub struct_size: u32,
+    /// Sessions that exist now.
+    pub n_sessions: i32,
+    /// Tokens that prefill ran. (tokens)
+    pub n_prefill_tokens: u64,
+    /// Tokens that decode steps drew. (tokens)
+    pub n_decode_tokens: u64,
+    /// Decode steps.
+    pub n_decode_steps: u64,
+    /// Time that the load took. (seconds)
+    pub load_seconds: f64,
+    /// Time in prefill. (seconds)
+    pub prefill_seconds: f64,
+    /// Time in decode steps. (seconds)
+    pub decode_seconds: f64,
+    /// Blocks of the KV pool.
+    pub n_kv_blocks: i32,
+    /// Blocks in use now; a block that forks share counts once.
+    pub n_kv_blocks_used: i32,
+    /// Most blocks that were ever in use at once.
+    pub n_kv_blocks_peak: i32,
+    /// Tokens of a block. (tokens)
+    pub n_block_tokens: i32,
+}
+
+impl Default for inlay_stats {
+    /// All zero, with `struct_size` set.
+    fn default() -> Self {
+        // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
+        Self { struct_size: size_of::<Self>() as u32, ..unsafe { core::mem::zeroed() } }
+    }
+}
+
+/// Which step is profiled. Zero means default for every field.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct inlay_profile_params {
+    /// sizeof([`inlay_profile_params`]). (bytes)
+    pub struct_size: u32,
+    /// Tokens of the step; at most prefill_chunk. (tokens, default 1: a decode step, which draws)
+    pub n_tokens: i32,
+    /// Tokens in the session before the step. (tokens, default 0)
+    pub n_past: i32,
+    /// How often it is run; times are medians. (default 20)
+    pub n_repetitions: i32,
+}
+
+impl Default for inlay_profile_params {
+    /// All zero, with `struct_size` set.
+    fn default() -> Self {
+        // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
+        Self { struct_size: size_of::<Self>() as u32, ..unsafe { core::mem::zeroed() } }
+    }
+}
+
+/// Every function of the library, wherever it was found.
+///
+/// All of them are unsafe to call: pointers must be valid for what the function does with them, and the thread class
+/// must be kept.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
+pub struct Functions {
+    /// Loads a model file: GGUF, of which a split one is named by its first file.
+    ///
+    /// - Thread: any.
+    /// - Blocks: on disk and processor for the whole load; progress is called meanwhile; takes device memory.
+    /// - Ownership: `*engine` is the caller's, to be freed with [`inlay_free`](Functions::inlay_free). The file is
+    /// not needed after the call.
+    /// - On error: `*engine` is NULL.
+    /// - Errors: NOT_FOUND, IO, FORMAT, UNSUPPORTED, DEVICE_OUT_OF_MEMORY, NO_DEVICE, CANCELLED.
+    /// - Since: 1.0.
+    ///
+    /// Parameters:
+    /// - `path`: The file's path.
+    /// - `path_len`: Its length, or SIZE_MAX. (bytes)
+    /// - `params`: NULL: all defaults. (may be null)
+    /// - `engine`: The new engine.
+    pub inlay_load: unsafe extern "C" fn(path: *const c_char, path_len: usize, params: *const inlay_load_params, engine: *mut *mut inlay_engine, err: *mut inlay_error) -> inlay_status,
+    /// Appends tokens to a session and runs them, chunk by chunk. It begins a new turn: finish reason and max_tokens
+    /// start over, text that was not taken is dropped.
+    ///
+    /// - Thread: exclusive(session).
+    /// - Blocks: on the device until all tokens are run; waits for other calls that compute on the engine.
+    /// - Ownership: The tokens are copied.
+    /// - On error: The session keeps the first `*n_done` tokens, whole chunks; none unless it was cancelled or the
+    /// device failed.
+    /// - Errors: CONTEXT_FULL, KV_FULL, CANCELLED, DEVICE_LOST.
+    /// - Since: 1.0.
+    ///
+    /// Parameters:
+    /// - `session`: The session.
+    /// - `tokens`: Token ids.
+    /// - `n_tokens`: At least 1. (tokens)
+    /// - `n_done`: How many of them the session has now. (tokens, may be null)
+    pub inlay_prefill: unsafe extern "C" fn(session: *mut inlay_session, tokens: *const i32, n_tokens: usize, n_done: *mut usize, err: *mut inlay_error) -> inlay_status,
+    /// Draws one token for each of the sessions, reading the weights once for all. One event a session, in the order
+    /// given. A session that cannot advance is unchanged and says so in its event's status; the others advance, and
+    /// the first such status is returned. Sessions are of one engine, each named once.
+    ///
+    /// - Thread: exclusive(sessions).
+    /// - Blocks: on the device for one step; waits for other calls that compute on the engine.
+    /// - Ownership: Events are copies.
+    /// - On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status.
+    /// - Errors: CONTEXT_FULL, KV_FULL, INVALID_STATE, FORMAT, DEVICE_LOST.
+    /// - Since: 1.0.
+    ///
+    /// Parameters:
+    /// - `sessions`: The sessions.
+    /// - `n_sessions`: At least 1.
+    /// - `events`: One event a session.
+    /// - `event_stride`: sizeof([`inlay_event`]): from one event to the next. (bytes)
+    pub inlay_decode_step: unsafe extern "C" fn(sessions: *const *mut inlay_session, n_sessions: usize, events: *mut inlay_event, event_stride: usize, err: *mut inlay_error) -> inlay_status,
+    /// Gives up an engine. Its memory goes when its last session is freed, too. NULL is allowed.
+    ///
+    /// - Thread: exclusive(engine).
+    /// - Blocks: until the device is idle.
+    /// - Ownership: The handle is invalid afterwards.
+    /// - Since: 1.0.
+    ///
+    /// Parameters:
+    /// - `engine`: The engine. (may be null)
+    pub inlay_free: unsafe extern "C" fn(engine: *mut inlay_engine),
+    /// The library's version, such as 0.1.0.
+    ///
+    /// - Thread: any.
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - Since: 1.0.
+    pub inlay_version_string: unsafe extern "C" fn() -> *const c_char,
+    /// The ABI that the library offers: major x 65536 + minor. It serves every client of the same major and a minor
+    /// up to its own.
+    ///
+    /// - Thread: any.
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - Since: 1.0.
+    pub inlay_abi_version: unsafe extern "C" fn() -> u32,
+    /// A status as it is written in the header, without the prefix: KV_FULL. A number that is none gives UNKNOWN.
+    ///
+    /// - Thread: any.
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - Since: 1.0.
+    ///
+    /// Parameters:
+    /// - `status`: The status.
+    pub inlay_status_name: unsafe extern "C" fn(status: inlay_status) -> *const c_char,
+    /// Number of devices; device 0 is the processor.
+    ///
+    /// - Thread: any.
+    /// - Blocks: on drivers at the first call.
+    /// - Ownership: Nothing is kept.
+    /// - Since: 1.0.
+    pub inlay_device_count: unsafe extern "C" fn() -> i32,
+    /// Describes a device.
+    ///
+    /// - Thread: any.
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - On error: Nothing has changed.
+    /// - Errors: NOT_FOUND.
+    /// - Since: 1.0.
+    ///
+    /// Parameters:
+    /// - `index`: 0 to [`inlay_device_count`](Functions::inlay_device_count)() - 1.
+    /// - `info`: The device.
+    pub inlay_device_get: unsafe extern "C" fn(index: i32, info: *mut inlay_device_info, err: *mut inlay_error) -> inlay_status,
+    /// Loads a model that lies in memory.
+    ///
+    /// - Thread: any.
+    /// - Blocks: on the processor for the whole load; progress is called meanwhile; takes device memory.
+    /// - Ownership: `*engine` is the caller's, to be freed with [`inlay_free`](Functions::inlay_free). `data` is not
+    /// needed after the call.
+    /// - On error: `*engine` is NULL.
+    /// - Errors: FORMAT, UNSUPPORTED, DEVICE_OUT_OF_MEMORY, NO_DEVICE, CANCELLED.
+    /// - Since: 1.0.
+    ///
+    /// Parameters:
+    /// - `data`: The model's bytes.
+    /// - `n_bytes`: Their number. (bytes)
+    /// - `params`: NULL: all defaults. (may be null)
+    /// - `engine`: The new engine.
+    pub inlay_load_memory: unsafe extern "C" fn(data: *const c_void, n_bytes: usize, params: *const inlay_load_params, engine: *mut *mut inlay_engine, err: *mut inlay_error) -> inlay_status,
+    /// Loads a model through a callback, which is called on this thread and during this call only.
+    ///
+    /// - Thread: any.
+    /// - Blocks: on the callback and the processor for the whole load; takes device memory.
+    /// - Ownership: `*engine` is the caller's, to be freed with [`inlay_free`](Functions::inlay_free). The reader is
+    /// not needed after the call.
+    /// - On error: `*engine` is NULL.
+    /// - Errors: IO, FORMAT, UNSUPPORTED, DEVICE_OUT_OF_MEMORY, NO_DEVICE, CANCELLED.
+    /// - Since: 1.0.
+    ///
+    /// Parameters:
+    /// - `reader`: Where the bytes come from.
+    /// - `params`: NULL: all defaults. (may be null)
+    /// - `engine`: The new engine.
+    pub inlay_load_reader: unsafe extern "C" fn(reader: *const inlay_reader, params: *const inlay_load_params, engine: *mut *mut inlay_engine, err: *mut inlay_error) -> inlay_status,
+    /// Tells what [`inlay_load`](Functions::inlay_load) would need, from the file's header alone.
+    ///
+    /// - Thread: any.
+    /// - Blocks: on disk, for the header.
+    /// - Ownership: Nothing is kept.
+    /// - On error: Nothing has changed.
+    /// - Errors: NOT_FOUND, IO, FORMAT, UNSUPPORTED, NO_DEVICE.
+    /// - Since: 1.0.
+    ///
+    /// Parameters:
+    /// - `path`: The file's path.
+    /// - `path_len`: Its length, or SIZE_MAX. (bytes)
+    /// - `params`: NULL: all defaults. (may be null)
+    /// - `info`: The needs.
+    pub inlay_memory_plan: unsafe extern "C" fn(path: *const c_char, path_len: usize, params: *const inlay_load_params, info: *mut inlay_memory_info, err: *mut inlay_error) -> inlay_status,
+    /// Sizes of the model and of what was allocated for it.
+    ///
+    /// - Thread: any.
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - On error: Nothing has changed.
+    /// - Errors: only the common ones.
+    /// - Since: 1.0.
+    ///
+    /// Parameters:
+    /// - `engine`: The engine.
+    /// - `info`: The sizes.
+    pub inlay_engine_get_info: unsafe extern "C" fn(engine: *const inlay_engine, info: *mut inlay_engine_info, err: *mut inlay_error) -> inlay_status,
+    /// Number of the model file's metadata entries.
+    ///
+    /// - Thread: any.
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - On error: Nothing has changed.
+    /// - Errors: only the common ones.
+    /// - Since: 1.0.
+    ///
+    /// Parameters:
+    /// - `engine`: The engine.
+    /// - `count`: The number.
+    pub inlay_meta_count: unsafe extern "C" fn(engine: *const inlay_engine, count: *mut usize, err: *mut inlay_error) -> inlay_status,
+    /// Key of a metadata entry, in the file's order.
+    ///
+    /// - Thread: any.
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - On error: Nothing has changed.
+    /// - Errors: NOT_FOUND, BUFFER_TOO_SMALL.
+    /// - Since: 1.0.
+    ///
+    /// Parameters:
+    /// - `engine`: The engine.
+    /// - `index`: 0 to the count - 1.
+    /// - `buf`: The key, ended by a zero if there is room. (may be null)
+    /// - `cap`: Room in buf. (bytes)
+    /// - `needed`: Length of the key. (bytes, may be null)
+    pub inlay_meta_key: unsafe extern "C" fn(engine: *const inlay_engine, index: usize, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
+    /// A metadata value as text. An array is written as \[a, b, c\]; a long one is cut short and says how many
+    /// elements there are.
+    ///
+    /// - Thread: any.
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - On error: Nothing has changed.
+    /// - Errors: NOT_FOUND, BUFFER_TOO_SMALL.
+    /// - Since: 1.0.
+    ///
+    /// Parameters:
+    /// - `engine`: The engine.
+    /// - `key`: The key, such as general.architecture.
+    /// - `key_len`: Its length, or SIZE_MAX. (bytes)
+    /// - `buf`: The value, ended by a zero if there is room. (may be null)
+    /// - `cap`: Room in buf. (bytes)
+    /// - `needed`: Length of the value. (bytes, may be null)
+    pub inlay_meta_value: unsafe extern "C" fn(engine: *const inlay_engine, key: *const c_char, key_len: usize, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
+    /// Turns text into token ids. Never more of them than bytes of text + 2.
+    ///
+    /// - Thread: any.
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - On error: BUFFER_TOO_SMALL: `*n_tokens` is what is needed, tokens are unspecified.
+    /// - Errors: UNSUPPORTED, BUFFER_TOO_SMALL.
+    /// - Since: 1.0.
+    ///
+    /// Parameters:
+    /// - `engine`: The engine.
+    /// - `text`: The text; ill-formed UTF-8 is read as U+FFFD.
+    /// - `text_len`: Its length, or SIZE_MAX. (bytes)
+    /// - `flags`: 0 adds BOS and EOS as the model asks and reads control tokens as plain text.
+    /// - `tokens`: The ids. (may be null)
+    /// - `cap`: Room in tokens. (tokens)
+    /// - `n_tokens`: Their number. (tokens)
+    pub inlay_tokenize: unsafe extern "C" fn(engine: *const inlay_engine, text: *const c_char, text_len: usize, flags: inlay_tokenize_flags, tokens: *mut i32, cap: usize, n_tokens: *mut usize, err: *mut inlay_error) -> inlay_status,
+    /// Turns token ids into text. If the ids begin or end inside a character, so does the text.
+    ///
+    /// - Thread: any.
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - On error: BUFFER_TOO_SMALL: `*needed` is set, buf is unspecified.
+    /// - Errors: UNSUPPORTED, BUFFER_TOO_SMALL.
+    /// - Since: 1.0.
+    ///
+    /// Parameters:
+    /// - `engine`: The engine.
+    /// - `tokens`: The ids. (may be null)
+    /// - `n_tokens`: Their number. (tokens)
+    /// - `flags`: 0 leaves out control tokens.
+    /// - `buf`: The text, ended by a zero if there is room. (may be null)
+    /// - `cap`: Room in buf. (bytes)
+    /// - `needed`: Length of the text. (bytes, may be null)
+    pub inlay_detokenize: unsafe extern "C" fn(engine: *const inlay_engine, tokens: *const i32, n_tokens: usize, flags: inlay_detokenize_flags, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
+    /// Describes one token.
+    ///
+    /// - Thread: any.
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - On error: Nothing has changed.
+    /// - Errors: UNSUPPORTED.
+    /// - Since: 1.0.
+    ///
+    /// Parameters:
+    /// - `engine`: The engine.
+    /// - `token`: Its id.
+    /// - `info`: The token.
+    pub inlay_token_get_info: unsafe extern "C" fn(engine: *const inlay_engine, token: i32, info: *mut inlay_token_info, err: *mut inlay_error) -> inlay_status,
+    /// Makes an empty session.
+    ///
+    /// - Thread: any.
+    /// - Blocks: no; takes device memory.
+    /// - Ownership: `*session` is the caller's, to be freed with
+    /// [`inlay_session_free`](Functions::inlay_session_free); it keeps the engine alive.
+    /// - On error: `*session` is NULL.
+    /// - Errors: SESSION_LIMIT, DEVICE_OUT_OF_MEMORY, DEVICE_LOST.
+    /// - Since: 1.0.
+    ///
+    /// Parameters:
+    /// - `engine`: The engine.
+    /// - `params`: NULL: all defaults. (may be null)
+    /// - `session`: The new session.
+    pub inlay_session_create: unsafe extern "C" fn(engine: *const inlay_engine, params: *const inlay_session_params, session: *mut *mut inlay_session, err: *mut inlay_error) -> inlay_status,
+    /// Frees a session and gives its KV blocks back. NULL is allowed.
+    ///
+    /// - Thread: exclusive(session).
+    /// - Blocks: waits for a call that computes on the engine.
+    /// - Ownership: The handle is invalid afterwards.
+    /// - Since: 1.0.
+    ///
+    /// Parameters:
+    /// - `session`: The session. (may be null)
+    pub inlay_session_free: unsafe extern "C" fn(session: *mut inlay_session),
+    /// Tells where a session stands; as of the last finished step while another thread runs one.
+    ///
+    /// - Thread: any.
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - On error: Nothing has changed.
+    /// - Errors: only the common ones.
+    /// - Since: 1.0.
+    ///
+    /// Parameters:
+    /// - `session`: The session.
+    /// - `info`: The state.
+    pub inlay_session_get_info: unsafe extern "C" fn(session: *const inlay_session, info: *mut inlay_session_info, err: *mut inlay_error) -> inlay_status,
+    /// Takes text that did not fit into events: as many whole characters as fit. Call it until `*n_bytes` is 0; what
+    /// is not taken stays, also past later steps, and comes before newer text.
+    ///
+    /// - Thread: exclusive(session).
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - On error: BUFFER_TOO_SMALL: buf has no room for the next character.
+    /// - Errors: BUFFER_TOO_SMALL.
+    /// - Since: 1.0.
+    ///
+    /// Parameters:
+    /// - `session`: The session.
+    /// - `buf`: The text, not ended by a zero.
+    /// - `cap`: Room in buf; 4 bytes hold any character. (bytes)
+    /// - `n_bytes`: Bytes taken. (bytes)
+    pub inlay_session_take_text: unsafe extern "C" fn(session: *mut inlay_session, buf: *mut c_char, cap: usize, n_bytes: *mut usize, err: *mut inlay_error) -> inlay_status,
+    /// Makes a second session with the same sequence, parameters and state. Keys and values are shared until one of
+    /// the two writes. Give the child another seed if the two are to differ.
+    ///
+    /// - Thread: exclusive(session).
+    /// - Blocks: no; takes device memory.
+    /// - Ownership: `*child` is the caller's, to be freed with [`inlay_session_free`](Functions::inlay_session_free),
+    /// in any order.
+    /// - On error: `*child` is NULL.
+    /// - Errors: SESSION_LIMIT, DEVICE_OUT_OF_MEMORY, DEVICE_LOST.
+    /// - Since: 1.0.
+    ///
+    /// Parameters:
+    /// - `session`: The session.
+    /// - `child`: The new session.
+    pub inlay_session_fork: unsafe extern "C" fn(session: *mut inlay_session, child: *mut *mut inlay_session, err: *mut inlay_error) -> inlay_status,
+    /// Cuts the sequence back to its first tokens. Text that was not taken is dropped, finish reason and max_tokens
+    /// start over.
+    ///
+    /// - Thread: exclusive(session).
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - On error: Nothing has changed.
+    /// - Errors: only the common ones.
+    /// - Since: 1.0.
+    ///
+    /// Parameters:
+    /// - `session`: The session.
+    /// - `n_tokens`: Tokens to keep, at most the present length. (tokens)
+    pub inlay_session_truncate: unsafe extern "C" fn(session: *mut inlay_session, n_tokens: usize, err: *mut inlay_error) -> inlay_status,
+    /// Changes how the following tokens are drawn.
+    ///
+    /// - Thread: exclusive(session).
+    /// - Blocks: no.
+    /// - Ownership: Everything is copied.
+    /// - On error: Nothing has changed.
+    /// - Errors: only the common ones.
+    /// - Since: 1.0.
+    ///
+    /// Parameters:
+    /// - `session`: The session.
+    /// - `params`: NULL: greedy. (may be null)
+    pub inlay_session_set_sampler: unsafe extern "C" fn(session: *mut inlay_session, params: *const inlay_sampler_params, err: *mut inlay_error) -> inlay_status,
+    /// Sets the texts that end a generation. Text held back for the old ones stays held until the next step.
+    ///
+    /// - Thread: exclusive(session).
+    /// - Blocks: no.
+    /// - Ownership: The texts are copied.
+    /// - On error: Nothing has changed.
+    /// - Errors: only the common ones.
+    /// - Since: 1.0.
+    ///
+    /// Parameters:
+    /// - `session`: The session.
+    /// - `stops`: The texts, each of 1 to 1024 bytes. (may be null)
+    /// - `n_stops`: Their number, at most 64; 0 removes all.
+    pub inlay_session_set_stop: unsafe extern "C" fn(session: *mut inlay_session, stops: *const inlay_text, n_stops: usize, err: *mut inlay_error) -> inlay_status,
+    /// Copies the logits of the last position that was run: those that the last token was drawn from, or the next one
+    /// will be.
+    ///
+    /// - Thread: exclusive(session).
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - On error: Nothing has changed.
+    /// - Errors: INVALID_STATE, BUFFER_TOO_SMALL.
+    /// - Since: 1.0.
+    ///
+    /// Parameters:
+    /// - `session`: The session.
+    /// - `logits`: n_vocab values, as the model gives them. (may be null)
+    /// - `cap`: Room in logits. (values)
+    /// - `needed`: n_vocab. (values, may be null)
+    pub inlay_session_copy_logits: unsafe extern "C" fn(session: *mut inlay_session, logits: *mut f32, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
+    /// Asks a session to stop. A prefill under way ends with CANCELLED after its chunk; otherwise the session's next
+    /// step, or its next prefill, sees the request, once. NULL is allowed.
+    ///
+    /// - Thread: any.
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - Since: 1.0.
+    ///
+    /// Parameters:
+    /// - `session`: The session. (may be null)
+    pub inlay_session_cancel: unsafe extern "C" fn(session: *const inlay_session),
+    /// What the engine has done so far.
+    ///
+    /// - Thread: any.
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - On error: Nothing has changed.
+    /// - Errors: only the common ones.
+    /// - Since: 1.0.
+    ///
+    /// Parameters:
+    /// - `engine`: The engine.
+    /// - `stats`: The figures.
+    pub inlay_engine_get_stats: unsafe extern "C" fn(engine: *const inlay_engine, stats: *mut inlay_stats, err: *mut inlay_error) -> inlay_status,
+    /// The list of operations that a step runs, as text: one line an operation, with its bytes and its floating-point
+    /// operations for one token.
+    ///
+    /// - Thread: any.
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - On error: Nothing has changed.
+    /// - Errors: BUFFER_TOO_SMALL.
+    /// - Since: 1.0.
+    ///
+    /// Parameters:
+    /// - `engine`: The engine.
+    /// - `buf`: The text, ended by a zero if there is room. (may be null)
+    /// - `cap`: Room in buf. (bytes)
+    /// - `needed`: Length of the text. (bytes, may be null)
+    pub inlay_plan_text: unsafe extern "C" fn(engine: *const inlay_engine, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
+    /// Reads one message from the engine's ring of the latest messages. `*cursor` is the number of the message read
+    /// before, 0 for none, and becomes that of this one; numbers count from 1, and those that the ring no longer
+    /// holds are passed over.
+    ///
+    /// - Thread: any.
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - On error: `*cursor` is unchanged. NOT_FOUND: there is no newer message yet.
+    /// - Errors: NOT_FOUND, BUFFER_TOO_SMALL.
+    /// - Since: 1.0.
+    ///
+    /// Parameters:
+    /// - `engine`: The engine.
+    /// - `cursor`: Which message.
+    /// - `level`: Its importance. (may be null)
+    /// - `buf`: Its text, ended by a zero if there is room. (may be null)
+    /// - `cap`: Room in buf. (bytes)
+    /// - `needed`: Length of the text. (bytes, may be null)
+    pub inlay_log_read: unsafe extern "C" fn(engine: *const inlay_engine, cursor: *mut u64, level: *mut inlay_log_level, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
+    /// Runs a step of fixed tokens again and again, in a session of its own: whole, then with a time for each
+    /// operation, and measures how fast the device reads memory. The engine keeps its latest 16 profiles;
+    /// [`inlay_profile_text`](Functions::inlay_profile_text) writes them.
+    ///
+    /// - Thread: any.
+    /// - Blocks: on the device for all repetitions; other calls that compute on the engine take turns with them;
+    /// takes device memory.
+    /// - Ownership: Nothing is kept.
+    /// - On error: No profile is added.
+    /// - Errors: SESSION_LIMIT, KV_FULL, DEVICE_OUT_OF_MEMORY, DEVICE_LOST.
+    /// - Since: 1.1.
+    ///
+    /// Parameters:
+    /// - `engine`: The engine.
+    /// - `params`: The step; NULL for defaults. (may be null)
+    pub inlay_profile_step: unsafe extern "C" fn(engine: *const inlay_engine, params: *const inlay_profile_params, err: *mut inlay_error) -> inlay_status,
+    /// What [`inlay_profile_step`](Functions::inlay_profile_step) measured: time, bytes, bytes a second and the share
+    /// of the read bandwidth, operation by operation. Bytes are those that the operation must move at least, each
+    /// weight as the file stores it.
+    ///
+    /// - Thread: any.
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - On error: NOT_FOUND: nothing was profiled yet.
+    /// - Errors: NOT_FOUND, BUFFER_TOO_SMALL.
+    /// - Since: 1.1.
+    ///
+    /// Parameters:
+    /// - `engine`: The engine.
+    /// - `form`: Table or trace.
+    /// - `buf`: The text, ended by a zero if there is room. (may be null)
+    /// - `cap`: Room in buf. (bytes)
+    /// - `needed`: Length of the text. (bytes, may be null)
+    pub inlay_profile_text: unsafe extern "C" fn(engine: *const inlay_engine, form: inlay_profile_form, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
+    /// Runs the same tokens in two engines, all but the last as one step and the last as another, and writes how far
+    /// apart each operation's values are: cosine, squared error over squares (NMSE), largest difference. For finding
+    /// where two devices, or two files of a model, begin to differ.
+    ///
+    /// - Thread: any.
+    /// - Blocks: on both devices for two steps, on each call, also one for the size; takes device memory.
+    /// - Ownership: Nothing is kept.
+    /// - On error: Nothing has changed.
+    /// - Errors: SESSION_LIMIT, CONTEXT_FULL, KV_FULL, BUFFER_TOO_SMALL, UNSUPPORTED, DEVICE_LOST.
+    /// - Since: 1.1.
+    ///
+    /// Parameters:
+    /// - `engine_a`: The engine whose values count as right.
+    /// - `engine_b`: The other one; it may be the same.
+    /// - `tokens`: Token ids.
+    /// - `n_tokens`: At least 1; one less than these at most prefill_chunk of both engines. (tokens)
+    /// - `nmse_limit`: An NMSE above it, or one that is no number, counts as different.
+    /// - `first`: The first operation that differs, counted over both steps; -1 if none does. (may be null)
+    /// - `buf`: The table, ended by a zero if there is room. (may be null)
+    /// - `cap`: Room in buf. (bytes)
+    /// - `needed`: Length of the text. (bytes, may be null)
+    pub inlay_compare_text: unsafe extern "C" fn(engine_a: *const inlay_engine, engine_b: *const inlay_engine, tokens: *const i32, n_tokens: usize, nmse_limit: f64, first: *mut i32, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
+}
+
+/// Names of all functions, in the header's order.
+pub const FUNCTION_NAMES: [&str; 35] = [
+    "inlay_load",
+    "inlay_prefill",
+    "inlay_decode_step",
+    "inlay_free",
+    "inlay_version_string",
+    "inlay_abi_version",
+    "inlay_status_name",
+    "inlay_device_count",
+    "inlay_device_get",
+    "inlay_load_memory",
+    "inlay_load_reader",
+    "inlay_memory_plan",
+    "inlay_engine_get_info",
+    "inlay_meta_count",
+    "inlay_meta_key",
+    "inlay_meta_value",
+    "inlay_tokenize",
+    "inlay_detokenize",
+    "inlay_token_get_info",
+    "inlay_session_create",
+    "inlay_session_free",
+    "inlay_session_get_info",
+    "inlay_session_take_text",
+    "inlay_session_fork",
+    "inlay_session_truncate",
+    "inlay_session_set_sampler",
+    "inlay_session_set_stop",
+    "inlay_session_copy_logits",
+    "inlay_session_cancel",
+    "inlay_engine_get_stats",
+    "inlay_plan_text",
+    "inlay_log_read",
+    "inlay_profile_step",
+    "inlay_profile_text",
+    "inlay_compare_text",
+];
+
+#[cfg(feature = "link")]
+#[link(name = "inlay")]
+unsafe extern "C" {
+    /// See [`Functions::inlay_load`].
+    pub fn inlay_load(path: *const c_char, path_len: usize, params: *const inlay_load_params, engine: *mut *mut inlay_engine, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_prefill`].
+    pub fn inlay_prefill(session: *mut inlay_session, tokens: *const i32, n_tokens: usize, n_done: *mut usize, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_decode_step`].
+    pub fn inlay_decode_step(sessions: *const *mut inlay_session, n_sessions: usize, events: *mut inlay_event, event_stride: usize, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_free`].
+    pub fn inlay_free(engine: *mut inlay_engine);
+    /// See [`Functions::inlay_version_string`].
+    pub fn inlay_version_string() -> *const c_char;
+    /// See [`Functions::inlay_abi_version`].
+    pub fn inlay_abi_version() -> u32;
+    /// See [`Functions::inlay_status_name`].
+    pub fn inlay_status_name(status: inlay_status) -> *const c_char;
+    /// See [`Functions::inlay_device_count`].
+    pub fn inlay_device_count() -> i32;
+    /// See [`Functions::inlay_device_get`].
+    pub fn inlay_device_get(index: i32, info: *mut inlay_device_info, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_load_memory`].
+    pub fn inlay_load_memory(data: *const c_void, n_bytes: usize, params: *const inlay_load_params, engine: *mut *mut inlay_engine, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_load_reader`].
+    pub fn inlay_load_reader(reader: *const inlay_reader, params: *const inlay_load_params, engine: *mut *mut inlay_engine, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_memory_plan`].
+    pub fn inlay_memory_plan(path: *const c_char, path_len: usize, params: *const inlay_load_params, info: *mut inlay_memory_info, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_engine_get_info`].
+    pub fn inlay_engine_get_info(engine: *const inlay_engine, info: *mut inlay_engine_info, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_meta_count`].
+    pub fn inlay_meta_count(engine: *const inlay_engine, count: *mut usize, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_meta_key`].
+    pub fn inlay_meta_key(engine: *const inlay_engine, index: usize, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_meta_value`].
+    pub fn inlay_meta_value(engine: *const inlay_engine, key: *const c_char, key_len: usize, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_tokenize`].
+    pub fn inlay_tokenize(engine: *const inlay_engine, text: *const c_char, text_len: usize, flags: inlay_tokenize_flags, tokens: *mut i32, cap: usize, n_tokens: *mut usize, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_detokenize`].
+    pub fn inlay_detokenize(engine: *const inlay_engine, tokens: *const i32, n_tokens: usize, flags: inlay_detokenize_flags, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_token_get_info`].
+    pub fn inlay_token_get_info(engine: *const inlay_engine, token: i32, info: *mut inlay_token_info, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_session_create`].
+    pub fn inlay_session_create(engine: *const inlay_engine, params: *const inlay_session_params, session: *mut *mut inlay_session, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_session_free`].
+    pub fn inlay_session_free(session: *mut inlay_session);
+    /// See [`Functions::inlay_session_get_info`].
+    pub fn inlay_session_get_info(session: *const inlay_session, info: *mut inlay_session_info, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_session_take_text`].
+    pub fn inlay_session_take_text(session: *mut inlay_session, buf: *mut c_char, cap: usize, n_bytes: *mut usize, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_session_fork`].
+    pub fn inlay_session_fork(session: *mut inlay_session, child: *mut *mut inlay_session, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_session_truncate`].
+    pub fn inlay_session_truncate(session: *mut inlay_session, n_tokens: usize, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_session_set_sampler`].
+    pub fn inlay_session_set_sampler(session: *mut inlay_session, params: *const inlay_sampler_params, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_session_set_stop`].
+    pub fn inlay_session_set_stop(session: *mut inlay_session, stops: *const inlay_text, n_stops: usize, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_session_copy_logits`].
+    pub fn inlay_session_copy_logits(session: *mut inlay_session, logits: *mut f32, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_session_cancel`].
+    pub fn inlay_session_cancel(session: *const inlay_session);
+    /// See [`Functions::inlay_engine_get_stats`].
+    pub fn inlay_engine_get_stats(engine: *const inlay_engine, stats: *mut inlay_stats, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_plan_text`].
+    pub fn inlay_plan_text(engine: *const inlay_engine, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_log_read`].
+    pub fn inlay_log_read(engine: *const inlay_engine, cursor: *mut u64, level: *mut inlay_log_level, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_profile_step`].
+    pub fn inlay_profile_step(engine: *const inlay_engine, params: *const inlay_profile_params, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_profile_text`].
+    pub fn inlay_profile_text(engine: *const inlay_engine, form: inlay_profile_form, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_compare_text`].
+    pub fn inlay_compare_text(engine_a: *const inlay_engine, engine_b: *const inlay_engine, tokens: *const i32, n_tokens: usize, nmse_limit: f64, first: *mut i32, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
+}
+
+impl Functions {
+    /// The functions of the library that the program is linked with.
+    #[cfg(feature = "link")]
+    pub const fn linked() -> Self {
+        Self {
+            inlay_load,
+            inlay_prefill,
+            inlay_decode_step,
+            inlay_free,
+            inlay_version_string,
+            inlay_abi_version,
+            inlay_status_name,
+            inlay_device_count,
+            inlay_device_get,
+            inlay_load_memory,
+            inlay_load_reader,
+            inlay_memory_plan,
+            inlay_engine_get_info,
+            inlay_meta_count,
+            inlay_meta_key,
+            inlay_meta_value,
+            inlay_tokenize,
+            inlay_detokenize,
+            inlay_token_get_info,
+            inlay_session_create,
+            inlay_session_free,
+            inlay_session_get_info,
+            inlay_session_take_text,
+            inlay_session_fork,
+            inlay_session_truncate,
+            inlay_session_set_sampler,
+            inlay_session_set_stop,
+            inlay_session_copy_logits,
+            inlay_session_cancel,
+            inlay_engine_get_stats,
+            inlay_plan_text,
+            inlay_log_read,
+            inlay_profile_step,
+            inlay_profile_text,
+            inlay_compare_text,
+        }
+    }
+
+    /// Looks every function up; `find` gives a function's address, or null. A function of a later minor version that is
+    /// not there is replaced by one that returns [`INLAY_UNSUPPORTED`]; any other is an error, which is its name.
+    ///
+    /// # Safety
+    /// An address that `find` gives must be that of the function with that name, for as long as the table is used.
+    pub unsafe fn resolve(mut find: impl FnMut(&CStr) -> *mut c_void) -> Result<Self, &'static str> {
+        // SAFETY (of all below): the caller's promise about `find`.
+        Ok(Self {
+            inlay_load: match find(c"inlay_load") {
+                p if p.is_null() => return Err("inlay_load"),
+                p => unsafe { function_at(p) },
+            },
+            inlay_prefill: match find(c"inlay_prefill") {
+                p if p.is_null() => return Err("inlay_prefill"),
+                p => unsafe { function_at(p) },
+            },
+            inlay_decode_step: match find(c"inlay_decode_step") {
+                p if p.is_null() => return Err("inlay_decode_step"),
+                p => unsafe { function_at(p) },
+            },
+            inlay_free: match find(c"inlay_free") {
+                p if p.is_null() => return Err("inlay_free"),
+                p => unsafe { function_at(p) },
+            },
+            inlay_version_string: match find(c"inlay_version_string") {
+                p if p.is_null() => return Err("inlay_version_string"),
+                p => unsafe { function_at(p) },
+            },
+            inlay_abi_version: match find(c"inlay_abi_version") {
+                p if p.is_null() => return Err("inlay_abi_version"),
+                p => unsafe { function_at(p) },
+            },
+            inlay_status_name: match find(c"inlay_status_name") {
+                p if p.is_null() => return Err("inlay_status_name"),
+                p => unsafe { function_at(p) },
+            },
+            inlay_device_count: match find(c"inlay_device_count") {
+                p if p.is_null() => return Err("inlay_device_count"),
+                p => unsafe { function_at(p) },
+            },
+            inlay_device_get: match find(c"inlay_device_get") {
+                p if p.is_null() => return Err("inlay_device_get"),
+                p => unsafe { function_at(p) },
+            },
+            inlay_load_memory: match find(c"inlay_load_memory") {
+                p if p.is_null() => return Err("inlay_load_memory"),
+                p => unsafe { function_at(p) },
+            },
+            inlay_load_reader: match find(c"inlay_load_reader") {
+                p if p.is_null() => return Err("inlay_load_reader"),
+                p => unsafe { function_at(p) },
+            },
+            inlay_memory_plan: match find(c"inlay_memory_plan") {
+                p if p.is_null() => return Err("inlay_memory_plan"),
+                p => unsafe { function_at(p) },
+            },
+            inlay_engine_get_info: match find(c"inlay_engine_get_info") {
+                p if p.is_null() => return Err("inlay_engine_get_info"),
+                p => unsafe { function_at(p) },
+            },
+            inlay_meta_count: match find(c"inlay_meta_count") {
+                p if p.is_null() => return Err("inlay_meta_count"),
+                p => unsafe { function_at(p) },
+            },
+            inlay_meta_key: match find(c"inlay_meta_key") {
+                p if p.is_null() => return Err("inlay_meta_key"),
+                p => unsafe { function_at(p) },
+            },
+            inlay_meta_value: match find(c"inlay_meta_value") {
+                p if p.is_null() => return Err("inlay_meta_value"),
+                p => unsafe { function_at(p) },
+            },
+            inlay_tokenize: match find(c"inlay_tokenize") {
+                p if p.is_null() => return Err("inlay_tokenize"),
+                p => unsafe { function_at(p) },
+            },
+            inlay_detokenize: match find(c"inlay_detokenize") {
+                p if p.is_null() => return Err("inlay_detokenize"),
+                p => unsafe { function_at(p) },
+            },
+            inlay_token_get_info: match find(c"inlay_token_get_info") {
+                p if p.is_null() => return Err("inlay_token_get_info"),
+                p => unsafe { function_at(p) },
+            },
+            inlay_session_create: match find(c"inlay_session_create") {
+                p if p.is_null() => return Err("inlay_session_create"),
+                p => unsafe { function_at(p) },
+            },
+            inlay_session_free: match find(c"inlay_session_free") {
+                p if p.is_null() => return Err("inlay_session_free"),
+                p => unsafe { function_at(p) },
+            },
+            inlay_session_get_info: match find(c"inlay_session_get_info") {
+                p if p.is_null() => return Err("inlay_session_get_info"),
+                p => unsafe { function_at(p) },
+            },
+            inlay_session_take_text: match find(c"inlay_session_take_text") {
+                p if p.is_null() => return Err("inlay_session_take_text"),
+                p => unsafe { function_at(p) },
+            },
+            inlay_session_fork: match find(c"inlay_session_fork") {
+                p if p.is_null() => return Err("inlay_session_fork"),
+                p => unsafe { function_at(p) },
+            },
+            inlay_session_truncate: match find(c"inlay_session_truncate") {
+                p if p.is_null() => return Err("inlay_session_truncate"),
+                p => unsafe { function_at(p) },
+            },
+            inlay_session_set_sampler: match find(c"inlay_session_set_sampler") {
+                p if p.is_null() => return Err("inlay_session_set_sampler"),
+                p => unsafe { function_at(p) },
+            },
+            inlay_session_set_stop: match find(c"inlay_session_set_stop") {
+                p if p.is_null() => return Err("inlay_session_set_stop"),
+                p => unsafe { function_at(p) },
+            },
+            inlay_session_copy_logits: match find(c"inlay_session_copy_logits") {
+                p if p.is_null() => return Err("inlay_session_copy_logits"),
+                p => unsafe { function_at(p) },
+            },
+            inlay_session_cancel: match find(c"inlay_session_cancel") {
+                p if p.is_null() => return Err("inlay_session_cancel"),
+                p => unsafe { function_at(p) },
+            },
+            inlay_engine_get_stats: match find(c"inlay_engine_get_stats") {
+                p if p.is_null() => return Err("inlay_engine_get_stats"),
+                p => unsafe { function_at(p) },
+            },
+            inlay_plan_text: match find(c"inlay_plan_text") {
+                p if p.is_null() => return Err("inlay_plan_text"),
+                p => unsafe { function_at(p) },
+            },
+            inlay_log_read: match find(c"inlay_log_read") {
+                p if p.is_null() => return Err("inlay_log_read"),
+                p => unsafe { function_at(p) },
+            },
+            inlay_profile_step: match find(c"inlay_profile_step") {
+                p if p.is_null() => absent_inlay_profile_step,
+                p => unsafe { function_at(p) },
+            },
+            inlay_profile_text: match find(c"inlay_profile_text") {
+                p if p.is_null() => absent_inlay_profile_text,
+                p => unsafe { function_at(p) },
+            },
+            inlay_compare_text: match find(c"inlay_compare_text") {
+                p if p.is_null() => absent_inlay_compare_text,
+                p => unsafe { function_at(p) },
+            },
+        })
+    }
+}
+
+unsafe extern "C" fn absent_inlay_profile_step(_: *const inlay_engine, _: *const inlay_profile_params, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_profile_step, which is since ABI 1.1") }
+}
+
+unsafe extern "C" fn absent_inlay_profile_text(_: *const inlay_engine, _: inlay_profile_form, _: *mut c_char, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_profile_text, which is since ABI 1.1") }
+}
+
+unsafe extern "C" fn absent_inlay_compare_text(_: *const inlay_engine, _: *const inlay_engine, _: *const i32, _: usize, _: f64, _: *mut i32, _: *mut c_char, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_compare_text, which is since ABI 1.1") }
+}
+
+/// Makes a pointer to a function of its address.
+///
+/// # Safety
+/// `F` must be the type of a pointer to the function that lies there.
+unsafe fn function_at<F: Copy>(address: *mut c_void) -> F {
+    const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
+    // SAFETY: the sizes are the same; the caller promises the rest.
+    unsafe { core::mem::transmute_copy(&address) }
+}
+
+/// Stands in for a function that an older library does not have.
+///
+/// # Safety
+/// `err` is null or may be written.
+unsafe fn absent(err: *mut inlay_error, message: &str) -> inlay_status {
+    if !err.is_null() {
+        let mut out = inlay_error { status: INLAY_UNSUPPORTED, message_len: message.len() as u32, ..Default::default() };
+        for (to, from) in out.message.iter_mut().zip(message.bytes()) {
+            *to = from as c_char;
+        }
+        // SAFETY: not null, and the caller promises the rest.
+        unsafe { err.write(out) };
+    }
+    INLAY_UNSUPPORTED
+}

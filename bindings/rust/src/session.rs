@@ -1,0 +1,276 @@
+use crate::error::call;
+use crate::info::{Event, SessionInfo};
+use crate::TokenizeOptions;
+use crate::{
+    raw, CancelHandle, Engine, Error, GenerateOptions, Library, Prompt, Result, Sampler, SessionOptions, Status,
+};
+use std::cell::Cell;
+use std::iter::FusedIterator;
+use std::marker::PhantomData;
+
+/// One token sequence of an engine, which it keeps alive.
+///
+/// It can be sent to another thread and is used by one at a time. Dropping it gives its part of the pool back at once.
+pub struct Session {
+    session: *mut raw::inlay_session,
+    cancel: CancelHandle,
+    engine: Engine,
+    _one_thread_at_a_time: PhantomData<Cell<()>>,
+}
+
+// SAFETY: no state of a session belongs to a thread; whoever owns it is the only one who uses it, but for the functions of class
+// `any` that a CancelHandle calls.
+unsafe impl Send for Session {}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.cancel.forget_session();
+        // SAFETY: the session is ours, and no cancel handle reaches it any more.
+        unsafe { (self.functions().inlay_session_free)(self.session) }
+    }
+}
+
+impl Session {
+    /// Makes an empty session.
+    pub fn new(engine: &Engine, options: &SessionOptions) -> Result<Self> {
+        let mut session = std::ptr::null_mut();
+        options.with_raw(|params| {
+            call(|err| {
+                // SAFETY: engine and parameters live during the call.
+                unsafe {
+                    (engine.library().functions().inlay_session_create)(engine.as_ptr(), params, &mut session, err)
+                }
+            })
+        })?;
+        Ok(Self::own(engine.clone(), session))
+    }
+
+    fn own(engine: Engine, session: *mut raw::inlay_session) -> Self {
+        let cancel = CancelHandle::new(engine.library(), session);
+        Self { session, cancel, engine, _one_thread_at_a_time: PhantomData }
+    }
+
+    fn functions(&self) -> &'static raw::Functions {
+        self.engine.library().functions()
+    }
+
+    /// The engine that the session is of.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// The handle of the C API, for what this crate does not wrap. It is this object's: it must not be freed.
+    pub fn as_ptr(&self) -> *mut raw::inlay_session {
+        self.session
+    }
+
+    /// What stops this session from any thread.
+    pub fn cancel_handle(&self) -> CancelHandle {
+        self.cancel.clone()
+    }
+
+    /// Runs a prompt, and gives the events that follow it, one a step, until the session has finished.
+    ///
+    /// A prompt begins a new turn behind what the session has already read and written.
+    pub fn generate<'p>(&mut self, prompt: impl Into<Prompt<'p>>, options: &GenerateOptions) -> Result<Generation<'_>> {
+        if let Some(sampler) = &options.sampler {
+            self.set_sampler(sampler)?;
+        }
+        if let Some(stop) = &options.stop {
+            self.set_stop(stop)?;
+        }
+        match prompt.into() {
+            Prompt::Text(text) => self.prefill_tokens(&self.engine.tokenize(text, options.tokenize)?)?,
+            Prompt::Tokens(tokens) => self.prefill_tokens(tokens)?,
+        }
+        Ok(self.events())
+    }
+
+    /// The events that follow, one a step, until the session has finished: what [`generate`](Self::generate) gives, without a
+    /// new prompt.
+    pub fn events(&mut self) -> Generation<'_> {
+        Generation { session: self, ended: false }
+    }
+
+    /// Appends a prompt and runs it, chunk by chunk. It begins a new turn: finish reason and `max_tokens` start over, text that
+    /// was not taken is dropped.
+    ///
+    /// If it is cancelled, or the device fails, the session keeps the chunks that were run; [`info`](Self::info) tells how
+    /// many tokens it then has. Any other failure leaves it as it was.
+    pub fn prefill<'p>(&mut self, prompt: impl Into<Prompt<'p>>) -> Result<()> {
+        match prompt.into() {
+            Prompt::Text(text) => self.prefill_tokens(&self.engine.tokenize(text, TokenizeOptions::default())?),
+            Prompt::Tokens(tokens) => self.prefill_tokens(tokens),
+        }
+    }
+
+    fn prefill_tokens(&mut self, tokens: &[i32]) -> Result<()> {
+        let (from, n, not_counted) = (tokens.as_ptr(), tokens.len(), std::ptr::null_mut());
+        // SAFETY: the tokens live during the call, and the session is used here alone.
+        call(|err| unsafe { (self.functions().inlay_prefill)(self.session, from, n, not_counted, err) })
+    }
+
+    /// Draws one token. [`decode_step`] does so for many sessions at once.
+    pub fn decode_step(&mut self) -> Result<Event> {
+        let mut event = raw::inlay_event::default();
+        call(|err| {
+            // SAFETY: the session is used here alone; there is room for one event.
+            unsafe { (self.functions().inlay_decode_step)(&self.session, 1, &mut event, size_of_val(&event), err) }
+        })?;
+        self.whole_event(&event)
+    }
+
+    /// An event with the text that did not fit.
+    fn whole_event(&mut self, raw: &raw::inlay_event) -> Result<Event> {
+        let mut event = Event::from_raw(raw);
+        if raw.text_pending > 0 {
+            event.text += &self.take_text()?;
+        }
+        Ok(event)
+    }
+
+    /// Takes text that events did not carry. The events of this crate carry all of it, so it is what [`raw`] calls left.
+    pub fn take_text(&mut self) -> Result<String> {
+        let mut text = Vec::new();
+        loop {
+            let mut part = [0u8; 512];
+            let mut n = 0;
+            let to = part.as_mut_ptr().cast();
+            // SAFETY: the session is used here alone; there is room for the part.
+            call(|err| unsafe { (self.functions().inlay_session_take_text)(self.session, to, 512, &mut n, err) })?;
+            if n == 0 {
+                return Ok(crate::error::into_string(text));
+            }
+            text.extend_from_slice(&part[..n]);
+        }
+    }
+
+    /// Where the session stands.
+    pub fn info(&self) -> Result<SessionInfo> {
+        let mut info = raw::inlay_session_info::default();
+        // SAFETY: the struct is ours and says its size.
+        call(|err| unsafe { (self.functions().inlay_session_get_info)(self.session, &mut info, err) })?;
+        Ok(SessionInfo::from_raw(&info))
+    }
+
+    /// Makes a second session with the same sequence, parameters and state. Keys and values are shared until one of the two
+    /// writes. Give the fork another seed if the two are to differ.
+    pub fn fork(&mut self) -> Result<Session> {
+        let mut child = std::ptr::null_mut();
+        // SAFETY: the session is used here alone.
+        call(|err| unsafe { (self.functions().inlay_session_fork)(self.session, &mut child, err) })?;
+        Ok(Self::own(self.engine.clone(), child))
+    }
+
+    /// Cuts the sequence back to its first tokens. Finish reason and `max_tokens` start over.
+    pub fn truncate(&mut self, n_tokens: usize) -> Result<()> {
+        // SAFETY: the session is used here alone.
+        call(|err| unsafe { (self.functions().inlay_session_truncate)(self.session, n_tokens, err) })
+    }
+
+    /// Changes how the following tokens are drawn.
+    pub fn set_sampler(&mut self, sampler: &Sampler) -> Result<()> {
+        let set = self.functions().inlay_session_set_sampler;
+        // SAFETY: the parameters live during the call, and the session is used here alone.
+        sampler.with_raw(|params| call(|err| unsafe { set(self.session, params, err) }))
+    }
+
+    /// Sets the texts that end a generation, each of 1 to 1024 bytes, at most 64; none removes all.
+    pub fn set_stop<S: AsRef<str>>(&mut self, stops: &[S]) -> Result<()> {
+        let texts: Vec<_> = stops.iter().map(|s| s.as_ref()).map(raw_text).collect();
+        let set = self.functions().inlay_session_set_stop;
+        // SAFETY: the texts live during the call, and the session is used here alone.
+        call(|err| unsafe { set(self.session, texts.as_ptr(), texts.len(), err) })
+    }
+
+    /// The logits of the last position that was run: those that the last token was drawn from, or the next one will be.
+    pub fn logits(&mut self) -> Result<Vec<f32>> {
+        let mut logits = vec![0.0; self.engine.info()?.n_vocab as usize];
+        let (to, cap, not_counted) = (logits.as_mut_ptr(), logits.len(), std::ptr::null_mut());
+        // SAFETY: there is room for `cap` values, and the session is used here alone.
+        call(|err| unsafe { (self.functions().inlay_session_copy_logits)(self.session, to, cap, not_counted, err) })?;
+        Ok(logits)
+    }
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Session({:p})", self.session)
+    }
+}
+
+fn raw_text(text: &str) -> raw::inlay_text {
+    raw::inlay_text { data: text.as_ptr().cast(), len: text.len() }
+}
+
+pub(crate) fn check_library(one: Library, other: Library) -> Result<()> {
+    if one == other {
+        return Ok(());
+    }
+    Err(Error::new(Status::InvalidArgument, "the objects are of different copies of the Inlay library"))
+}
+
+/// Draws one token for each of the sessions, reading the weights once for all. They must be of one engine.
+///
+/// Gives one result a session, in their order. A session that cannot advance is unchanged and its result is an error, of which
+/// the first has the library's message; the others advance. If the sessions do not go together, nothing happens at all.
+pub fn decode_step<'s>(sessions: impl IntoIterator<Item = &'s mut Session>) -> Result<Vec<Result<Event>>> {
+    let mut sessions: Vec<_> = sessions.into_iter().collect();
+    let Some(first) = sessions.first() else {
+        return Ok(Vec::new());
+    };
+    let step = first.functions().inlay_decode_step;
+    for other in &sessions {
+        check_library(first.engine.library(), other.engine.library())?;
+    }
+    let handles: Vec<_> = sessions.iter().map(|session| session.session).collect();
+    // Not NONE without an error, so that it shows whether the library wrote the event.
+    let mut events = vec![raw::inlay_event { kind: -1, ..Default::default() }; handles.len()];
+    let stride = size_of::<raw::inlay_event>();
+    // SAFETY: the sessions are borrowed for this call alone; there is room for an event of each.
+    let outcome = call(|err| unsafe { step(handles.as_ptr(), handles.len(), events.as_mut_ptr(), stride, err) });
+    let mut first_error = match outcome {
+        Err(error) if events[0].kind < 0 => return Err(error),
+        outcome => outcome.err(),
+    };
+    let whole = |(session, event): (&mut &mut Session, &raw::inlay_event)| match event.status {
+        raw::INLAY_OK => session.whole_event(event),
+        status => Err(first_error.take().unwrap_or_else(|| did_not_advance(event.session_index, status))),
+    };
+    Ok(sessions.iter_mut().zip(&events).map(whole).collect())
+}
+
+fn did_not_advance(index: i32, status: raw::inlay_status) -> Error {
+    Error::new(Status::from_raw(status), format!("session {index} did not advance"))
+}
+
+/// The events of a session, one a decode step: see [`Session::generate`]. Ends behind the event with a finish reason, or behind
+/// an error. Dropping it stops after the last event that was asked for; [`Session::events`] goes on from there.
+#[derive(Debug)]
+#[must_use = "nothing is generated until the events are asked for"]
+pub struct Generation<'s> {
+    session: &'s mut Session,
+    ended: bool,
+}
+
+impl Generation<'_> {
+    /// Runs to the end, and gives the whole text.
+    pub fn into_text(self) -> Result<String> {
+        self.map(|event| event.map(|event| event.text)).collect()
+    }
+}
+
+impl Iterator for Generation<'_> {
+    type Item = Result<Event>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        let event = self.session.decode_step();
+        self.ended = !matches!(&event, Ok(event) if event.finish_reason.is_none());
+        Some(event)
+    }
+}
+
+impl FusedIterator for Generation<'_> {}
