@@ -1,16 +1,31 @@
 """Compares the description with the frozen form of an earlier ABI version: only appending is allowed."""
 
 
+def number(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))
+
+
 def problems(frozen: dict, now: dict) -> list[str]:
+    if number(now["abi"]) < number(frozen["abi"]):
+        return [f"the description is of ABI {now['abi']}, which is older"]
     out = []
-    # A minor version that is still open may be compared with itself; then everything must be equal.
     out += prefix("constants", frozen["constants"], now["constants"])
     out += prefix("handles", frozen["handles"], now["handles"])
     out += prefix("callbacks", frozen["callbacks"], now["callbacks"])
     out += named("enum", frozen["enums"], now["enums"], enum_problems)
     out += named("struct", frozen["structs"], now["structs"], struct_problems)
     out += named("function", frozen["functions"], now["functions"], function_problems)
+    out += since_problems(frozen, now)
+    if not out and now["abi"] == frozen["abi"] and now != frozen:
+        out.append("something was added without raising abi_minor")
     return out
+
+
+def since_problems(frozen: dict, now: dict) -> list[str]:
+    """A function's version is part of its symbol: that of an old one stays, and a new one cannot be as old as the frozen version."""
+    old = {f["name"] for f in frozen["functions"]}
+    return [f"function {f['name']}: since {f['since']} is wrong" for f in now["functions"]
+            if (f["name"] in old) != (number(f["since"]) <= number(frozen["abi"]))]
 
 
 def prefix(what: str, old: list, new: list) -> list[str]:
@@ -45,6 +60,10 @@ def struct_problems(old: dict, new: dict) -> list[str]:
     for key in ("growth", "use", "align"):
         if old[key] != new[key]:
             out.append(f"{where}: {key} was changed from {old[key]} to {new[key]}")
+    last_offset, last_size, _ = old["fields"][-1]
+    if new["first_size"] > -(-(last_offset + last_size) // old["align"]) * old["align"]:
+        out.append(f"{where}: clients of this version are shorter than the smallest size that it takes, {new['first_size']}; "
+                   "appended fields need their own since")
     if old["growth"] == "fixed" and len(new["fields"]) != len(old["fields"]):
         out.append(f"{where}: it may not grow")
     return out

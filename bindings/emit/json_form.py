@@ -44,10 +44,10 @@ def frozen(api: Api) -> dict:
                   for e in api.enums],
         "handles": [h.name for h in api.handles],
         "callbacks": [[c.name, c_types.callback_typedef(api, c)] for c in api.callbacks],
-        "structs": [{"name": s.name, "growth": s.growth, "use": s.use, "align": s.align,
+        "structs": [{"name": s.name, "growth": s.growth, "use": s.use, "align": s.align, "first_size": s.first_size(),
                      "fields": [[f.offset, f.size, c_types.field_declaration(f)] for f in s.fields]} for s in api.structs],
-        "functions": [{"name": f.name, "c": c_types.prototype(api, f), "thread": f.thread, "device_memory": f.device_memory,
-                       "nullable": [p.name for p in f.params if p.nullable]} for f in api.functions],
+        "functions": [{"name": f.name, "since": f.since, "c": c_types.prototype(api, f), "thread": f.thread,
+                       "device_memory": f.device_memory, "nullable": [p.name for p in f.params if p.nullable]} for f in api.functions],
     }
 
 

@@ -97,6 +97,33 @@ class Growth(unittest.TestCase):
         self.assertEqual(struct.first_size(), now.size)
 
 
+def removed(entries: list, i: int):
+    del entries[i]
+
+
+def moved(entries: list, i: int):
+    entries[i:i + 2] = reversed(entries[i:i + 2])
+
+
+def renamed(entries: list, i: int):
+    entry = entries[i]
+    if isinstance(entry, dict):
+        entry["name"] += "_other"
+    elif isinstance(entry, str):
+        entries[i] += "_other"
+    else:
+        entries[i] = [e.replace(";", "_other;") if isinstance(e, str) and ";" in e else e + "_other" if isinstance(e, str) else e
+                      for e in entry]
+
+
+def replaced(j: int):
+    """Another number, or another text, at one place of an entry."""
+    def change(entries: list, i: int):
+        entries[i] = [*entries[i]]
+        entries[i][j] = entries[i][j] + 1 if isinstance(entries[i][j], int) else "other " + entries[i][j]
+    return change
+
+
 class Abi(unittest.TestCase):
     """What breaks clients is refused; what they do not notice is not."""
 
@@ -121,7 +148,7 @@ class Abi(unittest.TestCase):
 
     def test_appending_is_allowed(self):
         self.now["constants"].append(["INLAY_NEW", 1])
-        self.now["functions"].append({**self.now["functions"][-1], "name": "inlay_new"})
+        self.now["functions"].append({**self.now["functions"][-1], "name": "inlay_new", "since": "1.1"})
         self.named("structs", "inlay_load_params")["fields"].append([80, 8, "uint64_t new;"])
         self.named("enums", "inlay_status")["values"].append(["INLAY_NEW_STATUS", 18])
         self.allowed()
@@ -177,6 +204,51 @@ class Abi(unittest.TestCase):
         f = self.named("functions", "inlay_session_truncate")
         f["thread"], f["nullable"] = "any", ["session"]
         self.allowed()
+
+    def test_every_single_change_is_refused(self):
+        """Each entry removed, renamed, moved behind the next, and with another number, type or size."""
+        for kind in ("constants", "handles", "callbacks", "enums", "structs", "functions"):
+            self.changes_are_refused(lambda form, kind=kind: form[kind])
+        for kind, part in (("enums", "values"), ("structs", "fields")):
+            for i in range(len(self.frozen[kind])):
+                self.changes_are_refused(lambda form, kind=kind, i=i, part=part: form[kind][i][part])
+
+    def changes_are_refused(self, entries):
+        """`entries` finds a list in a form."""
+        count = len(entries(self.frozen))
+        for i in range(count):
+            for change in (removed, moved, renamed, *([replaced(j) for j in range(len(entries(self.now)[i]))]
+                                                       if isinstance(entries(self.now)[i], list) else [])):
+                now = copy.deepcopy(self.now)
+                before = copy.deepcopy(entries(now))
+                change(entries(now), i)
+                if entries(now) != before:
+                    self.assertTrue(abi_check.problems(self.frozen, now), f"{change.__name__}: {before[i]}")
+
+    def test_symbol_versions_stay(self):
+        self.named("functions", "inlay_load")["since"] = "1.1"
+        self.refused("inlay_load", "since 1.1")
+
+    def test_a_new_function_cannot_be_old(self):
+        self.named("functions", "inlay_profile_step")["since"] = "1.0"
+        self.refused("inlay_profile_step", "since 1.0")
+
+    def test_an_appended_field_cannot_be_old(self):
+        last = '  { name = "progress_user", type = "pointer", default = "NULL", doc = "Given to progress." },\n'
+        for since, is_refused in (("", True), (', since = "1.1"', False)):
+            grown = parse_changed(last, last + f'  {{ name = "more", type = "u64", doc = "More."{since} }},\n')
+            problems = abi_check.problems(self.frozen, json_form.frozen(grown))
+            self.assertEqual(bool(problems), is_refused)
+        self.now = json_form.frozen(parse_changed(last, last + '  { name = "more", type = "u64", doc = "More." },\n'))
+        self.refused("inlay_load_params", "since")
+
+    def test_a_frozen_version_is_closed(self):
+        frozen = copy.deepcopy(self.now)
+        self.assertEqual(abi_check.problems(frozen, self.now), [])
+        self.now["constants"].append(["INLAY_NEW", 1])
+        self.assertIn("raising abi_minor", abi_check.problems(frozen, self.now)[0])
+        self.now["abi"] = "1.0"
+        self.assertIn("older", abi_check.problems(frozen, self.now)[0])
 
     def test_prefill_may_not_begin_to_take_device_memory(self):
         self.named("functions", "inlay_prefill")["device_memory"] = True
