@@ -4,6 +4,7 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import call_cost
 import compare_tokens
 import count_functions
 
@@ -45,6 +46,18 @@ class Functions(unittest.TestCase):
         self.assertEqual(count_functions.lacking("C.go_inlay_load(); C.go_inlay_load_memory()", functions), [])
         self.assertEqual(count_functions.lacking("inlay_load_memory();", functions), ["inlay_load"])
         self.assertEqual(count_functions.lacking("// inlay_load\n/* inlay_load\n */ inlay_load_memory();", functions), ["inlay_load"])
+
+
+class CallCost(unittest.TestCase):
+    def test_table(self):
+        self.assertEqual(call_cost.split(["c", "a", "b", "--", "go", "d"]), {"c": ["a", "b"], "go": ["d"]})
+        times = call_cost.parse("abi_version 2.5\nsession_get_info 30\ndecode_step 1000\n")
+        self.assertIn("| go | 2.5 | 30.0 | 2000 (2.00x) |", call_cost.table({"c": times, "go": times | {"decode_step": 2000.0}}))
+
+    def test_refuses(self):
+        for output in ("", "abi_version 2.5\n", "abi_version 0\nsession_get_info 30\ndecode_step 1000\n", "abi_version 1\ndecode_step 2\nsession_get_info 3\n"):
+            with self.assertRaises(ValueError):
+                call_cost.parse(output)
 
 
 if __name__ == "__main__":

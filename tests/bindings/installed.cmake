@@ -1,0 +1,23 @@
+# `cmake --install` into a prefix below the build folder, and each language's example built from there.
+set(installed ${INLAY_BINDINGS_BUILD}/installed)
+find_program(INLAY_PKG_CONFIG pkg-config)
+set(tools CMAKE=${CMAKE_COMMAND} CC=${CMAKE_C_COMPILER} PKG_CONFIG=${INLAY_PKG_CONFIG} CARGO=${INLAY_CARGO} GO=${INLAY_GO} MAKE=${INLAY_MAKE}
+          MCS=${INLAY_MCS} MONO=${INLAY_MONO} GOCACHE=${INLAY_BINDINGS_BUILD}/go/cache CUDA_VISIBLE_DEVICES=-1)
+
+# installed_test(NAME ARGUMENTS...)
+function(installed_test name)
+  binding_test(${name} Python3::Interpreter -B tests/bindings/installed.py ${ARGN})
+  set_property(TEST bindings.${name} APPEND PROPERTY ENVIRONMENT ${tools})
+endfunction()
+
+installed_test(install install ${CMAKE_BINARY_DIR} ${installed})
+set_tests_properties(bindings.install PROPERTIES FIXTURES_SETUP installed)
+foreach(language ${languages})
+  get_property(absent GLOBAL PROPERTY INLAY_BINDING_${language}_ABSENT)
+  if(absent)
+    binding_test(installed_${language} sh -c "echo 'skipped: ${absent}'; exit 77")
+  else()
+    installed_test(installed_${language} ${language} ${installed} ${INLAY_TEST_MODEL})
+    set_tests_properties(bindings.installed_${language} PROPERTIES FIXTURES_REQUIRED installed)
+  endif()
+endforeach()
