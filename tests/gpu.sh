@@ -36,10 +36,10 @@ table=()
 # count FILE PATTERN: how many lines match
 count() { grep -cE "$2" "$1"; }
 
-# Lines that say what happened to one test: of GoogleTest, of the kernels' programs, of Python's unittest.
-ok='^\[       OK \]|^ok |\.\.\. ok$'
-bad='^\[  FAILED  \] .* \([0-9]+ ms\)$|^FAIL|\.\.\. (FAIL|ERROR)$'
-skip='^\[  SKIPPED \] .* \([0-9]+ ms\)$|^skipped:|\.\.\. skipped'
+# Lines that say what happened to one test: of GoogleTest, of the kernels' programs, of Python's unittest and Rust's tests, of Go's.
+ok='^\[       OK \]|^ok |\.\.\. ok$|^--- PASS'
+bad='^\[  FAILED  \] .* \([0-9]+ ms\)$|^FAIL|\.\.\. (FAIL|FAILED|ERROR)$|^--- FAIL'
+skip='^\[  SKIPPED \] .* \([0-9]+ ms\)$|^skipped:|\.\.\. (skipped|ignored)|^--- SKIP'
 
 # group NAME COMMAND...: runs one group; 77 means that it skipped itself
 group() {
@@ -106,6 +106,28 @@ if command -v python3 >/dev/null; then
 else
   echo "cli: no python3"
 fi
+
+# ---- the other languages: their own tests, and the same tokens as C's
+
+export INLAY_LIBRARY=$build/lib/libinlay.so.1 INLAY_TEST_MODEL=$PWD/examples/model/tales.gguf
+tokens() { "$1" "$INLAY_LIBRARY" "$INLAY_TEST_MODEL" cuda tests/bindings/cases.tsv; }
+same_tokens() {
+  tokens "$build/bin/example_tokens" >"$build/gpu-tokens.c" && tokens "$1" >"$build/gpu-tokens.other" &&
+    diff "$build/gpu-tokens.c" "$build/gpu-tokens.other" && [ -s "$build/gpu-tokens.c" ] && echo "ok tokens"
+}
+export -f tokens same_tokens
+export build
+for program in "$build"/bin/binding_*; do
+  [ -x "$program" ] || continue
+  name=bindings.$(basename "$program" | cut -c9-)
+  if [[ $program = *_tokens ]]; then
+    group "$name" bash -c "same_tokens '$program'"
+  elif grep -qa RUST_TEST_THREADS "$program"; then
+    group "$name" env INLAY_TEST_DEVICE=cuda "$program"
+  elif grep -qa test.timeout "$program"; then
+    group "$name" env INLAY_TEST_DEVICE=cuda "$program" -test.v
+  fi
+done
 
 # ---- under compute-sanitizer: prompts, decode steps and batches of small models
 

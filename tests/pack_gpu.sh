@@ -14,6 +14,9 @@ pack=$(mktemp -d)
 trap 'rm -rf "$pack"' EXIT
 mkdir "$pack/bin" "$pack/lib"
 
+# Rust's and Go's programs are built by tests.
+ctest --test-dir "$build" -R '^bindings\.(rust|go)_build$' -Q || { echo "the programs of Rust or Go could not be built" >&2; exit 1; }
+for program in "$build"/bin/binding_*; do [ ! -e "$program" ] || cp "$program" "$pack/bin/"; done
 for program in "$build"/bin/{inlay,example_*,capi_abi_calls,cuda_*}; do cp "$program" "$pack/bin/"; done
 for program in "$build"/bin/*; do
   grep -qa gtest_list_tests "$program" || continue

@@ -66,6 +66,28 @@ class GpuScript(unittest.TestCase):
         done, rows = self.run_script()
         self.assertEqual((done.returncode, rows["kernels.none"]), (0, (0, 0, 1, "skipped")))
 
+    def test_programs_of_other_languages(self):
+        self.program("example_tokens", "echo greedy 1 2 3")
+        self.program("binding_rust_tokens", "echo greedy 1 2 3")
+        self.program("binding_rust_sessions", "# RUST_TEST_THREADS\necho 'test a ... ok'; echo 'test b ... ignored'")
+        self.program("binding_go_tests", "# test.timeout\n[ $1 = -test.v ] && echo '--- PASS: TestA'; echo '    --- PASS: TestA/b'")
+        self.program("binding_go_complete", "exit 1")  # an example, which is not run
+        done, rows = self.run_script(groups="bindings")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual({name: row[:3] for name, row in rows.items() if name != "device"},
+                         {"bindings.rust_tokens": (1, 0, 0), "bindings.rust_sessions": (1, 0, 1), "bindings.go_tests": (1, 0, 0)})
+
+    def test_other_tokens_and_failures_of_other_languages(self):
+        self.program("example_tokens", "echo greedy 1 2 3")
+        self.program("binding_rust_tokens", "echo greedy 1 2 4")
+        self.program("binding_rust_sessions", "# RUST_TEST_THREADS\necho 'test a ... FAILED'; exit 101")
+        self.program("binding_go_tests", "# test.timeout\necho '--- FAIL: TestA'; exit 1")
+        done, rows = self.run_script(groups="bindings")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual({name: row[1:] for name, row in rows.items() if name != "device"},
+                         {"bindings.rust_tokens": (0, 0, "FAILED, status 1"), "bindings.rust_sessions": (1, 0, "FAILED, status 101"),
+                          "bindings.go_tests": (1, 0, "FAILED, status 1")})
+
     def test_benchmarks_become_a_table(self):
         done, _ = self.run_script(groups="^bench", bench="a:f16 b:q8_0")
         self.assertEqual(done.returncode, 0, done.stdout)
