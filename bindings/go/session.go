@@ -220,7 +220,20 @@ func (s *Session) Step() (Event, error) {
 	if err != nil && s.single.events[0].Status == StatusOK {
 		return Event{}, err
 	}
-	return s.single.event(0, s), err
+	event, missing := s.single.event(0, s)
+	if err == nil {
+		err = missing
+	}
+	return event, err
+}
+
+// TakeText takes the text that the library still holds for the session. Steps made by this package leave none.
+func (s *Session) TakeText() (string, error) {
+	if err := s.begin("take text"); err != nil {
+		return "", err
+	}
+	defer s.end()
+	return takeText(s.handle, raw.EventTextBytes)
 }
 
 // Fork makes a second session with the same sequence, options and state. Keys and values are shared until one of the two

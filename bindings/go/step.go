@@ -51,7 +51,11 @@ func DecodeStep(sessions []*Session, events []Event) ([]Event, error) {
 	}
 	events = events[:0]
 	for i, session := range sessions {
-		events = append(events, b.event(i, session))
+		event, missing := b.event(i, session)
+		if err == nil {
+			err = missing
+		}
+		events = append(events, event)
 	}
 	return events, err
 }
@@ -108,7 +112,7 @@ func (b *batch) refused() bool {
 }
 
 // event is the i-th event, with the text that did not fit into the library's.
-func (b *batch) event(i int, session *Session) Event {
+func (b *batch) event(i int, session *Session) (Event, error) {
 	e := &b.events[i]
 	out := Event{Session: session, Status: e.Status, Kind: e.Kind, Token: e.Token, Finish: e.FinishReason,
 		Logprob: e.Logprob}
@@ -118,26 +122,28 @@ func (b *batch) event(i int, session *Session) Event {
 	if e.TextBytes > 0 {
 		out.Text = string(e.Text[:e.TextBytes])
 	}
-	if e.TextPending > 0 && e.Kind != EventNone {
-		out.Text += takeText(session.handle, int(e.TextPending))
-	}
 	if e.FinishReason == FinishCancelled {
 		session.leftCancel = false
 	}
-	return out
+	if e.TextPending == 0 || e.Kind == EventNone {
+		return out, nil
+	}
+	more, err := takeText(session.handle, int(e.TextPending))
+	out.Text += more
+	return out, err
 }
 
 // takeText takes all text that is pending.
-func takeText(handle *raw.Session, size int) string {
+func takeText(handle *raw.Session, size int) (string, error) {
 	var text []byte
-	buf := make([]byte, size+4) // Any character has room, so that the call cannot fail.
+	buf := make([]byte, size+4) // 4 bytes hold any character.
 	for {
 		var n uintptr
 		err := check("take text", func(err *raw.Error) Status {
 			return raw.SessionTakeText(handle, &buf[0], uintptr(len(buf)), &n, err)
 		})
 		if err != nil || n == 0 {
-			return string(text)
+			return string(text), err
 		}
 		text = append(text, buf[:n]...)
 	}

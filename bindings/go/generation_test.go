@@ -1,0 +1,312 @@
+package inlay
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+)
+
+func TestGenerationEndsWithEOF(t *testing.T) {
+	engine := engineWith(t, nil)
+	session := sessionOf(t, engine, &SessionOptions{MaxTokens: 12, Sampler: Sampler{Logprobs: 3}})
+	generation, err := session.Generate(background, "Once upon a time", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tokens []int32
+	text := ""
+	for i := 1; ; i++ {
+		event, err := generation.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if event.Session != session || event.Kind != EventToken || len(event.Top) != 3 || event.Top[0].Token != event.Token ||
+			event.Top[0].Logprob != event.Logprob || event.Logprob > 0 || event.Top[1].Logprob > event.Logprob {
+			t.Errorf("%+v", event)
+		}
+		if want := map[bool]FinishReason{true: FinishMaxTokens}[i == 12]; event.Finish != want {
+			t.Errorf("event %d finishes with %s", i, event.Finish)
+		}
+		tokens, text = append(tokens, event.Token), text+event.Text
+	}
+	if _, err := generation.Next(); err != io.EOF {
+		t.Error(err)
+	}
+	if written, err := engine.Detokenize(tokens, 0); err != nil || written != text || len(tokens) != 12 {
+		t.Errorf("%q is not %q: %v", text, written, err)
+	}
+	info, err := session.Info()
+	if err != nil || info.FinishReason != FinishMaxTokens || info.NGenerated != 12 {
+		t.Errorf("%+v %v", info, err)
+	}
+	// The same prompt in another session, through a writer.
+	again, err := sessionOf(t, engine, &SessionOptions{MaxTokens: 12}).Generate(background, "Once upon a time", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if n, err := again.WriteTo(&out); err != nil || int(n) != len(text) || out.String() != text {
+		t.Error(n, err, out.String())
+	}
+}
+
+func TestStopAndSampler(t *testing.T) {
+	engine := engineWith(t, nil)
+	write := func(options *SessionOptions, generate *GenerateOptions) string {
+		generation, err := sessionOf(t, engine, options).Generate(background, "Once upon a time", generate)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := generation.Text()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	whole := write(&SessionOptions{MaxTokens: 24}, nil)
+	stop := whole[len(whole)/2 : len(whole)/2+3]
+	want := whole[:strings.Index(whole, stop)]
+	if got := write(&SessionOptions{MaxTokens: 24, Stop: []string{"qqq", stop}}, nil); got != want {
+		t.Errorf("%q, expected %q", got, want)
+	}
+	if got := write(&SessionOptions{MaxTokens: 24}, &GenerateOptions{Stop: []string{stop}}); got != want {
+		t.Errorf("%q, expected %q", got, want)
+	}
+	hot := Sampler{Temperature: 1.2, Seed: 3, TopK: 40, TopP: 0.95, MinP: 0.01, RepetitionPenalty: 1.1}
+	a, b := write(&SessionOptions{MaxTokens: 24, Sampler: hot}, nil), write(&SessionOptions{MaxTokens: 24}, &GenerateOptions{Sampler: &hot})
+	other := hot
+	other.Seed = 4
+	if c := write(&SessionOptions{MaxTokens: 24, Sampler: other}, nil); a != b || a == whole || a == c {
+		t.Errorf("%q, %q, %q, %q", whole, a, b, c)
+	}
+	// A bias that leaves the draw no choice, and one that bans what would be drawn.
+	session := sessionOf(t, engine, &SessionOptions{Sampler: Sampler{Bias: []LogitBias{{Token: 9, Bias: 1e6}, {Token: 7, Bias: -1}}}})
+	prefill(t, session, 1, 2)
+	if tokens := drawn(t, session, 3); !same(tokens, []int32{9, 9, 9}) {
+		t.Error(tokens)
+	}
+	if err := session.SetSampler(Sampler{Bias: []LogitBias{{Token: 9, Bias: float32(math.Inf(-1))}}}); err != nil {
+		t.Error(err)
+	}
+	if tokens := drawn(t, session, 1); tokens[0] == 9 {
+		t.Error("a banned token was drawn")
+	}
+}
+
+func TestForkTruncateLogits(t *testing.T) {
+	session := sessionOf(t, engineWith(t, nil), nil)
+	prefill(t, session, 1, 2, 3)
+	logits, err := session.Logits()
+	if err != nil {
+		t.Fatal(err)
+	}
+	best := 0
+	for i := range logits {
+		if logits[i] > logits[best] {
+			best = i
+		}
+	}
+	child, err := session.Fork()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer child.Close()
+	a := drawn(t, session, 8)
+	if b := drawn(t, child, 8); !same(a, b) || int(a[0]) != best {
+		t.Error(a, b, best)
+	}
+	if err := session.Truncate(3); err != nil {
+		t.Fatal(err)
+	}
+	if again := drawn(t, session, 8); !same(a, again) {
+		t.Error(a, again)
+	}
+	wantStatus(t, session.Truncate(100), StatusInvalidArgument)
+	if text, err := session.TakeText(); text != "" || err != nil {
+		t.Error(text, err)
+	}
+}
+
+// A long text that was held back for a stop string comes whole, though an event of the library carries 128 bytes.
+func TestLongText(t *testing.T) {
+	engine := engineWith(t, nil)
+	letter, err := engine.Tokenize("ab", TokenizeNoBOSEOS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	piece, _ := engine.Detokenize(letter[:1], 0)
+	const n = 150
+	session := sessionOf(t, engine, &SessionOptions{MaxTokens: n, Stop: []string{strings.Repeat(piece, n+1)},
+		Sampler: Sampler{Bias: []LogitBias{{Token: letter[0], Bias: 1e6}}}})
+	prefill(t, session, 1)
+	var events []string
+	for generation := session.Continue(background); ; {
+		event, err := generation.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		events = append(events, event.Text)
+	}
+	if last := events[len(events)-1]; len(last) <= 128 || strings.Join(events, "") != strings.Repeat(piece, n) {
+		t.Errorf("the last of %d events has %d bytes", len(events), len(last))
+	}
+}
+
+// Events end between characters, whatever the tokens are.
+func TestTextIsUTF8(t *testing.T) {
+	engine := engineWith(t, nil)
+	session := sessionOf(t, engine, nil)
+	const text = "é🦊"
+	tokens, err := engine.Tokenize(text, TokenizeNoBOSEOS)
+	if err != nil || len(tokens) < 4 {
+		t.Fatal(tokens, err)
+	}
+	prefill(t, session, 1)
+	got := ""
+	for _, token := range tokens {
+		if err := session.SetSampler(Sampler{Bias: []LogitBias{{Token: token, Bias: 1e6}}}); err != nil {
+			t.Fatal(err)
+		}
+		event, err := session.Step()
+		if err != nil || event.Token != token || !utf8.ValidString(event.Text) {
+			t.Fatalf("%+v %v", event, err)
+		}
+		got += event.Text
+	}
+	if got != text {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestDecodeStepTogether(t *testing.T) {
+	engine := engineWith(t, nil)
+	var sessions []*Session
+	var alone [][]int32
+	for i := 0; i < 4; i++ {
+		session := sessionOf(t, engine, &SessionOptions{Sampler: Sampler{Temperature: 0.9, Seed: uint64(i)}, Flags: SessionIgnoreEndOfGeneration})
+		prefill(t, session, 1, 2, int32(3+i))
+		child, err := session.Fork()
+		if err != nil {
+			t.Fatal(err)
+		}
+		sessions, alone = append(sessions, session), append(alone, drawn(t, child, 10))
+		child.Close()
+	}
+	events := make([]Event, 0, 4)
+	memory := &events[:1][0]
+	for step := 0; step < 10; step++ {
+		var err error
+		if events, err = DecodeStep(sessions, events); err != nil || len(events) != 4 || &events[0] != memory {
+			t.Fatal(events, err)
+		}
+		for i, event := range events {
+			if event.Session != sessions[i] || event.Token != alone[i][step] {
+				t.Errorf("step %d: %+v, expected token %d", step, event, alone[i][step])
+			}
+		}
+	}
+	// One that cannot advance says so; the others go on.
+	empty := sessionOf(t, engine, nil)
+	events, err := DecodeStep([]*Session{sessions[0], empty, sessions[1]}, events)
+	wantStatus(t, err, StatusInvalidState)
+	if len(events) != 3 || events[0].Status != StatusOK || events[1].Status != StatusInvalidState || events[2].Token < 0 {
+		t.Errorf("%+v", events)
+	}
+	// Sessions of two engines are refused as a whole, and nothing happened to them.
+	stranger := sessionOf(t, engineWith(t, nil), nil)
+	prefill(t, stranger, 1)
+	before, _ := sessions[0].Info()
+	events, err = DecodeStep([]*Session{sessions[0], stranger}, nil)
+	wantStatus(t, err, StatusInvalidArgument)
+	if after, _ := sessions[0].Info(); len(events) != 0 || after != before {
+		t.Errorf("%+v %+v", events, after)
+	}
+	wantClosedInBatch(t, sessions)
+}
+
+func wantClosedInBatch(t *testing.T, sessions []*Session) {
+	sessions[3].Close()
+	_, err := DecodeStep(sessions, nil)
+	wantClosed(t, err)
+	if _, err := DecodeStep(sessions[:3], nil); err != nil { // None of the others is left in use.
+		t.Error(err)
+	}
+}
+
+func TestContextEndsAGeneration(t *testing.T) {
+	session := sessionOf(t, engineWith(t, nil), nil)
+	ctx, cancel := context.WithCancel(background)
+	generation, err := session.Generate(ctx, "Once upon a time", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := generation.Next(); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	for i := 0; i < 2; i++ {
+		_, err := generation.Next()
+		if wantStatus(t, err, StatusCancelled); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	}
+	_, err = session.Prefill(ctx, []int32{1})
+	if wantStatus(t, err, StatusCancelled); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	drawn(t, session, 2) // The session is as it was.
+	late, stop := context.WithTimeout(background, 0)
+	defer stop()
+	if _, err = session.Generate(late, "x", nil); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+}
+
+// A context that ends during a prefill stops it after a chunk; one that ends just after it leaves no request behind that
+// a later prefill would see.
+func TestContextEndsAPrefill(t *testing.T) {
+	const chunk = 8
+	session := sessionOf(t, engineWith(t, func(o *LoadOptions) { o.PrefillChunk = chunk }), nil)
+	tokens := make([]int32, 480)
+	whole := time.Now()
+	prefill(t, session, tokens...)
+	takes := time.Since(whole)
+	partial := 0
+	for i := 0; i < 60; i++ {
+		if err := session.Truncate(0); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(background, takes*time.Duration(i)/50)
+		n, err := session.Prefill(ctx, tokens)
+		cancel()
+		if err != nil {
+			if wantStatus(t, err, StatusCancelled); !errors.Is(err, context.DeadlineExceeded) || n%chunk != 0 {
+				t.Fatal(n, err)
+			}
+			if n > 0 {
+				partial++
+			}
+		} else if n != len(tokens) {
+			t.Fatal(n)
+		}
+		if info, err := session.Info(); err != nil || int(info.NTokens) != n {
+			t.Fatal(info, n, err)
+		}
+		prefill(t, session, 1)
+	}
+	if partial == 0 {
+		t.Error("no prefill was stopped on its way")
+	}
+}

@@ -1,0 +1,278 @@
+package inlay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// tale is what an engine writes, greedily.
+func tale(t *testing.T, engine *Engine) string {
+	t.Helper()
+	generation, err := sessionOf(t, engine, &SessionOptions{MaxTokens: 16}).Generate(background, "Once upon a time", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := generation.Text()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func TestLoadFromBytesAndReader(t *testing.T) {
+	want, options := tale(t, engineWith(t, nil)), testOptions()
+	if len(want) < 16 {
+		t.Errorf("the tale is %q", want)
+	}
+	model, err := os.ReadFile(testModel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fromBytes, err := LoadBytes(background, model, &options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fromBytes.Close()
+	for i := range model {
+		model[i] = 0 // The bytes are not needed any more.
+	}
+	file, err := os.Open(testModel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fromReader, err := LoadReader(background, file, int64(len(model)), &options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fromReader.Close()
+	file.Close()
+	if a, b := tale(t, fromBytes), tale(t, fromReader); a != want || b != want {
+		t.Errorf("%q, %q and %q", want, a, b)
+	}
+}
+
+// failingReader fails at a read, in one of several ways.
+type failingReader struct {
+	file  io.ReaderAt
+	reads int
+	at    int
+	fail  func(into []byte) (int, error)
+}
+
+func (r *failingReader) ReadAt(into []byte, offset int64) (int, error) {
+	if r.reads++; r.reads == r.at {
+		return r.fail(into)
+	}
+	return r.file.ReadAt(into, offset)
+}
+
+func TestReaderErrorsArrive(t *testing.T) {
+	file, err := os.Open(testModel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	size, _ := file.Seek(0, io.SeekEnd)
+	options := testOptions()
+	own := errors.New("the archive is torn")
+	for at := 1; at <= 3; at++ {
+		_, err := LoadReader(background, &failingReader{file: file, at: at, fail: func([]byte) (int, error) { return 0, own }},
+			size, &options)
+		if e := wantStatus(t, err, StatusIO); !errors.Is(err, own) || e.NativeCode != int(syscall.EIO) {
+			t.Errorf("read %d: %#v", at, e)
+		}
+	}
+	_, err = LoadReader(background, &failingReader{file: file, at: 2, fail: func([]byte) (int, error) { return 0, syscall.ENOSPC }},
+		size, &options)
+	if e := wantStatus(t, err, StatusIO); e.NativeCode != int(syscall.ENOSPC) {
+		t.Errorf("%#v", e)
+	}
+	_, err = LoadReader(background, &failingReader{file: file, at: 2, fail: func(into []byte) (int, error) { return len(into) - 1, io.EOF }},
+		size, &options)
+	if wantStatus(t, err, StatusIO); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Error(err)
+	}
+}
+
+// A reader's panic reaches the caller of LoadReader, and nothing of the load is left.
+func TestReaderPanics(t *testing.T) {
+	file, err := os.Open(testModel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	size, _ := file.Seek(0, io.SeekEnd)
+	before, options := runtime.NumGoroutine(), testOptions()
+	func() {
+		defer func() {
+			if caught := recover(); fmt.Sprint(caught) != "of the reader" {
+				t.Error(caught)
+			}
+		}()
+		LoadReader(background, &failingReader{file: file, at: 3, fail: func([]byte) (int, error) { panic("of the reader") }},
+			size, &options)
+	}()
+	for deadline := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	if n := runtime.NumGoroutine(); n > before {
+		t.Errorf("%d goroutines, %d before", n, before)
+	}
+}
+
+// slowReader makes a load last, so that there is time to cancel it.
+type slowReader struct {
+	file  io.ReaderAt
+	reads atomic.Int32
+	first chan struct{}
+}
+
+func (r *slowReader) ReadAt(into []byte, offset int64) (int, error) {
+	if r.reads.Add(1) == 1 {
+		close(r.first)
+	}
+	time.Sleep(20 * time.Millisecond)
+	return r.file.ReadAt(into, offset)
+}
+
+func TestContextEndsALoad(t *testing.T) {
+	file, err := os.Open(testModel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	size, _ := file.Seek(0, io.SeekEnd)
+	options := testOptions()
+	var last atomic.Uint64
+	options.Progress = func(done, total uint64) { last.Store(total) }
+
+	whole := &slowReader{file: file, first: make(chan struct{})}
+	engine, err := LoadReader(background, whole, size, &options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine.Close()
+	if last.Load() == 0 {
+		t.Error("no progress was told")
+	}
+	ctx, cancel := context.WithCancel(background)
+	reader := &slowReader{file: file, first: make(chan struct{})}
+	go func() {
+		<-reader.first
+		cancel()
+	}()
+	_, err = LoadReader(ctx, reader, size, &options)
+	if wantStatus(t, err, StatusCancelled); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if reader.reads.Load() >= whole.reads.Load() {
+		t.Errorf("%d reads in spite of the cancel, %d without", reader.reads.Load(), whole.reads.Load())
+	}
+	_, err = Load(ctx, testModel, &options) // The context has ended before.
+	if wantStatus(t, err, StatusCancelled); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	late, stop := context.WithTimeout(background, 0)
+	defer stop()
+	if _, err = Load(late, testModel, &options); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+}
+
+func TestInspection(t *testing.T) {
+	options := testOptions()
+	plan, err := MemoryPlan(testModel, &options)
+	if err != nil || plan.TotalBytes != plan.WeightBytes+plan.KVBytes+plan.ScratchBytes || plan.NContext != 512 {
+		t.Fatalf("%+v %v", plan, err)
+	}
+	engine := engineWith(t, func(o *LoadOptions) { o.LogLevel = LogDebug })
+	info := engine.Info()
+	if info.WeightBytes == 0 || info.NContext != 512 || info.MaxSessions != 8 || info.Flags&EngineHasTokenizer == 0 {
+		t.Errorf("%+v", info)
+	}
+	keys, err := engine.MetaKeys()
+	if err != nil || !strings.Contains(strings.Join(keys, "\n"), "general.architecture") {
+		t.Error(keys, err)
+	}
+	for _, key := range keys {
+		if value, err := engine.Meta(key); err != nil || (value == "" && key == "general.architecture") {
+			t.Error(key, value, err)
+		}
+	}
+	const text = "Once upon a time, Grüße 🦊"
+	tokens, err := engine.Tokenize(text, TokenizeNoBOSEOS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back, err := engine.Detokenize(tokens, 0); err != nil || back != text {
+		t.Error(back, err)
+	}
+	if empty, err := engine.Tokenize("", TokenizeNoBOSEOS); err != nil || len(empty) != 0 {
+		t.Error(empty, err)
+	}
+	if empty, err := engine.Detokenize(nil, 0); err != nil || empty != "" {
+		t.Error(empty, err)
+	}
+	token, err := engine.TokenInfo(tokens[0])
+	if piece, _ := engine.Detokenize(tokens[:1], 0); err != nil || !strings.HasSuffix(string(token.Piece), piece) ||
+		token.PieceBytes != len(token.Piece) || token.Kind != TokenNormal {
+		t.Errorf("%+v %v", token, err)
+	}
+	_, err = engine.TokenInfo(info.NVocab)
+	wantStatus(t, err, StatusInvalidArgument)
+	stats, err := engine.Stats()
+	if err != nil || stats.LoadSeconds <= 0 || stats.NSessions != 0 {
+		t.Errorf("%+v %v", stats, err)
+	}
+	if text, err := engine.PlanText(); err != nil || strings.Count(text, "\n") < 5 {
+		t.Error(text, err)
+	}
+}
+
+func TestLogsProfileAndCompare(t *testing.T) {
+	engine := engineWith(t, func(o *LoadOptions) { o.LogLevel = LogDebug })
+	logs, last, n := engine.Logs(), uint64(0), 0
+	for {
+		message, err := logs.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil || message.Text == "" || message.Number <= last || message.Level < LogError || message.Level > LogDebug {
+			t.Fatalf("%+v %v", message, err)
+		}
+		last = message.Number
+		n++
+	}
+	if n == 0 {
+		t.Error("the load left no message")
+	}
+	if _, err := logs.Next(); err != io.EOF {
+		t.Error(err)
+	}
+	_, err := engine.ProfileText(ProfileKinds)
+	wantStatus(t, err, StatusNotFound)
+	if err := engine.Profile(ProfileOptions{Repetitions: 2}); err != nil {
+		t.Fatal(err)
+	}
+	for _, form := range []ProfileForm{ProfileKinds, ProfileTimeline, ProfileTrace} {
+		if text, err := engine.ProfileText(form); err != nil || len(text) < 100 {
+			t.Error(form, text, err)
+		}
+	}
+	text, first, err := Compare(engine, engine, []int32{1, 2, 3}, 1e-9)
+	if err != nil || first != -1 || len(text) < 100 {
+		t.Error(text, first, err)
+	}
+	if _, first, err = Compare(engine, engine, []int32{1, 2, 3}, -1); err == nil && first == -1 {
+		t.Error("a limit below every error finds nothing")
+	}
+}
