@@ -39,6 +39,9 @@ func TestMain(m *testing.M) {
 // childVariable is set where a test runs again in a process of its own, because a process loads one library.
 const childVariable = "INLAY_TEST_CHILD"
 
+// ownVariable is the path of the library that is tested, in such a process.
+const ownVariable = "INLAY_TEST_OWN_LIBRARY"
+
 // inChild runs the calling test in a process of its own with another library, and tells if this is that process.
 func inChild(t *testing.T, library string) bool {
 	t.Helper()
@@ -51,7 +54,7 @@ func inChild(t *testing.T, library string) bool {
 			command.Env = append(command.Env, variable)
 		}
 	}
-	command.Env = append(command.Env, childVariable+"="+t.Name())
+	command.Env = append(command.Env, childVariable+"="+t.Name(), ownVariable+"="+os.Getenv("INLAY_LIBRARY"))
 	if library != "" {
 		command.Env = append(command.Env, "INLAY_LIBRARY="+library)
 	}

@@ -1,36 +1,72 @@
-# Go: its programs and its test program are built by a test and can be carried to another machine.
+# Go. A test builds the programs and the test programs; all of them, bin/binding_go_*, can be carried to another machine.
+binding_test(go_emitters Python3::Interpreter -B tests/bindings/test_emit_go.py)
 find_program(INLAY_GO go)
 if(NOT INLAY_GO)
   binding_absent(go "no go on PATH")
+  binding_test(go_build sh -c "echo 'skipped: no go on PATH'; exit 77")
   return()
 endif()
 
 set(go_source ${CMAKE_SOURCE_DIR}/bindings/go)
-set(go_bin ${CMAKE_BINARY_DIR}/bin)
-set(go_programs tokens call_cost layout)
-# Offline, and with nothing outside the build folder.
+set(go_tests ${CMAKE_CURRENT_LIST_DIR}/go)
+set(go_bin ${CMAKE_BINARY_DIR}/bin/binding_go)
+# Offline, and with nothing written outside the build folder.
 set(go ${CMAKE_COMMAND} -E env GOCACHE=${INLAY_BINDINGS_BUILD}/go/cache GOPATH=${INLAY_BINDINGS_BUILD}/go/path GOPROXY=off
        GOFLAGS=-buildvcs=false CGO_ENABLED=1 CC=${CMAKE_C_COMPILER})
 
-# go_test(NAME COMMAND...): a test that runs in the package's folder.
+# go_test(NAME [NEEDS_BUILD] COMMAND...): a test that runs in the folder of the package.
 function(go_test name)
-  binding_test(go_${name} ${go} ${ARGN})
+  cmake_parse_arguments(PARSE_ARGV 1 test "NEEDS_BUILD" "" "")
+  binding_test(go_${name} ${go} ${test_UNPARSED_ARGUMENTS})
   set_tests_properties(bindings.go_${name} PROPERTIES WORKING_DIRECTORY ${go_source})
+  if(test_NEEDS_BUILD)
+    set_tests_properties(bindings.go_${name} PROPERTIES FIXTURES_REQUIRED go_programs)
+  endif()
 endfunction()
 
-set(build_programs "")
-foreach(program ${go_programs})
-  list(APPEND build_programs "${INLAY_GO} build -o ${go_bin}/binding_go_${program} ./internal/${program}")
-endforeach()
-list(JOIN build_programs " && " build_programs)
-go_test(build sh -c "${build_programs}")
+# ---- programs
+
+go_test(build ${go_tests}/build.sh ${INLAY_GO} ${go_bin})
 set_tests_properties(bindings.go_build PROPERTIES FIXTURES_SETUP go_programs)
+binding_programs(go FIXTURE go_programs TOKENS ${go_bin}_tokens CALL_COST ${go_bin}_call_cost)
 
-binding_programs(go FIXTURE go_programs TOKENS ${go_bin}/binding_go_tokens CALL_COST ${go_bin}/binding_go_call_cost)
+# ---- layouts and numbers as the Go compiler sees them, against the generator's
 
-# Layouts and numbers as the Go compiler sees them, against the generator's.
 set(layout_text ${CMAKE_SOURCE_DIR}/tests/capi/layout.txt)
-go_test(layout sh -c "${go_bin}/binding_go_layout | diff ${layout_text} -")
-go_test(layout_refuses_other sh -c "${go_bin}/binding_go_layout | sed 's/offset 8 /offset 16 /' | diff ${layout_text} -")
+go_test(layout NEEDS_BUILD sh -c "${go_bin}_layout | diff ${layout_text} -")
+go_test(layout_refuses_other NEEDS_BUILD sh -c "${go_bin}_layout | sed 's/offset 8 /offset 16 /' | diff ${layout_text} -")
 set_tests_properties(bindings.go_layout_refuses_other PROPERTIES PASS_REGULAR_EXPRESSION "> field .* offset 16")
-set_tests_properties(bindings.go_layout bindings.go_layout_refuses_other PROPERTIES FIXTURES_REQUIRED go_programs)
+
+# ---- the package's tests: with every check of cgo's pointers, and under the race detector
+
+set(other_libraries ${INLAY_BINDINGS_BUILD}/go/libraries)
+foreach(library older:0x10000u other_major:0x20000u incomplete:0x1ffffu)
+  string(REPLACE ":" ";" library ${library})
+  list(GET library 0 name)
+  list(GET library 1 abi)
+  add_library(bindings_go_${name} MODULE ${go_tests}/other_library.c)
+  target_compile_definitions(bindings_go_${name} PRIVATE OTHER_ABI=${abi})
+  set_target_properties(bindings_go_${name} PROPERTIES PREFIX "" OUTPUT_NAME ${name} C_VISIBILITY_PRESET default
+                        LIBRARY_OUTPUT_DIRECTORY ${other_libraries})
+endforeach()
+set(go_environment ${CMAKE_COMMAND} -E env INLAY_TEST_LIBRARIES=${other_libraries})
+go_test(tests NEEDS_BUILD ${go_environment} GODEBUG=cgocheck=2 ${go_bin}_test -test.v)
+go_test(race NEEDS_BUILD ${go_environment} GORACE=halt_on_error=1 ${go_bin}_race -test.v)
+set_tests_properties(bindings.go_tests bindings.go_race PROPERTIES PROCESSORS 2)
+go_test(race_is_seen NEEDS_BUILD ${CMAKE_COMMAND} -E env INLAY_TEST_RACE=1 ${go_bin}_race -test.run RaceDetector)
+set_tests_properties(bindings.go_race_is_seen PROPERTIES PASS_REGULAR_EXPRESSION "WARNING: DATA RACE")
+if(INLAY_BUILD_EXAMPLES)
+  go_test(examples NEEDS_BUILD $<TARGET_FILE:Python3::Interpreter> -B ${go_tests}/test_examples.py ${CMAKE_BINARY_DIR}/bin)
+  set_tests_properties(bindings.go_examples PROPERTIES PROCESSORS 2)
+endif()
+
+# ---- the form of the sources
+
+cmake_path(GET INLAY_GO PARENT_PATH go_folder)
+find_program(INLAY_GOFMT gofmt HINTS ${go_folder})
+set(check_form ${go_tests}/form.sh ${INLAY_GO} ${INLAY_GOFMT})
+go_test(form NEEDS_BUILD ${check_form} ${go_source})
+go_test(form_refuses_bad_format NEEDS_BUILD ${check_form} ${go_tests}/wrong/format)
+set_tests_properties(bindings.go_form_refuses_bad_format PROPERTIES PASS_REGULAR_EXPRESSION "badly formatted: wrong.go")
+go_test(form_refuses_bad_calls NEEDS_BUILD ${check_form} ${go_tests}/wrong/call)
+set_tests_properties(bindings.go_form_refuses_bad_calls PROPERTIES PASS_REGULAR_EXPRESSION "Printf format %d has arg")

@@ -1,0 +1,154 @@
+package inlay
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"inlay.dev/inlay/raw"
+)
+
+// Each of these tests runs in a process of its own, because a process loads one library, once. The libraries that are
+// none, or of another ABI, come from the build: INLAY_TEST_LIBRARIES is their folder.
+func otherLibrary(t *testing.T, name string) string {
+	t.Helper()
+	folder := os.Getenv("INLAY_TEST_LIBRARIES")
+	if folder == "" {
+		t.Skip("INLAY_TEST_LIBRARIES is not set")
+	}
+	return filepath.Join(folder, name+".so")
+}
+
+// wantNoLibrary fails unless the error says that there is no library, and names all the words.
+func wantNoLibrary(t *testing.T, err error, words ...string) {
+	t.Helper()
+	e := wantStatus(t, err, StatusNotFound)
+	if !errors.Is(err, ErrNoLibrary) {
+		t.Errorf("%v does not match ErrNoLibrary", err)
+	}
+	for _, word := range words {
+		if !strings.Contains(e.Message, word) {
+			t.Errorf("%q does not name %s", e.Message, word)
+		}
+	}
+}
+
+func TestWithoutALibrary(t *testing.T) {
+	if !inChild(t, "") {
+		return
+	}
+	options := testOptions()
+	_, err := Load(background, testModel, &options)
+	wantNoLibrary(t, err, "libinlay.so.1", "libinlay.so:", "INLAY_LIBRARY")
+	_, err = Devices()
+	wantNoLibrary(t, err)
+	_, _, err = ABIVersion()
+	wantNoLibrary(t, err)
+	_, err = MemoryPlan(testModel, nil)
+	wantNoLibrary(t, err)
+	wantNoLibrary(t, OpenLibrary("no/such/library.so"), "no/such/library.so")
+	if OpenLibrary("") == nil || OpenLibrary("a\x00b") == nil {
+		t.Error("a path that is none was accepted")
+	}
+	// The raw layer says so, too, and does not crash.
+	var failed raw.Error
+	if status := raw.Prefill(nil, nil, 0, nil, &failed); status != StatusInvalidState || !strings.Contains(failed.Text(), "inlay_prefill") {
+		t.Error(status, failed.Text())
+	}
+	if raw.VersionString() != "" || raw.ABIVersion() != 0 || raw.DeviceCount() != 0 || raw.Path() != "" {
+		t.Error("functions of no library answer")
+	}
+	raw.Free(nil)
+	raw.SessionCancel(nil)
+}
+
+func TestTheEnvironmentsLibraryIsTheOnlyOneTried(t *testing.T) {
+	if !inChild(t, "no/such/library.so") {
+		return
+	}
+	_, err := Version()
+	wantNoLibrary(t, err, "no/such/library.so")
+	if strings.Contains(err.Error(), "libinlay") {
+		t.Error(err)
+	}
+}
+
+func TestALibraryThatIsNotInlay(t *testing.T) {
+	if !inChild(t, "libpthread.so.0") {
+		return
+	}
+	_, err := Version()
+	wantNoLibrary(t, err, "libpthread.so.0 is not an Inlay library")
+}
+
+func TestOpenLibrary(t *testing.T) {
+	if !inChild(t, "no/such/library.so") {
+		return
+	}
+	own := os.Getenv(ownVariable)
+	if _, err := Version(); err == nil {
+		t.Error("a library that is none was opened")
+	}
+	if err := OpenLibrary(own); err != nil { // The program's path comes before the environment's.
+		t.Fatal(err)
+	}
+	if version, err := Version(); err != nil || version == "" || raw.Path() != own {
+		t.Error(version, err)
+	}
+	if err := OpenLibrary(own); err != nil {
+		t.Error(err)
+	}
+	wantStatus(t, OpenLibrary("another.so"), StatusInvalidState)
+	if raw.Open(own) == nil {
+		t.Error("raw.Open opened a second library")
+	}
+	major, minor, err := ABIVersion()
+	if err != nil || major != raw.ABIMajor || minor < raw.ABIMinor {
+		t.Error(major, minor, err)
+	}
+}
+
+// A library of an older minor ABI serves what it has.
+func TestAnOlderLibrary(t *testing.T) {
+	if !inChild(t, otherLibrary(t, "older")) {
+		return
+	}
+	if version, err := Version(); err != nil || version != "0.0.9" {
+		t.Error(version, err)
+	}
+	_, err := Load(background, testModel, nil)
+	if e := wantStatus(t, err, StatusUnsupported); !strings.Contains(e.Message, "inlay_load") || !strings.Contains(e.Message, "1.0") {
+		t.Error(e)
+	}
+}
+
+func TestALibraryOfAnotherMajorABI(t *testing.T) {
+	if !inChild(t, otherLibrary(t, "other_major")) {
+		return
+	}
+	_, err := Version()
+	wantNoLibrary(t, err, "other_major.so offers ABI 2.0, the program needs 1.x")
+}
+
+func TestALibraryThatLacksAFunction(t *testing.T) {
+	if !inChild(t, otherLibrary(t, "incomplete")) {
+		return
+	}
+	_, err := Version()
+	wantNoLibrary(t, err, "incomplete.so lacks the function inlay_")
+}
+
+// The program itself does not need the library.
+func TestTheProgramIsNotLinkedToTheLibrary(t *testing.T) {
+	ldd, err := exec.LookPath("ldd")
+	if err != nil {
+		t.Skip("no ldd")
+	}
+	output, err := exec.Command(ldd, os.Args[0]).CombinedOutput()
+	if err != nil || !strings.Contains(string(output), "libc") || strings.Contains(string(output), "inlay") {
+		t.Errorf("%s %v", output, err)
+	}
+}

@@ -1,0 +1,11 @@
+#!/bin/sh
+# Builds the programs, examples and test programs of the Go module in the current folder.
+# usage: build.sh GO PREFIX     program NAME becomes PREFIX_NAME
+set -eu
+go=$1
+prefix=$2
+for package in internal/tokens internal/call_cost internal/layout examples/*; do
+  "$go" build -o "${prefix}_${package##*/}" "./$package"
+done
+"$go" test -c -o "${prefix}_test" .
+"$go" test -race -c -o "${prefix}_race" .

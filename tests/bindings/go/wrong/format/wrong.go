@@ -1,0 +1,6 @@
+// Package wrong is indented with blanks, which gofmt must report.
+package wrong
+
+func Wrong() int {
+  return 1
+}
