@@ -47,7 +47,6 @@ func complete(ctx context.Context, model, prompt string, tokens int) error {
 	}
 	defer session.Close()
 
-	fmt.Print(prompt)
 	generation, err := session.Generate(ctx, prompt, nil)
 	if err != nil {
 		return err
