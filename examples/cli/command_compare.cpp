@@ -29,6 +29,8 @@ CompareRequest parse_request(int argc, char** argv) {
       "difference. The last line names the first operation that differs; then the exit code is 1.");
   add_device_option(options, "--device-a", r.load_a.device, "whose values count as right (reference)");
   add_device_option(options, "--device-b", r.load_b.device, "the other device (auto)");
+  add_weights_option(options, "--weights-a", r.load_a.weight_dtype, "type of its weights (the file's)");
+  add_weights_option(options, "--weights-b", r.load_b.weight_dtype, "the other device's");
   options.text("--model-b", "FILE", r.path_b, &has_other, "what the other device runs (MODEL)");
   options.text("--prompt", "TEXT", r.prompt, &r.has_prompt, "the text to run; its last token is a step of its own");
   options.integers("--tokens", r.tokens, 0, 1 << 24, "token ids in its place (17 fixed ones)");

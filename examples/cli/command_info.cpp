@@ -37,6 +37,8 @@ void print_memory(const inlay_memory_info& memory) {
   print_number("context", memory.n_context);
   print_number("sessions", memory.max_sessions);
   print_bytes("weights", memory.weight_bytes);
+  std::printf("%-22s %s\n", "type of weights",
+              memory.weight_dtype == INLAY_WEIGHT_DEFAULT ? "the file's" : weight_dtype_name(memory.weight_dtype));
   print_bytes("KV pool", memory.kv_bytes);
   print_bytes("workspace", memory.scratch_bytes);
   print_bytes("together", memory.total_bytes);

@@ -15,6 +15,8 @@ namespace {
 
 const std::vector<std::string> kDeviceNames = {"auto", "cpu", "cuda", "reference"};  // in the order of INLAY_DEVICE_*
 
+const std::vector<std::string> kWeightDtypeNames = {"default", "fp8"};  // in the order of INLAY_WEIGHT_*
+
 // Shows a bar on a terminal, and stops the load at Ctrl-C.
 class LoadProgress {
  public:
@@ -77,8 +79,14 @@ void add_device_option(Options& options, const char* name, int32_t& target, cons
   options.choice(name, kDeviceNames, target, help);
 }
 
+void add_weights_option(Options& options, const char* name, int32_t& target, const char* help) {
+  options.choice(name, kWeightDtypeNames, target, help);
+}
+
 void LoadOptions::add_to(Options& options) {
   add_device_option(options, "--device", device, "where it runs (auto: the fastest device that it fits on)");
+  add_weights_option(options, "--weights", weight_dtype,
+                     "type of the weights (the file's); fp8 quantizes matrices of F32, F16 and BF16");
   options.choice("--kv", {"default", "f16", "f32", "fp8", "int8"}, kv_dtype,
                  "type of the KV cache (f16; on the reference interpreter f32); fp8 and int8 on GPUs");
   options.integer("-t --threads", n_threads, 1, 1024, "threads that compute (all cores)");
@@ -93,6 +101,7 @@ inlay_load_params LoadOptions::params() const {
   params.prefill_chunk = prefill_chunk;
   params.flags = no_cublas ? INLAY_LOAD_NO_CUBLAS : 0;
   params.kv_dtype = kv_dtype;
+  params.weight_dtype = weight_dtype;
   params.kv_budget_bytes = static_cast<uint64_t>(kv_mib) << 20;
   params.log_level = load_times ? INLAY_LOG_DEBUG : INLAY_LOG_WARNING;
   params.log_user = load_times;
@@ -129,6 +138,12 @@ inlay_engine_info info_of(const inlay_engine* engine) {
 const char* device_name(inlay_device_kind kind) {
   return kind >= 0 && kind < static_cast<int>(kDeviceNames.size()) ? kDeviceNames[static_cast<size_t>(kind)].c_str()
                                                                    : "unknown";
+}
+
+const char* weight_dtype_name(inlay_weight_dtype dtype) {
+  return dtype >= 0 && dtype < static_cast<int>(kWeightDtypeNames.size())
+             ? kWeightDtypeNames[static_cast<size_t>(dtype)].c_str()
+             : "unknown";
 }
 
 SessionPtr make_session(const inlay_engine* engine, const inlay_session_params& params) {

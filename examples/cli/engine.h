@@ -35,13 +35,17 @@ struct LoadOptions {
   int32_t max_sessions = 0;
   int32_t kv_dtype = INLAY_KV_DEFAULT;
   int32_t kv_mib = 0;
+  int32_t weight_dtype = INLAY_WEIGHT_DEFAULT;
   int32_t prefill_chunk = 0;
   bool no_cublas = false;
   std::string* load_times = nullptr;  // takes the engine's own account of where the time of the load went
 
-  void add_to(Options& options);  // --device, --kv and --threads
+  void add_to(Options& options);  // --device, --weights, --kv and --threads
   inlay_load_params params() const;
 };
+
+// An option that takes the name of a type of weights and gives INLAY_WEIGHT_*.
+void add_weights_option(Options& options, const char* name, int32_t& target, const char* help);
 
 // An option that takes a device's name and gives INLAY_DEVICE_*.
 void add_device_option(Options& options, const char* name, int32_t& target, const char* help);
@@ -52,6 +56,7 @@ EnginePtr load_reader(const std::string& name, const inlay_reader& reader, const
 
 inlay_engine_info info_of(const inlay_engine* engine);
 const char* device_name(inlay_device_kind kind);
+const char* weight_dtype_name(inlay_weight_dtype dtype);
 SessionPtr make_session(const inlay_engine* engine, const inlay_session_params& params);
 
 // Runs one of the calls that write text into a buffer twice: for the size, then for the text.

@@ -46,7 +46,19 @@ struct Bf16 {
   return value;
 }
 
+// E4M3: a sign, 4 bits of exponent with a bias of 7, 3 of mantissa. There is no infinity; the codes 0x7f and 0xff, NaN
+// elsewhere, count as +-480 and are never made. As an FP16 whose exponent takes those four bits, a code is the value
+// * 2^-8, subnormals included.
+[[maybe_unused]] static inline float e4m3_to_float(uint8_t code) {
+  const Fp16 half = {{static_cast<uint8_t>(code << 7), static_cast<uint8_t>((code & 0x80) | (code & 0x7f) >> 1)}};
+  return to_float(half) * 256.0f;
+}
+
 // 32 columns a block. "Halves": byte j holds column j in its low nibble and column j + 16 in its high one.
+struct BlockF8_E4M3 {  // d * e4m3_to_float(q)
+  Fp16 d;
+  uint8_t q[32];
+};
 struct BlockQ8_0 {  // d * q
   Fp16 d;
   int8_t q[32];
@@ -92,6 +104,7 @@ struct BlockQ6_K {  // (d * scale) * (q - 32), a scale per 16 columns
   Fp16 d;
 };
 
+static_assert(sizeof(BlockF8_E4M3) == traits(DType::f8_e4m3).block_bytes);
 static_assert(sizeof(BlockQ8_0) == traits(DType::q8_0).block_bytes);
 static_assert(sizeof(BlockQ4_0) == traits(DType::q4_0).block_bytes);
 static_assert(sizeof(BlockQ4_1) == traits(DType::q4_1).block_bytes);

@@ -14,7 +14,7 @@ static constexpr size_t float_activation_row_bytes(size_t element_bytes, int64_t
 
 using PrepareFn = void(const float* x, int64_t n_cols, int64_t ld_x, int64_t m_begin, int64_t m_end, void* out);
 
-// add_float_linear sets linear[f32, f16, bf16]; add_elementwise sets rms_norm, rope, silu_mul; add_attention sets the
+// add_float_linear sets linear[f32, f16, bf16, f8_e4m3]; add_elementwise sets rms_norm, rope, silu_mul; add_attention sets the
 // KV cache and attention functions.
 namespace generic {
 void add_float_linear(Kernels& table);
@@ -51,5 +51,15 @@ struct FloatPacking {
   void (*unpack_row)(const void* packed, int64_t n_cols, int64_t row, float* out);
 };
 const FloatPacking& float_packing(DType type);  // f32, f16 or bf16
+
+// Packed F8_E4M3: a tile of 16 rows is a sequence of records of 32 columns, each 16 FP16 scales and then [column][16
+// rows] codes; padded to whole cache lines.
+inline constexpr int64_t kFp8Group = 32;
+inline constexpr int64_t kFp8CodesAt = 2 * kTileRows;
+inline constexpr int64_t kFp8RecordBytes = kFp8CodesAt + kFp8Group * kTileRows;
+static constexpr size_t fp8_tile_bytes(int64_t n_cols) {
+  return static_cast<size_t>((n_cols / kFp8Group * kFp8RecordBytes + 63) / 64 * 64);
+}
+const FloatPacking& fp8_packing();
 
 }  // namespace inlay::cpu

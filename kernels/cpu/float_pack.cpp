@@ -1,5 +1,5 @@
 #include "kernels/cpu/float_ops.h"
-#include "kernels/cpu/simd/half.h"
+#include "kernels/common/half.h"
 
 namespace inlay::cpu {
 namespace {

@@ -14,11 +14,11 @@ struct QuantPacking {
                void* packed);
   void (*unpack_row)(const void* packed, int64_t n_cols, int64_t row, float* out);
 };
-const QuantPacking& quant_packing(DType type);  // type must be quantized
+const QuantPacking& quant_packing(DType type);  // from q8_0 on
 
 size_t q8_activation_row_bytes(int64_t n_cols);
 
-// quant_linear: null for types that are not quantized. prepare_q8: see Kernels::prepare.
+// quant_linear: null for types before q8_0. prepare_q8: see Kernels::prepare.
 namespace generic {
 LinearFn quant_linear(DType type);
 void prepare_q8(const float* x, int64_t n_cols, int64_t ld_x, int64_t m_begin, int64_t m_end, void* out);

@@ -20,6 +20,9 @@ void expand(const Bf16& b, float* out) { *out = to_float(b); }
 int nibble(const uint8_t* q, int column) { return column < 16 ? q[column] & 15 : q[column - 16] >> 4; }
 int high_bit(const uint8_t* high, int column) { return (high[column / 8] >> (column % 8) & 1) << 4; }
 
+void expand(const BlockF8_E4M3& b, float* out) {
+  for (int i = 0; i < 32; ++i) out[i] = to_float(b.d) * e4m3_to_float(b.q[i]);
+}
 void expand(const BlockQ8_0& b, float* out) {
   for (int i = 0; i < 32; ++i) out[i] = to_float(b.d) * static_cast<float>(b.q[i]);
 }
@@ -82,9 +85,9 @@ void row(const void* blocks, int64_t n, float* out) {
 
 using RowFn = void (*)(const void*, int64_t, float*);
 constexpr RowFn kRows[] = {
-    row<BlockF32, DType::f32>,   row<Fp16, DType::f16>,       row<Bf16, DType::bf16>,      row<BlockQ8_0, DType::q8_0>,
-    row<BlockQ4_0, DType::q4_0>, row<BlockQ4_1, DType::q4_1>, row<BlockQ5_0, DType::q5_0>, row<BlockQ5_1, DType::q5_1>,
-    row<BlockQ4_K, DType::q4_k>, row<BlockQ5_K, DType::q5_k>, row<BlockQ6_K, DType::q6_k>,
+    row<BlockF32, DType::f32>,   row<Fp16, DType::f16>,       row<Bf16, DType::bf16>,      row<BlockF8_E4M3, DType::f8_e4m3>,
+    row<BlockQ8_0, DType::q8_0>, row<BlockQ4_0, DType::q4_0>, row<BlockQ4_1, DType::q4_1>, row<BlockQ5_0, DType::q5_0>,
+    row<BlockQ5_1, DType::q5_1>, row<BlockQ4_K, DType::q4_k>, row<BlockQ5_K, DType::q5_k>, row<BlockQ6_K, DType::q6_k>,
 };
 static_assert(sizeof(kRows) / sizeof(kRows[0]) == static_cast<size_t>(DType::count));
 

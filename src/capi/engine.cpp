@@ -30,6 +30,7 @@ inlay_status inlay_engine_get_info(const inlay_engine* engine, inlay_engine_info
     out.bos = tokenizer ? tokenizer->bos() : -1;
     out.eos = tokenizer ? tokenizer->eos() : -1;
     out.n_threads = loaded.n_threads;
+    out.weight_dtype = static_cast<inlay_weight_dtype>(loaded.weight_dtype);
     if (tokenizer) out.flags = INLAY_ENGINE_HAS_TOKENIZER | (tokenizer->adds_bos() ? INLAY_ENGINE_ADDS_BOS : 0);
     write_struct(info, out);
     return {};

@@ -55,6 +55,8 @@ Status read_load_params(const inlay_load_params* given, EngineOptions& out) {
   INLAY_TRY(check_range(params.kv_dtype, INLAY_KV_DEFAULT, INLAY_KV_INT8, "params.kv_dtype"));
   INLAY_TRY(check_range(params.prefill_chunk, 0, kMost, "params.prefill_chunk"));
   INLAY_TRY(check_range(params.log_level, INLAY_LOG_OFF, INLAY_LOG_DEBUG, "params.log_level"));
+  INLAY_TRY(check_range(params.weight_dtype, INLAY_WEIGHT_DEFAULT, INLAY_WEIGHT_FP8, "params.weight_dtype"));
+  if (params.reserved != 0) return error(Code::invalid_argument, "params.reserved is not 0");
   INLAY_TRY(check_flags(params.flags, INLAY_LOAD_NO_CUBLAS, "params.flags"));
   out.device = static_cast<DeviceKind>(params.device);
   out.device_index = params.device_index;
@@ -68,6 +70,7 @@ Status read_load_params(const inlay_load_params* given, EngineOptions& out) {
     case INLAY_KV_INT8: out.kv_dtype = KvDType::int8; break;
     default: break;
   }
+  out.weight_dtype = static_cast<WeightDType>(params.weight_dtype);
   out.n_threads = params.n_threads;
   out.prefill_chunk = params.prefill_chunk;
   out.allow_cublas = (params.flags & INLAY_LOAD_NO_CUBLAS) == 0;
@@ -145,6 +148,7 @@ inlay_status inlay_memory_plan(const char* path, size_t path_len, const inlay_lo
     out.scratch_bytes = plan.memory.workspace;
     out.total_bytes = plan.memory.total();
     out.available_bytes = device.free_bytes;
+    out.weight_dtype = static_cast<inlay_weight_dtype>(plan.weight_dtype);
     write_struct(info, out);
     return {};
   });

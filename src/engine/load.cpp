@@ -18,13 +18,21 @@ Result<std::unique_ptr<Tokenizer>> load_tokenizer(const Metadata& metadata, cons
   return tokenizer;
 }
 
+// The model as it is to be held.
+Result<Model> settle_model(const Checkpoint& checkpoint, const EngineOptions& options) {
+  INLAY_ASSIGN(Model model, Model::from_checkpoint(checkpoint));
+  if (options.weight_dtype == WeightDType::fp8) model.hold_as_f8();
+  return model;
+}
+
 EngineInfo make_info(const Model& model, const MemoryNeeds& memory, const Placement& placement) {
   return {.n_params = model.n_params(),
           .memory = memory,
           .n_context = placement.config.n_context,
           .max_sessions = placement.config.n_logit_slots,
           .n_threads = placement.config.n_threads,
-          .device = placement.device};
+          .device = placement.device,
+          .weight_dtype = model.holds(DType::f8_e4m3) ? WeightDType::fp8 : WeightDType::as_stored};
 }
 
 }  // namespace
@@ -64,7 +72,7 @@ Result<std::shared_ptr<Engine>> Engine::load(std::unique_ptr<ByteSource> source,
 
 Result<EngineInfo> Engine::plan_memory(const std::string& path, const EngineOptions& options) {
   INLAY_ASSIGN(const Checkpoint checkpoint, open_gguf(path));
-  INLAY_ASSIGN(const Model model, Model::from_checkpoint(checkpoint));
+  INLAY_ASSIGN(const Model model, settle_model(checkpoint, options));
   INLAY_ASSIGN(const Plan plan, build_plan(model));
   INLAY_ASSIGN(const Placement placement, place(plan, options));
   return make_info(model, placement.needs, placement);
@@ -72,7 +80,7 @@ Result<EngineInfo> Engine::plan_memory(const std::string& path, const EngineOpti
 
 Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, const EngineOptions& options, LoadTimes& times) {
   INLAY_ASSIGN(const Checkpoint checkpoint, std::move(opened));
-  INLAY_ASSIGN(const Model model, Model::from_checkpoint(checkpoint));
+  INLAY_ASSIGN(const Model model, settle_model(checkpoint, options));
   INLAY_ASSIGN(Plan plan, build_plan(model));
   times.mark("header");
   INLAY_ASSIGN(const Placement placement, place(plan, options));
@@ -83,6 +91,9 @@ Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, cons
   Parts parts;
   parts.log = std::make_unique<Log>(options.log_level, options.log);
   if (!placement.remark.empty()) parts.log->write(LogLevel::info, placement.remark);
+  if (options.weight_dtype == WeightDType::fp8 && !model.holds(DType::f8_e4m3)) {
+    parts.log->write(LogLevel::warning, "weight_dtype FP8 changes nothing: the file has no matrix of F32, F16 or BF16 to quantize");
+  }
   // Beside the weights; where the system gives no thread, after them.
   auto tokenizer = std::async(std::launch::async | std::launch::deferred,
                               [&] { return load_tokenizer(checkpoint.metadata(), model.spec()); });

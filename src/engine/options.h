@@ -15,6 +15,9 @@ namespace inlay {
 enum class DeviceKind : int32_t { automatic = 0, cpu = 1, cuda = 2, reference = 3 };
 enum class LogLevel : int32_t { error = 1, warning = 2, info = 3, debug = 4 };
 
+// fp8: matrices of F32, F16 and BF16 become F8_E4M3 while they are loaded (Model::hold_as_f8).
+enum class WeightDType : uint8_t { as_stored, fp8 };
+
 using LogSink = std::function<void(LogLevel level, std::string_view text)>;
 
 struct EngineOptions {
@@ -24,6 +27,7 @@ struct EngineOptions {
   int32_t max_sessions = 0;      // 0: kDefaultSessions
   uint64_t kv_budget_bytes = 0;  // 0: max_sessions full contexts, at most kDefaultKvBudget but one full context at least
   std::optional<KvDType> kv_dtype;  // none: the device's own: F16, on the reference interpreter F32
+  WeightDType weight_dtype = WeightDType::as_stored;
   int32_t n_threads = 0;         // 0: all cores
   int32_t prefill_chunk = 0;     // tokens of a prompt per execution; 0: kDefaultPrefillChunk
   bool allow_cublas = true;      // cuda: as in BackendConfig

@@ -273,7 +273,7 @@ Status GgufParser::parse_shape(TensorEntry& tensor, uint32_t rank) {
 Status GgufParser::set_dtype(TensorEntry& tensor, uint32_t ggml_type) {
   const auto* row = std::find_if(std::begin(kDTypeTable), std::end(kDTypeTable),
                                  [&](const DTypeTraits& t) { return t.ggml_type == ggml_type; });
-  if (row == std::end(kDTypeTable))
+  if (row == std::end(kDTypeTable) || ggml_type == kNotInFiles)
     return error(Code::unsupported, "%s: %s: ggml type %s is not supported", name_.c_str(),
                  of_tensor(tensor.name).c_str(), ggml_type_text(ggml_type).c_str());
   tensor.dtype = static_cast<DType>(row - std::begin(kDTypeTable));

@@ -181,51 +181,6 @@ class WeightFinder {
   std::vector<bool> used_;
 };
 
-// Which row of a head of interleaved pairs is row `i` of two halves.
-int64_t unpermuted_row(int64_t i, const ModelSpec& spec) {
-  const int64_t half = spec.rope.n_rot / 2;
-  return i < half ? 2 * i : i < 2 * half ? 2 * (i - half) + 1 : i;
-}
-
-// Copies the rows of every head from the order of interleaved pairs to that of two halves.
-void unpermute_rows(const std::byte* from, std::byte* to, int64_t n_heads, const ModelSpec& spec, size_t bytes_per_row) {
-  for (int64_t head = 0; head < n_heads; ++head) {
-    for (int64_t i = 0; i < spec.d_head; ++i) {
-      const int64_t source = unpermuted_row(i, spec);
-      std::memcpy(to + static_cast<size_t>(head * spec.d_head + i) * bytes_per_row,
-                  from + static_cast<size_t>(head * spec.d_head + source) * bytes_per_row, bytes_per_row);
-    }
-  }
-}
-
-float half_to_float(uint16_t h) {
-  const uint32_t sign = uint32_t{h & 0x8000u} << 16, exponent = (h >> 10) & 31, mantissa = h & 1023;
-  float value;
-  if (exponent == 0) {
-    value = std::ldexp(static_cast<float>(mantissa), -24);
-  } else if (exponent == 31) {
-    value = mantissa ? NAN : INFINITY;
-  } else {
-    value = std::ldexp(static_cast<float>(mantissa | 1024), static_cast<int>(exponent) - 25);
-  }
-  return sign ? -value : value;
-}
-
-float element_to_float(DType dtype, const std::byte* bytes, size_t i) {
-  if (dtype == DType::f32) {
-    float v;
-    std::memcpy(&v, bytes + 4 * i, 4);
-    return v;
-  }
-  uint16_t h;
-  std::memcpy(&h, bytes + 2 * i, 2);
-  if (dtype == DType::f16) return half_to_float(h);
-  const uint32_t wide = uint32_t{h} << 16;
-  float v;
-  std::memcpy(&v, &wide, 4);
-  return v;
-}
-
 }  // namespace
 
 Result<Model> Model::from_checkpoint(const Checkpoint& checkpoint) {
@@ -256,45 +211,16 @@ uint64_t Model::n_params() const {
   return n;
 }
 
-Result<const std::byte*> WeightReader::read(const Weight& weight) {
-  INLAY_ASSIGN(const std::byte* bytes, checkpoint_.bytes(checkpoint_.tensors()[weight.tensor], scratch_));
-  if (!weight.unpermute) return bytes;
-  // A vector has an element where a matrix has a row.
-  const bool vector = weight.n_rows == 1;
-  const int64_t n_rows = vector ? weight.n_cols : weight.n_rows;
-  const size_t bytes_per_row = static_cast<size_t>(row_bytes(weight.dtype, static_cast<uint64_t>(vector ? 1 : weight.n_cols)));
-  reordered_.resize(static_cast<size_t>(weight.n_bytes()));
-  unpermute_rows(bytes, reordered_.data(), n_rows / model_.spec().d_head, model_.spec(), bytes_per_row);
-  return reordered_.data();
-}
-
-Result<std::vector<float>> WeightReader::read_vector(const Weight& weight) {
-  INLAY_ASSIGN(const std::byte* bytes, read(weight));
-  std::vector<float> out(static_cast<size_t>(weight.n_cols));
-  for (size_t i = 0; i < out.size(); ++i) out[i] = element_to_float(weight.dtype, bytes, i);
-  return out;
-}
-
-Status WeightReader::read_range(const Weight& weight, uint64_t at, std::span<std::byte> into, std::vector<std::byte>& scratch) const {
-  const TensorEntry& tensor = checkpoint_.tensors()[weight.tensor];
-  if (!weight.unpermute || into.empty()) return checkpoint_.read(tensor, at, into);
-  // The heads that the range touches, then from each row the part that lies in it.
-  const ModelSpec& spec = model_.spec();
-  const uint64_t row = weight.n_bytes() / static_cast<uint64_t>(weight.n_rows == 1 ? weight.n_cols : weight.n_rows);
-  const uint64_t head = row * static_cast<uint64_t>(spec.d_head), first = at / head * head;
-  const uint64_t end = std::min((at + into.size() + head - 1) / head * head, weight.n_bytes());
-  if (scratch.size() < end - first) scratch.resize(end - first);
-  INLAY_TRY(checkpoint_.read(tensor, first, std::span(scratch).first(end - first)));
-  for (uint64_t done = 0; done < into.size();) {
-    const uint64_t place = at + done, in_head = place % head / row, in_row = place % row;
-    const uint64_t n = std::min(row - in_row, into.size() - done);
-    const auto source = static_cast<uint64_t>(unpermuted_row(static_cast<int64_t>(in_head), spec));
-    std::memcpy(into.data() + done, scratch.data() + (place / head * head - first) + source * row + in_row, n);
-    done += n;
+void Model::hold_as_f8() {
+  for (Weight& w : weights_) {
+    const bool only_looked_up = w.role == WeightRole::token_embd && !spec_.tied_embeddings;
+    const bool whole_blocks = w.n_cols % traits(DType::f8_e4m3).block_elements == 0;
+    if (w.n_rows > 1 && whole_blocks && !is_quantized(w.dtype) && !only_looked_up) w.dtype = DType::f8_e4m3;
   }
-  return {};
 }
 
-void WeightReader::discard(const Weight& weight) const { checkpoint_.discard(checkpoint_.tensors()[weight.tensor]); }
+bool Model::holds(DType type) const {
+  return std::any_of(weights_.begin(), weights_.end(), [type](const Weight& w) { return w.dtype == type; });
+}
 
 }  // namespace inlay

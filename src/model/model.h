@@ -40,7 +40,7 @@ struct Weight {
   WeightRole role;
   int32_t layer = kNoLayer;
   std::string name;        // the tensor's name in the file
-  DType dtype = DType::f32;
+  DType dtype = DType::f32;  // that it is held in: the file's, or F8_E4M3
   int64_t n_rows = 1;      // 1 for vectors
   int64_t n_cols = 0;
   bool unpermute = false;  // rows are stored for interleaved RoPE
@@ -59,28 +59,45 @@ class Model {
   const Weight* find(WeightRole role, int32_t layer = kNoLayer) const;
   uint64_t n_params() const;
 
+  // Lets matrices of F32, F16 and BF16 be held in F8_E4M3 where their rows are whole blocks, but not an embedding that is
+  // looked up alone. Before a plan is built.
+  void hold_as_f8();
+  bool holds(DType type) const;  // in any weight
+
  private:
   ModelSpec spec_;
   std::vector<Weight> weights_;
 };
 
-// The bytes of a weight, rows contiguous in the order that the kernels use. Where they must be read or reordered they
-// go through `scratch`, which is grown and stays valid until the next call.
+// What parts of weights go through while they are read; grown where it has to be.
+struct ReadScratch {
+  std::vector<std::byte> heads, rows;
+};
+
+class ThreadPool;
+
+// The bytes of a weight, rows contiguous in the order that the kernels use, of the type that the model says. Where they
+// must be read, reordered or quantized they go through buffers of the reader's own, valid until the next call.
 class WeightReader {
  public:
   WeightReader(const Checkpoint& checkpoint, const Model& model) : checkpoint_(checkpoint), model_(model) {}
-  Result<const std::byte*> read(const Weight& weight);
+  Result<const std::byte*> read(const Weight& weight, ThreadPool* pool = nullptr);  // pool: quantizes with its threads
   Result<std::vector<float>> read_vector(const Weight& weight);  // norms and biases: F32, F16 or BF16 in the file
-  // Bytes [at, at + into.size()) of what read() gives. With is_concurrent() several threads may call it at once, each with a
-  // scratch of its own, which is grown where rows have to be reordered.
-  Status read_range(const Weight& weight, uint64_t at, std::span<std::byte> into, std::vector<std::byte>& scratch) const;
+  // Bytes [at, at + into.size()) of what read() gives; of a weight that is quantized whole rows. With is_concurrent()
+  // several threads may call it at once, each with a scratch of its own.
+  Status read_range(const Weight& weight, uint64_t at, std::span<std::byte> into, ReadScratch& scratch) const;
   bool is_concurrent() const { return checkpoint_.is_concurrent(); }
   void discard(const Weight& weight) const;                      // will not be read again
 
  private:
+  DType stored_type(const Weight& weight) const;
+  // In the file's type.
+  Result<const std::byte*> read_stored(const Weight& weight);
+  Status read_stored_range(const Weight& weight, uint64_t at, std::span<std::byte> into, ReadScratch& scratch) const;
+
   const Checkpoint& checkpoint_;
   const Model& model_;
-  std::vector<std::byte> scratch_, reordered_;
+  std::vector<std::byte> scratch_, reordered_, quantized_;
 };
 
 }  // namespace inlay

@@ -76,7 +76,7 @@ struct StepShape {
 };
 
 struct OpCost {
-  uint64_t weight_bytes = 0;      // as the file stores them, each read once
+  uint64_t weight_bytes = 0;      // as they are held before they are packed, each read once
   uint64_t kv_bytes = 0;          // read and written
   uint64_t activation_bytes = 0;  // float values read and written
   uint64_t flops = 0;             // multiply and add count as two

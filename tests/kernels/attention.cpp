@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "kernels/cpu/simd/half.h"
+#include "kernels/common/half.h"
 #include "kernels/ref/kv_cache.h"
 #include "src/base/thread_pool.h"
 #include "tests/kernels/float_data.h"
@@ -36,7 +36,7 @@ struct Problem {
     k = test::random_floats(n_tokens * s.n_kv_heads * s.d_head, 2);
     v = test::random_floats(n_tokens * s.n_kv_heads * s.d_head, 3);
     for (auto* values : {&k, &v}) {
-      for (float& x : *values) x = cpu::float_from_f16(cpu::f16_from_float(x));
+      for (float& x : *values) x = float_from_f16(f16_from_float(x));
     }
     table.resize(static_cast<size_t>(n_blocks) + 1);
     std::iota(table.begin(), table.end(), 0);
@@ -249,9 +249,9 @@ TEST(Attention, NegativeControls) {
 TEST(Half, RoundsAsTheProcessorDoes) {
   // Every FP16 value survives; what lies between two goes to the nearest, ties to even, in every instruction set.
   for (uint32_t h = 0; h < 0x10000; ++h) {
-    const float f = cpu::float_from_f16(static_cast<uint16_t>(h));
+    const float f = float_from_f16(static_cast<uint16_t>(h));
     if (std::isnan(f)) continue;
-    ASSERT_EQ(cpu::f16_from_float(f), h);
+    ASSERT_EQ(f16_from_float(f), h);
   }
   const auto values = test::random_floats(64 * 512, 11);
   std::vector<float> x = values;

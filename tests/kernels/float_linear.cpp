@@ -1,4 +1,4 @@
-// Linear layers of F32, F16 and BF16 weights against the reference: odd shapes, bias, residual, guards, and the bits of
+// Linear layers of F32, F16, BF16 and F8_E4M3 weights against the reference: odd shapes, bias, residual, guards, and the bits of
 // a row whatever the batch and however the work is cut.
 #include <gtest/gtest.h>
 
@@ -14,12 +14,26 @@ using cpu::ActivationForm;
 using cpu::Kernels;
 using cpu::LinearKernel;
 
-constexpr DType kTypes[] = {DType::f32, DType::f16, DType::bf16};
+constexpr DType kTypes[] = {DType::f32, DType::f16, DType::bf16, DType::f8_e4m3};
+
+// Whole blocks at least.
+int64_t columns_for(DType type, int64_t n) {
+  const int64_t block = traits(type).block_elements;
+  return (n + block - 1) / block * block;
+}
 
 // Rows in the file's form.
 std::vector<uint8_t> random_rows(DType type, int64_t n, uint32_t seed) {
   const std::vector<float> values = test::random_floats(n, seed, 0.1f);
-  std::vector<uint8_t> out(static_cast<size_t>(n) * traits(type).block_bytes);
+  std::vector<uint8_t> out(row_bytes(type, static_cast<uint64_t>(n)));
+  if (type == DType::f8_e4m3) {  // any codes; scales of either sign, 2^-7 to 2^-5
+    std::mt19937 generator(seed);
+    for (uint8_t& byte : out) byte = static_cast<uint8_t>(generator());
+    for (size_t at = 1; at < out.size(); at += traits(type).block_bytes) {
+      out[at] = static_cast<uint8_t>((out[at] & 0x87) | 0x20);
+    }
+    return out;
+  }
   for (int64_t i = 0; i < n; ++i) {
     uint32_t bits;
     memcpy(&bits, &values[static_cast<size_t>(i)], 4);
@@ -68,9 +82,9 @@ struct Problem {
   std::vector<float> x, bias, residual;
 
   Problem(DType type, const Case& shape)
-      : c(shape),
-        rows(random_rows(type, shape.n_rows * shape.n_cols, 1)),
-        x(test::random_floats(shape.m * shape.n_cols, 2)),
+      : c{shape.n_rows, columns_for(type, shape.n_cols), shape.m, shape.bias, shape.add},
+        rows(random_rows(type, c.n_rows * c.n_cols, 1)),
+        x(test::random_floats(c.m * c.n_cols, 2)),
         bias(test::random_floats(shape.n_rows, 3)),
         residual(test::random_floats(shape.m * shape.n_rows, 4)) {}
 
@@ -152,10 +166,10 @@ TEST(FloatLinear, EveryRowHasTheSameBitsInAnyBatchAndCut) {
 
 TEST(FloatLinear, ThreadsShareACallAndAgree) {
   ThreadPool pool(4);
-  const Case c = {333, 700, 20, true, false};
   for (const Kernels* k : test::all_tables()) {
     for (const DType type : kTypes) {
-      const Problem p(type, c);
+      const Problem p(type, {333, 700, 20, true, false});
+      const Case& c = p.c;
       const auto alone = run(*k, type, p, 1, c.m);
       const LinearKernel& kernel = k->linear[static_cast<size_t>(type)];
       Packed weights(kernel, p.rows, c.n_rows, c.n_cols);
@@ -187,9 +201,10 @@ TEST(FloatLinear, SimdSetsAgreeToTheBit) {
 }
 
 TEST(FloatLinear, UnpacksTheValuesOfTheFile) {
-  const int64_t n_rows = 37, n_cols = 75;
+  const int64_t n_rows = 37;
   for (const Kernels* k : test::all_tables()) {
     for (const DType type : kTypes) {
+      const int64_t n_cols = columns_for(type, 75);
       const auto rows = random_rows(type, n_rows * n_cols, 6);
       const LinearKernel& kernel = k->linear[static_cast<size_t>(type)];
       Packed weights(kernel, rows, n_rows, n_cols);

@@ -16,7 +16,7 @@ ALLOWED = {
     "src/tokenizer": ["src/base/*", "src/formats/*"],
     "src/sampler": ["src/base/*"],
     "src/profile": ["src/base/*"],
-    "src/model": ["src/base/*", "src/formats/*"],
+    "src/model": ["kernels/common/*", "src/base/*", "src/formats/*"],
     "src/plan": ["src/base/*", "src/model/*"],
     "src/backend": ["src/base/*", "src/plan/*", "src/sampler/*", "kernels/*"],
     # The engine sees a backend through the interface and the one header that creates it.

@@ -22,7 +22,7 @@ constexpr LlamaSizes kSizes{
 void expect_parts_are_the_whole(const Checkpoint& checkpoint, const Model& model, uint32_t seed) {
   WeightReader reader(checkpoint, model);
   std::mt19937 random(seed);
-  std::vector<std::byte> scratch;
+  ReadScratch scratch;
   for (const Weight& w : model.weights()) {
     const auto whole = reader.read(w);
     ASSERT_TRUE(whole.ok()) << whole.status().message;
@@ -97,7 +97,8 @@ TEST(WeightReader, BeyondTheWeightIsRefused) {
   const auto model = Model::from_checkpoint(*checkpoint);
   const WeightReader reader(*checkpoint, *model);
   const Weight& w = *model->find(WeightRole::ffn_gate, 0);
-  std::vector<std::byte> into(16), scratch;
+  std::vector<std::byte> into(16);
+  ReadScratch scratch;
   EXPECT_TRUE(reader.read_range(w, w.n_bytes() - 16, into, scratch).ok());
   EXPECT_EQ(reader.read_range(w, w.n_bytes() - 15, into, scratch).code, Code::invalid_argument);
   EXPECT_EQ(reader.read_range(w, UINT64_MAX, into, scratch).code, Code::invalid_argument);
@@ -111,7 +112,8 @@ TEST(WeightReader, AFileThatWasCutOffSinceIsAnError) {
   ASSERT_TRUE(model.ok());
   const WeightReader reader(*checkpoint, *model);
   const Weight& last = *model->find(WeightRole::ffn_down, 0);
-  std::vector<std::byte> into(last.n_bytes()), scratch;
+  std::vector<std::byte> into(last.n_bytes());
+  ReadScratch scratch;
   ASSERT_TRUE(reader.read_range(last, 0, into, scratch).ok());
   std::filesystem::resize_file(file.path(), std::filesystem::file_size(file.path()) - 64);
   const Status status = reader.read_range(last, 0, into, scratch);

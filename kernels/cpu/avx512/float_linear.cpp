@@ -13,6 +13,7 @@ void add_float_linear(Kernels& table) {
   table.linear[static_cast<size_t>(DType::f16)] = float_kernel(DType::f16, ActivationForm::f32, linear<StepF16, 32>);
   table.linear[static_cast<size_t>(DType::bf16)] =
       float_kernel(DType::bf16, ActivationForm::f32, linear<StepBf16Pair, 64>);
+  table.linear[static_cast<size_t>(DType::f8_e4m3)] = fp8_kernel();
 }
 
 }  // namespace inlay::cpu::avx512

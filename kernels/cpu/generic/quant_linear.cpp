@@ -157,7 +157,7 @@ constexpr LinearFn kRuns[] = {run<LayoutQ8_0>, run<LayoutQ4_0>, run<LayoutQ4_1>,
 }  // namespace
 
 LinearFn quant_linear(DType type) {
-  return is_quantized(type) ? kRuns[static_cast<int>(type) - static_cast<int>(DType::q8_0)] : nullptr;
+  return type >= DType::q8_0 ? kRuns[static_cast<int>(type) - static_cast<int>(DType::q8_0)] : nullptr;
 }
 
 void prepare_q8(const float* x, int64_t n_cols, int64_t ld_x, int64_t m_begin, int64_t m_end, void* out) {

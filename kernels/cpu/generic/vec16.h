@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "kernels/cpu/simd/half.h"
+#include "kernels/common/half.h"
 
 namespace inlay::cpu {
 namespace {

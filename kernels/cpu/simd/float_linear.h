@@ -1,4 +1,4 @@
-// Linear layers of F32, F16 and BF16 weights:
+// Linear layers of F32, F16, BF16 and F8_E4M3 weights:
 //
 //   out[j][row] = dot(W[row], x[j]) (+ bias[row]) (+ out[j][row]),   the dot product summed in the order of the columns
 //
@@ -28,6 +28,22 @@ namespace {
 constexpr int64_t kMaxRows = 512;         // activation rows per pass: 64 KiB of accumulators on the stack
 constexpr int64_t kStepsPerBlock = 2048;  // x 2 tiles x 64 bytes = 256 KiB of weights
 
+// Results of T tiles and m activation rows from m_begin on.
+template <int T>
+void store_tiles(const LinearArgs& args, int64_t tile, int64_t m_begin, int64_t m, const float (*acc)[T * 16]) {
+  for (int64_t j = 0; j < m; ++j) {
+    for (int t = 0; t < T; ++t) {
+      const int64_t row = (tile + t) * kTileRows;
+      const int64_t n = args.n_rows - row < kTileRows ? args.n_rows - row : kTileRows;
+      float* out = args.out + (m_begin + j) * args.ld_out + row;
+      Vec16 y = Vec16::load(acc[j] + 16 * t);
+      if (args.bias) y = y + Vec16::load_n(args.bias + row, n);
+      if (args.add_to_out) y = Vec16::load_n(out, n) + y;
+      y.store_n(out, n);
+    }
+  }
+}
+
 // T tiles from `tile` on, activation rows [m_begin, m_end), at most kMaxRows.
 template <class Step, int T, int kStepBytes>
 void linear_tiles(const LinearArgs& args, int64_t tile, int64_t m_begin, int64_t m_end) {
@@ -55,17 +71,7 @@ void linear_tiles(const LinearArgs& args, int64_t tile, int64_t m_begin, int64_t
     b.fresh = s == 0;
     dot_rows<Step, T>(m, b);
   }
-  for (int64_t j = 0; j < m; ++j) {
-    for (int t = 0; t < T; ++t) {
-      const int64_t row = (tile + t) * kTileRows;
-      const int64_t n = args.n_rows - row < kTileRows ? args.n_rows - row : kTileRows;
-      float* out = args.out + (m_begin + j) * args.ld_out + row;
-      Vec16 y = Vec16::load(acc[j] + 16 * t);
-      if (args.bias) y = y + Vec16::load_n(args.bias + row, n);
-      if (args.add_to_out) y = Vec16::load_n(out, n) + y;
-      y.store_n(out, n);
-    }
-  }
+  store_tiles<T>(args, tile, m_begin, m, acc);
 }
 
 template <class Step, int kStepBytes>
@@ -77,6 +83,64 @@ void linear(const LinearArgs& args, int64_t tile_begin, int64_t tile_end, int64_
       linear_tiles<Step, Vec16::kTiles, kStepBytes>(args, tile, m, end);
     }
     for (; tile < tile_end; ++tile) linear_tiles<Step, 1, kStepBytes>(args, tile, m, end);
+  }
+}
+
+// ---- F8_E4M3: the codes of some columns become floats on the stack, which all activation rows then meet as F32
+// weights. Values are exact: a code and a scale have 15 bits together.
+
+constexpr int64_t kFp8Columns = 256;  // x 2 tiles x 64 bytes = 32 KiB
+
+// Codes of a column as FP16 bits are their values * 2^-8 (quant_blocks.h).
+[[maybe_unused]] void expand_fp8(const uint8_t* record, float* out) {
+  const Vec16 scale = Vec16::load_f16(record) * Vec16::broadcast(256.0f);
+  for (int64_t k = 0; k < kFp8Group; ++k) {
+    const uint8_t* codes = record + kFp8CodesAt + k * kTileRows;
+    uint16_t halves[kTileRows];
+    for (int64_t r = 0; r < kTileRows; ++r) {
+      halves[r] = static_cast<uint16_t>((codes[r] & 0x80) << 8 | (codes[r] & 0x7f) << 7);
+    }
+    (Vec16::load_f16(halves) * scale).store(out + k * kTileRows);
+  }
+}
+
+template <int T>
+void fp8_tiles(const LinearArgs& args, int64_t tile, int64_t m_begin, int64_t m_end) {
+  const auto row_bytes = static_cast<int64_t>(float_activation_row_bytes(4, args.n_cols));
+  const auto tile_bytes = static_cast<int64_t>(fp8_tile_bytes(args.n_cols));
+  const uint8_t* records = static_cast<const uint8_t*>(args.weights) + tile * tile_bytes;
+  const char* activations = static_cast<const char*>(args.activations) + m_begin * row_bytes;
+  alignas(64) float weights[T][kFp8Columns * kTileRows];
+  alignas(64) float acc[kMaxRows][T * 16];
+  DotBlock b;
+  b.prefetch = b.prefetch_end = nullptr;
+  b.w = reinterpret_cast<const char*>(weights[0]);
+  b.tile_stride = sizeof(weights[0]);
+  b.step_stride = kTileRows * 4;
+  b.a_stride = row_bytes;
+  b.acc = acc[0];
+  b.acc_stride = T * 16;
+  for (int64_t from = 0; from < args.n_cols; from += kFp8Columns) {
+    b.n_steps = args.n_cols - from < kFp8Columns ? args.n_cols - from : kFp8Columns;
+    for (int t = 0; t < T; ++t) {
+      for (int64_t k = 0; k < b.n_steps; k += kFp8Group) {
+        expand_fp8(records + t * tile_bytes + (from + k) / kFp8Group * kFp8RecordBytes, weights[t] + k * kTileRows);
+      }
+    }
+    b.a = activations + from * 4;
+    b.fresh = from == 0;
+    dot_rows<StepF32, T>(m_end - m_begin, b);
+  }
+  store_tiles<T>(args, tile, m_begin, m_end - m_begin, acc);
+}
+
+[[maybe_unused]] void fp8_linear(const LinearArgs& args, int64_t tile_begin, int64_t tile_end, int64_t m_begin,
+                                 int64_t m_end) {
+  for (int64_t m = m_begin; m < m_end; m += kMaxRows) {
+    const int64_t end = m_end - m < kMaxRows ? m_end : m + kMaxRows;
+    int64_t tile = tile_begin;
+    for (; tile + Vec16::kTiles <= tile_end; tile += Vec16::kTiles) fp8_tiles<Vec16::kTiles>(args, tile, m, end);
+    for (; tile < tile_end; ++tile) fp8_tiles<1>(args, tile, m, end);
   }
 }
 
@@ -95,6 +159,11 @@ void linear(const LinearArgs& args, int64_t tile_begin, int64_t tile_end, int64_
 [[maybe_unused]] LinearKernel float_kernel(DType type, ActivationForm form, LinearFn run) {
   const FloatPacking& packing = float_packing(type);
   return {form, run, packing.tile_bytes, packing.pack, packing.unpack_row};
+}
+
+[[maybe_unused]] LinearKernel fp8_kernel() {
+  const FloatPacking& packing = fp8_packing();
+  return {ActivationForm::f32, fp8_linear, packing.tile_bytes, packing.pack, packing.unpack_row};
 }
 
 }  // namespace

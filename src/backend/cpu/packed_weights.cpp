@@ -35,7 +35,7 @@ Result<PackedWeights> PackedWeights::load(const Plan& plan, WeightReader& reader
       INLAY_ASSIGN(const std::vector<float> values, reader.read_vector(w));
       std::memcpy(to, values.data(), values.size() * sizeof(float));
     } else {
-      INLAY_ASSIGN(const std::byte* from, reader.read(w));
+      INLAY_ASSIGN(const std::byte* from, reader.read(w, &pool));
       const cpu::LinearKernel& kernel = kernels.linear[static_cast<size_t>(w.dtype)];
       const int64_t tiles = cpu::n_tiles(w.n_rows);
       const int64_t grain = std::max<int64_t>(1, std::min<int64_t>(64, tiles / (4 * pool.size())));

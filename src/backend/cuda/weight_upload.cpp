@@ -90,7 +90,7 @@ class Lane {
   PinnedBuffer pinned_;
   DeviceBuffer raw_;
   std::array<Slot, kSlots> slots_;
-  std::vector<std::byte> scratch_;
+  ReadScratch scratch_;
   size_t next_ = 0;
   bool is_open_ = false;
 };

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace inlay::cpu {
+namespace inlay {
 
 [[maybe_unused]] static inline float float_from_bits(uint32_t bits) {
   float f;
@@ -51,4 +51,4 @@ namespace inlay::cpu {
   return static_cast<uint16_t>(sign | (rounded >> 13));
 }
 
-}  // namespace inlay::cpu
+}  // namespace inlay

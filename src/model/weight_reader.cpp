@@ -1,0 +1,129 @@
+// Weights as the kernels take them: rows put in order, floats quantized where the model says so.
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/common/half.h"
+#include "src/base/thread_pool.h"
+#include "src/model/fp8.h"
+#include "src/model/model.h"
+
+namespace inlay {
+namespace {
+
+constexpr int64_t kRowsAtOnce = 64;  // of a thread that quantizes
+
+// Which row of a head of interleaved pairs is row `i` of two halves.
+int64_t unpermuted_row(int64_t i, const ModelSpec& spec) {
+  const int64_t half = spec.rope.n_rot / 2;
+  return i < half ? 2 * i : i < 2 * half ? 2 * (i - half) + 1 : i;
+}
+
+// Copies the rows of every head from the order of interleaved pairs to that of two halves.
+void unpermute_rows(const std::byte* from, std::byte* to, int64_t n_heads, const ModelSpec& spec, size_t bytes_per_row) {
+  for (int64_t head = 0; head < n_heads; ++head) {
+    for (int64_t i = 0; i < spec.d_head; ++i) {
+      const int64_t source = unpermuted_row(i, spec);
+      std::memcpy(to + static_cast<size_t>(head * spec.d_head + i) * bytes_per_row,
+                  from + static_cast<size_t>(head * spec.d_head + source) * bytes_per_row, bytes_per_row);
+    }
+  }
+}
+
+float element_to_float(DType dtype, const std::byte* bytes, size_t i) {
+  if (dtype == DType::f32) {
+    float v;
+    std::memcpy(&v, bytes + 4 * i, 4);
+    return v;
+  }
+  uint16_t h;
+  std::memcpy(&h, bytes + 2 * i, 2);
+  return dtype == DType::f16 ? float_from_f16(h) : float_from_bf16(h);
+}
+
+// A vector has an element where a matrix has a row.
+int64_t rows_of(const Weight& w) { return w.n_rows == 1 ? w.n_cols : w.n_rows; }
+uint64_t stored_row_bytes(const Weight& w, DType stored) {
+  return row_bytes(stored, static_cast<uint64_t>(w.n_rows == 1 ? 1 : w.n_cols));
+}
+
+void grow(std::vector<std::byte>& bytes, uint64_t n) {
+  if (bytes.size() < n) bytes.resize(static_cast<size_t>(n));
+}
+
+}  // namespace
+
+Result<const std::byte*> WeightReader::read(const Weight& weight, ThreadPool* pool) {
+  INLAY_ASSIGN(const std::byte* stored, read_stored(weight));
+  const DType from = stored_type(weight);
+  if (from == weight.dtype) return stored;
+  const uint64_t stored_row = stored_row_bytes(weight, from), row = weight.n_bytes() / static_cast<uint64_t>(weight.n_rows);
+  grow(quantized_, weight.n_bytes());
+  const auto quantize = [&](int64_t begin, int64_t end, int) {
+    quantize_f8_e4m3(from, stored + static_cast<uint64_t>(begin) * stored_row, (end - begin) * weight.n_cols,
+                     quantized_.data() + static_cast<uint64_t>(begin) * row);
+  };
+  if (pool) {
+    pool->parallel_for(weight.n_rows, kRowsAtOnce, quantize);
+  } else {
+    quantize(0, weight.n_rows, 0);
+  }
+  return quantized_.data();
+}
+
+DType WeightReader::stored_type(const Weight& weight) const { return checkpoint_.tensors()[weight.tensor].dtype; }
+
+Result<const std::byte*> WeightReader::read_stored(const Weight& weight) {
+  INLAY_ASSIGN(const std::byte* bytes, checkpoint_.bytes(checkpoint_.tensors()[weight.tensor], scratch_));
+  if (!weight.unpermute) return bytes;
+  const uint64_t row = stored_row_bytes(weight, stored_type(weight));
+  grow(reordered_, row * static_cast<uint64_t>(rows_of(weight)));
+  unpermute_rows(bytes, reordered_.data(), rows_of(weight) / model_.spec().d_head, model_.spec(), static_cast<size_t>(row));
+  return reordered_.data();
+}
+
+Result<std::vector<float>> WeightReader::read_vector(const Weight& weight) {
+  INLAY_ASSIGN(const std::byte* bytes, read(weight));
+  std::vector<float> out(static_cast<size_t>(weight.n_cols));
+  for (size_t i = 0; i < out.size(); ++i) out[i] = element_to_float(weight.dtype, bytes, i);
+  return out;
+}
+
+Status WeightReader::read_range(const Weight& weight, uint64_t at, std::span<std::byte> into, ReadScratch& scratch) const {
+  const DType from = stored_type(weight);
+  if (from == weight.dtype) return read_stored_range(weight, at, into, scratch);
+  const uint64_t row = weight.n_bytes() / static_cast<uint64_t>(weight.n_rows), stored_row = stored_row_bytes(weight, from);
+  if (at % row != 0 || into.size() % row != 0) {
+    return error(Code::invalid_argument, "%zu bytes at %llu of %s are not whole rows of %llu", into.size(),
+                 static_cast<unsigned long long>(at), weight.name.c_str(), static_cast<unsigned long long>(row));
+  }
+  const uint64_t n_rows = into.size() / row;
+  grow(scratch.rows, n_rows * stored_row);
+  const std::span stored(scratch.rows.data(), static_cast<size_t>(n_rows * stored_row));
+  INLAY_TRY(read_stored_range(weight, at / row * stored_row, stored, scratch));
+  quantize_f8_e4m3(from, stored.data(), static_cast<int64_t>(n_rows) * weight.n_cols, into.data());
+  return {};
+}
+
+Status WeightReader::read_stored_range(const Weight& weight, uint64_t at, std::span<std::byte> into, ReadScratch& scratch) const {
+  const TensorEntry& tensor = checkpoint_.tensors()[weight.tensor];
+  if (!weight.unpermute || into.empty()) return checkpoint_.read(tensor, at, into);
+  // The heads that the range touches, then from each row the part that lies in it.
+  const ModelSpec& spec = model_.spec();
+  const uint64_t row = stored_row_bytes(weight, tensor.dtype);
+  const uint64_t head = row * static_cast<uint64_t>(spec.d_head), first = at / head * head;
+  const uint64_t end = std::min((at + into.size() + head - 1) / head * head, tensor.n_bytes);
+  grow(scratch.heads, end - first);
+  INLAY_TRY(checkpoint_.read(tensor, first, std::span(scratch.heads).first(end - first)));
+  for (uint64_t done = 0; done < into.size();) {
+    const uint64_t place = at + done, in_head = place % head / row, in_row = place % row;
+    const uint64_t n = std::min(row - in_row, into.size() - done);
+    const auto source = static_cast<uint64_t>(unpermuted_row(static_cast<int64_t>(in_head), spec));
+    std::memcpy(into.data() + done, scratch.heads.data() + (place / head * head - first) + source * row + in_row, n);
+    done += n;
+  }
+  return {};
+}
+
+void WeightReader::discard(const Weight& weight) const { checkpoint_.discard(checkpoint_.tensors()[weight.tensor]); }
+
+}  // namespace inlay
