@@ -219,3 +219,16 @@ const (
 	// CUDA: prompts run on the engine's own products, even where the machine has cuBLASLt.
 	LoadNoCublas = raw.LoadNoCublas
 )
+
+// Type in which weights are held.
+type WeightDtype = raw.WeightDtype
+
+// Values of WeightDtype.
+const (
+	// The file's types.
+	WeightDefault = raw.WeightDefault
+	// Matrices of F32, F16 and BF16 are quantized while they are loaded: E4M3 codes and an F16 scale for every 32
+	// columns, 8.5 bits a weight. All else stays as it is: quantized matrices, norms, biases, rows that are no
+	// multiple of 32 long, and an embedding that is not also the output matrix.
+	WeightFP8 = raw.WeightFP8
+)

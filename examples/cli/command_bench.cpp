@@ -32,7 +32,7 @@ struct Subject {
   std::string name;
   uint64_t n_bytes = 0;
   double load_seconds = 0.0;
-  double generate_seconds = 0.0;  // not part of load_seconds
+  double generate_seconds = 0.0;                                              // not part of load_seconds
   std::unique_ptr<std::string> load_times = std::make_unique<std::string>();  // the engine's log knows its address
 };
 
@@ -247,6 +247,8 @@ JsonLine first_keys(const Subject& subject, const BenchRequest& r) {
   line.text("engine", "inlay");
   line.text("version", inlay_version_string());
   line.text("device", device_text(info));
+  line.text("weights", weight_dtype_name(info.weight_dtype));
+  line.integer("weight_bytes", info.weight_bytes);
   line.integer("params", info.n_params);
   line.integer("reps", static_cast<uint64_t>(r.plan.n_repetitions));
   line.integer("threads", static_cast<uint64_t>(info.n_threads));

@@ -19,9 +19,9 @@ struct DTypeTraits {
 };
 
 inline constexpr DTypeTraits kDTypeTable[] = {
-    {"F32", 0, 1, 4},      {"F16", 1, 1, 2},       {"BF16", 30, 1, 2},      {"F8_E4M3", kNotInFiles, 32, 34},
-    {"Q8_0", 8, 32, 34},   {"Q4_0", 2, 32, 18},    {"Q4_1", 3, 32, 20},     {"Q5_0", 6, 32, 22},
-    {"Q5_1", 7, 32, 24},   {"Q4_K", 12, 256, 144}, {"Q5_K", 13, 256, 176},  {"Q6_K", 14, 256, 210},
+    {"F32", 0, 1, 4},    {"F16", 1, 1, 2},       {"BF16", 30, 1, 2},     {"F8_E4M3", kNotInFiles, 32, 34},
+    {"Q8_0", 8, 32, 34}, {"Q4_0", 2, 32, 18},    {"Q4_1", 3, 32, 20},    {"Q5_0", 6, 32, 22},
+    {"Q5_1", 7, 32, 24}, {"Q4_K", 12, 256, 144}, {"Q5_K", 13, 256, 176}, {"Q6_K", 14, 256, 210},
 };
 static_assert(sizeof(kDTypeTable) / sizeof(kDTypeTable[0]) == static_cast<size_t>(DType::count));
 
@@ -29,6 +29,8 @@ constexpr const DTypeTraits& traits(DType t) { return kDTypeTable[static_cast<si
 constexpr bool is_quantized(DType t) { return traits(t).block_elements > 1; }
 
 // Bytes of one row; n_cols must be a multiple of the block (checked where files are read).
-constexpr uint64_t row_bytes(DType t, uint64_t n_cols) { return n_cols / traits(t).block_elements * traits(t).block_bytes; }
+constexpr uint64_t row_bytes(DType t, uint64_t n_cols) {
+  return n_cols / traits(t).block_elements * traits(t).block_bytes;
+}
 
 }  // namespace inlay

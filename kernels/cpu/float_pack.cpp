@@ -1,5 +1,5 @@
-#include "kernels/cpu/float_ops.h"
 #include "kernels/common/half.h"
+#include "kernels/cpu/float_ops.h"
 
 namespace inlay::cpu {
 namespace {

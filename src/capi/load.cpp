@@ -64,11 +64,20 @@ Status read_load_params(const inlay_load_params* given, EngineOptions& out) {
   out.max_sessions = params.max_sessions;
   out.kv_budget_bytes = params.kv_budget_bytes;
   switch (params.kv_dtype) {
-    case INLAY_KV_F16: out.kv_dtype = KvDType::f16; break;
-    case INLAY_KV_F32: out.kv_dtype = KvDType::f32; break;
-    case INLAY_KV_FP8: out.kv_dtype = KvDType::fp8; break;
-    case INLAY_KV_INT8: out.kv_dtype = KvDType::int8; break;
-    default: break;
+    case INLAY_KV_F16:
+      out.kv_dtype = KvDType::f16;
+      break;
+    case INLAY_KV_F32:
+      out.kv_dtype = KvDType::f32;
+      break;
+    case INLAY_KV_FP8:
+      out.kv_dtype = KvDType::fp8;
+      break;
+    case INLAY_KV_INT8:
+      out.kv_dtype = KvDType::int8;
+      break;
+    default:
+      break;
   }
   out.weight_dtype = static_cast<WeightDType>(params.weight_dtype);
   out.n_threads = params.n_threads;

@@ -2,8 +2,8 @@
 //
 // The scale of a block is the smallest FP16 that is at least its largest magnitude / 448, so that no code overflows
 // (of magnitudes beyond 448 * 65504 alone, which become that). A code is the value / scale, rounded to F32 and then to
-// the nearest E4M3, ties to even. A block of zeros has scale 0; one with an infinity or a NaN has a scale of NaN, so that it
-// shows in every result as it does with the file's own types.
+// the nearest E4M3, ties to even. A block of zeros has scale 0; one with an infinity or a NaN has a scale of NaN, so
+// that it shows in every result as it does with the file's own types.
 #pragma once
 
 #include <cstddef>

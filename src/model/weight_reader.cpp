@@ -107,6 +107,10 @@ Status WeightReader::read_range(const Weight& weight, uint64_t at, std::span<std
 Status WeightReader::read_stored_range(const Weight& weight, uint64_t at, std::span<std::byte> into, ReadScratch& scratch) const {
   const TensorEntry& tensor = checkpoint_.tensors()[weight.tensor];
   if (!weight.unpermute || into.empty()) return checkpoint_.read(tensor, at, into);
+  if (at > tensor.n_bytes || into.size() > tensor.n_bytes - at) {
+    return error(Code::invalid_argument, "%zu bytes at %llu are not part of %s", into.size(), static_cast<unsigned long long>(at),
+                 weight.name.c_str());
+  }
   // The heads that the range touches, then from each row the part that lies in it.
   const ModelSpec& spec = model_.spec();
   const uint64_t row = stored_row_bytes(weight, tensor.dtype);

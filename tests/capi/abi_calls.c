@@ -1,8 +1,8 @@
 // Calls every function of the library through the loader header with what a careless caller gives: NULL, structs of
 // wrong size, numbers that mean nothing, indices out of range. Each call must answer with the right status and a
-// message; none may crash. Usage: abi_calls LIBRARY [MODEL [cuda]]: the model is loaded on the interpreter or on the GPU.
-// Without a model, what needs one is called with NULL only and the program exits with 77, as it does without a GPU that
-// is asked for.
+// message; none may crash. Usage: abi_calls LIBRARY [MODEL [cuda]]: the model is loaded on the interpreter or on the
+// GPU. Without a model, what needs one is called with NULL only and the program exits with 77, as it does without a GPU
+// that is asked for.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,57 +48,71 @@ static void expect(inlay_status want, inlay_status got, const char* call, int li
          described ? err.message : "badly described", api.inlay_status_name(want));
 }
 
+// Sizes in ABI 1.0, when they appeared, of the structs that have grown since; a client may be as old.
+static uint32_t first_size(const char* type, size_t now) {
+  if (strcmp(type, "inlay_load_params") == 0) return 80;
+  if (strcmp(type, "inlay_memory_info") == 0) return 56;
+  if (strcmp(type, "inlay_engine_info") == 0) return 88;
+  return (uint32_t)now;
+}
+
 // `call` uses p, a parameter struct that `setup` fills; `fine` is its status when the struct is well formed.
-#define IN_STRUCT(type, setup, call, fine)                                        \
-  do {                                                                            \
-    union {                                                                       \
-      type s;                                                                     \
-      unsigned char bytes[8192];                                                  \
-    } u;                                                                          \
-    static const uint32_t bad[] = {0, 1, 4, sizeof(type) - 1, 4097, 0xffffffffu}; \
-    type* p = &u.s;                                                               \
-    size_t i_bad;                                                                 \
-    memset(&u, 0, sizeof u);                                                      \
-    setup;                                                                        \
-    for (i_bad = 0; i_bad < sizeof bad / sizeof *bad; ++i_bad) {                  \
-      p->struct_size = bad[i_bad];                                                \
-      EXPECT(INLAY_INVALID_ARGUMENT, call);                                       \
-    }                                                                             \
-    p->struct_size = sizeof(type);                                                \
-    EXPECT(fine, call);                                                           \
-    p->struct_size = sizeof(type) + 64;                                           \
-    EXPECT(fine, call);                                                           \
-    u.bytes[sizeof(type) + 63] = 1;                                               \
-    EXPECT(INLAY_INVALID_ARGUMENT, call);                                         \
-    u.bytes[sizeof(type) + 63] = 0;                                               \
-    u.bytes[sizeof(type) + 64] = 1;                                               \
-    EXPECT(fine, call);                                                           \
+#define IN_STRUCT(type, setup, call, fine)                                                                       \
+  do {                                                                                                           \
+    union {                                                                                                      \
+      type s;                                                                                                    \
+      unsigned char bytes[8192];                                                                                 \
+    } u;                                                                                                         \
+    const uint32_t n_first = first_size(#type, sizeof(type)), bad[] = {0, 1, 4, n_first - 1, 4097, 0xffffffffu}; \
+    type* p = &u.s;                                                                                              \
+    size_t i_bad;                                                                                                \
+    memset(&u, 0, sizeof u);                                                                                     \
+    setup;                                                                                                       \
+    for (i_bad = 0; i_bad < sizeof bad / sizeof *bad; ++i_bad) {                                                 \
+      p->struct_size = bad[i_bad];                                                                               \
+      EXPECT(INLAY_INVALID_ARGUMENT, call);                                                                      \
+    }                                                                                                            \
+    p->struct_size = n_first;                                                                                    \
+    EXPECT(fine, call);                                                                                          \
+    p->struct_size = sizeof(type);                                                                               \
+    EXPECT(fine, call);                                                                                          \
+    p->struct_size = sizeof(type) + 64;                                                                          \
+    EXPECT(fine, call);                                                                                          \
+    u.bytes[sizeof(type) + 63] = 1;                                                                              \
+    EXPECT(INLAY_INVALID_ARGUMENT, call);                                                                        \
+    u.bytes[sizeof(type) + 63] = 0;                                                                              \
+    u.bytes[sizeof(type) + 64] = 1;                                                                              \
+    EXPECT(fine, call);                                                                                          \
   } while (0)
 
 // `call` fills p. What the library does not know of a longer struct becomes zero; what lies behind it stays.
-#define OUT_STRUCT(type, call)                                                 \
-  do {                                                                         \
-    union {                                                                    \
-      type s;                                                                  \
-      unsigned char bytes[8192];                                               \
-    } u;                                                                       \
-    static const uint32_t bad[] = {0, 4, sizeof(type) - 1, 4097, 0xffffffffu}; \
-    type* p = &u.s;                                                            \
-    size_t i_bad;                                                              \
-    for (i_bad = 0; i_bad < sizeof bad / sizeof *bad; ++i_bad) {               \
-      memset(&u, 0xaa, sizeof u);                                              \
-      p->struct_size = bad[i_bad];                                             \
-      EXPECT(INLAY_INVALID_ARGUMENT, call);                                    \
-      CHECK(u.bytes[4] == 0xaa && u.bytes[sizeof(type)] == 0xaa);              \
-    }                                                                          \
-    memset(&u, 0xaa, sizeof u);                                                \
-    p->struct_size = sizeof(type) + 64;                                        \
-    EXPECT(INLAY_OK, call);                                                    \
-    CHECK(p->struct_size == sizeof(type) + 64);                                \
-    CHECK(u.bytes[sizeof(type)] == 0 && u.bytes[sizeof(type) + 63] == 0);      \
-    CHECK(u.bytes[sizeof(type) + 64] == 0xaa);                                 \
-    p->struct_size = sizeof(type);                                             \
-    EXPECT(INLAY_OK, call);                                                    \
+#define OUT_STRUCT(type, call)                                                                                \
+  do {                                                                                                        \
+    union {                                                                                                   \
+      type s;                                                                                                 \
+      unsigned char bytes[8192];                                                                              \
+    } u;                                                                                                      \
+    const uint32_t n_first = first_size(#type, sizeof(type)), bad[] = {0, 4, n_first - 1, 4097, 0xffffffffu}; \
+    type* p = &u.s;                                                                                           \
+    size_t i_bad;                                                                                             \
+    for (i_bad = 0; i_bad < sizeof bad / sizeof *bad; ++i_bad) {                                              \
+      memset(&u, 0xaa, sizeof u);                                                                             \
+      p->struct_size = bad[i_bad];                                                                            \
+      EXPECT(INLAY_INVALID_ARGUMENT, call);                                                                   \
+      CHECK(u.bytes[4] == 0xaa && u.bytes[sizeof(type)] == 0xaa);                                             \
+    }                                                                                                         \
+    memset(&u, 0xaa, sizeof u);                                                                               \
+    p->struct_size = n_first;                                                                                 \
+    EXPECT(INLAY_OK, call);                                                                                   \
+    CHECK(p->struct_size == n_first && u.bytes[n_first] == 0xaa);                                             \
+    memset(&u, 0xaa, sizeof u);                                                                               \
+    p->struct_size = sizeof(type) + 64;                                                                       \
+    EXPECT(INLAY_OK, call);                                                                                   \
+    CHECK(p->struct_size == sizeof(type) + 64);                                                               \
+    CHECK(u.bytes[sizeof(type)] == 0 && u.bytes[sizeof(type) + 63] == 0);                                     \
+    CHECK(u.bytes[sizeof(type) + 64] == 0xaa);                                                                \
+    p->struct_size = sizeof(type);                                                                            \
+    EXPECT(INLAY_OK, call);                                                                                   \
   } while (0)
 
 // `call` writes a text of size `need` to (buf, cap).
@@ -185,6 +199,9 @@ static void test_load(void) {
   BAD_PARAM(n_threads, -1);
   BAD_PARAM(kv_dtype, INLAY_KV_INT8 + 1);
   BAD_PARAM(kv_dtype, -1);
+  BAD_PARAM(weight_dtype, INLAY_WEIGHT_FP8 + 1);
+  BAD_PARAM(weight_dtype, -1);
+  BAD_PARAM(reserved, 1);
   BAD_PARAM(prefill_chunk, -7);
   BAD_PARAM(log_level, 5);
   BAD_PARAM(log_level, -2);

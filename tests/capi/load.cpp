@@ -163,6 +163,46 @@ TEST_P(Load, PlanIsWhatLoadingTakes) {
   EXPECT_GT(plan.available_bytes, plan.total_bytes);
 }
 
+TEST_P(Load, Fp8WeightsTakeTheBytesThatThePlanSays) {
+  inlay_memory_info stored = sized<inlay_memory_info>(), plan = sized<inlay_memory_info>();
+  inlay_load_params p = params();
+  ASSERT_EQ(inlay_memory_plan(model_path(kModel).c_str(), SIZE_MAX, &p, &stored, nullptr), INLAY_OK);
+  EXPECT_EQ(stored.weight_dtype, INLAY_WEIGHT_DEFAULT);
+  p.weight_dtype = INLAY_WEIGHT_FP8;
+  ASSERT_EQ(inlay_memory_plan(model_path(kModel).c_str(), SIZE_MAX, &p, &plan, nullptr), INLAY_OK);
+  EXPECT_EQ(plan.weight_dtype, INLAY_WEIGHT_FP8);
+  EXPECT_LT(plan.weight_bytes, stored.weight_bytes * 4 / 10) << "34 bytes instead of 128, padding and norms";
+  EXPECT_GT(plan.weight_bytes, stored.weight_bytes * 34 / 128);
+  const EnginePtr engine = load(p);
+  inlay_engine_info info = sized<inlay_engine_info>();
+  ASSERT_EQ(inlay_engine_get_info(engine.get(), &info, nullptr), INLAY_OK);
+  EXPECT_EQ(info.weight_bytes, plan.weight_bytes);
+  EXPECT_EQ(info.weight_dtype, INLAY_WEIGHT_FP8);
+  size_t needed = 0;
+  std::string text(1 << 16, 0);
+  ASSERT_EQ(inlay_plan_text(engine.get(), text.data(), text.size(), &needed, nullptr), INLAY_OK);
+  EXPECT_NE(text.find("ffn_down.weight[64x96 F8_E4M3]"), std::string::npos) << text.substr(0, needed);
+  EXPECT_EQ(reply_of(engine).size(), kPlainReply.size());
+}
+
+TEST_P(Load, Fp8LeavesQuantizedMatricesAndSaysSo) {
+  std::string heard;
+  inlay_load_params p = params();
+  p.weight_dtype = INLAY_WEIGHT_FP8;
+  p.log_user = &heard;
+  p.log = [](void* user, inlay_log_level level, const char* text, size_t text_len) {
+    if (level == INLAY_LOG_WARNING) static_cast<std::string*>(user)->append(text, text_len);
+  };
+  const EnginePtr engine = load(p, "chat-bpe-llama-q8_0");
+  inlay_engine_info info = sized<inlay_engine_info>();
+  ASSERT_EQ(inlay_engine_get_info(engine.get(), &info, nullptr), INLAY_OK);
+  EXPECT_EQ(info.weight_dtype, INLAY_WEIGHT_DEFAULT);
+  EXPECT_NE(heard.find("weight_dtype"), std::string::npos) << heard;
+  heard.clear();
+  load(p);
+  EXPECT_EQ(heard, "") << "negative control";
+}
+
 TEST_P(Load, InfoIsTheModels) {
   const EnginePtr engine = load(params());
   inlay_engine_info info = sized<inlay_engine_info>();
@@ -255,10 +295,10 @@ TEST_P(Load, ErrorsNameTheParameter) {
       {"KV cache",
        [](inlay_load_params& p) { p.kv_dtype = p.device == INLAY_DEVICE_REFERENCE ? INLAY_KV_F16 : INLAY_KV_F32; },
        INLAY_UNSUPPORTED},
-      {"not in FP8",
-       [](inlay_load_params& p) { p.kv_dtype = INLAY_KV_FP8, p.device = INLAY_DEVICE_CPU; }, INLAY_UNSUPPORTED},
-      {"not in INT8",
-       [](inlay_load_params& p) { p.kv_dtype = INLAY_KV_INT8, p.device = INLAY_DEVICE_REFERENCE; }, INLAY_UNSUPPORTED}};
+      {"not in FP8", [](inlay_load_params& p) { p.kv_dtype = INLAY_KV_FP8, p.device = INLAY_DEVICE_CPU; },
+       INLAY_UNSUPPORTED},
+      {"not in INT8", [](inlay_load_params& p) { p.kv_dtype = INLAY_KV_INT8, p.device = INLAY_DEVICE_REFERENCE; },
+       INLAY_UNSUPPORTED}};
   for (const Case& c : cases) {
     inlay_load_params p = params();
     c.set(p);

@@ -48,6 +48,13 @@ class Benchmark(DeviceCase):
                     self.assertIs(line["quick"], True)
                     self.assertIn("tg4@0", line)
 
+    def test_fp8_weights_take_half_the_bytes(self):
+        short = ["--shape", "tiny-llama", "--quant", "bf16", "--pp", "8", "--depths", "none", "--batch", "none", "-r", "1"]
+        stored, fp8 = self.bench(*short), self.bench(*short, "--weights", "fp8")
+        self.assertEqual((stored["weights"], fp8["weights"]), ("default", "fp8"))
+        self.assertTrue(0.5 < fp8["weight_bytes"] / stored["weight_bytes"] < 0.75, (stored, fp8))
+        self.assertEqual(fp8["model_bytes"], stored["model_bytes"])
+
     def test_none_leaves_measurements_out(self):
         line = self.bench("--shape", "tiny-llama", "--quant", "q8_0", "--pp", "8", "--depths", "none", "--batch", "none", "-r", "1")
         self.assertEqual(list(line["range"]), ["pp8"])

@@ -28,6 +28,18 @@ class Info(ModelCase):
         larger = self.run_tool("info", self.model, "--ctx", "128", "--sessions", "2").stdout.decode()
         self.assertGreater(int(re.search(r"^KV pool +(\d+)", larger, re.MULTILINE)[1]), parts[1])
 
+    def test_fp8_weights_are_shown_and_smaller(self):
+        def weights(*arguments):
+            text = self.run_tool("info", self.model, *arguments).stdout.decode()
+            return int(re.search(r"^weights +(\d+)", text, re.MULTILINE)[1]), re.search(r"^type of weights +(.*)$", text, re.MULTILINE)[1]
+        stored, fp8 = weights(), weights("--weights", "fp8")
+        self.assertEqual((stored[1], fp8[1]), ("the file's", "fp8"))
+        self.assertLess(fp8[0], 0.6 * stored[0])
+        plan = self.run_tool("plan", self.model, "--weights=fp8").stdout.decode()
+        self.assertRegex(plan, r"attn_q\.weight\[\d+x\d+ F8_E4M3\]")
+        self.assertNotIn("F8_E4M3", self.run_tool("plan", self.model).stdout.decode())
+        self.assertIn("--weights", self.run_tool("info", self.model, "--weights", "fp4", code=2).stderr.decode())
+
     def test_long_arrays_are_cut_short(self):
         text = self.run_tool("info", self.model).stdout.decode()
         tokens = re.search(r"^tokenizer\.ggml\.tokens = (.*)$", text, re.MULTILINE)[1]

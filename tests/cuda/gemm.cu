@@ -514,12 +514,12 @@ void rows_speed(int32_t m, int64_t d_model, int64_t d_ff) {
 }
 
 void speed_tables(Cublas* cublas) {
-  std::printf("dequantize, us (GB/s read and written)\n%-6s", "type");
+  std::printf("dequantize, us (GB/s read and written)\n%-7s", "type");
   for (const auto& [r, c] : kShapes) std::printf(" %9ldx%-8ld", static_cast<long>(r), static_cast<long>(c));
   std::printf("\n");
-  for (const DType type :
-       {DType::q8_0, DType::q4_0, DType::q4_1, DType::q5_0, DType::q5_1, DType::q4_k, DType::q5_k, DType::q6_k}) {
-    std::printf("%-6s", traits(type).name);
+  for (const DType type : {DType::f8_e4m3, DType::q8_0, DType::q4_0, DType::q4_1, DType::q5_0, DType::q5_1, DType::q4_k,
+                           DType::q5_k, DType::q6_k}) {
+    std::printf("%-7s", traits(type).name);
     for (const auto& [r, c] : kShapes) {
       const double us = dequantize_speed(type, r, c);
       std::printf("  %8.1f (%5.0f) ", us, (static_cast<double>(packed_bytes(type, r, c)) + 2.0 * r * c) / us * 1e-3);
@@ -528,16 +528,18 @@ void speed_tables(Cublas* cublas) {
   }
   for (const int32_t m : {512, 2048}) rows_speed(m, 4096, 14336);
   if (cublas == nullptr) return std::puts("SKIPPED the speeds of cuBLASLt"), void();
-  std::printf("us (TFLOP/s): cuBLASLt, for Q4_K with its dequantization; our own products\n");
+  std::printf("us (TFLOP/s): cuBLASLt, for Q4_K and F8_E4M3 with their dequantization; our own products\n");
   for (const auto& [r, c] : kShapes) {
-    const double unpack = dequantize_speed(DType::q4_k, r, c);
+    const double unpack = dequantize_speed(DType::q4_k, r, c), unpack_f8 = dequantize_speed(DType::f8_e4m3, r, c);
     for (const int32_t m : {32, 64, 128, 256, 512, 1024, 2048}) {
       const double flops = 2.0 * r * c * m, f16 = cublas_speed(*cublas, r, c, m, ActivationForm::f16);
       const std::pair<const char*, double> columns[] = {{"f16", f16},
                                                         {"bf16", cublas_speed(*cublas, r, c, m, ActivationForm::bf16)},
                                                         {"Q4_K", f16 + unpack},
+                                                        {"F8", f16 + unpack_f8},
                                                         {"own bf16", own_speed(DType::bf16, r, c, m)},
-                                                        {"own Q4_K", own_speed(DType::q4_k, r, c, m)}};
+                                                        {"own Q4_K", own_speed(DType::q4_k, r, c, m)},
+                                                        {"own F8", own_speed(DType::f8_e4m3, r, c, m)}};
       std::printf("%5d x %5ld -> %-5ld", m, static_cast<long>(c), static_cast<long>(r));
       for (const auto& [name, us] : columns) std::printf("  %s %7.1f (%5.1f)", name, us, flops / us * 1e-6);
       std::printf("\n");

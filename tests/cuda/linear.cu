@@ -410,9 +410,9 @@ double microseconds(DType type, int64_t n_rows, int64_t n_cols, int32_t m) {
 }
 
 void speed_table() {
-  std::printf("%-6s %14s  m=1 us (GB/s)     m=8 us (GB/s)     m=64 us (GB/s)    m=512 us (TFLOP/s)\n", "type",
+  std::printf("%-7s %14s  m=1 us (GB/s)     m=8 us (GB/s)     m=64 us (GB/s)    m=512 us (TFLOP/s)\n", "type",
               "matrix");
-  for (const DType type : {DType::q4_k, DType::q6_k, DType::q8_0, DType::bf16}) {
+  for (const DType type : {DType::q4_k, DType::q6_k, DType::q8_0, DType::f8_e4m3, DType::bf16}) {
     for (const auto& [r, c] : {std::pair<int64_t, int64_t>{1536, 1536},
                                {17920, 1536},
                                {1536, 8960},
@@ -420,7 +420,7 @@ void speed_table() {
                                {28672, 4096},
                                {4096, 14336}}) {
       const double bytes = static_cast<double>(packed_bytes(type, r, c));
-      std::printf("%-6s %6ldx%-7ld", traits(type).name, static_cast<long>(r), static_cast<long>(c));
+      std::printf("%-7s %6ldx%-7ld", traits(type).name, static_cast<long>(r), static_cast<long>(c));
       for (const int32_t m : {1, 8, 64}) {
         const double us = microseconds(type, r, c, m);
         std::printf("  %7.1f (%6.0f)", us, bytes / us * 1e-3);

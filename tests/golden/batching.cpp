@@ -17,17 +17,34 @@ constexpr int32_t kDrawn = 24, kMostSessions = 33;
 struct Case {
   const char* model;
   DeviceKind device;
+  WeightDType weights = WeightDType::as_stored;
 };
 
 constexpr const char* kTrained = "tales";
 constexpr Case kCases[] = {
-    {"llama-f32", DeviceKind::reference}, {"llama-f32", DeviceKind::cpu},     {"llama-f32", DeviceKind::cuda},
-    {"llama-f16", DeviceKind::cpu},       {"llama-f16", DeviceKind::cuda},    {"llama-bf16", DeviceKind::cpu},
-    {"llama-bf16", DeviceKind::cuda},     {"llama-q4_k_m", DeviceKind::cpu},  {"llama-q4_k_m", DeviceKind::cuda},
-    {"llama-q5_k_m", DeviceKind::cpu},    {"llama-q5_k_m", DeviceKind::cuda}, {"llama-q8_0", DeviceKind::cpu},
-    {"llama-q8_0", DeviceKind::cuda},     {"qwen2-q4_k_m", DeviceKind::cpu},  {"qwen2-q4_k_m", DeviceKind::cuda},
-    {"qwen3-q8_0", DeviceKind::cpu},      {"qwen3-q8_0", DeviceKind::cuda},   {kTrained, DeviceKind::cpu},
+    {"llama-f32", DeviceKind::reference},
+    {"llama-f32", DeviceKind::cpu},
+    {"llama-f32", DeviceKind::cuda},
+    {"llama-f16", DeviceKind::cpu},
+    {"llama-f16", DeviceKind::cuda},
+    {"llama-bf16", DeviceKind::cpu},
+    {"llama-bf16", DeviceKind::cuda},
+    {"llama-q4_k_m", DeviceKind::cpu},
+    {"llama-q4_k_m", DeviceKind::cuda},
+    {"llama-q5_k_m", DeviceKind::cpu},
+    {"llama-q5_k_m", DeviceKind::cuda},
+    {"llama-q8_0", DeviceKind::cpu},
+    {"llama-q8_0", DeviceKind::cuda},
+    {"qwen2-q4_k_m", DeviceKind::cpu},
+    {"qwen2-q4_k_m", DeviceKind::cuda},
+    {"qwen3-q8_0", DeviceKind::cpu},
+    {"qwen3-q8_0", DeviceKind::cuda},
+    {kTrained, DeviceKind::cpu},
     {kTrained, DeviceKind::cuda},
+    {"llama-bf16", DeviceKind::cpu, WeightDType::fp8},
+    {"llama-bf16", DeviceKind::cuda, WeightDType::fp8},
+    {"qwen2-f32", DeviceKind::cpu, WeightDType::fp8},
+    {"qwen2-f32", DeviceKind::cuda, WeightDType::fp8},
 };
 
 std::string model_path(std::string_view name) {
@@ -51,11 +68,13 @@ class Batching : public testing::TestWithParam<Case> {
     const EngineOptions options{.device = GetParam().device,
                                 .n_context = 384,
                                 .max_sessions = kMostSessions + 2,
+                                .weight_dtype = GetParam().weights,
                                 .n_threads = 3,
                                 .prefill_chunk = 256};
     auto engine = Engine::load(model_path(GetParam().model), options);
     ASSERT_TRUE(engine.ok()) << engine.status().message;
     engine_ = *engine;
+    ASSERT_EQ(engine_->info().weight_dtype, GetParam().weights);
   }
 
   // Different for each seed.
@@ -149,7 +168,9 @@ TEST_P(Batching, CutsOfThePromptAgree) {
   std::vector<int32_t> altered = tokens;
   altered[10] = (altered[10] + 1) % engine_->spec().n_vocab;
   const auto n_vocab = static_cast<size_t>(engine_->spec().n_vocab);
-  const double limit = test::max_nmse_of_cuts_on_cuda(GetParam().model);
+  // Quantized weights are rounded to 16 bits for prompts, whatever the file has.
+  const bool as_stored = GetParam().weights == WeightDType::as_stored;
+  const double limit = test::max_nmse_of_cuts_on_cuda(as_stored ? GetParam().model : "fp8");
   for (const float temperature : {0.0f, 1.0f}) {
     const Trace whole = alone(tokens, tokens.size(), temperature);
     const auto distance = [&](const Trace& t) {
@@ -225,6 +246,7 @@ TEST_P(Batching, PromptsOfOthersChangeNoBit) {
 
 INSTANTIATE_TEST_SUITE_P(All, Batching, testing::ValuesIn(kCases), [](const auto& test_case) {
   std::string name = std::string(test_case.param.model) + "_" + test::device_name(test_case.param.device);
+  if (test_case.param.weights == WeightDType::fp8) name += "_fp8";
   for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
   return name;
 });

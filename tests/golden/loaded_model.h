@@ -51,9 +51,12 @@ inline std::vector<Target> all_targets() {
   return targets;
 }
 
-inline Result<std::unique_ptr<Backend>> load_backend(const std::string& path, const Target& target, BackendConfig config) {
+// hold_as_f8: as with the load option FP8.
+inline Result<std::unique_ptr<Backend>> load_backend(const std::string& path, const Target& target, BackendConfig config,
+                                                     bool hold_as_f8 = false) {
   INLAY_ASSIGN(const Checkpoint checkpoint, open_gguf(path));
-  INLAY_ASSIGN(const Model model, Model::from_checkpoint(checkpoint));
+  INLAY_ASSIGN(Model model, Model::from_checkpoint(checkpoint));
+  if (hold_as_f8) model.hold_as_f8();
   INLAY_ASSIGN(Plan plan, build_plan(model));
   WeightReader reader(checkpoint, model);
   config.kv_dtype = target.on == Runs::reference ? KvDType::f32 : KvDType::f16;

@@ -1,5 +1,5 @@
-// Linear layers of F32, F16, BF16 and F8_E4M3 weights against the reference: odd shapes, bias, residual, guards, and the bits of
-// a row whatever the batch and however the work is cut.
+// Linear layers of F32, F16, BF16 and F8_E4M3 weights against the reference: odd shapes, bias, residual, guards, and
+// the bits of a row whatever the batch and however the work is cut.
 #include <gtest/gtest.h>
 
 #include "kernels/ref/dequantize.h"

@@ -96,12 +96,15 @@ TEST(WeightReader, BeyondTheWeightIsRefused) {
   const auto checkpoint = read_gguf(borrow_memory(bytes, "image"));
   const auto model = Model::from_checkpoint(*checkpoint);
   const WeightReader reader(*checkpoint, *model);
-  const Weight& w = *model->find(WeightRole::ffn_gate, 0);
   std::vector<std::byte> into(16);
   ReadScratch scratch;
-  EXPECT_TRUE(reader.read_range(w, w.n_bytes() - 16, into, scratch).ok());
-  EXPECT_EQ(reader.read_range(w, w.n_bytes() - 15, into, scratch).code, Code::invalid_argument);
-  EXPECT_EQ(reader.read_range(w, UINT64_MAX, into, scratch).code, Code::invalid_argument);
+  for (const WeightRole role : {WeightRole::ffn_gate, WeightRole::attn_q}) {
+    const Weight& w = *model->find(role, 0);
+    EXPECT_TRUE(reader.read_range(w, w.n_bytes() - 16, into, scratch).ok());
+    EXPECT_EQ(reader.read_range(w, w.n_bytes() - 15, into, scratch).code, Code::invalid_argument);
+    EXPECT_EQ(reader.read_range(w, w.n_bytes(), into, scratch).code, Code::invalid_argument);
+    EXPECT_EQ(reader.read_range(w, UINT64_MAX, into, scratch).code, Code::invalid_argument);
+  }
 }
 
 #ifndef _WIN32

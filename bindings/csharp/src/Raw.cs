@@ -209,6 +209,17 @@ namespace Inlay
         /// <summary>CUDA: prompts run on the engine's own products, even where the machine has cuBLASLt.</summary>
         NoCublas = 1,
     }
+
+    /// <summary>Type in which weights are held.</summary>
+    public enum WeightDtype : int
+    {
+        /// <summary>The file's types.</summary>
+        Default = 0,
+        /// <summary>Matrices of F32, F16 and BF16 are quantized while they are loaded: E4M3 codes and an F16 scale for
+        /// every 32 columns, 8.5 bits a weight. All else stays as it is: quantized matrices, norms, biases, rows that are
+        /// no multiple of 32 long, and an embedding that is not also the output matrix.</summary>
+        Fp8 = 1,
+    }
 }
 
 namespace Inlay.Raw
@@ -364,6 +375,10 @@ namespace Inlay.Raw
         public IntPtr progress;
         /// <summary>Given to progress. [default NULL]</summary>
         public IntPtr progress_user;
+        /// <summary>Type in which the weights are held, on every device. [default the file's types]</summary>
+        public WeightDtype weight_dtype;
+        /// <summary>0.</summary>
+        public uint reserved;
     }
 
     /// <summary>Memory that a load would take, and what its parameters come to.</summary>
@@ -388,6 +403,10 @@ namespace Inlay.Raw
         public ulong total_bytes;
         /// <summary>Free memory of the device now. [bytes]</summary>
         public ulong available_bytes;
+        /// <summary>FP8 if any matrix would be quantized to it, else DEFAULT.</summary>
+        public WeightDtype weight_dtype;
+        /// <summary>0.</summary>
+        public uint reserved;
     }
 
     /// <summary>A loaded model's sizes.</summary>
@@ -432,6 +451,10 @@ namespace Inlay.Raw
         public int n_threads;
         /// <summary>What the model has.</summary>
         public EngineFlags flags;
+        /// <summary>FP8 if any matrix was quantized to it, else DEFAULT.</summary>
+        public WeightDtype weight_dtype;
+        /// <summary>0.</summary>
+        public uint reserved;
     }
 
     /// <summary>One entry of the vocabulary.</summary>
@@ -1320,8 +1343,8 @@ namespace Inlay.Raw
         }
 
         /// <summary>What inlay_profile_step measured: time, bytes, bytes a second and the share of the read bandwidth,
-        /// operation by operation. Bytes are those that the operation must move at least, each weight as the file stores
-        /// it.</summary>
+        /// operation by operation. Bytes are those that the operation must move at least, each weight as it is
+        /// held.</summary>
         /// <param name="engine">The engine.</param>
         /// <param name="form">Table or trace.</param>
         /// <param name="buf">The text, ended by a zero if there is room. May be null.</param>

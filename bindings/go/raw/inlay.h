@@ -145,6 +145,11 @@ typedef int32_t inlay_profile_form;
 typedef uint32_t inlay_load_flags;
 #define INLAY_LOAD_NO_CUBLAS 1u  // CUDA: prompts run on the engine's own products, even where the machine has cuBLASLt.
 
+// Type in which weights are held.
+typedef int32_t inlay_weight_dtype;
+#define INLAY_WEIGHT_DEFAULT 0  // The file's types.
+#define INLAY_WEIGHT_FP8 1  // Matrices of F32, F16 and BF16 are quantized while they are loaded: E4M3 codes and an F16 scale for every 32 columns, 8.5 bits a weight. All else stays as it is: quantized matrices, norms, biases, rows that are no multiple of 32 long, and an embedding that is not also the output matrix.
+
 // One model's weights on one device, with the KV pool and the statistics of its sessions.
 typedef struct inlay_engine inlay_engine;
 
@@ -272,6 +277,10 @@ typedef struct inlay_load_params {
   inlay_progress_fn progress;
   // Given to progress. [default NULL]
   void* progress_user;
+  // Type in which the weights are held, on every device. [default the file's types]
+  inlay_weight_dtype weight_dtype;
+  // 0.
+  uint32_t reserved;
 } inlay_load_params;
 
 // Memory that a load would take, and what its parameters come to.
@@ -294,6 +303,10 @@ typedef struct inlay_memory_info {
   uint64_t total_bytes;
   // Free memory of the device now. [bytes]
   uint64_t available_bytes;
+  // FP8 if any matrix would be quantized to it, else DEFAULT.
+  inlay_weight_dtype weight_dtype;
+  // 0.
+  uint32_t reserved;
 } inlay_memory_info;
 
 // A loaded model's sizes.
@@ -336,6 +349,10 @@ typedef struct inlay_engine_info {
   int32_t n_threads;
   // What the model has.
   inlay_engine_flags flags;
+  // FP8 if any matrix was quantized to it, else DEFAULT.
+  inlay_weight_dtype weight_dtype;
+  // 0.
+  uint32_t reserved;
 } inlay_engine_info;
 
 // One entry of the vocabulary.
@@ -829,7 +846,7 @@ inlay_status inlay_log_read(const inlay_engine* engine, uint64_t* cursor, inlay_
 inlay_status inlay_profile_step(const inlay_engine* engine, const inlay_profile_params* params, inlay_error* err);
 
 // What inlay_profile_step measured: time, bytes, bytes a second and the share of the read bandwidth, operation by
-// operation. Bytes are those that the operation must move at least, each weight as the file stores it.
+// operation. Bytes are those that the operation must move at least, each weight as it is held.
 // Thread: any.
 // Blocks: no.
 // Ownership: Nothing is kept.

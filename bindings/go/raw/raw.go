@@ -611,6 +611,30 @@ const (
 	LoadNoCublas LoadFlags = 1
 )
 
+// Type in which weights are held.
+type WeightDtype int32
+
+// Values of WeightDtype.
+const (
+	// The file's types.
+	WeightDefault WeightDtype = 0
+	// Matrices of F32, F16 and BF16 are quantized while they are loaded: E4M3 codes and an F16 scale for every 32
+	// columns, 8.5 bits a weight. All else stays as it is: quantized matrices, norms, biases, rows that are no
+	// multiple of 32 long, and an embedding that is not also the output matrix.
+	WeightFP8 WeightDtype = 1
+)
+
+// String is the value's name as the C header writes it, without the prefix.
+func (v WeightDtype) String() string {
+	switch v {
+	case WeightDefault:
+		return "DEFAULT"
+	case WeightFP8:
+		return "FP8"
+	}
+	return "UNKNOWN"
+}
+
 // One model's weights on one device, with the KV pool and the statistics of its sessions.
 type Engine struct{ _ [0]byte }
 
@@ -744,6 +768,10 @@ type LoadParams struct {
 	Progress ProgressFn
 	// Given to progress. [default NULL]
 	ProgressUser unsafe.Pointer
+	// Type in which the weights are held, on every device. [default the file's types]
+	WeightDtype WeightDtype
+	// 0.
+	Reserved uint32
 }
 
 // Memory that a load would take, and what its parameters come to.
@@ -766,6 +794,10 @@ type MemoryInfo struct {
 	TotalBytes uint64
 	// Free memory of the device now. [bytes]
 	AvailableBytes uint64
+	// FP8 if any matrix would be quantized to it, else DEFAULT.
+	WeightDtype WeightDtype
+	// 0.
+	Reserved uint32
 }
 
 // A loaded model's sizes.
@@ -808,6 +840,10 @@ type EngineInfo struct {
 	NThreads int32
 	// What the model has.
 	Flags EngineFlags
+	// FP8 if any matrix was quantized to it, else DEFAULT.
+	WeightDtype WeightDtype
+	// 0.
+	Reserved uint32
 }
 
 // One entry of the vocabulary.
@@ -1463,7 +1499,7 @@ func ProfileStep(engine *Engine, params *ProfileParams, err *Error) Status {
 
 // ProfileText is inlay_profile_text. What inlay_profile_step measured: time, bytes, bytes a second and the share of
 // the read bandwidth, operation by operation. Bytes are those that the operation must move at least, each weight as
-// the file stores it.
+// it is held.
 //
 //   - engine: The engine.
 //   - form: Table or trace.

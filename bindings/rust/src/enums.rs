@@ -360,3 +360,38 @@ impl ProfileForm {
         }
     }
 }
+
+/// Type in which weights are held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum WeightDtype {
+    /// The file's types.
+    #[default]
+    Default,
+    /// Matrices of F32, F16 and BF16 are quantized while they are loaded: E4M3 codes and an F16 scale for every 32
+    /// columns, 8.5 bits a weight. All else stays as it is: quantized matrices, norms, biases, rows that are no
+    /// multiple of 32 long, and an embedding that is not also the output matrix.
+    Fp8,
+    /// A number that this version of the crate has no name for.
+    Other(i32),
+}
+
+impl WeightDtype {
+    /// From the number in the C API.
+    pub const fn from_raw(number: i32) -> Self {
+        match number {
+            raw::INLAY_WEIGHT_DEFAULT => Self::Default,
+            raw::INLAY_WEIGHT_FP8 => Self::Fp8,
+            other => Self::Other(other),
+        }
+    }
+
+    /// The number in the C API.
+    pub const fn to_raw(self) -> i32 {
+        match self {
+            Self::Default => raw::INLAY_WEIGHT_DEFAULT,
+            Self::Fp8 => raw::INLAY_WEIGHT_FP8,
+            Self::Other(number) => number,
+        }
+    }
+}

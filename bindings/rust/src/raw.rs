@@ -194,6 +194,15 @@ pub type inlay_load_flags = u32;
 /// CUDA: prompts run on the engine's own products, even where the machine has cuBLASLt.
 pub const INLAY_LOAD_NO_CUBLAS: inlay_load_flags = 1;
 
+/// Type in which weights are held.
+pub type inlay_weight_dtype = i32;
+/// The file's types.
+pub const INLAY_WEIGHT_DEFAULT: inlay_weight_dtype = 0;
+/// Matrices of F32, F16 and BF16 are quantized while they are loaded: E4M3 codes and an F16 scale for every 32
+/// columns, 8.5 bits a weight. All else stays as it is: quantized matrices, norms, biases, rows that are no multiple
+/// of 32 long, and an embedding that is not also the output matrix.
+pub const INLAY_WEIGHT_FP8: inlay_weight_dtype = 1;
+
 /// One model's weights on one device, with the KV pool and the statistics of its sessions.
 #[repr(C)]
 pub struct inlay_engine {
@@ -392,6 +401,10 @@ pub struct inlay_load_params {
     pub progress: Option<inlay_progress_fn>,
     /// Given to progress. (default NULL)
     pub progress_user: *mut c_void,
+    /// Type in which the weights are held, on every device. (default the file's types)
+    pub weight_dtype: inlay_weight_dtype,
+    /// 0.
+    pub reserved: u32,
 }
 
 impl Default for inlay_load_params {
@@ -424,6 +437,10 @@ pub struct inlay_memory_info {
     pub total_bytes: u64,
     /// Free memory of the device now. (bytes)
     pub available_bytes: u64,
+    /// FP8 if any matrix would be quantized to it, else DEFAULT.
+    pub weight_dtype: inlay_weight_dtype,
+    /// 0.
+    pub reserved: u32,
 }
 
 impl Default for inlay_memory_info {
@@ -476,6 +493,10 @@ pub struct inlay_engine_info {
     pub n_threads: i32,
     /// What the model has.
     pub flags: inlay_engine_flags,
+    /// FP8 if any matrix was quantized to it, else DEFAULT.
+    pub weight_dtype: inlay_weight_dtype,
+    /// 0.
+    pub reserved: u32,
 }
 
 impl Default for inlay_engine_info {
@@ -1179,7 +1200,7 @@ pub struct Functions {
     pub inlay_profile_step: unsafe extern "C" fn(engine: *const inlay_engine, params: *const inlay_profile_params, err: *mut inlay_error) -> inlay_status,
     /// What [`inlay_profile_step`](Functions::inlay_profile_step) measured: time, bytes, bytes a second and the share
     /// of the read bandwidth, operation by operation. Bytes are those that the operation must move at least, each
-    /// weight as the file stores it.
+    /// weight as it is held.
     ///
     /// - Thread: any.
     /// - Blocks: no.

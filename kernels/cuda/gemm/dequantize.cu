@@ -41,9 +41,11 @@ struct LaneCodes {
     return from >= 4 ? high[w] >> (from - 4) : high[w] << (4 - from);
   }
 
-  // Fragment register i of k-step s as two FP16 1024 + code.
+  // Fragment register i of k-step s as two FP16 1024 + code, of E4M3 value * 2^-8.
   __device__ __forceinline__ uint32_t codes(int s, int i) const {
-    if constexpr (kFormat.low_bits == 8) {
+    if constexpr (kFormat.e4m3) {
+      return e4m3_halves(__byte_perm(low[4 * (s / 2) + s % 2 * 2 + i / 2], 0, i % 2 == 0 ? 0x1404 : 0x3424));
+    } else if constexpr (kFormat.low_bits == 8) {
       return __byte_perm(low[4 * (s / 2) + s % 2 * 2 + i / 2], 0x64646464u, i % 2 == 0 ? 0x4140 : 0x4342);
     } else {
       uint32_t v = (low[s] >> (4 * i) & 0x000f000fu) | 0x64006400u;
@@ -53,14 +55,15 @@ struct LaneCodes {
     }
   }
 
-  // code - offset of the four columns of k-step s in row g + 8 * upper.
+  // code - offset of the four columns of k-step s in row g + 8 * upper; of E4M3 value * 2^-8.
   __device__ __forceinline__ void unpack(int s, int upper, float* to) const {
     constexpr uint16_t kBase = static_cast<uint16_t>(0x6400 + kFormat.offset);  // FP16 of 1024 + offset
     const __half2 base = __half2half2(__ushort_as_half(kBase));
 #pragma unroll
     for (int j = 0; j < 2; ++j) {
       const uint32_t bits = codes(s, upper + 2 * j);
-      const float2 v = __half22float2(__hsub2(*reinterpret_cast<const __half2*>(&bits), base));
+      const __half2 halves = *reinterpret_cast<const __half2*>(&bits);
+      const float2 v = __half22float2(kFormat.e4m3 ? halves : __hsub2(halves, base));
       to[2 * j] = v.x, to[2 * j + 1] = v.y;
     }
   }
@@ -91,6 +94,7 @@ __device__ __forceinline__ GroupFactors factors_of(const uint8_t* chunk, int g, 
       f.scale = __fmul_rn(super, static_cast<float>(static_cast<int8_t>(sub)));
     }
   } else {
+    if constexpr (kFormat.e4m3) factor *= kE4m3Unit;
     f.scale = __half2float(reinterpret_cast<const __half*>(scales)[2 * group + upper]) * factor;
     if constexpr (kFormat.minimum) f.minimum = __half2float(reinterpret_cast<const __half*>(minimums)[at]) * factor;
   }

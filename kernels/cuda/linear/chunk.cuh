@@ -1,9 +1,11 @@
 // One chunk of a tile times columns of x, in registers; how codes become operands of mma.m16n8k16.
 //
-// Codes enter as FP16 subnormals, code * 2^-24 (one bit operation for two codes; 4-bit types: the upper eight rows as
-// code * 2^-20, which saves a shift). They are exact there, and the factor is part of the chunk's scale. Offsets and
-// minimums need the sums of x over each group: activations.cuh stores the sum of every 16 columns as two halves, high
-// and low part, and one more pair of mma multiplies them with
+// F8_E4M3 codes enter as FP16 of their values * 2^-8; it has no offsets, and none of what follows about sums.
+//
+// Other codes enter as FP16 subnormals, code * 2^-24 (one bit operation for two codes; 4-bit types: the upper eight
+// rows as code * 2^-20, which saves a shift). They are exact there, and the factor is part of the chunk's scale.
+// Offsets and minimums need the sums of x over each group: activations.cuh stores the sum of every 16 columns as two
+// halves, high and low part, and one more pair of mma multiplies them with
 //   Q4_K, Q5_K: mn     Q4_1, Q5_1: m     Q8_0, Q4_0, Q5_0: d     Q6_K: sc
 // as A, of which k-column j belongs to the sixteen columns j of the chunk. So for a chunk
 //   c_group = sum codes * x                       mma, starting at 0
@@ -61,6 +63,8 @@ __device__ __forceinline__ void fragment_of(const UnitCodes<kType>& w, int s, ui
     const int odd = i % 2;
     if constexpr (kFormat.low_bits == 16) {
       a[i] = word_of(w.low[s / 2 * 2 + odd], s % 2 * 2 + i / 2);
+    } else if constexpr (kFormat.e4m3) {
+      a[i] = e4m3_halves(__byte_perm(word_of(w.low[s / 2], s % 2 * 2 + i / 2), 0, odd == 0 ? 0x1404 : 0x3424));
     } else if constexpr (kFormat.low_bits == 8) {
       a[i] = __byte_perm(word_of(w.low[s / 2], s % 2 * 2 + i / 2), 0, odd == 0 ? 0x4140 : 0x4342);
     } else {
@@ -80,7 +84,9 @@ __device__ __forceinline__ void fragment_of(const UnitCodes<kType>& w, int s, ui
 // What a fragment's values have to be multiplied by, rows g (upper = 0) and g + 8 (1).
 template <DType kType>
 __device__ __forceinline__ constexpr float code_unit(int upper) {
-  return upper == 1 && Layout<kType>::kFormat.low_bits == 4 ? 1048576.0f : 16777216.0f;
+  constexpr Format kFormat = Layout<kType>::kFormat;
+  if (kFormat.e4m3) return kE4m3Unit;
+  return upper == 1 && kFormat.low_bits == 4 ? 1048576.0f : 16777216.0f;
 }
 
 // ---- scales
@@ -132,6 +138,8 @@ struct ChunkScales {
       const uint2 words = reinterpret_cast<const uint2*>(chunk + L::kMinimumsAt)[lane];
       sums_a[0] = __byte_perm(words.x, 0, 0x1010), sums_a[1] = __byte_perm(words.x, 0, 0x3232);
       sums_a[2] = __byte_perm(words.y, 0, 0x1010), sums_a[3] = __byte_perm(words.y, 0, 0x3232);
+    } else if constexpr (kFormat.e4m3) {
+      return;                               // no offset
     } else if constexpr (!kFormat.super) {  // d
       const uint32_t low = pair_words[t], high = pair_words[t + 4];
       sums_a[0] = __byte_perm(low, 0, 0x1010), sums_a[1] = __byte_perm(low, 0, 0x3232);
@@ -200,22 +208,29 @@ __device__ __forceinline__ void multiply_unit(const UnitCodes<kType>& w, const C
   }
 }
 
+// Whether offsets or minimums meet the sums of x.
+template <DType kType>
+inline constexpr bool kHasSums = !Layout<kType>::kFormat.e4m3;
+
 // total += what a chunk's groups came to
 template <DType kType, int NT, class Columns>
 __device__ __forceinline__ void finish_chunk(const ChunkScales<kType>& scales, const Columns& columns,
                                              const float (&acc)[NT][4], float (&total)[NT][4]) {
   const float factor[2] = {scales.factor(0), scales.factor(1)};
-  const float minimum[2] = {scales.minimum_factor(0), scales.minimum_factor(1)};
+  [[maybe_unused]] const float minimum[2] = {scales.minimum_factor(0), scales.minimum_factor(1)};
 #pragma unroll
   for (int nt = 0; nt < NT; ++nt) {
-    const uint4 sums = columns.sums(nt);
     const float2 x_scale = columns.scale(nt);
-    float c[4] = {};
-    mma_16x8x16<false>(c, scales.sums_a, {sums.x, sums.y});
-    mma_16x8x16<false>(c, scales.sums_a, {sums.z, sums.w});
+    [[maybe_unused]] float c[4] = {};
+    if constexpr (kHasSums<kType>) {
+      const uint4 sums = columns.sums(nt);
+      mma_16x8x16<false>(c, scales.sums_a, {sums.x, sums.y});
+      mma_16x8x16<false>(c, scales.sums_a, {sums.z, sums.w});
+    }
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const float value = fmaf(minimum[i / 2], c[i], __fmul_rn(factor[i / 2], acc[nt][i]));
+      float value = __fmul_rn(factor[i / 2], acc[nt][i]);
+      if constexpr (kHasSums<kType>) value = fmaf(minimum[i / 2], c[i], value);
       total[nt][i] = fmaf(i % 2 == 0 ? x_scale.x : x_scale.y, value, total[nt][i]);
     }
   }

@@ -1,6 +1,7 @@
 // Packed weights, one layout for repack, embed and linear. Loss-free: every code and every scale of the file is there.
 //
 // value = d * sc * (code - offset)             Q8_0, Q4_0, Q5_0 (sc = 1), Q6_K
+// value = d * E4M3 that the code is            F8_E4M3, otherwise as Q8_0
 // value = d * sc * code + m  or  - dmin * mn   Q4_1, Q5_1 (sc = 1) or Q4_K, Q5_K
 //
 // A matrix is a sequence of tiles of 16 rows (zeros beyond the last row), columns padded with zeros to units of 64.
@@ -39,12 +40,15 @@ struct Format {
   int low_bits, high_bits, offset;
   int group_cols;  // columns that share a scale
   bool minimum, super;
+  bool e4m3 = false;
 };
 
 __host__ __device__ constexpr Format format_of(DType type) {
   switch (type) {
     case DType::f32:
       return {32, 0, 0, 64, false, false};
+    case DType::f8_e4m3:
+      return {8, 0, 0, 32, false, false, true};
     case DType::q8_0:
       return {8, 0, 128, 32, false, false};
     case DType::q4_0:
@@ -108,6 +112,8 @@ auto with_type(DType type, Call&& call) {
       return call(TypeTag<DType::f16>{});
     case DType::bf16:
       return call(TypeTag<DType::bf16>{});
+    case DType::f8_e4m3:
+      return call(TypeTag<DType::f8_e4m3>{});
     case DType::q8_0:
       return call(TypeTag<DType::q8_0>{});
     case DType::q4_0:
@@ -177,6 +183,13 @@ __device__ __forceinline__ uint32_t code_of(const uint8_t* unit, int row, int co
   }
 }
 
+// E4M3 codes as FP16 are their values * 2^-8, subnormals included: the exponent's four bits take the place of FP16's
+// lower four. Any architecture does this, where a conversion takes 8.9. Two codes, in bytes 1 and 3 of `codes`.
+inline constexpr float kE4m3Unit = 256.0f;
+__device__ __forceinline__ uint32_t e4m3_halves(uint32_t codes) {
+  return (codes & 0x80008000u) | (codes >> 1 & 0x3f803f80u);
+}
+
 // Where the minimum of a group stands among the minimums of a chunk.
 __host__ __device__ constexpr int minimum_at(int group, int row) {
   return 4 * (4 * (row % 8) + group % 4) + 2 * (group / 4) + row / 8;
@@ -188,7 +201,10 @@ __device__ __forceinline__ float quantized_element_of(const uint8_t* chunk, int 
   constexpr Format kFormat = L::kFormat;
   const int g = row % 8, upper = row / 8, group = col / kFormat.group_cols;
   const uint8_t* unit = chunk + L::kCodesAt + col / kUnitCols * L::kUnitBytes;
-  const float code = static_cast<float>(static_cast<int>(code_of<kType>(unit, row, col % kUnitCols)) - kFormat.offset);
+  const uint32_t bits = code_of<kType>(unit, row, col % kUnitCols);
+  const float code = kFormat.e4m3
+                         ? __half2float(__ushort_as_half(static_cast<uint16_t>(e4m3_halves(bits << 8)))) * kE4m3Unit
+                         : static_cast<float>(static_cast<int>(bits) - kFormat.offset);
   const uint8_t* scales = chunk + g * L::kPairScaleBytes;
   const uint8_t* minimums = chunk + L::kMinimumsAt;
   if constexpr (kFormat.super) {

@@ -9,6 +9,10 @@ namespace inlay::cuda {
 template <DType kType>
 struct FileBlock;
 template <>
+struct FileBlock<DType::f8_e4m3> {
+  using Type = BlockF8_E4M3;
+};
+template <>
 struct FileBlock<DType::q8_0> {
   using Type = BlockQ8_0;
 };
@@ -54,6 +58,7 @@ __device__ __forceinline__ uint32_t nibble_of_k(const uint8_t* q, int i) {
 }
 
 // i: column within the block.
+__device__ __forceinline__ uint32_t file_code(const BlockF8_E4M3& b, int i) { return b.q[i]; }
 __device__ __forceinline__ uint32_t file_code(const BlockQ8_0& b, int i) { return static_cast<uint32_t>(b.q[i] + 128); }
 __device__ __forceinline__ uint32_t file_code(const BlockQ4_0& b, int i) { return nibble_of_halves(b.q, i); }
 __device__ __forceinline__ uint32_t file_code(const BlockQ4_1& b, int i) { return nibble_of_halves(b.q, i); }

@@ -135,6 +135,8 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_load_params), "log_user", p, &p->log_user);
         Field(typeof(inlay_load_params), "progress", p, &p->progress);
         Field(typeof(inlay_load_params), "progress_user", p, &p->progress_user);
+        Field(typeof(inlay_load_params), "weight_dtype", p, &p->weight_dtype);
+        Field(typeof(inlay_load_params), "reserved", p, &p->reserved);
     }
 
     struct Behind_inlay_memory_info { public byte Before; public inlay_memory_info Value; }
@@ -153,6 +155,8 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_memory_info), "scratch_bytes", p, &p->scratch_bytes);
         Field(typeof(inlay_memory_info), "total_bytes", p, &p->total_bytes);
         Field(typeof(inlay_memory_info), "available_bytes", p, &p->available_bytes);
+        Field(typeof(inlay_memory_info), "weight_dtype", p, &p->weight_dtype);
+        Field(typeof(inlay_memory_info), "reserved", p, &p->reserved);
     }
 
     struct Behind_inlay_engine_info { public byte Before; public inlay_engine_info Value; }
@@ -181,6 +185,8 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_engine_info), "eos", p, &p->eos);
         Field(typeof(inlay_engine_info), "n_threads", p, &p->n_threads);
         Field(typeof(inlay_engine_info), "flags", p, &p->flags);
+        Field(typeof(inlay_engine_info), "weight_dtype", p, &p->weight_dtype);
+        Field(typeof(inlay_engine_info), "reserved", p, &p->reserved);
     }
 
     struct Behind_inlay_token_info { public byte Before; public inlay_token_info Value; }
@@ -386,6 +392,9 @@ static unsafe class LayoutProbe
         Constant("INLAY_PROFILE_TRACE", (long)ProfileForm.Trace);
         Enumeration("inlay_load_flags", typeof(LoadFlags));
         Constant("INLAY_LOAD_NO_CUBLAS", (long)LoadFlags.NoCublas);
+        Enumeration("inlay_weight_dtype", typeof(WeightDtype));
+        Constant("INLAY_WEIGHT_DEFAULT", (long)WeightDtype.Default);
+        Constant("INLAY_WEIGHT_FP8", (long)WeightDtype.Fp8);
         Print_inlay_error();
         Print_inlay_text();
         Print_inlay_logit_bias();

@@ -102,6 +102,9 @@ func main() {
 	constant("INLAY_PROFILE_TRACE", int64(raw.ProfileTrace))
 	enum("inlay_load_flags", unsafe.Sizeof(raw.LoadFlags(0)))
 	constant("INLAY_LOAD_NO_CUBLAS", int64(raw.LoadNoCublas))
+	enum("inlay_weight_dtype", unsafe.Sizeof(raw.WeightDtype(0)))
+	constant("INLAY_WEIGHT_DEFAULT", int64(raw.WeightDefault))
+	constant("INLAY_WEIGHT_FP8", int64(raw.WeightFP8))
 	{
 		var s raw.Error
 		layout("inlay_error", unsafe.Sizeof(s), unsafe.Alignof(s))
@@ -170,6 +173,8 @@ func main() {
 		field("inlay_load_params.log_user", unsafe.Offsetof(s.LogUser), unsafe.Sizeof(s.LogUser))
 		field("inlay_load_params.progress", unsafe.Offsetof(s.Progress), unsafe.Sizeof(s.Progress))
 		field("inlay_load_params.progress_user", unsafe.Offsetof(s.ProgressUser), unsafe.Sizeof(s.ProgressUser))
+		field("inlay_load_params.weight_dtype", unsafe.Offsetof(s.WeightDtype), unsafe.Sizeof(s.WeightDtype))
+		field("inlay_load_params.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
 	}
 	{
 		var s raw.MemoryInfo
@@ -183,6 +188,8 @@ func main() {
 		field("inlay_memory_info.scratch_bytes", unsafe.Offsetof(s.ScratchBytes), unsafe.Sizeof(s.ScratchBytes))
 		field("inlay_memory_info.total_bytes", unsafe.Offsetof(s.TotalBytes), unsafe.Sizeof(s.TotalBytes))
 		field("inlay_memory_info.available_bytes", unsafe.Offsetof(s.AvailableBytes), unsafe.Sizeof(s.AvailableBytes))
+		field("inlay_memory_info.weight_dtype", unsafe.Offsetof(s.WeightDtype), unsafe.Sizeof(s.WeightDtype))
+		field("inlay_memory_info.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
 	}
 	{
 		var s raw.EngineInfo
@@ -206,6 +213,8 @@ func main() {
 		field("inlay_engine_info.eos", unsafe.Offsetof(s.EOS), unsafe.Sizeof(s.EOS))
 		field("inlay_engine_info.n_threads", unsafe.Offsetof(s.NThreads), unsafe.Sizeof(s.NThreads))
 		field("inlay_engine_info.flags", unsafe.Offsetof(s.Flags), unsafe.Sizeof(s.Flags))
+		field("inlay_engine_info.weight_dtype", unsafe.Offsetof(s.WeightDtype), unsafe.Sizeof(s.WeightDtype))
+		field("inlay_engine_info.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
 	}
 	{
 		var s raw.TokenInfo

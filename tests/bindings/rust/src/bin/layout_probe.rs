@@ -106,6 +106,9 @@ fn constants() {
     constant("INLAY_PROFILE_TRACE", INLAY_PROFILE_TRACE as i64);
     println!("enum inlay_load_flags size {}", size_of::<inlay_load_flags>());
     constant("INLAY_LOAD_NO_CUBLAS", INLAY_LOAD_NO_CUBLAS as i64);
+    println!("enum inlay_weight_dtype size {}", size_of::<inlay_weight_dtype>());
+    constant("INLAY_WEIGHT_DEFAULT", INLAY_WEIGHT_DEFAULT as i64);
+    constant("INLAY_WEIGHT_FP8", INLAY_WEIGHT_FP8 as i64);
 }
 
 fn structs() {
@@ -157,6 +160,8 @@ fn structs() {
     layout!(inlay_load_params, log_user, "log_user");
     layout!(inlay_load_params, progress, "progress");
     layout!(inlay_load_params, progress_user, "progress_user");
+    layout!(inlay_load_params, weight_dtype, "weight_dtype");
+    layout!(inlay_load_params, reserved, "reserved");
     layout!(inlay_memory_info);
     layout!(inlay_memory_info, struct_size, "struct_size");
     layout!(inlay_memory_info, device, "device");
@@ -167,6 +172,8 @@ fn structs() {
     layout!(inlay_memory_info, scratch_bytes, "scratch_bytes");
     layout!(inlay_memory_info, total_bytes, "total_bytes");
     layout!(inlay_memory_info, available_bytes, "available_bytes");
+    layout!(inlay_memory_info, weight_dtype, "weight_dtype");
+    layout!(inlay_memory_info, reserved, "reserved");
     layout!(inlay_engine_info);
     layout!(inlay_engine_info, struct_size, "struct_size");
     layout!(inlay_engine_info, device, "device");
@@ -187,6 +194,8 @@ fn structs() {
     layout!(inlay_engine_info, eos, "eos");
     layout!(inlay_engine_info, n_threads, "n_threads");
     layout!(inlay_engine_info, flags, "flags");
+    layout!(inlay_engine_info, weight_dtype, "weight_dtype");
+    layout!(inlay_engine_info, reserved, "reserved");
     layout!(inlay_token_info);
     layout!(inlay_token_info, struct_size, "struct_size");
     layout!(inlay_token_info, kind, "kind");
