@@ -29,6 +29,8 @@ type LoadOptions struct {
 	KVBudget uint64
 	// KVDtype is the type of the stored keys and values.
 	KVDtype KVDtype
+	// WeightDtype is the type in which the weights are held, by default the file's types.
+	WeightDtype WeightDtype
 	// PrefillChunk is how many tokens prefill runs at a time, by default 512: the grain of its cancelling.
 	PrefillChunk int
 	// LogLevel is the least important kind of message that Logs has, by default LogInfo.
@@ -55,6 +57,7 @@ func (o *LoadOptions) params(op string) (*raw.LoadParams, error) {
 	params.NThreads = n.int32("Threads", o.Threads)
 	params.KVBudgetBytes = o.KVBudget
 	params.KVDtype = o.KVDtype
+	params.WeightDtype = o.WeightDtype
 	params.PrefillChunk = n.int32("PrefillChunk", o.PrefillChunk)
 	params.LogLevel = o.LogLevel
 	params.Flags = uint32(o.Flags)
