@@ -87,7 +87,7 @@ int run(int argc, char** argv) {
   const cpu::Kernels* k =
       argc > 2 && strcmp(argv[2], "best") != 0 ? bench::table_named(argv[2]) : &cpu::kernels(cpu::best_isa());
   if (!k || !pool.status().ok()) return 1;
-  for (const DType type : {DType::bf16, DType::f16, DType::f32}) {
+  for (const DType type : {DType::bf16, DType::f16, DType::f32, DType::f8_e4m3}) {
     if (argc > 3 && strcmp(argv[3], traits(type).name) != 0) continue;
     measure_pack(*k, type);
     for (const Shape& shape : {Shape{8192, 2048}, Shape{2048, 8192}}) measure(*k, type, shape, pool);

@@ -30,6 +30,14 @@ struct Vec16 {
     const __m128i* h = static_cast<const __m128i*>(p);
     return {_mm256_cvtph_ps(_mm_loadu_si128(h)), _mm256_cvtph_ps(_mm_loadu_si128(h + 1))};
   }
+  // 16 codes of E4M3, as their values * 2^-8: as FP16 bits they are that (quant_blocks.h).
+  static Vec16 load_e4m3(const void* p) {
+    const __m256i codes = _mm256_cvtepu8_epi16(_mm_loadu_si128(static_cast<const __m128i*>(p)));
+    const __m256i sign = _mm256_slli_epi16(_mm256_and_si256(codes, _mm256_set1_epi16(0x80)), 8);
+    const __m256i magnitude = _mm256_slli_epi16(_mm256_and_si256(codes, _mm256_set1_epi16(0x7f)), 7);
+    const __m256i halves = _mm256_or_si256(sign, magnitude);
+    return {_mm256_cvtph_ps(_mm256_castsi256_si128(halves)), _mm256_cvtph_ps(_mm256_extracti128_si256(halves, 1))};
+  }
   static void load_bf16_pairs(const void* p, Vec16& first, Vec16& second) {
     const __m256i* pairs = static_cast<const __m256i*>(p);
     const __m256i high = _mm256_set1_epi32(static_cast<int>(0xffff0000u));

@@ -22,6 +22,13 @@ struct Vec16 {
   static Vec16 load(const float* p) { return {_mm512_loadu_ps(p)}; }
   static Vec16 load_n(const float* p, int64_t n) { return {_mm512_maskz_loadu_ps(first(n), p)}; }
   static Vec16 load_f16(const void* p) { return {_mm512_cvtph_ps(_mm256_loadu_si256(static_cast<const __m256i*>(p)))}; }
+  // 16 codes of E4M3, as their values * 2^-8: as FP16 bits they are that (quant_blocks.h).
+  static Vec16 load_e4m3(const void* p) {
+    const __m256i codes = _mm256_cvtepu8_epi16(_mm_loadu_si128(static_cast<const __m128i*>(p)));
+    const __m256i sign = _mm256_slli_epi16(_mm256_and_si256(codes, _mm256_set1_epi16(0x80)), 8);
+    const __m256i magnitude = _mm256_slli_epi16(_mm256_and_si256(codes, _mm256_set1_epi16(0x7f)), 7);
+    return {_mm512_cvtph_ps(_mm256_or_si256(sign, magnitude))};
+  }
   static void load_bf16_pairs(const void* p, Vec16& first_column, Vec16& second_column) {
     const __m512i pairs = _mm512_loadu_si512(p);
     first_column = {_mm512_castsi512_ps(_mm512_slli_epi32(pairs, 16))};

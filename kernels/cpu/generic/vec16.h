@@ -40,6 +40,16 @@ struct Vec16 {
     for (int i = 0; i < 16; ++i) v.lane[i] = float_from_f16(h[i]);
     return v;
   }
+  // 16 codes of E4M3, as their values * 2^-8: as FP16 bits they are that (quant_blocks.h).
+  static Vec16 load_e4m3(const void* p) {
+    uint8_t codes[16];
+    memcpy(codes, p, sizeof(codes));
+    Vec16 v;
+    for (int i = 0; i < 16; ++i) {
+      v.lane[i] = float_from_f16(static_cast<uint16_t>((codes[i] & 0x80) << 8 | (codes[i] & 0x7f) << 7));
+    }
+    return v;
+  }
   static void load_bf16_pairs(const void* p, Vec16& first, Vec16& second) {
     uint32_t pairs[16];
     memcpy(pairs, p, sizeof(pairs));

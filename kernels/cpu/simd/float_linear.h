@@ -91,17 +91,10 @@ void linear(const LinearArgs& args, int64_t tile_begin, int64_t tile_end, int64_
 
 constexpr int64_t kFp8Columns = 256;  // x 2 tiles x 64 bytes = 32 KiB
 
-// Codes of a column as FP16 bits are their values * 2^-8 (quant_blocks.h).
 [[maybe_unused]] void expand_fp8(const uint8_t* record, float* out) {
   const Vec16 scale = Vec16::load_f16(record) * Vec16::broadcast(256.0f);
-  for (int64_t k = 0; k < kFp8Group; ++k) {
-    const uint8_t* codes = record + kFp8CodesAt + k * kTileRows;
-    uint16_t halves[kTileRows];
-    for (int64_t r = 0; r < kTileRows; ++r) {
-      halves[r] = static_cast<uint16_t>((codes[r] & 0x80) << 8 | (codes[r] & 0x7f) << 7);
-    }
-    (Vec16::load_f16(halves) * scale).store(out + k * kTileRows);
-  }
+  const uint8_t* codes = record + kFp8CodesAt;
+  for (int64_t k = 0; k < kFp8Group * kTileRows; k += kTileRows) (Vec16::load_e4m3(codes + k) * scale).store(out + k);
 }
 
 template <int T>

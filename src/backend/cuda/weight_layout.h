@@ -21,7 +21,7 @@ struct WeightPiece {
   WeightIndex up = kNoWeight;  // interleaved with `weight`
   int64_t first_row = 0;
   int64_t n_rows = 0;      // of each of the two
-  uint64_t n_bytes = 0;    // of each, in the file
+  uint64_t n_bytes = 0;    // of each, before it is packed
   uint64_t packed_at = 0;  // in the device memory
 
   static constexpr uint64_t kPartAlignment = 256;
