@@ -54,6 +54,9 @@ namespace Inlay
         /// <summary>Weights in the form that the device computes with.</summary>
         public ulong WeightBytes { get { return _raw.weight_bytes; } }
 
+        /// <summary>Fp8 if any matrix would be quantized to it, else Default.</summary>
+        public WeightDtype WeightDtype { get { return _raw.weight_dtype; } }
+
         /// <summary>The KV pool.</summary>
         public ulong KvBytes { get { return _raw.kv_bytes; } }
 
@@ -82,6 +85,9 @@ namespace Inlay
 
         /// <summary>Memory of the weights.</summary>
         public ulong WeightBytes { get { return _raw.weight_bytes; } }
+
+        /// <summary>Fp8 if any matrix was quantized to it, else Default.</summary>
+        public WeightDtype WeightDtype { get { return _raw.weight_dtype; } }
 
         /// <summary>Memory of the KV pool.</summary>
         public ulong KvBytes { get { return _raw.kv_bytes; } }

@@ -28,6 +28,9 @@ namespace Inlay
         /// <summary>Type of the stored keys and values.</summary>
         public KvDtype KvDtype { get; set; }
 
+        /// <summary>Type in which the weights are held; default the file's types.</summary>
+        public WeightDtype WeightDtype { get; set; }
+
         /// <summary>Tokens that prefill runs at a time: the grain of its cancel; default 512.</summary>
         public int PrefillChunk { get; set; }
 
@@ -55,7 +58,7 @@ namespace Inlay
             {
                 struct_size = (uint)sizeof(inlay_load_params), device = Device, device_index = DeviceIndex, n_context = ContextLength,
                 max_sessions = MaxSessions, n_threads = Threads, kv_budget_bytes = KvBudgetBytes, kv_dtype = KvDtype,
-                prefill_chunk = PrefillChunk, log_level = LogLevel, flags = (uint)Flags
+                weight_dtype = WeightDtype, prefill_chunk = PrefillChunk, log_level = LogLevel, flags = (uint)Flags
             };
         }
     }

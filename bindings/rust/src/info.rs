@@ -1,5 +1,5 @@
 //! What the library tells, as values of the program's own.
-use crate::{raw, DeviceKind, FinishReason, LogLevel, Token, TokenKind};
+use crate::{raw, DeviceKind, FinishReason, LogLevel, Token, TokenKind, WeightDtype};
 use std::ffi::c_char;
 use std::time::Duration;
 
@@ -68,6 +68,8 @@ pub struct MemoryInfo {
     pub max_sessions: u32,
     /// Weights in the form that the device computes with.
     pub weight_bytes: u64,
+    /// `Fp8` if any matrix would be quantized to it.
+    pub weight_dtype: WeightDtype,
     /// The pool of keys and values.
     pub kv_bytes: u64,
     /// Activations, logits and buffers.
@@ -85,6 +87,7 @@ impl MemoryInfo {
             n_context: count(info.n_context),
             max_sessions: count(info.max_sessions),
             weight_bytes: info.weight_bytes,
+            weight_dtype: WeightDtype::from_raw(info.weight_dtype),
             kv_bytes: info.kv_bytes,
             scratch_bytes: info.scratch_bytes,
             total_bytes: info.total_bytes,
@@ -103,6 +106,8 @@ pub struct EngineInfo {
     pub n_params: u64,
     /// Memory of the weights.
     pub weight_bytes: u64,
+    /// `Fp8` if any matrix was quantized to it.
+    pub weight_dtype: WeightDtype,
     /// Memory of the pool of keys and values.
     pub kv_bytes: u64,
     /// Tokens: valid ids are 0 to `n_vocab` - 1.
@@ -143,6 +148,7 @@ impl EngineInfo {
             device: DeviceKind::from_raw(info.device),
             n_params: info.n_params,
             weight_bytes: info.weight_bytes,
+            weight_dtype: WeightDtype::from_raw(info.weight_dtype),
             kv_bytes: info.kv_bytes,
             n_vocab: count(info.n_vocab),
             n_layers: count(info.n_layers),

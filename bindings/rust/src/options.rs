@@ -1,5 +1,5 @@
 use crate::callbacks::{LogSink, ProgressFn};
-use crate::{raw, DeviceKind, KvDtype, LogLevel, Token};
+use crate::{raw, DeviceKind, KvDtype, LogLevel, Token, WeightDtype};
 
 /// A count as the C API wants it; one that is too large for it stays too large for the library, which says so.
 fn count(n: u32) -> i32 {
@@ -24,6 +24,8 @@ pub struct LoadOptions<'a> {
     pub kv_budget_bytes: u64,
     /// Type of the stored keys and values.
     pub kv_dtype: KvDtype,
+    /// Type in which the weights are held.
+    pub weight_dtype: WeightDtype,
     /// Tokens that a prefill runs at a time: the grain of its cancel. Default: 512.
     pub prefill_chunk: u32,
     /// Least important messages to keep and to report.
@@ -48,6 +50,7 @@ impl LoadOptions<'_> {
             n_threads: count(self.n_threads),
             kv_budget_bytes: self.kv_budget_bytes,
             kv_dtype: self.kv_dtype.to_raw(),
+            weight_dtype: self.weight_dtype.to_raw(),
             prefill_chunk: count(self.prefill_chunk),
             log_level: self.log_level.to_raw(),
             flags: if self.no_cublas { raw::INLAY_LOAD_NO_CUBLAS } else { 0 },
