@@ -1,8 +1,7 @@
 #include <algorithm>
 #include <cmath>
-#include <cstdarg>
-#include <cstdio>
 
+#include "src/base/format.h"
 #include "src/engine/inspect.h"
 
 namespace inlay {
@@ -76,16 +75,6 @@ Status add_step(Comparison& out, const Plan& plan, const char* step, const std::
   return {};
 }
 
-void append(std::string& out, const char* format, ...) __attribute__((format(printf, 2, 3)));
-void append(std::string& out, const char* format, ...) {
-  char line[256];
-  va_list args;
-  va_start(args, format);
-  const int n = std::vsnprintf(line, sizeof line, format, args);
-  va_end(args);
-  if (n > 0) out.append(line, std::min(static_cast<size_t>(n), sizeof line - 1));
-}
-
 }  // namespace
 
 int32_t Comparison::first_over(double nmse_limit) const {
@@ -116,22 +105,22 @@ Result<Comparison> compare_engines(Engine& a, Engine& b, std::span<const int32_t
 
 std::string comparison_table(const Comparison& c, double nmse_limit) {
   std::string out;
-  append(out, "%-6s %4s %5s %-10s %-8s %12s %12s %12s  %s\n", "step", "op", "layer", "kind", "value", "cosine", "NMSE",
-         "max diff", "at row, column");
+  append_format(out, "%-6s %4s %5s %-10s %-8s %12s %12s %12s  %s\n", "step", "op", "layer", "kind", "value", "cosine",
+                "NMSE", "max diff", "at row, column");
   for (const OpDifference& d : c.ops) {
-    append(out, "%-6s %4d %5s %-10s %-8s %12.9f %12.3e %12.3e  %lld, %lld\n", d.step, d.op_index,
-           d.layer < 0 ? "-" : std::to_string(d.layer).c_str(), op_name(d.kind), d.what, d.cosine, d.nmse,
-           d.max_difference, static_cast<long long>(d.row), static_cast<long long>(d.col));
+    append_format(out, "%-6s %4d %5s %-10s %-8s %12.9f %12.3e %12.3e  %lld, %lld\n", d.step, d.op_index,
+                  d.layer < 0 ? "-" : std::to_string(d.layer).c_str(), op_name(d.kind), d.what, d.cosine, d.nmse,
+                  d.max_difference, static_cast<long long>(d.row), static_cast<long long>(d.col));
   }
   const int32_t first = c.first_over(nmse_limit);
   if (first < 0) {
-    append(out, "no op has an NMSE above %g\n", nmse_limit);
+    append_format(out, "no op has an NMSE above %g\n", nmse_limit);
     return out;
   }
   const OpDifference& d = c.ops[static_cast<size_t>(first)];
-  append(out, "first above %g: %s, op %d, %s", nmse_limit, d.step, d.op_index, op_name(d.kind));
-  if (d.layer >= 0) append(out, " of layer %d", d.layer);
-  append(out, ", NMSE %.3e\n", d.nmse);
+  append_format(out, "first above %g: %s, op %d, %s", nmse_limit, d.step, d.op_index, op_name(d.kind));
+  if (d.layer >= 0) append_format(out, " of layer %d", d.layer);
+  append_format(out, ", NMSE %.3e\n", d.nmse);
   return out;
 }
 

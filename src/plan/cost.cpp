@@ -1,7 +1,5 @@
 // Bytes and flops of each op, from shapes alone, and the table that shows them.
-#include <cstdarg>
-#include <cstdio>
-
+#include "src/base/format.h"
 #include "src/plan/plan.h"
 
 namespace inlay {
@@ -13,24 +11,14 @@ struct Sizes {
 
 Sizes sizes_of(const ModelSpec& s, const StepShape& shape) {
   const auto u = [](int64_t v) { return static_cast<uint64_t>(v); };
-  return {u(shape.n_tokens), u(s.d_model), u(s.d_q()), u(s.d_kv()), u(s.d_ff), u(s.n_vocab), u(shape.n_logit_rows),
-          u(shape.n_past), u(shape.n_sequences)};
+  return {u(shape.n_tokens), u(s.d_model),          u(s.d_q()),      u(s.d_kv()),         u(s.d_ff),
+          u(s.n_vocab),      u(shape.n_logit_rows), u(shape.n_past), u(shape.n_sequences)};
 }
 
 // Every query attends to the whole past and to the step's own tokens up to itself.
 uint64_t attended_positions(const Sizes& z) {
   const uint64_t per_sequence = z.sequences ? z.m / z.sequences : 0;
   return z.m * z.past + z.sequences * per_sequence * (per_sequence + 1) / 2;
-}
-
-void append(std::string& out, const char* format, ...) __attribute__((format(printf, 2, 3)));
-void append(std::string& out, const char* format, ...) {
-  char line[512];
-  va_list args;
-  va_start(args, format);
-  const int n = std::vsnprintf(line, sizeof line, format, args);
-  va_end(args);
-  if (n > 0) out.append(line, std::min(static_cast<size_t>(n), sizeof line - 1));
 }
 
 }  // namespace
@@ -51,7 +39,9 @@ OpCost cost(const Plan& plan, const Op& op, const StepShape& shape) {
     if (w.n_rows > 1) c.flops += 2 * rows * static_cast<uint64_t>(w.n_rows * w.n_cols);
   }
   switch (op.kind) {
-    case OpKind::embed: c.activation_bytes = 4 * z.m * z.d; break;
+    case OpKind::embed:
+      c.activation_bytes = 4 * z.m * z.d;
+      break;
     case OpKind::attn_in:
       c.activation_bytes = 4 * z.m * (z.d + z.q);
       c.kv_bytes = kv_element * 2 * z.m * z.kv;
@@ -61,12 +51,23 @@ OpCost cost(const Plan& plan, const Op& op, const StepShape& shape) {
       c.kv_bytes = kv_element * 2 * z.kv * (z.sequences * z.past + z.m);
       c.flops = 4 * attended_positions(z) * z.q;
       break;
-    case OpKind::attn_out: c.activation_bytes = 4 * z.m * (z.q + 2 * z.d); break;
-    case OpKind::ffn_in: c.activation_bytes = 4 * z.m * (z.d + z.ff); break;
-    case OpKind::ffn_out: c.activation_bytes = 4 * z.m * (z.ff + 2 * z.d); break;
-    case OpKind::head: c.activation_bytes = 4 * z.logit_rows * (z.d + z.vocab); break;
-    case OpKind::sample: c.activation_bytes = 4 * z.logit_rows * z.vocab; break;
-    case OpKind::count: break;
+    case OpKind::attn_out:
+      c.activation_bytes = 4 * z.m * (z.q + 2 * z.d);
+      break;
+    case OpKind::ffn_in:
+      c.activation_bytes = 4 * z.m * (z.d + z.ff);
+      break;
+    case OpKind::ffn_out:
+      c.activation_bytes = 4 * z.m * (z.ff + 2 * z.d);
+      break;
+    case OpKind::head:
+      c.activation_bytes = 4 * z.logit_rows * (z.d + z.vocab);
+      break;
+    case OpKind::sample:
+      c.activation_bytes = 4 * z.logit_rows * z.vocab;
+      break;
+    case OpKind::count:
+      break;
   }
   return c;
 }
@@ -74,24 +75,27 @@ OpCost cost(const Plan& plan, const Op& op, const StepShape& shape) {
 std::string dump(const Plan& plan, const StepShape& shape) {
   const ModelSpec& s = plan.spec;
   std::string out;
-  append(out, "%s: %s, %d layers, d_model %d, %d heads (%d kv) of %d, d_ff %d, vocabulary %d\n", s.name.empty() ? "model" : s.name.c_str(),
-         s.arch.c_str(), s.n_layers, s.d_model, s.n_heads, s.n_kv_heads, s.d_head, s.d_ff, s.n_vocab);
-  append(out, "%zu ops; %lld tokens of %lld sequences after %lld cached, %lld logit rows\n\n", plan.ops.size(),
-         static_cast<long long>(shape.n_tokens), static_cast<long long>(shape.n_sequences),
-         static_cast<long long>(shape.n_past), static_cast<long long>(shape.n_logit_rows));
-  append(out, "%4s %5s %-10s %14s %12s %14s %16s  %s\n", "op", "layer", "kind", "weight bytes", "KV bytes", "activations", "flops",
-         "weights");
+  append_format(out, "%s: %s, %d layers, d_model %d, %d heads (%d kv) of %d, d_ff %d, vocabulary %d\n",
+                s.name.empty() ? "model" : s.name.c_str(), s.arch.c_str(), s.n_layers, s.d_model, s.n_heads,
+                s.n_kv_heads, s.d_head, s.d_ff, s.n_vocab);
+  append_format(out, "%zu ops; %lld tokens of %lld sequences after %lld cached, %lld logit rows\n\n", plan.ops.size(),
+                static_cast<long long>(shape.n_tokens), static_cast<long long>(shape.n_sequences),
+                static_cast<long long>(shape.n_past), static_cast<long long>(shape.n_logit_rows));
+  append_format(out, "%4s %5s %-10s %14s %12s %14s %16s  %s\n", "op", "layer", "kind", "weight bytes", "KV bytes",
+                "activations", "flops", "weights");
   OpCost total;
   for (size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i];
     const OpCost c = cost(plan, op, shape);
-    append(out, "%4zu %5s %-10s %14llu %12llu %14llu %16llu ", i, is_layer_op(op.kind) ? std::to_string(op.layer).c_str() : "-",
-           op_name(op.kind), static_cast<unsigned long long>(c.weight_bytes), static_cast<unsigned long long>(c.kv_bytes),
-           static_cast<unsigned long long>(c.activation_bytes), static_cast<unsigned long long>(c.flops));
+    append_format(out, "%4zu %5s %-10s %14llu %12llu %14llu %16llu ", i,
+                  is_layer_op(op.kind) ? std::to_string(op.layer).c_str() : "-", op_name(op.kind),
+                  static_cast<unsigned long long>(c.weight_bytes), static_cast<unsigned long long>(c.kv_bytes),
+                  static_cast<unsigned long long>(c.activation_bytes), static_cast<unsigned long long>(c.flops));
     for (const WeightIndex w : op.weights) {
       if (w == kNoWeight || plan.weights[w].n_rows == 1) continue;
-      append(out, " %s[%lldx%lld %s]", plan.weights[w].name.c_str(), static_cast<long long>(plan.weights[w].n_rows),
-             static_cast<long long>(plan.weights[w].n_cols), traits(plan.weights[w].dtype).name);
+      append_format(out, " %s[%lldx%lld %s]", plan.weights[w].name.c_str(),
+                    static_cast<long long>(plan.weights[w].n_rows), static_cast<long long>(plan.weights[w].n_cols),
+                    traits(plan.weights[w].dtype).name);
     }
     out += '\n';
     total.weight_bytes += c.weight_bytes;
@@ -99,9 +103,9 @@ std::string dump(const Plan& plan, const StepShape& shape) {
     total.activation_bytes += c.activation_bytes;
     total.flops += c.flops;
   }
-  append(out, "%4s %5s %-10s %14llu %12llu %14llu %16llu\n", "", "", "total", static_cast<unsigned long long>(total.weight_bytes),
-         static_cast<unsigned long long>(total.kv_bytes), static_cast<unsigned long long>(total.activation_bytes),
-         static_cast<unsigned long long>(total.flops));
+  append_format(out, "%4s %5s %-10s %14llu %12llu %14llu %16llu\n", "", "", "total",
+                static_cast<unsigned long long>(total.weight_bytes), static_cast<unsigned long long>(total.kv_bytes),
+                static_cast<unsigned long long>(total.activation_bytes), static_cast<unsigned long long>(total.flops));
   return out;
 }
 

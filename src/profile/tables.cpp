@@ -1,6 +1,6 @@
 #include <cstring>
 
-#include "src/profile/format.h"
+#include "src/base/format.h"
 #include "src/profile/profile.h"
 
 namespace inlay {

@@ -1,4 +1,4 @@
-#include "src/profile/format.h"
+#include "src/base/format.h"
 #include "src/profile/profile.h"
 
 namespace inlay {

@@ -4,6 +4,8 @@
 
 #include <memory>
 
+#include "src/base/format.h"
+
 namespace inlay {
 namespace {
 
@@ -26,6 +28,16 @@ TEST(Status, CarriesCodeAndMessage) {
   EXPECT_EQ(s.code, Code::invalid_argument);
   EXPECT_EQ(s.message, "3 is odd");
   EXPECT_EQ(out, 3) << "a failed step leaves its target alone";
+}
+
+TEST(Format, AppendsTextOfAnyLength) {
+  const std::string name(3000, 'x');
+  std::string out = "a";
+  append_format(out, "%s", "");
+  EXPECT_EQ(out, "a");
+  append_format(out, " %d %s", 7, name.c_str());
+  EXPECT_EQ(out, "a 7 " + name);
+  EXPECT_EQ(error(Code::format, "%s|", name.c_str()).message, name + "|");
 }
 
 TEST(Status, ResultOfSuccessWithoutValueIsAnError) {
