@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "kernels/common/exp_nonpositive.h"
+
 namespace inlay {
 
 RowMax row_max(std::span<const float> logits) {

@@ -5,7 +5,8 @@
 #include <limits>
 #include <utility>
 
-#include "src/base/rng.h"
+#include "kernels/common/exp_nonpositive.h"
+#include "kernels/common/philox.h"
 #include "src/sampler/row.h"
 
 namespace inlay {

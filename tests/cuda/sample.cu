@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "kernels/common/philox.h"
 #include "kernels/cuda/cuda_kernels.h"
-#include "kernels/cuda/device/philox.cuh"
 #include "src/sampler/sampler.h"
 #include "tests/cuda/sample_rows.cuh"
 
@@ -350,21 +350,22 @@ void check_other_seed() {
 }
 
 struct PhiloxArgs {
-  uint32_t counter[4], key[2];
+  PhiloxCounter counter;
+  PhiloxKey key;
   uint32_t* out;
 };
 __global__ void philox_kernel(const __grid_constant__ PhiloxArgs args) {
-  const cuda::PhiloxWords words = cuda::philox4x32(
-      {{args.counter[0], args.counter[1], args.counter[2], args.counter[3]}}, args.key[0], args.key[1]);
+  const PhiloxCounter words = philox4x32(args.counter, args.key);
   for (int i = 0; i < 4; ++i) args.out[i] = words.w[i];
 }
 
 // The known answers published with the generator: all zeros, all ones, the digits of pi.
 void check_philox() {
   const uint32_t ones = 0xffffffff;
-  const PhiloxArgs inputs[] = {{{0, 0, 0, 0}, {0, 0}, nullptr},
-                               {{ones, ones, ones, ones}, {ones, ones}, nullptr},
-                               {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}, nullptr}};
+  const PhiloxArgs inputs[] = {
+      {{{0, 0, 0, 0}}, {{0, 0}}, nullptr},
+      {{{ones, ones, ones, ones}}, {{ones, ones}}, nullptr},
+      {{{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}}, {{0xa4093822, 0x299f31d0}}, nullptr}};
   const uint32_t want[3][4] = {{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8},
                                {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd},
                                {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}};

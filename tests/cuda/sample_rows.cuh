@@ -11,9 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "kernels/common/philox.h"
 #include "kernels/cuda/cuda_kernels.h"
-#include "kernels/cuda/device/philox.cuh"
-#include "src/base/rng.h"
 #include "src/sampler/sampler.h"
 
 namespace inlay {

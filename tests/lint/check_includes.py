@@ -14,7 +14,7 @@ ALLOWED = {
     "src/base": ["kernels/common/*"],
     "src/formats": ["src/base/*"],
     "src/tokenizer": ["src/base/*", "src/formats/*"],
-    "src/sampler": ["src/base/*"],
+    "src/sampler": ["src/base/*", "kernels/common/*"],
     "src/profile": ["src/base/*"],
     "src/model": ["kernels/common/*", "src/base/*", "src/formats/*"],
     "src/plan": ["src/base/*", "src/model/*"],

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/common/exp_nonpositive.h"
 #include "src/sampler/row.h"
 #include "tests/support/allocation_counter.h"
 #include "tests/unit/sampler_reference.h"

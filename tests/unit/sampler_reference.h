@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "src/base/rng.h"
+#include "kernels/common/philox.h"
 #include "src/sampler/sampler.h"
 
 namespace inlay::reference {

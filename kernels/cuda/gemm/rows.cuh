@@ -78,20 +78,11 @@ __device__ __forceinline__ float over_row(float value, float* shared, Merge merg
 // 2^s that brings `largest` into [2^7, 2^8), and 2^-s: nothing overflows, and small rows keep their digits. A row of
 // zeros, or one with an infinity, keeps s = 0.
 __host__ __device__ inline float2 power_scale(float largest) {
-#ifdef __CUDA_ARCH__
-  const uint32_t bits = __float_as_uint(largest);
-#else
-  const uint32_t bits = __builtin_bit_cast(uint32_t, largest);
-#endif
-  const int exponent = static_cast<int>(bits >> 23) - 127;
+  const int exponent = static_cast<int>(__builtin_bit_cast(uint32_t, largest) >> 23) - 127;
   if (largest == 0.0f || exponent > 127) return {1.0f, 1.0f};
   const int s = 7 - (exponent > -110 ? exponent : -110);
   const uint32_t up = static_cast<uint32_t>(127 + s) << 23, down = static_cast<uint32_t>(127 - s) << 23;
-#ifdef __CUDA_ARCH__
-  return {__uint_as_float(up), __uint_as_float(down)};
-#else
   return {__builtin_bit_cast(float, up), __builtin_bit_cast(float, down)};
-#endif
 }
 
 __device__ __forceinline__ uint32_t pair_of(float a, float b, __half) {
@@ -132,11 +123,11 @@ __device__ __forceinline__ void store_scaled_row(const RowValues<kQuads>& row, v
   if (threadIdx.x == 0) row_scale[at] = scale.y;
 }
 
-// Calls call(integral_constant-like tag with ::kQuads).
 template <int quads>
 struct QuadsTag {
   static constexpr int kQuads = quads;
 };
+// Calls call(tag with ::kQuads).
 template <class Call>
 cudaError_t with_quads(int quads, Call&& call) {
   switch (quads) {
@@ -151,6 +142,20 @@ cudaError_t with_quads(int quads, Call&& call) {
     default:
       return cudaErrorInvalidValue;
   }
+}
+
+// One CTA for every row of args (n_rows, n_cols, form). kernel_of(QuadsTag) is the kernel for rows of so many quads.
+template <class Args, class KernelOf>
+cudaError_t launch_row_kernel(const Args& args, KernelOf kernel_of, cudaStream_t stream) {
+  if (args.n_rows < 0 || args.n_rows > 0x7fffffff || args.n_cols <= 0 || args.n_cols > kMaxRowCols)
+    return cudaErrorInvalidValue;
+  if (args.form == ActivationForm::f32) return cudaErrorInvalidValue;
+  if (args.n_rows == 0) return cudaSuccess;
+  const RowShape shape = row_shape(padded_cols(args.n_cols));
+  return with_quads(shape.quads, [&](auto tag) {
+    kernel_of(tag)<<<static_cast<unsigned>(args.n_rows), static_cast<unsigned>(shape.threads), 0, stream>>>(args);
+    return cudaGetLastError();
+  });
 }
 
 }  // namespace inlay::cuda

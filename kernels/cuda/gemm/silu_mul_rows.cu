@@ -46,18 +46,11 @@ __global__ void __launch_bounds__(kBiasThreads) add_bias(const __grid_constant__
 }  // namespace
 
 cudaError_t launch_silu_mul_rows(const SiluMulRowsArgs& args, cudaStream_t stream) {
-  if (args.n_rows < 0 || args.n_rows > 0x7fffffff || args.n_cols <= 0 || args.n_cols > kMaxRowCols)
-    return cudaErrorInvalidValue;
-  if (args.form == ActivationForm::f32) return cudaErrorInvalidValue;
-  if (args.n_rows == 0) return cudaSuccess;
-  const RowShape shape = row_shape(padded_cols(args.n_cols));
-  return with_quads(shape.quads, [&](auto tag) {
+  const auto kernel_of = [&](auto tag) {
     constexpr int kQuads = decltype(tag)::kQuads;
-    auto* kernel =
-        args.form == ActivationForm::f16 ? silu_mul_rows<__half, kQuads> : silu_mul_rows<__nv_bfloat16, kQuads>;
-    kernel<<<static_cast<unsigned>(args.n_rows), static_cast<unsigned>(shape.threads), 0, stream>>>(args);
-    return cudaGetLastError();
-  });
+    return args.form == ActivationForm::f16 ? silu_mul_rows<__half, kQuads> : silu_mul_rows<__nv_bfloat16, kQuads>;
+  };
+  return launch_row_kernel(args, kernel_of, stream);
 }
 
 cudaError_t launch_add_bias(const AddBiasArgs& args, cudaStream_t stream) {

@@ -3,13 +3,14 @@
 // Layout:   one value a thread; key = ordered(logit) << 32 | ~id, so that the larger key is the larger logit and, among
 //           equal logits, the lower id; 0 is no key. NaN and +inf have the largest keys: a maximum finds them.
 // Shape:    512 threads: 16 warps, so that one warp's butterfly finishes the job. The order of additions is fixed by
-// the
-//           thread number: the same bits on every run.
-// Bound:    latency, 9 shuffles and 2 barriers (share: not yet measured).
+//           the thread number: the same bits on every run.
+// Bound:    latency, 9 shuffles and 2 barriers.
 #pragma once
 
 #include <cfloat>
 #include <cstdint>
+
+#include "kernels/cuda/device/reduce.cuh"
 
 namespace inlay::cuda::sampling {
 
@@ -17,7 +18,6 @@ using Key = unsigned long long;
 
 inline constexpr int kThreads = 512;
 inline constexpr int kWarps = kThreads / 32;
-inline constexpr unsigned kAllLanes = 0xffffffffu;
 
 __device__ inline float negative_infinity() { return __uint_as_float(0xff800000u); }
 
@@ -156,29 +156,6 @@ __device__ int extract_top(int n, Next next, Emit emit) {
     if (mine == best) mine = next(best);
   }
   return n;
-}
-
-// exp(x) for x <= 0 with the polynomial of src/sampler/row.h, so that weights agree with the CPU's to the last bits.
-__device__ inline double exp_nonpositive(double x) {
-  constexpr double kLog2E = 1.4426950408889634;
-  constexpr double kLn2High = 0x1.62e42fee00000p-1, kLn2Low = 0x1.a39ef35793c76p-33, kRound = 0x1.8p52;
-  if (x < -700.0) return 0.0;
-  const double shifted = x * kLog2E + kRound;
-  const double k = shifted - kRound;
-  const double r = (x - k * kLn2High) - k * kLn2Low;
-  double p = 1.0 / 39916800;
-  p = p * r + 1.0 / 3628800;
-  p = p * r + 1.0 / 362880;
-  p = p * r + 1.0 / 40320;
-  p = p * r + 1.0 / 5040;
-  p = p * r + 1.0 / 720;
-  p = p * r + 1.0 / 120;
-  p = p * r + 1.0 / 24;
-  p = p * r + 1.0 / 6;
-  p = p * r + 0.5;
-  p = p * r + 1.0;
-  p = p * r + 1.0;
-  return p * __longlong_as_double((__double_as_longlong(shifted) + 1023) << 52);
 }
 
 }  // namespace inlay::cuda::sampling

@@ -11,6 +11,7 @@
 // Bound:    one read of the row by one SM, then barrier latency (share: not yet measured).
 #pragma once
 
+#include "kernels/common/exp_nonpositive.h"
 #include "kernels/cuda/sample/block.cuh"
 
 namespace inlay::cuda::sampling {

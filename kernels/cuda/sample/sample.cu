@@ -12,9 +12,9 @@
 // Edges:    `rows` and the lists are read before the predecessor has ended: they come by a copy that precedes the first
 //           kernel of the step. `results` may be mapped host memory: a row's few words leave in one store of a warp.
 // Bound:    greedy: one read of the logits and latency; the rest: see short.cuh and draw.cuh (share: not yet measured).
+#include "kernels/common/philox.h"
 #include "kernels/cuda/cuda_kernels.h"
 #include "kernels/cuda/device/loads.cuh"
-#include "kernels/cuda/device/philox.cuh"
 #include "kernels/cuda/sample/block.cuh"
 #include "kernels/cuda/sample/draw.cuh"
 #include "kernels/cuda/sample/short.cuh"

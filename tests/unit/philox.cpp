@@ -1,4 +1,4 @@
-#include "src/base/rng.h"
+#include "kernels/common/philox.h"
 
 #include <gtest/gtest.h>
 
