@@ -89,7 +89,7 @@ Status OpRunner::run_plan(const Plan& plan, const StepBatch& batch, std::span<Dr
 Status OpRunner::run_and_tap(const Op& op, int32_t index, const StepBatch& batch, std::span<Draw> draws, const Inspection& inspection) {
   INLAY_TRY(run_op(op, batch, draws));
   if (!inspection.tap) return {};
-  Tap tap = observe(op, batch);
+  INLAY_ASSIGN(Tap tap, observe(op, batch));
   tap.op_index = index;
   tap.op = &op;
   if (tap.values) inspection.tap(tap);

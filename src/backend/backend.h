@@ -113,7 +113,7 @@ class OpRunner {
 
   virtual Status run_op(const Op& op, const StepBatch& batch, std::span<Draw> draws) = 0;
   // What the op left behind, for taps; values null if there is nothing to show.
-  virtual Tap observe(const Op& op, const StepBatch& batch) = 0;
+  virtual Result<Tap> observe(const Op& op, const StepBatch& batch) = 0;
 
   // Moment 0 is before the first op, moment k after the k-th that is run. Here the host's clock; a device has its own.
   virtual Status begin_times(size_t n_moments);

@@ -258,6 +258,31 @@ TEST_F(CudaFaultsOnDevice, cuda_ATransientErrorIsNoLostDevice) {
   EXPECT_TRUE(step(*engine, *session).ok()) << "negative control: only errors of the device are for good";
 }
 
+// A launch that is refused in the middle of a step leaves the device at work on what came before it. The next step must
+// not change what that reads.
+TEST_F(CudaFaultsOnDevice, cuda_AStepAfterAFailedOneIsRight) {
+  const auto engine = *load(DeviceKind::cuda);
+  const auto draws = [&](int64_t nth) {
+    const auto session = *engine->create_session({.ignore_end_of_generation = true});
+    EXPECT_TRUE(prefill(*session).ok());
+    std::vector<int32_t> tokens;
+    for (int i = 0; i < 10; ++i) {
+      if (nth > 0) {
+        const auto broken = *engine->create_session({});
+        const InjectedCudaFault fault({.point = CudaPoint::launch, .nth = nth, .error = cudaErrorInvalidValue});
+        EXPECT_EQ(prefill(*broken, 200).code, Code::internal);
+      }
+      Session* one[] = {session.get()};
+      StepEvent event;
+      EXPECT_TRUE(engine->decode_step(one, {&event, 1}).ok());
+      tokens.push_back(event.sample.token);
+    }
+    return tokens;
+  };
+  const std::vector<int32_t> undisturbed = draws(0);
+  for (const int64_t nth : {3, 10}) EXPECT_EQ(draws(nth), undisturbed) << "launch " << nth << " refused";
+}
+
 // ---- what a decode step asks of the device
 
 struct StepCosts {

@@ -357,18 +357,18 @@ void CpuExecutor::head(const Op& op, const StepBatch& batch) {
   }
 }
 
-Tap CpuExecutor::observe(const Op& op, const StepBatch& batch) {
+Result<Tap> CpuExecutor::observe(const Op& op, const StepBatch& batch) {
   const ModelSpec& s = plan_.spec;
   const auto m = static_cast<int64_t>(batch.tokens.size());
   switch (op.kind) {
-    case OpKind::attn_in: return {0, nullptr, "qkv", a_.qkv, m, d_qkv()};
-    case OpKind::attention: return {0, nullptr, "heads", a_.heads, m, s.d_q()};
-    case OpKind::ffn_in: return {0, nullptr, "ffn", a_.gate, m, s.d_ff};
+    case OpKind::attn_in: return Tap{0, nullptr, "qkv", a_.qkv, m, d_qkv()};
+    case OpKind::attention: return Tap{0, nullptr, "heads", a_.heads, m, s.d_q()};
+    case OpKind::ffn_in: return Tap{0, nullptr, "ffn", a_.gate, m, s.d_ff};
     case OpKind::head:
-      if (batch.logit_rows.empty()) return {};
-      return {0, nullptr, "logits", a_.logit_rows, static_cast<int64_t>(batch.logit_rows.size()), s.n_vocab};
-    case OpKind::sample: return {};
-    default: return {0, nullptr, "hidden", a_.hidden, m, s.d_model};
+      if (batch.logit_rows.empty()) return Tap{};
+      return Tap{0, nullptr, "logits", a_.logit_rows, static_cast<int64_t>(batch.logit_rows.size()), s.n_vocab};
+    case OpKind::sample: return Tap{};
+    default: return Tap{0, nullptr, "hidden", a_.hidden, m, s.d_model};
   }
 }
 

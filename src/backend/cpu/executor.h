@@ -47,7 +47,7 @@ class CpuExecutor final : public Backend, private OpRunner {
   };
 
   Status run_op(const Op& op, const StepBatch& batch, std::span<Draw> draws) override;
-  Tap observe(const Op& op, const StepBatch& batch) override;
+  Result<Tap> observe(const Op& op, const StepBatch& batch) override;
   void embed(const Op& op, const StepBatch& batch);
   void attn_in(const Op& op, const StepBatch& batch);
   void shape_heads(const Op& op, const StepBatch& batch, int64_t m_begin, int64_t m_end);

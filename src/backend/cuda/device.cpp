@@ -87,6 +87,11 @@ Status wait_for(cudaEvent_t event, const char* what) {
   return cuda_status(cudaEventSynchronize(event), what, CudaPoint::wait);
 }
 
+void drain(cudaStream_t stream) noexcept {
+  add_one(counters.host_waits);
+  (void)cudaStreamSynchronize(stream);
+}
+
 Status copy_to_device(void* to, const void* from, uint64_t bytes, const char* what) {
   add_one(counters.host_waits);
   return cuda_status(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), what, CudaPoint::wait);

@@ -16,8 +16,8 @@ namespace inlay {
 // ok, DEVICE_OUT_OF_MEMORY, NO_DEVICE, or DEVICE_LOST for errors after which the device's context is of no use. Every
 // answer of the runtime passes through here, or through one of the functions and classes below.
 Status cuda_status(cudaError_t code, const char* what, CudaPoint point = CudaPoint::launch);
-bool is_missing_kernel(
-    cudaError_t code);  // the build has neither machine code for the device nor PTX that its driver takes
+// The build has neither machine code for the device nor PTX that its driver takes.
+bool is_missing_kernel(cudaError_t code);
 
 #define INLAY_CUDA_TRY(expression, what) INLAY_TRY(cuda_status((expression), what))
 
@@ -27,6 +27,7 @@ Status select_device(int32_t index);
 // The host waits for the device here and nowhere else, so that waits can be counted.
 Status wait_for(cudaStream_t stream, const char* what);
 Status wait_for(cudaEvent_t event, const char* what);
+void drain(cudaStream_t stream) noexcept;  // for destructors: waits, whatever has become of the device
 // Copies from pageable or page-locked memory and returns when the bytes are there. Not ordered with our streams.
 Status copy_to_device(void* to, const void* from, uint64_t bytes, const char* what);
 Status launch_graph(cudaGraphExec_t graph, cudaStream_t stream, const char* what);

@@ -1,8 +1,6 @@
 #include "src/backend/cuda/executor.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 
 #include "src/backend/cuda/step_parts.h"
 #include "src/backend/host_buffers.h"
@@ -13,10 +11,6 @@ namespace inlay {
 namespace {
 
 uint64_t u(int64_t v) { return static_cast<uint64_t>(v); }
-
-int32_t blocks_of_context(const BackendConfig& config) {
-  return (config.n_context + kKvBlockTokens - 1) / kKvBlockTokens;
-}
 
 int64_t widest_input(const Plan& plan) {
   int64_t n = 0;
@@ -67,13 +61,12 @@ std::vector<CudaExecutor::Size> CudaExecutor::sizes(const Plan& plan, const Back
       {&Buffers::kv, 2 * pool_bytes_of(s, config) * u(s.n_layers), "KV cache"}};
 }
 
-StepLimits CudaExecutor::limits(const Plan& plan, const BackendConfig& config) {
+StepLimits CudaExecutor::limits(const BackendConfig& config) {
   const int32_t logit_rows = std::max(config.n_logit_slots, kBuckets.back());
   const int64_t longest_list = std::max<int64_t>(kMaxBias, config.n_context);
-  (void)plan;
   return {.max_rows = std::max(config.max_step_tokens, kBuckets.back()),
           .max_sequences = std::max(config.max_sequences, kBuckets.back()),
-          .max_blocks = blocks_of_context(config),
+          .max_blocks = (config.n_context + kKvBlockTokens - 1) / kKvBlockTokens,
           .max_logit_rows = logit_rows,
           .max_list = static_cast<int32_t>(std::min<int64_t>(longest_list * config.n_logit_slots, INT32_MAX / 8))};
 }
@@ -81,7 +74,7 @@ StepLimits CudaExecutor::limits(const Plan& plan, const BackendConfig& config) {
 MemoryNeeds CudaExecutor::needs(const Plan& plan, const BackendConfig& config) {
   MemoryNeeds needs;
   needs.weights = DeviceWeights::bytes(plan);
-  needs.workspace = StepBlock::bytes(limits(plan, config));
+  needs.workspace = StepBlock::bytes(limits(config));
   for (const Size& size : sizes(plan, config)) (size.buffer == &Buffers::kv ? needs.kv : needs.workspace) += size.bytes;
   if (cublas_of(config).ok()) needs.workspace += PrefillProducts::bytes(plan, prefill_rows(config, kBuckets.back()));
   return needs;
@@ -90,15 +83,16 @@ MemoryNeeds CudaExecutor::needs(const Plan& plan, const BackendConfig& config) {
 CudaExecutor::CudaExecutor(Plan plan, const BackendConfig& config, int32_t device_index)
     : plan_(std::move(plan)), config_(config), device_index_(device_index) {}
 
-CudaExecutor::~CudaExecutor() { (void)cudaSetDevice(device_index_); }
+CudaExecutor::~CudaExecutor() {
+  (void)cudaSetDevice(device_index_);
+  if (stream_) drain(stream_.get());  // nothing may still use the memory that goes
+}
 
 Status CudaExecutor::load(WeightReader& reader, const LoadProgress& progress) {
   LoadTimes times;
   INLAY_TRY(select_device(device_index_));
-  cudaDeviceProp properties;
-  INLAY_CUDA_TRY(cudaGetDeviceProperties(&properties, device_index_), "describing the device");
-  description_ = std::string(properties.name) + " (compute capability " + std::to_string(properties.major) + "." +
-                 std::to_string(properties.minor) + ")";
+  INLAY_ASSIGN(const CudaDevice device, describe_cuda_device(device_index_));
+  description_ = device.name + " (" + device.features + ")";
   INLAY_ASSIGN(stream_, make_stream());
   times.mark("device");
   // Before the buffers: what it stages in device memory is free again when they are taken, so that no load needs more
@@ -108,10 +102,9 @@ Status CudaExecutor::load(WeightReader& reader, const LoadProgress& progress) {
   for (const Size& size : sizes(plan_, config_)) {
     INLAY_ASSIGN(b_.*size.buffer, DeviceBuffer::allocate(size.bytes, size.what));
   }
-  INLAY_ASSIGN(step_, StepBlock::allocate(limits(plan_, config_)));
-  INLAY_ASSIGN(
-      host_results_,
-      PinnedBuffer::allocate(u(limits(plan_, config_).max_logit_rows) * sizeof(cuda::SampleRowResult), "drawn tokens"));
+  INLAY_ASSIGN(step_, StepBlock::allocate(limits(config_)));
+  INLAY_ASSIGN(host_results_, PinnedBuffer::allocate(u(limits(config_).max_logit_rows) * sizeof(cuda::SampleRowResult),
+                                                     "drawn tokens"));
   void* results = nullptr;
   INLAY_CUDA_TRY(cudaHostGetDevicePointer(&results, host_results_.data(), 0), "mapping drawn tokens");
   results_ = static_cast<cuda::SampleRowResult*>(results);
@@ -170,7 +163,7 @@ uint64_t CudaExecutor::pool_bytes() const { return pool_bytes_of(plan_.spec, con
 int32_t CudaExecutor::bucket_of(const StepBatch& batch) const {
   const size_t n = batch.tokens.size();
   if (n == 0 || n != batch.sequences.size() || batch.logit_rows.size() != n || batch.sample_rows.size() > n ||
-      inspection_.tap || inspection_.time || inspection_.stop_after >= 0) {
+      is_inspected()) {
     return -1;
   }
   for (size_t i = 0; i < kBuckets.size(); ++i) {
@@ -184,16 +177,20 @@ Status CudaExecutor::execute(const StepBatch& batch, std::span<Draw> draws) {
   if (draws.size() < batch.sample_rows.size())
     return error(Code::internal, "%zu results for %zu draws", draws.size(), batch.sample_rows.size());
   INLAY_TRY(select_device(device_index_));
+  // What a step that failed has launched still reads the memory in which the next one is described.
+  if (is_running_) INLAY_TRY(wait_for(stream_.get(), "ending a step that failed"));
+  is_running_ = true;
+  INLAY_TRY(launch_step(batch, draws));
+  INLAY_TRY(wait_for(stream_.get(), "running a step"));
+  is_running_ = false;
+  read_results(batch, draws);
+  return {};
+}
+
+Status CudaExecutor::launch_step(const StepBatch& batch, std::span<Draw> draws) {
   const int32_t bucket = bucket_of(batch);
-  if (bucket >= 0) {
-    INLAY_TRY(replay(batch, static_cast<size_t>(bucket)));
-  } else if (has_parts(batch, kBuckets.back()) && !inspection_.tap && !inspection_.time && inspection_.stop_after < 0) {
-    INLAY_TRY(run_parts(batch, draws));
-  } else {
-    INLAY_TRY(run_step(batch, draws));
-  }
-  if (batch.sample_rows.empty()) return wait_for(stream_.get(), "running a step");
-  return read_results(batch, draws);
+  if (bucket >= 0) return replay(batch, static_cast<size_t>(bucket));
+  return has_parts(batch, kBuckets.back()) && !is_inspected() ? run_parts(batch, draws) : run_step(batch, draws);
 }
 
 // Single tokens and prompts one after the other: a sequence that decodes gets the same bits whoever shares its step.
@@ -259,11 +256,9 @@ Status CudaExecutor::capture_decode(size_t bucket) {
   return {};
 }
 
-Status CudaExecutor::read_results(const StepBatch& batch, std::span<Draw> draws) {
-  const size_t n = batch.sample_rows.size();
-  INLAY_TRY(wait_for(stream_.get(), "running a step"));
+void CudaExecutor::read_results(const StepBatch& batch, std::span<Draw> draws) {
   const auto* results = reinterpret_cast<const cuda::SampleRowResult*>(host_results_.data());
-  for (size_t i = 0; i < n; ++i) {
+  for (size_t i = 0; i < batch.sample_rows.size(); ++i) {
     const cuda::SampleRowResult& r = results[i];
     switch (r.error) {
       case 0:
@@ -285,7 +280,6 @@ Status CudaExecutor::read_results(const StepBatch& batch, std::span<Draw> draws)
     out.n_logprobs = r.n_logprobs;
     for (int32_t k = 0; k < r.n_logprobs; ++k) out.top[k] = {r.top_token[k], r.top_logprob[k]};
   }
-  return {};
 }
 
 Result<double> CudaExecutor::measure_read_bandwidth() {

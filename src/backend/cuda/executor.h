@@ -67,7 +67,7 @@ class CudaExecutor final : public Backend, private OpRunner {
     const char* what;
   };
   static std::vector<Size> sizes(const Plan& plan, const BackendConfig& config);
-  static StepLimits limits(const Plan& plan, const BackendConfig& config);
+  static StepLimits limits(const BackendConfig& config);
 
   // One product of a set that reads the same rows.
   struct Product {
@@ -88,16 +88,18 @@ class CudaExecutor final : public Backend, private OpRunner {
 
   Status open_cublas();
   Status warm_up_prefill();
+  Status launch_step(const StepBatch& batch, std::span<Draw> draws);
   Status run_step(const StepBatch& batch, std::span<Draw> draws);
   Status run_parts(const StepBatch& batch, std::span<Draw> draws);
   Status replay(const StepBatch& batch, size_t bucket);
   Status capture(size_t bucket);
   Status capture_decode(size_t bucket);
   int32_t bucket_of(const StepBatch& batch) const;  // -1: the step is not one of single tokens
-  Status read_results(const StepBatch& batch, std::span<Draw> draws);
+  void read_results(const StepBatch& batch, std::span<Draw> draws);
+  bool is_inspected() const { return inspection_.tap || inspection_.time || inspection_.stop_after >= 0; }
 
   Status run_op(const Op& op, const StepBatch& batch, std::span<Draw> draws) override;
-  Tap observe(const Op& op, const StepBatch& batch) override;
+  Result<Tap> observe(const Op& op, const StepBatch& batch) override;
   Status begin_times(size_t n_moments) override { return timer_.begin(n_moments, stream_.get()); }
   Status note_moment(size_t k) override { return timer_.note(k, stream_.get()); }
   Result<double> microseconds_between(size_t from, size_t to) override { return timer_.microseconds(from, to); }
@@ -132,6 +134,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   std::optional<PrefillProducts> prefill_;  // where there is cuBLASLt
   bool prefills_ = false;                   // the step at hand: every sequence has several tokens
   bool decodes_ = false;                    // the step at hand: every sequence has one token
+  bool is_running_ = false;                 // a step was begun and not waited for: it failed
   Buffers b_;
   std::optional<StepBlock> step_;
   PinnedBuffer host_results_;                 // (logit rows) SampleRowResult, which the device writes

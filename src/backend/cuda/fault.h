@@ -21,8 +21,7 @@ struct CudaFault {
   int64_t nth = 1;      // which call at this point fails, from 1
   int32_t error = 0;    // the cudaError_t that it gives
   bool sticky = false;  // so does every later call at any point, as after a fault on the device
-  int32_t driver_version =
-      0;  // 1000 major + 10 minor: what the driver says of itself meanwhile; 0: nothing is replaced
+  int32_t driver_version = 0;  // 1000 major + 10 minor: what the driver says of itself meanwhile; 0: its own version
 };
 
 // In force for the whole process while it lives; one at a time, and no thread uses CUDA while it comes or goes.

@@ -127,7 +127,7 @@ cuda::CacheView CudaExecutor::cache(int32_t layer) {
           .block_tables = step.block_tables,
           .row_sequence = step.row_sequence,
           .positions = step.positions,
-          .max_blocks = (config_.n_context + kKvBlockTokens - 1) / kKvBlockTokens,
+          .max_blocks = limits(config_).max_blocks,
           .block_tokens = kKvBlockTokens,
           .n_kv_heads = plan_.spec.n_kv_heads,
           .d_head = plan_.spec.d_head,
@@ -328,7 +328,7 @@ Status CudaExecutor::sample() {
 }
 
 // Brings what the op left behind to the host. Only inspection comes here.
-Tap CudaExecutor::observe(const Op& op, const StepBatch& batch) {
+Result<Tap> CudaExecutor::observe(const Op& op, const StepBatch& batch) {
   const ModelSpec& s = plan_.spec;
   Tap tap{.what = "hidden", .n_rows = m_, .n_cols = s.d_model};
   const float* from = b_.hidden.as<float>();
@@ -352,12 +352,12 @@ Tap CudaExecutor::observe(const Op& op, const StepBatch& batch) {
     default:
       break;
   }
-  if (tap.n_rows == 0) return {};
+  if (tap.n_rows == 0) return Tap{};
   observed_.resize(static_cast<size_t>(tap.n_rows * tap.n_cols));
-  const cudaError_t copied =
-      cudaMemcpyAsync(observed_.data(), from, observed_.size() * sizeof(float), cudaMemcpyDeviceToHost, stream_.get());
-  if (!cuda_status(copied, "reading an op's values").ok() || !wait_for(stream_.get(), "reading an op's values").ok())
-    return {};
+  INLAY_CUDA_TRY(
+      cudaMemcpyAsync(observed_.data(), from, observed_.size() * sizeof(float), cudaMemcpyDeviceToHost, stream_.get()),
+      "reading an op's values");
+  INLAY_TRY(wait_for(stream_.get(), "reading an op's values"));
   tap.values = observed_.data();
   return tap;
 }

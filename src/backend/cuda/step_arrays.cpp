@@ -35,7 +35,9 @@ Layout lay_out_fixed(const BlockShape& shape, int32_t max_blocks, std::byte* bas
   return out;
 }
 
-BlockShape largest(const StepLimits& l) { return {.rows = l.max_rows, .logit_rows = l.max_logit_rows, .sequences = l.max_sequences}; }
+BlockShape largest(const StepLimits& l) {
+  return {.rows = l.max_rows, .logit_rows = l.max_logit_rows, .sequences = l.max_sequences};
+}
 
 // The lists stand behind the largest fixed part, so that no shape moves them.
 Layout lay_out(const StepLimits& l, const BlockShape& shape, std::byte* base) {
@@ -68,7 +70,8 @@ void StepBlock::arrange(const BlockShape& shape) {
   host_ = lay_out(limits_, shape, host_bytes_.data()).arrays;
   device_ = lay_out(limits_, shape, device_bytes_.data()).arrays;
   fixed_bytes_ = lay_out_fixed(shape, limits_.max_blocks, nullptr).bytes;
-  std::memset(host_bytes_.data(), 0, fixed_bytes_);  // what a step leaves of its block tables shall be block 0 or an older entry
+  std::memset(host_bytes_.data(), 0,
+              fixed_bytes_);  // what a step leaves of its block tables shall be block 0 or an older entry
 }
 
 Status StepBlock::fill(const StepBatch& batch, const BlockShape& shape) {
@@ -80,7 +83,8 @@ Status StepBlock::fill(const StepBatch& batch, const BlockShape& shape) {
     const SequenceSlice& slice = batch.sequences[s];
     std::fill_n(host_.row_sequence + slice.first_token, slice.n_tokens, static_cast<int32_t>(s));
     const int32_t n_blocks = (slice.first_position + slice.n_tokens + kKvBlockTokens - 1) / kKvBlockTokens;
-    std::copy_n(batch.block_tables.begin() + slice.first_block, n_blocks, host_.block_tables + static_cast<int64_t>(s) * limits_.max_blocks);
+    std::copy_n(batch.block_tables.begin() + slice.first_block, n_blocks,
+                host_.block_tables + static_cast<int64_t>(s) * limits_.max_blocks);
   }
   for (int32_t i = n_tokens; i < shape.rows; ++i) {
     host_.tokens[i] = host_.row_sequence[i] = 0;
@@ -129,7 +133,9 @@ Status StepBlock::fill_lists(const SampleRow& row, cuda::SampleRowParams& out) {
   out.n_bias = static_cast<int32_t>(p.bias.size());
   out.first_count = n_counts_;
   const bool penalised = p.repetition_penalty != 1.0f || p.frequency_penalty != 0.0f || p.presence_penalty != 0.0f;
-  const size_t window = !penalised ? 0 : p.penalty_window < 0 ? row.history.size() : std::min(row.history.size(), static_cast<size_t>(p.penalty_window));
+  const size_t window = !penalised             ? 0
+                        : p.penalty_window < 0 ? row.history.size()
+                                               : std::min(row.history.size(), static_cast<size_t>(p.penalty_window));
   if (n_bias_ + out.n_bias > limits_.max_list || n_counts_ + static_cast<int64_t>(window) > limits_.max_list) {
     return error(Code::internal, "the bias and penalty lists of a step have more than %d entries", limits_.max_list);
   }
@@ -156,12 +162,15 @@ Status StepBlock::fill_lists(const SampleRow& row, cuda::SampleRowParams& out) {
 }
 
 Status StepBlock::copy_fixed(cudaStream_t stream) {
-  return cuda_status(cudaMemcpyAsync(device_bytes_.data(), host_bytes_.data(), fixed_bytes_, cudaMemcpyHostToDevice, stream), "copying a step's input");
+  return cuda_status(
+      cudaMemcpyAsync(device_bytes_.data(), host_bytes_.data(), fixed_bytes_, cudaMemcpyHostToDevice, stream),
+      "copying a step's input");
 }
 
 Status StepBlock::copy_lists(cudaStream_t stream) {
   const auto copy = [&](void* to, const void* from, int32_t n) {
-    return cuda_status(cudaMemcpyAsync(to, from, static_cast<size_t>(n) * 4, cudaMemcpyHostToDevice, stream), "copying a step's lists");
+    return cuda_status(cudaMemcpyAsync(to, from, static_cast<size_t>(n) * 4, cudaMemcpyHostToDevice, stream),
+                       "copying a step's lists");
   };
   if (n_bias_ > 0) {
     INLAY_TRY(copy(device_.bias_tokens, host_.bias_tokens, n_bias_));

@@ -1,4 +1,5 @@
-// A step's input in one block: the same layout in page-locked memory and on the device, so that one copy brings it over.
+// A step's input in one block: the same layout in page-locked memory and on the device, so that one copy brings it
+// over.
 #pragma once
 
 #include "kernels/cuda/cuda_kernels.h"
@@ -10,18 +11,19 @@ namespace inlay {
 
 // Sizes of the block's arrays.
 struct StepLimits {
-  int32_t max_rows = 0;       // tokens of a step
+  int32_t max_rows = 0;  // tokens of a step
   int32_t max_sequences = 0;
-  int32_t max_blocks = 0;     // of one sequence
+  int32_t max_blocks = 0;  // of one sequence
   int32_t max_logit_rows = 0;
-  int32_t max_list = 0;       // bias and count entries of all draws of a step
+  int32_t max_list = 0;  // bias and count entries of all draws of a step
 };
 
-// How much of them a step uses, padding included. The fixed part of the block is laid out for it without gaps, so that one
-// small copy brings it: the device's pointers are those of the shape, the same for the same shape.
+// How much of them a step uses, padding included. The fixed part of the block is laid out for it without gaps, so that
+// one small copy brings it: the device's pointers are those of the shape, the same for the same shape.
 //
-// A copy and not reads of mapped host memory: block tables and positions are read again in every layer, each time across the
-// bus. And what a copy ahead of the first kernel has brought, later kernels may read before their predecessors have ended.
+// A copy and not reads of mapped host memory: block tables and positions are read again in every layer, each time
+// across the bus. And what a copy ahead of the first kernel has brought, later kernels may read before their
+// predecessors have ended.
 struct BlockShape {
   int32_t rows = 0, logit_rows = 0, sequences = 0;
   bool operator==(const BlockShape&) const = default;
@@ -29,15 +31,15 @@ struct BlockShape {
 
 // Pointers into one copy of the block.
 struct StepArrays {
-  int32_t* tokens;        // (rows)
-  int32_t* positions;     // (rows), -1: padding
-  int32_t* row_sequence;  // (rows)
-  int32_t* logit_rows;    // (logit_rows) row of each wanted logit row, -1: padding
-  int32_t* logit_slots;   // (logit_rows), -1: padding
+  int32_t* tokens;                 // (rows)
+  int32_t* positions;              // (rows), -1: padding
+  int32_t* row_sequence;           // (rows)
+  int32_t* logit_rows;             // (logit_rows) row of each wanted logit row, -1: padding
+  int32_t* logit_slots;            // (logit_rows), -1: padding
   cuda::SampleRowParams* samples;  // (logit_rows)
-  int32_t* block_tables;  // (sequences, max_blocks)
-  PromptTile* prompt_tiles;  // (max_prompt_tiles)
-  int32_t* bias_tokens;   // (max_list), and so on: copied only when used
+  int32_t* block_tables;           // (sequences, max_blocks)
+  PromptTile* prompt_tiles;        // (max_prompt_tiles)
+  int32_t* bias_tokens;            // (max_list), and so on: copied only when used
   float* bias_values;
   int32_t* count_tokens;
   int32_t* count_values;
@@ -48,8 +50,8 @@ class StepBlock {
   static Result<StepBlock> allocate(const StepLimits& limits);
   static uint64_t bytes(const StepLimits& limits);
 
-  // Arranges both copies for the shape, which holds the batch, and fills the host's; rows and logit rows beyond the batch
-  // become padding, likewise draws.
+  // Arranges both copies for the shape, which holds the batch, and fills the host's; rows and logit rows beyond the
+  // batch become padding, likewise draws.
   Status fill(const StepBatch& batch, const BlockShape& shape);
   // The fixed part, which every step needs; capturable: the graph serves every later step of the same shape.
   Status copy_fixed(cudaStream_t stream);

@@ -27,7 +27,11 @@ class Lane {
   Lane(Lane&&) = default;
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
-  ~Lane() { (void)finish(); }  // nothing may still be copied from memory that goes
+  ~Lane() {  // nothing may still be copied from memory that goes
+    for (const Slot& slot : slots_) {
+      if (slot.stream) drain(slot.stream.get());
+    }
+  }
 
   Status open(int device, uint64_t slot_bytes) {
     INLAY_TRY(select_device(device));
@@ -141,17 +145,18 @@ class Upload {
   }
 
  private:
-  // Memory may run out on any thread; what is thrown goes on from the loading thread.
+  // Memory may run out on any thread, and a loop of the pool must not be left by a throw: what is thrown goes on from
+  // the loading thread, after the loop.
   void run_piece(size_t i, int thread) {
     if (stopped_.load()) return;
     try {
       stop(upload_piece(pieces_[i], lanes_[static_cast<size_t>(thread)]));
+      if (thread == 0) catch_up();  // the loading thread, the only one that may call the host
     } catch (...) {
       const std::lock_guard lock(mutex_);
       if (!thrown_) thrown_ = std::current_exception();
       stopped_ = true;
     }
-    if (thread == 0) catch_up();  // the loading thread, the only one that may call the host
   }
 
   Status upload_piece(const WeightPiece& piece, Lane& lane) {

@@ -60,7 +60,7 @@ class ReferenceBackend final : public Backend, private OpRunner {
 
  private:
   Status run_op(const Op& op, const StepBatch& batch, std::span<Draw> draws) override;
-  Tap observe(const Op& op, const StepBatch& batch) override;
+  Result<Tap> observe(const Op& op, const StepBatch& batch) override;
 
   void embed(const Op& op, const StepBatch& batch);
   void attn_in(const Op& op, const StepBatch& batch);
@@ -252,18 +252,18 @@ void ReferenceBackend::head(const Op& op, const StepBatch& batch) {
   }
 }
 
-Tap ReferenceBackend::observe(const Op& op, const StepBatch& batch) {
+Result<Tap> ReferenceBackend::observe(const Op& op, const StepBatch& batch) {
   const ModelSpec& s = plan_.spec;
   const auto m = static_cast<int64_t>(batch.tokens.size());
   switch (op.kind) {
-    case OpKind::attn_in: return {0, nullptr, "qkv", a_.qkv, m, d_qkv()};
-    case OpKind::attention: return {0, nullptr, "heads", a_.heads, m, s.d_q()};
-    case OpKind::ffn_in: return {0, nullptr, "ffn", a_.gate, m, s.d_ff};
+    case OpKind::attn_in: return Tap{0, nullptr, "qkv", a_.qkv, m, d_qkv()};
+    case OpKind::attention: return Tap{0, nullptr, "heads", a_.heads, m, s.d_q()};
+    case OpKind::ffn_in: return Tap{0, nullptr, "ffn", a_.gate, m, s.d_ff};
     case OpKind::head:
-      if (batch.logit_rows.empty()) return {};
-      return {0, nullptr, "logits", logits_.row(batch.logit_rows[0].slot).data(), 1, s.n_vocab};
-    case OpKind::sample: return {};
-    default: return {0, nullptr, "hidden", a_.hidden, m, s.d_model};
+      if (batch.logit_rows.empty()) return Tap{};
+      return Tap{0, nullptr, "logits", logits_.row(batch.logit_rows[0].slot).data(), 1, s.n_vocab};
+    case OpKind::sample: return Tap{};
+    default: return Tap{0, nullptr, "hidden", a_.hidden, m, s.d_model};
   }
 }
 
