@@ -8,6 +8,7 @@ ENUMS_HEAD = """\
 // The enumerations of the C API as enums of Rust. A number that a later library may give is kept as it is.
 use crate::raw;
 """
+
 # An event tells by its token and its finish reason what happened.
 NOT_AN_ENUM_OF_RUST = {"inlay_event_kind"}
 

@@ -151,11 +151,11 @@ def resolve_lines(api: Api) -> list[str]:
            "    /// not there is replaced by one that returns [`INLAY_UNSUPPORTED`]; any other is an error, which is its name.", "    ///",
            "    /// # Safety", "    /// An address that `find` gives must be that of the function with that name, for as long as the table is used.",
            "    pub unsafe fn resolve(mut find: impl FnMut(&CStr) -> *mut c_void) -> Result<Self, &'static str> {",
-           "        // SAFETY (of all below): the caller's promise about `find`.", "        Ok(Self {"]
+           "        Ok(Self {"]
     for f in api.functions:
         missing = f"absent_{f.name}" if can_be_absent(api, f) else f'return Err("{f.name}")'
         out += [f'            {f.name}: match find(c"{f.name}") {{', f"                p if p.is_null() => {missing},",
-                "                p => unsafe { function_at(p) },", "            },"]
+                "                // SAFETY: the caller promises what lies there.", "                p => unsafe { function_at(p) },", "            },"]
     out += ["        })", "    }", "}", ""]
     for f in api.functions:
         if can_be_absent(api, f):

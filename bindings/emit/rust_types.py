@@ -97,5 +97,7 @@ def markdown(api: Api, text: str, links: bool = True) -> str:
 
 
 def doc(text: str, indent: str = "") -> list[str]:
-    return textwrap.wrap(text, 118, initial_indent=indent + "/// ", subsequent_indent=indent + "/// ",
+    """Lines of a comment; those that continue an item of a list are indented below it."""
+    hanging = "  " if text.startswith("- ") else ""
+    return textwrap.wrap(text, 118, initial_indent=indent + "/// ", subsequent_indent=indent + "/// " + hanging,
                          break_long_words=False, break_on_hyphens=False)

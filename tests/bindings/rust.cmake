@@ -31,3 +31,46 @@ binding_test(rust_layout sh -c "${rust_bin}layout_probe | diff ${layout_text} -"
 binding_test(rust_layout_refuses_other sh -c "${rust_bin}layout_probe | sed 's/offset 8 /offset 16 /' | diff ${layout_text} -")
 set_tests_properties(bindings.rust_layout_refuses_other PROPERTIES PASS_REGULAR_EXPRESSION "> field .* offset 16")
 set_tests_properties(bindings.rust_layout bindings.rust_layout_refuses_other PROPERTIES FIXTURES_REQUIRED rust_programs)
+
+# rust_program_test(NAME COMMAND...): runs programs that the build made.
+function(rust_program_test name)
+  binding_test(rust_${name} ${ARGN})
+  set_tests_properties(bindings.rust_${name} PROPERTIES FIXTURES_REQUIRED rust_programs)
+endfunction()
+
+# The crate's own tests: the unit tests are named after the crate.
+foreach(name inlay engine errors library many_sessions sessions threads)
+  rust_program_test(${name} ${rust_bin}${name})
+endforeach()
+
+# The examples; each prints what its test asks for; a dot stands for what CMake would take for the end of an element.
+set(tale "^Once upon a time, [a-z]+ .*\n$")
+set(words "^Once upon a time[^\n]+\nThe old fox said[^\n]+\n([^\n]+\n)*The bear woke up[^\n]+\n$")
+set(frames "silent +60 frames, ms: p50 .*. 0 bytes shown\ntalking +60 frames, ms: p50 .*. [1-9][0-9]+ bytes shown\n[1-9][0-9]* tokens")
+rust_program_test(complete ${rust_bin}complete ${INLAY_TEST_MODEL} "Once upon a time" 20)
+set_tests_properties(bindings.rust_complete PROPERTIES PASS_REGULAR_EXPRESSION "${tale}")
+rust_program_test(eight ${rust_bin}eight ${INLAY_TEST_MODEL} 8)
+set_tests_properties(bindings.rust_eight PROPERTIES PASS_REGULAR_EXPRESSION "${words}")
+rust_program_test(cancel ${rust_bin}cancel ${INLAY_TEST_MODEL} 100)
+set_tests_properties(bindings.rust_cancel PROPERTIES PASS_REGULAR_EXPRESSION "cancelled after [1-9][0-9]* tokens")
+rust_program_test(game_loop ${rust_bin}game_loop ${INLAY_TEST_MODEL} 1)
+set_tests_properties(bindings.rust_game_loop PROPERTIES PASS_REGULAR_EXPRESSION "${frames}")
+
+# Without the library a program starts and says what it tried; one that is linked with it does not look for it.
+set(without env -u LD_LIBRARY_PATH)
+rust_program_test(says_what_it_tried ${without} -u INLAY_LIBRARY ${rust_bin}complete ${INLAY_TEST_MODEL} "Once")
+set_tests_properties(bindings.rust_says_what_it_tried PROPERTIES PASS_REGULAR_EXPRESSION
+                     "INLAY_LIBRARY is not set. cannot load libinlay.so.1: .*. cannot load libinlay.so: ")
+rust_program_test(says_what_was_named ${without} INLAY_LIBRARY=no/such.so ${rust_bin}complete ${INLAY_TEST_MODEL} "Once")
+set_tests_properties(bindings.rust_says_what_was_named PROPERTIES PASS_REGULAR_EXPRESSION
+                     "INLAY_LIBRARY is no/such.so: cannot load no/such.so: ")
+rust_program_test(linked ${without} INLAY_LIBRARY=no/such.so ${rust_bin}linked_complete ${INLAY_TEST_MODEL} "Once upon a time" 20)
+set_tests_properties(bindings.rust_linked PROPERTIES PASS_REGULAR_EXPRESSION "${tale}")
+
+# What the compiler refuses, and that it accepts the crate without a warning in each edition.
+binding_test(rust_compile_cases Python3::Interpreter -B ${rust_tests}/compile_cases.py ${INLAY_RUSTC})
+binding_test(rust_emitters ${CMAKE_COMMAND} -E env RUSTC=${INLAY_RUSTC} ${Python3_EXECUTABLE} -B tests/bindings/test_emit_rust.py)
+
+foreach(check format clippy documentation)
+  binding_test(rust_${check} ${rust_tests}/check_sources.sh ${check} ${INLAY_CARGO} ${rust_target})
+endforeach()

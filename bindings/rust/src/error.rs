@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What went wrong: the library's status, its message, and the numbers that come with it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Error {
     status: Status,
     native_code: i32,
@@ -53,6 +53,20 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({:?})", self.message, self.status)
+    }
+}
+
+/// As a program that ends with the error shows it: the message, and the numbers that there are.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")?;
+        if self.native_code != 0 {
+            write!(f, ", native code {}", self.native_code)?;
+        }
+        if self.required != 0 {
+            write!(f, ", {} needed, {} available", self.required, self.available)?;
+        }
+        Ok(())
     }
 }
 
@@ -119,4 +133,64 @@ pub(crate) fn read_string(
 /// Bytes as text; what is no UTF-8 becomes U+FFFD.
 pub(crate) fn into_string(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed(number: i32, message: &str, message_len: u32) -> Error {
+        call(|err| {
+            let mut written =
+                raw::inlay_error { status: number, native_code: 5, required: 7, message_len, ..Default::default() };
+            written.available = 3;
+            for (to, from) in written.message.iter_mut().zip(message.bytes()) {
+                *to = from as std::ffi::c_char;
+            }
+            // SAFETY: `call` gives room for it.
+            unsafe { err.write(written) };
+            number
+        })
+        .unwrap_err()
+    }
+
+    /// Also those that no test can provoke.
+    #[test]
+    fn every_status_arrives_with_all_that_comes_with_it() {
+        for number in 1..100 {
+            let error = failed(number, "the message", 11);
+            assert_eq!(error.status().to_raw(), number);
+            assert_eq!((error.native_code(), error.required(), error.available()), (5, 7, 3));
+            assert_eq!(error.message(), "the message");
+        }
+        assert_eq!(failed(raw::INLAY_DEVICE_LOST, "", 0).status(), Status::DeviceLost);
+        assert_eq!(failed(raw::INLAY_BUSY, "", 0).status(), Status::Busy);
+        assert_eq!(failed(99, "", 0).status(), Status::Other(99));
+    }
+
+    #[test]
+    fn a_message_is_read_no_further_than_its_room() {
+        assert_eq!(failed(1, &"x".repeat(480), u32::MAX).message().len(), raw::INLAY_ERROR_MESSAGE_BYTES);
+    }
+
+    #[test]
+    fn texts_grow_until_they_fit() {
+        let text = "a text that is longer than the room for it at first";
+        for capacity in [0, 1, text.len(), text.len() + 1, 200] {
+            let mut n_calls = 0;
+            let read = read_string(capacity, |buf, cap, needed, err| {
+                n_calls += 1;
+                // SAFETY: `read_string` gives room for the number, and `call` for the error.
+                unsafe { (*needed, *err) = (text.len(), raw::inlay_error::default()) };
+                if cap <= text.len() {
+                    return raw::INLAY_BUFFER_TOO_SMALL;
+                }
+                // SAFETY: there is room for `cap` bytes.
+                unsafe { buf.copy_from_nonoverlapping(text.as_ptr(), text.len()) };
+                raw::INLAY_OK
+            });
+            assert_eq!(read.unwrap(), text);
+            assert_eq!(n_calls, if capacity > text.len() { 1 } else { 2 });
+        }
+    }
 }

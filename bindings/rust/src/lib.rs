@@ -19,7 +19,7 @@
 //! # Finding the library
 //! With the feature `dlopen`, which is on by default, the library is looked for when the program first needs it: what the
 //! environment variable `INLAY_LIBRARY` names, else the platform's usual name in the system's folders. A program that brings
-//! it along uses [`Library::open`]. With the feature `link` the program is linked with it: at build time `INLAY_LIB_DIR` names
+//! it along uses `Library::open`. With the feature `link` the program is linked with it: at build time `INLAY_LIB_DIR` names
 //! its folder, or pkg-config knows it.
 //!
 //! # Threads
@@ -62,3 +62,8 @@ pub type Token = i32;
 
 /// Most alternatives that one event can report.
 pub const MAX_LOGPROBS: usize = raw::INLAY_MAX_LOGPROBS;
+
+/// The code of the README compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

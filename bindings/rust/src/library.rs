@@ -15,7 +15,7 @@ pub struct Library {
 }
 
 impl Library {
-    /// The library that the program is linked with, if it is (feature `link`); else, as [`find`](Self::find) does.
+    /// The library that the program is linked with, if it is (feature `link`); else as `find` does.
     pub fn get() -> Result<Self> {
         #[cfg(feature = "link")]
         return Ok(Self::linked());

@@ -741,7 +741,7 @@ pub struct Functions {
     /// - Thread: any.
     /// - Blocks: on disk and processor for the whole load; progress is called meanwhile; takes device memory.
     /// - Ownership: `*engine` is the caller's, to be freed with [`inlay_free`](Functions::inlay_free). The file is
-    /// not needed after the call.
+    ///   not needed after the call.
     /// - On error: `*engine` is NULL.
     /// - Errors: NOT_FOUND, IO, FORMAT, UNSUPPORTED, DEVICE_OUT_OF_MEMORY, NO_DEVICE, CANCELLED.
     /// - Since: 1.0.
@@ -759,7 +759,7 @@ pub struct Functions {
     /// - Blocks: on the device until all tokens are run; waits for other calls that compute on the engine.
     /// - Ownership: The tokens are copied.
     /// - On error: The session keeps the first `*n_done` tokens, whole chunks; none unless it was cancelled or the
-    /// device failed.
+    ///   device failed.
     /// - Errors: CONTEXT_FULL, KV_FULL, CANCELLED, DEVICE_LOST.
     /// - Since: 1.0.
     ///
@@ -846,7 +846,7 @@ pub struct Functions {
     /// - Thread: any.
     /// - Blocks: on the processor for the whole load; progress is called meanwhile; takes device memory.
     /// - Ownership: `*engine` is the caller's, to be freed with [`inlay_free`](Functions::inlay_free). `data` is not
-    /// needed after the call.
+    ///   needed after the call.
     /// - On error: `*engine` is NULL.
     /// - Errors: FORMAT, UNSUPPORTED, DEVICE_OUT_OF_MEMORY, NO_DEVICE, CANCELLED.
     /// - Since: 1.0.
@@ -862,7 +862,7 @@ pub struct Functions {
     /// - Thread: any.
     /// - Blocks: on the callback and the processor for the whole load; takes device memory.
     /// - Ownership: `*engine` is the caller's, to be freed with [`inlay_free`](Functions::inlay_free). The reader is
-    /// not needed after the call.
+    ///   not needed after the call.
     /// - On error: `*engine` is NULL.
     /// - Errors: IO, FORMAT, UNSUPPORTED, DEVICE_OUT_OF_MEMORY, NO_DEVICE, CANCELLED.
     /// - Since: 1.0.
@@ -1002,7 +1002,7 @@ pub struct Functions {
     /// - Thread: any.
     /// - Blocks: no; takes device memory.
     /// - Ownership: `*session` is the caller's, to be freed with
-    /// [`inlay_session_free`](Functions::inlay_session_free); it keeps the engine alive.
+    ///   [`inlay_session_free`](Functions::inlay_session_free); it keeps the engine alive.
     /// - On error: `*session` is NULL.
     /// - Errors: SESSION_LIMIT, DEVICE_OUT_OF_MEMORY, DEVICE_LOST.
     /// - Since: 1.0.
@@ -1057,7 +1057,7 @@ pub struct Functions {
     /// - Thread: exclusive(session).
     /// - Blocks: no; takes device memory.
     /// - Ownership: `*child` is the caller's, to be freed with [`inlay_session_free`](Functions::inlay_session_free),
-    /// in any order.
+    ///   in any order.
     /// - On error: `*child` is NULL.
     /// - Errors: SESSION_LIMIT, DEVICE_OUT_OF_MEMORY, DEVICE_LOST.
     /// - Since: 1.0.
@@ -1188,7 +1188,7 @@ pub struct Functions {
     ///
     /// - Thread: any.
     /// - Blocks: on the device for all repetitions; other calls that compute on the engine take turns with them;
-    /// takes device memory.
+    ///   takes device memory.
     /// - Ownership: Nothing is kept.
     /// - On error: No profile is added.
     /// - Errors: SESSION_LIMIT, KV_FULL, DEVICE_OUT_OF_MEMORY, DEVICE_LOST.
@@ -1403,146 +1403,180 @@ impl Functions {
     /// # Safety
     /// An address that `find` gives must be that of the function with that name, for as long as the table is used.
     pub unsafe fn resolve(mut find: impl FnMut(&CStr) -> *mut c_void) -> Result<Self, &'static str> {
-        // SAFETY (of all below): the caller's promise about `find`.
         Ok(Self {
             inlay_load: match find(c"inlay_load") {
                 p if p.is_null() => return Err("inlay_load"),
+                // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
             inlay_prefill: match find(c"inlay_prefill") {
                 p if p.is_null() => return Err("inlay_prefill"),
+                // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
             inlay_decode_step: match find(c"inlay_decode_step") {
                 p if p.is_null() => return Err("inlay_decode_step"),
+                // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
             inlay_free: match find(c"inlay_free") {
                 p if p.is_null() => return Err("inlay_free"),
+                // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
             inlay_version_string: match find(c"inlay_version_string") {
                 p if p.is_null() => return Err("inlay_version_string"),
+                // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
             inlay_abi_version: match find(c"inlay_abi_version") {
                 p if p.is_null() => return Err("inlay_abi_version"),
+                // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
             inlay_status_name: match find(c"inlay_status_name") {
                 p if p.is_null() => return Err("inlay_status_name"),
+                // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
             inlay_device_count: match find(c"inlay_device_count") {
                 p if p.is_null() => return Err("inlay_device_count"),
+                // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
             inlay_device_get: match find(c"inlay_device_get") {
                 p if p.is_null() => return Err("inlay_device_get"),
+                // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
             inlay_load_memory: match find(c"inlay_load_memory") {
                 p if p.is_null() => return Err("inlay_load_memory"),
+                // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
             inlay_load_reader: match find(c"inlay_load_reader") {
                 p if p.is_null() => return Err("inlay_load_reader"),
+                // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
             inlay_memory_plan: match find(c"inlay_memory_plan") {
                 p if p.is_null() => return Err("inlay_memory_plan"),
+                // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
             inlay_engine_get_info: match find(c"inlay_engine_get_info") {
                 p if p.is_null() => return Err("inlay_engine_get_info"),
+                // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
             inlay_meta_count: match find(c"inlay_meta_count") {
                 p if p.is_null() => return Err("inlay_meta_count"),
+                // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
             inlay_meta_key: match find(c"inlay_meta_key") {
                 p if p.is_null() => return Err("inlay_meta_key"),
+                // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
             inlay_meta_value: match find(c"inlay_meta_value") {
                 p if p.is_null() => return Err("inlay_meta_value"),
+                // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
             inlay_tokenize: match find(c"inlay_tokenize") {
                 p if p.is_null() => return Err("inlay_tokenize"),
+                // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
             inlay_detokenize: match find(c"inlay_detokenize") {
                 p if p.is_null() => return Err("inlay_detokenize"),
+                // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
             inlay_token_get_info: match find(c"inlay_token_get_info") {
                 p if p.is_null() => return Err("inlay_token_get_info"),
+                // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
             inlay_session_create: match find(c"inlay_session_create") {
                 p if p.is_null() => return Err("inlay_session_create"),
+                // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
             inlay_session_free: match find(c"inlay_session_free") {
                 p if p.is_null() => return Err("inlay_session_free"),
+                // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
             inlay_session_get_info: match find(c"inlay_session_get_info") {
                 p if p.is_null() => return Err("inlay_session_get_info"),
+                // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
             inlay_session_take_text: match find(c"inlay_session_take_text") {
                 p if p.is_null() => return Err("inlay_session_take_text"),
+                // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
             inlay_session_fork: match find(c"inlay_session_fork") {
                 p if p.is_null() => return Err("inlay_session_fork"),
+                // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
             inlay_session_truncate: match find(c"inlay_session_truncate") {
                 p if p.is_null() => return Err("inlay_session_truncate"),
+                // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
             inlay_session_set_sampler: match find(c"inlay_session_set_sampler") {
                 p if p.is_null() => return Err("inlay_session_set_sampler"),
+                // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
             inlay_session_set_stop: match find(c"inlay_session_set_stop") {
                 p if p.is_null() => return Err("inlay_session_set_stop"),
+                // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
             inlay_session_copy_logits: match find(c"inlay_session_copy_logits") {
                 p if p.is_null() => return Err("inlay_session_copy_logits"),
+                // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
             inlay_session_cancel: match find(c"inlay_session_cancel") {
                 p if p.is_null() => return Err("inlay_session_cancel"),
+                // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
             inlay_engine_get_stats: match find(c"inlay_engine_get_stats") {
                 p if p.is_null() => return Err("inlay_engine_get_stats"),
+                // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
             inlay_plan_text: match find(c"inlay_plan_text") {
                 p if p.is_null() => return Err("inlay_plan_text"),
+                // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
             inlay_log_read: match find(c"inlay_log_read") {
                 p if p.is_null() => return Err("inlay_log_read"),
+                // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
             inlay_profile_step: match find(c"inlay_profile_step") {
                 p if p.is_null() => absent_inlay_profile_step,
+                // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
             inlay_profile_text: match find(c"inlay_profile_text") {
                 p if p.is_null() => absent_inlay_profile_text,
+                // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
             inlay_compare_text: match find(c"inlay_compare_text") {
                 p if p.is_null() => absent_inlay_compare_text,
+                // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
         })

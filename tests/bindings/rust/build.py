@@ -3,7 +3,7 @@
 Usage: build.py CARGO TARGET_FOLDER BIN_FOLDER
 
 Makes BIN_FOLDER/binding_rust_NAME of each program of this package (optimised) and of each test and example of the crate
-(with its debug assertions).
+(with its debug assertions), and BIN_FOLDER/binding_rust_linked_complete, which is linked with the library that INLAY_LIBRARY names.
 """
 import json
 import os
@@ -31,7 +31,12 @@ def executables(cargo, target_folder, manifest_folder, arguments):
 def main():
     cargo, target_folder, bin_folder = sys.argv[1:]
     found = executables(cargo, target_folder, HERE, ["build", "--release"])
-    found |= executables(cargo, target_folder, CRATE, ["test", "--no-run", "--tests", "--examples"])
+    found |= executables(cargo, target_folder, CRATE, ["test", "--no-run", "--tests"])
+    found |= executables(cargo, target_folder, CRATE, ["build", "--examples"])
+    os.environ["INLAY_LIB_DIR"] = str(pathlib.Path(os.environ["INLAY_LIBRARY"]).parent)
+    linked = executables(cargo, target_folder + "-link", CRATE,
+                         ["build", "--no-default-features", "--features=link", "--example=complete"])
+    found["linked_complete"] = linked["complete"]
     for name, path in sorted(found.items()):
         shutil.copy2(path, pathlib.Path(bin_folder) / f"binding_rust_{name}")
         print(f"binding_rust_{name}")

@@ -1,0 +1,43 @@
+//! Lets a model write for as long as it likes, and stops it from another thread.
+//! usage: cancel MODEL [MILLISECONDS]
+use inlay::{Engine, FinishReason, LoadOptions, Session, SessionOptions, Status};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Decodes until the session says that it was cancelled. Where the context is full, the tale begins again.
+fn decode_until_cancelled(session: &mut Session) -> inlay::Result<u32> {
+    let n_prompt = session.info()?.n_tokens as usize;
+    let mut n_tokens = 0;
+    loop {
+        match session.decode_step() {
+            Ok(event) if event.finish_reason == Some(FinishReason::Cancelled) => return Ok(n_tokens),
+            Ok(_) => n_tokens += 1,
+            Err(error) if error.status() == Status::ContextFull => session.truncate(n_prompt)?,
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().collect();
+    let model = arguments.get(1).ok_or("usage: cancel MODEL [MILLISECONDS]")?;
+    let wait = Duration::from_millis(arguments.get(2).map_or(Ok(500), |n| n.parse())?);
+
+    let engine = Engine::load(model, LoadOptions::default())?;
+    let mut session = engine.session(&SessionOptions { ignore_end_of_generation: true, ..Default::default() })?;
+    session.prefill("Once upon a time")?;
+
+    let handle = session.cancel_handle();
+    let cancelling = thread::spawn(move || {
+        thread::sleep(wait);
+        let made = Instant::now();
+        handle.cancel();
+        made
+    });
+    let n_tokens = decode_until_cancelled(&mut session)?;
+    let ended = Instant::now();
+    let made = cancelling.join().map_err(|_| "the cancelling thread panicked")?;
+    let late = ended.saturating_duration_since(made);
+    println!("cancelled after {n_tokens} tokens, {:.2} ms after the request", late.as_secs_f64() * 1e3);
+    Ok(())
+}

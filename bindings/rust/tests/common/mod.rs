@@ -1,0 +1,55 @@
+//! What the tests share. The environment says what they run on: INLAY_LIBRARY, INLAY_TEST_MODEL (the model of the repository
+//! unless set) and INLAY_TEST_DEVICE: cpu (unless set), cuda or reference.
+#![allow(dead_code)]
+
+use inlay::{DeviceKind, Engine, LoadOptions, Session, SessionOptions, Token};
+use std::path::PathBuf;
+
+pub const PROMPT: &str = "Once upon a time";
+
+pub fn model() -> PathBuf {
+    let in_repository = || [env!("CARGO_MANIFEST_DIR"), "../../examples/model/tales.gguf"].iter().collect();
+    std::env::var_os("INLAY_TEST_MODEL").map_or_else(in_repository, PathBuf::from)
+}
+
+pub fn device() -> DeviceKind {
+    match std::env::var("INLAY_TEST_DEVICE").as_deref() {
+        Err(_) | Ok("cpu") => DeviceKind::Cpu,
+        Ok("cuda") => DeviceKind::Cuda,
+        Ok("reference") => DeviceKind::Reference,
+        Ok(other) => panic!("INLAY_TEST_DEVICE is {other}"),
+    }
+}
+
+pub fn options<'a>() -> LoadOptions<'a> {
+    LoadOptions { device: device(), n_threads: 2, ..Default::default() }
+}
+
+pub fn load_with(options: LoadOptions<'_>) -> Engine {
+    Engine::load(model(), options).expect("the model loads")
+}
+
+pub fn load() -> Engine {
+    load_with(options())
+}
+
+/// Does not end by itself.
+pub fn endless(engine: &Engine) -> Session {
+    engine.session(&SessionOptions { ignore_end_of_generation: true, ..Default::default() }).expect("a session")
+}
+
+/// Does not end by itself, and has read the prompt.
+pub fn begun(engine: &Engine) -> Session {
+    let mut session = endless(engine);
+    session.prefill(PROMPT).expect("the prompt runs");
+    session
+}
+
+pub fn draw(session: &mut Session, n: usize) -> Vec<Token> {
+    session.events().take(n).map(|event| event.expect("a step").token.expect("a token")).collect()
+}
+
+/// The greedy continuation of the prompt.
+pub fn greedy(engine: &Engine, n: usize) -> Vec<Token> {
+    draw(&mut begun(engine), n)
+}

@@ -1,0 +1,199 @@
+//! Loading, what an engine tells, and closures that the library calls.
+mod common;
+
+use common::*;
+use inlay::{raw, Engine, Library, LoadOptions, LogLevel, ProfileForm, ProfileOptions, Status, TokenizeOptions};
+use std::fs::File;
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
+use std::ops::ControlFlow;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+#[test]
+fn every_source_of_a_model_is_the_same_model() {
+    let want = greedy(&load(), 8);
+    let bytes = std::fs::read(model()).unwrap();
+    let from_memory = Engine::load_memory(&bytes, options()).unwrap();
+    drop(bytes); // not needed after the load
+    assert_eq!(greedy(&from_memory, 8), want);
+    let mut file = File::open(model()).unwrap();
+    assert_eq!(greedy(&Engine::load_reader(&mut file, options()).unwrap(), 8), want);
+    assert_eq!(greedy(&Engine::load_reader(Cursor::new(std::fs::read(model()).unwrap()), options()).unwrap(), 8), want);
+}
+
+#[test]
+fn the_plan_is_what_a_load_takes() {
+    let asked = || LoadOptions { n_context: 64, max_sessions: 3, ..options() };
+    let plan = Engine::memory_plan(model(), &asked()).unwrap();
+    let engine = load_with(asked());
+    let info = engine.info().unwrap();
+    assert_eq!((plan.n_context, plan.max_sessions, plan.device), (64, 3, device()));
+    assert_eq!((plan.n_context, plan.max_sessions, plan.device), (info.n_context, info.max_sessions, info.device));
+    assert_eq!((plan.weight_bytes, plan.kv_bytes), (info.weight_bytes, info.kv_bytes));
+    assert_eq!(plan.total_bytes, plan.weight_bytes + plan.kv_bytes + plan.scratch_bytes);
+}
+
+#[test]
+fn an_engine_tells_what_it_is() {
+    let engine = load();
+    let info = engine.info().unwrap();
+    assert!(info.n_params > 0 && info.n_layers > 0 && info.has_tokenizer);
+    assert_eq!(info.d_model, info.n_heads * info.d_head);
+    let meta = engine.meta().unwrap();
+    assert_eq!(meta.len(), engine.meta_count().unwrap());
+    let architecture = engine.meta_value("general.architecture").unwrap();
+    assert!(meta.contains(&("general.architecture".to_owned(), architecture)));
+    assert!(engine.plan_text().unwrap().lines().count() > info.n_layers as usize);
+    greedy(&engine, 5);
+    let stats = engine.stats().unwrap();
+    assert_eq!((stats.n_sessions, stats.n_decode_steps, stats.n_decode_tokens, stats.n_kv_blocks_used), (0, 5, 5, 0));
+    assert!(stats.decode_time.as_nanos() > 0 && stats.load_time.as_nanos() > 0);
+}
+
+#[test]
+fn tokens_and_text_are_two_forms_of_one() {
+    let engine = load();
+    let plain = TokenizeOptions { no_bos_eos: true, ..Default::default() };
+    for text in ["", "Once upon a time", "Die Königin aß Süßes", "Привет, 世界 🦊"] {
+        let tokens = engine.tokenize(text, plain).unwrap();
+        assert_eq!(engine.detokenize(&tokens, false).unwrap(), text);
+        let pieces: Vec<u8> = tokens.iter().flat_map(|&token| engine.token_info(token).unwrap().piece).collect();
+        assert_eq!(pieces, text.as_bytes());
+    }
+    let long = "a fox and a bear ".repeat(500); // longer than the first buffer for it
+    assert_eq!(engine.detokenize(&engine.tokenize(&long, plain).unwrap(), false).unwrap(), long);
+    let fox = engine.tokenize("🦊", plain).unwrap();
+    let part = &fox[..fox.len() - 1];
+    assert_eq!(engine.detokenize_bytes(part, false).unwrap(), &"🦊".as_bytes()[..part.len()]);
+    assert!(engine.detokenize(part, false).unwrap().contains('\u{fffd}'));
+    let eos = engine.info().unwrap().eos.expect("the model has an end");
+    assert!(engine.token_info(eos).unwrap().ends_generation);
+    assert_eq!(engine.detokenize(&[eos], false).unwrap(), "");
+    assert_ne!(engine.detokenize(&[eos], true).unwrap(), "");
+}
+
+#[test]
+fn the_library_tells_what_it_is() {
+    let library = Library::get().unwrap();
+    assert_eq!(library.abi_version(), (raw::INLAY_ABI_MAJOR, raw::INLAY_ABI_MINOR));
+    assert_eq!(library.version().split('.').count(), 3);
+    assert_eq!(library.status_name(Status::KvFull), "KV_FULL");
+    assert_eq!(library.status_name(Status::Other(12345)), "UNKNOWN");
+    let devices = library.devices().unwrap();
+    assert_eq!(devices[0].kind, inlay::DeviceKind::Cpu);
+    assert!(devices[0].total_bytes > 0 && devices[0].n_units > 0 && !devices[0].name.is_empty());
+    assert_eq!(library, Library::get().unwrap());
+}
+
+#[test]
+fn profiles_and_comparisons() {
+    let engine = load();
+    engine.profile_step(ProfileOptions { n_repetitions: 2, ..Default::default() }).unwrap();
+    assert!(engine.profile_text(ProfileForm::Kinds).unwrap().lines().count() > 3);
+    let timeline = engine.profile_text(ProfileForm::Timeline).unwrap();
+    assert!(timeline.len() > engine.profile_text(ProfileForm::Kinds).unwrap().len());
+    assert!(engine.profile_text(ProfileForm::Trace).unwrap().contains("traceEvents"));
+    let tokens = engine.tokenize(PROMPT, TokenizeOptions::default()).unwrap();
+    let same = engine.compare(&engine.clone(), &tokens, 1e-9).unwrap();
+    assert_eq!(same.first, None, "{}", same.table);
+    assert!(same.table.lines().count() > 3);
+    let reference = load_with(LoadOptions { device: inlay::DeviceKind::Reference, ..Default::default() });
+    if device() != inlay::DeviceKind::Reference {
+        assert!(engine.compare(&reference, &tokens, 0.0).unwrap().first.is_some());
+    }
+}
+
+#[test]
+fn a_log_sink_gets_what_the_ring_holds_and_is_dropped_last() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let sink = {
+        let seen = Arc::clone(&seen);
+        Box::new(move |level: LogLevel, text: &str| seen.lock().unwrap().push((level, text.to_owned())))
+    };
+    let engine = load_with(LoadOptions { log: Some(sink), log_level: LogLevel::Debug, ..options() });
+    let ring = engine.logs(0).unwrap();
+    assert!(!ring.is_empty());
+    let kept: Vec<_> = ring.iter().map(|message| (message.level, message.text.clone())).collect();
+    assert_eq!(*seen.lock().unwrap(), kept);
+    assert_eq!(
+        ring.iter().map(|message| message.number).collect::<Vec<_>>(),
+        (1..=ring.len() as u64).collect::<Vec<_>>()
+    );
+    assert_eq!(engine.logs(1).unwrap(), ring[1..]);
+    let session = begun(&engine);
+    drop(engine);
+    assert_eq!(Arc::strong_count(&seen), 2, "a session keeps engine and sink");
+    drop(session);
+    assert_eq!(Arc::strong_count(&seen), 1);
+}
+
+#[test]
+fn a_failed_load_drops_its_closures() {
+    let owned = Arc::new(());
+    let (for_log, for_progress) = (Arc::clone(&owned), Arc::clone(&owned));
+    let asked = LoadOptions {
+        log: Some(Box::new(move |_, _| drop(Arc::clone(&for_log)))),
+        progress: Some(Box::new(move |_, _| {
+            drop(Arc::clone(&for_progress));
+            ControlFlow::Continue(())
+        })),
+        ..options()
+    };
+    assert!(Engine::load_memory(b"not a model", asked).is_err());
+    assert_eq!(Arc::strong_count(&owned), 1);
+}
+
+#[test]
+fn progress_borrows_and_reaches_the_end() {
+    let (mut last, mut n_calls) = ((0, 1), 0);
+    let note = |done, total| {
+        assert!(done >= last.0);
+        (last, n_calls) = ((done, total), n_calls + 1);
+        ControlFlow::Continue(())
+    };
+    load_with(LoadOptions { progress: Some(Box::new(note)), ..options() });
+    assert!(n_calls > 0);
+    assert_eq!(last.0, last.1);
+}
+
+struct PanicsAtTheEnd(Cursor<Vec<u8>>);
+
+impl Read for PanicsAtTheEnd {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        assert!(self.0.position() < 100_000, "no more of this");
+        self.0.read(into)
+    }
+}
+
+impl Seek for PanicsAtTheEnd {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.0.seek(to)
+    }
+}
+
+fn panic_message(result: std::thread::Result<inlay::Result<Engine>>) -> String {
+    let panic = result.expect_err("a panic");
+    panic
+        .downcast_ref::<&str>()
+        .map_or_else(|| panic.downcast_ref::<String>().unwrap().clone(), |text| text.to_string())
+}
+
+#[test]
+fn panics_go_around_the_library() {
+    let asked = LoadOptions { progress: Some(Box::new(|_, _| panic!("no progress"))), ..options() };
+    let loaded = catch_unwind(AssertUnwindSafe(|| Engine::load(model(), asked)));
+    assert_eq!(panic_message(loaded), "no progress");
+    let reader = PanicsAtTheEnd(Cursor::new(std::fs::read(model()).unwrap()));
+    let loaded = catch_unwind(AssertUnwindSafe(|| Engine::load_reader(reader, options())));
+    assert_eq!(panic_message(loaded), "no more of this");
+    let n_calls = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&n_calls);
+    let sink = Box::new(move |_: LogLevel, _: &str| {
+        counter.fetch_add(1, Ordering::Relaxed);
+        panic!("no log");
+    });
+    let engine = load_with(LoadOptions { log: Some(sink), ..options() });
+    assert!(n_calls.load(Ordering::Relaxed) > 0);
+    assert_eq!(greedy(&engine, 3).len(), 3);
+}

@@ -1,0 +1,189 @@
+//! Every status that can be provoked arrives as an error with that status.
+mod common;
+
+use common::*;
+use inlay::{decode_step, raw, DeviceKind, Engine, Error, KvDtype, LoadOptions, Sampler, SessionOptions, Status};
+use std::fmt::Debug;
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
+use std::ops::ControlFlow;
+
+#[track_caller]
+fn refused<T: Debug>(result: inlay::Result<T>, status: Status, says: &str) -> Error {
+    let error = result.expect_err("an error");
+    assert_eq!(error.status(), status, "{error}");
+    assert!(error.message().contains(says), "{error}");
+    error
+}
+
+#[test]
+fn invalid_argument() {
+    let engine = load();
+    let wrong = Sampler { top_p: 2.0, ..Default::default() };
+    refused(endless(&engine).set_sampler(&wrong), Status::InvalidArgument, "top_p");
+    refused(endless(&engine).set_stop(&[""]), Status::InvalidArgument, "stop");
+    refused(endless(&engine).prefill(&[-1]), Status::InvalidArgument, "token");
+    let far = LoadOptions { n_context: u32::MAX, ..options() };
+    refused(Engine::load(model(), far), Status::InvalidArgument, "n_context");
+}
+
+#[test]
+fn not_found() {
+    refused(Engine::load("no/such/model.gguf", options()), Status::NotFound, "no/such/model.gguf");
+    let engine = load();
+    refused(engine.meta_value("no.such.key"), Status::NotFound, "no.such.key");
+    refused(engine.meta_key(1 << 40), Status::NotFound, "");
+    refused(engine.profile_text(inlay::ProfileForm::Kinds), Status::NotFound, "");
+}
+
+struct Unreadable;
+
+impl Read for Unreadable {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::Error::from_raw_os_error(13))
+    }
+}
+
+impl Seek for Unreadable {
+    fn seek(&mut self, _: SeekFrom) -> io::Result<u64> {
+        Ok(1000)
+    }
+}
+
+#[test]
+fn io_has_the_readers_error_number() {
+    let error = refused(Engine::load_reader(Unreadable, options()), Status::Io, "");
+    assert_eq!(error.native_code(), 13);
+}
+
+#[test]
+fn format() {
+    refused(Engine::load_memory(b"no model at all, but long enough for a header", options()), Status::Format, "");
+    let mut bytes = std::fs::read(model()).unwrap();
+    bytes.truncate(bytes.len() / 2);
+    refused(Engine::load_reader(Cursor::new(bytes), options()), Status::Format, "");
+}
+
+#[test]
+fn unsupported() {
+    let on_cpu = LoadOptions { device: DeviceKind::Cpu, kv_dtype: KvDtype::Fp8, ..options() };
+    refused(Engine::load(model(), on_cpu), Status::Unsupported, "FP8");
+}
+
+#[test]
+fn memory_that_there_is_not() {
+    let status = if device() == DeviceKind::Cuda { Status::DeviceOutOfMemory } else { Status::OutOfMemory };
+    let error = refused(Engine::load(model(), LoadOptions { kv_budget_bytes: 1 << 42, ..options() }), status, "");
+    assert!(error.required() > error.available() && error.available() > 0, "{error:?}");
+}
+
+#[test]
+fn context_full() {
+    let engine = load_with(LoadOptions { n_context: 16, ..options() });
+    let mut session = endless(&engine);
+    let error = refused(session.prefill(&[1; 17]), Status::ContextFull, "");
+    assert_eq!((error.required(), error.available()), (17, 16));
+    session.prefill(&[1; 14]).unwrap();
+    let mut events = session.events();
+    assert!(events.next().unwrap().is_ok() && events.next().unwrap().is_ok());
+    refused(events.next().unwrap(), Status::ContextFull, "");
+    assert!(events.next().is_none(), "an error ends the events");
+    assert_eq!(session.info().unwrap().n_tokens, 16);
+}
+
+#[test]
+fn kv_full() {
+    let engine = load();
+    let block_bytes = engine.info().unwrap().kv_bytes / u64::from(engine.stats().unwrap().n_kv_blocks);
+    let n_block = engine.stats().unwrap().n_block_tokens as usize;
+    let tight = load_with(LoadOptions { kv_budget_bytes: 2 * block_bytes, ..options() });
+    assert_eq!(tight.stats().unwrap().n_kv_blocks, 2);
+    let (mut one, mut two) = (endless(&tight), endless(&tight));
+    one.prefill(&vec![1; n_block]).unwrap();
+    two.prefill(&vec![1; n_block - 4]).unwrap();
+    draw(&mut one, 1); // drawn from the logits of the prefill; running it needs a block
+    let events = decode_step([&mut one, &mut two]).unwrap();
+    refused(events[0].clone(), Status::KvFull, "");
+    assert!(events[1].is_ok());
+    drop(two);
+    draw(&mut one, 1);
+}
+
+#[test]
+fn cancelled() {
+    let engine = load();
+    let mut session = endless(&engine);
+    session.cancel_handle().cancel();
+    refused(session.prefill(PROMPT), Status::Cancelled, "");
+    session.prefill(PROMPT).unwrap();
+    let stop = LoadOptions { progress: Some(Box::new(|_, _| ControlFlow::Break(()))), ..options() };
+    refused(Engine::load(model(), stop), Status::Cancelled, "");
+}
+
+#[test]
+fn no_device() {
+    let absent = LoadOptions { device: DeviceKind::Cuda, device_index: 99, ..options() };
+    refused(Engine::load(model(), absent), Status::NoDevice, "");
+}
+
+#[test]
+fn session_limit() {
+    let engine = load_with(LoadOptions { max_sessions: 2, ..options() });
+    let mut one = endless(&engine);
+    let two = endless(&engine);
+    let error = refused(engine.session(&SessionOptions::default()), Status::SessionLimit, "");
+    assert_eq!(error.available(), 2);
+    refused(one.fork(), Status::SessionLimit, "");
+    drop(two);
+    one.fork().unwrap();
+}
+
+#[test]
+fn invalid_state() {
+    let engine = load();
+    let mut session = engine.session(&SessionOptions { max_tokens: 1, ..Default::default() }).unwrap();
+    refused(session.decode_step(), Status::InvalidState, "");
+    refused(session.logits(), Status::InvalidState, "");
+    session.prefill(PROMPT).unwrap();
+    session.decode_step().unwrap();
+    let mut running = begun(&engine);
+    let events = decode_step([&mut session, &mut running]).unwrap();
+    refused(events[0].clone(), Status::InvalidState, "");
+    assert!(events[1].is_ok());
+}
+
+#[test]
+fn a_second_failure_of_a_step_is_named_too() {
+    let engine = load();
+    let (mut one, mut two) = (endless(&engine), endless(&engine));
+    let events = decode_step([&mut one, &mut two]).unwrap();
+    refused(events[0].clone(), Status::InvalidState, "");
+    refused(events[1].clone(), Status::InvalidState, "session 1");
+}
+
+#[test]
+fn sessions_of_two_engines_do_not_step_together() {
+    let (here, there) = (load(), load());
+    let (mut one, mut two) = (begun(&here), begun(&there));
+    refused(decode_step([&mut one, &mut two]), Status::InvalidArgument, "session 1");
+    assert_eq!(one.info().unwrap().n_generated, 0);
+    assert!(decode_step([]).unwrap().is_empty());
+}
+
+#[test]
+fn buffer_too_small_through_the_raw_layer() {
+    let engine = load();
+    let (mut token, mut n, mut error) = (0, 0, raw::inlay_error::default());
+    // SAFETY: the text lives during the call, and there is room for one token.
+    let status = unsafe {
+        let tokenize = engine.library().functions().inlay_tokenize;
+        tokenize(engine.as_ptr(), PROMPT.as_ptr().cast(), PROMPT.len(), 0, &mut token, 1, &mut n, &mut error)
+    };
+    assert_eq!((Status::from_raw(status), error.status), (Status::BufferTooSmall, status));
+    assert_eq!(n, engine.tokenize(PROMPT, Default::default()).unwrap().len());
+}
+
+#[test]
+fn an_error_says_status_and_message() {
+    let error: Box<dyn std::error::Error + Send + Sync> = Box::new(Engine::load("missing", options()).unwrap_err());
+    assert!(error.to_string().contains("missing") && error.to_string().contains("NotFound"), "{error}");
+}

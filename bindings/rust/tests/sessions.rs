@@ -1,0 +1,186 @@
+//! What sessions draw, alone and together, and what is left of them.
+mod common;
+
+use common::*;
+use inlay::{
+    decode_step, FinishReason, GenerateOptions, LogitBias, Prompt, Sampler, Session, SessionOptions, TokenizeOptions,
+};
+
+#[test]
+fn generation_gives_the_text_of_its_tokens() {
+    let engine = load();
+    let mut session = engine.session(&SessionOptions { max_tokens: 40, ..Default::default() }).unwrap();
+    let events: Vec<_> =
+        session.generate(PROMPT, &GenerateOptions::default()).unwrap().map(|event| event.unwrap()).collect();
+    let tokens: Vec<_> = events.iter().filter_map(|event| event.token).collect();
+    let text: String = events.iter().map(|event| event.text.as_str()).collect();
+    assert_eq!(tokens, greedy(&engine, tokens.len()));
+    assert_eq!(text, engine.detokenize(&tokens, false).unwrap());
+    assert!(text.len() > 40, "{text}");
+    assert!(events.iter().rev().skip(1).all(|event| event.finish_reason.is_none()));
+    assert_eq!(events.last().unwrap().finish_reason, Some(FinishReason::MaxTokens));
+    assert_eq!(session.info().unwrap().finish_reason, Some(FinishReason::MaxTokens));
+}
+
+#[test]
+fn prompts_are_text_or_tokens() {
+    let engine = load();
+    let tokens = engine.tokenize(PROMPT, TokenizeOptions::default()).unwrap();
+    let text = |prompt: Prompt<'_>| {
+        let mut session = engine.session(&SessionOptions { max_tokens: 12, ..Default::default() }).unwrap();
+        session.generate(prompt, &GenerateOptions::default()).unwrap().into_text().unwrap()
+    };
+    assert_eq!(text(PROMPT.into()), text((&tokens).into()));
+    assert_ne!(text(PROMPT.into()), text("The old fox said".into()));
+    assert_eq!(text(tokens[..].into()), text((&PROMPT.to_owned()).into()));
+}
+
+#[test]
+fn seed_and_stream_decide_the_draw() {
+    let engine = load();
+    let hot = |seed, stream| {
+        let sampler = Sampler { temperature: 1.5, seed, ..Default::default() };
+        let options = SessionOptions { sampler, stream, ignore_end_of_generation: true, ..Default::default() };
+        let mut session = engine.session(&options).unwrap();
+        session.prefill(PROMPT).unwrap();
+        draw(&mut session, 24)
+    };
+    let first = hot(1, 0);
+    assert_eq!(hot(1, 0), first);
+    assert_ne!(hot(2, 0), first);
+    assert_ne!(hot(1, 1), first);
+}
+
+#[test]
+fn a_step_of_many_draws_what_each_draws_alone() {
+    let engine = load();
+    let prompts = ["Once", "The old fox said", "A small boat", "In a small house"];
+    let begin = |prompt: &&str| {
+        let mut session = endless(&engine);
+        session.prefill(*prompt).unwrap();
+        session
+    };
+    let alone: Vec<_> = prompts.iter().map(|prompt| draw(&mut begin(prompt), 16)).collect();
+    let mut sessions: Vec<Session> = prompts.iter().map(begin).collect();
+    let mut together = vec![Vec::new(); prompts.len()];
+    for _ in 0..16 {
+        for (tokens, event) in together.iter_mut().zip(decode_step(&mut sessions).unwrap()) {
+            tokens.extend(event.unwrap().token);
+        }
+    }
+    assert_eq!(together, alone);
+    assert_ne!(alone[0], alone[1]);
+}
+
+#[test]
+fn stop_strings_end_a_generation() {
+    let engine = load();
+    let whole = engine.detokenize(&greedy(&engine, 40), false).unwrap();
+    let stop = whole.split(' ').nth(5).unwrap().to_owned();
+    let mut session = endless(&engine);
+    let options = GenerateOptions { stop: Some(vec![stop.clone()]), ..Default::default() };
+    let mut last = None;
+    let mut text = String::new();
+    for event in session.generate(PROMPT, &options).unwrap() {
+        let event = event.unwrap();
+        text += &event.text;
+        last = event.finish_reason;
+    }
+    assert_eq!(last, Some(FinishReason::StopString));
+    assert_eq!(text, whole[..whole.find(&stop).unwrap()]);
+    // None keeps the texts of before, an empty list removes them.
+    session.truncate(0).unwrap();
+    let again = session.generate(PROMPT, &GenerateOptions::default()).unwrap().into_text().unwrap();
+    assert_eq!(again, text);
+    session.truncate(0).unwrap();
+    let none = GenerateOptions { stop: Some(Vec::new()), ..Default::default() };
+    assert_eq!(session.generate(PROMPT, &none).unwrap().take(40).count(), 40);
+}
+
+#[test]
+fn the_sampler_can_change_between_turns() {
+    let engine = load();
+    let token = engine.tokenize("fox", TokenizeOptions { no_bos_eos: true, ..Default::default() }).unwrap()[0];
+    let sampler = Sampler { bias: vec![LogitBias { token, bias: 1e6 }], n_logprobs: 3, ..Default::default() };
+    let mut session = endless(&engine);
+    let options = GenerateOptions { sampler: Some(sampler), ..Default::default() };
+    let event = session.generate(PROMPT, &options).unwrap().next().unwrap().unwrap();
+    assert_eq!(event.token, Some(token));
+    assert_eq!(event.top.len(), 3);
+    assert!(event.top[0].logprob >= event.top[1].logprob && event.top[1].logprob >= event.top[2].logprob);
+    session.set_sampler(&Sampler::default()).unwrap();
+    session.truncate(0).unwrap();
+    let mut plain = session.generate(PROMPT, &GenerateOptions::default()).unwrap();
+    assert!(plain.next().unwrap().unwrap().top.is_empty());
+}
+
+#[test]
+fn logits_are_those_that_the_token_is_drawn_from() {
+    let engine = load();
+    let mut session = begun(&engine);
+    let logits = session.logits().unwrap();
+    assert_eq!(logits.len(), engine.info().unwrap().n_vocab as usize);
+    let best = (0..logits.len()).max_by(|&a, &b| logits[a].total_cmp(&logits[b])).unwrap();
+    assert_eq!(draw(&mut session, 1), [best as i32]);
+}
+
+#[test]
+fn a_fork_goes_on_like_its_parent_and_outlives_it() {
+    let engine = load();
+    let want = greedy(&engine, 12);
+    let mut parent = begun(&engine);
+    assert_eq!(draw(&mut parent, 4), want[..4]);
+    let mut child = parent.fork().unwrap();
+    assert_eq!(draw(&mut parent, 8), want[4..]);
+    drop(parent);
+    drop(engine);
+    assert_eq!(draw(&mut child, 8), want[4..]);
+}
+
+#[test]
+fn truncate_goes_back() {
+    let engine = load();
+    let mut session = begun(&engine);
+    let n = session.info().unwrap().n_tokens;
+    let first = draw(&mut session, 8);
+    session.truncate(n as usize).unwrap();
+    assert_eq!(session.info().unwrap().n_tokens, n);
+    assert_eq!(draw(&mut session, 8), first);
+}
+
+#[test]
+fn every_order_of_drops_is_fine() {
+    let engine = load();
+    let other = engine.clone();
+    let mut session = begun(&engine);
+    let handle = session.cancel_handle();
+    drop(engine);
+    drop(other);
+    assert_eq!(draw(&mut session, 4).len(), 4);
+    assert!(session.engine().info().is_ok());
+    drop(session);
+    handle.cancel(); // nothing to cancel any more
+}
+
+/// A long text of one token does not fit into an event: the rest comes along.
+#[test]
+fn events_carry_all_of_a_long_text() {
+    let engine = load();
+    // The start of a stop string is held back until another token shows that it is none; then all of it is new text.
+    let word = engine.tokenize(" the", TokenizeOptions { no_bos_eos: true, ..Default::default() }).unwrap()[0];
+    let piece = engine.detokenize(&[word], false).unwrap();
+    let n = 300 / piece.len();
+    let mut session = endless(&engine);
+    session.prefill(PROMPT).unwrap();
+    session.set_stop(&[piece.repeat(n) + "!"]).unwrap();
+    session.set_sampler(&Sampler { bias: vec![LogitBias { token: word, bias: 1e6 }], ..Default::default() }).unwrap();
+    let held: String = session.events().take(n).map(|event| event.unwrap().text).collect();
+    assert_eq!(held, "");
+    let banned = Sampler { bias: vec![LogitBias { token: word, bias: f32::NEG_INFINITY }], ..Default::default() };
+    session.set_sampler(&banned).unwrap();
+    let event = session.decode_step().unwrap();
+    assert!(event.text.starts_with(&piece.repeat(n)), "{}", event.text);
+    assert!(event.text.len() > inlay::raw::INLAY_EVENT_TEXT_BYTES);
+    assert_eq!(session.info().unwrap().text_pending, 0);
+    assert_eq!(session.take_text().unwrap(), "");
+}

@@ -1,0 +1,48 @@
+#!/bin/sh
+# Checks the sources of the crate and of the programs here with a subcommand of cargo, with each feature.
+# usage: check_sources.sh format|clippy|documentation CARGO TARGET_FOLDER       INLAY_LIBRARY: the library to link with
+set -eu
+check=$1 cargo=$2
+export CARGO_TARGET_DIR="$3" RUSTDOCFLAGS=-Dwarnings
+INLAY_LIB_DIR=$(dirname "$INLAY_LIBRARY")
+export INLAY_LIB_DIR
+here=$(cd "$(dirname "$0")" && pwd)
+crate=$here/../../../bindings/rust
+
+needs() {  # needs SUBCOMMAND: not every toolchain has all of them
+  "$cargo" "$1" --version >/dev/null 2>&1 || { echo "skipped: there is no cargo $1"; exit 77; }
+}
+
+run() {  # run FOLDER SUBCOMMAND OPTIONS...
+  cd "$1"
+  shift
+  "$cargo" "$@"
+}
+
+case $check in
+  format)
+    needs fmt
+    run "$crate" fmt --check
+    run "$here" fmt --check
+    ;;
+  clippy)
+    needs clippy
+    strict="clippy --offline --locked --quiet --all-targets"
+    # shellcheck disable=SC2086
+    run "$crate" $strict -- -D warnings
+    # shellcheck disable=SC2086
+    run "$crate" $strict --no-default-features --features=link -- -D warnings
+    # shellcheck disable=SC2086
+    run "$here" $strict -- -D warnings
+    ;;
+  documentation)
+    for features in dlopen link dlopen,link; do
+      run "$crate" doc --offline --locked --quiet --no-deps --no-default-features --features=$features
+    done
+    run "$crate" test --offline --locked --quiet --doc
+    ;;
+  *)
+    echo "check_sources.sh: no check $check" >&2
+    exit 2
+    ;;
+esac

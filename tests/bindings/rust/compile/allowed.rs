@@ -1,0 +1,42 @@
+// expect: nothing
+use inlay::{decode_step, CancelHandle, Engine, Error, Generation, LoadOptions, Session};
+use std::ops::ControlFlow;
+
+fn any_thread<T: Send + Sync + Clone>() {}
+fn sent<T: Send>() {}
+fn an_error<T: std::error::Error + Send + Sync + 'static>() {}
+
+pub fn classes() {
+    any_thread::<Engine>();
+    any_thread::<CancelHandle>();
+    sent::<Session>();
+    sent::<Generation<'_>>();
+    an_error::<Error>();
+}
+
+pub fn uses(engine: &Engine, session: &mut Session, mut other: Session) -> inlay::Result<()> {
+    let mut n = 0;
+    let progress = |_, _| {
+        n += 1;
+        ControlFlow::Continue(())
+    };
+    let bytes = vec![0; 100];
+    let loaded = Engine::load_memory(&bytes, LoadOptions { progress: Some(Box::new(progress)), ..Default::default() })?;
+    drop(bytes);
+    let handle = session.cancel_handle();
+    let generation = session.events();
+    handle.cancel();
+    engine.stats()?;
+    for event in generation {
+        println!("{}", event?.text);
+    }
+    decode_step([&mut *session, &mut other])?;
+    std::thread::scope(|scope| {
+        scope.spawn(|| session.decode_step());
+        scope.spawn(|| other.decode_step());
+        scope.spawn(|| engine.stats());
+    });
+    std::thread::spawn(move || drop((other, loaded)));
+    println!("{n}");
+    Ok(())
+}

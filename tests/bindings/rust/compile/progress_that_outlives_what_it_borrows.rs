@@ -1,0 +1,15 @@
+// expect: E0597
+use std::ops::ControlFlow;
+
+pub fn wrong() -> inlay::Result<inlay::Engine> {
+    let options;
+    {
+        let mut n = 0;
+        let progress = |_, _| {
+            n += 1;
+            ControlFlow::Continue(())
+        };
+        options = inlay::LoadOptions { progress: Some(Box::new(progress)), ..Default::default() };
+    }
+    inlay::Engine::load("model", options)
+}
