@@ -24,7 +24,7 @@ static class Complete
             }
             return 0;
         }
-        catch (Exception problem) when (problem is InlayException || problem is DllNotFoundException || problem is FormatException)
+        catch (Exception problem)
         {
             Console.Error.WriteLine("complete: " + problem.Message);
             return 1;

@@ -85,10 +85,15 @@ namespace Inlay
 
         private IEnumerable<Generated> GenerateNow(string prompt, GenerateOptions options, CancellationToken cancellation)
         {
+            Begin(prompt, options, cancellation);
+            foreach (Generated generated in Continue(cancellation)) yield return generated;
+        }
+
+        internal void Begin(string prompt, GenerateOptions options, CancellationToken cancellation)
+        {
             if (options.Sampler != null) SetSampler(options.Sampler);
             if (options.Stop != null) SetStop(options.Stop);
             Prefill(prompt, options.Tokenize, cancellation);
-            foreach (Generated generated in Continue(cancellation)) yield return generated;
         }
 
         /// <summary>Draws tokens until the session finishes, after a prefill or where a generation was left.</summary>

@@ -119,7 +119,7 @@ namespace Inlay
                     opened = path;
                     return Bind(path, library);
                 }
-                tried.Append("\n  ").Append(path).Append(": ").Append(reason);
+                tried.Append("\n  ").Append(reason.Contains(path) ? reason : path + ": " + reason);
             }
             throw new DllNotFoundException("the Inlay library was not found; set " + PathVariable
                                            + " or call Library.Load with its path. Tried:" + tried);
