@@ -1,0 +1,243 @@
+// Loading in every way, callbacks, and what an engine tells about itself.
+using System;
+using System.Collections.Generic;
+using System.IO;
+using System.Linq;
+using System.Threading;
+using Inlay;
+
+static class EngineTests
+{
+    public static void LoadedInEveryWayItIsTheSame()
+    {
+        int[] want;
+        using (Engine engine = Given.Engine()) want = Given.Reply(engine, 16);
+        byte[] bytes = File.ReadAllBytes(Given.Model);
+        using (Engine engine = Engine.Load(bytes, Given.Options)) Expect.Sequence(want, Given.Reply(engine, 16), "from bytes");
+        using (FileStream stream = File.OpenRead(Given.Model))
+        using (Engine engine = Engine.Load(stream, Given.Options)) Expect.Sequence(want, Given.Reply(engine, 16), "from a stream");
+    }
+
+    sealed class FailingStream : MemoryStream
+    {
+        internal FailingStream(byte[] bytes) : base(bytes) { }
+        internal int Left = 3;
+
+        public override int Read(byte[] buffer, int offset, int count)
+        {
+            if (Left-- == 0) throw new UnauthorizedAccessException("the archive is locked");
+            return base.Read(buffer, offset, count);
+        }
+    }
+
+    public static void WhatAStreamThrowsArrives()
+    {
+        var stream = new FailingStream(File.ReadAllBytes(Given.Model));
+        var problem = Expect.Throws<UnauthorizedAccessException>(() => Engine.Load(stream, Given.Options), "a failing stream");
+        Expect.Equal("the archive is locked", problem.Message, "message");
+        var cut = new MemoryStream(File.ReadAllBytes(Given.Model));
+        var shrinking = new ShrinkingStream(cut);
+        Expect.Throws<EndOfStreamException>(() => Engine.Load(shrinking, Given.Options), "a stream that ends early");
+    }
+
+    sealed class ShrinkingStream : MemoryStream
+    {
+        internal ShrinkingStream(MemoryStream whole) : base(whole.ToArray()) { }
+        public override int Read(byte[] buffer, int offset, int count) { return Position > 100000 ? 0 : base.Read(buffer, offset, count); }
+    }
+
+    public static void ProgressAndItsEnd()
+    {
+        LoadOptions options = Given.Options;
+        var done = new List<ulong>();
+        ulong total = 0;
+        options.Progress = (n_done, n_total) =>
+        {
+            done.Add(n_done);
+            total = n_total;
+        };
+        using (Engine.Load(Given.Model, options)) { }
+        Expect.True(done.Count > 0 && total > 1000000 && done.Last() == total, "progress to the end: " + done.Count + " calls");
+
+        options.Progress = (n_done, n_total) => { throw new FormatException("enough"); };
+        Expect.Equal("enough", Expect.Throws<FormatException>(() => Engine.Load(Given.Model, options), "what progress throws").Message, "text");
+
+        using (var source = new CancellationTokenSource())
+        {
+            options.Progress = (n_done, n_total) => source.Cancel();
+            var problem = Expect.Throws<OperationCanceledException>(() => Engine.Load(Given.Model, options, source.Token), "a cancelled load");
+            Expect.Equal(source.Token, problem.CancellationToken, "whose token");
+        }
+    }
+
+    public static void MessagesReachTheHandlerAndTheRing()
+    {
+        LoadOptions options = Given.Options;
+        var heard = new List<LogMessage>();
+        options.Log = heard.Add;
+        using (Engine engine = Engine.Load(Given.Model, options))
+        {
+            Expect.True(heard.Count > 0, "messages");
+            Expect.True(heard.Any(m => m.Text.Contains("Inlay Tales")), "the model's name");
+            ulong cursor = 0;
+            LogMessage message;
+            foreach (LogMessage want in heard.ToArray())
+            {
+                Given.CollectGarbage(); // the handler must survive
+                Expect.True(engine.TryReadLog(ref cursor, out message), "a message in the ring");
+                Expect.Equal(want.Text, message.Text, "text");
+                Expect.Equal(want.Level, message.Level, "level");
+            }
+            ulong last = cursor;
+            Expect.True(!engine.TryReadLog(ref cursor, out message) && cursor == last, "no newer message");
+        }
+        heard.Clear();
+        options.LogLevel = LogLevel.Off;
+        using (Engine.Load(Given.Model, options)) Expect.Equal(0, heard.Count, "messages when they are off");
+        options.LogLevel = LogLevel.Info;
+        options.Log = m => { throw new FormatException("a bad handler"); };
+        using (Engine engine = Engine.Load(Given.Model, options)) Given.Reply(engine, 2);
+    }
+
+    public static void SizesAndPlans()
+    {
+        LoadOptions options = Given.Options;
+        options.MaxSessions = 3;
+        MemoryInfo plan = Engine.PlanMemory(Given.Model, options);
+        using (Engine engine = Engine.Load(Given.Model, options))
+        {
+            EngineInfo info = engine.Info;
+            Expect.Equal(Given.Device, info.Device, "device");
+            Expect.Equal(256, info.ContextLength, "context");
+            Expect.Equal(512, info.TrainedContextLength, "trained context");
+            Expect.Equal(3, info.MaxSessions, "sessions");
+            Expect.Equal(2048, info.VocabularySize, "vocabulary");
+            Expect.Equal(6, info.Layers, "layers");
+            Expect.Equal(192, info.ModelWidth, "width");
+            Expect.Equal(6, info.Heads, "heads");
+            Expect.Equal(2, info.KvHeads, "key and value heads");
+            Expect.Equal(32, info.HeadWidth, "head width");
+            Expect.Equal(512, info.FeedForwardWidth, "feed-forward width");
+            Expect.Equal(2043, info.Bos, "BOS");
+            Expect.Equal(2044, info.Eos, "EOS");
+            Expect.Equal(EngineFlags.HasTokenizer | EngineFlags.AddsBos, info.Flags, "flags");
+            Expect.Equal(2755008ul, info.Parameters, "parameters");
+            Expect.Equal(plan.WeightBytes, info.WeightBytes, "weights as planned");
+            Expect.Equal(plan.KvBytes, info.KvBytes, "KV pool as planned");
+            Expect.Equal(plan.TotalBytes, plan.WeightBytes + plan.KvBytes + plan.ScratchBytes, "the sum");
+            Expect.True(plan.AvailableBytes > plan.TotalBytes, "it fits");
+            foreach (string op in new[] { "embed", "attention", "ffn_in", "sample" }) Expect.Contains(op, engine.Plan);
+        }
+    }
+
+    public static void StatisticsCount()
+    {
+        using (Engine engine = Given.Engine())
+        {
+            Given.Reply(engine, 10);
+            EngineStats stats = engine.Stats;
+            Expect.Equal((ulong)Given.Prompt.Length, stats.PrefillTokens, "prompt tokens");
+            Expect.Equal(10ul, stats.DecodeTokens, "drawn tokens");
+            Expect.Equal(10ul, stats.DecodeSteps, "steps");
+            Expect.True(stats.LoadTime > TimeSpan.Zero && stats.DecodeTime > TimeSpan.Zero, "times");
+            Expect.True(stats.KvBlocksPeak > 0 && stats.KvBlocksUsed == 0 && stats.KvBlocks >= stats.KvBlocksPeak, "blocks");
+        }
+    }
+
+    public static void MetadataInTheFilesOrder()
+    {
+        using (Engine engine = Given.Engine())
+        {
+            KeyValuePair<string, string>[] all = engine.Metadata.ToArray();
+            Expect.Equal(engine.MetadataCount, all.Length, "entries");
+            Expect.Equal("general.architecture", all[0].Key, "first key");
+            Expect.Equal("llama", all[0].Value, "first value");
+            Expect.Equal("Inlay Tales", engine.GetMetadata("general.name"), "a value by its key");
+            Expect.Contains("2048 in all]", engine.GetMetadata("tokenizer.ggml.tokens"));
+        }
+    }
+
+    public static void ProfilesAndComparisons()
+    {
+        using (Engine engine = Given.Engine())
+        using (Engine truth = Engine.Load(Given.Model, new LoadOptions { Device = DeviceKind.Reference, ContextLength = 64, Threads = 2 }))
+        {
+            engine.ProfileStep(new ProfileOptions { Repetitions = 2 });
+            Expect.Contains("attention", engine.GetProfile());
+            Expect.Contains("traceEvents", engine.GetProfile(ProfileForm.Trace));
+            int first;
+            Expect.Contains("attention", engine.Compare(truth, Given.Prompt, 1e-2, out first));
+            Expect.Equal(-1, first, "nothing differs much");
+            engine.Compare(truth, Given.Prompt, 0, out first);
+            Expect.True(Given.Device == DeviceKind.Reference || first >= 0, "something differs a little");
+        }
+    }
+
+    public static void LibraryAndDevices()
+    {
+        Expect.Equal(Environment.GetEnvironmentVariable("INLAY_LIBRARY"), Library.Path, "path");
+        Expect.Equal((uint)Inlay.Raw.Api.AbiMajor, Library.AbiVersion >> 16, "ABI");
+        Expect.True(Library.Version.Length > 0, "version");
+        Expect.Equal("KV_FULL", Library.StatusName(Status.KvFull), "name of a status");
+        Library.Load(Library.Path);
+        Expect.Throws<InvalidOperationException>(() => Library.Load("elsewhere"), "a second library");
+        IList<DeviceInfo> devices = Library.Devices;
+        Expect.Equal(DeviceKind.Cpu, devices[0].Kind, "the first device");
+        Expect.True(devices[0].Units > 0 && devices[0].TotalBytes > devices[0].FreeBytes && devices[0].FreeBytes > 0, "its sizes");
+        Expect.True(devices[0].Name.Length > 0 && devices[0].Features.Length > 0, "its texts");
+    }
+}
+
+/// <summary>How the library is looked for. Each needs a process of its own, with the variable set or not.</summary>
+[OnRequest]
+static class LookupTests
+{
+    static string Path { get { return Environment.GetEnvironmentVariable("INLAY_TEST_OTHER"); } }
+
+    public static void NothingIsFound()
+    {
+        var problem = Expect.Throws<DllNotFoundException>(() => Library.Load(), "no library");
+        foreach (string tried in new[] { "INLAY_LIBRARY", AppDomain.CurrentDomain.BaseDirectory + "libinlay.so.1", "\n  libinlay.so:" })
+        {
+            Expect.Contains(tried, problem.Message);
+        }
+        Expect.Throws<DllNotFoundException>(() => Engine.Load(Given.Model), "it stays so");
+    }
+
+    public static void AGivenPathIsTheOnlyOneTried()
+    {
+        var problem = Expect.Throws<DllNotFoundException>(() => Library.Load("/no/such/libinlay.so"), "no file");
+        Expect.Contains("/no/such/libinlay.so", problem.Message);
+        Expect.True(!problem.Message.Contains("libinlay.so.1"), "nothing else: " + problem.Message);
+    }
+
+    public static void AnotherLibrary()
+    {
+        Expect.Contains("not an Inlay library", Expect.Status(Status.Unsupported, () => Library.Load(Path), "another").Message);
+    }
+
+    public static void AnotherMajor()
+    {
+        Expect.Contains("ABI 2.0", Expect.Status(Status.Unsupported, () => Library.Load(Path), "another major").Message);
+    }
+
+    public static void ALibraryThatLacksAFunction()
+    {
+        Expect.Contains("inlay_tokenize", Expect.Status(Status.Unsupported, () => Library.Load(Path), "a broken one").Message);
+    }
+
+    // ABI 1.0 has no profiles: everything else works, and their functions say what is missing.
+    public static void AnOlderMinor()
+    {
+        Library.Load(Path);
+        Expect.Equal(1u << 16, Library.AbiVersion, "ABI");
+        using (Engine engine = Engine.Load("any"))
+        {
+            InlayException problem = Expect.Status(Status.Unsupported, () => engine.ProfileStep(), "a profile");
+            Expect.Contains("inlay_profile_step", problem.Message);
+            Expect.Contains("1.1", problem.Message);
+            Expect.Status(Status.Unsupported, () => engine.GetProfile(), "its text");
+            Expect.Equal(DeviceKind.Auto, engine.Info.Device, "a function of 1.0");
+        }
+    }
+}

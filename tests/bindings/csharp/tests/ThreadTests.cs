@@ -1,0 +1,209 @@
+// Sessions on threads of their own, and cancelling from another thread.
+using System;
+using System.Diagnostics;
+using System.Threading;
+using Inlay;
+
+static class ThreadTests
+{
+    public static void TwoThreadsOnTwoSessions()
+    {
+        using (Engine engine = Given.Engine())
+        {
+            int[] want = Given.Reply(engine, 24);
+            var replies = new int[4][];
+            var threads = new Thread[replies.Length];
+            for (int i = 0; i < threads.Length; i++)
+            {
+                int at = i;
+                threads[i] = new Thread(() =>
+                {
+                    for (int round = 0; round < 5; round++) replies[at] = Given.Reply(engine, 24);
+                });
+                threads[i].Start();
+            }
+            foreach (Thread thread in threads) thread.Join();
+            foreach (int[] reply in replies) Expect.Sequence(want, reply, "reply");
+            Expect.Equal(0, engine.Stats.Sessions, "sessions that are left");
+        }
+    }
+
+    public static void AnyRunsBesideADecode()
+    {
+        using (Engine engine = Given.Engine())
+        using (Session session = engine.CreateSession(Given.Endless))
+        {
+            session.Prefill(Given.Prompt);
+            int[] drawn = null;
+            var decoder = new Thread(() => drawn = Given.Draw(session, 150));
+            decoder.Start();
+            int n_tokens = 0, n_rounds = 0;
+            do
+            {
+                int now = session.Info.Tokens;
+                Expect.True(now >= n_tokens, "tokens grow");
+                n_tokens = now;
+                engine.Detokenize(engine.Tokenize("the quick brown fox"));
+                using (Session other = engine.CreateSession()) other.Cancel();
+                n_rounds++;
+            }
+            while (decoder.IsAlive);
+            Expect.True(n_rounds > 0, "rounds");
+            Expect.Sequence(Given.Reply(engine, 150), drawn, "drawn");
+        }
+    }
+
+    // The request is made between two steps, so the very next one must see it.
+    public static void CancelEndsTheNextStep()
+    {
+        using (Engine engine = Given.Engine())
+        using (Session session = engine.CreateSession(Given.Endless))
+        {
+            session.Prefill(Given.Prompt);
+            Given.Draw(session, 3);
+            var other = new Thread(() => session.Cancel());
+            other.Start();
+            other.Join();
+            StepEvent last = session.DecodeStep();
+            Expect.Equal(EventKind.Finished, last.Kind, "kind");
+            Expect.Equal(FinishReason.Cancelled, last.FinishReason, "reason");
+            Expect.Equal(-1, last.Token, "token");
+            session.Prefill(Given.Prompt);
+            Expect.Equal(EventKind.Token, session.DecodeStep().Kind, "the request was for once");
+        }
+    }
+
+    public static void CancelOfAGenerationWithinOneStep()
+    {
+        using (Engine engine = Given.Engine())
+        using (Session session = engine.CreateSession(Given.Endless))
+        {
+            for (int round = 0; round < 20; round++)
+            {
+                session.Truncate(0);
+                long asked = 0, n_at_request = 0, n = 0;
+                var other = new Thread(() =>
+                {
+                    while (Interlocked.Read(ref n) < 5) Thread.SpinWait(10);
+                    session.Cancel();
+                    Interlocked.Exchange(ref n_at_request, Interlocked.Read(ref n));
+                    Interlocked.Exchange(ref asked, 1);
+                });
+                other.Start();
+                var last = FinishReason.None;
+                foreach (Generated next in session.Generate("Once upon a time"))
+                {
+                    last = next.FinishReason;
+                    Interlocked.Increment(ref n);
+                    Thread.Sleep(1); // so that the other thread comes in time, on a busy machine too
+                }
+                other.Join();
+                Expect.Equal(FinishReason.Cancelled, last, "reason");
+                // The step under way when it was asked, and the one that says so.
+                Expect.True(n <= n_at_request + 2, n + " events, " + n_at_request + " at the request");
+            }
+        }
+    }
+
+    public static void TokenEndsAGenerationBeforeItsNextStep()
+    {
+        using (Engine engine = Given.Engine())
+        using (Session session = engine.CreateSession(Given.Endless))
+        using (var source = new CancellationTokenSource())
+        {
+            int n = 0;
+            var problem = Expect.Throws<OperationCanceledException>(() =>
+            {
+                foreach (Generated next in session.Generate("Once upon a time", null, source.Token))
+                {
+                    Expect.True(next.Token >= 0, "token");
+                    if (++n == 7) source.Cancel();
+                }
+            }, "a cancelled token");
+            Expect.Equal(source.Token, problem.CancellationToken, "whose token");
+            Expect.Equal(7, n, "events");
+            int n_tokens = session.Info.Tokens;
+            foreach (Generated next in session.Continue())
+            {
+                Expect.Equal(FinishReason.None, next.FinishReason, "nothing of the request is left");
+                break;
+            }
+            Expect.Equal(n_tokens + 1, session.Info.Tokens, "it goes on where it was");
+        }
+    }
+
+    // Cancels until requests met a prefill at work; what is kept then are whole chunks.
+    public static void TokenEndsAPrefillAfterItsChunk()
+    {
+        LoadOptions options = Given.Options;
+        options.PrefillChunk = 8;
+        using (Engine engine = Engine.Load(Given.Model, options))
+        using (Session session = engine.CreateSession(Given.Endless))
+        {
+            var prompt = new int[200];
+            for (int i = 0; i < prompt.Length; i++) prompt[i] = 100 + i;
+            session.Prefill(prompt);
+            int[] want = Given.Draw(session, 8);
+            int n_met = 0;
+            var watch = Stopwatch.StartNew();
+            for (int round = 0; n_met < 5 && watch.ElapsedMilliseconds < 20000; round++)
+            {
+                session.Truncate(0);
+                if (PrefillIsCancelled(session, prompt, round % 20))
+                {
+                    int n_kept = session.Info.Tokens;
+                    Expect.Equal(0, n_kept % 8, "whole chunks");
+                    if (n_kept > 0 && n_kept < prompt.Length) n_met++;
+                    session.Truncate(n_kept);
+                    var rest = new int[prompt.Length - n_kept];
+                    Array.Copy(prompt, n_kept, rest, 0, rest.Length);
+                    if (rest.Length > 0) session.Prefill(rest);
+                    else session.Truncate(prompt.Length);
+                }
+                Expect.Sequence(want, Given.Draw(session, 8), "what follows");
+            }
+            Expect.True(n_met >= 5, "requests that met a prefill: " + n_met);
+        }
+    }
+
+    static bool PrefillIsCancelled(Session session, int[] prompt, int delay)
+    {
+        using (var source = new CancellationTokenSource())
+        {
+            var started = new ManualResetEventSlim();
+            var other = new Thread(() =>
+            {
+                started.Set();
+                long until = Stopwatch.GetTimestamp() + delay * Stopwatch.Frequency / 10000;
+                while (Stopwatch.GetTimestamp() < until) Thread.SpinWait(10);
+                source.Cancel();
+            });
+            other.Start();
+            started.Wait();
+            try
+            {
+                session.Prefill(prompt, source.Token);
+                return false;
+            }
+            catch (OperationCanceledException problem)
+            {
+                Expect.Equal(source.Token, problem.CancellationToken, "whose token");
+                return true;
+            }
+            finally { other.Join(); }
+        }
+    }
+
+    public static void ACancelledTokenStartsNothing()
+    {
+        using (Engine engine = Given.Engine())
+        using (Session session = engine.CreateSession())
+        using (var source = new CancellationTokenSource())
+        {
+            source.Cancel();
+            Expect.Throws<OperationCanceledException>(() => session.Prefill(Given.Prompt, source.Token), "a prefill");
+            Expect.Throws<OperationCanceledException>(() => Engine.Load(Given.Model, null, source.Token), "a load");
+            Expect.Equal(0, session.Info.Tokens, "tokens");
+        }
+    }
+}

@@ -1,0 +1,154 @@
+// The worker thread of frame loops.
+using System;
+using System.Collections.Generic;
+using System.Diagnostics;
+using System.Text;
+using System.Threading;
+using Inlay;
+
+static class WorkerTests
+{
+    static readonly string[] Prompts = { "Once upon a time", "The old fox said", "A small boat" };
+
+    static SessionOptions Options(int i)
+    {
+        return new SessionOptions { Sampler = new SamplerOptions { Temperature = 0.8f, Seed = (ulong)i }, MaxTokens = 20 + 5 * i };
+    }
+
+    static string Alone(Engine engine, int i)
+    {
+        var text = new StringBuilder();
+        using (Session session = engine.CreateSession(Options(i)))
+        {
+            foreach (Generated next in session.Generate(Prompts[i])) text.Append(next.Text);
+        }
+        return text.ToString();
+    }
+
+    static WorkerEvent Next(Worker worker)
+    {
+        var watch = Stopwatch.StartNew();
+        WorkerEvent next;
+        while (!worker.Poll(out next))
+        {
+            if (watch.ElapsedMilliseconds > 20000) throw new CheckFailed("no event came");
+            Thread.Sleep(1);
+        }
+        return next;
+    }
+
+    public static void SaysWhatEachSessionSaysAlone()
+    {
+        using (Engine engine = Given.Engine())
+        using (var worker = new Worker(engine))
+        {
+            var texts = new Dictionary<Session, StringBuilder>();
+            var sessions = new List<Session>();
+            for (int i = 0; i < Prompts.Length; i++)
+            {
+                sessions.Add(engine.CreateSession(Options(i)));
+                texts.Add(sessions[i], new StringBuilder());
+                worker.Start(sessions[i], Prompts[i]);
+            }
+            for (int n_open = Prompts.Length; n_open > 0;)
+            {
+                WorkerEvent next = Next(worker);
+                Expect.True(next.Failure == null, "no failure: " + next.Failure);
+                texts[next.Session].Append(next.Generated.Text);
+                if (next.IsLast) n_open--;
+            }
+            for (int i = 0; i < Prompts.Length; i++)
+            {
+                Expect.Equal(Alone(engine, i), texts[sessions[i]].ToString(), "text");
+                sessions[i].Dispose();
+            }
+            WorkerEvent more;
+            Expect.True(!worker.Poll(out more), "nothing comes after the last event");
+        }
+    }
+
+    public static void FailuresReachTheirSessionOnly()
+    {
+        using (Engine engine = Given.Engine())
+        using (var worker = new Worker(engine))
+        using (Session good = engine.CreateSession(Options(0)))
+        {
+            Session gone = engine.CreateSession(Given.Endless), full = engine.CreateSession(Given.Endless);
+            full.Prefill(new int[full.Info.ContextLength - 10]);
+            worker.Start(good, Prompts[0]);
+            worker.Start(gone, Prompts[1]);
+            worker.Start(full, Prompts[2]);
+            gone.Dispose();
+            var text = new StringBuilder();
+            var failures = new Dictionary<Session, Exception>();
+            for (int n_open = 3; n_open > 0;)
+            {
+                WorkerEvent next = Next(worker);
+                if (next.Failure != null) failures.Add(next.Session, next.Failure);
+                else if (next.Session == good) text.Append(next.Generated.Text);
+                if (next.IsLast) n_open--;
+            }
+            Expect.Equal(Alone(engine, 0), text.ToString(), "the good one's text");
+            Expect.True(failures[gone] is ObjectDisposedException, "the disposed one: " + failures[gone]);
+            Expect.Equal(Status.ContextFull, ((InlayException)failures[full]).Status, "the full one");
+            Expect.Equal(2, failures.Count, "failures");
+            full.Dispose();
+        }
+    }
+
+    public static void CancelEndsOneSession()
+    {
+        using (Engine engine = Given.Engine())
+        using (var worker = new Worker(engine))
+        using (Session session = engine.CreateSession(Given.Endless))
+        {
+            worker.Start(session, Prompts[0]);
+            Expect.True(Next(worker).Generated.Token >= 0, "token");
+            session.Cancel();
+            WorkerEvent next = Next(worker);
+            while (!next.IsLast) next = Next(worker);
+            Expect.Equal(FinishReason.Cancelled, next.Generated.FinishReason, "reason");
+        }
+    }
+
+    public static void DisposeEndsItSoon()
+    {
+        using (Engine engine = Given.Engine())
+        using (Session session = engine.CreateSession(Given.Endless))
+        {
+            var worker = new Worker(engine);
+            worker.Start(session, Prompts[0]);
+            Next(worker);
+            var watch = Stopwatch.StartNew();
+            worker.Dispose();
+            Expect.True(watch.ElapsedMilliseconds < 2000, "the end took " + watch.ElapsedMilliseconds + " ms");
+            worker.Dispose();
+            Expect.Throws<ObjectDisposedException>(() => worker.Start(session, Prompts[0]), "a start afterwards");
+            session.Truncate(0);
+            session.Prefill(Given.Prompt);
+            session.DecodeStep();
+        }
+    }
+
+    public static void StartAndPollDoNotWait()
+    {
+        using (Engine engine = Given.Engine())
+        using (var worker = new Worker(engine))
+        using (Session session = engine.CreateSession(Given.Endless))
+        {
+            var watch = Stopwatch.StartNew();
+            worker.Start(session, Prompts[0]);
+            var polls = new List<double>();
+            WorkerEvent next;
+            for (int n = 0; n < 100;)
+            {
+                double before = watch.Elapsed.TotalMilliseconds;
+                if (worker.Poll(out next)) n++;
+                polls.Add(watch.Elapsed.TotalMilliseconds - before);
+            }
+            polls.Sort();
+            double step = watch.Elapsed.TotalMilliseconds / 100;
+            Expect.True(polls[polls.Count / 2] < step / 10, "a poll takes " + polls[polls.Count / 2] + " ms, a step " + step + " ms");
+        }
+    }
+}
