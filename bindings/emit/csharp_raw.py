@@ -114,10 +114,9 @@ def api_class(api: Api) -> list[str]:
         out += ["            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]",
                 f"            internal delegate {cs.RETURNS[f.returns]} {f.name}({params});"]
     out += ["        }", "", *[f"        private readonly Signature.{f.name} _{f.name};" for f in api.functions]]
-    out += ["", *constructor([f"_{f.name} = (Signature.{f.name})Bind(find(\"{f.name}\", {minor(f)}), typeof(Signature.{f.name}));"
-                                           for f in api.functions])]
-    out += ["", "        private static Delegate Bind(IntPtr function, Type signature)", "        {",
-            "            return function == IntPtr.Zero ? null : Marshal.GetDelegateForFunctionPointer(function, signature);",
+    out += ["", *constructor([f"_{f.name} = Bind<Signature.{f.name}>(find(\"{f.name}\", {minor(f)}));" for f in api.functions])]
+    out += ["", "        private static T Bind<T>(IntPtr function) where T : class", "        {",
+            "            return function == IntPtr.Zero ? null : Marshal.GetDelegateForFunctionPointer<T>(function);",
             "        }", "#endif"]
     for f in api.functions:
         out += ["", *function_lines(api, f)]

@@ -129,7 +129,7 @@ namespace Inlay
         {
             IntPtr version = NativeLoader.Find(library, "inlay_abi_version");
             if (version == IntPtr.Zero) throw new InlayException(Status.Unsupported, path + " is not an Inlay library");
-            uint abi = ((VersionFunction)Marshal.GetDelegateForFunctionPointer(version, typeof(VersionFunction)))();
+            uint abi = Marshal.GetDelegateForFunctionPointer<VersionFunction>(version)();
             int major = (int)(abi >> 16), minor = (int)(abi & 0xffff);
             if (major != Api.AbiMajor)
             {

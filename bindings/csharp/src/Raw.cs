@@ -886,46 +886,46 @@ namespace Inlay.Raw
         // `find` takes a name and the minor version since which there is a function of this name.
         internal Api(Func<string, int, IntPtr> find)
         {
-            _inlay_load = (Signature.inlay_load)Bind(find("inlay_load", 0), typeof(Signature.inlay_load));
-            _inlay_prefill = (Signature.inlay_prefill)Bind(find("inlay_prefill", 0), typeof(Signature.inlay_prefill));
-            _inlay_decode_step = (Signature.inlay_decode_step)Bind(find("inlay_decode_step", 0), typeof(Signature.inlay_decode_step));
-            _inlay_free = (Signature.inlay_free)Bind(find("inlay_free", 0), typeof(Signature.inlay_free));
-            _inlay_version_string = (Signature.inlay_version_string)Bind(find("inlay_version_string", 0), typeof(Signature.inlay_version_string));
-            _inlay_abi_version = (Signature.inlay_abi_version)Bind(find("inlay_abi_version", 0), typeof(Signature.inlay_abi_version));
-            _inlay_status_name = (Signature.inlay_status_name)Bind(find("inlay_status_name", 0), typeof(Signature.inlay_status_name));
-            _inlay_device_count = (Signature.inlay_device_count)Bind(find("inlay_device_count", 0), typeof(Signature.inlay_device_count));
-            _inlay_device_get = (Signature.inlay_device_get)Bind(find("inlay_device_get", 0), typeof(Signature.inlay_device_get));
-            _inlay_load_memory = (Signature.inlay_load_memory)Bind(find("inlay_load_memory", 0), typeof(Signature.inlay_load_memory));
-            _inlay_load_reader = (Signature.inlay_load_reader)Bind(find("inlay_load_reader", 0), typeof(Signature.inlay_load_reader));
-            _inlay_memory_plan = (Signature.inlay_memory_plan)Bind(find("inlay_memory_plan", 0), typeof(Signature.inlay_memory_plan));
-            _inlay_engine_get_info = (Signature.inlay_engine_get_info)Bind(find("inlay_engine_get_info", 0), typeof(Signature.inlay_engine_get_info));
-            _inlay_meta_count = (Signature.inlay_meta_count)Bind(find("inlay_meta_count", 0), typeof(Signature.inlay_meta_count));
-            _inlay_meta_key = (Signature.inlay_meta_key)Bind(find("inlay_meta_key", 0), typeof(Signature.inlay_meta_key));
-            _inlay_meta_value = (Signature.inlay_meta_value)Bind(find("inlay_meta_value", 0), typeof(Signature.inlay_meta_value));
-            _inlay_tokenize = (Signature.inlay_tokenize)Bind(find("inlay_tokenize", 0), typeof(Signature.inlay_tokenize));
-            _inlay_detokenize = (Signature.inlay_detokenize)Bind(find("inlay_detokenize", 0), typeof(Signature.inlay_detokenize));
-            _inlay_token_get_info = (Signature.inlay_token_get_info)Bind(find("inlay_token_get_info", 0), typeof(Signature.inlay_token_get_info));
-            _inlay_session_create = (Signature.inlay_session_create)Bind(find("inlay_session_create", 0), typeof(Signature.inlay_session_create));
-            _inlay_session_free = (Signature.inlay_session_free)Bind(find("inlay_session_free", 0), typeof(Signature.inlay_session_free));
-            _inlay_session_get_info = (Signature.inlay_session_get_info)Bind(find("inlay_session_get_info", 0), typeof(Signature.inlay_session_get_info));
-            _inlay_session_take_text = (Signature.inlay_session_take_text)Bind(find("inlay_session_take_text", 0), typeof(Signature.inlay_session_take_text));
-            _inlay_session_fork = (Signature.inlay_session_fork)Bind(find("inlay_session_fork", 0), typeof(Signature.inlay_session_fork));
-            _inlay_session_truncate = (Signature.inlay_session_truncate)Bind(find("inlay_session_truncate", 0), typeof(Signature.inlay_session_truncate));
-            _inlay_session_set_sampler = (Signature.inlay_session_set_sampler)Bind(find("inlay_session_set_sampler", 0), typeof(Signature.inlay_session_set_sampler));
-            _inlay_session_set_stop = (Signature.inlay_session_set_stop)Bind(find("inlay_session_set_stop", 0), typeof(Signature.inlay_session_set_stop));
-            _inlay_session_copy_logits = (Signature.inlay_session_copy_logits)Bind(find("inlay_session_copy_logits", 0), typeof(Signature.inlay_session_copy_logits));
-            _inlay_session_cancel = (Signature.inlay_session_cancel)Bind(find("inlay_session_cancel", 0), typeof(Signature.inlay_session_cancel));
-            _inlay_engine_get_stats = (Signature.inlay_engine_get_stats)Bind(find("inlay_engine_get_stats", 0), typeof(Signature.inlay_engine_get_stats));
-            _inlay_plan_text = (Signature.inlay_plan_text)Bind(find("inlay_plan_text", 0), typeof(Signature.inlay_plan_text));
-            _inlay_log_read = (Signature.inlay_log_read)Bind(find("inlay_log_read", 0), typeof(Signature.inlay_log_read));
-            _inlay_profile_step = (Signature.inlay_profile_step)Bind(find("inlay_profile_step", 1), typeof(Signature.inlay_profile_step));
-            _inlay_profile_text = (Signature.inlay_profile_text)Bind(find("inlay_profile_text", 1), typeof(Signature.inlay_profile_text));
-            _inlay_compare_text = (Signature.inlay_compare_text)Bind(find("inlay_compare_text", 1), typeof(Signature.inlay_compare_text));
+            _inlay_load = Bind<Signature.inlay_load>(find("inlay_load", 0));
+            _inlay_prefill = Bind<Signature.inlay_prefill>(find("inlay_prefill", 0));
+            _inlay_decode_step = Bind<Signature.inlay_decode_step>(find("inlay_decode_step", 0));
+            _inlay_free = Bind<Signature.inlay_free>(find("inlay_free", 0));
+            _inlay_version_string = Bind<Signature.inlay_version_string>(find("inlay_version_string", 0));
+            _inlay_abi_version = Bind<Signature.inlay_abi_version>(find("inlay_abi_version", 0));
+            _inlay_status_name = Bind<Signature.inlay_status_name>(find("inlay_status_name", 0));
+            _inlay_device_count = Bind<Signature.inlay_device_count>(find("inlay_device_count", 0));
+            _inlay_device_get = Bind<Signature.inlay_device_get>(find("inlay_device_get", 0));
+            _inlay_load_memory = Bind<Signature.inlay_load_memory>(find("inlay_load_memory", 0));
+            _inlay_load_reader = Bind<Signature.inlay_load_reader>(find("inlay_load_reader", 0));
+            _inlay_memory_plan = Bind<Signature.inlay_memory_plan>(find("inlay_memory_plan", 0));
+            _inlay_engine_get_info = Bind<Signature.inlay_engine_get_info>(find("inlay_engine_get_info", 0));
+            _inlay_meta_count = Bind<Signature.inlay_meta_count>(find("inlay_meta_count", 0));
+            _inlay_meta_key = Bind<Signature.inlay_meta_key>(find("inlay_meta_key", 0));
+            _inlay_meta_value = Bind<Signature.inlay_meta_value>(find("inlay_meta_value", 0));
+            _inlay_tokenize = Bind<Signature.inlay_tokenize>(find("inlay_tokenize", 0));
+            _inlay_detokenize = Bind<Signature.inlay_detokenize>(find("inlay_detokenize", 0));
+            _inlay_token_get_info = Bind<Signature.inlay_token_get_info>(find("inlay_token_get_info", 0));
+            _inlay_session_create = Bind<Signature.inlay_session_create>(find("inlay_session_create", 0));
+            _inlay_session_free = Bind<Signature.inlay_session_free>(find("inlay_session_free", 0));
+            _inlay_session_get_info = Bind<Signature.inlay_session_get_info>(find("inlay_session_get_info", 0));
+            _inlay_session_take_text = Bind<Signature.inlay_session_take_text>(find("inlay_session_take_text", 0));
+            _inlay_session_fork = Bind<Signature.inlay_session_fork>(find("inlay_session_fork", 0));
+            _inlay_session_truncate = Bind<Signature.inlay_session_truncate>(find("inlay_session_truncate", 0));
+            _inlay_session_set_sampler = Bind<Signature.inlay_session_set_sampler>(find("inlay_session_set_sampler", 0));
+            _inlay_session_set_stop = Bind<Signature.inlay_session_set_stop>(find("inlay_session_set_stop", 0));
+            _inlay_session_copy_logits = Bind<Signature.inlay_session_copy_logits>(find("inlay_session_copy_logits", 0));
+            _inlay_session_cancel = Bind<Signature.inlay_session_cancel>(find("inlay_session_cancel", 0));
+            _inlay_engine_get_stats = Bind<Signature.inlay_engine_get_stats>(find("inlay_engine_get_stats", 0));
+            _inlay_plan_text = Bind<Signature.inlay_plan_text>(find("inlay_plan_text", 0));
+            _inlay_log_read = Bind<Signature.inlay_log_read>(find("inlay_log_read", 0));
+            _inlay_profile_step = Bind<Signature.inlay_profile_step>(find("inlay_profile_step", 1));
+            _inlay_profile_text = Bind<Signature.inlay_profile_text>(find("inlay_profile_text", 1));
+            _inlay_compare_text = Bind<Signature.inlay_compare_text>(find("inlay_compare_text", 1));
         }
 
-        private static Delegate Bind(IntPtr function, Type signature)
+        private static T Bind<T>(IntPtr function) where T : class
         {
-            return function == IntPtr.Zero ? null : Marshal.GetDelegateForFunctionPointer(function, signature);
+            return function == IntPtr.Zero ? null : Marshal.GetDelegateForFunctionPointer<T>(function);
         }
 #endif
 

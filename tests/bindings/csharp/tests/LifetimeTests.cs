@@ -115,6 +115,38 @@ static class LifetimeTests
         Expect.True(of_dropped < 2 * of_kept, "forty that were dropped left " + (of_dropped >> 20) + " MiB, ten take " + (of_kept >> 20));
     }
 
+    sealed class Listener
+    {
+        internal int Heard;
+        internal void Hear(LogMessage message) { Heard++; }
+    }
+
+    // Messages can come as long as a session lives, so that is how long their handler has to.
+    public static void AHandlerLivesAsLongAsItsLastSession()
+    {
+        Session session = null;
+        WeakReference listener = null;
+        OnItsOwnStack(() =>
+        {
+            LoadOptions options = Given.Options;
+            var target = new Listener();
+            options.Log = target.Hear;
+            listener = new WeakReference(target);
+            using (Engine engine = Engine.Load(Given.Model, options)) session = engine.CreateSession().Fork();
+            if (target.Heard == 0) throw new CheckFailed("no messages");
+        });
+        Given.CollectGarbage();
+        Expect.True(listener.IsAlive, "while a fork is left, the handler lives");
+        OnItsOwnStack(() =>
+        {
+            session.Prefill(Given.Prompt);
+            session.Dispose();
+            session = null;
+        });
+        Given.CollectGarbage();
+        Expect.True(!listener.IsAlive, "afterwards it is collected");
+    }
+
     static Engine Use(Engine engine)
     {
         Given.Reply(engine, 1);
