@@ -59,7 +59,8 @@ set_tests_properties(bindings.rust_game_loop PROPERTIES PASS_REGULAR_EXPRESSION 
 # Without the library a program starts and says what it tried; one that is linked with it does not look for it.
 set(without env -u LD_LIBRARY_PATH)
 rust_program_test(says_what_it_tried ${without} -u INLAY_LIBRARY ${rust_bin}complete ${INLAY_TEST_MODEL} "Once")
-set_tests_properties(bindings.rust_says_what_it_tried PROPERTIES PASS_REGULAR_EXPRESSION
+rust_program_test(says_so_of_an_empty_name ${without} INLAY_LIBRARY= ${rust_bin}complete ${INLAY_TEST_MODEL} "Once")
+set_tests_properties(bindings.rust_says_what_it_tried bindings.rust_says_so_of_an_empty_name PROPERTIES PASS_REGULAR_EXPRESSION
                      "INLAY_LIBRARY is not set. cannot load libinlay.so.1: .*. cannot load libinlay.so: ")
 rust_program_test(says_what_was_named ${without} INLAY_LIBRARY=no/such.so ${rust_bin}complete ${INLAY_TEST_MODEL} "Once")
 set_tests_properties(bindings.rust_says_what_was_named PROPERTIES PASS_REGULAR_EXPRESSION

@@ -15,7 +15,7 @@ const NAMES: [&str; 2] = ["libinlay.so.1", "libinlay.so"];
 static OPENED: Mutex<Vec<(usize, &'static raw::Functions)>> = Mutex::new(Vec::new());
 
 pub(crate) fn find() -> Result<&'static raw::Functions> {
-    if let Some(path) = env::var_os("INLAY_LIBRARY") {
+    if let Some(path) = env::var_os("INLAY_LIBRARY").filter(|path| !path.is_empty()) {
         // SAFETY: who sets the environment of a process already decides which code it runs.
         return unsafe { open(&path) }.map_err(|error| {
             Error::new(error.status(), format!("INLAY_LIBRARY is {}: {}", path.to_string_lossy(), error.message()))

@@ -89,12 +89,12 @@ impl Engine {
             progress.install(&mut params);
         }
         let mut engine = std::ptr::null_mut();
-        let loaded = call(|err| load(&params, &mut engine, err));
+        let loaded = call(|err| load(&params, &mut engine, err))
+            .map(|()| Self { shared: Arc::new(Shared { library, engine, _log: log }) });
         if let Some(progress) = progress {
             progress.resume_panic();
         }
-        loaded?;
-        Ok(Self { shared: Arc::new(Shared { library, engine, _log: log }) })
+        loaded
     }
 
     /// The library that the engine is of.
