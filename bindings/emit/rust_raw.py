@@ -147,14 +147,18 @@ def resolve_lines(api: Api) -> list[str]:
     out = ["impl Functions {", "    /// The functions of the library that the program is linked with.", '    #[cfg(feature = "link")]',
            "    pub const fn linked() -> Self {", "        Self {", *[f"            {f.name}," for f in api.functions],
            "        }", "    }", "",
-           "    /// Looks every function up; `find` gives a function's address, or null. A function of a later minor version that is",
-           "    /// not there is replaced by one that returns [`INLAY_UNSUPPORTED`]; any other is an error, which is its name.", "    ///",
+           "    /// Looks every function up; `find` gives a function's address, or null. `minor` is the minor version that the library",
+           "    /// says it has: a later function that is not there is replaced by one that returns [`INLAY_UNSUPPORTED`]. That any",
+           "    /// other is not there is an error, which is its name.", "    ///",
            "    /// # Safety", "    /// An address that `find` gives must be that of the function with that name, for as long as the table is used.",
-           "    pub unsafe fn resolve(mut find: impl FnMut(&CStr) -> *mut c_void) -> Result<Self, &'static str> {",
+           "    pub unsafe fn resolve(minor: u32, mut find: impl FnMut(&CStr) -> *mut c_void) -> Result<Self, &'static str> {",
            "        Ok(Self {"]
     for f in api.functions:
-        missing = f"absent_{f.name}" if can_be_absent(api, f) else f'return Err("{f.name}")'
-        out += [f'            {f.name}: match find(c"{f.name}") {{', f"                p if p.is_null() => {missing},",
+        out.append(f'            {f.name}: match find(c"{f.name}") {{')
+        if can_be_absent(api, f):
+            minor = f.since.split(".")[1]
+            out.append(f"                p if p.is_null() && minor < {minor} => absent_{f.name},")
+        out += [f'                p if p.is_null() => return Err("{f.name}"),',
                 "                // SAFETY: the caller promises what lies there.", "                p => unsafe { function_at(p) },", "            },"]
     out += ["        })", "    }", "}", ""]
     for f in api.functions:

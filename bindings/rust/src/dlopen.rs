@@ -77,7 +77,7 @@ unsafe fn resolve(handle: *mut c_void, shown: &str) -> Result<raw::Functions> {
         return Err(Error::new(Status::Unsupported, message));
     }
     // SAFETY: within a major version the functions have the types of this crate.
-    unsafe { raw::Functions::resolve(symbol) }
+    unsafe { raw::Functions::resolve(minor, symbol) }
         .map_err(|name| Error::new(Status::Format, format!("{shown} lacks the function {name}")))
 }
 

@@ -1397,12 +1397,13 @@ impl Functions {
         }
     }
 
-    /// Looks every function up; `find` gives a function's address, or null. A function of a later minor version that is
-    /// not there is replaced by one that returns [`INLAY_UNSUPPORTED`]; any other is an error, which is its name.
+    /// Looks every function up; `find` gives a function's address, or null. `minor` is the minor version that the library
+    /// says it has: a later function that is not there is replaced by one that returns [`INLAY_UNSUPPORTED`]. That any
+    /// other is not there is an error, which is its name.
     ///
     /// # Safety
     /// An address that `find` gives must be that of the function with that name, for as long as the table is used.
-    pub unsafe fn resolve(mut find: impl FnMut(&CStr) -> *mut c_void) -> Result<Self, &'static str> {
+    pub unsafe fn resolve(minor: u32, mut find: impl FnMut(&CStr) -> *mut c_void) -> Result<Self, &'static str> {
         Ok(Self {
             inlay_load: match find(c"inlay_load") {
                 p if p.is_null() => return Err("inlay_load"),
@@ -1565,17 +1566,20 @@ impl Functions {
                 p => unsafe { function_at(p) },
             },
             inlay_profile_step: match find(c"inlay_profile_step") {
-                p if p.is_null() => absent_inlay_profile_step,
+                p if p.is_null() && minor < 1 => absent_inlay_profile_step,
+                p if p.is_null() => return Err("inlay_profile_step"),
                 // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
             inlay_profile_text: match find(c"inlay_profile_text") {
-                p if p.is_null() => absent_inlay_profile_text,
+                p if p.is_null() && minor < 1 => absent_inlay_profile_text,
+                p if p.is_null() => return Err("inlay_profile_text"),
                 // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
             inlay_compare_text: match find(c"inlay_compare_text") {
-                p if p.is_null() => absent_inlay_compare_text,
+                p if p.is_null() && minor < 1 => absent_inlay_compare_text,
+                p if p.is_null() => return Err("inlay_compare_text"),
                 // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },

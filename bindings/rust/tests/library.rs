@@ -45,7 +45,7 @@ fn later_functions_that_an_older_library_lacks_report_it() {
         _ => NEVER_CALLED,
     };
     // SAFETY: none of the functions that lie nowhere is called.
-    let functions = unsafe { raw::Functions::resolve(of_version_1_0) }.unwrap();
+    let functions = unsafe { raw::Functions::resolve(0, of_version_1_0) }.unwrap();
     let mut error = raw::inlay_error::default();
     // SAFETY: the function that stands in looks at the error alone.
     let status = unsafe { (functions.inlay_profile_step)(ptr::null(), ptr::null(), &mut error) };
@@ -58,11 +58,11 @@ fn later_functions_that_an_older_library_lacks_report_it() {
 }
 
 #[test]
-fn a_function_of_the_first_version_must_be_there() {
-    for absent in ["inlay_load", "inlay_log_read"] {
+fn a_function_of_the_librarys_own_version_must_be_there() {
+    for absent in ["inlay_load", "inlay_log_read", "inlay_profile_step"] {
         let all_but_one =
             |name: &std::ffi::CStr| if name.to_str() == Ok(absent) { ptr::null_mut() } else { NEVER_CALLED };
         // SAFETY: none of the functions is called.
-        assert_eq!(unsafe { raw::Functions::resolve(all_but_one) }.err(), Some(absent));
+        assert_eq!(unsafe { raw::Functions::resolve(raw::INLAY_ABI_MINOR, all_but_one) }.err(), Some(absent));
     }
 }
