@@ -11,23 +11,16 @@
 #include <vector>
 
 #include "kernels/cuda/cuda_kernels.h"
+#include "tests/cuda/attention_reference.h"
 #include "tests/cuda/kernel_test.h"
 
 namespace {
 
 using namespace inlay::cuda;
 
-constexpr int32_t kBlock = 32;
 constexpr double kLimit = 1e-5;  // relative L2 error of a row: matrix instructions cut off the low bits of their sums
 
 // ---- attention
-
-struct Shape {
-  int32_t n_heads, n_kv, d_head;
-  int64_t row_floats() const { return static_cast<int64_t>(n_heads + 2 * n_kv) * d_head; }
-  int64_t out_floats() const { return static_cast<int64_t>(n_heads) * d_head; }
-  int64_t block_halves() const { return static_cast<int64_t>(n_kv) * kBlock * d_head; }
-};
 
 // Rows over sequences of given lengths, whose blocks lie shuffled in the pools; the input of one attention.
 struct Problem {
@@ -41,7 +34,7 @@ struct Problem {
   int32_t max_context() const { return max_blocks * kBlock; }
   int64_t at(int32_t seq, int32_t key, int32_t kv_head) const {
     const int64_t block = tables[static_cast<size_t>(seq) * max_blocks + key / kBlock];
-    return block * shape.block_halves() + (static_cast<int64_t>(kv_head) * kBlock + key % kBlock) * shape.d_head;
+    return block * shape.block_values() + (static_cast<int64_t>(kv_head) * kBlock + key % kBlock) * shape.d_head;
   }
 };
 
@@ -60,7 +53,7 @@ Problem make_problem(Shape shape, const std::vector<int32_t>& lengths, std::vect
   std::iota(order.begin(), order.end(), 1);
   std::shuffle(order.begin(), order.end(), random);
   p.tables.assign(lengths.size() * p.max_blocks, 0);
-  p.k.assign(static_cast<size_t>(p.n_blocks) * shape.block_halves(), kNanHalf);
+  p.k.assign(static_cast<size_t>(p.n_blocks) * shape.block_values(), kNanHalf);
   p.v = p.k;
   size_t next = 0;
   std::vector<uint16_t> noise(65536);  // drawing every value anew would take longer than all else
@@ -83,29 +76,6 @@ Problem make_problem(Shape shape, const std::vector<int32_t>& lengths, std::vect
   return p;
 }
 
-void expected_head(const Problem& p, int32_t row, int32_t head, double* out) {
-  const Shape& s = p.shape;
-  const int32_t kv_head = head / (s.n_heads / s.n_kv), n_keys = p.positions[row] + 1;
-  const float* q = p.qkv.data() + row * s.row_floats() + static_cast<int64_t>(head) * s.d_head;
-  std::vector<double> score(static_cast<size_t>(n_keys));
-  for (int32_t t = 0; t < n_keys; ++t) {
-    const int64_t from = p.at(p.sequence[row], t, kv_head);
-    double dot = 0;
-    for (int32_t i = 0; i < s.d_head; ++i) dot += static_cast<double>(q[i]) * from_bits(p.k[from + i]);
-    score[t] = dot * static_cast<double>(1.0f / std::sqrt(static_cast<float>(s.d_head)));
-  }
-  const double top = *std::max_element(score.begin(), score.end());
-  double sum = 0;
-  std::fill(out, out + s.d_head, 0.0);
-  for (int32_t t = 0; t < n_keys; ++t) {
-    const double w = std::exp(score[t] - top);
-    const int64_t from = p.at(p.sequence[row], t, kv_head);
-    for (int32_t i = 0; i < s.d_head; ++i) out[i] += w * from_bits(p.v[from + i]);
-    sum += w;
-  }
-  for (int32_t i = 0; i < s.d_head; ++i) out[i] /= sum;
-}
-
 // The problem on the device. The scratch is shared by every launch, so a ticket that is not reset shows in the next
 // one.
 class Attention {
@@ -120,9 +90,7 @@ class Attention {
         positions_(p.positions),
         out_(static_cast<size_t>(p.rows()) * p.shape.out_floats()),
         scratch_(attention_scratch_bytes(p.rows(), p.shape.n_heads, p.shape.n_kv, p.shape.d_head, p.max_context())) {
-    check(cudaMemset(scratch_.get(), 0,
-                     attention_scratch_bytes(p.rows(), p.shape.n_heads, p.shape.n_kv, p.shape.d_head, p.max_context())),
-          "clear scratch");
+    scratch_.fill(0);
   }
 
   // Rows first .. first + n - 1; results elsewhere are NaN.
@@ -137,9 +105,8 @@ class Attention {
     a.m = n;
     a.n_heads = p_.shape.n_heads;
     a.max_context = p_.max_context();
-    a.scale = 1.0f / std::sqrt(static_cast<float>(p_.shape.d_head));
-    check(launch_attention(a, nullptr), "launch_attention");
-    check(cudaDeviceSynchronize(), "attention");
+    a.scale = p_.shape.scale();
+    CUDA_OK(launch_attention(a, nullptr));
     return out_.host();
   }
   std::vector<float> run() { return run(0, p_.rows()); }
@@ -155,39 +122,19 @@ class Attention {
 };
 
 std::vector<double> expected_rows(const Problem& p) {
+  const Shape& s = p.shape;
   std::vector<double> out(static_cast<size_t>(p.rows()) * p.shape.out_floats());
   for (int32_t row = 0; row < p.rows(); ++row) {
-    for (int32_t h = 0; h < p.shape.n_heads && p.positions[row] >= 0; ++h) {
-      expected_head(p, row, h, out.data() + row * p.shape.out_floats() + static_cast<int64_t>(h) * p.shape.d_head);
+    for (int32_t h = 0; h < s.n_heads && p.positions[row] >= 0; ++h) {
+      const int32_t kv_head = h / (s.n_heads / s.n_kv);
+      const auto key = [&](int32_t t) { return &p.k[p.at(p.sequence[row], t, kv_head)]; };
+      const auto value = [&](int32_t t) { return &p.v[p.at(p.sequence[row], t, kv_head)]; };
+      const int64_t head = static_cast<int64_t>(h) * s.d_head;
+      attend(p.qkv.data() + row * s.row_floats() + head, s, p.positions[row] + 1, key, value,
+             out.data() + row * s.out_floats() + head);
     }
   }
   return out;
-}
-
-// The largest relative L2 error of a row (infinite if a value is not finite), and the position where it is. Padding
-// rows: must still be NaN.
-struct Worst {
-  double error = 0;
-  int32_t position = -1, padding_written = 0;
-};
-
-Worst compare(const Problem& p, const std::vector<float>& got, const std::vector<double>& expected) {
-  Worst worst;
-  for (int32_t row = 0; row < p.rows(); ++row) {
-    double difference = 0, size = 0;
-    for (int64_t i = row * p.shape.out_floats(); i < (row + 1) * p.shape.out_floats(); ++i) {
-      if (p.positions[row] < 0) {
-        worst.padding_written += !std::isnan(got[i]);
-        continue;
-      }
-      difference += (got[i] - expected[i]) * (got[i] - expected[i]);
-      size += expected[i] * expected[i];
-    }
-    if (p.positions[row] < 0) continue;
-    const double error = std::isfinite(difference) ? std::sqrt(difference / size) : INFINITY;
-    if (error > worst.error) worst = {error, p.positions[row], worst.padding_written};
-  }
-  return worst;
 }
 
 bool same_row(const Problem& p, int32_t row, const std::vector<float>& a, const std::vector<float>& b) {
@@ -195,20 +142,15 @@ bool same_row(const Problem& p, int32_t row, const std::vector<float>& a, const 
   return std::memcmp(a.data() + row * n, b.data() + row * n, static_cast<size_t>(n) * sizeof(float)) == 0;
 }
 
-std::string shape_name(const char* what, const Shape& s) {
-  return std::string(what) + " heads " + std::to_string(s.n_heads) + "/" + std::to_string(s.n_kv) + " d " +
-         std::to_string(s.d_head);
-}
-
 void check_attention(const char* what, const Problem& p) {
-  const std::string name = shape_name(what, p.shape);
+  const std::string name = std::string(what) + " " + p.shape.name();
   Attention attention(p);
   const std::vector<double> expected = expected_rows(p);
   const std::vector<float> got = attention.run();
-  const Worst worst = compare(p, got, expected);
-  report(worst.error < kLimit && worst.padding_written == 0, name,
-         text("largest relative error %.2e", worst.error) + " at position " + std::to_string(worst.position) +
-             ", padding values written " + std::to_string(worst.padding_written));
+  const Errors worst = compare(p.positions, p.shape.out_floats(), got, expected);
+  report(worst.row < kLimit && worst.padding_written == 0, name,
+         text("largest relative error %.2e at row %d, padding values written %ld", worst.row, worst.at_row,
+              static_cast<long>(worst.padding_written)));
   const std::vector<float> again = attention.run();
   report(std::memcmp(got.data(), again.data(), got.size() * sizeof(float)) == 0, name + " again", "same bits wanted");
   std::string differ;
@@ -261,10 +203,10 @@ void check_wrong_table() {
   std::swap(tables[2 * static_cast<size_t>(p.max_blocks) + 3],
             tables[0]);  // a block of sequence 2 against one of sequence 0
   attention.set_tables(tables);
-  const Worst worst = compare(p, attention.run(), expected);
-  report(worst.error > 1e-3, "exchanged blocks are noticed", text("relative error %.2e", worst.error));
+  const double error = compare(p.positions, p.shape.out_floats(), attention.run(), expected).row;
+  report(error > 1e-3, "exchanged blocks are noticed", text("relative error %.2e", error));
   attention.set_tables(p.tables);
-  report(compare(p, attention.run(), expected).error < kLimit, "right blocks again", "");
+  report(compare(p.positions, p.shape.out_floats(), attention.run(), expected).row < kLimit, "right blocks again");
 }
 
 void check_all_attention() {
@@ -330,7 +272,7 @@ Shaped run_shape(const ShapeCase& c, const ShapeInput& in, int32_t first, int32_
   for (size_t r = 0; r < rows; ++r) {
     if (c.positions[r] >= 0) tables[r * in.max_blocks + c.positions[r] / kBlock] = in.blocks[r];
   }
-  const std::vector<uint16_t> empty((rows + 1) * c.shape.block_halves(), kNanHalf);
+  const std::vector<uint16_t> empty((rows + 1) * c.shape.block_values(), kNanHalf);
   Device<float> qkv(in.qkv), q_norm(in.q_norm), k_norm(in.k_norm), inv_freq(in.inv_freq);
   Device<uint16_t> k(empty), v(empty);
   Device<int32_t> device_tables(tables), device_sequence(sequence), positions(c.positions);
@@ -347,8 +289,7 @@ Shaped run_shape(const ShapeCase& c, const ShapeInput& in, int32_t first, int32_
   a.n_rot = c.n_rot;
   a.magnitude = c.magnitude;
   a.epsilon = 1e-6f;
-  check(launch_shape_heads(a, nullptr), "launch_shape_heads");
-  check(cudaDeviceSynchronize(), "shape_heads");
+  CUDA_OK(launch_shape_heads(a, nullptr));
   return {qkv.host(), k.host(), v.host()};
 }
 
@@ -376,13 +317,13 @@ std::vector<double> expected_shape(const ShapeCase& c, const ShapeInput& in, int
 // The cache as it has to be, from the floats that the kernel left (v: from the input).
 void expected_cache(const ShapeCase& c, const ShapeInput& in, const Shaped& got, Shaped& want) {
   const Shape& s = c.shape;
-  want.k.assign((c.positions.size() + 1) * s.block_halves(), kNanHalf);
+  want.k.assign((c.positions.size() + 1) * s.block_values(), kNanHalf);
   want.v = want.k;
   for (size_t r = 0; r < c.positions.size(); ++r) {
     if (c.positions[r] < 0) continue;
     for (int32_t h = 0; h < s.n_kv; ++h) {
       const int64_t to =
-          in.blocks[r] * s.block_halves() + (static_cast<int64_t>(h) * kBlock + c.positions[r] % kBlock) * s.d_head;
+          in.blocks[r] * s.block_values() + (static_cast<int64_t>(h) * kBlock + c.positions[r] % kBlock) * s.d_head;
       const float* k = got.qkv.data() + r * s.row_floats() + static_cast<int64_t>(s.n_heads + h) * s.d_head;
       const float* v = in.qkv.data() + r * s.row_floats() + static_cast<int64_t>(s.n_heads + s.n_kv + h) * s.d_head;
       for (int32_t i = 0; i < s.d_head; ++i) {
@@ -395,7 +336,7 @@ void expected_cache(const ShapeCase& c, const ShapeInput& in, const Shaped& got,
 
 void check_shape(const ShapeCase& c) {
   const std::string name =
-      shape_name("shape_heads", c.shape) + " rot " + std::to_string(c.n_rot) + (c.norm ? " norm" : "");
+      std::string("shape_heads ") + c.shape.name() + " rot " + std::to_string(c.n_rot) + (c.norm ? " norm" : "");
   const ShapeInput in = shape_input(c);
   const int32_t rows = static_cast<int32_t>(c.positions.size());
   const Shaped got = run_shape(c, in, 0, rows);
@@ -447,8 +388,8 @@ void check_copies() {
     }
     Device<float> source(from), gathered(blank), scattered(blank);
     Device<int32_t> device_rows(rows);
-    check(launch_gather({source.get(), device_rows.get(), gathered.get(), n, 3}, nullptr), "launch_gather");
-    check(launch_scatter({source.get(), device_rows.get(), scattered.get(), n, 3}, nullptr), "launch_scatter");
+    CUDA_OK(launch_gather({source.get(), device_rows.get(), gathered.get(), n, 3}, nullptr));
+    CUDA_OK(launch_scatter({source.get(), device_rows.get(), scattered.get(), n, 3}, nullptr));
     report(gathered.host() == want_gather, "gather", std::to_string(n) + " columns");
     report(scattered.host() == want_scatter, "scatter", std::to_string(n) + " columns");
   }
@@ -456,9 +397,8 @@ void check_copies() {
   std::vector<uint16_t> pools(n_pools * n_blocks * block);
   for (size_t i = 0; i < pools.size(); ++i) pools[i] = static_cast<uint16_t>(i * 2654435761u >> 13);
   Device<uint16_t> device(pools);
-  check(
-      launch_copy_block({device.get(), n_blocks * block * 2, block * 2, static_cast<int32_t>(n_pools), 1, 3}, nullptr),
-      "launch_copy_block");
+  CUDA_OK(
+      launch_copy_block({device.get(), n_blocks * block * 2, block * 2, static_cast<int32_t>(n_pools), 1, 3}, nullptr));
   for (size_t p = 0; p < n_pools; ++p) {
     std::copy_n(pools.begin() + (p * n_blocks + 1) * block, block, pools.begin() + (p * n_blocks + 3) * block);
   }
@@ -468,13 +408,9 @@ void check_copies() {
 }  // namespace
 
 int main() {
-  if (int n = 0; cudaGetDeviceCount(&n) != cudaSuccess || n == 0) {
-    std::puts("skipped: no CUDA device");
-    return 77;
-  }
+  if (!has_device()) return kSkipped;
   check_copies();
   check_all_shapes();
   check_all_attention();
-  std::printf("%s: %d failures\n", failures == 0 ? "PASS" : "FAIL", failures);
-  return failures == 0 ? 0 : 1;
+  return finish();
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kernels/cuda/cuda_kernels.h"
+#include "tests/cuda/attention_reference.h"
 #include "tests/cuda/kernel_test.h"
 
 namespace inlay::cuda {
@@ -22,11 +23,8 @@ namespace {
 
 using namespace inlay::cuda;
 
-constexpr int32_t kBlock = 32;
 constexpr float kEpsilon = 1e-6f;
 constexpr double kLimit = 1e-5;  // relative L2 error of a row: matrix instructions cut off the low bits of their sums
-
-const char* name_of(KvType type) { return type == KvType::f16 ? "f16" : type == KvType::int8 ? "int8" : "fp8"; }
 
 struct Case {
   int32_t n_heads, n_kv, d_head;
@@ -43,14 +41,6 @@ struct Case {
            std::to_string(n_rot) + (norm ? " norm " : " ") + name_of(type);
   }
 };
-
-// The value of an E4M3 code by its definition.
-double e4m3_value(uint8_t code) {
-  const int exponent = code >> 3 & 15, mantissa = code & 7;
-  if (exponent == 15 && mantissa == 7) return NAN;
-  const double size = exponent == 0 ? std::ldexp(mantissa, -9) : std::ldexp(8 + mantissa, exponent - 10);
-  return code & 0x80 ? -size : size;
-}
 
 // One pool of a cache on the host.
 struct Pool {
@@ -199,7 +189,7 @@ class OnDevice {
     std::vector<int32_t> lines(p.positions.size());
     std::iota(lines.begin(), lines.end(), 0);
     sequence_.put(lines);
-    scratch_.put(std::vector<char>(scratch_.size(), 0));
+    scratch_.fill(0);
   }
 
   void set_positions(const std::vector<int32_t>& positions) { positions_.put(positions); }
@@ -218,7 +208,7 @@ class OnDevice {
                     n,
                     p_.c.n_rot,
                     p_.c.magnitude};
-    check(launch_rope_table(r, nullptr), "launch_rope_table");
+    CUDA_OK(launch_rope_table(r, nullptr));
     DecodeAttentionArgs a{};
     a.qkv = qkv_.get() + first * p_.c.row_floats();
     a.q_norm = p_.c.norm ? q_norm_.get() : nullptr;
@@ -233,8 +223,7 @@ class OnDevice {
     a.max_context = p_.max_context();
     a.scale = softmax_scale();
     a.epsilon = kEpsilon;
-    check(launch_decode_attention(a, nullptr), "launch_decode_attention");
-    check(cudaDeviceSynchronize(), "decode attention");
+    CUDA_OK(launch_decode_attention(a, nullptr));
     return out_.host();
   }
   std::vector<float> run() { return run(0, p_.rows()); }
@@ -253,7 +242,7 @@ class OnDevice {
     s.n_rot = p_.c.n_rot;
     s.magnitude = p_.c.magnitude;
     s.epsilon = kEpsilon;
-    check(launch_shape_heads(s, nullptr), "launch_shape_heads");
+    CUDA_OK(launch_shape_heads(s, nullptr));
     AttentionArgs a{};
     a.qkv = qkv_.get();
     a.out = out_.get();
@@ -263,8 +252,7 @@ class OnDevice {
     a.n_heads = p_.c.n_heads;
     a.max_context = p_.max_context();
     a.scale = softmax_scale();
-    check(launch_attention(a, nullptr), "launch_attention");
-    check(cudaDeviceSynchronize(), "shape_heads and attention");
+    CUDA_OK(launch_attention(a, nullptr));
     return out_.host();
   }
 
@@ -500,15 +488,11 @@ void check_all() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (int n = 0; cudaGetDeviceCount(&n) != cudaSuccess || n == 0) {
-    std::puts("skipped: no CUDA device");
-    return 77;
-  }
+  if (!has_device()) return kSkipped;
   if (argc > 1 && std::string(argv[1]) == "speed") {
     print_decode_attention_speeds();
     return 0;
   }
   check_all();
-  std::printf("%s: %d failures\n", failures == 0 ? "PASS" : "FAIL", failures);
-  return failures == 0 ? 0 : 1;
+  return finish();
 }

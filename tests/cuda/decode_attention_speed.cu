@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "kernels/cuda/cuda_kernels.h"
+#include "tests/cuda/attention_reference.h"
 #include "tests/cuda/kernel_test.h"
 
 namespace {
 
 using namespace inlay::cuda;
 
-constexpr int32_t kBlock = 32;
 constexpr int32_t kMaxContext = 32768;
 constexpr int kMinLaunches = 24;
 constexpr size_t kBeyondL2 = size_t{256} << 20;
@@ -40,81 +40,45 @@ struct Rows {
   Device<int32_t> tables, sequence, positions;
 };
 
-// The fastest of some replays, in milliseconds.
-template <class Launch>
-float time_graph(const Launch& launch) {
-  cudaStream_t stream;
-  cudaGraph_t graph;
-  cudaGraphExec_t exec;
-  cudaEvent_t begin, end;
-  check(cudaStreamCreate(&stream), "stream");
-  check(cudaEventCreate(&begin), "event");
-  check(cudaEventCreate(&end), "event");
-  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "capture");
-  launch(stream);
-  check(cudaStreamEndCapture(stream, &graph), "end of capture");
-  check(cudaGraphInstantiate(&exec, graph, 0), "instantiate");
-  float best = INFINITY;
-  for (int i = 0; i < 12; ++i) {
-    check(cudaEventRecord(begin, stream), "record");
-    check(cudaGraphLaunch(exec, stream), "graph");
-    check(cudaEventRecord(end, stream), "record");
-    check(cudaEventSynchronize(end), "graph run");
-    float milliseconds = 0;
-    check(cudaEventElapsedTime(&milliseconds, begin, end), "time");
-    best = std::min(best, milliseconds);
-  }
-  cudaGraphExecDestroy(exec);
-  cudaGraphDestroy(graph);
-  cudaEventDestroy(begin);
-  cudaEventDestroy(end);
-  cudaStreamDestroy(stream);
-  return best;
-}
-
 void measure(const Case& c) {
   const size_t n_caches = std::clamp<size_t>(kBeyondL2 / (2 * c.pool_bytes()) + 1, 2, 64);
   const int n_launches = std::max(kMinLaunches, static_cast<int>(n_caches));
   Device<uint8_t> k(c.pool_bytes() * n_caches), v(c.pool_bytes() * n_caches);
-  check(cudaMemset(k.get(), 0x2c, k.size()), "fill");
-  check(cudaMemset(v.get(), 0x2c, v.size()), "fill");
+  k.fill(0x2c);
+  v.fill(0x2c);
   const Rows rows(c);
   const size_t row_floats = static_cast<size_t>(c.n_heads + 2 * c.n_kv) * c.d_head;
   Device<float> qkv(std::vector<float>(row_floats * c.m, 0.5f)), norm(std::vector<float>(c.d_head, 1.0f));
   Device<float> out(static_cast<size_t>(c.m) * c.n_heads * c.d_head);
   Device<float2> turns(std::vector<float2>(static_cast<size_t>(c.m) * (c.d_head / 2), make_float2(0.6f, 0.8f)));
   Device<char> scratch(std::vector<char>(attention_scratch_bytes(c.m, c.n_heads, c.n_kv, c.d_head, kMaxContext), 0));
-  const float milliseconds = time_graph([&](cudaStream_t stream) {
-    for (int i = 0; i < n_launches; ++i) {
-      DecodeAttentionArgs a{};
-      a.qkv = qkv.get();
-      a.q_norm = a.k_norm = norm.get();
-      a.rope = turns.get();
-      a.out = out.get();
-      a.cache = {k.get() + i % n_caches * c.pool_bytes(),
-                 v.get() + i % n_caches * c.pool_bytes(),
-                 rows.tables.get(),
-                 rows.sequence.get(),
-                 rows.positions.get(),
-                 c.context / kBlock,
-                 kBlock,
-                 c.n_kv,
-                 c.d_head,
-                 c.type};
-      a.scratch = scratch.get();
-      a.m = c.m;
-      a.n_heads = c.n_heads;
-      a.n_rot = c.d_head;
-      a.max_context = kMaxContext;
-      a.scale = 0.1f;
-      a.epsilon = 1e-6f;
-      check(launch_decode_attention(a, stream), "launch_decode_attention");
-    }
+  const double us = graph_us(n_launches, [&](int i, cudaStream_t stream) {
+    DecodeAttentionArgs a{};
+    a.qkv = qkv.get();
+    a.q_norm = a.k_norm = norm.get();
+    a.rope = turns.get();
+    a.out = out.get();
+    a.cache = {k.get() + i % n_caches * c.pool_bytes(),
+               v.get() + i % n_caches * c.pool_bytes(),
+               rows.tables.get(),
+               rows.sequence.get(),
+               rows.positions.get(),
+               c.context / kBlock,
+               kBlock,
+               c.n_kv,
+               c.d_head,
+               c.type};
+    a.scratch = scratch.get();
+    a.m = c.m;
+    a.n_heads = c.n_heads;
+    a.n_rot = c.d_head;
+    a.max_context = kMaxContext;
+    a.scale = 0.1f;
+    a.epsilon = 1e-6f;
+    CUDA_OK(launch_decode_attention(a, stream));
   });
-  const double us = milliseconds * 1e3 / n_launches;
-  const char* type = c.type == KvType::f16 ? "f16" : c.type == KvType::int8 ? "int8" : "fp8";
-  std::printf("%2d/%d/%-3d %-4s rows %d context %5d: %8.2f us %6.0f GB/s\n", c.n_heads, c.n_kv, c.d_head, type, c.m,
-              c.context, us, static_cast<double>(2 * c.pool_bytes()) / us * 1e-3);
+  std::printf("%2d/%d/%-3d %-4s rows %d context %5d: %8.2f us %6.0f GB/s\n", c.n_heads, c.n_kv, c.d_head,
+              name_of(c.type), c.m, c.context, us, static_cast<double>(2 * c.pool_bytes()) / us * 1e-3);
 }
 
 }  // namespace

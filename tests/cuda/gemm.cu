@@ -8,9 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <functional>
 #include <optional>
 #include <random>
 #include <string>
@@ -21,6 +19,8 @@
 #include "kernels/ref/dequantize.h"
 #include "src/backend/cuda/cublas.h"
 #include "src/base/environment.h"
+#include "tests/cuda/kernel_test.h"
+#include "tests/cuda/random_rows.h"
 
 #if __has_include(<cublasLt.h>)
 #include <cublasLt.h>
@@ -50,79 +50,7 @@ using namespace inlay::cuda;
 
 namespace {
 
-int failures = 0;
-
-#define CUDA_OK(call)                                                                            \
-  do {                                                                                           \
-    const cudaError_t error_ = (call);                                                           \
-    if (error_ != cudaSuccess) {                                                                 \
-      std::printf("FAIL %s:%d %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(error_)); \
-      std::exit(2);                                                                              \
-    }                                                                                            \
-  } while (0)
-
-void report(bool ok, const std::string& what) {
-  std::printf("%s %s\n", ok ? "ok  " : "FAIL", what.c_str());
-  if (!ok) ++failures;
-}
-
-std::string text(const char* format, auto... values) {
-  char line[240];
-  std::snprintf(line, sizeof(line), format, values...);
-  return line;
-}
-
-template <class T>
-struct Device {
-  T* p = nullptr;
-  size_t n;
-  explicit Device(size_t count) : n(count) { CUDA_OK(cudaMalloc(&p, std::max<size_t>(n, 1) * sizeof(T))); }
-  explicit Device(const std::vector<T>& v) : Device(v.size()) {
-    CUDA_OK(cudaMemcpy(p, v.data(), n * sizeof(T), cudaMemcpyHostToDevice));
-  }
-  Device(const Device&) = delete;
-  Device& operator=(const Device&) = delete;
-  ~Device() { cudaFree(p); }
-  std::vector<T> host() const {
-    std::vector<T> v(n);
-    CUDA_OK(cudaDeviceSynchronize());
-    CUDA_OK(cudaMemcpy(v.data(), p, n * sizeof(T), cudaMemcpyDeviceToHost));
-    return v;
-  }
-};
-
 // ---- dequantization
-
-// Where the FP16 factors of a block stand (-1: none).
-struct Factors {
-  int first, second;
-};
-Factors factors_of(DType type) {
-  switch (type) {
-    case DType::q4_1:
-    case DType::q5_1:
-    case DType::q4_k:
-    case DType::q5_k:
-      return {0, 2};
-    case DType::q6_k:
-      return {208, -1};
-    default:
-      return {0, -1};
-  }
-}
-
-std::vector<uint8_t> random_rows(DType type, int64_t n_rows, int64_t n_cols, float size, std::mt19937& rng) {
-  std::vector<uint8_t> bytes(n_rows * row_bytes(type, n_cols));
-  std::normal_distribution<float> normal;
-  for (auto& b : bytes) b = static_cast<uint8_t>(rng());
-  const Factors at = factors_of(type);
-  for (size_t i = 0; i < bytes.size(); i += traits(type).block_bytes) {
-    const __half d = __float2half(size * 0.01f * normal(rng)), m = __float2half(size * 0.02f * normal(rng));
-    std::memcpy(&bytes[i + at.first], &d, 2);
-    if (at.second >= 0) std::memcpy(&bytes[i + at.second], &m, 2);
-  }
-  return bytes;
-}
 
 struct Dequantized {
   std::vector<uint16_t> bits;  // (16 * tiles, padded)
@@ -134,10 +62,10 @@ Dequantized dequantize(DType type, int64_t n_rows, int64_t n_cols, RowOrder orde
   const Device<uint8_t> file(bytes), packed(packed_bytes(type, n_rows, n_cols));
   const Device<float> largest(std::vector<float>{0.0f});
   const Device<uint16_t> out(std::vector<uint16_t>((n_rows + 15) / 16 * 16 * padded_cols(n_cols), 0x7bff));
-  const void* up = order == RowOrder::gate_up ? file.p + n_rows / 2 * row_bytes(type, n_cols) : nullptr;
-  CUDA_OK(launch_repack({file.p, up, packed.p, n_rows, n_cols, type, order}, nullptr));
-  CUDA_OK(launch_largest({packed.p, largest.p, n_rows, n_cols, type}, nullptr));
-  CUDA_OK(launch_dequantize({packed.p, out.p, n_rows, n_cols, type, factor}, nullptr));
+  const void* up = order == RowOrder::gate_up ? file.get() + n_rows / 2 * row_bytes(type, n_cols) : nullptr;
+  CUDA_OK(launch_repack({file.get(), up, packed.get(), n_rows, n_cols, type, order}, nullptr));
+  CUDA_OK(launch_largest({packed.get(), largest.get(), n_rows, n_cols, type}, nullptr));
+  CUDA_OK(launch_dequantize({packed.get(), out.get(), n_rows, n_cols, type, factor}, nullptr));
   return {out.host(), largest.host()[0]};
 }
 
@@ -178,7 +106,8 @@ void check_dequantize(DType type, int64_t n_rows, int64_t n_cols, RowOrder order
     report(got.largest == largest, text("largest %s: %g, expected %g", name.c_str(), got.largest, largest));
   }
   const auto good = dequantize(type, n_rows, n_cols, order, bytes, 1.0f);
-  bytes[factors_of(type).first + 1 + bytes.size() / 2 / traits(type).block_bytes * traits(type).block_bytes] ^= 0x84;
+  bytes[test::factor_place(type).at + 1 + bytes.size() / 2 / traits(type).block_bytes * traits(type).block_bytes] ^=
+      0x84;
   const int64_t wrong = wrong_elements(type, n_rows, n_cols, order, bytes, 1.0f, good, &largest);
   report(wrong != 0, text("control %s: a damaged block gives %ld", name.c_str(), static_cast<long>(wrong)));
 }
@@ -208,8 +137,8 @@ void check_row_major(DType type, int64_t n_rows, int64_t n_cols, RowOrder order)
   for (auto& v : file) v = static_cast<uint16_t>(rng());
   const int64_t padded = padded_cols(n_cols), n_packed = (n_rows + 15) / 16 * 16, half = n_rows / 2;
   const Device<uint16_t> file_d(file), packed(std::vector<uint16_t>(packed_bytes(type, n_rows, n_cols) / 2, 0xa5a5));
-  const void* up = order == RowOrder::gate_up ? file_d.p + half * n_cols : nullptr;
-  CUDA_OK(launch_repack({file_d.p, up, packed.p, n_rows, n_cols, type, order}, nullptr));
+  const void* up = order == RowOrder::gate_up ? file_d.get() + half * n_cols : nullptr;
+  CUDA_OK(launch_repack({file_d.get(), up, packed.get(), n_rows, n_cols, type, order}, nullptr));
   const auto got = packed.host();
   int64_t wrong = static_cast<int64_t>(got.size()) == n_packed * padded ? 0 : 1;
   for (int64_t i = 0; wrong == 0 && i < n_packed * padded; ++i) {
@@ -267,12 +196,12 @@ void check_norm_rows(const NormCase& t) {
       row_scale(std::vector<float>(kRows, -1.0f));
   const Device<uint16_t> out(std::vector<uint16_t>(kRows * padded, 0xffff));
   const float factor = t.norm && t.form == ActivationForm::f16 ? 8.0f : 1.0f;
-  const NormRowsArgs args{x_d.p,
-                          t.addend ? addend_d.p : nullptr,
-                          t.scaled ? scale_d.p : nullptr,
-                          t.norm ? weight_d.p : nullptr,
-                          out.p,
-                          row_scale.p,
+  const NormRowsArgs args{x_d.get(),
+                          t.addend ? addend_d.get() : nullptr,
+                          t.scaled ? scale_d.get() : nullptr,
+                          t.norm ? weight_d.get() : nullptr,
+                          out.get(),
+                          row_scale.get(),
                           kRows,
                           n,
                           1e-6f,
@@ -316,9 +245,9 @@ void check_norm_rows(const NormCase& t) {
   const Device<float> one(std::vector<float>(x.begin() + 3 * n, x.begin() + 4 * n));
   const Device<uint16_t> one_out(std::vector<uint16_t>(padded, 0xffff));
   NormRowsArgs alone = args;
-  alone.x = one.p, alone.addend = t.addend ? addend_d.p + 3 * n : nullptr,
-  alone.addend_scale = t.scaled ? scale_d.p + 3 : nullptr;
-  alone.out = one_out.p, alone.n_rows = 1;
+  alone.x = one.get(), alone.addend = t.addend ? addend_d.get() + 3 * n : nullptr,
+  alone.addend_scale = t.scaled ? scale_d.get() + 3 : nullptr;
+  alone.out = one_out.get(), alone.n_rows = 1;
   CUDA_OK(launch_norm_rows(alone, nullptr));
   const auto alone_bits = one_out.host();
   report(std::memcmp(alone_bits.data(), &bits[3 * padded], padded * 2) == 0,
@@ -333,7 +262,7 @@ void check_silu_mul(int64_t n, ActivationForm form) {
   pair[0] = -200.0f, pair[1] = 90.0f;
   const Device<float> pair_d(pair), row_scale(kRows), values(std::vector<float>(kRows * n, 7.0f));
   const Device<uint16_t> out(std::vector<uint16_t>(kRows * padded, 0xffff));
-  CUDA_OK(launch_silu_mul_rows({pair_d.p, out.p, row_scale.p, values.p, kRows, n, form}, nullptr));
+  CUDA_OK(launch_silu_mul_rows({pair_d.get(), out.get(), row_scale.get(), values.get(), kRows, n, form}, nullptr));
   const auto bits = out.host();
   const auto scales = row_scale.host(), stored = values.host();
   double worst = 0, worst_value = 0;
@@ -356,7 +285,7 @@ void check_add_bias() {
   std::mt19937 rng(11);
   const auto x = random_values(4 * 50, 1.0f, rng), bias = random_values(37, 1.0f, rng);
   const Device<float> x_d(x), bias_d(bias);
-  CUDA_OK(launch_add_bias({x_d.p, bias_d.p, 4, 37, 50}, nullptr));
+  CUDA_OK(launch_add_bias({x_d.get(), bias_d.get(), 4, 37, 50}, nullptr));
   const auto got = x_d.host();
   bool same = true;
   for (int i = 0; i < 200; ++i) same &= got[i] == (i % 50 < 37 ? x[i] + bias[i % 50] : x[i]);
@@ -378,7 +307,7 @@ bool open_cublas(Library& library) {
                 api.status().message.c_str());
     return false;
   }
-  auto made = Cublas::create(*api, library.workspace.p);
+  auto made = Cublas::create(*api, library.workspace.get());
   report(made.ok(), "open " + name + (made.ok() ? ": " + made->version() : ": " + made.status().message));
   if (made.ok()) library.cublas.emplace(std::move(*made));
   return made.ok();
@@ -401,7 +330,7 @@ void check_cublas(Cublas& cublas, int32_t m, int64_t n_rows, int64_t n_cols, Act
   for (int64_t i = 0; i < static_cast<int64_t>(x.size()); ++i) x[i] = i % padded < n_cols ? x[i] : 0;
   const Device<uint16_t> w_d(w), x_d(x);
   const Device<float> out(std::vector<float>(m * ld, 3.0f));
-  const CublasProduct product{w_d.p, x_d.p, out.p, n_rows, padded, ld, m, form, 0.25f, 2.0f};
+  const CublasProduct product{w_d.get(), x_d.get(), out.get(), n_rows, padded, ld, m, form, 0.25f, 2.0f};
   const Status status = cublas.multiply(product, nullptr);
   if (!status.ok())
     return report(false, text("cuBLASLt %dx%ldx%ld: %s", m, static_cast<long>(n_rows), static_cast<long>(n_cols),
@@ -430,29 +359,6 @@ void check_cublas(Cublas& cublas, int32_t m, int64_t n_rows, int64_t n_cols, Act
 
 // ---- speeds
 
-// Microseconds of one of `launches`; run(i) launches the i-th.
-double microseconds(int launches, const std::function<void(int, cudaStream_t)>& run) {
-  cudaStream_t stream;
-  cudaEvent_t begin, end;
-  CUDA_OK(cudaStreamCreate(&stream));
-  CUDA_OK(cudaEventCreate(&begin));
-  CUDA_OK(cudaEventCreate(&end));
-  float best = 1e30f;
-  for (int repeat = 0; repeat < 5; ++repeat) {
-    CUDA_OK(cudaEventRecord(begin, stream));
-    for (int i = 0; i < launches; ++i) run(i, stream);
-    CUDA_OK(cudaEventRecord(end, stream));
-    CUDA_OK(cudaEventSynchronize(end));
-    float ms;
-    CUDA_OK(cudaEventElapsedTime(&ms, begin, end));
-    if (repeat > 0) best = std::min(best, ms);
-  }
-  CUDA_OK(cudaEventDestroy(begin));
-  CUDA_OK(cudaEventDestroy(end));
-  CUDA_OK(cudaStreamDestroy(stream));
-  return best * 1e3 / launches;
-}
-
 constexpr std::pair<int64_t, int64_t> kShapes[] = {
     {28672, 4096}, {4096, 14336}, {6144, 4096}, {17920, 1536}};  // rows, columns of W
 
@@ -461,9 +367,9 @@ double dequantize_speed(DType type, int64_t n_rows, int64_t n_cols) {
   const size_t packed = packed_bytes(type, n_rows, n_cols), out_bytes = n_rows * n_cols * 2;
   const int copies = static_cast<int>(200'000'000 / packed + 1);
   const Device<uint8_t> weights(packed * copies), out(out_bytes);
-  CUDA_OK(cudaMemset(weights.p, 0x11, weights.n));
-  return microseconds(2 * copies, [&](int i, cudaStream_t stream) {
-    CUDA_OK(launch_dequantize({weights.p + i % copies * packed, out.p, n_rows, n_cols, type, 1.0f}, stream));
+  weights.fill(0x11);
+  return stream_us(2 * copies, [&](int i, cudaStream_t stream) {
+    CUDA_OK(launch_dequantize({weights.get() + i % copies * packed, out.get(), n_rows, n_cols, type, 1.0f}, stream));
   });
 }
 
@@ -471,14 +377,14 @@ double cublas_speed(Cublas& cublas, int64_t n_rows, int64_t n_cols, int32_t m, A
   std::mt19937 rng(3);
   const auto some = random_halves(1 << 20, form, rng);
   const Device<uint16_t> w(n_rows * n_cols), x(m * n_cols);
-  for (size_t at = 0; at < w.n; at += some.size())
-    CUDA_OK(cudaMemcpy(w.p + at, some.data(), 2 * std::min(some.size(), w.n - at), cudaMemcpyHostToDevice));
-  for (size_t at = 0; at < x.n; at += some.size())
-    CUDA_OK(cudaMemcpy(x.p + at, some.data(), 2 * std::min(some.size(), x.n - at), cudaMemcpyHostToDevice));
+  for (size_t at = 0; at < w.size(); at += some.size())
+    CUDA_OK(cudaMemcpy(w.get() + at, some.data(), 2 * std::min(some.size(), w.size() - at), cudaMemcpyHostToDevice));
+  for (size_t at = 0; at < x.size(); at += some.size())
+    CUDA_OK(cudaMemcpy(x.get() + at, some.data(), 2 * std::min(some.size(), x.size() - at), cudaMemcpyHostToDevice));
   const Device<float> out(m * n_rows);
-  CUDA_OK(cudaMemset(out.p, 0, out.n * sizeof(float)));
-  return microseconds(20, [&](int, cudaStream_t stream) {
-    const Status status = cublas.multiply({w.p, x.p, out.p, n_rows, n_cols, n_rows, m, form}, stream);
+  out.fill(0);
+  return stream_us(20, [&](int, cudaStream_t stream) {
+    const Status status = cublas.multiply({w.get(), x.get(), out.get(), n_rows, n_cols, n_rows, m, form}, stream);
     if (!status.ok()) report(false, status.message), std::exit(1);
   });
 }
@@ -488,25 +394,27 @@ double own_speed(DType type, int64_t n_rows, int64_t n_cols, int32_t m) {
   const size_t packed = packed_bytes(type, n_rows, n_cols);
   const Device<uint8_t> weights(packed), x(activation_bytes(m, n_cols));
   const Device<float> out(m * n_rows);
-  CUDA_OK(cudaMemset(weights.p, 0x11, weights.n));
-  CUDA_OK(cudaMemset(x.p, 0, x.n));
+  weights.fill(0x11);
+  x.fill(0);
   LinearArgs args{};
-  args.weights = weights.p, args.x = activations_at(x.p, m, n_cols), args.out = out.p;
+  args.weights = weights.get(), args.x = activations_at(x.get(), m, n_cols), args.out = out.get();
   args.n_rows = n_rows, args.n_cols = n_cols, args.ld_out = n_rows;
   args.m = m, args.dtype = type, args.epilogue = Epilogue::store;
-  return microseconds(5, [&](int, cudaStream_t stream) { CUDA_OK(launch_linear(args, stream)); });
+  return stream_us(5, [&](int, cudaStream_t stream) { CUDA_OK(launch_linear(args, stream)); });
 }
 
 void rows_speed(int32_t m, int64_t d_model, int64_t d_ff) {
   const Device<float> x(m * d_model), addend(m * d_model), weight(d_model), scale(m), gate_up(2 * m * d_ff);
   const Device<uint16_t> out(m * std::max(d_model, d_ff));
-  for (const auto* b : {&x, &addend, &weight, &scale, &gate_up}) CUDA_OK(cudaMemset(b->p, 0, b->n * sizeof(float)));
-  const double norm = microseconds(20, [&](int, cudaStream_t stream) {
-    CUDA_OK(launch_norm_rows(
-        {x.p, addend.p, scale.p, weight.p, out.p, scale.p, m, d_model, 1e-6f, 1.0f, ActivationForm::f16}, stream));
+  for (const auto* b : {&x, &addend, &weight, &scale, &gate_up}) b->fill(0);
+  const double norm = stream_us(20, [&](int, cudaStream_t stream) {
+    CUDA_OK(launch_norm_rows({x.get(), addend.get(), scale.get(), weight.get(), out.get(), scale.get(), m, d_model,
+                              1e-6f, 1.0f, ActivationForm::f16},
+                             stream));
   });
-  const double silu = microseconds(20, [&](int, cudaStream_t stream) {
-    CUDA_OK(launch_silu_mul_rows({gate_up.p, out.p, scale.p, nullptr, m, d_ff, ActivationForm::f16}, stream));
+  const double silu = stream_us(20, [&](int, cudaStream_t stream) {
+    CUDA_OK(
+        launch_silu_mul_rows({gate_up.get(), out.get(), scale.get(), nullptr, m, d_ff, ActivationForm::f16}, stream));
   });
   std::printf("rows %5d: norm_rows %ld with addend %.1f us (%.0f GB/s), silu_mul_rows %ld %.1f us (%.0f GB/s)\n", m,
               static_cast<long>(d_model), norm, 14e-3 * m * d_model / norm, static_cast<long>(d_ff), silu,
@@ -581,10 +489,7 @@ void checks() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (int n = 0; cudaGetDeviceCount(&n) != cudaSuccess || n == 0) {
-    std::puts("skipped: no CUDA device");
-    return 77;
-  }
+  if (!has_device()) return kSkipped;
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   const std::string only = argc > 1 ? argv[1] : "";
   Library library;
@@ -601,8 +506,7 @@ int main(int argc, char** argv) {
         }
       }
     }
-    std::printf(failures == 0 ? "all ok\n" : "%d FAILED\n", failures);
   }
   if (only != "check") speed_tables(with_cublas ? &*library.cublas : nullptr);
-  return failures == 0 ? 0 : 1;
+  return finish();
 }

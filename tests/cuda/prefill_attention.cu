@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <numeric>
 #include <random>
@@ -16,6 +15,8 @@
 
 #include "kernels/cuda/attention/kv_element.cuh"
 #include "kernels/cuda/cuda_kernels.h"
+#include "tests/cuda/attention_reference.h"
+#include "tests/cuda/kernel_test.h"
 
 namespace {
 
@@ -23,72 +24,13 @@ using namespace inlay::cuda;
 using inlay::kPromptTileRows;
 using inlay::PromptTile;
 
-constexpr int32_t kBlock = 32;
 // Relative L2 error of a row, and squared error of all rows over their square: queries and weights are rounded to FP16;
 // keys and values of one byte also are, once multiplied by their scale.
 struct Limits {
   double row, total;
 };
 constexpr Limits limits_of(KvType type) { return type == KvType::f16 ? Limits{2e-3, 2e-7} : Limits{4e-3, 3e-7}; }
-int failures = 0;
-
-void report(bool good, const std::string& name, const std::string& detail) {
-  std::printf("%s %s: %s\n", good ? "ok  " : "FAIL", name.c_str(), detail.c_str());
-  std::fflush(stdout);
-  if (!good) ++failures;
-}
-
-std::string text(const char* format, double value) {
-  char buffer[96];
-  std::snprintf(buffer, sizeof buffer, format, value);
-  return buffer;
-}
-
-// A CUDA error ends the program: nothing after it means anything.
-void check(cudaError_t status, const char* what) {
-  if (status == cudaSuccess) return;
-  std::printf("FAIL %s: %s (%s)\n", what, cudaGetErrorName(status), cudaGetErrorString(status));
-  std::exit(1);
-}
-
-template <class T>
-class Device {
- public:
-  explicit Device(size_t n) : n_(n) {
-    void* data = nullptr;
-    check(cudaMalloc(&data, std::max<size_t>(n, 1) * sizeof(T)), "cudaMalloc");
-    data_ = static_cast<T*>(data);
-  }
-  explicit Device(const std::vector<T>& host) : Device(host.size()) { put(host); }
-  ~Device() { cudaFree(data_); }
-  Device(const Device&) = delete;
-  Device& operator=(const Device&) = delete;
-  T* get() const { return data_; }
-  void put(const std::vector<T>& host) {
-    check(cudaMemcpy(data_, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice), "upload");
-  }
-  std::vector<T> host() const {
-    std::vector<T> out(n_);
-    check(cudaMemcpy(out.data(), data_, n_ * sizeof(T), cudaMemcpyDeviceToHost), "download");
-    return out;
-  }
-
- private:
-  T* data_ = nullptr;
-  size_t n_;
-};
-
 float rounded_to_half(float x) { return __half2float(__float2half_rn(x)); }
-
-struct Shape {
-  int32_t n_heads, n_kv, d_head;
-  int64_t row_floats() const { return static_cast<int64_t>(n_heads + 2 * n_kv) * d_head; }
-  int64_t out_floats() const { return static_cast<int64_t>(n_heads) * d_head; }
-  int64_t block_values() const { return static_cast<int64_t>(n_kv) * kBlock * d_head; }
-  std::string name() const {
-    return std::to_string(n_heads) + "/" + std::to_string(n_kv) + "/" + std::to_string(d_head);
-  }
-};
 
 // Rows of one sequence from `position` on.
 struct Prompt {
@@ -104,7 +46,6 @@ struct Sizes {
 // the pools.
 struct Problem {
   Shape shape;
-  float scale = 1.0f;
   int32_t max_blocks = 1, n_blocks = 1;  // block 0 belongs to nobody
   std::vector<int32_t> positions, sequence, tables;
   std::vector<float> qkv;
@@ -117,13 +58,6 @@ struct Problem {
     return block * shape.block_values() + (static_cast<int64_t>(kv_head) * kBlock + key % kBlock) * shape.d_head;
   }
 };
-
-float e4m3_value(uint8_t code) {
-  const int exponent = code >> 3 & 15, mantissa = code & 7;
-  const float size = exponent == 0 ? std::ldexp(static_cast<float>(mantissa), -9)
-                                   : std::ldexp(static_cast<float>(8 + mantissa), exponent - 10);
-  return (code & 0x80) != 0 ? -size : size;
-}
 
 // A head's values as the cache's type has them; its codes and scale if it has those.
 struct StoredHead {
@@ -144,7 +78,8 @@ StoredHead store(KvType type, float* x, int32_t n) {
     const auto code =
         type == KvType::int8 ? static_cast<uint8_t>(static_cast<int8_t>(std::nearbyint(unit))) : e4m3_of(unit);
     out.codes.push_back(code);
-    x[i] = out.scale * (type == KvType::int8 ? static_cast<float>(static_cast<int8_t>(code)) : e4m3_value(code));
+    x[i] = out.scale * (type == KvType::int8 ? static_cast<float>(static_cast<int8_t>(code))
+                                             : static_cast<float>(e4m3_value(code)));
   }
   return out;
 }
@@ -207,7 +142,6 @@ Problem make_problem(const Shape& shape, const std::vector<Prompt>& prompts, uns
                      KvType type = KvType::f16) {
   Problem p{shape};
   p.type = type;
-  p.scale = 1.0f / std::sqrt(static_cast<float>(shape.d_head));
   for (size_t s = 0; s < prompts.size(); ++s) {
     const int32_t n_blocks = (prompts[s].position + prompts[s].n_rows + kBlock - 1) / kBlock;
     p.max_blocks = std::max(p.max_blocks, n_blocks);
@@ -243,27 +177,15 @@ std::vector<PromptTile> cut(const Problem& p, int32_t most) {
   return tiles;
 }
 
-void expected_head(const Problem& p, int32_t row, int32_t head, double* out) {
+void expected_row(const Problem& p, int32_t row, double* out) {
   const Shape& s = p.shape;
-  const int32_t kv_head = head / (s.n_heads / s.n_kv), n_keys = p.positions[row] + 1;
-  const float* q = p.qkv.data() + row * s.row_floats() + static_cast<int64_t>(head) * s.d_head;
-  std::vector<double> score(static_cast<size_t>(n_keys));
-  for (int32_t t = 0; t < n_keys; ++t) {
-    const int64_t from = p.at(p.sequence[row], t, kv_head);
-    double dot = 0;
-    for (int32_t i = 0; i < s.d_head; ++i) dot += static_cast<double>(q[i]) * p.k[from + i];
-    score[t] = dot * static_cast<double>(p.scale);
+  for (int32_t h = 0; h < s.n_heads; ++h) {
+    const int32_t kv_head = h / (s.n_heads / s.n_kv);
+    const auto key = [&](int32_t t) { return &p.k[p.at(p.sequence[row], t, kv_head)]; };
+    const auto value = [&](int32_t t) { return &p.v[p.at(p.sequence[row], t, kv_head)]; };
+    const int64_t head = static_cast<int64_t>(h) * s.d_head;
+    attend(p.qkv.data() + row * s.row_floats() + head, s, p.positions[row] + 1, key, value, out + head);
   }
-  const double top = *std::max_element(score.begin(), score.end());
-  double sum = 0;
-  std::fill(out, out + s.d_head, 0.0);
-  for (int32_t t = 0; t < n_keys; ++t) {
-    const double w = std::exp(score[t] - top);
-    const int64_t from = p.at(p.sequence[row], t, kv_head);
-    for (int32_t i = 0; i < s.d_head; ++i) out[i] += w * p.v[from + i];
-    sum += w;
-  }
-  for (int32_t i = 0; i < s.d_head; ++i) out[i] /= sum;
 }
 
 std::vector<double> expected_rows(const Problem& p) {
@@ -271,8 +193,7 @@ std::vector<double> expected_rows(const Problem& p) {
   std::atomic<int32_t> next{0};
   const auto work = [&] {
     for (int32_t row = next++; row < p.rows(); row = next++) {
-      for (int32_t h = 0; h < p.shape.n_heads && p.positions[row] >= 0; ++h)
-        expected_head(p, row, h, out.data() + row * p.shape.out_floats() + static_cast<int64_t>(h) * p.shape.d_head);
+      if (p.positions[row] >= 0) expected_row(p, row, out.data() + row * p.shape.out_floats());
     }
   };
   std::vector<std::thread> threads;
@@ -295,18 +216,17 @@ class Attention {
         positions_(p.positions),
         out_(static_cast<size_t>(p.rows()) * p.shape.out_floats()),
         scratch_(scratch_bytes()) {
-    check(cudaMemset(scratch_.get(), 0, scratch_bytes()), "clear scratch");
+    scratch_.fill(0);
   }
 
   // Results of rows without a tile are NaN.
   std::vector<float> run(const std::vector<PromptTile>& tiles) {
     out_.put(std::vector<float>(static_cast<size_t>(p_.rows()) * p_.shape.out_floats(), NAN));
     const Device<PromptTile> device_tiles(tiles);
-    launch(device_tiles.get(), static_cast<int32_t>(tiles.size()));
-    check(cudaDeviceSynchronize(), "prefill attention");
+    launch(device_tiles.get(), static_cast<int32_t>(tiles.size()), nullptr);
     return out_.host();
   }
-  void launch(const PromptTile* tiles, int32_t n_tiles) {
+  void launch(const PromptTile* tiles, int32_t n_tiles, cudaStream_t stream) {
     PrefillAttentionArgs a{};
     a.qkv = qkv_.get();
     a.out = out_.get();
@@ -317,10 +237,10 @@ class Attention {
     a.m = p_.rows();
     a.n_heads = p_.shape.n_heads;
     a.max_context = p_.max_blocks * kBlock;
-    a.scale = p_.scale;
-    check(launch_prefill_attention(a, nullptr), "launch_prefill_attention");
+    a.scale = p_.shape.scale();
+    CUDA_OK(launch_prefill_attention(a, stream));
   }
-  void launch_by_rows() {
+  void launch_by_rows(cudaStream_t stream) {
     AttentionArgs a{};
     a.qkv = qkv_.get();
     a.out = out_.get();
@@ -329,8 +249,8 @@ class Attention {
     a.m = p_.rows();
     a.n_heads = p_.shape.n_heads;
     a.max_context = p_.max_blocks * kBlock;
-    a.scale = p_.scale;
-    check(launch_attention(a, nullptr), "launch_attention");
+    a.scale = p_.shape.scale();
+    CUDA_OK(launch_attention(a, stream));
   }
   void set_keys(const std::vector<float>& k) { k_.put(pool_of(p_, k)); }
 
@@ -361,37 +281,6 @@ class Attention {
   Device<char> scratch_;
 };
 
-// The largest relative L2 error of a row and where it is (infinite if a value is not finite), the squared error of all
-// rows over their square, and the values of padding rows that are no longer NaN.
-struct Errors {
-  double row = 0, total = 0;
-  int32_t at_row = -1;
-  int64_t padding_written = 0;
-};
-
-Errors compare(const Problem& p, const std::vector<float>& got, const std::vector<double>& expected) {
-  Errors e;
-  double all_difference = 0, all_size = 0;
-  for (int32_t row = 0; row < p.rows(); ++row) {
-    double difference = 0, size = 0;
-    for (int64_t i = row * p.shape.out_floats(); i < (row + 1) * p.shape.out_floats(); ++i) {
-      if (p.positions[row] < 0) {
-        e.padding_written += !std::isnan(got[i]);
-        continue;
-      }
-      difference += (got[i] - expected[i]) * (got[i] - expected[i]);
-      size += expected[i] * expected[i];
-    }
-    if (p.positions[row] < 0) continue;
-    all_difference += difference;
-    all_size += size;
-    const double error = std::isfinite(difference) ? std::sqrt(difference / size) : INFINITY;
-    if (error > e.row) e.row = error, e.at_row = row;
-  }
-  e.total = std::isfinite(all_difference) ? all_difference / all_size : INFINITY;
-  return e;
-}
-
 void check_errors(const std::string& name, const Problem& p, const Errors& e) {
   const bool good = e.row < limits_of(p.type).row && e.total < limits_of(p.type).total && e.padding_written == 0;
   std::string where;
@@ -419,7 +308,7 @@ void check_prompts(const std::string& what, const Problem& p) {
   const std::string name = what + " " + p.shape.name();
   Attention attention(p);
   const std::vector<float> got = attention.run(cut(p, kPromptTileRows));
-  check_errors(name, p, compare(p, got, expected_rows(p)));
+  check_errors(name, p, compare(p.positions, p.shape.out_floats(), got, expected_rows(p)));
   for (const int32_t most : {1, 23, 48}) {
     const std::string differ = differing_rows(p, got, attention.run(cut(p, most)));
     report(differ == "none", name + " in tiles of " + std::to_string(most), "rows that differ: " + differ);
@@ -463,10 +352,9 @@ void check_shapes() {
 void check_types() {
   unsigned seed = 61;
   for (const KvType type : {KvType::fp8_e4m3, KvType::int8}) {
-    const std::string what = type == KvType::int8 ? "int8" : "fp8";
     for (const int32_t d : {16, 64, 80, 96, 128, 256})
-      check_prompts(what, make_problem({4, 2, d}, some_prompts(d), ++seed, {}, type));
-    check_prompts(what, make_problem({7, 7, 24}, some_prompts(2), ++seed, {}, type));
+      check_prompts(name_of(type), make_problem({4, 2, d}, some_prompts(d), ++seed, {}, type));
+    check_prompts(name_of(type), make_problem({7, 7, 24}, some_prompts(2), ++seed, {}, type));
   }
 }
 
@@ -502,7 +390,7 @@ void check_damaged_key() {
   for (int32_t i = 0; i < p.shape.d_head; ++i) keys[at + i] = -keys[at + i];
   attention.set_keys(keys);
   const std::vector<float> damaged = attention.run(tiles);
-  const Errors errors = compare(p, damaged, expected_rows(p));
+  const Errors errors = compare(p.positions, p.shape.out_floats(), damaged, expected_rows(p));
   report(errors.row > 10 * limits_of(p.type).row, "a damaged key is noticed", text("worst row %.2e", errors.row));
   int32_t wrong = 0;
   for (int32_t row = 0; row < p.rows(); ++row) {
@@ -516,26 +404,6 @@ void check_damaged_key() {
 
 // ---- speed
 
-template <class Launch>
-double microseconds(Launch&& launch, int n) {
-  cudaEvent_t begin, end;
-  check(cudaEventCreate(&begin), "event");
-  check(cudaEventCreate(&end), "event");
-  float best = INFINITY;
-  for (int i = 0; i < 6; ++i) {
-    check(cudaEventRecord(begin, nullptr), "record");
-    for (int k = 0; k < n; ++k) launch();
-    check(cudaEventRecord(end, nullptr), "record");
-    check(cudaEventSynchronize(end), "attention");
-    float milliseconds = 0;
-    check(cudaEventElapsedTime(&milliseconds, begin, end), "time");
-    best = std::min(best, milliseconds);
-  }
-  cudaEventDestroy(begin);
-  cudaEventDestroy(end);
-  return best * 1e3 / n;
-}
-
 void measure(const Shape& shape, int32_t n_rows, int32_t position, KvType type = KvType::f16) {
   const Problem p = make_problem(shape, {{n_rows, position}}, 51, {}, type);
   Attention attention(p);
@@ -545,29 +413,23 @@ void measure(const Shape& shape, int32_t n_rows, int32_t position, KvType type =
   double keys = 0;
   for (const int32_t at : p.positions) keys += at + 1;
   const double flops = 4.0 * shape.d_head * shape.n_heads * keys;
-  const double tiled = microseconds([&] { attention.launch(device_tiles.get(), n_tiles); }, 20);
-  const double by_rows = microseconds([&] { attention.launch_by_rows(); }, 2);
+  const double tiled =
+      stream_us(20, [&](int, cudaStream_t stream) { attention.launch(device_tiles.get(), n_tiles, stream); });
+  const double by_rows = stream_us(2, [&](int, cudaStream_t stream) { attention.launch_by_rows(stream); });
   std::printf("%-9s %-4s %4d rows from %4d: %8.1f us, %6.1f TFLOP/s; row by row %9.1f us, %6.1f TFLOP/s\n",
-              shape.name().c_str(),
-              type == KvType::f16    ? "f16"
-              : type == KvType::int8 ? "int8"
-                                     : "fp8",
-              n_rows, position, tiled, flops / tiled * 1e-6, by_rows, flops / by_rows * 1e-6);
+              shape.name().c_str(), name_of(type), n_rows, position, tiled, flops / tiled * 1e-6, by_rows,
+              flops / by_rows * 1e-6);
 }
 
 }  // namespace
 
 int main() {
-  if (int n = 0; cudaGetDeviceCount(&n) != cudaSuccess || n == 0) {
-    std::puts("skipped: no CUDA device");
-    return 77;
-  }
+  if (!has_device()) return kSkipped;
   check_shapes();
   check_types();
   check_magnitudes();
   check_faint_keys();
   check_damaged_key();
-  std::printf("%s: %d failures\n", failures == 0 ? "PASS" : "FAIL", failures);
   for (const Shape& shape :
        {Shape{32, 8, 128}, Shape{12, 2, 128}, Shape{32, 8, 64}, Shape{32, 32, 128}, Shape{8, 4, 256}}) {
     for (const int32_t n_rows : {512, 2048}) measure(shape, n_rows, 0);
@@ -576,5 +438,5 @@ int main() {
   measure({32, 8, 128}, 8192, 0);
   measure({32, 8, 128}, 2048, 0, KvType::fp8_e4m3);
   measure({32, 8, 128}, 2048, 0, KvType::int8);
-  return failures == 0 ? 0 : 1;
+  return finish();
 }

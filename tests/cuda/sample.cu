@@ -110,14 +110,14 @@ void check_random(int n_cases, uint64_t seed) {
     run_batch(cases, tally);
   }
   const int sure = tally.cases - tally.errors;
-  check(tally.wrong_token == 0, "token",
-        text("%d rows drawn, %d wrong, %d within 1e-6 of a boundary", sure, tally.wrong_token, tally.near_boundary));
-  check(tally.near_boundary <= 1 + sure / 500, "boundary", text("%d of %d rows", tally.near_boundary, sure));
-  check(tally.wrong_logprob == 0, "logprob", text("%d wrong, worst %.3g", tally.wrong_logprob, tally.worst_logprob));
-  check(tally.wrong_error == 0, "error of random rows", text("%d of %d wrong", tally.wrong_error, tally.errors));
-  check(tally.dependent == 0, "rows are independent",
-        text("%d rows differ alone and in a batch of %d", tally.dependent, kBatch));
-  check(tally.not_repeated == 0, "repeat", text("%d rows differ the second time", tally.not_repeated));
+  report(tally.wrong_token == 0, "token",
+         text("%d rows drawn, %d wrong, %d within 1e-6 of a boundary", sure, tally.wrong_token, tally.near_boundary));
+  report(tally.near_boundary <= 1 + sure / 500, "boundary", text("%d of %d rows", tally.near_boundary, sure));
+  report(tally.wrong_logprob == 0, "logprob", text("%d wrong, worst %.3g", tally.wrong_logprob, tally.worst_logprob));
+  report(tally.wrong_error == 0, "error of random rows", text("%d of %d wrong", tally.wrong_error, tally.errors));
+  report(tally.dependent == 0, "rows are independent",
+         text("%d rows differ alone and in a batch of %d", tally.dependent, kBatch));
+  report(tally.not_repeated == 0, "repeat", text("%d rows differ the second time", tally.not_repeated));
 }
 
 // Few tokens are kept, all about equally likely, so that a token too many or too few shows within some draws.
@@ -147,9 +147,9 @@ void check_cuts() {
       for (size_t i = 0; i < cases.size(); ++i) compare(cases[i], results[i], tally);
     }
   }
-  check(tally.wrong_token + tally.wrong_error + tally.wrong_logprob == 0 && tally.near_boundary <= 10, "cuts",
-        text("%d rows, %d wrong tokens, %d within 1e-6 of a boundary", tally.cases, tally.wrong_token,
-             tally.near_boundary));
+  report(tally.wrong_token + tally.wrong_error + tally.wrong_logprob == 0 && tally.near_boundary <= 10, "cuts",
+         text("%d rows, %d wrong tokens, %d within 1e-6 of a boundary", tally.cases, tally.wrong_token,
+              tally.near_boundary));
 }
 
 // ---- single properties
@@ -185,7 +185,7 @@ void check_errors() {
       details += text(" %d/%d", results[i].error, results[i].bad_token);
       compare(cases[i], results[i], tally);
     }
-    check(good && tally.wrong_error == 0, "error rows", details);
+    report(good && tally.wrong_error == 0, "error rows", details);
   }
 }
 
@@ -201,9 +201,9 @@ void check_sizes() {
     }
     const int wrong =
         tally.wrong_token + tally.wrong_logprob + tally.wrong_error + tally.dependent + tally.not_repeated;
-    check(wrong == 0 && tally.near_boundary <= 1, "size",
-          text("vocab %d: %d rows, %d wrong, %d within 1e-6 of a boundary", n_vocab, tally.cases, wrong,
-               tally.near_boundary));
+    report(wrong == 0 && tally.near_boundary <= 1, "size",
+           text("vocab %d: %d rows, %d wrong, %d within 1e-6 of a boundary", n_vocab, tally.cases, wrong,
+                tally.near_boundary));
   }
 }
 
@@ -231,9 +231,9 @@ void check_ties() {
     bool good = tally.wrong_token + tally.wrong_logprob + tally.wrong_error + tally.dependent == 0;
     good = good && results[0].token == 699 && results[1].token == 0 && results[2].token == 699 &&
            results[3].token == 0 && results[0].top_token[2] == 4095 && results[1].top_token[19] == 19;
-    check(good, "ties",
-          text("vocab %d: %d rows, tokens %d %d %d %d, third best %d", n_vocab, tally.cases, results[0].token,
-               results[1].token, results[2].token, results[3].token, results[0].top_token[2]));
+    report(good, "ties",
+           text("vocab %d: %d rows, tokens %d %d %d %d, third best %d", n_vocab, tally.cases, results[0].token,
+                results[1].token, results[2].token, results[3].token, results[0].top_token[2]));
   }
 }
 
@@ -259,7 +259,7 @@ void check_control() {
     compare(c, bad, tally);
     found += (tally.wrong_token + tally.wrong_logprob + tally.wrong_error > 0) << damage;
   }
-  check(found == 0b111110, "control", text("wrong results found: mask %x of 3e", found));
+  report(found == 0b111110, "control", text("wrong results found: mask %x of 3e", found));
 }
 
 // Results straight into host memory, and no more than the entries asked for.
@@ -270,21 +270,21 @@ void check_mapped_results() {
   DeviceBatch device(batch);
   const std::vector<cuda::SampleRowResult> direct = device.run();
   void *host = nullptr, *mapped = nullptr;
-  require(cudaHostAlloc(&host, kBatch * sizeof(cuda::SampleRowResult), cudaHostAllocMapped), "cudaHostAlloc");
-  require(cudaHostGetDevicePointer(&mapped, host, 0), "cudaHostGetDevicePointer");
+  CUDA_OK(cudaHostAlloc(&host, kBatch * sizeof(cuda::SampleRowResult), cudaHostAllocMapped));
+  CUDA_OK(cudaHostGetDevicePointer(&mapped, host, 0));
   std::memset(host, 0x5a, kBatch * sizeof(cuda::SampleRowResult));
   device.set_results(static_cast<cuda::SampleRowResult*>(mapped));
   device.launch(nullptr);
-  require(cudaStreamSynchronize(nullptr), "sample_kernel");
+  CUDA_OK(cudaStreamSynchronize(nullptr));
   const auto* results = static_cast<const cuda::SampleRowResult*>(host);
   int wrong = 0, touched = 0;
   for (int i = 0; i < kBatch; ++i) {
     wrong += !same_bits(results[i], direct[i]);
     for (int k = results[i].n_logprobs; k < cuda::kMaxLogprobs; ++k) touched += results[i].top_token[k] != 0x5a5a5a5a;
   }
-  check(wrong == 0 && touched == 0, "mapped results",
-        text("%d of %d rows differ, %d entries written that nobody asked for", wrong, kBatch, touched));
-  require(cudaFreeHost(host), "cudaFreeHost");
+  report(wrong == 0 && touched == 0, "mapped results",
+         text("%d of %d rows differ, %d entries written that nobody asked for", wrong, kBatch, touched));
+  CUDA_OK(cudaFreeHost(host));
 }
 
 void check_padding() {
@@ -294,9 +294,9 @@ void check_padding() {
   batch.rows[1].slot = -1;
   const std::vector<cuda::SampleRowResult> results = DeviceBatch(batch).run();
   const bool good = results[1].token == 0x5a5a5a5a && results[0].error == 0 && results[2].error == 0;
-  check(good, "padding",
-        text("results of a padding row untouched, tokens %d %x %d", results[0].token, results[1].token,
-             results[2].token));
+  report(good, "padding",
+         text("results of a padding row untouched, tokens %d %x %d", results[0].token, results[1].token,
+              results[2].token));
 }
 
 void check_replay() {
@@ -308,25 +308,25 @@ void check_replay() {
   cudaStream_t stream;
   cudaGraph_t graph;
   cudaGraphExec_t replay;
-  require(cudaStreamCreate(&stream), "cudaStreamCreate");
-  require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
+  CUDA_OK(cudaStreamCreate(&stream));
+  CUDA_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
   device.launch(stream);
-  require(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
-  require(cudaGraphInstantiate(&replay, graph, 0), "cudaGraphInstantiate");
+  CUDA_OK(cudaStreamEndCapture(stream, &graph));
+  CUDA_OK(cudaGraphInstantiate(&replay, graph, 0));
   int wrong = 0;
   std::vector<cuda::SampleRowParams> other = batch.rows;
   for (cuda::SampleRowParams& row : other) row.position += 1;
   for (int turn = 0; turn < 4; ++turn) {
     device.set_rows(turn % 2 == 0 ? other : batch.rows);  // what varies lies in device memory
-    require(cudaGraphLaunch(replay, stream), "cudaGraphLaunch");
-    require(cudaStreamSynchronize(stream), "replay");
+    CUDA_OK(cudaGraphLaunch(replay, stream));
+    CUDA_OK(cudaStreamSynchronize(stream));
     const std::vector<cuda::SampleRowResult> results = device.results();
     for (size_t i = 0; turn % 2 == 1 && i < results.size(); ++i) wrong += !same_bits(results[i], direct[i]);
   }
-  check(wrong == 0, "graph replay", text("%d of %d rows differ from the direct launch", wrong, 2 * kBatch));
-  require(cudaGraphExecDestroy(replay), "cudaGraphExecDestroy");
-  require(cudaGraphDestroy(graph), "cudaGraphDestroy");
-  require(cudaStreamDestroy(stream), "cudaStreamDestroy");
+  report(wrong == 0, "graph replay", text("%d of %d rows differ from the direct launch", wrong, 2 * kBatch));
+  CUDA_OK(cudaGraphExecDestroy(replay));
+  CUDA_OK(cudaGraphDestroy(graph));
+  CUDA_OK(cudaStreamDestroy(stream));
 }
 
 void check_other_seed() {
@@ -346,7 +346,7 @@ void check_other_seed() {
     same += results[0].token == results[1].token;
     wrong += plain_draw(c, 0) == results[1].token;
   }
-  check(same <= 1 && wrong <= 1, "another seed", text("%d of 32 tokens are the same", same));
+  report(same <= 1 && wrong <= 1, "another seed", text("%d of 32 tokens are the same", same));
 }
 
 struct PhiloxArgs {
@@ -370,51 +370,19 @@ void check_philox() {
                                {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd},
                                {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}};
   for (int i = 0; i < 3; ++i) {
-    DeviceArray<uint32_t> out(4);
+    cuda::Device<uint32_t> out(4);
     PhiloxArgs args = inputs[i];
-    args.out = out.data();
+    args.out = out.get();
     void* arguments[] = {&args};
-    require(cudaLaunchKernel(reinterpret_cast<const void*>(&philox_kernel), dim3(1), dim3(1), arguments, 0, nullptr),
-            "philox_kernel");
-    require(cudaDeviceSynchronize(), "philox_kernel");
-    const std::vector<uint32_t> got = out.get();
-    check(std::equal(got.begin(), got.end(), want[i]), "philox",
-          text("%08x %08x %08x %08x", got[0], got[1], got[2], got[3]));
+    CUDA_OK(cudaLaunchKernel(reinterpret_cast<const void*>(&philox_kernel), dim3(1), dim3(1), arguments, 0, nullptr));
+    CUDA_OK(cudaDeviceSynchronize());
+    const std::vector<uint32_t> got = out.host();
+    report(std::equal(got.begin(), got.end(), want[i]), "philox",
+           text("%08x %08x %08x %08x", got[0], got[1], got[2], got[3]));
   }
 }
 
 // ---- speed
-
-// Of a launch in a replayed graph of many, without the host's part.
-double microseconds(DeviceBatch& device) {
-  constexpr int kLaunches = 50, kReplays = 5;
-  cudaStream_t stream;
-  cudaGraph_t graph;
-  cudaGraphExec_t replay;
-  cudaEvent_t begin, end;
-  require(cudaStreamCreate(&stream), "cudaStreamCreate");
-  device.launch(stream);
-  require(cudaStreamSynchronize(stream), "sample_kernel");
-  require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
-  for (int i = 0; i < kLaunches; ++i) device.launch(stream);
-  require(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
-  require(cudaGraphInstantiate(&replay, graph, 0), "cudaGraphInstantiate");
-  require(cudaEventCreate(&begin), "cudaEventCreate");
-  require(cudaEventCreate(&end), "cudaEventCreate");
-  require(cudaGraphLaunch(replay, stream), "cudaGraphLaunch");
-  require(cudaEventRecord(begin, stream), "cudaEventRecord");
-  for (int i = 0; i < kReplays; ++i) require(cudaGraphLaunch(replay, stream), "cudaGraphLaunch");
-  require(cudaEventRecord(end, stream), "cudaEventRecord");
-  require(cudaEventSynchronize(end), "cudaEventSynchronize");
-  float milliseconds = 0;
-  require(cudaEventElapsedTime(&milliseconds, begin, end), "cudaEventElapsedTime");
-  require(cudaEventDestroy(begin), "cudaEventDestroy");
-  require(cudaEventDestroy(end), "cudaEventDestroy");
-  require(cudaGraphExecDestroy(replay), "cudaGraphExecDestroy");
-  require(cudaGraphDestroy(graph), "cudaGraphDestroy");
-  require(cudaStreamDestroy(stream), "cudaStreamDestroy");
-  return milliseconds * 1000.0 / (kLaunches * kReplays);
-}
 
 struct SpeedSetting {
   const char* name;
@@ -440,7 +408,7 @@ double time_rows(const SpeedSetting& s, int32_t n_vocab, int n_rows) {
     add_row(batch, c);
   }
   DeviceBatch device(batch);
-  return microseconds(device);
+  return cuda::graph_us(50, [&](int, cudaStream_t stream) { device.launch(stream); });
 }
 
 void print_speed() {
@@ -464,10 +432,7 @@ void print_speed() {
 }  // namespace inlay
 
 int main(int argc, char** argv) {
-  if (int n = 0; cudaGetDeviceCount(&n) != cudaSuccess || n == 0) {
-    std::puts("skipped: no CUDA device");
-    return 77;
-  }
+  if (!inlay::cuda::has_device()) return inlay::cuda::kSkipped;
   if (argc > 1 && std::strcmp(argv[1], "speed") == 0) {
     inlay::print_speed();
     return 0;
@@ -486,6 +451,5 @@ int main(int argc, char** argv) {
   inlay::check_random(n_cases, seed);
   inlay::check_replay();
   if (argc <= 3) inlay::print_speed();
-  std::printf("%s: %d failures\n", inlay::g_failures == 0 ? "ok" : "FAIL", inlay::g_failures);
-  return inlay::g_failures == 0 ? 0 : 1;
+  return inlay::cuda::finish();
 }

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <random>
@@ -14,60 +12,17 @@
 #include "kernels/common/philox.h"
 #include "kernels/cuda/cuda_kernels.h"
 #include "src/sampler/sampler.h"
+#include "tests/cuda/kernel_test.h"
 
 namespace inlay {
 namespace {
 
+using cuda::report;
+using cuda::text;
+
 constexpr float kInf = INFINITY;
 constexpr int kBatch = 9;
 constexpr double kNudge = 1e-6;  // how far from a boundary a random number decides for sure
-int g_failures = 0;
-
-void check(bool good, const char* name, const std::string& details) {
-  std::printf("%-6s %s: %s\n", good ? "ok" : "FAIL", name, details.c_str());
-  if (!good) ++g_failures;
-}
-
-void require(cudaError_t status, const char* what) {
-  if (status == cudaSuccess) return;
-  std::printf("FAIL   %s: %s (%s)\n", what, cudaGetErrorName(status), cudaGetErrorString(status));
-  std::exit(2);
-}
-
-template <class... Args>
-std::string text(const char* format, Args... args) {
-  char buffer[400];
-  std::snprintf(buffer, sizeof buffer, format, args...);
-  return buffer;
-}
-
-template <class T>
-class DeviceArray {
- public:
-  explicit DeviceArray(size_t n) : n_(n) {
-    void* memory = nullptr;
-    require(cudaMalloc(&memory, std::max<size_t>(1, n) * sizeof(T)), "cudaMalloc");
-    data_ = static_cast<T*>(memory);
-    require(cudaMemset(data_, 0, std::max<size_t>(1, n) * sizeof(T)), "cudaMemset");
-  }
-  explicit DeviceArray(const std::vector<T>& from) : DeviceArray(from.size()) { put(from); }
-  ~DeviceArray() { (void)cudaFree(data_); }
-  DeviceArray(const DeviceArray&) = delete;
-  DeviceArray& operator=(const DeviceArray&) = delete;
-  void put(const std::vector<T>& from) {
-    require(cudaMemcpy(data_, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice), "copy to the device");
-  }
-  std::vector<T> get() const {
-    std::vector<T> to(n_);
-    require(cudaMemcpy(to.data(), data_, n_ * sizeof(T), cudaMemcpyDeviceToHost), "copy from the device");
-    return to;
-  }
-  T* data() const { return data_; }
-
- private:
-  T* data_ = nullptr;
-  size_t n_;
-};
 
 struct Case {
   std::vector<float> logits;
@@ -131,33 +86,34 @@ class DeviceBatch {
         count_values_(batch.count_values),
         results_(batch.rows.size()),
         scratch_(cuda::sample_scratch_bytes(static_cast<int32_t>(batch.rows.size()), batch.n_vocab)) {
+    scratch_.fill(0);
     std::vector<cuda::SampleRowResult> results(batch.rows.size());
     std::memset(results.data(), 0x5a, results.size() * sizeof results[0]);
     results_.put(results);
-    args_ = {logits_.data(),       rows_.data(),
-             bias_tokens_.data(),  bias_values_.data(),
-             count_tokens_.data(), count_values_.data(),
-             results_.data(),      scratch_.data(),
-             batch.n_vocab,        static_cast<int32_t>(batch.rows.size())};
+    args_ = {logits_.get(),       rows_.get(),
+             bias_tokens_.get(),  bias_values_.get(),
+             count_tokens_.get(), count_values_.get(),
+             results_.get(),      scratch_.get(),
+             batch.n_vocab,       static_cast<int32_t>(batch.rows.size())};
   }
-  void launch(cudaStream_t stream) { require(cuda::launch_sample(args_, stream), "launch_sample"); }
+  void launch(cudaStream_t stream) { CUDA_OK(cuda::launch_sample(args_, stream)); }
   std::vector<cuda::SampleRowResult> run() {
     launch(nullptr);
-    require(cudaDeviceSynchronize(), "sample_kernel");
-    return results_.get();
+    CUDA_OK(cudaDeviceSynchronize());
+    return results_.host();
   }
-  std::vector<cuda::SampleRowResult> results() const { return results_.get(); }
+  std::vector<cuda::SampleRowResult> results() const { return results_.host(); }
   void set_results(cuda::SampleRowResult* results) { args_.results = results; }
   void set_rows(const std::vector<cuda::SampleRowParams>& rows) { rows_.put(rows); }
 
  private:
-  DeviceArray<float> logits_;
-  DeviceArray<cuda::SampleRowParams> rows_;
-  DeviceArray<int32_t> bias_tokens_;
-  DeviceArray<float> bias_values_;
-  DeviceArray<int32_t> count_tokens_, count_values_;
-  DeviceArray<cuda::SampleRowResult> results_;
-  DeviceArray<unsigned char> scratch_;
+  cuda::Device<float> logits_;
+  cuda::Device<cuda::SampleRowParams> rows_;
+  cuda::Device<int32_t> bias_tokens_;
+  cuda::Device<float> bias_values_;
+  cuda::Device<int32_t> count_tokens_, count_values_;
+  cuda::Device<cuda::SampleRowResult> results_;
+  cuda::Device<unsigned char> scratch_;
   cuda::SampleArgs args_;
 };
 

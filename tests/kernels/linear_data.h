@@ -10,6 +10,7 @@
 #include "kernels/common/quant_blocks.h"
 #include "kernels/cpu/cpu_kernels.h"
 #include "kernels/ref/dequantize.h"
+#include "tests/support/factor_place.h"
 
 namespace inlay::test {
 
@@ -26,24 +27,6 @@ class AlignedBytes {
 };
 
 inline Fp16 half_bits(uint32_t bits) { return {{static_cast<uint8_t>(bits), static_cast<uint8_t>(bits >> 8)}}; }
-
-// Bytes of a block where its FP16 factors lie: offset of the first, number of them.
-struct FactorPlace {
-  uint32_t at, count;
-};
-inline FactorPlace factor_place(DType type) {
-  switch (type) {
-    case DType::q4_1:
-    case DType::q5_1:
-    case DType::q4_k:
-    case DType::q5_k:
-      return {0, 2};
-    case DType::q6_k:
-      return {208, 1};
-    default:
-      return {0, 1};
-  }
-}
 
 // Random codes and sub-scales; the FP16 factors are of either sign, between 2^-7 and 2^-5 in magnitude.
 inline std::vector<uint8_t> random_blocks(DType type, int64_t n_rows, int64_t n_cols, uint32_t seed) {
