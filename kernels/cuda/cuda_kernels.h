@@ -295,10 +295,12 @@ struct SampleRowParams {
   uint64_t seed, stream, position;
 };
 
+enum class RowError : int32_t { none, bad_logit, no_finite_logit, everything_banned };  // bad: NaN or +inf
+
 struct SampleRowResult {
   int32_t token;       // -1 on an error
-  int32_t error;       // 0, 1: a logit is NaN or +inf (token: which is in bad_token), 2: no finite logit, 3: everything is banned
-  int32_t bad_token;
+  RowError error;
+  int32_t bad_token;   // whose logit is bad, or -1
   int32_t n_logprobs;
   float logprob;
   int32_t top_token[kMaxLogprobs];

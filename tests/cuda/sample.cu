@@ -18,6 +18,8 @@
 namespace inlay {
 namespace {
 
+using cuda::RowError;
+
 struct Tally {
   int cases = 0, errors = 0, near_boundary = 0, wrong_token = 0, wrong_logprob = 0, wrong_error = 0, dependent = 0;
   int not_repeated = 0;
@@ -42,13 +44,17 @@ void compare(const Case& c, const cuda::SampleRowResult& got, Tally& tally) {
   const Status status = sampler.sample(c.logits, c.params, c.history, c.stream, c.position, want);
   if (!status.ok()) {
     ++tally.errors;
-    const bool right =
-        got.token == -1 && (status.code == Code::format ? got.error == 1 || got.error == 2 : got.error == 3);
-    if (!right) fail(tally.wrong_error, "error", c, text("got %d, want: %s", got.error, status.message.c_str()));
+    const bool right = got.token == -1 && (status.code == Code::format ? got.error == RowError::bad_logit ||
+                                                                             got.error == RowError::no_finite_logit
+                                                                       : got.error == RowError::everything_banned);
+    if (!right)
+      fail(tally.wrong_error, "error", c,
+           text("got %d, want: %s", static_cast<int>(got.error), status.message.c_str()));
     return;
   }
-  if (got.error != 0) {
-    fail(tally.wrong_error, "error", c, text("got %d (bad token %d), want none", got.error, got.bad_token));
+  if (got.error != RowError::none) {
+    fail(tally.wrong_error, "error", c,
+         text("got %d (bad token %d), want none", static_cast<int>(got.error), got.bad_token));
     return;
   }
   if (got.token != want.token) {
@@ -172,7 +178,10 @@ void check_errors() {
     cases[4].params.top_p = 0.9f;
     cases[5].logits[1] = -NAN;
     cases[5].params.bias.push_back({1, -kInf});  // a bias does not hide a bad logit
-    const int want_error[] = {1, 1, 2, 3, 3, 1, 0}, want_bad[] = {late, late, -1, -1, -1, 1, -1};
+    using enum RowError;
+    const RowError want_error[] = {bad_logit, bad_logit, no_finite_logit, everything_banned, everything_banned,
+                                   bad_logit, none};
+    const int want_bad[] = {late, late, -1, -1, -1, 1, -1};
     Batch batch;
     for (const Case& c : cases) add_row(batch, c);
     const std::vector<cuda::SampleRowResult> results = DeviceBatch(batch).run();
@@ -181,8 +190,8 @@ void check_errors() {
     std::string details = text("vocab %d:", n_vocab);
     for (size_t i = 0; i < cases.size(); ++i) {
       good = good && results[i].error == want_error[i] && results[i].bad_token == want_bad[i];
-      good = good && (results[i].error == 0) == (results[i].token >= 0);
-      details += text(" %d/%d", results[i].error, results[i].bad_token);
+      good = good && (results[i].error == none) == (results[i].token >= 0);
+      details += text(" %d/%d", static_cast<int>(results[i].error), results[i].bad_token);
       compare(cases[i], results[i], tally);
     }
     report(good && tally.wrong_error == 0, "error rows", details);
@@ -253,7 +262,7 @@ void check_control() {
     if (damage == 2) bad.logprob += 3e-5f;
     if (damage == 3) std::swap(bad.top_token[3], bad.top_token[4]);
     if (damage == 4) bad.n_logprobs -= 1;
-    if (damage == 5) bad.error = 1;
+    if (damage == 5) bad.error = RowError::bad_logit;
     Tally tally;
     if (damage == 1) std::puts("       five wrong results follow on purpose");
     compare(c, bad, tally);
@@ -293,7 +302,8 @@ void check_padding() {
   for (int i = 0; i < 3; ++i) add_row(batch, random_case(32000, kTemperature | kTopP, random));
   batch.rows[1].slot = -1;
   const std::vector<cuda::SampleRowResult> results = DeviceBatch(batch).run();
-  const bool good = results[1].token == 0x5a5a5a5a && results[0].error == 0 && results[2].error == 0;
+  const bool good =
+      results[1].token == 0x5a5a5a5a && results[0].error == RowError::none && results[2].error == RowError::none;
   report(good, "padding",
          text("results of a padding row untouched, tokens %d %x %d", results[0].token, results[1].token,
               results[2].token));

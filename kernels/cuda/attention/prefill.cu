@@ -22,7 +22,8 @@
 // Keys and values of one byte become FP16 (code * scale, rounded once) on their way to shared memory; unlike FP16's,
 // that way is not asynchronous.
 //
-// Bound: matrix instructions for head sizes of 128 and more, the exponentials below. Share reached: not yet measured.
+// Bound: matrix instructions for head sizes of 128 and more, the exponentials below. cuda_prefill_attention prints
+// TFLOP/s.
 #include "kernels/cuda/attention/prefill_warp.cuh"
 
 namespace inlay::cuda {
@@ -132,20 +133,6 @@ bool supported(const PrefillAttentionArgs& a) {
   return c.n_kv_heads >= 1 && a.n_heads >= 1 && a.n_heads % c.n_kv_heads == 0;
 }
 
-// What this kernel can use of a device.
-struct Abilities {
-  int index = 0, major = 0, shared_bytes = 0;
-};
-
-cudaError_t find_abilities(Abilities& out) {
-  if (const cudaError_t e = cudaGetDevice(&out.index); e != cudaSuccess) return e;
-  if (const cudaError_t e = cudaDeviceGetAttribute(&out.major, cudaDevAttrComputeCapabilityMajor, out.index);
-      e != cudaSuccess) {
-    return e;
-  }
-  return cudaDeviceGetAttribute(&out.shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, out.index);
-}
-
 // Row by row, for devices without these matrix instructions or without the shared memory.
 cudaError_t launch_rows(const PrefillAttentionArgs& a, cudaStream_t stream) {
   return launch_attention({.qkv = a.qkv,
@@ -160,30 +147,17 @@ cudaError_t launch_rows(const PrefillAttentionArgs& a, cudaStream_t stream) {
 }
 
 template <int kDim, int kHeads>
-cudaError_t launch(const PrefillAttentionArgs& args, const Abilities& device, cudaStream_t stream) {
+cudaError_t launch(const PrefillAttentionArgs& args, const DeviceTraits& device, cudaStream_t stream) {
   constexpr int kBytes = PrefillShared<kDim, kHeads>::kBytes;
-  if (device.shared_bytes < kBytes) return launch_rows(args, stream);
-  const auto kernel = prefill_attention_kernel<kDim, kHeads>;
-  if (const cudaError_t e = allow_shared_memory(reinterpret_cast<const void*>(kernel), kBytes, device.index);
-      e != cudaSuccess) {
-    return e;
-  }
+  if (device.block_shared_bytes < kBytes) return launch_rows(args, stream);
   const int32_t group = args.n_heads / args.cache.n_kv_heads, passes = (group + kHeads - 1) / kHeads;
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attribute.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(args.cache.n_kv_heads * passes), static_cast<unsigned>(args.n_tiles));
-  config.blockDim = dim3(kPrefillThreads);
-  config.dynamicSmemBytes = kBytes;
-  config.stream = stream;
-  config.attrs = &attribute;
-  config.numAttrs = device.major >= 9 ? 1 : 0;
-  return cudaLaunchKernelEx(&config, kernel, PrefillParams{args, group, passes});
+  const dim3 grid(static_cast<unsigned>(args.cache.n_kv_heads * passes), static_cast<unsigned>(args.n_tiles));
+  return launch_early(prefill_attention_kernel<kDim, kHeads>, grid, kPrefillThreads, stream,
+                      PrefillParams{args, group, passes}, kBytes);
 }
 
 template <int kDim>
-cudaError_t launch_heads(const PrefillAttentionArgs& args, const Abilities& device, cudaStream_t stream) {
+cudaError_t launch_heads(const PrefillAttentionArgs& args, const DeviceTraits& device, cudaStream_t stream) {
   if (args.n_heads == args.cache.n_kv_heads) return launch<kDim, 1>(args, device, stream);
   return launch<kDim, 2>(args, device, stream);
 }
@@ -193,8 +167,8 @@ cudaError_t launch_heads(const PrefillAttentionArgs& args, const Abilities& devi
 cudaError_t launch_prefill_attention(const PrefillAttentionArgs& args, cudaStream_t stream) {
   if (!supported(args)) return cudaErrorInvalidValue;
   if (args.n_tiles == 0) return cudaSuccess;
-  Abilities device;
-  if (const cudaError_t e = find_abilities(device); e != cudaSuccess) return e;
+  DeviceTraits device;
+  if (const cudaError_t e = current_device(device); e != cudaSuccess) return e;
   if (device.major < 8) return launch_rows(args, stream);
   if (args.cache.d_head <= 64) return launch_heads<64>(args, device, stream);
   if (args.cache.d_head <= 96) return launch_heads<96>(args, device, stream);

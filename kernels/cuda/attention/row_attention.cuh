@@ -16,7 +16,8 @@
 // Latency: a warp's first keys and values are on their way, and its next two steps asked from DRAM, before the kernel
 // waits for its predecessor; while it works on a step, the next is on its way to registers and the third to L2.
 //
-// Bound: reading K and V once per row. Share reached: not yet measured.
+// Bound: at many rows, reading K and V once per row; at one row, the latency of loads: up to 16k keys a cache of half
+// the bytes is not faster (docs/performance.md). cuda_decode_attention speed prints GB/s.
 #pragma once
 
 #include <cstdint>

@@ -1,12 +1,12 @@
 // Copies on the device: wanted rows of the residual stream, logits to their slots, one block of every pool of the
 // cache.
 //
-//   gather: out[i] = hidden[rows[i]]     scatter: slot_logits[slots[i]] = rows[i]     copy_block: pool[to] = pool[from]
-//   for every pool
+//   gather: out[i] = hidden[rows[i]]     scatter: slot_logits[slots[i]] = rows[i]
+//   copy_block: pool[to] = pool[from] for every pool
 //
 // Layout: rows are contiguous f32; a row whose index is negative is left alone.
 // Tiling: grid (row, part of the row), 16 bytes a thread and step where both ends allow it, else 4 (rows of an odd
-// vocabulary). Bound: memory, twice the bytes; at one row latency. Share reached: not yet measured.
+// vocabulary). Bound: memory, twice the bytes; at one row latency.
 #include "kernels/cuda/cuda_kernels.h"
 
 namespace inlay::cuda {

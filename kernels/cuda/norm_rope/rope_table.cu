@@ -1,7 +1,6 @@
 // The rotations of a step's rows: table[row][i] = magnitude * {cos, sin}(position * inv_freq[i]), once for all layers.
 //
-// Tiling: a thread per pair, a CTA per row. Padding rows are left alone. Bound: latency. Share reached: not yet
-// measured.
+// Tiling: a thread per pair, a CTA per row. Padding rows are left alone. Bound: latency.
 #include "kernels/cuda/cuda_kernels.h"
 #include "kernels/cuda/device/loads.cuh"
 #include "kernels/cuda/norm_rope/head.cuh"

@@ -8,7 +8,7 @@
 // Tiling: a CTA of 8 warps per (row, 8 heads), a warp per head. Every CTA computes the row's n_rot / 2 angles once, in
 // shared memory.
 //
-// Bound: latency at one row, reading and writing qkv once at many. Share reached: not yet measured.
+// Bound: latency at one row, reading and writing qkv once at many.
 #include "kernels/cuda/norm_rope/head.cuh"
 
 #include "kernels/cuda/attention/kv_element.cuh"

@@ -5,10 +5,10 @@
 //           top-k, of weights for top-p) is monotone in it.
 // Layout:   the candidates as three arrays in ascending id: logit, id, weight; compaction keeps the order, so that ties
 //           fall to the lower id and the draw cumulates in ascending id.
-// Shape:    one CTA a row; before anything else a safe bar (k-th largest of the group maxima; or the
-//           weight below which the tokens together cannot matter to top-p) cuts the vocabulary to a short list, so the
-//           up to 32 bisection steps run on a few thousand candidates. All sums are doubles in fixed order.
-// Bound:    one read of the row by one SM, then barrier latency (share: not yet measured).
+// Shape:    one CTA a row; before anything else a safe bar (the weight below which the tokens together cannot matter to
+//           top-p; half of min-p) cuts the vocabulary, so that the up to 32 bisection steps run on fewer candidates.
+//           Top-k alone bisects all of them. All sums are doubles in fixed order.
+// Bound:    one read of the row by one SM, then barrier latency.
 #pragma once
 
 #include "kernels/common/exp_nonpositive.h"

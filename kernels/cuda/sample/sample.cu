@@ -11,7 +11,8 @@
 //           the parameters lie in device memory and a replayed graph cannot choose kernels.
 // Edges:    `rows` and the lists are read before the predecessor has ended: they come by a copy that precedes the first
 //           kernel of the step. `results` may be mapped host memory: a row's few words leave in one store of a warp.
-// Bound:    greedy: one read of the logits and latency; the rest: see short.cuh and draw.cuh (share: not yet measured).
+// Bound:    greedy: one read of the logits and latency; the rest: see short.cuh and draw.cuh.
+//           cuda_sample speed prints microseconds.
 #include "kernels/common/philox.h"
 #include "kernels/cuda/cuda_kernels.h"
 #include "kernels/cuda/device/loads.cuh"
@@ -21,8 +22,6 @@
 
 namespace inlay::cuda {
 namespace sampling {
-
-enum class RowError : int32_t { none = 0, bad_logit = 1, no_finite_logit = 2, everything_banned = 3 };
 
 struct alignas(16) Part {
   Key model_max;    // of the logits as the model gave them

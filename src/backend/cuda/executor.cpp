@@ -261,16 +261,16 @@ void CudaExecutor::read_results(const StepBatch& batch, std::span<Draw> draws) {
   for (size_t i = 0; i < batch.sample_rows.size(); ++i) {
     const cuda::SampleRowResult& r = results[i];
     switch (r.error) {
-      case 0:
+      case cuda::RowError::none:
         draws[i].status = {};
         break;
-      case 1:
+      case cuda::RowError::bad_logit:
         draws[i].status = error(Code::format, "the model gave a logit that is not finite for token %d", r.bad_token);
         continue;
-      case 2:
+      case cuda::RowError::no_finite_logit:
         draws[i].status = error(Code::format, "the model gave no finite logit among %d", plan_.spec.n_vocab);
         continue;
-      default:
+      case cuda::RowError::everything_banned:
         draws[i].status = error(Code::invalid_argument, "the logit bias bans every token");
         continue;
     }
