@@ -62,7 +62,7 @@ def emit(api: Api) -> str:
     for e in api.enums:
         out += ["", *enum_lines(api, e)]
     for h in api.handles:
-        out += ["", *rust.doc(rust.markdown(api, h.doc)), "#[repr(C)]", f"pub struct {h.name} {{", "    _opaque: [u8; 0],",
+        out += ["", *rust.doc(rust.markdown(api, h.doc)), "#[derive(Debug)]", "#[repr(C)]", f"pub struct {h.name} {{", "    _opaque: [u8; 0],",
                 "    _neither_send_nor_sync: PhantomData<(*mut u8, PhantomPinned)>,", "}"]
     for c in api.callbacks:
         out += ["", *rust.doc(rust.markdown(api, c.doc)), f"pub type {c.name} = {rust.pointer_type(api, c)};"]
@@ -116,7 +116,7 @@ def doc_lines(api: Api, f: Function) -> list[str]:
 def table_lines(api: Api) -> list[str]:
     out = ["/// Every function of the library, wherever it was found.", "///",
            "/// All of them are unsafe to call: pointers must be valid for what the function does with them, and the thread class",
-           "/// must be kept.", "#[derive(Clone, Copy)]", "#[non_exhaustive]", "pub struct Functions {"]
+           "/// must be kept.", "#[derive(Clone, Copy, Debug)]", "#[non_exhaustive]", "pub struct Functions {"]
     for f in api.functions:
         out += [*doc_lines(api, f), f"    pub {f.name}: {rust.pointer_type(api, f)},"]
     names = "".join(f'    "{f.name}",\n' for f in api.functions)

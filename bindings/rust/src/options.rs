@@ -59,6 +59,23 @@ impl LoadOptions<'_> {
     }
 }
 
+impl std::fmt::Debug for LoadOptions<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LoadOptions")
+            .field("device", &self.device)
+            .field("device_index", &self.device_index)
+            .field("n_context", &self.n_context)
+            .field("max_sessions", &self.max_sessions)
+            .field("n_threads", &self.n_threads)
+            .field("kv_budget_bytes", &self.kv_budget_bytes)
+            .field("kv_dtype", &self.kv_dtype)
+            .field("prefill_chunk", &self.prefill_chunk)
+            .field("log_level", &self.log_level)
+            .field("no_cublas", &self.no_cublas)
+            .finish_non_exhaustive()
+    }
+}
+
 /// A change of one token's logit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LogitBias {

@@ -204,6 +204,7 @@ pub const INLAY_WEIGHT_DEFAULT: inlay_weight_dtype = 0;
 pub const INLAY_WEIGHT_FP8: inlay_weight_dtype = 1;
 
 /// One model's weights on one device, with the KV pool and the statistics of its sessions.
+#[derive(Debug)]
 #[repr(C)]
 pub struct inlay_engine {
     _opaque: [u8; 0],
@@ -211,6 +212,7 @@ pub struct inlay_engine {
 }
 
 /// One token sequence of an engine, which it keeps alive.
+#[derive(Debug)]
 #[repr(C)]
 pub struct inlay_session {
     _opaque: [u8; 0],
@@ -733,7 +735,7 @@ impl Default for inlay_profile_params {
 ///
 /// All of them are unsafe to call: pointers must be valid for what the function does with them, and the thread class
 /// must be kept.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Functions {
     /// Loads a model file: GGUF, of which a split one is named by its first file.
