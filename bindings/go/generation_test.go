@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"inlay.dev/inlay/raw"
 )
 
 func TestGenerationEndsWithEOF(t *testing.T) {
@@ -312,5 +314,23 @@ func TestContextEndsAPrefill(t *testing.T) {
 	}
 	if partial == 0 {
 		t.Error("no prefill was stopped on its way")
+	}
+}
+
+// What remains where a prefill was over just before its context ended is not taken for a request to stop a later one; the
+// program's own request is.
+func TestALateContextStopsNothing(t *testing.T) {
+	session := sessionOf(t, engineWith(t, nil), nil)
+	session.leftCancel = true
+	raw.SessionCancel(session.handle)
+	prefill(t, session, 1, 2)
+	session.Cancel()
+	_, err := session.Prefill(background, []int32{3})
+	wantStatus(t, err, StatusCancelled)
+	// A step tells of such a request as of any other, and then it is gone.
+	session.leftCancel = true
+	raw.SessionCancel(session.handle)
+	if event, err := session.Step(); err != nil || event.Finish != FinishCancelled || session.leftCancel {
+		t.Errorf("%+v %v", event, err)
 	}
 }

@@ -111,20 +111,19 @@ func LoadReader(ctx context.Context, model io.ReaderAt, size int64, options *Loa
 	return engine, err
 }
 
-// serve gives the load what it wants to read, until it has returned. It returns the reader's first error.
-func serve(control raw.Control, model io.ReaderAt) (first error) {
+// serve gives the load what it wants to read, until it has returned. It returns the reader's error.
+func serve(control raw.Control, model io.ReaderAt) (failure error) {
 	served := false
 	defer func() {
-		if !served { // The reader panicked: the load ends before the panic goes on.
+		if !served { // The reader panicked: a read that fails ends the load.
 			control.Answer(int32(syscall.EIO))
-			serve(control, brokenReader{})
 		}
 	}()
 	for {
 		offset, into, ok := control.NextRead()
 		if !ok {
 			served = true
-			return first
+			return failure
 		}
 		n, err := model.ReadAt(into, int64(offset))
 		answer := int32(0)
@@ -132,9 +131,7 @@ func serve(control raw.Control, model io.ReaderAt) (first error) {
 			if err == nil || err == io.EOF {
 				err = io.ErrUnexpectedEOF
 			}
-			if first == nil {
-				first = err
-			}
+			failure = err
 			answer = int32(syscall.EIO)
 			var number syscall.Errno
 			if errors.As(err, &number) && number != 0 {
@@ -144,10 +141,6 @@ func serve(control raw.Control, model io.ReaderAt) (first error) {
 		control.Answer(answer)
 	}
 }
-
-type brokenReader struct{}
-
-func (brokenReader) ReadAt([]byte, int64) (int, error) { return 0, io.ErrUnexpectedEOF }
 
 // loading is a load under way.
 type loading struct {

@@ -182,6 +182,33 @@ func TestCloseEndsACallUnderWay(t *testing.T) {
 	}
 }
 
+func TestCloseWaitsForACallUnderWay(t *testing.T) {
+	session := sessionOf(t, engineWith(t, nil), nil)
+	if err := session.begin("test"); err != nil {
+		t.Fatal(err)
+	}
+	closed := make(chan struct{}, 2)
+	for i := 0; i < 2; i++ { // The second Close waits for the first.
+		go func() {
+			session.Close()
+			closed <- struct{}{}
+		}()
+	}
+	select {
+	case <-closed:
+		t.Fatal("the session was closed while it was in use")
+	case <-time.After(50 * time.Millisecond):
+	}
+	session.end()
+	for i := 0; i < 2; i++ {
+		select {
+		case <-closed:
+		case <-time.After(10 * time.Second):
+			t.Fatal("Close goes on waiting")
+		}
+	}
+}
+
 // Everything at once on a few engines, for the race detector.
 func TestManyGoroutines(t *testing.T) {
 	engine := engineWith(t, func(o *LoadOptions) { o.MaxSessions = 16 })
