@@ -12,7 +12,7 @@ from pathlib import Path
 
 import abi_check
 import api_model
-from emit import (c_header, c_loader, c_probe, csharp_probe, csharp_raw, export_map, go_constants, go_probe, go_raw, json_form,
+from emit import (c_header, c_loader, c_probe, csharp_probe, csharp_raw, export_map, go_constants, go_probe, go_raw, go_since, json_form,
                   layout, reference, rust_enums, rust_probe, rust_raw, struct_sizes)
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -31,6 +31,7 @@ OUTPUTS = {
     "bindings/go/raw/inlay.h": c_header.emit,
     "bindings/go/raw/inlay_dl.h": c_loader.emit,
     "bindings/go/raw/raw.go": go_raw.emit,
+    "bindings/go/raw/since.h": go_since.emit,
     "bindings/go/constants.go": go_constants.emit,
     "bindings/go/internal/layout/main.go": go_probe.emit,
     "bindings/csharp/src/Raw.cs": csharp_raw.emit,

@@ -19,7 +19,7 @@ func otherLibrary(t *testing.T, name string) string {
 	if folder == "" {
 		t.Skip("INLAY_TEST_LIBRARIES is not set")
 	}
-	return filepath.Join(folder, name+".so")
+	return filepath.Join(folder, name, "libinlay.so.1")
 }
 
 // wantNoLibrary fails unless the error says that there is no library, and names all the words.
@@ -113,32 +113,38 @@ func TestOpenLibrary(t *testing.T) {
 
 // A library of an older minor ABI serves what it has.
 func TestAnOlderLibrary(t *testing.T) {
-	if !inChild(t, otherLibrary(t, "older")) {
+	if !inChild(t, otherLibrary(t, "older_library")) {
 		return
 	}
-	if version, err := Version(); err != nil || version != "0.0.9" {
-		t.Error(version, err)
+	if major, minor, err := ABIVersion(); err != nil || major != 1 || minor != 0 {
+		t.Error(major, minor, err)
 	}
-	_, err := Load(background, testModel, nil)
-	if e := wantStatus(t, err, StatusUnsupported); !strings.Contains(e.Message, "inlay_load") || !strings.Contains(e.Message, "1.0") {
-		t.Error(e)
+	var failed raw.Error
+	status := raw.ProfileStep(nil, nil, &failed)
+	if status != StatusUnsupported || failed.Status != status || !strings.Contains(failed.Text(), "inlay_profile_step") ||
+		!strings.Contains(failed.Text(), "ABI 1.0") {
+		t.Error(status, failed.Text())
+	}
+	if status := raw.ProfileStep(nil, nil, nil); status != StatusUnsupported {
+		t.Error(status)
+	}
+	if status := raw.MetaCount(nil, nil, &failed); status != StatusOK { // It is of ABI 1.0 and does nothing there.
+		t.Error(status, failed.Text())
 	}
 }
 
-func TestALibraryOfAnotherMajorABI(t *testing.T) {
-	if !inChild(t, otherLibrary(t, "other_major")) {
-		return
+func TestLibrariesThatCannotBeUsed(t *testing.T) {
+	for name, words := range map[string]string{
+		"other_library":         "offers ABI 2.0, the program needs 1.x",
+		"lacking_library":       "lacks the function inlay_",
+		"go_incomplete_library": "lacks the function inlay_",
+	} {
+		library := otherLibrary(t, name)
+		if !inChild(t, library) {
+			continue
+		}
+		wantNoLibrary(t, OpenLibrary(library), library, words)
 	}
-	_, err := Version()
-	wantNoLibrary(t, err, "other_major.so offers ABI 2.0, the program needs 1.x")
-}
-
-func TestALibraryThatLacksAFunction(t *testing.T) {
-	if !inChild(t, otherLibrary(t, "incomplete")) {
-		return
-	}
-	_, err := Version()
-	wantNoLibrary(t, err, "incomplete.so lacks the function inlay_")
 }
 
 // The program itself does not need the library.

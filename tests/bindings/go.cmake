@@ -39,16 +39,11 @@ set_tests_properties(bindings.go_layout_refuses_other PROPERTIES PASS_REGULAR_EX
 
 # ---- the package's tests: with every check of cgo's pointers, and under the race detector
 
-set(other_libraries ${INLAY_BINDINGS_BUILD}/go/libraries)
-foreach(library older:0x10000u other_major:0x20000u incomplete:0x1ffffu)
-  string(REPLACE ":" ";" library ${library})
-  list(GET library 0 name)
-  list(GET library 1 abi)
-  add_library(bindings_go_${name} MODULE ${go_tests}/other_library.c)
-  target_compile_definitions(bindings_go_${name} PRIVATE OTHER_ABI=${abi})
-  set_target_properties(bindings_go_${name} PROPERTIES PREFIX "" OUTPUT_NAME ${name} C_VISIBILITY_PRESET default
-                        LIBRARY_OUTPUT_DIRECTORY ${other_libraries})
-endforeach()
+# Libraries of other versions, made for the C tests, and one that lacks functions of the version that it claims.
+set(other_libraries ${CMAKE_BINARY_DIR}/tests/capi)
+add_library(bindings_go_incomplete SHARED ${go_tests}/incomplete_library.c)
+set_target_properties(bindings_go_incomplete PROPERTIES OUTPUT_NAME inlay SOVERSION 1 C_VISIBILITY_PRESET default
+                      LIBRARY_OUTPUT_DIRECTORY ${other_libraries}/go_incomplete_library)
 set(go_environment ${CMAKE_COMMAND} -E env INLAY_TEST_LIBRARIES=${other_libraries})
 go_test(tests NEEDS_BUILD ${go_environment} GODEBUG=cgocheck=2 ${go_bin}_test -test.v)
 go_test(race NEEDS_BUILD ${go_environment} GORACE=halt_on_error=1 ${go_bin}_race -test.v)

@@ -7,7 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "bindings"))
 import api_model
-from emit import c_header, c_loader, go_constants, go_names, go_probe, go_raw, layout
+from emit import c_header, c_loader, go_constants, go_names, go_probe, go_raw, go_since, layout
 
 TEXT = (ROOT / "bindings/api/inlay.toml").read_text(encoding="utf-8")
 API = api_model.parse(TEXT)
@@ -93,6 +93,10 @@ class Raw(unittest.TestCase):
             for v in e.values:
                 go = go_names.enum_value(e, v.name)
                 self.assertIn(f"\t{go} = raw.{go}\n", text)
+
+    def test_versions_of_functions(self):
+        self.assertIn("X(inlay_load, 0) \\\n", go_since.emit(API))
+        self.assertIn("X(inlay_profile_step, 1)", go_since.emit(API))
 
     def test_the_module_carries_the_headers(self):
         raw = ROOT / "bindings/go/raw"

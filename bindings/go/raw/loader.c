@@ -1,11 +1,13 @@
 #include "loader.h"
 
+#include "since.h"
+
 static inlay_dl none, loaded;
 static const inlay_dl* current = &none;
 
 const inlay_dl* inlay_go_api(void) { return __atomic_load_n(&current, __ATOMIC_ACQUIRE); }
 
-// Finds the functions. Only a library of an older minor ABI may lack some.
+// Finds the functions. Only those of a newer minor ABI than the library's may be missing.
 static int resolve(const char* path, inlay_dl* api, char* message, size_t n) {
   const char* missing = NULL;
   uint32_t version;
@@ -19,11 +21,11 @@ static int resolve(const char* path, inlay_dl* api, char* message, size_t n) {
              (unsigned)(version & 0xffffu), INLAY_ABI_MAJOR);
     return -1;
   }
-#define RESOLVE(name) \
-  if (!inlay_dl_symbol(api->library, #name, &api->name)) missing = #name;
-  INLAY_DL_FUNCTIONS(RESOLVE)
+#define RESOLVE(name, since) \
+  if (!inlay_dl_symbol(api->library, #name, &api->name) && (version & 0xffffu) >= since) missing = #name;
+  INLAY_GO_FUNCTIONS(RESOLVE)
 #undef RESOLVE
-  if (missing && (int)(version & 0xffffu) >= INLAY_ABI_MINOR) {
+  if (missing) {
     snprintf(message, n, "%s lacks the function %s", path, missing);
     return -1;
   }
