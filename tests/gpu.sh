@@ -107,7 +107,7 @@ else
   echo "cli: no python3"
 fi
 
-# ---- the other languages: their own tests, and the same tokens as C's
+# ---- the other languages: their own tests, and the same tokens as C's. They find the library as they are told, by INLAY_LIBRARY alone.
 
 export INLAY_LIBRARY=$build/lib/libinlay.so.1 INLAY_TEST_MODEL=$PWD/examples/model/tales.gguf
 tokens() { "$1" "$INLAY_LIBRARY" "$INLAY_TEST_MODEL" cuda tests/bindings/cases.tsv; }
@@ -123,9 +123,9 @@ for program in "$build"/bin/binding_*; do
   if [[ $program = *_tokens ]]; then
     group "$name" bash -c "same_tokens '$program'"
   elif grep -qa RUST_TEST_THREADS "$program"; then
-    group "$name" env INLAY_TEST_DEVICE=cuda "$program"
+    group "$name" env -u LD_LIBRARY_PATH INLAY_TEST_DEVICE=cuda "$program"
   elif grep -qa test.timeout "$program"; then
-    group "$name" env INLAY_TEST_DEVICE=cuda "$program" -test.v
+    group "$name" env -u LD_LIBRARY_PATH INLAY_TEST_DEVICE=cuda "$program" -test.v
   fi
 done
 

@@ -12,6 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bindings"))
 import generate
 
+LANGUAGES = ["csharp", "go", "rust"]
 # Comments of C, Rust, Go and C#: names in the documentation do not count.
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 EXPORTED = re.compile(r"^[0-9a-f]+ T (inlay_\w+)", re.MULTILINE)
@@ -28,9 +29,9 @@ def lacking(text, functions):
 
 
 def raw_layers():
-    """The generated files that give a language the functions."""
-    layers = {name: emit for name, emit in generate.OUTPUTS.items() if emit.__module__.endswith("_raw")}
-    return ["include/capi/inlay.h", "include/capi/inlay_dl.h", *layers]
+    """The generated files that give a language the functions, by language."""
+    return {emit.__module__.split(".")[-1].removesuffix("_raw"): name for name, emit in generate.OUTPUTS.items()
+            if emit.__module__.endswith("_raw")}
 
 
 def main():
@@ -40,7 +41,10 @@ def main():
     problems = [f"{name} is exported but not described" for name in found if name not in described]
     problems += [f"{name} is described but not exported" for name in described if name not in found]
     print(f"{library}: exports {len(found)} functions, {len(described)} are described")
-    for layer in raw_layers():
+    layers = raw_layers()
+    if sorted(layers) != LANGUAGES:
+        problems.append(f"there are raw layers of {sorted(layers)}, not of {LANGUAGES}")
+    for layer in ["include/capi/inlay.h", "include/capi/inlay_dl.h", *layers.values()]:
         missing = lacking((ROOT / layer).read_text(encoding="utf-8"), described)
         problems += [f"{layer} lacks {name}" for name in missing]
         print(f"{layer}: {len(described) - len(missing)} of {len(described)} functions")
