@@ -71,7 +71,7 @@ namespace Inlay
         }
     }
 
-    /// <summary>Where the messages of an engine go. The engine and all its sessions refer to it, and so keep it.</summary>
+    /// <summary>Where the messages of an engine go. The engine refers to it, and its sessions to the engine: so long messages can come.</summary>
     internal sealed class LogSink
     {
         internal readonly Action<LogMessage> Handler;

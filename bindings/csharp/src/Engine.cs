@@ -104,7 +104,7 @@ namespace Inlay
         /// <exception cref="InlayException">Status SessionLimit, DeviceOutOfMemory and others.</exception>
         public Session CreateSession(SessionOptions options = null)
         {
-            return Session.Create(_api, _handle, this, _log, options ?? new SessionOptions());
+            return Session.Create(_api, _handle, this, options ?? new SessionOptions());
         }
 
         /// <summary>Sizes of the model and of what was allocated for it.</summary>

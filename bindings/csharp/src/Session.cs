@@ -15,14 +15,12 @@ namespace Inlay
     {
         private readonly Api _api;
         private readonly SessionHandle _handle;
-        private readonly LogSink _log; // kept, because messages can come as long as the session lives
         private int _busy;
 
-        private Session(Api api, Engine engine, LogSink log)
+        private Session(Api api, Engine engine)
         {
             _api = api;
             _handle = new SessionHandle(api);
-            _log = log;
             Engine = engine;
         }
 
@@ -32,9 +30,9 @@ namespace Inlay
         /// <summary>Whatever the program wants to find again with the session.</summary>
         public object Tag { get; set; }
 
-        internal static Session Create(Api api, EngineHandle parent, Engine engine, LogSink log, SessionOptions options)
+        internal static Session Create(Api api, EngineHandle parent, Engine engine, SessionOptions options)
         {
-            var session = new Session(api, engine, log);
+            var session = new Session(api, engine);
             IntPtr handle = IntPtr.Zero;
             inlay_error error;
             Status status;
@@ -169,7 +167,7 @@ namespace Inlay
         /// <summary>Makes a second session with the same sequence, options and state. Give it another seed if the two are to differ.</summary>
         public Session Fork()
         {
-            var child = new Session(_api, Engine, _log);
+            var child = new Session(_api, Engine);
             IntPtr handle = IntPtr.Zero;
             inlay_error error;
             Status status;

@@ -194,6 +194,50 @@ static class ThreadTests
         }
     }
 
+    // Cancels at random moments of a short prefill and after it: whenever the request comes, no later call meets it.
+    public static void NothingIsLeftOfALateRequest()
+    {
+        using (Engine engine = Given.Engine())
+        using (Session session = engine.CreateSession(Given.Endless))
+        {
+            CancellationTokenSource source = null;
+            int round = 0, delay = 0;
+            var random = new Random(1);
+            var other = new Thread(() =>
+            {
+                for (int at = 1; at <= 500; at++)
+                {
+                    while (Volatile.Read(ref round) < at) Thread.Yield();
+                    Thread.SpinWait(delay);
+                    source.Cancel();
+                }
+            });
+            other.Start();
+            try
+            {
+                for (int at = 1; at <= 500; at++)
+                {
+                    session.Truncate(0);
+                    source = new CancellationTokenSource();
+                    CancellationToken token = source.Token;
+                    delay = random.Next(3000);
+                    Volatile.Write(ref round, at);
+                    try { session.Prefill(new[] { 100 }, token); }
+                    catch (OperationCanceledException) { }
+                    while (!token.IsCancellationRequested) Thread.Yield();
+                    session.Truncate(0);
+                    session.Prefill(new[] { 100 });
+                    Expect.Equal(EventKind.Token, session.DecodeStep().Kind, "round " + at + ", a step afterwards");
+                }
+            }
+            finally
+            {
+                Volatile.Write(ref round, int.MaxValue); // the other thread runs to its end
+                other.Join();
+            }
+        }
+    }
+
     public static void ACancelledTokenStartsNothing()
     {
         using (Engine engine = Given.Engine())
