@@ -2,9 +2,9 @@
 // rounded once, from the F32 value that dequantizing the file's block gives. One warp a chunk of 256 columns: a lane
 // reads its codes as they are stored, 16 bytes at a time, all units of the chunk at once, and writes 8 neighbouring
 // columns of a row with one store (types of groups of 16: 4), so that a warp's store fills whole sectors. Bound:
-// bandwidth, the packed bytes read and 2 bytes a value written; about 6 instructions a value. cuda_gemm speed prints GB/s.
-#include <cuda_fp16.h>
-
+// bandwidth, the packed bytes read and 2 bytes a value written; about 6 instructions a value. cuda_gemm speed prints
+// GB/s.
+#include "kernels/cuda/device/halves.cuh"
 #include "kernels/cuda/device/reduce.cuh"
 #include "kernels/cuda/linear/layout.cuh"
 
@@ -157,15 +157,12 @@ __device__ __forceinline__ const uint8_t* chunk_at(const void* packed, int64_t n
          place.chunk * Layout<kType>::kChunkBytes;
 }
 
-__device__ __forceinline__ uint32_t pair_of(float a, float b) {
-  const __half2 pair = __floats2half2_rn(a, b);
-  return *reinterpret_cast<const uint32_t*>(&pair);
-}
 __device__ __forceinline__ void store(__half* to, const float (&v)[8]) {
-  *reinterpret_cast<uint4*>(to) = {pair_of(v[0], v[1]), pair_of(v[2], v[3]), pair_of(v[4], v[5]), pair_of(v[6], v[7])};
+  *reinterpret_cast<uint4*>(to) = {pack_halves(v[0], v[1]), pack_halves(v[2], v[3]), pack_halves(v[4], v[5]),
+                                   pack_halves(v[6], v[7])};
 }
 __device__ __forceinline__ void store(__half* to, const float (&v)[4]) {
-  *reinterpret_cast<uint2*>(to) = {pair_of(v[0], v[1]), pair_of(v[2], v[3])};
+  *reinterpret_cast<uint2*>(to) = {pack_halves(v[0], v[1]), pack_halves(v[2], v[3])};
 }
 
 template <DType kType>

@@ -2,10 +2,8 @@
 // Columns beyond the row are zeros. One CTA a row, fixed orders of addition: a row's bits depend on that row alone.
 #pragma once
 
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-
 #include "kernels/cuda/cuda_kernels.h"
+#include "kernels/cuda/device/halves.cuh"
 #include "kernels/cuda/device/reduce.cuh"
 
 namespace inlay::cuda {
@@ -85,15 +83,6 @@ __host__ __device__ inline float2 power_scale(float largest) {
   return {__builtin_bit_cast(float, up), __builtin_bit_cast(float, down)};
 }
 
-__device__ __forceinline__ uint32_t pair_of(float a, float b, __half) {
-  const __half2 pair = __floats2half2_rn(a, b);
-  return *reinterpret_cast<const uint32_t*>(&pair);
-}
-__device__ __forceinline__ uint32_t pair_of(float a, float b, __nv_bfloat16) {
-  const __nv_bfloat162 pair = __floats2bfloat162_rn(a, b);
-  return *reinterpret_cast<const uint32_t*>(&pair);
-}
-
 // Values times factor to a row of `padded` elements.
 template <class Element, int kQuads>
 __device__ __forceinline__ void store_row(const RowValues<kQuads>& row, float factor, Element* out, int64_t padded) {
@@ -102,8 +91,8 @@ __device__ __forceinline__ void store_row(const RowValues<kQuads>& row, float fa
     const int64_t column = RowValues<kQuads>::column(j);
     if (column >= padded) continue;
     const float(&v)[4] = row.v[j];
-    *reinterpret_cast<uint2*>(out + column) = {pair_of(v[0] * factor, v[1] * factor, Element{}),
-                                               pair_of(v[2] * factor, v[3] * factor, Element{})};
+    const auto pack = [](float a, float b) { return __is_same(Element, __half) ? pack_halves(a, b) : pack_bf16(a, b); };
+    *reinterpret_cast<uint2*>(out + column) = {pack(v[0] * factor, v[1] * factor), pack(v[2] * factor, v[3] * factor)};
   }
 }
 
