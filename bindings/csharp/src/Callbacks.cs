@@ -8,7 +8,8 @@ using Inlay.Raw;
 namespace Inlay
 {
     /// <summary>
-    /// What native code calls: static methods, held by static delegates that are never collected. Their `user` is the number of
+    /// What native code calls: static methods, held by static delegates that are never collected. Their `user` is the
+    /// number of
     /// an object in a table, so that a late call finds nothing instead of a freed object.
     /// </summary>
     internal static unsafe class Callbacks
@@ -71,7 +72,8 @@ namespace Inlay
         }
     }
 
-    /// <summary>Where the messages of an engine go. The engine refers to it, and its sessions to the engine: so long messages can come.</summary>
+    /// <summary>Where the messages of an engine go. The engine refers to it, and its sessions to the engine: so long
+    /// messages can come.</summary>
     internal sealed class LogSink
     {
         internal readonly Action<LogMessage> Handler;
@@ -86,7 +88,8 @@ namespace Inlay
         ~LogSink() { Callbacks.Forget(Number); }
     }
 
-    /// <summary>What one load calls: its progress, its cancellation, and the stream that it reads. Keeps what they throw.</summary>
+    /// <summary>What one load calls: its progress, its cancellation, and the stream that it reads. Keeps what they
+    /// throw.</summary>
     internal sealed unsafe class LoadWatch : IDisposable
     {
         private const int IoError = 5; // EIO

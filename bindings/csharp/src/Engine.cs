@@ -23,7 +23,8 @@ namespace Inlay
         }
 
         /// <summary>Loads a model file: GGUF, of which a split one is named by its first file.</summary>
-        /// <exception cref="InlayException">Status NotFound, Io, Format, Unsupported, DeviceOutOfMemory, NoDevice and others.</exception>
+        /// <exception cref="InlayException">Status NotFound, Io, Format, Unsupported, DeviceOutOfMemory, NoDevice and
+        /// others.</exception>
         /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
         public static Engine Load(string path, LoadOptions options = null, CancellationToken cancellation = default(CancellationToken))
         {
@@ -47,7 +48,8 @@ namespace Inlay
             });
         }
 
-        /// <summary>Loads a model from a stream that can seek, from its beginning; the stream is not needed afterwards.</summary>
+        /// <summary>Loads a model from a stream that can seek, from its beginning; the stream is not needed
+        /// afterwards.</summary>
         /// <remarks>What the stream throws ends the load and is thrown on.</remarks>
         public static Engine Load(Stream model, LoadOptions options = null, CancellationToken cancellation = default(CancellationToken))
         {

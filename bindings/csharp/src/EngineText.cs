@@ -30,7 +30,8 @@ namespace Inlay
             return tokens;
         }
 
-        /// <summary>Turns token ids into text. Where they begin or end inside a character, U+FFFD stands for its part.</summary>
+        /// <summary>Turns token ids into text. Where they begin or end inside a character, U+FFFD stands for its
+        /// part.</summary>
         public string Detokenize(int[] tokens, DetokenizeFlags flags = DetokenizeFlags.None)
         {
             byte[] bytes = DetokenizeBytes(tokens, flags);
@@ -112,7 +113,8 @@ namespace Inlay
             }
         }
 
-        /// <summary>The operations that a step runs: one line an operation, with its bytes and floating-point operations for one token.</summary>
+        /// <summary>The operations that a step runs: one line an operation, with its bytes and floating-point operations
+        /// for one token.</summary>
         public string Plan
         {
             get
@@ -156,7 +158,8 @@ namespace Inlay
             }
         }
 
-        /// <summary>Runs a step again and again and measures it, operation by operation; <see cref="GetProfile"/> gives the result.</summary>
+        /// <summary>Runs a step again and again and measures it, operation by operation; <see cref="GetProfile"/> gives the
+        /// result.</summary>
         public void ProfileStep(ProfileOptions options = null)
         {
             options = options ?? new ProfileOptions();
@@ -176,7 +179,8 @@ namespace Inlay
                 _api.inlay_profile_text(engine, form, buffer, room, needed, error));
         }
 
-        /// <summary>Runs the same tokens here and in another engine, and writes how far apart each operation's values are.</summary>
+        /// <summary>Runs the same tokens here and in another engine, and writes how far apart each operation's values
+        /// are.</summary>
         /// <param name="other">The engine to compare with.</param>
         /// <param name="tokens">Token ids, all but the last run as one step and the last as another.</param>
         /// <param name="nmse_limit">Squared error over squares from which an operation counts as different.</param>

@@ -21,7 +21,8 @@ namespace Inlay
     }
 
     /// <summary>
-    /// What one session did in one decode step, as the library wrote it. An array of them is all that a step needs: nothing is
+    /// What one session did in one decode step, as the library wrote it. An array of them is all that a step needs: nothing
+    /// is
     /// allocated until a property makes a text or a list.
     /// </summary>
     public unsafe struct StepEvent
@@ -82,13 +83,15 @@ namespace Inlay
         /// <summary>The drawn token, -1 if the session finished without a new one.</summary>
         public int Token { get; private set; }
 
-        /// <summary>New text, whole characters. Empty while a character or what may be a stop string is incomplete.</summary>
+        /// <summary>New text, whole characters. Empty while a character or what may be a stop string is
+        /// incomplete.</summary>
         public string Text { get; private set; }
 
         /// <summary>Natural logarithm of the token's probability under the model, before any sampling step.</summary>
         public float Logprob { get; private set; }
 
-        /// <summary>The likeliest tokens, the likeliest first; as many as <see cref="SamplerOptions.Logprobs"/> asks for.</summary>
+        /// <summary>The likeliest tokens, the likeliest first; as many as <see cref="SamplerOptions.Logprobs"/> asks
+        /// for.</summary>
         public IList<TokenLogprob> Top { get; private set; }
 
         /// <summary>Not None: this is the last event of the generation.</summary>

@@ -9,14 +9,17 @@ namespace Inlay
     {
         private const int StackSessions = 64;
 
-        /// <summary>Draws one token for each of the sessions, reading the weights once for all. Allocates nothing.</summary>
+        /// <summary>Draws one token for each of the sessions, reading the weights once for all. Allocates
+        /// nothing.</summary>
         /// <param name="sessions">Sessions of this engine, each once.</param>
         /// <param name="events">Room for as many events; they are written in the order of the sessions.</param>
         /// <returns>
-        /// Ok, or the status of the first session that could not advance; it is unchanged, its event tells why, and the others
+        /// Ok, or the status of the first session that could not advance; it is unchanged, its event tells why, and the
+        /// others
         /// advanced all the same.
         /// </returns>
-        /// <exception cref="InlayException">The arguments are wrong, a session is busy, or the engine failed: no event was written.</exception>
+        /// <exception cref="InlayException">The arguments are wrong, a session is busy, or the engine failed: no event was
+        /// written.</exception>
         public Status DecodeStep(Session[] sessions, StepEvent[] events)
         {
             if (sessions == null) throw new ArgumentNullException("sessions");
@@ -72,10 +75,12 @@ namespace Inlay
         /// <summary>Runs a prompt and then draws tokens until the session finishes.</summary>
         /// <remarks>
         /// Everything happens while the result is enumerated. Leaving the loop early leaves the session where it is:
-        /// <see cref="Continue"/> goes on. <see cref="Cancel"/> ends the generation with an event of FinishReason Cancelled;
+        /// <see cref="Continue"/> goes on. <see cref="Cancel"/> ends the generation with an event of FinishReason
+        /// Cancelled;
         /// cancelling the token ends it with an exception, before the next step.
         /// </remarks>
-        /// <exception cref="OperationCanceledException">The token was cancelled, or <see cref="Cancel"/> met the prompt.</exception>
+        /// <exception cref="OperationCanceledException">The token was cancelled, or <see cref="Cancel"/> met the
+        /// prompt.</exception>
         public IEnumerable<Generated> Generate(string prompt, GenerateOptions options = null,
                                                CancellationToken cancellation = default(CancellationToken))
         {

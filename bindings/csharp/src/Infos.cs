@@ -221,7 +221,8 @@ namespace Inlay
         /// <summary>Length of the whole piece in bytes, which may be more than <see cref="Piece"/> holds.</summary>
         public int PieceLength { get { return (int)_raw.piece_bytes; } }
 
-        /// <summary>The bytes that the token stands for in the middle of a text; they need not be whole characters.</summary>
+        /// <summary>The bytes that the token stands for in the middle of a text; they need not be whole
+        /// characters.</summary>
         public byte[] Piece
         {
             get

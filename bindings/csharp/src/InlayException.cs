@@ -41,7 +41,8 @@ namespace Inlay
             if (status != Status.Ok) throw Failure(status, ref error);
         }
 
-        /// <summary>What a failed call reported. A cancelled call gives OperationCanceledException with it inside.</summary>
+        /// <summary>What a failed call reported. A cancelled call gives OperationCanceledException with it
+        /// inside.</summary>
         internal static Exception Failure(Status status, ref inlay_error error)
         {
             var problem = new InlayException(ref error);

@@ -10,7 +10,8 @@ namespace Inlay
     /// <summary>The native library: where it comes from, its version, and the devices that it finds.</summary>
     /// <remarks>
     /// It is opened at the first use and stays open. In this order: the path given to <see cref="Load"/>; the path in the
-    /// environment variable INLAY_LIBRARY; the platform's names, beside the program first and then wherever the system looks.
+    /// environment variable INLAY_LIBRARY; the platform's names, beside the program first and then wherever the system
+    /// looks.
     /// A path that was given is the only one tried.
     /// </remarks>
     public static unsafe class Library
@@ -27,8 +28,10 @@ namespace Inlay
 
         /// <summary>Opens the library. Needed only to give its path, or to meet a failure early.</summary>
         /// <param name="path">The file; null to look for it as usual.</param>
-        /// <exception cref="DllNotFoundException">Nothing could be opened. The message lists what was tried and why it failed.</exception>
-        /// <exception cref="InlayException">Status Unsupported: it is another library, or its ABI is too old or too new.</exception>
+        /// <exception cref="DllNotFoundException">Nothing could be opened. The message lists what was tried and why it
+        /// failed.</exception>
+        /// <exception cref="InlayException">Status Unsupported: it is another library, or its ABI is too old or too
+        /// new.</exception>
         /// <exception cref="InvalidOperationException">The library was already opened from another path.</exception>
         public static void Load(string path = null)
         {
@@ -45,7 +48,8 @@ namespace Inlay
             }
         }
 
-        /// <summary>All functions under their C names, for what the classes do not offer. Opens the library if need be.</summary>
+        /// <summary>All functions under their C names, for what the classes do not offer. Opens the library if need
+        /// be.</summary>
         public static Api Api
         {
             get
@@ -92,22 +96,30 @@ namespace Inlay
             }
         }
 
-        internal static IList<string> Candidates(string path)
+        private static IList<string> Candidates(string path)
         {
             if (path != null) return new[] { path };
             string named = Environment.GetEnvironmentVariable(PathVariable);
             if (!string.IsNullOrEmpty(named)) return new[] { named };
-            string[] names = NativeLoader.IsWindows ? new[] { "inlay.dll" }
-                : File.Exists("/usr/lib/libSystem.B.dylib") || Directory.Exists("/System/Library") ? new[] { "libinlay.1.dylib", "libinlay.dylib" }
-                : new[] { "libinlay.so.1", "libinlay.so" };
             var candidates = new List<string>();
-            foreach (string name in names) candidates.Add(System.IO.Path.Combine(AppDomain.CurrentDomain.BaseDirectory, name));
-            candidates.AddRange(names);
+            foreach (string name in PlatformNames) candidates.Add(System.IO.Path.Combine(AppDomain.CurrentDomain.BaseDirectory, name));
+            candidates.AddRange(PlatformNames);
             return candidates;
         }
 
-        /// <summary>Opens the first of the files that can be opened; it must then be a library that serves this binding.</summary>
-        internal static Api Open(IList<string> candidates, out string opened)
+        private static string[] PlatformNames
+        {
+            get
+            {
+                if (NativeLoader.IsWindows) return new[] { "inlay.dll" };
+                bool is_mac = Directory.Exists("/System/Library");
+                return is_mac ? new[] { "libinlay.1.dylib", "libinlay.dylib" } : new[] { "libinlay.so.1", "libinlay.so" };
+            }
+        }
+
+        /// <summary>Opens the first of the files that can be opened; it must then be a library that serves this
+        /// binding.</summary>
+        private static Api Open(IList<string> candidates, out string opened)
         {
             var tried = new StringBuilder();
             foreach (string path in candidates)

@@ -22,7 +22,8 @@ namespace Inlay
         public void Dispose() { _handle.DangerousRelease(); }
     }
 
-    /// <summary>The attribute by which Unity's IL2CPP recognises a static method that native code calls. It goes by the name alone.</summary>
+    /// <summary>The attribute by which Unity's IL2CPP recognises a static method that native code calls. It goes by the
+    /// name alone.</summary>
     [AttributeUsage(AttributeTargets.Method)]
     internal sealed class MonoPInvokeCallbackAttribute : Attribute
     {

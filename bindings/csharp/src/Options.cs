@@ -13,7 +13,8 @@ namespace Inlay
         /// <summary>Which device of that kind.</summary>
         public int DeviceIndex { get; set; }
 
-        /// <summary>Longest sequence of one session in tokens; default what the model was trained for, at most 4096.</summary>
+        /// <summary>Longest sequence of one session in tokens; default what the model was trained for, at most
+        /// 4096.</summary>
         public int ContextLength { get; set; }
 
         /// <summary>Sessions that may exist at a time; default 8.</summary>
@@ -22,7 +23,8 @@ namespace Inlay
         /// <summary>Threads that compute, the calling one included; default all cores that the process may use.</summary>
         public int Threads { get; set; }
 
-        /// <summary>Size of the KV pool that the sessions share, in bytes; default as large as all sessions could need, at most 2 GiB.</summary>
+        /// <summary>Size of the KV pool that the sessions share, in bytes; default as large as all sessions could need, at
+        /// most 2 GiB.</summary>
         public ulong KvBudgetBytes { get; set; }
 
         /// <summary>Type of the stored keys and values.</summary>
@@ -41,13 +43,15 @@ namespace Inlay
         public LoadFlags Flags { get; set; }
 
         /// <summary>
-        /// Called with every message for as long as the engine or one of its sessions lives, on the thread whose call caused it.
+        /// Called with every message for as long as the engine or one of its sessions lives, on the thread whose call
+        /// caused it.
         /// It must not call Inlay; what it throws is dropped.
         /// </summary>
         public Action<LogMessage> Log { get; set; }
 
         /// <summary>
-        /// Told the bytes in place and the bytes in all, at least once a second, on the loading thread. It must not call Inlay.
+        /// Told the bytes in place and the bytes in all, at least once a second, on the loading thread. It must not call
+        /// Inlay.
         /// What it throws ends the load and is thrown on by it.
         /// </summary>
         public Action<ulong, ulong> Progress { get; set; }
@@ -63,7 +67,8 @@ namespace Inlay
         }
     }
 
-    /// <summary>How tokens are drawn: bias, penalties, temperature, top-k, top-p, min-p, draw, in this order. Nothing set is greedy.</summary>
+    /// <summary>How tokens are drawn: bias, penalties, temperature, top-k, top-p, min-p, draw, in this order. Nothing set
+    /// is greedy.</summary>
     public sealed class SamplerOptions
     {
         /// <summary>Divides the logits; 0 takes the likeliest token.</summary>
@@ -138,7 +143,8 @@ namespace Inlay
         public SessionFlags Flags { get; set; }
     }
 
-    /// <summary>What one call of <see cref="Session.Generate"/> changes in its session, for this call and later ones.</summary>
+    /// <summary>What one call of <see cref="Session.Generate"/> changes in its session, for this call and later
+    /// ones.</summary>
     public sealed class GenerateOptions
     {
         /// <summary>How tokens are drawn; null leaves it as it is.</summary>

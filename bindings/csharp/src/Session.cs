@@ -8,8 +8,10 @@ namespace Inlay
 {
     /// <summary>One token sequence of an engine.</summary>
     /// <remarks>
-    /// One thread at a time may use it, except for <see cref="Cancel"/>, <see cref="Info"/> and <see cref="Dispose"/>, which any
-    /// thread may call at any time. A second thread gets an <see cref="InlayException"/> of status Busy, and nothing happens.
+    /// One thread at a time may use it, except for <see cref="Cancel"/>, <see cref="Info"/> and <see cref="Dispose"/>,
+    /// which any
+    /// thread may call at any time. A second thread gets an <see cref="InlayException"/> of status Busy, and nothing
+    /// happens.
     /// </remarks>
     public sealed unsafe partial class Session : IDisposable
     {
@@ -60,7 +62,8 @@ namespace Inlay
         /// <summary>Frees the session, or lets the call that uses it now free it at its end.</summary>
         public void Dispose() { _handle.Dispose(); }
 
-        /// <summary>Asks the session to stop. A prefill ends after its chunk, a generation with its next step. From any thread.</summary>
+        /// <summary>Asks the session to stop. A prefill ends after its chunk, a generation with its next step. From any
+        /// thread.</summary>
         /// <remarks>If nothing is under way, the next step or prefill sees the request, once.</remarks>
         public void Cancel()
         {
@@ -81,7 +84,8 @@ namespace Inlay
 
         /// <summary>Appends tokens and runs them. It begins a new turn: finish reason and token limit start over.</summary>
         /// <exception cref="InlayException">Status ContextFull, KvFull and others; the session is unchanged.</exception>
-        /// <exception cref="OperationCanceledException">It was cancelled. The chunks that were run stay, as <see cref="Info"/> tells.</exception>
+        /// <exception cref="OperationCanceledException">It was cancelled. The chunks that were run stay, as <see
+        /// cref="Info"/> tells.</exception>
         public void Prefill(int[] tokens, CancellationToken cancellation = default(CancellationToken))
         {
             if (tokens == null) throw new ArgumentNullException("tokens");
@@ -95,14 +99,16 @@ namespace Inlay
             fixed (int* first = tokens) Prefill(first, tokens.Length, cancellation);
         }
 
-        /// <summary>Copies the logits of the last position that was run; the span must have room for the whole vocabulary.</summary>
+        /// <summary>Copies the logits of the last position that was run; the span must have room for the whole
+        /// vocabulary.</summary>
         public void CopyLogits(Span<float> logits)
         {
             fixed (float* first = logits) CopyLogits(first, logits.Length);
         }
 #endif
 
-        /// <summary>Appends text and runs it, with the BOS token in front if the model asks for one and the flags do not forbid it.</summary>
+        /// <summary>Appends text and runs it, with the BOS token in front if the model asks for one and the flags do not
+        /// forbid it.</summary>
         public void Prefill(string text, TokenizeFlags flags = TokenizeFlags.None,
                             CancellationToken cancellation = default(CancellationToken))
         {
@@ -128,8 +134,10 @@ namespace Inlay
             }
         }
 
-        /// <summary>Draws one token. For several sessions at once see <see cref="Inlay.Engine.DecodeStep(Session[], StepEvent[])"/>.</summary>
-        /// <exception cref="InlayException">Status ContextFull, KvFull, InvalidState and others; the session is unchanged.</exception>
+        /// <summary>Draws one token. For several sessions at once see <see cref="Inlay.Engine.DecodeStep(Session[],
+        /// StepEvent[])"/>.</summary>
+        /// <exception cref="InlayException">Status ContextFull, KvFull, InvalidState and others; the session is
+        /// unchanged.</exception>
         public StepEvent DecodeStep()
         {
             var step = default(StepEvent);
@@ -164,7 +172,8 @@ namespace Inlay
             }
         }
 
-        /// <summary>Makes a second session with the same sequence, options and state. Give it another seed if the two are to differ.</summary>
+        /// <summary>Makes a second session with the same sequence, options and state. Give it another seed if the two are
+        /// to differ.</summary>
         public Session Fork()
         {
             var child = new Session(_api, Engine);
@@ -177,7 +186,8 @@ namespace Inlay
             return child;
         }
 
-        /// <summary>Cuts the sequence back to its first tokens. Text that was not taken is dropped; the session can go on.</summary>
+        /// <summary>Cuts the sequence back to its first tokens. Text that was not taken is dropped; the session can go
+        /// on.</summary>
         public void Truncate(int n_tokens)
         {
             if (n_tokens < 0) throw new ArgumentOutOfRangeException("n_tokens");

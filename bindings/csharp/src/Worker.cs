@@ -29,10 +29,12 @@ namespace Inlay
     }
 
     /// <summary>
-    /// Generates on a thread of its own, for programs with a frame loop: <see cref="Start"/> and <see cref="Poll"/> never wait for
+    /// Generates on a thread of its own, for programs with a frame loop: <see cref="Start"/> and <see cref="Poll"/> never
+    /// wait for
     /// the model. All sessions that generate at a time share each decode step.
     /// </summary>
-    /// <remarks>Any thread may call it. From Start to its last event a session is the worker's, but for Cancel, Info and Dispose.</remarks>
+    /// <remarks>Any thread may call it. From Start to its last event a session is the worker's, but for Cancel, Info and
+    /// Dispose.</remarks>
     public sealed class Worker : IDisposable
     {
         private sealed class Job
@@ -77,7 +79,8 @@ namespace Inlay
         /// <summary>Takes the next event. Never waits: false if there is none yet.</summary>
         public bool Poll(out WorkerEvent next) { return _events.TryDequeue(out next); }
 
-        /// <summary>Ends the thread after its step, or its chunk of a prompt. Sessions stay as they are then, and are the program's.</summary>
+        /// <summary>Ends the thread after its step, or its chunk of a prompt. Sessions stay as they are then, and are the
+        /// program's.</summary>
         public void Dispose()
         {
             lock (_gate)
@@ -97,7 +100,8 @@ namespace Inlay
             }
         }
 
-        /// <summary>A job that waits; if there is none and nothing else to do, sleeps until there is one. Null: go on with the step.</summary>
+        /// <summary>A job that waits; if there is none and nothing else to do, sleeps until there is one. Null: go on with
+        /// the step.</summary>
         private Job NextJob()
         {
             lock (_gate)
