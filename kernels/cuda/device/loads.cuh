@@ -1,4 +1,4 @@
-// Loads and the edges between kernels.
+// Loads, the edges between kernels, and launches that may start early.
 #pragma once
 
 #include <cuda_runtime.h>

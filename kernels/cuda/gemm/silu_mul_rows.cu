@@ -1,6 +1,7 @@
 // y = gate / (1 + exp(-gate)) * up, scaled and converted for the product that follows; and the bias of a product. gate
 // and up stand in groups of 16 columns, 8 of each, as gate_up tiles leave them. One CTA a row (rows.cuh); two
-// neighbouring threads read one group. Bound: bandwidth, 8 bytes read and 2 written for a value; cuda_gemm speed prints GB/s.
+// neighbouring threads read one group. Bound: bandwidth, 8 bytes read and 2 written for a value; cuda_gemm speed prints
+// GB/s.
 #include "kernels/cuda/gemm/rows.cuh"
 
 namespace inlay::cuda {

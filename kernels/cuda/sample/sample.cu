@@ -287,8 +287,8 @@ __device__ inline uint32_t safe_bar(const SampleRowParams& p, int64_t n_vocab, c
 }
 
 // Any number of tokens may be kept.
-__device__ inline int32_t draw_long(const SampleRowParams& p, Candidates list, const GroupedRow& row,
-                                          const Filters& f, const Softmax& softmax) {
+__device__ inline int32_t draw_long(const SampleRowParams& p, Candidates list, const GroupedRow& row, const Filters& f,
+                                    const Softmax& softmax) {
   int n = compact(row.logits, nullptr, static_cast<int>(row.n_vocab), {f.bar, kNoLimit}, list);
   if (p.top_k > 0) n = keep_top_k(list, n, p.top_k, f.highest);
   store_weights(list, n, softmax);

@@ -18,9 +18,9 @@ enum class CudaPoint : uint8_t {
 
 struct CudaFault {
   CudaPoint point = CudaPoint::launch;
-  int64_t nth = 1;      // which call at this point fails, from 1
-  int32_t error = 0;    // the cudaError_t that it gives
-  bool sticky = false;  // so does every later call at any point, as after a fault on the device
+  int64_t nth = 1;             // which call at this point fails, from 1
+  int32_t error = 0;           // the cudaError_t that it gives
+  bool sticky = false;         // so does every later call at any point, as after a fault on the device
   int32_t driver_version = 0;  // 1000 major + 10 minor: what the driver says of itself meanwhile; 0: its own version
 };
 
