@@ -23,7 +23,7 @@ for program in "$build"/bin/*; do
   if "$program" --gtest_list_tests '--gtest_filter=*cuda*' | grep -q '^  '; then cp "$program" "$pack/bin/"; fi
 done
 cp -P "$build"/lib/libinlay.so* "$pack/lib/"
-[ ! -d "$build/empty_cublas" ] || cp -r "$build/empty_cublas" "$pack/"
+for cublas in empty_cublas refusing_cublas; do [ ! -d "$build/$cublas" ] || cp -r "$build/$cublas" "$pack/"; done
 find "$pack" -type f -exec strip {} +
 
 fixtures=$(sed -n 's/^INLAY_FIXTURES:PATH=//p' "$build/CMakeCache.txt")

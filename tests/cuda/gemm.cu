@@ -41,7 +41,8 @@ static_assert(kAlignmentC == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES &&
               kAlignmentD == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES);
 static_assert(kSuccess == CUBLAS_STATUS_SUCCESS && kAllocationFailed == CUBLAS_STATUS_ALLOC_FAILED);
 static_assert(kExecutionFailed == CUBLAS_STATUS_EXECUTION_FAILED && kInvalidValue == CUBLAS_STATUS_INVALID_VALUE);
-static_assert(kNotSupported == CUBLAS_STATUS_NOT_SUPPORTED);
+static_assert(kNotSupported == CUBLAS_STATUS_NOT_SUPPORTED && kNotInitialized == CUBLAS_STATUS_NOT_INITIALIZED);
+static_assert(kArchMismatch == CUBLAS_STATUS_ARCH_MISMATCH);
 }  // namespace inlay::cublas
 #endif
 

@@ -21,6 +21,9 @@ Status status_of(int code, const char* what) {
   Code kind = Code::internal;
   if (code == cublas::kAllocationFailed) kind = Code::device_out_of_memory;
   if (code == cublas::kExecutionFailed) kind = Code::device_lost;
+  // A library that is older than the device, or not whole.
+  if (code == cublas::kNotInitialized || code == cublas::kArchMismatch || code == cublas::kNotSupported)
+    kind = Code::unsupported;
   Status status = error(kind, "cuBLASLt, %s: status %d", what, code);
   status.native_code = code;
   return status;

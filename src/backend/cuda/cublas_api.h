@@ -36,7 +36,8 @@ inline constexpr int kMaxWorkspace = 1, kReductionSchemes = 3, kAlignmentA = 5, 
                      kAlignmentD = 8;
 inline constexpr uint32_t kReductionInComputeType = 2;
 
-inline constexpr int kSuccess = 0, kAllocationFailed = 3, kInvalidValue = 7, kExecutionFailed = 13, kNotSupported = 15;
+inline constexpr int kSuccess = 0, kNotInitialized = 1, kAllocationFailed = 3, kInvalidValue = 7, kArchMismatch = 8,
+                     kExecutionFailed = 13, kNotSupported = 15;
 
 // Functions return a cublasStatus_t.
 struct Api {

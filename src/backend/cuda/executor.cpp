@@ -10,6 +10,8 @@
 namespace inlay {
 namespace {
 
+constexpr const char* kWithoutCublas = "prompts run on the engine's own products, without cuBLASLt: ";
+
 uint64_t u(int64_t v) { return static_cast<uint64_t>(v); }
 
 int64_t widest_input(const Plan& plan) {
@@ -123,20 +125,32 @@ Status CudaExecutor::load(WeightReader& reader, const LoadProgress& progress) {
   return {};
 }
 
-// Without cuBLASLt our own kernels compute all products: not an error, but worth a line in the log.
+// Without cuBLASLt, or with one that does not know the device, our own kernels compute all products: not an error, but
+// worth a line in the log.
 Status CudaExecutor::open_cublas() {
   std::string name;
   const Result<cublas::Api> api = cublas_of(config_, &name);
   if (!api.ok()) {
-    remark_ = "prompts run on the engine's own products, without cuBLASLt: " + api.status().message;
+    remark_ = std::string(kWithoutCublas) + api.status().message;
     return {};
   }
   const int32_t rows = prefill_rows(config_, kBuckets.back());
   if (PrefillProducts::bytes(plan_, rows) == 0) return {};
-  INLAY_ASSIGN(PrefillProducts products, PrefillProducts::create(plan_, weights_, *api, rows, stream_.get()));
-  prefill_.emplace(std::move(products));
+  Result<PrefillProducts> products = PrefillProducts::create(plan_, weights_, *api, rows, stream_.get());
+  Status status = products.status();
+  if (products.ok()) {
+    prefill_.emplace(*std::move(products));
+    status = warm_up_prefill();
+  }
+  if (status.code == Code::unsupported) {
+    INLAY_TRY(wait_for(stream_.get(), "warming up"));
+    prefill_.reset();
+    remark_ = std::string(kWithoutCublas) + status.message + " (" + name + ")";
+    return {};
+  }
+  INLAY_TRY(std::move(status));
   remark_ = "prompts run on cuBLASLt " + prefill_->version() + " (" + name + ")";
-  return warm_up_prefill();
+  return {};
 }
 
 // One layer and the head with as many rows as a step can have, so that no prompt waits until the library's kernels are

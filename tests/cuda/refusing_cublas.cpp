@@ -1,0 +1,38 @@
+// A cuBLASLt that does not know the device is as good as none: loads go on without it, and say so.
+// INLAY_REFUSING_CUBLAS_DIR has one.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "src/backend/cuda/cublas.h"
+#include "src/backend/cuda/cuda_backend.h"
+#include "src/engine/engine.h"
+
+namespace inlay {
+namespace {
+
+TEST(RefusingCublas, IsUnsupported) {
+  const auto api = Cublas::open_library(INLAY_REFUSING_CUBLAS_DIR);
+  ASSERT_TRUE(api.ok()) << api.status().message;
+  const auto cublas = Cublas::create(*api, nullptr);
+  ASSERT_FALSE(cublas.ok());
+  EXPECT_EQ(cublas.status().code, Code::unsupported) << cublas.status().message;
+  EXPECT_EQ(cublas.status().native_code, 8);
+}
+
+TEST(RefusingCublas, cuda_ALoadGoesOnWithoutIt) {
+  if (n_cuda_devices() == 0) GTEST_SKIP() << "no CUDA device";
+  ASSERT_EQ(setenv("INLAY_CUBLAS_DIR", INLAY_REFUSING_CUBLAS_DIR, 1), 0);  // before anything has read it
+  const auto engine = Engine::load(INLAY_SOURCE_DIR "/examples/model/tales.gguf",
+                                   {.device = DeviceKind::cuda, .n_context = 256, .max_sessions = 1});
+  ASSERT_TRUE(engine.ok()) << engine.status().message;
+  const std::string remark = (*engine)->backend().remark();
+  EXPECT_NE(remark.find("without cuBLASLt: cuBLASLt, opening the device: status 8"), std::string::npos) << remark;
+  const auto session = *(*engine)->create_session({});
+  std::vector<int32_t> tokens(200, 2043);
+  size_t n_done = 0;
+  EXPECT_TRUE(session->prefill(tokens, n_done).ok());
+}
+
+}  // namespace
+}  // namespace inlay
