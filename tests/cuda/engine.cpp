@@ -176,6 +176,20 @@ TEST_F(CudaEngine, cuda_TwoEnginesShareADevice) {
   }
 }
 
+// Loading allocates, captures and frees; engines that do so at the same time must not spoil it for each other.
+TEST_F(CudaEngine, cuda_EnginesAreLoadedSideBySide) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 6; ++t) {
+    threads.emplace_back([] {
+      for (int round = 0; round < 6; ++round) {
+        const auto engine = Engine::load(kModel, {.device = DeviceKind::cuda, .n_context = 256, .max_sessions = 8});
+        ASSERT_TRUE(engine.ok()) << engine.status().message;
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+}
+
 TEST_F(CudaEngine, cuda_WhatDoesNotFitIsRefusedWithTheBytes) {
   const auto unharmed = load(DeviceKind::cuda, 2);
   const uint64_t before = free_bytes();

@@ -241,9 +241,16 @@ Status CudaExecutor::replay(const StepBatch& batch, size_t bucket) {
 }
 
 // Runs the bucket once on padding alone, so that every kernel is loaded before it is captured, then captures it.
+// Another thread of the process that waits for the whole device, or frees memory of it, spoils a capture that is under
+// way: nothing has run then, and it is made again.
 Status CudaExecutor::capture(size_t bucket) {
+  constexpr int kAttempts = 50;
+  Status status;
   decodes_ = true;
-  Status status = capture_decode(bucket);
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    status = capture_decode(bucket);
+    if (status.native_code != cudaErrorStreamCaptureInvalidated) break;
+  }
   decodes_ = false;
   return status;
 }
