@@ -6,8 +6,24 @@
 
 namespace inlay {
 
-// From q8_0 on codes are integers.
-enum class DType : uint8_t { f32, f16, bf16, f8_e4m3, q8_0, q4_0, q4_1, q5_0, q5_1, q4_k, q5_k, q6_k, count };
+// From q8_0 on codes are integers, or stand for integers in a table of the format.
+enum class DType : uint8_t {
+  f32,
+  f16,
+  bf16,
+  f8_e4m3,
+  q8_0,
+  q4_0,
+  q4_1,
+  q5_0,
+  q5_1,
+  q4_k,
+  q5_k,
+  q6_k,
+  q2_k,
+  q3_k,
+  count
+};
 
 inline constexpr uint32_t kNotInFiles = UINT32_MAX;  // as DTypeTraits::ggml_type: made while loading
 
@@ -22,6 +38,7 @@ inline constexpr DTypeTraits kDTypeTable[] = {
     {"F32", 0, 1, 4},    {"F16", 1, 1, 2},       {"BF16", 30, 1, 2},     {"F8_E4M3", kNotInFiles, 32, 34},
     {"Q8_0", 8, 32, 34}, {"Q4_0", 2, 32, 18},    {"Q4_1", 3, 32, 20},    {"Q5_0", 6, 32, 22},
     {"Q5_1", 7, 32, 24}, {"Q4_K", 12, 256, 144}, {"Q5_K", 13, 256, 176}, {"Q6_K", 14, 256, 210},
+    {"Q2_K", 10, 256, 84},   {"Q3_K", 11, 256, 110},
 };
 static_assert(sizeof(kDTypeTable) / sizeof(kDTypeTable[0]) == static_cast<size_t>(DType::count));
 

@@ -103,6 +103,18 @@ struct BlockQ6_K {  // (d * scale) * (q - 32), a scale per 16 columns
   int8_t scales[16];
   Fp16 d;
 };
+// Two halves of 128 as in Q6_K: column l of group g of half h is at bits 2 * g of q[32 * h + l].
+struct BlockQ2_K {  // (d * scale) * q - dmin * min, a scale and a min per 16 columns
+  uint8_t scales[16];  // scale in the low nibble, min in the high one
+  uint8_t q[64];
+  Fp16 d, dmin;
+};
+struct BlockQ3_K {  // (d * scale) * (q - 4), a scale per 16 columns; low two bits of q as in Q2_K
+  uint8_t high[32];    // bit 4 * h + g of high[l] is bit 2 of column l of group g of half h
+  uint8_t q[64];
+  uint8_t scales[12];  // 16 of 6 bits, see q3_k_scale
+  Fp16 d;
+};
 
 static_assert(sizeof(BlockF8_E4M3) == traits(DType::f8_e4m3).block_bytes);
 static_assert(sizeof(BlockQ8_0) == traits(DType::q8_0).block_bytes);
@@ -113,6 +125,8 @@ static_assert(sizeof(BlockQ5_1) == traits(DType::q5_1).block_bytes);
 static_assert(sizeof(BlockQ4_K) == traits(DType::q4_k).block_bytes);
 static_assert(sizeof(BlockQ5_K) == traits(DType::q5_k).block_bytes);
 static_assert(sizeof(BlockQ6_K) == traits(DType::q6_k).block_bytes);
+static_assert(sizeof(BlockQ2_K) == traits(DType::q2_k).block_bytes);
+static_assert(sizeof(BlockQ3_K) == traits(DType::q3_k).block_bytes);
 static_assert(alignof(BlockQ6_K) == 1 && alignof(BlockQ4_K) == 1);
 
 // Scale (which = 0) or min (which = 1) of group g of a Q4_K or Q5_K block. Groups 0..3: the low six bits of byte
@@ -122,6 +136,13 @@ static_assert(alignof(BlockQ6_K) == 1 && alignof(BlockQ4_K) == 1);
   if (g < 4) return scales[g + 4 * which] & 63;
   const int low = scales[g + 4] >> (4 * which) & 15;
   return static_cast<uint8_t>(low | (scales[g - 4 + 4 * which] >> 6) << 4);
+}
+
+// Scale i of a Q3_K block: low four bits in a nibble of byte i % 8, upper two in bits 2 * (i / 4) of byte 8 + i % 4;
+// 32 counts as 0.
+[[maybe_unused]] static inline int8_t q3_k_scale(const uint8_t* scales, int i) {
+  const int low = scales[i % 8] >> (4 * (i / 8)) & 15, high = scales[8 + i % 4] >> (2 * (i / 4)) & 3;
+  return static_cast<int8_t>((low | high << 4) - 32);
 }
 
 }  // namespace inlay

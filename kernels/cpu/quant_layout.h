@@ -1,17 +1,20 @@
 // Packed form of the quantized weights, and the q8 form of activations: one layout for all instruction sets.
 //
 // A tile is 16 output rows. Along the columns it is a sequence of records of 32 columns (types with 32-column blocks)
-// or 256 columns (K types); within a record everything lies "rows innermost":
+// or 256 columns (the others); within a record everything lies "rows innermost":
 //
-//   d          16 FP16                                 factor of each row
+//   factor     16 FP16                                 d of each row (MXFP4: 16 bytes, the exponents)
 //   m          16 FP16        (types with a minimum)   Q4_1, Q5_1: the minimum; K types: the factor of the minimums
-//   scales     16 bytes per group, or per half group   K types: sub-scales as the file has them, lossless
-//   minimums   16 bytes per group                      K types with minimums
+//   scales     16 bytes per group, or per half group   sub-scales, signed or not, lossless (Q2_K: the minimum is in
+//                                                      the high nibble)
+//   minimums   16 bytes per group                      Q4_K, Q5_K
 //   codes      per group of 32 columns = 8 quads of 4 columns; a quad is a vector of 64 bytes, byte 4 * row + k being
-//              row's code of column 4 * quad + k, unsigned (value + kOffset):
+//              row's code of column 4 * quad + k, unsigned (value + kOffset, or an index into the type's table):
 //     low four bits   4 vectors; vector v has quad v in its low nibbles and quad v + 4 in its high ones
 //     5-bit types     1 vector more; bit b of a byte is bit 4 of quad b
 //     6-bit types     2 vectors more; in vector h, bits 2b and 2b + 1 are bits 4 and 5 of quad 4h + b
+//     2-bit types     2 vectors instead; in vector h, bits 2b and 2b + 1 are quad 4h + b
+//     3-bit types     as 2-bit ones, and 1 vector more; bit b of a byte is bit 2 of quad b
 //     8-bit types     8 vectors instead
 //
 // A quad is the operand of one byte dot product (4 columns) whose 16 lanes are the rows, so one broadcast word of
@@ -21,8 +24,9 @@
 // j:
 //   t = float(dot) * scale                   dot: int32, exact, kOffset already taken off
 //   (scales per 16 columns: t = fma(float(dot of the second half), its scale, t))
+//   (minimums per 16 columns: t = fma(minimum, float(sum over the halves of sub-minimum * activation sum), t))
 //   acc = fma(t, activation scale, acc)
-//   acc = fma(minimum, activation scale * activation sum, acc)      types with minimums
+//   acc = fma(minimum, activation scale * activation sum, acc)      types with minimums per 32 columns or more
 // in the order of the columns, whatever the instruction set (the generic code rounds the product of an fma as well).
 //
 // Functions are static: this header is compiled for several instruction sets.
@@ -40,32 +44,53 @@ inline constexpr int kLanes = 16;   // rows of a tile
 inline constexpr int kGroup = 32;   // columns per activation scale
 inline constexpr int kVector = 64;  // bytes of a quad
 
+enum class Factor : uint8_t { half, exponent };  // of a record: FP16, or 2^(byte - 128)
+enum class SubScale : uint8_t { unsigned_byte, signed_byte, with_minimum };  // with_minimum: a nibble each
+
 // What a quantized type is, as far as the kernels are concerned.
-template <int kBits_, int kOffset_, bool kMinimum_, int kGroups_, int kScales_>
+struct QuantFormat {
+  int bits;           // of a code as it is packed
+  int offset = 0;     // of the unsigned code
+  bool minimum = false;
+  int groups = 1;     // of a record: 1, or 8
+  int scales = 0;     // sub-scales per group: 0, 1 or 2
+  SubScale sub_scale = SubScale::unsigned_byte;
+  Factor factor = Factor::half;
+};
+
+template <QuantFormat kFormat>
 struct QuantLayout {
-  static constexpr int kBits = kBits_;
-  static constexpr int kOffset = kOffset_;  // of the unsigned code
-  static constexpr bool kMinimum = kMinimum_;
-  static constexpr int kGroups = kGroups_;     // groups of a record: 1, or 8 for K types
-  static constexpr int kScales = kScales_;     // sub-scales per group: 0, 1 or 2
-  static constexpr bool kSuper = kScales > 0;  // K type
-  static constexpr int kMinimumAt = 2 * kLanes;
+  static constexpr int kBits = kFormat.bits;
+  static constexpr int kOffset = kFormat.offset;
+  static constexpr bool kMinimum = kFormat.minimum;
+  static constexpr int kGroups = kFormat.groups;
+  static constexpr int kScales = kFormat.scales;
+  static constexpr SubScale kSubScale = kFormat.sub_scale;
+  static constexpr Factor kFactor = kFormat.factor;
+  static constexpr bool kHalfMinimums = kScales == 2 && kSubScale == SubScale::with_minimum;  // per 16 columns
+  static constexpr bool kSubMinimums = kMinimum && kScales == 1;                              // per 32 columns
+  static constexpr int kMinimumAt = (kFactor == Factor::half ? 2 : 1) * kLanes;
   static constexpr int kScalesAt = kMinimumAt + (kMinimum ? 2 * kLanes : 0);
   static constexpr int kSubMinimumsAt = kScalesAt + kGroups * kScales * kLanes;
-  static constexpr int kCodesAt = kSubMinimumsAt + (kSuper && kMinimum ? kGroups * kLanes : 0);
+  static constexpr int kCodesAt = kSubMinimumsAt + (kSubMinimums ? kGroups * kLanes : 0);
   static constexpr int kGroupBytes = kBits * kVector;  // 32 columns * 16 rows * kBits / 8
   static constexpr int kRecordBytes = kCodesAt + kGroups * kGroupBytes;
   static constexpr int kColumns = kGroups * kGroup;
 };
 
-using LayoutQ8_0 = QuantLayout<8, 128, false, 1, 0>;
-using LayoutQ4_0 = QuantLayout<4, 8, false, 1, 0>;
-using LayoutQ4_1 = QuantLayout<4, 0, true, 1, 0>;
-using LayoutQ5_0 = QuantLayout<5, 16, false, 1, 0>;
-using LayoutQ5_1 = QuantLayout<5, 0, true, 1, 0>;
-using LayoutQ4_K = QuantLayout<4, 0, true, 8, 1>;
-using LayoutQ5_K = QuantLayout<5, 0, true, 8, 1>;
-using LayoutQ6_K = QuantLayout<6, 32, false, 8, 2>;
+using LayoutQ8_0 = QuantLayout<QuantFormat{.bits = 8, .offset = 128}>;
+using LayoutQ4_0 = QuantLayout<QuantFormat{.bits = 4, .offset = 8}>;
+using LayoutQ4_1 = QuantLayout<QuantFormat{.bits = 4, .minimum = true}>;
+using LayoutQ5_0 = QuantLayout<QuantFormat{.bits = 5, .offset = 16}>;
+using LayoutQ5_1 = QuantLayout<QuantFormat{.bits = 5, .minimum = true}>;
+using LayoutQ4_K = QuantLayout<QuantFormat{.bits = 4, .minimum = true, .groups = 8, .scales = 1}>;
+using LayoutQ5_K = QuantLayout<QuantFormat{.bits = 5, .minimum = true, .groups = 8, .scales = 1}>;
+using LayoutQ6_K =
+    QuantLayout<QuantFormat{.bits = 6, .offset = 32, .groups = 8, .scales = 2, .sub_scale = SubScale::signed_byte}>;
+using LayoutQ2_K = QuantLayout<
+    QuantFormat{.bits = 2, .minimum = true, .groups = 8, .scales = 2, .sub_scale = SubScale::with_minimum}>;
+using LayoutQ3_K =
+    QuantLayout<QuantFormat{.bits = 3, .offset = 4, .groups = 8, .scales = 2, .sub_scale = SubScale::signed_byte}>;
 
 template <class L>
 static constexpr size_t quant_tile_bytes(int64_t n_cols) {
@@ -88,9 +113,12 @@ template <int kBits>
     uint32_t quad;
     if constexpr (kBits == 8) {
       quad = load_quad(from + kVector * i);
+    } else if constexpr (kBits < 4) {
+      quad = load_quad(from + kVector * (i / 4)) >> (2 * (i % 4)) & 0x03030303;
     } else {
       quad = load_quad(from + kVector * (i % 4)) >> (4 * (i / 4)) & 0x0f0f0f0f;
     }
+    if constexpr (kBits == 3) quad |= (load_quad(from + kVector * 2) >> i & 0x01010101) << 2;
     if constexpr (kBits == 5) quad |= (load_quad(from + kVector * 4) >> i & 0x01010101) << 4;
     if constexpr (kBits == 6) quad |= (load_quad(from + kVector * (4 + i / 4)) >> (2 * (i % 4)) & 0x03030303) << 4;
     store_quad(codes + 4 * i, quad);

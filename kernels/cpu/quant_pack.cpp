@@ -93,6 +93,38 @@ void read(const BlockQ6_K& b, RowRecord& r) {
   }
 }
 
+// The low two bits of columns of Q2_K and Q3_K.
+void split_k_pairs(const uint8_t* q, uint8_t* codes) {
+  for (int i = 0; i < 256; ++i) codes[i] = q[i / 128 * 32 + i % 32] >> (i / 32 % 4 * 2) & 3;
+}
+
+void read(const BlockQ2_K& b, RowRecord& r) {
+  r.d = b.d;
+  r.m = b.dmin;
+  std::memcpy(r.scales, b.scales, 16);
+  split_k_pairs(b.q, r.codes);
+}
+void read(const BlockQ3_K& b, RowRecord& r) {
+  r.d = b.d;
+  for (int i = 0; i < 16; ++i) r.scales[i] = static_cast<uint8_t>(q3_k_scale(b.scales, i));
+  split_k_pairs(b.q, r.codes);
+  for (int i = 0; i < 256; ++i) r.codes[i] |= static_cast<uint8_t>((b.high[i % 32] >> (i / 32) & 1) << 2);
+}
+
+// Bit `from` of the codes as one vector, bits `from` and `from` + 1 as two.
+void pack_bits(const uint32_t (&quad)[8], int from, uint8_t* to) {
+  uint32_t plane = 0;
+  for (int i = 0; i < 8; ++i) plane |= (quad[i] >> from & 0x01010101) << i;
+  store_quad(to, plane);
+}
+void pack_pairs(const uint32_t (&quad)[8], int from, uint8_t* to) {
+  for (int half = 0; half < 2; ++half) {
+    uint32_t plane = 0;
+    for (int i = 0; i < 4; ++i) plane |= (quad[4 * half + i] >> from & 0x03030303) << (2 * i);
+    store_quad(to + kVector * half, plane);
+  }
+}
+
 template <int kBits>
 void pack_codes(const uint8_t* codes, int row, uint8_t* group) {
   uint8_t* to = group + 4 * row;
@@ -100,22 +132,15 @@ void pack_codes(const uint8_t* codes, int row, uint8_t* group) {
   for (int i = 0; i < 8; ++i) quad[i] = load_quad(codes + 4 * i);
   if constexpr (kBits == 8) {
     for (int i = 0; i < 8; ++i) store_quad(to + kVector * i, quad[i]);
+  } else if constexpr (kBits < 4) {
+    pack_pairs(quad, 0, to);
   } else {
     constexpr uint32_t kNibbles = 0x0f0f0f0f;
     for (int i = 0; i < 4; ++i) store_quad(to + kVector * i, (quad[i] & kNibbles) | (quad[i + 4] & kNibbles) << 4);
   }
-  if constexpr (kBits == 5) {
-    uint32_t plane = 0;
-    for (int i = 0; i < 8; ++i) plane |= (quad[i] >> 4 & 0x01010101) << i;
-    store_quad(to + kVector * 4, plane);
-  }
-  if constexpr (kBits == 6) {
-    for (int half = 0; half < 2; ++half) {
-      uint32_t plane = 0;
-      for (int i = 0; i < 4; ++i) plane |= (quad[4 * half + i] >> 4 & 0x03030303) << (2 * i);
-      store_quad(to + kVector * (4 + half), plane);
-    }
-  }
+  if constexpr (kBits == 3) pack_bits(quad, 2, to + kVector * 2);
+  if constexpr (kBits == 5) pack_bits(quad, 4, to + kVector * 4);
+  if constexpr (kBits == 6) pack_pairs(quad, 4, to + kVector * 4);
 }
 
 template <class L>
@@ -123,7 +148,7 @@ void pack_row_record(const RowRecord& r, int row, uint8_t* record) {
   std::memcpy(record + 2 * row, &r.d, 2);
   if constexpr (L::kMinimum) std::memcpy(record + L::kMinimumAt + 2 * row, &r.m, 2);
   for (int i = 0; i < L::kGroups * L::kScales; ++i) record[L::kScalesAt + kLanes * i + row] = r.scales[i];
-  if constexpr (L::kSuper && L::kMinimum) {
+  if constexpr (L::kSubMinimums) {
     for (int g = 0; g < L::kGroups; ++g) record[L::kSubMinimumsAt + kLanes * g + row] = r.minimums[g];
   }
   for (int g = 0; g < L::kGroups; ++g) {
@@ -154,28 +179,41 @@ void pack(const void* file_rows, int64_t n_rows, int64_t n_cols, int64_t tile_be
 
 Fp16 load_half(const uint8_t* p) { return {{p[0], p[1]}}; }
 
-// Sub-scales are signed in Q6_K alone, the one type with two per group.
 template <class L>
-float sub_scale(const uint8_t* record, int index, int row) {
-  const uint8_t byte = record[L::kScalesAt + kLanes * index + row];
-  return L::kScales == 2 ? static_cast<float>(static_cast<int8_t>(byte)) : static_cast<float>(byte);
+float sub_scale(uint8_t byte) {
+  if constexpr (L::kSubScale == SubScale::signed_byte) return static_cast<float>(static_cast<int8_t>(byte));
+  if constexpr (L::kSubScale == SubScale::with_minimum) return static_cast<float>(byte & 15);
+  return static_cast<float>(byte);
+}
+
+// Scale and minimum of half group `half` of group g, per column as the files' formulas have them.
+struct HalfGroup {
+  float scale, minimum;
+};
+template <class L>
+HalfGroup factors_of(const uint8_t* record, int g, int half, int row) {
+  HalfGroup f = {to_float(load_half(record + 2 * row)), 0};
+  if constexpr (L::kMinimum) f.minimum = to_float(load_half(record + L::kMinimumAt + 2 * row));
+  if constexpr (L::kScales > 0) {
+    const int index = g * L::kScales + half * (L::kScales - 1);
+    const uint8_t byte = record[L::kScalesAt + kLanes * index + row];
+    f.scale *= sub_scale<L>(byte);
+    if constexpr (L::kHalfMinimums) f.minimum = -(f.minimum * static_cast<float>(byte >> 4));
+  }
+  if constexpr (L::kSubMinimums) {
+    f.minimum = -(f.minimum * static_cast<float>(record[L::kSubMinimumsAt + kLanes * g + row]));
+  }
+  return f;
 }
 
 template <class L>
 void unpack_group(const uint8_t* record, int g, int row, float* out) {
-  const float d = to_float(load_half(record + 2 * row));
-  float minimum = 0;
-  if constexpr (L::kMinimum) {
-    minimum = to_float(load_half(record + L::kMinimumAt + 2 * row));
-    if constexpr (L::kSuper) minimum = -(minimum * static_cast<float>(record[L::kSubMinimumsAt + kLanes * g + row]));
-  }
   uint8_t codes[kGroup];
   unpack_codes<L::kBits>(record + L::kCodesAt + L::kGroupBytes * g, row, codes);
   for (int i = 0; i < kGroup; ++i) {
-    float scale = d;
-    if constexpr (L::kSuper) scale = d * sub_scale<L>(record, g * L::kScales + i * L::kScales / kGroup, row);
-    out[i] = scale * static_cast<float>(codes[i] - L::kOffset);
-    if constexpr (L::kMinimum) out[i] += minimum;
+    const HalfGroup f = factors_of<L>(record, g, i / 16, row);
+    out[i] = f.scale * static_cast<float>(codes[i] - L::kOffset);
+    if constexpr (L::kMinimum) out[i] += f.minimum;
   }
 }
 
@@ -204,6 +242,7 @@ constexpr QuantPacking kPackings[] = {
     packing<LayoutQ8_0, BlockQ8_0>(), packing<LayoutQ4_0, BlockQ4_0>(), packing<LayoutQ4_1, BlockQ4_1>(),
     packing<LayoutQ5_0, BlockQ5_0>(), packing<LayoutQ5_1, BlockQ5_1>(), packing<LayoutQ4_K, BlockQ4_K>(),
     packing<LayoutQ5_K, BlockQ5_K>(), packing<LayoutQ6_K, BlockQ6_K>(),
+    packing<LayoutQ2_K, BlockQ2_K>(), packing<LayoutQ3_K, BlockQ3_K>(),
 };
 constexpr size_t kFirst = static_cast<size_t>(DType::q8_0);
 static_assert(kFirst + sizeof(kPackings) / sizeof(kPackings[0]) == static_cast<size_t>(DType::count));

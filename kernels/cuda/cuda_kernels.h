@@ -29,6 +29,9 @@ ActivationForm activation_form(DType weights);
 // In which order the rows of a packed matrix stand in its tiles.
 enum class RowOrder : uint8_t { plain, gate_up };  // gate_up: tile row i is gate row g, tile row i + 8 is up row g (i < 8)
 
+// Whether the kernels here take weights of a type. Those they do not take come last in the table of types.
+constexpr bool has_kernels(DType weights) { return weights <= DType::q6_k; }
+
 size_t packed_bytes(DType dtype, int64_t n_rows, int64_t n_cols);
 
 // From the file's rows to the packed form; loss-free. gate_up: `rows` is gate, `up_rows` is up, n_rows counts both.

@@ -71,6 +71,25 @@ void expand(const BlockQ6_K& b, float* out) {
   }
 }
 
+// Low two bits of a column of Q2_K and Q3_K.
+int k_pair(const uint8_t* q, int column) { return q[column / 128 * 32 + column % 32] >> (column / 32 % 4 * 2) & 3; }
+
+void expand(const BlockQ2_K& b, float* out) {
+  for (int column = 0; column < 256; ++column) {
+    const int sub = b.scales[column / 16];
+    const float scale = to_float(b.d) * static_cast<float>(sub & 15);
+    const float min = to_float(b.dmin) * static_cast<float>(sub >> 4);
+    out[column] = scale * static_cast<float>(k_pair(b.q, column)) - min;
+  }
+}
+void expand(const BlockQ3_K& b, float* out) {
+  for (int column = 0; column < 256; ++column) {
+    const int high = b.high[column % 32] >> (column / 32) & 1;
+    const float scale = to_float(b.d) * static_cast<float>(q3_k_scale(b.scales, column / 16));
+    out[column] = scale * static_cast<float>((k_pair(b.q, column) | high << 2) - 4);
+  }
+}
+
 template <class Block, DType kType>
 void row(const void* blocks, int64_t n, float* out) {
   constexpr int64_t kElements = traits(kType).block_elements;
@@ -88,6 +107,7 @@ constexpr RowFn kRows[] = {
     row<BlockF32, DType::f32>,   row<Fp16, DType::f16>,       row<Bf16, DType::bf16>,      row<BlockF8_E4M3, DType::f8_e4m3>,
     row<BlockQ8_0, DType::q8_0>, row<BlockQ4_0, DType::q4_0>, row<BlockQ4_1, DType::q4_1>, row<BlockQ5_0, DType::q5_0>,
     row<BlockQ5_1, DType::q5_1>, row<BlockQ4_K, DType::q4_k>, row<BlockQ5_K, DType::q5_k>, row<BlockQ6_K, DType::q6_k>,
+    row<BlockQ2_K, DType::q2_k>, row<BlockQ3_K, DType::q3_k>,
 };
 static_assert(sizeof(kRows) / sizeof(kRows[0]) == static_cast<size_t>(DType::count));
 

@@ -103,6 +103,24 @@ TEST_F(CudaLoading, cuda_EverySourceAndNumberOfThreadsGiveTheSame) {
   EXPECT_LT(error, 1e-6 * square) << "weights are in the wrong places";
 }
 
+// A type without CUDA kernels: the device that is asked for is refused, the automatic choice is the CPU, and says why.
+TEST_F(CudaLoading, cuda_ATypeWithoutKernelsGoesToTheCpu) {
+  const std::string path = INLAY_FIXTURES_DIR "/models/llama-q2_k_m.gguf";
+  if (!*INLAY_FIXTURES_DIR) GTEST_SKIP() << "INLAY_FIXTURES is not set";
+  EngineOptions options;
+  std::string log;
+  options.log = [&](LogLevel, std::string_view text) { log += text; };
+  options.device = DeviceKind::cuda;
+  const auto refused = Engine::load(path, options);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.status().code, Code::unsupported) << refused.status().message;
+  options.device = DeviceKind::automatic;
+  const auto engine = Engine::load(path, options);
+  ASSERT_TRUE(engine.ok()) << engine.status().message;
+  EXPECT_EQ((*engine)->info().device, DeviceKind::cpu);
+  EXPECT_NE(log.find("taking the CPU, not the GPU: " + refused.status().message), std::string::npos) << log;
+}
+
 TEST_F(CudaLoading, cuda_ProgressTellsEveryPieceOnThisThread) {
   uint64_t last = 0, n_total = 0, n_calls = 0;
   const std::thread::id thread = std::this_thread::get_id();

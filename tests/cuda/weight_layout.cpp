@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "kernels/cuda/cuda_kernels.h"
+#include "src/backend/cuda/cuda_backend.h"
 
 namespace inlay {
 namespace {
@@ -81,6 +82,7 @@ const Shape kShapes[] = {{},
 TEST(WeightLayout, TilesFollowEachOther) {
   for (size_t type = 0; type < static_cast<size_t>(DType::count); ++type) {
     const auto dtype = static_cast<DType>(type);
+    if (!cuda::has_kernels(dtype)) continue;
     for (const int64_t n_cols : {256, 1536, 4096 + 256}) {
       const size_t tile = cuda::packed_bytes(dtype, cuda::kTileRows, n_cols);
       EXPECT_EQ(tile % 128, 0u) << traits(dtype).name;
@@ -90,6 +92,22 @@ TEST(WeightLayout, TilesFollowEachOther) {
             << traits(dtype).name << ", " << n_rows << " rows";
       }
     }
+  }
+}
+
+TEST(WeightTypes, ThoseWithoutKernelsAreRefusedByTypeAndTensor) {
+  EXPECT_TRUE(check_cuda_types(make_plan({})).ok());
+  for (int type = 0; type < static_cast<int>(DType::count); ++type) {
+    const auto dtype = static_cast<DType>(type);
+    Plan plan = make_plan({.v = dtype});
+    const WeightIndex v = first(plan, OpKind::attn_in).weights[slot::v];
+    const Status status = check_cuda_types(plan);
+    EXPECT_EQ(status.ok(), cuda::has_kernels(dtype)) << traits(dtype).name;
+    if (status.ok()) continue;
+    EXPECT_EQ(status.code, Code::unsupported);
+    EXPECT_NE(status.message.find(traits(dtype).name), std::string::npos) << status.message;
+    EXPECT_NE(status.message.find("'" + plan.weights[v].name + "'"), std::string::npos) << status.message;
+    EXPECT_EQ(cuda_memory_needs(plan, {}).status().code, Code::unsupported) << "a device is chosen by this";
   }
 }
 

@@ -33,6 +33,8 @@ constexpr Case kCases[] = {
     {"llama-q4_k_m", DeviceKind::cuda},
     {"llama-q5_k_m", DeviceKind::cpu},
     {"llama-q5_k_m", DeviceKind::cuda},
+    {"llama-q2_k_m", DeviceKind::cpu},
+    {"llama-q3_k_m", DeviceKind::cpu},
     {"llama-q8_0", DeviceKind::cpu},
     {"llama-q8_0", DeviceKind::cuda},
     {"qwen2-q4_k_m", DeviceKind::cpu},

@@ -18,6 +18,10 @@ inline FactorPlace factor_place(DType type) {
       return {0, 2};
     case DType::q6_k:
       return {208, 1};
+    case DType::q2_k:
+      return {80, 2};
+    case DType::q3_k:
+      return {108, 1};
     default:
       return {0, 1};
   }

@@ -124,7 +124,7 @@ const Mutation kMutations[] = {
      "tensor 'w.q8_0' has rows of 63 elements, not a multiple of the 32 elements of a Q8_0 block"},
     {"tensor:w.q8_0.type", 4, 12, Code::format,
      "rows of 64 elements, not a multiple of the 256 elements of a Q4_K block"},
-    {"tensor:w.q8_0.type", 4, 10, Code::unsupported, "tensor 'w.q8_0': ggml type Q2_K (10) is not supported"},
+    {"tensor:w.q8_0.type", 4, 9, Code::unsupported, "tensor 'w.q8_0': ggml type Q8_1 (9) is not supported"},
     {"tensor:w.q8_0.type", 4, 24, Code::unsupported, "tensor 'w.q8_0': ggml type I8 (24) is not supported"},
     {"tensor:w.q8_0.type", 4, 39, Code::unsupported, "tensor 'w.q8_0': ggml type MXFP4 (39) is not supported"},
     {"tensor:w.q8_0.type", 4, 1000, Code::unsupported, "tensor 'w.q8_0': ggml type 1000 is not supported"},

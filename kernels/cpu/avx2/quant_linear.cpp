@@ -31,10 +31,10 @@ constexpr int kPrefetchBytes = 8192;
 
 INLAY_INLINE __m256i load(const uint8_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
 
-// `bits` of every byte of plane, moved from bit `from` to bit 4. Shifts are of words: bits must mask what crosses
+// `bits` of every byte of plane, moved from bit `from` to bit `to`. Shifts are of words: bits must mask what crosses
 // bytes.
-INLAY_INLINE __m256i bits_at_4(__m256i plane, int from, int bits) {
-  const __m256i moved = from < 4 ? _mm256_slli_epi16(plane, 4 - from) : _mm256_srli_epi16(plane, from - 4);
+INLAY_INLINE __m256i moved_bits(__m256i plane, int from, int to, int bits) {
+  const __m256i moved = from < to ? _mm256_slli_epi16(plane, to - from) : _mm256_srli_epi16(plane, from - to);
   return _mm256_and_si256(moved, _mm256_set1_epi8(static_cast<char>(bits)));
 }
 
@@ -46,6 +46,14 @@ INLAY_INLINE void expand(const uint8_t* p, __m256i (&quad)[8]) {
     for (int i = 0; i < 8; ++i) quad[i] = _mm256_xor_si256(load(p + kVector * i), _mm256_set1_epi8(-128));
     return;
   }
+  if constexpr (kBits < 4) {
+    for (int i = 0; i < 8; ++i) quad[i] = moved_bits(load(p + kVector * (i / 4)), 2 * (i % 4), 0, 3);
+    if constexpr (kBits == 3) {
+      const __m256i plane = load(p + kVector * 2);
+      for (int i = 0; i < 8; ++i) quad[i] = _mm256_or_si256(quad[i], moved_bits(plane, i, 2, 4));
+    }
+    return;
+  }
   const __m256i low = _mm256_set1_epi8(15);
   for (int i = 0; i < 4; ++i) {
     const __m256i both = load(p + kVector * i);
@@ -54,11 +62,11 @@ INLAY_INLINE void expand(const uint8_t* p, __m256i (&quad)[8]) {
   }
   if constexpr (kBits == 5) {
     const __m256i plane = load(p + kVector * 4);
-    for (int i = 0; i < 8; ++i) quad[i] = _mm256_or_si256(quad[i], bits_at_4(plane, i, 16));
+    for (int i = 0; i < 8; ++i) quad[i] = _mm256_or_si256(quad[i], moved_bits(plane, i, 4, 16));
   }
   if constexpr (kBits == 6) {
     for (int i = 0; i < 8; ++i) {
-      quad[i] = _mm256_or_si256(quad[i], bits_at_4(load(p + kVector * (4 + i / 4)), 2 * (i % 4), 48));
+      quad[i] = _mm256_or_si256(quad[i], moved_bits(load(p + kVector * (4 + i / 4)), 2 * (i % 4), 4, 48));
     }
   }
 }
@@ -67,35 +75,47 @@ template <class L>
 struct Factors {
   __m256 scale[L::kScales == 2 ? 2 : 1];
   __m256 minimum;
+  __m256i half_minimums;  // of types with minimums per 16 columns: two words, the first half's and the second's
 };
 
 INLAY_INLINE __m256 load_halves(const uint8_t* p) {
   return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
 }
-INLAY_INLINE __m256 load_unsigned_bytes(const uint8_t* p) {
-  return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
+INLAY_INLINE __m256i load_bytes(const uint8_t* p) {
+  return _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
 }
-INLAY_INLINE __m256 load_signed_bytes(const uint8_t* p) {
-  return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
+
+template <class L>
+INLAY_INLINE __m256 load_sub_scales(const uint8_t* p) {
+  __m256i scales = load_bytes(p);
+  if constexpr (L::kSubScale == SubScale::signed_byte) {
+    scales = _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
+  }
+  if constexpr (L::kSubScale == SubScale::with_minimum) scales = _mm256_and_si256(scales, _mm256_set1_epi32(15));
+  return _mm256_cvtepi32_ps(scales);
 }
 
 // Factors of group g for rows 8 * half .. + 7. K types' minimums are subtracted, so their sign is turned here.
 template <class L>
 INLAY_INLINE Factors<L> load_factors(const uint8_t* record, int g, int half) {
-  const uint8_t* scales = record + L::kScalesAt + kHalfLanes * half;
+  const uint8_t* scales = record + L::kScalesAt + kLanes * L::kScales * g + kHalfLanes * half;
+  const __m256 d = load_halves(record + 2 * kHalfLanes * half);
   Factors<L> f;
-  f.scale[0] = load_halves(record + 2 * kHalfLanes * half);
+  f.scale[0] = d;
   f.minimum = _mm256_setzero_ps();
-  if constexpr (L::kScales == 2) {
-    f.scale[1] = _mm256_mul_ps(f.scale[0], load_signed_bytes(scales + kLanes * (2 * g + 1)));
-    f.scale[0] = _mm256_mul_ps(f.scale[0], load_signed_bytes(scales + kLanes * 2 * g));
-  }
-  if constexpr (L::kScales == 1) f.scale[0] = _mm256_mul_ps(f.scale[0], load_unsigned_bytes(scales + kLanes * g));
+  f.half_minimums = _mm256_setzero_si256();
+  if constexpr (L::kScales > 0) f.scale[0] = _mm256_mul_ps(d, load_sub_scales<L>(scales));
+  if constexpr (L::kScales == 2) f.scale[1] = _mm256_mul_ps(d, load_sub_scales<L>(scales + kLanes));
   if constexpr (L::kMinimum) f.minimum = load_halves(record + L::kMinimumAt + 2 * kHalfLanes * half);
-  if constexpr (L::kSuper && L::kMinimum) {
-    const uint8_t* minimums = record + L::kSubMinimumsAt + kHalfLanes * half;
-    f.minimum =
-        _mm256_xor_ps(_mm256_mul_ps(f.minimum, load_unsigned_bytes(minimums + kLanes * g)), _mm256_set1_ps(-0.0f));
+  if constexpr (L::kMinimum && L::kScales > 0) f.minimum = _mm256_xor_ps(f.minimum, _mm256_set1_ps(-0.0f));
+  if constexpr (L::kHalfMinimums) {
+    const __m256i first = _mm256_srli_epi32(load_bytes(scales), 4);
+    const __m256i second = _mm256_slli_epi32(_mm256_srli_epi32(load_bytes(scales + kLanes), 4), 16);
+    f.half_minimums = _mm256_or_si256(first, second);
+  }
+  if constexpr (L::kSubMinimums) {
+    const __m256i sub = load_bytes(record + L::kSubMinimumsAt + kLanes * g + kHalfLanes * half);
+    f.minimum = _mm256_mul_ps(f.minimum, _mm256_cvtepi32_ps(sub));
   }
   return f;
 }
@@ -116,12 +136,12 @@ INLAY_INLINE __m256i multiply(__m256i quad, __m256i a) {
 // Exact sums over the group, or over its first (1) or second (2) half.
 template <class L, int kHalves>
 INLAY_INLINE __m256 dot(const __m256i (&quad)[8], const uint8_t* group) {
-  constexpr int kSummed = L::kBits == 4   ? 8
-                          : L::kBits == 5 ? 4
-                          : L::kBits == 6 ? 2
-                                          : 1;  // quads whose sum fits 16 bits
+  constexpr int kQuads = kHalves == 3 ? 8 : 4;
+  // Quads whose sum fits 16 bits.
+  constexpr int kFitting = L::kBits <= 4 ? 8 : L::kBits == 5 ? 4 : L::kBits == 6 ? 2 : 1;
+  constexpr int kSummed = kFitting < kQuads ? kFitting : kQuads;
   static_assert(L::kBits == 8 || kSummed * 2 * 127 * ((1 << L::kBits) - 1) <= 32767);
-  constexpr int kBegin = kHalves == 2 ? 4 : 0, kEnd = kHalves == 1 ? 4 : 8;
+  constexpr int kBegin = kHalves == 2 ? 4 : 0, kEnd = kBegin + kQuads;
   const __m256i ones = _mm256_set1_epi16(1);
   __m256i sum = _mm256_setzero_si256();
   if constexpr (L::kOffset != 0 && L::kBits != 8) {
@@ -149,9 +169,13 @@ INLAY_INLINE __m256 add_group(const __m256i (&quad)[8], const Factors<L>& f, con
   } else {
     t = _mm256_mul_ps(dot<L, 3>(quad, group), f.scale[0]);
   }
+  if constexpr (L::kHalfMinimums) {
+    const __m256i sum = _mm256_madd_epi16(f.half_minimums, broadcast_word(group + offsetof(Q8Group, sums)));
+    t = _mm256_fmadd_ps(f.minimum, _mm256_cvtepi32_ps(sum), t);
+  }
   const auto* a = reinterpret_cast<const Q8Group*>(group);
   acc = _mm256_fmadd_ps(t, _mm256_set1_ps(a->scale), acc);
-  if constexpr (L::kMinimum) acc = _mm256_fmadd_ps(f.minimum, _mm256_set1_ps(a->scaled_sum), acc);
+  if constexpr (L::kMinimum && !L::kHalfMinimums) acc = _mm256_fmadd_ps(f.minimum, _mm256_set1_ps(a->scaled_sum), acc);
   return acc;
 }
 
@@ -234,7 +258,8 @@ void run(const LinearArgs& args, int64_t tile_begin, int64_t tile_end, int64_t m
 }
 
 constexpr LinearFn kRuns[] = {run<LayoutQ8_0>, run<LayoutQ4_0>, run<LayoutQ4_1>, run<LayoutQ5_0>,
-                              run<LayoutQ5_1>, run<LayoutQ4_K>, run<LayoutQ5_K>, run<LayoutQ6_K>};
+                              run<LayoutQ5_1>, run<LayoutQ4_K>, run<LayoutQ5_K>, run<LayoutQ6_K>,
+                              run<LayoutQ2_K>, run<LayoutQ3_K>};
 
 INLAY_INLINE uint32_t largest_bits(const __m256 (&x)[4]) {
   const __m256i magnitude = _mm256_set1_epi32(0x7fffffff);

@@ -37,13 +37,27 @@ INLAY_INLINE void expand(const uint8_t* p, __m512i (&quad)[8]) {
     for (int i = 0; i < 8; ++i) quad[i] = _mm512_loadu_si512(p + kVector * i);
     return;
   }
+  constexpr int kOrAnd = 0xf8;  // truth table of a | (b & c)
+  if constexpr (kBits < 4) {
+    for (int half = 0; half < 2; ++half) {
+      const __m512i plane = _mm512_loadu_si512(p + kVector * half), bits = _mm512_set1_epi8(3);
+      for (int i = 0; i < 4; ++i) quad[4 * half + i] = _mm512_and_si512(_mm512_srli_epi16(plane, 2 * i), bits);
+    }
+    if constexpr (kBits == 3) {
+      const __m512i plane = _mm512_loadu_si512(p + kVector * 2), bit = _mm512_set1_epi8(4);
+      for (int i = 0; i < 8; ++i) {
+        const __m512i at2 = i < 2 ? _mm512_slli_epi16(plane, 2 - i) : _mm512_srli_epi16(plane, i - 2);
+        quad[i] = _mm512_ternarylogic_epi32(quad[i], at2, bit, kOrAnd);
+      }
+    }
+    return;
+  }
   const __m512i low = _mm512_set1_epi8(15);
   for (int i = 0; i < 4; ++i) {
     const __m512i both = _mm512_loadu_si512(p + kVector * i);
     quad[i] = _mm512_and_si512(both, low);
     quad[i + 4] = _mm512_and_si512(_mm512_srli_epi16(both, 4), low);
   }
-  constexpr int kOrAnd = 0xf8;  // truth table of a | (b & c)
   if constexpr (kBits == 5) {
     const __m512i plane = _mm512_loadu_si512(p + kVector * 4), bit = _mm512_set1_epi8(16);
     for (int i = 0; i < 8; ++i) {
@@ -68,32 +82,44 @@ template <class L>
 struct Factors {
   __m512 scale[L::kScales == 2 ? 2 : 1];
   __m512 minimum;
+  __m512i half_minimums;  // of types with minimums per 16 columns: two words, the first half's and the second's
 };
 
 INLAY_INLINE __m512 load_halves(const uint8_t* p) {
   return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
 }
-INLAY_INLINE __m512 load_unsigned_bytes(const uint8_t* p) {
-  return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
+INLAY_INLINE __m512i load_bytes(const uint8_t* p) {
+  return _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
 }
-INLAY_INLINE __m512 load_signed_bytes(const uint8_t* p) {
-  return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
+
+template <class L>
+INLAY_INLINE __m512 load_sub_scales(const uint8_t* p) {
+  __m512i scales = load_bytes(p);
+  if constexpr (L::kSubScale == SubScale::signed_byte) {
+    scales = _mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+  }
+  if constexpr (L::kSubScale == SubScale::with_minimum) scales = _mm512_and_si512(scales, _mm512_set1_epi32(15));
+  return _mm512_cvtepi32_ps(scales);
 }
 
 // d, m: the record's. K types' minimums are subtracted, so their sign is turned here.
 template <class L>
 INLAY_INLINE Factors<L> load_factors(const uint8_t* record, int g, __m512 d, __m512 m) {
+  const uint8_t* scales = record + L::kScalesAt + kLanes * L::kScales * g;
   Factors<L> f;
   f.scale[0] = d;
-  f.minimum = m;
-  if constexpr (L::kScales == 1) f.scale[0] = _mm512_mul_ps(d, load_unsigned_bytes(record + L::kScalesAt + kLanes * g));
-  if constexpr (L::kScales == 2) {
-    f.scale[0] = _mm512_mul_ps(d, load_signed_bytes(record + L::kScalesAt + kLanes * 2 * g));
-    f.scale[1] = _mm512_mul_ps(d, load_signed_bytes(record + L::kScalesAt + kLanes * (2 * g + 1)));
+  f.minimum = L::kScales > 0 ? _mm512_xor_ps(m, _mm512_set1_ps(-0.0f)) : m;
+  f.half_minimums = _mm512_setzero_si512();
+  if constexpr (L::kScales > 0) f.scale[0] = _mm512_mul_ps(d, load_sub_scales<L>(scales));
+  if constexpr (L::kScales == 2) f.scale[1] = _mm512_mul_ps(d, load_sub_scales<L>(scales + kLanes));
+  if constexpr (L::kHalfMinimums) {
+    const __m512i first = _mm512_srli_epi32(load_bytes(scales), 4);
+    const __m512i second = _mm512_slli_epi32(_mm512_srli_epi32(load_bytes(scales + kLanes), 4), 16);
+    f.half_minimums = _mm512_or_si512(first, second);
   }
-  if constexpr (L::kSuper && L::kMinimum) {
-    const __m512 minimum = _mm512_mul_ps(m, load_unsigned_bytes(record + L::kSubMinimumsAt + kLanes * g));
-    f.minimum = _mm512_xor_ps(minimum, _mm512_set1_ps(-0.0f));
+  if constexpr (L::kSubMinimums) {
+    const __m512i sub = load_bytes(record + L::kSubMinimumsAt + kLanes * g);
+    f.minimum = _mm512_mul_ps(f.minimum, _mm512_cvtepi32_ps(sub));
   }
   return f;
 }
@@ -128,9 +154,13 @@ INLAY_INLINE __m512 add_group(const __m512i (&quad)[8], const Factors<L>& f, con
   } else {
     t = _mm512_mul_ps(dot<L, 3>(quad, group), f.scale[0]);
   }
+  if constexpr (L::kHalfMinimums) {
+    const __m512i sum = _mm512_madd_epi16(f.half_minimums, broadcast_word(group + offsetof(Q8Group, sums)));
+    t = _mm512_fmadd_ps(f.minimum, _mm512_cvtepi32_ps(sum), t);
+  }
   const auto* a = reinterpret_cast<const Q8Group*>(group);
   acc = _mm512_fmadd_ps(t, _mm512_set1_ps(a->scale), acc);
-  if constexpr (L::kMinimum) acc = _mm512_fmadd_ps(f.minimum, _mm512_set1_ps(a->scaled_sum), acc);
+  if constexpr (L::kMinimum && !L::kHalfMinimums) acc = _mm512_fmadd_ps(f.minimum, _mm512_set1_ps(a->scaled_sum), acc);
   return acc;
 }
 
@@ -202,7 +232,8 @@ void run(const LinearArgs& args, int64_t tile_begin, int64_t tile_end, int64_t m
 }
 
 constexpr LinearFn kRuns[] = {run<LayoutQ8_0>, run<LayoutQ4_0>, run<LayoutQ4_1>, run<LayoutQ5_0>,
-                              run<LayoutQ5_1>, run<LayoutQ4_K>, run<LayoutQ5_K>, run<LayoutQ6_K>};
+                              run<LayoutQ5_1>, run<LayoutQ4_K>, run<LayoutQ5_K>, run<LayoutQ6_K>,
+                              run<LayoutQ2_K>, run<LayoutQ3_K>};
 
 INLAY_INLINE int16_t sum_bytes(__m128i bytes) {
   const __m512i words = _mm512_cvtepi8_epi32(bytes);

@@ -20,27 +20,41 @@ struct Group {
   int16_t codes[kLanes][kGroup];  // offset taken off
   float scale[2][kLanes];         // of each half; both the same where there is one
   float minimum[kLanes];
+  int16_t half_minimums[2][kLanes];  // of types with minimums per 16 columns
 };
 
 float load_half(const uint8_t* p) { return to_float(Fp16{{p[0], p[1]}}); }
 
 template <class L>
-void expand(const uint8_t* record, int g, Group& out) {
-  for (int row = 0; row < kLanes; ++row) {
-    const float d = load_half(record + 2 * row);
-    for (int half = 0; half < 2; ++half) {
-      float scale = d;
-      if constexpr (L::kSuper) {
-        const uint8_t byte = record[L::kScalesAt + kLanes * (g * L::kScales + half * (L::kScales - 1)) + row];
-        scale *= static_cast<float>(L::kScales == 2 ? static_cast<int8_t>(byte) : static_cast<int>(byte));
-      }
-      out.scale[half][row] = scale;
-    }
-    if constexpr (L::kMinimum) {
-      const float m = load_half(record + L::kMinimumAt + 2 * row);
-      out.minimum[row] = L::kSuper ? -(m * static_cast<float>(record[L::kSubMinimumsAt + kLanes * g + row])) : m;
+int sub_scale(uint8_t byte) {
+  if constexpr (L::kSubScale == SubScale::signed_byte) return static_cast<int8_t>(byte);
+  if constexpr (L::kSubScale == SubScale::with_minimum) return byte & 15;
+  return byte;
+}
+
+template <class L>
+void load_factors(const uint8_t* record, int g, int row, Group& out) {
+  const float d = load_half(record + 2 * row);
+  for (int half = 0; half < 2; ++half) {
+    out.scale[half][row] = d;
+    if constexpr (L::kScales > 0) {
+      const uint8_t byte = record[L::kScalesAt + kLanes * (g * L::kScales + half * (L::kScales - 1)) + row];
+      out.scale[half][row] *= static_cast<float>(sub_scale<L>(byte));
+      if constexpr (L::kHalfMinimums) out.half_minimums[half][row] = byte >> 4;
     }
   }
+  if constexpr (L::kMinimum) {
+    const float m = load_half(record + L::kMinimumAt + 2 * row);
+    out.minimum[row] = L::kScales > 0 ? -m : m;
+    if constexpr (L::kSubMinimums) {
+      out.minimum[row] *= static_cast<float>(record[L::kSubMinimumsAt + kLanes * g + row]);
+    }
+  }
+}
+
+template <class L>
+void expand(const uint8_t* record, int g, Group& out) {
+  for (int row = 0; row < kLanes; ++row) load_factors<L>(record, g, row, out);
   const uint8_t* codes = record + L::kCodesAt + L::kGroupBytes * g;
   for (int row = 0; row < kLanes; ++row) {
     uint8_t bytes[kGroup];
@@ -68,8 +82,12 @@ void add_group(const Group& w, const Q8Group& a, float* acc) {
     } else {
       t = dot<32>(w.codes[row], activation) * w.scale[0][row];
     }
+    if constexpr (L::kHalfMinimums) {
+      const int sum = w.half_minimums[0][row] * a.sums[0] + w.half_minimums[1][row] * a.sums[1];
+      t += w.minimum[row] * static_cast<float>(sum);
+    }
     acc[row] += t * a.scale;
-    if constexpr (L::kMinimum) acc[row] += w.minimum[row] * a.scaled_sum;
+    if constexpr (L::kMinimum && !L::kHalfMinimums) acc[row] += w.minimum[row] * a.scaled_sum;
   }
 }
 
@@ -152,7 +170,8 @@ Q8Group quantize(const float* x) {
 }
 
 constexpr LinearFn kRuns[] = {run<LayoutQ8_0>, run<LayoutQ4_0>, run<LayoutQ4_1>, run<LayoutQ5_0>,
-                              run<LayoutQ5_1>, run<LayoutQ4_K>, run<LayoutQ5_K>, run<LayoutQ6_K>};
+                              run<LayoutQ5_1>, run<LayoutQ4_K>, run<LayoutQ5_K>, run<LayoutQ6_K>,
+                              run<LayoutQ2_K>, run<LayoutQ3_K>};
 
 }  // namespace
 

@@ -79,12 +79,23 @@ Result<CudaDevice> describe_cuda_device(int32_t index) {
   return device;
 }
 
+Status check_cuda_types(const Plan& plan) {
+  for (const Weight& w : plan.weights) {
+    if (cuda::has_kernels(w.dtype)) continue;
+    return error(Code::unsupported, "the CUDA backend has no kernels for %s, the type of tensor '%s'",
+                 traits(w.dtype).name, w.name.c_str());
+  }
+  return {};
+}
+
 Result<MemoryNeeds> cuda_memory_needs(const Plan& plan, const BackendConfig& config) {
+  INLAY_TRY(check_cuda_types(plan));
   return CudaExecutor::needs(plan, config);
 }
 
 Result<std::unique_ptr<Backend>> make_cuda_backend(Plan plan, WeightReader& reader, const BackendConfig& config,
                                                    int32_t device_index, const LoadProgress& progress) {
+  INLAY_TRY(check_cuda_types(plan));
   auto executor = std::make_unique<CudaExecutor>(std::move(plan), config, device_index);
   INLAY_TRY(executor->load(reader, progress));
   return std::unique_ptr<Backend>(std::move(executor));

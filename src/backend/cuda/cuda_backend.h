@@ -21,6 +21,8 @@ Result<CudaDevice> describe_cuda_device(int32_t index);
 // NO_DEVICE if this build has no kernels for the device; names what the device is and what the build has.
 Status check_cuda_kernels(int32_t index);
 BackendCounters cuda_counters();
+// UNSUPPORTED if a weight is of a type that the kernels do not take; names the type and the tensor.
+Status check_cuda_types(const Plan& plan);
 
 Result<std::unique_ptr<Backend>> make_cuda_backend(Plan plan, WeightReader& reader, const BackendConfig& config,
                                                    int32_t device_index, const LoadProgress& progress);
