@@ -6,6 +6,7 @@
 #include "src/engine/engine.h"
 #include "src/engine/placement.h"
 #include "src/engine/step_arrays.h"
+#include "src/model/hf_folder.h"
 
 namespace inlay {
 namespace {
@@ -62,7 +63,7 @@ Engine::~Engine() = default;
 
 Result<std::shared_ptr<Engine>> Engine::load(const std::string& path, const EngineOptions& options) {
   LoadTimes times;
-  return assemble(open_gguf(path), options, times);
+  return assemble(open_checkpoint(path), options, times);
 }
 
 Result<std::shared_ptr<Engine>> Engine::load(std::unique_ptr<ByteSource> source, const EngineOptions& options) {
@@ -71,7 +72,7 @@ Result<std::shared_ptr<Engine>> Engine::load(std::unique_ptr<ByteSource> source,
 }
 
 Result<EngineInfo> Engine::plan_memory(const std::string& path, const EngineOptions& options) {
-  INLAY_ASSIGN(const Checkpoint checkpoint, open_gguf(path));
+  INLAY_ASSIGN(const Checkpoint checkpoint, open_checkpoint(path));
   INLAY_ASSIGN(const Model model, settle_model(checkpoint, options));
   INLAY_ASSIGN(const Plan plan, build_plan(model));
   INLAY_ASSIGN(const Placement placement, place(plan, options));

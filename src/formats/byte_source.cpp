@@ -17,7 +17,7 @@ Status ByteSource::check_range(uint64_t offset, uint64_t n) const {
 
 namespace {
 
-class BorrowedMemory final : public ByteSource {
+class BorrowedMemory : public ByteSource {
  public:
   BorrowedMemory(std::span<const std::byte> bytes, std::string name) : bytes_(bytes), name_(std::move(name)) {}
 
@@ -36,6 +36,15 @@ class BorrowedMemory final : public ByteSource {
  private:
   std::span<const std::byte> bytes_;
   std::string name_;
+};
+
+class OwnedMemory final : public BorrowedMemory {
+ public:
+  // Moving the vector leaves its bytes where they are.
+  OwnedMemory(std::vector<std::byte> bytes, std::string name) : BorrowedMemory(bytes, std::move(name)), owned_(std::move(bytes)) {}
+
+ private:
+  std::vector<std::byte> owned_;
 };
 
 class CallbackSource final : public ByteSource {
@@ -69,6 +78,10 @@ class CallbackSource final : public ByteSource {
 
 std::unique_ptr<ByteSource> borrow_memory(std::span<const std::byte> bytes, std::string name) {
   return std::make_unique<BorrowedMemory>(bytes, std::move(name));
+}
+
+std::unique_ptr<ByteSource> own_memory(std::vector<std::byte> bytes, std::string name) {
+  return std::make_unique<OwnedMemory>(std::move(bytes), std::move(name));
 }
 
 std::unique_ptr<ByteSource> read_through(ReadCallback read, void* user, uint64_t size, std::string name) {

@@ -20,6 +20,15 @@ Checkpoint::Checkpoint(Metadata metadata, std::vector<TensorEntry> tensors,
             [&](uint32_t a, uint32_t b) { return tensors_[a].name < tensors_[b].name; });
 }
 
+std::string Checkpoint::model_path() const {
+  if (!conventions_.model_path.empty() || sources_.empty()) return conventions_.model_path;
+  return std::string(sources_[0]->name());
+}
+
+std::string Checkpoint::name_in_file(std::string_view gguf_name) const {
+  return conventions_.tensor_name ? conventions_.tensor_name(gguf_name) : std::string(gguf_name);
+}
+
 const TensorEntry* Checkpoint::find(std::string_view name) const {
   const auto at = std::lower_bound(by_name_.begin(), by_name_.end(), name,
                                    [&](uint32_t i, std::string_view n) { return tensors_[i].name < n; });

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -36,6 +37,7 @@ class ByteSource {
 Result<std::unique_ptr<ByteSource>> map_file(const std::string& path);
 // The memory must stay valid while the source lives.
 std::unique_ptr<ByteSource> borrow_memory(std::span<const std::byte> bytes, std::string name);
+std::unique_ptr<ByteSource> own_memory(std::vector<std::byte> bytes, std::string name);
 // Fills `n` bytes from `offset`, returns 0 or an error number, which becomes Status::native_code.
 using ReadCallback = int32_t (*)(void* user, uint64_t offset, void* into, uint64_t n);
 std::unique_ptr<ByteSource> read_through(ReadCallback read, void* user, uint64_t size, std::string name);
@@ -50,6 +52,15 @@ struct TensorEntry {
   uint64_t n_bytes = 0;            // checked: row_bytes x rows, inside the source, overlapping no other tensor
 };
 
+// Where the files that a checkpoint came from differ from GGUF.
+struct FileConventions {
+  std::string model_path;  // in messages; empty: the first source's name
+  // What the files call the tensor that GGUF calls so; null: the same.
+  std::function<std::string(std::string_view gguf_name)> tensor_name;
+  // Rows of Q and K are stored for RoPE of pairs (i, i + n_rot / 2), whatever the family.
+  bool halved_rope = false;
+};
+
 class Checkpoint {
  public:
   Checkpoint() = default;
@@ -58,6 +69,11 @@ class Checkpoint {
              std::vector<std::shared_ptr<const std::vector<std::byte>>> headers);
   Checkpoint(Checkpoint&&) = default;
   Checkpoint& operator=(Checkpoint&&) = default;
+
+  void set_conventions(FileConventions conventions) { conventions_ = std::move(conventions); }
+  const FileConventions& conventions() const { return conventions_; }
+  std::string model_path() const;  // in messages: the file, or the folder
+  std::string name_in_file(std::string_view gguf_name) const;
 
   const Metadata& metadata() const { return metadata_; }
   std::span<const TensorEntry> tensors() const { return tensors_; }
@@ -79,6 +95,7 @@ class Checkpoint {
   std::vector<std::unique_ptr<ByteSource>> sources_;
   std::vector<std::shared_ptr<const std::vector<std::byte>>> headers_;  // keep the names of split files alive
   std::vector<uint32_t> by_name_;                                       // indices into tensors_, sorted by name
+  FileConventions conventions_;
 };
 
 }  // namespace inlay

@@ -100,6 +100,11 @@ const MetaValue* Metadata::find(std::string_view key) const {
   return at != by_key_.end() && entries_[*at].key == key ? &entries_[*at].value : nullptr;
 }
 
+std::string Metadata::key_in_file(std::string_view key) const {
+  const auto at = std::find_if(entries_.begin(), entries_.end(), [&](const MetaEntry& entry) { return entry.key == key; });
+  return std::string(at == entries_.end() || at->key_in_file.empty() ? key : at->key_in_file);
+}
+
 const MetaEntry* Metadata::duplicate() const {
   const auto at = std::adjacent_find(by_key_.begin(), by_key_.end(),
                                      [&](uint32_t a, uint32_t b) { return entries_[a].key == entries_[b].key; });

@@ -30,6 +30,7 @@ struct MetaValue {
 struct MetaEntry {
   std::string_view key;
   MetaValue value;
+  std::string_view key_in_file = {};  // where the file calls it otherwise
 };
 
 // Keys are unique. Views point into `bytes`, which the object owns.
@@ -41,6 +42,7 @@ class Metadata {
 
   std::span<const MetaEntry> entries() const { return entries_; }  // in the file's order
   const MetaValue* find(std::string_view key) const;               // null if absent
+  std::string key_in_file(std::string_view key) const;             // in messages: the key itself unless the file has another
   const MetaEntry* duplicate() const;                              // an entry whose key another has too, null if none
 
   // The typed getters convert between integer widths (range-checked) and between f32 and f64 (a finite f64 beyond f32

@@ -12,13 +12,14 @@ class ArchKeys {
   ArchKeys(const Metadata& metadata, const char* arch) : metadata_(metadata), prefix_(std::string(arch) + ".") {}
 
   std::string key(const char* name) const { return prefix_ + name; }
+  std::string shown(const char* name) const { return metadata_.key_in_file(key(name)); }  // in messages
   bool has(const char* name) const { return metadata_.find(key(name)) != nullptr; }
 
   // An integer in [1, max].
   Result<int32_t> size(const char* name, uint64_t max) const {
     INLAY_ASSIGN(const uint64_t v, metadata_.get_u64(key(name)));
     if (v < 1 || v > max) {
-      return error(Code::format, "%s is %llu, expected 1 to %llu", key(name).c_str(), static_cast<unsigned long long>(v),
+      return error(Code::format, "%s is %llu, expected 1 to %llu", shown(name).c_str(), static_cast<unsigned long long>(v),
                    static_cast<unsigned long long>(max));
     }
     return static_cast<int32_t>(v);
@@ -30,7 +31,7 @@ class ArchKeys {
   // A finite number in (0, max].
   Result<double> positive(const char* name, double max) const {
     INLAY_ASSIGN(const double v, metadata_.get_f64(key(name)));
-    if (!(v > 0.0 && v <= max)) return error(Code::format, "%s is %g, expected above 0 and at most %g", key(name).c_str(), v, max);
+    if (!(v > 0.0 && v <= max)) return error(Code::format, "%s is %g, expected above 0 and at most %g", shown(name).c_str(), v, max);
     return v;
   }
   Result<double> positive_or(const char* name, double fallback, double max) const {
@@ -56,24 +57,24 @@ Status read_widths(const ArchKeys& keys, ModelSpec& spec) {
   INLAY_ASSIGN(spec.d_ff, keys.size("feed_forward_length", kMaxWidth));
   // A matrix of a single row could not be told from a vector.
   for (const auto& [name, width] : {std::pair{"embedding_length", spec.d_model}, {"feed_forward_length", spec.d_ff}}) {
-    if (width < 2) return error(Code::unsupported, "%s is %d, expected at least 2", keys.key(name).c_str(), width);
+    if (width < 2) return error(Code::unsupported, "%s is %d, expected at least 2", keys.shown(name).c_str(), width);
   }
   INLAY_ASSIGN(spec.n_heads, keys.size("attention.head_count", kMaxHeads));
   INLAY_ASSIGN(spec.n_kv_heads, keys.size_or("attention.head_count_kv", spec.n_heads, kMaxHeads));
   if (spec.n_heads % spec.n_kv_heads != 0) {
-    return error(Code::format, "%s is %d, which is not a multiple of %s %d", keys.key("attention.head_count").c_str(),
-                 spec.n_heads, keys.key("attention.head_count_kv").c_str(), spec.n_kv_heads);
+    return error(Code::format, "%s is %d, which is not a multiple of %s %d", keys.shown("attention.head_count").c_str(),
+                 spec.n_heads, keys.shown("attention.head_count_kv").c_str(), spec.n_kv_heads);
   }
   if (!keys.has("attention.key_length") && spec.d_model % spec.n_heads != 0) {
-    return error(Code::format, "%s %d is not a multiple of %s %d and no %s is given", keys.key("embedding_length").c_str(),
-                 spec.d_model, keys.key("attention.head_count").c_str(), spec.n_heads,
-                 keys.key("attention.key_length").c_str());
+    return error(Code::format, "%s %d is not a multiple of %s %d and no %s is given", keys.shown("embedding_length").c_str(),
+                 spec.d_model, keys.shown("attention.head_count").c_str(), spec.n_heads,
+                 keys.shown("attention.key_length").c_str());
   }
   INLAY_ASSIGN(spec.d_head, keys.size_or("attention.key_length", spec.d_model / spec.n_heads, kMaxHead));
   INLAY_ASSIGN(const int32_t d_value, keys.size_or("attention.value_length", spec.d_head, kMaxHead));
   if (d_value != spec.d_head) {
     return error(Code::unsupported, "%s %d differs from %s %d: value heads of another size are not supported",
-                 keys.key("attention.value_length").c_str(), d_value, keys.key("attention.key_length").c_str(), spec.d_head);
+                 keys.shown("attention.value_length").c_str(), d_value, keys.shown("attention.key_length").c_str(), spec.d_head);
   }
   if (spec.d_head % 8 != 0 || spec.d_head < 16 || spec.d_head > 256) {
     return error(Code::unsupported, "head size %d: supported are multiples of 8 from 16 to 256", spec.d_head);
@@ -88,10 +89,10 @@ Status read_rope(const ArchKeys& keys, ModelSpec& spec) {
   INLAY_ASSIGN(rope.n_rot, keys.size_or("rope.dimension_count", spec.d_head, kMaxHead));
   if (rope.n_rot % 2 != 0 || rope.n_rot > spec.d_head) {
     return error(Code::format, "%s is %d, expected an even number of at most the head size %d",
-                 keys.key("rope.dimension_count").c_str(), rope.n_rot, spec.d_head);
+                 keys.shown("rope.dimension_count").c_str(), rope.n_rot, spec.d_head);
   }
   INLAY_ASSIGN(rope.base, keys.positive_or("rope.freq_base", 10000.0, 1e12));
-  if (rope.base <= 1.0) return error(Code::format, "%s is %g, expected above 1", keys.key("rope.freq_base").c_str(), rope.base);
+  if (rope.base <= 1.0) return error(Code::format, "%s is %g, expected above 1", keys.shown("rope.freq_base").c_str(), rope.base);
 
   INLAY_ASSIGN(const std::string kind, keys.text_or("rope.scaling.type", "none"));
   if (kind == "none") return {};
@@ -100,7 +101,7 @@ Status read_rope(const ArchKeys& keys, ModelSpec& spec) {
   } else if (kind == "yarn") {
     rope.scaling = RopeScalingKind::yarn;
   } else {
-    return error(Code::unsupported, "%s \"%s\" is not supported (none, linear, yarn)", keys.key("rope.scaling.type").c_str(),
+    return error(Code::unsupported, "%s \"%s\" is not supported (none, linear, yarn)", keys.shown("rope.scaling.type").c_str(),
                  kind.c_str());
   }
   INLAY_ASSIGN(rope.factor, keys.positive_or("rope.scaling.factor", 1.0, 1e6));
@@ -122,7 +123,7 @@ Result<ModelSpec> read_hyper_parameters(const Metadata& metadata, const ArchSpec
   if (keys.has("expert_count")) {
     INLAY_ASSIGN(const uint64_t n_experts, metadata.get_u64(keys.key("expert_count")));
     if (n_experts > 0) {
-      return error(Code::unsupported, "%s is %llu: mixtures of experts are not supported", keys.key("expert_count").c_str(),
+      return error(Code::unsupported, "%s is %llu: mixtures of experts are not supported", keys.shown("expert_count").c_str(),
                    static_cast<unsigned long long>(n_experts));
     }
   }

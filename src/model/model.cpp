@@ -53,26 +53,24 @@ class WeightFinder {
   }
 
  private:
-  static std::string tensor_name(WeightRole role, int32_t layer) {
-    const char* name = kRoleNames[static_cast<size_t>(role)].name;
-    return layer == kNoLayer ? std::string(name) : "blk." + std::to_string(layer) + "." + name;
-  }
+  std::string tensor_name(WeightRole role, int32_t layer) const { return checkpoint_.name_in_file(gguf_name(role, layer)); }
 
   bool present(WeightRole role, int32_t layer) const { return checkpoint_.find(tensor_name(role, layer)) != nullptr; }
 
   Status find_vocabulary() {
-    const TensorEntry* embd = checkpoint_.find(tensor_name(WeightRole::token_embd, kNoLayer));
-    if (!embd) return error(Code::format, "the tensor token_embd.weight is missing");
+    const std::string name = tensor_name(WeightRole::token_embd, kNoLayer);
+    const TensorEntry* embd = checkpoint_.find(name);
+    if (!embd) return error(Code::format, "the tensor %s is missing", name.c_str());
     if (embd->rank != 2 || embd->shape[0] > (1 << 24)) {
-      return error(Code::format, "the tensor token_embd.weight has rank %d and %lld rows, expected a matrix of at most %d rows",
+      return error(Code::format, "the tensor %s has rank %d and %lld rows, expected a matrix of at most %d rows", name.c_str(),
                    embd->rank, static_cast<long long>(embd->shape[0]), 1 << 24);
     }
     spec_.n_vocab = static_cast<int32_t>(embd->shape[0]);
     const std::string key = spec_.arch + ".vocab_size";
     INLAY_ASSIGN(const uint64_t said, checkpoint_.metadata().u64_or(key, static_cast<uint64_t>(spec_.n_vocab)));
     if (said != static_cast<uint64_t>(spec_.n_vocab)) {
-      return error(Code::format, "%s is %llu but token_embd.weight has %d rows", key.c_str(),
-                   static_cast<unsigned long long>(said), spec_.n_vocab);
+      return error(Code::format, "%s is %llu but %s has %d rows", checkpoint_.metadata().key_in_file(key).c_str(),
+                   static_cast<unsigned long long>(said), name.c_str(), spec_.n_vocab);
     }
     spec_.tied_embeddings = !present(WeightRole::output, kNoLayer);
     return matrix_or_vector(WeightRole::token_embd, kNoLayer, spec_.n_vocab, spec_.d_model);
@@ -157,7 +155,7 @@ class WeightFinder {
     w.n_cols = n_cols;
     const bool q_or_k = role == WeightRole::attn_q || role == WeightRole::attn_k || role == WeightRole::attn_q_bias ||
                         role == WeightRole::attn_k_bias;
-    w.unpermute = arch_.interleaved_rope && q_or_k;
+    w.unpermute = arch_.interleaved_rope && q_or_k && !checkpoint_.conventions().halved_rope;
     w.tensor = static_cast<uint32_t>(t - checkpoint_.tensors().data());
     used_[w.tensor] = true;
     out_.push_back(std::move(w));
@@ -181,9 +179,27 @@ class WeightFinder {
   std::vector<bool> used_;
 };
 
+// The error with the model's file or folder before it, unless it says that already.
+Status located(Status status, const Checkpoint& checkpoint) {
+  const std::string path = checkpoint.model_path();
+  if (!status.message.starts_with(path)) status.message = path + ": " + status.message;
+  return status;
+}
+
 }  // namespace
 
+std::string gguf_name(WeightRole role, int32_t layer) {
+  const char* name = kRoleNames[static_cast<size_t>(role)].name;
+  return layer == kNoLayer ? std::string(name) : "blk." + std::to_string(layer) + "." + name;
+}
+
 Result<Model> Model::from_checkpoint(const Checkpoint& checkpoint) {
+  Result<Model> model = understand(checkpoint);
+  if (!model.ok()) return located(std::move(model).status(), checkpoint);
+  return model;
+}
+
+Result<Model> Model::understand(const Checkpoint& checkpoint) {
   INLAY_ASSIGN(const std::string_view arch_name, checkpoint.metadata().get_string("general.architecture"));
   const ArchSpec* arch = find_arch(arch_name);
   if (!arch) {

@@ -49,6 +49,9 @@ struct Weight {
   uint64_t n_bytes() const { return row_bytes(dtype, static_cast<uint64_t>(n_cols)) * static_cast<uint64_t>(n_rows); }
 };
 
+// GGUF's name of the tensor.
+std::string gguf_name(WeightRole role, int32_t layer);
+
 class Model {
  public:
   // The checkpoint must outlive read().
@@ -65,6 +68,8 @@ class Model {
   bool holds(DType type) const;  // in any weight
 
  private:
+  static Result<Model> understand(const Checkpoint& checkpoint);
+
   ModelSpec spec_;
   std::vector<Weight> weights_;
 };

@@ -1,0 +1,23 @@
+// The config.json of a Hugging Face folder as the metadata that a GGUF file of the same model has.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/formats/json.h"
+#include "src/formats/metadata_builder.h"
+#include "src/model/hf_family.h"
+
+namespace inlay {
+
+struct HfConfig {
+  const HfFamily* family = nullptr;
+  MetadataBuilder metadata;
+  bool tied_embeddings = false;
+  std::vector<float> rope_factors;  // GGUF's rope_freqs.weight; empty if none
+};
+
+// `config`: the whole of config.json. `name`: what the model is called.
+Result<HfConfig> read_hf_config(const JsonValue& config, const std::string& name);
+
+}  // namespace inlay

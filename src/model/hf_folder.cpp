@@ -1,0 +1,273 @@
+#include "src/model/hf_folder.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "src/formats/gguf.h"
+#include "src/formats/safetensors.h"
+#include "src/formats/text.h"
+#include "src/model/hf_config.h"
+
+namespace inlay {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char *kConfig = "config.json", *kWeights = "model.safetensors", *kIndex = "model.safetensors.index.json";
+constexpr std::string_view kSafetensors = ".safetensors", kIndexSuffix = ".safetensors.index.json";
+constexpr uint64_t kMaxJsonBytes = uint64_t{1} << 30;
+constexpr size_t kMaxShards = 10000;
+constexpr std::string_view kOutput = "lm_head.weight", kEmbedding = "embed_tokens.weight";
+constexpr std::string_view kRopeFactors = "rope_freqs.weight";
+
+std::string in_folder(const std::string& folder, std::string_view name) { return (fs::path(folder) / name).string(); }
+
+struct StoredType {
+  const char* name;
+  DType dtype;
+};
+constexpr StoredType kStoredTypes[] = {{"F32", DType::f32}, {"F16", DType::f16}, {"BF16", DType::bf16}};
+
+struct Shard {
+  std::string file;  // its name in the folder
+  std::unique_ptr<ByteSource> source;
+  std::vector<SafetensorsEntry> entries;
+};
+
+Result<Shard> open_shard(const std::string& folder, const std::string& file) {
+  Shard shard{.file = file};
+  INLAY_ASSIGN(shard.source, map_file(in_folder(folder, file)));
+  INLAY_ASSIGN(shard.entries, read_safetensors(*shard.source));
+  return shard;
+}
+
+// The files that the index names, checked against it.
+class ShardIndex {
+ public:
+  explicit ShardIndex(const std::string& folder) : folder_(folder) {}
+
+  Result<std::vector<Shard>> open() {
+    INLAY_ASSIGN(const JsonDocument index, read_json_file(in_folder(folder_, kIndex)));
+    INLAY_ASSIGN(const JsonValue map, index.root().get("weight_map"));
+    INLAY_ASSIGN(const JsonMembers members, map.as_object());
+    std::vector<std::pair<std::string_view, std::string_view>> listed;  // file, tensor
+    for (const JsonMember& member : members) {
+      INLAY_ASSIGN(const std::string_view file, member.value.as_string());
+      if (file.empty() || file.find_first_of(std::string_view("/\\:\0", 4)) != file.npos || !file.ends_with(kSafetensors)) {
+        return error(Code::format, "%s is %s, expected the name of a .safetensors file in the same folder",
+                     member.value.where().c_str(), quote(file).c_str());
+      }
+      listed.emplace_back(file, member.key);
+    }
+    if (listed.empty()) return map.expected("an object that names tensors");
+    std::sort(listed.begin(), listed.end());
+    std::vector<Shard> shards;
+    for (auto begin = listed.begin(); begin != listed.end();) {
+      const auto end = std::find_if(begin, listed.end(), [&](const auto& l) { return l.first != begin->first; });
+      if (shards.size() == kMaxShards) return error(Code::unsupported, "%s names more than %zu files", map.where().c_str(), kMaxShards);
+      INLAY_ASSIGN(Shard shard, open_shard(folder_, std::string(begin->first)));
+      INLAY_TRY(check(shard, {begin, end}, map));
+      shards.push_back(std::move(shard));
+      begin = end;
+    }
+    return shards;
+  }
+
+ private:
+  Status check(const Shard& shard, std::span<const std::pair<std::string_view, std::string_view>> listed,
+               const JsonValue& map) const {
+    std::vector<std::string_view> names;
+    for (const SafetensorsEntry& entry : shard.entries) names.push_back(entry.name);
+    std::sort(names.begin(), names.end());
+    for (const auto& [file, tensor] : listed) {
+      if (std::binary_search(names.begin(), names.end(), tensor)) continue;
+      return error(Code::format, "%s: tensor %s is said to be in %s, which has no such tensor", map.where().c_str(),
+                   quote(tensor).c_str(), shard.file.c_str());
+    }
+    return {};
+  }
+
+  const std::string& folder_;
+};
+
+Result<std::vector<Shard>> open_shards(const std::string& folder) {
+  if (!file_exists(in_folder(folder, kWeights))) {
+    if (file_exists(in_folder(folder, kIndex))) return ShardIndex(folder).open();
+    const bool pickled = file_exists(in_folder(folder, "pytorch_model.bin")) ||
+                         file_exists(in_folder(folder, "pytorch_model.bin.index.json"));
+    return error(pickled ? Code::unsupported : Code::not_found, "%s has neither %s nor %s%s", folder.c_str(), kWeights, kIndex,
+                 pickled ? "; pytorch_model.bin, a pickle, is not supported" : "");
+  }
+  std::vector<Shard> shards;
+  INLAY_ASSIGN(Shard shard, open_shard(folder, kWeights));
+  shards.push_back(std::move(shard));
+  return shards;
+}
+
+// Buffers that older versions saved beside the weights; they follow from config.json.
+bool is_derived(std::string_view name) { return name.ends_with(".rotary_emb.inv_freq"); }
+
+Result<TensorEntry> convert(const SafetensorsEntry& from, const Shard& shard, uint32_t source) {
+  const auto* type = std::find_if(std::begin(kStoredTypes), std::end(kStoredTypes),
+                                  [&](const StoredType& t) { return from.dtype == t.name; });
+  const std::string path(shard.source->name());
+  if (type == std::end(kStoredTypes)) {
+    return error(Code::unsupported, "%s: tensor %s has the dtype %s, expected F32, F16 or BF16", path.c_str(),
+                 quote(from.name).c_str(), from.dtype.c_str());
+  }
+  TensorEntry out;
+  if (from.shape.empty() || from.shape.size() > out.shape.size() || from.n_bytes == 0) {
+    return error(Code::unsupported, "%s: tensor %s has %zu dimensions and %llu bytes, expected 1 to 4 and some", path.c_str(),
+                 quote(from.name).c_str(), from.shape.size(), static_cast<unsigned long long>(from.n_bytes));
+  }
+  out.dtype = type->dtype;
+  out.rank = static_cast<int32_t>(from.shape.size());
+  out.shape.fill(1);
+  std::copy(from.shape.begin(), from.shape.end(), out.shape.begin());
+  out.source = source;
+  out.offset = from.offset;
+  out.n_bytes = from.n_bytes;
+  return out;
+}
+
+class FolderReader {
+ public:
+  FolderReader(const std::string& folder, HfConfig config, std::vector<Shard> shards)
+      : folder_(folder), config_(std::move(config)), shards_(std::move(shards)) {}
+
+  Result<Checkpoint> read() {
+    find_prefix();
+    reserve_names();
+    for (size_t i = 0; i < shards_.size(); ++i) INLAY_TRY(add_shard(static_cast<uint32_t>(i)));
+    if (!config_.tied_embeddings && !has_output_) {
+      return error(Code::format, "%s: the tensor %s is missing, and tie_word_embeddings of config.json is not true",
+                   folder_.c_str(), std::string(kOutput).c_str());
+    }
+    add_rope_factors();
+    config_.metadata.text("tokenizer.ggml.model", "no_vocab");
+    Checkpoint checkpoint(config_.metadata.build(in_folder(folder_, kConfig)), std::move(tensors_), std::move(sources_), {names_});
+    if (const TensorEntry* twice = checkpoint.duplicate()) {
+      return error(Code::format, "%s: tensor %s stands in more than one file", folder_.c_str(), quote(twice->name).c_str());
+    }
+    checkpoint.set_conventions({.model_path = folder_,
+                                .tensor_name = [family = config_.family, prefix = prefix_](
+                                                   std::string_view name) { return hf_tensor_name(*family, prefix, name); },
+                                .halved_rope = true});
+    return checkpoint;
+  }
+
+ private:
+  // Models saved without their output matrix have no "model." before their names.
+  void find_prefix() {
+    const auto has = [&](const std::string& name) {
+      for (const Shard& shard : shards_) {
+        for (const SafetensorsEntry& entry : shard.entries) {
+          if (entry.name == name) return true;
+        }
+      }
+      return false;
+    };
+    prefix_ = has(std::string(kEmbedding)) ? "" : "model.";
+  }
+
+  void reserve_names() {
+    size_t n = kRopeFactors.size();
+    for (const Shard& shard : shards_) {
+      for (const SafetensorsEntry& entry : shard.entries) n += entry.name.size();
+    }
+    names_->reserve(n);
+  }
+
+  std::string_view keep(std::string_view name) {
+    const size_t at = names_->size();
+    const auto* data = reinterpret_cast<const std::byte*>(name.data());
+    names_->insert(names_->end(), data, data + name.size());
+    return {reinterpret_cast<const char*>(names_->data()) + at, name.size()};
+  }
+
+  Status add_shard(uint32_t index) {
+    Shard& shard = shards_[index];
+    for (const SafetensorsEntry& entry : shard.entries) {
+      const bool is_output = entry.name == kOutput;
+      has_output_ = has_output_ || is_output;
+      if (is_derived(entry.name) || (is_output && config_.tied_embeddings)) continue;
+      INLAY_ASSIGN(TensorEntry tensor, convert(entry, shard, index));
+      tensor.name = keep(entry.name);
+      tensors_.push_back(tensor);
+    }
+    sources_.push_back(std::move(shard.source));
+    return {};
+  }
+
+  void add_rope_factors() {
+    const std::span factors = std::as_bytes(std::span(config_.rope_factors));
+    if (factors.empty()) return;
+    TensorEntry tensor;
+    tensor.name = keep(kRopeFactors);
+    tensor.dtype = DType::f32;
+    tensor.rank = 1;
+    tensor.shape = {static_cast<int64_t>(config_.rope_factors.size()), 1, 1, 1};
+    tensor.source = static_cast<uint32_t>(sources_.size());
+    tensor.n_bytes = factors.size();
+    tensors_.push_back(tensor);
+    sources_.push_back(own_memory({factors.begin(), factors.end()}, in_folder(folder_, kConfig)));
+  }
+
+  const std::string& folder_;
+  HfConfig config_;
+  std::vector<Shard> shards_;
+  std::string prefix_;
+  bool has_output_ = false;
+  std::shared_ptr<std::vector<std::byte>> names_ = std::make_shared<std::vector<std::byte>>();
+  std::vector<TensorEntry> tensors_;
+  std::vector<std::unique_ptr<ByteSource>> sources_;
+};
+
+std::string folder_name(const std::string& folder) {
+  std::error_code failure;
+  const fs::path path = fs::absolute(folder, failure) / "";
+  return path.lexically_normal().parent_path().filename().string();
+}
+
+}  // namespace
+
+bool file_exists(const std::string& path) {
+  std::error_code failure;
+  return fs::is_regular_file(path, failure);
+}
+
+Result<JsonDocument> read_json_file(const std::string& path) {
+  INLAY_ASSIGN(const std::unique_ptr<ByteSource> source, map_file(path));
+  if (source->size() > kMaxJsonBytes) {
+    return error(Code::unsupported, "%s has %llu bytes, expected at most %llu", path.c_str(),
+                 static_cast<unsigned long long>(source->size()), static_cast<unsigned long long>(kMaxJsonBytes));
+  }
+  std::string text(static_cast<size_t>(source->size()), '\0');
+  INLAY_TRY(source->read(0, std::as_writable_bytes(std::span(text))));
+  return JsonDocument::parse(std::move(text), path);
+}
+
+std::string hf_folder_of(const std::string& path) {
+  std::error_code failure;
+  if (fs::is_directory(path, failure)) return path;
+  const fs::path file(path);
+  const std::string name = file.filename().string();
+  if (name != kConfig && !name.ends_with(kSafetensors) && !name.ends_with(kIndexSuffix)) return {};
+  return file.has_parent_path() ? file.parent_path().string() : ".";
+}
+
+Result<Checkpoint> open_hf_folder(const std::string& folder) {
+  INLAY_ASSIGN(const JsonDocument document, read_json_file(in_folder(folder, kConfig)));
+  INLAY_ASSIGN(HfConfig config, read_hf_config(document.root(), folder_name(folder)));
+  INLAY_ASSIGN(std::vector<Shard> shards, open_shards(folder));
+  return FolderReader(folder, std::move(config), std::move(shards)).read();
+}
+
+Result<Checkpoint> open_checkpoint(const std::string& path) {
+  const std::string folder = hf_folder_of(path);
+  return folder.empty() ? open_gguf(path) : open_hf_folder(folder);
+}
+
+}  // namespace inlay
