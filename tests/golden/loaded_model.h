@@ -13,7 +13,7 @@
 #include "src/backend/cuda/cuda_backend.h"
 #endif
 #include "src/backend/ref/reference_backend.h"
-#include "src/formats/gguf.h"
+#include "src/model/hf_folder.h"
 #include "src/plan/plan.h"
 
 namespace inlay::golden {
@@ -54,7 +54,7 @@ inline std::vector<Target> all_targets() {
 // hold_as_f8: as with the load option FP8.
 inline Result<std::unique_ptr<Backend>> load_backend(const std::string& path, const Target& target, BackendConfig config,
                                                      bool hold_as_f8 = false) {
-  INLAY_ASSIGN(const Checkpoint checkpoint, open_gguf(path));
+  INLAY_ASSIGN(const Checkpoint checkpoint, open_checkpoint(path));
   INLAY_ASSIGN(Model model, Model::from_checkpoint(checkpoint));
   if (hold_as_f8) model.hold_as_f8();
   INLAY_ASSIGN(Plan plan, build_plan(model));

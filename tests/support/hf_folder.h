@@ -1,0 +1,101 @@
+// Small Hugging Face folders of random weights, on disk.
+#pragma once
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/unit/safetensors_image.h"
+
+namespace inlay::test {
+
+// A folder of its own that goes with the object.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    static int n_made = 0;
+    path_ = std::filesystem::temp_directory_path() / ("inlay-hf-" + std::to_string(getpid()) + "-" + std::to_string(n_made++));
+    std::filesystem::create_directories(path_);
+  }
+  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  std::string path(const std::string& name = {}) const { return name.empty() ? path_.string() : (path_ / name).string(); }
+  void write(const std::string& name, const std::string& bytes) const {
+    std::ofstream(path(name), std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+struct HfTensor {
+  std::string name;
+  std::vector<int64_t> shape;
+  std::string dtype = "F32";
+  std::string data = {};  // made from the name if empty
+};
+
+inline nlohmann::json small_config(const std::string& model_type) {
+  return {{"model_type", model_type},      {"hidden_size", 32},          {"intermediate_size", 48},
+          {"num_hidden_layers", 2},        {"num_attention_heads", 2},   {"num_key_value_heads", 1},
+          {"max_position_embeddings", 64}, {"rms_norm_eps", 1e-5},       {"vocab_size", 20},
+          {"rope_theta", 10000.0},         {"tie_word_embeddings", true}, {"head_dim", 16}};
+}
+
+// Those of small_config.
+inline std::vector<HfTensor> small_tensors(const std::string& model_type) {
+  std::vector<HfTensor> out = {{"model.embed_tokens.weight", {20, 32}}, {"model.norm.weight", {32}}};
+  for (const int layer : {0, 1}) {
+    const std::string prefix = "model.layers." + std::to_string(layer) + ".";
+    const auto add = [&](const char* name, std::vector<int64_t> shape) { out.push_back({prefix + name, std::move(shape)}); };
+    add("input_layernorm.weight", {32});
+    add("self_attn.q_proj.weight", {32, 32});
+    add("self_attn.k_proj.weight", {16, 32});
+    add("self_attn.v_proj.weight", {16, 32});
+    if (model_type == "qwen2") {
+      add("self_attn.q_proj.bias", {32});
+      add("self_attn.k_proj.bias", {16});
+      add("self_attn.v_proj.bias", {16});
+    }
+    if (model_type == "qwen3") {
+      add("self_attn.q_norm.weight", {16});
+      add("self_attn.k_norm.weight", {16});
+    }
+    add("self_attn.o_proj.weight", {32, 32});
+    add("post_attention_layernorm.weight", {32});
+    add("mlp.gate_proj.weight", {48, 32});
+    add("mlp.up_proj.weight", {48, 32});
+    add("mlp.down_proj.weight", {32, 48});
+  }
+  return out;
+}
+
+inline std::string random_floats(const std::string& seed, const std::vector<int64_t>& shape) {
+  std::mt19937 random(static_cast<uint32_t>(std::hash<std::string>()(seed)));
+  int64_t n = 1;
+  for (const int64_t d : shape) n *= d;
+  std::string out;
+  for (int64_t i = 0; i < n; ++i) {
+    const float value = static_cast<float>(random() % 4096) / 8192.0f - 0.25f;
+    out.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
+  return out;
+}
+
+inline std::string safetensors_of(const std::vector<HfTensor>& tensors) {
+  testing::SafetensorsImage image;
+  for (const HfTensor& t : tensors) {
+    image.tensor(t.name, t.dtype, t.shape, t.data.empty() ? random_floats(t.name, t.shape) : t.data);
+  }
+  return image.build();
+}
+
+}  // namespace inlay::test

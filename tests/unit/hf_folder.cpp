@@ -1,0 +1,309 @@
+// Hugging Face folders: config.json of each family, shards and their index, and what is said about wrong ones.
+#include "src/model/hf_folder.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "src/model/model.h"
+#include "tests/support/hf_folder.h"
+
+namespace inlay {
+namespace {
+
+using nlohmann::json;
+using test::HfTensor;
+using test::TemporaryFolder;
+
+Result<Model> open(const std::string& path) {
+  INLAY_ASSIGN(const Checkpoint checkpoint, open_checkpoint(path));
+  return Model::from_checkpoint(checkpoint);
+}
+
+void write(const TemporaryFolder& folder, const json& config, const std::vector<HfTensor>& tensors) {
+  folder.write("config.json", config.dump());
+  folder.write("model.safetensors", test::safetensors_of(tensors));
+}
+
+Result<Model> open_with(const std::string& model_type, const std::function<void(json&)>& change) {
+  TemporaryFolder folder;
+  json config = test::small_config(model_type);
+  change(config);
+  write(folder, config, test::small_tensors(model_type));
+  return open(folder.path());
+}
+
+class HfFamilies : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(HfFamilies, OpenByEveryPathThatStandsForTheFolder) {
+  TemporaryFolder folder;
+  write(folder, test::small_config(GetParam()), test::small_tensors(GetParam()));
+  for (const char* name : {"", "config.json", "model.safetensors"}) {
+    const auto model = open(folder.path(name));
+    ASSERT_TRUE(model.ok()) << model.status().message;
+    const ModelSpec& spec = model->spec();
+    EXPECT_EQ(spec.arch, std::string(GetParam()) == "mistral" ? "llama" : GetParam());
+    EXPECT_EQ(spec.name, std::filesystem::path(folder.path()).filename().string());
+    EXPECT_EQ(spec.n_layers, 2);
+    EXPECT_EQ(spec.d_model, 32);
+    EXPECT_EQ(spec.d_ff, 48);
+    EXPECT_EQ(spec.n_heads, 2);
+    EXPECT_EQ(spec.n_kv_heads, 1);
+    EXPECT_EQ(spec.d_head, 16);
+    EXPECT_EQ(spec.n_vocab, 20);
+    EXPECT_EQ(spec.n_context_train, 64);
+    EXPECT_FLOAT_EQ(spec.norm_epsilon, 1e-5f);
+    EXPECT_EQ(spec.rope.n_rot, 16);
+    EXPECT_DOUBLE_EQ(spec.rope.base, 10000.0);
+    EXPECT_TRUE(spec.tied_embeddings);
+    EXPECT_EQ(spec.qkv_bias, std::string(GetParam()) == "qwen2");
+    EXPECT_EQ(spec.qk_norm, std::string(GetParam()) == "qwen3");
+    EXPECT_EQ(model->find(WeightRole::ffn_up, 1)->name, "model.layers.1.mlp.up_proj.weight");
+    EXPECT_FALSE(model->find(WeightRole::attn_q, 0)->unpermute);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, HfFamilies, ::testing::Values("llama", "mistral", "qwen2", "qwen3"));
+
+TEST(HfFolder, NamesWithoutPrefixAndDerivedBuffersAreTaken) {
+  TemporaryFolder folder;
+  std::vector<HfTensor> tensors = test::small_tensors("llama");
+  for (HfTensor& t : tensors) t.name = t.name.substr(6);
+  tensors.push_back({"layers.0.self_attn.rotary_emb.inv_freq", {8}});
+  write(folder, test::small_config("llama"), tensors);
+  const auto model = open(folder.path());
+  ASSERT_TRUE(model.ok()) << model.status().message;
+  EXPECT_EQ(model->find(WeightRole::token_embd)->name, "embed_tokens.weight");
+}
+
+TEST(HfFolder, TheOutputMatrixIsUsedUnlessItIsTied) {
+  std::vector<HfTensor> tensors = test::small_tensors("llama");
+  tensors.push_back({"lm_head.weight", {20, 32}});
+  for (const bool tied : {true, false}) {
+    TemporaryFolder folder;
+    json config = test::small_config("llama");
+    config["tie_word_embeddings"] = tied;
+    write(folder, config, tensors);
+    const auto model = open(folder.path());
+    ASSERT_TRUE(model.ok()) << model.status().message;
+    EXPECT_EQ(model->spec().tied_embeddings, tied);
+    EXPECT_EQ(model->find(WeightRole::output) == nullptr, tied);
+  }
+}
+
+TEST(HfFolder, HeadsFollowFromTheWidthWhereTheFamilySaysSo) {
+  const auto model = open_with("qwen2", [](json& c) { c.erase("head_dim"), c.erase("rope_theta"), c.erase("rms_norm_eps"); });
+  ASSERT_TRUE(model.ok()) << model.status().message;
+  EXPECT_EQ(model->spec().d_head, 16);
+  EXPECT_FLOAT_EQ(model->spec().norm_epsilon, 1e-6f);
+  const auto wide = open_with("qwen3", [](json& c) { c["head_dim"] = nullptr; });
+  ASSERT_FALSE(wide.ok()) << "Qwen 3's heads have 128 elements by default, which these tensors have not";
+  EXPECT_NE(wide.status().message.find("self_attn.q_proj.weight is 32 x 32 (rank 2), expected 256 x 32"), std::string::npos)
+      << wide.status().message;
+}
+
+TEST(HfFolder, LinearAndYarnScalingsAreThoseOfGguf) {
+  const auto linear = open_with("llama", [](json& c) { c["rope_scaling"] = {{"type", "linear"}, {"factor", 4.0}}; });
+  ASSERT_TRUE(linear.ok()) << linear.status().message;
+  EXPECT_EQ(linear->spec().rope.scaling, RopeScalingKind::linear);
+  EXPECT_DOUBLE_EQ(linear->spec().rope.factor, 4.0);
+  for (const bool in_parameters : {true, false}) {
+    const auto yarn = open_with("qwen3", [&](json& c) {
+      json scaling = {{"rope_type", "yarn"}, {"factor", 4.0}, {"original_max_position_embeddings", 16}};
+      if (in_parameters) scaling["rope_theta"] = 5000.0;
+      c[in_parameters ? "rope_parameters" : "rope_scaling"] = scaling;
+    });
+    ASSERT_TRUE(yarn.ok()) << yarn.status().message;
+    const RopeSpec& rope = yarn->spec().rope;
+    EXPECT_EQ(rope.scaling, RopeScalingKind::yarn);
+    EXPECT_EQ(rope.original_context, 16);
+    EXPECT_DOUBLE_EQ(rope.base, in_parameters ? 5000.0 : 10000.0);
+    EXPECT_NEAR(make_rope_table(rope).magnitude, 1.0 + 0.1 * std::log(4.0), 1e-6);
+  }
+  const auto own = open_with("qwen3", [](json& c) {
+    c["rope_scaling"] = {{"rope_type", "yarn"}, {"factor", 4.0}, {"attention_factor", 0.75}};
+  });
+  ASSERT_TRUE(own.ok()) << own.status().message;
+  EXPECT_NEAR(make_rope_table(own->spec().rope).magnitude, 0.75, 1e-6);
+}
+
+// Expected values: the definition of "llama3" in transformers, by hand.
+TEST(HfFolder, Llama3ScalingBecomesFrequencyFactors) {
+  const auto model = open_with("llama", [](json& c) {
+    c["rope_theta"] = 10000.0;
+    c["rope_scaling"] = {{"rope_type", "llama3"},     {"factor", 8.0},
+                         {"low_freq_factor", 1.0},    {"high_freq_factor", 4.0},
+                         {"original_max_position_embeddings", 32}};
+  });
+  ASSERT_TRUE(model.ok()) << model.status().message;
+  const std::vector<float>& factors = model->spec().rope.frequency_factors;
+  ASSERT_EQ(factors.size(), 8u);
+  // Wavelengths 2 pi 10000^(i/8): 6.3 is below 32 / 4; 19.9 lies between 8 and 32, at (32 / 19.869 - 1) / 3 = 0.20352;
+  // the others are above 32.
+  EXPECT_FLOAT_EQ(factors[0], 1.0f);
+  EXPECT_NEAR(factors[1], 1.0 / ((1 - 0.203520) / 8 + 0.203520), 1e-4);
+  for (size_t i = 2; i < 8; ++i) EXPECT_FLOAT_EQ(factors[i], 8.0f);
+}
+
+struct WrongConfig {
+  const char* key;
+  json value;
+  Code code;
+  const char* expected;
+};
+
+TEST(HfFolder, WrongConfigurationsAreRefusedByKey) {
+  const WrongConfig cases[] = {
+      {"model_type", "mamba", Code::unsupported, "model_type is 'mamba', an architecture that is not supported (llama, "},
+      {"model_type", nullptr, Code::format, "model_type is null, expected a string"},
+      {"num_hidden_layers", 0, Code::format, "num_hidden_layers is 0, expected 1 to 2147483647"},
+      {"num_hidden_layers", 5000, Code::format, "num_hidden_layers is 5000, expected 1 to 1024"},
+      {"num_hidden_layers", "two", Code::format, "num_hidden_layers"},
+      {"hidden_size", nullptr, Code::format, "hidden_size"},
+      {"num_key_value_heads", 3, Code::format, "num_attention_heads is 2, which is not a multiple of num_key_value_heads 3"},
+      {"vocab_size", 21, Code::format, "vocab_size is 21 but model.embed_tokens.weight has 20 rows"},
+      {"rms_norm_eps", -1.0, Code::format, "rms_norm_eps is -1, expected a number above 0"},
+      {"hidden_act", "gelu", Code::unsupported, "hidden_act is 'gelu', expected 'silu'"},
+      {"quantization_config", {{"quant_method", "gptq"}}, Code::unsupported, "quantization_config.quant_method is 'gptq'"},
+      {"rope_scaling", {{"type", "dynamic"}, {"factor", 2.0}}, Code::unsupported, "rope_scaling.type is 'dynamic'"},
+      {"rope_scaling", {{"rope_type", "linear"}}, Code::format, "factor"},
+      {"tie_word_embeddings", false, Code::format, "lm_head.weight is missing"},
+  };
+  for (const WrongConfig& c : cases) {
+    SCOPED_TRACE(c.expected);
+    const auto model = open_with("llama", [&](json& config) { config[c.key] = c.value; });
+    ASSERT_FALSE(model.ok());
+    EXPECT_EQ(model.status().code, c.code);
+    EXPECT_NE(model.status().message.find(c.expected), std::string::npos) << model.status().message;
+    EXPECT_NE(model.status().message.find("inlay-hf-"), std::string::npos) << "no file: " << model.status().message;
+  }
+}
+
+TEST(HfFolder, SlidingWindowsAreRefusedWhereTheyAreUsed) {
+  const auto window = [](json& c) { c["sliding_window"] = 16; };
+  EXPECT_TRUE(open_with("qwen2", window).ok());  // use_sliding_window is false by default
+  EXPECT_TRUE(open_with("mistral", [](json& c) { c["sliding_window"] = 64; }).ok()) << "as wide as the context";
+  const auto mistral = open_with("mistral", window);
+  ASSERT_FALSE(mistral.ok());
+  EXPECT_NE(mistral.status().message.find("sliding_window is 16"), std::string::npos) << mistral.status().message;
+  EXPECT_FALSE(open_with("qwen2", [&](json& c) { window(c), c["use_sliding_window"] = true; }).ok());
+}
+
+struct WrongTensors {
+  std::function<void(std::vector<HfTensor>&)> change;
+  Code code;
+  const char* expected;
+};
+
+TEST(HfFolder, WrongTensorsAreRefusedByName) {
+  const auto find = [](std::vector<HfTensor>& tensors, const char* name) {
+    return std::find_if(tensors.begin(), tensors.end(), [&](const HfTensor& t) { return t.name == name; });
+  };
+  const char* up = "model.layers.1.mlp.up_proj.weight";
+  const WrongTensors cases[] = {
+      {[&](auto& t) { t.erase(find(t, up)); }, Code::format, "model.layers.1.mlp.up_proj.weight is missing"},
+      {[&](auto& t) { find(t, up)->shape = {48, 31}; }, Code::format,
+       "model.layers.1.mlp.up_proj.weight is 48 x 31 (rank 2), expected 48 x 32"},
+      {[&](auto& t) { *find(t, up) = {up, {48, 32}, "F8_E4M3", std::string(48 * 32, '\0')}; }, Code::unsupported,
+       "'model.layers.1.mlp.up_proj.weight' has the dtype F8_E4M3, expected F32, F16 or BF16"},
+      {[&](auto& t) { t.push_back({"model.layers.1.mlp.gate_proj.bias", {48}}); }, Code::unsupported,
+       "model.layers.1.mlp.gate_proj.bias is not part of a llama model"},
+      {[&](auto& t) { t.push_back({"model.layers.2.mlp.up_proj.weight", {48, 32}}); }, Code::unsupported,
+       "model.layers.2.mlp.up_proj.weight is not part"},
+  };
+  for (const WrongTensors& c : cases) {
+    SCOPED_TRACE(c.expected);
+    TemporaryFolder folder;
+    std::vector<HfTensor> tensors = test::small_tensors("llama");
+    c.change(tensors);
+    write(folder, test::small_config("llama"), tensors);
+    const auto model = open(folder.path());
+    ASSERT_FALSE(model.ok());
+    EXPECT_EQ(model.status().code, c.code);
+    EXPECT_NE(model.status().message.find(c.expected), std::string::npos) << model.status().message;
+    EXPECT_TRUE(model.status().message.starts_with(folder.path())) << model.status().message;
+  }
+}
+
+// The tensors in two files, and the index that names them.
+struct Sharded {
+  TemporaryFolder folder;
+  json index;
+
+  Sharded() {
+    const std::vector<HfTensor> all = test::small_tensors("llama");
+    const auto middle = all.begin() + 7;
+    folder.write("config.json", test::small_config("llama").dump());
+    folder.write("a.safetensors", test::safetensors_of({all.begin(), middle}));
+    folder.write("b.safetensors", test::safetensors_of({middle, all.end()}));
+    for (auto t = all.begin(); t != all.end(); ++t) index["weight_map"][t->name] = t < middle ? "a.safetensors" : "b.safetensors";
+    write_index();
+  }
+  void write_index() const { folder.write("model.safetensors.index.json", index.dump()); }
+};
+
+TEST(HfFolder, ShardsGiveTheSameBytesAsOneFile) {
+  TemporaryFolder whole;
+  write(whole, test::small_config("llama"), test::small_tensors("llama"));
+  const Sharded sharded;
+  const auto one = open_checkpoint(whole.path()), many = open_checkpoint(sharded.folder.path("model.safetensors.index.json"));
+  ASSERT_TRUE(one.ok() && many.ok()) << many.status().message;
+  ASSERT_EQ(one->tensors().size(), many->tensors().size());
+  std::vector<std::byte> scratch_a, scratch_b;
+  for (const TensorEntry& tensor : one->tensors()) {
+    const TensorEntry* twin = many->find(tensor.name);
+    ASSERT_NE(twin, nullptr);
+    const auto a = one->bytes(tensor, scratch_a), b = many->bytes(*twin, scratch_b);
+    ASSERT_TRUE(a.ok() && b.ok());
+    EXPECT_EQ(std::memcmp(*a, *b, tensor.n_bytes), 0) << tensor.name;
+  }
+}
+
+TEST(HfFolder, BadIndicesAndShardsAreRefusedByName) {
+  struct Case {
+    std::function<void(Sharded&)> change;
+    const char* expected;
+  };
+  const char* norm = "model.norm.weight";
+  const Case cases[] = {
+      {[&](Sharded& s) { s.index["weight_map"][norm] = "c.safetensors"; }, "c.safetensors"},
+      {[&](Sharded& s) { s.index["weight_map"][norm] = "../a.safetensors"; }, "is '../a.safetensors', expected the name of a .safetensors file"},
+      {[&](Sharded& s) { s.index["weight_map"][norm] = 3; }, "weight_map.model.norm.weight"},
+      {[&](Sharded& s) { s.index["weight_map"][norm] = "b.safetensors"; },
+       "'model.norm.weight' is said to be in b.safetensors, which has no such tensor"},
+      {[&](Sharded& s) { s.index.erase("weight_map"); }, "weight_map"},
+      {[&](Sharded& s) { s.index["weight_map"] = json::object(); }, "weight_map"},
+      {[&](Sharded& s) { std::filesystem::resize_file(s.folder.path("b.safetensors"), 20000); },
+       "b.safetensors: tensor 'model.layers.1.self_attn.q_proj.weight' ends at byte 22784 of the data"},
+      {[&](Sharded& s) { s.folder.write("b.safetensors", test::safetensors_of(test::small_tensors("llama"))); },
+       "stands in more than one file"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.expected);
+    Sharded sharded;
+    ASSERT_TRUE(open(sharded.folder.path()).ok());
+    sharded.index = json::parse(std::ifstream(sharded.folder.path("model.safetensors.index.json")));
+    c.change(sharded);
+    sharded.write_index();
+    const auto model = open(sharded.folder.path());
+    ASSERT_FALSE(model.ok());
+    EXPECT_NE(model.status().message.find(c.expected), std::string::npos) << model.status().message;
+    EXPECT_TRUE(model.status().message.starts_with(sharded.folder.path())) << model.status().message;
+  }
+}
+
+TEST(HfFolder, WhatLacksIsNamed) {
+  TemporaryFolder folder;
+  const auto empty = open(folder.path());
+  EXPECT_EQ(empty.status().code, Code::not_found);
+  EXPECT_NE(empty.status().message.find("config.json"), std::string::npos) << empty.status().message;
+  folder.write("config.json", test::small_config("llama").dump());
+  const auto no_weights = open(folder.path());
+  EXPECT_EQ(no_weights.status().code, Code::not_found);
+  EXPECT_NE(no_weights.status().message.find("neither model.safetensors nor"), std::string::npos) << no_weights.status().message;
+  folder.write("pytorch_model.bin", "x");
+  EXPECT_EQ(open(folder.path()).status().code, Code::unsupported);
+}
+
+}  // namespace
+}  // namespace inlay
