@@ -104,15 +104,37 @@ struct BlockQ6_K {  // (d * scale) * (q - 32), a scale per 16 columns
   Fp16 d;
 };
 // Two halves of 128 as in Q6_K: column l of group g of half h is at bits 2 * g of q[32 * h + l].
-struct BlockQ2_K {  // (d * scale) * q - dmin * min, a scale and a min per 16 columns
+struct BlockQ2_K {     // (d * scale) * q - dmin * min, a scale and a min per 16 columns
   uint8_t scales[16];  // scale in the low nibble, min in the high one
   uint8_t q[64];
   Fp16 d, dmin;
 };
-struct BlockQ3_K {  // (d * scale) * (q - 4), a scale per 16 columns; low two bits of q as in Q2_K
-  uint8_t high[32];    // bit 4 * h + g of high[l] is bit 2 of column l of group g of half h
+struct BlockQ3_K {   // (d * scale) * (q - 4), a scale per 16 columns; low two bits of q as in Q2_K
+  uint8_t high[32];  // bit 4 * h + g of high[l] is bit 2 of column l of group g of half h
   uint8_t q[64];
   uint8_t scales[12];  // 16 of 6 bits, see q3_k_scale
+  Fp16 d;
+};
+// What the codes of IQ4_NL and IQ4_XS stand for, and those of MXFP4 (E2M1, in halves).
+[[maybe_unused]] static constexpr int8_t kIq4Values[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
+                                                           1,    13,   25,  38,  53,  69,  89,  113};
+[[maybe_unused]] static constexpr int8_t kFp4Values[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
+
+struct BlockIQ4_NL {  // d * kIq4Values[q], halves
+  Fp16 d;
+  uint8_t q[16];
+};
+struct BlockIQ4_XS {  // (d * scale_g) * kIq4Values[q]; each group of 32 columns has 16 bytes of q, halves
+  Fp16 d;
+  uint8_t scales_high[2], scales_low[4];  // 8 scales of 6 bits, see iq4_xs_scale
+  uint8_t q[128];
+};
+struct BlockMXFP4 {  // half_power(exponent) * kFp4Values[q], halves
+  uint8_t exponent;
+  uint8_t q[16];
+};
+struct BlockTQ2_0 {  // d * (q - 1), bits as in Q2_K
+  uint8_t q[64];
   Fp16 d;
 };
 
@@ -127,6 +149,10 @@ static_assert(sizeof(BlockQ5_K) == traits(DType::q5_k).block_bytes);
 static_assert(sizeof(BlockQ6_K) == traits(DType::q6_k).block_bytes);
 static_assert(sizeof(BlockQ2_K) == traits(DType::q2_k).block_bytes);
 static_assert(sizeof(BlockQ3_K) == traits(DType::q3_k).block_bytes);
+static_assert(sizeof(BlockIQ4_NL) == traits(DType::iq4_nl).block_bytes);
+static_assert(sizeof(BlockIQ4_XS) == traits(DType::iq4_xs).block_bytes);
+static_assert(sizeof(BlockMXFP4) == traits(DType::mxfp4).block_bytes);
+static_assert(sizeof(BlockTQ2_0) == traits(DType::tq2_0).block_bytes);
 static_assert(alignof(BlockQ6_K) == 1 && alignof(BlockQ4_K) == 1);
 
 // Scale (which = 0) or min (which = 1) of group g of a Q4_K or Q5_K block. Groups 0..3: the low six bits of byte
@@ -143,6 +169,21 @@ static_assert(alignof(BlockQ6_K) == 1 && alignof(BlockQ4_K) == 1);
 [[maybe_unused]] static inline int8_t q3_k_scale(const uint8_t* scales, int i) {
   const int low = scales[i % 8] >> (4 * (i / 8)) & 15, high = scales[8 + i % 4] >> (2 * (i / 4)) & 3;
   return static_cast<int8_t>((low | high << 4) - 32);
+}
+
+// Scale of group g of an IQ4_XS block: low four bits in a nibble of scales_low, upper two in scales_high; 32 counts as
+// 0.
+[[maybe_unused]] static inline int8_t iq4_xs_scale(const BlockIQ4_XS& b, int g) {
+  const int low = b.scales_low[g / 2] >> (4 * (g % 2)) & 15, high = b.scales_high[g / 4] >> (2 * (g % 4)) & 3;
+  return static_cast<int8_t>((low | high << 4) - 32);
+}
+
+// 2^(exponent - 128), half of what an E8M0 exponent stands for; the two smallest are subnormal.
+[[maybe_unused]] static inline float half_power(uint8_t exponent) {
+  const uint32_t bits = exponent < 2 ? 0x00200000u << exponent : static_cast<uint32_t>(exponent - 1) << 23;
+  float value;
+  std::memcpy(&value, &bits, 4);
+  return value;
 }
 
 }  // namespace inlay

@@ -36,7 +36,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "kernels/common/dtype.h"
+#include "kernels/common/quant_blocks.h"
 
 namespace inlay::cpu {
 
@@ -45,17 +45,19 @@ inline constexpr int kGroup = 32;   // columns per activation scale
 inline constexpr int kVector = 64;  // bytes of a quad
 
 enum class Factor : uint8_t { half, exponent };  // of a record: FP16, or 2^(byte - 128)
+enum class Codes : uint8_t { plain, iq4, fp4 };  // plain: value + offset; else an index into kIq4Values, kFp4Values
 enum class SubScale : uint8_t { unsigned_byte, signed_byte, with_minimum };  // with_minimum: a nibble each
 
 // What a quantized type is, as far as the kernels are concerned.
 struct QuantFormat {
-  int bits;           // of a code as it is packed
-  int offset = 0;     // of the unsigned code
+  int bits;        // of a code as it is packed
+  int offset = 0;  // of the unsigned code
   bool minimum = false;
-  int groups = 1;     // of a record: 1, or 8
-  int scales = 0;     // sub-scales per group: 0, 1 or 2
+  int groups = 1;  // of a record: 1, or 8
+  int scales = 0;  // sub-scales per group: 0, 1 or 2
   SubScale sub_scale = SubScale::unsigned_byte;
   Factor factor = Factor::half;
+  Codes codes = Codes::plain;
 };
 
 template <QuantFormat kFormat>
@@ -67,6 +69,9 @@ struct QuantLayout {
   static constexpr int kScales = kFormat.scales;
   static constexpr SubScale kSubScale = kFormat.sub_scale;
   static constexpr Factor kFactor = kFormat.factor;
+  static constexpr Codes kCodes = kFormat.codes;
+  // Of a code as a dot product takes it, value + kOffset.
+  static constexpr int kDotBits = kCodes == Codes::iq4 ? 8 : kCodes == Codes::fp4 ? 5 : kBits;
   static constexpr bool kHalfMinimums = kScales == 2 && kSubScale == SubScale::with_minimum;  // per 16 columns
   static constexpr bool kSubMinimums = kMinimum && kScales == 1;                              // per 32 columns
   static constexpr int kMinimumAt = (kFactor == Factor::half ? 2 : 1) * kLanes;
@@ -87,10 +92,29 @@ using LayoutQ4_K = QuantLayout<QuantFormat{.bits = 4, .minimum = true, .groups =
 using LayoutQ5_K = QuantLayout<QuantFormat{.bits = 5, .minimum = true, .groups = 8, .scales = 1}>;
 using LayoutQ6_K =
     QuantLayout<QuantFormat{.bits = 6, .offset = 32, .groups = 8, .scales = 2, .sub_scale = SubScale::signed_byte}>;
-using LayoutQ2_K = QuantLayout<
-    QuantFormat{.bits = 2, .minimum = true, .groups = 8, .scales = 2, .sub_scale = SubScale::with_minimum}>;
+using LayoutQ2_K =
+    QuantLayout<QuantFormat{.bits = 2, .minimum = true, .groups = 8, .scales = 2, .sub_scale = SubScale::with_minimum}>;
 using LayoutQ3_K =
     QuantLayout<QuantFormat{.bits = 3, .offset = 4, .groups = 8, .scales = 2, .sub_scale = SubScale::signed_byte}>;
+using LayoutIQ4_NL = QuantLayout<QuantFormat{.bits = 4, .offset = 128, .codes = Codes::iq4}>;
+using LayoutIQ4_XS = QuantLayout<QuantFormat{
+    .bits = 4, .offset = 128, .groups = 8, .scales = 1, .sub_scale = SubScale::signed_byte, .codes = Codes::iq4}>;
+using LayoutMXFP4 = QuantLayout<QuantFormat{.bits = 4, .offset = 12, .factor = Factor::exponent, .codes = Codes::fp4}>;
+using LayoutTQ2_0 = QuantLayout<QuantFormat{.bits = 2, .offset = 1, .groups = 8}>;
+
+// value + kOffset of every index of a type with a table.
+struct CodeTable {
+  uint8_t codes[16];
+};
+template <class L>
+static constexpr CodeTable code_table() {
+  CodeTable table = {};
+  for (int i = 0; i < 16; ++i) {
+    const int value = L::kCodes == Codes::iq4 ? kIq4Values[i] : kFp4Values[i];
+    table.codes[i] = static_cast<uint8_t>(value + L::kOffset);
+  }
+  return table;
+}
 
 template <class L>
 static constexpr size_t quant_tile_bytes(int64_t n_cols) {
@@ -105,9 +129,10 @@ static constexpr size_t quant_tile_bytes(int64_t n_cols) {
 }
 [[maybe_unused]] static inline void store_quad(uint8_t* p, uint32_t word) { std::memcpy(p, &word, 4); }
 
-// One row's 32 codes of a group, one per byte.
-template <int kBits>
+// One row's 32 codes of a group, one per byte, as value + kOffset.
+template <class L>
 [[maybe_unused]] static inline void unpack_codes(const uint8_t* group, int row, uint8_t* codes) {
+  constexpr int kBits = L::kBits;
   const uint8_t* from = group + 4 * row;
   for (int i = 0; i < 8; ++i) {
     uint32_t quad;
@@ -122,6 +147,10 @@ template <int kBits>
     if constexpr (kBits == 5) quad |= (load_quad(from + kVector * 4) >> i & 0x01010101) << 4;
     if constexpr (kBits == 6) quad |= (load_quad(from + kVector * (4 + i / 4)) >> (2 * (i % 4)) & 0x03030303) << 4;
     store_quad(codes + 4 * i, quad);
+  }
+  if constexpr (L::kCodes != Codes::plain) {
+    constexpr CodeTable kTable = code_table<L>();
+    for (int i = 0; i < kGroup; ++i) codes[i] = kTable.codes[codes[i]];
   }
 }
 

@@ -12,6 +12,7 @@ namespace {
 // One row's share of a record, codes one per byte.
 struct RowRecord {
   Fp16 d, m;
+  uint8_t exponent;  // in place of d
   uint8_t scales[16];
   uint8_t minimums[8];
   uint8_t codes[256];
@@ -111,6 +112,26 @@ void read(const BlockQ3_K& b, RowRecord& r) {
   for (int i = 0; i < 256; ++i) r.codes[i] |= static_cast<uint8_t>((b.high[i % 32] >> (i / 32) & 1) << 2);
 }
 
+void read(const BlockIQ4_NL& b, RowRecord& r) {
+  r.d = b.d;
+  split_nibbles(b.q, r.codes);
+}
+void read(const BlockIQ4_XS& b, RowRecord& r) {
+  r.d = b.d;
+  for (int g = 0; g < 8; ++g) {
+    r.scales[g] = static_cast<uint8_t>(iq4_xs_scale(b, g));
+    split_nibbles(b.q + 16 * g, r.codes + 32 * g);
+  }
+}
+void read(const BlockMXFP4& b, RowRecord& r) {
+  r.exponent = b.exponent;
+  split_nibbles(b.q, r.codes);
+}
+void read(const BlockTQ2_0& b, RowRecord& r) {
+  r.d = b.d;
+  split_k_pairs(b.q, r.codes);
+}
+
 // Bit `from` of the codes as one vector, bits `from` and `from` + 1 as two.
 void pack_bits(const uint32_t (&quad)[8], int from, uint8_t* to) {
   uint32_t plane = 0;
@@ -145,7 +166,8 @@ void pack_codes(const uint8_t* codes, int row, uint8_t* group) {
 
 template <class L>
 void pack_row_record(const RowRecord& r, int row, uint8_t* record) {
-  std::memcpy(record + 2 * row, &r.d, 2);
+  if constexpr (L::kFactor == Factor::half) std::memcpy(record + 2 * row, &r.d, 2);
+  if constexpr (L::kFactor == Factor::exponent) record[row] = r.exponent;
   if constexpr (L::kMinimum) std::memcpy(record + L::kMinimumAt + 2 * row, &r.m, 2);
   for (int i = 0; i < L::kGroups * L::kScales; ++i) record[L::kScalesAt + kLanes * i + row] = r.scales[i];
   if constexpr (L::kSubMinimums) {
@@ -192,7 +214,7 @@ struct HalfGroup {
 };
 template <class L>
 HalfGroup factors_of(const uint8_t* record, int g, int half, int row) {
-  HalfGroup f = {to_float(load_half(record + 2 * row)), 0};
+  HalfGroup f = {L::kFactor == Factor::half ? to_float(load_half(record + 2 * row)) : half_power(record[row]), 0};
   if constexpr (L::kMinimum) f.minimum = to_float(load_half(record + L::kMinimumAt + 2 * row));
   if constexpr (L::kScales > 0) {
     const int index = g * L::kScales + half * (L::kScales - 1);
@@ -209,7 +231,7 @@ HalfGroup factors_of(const uint8_t* record, int g, int half, int row) {
 template <class L>
 void unpack_group(const uint8_t* record, int g, int row, float* out) {
   uint8_t codes[kGroup];
-  unpack_codes<L::kBits>(record + L::kCodesAt + L::kGroupBytes * g, row, codes);
+  unpack_codes<L>(record + L::kCodesAt + L::kGroupBytes * g, row, codes);
   for (int i = 0; i < kGroup; ++i) {
     const HalfGroup f = factors_of<L>(record, g, i / 16, row);
     out[i] = f.scale * static_cast<float>(codes[i] - L::kOffset);
@@ -239,10 +261,11 @@ constexpr QuantPacking packing() {
 }
 
 constexpr QuantPacking kPackings[] = {
-    packing<LayoutQ8_0, BlockQ8_0>(), packing<LayoutQ4_0, BlockQ4_0>(), packing<LayoutQ4_1, BlockQ4_1>(),
-    packing<LayoutQ5_0, BlockQ5_0>(), packing<LayoutQ5_1, BlockQ5_1>(), packing<LayoutQ4_K, BlockQ4_K>(),
-    packing<LayoutQ5_K, BlockQ5_K>(), packing<LayoutQ6_K, BlockQ6_K>(),
-    packing<LayoutQ2_K, BlockQ2_K>(), packing<LayoutQ3_K, BlockQ3_K>(),
+    packing<LayoutQ8_0, BlockQ8_0>(),   packing<LayoutQ4_0, BlockQ4_0>(),     packing<LayoutQ4_1, BlockQ4_1>(),
+    packing<LayoutQ5_0, BlockQ5_0>(),   packing<LayoutQ5_1, BlockQ5_1>(),     packing<LayoutQ4_K, BlockQ4_K>(),
+    packing<LayoutQ5_K, BlockQ5_K>(),   packing<LayoutQ6_K, BlockQ6_K>(),     packing<LayoutQ2_K, BlockQ2_K>(),
+    packing<LayoutQ3_K, BlockQ3_K>(),   packing<LayoutIQ4_NL, BlockIQ4_NL>(), packing<LayoutIQ4_XS, BlockIQ4_XS>(),
+    packing<LayoutMXFP4, BlockMXFP4>(), packing<LayoutTQ2_0, BlockTQ2_0>(),
 };
 constexpr size_t kFirst = static_cast<size_t>(DType::q8_0);
 static_assert(kFirst + sizeof(kPackings) / sizeof(kPackings[0]) == static_cast<size_t>(DType::count));

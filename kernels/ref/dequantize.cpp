@@ -90,6 +90,24 @@ void expand(const BlockQ3_K& b, float* out) {
   }
 }
 
+void expand(const BlockIQ4_NL& b, float* out) {
+  for (int i = 0; i < 32; ++i) out[i] = to_float(b.d) * static_cast<float>(kIq4Values[nibble(b.q, i)]);
+}
+void expand(const BlockIQ4_XS& b, float* out) {
+  for (int column = 0; column < 256; ++column) {
+    const float scale = to_float(b.d) * static_cast<float>(iq4_xs_scale(b, column / 32));
+    out[column] = scale * static_cast<float>(kIq4Values[nibble(b.q + column / 32 * 16, column % 32)]);
+  }
+}
+void expand(const BlockMXFP4& b, float* out) {
+  for (int i = 0; i < 32; ++i) out[i] = half_power(b.exponent) * static_cast<float>(kFp4Values[nibble(b.q, i)]);
+}
+void expand(const BlockTQ2_0& b, float* out) {
+  for (int column = 0; column < 256; ++column) {
+    out[column] = to_float(b.d) * static_cast<float>(k_pair(b.q, column) - 1);
+  }
+}
+
 template <class Block, DType kType>
 void row(const void* blocks, int64_t n, float* out) {
   constexpr int64_t kElements = traits(kType).block_elements;
@@ -104,10 +122,12 @@ void row(const void* blocks, int64_t n, float* out) {
 
 using RowFn = void (*)(const void*, int64_t, float*);
 constexpr RowFn kRows[] = {
-    row<BlockF32, DType::f32>,   row<Fp16, DType::f16>,       row<Bf16, DType::bf16>,      row<BlockF8_E4M3, DType::f8_e4m3>,
-    row<BlockQ8_0, DType::q8_0>, row<BlockQ4_0, DType::q4_0>, row<BlockQ4_1, DType::q4_1>, row<BlockQ5_0, DType::q5_0>,
-    row<BlockQ5_1, DType::q5_1>, row<BlockQ4_K, DType::q4_k>, row<BlockQ5_K, DType::q5_k>, row<BlockQ6_K, DType::q6_k>,
-    row<BlockQ2_K, DType::q2_k>, row<BlockQ3_K, DType::q3_k>,
+    row<BlockF32, DType::f32>,         row<Fp16, DType::f16>,         row<Bf16, DType::bf16>,
+    row<BlockF8_E4M3, DType::f8_e4m3>, row<BlockQ8_0, DType::q8_0>,   row<BlockQ4_0, DType::q4_0>,
+    row<BlockQ4_1, DType::q4_1>,       row<BlockQ5_0, DType::q5_0>,   row<BlockQ5_1, DType::q5_1>,
+    row<BlockQ4_K, DType::q4_k>,       row<BlockQ5_K, DType::q5_k>,   row<BlockQ6_K, DType::q6_k>,
+    row<BlockQ2_K, DType::q2_k>,       row<BlockQ3_K, DType::q3_k>,   row<BlockIQ4_NL, DType::iq4_nl>,
+    row<BlockIQ4_XS, DType::iq4_xs>,   row<BlockMXFP4, DType::mxfp4>, row<BlockTQ2_0, DType::tq2_0>,
 };
 static_assert(sizeof(kRows) / sizeof(kRows[0]) == static_cast<size_t>(DType::count));
 

@@ -26,22 +26,12 @@ class AlignedBytes {
   size_t size_;
 };
 
-inline Fp16 half_bits(uint32_t bits) { return {{static_cast<uint8_t>(bits), static_cast<uint8_t>(bits >> 8)}}; }
-
-// Random codes and sub-scales; the FP16 factors are of either sign, between 2^-7 and 2^-5 in magnitude.
+// Random codes and sub-scales; factors as set_random_factors makes them.
 inline std::vector<uint8_t> random_blocks(DType type, int64_t n_rows, int64_t n_cols, uint32_t seed) {
   std::mt19937 rng(seed);
   std::vector<uint8_t> bytes(n_rows * row_bytes(type, n_cols));
   for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(rng());
-  const FactorPlace place = factor_place(type);
-  for (size_t at = 0; at < bytes.size(); at += traits(type).block_bytes) {
-    for (uint32_t i = 0; i < place.count; ++i) {
-      const uint32_t random = rng();
-      const uint32_t bits = (random & 0x83ff) | (8 + random % 2) << 10;
-      const Fp16 factor = half_bits(bits);
-      std::memcpy(bytes.data() + at + place.at + 2 * i, &factor, 2);
-    }
-  }
+  for (size_t at = 0; at < bytes.size(); at += traits(type).block_bytes) set_random_factors(type, rng, &bytes[at]);
   return bytes;
 }
 

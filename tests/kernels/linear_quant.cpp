@@ -223,7 +223,7 @@ TEST_P(LinearQuant, AFlippedBitOfAFactorIsSeen) {
   test::exact_linear(test::dequantize(type, blocks, n_rows, n_cols), test::rounded_activations(x), n_cols, exact,
                      magnitude);
   PreparedActivations prepared(*kernels, kernel->form, x, n_cols);
-  blocks[test::factor_place(type).at + 1] ^= 0x01;  // one block of one row: an eighth to a quarter of its factor
+  test::damage_factor(type, blocks.data());  // one block of one row
   PackedMatrix packed(*kernel, blocks, n_rows, n_cols);
   EXPECT_GT(worst(run(packed, prepared, n_rows), n_rows, exact, magnitude, n_rows), kTight);
 }
@@ -258,7 +258,7 @@ TEST_P(LinearQuant, ExtremeActivations) {
 }
 
 // Blocks of the fixtures: real quantizer output, random bytes, and edge cases (zero, negative, subnormal factors; all-0
-// and all-1 codes). Those that hold infinities or NaN are left out.
+// and all-1 codes). Those that hold infinities, NaN or values that lose themselves in sums of a float are left out.
 TEST_P(LinearQuant, FixtureBlocks) {
   if (std::string(INLAY_FIXTURES_DIR).empty()) GTEST_SKIP() << "INLAY_FIXTURES is not set";
   std::ifstream in(std::string(INLAY_FIXTURES_DIR) + "/quant/" + traits(type).name + ".bin", std::ios::binary);
@@ -269,7 +269,7 @@ TEST_P(LinearQuant, FixtureBlocks) {
   for (size_t at = 0; at + bytes <= file.size(); at += bytes) {
     const std::vector<uint8_t> block(file.begin() + at, file.begin() + at + bytes);
     bool finite = true;
-    for (const float value : test::dequantize(type, block, 1, n_cols)) finite = finite && std::isfinite(value);
+    for (const float value : test::dequantize(type, block, 1, n_cols)) finite = finite && std::fabs(value) < 1e30f;
     if (finite) blocks.insert(blocks.end(), block.begin(), block.end());
   }
   const int64_t n_rows = static_cast<int64_t>(blocks.size() / bytes);

@@ -1,11 +1,13 @@
-// Where the FP16 factors of a quantized block lie, for damaging them and for keeping random ones in range.
+// Where the factors of a quantized block lie, for damaging them and for keeping random ones in range.
 #pragma once
+
+#include <random>
 
 #include "kernels/common/quant_blocks.h"
 
 namespace inlay::test {
 
-// In bytes: offset of the first, number of them.
+// FP16 factors, in bytes: offset of the first, number of them.
 struct FactorPlace {
   uint32_t at, count;
 };
@@ -22,9 +24,31 @@ inline FactorPlace factor_place(DType type) {
       return {80, 2};
     case DType::q3_k:
       return {108, 1};
+    case DType::tq2_0:
+      return {64, 1};
+    case DType::mxfp4:
+      return {0, 0};  // an exponent
     default:
       return {0, 1};
   }
+}
+
+// Factors of either sign, between 2^-7 and 2^-5 in magnitude.
+inline void set_random_factors(DType type, std::mt19937& rng, uint8_t* block) {
+  if (type == DType::mxfp4) block[0] = static_cast<uint8_t>(121 + rng() % 3);
+  const FactorPlace place = factor_place(type);
+  for (uint32_t i = 0; i < place.count; ++i) {
+    const uint32_t random = rng();
+    const uint32_t bits = (random & 0x83ff) | (8 + random % 2) << 10;
+    block[place.at + 2 * i] = static_cast<uint8_t>(bits);
+    block[place.at + 2 * i + 1] = static_cast<uint8_t>(bits >> 8);
+  }
+}
+
+// By an eighth of itself or more.
+inline void damage_factor(DType type, uint8_t* block) {
+  if (type == DType::mxfp4) block[0] ^= 1;
+  if (const FactorPlace place = factor_place(type); place.count > 0) block[place.at + 1] ^= 1;
 }
 
 }  // namespace inlay::test

@@ -126,7 +126,7 @@ const Mutation kMutations[] = {
      "rows of 64 elements, not a multiple of the 256 elements of a Q4_K block"},
     {"tensor:w.q8_0.type", 4, 9, Code::unsupported, "tensor 'w.q8_0': ggml type Q8_1 (9) is not supported"},
     {"tensor:w.q8_0.type", 4, 24, Code::unsupported, "tensor 'w.q8_0': ggml type I8 (24) is not supported"},
-    {"tensor:w.q8_0.type", 4, 39, Code::unsupported, "tensor 'w.q8_0': ggml type MXFP4 (39) is not supported"},
+    {"tensor:w.q8_0.type", 4, 15, Code::unsupported, "tensor 'w.q8_0': ggml type Q8_K (15) is not supported"},
     {"tensor:w.q8_0.type", 4, 1000, Code::unsupported, "tensor 'w.q8_0': ggml type 1000 is not supported"},
     {"tensor:w.q8_0.offset", 8, 1, Code::format, "tensor 'w.q8_0' has offset 1, not a multiple of the alignment 32"},
     {"tensor:w.q8_0.offset", 8, 0, Code::format, "overlap"},

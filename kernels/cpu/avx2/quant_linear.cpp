@@ -38,10 +38,19 @@ INLAY_INLINE __m256i moved_bits(__m256i plane, int from, int to, int bits) {
   return _mm256_and_si256(moved, _mm256_set1_epi8(static_cast<char>(bits)));
 }
 
+// Both halves of the vector the same; signed where dot products take 8 bits.
+template <class L>
+INLAY_INLINE __m256i dot_table(const CodeTable& table) {
+  const __m128i codes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(table.codes));
+  const __m128i sign = _mm_set1_epi8(L::kDotBits == 8 ? -128 : 0);
+  return _mm256_broadcastsi128_si256(_mm_xor_si128(codes, sign));
+}
+
 // The eight quads of a group for 8 rows (p already points at their half): unsigned codes, or signed values of 8-bit
 // types.
-template <int kBits>
+template <class L>
 INLAY_INLINE void expand(const uint8_t* p, __m256i (&quad)[8]) {
+  constexpr int kBits = L::kBits;
   if constexpr (kBits == 8) {
     for (int i = 0; i < 8; ++i) quad[i] = _mm256_xor_si256(load(p + kVector * i), _mm256_set1_epi8(-128));
     return;
@@ -59,6 +68,11 @@ INLAY_INLINE void expand(const uint8_t* p, __m256i (&quad)[8]) {
     const __m256i both = load(p + kVector * i);
     quad[i] = _mm256_and_si256(both, low);
     quad[i + 4] = _mm256_and_si256(_mm256_srli_epi16(both, 4), low);
+  }
+  if constexpr (L::kCodes != Codes::plain) {
+    static constexpr CodeTable kTable = code_table<L>();
+    const __m256i table = dot_table<L>(kTable);
+    for (int i = 0; i < 8; ++i) quad[i] = _mm256_shuffle_epi8(table, quad[i]);
   }
   if constexpr (kBits == 5) {
     const __m256i plane = load(p + kVector * 4);
@@ -85,6 +99,22 @@ INLAY_INLINE __m256i load_bytes(const uint8_t* p) {
   return _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
 }
 
+// 2^(byte - 128): half_power of 8 rows.
+INLAY_INLINE __m256 load_half_powers(const uint8_t* p) {
+  const __m256i exponents = load_bytes(p);
+  const __m256i subnormal = _mm256_sllv_epi32(_mm256_set1_epi32(0x00200000), exponents);
+  const __m256i normal = _mm256_slli_epi32(_mm256_sub_epi32(exponents, _mm256_set1_epi32(1)), 23);
+  const __m256i is_normal = _mm256_cmpgt_epi32(exponents, _mm256_set1_epi32(1));
+  return _mm256_castsi256_ps(_mm256_blendv_epi8(subnormal, normal, is_normal));
+}
+
+// The factors of a record for rows 8 * half .. + 7.
+template <class L>
+INLAY_INLINE __m256 load_d(const uint8_t* record, int half) {
+  if constexpr (L::kFactor == Factor::exponent) return load_half_powers(record + kHalfLanes * half);
+  return load_halves(record + 2 * kHalfLanes * half);
+}
+
 template <class L>
 INLAY_INLINE __m256 load_sub_scales(const uint8_t* p) {
   __m256i scales = load_bytes(p);
@@ -99,7 +129,7 @@ INLAY_INLINE __m256 load_sub_scales(const uint8_t* p) {
 template <class L>
 INLAY_INLINE Factors<L> load_factors(const uint8_t* record, int g, int half) {
   const uint8_t* scales = record + L::kScalesAt + kLanes * L::kScales * g + kHalfLanes * half;
-  const __m256 d = load_halves(record + 2 * kHalfLanes * half);
+  const __m256 d = load_d<L>(record, half);
   Factors<L> f;
   f.scale[0] = d;
   f.minimum = _mm256_setzero_ps();
@@ -138,22 +168,22 @@ template <class L, int kHalves>
 INLAY_INLINE __m256 dot(const __m256i (&quad)[8], const uint8_t* group) {
   constexpr int kQuads = kHalves == 3 ? 8 : 4;
   // Quads whose sum fits 16 bits.
-  constexpr int kFitting = L::kBits <= 4 ? 8 : L::kBits == 5 ? 4 : L::kBits == 6 ? 2 : 1;
+  constexpr int kFitting = L::kDotBits <= 4 ? 8 : L::kDotBits == 5 ? 4 : L::kDotBits == 6 ? 2 : 1;
   constexpr int kSummed = kFitting < kQuads ? kFitting : kQuads;
-  static_assert(L::kBits == 8 || kSummed * 2 * 127 * ((1 << L::kBits) - 1) <= 32767);
+  static_assert(L::kDotBits == 8 || kSummed * 2 * 127 * ((1 << L::kDotBits) - 1) <= 32767);
   constexpr int kBegin = kHalves == 2 ? 4 : 0, kEnd = kBegin + kQuads;
   const __m256i ones = _mm256_set1_epi16(1);
   __m256i sum = _mm256_setzero_si256();
-  if constexpr (L::kOffset != 0 && L::kBits != 8) {
+  if constexpr (L::kOffset != 0 && L::kDotBits != 8) {
     constexpr uint32_t kMinus = -L::kOffset & 0xffff;
     constexpr uint32_t kPair = (kHalves & 1 ? kMinus : 0) | (kHalves & 2 ? kMinus << 16 : 0);
     sum = _mm256_madd_epi16(_mm256_set1_epi32(static_cast<int32_t>(kPair)),
                             broadcast_word(group + offsetof(Q8Group, sums)));
   }
   for (int i = kBegin; i < kEnd; i += kSummed) {
-    __m256i words = multiply<L::kBits>(quad[i], broadcast_word(group + 4 * i));
+    __m256i words = multiply<L::kDotBits>(quad[i], broadcast_word(group + 4 * i));
     for (int k = 1; k < kSummed; ++k) {
-      words = _mm256_add_epi16(words, multiply<L::kBits>(quad[i + k], broadcast_word(group + 4 * (i + k))));
+      words = _mm256_add_epi16(words, multiply<L::kDotBits>(quad[i + k], broadcast_word(group + 4 * (i + k))));
     }
     sum = _mm256_add_epi32(sum, _mm256_madd_epi16(words, ones));
   }
@@ -210,7 +240,7 @@ void run_block(const LinearArgs& args, int64_t tile, int half, int64_t j0) {
 #pragma GCC unroll 2
       for (int h = 0; h < kHalves; ++h) {
         __m256i quad[8];
-        expand<L::kBits>(codes + kVector / 2 * (half + h), quad);
+        expand<L>(codes + kVector / 2 * (half + h), quad);
         const Factors<L> f = load_factors<L>(record, g, half + h);
         const uint8_t* row = group;
 #pragma GCC unroll 8
@@ -257,9 +287,10 @@ void run(const LinearArgs& args, int64_t tile_begin, int64_t tile_end, int64_t m
   }
 }
 
-constexpr LinearFn kRuns[] = {run<LayoutQ8_0>, run<LayoutQ4_0>, run<LayoutQ4_1>, run<LayoutQ5_0>,
-                              run<LayoutQ5_1>, run<LayoutQ4_K>, run<LayoutQ5_K>, run<LayoutQ6_K>,
-                              run<LayoutQ2_K>, run<LayoutQ3_K>};
+constexpr LinearFn kRuns[] = {run<LayoutQ8_0>,   run<LayoutQ4_0>,   run<LayoutQ4_1>,  run<LayoutQ5_0>, run<LayoutQ5_1>,
+                              run<LayoutQ4_K>,   run<LayoutQ5_K>,   run<LayoutQ6_K>,  run<LayoutQ2_K>, run<LayoutQ3_K>,
+                              run<LayoutIQ4_NL>, run<LayoutIQ4_XS>, run<LayoutMXFP4>, run<LayoutTQ2_0>};
+static_assert(static_cast<size_t>(DType::q8_0) + sizeof(kRuns) / sizeof(kRuns[0]) == static_cast<size_t>(DType::count));
 
 INLAY_INLINE uint32_t largest_bits(const __m256 (&x)[4]) {
   const __m256i magnitude = _mm256_set1_epi32(0x7fffffff);

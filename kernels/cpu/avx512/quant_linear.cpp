@@ -30,9 +30,15 @@ constexpr int kMaxM = 16;
 constexpr int64_t kChunkBytes = 512 << 10;  // of activations, half of a usual L2
 constexpr int kPrefetchBytes = 8192;
 
-// The eight quads of a group, one unsigned code per byte.
-template <int kBits>
+INLAY_INLINE __m512i replace_by_table(__m512i codes, const CodeTable& table) {
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(table.codes));
+  return _mm512_shuffle_epi8(_mm512_broadcast_i32x4(bytes), codes);
+}
+
+// The eight quads of a group, one unsigned code per byte: value + kOffset.
+template <class L>
 INLAY_INLINE void expand(const uint8_t* p, __m512i (&quad)[8]) {
+  constexpr int kBits = L::kBits;
   if constexpr (kBits == 8) {
     for (int i = 0; i < 8; ++i) quad[i] = _mm512_loadu_si512(p + kVector * i);
     return;
@@ -57,6 +63,10 @@ INLAY_INLINE void expand(const uint8_t* p, __m512i (&quad)[8]) {
     const __m512i both = _mm512_loadu_si512(p + kVector * i);
     quad[i] = _mm512_and_si512(both, low);
     quad[i + 4] = _mm512_and_si512(_mm512_srli_epi16(both, 4), low);
+  }
+  if constexpr (L::kCodes != Codes::plain) {
+    static constexpr CodeTable kTable = code_table<L>();
+    for (int i = 0; i < 8; ++i) quad[i] = replace_by_table(quad[i], kTable);
   }
   if constexpr (kBits == 5) {
     const __m512i plane = _mm512_loadu_si512(p + kVector * 4), bit = _mm512_set1_epi8(16);
@@ -90,6 +100,21 @@ INLAY_INLINE __m512 load_halves(const uint8_t* p) {
 }
 INLAY_INLINE __m512i load_bytes(const uint8_t* p) {
   return _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+}
+
+// 2^(byte - 128): half_power of 16 rows.
+INLAY_INLINE __m512 load_half_powers(const uint8_t* p) {
+  const __m512i exponents = load_bytes(p), one = _mm512_set1_epi32(1);
+  const __m512i subnormal = _mm512_sllv_epi32(_mm512_set1_epi32(0x00200000), exponents);
+  const __m512i normal = _mm512_slli_epi32(_mm512_sub_epi32(exponents, one), 23);
+  return _mm512_castsi512_ps(_mm512_mask_mov_epi32(normal, _mm512_cmple_epi32_mask(exponents, one), subnormal));
+}
+
+// The factors of a record.
+template <class L>
+INLAY_INLINE __m512 load_d(const uint8_t* record) {
+  if constexpr (L::kFactor == Factor::exponent) return load_half_powers(record);
+  return load_halves(record);
 }
 
 template <class L>
@@ -183,7 +208,7 @@ void run_block(const LinearArgs& args, int64_t tile, int64_t j0) {
 #pragma GCC unroll 16
   for (int j = 0; j < kM; ++j) acc[j] = _mm512_setzero_ps();
   for (int64_t i = args.n_cols / L::kColumns; i > 0; --i, record += L::kRecordBytes) {
-    const __m512 d = load_halves(record);
+    const __m512 d = load_d<L>(record);
     const __m512 m = L::kMinimum ? load_halves(record + L::kMinimumAt) : d;
     for (int g = 0; g < L::kGroups; ++g, group += sizeof(Q8Group)) {
       const uint8_t* codes = record + L::kCodesAt + L::kGroupBytes * g;
@@ -193,7 +218,7 @@ void run_block(const LinearArgs& args, int64_t tile, int64_t j0) {
         }
       }
       __m512i quad[8];
-      expand<L::kBits>(codes, quad);
+      expand<L>(codes, quad);
       const Factors<L> f = load_factors<L>(record, g, d, m);
       const uint8_t* row = group;
 #pragma GCC unroll 16
@@ -231,9 +256,10 @@ void run(const LinearArgs& args, int64_t tile_begin, int64_t tile_end, int64_t m
   }
 }
 
-constexpr LinearFn kRuns[] = {run<LayoutQ8_0>, run<LayoutQ4_0>, run<LayoutQ4_1>, run<LayoutQ5_0>,
-                              run<LayoutQ5_1>, run<LayoutQ4_K>, run<LayoutQ5_K>, run<LayoutQ6_K>,
-                              run<LayoutQ2_K>, run<LayoutQ3_K>};
+constexpr LinearFn kRuns[] = {run<LayoutQ8_0>,   run<LayoutQ4_0>,   run<LayoutQ4_1>,  run<LayoutQ5_0>, run<LayoutQ5_1>,
+                              run<LayoutQ4_K>,   run<LayoutQ5_K>,   run<LayoutQ6_K>,  run<LayoutQ2_K>, run<LayoutQ3_K>,
+                              run<LayoutIQ4_NL>, run<LayoutIQ4_XS>, run<LayoutMXFP4>, run<LayoutTQ2_0>};
+static_assert(static_cast<size_t>(DType::q8_0) + sizeof(kRuns) / sizeof(kRuns[0]) == static_cast<size_t>(DType::count));
 
 INLAY_INLINE int16_t sum_bytes(__m128i bytes) {
   const __m512i words = _mm512_cvtepi8_epi32(bytes);

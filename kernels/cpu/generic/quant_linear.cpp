@@ -34,7 +34,7 @@ int sub_scale(uint8_t byte) {
 
 template <class L>
 void load_factors(const uint8_t* record, int g, int row, Group& out) {
-  const float d = load_half(record + 2 * row);
+  const float d = L::kFactor == Factor::half ? load_half(record + 2 * row) : half_power(record[row]);
   for (int half = 0; half < 2; ++half) {
     out.scale[half][row] = d;
     if constexpr (L::kScales > 0) {
@@ -58,7 +58,7 @@ void expand(const uint8_t* record, int g, Group& out) {
   const uint8_t* codes = record + L::kCodesAt + L::kGroupBytes * g;
   for (int row = 0; row < kLanes; ++row) {
     uint8_t bytes[kGroup];
-    unpack_codes<L::kBits>(codes, row, bytes);
+    unpack_codes<L>(codes, row, bytes);
     for (int i = 0; i < kGroup; ++i) out.codes[row][i] = static_cast<int16_t>(bytes[i] - L::kOffset);
   }
 }
@@ -169,9 +169,10 @@ Q8Group quantize(const float* x) {
   return out;
 }
 
-constexpr LinearFn kRuns[] = {run<LayoutQ8_0>, run<LayoutQ4_0>, run<LayoutQ4_1>, run<LayoutQ5_0>,
-                              run<LayoutQ5_1>, run<LayoutQ4_K>, run<LayoutQ5_K>, run<LayoutQ6_K>,
-                              run<LayoutQ2_K>, run<LayoutQ3_K>};
+constexpr LinearFn kRuns[] = {run<LayoutQ8_0>,   run<LayoutQ4_0>,   run<LayoutQ4_1>,  run<LayoutQ5_0>, run<LayoutQ5_1>,
+                              run<LayoutQ4_K>,   run<LayoutQ5_K>,   run<LayoutQ6_K>,  run<LayoutQ2_K>, run<LayoutQ3_K>,
+                              run<LayoutIQ4_NL>, run<LayoutIQ4_XS>, run<LayoutMXFP4>, run<LayoutTQ2_0>};
+static_assert(static_cast<size_t>(DType::q8_0) + sizeof(kRuns) / sizeof(kRuns[0]) == static_cast<size_t>(DType::count));
 
 }  // namespace
 
