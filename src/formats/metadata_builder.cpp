@@ -72,7 +72,8 @@ void MetadataBuilder::copy(const MetaEntry& source) {
   const uint64_t width = meta_type_bytes(value.type == MetaType::array ? value.element_type : value.type);
   if (value.type == MetaType::string) entry.bytes = value.text;
   if (value.data != nullptr) {
-    entry.bytes.assign(reinterpret_cast<const char*>(value.data), width * (value.type == MetaType::array ? value.count : 1));
+    entry.bytes.assign(reinterpret_cast<const char*>(value.data),
+                       width * (value.type == MetaType::array ? value.count : 1));
   }
   entry.texts.assign(value.texts.begin(), value.texts.end());
 }

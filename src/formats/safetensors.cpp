@@ -34,14 +34,16 @@ std::string name_of(const ByteSource& source) { return std::string(source.name()
 Result<HeaderPlace> read_header_place(const ByteSource& source) {
   uint64_t n = 0;
   if (source.size() < sizeof n) {
-    return error(Code::format, "%s: %" PRIu64 " bytes are too few for a safetensors file, which begins with 8 bytes of header length",
+    return error(Code::format,
+                 "%s: %" PRIu64 " bytes are too few for a safetensors file, which begins with 8 bytes of header length",
                  name_of(source).c_str(), source.size());
   }
   INLAY_TRY(source.read(0, std::as_writable_bytes(std::span(&n, 1))));
   const uint64_t left = source.size() - sizeof n;
   if (n > kMaxSafetensorsHeaderBytes || n > left) {
-    Status s = error(Code::format, "%s: the safetensors header is said to have %" PRIu64 " bytes, expected at most %" PRIu64,
-                     name_of(source).c_str(), n, std::min(left, kMaxSafetensorsHeaderBytes));
+    Status s =
+        error(Code::format, "%s: the safetensors header is said to have %" PRIu64 " bytes, expected at most %" PRIu64,
+              name_of(source).c_str(), n, std::min(left, kMaxSafetensorsHeaderBytes));
     s.required = n;
     s.available = left;
     return s;
@@ -91,7 +93,8 @@ class HeaderReader {
     INLAY_ASSIGN(const uint64_t expected, bytes_of(entry));
     INLAY_TRY(read_offsets(member.value, entry));
     if (entry.n_bytes != expected) {
-      return error(Code::format, "%s: tensor %s has data_offsets of %" PRIu64 " bytes, but its shape and dtype %s take %" PRIu64,
+      return error(Code::format,
+                   "%s: tensor %s has data_offsets of %" PRIu64 " bytes, but its shape and dtype %s take %" PRIu64,
                    name_of(source_).c_str(), quote(entry.name).c_str(), entry.n_bytes, entry.dtype.c_str(), expected);
     }
     entries_.push_back(std::move(entry));
@@ -102,8 +105,8 @@ class HeaderReader {
     INLAY_ASSIGN(const JsonValue shape, value.get("shape"));
     INLAY_ASSIGN(const JsonElements dims, shape.as_array());
     if (dims.size() > kMaxRank) {
-      return error(Code::unsupported, "%s: tensor %s has %zu dimensions, expected at most %zu", name_of(source_).c_str(),
-                   quote(entry.name).c_str(), dims.size(), kMaxRank);
+      return error(Code::unsupported, "%s: tensor %s has %zu dimensions, expected at most %zu",
+                   name_of(source_).c_str(), quote(entry.name).c_str(), dims.size(), kMaxRank);
     }
     for (const JsonValue dim : dims) {
       INLAY_ASSIGN(const int64_t n, dim.as_i64());
@@ -164,7 +167,8 @@ class HeaderReader {
     uint64_t end = 0;
     for (const SafetensorsEntry& entry : entries_) {
       if (entry.offset != end) {
-        return error(Code::format, "%s: tensor %s begins at byte %" PRIu64 " of the data, expected %" PRIu64 ", where %s ends",
+        return error(Code::format,
+                     "%s: tensor %s begins at byte %" PRIu64 " of the data, expected %" PRIu64 ", where %s ends",
                      name_of(source_).c_str(), quote(entry.name).c_str(), entry.offset, end,
                      &entry == entries_.data() ? "the header" : quote((&entry - 1)->name).c_str());
       }

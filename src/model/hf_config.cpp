@@ -20,7 +20,8 @@ Result<uint32_t> size_of(const JsonValue& object, std::string_view key) {
   INLAY_ASSIGN(const JsonValue value, object.get(key));
   INLAY_ASSIGN(const int64_t n, value.as_i64());
   if (n < 1 || n > std::numeric_limits<int32_t>::max()) {
-    return error(Code::format, "%s is %lld, expected 1 to 2147483647", value.where().c_str(), static_cast<long long>(n));
+    return error(Code::format, "%s is %lld, expected 1 to 2147483647", value.where().c_str(),
+                 static_cast<long long>(n));
   }
   return static_cast<uint32_t>(n);
 }
@@ -49,6 +50,7 @@ class ConfigReader {
     out_.metadata.text("general.architecture", out_.family->arch);
     out_.metadata.text("general.name", name_);
     for (const HfKey& key : out_.family->keys) INLAY_TRY(read_key(key));
+    INLAY_ASSIGN(out_.n_vocab, size_of(config_, "vocab_size"));
     INLAY_TRY(read_heads());
     INLAY_TRY(read_rope());
     INLAY_ASSIGN(out_.tied_embeddings, config_.bool_or("tie_word_embeddings", out_.family->tied_by_default));
@@ -72,7 +74,8 @@ class ConfigReader {
     if (has(config_, "quantization_config")) {
       INLAY_ASSIGN(const JsonValue quantization, config_.get("quantization_config"));
       INLAY_ASSIGN(const std::string_view method, quantization.string_or("quant_method", ""));
-      return error(Code::unsupported, "%s.quant_method is %s: weights quantized so are not supported; F32, F16 and BF16 are",
+      return error(Code::unsupported,
+                   "%s.quant_method is %s: weights quantized so are not supported; F32, F16 and BF16 are",
                    quantization.where().c_str(), quote(method).c_str());
     }
     INLAY_ASSIGN(const std::string_view activation, config_.string_or("hidden_act", "silu"));
@@ -90,8 +93,8 @@ class ConfigReader {
     INLAY_ASSIGN(const uint32_t context, size_of(config_, "max_position_embeddings"));
     if (window >= context) return {};
     INLAY_ASSIGN(const JsonValue value, config_.get("sliding_window"));
-    return error(Code::unsupported, "%s is %u: sliding windows are not supported for model_type %s", value.where().c_str(),
-                 window, out_.family->model_type);
+    return error(Code::unsupported, "%s is %u: sliding windows are not supported for model_type %s",
+                 value.where().c_str(), window, out_.family->model_type);
   }
 
   Status read_key(const HfKey& key) {
@@ -120,7 +123,8 @@ class ConfigReader {
       d_head_ = d_model / n_heads;
     } else {
       INLAY_ASSIGN(const JsonValue value, config_.get("hidden_size"));
-      return error(Code::format, "%s is %u, which is not a multiple of num_attention_heads %u, and no head_dim is given",
+      return error(Code::format,
+                   "%s is %u, which is not a multiple of num_attention_heads %u, and no head_dim is given",
                    value.where().c_str(), d_model, n_heads);
     }
     out_.metadata.u32(arch_key("attention.key_length"), d_head_, "head_dim");
@@ -149,7 +153,8 @@ class ConfigReader {
     if (kind == "default") return {};
     if (kind == "llama3") return read_llama3(scaling);
     if (kind != "linear" && kind != "yarn") {
-      return error(Code::unsupported, "%s.%s is %s, a RoPE scaling that is not supported (default, linear, llama3, yarn)",
+      return error(Code::unsupported,
+                   "%s.%s is %s, a RoPE scaling that is not supported (default, linear, llama3, yarn)",
                    scaling.where().c_str(), kind_key, quote(kind).c_str());
     }
     out_.metadata.text(arch_key("rope.scaling.type"), kind);
@@ -163,9 +168,11 @@ class ConfigReader {
       if (has(scaling, key)) return error(Code::unsupported, "%s.%s is not supported", scaling.where().c_str(), key);
     }
     INLAY_ASSIGN(const bool truncates, scaling.bool_or("truncate", true));
-    if (!truncates) return error(Code::unsupported, "%s.truncate is false, which is not supported", scaling.where().c_str());
+    if (!truncates)
+      return error(Code::unsupported, "%s.truncate is false, which is not supported", scaling.where().c_str());
     INLAY_ASSIGN(const uint32_t original, original_context(scaling));
-    out_.metadata.u32(arch_key("rope.scaling.original_context_length"), original, "rope_scaling.original_max_position_embeddings");
+    out_.metadata.u32(arch_key("rope.scaling.original_context_length"), original,
+                      "rope_scaling.original_max_position_embeddings");
     // GGUF's factor multiplies the magnitude that the extension gives; Hugging Face's is the product.
     const double own = factor > 1.0 ? 1.0 + 0.1 * std::log(factor) : 1.0;
     INLAY_ASSIGN(const double magnitude, positive_or(scaling, "attention_factor", own));
@@ -192,7 +199,8 @@ class ConfigReader {
     INLAY_ASSIGN(const double high, positive_of(scaling, "high_freq_factor"));
     INLAY_ASSIGN(const uint32_t original, size_of(scaling, "original_max_position_embeddings"));
     if (high <= low) {
-      return error(Code::format, "%s.high_freq_factor is %g, expected above low_freq_factor %g", scaling.where().c_str(), high, low);
+      return error(Code::format, "%s.high_freq_factor is %g, expected above low_freq_factor %g",
+                   scaling.where().c_str(), high, low);
     }
     for (uint32_t i = 0; i < n_rot_ / 2; ++i) {
       const double turns = original * std::pow(base_, -2.0 * i / n_rot_) / (2.0 * kPi);  // in the original context
@@ -217,6 +225,8 @@ class ConfigReader {
 
 }  // namespace
 
-Result<HfConfig> read_hf_config(const JsonValue& config, const std::string& name) { return ConfigReader(config, name).read(); }
+Result<HfConfig> read_hf_config(const JsonValue& config, const std::string& name) {
+  return ConfigReader(config, name).read();
+}
 
 }  // namespace inlay

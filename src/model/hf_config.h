@@ -13,6 +13,7 @@ namespace inlay {
 struct HfConfig {
   const HfFamily* family = nullptr;
   MetadataBuilder metadata;
+  uint64_t n_vocab = 0;
   bool tied_embeddings = false;
   std::vector<float> rope_factors;  // GGUF's rope_freqs.weight; empty if none
 };

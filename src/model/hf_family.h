@@ -24,11 +24,11 @@ struct HfKey {
 };
 
 struct HfFamily {
-  const char* model_type;          // in config.json
-  const char* arch;                // general.architecture of such models in GGUF files
-  bool tied_by_default = false;    // tie_word_embeddings where config.json does not say
+  const char* model_type;           // in config.json
+  const char* arch;                 // general.architecture of such models in GGUF files
+  bool tied_by_default = false;     // tie_word_embeddings where config.json does not say
   bool windows_by_default = false;  // use_sliding_window likewise
-  int32_t default_head = 0;        // head_dim likewise; 0: width / heads
+  int32_t default_head = 0;         // head_dim likewise; 0: width / heads
   std::span<const HfTensorName> model_tensors, layer_tensors;
   std::span<const HfKey> keys;
 };

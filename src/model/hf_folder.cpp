@@ -9,15 +9,17 @@
 #include "src/formats/safetensors.h"
 #include "src/formats/text.h"
 #include "src/model/hf_config.h"
+#include "src/model/hf_vocabulary.h"
 
 namespace inlay {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char *kConfig = "config.json", *kWeights = "model.safetensors", *kIndex = "model.safetensors.index.json";
+constexpr const char *kConfig = "config.json", *kWeights = "model.safetensors",
+                     *kIndex = "model.safetensors.index.json";
 constexpr std::string_view kSafetensors = ".safetensors", kIndexSuffix = ".safetensors.index.json";
-constexpr uint64_t kMaxJsonBytes = uint64_t{1} << 30;
+constexpr uint64_t kMaxTextBytes = uint64_t{1} << 30;
 constexpr size_t kMaxShards = 10000;
 constexpr std::string_view kOutput = "lm_head.weight", kEmbedding = "embed_tokens.weight";
 constexpr std::string_view kRopeFactors = "rope_freqs.weight";
@@ -55,7 +57,8 @@ class ShardIndex {
     std::vector<std::pair<std::string_view, std::string_view>> listed;  // file, tensor
     for (const JsonMember& member : members) {
       INLAY_ASSIGN(const std::string_view file, member.value.as_string());
-      if (file.empty() || file.find_first_of(std::string_view("/\\:\0", 4)) != file.npos || !file.ends_with(kSafetensors)) {
+      if (file.empty() || file.find_first_of(std::string_view("/\\:\0", 4)) != file.npos ||
+          !file.ends_with(kSafetensors)) {
         return error(Code::format, "%s is %s, expected the name of a .safetensors file in the same folder",
                      member.value.where().c_str(), quote(file).c_str());
       }
@@ -66,7 +69,8 @@ class ShardIndex {
     std::vector<Shard> shards;
     for (auto begin = listed.begin(); begin != listed.end();) {
       const auto end = std::find_if(begin, listed.end(), [&](const auto& l) { return l.first != begin->first; });
-      if (shards.size() == kMaxShards) return error(Code::unsupported, "%s names more than %zu files", map.where().c_str(), kMaxShards);
+      if (shards.size() == kMaxShards)
+        return error(Code::unsupported, "%s names more than %zu files", map.where().c_str(), kMaxShards);
       INLAY_ASSIGN(Shard shard, open_shard(folder_, std::string(begin->first)));
       INLAY_TRY(check(shard, {begin, end}, map));
       shards.push_back(std::move(shard));
@@ -97,8 +101,8 @@ Result<std::vector<Shard>> open_shards(const std::string& folder) {
     if (file_exists(in_folder(folder, kIndex))) return ShardIndex(folder).open();
     const bool pickled = file_exists(in_folder(folder, "pytorch_model.bin")) ||
                          file_exists(in_folder(folder, "pytorch_model.bin.index.json"));
-    return error(pickled ? Code::unsupported : Code::not_found, "%s has neither %s nor %s%s", folder.c_str(), kWeights, kIndex,
-                 pickled ? "; pytorch_model.bin, a pickle, is not supported" : "");
+    return error(pickled ? Code::unsupported : Code::not_found, "%s has neither %s nor %s%s", folder.c_str(), kWeights,
+                 kIndex, pickled ? "; pytorch_model.bin, a pickle, is not supported" : "");
   }
   std::vector<Shard> shards;
   INLAY_ASSIGN(Shard shard, open_shard(folder, kWeights));
@@ -119,8 +123,9 @@ Result<TensorEntry> convert(const SafetensorsEntry& from, const Shard& shard, ui
   }
   TensorEntry out;
   if (from.shape.empty() || from.shape.size() > out.shape.size() || from.n_bytes == 0) {
-    return error(Code::unsupported, "%s: tensor %s has %zu dimensions and %llu bytes, expected 1 to 4 and some", path.c_str(),
-                 quote(from.name).c_str(), from.shape.size(), static_cast<unsigned long long>(from.n_bytes));
+    return error(Code::unsupported, "%s: tensor %s has %zu dimensions and %llu bytes, expected 1 to 4 and some",
+                 path.c_str(), quote(from.name).c_str(), from.shape.size(),
+                 static_cast<unsigned long long>(from.n_bytes));
   }
   out.dtype = type->dtype;
   out.rank = static_cast<int32_t>(from.shape.size());
@@ -146,15 +151,17 @@ class FolderReader {
                    folder_.c_str(), std::string(kOutput).c_str());
     }
     add_rope_factors();
-    config_.metadata.text("tokenizer.ggml.model", "no_vocab");
-    Checkpoint checkpoint(config_.metadata.build(in_folder(folder_, kConfig)), std::move(tensors_), std::move(sources_), {names_});
+    Checkpoint checkpoint(config_.metadata.build(in_folder(folder_, kConfig)), std::move(tensors_), std::move(sources_),
+                          {names_});
     if (const TensorEntry* twice = checkpoint.duplicate()) {
-      return error(Code::format, "%s: tensor %s stands in more than one file", folder_.c_str(), quote(twice->name).c_str());
+      return error(Code::format, "%s: tensor %s stands in more than one file", folder_.c_str(),
+                   quote(twice->name).c_str());
     }
-    checkpoint.set_conventions({.model_path = folder_,
-                                .tensor_name = [family = config_.family, prefix = prefix_](
-                                                   std::string_view name) { return hf_tensor_name(*family, prefix, name); },
-                                .halved_rope = true});
+    checkpoint.set_conventions(
+        {.model_path = folder_,
+         .tensor_name = [family = config_.family,
+                         prefix = prefix_](std::string_view name) { return hf_tensor_name(*family, prefix, name); },
+         .halved_rope = true});
     return checkpoint;
   }
 
@@ -238,14 +245,19 @@ bool file_exists(const std::string& path) {
   return fs::is_regular_file(path, failure);
 }
 
-Result<JsonDocument> read_json_file(const std::string& path) {
+Result<std::string> read_text_file(const std::string& path) {
   INLAY_ASSIGN(const std::unique_ptr<ByteSource> source, map_file(path));
-  if (source->size() > kMaxJsonBytes) {
+  if (source->size() > kMaxTextBytes) {
     return error(Code::unsupported, "%s has %llu bytes, expected at most %llu", path.c_str(),
-                 static_cast<unsigned long long>(source->size()), static_cast<unsigned long long>(kMaxJsonBytes));
+                 static_cast<unsigned long long>(source->size()), static_cast<unsigned long long>(kMaxTextBytes));
   }
   std::string text(static_cast<size_t>(source->size()), '\0');
   INLAY_TRY(source->read(0, std::as_writable_bytes(std::span(text))));
+  return text;
+}
+
+Result<JsonDocument> read_json_file(const std::string& path) {
+  INLAY_ASSIGN(std::string text, read_text_file(path));
   return JsonDocument::parse(std::move(text), path);
 }
 
@@ -261,6 +273,7 @@ std::string hf_folder_of(const std::string& path) {
 Result<Checkpoint> open_hf_folder(const std::string& folder) {
   INLAY_ASSIGN(const JsonDocument document, read_json_file(in_folder(folder, kConfig)));
   INLAY_ASSIGN(HfConfig config, read_hf_config(document.root(), folder_name(folder)));
+  INLAY_TRY(add_hf_vocabulary(folder, config.n_vocab, config.metadata));
   INLAY_ASSIGN(std::vector<Shard> shards, open_shards(folder));
   return FolderReader(folder, std::move(config), std::move(shards)).read();
 }

@@ -12,7 +12,7 @@ namespace inlay {
 // Empty for anything else.
 std::string hf_folder_of(const std::string& path);
 
-// Tensors keep the names of the files; metadata are those of a GGUF file of the same model, without a vocabulary.
+// Tensors keep the names of the files; metadata are those of a GGUF file of the same model, with its vocabulary.
 Result<Checkpoint> open_hf_folder(const std::string& folder);
 
 // A GGUF file or a Hugging Face folder, by any path that stands for it.
@@ -20,6 +20,7 @@ Result<Checkpoint> open_checkpoint(const std::string& path);
 
 // NOT_FOUND if there is no such file.
 Result<JsonDocument> read_json_file(const std::string& path);
+Result<std::string> read_text_file(const std::string& path);
 bool file_exists(const std::string& path);
 
 }  // namespace inlay

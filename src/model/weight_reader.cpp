@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/common/half.h"
 #include "src/base/thread_pool.h"
 #include "src/model/fp8.h"
 #include "src/model/model.h"
+#include "src/model/quantize.h"
 
 namespace inlay {
 namespace {
@@ -27,17 +27,6 @@ void unpermute_rows(const std::byte* from, std::byte* to, int64_t n_heads, const
                   from + static_cast<size_t>(head * spec.d_head + source) * bytes_per_row, bytes_per_row);
     }
   }
-}
-
-float element_to_float(DType dtype, const std::byte* bytes, size_t i) {
-  if (dtype == DType::f32) {
-    float v;
-    std::memcpy(&v, bytes + 4 * i, 4);
-    return v;
-  }
-  uint16_t h;
-  std::memcpy(&h, bytes + 2 * i, 2);
-  return dtype == DType::f16 ? float_from_f16(h) : float_from_bf16(h);
 }
 
 // A vector has an element where a matrix has a row.
@@ -84,7 +73,7 @@ Result<const std::byte*> WeightReader::read_stored(const Weight& weight) {
 Result<std::vector<float>> WeightReader::read_vector(const Weight& weight) {
   INLAY_ASSIGN(const std::byte* bytes, read(weight));
   std::vector<float> out(static_cast<size_t>(weight.n_cols));
-  for (size_t i = 0; i < out.size(); ++i) out[i] = element_to_float(weight.dtype, bytes, i);
+  widen(weight.dtype, bytes, weight.n_cols, out.data());
   return out;
 }
 

@@ -20,14 +20,17 @@ class TemporaryFolder {
  public:
   TemporaryFolder() {
     static int n_made = 0;
-    path_ = std::filesystem::temp_directory_path() / ("inlay-hf-" + std::to_string(getpid()) + "-" + std::to_string(n_made++));
+    path_ = std::filesystem::temp_directory_path() /
+            ("inlay-hf-" + std::to_string(getpid()) + "-" + std::to_string(n_made++));
     std::filesystem::create_directories(path_);
   }
   ~TemporaryFolder() { std::filesystem::remove_all(path_); }
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
-  std::string path(const std::string& name = {}) const { return name.empty() ? path_.string() : (path_ / name).string(); }
+  std::string path(const std::string& name = {}) const {
+    return name.empty() ? path_.string() : (path_ / name).string();
+  }
   void write(const std::string& name, const std::string& bytes) const {
     std::ofstream(path(name), std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   }
@@ -44,9 +47,9 @@ struct HfTensor {
 };
 
 inline nlohmann::json small_config(const std::string& model_type) {
-  return {{"model_type", model_type},      {"hidden_size", 32},          {"intermediate_size", 48},
-          {"num_hidden_layers", 2},        {"num_attention_heads", 2},   {"num_key_value_heads", 1},
-          {"max_position_embeddings", 64}, {"rms_norm_eps", 1e-5},       {"vocab_size", 20},
+  return {{"model_type", model_type},      {"hidden_size", 32},           {"intermediate_size", 48},
+          {"num_hidden_layers", 2},        {"num_attention_heads", 2},    {"num_key_value_heads", 1},
+          {"max_position_embeddings", 64}, {"rms_norm_eps", 1e-5},        {"vocab_size", 20},
           {"rope_theta", 10000.0},         {"tie_word_embeddings", true}, {"head_dim", 16}};
 }
 
@@ -55,7 +58,9 @@ inline std::vector<HfTensor> small_tensors(const std::string& model_type) {
   std::vector<HfTensor> out = {{"model.embed_tokens.weight", {20, 32}}, {"model.norm.weight", {32}}};
   for (const int layer : {0, 1}) {
     const std::string prefix = "model.layers." + std::to_string(layer) + ".";
-    const auto add = [&](const char* name, std::vector<int64_t> shape) { out.push_back({prefix + name, std::move(shape)}); };
+    const auto add = [&](const char* name, std::vector<int64_t> shape) {
+      out.push_back({prefix + name, std::move(shape)});
+    };
     add("input_layernorm.weight", {32});
     add("self_attn.q_proj.weight", {32, 32});
     add("self_attn.k_proj.weight", {16, 32});

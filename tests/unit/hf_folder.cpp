@@ -92,13 +92,15 @@ TEST(HfFolder, TheOutputMatrixIsUsedUnlessItIsTied) {
 }
 
 TEST(HfFolder, HeadsFollowFromTheWidthWhereTheFamilySaysSo) {
-  const auto model = open_with("qwen2", [](json& c) { c.erase("head_dim"), c.erase("rope_theta"), c.erase("rms_norm_eps"); });
+  const auto model =
+      open_with("qwen2", [](json& c) { c.erase("head_dim"), c.erase("rope_theta"), c.erase("rms_norm_eps"); });
   ASSERT_TRUE(model.ok()) << model.status().message;
   EXPECT_EQ(model->spec().d_head, 16);
   EXPECT_FLOAT_EQ(model->spec().norm_epsilon, 1e-6f);
   const auto wide = open_with("qwen3", [](json& c) { c["head_dim"] = nullptr; });
   ASSERT_FALSE(wide.ok()) << "Qwen 3's heads have 128 elements by default, which these tensors have not";
-  EXPECT_NE(wide.status().message.find("self_attn.q_proj.weight is 32 x 32 (rank 2), expected 256 x 32"), std::string::npos)
+  EXPECT_NE(wide.status().message.find("self_attn.q_proj.weight is 32 x 32 (rank 2), expected 256 x 32"),
+            std::string::npos)
       << wide.status().message;
 }
 
@@ -131,8 +133,10 @@ TEST(HfFolder, LinearAndYarnScalingsAreThoseOfGguf) {
 TEST(HfFolder, Llama3ScalingBecomesFrequencyFactors) {
   const auto model = open_with("llama", [](json& c) {
     c["rope_theta"] = 10000.0;
-    c["rope_scaling"] = {{"rope_type", "llama3"},     {"factor", 8.0},
-                         {"low_freq_factor", 1.0},    {"high_freq_factor", 4.0},
+    c["rope_scaling"] = {{"rope_type", "llama3"},
+                         {"factor", 8.0},
+                         {"low_freq_factor", 1.0},
+                         {"high_freq_factor", 4.0},
                          {"original_max_position_embeddings", 32}};
   });
   ASSERT_TRUE(model.ok()) << model.status().message;
@@ -154,17 +158,22 @@ struct WrongConfig {
 
 TEST(HfFolder, WrongConfigurationsAreRefusedByKey) {
   const WrongConfig cases[] = {
-      {"model_type", "mamba", Code::unsupported, "model_type is 'mamba', an architecture that is not supported (llama, "},
+      {"model_type", "mamba", Code::unsupported,
+       "model_type is 'mamba', an architecture that is not supported (llama, "},
       {"model_type", nullptr, Code::format, "model_type is null, expected a string"},
       {"num_hidden_layers", 0, Code::format, "num_hidden_layers is 0, expected 1 to 2147483647"},
       {"num_hidden_layers", 5000, Code::format, "num_hidden_layers is 5000, expected 1 to 1024"},
       {"num_hidden_layers", "two", Code::format, "num_hidden_layers"},
       {"hidden_size", nullptr, Code::format, "hidden_size"},
-      {"num_key_value_heads", 3, Code::format, "num_attention_heads is 2, which is not a multiple of num_key_value_heads 3"},
+      {"num_key_value_heads", 3, Code::format,
+       "num_attention_heads is 2, which is not a multiple of num_key_value_heads 3"},
       {"vocab_size", 21, Code::format, "vocab_size is 21 but model.embed_tokens.weight has 20 rows"},
       {"rms_norm_eps", -1.0, Code::format, "rms_norm_eps is -1, expected a number above 0"},
       {"hidden_act", "gelu", Code::unsupported, "hidden_act is 'gelu', expected 'silu'"},
-      {"quantization_config", {{"quant_method", "gptq"}}, Code::unsupported, "quantization_config.quant_method is 'gptq'"},
+      {"quantization_config",
+       {{"quant_method", "gptq"}},
+       Code::unsupported,
+       "quantization_config.quant_method is 'gptq'"},
       {"rope_scaling", {{"type", "dynamic"}, {"factor", 2.0}}, Code::unsupported, "rope_scaling.type is 'dynamic'"},
       {"rope_scaling", {{"rope_type", "linear"}}, Code::format, "factor"},
       {"tie_word_embeddings", false, Code::format, "lm_head.weight is missing"},
@@ -202,14 +211,22 @@ TEST(HfFolder, WrongTensorsAreRefusedByName) {
   const char* up = "model.layers.1.mlp.up_proj.weight";
   const WrongTensors cases[] = {
       {[&](auto& t) { t.erase(find(t, up)); }, Code::format, "model.layers.1.mlp.up_proj.weight is missing"},
-      {[&](auto& t) { find(t, up)->shape = {48, 31}; }, Code::format,
-       "model.layers.1.mlp.up_proj.weight is 48 x 31 (rank 2), expected 48 x 32"},
-      {[&](auto& t) { *find(t, up) = {up, {48, 32}, "F8_E4M3", std::string(48 * 32, '\0')}; }, Code::unsupported,
-       "'model.layers.1.mlp.up_proj.weight' has the dtype F8_E4M3, expected F32, F16 or BF16"},
-      {[&](auto& t) { t.push_back({"model.layers.1.mlp.gate_proj.bias", {48}}); }, Code::unsupported,
-       "model.layers.1.mlp.gate_proj.bias is not part of a llama model"},
-      {[&](auto& t) { t.push_back({"model.layers.2.mlp.up_proj.weight", {48, 32}}); }, Code::unsupported,
-       "model.layers.2.mlp.up_proj.weight is not part"},
+      {[&](auto& t) {
+         find(t, up)->shape = {48, 31};
+       },
+       Code::format, "model.layers.1.mlp.up_proj.weight is 48 x 31 (rank 2), expected 48 x 32"},
+      {[&](auto& t) {
+         *find(t, up) = {up, {48, 32}, "F8_E4M3", std::string(48 * 32, '\0')};
+       },
+       Code::unsupported, "'model.layers.1.mlp.up_proj.weight' has the dtype F8_E4M3, expected F32, F16 or BF16"},
+      {[&](auto& t) {
+         t.push_back({"model.layers.1.mlp.gate_proj.bias", {48}});
+       },
+       Code::unsupported, "model.layers.1.mlp.gate_proj.bias is not part of a llama model"},
+      {[&](auto& t) {
+         t.push_back({"model.layers.2.mlp.up_proj.weight", {48, 32}});
+       },
+       Code::unsupported, "model.layers.2.mlp.up_proj.weight is not part"},
   };
   for (const WrongTensors& c : cases) {
     SCOPED_TRACE(c.expected);
@@ -236,7 +253,8 @@ struct Sharded {
     folder.write("config.json", test::small_config("llama").dump());
     folder.write("a.safetensors", test::safetensors_of({all.begin(), middle}));
     folder.write("b.safetensors", test::safetensors_of({middle, all.end()}));
-    for (auto t = all.begin(); t != all.end(); ++t) index["weight_map"][t->name] = t < middle ? "a.safetensors" : "b.safetensors";
+    for (auto t = all.begin(); t != all.end(); ++t)
+      index["weight_map"][t->name] = t < middle ? "a.safetensors" : "b.safetensors";
     write_index();
   }
   void write_index() const { folder.write("model.safetensors.index.json", index.dump()); }
@@ -246,7 +264,8 @@ TEST(HfFolder, ShardsGiveTheSameBytesAsOneFile) {
   TemporaryFolder whole;
   write(whole, test::small_config("llama"), test::small_tensors("llama"));
   const Sharded sharded;
-  const auto one = open_checkpoint(whole.path()), many = open_checkpoint(sharded.folder.path("model.safetensors.index.json"));
+  const auto one = open_checkpoint(whole.path()),
+             many = open_checkpoint(sharded.folder.path("model.safetensors.index.json"));
   ASSERT_TRUE(one.ok() && many.ok()) << many.status().message;
   ASSERT_EQ(one->tensors().size(), many->tensors().size());
   std::vector<std::byte> scratch_a, scratch_b;
@@ -267,7 +286,8 @@ TEST(HfFolder, BadIndicesAndShardsAreRefusedByName) {
   const char* norm = "model.norm.weight";
   const Case cases[] = {
       {[&](Sharded& s) { s.index["weight_map"][norm] = "c.safetensors"; }, "c.safetensors"},
-      {[&](Sharded& s) { s.index["weight_map"][norm] = "../a.safetensors"; }, "is '../a.safetensors', expected the name of a .safetensors file"},
+      {[&](Sharded& s) { s.index["weight_map"][norm] = "../a.safetensors"; },
+       "is '../a.safetensors', expected the name of a .safetensors file"},
       {[&](Sharded& s) { s.index["weight_map"][norm] = 3; }, "weight_map.model.norm.weight"},
       {[&](Sharded& s) { s.index["weight_map"][norm] = "b.safetensors"; },
        "'model.norm.weight' is said to be in b.safetensors, which has no such tensor"},
@@ -300,7 +320,8 @@ TEST(HfFolder, WhatLacksIsNamed) {
   folder.write("config.json", test::small_config("llama").dump());
   const auto no_weights = open(folder.path());
   EXPECT_EQ(no_weights.status().code, Code::not_found);
-  EXPECT_NE(no_weights.status().message.find("neither model.safetensors nor"), std::string::npos) << no_weights.status().message;
+  EXPECT_NE(no_weights.status().message.find("neither model.safetensors nor"), std::string::npos)
+      << no_weights.status().message;
   folder.write("pytorch_model.bin", "x");
   EXPECT_EQ(open(folder.path()).status().code, Code::unsupported);
 }

@@ -52,15 +52,18 @@ TEST_P(SafetensorsBroken, IsRefusedByName) {
 }
 
 constexpr Broken kBroken[] = {
-    {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 7, "'a' ends at byte 8 of the data, but the file has only 7"},
+    {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 7,
+     "'a' ends at byte 8 of the data, but the file has only 7"},
     {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 9, "take 8 bytes, but the file has 9"},
-    {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}})", 4, "data_offsets of 4 bytes, but its shape and dtype F32 take 8"},
+    {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}})", 4,
+     "data_offsets of 4 bytes, but its shape and dtype F32 take 8"},
     {R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})", 8, "'a' begins at byte 4 of the data, expected 0"},
     {R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"b":{"dtype":"U8","shape":[4],"data_offsets":[2,6]}})", 6,
      "'b' begins at byte 2 of the data, expected 4, where 'a' ends"},
     {R"({"a":{"dtype":"Q4","shape":[2],"data_offsets":[0,1]}})", 1, "'a' has the dtype 'Q4', which is not known"},
     {R"({"a":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}})", 8, "a.shape[0]"},
-    {R"({"a":{"dtype":"F32","shape":[4611686018427387904],"data_offsets":[0,0]}})", 0, "'a' takes more than 2^63 - 1 bytes"},
+    {R"({"a":{"dtype":"F32","shape":[4611686018427387904],"data_offsets":[0,0]}})", 0,
+     "'a' takes more than 2^63 - 1 bytes"},
     {R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[4,0]}})", 4, "a.data_offsets"},
     {R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0]}})", 4, "a.data_offsets"},
     {R"({"a":{"dtype":"F32","data_offsets":[0,4]}})", 4, "shape"},
@@ -81,7 +84,8 @@ TEST(Safetensors, ALengthBeyondTheFileIsRefused) {
     std::memcpy(bytes.data(), &n, sizeof n);
     const auto entries = read(bytes);
     ASSERT_FALSE(entries.ok());
-    EXPECT_NE(entries.status().message.find("is said to have " + std::to_string(n) + " bytes, expected at most 2"), std::string::npos)
+    EXPECT_NE(entries.status().message.find("is said to have " + std::to_string(n) + " bytes, expected at most 2"),
+              std::string::npos)
         << entries.status().message;
   }
   EXPECT_FALSE(read("1234567").ok());

@@ -21,11 +21,13 @@ inline std::string safetensors_bytes(std::string_view header, std::string_view d
 class SafetensorsImage {
  public:
   // The data follow the tensor before, without a gap.
-  SafetensorsImage& tensor(std::string_view name, std::string_view dtype, const std::vector<int64_t>& shape, std::string_view data) {
+  SafetensorsImage& tensor(std::string_view name, std::string_view dtype, const std::vector<int64_t>& shape,
+                           std::string_view data) {
     std::string dims;
     for (const int64_t d : shape) dims += (dims.empty() ? "" : ",") + std::to_string(d);
-    header_ += (header_.empty() ? "" : ",") + ("\"" + std::string(name)) + "\":{\"dtype\":\"" + std::string(dtype) + "\",\"shape\":[" +
-               dims + "],\"data_offsets\":[" + std::to_string(data_.size()) + "," + std::to_string(data_.size() + data.size()) + "]}";
+    header_ += (header_.empty() ? "" : ",") + ("\"" + std::string(name)) + "\":{\"dtype\":\"" + std::string(dtype) +
+               "\",\"shape\":[" + dims + "],\"data_offsets\":[" + std::to_string(data_.size()) + "," +
+               std::to_string(data_.size() + data.size()) + "]}";
     data_ += data;
     return *this;
   }

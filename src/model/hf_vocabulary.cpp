@@ -1,0 +1,360 @@
+#include "src/model/hf_vocabulary.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "src/formats/json.h"
+#include "src/formats/text.h"
+#include "src/model/hf_folder.h"
+
+namespace inlay {
+namespace {
+
+constexpr uint64_t kMaxTokens = 1 << 24;
+
+enum GgufTokenType : int32_t { kNormal = 1, kControl = 3, kUserDefined = 4, kUnused = 5 };
+
+// How tokenizer.json splits text, and what GGUF calls it. The last column: whether a word that is a token is taken
+// whole.
+struct SplitName {
+  const char* pattern;  // of a Split before ByteLevel; empty: ByteLevel's own
+  bool single_digits;   // a Digits before it
+  bool ignore_merges;
+  const char* pre;
+};
+
+#define INLAY_WORDS_BEFORE_DIGITS R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|)"
+#define INLAY_WORDS_AFTER_DIGITS R"(| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"
+constexpr SplitName kSplits[] = {
+    {INLAY_WORDS_BEFORE_DIGITS R"(\p{N}{1,3})" INLAY_WORDS_AFTER_DIGITS, false, true, "llama-bpe"},
+    {INLAY_WORDS_BEFORE_DIGITS R"(\p{N}{1,3})" INLAY_WORDS_AFTER_DIGITS, false, false, "dbrx"},
+    {INLAY_WORDS_BEFORE_DIGITS R"(\p{N})" INLAY_WORDS_AFTER_DIGITS, false, false, "qwen2"},
+    {"", false, false, "gpt-2"},
+    {"", true, false, "smollm"},
+};
+#undef INLAY_WORDS_BEFORE_DIGITS
+#undef INLAY_WORDS_AFTER_DIGITS
+
+Result<std::optional<JsonDocument>> read_if_there(const std::string& path) {
+  if (!file_exists(path)) return std::optional<JsonDocument>();
+  INLAY_ASSIGN(JsonDocument document, read_json_file(path));
+  return std::optional<JsonDocument>(std::move(document));
+}
+
+std::optional<JsonValue> member(const std::optional<JsonDocument>& document, std::string_view key) {
+  if (!document) return std::nullopt;
+  const auto value = document->root().find(key);
+  return value && !value->is_null() ? value : std::nullopt;
+}
+
+// The tokens of tokenizer.json by id, with their types.
+class TokenList {
+ public:
+  Status read(const JsonValue& root, uint64_t n_vocab) {
+    INLAY_ASSIGN(const JsonValue model, root.get("model"));
+    INLAY_ASSIGN(const JsonValue vocab, model.get("vocab"));
+    INLAY_ASSIGN(const JsonMembers members, vocab.as_object());
+    for (const JsonMember& token : members) INLAY_TRY(put(token.key, token.value, kNormal));
+    if (const auto added = root.find("added_tokens")) {
+      INLAY_ASSIGN(const JsonElements tokens, added->as_array());
+      for (const JsonValue token : tokens) {
+        INLAY_ASSIGN(const JsonValue id, token.get("id"));
+        INLAY_ASSIGN(const JsonValue content, token.get("content"));
+        INLAY_ASSIGN(const std::string_view text, content.as_string());
+        INLAY_ASSIGN(const bool special, token.bool_or("special", false));
+        INLAY_TRY(put(text, id, special ? kControl : kUserDefined));
+      }
+    }
+    return fill(n_vocab, vocab);
+  }
+
+  int32_t find(std::string_view text) const {
+    const auto at = ids_.find(text);
+    return at == ids_.end() ? -1 : at->second;
+  }
+  const std::vector<std::string_view>& texts() const { return texts_; }
+  const std::vector<int32_t>& types() const { return types_; }
+
+ private:
+  Status put(std::string_view text, const JsonValue& id_value, GgufTokenType type) {
+    INLAY_ASSIGN(const uint64_t id, id_value.as_u64());
+    if (id >= kMaxTokens) return id_value.expected("an id below 16777216");
+    if (id >= texts_.size()) texts_.resize(id + 1), types_.resize(id + 1, kUnused);
+    if (types_[id] != kUnused && texts_[id] != text) {
+      return error(Code::format, "%s: id %llu is that of %s and of %s", id_value.where().c_str(),
+                   static_cast<unsigned long long>(id), quote(texts_[id]).c_str(), quote(text).c_str());
+    }
+    texts_[id] = text;
+    types_[id] = type;
+    ids_[text] = static_cast<int32_t>(id);
+    return {};
+  }
+
+  // Ids without a token get a name of their own: loaders want each name once.
+  Status fill(uint64_t n_vocab, const JsonValue& vocab) {
+    if (texts_.size() > n_vocab) {
+      return error(Code::format, "%s: the highest id is %zu, but vocab_size of config.json is %llu",
+                   vocab.where().c_str(), texts_.size() - 1, static_cast<unsigned long long>(n_vocab));
+    }
+    texts_.resize(n_vocab);
+    types_.resize(n_vocab, kUnused);
+    names_.reserve(n_vocab);  // views of them stay
+    for (size_t id = 0; id < texts_.size(); ++id) {
+      if (types_[id] != kUnused) continue;
+      texts_[id] = names_.emplace_back("[PAD" + std::to_string(id) + "]");
+    }
+    return {};
+  }
+
+  std::vector<std::string_view> texts_;
+  std::vector<int32_t> types_;
+  std::vector<std::string> names_;
+  std::unordered_map<std::string_view, int32_t> ids_;
+};
+
+class VocabularyWriter {
+ public:
+  VocabularyWriter(const std::string& folder, MetadataBuilder& metadata) : folder_(folder), metadata_(metadata) {}
+
+  Status write(uint64_t n_vocab) {
+    INLAY_ASSIGN(tokenizer_config_, read_if_there(folder_ + "/tokenizer_config.json"));
+    INLAY_ASSIGN(generation_, read_if_there(folder_ + "/generation_config.json"));
+    INLAY_ASSIGN(config_, read_if_there(folder_ + "/config.json"));
+    INLAY_TRY(add_templates());
+    INLAY_ASSIGN(const std::optional<JsonDocument> tokenizer, read_if_there(folder_ + "/tokenizer.json"));
+    if (!tokenizer) {
+      metadata_.text("tokenizer.ggml.model", "no_vocab");
+      return {};
+    }
+    INLAY_TRY(add_model(tokenizer->root()));
+    INLAY_TRY(tokens_.read(tokenizer->root(), n_vocab));
+    metadata_.texts("tokenizer.ggml.tokens", tokens_.texts());
+    metadata_.i32s("tokenizer.ggml.token_type", tokens_.types());
+    INLAY_TRY(add_merges(*tokenizer->root().find("model")));
+    INLAY_TRY(add_special_tokens());
+    return add_bos_flag(tokenizer->root());
+  }
+
+ private:
+  Status add_model(const JsonValue& root) {
+    INLAY_ASSIGN(const JsonValue model, root.get("model"));
+    INLAY_ASSIGN(const JsonValue type, model.get("type"));
+    INLAY_ASSIGN(const std::string_view name, type.as_string());
+    if (name != "BPE") {
+      return error(Code::unsupported, "%s is %s, expected 'BPE'", type.where().c_str(), quote(name).c_str());
+    }
+    for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
+      INLAY_ASSIGN(const std::string_view value, model.string_or(key, ""));
+      if (!value.empty())
+        return error(Code::unsupported, "%s.%s is %s, expected none", model.where().c_str(), key, quote(value).c_str());
+    }
+    INLAY_ASSIGN(const bool ignore_merges, model.bool_or("ignore_merges", false));
+    INLAY_ASSIGN(const JsonValue pre, root.get("pre_tokenizer"));
+    INLAY_TRY(read_split(pre));
+    for (const SplitName& split : kSplits) {
+      if (!byte_level_ || pattern_ != split.pattern || single_digits_ != split.single_digits ||
+          ignore_merges != split.ignore_merges) {
+        continue;
+      }
+      metadata_.text("tokenizer.ggml.model", "gpt2");
+      metadata_.text("tokenizer.ggml.pre", split.pre);
+      return {};
+    }
+    return error(Code::unsupported,
+                 "%s splits text%s%s (ignore_merges %s), which has no name in GGUF files that is known here",
+                 pre.where().c_str(), pattern_.empty() ? "" : " by ", pattern_.empty() ? "" : quote(pattern_).c_str(),
+                 ignore_merges ? "true" : "false");
+  }
+
+  // Of one pre-tokenizer, or a sequence of them.
+  Status read_split(const JsonValue& pre) {
+    INLAY_ASSIGN(const std::string_view type, pre.string_or("type", ""));
+    if (type == "Sequence") {
+      INLAY_ASSIGN(const JsonValue parts, pre.get("pretokenizers"));
+      INLAY_ASSIGN(const JsonElements elements, parts.as_array());
+      for (const JsonValue part : elements) {
+        INLAY_TRY(read_split(part));
+      }
+      return {};
+    }
+    if (type == "Split" && pattern_.empty() && !byte_level_) {
+      INLAY_ASSIGN(const JsonValue pattern, pre.get("pattern"));
+      INLAY_ASSIGN(pattern_, pattern.string_or("Regex", ""));
+      return {};
+    }
+    if (type == "Digits" && !byte_level_) {
+      INLAY_ASSIGN(single_digits_, pre.bool_or("individual_digits", false));
+      return {};
+    }
+    INLAY_ASSIGN(const bool prefixes, pre.bool_or("add_prefix_space", true));
+    INLAY_ASSIGN(const bool splits, pre.bool_or("use_regex", true));
+    if (type != "ByteLevel" || byte_level_ || prefixes || splits != pattern_.empty()) {
+      return error(Code::unsupported, "%s is a %s that has no name in GGUF files that is known here",
+                   pre.where().c_str(), quote(type).c_str());
+    }
+    byte_level_ = true;
+    return {};
+  }
+
+  Status add_merges(const JsonValue& model) {
+    INLAY_ASSIGN(const JsonValue value, model.get("merges"));
+    INLAY_ASSIGN(const JsonElements merges, value.as_array());
+    std::vector<std::string> joined;
+    joined.reserve(merges.size());
+    for (const JsonValue merge : merges) {
+      if (merge.is_string()) {
+        INLAY_ASSIGN(const std::string_view text, merge.as_string());
+        joined.emplace_back(text);
+        continue;
+      }
+      INLAY_ASSIGN(const JsonElements pair, merge.as_array());
+      if (pair.size() != 2) return merge.expected("two tokens");
+      std::string text;
+      for (const JsonValue token : pair) {
+        INLAY_ASSIGN(const std::string_view part, token.as_string());
+        if (part.empty() || part.find(' ') != part.npos) return token.expected("a token without a blank");
+        text += (text.empty() ? "" : " ") + std::string(part);
+      }
+      joined.push_back(std::move(text));
+    }
+    const std::vector<std::string_view> views(joined.begin(), joined.end());
+    metadata_.texts("tokenizer.ggml.merges", views);
+    return {};
+  }
+
+  // A token that tokenizer_config.json names, as text or as an object; -1 if it names none.
+  Result<int32_t> named_token(const char* key) const {
+    auto value = member(tokenizer_config_, key);
+    if (value && value->is_object()) value = value->find("content");
+    if (!value) return -1;
+    INLAY_ASSIGN(const std::string_view text, value->as_string());
+    const int32_t id = tokens_.find(text);
+    if (id < 0)
+      return error(Code::format, "%s is %s, which is no token of tokenizer.json", value->where().c_str(),
+                   quote(text).c_str());
+    return id;
+  }
+
+  // Ids under a key of generation_config.json, else of config.json: a number or several.
+  Result<std::vector<int32_t>> configured_ids(const char* key) const {
+    auto value = member(generation_, key);
+    if (!value) value = member(config_, key);
+    std::vector<int32_t> ids;
+    if (!value) return ids;
+    const auto add = [&](const JsonValue& id) -> Status {
+      INLAY_ASSIGN(const uint64_t n, id.as_u64());
+      if (n >= tokens_.texts().size()) return id.expected("the id of a token");
+      ids.push_back(static_cast<int32_t>(n));
+      return {};
+    };
+    if (!value->is_array()) {
+      INLAY_TRY(add(*value));
+      return ids;
+    }
+    INLAY_ASSIGN(const JsonElements elements, value->as_array());
+    for (const JsonValue id : elements) INLAY_TRY(add(id));
+    return ids;
+  }
+
+  Result<int32_t> special_token(const char* text_key, const char* id_key) const {
+    INLAY_ASSIGN(const int32_t id, named_token(text_key));
+    if (id >= 0) return id;
+    INLAY_ASSIGN(const std::vector<int32_t> ids, configured_ids(id_key));
+    return ids.empty() ? -1 : ids[0];
+  }
+
+  void add_id(const char* name, int32_t id) {
+    if (id >= 0) metadata_.u32(std::string("tokenizer.ggml.") + name + "_token_id", static_cast<uint32_t>(id));
+  }
+
+  Status add_special_tokens() {
+    INLAY_ASSIGN(bos_, special_token("bos_token", "bos_token_id"));
+    INLAY_ASSIGN(const int32_t eos, special_token("eos_token", "eos_token_id"));
+    INLAY_ASSIGN(const int32_t padding, special_token("pad_token", "pad_token_id"));
+    INLAY_ASSIGN(const int32_t unknown, named_token("unk_token"));
+    add_id("bos", bos_);
+    add_id("eos", eos);
+    add_id("padding", padding);
+    add_id("unknown", unknown);
+    // GGUF has two more keys for ends of generation.
+    INLAY_ASSIGN(const std::vector<int32_t> ends, configured_ids("eos_token_id"));
+    std::vector<const char*> names = {"eom", "eot"};
+    for (const int32_t id : ends) {
+      if (id == eos || names.empty()) continue;
+      add_id(names.back(), id);
+      names.pop_back();
+    }
+    return {};
+  }
+
+  // Said by tokenizer_config.json, else by a post-processor that begins with a token.
+  Status add_bos_flag(const JsonValue& root) {
+    bool adds_bos = false, adds_eos = false;
+    if (const auto flag = member(tokenizer_config_, "add_bos_token")) {
+      INLAY_ASSIGN(adds_bos, flag->as_bool());
+    } else {
+      const auto post = root.find("post_processor");
+      adds_bos = post && begins_with_token(*post);
+      if (const auto parts = post ? post->find("processors") : std::nullopt; parts && parts->is_array()) {
+        INLAY_ASSIGN(const JsonElements elements, parts->as_array());
+        for (const JsonValue part : elements) adds_bos = adds_bos || begins_with_token(part);
+      }
+    }
+    if (const auto flag = member(tokenizer_config_, "add_eos_token")) {
+      INLAY_ASSIGN(adds_eos, flag->as_bool());
+    }
+    metadata_.boolean("tokenizer.ggml.add_bos_token", adds_bos && bos_ >= 0);
+    metadata_.boolean("tokenizer.ggml.add_eos_token", adds_eos);
+    return {};
+  }
+
+  static bool begins_with_token(const JsonValue& post) {
+    const auto single = post.find("single");
+    if (!single || !single->is_array() || single->size() == 0) return false;
+    return (*single->as_array()->begin()).find("SpecialToken").has_value();
+  }
+
+  Status add_templates() {
+    constexpr const char* kKey = "tokenizer.chat_template";
+    const std::string file = folder_ + "/chat_template.jinja";
+    if (file_exists(file)) {
+      INLAY_ASSIGN(const std::string text, read_text_file(file));
+      metadata_.text(kKey, text);
+      return {};
+    }
+    const auto given = member(tokenizer_config_, "chat_template");
+    if (!given) return {};
+    if (given->is_string()) {
+      INLAY_ASSIGN(const std::string_view text, given->as_string());
+      metadata_.text(kKey, text);
+      return {};
+    }
+    INLAY_ASSIGN(const JsonElements templates, given->as_array());
+    for (const JsonValue named : templates) {
+      INLAY_ASSIGN(const JsonValue name_value, named.get("name"));
+      INLAY_ASSIGN(const std::string_view name, name_value.as_string());
+      INLAY_ASSIGN(const JsonValue text_value, named.get("template"));
+      INLAY_ASSIGN(const std::string_view text, text_value.as_string());
+      metadata_.text(name == "default" ? kKey : kKey + ("." + std::string(name)), text);
+    }
+    return {};
+  }
+
+  const std::string& folder_;
+  MetadataBuilder& metadata_;
+  std::optional<JsonDocument> tokenizer_config_, generation_, config_;
+  TokenList tokens_;
+  std::string pattern_;
+  bool single_digits_ = false, byte_level_ = false;
+  int32_t bos_ = -1;
+};
+
+}  // namespace
+
+Status add_hf_vocabulary(const std::string& folder, uint64_t n_vocab, MetadataBuilder& metadata) {
+  return VocabularyWriter(folder, metadata).write(n_vocab);
+}
+
+}  // namespace inlay
