@@ -137,6 +137,49 @@ struct BlockTQ2_0 {  // d * (q - 1), bits as in Q2_K
   uint8_t q[64];
   Fp16 d;
 };
+// 5 columns a byte, as digits of base 3: see grid_codes.h, which also has the formulas of the types below.
+struct BlockTQ1_0 {
+  uint8_t q[48], high[4];
+  Fp16 d;
+};
+// Indices into the codebooks of quant_grids.h, 8 groups of 32 columns; IQ2 and IQ1 look up 8 columns at once, IQ3 4.
+struct BlockIQ2_XXS {
+  Fp16 d;
+  uint8_t q[64];  // a group: 4 indices, then a word of 4 x 7 signs and 4 bits of scale
+};
+struct BlockIQ2_XS {
+  Fp16 d;
+  uint8_t q[64];      // words of 9 bits of index and 7 signs
+  uint8_t scales[8];  // a nibble per 16 columns
+};
+struct BlockIQ2_S {
+  Fp16 d;
+  uint8_t q[32], signs[32];  // q: low 8 bits of the indices
+  uint8_t high[8];           // upper two
+  uint8_t scales[8];         // as in IQ2_XS
+};
+struct BlockIQ3_XXS {
+  Fp16 d;
+  uint8_t q[64];
+  uint8_t signs[32];  // a word a group: 4 x 7 signs and 4 bits of scale
+};
+struct BlockIQ3_S {
+  Fp16 d;
+  uint8_t q[64];    // low 8 bits of the indices
+  uint8_t high[8];  // bit 8
+  uint8_t signs[32];
+  uint8_t scales[4];  // a nibble a group
+};
+struct BlockIQ1_S {
+  Fp16 d;
+  uint8_t q[32];     // low 8 bits of the indices
+  uint8_t high[16];  // a word a group: 4 x upper 3 bits, 3 bits of scale, sign of the shift
+};
+struct BlockIQ1_M {
+  uint8_t q[32];      // low 8 bits of the indices
+  uint8_t high[16];   // nibbles: upper 3 bits of an index, sign of its shift
+  uint8_t scales[8];  // 4 words: a nibble of the FP16 d each on top, below it 3 bits per 16 columns
+};
 
 static_assert(sizeof(BlockF8_E4M3) == traits(DType::f8_e4m3).block_bytes);
 static_assert(sizeof(BlockQ8_0) == traits(DType::q8_0).block_bytes);
@@ -153,6 +196,14 @@ static_assert(sizeof(BlockIQ4_NL) == traits(DType::iq4_nl).block_bytes);
 static_assert(sizeof(BlockIQ4_XS) == traits(DType::iq4_xs).block_bytes);
 static_assert(sizeof(BlockMXFP4) == traits(DType::mxfp4).block_bytes);
 static_assert(sizeof(BlockTQ2_0) == traits(DType::tq2_0).block_bytes);
+static_assert(sizeof(BlockTQ1_0) == traits(DType::tq1_0).block_bytes);
+static_assert(sizeof(BlockIQ2_XXS) == traits(DType::iq2_xxs).block_bytes);
+static_assert(sizeof(BlockIQ2_XS) == traits(DType::iq2_xs).block_bytes);
+static_assert(sizeof(BlockIQ2_S) == traits(DType::iq2_s).block_bytes);
+static_assert(sizeof(BlockIQ3_XXS) == traits(DType::iq3_xxs).block_bytes);
+static_assert(sizeof(BlockIQ3_S) == traits(DType::iq3_s).block_bytes);
+static_assert(sizeof(BlockIQ1_S) == traits(DType::iq1_s).block_bytes);
+static_assert(sizeof(BlockIQ1_M) == traits(DType::iq1_m).block_bytes);
 static_assert(alignof(BlockQ6_K) == 1 && alignof(BlockQ4_K) == 1);
 
 // Scale (which = 0) or min (which = 1) of group g of a Q4_K or Q5_K block. Groups 0..3: the low six bits of byte

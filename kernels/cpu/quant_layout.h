@@ -44,9 +44,9 @@ inline constexpr int kLanes = 16;   // rows of a tile
 inline constexpr int kGroup = 32;   // columns per activation scale
 inline constexpr int kVector = 64;  // bytes of a quad
 
-enum class Factor : uint8_t { half, exponent };  // of a record: FP16, or 2^(byte - 128)
+enum class Factor : uint8_t { half, exponent, none };  // of a record: FP16, 2^(byte - 128), or 1
 enum class Codes : uint8_t { plain, iq4, fp4 };  // plain: value + offset; else an index into kIq4Values, kFp4Values
-enum class SubScale : uint8_t { unsigned_byte, signed_byte, with_minimum };  // with_minimum: a nibble each
+enum class SubScale : uint8_t { unsigned_byte, signed_byte, with_minimum, real };  // with_minimum: a nibble each; F32
 
 // What a quantized type is, as far as the kernels are concerned.
 struct QuantFormat {
@@ -74,9 +74,10 @@ struct QuantLayout {
   static constexpr int kDotBits = kCodes == Codes::iq4 ? 8 : kCodes == Codes::fp4 ? 5 : kBits;
   static constexpr bool kHalfMinimums = kScales == 2 && kSubScale == SubScale::with_minimum;  // per 16 columns
   static constexpr bool kSubMinimums = kMinimum && kScales == 1;                              // per 32 columns
-  static constexpr int kMinimumAt = (kFactor == Factor::half ? 2 : 1) * kLanes;
+  static constexpr int kScaleBytes = kSubScale == SubScale::real ? 4 : 1;
+  static constexpr int kMinimumAt = (kFactor == Factor::half ? 2 : kFactor == Factor::exponent ? 1 : 0) * kLanes;
   static constexpr int kScalesAt = kMinimumAt + (kMinimum ? 2 * kLanes : 0);
-  static constexpr int kSubMinimumsAt = kScalesAt + kGroups * kScales * kLanes;
+  static constexpr int kSubMinimumsAt = kScalesAt + kGroups * kScales * kLanes * kScaleBytes;
   static constexpr int kCodesAt = kSubMinimumsAt + (kSubMinimums ? kGroups * kLanes : 0);
   static constexpr int kGroupBytes = kBits * kVector;  // 32 columns * 16 rows * kBits / 8
   static constexpr int kRecordBytes = kCodesAt + kGroups * kGroupBytes;
@@ -101,6 +102,9 @@ using LayoutIQ4_XS = QuantLayout<QuantFormat{
     .bits = 4, .offset = 128, .groups = 8, .scales = 1, .sub_scale = SubScale::signed_byte, .codes = Codes::iq4}>;
 using LayoutMXFP4 = QuantLayout<QuantFormat{.bits = 4, .offset = 12, .factor = Factor::exponent, .codes = Codes::fp4}>;
 using LayoutTQ2_0 = QuantLayout<QuantFormat{.bits = 2, .offset = 1, .groups = 8}>;
+// What a record of the types of compact_blocks.h becomes for a product; not a packed form.
+using LayoutExpanded = QuantLayout<QuantFormat{
+    .bits = 8, .offset = 128, .groups = 8, .scales = 2, .sub_scale = SubScale::real, .factor = Factor::none}>;
 
 // value + kOffset of every index of a type with a table.
 struct CodeTable {

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "kernels/common/quant_blocks.h"
+#include "kernels/cpu/compact_blocks.h"
 #include "kernels/cpu/quant_layout.h"
 #include "kernels/cpu/quant_linear.h"
 
@@ -268,11 +269,13 @@ constexpr QuantPacking kPackings[] = {
     packing<LayoutMXFP4, BlockMXFP4>(), packing<LayoutTQ2_0, BlockTQ2_0>(),
 };
 constexpr size_t kFirst = static_cast<size_t>(DType::q8_0);
-static_assert(kFirst + sizeof(kPackings) / sizeof(kPackings[0]) == static_cast<size_t>(DType::count));
+static_assert(kFirst + sizeof(kPackings) / sizeof(kPackings[0]) == static_cast<size_t>(kFirstCompact));
 
 }  // namespace
 
-const QuantPacking& quant_packing(DType type) { return kPackings[static_cast<size_t>(type) - kFirst]; }
+const QuantPacking& quant_packing(DType type) {
+  return type >= kFirstCompact ? compact_packing(type) : kPackings[static_cast<size_t>(type) - kFirst];
+}
 
 size_t q8_activation_row_bytes(int64_t n_cols) { return q8_row_bytes(n_cols); }
 

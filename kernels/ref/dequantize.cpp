@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "kernels/common/quant_blocks.h"
+#include "kernels/common/grid_codes.h"
 
 namespace inlay::ref {
 namespace {
@@ -108,6 +108,16 @@ void expand(const BlockTQ2_0& b, float* out) {
   }
 }
 
+// The others.
+template <class Block>
+void expand(const Block& b, float* out) {
+  for (int g = 0; g < 8; ++g) {
+    GridGroup group;
+    read_group(b, g, group);
+    for (int i = 0; i < 32; ++i) out[32 * g + i] = group.scale[i / 16] * static_cast<float>(group.codes[i]);
+  }
+}
+
 template <class Block, DType kType>
 void row(const void* blocks, int64_t n, float* out) {
   constexpr int64_t kElements = traits(kType).block_elements;
@@ -122,12 +132,32 @@ void row(const void* blocks, int64_t n, float* out) {
 
 using RowFn = void (*)(const void*, int64_t, float*);
 constexpr RowFn kRows[] = {
-    row<BlockF32, DType::f32>,         row<Fp16, DType::f16>,         row<Bf16, DType::bf16>,
-    row<BlockF8_E4M3, DType::f8_e4m3>, row<BlockQ8_0, DType::q8_0>,   row<BlockQ4_0, DType::q4_0>,
-    row<BlockQ4_1, DType::q4_1>,       row<BlockQ5_0, DType::q5_0>,   row<BlockQ5_1, DType::q5_1>,
-    row<BlockQ4_K, DType::q4_k>,       row<BlockQ5_K, DType::q5_k>,   row<BlockQ6_K, DType::q6_k>,
-    row<BlockQ2_K, DType::q2_k>,       row<BlockQ3_K, DType::q3_k>,   row<BlockIQ4_NL, DType::iq4_nl>,
-    row<BlockIQ4_XS, DType::iq4_xs>,   row<BlockMXFP4, DType::mxfp4>, row<BlockTQ2_0, DType::tq2_0>,
+    row<BlockF32, DType::f32>,
+    row<Fp16, DType::f16>,
+    row<Bf16, DType::bf16>,
+    row<BlockF8_E4M3, DType::f8_e4m3>,
+    row<BlockQ8_0, DType::q8_0>,
+    row<BlockQ4_0, DType::q4_0>,
+    row<BlockQ4_1, DType::q4_1>,
+    row<BlockQ5_0, DType::q5_0>,
+    row<BlockQ5_1, DType::q5_1>,
+    row<BlockQ4_K, DType::q4_k>,
+    row<BlockQ5_K, DType::q5_k>,
+    row<BlockQ6_K, DType::q6_k>,
+    row<BlockQ2_K, DType::q2_k>,
+    row<BlockQ3_K, DType::q3_k>,
+    row<BlockIQ4_NL, DType::iq4_nl>,
+    row<BlockIQ4_XS, DType::iq4_xs>,
+    row<BlockMXFP4, DType::mxfp4>,
+    row<BlockTQ2_0, DType::tq2_0>,
+    row<BlockTQ1_0, DType::tq1_0>,
+    row<BlockIQ2_XXS, DType::iq2_xxs>,
+    row<BlockIQ2_XS, DType::iq2_xs>,
+    row<BlockIQ2_S, DType::iq2_s>,
+    row<BlockIQ3_XXS, DType::iq3_xxs>,
+    row<BlockIQ3_S, DType::iq3_s>,
+    row<BlockIQ1_S, DType::iq1_s>,
+    row<BlockIQ1_M, DType::iq1_m>,
 };
 static_assert(sizeof(kRows) / sizeof(kRows[0]) == static_cast<size_t>(DType::count));
 

@@ -36,6 +36,7 @@ constexpr Case kCases[] = {
     {"llama-q2_k_m", DeviceKind::cpu},
     {"llama-q3_k_m", DeviceKind::cpu},
     {"llama-iq4_xs", DeviceKind::cpu},
+    {"llama-zoo", DeviceKind::cpu},
     {"llama-q8_0", DeviceKind::cpu},
     {"llama-q8_0", DeviceKind::cuda},
     {"qwen2-q4_k_m", DeviceKind::cpu},

@@ -26,6 +26,7 @@ constexpr Case kCases[] = {
     {"qwen2-yarn-f32", 1e-6},     {"qwen3-f32", 1e-6},          {"qwen3-q8_0", 1e-3},        {"chat-bpe-qwen3-f32", 1e-6},
     {"chat-spm-llama-f32", 1e-6}, {"chat-bpe-llama-q8_0", 1e-3},
     {"llama-q2_k_m", 1e-3, "Q2_K"}, {"llama-q3_k_m", 1e-3, "Q3_K"}, {"llama-iq4_xs", 1e-3, "IQ4_XS"},
+    {"llama-zoo", 1e-3, "IQ4_NL"},
 };
 
 // Families and storage types that are not supported must be refused by name, not computed wrongly.

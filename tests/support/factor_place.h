@@ -27,19 +27,33 @@ inline FactorPlace factor_place(DType type) {
     case DType::tq2_0:
       return {64, 1};
     case DType::mxfp4:
-      return {0, 0};  // an exponent
+    case DType::iq1_m:
+      return {0, 0};  // none: an exponent, and a value in nibbles
+    case DType::tq1_0:
+      return {52, 1};
     default:
       return {0, 1};
   }
 }
 
-// Factors of either sign, between 2^-7 and 2^-5 in magnitude.
+// Of either sign, between 2^-7 and 2^-5 in magnitude.
+inline uint32_t random_factor(std::mt19937& rng) {
+  const uint32_t random = rng();
+  return (random & 0x83ff) | (8 + random % 2) << 10;
+}
+
 inline void set_random_factors(DType type, std::mt19937& rng, uint8_t* block) {
   if (type == DType::mxfp4) block[0] = static_cast<uint8_t>(121 + rng() % 3);
+  if (type == DType::iq1_m) {
+    const uint32_t bits = random_factor(rng);
+    for (int i = 0; i < 4; ++i) {
+      uint8_t& byte = block[49 + 2 * i];
+      byte = static_cast<uint8_t>((byte & 15) | (bits >> (4 * i) & 15) << 4);
+    }
+  }
   const FactorPlace place = factor_place(type);
   for (uint32_t i = 0; i < place.count; ++i) {
-    const uint32_t random = rng();
-    const uint32_t bits = (random & 0x83ff) | (8 + random % 2) << 10;
+    const uint32_t bits = random_factor(rng);
     block[place.at + 2 * i] = static_cast<uint8_t>(bits);
     block[place.at + 2 * i + 1] = static_cast<uint8_t>(bits >> 8);
   }
@@ -48,6 +62,7 @@ inline void set_random_factors(DType type, std::mt19937& rng, uint8_t* block) {
 // By an eighth of itself or more.
 inline void damage_factor(DType type, uint8_t* block) {
   if (type == DType::mxfp4) block[0] ^= 1;
+  if (type == DType::iq1_m) block[55] ^= 0x10;
   if (const FactorPlace place = factor_place(type); place.count > 0) block[place.at + 1] ^= 1;
 }
 

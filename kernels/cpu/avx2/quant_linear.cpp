@@ -18,6 +18,7 @@
 
 #include "kernels/cpu/quant_layout.h"
 #include "kernels/cpu/quant_linear.h"
+#include "kernels/cpu/simd/compact_linear.h"
 
 namespace inlay::cpu::avx2 {
 namespace {
@@ -111,12 +112,14 @@ INLAY_INLINE __m256 load_half_powers(const uint8_t* p) {
 // The factors of a record for rows 8 * half .. + 7.
 template <class L>
 INLAY_INLINE __m256 load_d(const uint8_t* record, int half) {
+  if constexpr (L::kFactor == Factor::none) return _mm256_set1_ps(1.0f);
   if constexpr (L::kFactor == Factor::exponent) return load_half_powers(record + kHalfLanes * half);
   return load_halves(record + 2 * kHalfLanes * half);
 }
 
 template <class L>
 INLAY_INLINE __m256 load_sub_scales(const uint8_t* p) {
+  if constexpr (L::kSubScale == SubScale::real) return _mm256_loadu_ps(reinterpret_cast<const float*>(p));
   __m256i scales = load_bytes(p);
   if constexpr (L::kSubScale == SubScale::signed_byte) {
     scales = _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
@@ -128,14 +131,14 @@ INLAY_INLINE __m256 load_sub_scales(const uint8_t* p) {
 // Factors of group g for rows 8 * half .. + 7. K types' minimums are subtracted, so their sign is turned here.
 template <class L>
 INLAY_INLINE Factors<L> load_factors(const uint8_t* record, int g, int half) {
-  const uint8_t* scales = record + L::kScalesAt + kLanes * L::kScales * g + kHalfLanes * half;
+  const uint8_t* scales = record + L::kScalesAt + L::kScaleBytes * (kLanes * L::kScales * g + kHalfLanes * half);
   const __m256 d = load_d<L>(record, half);
   Factors<L> f;
   f.scale[0] = d;
   f.minimum = _mm256_setzero_ps();
   f.half_minimums = _mm256_setzero_si256();
   if constexpr (L::kScales > 0) f.scale[0] = _mm256_mul_ps(d, load_sub_scales<L>(scales));
-  if constexpr (L::kScales == 2) f.scale[1] = _mm256_mul_ps(d, load_sub_scales<L>(scales + kLanes));
+  if constexpr (L::kScales == 2) f.scale[1] = _mm256_mul_ps(d, load_sub_scales<L>(scales + kLanes * L::kScaleBytes));
   if constexpr (L::kMinimum) f.minimum = load_halves(record + L::kMinimumAt + 2 * kHalfLanes * half);
   if constexpr (L::kMinimum && L::kScales > 0) f.minimum = _mm256_xor_ps(f.minimum, _mm256_set1_ps(-0.0f));
   if constexpr (L::kHalfMinimums) {
@@ -221,7 +224,29 @@ INLAY_INLINE void store(const LinearArgs& args, int64_t first, int64_t j, __m256
   _mm256_maskstore_ps(out, mask, value);
 }
 
-// kHalves halves of a tile, from `half` on, for kM activation rows.
+// A record's share of kM activation rows, kHalves halves of the tile from `half` on.
+template <class L, int kM, int kHalves>
+INLAY_INLINE void add_record(const uint8_t* record, int half, const uint8_t* group, size_t stride,
+                             __m256 (&acc)[kHalves][kM]) {
+  for (int g = 0; g < L::kGroups; ++g, group += sizeof(Q8Group)) {
+    const uint8_t* codes = record + L::kCodesAt + L::kGroupBytes * g;
+    if constexpr (L::kFactor != Factor::none) {  // else it was just made
+      for (int line = 0; line < L::kBits; ++line) {
+        _mm_prefetch(reinterpret_cast<const char*>(codes + kPrefetchBytes + 64 * line), _MM_HINT_T0);
+      }
+    }
+#pragma GCC unroll 2
+    for (int h = 0; h < kHalves; ++h) {
+      __m256i quad[8];
+      expand<L>(codes + kVector / 2 * (half + h), quad);
+      const Factors<L> f = load_factors<L>(record, g, half + h);
+      const uint8_t* row = group;
+#pragma GCC unroll 8
+      for (int j = 0; j < kM; ++j, row += stride) acc[h][j] = add_group<L>(quad, f, row, acc[h][j]);
+    }
+  }
+}
+
 template <class L, int kM, int kHalves>
 void run_block(const LinearArgs& args, int64_t tile, int half, int64_t j0) {
   const uint8_t* record = static_cast<const uint8_t*>(args.weights) + tile * quant_tile_bytes<L>(args.n_cols);
@@ -232,21 +257,8 @@ void run_block(const LinearArgs& args, int64_t tile, int half, int64_t j0) {
     for (int j = 0; j < kM; ++j) acc[h][j] = _mm256_setzero_ps();
   }
   for (int64_t i = args.n_cols / L::kColumns; i > 0; --i, record += L::kRecordBytes) {
-    for (int g = 0; g < L::kGroups; ++g, group += sizeof(Q8Group)) {
-      const uint8_t* codes = record + L::kCodesAt + L::kGroupBytes * g;
-      for (int line = 0; line < L::kBits; ++line) {
-        _mm_prefetch(reinterpret_cast<const char*>(codes + kPrefetchBytes + 64 * line), _MM_HINT_T0);
-      }
-#pragma GCC unroll 2
-      for (int h = 0; h < kHalves; ++h) {
-        __m256i quad[8];
-        expand<L>(codes + kVector / 2 * (half + h), quad);
-        const Factors<L> f = load_factors<L>(record, g, half + h);
-        const uint8_t* row = group;
-#pragma GCC unroll 8
-        for (int j = 0; j < kM; ++j, row += stride) acc[h][j] = add_group<L>(quad, f, row, acc[h][j]);
-      }
-    }
+    add_record<L, kM, kHalves>(record, half, group, stride, acc);
+    group += L::kGroups * sizeof(Q8Group);
   }
   for (int j = 0; j < kM; ++j) {
     for (int h = 0; h < kHalves; ++h) store(args, tile * kLanes + (half + h) * kHalfLanes, j0 + j, acc[h][j]);
@@ -262,18 +274,44 @@ void run_tile(const LinearArgs& args, int64_t tile, int64_t j) {
   run_block<L, kM, 1>(args, tile, 1, j);
 }
 
-template <class L>
-void run_rows(const LinearArgs& args, int64_t tile, int64_t j, int64_t j_end) {
-  for (; j_end - j >= kMaxM; j += kMaxM) run_tile<L, kMaxM>(args, tile, j);
+// Calls block<kM>(j) for rows [j, j_end) in blocks of kMaxM and less.
+template <class Block>
+INLAY_INLINE void in_blocks(int64_t j, int64_t j_end, Block block) {
+  for (; j_end - j >= kMaxM; j += kMaxM) block.template operator()<kMaxM>(j);
   switch (j_end - j) {
     case 3:
-      return run_tile<L, 3>(args, tile, j);
+      return block.template operator()<3>(j);
     case 2:
-      return run_tile<L, 2>(args, tile, j);
+      return block.template operator()<2>(j);
     case 1:
-      return run_tile<L, 1>(args, tile, j);
+      return block.template operator()<1>(j);
     default:
       return;
+  }
+}
+
+template <class L>
+void run_rows(const LinearArgs& args, int64_t tile, int64_t j, int64_t j_end) {
+  in_blocks(j, j_end, [&]<int kM>(int64_t at) { run_tile<L, kM>(args, tile, at); });
+}
+
+template <int kM>
+void add_expanded_block(const uint8_t* record, const uint8_t* groups, size_t stride, float (*sums)[kLanes]) {
+  for (int half = 0; half < 2; ++half) {
+    __m256 acc[1][kM];
+    for (int j = 0; j < kM; ++j) acc[0][j] = _mm256_load_ps(sums[j] + kHalfLanes * half);
+    add_record<LayoutExpanded, kM, 1>(record, half, groups, stride, acc);
+    for (int j = 0; j < kM; ++j) _mm256_store_ps(sums[j] + kHalfLanes * half, acc[0][j]);
+  }
+}
+
+void add_expanded(const uint8_t* record, const uint8_t* groups, size_t stride, int m, float (*sums)[kLanes]) {
+  in_blocks(0, m, [&]<int kM>(int64_t at) { add_expanded_block<kM>(record, groups + at * stride, stride, sums + at); });
+}
+
+void store_sums(const LinearArgs& args, int64_t tile, int64_t j, const float* sums) {
+  for (int h = 0; h < 2; ++h) {
+    store(args, tile * kLanes + h * kHalfLanes, j, _mm256_load_ps(sums + h * kHalfLanes));
   }
 }
 
@@ -287,9 +325,16 @@ void run(const LinearArgs& args, int64_t tile_begin, int64_t tile_end, int64_t m
   }
 }
 
-constexpr LinearFn kRuns[] = {run<LayoutQ8_0>,   run<LayoutQ4_0>,   run<LayoutQ4_1>,  run<LayoutQ5_0>, run<LayoutQ5_1>,
-                              run<LayoutQ4_K>,   run<LayoutQ5_K>,   run<LayoutQ6_K>,  run<LayoutQ2_K>, run<LayoutQ3_K>,
-                              run<LayoutIQ4_NL>, run<LayoutIQ4_XS>, run<LayoutMXFP4>, run<LayoutTQ2_0>};
+template <DType kType>
+constexpr LinearFn compact = run_compact<kType, add_expanded, store_sums>;
+
+constexpr LinearFn kRuns[] = {
+    run<LayoutQ8_0>,        run<LayoutQ4_0>,       run<LayoutQ4_1>,         run<LayoutQ5_0>,
+    run<LayoutQ5_1>,        run<LayoutQ4_K>,       run<LayoutQ5_K>,         run<LayoutQ6_K>,
+    run<LayoutQ2_K>,        run<LayoutQ3_K>,       run<LayoutIQ4_NL>,       run<LayoutIQ4_XS>,
+    run<LayoutMXFP4>,       run<LayoutTQ2_0>,      compact<DType::tq1_0>,   compact<DType::iq2_xxs>,
+    compact<DType::iq2_xs>, compact<DType::iq2_s>, compact<DType::iq3_xxs>, compact<DType::iq3_s>,
+    compact<DType::iq1_s>,  compact<DType::iq1_m>};
 static_assert(static_cast<size_t>(DType::q8_0) + sizeof(kRuns) / sizeof(kRuns[0]) == static_cast<size_t>(DType::count));
 
 INLAY_INLINE uint32_t largest_bits(const __m256 (&x)[4]) {

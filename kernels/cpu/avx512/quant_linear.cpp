@@ -20,6 +20,7 @@
 
 #include "kernels/cpu/quant_layout.h"
 #include "kernels/cpu/quant_linear.h"
+#include "kernels/cpu/simd/compact_linear.h"
 
 namespace inlay::cpu::avx512 {
 namespace {
@@ -113,12 +114,14 @@ INLAY_INLINE __m512 load_half_powers(const uint8_t* p) {
 // The factors of a record.
 template <class L>
 INLAY_INLINE __m512 load_d(const uint8_t* record) {
+  if constexpr (L::kFactor == Factor::none) return _mm512_set1_ps(1.0f);
   if constexpr (L::kFactor == Factor::exponent) return load_half_powers(record);
   return load_halves(record);
 }
 
 template <class L>
 INLAY_INLINE __m512 load_sub_scales(const uint8_t* p) {
+  if constexpr (L::kSubScale == SubScale::real) return _mm512_loadu_ps(p);
   __m512i scales = load_bytes(p);
   if constexpr (L::kSubScale == SubScale::signed_byte) {
     scales = _mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
@@ -130,13 +133,13 @@ INLAY_INLINE __m512 load_sub_scales(const uint8_t* p) {
 // d, m: the record's. K types' minimums are subtracted, so their sign is turned here.
 template <class L>
 INLAY_INLINE Factors<L> load_factors(const uint8_t* record, int g, __m512 d, __m512 m) {
-  const uint8_t* scales = record + L::kScalesAt + kLanes * L::kScales * g;
+  const uint8_t* scales = record + L::kScalesAt + kLanes * L::kScaleBytes * L::kScales * g;
   Factors<L> f;
   f.scale[0] = d;
   f.minimum = L::kScales > 0 ? _mm512_xor_ps(m, _mm512_set1_ps(-0.0f)) : m;
   f.half_minimums = _mm512_setzero_si512();
   if constexpr (L::kScales > 0) f.scale[0] = _mm512_mul_ps(d, load_sub_scales<L>(scales));
-  if constexpr (L::kScales == 2) f.scale[1] = _mm512_mul_ps(d, load_sub_scales<L>(scales + kLanes));
+  if constexpr (L::kScales == 2) f.scale[1] = _mm512_mul_ps(d, load_sub_scales<L>(scales + kLanes * L::kScaleBytes));
   if constexpr (L::kHalfMinimums) {
     const __m512i first = _mm512_srli_epi32(load_bytes(scales), 4);
     const __m512i second = _mm512_slli_epi32(_mm512_srli_epi32(load_bytes(scales + kLanes), 4), 16);
@@ -198,6 +201,28 @@ INLAY_INLINE void store(const LinearArgs& args, int64_t tile, int64_t j, __m512 
   _mm512_mask_storeu_ps(out, mask, value);
 }
 
+// A record's share of kM activation rows.
+template <class L, int kM>
+INLAY_INLINE void add_record(const uint8_t* record, const uint8_t* group, size_t stride, __m512 (&acc)[kM]) {
+  constexpr bool kInMemory = L::kFactor != Factor::none;  // else it was just made
+  const __m512 d = load_d<L>(record);
+  const __m512 m = L::kMinimum ? load_halves(record + L::kMinimumAt) : d;
+  for (int g = 0; g < L::kGroups; ++g, group += sizeof(Q8Group)) {
+    const uint8_t* codes = record + L::kCodesAt + L::kGroupBytes * g;
+    if constexpr (kM <= 4 && kInMemory) {
+      for (int line = 0; line < L::kBits; ++line) {
+        _mm_prefetch(reinterpret_cast<const char*>(codes + kPrefetchBytes + 64 * line), _MM_HINT_T0);
+      }
+    }
+    __m512i quad[8];
+    expand<L>(codes, quad);
+    const Factors<L> f = load_factors<L>(record, g, d, m);
+    const uint8_t* row = group;
+#pragma GCC unroll 16
+    for (int j = 0; j < kM; ++j, row += stride) acc[j] = add_group<L>(quad, f, row, acc[j]);
+  }
+}
+
 // One tile for kM activation rows.
 template <class L, int kM>
 void run_block(const LinearArgs& args, int64_t tile, int64_t j0) {
@@ -208,42 +233,52 @@ void run_block(const LinearArgs& args, int64_t tile, int64_t j0) {
 #pragma GCC unroll 16
   for (int j = 0; j < kM; ++j) acc[j] = _mm512_setzero_ps();
   for (int64_t i = args.n_cols / L::kColumns; i > 0; --i, record += L::kRecordBytes) {
-    const __m512 d = load_d<L>(record);
-    const __m512 m = L::kMinimum ? load_halves(record + L::kMinimumAt) : d;
-    for (int g = 0; g < L::kGroups; ++g, group += sizeof(Q8Group)) {
-      const uint8_t* codes = record + L::kCodesAt + L::kGroupBytes * g;
-      if constexpr (kM <= 4) {
-        for (int line = 0; line < L::kBits; ++line) {
-          _mm_prefetch(reinterpret_cast<const char*>(codes + kPrefetchBytes + 64 * line), _MM_HINT_T0);
-        }
-      }
-      __m512i quad[8];
-      expand<L>(codes, quad);
-      const Factors<L> f = load_factors<L>(record, g, d, m);
-      const uint8_t* row = group;
-#pragma GCC unroll 16
-      for (int j = 0; j < kM; ++j, row += stride) acc[j] = add_group<L>(quad, f, row, acc[j]);
-    }
+    add_record<L, kM>(record, group, stride, acc);
+    group += L::kGroups * sizeof(Q8Group);
   }
 #pragma GCC unroll 16
   for (int j = 0; j < kM; ++j) store(args, tile, j0 + j, acc[j]);
 }
 
-template <class L>
-void run_rows(const LinearArgs& args, int64_t tile, int64_t j, int64_t j_end) {
-  for (; j_end - j >= 16; j += 16) run_block<L, 16>(args, tile, j);
-  if (j_end - j >= 8) run_block<L, 8>(args, tile, j), j += 8;
-  if (j_end - j >= 4) run_block<L, 4>(args, tile, j), j += 4;
+// Calls block<kM>(j) for rows [j, j_end) in blocks of 16 and less.
+template <class Block>
+INLAY_INLINE void in_blocks(int64_t j, int64_t j_end, Block block) {
+  for (; j_end - j >= 16; j += 16) block.template operator()<16>(j);
+  if (j_end - j >= 8) block.template operator()<8>(j), j += 8;
+  if (j_end - j >= 4) block.template operator()<4>(j), j += 4;
   switch (j_end - j) {
     case 3:
-      return run_block<L, 3>(args, tile, j);
+      return block.template operator()<3>(j);
     case 2:
-      return run_block<L, 2>(args, tile, j);
+      return block.template operator()<2>(j);
     case 1:
-      return run_block<L, 1>(args, tile, j);
+      return block.template operator()<1>(j);
     default:
       return;
   }
+}
+
+template <class L>
+void run_rows(const LinearArgs& args, int64_t tile, int64_t j, int64_t j_end) {
+  in_blocks(j, j_end, [&]<int kM>(int64_t at) { run_block<L, kM>(args, tile, at); });
+}
+
+template <int kM>
+void add_expanded_block(const uint8_t* record, const uint8_t* groups, size_t stride, float (*sums)[kLanes]) {
+  __m512 acc[kM];
+#pragma GCC unroll 16
+  for (int j = 0; j < kM; ++j) acc[j] = _mm512_load_ps(sums[j]);
+  add_record<LayoutExpanded, kM>(record, groups, stride, acc);
+#pragma GCC unroll 16
+  for (int j = 0; j < kM; ++j) _mm512_store_ps(sums[j], acc[j]);
+}
+
+void add_expanded(const uint8_t* record, const uint8_t* groups, size_t stride, int m, float (*sums)[kLanes]) {
+  in_blocks(0, m, [&]<int kM>(int64_t at) { add_expanded_block<kM>(record, groups + at * stride, stride, sums + at); });
+}
+
+void store_sums(const LinearArgs& args, int64_t tile, int64_t j, const float* sums) {
+  store(args, tile, j, _mm512_load_ps(sums));
 }
 
 template <class L>
@@ -256,9 +291,16 @@ void run(const LinearArgs& args, int64_t tile_begin, int64_t tile_end, int64_t m
   }
 }
 
-constexpr LinearFn kRuns[] = {run<LayoutQ8_0>,   run<LayoutQ4_0>,   run<LayoutQ4_1>,  run<LayoutQ5_0>, run<LayoutQ5_1>,
-                              run<LayoutQ4_K>,   run<LayoutQ5_K>,   run<LayoutQ6_K>,  run<LayoutQ2_K>, run<LayoutQ3_K>,
-                              run<LayoutIQ4_NL>, run<LayoutIQ4_XS>, run<LayoutMXFP4>, run<LayoutTQ2_0>};
+template <DType kType>
+constexpr LinearFn compact = run_compact<kType, add_expanded, store_sums>;
+
+constexpr LinearFn kRuns[] = {
+    run<LayoutQ8_0>,        run<LayoutQ4_0>,       run<LayoutQ4_1>,         run<LayoutQ5_0>,
+    run<LayoutQ5_1>,        run<LayoutQ4_K>,       run<LayoutQ5_K>,         run<LayoutQ6_K>,
+    run<LayoutQ2_K>,        run<LayoutQ3_K>,       run<LayoutIQ4_NL>,       run<LayoutIQ4_XS>,
+    run<LayoutMXFP4>,       run<LayoutTQ2_0>,      compact<DType::tq1_0>,   compact<DType::iq2_xxs>,
+    compact<DType::iq2_xs>, compact<DType::iq2_s>, compact<DType::iq3_xxs>, compact<DType::iq3_s>,
+    compact<DType::iq1_s>,  compact<DType::iq1_m>};
 static_assert(static_cast<size_t>(DType::q8_0) + sizeof(kRuns) / sizeof(kRuns[0]) == static_cast<size_t>(DType::count));
 
 INLAY_INLINE int16_t sum_bytes(__m128i bytes) {

@@ -10,6 +10,7 @@
 #include "kernels/common/quant_blocks.h"
 #include "kernels/cpu/quant_layout.h"
 #include "kernels/cpu/quant_linear.h"
+#include "kernels/cpu/simd/compact_linear.h"
 
 namespace inlay::cpu::generic {
 namespace {
@@ -26,21 +27,35 @@ struct Group {
 float load_half(const uint8_t* p) { return to_float(Fp16{{p[0], p[1]}}); }
 
 template <class L>
-int sub_scale(uint8_t byte) {
-  if constexpr (L::kSubScale == SubScale::signed_byte) return static_cast<int8_t>(byte);
-  if constexpr (L::kSubScale == SubScale::with_minimum) return byte & 15;
-  return byte;
+float load_d(const uint8_t* record, int row) {
+  if constexpr (L::kFactor == Factor::half) return load_half(record + 2 * row);
+  if constexpr (L::kFactor == Factor::exponent) return half_power(record[row]);
+  return 1.0f;
+}
+
+// scales: of one half of a group, for 16 rows.
+template <class L>
+float sub_scale(const uint8_t* scales, int row) {
+  if constexpr (L::kSubScale == SubScale::real) {
+    float scale;
+    std::memcpy(&scale, scales + L::kScaleBytes * row, sizeof(scale));
+    return scale;
+  } else {
+    const uint8_t byte = scales[row];
+    const int with_minimum = L::kSubScale == SubScale::with_minimum ? byte & 15 : byte;
+    return static_cast<float>(L::kSubScale == SubScale::signed_byte ? static_cast<int8_t>(byte) : with_minimum);
+  }
 }
 
 template <class L>
 void load_factors(const uint8_t* record, int g, int row, Group& out) {
-  const float d = L::kFactor == Factor::half ? load_half(record + 2 * row) : half_power(record[row]);
   for (int half = 0; half < 2; ++half) {
-    out.scale[half][row] = d;
+    out.scale[half][row] = load_d<L>(record, row);
     if constexpr (L::kScales > 0) {
-      const uint8_t byte = record[L::kScalesAt + kLanes * (g * L::kScales + half * (L::kScales - 1)) + row];
-      out.scale[half][row] *= static_cast<float>(sub_scale<L>(byte));
-      if constexpr (L::kHalfMinimums) out.half_minimums[half][row] = byte >> 4;
+      const int index = g * L::kScales + half * (L::kScales - 1);
+      const uint8_t* scales = record + L::kScalesAt + kLanes * L::kScaleBytes * index;
+      out.scale[half][row] *= sub_scale<L>(scales, row);
+      if constexpr (L::kHalfMinimums) out.half_minimums[half][row] = scales[row] >> 4;
     }
   }
   if constexpr (L::kMinimum) {
@@ -102,25 +117,31 @@ void store(const LinearArgs& args, int64_t tile, int64_t j, const float* acc) {
   }
 }
 
+// A record's share of m activation rows.
+template <class L>
+void add_record(const uint8_t* record, const uint8_t* groups, size_t stride, int m, float (*sums)[kLanes]) {
+  Group group;
+  for (int g = 0; g < L::kGroups; ++g, groups += sizeof(Q8Group)) {
+    expand<L>(record, g, group);
+    for (int j = 0; j < m; ++j) {
+      Q8Group a;
+      std::memcpy(&a, groups + j * stride, sizeof(a));
+      add_group<L>(group, a, sums[j]);
+    }
+  }
+}
+
 template <class L>
 void run_block(const LinearArgs& args, int64_t tile, int64_t m_begin, int m) {
   const uint8_t* record = static_cast<const uint8_t*>(args.weights) + tile * quant_tile_bytes<L>(args.n_cols);
   const size_t stride = q8_row_bytes(args.n_cols);
-  const uint8_t* activations = static_cast<const uint8_t*>(args.activations) + m_begin * stride;
-  float acc[kBlockM][kLanes] = {};
-  Group group;
-  int64_t at = 0;
-  for (int64_t i = 0; i < args.n_cols / L::kColumns; ++i, record += L::kRecordBytes) {
-    for (int g = 0; g < L::kGroups; ++g, ++at) {
-      expand<L>(record, g, group);
-      for (int j = 0; j < m; ++j) {
-        Q8Group a;
-        std::memcpy(&a, activations + j * stride + at * sizeof(Q8Group), sizeof(a));
-        add_group<L>(group, a, acc[j]);
-      }
-    }
+  const uint8_t* groups = static_cast<const uint8_t*>(args.activations) + m_begin * stride;
+  float sums[kBlockM][kLanes] = {};
+  for (int64_t i = args.n_cols / L::kColumns; i > 0; --i, record += L::kRecordBytes) {
+    add_record<L>(record, groups, stride, m, sums);
+    groups += L::kGroups * sizeof(Q8Group);
   }
-  for (int j = 0; j < m; ++j) store(args, tile, m_begin + j, acc[j]);
+  for (int j = 0; j < m; ++j) store(args, tile, m_begin + j, sums[j]);
 }
 
 template <class L>
@@ -169,9 +190,16 @@ Q8Group quantize(const float* x) {
   return out;
 }
 
-constexpr LinearFn kRuns[] = {run<LayoutQ8_0>,   run<LayoutQ4_0>,   run<LayoutQ4_1>,  run<LayoutQ5_0>, run<LayoutQ5_1>,
-                              run<LayoutQ4_K>,   run<LayoutQ5_K>,   run<LayoutQ6_K>,  run<LayoutQ2_K>, run<LayoutQ3_K>,
-                              run<LayoutIQ4_NL>, run<LayoutIQ4_XS>, run<LayoutMXFP4>, run<LayoutTQ2_0>};
+template <DType kType>
+constexpr LinearFn compact = run_compact<kType, add_record<LayoutExpanded>, store>;
+
+constexpr LinearFn kRuns[] = {
+    run<LayoutQ8_0>,        run<LayoutQ4_0>,       run<LayoutQ4_1>,         run<LayoutQ5_0>,
+    run<LayoutQ5_1>,        run<LayoutQ4_K>,       run<LayoutQ5_K>,         run<LayoutQ6_K>,
+    run<LayoutQ2_K>,        run<LayoutQ3_K>,       run<LayoutIQ4_NL>,       run<LayoutIQ4_XS>,
+    run<LayoutMXFP4>,       run<LayoutTQ2_0>,      compact<DType::tq1_0>,   compact<DType::iq2_xxs>,
+    compact<DType::iq2_xs>, compact<DType::iq2_s>, compact<DType::iq3_xxs>, compact<DType::iq3_s>,
+    compact<DType::iq1_s>,  compact<DType::iq1_m>};
 static_assert(static_cast<size_t>(DType::q8_0) + sizeof(kRuns) / sizeof(kRuns[0]) == static_cast<size_t>(DType::count));
 
 }  // namespace
