@@ -112,6 +112,7 @@ BackendCounters cuda_counters() {
 }
 
 Status select_device(int32_t index) {
+  (void)cudaGetLastError();  // of this thread, from a call that is not ours or was made good: launches would report it
   return cuda_status(cudaSetDevice(index), "selecting the device", CudaPoint::devices);
 }
 

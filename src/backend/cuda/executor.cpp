@@ -250,6 +250,7 @@ Status CudaExecutor::capture(size_t bucket) {
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     status = capture_decode(bucket);
     if (status.native_code != cudaErrorStreamCaptureInvalidated) break;
+    (void)cudaGetLastError();
   }
   decodes_ = false;
   return status;
