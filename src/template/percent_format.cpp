@@ -1,0 +1,203 @@
+// printf-style and brace-style formatting of str.
+#include <charconv>
+#include <cmath>
+
+#include "src/template/python_text.h"
+#include "src/template/text.h"
+
+namespace inlay::tmpl {
+
+namespace {
+
+constexpr int64_t kMaxWidth = 10000;  // of a padded field
+
+struct Field {
+  std::string flags, key;
+  int64_t width = 0, precision = -1;
+  char type = 0;
+  bool has(char flag) const { return flags.find(flag) != flags.npos; }
+};
+
+class PercentFormat {
+ public:
+  PercentFormat(Run& run, const std::string& format, const Value& arguments)
+      : run_(run), rest_(format), arguments_(arguments) {}
+
+  Result<Value> write() {
+    std::string out;
+    while (!rest_.empty()) {
+      const size_t percent = std::min(rest_.find('%'), rest_.size());
+      out += rest_.substr(0, percent);
+      rest_.remove_prefix(percent);
+      if (rest_.empty()) break;
+      INLAY_ASSIGN(const Field field, parse());
+      INLAY_ASSIGN(const std::string text, convert(field));
+      INLAY_TRY(run_.charge_bytes(text.size()));
+      out += text;
+    }
+    if (is_tuple() && used_ < arguments_.list().items.size())
+      return type_error("not all arguments converted during string formatting");
+    return run_.text(std::move(out));
+  }
+
+ private:
+  bool is_tuple() const { return arguments_.is(Kind::list) && arguments_.list().kind == ListKind::tuple; }
+
+  Result<int64_t> number() {
+    int64_t value = 0;
+    for (; !rest_.empty() && rest_[0] >= '0' && rest_[0] <= '9'; rest_.remove_prefix(1)) {
+      value = value * 10 + (rest_[0] - '0');
+      if (value > kMaxWidth)
+        return error(Code::unsupported, "a width above %d in a format", static_cast<int>(kMaxWidth));
+    }
+    return value;
+  }
+
+  Result<Field> parse() {
+    Field field;
+    rest_.remove_prefix(1);
+    if (rest_.starts_with('(')) {
+      const size_t close = rest_.find(')');
+      if (close == rest_.npos) return type_error("incomplete format key");
+      field.key = rest_.substr(1, close - 1);
+      rest_.remove_prefix(close + 1);
+    }
+    for (; !rest_.empty() && std::string_view("-+ #0").find(rest_[0]) != std::string_view::npos; rest_.remove_prefix(1))
+      field.flags += rest_[0];
+    INLAY_ASSIGN(field.width, number());
+    if (rest_.starts_with('.')) {
+      rest_.remove_prefix(1);
+      INLAY_ASSIGN(field.precision, number());
+    }
+    if (rest_.empty()) return type_error("incomplete format");
+    field.type = rest_[0];
+    rest_.remove_prefix(1);
+    return field;
+  }
+
+  Result<Value> next_argument(const Field& field) {
+    if (!field.key.empty()) {
+      if (!arguments_.is(Kind::map)) return type_error("format requires a mapping");
+      const Value* found = arguments_.map().find(std::string_view(field.key));
+      return found ? Result<Value>(*found) : Result<Value>(type_error("format has no key '%s'", field.key.c_str()));
+    }
+    if (!is_tuple() && used_++ == 0) return arguments_;
+    if (!is_tuple() || used_ >= arguments_.list().items.size())
+      return type_error("not enough arguments for format string");
+    return arguments_.list().items[used_++];
+  }
+
+  Result<std::string> convert(const Field& field) {
+    if (field.type == '%') return std::string("%");
+    if (std::string_view("srdiuxXofFeEgG").find(field.type) == std::string_view::npos)
+      return error(Code::unsupported, "the format character '%c' is not supported", field.type);
+    INLAY_ASSIGN(const Value value, next_argument(field));
+    std::string text;
+    if (field.type == 's' || field.type == 'r') {
+      INLAY_ASSIGN(text, field.type == 's' ? to_text(run_, value) : repr(run_, value));
+      if (field.precision >= 0) {
+        const auto points = code_points(text);
+        size_t n = 0;
+        for (size_t i = 0; i < points.size() && i < static_cast<size_t>(field.precision); ++i) n += points[i].size();
+        text.resize(n);
+      }
+      return padded(field, text, false);
+    }
+    if (value.is_undefined()) return undefined_error(value);
+    if (!value.is_number())
+      return type_error("%%%c format: a real number is required, not %s", field.type, value.type_name());
+    INLAY_ASSIGN(const std::string number, digits(field, value));
+    return padded(field, number, true);
+  }
+
+  // The digits without a sign. std::to_chars, as printf would ask the host's locale for the decimal point.
+  static Result<std::string> magnitude(const Field& field, const Value& value) {
+    char buffer[512];
+    std::to_chars_result done{};
+    const char type = static_cast<char>(field.type | 0x20);
+    if (type == 'f' || type == 'e' || type == 'g') {
+      const auto style = type == 'f'   ? std::chars_format::fixed
+                         : type == 'e' ? std::chars_format::scientific
+                                       : std::chars_format::general;
+      const int precision = field.precision < 0 ? 6 : static_cast<int>(field.precision);
+      done = std::to_chars(buffer, buffer + sizeof buffer, std::fabs(value.real()), style, precision);
+    } else {
+      const double whole = value.real();
+      if (!(std::fabs(whole) < 9.2e18))
+        return type_error("%%%c format: the number does not fit in 64 bits", field.type);
+      const int64_t number = value.is_integral() ? value.integer() : static_cast<int64_t>(whole);
+      done = std::to_chars(buffer, buffer + sizeof buffer, number < 0 ? -number : number,
+                           type == 'x'   ? 16
+                           : type == 'o' ? 8
+                                         : 10);
+    }
+    if (done.ec != std::errc())
+      return error(Code::unsupported, "a number of more than %zu digits in a format", sizeof buffer);
+    const std::string text(buffer, done.ptr);
+    return field.type == 'X' || field.type == 'E' || field.type == 'G' ? upper(text) : text;
+  }
+
+  static Result<std::string> digits(const Field& field, const Value& value) {
+    if (field.has('#')) return error(Code::unsupported, "the format flag '#' is not supported");
+    INLAY_ASSIGN(const std::string text, magnitude(field, value));
+    const bool negative = std::signbit(value.real());
+    return (negative ? "-" : field.has('+') ? "+" : field.has(' ') ? " " : "") + text;
+  }
+
+  static std::string padded(const Field& field, std::string text, bool is_numeric) {
+    const auto n = static_cast<int64_t>(count_code_points(text));
+    if (n >= field.width) return text;
+    const auto missing = static_cast<size_t>(field.width - n);
+    if (field.has('-')) return text + std::string(missing, ' ');
+    if (!is_numeric || !field.has('0')) return std::string(missing, ' ') + text;
+    const size_t sign = text.starts_with('-') || text.starts_with('+') || text.starts_with(' ') ? 1 : 0;
+    return text.insert(sign, missing, '0');
+  }
+
+  Run& run_;
+  std::string_view rest_;
+  const Value& arguments_;
+  size_t used_ = 0;
+};
+
+Result<Value> brace_argument(const std::string& name, size_t& next, const Arguments& arguments) {
+  if (name.find_first_not_of("0123456789") == name.npos && name.size() < 6) {
+    const size_t which = name.empty() ? next++ : static_cast<size_t>(std::stoul(name));
+    if (which < arguments.positional.size()) return arguments.positional[which];
+    return type_error("format refers to argument %zu, which is not given", which);
+  }
+  for (const auto& [keyword, value] : arguments.named)
+    if (keyword == name) return value;
+  return error(Code::unsupported, "the format field {%s} is not supported or has no argument", name.c_str());
+}
+
+}  // namespace
+
+Result<Value> percent_format(Run& run, const std::string& format, const Value& arguments) {
+  return PercentFormat(run, format, arguments).write();
+}
+
+Result<Value> brace_format(Run& run, const std::string& format, const Arguments& arguments) {
+  std::string out;
+  size_t next = 0;
+  for (size_t i = 0; i < format.size(); ++i) {
+    const char c = format[i];
+    if ((c == '{' || c == '}') && i + 1 < format.size() && format[i + 1] == c) {
+      out += c, ++i;
+    } else if (c == '}') {
+      return type_error("single '}' in a format");
+    } else if (c != '{') {
+      out += c;
+    } else {
+      const size_t close = format.find('}', i);
+      if (close == format.npos) return type_error("single '{' in a format");
+      INLAY_ASSIGN(const Value value, brace_argument(format.substr(i + 1, close - i - 1), next, arguments));
+      INLAY_ASSIGN(const std::string text, to_text(run, value));
+      out += text;
+      i = close;
+    }
+  }
+  return run.text(std::move(out));
+}
+
+}  // namespace inlay::tmpl

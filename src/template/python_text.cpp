@@ -1,0 +1,164 @@
+#include "src/template/python_text.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+
+#include "src/base/format.h"
+#include "src/template/text.h"
+
+namespace inlay::tmpl {
+
+namespace {
+
+Status append_repr(Run& run, const Value& value, std::string& out);
+
+Status append_items(Run& run, const std::vector<Value>& items, const char* begin, const char* end, std::string& out) {
+  out += begin;
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (i) out += ", ";
+    INLAY_TRY(append_repr(run, items[i], out));
+  }
+  out += end;
+  return {};
+}
+
+Status append_map(Run& run, const Map& map, std::string& out) {
+  out += '{';
+  for (size_t i = 0; i < map.size(); ++i) {
+    const auto& [key, value] = map.entries()[i];
+    if (i) out += ", ";
+    INLAY_TRY(append_repr(run, key, out));
+    out += ": ";
+    INLAY_TRY(append_repr(run, value, out));
+  }
+  out += '}';
+  return {};
+}
+
+Status append_list(Run& run, const List& list, std::string& out) {
+  switch (list.kind) {
+    case ListKind::list:
+      return append_items(run, list.items, "[", "]", out);
+    case ListKind::tuple:
+      return append_items(run, list.items, "(", list.items.size() == 1 ? ",)" : ")", out);
+    case ListKind::range:
+      out += list.range_text;
+      return {};
+    case ListKind::keys:
+      return append_items(run, list.items, "dict_keys([", "])", out);
+    case ListKind::values:
+      return append_items(run, list.items, "dict_values([", "])", out);
+    case ListKind::items:
+      return append_items(run, list.items, "dict_items([", "])", out);
+  }
+  return {};
+}
+
+Status append_repr(Run& run, const Value& value, std::string& out) {
+  const Descent descent(run);
+  INLAY_TRY(descent.check());
+  INLAY_TRY(run.charge(1 + (value.is_string() ? value.text().size() / kBytesPerStep : 0)));
+  switch (value.kind()) {
+    case Kind::none:
+      out += "None";
+      return {};
+    case Kind::undefined:
+      out += "Undefined";
+      return {};
+    case Kind::boolean:
+      out += value.boolean() ? "True" : "False";
+      return {};
+    case Kind::integer:
+      out += std::to_string(value.integer());
+      return {};
+    case Kind::real:
+      out += real_text(value.real());
+      return {};
+    case Kind::string:
+      out += value.is_markup() ? "Markup(" + quoted_text(value.text()) + ")" : quoted_text(value.text());
+      return {};
+    case Kind::list:
+      return append_list(run, value.list(), out);
+    case Kind::map:
+      return append_map(run, value.map(), out);
+    case Kind::object:
+      break;
+  }
+  if (const auto* space = dynamic_cast<const Namespace*>(&value.object())) {
+    out += "<Namespace ";
+    INLAY_TRY(append_map(run, space->values, out));
+    out += '>';
+    return {};
+  }
+  return error(Code::unsupported, "a value of type '%s' has no text", value.type_name());
+}
+
+}  // namespace
+
+// The shortest digits that give the same number, with an exponent below 1e-4 and from 1e16 on.
+std::string real_text(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
+  char buffer[32];
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific).ptr;
+  const std::string_view shortest(buffer, static_cast<size_t>(end - buffer));
+  const size_t e = shortest.find('e');
+  const int exponent = std::atoi(std::string(shortest.substr(e + 1)).c_str());
+  if (exponent < -4 || exponent >= 16) return std::string(shortest);
+  const auto fixed = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed).ptr;
+  std::string out(buffer, fixed);
+  if (out.find('.') == out.npos) out += ".0";
+  return out;
+}
+
+std::string quoted_text(std::string_view text) {
+  const char quote = text.find('\'') != text.npos && text.find('"') == text.npos ? '"' : '\'';
+  std::string out(1, quote);
+  for (size_t i = 0; i < text.size();) {
+    const CodePoint c = decode_utf8(text.data() + i);
+    if (c.value == '\\' || c.value == static_cast<uint32_t>(quote))
+      (out += '\\') += static_cast<char>(c.value);
+    else if (c.value == '\n' || c.value == '\r' || c.value == '\t')
+      out += c.value == '\n' ? "\\n" : c.value == '\r' ? "\\r" : "\\t";
+    else if (is_printable(c.value))
+      out += text.substr(i, c.n_bytes);
+    else
+      append_format(out, c.value < 0x100 ? "\\x%02x" : c.value < 0x10000 ? "\\u%04x" : "\\U%08x", c.value);
+    i += c.n_bytes;
+  }
+  return out + quote;
+}
+
+Result<std::string> to_text(Run& run, const Value& value) {
+  INLAY_TRY(run.charge_bytes(value.is_string() ? value.text().size() : 0));
+  if (value.is_string()) return value.text();
+  if (value.is_undefined()) return std::string();
+  return repr(run, value);
+}
+
+Result<std::string> repr(Run& run, const Value& value) {
+  std::string out;
+  INLAY_TRY(append_repr(run, value, out));
+  return out;
+}
+
+Result<Value> join_texts(Run& run, const std::vector<Value>& parts, const Value& separator) {
+  bool markup = separator.is_markup();
+  for (const Value& part : parts) markup = markup || part.is_markup();
+  const auto shown = [&](const Value& part) -> Result<std::string> {
+    INLAY_ASSIGN(std::string text, to_text(run, part));
+    return markup && !part.is_markup() ? escape_html(text) : text;
+  };
+  INLAY_ASSIGN(const std::string between, shown(separator));
+  std::string out;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    INLAY_TRY(run.charge_bytes(between.size()));
+    if (i) out += between;
+    INLAY_ASSIGN(const std::string text, shown(parts[i]));
+    out += text;
+  }
+  return run.text(std::move(out), markup);
+}
+
+}  // namespace inlay::tmpl

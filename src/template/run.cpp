@@ -1,0 +1,141 @@
+#include "src/template/run.h"
+
+#include <algorithm>
+
+#include "src/template/text.h"
+
+namespace inlay::tmpl {
+
+Status Run::charge(uint64_t steps) {
+  spent_ += std::min(steps, limits.steps + 1);
+  if (spent_ <= limits.steps) return {};
+  return error(Code::unsupported, "the template takes more than %llu steps; it seems to run away",
+               static_cast<unsigned long long>(limits.steps));
+}
+
+Status Run::charge_product(uint64_t n, uint64_t each) {
+  if (each != 0 && n > UINT64_MAX / each) return charge(UINT64_MAX);
+  return charge_bytes(n * each);
+}
+
+Result<Value> Run::text(std::string bytes, bool markup) {
+  INLAY_TRY(charge_bytes(bytes.size()));
+  return Value(std::move(bytes), markup);
+}
+
+Status Run::check_nesting(uint32_t value_depth) const {
+  if (value_depth <= limits.value_depth) return {};
+  return error(Code::unsupported, "lists and maps are nested deeper than %u levels", limits.value_depth);
+}
+
+Result<Value> Run::list(std::vector<Value> items, ListKind kind) {
+  INLAY_TRY(charge(items.size() + 1));
+  List list;
+  list.items = std::move(items);
+  list.kind = kind;
+  Value out(std::move(list));
+  INLAY_TRY(check_nesting(out.depth()));
+  return out;
+}
+
+Result<Value> Run::map(Map map) {
+  INLAY_TRY(charge(map.size() + 1));
+  INLAY_TRY(check_nesting(map.depth()));
+  return Value(std::move(map));
+}
+
+Status Run::set(Map& map, Value key, Value value) {
+  if (!hashable(key)) return type_error("unhashable type: '%s'", key.type_name());
+  INLAY_TRY(charge(1 + (key.is_string() ? 0 : map.size() + map.n_other_keys() * key.weight())));
+  map.set(std::move(key), std::move(value));
+  return check_nesting(map.depth());
+}
+
+Result<Value> Run::texts(const std::vector<std::string_view>& parts, ListKind kind) {
+  std::vector<Value> items;
+  items.reserve(parts.size());
+  for (const std::string_view part : parts) {
+    INLAY_ASSIGN(Value item, text(std::string(part)));
+    items.push_back(std::move(item));
+  }
+  return list(std::move(items), kind);
+}
+
+Result<Value> Run::generator(std::vector<Value> items) {
+  INLAY_TRY(charge(items.size() + 1));
+  return Value(make<Generator>(std::move(items)));
+}
+
+Result<std::vector<Value>> Run::iterate(const Value& value) {
+  std::vector<Value> out;
+  switch (value.kind()) {
+    case Kind::undefined:
+      return out;
+    case Kind::list:
+      INLAY_TRY(charge(value.list().items.size()));
+      return value.list().items;
+    case Kind::map:
+      INLAY_TRY(charge(value.map().size()));
+      for (const auto& [key, item] : value.map().entries()) out.push_back(key);
+      return out;
+    case Kind::string:
+      INLAY_TRY(charge(value.text().size()));
+      for (const std::string_view c : code_points(value.text())) out.push_back(Value(std::string(c)));
+      return out;
+    case Kind::object:
+      if (auto* generator = dynamic_cast<Generator*>(&value.object())) return generator->take();
+      break;
+    default:
+      break;
+  }
+  return type_error("'%s' object is not iterable", value.type_name());
+}
+
+Result<int64_t> Run::length(const Value& value) {
+  switch (value.kind()) {
+    case Kind::undefined:
+      return int64_t{0};
+    case Kind::list:
+      return static_cast<int64_t>(value.list().items.size());
+    case Kind::map:
+      return static_cast<int64_t>(value.map().size());
+    case Kind::string:
+      INLAY_TRY(charge_bytes(value.text().size()));
+      return static_cast<int64_t>(count_code_points(value.text()));
+    default:
+      return type_error("object of type '%s' has no len()", value.type_name());
+  }
+}
+
+Result<bool> Run::same(const Value& a, const Value& b) {
+  INLAY_TRY(charge(std::min(a.weight(), b.weight())));
+  return equal(a, b);
+}
+
+Result<bool> Run::contains(const Value& container, const Value& item) {
+  if (container.is_string()) {
+    if (!item.is_string()) return type_error("'in <string>' requires string as left operand, not %s", item.type_name());
+    INLAY_TRY(charge_bytes(container.text().size()));
+    return container.text().find(item.text()) != std::string::npos;
+  }
+  if (container.is(Kind::map)) {
+    if (!hashable(item)) return type_error("unhashable type: '%s'", item.type_name());
+    INLAY_TRY(charge(container.map().n_other_keys()));
+    return container.map().find(item) != nullptr;
+  }
+  if (!container.is(Kind::list) && !container.is_undefined() && !container.is(Kind::object))
+    return type_error("argument of type '%s' is not iterable", container.type_name());
+  INLAY_ASSIGN(const auto items, iterate(container));
+  for (const Value& candidate : items) {
+    INLAY_ASSIGN(const bool found, same(candidate, item));
+    if (found) return true;
+  }
+  return false;
+}
+
+Status Descent::check() const {
+  if (run_.depth <= run_.limits.depth) return {};
+  return error(Code::unsupported, "the template's calls and blocks are more than %u levels deep", run_.limits.depth);
+}
+
+}  // namespace inlay::tmpl

@@ -1,0 +1,84 @@
+// One rendering: what it may still cost, the objects that it made, and the time that it believes it is.
+#pragma once
+
+#include <cstdint>
+#include <ctime>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/template/object.h"
+#include "src/template/value.h"
+
+namespace inlay::tmpl {
+
+// What keeps a template that runs away from taking the host with it. The defaults leave a conversation of a million
+// tokens room.
+struct Limits {
+  // One step is a node of the template evaluated, an item of a list touched, or kBytesPerStep bytes of text built or
+  // searched; so they bound the time and the memory (512 MiB of text) alike.
+  uint64_t steps = uint64_t{1} << 24;
+  uint64_t output_bytes = uint64_t{64} << 20;
+  uint32_t depth = 400;        // statements and expressions inside each other, through calls of macros
+  uint32_t value_depth = 200;  // containers inside each other
+  int64_t range_items = 100000;
+};
+
+class Run {
+ public:
+  Run(const Limits& run_limits, const std::tm& local_time) : limits(run_limits), now(local_time) {}
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  Status charge(uint64_t steps);
+  Status charge_bytes(uint64_t n_bytes) { return charge(n_bytes / kBytesPerStep); }
+  // For a result of `n` times `each` bytes, which may be more than any integer holds.
+  Status charge_product(uint64_t n, uint64_t each);
+
+  Result<Value> text(std::string bytes, bool markup = false);
+  Result<Value> list(std::vector<Value> items, ListKind kind = ListKind::list);
+  Result<Value> tuple(std::vector<Value> items) { return list(std::move(items), ListKind::tuple); }
+  Result<Value> map(Map map);
+  Status set(Map& map, Value key, Value value);
+  Result<Value> texts(const std::vector<std::string_view>& parts, ListKind kind = ListKind::list);
+  Result<Value> generator(std::vector<Value> items);
+
+  // What a loop over the value visits. A generator is empty afterwards.
+  Result<std::vector<Value>> iterate(const Value& value);
+  Result<int64_t> length(const Value& value);
+  Result<bool> contains(const Value& container, const Value& item);
+  Result<bool> same(const Value& a, const Value& b);  // ==, paid for
+
+  template <class T, class... Args>
+  T* make(Args&&... args) {
+    auto owned = std::make_unique<T>(std::forward<Args>(args)...);
+    T* out = owned.get();
+    objects_.push_back(std::move(owned));
+    return out;
+  }
+
+  const Limits limits;
+  const std::tm now;
+  uint32_t depth = 0;  // of whatever recursion is going on
+
+ private:
+  Status check_nesting(uint32_t depth) const;
+  uint64_t spent_ = 0;
+  std::vector<std::unique_ptr<Object>> objects_;
+};
+
+// Counts a level of recursion for as long as it lives.
+class Descent {
+ public:
+  explicit Descent(Run& run) : run_(run) { ++run_.depth; }
+  ~Descent() { --run_.depth; }
+  Descent(const Descent&) = delete;
+  Descent& operator=(const Descent&) = delete;
+  Status check() const;
+
+ private:
+  Run& run_;
+};
+
+}  // namespace inlay::tmpl

@@ -1,0 +1,187 @@
+// Filters of sequences that look at their items as they are.
+#include <algorithm>
+
+#include "src/template/binding.h"
+#include "src/template/builtins.h"
+#include "src/template/python_text.h"
+#include "src/template/sorting.h"
+#include "src/template/text.h"
+
+namespace inlay::tmpl {
+
+namespace {
+
+Result<Value> length(Run& run, const Value& value, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "length", {}));
+  INLAY_ASSIGN(const int64_t n, run.length(value));
+  return Value(n);
+}
+
+Result<Value> fallback(Run&, const Value& value, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "default", {"default_value", "boolean"}));
+  const bool absent = value.is_undefined() || (bound.truth(1, false) && !value.truth());
+  if (!absent) return value;
+  return bound.has(0) ? bound[0] : Value(std::string());
+}
+
+Result<Value> first(Run& run, const Value& value, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "first", {}));
+  if (auto* generator = value.is(Kind::object) ? dynamic_cast<Generator*>(&value.object()) : nullptr) {
+    if (auto item = generator->take_first()) return *std::move(item);
+    return Value::undefined("No first item, sequence was empty.");
+  }
+  INLAY_ASSIGN(const auto items, run.iterate(value));
+  return items.empty() ? Value::undefined("No first item, sequence was empty.") : items.front();
+}
+
+bool reversible(const Value& value) { return value.is(Kind::list) || value.is_string() || value.is(Kind::map); }
+
+Result<Value> last(Run& run, const Value& value, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "last", {}));
+  if (value.is_undefined()) return undefined_error(value);
+  if (!reversible(value)) return type_error("'%s' object is not reversible", value.type_name());
+  INLAY_ASSIGN(const auto items, run.iterate(value));
+  return items.empty() ? Value::undefined("No last item, sequence was empty.") : items.back();
+}
+
+Result<Value> reverse(Run& run, const Value& value, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "reverse", {}));
+  if (value.is_undefined()) return undefined_error(value);
+  INLAY_ASSIGN(auto items, run.iterate(value));
+  std::reverse(items.begin(), items.end());
+  if (!value.is_string()) return run.generator(std::move(items));
+  std::string out;
+  for (const Value& c : items) out += c.text();
+  return run.text(std::move(out), value.is_markup());
+}
+
+Result<Value> to_list(Run& run, const Value& value, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "list", {}));
+  INLAY_ASSIGN(auto items, run.iterate(value));
+  return run.list(std::move(items));
+}
+
+Result<Value> join(Run& run, const Value& value, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "join", {"d", "attribute"}));
+  INLAY_ASSIGN(auto items, run.iterate(value));
+  if (!bound[1].is_none()) {
+    for (Value& item : items) {
+      INLAY_ASSIGN(item, path_of(run, item, bound[1], nullptr));
+    }
+  }
+  return join_texts(run, items, bound.has(0) ? bound[0] : Value(std::string()));
+}
+
+Result<Value> sort(Run& run, const Value& value, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "sort", {"reverse", "case_sensitive", "attribute"}));
+  INLAY_ASSIGN(auto items, run.iterate(value));
+  std::vector<Keyed> keyed;
+  for (Value& item : items) {
+    INLAY_ASSIGN(Value key, sort_key(run, item, bound[2], bound.truth(1, false)));
+    keyed.push_back({std::move(key), std::move(item)});
+  }
+  INLAY_TRY(sort_by_key(run, keyed, bound.truth(0, false)));
+  items.clear();
+  for (Keyed& entry : keyed) items.push_back(std::move(entry.value));
+  return run.list(std::move(items));
+}
+
+Result<Value> unique(Run& run, const Value& value, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "unique", {"case_sensitive", "attribute"}));
+  INLAY_ASSIGN(auto items, run.iterate(value));
+  Map seen;
+  std::vector<Value> out;
+  for (Value& item : items) {
+    INLAY_ASSIGN(Value key, sort_key(run, item, bound[1], bound.truth(0, false)));
+    const size_t before = seen.size();
+    INLAY_TRY(run.set(seen, std::move(key), Value()));
+    if (seen.size() > before) out.push_back(std::move(item));
+  }
+  return run.generator(std::move(out));
+}
+
+// The item of the least (or greatest) key.
+Result<Value> extreme(Run& run, const Value& value, const Arguments& arguments, bool greatest) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, greatest ? "max" : "min", {"case_sensitive", "attribute"}));
+  INLAY_ASSIGN(const auto items, run.iterate(value));
+  if (items.empty()) return Value::undefined("No aggregated item, sequence was empty.");
+  const Value* best = nullptr;
+  Value best_key;
+  for (const Value& item : items) {
+    INLAY_ASSIGN(Value key, sort_key(run, item, bound[1], bound.truth(0, false)));
+    if (best) {
+      INLAY_TRY(run.charge(std::min(key.weight(), best_key.weight())));
+      INLAY_ASSIGN(const Order order, compare(key, best_key, greatest ? ">" : "<"));
+      if (order != (greatest ? Order::greater : Order::less)) continue;
+    }
+    best = &item, best_key = std::move(key);
+  }
+  return *best;
+}
+Result<Value> least(Run& run, const Value& value, const Arguments& a) { return extreme(run, value, a, false); }
+Result<Value> greatest(Run& run, const Value& value, const Arguments& a) { return extreme(run, value, a, true); }
+
+Result<Value> sum(Run& run, const Value& value, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "sum", {"attribute", "start"}));
+  INLAY_ASSIGN(const auto items, run.iterate(value));
+  Value total = bound.has(1) ? bound[1] : Value(int64_t{0});
+  for (Value item : items) {
+    if (!bound[0].is_none()) {
+      INLAY_ASSIGN(item, path_of(run, item, bound[0], nullptr));
+    }
+    INLAY_ASSIGN(total, arithmetic(run, "+", total, item));
+  }
+  return total;
+}
+
+Result<Value> batch(Run& run, const Value& value, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "batch", {"linecount", "fill_with"}, 1));
+  INLAY_ASSIGN(const int64_t width, bound.integer(0, 0));
+  INLAY_ASSIGN(const auto items, run.iterate(value));
+  if (width < 1) return type_error("batch needs a positive number");
+  if (!bound[1].is_none()) INLAY_TRY(run.charge(static_cast<uint64_t>(width)));
+  std::vector<Value> out, row;
+  for (const Value& item : items) {
+    row.push_back(item);
+    if (static_cast<int64_t>(row.size()) < width) continue;
+    INLAY_ASSIGN(Value list, run.list(std::exchange(row, {})));
+    out.push_back(std::move(list));
+  }
+  if (!row.empty()) {
+    if (!bound[1].is_none()) row.resize(static_cast<size_t>(width), bound[1]);
+    INLAY_ASSIGN(Value list, run.list(std::move(row)));
+    out.push_back(std::move(list));
+  }
+  return run.generator(std::move(out));
+}
+
+Result<Value> slice(Run& run, const Value& value, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "slice", {"slices", "fill_with"}, 1));
+  INLAY_ASSIGN(const int64_t n, bound.integer(0, 0));
+  INLAY_ASSIGN(const auto items, run.iterate(value));
+  if (n < 1) return type_error("slice needs a positive number");
+  INLAY_TRY(run.charge(static_cast<uint64_t>(n)));
+  const size_t width = items.size() / static_cast<size_t>(n), n_longer = items.size() % static_cast<size_t>(n);
+  std::vector<Value> out;
+  auto at = items.begin();
+  for (size_t i = 0; i < static_cast<size_t>(n); ++i) {
+    const auto end = at + static_cast<std::ptrdiff_t>(width + (i < n_longer ? 1 : 0));
+    std::vector<Value> part(at, end);
+    if (!bound[1].is_none() && i >= n_longer) part.push_back(bound[1]);
+    INLAY_ASSIGN(Value list, run.list(std::move(part)));
+    out.push_back(std::move(list));
+    at = end;
+  }
+  return run.generator(std::move(out));
+}
+
+constexpr Named<Filter> kFilters[] = {{"length", length}, {"count", length}, {"default", fallback}, {"d", fallback},
+                                      {"first", first},   {"last", last},    {"reverse", reverse},  {"list", to_list},
+                                      {"join", join},     {"sort", sort},    {"unique", unique},    {"min", least},
+                                      {"max", greatest},  {"sum", sum},      {"batch", batch},      {"slice", slice}};
+
+}  // namespace
+
+std::span<const Named<Filter>> sequence_filters() { return kFilters; }
+
+}  // namespace inlay::tmpl

@@ -1,0 +1,247 @@
+// Filters of text.
+#include <algorithm>
+#include <cctype>
+
+#include "src/base/format.h"
+#include "src/template/binding.h"
+#include "src/template/builtins.h"
+#include "src/template/python_text.h"
+#include "src/template/text.h"
+
+namespace inlay::tmpl {
+
+namespace {
+
+// A filter of the whole text without arguments; markup stays markup.
+template <std::string (*Convert)(std::string_view)>
+Result<Value> converted(Run& run, const Value& value, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "filter", {}));
+  INLAY_ASSIGN(const std::string text, to_text(run, value));
+  return run.text(Convert(text), value.is_markup());
+}
+
+// Words of the filter title begin behind spaces, hyphens and opening brackets.
+std::string title_words(std::string_view text) {
+  std::string out;
+  bool begins = true;
+  std::string rest;
+  const auto flush = [&] { out += lower(rest), rest.clear(); };
+  for (const std::string_view c : code_points(text)) {
+    const bool separates = is_space(decode_utf8(c.data()).value) ||
+                           (c.size() == 1 && std::string_view("-({[<").find(c[0]) != std::string_view::npos);
+    if (separates) {
+      flush();
+      out += c;
+    } else if (begins) {
+      out += upper(c);
+    } else {
+      rest += c;
+    }
+    begins = separates;
+  }
+  flush();
+  return out;
+}
+
+Result<Value> trim(Run& run, const Value& value, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "trim", {"chars"}));
+  INLAY_ASSIGN(const std::string text, to_text(run, value));
+  if (!bound.has(0) || bound[0].is_none()) return run.text(std::string(strip(text, Side::both)), value.is_markup());
+  INLAY_ASSIGN(const std::string chars, bound.text(0));
+  return run.text(std::string(strip(text, Side::both, chars)), value.is_markup());
+}
+
+Result<Value> to_string(Run& run, const Value& value, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "string", {}));
+  if (value.is_string()) return value;
+  INLAY_ASSIGN(std::string text, to_text(run, value));
+  return run.text(std::move(text));
+}
+
+Result<Value> mark_safe(Run& run, const Value& value, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "safe", {}));
+  INLAY_ASSIGN(std::string text, to_text(run, value));
+  return run.text(std::move(text), true);
+}
+
+Result<Value> escape(Run& run, const Value& value, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "escape", {}));
+  if (value.is_markup()) return value;
+  INLAY_ASSIGN(const std::string text, to_text(run, value));
+  return run.text(escape_html(text), true);
+}
+
+Result<Value> force_escape(Run& run, const Value& value, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "forceescape", {}));
+  INLAY_ASSIGN(const std::string text, to_text(run, value));
+  return run.text(escape_html(text), true);
+}
+
+Result<Value> replace_text(Run& run, const Value& value, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "replace", {"old", "new", "count"}, 2));
+  INLAY_ASSIGN(const std::string text, to_text(run, value));
+  INLAY_ASSIGN(const std::string from, to_text(run, bound[0]));
+  INLAY_ASSIGN(const std::string to, to_text(run, bound[1]));
+  int64_t limit = -1;
+  if (!bound[2].is_none()) {
+    INLAY_ASSIGN(limit, bound.integer(2, -1));
+  }
+  const size_t n = limit < 0 ? SIZE_MAX : static_cast<size_t>(limit);
+  INLAY_TRY(run.charge_product(std::min(count(text, from), n), to.size()));
+  return run.text(replace(text, from, to, n), value.is_markup());
+}
+
+Result<Value> indent(Run& run, const Value& value, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "indent", {"width", "first", "blank"}));
+  if (value.is_undefined()) return undefined_error(value);
+  if (!value.is_string()) return type_error("indent needs a string, not %s", value.type_name());
+  std::string margin;
+  if (bound.has(0) && bound[0].is_string()) {
+    margin = bound[0].text();
+  } else {
+    INLAY_ASSIGN(const int64_t width, bound.integer(0, 4));
+    INLAY_TRY(run.charge_product(1, static_cast<uint64_t>(std::max<int64_t>(width, 0))));
+    margin.assign(static_cast<size_t>(std::max<int64_t>(width, 0)), ' ');
+  }
+  const std::string text = value.text() + "\n";  // so that a line break at the end counts
+  const auto lines = split_lines(text, false);
+  INLAY_TRY(run.charge_product(lines.size(), margin.size()));
+  std::string out;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (i) out += '\n';
+    const bool indented = i == 0 ? bound.truth(1, false) : bound.truth(2, false) || !lines[i].empty();
+    if (indented) out += margin;
+    out += lines[i];
+  }
+  return run.text(std::move(out), value.is_markup());
+}
+
+Result<Value> center(Run& run, const Value& value, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "center", {"width"}));
+  INLAY_ASSIGN(const int64_t width, bound.integer(0, 80));
+  INLAY_ASSIGN(const std::string text, to_text(run, value));
+  return find_text_method("center").function(run, Value(text), {{Value(width)}, {}});
+}
+
+Result<Value> truncate(Run& run, const Value& value, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "truncate", {"length", "killwords", "end", "leeway"}));
+  INLAY_ASSIGN(const int64_t length, bound.integer(0, 255));
+  INLAY_ASSIGN(const std::string end, bound.text(2, "..."));
+  int64_t leeway = 5;
+  if (!bound[3].is_none()) {
+    INLAY_ASSIGN(leeway, bound.integer(3, 5));
+  }
+  if (!value.is_string()) return type_error("truncate needs a string, not %s", value.type_name());
+  const auto points = code_points(value.text());
+  INLAY_TRY(run.charge(points.size()));
+  const auto n_end = static_cast<int64_t>(count_code_points(end));
+  if (length < n_end)
+    return type_error("expected length >= %d, got %d", static_cast<int>(n_end), static_cast<int>(length));
+  if (leeway < 0) return type_error("expected leeway >= 0");
+  if (static_cast<int64_t>(points.size()) - length <= leeway) return value;
+  std::string kept;
+  for (size_t i = 0; i < static_cast<size_t>(length - n_end); ++i) kept += points[i];
+  if (!bound.truth(1, false)) kept = kept.substr(0, kept.rfind(' '));  // npos keeps all
+  return run.text(kept + end);
+}
+
+Result<Value> word_count(Run& run, const Value& value, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "wordcount", {}));
+  INLAY_ASSIGN(const std::string text, to_text(run, value));
+  int64_t n = 0;
+  bool inside = false;
+  for (const std::string_view c : code_points(text)) {
+    const bool word = is_word(decode_utf8(c.data()).value);
+    n += word && !inside;
+    inside = word;
+  }
+  return Value(n);
+}
+
+Result<Value> format(Run& run, const Value& value, const Arguments& arguments) {
+  if (!arguments.positional.empty() && !arguments.named.empty())
+    return type_error("format takes positional or named arguments, not both");
+  INLAY_ASSIGN(const std::string text, to_text(run, value));
+  if (arguments.named.empty()) {
+    INLAY_ASSIGN(const Value tuple, run.tuple(arguments.positional));
+    return percent_format(run, text, tuple);
+  }
+  Map map;
+  for (const auto& [name, item] : arguments.named) INLAY_TRY(run.set(map, Value(name), item));
+  INLAY_ASSIGN(const Value values, run.map(std::move(map)));
+  return percent_format(run, text, values);
+}
+
+// Without comments and tags; runs of white space become one space.
+Result<Value> strip_tags(Run& run, const Value& value, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "striptags", {}));
+  INLAY_ASSIGN(const std::string text, to_text(run, value));
+  std::string plain;
+  for (size_t i = 0; i < text.size();) {
+    const bool comment = text.compare(i, 4, "<!--") == 0;
+    const size_t close = text[i] != '<' ? text.npos : comment ? text.find("-->", i + 4) : text.find('>', i);
+    if (close == text.npos) {
+      plain += text[i++];
+      if (plain.back() == '<') plain.append(text, i), i = text.size();  // no tag ends behind here
+      continue;
+    }
+    i = close + (comment ? 3 : 1);
+  }
+  std::string out;
+  for (const std::string_view word : split_spaces(plain, SIZE_MAX, Side::left)) (out += out.empty() ? "" : " ") += word;
+  return run.text(std::move(out));
+}
+
+std::string url_quoted(std::string_view text, bool keeps_slash) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x80 &&
+        (std::isalnum(byte) || std::string_view("_.-~").find(c) != std::string_view::npos || (keeps_slash && c == '/')))
+      out += c;
+    else
+      append_format(out, "%%%02X", byte);
+  }
+  return out;
+}
+
+Result<Value> url_encode(Run& run, const Value& value, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "urlencode", {}));
+  if (!value.is(Kind::map)) {
+    INLAY_ASSIGN(const std::string text, to_text(run, value));
+    return run.text(url_quoted(text, true));
+  }
+  std::string out;
+  for (const auto& [key, item] : value.map().entries()) {
+    INLAY_ASSIGN(const std::string name, to_text(run, key));
+    INLAY_ASSIGN(const std::string text, to_text(run, item));
+    (out += out.empty() ? "" : "&") += url_quoted(name, false) + "=" + url_quoted(text, false);
+  }
+  return run.text(std::move(out));
+}
+
+constexpr Named<Filter> kFilters[] = {{"upper", converted<upper>},
+                                      {"lower", converted<lower>},
+                                      {"capitalize", converted<capitalize>},
+                                      {"title", converted<title_words>},
+                                      {"trim", trim},
+                                      {"string", to_string},
+                                      {"safe", mark_safe},
+                                      {"escape", escape},
+                                      {"e", escape},
+                                      {"forceescape", force_escape},
+                                      {"replace", replace_text},
+                                      {"indent", indent},
+                                      {"center", center},
+                                      {"truncate", truncate},
+                                      {"wordcount", word_count},
+                                      {"format", format},
+                                      {"striptags", strip_tags},
+                                      {"urlencode", url_encode},
+                                      {"tojson", to_json}};
+
+}  // namespace
+
+std::span<const Named<Filter>> text_filters() { return kFilters; }
+
+}  // namespace inlay::tmpl

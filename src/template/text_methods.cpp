@@ -1,0 +1,268 @@
+// Methods of str.
+#include <algorithm>
+
+#include "src/template/binding.h"
+#include "src/template/builtins.h"
+#include "src/template/python_text.h"
+#include "src/template/text.h"
+
+namespace inlay::tmpl {
+
+namespace {
+
+Result<Value> text_like(Run& run, const Value& self, std::string_view bytes) {
+  return run.text(std::string(bytes), self.is_markup());
+}
+
+template <std::string (*Convert)(std::string_view)>
+Result<Value> converted(Run& run, const Value& self, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "the method", {}));
+  return text_like(run, self, Convert(self.text()));
+}
+
+template <Side Where>
+Result<Value> stripped(Run& run, const Value& self, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "strip", {"chars"}));
+  if (bound[0].is_none()) return text_like(run, self, strip(self.text(), Where));
+  INLAY_ASSIGN(const std::string chars, bound.text(0));
+  INLAY_TRY(run.charge_product(self.text().size(), chars.size()));
+  return text_like(run, self, strip(self.text(), Where, chars));
+}
+
+template <Side Where>
+Result<Value> split_text(Run& run, const Value& self, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "split", {"sep", "maxsplit"}));
+  INLAY_ASSIGN(const int64_t limit, bound.integer(1, -1));
+  INLAY_TRY(run.charge_bytes(self.text().size()));
+  const size_t n = limit < 0 ? SIZE_MAX : static_cast<size_t>(limit);
+  if (bound[0].is_none()) return run.texts(split_spaces(self.text(), n, Where));
+  INLAY_ASSIGN(const std::string separator, bound.text(0));
+  if (separator.empty()) return type_error("empty separator");
+  return run.texts(split(self.text(), separator, n, Where));
+}
+
+Result<Value> lines(Run& run, const Value& self, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "splitlines", {"keepends"}));
+  return run.texts(split_lines(self.text(), bound.truth(0, false)));
+}
+
+template <Side Where>
+Result<Value> partition(Run& run, const Value& self, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "partition", {"sep"}, 1));
+  INLAY_ASSIGN(const std::string separator, bound.text(0));
+  if (separator.empty()) return type_error("empty separator");
+  const std::string_view text = self.text();
+  const size_t at = Where == Side::left ? text.find(separator) : text.rfind(separator);
+  if (at == text.npos)
+    return run.texts(
+        Where == Side::left ? std::vector<std::string_view>{text, "", ""} : std::vector<std::string_view>{"", "", text},
+        ListKind::tuple);
+  return run.texts({text.substr(0, at), separator, text.substr(at + separator.size())}, ListKind::tuple);
+}
+
+Result<Value> replaced(Run& run, const Value& self, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "replace", {"old", "new", "count"}, 2));
+  INLAY_ASSIGN(const std::string from, bound.text(0));
+  INLAY_ASSIGN(const std::string to, bound.text(1));
+  INLAY_ASSIGN(const int64_t limit, bound.integer(2, -1));
+  const size_t n = limit < 0 ? SIZE_MAX : static_cast<size_t>(limit);
+  INLAY_TRY(run.charge_bytes(self.text().size()));
+  INLAY_TRY(run.charge_product(std::min(count(self.text(), from), n), to.size()));
+  return text_like(run, self, replace(self.text(), from, to, n));
+}
+
+Result<Value> joined(Run& run, const Value& self, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "join", {"iterable"}, 1));
+  INLAY_ASSIGN(const auto items, run.iterate(bound[0]));
+  for (size_t i = 0; i < items.size(); ++i)
+    if (!items[i].is_string())
+      return type_error("sequence item %zu: expected str instance, %s found", i, items[i].type_name());
+  return join_texts(run, items, self);
+}
+
+// The part of the text between the optional code point bounds `begin` and `end`, and where it begins.
+struct Window {
+  std::string_view text;
+  int64_t begin;
+};
+Result<Window> window(Run& run, const Value& self, const Bound& bound) {
+  INLAY_TRY(run.charge_bytes(self.text().size()));
+  if (bound[1].is_none() && bound[2].is_none()) return Window{self.text(), 0};
+  const auto n = static_cast<int64_t>(count_code_points(self.text()));
+  int64_t limits[2] = {0, n};
+  for (size_t i = 0; i < 2; ++i) {
+    if (bound[i + 1].is_none()) continue;
+    INLAY_ASSIGN(const int64_t at, bound.integer(i + 1, 0));
+    limits[i] = std::clamp<int64_t>(at < 0 ? at + n : at, 0, n);
+  }
+  const auto byte_of = [&](int64_t position) {
+    size_t at = 0;
+    for (int64_t i = 0; i < position; ++i) at += decode_utf8(self.text().data() + at).n_bytes;
+    return at;
+  };
+  const size_t begin = byte_of(limits[0]), end = byte_of(std::max(limits[0], limits[1]));
+  return Window{std::string_view(self.text()).substr(begin, end - begin), limits[0]};
+}
+
+template <bool Last, bool MustExist>
+Result<Value> found(Run& run, const Value& self, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "find", {"sub", "start", "end"}, 1));
+  INLAY_ASSIGN(const std::string part, bound.text(0));
+  INLAY_ASSIGN(const Window in, window(run, self, bound));
+  const size_t at = Last ? in.text.rfind(part) : in.text.find(part);
+  if (at != in.text.npos) return Value(in.begin + static_cast<int64_t>(count_code_points(in.text.substr(0, at))));
+  if (MustExist) return type_error("substring not found");
+  return Value(int64_t{-1});
+}
+
+Result<Value> counted(Run& run, const Value& self, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "count", {"sub", "start", "end"}, 1));
+  INLAY_ASSIGN(const std::string part, bound.text(0));
+  INLAY_ASSIGN(const Window in, window(run, self, bound));
+  return Value(static_cast<int64_t>(count(in.text, part)));
+}
+
+template <bool AtEnd>
+Result<Value> begins_or_ends(Run& run, const Value& self, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound,
+               Bound::bind(arguments, AtEnd ? "endswith" : "startswith", {"affix", "start", "end"}, 1));
+  INLAY_ASSIGN(const Window in, window(run, self, bound));
+  const bool several = bound[0].is(Kind::list) && bound[0].list().kind == ListKind::tuple;
+  const std::vector<Value> affixes = several ? bound[0].list().items : std::vector<Value>{bound[0]};
+  for (const Value& affix : affixes) {
+    if (affix.is_undefined()) return undefined_error(affix);
+    if (!affix.is_string())
+      return type_error("%s first arg must be str or a tuple of str, not %s", AtEnd ? "endswith" : "startswith",
+                        affix.type_name());
+    if (AtEnd ? in.text.ends_with(affix.text()) : in.text.starts_with(affix.text())) return Value(true);
+  }
+  return Value(false);
+}
+
+template <bool AtEnd>
+Result<Value> without_affix(Run& run, const Value& self, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "removeprefix", {"affix"}, 1));
+  INLAY_ASSIGN(const std::string affix, bound.text(0));
+  std::string_view text = self.text();
+  if (AtEnd ? text.ends_with(affix) : text.starts_with(affix))
+    text = AtEnd ? text.substr(0, text.size() - affix.size()) : text.substr(affix.size());
+  return text_like(run, self, text);
+}
+
+// Filled up to a width: Side says where the text is.
+template <Side Where>
+Result<Value> justified(Run& run, const Value& self, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "justification", {"width", "fillchar"}, 1));
+  INLAY_ASSIGN(const int64_t width, bound.integer(0, 0));
+  INLAY_ASSIGN(const std::string fill, bound.text(1, " "));
+  if (count_code_points(fill) != 1) return type_error("the fill character must be exactly one character long");
+  const auto n = static_cast<int64_t>(count_code_points(self.text()));
+  if (width <= n) return self;
+  const auto missing = static_cast<uint64_t>(width - n);
+  INLAY_TRY(run.charge_product(missing, fill.size()));
+  // Python puts the odd one to the left where the width is odd.
+  const uint64_t before = Where == Side::left    ? 0
+                          : Where == Side::right ? missing
+                                                 : missing / 2 + (missing & static_cast<uint64_t>(width) & 1);
+  std::string out;
+  for (uint64_t i = 0; i < before; ++i) out += fill;
+  out += self.text();
+  for (uint64_t i = before; i < missing; ++i) out += fill;
+  return text_like(run, self, out);
+}
+
+Result<Value> zero_filled(Run& run, const Value& self, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "zfill", {"width"}, 1));
+  INLAY_ASSIGN(const int64_t width, bound.integer(0, 0));
+  const auto n = static_cast<int64_t>(count_code_points(self.text()));
+  if (width <= n) return self;
+  INLAY_TRY(run.charge_product(1, static_cast<uint64_t>(width)));
+  const bool sign = self.text().starts_with('-') || self.text().starts_with('+');
+  std::string out = self.text();
+  out.insert(sign ? 1 : 0, static_cast<size_t>(width - n), '0');
+  return text_like(run, self, out);
+}
+
+using Class = bool (*)(uint32_t);
+bool is_alphanumeric(uint32_t c) { return is_letter(c) || is_number(c); }
+bool is_ascii(uint32_t c) { return c < 0x80; }
+
+template <Class Holds, bool IfEmpty>
+Result<Value> all(Run&, const Value& self, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "the method", {}));
+  const auto points = code_points(self.text());
+  if (points.empty()) return Value(IfEmpty);
+  return Value(
+      std::all_of(points.begin(), points.end(), [](std::string_view c) { return Holds(decode_utf8(c.data()).value); }));
+}
+
+template <bool Upper>
+Result<Value> has_case(Run& run, const Value& self, const Arguments& arguments) {
+  INLAY_ASSIGN(const bool out, apply_test(run, Upper ? "upper" : "lower", self, arguments));
+  return Value(out);
+}
+
+Result<Value> format(Run& run, const Value& self, const Arguments& arguments) {
+  return brace_format(run, self.text(), arguments);
+}
+
+constexpr MethodEntry callable(Method method) { return {Access::callable, method}; }
+constexpr MethodEntry kUnsupported = {Access::unsupported, nullptr};
+
+constexpr Named<MethodEntry> kMethods[] = {{"upper", callable(converted<upper>)},
+                                           {"lower", callable(converted<lower>)},
+                                           {"casefold", kUnsupported},
+                                           {"capitalize", callable(converted<capitalize>)},
+                                           {"title", callable(converted<title>)},
+                                           {"swapcase", callable(converted<swap_case>)},
+                                           {"strip", callable(stripped<Side::both>)},
+                                           {"lstrip", callable(stripped<Side::left>)},
+                                           {"rstrip", callable(stripped<Side::right>)},
+                                           {"split", callable(split_text<Side::left>)},
+                                           {"rsplit", callable(split_text<Side::right>)},
+                                           {"splitlines", callable(lines)},
+                                           {"partition", callable(partition<Side::left>)},
+                                           {"rpartition", callable(partition<Side::right>)},
+                                           {"replace", callable(replaced)},
+                                           {"join", callable(joined)},
+                                           {"find", callable(found<false, false>)},
+                                           {"rfind", callable(found<true, false>)},
+                                           {"index", callable(found<false, true>)},
+                                           {"rindex", callable(found<true, true>)},
+                                           {"count", callable(counted)},
+                                           {"startswith", callable(begins_or_ends<false>)},
+                                           {"endswith", callable(begins_or_ends<true>)},
+                                           {"removeprefix", callable(without_affix<false>)},
+                                           {"removesuffix", callable(without_affix<true>)},
+                                           {"ljust", callable(justified<Side::left>)},
+                                           {"rjust", callable(justified<Side::right>)},
+                                           {"center", callable(justified<Side::both>)},
+                                           {"zfill", callable(zero_filled)},
+                                           {"isdigit", callable(all<is_number, false>)},
+                                           {"isdecimal", callable(all<is_number, false>)},
+                                           {"isalpha", callable(all<is_letter, false>)},
+                                           {"isalnum", callable(all<is_alphanumeric, false>)},
+                                           {"isspace", callable(all<is_space, false>)},
+                                           {"isascii", callable(all<is_ascii, true>)},
+                                           {"isupper", callable(has_case<true>)},
+                                           {"islower", callable(has_case<false>)},
+                                           {"format", callable(format)},
+                                           {"format_map", kUnsupported},
+                                           {"encode", kUnsupported},
+                                           {"expandtabs", kUnsupported},
+                                           {"isidentifier", kUnsupported},
+                                           {"isnumeric", kUnsupported},
+                                           {"isprintable", kUnsupported},
+                                           {"istitle", kUnsupported},
+                                           {"maketrans", kUnsupported},
+                                           {"translate", kUnsupported}};
+
+}  // namespace
+
+MethodEntry find_text_method(std::string_view name) {
+  for (const auto& known : kMethods)
+    if (known.name == name) return known.function;
+  return {};
+}
+
+}  // namespace inlay::tmpl
