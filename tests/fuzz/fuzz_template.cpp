@@ -1,5 +1,5 @@
-// A template, then (behind a zero byte) the text of a message: it renders or fails with a place, the same way twice, within
-// its limits.
+// A template, then (behind a zero byte) the text of a message: it renders or fails with a place, the same way twice,
+// within its limits.
 #include <string>
 
 #include "src/formats/text.h"

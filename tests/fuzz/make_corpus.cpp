@@ -54,6 +54,42 @@ bool write_gguf(const fs::path& folder) {
                                                   .build());
 }
 
+bool write_template(const fs::path& folder) {
+  const char* templates[] = {
+      "{% for m in messages %}{{ '<|' + m['role'] + '|>' + m.content|trim + '\\n' }}{% endfor %}",
+      "{%- if not tools is defined %}{% set tools = none %}{%- endif -%}{{ bos_token }}{{ tools|tojson(indent=2) }}",
+      "{% set ns = namespace(n=0, s='') %}{% for m in messages[::-1] %}{% set ns.n = ns.n + loop.index0 %}{% endfor "
+      "%}{{ ns }}",
+      "{% macro m(a, b=1) %}{{ a }}{{ b }}{{ varargs }}{{ kwargs }}{% endmacro %}{{ m(1) }}{{ m(b=2, a=3, c=4) }}",
+      "{% for k, v in messages[0].items() recursive %}{{ loop.cycle('a', 'b') }}{{ loop.changed(k) }}{% else %}-{% "
+      "endfor %}",
+      "{{ messages|selectattr('role', 'in', ['user'])|map(attribute='content')|join(', ')|upper|indent(2)|replace('A', "
+      "'b') }}",
+      "{{ 'a b'.split(' ')[-1].strip('b').center(9)[1:7:2] ~ '%s-%03d' % ('a', 7) }}{{ '{} {x}'.format(1, x=2) }}",
+      "{{ numbers|sort|list }}{{ numbers|sum / 3 }}{{ 7 // -2 ** 3 % 5 }}{{ numbers[0]|abs|round(2)|string|length }}",
+      "{% set x %} a {{ 1.5e3 }} {% endset %}{% filter upper %}{{ x }}{% endfilter %}{% with y = x %}{{ y }}{% endwith "
+      "%}",
+      "{# c #}{%- raw -%} {{ x }} {%- endraw %}\n  {%+ if 1 < 2 <= 3 and not 'a' in 'b' %}y{% elif 1 %}n{% endif -%}\n "
+      "z",
+      "{% call(u) m() %}{{ u }}{% endcall %}{% macro m() %}{{ caller(1) }}{% endmacro %}",
+      "{% generation %}{{ 'y' if messages|length > 1 else 'n' }}{% endgeneration %}{{ {'a': (1, 2.0, none)}|tojson }}",
+      "{{ raise_exception('no: ' ~ numbers) }}{{ strftime_now('%d %b %Y') }}{{ range(9)|batch(2)|list }}",
+      "{% set c = cycler('a', 'b') %}{% set j = joiner() %}{% for i in range(3) if i is odd %}{{ c.next() }}{{ j() "
+      "}}{% break %}{% endfor %}",
+      "{{ messages|groupby('role')|list }}{{ messages|dictsort }}{{ {'b': 1, 'A': 2}|dictsort(by='value', "
+      "reverse=true) }}",
+      "{{ '<a>'|e ~ '<b>' }}{{ '<p>x</p> y'|striptags|urlencode|title|capitalize|truncate(9) }}{{ 'x' is sameas 'x' }}",
+  };
+  bool ok = true;
+  for (size_t i = 0; i < std::size(templates); ++i) {
+    std::string text = templates[i];
+    text += '\0';
+    text += " caf\xC3\xA9\n\xF0\x9F\x98\x80 <think>x</think>";
+    ok = ok && write(folder / ("template" + std::to_string(i)), std::as_bytes(std::span(text)));
+  }
+  return ok;
+}
+
 bool write_tokenizer(const fs::path& folder) {
   const char* texts[] = {
       " the thing's  other\n\n\tthing 12345 don't ELSE'LL   ",
@@ -86,6 +122,9 @@ int main(int argc, char** argv) {
   }
   const fs::path folder = argv[1];
   fs::create_directories(folder / "gguf");
+  fs::create_directories(folder / "template");
   fs::create_directories(folder / "tokenizer");
-  return write_gguf(folder / "gguf") && write_tokenizer(folder / "tokenizer") ? 0 : 1;
+  const bool ok =
+      write_gguf(folder / "gguf") && write_template(folder / "template") && write_tokenizer(folder / "tokenizer");
+  return ok ? 0 : 1;
 }
