@@ -7,29 +7,47 @@
 
 namespace inlay {
 
-// 32 columns: value of column i = scale[i / 16] * codes[i].
+// 32 columns: value of column i = scale[i / 16] * code_of(group, i).
 struct GridGroup {
   float scale[2];
-  int8_t codes[32];
+  uint64_t codes[4];  // int8, byte i % 8 of word i / 8, the lowest byte being 0
 };
+
+static inline int8_t code_of(const GridGroup& group, int i) {
+  return static_cast<int8_t>(group.codes[i / 8] >> (8 * (i % 8)));
+}
 
 static inline uint32_t load_u16(const uint8_t* p) { return p[0] | static_cast<uint32_t>(p[1]) << 8; }
 static inline uint32_t load_u32(const uint8_t* p) { return load_u16(p) | load_u16(p + 2) << 16; }
 
 inline constexpr uint64_t kEveryByte = 0x0101010101010101;
 
-static inline void put_codes(int8_t* codes, uint64_t bytes) { std::memcpy(codes, &bytes, 8); }
+// Byte j of entry i is 0xff where bit j of i is set.
+template <int kEntries>
+struct SignMasks {
+  uint64_t entries[kEntries];
+};
+inline constexpr SignMasks<256> kSignMasks = [] {
+  SignMasks<256> out = {};
+  for (int i = 0; i < 256; ++i) {
+    for (int j = 0; j < 8; ++j) out.entries[i] |= static_cast<uint64_t>(i >> j & 1) * 0xff << (8 * j);
+  }
+  return out;
+}();
+// Of seven signs, and an eighth that makes the number of set ones even.
+inline constexpr SignMasks<128> kEvenSignMasks = [] {
+  SignMasks<128> out = {};
+  for (int i = 0; i < 128; ++i) out.entries[i] = kSignMasks.entries[i | __builtin_parity(i) << 7];
+  return out;
+}();
 
-// Turns the sign of byte j where bit j of signs is set. No byte is 0, so that adding 1 carries nowhere.
-static inline uint64_t with_signs(uint64_t magnitudes, uint32_t signs) {
-  const uint64_t own_bit = signs * kEveryByte & 0x8040201008040201;
-  const uint64_t ones = (own_bit + 0x7f * kEveryByte) >> 7 & kEveryByte;
-  return (magnitudes ^ ones * 0xff) + ones;
+// Turns the sign of every byte that has a set one in mask. No byte is 0, so that adding 1 carries nowhere.
+static inline uint64_t turn(uint64_t magnitudes, uint64_t mask) { return (magnitudes ^ mask) + (mask & kEveryByte); }
+static inline uint64_t with_signs(uint64_t magnitudes, uint32_t eight) {
+  return turn(magnitudes, kSignMasks.entries[eight]);
 }
-
-// Seven signs, and an eighth that makes the number of set ones even.
-static inline uint32_t even_signs(uint32_t seven) {
-  return seven | static_cast<uint32_t>(__builtin_parity(seven)) << 7;
+static inline uint64_t with_even_signs(uint64_t magnitudes, uint32_t seven) {
+  return turn(magnitudes, kEvenSignMasks.entries[seven]);
 }
 
 static inline void read_group(const BlockIQ2_XXS& b, int g, GridGroup& out) {
@@ -37,7 +55,7 @@ static inline void read_group(const BlockIQ2_XXS& b, int g, GridGroup& out) {
   const uint32_t signs = load_u32(q + 4);
   out.scale[0] = out.scale[1] = to_float(b.d) * (0.5f + static_cast<float>(signs >> 28)) * 0.25f;
   for (int i = 0; i < 4; ++i) {
-    put_codes(out.codes + 8 * i, with_signs(kIq2XxsGrid[q[i]], even_signs(signs >> (7 * i) & 127)));
+    out.codes[i] = with_even_signs(kIq2XxsGrid[q[i]], signs >> (7 * i) & 127);
   }
 }
 
@@ -50,7 +68,7 @@ static inline void read_group(const BlockIQ2_XS& b, int g, GridGroup& out) {
   read_iq2_scales(b.d, b.scales[g], out);
   for (int i = 0; i < 4; ++i) {
     const uint32_t q = load_u16(b.q + 8 * g + 2 * i);
-    put_codes(out.codes + 8 * i, with_signs(kIq2XsGrid[q & 511], even_signs(q >> 9)));
+    out.codes[i] = with_even_signs(kIq2XsGrid[q & 511], q >> 9);
   }
 }
 
@@ -58,7 +76,7 @@ static inline void read_group(const BlockIQ2_S& b, int g, GridGroup& out) {
   read_iq2_scales(b.d, b.scales[g], out);
   for (int i = 0; i < 4; ++i) {
     const uint32_t index = b.q[4 * g + i] | static_cast<uint32_t>(b.high[g] >> (2 * i) & 3) << 8;
-    put_codes(out.codes + 8 * i, with_signs(kIq2SGrid[index], b.signs[4 * g + i]));
+    out.codes[i] = with_signs(kIq2SGrid[index], b.signs[4 * g + i]);
   }
 }
 
@@ -68,7 +86,7 @@ static inline void read_group(const BlockIQ3_XXS& b, int g, GridGroup& out) {
   out.scale[0] = out.scale[1] = to_float(b.d) * (0.5f + static_cast<float>(signs >> 28)) * 0.5f;
   for (int i = 0; i < 4; ++i) {
     const uint64_t magnitudes = kIq3XxsGrid[q[2 * i]] | static_cast<uint64_t>(kIq3XxsGrid[q[2 * i + 1]]) << 32;
-    put_codes(out.codes + 8 * i, with_signs(magnitudes, even_signs(signs >> (7 * i) & 127)));
+    out.codes[i] = with_even_signs(magnitudes, signs >> (7 * i) & 127);
   }
 }
 
@@ -82,15 +100,15 @@ static inline void read_group(const BlockIQ3_S& b, int g, GridGroup& out) {
       const uint32_t index = b.q[8 * g + at] | static_cast<uint32_t>(b.high[g] >> at & 1) << 8;
       magnitudes |= static_cast<uint64_t>(kIq3SGrid[index]) << (32 * half);
     }
-    put_codes(out.codes + 8 * i, with_signs(magnitudes, b.signs[4 * g + i]));
+    out.codes[i] = with_signs(magnitudes, b.signs[4 * g + i]);
   }
 }
 
 // Codes of IQ1 in eighths: eight times the entry, an eighth more or less. `high`: three bits of the index, and whether
 // it is less.
-static inline void put_iq1_codes(int8_t* codes, uint8_t low, uint32_t high) {
+static inline uint64_t iq1_codes(uint8_t low, uint32_t high) {
   const uint64_t entry = kIq1Grid[low | (high & 7) << 8];
-  put_codes(codes, (high & 8 ? entry - kEveryByte : entry + kEveryByte) ^ 0x80 * kEveryByte);
+  return (high & 8 ? entry - kEveryByte : entry + kEveryByte) ^ 0x80 * kEveryByte;
 }
 static inline float iq1_scale(Fp16 d, uint32_t scale) {
   return to_float(d) * static_cast<float>(2 * (scale & 7) + 1) * 0.125f;
@@ -100,7 +118,7 @@ static inline void read_group(const BlockIQ1_S& b, int g, GridGroup& out) {
   const uint32_t high = load_u16(b.high + 2 * g);
   out.scale[0] = out.scale[1] = iq1_scale(b.d, high >> 12);
   for (int i = 0; i < 4; ++i) {
-    put_iq1_codes(out.codes + 8 * i, b.q[4 * g + i], (high >> (3 * i) & 7) | high >> 15 << 3);
+    out.codes[i] = iq1_codes(b.q[4 * g + i], (high >> (3 * i) & 7) | high >> 15 << 3);
   }
 }
 
@@ -111,7 +129,7 @@ static inline void read_group(const BlockIQ1_M& b, int g, GridGroup& out) {
   out.scale[0] = iq1_scale(d, scales);
   out.scale[1] = iq1_scale(d, scales >> 3);
   for (int i = 0; i < 4; ++i) {
-    put_iq1_codes(out.codes + 8 * i, b.q[4 * g + i], b.high[2 * g + i / 2] >> (4 * (i % 2)) & 15);
+    out.codes[i] = iq1_codes(b.q[4 * g + i], b.high[2 * g + i / 2] >> (4 * (i % 2)) & 15);
   }
 }
 
@@ -128,10 +146,15 @@ static inline void put_tq1_digits(int8_t* codes, const uint8_t* bytes, int n_byt
 // 4 bytes.
 static inline void read_group(const BlockTQ1_0& b, int g, GridGroup& out) {
   out.scale[0] = out.scale[1] = to_float(b.d);
-  if (g < 5) return put_tq1_digits(out.codes, b.q, 32, g);
-  put_tq1_digits(out.codes, b.q + 32, 16, 2 * (g - 5));
-  if (g < 7) return put_tq1_digits(out.codes + 16, b.q + 32, 16, 2 * (g - 5) + 1);
-  for (int n = 0; n < 4; ++n) put_tq1_digits(out.codes + 16 + 4 * n, b.high, 4, n);
+  int8_t codes[32];
+  if (g < 5) {
+    put_tq1_digits(codes, b.q, 32, g);
+  } else {
+    put_tq1_digits(codes, b.q + 32, 16, 2 * (g - 5));
+    if (g < 7) put_tq1_digits(codes + 16, b.q + 32, 16, 2 * (g - 5) + 1);
+    for (int n = 0; g == 7 && n < 4; ++n) put_tq1_digits(codes + 16 + 4 * n, b.high, 4, n);
+  }
+  std::memcpy(out.codes, codes, sizeof(out.codes));
 }
 
 }  // namespace inlay

@@ -54,10 +54,10 @@ void expand_blocks(const uint8_t* blocks, uint8_t* record) {
       std::memcpy(scales, &group.scale[0], 4);
       std::memcpy(scales + kLanes * L::kScaleBytes, &group.scale[1], 4);
       uint8_t* codes = record + L::kCodesAt + g * L::kGroupBytes + 4 * row;
-      for (int i = 0; i < 8; ++i) {
-        uint32_t quad;
-        std::memcpy(&quad, group.codes + 4 * i, 4);
-        store_quad(codes + kVector * i, quad ^ 0x80808080);  // the offset of 128
+      for (int i = 0; i < 4; ++i) {
+        const uint64_t pair = group.codes[i] ^ 0x80 * kEveryByte;  // the offset of 128
+        store_quad(codes + kVector * (2 * i), static_cast<uint32_t>(pair));
+        store_quad(codes + kVector * (2 * i + 1), static_cast<uint32_t>(pair >> 32));
       }
     }
   }

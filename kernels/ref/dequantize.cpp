@@ -114,7 +114,7 @@ void expand(const Block& b, float* out) {
   for (int g = 0; g < 8; ++g) {
     GridGroup group;
     read_group(b, g, group);
-    for (int i = 0; i < 32; ++i) out[32 * g + i] = group.scale[i / 16] * static_cast<float>(group.codes[i]);
+    for (int i = 0; i < 32; ++i) out[32 * g + i] = group.scale[i / 16] * static_cast<float>(code_of(group, i));
   }
 }
 

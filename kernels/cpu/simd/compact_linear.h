@@ -1,8 +1,9 @@
 // Linear layers of the types of compact_blocks.h: the loop around what each instruction set does with a record.
 //
 // Order of operations: that of quant_layout.h, with the sums of up to kSumsM activation rows in memory between records,
-// which changes no bit. Bound at m = 1: expanding the blocks, scalar code of about 1.5 instructions a column; at large
-// m as the 8-bit types.
+// which changes no bit. Bound at m = 1: expanding the blocks, in plain C++; at large m as the 8-bit types.
+// Measured on an AMD Zen 5 server core with tests/bench/linear_speed, AVX-512: m = 1 5 to 8 * 10^9 weights per second;
+// m = 64 300 to 350 * 10^9 operations per second.
 //
 // Included by one file of each instruction set; everything has internal linkage.
 #pragma once
