@@ -170,4 +170,8 @@ inline constexpr auto kIq1Grid = make_grid<uint64_t, 2048>(kIq1Members, kIq1Leve
 inline constexpr auto kIq3XxsGrid = make_grid<uint32_t, 256>(kIq3XxsMembers, kIq3XxsLevels);
 inline constexpr auto kIq3SGrid = make_grid<uint32_t, 512>(kIq3SMembers, kIq3SLevels);
 
+// As many members as entries: one more would not compile, one fewer would leave the last entry 0.
+static_assert(kIq2XxsGrid[255] != 0 && kIq2XsGrid[511] != 0 && kIq2SGrid[1023] != 0);
+static_assert(kIq1Grid[2047] != 0 && kIq3XxsGrid[255] != 0 && kIq3SGrid[511] != 0);
+
 }  // namespace inlay
