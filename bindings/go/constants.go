@@ -232,3 +232,27 @@ const (
 	// multiple of 32 long, and an embedding that is not also the output matrix.
 	WeightFP8 = raw.WeightFP8
 )
+
+// Types of the matrices of a GGUF file that is written. Norms and biases are F32 in all. Rows that are no whole
+// blocks of a type get one with smaller blocks.
+type ConvertType = raw.ConvertType
+
+// Values of ConvertType.
+const (
+	// Every matrix in F16.
+	ConvertF16 = raw.ConvertF16
+	// Every matrix in BF16.
+	ConvertBf16 = raw.ConvertBf16
+	// Every matrix in F32.
+	ConvertF32 = raw.ConvertF32
+	// 8.5 bits a weight.
+	ConvertQ80 = raw.ConvertQ80
+	// 4.5 bits a weight; the output matrix in Q6_K.
+	ConvertQ40 = raw.ConvertQ40
+	// Q4_K, and Q6_K for the output matrix and for the values and down projections of half of the layers.
+	ConvertQ4KM = raw.ConvertQ4KM
+	// Q5_K, and Q6_K as in Q4_K_M.
+	ConvertQ5KM = raw.ConvertQ5KM
+	// 6.6 bits a weight.
+	ConvertQ6K = raw.ConvertQ6K
+)

@@ -72,7 +72,7 @@ func TestNotFound(t *testing.T) {
 }
 
 func TestIO(t *testing.T) {
-	_, err := Load(background, t.TempDir(), nil)
+	err := Convert(testModel, filepath.Join(t.TempDir(), "absent", "made.gguf"), ConvertF16, 0)
 	wantStatus(t, err, StatusIO)
 }
 

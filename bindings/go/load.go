@@ -243,6 +243,23 @@ func MemoryPlan(path string, options *LoadOptions) (MemoryInfo, error) {
 	return info, err
 }
 
+// Convert writes a model as a GGUF file with matrices of another type. The source is a GGUF file or a Hugging Face folder
+// whose matrices are F32, F16 or BF16. threads is how many compute; 0: all cores.
+func Convert(source, target string, convertType ConvertType, threads int) error {
+	if err := openDefault(); err != nil {
+		return err
+	}
+	n := numbers{op: "convert"}
+	params := &raw.ConvertParams{StructSize: uint32(unsafe.Sizeof(raw.ConvertParams{})), Type: convertType}
+	params.NThreads = n.int32("threads", threads)
+	if n.err != nil {
+		return n.err
+	}
+	return check("convert", func(err *raw.Error) Status {
+		return raw.Convert(bytesOf(source), uintptr(len(source)), bytesOf(target), uintptr(len(target)), params, err)
+	})
+}
+
 func newEngine(handle *raw.Engine) (*Engine, error) {
 	e := &Engine{shared: &sharedEngine{handle: handle}}
 	e.shared.users.Store(1)

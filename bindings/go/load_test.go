@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -282,5 +283,22 @@ func TestLogsProfileAndCompare(t *testing.T) {
 		if _, first, err = Compare(engine, reference, []int32{1, 2, 3}, 1e-30); err != nil || first < 0 {
 			t.Error(first, err)
 		}
+	}
+}
+
+func TestConvert(t *testing.T) {
+	target := filepath.Join(t.TempDir(), "made.gguf")
+	if err := Convert(testModel, target, ConvertQ80, 2); err != nil {
+		t.Fatal(err)
+	}
+	plan, err := MemoryPlan(target, nil)
+	if err != nil || plan.WeightBytes == 0 {
+		t.Fatal(plan, err)
+	}
+	if err := Convert("no/such/model.gguf", target, ConvertF16, 0); !errors.Is(err, StatusNotFound) {
+		t.Fatal(err)
+	}
+	if err := Convert(testModel, target, ConvertType(99), 0); !errors.Is(err, StatusInvalidArgument) {
+		t.Fatal(err)
 	}
 }

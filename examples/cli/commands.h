@@ -9,5 +9,6 @@ int plan_command(int argc, char** argv);
 int tokenize_command(int argc, char** argv);
 int bench_command(int argc, char** argv);
 int compare_command(int argc, char** argv);
+int convert_command(int argc, char** argv);
 
 }  // namespace inlay::cli

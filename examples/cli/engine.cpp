@@ -1,14 +1,12 @@
 #include "examples/cli/engine.h"
 
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <functional>
 #include <string_view>
 
-#include "examples/cli/interrupt.h"
+#include "examples/cli/progress.h"
 
 namespace inlay::cli {
 namespace {
@@ -16,42 +14,6 @@ namespace {
 const std::vector<std::string> kDeviceNames = {"auto", "cpu", "cuda", "reference"};  // in the order of INLAY_DEVICE_*
 
 const std::vector<std::string> kWeightDtypeNames = {"default", "fp8"};  // in the order of INLAY_WEIGHT_*
-
-// Shows a bar on a terminal, and stops the load at Ctrl-C.
-class LoadProgress {
- public:
-  explicit LoadProgress(const std::string& name) : name_(name), visible_(isatty(STDERR_FILENO) != 0) {}
-  ~LoadProgress() {
-    if (visible_) std::fprintf(stderr, "\r\033[K");
-  }
-  LoadProgress(const LoadProgress&) = delete;
-  LoadProgress& operator=(const LoadProgress&) = delete;
-
-  bool interrupted() const { return scope_.interrupted(); }
-
-  static int32_t on_progress(void* user, uint64_t n_done, uint64_t n_total) {
-    auto& self = *static_cast<LoadProgress*>(user);
-    if (self.visible_ && n_total > 0) self.show(n_done, n_total);
-    return self.interrupted();
-  }
-
- private:
-  void show(uint64_t n_done, uint64_t n_total) {
-    constexpr int kWidth = 30;
-    const double part = static_cast<double>(n_done) / static_cast<double>(n_total);
-    const int percent = static_cast<int>(100.0 * part), filled = static_cast<int>(kWidth * part);
-    if (percent == percent_) return;
-    percent_ = percent;
-    std::fprintf(stderr, "\rloading %s [%.*s%*s] %3d %%", name_.c_str(), filled,
-                 "==============================", kWidth - filled, "", percent);
-    std::fflush(stderr);
-  }
-
-  std::string name_;
-  bool visible_;
-  int percent_ = -1;
-  InterruptScope scope_{nullptr};
-};
 
 using LoadCall = std::function<inlay_status(const inlay_load_params&, inlay_engine**, inlay_error*)>;
 
@@ -61,9 +23,9 @@ EnginePtr load(const std::string& name, const LoadOptions& options, const LoadCa
   inlay_status status = INLAY_OK;
   bool interrupted = false;
   {
-    LoadProgress progress(name);
+    Progress progress("loading " + name);
     inlay_load_params params = options.params();
-    params.progress = LoadProgress::on_progress;
+    params.progress = Progress::on_progress;
     params.progress_user = &progress;
     status = call(params, &engine, &error);
     interrupted = progress.interrupted();

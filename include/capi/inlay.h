@@ -31,7 +31,7 @@ extern "C" {
 #endif
 
 #define INLAY_ABI_MAJOR 1
-#define INLAY_ABI_MINOR 1
+#define INLAY_ABI_MINOR 2
 
 // Most alternatives that one event can report.
 #define INLAY_MAX_LOGPROBS 20
@@ -149,6 +149,18 @@ typedef uint32_t inlay_load_flags;
 typedef int32_t inlay_weight_dtype;
 #define INLAY_WEIGHT_DEFAULT 0  // The file's types.
 #define INLAY_WEIGHT_FP8 1  // Matrices of F32, F16 and BF16 are quantized while they are loaded: E4M3 codes and an F16 scale for every 32 columns, 8.5 bits a weight. All else stays as it is: quantized matrices, norms, biases, rows that are no multiple of 32 long, and an embedding that is not also the output matrix.
+
+// Types of the matrices of a GGUF file that is written. Norms and biases are F32 in all. Rows that are no whole blocks
+// of a type get one with smaller blocks.
+typedef int32_t inlay_convert_type;
+#define INLAY_CONVERT_F16 0  // Every matrix in F16.
+#define INLAY_CONVERT_BF16 1  // Every matrix in BF16.
+#define INLAY_CONVERT_F32 2  // Every matrix in F32.
+#define INLAY_CONVERT_Q8_0 3  // 8.5 bits a weight.
+#define INLAY_CONVERT_Q4_0 4  // 4.5 bits a weight; the output matrix in Q6_K.
+#define INLAY_CONVERT_Q4_K_M 5  // Q4_K, and Q6_K for the output matrix and for the values and down projections of half of the layers.
+#define INLAY_CONVERT_Q5_K_M 6  // Q5_K, and Q6_K as in Q4_K_M.
+#define INLAY_CONVERT_Q6_K 7  // 6.6 bits a weight.
 
 // One model's weights on one device, with the KV pool and the statistics of its sessions.
 typedef struct inlay_engine inlay_engine;
@@ -505,9 +517,26 @@ typedef struct inlay_profile_params {
   int32_t n_repetitions;
 } inlay_profile_params;
 
+// How a model is converted. Zero means default for every field.
+typedef struct inlay_convert_params {
+  // sizeof(inlay_convert_params). [bytes]
+  uint32_t struct_size;
+  // Type of the matrices. [default F16]
+  inlay_convert_type type;
+  // Threads that compute, the calling one included. [default all cores]
+  int32_t n_threads;
+  // 0.
+  uint32_t reserved;
+  // Called with the bytes of the source that are done, and all. [default none]
+  inlay_progress_fn progress;
+  // Given to progress. [default NULL]
+  void* progress_user;
+} inlay_convert_params;
+
 // ---- The four verbs --------------------------------------------------------------------------------------------------
 
-// Loads a model file: GGUF, of which a split one is named by its first file.
+// Loads a model: a GGUF file, of which a split one is named by its first file, or a Hugging Face folder with
+// config.json and safetensors files.
 // Thread: any.
 // Blocks: on disk and processor for the whole load; progress is called meanwhile; takes device memory.
 // Ownership: `*engine` is the caller's, to be freed with inlay_free. The file is not needed after the call.
@@ -868,6 +897,19 @@ inlay_status inlay_profile_text(const inlay_engine* engine, inlay_profile_form f
 inlay_status inlay_compare_text(const inlay_engine* engine_a, const inlay_engine* engine_b, const int32_t* tokens,
                                 size_t n_tokens, double nmse_limit, int32_t* first, char* buf, size_t cap,
                                 size_t* needed, inlay_error* err);
+
+// ---- Load ------------------------------------------------------------------------------------------------------------
+
+// Writes a model as a GGUF file with matrices of another type, under the names that GGUF files use. The source is a
+// path as inlay_load takes it whose matrices are F32, F16 or BF16.
+// Thread: any.
+// Blocks: on disk, and to quantize.
+// Ownership: Nothing is kept.
+// On error: Nothing is left; a file that was there before stays.
+// Errors: NOT_FOUND, IO, FORMAT, UNSUPPORTED, CANCELLED.
+// Since: 1.2.
+inlay_status inlay_convert(const char* path, size_t path_len, const char* out_path, size_t out_path_len,
+                           const inlay_convert_params* params, inlay_error* err);
 
 #ifdef __cplusplus
 }

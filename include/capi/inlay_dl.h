@@ -60,7 +60,8 @@
   X(inlay_log_read) \
   X(inlay_profile_step) \
   X(inlay_profile_text) \
-  X(inlay_compare_text)
+  X(inlay_compare_text) \
+  X(inlay_convert)
 
 typedef struct inlay_dl {
   void* library;
@@ -121,6 +122,8 @@ typedef struct inlay_dl {
   inlay_status (*inlay_compare_text)(const inlay_engine* engine_a, const inlay_engine* engine_b, const int32_t* tokens,
                                      size_t n_tokens, double nmse_limit, int32_t* first, char* buf, size_t cap,
                                      size_t* needed, inlay_error* err);
+  inlay_status (*inlay_convert)(const char* path, size_t path_len, const char* out_path, size_t out_path_len,
+                                const inlay_convert_params* params, inlay_error* err);
 } inlay_dl;
 
 #ifdef _WIN32

@@ -1,8 +1,10 @@
 #include <limits>
 #include <utility>
 
+#include "src/base/thread_pool.h"
 #include "src/capi/guard.h"
 #include "src/capi/handles.h"
+#include "src/engine/convert.h"
 #include "src/engine/devices.h"
 
 namespace inlay::capi {
@@ -23,11 +25,12 @@ Status read_callbacks(const inlay_load_params& params, EngineOptions& out) {
   return {};
 }
 
-Result<std::string> read_path(const char* path, size_t path_len) {
-  INLAY_TRY(check_not_null(path, "path"));
-  INLAY_ASSIGN(const std::string_view text, read_text(path, path_len, "path"));
-  if (text.empty()) return error(Code::invalid_argument, "path is empty");
-  if (text.find('\0') != std::string_view::npos) return error(Code::invalid_argument, "path has a zero byte inside");
+Result<std::string> read_path(const char* path, size_t path_len, const char* what = "path") {
+  INLAY_TRY(check_not_null(path, what));
+  INLAY_ASSIGN(const std::string_view text, read_text(path, path_len, what));
+  if (text.empty()) return error(Code::invalid_argument, "%s is empty", what);
+  if (text.find('\0') != std::string_view::npos)
+    return error(Code::invalid_argument, "%s has a zero byte inside", what);
   return std::string(text);
 }
 
@@ -160,6 +163,35 @@ inlay_status inlay_memory_plan(const char* path, size_t path_len, const inlay_lo
     out.weight_dtype = static_cast<inlay_weight_dtype>(plan.weight_dtype);
     write_struct(info, out);
     return {};
+  });
+}
+
+static_assert(static_cast<int>(ConvertType::f16) == INLAY_CONVERT_F16 &&
+              static_cast<int>(ConvertType::bf16) == INLAY_CONVERT_BF16 &&
+              static_cast<int>(ConvertType::f32) == INLAY_CONVERT_F32 &&
+              static_cast<int>(ConvertType::q8_0) == INLAY_CONVERT_Q8_0 &&
+              static_cast<int>(ConvertType::q4_0) == INLAY_CONVERT_Q4_0 &&
+              static_cast<int>(ConvertType::q4_k_m) == INLAY_CONVERT_Q4_K_M &&
+              static_cast<int>(ConvertType::q5_k_m) == INLAY_CONVERT_Q5_K_M &&
+              static_cast<int>(ConvertType::q6_k) == INLAY_CONVERT_Q6_K);
+
+inlay_status inlay_convert(const char* path, size_t path_len, const char* out_path, size_t out_path_len,
+                           const inlay_convert_params* params, inlay_error* err) {
+  return guarded(err, [&]() -> Status {
+    INLAY_ASSIGN(const std::string from, read_path(path, path_len));
+    INLAY_ASSIGN(const std::string to, read_path(out_path, out_path_len, "out_path"));
+    inlay_convert_params p;
+    INLAY_TRY(read_struct(params, "params", p));
+    INLAY_TRY(check_range(p.type, INLAY_CONVERT_F16, INLAY_CONVERT_Q6_K, "params.type"));
+    INLAY_TRY(check_range(p.n_threads, 0, ThreadPool::kMaxThreads, "params.n_threads"));
+    if (p.reserved != 0) return error(Code::invalid_argument, "params.reserved is not 0");
+    ConvertOptions options = {.type = static_cast<ConvertType>(p.type), .n_threads = p.n_threads};
+    if (p.progress) {
+      options.progress = [&p](uint64_t n_done, uint64_t n_total) {
+        return p.progress(p.progress_user, n_done, n_total) == 0;
+      };
+    }
+    return convert_to_gguf(from, to, options);
   });
 }
 

@@ -35,5 +35,7 @@ template <>
 inline constexpr size_t kFirstSize<inlay_stats> = 72;
 template <>
 inline constexpr size_t kFirstSize<inlay_profile_params> = 16;
+template <>
+inline constexpr size_t kFirstSize<inlay_convert_params> = 32;
 
 }  // namespace inlay::capi

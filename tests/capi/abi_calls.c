@@ -249,6 +249,43 @@ static void test_memory_plan(const char* model) {
   if (model) OUT_STRUCT(inlay_memory_info, CALL(inlay_memory_plan)(model, SIZE_MAX, &on_device, p, &err));
 }
 
+#define BAD_CONVERT_PARAM(field, bad_value)                                                                     \
+  do {                                                                                                         \
+    inlay_convert_params bad = {0};                                                                            \
+    bad.struct_size = sizeof bad;                                                                              \
+    bad.field = bad_value;                                                                                     \
+    EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_convert)(MISSING, SIZE_MAX, "x.gguf", SIZE_MAX, &bad, &err));    \
+    CHECK(strstr(err.message, #field) != NULL);                                                                \
+  } while (0)
+
+static int32_t stop_at_once(void* user, uint64_t n_done, uint64_t n_total) {
+  CHECK(n_done > 0 && n_done <= n_total);
+  ++*(int*)user;
+  return 1;
+}
+
+static void test_convert(const char* model) {
+  inlay_convert_params params = {0};
+  inlay_engine* engine = NULL;
+  int n_told = 0;
+  EXPECT(INLAY_NOT_FOUND, CALL(inlay_convert)(MISSING, SIZE_MAX, "x.gguf", SIZE_MAX, NULL, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_convert)(NULL, 0, "x.gguf", SIZE_MAX, NULL, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_convert)(MISSING, SIZE_MAX, NULL, 0, NULL, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_convert)(MISSING, SIZE_MAX, "", 0, NULL, &err));
+  IN_STRUCT(inlay_convert_params, (void)0, CALL(inlay_convert)(MISSING, SIZE_MAX, "x.gguf", SIZE_MAX, p, &err), INLAY_NOT_FOUND);
+  BAD_CONVERT_PARAM(type, -1);
+  BAD_CONVERT_PARAM(type, INLAY_CONVERT_Q6_K + 1);
+  BAD_CONVERT_PARAM(n_threads, -1);
+  BAD_CONVERT_PARAM(reserved, 1);
+  if (!model) return;
+  params.struct_size = sizeof params;
+  params.progress = stop_at_once;
+  params.progress_user = &n_told;
+  EXPECT(INLAY_CANCELLED, CALL(inlay_convert)(model, SIZE_MAX, "inlay_convert_stopped.gguf", SIZE_MAX, &params, &err));
+  CHECK(n_told == 1);
+  EXPECT(INLAY_NOT_FOUND, CALL(inlay_load)("inlay_convert_stopped.gguf", SIZE_MAX, NULL, &engine, &err));
+}
+
 // What every function says to a missing handle.
 static void test_null_handles(void) {
   inlay_engine_info engine_info = {0};
@@ -604,6 +641,7 @@ int main(int argc, char** argv) {
   test_load();
   test_load_elsewhere();
   test_memory_plan(model);
+  test_convert(model);
   test_null_handles();
   if (model) test_with_model(model);
   for (i = 0; i < N_FUNCTIONS; ++i) {

@@ -1,4 +1,5 @@
 """What breaks clients shows in compiled code too: descriptions with one change each, compared by libabigail with the present one."""
+import re
 import shutil
 import sys
 import tempfile
@@ -15,6 +16,10 @@ TEXT = (ROOT / "bindings/api/inlay.toml").read_text(encoding="utf-8")
 LAST_LOAD_FIELD = '  { name = "progress_user", type = "pointer", default = "NULL", doc = "Given to progress." },\n'
 FIRST_BIAS_FIELD = '  { name = "token", type = "i32", doc = "Token id." },\n'
 LAST_FUNCTION = TEXT[TEXT.rindex("[[function]]"):]
+LAST_NAME = re.search(r'name = "(\w+)"', LAST_FUNCTION).group(1)
+VERSION = "1." + re.search(r"^abi_minor = (\d+)$", TEXT, re.M).group(1)
+COMPARE_TEXT = TEXT[TEXT.index('[[function]]\nname = "inlay_compare_text"'):]
+COMPARE_TEXT = COMPARE_TEXT[:COMPARE_TEXT.index("\n]\n")]
 
 
 class Changes(unittest.TestCase):
@@ -39,8 +44,8 @@ class Changes(unittest.TestCase):
         self.assertEqual(self.difference(), "")
 
     def test_appended_field_and_function_are_allowed(self):
-        function = LAST_FUNCTION.replace('name = "inlay_compare_text"', 'name = "inlay_new"').replace('since = "1.1"', 'since = "1.2"')
-        changes = [(LAST_LOAD_FIELD, LAST_LOAD_FIELD + '  { name = "more", type = "u64", since = "1.2", doc = "." },\n'),
+        function = re.sub(r'since = "1\.\d+"', f'since = "{VERSION}"', LAST_FUNCTION.replace(f'name = "{LAST_NAME}"', 'name = "inlay_new"'))
+        changes = [(LAST_LOAD_FIELD, LAST_LOAD_FIELD + '  { name = "more", type = "u64", since = "' + VERSION + '", doc = "." },\n'),
                    (LAST_FUNCTION, LAST_FUNCTION + "\n" + function)]
         self.assertEqual(self.difference(*changes), "")
         self.assertIn("inlay_logit_bias", self.difference(*changes, (FIRST_BIAS_FIELD, FIRST_BIAS_FIELD.replace("i32", "u32"))))
@@ -49,7 +54,7 @@ class Changes(unittest.TestCase):
         self.assertIn("inlay_session_truncate", self.difference(('name = "inlay_session_truncate"', 'name = "inlay_session_cut"')))
 
     def test_symbol_version(self):
-        self.assertIn("inlay_compare_text", self.difference((LAST_FUNCTION, LAST_FUNCTION.replace('since = "1.1"', 'since = "1.2"'))))
+        self.assertIn("inlay_compare_text", self.difference((COMPARE_TEXT, COMPARE_TEXT.replace('since = "1.1"', 'since = "1.2"'))))
 
     def test_parameter_types(self):
         self.assertIn("inlay_device_get", self.difference(('name = "index", type = "i32", doc = "0 to', 'name = "index", type = "i64", doc = "0 to')))

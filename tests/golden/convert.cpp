@@ -1,5 +1,5 @@
 // Models written as GGUF files: a folder and the file made of it give the same numbers, and smaller types close ones.
-#include "src/model/convert.h"
+#include "src/engine/convert.h"
 
 #include <gtest/gtest.h>
 

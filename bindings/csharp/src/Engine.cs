@@ -144,5 +144,20 @@ namespace Inlay
             fixed (byte* name = bytes) Check.Ok(Library.Api.inlay_memory_plan(name, length, &raw, &info, &error), ref error);
             return new MemoryInfo(ref info);
         }
+
+        /// <summary>Writes a model as a GGUF file with matrices of another type. The source is a GGUF file or a Hugging Face
+        /// folder whose matrices are F32, F16 or BF16. `threads`: how many compute; 0: all cores.</summary>
+        /// <exception cref="InlayException">Status NotFound, Io, Format, Unsupported.</exception>
+        public static void Convert(string source, string target, ConvertType type, int threads = 0)
+        {
+            UIntPtr fromLength, toLength;
+            byte[] fromBytes = Utf8.Bytes(source, "source", out fromLength), toBytes = Utf8.Bytes(target, "target", out toLength);
+            var raw = new inlay_convert_params { struct_size = (uint)sizeof(inlay_convert_params), type = type, n_threads = threads };
+            inlay_error error;
+            fixed (byte* from = fromBytes, to = toBytes)
+            {
+                Check.Ok(Library.Api.inlay_convert(from, fromLength, to, toLength, &raw, &error), ref error);
+            }
+        }
     }
 }

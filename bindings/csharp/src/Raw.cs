@@ -220,6 +220,29 @@ namespace Inlay
         /// no multiple of 32 long, and an embedding that is not also the output matrix.</summary>
         Fp8 = 1,
     }
+
+    /// <summary>Types of the matrices of a GGUF file that is written. Norms and biases are F32 in all. Rows that are no
+    /// whole blocks of a type get one with smaller blocks.</summary>
+    public enum ConvertType : int
+    {
+        /// <summary>Every matrix in F16.</summary>
+        F16 = 0,
+        /// <summary>Every matrix in BF16.</summary>
+        Bf16 = 1,
+        /// <summary>Every matrix in F32.</summary>
+        F32 = 2,
+        /// <summary>8.5 bits a weight.</summary>
+        Q80 = 3,
+        /// <summary>4.5 bits a weight; the output matrix in Q6_K.</summary>
+        Q40 = 4,
+        /// <summary>Q4_K, and Q6_K for the output matrix and for the values and down projections of half of the
+        /// layers.</summary>
+        Q4KM = 5,
+        /// <summary>Q5_K, and Q6_K as in Q4_K_M.</summary>
+        Q5KM = 6,
+        /// <summary>6.6 bits a weight.</summary>
+        Q6K = 7,
+    }
 }
 
 namespace Inlay.Raw
@@ -636,6 +659,24 @@ namespace Inlay.Raw
         public int n_repetitions;
     }
 
+    /// <summary>How a model is converted. Zero means default for every field.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct inlay_convert_params
+    {
+        /// <summary>sizeof(inlay_convert_params). [bytes]</summary>
+        public uint struct_size;
+        /// <summary>Type of the matrices. [default F16]</summary>
+        public ConvertType type;
+        /// <summary>Threads that compute, the calling one included. [default all cores]</summary>
+        public int n_threads;
+        /// <summary>0.</summary>
+        public uint reserved;
+        /// <summary>Called with the bytes of the source that are done, and all. [default none]</summary>
+        public IntPtr progress;
+        /// <summary>Given to progress. [default NULL]</summary>
+        public IntPtr progress_user;
+    }
+
     /// <summary>One model's weights on one device, with the KV pool and the statistics of its sessions. Freed with
     /// inlay_free, when nobody uses it any more.</summary>
     public sealed class EngineHandle : SafeHandle
@@ -684,7 +725,7 @@ namespace Inlay.Raw
         /// <summary>The ABI that this file was generated from.</summary>
         public const int AbiMajor = 1;
         /// <inheritdoc cref="AbiMajor"/>
-        public const int AbiMinor = 1;
+        public const int AbiMinor = 2;
         /// <summary>Most alternatives that one event can report.</summary>
         public const int INLAY_MAX_LOGPROBS = 20;
         /// <summary>Bytes of text that one event can carry; the rest is had with inlay_session_take_text.</summary>
@@ -732,6 +773,7 @@ namespace Inlay.Raw
         private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_profile_params*, inlay_error*, Status> _inlay_profile_step;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, ProfileForm, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_profile_text;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, IntPtr, int*, UIntPtr, double, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_compare_text;
+        private readonly delegate* unmanaged[Cdecl]<byte*, UIntPtr, byte*, UIntPtr, inlay_convert_params*, inlay_error*, Status> _inlay_convert;
 
         // `find` takes a name and the minor version since which there is a function of this name.
         internal Api(Func<string, int, IntPtr> find)
@@ -771,6 +813,7 @@ namespace Inlay.Raw
             _inlay_profile_step = (delegate* unmanaged[Cdecl]<IntPtr, inlay_profile_params*, inlay_error*, Status>)find("inlay_profile_step", 1);
             _inlay_profile_text = (delegate* unmanaged[Cdecl]<IntPtr, ProfileForm, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_profile_text", 1);
             _inlay_compare_text = (delegate* unmanaged[Cdecl]<IntPtr, IntPtr, int*, UIntPtr, double, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_compare_text", 1);
+            _inlay_convert = (delegate* unmanaged[Cdecl]<byte*, UIntPtr, byte*, UIntPtr, inlay_convert_params*, inlay_error*, Status>)find("inlay_convert", 2);
         }
 #else
         private static class Signature
@@ -845,6 +888,8 @@ namespace Inlay.Raw
             internal delegate Status inlay_profile_text(IntPtr engine, ProfileForm form, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_compare_text(IntPtr engine_a, IntPtr engine_b, int* tokens, UIntPtr n_tokens, double nmse_limit, int* first, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_convert(byte* path, UIntPtr path_len, byte* out_path, UIntPtr out_path_len, inlay_convert_params* @params, inlay_error* err);
         }
 
         private readonly Signature.inlay_load _inlay_load;
@@ -882,6 +927,7 @@ namespace Inlay.Raw
         private readonly Signature.inlay_profile_step _inlay_profile_step;
         private readonly Signature.inlay_profile_text _inlay_profile_text;
         private readonly Signature.inlay_compare_text _inlay_compare_text;
+        private readonly Signature.inlay_convert _inlay_convert;
 
         // `find` takes a name and the minor version since which there is a function of this name.
         internal Api(Func<string, int, IntPtr> find)
@@ -921,6 +967,7 @@ namespace Inlay.Raw
             _inlay_profile_step = Bind<Signature.inlay_profile_step>(find("inlay_profile_step", 1));
             _inlay_profile_text = Bind<Signature.inlay_profile_text>(find("inlay_profile_text", 1));
             _inlay_compare_text = Bind<Signature.inlay_compare_text>(find("inlay_compare_text", 1));
+            _inlay_convert = Bind<Signature.inlay_convert>(find("inlay_convert", 2));
         }
 
         private static T Bind<T>(IntPtr function) where T : class
@@ -929,7 +976,8 @@ namespace Inlay.Raw
         }
 #endif
 
-        /// <summary>Loads a model file: GGUF, of which a split one is named by its first file.</summary>
+        /// <summary>Loads a model: a GGUF file, of which a split one is named by its first file, or a Hugging Face folder
+        /// with config.json and safetensors files.</summary>
         /// <param name="path">The file's path.</param>
         /// <param name="path_len">Its length, or SIZE_MAX. [bytes]</param>
         /// <param name="params">NULL: all defaults. May be null.</param>
@@ -1380,6 +1428,22 @@ namespace Inlay.Raw
         {
             if (_inlay_compare_text == null) return Older.Refuse("inlay_compare_text", "1.1", err);
             return _inlay_compare_text(engine_a, engine_b, tokens, n_tokens, nmse_limit, first, buf, cap, needed, err);
+        }
+
+        /// <summary>Writes a model as a GGUF file with matrices of another type, under the names that GGUF files use. The
+        /// source is a path as inlay_load takes it whose matrices are F32, F16 or BF16.</summary>
+        /// <param name="path">The source.</param>
+        /// <param name="path_len">Its length, or SIZE_MAX. [bytes]</param>
+        /// <param name="out_path">The file to write, which is named so when it is whole.</param>
+        /// <param name="out_path_len">Its length, or SIZE_MAX. [bytes]</param>
+        /// <param name="params">NULL: all defaults. May be null.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: on disk, and to quantize. Ownership: Nothing is kept. On error: Nothing is left; a
+        /// file that was there before stays. Errors: NOT_FOUND, IO, FORMAT, UNSUPPORTED, CANCELLED. Since: 1.2.</remarks>
+        public Status inlay_convert(byte* path, UIntPtr path_len, byte* out_path, UIntPtr out_path_len, inlay_convert_params* @params, inlay_error* err)
+        {
+            if (_inlay_convert == null) return Older.Refuse("inlay_convert", "1.2", err);
+            return _inlay_convert(path, path_len, out_path, out_path_len, @params, err);
         }
     }
 }

@@ -213,6 +213,12 @@ static inlay_status go_inlay_compare_text(const inlay_engine* engine_a, const in
   if (!api->inlay_compare_text) return inlay_go_missing("inlay_compare_text", err);
   return api->inlay_compare_text(engine_a, engine_b, tokens, n_tokens, nmse_limit, first, buf, cap, needed, err);
 }
+static inlay_status go_inlay_convert(const char* path, size_t path_len, const char* out_path, size_t out_path_len,
+                                     const inlay_convert_params* params, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_convert) return inlay_go_missing("inlay_convert", err);
+  return api->inlay_convert(path, path_len, out_path, out_path_len, params, err);
+}
 */
 import "C"
 
@@ -221,7 +227,7 @@ import "unsafe"
 // The ABI that this package was generated for.
 const (
 	ABIMajor = 1
-	ABIMinor = 1
+	ABIMinor = 2
 )
 
 // Most alternatives that one event can report.
@@ -635,6 +641,53 @@ func (v WeightDtype) String() string {
 	return "UNKNOWN"
 }
 
+// Types of the matrices of a GGUF file that is written. Norms and biases are F32 in all. Rows that are no whole
+// blocks of a type get one with smaller blocks.
+type ConvertType int32
+
+// Values of ConvertType.
+const (
+	// Every matrix in F16.
+	ConvertF16 ConvertType = 0
+	// Every matrix in BF16.
+	ConvertBf16 ConvertType = 1
+	// Every matrix in F32.
+	ConvertF32 ConvertType = 2
+	// 8.5 bits a weight.
+	ConvertQ80 ConvertType = 3
+	// 4.5 bits a weight; the output matrix in Q6_K.
+	ConvertQ40 ConvertType = 4
+	// Q4_K, and Q6_K for the output matrix and for the values and down projections of half of the layers.
+	ConvertQ4KM ConvertType = 5
+	// Q5_K, and Q6_K as in Q4_K_M.
+	ConvertQ5KM ConvertType = 6
+	// 6.6 bits a weight.
+	ConvertQ6K ConvertType = 7
+)
+
+// String is the value's name as the C header writes it, without the prefix.
+func (v ConvertType) String() string {
+	switch v {
+	case ConvertF16:
+		return "F16"
+	case ConvertBf16:
+		return "BF16"
+	case ConvertF32:
+		return "F32"
+	case ConvertQ80:
+		return "Q8_0"
+	case ConvertQ40:
+		return "Q4_0"
+	case ConvertQ4KM:
+		return "Q4_K_M"
+	case ConvertQ5KM:
+		return "Q5_K_M"
+	case ConvertQ6K:
+		return "Q6_K"
+	}
+	return "UNKNOWN"
+}
+
 // One model's weights on one device, with the KV pool and the statistics of its sessions.
 type Engine struct{ _ [0]byte }
 
@@ -996,7 +1049,24 @@ type ProfileParams struct {
 	NRepetitions int32
 }
 
-// Load is inlay_load. Loads a model file: GGUF, of which a split one is named by its first file.
+// How a model is converted. Zero means default for every field.
+type ConvertParams struct {
+	// sizeof(inlay_convert_params). [bytes]
+	StructSize uint32
+	// Type of the matrices. [default F16]
+	Type ConvertType
+	// Threads that compute, the calling one included. [default all cores]
+	NThreads int32
+	// 0.
+	Reserved uint32
+	// Called with the bytes of the source that are done, and all. [default none]
+	Progress ProgressFn
+	// Given to progress. [default NULL]
+	ProgressUser unsafe.Pointer
+}
+
+// Load is inlay_load. Loads a model: a GGUF file, of which a split one is named by its first file, or a Hugging Face
+// folder with config.json and safetensors files.
 //
 //   - path: The file's path.
 //   - pathLen: Its length, or SIZE_MAX.
@@ -1537,4 +1607,22 @@ func ProfileText(engine *Engine, form ProfileForm, buf *byte, cap_ uintptr, need
 //   - Since: 1.1.
 func CompareText(engineA *Engine, engineB *Engine, tokens *int32, nTokens uintptr, nmseLimit float64, first *int32, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
 	return Status(C.go_inlay_compare_text((*C.inlay_engine)(unsafe.Pointer(engineA)), (*C.inlay_engine)(unsafe.Pointer(engineB)), (*C.int32_t)(unsafe.Pointer(tokens)), C.size_t(nTokens), C.double(nmseLimit), (*C.int32_t)(unsafe.Pointer(first)), (*C.char)(unsafe.Pointer(buf)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// Convert is inlay_convert. Writes a model as a GGUF file with matrices of another type, under the names that GGUF
+// files use. The source is a path as inlay_load takes it whose matrices are F32, F16 or BF16.
+//
+//   - path: The source.
+//   - pathLen: Its length, or SIZE_MAX.
+//   - outPath: The file to write, which is named so when it is whole.
+//   - outPathLen: Its length, or SIZE_MAX.
+//   - params: NULL: all defaults.
+//   - Thread: any.
+//   - Blocks: on disk, and to quantize.
+//   - Ownership: Nothing is kept.
+//   - On error: Nothing is left; a file that was there before stays.
+//   - Errors: NOT_FOUND, IO, FORMAT, UNSUPPORTED, CANCELLED.
+//   - Since: 1.2.
+func Convert(path *byte, pathLen uintptr, outPath *byte, outPathLen uintptr, params *ConvertParams, err *Error) Status {
+	return Status(C.go_inlay_convert((*C.char)(unsafe.Pointer(path)), C.size_t(pathLen), (*C.char)(unsafe.Pointer(outPath)), C.size_t(outPathLen), (*C.inlay_convert_params)(unsafe.Pointer(params)), (*C.inlay_error)(unsafe.Pointer(err))))
 }

@@ -39,6 +39,7 @@
   X(inlay_log_read, 0) \
   X(inlay_profile_step, 1) \
   X(inlay_profile_text, 1) \
-  X(inlay_compare_text, 1)
+  X(inlay_compare_text, 1) \
+  X(inlay_convert, 2)
 
 #endif

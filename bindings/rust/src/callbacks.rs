@@ -63,6 +63,12 @@ impl<'a> Progress<'a> {
         params.progress_user = (&raw mut *self).cast();
     }
 
+    /// The parameters must not be used after `self`.
+    pub(crate) fn install_in_conversion(&mut self, params: &mut raw::inlay_convert_params) {
+        params.progress = Some(tell_progress);
+        params.progress_user = (&raw mut *self).cast();
+    }
+
     pub(crate) fn resume_panic(self) {
         if let Some(panic) = self.panic {
             resume_unwind(panic);
@@ -71,7 +77,7 @@ impl<'a> Progress<'a> {
 }
 
 unsafe extern "C" fn tell_progress(user: *mut c_void, n_done: u64, n_total: u64) -> i32 {
-    // SAFETY: `user` is the Progress that was installed; the load runs on this thread, so nobody else uses it now.
+    // SAFETY: `user` is the Progress that was installed; the call runs on this thread, so nobody else uses it now.
     let progress = unsafe { &mut *user.cast::<Progress<'_>>() };
     let function = &mut progress.function;
     match catch_unwind(AssertUnwindSafe(|| function(n_done, n_total))) {

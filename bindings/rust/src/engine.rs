@@ -3,7 +3,8 @@ use crate::error::{call, into_string, read_bytes, read_string};
 use crate::info::{EngineInfo, LogMessage, MemoryInfo, Stats, TokenInfo};
 use crate::TokenizeOptions;
 use crate::{
-    raw, Library, LoadOptions, LogLevel, ProfileForm, ProfileOptions, Result, Session, SessionOptions, Status, Token,
+    raw, ConvertType, Library, LoadOptions, LogLevel, ProfileForm, ProfileOptions, ProgressFn, Result, Session,
+    SessionOptions, Status, Token,
 };
 use std::io::{Read, Seek};
 use std::path::Path;
@@ -71,6 +72,16 @@ impl Engine {
     /// What a load of this file would need, from its header alone.
     pub fn memory_plan(path: impl AsRef<Path>, options: &LoadOptions<'_>) -> Result<MemoryInfo> {
         Library::get()?.memory_plan(path, options)
+    }
+
+    /// Writes a model as a GGUF file with matrices of another type, as [`Library::convert`] does.
+    pub fn convert(
+        source: impl AsRef<Path>,
+        target: impl AsRef<Path>,
+        convert_type: ConvertType,
+        progress: Option<ProgressFn<'_>>,
+    ) -> Result<()> {
+        Library::get()?.convert(source, target, convert_type, progress)
     }
 
     /// Loads with one of the functions that do, with the callbacks of the options.

@@ -395,3 +395,61 @@ impl WeightDtype {
         }
     }
 }
+
+/// Types of the matrices of a GGUF file that is written. Norms and biases are F32 in all. Rows that are no whole
+/// blocks of a type get one with smaller blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum ConvertType {
+    /// Every matrix in F16.
+    #[default]
+    F16,
+    /// Every matrix in BF16.
+    Bf16,
+    /// Every matrix in F32.
+    F32,
+    /// 8.5 bits a weight.
+    Q80,
+    /// 4.5 bits a weight; the output matrix in Q6_K.
+    Q40,
+    /// Q4_K, and Q6_K for the output matrix and for the values and down projections of half of the layers.
+    Q4KM,
+    /// Q5_K, and Q6_K as in Q4_K_M.
+    Q5KM,
+    /// 6.6 bits a weight.
+    Q6K,
+    /// A number that this version of the crate has no name for.
+    Other(i32),
+}
+
+impl ConvertType {
+    /// From the number in the C API.
+    pub const fn from_raw(number: i32) -> Self {
+        match number {
+            raw::INLAY_CONVERT_F16 => Self::F16,
+            raw::INLAY_CONVERT_BF16 => Self::Bf16,
+            raw::INLAY_CONVERT_F32 => Self::F32,
+            raw::INLAY_CONVERT_Q8_0 => Self::Q80,
+            raw::INLAY_CONVERT_Q4_0 => Self::Q40,
+            raw::INLAY_CONVERT_Q4_K_M => Self::Q4KM,
+            raw::INLAY_CONVERT_Q5_K_M => Self::Q5KM,
+            raw::INLAY_CONVERT_Q6_K => Self::Q6K,
+            other => Self::Other(other),
+        }
+    }
+
+    /// The number in the C API.
+    pub const fn to_raw(self) -> i32 {
+        match self {
+            Self::F16 => raw::INLAY_CONVERT_F16,
+            Self::Bf16 => raw::INLAY_CONVERT_BF16,
+            Self::F32 => raw::INLAY_CONVERT_F32,
+            Self::Q80 => raw::INLAY_CONVERT_Q8_0,
+            Self::Q40 => raw::INLAY_CONVERT_Q4_0,
+            Self::Q4KM => raw::INLAY_CONVERT_Q4_K_M,
+            Self::Q5KM => raw::INLAY_CONVERT_Q5_K_M,
+            Self::Q6K => raw::INLAY_CONVERT_Q6_K,
+            Self::Other(number) => number,
+        }
+    }
+}

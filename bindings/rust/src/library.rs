@@ -1,6 +1,7 @@
+use crate::callbacks::Progress;
 use crate::error::call;
 use crate::info::{DeviceInfo, MemoryInfo};
-use crate::{raw, Engine, Error, LoadOptions, Result, Status};
+use crate::{raw, ConvertType, Engine, Error, LoadOptions, ProgressFn, Result, Status};
 use std::ffi::CStr;
 use std::io::{Read, Seek};
 use std::path::Path;
@@ -124,6 +125,34 @@ impl Library {
             unsafe { (self.functions.inlay_memory_plan)(path.as_ptr().cast(), path.len(), &params, &mut info, err) }
         })?;
         Ok(MemoryInfo::from_raw(&info))
+    }
+
+    /// Writes a model as a GGUF file with matrices of another type. The source is a GGUF file or a Hugging Face folder
+    /// whose matrices are F32, F16 or BF16. The progress function is told the bytes of the source that are done, and all.
+    pub fn convert(
+        self,
+        source: impl AsRef<Path>,
+        target: impl AsRef<Path>,
+        convert_type: ConvertType,
+        progress: Option<ProgressFn<'_>>,
+    ) -> Result<()> {
+        let (source, target) = (utf8(source.as_ref())?, utf8(target.as_ref())?);
+        let mut params = raw::inlay_convert_params {
+            struct_size: std::mem::size_of::<raw::inlay_convert_params>() as u32,
+            r#type: convert_type.to_raw(),
+            ..Default::default()
+        };
+        let mut progress = progress.map(Progress::new);
+        if let Some(progress) = &mut progress {
+            progress.install_in_conversion(&mut params);
+        }
+        let (from, from_len, to, to_len) = (source.as_ptr().cast(), source.len(), target.as_ptr().cast(), target.len());
+        // SAFETY: paths, parameters and the progress function live during the call.
+        let converted = call(|err| unsafe { (self.functions.inlay_convert)(from, from_len, to, to_len, &params, err) });
+        if let Some(progress) = progress {
+            progress.resume_panic();
+        }
+        converted
     }
 }
 

@@ -21,7 +21,7 @@ compile_error!("Inlay supports 64-bit targets only");
 /// Major version of the ABI that this file describes.
 pub const INLAY_ABI_MAJOR: u32 = 1;
 /// Minor version of the ABI that this file describes.
-pub const INLAY_ABI_MINOR: u32 = 1;
+pub const INLAY_ABI_MINOR: u32 = 2;
 /// Most alternatives that one event can report.
 pub const INLAY_MAX_LOGPROBS: usize = 20;
 /// Bytes of text that one event can carry; the rest is had with
@@ -202,6 +202,26 @@ pub const INLAY_WEIGHT_DEFAULT: inlay_weight_dtype = 0;
 /// columns, 8.5 bits a weight. All else stays as it is: quantized matrices, norms, biases, rows that are no multiple
 /// of 32 long, and an embedding that is not also the output matrix.
 pub const INLAY_WEIGHT_FP8: inlay_weight_dtype = 1;
+
+/// Types of the matrices of a GGUF file that is written. Norms and biases are F32 in all. Rows that are no whole
+/// blocks of a type get one with smaller blocks.
+pub type inlay_convert_type = i32;
+/// Every matrix in F16.
+pub const INLAY_CONVERT_F16: inlay_convert_type = 0;
+/// Every matrix in BF16.
+pub const INLAY_CONVERT_BF16: inlay_convert_type = 1;
+/// Every matrix in F32.
+pub const INLAY_CONVERT_F32: inlay_convert_type = 2;
+/// 8.5 bits a weight.
+pub const INLAY_CONVERT_Q8_0: inlay_convert_type = 3;
+/// 4.5 bits a weight; the output matrix in Q6_K.
+pub const INLAY_CONVERT_Q4_0: inlay_convert_type = 4;
+/// Q4_K, and Q6_K for the output matrix and for the values and down projections of half of the layers.
+pub const INLAY_CONVERT_Q4_K_M: inlay_convert_type = 5;
+/// Q5_K, and Q6_K as in Q4_K_M.
+pub const INLAY_CONVERT_Q5_K_M: inlay_convert_type = 6;
+/// 6.6 bits a weight.
+pub const INLAY_CONVERT_Q6_K: inlay_convert_type = 7;
 
 /// One model's weights on one device, with the KV pool and the statistics of its sessions.
 #[derive(Debug)]
@@ -731,6 +751,32 @@ impl Default for inlay_profile_params {
     }
 }
 
+/// How a model is converted. Zero means default for every field.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct inlay_convert_params {
+    /// sizeof([`inlay_convert_params`]). (bytes)
+    pub struct_size: u32,
+    /// Type of the matrices. (default F16)
+    pub r#type: inlay_convert_type,
+    /// Threads that compute, the calling one included. (default all cores)
+    pub n_threads: i32,
+    /// 0.
+    pub reserved: u32,
+    /// Called with the bytes of the source that are done, and all. (default none)
+    pub progress: Option<inlay_progress_fn>,
+    /// Given to progress. (default NULL)
+    pub progress_user: *mut c_void,
+}
+
+impl Default for inlay_convert_params {
+    /// All zero, with `struct_size` set.
+    fn default() -> Self {
+        // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
+        Self { struct_size: size_of::<Self>() as u32, ..unsafe { core::mem::zeroed() } }
+    }
+}
+
 /// Every function of the library, wherever it was found.
 ///
 /// All of them are unsafe to call: pointers must be valid for what the function does with them, and the thread class
@@ -738,7 +784,8 @@ impl Default for inlay_profile_params {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Functions {
-    /// Loads a model file: GGUF, of which a split one is named by its first file.
+    /// Loads a model: a GGUF file, of which a split one is named by its first file, or a Hugging Face folder with
+    /// config.json and safetensors files.
     ///
     /// - Thread: any.
     /// - Blocks: on disk and processor for the whole load; progress is called meanwhile; takes device memory.
@@ -1240,10 +1287,27 @@ pub struct Functions {
     /// - `cap`: Room in buf. (bytes)
     /// - `needed`: Length of the text. (bytes, may be null)
     pub inlay_compare_text: unsafe extern "C" fn(engine_a: *const inlay_engine, engine_b: *const inlay_engine, tokens: *const i32, n_tokens: usize, nmse_limit: f64, first: *mut i32, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
+    /// Writes a model as a GGUF file with matrices of another type, under the names that GGUF files use. The source
+    /// is a path as [`inlay_load`](Functions::inlay_load) takes it whose matrices are F32, F16 or BF16.
+    ///
+    /// - Thread: any.
+    /// - Blocks: on disk, and to quantize.
+    /// - Ownership: Nothing is kept.
+    /// - On error: Nothing is left; a file that was there before stays.
+    /// - Errors: NOT_FOUND, IO, FORMAT, UNSUPPORTED, CANCELLED.
+    /// - Since: 1.2.
+    ///
+    /// Parameters:
+    /// - `path`: The source.
+    /// - `path_len`: Its length, or SIZE_MAX. (bytes)
+    /// - `out_path`: The file to write, which is named so when it is whole.
+    /// - `out_path_len`: Its length, or SIZE_MAX. (bytes)
+    /// - `params`: NULL: all defaults. (may be null)
+    pub inlay_convert: unsafe extern "C" fn(path: *const c_char, path_len: usize, out_path: *const c_char, out_path_len: usize, params: *const inlay_convert_params, err: *mut inlay_error) -> inlay_status,
 }
 
 /// Names of all functions, in the header's order.
-pub const FUNCTION_NAMES: [&str; 35] = [
+pub const FUNCTION_NAMES: [&str; 36] = [
     "inlay_load",
     "inlay_prefill",
     "inlay_decode_step",
@@ -1279,6 +1343,7 @@ pub const FUNCTION_NAMES: [&str; 35] = [
     "inlay_profile_step",
     "inlay_profile_text",
     "inlay_compare_text",
+    "inlay_convert",
 ];
 
 #[cfg(feature = "link")]
@@ -1354,6 +1419,8 @@ unsafe extern "C" {
     pub fn inlay_profile_text(engine: *const inlay_engine, form: inlay_profile_form, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_compare_text`].
     pub fn inlay_compare_text(engine_a: *const inlay_engine, engine_b: *const inlay_engine, tokens: *const i32, n_tokens: usize, nmse_limit: f64, first: *mut i32, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_convert`].
+    pub fn inlay_convert(path: *const c_char, path_len: usize, out_path: *const c_char, out_path_len: usize, params: *const inlay_convert_params, err: *mut inlay_error) -> inlay_status;
 }
 
 impl Functions {
@@ -1396,6 +1463,7 @@ impl Functions {
             inlay_profile_step,
             inlay_profile_text,
             inlay_compare_text,
+            inlay_convert,
         }
     }
 
@@ -1585,6 +1653,12 @@ impl Functions {
                 // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
+            inlay_convert: match find(c"inlay_convert") {
+                p if p.is_null() && minor < 2 => absent_inlay_convert,
+                p if p.is_null() => return Err("inlay_convert"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
         })
     }
 }
@@ -1602,6 +1676,11 @@ unsafe extern "C" fn absent_inlay_profile_text(_: *const inlay_engine, _: inlay_
 unsafe extern "C" fn absent_inlay_compare_text(_: *const inlay_engine, _: *const inlay_engine, _: *const i32, _: usize, _: f64, _: *mut i32, _: *mut c_char, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
     // SAFETY: the caller's promise about `err` is the same.
     unsafe { absent(err, "the loaded library has no inlay_compare_text, which is since ABI 1.1") }
+}
+
+unsafe extern "C" fn absent_inlay_convert(_: *const c_char, _: usize, _: *const c_char, _: usize, _: *const inlay_convert_params, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_convert, which is since ABI 1.2") }
 }
 
 /// Makes a pointer to a function of its address.

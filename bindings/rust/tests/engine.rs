@@ -2,7 +2,9 @@
 mod common;
 
 use common::*;
-use inlay::{raw, Engine, Library, LoadOptions, LogLevel, ProfileForm, ProfileOptions, Status, TokenizeOptions};
+use inlay::{
+    raw, ConvertType, Engine, Library, LoadOptions, LogLevel, ProfileForm, ProfileOptions, Status, TokenizeOptions,
+};
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
@@ -32,6 +34,34 @@ fn the_plan_is_what_a_load_takes() {
     assert_eq!((plan.n_context, plan.max_sessions, plan.device), (info.n_context, info.max_sessions, info.device));
     assert_eq!((plan.weight_bytes, plan.kv_bytes), (info.weight_bytes, info.kv_bytes));
     assert_eq!(plan.total_bytes, plan.weight_bytes + plan.kv_bytes + plan.scratch_bytes);
+}
+
+#[test]
+fn a_model_is_converted_and_told_about() {
+    let target = std::env::temp_dir().join(format!("inlay-rust-{}.gguf", std::process::id()));
+    let mut told = (0, 0);
+    Engine::convert(
+        model(),
+        &target,
+        ConvertType::Q80,
+        Some(Box::new(|done, total| {
+            told = (done, total);
+            ControlFlow::Continue(())
+        })),
+    )
+    .unwrap();
+    assert!(told.0 > 0 && told.0 == told.1);
+    let (small, whole) = (std::fs::metadata(&target).unwrap().len(), std::fs::metadata(model()).unwrap().len());
+    assert!(small < whole);
+    assert!(!greedy(&Engine::load(&target, options()).unwrap(), 4).is_empty());
+    let stop = Engine::convert(model(), &target, ConvertType::F16, Some(Box::new(|_, _| ControlFlow::Break(()))));
+    assert_eq!(stop.unwrap_err().status(), Status::Cancelled);
+    assert_eq!(std::fs::metadata(&target).unwrap().len(), small, "a stopped conversion leaves the file that was there");
+    let panicked = catch_unwind(AssertUnwindSafe(|| {
+        Engine::convert(model(), &target, ConvertType::F16, Some(Box::new(|_, _| panic!("in progress"))))
+    }));
+    assert!(panicked.is_err());
+    std::fs::remove_file(&target).unwrap();
 }
 
 #[test]

@@ -312,6 +312,21 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_profile_params), "n_repetitions", p, &p->n_repetitions);
     }
 
+    struct Behind_inlay_convert_params { public byte Before; public inlay_convert_params Value; }
+
+    static void Print_inlay_convert_params()
+    {
+        var behind = default(Behind_inlay_convert_params);
+        Struct(typeof(inlay_convert_params), sizeof(inlay_convert_params), (byte*)&behind.Value - (byte*)&behind);
+        inlay_convert_params* p = &behind.Value;
+        Field(typeof(inlay_convert_params), "struct_size", p, &p->struct_size);
+        Field(typeof(inlay_convert_params), "type", p, &p->type);
+        Field(typeof(inlay_convert_params), "n_threads", p, &p->n_threads);
+        Field(typeof(inlay_convert_params), "reserved", p, &p->reserved);
+        Field(typeof(inlay_convert_params), "progress", p, &p->progress);
+        Field(typeof(inlay_convert_params), "progress_user", p, &p->progress_user);
+    }
+
     static void Main()
     {
         Constant("INLAY_MAX_LOGPROBS", Api.INLAY_MAX_LOGPROBS);
@@ -395,6 +410,15 @@ static unsafe class LayoutProbe
         Enumeration("inlay_weight_dtype", typeof(WeightDtype));
         Constant("INLAY_WEIGHT_DEFAULT", (long)WeightDtype.Default);
         Constant("INLAY_WEIGHT_FP8", (long)WeightDtype.Fp8);
+        Enumeration("inlay_convert_type", typeof(ConvertType));
+        Constant("INLAY_CONVERT_F16", (long)ConvertType.F16);
+        Constant("INLAY_CONVERT_BF16", (long)ConvertType.Bf16);
+        Constant("INLAY_CONVERT_F32", (long)ConvertType.F32);
+        Constant("INLAY_CONVERT_Q8_0", (long)ConvertType.Q80);
+        Constant("INLAY_CONVERT_Q4_0", (long)ConvertType.Q40);
+        Constant("INLAY_CONVERT_Q4_K_M", (long)ConvertType.Q4KM);
+        Constant("INLAY_CONVERT_Q5_K_M", (long)ConvertType.Q5KM);
+        Constant("INLAY_CONVERT_Q6_K", (long)ConvertType.Q6K);
         Print_inlay_error();
         Print_inlay_text();
         Print_inlay_logit_bias();
@@ -411,5 +435,6 @@ static unsafe class LayoutProbe
         Print_inlay_event();
         Print_inlay_stats();
         Print_inlay_profile_params();
+        Print_inlay_convert_params();
     }
 }

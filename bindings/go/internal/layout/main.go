@@ -105,6 +105,15 @@ func main() {
 	enum("inlay_weight_dtype", unsafe.Sizeof(raw.WeightDtype(0)))
 	constant("INLAY_WEIGHT_DEFAULT", int64(raw.WeightDefault))
 	constant("INLAY_WEIGHT_FP8", int64(raw.WeightFP8))
+	enum("inlay_convert_type", unsafe.Sizeof(raw.ConvertType(0)))
+	constant("INLAY_CONVERT_F16", int64(raw.ConvertF16))
+	constant("INLAY_CONVERT_BF16", int64(raw.ConvertBf16))
+	constant("INLAY_CONVERT_F32", int64(raw.ConvertF32))
+	constant("INLAY_CONVERT_Q8_0", int64(raw.ConvertQ80))
+	constant("INLAY_CONVERT_Q4_0", int64(raw.ConvertQ40))
+	constant("INLAY_CONVERT_Q4_K_M", int64(raw.ConvertQ4KM))
+	constant("INLAY_CONVERT_Q5_K_M", int64(raw.ConvertQ5KM))
+	constant("INLAY_CONVERT_Q6_K", int64(raw.ConvertQ6K))
 	{
 		var s raw.Error
 		layout("inlay_error", unsafe.Sizeof(s), unsafe.Alignof(s))
@@ -303,5 +312,15 @@ func main() {
 		field("inlay_profile_params.n_tokens", unsafe.Offsetof(s.NTokens), unsafe.Sizeof(s.NTokens))
 		field("inlay_profile_params.n_past", unsafe.Offsetof(s.NPast), unsafe.Sizeof(s.NPast))
 		field("inlay_profile_params.n_repetitions", unsafe.Offsetof(s.NRepetitions), unsafe.Sizeof(s.NRepetitions))
+	}
+	{
+		var s raw.ConvertParams
+		layout("inlay_convert_params", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_convert_params.struct_size", unsafe.Offsetof(s.StructSize), unsafe.Sizeof(s.StructSize))
+		field("inlay_convert_params.type", unsafe.Offsetof(s.Type), unsafe.Sizeof(s.Type))
+		field("inlay_convert_params.n_threads", unsafe.Offsetof(s.NThreads), unsafe.Sizeof(s.NThreads))
+		field("inlay_convert_params.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
+		field("inlay_convert_params.progress", unsafe.Offsetof(s.Progress), unsafe.Sizeof(s.Progress))
+		field("inlay_convert_params.progress_user", unsafe.Offsetof(s.ProgressUser), unsafe.Sizeof(s.ProgressUser))
 	}
 }

@@ -99,6 +99,15 @@ static class EngineTests
         using (Engine engine = Engine.Load(Given.Model, options)) Given.Reply(engine, 2);
     }
 
+    public static void Conversion()
+    {
+        string target = System.IO.Path.GetTempFileName();
+        Engine.Convert(Given.Model, target, ConvertType.Q80, 2);
+        Expect.True(new System.IO.FileInfo(target).Length < new System.IO.FileInfo(Given.Model).Length, "a smaller file");
+        using (Engine engine = Engine.Load(target, Given.Options)) Given.Reply(engine, 2);
+        System.IO.File.Delete(target);
+    }
+
     public static void SizesAndPlans()
     {
         LoadOptions options = Given.Options;

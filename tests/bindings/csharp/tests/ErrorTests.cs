@@ -34,6 +34,7 @@ static class ErrorTests
         Expect.Contains("no/such/model.gguf", problem.Message);
         Expect.Equal(2, problem.NativeCode, "the system's error number, ENOENT");
         Expect.Status(Status.NotFound, () => Engine.PlanMemory("no/such/model.gguf"), "plan");
+        Expect.Status(Status.NotFound, () => Engine.Convert("no/such/model.gguf", "never.gguf", ConvertType.F16), "convert");
         using (Engine engine = Given.Engine())
         {
             Expect.Contains("no.such.key", Expect.Status(Status.NotFound, () => engine.GetMetadata("no.such.key"), "key").Message);
@@ -44,7 +45,8 @@ static class ErrorTests
 
     public static void Io()
     {
-        Expect.Contains(Path.GetTempPath(), Expect.Status(Status.Io, () => Engine.Load(Path.GetTempPath()), "a folder").Message);
+        string target = Path.Combine(Path.GetTempPath(), "no-such-folder", "made.gguf");
+        Expect.Contains(target, Expect.Status(Status.Io, () => Engine.Convert(Given.Model, target, ConvertType.F16), "no folder").Message);
     }
 
     public static void Format()

@@ -109,6 +109,15 @@ fn constants() {
     println!("enum inlay_weight_dtype size {}", size_of::<inlay_weight_dtype>());
     constant("INLAY_WEIGHT_DEFAULT", INLAY_WEIGHT_DEFAULT as i64);
     constant("INLAY_WEIGHT_FP8", INLAY_WEIGHT_FP8 as i64);
+    println!("enum inlay_convert_type size {}", size_of::<inlay_convert_type>());
+    constant("INLAY_CONVERT_F16", INLAY_CONVERT_F16 as i64);
+    constant("INLAY_CONVERT_BF16", INLAY_CONVERT_BF16 as i64);
+    constant("INLAY_CONVERT_F32", INLAY_CONVERT_F32 as i64);
+    constant("INLAY_CONVERT_Q8_0", INLAY_CONVERT_Q8_0 as i64);
+    constant("INLAY_CONVERT_Q4_0", INLAY_CONVERT_Q4_0 as i64);
+    constant("INLAY_CONVERT_Q4_K_M", INLAY_CONVERT_Q4_K_M as i64);
+    constant("INLAY_CONVERT_Q5_K_M", INLAY_CONVERT_Q5_K_M as i64);
+    constant("INLAY_CONVERT_Q6_K", INLAY_CONVERT_Q6_K as i64);
 }
 
 fn structs() {
@@ -263,6 +272,13 @@ fn structs() {
     layout!(inlay_profile_params, n_tokens, "n_tokens");
     layout!(inlay_profile_params, n_past, "n_past");
     layout!(inlay_profile_params, n_repetitions, "n_repetitions");
+    layout!(inlay_convert_params);
+    layout!(inlay_convert_params, struct_size, "struct_size");
+    layout!(inlay_convert_params, r#type, "type");
+    layout!(inlay_convert_params, n_threads, "n_threads");
+    layout!(inlay_convert_params, reserved, "reserved");
+    layout!(inlay_convert_params, progress, "progress");
+    layout!(inlay_convert_params, progress_user, "progress_user");
 }
 
 fn main() {

@@ -1,4 +1,4 @@
-#include "src/model/convert.h"
+#include "src/engine/convert.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,0 +1,34 @@
+#include "examples/cli/commands.h"
+#include "examples/cli/engine.h"
+#include "examples/cli/progress.h"
+
+namespace inlay::cli {
+
+int convert_command(int argc, char** argv) {
+  auto params = sized<inlay_convert_params>();
+  Options options(
+      "convert MODEL OUT.gguf [options]",
+      "Writes a model, a GGUF file or a Hugging Face folder with weights in F32, F16 or BF16, as a GGUF file.");
+  // In the order of INLAY_CONVERT_*.
+  options.choice("--type", {"f16", "bf16", "f32", "q8_0", "q4_0", "q4_k_m", "q5_k_m", "q6_k"}, params.type,
+                 "type of the matrices (f16)");
+  options.integer("-t --threads", params.n_threads, 1, 1024, "threads that compute (all cores)");
+  const std::vector<std::string> rest = options.parse(argc, argv, 2);
+  if (rest.size() < 2) options.usage_error(rest.empty() ? "no model given" : "no file to write given");
+
+  inlay_error error;
+  inlay_status status = INLAY_OK;
+  bool interrupted = false;
+  {
+    Progress progress("converting " + rest[0]);
+    params.progress = Progress::on_progress;
+    params.progress_user = &progress;
+    status = inlay_convert(rest[0].data(), rest[0].size(), rest[1].data(), rest[1].size(), &params, &error);
+    interrupted = progress.interrupted();
+  }
+  if (status == INLAY_CANCELLED && interrupted) fail(kExitInterrupted, "converting " + rest[0] + " was interrupted");
+  check(status, error, "cannot convert " + rest[0]);
+  return 0;
+}
+
+}  // namespace inlay::cli

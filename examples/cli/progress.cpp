@@ -1,0 +1,33 @@
+#include "examples/cli/progress.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <utility>
+
+namespace inlay::cli {
+
+Progress::Progress(std::string what) : what_(std::move(what)), visible_(isatty(STDERR_FILENO) != 0) {}
+
+Progress::~Progress() {
+  if (visible_) std::fprintf(stderr, "\r\033[K");
+}
+
+int32_t Progress::on_progress(void* user, uint64_t n_done, uint64_t n_total) {
+  auto& self = *static_cast<Progress*>(user);
+  if (self.visible_ && n_total > 0) self.show(n_done, n_total);
+  return self.interrupted();
+}
+
+void Progress::show(uint64_t n_done, uint64_t n_total) {
+  constexpr int kWidth = 30;
+  const double part = static_cast<double>(n_done) / static_cast<double>(n_total);
+  const int percent = static_cast<int>(100.0 * part), filled = static_cast<int>(kWidth * part);
+  if (percent == percent_) return;
+  percent_ = percent;
+  std::fprintf(stderr, "\r%s [%.*s%*s] %3d %%", what_.c_str(), filled,
+               "==============================", kWidth - filled, "", percent);
+  std::fflush(stderr);
+}
+
+}  // namespace inlay::cli

@@ -1,0 +1,33 @@
+// A bar on a terminal that shows how far a load or a conversion is, and Ctrl-C as the request to stop it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "examples/cli/interrupt.h"
+
+namespace inlay::cli {
+
+class Progress {
+ public:
+  // `what` is under way: "loading MODEL".
+  explicit Progress(std::string what);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  bool interrupted() const { return scope_.interrupted(); }
+
+  // An inlay_progress_fn whose `user` is a Progress.
+  static int32_t on_progress(void* user, uint64_t n_done, uint64_t n_total);
+
+ private:
+  void show(uint64_t n_done, uint64_t n_total);
+
+  std::string what_;
+  bool visible_;
+  int percent_ = -1;
+  InterruptScope scope_{nullptr};
+};
+
+}  // namespace inlay::cli
