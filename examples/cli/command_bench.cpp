@@ -142,14 +142,26 @@ int print_list() {
   return 0;
 }
 
+// Of a model file, or of the weights in a Hugging Face folder.
+uint64_t bytes_on_disk(const std::filesystem::path& path) {
+  std::error_code problem;
+  if (!std::filesystem::is_directory(path, problem)) {
+    const uintmax_t n_bytes = std::filesystem::file_size(path, problem);
+    if (problem) fail(kExitFailed, "cannot open " + path.string() + ": " + problem.message());
+    return n_bytes;
+  }
+  uint64_t n_bytes = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(path, problem)) {
+    if (entry.path().extension() == ".safetensors") n_bytes += entry.file_size(problem);
+  }
+  return n_bytes;
+}
+
 Subject open_file(const std::string& file, const BenchRequest& r) {
   Subject subject;
   const std::filesystem::path path(file);
-  std::error_code problem;
-  const uintmax_t n_bytes = std::filesystem::file_size(path, problem);
-  if (problem) fail(kExitFailed, "cannot open " + file + ": " + problem.message());
   subject.name = path.filename().string();
-  subject.n_bytes = n_bytes;
+  subject.n_bytes = bytes_on_disk(path);
   const double start = now();
   LoadOptions load = r.load;
   load.load_times = subject.load_times.get();
