@@ -3,7 +3,7 @@
 // Order of operations: that of quant_layout.h, with the sums of up to kSumsM activation rows in memory between records,
 // which changes no bit. Bound at m = 1: expanding the blocks, in plain C++; at large m as the 8-bit types.
 // Measured on an AMD Zen 5 server core with tests/bench/linear_speed, AVX-512: m = 1 5 to 8 * 10^9 weights per second;
-// m = 64 300 to 350 * 10^9 operations per second.
+// m = 512 280 to 330 * 10^9 operations per second.
 //
 // Included by one file of each instruction set; everything has internal linkage.
 #pragma once
