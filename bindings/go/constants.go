@@ -256,3 +256,12 @@ const (
 	// 6.6 bits a weight.
 	ConvertQ6K = raw.ConvertQ6K
 )
+
+// How a conversation becomes text.
+type ChatFlags = raw.ChatFlags
+
+// Values of ChatFlags.
+const (
+	// The text ends where the model's answer begins.
+	ChatAddGenerationPrompt = raw.ChatAddGenerationPrompt
+)

@@ -131,6 +131,25 @@ func (e *Engine) Detokenize(tokens []int32, flags DetokenizeFlags) (string, erro
 	})
 }
 
+// ChatText writes a conversation as the text that the model was trained on: by template, or by the model's own if that is
+// empty. The conversation is JSON: an array of messages, or an object of all the template's variables. Tokenize the text with
+// TokenizeNoBOSEOS and TokenizeParseSpecial.
+func (e *Engine) ChatText(conversation, template string, flags ChatFlags) (string, error) {
+	handle, err := e.join("chat text")
+	if err != nil {
+		return "", err
+	}
+	defer e.leave()
+	var form *byte
+	if template != "" {
+		form = bytesOf(template)
+	}
+	return readText("chat text", 1<<14, func(buf *byte, size uintptr, needed *uintptr, err *raw.Error) Status {
+		return raw.ChatRender(handle, bytesOf(conversation), uintptr(len(conversation)), form, uintptr(len(template)), flags,
+			buf, size, needed, err)
+	})
+}
+
 // TokenInfo is one entry of the vocabulary.
 type TokenInfo struct {
 	// Kind is what it is.

@@ -1,14 +1,17 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <iostream>
 #include <random>
+#include <utility>
 
 #include "examples/cli/commands.h"
 #include "examples/cli/engine.h"
 #include "examples/cli/interrupt.h"
+#include "examples/cli/json_line.h"
 
 namespace inlay::cli {
 namespace {
@@ -17,13 +20,14 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 struct RunRequest {
-  std::string model, prompt, file;
+  std::string model, prompt, file, system;
   bool has_prompt = false, has_file = false;
   int32_t n_tokens = 256;
   double temperature = 0.8, top_p = 0.95, min_p = 0.0, repeat_penalty = 1.0;
   int32_t top_k = 40;
   uint64_t seed = 0;
-  bool has_seed = false, no_bos = false, special = false, echo = false, quiet = false;
+  bool has_seed = false, no_bos = false, special = false, echo = false, quiet = false, no_template = false,
+       has_system = false;
   std::vector<std::string> stops;
   LoadOptions load;
 };
@@ -34,7 +38,8 @@ RunRequest parse_request(int argc, char** argv) {
   Options options(
       "run MODEL [options]",
       "Writes text that goes on from a prompt, as it is decoded. Without --prompt and --file the prompt is\n"
-      "the standard input; if that is a terminal, each line is a turn of a conversation, until its end.");
+      "the standard input; if that is a terminal, each line is a turn of a conversation, until its end.\n"
+      "A conversation is written as the chat template in the model's file says, if there is one.");
   options.text("-p --prompt", "TEXT", r.prompt, &r.has_prompt, "the prompt");
   options.text("-f --file", "PATH", r.file, &r.has_file, "take the prompt from a file; - is the standard input");
   options.integer("-n --tokens", r.n_tokens, 0, INT32_MAX, "most tokens to write (256); 0: until the context is full");
@@ -47,6 +52,8 @@ RunRequest parse_request(int argc, char** argv) {
   options.texts("--stop", "TEXT", r.stops, "end where this text would begin; may be given several times");
   options.flag("--no-bos", r.no_bos, "leave out the BOS token that the model asks for");
   options.flag("--special", r.special, "turn control tokens written in the prompt into their ids");
+  options.text("--system", "TEXT", r.system, &r.has_system, "begin a conversation with this message of the system");
+  options.flag("--no-template", r.no_template, "in a conversation give each line to the model as it was typed");
   options.flag("--echo", r.echo, "write the prompt before the text");
   options.flag("-q --quiet", r.quiet, "no speeds at the end");
   options.integer("--ctx", r.load.n_context, 1, 1 << 30,
@@ -88,6 +95,7 @@ struct Turn {
   double prompt_seconds = 0.0;
   int32_t n_drawn = 0;
   double draw_seconds = 0.0;  // without the first token, whose logits the prompt left behind
+  std::vector<int32_t> drawn;
   bool interrupted = false;
   bool context_full = false;
 };
@@ -99,6 +107,7 @@ class TextOutput {
     if (n == 0) return;
     std::fwrite(text, 1, n, stdout);
     std::fflush(stdout);
+    written_.append(text, n);
     line_ended_ = text[n - 1] == '\n';
   }
   void take_rest(inlay_session* session) {
@@ -110,10 +119,12 @@ class TextOutput {
     }
   }
   void end_line() {
-    if (!line_ended_) write("\n", 1);
+    if (!std::exchange(line_ended_, true)) std::fputc('\n', stdout), std::fflush(stdout);
   }
+  std::string take_written() { return std::exchange(written_, {}); }  // since the last call
 
  private:
+  std::string written_;
   bool line_ended_ = true;
 };
 
@@ -146,7 +157,10 @@ Turn generate(inlay_session* session, const std::vector<int32_t>& prompt, TextOu
     turn.context_full = status == INLAY_CONTEXT_FULL || status == INLAY_KV_FULL;
     if (turn.context_full) break;
     check(status, error, "cannot decode");
-    if (event.kind == INLAY_EVENT_TOKEN && turn.n_drawn++ == 0) start = Clock::now();
+    if (event.kind == INLAY_EVENT_TOKEN) {
+      if (turn.n_drawn++ == 0) start = Clock::now();
+      turn.drawn.push_back(event.token);
+    }
     out.write(event.text, event.text_bytes);
     if (event.text_pending > 0) out.take_rest(session);
   }
@@ -168,16 +182,77 @@ void print_speeds(const Turn& turn, const RunRequest& r) {
   std::fprintf(stderr, "%s\n", turn.interrupted ? ", interrupted" : "");
 }
 
-// A line is a turn, given to the model as it was typed; a line end divides it from the text before it.
+// The turns of a conversation with a model that has a template. Each turn renders the whole conversation; what the
+// session holds already, up to the first token that differs, is not run again.
+class Conversation {
+ public:
+  Conversation(const inlay_engine* engine, inlay_session* session, const RunRequest& r)
+      : engine_(engine), session_(session) {
+    if (r.has_system) add("system", r.system);
+  }
+
+  Turn take_turn(const std::string& line, TextOutput& out) {
+    const size_t n_before = messages_.size();
+    add("user", line);
+    const inlay_tokenize_flags flags = INLAY_TOKENIZE_NO_BOS_EOS | INLAY_TOKENIZE_PARSE_SPECIAL;
+    const std::vector<int32_t> tokens = tokenize(engine_, render_chat(engine_, "[" + messages_ + "]"), flags);
+    const size_t n_kept = keep_common_part(tokens);
+    (void)out.take_written();
+    Turn turn = generate(session_, {tokens.begin() + static_cast<std::ptrdiff_t>(n_kept), tokens.end()}, out);
+    sequence_ = tokens;
+    sequence_.insert(sequence_.end(), turn.drawn.begin(), turn.drawn.end());
+    auto info = sized<inlay_session_info>();
+    inlay_error error;
+    check(inlay_session_get_info(session_, &info, &error), error, "no facts about the session");
+    sequence_.resize(std::min(sequence_.size(), static_cast<size_t>(info.n_tokens)));
+    if (turn.n_drawn > 0)
+      add("assistant", out.take_written());
+    else
+      messages_.resize(n_before);  // as if it had not been said
+    return turn;
+  }
+
+ private:
+  void add(const char* role, const std::string& content) {
+    JsonLine message;
+    message.text("role", role);
+    message.text("content", content);
+    messages_ += (messages_.empty() ? "" : ",") + message.finished();
+  }
+
+  // Cuts the session back to what it shares with `tokens`, of which one at least is left to run.
+  size_t keep_common_part(const std::vector<int32_t>& tokens) {
+    if (tokens.empty()) fail(kExitFailed, "the model's template writes nothing");
+    const size_t most = std::min(sequence_.size(), tokens.size() - 1);
+    const auto differ =
+        std::mismatch(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(most), sequence_.begin());
+    const auto n = static_cast<size_t>(differ.first - tokens.begin());
+    inlay_error error;
+    check(inlay_session_truncate(session_, n, &error), error, "cannot cut the session back");
+    return n;
+  }
+
+  const inlay_engine* engine_;
+  inlay_session* session_;
+  std::string messages_;           // JSON, without the brackets around all
+  std::vector<int32_t> sequence_;  // what the session holds
+};
+
+// A line is a turn. Without a template it is given to the model as it was typed; a line end divides it from the text
+// before it.
 int converse(const inlay_engine* engine, inlay_session* session, const RunRequest& r) {
   std::fprintf(stderr, "A line is a turn; Ctrl-C ends an answer, Ctrl-D the conversation.\n");
+  const bool has_template = !r.no_template && has_chat_template(engine);
+  if (r.has_system && !has_template) fail(kExitFailed, "--system needs the chat template of the model, which has none");
+  Conversation conversation(engine, session, r);
   TextOutput out;
   std::string line;
   for (bool first = true; std::fputs("> ", stdout), std::fflush(stdout), std::getline(std::cin, line);) {
     if (line.empty()) continue;
     const inlay_tokenize_flags flags =
         (first && !r.no_bos ? 0 : INLAY_TOKENIZE_NO_BOS_EOS) | (r.special ? INLAY_TOKENIZE_PARSE_SPECIAL : 0);
-    const Turn turn = generate(session, tokenize(engine, (first ? "" : "\n") + line, flags), out);
+    const Turn turn = has_template ? conversation.take_turn(line, out)
+                                   : generate(session, tokenize(engine, (first ? "" : "\n") + line, flags), out);
     print_speeds(turn, r);
     if (turn.context_full) return 0;
     first = false;

@@ -133,6 +133,20 @@ std::string detokenize(const inlay_engine* engine, const std::vector<int32_t>& t
       "cannot turn the tokens into text");
 }
 
+bool has_chat_template(const inlay_engine* engine) {
+  size_t n = 0;
+  return inlay_meta_value(engine, "tokenizer.chat_template", SIZE_MAX, nullptr, 0, &n, nullptr) == INLAY_OK;
+}
+
+std::string render_chat(const inlay_engine* engine, const std::string& messages) {
+  return text_of(
+      [&](char* buffer, size_t cap, size_t* needed, inlay_error* error) {
+        return inlay_chat_render(engine, messages.data(), messages.size(), nullptr, 0, INLAY_CHAT_ADD_GENERATION_PROMPT,
+                                 buffer, cap, needed, error);
+      },
+      "the model's template cannot write the conversation (--no-template does without it)");
+}
+
 std::string read_file(const std::string& path) {
   std::FILE* file = path == "-" ? stdin : std::fopen(path.c_str(), "rb");
   if (!file) fail(kExitFailed, "cannot open " + path + ": " + std::strerror(errno));

@@ -162,6 +162,10 @@ typedef int32_t inlay_convert_type;
 #define INLAY_CONVERT_Q5_K_M 6  // Q5_K, and Q6_K as in Q4_K_M.
 #define INLAY_CONVERT_Q6_K 7  // 6.6 bits a weight.
 
+// How a conversation becomes text.
+typedef uint32_t inlay_chat_flags;
+#define INLAY_CHAT_ADD_GENERATION_PROMPT 1u  // The text ends where the model's answer begins.
+
 // One model's weights on one device, with the KV pool and the statistics of its sessions.
 typedef struct inlay_engine inlay_engine;
 
@@ -910,6 +914,22 @@ inlay_status inlay_compare_text(const inlay_engine* engine_a, const inlay_engine
 // Since: 1.2.
 inlay_status inlay_convert(const char* path, size_t path_len, const char* out_path, size_t out_path_len,
                            const inlay_convert_params* params, inlay_error* err);
+
+// ---- Tokens ----------------------------------------------------------------------------------------------------------
+
+// Writes a conversation as the text that the model was trained on, by the chat template in the model's metadata or by
+// one that is given. The templates' language is Jinja as Hugging Face transformers sets it up. The text holds control
+// tokens in writing, BOS included where the template writes one: tokenize it with NO_BOS_EOS and PARSE_SPECIAL. What
+// messages say passes through as it is, control tokens in it too.
+// Thread: any.
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: BUFFER_TOO_SMALL: `*needed` is set, buf is unspecified.
+// Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL.
+// Since: 1.2.
+inlay_status inlay_chat_render(const inlay_engine* engine, const char* conversation, size_t conversation_len,
+                               const char* chat_template, size_t template_len, inlay_chat_flags flags, char* buf,
+                               size_t cap, size_t* needed, inlay_error* err);
 
 #ifdef __cplusplus
 }

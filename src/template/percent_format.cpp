@@ -162,7 +162,11 @@ class PercentFormat {
 
 Result<Value> brace_argument(const std::string& name, size_t& next, const Arguments& arguments) {
   if (name.find_first_not_of("0123456789") == name.npos && name.size() < 6) {
-    const size_t which = name.empty() ? next++ : static_cast<size_t>(std::stoul(name));
+    size_t which = 0;
+    if (name.empty())
+      which = next++;
+    else
+      std::from_chars(name.data(), name.data() + name.size(), which);
     if (which < arguments.positional.size()) return arguments.positional[which];
     return type_error("format refers to argument %zu, which is not given", which);
   }

@@ -63,17 +63,17 @@ class Value {
   bool is_integral() const { return is(Kind::boolean) || is(Kind::integer); }
 
   // Each needs the kind that it names.
-  bool boolean() const { return std::get<bool>(data_); }
-  const std::string& text() const { return std::get<std::shared_ptr<const Text>>(data_)->bytes; }
-  bool is_markup() const { return is_string() && std::get<std::shared_ptr<const Text>>(data_)->markup; }
-  const List& list() const { return *std::get<std::shared_ptr<const List>>(data_); }
-  const Map& map() const { return *std::get<std::shared_ptr<const Map>>(data_); }
-  Object& object() const { return *std::get<Object*>(data_); }
-  const std::string& undefined_message() const { return *std::get<Undefined>(data_).message; }
+  bool boolean() const { return *std::get_if<bool>(&data_); }
+  const std::string& text() const { return (*std::get_if<std::shared_ptr<const Text>>(&data_))->bytes; }
+  bool is_markup() const { return is_string() && (*std::get_if<std::shared_ptr<const Text>>(&data_))->markup; }
+  const List& list() const { return **std::get_if<std::shared_ptr<const List>>(&data_); }
+  const Map& map() const { return **std::get_if<std::shared_ptr<const Map>>(&data_); }
+  Object& object() const { return **std::get_if<Object*>(&data_); }
+  const std::string& undefined_message() const { return *std::get_if<Undefined>(&data_)->message; }
 
-  int64_t integer() const { return is(Kind::boolean) ? boolean() : std::get<int64_t>(data_); }  // needs is_integral()
+  int64_t integer() const { return is(Kind::boolean) ? boolean() : *std::get_if<int64_t>(&data_); }  // needs is_integral()
   double real() const {                                                                         // needs is_number()
-    return is(Kind::real) ? std::get<double>(data_) : static_cast<double>(integer());
+    return is(Kind::real) ? *std::get_if<double>(&data_) : static_cast<double>(integer());
   }
 
   bool truth() const;
@@ -107,6 +107,7 @@ class Map {
   void set(Value key, Value value);  // `key` is hashable
   const Value* find(const Value& key) const;
   const Value* find(std::string_view key) const;
+  const Value* find(const char* key) const { return find(std::string_view(key)); }
   const std::vector<Entry>& entries() const { return entries_; }
   size_t size() const { return entries_.size(); }
   uint32_t depth() const { return depth_; }

@@ -305,6 +305,7 @@ static void test_null_handles(void) {
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_tokenize)(NULL, "x", SIZE_MAX, 0, NULL, 0, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_detokenize)(NULL, &token, 1, 0, NULL, 0, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_token_get_info)(NULL, 0, &token_info, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_render)(NULL, "[]", SIZE_MAX, NULL, 0, 0, NULL, 0, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_create)(NULL, NULL, &session, &err));
   CHECK(session == NULL);
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_get_info)(NULL, &session_info, &err));
@@ -424,6 +425,23 @@ static void test_tokens(const inlay_engine* engine, int32_t n_vocab) {
     EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_token_get_info)(engine, -1, &info, &err));
     EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_token_get_info)(engine, INT32_MIN, &info, &err));
   }
+}
+
+static void test_chat(const inlay_engine* engine) {
+  static const char talk[] = "[{\"role\": \"user\", \"content\": \"Hi\"}]";
+  static const char form[] = "{{ messages[0].content }}{% if add_generation_prompt %}>{% endif %}";
+  size_t n = 0;
+  TEXT_OUT(CALL(inlay_chat_render)(engine, talk, SIZE_MAX, form, SIZE_MAX, INLAY_CHAT_ADD_GENERATION_PROMPT, buf, cap,
+                                   &need, &err));
+  EXPECT(INLAY_OK, CALL(inlay_chat_render)(engine, talk, sizeof talk - 1, form, sizeof form - 1, 0, NULL, 0, &n, &err));
+  CHECK(n == 2);
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_render)(engine, NULL, 1, form, SIZE_MAX, 0, NULL, 0, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_render)(engine, talk, SIZE_MAX, form, SIZE_MAX, 2, NULL, 0, &n, &err));
+  EXPECT(INLAY_FORMAT, CALL(inlay_chat_render)(engine, "[", SIZE_MAX, form, SIZE_MAX, 0, NULL, 0, &n, &err));
+  EXPECT(INLAY_FORMAT, CALL(inlay_chat_render)(engine, "\xff\xfe", 2, form, SIZE_MAX, 0, NULL, 0, &n, &err));
+  EXPECT(INLAY_FORMAT, CALL(inlay_chat_render)(engine, talk, SIZE_MAX, "{{", SIZE_MAX, 0, NULL, 0, &n, &err));
+  EXPECT(INLAY_UNSUPPORTED,
+         CALL(inlay_chat_render)(engine, talk, SIZE_MAX, "{{ 1|nothing }}", SIZE_MAX, 0, NULL, 0, &n, &err));
 }
 
 #define BAD_SAMPLER(field, value)                                                         \
@@ -597,6 +615,7 @@ static void test_with_model(const char* model) {
   test_inspection(engine, info.n_vocab);
   test_engine(engine, info.n_vocab);
   test_tokens(engine, info.n_vocab);
+  test_chat(engine);
   test_session(engine, info.n_vocab);
   CALL(inlay_free)(engine);
 }

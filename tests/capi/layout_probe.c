@@ -102,6 +102,8 @@ int main(void) {
   CONSTANT(INLAY_CONVERT_Q4_K_M)
   CONSTANT(INLAY_CONVERT_Q5_K_M)
   CONSTANT(INLAY_CONVERT_Q6_K)
+  ENUM(inlay_chat_flags)
+  CONSTANT(INLAY_CHAT_ADD_GENERATION_PROMPT)
   STRUCT(inlay_error)
   FIELD(inlay_error, status)
   FIELD(inlay_error, native_code)

@@ -1,4 +1,6 @@
 // Text through the shared library: tokens both ways, and what of it leaves in events and when.
+#include <ctime>
+
 #include "tests/capi/client.h"
 
 namespace inlay::test {
@@ -54,6 +56,49 @@ std::string detokenize(const EnginePtr& engine, const Tokens& tokens, inlay_deto
       inlay_detokenize(engine.get(), tokens.data(), tokens.size(), flags, out.data(), out.size(), &needed, nullptr),
       INLAY_OK);
   return out.substr(0, needed);
+}
+
+// What a conversation renders to, or the error's message.
+std::string chat(const EnginePtr& engine, const char* conversation, const char* form, inlay_chat_flags flags = 0) {
+  std::string out(4096, '\0');
+  size_t needed = 0;
+  inlay_error err;
+  const inlay_status status = inlay_chat_render(engine.get(), conversation, SIZE_MAX, form, SIZE_MAX, flags, out.data(),
+                                                out.size(), &needed, &err);
+  return status == INLAY_OK ? out.substr(0, needed) : std::to_string(status) + " " + err.message;
+}
+
+TEST_P(Text, ConversationsByATemplate) {
+  const char* talk = R"([{"role": "user", "content": "caf\u00e9"}])";
+  const char* form =
+      "{{ messages[0].role }}:{{ messages[0].content }}{{ tools }}{{ documents }}{% if add_generation_prompt %}>{% "
+      "endif %}";
+  EXPECT_EQ(chat(engine, talk, form), "user:caf\xC3\xA9NoneNone");
+  EXPECT_EQ(chat(engine, talk, form, INLAY_CHAT_ADD_GENERATION_PROMPT), "user:caf\xC3\xA9NoneNone>");
+  EXPECT_EQ(
+      chat(engine, R"({"messages": [], "x": {"b": 1.0, "a": [1, -2, 1e2, true, null]}})", "{{ x|tojson }}{{ x }}"),
+      R"({"b": 1.0, "a": [1, -2, 100.0, true, null]}{'b': 1.0, 'a': [1, -2, 100.0, True, None]})");
+  EXPECT_EQ(chat(engine, R"({"messages": [], "bos_token": "mine", "tools": [1]})", "{{ bos_token }}{{ tools }}"),
+            "mine[1]");
+  // The present year, so that the clock is the host's.
+  const std::time_t now = std::time(nullptr);
+  EXPECT_EQ(chat(engine, "[]", "{{ strftime_now('%Y') }}"), std::to_string(1900 + std::localtime(&now)->tm_year));
+}
+
+TEST_P(Text, ConversationsThatFailSayWhere) {
+  const auto code = [](inlay_status status) { return std::to_string(status) + " "; };
+  EXPECT_EQ(chat(engine, "[]", "a\n{{ b.c }}"),
+            code(INLAY_INVALID_ARGUMENT) + "chat template: line 2, column 6: 'b' is undefined");
+  EXPECT_EQ(chat(engine, "[]", "{% if %}"),
+            code(INLAY_FORMAT) + "chat template: line 1, column 7: found '%}' where an expression should be");
+  EXPECT_EQ(chat(engine, "[]", "{{ 1|x }}"),
+            code(INLAY_UNSUPPORTED) + "chat template: line 1, column 6: the filter 'x' is not supported");
+  EXPECT_EQ(
+      chat(engine, "[]", "{{ raise_exception('no') }}"),
+      code(INLAY_INVALID_ARGUMENT) + "chat template: line 1, column 4: the template refuses the conversation: no");
+  EXPECT_EQ(chat(engine, "1", ""),
+            code(INLAY_FORMAT) + "conversation: the document is 1, expected an array of messages or an object");
+  EXPECT_EQ(chat(engine, "{}", ""), code(INLAY_FORMAT) + "conversation: the member 'messages' must be an array");
 }
 
 TEST_P(Text, TokensBothWays) {

@@ -55,6 +55,26 @@ namespace Inlay
             }
         }
 
+        /// <summary>Writes a conversation as the text that the model was trained on. Tokenize it with NoBosEos and
+        /// ParseSpecial.</summary>
+        /// <param name="conversation">JSON: an array of messages, or an object of all the template's variables.</param>
+        /// <param name="template">A chat template; null for the model's own.</param>
+        /// <param name="flags">Whether the text ends where the answer begins.</param>
+        public string GetChatText(string conversation, string template = null, ChatFlags flags = ChatFlags.AddGenerationPrompt)
+        {
+            UIntPtr length, template_length = UIntPtr.Zero;
+            byte[] bytes = Utf8.Bytes(conversation, "conversation", out length);
+            byte[] form = template == null ? null : Utf8.Bytes(template, "template", out template_length);
+            return ReadText(ReportRoom, (engine, buffer, room, needed, error) =>
+            {
+                fixed (byte* json = bytes)
+                fixed (byte* source = form)
+                {
+                    return _api.inlay_chat_render(engine, json, length, source, template_length, flags, buffer, room, needed, error);
+                }
+            });
+        }
+
         /// <summary>Describes one token.</summary>
         public TokenInfo GetTokenInfo(int token)
         {

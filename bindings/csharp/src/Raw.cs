@@ -243,6 +243,16 @@ namespace Inlay
         /// <summary>6.6 bits a weight.</summary>
         Q6K = 7,
     }
+
+    /// <summary>How a conversation becomes text.</summary>
+    [Flags]
+    public enum ChatFlags : uint
+    {
+        /// <summary>None of them.</summary>
+        None = 0,
+        /// <summary>The text ends where the model's answer begins.</summary>
+        AddGenerationPrompt = 1,
+    }
 }
 
 namespace Inlay.Raw
@@ -774,6 +784,7 @@ namespace Inlay.Raw
         private readonly delegate* unmanaged[Cdecl]<IntPtr, ProfileForm, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_profile_text;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, IntPtr, int*, UIntPtr, double, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_compare_text;
         private readonly delegate* unmanaged[Cdecl]<byte*, UIntPtr, byte*, UIntPtr, inlay_convert_params*, inlay_error*, Status> _inlay_convert;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, byte*, UIntPtr, ChatFlags, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_chat_render;
 
         // `find` takes a name and the minor version since which there is a function of this name.
         internal Api(Func<string, int, IntPtr> find)
@@ -814,6 +825,7 @@ namespace Inlay.Raw
             _inlay_profile_text = (delegate* unmanaged[Cdecl]<IntPtr, ProfileForm, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_profile_text", 1);
             _inlay_compare_text = (delegate* unmanaged[Cdecl]<IntPtr, IntPtr, int*, UIntPtr, double, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_compare_text", 1);
             _inlay_convert = (delegate* unmanaged[Cdecl]<byte*, UIntPtr, byte*, UIntPtr, inlay_convert_params*, inlay_error*, Status>)find("inlay_convert", 2);
+            _inlay_chat_render = (delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, byte*, UIntPtr, ChatFlags, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_chat_render", 2);
         }
 #else
         private static class Signature
@@ -890,6 +902,8 @@ namespace Inlay.Raw
             internal delegate Status inlay_compare_text(IntPtr engine_a, IntPtr engine_b, int* tokens, UIntPtr n_tokens, double nmse_limit, int* first, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_convert(byte* path, UIntPtr path_len, byte* out_path, UIntPtr out_path_len, inlay_convert_params* @params, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_chat_render(IntPtr engine, byte* conversation, UIntPtr conversation_len, byte* chat_template, UIntPtr template_len, ChatFlags flags, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err);
         }
 
         private readonly Signature.inlay_load _inlay_load;
@@ -928,6 +942,7 @@ namespace Inlay.Raw
         private readonly Signature.inlay_profile_text _inlay_profile_text;
         private readonly Signature.inlay_compare_text _inlay_compare_text;
         private readonly Signature.inlay_convert _inlay_convert;
+        private readonly Signature.inlay_chat_render _inlay_chat_render;
 
         // `find` takes a name and the minor version since which there is a function of this name.
         internal Api(Func<string, int, IntPtr> find)
@@ -968,6 +983,7 @@ namespace Inlay.Raw
             _inlay_profile_text = Bind<Signature.inlay_profile_text>(find("inlay_profile_text", 1));
             _inlay_compare_text = Bind<Signature.inlay_compare_text>(find("inlay_compare_text", 1));
             _inlay_convert = Bind<Signature.inlay_convert>(find("inlay_convert", 2));
+            _inlay_chat_render = Bind<Signature.inlay_chat_render>(find("inlay_chat_render", 2));
         }
 
         private static T Bind<T>(IntPtr function) where T : class
@@ -1444,6 +1460,29 @@ namespace Inlay.Raw
         {
             if (_inlay_convert == null) return Older.Refuse("inlay_convert", "1.2", err);
             return _inlay_convert(path, path_len, out_path, out_path_len, @params, err);
+        }
+
+        /// <summary>Writes a conversation as the text that the model was trained on, by the chat template in the model's
+        /// metadata or by one that is given. The templates' language is Jinja as Hugging Face transformers sets it up. The
+        /// text holds control tokens in writing, BOS included where the template writes one: tokenize it with NO_BOS_EOS
+        /// and PARSE_SPECIAL. What messages say passes through as it is, control tokens in it too.</summary>
+        /// <param name="engine">The engine.</param>
+        /// <param name="conversation">JSON: an array of messages such as {"role": "user", "content": "Hi"}, or an object of
+        /// all the template's variables: messages, tools, documents, enable_thinking and so on.</param>
+        /// <param name="conversation_len">Its length, or SIZE_MAX. [bytes]</param>
+        /// <param name="chat_template">A template; NULL for the model's own. May be null.</param>
+        /// <param name="template_len">Its length, or SIZE_MAX. [bytes]</param>
+        /// <param name="flags">0: the conversation alone.</param>
+        /// <param name="buf">The text, ended by a zero if there is room. May be null.</param>
+        /// <param name="cap">Room in buf. [bytes]</param>
+        /// <param name="needed">Length of the text. [bytes] May be null.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. On error: BUFFER_TOO_SMALL: `*needed` is set, buf
+        /// is unspecified. Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL. Since: 1.2.</remarks>
+        public Status inlay_chat_render(IntPtr engine, byte* conversation, UIntPtr conversation_len, byte* chat_template, UIntPtr template_len, ChatFlags flags, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err)
+        {
+            if (_inlay_chat_render == null) return Older.Refuse("inlay_chat_render", "1.2", err);
+            return _inlay_chat_render(engine, conversation, conversation_len, chat_template, template_len, flags, buf, cap, needed, err);
         }
     }
 }

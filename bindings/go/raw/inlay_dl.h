@@ -61,7 +61,8 @@
   X(inlay_profile_step) \
   X(inlay_profile_text) \
   X(inlay_compare_text) \
-  X(inlay_convert)
+  X(inlay_convert) \
+  X(inlay_chat_render)
 
 typedef struct inlay_dl {
   void* library;
@@ -124,6 +125,9 @@ typedef struct inlay_dl {
                                      size_t* needed, inlay_error* err);
   inlay_status (*inlay_convert)(const char* path, size_t path_len, const char* out_path, size_t out_path_len,
                                 const inlay_convert_params* params, inlay_error* err);
+  inlay_status (*inlay_chat_render)(const inlay_engine* engine, const char* conversation, size_t conversation_len,
+                                    const char* chat_template, size_t template_len, inlay_chat_flags flags, char* buf,
+                                    size_t cap, size_t* needed, inlay_error* err);
 } inlay_dl;
 
 #ifdef _WIN32

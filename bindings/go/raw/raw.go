@@ -219,6 +219,13 @@ static inlay_status go_inlay_convert(const char* path, size_t path_len, const ch
   if (!api->inlay_convert) return inlay_go_missing("inlay_convert", err);
   return api->inlay_convert(path, path_len, out_path, out_path_len, params, err);
 }
+static inlay_status go_inlay_chat_render(const inlay_engine* engine, const char* conversation, size_t conversation_len,
+                                         const char* chat_template, size_t template_len, inlay_chat_flags flags,
+                                         char* buf, size_t cap, size_t* needed, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_chat_render) return inlay_go_missing("inlay_chat_render", err);
+  return api->inlay_chat_render(engine, conversation, conversation_len, chat_template, template_len, flags, buf, cap, needed, err);
+}
 */
 import "C"
 
@@ -687,6 +694,15 @@ func (v ConvertType) String() string {
 	}
 	return "UNKNOWN"
 }
+
+// How a conversation becomes text.
+type ChatFlags uint32
+
+// Values of ChatFlags.
+const (
+	// The text ends where the model's answer begins.
+	ChatAddGenerationPrompt ChatFlags = 1
+)
 
 // One model's weights on one device, with the KV pool and the statistics of its sessions.
 type Engine struct{ _ [0]byte }
@@ -1625,4 +1641,29 @@ func CompareText(engineA *Engine, engineB *Engine, tokens *int32, nTokens uintpt
 //   - Since: 1.2.
 func Convert(path *byte, pathLen uintptr, outPath *byte, outPathLen uintptr, params *ConvertParams, err *Error) Status {
 	return Status(C.go_inlay_convert((*C.char)(unsafe.Pointer(path)), C.size_t(pathLen), (*C.char)(unsafe.Pointer(outPath)), C.size_t(outPathLen), (*C.inlay_convert_params)(unsafe.Pointer(params)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// ChatRender is inlay_chat_render. Writes a conversation as the text that the model was trained on, by the chat
+// template in the model's metadata or by one that is given. The templates' language is Jinja as Hugging Face
+// transformers sets it up. The text holds control tokens in writing, BOS included where the template writes one:
+// tokenize it with NO_BOS_EOS and PARSE_SPECIAL. What messages say passes through as it is, control tokens in it too.
+//
+//   - engine: The engine.
+//   - conversation: JSON: an array of messages such as {"role": "user", "content": "Hi"}, or an object of all the
+//     template's variables: messages, tools, documents, enable_thinking and so on.
+//   - conversationLen: Its length, or SIZE_MAX.
+//   - chatTemplate: A template; NULL for the model's own.
+//   - templateLen: Its length, or SIZE_MAX.
+//   - flags: 0: the conversation alone.
+//   - buf: The text, ended by a zero if there is room.
+//   - cap_: Room in buf.
+//   - needed: Length of the text.
+//   - Thread: any.
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - On error: BUFFER_TOO_SMALL: `*needed` is set, buf is unspecified.
+//   - Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL.
+//   - Since: 1.2.
+func ChatRender(engine *Engine, conversation *byte, conversationLen uintptr, chatTemplate *byte, templateLen uintptr, flags ChatFlags, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return Status(C.go_inlay_chat_render((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.char)(unsafe.Pointer(conversation)), C.size_t(conversationLen), (*C.char)(unsafe.Pointer(chatTemplate)), C.size_t(templateLen), C.inlay_chat_flags(flags), (*C.char)(unsafe.Pointer(buf)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
 }

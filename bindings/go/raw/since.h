@@ -40,6 +40,7 @@
   X(inlay_profile_step, 1) \
   X(inlay_profile_text, 1) \
   X(inlay_compare_text, 1) \
-  X(inlay_convert, 2)
+  X(inlay_convert, 2) \
+  X(inlay_chat_render, 2)
 
 #endif

@@ -211,6 +211,23 @@ impl Engine {
         })
     }
 
+    /// Writes a conversation as the text that the model was trained on: by `template`, or by the model's own if that is
+    /// `None`. `conversation` is JSON: an array of messages, or an object of all the template's variables. The text ends where
+    /// the answer begins if `add_generation_prompt`. Tokenize it with `parse_special` and without BOS and EOS.
+    pub fn chat_text(&self, conversation: &str, template: Option<&str>, add_generation_prompt: bool) -> Result<String> {
+        let flags = if add_generation_prompt { raw::INLAY_CHAT_ADD_GENERATION_PROMPT } else { 0 };
+        let (form, n_form) = template.map_or((std::ptr::null(), 0), |text| (text.as_ptr(), text.len()));
+        read_string(COMPUTED_TEXT_BYTES, |buf, cap, needed, err| {
+            let (json, n_json) = (conversation.as_ptr().cast(), conversation.len());
+            let (form, buf) = (form.cast(), buf.cast());
+            // SAFETY: the texts live during the call; the buffer has room for `cap` bytes.
+            unsafe {
+                let render = self.functions().inlay_chat_render;
+                render(self.as_ptr(), json, n_json, form, n_form, flags, buf, cap, needed, err)
+            }
+        })
+    }
+
     /// Describes one token.
     pub fn token_info(&self, token: Token) -> Result<TokenInfo> {
         let mut info = raw::inlay_token_info::default();

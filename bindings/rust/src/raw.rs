@@ -223,6 +223,11 @@ pub const INLAY_CONVERT_Q5_K_M: inlay_convert_type = 6;
 /// 6.6 bits a weight.
 pub const INLAY_CONVERT_Q6_K: inlay_convert_type = 7;
 
+/// How a conversation becomes text.
+pub type inlay_chat_flags = u32;
+/// The text ends where the model's answer begins.
+pub const INLAY_CHAT_ADD_GENERATION_PROMPT: inlay_chat_flags = 1;
+
 /// One model's weights on one device, with the KV pool and the statistics of its sessions.
 #[derive(Debug)]
 #[repr(C)]
@@ -1304,10 +1309,34 @@ pub struct Functions {
     /// - `out_path_len`: Its length, or SIZE_MAX. (bytes)
     /// - `params`: NULL: all defaults. (may be null)
     pub inlay_convert: unsafe extern "C" fn(path: *const c_char, path_len: usize, out_path: *const c_char, out_path_len: usize, params: *const inlay_convert_params, err: *mut inlay_error) -> inlay_status,
+    /// Writes a conversation as the text that the model was trained on, by the chat template in the model's metadata
+    /// or by one that is given. The templates' language is Jinja as Hugging Face transformers sets it up. The text
+    /// holds control tokens in writing, BOS included where the template writes one: tokenize it with NO_BOS_EOS and
+    /// PARSE_SPECIAL. What messages say passes through as it is, control tokens in it too.
+    ///
+    /// - Thread: any.
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - On error: BUFFER_TOO_SMALL: `*needed` is set, buf is unspecified.
+    /// - Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL.
+    /// - Since: 1.2.
+    ///
+    /// Parameters:
+    /// - `engine`: The engine.
+    /// - `conversation`: JSON: an array of messages such as {"role": "user", "content": "Hi"}, or an object of all
+    ///   the template's variables: messages, tools, documents, enable_thinking and so on.
+    /// - `conversation_len`: Its length, or SIZE_MAX. (bytes)
+    /// - `chat_template`: A template; NULL for the model's own. (may be null)
+    /// - `template_len`: Its length, or SIZE_MAX. (bytes)
+    /// - `flags`: 0: the conversation alone.
+    /// - `buf`: The text, ended by a zero if there is room. (may be null)
+    /// - `cap`: Room in buf. (bytes)
+    /// - `needed`: Length of the text. (bytes, may be null)
+    pub inlay_chat_render: unsafe extern "C" fn(engine: *const inlay_engine, conversation: *const c_char, conversation_len: usize, chat_template: *const c_char, template_len: usize, flags: inlay_chat_flags, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
 }
 
 /// Names of all functions, in the header's order.
-pub const FUNCTION_NAMES: [&str; 36] = [
+pub const FUNCTION_NAMES: [&str; 37] = [
     "inlay_load",
     "inlay_prefill",
     "inlay_decode_step",
@@ -1344,6 +1373,7 @@ pub const FUNCTION_NAMES: [&str; 36] = [
     "inlay_profile_text",
     "inlay_compare_text",
     "inlay_convert",
+    "inlay_chat_render",
 ];
 
 #[cfg(feature = "link")]
@@ -1421,6 +1451,8 @@ unsafe extern "C" {
     pub fn inlay_compare_text(engine_a: *const inlay_engine, engine_b: *const inlay_engine, tokens: *const i32, n_tokens: usize, nmse_limit: f64, first: *mut i32, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_convert`].
     pub fn inlay_convert(path: *const c_char, path_len: usize, out_path: *const c_char, out_path_len: usize, params: *const inlay_convert_params, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_chat_render`].
+    pub fn inlay_chat_render(engine: *const inlay_engine, conversation: *const c_char, conversation_len: usize, chat_template: *const c_char, template_len: usize, flags: inlay_chat_flags, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
 }
 
 impl Functions {
@@ -1464,6 +1496,7 @@ impl Functions {
             inlay_profile_text,
             inlay_compare_text,
             inlay_convert,
+            inlay_chat_render,
         }
     }
 
@@ -1659,6 +1692,12 @@ impl Functions {
                 // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
+            inlay_chat_render: match find(c"inlay_chat_render") {
+                p if p.is_null() && minor < 2 => absent_inlay_chat_render,
+                p if p.is_null() => return Err("inlay_chat_render"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
         })
     }
 }
@@ -1681,6 +1720,11 @@ unsafe extern "C" fn absent_inlay_compare_text(_: *const inlay_engine, _: *const
 unsafe extern "C" fn absent_inlay_convert(_: *const c_char, _: usize, _: *const c_char, _: usize, _: *const inlay_convert_params, err: *mut inlay_error) -> inlay_status {
     // SAFETY: the caller's promise about `err` is the same.
     unsafe { absent(err, "the loaded library has no inlay_convert, which is since ABI 1.2") }
+}
+
+unsafe extern "C" fn absent_inlay_chat_render(_: *const inlay_engine, _: *const c_char, _: usize, _: *const c_char, _: usize, _: inlay_chat_flags, _: *mut c_char, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_chat_render, which is since ABI 1.2") }
 }
 
 /// Makes a pointer to a function of its address.

@@ -419,6 +419,8 @@ static unsafe class LayoutProbe
         Constant("INLAY_CONVERT_Q4_K_M", (long)ConvertType.Q4KM);
         Constant("INLAY_CONVERT_Q5_K_M", (long)ConvertType.Q5KM);
         Constant("INLAY_CONVERT_Q6_K", (long)ConvertType.Q6K);
+        Enumeration("inlay_chat_flags", typeof(ChatFlags));
+        Constant("INLAY_CHAT_ADD_GENERATION_PROMPT", (long)ChatFlags.AddGenerationPrompt);
         Print_inlay_error();
         Print_inlay_text();
         Print_inlay_logit_bias();

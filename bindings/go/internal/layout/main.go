@@ -114,6 +114,8 @@ func main() {
 	constant("INLAY_CONVERT_Q4_K_M", int64(raw.ConvertQ4KM))
 	constant("INLAY_CONVERT_Q5_K_M", int64(raw.ConvertQ5KM))
 	constant("INLAY_CONVERT_Q6_K", int64(raw.ConvertQ6K))
+	enum("inlay_chat_flags", unsafe.Sizeof(raw.ChatFlags(0)))
+	constant("INLAY_CHAT_ADD_GENERATION_PROMPT", int64(raw.ChatAddGenerationPrompt))
 	{
 		var s raw.Error
 		layout("inlay_error", unsafe.Sizeof(s), unsafe.Alignof(s))

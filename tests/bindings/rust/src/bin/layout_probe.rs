@@ -118,6 +118,8 @@ fn constants() {
     constant("INLAY_CONVERT_Q4_K_M", INLAY_CONVERT_Q4_K_M as i64);
     constant("INLAY_CONVERT_Q5_K_M", INLAY_CONVERT_Q5_K_M as i64);
     constant("INLAY_CONVERT_Q6_K", INLAY_CONVERT_Q6_K as i64);
+    println!("enum inlay_chat_flags size {}", size_of::<inlay_chat_flags>());
+    constant("INLAY_CHAT_ADD_GENERATION_PROMPT", INLAY_CHAT_ADD_GENERATION_PROMPT as i64);
 }
 
 fn structs() {
