@@ -38,15 +38,17 @@ Result<std::unique_ptr<Tokenizer>> BpeTokenizer::create(const Metadata& metadata
   if (metadata.find(kMergesKey) == nullptr) return error(Code::format, "%s is missing", kMergesKey.data());
   INLAY_ASSIGN(const std::span<const std::string_view> merges, metadata.string_array(kMergesKey));
   INLAY_ASSIGN(Vocabulary vocabulary, read_vocabulary(metadata, TokenizerModel::bpe, rules->adds_bos));
-  std::unique_ptr<BpeTokenizer> tokenizer(new BpeTokenizer(std::move(vocabulary), *rules));
+  INLAY_ASSIGN(WordSplitter splitter, WordSplitter::compile(*rules));
+  std::unique_ptr<BpeTokenizer> tokenizer(
+      new BpeTokenizer(std::move(vocabulary), std::move(splitter), rules->whole_word_first));
   INLAY_TRY(tokenizer->index_added_tokens());
   INLAY_TRY(tokenizer->check_bytes());
   INLAY_TRY(tokenizer->read_merges(merges));
   return std::unique_ptr<Tokenizer>(std::move(tokenizer));
 }
 
-BpeTokenizer::BpeTokenizer(Vocabulary vocabulary, const PreTokenizer& rules)
-    : VocabularyTokenizer(std::move(vocabulary), rules.whole_word_first), rules_(rules) {
+BpeTokenizer::BpeTokenizer(Vocabulary vocabulary, WordSplitter splitter, bool whole_word_first)
+    : VocabularyTokenizer(std::move(vocabulary), whole_word_first), splitter_(std::move(splitter)) {
   for (int byte = 0; byte < 256; ++byte) {
     const char c = static_cast<char>(byte);
     byte_ids_[byte] = table_.find({&c, 1});
@@ -101,7 +103,7 @@ void BpeTokenizer::encode_fragment(std::string_view text, bool, MergeScratch& sc
   auto word = [&](const char* begin, const char* end) {
     encode_word({begin, static_cast<size_t>(end - begin)}, scratch, out);
   };
-  split_words(rules_, text.data(), text.data() + text.size(), word);
+  splitter_.split(text.data(), text.data() + text.size(), word);
 }
 
 void BpeTokenizer::append_merged(std::string_view word, MergeScratch& scratch, std::vector<int32_t>& out) const {

@@ -33,7 +33,7 @@ class BpeTokenizer final : public VocabularyTokenizer {
     size_t mask_ = 0;
   };
 
-  BpeTokenizer(Vocabulary vocabulary, const PreTokenizer& rules);
+  BpeTokenizer(Vocabulary vocabulary, WordSplitter splitter, bool whole_word_first);
   Status check_bytes();
   Status read_merges(std::span<const std::string_view> merges);
   Status read_merge(std::string_view text, size_t rank, std::string& buffer);
@@ -42,7 +42,7 @@ class BpeTokenizer final : public VocabularyTokenizer {
                        std::vector<int32_t>& out) const override;
   void append_merged(std::string_view word, MergeScratch& scratch, std::vector<int32_t>& out) const override;
 
-  const PreTokenizer& rules_;
+  const WordSplitter splitter_;
   std::array<int32_t, 256> byte_ids_{};  // -1 for bytes without a token
   MergeTable merges_;
 };

@@ -1,44 +1,176 @@
 #!/usr/bin/env python3
-"""Writes unicode_tables.cpp from Python's unicodedata: the general category of every code point, folded into the classes
-that pre-tokenizers ask for.
+"""Writes unicode_tables.cpp and normalization_tables.cpp beside itself from Python's unicodedata: general categories, case
+mappings, scripts, and what the normalization forms need.
 
-usage: make_unicode_tables.py > unicode_tables.cpp
+usage: make_unicode_tables.py
 """
+import pathlib
 import sys
 import unicodedata
 
-CLASS_OF_CATEGORY = {"L": "letter", "M": "mark", "N": "number", "P": "punctuation", "S": "symbol", "Z": "space", "C": "other"}
-CLASSES = ["other", "letter", "mark", "number", "punctuation", "symbol", "space"]  # the order of enum CharClass
-CONTROL_SPACES = [*range(0x09, 0x0E), 0x85]  # White_Space characters whose category is Cc
-COLUMNS = 9
+ALL = range(0x110000)
+# The order of enum Category
+CATEGORIES = ["Cc", "Cf", "Cn", "Co", "Cs", "Ll", "Lm", "Lo", "Lt", "Lu", "Mc", "Me", "Mn", "Nd", "Nl", "No",
+              "Pc", "Pd", "Pe", "Pf", "Pi", "Po", "Ps", "Sc", "Sk", "Sm", "So", "Zl", "Zp", "Zs"]
+# unicodedata has no scripts; of these the characters' names tell which belong, together with the listed others. The order
+# of kScripts in unicode_class.h.
+SCRIPTS = {
+    "Han": (("CJK UNIFIED IDEOGRAPH-", "CJK COMPATIBILITY IDEOGRAPH-", "CJK RADICAL ", "KANGXI RADICAL ", "HANGZHOU NUMERAL "),
+            [0x3005, 0x3007, 0x303B, 0x16FE2, 0x16FE3, 0x16FF0, 0x16FF1]),
+    "Hiragana": (("HIRAGANA LETTER ", "HENTAIGANA LETTER ", "HIRAGANA ITERATION ", "HIRAGANA VOICED ITERATION ",
+                  "HIRAGANA DIGRAPH ", "SQUARE HIRAGANA "), [0x1B001]),
+    "Katakana": (("KATAKANA LETTER ", "KATAKANA ITERATION ", "KATAKANA VOICED ITERATION ", "KATAKANA DIGRAPH ",
+                  "HALFWIDTH KATAKANA LETTER ", "CIRCLED KATAKANA "), [*range(0x3300, 0x3358)]),
+    "Thai": (("THAI CHARACTER ", "THAI DIGIT "), []),
+}
+NOT_IN_SCRIPT = {"Thai": [0x0E3F], "Katakana": [0xFF70, 0x1B001, 0x30FC], "Han": []}
+SPACES_OF_CATEGORY_CC = [*range(0x09, 0x0E), 0x85]
 
 
-def char_class(code_point):
-    if code_point in CONTROL_SPACES:
-        return CLASSES.index("space")
-    return CLASSES.index(CLASS_OF_CATEGORY[unicodedata.category(chr(code_point))[0]])
-
-
-def runs():
-    """(first code point, class) of each maximal run of code points of one class."""
+def runs(value_of):
+    """(first code point, value) of each maximal run of code points of one value."""
     out = []
-    for code_point in range(0x110000):
-        c = char_class(code_point)
-        if not out or out[-1][1] != c:
-            out.append((code_point, c))
+    for code_point in ALL:
+        value = value_of(code_point)
+        if not out or out[-1][1] != value:
+            out.append((code_point, value))
     return out
 
 
+def ranges(members):
+    out = []
+    for code_point in sorted(members):
+        if out and out[-1][1] == code_point - 1:
+            out[-1][1] = code_point
+        else:
+            out.append([code_point, code_point])
+    return out
+
+
+def case_mappings():
+    """(first, last, step, distance) of runs whose lower case lies at one distance, and what is not one character long."""
+    out = []
+    for c in ALL:
+        lower = chr(c).lower()
+        if len(lower) != 1 or ord(lower) == c:
+            continue
+        distance = ord(lower) - c
+        last = out[-1] if out else None
+        if last and last[3] == distance and c - last[1] in (1, 2) and (last[0] == last[1] or c - last[1] == last[2]):
+            last[2], last[1] = c - last[1], c
+        else:
+            out.append([c, c, 1, distance])
+    return out
+
+
+def fold_pairs():
+    """Characters that match others of (?i) though their lower cases differ: (character, what its upper case lowers to)."""
+    out = []
+    for c in ALL:
+        upper = chr(c).upper()
+        folded = upper.lower() if len(upper) == 1 else chr(c).lower()
+        if len(folded) == 1 and len(chr(c).lower()) == 1 and folded != chr(c).lower():
+            out.append((c, ord(folded)))
+    return out
+
+
+def script_members(prefixes, others, excluded):
+    named = [c for c in ALL if unicodedata.name(chr(c), "").startswith(prefixes)]
+    return (set(named) | set(others)) - set(excluded)
+
+
+def is_hangul_syllable(c):
+    return 0xAC00 <= c <= 0xD7A3
+
+
+def is_surrogate(c):
+    return 0xD800 <= c <= 0xDFFF
+
+
+def decompositions(form, beside=None):
+    """{code point: its full decomposition}, where it has one that differs from that of the form `beside`."""
+    out = {}
+    for c in ALL:
+        if is_surrogate(c) or is_hangul_syllable(c):
+            continue
+        text = unicodedata.normalize(form, chr(c))
+        if text != chr(c) and (beside is None or text != unicodedata.normalize(beside, chr(c))):
+            out[c] = [ord(x) for x in text]
+    return out
+
+
+def compositions():
+    out = []
+    for c in ALL:
+        parts = unicodedata.decomposition(chr(c)).split()
+        if len(parts) == 2 and parts[0][0] != "<" and unicodedata.normalize("NFC", chr(c)) == chr(c):
+            out.append((int(parts[0], 16), int(parts[1], 16), c))
+    return sorted(out)
+
+
+def rows(items, per_line):
+    for i in range(0, len(items), per_line):
+        yield "    " + ", ".join(items[i:i + per_line]) + ","
+
+
+def array(declaration, items, per_line):
+    return [f"{declaration} = {{", *rows(items, per_line), "};"]
+
+
+def counted(kind, name, items, per_line):
+    return [*array(f"const {kind} {name}[]", items, per_line), f"const size_t {name}Size = {len(items)};", ""]
+
+
+def header(include):
+    return [f"// Generated by make_unicode_tables.py from Unicode {unicodedata.unidata_version}; do not edit.",
+            f'#include "src/tokenizer/{include}"', "", "namespace inlay {", ""]
+
+
+def packed(pairs):
+    return ["0x%x" % (first << 8 | value) for first, value in pairs]
+
+
+def class_tables():
+    out = header("unicode_class.h")
+    out += [f'const char* const kUnicodeVersion = "{unicodedata.unidata_version}";', ""]
+    out += ["// First code point of a run << 8 | Category, ascending; a run ends where the next one begins."]
+    category = runs(lambda c: CATEGORIES.index(unicodedata.category(chr(c))))
+    out += counted("uint32_t", "kCategoryRuns", packed(category), 11)
+    out += ["// first, last, step, distance of the lower case"]
+    out += counted("CaseRun", "kLowerRuns", ["{0x%x, 0x%x, %d, %d}" % tuple(run) for run in case_mappings()], 4)
+    out += ["// Characters that ignoring case makes equal though their lower cases differ."]
+    out += counted("FoldPair", "kFoldPairs", ["{0x%x, 0x%x}" % pair for pair in fold_pairs()], 6)
+    for name, (prefixes, others) in SCRIPTS.items():
+        members = ranges(script_members(prefixes, others, NOT_IN_SCRIPT.get(name, [])))
+        out += counted("CodeRange", f"k{name}", ["{0x%x, 0x%x}" % tuple(r) for r in members], 6)
+    return out + ["}  // namespace inlay"]
+
+
+def decomposition_table(name, table):
+    pool, keys = [], []
+    for c, parts in table.items():
+        keys.append("{0x%x, %d, %d}" % (c, len(pool), len(parts)))
+        pool += ["0x%x" % part for part in parts]
+    return [*counted("Decomposition", name, keys, 6), *array(f"const uint32_t {name}Pool[]", pool, 14), ""]
+
+
+def normalization_tables():
+    out = header("normalization_tables.h")
+    out += ["// First code point of a run << 8 | combining class, ascending."]
+    out += counted("uint32_t", "kCombiningRuns", packed(runs(lambda c: unicodedata.combining(chr(c)))), 11)
+    out += ["// code point, place in the pool, length; ascending. Full decompositions, Hangul syllables left out."]
+    out += decomposition_table("kCanonical", decompositions("NFD"))
+    out += ["// Only where it differs from the canonical one."]
+    out += decomposition_table("kCompatibility", decompositions("NFKD", "NFD"))
+    out += ["// first, second, what they compose to; ascending"]
+    out += counted("Composition", "kCompositions", ["{0x%x, 0x%x, 0x%x}" % c for c in compositions()], 5)
+    return out + ["}  // namespace inlay"]
+
+
 def main():
-    table = runs()
-    print("// Generated by make_unicode_tables.py from Unicode %s; do not edit." % unicodedata.unidata_version)
-    print('#include "src/tokenizer/unicode_class.h"\n\nnamespace inlay {\n')
-    print("const char* const kUnicodeVersion = \"%s\";\n" % unicodedata.unidata_version)
-    print("// First code point of a run << 8 | CharClass, ascending; a run ends where the next one begins.")
-    print("const uint32_t kCharClassRuns[] = {")
-    for i in range(0, len(table), COLUMNS):
-        print("    " + ", ".join("0x%08x" % (first << 8 | c) for first, c in table[i:i + COLUMNS]) + ",")
-    print("};\nconst size_t kNumCharClassRuns = sizeof(kCharClassRuns) / sizeof(kCharClassRuns[0]);\n\n}  // namespace inlay")
+    folder = pathlib.Path(__file__).parent
+    (folder / "unicode_tables.cpp").write_text("\n".join(class_tables()) + "\n")
+    (folder / "normalization_tables.cpp").write_text("\n".join(normalization_tables()) + "\n")
     return 0
 
 
