@@ -6,9 +6,8 @@
 
 namespace inlay {
 
-AddedTokens::AddedTokens(const Vocabulary& vocabulary, std::vector<int32_t> ids) {
-  for (const int32_t id : ids)
-    if (!vocabulary.piece(id).empty()) entries_.push_back({vocabulary.piece(id), id});
+AddedTokens::AddedTokens(std::vector<Entry> entries) : entries_(std::move(entries)) {
+  std::erase_if(entries_, [](const Entry& entry) { return entry.text.empty(); });
   std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) { return a.text < b.text; });
   for (const Entry& entry : entries_) ++first_byte_[static_cast<unsigned char>(entry.text[0]) + 1];
   for (size_t b = 1; b < first_byte_.size(); ++b) first_byte_[b] += first_byte_[b - 1];
@@ -44,7 +43,7 @@ AddedMatch AddedTokens::find(std::string_view text, size_t from) const {
 }
 
 Result<AddedTokenSets> collect_added_tokens(const Vocabulary& vocabulary) {
-  std::vector<int32_t> user_defined, with_special;
+  std::vector<AddedTokens::Entry> user_defined, with_special;
   for (int32_t id = 0; id < vocabulary.size(); ++id) {
     const TokenKind kind = vocabulary.kinds[id];
     const bool special = kind == TokenKind::control || kind == TokenKind::unknown || vocabulary.ends_generation[id];
@@ -52,10 +51,10 @@ Result<AddedTokenSets> collect_added_tokens(const Vocabulary& vocabulary) {
     if (vocabulary.piece(id).size() > kMaxAddedTokenBytes)
       return error(Code::format, "%s[%d], a special or user-defined token, has %zu bytes, the limit is %zu",
                    kTokensKey.data(), id, vocabulary.piece(id).size(), kMaxAddedTokenBytes);
-    with_special.push_back(id);
-    if (kind == TokenKind::user_defined) user_defined.push_back(id);
+    with_special.push_back({vocabulary.piece(id), id});
+    if (kind == TokenKind::user_defined) user_defined.push_back({vocabulary.piece(id), id});
   }
-  return AddedTokenSets{{vocabulary, std::move(user_defined)}, {vocabulary, std::move(with_special)}};
+  return AddedTokenSets{AddedTokens(std::move(user_defined)), AddedTokens(std::move(with_special))};
 }
 
 }  // namespace inlay

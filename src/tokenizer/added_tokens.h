@@ -16,20 +16,20 @@ struct AddedMatch {
   int32_t id;  // -1 if there is no match
 };
 
-// Finds them leftmost first, the longest of those that begin at one place. Points into the vocabulary.
+// Finds them leftmost first, the longest of those that begin at one place. Points at their texts.
 class AddedTokens {
  public:
+  struct Entry {
+    std::string_view text;
+    int32_t id;
+  };
   AddedTokens() = default;
-  AddedTokens(const Vocabulary& vocabulary, std::vector<int32_t> ids);
+  explicit AddedTokens(std::vector<Entry> entries);  // those without text are left out
 
   // The first match in `text`, which is well-formed UTF-8, at or after `from`. A match never cuts a character.
   AddedMatch find(std::string_view text, size_t from) const;
 
  private:
-  struct Entry {
-    std::string_view text;
-    int32_t id;
-  };
   const Entry* longest_at(std::string_view text) const;  // null if none begins there
 
   std::vector<Entry> entries_;              // sorted by text

@@ -1,32 +1,9 @@
 #include "src/tokenizer/bpe_tokenizer.h"
 
-#include <bit>
-
 #include "src/formats/text.h"
 #include "src/tokenizer/byte_alphabet.h"
 
 namespace inlay {
-
-void BpeTokenizer::MergeTable::reserve(size_t n) {
-  slots_.resize(std::bit_ceil(n + n / 2 + 1));
-  mask_ = slots_.size() - 1;
-}
-
-size_t BpeTokenizer::MergeTable::slot_of(int32_t left, int32_t right) const {
-  size_t at = mix_bits(static_cast<uint64_t>(left) << 32 | static_cast<uint32_t>(right)) & mask_;
-  while (slots_[at].left >= 0 && (slots_[at].left != left || slots_[at].right != right)) at = (at + 1) & mask_;
-  return at;
-}
-
-void BpeTokenizer::MergeTable::insert(int32_t left, int32_t right, Merge merge) {
-  Slot& slot = slots_[slot_of(left, right)];
-  if (slot.left < 0) slot = {left, right, merge};
-}
-
-Merge BpeTokenizer::MergeTable::find(int32_t left, int32_t right) const {
-  if ((left | right) < 0) return {};
-  return slots_[slot_of(left, right)].merge;
-}
 
 Result<std::unique_ptr<Tokenizer>> BpeTokenizer::create(const Metadata& metadata) {
   constexpr std::string_view kPreKey = "tokenizer.ggml.pre";
@@ -48,19 +25,16 @@ Result<std::unique_ptr<Tokenizer>> BpeTokenizer::create(const Metadata& metadata
 }
 
 BpeTokenizer::BpeTokenizer(Vocabulary vocabulary, WordSplitter splitter, bool whole_word_first)
-    : VocabularyTokenizer(std::move(vocabulary), whole_word_first), splitter_(std::move(splitter)) {
-  for (int byte = 0; byte < 256; ++byte) {
-    const char c = static_cast<char>(byte);
-    byte_ids_[byte] = table_.find({&c, 1});
-  }
-}
+    : FragmentTokenizer(std::move(vocabulary), whole_word_first),
+      splitter_(std::move(splitter)),
+      model_(table_, {}, vocabulary_.unknown) {}
 
 // Every text must have ids: each byte that well-formed UTF-8 can contain needs a token, unless there is an unknown
 // token.
 Status BpeTokenizer::check_bytes() {
   if (vocabulary_.unknown >= 0) return {};
   for (int byte = 0; byte < 0xF5; ++byte)
-    if (byte_ids_[byte] < 0 && byte != 0xC0 && byte != 0xC1)
+    if (model_.byte_id(byte) < 0 && byte != 0xC0 && byte != 0xC1)
       return error(Code::format, "%s has no token for the byte 0x%02X, and there is no tokenizer.ggml.unknown_token_id",
                    kTokensKey.data(), byte);
   return {};
@@ -69,7 +43,7 @@ Status BpeTokenizer::check_bytes() {
 Status BpeTokenizer::read_merges(std::span<const std::string_view> merges) {
   if (merges.size() >= kNoMerge)
     return error(Code::format, "%s has %zu elements, more than 32 bits can count", kMergesKey.data(), merges.size());
-  merges_.reserve(merges.size());
+  model_.reserve(merges.size());
   std::string buffer;
   for (size_t rank = 0; rank < merges.size(); ++rank) INLAY_TRY(read_merge(merges[rank], rank, buffer));
   return {};
@@ -86,15 +60,13 @@ Status BpeTokenizer::read_merge(std::string_view text, size_t rank, std::string&
   const size_t n_left = buffer.size();
   const bool right_ok = append_bytes_of(text.substr(space + 1), buffer);
   const std::string_view merged = buffer;
-  const int32_t left = left_ok ? table_.find(merged.substr(0, n_left)) : -1;
-  const int32_t right = right_ok ? table_.find(merged.substr(n_left)) : -1;
-  const int32_t both = left_ok && right_ok ? table_.find(merged) : -1;
-  if (left < 0 || right < 0 || both < 0) {
-    const char* which = left < 0 ? "the left token of" : right < 0 ? "the right token of" : "the token made by";
-    return error(Code::format, "%s %s[%zu], %s, is not in %s", which, kMergesKey.data(), rank, quote(text).c_str(),
-                 kTokensKey.data());
+  int missing = left_ok ? 1 : 0;
+  if (!left_ok || !right_ok ||
+      !model_.add_merge(merged.substr(0, n_left), merged.substr(n_left), static_cast<uint32_t>(rank), missing)) {
+    constexpr const char* kWhich[] = {"the left token of", "the right token of", "the token made by"};
+    return error(Code::format, "%s %s[%zu], %s, is not in %s", kWhich[missing], kMergesKey.data(), rank,
+                 quote(text).c_str(), kTokensKey.data());
   }
-  merges_.insert(left, right, {static_cast<uint32_t>(rank), both});
   return {};
 }
 
@@ -107,11 +79,7 @@ void BpeTokenizer::encode_fragment(std::string_view text, bool, MergeScratch& sc
 }
 
 void BpeTokenizer::append_merged(std::string_view word, MergeScratch& scratch, std::vector<int32_t>& out) const {
-  scratch.symbols.resize(word.size());
-  for (uint32_t i = 0; i < word.size(); ++i)
-    scratch.symbols[i] = {i, i + 1, byte_ids_[static_cast<unsigned char>(word[i])]};
-  merge_symbols([this](const Symbol& left, const Symbol& right) { return merges_.find(left.id, right.id); }, scratch);
-  for (const Symbol& symbol : scratch.symbols) out.push_back(symbol.id >= 0 ? symbol.id : vocabulary_.unknown);
+  model_.append_merged(word, scratch, out);
 }
 
 }  // namespace inlay

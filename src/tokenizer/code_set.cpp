@@ -74,16 +74,13 @@ std::optional<CodeSet> class_set(const std::string& name) {
   if (name == "ascii") return CodeSet{{0, 0x7F}};
   if (name == "space" || name == "whitespace") return of_categories({"Z"}, {{0x09, 0x0D}, {0x85, 0x85}});
   if (name == "digit") return of_categories({"Nd"});
-  if (name == "alpha" || name == "alphabetic") return of_categories({"L", "Nl"});
-  if (name == "alnum") return of_categories({"L", "Nl", "Nd"});
-  if (name == "upper") return of_categories({"Lu"});
-  if (name == "lower") return of_categories({"Ll"});
-  if (name == "punct")
-    return of_categories({"P"}, {{'$', '$'}, {'+', '+'}, {'<', '>'}, {'^', '^'}, {'`', '`'}, {'|', '|'}, {'~', '~'}});
+  if (name == "punct") return of_categories({"P", "S"});
   if (name == "cntrl") return of_categories({"Cc"});
   if (name == "xdigit") return CodeSet{{'0', '9'}, {'A', 'F'}, {'a', 'f'}};
   if (name == "blank") return of_categories({"Zs"}, {{'\t', '\t'}});
-  if (name == "word") return of_categories({"L", "M", "Nd", "Nl", "Pc"});
+  if (name == "word")
+    return of_categories({"L", "M", "Nd", "Nl", "Pc"}, {{0xB2, 0xB3}, {0xB9, 0xB9}, {0xBC, 0xBE}, {0x24B6, 0x24E9},
+                                                        {0x1F130, 0x1F149}, {0x1F150, 0x1F169}, {0x1F170, 0x1F189}});
   return std::nullopt;
 }
 

@@ -53,7 +53,7 @@ Result<std::unique_ptr<Tokenizer>> SpmTokenizer::create(const Metadata& metadata
   return std::unique_ptr<Tokenizer>(std::move(tokenizer));
 }
 
-SpmTokenizer::SpmTokenizer(Vocabulary vocabulary) : VocabularyTokenizer(std::move(vocabulary), false) {
+SpmTokenizer::SpmTokenizer(Vocabulary vocabulary) : FragmentTokenizer(std::move(vocabulary), false) {
   byte_ids_.fill(-1);
   priorities_.reserve(vocabulary_.scores.size());
   for (int32_t id = 0; id < vocabulary_.size(); ++id) {

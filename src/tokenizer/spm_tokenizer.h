@@ -5,11 +5,11 @@
 
 #include <array>
 
-#include "src/tokenizer/vocabulary_tokenizer.h"
+#include "src/tokenizer/fragment_tokenizer.h"
 
 namespace inlay {
 
-class SpmTokenizer final : public VocabularyTokenizer {
+class SpmTokenizer final : public FragmentTokenizer {
  public:
   static Result<std::unique_ptr<Tokenizer>> create(const Metadata& metadata);
 

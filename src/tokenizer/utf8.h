@@ -39,4 +39,12 @@ inline CodePoint decode_utf8(const char* at) {
   return {(b[0] & 0x07u) << 18 | (b[1] & 0x3Fu) << 12 | (b[2] & 0x3Fu) << 6 | (b[3] & 0x3Fu), 4};
 }
 
+inline void append_utf8(uint32_t c, std::string& out) {
+  const auto put = [&](uint32_t byte) { out.push_back(static_cast<char>(byte)); };
+  if (c < 0x80) return put(c);
+  if (c < 0x800) return put(0xC0 | c >> 6), put(0x80 | (c & 0x3F));
+  if (c < 0x10000) return put(0xE0 | c >> 12), put(0x80 | (c >> 6 & 0x3F)), put(0x80 | (c & 0x3F));
+  put(0xF0 | c >> 18), put(0x80 | (c >> 12 & 0x3F)), put(0x80 | (c >> 6 & 0x3F)), put(0x80 | (c & 0x3F));
+}
+
 }  // namespace inlay

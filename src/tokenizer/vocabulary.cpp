@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "src/tokenizer/byte_alphabet.h"
+#include "src/tokenizer/token_decoder.h"
 
 namespace inlay {
 namespace {
@@ -58,7 +59,7 @@ class VocabularyReader {
     INLAY_TRY(read_scores());
     INLAY_TRY(make_pieces());
     INLAY_TRY(read_special_ids());
-    find_ends();
+    mark_ends_by_name(v_, texts_);
     INLAY_TRY(read_flags(adds_bos));
     return std::move(v_);
   }
@@ -168,18 +169,11 @@ class VocabularyReader {
 
   // <0xAB>
   Status append_byte(size_t i) {
-    const std::string_view text = texts_[i];
-    const auto digit = [&](size_t at) {
-      const char c = text[at];
-      return c >= '0' && c <= '9'   ? c - '0'
-             : c >= 'A' && c <= 'F' ? c - 'A' + 10
-             : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                                    : -1;
-    };
-    if (text.size() != 6 || !text.starts_with("<0x") || text[5] != '>' || digit(3) < 0 || digit(4) < 0)
+    const int byte = byte_of_token(texts_[i]);
+    if (byte < 0)
       return error(Code::format, "%s[%zu] has the type of a byte, but its text is not of the form <0xAB>",
                    kTokensKey.data(), i);
-    v_.bytes.push_back(static_cast<char>(digit(3) * 16 + digit(4)));
+    v_.bytes.push_back(static_cast<char>(byte));
     return {};
   }
 
@@ -217,26 +211,6 @@ class VocabularyReader {
     return {};
   }
 
-  // A user-defined token with the name of an end is control: its text is no output.
-  void find_ends() {
-    int32_t end = -1;
-    bool has_return = false, has_call = false, has_flush = false;
-    for (int32_t id = 0; id < v_.size(); ++id) {
-      const std::string_view text = texts_[id];
-      if (text.size() < 4 || (text.front() != '<' && text.front() != '[' && text.front() != '_')) continue;
-      if (contains(kFillEndNames, text)) v_.ends_generation[id] = 1;
-      if (!contains(kEndNames, text)) continue;
-      v_.ends_generation[id] = 1;
-      if (v_.kinds[id] == TokenKind::user_defined) v_.kinds[id] = TokenKind::control;
-      if (text == "<|end|>") end = id;
-      has_return |= text == "<|return|>";
-      has_call |= text == "<|call|>" || text == "<|calls|>";
-      has_flush |= text == "<|flush|>";
-    }
-    // Where <|return|> or <|flush|> end a turn beside tool calls, <|end|> only separates its messages.
-    if (end >= 0 && end != v_.eos && has_call && (has_return || has_flush)) v_.ends_generation[end] = 0;
-  }
-
   Status read_flags(bool adds_bos) {
     constexpr std::string_view kAddBos = "tokenizer.ggml.add_bos_token", kAddEos = "tokenizer.ggml.add_eos_token";
     INLAY_ASSIGN(v_.add_bos, metadata_.bool_or(kAddBos, adds_bos && v_.bos >= 0));
@@ -263,6 +237,25 @@ class VocabularyReader {
 };
 
 }  // namespace
+
+void mark_ends_by_name(Vocabulary& v, std::span<const std::string_view> texts) {
+  int32_t end = -1;
+  bool has_return = false, has_call = false, has_flush = false;
+  for (int32_t id = 0; id < v.size(); ++id) {
+    const std::string_view text = texts[id];
+    if (text.size() < 4 || (text.front() != '<' && text.front() != '[' && text.front() != '_')) continue;
+    if (contains(kFillEndNames, text)) v.ends_generation[id] = 1;
+    if (!contains(kEndNames, text)) continue;
+    v.ends_generation[id] = 1;
+    if (v.kinds[id] == TokenKind::user_defined) v.kinds[id] = TokenKind::control;
+    if (text == "<|end|>") end = id;
+    has_return |= text == "<|return|>";
+    has_call |= text == "<|call|>" || text == "<|calls|>";
+    has_flush |= text == "<|flush|>";
+  }
+  // Where <|return|> or <|flush|> end a turn beside tool calls, <|end|> only separates its messages.
+  if (end >= 0 && end != v.eos && has_call && (has_return || has_flush)) v.ends_generation[end] = 0;
+}
 
 Result<Vocabulary> read_vocabulary(const Metadata& metadata, TokenizerModel model, bool adds_bos) {
   return VocabularyReader(metadata, model).read(adds_bos);

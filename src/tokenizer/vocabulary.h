@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,10 @@ struct Vocabulary {
   int32_t size() const { return static_cast<int32_t>(kinds.size()); }
   std::string_view piece(int32_t id) const { return {bytes.data() + offsets[id], offsets[id + 1] - offsets[id]}; }
 };
+
+// Marks the tokens whose texts are the names under which models end a turn or a text. A user-defined token with such a name
+// becomes control: its text is no output.
+void mark_ends_by_name(Vocabulary& vocabulary, std::span<const std::string_view> texts);
 
 // `adds_bos` is the default where the metadata does not say.
 Result<Vocabulary> read_vocabulary(const Metadata& metadata, TokenizerModel model, bool adds_bos);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "src/formats/gguf.h"
+#include "src/tokenizer/json_tokenizer.h"
 #include "src/tokenizer/tokenizer.h"
 
 namespace inlay::testing {
@@ -74,6 +75,15 @@ inline std::unique_ptr<Tokenizer> load_tokenizer(const std::string& name) {
   EXPECT_TRUE(file.ok()) << file.status().message;
   if (!file.ok()) return nullptr;
   Result<std::unique_ptr<Tokenizer>> tokenizer = Tokenizer::from_metadata(file->metadata());
+  EXPECT_TRUE(tokenizer.ok()) << tokenizer.status().message;
+  return tokenizer.ok() ? *std::move(tokenizer) : nullptr;
+}
+
+inline std::unique_ptr<Tokenizer> load_json_tokenizer(const std::string& name) {
+  TokenizerFiles files;
+  files.tokenizer = read_file(kTokenizers + name + ".tokenizer.json");
+  files.config = read_file(kTokenizers + name + ".tokenizer_config.json");
+  Result<std::unique_ptr<Tokenizer>> tokenizer = read_tokenizer_json(std::move(files));
   EXPECT_TRUE(tokenizer.ok()) << tokenizer.status().message;
   return tokenizer.ok() ? *std::move(tokenizer) : nullptr;
 }
