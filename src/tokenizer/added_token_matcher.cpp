@@ -25,7 +25,7 @@ AddedTokenMatcher::AddedTokenMatcher(std::vector<AddedTokenRule> rules) : rules_
 }
 
 bool AddedTokenMatcher::beside_word(std::string_view all, const AddedMatch& match) {
-  static const CodeSet word = *property_set("word");
+  static const CodeSet word = *property_set("uts_word");
   const auto is_word = [&](size_t at) { return word.contains(decode_utf8(all.data() + at).value); };
   return (match.begin > 0 && is_word(character_before(all, match.begin))) ||
          (match.end < all.size() && is_word(match.end));

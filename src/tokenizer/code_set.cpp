@@ -78,10 +78,14 @@ std::optional<CodeSet> class_set(const std::string& name) {
   if (name == "cntrl") return of_categories({"Cc"});
   if (name == "xdigit") return CodeSet{{'0', '9'}, {'A', 'F'}, {'a', 'f'}};
   if (name == "blank") return of_categories({"Zs"}, {{'\t', '\t'}});
-  if (name == "word")
-    return of_categories({"L", "M", "Nd", "Nl", "Pc"}, {{0xB2, 0xB3}, {0xB9, 0xB9}, {0xBC, 0xBE}, {0x24B6, 0x24E9},
-                                                        {0x1F130, 0x1F149}, {0x1F150, 0x1F169}, {0x1F170, 0x1F189}});
-  return std::nullopt;
+  const CodeSet circled{{0x24B6, 0x24E9}, {0x1F130, 0x1F149}, {0x1F150, 0x1F169}, {0x1F170, 0x1F189}};
+  if (name != "word" && name != "utsword") return std::nullopt;
+  CodeSet out = of_categories({"L", "M", "Nd", "Nl", "Pc"});
+  out.add(circled);
+  // Oniguruma has these digits, UTS 18 has the joiners
+  out.add(name == "word" ? CodeSet{{0xB2, 0xB3}, {0xB9, 0xB9}, {0xBC, 0xBE}} : CodeSet{{0x200C, 0x200D}});
+  out.normalize();
+  return out;
 }
 
 }  // namespace

@@ -39,8 +39,9 @@ class CodeSet {
 };
 
 // What \p{NAME} names: general categories by their short names, some scripts, and the properties that \s, \w and the
-// POSIX brackets stand for. Letter case, spaces, hyphens and underscores of the name do not count. Nothing if it is not
-// known here.
+// POSIX brackets stand for;
+// "word" is Oniguruma's \w, "uts_word" that of UTS 18, which Rust's regular expressions follow. Letter case, spaces,
+// hyphens and underscores of the name do not count. Nothing if it is not known here.
 std::optional<CodeSet> property_set(std::string_view name);
 
 }  // namespace inlay

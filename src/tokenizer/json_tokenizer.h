@@ -1,5 +1,5 @@
-// Tokenizers of Hugging Face's files: tokenizer.json says how text becomes tokens and back, tokenizer_config.json which of
-// them begin and end a text.
+// Tokenizers of Hugging Face's files: tokenizer.json says how text becomes tokens and back, tokenizer_config.json which
+// of them begin and end a text.
 #pragma once
 
 #include <memory>
@@ -11,9 +11,9 @@
 namespace inlay {
 
 struct TokenizerFiles {
-  std::string tokenizer;             // the text of tokenizer.json
-  std::string config;                // of tokenizer_config.json; empty if there is none
-  std::vector<int32_t> end_ids;      // further tokens that end generation: eos_token_id of generation_config.json
+  std::string tokenizer;                // the text of tokenizer.json
+  std::string config;                   // of tokenizer_config.json; empty if there is none
+  std::vector<int32_t> end_ids;         // further tokens that end generation: eos_token_id of generation_config.json
   std::string name = "tokenizer.json";  // for messages
 };
 

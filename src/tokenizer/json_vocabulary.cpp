@@ -23,9 +23,10 @@ class PipelineReader {
     INLAY_TRY(read_texts());
     INLAY_TRY(read_added());
     INLAY_TRY(read_steps());
+    normalize_added();
     INLAY_TRY(make_pieces());
     INLAY_TRY(make_model());
-    INLAY_TRY(index_added());
+    index_added();
     INLAY_TRY(read_post_processor(member(root_, "post_processor")));
     return std::move(out_);
   }
@@ -49,10 +50,10 @@ class PipelineReader {
   Status read_type() {
     const bool has_merges = model_.find("merges").has_value();
     const auto vocab = model_.find("vocab");
-    const char* guess = has_merges                                      ? "BPE"
-                        : vocab && vocab->is_array()                    ? "Unigram"
-                        : model_.find("continuing_subword_prefix")      ? "WordPiece"
-                                                                        : "WordLevel";
+    const char* guess = has_merges                                 ? "BPE"
+                        : vocab && vocab->is_array()               ? "Unigram"
+                        : model_.find("continuing_subword_prefix") ? "WordPiece"
+                                                                   : "WordLevel";
     INLAY_ASSIGN(type_, model_.string_or("type", guess));
     for (const std::string_view known : {"BPE", "Unigram", "WordPiece", "WordLevel"})
       if (type_ == known) return {};
@@ -150,6 +151,14 @@ class PipelineReader {
     return read_step("pre_tokenizer", out_.splitter);
   }
 
+  // Tokens that are looked for in normalized text are normalized themselves, for decoding too.
+  void normalize_added() {
+    for (Added& added : added_) {
+      std::string storage;
+      if (added.normalized) added.rule.text = std::string(out_.normalizer.apply(added.rule.text, storage));
+    }
+  }
+
   // Of the vocabulary what decoding gives, and of the model's texts what words are compared with.
   Status make_pieces() {
     const auto json = root_.find("decoder");
@@ -159,10 +168,12 @@ class PipelineReader {
     byte_tokens_ = byte_tokens;
     if (texts_.empty()) return error(Code::format, "%s.vocab is empty", model_.where().c_str());
     Vocabulary model;
+    std::vector<std::string_view> shown = texts_;
+    for (const Added& added : added_) shown[added.rule.id] = added.rule.text;
     for (size_t i = 0; i < texts_.size(); ++i) {
       v_.offsets.push_back(static_cast<uint32_t>(v_.bytes.size()));
       model.offsets.push_back(static_cast<uint32_t>(model.bytes.size()));
-      if (known_[i]) decoder.append_piece(texts_[i], v_.bytes);
+      if (known_[i]) decoder.append_piece(shown[i], v_.bytes);
       const bool is_byte = byte_tokens && byte_of_token(texts_[i]) >= 0;
       v_.kinds.push_back(!known_[i] ? TokenKind::unused : is_byte ? TokenKind::byte : TokenKind::normal);
       model.matchable.push_back(i < n_model_ && known_[i] && append_model_text(texts_[i], model.bytes));
@@ -194,12 +205,13 @@ class PipelineReader {
     if (type_ == "BPE") return make_bpe();
     const TokenTable& table = out_.texts->table;
     if (type_ == "Unigram") {
-      out_.model =
-          std::make_unique<UnigramModel>(out_.texts->texts, scores_, table, UnigramModel::Rules{v_.unknown, byte_tokens_});
+      out_.model = std::make_unique<UnigramModel>(out_.texts->texts, scores_, table,
+                                                  UnigramModel::Rules{v_.unknown, byte_tokens_});
     } else if (type_ == "WordPiece") {
       INLAY_ASSIGN(const std::string_view prefix, model_.string_or("continuing_subword_prefix", "##"));
       INLAY_ASSIGN(const int64_t most, model_.i64_or("max_input_chars_per_word", 100));
-      if (most < 0 || most > 100'000) return model_.expected("an object whose max_input_chars_per_word is at most 100000");
+      if (most < 0 || most > 100'000)
+        return model_.expected("an object whose max_input_chars_per_word is at most 100000");
       out_.model = std::make_unique<WordPieceModel>(
           table, WordPieceModel::Rules{v_.unknown, std::string(prefix), static_cast<size_t>(most)});
     } else {
@@ -219,7 +231,8 @@ class PipelineReader {
       INLAY_ASSIGN(const std::string_view text, model_.string_or("unk_token", type_ == "WordPiece" ? "[UNK]" : ""));
       v_.unknown = text.empty() ? -1 : id_of(text);
     }
-    if (v_.unknown >= 0) v_.kinds[v_.unknown] = TokenKind::unknown;
+    // Only special tokens are left out of decoded text.
+    if (v_.unknown >= 0 && v_.kinds[v_.unknown] == TokenKind::control) v_.kinds[v_.unknown] = TokenKind::unknown;
     return {};
   }
 
@@ -232,7 +245,8 @@ class PipelineReader {
     INLAY_ASSIGN(const std::string_view suffix, model_.string_or("end_of_word_suffix", ""));
     const bool bytes = out_.splitter.byte_level();
     if (bytes && !(prefix.empty() && suffix.empty()))
-      return error(Code::unsupported, "%s has affixes together with the pre-tokenizer ByteLevel", model_.where().c_str());
+      return error(Code::unsupported, "%s has affixes together with the pre-tokenizer ByteLevel",
+                   model_.where().c_str());
     BpeModel bpe(out_.texts->table, {bytes, byte_tokens_, fuses, std::string(prefix), std::string(suffix)}, v_.unknown);
     INLAY_TRY(read_merges(bpe));
     const bool cuts = !bytes && prefix.empty() && suffix.empty() && sign_only_begins();
@@ -268,8 +282,8 @@ class PipelineReader {
                       bpe.add_merge(left, right, static_cast<uint32_t>(rank), missing);
       if (!ok) {
         constexpr const char* kWhich[] = {"the left token of", "the right token of", "the token made by"};
-        return error(Code::format, "%s: %s %s %s is not in the vocabulary", merges[rank].where().c_str(), kWhich[missing],
-                     quote(texts[0]).c_str(), quote(texts[1]).c_str());
+        return error(Code::format, "%s: %s %s %s is not in the vocabulary", merges[rank].where().c_str(),
+                     kWhich[missing], quote(texts[0]).c_str(), quote(texts[1]).c_str());
       }
     }
     return {};
@@ -293,16 +307,11 @@ class PipelineReader {
     return {};
   }
 
-  Status index_added() {
+  void index_added() {
     std::vector<AddedTokenRule> raw, normalized;
-    for (Added& added : added_) {
-      std::string storage;
-      if (added.normalized) added.rule.text = std::string(out_.normalizer.apply(added.rule.text, storage));
-      (added.normalized ? normalized : raw).push_back(std::move(added.rule));
-    }
+    for (Added& added : added_) (added.normalized ? normalized : raw).push_back(std::move(added.rule));
     out_.raw_added = AddedTokenMatcher(std::move(raw));
     out_.normalized_added = AddedTokenMatcher(std::move(normalized));
-    return {};
   }
 
   Status check_id(const JsonValue& json, int64_t id) const {
@@ -327,8 +336,8 @@ class PipelineReader {
       for (const JsonValue element : elements) INLAY_TRY(read_post_processor(element));
       return {};
     }
-    return error(Code::unsupported, "%s has the type %s, a post-processor that is not known here", json->where().c_str(),
-                 quote(type).c_str());
+    return error(Code::unsupported, "%s has the type %s, a post-processor that is not known here",
+                 json->where().c_str(), quote(type).c_str());
   }
 
   // [TEXT, ID]

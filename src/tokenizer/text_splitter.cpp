@@ -158,10 +158,7 @@ Result<Step> read_metaspace(const JsonValue& json) {
 
 constexpr std::string_view kBytesPattern =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
-// \w as Rust's regular expressions have it, and what is neither that nor a space
-constexpr std::string_view kWordsPattern =
-    R"([\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\u200C\u200D\u24B6-\u24E9\x{1F130}-\x{1F149}\x{1F150}-\x{1F169}\x{1F170}-\x{1F189}]+)"
-    R"(|[^\s\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\u200C\u200D\u24B6-\u24E9\x{1F130}-\x{1F149}\x{1F150}-\x{1F169}\x{1F170}-\x{1F189}]+)";
+constexpr std::string_view kWordsPattern = R"(\p{uts_word}+|[^\s\p{uts_word}]+)";
 constexpr std::string_view kPunctuation = R"([\p{P}$+<=>^`|~])";
 
 Result<Step> read_step(const JsonValue& json, std::string_view type) {

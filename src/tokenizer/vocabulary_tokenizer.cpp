@@ -12,7 +12,7 @@ Status VocabularyTokenizer::decode(std::span<const int32_t> ids, const DecodeOpt
     const TokenKind kind = vocabulary_.kinds[id];
     if (!options.show_special && (kind == TokenKind::control || kind == TokenKind::unknown)) continue;
     std::string_view piece = vocabulary_.piece(id);
-    if (at_start && vocabulary_.add_space_prefix && kind == TokenKind::normal && piece.starts_with(' '))
+    if (at_start && vocabulary_.add_space_prefix && kind != TokenKind::byte && piece.starts_with(' '))
       piece.remove_prefix(1);
     at_start = false;
     out.append(piece);

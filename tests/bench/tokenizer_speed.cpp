@@ -1,14 +1,16 @@
 // Prints how long vocabularies take to load and how fast text is encoded and decoded, on one core.
 //
-// usage: tokenizer_speed VOCABULARY.gguf TEXT_FILE [REPETITIONS]
+// usage: tokenizer_speed VOCABULARY.gguf|TOKENIZER.json TEXT_FILE [REPETITIONS]
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <string>
 
 #include "src/formats/gguf.h"
+#include "src/tokenizer/json_tokenizer.h"
 #include "src/tokenizer/tokenizer.h"
 
 namespace {
@@ -30,21 +32,38 @@ int fail(const char* what, const std::string& message) {
   return 1;
 }
 
+std::string read_file(const char* path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+using Load = std::function<inlay::Result<std::unique_ptr<inlay::Tokenizer>>()>;
+
+// Loads from memory: of a GGUF file, its metadata; of a tokenizer.json, its text.
+Load loader_of(const std::string& path) {
+  if (path.ends_with(".json"))
+    return [text = read_file(path.c_str())] {
+      return inlay::read_tokenizer_json({.tokenizer = text, .config = {}, .end_ids = {}});
+    };
+  auto file = std::make_shared<inlay::Result<inlay::Checkpoint>>(inlay::open_gguf(path));
+  return [file]() -> inlay::Result<std::unique_ptr<inlay::Tokenizer>> {
+    if (!file->ok()) return file->status();
+    return inlay::Tokenizer::from_metadata((*file)->metadata());
+  };
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 3) return fail("usage", "tokenizer_speed VOCABULARY.gguf TEXT_FILE [REPETITIONS]");
+  if (argc < 3) return fail("usage", "tokenizer_speed VOCABULARY.gguf|TOKENIZER.json TEXT_FILE [REPETITIONS]");
   const int repetitions = argc > 3 ? std::atoi(argv[3]) : 7;
-  inlay::Result<inlay::Checkpoint> file = inlay::open_gguf(argv[1]);
-  if (!file.ok()) return fail(argv[1], file.status().message);
-  inlay::Result<std::unique_ptr<inlay::Tokenizer>> tokenizer = inlay::Tokenizer::from_metadata(file->metadata());
+  const Load load = loader_of(argv[1]);
+  inlay::Result<std::unique_ptr<inlay::Tokenizer>> tokenizer = load();
   if (!tokenizer.ok() || *tokenizer == nullptr) return fail(argv[1], tokenizer.status().message);
   const inlay::Tokenizer& t = **tokenizer;
-  const double load =
-      best_seconds(repetitions, [&] { auto again = inlay::Tokenizer::from_metadata(file->metadata()); });
+  const double load_seconds = best_seconds(repetitions, [&] { auto again = load(); });
 
-  std::ifstream in(argv[2], std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  const std::string text = read_file(argv[2]);
   if (text.empty()) return fail(argv[2], "cannot be read, or is empty");
   std::vector<int32_t> ids;
   std::string back;
@@ -56,6 +75,7 @@ int main(int argc, char** argv) {
   std::printf(
       "{\"tokens\": %d, \"load_ms\": %.1f, \"bytes\": %zu, \"ids\": %zu, \"encode_mb_s\": %.1f, \"decode_mb_s\": "
       "%.1f}\n",
-      t.n_tokens(), load * 1e3, text.size(), ids.size(), text.size() / encode / 1e6, text.size() / decode / 1e6);
+      t.n_tokens(), load_seconds * 1e3, text.size(), ids.size(), text.size() / encode / 1e6,
+      text.size() / decode / 1e6);
   return 0;
 }
