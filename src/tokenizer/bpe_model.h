@@ -1,5 +1,5 @@
-// Byte-pair encoding of one word: its bytes or characters are symbols, and neighbours merge as the vocabulary's list says,
-// earliest in the list first.
+// Byte-pair encoding of one word: its bytes or characters are symbols, and neighbours merge as the vocabulary's list
+// says, earliest in the list first.
 #pragma once
 
 #include <array>
@@ -39,7 +39,8 @@ class WholeWords {
   WholeWords(const TokenTable& table, size_t n_tokens, bool first)
       : table_(table), first_(first), merges_to_itself_(std::make_unique<std::atomic<uint8_t>[]>(n_tokens)) {}
 
-  // Appends the word's ids; merge(part) appends those that merging a part of it ends with. Words longer than 16 MiB are cut.
+  // Appends the word's ids; merge(part) appends those that merging a part of it ends with. Words longer than 16 MiB are
+  // cut.
   template <class MergePart>
   void encode(std::string_view word, std::vector<int32_t>& out, MergePart merge) const {
     for (; word.size() > kMaxWordBytes; word.remove_prefix(cut_of(word))) merge(word.substr(0, cut_of(word)));
@@ -76,8 +77,8 @@ struct BpeRules {
 
 class BpeModel {
  public:
-  // `table` finds the texts of tokens (bytes, if the symbols are bytes) and outlives the model. `unknown`, if not -1, stands
-  // for what is no token; otherwise that is left out.
+  // `table` finds the texts of tokens (bytes, if the symbols are bytes) and outlives the model. `unknown`, if not -1,
+  // stands for what is no token; otherwise that is left out.
   BpeModel(const TokenTable& table, BpeRules rules, int32_t unknown);
 
   void reserve(size_t n_merges) { merges_.reserve(n_merges); }

@@ -25,8 +25,8 @@ bool decode_base64(std::string_view text, std::string& out) {
   return true;
 }
 
-// One unit of the trie: bits 0-7 the label, bit 8 whether a value follows, bit 9 whether the offset is a multiple of 256,
-// bits 10-30 the offset; a value's unit has bit 31.
+// One unit of the trie: bits 0-7 the label, bit 8 whether a value follows, bit 9 whether the offset is a multiple of
+// 256, bits 10-30 the offset; a value's unit has bit 31.
 uint32_t offset_of(uint32_t unit) { return unit >> 10 << ((unit & 0x200) >> 6); }
 
 }  // namespace
@@ -71,7 +71,9 @@ std::optional<std::string_view> PrecompiledCharsmap::replacement(std::string_vie
 }
 
 void PrecompiledCharsmap::apply(std::string_view text, std::string& out) const {
-  const auto extends = [](uint32_t c) { return c >= 0x300 && (char_class(c) == CharClass::mark || c == 0x200C || c == 0x200D); };
+  const auto extends = [](uint32_t c) {
+    return c >= 0x300 && (char_class(c) == CharClass::mark || c == 0x200C || c == 0x200D);
+  };
   while (!text.empty()) {
     size_t n = decode_utf8(text.data()).n_bytes;
     if (text.starts_with("\r\n")) n = 2;

@@ -1,5 +1,5 @@
-// SentencePiece's compiled normalization rules: a double-array trie from byte sequences to replacements, as tokenizer.json
-// carries it in base64.
+// SentencePiece's compiled normalization rules: a double-array trie from byte sequences to replacements, as
+// tokenizer.json carries it in base64.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ class PrecompiledCharsmap {
  public:
   static Result<PrecompiledCharsmap> read(const JsonValue& base64);
 
-  // Appends the well-formed `text`, a character and its combining marks at a time where these are shorter than six bytes and
-  // have a replacement, otherwise character by character.
+  // Appends the well-formed `text`, a character and its combining marks at a time where these are shorter than six
+  // bytes and have a replacement, otherwise character by character.
   void apply(std::string_view text, std::string& out) const;
 
  private:

@@ -1,4 +1,5 @@
-// What the tokenizers of GGUF files share: special tokens cut a text into fragments, and words that are tokens need no merging.
+// What the tokenizers of GGUF files share: special tokens cut a text into fragments, and words that are tokens need no
+// merging.
 #pragma once
 
 #include <string>
@@ -16,6 +17,7 @@ namespace inlay {
 class FragmentTokenizer : public VocabularyTokenizer {
  public:
   void encode(std::string_view text, const EncodeOptions& options, std::vector<int32_t>& out) const final;
+
  protected:
   FragmentTokenizer(Vocabulary vocabulary, bool whole_word_first);
   // To be called once after construction: tables that point into the vocabulary, which no longer moves.

@@ -65,9 +65,9 @@ uint32_t composed(uint32_t a, uint32_t b) {
   if (a - kLBase < kLCount && b - kVBase < kVCount) return kSBase + ((a - kLBase) * kVCount + (b - kVBase)) * kTCount;
   if (a - kSBase < kSCount && (a - kSBase) % kTCount == 0 && b - kTBase - 1 < kTCount - 1) return a + (b - kTBase);
   const Composition* end = kCompositions + kCompositionsSize;
-  const Composition* found = std::lower_bound(kCompositions, end, Composition{a, b, 0}, [](const auto& x, const auto& y) {
-    return x.first != y.first ? x.first < y.first : x.second < y.second;
-  });
+  const Composition* found = std::lower_bound(
+      kCompositions, end, Composition{a, b, 0},
+      [](const auto& x, const auto& y) { return x.first != y.first ? x.first < y.first : x.second < y.second; });
   return found != end && found->first == a && found->second == b ? found->composed : 0;
 }
 

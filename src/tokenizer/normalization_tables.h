@@ -1,5 +1,5 @@
-// What the normalization forms need of the Unicode data. normalization_tables.cpp, which make_unicode_tables.py writes, has
-// the values.
+// What the normalization forms need of the Unicode data. normalization_tables.cpp, which make_unicode_tables.py writes,
+// has the values.
 #pragma once
 
 #include <cstddef>

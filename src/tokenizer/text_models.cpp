@@ -8,7 +8,7 @@
 namespace inlay {
 namespace {
 
-constexpr double kUnknownPenalty = 10;  // below the lowest score, as in SentencePiece
+constexpr double kUnknownPenalty = 10;       // below the lowest score, as in SentencePiece
 constexpr size_t kMaxUnigramWord = 4 << 20;  // bytes; longer ones are cut, which bounds the memory for one
 
 }  // namespace
@@ -132,7 +132,8 @@ void UnigramModel::append_unknown(std::string_view text, std::vector<int32_t>& o
 }
 
 void WordPieceModel::append(std::string_view word, MergeScratch&, std::vector<int32_t>& out) const {
-  const size_t n_characters = word.size() - static_cast<size_t>(std::count_if(word.begin(), word.end(), is_continuation));
+  const size_t n_characters =
+      word.size() - static_cast<size_t>(std::count_if(word.begin(), word.end(), is_continuation));
   const auto unknown = [&](size_t n) {
     out.resize(n);
     if (rules_.unknown >= 0) out.push_back(rules_.unknown);

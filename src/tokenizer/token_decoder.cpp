@@ -12,9 +12,9 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
 
 // The spaces before English punctuation and contractions that WordPiece's decoder takes away.
 void clean_up(std::string& text) {
-  constexpr std::string_view kRules[][2] = {{" .", "."},     {" ?", "?"},     {" !", "!"},           {" ,", ","},
-                                            {" ' ", "'"},    {" n't", "n't"}, {" 'm", "'m"},         {" do not", " don't"},
-                                            {" 's", "'s"},   {" 've", "'ve"}, {" 're", "'re"}};
+  constexpr std::string_view kRules[][2] = {{" .", "."},   {" ?", "?"},     {" !", "!"},    {" ,", ","},
+                                            {" ' ", "'"},  {" n't", "n't"}, {" 'm", "'m"},  {" do not", " don't"},
+                                            {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
   for (const auto& [from, to] : kRules) replace_all(text, from, to);
 }
 

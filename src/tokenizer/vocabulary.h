@@ -37,8 +37,8 @@ struct Vocabulary {
   std::string_view piece(int32_t id) const { return {bytes.data() + offsets[id], offsets[id + 1] - offsets[id]}; }
 };
 
-// Marks the tokens whose texts are the names under which models end a turn or a text. A user-defined token with such a name
-// becomes control: its text is no output.
+// Marks the tokens whose texts are the names under which models end a turn or a text. A user-defined token with such a
+// name becomes control: its text is no output.
 void mark_ends_by_name(Vocabulary& vocabulary, std::span<const std::string_view> texts);
 
 // `adds_bos` is the default where the metadata does not say.
