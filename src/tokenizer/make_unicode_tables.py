@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes unicode_tables.cpp and normalization_tables.cpp beside itself from Python's unicodedata: general categories, case
-mappings, scripts, and what the normalization forms need.
+"""Writes unicode_tables.cpp and normalization_tables.cpp beside itself from Python's unicodedata: general categories,
+case mappings, scripts, and what the normalization forms need.
 
 usage: make_unicode_tables.py
 """
@@ -12,10 +12,10 @@ ALL = range(0x110000)
 # The order of enum Category
 CATEGORIES = ["Cc", "Cf", "Cn", "Co", "Cs", "Ll", "Lm", "Lo", "Lt", "Lu", "Mc", "Me", "Mn", "Nd", "Nl", "No",
               "Pc", "Pd", "Pe", "Pf", "Pi", "Po", "Ps", "Sc", "Sk", "Sm", "So", "Zl", "Zp", "Zs"]
-# unicodedata has no scripts; of these the characters' names tell which belong, together with the listed others. The order
-# of kScripts in unicode_class.h.
+# unicodedata has no scripts; of these the characters' names tell which belong, together with the listed others.
 SCRIPTS = {
-    "Han": (("CJK UNIFIED IDEOGRAPH-", "CJK COMPATIBILITY IDEOGRAPH-", "CJK RADICAL ", "KANGXI RADICAL ", "HANGZHOU NUMERAL "),
+    "Han": (("CJK UNIFIED IDEOGRAPH-", "CJK COMPATIBILITY IDEOGRAPH-", "CJK RADICAL ", "KANGXI RADICAL ",
+             "HANGZHOU NUMERAL "),
             [0x3005, 0x3007, 0x303B, 0x16FE2, 0x16FE3, 0x16FF0, 0x16FF1]),
     "Hiragana": (("HIRAGANA LETTER ", "HENTAIGANA LETTER ", "HIRAGANA ITERATION ", "HIRAGANA VOICED ITERATION ",
                   "HIRAGANA DIGRAPH ", "SQUARE HIRAGANA "), [0x1B001]),
@@ -48,7 +48,7 @@ def ranges(members):
 
 
 def case_mappings():
-    """(first, last, step, distance) of runs whose lower case lies at one distance, and what is not one character long."""
+    """(first, last, step, distance) of runs of characters whose lower case is one character at that distance."""
     out = []
     for c in ALL:
         lower = chr(c).lower()
@@ -64,7 +64,7 @@ def case_mappings():
 
 
 def fold_pairs():
-    """Characters that match others of (?i) though their lower cases differ: (character, what its upper case lowers to)."""
+    """Characters that (?i) makes equal though their lower cases differ: (character, what its upper case lowers to)."""
     out = []
     for c in ALL:
         upper = chr(c).upper()
