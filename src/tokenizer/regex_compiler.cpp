@@ -147,8 +147,14 @@ class RegexCompiler {
   }
 
   Result<uint32_t> condition(RegexCondition condition, uint32_t next) {
-    regex_.conditions_.push_back(std::move(condition));
-    return add({Op::condition, next, kNone, static_cast<uint32_t>(regex_.conditions_.size() - 1), false});
+    std::vector<RegexCondition>& all = regex_.conditions_;
+    const auto same = std::find_if(all.begin(), all.end(), [&](const RegexCondition& other) {
+      return condition.automaton < 0 && other.automaton < 0 && other.previous == condition.previous &&
+             other.at_edge == condition.at_edge;
+    });
+    const auto number = static_cast<uint32_t>(same - all.begin());
+    if (same == all.end()) all.push_back(std::move(condition));
+    return add({Op::condition, next, kNone, number, false});
   }
 
   Result<uint32_t> choice(const RegexNode& node, uint32_t next) {
@@ -208,8 +214,8 @@ class RegexCompiler {
     for (size_t i = 0; i < waiting.size(); ++i) {
       const Places& places = *waiting[i];
       const uint32_t row = known.at(places) >> RegexAutomaton::kRowShift;
-      const size_t n_rows = size_t{1} << automaton.conditions[row].size();
       if (automaton.conditions[row].size() > kMaxConditions) return too_large("conditions at one place");
+      const size_t n_rows = size_t{1} << automaton.conditions[row].size();
       for (size_t bits = 0; bits < n_rows; ++bits)
         for (uint32_t c = 0; c < width_; ++c) {
           Moved moved = move(places, c, automaton.conditions[row], bits);

@@ -84,6 +84,10 @@ TEST(Regex, WhatIsNotKnownIsNamed) {
     EXPECT_EQ(regex.status().code, Code::unsupported) << pattern;
     EXPECT_NE(regex.status().message.find(reason), std::string::npos) << pattern << ": " << regex.status().message;
   }
+  std::string many;
+  for (char c = 'a'; c <= 'z'; ++c) many += std::string("(?<=") + c + ")?";
+  EXPECT_NE(Regex::compile(many).status().message.find("conditions"), std::string::npos);
+  EXPECT_TRUE(Regex::compile(std::string(100, '^')).ok());
   EXPECT_FALSE(Regex::compile(std::string(200, '(') + std::string(200, ')')).ok());
   EXPECT_FALSE(Regex::compile(std::string(100'000, 'a')).ok());
 }
