@@ -10,6 +10,7 @@
 #include "src/formats/gguf_writer.h"
 #include "src/formats/metadata_builder.h"
 #include "src/model/hf_folder.h"
+#include "src/model/hf_vocabulary.h"
 #include "src/model/model.h"
 #include "src/model/quantize.h"
 
@@ -87,7 +88,8 @@ class Converter {
   Status run(const std::string& to) {
     INLAY_TRY(pool_.status());
     INLAY_TRY(plan());
-    INLAY_ASSIGN(GgufWriter writer, GgufWriter::create(to, metadata(), tensors_));
+    INLAY_ASSIGN(const Metadata keys, metadata());
+    INLAY_ASSIGN(GgufWriter writer, GgufWriter::create(to, keys, tensors_));
     for (const Job& job : jobs_) INLAY_TRY(write(job, writer));
     return writer.finish();
   }
@@ -129,11 +131,13 @@ class Converter {
     tensors_.push_back({.name = std::move(name), .dtype = job.to, .rank = job.from->rank, .shape = job.from->shape});
   }
 
-  Metadata metadata() const {
+  Result<Metadata> metadata() const {
     MetadataBuilder out;
     for (const MetaEntry& entry : checkpoint_.metadata().entries()) {
       if (!entry.key.starts_with("split.") && entry.key != "general.alignment") out.copy(entry);
     }
+    const std::string& folder = checkpoint_.conventions().tokenizer_folder;
+    if (!folder.empty()) INLAY_TRY(add_hf_vocabulary(folder, static_cast<uint64_t>(model_.spec().n_vocab), out));
     out.u32("general.file_type", recipe_.file_type);
     out.u32("general.quantization_version", kQuantizationVersion);
     return out.build("");

@@ -7,12 +7,28 @@
 #include "src/engine/placement.h"
 #include "src/engine/step_arrays.h"
 #include "src/model/hf_folder.h"
+#include "src/model/hf_vocabulary.h"
+#include "src/tokenizer/json_tokenizer.h"
 
 namespace inlay {
 namespace {
 
-Result<std::unique_ptr<Tokenizer>> load_tokenizer(const Metadata& metadata, const ModelSpec& spec) {
-  INLAY_ASSIGN(std::unique_ptr<Tokenizer> tokenizer, Tokenizer::from_metadata(metadata));
+Result<std::unique_ptr<Tokenizer>> read_folder_tokenizer(const std::string& folder) {
+  TokenizerFiles files;
+  files.name = folder + "/tokenizer.json";
+  INLAY_ASSIGN(files.tokenizer, read_text_file(files.name));
+  const std::string config = folder + "/tokenizer_config.json";
+  if (file_exists(config)) {
+    INLAY_ASSIGN(files.config, read_text_file(config));
+  }
+  INLAY_ASSIGN(files.end_ids, read_hf_end_ids(folder));
+  return read_tokenizer_json(std::move(files));
+}
+
+Result<std::unique_ptr<Tokenizer>> load_tokenizer(const Checkpoint& checkpoint, const ModelSpec& spec) {
+  const std::string& folder = checkpoint.conventions().tokenizer_folder;
+  INLAY_ASSIGN(std::unique_ptr<Tokenizer> tokenizer,
+               folder.empty() ? Tokenizer::from_metadata(checkpoint.metadata()) : read_folder_tokenizer(folder));
   if (tokenizer && tokenizer->n_tokens() > spec.n_vocab) {
     return error(Code::format, "the tokenizer has %d tokens, the model's vocabulary %d", tokenizer->n_tokens(), spec.n_vocab);
   }
@@ -97,7 +113,7 @@ Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, cons
   }
   // Beside the weights; where the system gives no thread, after them.
   auto tokenizer = std::async(std::launch::async | std::launch::deferred,
-                              [&] { return load_tokenizer(checkpoint.metadata(), model.spec()); });
+                              [&] { return load_tokenizer(checkpoint, model.spec()); });
   WeightReader reader(checkpoint, model);
   Result<std::unique_ptr<Backend>> backend = make_backend(std::move(plan), reader, placement, options.progress);
   times.mark("backend");

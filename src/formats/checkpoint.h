@@ -59,6 +59,8 @@ struct FileConventions {
   std::function<std::string(std::string_view gguf_name)> tensor_name;
   // Rows of Q and K are stored for RoPE of pairs (i, i + n_rot / 2), whatever the family.
   bool halved_rope = false;
+  // Where tokenizer.json and its companions lie; empty: the metadata have the vocabulary.
+  std::string tokenizer_folder;
 };
 
 class Checkpoint {

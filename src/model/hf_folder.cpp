@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char *kConfig = "config.json", *kWeights = "model.safetensors",
-                     *kIndex = "model.safetensors.index.json";
+                     *kIndex = "model.safetensors.index.json", *kTokenizer = "tokenizer.json";
 constexpr std::string_view kSafetensors = ".safetensors", kIndexSuffix = ".safetensors.index.json";
 constexpr uint64_t kMaxTextBytes = uint64_t{1} << 30;
 constexpr size_t kMaxShards = 10000;
@@ -273,9 +273,15 @@ std::string hf_folder_of(const std::string& path) {
 Result<Checkpoint> open_hf_folder(const std::string& folder) {
   INLAY_ASSIGN(const JsonDocument document, read_json_file(in_folder(folder, kConfig)));
   INLAY_ASSIGN(HfConfig config, read_hf_config(document.root(), folder_name(folder)));
-  INLAY_TRY(add_hf_vocabulary(folder, config.n_vocab, config.metadata));
+  INLAY_TRY(add_hf_templates(folder, config.metadata));
+  const bool has_tokenizer = file_exists(in_folder(folder, kTokenizer));
+  if (!has_tokenizer) config.metadata.text("tokenizer.ggml.model", "no_vocab");
   INLAY_ASSIGN(std::vector<Shard> shards, open_shards(folder));
-  return FolderReader(folder, std::move(config), std::move(shards)).read();
+  INLAY_ASSIGN(Checkpoint checkpoint, FolderReader(folder, std::move(config), std::move(shards)).read());
+  FileConventions conventions = checkpoint.conventions();
+  if (has_tokenizer) conventions.tokenizer_folder = folder;
+  checkpoint.set_conventions(std::move(conventions));
+  return checkpoint;
 }
 
 Result<Checkpoint> open_checkpoint(const std::string& path) {

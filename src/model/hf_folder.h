@@ -12,7 +12,7 @@ namespace inlay {
 // Empty for anything else.
 std::string hf_folder_of(const std::string& path);
 
-// Tensors keep the names of the files; metadata are those of a GGUF file of the same model, with its vocabulary.
+// Tensors keep the names of the files; metadata are those of a GGUF file of the same model, without a vocabulary.
 Result<Checkpoint> open_hf_folder(const std::string& folder);
 
 // A GGUF file or a Hugging Face folder, by any path that stands for it.

@@ -49,6 +49,40 @@ std::optional<JsonValue> member(const std::optional<JsonDocument>& document, std
   return value && !value->is_null() ? value : std::nullopt;
 }
 
+// Ids under a key of generation_config.json, else of config.json: a number or several.
+class ConfiguredIds {
+ public:
+  static Result<ConfiguredIds> open(const std::string& folder) {
+    ConfiguredIds out;
+    INLAY_ASSIGN(out.generation_, read_if_there(folder + "/generation_config.json"));
+    INLAY_ASSIGN(out.config_, read_if_there(folder + "/config.json"));
+    return out;
+  }
+
+  Result<std::vector<int32_t>> ids(const char* key) const {
+    auto value = member(generation_, key);
+    if (!value) value = member(config_, key);
+    std::vector<int32_t> out;
+    if (!value) return out;
+    const auto add = [&](const JsonValue& id) -> Status {
+      INLAY_ASSIGN(const uint64_t n, id.as_u64());
+      if (n >= kMaxTokens) return id.expected("an id below 16777216");
+      out.push_back(static_cast<int32_t>(n));
+      return {};
+    };
+    if (!value->is_array()) {
+      INLAY_TRY(add(*value));
+      return out;
+    }
+    INLAY_ASSIGN(const JsonElements elements, value->as_array());
+    for (const JsonValue id : elements) INLAY_TRY(add(id));
+    return out;
+  }
+
+ private:
+  std::optional<JsonDocument> generation_, config_;
+};
+
 // The tokens of tokenizer.json by id, with their types.
 class TokenList {
  public:
@@ -120,21 +154,15 @@ class VocabularyWriter {
 
   Status write(uint64_t n_vocab) {
     INLAY_ASSIGN(tokenizer_config_, read_if_there(folder_ + "/tokenizer_config.json"));
-    INLAY_ASSIGN(generation_, read_if_there(folder_ + "/generation_config.json"));
-    INLAY_ASSIGN(config_, read_if_there(folder_ + "/config.json"));
-    INLAY_TRY(add_templates());
-    INLAY_ASSIGN(const std::optional<JsonDocument> tokenizer, read_if_there(folder_ + "/tokenizer.json"));
-    if (!tokenizer) {
-      metadata_.text("tokenizer.ggml.model", "no_vocab");
-      return {};
-    }
-    INLAY_TRY(add_model(tokenizer->root()));
-    INLAY_TRY(tokens_.read(tokenizer->root(), n_vocab));
+    INLAY_ASSIGN(configured_, ConfiguredIds::open(folder_));
+    INLAY_ASSIGN(const JsonDocument tokenizer, read_json_file(folder_ + "/tokenizer.json"));
+    INLAY_TRY(add_model(tokenizer.root()));
+    INLAY_TRY(tokens_.read(tokenizer.root(), n_vocab));
     metadata_.texts("tokenizer.ggml.tokens", tokens_.texts());
     metadata_.i32s("tokenizer.ggml.token_type", tokens_.types());
-    INLAY_TRY(add_merges(*tokenizer->root().find("model")));
+    INLAY_TRY(add_merges(*tokenizer.root().find("model")));
     INLAY_TRY(add_special_tokens());
-    return add_bos_flag(tokenizer->root());
+    return add_bos_flag(tokenizer.root());
   }
 
  private:
@@ -237,36 +265,16 @@ class VocabularyWriter {
     return id;
   }
 
-  // Ids under a key of generation_config.json, else of config.json: a number or several.
-  Result<std::vector<int32_t>> configured_ids(const char* key) const {
-    auto value = member(generation_, key);
-    if (!value) value = member(config_, key);
-    std::vector<int32_t> ids;
-    if (!value) return ids;
-    const auto add = [&](const JsonValue& id) -> Status {
-      INLAY_ASSIGN(const uint64_t n, id.as_u64());
-      if (n >= tokens_.texts().size()) return id.expected("the id of a token");
-      ids.push_back(static_cast<int32_t>(n));
-      return {};
-    };
-    if (!value->is_array()) {
-      INLAY_TRY(add(*value));
-      return ids;
-    }
-    INLAY_ASSIGN(const JsonElements elements, value->as_array());
-    for (const JsonValue id : elements) INLAY_TRY(add(id));
-    return ids;
-  }
-
   Result<int32_t> special_token(const char* text_key, const char* id_key) const {
     INLAY_ASSIGN(const int32_t id, named_token(text_key));
     if (id >= 0) return id;
-    INLAY_ASSIGN(const std::vector<int32_t> ids, configured_ids(id_key));
+    INLAY_ASSIGN(const std::vector<int32_t> ids, configured_.ids(id_key));
     return ids.empty() ? -1 : ids[0];
   }
 
   void add_id(const char* name, int32_t id) {
-    if (id >= 0) metadata_.u32(std::string("tokenizer.ggml.") + name + "_token_id", static_cast<uint32_t>(id));
+    if (id >= 0 && static_cast<size_t>(id) < tokens_.texts().size())
+      metadata_.u32(std::string("tokenizer.ggml.") + name + "_token_id", static_cast<uint32_t>(id));
   }
 
   Status add_special_tokens() {
@@ -279,7 +287,7 @@ class VocabularyWriter {
     add_id("padding", padding);
     add_id("unknown", unknown);
     // GGUF has two more keys for ends of generation.
-    INLAY_ASSIGN(const std::vector<int32_t> ends, configured_ids("eos_token_id"));
+    INLAY_ASSIGN(const std::vector<int32_t> ends, configured_.ids("eos_token_id"));
     std::vector<const char*> names = {"eom", "eot"};
     for (const int32_t id : ends) {
       if (id == eos || names.empty()) continue;
@@ -316,35 +324,10 @@ class VocabularyWriter {
     return (*single->as_array()->begin()).find("SpecialToken").has_value();
   }
 
-  Status add_templates() {
-    constexpr const char* kKey = "tokenizer.chat_template";
-    const std::string file = folder_ + "/chat_template.jinja";
-    if (file_exists(file)) {
-      INLAY_ASSIGN(const std::string text, read_text_file(file));
-      metadata_.text(kKey, text);
-      return {};
-    }
-    const auto given = member(tokenizer_config_, "chat_template");
-    if (!given) return {};
-    if (given->is_string()) {
-      INLAY_ASSIGN(const std::string_view text, given->as_string());
-      metadata_.text(kKey, text);
-      return {};
-    }
-    INLAY_ASSIGN(const JsonElements templates, given->as_array());
-    for (const JsonValue named : templates) {
-      INLAY_ASSIGN(const JsonValue name_value, named.get("name"));
-      INLAY_ASSIGN(const std::string_view name, name_value.as_string());
-      INLAY_ASSIGN(const JsonValue text_value, named.get("template"));
-      INLAY_ASSIGN(const std::string_view text, text_value.as_string());
-      metadata_.text(name == "default" ? kKey : kKey + ("." + std::string(name)), text);
-    }
-    return {};
-  }
-
   const std::string& folder_;
   MetadataBuilder& metadata_;
-  std::optional<JsonDocument> tokenizer_config_, generation_, config_;
+  std::optional<JsonDocument> tokenizer_config_;
+  ConfiguredIds configured_;
   TokenList tokens_;
   std::string pattern_;
   bool single_digits_ = false, byte_level_ = false;
@@ -355,6 +338,38 @@ class VocabularyWriter {
 
 Status add_hf_vocabulary(const std::string& folder, uint64_t n_vocab, MetadataBuilder& metadata) {
   return VocabularyWriter(folder, metadata).write(n_vocab);
+}
+
+Status add_hf_templates(const std::string& folder, MetadataBuilder& metadata) {
+  constexpr const char* kKey = "tokenizer.chat_template";
+  const std::string file = folder + "/chat_template.jinja";
+  if (file_exists(file)) {
+    INLAY_ASSIGN(const std::string text, read_text_file(file));
+    metadata.text(kKey, text);
+    return {};
+  }
+  INLAY_ASSIGN(const std::optional<JsonDocument> config, read_if_there(folder + "/tokenizer_config.json"));
+  const auto given = member(config, "chat_template");
+  if (!given) return {};
+  if (given->is_string()) {
+    INLAY_ASSIGN(const std::string_view text, given->as_string());
+    metadata.text(kKey, text);
+    return {};
+  }
+  INLAY_ASSIGN(const JsonElements templates, given->as_array());
+  for (const JsonValue named : templates) {
+    INLAY_ASSIGN(const JsonValue name_value, named.get("name"));
+    INLAY_ASSIGN(const std::string_view name, name_value.as_string());
+    INLAY_ASSIGN(const JsonValue text_value, named.get("template"));
+    INLAY_ASSIGN(const std::string_view text, text_value.as_string());
+    metadata.text(name == "default" ? kKey : kKey + ("." + std::string(name)), text);
+  }
+  return {};
+}
+
+Result<std::vector<int32_t>> read_hf_end_ids(const std::string& folder) {
+  INLAY_ASSIGN(const ConfiguredIds configured, ConfiguredIds::open(folder));
+  return configured.ids("eos_token_id");
 }
 
 }  // namespace inlay

@@ -2,14 +2,20 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "src/formats/metadata_builder.h"
 
 namespace inlay {
 
-// Adds the special tokens that config.json, generation_config.json and tokenizer_config.json name, the chat templates,
-// and the tokens and merges of tokenizer.json, padded to `n_vocab`. UNSUPPORTED, naming the key, where GGUF has no
-// equal of the tokenizer. Without tokenizer.json the vocabulary is "no_vocab".
+// The chat templates of chat_template.jinja or tokenizer_config.json.
+Status add_hf_templates(const std::string& folder, MetadataBuilder& metadata);
+
+// Adds the special tokens that config.json, generation_config.json and tokenizer_config.json name, and the tokens and
+// merges of tokenizer.json, padded to `n_vocab`. UNSUPPORTED, naming the key, where GGUF has no equal of the tokenizer.
 Status add_hf_vocabulary(const std::string& folder, uint64_t n_vocab, MetadataBuilder& metadata);
+
+// Tokens that end generation: eos_token_id of generation_config.json, else of config.json; a number or several.
+Result<std::vector<int32_t>> read_hf_end_ids(const std::string& folder);
 
 }  // namespace inlay

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "src/engine/convert.h"
 #include "src/engine/engine.h"
 #include "tests/golden/loaded_model.h"
+#include "tests/support/hf_folder.h"
 
 namespace inlay::golden {
 namespace {
@@ -13,7 +15,7 @@ namespace {
 const std::string kFile = INLAY_SOURCE_DIR "/examples/model/tales.gguf";
 const std::string kFolder = INLAY_SOURCE_DIR "/examples/model/hf";
 
-class TalesFolderOn : public testing::TestWithParam<Target> {};
+class TalesFolderOn : public ::testing::TestWithParam<Target> {};
 
 TEST_P(TalesFolderOn, LogitsAreThoseOfTheGgufFile) {
   if (!can_run(GetParam().on)) GTEST_SKIP() << "no CUDA device";
@@ -33,8 +35,11 @@ TEST_P(TalesFolderOn, LogitsAreThoseOfTheGgufFile) {
   EXPECT_NE(logits[0].front(), logits[0].back());
 }
 
-TEST(TalesFolder, VocabularyAndTemplateAreThoseOfTheGgufFile) {
-  const auto file = open_checkpoint(kFile), folder = open_checkpoint(kFolder);
+TEST(TalesFolder, ConvertedVocabularyAndTemplateAreThoseOfTheGgufFile) {
+  const test::TemporaryFolder scratch;
+  const Status made = convert_to_gguf(kFolder, scratch.path("made.gguf"), {});
+  ASSERT_TRUE(made.ok()) << made.message;
+  const auto file = open_checkpoint(kFile), folder = open_checkpoint(scratch.path("made.gguf"));
   ASSERT_TRUE(file.ok() && folder.ok()) << folder.status().message;
   size_t n_checked = 0;
   for (const MetaEntry& entry : file->metadata().entries()) {
@@ -59,7 +64,32 @@ TEST(TalesFolder, VocabularyAndTemplateAreThoseOfTheGgufFile) {
   EXPECT_GE(n_checked, 20u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Backends, TalesFolderOn, testing::ValuesIn(all_targets()), [](const auto& p) {
+TEST(TalesFolder, TextsHaveTheTokensThatTheGgufFileGives) {
+  const EngineOptions options = {.device = DeviceKind::cpu, .n_context = 64, .max_sessions = 1, .n_threads = 1};
+  const auto file = Engine::load(kFile, options), folder = Engine::load(kFolder, options);
+  ASSERT_TRUE(file.ok() && folder.ok()) << folder.status().message;
+  const Tokenizer &a = *(*file)->tokenizer(), &b = *(*folder)->tokenizer();
+  EXPECT_EQ(a.bos(), b.bos());
+  EXPECT_EQ(a.eos(), b.eos());
+  EXPECT_EQ(a.adds_bos(), b.adds_bos());
+  ASSERT_EQ(a.n_tokens(), b.n_tokens());
+  for (int32_t id = 0; id < a.n_tokens(); ++id) EXPECT_EQ(a.is_end_of_generation(id), b.is_end_of_generation(id)) << id;
+  for (const char* text :
+       {"Once upon a time, a small fox's 1234 eggs", "  two  blanks\n\n\tcaf\xC3\xA9 \xF0\x9F\x98\x80",
+        "Mira is kind.<|player|>Do you have a room?<|npc|>", ""}) {
+    for (const bool special : {true, false}) {
+      std::vector<int32_t> ids_a, ids_b;
+      a.encode(text, {.add_special = special, .parse_special = special}, ids_a);
+      b.encode(text, {.add_special = special, .parse_special = special}, ids_b);
+      EXPECT_EQ(ids_a, ids_b) << text;
+      std::string text_a, text_b;
+      EXPECT_TRUE(a.decode(ids_a, {}, text_a).ok() && b.decode(ids_b, {}, text_b).ok());
+      EXPECT_EQ(text_a, text_b);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, TalesFolderOn, ::testing::ValuesIn(all_targets()), [](const auto& p) {
   std::string name = p.param.name;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
