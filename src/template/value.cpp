@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdarg>
 
+#include "src/base/format.h"
 #include "src/template/object.h"
 
 namespace inlay::tmpl {
@@ -179,6 +181,15 @@ Result<Order> compare(const Value& a, const Value& b, const char* sign) {
     return order_of(x.size(), y.size());
   }
   return type_error("'%s' not supported between instances of '%s' and '%s'", sign, a.type_name(), b.type_name());
+}
+
+Status type_error(const char* format, ...) {
+  Status out = error(Code::invalid_argument, "%s", "");
+  va_list args;
+  va_start(args, format);
+  append_format_list(out.message, format, args);
+  va_end(args);
+  return out;
 }
 
 Status undefined_error(const Value& value) {

@@ -71,8 +71,10 @@ class Value {
   Object& object() const { return **std::get_if<Object*>(&data_); }
   const std::string& undefined_message() const { return *std::get_if<Undefined>(&data_)->message; }
 
-  int64_t integer() const { return is(Kind::boolean) ? boolean() : *std::get_if<int64_t>(&data_); }  // needs is_integral()
-  double real() const {                                                                         // needs is_number()
+  int64_t integer() const {
+    return is(Kind::boolean) ? boolean() : *std::get_if<int64_t>(&data_);
+  }                      // needs is_integral()
+  double real() const {  // needs is_number()
     return is(Kind::real) ? *std::get_if<double>(&data_) : static_cast<double>(integer());
   }
 
@@ -136,9 +138,10 @@ Result<Order> compare(const Value& a, const Value& b, const char* sign);
 // The error that the use of an undefined value is.
 Status undefined_error(const Value& value);
 // A template or its input does what the language forbids: a wrong type, a missing argument.
-template <class... Args>
-Status type_error(const char* format, Args... args) {
-  return error(Code::invalid_argument, format, args...);
-}
+#if defined(__GNUC__)
+__attribute__((format(printf, 1, 2)))
+#endif
+Status
+type_error(const char* format, ...);
 
 }  // namespace inlay::tmpl
