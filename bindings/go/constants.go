@@ -218,6 +218,8 @@ type LoadFlags = raw.LoadFlags
 const (
 	// CUDA: prompts run on the engine's own products, even where the machine has cuBLASLt.
 	LoadNoCublas = raw.LoadNoCublas
+	// CUDA: decode steps of one session launch every operation, even where one launch could run all layers.
+	LoadNoTokenKernel = raw.LoadNoTokenKernel
 )
 
 // Type in which weights are held.

@@ -106,6 +106,8 @@ BenchRequest parse_request(int argc, char** argv) {
                   "size of the KV pool in MiB (sessions x context, at most 2048)");
   options.flag("--no-cublas", r.load.no_cublas,
                "cuda: prompts on the engine's own products, even where the machine has cuBLASLt");
+  options.flag("--no-token-kernel", r.load.no_token_kernel,
+               "cuda: one session's tokens as launches of every operation");
   r.load.add_to(options);
   const std::vector<std::string> rest = options.parse(argc, argv, 1);
   if (r.list) return r;

@@ -38,6 +38,7 @@ struct LoadOptions {
   int32_t weight_dtype = INLAY_WEIGHT_DEFAULT;
   int32_t prefill_chunk = 0;
   bool no_cublas = false;
+  bool no_token_kernel = false;
   std::string* load_times = nullptr;  // takes the engine's own account of where the time of the load went
 
   void add_to(Options& options);  // --device, --weights, --kv and --threads

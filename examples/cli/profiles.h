@@ -13,8 +13,8 @@ struct ProfilePlan {
   std::vector<int32_t> depths;   // a decode step after each
   std::vector<int32_t> prompts;  // a prompt in one step for each
   int32_t n_repetitions = 0;
-  bool timeline = false;         // every operation, not only the kinds
-  std::string trace;             // file for all of them; empty: none
+  bool timeline = false;  // every operation, not only the kinds
+  std::string trace;      // file for all of them; empty: none
 };
 
 // Prints a table for each step.

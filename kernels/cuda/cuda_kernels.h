@@ -164,6 +164,7 @@ struct EmbedArgs {
   int64_t n_vocab, d_model;
   int32_t m;
   DType dtype;
+  bool tagged;             // with tag 0, for a launch_token that follows
 };
 cudaError_t launch_embed(const EmbedArgs& args, cudaStream_t stream);
 
@@ -253,6 +254,35 @@ struct DecodeAttentionArgs {
   float scale, epsilon;
 };
 cudaError_t launch_decode_attention(const DecodeAttentionArgs& args, cudaStream_t stream);
+
+// ---- the layers of a step of one row in one launch, on devices of compute capability 9.0 and later
+
+// The ops of a token hand their values over with a tag in the two lowest bits of each float (kernels/cuda/device/exchange.cuh). In a buffer
+// two generations that follow one another, also from a token to the next, need different tags; nothing else may write there.
+inline constexpr uint8_t kUntagged = 255;
+
+struct TokenOp {
+  enum class Kind : uint8_t { linear, attention } kind;
+  uint8_t tag_in, tag_out;        // tag_out: kUntagged for results that are for others
+  LinearArgs linear;              // m = 1 and a raw row
+  DecodeAttentionArgs attention;  // m = 1
+};
+
+// What launch_token needs to know besides the table.
+struct TokenLaunch {
+  const void* kernel;
+  const int32_t* position;  // of the row; negative: nothing is done
+  int32_t max_context, n_ops, ring_at, stage_bytes, n_stages, stages_ahead, n_ctas, shared_bytes;
+};
+
+// Whether the current device can run these ops so. Then make_token_table writes token_table_bytes of the host's memory.
+bool token_runs(const TokenOp* ops, int32_t n_ops);
+size_t token_table_bytes(int32_t n_ops);
+cudaError_t make_token_table(const TokenOp* ops, int32_t n_ops, void* table, TokenLaunch& launch);
+
+// The ops in order, each with the bits of its own launch. table: on the device. All CTAs are resident together (a cooperative launch), or
+// it fails. Its results are for the op after it, so an op must not read what an op before the last one has written.
+cudaError_t launch_token(const TokenLaunch& launch, const void* table, cudaStream_t stream);
 
 // Copies rows of hidden whose logits are wanted: out[i] = hidden[rows[i]]; rows[i] < 0: nothing.
 struct GatherArgs {

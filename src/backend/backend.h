@@ -27,7 +27,9 @@ struct BackendConfig {
   int32_t n_context = 0;          // longest sequence
   int32_t n_threads = 1;
   KvDType kv_dtype = KvDType::f16;
-  bool allow_cublas = true;       // cuda: products of many rows by cuBLASLt where the machine has it
+  bool allow_token_kernel =
+      true;                  // cuda: all layers of a step of one row in one launch, where there is a kernel for it
+  bool allow_cublas = true;  // cuda: products of many rows by cuBLASLt where the machine has it
 };
 
 // Bytes by purpose.
@@ -80,8 +82,12 @@ class Backend {
   virtual const BackendConfig& config() const = 0;
   virtual MemoryNeeds memory() const = 0;
   virtual BackendCounters counters() const { return {}; }
-  virtual std::string remark() const { return {}; }      // how it runs where there is a choice, for the log; empty: nothing to say
-  virtual std::string load_times() const { return {}; }  // LoadTimes::text() of its parts, for the log; empty: not measured
+  virtual std::string remark() const {
+    return {};
+  }  // how it runs where there is a choice, for the log; empty: nothing to say
+  virtual std::string load_times() const {
+    return {};
+  }  // LoadTimes::text() of its parts, for the log; empty: not measured
 
   // Runs all ops; draws[i] belongs to batch.sample_rows[i]. With no tokens only the sampling is done.
   virtual Status execute(const StepBatch& batch, std::span<Draw> draws) = 0;
@@ -91,7 +97,8 @@ class Backend {
   virtual Status duplicate_logits(int32_t from_slot, int32_t to_slot) = 0;
   virtual Status duplicate_kv_block(int32_t from_block, int32_t to_block) = 0;
 
-  // Bytes a second of the memory that weights and cache lie in, read once through by all that computes; best of several.
+  // Bytes a second of the memory that weights and cache lie in, read once through by all that computes; best of
+  // several.
   virtual Result<double> measure_read_bandwidth() = 0;
 
   void set_inspection(Inspection inspection) { inspection_ = std::move(inspection); }
@@ -121,7 +128,8 @@ class OpRunner {
   virtual Result<double> microseconds_between(size_t from, size_t to);  // after the last op
 
  private:
-  Status run_and_tap(const Op& op, int32_t index, const StepBatch& batch, std::span<Draw> draws, const Inspection& inspection);
+  Status run_and_tap(const Op& op, int32_t index, const StepBatch& batch, std::span<Draw> draws,
+                     const Inspection& inspection);
   Status report_times(std::span<const int32_t> ops, const std::function<void(const OpTime&)>& report);
 
   std::vector<std::chrono::steady_clock::time_point> moments_;

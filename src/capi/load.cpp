@@ -60,7 +60,7 @@ Status read_load_params(const inlay_load_params* given, EngineOptions& out) {
   INLAY_TRY(check_range(params.log_level, INLAY_LOG_OFF, INLAY_LOG_DEBUG, "params.log_level"));
   INLAY_TRY(check_range(params.weight_dtype, INLAY_WEIGHT_DEFAULT, INLAY_WEIGHT_FP8, "params.weight_dtype"));
   if (params.reserved != 0) return error(Code::invalid_argument, "params.reserved is not 0");
-  INLAY_TRY(check_flags(params.flags, INLAY_LOAD_NO_CUBLAS, "params.flags"));
+  INLAY_TRY(check_flags(params.flags, INLAY_LOAD_NO_CUBLAS | INLAY_LOAD_NO_TOKEN_KERNEL, "params.flags"));
   out.device = static_cast<DeviceKind>(params.device);
   out.device_index = params.device_index;
   out.n_context = params.n_context;
@@ -86,6 +86,7 @@ Status read_load_params(const inlay_load_params* given, EngineOptions& out) {
   out.n_threads = params.n_threads;
   out.prefill_chunk = params.prefill_chunk;
   out.allow_cublas = (params.flags & INLAY_LOAD_NO_CUBLAS) == 0;
+  out.allow_token_kernel = (params.flags & INLAY_LOAD_NO_TOKEN_KERNEL) == 0;
   if (params.log_level != INLAY_LOG_DEFAULT) {
     // The engine's levels begin at 1, so that 0 lets nothing through.
     out.log_level = params.log_level == INLAY_LOG_OFF ? LogLevel{0} : static_cast<LogLevel>(params.log_level);

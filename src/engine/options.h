@@ -23,16 +23,18 @@ using LogSink = std::function<void(LogLevel level, std::string_view text)>;
 struct EngineOptions {
   DeviceKind device = DeviceKind::automatic;
   int32_t device_index = 0;
-  int32_t n_context = 0;         // 0: the model's, at most kDefaultContext
-  int32_t max_sessions = 0;      // 0: kDefaultSessions
-  uint64_t kv_budget_bytes = 0;  // 0: max_sessions full contexts, at most kDefaultKvBudget but one full context at least
+  int32_t n_context = 0;     // 0: the model's, at most kDefaultContext
+  int32_t max_sessions = 0;  // 0: kDefaultSessions
+  uint64_t kv_budget_bytes =
+      0;  // 0: max_sessions full contexts, at most kDefaultKvBudget but one full context at least
   std::optional<KvDType> kv_dtype;  // none: the device's own: F16, on the reference interpreter F32
   WeightDType weight_dtype = WeightDType::as_stored;
-  int32_t n_threads = 0;         // 0: all cores
-  int32_t prefill_chunk = 0;     // tokens of a prompt per execution; 0: kDefaultPrefillChunk
-  bool allow_cublas = true;      // cuda: as in BackendConfig
+  int32_t n_threads = 0;           // 0: all cores
+  int32_t prefill_chunk = 0;       // tokens of a prompt per execution; 0: kDefaultPrefillChunk
+  bool allow_token_kernel = true;  // cuda: as in BackendConfig
+  bool allow_cublas = true;        // cuda: as in BackendConfig
   LogLevel log_level = LogLevel::info;
-  LogSink log;                   // called on the thread of the call that logs
+  LogSink log;  // called on the thread of the call that logs
   LoadProgress progress;
 };
 
@@ -45,8 +47,8 @@ inline constexpr int32_t kMaxPrefillChunk = 4096;
 
 struct SessionOptions {
   SamplerParams sampler;
-  uint64_t stream = 0;      // with the seed: sessions of equal seed and stream draw equal numbers
-  int32_t max_tokens = 0;   // drawn tokens after which the sequence ends; 0: no limit but the context
+  uint64_t stream = 0;     // with the seed: sessions of equal seed and stream draw equal numbers
+  int32_t max_tokens = 0;  // drawn tokens after which the sequence ends; 0: no limit but the context
   bool ignore_end_of_generation = false;
 };
 

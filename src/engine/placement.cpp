@@ -35,18 +35,25 @@ Status check_ranges(const EngineOptions& o, const ModelSpec& spec) {
 
 const char* name_of(DeviceKind device) {
   switch (device) {
-    case DeviceKind::cuda: return "CUDA backend";
-    case DeviceKind::reference: return "reference interpreter";
-    default: return "CPU";
+    case DeviceKind::cuda:
+      return "CUDA backend";
+    case DeviceKind::reference:
+      return "reference interpreter";
+    default:
+      return "CPU";
   }
 }
 
 const char* name_of(KvDType type) {
   switch (type) {
-    case KvDType::f32: return "F32";
-    case KvDType::fp8: return "FP8";
-    case KvDType::int8: return "INT8";
-    default: return "F16";
+    case KvDType::f32:
+      return "F32";
+    case KvDType::fp8:
+      return "FP8";
+    case KvDType::int8:
+      return "INT8";
+    default:
+      return "F16";
   }
 }
 
@@ -68,7 +75,8 @@ Result<int32_t> settle_kv_blocks(const EngineOptions& o, const ModelSpec& spec, 
     n_blocks = o.kv_budget_bytes / block_bytes;
     if (n_blocks == 0) {
       Status small = error(Code::invalid_argument, "kv_budget_bytes is %llu, one block of %d tokens takes %llu",
-                           static_cast<unsigned long long>(o.kv_budget_bytes), kKvBlockTokens, static_cast<unsigned long long>(block_bytes));
+                           static_cast<unsigned long long>(o.kv_budget_bytes), kKvBlockTokens,
+                           static_cast<unsigned long long>(block_bytes));
       small.required = block_bytes;
       small.available = o.kv_budget_bytes;
       return small;
@@ -81,11 +89,14 @@ Result<int32_t> settle_kv_blocks(const EngineOptions& o, const ModelSpec& spec, 
 
 Result<MemoryNeeds> needs_of(const Plan& plan, const Placement& p) {
   switch (p.device) {
-    case DeviceKind::reference: return reference_memory_needs(plan, p.config);
+    case DeviceKind::reference:
+      return reference_memory_needs(plan, p.config);
 #if INLAY_HAS_CUDA
-    case DeviceKind::cuda: return cuda_memory_needs(plan, p.config);
+    case DeviceKind::cuda:
+      return cuda_memory_needs(plan, p.config);
 #endif
-    default: return cpu_memory_needs(plan, p.config);
+    default:
+      return cpu_memory_needs(plan, p.config);
   }
 }
 
@@ -106,7 +117,9 @@ Result<Placement> place_on(DeviceKind device, const Plan& plan, const EngineOpti
   p.config.max_step_tokens = std::max(std::min(p.prefill_chunk, p.config.n_context), max_sessions);
   p.config.max_sequences = p.config.n_logit_slots = max_sessions;
   p.config.allow_cublas = o.allow_cublas;
-  p.config.n_threads = o.n_threads ? o.n_threads : static_cast<int32_t>(std::max(1u, std::thread::hardware_concurrency()));
+  p.config.allow_token_kernel = o.allow_token_kernel;
+  p.config.n_threads =
+      o.n_threads ? o.n_threads : static_cast<int32_t>(std::max(1u, std::thread::hardware_concurrency()));
   INLAY_ASSIGN(p.config.n_kv_blocks, settle_kv_blocks(o, spec, p.config));
   INLAY_ASSIGN(p.needs, needs_of(plan, p));
   return p;
@@ -134,10 +147,12 @@ Result<Placement> place_automatically(const Plan& plan, const EngineOptions& o) 
 Result<Placement> place(const Plan& plan, const EngineOptions& options) {
   INLAY_TRY(check_ranges(options, plan.spec));
   switch (options.device) {
-    case DeviceKind::automatic: return place_automatically(plan, options);
+    case DeviceKind::automatic:
+      return place_automatically(plan, options);
     case DeviceKind::cpu:
     case DeviceKind::cuda:
-    case DeviceKind::reference: return place_on(options.device, plan, options);
+    case DeviceKind::reference:
+      return place_on(options.device, plan, options);
   }
   return error(Code::invalid_argument, "device %d", static_cast<int>(options.device));
 }
@@ -155,13 +170,17 @@ Status check_memory(const Placement& p) {
   return s;
 }
 
-Result<std::unique_ptr<Backend>> make_backend(Plan plan, WeightReader& reader, const Placement& p, const LoadProgress& progress) {
+Result<std::unique_ptr<Backend>> make_backend(Plan plan, WeightReader& reader, const Placement& p,
+                                              const LoadProgress& progress) {
   switch (p.device) {
-    case DeviceKind::reference: return make_reference_backend(std::move(plan), reader, p.config, progress);
+    case DeviceKind::reference:
+      return make_reference_backend(std::move(plan), reader, p.config, progress);
 #if INLAY_HAS_CUDA
-    case DeviceKind::cuda: return make_cuda_backend(std::move(plan), reader, p.config, p.device_index, progress);
+    case DeviceKind::cuda:
+      return make_cuda_backend(std::move(plan), reader, p.config, p.device_index, progress);
 #endif
-    default: return make_cpu_backend(std::move(plan), reader, p.config, progress);
+    default:
+      return make_cpu_backend(std::move(plan), reader, p.config, progress);
   }
 }
 

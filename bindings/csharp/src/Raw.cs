@@ -208,6 +208,9 @@ namespace Inlay
         None = 0,
         /// <summary>CUDA: prompts run on the engine's own products, even where the machine has cuBLASLt.</summary>
         NoCublas = 1,
+        /// <summary>CUDA: decode steps of one session launch every operation, even where one launch could run all
+        /// layers.</summary>
+        NoTokenKernel = 2,
     }
 
     /// <summary>Type in which weights are held.</summary>

@@ -144,6 +144,7 @@ typedef int32_t inlay_profile_form;
 // How a model runs.
 typedef uint32_t inlay_load_flags;
 #define INLAY_LOAD_NO_CUBLAS 1u  // CUDA: prompts run on the engine's own products, even where the machine has cuBLASLt.
+#define INLAY_LOAD_NO_TOKEN_KERNEL 2u  // CUDA: decode steps of one session launch every operation, even where one launch could run all layers.
 
 // Type in which weights are held.
 typedef int32_t inlay_weight_dtype;

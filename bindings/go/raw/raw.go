@@ -622,6 +622,8 @@ type LoadFlags uint32
 const (
 	// CUDA: prompts run on the engine's own products, even where the machine has cuBLASLt.
 	LoadNoCublas LoadFlags = 1
+	// CUDA: decode steps of one session launch every operation, even where one launch could run all layers.
+	LoadNoTokenKernel LoadFlags = 2
 )
 
 // Type in which weights are held.

@@ -193,6 +193,8 @@ pub const INLAY_PROFILE_TRACE: inlay_profile_form = 2;
 pub type inlay_load_flags = u32;
 /// CUDA: prompts run on the engine's own products, even where the machine has cuBLASLt.
 pub const INLAY_LOAD_NO_CUBLAS: inlay_load_flags = 1;
+/// CUDA: decode steps of one session launch every operation, even where one launch could run all layers.
+pub const INLAY_LOAD_NO_TOKEN_KERNEL: inlay_load_flags = 2;
 
 /// Type in which weights are held.
 pub type inlay_weight_dtype = i32;

@@ -25,10 +25,13 @@ RowKernel kernel_of(const CacheView& c, bool fused) {
   return row_kernel<KvType::f16>(c.d_head, fused);
 }
 
-cudaError_t launch_rows(RowParams p, int32_t m, bool fused, cudaStream_t stream) {
+void complete(RowParams& p) {
   p.passes = head_passes(p.n_heads, p.cache.n_kv_heads);
   p.block_bytes = static_cast<int32_t>(block_bytes(p.cache));
   p.record_splits = max_splits(p.max_context, p.cache.n_kv_heads);
+}
+
+cudaError_t launch_rows(RowParams p, int32_t m, bool fused, cudaStream_t stream) {
   const RowKernel chosen = kernel_of(p.cache, fused);
   for (p.first_row = 0; p.first_row < m; p.first_row += kRowsPerLaunch) {
     const int32_t rows = m - p.first_row < kRowsPerLaunch ? m - p.first_row : kRowsPerLaunch;
@@ -68,13 +71,14 @@ cudaError_t launch_attention(const AttentionArgs& args, cudaStream_t stream) {
   p.n_heads = args.n_heads;
   p.max_context = args.max_context;
   p.scale = args.scale * kLog2E;
+  complete(p);
   return launch_rows(p, args.m, false, stream);
 }
 
-cudaError_t launch_decode_attention(const DecodeAttentionArgs& args, cudaStream_t stream) {
+cudaError_t decode_row_params(const DecodeAttentionArgs& args, RowParams& p) {
   if (!supported(args.cache, args.m, args.n_heads, args.max_context)) return cudaErrorInvalidValue;
   if (args.n_rot < 0 || args.n_rot > args.cache.d_head || args.n_rot % 2 != 0) return cudaErrorInvalidValue;
-  RowParams p{};
+  p = {};
   p.qkv = args.qkv;
   p.q_norm = args.q_norm;
   p.k_norm = args.k_norm;
@@ -87,6 +91,13 @@ cudaError_t launch_decode_attention(const DecodeAttentionArgs& args, cudaStream_
   p.max_context = args.max_context;
   p.scale = args.scale * kLog2E;
   p.epsilon = args.epsilon;
+  complete(p);
+  return cudaSuccess;
+}
+
+cudaError_t launch_decode_attention(const DecodeAttentionArgs& args, cudaStream_t stream) {
+  RowParams p;
+  if (const cudaError_t e = decode_row_params(args, p); e != cudaSuccess) return e;
   return launch_rows(p, args.m, true, stream);
 }
 

@@ -11,6 +11,7 @@
 
 #include "kernels/cuda/attention/split.cuh"
 #include "kernels/cuda/attention/warp_attention.cuh"
+#include "kernels/cuda/device/loads.cuh"
 #include "kernels/cuda/device/reduce.cuh"
 
 namespace inlay::cuda {
@@ -128,13 +129,13 @@ __device__ __forceinline__ void weigh_splits(const SplitRecords& s, const PassHe
 
 // out: of head 0 of the pass. All threads of the CTA; the caller has made sure that every record is written and that
 // nobody needs memory.acc any more, which takes the weights.
-template <int kChunks>
-__device__ __forceinline__ void merge_splits(const SplitRecords& s, const PassHeads& heads,
+template <int kChunks, class Values>
+__device__ __forceinline__ void merge_splits(const SplitRecords& s, const PassHeads& heads, const Values& values,
                                              MergeMemory<kChunks>& memory, float* out) {
   static_assert(sizeof(memory.acc) >= kColumns * kMaxSplits * sizeof(float));
   auto* weight = reinterpret_cast<float(*)[kMaxSplits]>(&memory.acc[0][0][0]);
   weigh_splits(s, heads, weight, memory);
-  __syncthreads();
+  sync_threads<kAttentionWarps<kChunks> * 32>();
   for_components<kChunks>(heads, [&](int head, int component) {
     const float* from = s.record(head, 0) + component;
     float4 acc = make_float4(0, 0, 0, 0);
@@ -143,8 +144,7 @@ __device__ __forceinline__ void merge_splits(const SplitRecords& s, const PassHe
       const float* record = from + static_cast<int64_t>(split) * s.record_floats;
       add_weighted(weight[head][split], __ldcg(reinterpret_cast<const float4*>(record)), acc);
     }
-    float* to = out + static_cast<int64_t>(head) * heads.d_head + component;
-    *reinterpret_cast<float4*>(to) = divided(acc, memory.total[head]);
+    values.store4(out + static_cast<int64_t>(head) * heads.d_head + component, divided(acc, memory.total[head]));
   });
 }
 

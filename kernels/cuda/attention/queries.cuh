@@ -4,8 +4,10 @@
 
 #include <cstdint>
 
+#include "kernels/cuda/attention/merge.cuh"
 #include "kernels/cuda/attention/row_params.cuh"
 #include "kernels/cuda/attention/warp_attention.cuh"
+#include "kernels/cuda/device/exchange.cuh"
 #include "kernels/cuda/norm_rope/head.cuh"
 
 namespace inlay::cuda {
@@ -42,7 +44,7 @@ __device__ __forceinline__ void cut_query(const float* x, int d_head, float scal
 template <int kChunks>
 __device__ __forceinline__ void clear_queries(int n_heads, QueryMemory<kChunks>& memory) {
   for (int column = n_heads; column < kColumns; ++column) {
-    for (int i = static_cast<int>(threadIdx.x); i < 16 * kChunks; i += static_cast<int>(blockDim.x)) {
+    for (int i = static_cast<int>(threadIdx.x); i < 16 * kChunks; i += kAttentionWarps<kChunks> * 32) {
       memory.part[column][i] = make_uint4(0, 0, 0, 0);
     }
     if (threadIdx.x == 0) memory.factor[column] = 0.0f;
@@ -63,7 +65,7 @@ __device__ __forceinline__ void append_head(const CacheView& c, void* pool, cons
   }
 }
 
-// The new key (or value) by one warp. x: shared memory of the warp, holds the key already when it is one.
+// The new key (or value) by one warp. x: shared memory of the warp, which holds it.
 template <int kChunks, KvType kType>
 __device__ __forceinline__ void keep_fresh(const RowParams& p, const CtaPlace& at, bool is_key, const float* x,
                                            int lane, FreshHead<kChunks, kType>& fresh) {
@@ -77,25 +79,45 @@ __device__ __forceinline__ void keep_fresh(const RowParams& p, const CtaPlace& a
   append_head<kType>(p.cache, is_key ? p.cache.k_pool : p.cache.v_pool, at, block, lane, packed, stored_scale);
 }
 
+// A head that an op has handed over, to shared memory of this warp.
+template <int kPer, class Values>
+__device__ __forceinline__ void take_head(const Values& values, const float* from, int d_head, int lane, float* x) {
+  constexpr int kQuads = (kPer + 3) / 4;  // a lane has four components in a row
+  const float* quads[kQuads];
+  float4 taken[kQuads];
+#pragma unroll
+  for (int i = 0; i < kQuads; ++i) quads[i] = 4 * (lane + 32 * i) < d_head ? from + 4 * (lane + 32 * i) : nullptr;
+  values.load4(quads, taken);
+#pragma unroll
+  for (int i = 0; i < kQuads; ++i) {
+    if (quads[i] != nullptr) *reinterpret_cast<float4*>(x + 4 * (lane + 32 * i)) = taken[i];
+  }
+  __syncwarp();
+}
+
 // A warp per head: the queries of the pass, then in a fused launch (if `newest`) the key and the value. staging: 64
 // kChunks floats for every warp.
-template <int kChunks, KvType kType, bool kFused>
-__device__ __forceinline__ void prepare_heads(const RowParams& p, const CtaPlace& at, bool newest, float* staging,
-                                              QueryMemory<kChunks>& queries, FreshHead<kChunks, kType>& fresh) {
+template <int kChunks, KvType kType, bool kFused, class Values>
+__device__ __forceinline__ void prepare_heads(const RowParams& p, const Values& values, const CtaPlace& at, bool newest,
+                                              float* staging, QueryMemory<kChunks>& queries,
+                                              FreshHead<kChunks, kType>& fresh) {
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   const int32_t d_head = p.cache.d_head, n_kv = p.cache.n_kv_heads, half = p.n_rot / 2;
   const float* row = p.qkv + static_cast<int64_t>(at.row) * (p.n_heads + 2 * n_kv) * d_head;
   float* x = staging + warp * 64 * kChunks;
   const int n_items = at.heads.count + (newest ? 2 : 0);
-  for (int item = warp; item < n_items; item += static_cast<int>(blockDim.x) / 32) {
+  for (int item = warp; item < n_items; item += kAttentionWarps<kChunks>) {
     const bool is_query = item < at.heads.count, is_key = item == at.heads.count;
     const int32_t head = is_query ? at.heads.first + item : p.n_heads + (is_key ? 0 : n_kv) + at.kv_head;
     const float* from = row + static_cast<int64_t>(head) * d_head;
+    if constexpr (kFused) {
+      take_head<2 * kChunks>(values, from, d_head, lane, x);
+      from = x;
+    }
     if (kFused && (is_query || is_key)) {
       const HeadShape shape{is_query ? p.q_norm : p.k_norm, p.rope + static_cast<int64_t>(at.row) * half, d_head, half,
                             p.epsilon};
-      shape_head<2 * kChunks>(from, shape, lane, x);
-      from = x;
+      shape_head<2 * kChunks>(x, shape, lane, x);
     }
     if (is_query) {
       cut_query<kChunks>(from, d_head, p.scale, item, lane, queries);

@@ -120,12 +120,12 @@ struct SplitReader {
   }
 };
 
-template <int kChunks>
-__device__ __forceinline__ void write_row(const PassHeads& heads, const MergeMemory<kChunks>& memory, float* out) {
+template <int kChunks, class Values>
+__device__ __forceinline__ void write_row(const PassHeads& heads, const Values& values,
+                                          const MergeMemory<kChunks>& memory, float* out) {
   for_components<kChunks>(heads, [&](int head, int component) {
     const Merged m = merge_warps(memory, head, component);
-    float* to = out + static_cast<int64_t>(head) * heads.d_head + component;
-    *reinterpret_cast<float4*>(to) = divided(m.acc, m.sum);
+    values.store4(out + static_cast<int64_t>(head) * heads.d_head + component, divided(m.acc, m.sum));
   });
 }
 
@@ -143,14 +143,14 @@ __device__ __forceinline__ bool leave_record(const PassHeads& heads, const Split
       record[heads.d_head + 1] = m.sum;
     }
   });
-  __syncthreads();
+  sync_threads<kAttentionWarps<kChunks> * 32>();
   if (threadIdx.x == 0) {
     __threadfence();
     memory.last = atomicAdd(ticket, 1u) == static_cast<unsigned>(s.n_splits - 1);
     if (memory.last) *ticket = 0;
     __threadfence();
   }
-  __syncthreads();
+  sync_threads<kAttentionWarps<kChunks> * 32>();
   return memory.last;
 }
 
@@ -163,52 +163,65 @@ __device__ __forceinline__ SplitRecords split_records(const RowParams& p, const 
 }
 
 // What the warps have left in memory becomes the row's result, or a record of it.
-template <int kChunks>
-__device__ __forceinline__ void finish_split(const RowParams& p, const CtaPlace& at, int32_t split, int32_t n_splits,
-                                             MergeMemory<kChunks>& memory) {
+template <int kChunks, class Values>
+__device__ __forceinline__ void finish_split(const RowParams& p, const Values& values, const CtaPlace& at,
+                                             int32_t split, int32_t n_splits, MergeMemory<kChunks>& memory) {
   float* out = p.out + (static_cast<int64_t>(at.row) * p.n_heads + at.heads.first) * at.heads.d_head;
-  if (n_splits == 1) return write_row(at.heads, memory, out);
+  if (n_splits == 1) return write_row(at.heads, values, memory, out);
   unsigned* ticket = static_cast<unsigned*>(p.scratch) + static_cast<int64_t>(at.slot) * p.n_heads + at.heads.first;
   const SplitRecords records = split_records(p, at, n_splits);
-  if (leave_record(at.heads, records, split, ticket, memory)) merge_splits(records, at.heads, memory, out);
+  if (leave_record(at.heads, records, split, ticket, memory)) merge_splits(records, at.heads, values, memory, out);
+}
+
+// A CTA's part of a row, by its first kAttentionWarps warps. wait(): until qkv is there.
+template <int kChunks, KvType kType, bool kFused, class Values, class Wait>
+__device__ __forceinline__ void attend_part(const RowParams& p, const Values& values, const RowPart& part,
+                                            int32_t position, const RowSplits& splits,
+                                            RowMemory<kChunks, kType>& memory, const Wait& wait) {
+  constexpr int kThreads = kAttentionWarps<kChunks> * 32;
+  SplitReader<kChunks, kType, kFused> reader(p);
+  {
+    const CtaPlace at = cta_place(p, part, position);
+    reader.begin(at, splits, part.first);
+    if (threadIdx.x == 0) memory.place = at, memory.splits = splits;
+    clear_queries<kChunks>(at.heads.count, memory.queries);
+    wait();
+    const bool newest = kFused && (splits.n_splits - 1 - part.first) % part.step == 0;
+    prepare_heads<kChunks, kType, kFused>(p, values, at, newest, &memory.merge.acc[0][0][0], memory.queries,
+                                          memory.fresh);
+  }
+  sync_threads<kThreads>();
+
+  for (int32_t split = part.first; split < memory.splits.n_splits; split += part.step) {
+    if (split != part.first) reader.begin(memory.place, memory.splits, split);
+    WarpAttention<kChunks, kType> state;
+    state.clear();
+    reader.attend(memory.queries, memory.fresh, state);
+    state.finish();
+    store_warp(state, reader.lane, static_cast<int>(threadIdx.x) / 32, memory.place.heads.count, memory.merge);
+    sync_threads<kThreads>();
+    finish_split(p, values, memory.place, split, memory.splits.n_splits, memory.merge);
+    sync_threads<kThreads>();  // the next split writes where this one was merged
+  }
 }
 
 template <int kChunks, KvType kType, bool kFused>
 __global__ __launch_bounds__(kAttentionWarps<kChunks> * 32,
                              2) void row_attention_kernel(const __grid_constant__ RowParams p) {
   if constexpr (kFused) let_next_kernel_start();
-  const int32_t position = row_position(p), first = static_cast<int32_t>(blockIdx.x);
+  const RowPart part{static_cast<int32_t>(blockIdx.z), static_cast<int32_t>(blockIdx.y),
+                     static_cast<int32_t>(blockIdx.x), static_cast<int32_t>(gridDim.x)};
+  const int32_t position = row_position(p, part.slot);
   const RowSplits splits = row_splits(position < 0 ? 0 : position, p.cache.n_kv_heads);
-  if (position < 0 || first >= splits.n_splits) {
+  if (position < 0 || part.first >= splits.n_splits) {
     // The launch must not be over before its predecessor, for whose end its successor waits through it.
-    if (kFused && first == 0) wait_for_previous_kernel();
+    if (kFused && part.first == 0) wait_for_previous_kernel();
     return;
   }
-
   __shared__ RowMemory<kChunks, kType> memory;
-  SplitReader<kChunks, kType, kFused> reader(p);
-  {
-    const CtaPlace at = cta_place(p, position);
-    reader.begin(at, splits, first);
-    if (threadIdx.x == 0) memory.place = at, memory.splits = splits;
-    clear_queries<kChunks>(at.heads.count, memory.queries);
+  attend_part<kChunks, kType, kFused>(p, FinishedValues(), part, position, splits, memory, [] {
     if constexpr (kFused) wait_for_previous_kernel();
-    const bool newest = kFused && (splits.n_splits - 1 - first) % static_cast<int32_t>(gridDim.x) == 0;
-    prepare_heads<kChunks, kType, kFused>(p, at, newest, &memory.merge.acc[0][0][0], memory.queries, memory.fresh);
-  }
-  __syncthreads();
-
-  for (int32_t split = first; split < memory.splits.n_splits; split += static_cast<int32_t>(gridDim.x)) {
-    if (split != first) reader.begin(memory.place, memory.splits, split);
-    WarpAttention<kChunks, kType> state;
-    state.clear();
-    reader.attend(memory.queries, memory.fresh, state);
-    state.finish();
-    store_warp(state, reader.lane, static_cast<int>(threadIdx.x) / 32, memory.place.heads.count, memory.merge);
-    __syncthreads();
-    finish_split(p, memory.place, split, memory.splits.n_splits, memory.merge);
-    __syncthreads();  // the next split writes where this one was merged
-  }
+  });
 }
 
 template <KvType kType>

@@ -21,6 +21,12 @@ __device__ __forceinline__ void wait_for_previous_kernel() {
 #endif
 }
 
+// Barrier of the first kThreads threads of a CTA; the warps behind them do something else.
+template <int kThreads>
+__device__ __forceinline__ void sync_threads() {
+  asm volatile("bar.sync %0,%1;" ::"n"(kThreads == 256 ? 1 : 2), "n"(kThreads) : "memory");
+}
+
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 // 16 bytes from global to shared memory, zeros where !valid; asynchronous.
 __device__ __forceinline__ void copy_async_16(void* shared, const void* global, bool valid) {

@@ -45,14 +45,20 @@ __global__ void __launch_bounds__(kWarps * 32) activations(const __grid_constant
   if (from < 0) return;
   for (int chunk = first + static_cast<int>(threadIdx.x / 32); chunk < a.out.n_chunks; chunk += step) {
     const int64_t column = static_cast<int64_t>(chunk) * kChunkCols + lane * 8;
-    auto octet = [&](const float* x_row) {
-      return a.n_cols % 8 == 0 ? load_octet(x_row, column, a.n_cols) : load_any_octet(x_row, column, a.n_cols);
-    };
-    Octet x = octet(a.x + from * a.n_cols);
+    const FinishedValues values;
+    const float* x_row = a.x + from * a.n_cols;
+    Octet of_chunk[1], &x = of_chunk[0];
+    if (a.n_cols % 8 == 0) {
+      load_octets(values, x_row, column, 0, a.n_cols, of_chunk);
+    } else {
+      x = load_any_octet(column, a.n_cols, [&](int64_t i) { return values.load(x_row + i); });
+    }
     if (a.norm_weight != nullptr) {
       const float sum = squares_of(x);
       if (lane == 0) squares[chunk] = sum;
-      const Octet weight = octet(a.norm_weight);
+      const Octet weight = a.n_cols % 8 == 0
+                               ? load_octet(a.norm_weight, column, a.n_cols)
+                               : load_any_octet(column, a.n_cols, [&](int64_t i) { return a.norm_weight[i]; });
 #pragma unroll
       for (int i = 0; i < 8; ++i) x.v[i] = __fmul_rn(x.v[i], weight.v[i]);
     }
@@ -60,8 +66,9 @@ __global__ void __launch_bounds__(kWarps * 32) activations(const __grid_constant
   }
   if (blockIdx.y != 0) return;
   __syncthreads();
-  if (threadIdx.x != 0) return;
-  a.out.row_scale[row] = a.norm_weight == nullptr ? 1.0f : inverse_rms(squares, a.out.n_chunks, a.n_cols, a.epsilon);
+  if (threadIdx.x >= 32) return;
+  const float scale = a.norm_weight == nullptr ? 1.0f : inverse_rms(squares, a.out.n_chunks, a.n_cols, a.epsilon);
+  if (lane == 0) a.out.row_scale[row] = scale;
 }
 
 int64_t chunks_of(int64_t n_cols) { return (n_cols + kChunkCols - 1) / kChunkCols; }

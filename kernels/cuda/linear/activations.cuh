@@ -5,12 +5,13 @@
 // chunks keep their digits; the chunk's scale is 2^-s. A chunk of zeros, or one with an infinity, keeps s = 0. The sum
 // of every 16 stored values is kept as two halves whose sum is exact to 2^-22 (chunk.cuh says what for). BF16 and F32
 // need neither. RMS norm: the weights are applied here, 1 / sqrt(mean(x^2) + epsilon) by the product's epilogue; the
-// chunks' sums of squares are added in order.
+// chunks' sums of squares are added in a fixed order.
 #pragma once
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include "kernels/cuda/device/exchange.cuh"
 #include "kernels/cuda/linear/layout.cuh"
 
 namespace inlay::cuda {
@@ -19,20 +20,39 @@ struct Octet {
   float v[8];
 };
 
-// Columns column .. column + 7 of a row of n_cols, a multiple of 8; zeros beyond.
-__device__ __forceinline__ Octet load_octet(const float* row, int64_t column, int64_t n_cols) {
-  const float4 zero = make_float4(0, 0, 0, 0);
-  const bool there = column < n_cols;
-  const float4 low = there ? *reinterpret_cast<const float4*>(row + column) : zero;
-  const float4 high = there ? *reinterpret_cast<const float4*>(row + column + 4) : zero;
+__device__ __forceinline__ Octet octet_of(const float4& low, const float4& high) {
   return {{low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w}};
 }
 
-// The same for any n_cols.
-__device__ __forceinline__ Octet load_any_octet(const float* row, int64_t column, int64_t n_cols) {
+// Columns column .. column + 7 of a constant row of n_cols, a multiple of 8; zeros beyond.
+__device__ __forceinline__ Octet load_octet(const float* row, int64_t column, int64_t n_cols) {
+  if (column >= n_cols) return {};
+  const auto* from = reinterpret_cast<const float4*>(row + column);
+  return octet_of(from[0], from[1]);
+}
+
+// The same of a row that an op handed over, n octets `step` columns apart.
+template <int n, class Values>
+__device__ __forceinline__ void load_octets(const Values& values, const float* row, int64_t column, int64_t step,
+                                            int64_t n_cols, Octet (&x)[n]) {
+  const float* from[2 * n];
+  float4 quads[2 * n];
+#pragma unroll
+  for (int i = 0; i < n; ++i) {
+    const int64_t at = column + i * step;
+    from[2 * i] = at < n_cols ? row + at : nullptr, from[2 * i + 1] = at < n_cols ? row + at + 4 : nullptr;
+  }
+  values.load4(from, quads);
+#pragma unroll
+  for (int i = 0; i < n; ++i) x[i] = octet_of(quads[2 * i], quads[2 * i + 1]);
+}
+
+// An octet for any n_cols.
+template <class Load>
+__device__ __forceinline__ Octet load_any_octet(int64_t column, int64_t n_cols, const Load& load) {
   Octet x;
 #pragma unroll
-  for (int i = 0; i < 8; ++i) x.v[i] = column + i < n_cols ? row[column + i] : 0.0f;
+  for (int i = 0; i < 8; ++i) x.v[i] = column + i < n_cols ? load(column + i) : 0.0f;
   return x;
 }
 
@@ -59,10 +79,11 @@ __device__ __forceinline__ float squares_of(const Octet& x) {
   return sum_of_warp(sum);
 }
 
+// By a whole warp, in every lane. The order of the sums depends on the number of chunks alone.
 __device__ __forceinline__ float inverse_rms(const float* chunk_squares, int n_chunks, int64_t n_cols, float epsilon) {
   float sum = 0.0f;
-  for (int i = 0; i < n_chunks; ++i) sum = __fadd_rn(sum, chunk_squares[i]);
-  return rsqrtf(__fadd_rn(__fdividef(sum, static_cast<float>(n_cols)), epsilon));
+  for (int i = static_cast<int>(threadIdx.x % 32); i < n_chunks; i += 32) sum = __fadd_rn(sum, chunk_squares[i]);
+  return rsqrtf(__fadd_rn(__fdividef(sum_of_warp(sum), static_cast<float>(n_cols)), epsilon));
 }
 
 // 2^s that brings the float of these bits into [2^7, 2^8), and 2^-s.

@@ -115,19 +115,34 @@ __device__ __forceinline__ void load_vector(const void* from, uint32_t (&to)[kWo
   }
 }
 
-// What a lane needs of a chunk's scales: those of rows g and g + 8, and its part of the A operand for the sums.
+// The scale of a group for row g or g + 8, without the factor of the chunk. words: of the groups from 0 on.
 template <DType kType>
+__device__ __forceinline__ float scale_of_group(const uint32_t* words, int group, int upper) {
+  constexpr Format kFormat = Layout<kType>::kFormat;
+  if constexpr (!kFormat.super) {
+    return half_at(words[group], upper);
+  } else if constexpr (kFormat.minimum) {
+    return byte_at(words[group / 2], group % 2 * 2 + upper, 0.0f);
+  } else {
+    return byte_at(words[group / 2] ^ 0x80808080u, group % 2 * 2 + upper, 128.0f);
+  }
+}
+
+// What a lane needs of a chunk's scales: those of rows g and g + 8 for n of its four units, and its part of the A
+// operand for the sums.
+template <DType kType, int kUnits = kChunkUnits>
 struct ChunkScales {
   using L = Layout<kType>;
   static constexpr Format kFormat = L::kFormat;
-  uint32_t scale[L::kPairScaleBytes / 4];
+  static constexpr int kUnitWords = L::kPairScaleBytes / 4 / kChunkUnits;
+  uint32_t scale[kUnits * kUnitWords];
   uint32_t super[kAtLeastOne<L::kPairSuperBytes / 4>];
   uint32_t sums_a[4];
 
-  __device__ __forceinline__ void load(const uint8_t* chunk, int lane) {
+  __device__ __forceinline__ void load(const uint8_t* chunk, int lane, int first_unit = 0) {
     const int g = lane / 4, t = lane % 4;
     const uint8_t* pair = chunk + g * L::kPairScaleBytes;
-    load_vector(pair, scale);
+    load_vector(pair + first_unit * kUnitWords * 4, scale);
     if constexpr (L::kPairSuperBytes > 0) load_vector(chunk + L::kSupersAt + g * L::kPairSuperBytes, super);
     const auto* pair_words = reinterpret_cast<const uint32_t*>(pair);
     if constexpr (kFormat.minimum && kFormat.super) {  // mn * 2^-24
@@ -156,15 +171,8 @@ struct ChunkScales {
     }
   }
 
-  // Of a group, without the factor of the chunk.
   __device__ __forceinline__ float of_group(int group, int upper) const {
-    if constexpr (!kFormat.super) {
-      return half_at(scale[group], upper);
-    } else if constexpr (kFormat.minimum) {
-      return byte_at(scale[group / 2], group % 2 * 2 + upper, 0.0f);
-    } else {
-      return byte_at(scale[group / 2] ^ 0x80808080u, group % 2 * 2 + upper, 128.0f);
-    }
+    return scale_of_group<kType>(scale, group, upper);
   }
   __device__ __forceinline__ float factor(int upper) const {
     if constexpr (kFormat.super) return __fmul_rn(half_at(super[0], upper), code_unit<kType>(upper));
@@ -213,9 +221,9 @@ template <DType kType>
 inline constexpr bool kHasSums = !Layout<kType>::kFormat.e4m3;
 
 // total += what a chunk's groups came to
-template <DType kType, int NT, class Columns>
-__device__ __forceinline__ void finish_chunk(const ChunkScales<kType>& scales, const Columns& columns,
-                                             const float (&acc)[NT][4], float (&total)[NT][4]) {
+template <DType kType, int NT, class Scales, class Columns>
+__device__ __forceinline__ void finish_chunk(const Scales& scales, const Columns& columns, const float (&acc)[NT][4],
+                                             float (&total)[NT][4]) {
   const float factor[2] = {scales.factor(0), scales.factor(1)};
   [[maybe_unused]] const float minimum[2] = {scales.minimum_factor(0), scales.minimum_factor(1)};
 #pragma unroll
@@ -294,6 +302,14 @@ struct OneRow {
         first_step, b, [&](int j) { return *reinterpret_cast<const uint4*>(at + 64 * j + 16 * t); },
         [&](int s) { return *reinterpret_cast<const uint2*>(at + 32 * s + 8 * t); });
   }
+  // The same of a group of kSteps * 16 columns of the chunk.
+  template <int kSteps>
+  __device__ __forceinline__ void fetch_group(int group, uint2 (&b)[kSteps]) const {
+    const uint8_t* at = values + group * kSteps * 32;
+    fetch_steps<kSteps>(
+        0, b, [&](int) { return *reinterpret_cast<const uint4*>(at + 16 * t); },
+        [&](int) { return *reinterpret_cast<const uint2*>(at + 8 * t); });
+  }
   __device__ __forceinline__ uint4 sums(int) const { return chunk_sums[t]; }
   __device__ __forceinline__ float2 scale(int) const { return {chunk_scale, chunk_scale}; }
 };
@@ -328,6 +344,80 @@ struct GlobalRows {
     return *reinterpret_cast<const float2*>(chunk_scale + 8 * nt);
   }
 };
+
+// ---- whole chunks. The groups of a unit are added in order, the units in pairs: (0 + 1) + (2 + 3).
+
+template <DType kType, int NT, class Columns>
+__device__ __forceinline__ void multiply_scaled_chunk(const uint8_t* chunk, const Columns& columns, int lane,
+                                                      float (&total)[NT][4]) {
+  using L = Layout<kType>;
+  ChunkScales<kType> scales;
+  scales.load(chunk, lane);
+  float acc[NT][4], pair[NT][4];
+#pragma unroll
+  for (int u = 0; u < kChunkUnits; ++u) {
+    UnitCodes<kType> codes;
+    codes.load(chunk + L::kCodesAt + u * L::kUnitBytes, lane);
+    float sum[NT][4] = {};
+    multiply_unit<kType, NT>(codes, scales, u, columns, sum);
+#pragma unroll
+    for (int i = 0; i < 4 * NT; ++i) {
+      const int nt = i / 4, e = i % 4;
+      if (u == 0) acc[nt][e] = sum[nt][e];
+      if (u == 1) acc[nt][e] = __fadd_rn(acc[nt][e], sum[nt][e]);
+      if (u == 2) pair[nt][e] = sum[nt][e];
+      if (u == 3) acc[nt][e] = __fadd_rn(acc[nt][e], __fadd_rn(pair[nt][e], sum[nt][e]));
+    }
+  }
+  finish_chunk<kType, NT>(scales, columns, acc, total);
+}
+
+// One row of x leaves seven columns of every product free: here column j holds the row's group j alone, and zeros
+// elsewhere, so that the products of all groups add up side by side, and lane 4 g + t scales only those of unit t.
+// Types with 16 groups do it twice. Same sums in the same order as above: adding a zero changes nothing.
+template <DType kType>
+__device__ __forceinline__ void multiply_scaled_chunk(const uint8_t* chunk, const OneRow& x, int lane,
+                                                      float (&total)[1][4]) {
+  using L = Layout<kType>;
+  constexpr int kSteps = L::kFormat.group_cols / 16, kSets = 2 / kSteps, kUnitGroups = 4 / kSteps;
+  const int g = lane / 4, t = lane % 4;
+  ChunkScales<kType, 1> scales;
+  scales.load(chunk, lane, t);
+  uint2 mine[kSets][kSteps];  // of the groups that are column g: 2 of every unit in each set
+#pragma unroll
+  for (int set = 0; set < kSets; ++set) x.fetch_group<kSteps>(g / 2 * kUnitGroups + 2 * set + g % 2, mine[set]);
+  float c[2][kSets][4] = {};  // units 0 and 1, units 2 and 3: shorter chains
+#pragma unroll
+  for (int u = 0; u < kChunkUnits; ++u) {
+    UnitCodes<kType> codes;
+    codes.load(chunk + L::kCodesAt + u * L::kUnitBytes, lane);
+#pragma unroll
+    for (int j = 0; j < kUnitGroups; ++j) {
+      const bool here = g == 2 * u + j % 2;
+#pragma unroll
+      for (int s = 0; s < kSteps; ++s) {
+        uint32_t a[4];
+        fragment_of<kType>(codes, j * kSteps + s, a);
+        const uint2 v = mine[j / 2][s];
+        mma_16x8x16<false>(c[u / 2][j / 2], a, {here ? v.x : 0, here ? v.y : 0});
+      }
+    }
+  }
+  float acc[1][4];
+#pragma unroll
+  for (int upper = 0; upper < 2; ++upper) {
+    float sum = 0.0f;
+#pragma unroll
+    for (int j = 0; j < kUnitGroups; ++j) {
+      const int i = 2 * upper + j % 2;
+      sum = fmaf(scales.of_group(j, upper), t < 2 ? c[0][j / 2][i] : c[1][j / 2][i], sum);
+    }
+    sum = __fadd_rn(sum, __shfl_xor_sync(0xffffffffu, sum, 1));
+    sum = __fadd_rn(sum, __shfl_xor_sync(0xffffffffu, sum, 2));
+    acc[0][2 * upper] = acc[0][2 * upper + 1] = sum;
+  }
+  finish_chunk<kType, 1>(scales, x, acc, total);
+}
 
 // Partial sums of a tile: n_cols columns of 16 rows. Lane 4 g + t keeps c[i] of n-tile nt.
 template <int NT>

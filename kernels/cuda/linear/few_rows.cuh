@@ -28,9 +28,12 @@ struct FewRowsParams {
   LinearArgs args;
   int32_t n_tiles, n_chunks;  // chunks of a tile
   int32_t depth;              // of the ring
-  int32_t group_tiles;        // tiles between two barriers, a power of two
-  int32_t n_parts;            // min(8, n_chunks)
-  int32_t ring_at, parts_at;  // bytes into shared memory; a raw row comes first
+  int32_t group_tiles;        // tiles between two barriers, a power of two: 1 << group_bits
+  int32_t group_bits;
+  int32_t step_tiles, step_chunks;  // 8 chunks further in a CTA's sequence
+  int32_t cta_tiles, n_longer;      // tiles of a CTA; the first n_longer CTAs have one more
+  int32_t n_parts;                  // min(8, n_chunks)
+  int32_t ring_at, parts_at;        // bytes into shared memory; a raw row comes first
 };
 
 // What a warp copies at a time.
@@ -56,15 +59,13 @@ struct RawRowPlaces {
 
 // The place of a warp in the sequence of its CTA's chunks.
 struct ChunkCursor {
-  int tile, chunk;  // tile counted from the CTA's first
+  int tile = 0, chunk;  // tile counted from the CTA's first
   int step_tiles, step_chunks, n_chunks;
 
-  __device__ __forceinline__ ChunkCursor(int index, int chunks)
-      : tile(index / chunks),
-        chunk(index % chunks),
-        step_tiles(kParts / chunks),
-        step_chunks(kParts % chunks),
-        n_chunks(chunks) {}
+  __device__ __forceinline__ ChunkCursor(const FewRowsParams& p, int warp)
+      : chunk(warp), step_tiles(p.step_tiles), step_chunks(p.step_chunks), n_chunks(p.n_chunks) {
+    while (chunk >= n_chunks) chunk -= n_chunks, ++tile;  // a division takes longer
+  }
   // Whether it went over the end of a tile's chunks.
   __device__ __forceinline__ bool advance() {
     tile += step_tiles, chunk += step_chunks;
@@ -72,6 +73,13 @@ struct ChunkCursor {
     if (wraps) chunk -= n_chunks, ++tile;
     return wraps;
   }
+};
+
+// The tiles [first, end) of a CTA.
+struct TileRange {
+  int32_t first, end;
+  __device__ __forceinline__ TileRange(const FewRowsParams& p, int32_t cta)
+      : first(cta * p.cta_tiles + min(cta, p.n_longer)), end(first + p.cta_tiles + (cta < p.n_longer ? 1 : 0)) {}
 };
 
 // from: the chunk, or of a row-major type the chunk's columns of the tile's first row.
@@ -124,14 +132,15 @@ struct WarpRing {
   const uint8_t* from;                                             // its bytes
   int64_t step, wrap;                                              // of `from`
   uint8_t *places, *place, *end;                                   // the place in use next
-  int n_units, n_tiles, lane;
+  int n_units, n_tiles, lane, depth;
 
   __device__ __forceinline__ WarpRing(const FewRowsParams& p, ChunkCursor first, int32_t first_tile, int tiles,
                                       uint8_t* memory)
       : next(first),
         n_units(static_cast<int>(units_of(p.args.n_cols))),
         n_tiles(tiles),
-        lane(static_cast<int>(threadIdx.x % 32)) {
+        lane(static_cast<int>(threadIdx.x % 32)),
+        depth(p.depth) {
     const int64_t tile_bytes = L::tile_bytes(n_units);
     from = static_cast<const uint8_t*>(p.args.weights) + (first_tile + first.tile) * tile_bytes + first.chunk * kStride;
     step = first.step_tiles * tile_bytes + first.step_chunks * kStride;
@@ -139,6 +148,17 @@ struct WarpRing {
     places = place = memory + threadIdx.x / 32 * p.depth * kPlaceBytes;
     end = places + p.depth * kPlaceBytes;
     for (int i = 0; i < p.depth; ++i) refill();
+  }
+  __device__ __forceinline__ void load_codes(UnitCodes<kType>& codes) const { codes.load(place, lane); }
+
+  // Until the chunk in the place in use is there.
+  __device__ __forceinline__ void wait() const {
+    wait_for_oldest(depth);
+    __syncwarp();
+  }
+  __device__ __forceinline__ void release() {
+    __syncwarp();
+    refill();
   }
   // Fills the place in use, with nothing beyond the last chunk, and goes on to the next; one group of copies either
   // way.
@@ -153,75 +173,76 @@ struct WarpRing {
   }
 };
 
-// total += one chunk in shared memory times x. What stands behind a short chunk's units meets zeros of x.
-template <DType kType, int NT, class Columns>
-__device__ __forceinline__ void multiply_chunk(const uint8_t* place, const Columns& columns, int lane,
+// total += the chunk in the ring's place times x. What stands behind a short chunk's units meets zeros of x.
+template <DType kType, int NT, class Ring, class Columns>
+__device__ __forceinline__ void multiply_chunk(const Ring& ring, const Columns& columns, int lane,
                                                float (&total)[NT][4]) {
-  using L = Layout<kType>;
-  if constexpr (!L::kScaled) {
+  if constexpr (!Layout<kType>::kScaled) {
     UnitCodes<kType> codes;
-    codes.load(place, lane);
+    ring.load_codes(codes);
     multiply_row_major<kType, NT>(codes, columns, total);
+  } else if constexpr (__is_same(Columns, OneRow)) {
+    multiply_scaled_chunk<kType>(ring.place, columns, lane, total);
   } else {
-    ChunkScales<kType> scales;
-    scales.load(place, lane);
-    float acc[NT][4] = {};
-#pragma unroll
-    for (int u = 0; u < kChunkUnits; ++u) {
-      UnitCodes<kType> codes;
-      codes.load(place + L::kCodesAt + u * L::kUnitBytes, lane);
-      multiply_unit<kType, NT>(codes, scales, u, columns, acc);
-    }
-    finish_chunk<kType, NT>(scales, columns, acc, total);
+    multiply_scaled_chunk<kType, NT>(ring.place, columns, lane, total);
   }
 }
 
 // Prepares a raw row; a warp takes every eighth chunk.
-template <DType kType>
+template <DType kType, class Values>
 struct RawRow {
+  static constexpr int kAhead = 2;  // chunks whose values are read at a time
   const LinearArgs& a;
+  const Values& values;
   uint8_t* shared;
   RawRowPlaces places;
   int warp, lane;
-  Octet weight;  // of the first chunk: it does not depend on the previous kernel
+  Octet weight[kAhead];  // of the first chunks: they do not depend on the previous op
 
-  __device__ __forceinline__ RawRow(const LinearArgs& args, uint8_t* memory)
+  __device__ __forceinline__ RawRow(const LinearArgs& args, const Values& source, uint8_t* memory)
       : a(args),
+        values(source),
         shared(memory),
         places{args.x.n_chunks},
         warp(static_cast<int>(threadIdx.x / 32)),
         lane(static_cast<int>(threadIdx.x % 32)) {
-    if (a.norm_weight != nullptr) weight = octet(a.norm_weight, warp);
+    if (a.norm_weight != nullptr) load_weights(warp);
   }
-  __device__ __forceinline__ Octet octet(const float* row, int chunk) const {
-    return load_octet(row, static_cast<int64_t>(chunk) * kChunkCols + lane * 8, a.n_cols);
+  __device__ __forceinline__ int64_t column(int chunk) const {
+    return static_cast<int64_t>(chunk) * kChunkCols + lane * 8;
   }
-  __device__ __forceinline__ void store(int chunk, Octet x) const {
+  __device__ __forceinline__ void load_weights(int first) {
+#pragma unroll
+    for (int i = 0; i < kAhead; ++i) weight[i] = load_octet(a.norm_weight, column(first + i * kParts), a.n_cols);
+  }
+  __device__ __forceinline__ void store(int chunk, Octet x, const Octet& norm) const {
     if (a.norm_weight != nullptr) {
       const float sum = squares_of(x);
       if (lane == 0) reinterpret_cast<float*>(shared + places.squares())[chunk] = sum;
 #pragma unroll
-      for (int i = 0; i < 8; ++i) x.v[i] = __fmul_rn(x.v[i], weight.v[i]);
+      for (int i = 0; i < 8; ++i) x.v[i] = __fmul_rn(x.v[i], norm.v[i]);
     }
-    uint8_t* values = shared + places.values() + chunk * kChunkCols * 2;
+    uint8_t* to = shared + places.values() + chunk * kChunkCols * 2;
     if constexpr (kType == DType::bf16) {
-      store_chunk_bf16(x, lane, true, values);
+      store_chunk_bf16(x, lane, true, to);
     } else {
-      const float scale = store_chunk_f16(x, lane, true, values, shared + places.sums() + chunk * 64);
+      const float scale = store_chunk_f16(x, lane, true, to, shared + places.sums() + chunk * 64);
       if (lane == 0) reinterpret_cast<float*>(shared + places.scales())[chunk] = scale;
     }
   }
   __device__ __forceinline__ void prepare() {
     const float* row = a.raw + (a.raw_row != nullptr ? static_cast<int64_t>(max(*a.raw_row, 0)) * a.n_cols : 0);
-    Octet x = octet(row, warp);
 #pragma unroll 1
-    for (int chunk = warp; chunk < places.n_chunks; chunk += kParts) {
-      const Octet now = x;
-      x = octet(row, chunk + kParts);
-      store(chunk, now);
-      if (a.norm_weight != nullptr) weight = octet(a.norm_weight, chunk + kParts);
+    for (int first = warp; first < places.n_chunks; first += kParts * kAhead) {
+      Octet x[kAhead];
+      load_octets(values, row, column(first), kParts * kChunkCols, a.n_cols, x);
+#pragma unroll
+      for (int i = 0; i < kAhead; ++i) {
+        if (first + i * kParts < places.n_chunks) store(first + i * kParts, x[i], weight[i]);
+      }
+      if (a.norm_weight != nullptr) load_weights(first + kParts * kAhead);
     }
-    __syncthreads();
+    sync_threads<kLinearThreads>();
   }
 };
 
@@ -251,58 +272,51 @@ __device__ __forceinline__ GlobalRows global_columns(const LinearArgs& a, int ch
 // A group's results: a part of the threads for each of its tiles.
 struct ResultThreads {
   int tile, first, step;
-  __device__ __forceinline__ explicit ResultThreads(int group_tiles)
-      : tile(static_cast<int>(threadIdx.x) * group_tiles / kLinearThreads),
-        first(static_cast<int>(threadIdx.x) % (kLinearThreads / group_tiles)),
-        step(kLinearThreads / group_tiles) {}
+  __device__ __forceinline__ explicit ResultThreads(int group_bits)
+      : tile((static_cast<int>(threadIdx.x) << group_bits) / kLinearThreads), step(kLinearThreads >> group_bits) {
+    first = static_cast<int>(threadIdx.x) & (step - 1);
+  }
 };
 
-// before: what is at the place of this thread's first result.
-template <bool kRaw>
-__device__ __forceinline__ void store_tile(const FewRowsParams& p, const float* parts, const uint8_t* shared,
-                                           int64_t tile, const ResultThreads& threads, float before) {
+// before: what is at the place of this thread's first result; scale(row of x): what the sums have to be multiplied by.
+template <class Values, class Scale>
+__device__ __forceinline__ void store_tile(const FewRowsParams& p, const Values& values, const float* parts,
+                                           int64_t tile, const ResultThreads& threads, float before,
+                                           const Scale& scale) {
   const LinearArgs& a = p.args;
   const int n = results_of_tile(a) * a.m, part_floats = a.m * kTileRows;
   for (int e = threads.first; e < n; e += threads.step) {
     if (e != threads.first) before = result_before(a, tile, 0, e);
-    store_result(
-        a, tile, 0, e, before,
-        [&](int row, int col) {
-          float total = 0.0f;
-          for (int part = 0; part < p.n_parts; ++part) {
-            total = __fadd_rn(total, parts[part * part_floats + col * kTileRows + row]);
-          }
-          return total;
-        },
-        [&](int32_t row) {
-          if constexpr (!kRaw) return a.x.row_scale[row];
-          if (a.norm_weight == nullptr) return 1.0f;
-          const auto* squares = reinterpret_cast<const float*>(shared + RawRowPlaces{a.x.n_chunks}.squares());
-          return inverse_rms(squares, a.x.n_chunks, a.n_cols, a.epsilon);
-        });
+    const auto total = [&](int row, int col) {
+      float sum = 0.0f;
+      for (int part = 0; part < p.n_parts; ++part) {
+        sum = __fadd_rn(sum, parts[part * part_floats + col * kTileRows + row]);
+      }
+      return sum;
+    };
+    store_result(a, values, tile, 0, e, before, total, scale);
   }
 }
 
-template <DType kType, int NT, bool kRaw>
-__device__ __forceinline__ void few_rows(const FewRowsParams& p, uint8_t* shared) {
+// Of a raw row that has been prepared.
+__device__ __forceinline__ float raw_scale(const LinearArgs& a, const uint8_t* shared) {
+  if (a.norm_weight == nullptr) return 1.0f;
+  const auto* squares = reinterpret_cast<const float*>(shared + RawRowPlaces{a.x.n_chunks}.squares());
+  return inverse_rms(squares, a.x.n_chunks, a.n_cols, a.epsilon);
+}
+
+// The tiles of a CTA, whose first chunk of this warp is the ring's first.
+template <DType kType, int NT, bool kRaw, class Ring, class Values>
+__device__ __forceinline__ void multiply_tiles(const FewRowsParams& p, const Values& values, int32_t first_tile,
+                                               int n_tiles, Ring& ring, uint8_t* shared) {
   const LinearArgs& a = p.args;
-  const int warp = static_cast<int>(threadIdx.x / 32), lane = static_cast<int>(threadIdx.x % 32);
-  const auto first_tile = static_cast<int32_t>(static_cast<int64_t>(blockIdx.x) * p.n_tiles / gridDim.x);
-  const auto end_tile = static_cast<int32_t>(static_cast<int64_t>(blockIdx.x + 1) * p.n_tiles / gridDim.x);
-  const int n_tiles = end_tile - first_tile;
-  ChunkCursor now(warp, p.n_chunks);
-  WarpRing<kType> ring(p, now, first_tile, n_tiles, shared + p.ring_at);
-  if constexpr (kRaw) {
-    RawRow<kType> raw(a, shared);
-    wait_for_previous_kernel();
-    raw.prepare();
-  } else {
-    wait_for_previous_kernel();
-  }
+  const int lane = static_cast<int>(threadIdx.x % 32);
   const int part_floats = a.m * kTileRows, tile_floats = p.n_parts * part_floats;
-  const ResultThreads threads(p.group_tiles);
+  const ResultThreads threads(p.group_bits);
+  ChunkCursor now(p, static_cast<int>(threadIdx.x / 32));
   auto* parts = reinterpret_cast<float*>(shared + p.parts_at);
   int other_parts = p.group_tiles * tile_floats;  // groups use two sets of parts in turn
+  float row_scale = 1.0f;
   for (int group = 0; group < n_tiles; group += p.group_tiles) {
     const int group_end = min(group + p.group_tiles, n_tiles);
     const bool has_results = group + threads.tile < group_end && threads.first < results_of_tile(a) * a.m;
@@ -312,27 +326,43 @@ __device__ __forceinline__ void few_rows(const FewRowsParams& p, uint8_t* shared
       float* part = parts + (tile - group) * tile_floats + now.chunk % kParts * part_floats;
       float total[NT][4] = {};
       do {
-        wait_for_oldest(p.depth);
-        __syncwarp();
+        ring.wait();
         if constexpr (kRaw) {
-          multiply_chunk<kType, NT>(ring.place, raw_columns<kType>(a, shared, now.chunk, lane), lane, total);
+          multiply_chunk<kType, NT>(ring, raw_columns<kType>(a, shared, now.chunk, lane), lane, total);
         } else {
-          multiply_chunk<kType, NT>(ring.place, global_columns<kType>(a, now.chunk, lane), lane, total);
+          multiply_chunk<kType, NT>(ring, global_columns<kType>(a, now.chunk, lane), lane, total);
         }
-        __syncwarp();
-        ring.refill();
+        ring.release();
         now.advance();
       } while (now.tile == tile);
-      store_part<NT>(total, a.m, lane, part);
+      store_part<NT>(total, kRaw ? 1 : a.m, lane, part);
     }
-    __syncthreads();
+    if (kRaw && group == 0) row_scale = raw_scale(a, shared);  // here, for the next op may take the row's memory
+    sync_threads<kLinearThreads>();
     if (has_results) {
-      store_tile<kRaw>(p, parts + threads.tile * tile_floats, shared, first_tile + group + threads.tile, threads,
-                       before);
+      store_tile(p, values, parts + threads.tile * tile_floats, first_tile + group + threads.tile, threads, before,
+                 [&](int32_t row) { return kRaw ? row_scale : a.x.row_scale[row]; });
     }
     parts += other_parts;
     other_parts = -other_parts;
   }
+}
+
+template <DType kType, int NT, bool kRaw>
+__device__ __forceinline__ void few_rows(const FewRowsParams& p, uint8_t* shared) {
+  const LinearArgs& a = p.args;
+  const TileRange tiles(p, static_cast<int32_t>(blockIdx.x));
+  const int n_tiles = tiles.end - tiles.first;
+  WarpRing<kType> ring(p, ChunkCursor(p, static_cast<int>(threadIdx.x / 32)), tiles.first, n_tiles, shared + p.ring_at);
+  const FinishedValues values;
+  if constexpr (kRaw) {
+    RawRow<kType, FinishedValues> raw(a, values, shared);
+    wait_for_previous_kernel();
+    raw.prepare();
+  } else {
+    wait_for_previous_kernel();
+  }
+  multiply_tiles<kType, NT, kRaw>(p, values, tiles.first, n_tiles, ring, shared);
 }
 
 #endif

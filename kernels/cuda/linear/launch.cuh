@@ -13,10 +13,9 @@ struct FewRowsFit {
   size_t shared_bytes;
 };
 
+// How a product of few rows is cut; where its memory lies is left open.
 template <DType kType>
-FewRowsFit fit_few_rows(const LinearArgs& args, int ctas_per_sm, const DeviceTraits& device) {
-  constexpr int kReserved = 1024;  // of every CTA, by the system
-  constexpr int kRingStep = kParts * WarpChunk<kType>::kBytes;
+FewRowsParams cut_few_rows(const LinearArgs& args) {
   const auto n_units = static_cast<int32_t>(units_of(args.n_cols));
   FewRowsParams p{};
   p.args = args;
@@ -25,12 +24,27 @@ FewRowsFit fit_few_rows(const LinearArgs& args, int ctas_per_sm, const DeviceTra
   p.n_parts = p.n_chunks < kParts ? p.n_chunks : kParts;
   // A barrier after some 8 chunks of each warp; fewer where the parts of many rows would take the ring's memory.
   p.group_tiles = 1;
-  while (p.group_tiles * args.m < 8 && p.group_tiles * p.n_chunks < 64) p.group_tiles *= 2;
-  if (args.raw != nullptr) {
-    p.args.x.n_chunks = static_cast<int32_t>((args.n_cols + kChunkCols - 1) / kChunkCols);
-    p.ring_at = RawRowPlaces{p.args.x.n_chunks}.bytes();
-  }
-  const int parts_bytes = 2 * p.group_tiles * p.n_parts * args.m * kTileRows * static_cast<int>(sizeof(float));
+  while (p.group_tiles * args.m < 8 && p.group_tiles * p.n_chunks < 64) p.group_tiles *= 2, ++p.group_bits;
+  p.step_tiles = kParts / p.n_chunks, p.step_chunks = kParts % p.n_chunks;
+  if (args.raw != nullptr) p.args.x.n_chunks = static_cast<int32_t>((args.n_cols + kChunkCols - 1) / kChunkCols);
+  return p;
+}
+
+inline void share_tiles(FewRowsParams& p, int32_t n_ctas) {
+  p.cta_tiles = p.n_tiles / n_ctas, p.n_longer = p.n_tiles % n_ctas;
+}
+
+inline int parts_bytes_of(const FewRowsParams& p) {
+  return 2 * p.group_tiles * p.n_parts * p.args.m * kTileRows * static_cast<int>(sizeof(float));
+}
+
+template <DType kType>
+FewRowsFit fit_few_rows(const LinearArgs& args, int ctas_per_sm, const DeviceTraits& device) {
+  constexpr int kReserved = 1024;  // of every CTA, by the system
+  constexpr int kRingStep = kParts * WarpChunk<kType>::kBytes;
+  FewRowsParams p = cut_few_rows<kType>(args);
+  if (args.raw != nullptr) p.ring_at = RawRowPlaces{p.args.x.n_chunks}.bytes();
+  const int parts_bytes = parts_bytes_of(p);
   int room = device.shared_bytes / ctas_per_sm - kReserved;
   if (room > device.block_shared_bytes) room = device.block_shared_bytes;
   p.depth = (room - p.ring_at - parts_bytes) / kRingStep;
@@ -53,10 +67,11 @@ FewRowsFit fit_few_rows(const LinearArgs& args, const DeviceTraits& device) {
 
 template <DType kType, int NT, bool kRaw>
 cudaError_t launch_few_rows(const LinearArgs& args, const DeviceTraits& device, cudaStream_t stream) {
-  const FewRowsFit fit = fit_few_rows<kType>(args, device);
+  FewRowsFit fit = fit_few_rows<kType>(args, device);
   if (fit.params.depth < 1) return cudaErrorInvalidValue;
   const int most = fit.ctas_per_sm * device.n_multiprocessors;
   const int n = fit.params.n_tiles < most ? fit.params.n_tiles : most;
+  share_tiles(fit.params, n);
   return launch_early(linear_few_rows<kType, NT, kRaw>, dim3(static_cast<unsigned>(n)), kLinearThreads, stream,
                       fit.params, fit.shared_bytes);
 }

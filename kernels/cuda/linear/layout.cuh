@@ -105,8 +105,9 @@ template <DType type>
 struct TypeTag {
   static constexpr DType kType = type;
 };
+#pragma nv_exec_check_disable  // host code calls host code, device code device code
 template <class Call>
-auto with_type(DType type, Call&& call) {
+__host__ __device__ __forceinline__ auto with_type(DType type, Call&& call) {
   switch (type) {
     case DType::f16:
       return call(TypeTag<DType::f16>{});

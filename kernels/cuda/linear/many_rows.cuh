@@ -143,7 +143,7 @@ __global__ void __launch_bounds__(kLinearThreads, Layout<kType>::kScaled ? 2 : 1
   const int n = min(kManyRows, a.m - first) * results_of_tile(a);
   for (int e = lane; e < n; e += 32) {
     store_result(
-        a, tile, first, e, result_before(a, tile, first, e),
+        a, FinishedValues(), tile, first, e, result_before(a, tile, first, e),
         [&](int row, int col) { return sums[col * kSumStride + row]; },
         [&](int32_t row) { return a.x.row_scale[row]; });
   }

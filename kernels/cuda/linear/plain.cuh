@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(kPlainThreads) linear_plain(const __grid_const
   const int n = min(kPlainRows, a.m - first) * results_of_tile(a);
   for (int e = static_cast<int>(threadIdx.x); e < n; e += kPlainThreads) {
     store_result(
-        a, tile, first, e, result_before(a, tile, first, e),
+        a, FinishedValues(), tile, first, e, result_before(a, tile, first, e),
         [&](int row, int col) { return sums[col * kTileRows + row]; }, [&](int32_t row) { return a.x.row_scale[row]; });
   }
 }

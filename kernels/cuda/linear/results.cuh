@@ -1,6 +1,7 @@
 // What becomes of the sums of a tile.
 #pragma once
 
+#include "kernels/cuda/device/exchange.cuh"
 #include "kernels/cuda/linear/layout.cuh"
 
 namespace inlay::cuda {
@@ -19,14 +20,14 @@ __device__ __forceinline__ float result_before(const LinearArgs& a, int64_t tile
   if (a.epilogue != Epilogue::add && a.epilogue != Epilogue::mul_silu) return 0.0f;
   const int64_t r = tile * kTileRows + e % kTileRows;
   const float* out = result_row(a, first + e / kTileRows);
-  return r < a.n_rows && out != nullptr ? out[r] : 0.0f;
+  return r < a.n_rows && out != nullptr ? FinishedValues().load(out + r) : 0.0f;
 }
 
 // Element e of a tile's results: 16 (silu_mul: 8) a row of x. total(row of the tile, row of x - first) is the sum,
 // scale(row of x) what it has to be multiplied by.
-template <class Total, class Scale>
-__device__ __forceinline__ void store_result(const LinearArgs& a, int64_t tile, int32_t first, int e, float before,
-                                             Total total, Scale scale) {
+template <class Values, class Total, class Scale>
+__device__ __forceinline__ void store_result(const LinearArgs& a, const Values& values, int64_t tile, int32_t first,
+                                             int e, float before, const Total& total, const Scale& scale) {
   if (a.epilogue == Epilogue::silu_mul) {
     const int64_t r = tile * 8 + e % 8, half = a.n_rows / 2;
     float* out = result_row(a, first + e / 8);
@@ -34,17 +35,16 @@ __device__ __forceinline__ void store_result(const LinearArgs& a, int64_t tile, 
     const float factor = scale(first + e / 8);
     const float gate = fmaf(total(e % 8, e / 8), factor, a.bias != nullptr ? a.bias[r] : 0.0f);
     const float up = fmaf(total(e % 8 + 8, e / 8), factor, a.bias != nullptr ? a.bias[half + r] : 0.0f);
-    out[r] = __fmul_rn(silu(gate), up);
-    return;
+    return values.store(out + r, __fmul_rn(silu(gate), up));
   }
   const int64_t r = tile * kTileRows + e % kTileRows;
   float* out = result_row(a, first + e / kTileRows);
   if (r >= a.n_rows || out == nullptr) return;
   const float value =
       fmaf(total(e % kTileRows, e / kTileRows), scale(first + e / kTileRows), a.bias != nullptr ? a.bias[r] : 0.0f);
-  out[r] = a.epilogue == Epilogue::add        ? __fadd_rn(before, value)
-           : a.epilogue == Epilogue::mul_silu ? __fmul_rn(silu(before), value)
-                                              : value;
+  values.store(out + r, a.epilogue == Epilogue::add        ? __fadd_rn(before, value)
+                        : a.epilogue == Epilogue::mul_silu ? __fmul_rn(silu(before), value)
+                                                           : value);
 }
 
 __device__ __forceinline__ int results_of_tile(const LinearArgs& a) {

@@ -13,6 +13,7 @@
 
 #include "kernels/cuda/attention/kv_element.cuh"
 #include "kernels/cuda/cuda_kernels.h"
+#include "kernels/cuda/device/exchange.cuh"
 
 namespace inlay::cuda {
 namespace {
@@ -47,10 +48,12 @@ __device__ __forceinline__ void shape_one(const ShapeHeadsArgs& a, int32_t row, 
   const int32_t first_value = a.n_heads + cache.n_kv_heads;
   const bool is_query = head < a.n_heads, is_value = head >= first_value;
   float* from = a.qkv + (static_cast<int64_t>(row) * (first_value + cache.n_kv_heads) + head) * cache.d_head;
-  if (is_value) return cache_head<kType>(cache, cache.v_pool, row, head - first_value, from, lane);
   float* x = memory.head[threadIdx.x / 32];
+  for (int i = lane; i < cache.d_head; i += 32) x[i] = FinishedValues().load(from + i);
+  __syncwarp();
+  if (is_value) return cache_head<kType>(cache, cache.v_pool, row, head - first_value, x, lane);
   const HeadShape shape{is_query ? a.q_norm : a.k_norm, memory.turns, cache.d_head, a.n_rot / 2, a.epsilon};
-  shape_head<kMaxHead / 32>(from, shape, lane, x);
+  shape_head<kMaxHead / 32>(x, shape, lane, x);
   for (int i = lane; i < cache.d_head; i += 32) from[i] = x[i];
   if (!is_query) cache_head<kType>(cache, cache.k_pool, row, head - a.n_heads, x, lane);
 }

@@ -60,6 +60,8 @@ std::vector<CudaExecutor::Size> CudaExecutor::sizes(const Plan& plan, const Back
        "attention scratch"},
       {&Buffers::sample, cuda::sample_scratch_bytes(static_cast<int32_t>(logit_rows), s.n_vocab), "sampling scratch"},
       {&Buffers::inv_freq, f * std::max<uint64_t>(1, plan.rope.inv_freq.size()), "RoPE frequencies"},
+      {&Buffers::token_phases, cuda::token_table_bytes(most_token_ops(plan)), "phases of a token"},
+      {&Buffers::token_values, token_value_bytes(s), "values of a token"},
       {&Buffers::kv, 2 * pool_bytes_of(s, config) * u(s.n_layers), "KV cache"}};
 }
 
@@ -121,6 +123,8 @@ Status CudaExecutor::load(WeightReader& reader, const LoadProgress& progress) {
     INLAY_TRY(capture(bucket));
   }
   times.mark("graphs");
+  if (token_step_)
+    remark_ += std::string(remark_.empty() ? "" : "; ") + "all layers of one session's token are one launch";
   load_times_ = times.text();
   return {};
 }
@@ -260,13 +264,12 @@ Status CudaExecutor::capture_decode(size_t bucket) {
   m_ = n_logit_rows_ = kBuckets[bucket];
   INLAY_TRY(step_->fill({}, shape_of(bucket)));
   INLAY_TRY(step_->copy_fixed(stream_.get()));
-  for (const Op& op : plan_.ops) INLAY_TRY(launch_op(op));
+  if (bucket == 0) INLAY_TRY(make_token_step());
+  INLAY_TRY(launch_decode_step());
   INLAY_TRY(wait_for(stream_.get(), "warming up"));
   INLAY_CUDA_TRY(cudaStreamBeginCapture(stream_.get(), cudaStreamCaptureModeThreadLocal), "capturing a decode step");
   Status status = step_->copy_fixed(stream_.get());
-  for (const Op& op : plan_.ops) {
-    if (status.ok()) status = launch_op(op);
-  }
+  if (status.ok()) status = launch_decode_step();
   cudaGraph_t captured = nullptr;
   const cudaError_t ended = cudaStreamEndCapture(stream_.get(), &captured);
   const Graph graph(captured);

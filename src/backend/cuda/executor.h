@@ -47,19 +47,21 @@ class CudaExecutor final : public Backend, private OpRunner {
 
   // Intermediates, rows are tokens.
   struct Buffers {
-    DeviceBuffer hidden;      // (rows, d_model) f32
-    DeviceBuffer qkv;         // (rows, d_q + 2 d_kv) f32
-    DeviceBuffer heads;       // (rows, d_q) f32
-    DeviceBuffer ffn;         // (rows, d_ff) f32
-    DeviceBuffer head_rows;   // (logit rows, d_model) f32
-    DeviceBuffer logit_rows;  // (logit rows, n_vocab) f32
-    DeviceBuffer slots;       // (logit slots, n_vocab) f32
-    DeviceBuffer prepared;    // Activations of the rows, one form at a time
-    DeviceBuffer rope;        // (rows of a decode step, n_rot / 2) cosine and sine
-    DeviceBuffer attention;   // scratch
-    DeviceBuffer sample;      // scratch
-    DeviceBuffer inv_freq;    // (n_rot / 2)
-    DeviceBuffer kv;          // per layer: keys of all blocks, values of all blocks
+    DeviceBuffer hidden;        // (rows, d_model) f32
+    DeviceBuffer qkv;           // (rows, d_q + 2 d_kv) f32
+    DeviceBuffer heads;         // (rows, d_q) f32
+    DeviceBuffer ffn;           // (rows, d_ff) f32
+    DeviceBuffer head_rows;     // (logit rows, d_model) f32
+    DeviceBuffer logit_rows;    // (logit rows, n_vocab) f32
+    DeviceBuffer slots;         // (logit slots, n_vocab) f32
+    DeviceBuffer prepared;      // Activations of the rows, one form at a time
+    DeviceBuffer rope;          // (rows of a decode step, n_rot / 2) cosine and sine
+    DeviceBuffer attention;     // scratch
+    DeviceBuffer sample;        // scratch
+    DeviceBuffer inv_freq;      // (n_rot / 2)
+    DeviceBuffer token_phases;  // of the token kernel
+    DeviceBuffer token_values;  // hidden, qkv, heads, ffn of one row, each from a multiple of token_part on
+    DeviceBuffer kv;            // per layer: keys of all blocks, values of all blocks
   };
   struct Size {
     DeviceBuffer Buffers::*buffer;
@@ -106,7 +108,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   Status launch_op(const Op& op);
   bool is_prefill(const Op& op) const;
   Status launch_prefill_op(const Op& op);
-  Status embed(const Op& op);
+  Status embed(const Op& op, float* hidden, bool tagged);
   Status attn_in(const Op& op);
   Status attention(const Op& op);
   Status attention_of_rows(const Op& op, const RowRun& run);
@@ -120,6 +122,14 @@ class CudaExecutor final : public Backend, private OpRunner {
   Status decode_attention(const Op& op);
   cuda::LinearArgs arguments(const Product& p, const Rows& rows);
   Status multiply(std::span<const Product> products, const Rows& rows);
+  Status launch_product(const cuda::LinearArgs& args, const char* what);
+  Status make_token_step();
+  Status record_layers(std::vector<cuda::TokenOp>& ops);
+  void move_to_token_memory(std::vector<cuda::TokenOp>& ops, float* values);
+  static int64_t token_part(int64_t n) { return (n + 63) / 64 * 64; }
+  static uint64_t token_value_bytes(const ModelSpec& spec);
+  static int32_t most_token_ops(const Plan& plan);
+  Status launch_decode_step();
 
   cuda::CacheView cache(int32_t layer);
   int64_t d_qkv() const { return plan_.spec.d_q() + 2 * plan_.spec.d_kv(); }
@@ -136,6 +146,9 @@ class CudaExecutor final : public Backend, private OpRunner {
   bool decodes_ = false;                    // the step at hand: every sequence has one token
   bool is_running_ = false;                 // a step was begun and not waited for: it failed
   Buffers b_;
+  // The layers and the head of a step of one row as one launch, where the device can.
+  std::optional<cuda::TokenLaunch> token_step_;
+  std::vector<cuda::TokenOp>* recorded_ = nullptr;  // instead of being launched, products and attention go here
   std::optional<StepBlock> step_;
   PinnedBuffer host_results_;                 // (logit rows) SampleRowResult, which the device writes
   cuda::SampleRowResult* results_ = nullptr;  // the device's address of them

@@ -15,7 +15,7 @@ Status CudaExecutor::launch_op(const Op& op) {
   if (is_prefill(op)) return launch_prefill_op(op);
   switch (op.kind) {
     case OpKind::embed:
-      return embed(op);
+      return embed(op, b_.hidden.as<float>(), false);
     case OpKind::attn_in:
       return attn_in(op);
     case OpKind::attention:
@@ -98,23 +98,30 @@ Status CudaExecutor::multiply(std::span<const Product> products, const Rows& row
                        "preparing activations");
         is_prepared = true;
       }
-      INLAY_CUDA_TRY(cuda::launch_linear(args, stream_.get()), p.what);
+      INLAY_TRY(launch_product(args, p.what));
     }
   }
   return {};
 }
 
-Status CudaExecutor::embed(const Op& op) {
+Status CudaExecutor::launch_product(const cuda::LinearArgs& args, const char* what) {
+  if (recorded_ == nullptr) return cuda_status(cuda::launch_linear(args, stream_.get()), what);
+  recorded_->push_back({.kind = cuda::TokenOp::Kind::linear, .linear = args});
+  return {};
+}
+
+Status CudaExecutor::embed(const Op& op, float* hidden, bool tagged) {
   if (decodes_) INLAY_TRY(rope_table());
   const WeightIndex table = op.weights[slot::embed_table];
   return cuda_status(cuda::launch_embed({.table = weights_.matrix(table).data,
                                          .tokens = step_->device().tokens,
                                          .positions = step_->device().positions,
-                                         .hidden = b_.hidden.as<float>(),
+                                         .hidden = hidden,
                                          .n_vocab = plan_.spec.n_vocab,
                                          .d_model = plan_.spec.d_model,
                                          .m = m_,
-                                         .dtype = plan_.weights[table].dtype},
+                                         .dtype = plan_.weights[table].dtype,
+                                         .tagged = tagged},
                                         stream_.get()),
                      "embedding tokens");
 }
@@ -202,21 +209,22 @@ Status CudaExecutor::attention(const Op& op) {
 Status CudaExecutor::decode_attention(const Op& op) {
   const ModelSpec& s = plan_.spec;
   const Op& attn_in = *(&op - 1);  // an attention follows its attn_in, which has the norms of the heads: plan.cpp
-  return cuda_status(cuda::launch_decode_attention({.qkv = b_.qkv.as<float>(),
-                                                    .q_norm = weights_.vector(attn_in.weights[slot::q_norm]),
-                                                    .k_norm = weights_.vector(attn_in.weights[slot::k_norm]),
-                                                    .rope = b_.rope.as<float2>(),
-                                                    .out = b_.heads.as<float>(),
-                                                    .cache = cache(op.layer),
-                                                    .scratch = b_.attention.data(),
-                                                    .m = m_,
-                                                    .n_heads = s.n_heads,
-                                                    .n_rot = s.rope.n_rot,
-                                                    .max_context = config_.n_context,
-                                                    .scale = 1.0f / std::sqrt(static_cast<float>(s.d_head)),
-                                                    .epsilon = s.norm_epsilon},
-                                                   stream_.get()),
-                     "attention");
+  const cuda::DecodeAttentionArgs args{.qkv = b_.qkv.as<float>(),
+                                       .q_norm = weights_.vector(attn_in.weights[slot::q_norm]),
+                                       .k_norm = weights_.vector(attn_in.weights[slot::k_norm]),
+                                       .rope = b_.rope.as<float2>(),
+                                       .out = b_.heads.as<float>(),
+                                       .cache = cache(op.layer),
+                                       .scratch = b_.attention.data(),
+                                       .m = m_,
+                                       .n_heads = s.n_heads,
+                                       .n_rot = s.rope.n_rot,
+                                       .max_context = config_.n_context,
+                                       .scale = 1.0f / std::sqrt(static_cast<float>(s.d_head)),
+                                       .epsilon = s.norm_epsilon};
+  if (recorded_ == nullptr) return cuda_status(cuda::launch_decode_attention(args, stream_.get()), "attention");
+  recorded_->push_back({.kind = cuda::TokenOp::Kind::attention, .attention = args});
+  return {};
 }
 
 Status CudaExecutor::attention_of_rows(const Op& op, const RowRun& run) {

@@ -1,0 +1,84 @@
+// How ops of a decode step take values from one another.
+//
+// In launches of their own they find finished rows in memory. Within the token kernel a value says by itself when it is
+// there: its two lowest mantissa bits are a tag, and whoever needs it reads until the tag is the one of this
+// generation. No counter, no fence. So that both give the same bits, every reader clears the two bits (2^-22 of a
+// value), tagged or not.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace inlay::cuda {
+
+__device__ __forceinline__ float cleared(float v) { return __uint_as_float(__float_as_uint(v) & ~3u); }
+__device__ __forceinline__ float4 cleared(float4 v) {
+  return make_float4(cleared(v.x), cleared(v.y), cleared(v.z), cleared(v.w));
+}
+
+// Past L1: the launch that reads a value may have written its predecessor too.
+struct FinishedValues {
+  __device__ __forceinline__ float load(const float* from) const { return cleared(__ldcg(from)); }
+  // from[i] null: zeros.
+  template <int n>
+  __device__ __forceinline__ void load4(const float* const (&from)[n], float4 (&to)[n]) const {
+#pragma unroll
+    for (int i = 0; i < n; ++i)
+      to[i] = from[i] != nullptr ? cleared(__ldcg(reinterpret_cast<const float4*>(from[i]))) : make_float4(0, 0, 0, 0);
+  }
+  __device__ __forceinline__ void store(float* to, float v) const { *to = v; }
+  __device__ __forceinline__ void store4(float* to, float4 v) const { *reinterpret_cast<float4*>(to) = v; }
+};
+
+struct TaggedValues {
+  uint32_t in, out;  // out above 3: values are stored as they are
+
+  // All at once, again and again until all are there.
+  template <int n>
+  __device__ __forceinline__ void load4(const float* const (&from)[n], float4 (&to)[n]) const {
+    uint4 v[n];
+    uint32_t wrong;
+    int n_tries = 0;
+    do {
+#pragma unroll
+      for (int i = 0; i < n; ++i) v[i] = from[i] != nullptr ? read(from[i]) : make_uint4(in, in, in, in);
+      wrong = 0;
+#pragma unroll
+      for (int i = 0; i < n; ++i) wrong |= (v[i].x ^ in) | (v[i].y ^ in) | (v[i].z ^ in) | (v[i].w ^ in);
+      if (++n_tries > kPatience) __trap();
+    } while ((wrong & 3u) != 0);
+#pragma unroll
+    for (int i = 0; i < n; ++i) {
+      to[i] = from[i] == nullptr ? make_float4(0, 0, 0, 0)
+                                 : cleared(make_float4(__uint_as_float(v[i].x), __uint_as_float(v[i].y),
+                                                       __uint_as_float(v[i].z), __uint_as_float(v[i].w)));
+    }
+  }
+  __device__ __forceinline__ void store(float* to, float v) const {
+    asm volatile("st.relaxed.gpu.global.f32 [%0],%1;" ::"l"(to), "f"(tagged(v)) : "memory");
+  }
+  __device__ __forceinline__ void store4(float* to, float4 v) const {
+    asm volatile("st.relaxed.gpu.global.v4.f32 [%0],{%1,%2,%3,%4};" ::"l"(to), "f"(tagged(v.x)), "f"(tagged(v.y)),
+                 "f"(tagged(v.z)), "f"(tagged(v.w))
+                 : "memory");
+  }
+
+ private:
+  // A value that does not come is a fault of the program: an error after some seconds is better than a GPU that hangs.
+  static constexpr int kPatience = 1 << 24;
+
+  __device__ static __forceinline__ uint4 read(const float* from) {
+    uint4 v;
+    asm volatile("ld.relaxed.gpu.global.v4.u32 {%0,%1,%2,%3},[%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "l"(from)
+                 : "memory");
+    return v;
+  }
+  __device__ __forceinline__ float tagged(float v) const {
+    return out > 3 ? v : __uint_as_float((__float_as_uint(v) & ~3u) | out);
+  }
+};
+
+}  // namespace inlay::cuda

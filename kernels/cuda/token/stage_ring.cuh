@@ -1,0 +1,174 @@
+// A ring of stages of weights in shared memory: one warp of the CTA fills it by bulk copies, running ahead through the
+// phases of a token, the others empty it. A stage holds one chunk for each of the eight warps that multiply.
+#pragma once
+
+#include "kernels/cuda/linear/few_rows.cuh"
+
+namespace inlay::cuda {
+
+inline constexpr int kMaxStages = 32;
+inline constexpr int kCopyLanes = 16;
+
+// Row-major types: a stage is 16 rows of 512 columns of one tile, warp w has columns 64 w ..; rows are kept apart so
+// that the rows that a load meets lie in different banks.
+inline constexpr int kStageRowBytes = kParts * 128;
+inline constexpr int kStageRowPitch = kStageRowBytes + 64;
+
+template <DType kType>
+constexpr int stage_bytes_of() {
+  return Layout<kType>::kScaled ? kParts * WarpChunk<kType>::kBytes : kTileRows * kStageRowPitch;
+}
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+
+__device__ __forceinline__ uint32_t shared_address(const void* p) {
+  return static_cast<uint32_t>(__cvta_generic_to_shared(p));
+}
+
+// ---- barriers in shared memory
+
+__device__ __forceinline__ void init_barrier(uint64_t* barrier, int arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0],%1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
+}
+__device__ __forceinline__ void arrive(uint32_t barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _,[%0];" ::"r"(barrier) : "memory");
+}
+__device__ __forceinline__ void arrive_expecting(uint32_t barrier, uint32_t bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _,[%0],%1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+__device__ __forceinline__ void wait_for(uint32_t barrier, uint32_t parity) {
+  uint32_t done = 0;
+  do {
+    asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p,[%1],%2; selp.u32 %0,1,0,p;}"
+                 : "=r"(done)
+                 : "r"(barrier), "r"(parity)
+                 : "memory");
+  } while (done == 0);
+}
+
+// Bulk copy whose bytes complete at a barrier; weights are read once, so they leave the L2 first.
+__device__ __forceinline__ void copy_bulk(uint32_t to, const void* from, uint32_t bytes, uint32_t barrier) {
+  constexpr uint64_t kEvictFirst = 0x12F0000000000000ull;
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0],[%1],%2,[%3],%4;" ::"r"(
+          to),
+      "l"(from), "r"(bytes), "r"(barrier), "l"(kEvictFirst)
+      : "memory");
+}
+
+// ---- the ring
+
+struct StageBarriers {
+  alignas(8) uint64_t full[kMaxStages], empty[kMaxStages];
+};
+
+// Where a stage is, and the parity of its barriers in this round.
+struct StagePlace {
+  uint32_t memory, full, empty;  // addresses in shared memory: of the ring, of barrier 0
+  int stage_bytes, n_stages;
+  int stage = 0;
+  uint32_t round = 0;
+
+  __device__ __forceinline__ StagePlace(void* ring, StageBarriers& barriers, int bytes, int n)
+      : memory(shared_address(ring)),
+        full(shared_address(barriers.full)),
+        empty(shared_address(barriers.empty)),
+        stage_bytes(bytes),
+        n_stages(n) {}
+  __device__ __forceinline__ uint32_t at() const { return memory + static_cast<uint32_t>(stage * stage_bytes); }
+  __device__ __forceinline__ uint32_t full_barrier() const { return full + static_cast<uint32_t>(stage) * 8; }
+  __device__ __forceinline__ uint32_t empty_barrier() const { return empty + static_cast<uint32_t>(stage) * 8; }
+  __device__ __forceinline__ void advance() {
+    if (++stage == n_stages) stage = 0, round ^= 1;
+  }
+};
+
+// The side that fills: a warp, for one phase. Lane w < 8 copies the chunks of warp w; of row-major types lane r < 16
+// row r. Every lane that copies arrives at the stage's full barrier: 16 arrivals, lanes without a copy too.
+template <DType kType>
+__device__ __forceinline__ void fill_stages(const FewRowsParams& p, const TileRange& tiles, int most_ahead,
+                                            StagePlace& place, StagePlace& landed, int& n_filled) {
+  using L = Layout<kType>;
+  const LinearArgs& a = p.args;
+  const int n_chunks = p.n_chunks;
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const auto n_units = static_cast<int>(units_of(a.n_cols));
+  const int64_t tile_bytes = L::tile_bytes(n_units);
+  const int n_tiles = tiles.end - tiles.first, total = n_tiles * n_chunks;
+  const uint8_t* base = static_cast<const uint8_t*>(a.weights) + tiles.first * tile_bytes;
+  ChunkCursor next(p, lane % kParts);
+  for (int first = 0; first < total; first += kParts, ++n_filled) {
+    if (n_filled >= most_ahead) {
+      wait_for(landed.full_barrier(), landed.round);
+      landed.advance();
+    }
+    if (n_filled >= place.n_stages) wait_for(place.empty_barrier(), place.round ^ 1);
+    if constexpr (L::kScaled) {
+      uint32_t bytes = 0;
+      if (lane < kParts && next.tile < n_tiles) {
+        int units = kChunkUnits;
+        if constexpr (!L::kFormat.super) units = min(kChunkUnits, n_units - next.chunk * kChunkUnits);
+        bytes = static_cast<uint32_t>(L::kCodesAt + units * L::kUnitBytes);
+      }
+      if (lane < kCopyLanes) arrive_expecting(place.full_barrier(), bytes);
+      if (bytes != 0) {
+        copy_bulk(place.at() + static_cast<uint32_t>(lane * WarpChunk<kType>::kBytes),
+                  base + next.tile * tile_bytes + static_cast<int64_t>(next.chunk) * L::kChunkBytes, bytes,
+                  place.full_barrier());
+      }
+      next.advance();
+    } else if (lane < kCopyLanes) {
+      const int tile = first / n_chunks, chunk = first % n_chunks;
+      arrive_expecting(place.full_barrier(), kStageRowBytes);
+      copy_bulk(place.at() + static_cast<uint32_t>(lane * kStageRowPitch),
+                base + tile * tile_bytes + (static_cast<int64_t>(lane) * n_units + chunk) * 128, kStageRowBytes,
+                place.full_barrier());
+    }
+    __syncwarp();
+    place.advance();
+  }
+}
+
+// The side that empties: what multiply_tiles wants of a ring. All eight warps go through all stages.
+template <DType kType>
+struct StageRing {
+  StagePlace stages;
+  int warp, lane, n_left;  // stages of this phase that are left
+  const uint8_t* place = nullptr;
+
+  __device__ __forceinline__ StageRing(const StagePlace& at, int n_stages)
+      : stages(at),
+        warp(static_cast<int>(threadIdx.x / 32)),
+        lane(static_cast<int>(threadIdx.x % 32)),
+        n_left(n_stages) {}
+
+  __device__ __forceinline__ void wait() {
+    wait_for(stages.full_barrier(), stages.round);
+    constexpr int kOffset = Layout<kType>::kScaled ? WarpChunk<kType>::kBytes : 128;
+    place = static_cast<const uint8_t*>(__cvta_shared_to_generic(stages.at() + static_cast<uint32_t>(warp * kOffset)));
+  }
+  __device__ __forceinline__ void release() {
+    __syncwarp();
+    if (lane == 0) arrive(stages.empty_barrier());
+    stages.advance();
+    --n_left;
+  }
+  // A warp that had no chunk in the phase's last stage.
+  __device__ __forceinline__ void finish() {
+    for (; n_left > 0; --n_left) {
+      wait_for(stages.full_barrier(), stages.round);
+      if (lane == 0) arrive(stages.empty_barrier());
+      stages.advance();
+    }
+  }
+  __device__ __forceinline__ void load_codes(UnitCodes<kType>& codes) const {
+    const uint8_t* row = place + lane / 4 * kStageRowPitch + lane % 4 * 16;
+#pragma unroll
+    for (int j = 0; j < 4; ++j)
+      codes.low[j] = *reinterpret_cast<const uint4*>(row + j % 2 * 8 * kStageRowPitch + j / 2 * 64);
+  }
+};
+
+#endif
+
+}  // namespace inlay::cuda

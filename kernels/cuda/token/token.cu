@@ -1,0 +1,178 @@
+// launch_token: the table of phases and the kernel for a head size. token_kernel.cuh has the rest.
+#include "kernels/cuda/attention/row_attention.cuh"
+#include "kernels/cuda/linear/launch.cuh"
+#include "kernels/cuda/token/stage_ring.cuh"
+#include "kernels/cuda/token/token_phase.h"
+
+namespace inlay::cuda {
+namespace {
+
+constexpr int kMaxTokenHead = 128;
+constexpr int kGroupBits = 4;  // a result of 16 tiles for every thread: most phases have one barrier
+constexpr int kBytesAhead =
+    52 * 1024;  // of weights under way in a CTA: less does not fill the memory, more delays values
+
+int aligned(int n) { return (n + 127) / 128 * 128; }
+
+// Shared memory that the phases want: x, or an attention's; then the parts of a product; then the ring.
+struct TokenMemory {
+  int x = 0, parts = 0, stage = 0;
+  int least_stage = 1 << 20;
+};
+
+bool takes(const LinearArgs& a) {
+  if (a.raw == nullptr || a.m != 1 || a.epilogue == Epilogue::mul_silu || a.dtype == DType::f32 ||
+      !linear_takes_raw(a.dtype, a.n_cols))
+    return false;
+  const bool row_major = a.dtype == DType::f16 || a.dtype == DType::bf16;
+  return !row_major || a.n_cols % (kParts * kUnitCols) == 0;
+}
+
+bool takes(const DecodeAttentionArgs& a) {
+  RowParams p;
+  return a.m == 1 && a.cache.kv_type == KvType::f16 && a.cache.d_head <= kMaxTokenHead &&
+         decode_row_params(a, p) == cudaSuccess;
+}
+
+FewRowsParams cut(const LinearArgs& args, TokenMemory& memory) {
+  return with_type(args.dtype, [&](auto tag) {
+    constexpr DType kType = decltype(tag)::kType;
+    FewRowsParams p = cut_few_rows<kType>(args);
+    p.group_bits = kGroupBits, p.group_tiles = 1 << kGroupBits;
+    const int x = RawRowPlaces{p.args.x.n_chunks}.bytes(), parts = parts_bytes_of(p);
+    if (x > memory.x) memory.x = x;
+    if (parts > memory.parts) memory.parts = parts;
+    if constexpr (kType != DType::f32) {
+      constexpr int kStage = stage_bytes_of<kType>();
+      if (kStage > memory.stage) memory.stage = kStage;
+      if (kStage < memory.least_stage) memory.least_stage = kStage;
+    }
+    return p;
+  });
+}
+
+int attention_bytes(int32_t d_head) {
+  return static_cast<int>(d_head <= 64 ? sizeof(RowMemory<1, KvType::f16>) : sizeof(RowMemory<2, KvType::f16>));
+}
+
+bool same_x(const TokenOp& a, const TokenOp& b) {
+  return a.kind == TokenOp::Kind::linear && b.kind == TokenOp::Kind::linear && a.linear.raw == b.linear.raw &&
+         a.tag_in == b.tag_in && a.linear.norm_weight == b.linear.norm_weight && a.linear.raw_row == b.linear.raw_row &&
+         activation_form(a.linear.dtype) == activation_form(b.linear.dtype);
+}
+
+// The kernels that there are; null: none for these types.
+TokenKernel kernel_for(DType a, DType b, int32_t d_head) {
+  const auto is = [&](DType first, DType second) { return (a == first || a == second) && (b == first || b == second); };
+  if (is(DType::q4_k, DType::q6_k)) return token_kernel_of<DType::q4_k, DType::q6_k>(d_head);
+  if (is(DType::q8_0, DType::q8_0)) return token_kernel_of<DType::q8_0, DType::q8_0>(d_head);
+  if (is(DType::bf16, DType::bf16)) return token_kernel_of<DType::bf16, DType::bf16>(d_head);
+  return nullptr;
+}
+
+TokenKernel kernel_of(const TokenOp* ops, int32_t n_ops) {
+  DType types[2];
+  int n_types = 0;
+  int32_t d_head = 0;
+  for (int32_t i = 0; i < n_ops; ++i) {
+    if (ops[i].kind == TokenOp::Kind::attention) {
+      d_head = ops[i].attention.cache.d_head;
+      continue;
+    }
+    const DType type = ops[i].linear.dtype;
+    if ((n_types > 0 && types[0] == type) || (n_types > 1 && types[1] == type)) continue;
+    if (n_types == 2) return nullptr;
+    types[n_types++] = type;
+  }
+  return n_types == 0 ? nullptr : kernel_for(types[0], types[n_types - 1], d_head);
+}
+
+}  // namespace
+
+bool token_runs(const TokenOp* ops, int32_t n_ops) {
+  DeviceTraits device;
+  if (current_device(device) != cudaSuccess || device.major < 9) return false;
+  for (int32_t i = 0; i < n_ops; ++i) {
+    if (ops[i].kind == TokenOp::Kind::linear ? !takes(ops[i].linear) : !takes(ops[i].attention)) return false;
+  }
+  return kernel_of(ops, n_ops) != nullptr;
+}
+
+size_t token_table_bytes(int32_t n_ops) { return sizeof(TokenPhase) * static_cast<size_t>(n_ops); }
+
+cudaError_t make_token_table(const TokenOp* ops, int32_t n_ops, void* table, TokenLaunch& launch) {
+  DeviceTraits device;
+  if (const cudaError_t e = current_device(device); e != cudaSuccess) return e;
+  auto* phases = static_cast<TokenPhase*>(table);
+  TokenMemory memory;
+  launch = {};
+  for (int32_t i = 0; i < n_ops; ++i) {
+    TokenPhase& phase = phases[i];
+    phase = {};
+    phase.tag_in = ops[i].tag_in, phase.tag_out = ops[i].tag_out;
+    if (ops[i].kind == TokenOp::Kind::attention) {
+      phase.kind = TokenPhaseKind::attention;
+      if (const cudaError_t e = decode_row_params(ops[i].attention, phase.attention); e != cudaSuccess) return e;
+      const int attention = attention_bytes(ops[i].attention.cache.d_head);
+      launch.position = ops[i].attention.cache.positions;
+      launch.max_context = ops[i].attention.max_context;
+      memory.x = memory.x > attention ? memory.x : attention;
+      continue;
+    }
+    phase.kind = TokenPhaseKind::linear;
+    phase.linear = cut(ops[i].linear, memory);
+    share_tiles(phase.linear, device.n_multiprocessors);
+    phase.same_x = i > 0 && same_x(ops[i - 1], ops[i]);
+  }
+  const int parts_at = aligned(memory.x);
+  for (int32_t i = 0; i < n_ops; ++i) phases[i].linear.parts_at = parts_at;
+  launch.n_ops = n_ops;
+  launch.ring_at = parts_at + aligned(memory.parts);
+  launch.stage_bytes = aligned(memory.stage);
+  cudaFuncAttributes attributes{};
+  const auto kernel = reinterpret_cast<const void*>(kernel_of(ops, n_ops));
+  if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
+  if (const cudaError_t e = cudaFuncGetAttributes(&attributes, kernel); e != cudaSuccess) return e;
+  launch.kernel = kernel;
+  const int room = device.block_shared_bytes - static_cast<int>(attributes.sharedSizeBytes) - launch.ring_at;
+  launch.n_stages = room / launch.stage_bytes;
+  if (launch.n_stages > kMaxStages) launch.n_stages = kMaxStages;
+  if (launch.n_stages < 2) return cudaErrorInvalidConfiguration;
+  launch.stages_ahead = kBytesAhead / memory.least_stage < 1 ? 1 : kBytesAhead / memory.least_stage;
+  if (launch.stages_ahead > launch.n_stages) launch.stages_ahead = launch.n_stages;
+  launch.shared_bytes = launch.ring_at + launch.n_stages * launch.stage_bytes;
+  launch.n_ctas = device.n_multiprocessors;
+  return cudaSuccess;
+}
+
+cudaError_t launch_token(const TokenLaunch& launch, const void* table, cudaStream_t stream) {
+  int device = 0;
+  if (const cudaError_t e = cudaGetDevice(&device); e != cudaSuccess) return e;
+  const auto shared_bytes = static_cast<size_t>(launch.shared_bytes);
+  if (const cudaError_t e = allow_shared_memory(launch.kernel, shared_bytes, device); e != cudaSuccess) {
+    return e;
+  }
+  TokenParams p{};
+  p.phases = static_cast<const TokenPhase*>(table);
+  p.position = launch.position;
+  p.max_context = launch.max_context;
+  p.n_phases = launch.n_ops;
+  p.ring_at = launch.ring_at;
+  p.stage_bytes = launch.stage_bytes;
+  p.n_stages = launch.n_stages;
+  p.stages_ahead = launch.stages_ahead;
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeCooperative;
+  attribute.val.cooperative = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(launch.n_ctas));
+  config.blockDim = dim3(kLinearThreads + 32);
+  config.dynamicSmemBytes = shared_bytes;
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  void* arguments[] = {&p};
+  return cudaLaunchKernelExC(&config, launch.kernel, arguments);
+}
+
+}  // namespace inlay::cuda

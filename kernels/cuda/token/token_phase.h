@@ -1,0 +1,34 @@
+// What the token kernel is told of a step.
+#pragma once
+
+#include "kernels/cuda/attention/row_params.cuh"
+#include "kernels/cuda/linear/few_rows.cuh"
+
+namespace inlay::cuda {
+
+enum class TokenPhaseKind : int32_t { linear, attention };
+
+struct TokenPhase {
+  TokenPhaseKind kind;
+  uint32_t tag_in, tag_out;
+  int32_t same_x;  // linear: x is that of the phase before, in the same form
+  FewRowsParams linear;
+  RowParams attention;
+};
+
+struct TokenParams {
+  const TokenPhase* phases;
+  const int32_t* position;
+  int32_t max_context;
+  int32_t n_phases;
+  int32_t ring_at;  // bytes into shared memory
+  int32_t stage_bytes, n_stages;
+  int32_t stages_ahead;  // under way in every CTA at most: more would delay the values that phases hand over
+};
+
+// A kernel has products of one or two types: more would not fit its registers, and no usual model has more.
+using TokenKernel = void (*)(TokenParams);
+template <DType kFirst, DType kSecond>
+TokenKernel token_kernel_of(int32_t d_head);
+
+}  // namespace inlay::cuda
