@@ -32,6 +32,8 @@ pub struct LoadOptions<'a> {
     pub log_level: LogLevel,
     /// CUDA: prompts run on the engine's own products, even where the machine has cuBLASLt.
     pub no_cublas: bool,
+    /// CUDA: decode steps of one session launch every operation, even where one launch could run all layers.
+    pub no_token_kernel: bool,
     /// Called with every message for as long as the engine or a session of it lives. It must not call the library, and what
     /// it owns lives as long: an [`Engine`](crate::Engine) that it owns would never be freed.
     pub log: Option<LogSink>,
@@ -53,7 +55,8 @@ impl LoadOptions<'_> {
             weight_dtype: self.weight_dtype.to_raw(),
             prefill_chunk: count(self.prefill_chunk),
             log_level: self.log_level.to_raw(),
-            flags: if self.no_cublas { raw::INLAY_LOAD_NO_CUBLAS } else { 0 },
+            flags: if self.no_cublas { raw::INLAY_LOAD_NO_CUBLAS } else { 0 }
+                | if self.no_token_kernel { raw::INLAY_LOAD_NO_TOKEN_KERNEL } else { 0 },
             ..Default::default()
         }
     }
@@ -72,6 +75,7 @@ impl std::fmt::Debug for LoadOptions<'_> {
             .field("prefill_chunk", &self.prefill_chunk)
             .field("log_level", &self.log_level)
             .field("no_cublas", &self.no_cublas)
+            .field("no_token_kernel", &self.no_token_kernel)
             .finish_non_exhaustive()
     }
 }
