@@ -275,7 +275,8 @@ struct TokenLaunch {
   int32_t max_context, n_ops, ring_at, stage_bytes, n_stages, stages_ahead, n_ctas, shared_bytes;
 };
 
-// Whether the current device can run these ops so. Then make_token_table writes token_table_bytes of the host's memory.
+// Whether there is a kernel for these ops and the current device. Then make_token_table writes token_table_bytes of the host's memory, or
+// gives cudaErrorInvalidConfiguration where the device has too little shared memory.
 bool token_runs(const TokenOp* ops, int32_t n_ops);
 size_t token_table_bytes(int32_t n_ops);
 cudaError_t make_token_table(const TokenOp* ops, int32_t n_ops, void* table, TokenLaunch& launch);

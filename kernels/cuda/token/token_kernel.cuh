@@ -22,8 +22,6 @@ namespace inlay::cuda {
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 
-inline constexpr int kTokenThreads = kLinearThreads + 32;
-
 // ---- the warp that copies
 
 template <DType kFirst, DType kSecond>
