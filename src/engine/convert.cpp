@@ -105,7 +105,7 @@ class Converter {
       Job job = {.from = &from, .to = type_of(w, model_.spec(), recipe_), .n_rows = w.n_rows, .n_cols = w.n_cols};
       if (needs_interleaving(w)) {
         job.d_head = model_.spec().d_head;
-        job.n_rotated = model_.spec().rope.n_rot;
+        job.n_rotated = model_.spec().n_rot();
         if (w.n_rows == 1) std::swap(job.n_rows, job.n_cols);  // a bias has an element where the matrix has a row
       }
       add(gguf_name(w.role, w.layer), job);

@@ -90,7 +90,7 @@ Result<std::shared_ptr<Engine>> Engine::load(std::unique_ptr<ByteSource> source,
 Result<EngineInfo> Engine::plan_memory(const std::string& path, const EngineOptions& options) {
   INLAY_ASSIGN(const Checkpoint checkpoint, open_checkpoint(path));
   INLAY_ASSIGN(const Model model, settle_model(checkpoint, options));
-  INLAY_ASSIGN(const Plan plan, build_plan(model));
+  INLAY_ASSIGN(const Plan plan, build_plan(model, context_length(options, model.spec())));
   INLAY_ASSIGN(const Placement placement, place(plan, options));
   return make_info(model, placement.needs, placement);
 }
@@ -98,7 +98,7 @@ Result<EngineInfo> Engine::plan_memory(const std::string& path, const EngineOpti
 Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, const EngineOptions& options, LoadTimes& times) {
   INLAY_ASSIGN(const Checkpoint checkpoint, std::move(opened));
   INLAY_ASSIGN(const Model model, settle_model(checkpoint, options));
-  INLAY_ASSIGN(Plan plan, build_plan(model));
+  INLAY_ASSIGN(Plan plan, build_plan(model, context_length(options, model.spec())));
   times.mark("header");
   INLAY_ASSIGN(const Placement placement, place(plan, options));
   INLAY_TRY(check_memory(placement));

@@ -111,7 +111,7 @@ Result<Placement> place_on(DeviceKind device, const Plan& plan, const EngineOpti
   INLAY_ASSIGN(const DeviceInfo found, find_device(device, o.device_index));
   (void)found;
   INLAY_ASSIGN(p.config.kv_dtype, settle_kv_dtype(o, device));
-  p.config.n_context = o.n_context ? o.n_context : std::min(spec.n_context_train, kDefaultContext);
+  p.config.n_context = context_length(o, spec);
   const int32_t max_sessions = o.max_sessions ? o.max_sessions : kDefaultSessions;
   p.prefill_chunk = o.prefill_chunk ? o.prefill_chunk : kDefaultPrefillChunk;
   p.config.max_step_tokens = std::max(std::min(p.prefill_chunk, p.config.n_context), max_sessions);
@@ -143,6 +143,10 @@ Result<Placement> place_automatically(const Plan& plan, const EngineOptions& o) 
 }
 
 }  // namespace
+
+int32_t context_length(const EngineOptions& o, const ModelSpec& spec) {
+  return o.n_context ? o.n_context : std::min(spec.n_context_train, kDefaultContext);
+}
 
 Result<Placement> place(const Plan& plan, const EngineOptions& options) {
   INLAY_TRY(check_ranges(options, plan.spec));

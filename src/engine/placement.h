@@ -18,6 +18,9 @@ struct Placement {
   std::string remark;  // why `automatic` did not take the faster device; empty if it did
 };
 
+// Tokens of the longest session.
+int32_t context_length(const EngineOptions& options, const ModelSpec& spec);
+
 // Names the option that is out of its range or that the device cannot do.
 Result<Placement> place(const Plan& plan, const EngineOptions& options);
 

@@ -85,7 +85,7 @@ Status read_widths(const ArchKeys& keys, ModelSpec& spec) {
 }
 
 Status read_rope(const ArchKeys& keys, ModelSpec& spec) {
-  RopeSpec& rope = spec.rope;
+  RopeSpec& rope = spec.ropes.emplace_back();
   INLAY_ASSIGN(rope.n_rot, keys.size_or("rope.dimension_count", spec.d_head, kMaxHead));
   if (rope.n_rot % 2 != 0 || rope.n_rot > spec.d_head) {
     return error(Code::format, "%s is %d, expected an even number of at most the head size %d",
@@ -129,6 +129,7 @@ Result<ModelSpec> read_hyper_parameters(const Metadata& metadata, const ArchSpec
   }
   INLAY_TRY(read_widths(keys, spec));
   INLAY_TRY(read_rope(keys, spec));
+  spec.layers.assign(static_cast<size_t>(spec.n_layers), {});
   return spec;
 }
 

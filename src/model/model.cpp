@@ -27,11 +27,18 @@ constexpr RoleNames kRoleNames[] = {
     {WeightRole::attn_v_bias, "attn_v.bias"},
     {WeightRole::attn_q_norm, "attn_q_norm.weight"},
     {WeightRole::attn_k_norm, "attn_k_norm.weight"},
+    {WeightRole::attn_sinks, "attn_sinks.weight"},
     {WeightRole::attn_output, "attn_output.weight"},
+    {WeightRole::attn_output_bias, "attn_output.bias"},
+    {WeightRole::attn_post_norm, "post_attention_norm.weight"},
     {WeightRole::ffn_norm, "ffn_norm.weight"},
     {WeightRole::ffn_gate, "ffn_gate.weight"},
     {WeightRole::ffn_up, "ffn_up.weight"},
+    {WeightRole::ffn_gate_bias, "ffn_gate.bias"},
+    {WeightRole::ffn_up_bias, "ffn_up.bias"},
     {WeightRole::ffn_down, "ffn_down.weight"},
+    {WeightRole::ffn_down_bias, "ffn_down.bias"},
+    {WeightRole::ffn_post_norm, "post_ffw_norm.weight"},
 };
 static_assert(std::size(kRoleNames) == static_cast<size_t>(WeightRole::count));
 
@@ -80,17 +87,18 @@ class WeightFinder {
     const TensorEntry* t = checkpoint_.find(kRopeFreqs);
     if (!t) return {};
     used_[static_cast<size_t>(t - checkpoint_.tensors().data())] = true;
-    const int64_t expected = spec_.rope.n_rot / 2;
+    const int64_t expected = spec_.n_rot() / 2;
     if (t->rank != 1 || t->shape[0] != expected || t->dtype != DType::f32) {
       return error(Code::format, "the tensor %s is %s of %lld elements, expected F32 of %lld", kRopeFreqs,
                    traits(t->dtype).name, static_cast<long long>(t->shape[0]), static_cast<long long>(expected));
     }
     std::vector<std::byte> scratch;
     INLAY_ASSIGN(const std::byte* bytes, checkpoint_.bytes(*t, scratch));
-    spec_.rope.frequency_factors.resize(static_cast<size_t>(expected));
-    std::memcpy(spec_.rope.frequency_factors.data(), bytes, static_cast<size_t>(expected) * sizeof(float));
+    std::vector<float>& factors = spec_.ropes[0].frequency_factors;
+    factors.resize(static_cast<size_t>(expected));
+    std::memcpy(factors.data(), bytes, static_cast<size_t>(expected) * sizeof(float));
     for (int64_t i = 0; i < expected; ++i) {
-      const float f = spec_.rope.frequency_factors[static_cast<size_t>(i)];
+      const float f = factors[static_cast<size_t>(i)];
       if (!(f > 0.0f && std::isfinite(f))) {
         return error(Code::format, "element %lld of %s is %g, expected a positive number", static_cast<long long>(i), kRopeFreqs,
                      double{f});
@@ -111,8 +119,10 @@ class WeightFinder {
       INLAY_TRY(matrix_or_vector(WeightRole::attn_k_bias, layer, 1, kv));
       INLAY_TRY(matrix_or_vector(WeightRole::attn_v_bias, layer, 1, kv));
     }
-    INLAY_TRY(settle(arch_.qk_norm, WeightRole::attn_q_norm, layer, spec_.qk_norm));
-    if (spec_.qk_norm) {
+    bool head_norms = spec_.qk_norm != QkNorm::none;
+    INLAY_TRY(settle(arch_.qk_norm, WeightRole::attn_q_norm, layer, head_norms));
+    if (head_norms) {
+      spec_.qk_norm = QkNorm::head;
       INLAY_TRY(matrix_or_vector(WeightRole::attn_q_norm, layer, 1, spec_.d_head));
       INLAY_TRY(matrix_or_vector(WeightRole::attn_k_norm, layer, 1, spec_.d_head));
     }

@@ -26,11 +26,18 @@ enum class WeightRole : uint8_t {
   attn_v_bias,
   attn_q_norm,
   attn_k_norm,
+  attn_sinks,
   attn_output,
+  attn_output_bias,
+  attn_post_norm,
   ffn_norm,
   ffn_gate,
   ffn_up,
+  ffn_gate_bias,
+  ffn_up_bias,
   ffn_down,
+  ffn_down_bias,
+  ffn_post_norm,
   count
 };
 

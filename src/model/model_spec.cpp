@@ -21,12 +21,16 @@ double yarn_extrapolation(const RopeSpec& rope, int32_t i) {
 
 }  // namespace
 
-RopeTable make_rope_table(const RopeSpec& rope) {
+RopeTable make_rope_table(const RopeSpec& rope, int32_t n_context) {
   RopeTable table;
   const double interpolation = 1.0 / rope.factor;
+  const bool longrope = rope.scaling == RopeScalingKind::longrope;
+  const std::vector<float>& factors = !longrope                            ? rope.frequency_factors
+                                      : n_context > rope.original_context ? rope.long_factors
+                                                                          : rope.short_factors;
   for (int32_t i = 0; i < rope.n_rot / 2; ++i) {
     double freq = std::pow(rope.base, -2.0 * i / rope.n_rot);
-    if (!rope.frequency_factors.empty()) freq /= double{rope.frequency_factors[static_cast<size_t>(i)]};
+    if (!factors.empty()) freq /= double{factors[static_cast<size_t>(i)]};
     if (rope.scaling == RopeScalingKind::linear) freq *= interpolation;
     if (rope.scaling == RopeScalingKind::yarn) {
       const double keep = yarn_extrapolation(rope, i);
@@ -37,6 +41,7 @@ RopeTable make_rope_table(const RopeSpec& rope) {
   if (rope.scaling == RopeScalingKind::yarn) {
     table.magnitude = static_cast<float>(rope.attention_factor * (1.0 + 0.1 * std::log(rope.factor)));
   }
+  if (longrope) table.magnitude = static_cast<float>(rope.attention_factor);
   return table;
 }
 

@@ -14,7 +14,7 @@ constexpr int64_t kRowsAtOnce = 64;  // of a thread that quantizes
 
 // Which row of a head of interleaved pairs is row `i` of two halves.
 int64_t unpermuted_row(int64_t i, const ModelSpec& spec) {
-  const int64_t half = spec.rope.n_rot / 2;
+  const int64_t half = spec.n_rot() / 2;
   return i < half ? 2 * i : i < 2 * half ? 2 * (i - half) + 1 : i;
 }
 

@@ -1,4 +1,6 @@
 // Builds the Plan of a decoder from its model.
+#include <cmath>
+
 #include "src/plan/plan.h"
 
 namespace inlay {
@@ -33,11 +35,21 @@ class DecoderBuilder {
          {slot::v_bias, WeightRole::attn_v_bias},
          {slot::q_norm, WeightRole::attn_q_norm},
          {slot::k_norm, WeightRole::attn_k_norm}});
-    add(OpKind::attention, layer, {});
-    add(OpKind::attn_out, layer, {{slot::projection, WeightRole::attn_output}});
+    add(OpKind::attention, layer, {{slot::sinks, WeightRole::attn_sinks}});
+    add(OpKind::attn_out, layer,
+        {{slot::projection, WeightRole::attn_output},
+         {slot::bias, WeightRole::attn_output_bias},
+         {slot::post_norm, WeightRole::attn_post_norm}});
     add(OpKind::ffn_in, layer,
-        {{slot::norm, WeightRole::ffn_norm}, {slot::gate, WeightRole::ffn_gate}, {slot::up, WeightRole::ffn_up}});
-    add(OpKind::ffn_out, layer, {{slot::projection, WeightRole::ffn_down}});
+        {{slot::norm, WeightRole::ffn_norm},
+         {slot::gate, WeightRole::ffn_gate},
+         {slot::up, WeightRole::ffn_up},
+         {slot::gate_bias, WeightRole::ffn_gate_bias},
+         {slot::up_bias, WeightRole::ffn_up_bias}});
+    add(OpKind::ffn_out, layer,
+        {{slot::projection, WeightRole::ffn_down},
+         {slot::bias, WeightRole::ffn_down_bias},
+         {slot::post_norm, WeightRole::ffn_post_norm}});
   }
 
   void add(OpKind kind, int32_t layer, std::initializer_list<Use> uses) {
@@ -58,13 +70,14 @@ class DecoderBuilder {
 
 }  // namespace
 
-Result<Plan> build_plan(const Model& model) {
+Result<Plan> build_plan(const Model& model, int32_t n_context) {
   if (model.weights().size() >= kNoWeight) {
     return error(Code::unsupported, "%zu weights are more than the %u that a plan can name", model.weights().size(), kNoWeight);
   }
   Plan plan;
   plan.spec = model.spec();
-  plan.rope = make_rope_table(plan.spec.rope);
+  if (plan.spec.attention_scale == 0) plan.spec.attention_scale = 1.0f / std::sqrt(static_cast<float>(plan.spec.d_head));
+  for (const RopeSpec& rope : plan.spec.ropes) plan.ropes.push_back(make_rope_table(rope, n_context));
   plan.weights = model.weights();
   DecoderBuilder(model, plan).build();
   INLAY_TRY(validate(plan));

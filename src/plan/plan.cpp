@@ -23,19 +23,30 @@ std::vector<SlotShape> expected_weights(const ModelSpec& s, OpKind kind) {
   switch (kind) {
     case OpKind::embed: return {{slot::embed_table, "embedding", s.n_vocab, d, true}};
     case OpKind::attn_in:
-      return {{slot::norm, "norm", 1, d, true},
+      return {{slot::norm, "norm", 1, d, s.input_norms},
               {slot::q, "q", q, d, true},
               {slot::k, "k", kv, d, true},
               {slot::v, "v", kv, d, true},
               {slot::q_bias, "q_bias", 1, q, s.qkv_bias},
               {slot::k_bias, "k_bias", 1, kv, s.qkv_bias},
               {slot::v_bias, "v_bias", 1, kv, s.qkv_bias},
-              {slot::q_norm, "q_norm", 1, s.d_head, s.qk_norm},
-              {slot::k_norm, "k_norm", 1, s.d_head, s.qk_norm}};
-    case OpKind::attn_out: return {{slot::projection, "projection", d, q, true}};
+              {slot::q_norm, "q_norm", 1, s.qk_norm == QkNorm::width ? q : s.d_head, s.qk_norm != QkNorm::none},
+              {slot::k_norm, "k_norm", 1, s.qk_norm == QkNorm::width ? kv : s.d_head, s.qk_norm != QkNorm::none}};
+    case OpKind::attention: return {{slot::sinks, "sinks", 1, s.n_heads, s.attn_sinks}};
+    case OpKind::attn_out:
+      return {{slot::projection, "projection", d, q, true},
+              {slot::bias, "bias", 1, d, s.output_bias},
+              {slot::post_norm, "post_norm", 1, d, s.post_norms}};
     case OpKind::ffn_in:
-      return {{slot::norm, "norm", 1, d, true}, {slot::gate, "gate", ff, d, true}, {slot::up, "up", ff, d, true}};
-    case OpKind::ffn_out: return {{slot::projection, "projection", d, ff, true}};
+      return {{slot::norm, "norm", 1, d, s.input_norms},
+              {slot::gate, "gate", ff, d, true},
+              {slot::up, "up", ff, d, true},
+              {slot::gate_bias, "gate_bias", 1, ff, s.mlp_bias},
+              {slot::up_bias, "up_bias", 1, ff, s.mlp_bias}};
+    case OpKind::ffn_out:
+      return {{slot::projection, "projection", d, ff, true},
+              {slot::bias, "bias", 1, d, s.mlp_bias},
+              {slot::post_norm, "post_norm", 1, d, s.post_norms}};
     case OpKind::head: return {{slot::norm, "norm", 1, d, true}, {slot::head, "head", s.n_vocab, d, true}};
     default: return {};
   }
@@ -69,6 +80,27 @@ Status check_weights(const Plan& plan, size_t index) {
   return {};
 }
 
+// Tables of RoPE, and which layer uses which.
+Status check_attention(const Plan& plan) {
+  const ModelSpec& s = plan.spec;
+  if (plan.ropes.size() != s.ropes.size() || s.ropes.empty()) {
+    return error(Code::internal, "the plan has %zu RoPE tables for %zu kinds of RoPE", plan.ropes.size(), s.ropes.size());
+  }
+  for (const RopeTable& table : plan.ropes) {
+    if (table.inv_freq.size() * 2 == static_cast<size_t>(s.n_rot())) continue;
+    return error(Code::internal, "the plan has %zu RoPE frequencies for %d rotated dimensions", table.inv_freq.size(), s.n_rot());
+  }
+  if (s.layers.size() != static_cast<size_t>(s.n_layers)) {
+    return error(Code::internal, "the plan describes the attention of %zu layers of %d", s.layers.size(), s.n_layers);
+  }
+  for (size_t i = 0; i < s.layers.size(); ++i) {
+    const LayerAttention& layer = s.layers[i];
+    if (layer.window >= 0 && layer.rope >= -1 && layer.rope < static_cast<int>(s.ropes.size())) continue;
+    return error(Code::internal, "layer %zu has a window of %d and the RoPE table %d of %zu", i, layer.window, layer.rope, s.ropes.size());
+  }
+  return {};
+}
+
 OpKind expected_kind(const Plan& plan, size_t index, uint16_t& layer) {
   constexpr size_t kPerLayer = std::size(kLayerOps);
   const size_t n_layer_ops = static_cast<size_t>(plan.spec.n_layers) * kPerLayer;
@@ -91,10 +123,7 @@ Status validate(const Plan& plan) {
     return error(Code::internal, "the plan has %zu ops, a decoder of %d layers has %zu", plan.ops.size(), plan.spec.n_layers,
                  n_expected);
   }
-  if (plan.rope.inv_freq.size() * 2 != static_cast<size_t>(plan.spec.rope.n_rot)) {
-    return error(Code::internal, "the plan has %zu RoPE frequencies for %d rotated dimensions", plan.rope.inv_freq.size(),
-                 plan.spec.rope.n_rot);
-  }
+  INLAY_TRY(check_attention(plan));
   for (size_t i = 0; i < plan.ops.size(); ++i) {
     uint16_t layer;
     const OpKind kind = expected_kind(plan, i, layer);

@@ -13,13 +13,13 @@
 
 namespace inlay {
 
-// embed:     hidden = token_embd[token]
-// attn_in:   q, k, v = W{q,k,v} rms_norm(hidden) (+ bias) (qk-norm) (RoPE); k and v join the KV cache
-// attention: heads = softmax(q K^T / sqrt(d_head)) V, causal
-// attn_out:  hidden += Wo heads
-// ffn_in:    ffn = silu(Wgate rms_norm(hidden)) * (Wup rms_norm(hidden))
-// ffn_out:   hidden += Wdown ffn
-// head:      logits = Whead rms_norm(hidden), only for the rows that are asked for
+// embed:     hidden = embedding_scale * token_embd[token]
+// attn_in:   q, k, v = W{q,k,v} (rms_norm)(hidden) (+ bias) (qk-norm) (RoPE); k and v join the KV cache
+// attention: heads = softmax((cap)(attention_scale * q K^T)) V, causal, of the keys in the layer's window
+// attn_out:  hidden += residual_scale * (rms_norm)(Wo heads (+ bias))
+// ffn_in:    ffn = activation(Wgate (rms_norm)(hidden) (+ bias)) * (Wup (rms_norm)(hidden) (+ bias))
+// ffn_out:   hidden += residual_scale * (rms_norm)(Wdown ffn (+ bias))
+// head:      logits = (cap)(logit_scale * Whead rms_norm(hidden)), only for the rows that are asked for
 // sample:    one token for each sequence that asks for it
 enum class OpKind : uint8_t { embed, attn_in, attention, attn_out, ffn_in, ffn_out, head, sample, count };
 
@@ -41,9 +41,10 @@ namespace slot {
 inline constexpr size_t embed_table = 0;
 inline constexpr size_t norm = 0;  // attn_in, ffn_in, head
 inline constexpr size_t q = 1, k = 2, v = 3, q_bias = 4, k_bias = 5, v_bias = 6, q_norm = 7, k_norm = 8;
-inline constexpr size_t gate = 1, up = 2;
+inline constexpr size_t sinks = 0;  // attention
+inline constexpr size_t gate = 1, up = 2, gate_bias = 3, up_bias = 4;
 inline constexpr size_t head = 1;
-inline constexpr size_t projection = 0;  // attn_out, ffn_out
+inline constexpr size_t projection = 0, bias = 1, post_norm = 2;  // attn_out, ffn_out
 }  // namespace slot
 
 // How many positions one block of the KV cache holds.
@@ -51,7 +52,7 @@ inline constexpr int32_t kKvBlockTokens = 32;
 
 struct Plan {
   ModelSpec spec;
-  RopeTable rope;
+  std::vector<RopeTable> ropes;  // of spec.ropes
   std::vector<Weight> weights;
   std::vector<Op> ops;
 
@@ -61,7 +62,8 @@ struct Plan {
   }
 };
 
-Result<Plan> build_plan(const Model& model);
+// n_context: the longest sequence that will be run.
+Result<Plan> build_plan(const Model& model, int32_t n_context);
 
 // The order and layers of the ops, each op's weights and their shapes. A plan that passes can be executed.
 Status validate(const Plan& plan);

@@ -52,10 +52,10 @@ Result<std::unique_ptr<Backend>> load(Result<Checkpoint> opened, golden::Runs on
                                       const LoadProgress& progress = {}) {
   INLAY_ASSIGN(const Checkpoint checkpoint, std::move(opened));
   INLAY_ASSIGN(const Model model, Model::from_checkpoint(checkpoint));
-  INLAY_ASSIGN(Plan plan, build_plan(model));
-  WeightReader reader(checkpoint, model);
   const BackendConfig config{
       .n_kv_blocks = 2, .max_step_tokens = 32, .n_logit_slots = 32, .n_context = 64, .n_threads = n_threads};
+  INLAY_ASSIGN(Plan plan, build_plan(model, config.n_context));
+  WeightReader reader(checkpoint, model);
   if (on == golden::Runs::cpu) return make_cpu_backend(std::move(plan), reader, config, {}, cpu::Isa::generic);
   return make_cuda_backend(std::move(plan), reader, config, 0, progress);
 }

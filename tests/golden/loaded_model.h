@@ -57,7 +57,7 @@ inline Result<std::unique_ptr<Backend>> load_backend(const std::string& path, co
   INLAY_ASSIGN(const Checkpoint checkpoint, open_checkpoint(path));
   INLAY_ASSIGN(Model model, Model::from_checkpoint(checkpoint));
   if (hold_as_f8) model.hold_as_f8();
-  INLAY_ASSIGN(Plan plan, build_plan(model));
+  INLAY_ASSIGN(Plan plan, build_plan(model, config.n_context));
   WeightReader reader(checkpoint, model);
   config.kv_dtype = target.on == Runs::reference ? KvDType::f32 : KvDType::f16;
   if (target.on == Runs::reference) return make_reference_backend(std::move(plan), reader, config, {});

@@ -53,11 +53,11 @@ TEST_P(HfFamilies, OpenByEveryPathThatStandsForTheFolder) {
     EXPECT_EQ(spec.n_vocab, 20);
     EXPECT_EQ(spec.n_context_train, 64);
     EXPECT_FLOAT_EQ(spec.norm_epsilon, 1e-5f);
-    EXPECT_EQ(spec.rope.n_rot, 16);
-    EXPECT_DOUBLE_EQ(spec.rope.base, 10000.0);
+    EXPECT_EQ(spec.n_rot(), 16);
+    EXPECT_DOUBLE_EQ(spec.ropes[0].base, 10000.0);
     EXPECT_TRUE(spec.tied_embeddings);
     EXPECT_EQ(spec.qkv_bias, std::string(GetParam()) == "qwen2");
-    EXPECT_EQ(spec.qk_norm, std::string(GetParam()) == "qwen3");
+    EXPECT_EQ(spec.qk_norm, std::string(GetParam()) == "qwen3" ? QkNorm::head : QkNorm::none);
     EXPECT_EQ(model->find(WeightRole::ffn_up, 1)->name, "model.layers.1.mlp.up_proj.weight");
     EXPECT_FALSE(model->find(WeightRole::attn_q, 0)->unpermute);
   }
@@ -107,8 +107,8 @@ TEST(HfFolder, HeadsFollowFromTheWidthWhereTheFamilySaysSo) {
 TEST(HfFolder, LinearAndYarnScalingsAreThoseOfGguf) {
   const auto linear = open_with("llama", [](json& c) { c["rope_scaling"] = {{"type", "linear"}, {"factor", 4.0}}; });
   ASSERT_TRUE(linear.ok()) << linear.status().message;
-  EXPECT_EQ(linear->spec().rope.scaling, RopeScalingKind::linear);
-  EXPECT_DOUBLE_EQ(linear->spec().rope.factor, 4.0);
+  EXPECT_EQ(linear->spec().ropes[0].scaling, RopeScalingKind::linear);
+  EXPECT_DOUBLE_EQ(linear->spec().ropes[0].factor, 4.0);
   for (const bool in_parameters : {true, false}) {
     const auto yarn = open_with("qwen3", [&](json& c) {
       json scaling = {{"rope_type", "yarn"}, {"factor", 4.0}, {"original_max_position_embeddings", 16}};
@@ -116,17 +116,17 @@ TEST(HfFolder, LinearAndYarnScalingsAreThoseOfGguf) {
       c[in_parameters ? "rope_parameters" : "rope_scaling"] = scaling;
     });
     ASSERT_TRUE(yarn.ok()) << yarn.status().message;
-    const RopeSpec& rope = yarn->spec().rope;
+    const RopeSpec& rope = yarn->spec().ropes[0];
     EXPECT_EQ(rope.scaling, RopeScalingKind::yarn);
     EXPECT_EQ(rope.original_context, 16);
     EXPECT_DOUBLE_EQ(rope.base, in_parameters ? 5000.0 : 10000.0);
-    EXPECT_NEAR(make_rope_table(rope).magnitude, 1.0 + 0.1 * std::log(4.0), 1e-6);
+    EXPECT_NEAR(make_rope_table(rope, 16).magnitude, 1.0 + 0.1 * std::log(4.0), 1e-6);
   }
   const auto own = open_with("qwen3", [](json& c) {
     c["rope_scaling"] = {{"rope_type", "yarn"}, {"factor", 4.0}, {"attention_factor", 0.75}};
   });
   ASSERT_TRUE(own.ok()) << own.status().message;
-  EXPECT_NEAR(make_rope_table(own->spec().rope).magnitude, 0.75, 1e-6);
+  EXPECT_NEAR(make_rope_table(own->spec().ropes[0], 16).magnitude, 0.75, 1e-6);
 }
 
 // Expected values: the definition of "llama3" in transformers, by hand.
@@ -140,7 +140,7 @@ TEST(HfFolder, Llama3ScalingBecomesFrequencyFactors) {
                          {"original_max_position_embeddings", 32}};
   });
   ASSERT_TRUE(model.ok()) << model.status().message;
-  const std::vector<float>& factors = model->spec().rope.frequency_factors;
+  const std::vector<float>& factors = model->spec().ropes[0].frequency_factors;
   ASSERT_EQ(factors.size(), 8u);
   // Wavelengths 2 pi 10000^(i/8): 6.3 is below 32 / 4; 19.9 lies between 8 and 32, at (32 / 19.869 - 1) / 3 = 0.20352;
   // the others are above 32.

@@ -1,7 +1,6 @@
 #include "src/backend/cpu/executor.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 namespace inlay {
@@ -39,7 +38,7 @@ AttentionArgs attention_shape(const ModelSpec& s, int64_t m, int64_t first_posit
   args.block_tokens = kKvBlockTokens;
   args.ld_q = s.d_q() + 2 * s.d_kv();
   args.ld_out = s.d_q();
-  args.scale = 1.0f / std::sqrt(static_cast<float>(s.d_head));
+  args.scale = s.attention_scale;
   return args;
 }
 
@@ -237,12 +236,12 @@ void CpuExecutor::shape_heads(const Op& op, const StepBatch& batch, int64_t m_be
     }
     kernels_.rope({.x = part.x,
                    .positions = batch.positions.data(),
-                   .inv_freq = plan_.rope.inv_freq.data(),
+                   .inv_freq = plan_.ropes[0].inv_freq.data(),
                    .n_heads = part.n_heads,
                    .d_head = s.d_head,
-                   .n_rot = s.rope.n_rot,
+                   .n_rot = s.n_rot(),
                    .ld_x = d_qkv(),
-                   .magnitude = plan_.rope.magnitude},
+                   .magnitude = plan_.ropes[0].magnitude},
                   m_begin, m_end);
   }
 }

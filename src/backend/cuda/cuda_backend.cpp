@@ -2,9 +2,16 @@
 
 #include "kernels/cuda/cuda_kernels.h"
 #include "src/backend/cuda/executor.h"
+#include "src/plan/features.h"
 
 namespace inlay {
 namespace {
+
+constexpr Feature kLacking[] = {
+    Feature::other_activation, Feature::no_input_norms,      Feature::post_norms,    Feature::output_bias,
+    Feature::mlp_bias,         Feature::width_norms,         Feature::attention_scale, Feature::attention_softcap,
+    Feature::logit_softcap,    Feature::scales,              Feature::sinks,         Feature::windows,
+    Feature::layers_without_rope, Feature::several_ropes, Feature::experts};
 
 // CUDA counts its versions as 1000 major + 10 minor.
 std::string version_text(int version) {
@@ -88,13 +95,17 @@ Status check_cuda_types(const Plan& plan) {
   return {};
 }
 
+Status check_cuda_features(const ModelSpec& spec) { return check_features(spec, "CUDA backend", kLacking); }
+
 Result<MemoryNeeds> cuda_memory_needs(const Plan& plan, const BackendConfig& config) {
+  INLAY_TRY(check_cuda_features(plan.spec));
   INLAY_TRY(check_cuda_types(plan));
   return CudaExecutor::needs(plan, config);
 }
 
 Result<std::unique_ptr<Backend>> make_cuda_backend(Plan plan, WeightReader& reader, const BackendConfig& config,
                                                    int32_t device_index, const LoadProgress& progress) {
+  INLAY_TRY(check_cuda_features(plan.spec));
   INLAY_TRY(check_cuda_types(plan));
   auto executor = std::make_unique<CudaExecutor>(std::move(plan), config, device_index);
   INLAY_TRY(executor->load(reader, progress));

@@ -23,6 +23,8 @@ Status check_cuda_kernels(int32_t index);
 BackendCounters cuda_counters();
 // UNSUPPORTED if a weight is of a type that the kernels do not take; names the type and the tensor.
 Status check_cuda_types(const Plan& plan);
+// UNSUPPORTED if the model needs what the kernels lack; names it.
+Status check_cuda_features(const ModelSpec& spec);
 
 Result<std::unique_ptr<Backend>> make_cuda_backend(Plan plan, WeightReader& reader, const BackendConfig& config,
                                                    int32_t device_index, const LoadProgress& progress);

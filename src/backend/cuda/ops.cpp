@@ -1,6 +1,5 @@
 // What each op of the Plan launches.
 #include <algorithm>
-#include <cmath>
 
 #include "src/backend/cuda/executor.h"
 
@@ -164,8 +163,8 @@ Status CudaExecutor::rope_table() {
                                               .inv_freq = b_.inv_freq.as<float>(),
                                               .table = b_.rope.as<float2>(),
                                               .m = m_,
-                                              .n_rot = plan_.spec.rope.n_rot,
-                                              .magnitude = plan_.rope.magnitude},
+                                              .n_rot = plan_.spec.n_rot(),
+                                              .magnitude = plan_.ropes[0].magnitude},
                                              stream_.get()),
                      "RoPE angles");
 }
@@ -179,8 +178,8 @@ Status CudaExecutor::shape_heads(const Op& op) {
                                                .cache = cache(op.layer),
                                                .m = m_,
                                                .n_heads = s.n_heads,
-                                               .n_rot = s.rope.n_rot,
-                                               .magnitude = plan_.rope.magnitude,
+                                               .n_rot = s.n_rot(),
+                                               .magnitude = plan_.ropes[0].magnitude,
                                                .epsilon = s.norm_epsilon},
                                               stream_.get()),
                      "shaping heads");
@@ -199,7 +198,7 @@ Status CudaExecutor::attention(const Op& op) {
                                                  .m = m_,
                                                  .n_heads = plan_.spec.n_heads,
                                                  .max_context = config_.n_context,
-                                                 .scale = 1.0f / std::sqrt(static_cast<float>(plan_.spec.d_head))},
+                                                 .scale = plan_.spec.attention_scale},
                                                 stream_.get()),
                  "attention of prompts");
   for (const RowRun& run : step_->single_rows()) INLAY_TRY(attention_of_rows(op, run));
@@ -218,9 +217,9 @@ Status CudaExecutor::decode_attention(const Op& op) {
                                        .scratch = b_.attention.data(),
                                        .m = m_,
                                        .n_heads = s.n_heads,
-                                       .n_rot = s.rope.n_rot,
+                                       .n_rot = s.n_rot(),
                                        .max_context = config_.n_context,
-                                       .scale = 1.0f / std::sqrt(static_cast<float>(s.d_head)),
+                                       .scale = s.attention_scale,
                                        .epsilon = s.norm_epsilon};
   if (recorded_ == nullptr) return cuda_status(cuda::launch_decode_attention(args, stream_.get()), "attention");
   recorded_->push_back({.kind = cuda::TokenOp::Kind::attention, .attention = args});
@@ -238,7 +237,7 @@ Status CudaExecutor::attention_of_rows(const Op& op, const RowRun& run) {
                                              .m = run.n_rows,
                                              .n_heads = plan_.spec.n_heads,
                                              .max_context = config_.n_context,
-                                             .scale = 1.0f / std::sqrt(static_cast<float>(plan_.spec.d_head))},
+                                             .scale = plan_.spec.attention_scale},
                                             stream_.get()),
                      "attention");
 }

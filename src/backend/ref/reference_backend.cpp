@@ -1,7 +1,6 @@
 #include "src/backend/ref/reference_backend.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "kernels/ref/attention.h"
@@ -12,9 +11,16 @@
 #include "kernels/ref/rope.h"
 #include "kernels/ref/silu_mul.h"
 #include "src/backend/host_buffers.h"
+#include "src/plan/features.h"
 
 namespace inlay {
 namespace {
+
+constexpr Feature kLacking[] = {
+    Feature::other_activation, Feature::no_input_norms,      Feature::post_norms,    Feature::output_bias,
+    Feature::mlp_bias,         Feature::width_norms,         Feature::attention_scale, Feature::attention_softcap,
+    Feature::logit_softcap,    Feature::scales,              Feature::sinks,         Feature::windows,
+    Feature::layers_without_rope, Feature::several_ropes, Feature::experts};
 
 // A weight as the file stores it; vectors as float.
 struct HeldWeight {
@@ -174,12 +180,12 @@ void ReferenceBackend::qk_norm(const Op& op, size_t weight_slot, float* x, int64
 void ReferenceBackend::rope(const StepBatch& batch, float* x, int64_t n_heads) {
   ref::rope({.x = x,
              .positions = batch.positions.data(),
-             .inv_freq = plan_.rope.inv_freq.data(),
+             .inv_freq = plan_.ropes[0].inv_freq.data(),
              .n_heads = n_heads,
              .d_head = plan_.spec.d_head,
-             .n_rot = plan_.spec.rope.n_rot,
+             .n_rot = plan_.spec.n_rot(),
              .ld_x = d_qkv(),
-             .magnitude = plan_.rope.magnitude},
+             .magnitude = plan_.ropes[0].magnitude},
             0, static_cast<int64_t>(batch.tokens.size()));
 }
 
@@ -230,7 +236,7 @@ void ReferenceBackend::attention(const Op& op, const StepBatch& batch) {
                     .block_tokens = kKvBlockTokens,
                     .ld_q = d_qkv(),
                     .ld_out = s.d_q(),
-                    .scale = 1.0f / std::sqrt(static_cast<float>(s.d_head))},
+                    .scale = s.attention_scale},
                    0, slice.n_tokens);
   }
 }
@@ -279,6 +285,7 @@ MemoryNeeds reference_memory_needs(const Plan& plan, const BackendConfig& config
 
 Result<std::unique_ptr<Backend>> make_reference_backend(Plan plan, WeightReader& reader, const BackendConfig& config,
                                                         const LoadProgress& progress) {
+  INLAY_TRY(check_features(plan.spec, "reference interpreter", kLacking));
   INLAY_ASSIGN(HostActivations activations, HostActivations::allocate(plan.spec, config));
   INLAY_ASSIGN(LogitSlots logits, LogitSlots::allocate(plan.spec.n_vocab, config.n_logit_slots));
   INLAY_ASSIGN(HostBuffer kv, HostBuffer::allocate(reference_memory_needs(plan, config).kv, "KV cache"));
