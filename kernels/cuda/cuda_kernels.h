@@ -211,6 +211,15 @@ struct RopeTableArgs {
 };
 cudaError_t launch_rope_table(const RopeTableArgs& args, cudaStream_t stream);
 
+// What the attention of a family does beyond softmax of scaled products; all zero: nothing. A row at position p sees the keys
+// p - window + 1 to p (window 0: all up to p): nothing else is read, its block may hold anything. A scaled score becomes
+// soft_cap * tanh(score / soft_cap) if soft_cap > 0. sinks: softmax divides by exp(sink of the head) more than its weights' sum.
+struct AttentionVariant {
+  int32_t window = 0;
+  float soft_cap = 0;
+  const float* sinks = nullptr;  // (n_heads)
+};
+
 // Causal attention of every row over its sequence's cache up to its own position. The keys are split over CTAs by a rule that depends on
 // the row's position alone; the last CTA of a (row, kv head) merges in fixed order. scratch: attention_scratch_bytes, zeroed once at creation.
 struct AttentionArgs {
@@ -220,6 +229,7 @@ struct AttentionArgs {
   void* scratch;
   int32_t m, n_heads, max_context;
   float scale;
+  AttentionVariant variant = {};
 };
 size_t attention_scratch_bytes(int32_t max_rows, int32_t n_heads, int32_t n_kv_heads, int32_t d_head, int32_t max_context);
 cudaError_t launch_attention(const AttentionArgs& args, cudaStream_t stream);
@@ -234,6 +244,7 @@ struct PrefillAttentionArgs {
   void* scratch;            // as launch_attention wants it
   int32_t n_tiles, m, n_heads, max_context;
   float scale;
+  AttentionVariant variant = {};
 };
 cudaError_t launch_prefill_attention(const PrefillAttentionArgs& args, cudaStream_t stream);
 
@@ -252,6 +263,7 @@ struct DecodeAttentionArgs {
   void* scratch;
   int32_t m, n_heads, n_rot, max_context;
   float scale, epsilon;
+  AttentionVariant variant = {};
 };
 cudaError_t launch_decode_attention(const DecodeAttentionArgs& args, cudaStream_t stream);
 

@@ -19,20 +19,34 @@ bool supported(const CacheView& c, int32_t m, int32_t n_heads, int32_t max_conte
   return static_cast<int64_t>(c.n_kv_heads) * head_passes(n_heads, c.n_kv_heads).passes <= 65535;  // grid y
 }
 
+bool supported(const AttentionVariant& v) { return v.window >= 0 && v.window < kNoWindow && v.soft_cap >= 0; }
+
+template <bool kVariant>
 RowKernel kernel_of(const CacheView& c, bool fused) {
-  if (c.kv_type == KvType::fp8_e4m3) return row_kernel<KvType::fp8_e4m3>(c.d_head, fused);
-  if (c.kv_type == KvType::int8) return row_kernel<KvType::int8>(c.d_head, fused);
-  return row_kernel<KvType::f16>(c.d_head, fused);
+  if (c.kv_type == KvType::fp8_e4m3) return row_kernel<KvType::fp8_e4m3, kVariant>(c.d_head, fused);
+  if (c.kv_type == KvType::int8) return row_kernel<KvType::int8, kVariant>(c.d_head, fused);
+  return row_kernel<KvType::f16, kVariant>(c.d_head, fused);
 }
 
-void complete(RowParams& p) {
+// The keys that a row of a window can read, and those of its first and last step that it does not see.
+int32_t longest_row(const RowParams& p) {
+  const int32_t most = p.window + 2 * kTileKeys;
+  return most < p.max_context ? most : p.max_context;
+}
+
+void complete(RowParams& p, const AttentionVariant& variant, float scale) {
   p.passes = head_passes(p.n_heads, p.cache.n_kv_heads);
   p.block_bytes = static_cast<int32_t>(block_bytes(p.cache));
-  p.record_splits = max_splits(p.max_context, p.cache.n_kv_heads);
+  p.window = variant.window > 0 ? variant.window : kNoWindow;
+  p.soft_cap = variant.soft_cap * kLog2E;
+  p.sinks = variant.sinks;
+  p.scale = variant.soft_cap > 0 ? scale / variant.soft_cap : scale * kLog2E;
+  p.record_splits = max_splits(longest_row(p), p.cache.n_kv_heads);
 }
 
 cudaError_t launch_rows(RowParams p, int32_t m, bool fused, cudaStream_t stream) {
-  const RowKernel chosen = kernel_of(p.cache, fused);
+  const bool variant = p.window != kNoWindow || p.soft_cap != 0 || p.sinks != nullptr;
+  const RowKernel chosen = variant ? kernel_of<true>(p.cache, fused) : kernel_of<false>(p.cache, fused);
   for (p.first_row = 0; p.first_row < m; p.first_row += kRowsPerLaunch) {
     const int32_t rows = m - p.first_row < kRowsPerLaunch ? m - p.first_row : kRowsPerLaunch;
     const int32_t heads = p.cache.n_kv_heads * p.passes.passes, columns = (kWantedCtas - 1) / (rows * heads) + 1;
@@ -63,6 +77,7 @@ size_t attention_scratch_bytes(int32_t max_rows, int32_t n_heads, int32_t n_kv_h
 
 cudaError_t launch_attention(const AttentionArgs& args, cudaStream_t stream) {
   if (!supported(args.cache, args.m, args.n_heads, args.max_context)) return cudaErrorInvalidValue;
+  if (!supported(args.variant)) return cudaErrorInvalidValue;
   RowParams p{};
   p.qkv = args.qkv;
   p.out = args.out;
@@ -70,13 +85,13 @@ cudaError_t launch_attention(const AttentionArgs& args, cudaStream_t stream) {
   p.cache = args.cache;
   p.n_heads = args.n_heads;
   p.max_context = args.max_context;
-  p.scale = args.scale * kLog2E;
-  complete(p);
+  complete(p, args.variant, args.scale);
   return launch_rows(p, args.m, false, stream);
 }
 
 cudaError_t decode_row_params(const DecodeAttentionArgs& args, RowParams& p) {
   if (!supported(args.cache, args.m, args.n_heads, args.max_context)) return cudaErrorInvalidValue;
+  if (!supported(args.variant)) return cudaErrorInvalidValue;
   if (args.n_rot < 0 || args.n_rot > args.cache.d_head || args.n_rot % 2 != 0) return cudaErrorInvalidValue;
   p = {};
   p.qkv = args.qkv;
@@ -89,9 +104,8 @@ cudaError_t decode_row_params(const DecodeAttentionArgs& args, RowParams& p) {
   p.n_heads = args.n_heads;
   p.n_rot = args.n_rot;
   p.max_context = args.max_context;
-  p.scale = args.scale * kLog2E;
   p.epsilon = args.epsilon;
-  complete(p);
+  complete(p, args.variant, args.scale);
   return cudaSuccess;
 }
 

@@ -1,6 +1,6 @@
 // Puts the warps of a CTA and the splits of a row together, always in the order of their numbers.
 //
-//   M = max(max_i),  w_i = 2^(max_i - M),  out = sum(w_i * acc_i) / sum(w_i * sum_i)
+//   M = max(max_i),  w_i = 2^(max_i - M),  out = sum(w_i * acc_i) / (sum(w_i * sum_i) + 2^(sink - M), if there is one)
 //
 // A part without keys has max = -inf, sum = 0, acc = 0 and so weighs nothing; part 0 always has keys.
 #pragma once
@@ -62,6 +62,19 @@ __device__ __forceinline__ float4 divided(const float4& x, float by) {
   return make_float4(x.x / by, x.y / by, x.z / by, x.w / by);
 }
 
+// Sinks of the heads of a pass, if they have any: of exp(score) that a row's sum of weights has besides its keys'.
+template <bool kVariant>
+struct HeadSinks {
+  const float* of_head;
+  __device__ __forceinline__ explicit HeadSinks(const float* first) : of_head(first) {}
+  // max: of the scores, in units of log2.
+  __device__ __forceinline__ float join(int head, float max, float sum) const {
+    constexpr float kLog2E = 1.44269504088896341f;
+    if (!kVariant || of_head == nullptr) return sum;
+    return __fadd_rn(sum, exp2f(fmaf(of_head[head], kLog2E, -max)));
+  }
+};
+
 struct Merged {
   float4 acc;  // four components
   float max, sum;
@@ -104,9 +117,9 @@ struct SplitRecords {
 };
 
 // weight[head][split], in shared memory; the records are read from L2: other CTAs wrote them in this launch.
-template <int kChunks>
-__device__ __forceinline__ void weigh_splits(const SplitRecords& s, const PassHeads& heads, float (*weight)[kMaxSplits],
-                                             MergeMemory<kChunks>& memory) {
+template <int kChunks, class Sinks>
+__device__ __forceinline__ void weigh_splits(const SplitRecords& s, const PassHeads& heads, const Sinks& sinks,
+                                             float (*weight)[kMaxSplits], MergeMemory<kChunks>& memory) {
   static_assert(kMaxSplits == 64, "a lane weighs two splits");
   const int lane = static_cast<int>(threadIdx.x) % 32;
   for (int h = static_cast<int>(threadIdx.x) / 32; h < heads.count; h += kAttentionWarps<kChunks>) {
@@ -123,18 +136,18 @@ __device__ __forceinline__ void weigh_splits(const SplitRecords& s, const PassHe
     weight[h][lane] = by[0];
     weight[h][lane + 32] = by[1];
     const float total = warp_sum(fmaf(by[0], sum[0], __fmul_rn(by[1], sum[1])));
-    if (lane == 0) memory.total[h] = total;
+    if (lane == 0) memory.total[h] = sinks.join(h, top, total);
   }
 }
 
 // out: of head 0 of the pass. All threads of the CTA; the caller has made sure that every record is written and that
 // nobody needs memory.acc any more, which takes the weights.
-template <int kChunks, class Values>
+template <int kChunks, class Values, class Sinks>
 __device__ __forceinline__ void merge_splits(const SplitRecords& s, const PassHeads& heads, const Values& values,
-                                             MergeMemory<kChunks>& memory, float* out) {
+                                             const Sinks& sinks, MergeMemory<kChunks>& memory, float* out) {
   static_assert(sizeof(memory.acc) >= kColumns * kMaxSplits * sizeof(float));
   auto* weight = reinterpret_cast<float(*)[kMaxSplits]>(&memory.acc[0][0][0]);
-  weigh_splits(s, heads, weight, memory);
+  weigh_splits(s, heads, sinks, weight, memory);
   sync_threads<kAttentionWarps<kChunks> * 32>();
   for_components<kChunks>(heads, [&](int head, int component) {
     const float* from = s.record(head, 0) + component;

@@ -3,6 +3,9 @@
 //
 //   out[h] = sum_t softmax_t(scale * q[h] . k[t]) v[t]   for t = 0 .. position;  k, v: head h / (n_heads / n_kv_heads)
 //
+// With kVariant, kernels of their own: t from position - window + 1 on, what lies before is not read; scores are capped;
+// a sink of each head joins the sum of weights when all parts of a row are merged (AttentionVariant).
+//
 // Layout: kv_element.cuh. A tile of 32 keys of one head is one contiguous piece of the cache. q and out are f32.
 //
 // Tiling: a CTA of 8 warps (4 for wide heads) per (split of the keys, KV head, row); the query heads of a group (in
@@ -30,7 +33,7 @@
 
 namespace inlay::cuda {
 
-// A row's keys in splits.
+// A row's keys in splits; steps are counted from the first one that the row reads.
 struct RowSplits {
   int32_t chunk, n_splits, n_steps;  // chunk: tiles
 
@@ -56,8 +59,26 @@ __device__ __forceinline__ RowSplits row_splits(int32_t position, int32_t n_kv_h
   return {chunk, (n_tiles + chunk - 1) / chunk, position / kStepKeys + 1};
 }
 
+// The step of the first key that a row sees through its window.
+__device__ __forceinline__ int32_t first_seen_step(const RowParams& p, int32_t position) {
+  const int32_t first_key = position - p.window + 1;
+  return first_key > 0 ? first_key / kStepKeys : 0;
+}
+
+template <bool kVariant>
+__device__ __forceinline__ RowSplits row_splits(const RowParams& p, int32_t position) {
+  if constexpr (kVariant) {
+    const int32_t n_steps = position / kStepKeys + 1 - first_seen_step(p, position);
+    const int32_t n_tiles = (n_steps + kStepsOfTile - 1) / kStepsOfTile;
+    const int32_t chunk = split_tiles(n_tiles, p.cache.n_kv_heads);
+    return {chunk, (n_tiles + chunk - 1) / chunk, n_steps};
+  } else {
+    return row_splits(position, p.cache.n_kv_heads);
+  }
+}
+
 // What a warp reads of a split.
-template <int kChunks, KvType kType, bool kFused>
+template <int kChunks, KvType kType, bool kFused, bool kVariant>
 struct SplitReader {
   const RowParams& p;
   StepLane lane;
@@ -68,8 +89,15 @@ struct SplitReader {
   __device__ __forceinline__ explicit SplitReader(const RowParams& params)
       : p(params), lane(static_cast<int>(threadIdx.x) % 32) {}
 
-  // Keys that the cache has, of those from step `ahead` on.
-  __device__ __forceinline__ int32_t n_cached(int ahead) const { return walk.keys(ahead) - (kFused ? 1 : 0); }
+  // Keys that the row sees, counted from step `ahead` on, and those that the cache has of them.
+  __device__ __forceinline__ StepKeys<kVariant> seen(int ahead) const {
+    return {kVariant ? walk.keys(ahead) - p.window : 0, walk.keys(ahead)};
+  }
+  __device__ __forceinline__ StepKeys<kVariant> cached(int ahead) const {
+    StepKeys<kVariant> keys = seen(ahead);
+    if constexpr (kFused) --keys.end;
+    return keys;
+  }
   __device__ __forceinline__ const char* block(const void* pool, int ahead) const {
     return static_cast<const char*>(pool) + static_cast<int64_t>(walk.blocks[ahead]) * p.block_bytes;
   }
@@ -77,12 +105,12 @@ struct SplitReader {
   __device__ __forceinline__ void load_keys(int ahead) {
     if (!walk.has(ahead)) return;
     const char* from = block(p.cache.k_pool, ahead);
-    tile.load_keys(from + in_block, from + scale_in_block, p.cache.d_head, n_cached(ahead), lane);
+    tile.load_keys(from + in_block, from + scale_in_block, p.cache.d_head, cached(ahead), lane);
   }
   __device__ __forceinline__ void load_values(int ahead) {
     if (!walk.has(ahead)) return;
     const char* from = block(p.cache.v_pool, ahead);
-    tile.load_values(from + in_block, from + scale_in_block, p.cache.d_head, n_cached(ahead), lane);
+    tile.load_values(from + in_block, from + scale_in_block, p.cache.d_head, cached(ahead), lane);
   }
   __device__ __forceinline__ void fetch(int ahead) const {
     if (!walk.has(ahead) || threadIdx.x % 32 != 0) return;
@@ -92,9 +120,10 @@ struct SplitReader {
   }
 
   __device__ __forceinline__ void begin(const CtaPlace& at, const RowSplits& splits, int32_t split) {
-    const int32_t first = splits.first_step(split) + static_cast<int32_t>(threadIdx.x) / 32;
+    const int32_t begin = kVariant ? first_seen_step(p, at.position) : 0;
+    const int32_t first = begin + splits.first_step(split) + static_cast<int32_t>(threadIdx.x) / 32;
     const int32_t token = first % kStepsOfTile * kStepKeys;
-    walk.begin(at.table, first, splits.end_step(split), at.position);
+    walk.begin(at.table, first, begin + splits.end_step(split), at.position);
     in_block = static_cast<int32_t>(head_offset<kType>(p.cache, 0, at.kv_head, token));
     scale_in_block = static_cast<int32_t>(scale_offset<kType>(p.cache, 0, at.kv_head, token));
     load_keys(0);
@@ -109,7 +138,8 @@ struct SplitReader {
       const int32_t n = walk.keys(0);
       if (kFused && n <= kStepKeys) tile.insert_key(fresh, n - 1, p.cache.d_head, lane);
       float weight[4];
-      state.scores(tile, queries, n, lane, weight);
+      state.scores(tile, queries, seen(0), lane, weight);
+      if (kVariant && p.soft_cap != 0.0f) state.cap_scores(p.soft_cap, weight);
       state.weigh(weight);
       load_keys(1);
       if (kFused && n <= kStepKeys) tile.insert_value(fresh, n - 1, p.cache.d_head, lane);
@@ -120,12 +150,13 @@ struct SplitReader {
   }
 };
 
-template <int kChunks, class Values>
-__device__ __forceinline__ void write_row(const PassHeads& heads, const Values& values,
+template <int kChunks, class Values, class Sinks>
+__device__ __forceinline__ void write_row(const PassHeads& heads, const Values& values, const Sinks& sinks,
                                           const MergeMemory<kChunks>& memory, float* out) {
   for_components<kChunks>(heads, [&](int head, int component) {
     const Merged m = merge_warps(memory, head, component);
-    values.store4(out + static_cast<int64_t>(head) * heads.d_head + component, divided(m.acc, m.sum));
+    values.store4(out + static_cast<int64_t>(head) * heads.d_head + component,
+                  divided(m.acc, sinks.join(head, m.max, m.sum)));
   });
 }
 
@@ -163,23 +194,25 @@ __device__ __forceinline__ SplitRecords split_records(const RowParams& p, const 
 }
 
 // What the warps have left in memory becomes the row's result, or a record of it.
-template <int kChunks, class Values>
+template <bool kVariant, int kChunks, class Values>
 __device__ __forceinline__ void finish_split(const RowParams& p, const Values& values, const CtaPlace& at,
                                              int32_t split, int32_t n_splits, MergeMemory<kChunks>& memory) {
   float* out = p.out + (static_cast<int64_t>(at.row) * p.n_heads + at.heads.first) * at.heads.d_head;
-  if (n_splits == 1) return write_row(at.heads, values, memory, out);
+  const HeadSinks<kVariant> sinks(kVariant && p.sinks != nullptr ? p.sinks + at.heads.first : nullptr);
+  if (n_splits == 1) return write_row(at.heads, values, sinks, memory, out);
   unsigned* ticket = static_cast<unsigned*>(p.scratch) + static_cast<int64_t>(at.slot) * p.n_heads + at.heads.first;
   const SplitRecords records = split_records(p, at, n_splits);
-  if (leave_record(at.heads, records, split, ticket, memory)) merge_splits(records, at.heads, values, memory, out);
+  if (leave_record(at.heads, records, split, ticket, memory))
+    merge_splits(records, at.heads, values, sinks, memory, out);
 }
 
 // A CTA's part of a row, by its first kAttentionWarps warps. wait(): until qkv is there.
-template <int kChunks, KvType kType, bool kFused, class Values, class Wait>
+template <int kChunks, KvType kType, bool kFused, bool kVariant = false, class Values, class Wait>
 __device__ __forceinline__ void attend_part(const RowParams& p, const Values& values, const RowPart& part,
                                             int32_t position, const RowSplits& splits,
                                             RowMemory<kChunks, kType>& memory, const Wait& wait) {
   constexpr int kThreads = kAttentionWarps<kChunks> * 32;
-  SplitReader<kChunks, kType, kFused> reader(p);
+  SplitReader<kChunks, kType, kFused, kVariant> reader(p);
   {
     const CtaPlace at = cta_place(p, part, position);
     reader.begin(at, splits, part.first);
@@ -200,40 +233,42 @@ __device__ __forceinline__ void attend_part(const RowParams& p, const Values& va
     state.finish();
     store_warp(state, reader.lane, static_cast<int>(threadIdx.x) / 32, memory.place.heads.count, memory.merge);
     sync_threads<kThreads>();
-    finish_split(p, values, memory.place, split, memory.splits.n_splits, memory.merge);
+    finish_split<kVariant>(p, values, memory.place, split, memory.splits.n_splits, memory.merge);
     sync_threads<kThreads>();  // the next split writes where this one was merged
   }
 }
 
-template <int kChunks, KvType kType, bool kFused>
+template <int kChunks, KvType kType, bool kFused, bool kVariant>
 __global__ __launch_bounds__(kAttentionWarps<kChunks> * 32,
                              2) void row_attention_kernel(const __grid_constant__ RowParams p) {
   if constexpr (kFused) let_next_kernel_start();
   const RowPart part{static_cast<int32_t>(blockIdx.z), static_cast<int32_t>(blockIdx.y),
                      static_cast<int32_t>(blockIdx.x), static_cast<int32_t>(gridDim.x)};
   const int32_t position = row_position(p, part.slot);
-  const RowSplits splits = row_splits(position < 0 ? 0 : position, p.cache.n_kv_heads);
+  const RowSplits splits = row_splits<kVariant>(p, position < 0 ? 0 : position);
   if (position < 0 || part.first >= splits.n_splits) {
     // The launch must not be over before its predecessor, for whose end its successor waits through it.
     if (kFused && part.first == 0) wait_for_previous_kernel();
     return;
   }
   __shared__ RowMemory<kChunks, kType> memory;
-  attend_part<kChunks, kType, kFused>(p, FinishedValues(), part, position, splits, memory, [] {
+  attend_part<kChunks, kType, kFused, kVariant>(p, FinishedValues(), part, position, splits, memory, [] {
     if constexpr (kFused) wait_for_previous_kernel();
   });
 }
 
-template <KvType kType>
+template <int kChunks, KvType kType, bool kVariant>
+RowKernel row_kernel_of(bool fused) {
+  return {fused ? row_attention_kernel<kChunks, kType, true, kVariant>
+                : row_attention_kernel<kChunks, kType, false, kVariant>,
+          kAttentionWarps<kChunks> * 32};
+}
+
+template <KvType kType, bool kVariant>
 RowKernel row_kernel(int32_t d_head, bool fused) {
-  if (d_head <= 64)
-    return {fused ? row_attention_kernel<1, kType, true> : row_attention_kernel<1, kType, false>,
-            kAttentionWarps<1> * 32};
-  if (d_head <= 128)
-    return {fused ? row_attention_kernel<2, kType, true> : row_attention_kernel<2, kType, false>,
-            kAttentionWarps<2> * 32};
-  return {fused ? row_attention_kernel<4, kType, true> : row_attention_kernel<4, kType, false>,
-          kAttentionWarps<4> * 32};
+  if (d_head <= 64) return row_kernel_of<1, kType, kVariant>(fused);
+  if (d_head <= 128) return row_kernel_of<2, kType, kVariant>(fused);
+  return row_kernel_of<4, kType, kVariant>(fused);
 }
 
 }  // namespace inlay::cuda

@@ -8,6 +8,8 @@
 
 namespace inlay::cuda {
 
+inline constexpr int32_t kNoWindow = 1 << 30;  // beyond every position
+
 struct RowParams {
   const float* qkv;
   const float* q_norm;  // a fused launch alone: the two weights, rope, n_rot, epsilon
@@ -21,8 +23,12 @@ struct RowParams {
   int32_t block_bytes;    // of a block of a pool
   int32_t first_row;      // of the launch
   int32_t record_splits;  // records of a (row, head) in scratch
-  float scale;            // times log2(e)
+  float scale;            // times log2(e); with a soft cap divided by it instead
   float epsilon;
+  // A variant alone (AttentionVariant):
+  int32_t window;      // keys that a row sees, kNoWindow: all
+  float soft_cap;      // times log2(e); 0: none
+  const float* sinks;  // (n_heads) or null
 };
 
 // row: of the step; slot: row of this launch, whose scratch it uses; table: the row's line of block_tables.
@@ -61,12 +67,12 @@ __device__ __forceinline__ CtaPlace cta_place(const RowParams& p, const RowPart&
   return at;
 }
 
-// The kernel for a head size, and threads of its CTA.
+// The kernel for a head size, and threads of its CTA. kVariant: it knows windows, soft caps and sinks.
 struct RowKernel {
   void (*kernel)(RowParams);
   int threads;
 };
-template <KvType kType>
+template <KvType kType, bool kVariant>
 RowKernel row_kernel(int32_t d_head, bool fused);
 
 }  // namespace inlay::cuda

@@ -3,6 +3,6 @@
 
 namespace inlay::cuda {
 
-template RowKernel row_kernel<KvType::fp8_e4m3>(int32_t d_head, bool fused);
+template RowKernel row_kernel<KvType::fp8_e4m3, false>(int32_t d_head, bool fused);
 
 }  // namespace inlay::cuda

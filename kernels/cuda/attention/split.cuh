@@ -2,7 +2,8 @@
 //
 // A tile is 32 keys, one block of the cache. Split s holds the tiles [s * chunk, (s + 1) * chunk) where chunk depends
 // on the row's position and the model's number of KV heads alone: what else is in the step cannot change how a row is
-// summed.
+// summed. With a sliding window the tiles are counted from the first step of 16 keys that the row sees one of; the
+// window belongs to the model too.
 #pragma once
 
 #include <cstddef>

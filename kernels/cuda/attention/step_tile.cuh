@@ -23,6 +23,13 @@ struct StepLane {
   __device__ __forceinline__ int32_t value(int i) const { return 2 * t + i % 2 + 8 * (i / 2); }  // i = 0 .. 3
 };
 
+// Which keys of a step a row may read. kFrom: not all from the step's first one on.
+template <bool kFrom>
+struct StepKeys {
+  int32_t first, end;
+  __device__ __forceinline__ bool has(int32_t key) const { return key < end && (!kFrom || key >= first); }
+};
+
 // A row's newest key and value in their stored form, of one KV head.
 template <int kChunks, KvType kType>
 struct FreshHead {
@@ -39,33 +46,35 @@ struct StepTile {
   Packed v[kChunks][4];
   float k_scale[2], v_scale[2];  // of keys g and g + 8; types without scales: never touched
 
-  // base: the step's first key (load_values: value) of the KV head; scales: its scale. n_keys: how many may be read.
-  __device__ __forceinline__ void load_keys(const char* base, const char* scales, int32_t d_head, int32_t n_keys,
+  // base: the step's first key (load_values: value) of the KV head; scales: its scale. keys: those that may be read.
+  template <bool kFrom>
+  __device__ __forceinline__ void load_keys(const char* base, const char* scales, int32_t d_head, StepKeys<kFrom> keys,
                                             const StepLane& lane) {
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
-      const int32_t components = lane.key(i) < n_keys ? d_head - 8 * lane.t : 0;
+      const int32_t components = keys.has(lane.key(i)) ? d_head - 8 * lane.t : 0;
       const char* from = base + (lane.key(i) * d_head + 8 * lane.t) * Element::kBytes;
 #pragma unroll
       for (int chunk = 0; chunk < 2 * kChunks; ++chunk) {
         k[chunk][i] = read(from + 32 * chunk * Element::kBytes, 32 * chunk < components);
       }
     }
-    load_scales(scales, n_keys, lane, k_scale);
+    load_scales(scales, keys, lane, k_scale);
   }
 
-  __device__ __forceinline__ void load_values(const char* base, const char* scales, int32_t d_head, int32_t n_keys,
-                                              const StepLane& lane) {
+  template <bool kFrom>
+  __device__ __forceinline__ void load_values(const char* base, const char* scales, int32_t d_head,
+                                              StepKeys<kFrom> keys, const StepLane& lane) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const int32_t components = lane.value(i) < n_keys ? d_head - 8 * lane.g : 0;
+      const int32_t components = keys.has(lane.value(i)) ? d_head - 8 * lane.g : 0;
       const char* from = base + (lane.value(i) * d_head + 8 * lane.g) * Element::kBytes;
 #pragma unroll
       for (int chunk = 0; chunk < kChunks; ++chunk) {
         v[chunk][i] = read(from + 64 * chunk * Element::kBytes, 64 * chunk < components);
       }
     }
-    load_scales(scales, n_keys, lane, v_scale);
+    load_scales(scales, keys, lane, v_scale);
   }
 
   // Put the newest key and value, which the cache does not have yet, at `key` of the step.
@@ -102,12 +111,13 @@ struct StepTile {
   __device__ static __forceinline__ Packed read(const char* from, bool wanted) {
     return wanted ? __ldcg(reinterpret_cast<const Packed*>(from)) : Element::zeros();
   }
-  __device__ static __forceinline__ void load_scales(const char* scales, int32_t n_keys, const StepLane& lane,
+  template <bool kFrom>
+  __device__ static __forceinline__ void load_scales(const char* scales, StepKeys<kFrom> keys, const StepLane& lane,
                                                      float (&out)[2]) {
     if constexpr (Element::kScaled) {
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        out[i] = lane.key(i) < n_keys ? __ldcg(reinterpret_cast<const float*>(scales) + lane.key(i)) : 0.0f;
+        out[i] = keys.has(lane.key(i)) ? __ldcg(reinterpret_cast<const float*>(scales) + lane.key(i)) : 0.0f;
       }
     }
   }

@@ -57,9 +57,10 @@ struct WarpAttention {
     sum[0] = sum[1] = 0.0f;
   }
 
-  // score[i]: key g + 8 (i / 2), head 2 t + i % 2.
+  // score[i]: key g + 8 (i / 2), head 2 t + i % 2; -inf for keys that the row does not see.
+  template <bool kFrom>
   __device__ __forceinline__ void scores(const StepTile<kChunks, kType>& tile, const QueryMemory<kChunks>& queries,
-                                         int32_t n_keys, const StepLane& lane, float (&score)[4]) const {
+                                         StepKeys<kFrom> keys, const StepLane& lane, float (&score)[4]) const {
     float high[4] = {0, 0, 0, 0}, low[4] = {0, 0, 0, 0};
 #pragma unroll
     for (int chunk = 0; chunk < 2 * kChunks; ++chunk) {
@@ -75,11 +76,19 @@ struct WarpAttention {
     for (int i = 0; i < 4; ++i) {
       float s = __fmul_rn(__fadd_rn(high[i], low[i]), queries.factor[2 * lane.t + i % 2]);
       if constexpr (KvElement<kType>::kScaled) s = __fmul_rn(s, tile.k_scale[i / 2]);
-      score[i] = lane.key(i / 2) < n_keys ? s : -CUDART_INF_F;
+      score[i] = keys.has(lane.key(i / 2)) ? s : -CUDART_INF_F;
     }
   }
 
-  // From scores to weights; what was added before shrinks with a new maximum. Key 0 of a step always counts, so the
+  // cap * tanh(score) for the keys that the row sees.
+  __device__ __forceinline__ static void cap_scores(float cap, float (&score)[4]) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      if (score[i] != -CUDART_INF_F) score[i] = __fmul_rn(cap, tanhf(score[i]));
+    }
+  }
+
+  // From scores to weights; what was added before shrinks with a new maximum. A key of every step counts, so the
   // maximum is finite.
   __device__ __forceinline__ void weigh(float (&score)[4]) {
 #pragma unroll
