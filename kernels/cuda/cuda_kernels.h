@@ -218,6 +218,7 @@ struct AttentionVariant {
   int32_t window = 0;
   float soft_cap = 0;
   const float* sinks = nullptr;  // (n_heads)
+  constexpr bool is_plain() const { return window == 0 && soft_cap == 0 && sinks == nullptr; }
 };
 
 // Causal attention of every row over its sequence's cache up to its own position. The keys are split over CTAs by a rule that depends on

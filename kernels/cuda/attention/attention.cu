@@ -8,7 +8,6 @@ namespace inlay::cuda {
 namespace {
 
 constexpr int kWantedCtas = 256;  // about what is resident at a time; with more rows a CTA does several splits
-constexpr float kLog2E = 1.44269504088896341f;
 
 size_t block_bytes(const CacheView& c) { return kv_block_bytes(c.kv_type, c.n_kv_heads, c.d_head, c.block_tokens); }
 
@@ -19,8 +18,6 @@ bool supported(const CacheView& c, int32_t m, int32_t n_heads, int32_t max_conte
   return static_cast<int64_t>(c.n_kv_heads) * head_passes(n_heads, c.n_kv_heads).passes <= 65535;  // grid y
 }
 
-bool supported(const AttentionVariant& v) { return v.window >= 0 && v.window < kNoWindow && v.soft_cap >= 0; }
-
 template <bool kVariant>
 RowKernel kernel_of(const CacheView& c, bool fused) {
   if (c.kv_type == KvType::fp8_e4m3) return row_kernel<KvType::fp8_e4m3, kVariant>(c.d_head, fused);
@@ -30,23 +27,19 @@ RowKernel kernel_of(const CacheView& c, bool fused) {
 
 // The keys that a row of a window can read, and those of its first and last step that it does not see.
 int32_t longest_row(const RowParams& p) {
-  const int32_t most = p.window + 2 * kTileKeys;
+  const int32_t most = p.score.window + 2 * kTileKeys;
   return most < p.max_context ? most : p.max_context;
 }
 
 void complete(RowParams& p, const AttentionVariant& variant, float scale) {
   p.passes = head_passes(p.n_heads, p.cache.n_kv_heads);
   p.block_bytes = static_cast<int32_t>(block_bytes(p.cache));
-  p.window = variant.window > 0 ? variant.window : kNoWindow;
-  p.soft_cap = variant.soft_cap * kLog2E;
-  p.sinks = variant.sinks;
-  p.scale = variant.soft_cap > 0 ? scale / variant.soft_cap : scale * kLog2E;
+  p.score = score_params(variant, scale);
   p.record_splits = max_splits(longest_row(p), p.cache.n_kv_heads);
 }
 
-cudaError_t launch_rows(RowParams p, int32_t m, bool fused, cudaStream_t stream) {
-  const bool variant = p.window != kNoWindow || p.soft_cap != 0 || p.sinks != nullptr;
-  const RowKernel chosen = variant ? kernel_of<true>(p.cache, fused) : kernel_of<false>(p.cache, fused);
+cudaError_t launch_rows(RowParams p, int32_t m, bool fused, bool plain, cudaStream_t stream) {
+  const RowKernel chosen = plain ? kernel_of<false>(p.cache, fused) : kernel_of<true>(p.cache, fused);
   for (p.first_row = 0; p.first_row < m; p.first_row += kRowsPerLaunch) {
     const int32_t rows = m - p.first_row < kRowsPerLaunch ? m - p.first_row : kRowsPerLaunch;
     const int32_t heads = p.cache.n_kv_heads * p.passes.passes, columns = (kWantedCtas - 1) / (rows * heads) + 1;
@@ -86,7 +79,7 @@ cudaError_t launch_attention(const AttentionArgs& args, cudaStream_t stream) {
   p.n_heads = args.n_heads;
   p.max_context = args.max_context;
   complete(p, args.variant, args.scale);
-  return launch_rows(p, args.m, false, stream);
+  return launch_rows(p, args.m, false, args.variant.is_plain(), stream);
 }
 
 cudaError_t decode_row_params(const DecodeAttentionArgs& args, RowParams& p) {
@@ -112,7 +105,7 @@ cudaError_t decode_row_params(const DecodeAttentionArgs& args, RowParams& p) {
 cudaError_t launch_decode_attention(const DecodeAttentionArgs& args, cudaStream_t stream) {
   RowParams p;
   if (const cudaError_t e = decode_row_params(args, p); e != cudaSuccess) return e;
-  return launch_rows(p, args.m, true, stream);
+  return launch_rows(p, args.m, true, args.variant.is_plain(), stream);
 }
 
 }  // namespace inlay::cuda

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "kernels/cuda/attention/split.cuh"
+#include "kernels/cuda/attention/variant.cuh"
 #include "kernels/cuda/attention/warp_attention.cuh"
 #include "kernels/cuda/device/loads.cuh"
 #include "kernels/cuda/device/reduce.cuh"
@@ -69,7 +70,6 @@ struct HeadSinks {
   __device__ __forceinline__ explicit HeadSinks(const float* first) : of_head(first) {}
   // max: of the scores, in units of log2.
   __device__ __forceinline__ float join(int head, float max, float sum) const {
-    constexpr float kLog2E = 1.44269504088896341f;
     if (!kVariant || of_head == nullptr) return sum;
     return __fadd_rn(sum, exp2f(fmaf(of_head[head], kLog2E, -max)));
   }

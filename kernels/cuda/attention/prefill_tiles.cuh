@@ -110,9 +110,9 @@ __device__ __forceinline__ float inverse_scale(const char* queries, int head, in
   return *reinterpret_cast<const float*>(queries + (head * kPromptTileRows + row) * kTilePitch<kDim> + kDim * 2);
 }
 
-// The keys of one sequence and KV head that a tile of rows may read.
+// The keys of one sequence and KV head that a tile of rows may read: from first_key on, which is 0 without a window.
 struct KvSource {
-  int32_t sequence, kv_head, n_keys;
+  int32_t sequence, kv_head, n_keys, first_key;
 };
 
 // The two blocks of the cache that hold the tile of keys from first_key on.
@@ -126,28 +126,32 @@ __device__ __forceinline__ TileBlocks tile_blocks(const CacheView& cache, const 
 }
 
 // A thread's part of a tile of keys or values: components component .. component + 7 of the keys row, row + kRows, ...
-template <int kDim>
+template <int kDim, bool kVariant>
 struct TilePart {
   static constexpr int kPieces = kDim <= 64 ? 8 : kDim <= 128 ? 16 : 32;  // threads of a row
   static constexpr int kRows = kPrefillThreads / kPieces;                 // at once
   static constexpr int kSteps = kBlockKeys / kRows;                       // in a block
   static constexpr int kStepPitch = kRows * kTilePitch<kDim>;
   int row, component, n_rows;  // n_rows: of the tile, from `row` on, that are read
+  int n_unseen;                // of those, at the beginning, that are not; without a window 0
   char* to;
 
   __device__ __forceinline__ TilePart(const CacheView& cache, const KvSource& source, int32_t first_key, char* tile)
       : row(static_cast<int>(threadIdx.x) / kPieces),
         component(static_cast<int>(threadIdx.x) % kPieces * 8),
         n_rows(component < cache.d_head ? source.n_keys - first_key - row : 0),
+        n_unseen(kVariant ? source.first_key - first_key - row : 0),
         to(tile + row * kTilePitch<kDim> + component * 2) {}
+  // key: of the tile, counted from `row`.
+  __device__ __forceinline__ bool reads(int key) const { return key < n_rows && (!kVariant || key >= n_unseen); }
 };
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 // FP16 keys or values go from the cache to shared memory as they are.
-template <int kDim>
+template <int kDim, bool kVariant>
 __device__ __forceinline__ void copy_halves(const CacheView& cache, const KvSource& source, const void* pool,
-                                            TileBlocks blocks, const TilePart<kDim>& part) {
-  using Part = TilePart<kDim>;
+                                            TileBlocks blocks, const TilePart<kDim, kVariant>& part) {
+  using Part = TilePart<kDim, kVariant>;
   const int32_t step = Part::kRows * cache.d_head;
 #pragma unroll
   for (int block = 0; block < 2; ++block) {
@@ -158,7 +162,7 @@ __device__ __forceinline__ void copy_halves(const CacheView& cache, const KvSour
 #pragma unroll
     for (int i = 0; i < Part::kSteps; ++i) {
       const int key = block * kBlockKeys + i * Part::kRows;  // from the thread's row
-      const bool valid = key < part.n_rows;
+      const bool valid = part.reads(key);
       copy_async_16(part.to + key * kTilePitch<kDim>, valid ? from + i * step : static_cast<const __half*>(pool),
                     valid);
     }
@@ -180,10 +184,10 @@ __device__ __forceinline__ uint4 scaled_halves(uint2 codes, float scale) {
 }
 
 // Keys or values of one byte become FP16 on their way, rounded once.
-template <int kDim, KvType kType>
+template <int kDim, KvType kType, bool kVariant>
 __device__ __forceinline__ void convert_codes(const CacheView& cache, const KvSource& source, const void* pool,
-                                              TileBlocks blocks, const TilePart<kDim>& part) {
-  using Part = TilePart<kDim>;
+                                              TileBlocks blocks, const TilePart<kDim, kVariant>& part) {
+  using Part = TilePart<kDim, kVariant>;
   constexpr int kBatch = Part::kSteps < 4 ? Part::kSteps : 4;  // loads in flight
 #pragma unroll 1
   for (int first = 0; first < 2 * Part::kSteps; first += kBatch) {
@@ -195,7 +199,7 @@ __device__ __forceinline__ void convert_codes(const CacheView& cache, const KvSo
       const int key = (first + i) * Part::kRows;
       codes[i] = make_uint2(0, 0);
       scales[i] = 0.0f;
-      if (key >= part.n_rows) continue;
+      if (!part.reads(key)) continue;
       const char* base = static_cast<const char*>(pool);
       const int token = (part.row + key) % kBlockKeys;
       codes[i] = __ldcg(reinterpret_cast<const uint2*>(base + head_offset<kType>(cache, block, source.kv_head, token) +
@@ -209,21 +213,21 @@ __device__ __forceinline__ void convert_codes(const CacheView& cache, const KvSo
   }
 }
 
-// One tile of keys or values out of its pool, by all threads; zeros for keys from n_keys on (the cache may hold
-// anything there, a NaN too) and components from d_head on. FP16 arrives later: the caller commits and waits.
-template <int kDim>
+// One tile of keys or values out of its pool, by all threads; zeros for keys that the rows may not read (the cache may
+// hold anything there, a NaN too) and components from d_head on. FP16 arrives later: the caller commits and waits.
+template <int kDim, bool kVariant>
 __device__ __forceinline__ void copy_tile(const CacheView& cache, const KvSource& source, const void* pool,
                                           TileBlocks blocks, int32_t first_key, char* to) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-  const TilePart<kDim> part(cache, source, first_key, to);
+  const TilePart<kDim, kVariant> part(cache, source, first_key, to);
   if (part.component >= kDim) return;
   switch (cache.kv_type) {
     case KvType::f16:
-      return copy_halves<kDim>(cache, source, pool, blocks, part);
+      return copy_halves(cache, source, pool, blocks, part);
     case KvType::fp8_e4m3:
-      return convert_codes<kDim, KvType::fp8_e4m3>(cache, source, pool, blocks, part);
+      return convert_codes<kDim, KvType::fp8_e4m3, kVariant>(cache, source, pool, blocks, part);
     case KvType::int8:
-      return convert_codes<kDim, KvType::int8>(cache, source, pool, blocks, part);
+      return convert_codes<kDim, KvType::int8, kVariant>(cache, source, pool, blocks, part);
   }
 #endif
 }

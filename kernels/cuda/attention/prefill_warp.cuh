@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "kernels/cuda/attention/prefill_tiles.cuh"
+#include "kernels/cuda/attention/variant.cuh"
 #include "kernels/cuda/device/ldmatrix.cuh"
 #include "kernels/cuda/device/mma.cuh"
 
@@ -23,6 +24,11 @@ __device__ __forceinline__ float fast_exp2(float x) {
 #else
   return exp2f(x);
 #endif
+}
+
+// With an absolute error of some 1e-7; 2^x has what it takes at both ends.
+__device__ __forceinline__ float fast_tanh(float x) {
+  return 1.0f - __fdividef(2.0f, 1.0f + fast_exp2(2.0f * kLog2E * x));
 }
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
@@ -95,23 +101,59 @@ struct PrefillWarp {
     }
   }
 
+  // Likewise keys before `first_key` and row g, keys before first_key + 8 and row g + 8.
+  __device__ __forceinline__ void mask_unseen(int32_t first_key) {
+    const int32_t column = static_cast<int32_t>(threadIdx.x) % 4 * 2;
+#pragma unroll
+    for (int n = 0; n < kPrefillKeys / 8; ++n) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (8 * n + column + i % 2 >= first_key + i / 2 * 8) continue;
+#pragma unroll
+        for (int h = 0; h < kHeads; ++h) score[h][n][i] = -CUDART_INF_F;
+      }
+    }
+  }
+
+  // Scores become cap * tanh(score), in units of log2.
+  __device__ __forceinline__ void cap_scores(const char* queries, float cap) {
+    const int row = static_cast<int>(threadIdx.x) % 32 / 4;
+#pragma unroll
+    for (int h = 0; h < kHeads; ++h) {
+      const float inverse[2] = {inverse_scale<kDim>(queries, h, row), inverse_scale<kDim>(queries, h, row + 8)};
+#pragma unroll
+      for (int n = 0; n < kPrefillKeys / 8; ++n) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) score[h][n][i] = cap * fast_tanh(score[h][n][i] * inverse[i / 2]);
+      }
+    }
+  }
+
+  // What brings scores into units of log2.
+  template <bool kVariant>
+  __device__ __forceinline__ static float score_unit(const char* queries, int head, int row, bool capped) {
+    return kVariant && capped ? 1.0f : inverse_scale<kDim>(queries, head, row);
+  }
+
   // Scores to weights. queries: the warp's row 0 of head 0. Every row has a valid key in its first tile, so the maximum
-  // is finite.
-  __device__ __forceinline__ void weigh(const char* queries) {
+  // is finite; only a variant's rows may share their first tiles with rows that see further back.
+  template <bool kVariant>
+  __device__ __forceinline__ void weigh(const char* queries, bool capped) {
     const int row = static_cast<int>(threadIdx.x) % 32 / 4;
 #pragma unroll
     for (int h = 0; h < kHeads; ++h) {
       float correction[2], offset[2], inverse[2];
 #pragma unroll
       for (int r = 0; r < 2; ++r) {
-        inverse[r] = inverse_scale<kDim>(queries, h, row + 8 * r);
+        inverse[r] = score_unit<kVariant>(queries, h, row + 8 * r, capped);
         float m = max[h][r];
 #pragma unroll
         for (int n = 0; n < kPrefillKeys / 8; ++n) m = fmaxf(m, fmaxf(score[h][n][2 * r], score[h][n][2 * r + 1]));
         m = fmaxf(m, __shfl_xor_sync(kAllLanes, m, 1));
         m = fmaxf(m, __shfl_xor_sync(kAllLanes, m, 2));
-        correction[r] = fast_exp2((max[h][r] - m) * inverse[r]);
-        offset[r] = kWeightShift - m * inverse[r];
+        const float top = kVariant && m == -CUDART_INF_F ? 0.0f : m;
+        correction[r] = fast_exp2((max[h][r] - top) * inverse[r]);
+        offset[r] = kWeightShift - top * inverse[r];
         max[h][r] = m;
       }
       correct(h, correction);
@@ -141,6 +183,20 @@ struct PrefillWarp {
           mma_16x8x16<false>(out[h][2 * n], weight[h][k], make_uint2(b[0], b[1]));
           mma_16x8x16<false>(out[h][2 * n + 1], weight[h][k], make_uint2(b[2], b[3]));
         }
+      }
+    }
+  }
+
+  // sinks: of the CTA's first head. After the last tile: weights that no key has.
+  __device__ __forceinline__ void join_sinks(const float* sinks, const char* queries, int32_t n_heads, bool capped) {
+    const int row = static_cast<int>(threadIdx.x) % 32 / 4;
+#pragma unroll
+    for (int h = 0; h < kHeads; ++h) {
+      if (h >= n_heads) continue;
+#pragma unroll
+      for (int r = 0; r < 2; ++r) {
+        const float top = max[h][r] * score_unit<true>(queries, h, row + 8 * r, capped);
+        sum[h][2 * r] += fast_exp2(fmaf(sinks[h], kLog2E, kWeightShift - top));
       }
     }
   }

@@ -120,7 +120,7 @@ __device__ __forceinline__ void prepare_heads(const RowParams& p, const Values& 
       shape_head<2 * kChunks>(x, shape, lane, x);
     }
     if (is_query) {
-      cut_query<kChunks>(from, d_head, p.scale, item, lane, queries);
+      cut_query<kChunks>(from, d_head, p.score.scale, item, lane, queries);
     } else {
       keep_fresh<kChunks, kType>(p, at, is_key, from, lane, fresh);
     }

@@ -3,8 +3,8 @@
 //
 //   out[h] = sum_t softmax_t(scale * q[h] . k[t]) v[t]   for t = 0 .. position;  k, v: head h / (n_heads / n_kv_heads)
 //
-// With kVariant, kernels of their own: t from position - window + 1 on, what lies before is not read; scores are capped;
-// a sink of each head joins the sum of weights when all parts of a row are merged (AttentionVariant).
+// With kVariant, kernels of their own: t from position - window + 1 on, what lies before is not read; scores are
+// capped; a sink of each head joins the sum of weights when all parts of a row are merged (AttentionVariant).
 //
 // Layout: kv_element.cuh. A tile of 32 keys of one head is one contiguous piece of the cache. q and out are f32.
 //
@@ -61,7 +61,7 @@ __device__ __forceinline__ RowSplits row_splits(int32_t position, int32_t n_kv_h
 
 // The step of the first key that a row sees through its window.
 __device__ __forceinline__ int32_t first_seen_step(const RowParams& p, int32_t position) {
-  const int32_t first_key = position - p.window + 1;
+  const int32_t first_key = first_seen_key(p.score, position);
   return first_key > 0 ? first_key / kStepKeys : 0;
 }
 
@@ -91,7 +91,7 @@ struct SplitReader {
 
   // Keys that the row sees, counted from step `ahead` on, and those that the cache has of them.
   __device__ __forceinline__ StepKeys<kVariant> seen(int ahead) const {
-    return {kVariant ? walk.keys(ahead) - p.window : 0, walk.keys(ahead)};
+    return {kVariant ? walk.keys(ahead) - p.score.window : 0, walk.keys(ahead)};
   }
   __device__ __forceinline__ StepKeys<kVariant> cached(int ahead) const {
     StepKeys<kVariant> keys = seen(ahead);
@@ -139,7 +139,7 @@ struct SplitReader {
       if (kFused && n <= kStepKeys) tile.insert_key(fresh, n - 1, p.cache.d_head, lane);
       float weight[4];
       state.scores(tile, queries, seen(0), lane, weight);
-      if (kVariant && p.soft_cap != 0.0f) state.cap_scores(p.soft_cap, weight);
+      if (kVariant && p.score.soft_cap != 0.0f) state.cap_scores(p.score.soft_cap, weight);
       state.weigh(weight);
       load_keys(1);
       if (kFused && n <= kStepKeys) tile.insert_value(fresh, n - 1, p.cache.d_head, lane);
@@ -198,7 +198,7 @@ template <bool kVariant, int kChunks, class Values>
 __device__ __forceinline__ void finish_split(const RowParams& p, const Values& values, const CtaPlace& at,
                                              int32_t split, int32_t n_splits, MergeMemory<kChunks>& memory) {
   float* out = p.out + (static_cast<int64_t>(at.row) * p.n_heads + at.heads.first) * at.heads.d_head;
-  const HeadSinks<kVariant> sinks(kVariant && p.sinks != nullptr ? p.sinks + at.heads.first : nullptr);
+  const HeadSinks<kVariant> sinks(kVariant && p.score.sinks != nullptr ? p.score.sinks + at.heads.first : nullptr);
   if (n_splits == 1) return write_row(at.heads, values, sinks, memory, out);
   unsigned* ticket = static_cast<unsigned*>(p.scratch) + static_cast<int64_t>(at.slot) * p.n_heads + at.heads.first;
   const SplitRecords records = split_records(p, at, n_splits);

@@ -4,11 +4,10 @@
 #include <cstdint>
 
 #include "kernels/cuda/attention/split.cuh"
+#include "kernels/cuda/attention/variant.cuh"
 #include "kernels/cuda/cuda_kernels.h"
 
 namespace inlay::cuda {
-
-inline constexpr int32_t kNoWindow = 1 << 30;  // beyond every position
 
 struct RowParams {
   const float* qkv;
@@ -23,12 +22,8 @@ struct RowParams {
   int32_t block_bytes;    // of a block of a pool
   int32_t first_row;      // of the launch
   int32_t record_splits;  // records of a (row, head) in scratch
-  float scale;            // times log2(e); with a soft cap divided by it instead
   float epsilon;
-  // A variant alone (AttentionVariant):
-  int32_t window;      // keys that a row sees, kNoWindow: all
-  float soft_cap;      // times log2(e); 0: none
-  const float* sinks;  // (n_heads) or null
+  ScoreParams score;
 };
 
 // row: of the step; slot: row of this launch, whose scratch it uses; table: the row's line of block_tables.

@@ -30,7 +30,7 @@ bool takes(const LinearArgs& a) {
 
 bool takes(const DecodeAttentionArgs& a) {
   RowParams p;
-  return a.m == 1 && a.cache.kv_type == KvType::f16 && a.cache.d_head <= kMaxTokenHead &&
+  return a.m == 1 && a.variant.is_plain() && a.cache.kv_type == KvType::f16 && a.cache.d_head <= kMaxTokenHead &&
          decode_row_params(a, p) == cudaSuccess;
 }
 

@@ -1,0 +1,8 @@
+// The kernels of prefill attention that know windows, soft caps and sinks.
+#include "kernels/cuda/attention/prefill_kernel.cuh"
+
+namespace inlay::cuda {
+
+template cudaError_t launch_prefill_tiles<true>(const PrefillAttentionArgs&, const DeviceTraits&, cudaStream_t);
+
+}  // namespace inlay::cuda
