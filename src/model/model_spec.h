@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "kernels/common/activation.h"
+
 namespace inlay {
 
 enum class RopeScalingKind : uint8_t { none, linear, yarn, longrope };
@@ -21,12 +23,6 @@ struct RopeSpec {
   std::vector<float> frequency_factors;  // (n_rot / 2), divides each frequency (Llama 3's scaling); empty if none
   // LongRoPE has two sets instead, (n_rot / 2) each: for contexts up to original_context, and for longer ones.
   std::vector<float> short_factors, long_factors;
-};
-
-enum class Activation : uint8_t {
-  silu,            // silu(gate) * up
-  gelu_tanh,       // gelu(gate) * up, gelu by its approximation with tanh
-  clamped_swiglu,  // gate and up cut off at 7, (up + 1) * gate * sigmoid(1.702 gate): gpt-oss
 };
 
 enum class QkNorm : uint8_t { none, head, width };  // RMS norm of each head; one of all heads of Q, one of all of K

@@ -78,8 +78,6 @@ __device__ __forceinline__ void store_rows(const PrefillParams& p, const Prefill
              at.rows.n_rows - warp_row(), at.n_heads, p.args.cache.d_head);
 }
 
-#endif
-
 // A tile's scores, as add_scores left them, become what weigh takes. warp_position: of the warp's first row.
 template <int kDim, int kHeads>
 __device__ __forceinline__ void shape_scores(const PrefillParams& p, const char* queries, int32_t warp_position,
@@ -88,6 +86,8 @@ __device__ __forceinline__ void shape_scores(const PrefillParams& p, const char*
   const int32_t first_seen = first_seen_key(p.score, warp_position) - first_key;
   if (first_seen + 15 > 0) warp.mask_unseen(first_seen + static_cast<int32_t>(threadIdx.x % 32 / 4));
 }
+
+#endif
 
 template <int kDim, int kHeads, bool kVariant>
 __global__ __launch_bounds__(kPrefillThreads, kPrefillCtas<kDim, kHeads>) void prefill_attention_kernel(
