@@ -12,11 +12,21 @@ struct Part {
 
 std::vector<Part> parts(const ModelSpec& s, const BackendConfig& c) {
   const auto m = static_cast<uint64_t>(c.max_step_tokens), slots = static_cast<uint64_t>(c.n_logit_slots);
-  const auto d = static_cast<uint64_t>(s.d_model), ff = static_cast<uint64_t>(s.d_ff);
+  const auto d = static_cast<uint64_t>(s.d_model), ff = static_cast<uint64_t>(s.widest_ffn());
   const auto q = static_cast<uint64_t>(s.d_q()), kv = static_cast<uint64_t>(s.d_kv());
+  const MoeSpec& moe = s.moe;
+  const uint64_t routed = moe.n_experts > 0 ? m : 0, pairs = routed * static_cast<uint64_t>(moe.n_used);
+  const auto expert_ff = static_cast<uint64_t>(moe.d_ff_expert);
   return {{&HostActivations::hidden, m * d},         {&HostActivations::normed, m * d},
           {&HostActivations::qkv, m * (q + 2 * kv)}, {&HostActivations::heads, m * q},
           {&HostActivations::gate, m * ff},          {&HostActivations::up, m * ff},
+          {&HostActivations::router_logits, routed * static_cast<uint64_t>(moe.n_experts)},
+          {&HostActivations::expert_weights, pairs},
+          {&HostActivations::shared_weights, routed},
+          {&HostActivations::expert_gate, pairs * expert_ff},
+          {&HostActivations::expert_up, pairs * expert_ff},
+          {&HostActivations::expert_out, pairs * d},
+          {&HostActivations::shared_out, moe.d_ff_shared > 0 ? m * d : 0},
           {&HostActivations::head_rows, slots * d},  {&HostActivations::logit_rows, slots * static_cast<uint64_t>(s.n_vocab)}};
 }
 

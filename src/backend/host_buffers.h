@@ -20,8 +20,16 @@ struct HostActivations {
   float* normed = nullptr;      // (max_step_tokens, d_model)
   float* qkv = nullptr;         // (max_step_tokens, d_q + 2 d_kv)
   float* heads = nullptr;       // (max_step_tokens, d_q)
-  float* gate = nullptr;        // (max_step_tokens, d_ff)
-  float* up = nullptr;          // (max_step_tokens, d_ff)
+  float* gate = nullptr;        // (max_step_tokens, widest_ffn)
+  float* up = nullptr;          // (max_step_tokens, widest_ffn)
+  // Mixtures of experts; a pair is a token and one of its experts.
+  float* router_logits = nullptr;   // (max_step_tokens, n_experts)
+  float* expert_weights = nullptr;  // (max_step_tokens, n_used)
+  float* shared_weights = nullptr;  // (max_step_tokens) of the shared expert
+  float* expert_gate = nullptr;     // (pairs, d_ff_expert)
+  float* expert_up = nullptr;       // (pairs, d_ff_expert)
+  float* expert_out = nullptr;      // (pairs, d_model)
+  float* shared_out = nullptr;      // (max_step_tokens, d_model)
   float* head_rows = nullptr;   // (n_logit_slots, d_model) hidden states whose logits are wanted
   float* logit_rows = nullptr;  // (n_logit_slots, n_vocab) logits of this step, in the order of logit_rows
 };

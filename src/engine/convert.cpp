@@ -52,6 +52,7 @@ DType fitting(DType type, int64_t n_cols) {
 
 DType type_of(const Weight& w, const ModelSpec& spec, const Recipe& recipe) {
   if (w.n_rows == 1) return DType::f32;
+  if (w.role == WeightRole::router) return DType::f32;
   DType type = recipe.matrices;
   const bool is_output = w.role == WeightRole::output || (w.role == WeightRole::token_embd && spec.tied_embeddings);
   if (is_output) type = recipe.output;
@@ -108,7 +109,7 @@ class Converter {
         job.n_rotated = model_.spec().n_rot();
         if (w.n_rows == 1) std::swap(job.n_rows, job.n_cols);  // a bias has an element where the matrix has a row
       }
-      add(gguf_name(w.role, w.layer), job);
+      add(gguf_name(*find_arch(model_.spec().arch), w.role, w.layer), job);
     }
     // What is no weight of the plan, but of the model: RoPE's factors.
     for (const TensorEntry& from : checkpoint_.tensors()) {

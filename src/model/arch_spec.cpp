@@ -3,7 +3,7 @@
 namespace inlay {
 
 std::span<const ArchSpec* const> all_archs() {
-  static constexpr const ArchSpec* kAll[] = {&kLlama, &kQwen2, &kQwen3};
+  static constexpr const ArchSpec* kAll[] = {&kLlama, &kQwen2, &kQwen3, &kQwen2Moe, &kQwen3Moe};
   return kAll;
 }
 

@@ -1,5 +1,6 @@
 #include "src/model/hyper_parameters.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -38,6 +39,15 @@ class ArchKeys {
     if (!has(name)) return fallback;
     return positive(name, max);
   }
+  Result<uint64_t> count_or(const char* name, uint64_t fallback, uint64_t max) const {
+    INLAY_ASSIGN(const uint64_t v, metadata_.u64_or(key(name), fallback));
+    if (v > max) {
+      return error(Code::format, "%s is %llu, expected at most %llu", shown(name).c_str(), static_cast<unsigned long long>(v),
+                   static_cast<unsigned long long>(max));
+    }
+    return v;
+  }
+  Result<bool> flag_or(const char* name, bool fallback) const { return metadata_.bool_or(key(name), fallback); }
   Result<std::string> text_or(const char* name, const char* fallback) const {
     INLAY_ASSIGN(const std::string_view v, metadata_.string_or(key(name), fallback));
     return std::string(v);
@@ -112,6 +122,46 @@ Status read_rope(const ArchKeys& keys, ModelSpec& spec) {
   return {};
 }
 
+// Kernels take the matrices of experts in tiles, which no two experts share.
+constexpr int32_t kExpertRowMultiple = 16;
+constexpr uint64_t kMaxExperts = 512, kMaxChosen = 32;
+
+Status read_expert_widths(const ArchKeys& keys, const ArchSpec& arch, ModelSpec& spec) {
+  MoeSpec& moe = spec.moe;
+  INLAY_ASSIGN(moe.d_ff_expert, keys.size_or("expert_feed_forward_length", spec.d_ff, kMaxWidth));
+  if (arch.shared_expert) {
+    INLAY_ASSIGN(moe.d_ff_shared, keys.size_or("expert_shared_feed_forward_length", spec.d_ff, kMaxWidth));
+  }
+  for (const auto& [name, width] : {std::pair{"embedding_length", spec.d_model}, {"expert_feed_forward_length", moe.d_ff_expert}}) {
+    if (width % kExpertRowMultiple == 0) continue;
+    return error(Code::unsupported, "%s is %d, expected a multiple of %d in a mixture of experts", keys.shown(name).c_str(), width,
+                 kExpertRowMultiple);
+  }
+  return {};
+}
+
+Status read_experts(const ArchKeys& keys, const ArchSpec& arch, ModelSpec& spec) {
+  MoeSpec& moe = spec.moe;
+  INLAY_ASSIGN(const uint64_t n_experts, keys.count_or("expert_count", 0, UINT32_MAX));
+  if (n_experts == 0 && arch.experts != Presence::required) return {};
+  if (arch.experts == Presence::never) {
+    return error(Code::unsupported, "%s is %llu: mixtures of experts are not supported in %s models", keys.shown("expert_count").c_str(),
+                 static_cast<unsigned long long>(n_experts), arch.name);
+  }
+  INLAY_ASSIGN(moe.n_experts, keys.size("expert_count", kMaxExperts));
+  if (moe.n_experts < 2) return error(Code::unsupported, "%s is 1, expected at least 2", keys.shown("expert_count").c_str());
+  INLAY_ASSIGN(moe.n_used, keys.size("expert_used_count", std::min<uint64_t>(kMaxChosen, static_cast<uint64_t>(moe.n_experts))));
+  INLAY_TRY(read_expert_widths(keys, arch, spec));
+  INLAY_ASSIGN(moe.normalise_weights, keys.flag_or("expert_weights_norm", arch.normalised_experts));
+  INLAY_ASSIGN(const double scale, keys.positive_or("expert_weights_scale", 1.0, 1e6));
+  moe.weights_scale = static_cast<float>(scale);
+  moe.router_bias = moe.expert_bias = arch.biased_experts;
+  if (arch.biased_experts) moe.gating = Gating::top_then_softmax;
+  moe.shared_gate = arch.shared_expert;
+  moe.layers.assign(static_cast<size_t>(spec.n_layers), 1);
+  return {};
+}
+
 }  // namespace
 
 Result<ModelSpec> read_hyper_parameters(const Metadata& metadata, const ArchSpec& arch) {
@@ -120,16 +170,10 @@ Result<ModelSpec> read_hyper_parameters(const Metadata& metadata, const ArchSpec
   INLAY_ASSIGN(const std::string_view name, metadata.string_or("general.name", ""));
   spec.name = name;
   const ArchKeys keys(metadata, arch.name);
-  if (keys.has("expert_count")) {
-    INLAY_ASSIGN(const uint64_t n_experts, metadata.get_u64(keys.key("expert_count")));
-    if (n_experts > 0) {
-      return error(Code::unsupported, "%s is %llu: mixtures of experts are not supported", keys.shown("expert_count").c_str(),
-                   static_cast<unsigned long long>(n_experts));
-    }
-  }
   INLAY_TRY(read_widths(keys, spec));
   INLAY_TRY(read_rope(keys, spec));
   spec.layers.assign(static_cast<size_t>(spec.n_layers), {});
+  INLAY_TRY(read_experts(keys, arch, spec));
   return spec;
 }
 

@@ -39,6 +39,18 @@ constexpr RoleNames kRoleNames[] = {
     {WeightRole::ffn_down, "ffn_down.weight"},
     {WeightRole::ffn_down_bias, "ffn_down.bias"},
     {WeightRole::ffn_post_norm, "post_ffw_norm.weight"},
+    {WeightRole::router, "ffn_gate_inp.weight"},
+    {WeightRole::router_bias, "ffn_gate_inp.bias"},
+    {WeightRole::experts_gate, "ffn_gate_exps.weight"},
+    {WeightRole::experts_up, "ffn_up_exps.weight"},
+    {WeightRole::experts_gate_bias, "ffn_gate_exps.bias"},
+    {WeightRole::experts_up_bias, "ffn_up_exps.bias"},
+    {WeightRole::experts_down, "ffn_down_exps.weight"},
+    {WeightRole::experts_down_bias, "ffn_down_exps.bias"},
+    {WeightRole::shared_weight, "ffn_gate_inp_shexp.weight"},
+    {WeightRole::shared_gate, "ffn_gate_shexp.weight"},
+    {WeightRole::shared_up, "ffn_up_shexp.weight"},
+    {WeightRole::shared_down, "ffn_down_shexp.weight"},
 };
 static_assert(std::size(kRoleNames) == static_cast<size_t>(WeightRole::count));
 
@@ -60,7 +72,7 @@ class WeightFinder {
   }
 
  private:
-  std::string tensor_name(WeightRole role, int32_t layer) const { return checkpoint_.name_in_file(gguf_name(role, layer)); }
+  std::string tensor_name(WeightRole role, int32_t layer) const { return checkpoint_.name_in_file(gguf_name(arch_, role, layer)); }
 
   bool present(WeightRole role, int32_t layer) const { return checkpoint_.find(tensor_name(role, layer)) != nullptr; }
 
@@ -128,9 +140,38 @@ class WeightFinder {
     }
     INLAY_TRY(matrix_or_vector(WeightRole::attn_output, layer, d, q));
     INLAY_TRY(matrix_or_vector(WeightRole::ffn_norm, layer, 1, d));
+    if (spec_.moe.n_experts > 0) INLAY_TRY(settle_experts(layer));
+    if (spec_.has_experts(layer)) return find_experts(layer);
     INLAY_TRY(matrix_or_vector(WeightRole::ffn_gate, layer, ff, d));
     INLAY_TRY(matrix_or_vector(WeightRole::ffn_up, layer, ff, d));
     return matrix_or_vector(WeightRole::ffn_down, layer, d, ff);
+  }
+
+  // A layer without a router is dense.
+  Status settle_experts(int32_t layer) {
+    const bool dense = !present(WeightRole::router, layer) && present(WeightRole::ffn_gate, layer);
+    spec_.moe.layers[static_cast<size_t>(layer)] = dense ? 0 : 1;
+    return {};
+  }
+
+  Status find_experts(int32_t layer) {
+    const MoeSpec& moe = spec_.moe;
+    const int64_t d = spec_.d_model, ff = moe.d_ff_expert, shared = moe.d_ff_shared;
+    INLAY_TRY(matrix_or_vector(WeightRole::router, layer, moe.n_experts, d));
+    if (moe.router_bias) INLAY_TRY(matrix_or_vector(WeightRole::router_bias, layer, 1, moe.n_experts));
+    INLAY_TRY(of_experts(WeightRole::experts_gate, layer, ff, d));
+    INLAY_TRY(of_experts(WeightRole::experts_up, layer, ff, d));
+    INLAY_TRY(of_experts(WeightRole::experts_down, layer, d, ff));
+    if (moe.expert_bias) {
+      INLAY_TRY(of_experts(WeightRole::experts_gate_bias, layer, 1, ff));
+      INLAY_TRY(of_experts(WeightRole::experts_up_bias, layer, 1, ff));
+      INLAY_TRY(of_experts(WeightRole::experts_down_bias, layer, 1, d));
+    }
+    if (shared == 0) return {};
+    if (moe.shared_gate) INLAY_TRY(matrix_or_vector(WeightRole::shared_weight, layer, 1, d));
+    INLAY_TRY(matrix_or_vector(WeightRole::shared_gate, layer, shared, d));
+    INLAY_TRY(matrix_or_vector(WeightRole::shared_up, layer, shared, d));
+    return matrix_or_vector(WeightRole::shared_down, layer, d, shared);
   }
 
   // Decides in the first layer whether a group of weights exists; the other layers must agree (a missing tensor is then
@@ -142,27 +183,41 @@ class WeightFinder {
 
   // Records a weight of n_rows x n_cols; vectors have one row.
   Status matrix_or_vector(WeightRole role, int32_t layer, int64_t n_rows, int64_t n_cols) {
+    return add(role, layer, {1, n_rows, n_cols});
+  }
+  // The same of every expert, in one tensor.
+  Status of_experts(WeightRole role, int32_t layer, int64_t n_rows, int64_t n_cols) {
+    return add(role, layer, {spec_.moe.n_experts, n_rows, n_cols});
+  }
+
+  struct Extent {
+    int32_t n_experts;
+    int64_t n_rows, n_cols;
+    int32_t rank() const { return 1 + (n_rows > 1) + (n_experts > 1); }
+    std::string text() const {
+      std::string out = n_experts > 1 ? std::to_string(n_experts) + " x " : "";
+      if (n_rows > 1 || n_experts == 1) out += std::to_string(n_rows) + " x ";
+      return out + std::to_string(n_cols);
+    }
+  };
+
+  Status add(WeightRole role, int32_t layer, const Extent& extent) {
     Weight w;
     w.role = role;
     w.layer = layer;
     w.name = tensor_name(role, layer);
     const TensorEntry* t = checkpoint_.find(w.name);
     if (!t) return error(Code::format, "the tensor %s is missing", w.name.c_str());
-    const bool vector = n_rows == 1;
-    const int64_t rows = t->rank >= 2 ? t->shape[0] : 1;
-    const int64_t cols = t->rank >= 2 ? t->shape[1] : t->shape[0];
-    if (t->rank > 2 || t->rank != (vector ? 1 : 2) || rows != n_rows || cols != n_cols) {
-      return error(Code::format, "the tensor %s is %lld x %lld (rank %d), expected %lld x %lld", w.name.c_str(),
-                   static_cast<long long>(rows), static_cast<long long>(cols), t->rank, static_cast<long long>(n_rows),
-                   static_cast<long long>(n_cols));
-    }
-    if (vector && t->dtype != DType::f32 && t->dtype != DType::f16 && t->dtype != DType::bf16) {
-      return error(Code::unsupported, "the tensor %s is %s; norms and biases are F32, F16 or BF16", w.name.c_str(),
+    INLAY_TRY(check_extent(*t, w.name, extent));
+    const bool is_float = t->dtype == DType::f32 || t->dtype == DType::f16 || t->dtype == DType::bf16;
+    if ((extent.n_rows == 1 || role == WeightRole::router) && !is_float) {
+      return error(Code::unsupported, "the tensor %s is %s; norms, biases and routers are F32, F16 or BF16", w.name.c_str(),
                    traits(t->dtype).name);
     }
-    w.dtype = t->dtype;
-    w.n_rows = n_rows;
-    w.n_cols = n_cols;
+    w.dtype = role == WeightRole::router ? DType::f32 : t->dtype;  // a choice must not hang on rounded activations
+    w.n_rows = extent.n_rows == 1 ? 1 : extent.n_rows * extent.n_experts;
+    w.n_cols = extent.n_rows == 1 ? extent.n_cols * extent.n_experts : extent.n_cols;
+    w.n_experts = extent.n_experts;
     const bool q_or_k = role == WeightRole::attn_q || role == WeightRole::attn_k || role == WeightRole::attn_q_bias ||
                         role == WeightRole::attn_k_bias;
     w.unpermute = arch_.interleaved_rope && q_or_k && !checkpoint_.conventions().halved_rope;
@@ -170,6 +225,23 @@ class WeightFinder {
     used_[w.tensor] = true;
     out_.push_back(std::move(w));
     return {};
+  }
+
+  // A vector may be stored as a matrix of one row.
+  static Status check_extent(const TensorEntry& t, const std::string& name, const Extent& expected) {
+    const bool row = expected.rank() == 1 && t.rank == 2 && t.shape[0] == 1;
+    const int32_t rank = row ? 1 : t.rank;
+    const std::span shape = std::span(t.shape).subspan(row ? 1 : 0);
+    const int64_t cols = shape[static_cast<size_t>(rank) - 1], rows = rank >= 2 ? shape[static_cast<size_t>(rank) - 2] : 1;
+    const int64_t wanted_rows = expected.n_rows > 1 ? expected.n_rows : expected.n_experts;
+    const int64_t others = rank == 3 ? shape[0] : 1;
+    if (rank == expected.rank() && cols == expected.n_cols && rows == wanted_rows &&
+        others == (rank == 3 ? expected.n_experts : 1)) {
+      return {};
+    }
+    std::string got;
+    for (int32_t i = 0; i < t.rank; ++i) got += (i ? " x " : t.rank == 1 ? "1 x " : "") + std::to_string(t.shape[static_cast<size_t>(i)]);
+    return error(Code::format, "the tensor %s is %s (rank %d), expected %s", name.c_str(), got.c_str(), t.rank, expected.text().c_str());
   }
 
   // A tensor that the family does not know would change the results if it were ignored.
@@ -198,7 +270,8 @@ Status located(Status status, const Checkpoint& checkpoint) {
 
 }  // namespace
 
-std::string gguf_name(WeightRole role, int32_t layer) {
+std::string gguf_name(const ArchSpec& arch, WeightRole role, int32_t layer) {
+  if (role == WeightRole::ffn_norm && arch.ffn_norm_after_attention) role = WeightRole::attn_post_norm;
   const char* name = kRoleNames[static_cast<size_t>(role)].name;
   return layer == kNoLayer ? std::string(name) : "blk." + std::to_string(layer) + "." + name;
 }
@@ -239,6 +312,7 @@ uint64_t Model::n_params() const {
 
 void Model::hold_as_f8() {
   for (Weight& w : weights_) {
+    if (w.role == WeightRole::router) continue;
     const bool only_looked_up = w.role == WeightRole::token_embd && !spec_.tied_embeddings;
     const bool whole_blocks = w.n_cols % traits(DType::f8_e4m3).block_elements == 0;
     if (w.n_rows > 1 && whole_blocks && !is_quantized(w.dtype) && !only_looked_up) w.dtype = DType::f8_e4m3;

@@ -38,6 +38,18 @@ enum class WeightRole : uint8_t {
   ffn_down,
   ffn_down_bias,
   ffn_post_norm,
+  router,
+  router_bias,
+  experts_gate,  // of all experts, one after the other; likewise the next five
+  experts_up,
+  experts_gate_bias,
+  experts_up_bias,
+  experts_down,
+  experts_down_bias,
+  shared_weight,  // of the shared expert's gate
+  shared_gate,
+  shared_up,
+  shared_down,
   count
 };
 
@@ -48,16 +60,18 @@ struct Weight {
   int32_t layer = kNoLayer;
   std::string name;        // the tensor's name in the file
   DType dtype = DType::f32;  // that it is held in: the file's, or F8_E4M3
-  int64_t n_rows = 1;      // 1 for vectors
+  int64_t n_rows = 1;      // 1 for vectors; a stack of matrices has the rows of all
   int64_t n_cols = 0;
+  int32_t n_experts = 1;   // whose matrices or vectors are stacked here
   bool unpermute = false;  // rows are stored for interleaved RoPE
   uint32_t tensor = 0;     // index into the checkpoint's directory
 
+  int64_t rows_of_expert() const { return n_rows / n_experts; }  // of a matrix
   uint64_t n_bytes() const { return row_bytes(dtype, static_cast<uint64_t>(n_cols)) * static_cast<uint64_t>(n_rows); }
 };
 
-// GGUF's name of the tensor.
-std::string gguf_name(WeightRole role, int32_t layer);
+// GGUF's name of the tensor in files of the family.
+std::string gguf_name(const ArchSpec& arch, WeightRole role, int32_t layer);
 
 class Model {
  public:

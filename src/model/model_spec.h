@@ -44,6 +44,8 @@ struct MoeSpec {
   float weights_scale = 1.0f;                 // and multiplied by this
   bool router_bias = false, expert_bias = false;
   bool shared_gate = false;                   // the shared expert's result times sigmoid of a learned projection
+  // The softmax of the largest logits is that of all, divided by the sum of theirs.
+  bool softmax_over_chosen() const { return normalise_weights || gating == Gating::top_then_softmax; }
   std::vector<uint8_t> layers;                // (n_layers) 1: of experts, 0: dense
 };
 
@@ -74,6 +76,12 @@ struct ModelSpec {
   int64_t d_q() const { return int64_t{n_heads} * d_head; }
   int64_t d_kv() const { return int64_t{n_kv_heads} * d_head; }
   int32_t n_rot() const { return ropes.empty() ? 0 : ropes[0].n_rot; }
+  // The widest of the values between the matrices of a feed-forward network that every row goes through.
+  int32_t widest_ffn() const {
+    bool dense = moe.n_experts == 0;
+    for (const uint8_t experts : moe.layers) dense = dense || experts == 0;
+    return dense && d_ff > moe.d_ff_shared ? d_ff : moe.d_ff_shared;
+  }
   bool has_experts(int32_t layer) const { return moe.n_experts > 0 && moe.layers[static_cast<size_t>(layer)] != 0; }
 };
 

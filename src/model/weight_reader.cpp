@@ -35,6 +35,12 @@ uint64_t stored_row_bytes(const Weight& w, DType stored) {
   return row_bytes(stored, static_cast<uint64_t>(w.n_rows == 1 ? 1 : w.n_cols));
 }
 
+// n values of one of the plain types to what a weight is held in.
+void convert(DType from, const std::byte* values, int64_t n, DType to, std::byte* out) {
+  if (to == DType::f32) return widen(from, values, n, reinterpret_cast<float*>(out));
+  quantize_f8_e4m3(from, values, n, out);
+}
+
 void grow(std::vector<std::byte>& bytes, uint64_t n) {
   if (bytes.size() < n) bytes.resize(static_cast<size_t>(n));
 }
@@ -48,8 +54,8 @@ Result<const std::byte*> WeightReader::read(const Weight& weight, ThreadPool* po
   const uint64_t stored_row = stored_row_bytes(weight, from), row = weight.n_bytes() / static_cast<uint64_t>(weight.n_rows);
   grow(quantized_, weight.n_bytes());
   const auto quantize = [&](int64_t begin, int64_t end, int) {
-    quantize_f8_e4m3(from, stored + static_cast<uint64_t>(begin) * stored_row, (end - begin) * weight.n_cols,
-                     quantized_.data() + static_cast<uint64_t>(begin) * row);
+    convert(from, stored + static_cast<uint64_t>(begin) * stored_row, (end - begin) * weight.n_cols, weight.dtype,
+            quantized_.data() + static_cast<uint64_t>(begin) * row);
   };
   if (pool) {
     pool->parallel_for(weight.n_rows, kRowsAtOnce, quantize);
@@ -89,7 +95,7 @@ Status WeightReader::read_range(const Weight& weight, uint64_t at, std::span<std
   grow(scratch.rows, n_rows * stored_row);
   const std::span stored(scratch.rows.data(), static_cast<size_t>(n_rows * stored_row));
   INLAY_TRY(read_stored_range(weight, at / row * stored_row, stored, scratch));
-  quantize_f8_e4m3(from, stored.data(), static_cast<int64_t>(n_rows) * weight.n_cols, into.data());
+  convert(from, stored.data(), static_cast<int64_t>(n_rows) * weight.n_cols, weight.dtype, into.data());
   return {};
 }
 

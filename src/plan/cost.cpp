@@ -1,4 +1,6 @@
 // Bytes and flops of each op, from shapes alone, and the table that shows them.
+#include <algorithm>
+
 #include "src/base/format.h"
 #include "src/plan/plan.h"
 
@@ -7,18 +9,28 @@ namespace {
 
 struct Sizes {
   uint64_t m, d, q, kv, ff, vocab, logit_rows, past, sequences;
+  uint64_t experts, expert_values;  // the router's logits; what a row has between moe_in and moe_out
 };
 
 Sizes sizes_of(const ModelSpec& s, const StepShape& shape) {
   const auto u = [](int64_t v) { return static_cast<uint64_t>(v); };
   return {u(shape.n_tokens), u(s.d_model),          u(s.d_q()),      u(s.d_kv()),         u(s.d_ff),
-          u(s.n_vocab),      u(shape.n_logit_rows), u(shape.n_past), u(shape.n_sequences)};
+          u(s.n_vocab),      u(shape.n_logit_rows), u(shape.n_past), u(shape.n_sequences),
+          u(s.moe.n_experts), u(int64_t{s.moe.n_used} * s.moe.d_ff_expert + s.moe.d_ff_shared)};
 }
 
 // Every query attends to the whole past and to the step's own tokens up to itself.
 uint64_t attended_positions(const Sizes& z) {
   const uint64_t per_sequence = z.sequences ? z.m / z.sequences : 0;
   return z.m * z.past + z.sequences * per_sequence * (per_sequence + 1) / 2;
+}
+
+// Every row takes n_used of the experts; each that is taken is read once. How many differ depends on the rows: here as
+// many as can.
+void add_experts(const ModelSpec& s, const Weight& w, uint64_t m, OpCost& c) {
+  const auto n_experts = static_cast<uint64_t>(w.n_experts), n_used = static_cast<uint64_t>(s.moe.n_used);
+  c.weight_bytes += w.n_bytes() / n_experts * std::min(n_experts, m * n_used);
+  if (w.n_rows > 1) c.flops += 2 * m * n_used * static_cast<uint64_t>(w.n_rows * w.n_cols) / n_experts;
 }
 
 }  // namespace
@@ -32,6 +44,10 @@ OpCost cost(const Plan& plan, const Op& op, const StepShape& shape) {
     const Weight& w = plan.weights[i];
     if (op.kind == OpKind::embed) {
       c.weight_bytes += z.m * row_bytes(w.dtype, static_cast<uint64_t>(w.n_cols));
+      continue;
+    }
+    if (w.n_experts > 1) {
+      add_experts(plan.spec, w, z.m, c);
       continue;
     }
     c.weight_bytes += w.n_bytes();
@@ -60,6 +76,15 @@ OpCost cost(const Plan& plan, const Op& op, const StepShape& shape) {
     case OpKind::ffn_out:
       c.activation_bytes = 4 * z.m * (z.ff + 2 * z.d);
       break;
+    case OpKind::moe_route:
+      c.activation_bytes = 4 * z.m * (z.d + z.experts);
+      break;
+    case OpKind::moe_in:
+      c.activation_bytes = 4 * z.m * (z.d + z.expert_values);
+      break;
+    case OpKind::moe_out:
+      c.activation_bytes = 4 * z.m * (z.expert_values + 2 * z.d);
+      break;
     case OpKind::head:
       c.activation_bytes = 4 * z.logit_rows * (z.d + z.vocab);
       break;
@@ -78,6 +103,11 @@ std::string dump(const Plan& plan, const StepShape& shape) {
   append_format(out, "%s: %s, %d layers, d_model %d, %d heads (%d kv) of %d, d_ff %d, vocabulary %d\n",
                 s.name.empty() ? "model" : s.name.c_str(), s.arch.c_str(), s.n_layers, s.d_model, s.n_heads,
                 s.n_kv_heads, s.d_head, s.d_ff, s.n_vocab);
+  if (s.moe.n_experts > 0) {
+    append_format(out, "%d of %d experts of %d for each token", s.moe.n_used, s.moe.n_experts, s.moe.d_ff_expert);
+    if (s.moe.d_ff_shared > 0) append_format(out, ", and one of %d for all", s.moe.d_ff_shared);
+    out += '\n';
+  }
   append_format(out, "%zu ops; %lld tokens of %lld sequences after %lld cached, %lld logit rows\n\n", plan.ops.size(),
                 static_cast<long long>(shape.n_tokens), static_cast<long long>(shape.n_sequences),
                 static_cast<long long>(shape.n_past), static_cast<long long>(shape.n_logit_rows));

@@ -40,6 +40,7 @@ class DecoderBuilder {
         {{slot::projection, WeightRole::attn_output},
          {slot::bias, WeightRole::attn_output_bias},
          {slot::post_norm, WeightRole::attn_post_norm}});
+    if (plan_.spec.has_experts(layer)) return add_experts(layer);
     add(OpKind::ffn_in, layer,
         {{slot::norm, WeightRole::ffn_norm},
          {slot::gate, WeightRole::ffn_gate},
@@ -50,6 +51,26 @@ class DecoderBuilder {
         {{slot::projection, WeightRole::ffn_down},
          {slot::bias, WeightRole::ffn_down_bias},
          {slot::post_norm, WeightRole::ffn_post_norm}});
+  }
+
+  void add_experts(int32_t layer) {
+    add(OpKind::moe_route, layer,
+        {{slot::norm, WeightRole::ffn_norm},
+         {slot::router, WeightRole::router},
+         {slot::router_bias, WeightRole::router_bias},
+         {slot::shared_weight, WeightRole::shared_weight}});
+    add(OpKind::moe_in, layer,
+        {{slot::norm, WeightRole::ffn_norm},
+         {slot::gate, WeightRole::experts_gate},
+         {slot::up, WeightRole::experts_up},
+         {slot::gate_bias, WeightRole::experts_gate_bias},
+         {slot::up_bias, WeightRole::experts_up_bias},
+         {slot::shared_gate, WeightRole::shared_gate},
+         {slot::shared_up, WeightRole::shared_up}});
+    add(OpKind::moe_out, layer,
+        {{slot::projection, WeightRole::experts_down},
+         {slot::bias, WeightRole::experts_down_bias},
+         {slot::shared_projection, WeightRole::shared_down}});
   }
 
   void add(OpKind kind, int32_t layer, std::initializer_list<Use> uses) {

@@ -5,10 +5,15 @@
 namespace inlay {
 namespace {
 
-constexpr const char* kOpNames[] = {"embed", "attn_in", "attention", "attn_out", "ffn_in", "ffn_out", "head", "sample"};
+constexpr const char* kOpNames[] = {"embed", "attn_in", "attention", "attn_out", "ffn_in", "ffn_out", "moe_route", "moe_in", "moe_out", "head", "sample"};
 static_assert(std::size(kOpNames) == static_cast<size_t>(OpKind::count));
 
-constexpr OpKind kLayerOps[] = {OpKind::attn_in, OpKind::attention, OpKind::attn_out, OpKind::ffn_in, OpKind::ffn_out};
+constexpr OpKind kDenseLayer[] = {OpKind::attn_in, OpKind::attention, OpKind::attn_out, OpKind::ffn_in, OpKind::ffn_out};
+constexpr OpKind kExpertLayer[] = {OpKind::attn_in, OpKind::attention, OpKind::attn_out, OpKind::moe_route, OpKind::moe_in, OpKind::moe_out};
+
+std::span<const OpKind> ops_of_layer(const ModelSpec& s, int32_t layer) {
+  return s.has_experts(layer) ? std::span<const OpKind>(kExpertLayer) : std::span<const OpKind>(kDenseLayer);
+}
 
 struct SlotShape {
   size_t slot;
@@ -16,6 +21,31 @@ struct SlotShape {
   int64_t n_rows, n_cols;
   bool needed;
 };
+
+// Matrices of experts are stacked, and so are their biases.
+std::vector<SlotShape> expected_of_experts(const ModelSpec& s, OpKind kind) {
+  const MoeSpec& moe = s.moe;
+  const int64_t d = s.d_model, n = moe.n_experts, ff = moe.d_ff_expert, shared = moe.d_ff_shared;
+  switch (kind) {
+    case OpKind::moe_route:
+      return {{slot::norm, "norm", 1, d, s.input_norms},
+              {slot::router, "router", n, d, true},
+              {slot::router_bias, "router_bias", 1, n, moe.router_bias},
+              {slot::shared_weight, "shared_weight", 1, d, moe.shared_gate}};
+    case OpKind::moe_in:
+      return {{slot::norm, "norm", 1, d, s.input_norms},
+              {slot::gate, "gate", n * ff, d, true},
+              {slot::up, "up", n * ff, d, true},
+              {slot::gate_bias, "gate_bias", 1, n * ff, moe.expert_bias},
+              {slot::up_bias, "up_bias", 1, n * ff, moe.expert_bias},
+              {slot::shared_gate, "shared_gate", shared, d, shared > 0},
+              {slot::shared_up, "shared_up", shared, d, shared > 0}};
+    default:
+      return {{slot::projection, "projection", n * d, ff, true},
+              {slot::bias, "bias", 1, n * d, moe.expert_bias},
+              {slot::shared_projection, "shared_projection", d, shared, shared > 0}};
+  }
+}
 
 // What an op must be given. Slots that are not listed must be empty.
 std::vector<SlotShape> expected_weights(const ModelSpec& s, OpKind kind) {
@@ -47,6 +77,9 @@ std::vector<SlotShape> expected_weights(const ModelSpec& s, OpKind kind) {
       return {{slot::projection, "projection", d, ff, true},
               {slot::bias, "bias", 1, d, s.mlp_bias},
               {slot::post_norm, "post_norm", 1, d, s.post_norms}};
+    case OpKind::moe_route:
+    case OpKind::moe_in:
+    case OpKind::moe_out: return expected_of_experts(s, kind);
     case OpKind::head: return {{slot::norm, "norm", 1, d, true}, {slot::head, "head", s.n_vocab, d, true}};
     default: return {};
   }
@@ -101,16 +134,22 @@ Status check_attention(const Plan& plan) {
   return {};
 }
 
-OpKind expected_kind(const Plan& plan, size_t index, uint16_t& layer) {
-  constexpr size_t kPerLayer = std::size(kLayerOps);
-  const size_t n_layer_ops = static_cast<size_t>(plan.spec.n_layers) * kPerLayer;
-  layer = 0;
-  if (index == 0) return OpKind::embed;
-  if (index <= n_layer_ops) {
-    layer = static_cast<uint16_t>((index - 1) / kPerLayer);
-    return kLayerOps[(index - 1) % kPerLayer];
+// What comes in which order.
+std::vector<Op> expected_ops(const ModelSpec& s) {
+  std::vector<Op> ops = {{.kind = OpKind::embed, .weights = {}}};
+  for (int32_t layer = 0; layer < s.n_layers; ++layer) {
+    for (const OpKind kind : ops_of_layer(s, layer)) ops.push_back({.kind = kind, .layer = static_cast<uint16_t>(layer), .weights = {}});
   }
-  return index == n_layer_ops + 1 ? OpKind::head : OpKind::sample;
+  ops.push_back({.kind = OpKind::head, .weights = {}});
+  ops.push_back({.kind = OpKind::sample, .weights = {}});
+  return ops;
+}
+
+Status check_experts(const ModelSpec& s) {
+  const MoeSpec& moe = s.moe;
+  if (moe.n_experts == 0) return {};
+  if (moe.layers.size() == static_cast<size_t>(s.n_layers) && moe.n_used >= 1 && moe.n_used <= moe.n_experts) return {};
+  return error(Code::internal, "the plan has %d of %d experts in %zu layers of %d", moe.n_used, moe.n_experts, moe.layers.size(), s.n_layers);
 }
 
 }  // namespace
@@ -118,15 +157,16 @@ OpKind expected_kind(const Plan& plan, size_t index, uint16_t& layer) {
 const char* op_name(OpKind kind) { return kind < OpKind::count ? kOpNames[static_cast<size_t>(kind)] : "?"; }
 
 Status validate(const Plan& plan) {
-  const size_t n_expected = static_cast<size_t>(plan.spec.n_layers) * std::size(kLayerOps) + 3;
-  if (plan.ops.size() != n_expected) {
+  INLAY_TRY(check_experts(plan.spec));
+  const std::vector<Op> expected = expected_ops(plan.spec);
+  if (plan.ops.size() != expected.size()) {
     return error(Code::internal, "the plan has %zu ops, a decoder of %d layers has %zu", plan.ops.size(), plan.spec.n_layers,
-                 n_expected);
+                 expected.size());
   }
   INLAY_TRY(check_attention(plan));
   for (size_t i = 0; i < plan.ops.size(); ++i) {
-    uint16_t layer;
-    const OpKind kind = expected_kind(plan, i, layer);
+    const OpKind kind = expected[i].kind;
+    const uint16_t layer = expected[i].layer;
     if (plan.ops[i].kind != kind || plan.ops[i].layer != layer) {
       return error(Code::internal, "op %zu is %s of layer %u, expected %s of layer %u", i, op_name(plan.ops[i].kind),
                    plan.ops[i].layer, op_name(kind), layer);

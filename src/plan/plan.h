@@ -19,12 +19,16 @@ namespace inlay {
 // attn_out:  hidden += residual_scale * (rms_norm)(Wo heads (+ bias))
 // ffn_in:    ffn = activation(Wgate (rms_norm)(hidden) (+ bias)) * (Wup (rms_norm)(hidden) (+ bias))
 // ffn_out:   hidden += residual_scale * (rms_norm)(Wdown ffn (+ bias))
+// In layers of experts these three instead of ffn_in and ffn_out:
+// moe_route: of Wrouter rms_norm(hidden) (+ bias) the n_used largest, and the experts' weights: a softmax
+// moe_in:    ffn_in of each row's chosen experts (and of the shared one)
+// moe_out:   hidden += sum over the chosen experts of weight * (Wdown ffn (+ bias)) (+ weight * shared expert's)
 // head:      logits = (cap)(logit_scale * Whead rms_norm(hidden)), only for the rows that are asked for
 // sample:    one token for each sequence that asks for it
-enum class OpKind : uint8_t { embed, attn_in, attention, attn_out, ffn_in, ffn_out, head, sample, count };
+enum class OpKind : uint8_t { embed, attn_in, attention, attn_out, ffn_in, ffn_out, moe_route, moe_in, moe_out, head, sample, count };
 
 const char* op_name(OpKind kind);
-constexpr bool is_layer_op(OpKind kind) { return kind >= OpKind::attn_in && kind <= OpKind::ffn_out; }
+constexpr bool is_layer_op(OpKind kind) { return kind >= OpKind::attn_in && kind <= OpKind::moe_out; }
 
 using WeightIndex = uint16_t;  // into Model::weights()
 inline constexpr WeightIndex kNoWeight = 0xFFFF;
@@ -39,12 +43,15 @@ static_assert(sizeof(Op) == 32);
 // Slots of Op::weights.
 namespace slot {
 inline constexpr size_t embed_table = 0;
-inline constexpr size_t norm = 0;  // attn_in, ffn_in, head
+inline constexpr size_t norm = 0;  // attn_in, ffn_in, moe_route, moe_in, head
 inline constexpr size_t q = 1, k = 2, v = 3, q_bias = 4, k_bias = 5, v_bias = 6, q_norm = 7, k_norm = 8;
 inline constexpr size_t sinks = 0;  // attention
-inline constexpr size_t gate = 1, up = 2, gate_bias = 3, up_bias = 4;
+inline constexpr size_t gate = 1, up = 2, gate_bias = 3, up_bias = 4;       // ffn_in, moe_in
+inline constexpr size_t shared_gate = 5, shared_up = 6;                     // moe_in
+inline constexpr size_t router = 1, router_bias = 2, shared_weight = 3;     // moe_route
+inline constexpr size_t shared_projection = 3;                              // moe_out
 inline constexpr size_t head = 1;
-inline constexpr size_t projection = 0, bias = 1, post_norm = 2;  // attn_out, ffn_out
+inline constexpr size_t projection = 0, bias = 1, post_norm = 2;  // attn_out, ffn_out; the first two: moe_out
 }  // namespace slot
 
 // How many positions one block of the KV cache holds.

@@ -37,6 +37,8 @@ constexpr Case kCases[] = {
     {"llama-q3_k_m", DeviceKind::cpu},
     {"llama-iq4_xs", DeviceKind::cpu},
     {"llama-zoo", DeviceKind::cpu},
+    {"llama-moe-f32", DeviceKind::cpu},
+    {"qwen3moe-q4_k_m", DeviceKind::cpu},
     {"llama-q8_0", DeviceKind::cpu},
     {"llama-q8_0", DeviceKind::cuda},
     {"qwen2-q4_k_m", DeviceKind::cpu},

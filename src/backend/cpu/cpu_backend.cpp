@@ -12,7 +12,7 @@ constexpr Feature kLacking[] = {
     Feature::other_activation, Feature::no_input_norms,      Feature::post_norms,    Feature::output_bias,
     Feature::mlp_bias,         Feature::width_norms,         Feature::attention_scale, Feature::attention_softcap,
     Feature::logit_softcap,    Feature::scales,              Feature::sinks,         Feature::windows,
-    Feature::layers_without_rope, Feature::several_ropes, Feature::experts};
+    Feature::layers_without_rope, Feature::several_ropes};
 
 Status check_isa(cpu::Isa isa) {
   if (cpu::supported(isa)) return {};
@@ -27,7 +27,8 @@ MemoryNeeds cpu_memory_needs(const Plan& plan, const BackendConfig& config, cpu:
   needs.weights = PackedWeights::bytes(plan, kernels);
   needs.kv = 2 * CpuExecutor::kv_pool_bytes(plan, config, kernels) * static_cast<uint64_t>(plan.spec.n_layers);
   needs.workspace = HostActivations::bytes(plan.spec, config) + LogitSlots::bytes(plan.spec.n_vocab, config.n_logit_slots) +
-                    CpuExecutor::prepared_bytes(plan, config, kernels) + CpuExecutor::attention_scratch_bytes(plan, config, kernels);
+                    CpuExecutor::prepared_bytes(plan, config, kernels) + CpuExecutor::expert_row_bytes(plan, config, kernels) +
+                    CpuExecutor::attention_scratch_bytes(plan, config, kernels);
   return needs;
 }
 

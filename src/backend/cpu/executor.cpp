@@ -6,9 +6,6 @@
 namespace inlay {
 namespace {
 
-constexpr size_t kForms = 3;
-constexpr int64_t kSerialRows = 2;  // so few rows of small work are not worth waking threads for
-
 uint64_t align(uint64_t n) { return (n + HostBuffer::kAlignment - 1) / HostBuffer::kAlignment * HostBuffer::kAlignment; }
 
 // Columns of the widest matrix: what one prepared row must hold.
@@ -22,8 +19,8 @@ int64_t widest_input(const Plan& plan) {
 
 uint64_t prepared_stride(const Plan& plan, const BackendConfig& config, const cpu::Kernels& kernels) {
   uint64_t row = 0;
-  for (size_t form = 0; form < kForms; ++form) {
-    row = std::max<uint64_t>(row, kernels.activation_row_bytes(static_cast<cpu::ActivationForm>(form), widest_input(plan)));
+  for (const auto form : {cpu::ActivationForm::f32, cpu::ActivationForm::bf16, cpu::ActivationForm::q8}) {
+    row = std::max<uint64_t>(row, kernels.activation_row_bytes(form, widest_input(plan)));
   }
   return align(row * static_cast<uint64_t>(std::max(config.max_step_tokens, config.n_logit_slots)));
 }
@@ -78,6 +75,12 @@ Status CpuExecutor::load(WeightReader& reader, const LoadProgress& progress) {
   INLAY_ASSIGN(logits_, LogitSlots::allocate(plan_.spec.n_vocab, config_.n_logit_slots));
   INLAY_ASSIGN(kv_, HostBuffer::allocate(2 * kv_pool_bytes_ * static_cast<uint64_t>(plan_.spec.n_layers), "KV cache"));
   INLAY_ASSIGN(prepared_, HostBuffer::allocate(kForms * prepared_stride_, "prepared activations"));
+  expert_areas_ = expert_areas(plan_, config_, kernels_);
+  INLAY_ASSIGN(expert_rows_, HostBuffer::allocate(expert_areas_.n_bytes, "activations of experts"));
+  const auto n_routed = static_cast<size_t>(plan_.spec.moe.n_used * config_.max_step_tokens);
+  for (std::vector<int32_t>* list : {&routing_.experts, &routing_.place_token, &routing_.pair_place}) list->resize(n_routed);
+  routing_.counts.resize(static_cast<size_t>(plan_.spec.moe.n_experts));
+  routing_.groups.reserve(routing_.counts.size());
   INLAY_ASSIGN(attention_scratch_, HostBuffer::allocate(attention_scratch_bytes(plan_, config_, kernels_), "attention scratch"));
   INLAY_ASSIGN(weights_, PackedWeights::load(plan_, reader, kernels_, pool_, progress));
   return {};
@@ -91,7 +94,7 @@ MemoryNeeds CpuExecutor::memory() const {
   return {.weights = PackedWeights::bytes(plan_, kernels_),
           .kv = kv_.size(),
           .workspace = a_.storage.size() + LogitSlots::bytes(plan_.spec.n_vocab, config_.n_logit_slots) + prepared_.size() +
-                       attention_scratch_.size()};
+                       expert_rows_.size() + attention_scratch_.size()};
 }
 
 Status CpuExecutor::execute(const StepBatch& batch, std::span<Draw> draws) {
@@ -118,6 +121,9 @@ Status CpuExecutor::run_op(const Op& op, const StepBatch& batch, std::span<Draw>
     case OpKind::attn_out: project(op, a_.heads, m); return {};
     case OpKind::ffn_in: ffn_in(op, batch); return {};
     case OpKind::ffn_out: project(op, a_.gate, m); return {};
+    case OpKind::moe_route: moe_route(op, batch); return {};
+    case OpKind::moe_in: moe_in(op, batch); return {};
+    case OpKind::moe_out: moe_out(op, batch); return {};
     case OpKind::head: head(op, batch); return {};
     case OpKind::sample: return logits_->sample(batch.sample_rows, draws);
     case OpKind::count: break;
@@ -317,12 +323,16 @@ size_t CpuExecutor::attend_slices(const Op& op, const StepBatch& batch, size_t f
   return slice_work_.size();
 }
 
-// Gate, up and activation of the same rows are one piece of work, so that silu needs no barrier of its own.
 void CpuExecutor::ffn_in(const Op& op, const StepBatch& batch) {
-  const int64_t d_ff = plan_.spec.d_ff;
-  const auto m = static_cast<int64_t>(batch.tokens.size());
-  const Product products[] = {{op.weights[slot::gate], nullptr, a_.gate, d_ff, false}, {op.weights[slot::up], nullptr, a_.up, d_ff, false}};
-  prepare(products, a_.hidden, vector(op, slot::norm), plan_.spec.d_model, m);
+  gate_and_up({op.weights[slot::gate], op.weights[slot::up], vector(op, slot::norm), plan_.spec.d_ff}, a_.hidden,
+              static_cast<int64_t>(batch.tokens.size()));
+}
+
+// Gate, up and activation of the same rows are one piece of work, so that silu needs no barrier of its own.
+void CpuExecutor::gate_and_up(const GateUp& matrices, const float* x, int64_t m) {
+  const int64_t d_ff = matrices.d_ff;
+  const Product products[] = {{matrices.gate, nullptr, a_.gate, d_ff, false}, {matrices.up, nullptr, a_.up, d_ff, false}};
+  prepare(products, x, matrices.norm, plan_.spec.d_model, m);
   const int64_t tiles = cpu::n_tiles(d_ff);
   pool_.parallel_for(tiles, std::max<int64_t>(1, tiles / (8 * pool_.size())), [&](int64_t begin, int64_t end, int) {
     for (const Product& p : products) kernel_of(p.weight).run(args_of(p, m), begin, end, 0, m);
@@ -363,6 +373,7 @@ Result<Tap> CpuExecutor::observe(const Op& op, const StepBatch& batch) {
     case OpKind::attn_in: return Tap{0, nullptr, "qkv", a_.qkv, m, d_qkv()};
     case OpKind::attention: return Tap{0, nullptr, "heads", a_.heads, m, s.d_q()};
     case OpKind::ffn_in: return Tap{0, nullptr, "ffn", a_.gate, m, s.d_ff};
+    case OpKind::moe_route: return Tap{0, nullptr, "router", a_.router_logits, m, s.moe.n_experts};
     case OpKind::head:
       if (batch.logit_rows.empty()) return Tap{};
       return Tap{0, nullptr, "logits", a_.logit_rows, static_cast<int64_t>(batch.logit_rows.size()), s.n_vocab};

@@ -34,9 +34,25 @@ class CpuExecutor final : public Backend, private OpRunner {
 
   static uint64_t kv_pool_bytes(const Plan& plan, const BackendConfig& config, const cpu::Kernels& kernels);  // K or V of one layer
   static uint64_t prepared_bytes(const Plan& plan, const BackendConfig& config, const cpu::Kernels& kernels);
+  static uint64_t expert_row_bytes(const Plan& plan, const BackendConfig& config, const cpu::Kernels& kernels) {
+    return expert_areas(plan, config, kernels).n_bytes;
+  }
   static uint64_t attention_scratch_bytes(const Plan& plan, const BackendConfig& config, const cpu::Kernels& kernels);
 
  private:
+  static constexpr size_t kForms = 3;
+  static constexpr int64_t kSerialRows = 2;  // so few rows of small work are not worth waking threads for
+  struct FormAreas {
+    std::array<uint64_t, kForms> at{};
+    uint64_t n_bytes = 0;
+  };
+  static FormAreas expert_areas(const Plan& plan, const BackendConfig& config, const cpu::Kernels& kernels);
+
+  // Tokens that go to one expert: their places follow one another.
+  struct ExpertGroup {
+    int32_t expert, first_place, n_places;
+  };
+
   // One matrix of a set that reads the same activations and is computed in one parallel loop.
   struct Product {
     WeightIndex weight;
@@ -55,6 +71,23 @@ class CpuExecutor final : public Backend, private OpRunner {
   void attention(const Op& op, const StepBatch& batch);
   size_t attend_slices(const Op& op, const StepBatch& batch, size_t first);
   void ffn_in(const Op& op, const StepBatch& batch);
+  // Into a_.gate, from rows of x that are still to be normed unless norm is null.
+  struct GateUp {
+    WeightIndex gate, up;
+    const float* norm;
+    int64_t d_ff;
+  };
+  void gate_and_up(const GateUp& matrices, const float* x, int64_t m);
+  void moe_route(const Op& op, const StepBatch& batch);
+  void group_pairs(int64_t m);
+  void prepare_places(std::span<const WeightIndex> weights, const float* x, int64_t m, bool x_of_place);
+  cpu::LinearArgs args_of_expert(const Op& op, size_t weight_slot, size_t bias_slot, const ExpertGroup& group, float* out) const;
+  void moe_in(const Op& op, const StepBatch& batch);
+  void moe_out(const Op& op, const StepBatch& batch);
+  void add_experts(int64_t row, int64_t first);
+  // All tiles of the experts that were chosen in one loop: body(group, first tile, end).
+  template <class Body>
+  void for_expert_tiles(int64_t n_tiles, const Body& body);
   void project(const Op& op, const float* x, int64_t m);
   void head(const Op& op, const StepBatch& batch);
 
@@ -91,6 +124,17 @@ class CpuExecutor final : public Backend, private OpRunner {
     uint64_t scratch_offset;
   };
   std::vector<SliceWork> slice_work_;  // capacity max_sequences
+
+  // The pairs of a token and one of its experts in the order of their experts, and of their tokens within one.
+  struct Routing {
+    std::vector<int32_t> experts;      // (tokens, n_used)
+    std::vector<int32_t> place_token;  // whose a place is
+    std::vector<int32_t> pair_place;   // (tokens, n_used)
+    std::vector<ExpertGroup> groups;   // of experts that were chosen
+    std::vector<int32_t> counts;       // (n_experts)
+  } routing_;
+  HostBuffer expert_rows_;  // prepared activations of places, an area for each form
+  FormAreas expert_areas_;
 };
 
 }  // namespace inlay

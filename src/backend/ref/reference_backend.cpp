@@ -1,10 +1,13 @@
 #include "src/backend/ref/reference_backend.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
+#include "kernels/common/expert_choice.h"
 #include "kernels/ref/attention.h"
 #include "kernels/ref/dequantize.h"
+#include "kernels/ref/experts.h"
 #include "kernels/ref/kv_cache.h"
 #include "kernels/ref/linear.h"
 #include "kernels/ref/rms_norm.h"
@@ -20,7 +23,7 @@ constexpr Feature kLacking[] = {
     Feature::other_activation, Feature::no_input_norms,      Feature::post_norms,    Feature::output_bias,
     Feature::mlp_bias,         Feature::width_norms,         Feature::attention_scale, Feature::attention_softcap,
     Feature::logit_softcap,    Feature::scales,              Feature::sinks,         Feature::windows,
-    Feature::layers_without_rope, Feature::several_ropes, Feature::experts};
+    Feature::layers_without_rope, Feature::several_ropes};
 
 // A weight as the file stores it; vectors as float.
 struct HeldWeight {
@@ -72,6 +75,10 @@ class ReferenceBackend final : public Backend, private OpRunner {
   void attn_in(const Op& op, const StepBatch& batch);
   void attention(const Op& op, const StepBatch& batch);
   void ffn_in(const Op& op, const StepBatch& batch);
+  void moe_route(const Op& op, int64_t m);
+  void moe_in(const Op& op, int64_t m);
+  void expert_linear(const Op& op, size_t weight_slot, size_t bias_slot, const float* x, float* out, int64_t m);
+  void moe_out(const Op& op, int64_t m);
   void head(const Op& op, const StepBatch& batch);
 
   void norm(const Op& op, size_t weight_slot, const float* x, float* out, int64_t m, int64_t n, int64_t ld);
@@ -100,6 +107,7 @@ class ReferenceBackend final : public Backend, private OpRunner {
   LogitSlots logits_;
   HostBuffer kv_;  // per layer: keys of all blocks, values of all blocks
   std::vector<HeldWeight> weights_;
+  std::vector<int32_t> experts_;  // (tokens, n_used) of the layer at hand
 };
 
 Status ReferenceBackend::load_weights(WeightReader& reader, const LoadProgress& progress) {
@@ -132,6 +140,9 @@ Status ReferenceBackend::run_op(const Op& op, const StepBatch& batch, std::span<
     case OpKind::attn_out: linear(op, slot::projection, op.weights.size(), a_.heads, m, residual); return {};
     case OpKind::ffn_in: ffn_in(op, batch); return {};
     case OpKind::ffn_out: linear(op, slot::projection, op.weights.size(), a_.gate, m, residual); return {};
+    case OpKind::moe_route: moe_route(op, m); return {};
+    case OpKind::moe_in: moe_in(op, m); return {};
+    case OpKind::moe_out: moe_out(op, m); return {};
     case OpKind::head: head(op, batch); return {};
     case OpKind::sample: return logits_.sample(batch.sample_rows, draws);
     case OpKind::count: break;
@@ -250,6 +261,71 @@ void ReferenceBackend::ffn_in(const Op& op, const StepBatch& batch) {
   ref::silu_mul(a_.gate, a_.up, s.d_ff, s.d_ff, 0, m);
 }
 
+void ReferenceBackend::moe_route(const Op& op, int64_t m) {
+  const MoeSpec& moe = plan_.spec.moe;
+  const int64_t d = plan_.spec.d_model;
+  norm(op, slot::norm, a_.hidden, a_.normed, m, d, d);
+  linear(op, slot::router, slot::router_bias, a_.normed, m, {a_.router_logits, moe.n_experts, false});
+  experts_.resize(static_cast<size_t>(m * moe.n_used));
+  for (int64_t row = 0; row < m; ++row) {
+    choose_experts({.logits = a_.router_logits + row * moe.n_experts,
+                    .experts = experts_.data() + row * moe.n_used,
+                    .weights = a_.expert_weights + row * moe.n_used,
+                    .n_experts = moe.n_experts,
+                    .n_used = moe.n_used,
+                    .scale = moe.weights_scale,
+                    .softmax_over_chosen = moe.softmax_over_chosen()});
+    double dot = 0;
+    for (int64_t i = 0; moe.shared_gate && i < d; ++i) {
+      dot += static_cast<double>(vector(op, slot::shared_weight)[i]) * a_.normed[row * d + i];
+    }
+    a_.shared_weights[row] = moe.shared_gate ? static_cast<float>(1.0 / (1.0 + std::exp(-dot))) : 1.0f;
+  }
+}
+
+// x: a row for each token, or for each pair where it is what moe_in left behind.
+void ReferenceBackend::expert_linear(const Op& op, size_t weight_slot, size_t bias_slot, const float* x, float* out, int64_t m) {
+  const WeightIndex i = op.weights[weight_slot];
+  const Weight& w = plan_.weights[i];
+  ref::expert_linear({.dtype = w.dtype,
+                      .weights = weights_[i].bytes.data(),
+                      .bias = vector(op, bias_slot),
+                      .experts = experts_.data(),
+                      .x = x,
+                      .out = out,
+                      .n_rows = w.rows_of_expert(),
+                      .n_cols = w.n_cols,
+                      .m = m,
+                      .n_used = plan_.spec.moe.n_used,
+                      .x_of_expert = x == a_.expert_gate});
+}
+
+void ReferenceBackend::moe_in(const Op& op, int64_t m) {
+  const MoeSpec& moe = plan_.spec.moe;
+  expert_linear(op, slot::gate, slot::gate_bias, a_.normed, a_.expert_gate, m);
+  expert_linear(op, slot::up, slot::up_bias, a_.normed, a_.expert_up, m);
+  ref::silu_mul(a_.expert_gate, a_.expert_up, moe.d_ff_expert, moe.d_ff_expert, 0, m * moe.n_used);
+  if (moe.d_ff_shared == 0) return;
+  linear(op, slot::shared_gate, op.weights.size(), a_.normed, m, {a_.gate, moe.d_ff_shared, false});
+  linear(op, slot::shared_up, op.weights.size(), a_.normed, m, {a_.up, moe.d_ff_shared, false});
+  ref::silu_mul(a_.gate, a_.up, moe.d_ff_shared, moe.d_ff_shared, 0, m);
+}
+
+void ReferenceBackend::moe_out(const Op& op, int64_t m) {
+  const MoeSpec& moe = plan_.spec.moe;
+  const int64_t d = plan_.spec.d_model;
+  expert_linear(op, slot::projection, slot::bias, a_.expert_gate, a_.expert_out, m);
+  if (moe.d_ff_shared > 0) linear(op, slot::shared_projection, op.weights.size(), a_.gate, m, {a_.shared_out, d, false});
+  ref::add_experts({.values = a_.expert_out,
+                    .weights = a_.expert_weights,
+                    .shared = moe.d_ff_shared > 0 ? a_.shared_out : nullptr,
+                    .shared_weights = a_.shared_weights,
+                    .out = a_.hidden,
+                    .n = d,
+                    .m = m,
+                    .n_used = moe.n_used});
+}
+
 void ReferenceBackend::head(const Op& op, const StepBatch& batch) {
   const ModelSpec& s = plan_.spec;
   for (const LogitRow& row : batch.logit_rows) {
@@ -265,6 +341,8 @@ Result<Tap> ReferenceBackend::observe(const Op& op, const StepBatch& batch) {
     case OpKind::attn_in: return Tap{0, nullptr, "qkv", a_.qkv, m, d_qkv()};
     case OpKind::attention: return Tap{0, nullptr, "heads", a_.heads, m, s.d_q()};
     case OpKind::ffn_in: return Tap{0, nullptr, "ffn", a_.gate, m, s.d_ff};
+    case OpKind::moe_route: return Tap{0, nullptr, "router", a_.router_logits, m, s.moe.n_experts};
+    case OpKind::moe_in: return Tap{0, nullptr, "experts", a_.expert_gate, m, int64_t{s.moe.n_used} * s.moe.d_ff_expert};
     case OpKind::head:
       if (batch.logit_rows.empty()) return Tap{};
       return Tap{0, nullptr, "logits", logits_.row(batch.logit_rows[0].slot).data(), 1, s.n_vocab};

@@ -1,4 +1,4 @@
-// Llama 1 to 3, Mistral and their many descendants. Llama 3's RoPE scaling comes as the tensor rope_freqs.weight.
+// Llama 1 to 3, Mistral, Mixtral and their many descendants. Llama 3's RoPE scaling comes as the tensor rope_freqs.weight.
 #include "src/model/arch_spec.h"
 
 namespace inlay {
@@ -8,6 +8,7 @@ const ArchSpec kLlama = {
     .interleaved_rope = true,
     .qkv_bias = Presence::optional,
     .qk_norm = Presence::never,
+    .experts = Presence::optional,
 };
 
 }  // namespace inlay

@@ -1,0 +1,17 @@
+// Qwen1.5-MoE and Qwen2-MoE: experts of which the weights keep their softmax over all, and one more that every row goes
+// through, times the sigmoid of a projection.
+#include "src/model/arch_spec.h"
+
+namespace inlay {
+
+const ArchSpec kQwen2Moe = {
+    .name = "qwen2moe",
+    .interleaved_rope = false,
+    .qkv_bias = Presence::required,
+    .qk_norm = Presence::never,
+    .experts = Presence::required,
+    .normalised_experts = false,
+    .shared_expert = true,
+};
+
+}  // namespace inlay
