@@ -36,7 +36,9 @@ struct KvAppendArgs {
   int64_t m, n_kv_heads, d_head, block_tokens, ld;
 };
 
-// Causal attention of the m consecutive queries of one sequence over everything cached up to each of them.
+// Causal attention of the m consecutive queries of one sequence over what is cached up to each of them: all of it, or
+// the last `window` positions, the query's own included. Keys and values that no query sees are not read: their places
+// in the block table may hold anything.
 struct AttentionArgs {
   const float* q;             // (m, n_heads, d_head), rows ld_q apart
   float* out;                 // (m, n_heads, d_head), rows ld_out apart
@@ -44,7 +46,16 @@ struct AttentionArgs {
   const void* v_pool;
   const int32_t* block_table;
   int64_t m, first_position, n_heads, n_kv_heads, d_head, block_tokens, ld_q, ld_out;
-  float scale;
+  float scale;         // of scores
+  float softcap;       // scaled scores become softcap * tanh(score / softcap); 0: they stay
+  int64_t window;      // 0: all
+  const float* sinks;  // (n_heads) joins the sum that softmax divides by, as exp of a score; null: none
+
+  // The first position that a query sees.
+  int64_t first_key(int64_t query) const {
+    const int64_t first = first_position + query + 1 - window;
+    return window == 0 || first < 0 ? 0 : first;
+  }
 };
 
 }  // namespace inlay

@@ -56,8 +56,12 @@ struct Kernels {
 
   void (*rms_norm)(const RmsNormArgs& args, int64_t m_begin, int64_t m_end);
   void (*rope)(const RopeArgs& args, int64_t m_begin, int64_t m_end);
-  // gate (m, ld) becomes silu(gate) * up
-  void (*silu_mul)(float* gate, const float* up, int64_t n, int64_t ld, int64_t m_begin, int64_t m_end);
+  // gate (m, ld) becomes activation(gate) * up
+  using GatedFn = void (*)(float* gate, const float* up, int64_t n, int64_t ld, int64_t m_begin, int64_t m_end);
+  GatedFn silu_mul, gelu_mul;
+  // x becomes scale * x, and then cap * tanh(x / cap) unless cap is 0
+  void (*soft_cap)(float* x, int64_t n, float scale, float cap);
+  void (*add_scaled)(const float* x, int64_t n, float scale, float* out);  // out += scale * x
 
   // FP16 cache. A block takes kv_block_bytes in each of the two pools.
   size_t (*kv_block_bytes)(int64_t n_kv_heads, int64_t d_head, int64_t block_tokens);

@@ -13,11 +13,11 @@ const float* cached(const AttentionArgs& a, const void* pool, int64_t position, 
   return static_cast<const float*>(pool) + ((block * a.n_kv_heads + kv_head) * a.block_tokens + slot) * a.d_head;
 }
 
-// Turns scores into exp(score - max) and returns their sum.
-double exponentials(std::vector<float>& scores) {
-  float max = scores[0];
+// Turns scores into exp(score - max) and returns their sum; `sink`: a score that takes part in both, or null.
+double exponentials(std::vector<float>& scores, const float* sink) {
+  float max = sink ? *sink : scores[0];
   for (const float s : scores) max = s > max ? s : max;
-  double sum = 0;
+  double sum = sink ? std::exp(*sink - max) : 0;
   for (float& s : scores) {
     s = std::exp(s - max);
     sum += s;
@@ -26,21 +26,22 @@ double exponentials(std::vector<float>& scores) {
 }
 
 void attend(const AttentionArgs& a, int64_t query, int64_t head, std::vector<float>& scores) {
-  const int64_t n_keys = a.first_position + query + 1;
+  const int64_t first = a.first_key(query), n_keys = a.first_position + query + 1 - first;
   const int64_t kv_head = head / (a.n_heads / a.n_kv_heads);
   const float* q = a.q + query * a.ld_q + head * a.d_head;
   float* out = a.out + query * a.ld_out + head * a.d_head;
   scores.resize(static_cast<size_t>(n_keys));
   for (int64_t t = 0; t < n_keys; ++t) {
-    const float* k = cached(a, a.k_pool, t, kv_head);
+    const float* k = cached(a, a.k_pool, first + t, kv_head);
     double dot = 0;
     for (int64_t i = 0; i < a.d_head; ++i) dot += static_cast<double>(q[i]) * k[i];
-    scores[static_cast<size_t>(t)] = static_cast<float>(dot) * a.scale;
+    const float score = static_cast<float>(dot) * a.scale;
+    scores[static_cast<size_t>(t)] = a.softcap > 0 ? a.softcap * std::tanh(score / a.softcap) : score;
   }
-  const double sum = exponentials(scores);
+  const double sum = exponentials(scores, a.sinks ? a.sinks + head : nullptr);
   std::vector<double> mix(static_cast<size_t>(a.d_head), 0.0);
   for (int64_t t = 0; t < n_keys; ++t) {
-    const float* v = cached(a, a.v_pool, t, kv_head);
+    const float* v = cached(a, a.v_pool, first + t, kv_head);
     for (int64_t i = 0; i < a.d_head; ++i) {
       mix[static_cast<size_t>(i)] += static_cast<double>(scores[static_cast<size_t>(t)]) * v[i];
     }

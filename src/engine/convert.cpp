@@ -68,6 +68,7 @@ struct Job {
   int64_t n_rows = 0, n_cols = 0;
   int64_t n_rotated = 0;  // of each head's rows, that go from two halves to neighbouring pairs; 0: rows stay
   int64_t d_head = 1;
+  float added = 0;  // to every element
 };
 
 // Which row of a head of two halves is row `i` of interleaved pairs.
@@ -103,13 +104,15 @@ class Converter {
         return error(Code::unsupported, "%s: tensor %s is %s; only F32, F16 and BF16 can be converted",
                      checkpoint_.model_path().c_str(), w.name.c_str(), traits(from.dtype).name);
       }
-      Job job = {.from = &from, .to = type_of(w, model_.spec(), recipe_), .n_rows = w.n_rows, .n_cols = w.n_cols};
+      if (w.first_row != 0) continue;  // written with the first weight of its tensor
+      Job job = {.from = &from, .to = type_of(w, model_.spec(), recipe_), .n_rows = w.n_rows, .n_cols = w.n_cols, .added = w.added};
+      if (w.stored != w.role) job.n_rows = from.shape[0];
       if (needs_interleaving(w)) {
         job.d_head = model_.spec().d_head;
         job.n_rotated = model_.spec().n_rot();
         if (w.n_rows == 1) std::swap(job.n_rows, job.n_cols);  // a bias has an element where the matrix has a row
       }
-      add(gguf_name(*find_arch(model_.spec().arch), w.role, w.layer), job);
+      add(gguf_name(*find_arch(model_.spec().arch), w.stored, w.layer), job);
     }
     // What is no weight of the plan, but of the model: RoPE's factors.
     for (const TensorEntry& from : checkpoint_.tensors()) {
@@ -121,9 +124,7 @@ class Converter {
   }
 
   bool needs_interleaving(const Weight& w) const {
-    const bool q_or_k = w.role == WeightRole::attn_q || w.role == WeightRole::attn_k ||
-                        w.role == WeightRole::attn_q_bias || w.role == WeightRole::attn_k_bias;
-    return q_or_k && checkpoint_.conventions().halved_rope && find_arch(model_.spec().arch)->interleaved_rope;
+    return is_rotated(w.role) && checkpoint_.conventions().halved_rope && find_arch(model_.spec().arch)->interleaved_rope;
   }
 
   void add(std::string name, const Job& job) {
@@ -176,6 +177,7 @@ class Converter {
                            const int64_t source =
                                r - in_head + (job.n_rotated > 0 ? interleaved_source(in_head, job.n_rotated) : in_head);
                            widen(job.from->dtype, in_.data() + row_in * static_cast<uint64_t>(source), job.n_cols, row);
+                           for (int64_t c = 0; c < job.n_cols && job.added != 0; ++c) row[c] += job.added;
                            quantize(job.to, row, job.n_cols, out_.data() + row_out * static_cast<uint64_t>(r));
                          }
                        });

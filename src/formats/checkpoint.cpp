@@ -71,8 +71,8 @@ bool Checkpoint::is_concurrent() const {
   return std::all_of(sources_.begin(), sources_.end(), [](const auto& source) { return source->is_concurrent(); });
 }
 
-void Checkpoint::discard(const TensorEntry& tensor) const {
-  if (tensor.source < sources_.size()) sources_[tensor.source]->discard(tensor.offset, tensor.n_bytes);
+void Checkpoint::discard(const TensorEntry& tensor, uint64_t at, uint64_t n_bytes) const {
+  if (tensor.source < sources_.size()) sources_[tensor.source]->discard(tensor.offset + at, n_bytes);
 }
 
 }  // namespace inlay

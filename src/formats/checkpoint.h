@@ -59,6 +59,8 @@ struct FileConventions {
   std::function<std::string(std::string_view gguf_name)> tensor_name;
   // Rows of Q and K are stored for RoPE of pairs (i, i + n_rot / 2), whatever the family.
   bool halved_rope = false;
+  // What the weights of norms lack that GGUF's of the same family have: Gemma's are stored without a 1 that is added.
+  float added_to_norms = 0;
   // Where tokenizer.json and its companions lie; empty: the metadata have the vocabulary.
   std::string tokenizer_folder;
 };
@@ -89,7 +91,8 @@ class Checkpoint {
   // Bytes [at, at + into.size()) of the tensor.
   Status read(const TensorEntry& tensor, uint64_t at, std::span<std::byte> into) const;
   bool is_concurrent() const;  // whether several threads may call read() at once
-  void discard(const TensorEntry& tensor) const;
+  void discard(const TensorEntry& tensor) const { discard(tensor, 0, tensor.n_bytes); }
+  void discard(const TensorEntry& tensor, uint64_t at, uint64_t n_bytes) const;  // within the tensor
 
  private:
   Metadata metadata_;

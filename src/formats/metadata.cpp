@@ -207,6 +207,20 @@ Result<std::vector<int32_t>> Metadata::i32_array(std::string_view key) const {
   return out;
 }
 
+Result<std::vector<bool>> Metadata::bool_array(std::string_view key) const {
+  const MetaValue* value = find(key);
+  std::vector<bool> out;
+  if (value == nullptr) return out;
+  const bool is_array = value->type == MetaType::array;
+  if (!is_array || value->element_type != MetaType::boolean) {
+    INLAY_ASSIGN(const std::vector<int32_t> numbers, i32_array(key));
+    for (const int32_t n : numbers) out.push_back(n != 0);
+    return out;
+  }
+  for (uint64_t i = 0; i < value->count; ++i) out.push_back(load<uint8_t>(value->data + i) != 0);
+  return out;
+}
+
 Result<std::vector<float>> Metadata::f32_array(std::string_view key) const {
   const MetaValue* value = find(key);
   std::vector<float> out;

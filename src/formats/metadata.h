@@ -59,6 +59,7 @@ class Metadata {
   // Arrays of any integer type (int32), of f32/f64 (float), of strings. Empty if absent; an empty array has any type.
   Result<std::vector<int32_t>> i32_array(std::string_view key) const;
   Result<std::vector<float>> f32_array(std::string_view key) const;
+  Result<std::vector<bool>> bool_array(std::string_view key) const;  // integers too: not 0 is true
   Result<std::span<const std::string_view>> string_array(std::string_view key) const;
 
  private:

@@ -3,7 +3,8 @@
 namespace inlay {
 
 std::span<const ArchSpec* const> all_archs() {
-  static constexpr const ArchSpec* kAll[] = {&kLlama, &kQwen2, &kQwen3, &kQwen2Moe, &kQwen3Moe};
+  static constexpr const ArchSpec* kAll[] = {&kGemma2, &kGemma3, &kGranite,  &kLlama, &kOlmo2,   &kPhi3,
+                                             &kQwen2,  &kQwen3,  &kQwen2Moe, &kQwen3Moe, &kSmollm3};
   return kAll;
 }
 

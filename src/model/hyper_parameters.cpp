@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
+#include <vector>
 
 namespace inlay {
 namespace {
@@ -52,6 +54,11 @@ class ArchKeys {
     INLAY_ASSIGN(const std::string_view v, metadata_.string_or(key(name), fallback));
     return std::string(v);
   }
+  bool is_array(const char* name) const {
+    const MetaValue* value = metadata_.find(key(name));
+    return value && value->type == MetaType::array;
+  }
+  Result<std::vector<bool>> truths(const char* name) const { return metadata_.bool_array(key(name)); }
 
  private:
   const Metadata& metadata_;
@@ -94,6 +101,33 @@ Status read_widths(const ArchKeys& keys, ModelSpec& spec) {
   return {};
 }
 
+// How positions are scaled, of the RoPE of layers that see all.
+Status read_rope_scaling(const ArchKeys& keys, const ModelSpec& spec, RopeSpec& rope) {
+  INLAY_ASSIGN(rope.factor, keys.positive_or("rope.scaling.factor", 1.0, 1e6));
+  INLAY_ASSIGN(const std::string kind, keys.text_or("rope.scaling.type", rope.factor != 1.0 ? "linear" : "none"));
+  constexpr std::pair<const char*, RopeScalingKind> kKinds[] = {{"none", RopeScalingKind::none},
+                                                                {"linear", RopeScalingKind::linear},
+                                                                {"longrope", RopeScalingKind::longrope},
+                                                                {"yarn", RopeScalingKind::yarn}};
+  const auto* found = std::find_if(std::begin(kKinds), std::end(kKinds), [&](const auto& k) { return kind == k.first; });
+  if (found == std::end(kKinds)) {
+    return error(Code::unsupported, "%s is \"%s\", a RoPE scaling that is not supported (none, linear, longrope, yarn)",
+                 keys.shown("rope.scaling.type").c_str(), kind.c_str());
+  }
+  rope.scaling = found->second;
+  INLAY_ASSIGN(rope.original_context, keys.size_or("rope.scaling.original_context_length", spec.n_context_train, kMaxContext));
+  INLAY_ASSIGN(rope.attention_factor, keys.positive_or("rope.scaling.attn_factor", 1.0, 1e3));
+  INLAY_ASSIGN(rope.beta_fast, keys.positive_or("rope.scaling.yarn_beta_fast", 32.0, 1e6));
+  INLAY_ASSIGN(rope.beta_slow, keys.positive_or("rope.scaling.yarn_beta_slow", 1.0, 1e6));
+  return {};
+}
+
+Result<double> read_base(const ArchKeys& keys, const char* name, double fallback) {
+  INLAY_ASSIGN(const double base, keys.positive_or(name, fallback, 1e12));
+  if (base <= 1.0) return error(Code::format, "%s is %g, expected above 1", keys.shown(name).c_str(), base);
+  return base;
+}
+
 Status read_rope(const ArchKeys& keys, ModelSpec& spec) {
   RopeSpec& rope = spec.ropes.emplace_back();
   INLAY_ASSIGN(rope.n_rot, keys.size_or("rope.dimension_count", spec.d_head, kMaxHead));
@@ -101,24 +135,75 @@ Status read_rope(const ArchKeys& keys, ModelSpec& spec) {
     return error(Code::format, "%s is %d, expected an even number of at most the head size %d",
                  keys.shown("rope.dimension_count").c_str(), rope.n_rot, spec.d_head);
   }
-  INLAY_ASSIGN(rope.base, keys.positive_or("rope.freq_base", 10000.0, 1e12));
-  if (rope.base <= 1.0) return error(Code::format, "%s is %g, expected above 1", keys.shown("rope.freq_base").c_str(), rope.base);
+  INLAY_ASSIGN(rope.base, read_base(keys, "rope.freq_base", 10000.0));
+  return read_rope_scaling(keys, spec, rope);
+}
 
-  INLAY_ASSIGN(const std::string kind, keys.text_or("rope.scaling.type", "none"));
-  if (kind == "none") return {};
-  if (kind == "linear") {
-    rope.scaling = RopeScalingKind::linear;
-  } else if (kind == "yarn") {
-    rope.scaling = RopeScalingKind::yarn;
-  } else {
-    return error(Code::unsupported, "%s \"%s\" is not supported (none, linear, yarn)", keys.shown("rope.scaling.type").c_str(),
-                 kind.c_str());
+// Which layers something is true for: an array of one truth value a layer where the metadata have it, otherwise all but
+// the last of every `period`.
+Result<std::vector<bool>> read_layer_pattern(const ArchKeys& keys, const char* name, int32_t period, int32_t n_layers) {
+  std::vector<bool> pattern;
+  if (keys.is_array(name)) {
+    INLAY_ASSIGN(pattern, keys.truths(name));
+    if (pattern.size() != static_cast<size_t>(n_layers)) {
+      return error(Code::format, "%s has %zu elements, expected one for each of %d layers", keys.shown(name).c_str(), pattern.size(),
+                   n_layers);
+    }
+    return pattern;
   }
-  INLAY_ASSIGN(rope.factor, keys.positive_or("rope.scaling.factor", 1.0, 1e6));
-  INLAY_ASSIGN(rope.original_context, keys.size_or("rope.scaling.original_context_length", spec.n_context_train, kMaxContext));
-  INLAY_ASSIGN(rope.attention_factor, keys.positive_or("rope.scaling.attn_factor", 1.0, 1e3));
-  INLAY_ASSIGN(rope.beta_fast, keys.positive_or("rope.scaling.yarn_beta_fast", 32.0, 1e6));
-  INLAY_ASSIGN(rope.beta_slow, keys.positive_or("rope.scaling.yarn_beta_slow", 1.0, 1e6));
+  INLAY_ASSIGN(period, keys.size_or(name, period, kMaxLayers));
+  for (int32_t i = 0; i < n_layers; ++i) pattern.push_back(period <= 1 || i % period < period - 1);
+  return pattern;
+}
+
+// Windows of the layers that have one, and the RoPE that they have of their own.
+Status read_windows(const ArchKeys& keys, const WindowRule& rule, ModelSpec& spec) {
+  INLAY_ASSIGN(const uint64_t stated, keys.count_or("attention.sliding_window", static_cast<uint64_t>(rule.fallback), kMaxContext));
+  const auto window = static_cast<int32_t>(stated);
+  INLAY_ASSIGN(const std::vector<bool> has_window,
+               read_layer_pattern(keys, "attention.sliding_window_pattern", rule.period, spec.n_layers));
+  if (window == 0) return {};
+  RopeSpec rope = spec.ropes[0];
+  INLAY_ASSIGN(rope.base, read_base(keys, "rope.freq_base_swa", rule.rope_base > 0 ? rule.rope_base : rope.base));
+  if (rule.unscaled_rope) rope = {.n_rot = rope.n_rot, .base = rope.base};
+  const bool own_rope = rope.base != spec.ropes[0].base || (rule.unscaled_rope && spec.ropes[0].scaling != RopeScalingKind::none);
+  if (own_rope) spec.ropes.push_back(rope);
+  for (size_t i = 0; i < spec.layers.size(); ++i) {
+    if (!has_window[i]) continue;
+    spec.layers[i] = {.window = window < spec.n_context_train ? window : 0, .rope = static_cast<int8_t>(own_rope)};
+  }
+  return {};
+}
+
+Status read_layers(const ArchKeys& keys, const ArchSpec& arch, ModelSpec& spec) {
+  spec.layers.assign(static_cast<size_t>(spec.n_layers), {});
+  INLAY_TRY(read_windows(keys, arch.window, spec));
+  if (arch.no_rope_period == 0) return {};
+  INLAY_ASSIGN(const std::vector<bool> has_rope, read_layer_pattern(keys, "rope.layers", arch.no_rope_period, spec.n_layers));
+  for (size_t i = 0; i < spec.layers.size(); ++i) {
+    if (!has_rope[i]) spec.layers[i].rope = -1;
+  }
+  return {};
+}
+
+// What values are multiplied by and bounded by.
+Status read_scales(const ArchKeys& keys, const ArchSpec& arch, ModelSpec& spec) {
+  const int32_t width = arch.wide_scale_layers == spec.n_layers ? spec.d_model / spec.n_heads : spec.d_head;
+  const float usual = 1.0f / std::sqrt(static_cast<float>(width));
+  INLAY_ASSIGN(const double of_attention, keys.positive_or("attention.scale", double{usual}, 1e6));
+  spec.attention_scale = static_cast<float>(of_attention);
+  INLAY_ASSIGN(const double of_scores, keys.positive_or("attn_logit_softcapping", arch.attn_softcap, 1e6));
+  INLAY_ASSIGN(const double of_logits, keys.positive_or("final_logit_softcapping", arch.logit_softcap, 1e6));
+  spec.attn_softcap = static_cast<float>(of_scores);
+  spec.logit_softcap = static_cast<float>(of_logits);
+  if (arch.scaled_embedding) spec.embedding_scale = std::sqrt(static_cast<float>(spec.d_model));
+  if (!arch.multipliers) return {};
+  INLAY_ASSIGN(const double embedding, keys.positive_or("embedding_scale", 1.0, 1e6));
+  INLAY_ASSIGN(const double residual, keys.positive_or("residual_scale", 1.0, 1e6));
+  INLAY_ASSIGN(const double divisor, keys.positive_or("logit_scale", 1.0, 1e6));
+  spec.embedding_scale = static_cast<float>(embedding);
+  spec.residual_scale = static_cast<float>(residual);
+  spec.logit_scale = static_cast<float>(1.0 / divisor);
   return {};
 }
 
@@ -169,10 +254,15 @@ Result<ModelSpec> read_hyper_parameters(const Metadata& metadata, const ArchSpec
   spec.arch = arch.name;
   INLAY_ASSIGN(const std::string_view name, metadata.string_or("general.name", ""));
   spec.name = name;
+  spec.activation = arch.activation;
+  spec.input_norms = arch.input_norms;
+  spec.post_norms = arch.post_norms;
+  spec.qk_norm = arch.qk_norm;
   const ArchKeys keys(metadata, arch.name);
   INLAY_TRY(read_widths(keys, spec));
   INLAY_TRY(read_rope(keys, spec));
-  spec.layers.assign(static_cast<size_t>(spec.n_layers), {});
+  INLAY_TRY(read_layers(keys, arch, spec));
+  INLAY_TRY(read_scales(keys, arch, spec));
   INLAY_TRY(read_experts(keys, arch, spec));
   return spec;
 }

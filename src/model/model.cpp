@@ -19,6 +19,7 @@ constexpr RoleNames kRoleNames[] = {
     {WeightRole::output_norm, "output_norm.weight"},
     {WeightRole::output, "output.weight"},
     {WeightRole::attn_norm, "attn_norm.weight"},
+    {WeightRole::attn_qkv, "attn_qkv.weight"},
     {WeightRole::attn_q, "attn_q.weight"},
     {WeightRole::attn_k, "attn_k.weight"},
     {WeightRole::attn_v, "attn_v.weight"},
@@ -54,7 +55,8 @@ constexpr RoleNames kRoleNames[] = {
 };
 static_assert(std::size(kRoleNames) == static_cast<size_t>(WeightRole::count));
 
-constexpr const char* kRopeFreqs = "rope_freqs.weight";
+constexpr const char *kRopeFreqs = "rope_freqs.weight", *kShortFactors = "rope_factors_short.weight",
+                     *kLongFactors = "rope_factors_long.weight";
 
 // Finds the weights of one model in its checkpoint and checks their shapes; remembers what was used.
 class WeightFinder {
@@ -65,13 +67,22 @@ class WeightFinder {
   Status run() {
     INLAY_TRY(find_vocabulary());
     INLAY_TRY(find_rope_factors());
-    for (int32_t layer = 0; layer < spec_.n_layers; ++layer) INLAY_TRY(find_layer(layer));
-    INLAY_TRY(matrix_or_vector(WeightRole::output_norm, kNoLayer, 1, spec_.d_model));
-    if (!spec_.tied_embeddings) INLAY_TRY(matrix_or_vector(WeightRole::output, kNoLayer, spec_.n_vocab, spec_.d_model));
+    for (int32_t layer = 0; layer < spec_.n_layers; ++layer) {
+      INLAY_TRY(find_attention(layer));
+      INLAY_TRY(find_feed_forward(layer));
+    }
+    INLAY_TRY(find(WeightRole::output_norm, kNoLayer, 1, spec_.d_model));
+    if (!spec_.tied_embeddings) INLAY_TRY(find(WeightRole::output, kNoLayer, spec_.n_vocab, spec_.d_model));
     return nothing_left_over();
   }
 
  private:
+  // Weights that may stand together in one tensor.
+  struct Part {
+    WeightRole role;
+    int64_t n_rows;
+  };
+
   std::string tensor_name(WeightRole role, int32_t layer) const { return checkpoint_.name_in_file(gguf_name(arch_, role, layer)); }
 
   bool present(WeightRole role, int32_t layer) const { return checkpoint_.find(tensor_name(role, layer)) != nullptr; }
@@ -92,59 +103,90 @@ class WeightFinder {
                    static_cast<unsigned long long>(said), name.c_str(), spec_.n_vocab);
     }
     spec_.tied_embeddings = !present(WeightRole::output, kNoLayer);
-    return matrix_or_vector(WeightRole::token_embd, kNoLayer, spec_.n_vocab, spec_.d_model);
+    return find(WeightRole::token_embd, kNoLayer, spec_.n_vocab, spec_.d_model);
   }
 
+  // They scale what layers without a RoPE of their own use.
   Status find_rope_factors() {
-    const TensorEntry* t = checkpoint_.find(kRopeFreqs);
+    RopeSpec& rope = spec_.ropes[0];
+    INLAY_TRY(read_factors(kRopeFreqs, rope.frequency_factors));
+    INLAY_TRY(read_factors(kShortFactors, rope.short_factors));
+    INLAY_TRY(read_factors(kLongFactors, rope.long_factors));
+    const bool has_short = !rope.short_factors.empty(), has_long = !rope.long_factors.empty();
+    if (!has_short && !has_long && rope.scaling != RopeScalingKind::longrope) return {};
+    if (!has_short || !has_long) {
+      return error(Code::format, "the tensor %s is missing, which LongRoPE needs", has_short ? kLongFactors : kShortFactors);
+    }
+    rope.scaling = RopeScalingKind::longrope;
+    return {};
+  }
+
+  // Positive numbers, one for each rotated pair; none if there is no such tensor.
+  Status read_factors(const char* name, std::vector<float>& factors) {
+    const TensorEntry* t = checkpoint_.find(name);
     if (!t) return {};
     used_[static_cast<size_t>(t - checkpoint_.tensors().data())] = true;
     const int64_t expected = spec_.n_rot() / 2;
     if (t->rank != 1 || t->shape[0] != expected || t->dtype != DType::f32) {
-      return error(Code::format, "the tensor %s is %s of %lld elements, expected F32 of %lld", kRopeFreqs,
-                   traits(t->dtype).name, static_cast<long long>(t->shape[0]), static_cast<long long>(expected));
+      return error(Code::format, "the tensor %s is %s of %lld elements, expected F32 of %lld", name, traits(t->dtype).name,
+                   static_cast<long long>(t->shape[0]), static_cast<long long>(expected));
     }
     std::vector<std::byte> scratch;
     INLAY_ASSIGN(const std::byte* bytes, checkpoint_.bytes(*t, scratch));
-    std::vector<float>& factors = spec_.ropes[0].frequency_factors;
     factors.resize(static_cast<size_t>(expected));
     std::memcpy(factors.data(), bytes, static_cast<size_t>(expected) * sizeof(float));
-    for (int64_t i = 0; i < expected; ++i) {
-      const float f = factors[static_cast<size_t>(i)];
-      if (!(f > 0.0f && std::isfinite(f))) {
-        return error(Code::format, "element %lld of %s is %g, expected a positive number", static_cast<long long>(i), kRopeFreqs,
-                     double{f});
-      }
+    for (size_t i = 0; i < factors.size(); ++i) {
+      if (factors[i] > 0.0f && std::isfinite(factors[i])) continue;
+      return error(Code::format, "element %zu of %s is %g, expected a positive number", i, name, double{factors[i]});
     }
     return {};
   }
 
-  Status find_layer(int32_t layer) {
-    const int64_t d = spec_.d_model, q = spec_.d_q(), kv = spec_.d_kv(), ff = spec_.d_ff;
-    INLAY_TRY(matrix_or_vector(WeightRole::attn_norm, layer, 1, d));
-    INLAY_TRY(matrix_or_vector(WeightRole::attn_q, layer, q, d));
-    INLAY_TRY(matrix_or_vector(WeightRole::attn_k, layer, kv, d));
-    INLAY_TRY(matrix_or_vector(WeightRole::attn_v, layer, kv, d));
+  Status find_attention(int32_t layer) {
+    const int64_t d = spec_.d_model, q = spec_.d_q(), kv = spec_.d_kv();
+    if (arch_.input_norms) INLAY_TRY(find(WeightRole::attn_norm, layer, 1, d));
+    const Part matrices[] = {{WeightRole::attn_q, q}, {WeightRole::attn_k, kv}, {WeightRole::attn_v, kv}};
+    if (present(WeightRole::attn_qkv, layer)) {
+      INLAY_TRY(find_parts(WeightRole::attn_qkv, layer, matrices, d));
+    } else {
+      for (const Part& part : matrices) INLAY_TRY(find(part.role, layer, part.n_rows, d));
+    }
     INLAY_TRY(settle(arch_.qkv_bias, WeightRole::attn_q_bias, layer, spec_.qkv_bias));
     if (spec_.qkv_bias) {
-      INLAY_TRY(matrix_or_vector(WeightRole::attn_q_bias, layer, 1, q));
-      INLAY_TRY(matrix_or_vector(WeightRole::attn_k_bias, layer, 1, kv));
-      INLAY_TRY(matrix_or_vector(WeightRole::attn_v_bias, layer, 1, kv));
+      INLAY_TRY(find(WeightRole::attn_q_bias, layer, 1, q));
+      INLAY_TRY(find(WeightRole::attn_k_bias, layer, 1, kv));
+      INLAY_TRY(find(WeightRole::attn_v_bias, layer, 1, kv));
     }
-    bool head_norms = spec_.qk_norm != QkNorm::none;
-    INLAY_TRY(settle(arch_.qk_norm, WeightRole::attn_q_norm, layer, head_norms));
-    if (head_norms) {
-      spec_.qk_norm = QkNorm::head;
-      INLAY_TRY(matrix_or_vector(WeightRole::attn_q_norm, layer, 1, spec_.d_head));
-      INLAY_TRY(matrix_or_vector(WeightRole::attn_k_norm, layer, 1, spec_.d_head));
+    if (spec_.qk_norm != QkNorm::none) {
+      const bool wide = spec_.qk_norm == QkNorm::width;
+      INLAY_TRY(find(WeightRole::attn_q_norm, layer, 1, wide ? q : spec_.d_head));
+      INLAY_TRY(find(WeightRole::attn_k_norm, layer, 1, wide ? kv : spec_.d_head));
     }
-    INLAY_TRY(matrix_or_vector(WeightRole::attn_output, layer, d, q));
-    INLAY_TRY(matrix_or_vector(WeightRole::ffn_norm, layer, 1, d));
+    INLAY_TRY(find(WeightRole::attn_output, layer, d, q));
+    INLAY_TRY(settle(arch_.output_bias, WeightRole::attn_output_bias, layer, spec_.output_bias));
+    if (spec_.output_bias) INLAY_TRY(find(WeightRole::attn_output_bias, layer, 1, d));
+    return arch_.post_norms ? find(WeightRole::attn_post_norm, layer, 1, d) : Status{};
+  }
+
+  Status find_feed_forward(int32_t layer) {
+    const int64_t d = spec_.d_model, ff = spec_.d_ff;
+    if (arch_.input_norms) INLAY_TRY(find(WeightRole::ffn_norm, layer, 1, d));
     if (spec_.moe.n_experts > 0) INLAY_TRY(settle_experts(layer));
     if (spec_.has_experts(layer)) return find_experts(layer);
-    INLAY_TRY(matrix_or_vector(WeightRole::ffn_gate, layer, ff, d));
-    INLAY_TRY(matrix_or_vector(WeightRole::ffn_up, layer, ff, d));
-    return matrix_or_vector(WeightRole::ffn_down, layer, d, ff);
+    const Part matrices[] = {{WeightRole::ffn_gate, ff}, {WeightRole::ffn_up, ff}};
+    if (arch_.fused_gate_up) {
+      INLAY_TRY(find_parts(WeightRole::ffn_up, layer, matrices, d));
+    } else {
+      for (const Part& part : matrices) INLAY_TRY(find(part.role, layer, part.n_rows, d));
+    }
+    INLAY_TRY(find(WeightRole::ffn_down, layer, d, ff));
+    INLAY_TRY(settle(arch_.mlp_bias, WeightRole::ffn_gate_bias, layer, spec_.mlp_bias));
+    if (spec_.mlp_bias) {
+      INLAY_TRY(find(WeightRole::ffn_gate_bias, layer, 1, ff));
+      INLAY_TRY(find(WeightRole::ffn_up_bias, layer, 1, ff));
+      INLAY_TRY(find(WeightRole::ffn_down_bias, layer, 1, d));
+    }
+    return arch_.post_norms ? find(WeightRole::ffn_post_norm, layer, 1, d) : Status{};
   }
 
   // A layer without a router is dense.
@@ -157,21 +199,21 @@ class WeightFinder {
   Status find_experts(int32_t layer) {
     const MoeSpec& moe = spec_.moe;
     const int64_t d = spec_.d_model, ff = moe.d_ff_expert, shared = moe.d_ff_shared;
-    INLAY_TRY(matrix_or_vector(WeightRole::router, layer, moe.n_experts, d));
-    if (moe.router_bias) INLAY_TRY(matrix_or_vector(WeightRole::router_bias, layer, 1, moe.n_experts));
-    INLAY_TRY(of_experts(WeightRole::experts_gate, layer, ff, d));
-    INLAY_TRY(of_experts(WeightRole::experts_up, layer, ff, d));
-    INLAY_TRY(of_experts(WeightRole::experts_down, layer, d, ff));
+    INLAY_TRY(find(WeightRole::router, layer, moe.n_experts, d));
+    if (moe.router_bias) INLAY_TRY(find(WeightRole::router_bias, layer, 1, moe.n_experts));
+    INLAY_TRY(find_of_experts(WeightRole::experts_gate, layer, ff, d));
+    INLAY_TRY(find_of_experts(WeightRole::experts_up, layer, ff, d));
+    INLAY_TRY(find_of_experts(WeightRole::experts_down, layer, d, ff));
     if (moe.expert_bias) {
-      INLAY_TRY(of_experts(WeightRole::experts_gate_bias, layer, 1, ff));
-      INLAY_TRY(of_experts(WeightRole::experts_up_bias, layer, 1, ff));
-      INLAY_TRY(of_experts(WeightRole::experts_down_bias, layer, 1, d));
+      INLAY_TRY(find_of_experts(WeightRole::experts_gate_bias, layer, 1, ff));
+      INLAY_TRY(find_of_experts(WeightRole::experts_up_bias, layer, 1, ff));
+      INLAY_TRY(find_of_experts(WeightRole::experts_down_bias, layer, 1, d));
     }
     if (shared == 0) return {};
-    if (moe.shared_gate) INLAY_TRY(matrix_or_vector(WeightRole::shared_weight, layer, 1, d));
-    INLAY_TRY(matrix_or_vector(WeightRole::shared_gate, layer, shared, d));
-    INLAY_TRY(matrix_or_vector(WeightRole::shared_up, layer, shared, d));
-    return matrix_or_vector(WeightRole::shared_down, layer, d, shared);
+    if (moe.shared_gate) INLAY_TRY(find(WeightRole::shared_weight, layer, 1, d));
+    INLAY_TRY(find(WeightRole::shared_gate, layer, shared, d));
+    INLAY_TRY(find(WeightRole::shared_up, layer, shared, d));
+    return find(WeightRole::shared_down, layer, d, shared);
   }
 
   // Decides in the first layer whether a group of weights exists; the other layers must agree (a missing tensor is then
@@ -181,15 +223,7 @@ class WeightFinder {
     return {};
   }
 
-  // Records a weight of n_rows x n_cols; vectors have one row.
-  Status matrix_or_vector(WeightRole role, int32_t layer, int64_t n_rows, int64_t n_cols) {
-    return add(role, layer, {1, n_rows, n_cols});
-  }
-  // The same of every expert, in one tensor.
-  Status of_experts(WeightRole role, int32_t layer, int64_t n_rows, int64_t n_cols) {
-    return add(role, layer, {spec_.moe.n_experts, n_rows, n_cols});
-  }
-
+  // What a tensor holds: a matrix, a vector if it has one row, or a stack of such, one of each expert.
   struct Extent {
     int32_t n_experts;
     int64_t n_rows, n_cols;
@@ -201,30 +235,61 @@ class WeightFinder {
     }
   };
 
-  Status add(WeightRole role, int32_t layer, const Extent& extent) {
-    Weight w;
-    w.role = role;
-    w.layer = layer;
-    w.name = tensor_name(role, layer);
-    const TensorEntry* t = checkpoint_.find(w.name);
-    if (!t) return error(Code::format, "the tensor %s is missing", w.name.c_str());
-    INLAY_TRY(check_extent(*t, w.name, extent));
+  // Records a weight of n_rows x n_cols that is a tensor of its own; vectors have one row.
+  Status find(WeightRole role, int32_t layer, int64_t n_rows, int64_t n_cols) {
+    INLAY_ASSIGN(const TensorEntry* t, tensor_of(role, layer, {1, n_rows, n_cols}));
+    record(role, layer, *t, {1, n_rows, n_cols});
+    return {};
+  }
+
+  // The same of every expert, in one tensor.
+  Status find_of_experts(WeightRole role, int32_t layer, int64_t n_rows, int64_t n_cols) {
+    const Extent extent{spec_.moe.n_experts, n_rows, n_cols};
+    INLAY_ASSIGN(const TensorEntry* t, tensor_of(role, layer, extent));
+    record(role, layer, *t, extent);
+    return {};
+  }
+
+  // Weights whose rows follow one another in the tensor of `stored`.
+  Status find_parts(WeightRole stored, int32_t layer, std::span<const Part> parts, int64_t n_cols) {
+    int64_t n_rows = 0;
+    for (const Part& part : parts) n_rows += part.n_rows;
+    INLAY_ASSIGN(const TensorEntry* t, tensor_of(stored, layer, {1, n_rows, n_cols}));
+    int64_t first_row = 0;
+    for (const Part& part : parts) {
+      Weight& w = record(part.role, layer, *t, {1, part.n_rows, n_cols});
+      w.stored = stored;
+      w.first_row = first_row;
+      first_row += part.n_rows;
+    }
+    return {};
+  }
+
+  // The tensor, of the shape and of a type that the weight may have.
+  Result<const TensorEntry*> tensor_of(WeightRole role, int32_t layer, const Extent& extent) const {
+    const std::string name = tensor_name(role, layer);
+    const TensorEntry* t = checkpoint_.find(name);
+    if (!t) return error(Code::format, "the tensor %s is missing", name.c_str());
+    INLAY_TRY(check_extent(*t, name, extent));
     const bool is_float = t->dtype == DType::f32 || t->dtype == DType::f16 || t->dtype == DType::bf16;
     if ((extent.n_rows == 1 || role == WeightRole::router) && !is_float) {
-      return error(Code::unsupported, "the tensor %s is %s; norms, biases and routers are F32, F16 or BF16", w.name.c_str(),
+      return error(Code::unsupported, "the tensor %s is %s; norms, biases and routers are F32, F16 or BF16", name.c_str(),
                    traits(t->dtype).name);
     }
-    w.dtype = role == WeightRole::router ? DType::f32 : t->dtype;  // a choice must not hang on rounded activations
+    return t;
+  }
+
+  Weight& record(WeightRole role, int32_t layer, const TensorEntry& t, const Extent& extent) {
+    Weight w{.role = role, .layer = layer, .name = std::string(t.name)};
+    w.dtype = role == WeightRole::router ? DType::f32 : t.dtype;  // a choice must not hang on rounded activations
     w.n_rows = extent.n_rows == 1 ? 1 : extent.n_rows * extent.n_experts;
     w.n_cols = extent.n_rows == 1 ? extent.n_cols * extent.n_experts : extent.n_cols;
     w.n_experts = extent.n_experts;
-    const bool q_or_k = role == WeightRole::attn_q || role == WeightRole::attn_k || role == WeightRole::attn_q_bias ||
-                        role == WeightRole::attn_k_bias;
-    w.unpermute = arch_.interleaved_rope && q_or_k && !checkpoint_.conventions().halved_rope;
-    w.tensor = static_cast<uint32_t>(t - checkpoint_.tensors().data());
+    w.unpermute = is_rotated(role) && arch_.interleaved_rope && !checkpoint_.conventions().halved_rope;
+    w.tensor = static_cast<uint32_t>(&t - checkpoint_.tensors().data());
+    w.added = is_norm(role) ? checkpoint_.conventions().added_to_norms : 0;
     used_[w.tensor] = true;
-    out_.push_back(std::move(w));
-    return {};
+    return out_.emplace_back(std::move(w));
   }
 
   // A vector may be stored as a matrix of one row.
@@ -269,6 +334,26 @@ Status located(Status status, const Checkpoint& checkpoint) {
 }
 
 }  // namespace
+
+bool is_norm(WeightRole role) {
+  switch (role) {
+    case WeightRole::output_norm:
+    case WeightRole::attn_norm:
+    case WeightRole::attn_q_norm:
+    case WeightRole::attn_k_norm:
+    case WeightRole::attn_post_norm:
+    case WeightRole::ffn_norm:
+    case WeightRole::ffn_post_norm:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_rotated(WeightRole role) {
+  return role == WeightRole::attn_q || role == WeightRole::attn_k || role == WeightRole::attn_q_bias ||
+         role == WeightRole::attn_k_bias;
+}
 
 std::string gguf_name(const ArchSpec& arch, WeightRole role, int32_t layer) {
   if (role == WeightRole::ffn_norm && arch.ffn_norm_after_attention) role = WeightRole::attn_post_norm;

@@ -18,6 +18,7 @@ enum class WeightRole : uint8_t {
   output_norm,
   output,
   attn_norm,
+  attn_qkv,  // a tensor that holds the rows of Q, K and V; no weight of a model has this role
   attn_q,
   attn_k,
   attn_v,
@@ -65,6 +66,9 @@ struct Weight {
   int32_t n_experts = 1;   // whose matrices or vectors are stacked here
   bool unpermute = false;  // rows are stored for interleaved RoPE
   uint32_t tensor = 0;     // index into the checkpoint's directory
+  WeightRole stored = role;  // what the tensor is called after: another role where it holds several weights in turn
+  int64_t first_row = 0;     // of the tensor, where this weight begins
+  float added = 0;         // to every element of a vector: the file stores norms without it
 
   int64_t rows_of_expert() const { return n_rows / n_experts; }  // of a matrix
   uint64_t n_bytes() const { return row_bytes(dtype, static_cast<uint64_t>(n_cols)) * static_cast<uint64_t>(n_rows); }
@@ -72,6 +76,8 @@ struct Weight {
 
 // GGUF's name of the tensor in files of the family.
 std::string gguf_name(const ArchSpec& arch, WeightRole role, int32_t layer);
+bool is_norm(WeightRole role);
+bool is_rotated(WeightRole role);  // by RoPE: Q and K and their biases
 
 class Model {
  public:

@@ -63,7 +63,7 @@ struct ModelSpec {
   bool qkv_bias = false, output_bias = false;  // of the attention
   bool mlp_bias = false;                       // of gate, up and down
   QkNorm qk_norm = QkNorm::none;
-  float attention_scale = 0;  // of scores; 0: 1 / sqrt(d_head), which a plan has in its place
+  float attention_scale = 0;  // of scores; 0: 1 / sqrt(d_head), which loader and plan have in its place
   float attn_softcap = 0;     // scores, scaled, become cap * tanh(score / cap); 0: they stay
   float logit_softcap = 0;    // logits likewise
   float embedding_scale = 1;  // multiplies the embeddings

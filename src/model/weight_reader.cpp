@@ -69,8 +69,9 @@ DType WeightReader::stored_type(const Weight& weight) const { return checkpoint_
 
 Result<const std::byte*> WeightReader::read_stored(const Weight& weight) {
   INLAY_ASSIGN(const std::byte* bytes, checkpoint_.bytes(checkpoint_.tensors()[weight.tensor], scratch_));
-  if (!weight.unpermute) return bytes;
   const uint64_t row = stored_row_bytes(weight, stored_type(weight));
+  bytes += row * static_cast<uint64_t>(weight.first_row);
+  if (!weight.unpermute) return bytes;
   grow(reordered_, row * static_cast<uint64_t>(rows_of(weight)));
   unpermute_rows(bytes, reordered_.data(), rows_of(weight) / model_.spec().d_head, model_.spec(), static_cast<size_t>(row));
   return reordered_.data();
@@ -80,6 +81,7 @@ Result<std::vector<float>> WeightReader::read_vector(const Weight& weight) {
   INLAY_ASSIGN(const std::byte* bytes, read(weight));
   std::vector<float> out(static_cast<size_t>(weight.n_cols));
   widen(weight.dtype, bytes, weight.n_cols, out.data());
+  for (float& v : out) v += weight.added;
   return out;
 }
 
@@ -101,18 +103,19 @@ Status WeightReader::read_range(const Weight& weight, uint64_t at, std::span<std
 
 Status WeightReader::read_stored_range(const Weight& weight, uint64_t at, std::span<std::byte> into, ReadScratch& scratch) const {
   const TensorEntry& tensor = checkpoint_.tensors()[weight.tensor];
-  if (!weight.unpermute || into.empty()) return checkpoint_.read(tensor, at, into);
-  if (at > tensor.n_bytes || into.size() > tensor.n_bytes - at) {
+  const uint64_t row = stored_row_bytes(weight, tensor.dtype);
+  const uint64_t n_bytes = row * static_cast<uint64_t>(rows_of(weight)), start = row * static_cast<uint64_t>(weight.first_row);
+  if (at > n_bytes || into.size() > n_bytes - at) {
     return error(Code::invalid_argument, "%zu bytes at %llu are not part of %s", into.size(), static_cast<unsigned long long>(at),
                  weight.name.c_str());
   }
+  if (!weight.unpermute || into.empty()) return checkpoint_.read(tensor, start + at, into);
   // The heads that the range touches, then from each row the part that lies in it.
   const ModelSpec& spec = model_.spec();
-  const uint64_t row = stored_row_bytes(weight, tensor.dtype);
   const uint64_t head = row * static_cast<uint64_t>(spec.d_head), first = at / head * head;
-  const uint64_t end = std::min((at + into.size() + head - 1) / head * head, tensor.n_bytes);
+  const uint64_t end = std::min((at + into.size() + head - 1) / head * head, n_bytes);
   grow(scratch.heads, end - first);
-  INLAY_TRY(checkpoint_.read(tensor, first, std::span(scratch.heads).first(end - first)));
+  INLAY_TRY(checkpoint_.read(tensor, start + first, std::span(scratch.heads).first(end - first)));
   for (uint64_t done = 0; done < into.size();) {
     const uint64_t place = at + done, in_head = place % head / row, in_row = place % row;
     const uint64_t n = std::min(row - in_row, into.size() - done);
@@ -123,6 +126,10 @@ Status WeightReader::read_stored_range(const Weight& weight, uint64_t at, std::s
   return {};
 }
 
-void WeightReader::discard(const Weight& weight) const { checkpoint_.discard(checkpoint_.tensors()[weight.tensor]); }
+void WeightReader::discard(const Weight& weight) const {
+  const TensorEntry& tensor = checkpoint_.tensors()[weight.tensor];
+  const uint64_t row = stored_row_bytes(weight, tensor.dtype);
+  checkpoint_.discard(tensor, row * static_cast<uint64_t>(weight.first_row), row * static_cast<uint64_t>(rows_of(weight)));
+}
 
 }  // namespace inlay

@@ -8,7 +8,8 @@ namespace inlay {
 namespace {
 
 constexpr const char* kNames[] = {
-    "other activations than silu",
+    "feed-forward networks with GELU",
+    "feed-forward networks with a clamped SwiGLU",
     "layers without norms of their input",
     "norms after attention and feed-forward",
     "a bias of the attention's output",
@@ -38,8 +39,10 @@ bool has_own_scale(const ModelSpec& s) {
 
 bool needs(const ModelSpec& s, Feature feature) {
   switch (feature) {
-    case Feature::other_activation:
-      return s.activation != Activation::silu;
+    case Feature::gelu:
+      return s.activation == Activation::gelu_tanh;
+    case Feature::clamped_swiglu:
+      return s.activation == Activation::clamped_swiglu;
     case Feature::no_input_norms:
       return !s.input_norms;
     case Feature::post_norms:

@@ -10,7 +10,8 @@
 namespace inlay {
 
 enum class Feature : uint8_t {
-  other_activation,
+  gelu,
+  clamped_swiglu,
   no_input_norms,
   post_norms,
   output_bias,

@@ -25,7 +25,8 @@ struct Case {
 };
 
 const Case kCases[] = {
-    {Feature::other_activation, [](ModelSpec& s) { s.activation = Activation::gelu_tanh; }, "activations"},
+    {Feature::gelu, [](ModelSpec& s) { s.activation = Activation::gelu_tanh; }, "GELU"},
+    {Feature::clamped_swiglu, [](ModelSpec& s) { s.activation = Activation::clamped_swiglu; }, "SwiGLU"},
     {Feature::no_input_norms, [](ModelSpec& s) { s.input_norms = false; }, "norms of their input"},
     {Feature::post_norms, [](ModelSpec& s) { s.post_norms = true; }, "norms after"},
     {Feature::output_bias, [](ModelSpec& s) { s.output_bias = true; }, "attention's output"},

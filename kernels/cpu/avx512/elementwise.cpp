@@ -8,7 +8,10 @@ namespace inlay::cpu::avx512 {
 void add_elementwise(Kernels& table) {
   table.rms_norm = rms_norm;
   table.rope = rope;
-  table.silu_mul = silu_mul;
+  table.silu_mul = gated<silu>;
+  table.gelu_mul = gated<gelu>;
+  table.soft_cap = soft_cap;
+  table.add_scaled = add_scaled;
 }
 
 }  // namespace inlay::cpu::avx512

@@ -9,6 +9,9 @@
 // order of the chunks. With few queries the chunks are items too, their results go through the scratch memory and
 // attention_merge does the same merging in the same order. So a query has the same bits however the work was cut.
 //
+// With a window a row sees the keys from some position on. Chunks keep their places, so that the bits stay a matter of
+// the query's position alone; blocks that no row of an item sees are not touched.
+//
 // Bounds: one query, the reading of the cache (each half once for all heads of the group); many, the multiply-adds,
 // with 2 conversions from FP16 per 2 x kRows of them. Measured on an EPYC of the Zen 5 generation, per core: one query
 // 16 to 18 GB/s (4 cores together more than the memory gives), 512 queries 150 to 210 GFLOP/s, 55 to 77 % of the peak.
@@ -22,6 +25,7 @@
 #include "kernels/cpu/cpu_kernels.h"
 #include "kernels/cpu/simd/dot_block.h"
 #include "kernels/cpu/simd/exp.h"
+#include "kernels/cpu/simd/soft_cap.h"
 
 namespace inlay::cpu {
 namespace {
@@ -59,7 +63,8 @@ struct Cut {
   int64_t rows;        // per KV head
   int64_t row_blocks;  // per KV head
   int64_t block_rows;  // of all row blocks but the last
-  int64_t chunks;
+  int64_t first_chunk;  // that any query sees
+  int64_t chunks;       // from there on
   int64_t d_pad;
   bool split;  // chunks are items
 
@@ -72,10 +77,11 @@ Cut cut_of(const AttentionArgs& a) {
   c.rows = a.m * c.group;
   c.row_blocks = (c.rows + kRowBlock - 1) / kRowBlock;
   c.block_rows = (c.rows + c.row_blocks - 1) / c.row_blocks;
-  c.chunks = (a.first_position + a.m + kChunk - 1) / kChunk;
+  c.first_chunk = a.first_key(0) / kChunk;
+  c.chunks = (a.first_position + a.m + kChunk - 1) / kChunk - c.first_chunk;
   c.d_pad = round_up_16(a.d_head);
   // Not a matter of the position, so that for given m the scratch memory grows with it: its size at the end of the
-  // context is enough for all of it.
+  // context, without a window, is enough for all of it.
   c.split = c.chunks > 1 && a.n_kv_heads * c.row_blocks < kSplitBelow;
   return c;
 }
@@ -118,8 +124,12 @@ struct RowBlock {
 
   int64_t query(int64_t i) const { return (first_row + i) / cut.group; }
   int64_t head(int64_t i) const { return kv_head * cut.group + (first_row + i) % cut.group; }
-  // Keys of the chunk that row i sees.
-  int64_t n_keys(int64_t i, int64_t chunk) const {
+  // Row i sees keys [first_key, end_key) of the chunk; none if the first is not less.
+  int64_t first_key(int64_t i, int64_t chunk) const {
+    const int64_t n = args->first_key(query(i)) - chunk * kChunk;
+    return n < 0 ? 0 : smaller(n, kChunk);
+  }
+  int64_t end_key(int64_t i, int64_t chunk) const {
     const int64_t n = args->first_position + query(i) + 1 - chunk * kChunk;
     return n < 0 ? 0 : smaller(n, kChunk);
   }
@@ -171,36 +181,46 @@ void prefetch_ahead(const RowBlock& b, DotBlock& d, int64_t chunk, int64_t index
   d.prefetch_end = d.prefetch + b.cut.d_pad * kBlockTokens * 2;
 }
 
-// Scores of rows [first, n_rows) and all blocks of the chunk that any of them sees.
-void chunk_scores(RowBlock& b, int64_t first, int64_t chunk) {
-  const int64_t n_keys = b.n_keys(b.n_rows - 1, chunk);
-  for (int64_t t = 0; t < n_keys; t += kBlockTokens) {
+// Rows of a block, one after the other.
+struct Rows {
+  int64_t first, end;
+};
+
+// Scores of the rows and all blocks of the chunk that any of them sees.
+void chunk_scores(RowBlock& b, Rows rows, int64_t chunk) {
+  const int64_t end = b.end_key(rows.end - 1, chunk);
+  for (int64_t t = b.first_key(rows.first, chunk) / kBlockTokens * kBlockTokens; t < end; t += kBlockTokens) {
     DotBlock d;
-    d.a = reinterpret_cast<const char*>(b.q[first]);
+    d.a = reinterpret_cast<const char*>(b.q[rows.first]);
     d.a_stride = kLd * 4;
     d.n_steps = b.args->d_head;
-    d.acc = b.s[first] + t;
+    d.acc = b.s[rows.first] + t;
     d.acc_stride = kLd;
     d.fresh = true;
-    prefetch_ahead(b, d, chunk, t / kBlockTokens, (n_keys + kBlockTokens - 1) / kBlockTokens);
-    dot_f16(b.keys_or_values(b.args->k_pool, chunk * kChunk + t), kBlockTokens * 2, kBlockTokens / 16, b.n_rows - first,
-            d);
+    prefetch_ahead(b, d, chunk, t / kBlockTokens, (end + kBlockTokens - 1) / kBlockTokens);
+    dot_f16(b.keys_or_values(b.args->k_pool, chunk * kChunk + t), kBlockTokens * 2, kBlockTokens / 16,
+            rows.end - rows.first, d);
   }
 }
 
 // Row i's scores become exp(scale * score - maximum); fills max[i] and sum[i].
-void chunk_softmax(RowBlock& b, int64_t i, int64_t n_keys) {
+void chunk_softmax(RowBlock& b, int64_t i, int64_t chunk) {
   float* s = b.s[i];
-  const int64_t padded = round_up_16(n_keys);
+  const int64_t begin = b.first_key(i, chunk), end = b.end_key(i, chunk);
+  const int64_t first_lane = begin / 16 * 16, padded = round_up_16(end);
   const Vec16 scale = Vec16::broadcast(b.args->scale);
-  for (int64_t t = 0; t < padded; t += 16) (Vec16::load(s + t) * scale).store(s + t);
-  for (int64_t t = n_keys; t < padded; ++t) s[t] = -__builtin_inff();
+  for (int64_t t = first_lane; t < padded; t += 16) (Vec16::load(s + t) * scale).store(s + t);
+  if (b.args->softcap > 0) {
+    for (int64_t t = first_lane; t < padded; t += 16) soft_capped(Vec16::load(s + t), b.args->softcap).store(s + t);
+  }
+  for (int64_t t = first_lane; t < begin; ++t) s[t] = -__builtin_inff();
+  for (int64_t t = end; t < padded; ++t) s[t] = -__builtin_inff();
   Vec16 max_lanes = Vec16::broadcast(-__builtin_inff());
-  for (int64_t t = 0; t < padded; t += 16) max_lanes = max(max_lanes, Vec16::load(s + t));
+  for (int64_t t = first_lane; t < padded; t += 16) max_lanes = max(max_lanes, Vec16::load(s + t));
   b.max[i] = vector_max(max_lanes);
   const Vec16 max = Vec16::broadcast(b.max[i]);
   Vec16 sum = Vec16::zero();
-  for (int64_t t = 0; t < padded; t += 16) {
+  for (int64_t t = first_lane; t < padded; t += 16) {
     const Vec16 p = exp(Vec16::load(s + t) - max);
     p.store(s + t);
     sum = sum + p;
@@ -208,39 +228,48 @@ void chunk_softmax(RowBlock& b, int64_t i, int64_t n_keys) {
   b.sum[i] = vector_sum(sum);
 }
 
-// Adds the values of keys [begin, end) of the chunk, weighted, to the output of rows [first, last).
-void chunk_values(RowBlock& b, int64_t first, int64_t last, int64_t chunk, int64_t begin, int64_t end) {
+// Adds the values of keys [begin, end) of the chunk, weighted, to the output of the rows.
+void chunk_values(RowBlock& b, Rows rows, int64_t chunk, int64_t begin, int64_t end) {
   for (int64_t t = begin; t < end;) {
     const int64_t in_block = t % kBlockTokens;
     const int64_t n = smaller(kBlockTokens - in_block, end - t);
     const ptrdiff_t token_bytes = b.cut.d_pad * 2;
     DotBlock d;
-    d.a = reinterpret_cast<const char*>(b.s[first] + t);
+    d.a = reinterpret_cast<const char*>(b.s[rows.first] + t);
     d.a_stride = kLd * 4;
     d.n_steps = n;
-    d.acc = b.o[first];
+    d.acc = b.o[rows.first];
     d.acc_stride = kLd;
-    d.fresh = t == 0;
+    d.fresh = t == b.first_key(rows.first, chunk);
     const int64_t n_blocks = (end + kBlockTokens - 1) / kBlockTokens;
     prefetch_ahead(b, d, chunk, n_blocks + t / kBlockTokens, n_blocks);
     const char* values = b.keys_or_values(b.args->v_pool, chunk * kChunk + t) + in_block * token_bytes;
-    dot_f16(values, token_bytes, b.cut.d_pad / 16, last - first, d);
+    dot_f16(values, token_bytes, b.cut.d_pad / 16, rows.end - rows.first, d);
     t += n;
   }
 }
 
-// Fills max, sum and o of the rows that see any of the chunk, which are [result, n_rows).
-int64_t attend_chunk(RowBlock& b, int64_t chunk) {
-  int64_t first = 0;
-  while (first < b.n_rows && b.n_keys(first, chunk) == 0) ++first;
-  if (first == b.n_rows) return first;
-  chunk_scores(b, first, chunk);
-  for (int64_t i = first; i < b.n_rows; ++i) chunk_softmax(b, i, b.n_keys(i, chunk));
-  // What all rows see together, then the rest of each: a row must not even add zero times a later value.
-  const int64_t common = b.n_keys(first, chunk);
-  chunk_values(b, first, b.n_rows, chunk, 0, common);
-  for (int64_t i = first; i < b.n_rows; ++i) chunk_values(b, i, i + 1, chunk, common, b.n_keys(i, chunk));
-  return first;
+// Rows that begin with the same key: what all of them see together, then the rest of each. A row must not even add zero
+// times a value that it does not see.
+void values_of_rows(RowBlock& b, Rows rows, int64_t chunk) {
+  const int64_t common = b.end_key(rows.first, chunk);
+  chunk_values(b, rows, chunk, b.first_key(rows.first, chunk), common);
+  for (int64_t i = rows.first; i < rows.end; ++i) chunk_values(b, {i, i + 1}, chunk, common, b.end_key(i, chunk));
+}
+
+// Fills max, sum and o of the rows that see any of the chunk.
+Rows attend_chunk(RowBlock& b, int64_t chunk) {
+  Rows rows{0, b.n_rows};
+  while (rows.first < rows.end && b.end_key(rows.first, chunk) == 0) ++rows.first;
+  while (rows.end > rows.first && b.first_key(rows.end - 1, chunk) == kChunk) --rows.end;
+  if (rows.first == rows.end) return rows;
+  chunk_scores(b, rows, chunk);
+  for (int64_t i = rows.first; i < rows.end; ++i) chunk_softmax(b, i, chunk);
+  for (Rows same{rows.first, rows.first}; same.first < rows.end; same.first = same.end) {
+    while (same.end < rows.end && b.first_key(same.end, chunk) == b.first_key(same.first, chunk)) ++same.end;
+    values_of_rows(b, same, chunk);
+  }
+  return rows;
 }
 
 // The softmax of the chunks seen so far: weights are relative to exp(max).
@@ -265,6 +294,12 @@ struct Running {
     max = new_max;
   }
 
+  // A score without a value.
+  void merge_sink(float sink, int64_t d_pad, float* out) {
+    alignas(64) static constexpr float kNothing[kMaxHead] = {};
+    merge(sink, 1.0f, kNothing, d_pad, out);
+  }
+
   void finish(const float* out, int64_t d_head, float* to) const {
     const Vec16 total = Vec16::broadcast(sum);
     for (int64_t d = 0; d < d_head; d += 16) {
@@ -280,11 +315,12 @@ float* output_of(const AttentionArgs& a, int64_t query, int64_t head) {
 
 // A row's result of a chunk in the scratch memory.
 int64_t partial_offset(const AttentionArgs& a, const Cut& cut, int64_t query, int64_t head, int64_t chunk) {
-  return ((query * a.n_heads + head) * cut.chunks + chunk) * cut.partial_floats();
+  return ((query * a.n_heads + head) * cut.chunks + chunk - cut.first_chunk) * cut.partial_floats();
 }
 
 void attend_one_chunk(RowBlock& b, int64_t chunk, float* scratch) {
-  for (int64_t i = attend_chunk(b, chunk); i < b.n_rows; ++i) {
+  const Rows rows = attend_chunk(b, chunk);
+  for (int64_t i = rows.first; i < rows.end; ++i) {
     float* to = scratch + partial_offset(*b.args, b.cut, b.query(i), b.head(i), chunk);
     for (int64_t d = 0; d < b.cut.d_pad; d += 16) Vec16::load(b.o[i] + d).store(to + d);
     to[b.cut.d_pad] = b.max[i];
@@ -295,12 +331,14 @@ void attend_one_chunk(RowBlock& b, int64_t chunk, float* scratch) {
 void attend_all_chunks(RowBlock& b) {
   alignas(64) float out[kRowBlock][kLd];
   Running running[kRowBlock];
-  for (int64_t chunk = 0; b.n_keys(b.n_rows - 1, chunk) > 0; ++chunk) {
-    for (int64_t i = attend_chunk(b, chunk); i < b.n_rows; ++i) {
+  for (int64_t chunk = b.args->first_key(b.query(0)) / kChunk; b.end_key(b.n_rows - 1, chunk) > 0; ++chunk) {
+    const Rows rows = attend_chunk(b, chunk);
+    for (int64_t i = rows.first; i < rows.end; ++i) {
       running[i].merge(b.max[i], b.sum[i], b.o[i], b.cut.d_pad, out[i]);
     }
   }
   for (int64_t i = 0; i < b.n_rows; ++i) {
+    if (b.args->sinks) running[i].merge_sink(b.args->sinks[b.head(i)], b.cut.d_pad, out[i]);
     running[i].finish(out[i], b.args->d_head, output_of(*b.args, b.query(i), b.head(i)));
   }
 }
@@ -312,7 +350,7 @@ int64_t attention_items(const AttentionArgs& a) {
 
 size_t attention_scratch_bytes(const AttentionArgs& a) {
   const Cut c = cut_of(a);
-  return c.split ? static_cast<size_t>(partial_offset(a, c, a.m, 0, 0)) * sizeof(float) : 0;
+  return c.split ? static_cast<size_t>(a.m * a.n_heads * c.chunks * c.partial_floats()) * sizeof(float) : 0;
 }
 
 void attention(const AttentionArgs& a, int64_t item_begin, int64_t item_end, void* scratch) {
@@ -322,7 +360,7 @@ void attention(const AttentionArgs& a, int64_t item_begin, int64_t item_end, voi
   for (int64_t item = item_begin; item < item_end; ++item) {
     // Items next to each other read the same keys: KV heads outside, then chunks, row blocks inside. The last rows see
     // the most keys: they come first, so that threads end together.
-    const int64_t chunk = b.cut.split ? item / b.cut.row_blocks % b.cut.chunks : 0;
+    const int64_t chunk = b.cut.first_chunk + (b.cut.split ? item / b.cut.row_blocks % b.cut.chunks : 0);
     b.kv_head = item / (b.cut.row_blocks * (b.cut.split ? b.cut.chunks : 1));
     b.first_row = (b.cut.row_blocks - 1 - item % b.cut.row_blocks) * b.cut.block_rows;
     b.n_rows = smaller(b.cut.rows - b.first_row, b.cut.block_rows);
@@ -340,13 +378,14 @@ void attention_merge(const AttentionArgs& a, int64_t m_begin, int64_t m_end, con
   if (!cut.split) return;
   alignas(64) float out[kLd];
   for (int64_t query = m_begin; query < m_end; ++query) {
-    const int64_t chunks = (a.first_position + query) / kChunk + 1;
+    const int64_t first_chunk = a.first_key(query) / kChunk, end_chunk = (a.first_position + query) / kChunk + 1;
     for (int64_t head = 0; head < a.n_heads; ++head) {
       Running running;
-      for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+      for (int64_t chunk = first_chunk; chunk < end_chunk; ++chunk) {
         const float* p = static_cast<const float*>(scratch) + partial_offset(a, cut, query, head, chunk);
         running.merge(p[cut.d_pad], p[cut.d_pad + 1], p, cut.d_pad, out);
       }
+      if (a.sinks) running.merge_sink(a.sinks[head], cut.d_pad, out);
       running.finish(out, a.d_head, output_of(a, query, head));
     }
   }

@@ -8,6 +8,7 @@
 
 #include "kernels/common/op_args.h"
 #include "kernels/cpu/simd/exp.h"
+#include "kernels/cpu/simd/soft_cap.h"
 
 namespace inlay::cpu {
 namespace {
@@ -103,17 +104,48 @@ void rope(const RopeArgs& a, int64_t m_begin, int64_t m_end) {
   }
 }
 
-// ---- silu(gate) * up
+// ---- Gated activations. x / (1 + exp(-x)) is silu; gelu by tanh is the same of another argument, since
+// (1 + tanh(y)) / 2 = 1 / (1 + exp(-2 y)).
 
-void silu_mul(float* gate, const float* up, int64_t n, int64_t ld, int64_t m_begin, int64_t m_end) {
-  const Vec16 one = Vec16::broadcast(1.0f);
+Vec16 times_sigmoid(const Vec16& x, const Vec16& argument) {
+  return x / (Vec16::broadcast(1.0f) + exp(Vec16::zero() - argument));
+}
+Vec16 silu(const Vec16& x) { return times_sigmoid(x, x); }
+Vec16 gelu(const Vec16& x) {
+  const Vec16 cubic = fma(x * x * x, Vec16::broadcast(0.044715f), x);
+  return times_sigmoid(x, cubic * Vec16::broadcast(1.5957691216f));  // 2 sqrt(2 / pi)
+}
+
+template <Vec16 (*kActivation)(const Vec16&)>
+void gated(float* gate, const float* up, int64_t n, int64_t ld, int64_t m_begin, int64_t m_end) {
   for (int64_t j = m_begin; j < m_end; ++j) {
     for (int64_t i = 0; i < n; i += 16) {
       const int64_t lanes = n - i < 16 ? n - i : 16;
       const Vec16 g = Vec16::load_n(gate + j * ld + i, lanes);
       const Vec16 u = Vec16::load_n(up + j * ld + i, lanes);
-      (g / (one + exp(Vec16::zero() - g)) * u).store_n(gate + j * ld + i, lanes);
+      (kActivation(g) * u).store_n(gate + j * ld + i, lanes);
     }
+  }
+}
+
+// ---- Scaled and softly capped logits
+
+void soft_cap(float* x, int64_t n, float scale, float cap) {
+  const Vec16 factor = Vec16::broadcast(scale);
+  for (int64_t i = 0; i < n; i += 16) {
+    const int64_t lanes = n - i < 16 ? n - i : 16;
+    const Vec16 v = Vec16::load_n(x + i, lanes) * factor;
+    (cap > 0 ? soft_capped(v, cap) : v).store_n(x + i, lanes);
+  }
+}
+
+// ---- out[i] += scale * x[i]
+
+void add_scaled(const float* x, int64_t n, float scale, float* out) {
+  const Vec16 factor = Vec16::broadcast(scale);
+  for (int64_t i = 0; i < n; i += 16) {
+    const int64_t lanes = n - i < 16 ? n - i : 16;
+    fma(Vec16::load_n(x + i, lanes), factor, Vec16::load_n(out + i, lanes)).store_n(out + i, lanes);
   }
 }
 

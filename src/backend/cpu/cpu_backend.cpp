@@ -8,11 +8,7 @@
 namespace inlay {
 namespace {
 
-constexpr Feature kLacking[] = {
-    Feature::other_activation, Feature::no_input_norms,      Feature::post_norms,    Feature::output_bias,
-    Feature::mlp_bias,         Feature::width_norms,         Feature::attention_scale, Feature::attention_softcap,
-    Feature::logit_softcap,    Feature::scales,              Feature::sinks,         Feature::windows,
-    Feature::layers_without_rope, Feature::several_ropes};
+constexpr Feature kLacking[] = {Feature::clamped_swiglu};
 
 Status check_isa(cpu::Isa isa) {
   if (cpu::supported(isa)) return {};

@@ -25,6 +25,7 @@ uint64_t prepared_stride(const Plan& plan, const BackendConfig& config, const cp
   return align(row * static_cast<uint64_t>(std::max(config.max_step_tokens, config.n_logit_slots)));
 }
 
+// Without a window, of which any scratch memory is large enough for layers with one.
 AttentionArgs attention_shape(const ModelSpec& s, int64_t m, int64_t first_position) {
   AttentionArgs args{};
   args.m = m;
@@ -36,6 +37,7 @@ AttentionArgs attention_shape(const ModelSpec& s, int64_t m, int64_t first_posit
   args.ld_q = s.d_q() + 2 * s.d_kv();
   args.ld_out = s.d_q();
   args.scale = s.attention_scale;
+  args.softcap = s.attn_softcap;
   return args;
 }
 
@@ -147,6 +149,16 @@ cpu::LinearArgs CpuExecutor::args_of(const Product& product, int64_t m) const {
           .add_to_out = product.add};
 }
 
+// Small work on rows of activations.
+template <class Work>
+void CpuExecutor::for_rows(int64_t m, const Work& work) {
+  if (m <= kSerialRows) {
+    work(0, m, 0);
+  } else {
+    pool_.parallel_for(m, std::max<int64_t>(1, m / (4 * pool_.size())), work);
+  }
+}
+
 void CpuExecutor::prepare(std::span<const Product> products, const float* x, const float* norm_weight, int64_t n_cols, int64_t m) {
   std::array<bool, kForms> wanted{};
   for (const Product& p : products) wanted[static_cast<size_t>(kernel_of(p.weight).form)] = true;
@@ -167,11 +179,7 @@ void CpuExecutor::prepare(std::span<const Product> products, const float* x, con
       if (wanted[form]) kernels_.prepare(f, input, n_cols, n_cols, begin, end, prepared(f));
     }
   };
-  if (m <= kSerialRows) {
-    rows(0, m, 0);
-  } else {
-    pool_.parallel_for(m, std::max<int64_t>(1, m / (4 * pool_.size())), rows);
-  }
+  for_rows(m, rows);
 }
 
 // All tiles of all products in one loop.
@@ -196,7 +204,9 @@ void CpuExecutor::embed(const Op& op, const StepBatch& batch) {
   const WeightIndex table = op.weights[slot::embed_table];
   const int64_t d = plan_.spec.d_model;
   for (size_t t = 0; t < batch.tokens.size(); ++t) {
-    kernel_of(table).unpack_row(weights_.matrix(table), d, batch.tokens[t], a_.hidden + static_cast<int64_t>(t) * d);
+    float* row = a_.hidden + static_cast<int64_t>(t) * d;
+    kernel_of(table).unpack_row(weights_.matrix(table), d, batch.tokens[t], row);
+    if (plan_.spec.embedding_scale != 1) kernels_.soft_cap(row, d, plan_.spec.embedding_scale, 0);
   }
 }
 
@@ -211,12 +221,7 @@ void CpuExecutor::attn_in(const Op& op, const StepBatch& batch) {
                               {op.weights[slot::v], vector(op, slot::v_bias), v, d_qkv(), false}};
   prepare(products, a_.hidden, vector(op, slot::norm), s.d_model, m);
   multiply(products, m);
-  if (m <= kSerialRows) {
-    shape_heads(op, batch, 0, m);
-  } else {
-    pool_.parallel_for(m, std::max<int64_t>(1, m / (4 * pool_.size())),
-                       [&](int64_t begin, int64_t end, int) { shape_heads(op, batch, begin, end); });
-  }
+  for_rows(m, [&](int64_t begin, int64_t end, int) { shape_heads(op, batch, begin, end); });
   append_kv(op, batch);
 }
 
@@ -228,26 +233,26 @@ void CpuExecutor::shape_heads(const Op& op, const StepBatch& batch, int64_t m_be
     int64_t n_heads;
     const float* norm;
   } parts[] = {{a_.qkv, s.n_heads, vector(op, slot::q_norm)}, {a_.qkv + s.d_q(), s.n_kv_heads, vector(op, slot::k_norm)}};
+  const int8_t rope = s.layers[op.layer].rope;
   for (const auto& part : parts) {
+    const bool wide = s.qk_norm == QkNorm::width;
+    const int64_t width = wide ? part.n_heads * s.d_head : s.d_head;
     for (int64_t j = m_begin; part.norm && j < m_end; ++j) {
       float* row = part.x + j * d_qkv();
-      kernels_.rms_norm({.x = row,
-                         .weight = part.norm,
-                         .out = row,
-                         .n = s.d_head,
-                         .ld_x = s.d_head,
-                         .ld_out = s.d_head,
-                         .epsilon = s.norm_epsilon},
-                        0, part.n_heads);
+      kernels_.rms_norm(
+          {.x = row, .weight = part.norm, .out = row, .n = width, .ld_x = width, .ld_out = width, .epsilon = s.norm_epsilon}, 0,
+          wide ? 1 : part.n_heads);
     }
+    if (rope < 0) continue;
+    const RopeTable& table = plan_.ropes[static_cast<size_t>(rope)];
     kernels_.rope({.x = part.x,
                    .positions = batch.positions.data(),
-                   .inv_freq = plan_.ropes[0].inv_freq.data(),
+                   .inv_freq = table.inv_freq.data(),
                    .n_heads = part.n_heads,
                    .d_head = s.d_head,
                    .n_rot = s.n_rot(),
                    .ld_x = d_qkv(),
-                   .magnitude = plan_.ropes[0].magnitude},
+                   .magnitude = table.magnitude},
                   m_begin, m_end);
   }
 }
@@ -283,6 +288,8 @@ AttentionArgs CpuExecutor::attention_args(const Op& op, const StepBatch& batch, 
   args.k_pool = k_pool(op.layer);
   args.v_pool = v_pool(op.layer);
   args.block_table = batch.block_tables.data() + slice.first_block;
+  args.window = plan_.spec.layers[op.layer].window;
+  args.sinks = vector(op, slot::sinks);
   return args;
 }
 
@@ -324,29 +331,54 @@ size_t CpuExecutor::attend_slices(const Op& op, const StepBatch& batch, size_t f
 }
 
 void CpuExecutor::ffn_in(const Op& op, const StepBatch& batch) {
-  gate_and_up({op.weights[slot::gate], op.weights[slot::up], vector(op, slot::norm), plan_.spec.d_ff}, a_.hidden,
-              static_cast<int64_t>(batch.tokens.size()));
+  gate_and_up({.gate = op.weights[slot::gate],
+               .up = op.weights[slot::up],
+               .gate_bias = vector(op, slot::gate_bias),
+               .up_bias = vector(op, slot::up_bias),
+               .norm = vector(op, slot::norm),
+               .d_ff = plan_.spec.d_ff},
+              a_.hidden, static_cast<int64_t>(batch.tokens.size()));
 }
 
-// Gate, up and activation of the same rows are one piece of work, so that silu needs no barrier of its own.
+// Gate, up and activation of the same rows are one piece of work, so that the activation needs no barrier of its own.
 void CpuExecutor::gate_and_up(const GateUp& matrices, const float* x, int64_t m) {
   const int64_t d_ff = matrices.d_ff;
-  const Product products[] = {{matrices.gate, nullptr, a_.gate, d_ff, false}, {matrices.up, nullptr, a_.up, d_ff, false}};
+  const Product products[] = {{matrices.gate, matrices.gate_bias, a_.gate, d_ff, false},
+                              {matrices.up, matrices.up_bias, a_.up, d_ff, false}};
   prepare(products, x, matrices.norm, plan_.spec.d_model, m);
+  const auto activate = plan_.spec.activation == Activation::gelu_tanh ? kernels_.gelu_mul : kernels_.silu_mul;
   const int64_t tiles = cpu::n_tiles(d_ff);
   pool_.parallel_for(tiles, std::max<int64_t>(1, tiles / (8 * pool_.size())), [&](int64_t begin, int64_t end, int) {
     for (const Product& p : products) kernel_of(p.weight).run(args_of(p, m), begin, end, 0, m);
     const int64_t row = begin * cpu::kTileRows;
-    kernels_.silu_mul(a_.gate + row, a_.up + row, std::min(end * cpu::kTileRows, d_ff) - row, d_ff, 0, m);
+    activate(a_.gate + row, a_.up + row, std::min(end * cpu::kTileRows, d_ff) - row, d_ff, 0, m);
   });
 }
 
-// attn_out and ffn_out: a projection added to the residual stream.
+// attn_out and ffn_out: a projection, perhaps normalised, joins the residual stream.
 void CpuExecutor::project(const Op& op, const float* x, int64_t m) {
+  const ModelSpec& s = plan_.spec;
+  const int64_t d = s.d_model;
+  const bool plain = !s.post_norms && s.residual_scale == 1;
   const WeightIndex i = op.weights[slot::projection];
-  const Product products[] = {{i, nullptr, a_.hidden, plan_.spec.d_model, true}};
+  const Product products[] = {{i, vector(op, slot::bias), plain ? a_.hidden : a_.normed, d, plain}};
   prepare(products, x, nullptr, plan_.weights[i].n_cols, m);
   multiply(products, m);
+  if (plain) return;
+  const auto join = [&](int64_t begin, int64_t end, int) {
+    if (s.post_norms) {
+      kernels_.rms_norm({.x = a_.normed,
+                         .weight = vector(op, slot::post_norm),
+                         .out = a_.normed,
+                         .n = d,
+                         .ld_x = d,
+                         .ld_out = d,
+                         .epsilon = s.norm_epsilon},
+                        begin, end);
+    }
+    kernels_.add_scaled(a_.normed + begin * d, (end - begin) * d, s.residual_scale, a_.hidden + begin * d);
+  };
+  for_rows(m, join);
 }
 
 void CpuExecutor::head(const Op& op, const StepBatch& batch) {
@@ -360,10 +392,20 @@ void CpuExecutor::head(const Op& op, const StepBatch& batch) {
   const Product products[] = {{op.weights[slot::head], nullptr, a_.logit_rows, n_vocab, false}};
   prepare(products, a_.head_rows, vector(op, slot::norm), d, m);
   multiply(products, m);
+  cap_logits(m);
   for (int64_t i = 0; i < m; ++i) {
     const float* row = a_.logit_rows + i * n_vocab;
     std::copy(row, row + n_vocab, logits_->row(batch.logit_rows[static_cast<size_t>(i)].slot).begin());
   }
+}
+
+void CpuExecutor::cap_logits(int64_t m) {
+  const ModelSpec& s = plan_.spec;
+  if (s.logit_scale == 1 && s.logit_softcap == 0) return;
+  constexpr int64_t kGrain = 4096;
+  pool_.parallel_for(m * s.n_vocab, kGrain, [&](int64_t begin, int64_t end, int) {
+    kernels_.soft_cap(a_.logit_rows + begin, end - begin, s.logit_scale, s.logit_softcap);
+  });
 }
 
 Result<Tap> CpuExecutor::observe(const Op& op, const StepBatch& batch) {

@@ -74,8 +74,9 @@ class CpuExecutor final : public Backend, private OpRunner {
   // Into a_.gate, from rows of x that are still to be normed unless norm is null.
   struct GateUp {
     WeightIndex gate, up;
-    const float* norm;
-    int64_t d_ff;
+    const float *gate_bias = nullptr, *up_bias = nullptr;
+    const float* norm = nullptr;
+    int64_t d_ff = 0;
   };
   void gate_and_up(const GateUp& matrices, const float* x, int64_t m);
   void moe_route(const Op& op, const StepBatch& batch);
@@ -90,12 +91,15 @@ class CpuExecutor final : public Backend, private OpRunner {
   void for_expert_tiles(int64_t n_tiles, const Body& body);
   void project(const Op& op, const float* x, int64_t m);
   void head(const Op& op, const StepBatch& batch);
+  void cap_logits(int64_t m);
 
   const cpu::LinearKernel& kernel_of(WeightIndex i) const { return kernels_.linear[static_cast<size_t>(plan_.weights[i].dtype)]; }
   cpu::LinearArgs args_of(const Product& product, int64_t m) const;
   // Norm (unless norm_weight is null) and preparation of m rows for every form that the products need.
   void prepare(std::span<const Product> products, const float* x, const float* norm_weight, int64_t n_cols, int64_t m);
   void multiply(std::span<const Product> products, int64_t m);
+  template <class Work>
+  void for_rows(int64_t m, const Work& work);
   AttentionArgs attention_args(const Op& op, const StepBatch& batch, const SequenceSlice& slice);
 
   const float* vector(const Op& op, size_t weight_slot) const { return weights_.vector(op.weights[weight_slot]); }

@@ -150,7 +150,7 @@ void CpuExecutor::moe_in(const Op& op, const StepBatch& batch) {
     kernels_.silu_mul(a_.expert_gate + at, a_.expert_up + at, std::min(end * cpu::kTileRows, d_ff) - row, d_ff, 0, group.n_places);
   });
   if (plan_.spec.moe.d_ff_shared == 0) return;
-  gate_and_up({op.weights[slot::shared_gate], op.weights[slot::shared_up], nullptr, plan_.spec.moe.d_ff_shared}, a_.normed, m);
+  gate_and_up({.gate = op.weights[slot::shared_gate], .up = op.weights[slot::shared_up], .d_ff = plan_.spec.moe.d_ff_shared}, a_.normed, m);
 }
 
 void CpuExecutor::moe_out(const Op& op, const StepBatch& batch) {

@@ -8,22 +8,20 @@
 #include "kernels/ref/attention.h"
 #include "kernels/ref/dequantize.h"
 #include "kernels/ref/experts.h"
+#include "kernels/ref/gelu_mul.h"
 #include "kernels/ref/kv_cache.h"
 #include "kernels/ref/linear.h"
 #include "kernels/ref/rms_norm.h"
 #include "kernels/ref/rope.h"
 #include "kernels/ref/silu_mul.h"
+#include "kernels/ref/soft_cap.h"
 #include "src/backend/host_buffers.h"
 #include "src/plan/features.h"
 
 namespace inlay {
 namespace {
 
-constexpr Feature kLacking[] = {
-    Feature::other_activation, Feature::no_input_norms,      Feature::post_norms,    Feature::output_bias,
-    Feature::mlp_bias,         Feature::width_norms,         Feature::attention_scale, Feature::attention_softcap,
-    Feature::logit_softcap,    Feature::scales,              Feature::sinks,         Feature::windows,
-    Feature::layers_without_rope, Feature::several_ropes};
+constexpr Feature kLacking[] = {Feature::clamped_swiglu};
 
 // A weight as the file stores it; vectors as float.
 struct HeldWeight {
@@ -79,17 +77,18 @@ class ReferenceBackend final : public Backend, private OpRunner {
   void moe_in(const Op& op, int64_t m);
   void expert_linear(const Op& op, size_t weight_slot, size_t bias_slot, const float* x, float* out, int64_t m);
   void moe_out(const Op& op, int64_t m);
+  void project(const Op& op, const float* x, int64_t m);
   void head(const Op& op, const StepBatch& batch);
 
+  const float* normed_hidden(const Op& op, int64_t m);
   void norm(const Op& op, size_t weight_slot, const float* x, float* out, int64_t m, int64_t n, int64_t ld);
   struct Target {
     float* out;
     int64_t ld;
-    bool add;
   };
   void linear(const Op& op, size_t weight_slot, size_t bias_slot, const float* x, int64_t m, Target target);
   void qk_norm(const Op& op, size_t weight_slot, float* x, int64_t m, int64_t n_heads);
-  void rope(const StepBatch& batch, float* x, int64_t n_heads);
+  void rope(const Op& op, const StepBatch& batch, float* x, int64_t n_heads);
 
   const float* vector(const Op& op, size_t weight_slot) const {
     const WeightIndex i = op.weights[weight_slot];
@@ -132,14 +131,13 @@ Status ReferenceBackend::load_weights(WeightReader& reader, const LoadProgress& 
 
 Status ReferenceBackend::run_op(const Op& op, const StepBatch& batch, std::span<Draw> draws) {
   const auto m = static_cast<int64_t>(batch.tokens.size());
-  const Target residual{a_.hidden, plan_.spec.d_model, true};
   switch (op.kind) {
     case OpKind::embed: embed(op, batch); return {};
     case OpKind::attn_in: attn_in(op, batch); return {};
     case OpKind::attention: attention(op, batch); return {};
-    case OpKind::attn_out: linear(op, slot::projection, op.weights.size(), a_.heads, m, residual); return {};
+    case OpKind::attn_out: project(op, a_.heads, m); return {};
     case OpKind::ffn_in: ffn_in(op, batch); return {};
-    case OpKind::ffn_out: linear(op, slot::projection, op.weights.size(), a_.gate, m, residual); return {};
+    case OpKind::ffn_out: project(op, a_.gate, m); return {};
     case OpKind::moe_route: moe_route(op, m); return {};
     case OpKind::moe_in: moe_in(op, m); return {};
     case OpKind::moe_out: moe_out(op, m); return {};
@@ -155,6 +153,14 @@ void ReferenceBackend::norm(const Op& op, size_t weight_slot, const float* x, fl
                 0, m);
 }
 
+// What a layer's half reads.
+const float* ReferenceBackend::normed_hidden(const Op& op, int64_t m) {
+  const int64_t d = plan_.spec.d_model;
+  if (!plan_.spec.input_norms) return a_.hidden;
+  norm(op, slot::norm, a_.hidden, a_.normed, m, d, d);
+  return a_.normed;
+}
+
 void ReferenceBackend::linear(const Op& op, size_t weight_slot, size_t bias_slot, const float* x, int64_t m, Target target) {
   const WeightIndex i = op.weights[weight_slot];
   const Weight& w = plan_.weights[i];
@@ -168,7 +174,7 @@ void ReferenceBackend::linear(const Op& op, size_t weight_slot, size_t bias_slot
                .m = m,
                .ld_x = w.n_cols,
                .ld_out = target.ld,
-               .add_to_out = target.add},
+               .add_to_out = false},
               0, w.n_rows);
 }
 
@@ -180,40 +186,45 @@ void ReferenceBackend::embed(const Op& op, const StepBatch& batch) {
     ref::dequantize_row(table.dtype, weights_[i].bytes.data() + static_cast<uint64_t>(batch.tokens[t]) * bytes, table.n_cols,
                         a_.hidden + static_cast<int64_t>(t) * table.n_cols);
   }
+  ref::soft_cap(a_.hidden, static_cast<int64_t>(batch.tokens.size()) * table.n_cols, plan_.spec.embedding_scale, 0);
 }
 
 void ReferenceBackend::qk_norm(const Op& op, size_t weight_slot, float* x, int64_t m, int64_t n_heads) {
   if (!vector(op, weight_slot)) return;
   const int64_t d_head = plan_.spec.d_head;
+  if (plan_.spec.qk_norm == QkNorm::width) return norm(op, weight_slot, x, x, m, n_heads * d_head, d_qkv());
   for (int64_t j = 0; j < m; ++j) norm(op, weight_slot, x + j * d_qkv(), x + j * d_qkv(), n_heads, d_head, d_head);
 }
 
-void ReferenceBackend::rope(const StepBatch& batch, float* x, int64_t n_heads) {
+void ReferenceBackend::rope(const Op& op, const StepBatch& batch, float* x, int64_t n_heads) {
+  const int8_t index = plan_.spec.layers[op.layer].rope;
+  if (index < 0) return;
+  const RopeTable& table = plan_.ropes[static_cast<size_t>(index)];
   ref::rope({.x = x,
              .positions = batch.positions.data(),
-             .inv_freq = plan_.ropes[0].inv_freq.data(),
+             .inv_freq = table.inv_freq.data(),
              .n_heads = n_heads,
              .d_head = plan_.spec.d_head,
              .n_rot = plan_.spec.n_rot(),
              .ld_x = d_qkv(),
-             .magnitude = plan_.ropes[0].magnitude},
+             .magnitude = table.magnitude},
             0, static_cast<int64_t>(batch.tokens.size()));
 }
 
 void ReferenceBackend::attn_in(const Op& op, const StepBatch& batch) {
   const ModelSpec& s = plan_.spec;
   const auto m = static_cast<int64_t>(batch.tokens.size());
-  norm(op, slot::norm, a_.hidden, a_.normed, m, s.d_model, s.d_model);
+  const float* x = normed_hidden(op, m);
   float* q = a_.qkv;
   float* k = q + s.d_q();
   float* v = k + s.d_kv();
-  linear(op, slot::q, slot::q_bias, a_.normed, m, {q, d_qkv(), false});
-  linear(op, slot::k, slot::k_bias, a_.normed, m, {k, d_qkv(), false});
-  linear(op, slot::v, slot::v_bias, a_.normed, m, {v, d_qkv(), false});
+  linear(op, slot::q, slot::q_bias, x, m, {q, d_qkv()});
+  linear(op, slot::k, slot::k_bias, x, m, {k, d_qkv()});
+  linear(op, slot::v, slot::v_bias, x, m, {v, d_qkv()});
   qk_norm(op, slot::q_norm, q, m, s.n_heads);
   qk_norm(op, slot::k_norm, k, m, s.n_kv_heads);
-  rope(batch, q, s.n_heads);
-  rope(batch, k, s.n_kv_heads);
+  rope(op, batch, q, s.n_heads);
+  rope(op, batch, k, s.n_kv_heads);
   for (const SequenceSlice& slice : batch.sequences) {
     const int64_t offset = slice.first_token * d_qkv();
     ref::kv_append({.k = k + offset,
@@ -247,7 +258,10 @@ void ReferenceBackend::attention(const Op& op, const StepBatch& batch) {
                     .block_tokens = kKvBlockTokens,
                     .ld_q = d_qkv(),
                     .ld_out = s.d_q(),
-                    .scale = s.attention_scale},
+                    .scale = s.attention_scale,
+                    .softcap = s.attn_softcap,
+                    .window = s.layers[op.layer].window,
+                    .sinks = vector(op, slot::sinks)},
                    0, slice.n_tokens);
   }
 }
@@ -255,17 +269,27 @@ void ReferenceBackend::attention(const Op& op, const StepBatch& batch) {
 void ReferenceBackend::ffn_in(const Op& op, const StepBatch& batch) {
   const ModelSpec& s = plan_.spec;
   const auto m = static_cast<int64_t>(batch.tokens.size());
-  norm(op, slot::norm, a_.hidden, a_.normed, m, s.d_model, s.d_model);
-  linear(op, slot::gate, op.weights.size(), a_.normed, m, {a_.gate, s.d_ff, false});
-  linear(op, slot::up, op.weights.size(), a_.normed, m, {a_.up, s.d_ff, false});
-  ref::silu_mul(a_.gate, a_.up, s.d_ff, s.d_ff, 0, m);
+  const float* x = normed_hidden(op, m);
+  linear(op, slot::gate, slot::gate_bias, x, m, {a_.gate, s.d_ff});
+  linear(op, slot::up, slot::up_bias, x, m, {a_.up, s.d_ff});
+  const auto activate = s.activation == Activation::gelu_tanh ? ref::gelu_mul : ref::silu_mul;
+  activate(a_.gate, a_.up, s.d_ff, s.d_ff, 0, m);
+}
+
+// attn_out and ffn_out: a projection, perhaps normalised, joins the residual stream.
+void ReferenceBackend::project(const Op& op, const float* x, int64_t m) {
+  const ModelSpec& s = plan_.spec;
+  const int64_t d = s.d_model;
+  linear(op, slot::projection, slot::bias, x, m, {a_.normed, d});
+  if (s.post_norms) norm(op, slot::post_norm, a_.normed, a_.normed, m, d, d);
+  for (int64_t i = 0; i < m * d; ++i) a_.hidden[i] += s.residual_scale * a_.normed[i];
 }
 
 void ReferenceBackend::moe_route(const Op& op, int64_t m) {
   const MoeSpec& moe = plan_.spec.moe;
   const int64_t d = plan_.spec.d_model;
   norm(op, slot::norm, a_.hidden, a_.normed, m, d, d);
-  linear(op, slot::router, slot::router_bias, a_.normed, m, {a_.router_logits, moe.n_experts, false});
+  linear(op, slot::router, slot::router_bias, a_.normed, m, {a_.router_logits, moe.n_experts});
   experts_.resize(static_cast<size_t>(m * moe.n_used));
   for (int64_t row = 0; row < m; ++row) {
     choose_experts({.logits = a_.router_logits + row * moe.n_experts,
@@ -306,8 +330,8 @@ void ReferenceBackend::moe_in(const Op& op, int64_t m) {
   expert_linear(op, slot::up, slot::up_bias, a_.normed, a_.expert_up, m);
   ref::silu_mul(a_.expert_gate, a_.expert_up, moe.d_ff_expert, moe.d_ff_expert, 0, m * moe.n_used);
   if (moe.d_ff_shared == 0) return;
-  linear(op, slot::shared_gate, op.weights.size(), a_.normed, m, {a_.gate, moe.d_ff_shared, false});
-  linear(op, slot::shared_up, op.weights.size(), a_.normed, m, {a_.up, moe.d_ff_shared, false});
+  linear(op, slot::shared_gate, op.weights.size(), a_.normed, m, {a_.gate, moe.d_ff_shared});
+  linear(op, slot::shared_up, op.weights.size(), a_.normed, m, {a_.up, moe.d_ff_shared});
   ref::silu_mul(a_.gate, a_.up, moe.d_ff_shared, moe.d_ff_shared, 0, m);
 }
 
@@ -315,7 +339,7 @@ void ReferenceBackend::moe_out(const Op& op, int64_t m) {
   const MoeSpec& moe = plan_.spec.moe;
   const int64_t d = plan_.spec.d_model;
   expert_linear(op, slot::projection, slot::bias, a_.expert_gate, a_.expert_out, m);
-  if (moe.d_ff_shared > 0) linear(op, slot::shared_projection, op.weights.size(), a_.gate, m, {a_.shared_out, d, false});
+  if (moe.d_ff_shared > 0) linear(op, slot::shared_projection, op.weights.size(), a_.gate, m, {a_.shared_out, d});
   ref::add_experts({.values = a_.expert_out,
                     .weights = a_.expert_weights,
                     .shared = moe.d_ff_shared > 0 ? a_.shared_out : nullptr,
@@ -330,7 +354,8 @@ void ReferenceBackend::head(const Op& op, const StepBatch& batch) {
   const ModelSpec& s = plan_.spec;
   for (const LogitRow& row : batch.logit_rows) {
     norm(op, slot::norm, a_.hidden + int64_t{row.token} * s.d_model, a_.head_rows, 1, s.d_model, s.d_model);
-    linear(op, slot::head, op.weights.size(), a_.head_rows, 1, {logits_.row(row.slot).data(), s.n_vocab, false});
+    linear(op, slot::head, op.weights.size(), a_.head_rows, 1, {logits_.row(row.slot).data(), s.n_vocab});
+    ref::soft_cap(logits_.row(row.slot).data(), s.n_vocab, s.logit_scale, s.logit_softcap);
   }
 }
 

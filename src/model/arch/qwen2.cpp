@@ -5,9 +5,7 @@ namespace inlay {
 
 const ArchSpec kQwen2 = {
     .name = "qwen2",
-    .interleaved_rope = false,
     .qkv_bias = Presence::required,
-    .qk_norm = Presence::never,
 };
 
 }  // namespace inlay

@@ -6,9 +6,7 @@ namespace inlay {
 
 const ArchSpec kQwen2Moe = {
     .name = "qwen2moe",
-    .interleaved_rope = false,
     .qkv_bias = Presence::required,
-    .qk_norm = Presence::never,
     .experts = Presence::required,
     .normalised_experts = false,
     .shared_expert = true,

@@ -5,9 +5,7 @@ namespace inlay {
 
 const ArchSpec kQwen3 = {
     .name = "qwen3",
-    .interleaved_rope = false,
-    .qkv_bias = Presence::never,
-    .qk_norm = Presence::required,
+    .qk_norm = QkNorm::head,
 };
 
 }  // namespace inlay

@@ -5,9 +5,7 @@ namespace inlay {
 
 const ArchSpec kQwen3Moe = {
     .name = "qwen3moe",
-    .interleaved_rope = false,
-    .qkv_bias = Presence::never,
-    .qk_norm = Presence::required,
+    .qk_norm = QkNorm::head,
     .experts = Presence::required,
 };
 
