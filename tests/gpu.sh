@@ -107,6 +107,14 @@ else
   echo "cli: no python3"
 fi
 
+# ---- logits beside Hugging Face transformers, where Python has it
+
+if command -v python3 >/dev/null; then
+  group transformers env PYTHONDONTWRITEBYTECODE=1 python3 tests/hf/compare_transformers.py "$build/lib/libinlay.so.1" --devices cpu,cuda
+else
+  echo "transformers: no python3"
+fi
+
 # ---- the other languages: their own tests, and the same tokens as C's. They find the library as they are told, by INLAY_LIBRARY alone.
 
 export INLAY_LIBRARY=$build/lib/libinlay.so.1 INLAY_TEST_MODEL=$PWD/examples/model/tales.gguf
