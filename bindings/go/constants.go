@@ -267,3 +267,27 @@ const (
 	// The text ends where the model's answer begins.
 	ChatAddGenerationPrompt = raw.ChatAddGenerationPrompt
 )
+
+// How the final hidden states of a text's tokens become one vector.
+type Pooling = raw.Pooling
+
+// Values of Pooling.
+const (
+	// As the model's metadata say; a model that says nothing is refused.
+	PoolingDefault = raw.PoolingDefault
+	// The mean of all tokens.
+	PoolingMean = raw.PoolingMean
+	// The last token, which has seen all others.
+	PoolingLast = raw.PoolingLast
+	// The first token (CLS), which in a decoder has seen itself alone.
+	PoolingFirst = raw.PoolingFirst
+)
+
+// What an embedding is.
+type EmbedFlags = raw.EmbedFlags
+
+// Values of EmbedFlags.
+const (
+	// Scaled to length 1, so that a scalar product of two is their cosine.
+	EmbedNormalise = raw.EmbedNormalise
+)

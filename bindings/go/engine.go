@@ -150,6 +150,37 @@ func (e *Engine) ChatText(conversation, template string, flags ChatFlags) (strin
 	})
 }
 
+// Embed turns texts, given as tokens, into vectors of the model's width: the final hidden states of each, pooled. Each runs
+// in a session of its own, several at once where sessions are free.
+func (e *Engine) Embed(texts [][]int32, pooling Pooling, flags EmbedFlags) ([][]float32, error) {
+	handle, err := e.join("embed")
+	if err != nil {
+		return nil, err
+	}
+	defer e.leave()
+	var tokens []int32
+	lengths := make([]int32, len(texts))
+	for i, text := range texts {
+		tokens = append(tokens, text...)
+		lengths[i] = int32(len(text))
+	}
+	params := raw.EmbedParams{StructSize: uint32(unsafe.Sizeof(raw.EmbedParams{})), Pooling: pooling, Flags: flags}
+	width := int(e.info.DModel)
+	values := make([]float32, len(texts)*width+1)
+	err = check("embed", func(err *raw.Error) Status {
+		return raw.Embed(handle, tokensOf(tokens), uintptr(len(tokens)), tokensOf(lengths), uintptr(len(texts)), &params,
+			&values[0], uintptr(len(values)), nil, err)
+	})
+	if err != nil {
+		return nil, err
+	}
+	vectors := make([][]float32, len(texts))
+	for i := range vectors {
+		vectors[i] = values[i*width : (i+1)*width : (i+1)*width]
+	}
+	return vectors, nil
+}
+
 // TokenInfo is one entry of the vocabulary.
 type TokenInfo struct {
 	// Kind is what it is.

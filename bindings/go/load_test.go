@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -300,5 +301,35 @@ func TestConvert(t *testing.T) {
 	}
 	if err := Convert(testModel, target, ConvertType(99), 0); !errors.Is(err, StatusInvalidArgument) {
 		t.Fatal(err)
+	}
+}
+
+func TestEmbed(t *testing.T) {
+	engine := engineWith(t, nil)
+	text := []int32{737, 937, 258, 480}
+	vectors, err := engine.Embed([][]int32{text, {5}, text}, PoolingMean, EmbedNormalise)
+	if err != nil || len(vectors) != 3 || len(vectors[0]) != int(engine.Info().DModel) {
+		t.Fatal(len(vectors), err)
+	}
+	product := func(a, b []float32) (sum float64) {
+		for i := range a {
+			sum += float64(a[i]) * float64(b[i])
+		}
+		return sum
+	}
+	if math.Abs(product(vectors[0], vectors[2])-1) > 1e-4 || product(vectors[0], vectors[1]) > 0.99 {
+		t.Error(product(vectors[0], vectors[2]), product(vectors[0], vectors[1]))
+	}
+	if raw, err := engine.Embed([][]int32{text}, PoolingMean, 0); err != nil || math.Abs(product(raw[0], raw[0])-1) < 0.01 {
+		t.Error(err)
+	}
+	if none, err := engine.Embed(nil, PoolingMean, 0); err != nil || len(none) != 0 {
+		t.Error(none, err)
+	}
+	if _, err := engine.Embed([][]int32{{}}, PoolingMean, 0); !errors.Is(err, StatusInvalidArgument) {
+		t.Error(err)
+	}
+	if _, err := engine.Embed([][]int32{text}, PoolingDefault, 0); !errors.Is(err, StatusUnsupported) {
+		t.Error(err)
 	}
 }

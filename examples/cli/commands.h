@@ -10,5 +10,6 @@ int tokenize_command(int argc, char** argv);
 int bench_command(int argc, char** argv);
 int compare_command(int argc, char** argv);
 int convert_command(int argc, char** argv);
+int embed_command(int argc, char** argv);
 
 }  // namespace inlay::cli

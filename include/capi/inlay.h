@@ -167,6 +167,17 @@ typedef int32_t inlay_convert_type;
 typedef uint32_t inlay_chat_flags;
 #define INLAY_CHAT_ADD_GENERATION_PROMPT 1u  // The text ends where the model's answer begins.
 
+// How the final hidden states of a text's tokens become one vector.
+typedef int32_t inlay_pooling;
+#define INLAY_POOLING_DEFAULT 0  // As the model's metadata say; a model that says nothing is refused.
+#define INLAY_POOLING_MEAN 1  // The mean of all tokens.
+#define INLAY_POOLING_LAST 2  // The last token, which has seen all others.
+#define INLAY_POOLING_FIRST 3  // The first token (CLS), which in a decoder has seen itself alone.
+
+// What an embedding is.
+typedef uint32_t inlay_embed_flags;
+#define INLAY_EMBED_NORMALISE 1u  // Scaled to length 1, so that a scalar product of two is their cosine.
+
 // One model's weights on one device, with the KV pool and the statistics of its sessions.
 typedef struct inlay_engine inlay_engine;
 
@@ -537,6 +548,18 @@ typedef struct inlay_convert_params {
   // Given to progress. [default NULL]
   void* progress_user;
 } inlay_convert_params;
+
+// What embeddings are made of. Zero means default for every field.
+typedef struct inlay_embed_params {
+  // sizeof(inlay_embed_params). [bytes]
+  uint32_t struct_size;
+  // How tokens become one vector. [default DEFAULT]
+  inlay_pooling pooling;
+  // Others than the named ones are refused. [default 0]
+  inlay_embed_flags flags;
+  // 0.
+  uint32_t reserved;
+} inlay_embed_params;
 
 // ---- The four verbs --------------------------------------------------------------------------------------------------
 
@@ -931,6 +954,19 @@ inlay_status inlay_convert(const char* path, size_t path_len, const char* out_pa
 inlay_status inlay_chat_render(const inlay_engine* engine, const char* conversation, size_t conversation_len,
                                const char* chat_template, size_t template_len, inlay_chat_flags flags, char* buf,
                                size_t cap, size_t* needed, inlay_error* err);
+
+// Turns texts into vectors: the final hidden states of a text's tokens, normed as before the output matrix, pooled.
+// Each text runs in a session of its own, several at once where sessions are free and a step has room; a text longer
+// than prefill_chunk runs chunk by chunk.
+// Thread: any.
+// Blocks: on the device until all texts are run; takes turns with other calls that compute on the engine.
+// Ownership: Nothing is kept.
+// On error: BUFFER_TOO_SMALL: `*needed` is set, nothing was run. Otherwise `out` is unspecified.
+// Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, DEVICE_LOST.
+// Since: 1.2.
+inlay_status inlay_embed(const inlay_engine* engine, const int32_t* tokens, size_t n_tokens, const int32_t* lengths,
+                         size_t n_texts, const inlay_embed_params* params, float* out, size_t cap, size_t* needed,
+                         inlay_error* err);
 
 #ifdef __cplusplus
 }

@@ -62,7 +62,8 @@
   X(inlay_profile_text) \
   X(inlay_compare_text) \
   X(inlay_convert) \
-  X(inlay_chat_render)
+  X(inlay_chat_render) \
+  X(inlay_embed)
 
 typedef struct inlay_dl {
   void* library;
@@ -128,6 +129,9 @@ typedef struct inlay_dl {
   inlay_status (*inlay_chat_render)(const inlay_engine* engine, const char* conversation, size_t conversation_len,
                                     const char* chat_template, size_t template_len, inlay_chat_flags flags, char* buf,
                                     size_t cap, size_t* needed, inlay_error* err);
+  inlay_status (*inlay_embed)(const inlay_engine* engine, const int32_t* tokens, size_t n_tokens,
+                              const int32_t* lengths, size_t n_texts, const inlay_embed_params* params, float* out,
+                              size_t cap, size_t* needed, inlay_error* err);
 } inlay_dl;
 
 #ifdef _WIN32

@@ -88,7 +88,7 @@ Status OpRunner::run_plan(const Plan& plan, const StepBatch& batch, std::span<Dr
 
 Status OpRunner::run_and_tap(const Op& op, int32_t index, const StepBatch& batch, std::span<Draw> draws, const Inspection& inspection) {
   INLAY_TRY(run_op(op, batch, draws));
-  if (!inspection.tap) return {};
+  if (!inspection.tap || (inspection.tap_op >= 0 && inspection.tap_op != index)) return {};
   INLAY_ASSIGN(Tap tap, observe(op, batch));
   tap.op_index = index;
   tap.op = &op;

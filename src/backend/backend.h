@@ -66,6 +66,7 @@ struct OpTime {
 // For finding the first op that differs between two backends, and for profiles; never set in normal use.
 struct Inspection {
   int32_t stop_after = -1;  // op index after which execute() returns; -1: runs all
+  int32_t tap_op = -1;      // the only op index that is tapped; -1: all are
   std::function<void(const Tap&)> tap;
   std::function<void(const OpTime&)> time;  // after the last op, once for each that was run, in their order
 };
@@ -105,6 +106,20 @@ class Backend {
 
  protected:
   Inspection inspection_;
+};
+
+// Callbacks that end with the step, whatever it comes to.
+class InspectionScope {
+ public:
+  InspectionScope(Backend& backend, Inspection inspection) : backend_(backend) {
+    backend_.set_inspection(std::move(inspection));
+  }
+  ~InspectionScope() { backend_.set_inspection({}); }
+  InspectionScope(const InspectionScope&) = delete;
+  InspectionScope& operator=(const InspectionScope&) = delete;
+
+ private:
+  Backend& backend_;
 };
 
 // Refuses a batch that does not fit the plan and the configuration: every index, count and position is checked.

@@ -37,5 +37,7 @@ template <>
 inline constexpr size_t kFirstSize<inlay_profile_params> = 16;
 template <>
 inline constexpr size_t kFirstSize<inlay_convert_params> = 32;
+template <>
+inline constexpr size_t kFirstSize<inlay_embed_params> = 16;
 
 }  // namespace inlay::capi

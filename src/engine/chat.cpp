@@ -16,15 +16,23 @@ using tmpl::Value;
 
 Value text(std::string_view bytes) { return Value(std::string(bytes)); }
 
-// The model's template; one for tools if there are tools and the file has one.
-Result<std::string_view> model_template(const Metadata& metadata, const Map& variables) {
-  constexpr const char* kKey = "tokenizer.chat_template";
-  constexpr const char* kToolsKey = "tokenizer.chat_template.tool_use";
-  const Value* tools = variables.find("tools");
-  if (tools && tools->truth() && metadata.find(kToolsKey)) return metadata.get_string(kToolsKey);
-  if (!metadata.find(kKey))
-    return error(Code::unsupported, "the model has no chat template: there is no %s in its metadata", kKey);
-  return metadata.get_string(kKey);
+Status of_template(Status status) {
+  status.message = "chat template: " + status.message;
+  return status;
+}
+
+constexpr const char* kKey = "tokenizer.chat_template";
+constexpr const char* kToolsKey = "tokenizer.chat_template.tool_use";
+
+Result<tmpl::Template> parse(std::string_view source) {
+  auto parsed = tmpl::Template::parse(source);
+  return parsed.ok() ? std::move(parsed) : Result<tmpl::Template>(of_template(std::move(parsed).status()));
+}
+
+std::optional<Result<tmpl::Template>> parse_key(const Metadata& metadata, const char* key) {
+  if (!metadata.find(key)) return std::nullopt;
+  const auto source = metadata.get_string(key);
+  return source.ok() ? parse(*source) : Result<tmpl::Template>(source.status());
 }
 
 // bos_token and eos_token, unless the caller gives them.
@@ -49,25 +57,25 @@ std::tm local_time() {
 
 }  // namespace
 
+ChatTemplates::ChatTemplates(const Metadata& metadata)
+    : usual_(parse_key(metadata, kKey)), for_tools_(parse_key(metadata, kToolsKey)) {}
+
+Result<tmpl::Template> ChatTemplates::pick(bool has_tools) const {
+  if (has_tools && for_tools_) return *for_tools_;
+  if (usual_) return *usual_;
+  return error(Code::unsupported, "the model has no chat template: there is no %s in its metadata", kKey);
+}
+
 Result<std::string> render_chat(const Engine& engine, std::string_view conversation, const ChatOptions& options) {
   INLAY_ASSIGN(Map variables, tmpl::read_variables(conversation));
   if (!variables.find("add_generation_prompt"))
     variables.set(text("add_generation_prompt"), Value(options.add_generation_prompt));
   INLAY_TRY(add_tokens(engine.tokenizer(), variables));
-  std::string_view source;
-  if (options.source) {
-    source = *options.source;
-  } else {
-    INLAY_ASSIGN(source, model_template(engine.metadata(), variables));
-  }
-  const auto named = [](Status status) {
-    status.message = "chat template: " + status.message;
-    return status;
-  };
-  const auto parsed = tmpl::Template::parse(source);
-  if (!parsed.ok()) return named(parsed.status());
-  auto out = parsed->render(variables, local_time());
-  if (!out.ok()) return named(std::move(out).status());
+  const Value* tools = variables.find("tools");
+  INLAY_ASSIGN(const tmpl::Template chosen,
+               options.source ? parse(*options.source) : engine.chat_templates().pick(tools && tools->truth()));
+  auto out = chosen.render(variables, local_time());
+  if (!out.ok()) return of_template(std::move(out).status());
   return out;
 }
 

@@ -6,10 +6,25 @@
 #include <string_view>
 
 #include "src/base/status.h"
+#include "src/formats/metadata.h"
+#include "src/template/template.h"
 
 namespace inlay {
 
 class Engine;
+
+// The templates of a model's metadata, parsed once. One that is wrong is an error for those who want to use it, not for
+// the load.
+class ChatTemplates {
+ public:
+  explicit ChatTemplates(const Metadata& metadata);
+
+  // The model's template; the one for tools if there are tools and the file has one.
+  Result<tmpl::Template> pick(bool has_tools) const;
+
+ private:
+  std::optional<Result<tmpl::Template>> usual_, for_tools_;
+};
 
 struct ChatOptions {
   bool add_generation_prompt = false;           // end where the model's answer begins

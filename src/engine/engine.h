@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -13,6 +14,7 @@
 
 #include "src/backend/backend.h"
 #include "src/base/load_times.h"
+#include "src/engine/chat.h"
 #include "src/engine/kv_pool.h"
 #include "src/engine/log.h"
 #include "src/engine/options.h"
@@ -124,6 +126,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   const Plan& plan() const { return backend_->plan(); }
   const Metadata& metadata() const { return metadata_; }  // of the model file
   const Tokenizer* tokenizer() const { return tokenizer_.get(); }  // null if the model has none
+  const ChatTemplates& chat_templates() const { return chat_templates_; }
   EngineInfo info() const;
   EngineStats stats() const;
   Log& log() { return *log_; }
@@ -132,6 +135,14 @@ class Engine : public std::enable_shared_from_this<Engine> {
   // Runs tokens [n_past, tokens.size()) of a sequence as one step, whose first n_past tokens the session has cached, and gives the
   // seconds that it took. The session does not advance. A single token is a decode step and draws.
   Result<double> run_inspected(Session& session, std::span<const int32_t> tokens, int32_t n_past, Inspection inspection);
+  // Runs the next `n_tokens[i]` tokens of sessions[i], all in one step that gives no logits but the residual stream behind the
+  // last layer: to `rows`, session after session, with (n_rows, d_model) values. The sessions' tokens must be there.
+  using HiddenRows = std::function<void(const float* values, int64_t n_rows)>;
+  Status run_hidden(std::span<Session* const> sessions, std::span<const int32_t> n_tokens, const HiddenRows& rows);
+  // Makes the tokens those of an empty session, and takes what its cache needs; nothing is run.
+  Status place_tokens(Session& session, std::span<const int32_t> tokens);
+  const std::vector<float>& output_norm() const { return output_norm_; }  // weights of the norm before the head
+  int32_t prefill_chunk() const { return prefill_chunk_; }
   Result<double> measure_read_bandwidth();  // bytes a second
   void keep_profile(Profile profile);       // the latest kMaxProfiles
   std::vector<Profile> profiles() const;
@@ -167,9 +178,11 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
   std::unique_ptr<Log> log_;
   Metadata metadata_;
+  const ChatTemplates chat_templates_;
   std::unique_ptr<Tokenizer> tokenizer_;
   std::unique_ptr<Backend> backend_;
   EngineInfo info_;
+  std::vector<float> output_norm_;
   int32_t prefill_chunk_ = 0;
 
   mutable std::mutex mutex_;  // the device, the pool, the slots, the arrays and the statistics

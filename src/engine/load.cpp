@@ -60,15 +60,18 @@ struct Engine::Parts {
   std::unique_ptr<Tokenizer> tokenizer;
   std::unique_ptr<Backend> backend;
   EngineInfo info;
+  std::vector<float> output_norm;
   int32_t prefill_chunk;
 };
 
 Engine::Engine(Parts parts)
     : log_(std::move(parts.log)),
       metadata_(std::move(parts.metadata)),
+      chat_templates_(metadata_),
       tokenizer_(std::move(parts.tokenizer)),
       backend_(std::move(parts.backend)),
       info_(parts.info),
+      output_norm_(std::move(parts.output_norm)),
       prefill_chunk_(parts.prefill_chunk),
       pool_(backend_->config().n_kv_blocks),
       arrays_(std::make_unique<StepArrays>(backend_->config())) {
@@ -115,6 +118,9 @@ Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, cons
   auto tokenizer = std::async(std::launch::async | std::launch::deferred,
                               [&] { return load_tokenizer(checkpoint, model.spec()); });
   WeightReader reader(checkpoint, model);
+  if (const Weight* norm = model.find(WeightRole::output_norm)) {
+    INLAY_ASSIGN(parts.output_norm, reader.read_vector(*norm));
+  }
   Result<std::unique_ptr<Backend>> backend = make_backend(std::move(plan), reader, placement, options.progress);
   times.mark("backend");
   INLAY_ASSIGN(parts.tokenizer, tokenizer.get());

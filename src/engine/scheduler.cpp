@@ -119,11 +119,7 @@ Result<double> Engine::run_inspected(Session& session, std::span<const int32_t> 
     arrays_->sample_rows.push_back(
         {.slot = session.slot_, .params = &greedy, .history = tokens, .position = static_cast<uint64_t>(n_all)});
   }
-  struct Scope {  // the callbacks end with the step, whatever they do
-    Backend& backend;
-    ~Scope() { backend.set_inspection({}); }
-  } const scope{*backend_};
-  backend_->set_inspection(std::move(inspection));
+  const InspectionScope scope(*backend_, std::move(inspection));
   const Stopwatch watch;
   INLAY_TRY(execute(std::span(arrays_->draws).first(arrays_->sample_rows.size())));
   return watch.seconds();

@@ -9,6 +9,7 @@
 #include "src/formats/safetensors.h"
 #include "src/formats/text.h"
 #include "src/model/hf_config.h"
+#include "src/model/hf_pooling.h"
 #include "src/model/hf_vocabulary.h"
 
 namespace inlay {
@@ -274,6 +275,7 @@ Result<Checkpoint> open_hf_folder(const std::string& folder) {
   INLAY_ASSIGN(const JsonDocument document, read_json_file(in_folder(folder, kConfig)));
   INLAY_ASSIGN(HfConfig config, read_hf_config(document.root(), folder_name(folder)));
   INLAY_TRY(add_hf_templates(folder, config.metadata));
+  INLAY_TRY(add_hf_pooling(folder, config.family->arch, config.metadata));
   const bool has_tokenizer = file_exists(in_folder(folder, kTokenizer));
   if (!has_tokenizer) config.metadata.text("tokenizer.ggml.model", "no_vocab");
   INLAY_ASSIGN(std::vector<Shard> shards, open_shards(folder));

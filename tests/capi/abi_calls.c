@@ -3,138 +3,7 @@
 // message; none may crash. Usage: abi_calls LIBRARY [MODEL [cuda]]: the model is loaded on the interpreter or on the
 // GPU. Without a model, what needs one is called with NULL only and the program exits with 77, as it does without a GPU
 // that is asked for.
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "include/capi/inlay_dl.h"
-
-#define ID(function) ID_##function,
-enum { INLAY_DL_FUNCTIONS(ID) N_FUNCTIONS };
-#define NAME(function) #function,
-static const char* const names[] = {INLAY_DL_FUNCTIONS(NAME)};
-
-static inlay_dl api;
-static inlay_error err;
-static int called[N_FUNCTIONS];
-static inlay_load_params on_device;
-static int n_checks, n_failures;
-
-#define CALL(function) (called[ID_##function] = 1, spoil_error(), api.function)
-#define CHECK(condition) check((condition) != 0, #condition, __LINE__)
-#define EXPECT(status, call) expect(status, call, #call, __LINE__)
-
-// So that what a call leaves unwritten shows, but still is a text.
-static void spoil_error(void) {
-  memset(&err, 0x5a, sizeof err);
-  err.message[sizeof err.message - 1] = 0;
-}
-
-static void check(int holds, const char* what, int line) {
-  ++n_checks;
-  if (holds) return;
-  ++n_failures;
-  printf("line %d: %s does not hold\n", line, what);
-}
-
-// The returned status, the error's copy of it, and a message exactly if something is wrong.
-static void expect(inlay_status want, inlay_status got, const char* call, int line) {
-  const int described =
-      err.status == got && err.message_len == strlen(err.message) && (err.message_len == 0) == (got == INLAY_OK);
-  ++n_checks;
-  if (got == want && described) return;
-  ++n_failures;
-  printf("line %d: %s\n  gave %s (%s), expected %s\n", line, call, api.inlay_status_name(got),
-         described ? err.message : "badly described", api.inlay_status_name(want));
-}
-
-// Sizes in ABI 1.0, when they appeared, of the structs that have grown since; a client may be as old.
-static uint32_t first_size(const char* type, size_t now) {
-  if (strcmp(type, "inlay_load_params") == 0) return 80;
-  if (strcmp(type, "inlay_memory_info") == 0) return 56;
-  if (strcmp(type, "inlay_engine_info") == 0) return 88;
-  return (uint32_t)now;
-}
-
-// `call` uses p, a parameter struct that `setup` fills; `fine` is its status when the struct is well formed.
-#define IN_STRUCT(type, setup, call, fine)                                                                       \
-  do {                                                                                                           \
-    union {                                                                                                      \
-      type s;                                                                                                    \
-      unsigned char bytes[8192];                                                                                 \
-    } u;                                                                                                         \
-    const uint32_t n_first = first_size(#type, sizeof(type)), bad[] = {0, 1, 4, n_first - 1, 4097, 0xffffffffu}; \
-    type* p = &u.s;                                                                                              \
-    size_t i_bad;                                                                                                \
-    memset(&u, 0, sizeof u);                                                                                     \
-    setup;                                                                                                       \
-    for (i_bad = 0; i_bad < sizeof bad / sizeof *bad; ++i_bad) {                                                 \
-      p->struct_size = bad[i_bad];                                                                               \
-      EXPECT(INLAY_INVALID_ARGUMENT, call);                                                                      \
-    }                                                                                                            \
-    p->struct_size = n_first;                                                                                    \
-    EXPECT(fine, call);                                                                                          \
-    p->struct_size = sizeof(type);                                                                               \
-    EXPECT(fine, call);                                                                                          \
-    p->struct_size = sizeof(type) + 64;                                                                          \
-    EXPECT(fine, call);                                                                                          \
-    u.bytes[sizeof(type) + 63] = 1;                                                                              \
-    EXPECT(INLAY_INVALID_ARGUMENT, call);                                                                        \
-    u.bytes[sizeof(type) + 63] = 0;                                                                              \
-    u.bytes[sizeof(type) + 64] = 1;                                                                              \
-    EXPECT(fine, call);                                                                                          \
-  } while (0)
-
-// `call` fills p. What the library does not know of a longer struct becomes zero; what lies behind it stays.
-#define OUT_STRUCT(type, call)                                                                                \
-  do {                                                                                                        \
-    union {                                                                                                   \
-      type s;                                                                                                 \
-      unsigned char bytes[8192];                                                                              \
-    } u;                                                                                                      \
-    const uint32_t n_first = first_size(#type, sizeof(type)), bad[] = {0, 4, n_first - 1, 4097, 0xffffffffu}; \
-    type* p = &u.s;                                                                                           \
-    size_t i_bad;                                                                                             \
-    for (i_bad = 0; i_bad < sizeof bad / sizeof *bad; ++i_bad) {                                              \
-      memset(&u, 0xaa, sizeof u);                                                                             \
-      p->struct_size = bad[i_bad];                                                                            \
-      EXPECT(INLAY_INVALID_ARGUMENT, call);                                                                   \
-      CHECK(u.bytes[4] == 0xaa && u.bytes[sizeof(type)] == 0xaa);                                             \
-    }                                                                                                         \
-    memset(&u, 0xaa, sizeof u);                                                                               \
-    p->struct_size = n_first;                                                                                 \
-    EXPECT(INLAY_OK, call);                                                                                   \
-    CHECK(p->struct_size == n_first && u.bytes[n_first] == 0xaa);                                             \
-    memset(&u, 0xaa, sizeof u);                                                                               \
-    p->struct_size = sizeof(type) + 64;                                                                       \
-    EXPECT(INLAY_OK, call);                                                                                   \
-    CHECK(p->struct_size == sizeof(type) + 64);                                                               \
-    CHECK(u.bytes[sizeof(type)] == 0 && u.bytes[sizeof(type) + 63] == 0);                                     \
-    CHECK(u.bytes[sizeof(type) + 64] == 0xaa);                                                                \
-    p->struct_size = sizeof(type);                                                                            \
-    EXPECT(INLAY_OK, call);                                                                                   \
-  } while (0)
-
-// `call` writes a text of size `need` to (buf, cap).
-#define TEXT_OUT(call)                                        \
-  do {                                                        \
-    char room[65536];                                         \
-    char* buf = NULL;                                         \
-    size_t cap = 0, need = 0;                                 \
-    EXPECT(INLAY_OK, call);                                   \
-    CHECK(need > 0 && need < sizeof room);                    \
-    cap = 1;                                                  \
-    EXPECT(INLAY_INVALID_ARGUMENT, call);                     \
-    memset(room, 0x7e, sizeof room);                          \
-    buf = room;                                               \
-    cap = need - 1;                                           \
-    EXPECT(INLAY_BUFFER_TOO_SMALL, call);                     \
-    CHECK(err.required == need && err.available == need - 1); \
-    CHECK(room[need - 1] == 0x7e);                            \
-    cap = need;                                               \
-    EXPECT(INLAY_OK, call);                                   \
-    CHECK(room[need - 1] != 0x7e && room[need] == 0x7e);      \
-  } while (0)
+#include "tests/capi/abi_checks.h"
 
 static void test_library(void) {
   inlay_status status;
@@ -249,13 +118,13 @@ static void test_memory_plan(const char* model) {
   if (model) OUT_STRUCT(inlay_memory_info, CALL(inlay_memory_plan)(model, SIZE_MAX, &on_device, p, &err));
 }
 
-#define BAD_CONVERT_PARAM(field, bad_value)                                                                     \
-  do {                                                                                                         \
-    inlay_convert_params bad = {0};                                                                            \
-    bad.struct_size = sizeof bad;                                                                              \
-    bad.field = bad_value;                                                                                     \
-    EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_convert)(MISSING, SIZE_MAX, "x.gguf", SIZE_MAX, &bad, &err));    \
-    CHECK(strstr(err.message, #field) != NULL);                                                                \
+#define BAD_CONVERT_PARAM(field, bad_value)                                                                 \
+  do {                                                                                                      \
+    inlay_convert_params bad = {0};                                                                         \
+    bad.struct_size = sizeof bad;                                                                           \
+    bad.field = bad_value;                                                                                  \
+    EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_convert)(MISSING, SIZE_MAX, "x.gguf", SIZE_MAX, &bad, &err)); \
+    CHECK(strstr(err.message, #field) != NULL);                                                             \
   } while (0)
 
 static int32_t stop_at_once(void* user, uint64_t n_done, uint64_t n_total) {
@@ -272,7 +141,8 @@ static void test_convert(const char* model) {
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_convert)(NULL, 0, "x.gguf", SIZE_MAX, NULL, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_convert)(MISSING, SIZE_MAX, NULL, 0, NULL, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_convert)(MISSING, SIZE_MAX, "", 0, NULL, &err));
-  IN_STRUCT(inlay_convert_params, (void)0, CALL(inlay_convert)(MISSING, SIZE_MAX, "x.gguf", SIZE_MAX, p, &err), INLAY_NOT_FOUND);
+  IN_STRUCT(inlay_convert_params, (void)0, CALL(inlay_convert)(MISSING, SIZE_MAX, "x.gguf", SIZE_MAX, p, &err),
+            INLAY_NOT_FOUND);
   BAD_CONVERT_PARAM(type, -1);
   BAD_CONVERT_PARAM(type, INLAY_CONVERT_Q6_K + 1);
   BAD_CONVERT_PARAM(n_threads, -1);
@@ -324,6 +194,7 @@ static void test_null_handles(void) {
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_profile_step)(NULL, NULL, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_profile_text)(NULL, 0, NULL, 0, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_compare_text)(NULL, NULL, &token, 1, 0, NULL, NULL, 0, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(NULL, &token, 1, &token, 1, NULL, NULL, 0, &n, &err));
   CALL(inlay_session_cancel)(NULL);
   CALL(inlay_session_free)(NULL);
   CALL(inlay_free)(NULL);
@@ -442,6 +313,48 @@ static void test_chat(const inlay_engine* engine) {
   EXPECT(INLAY_FORMAT, CALL(inlay_chat_render)(engine, talk, SIZE_MAX, "{{", SIZE_MAX, 0, NULL, 0, &n, &err));
   EXPECT(INLAY_UNSUPPORTED,
          CALL(inlay_chat_render)(engine, talk, SIZE_MAX, "{{ 1|nothing }}", SIZE_MAX, 0, NULL, 0, &n, &err));
+}
+
+static void test_embeddings(const inlay_engine* engine, int32_t n_vocab) {
+  static float out[3 * 8192];
+  int32_t ids[3] = {1, 2, 3}, lengths[2] = {1, 2}, wrong[2] = {1, 2};
+  size_t n = 0;
+  inlay_embed_params params = {0};
+  params.struct_size = sizeof params;
+  params.pooling = INLAY_POOLING_MEAN;
+  EXPECT(INLAY_OK, CALL(inlay_embed)(engine, ids, 3, lengths, 2, &params, NULL, 0, &n, &err));
+  CHECK(n > 0 && n % 2 == 0 && n <= sizeof out / sizeof *out);
+  out[n] = 7;
+  EXPECT(INLAY_OK, CALL(inlay_embed)(engine, ids, 3, lengths, 2, &params, out, n, NULL, &err));
+  CHECK(out[n] == 7 && memcmp(out, out + n / 2, n / 2 * sizeof *out) != 0);
+  EXPECT(INLAY_BUFFER_TOO_SMALL, CALL(inlay_embed)(engine, ids, 3, lengths, 2, &params, out, n - 1, NULL, &err));
+  CHECK(err.required == n && err.available == n - 1);
+  EXPECT(INLAY_OK, CALL(inlay_embed)(engine, NULL, 0, NULL, 0, &params, out, n, &n, &err));
+  CHECK(n == 0);
+  IN_STRUCT(inlay_embed_params, (p->pooling = INLAY_POOLING_LAST),
+            CALL(inlay_embed)(engine, ids, 3, lengths, 2, p, out, sizeof out / sizeof *out, &n, &err), INLAY_OK);
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(engine, NULL, 3, lengths, 2, &params, out, n, NULL, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(engine, ids, 3, NULL, 2, &params, out, n, NULL, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(engine, ids, 3, lengths, 1, &params, out, n, NULL, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(engine, ids, 2, lengths, 2, &params, out, n, NULL, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(engine, ids, SIZE_MAX, lengths, 2, &params, out, n, NULL, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(engine, ids, 3, lengths, 2, &params, NULL, n, NULL, &err));
+  wrong[0] = 0;
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(engine, ids, 3, wrong, 2, &params, out, n, NULL, &err));
+  wrong[0] = INT32_MIN;
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(engine, ids, 3, wrong, 2, &params, out, n, NULL, &err));
+  ids[1] = n_vocab;
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(engine, ids, 3, lengths, 2, &params, out, n, NULL, &err));
+  ids[1] = 2;
+  params.flags = 2;
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(engine, ids, 3, lengths, 2, &params, out, n, NULL, &err));
+  params.flags = 0;
+  params.reserved = 1;
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(engine, ids, 3, lengths, 2, &params, out, n, NULL, &err));
+  params.reserved = 0;
+  params.pooling = 4;
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(engine, ids, 3, lengths, 2, &params, out, n, NULL, &err));
+  EXPECT(INLAY_UNSUPPORTED, CALL(inlay_embed)(engine, ids, 3, lengths, 2, NULL, out, n, NULL, &err));
 }
 
 #define BAD_SAMPLER(field, value)                                                         \
@@ -616,6 +529,7 @@ static void test_with_model(const char* model) {
   test_engine(engine, info.n_vocab);
   test_tokens(engine, info.n_vocab);
   test_chat(engine);
+  test_embeddings(engine, info.n_vocab);
   test_session(engine, info.n_vocab);
   CALL(inlay_free)(engine);
 }

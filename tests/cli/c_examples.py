@@ -5,8 +5,8 @@ import re
 import tool_case
 from tool_case import OWN_MODEL, ModelCase, run_program
 
-COMPLETE, EIGHT, CANCEL, GAME_LOOP, TOKENS = (tool_case.BUILD / "bin" / f"example_{name}"
-                                              for name in ("complete", "eight", "cancel", "game_loop", "tokens"))
+COMPLETE, EIGHT, CANCEL, EMBED, GAME_LOOP, TOKENS = (tool_case.BUILD / "bin" / f"example_{name}"
+                                                     for name in ("complete", "eight", "cancel", "embed", "game_loop", "tokens"))
 PROMPTS = ["the fox", "and then", "Once upon a time the"]
 FRAMES = re.compile(rb"(\w+) +(\d+) frames, ms: p50 ([\d.]+) p99 ([\d.]+) max ([\d.]+); (\d+) bytes shown\n")
 
@@ -34,6 +34,15 @@ class CExamples(ModelCase):
         self.assertGreater(int(found[1]), 0)
         self.assertLess(float(found[2]), 500)
 
+    def test_embed_puts_the_likest_first(self):
+        texts = ["The dog saw a fox.", "Two and two are four.", "The dog saw the fox.", "The dog saw a fox."]
+        ranked = [line.split(b"  ", 1) for line in self.good(EMBED, self.model, *texts).splitlines()]
+        self.assertEqual([text.decode() for _, text in ranked], [texts[3], texts[2], texts[1]])
+        self.assertEqual(ranked[0][0], b"1.0000")
+        row = self.run_tool("embed", self.model, *texts, "--pooling", "mean", "--similarity").stdout.splitlines()[0].split()
+        for cosine, (likeness, text) in zip((row[3], row[2], row[1]), ranked, strict=True):
+            self.assertAlmostEqual(float(cosine), float(likeness), delta=2e-3, msg=text)
+
     def test_game_loop_keeps_its_frames_while_the_character_talks(self):
         silent, talking = FRAMES.findall(self.good(GAME_LOOP, OWN_MODEL, 1))
         self.assertEqual([row[0] for row in (silent, talking)], [b"silent", b"talking"])
@@ -49,7 +58,7 @@ class CExamples(ModelCase):
         lost = run_program(TOKENS, "/nonexistent/libinlay.so", self.model, "cpu", "cases.tsv")
         self.assertEqual(lost.returncode, 1)
         self.assertIn(b"/nonexistent/libinlay.so", lost.stderr)
-        for program, arguments in ((COMPLETE, ["the fox"]), (EIGHT, ["3"]), (CANCEL, []), (GAME_LOOP, [])):
+        for program, arguments in ((COMPLETE, ["the fox"]), (EIGHT, ["3"]), (CANCEL, []), (EMBED, ["a", "b"]), (GAME_LOOP, [])):
             wrong = run_program(program, "/nonexistent.gguf", *arguments)
             self.assertEqual(wrong.returncode, 1)
             self.assertIn(b"NOT_FOUND", wrong.stderr)

@@ -87,6 +87,40 @@ class Tokenize(ModelCase):
         self.assertIn("999999999", self.run_tool("tokenize", self.model, "--decode", "999999999", code=1).stderr.decode())
 
 
+class Embed(ModelCase):
+    def vectors(self, *arguments, stdin=b""):
+        lines = self.run_tool("embed", self.model, *arguments, stdin=stdin).stdout.splitlines()
+        return [[float(word) for word in line.split()] for line in lines]
+
+    def test_vectors_have_length_one_unless_raw(self):
+        unit, other = self.vectors("the fox", "and then", "--pooling", "mean")
+        raw, = self.vectors("the fox", "--pooling", "mean", "--raw")
+        self.assertAlmostEqual(sum(x * x for x in unit), 1, places=4)
+        length = sum(x * x for x in raw) ** 0.5
+        self.assertGreater(abs(length - 1), 0.01)
+        for x, y in zip(unit, raw, strict=True):
+            self.assertAlmostEqual(x * length, y, delta=2e-2 * length)
+        self.assertNotEqual(unit, other)
+        last, = self.vectors("the fox", "--pooling", "last")
+        self.assertNotEqual(unit, last)
+
+    def test_a_file_has_a_text_a_line(self):
+        self.assertEqual(self.vectors("--file", "-", "--pooling", "mean", stdin=b"the fox\n\nand then"),
+                         self.vectors("the fox", "and then", "--pooling", "mean"))
+
+    def test_similarities_are_a_table(self):
+        (a, b), (c, d) = self.vectors("the fox", "and then", "--pooling", "mean", "--similarity")
+        self.assertEqual((a, d), (1, 1))
+        self.assertEqual(b, c)
+        self.assertLess(b, 0.999)
+
+    def test_what_cannot_be_is_named(self):
+        self.assertIn(b"pooling_type", self.run_tool("embed", self.model, "x", code=1).stderr)
+        for wrong in (["x", "--file", "y"], [], ["x", "--raw", "--similarity"]):
+            self.run_tool("embed", self.model, *wrong, code=2)
+        self.assertIn(b"the file has no texts", self.run_tool("embed", self.model, "--file", "-", code=2).stderr)
+
+
 class Run(ModelCase):
     def text(self, *arguments, **options):
         return self.run_tool("run", self.model, *arguments, **options)

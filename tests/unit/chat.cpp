@@ -7,6 +7,7 @@
 
 #include "src/engine/engine.h"
 #include "tests/support/random_model.h"
+#include "tests/unit/llama_image.h"
 
 namespace inlay {
 namespace {
@@ -29,6 +30,45 @@ TEST(Chat, TheModelsOwnTemplate) {
   const auto other = render_chat(**engine, talk, {.source = "{{ eos_token != bos_token }}"});
   ASSERT_TRUE(other.ok());
   EXPECT_EQ(*other, "True");
+}
+
+// A llama with these entries in its metadata.
+std::shared_ptr<Engine> model_with(const std::function<void(testing::GgufImage&)>& entries) {
+  const auto bytes = testing::llama_image(
+      {.d_model = 32, .d_ff = 64, .n_heads = 2, .n_kv_heads = 1, .d_head = 16, .n_rot = 16, .n_vocab = 50},
+      [&](testing::GgufImage& image) {
+        image.text("tokenizer.ggml.model", "no_vocab");
+        entries(image);
+      });
+  const auto engine = Engine::load(borrow_memory(bytes, "model"), {.device = DeviceKind::cpu});
+  EXPECT_TRUE(engine.ok()) << engine.status().message;
+  return *engine;
+}
+
+TEST(Chat, ToolsHaveATemplateOfTheirOwn) {
+  const auto engine = model_with([](testing::GgufImage& image) {
+    image.text("tokenizer.chat_template", "plain").text("tokenizer.chat_template.tool_use", "{{ tools[0] }}");
+  });
+  EXPECT_EQ(*render_chat(*engine, "[]", {}), "plain");
+  EXPECT_EQ(*render_chat(*engine, R"({"messages": [], "tools": []})", {}), "plain");
+  EXPECT_EQ(*render_chat(*engine, R"({"messages": [], "tools": ["saw"]})", {}), "saw");
+  EXPECT_EQ(*render_chat(*engine, "[]", {}), "plain") << "again";
+}
+
+TEST(Chat, AWrongTemplateIsAnErrorWhenItIsUsed) {
+  const auto broken = model_with([](testing::GgufImage& image) { image.text("tokenizer.chat_template", "{{"); });
+  const Status expected = render_chat(*broken, "[]", {.source = "{{"}).status();
+  EXPECT_EQ(expected.code, Code::format);
+  for (int i = 0; i < 2; ++i) {
+    const Status status = render_chat(*broken, "[]", {}).status();
+    EXPECT_EQ(status.code, Code::format);
+    EXPECT_EQ(status.message, expected.message);
+  }
+  EXPECT_EQ(*render_chat(*broken, "[]", {.source = "given"}), "given");
+  const auto number = model_with([](testing::GgufImage& image) { image.u32("tokenizer.chat_template", 1); });
+  const Status status = render_chat(*number, "[]", {}).status();
+  EXPECT_EQ(status.code, Code::format);
+  EXPECT_NE(status.message.find("tokenizer.chat_template"), std::string::npos) << status.message;
 }
 
 TEST(Chat, AModelWithoutATemplate) {

@@ -104,6 +104,26 @@ TEST(HfFolder, HeadsFollowFromTheWidthWhereTheFamilySaysSo) {
       << wide.status().message;
 }
 
+TEST(HfFolder, PoolingOfSentenceTransformersBecomesGgufsKey) {
+  const auto stored = [](const std::string& json) -> std::string {
+    TemporaryFolder folder;
+    write(folder, test::small_config("qwen2"), test::small_tensors("qwen2"));
+    std::filesystem::create_directories(folder.path("1_Pooling"));
+    if (!json.empty()) folder.write("1_Pooling/config.json", json);
+    const auto checkpoint = open_checkpoint(folder.path());
+    if (!checkpoint.ok()) return checkpoint.status().message;
+    if (!checkpoint->metadata().find("qwen2.pooling_type")) return "none";
+    return std::to_string(*checkpoint->metadata().get_u64("qwen2.pooling_type"));
+  };
+  EXPECT_EQ(stored(""), "none");
+  EXPECT_EQ(stored(R"({"pooling_mode_mean_tokens": true, "pooling_mode_cls_token": false})"), "1");
+  EXPECT_EQ(stored(R"({"pooling_mode_cls_token": true})"), "2");
+  EXPECT_EQ(stored(R"({"pooling_mode_lasttoken": true})"), "3");
+  EXPECT_EQ(stored(R"({"pooling_mode_max_tokens": true})"), "0");
+  EXPECT_EQ(stored(R"({"pooling_mode_mean_tokens": true, "pooling_mode_cls_token": true})"), "0");
+  EXPECT_NE(stored(R"({"pooling_mode_cls_token": 1})").find("1_Pooling/config.json"), std::string::npos);
+}
+
 TEST(HfFolder, LinearAndYarnScalingsAreThoseOfGguf) {
   const auto linear = open_with("llama", [](json& c) { c["rope_scaling"] = {{"type", "linear"}, {"factor", 4.0}}; });
   ASSERT_TRUE(linear.ok()) << linear.status().message;

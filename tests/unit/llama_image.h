@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <functional>
 #include <random>
 
 #include "tests/unit/gguf_image.h"
@@ -12,7 +13,8 @@ struct LlamaSizes {
   uint32_t d_model, d_ff, n_heads, n_kv_heads, d_head, n_rot, n_vocab;
 };
 
-inline GgufImage::Bytes llama_image(const LlamaSizes& s) {
+// `more` adds entries to the metadata.
+inline GgufImage::Bytes llama_image(const LlamaSizes& s, const std::function<void(GgufImage&)>& more = {}) {
   GgufImage image;
   image.text("general.architecture", "llama")
       .u32("llama.block_count", 1)
@@ -25,6 +27,7 @@ inline GgufImage::Bytes llama_image(const LlamaSizes& s) {
       .u32("llama.attention.value_length", s.d_head)
       .u32("llama.rope.dimension_count", s.n_rot)
       .f32("llama.attention.layer_norm_rms_epsilon", 1e-5f);
+  if (more) more(image);
   std::mt19937 random(1);
   const auto add = [&](const char* name, uint64_t n_rows, uint64_t n_cols) {
     GgufImage::Bytes bytes(n_rows * n_cols * sizeof(float));

@@ -75,6 +75,41 @@ namespace Inlay
             });
         }
 
+        /// <summary>Turns texts, given as tokens, into vectors of the model's width: the final hidden states of each, pooled.
+        /// Each runs in a session of its own, several at once where sessions are free.</summary>
+        public float[][] Embed(IList<int[]> texts, Pooling pooling = Pooling.Default, EmbedFlags flags = EmbedFlags.Normalise)
+        {
+            if (texts == null) throw new ArgumentNullException("texts");
+            var ids = new List<int>();
+            var lengths = new int[texts.Count];
+            for (int i = 0; i < lengths.Length; i++)
+            {
+                if (texts[i] == null) throw new ArgumentNullException("texts");
+                ids.AddRange(texts[i]);
+                lengths[i] = texts[i].Length;
+            }
+            int[] tokens = ids.ToArray();
+            int width = Info.ModelWidth;
+            var values = new float[checked(lengths.Length * width + 1)];
+            var raw = new inlay_embed_params { struct_size = (uint)sizeof(inlay_embed_params), pooling = pooling, flags = flags };
+            inlay_error error;
+            using (var engine = new Hold(_handle))
+            fixed (int* all = tokens)
+            fixed (int* counts = lengths)
+            fixed (float* target = values)
+            {
+                Check.Ok(_api.inlay_embed(engine.Pointer, all, (UIntPtr)(uint)tokens.Length, counts, (UIntPtr)(uint)lengths.Length,
+                                          &raw, target, (UIntPtr)(uint)values.Length, null, &error), ref error);
+            }
+            var vectors = new float[lengths.Length][];
+            for (int i = 0; i < vectors.Length; i++)
+            {
+                vectors[i] = new float[width];
+                Array.Copy(values, i * width, vectors[i], 0, width);
+            }
+            return vectors;
+        }
+
         /// <summary>Describes one token.</summary>
         public TokenInfo GetTokenInfo(int token)
         {

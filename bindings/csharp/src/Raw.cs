@@ -256,6 +256,29 @@ namespace Inlay
         /// <summary>The text ends where the model's answer begins.</summary>
         AddGenerationPrompt = 1,
     }
+
+    /// <summary>How the final hidden states of a text's tokens become one vector.</summary>
+    public enum Pooling : int
+    {
+        /// <summary>As the model's metadata say; a model that says nothing is refused.</summary>
+        Default = 0,
+        /// <summary>The mean of all tokens.</summary>
+        Mean = 1,
+        /// <summary>The last token, which has seen all others.</summary>
+        Last = 2,
+        /// <summary>The first token (CLS), which in a decoder has seen itself alone.</summary>
+        First = 3,
+    }
+
+    /// <summary>What an embedding is.</summary>
+    [Flags]
+    public enum EmbedFlags : uint
+    {
+        /// <summary>None of them.</summary>
+        None = 0,
+        /// <summary>Scaled to length 1, so that a scalar product of two is their cosine.</summary>
+        Normalise = 1,
+    }
 }
 
 namespace Inlay.Raw
@@ -690,6 +713,20 @@ namespace Inlay.Raw
         public IntPtr progress_user;
     }
 
+    /// <summary>What embeddings are made of. Zero means default for every field.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct inlay_embed_params
+    {
+        /// <summary>sizeof(inlay_embed_params). [bytes]</summary>
+        public uint struct_size;
+        /// <summary>How tokens become one vector. [default DEFAULT]</summary>
+        public Pooling pooling;
+        /// <summary>Others than the named ones are refused. [default 0]</summary>
+        public EmbedFlags flags;
+        /// <summary>0.</summary>
+        public uint reserved;
+    }
+
     /// <summary>One model's weights on one device, with the KV pool and the statistics of its sessions. Freed with
     /// inlay_free, when nobody uses it any more.</summary>
     public sealed class EngineHandle : SafeHandle
@@ -788,6 +825,7 @@ namespace Inlay.Raw
         private readonly delegate* unmanaged[Cdecl]<IntPtr, IntPtr, int*, UIntPtr, double, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_compare_text;
         private readonly delegate* unmanaged[Cdecl]<byte*, UIntPtr, byte*, UIntPtr, inlay_convert_params*, inlay_error*, Status> _inlay_convert;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, byte*, UIntPtr, ChatFlags, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_chat_render;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, int*, UIntPtr, inlay_embed_params*, float*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_embed;
 
         // `find` takes a name and the minor version since which there is a function of this name.
         internal Api(Func<string, int, IntPtr> find)
@@ -829,6 +867,7 @@ namespace Inlay.Raw
             _inlay_compare_text = (delegate* unmanaged[Cdecl]<IntPtr, IntPtr, int*, UIntPtr, double, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_compare_text", 1);
             _inlay_convert = (delegate* unmanaged[Cdecl]<byte*, UIntPtr, byte*, UIntPtr, inlay_convert_params*, inlay_error*, Status>)find("inlay_convert", 2);
             _inlay_chat_render = (delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, byte*, UIntPtr, ChatFlags, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_chat_render", 2);
+            _inlay_embed = (delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, int*, UIntPtr, inlay_embed_params*, float*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_embed", 2);
         }
 #else
         private static class Signature
@@ -907,6 +946,8 @@ namespace Inlay.Raw
             internal delegate Status inlay_convert(byte* path, UIntPtr path_len, byte* out_path, UIntPtr out_path_len, inlay_convert_params* @params, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_chat_render(IntPtr engine, byte* conversation, UIntPtr conversation_len, byte* chat_template, UIntPtr template_len, ChatFlags flags, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_embed(IntPtr engine, int* tokens, UIntPtr n_tokens, int* lengths, UIntPtr n_texts, inlay_embed_params* @params, float* @out, UIntPtr cap, UIntPtr* needed, inlay_error* err);
         }
 
         private readonly Signature.inlay_load _inlay_load;
@@ -946,6 +987,7 @@ namespace Inlay.Raw
         private readonly Signature.inlay_compare_text _inlay_compare_text;
         private readonly Signature.inlay_convert _inlay_convert;
         private readonly Signature.inlay_chat_render _inlay_chat_render;
+        private readonly Signature.inlay_embed _inlay_embed;
 
         // `find` takes a name and the minor version since which there is a function of this name.
         internal Api(Func<string, int, IntPtr> find)
@@ -987,6 +1029,7 @@ namespace Inlay.Raw
             _inlay_compare_text = Bind<Signature.inlay_compare_text>(find("inlay_compare_text", 1));
             _inlay_convert = Bind<Signature.inlay_convert>(find("inlay_convert", 2));
             _inlay_chat_render = Bind<Signature.inlay_chat_render>(find("inlay_chat_render", 2));
+            _inlay_embed = Bind<Signature.inlay_embed>(find("inlay_embed", 2));
         }
 
         private static T Bind<T>(IntPtr function) where T : class
@@ -1486,6 +1529,29 @@ namespace Inlay.Raw
         {
             if (_inlay_chat_render == null) return Older.Refuse("inlay_chat_render", "1.2", err);
             return _inlay_chat_render(engine, conversation, conversation_len, chat_template, template_len, flags, buf, cap, needed, err);
+        }
+
+        /// <summary>Turns texts into vectors: the final hidden states of a text's tokens, normed as before the output
+        /// matrix, pooled. Each text runs in a session of its own, several at once where sessions are free and a step has
+        /// room; a text longer than prefill_chunk runs chunk by chunk.</summary>
+        /// <param name="engine">The engine.</param>
+        /// <param name="tokens">The texts' token ids, one text after the other. May be null.</param>
+        /// <param name="n_tokens">Of all texts together. [tokens]</param>
+        /// <param name="lengths">Tokens of each text, 1 at least. May be null.</param>
+        /// <param name="n_texts">Their number.</param>
+        /// <param name="params">NULL: all defaults. May be null.</param>
+        /// <param name="out">n_texts x d_model values, text after text. May be null.</param>
+        /// <param name="cap">Room in out. [values]</param>
+        /// <param name="needed">n_texts x d_model. [values] May be null.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: on the device until all texts are run; takes turns with other calls that compute
+        /// on the engine. Ownership: Nothing is kept. On error: BUFFER_TOO_SMALL: `*needed` is set, nothing was run.
+        /// Otherwise `out` is unspecified. Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT,
+        /// DEVICE_LOST. Since: 1.2.</remarks>
+        public Status inlay_embed(IntPtr engine, int* tokens, UIntPtr n_tokens, int* lengths, UIntPtr n_texts, inlay_embed_params* @params, float* @out, UIntPtr cap, UIntPtr* needed, inlay_error* err)
+        {
+            if (_inlay_embed == null) return Older.Refuse("inlay_embed", "1.2", err);
+            return _inlay_embed(engine, tokens, n_tokens, lengths, n_texts, @params, @out, cap, needed, err);
         }
     }
 }

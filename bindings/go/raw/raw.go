@@ -226,6 +226,13 @@ static inlay_status go_inlay_chat_render(const inlay_engine* engine, const char*
   if (!api->inlay_chat_render) return inlay_go_missing("inlay_chat_render", err);
   return api->inlay_chat_render(engine, conversation, conversation_len, chat_template, template_len, flags, buf, cap, needed, err);
 }
+static inlay_status go_inlay_embed(const inlay_engine* engine, const int32_t* tokens, size_t n_tokens,
+                                   const int32_t* lengths, size_t n_texts, const inlay_embed_params* params, float* out,
+                                   size_t cap, size_t* needed, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_embed) return inlay_go_missing("inlay_embed", err);
+  return api->inlay_embed(engine, tokens, n_tokens, lengths, n_texts, params, out, cap, needed, err);
+}
 */
 import "C"
 
@@ -706,6 +713,45 @@ const (
 	ChatAddGenerationPrompt ChatFlags = 1
 )
 
+// How the final hidden states of a text's tokens become one vector.
+type Pooling int32
+
+// Values of Pooling.
+const (
+	// As the model's metadata say; a model that says nothing is refused.
+	PoolingDefault Pooling = 0
+	// The mean of all tokens.
+	PoolingMean Pooling = 1
+	// The last token, which has seen all others.
+	PoolingLast Pooling = 2
+	// The first token (CLS), which in a decoder has seen itself alone.
+	PoolingFirst Pooling = 3
+)
+
+// String is the value's name as the C header writes it, without the prefix.
+func (v Pooling) String() string {
+	switch v {
+	case PoolingDefault:
+		return "DEFAULT"
+	case PoolingMean:
+		return "MEAN"
+	case PoolingLast:
+		return "LAST"
+	case PoolingFirst:
+		return "FIRST"
+	}
+	return "UNKNOWN"
+}
+
+// What an embedding is.
+type EmbedFlags uint32
+
+// Values of EmbedFlags.
+const (
+	// Scaled to length 1, so that a scalar product of two is their cosine.
+	EmbedNormalise EmbedFlags = 1
+)
+
 // One model's weights on one device, with the KV pool and the statistics of its sessions.
 type Engine struct{ _ [0]byte }
 
@@ -1081,6 +1127,18 @@ type ConvertParams struct {
 	Progress ProgressFn
 	// Given to progress. [default NULL]
 	ProgressUser unsafe.Pointer
+}
+
+// What embeddings are made of. Zero means default for every field.
+type EmbedParams struct {
+	// sizeof(inlay_embed_params). [bytes]
+	StructSize uint32
+	// How tokens become one vector. [default DEFAULT]
+	Pooling Pooling
+	// Others than the named ones are refused. [default 0]
+	Flags EmbedFlags
+	// 0.
+	Reserved uint32
 }
 
 // Load is inlay_load. Loads a model: a GGUF file, of which a split one is named by its first file, or a Hugging Face
@@ -1668,4 +1726,27 @@ func Convert(path *byte, pathLen uintptr, outPath *byte, outPathLen uintptr, par
 //   - Since: 1.2.
 func ChatRender(engine *Engine, conversation *byte, conversationLen uintptr, chatTemplate *byte, templateLen uintptr, flags ChatFlags, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
 	return Status(C.go_inlay_chat_render((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.char)(unsafe.Pointer(conversation)), C.size_t(conversationLen), (*C.char)(unsafe.Pointer(chatTemplate)), C.size_t(templateLen), C.inlay_chat_flags(flags), (*C.char)(unsafe.Pointer(buf)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// Embed is inlay_embed. Turns texts into vectors: the final hidden states of a text's tokens, normed as before the
+// output matrix, pooled. Each text runs in a session of its own, several at once where sessions are free and a step
+// has room; a text longer than prefill_chunk runs chunk by chunk.
+//
+//   - engine: The engine.
+//   - tokens: The texts' token ids, one text after the other.
+//   - nTokens: Of all texts together.
+//   - lengths: Tokens of each text, 1 at least.
+//   - nTexts: Their number.
+//   - params: NULL: all defaults.
+//   - out: n_texts x d_model values, text after text.
+//   - cap_: Room in out.
+//   - needed: n_texts x d_model.
+//   - Thread: any.
+//   - Blocks: on the device until all texts are run; takes turns with other calls that compute on the engine.
+//   - Ownership: Nothing is kept.
+//   - On error: BUFFER_TOO_SMALL: `*needed` is set, nothing was run. Otherwise `out` is unspecified.
+//   - Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, DEVICE_LOST.
+//   - Since: 1.2.
+func Embed(engine *Engine, tokens *int32, nTokens uintptr, lengths *int32, nTexts uintptr, params *EmbedParams, out *float32, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return Status(C.go_inlay_embed((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.int32_t)(unsafe.Pointer(tokens)), C.size_t(nTokens), (*C.int32_t)(unsafe.Pointer(lengths)), C.size_t(nTexts), (*C.inlay_embed_params)(unsafe.Pointer(params)), (*C.float)(unsafe.Pointer(out)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
 }

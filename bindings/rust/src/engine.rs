@@ -3,8 +3,8 @@ use crate::error::{call, into_string, read_bytes, read_string};
 use crate::info::{EngineInfo, LogMessage, MemoryInfo, Stats, TokenInfo};
 use crate::TokenizeOptions;
 use crate::{
-    raw, ConvertType, Library, LoadOptions, LogLevel, ProfileForm, ProfileOptions, ProgressFn, Result, Session,
-    SessionOptions, Status, Token,
+    raw, ConvertType, EmbedOptions, Library, LoadOptions, LogLevel, ProfileForm, ProfileOptions, ProgressFn, Result,
+    Session, SessionOptions, Status, Token,
 };
 use std::io::{Read, Seek};
 use std::path::Path;
@@ -234,6 +234,26 @@ impl Engine {
         // SAFETY: the struct is ours and says its size.
         call(|err| unsafe { (self.functions().inlay_token_get_info)(self.as_ptr(), token, &mut info, err) })?;
         Ok(TokenInfo::from_raw(&info))
+    }
+
+    /// Turns texts, given as tokens, into vectors of the model's width: the final hidden states of each, pooled. Each runs in a
+    /// session of its own, several at once where sessions are free.
+    pub fn embed(&self, texts: &[&[Token]], options: EmbedOptions) -> Result<Vec<Vec<f32>>> {
+        let params = options.to_raw();
+        let tokens = texts.concat();
+        let lengths: Vec<i32> = texts.iter().map(|text| i32::try_from(text.len()).unwrap_or(i32::MAX)).collect();
+        let width = self.info()?.d_model as usize;
+        let mut out = vec![0f32; texts.len() * width];
+        call(|err| {
+            // SAFETY: tokens, lengths and parameters live during the call; the buffer has room for what it is said to.
+            unsafe {
+                let (ids, counts, needed) = (tokens.as_ptr(), lengths.as_ptr(), std::ptr::null_mut());
+                let embed = self.functions().inlay_embed;
+                let (n, n_texts, cap) = (tokens.len(), texts.len(), out.len());
+                embed(self.as_ptr(), ids, n, counts, n_texts, &params, out.as_mut_ptr(), cap, needed, err)
+            }
+        })?;
+        Ok(out.chunks(width).map(<[f32]>::to_vec).collect())
     }
 
     /// The list of operations that a step runs: one line an operation, with its bytes and its floating-point operations for

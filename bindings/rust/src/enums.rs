@@ -453,3 +453,44 @@ impl ConvertType {
         }
     }
 }
+
+/// How the final hidden states of a text's tokens become one vector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Pooling {
+    /// As the model's metadata say; a model that says nothing is refused.
+    #[default]
+    Default,
+    /// The mean of all tokens.
+    Mean,
+    /// The last token, which has seen all others.
+    Last,
+    /// The first token (CLS), which in a decoder has seen itself alone.
+    First,
+    /// A number that this version of the crate has no name for.
+    Other(i32),
+}
+
+impl Pooling {
+    /// From the number in the C API.
+    pub const fn from_raw(number: i32) -> Self {
+        match number {
+            raw::INLAY_POOLING_DEFAULT => Self::Default,
+            raw::INLAY_POOLING_MEAN => Self::Mean,
+            raw::INLAY_POOLING_LAST => Self::Last,
+            raw::INLAY_POOLING_FIRST => Self::First,
+            other => Self::Other(other),
+        }
+    }
+
+    /// The number in the C API.
+    pub const fn to_raw(self) -> i32 {
+        match self {
+            Self::Default => raw::INLAY_POOLING_DEFAULT,
+            Self::Mean => raw::INLAY_POOLING_MEAN,
+            Self::Last => raw::INLAY_POOLING_LAST,
+            Self::First => raw::INLAY_POOLING_FIRST,
+            Self::Other(number) => number,
+        }
+    }
+}

@@ -53,7 +53,8 @@ pub use error::{Error, Result};
 pub use info::{DeviceInfo, EngineInfo, Event, LogMessage, MemoryInfo, SessionInfo, Stats, TokenInfo, TokenLogprob};
 pub use library::Library;
 pub use options::{
-    GenerateOptions, LoadOptions, LogitBias, ProfileOptions, Prompt, Sampler, SessionOptions, TokenizeOptions,
+    EmbedOptions, GenerateOptions, LoadOptions, LogitBias, ProfileOptions, Prompt, Sampler, SessionOptions,
+    TokenizeOptions,
 };
 pub use session::{decode_step, Generation, Session};
 

@@ -1,5 +1,5 @@
 use crate::callbacks::{LogSink, ProgressFn};
-use crate::{raw, DeviceKind, KvDtype, LogLevel, Token, WeightDtype};
+use crate::{raw, DeviceKind, KvDtype, LogLevel, Pooling, Token, WeightDtype};
 
 /// A count as the C API wants it; one that is too large for it stays too large for the library, which says so.
 fn count(n: u32) -> i32 {
@@ -191,6 +191,25 @@ impl TokenizeOptions {
     pub(crate) fn to_raw(self) -> raw::inlay_tokenize_flags {
         (if self.no_bos_eos { raw::INLAY_TOKENIZE_NO_BOS_EOS } else { 0 })
             | (if self.parse_special { raw::INLAY_TOKENIZE_PARSE_SPECIAL } else { 0 })
+    }
+}
+
+/// What [`Engine::embed`](crate::Engine::embed) makes of a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EmbedOptions {
+    /// How the final hidden states of its tokens become one vector. Default: as the model's metadata say.
+    pub pooling: Pooling,
+    /// Scaled to length 1, so that a scalar product of two is their cosine.
+    pub normalise: bool,
+}
+
+impl EmbedOptions {
+    pub(crate) fn to_raw(self) -> raw::inlay_embed_params {
+        raw::inlay_embed_params {
+            pooling: self.pooling.to_raw(),
+            flags: if self.normalise { raw::INLAY_EMBED_NORMALISE } else { 0 },
+            ..Default::default()
+        }
     }
 }
 

@@ -230,6 +230,22 @@ pub type inlay_chat_flags = u32;
 /// The text ends where the model's answer begins.
 pub const INLAY_CHAT_ADD_GENERATION_PROMPT: inlay_chat_flags = 1;
 
+/// How the final hidden states of a text's tokens become one vector.
+pub type inlay_pooling = i32;
+/// As the model's metadata say; a model that says nothing is refused.
+pub const INLAY_POOLING_DEFAULT: inlay_pooling = 0;
+/// The mean of all tokens.
+pub const INLAY_POOLING_MEAN: inlay_pooling = 1;
+/// The last token, which has seen all others.
+pub const INLAY_POOLING_LAST: inlay_pooling = 2;
+/// The first token (CLS), which in a decoder has seen itself alone.
+pub const INLAY_POOLING_FIRST: inlay_pooling = 3;
+
+/// What an embedding is.
+pub type inlay_embed_flags = u32;
+/// Scaled to length 1, so that a scalar product of two is their cosine.
+pub const INLAY_EMBED_NORMALISE: inlay_embed_flags = 1;
+
 /// One model's weights on one device, with the KV pool and the statistics of its sessions.
 #[derive(Debug)]
 #[repr(C)]
@@ -777,6 +793,28 @@ pub struct inlay_convert_params {
 }
 
 impl Default for inlay_convert_params {
+    /// All zero, with `struct_size` set.
+    fn default() -> Self {
+        // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
+        Self { struct_size: size_of::<Self>() as u32, ..unsafe { core::mem::zeroed() } }
+    }
+}
+
+/// What embeddings are made of. Zero means default for every field.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct inlay_embed_params {
+    /// sizeof([`inlay_embed_params`]). (bytes)
+    pub struct_size: u32,
+    /// How tokens become one vector. (default DEFAULT)
+    pub pooling: inlay_pooling,
+    /// Others than the named ones are refused. (default 0)
+    pub flags: inlay_embed_flags,
+    /// 0.
+    pub reserved: u32,
+}
+
+impl Default for inlay_embed_params {
     /// All zero, with `struct_size` set.
     fn default() -> Self {
         // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
@@ -1335,10 +1373,32 @@ pub struct Functions {
     /// - `cap`: Room in buf. (bytes)
     /// - `needed`: Length of the text. (bytes, may be null)
     pub inlay_chat_render: unsafe extern "C" fn(engine: *const inlay_engine, conversation: *const c_char, conversation_len: usize, chat_template: *const c_char, template_len: usize, flags: inlay_chat_flags, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
+    /// Turns texts into vectors: the final hidden states of a text's tokens, normed as before the output matrix,
+    /// pooled. Each text runs in a session of its own, several at once where sessions are free and a step has room; a
+    /// text longer than prefill_chunk runs chunk by chunk.
+    ///
+    /// - Thread: any.
+    /// - Blocks: on the device until all texts are run; takes turns with other calls that compute on the engine.
+    /// - Ownership: Nothing is kept.
+    /// - On error: BUFFER_TOO_SMALL: `*needed` is set, nothing was run. Otherwise `out` is unspecified.
+    /// - Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, DEVICE_LOST.
+    /// - Since: 1.2.
+    ///
+    /// Parameters:
+    /// - `engine`: The engine.
+    /// - `tokens`: The texts' token ids, one text after the other. (may be null)
+    /// - `n_tokens`: Of all texts together. (tokens)
+    /// - `lengths`: Tokens of each text, 1 at least. (may be null)
+    /// - `n_texts`: Their number.
+    /// - `params`: NULL: all defaults. (may be null)
+    /// - `out`: n_texts x d_model values, text after text. (may be null)
+    /// - `cap`: Room in out. (values)
+    /// - `needed`: n_texts x d_model. (values, may be null)
+    pub inlay_embed: unsafe extern "C" fn(engine: *const inlay_engine, tokens: *const i32, n_tokens: usize, lengths: *const i32, n_texts: usize, params: *const inlay_embed_params, out: *mut f32, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
 }
 
 /// Names of all functions, in the header's order.
-pub const FUNCTION_NAMES: [&str; 37] = [
+pub const FUNCTION_NAMES: [&str; 38] = [
     "inlay_load",
     "inlay_prefill",
     "inlay_decode_step",
@@ -1376,6 +1436,7 @@ pub const FUNCTION_NAMES: [&str; 37] = [
     "inlay_compare_text",
     "inlay_convert",
     "inlay_chat_render",
+    "inlay_embed",
 ];
 
 #[cfg(feature = "link")]
@@ -1455,6 +1516,8 @@ unsafe extern "C" {
     pub fn inlay_convert(path: *const c_char, path_len: usize, out_path: *const c_char, out_path_len: usize, params: *const inlay_convert_params, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_chat_render`].
     pub fn inlay_chat_render(engine: *const inlay_engine, conversation: *const c_char, conversation_len: usize, chat_template: *const c_char, template_len: usize, flags: inlay_chat_flags, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_embed`].
+    pub fn inlay_embed(engine: *const inlay_engine, tokens: *const i32, n_tokens: usize, lengths: *const i32, n_texts: usize, params: *const inlay_embed_params, out: *mut f32, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
 }
 
 impl Functions {
@@ -1499,6 +1562,7 @@ impl Functions {
             inlay_compare_text,
             inlay_convert,
             inlay_chat_render,
+            inlay_embed,
         }
     }
 
@@ -1700,6 +1764,12 @@ impl Functions {
                 // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
+            inlay_embed: match find(c"inlay_embed") {
+                p if p.is_null() && minor < 2 => absent_inlay_embed,
+                p if p.is_null() => return Err("inlay_embed"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
         })
     }
 }
@@ -1727,6 +1797,11 @@ unsafe extern "C" fn absent_inlay_convert(_: *const c_char, _: usize, _: *const 
 unsafe extern "C" fn absent_inlay_chat_render(_: *const inlay_engine, _: *const c_char, _: usize, _: *const c_char, _: usize, _: inlay_chat_flags, _: *mut c_char, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
     // SAFETY: the caller's promise about `err` is the same.
     unsafe { absent(err, "the loaded library has no inlay_chat_render, which is since ABI 1.2") }
+}
+
+unsafe extern "C" fn absent_inlay_embed(_: *const inlay_engine, _: *const i32, _: usize, _: *const i32, _: usize, _: *const inlay_embed_params, _: *mut f32, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_embed, which is since ABI 1.2") }
 }
 
 /// Makes a pointer to a function of its address.

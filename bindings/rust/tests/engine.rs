@@ -3,7 +3,8 @@ mod common;
 
 use common::*;
 use inlay::{
-    raw, ConvertType, Engine, Library, LoadOptions, LogLevel, ProfileForm, ProfileOptions, Status, TokenizeOptions,
+    raw, ConvertType, EmbedOptions, Engine, Library, LoadOptions, LogLevel, Pooling, ProfileForm, ProfileOptions,
+    Status, TokenizeOptions,
 };
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
@@ -114,6 +115,24 @@ fn the_library_tells_what_it_is() {
     assert_eq!(devices[0].kind, inlay::DeviceKind::Cpu);
     assert!(devices[0].total_bytes > 0 && devices[0].n_units > 0 && !devices[0].name.is_empty());
     assert_eq!(library, Library::get().unwrap());
+}
+
+#[test]
+fn texts_become_vectors() {
+    let engine = load();
+    let tokens = engine.tokenize(PROMPT, TokenizeOptions::default()).unwrap();
+    let options = EmbedOptions { pooling: Pooling::Mean, normalise: true };
+    let vectors = engine.embed(&[&tokens, &tokens[..1], &tokens], options).unwrap();
+    assert_eq!(vectors.len(), 3);
+    let product = |a: usize, b: usize| vectors[a].iter().zip(&vectors[b]).map(|(x, y)| x * y).sum::<f32>();
+    assert_eq!(vectors[0].len(), engine.info().unwrap().d_model as usize);
+    assert!((product(0, 0) - 1.0).abs() < 1e-4 && (product(0, 2) - 1.0).abs() < 1e-4);
+    assert!(product(0, 1) < 0.99);
+    let raw = engine.embed(&[&tokens], EmbedOptions { normalise: false, ..options }).unwrap();
+    assert!((raw[0].iter().map(|x| x * x).sum::<f32>() - 1.0).abs() > 0.01);
+    assert!(engine.embed(&[], options).unwrap().is_empty());
+    assert_eq!(engine.embed(&[&[]], options).unwrap_err().status(), Status::InvalidArgument);
+    assert_eq!(engine.embed(&[&tokens], EmbedOptions::default()).unwrap_err().status(), Status::Unsupported);
 }
 
 #[test]

@@ -327,6 +327,19 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_convert_params), "progress_user", p, &p->progress_user);
     }
 
+    struct Behind_inlay_embed_params { public byte Before; public inlay_embed_params Value; }
+
+    static void Print_inlay_embed_params()
+    {
+        var behind = default(Behind_inlay_embed_params);
+        Struct(typeof(inlay_embed_params), sizeof(inlay_embed_params), (byte*)&behind.Value - (byte*)&behind);
+        inlay_embed_params* p = &behind.Value;
+        Field(typeof(inlay_embed_params), "struct_size", p, &p->struct_size);
+        Field(typeof(inlay_embed_params), "pooling", p, &p->pooling);
+        Field(typeof(inlay_embed_params), "flags", p, &p->flags);
+        Field(typeof(inlay_embed_params), "reserved", p, &p->reserved);
+    }
+
     static void Main()
     {
         Constant("INLAY_MAX_LOGPROBS", Api.INLAY_MAX_LOGPROBS);
@@ -422,6 +435,13 @@ static unsafe class LayoutProbe
         Constant("INLAY_CONVERT_Q6_K", (long)ConvertType.Q6K);
         Enumeration("inlay_chat_flags", typeof(ChatFlags));
         Constant("INLAY_CHAT_ADD_GENERATION_PROMPT", (long)ChatFlags.AddGenerationPrompt);
+        Enumeration("inlay_pooling", typeof(Pooling));
+        Constant("INLAY_POOLING_DEFAULT", (long)Pooling.Default);
+        Constant("INLAY_POOLING_MEAN", (long)Pooling.Mean);
+        Constant("INLAY_POOLING_LAST", (long)Pooling.Last);
+        Constant("INLAY_POOLING_FIRST", (long)Pooling.First);
+        Enumeration("inlay_embed_flags", typeof(EmbedFlags));
+        Constant("INLAY_EMBED_NORMALISE", (long)EmbedFlags.Normalise);
         Print_inlay_error();
         Print_inlay_text();
         Print_inlay_logit_bias();
@@ -439,5 +459,6 @@ static unsafe class LayoutProbe
         Print_inlay_stats();
         Print_inlay_profile_params();
         Print_inlay_convert_params();
+        Print_inlay_embed_params();
     }
 }

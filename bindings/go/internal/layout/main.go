@@ -117,6 +117,13 @@ func main() {
 	constant("INLAY_CONVERT_Q6_K", int64(raw.ConvertQ6K))
 	enum("inlay_chat_flags", unsafe.Sizeof(raw.ChatFlags(0)))
 	constant("INLAY_CHAT_ADD_GENERATION_PROMPT", int64(raw.ChatAddGenerationPrompt))
+	enum("inlay_pooling", unsafe.Sizeof(raw.Pooling(0)))
+	constant("INLAY_POOLING_DEFAULT", int64(raw.PoolingDefault))
+	constant("INLAY_POOLING_MEAN", int64(raw.PoolingMean))
+	constant("INLAY_POOLING_LAST", int64(raw.PoolingLast))
+	constant("INLAY_POOLING_FIRST", int64(raw.PoolingFirst))
+	enum("inlay_embed_flags", unsafe.Sizeof(raw.EmbedFlags(0)))
+	constant("INLAY_EMBED_NORMALISE", int64(raw.EmbedNormalise))
 	{
 		var s raw.Error
 		layout("inlay_error", unsafe.Sizeof(s), unsafe.Alignof(s))
@@ -325,5 +332,13 @@ func main() {
 		field("inlay_convert_params.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
 		field("inlay_convert_params.progress", unsafe.Offsetof(s.Progress), unsafe.Sizeof(s.Progress))
 		field("inlay_convert_params.progress_user", unsafe.Offsetof(s.ProgressUser), unsafe.Sizeof(s.ProgressUser))
+	}
+	{
+		var s raw.EmbedParams
+		layout("inlay_embed_params", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_embed_params.struct_size", unsafe.Offsetof(s.StructSize), unsafe.Sizeof(s.StructSize))
+		field("inlay_embed_params.pooling", unsafe.Offsetof(s.Pooling), unsafe.Sizeof(s.Pooling))
+		field("inlay_embed_params.flags", unsafe.Offsetof(s.Flags), unsafe.Sizeof(s.Flags))
+		field("inlay_embed_params.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
 	}
 }

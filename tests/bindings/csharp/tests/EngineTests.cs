@@ -182,6 +182,29 @@ static class EngineTests
         }
     }
 
+    public static void TextsBecomeVectors()
+    {
+        using (Engine engine = Given.Engine())
+        {
+            int[] text = { 737, 937, 258, 480 };
+            float[][] vectors = engine.Embed(new[] { text, new[] { 5 }, text }, Pooling.Mean);
+            Expect.Equal(3, vectors.Length, "vectors");
+            Expect.Equal(engine.Info.ModelWidth, vectors[0].Length, "their width");
+            Expect.True(Math.Abs(Product(vectors[0], vectors[2]) - 1) < 1e-4, "the same text is the same vector of length 1");
+            Expect.True(Product(vectors[0], vectors[1]) < 0.99, "another text is another one");
+            float[] raw = engine.Embed(new[] { text }, Pooling.Mean, EmbedFlags.None)[0];
+            Expect.True(Math.Abs(Product(raw, raw) - 1) > 0.01, "not normalised");
+            Expect.Equal(0, engine.Embed(new int[0][], Pooling.Mean).Length, "no texts");
+            Expect.Status(Status.InvalidArgument, () => engine.Embed(new[] { new int[0] }, Pooling.Mean), "an empty text");
+            Expect.Status(Status.Unsupported, () => engine.Embed(new[] { text }), "a pooling that the model does not name");
+        }
+    }
+
+    private static double Product(float[] a, float[] b)
+    {
+        return a.Zip(b, (x, y) => (double)x * y).Sum();
+    }
+
     public static void LibraryAndDevices()
     {
         Expect.Equal(Environment.GetEnvironmentVariable("INLAY_LIBRARY"), Library.Path, "path");

@@ -121,6 +121,13 @@ fn constants() {
     constant("INLAY_CONVERT_Q6_K", INLAY_CONVERT_Q6_K as i64);
     println!("enum inlay_chat_flags size {}", size_of::<inlay_chat_flags>());
     constant("INLAY_CHAT_ADD_GENERATION_PROMPT", INLAY_CHAT_ADD_GENERATION_PROMPT as i64);
+    println!("enum inlay_pooling size {}", size_of::<inlay_pooling>());
+    constant("INLAY_POOLING_DEFAULT", INLAY_POOLING_DEFAULT as i64);
+    constant("INLAY_POOLING_MEAN", INLAY_POOLING_MEAN as i64);
+    constant("INLAY_POOLING_LAST", INLAY_POOLING_LAST as i64);
+    constant("INLAY_POOLING_FIRST", INLAY_POOLING_FIRST as i64);
+    println!("enum inlay_embed_flags size {}", size_of::<inlay_embed_flags>());
+    constant("INLAY_EMBED_NORMALISE", INLAY_EMBED_NORMALISE as i64);
 }
 
 fn structs() {
@@ -282,6 +289,11 @@ fn structs() {
     layout!(inlay_convert_params, reserved, "reserved");
     layout!(inlay_convert_params, progress, "progress");
     layout!(inlay_convert_params, progress_user, "progress_user");
+    layout!(inlay_embed_params);
+    layout!(inlay_embed_params, struct_size, "struct_size");
+    layout!(inlay_embed_params, pooling, "pooling");
+    layout!(inlay_embed_params, flags, "flags");
+    layout!(inlay_embed_params, reserved, "reserved");
 }
 
 fn main() {
