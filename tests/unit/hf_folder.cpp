@@ -105,11 +105,11 @@ TEST(HfFolder, HeadsFollowFromTheWidthWhereTheFamilySaysSo) {
 }
 
 TEST(HfFolder, PoolingOfSentenceTransformersBecomesGgufsKey) {
-  const auto stored = [](const std::string& json) -> std::string {
+  const auto stored = [](const std::string& text) -> std::string {
     TemporaryFolder folder;
     write(folder, test::small_config("qwen2"), test::small_tensors("qwen2"));
     std::filesystem::create_directories(folder.path("1_Pooling"));
-    if (!json.empty()) folder.write("1_Pooling/config.json", json);
+    if (!text.empty()) folder.write("1_Pooling/config.json", text);
     const auto checkpoint = open_checkpoint(folder.path());
     if (!checkpoint.ok()) return checkpoint.status().message;
     if (!checkpoint->metadata().find("qwen2.pooling_type")) return "none";
