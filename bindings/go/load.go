@@ -243,6 +243,23 @@ func MemoryPlan(path string, options *LoadOptions) (MemoryInfo, error) {
 	return info, err
 }
 
+// Explain says what a model is, from its files' headers alone: family, features, types of its tensors, which devices would
+// run it, and how many these are, why others would not, and the memory that contexts of several lengths take.
+func Explain(path string, options *LoadOptions) (text string, devices int, err error) {
+	if err := openDefault(); err != nil {
+		return "", 0, err
+	}
+	params, err := options.params("explain")
+	if err != nil {
+		return "", 0, err
+	}
+	var n int32
+	text, err = readText("explain", 1<<14, func(buf *byte, size uintptr, needed *uintptr, err *raw.Error) Status {
+		return raw.Explain(bytesOf(path), uintptr(len(path)), params, &n, buf, size, needed, err)
+	})
+	return text, int(n), err
+}
+
 // Convert writes a model as a GGUF file with matrices of another type. The source is a GGUF file or a Hugging Face folder
 // whose matrices are F32, F16 or BF16. threads is how many compute; 0: all cores.
 func Convert(source, target string, convertType ConvertType, threads int) error {

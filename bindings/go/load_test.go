@@ -333,3 +333,13 @@ func TestEmbed(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestExplain(t *testing.T) {
+	text, devices, err := Explain(testModel, nil)
+	if err != nil || devices < 2 || !strings.Contains(text, "would run on") {
+		t.Error(text, devices, err)
+	}
+	if _, _, err := Explain("no/such/model.gguf", nil); !errors.Is(err, StatusNotFound) {
+		t.Error(err)
+	}
+}

@@ -82,12 +82,26 @@ void print_metadata(const inlay_engine* engine) {
   }
 }
 
+// What the library says of the model and of where it would run; false if no device would run it.
+bool print_explanation(const std::string& path, const inlay_load_params& params) {
+  int32_t n_devices = 0;
+  const std::string text = text_of(
+      [&](char* buffer, size_t cap, size_t* needed, inlay_error* err) {
+        return inlay_explain(path.data(), path.size(), &params, &n_devices, buffer, cap, needed, err);
+      },
+      "cannot read " + path);
+  std::printf("%s\n", text.c_str());
+  return n_devices > 0;
+}
+
 }  // namespace
 
 int info_command(int argc, char** argv) {
   LoadOptions planned;
-  Options options("info MODEL [options]",
-                  "Prints a model's sizes, its metadata, and the memory that a load with these options would take.");
+  Options options(
+      "info MODEL [options]",
+      "Prints what a model is, which devices would run it and why others would not, the memory that it takes,\n"
+      "and its metadata.");
   planned.add_to(options);
   options.integer("--ctx", planned.n_context, 1, 1 << 30,
                   "tokens of the longest sequence (the trained context, at most 4096)");
@@ -98,6 +112,7 @@ int info_command(int argc, char** argv) {
   auto memory = sized<inlay_memory_info>();
   inlay_error error;
   const inlay_load_params params = planned.params();
+  if (!print_explanation(rest[0], params)) fail(kExitFailed, "no device runs " + rest[0]);
   check(inlay_memory_plan(rest[0].data(), rest[0].size(), &params, &memory, &error), error, "cannot plan " + rest[0]);
   LoadOptions smallest = planned;  // metadata come with an engine; this one generates nothing
   smallest.n_context = smallest.max_sessions = 1;

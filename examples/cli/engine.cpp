@@ -65,7 +65,7 @@ inlay_load_params LoadOptions::params() const {
   params.kv_dtype = kv_dtype;
   params.weight_dtype = weight_dtype;
   params.kv_budget_bytes = static_cast<uint64_t>(kv_mib) << 20;
-  params.log_level = load_times ? INLAY_LOG_DEBUG : INLAY_LOG_WARNING;
+  params.log_level = load_times ? INLAY_LOG_DEBUG : keeps_decisions ? INLAY_LOG_INFO : INLAY_LOG_WARNING;
   params.log_user = load_times;
   params.log = [](void* user, inlay_log_level level, const char* text, size_t text_len) {
     const std::string_view line(text, text_len), times = "load times: ";

@@ -6,6 +6,7 @@
 #include "src/capi/handles.h"
 #include "src/engine/convert.h"
 #include "src/engine/devices.h"
+#include "src/engine/explain.h"
 
 namespace inlay::capi {
 namespace {
@@ -175,6 +176,18 @@ static_assert(static_cast<int>(ConvertType::f16) == INLAY_CONVERT_F16 &&
               static_cast<int>(ConvertType::q4_k_m) == INLAY_CONVERT_Q4_K_M &&
               static_cast<int>(ConvertType::q5_k_m) == INLAY_CONVERT_Q5_K_M &&
               static_cast<int>(ConvertType::q6_k) == INLAY_CONVERT_Q6_K);
+
+inlay_status inlay_explain(const char* path, size_t path_len, const inlay_load_params* params, int32_t* n_devices,
+                           char* buf, size_t cap, size_t* needed, inlay_error* err) {
+  return guarded(err, [&]() -> Status {
+    INLAY_ASSIGN(const std::string file, read_path(path, path_len));
+    EngineOptions options;
+    INLAY_TRY(read_load_params(params, options));
+    INLAY_ASSIGN(const Explanation explanation, explain(file, options));
+    if (n_devices) *n_devices = explanation.n_runs();
+    return write_text(explanation_text(explanation), buf, cap, needed);
+  });
+}
 
 inlay_status inlay_convert(const char* path, size_t path_len, const char* out_path, size_t out_path_len,
                            const inlay_convert_params* params, inlay_error* err) {

@@ -1,4 +1,6 @@
 // From a file to an engine: options settled, model understood, plan built, memory counted, backend filled.
+#include "src/engine/load.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <future>
@@ -25,23 +27,6 @@ Result<std::unique_ptr<Tokenizer>> read_folder_tokenizer(const std::string& fold
   return read_tokenizer_json(std::move(files));
 }
 
-Result<std::unique_ptr<Tokenizer>> load_tokenizer(const Checkpoint& checkpoint, const ModelSpec& spec) {
-  const std::string& folder = checkpoint.conventions().tokenizer_folder;
-  INLAY_ASSIGN(std::unique_ptr<Tokenizer> tokenizer,
-               folder.empty() ? Tokenizer::from_metadata(checkpoint.metadata()) : read_folder_tokenizer(folder));
-  if (tokenizer && tokenizer->n_tokens() > spec.n_vocab) {
-    return error(Code::format, "the tokenizer has %d tokens, the model's vocabulary %d", tokenizer->n_tokens(), spec.n_vocab);
-  }
-  return tokenizer;
-}
-
-// The model as it is to be held.
-Result<Model> settle_model(const Checkpoint& checkpoint, const EngineOptions& options) {
-  INLAY_ASSIGN(Model model, Model::from_checkpoint(checkpoint));
-  if (options.weight_dtype == WeightDType::fp8) model.hold_as_f8();
-  return model;
-}
-
 EngineInfo make_info(const Model& model, const MemoryNeeds& memory, const Placement& placement) {
   return {.n_params = model.n_params(),
           .memory = memory,
@@ -53,6 +38,22 @@ EngineInfo make_info(const Model& model, const MemoryNeeds& memory, const Placem
 }
 
 }  // namespace
+
+Result<std::unique_ptr<Tokenizer>> load_tokenizer(const Checkpoint& checkpoint, const ModelSpec& spec) {
+  const std::string& folder = checkpoint.conventions().tokenizer_folder;
+  INLAY_ASSIGN(std::unique_ptr<Tokenizer> tokenizer,
+               folder.empty() ? Tokenizer::from_metadata(checkpoint.metadata()) : read_folder_tokenizer(folder));
+  if (tokenizer && tokenizer->n_tokens() > spec.n_vocab) {
+    return error(Code::format, "the tokenizer has %d tokens, the model's vocabulary %d", tokenizer->n_tokens(), spec.n_vocab);
+  }
+  return tokenizer;
+}
+
+Result<Model> settle_model(const Checkpoint& checkpoint, const EngineOptions& options) {
+  INLAY_ASSIGN(Model model, Model::from_checkpoint(checkpoint));
+  if (options.weight_dtype == WeightDType::fp8) model.hold_as_f8();
+  return model;
+}
 
 struct Engine::Parts {
   std::unique_ptr<Log> log;

@@ -315,6 +315,19 @@ static void test_chat(const inlay_engine* engine) {
          CALL(inlay_chat_render)(engine, talk, SIZE_MAX, "{{ 1|nothing }}", SIZE_MAX, 0, NULL, 0, &n, &err));
 }
 
+static void test_explanations(const char* model) {
+  int32_t n_devices = -1;
+  size_t n = 0;
+  EXPECT(INLAY_NOT_FOUND, CALL(inlay_explain)(MISSING, SIZE_MAX, NULL, &n_devices, NULL, 0, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_explain)(NULL, SIZE_MAX, NULL, &n_devices, NULL, 0, &n, &err));
+  IN_STRUCT(inlay_load_params, (void)0, CALL(inlay_explain)(MISSING, SIZE_MAX, p, NULL, NULL, 0, &n, &err),
+            INLAY_NOT_FOUND);
+  CHECK(n_devices == -1);
+  if (!model) return;
+  TEXT_OUT(CALL(inlay_explain)(model, SIZE_MAX, NULL, &n_devices, buf, cap, &need, &err));
+  CHECK(n_devices >= 2);
+}
+
 static void test_embeddings(const inlay_engine* engine, int32_t n_vocab) {
   static float out[3 * 8192];
   int32_t ids[3] = {1, 2, 3}, lengths[2] = {1, 2}, wrong[2] = {1, 2};
@@ -575,6 +588,7 @@ int main(int argc, char** argv) {
   test_load_elsewhere();
   test_memory_plan(model);
   test_convert(model);
+  test_explanations(model);
   test_null_handles();
   if (model) test_with_model(model);
   for (i = 0; i < N_FUNCTIONS; ++i) {

@@ -1,5 +1,7 @@
 """run, info, plan and tokenize on a model with a tokenizer."""
+import pathlib
 import re
+import tempfile
 
 import tool_case
 from tool_case import ModelCase
@@ -40,6 +42,31 @@ class Info(ModelCase):
         self.assertNotIn("F8_E4M3", self.run_tool("plan", self.model).stdout.decode())
         self.assertIn("--weights", self.run_tool("info", self.model, "--weights", "fp4", code=2).stderr.decode())
 
+    def test_devices_and_contexts_are_explained(self):
+        text = self.run_tool("info", self.model).stdout.decode()
+        trained = int(re.search(r"^trained context +(\d+)", text, re.MULTILINE)[1])
+        self.assertRegex(text, r"(?m)^  yes  CPU, .*: takes [\d.]+ MiB of +[\d.]+ MiB that are free$")
+        self.assertRegex(text, r"(?m)^  yes  reference interpreter: ")
+        rows = re.findall(r"^(\d+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)$", text, re.MULTILINE)
+        self.assertEqual(int(rows[-1][0]), trained)
+        for row in rows:
+            self.assertAlmostEqual(sum(map(float, row[1:4])), float(row[4]), delta=0.2)
+        self.assertEqual(int(re.search(r"^(\d+) +is the longest that fits", text, re.MULTILINE)[1]), trained)
+        types = re.findall(r"^([A-Z]\w+) +(\d+) +(\d+) +([\d.]+)$", text, re.MULTILINE)
+        self.assertEqual(sum(int(row[2]) for row in types), int(re.search(r"^parameters +(\d+)", text, re.MULTILINE)[1]))
+
+    def test_what_does_not_run_says_why(self):
+        with tempfile.TemporaryDirectory() as folder:
+            other = pathlib.Path(folder) / "other.gguf"
+            data = tool_case.OWN_MODEL.read_bytes()
+            other.write_bytes(data.replace(b"llama", b"lamma"))
+            done = self.run_tool("info", other, code=1)
+            self.assertRegex(done.stdout.decode(), r'runs nowhere: .*other\.gguf.*"lamma"')
+            self.assertRegex(done.stdout.decode(), r"(?m)^F\d+ +\d+ +\d+ ")
+            self.assertIn(b"no device runs", done.stderr)
+            other.write_bytes(data[:len(data) // 2])
+            self.assertRegex(self.run_tool("info", other, code=1).stderr.decode(), r"other\.gguf: tensor '?\w+")
+
     def test_long_arrays_are_cut_short(self):
         text = self.run_tool("info", self.model).stdout.decode()
         tokens = re.search(r"^tokenizer\.ggml\.tokens = (.*)$", text, re.MULTILINE)[1]
@@ -56,6 +83,7 @@ class Plan(ModelCase):
         n_layers = int(re.search(r" (\d+) layers", text)[1])
         self.assertEqual(len(rows), n_ops)
         self.assertEqual(n_ops, 5 * n_layers + 3)
+        self.assertRegex(text, r"(?m)^# loaded ")
         self.assertEqual([row[0] for row in rows[1:6]], ["attn_in", "attention", "attn_out", "ffn_in", "ffn_out"])
         for column in range(4):
             self.assertEqual(sum(int(row[1 + column]) for row in rows), int(total[1 + column]))

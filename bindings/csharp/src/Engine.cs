@@ -145,6 +145,33 @@ namespace Inlay
             return new MemoryInfo(ref info);
         }
 
+        /// <summary>Says what a model is, from its files' headers alone: family, features, types of its tensors, which devices
+        /// would run it and why others would not, and the memory that contexts of several lengths take.</summary>
+        /// <param name="path">A GGUF file or a Hugging Face folder.</param>
+        /// <param name="devices">How many devices would run it.</param>
+        /// <param name="options">How it would be loaded.</param>
+        public static string Explain(string path, out int devices, LoadOptions options = null)
+        {
+            UIntPtr length;
+            byte[] bytes = Utf8.Bytes(path, "path", out length);
+            inlay_load_params raw = (options ?? new LoadOptions()).Raw();
+            int found = 0;
+            byte[] text = Native.ReadBytes(ReportRoom, (buffer, room, needed, error) =>
+            {
+                int n = 0;
+                inlay_load_params given = raw;
+                Status status;
+                fixed (byte* name = bytes)
+                {
+                    status = Library.Api.inlay_explain(name, length, &given, &n, buffer, room, needed, error);
+                }
+                found = n;
+                return status;
+            });
+            devices = found;
+            return System.Text.Encoding.UTF8.GetString(text);
+        }
+
         /// <summary>Writes a model as a GGUF file with matrices of another type. The source is a GGUF file or a Hugging Face
         /// folder whose matrices are F32, F16 or BF16. `threads`: how many compute; 0: all cores.</summary>
         /// <exception cref="InlayException">Status NotFound, Io, Format, Unsupported.</exception>

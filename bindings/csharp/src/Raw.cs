@@ -826,6 +826,7 @@ namespace Inlay.Raw
         private readonly delegate* unmanaged[Cdecl]<byte*, UIntPtr, byte*, UIntPtr, inlay_convert_params*, inlay_error*, Status> _inlay_convert;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, byte*, UIntPtr, ChatFlags, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_chat_render;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, int*, UIntPtr, inlay_embed_params*, float*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_embed;
+        private readonly delegate* unmanaged[Cdecl]<byte*, UIntPtr, inlay_load_params*, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_explain;
 
         // `find` takes a name and the minor version since which there is a function of this name.
         internal Api(Func<string, int, IntPtr> find)
@@ -868,6 +869,7 @@ namespace Inlay.Raw
             _inlay_convert = (delegate* unmanaged[Cdecl]<byte*, UIntPtr, byte*, UIntPtr, inlay_convert_params*, inlay_error*, Status>)find("inlay_convert", 2);
             _inlay_chat_render = (delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, byte*, UIntPtr, ChatFlags, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_chat_render", 2);
             _inlay_embed = (delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, int*, UIntPtr, inlay_embed_params*, float*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_embed", 2);
+            _inlay_explain = (delegate* unmanaged[Cdecl]<byte*, UIntPtr, inlay_load_params*, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_explain", 2);
         }
 #else
         private static class Signature
@@ -948,6 +950,8 @@ namespace Inlay.Raw
             internal delegate Status inlay_chat_render(IntPtr engine, byte* conversation, UIntPtr conversation_len, byte* chat_template, UIntPtr template_len, ChatFlags flags, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_embed(IntPtr engine, int* tokens, UIntPtr n_tokens, int* lengths, UIntPtr n_texts, inlay_embed_params* @params, float* @out, UIntPtr cap, UIntPtr* needed, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_explain(byte* path, UIntPtr path_len, inlay_load_params* @params, int* n_devices, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err);
         }
 
         private readonly Signature.inlay_load _inlay_load;
@@ -988,6 +992,7 @@ namespace Inlay.Raw
         private readonly Signature.inlay_convert _inlay_convert;
         private readonly Signature.inlay_chat_render _inlay_chat_render;
         private readonly Signature.inlay_embed _inlay_embed;
+        private readonly Signature.inlay_explain _inlay_explain;
 
         // `find` takes a name and the minor version since which there is a function of this name.
         internal Api(Func<string, int, IntPtr> find)
@@ -1030,6 +1035,7 @@ namespace Inlay.Raw
             _inlay_convert = Bind<Signature.inlay_convert>(find("inlay_convert", 2));
             _inlay_chat_render = Bind<Signature.inlay_chat_render>(find("inlay_chat_render", 2));
             _inlay_embed = Bind<Signature.inlay_embed>(find("inlay_embed", 2));
+            _inlay_explain = Bind<Signature.inlay_explain>(find("inlay_explain", 2));
         }
 
         private static T Bind<T>(IntPtr function) where T : class
@@ -1552,6 +1558,26 @@ namespace Inlay.Raw
         {
             if (_inlay_embed == null) return Older.Refuse("inlay_embed", "1.2", err);
             return _inlay_embed(engine, tokens, n_tokens, lengths, n_texts, @params, @out, cap, needed, err);
+        }
+
+        /// <summary>Says what a model is, from its files' headers alone: family, features, types of its tensors, which
+        /// devices would run it and why others would not, and the memory that contexts of several lengths take. A model
+        /// that no device runs is no error here; files that cannot be read are.</summary>
+        /// <param name="path">As inlay_load takes it.</param>
+        /// <param name="path_len">Its length, or SIZE_MAX. [bytes]</param>
+        /// <param name="params">NULL: all defaults. Contexts are shown for its device. May be null.</param>
+        /// <param name="n_devices">How many devices would run it with these parameters. May be null.</param>
+        /// <param name="buf">The text, ended by a zero if there is room. May be null.</param>
+        /// <param name="cap">Room in buf. [bytes]</param>
+        /// <param name="needed">Length of the text. [bytes] May be null.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: on disk, for headers and the tokenizer, and on drivers. Ownership: Nothing is
+        /// kept. On error: Nothing has changed. Errors: NOT_FOUND, IO, FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL. Since:
+        /// 1.2.</remarks>
+        public Status inlay_explain(byte* path, UIntPtr path_len, inlay_load_params* @params, int* n_devices, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err)
+        {
+            if (_inlay_explain == null) return Older.Refuse("inlay_explain", "1.2", err);
+            return _inlay_explain(path, path_len, @params, n_devices, buf, cap, needed, err);
         }
     }
 }

@@ -968,6 +968,20 @@ inlay_status inlay_embed(const inlay_engine* engine, const int32_t* tokens, size
                          size_t n_texts, const inlay_embed_params* params, float* out, size_t cap, size_t* needed,
                          inlay_error* err);
 
+// ---- Load ------------------------------------------------------------------------------------------------------------
+
+// Says what a model is, from its files' headers alone: family, features, types of its tensors, which devices would run
+// it and why others would not, and the memory that contexts of several lengths take. A model that no device runs is no
+// error here; files that cannot be read are.
+// Thread: any.
+// Blocks: on disk, for headers and the tokenizer, and on drivers.
+// Ownership: Nothing is kept.
+// On error: Nothing has changed.
+// Errors: NOT_FOUND, IO, FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL.
+// Since: 1.2.
+inlay_status inlay_explain(const char* path, size_t path_len, const inlay_load_params* params, int32_t* n_devices,
+                           char* buf, size_t cap, size_t* needed, inlay_error* err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -63,7 +63,8 @@
   X(inlay_compare_text) \
   X(inlay_convert) \
   X(inlay_chat_render) \
-  X(inlay_embed)
+  X(inlay_embed) \
+  X(inlay_explain)
 
 typedef struct inlay_dl {
   void* library;
@@ -132,6 +133,8 @@ typedef struct inlay_dl {
   inlay_status (*inlay_embed)(const inlay_engine* engine, const int32_t* tokens, size_t n_tokens,
                               const int32_t* lengths, size_t n_texts, const inlay_embed_params* params, float* out,
                               size_t cap, size_t* needed, inlay_error* err);
+  inlay_status (*inlay_explain)(const char* path, size_t path_len, const inlay_load_params* params, int32_t* n_devices,
+                                char* buf, size_t cap, size_t* needed, inlay_error* err);
 } inlay_dl;
 
 #ifdef _WIN32

@@ -233,6 +233,12 @@ static inlay_status go_inlay_embed(const inlay_engine* engine, const int32_t* to
   if (!api->inlay_embed) return inlay_go_missing("inlay_embed", err);
   return api->inlay_embed(engine, tokens, n_tokens, lengths, n_texts, params, out, cap, needed, err);
 }
+static inlay_status go_inlay_explain(const char* path, size_t path_len, const inlay_load_params* params,
+                                     int32_t* n_devices, char* buf, size_t cap, size_t* needed, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_explain) return inlay_go_missing("inlay_explain", err);
+  return api->inlay_explain(path, path_len, params, n_devices, buf, cap, needed, err);
+}
 */
 import "C"
 
@@ -1749,4 +1755,25 @@ func ChatRender(engine *Engine, conversation *byte, conversationLen uintptr, cha
 //   - Since: 1.2.
 func Embed(engine *Engine, tokens *int32, nTokens uintptr, lengths *int32, nTexts uintptr, params *EmbedParams, out *float32, cap_ uintptr, needed *uintptr, err *Error) Status {
 	return Status(C.go_inlay_embed((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.int32_t)(unsafe.Pointer(tokens)), C.size_t(nTokens), (*C.int32_t)(unsafe.Pointer(lengths)), C.size_t(nTexts), (*C.inlay_embed_params)(unsafe.Pointer(params)), (*C.float)(unsafe.Pointer(out)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// Explain is inlay_explain. Says what a model is, from its files' headers alone: family, features, types of its
+// tensors, which devices would run it and why others would not, and the memory that contexts of several lengths take.
+// A model that no device runs is no error here; files that cannot be read are.
+//
+//   - path: As inlay_load takes it.
+//   - pathLen: Its length, or SIZE_MAX.
+//   - params: NULL: all defaults. Contexts are shown for its device.
+//   - nDevices: How many devices would run it with these parameters.
+//   - buf: The text, ended by a zero if there is room.
+//   - cap_: Room in buf.
+//   - needed: Length of the text.
+//   - Thread: any.
+//   - Blocks: on disk, for headers and the tokenizer, and on drivers.
+//   - Ownership: Nothing is kept.
+//   - On error: Nothing has changed.
+//   - Errors: NOT_FOUND, IO, FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL.
+//   - Since: 1.2.
+func Explain(path *byte, pathLen uintptr, params *LoadParams, nDevices *int32, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return Status(C.go_inlay_explain((*C.char)(unsafe.Pointer(path)), C.size_t(pathLen), (*C.inlay_load_params)(unsafe.Pointer(params)), (*C.int32_t)(unsafe.Pointer(nDevices)), (*C.char)(unsafe.Pointer(buf)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
 }

@@ -42,6 +42,7 @@
   X(inlay_compare_text, 1) \
   X(inlay_convert, 2) \
   X(inlay_chat_render, 2) \
-  X(inlay_embed, 2)
+  X(inlay_embed, 2) \
+  X(inlay_explain, 2)
 
 #endif

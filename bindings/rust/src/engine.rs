@@ -1,6 +1,6 @@
 use crate::callbacks::{OwnedSink, Progress};
 use crate::error::{call, into_string, read_bytes, read_string};
-use crate::info::{EngineInfo, LogMessage, MemoryInfo, Stats, TokenInfo};
+use crate::info::{EngineInfo, Explanation, LogMessage, MemoryInfo, Stats, TokenInfo};
 use crate::TokenizeOptions;
 use crate::{
     raw, ConvertType, EmbedOptions, Library, LoadOptions, LogLevel, ProfileForm, ProfileOptions, ProgressFn, Result,
@@ -72,6 +72,11 @@ impl Engine {
     /// What a load of this file would need, from its header alone.
     pub fn memory_plan(path: impl AsRef<Path>, options: &LoadOptions<'_>) -> Result<MemoryInfo> {
         Library::get()?.memory_plan(path, options)
+    }
+
+    /// What a model is and which devices would run it, as [`Library::explain`] tells.
+    pub fn explain(path: impl AsRef<Path>, options: &LoadOptions<'_>) -> Result<Explanation> {
+        Library::get()?.explain(path, options)
     }
 
     /// Writes a model as a GGUF file with matrices of another type, as [`Library::convert`] does.

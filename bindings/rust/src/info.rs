@@ -96,6 +96,16 @@ impl MemoryInfo {
     }
 }
 
+/// What [`Library::explain`](crate::Library::explain) found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Explanation {
+    /// Devices that would run the model.
+    pub n_devices: u32,
+    /// All that was found, for people.
+    pub text: String,
+}
+
 /// A loaded model's sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

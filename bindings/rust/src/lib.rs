@@ -50,7 +50,9 @@ pub use cancel::CancelHandle;
 pub use engine::{Comparison, Engine};
 pub use enums::*;
 pub use error::{Error, Result};
-pub use info::{DeviceInfo, EngineInfo, Event, LogMessage, MemoryInfo, SessionInfo, Stats, TokenInfo, TokenLogprob};
+pub use info::{
+    DeviceInfo, EngineInfo, Event, Explanation, LogMessage, MemoryInfo, SessionInfo, Stats, TokenInfo, TokenLogprob,
+};
 pub use library::Library;
 pub use options::{
     EmbedOptions, GenerateOptions, LoadOptions, LogitBias, ProfileOptions, Prompt, Sampler, SessionOptions,

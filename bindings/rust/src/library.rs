@@ -1,10 +1,13 @@
 use crate::callbacks::Progress;
-use crate::error::call;
-use crate::info::{DeviceInfo, MemoryInfo};
+use crate::error::{call, read_string};
+use crate::info::{DeviceInfo, Explanation, MemoryInfo};
 use crate::{raw, ConvertType, Engine, Error, LoadOptions, ProgressFn, Result, Status};
 use std::ffi::CStr;
 use std::io::{Read, Seek};
 use std::path::Path;
+
+/// Room for an explanation at the first try: it takes a while to make.
+const EXPLANATION_BYTES: usize = 16 * 1024;
 
 /// The Inlay library as this process has it: linked, or opened at run time. Opened ones stay loaded until the process ends.
 ///
@@ -125,6 +128,20 @@ impl Library {
             unsafe { (self.functions.inlay_memory_plan)(path.as_ptr().cast(), path.len(), &params, &mut info, err) }
         })?;
         Ok(MemoryInfo::from_raw(&info))
+    }
+
+    /// Says what a model is, from its files' headers alone: family, features, types of its tensors, which devices would run it
+    /// and why others would not, and the memory that contexts of several lengths take.
+    pub fn explain(self, path: impl AsRef<Path>, options: &LoadOptions<'_>) -> Result<Explanation> {
+        let path = utf8(path.as_ref())?;
+        let params = options.to_raw();
+        let (name, n_name, mut n_devices) = (path.as_ptr().cast(), path.len(), 0);
+        let text = read_string(EXPLANATION_BYTES, |buf, cap, needed, err| {
+            let explain = self.functions.inlay_explain;
+            // SAFETY: path and parameters live during the call; the buffer has room for `cap` bytes.
+            unsafe { explain(name, n_name, &params, &mut n_devices, buf.cast(), cap, needed, err) }
+        })?;
+        Ok(Explanation { n_devices: u32::try_from(n_devices).unwrap_or(0), text })
     }
 
     /// Writes a model as a GGUF file with matrices of another type. The source is a GGUF file or a Hugging Face folder

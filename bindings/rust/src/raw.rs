@@ -1395,10 +1395,30 @@ pub struct Functions {
     /// - `cap`: Room in out. (values)
     /// - `needed`: n_texts x d_model. (values, may be null)
     pub inlay_embed: unsafe extern "C" fn(engine: *const inlay_engine, tokens: *const i32, n_tokens: usize, lengths: *const i32, n_texts: usize, params: *const inlay_embed_params, out: *mut f32, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
+    /// Says what a model is, from its files' headers alone: family, features, types of its tensors, which devices
+    /// would run it and why others would not, and the memory that contexts of several lengths take. A model that no
+    /// device runs is no error here; files that cannot be read are.
+    ///
+    /// - Thread: any.
+    /// - Blocks: on disk, for headers and the tokenizer, and on drivers.
+    /// - Ownership: Nothing is kept.
+    /// - On error: Nothing has changed.
+    /// - Errors: NOT_FOUND, IO, FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL.
+    /// - Since: 1.2.
+    ///
+    /// Parameters:
+    /// - `path`: As [`inlay_load`](Functions::inlay_load) takes it.
+    /// - `path_len`: Its length, or SIZE_MAX. (bytes)
+    /// - `params`: NULL: all defaults. Contexts are shown for its device. (may be null)
+    /// - `n_devices`: How many devices would run it with these parameters. (may be null)
+    /// - `buf`: The text, ended by a zero if there is room. (may be null)
+    /// - `cap`: Room in buf. (bytes)
+    /// - `needed`: Length of the text. (bytes, may be null)
+    pub inlay_explain: unsafe extern "C" fn(path: *const c_char, path_len: usize, params: *const inlay_load_params, n_devices: *mut i32, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
 }
 
 /// Names of all functions, in the header's order.
-pub const FUNCTION_NAMES: [&str; 38] = [
+pub const FUNCTION_NAMES: [&str; 39] = [
     "inlay_load",
     "inlay_prefill",
     "inlay_decode_step",
@@ -1437,6 +1457,7 @@ pub const FUNCTION_NAMES: [&str; 38] = [
     "inlay_convert",
     "inlay_chat_render",
     "inlay_embed",
+    "inlay_explain",
 ];
 
 #[cfg(feature = "link")]
@@ -1518,6 +1539,8 @@ unsafe extern "C" {
     pub fn inlay_chat_render(engine: *const inlay_engine, conversation: *const c_char, conversation_len: usize, chat_template: *const c_char, template_len: usize, flags: inlay_chat_flags, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_embed`].
     pub fn inlay_embed(engine: *const inlay_engine, tokens: *const i32, n_tokens: usize, lengths: *const i32, n_texts: usize, params: *const inlay_embed_params, out: *mut f32, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_explain`].
+    pub fn inlay_explain(path: *const c_char, path_len: usize, params: *const inlay_load_params, n_devices: *mut i32, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
 }
 
 impl Functions {
@@ -1563,6 +1586,7 @@ impl Functions {
             inlay_convert,
             inlay_chat_render,
             inlay_embed,
+            inlay_explain,
         }
     }
 
@@ -1770,6 +1794,12 @@ impl Functions {
                 // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
+            inlay_explain: match find(c"inlay_explain") {
+                p if p.is_null() && minor < 2 => absent_inlay_explain,
+                p if p.is_null() => return Err("inlay_explain"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
         })
     }
 }
@@ -1802,6 +1832,11 @@ unsafe extern "C" fn absent_inlay_chat_render(_: *const inlay_engine, _: *const 
 unsafe extern "C" fn absent_inlay_embed(_: *const inlay_engine, _: *const i32, _: usize, _: *const i32, _: usize, _: *const inlay_embed_params, _: *mut f32, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
     // SAFETY: the caller's promise about `err` is the same.
     unsafe { absent(err, "the loaded library has no inlay_embed, which is since ABI 1.2") }
+}
+
+unsafe extern "C" fn absent_inlay_explain(_: *const c_char, _: usize, _: *const inlay_load_params, _: *mut i32, _: *mut c_char, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_explain, which is since ABI 1.2") }
 }
 
 /// Makes a pointer to a function of its address.

@@ -118,6 +118,14 @@ fn the_library_tells_what_it_is() {
 }
 
 #[test]
+fn models_are_explained() {
+    let found = Engine::explain(model(), &LoadOptions::default()).unwrap();
+    assert!(found.n_devices >= 2 && found.text.contains("would run on"), "{}", found.text);
+    let missing = Engine::explain("no/such/model.gguf", &LoadOptions::default());
+    assert_eq!(missing.unwrap_err().status(), Status::NotFound);
+}
+
+#[test]
 fn texts_become_vectors() {
     let engine = load();
     let tokens = engine.tokenize(PROMPT, TokenizeOptions::default()).unwrap();

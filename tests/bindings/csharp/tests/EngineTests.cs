@@ -182,6 +182,14 @@ static class EngineTests
         }
     }
 
+    public static void ModelsAreExplained()
+    {
+        int devices;
+        Expect.Contains("would run on", Engine.Explain(Given.Model, out devices));
+        Expect.True(devices >= 2, "the processor and the interpreter");
+        Expect.Status(Status.NotFound, () => Engine.Explain("no/such/model.gguf", out devices), "no model");
+    }
+
     public static void TextsBecomeVectors()
     {
         using (Engine engine = Given.Engine())
