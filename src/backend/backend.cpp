@@ -5,7 +5,30 @@
 namespace inlay {
 namespace {
 
-Status check_slice(const StepBatch& batch, const SequenceSlice& s, const BackendConfig& config) {
+// Every block that a query of the slice sees is one of the pool.
+Status check_tables(const StepBatch& batch, const SequenceSlice& s, const KvGroups& kv, const BackendConfig& config) {
+  const int32_t n_blocks = s.n_blocks(), n_groups = static_cast<int32_t>(kv.groups.size());
+  const int64_t end = s.first_block + int64_t{n_groups} * n_blocks;
+  if (s.first_block < 0 || end > static_cast<int64_t>(batch.block_tables.size())) {
+    return error(Code::internal, "a slice needs %d tables of %d entries from %d of the block tables, which have %zu",
+                 n_groups, n_blocks, s.first_block, batch.block_tables.size());
+  }
+  for (int32_t g = 0; g < n_groups; ++g) {
+    const int32_t* table = batch.block_table(s, g);
+    const int32_t n_pool = config.n_kv_blocks[static_cast<size_t>(g)];
+    const int32_t first = first_key(kv.groups[static_cast<size_t>(g)].window, s.first_position) / kKvBlockTokens;
+    for (int32_t i = 0; i < n_blocks; ++i) {
+      const bool is_needed = i >= first || table[i] != kNoKvBlock;
+      if (is_needed && (table[i] < 0 || table[i] >= n_pool)) {
+        return error(Code::internal, "KV block %d of %d for positions from %d on, KV group %d", table[i], n_pool,
+                     i * kKvBlockTokens, g);
+      }
+    }
+  }
+  return {};
+}
+
+Status check_slice(const StepBatch& batch, const SequenceSlice& s, const KvGroups& kv, const BackendConfig& config) {
   const auto n_tokens = static_cast<int32_t>(batch.tokens.size());
   if (s.n_tokens < 1 || s.first_token < 0 || s.first_token > n_tokens - s.n_tokens) {
     return error(Code::internal, "a slice of tokens %d to %d in a step of %d", s.first_token, s.first_token + s.n_tokens, n_tokens);
@@ -20,16 +43,7 @@ Status check_slice(const StepBatch& batch, const SequenceSlice& s, const Backend
                    batch.positions[static_cast<size_t>(s.first_token + i)], s.first_position + i);
     }
   }
-  const int32_t n_blocks = (end + kKvBlockTokens - 1) / kKvBlockTokens;
-  if (s.first_block < 0 || static_cast<size_t>(s.first_block + n_blocks) > batch.block_tables.size()) {
-    return error(Code::internal, "a slice needs %d entries of the block table from %d, which has %zu", n_blocks, s.first_block,
-                 batch.block_tables.size());
-  }
-  for (int32_t i = 0; i < n_blocks; ++i) {
-    const int32_t block = batch.block_tables[static_cast<size_t>(s.first_block + i)];
-    if (block < 0 || block >= config.n_kv_blocks) return error(Code::internal, "KV block %d of %d", block, config.n_kv_blocks);
-  }
-  return {};
+  return check_tables(batch, s, kv, config);
 }
 
 }  // namespace
@@ -49,7 +63,7 @@ Status validate(const StepBatch& batch, const Plan& plan, const BackendConfig& c
   int32_t next_token = 0;
   for (const SequenceSlice& s : batch.sequences) {
     if (s.first_token != next_token) return error(Code::internal, "a slice begins at token %d, expected %d", s.first_token, next_token);
-    INLAY_TRY(check_slice(batch, s, config));
+    INLAY_TRY(check_slice(batch, s, plan.kv, config));
     next_token = s.first_token + s.n_tokens;
   }
   if (static_cast<size_t>(next_token) != batch.tokens.size()) {

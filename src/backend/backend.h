@@ -19,8 +19,19 @@ namespace inlay {
 // fp8 and int8: one byte a value and an F32 scale for every token and head, on GPUs.
 enum class KvDType : uint8_t { f16, f32, fp8, int8 };
 
+// A number of blocks for each KV group; a single number is that of every group.
+class KvBlockCounts {
+ public:
+  KvBlockCounts(int32_t of_every_group) : counts_{of_every_group} {}
+  explicit KvBlockCounts(std::vector<int32_t> of_groups) : counts_(std::move(of_groups)) {}
+  int32_t operator[](size_t group) const { return counts_.size() == 1 ? counts_[0] : counts_[group]; }
+
+ private:
+  std::vector<int32_t> counts_;
+};
+
 struct BackendConfig {
-  int32_t n_kv_blocks = 0;        // of kKvBlockTokens positions, all layers
+  KvBlockCounts n_kv_blocks = 0;  // of kKvBlockTokens positions, in each layer of the group
   int32_t max_step_tokens = 512;  // tokens of one StepBatch
   int32_t max_sequences = 1;      // slices of one StepBatch
   int32_t n_logit_slots = 1;      // logit rows kept, and at most written or sampled in one step
@@ -96,7 +107,7 @@ class Backend {
   // Logits last written to a slot, (n_vocab).
   virtual Status copy_logits(int32_t slot, std::span<float> out) = 0;
   virtual Status duplicate_logits(int32_t from_slot, int32_t to_slot) = 0;
-  virtual Status duplicate_kv_block(int32_t from_block, int32_t to_block) = 0;
+  virtual Status duplicate_kv_block(int32_t kv_group, int32_t from_block, int32_t to_block) = 0;
 
   // Bytes a second of the memory that weights and cache lie in, read once through by all that computes; best of
   // several.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "src/plan/kv_groups.h"
 #include "src/sampler/sampler.h"
 
 namespace inlay {
@@ -14,7 +15,12 @@ struct SequenceSlice {
   int32_t n_tokens = 0;
   int32_t first_position = 0;  // tokens already cached
   int32_t first_block = 0;     // into StepBatch::block_tables
+
+  int32_t n_blocks() const { return kv_blocks_for(first_position + n_tokens); }  // of its table in each KV group
 };
+
+// In a block table: positions that no query of the step or after it sees.
+inline constexpr int32_t kNoKvBlock = -1;
 
 // The hidden state of `token` becomes the logits of logit slot `slot`.
 struct LogitRow {
@@ -42,9 +48,14 @@ struct StepBatch {
   std::span<const int32_t> tokens;
   std::span<const int32_t> positions;           // one per token
   std::span<const SequenceSlice> sequences;
-  std::span<const int32_t> block_tables;        // of all sequences, each covering its last position
+  std::span<const int32_t>
+      block_tables;  // of each sequence one for every KV group, (groups, SequenceSlice::n_blocks())
   std::span<const LogitRow> logit_rows;         // slots are unique
   std::span<const SampleRow> sample_rows;
+
+  const int32_t* block_table(const SequenceSlice& slice, int32_t kv_group) const {
+    return block_tables.data() + slice.first_block + kv_group * slice.n_blocks();
+  }
 };
 
 }  // namespace inlay

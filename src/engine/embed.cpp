@@ -12,8 +12,6 @@ namespace {
 // In the order of the values of pooling_type in GGUF files.
 enum class StoredPooling : uint64_t { none, mean, cls, last };
 
-int32_t n_blocks(size_t n_tokens) { return (static_cast<int32_t>(n_tokens) + kKvBlockTokens - 1) / kKvBlockTokens; }
-
 // Texts that run together, each with its session.
 class Group {
  public:
@@ -22,18 +20,16 @@ class Group {
 
   // Takes texts from the front while they have room in one step; the first always.
   Status take(std::span<const std::span<const int32_t>> texts) {
-    const EngineStats stats = engine_.stats();
-    int32_t n_free_blocks = stats.n_kv_blocks - stats.n_kv_blocks_used;
     size_t n_tokens = 0;
     for (const std::span<const int32_t> text : texts) {
       n_tokens += text.size();
-      n_free_blocks -= n_blocks(text.size());
-      const bool fits = n_tokens <= static_cast<size_t>(engine_.prefill_chunk()) && n_free_blocks >= 0;
-      if (!sessions_.empty() && !fits) break;
+      if (!sessions_.empty() && n_tokens > static_cast<size_t>(engine_.prefill_chunk())) break;
       Result<std::shared_ptr<Session>> session = engine_.create_session({});
       if (!session.ok() && session.status().code == Code::session_limit && !sessions_.empty()) break;
       if (!session.ok()) return std::move(session).status();
-      INLAY_TRY(engine_.place_tokens(**session, text));
+      Status placed = engine_.place_tokens(**session, text);
+      if (placed.code == Code::kv_full && !sessions_.empty()) break;
+      INLAY_TRY(std::move(placed));
       sessions_.push_back(*std::move(session));
       poolers_.emplace_back(pooling_, engine_.output_norm(), engine_.spec().norm_epsilon);
     }
@@ -135,7 +131,7 @@ Status Engine::place_tokens(Session& session, std::span<const int32_t> tokens) {
   INLAY_TRY(check_tokens(tokens));
   INLAY_TRY(session.check_room(tokens.size()));
   const std::lock_guard lock(mutex_);
-  INLAY_TRY(reserve_blocks(session, static_cast<int32_t>(tokens.size())));
+  INLAY_TRY(reserve_blocks(session, static_cast<int32_t>(tokens.size()), prefill_chunk_));
   session.tokens_.assign(tokens.begin(), tokens.end());
   return {};
 }
@@ -145,8 +141,9 @@ Status Engine::run_hidden(std::span<Session* const> sessions, std::span<const in
   const std::lock_guard lock(mutex_);
   arrays_->clear();
   for (size_t i = 0; i < sessions.size(); ++i) {
-    const Session& s = *sessions[i];
-    arrays_->add_slice(s.tokens_, s.n_computed_, n_tokens[i], s.blocks_);
+    Session& s = *sessions[i];
+    kv_.cover(s.kv_, s.n_computed_ + n_tokens[i]);
+    arrays_->add_slice(s.tokens_, s.n_computed_, n_tokens[i], s.kv_);
   }
   const auto head = std::ranges::find(plan().ops, OpKind::head, &Op::kind);
   const auto last = static_cast<int32_t>(head - plan().ops.begin()) - 1;
@@ -162,6 +159,7 @@ Status Engine::run_hidden(std::span<Session* const> sessions, std::span<const in
   INLAY_TRY(execute({}));
   for (size_t i = 0; i < sessions.size(); ++i) {
     sessions[i]->n_computed_ += n_tokens[i];
+    kv_.slide(sessions[i]->kv_, sessions[i]->n_computed_);
     stats_.n_prefill_tokens += static_cast<uint64_t>(n_tokens[i]);
   }
   return {};

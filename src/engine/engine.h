@@ -15,7 +15,7 @@
 #include "src/backend/backend.h"
 #include "src/base/load_times.h"
 #include "src/engine/chat.h"
-#include "src/engine/kv_pool.h"
+#include "src/engine/kv_pools.h"
 #include "src/engine/log.h"
 #include "src/engine/options.h"
 #include "src/engine/text_stream.h"
@@ -83,8 +83,8 @@ class Session {
   int32_t slot_ = -1;       // logit slot, given by create_session
   SessionOptions options_;
   std::vector<int32_t> tokens_;   // capacity n_context
-  std::vector<int32_t> blocks_;   // KV blocks, covering n_computed_ and what the step at hand adds
-  int32_t n_computed_ = 0;        // tokens whose keys and values are cached
+  KvHoldings kv_;                 // covers n_computed_ and what the step at hand adds
+  int32_t n_computed_ = 0;        // tokens that were run; what the next one sees of their keys and values is cached
   bool has_logits_ = false;       // the slot holds the logits after the last of tokens_, from which nothing was drawn yet
   bool logits_readable_ = false;  // the slot holds the logits after tokens_[n_computed_ - 1]
   bool in_step_ = false;          // is part of the decode step at hand
@@ -168,11 +168,13 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void admit(Session& session, StepEvent& event);                                         // locked
   Status run_step(std::span<Session* const> sessions, std::span<StepEvent> events);       // locked
   void finish_draw(Session& session, StepEvent& event);                                   // locked
-  Status reserve_blocks(Session& session, int32_t n_positions);                           // locked
-  void release_blocks(Session& session, int32_t n_positions);                             // locked
+  Status reserve_blocks(Session& session, int32_t n_positions, int32_t n_at_once);        // locked
+  Status run_chunk(Session& session, int32_t end);                                        // locked
+  Status catch_up(Session& session, StepEvent& event);                                    // locked
+  bool end_if_cancelled(Session& session, StepEvent& event);                              // locked
   Status run_prefill_chunk(Session& session);
-  void roll_back_prefill(Session& session, size_t n_tokens_before);
-  void forget_logits(Session& session);
+  void end_prefill(Session& session, size_t n_tokens_before, bool complete);
+  void forget_logits(Session& session);  // locked
   void return_slot(Session& session);
   Status check_tokens(std::span<const int32_t> tokens) const;
 
@@ -186,7 +188,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   int32_t prefill_chunk_ = 0;
 
   mutable std::mutex mutex_;  // the device, the pool, the slots, the arrays and the statistics
-  KvPool pool_;
+  KvPools kv_;
   std::vector<int32_t> free_slots_;
   std::unique_ptr<StepArrays> arrays_;
   EngineStats stats_;

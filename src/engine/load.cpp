@@ -74,8 +74,8 @@ Engine::Engine(Parts parts)
       info_(parts.info),
       output_norm_(std::move(parts.output_norm)),
       prefill_chunk_(parts.prefill_chunk),
-      pool_(backend_->config().n_kv_blocks),
-      arrays_(std::make_unique<StepArrays>(backend_->config())) {
+      kv_(backend_->plan().kv.groups, backend_->config()),
+      arrays_(std::make_unique<StepArrays>(backend_->plan(), backend_->config())) {
   for (int32_t slot = info_.max_sessions - 1; slot >= 0; --slot) free_slots_.push_back(slot);
 }
 
@@ -135,10 +135,11 @@ Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, cons
   engine->stats_.load_seconds = times.total();
   char line[256];
   const ModelSpec& spec = engine->spec();
-  std::snprintf(line, sizeof line, "loaded %s (%s, %.2f billion parameters) on %s, context %d, %d KV blocks of %d tokens, %.2f s",
+  std::snprintf(line, sizeof line,
+                "loaded %s (%s, %.2f billion parameters) on %s, context %d, %d KV blocks of %d tokens, %.2f s",
                 spec.name.c_str(), spec.arch.c_str(), static_cast<double>(engine->info_.n_params) * 1e-9,
-                engine->backend_->description().c_str(), placement.config.n_context, placement.config.n_kv_blocks, kKvBlockTokens,
-                engine->stats_.load_seconds);
+                engine->backend_->description().c_str(), placement.config.n_context, engine->kv_.n_blocks(),
+                kKvBlockTokens, engine->stats_.load_seconds);
   engine->log_->write(LogLevel::info, line);
   if (const std::string remark = engine->backend_->remark(); !remark.empty()) engine->log_->write(LogLevel::info, remark);
   const std::string of_backend = engine->backend_->load_times();
@@ -152,8 +153,8 @@ EngineStats Engine::stats() const {
   const std::lock_guard lock(mutex_);
   EngineStats s = stats_;
   s.n_sessions = info_.max_sessions - static_cast<int32_t>(free_slots_.size());
-  s.n_kv_blocks = pool_.n_blocks();
-  s.n_kv_blocks_used = pool_.n_used();
+  s.n_kv_blocks = kv_.n_blocks();
+  s.n_kv_blocks_used = kv_.n_used();
   return s;
 }
 
@@ -179,7 +180,7 @@ Result<std::shared_ptr<Session>> Engine::create_session(const SessionOptions& op
 
 void Engine::return_slot(Session& session) {
   const std::lock_guard lock(mutex_);
-  release_blocks(session, 0);
+  kv_.cut(session.kv_, 0);
   if (session.slot_ >= 0) free_slots_.push_back(session.slot_);
 }
 

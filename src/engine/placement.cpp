@@ -66,25 +66,71 @@ Result<KvDType> settle_kv_dtype(const EngineOptions& o, DeviceKind device) {
   return error(Code::unsupported, "the %s keeps its KV cache in %s, not in %s", name_of(device), kept, name_of(wanted));
 }
 
-// How many KV blocks the budget gives; a full context of one session at least.
-Result<int32_t> settle_kv_blocks(const EngineOptions& o, const ModelSpec& spec, const BackendConfig& config) {
-  const uint64_t block_bytes = kv_block_bytes(spec, config.kv_dtype) * static_cast<uint64_t>(spec.n_layers);
-  const uint64_t per_context = static_cast<uint64_t>((config.n_context + kKvBlockTokens - 1) / kKvBlockTokens);
-  uint64_t n_blocks = per_context * static_cast<uint64_t>(config.n_logit_slots);
-  if (o.kv_budget_bytes != 0) {
-    n_blocks = o.kv_budget_bytes / block_bytes;
-    if (n_blocks == 0) {
-      Status small = error(Code::invalid_argument, "kv_budget_bytes is %llu, one block of %d tokens takes %llu",
-                           static_cast<unsigned long long>(o.kv_budget_bytes), kKvBlockTokens,
-                           static_cast<unsigned long long>(block_bytes));
-      small.required = block_bytes;
-      small.available = o.kv_budget_bytes;
-      return small;
+// How the blocks of the KV cache are shared out to the groups of layers. A session has as many blocks in a group with a
+// window as in one without, or fewer: so the pool of a window is as large as the others, up to what all sessions
+// together can have in it, and is never the first to be full.
+class KvShares {
+ public:
+  KvShares(const Plan& plan, const BackendConfig& config, int32_t prefill_chunk)
+      : per_context_(static_cast<uint64_t>(kv_blocks_for(config.n_context))),
+        n_sessions_(static_cast<uint64_t>(config.n_logit_slots)) {
+    const uint64_t layer_bytes = kv_block_bytes(plan.spec, config.kv_dtype);
+    const int32_t step = std::min(prefill_chunk, config.n_context);
+    for (const KvGroup& group : plan.kv.groups) {
+      const uint64_t of_session =
+          group.window == 0 ? kMostBlocks : static_cast<uint64_t>(kv_blocks_of_window(group.window, step));
+      groups_.push_back({.most = group.window == 0 ? kMostBlocks : n_sessions_ * std::min(per_context_, of_session),
+                         .block_bytes = layer_bytes * static_cast<uint64_t>(group.n_layers)});
     }
-  } else {
-    n_blocks = std::min(n_blocks, std::max(per_context, kDefaultKvBudget / block_bytes));
   }
-  return static_cast<int32_t>(std::min<uint64_t>(n_blocks, INT32_MAX / 2));
+
+  uint64_t all_contexts() const { return per_context_ * n_sessions_; }
+  uint64_t one_context() const { return per_context_; }
+  // With n blocks for every group that can use so many.
+  uint64_t bytes(uint64_t n) const {
+    uint64_t sum = 0;
+    for (const Group& group : groups_) sum += std::min(n, group.most) * group.block_bytes;
+    return sum;
+  }
+  uint64_t fitting(uint64_t budget) const {
+    uint64_t fits = 0, too_many = kMostBlocks + 1;
+    while (too_many - fits > 1) {
+      const uint64_t middle = fits + (too_many - fits) / 2;
+      (bytes(middle) <= budget ? fits : too_many) = middle;
+    }
+    return fits;
+  }
+  KvBlockCounts counts(uint64_t n) const {
+    std::vector<int32_t> out;
+    for (const Group& group : groups_) out.push_back(static_cast<int32_t>(std::min({n, group.most, kMostBlocks})));
+    return KvBlockCounts(std::move(out));
+  }
+
+ private:
+  static constexpr uint64_t kMostBlocks = INT32_MAX / 2;
+  struct Group {
+    uint64_t most, block_bytes;
+  };
+  const uint64_t per_context_, n_sessions_;
+  std::vector<Group> groups_;
+};
+
+// How many KV blocks the budget gives; a full context of one session at least.
+Result<KvBlockCounts> settle_kv_blocks(const EngineOptions& o, const Plan& plan, const BackendConfig& config,
+                                       int32_t prefill_chunk) {
+  const KvShares shares(plan, config, prefill_chunk);
+  if (o.kv_budget_bytes == 0) {
+    return shares.counts(
+        std::min(shares.all_contexts(), std::max(shares.one_context(), shares.fitting(kDefaultKvBudget))));
+  }
+  const uint64_t n_blocks = shares.fitting(o.kv_budget_bytes);
+  if (n_blocks > 0) return shares.counts(n_blocks);
+  Status small = error(Code::invalid_argument, "kv_budget_bytes is %llu, one block of %d tokens takes %llu",
+                       static_cast<unsigned long long>(o.kv_budget_bytes), kKvBlockTokens,
+                       static_cast<unsigned long long>(shares.bytes(1)));
+  small.required = shares.bytes(1);
+  small.available = o.kv_budget_bytes;
+  return small;
 }
 
 Result<MemoryNeeds> needs_of(const Plan& plan, const Placement& p) {
@@ -120,7 +166,7 @@ Result<Placement> place_on(DeviceKind device, const Plan& plan, const EngineOpti
   p.config.allow_token_kernel = o.allow_token_kernel;
   p.config.n_threads =
       o.n_threads ? o.n_threads : static_cast<int32_t>(std::max(1u, std::thread::hardware_concurrency()));
-  INLAY_ASSIGN(p.config.n_kv_blocks, settle_kv_blocks(o, spec, p.config));
+  INLAY_ASSIGN(p.config.n_kv_blocks, settle_kv_blocks(o, plan, p.config, p.prefill_chunk));
   INLAY_ASSIGN(p.needs, needs_of(plan, p));
   return p;
 }

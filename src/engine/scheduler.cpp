@@ -16,8 +16,6 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-int32_t blocks_for(int32_t n_positions) { return (n_positions + kKvBlockTokens - 1) / kKvBlockTokens; }
-
 }  // namespace
 
 Status Engine::execute(std::span<Draw> draws) {
@@ -39,63 +37,38 @@ Status Engine::check_tokens(std::span<const int32_t> tokens) const {
   return {};
 }
 
-// Makes the session's blocks cover n_positions, and those that will be written its own (copy on write).
-Status Engine::reserve_blocks(Session& session, int32_t n_positions) {
+// Blocks for the tokens up to n_positions that were not run yet, at most n_at_once of them in one step. They are taken
+// together, so that running them cannot fail for want of one.
+Status Engine::reserve_blocks(Session& session, int32_t n_positions, int32_t n_at_once) {
   INLAY_TRY(check_device());
-  const auto n_have = static_cast<int32_t>(session.blocks_.size());
-  const int32_t n_want = blocks_for(n_positions);
-  const int32_t first_written = session.n_computed_ / kKvBlockTokens;
-  int32_t n_needed = std::max(0, n_want - n_have);
-  for (int32_t i = first_written; i < n_have; ++i) n_needed += pool_.shared(session.blocks_[static_cast<size_t>(i)]);
-  if (n_needed > pool_.n_free()) {
-    Status full = error(Code::kv_full, "the KV pool has %d free blocks of %d tokens, the sequence needs %d more", pool_.n_free(),
-                        kKvBlockTokens, n_needed);
-    full.required = static_cast<uint64_t>(n_needed);
-    full.available = static_cast<uint64_t>(pool_.n_free());
-    return full;
-  }
-  for (int32_t i = first_written; i < n_have; ++i) {
-    int32_t& block = session.blocks_[static_cast<size_t>(i)];
-    if (!pool_.shared(block)) continue;
-    const int32_t own = pool_.take();
-    if (Status copied = noted(backend_->duplicate_kv_block(block, own)); !copied.ok()) {
-      pool_.release(own);
-      return copied;
-    }
-    pool_.release(block);
-    block = own;
-  }
-  for (int32_t i = n_have; i < n_want; ++i) session.blocks_.push_back(pool_.take());
-  stats_.n_kv_blocks_peak = std::max(stats_.n_kv_blocks_peak, pool_.n_used());
-  return {};
+  const Status status = kv_.reserve(
+      session.kv_, {.first = session.n_computed_, .end = n_positions, .most = n_at_once},
+      [this](int32_t group, int32_t from, int32_t to) { return noted(backend_->duplicate_kv_block(group, from, to)); });
+  stats_.n_kv_blocks_peak = std::max(stats_.n_kv_blocks_peak, kv_.n_used());
+  return status;
 }
 
-void Engine::release_blocks(Session& session, int32_t n_positions) {
-  const auto n_keep = static_cast<size_t>(blocks_for(n_positions));
-  while (session.blocks_.size() > n_keep) {
-    pool_.release(session.blocks_.back());
-    session.blocks_.pop_back();
-  }
-}
-
-// The next chunk of the session's tokens that were not run yet.
-Status Engine::run_prefill_chunk(Session& session) {
-  const std::lock_guard lock(mutex_);
+// The next chunk of the session's tokens before `end` that were not run yet; their blocks are reserved.
+Status Engine::run_chunk(Session& session, int32_t end) {
   const Stopwatch watch;
-  const auto n_all = static_cast<int32_t>(session.tokens_.size());
-  const int32_t n = std::min(n_all - session.n_computed_, prefill_chunk_);
-  const bool last = session.n_computed_ + n == n_all;
+  const int32_t n = std::min(end - session.n_computed_, prefill_chunk_);
+  const bool last = session.n_computed_ + n == static_cast<int32_t>(session.tokens_.size());
+  kv_.cover(session.kv_, session.n_computed_ + n);
   arrays_->clear();
-  arrays_->add_slice(session.tokens_, session.n_computed_, n, session.blocks_);
+  arrays_->add_slice(session.tokens_, session.n_computed_, n, session.kv_);
   if (last) arrays_->want_logits(session.slot_);
-  session.has_logits_ = false;
-  session.logits_readable_ = false;
   INLAY_TRY(execute({}));
   session.n_computed_ += n;
+  kv_.slide(session.kv_, session.n_computed_);
   session.has_logits_ = session.logits_readable_ = last;
   stats_.n_prefill_tokens += static_cast<uint64_t>(n);
   stats_.prefill_seconds += watch.seconds();
   return {};
+}
+
+Status Engine::run_prefill_chunk(Session& session) {
+  const std::lock_guard lock(mutex_);
+  return run_chunk(session, static_cast<int32_t>(session.tokens_.size()));
 }
 
 Result<double> Engine::run_inspected(Session& session, std::span<const int32_t> tokens, int32_t n_past,
@@ -110,9 +83,11 @@ Result<double> Engine::run_inspected(Session& session, std::span<const int32_t> 
   if (n_past < 0 || n < 1 || n > most) {
     return error(Code::invalid_argument, "a step of %d tokens, expected 1 to %d", n, most);
   }
-  INLAY_TRY(reserve_blocks(session, n_all));
+  INLAY_TRY(reserve_blocks(session, n_all, n_all - session.n_computed_));
+  kv_.cover(session.kv_, n_all);
+  kv_.settle(session.kv_);
   arrays_->clear();
-  arrays_->add_slice(tokens, n_past, n, session.blocks_);
+  arrays_->add_slice(tokens, n_past, n, session.kv_);
   arrays_->want_logits(session.slot_);
   const SamplerParams greedy;
   if (n == 1) {
@@ -133,24 +108,24 @@ Result<double> Engine::measure_read_bandwidth() {
   return bandwidth;
 }
 
-// Keeps what whole chunks have computed. The last token kept is run again later, for its logits.
-void Engine::roll_back_prefill(Session& session, size_t n_tokens_before) {
-  session.tokens_.resize(std::max(n_tokens_before, static_cast<size_t>(session.n_computed_)));
-  if (session.has_logits_) {  // stopped before the first chunk: nothing has changed
-    const std::lock_guard lock(mutex_);
-    release_blocks(session, session.n_computed_);
-    return;
+// Of an incomplete one what whole chunks have computed stays. The last token kept is run again later, for its logits.
+void Engine::end_prefill(Session& session, size_t n_tokens_before, bool complete) {
+  const std::lock_guard lock(mutex_);
+  if (!complete) {
+    session.tokens_.resize(std::max(n_tokens_before, static_cast<size_t>(session.n_computed_)));
+    if (!session.has_logits_)
+      forget_logits(session);  // else it was stopped before the first chunk, and nothing has changed
   }
-  forget_logits(session);
+  kv_.cut(session.kv_, session.n_computed_);
 }
 
-// Afterwards the last token counts as not run.
+// Afterwards the last token counts as not run; and all of them, if keys that it sees have left a window.
 void Engine::forget_logits(Session& session) {
-  const std::lock_guard lock(mutex_);
   const auto n_tokens = static_cast<int32_t>(session.tokens_.size());
   session.n_computed_ = std::min(session.n_computed_, std::max(0, n_tokens - 1));
+  if (!KvPools::can_go_on(kv_.groups(), session.kv_, session.n_computed_)) session.n_computed_ = 0;
   session.has_logits_ = session.logits_readable_ = false;
-  release_blocks(session, session.n_computed_);
+  kv_.cut(session.kv_, session.n_computed_);
 }
 
 Status Engine::check_step(std::span<Session* const> sessions) const {
@@ -187,16 +162,35 @@ void Engine::admit(Session& session, StepEvent& event) {
     event.status = error(Code::invalid_state, "the sequence has no tokens: prefill it first");
     return;
   }
-  if (session.cancelled_.exchange(false, std::memory_order_relaxed)) {
-    session.finish_reason_ = event.finish_reason = FinishReason::cancelled;
-    session.text_.flush();
-    session.publish();
-    return;
-  }
+  if (end_if_cancelled(session, event)) return;
   event.status = session.check_room(1);
-  if (event.status.ok() && !session.has_logits_) {
-    event.status = reserve_blocks(session, static_cast<int32_t>(session.tokens_.size()));
+  if (event.status.ok() && !session.has_logits_) event.status = catch_up(session, event);
+}
+
+// Runs what a truncation has left to be run before the last token, and makes room for that.
+Status Engine::catch_up(Session& session, StepEvent& event) {
+  const auto n_tokens = static_cast<int32_t>(session.tokens_.size());
+  Status status = reserve_blocks(session, n_tokens, prefill_chunk_);
+  while (status.ok() && session.n_computed_ < n_tokens - 1) {
+    if (end_if_cancelled(session, event)) break;
+    status = run_chunk(session, n_tokens - 1);
   }
+  if (status.ok() && event.finish_reason == FinishReason::none) {
+    kv_.cover(session.kv_, n_tokens);
+    kv_.settle(session.kv_);
+  } else {
+    kv_.cut(session.kv_, session.n_computed_);
+  }
+  return status;
+}
+
+// A request to cancel is spent by this.
+bool Engine::end_if_cancelled(Session& session, StepEvent& event) {
+  if (!session.cancelled_.exchange(false, std::memory_order_relaxed)) return false;
+  session.finish_reason_ = event.finish_reason = FinishReason::cancelled;
+  session.text_.flush();
+  session.publish();
+  return true;
 }
 
 Status Engine::decode_step(std::span<Session* const> sessions, std::span<StepEvent> events) {
@@ -206,8 +200,8 @@ Status Engine::decode_step(std::span<Session* const> sessions, std::span<StepEve
   const std::lock_guard lock(mutex_);
   INLAY_TRY(check_device());
   INLAY_TRY(check_step(sessions));
-  const Stopwatch watch;
   for (size_t i = 0; i < sessions.size(); ++i) admit(*sessions[i], events[i]);
+  const Stopwatch watch;
   INLAY_TRY(run_step(sessions, events));
   ++stats_.n_decode_steps;
   stats_.decode_seconds += watch.seconds();
@@ -225,7 +219,7 @@ Status Engine::run_step(std::span<Session* const> sessions, std::span<StepEvent>
     if (!draws(i)) continue;
     const auto n_tokens = static_cast<int32_t>(s.tokens_.size());
     if (!s.has_logits_) {
-      arrays_->add_slice(s.tokens_, s.n_computed_, n_tokens - s.n_computed_, s.blocks_);
+      arrays_->add_slice(s.tokens_, s.n_computed_, n_tokens - s.n_computed_, s.kv_);
       arrays_->want_logits(s.slot_);
     }
     arrays_->sample_rows.push_back({.slot = s.slot_,
@@ -242,6 +236,8 @@ Status Engine::run_step(std::span<Session* const> sessions, std::span<StepEvent>
     if (!draws(i)) continue;
     Session& s = *sessions[i];
     s.n_computed_ = static_cast<int32_t>(s.tokens_.size());
+    kv_.slide(s.kv_, s.n_computed_);
+    kv_.settle(s.kv_);
     s.has_logits_ = s.logits_readable_ = true;
     Draw& draw = arrays_->draws[row++];
     events[i].status = std::move(draw.status);

@@ -8,7 +8,7 @@ Session::Session(std::shared_ptr<Engine> engine, const SessionOptions& options)
     : engine_(std::move(engine)), options_(options) {
   const auto n_context = static_cast<size_t>(engine_->info_.n_context);
   tokens_.reserve(n_context);
-  blocks_.reserve(n_context / kKvBlockTokens + 1);
+  kv_ = engine_->kv_.no_blocks();
   publish();
 }
 
@@ -20,11 +20,13 @@ SessionInfo Session::info() const {
 }
 
 void Session::publish() {
+  int32_t n_kv_blocks = 0;
+  for (const KvHolding& of_group : kv_) n_kv_blocks += of_group.n_blocks();
   const std::lock_guard lock(info_mutex_);
   info_ = {.n_tokens = static_cast<int32_t>(tokens_.size()),
            .n_context = engine_->info_.n_context,
            .n_drawn = n_drawn_,
-           .n_kv_blocks = static_cast<int32_t>(blocks_.size()),
+           .n_kv_blocks = n_kv_blocks,
            .finish_reason = finish_reason_,
            .n_pending_text = text_.n_ready()};
 }
@@ -53,7 +55,7 @@ Status Session::prefill(std::span<const int32_t> tokens, size_t& n_done) {
   const size_t n_before = tokens_.size();
   {
     const std::lock_guard lock(engine_->mutex_);
-    INLAY_TRY(engine_->reserve_blocks(*this, static_cast<int32_t>(n_before + tokens.size())));
+    INLAY_TRY(engine_->reserve_blocks(*this, static_cast<int32_t>(n_before + tokens.size()), engine_->prefill_chunk_));
   }
   tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
 
@@ -65,7 +67,7 @@ Status Session::prefill(std::span<const int32_t> tokens, size_t& n_done) {
       status = engine_->run_prefill_chunk(*this);
     }
   }
-  if (!status.ok()) engine_->roll_back_prefill(*this, n_before);
+  engine_->end_prefill(*this, n_before, status.ok());
   n_done = tokens_.size() - n_before;
   if (n_done > 0) after_rewrite();
   publish();
@@ -77,8 +79,7 @@ Result<std::shared_ptr<Session>> Session::fork() {
   {
     const std::lock_guard lock(engine_->mutex_);
     if (logits_readable_) INLAY_TRY(engine_->noted(engine_->backend_->duplicate_logits(slot_, child->slot_)));
-    for (const int32_t block : blocks_) engine_->pool_.share(block);
-    child->blocks_.assign(blocks_.begin(), blocks_.end());
+    engine_->kv_.share(kv_, child->kv_);
   }
   child->tokens_.assign(tokens_.begin(), tokens_.end());
   child->n_computed_ = n_computed_;
@@ -98,6 +99,7 @@ Status Session::truncate(int32_t n_tokens) {
   }
   if (n_tokens < n_now) {
     tokens_.resize(static_cast<size_t>(n_tokens));
+    const std::lock_guard lock(engine_->mutex_);
     engine_->forget_logits(*this);
   }
   after_rewrite();

@@ -10,14 +10,16 @@
 namespace inlay {
 
 struct Engine::StepArrays {
-  explicit StepArrays(const BackendConfig& config) {
+  StepArrays(const Plan& plan, const BackendConfig& config) {
     const auto tokens_max = static_cast<size_t>(config.max_step_tokens);
     const auto sequences_max = static_cast<size_t>(config.max_sequences);
     tokens.reserve(tokens_max);
     positions.reserve(tokens_max);
     sequences.reserve(sequences_max);
-    const auto blocks_max = static_cast<size_t>(config.n_context / kKvBlockTokens + 1);
-    block_tables.reserve(sequences_max * std::min(blocks_max, static_cast<size_t>(config.n_kv_blocks)));
+    // Without a window, a table has no more entries than the pool has blocks.
+    int32_t table_max = kv_blocks_for(config.n_context);
+    if (plan.kv.groups[0].window == 0) table_max = std::min(table_max, config.n_kv_blocks[0]);
+    block_tables.reserve(sequences_max * static_cast<size_t>(table_max) * plan.kv.groups.size());
     logit_rows.reserve(sequences_max);
     sample_rows.reserve(sequences_max);
     draws.resize(sequences_max);
@@ -32,8 +34,8 @@ struct Engine::StepArrays {
     sample_rows.clear();
   }
 
-  // Adds tokens [first, first + n) of a sequence whose blocks cover them.
-  void add_slice(std::span<const int32_t> sequence, int32_t first, int32_t n, std::span<const int32_t> blocks) {
+  // Adds tokens [first, first + n) of a sequence whose block tables cover them.
+  void add_slice(std::span<const int32_t> sequence, int32_t first, int32_t n, const KvHoldings& kv) {
     sequences.push_back({.first_token = static_cast<int32_t>(tokens.size()),
                          .n_tokens = n,
                          .first_position = first,
@@ -42,7 +44,8 @@ struct Engine::StepArrays {
       tokens.push_back(sequence[static_cast<size_t>(i)]);
       positions.push_back(i);
     }
-    block_tables.insert(block_tables.end(), blocks.begin(), blocks.end());
+    const int32_t n_blocks = sequences.back().n_blocks();
+    for (const KvHolding& h : kv) block_tables.insert(block_tables.end(), h.table.begin(), h.table.begin() + n_blocks);
   }
 
   // The last token added leaves its logits in `slot`.

@@ -19,10 +19,15 @@ Sizes sizes_of(const ModelSpec& s, const StepShape& shape) {
           u(s.moe.n_experts), u(int64_t{s.moe.n_used} * s.moe.d_ff_expert + s.moe.d_ff_shared)};
 }
 
-// Every query attends to the whole past and to the step's own tokens up to itself.
-uint64_t attended_positions(const Sizes& z) {
-  const uint64_t per_sequence = z.sequences ? z.m / z.sequences : 0;
-  return z.m * z.past + z.sequences * per_sequence * (per_sequence + 1) / 2;
+// Every query attends to the past and to the step's own tokens up to itself, as far as its layer's window reaches.
+uint64_t attended_positions(const Sizes& z, uint64_t window) {
+  const uint64_t n = z.sequences ? z.m / z.sequences : 0;  // queries of a sequence; so many of them see all keys:
+  const uint64_t n_unlimited = window == 0 ? n : std::min(n, window - std::min(window, z.past));
+  return z.sequences * (n_unlimited * z.past + n_unlimited * (n_unlimited + 1) / 2 + (n - n_unlimited) * window);
+}
+
+uint64_t window_of(const Plan& plan, const Op& op) {
+  return static_cast<uint64_t>(plan.kv.groups[static_cast<size_t>(plan.kv.layers[op.layer].group)].window);
 }
 
 // Every row takes n_used of the experts; each that is taken is read once. How many differ depends on the rows: here as
@@ -62,11 +67,14 @@ OpCost cost(const Plan& plan, const Op& op, const StepShape& shape) {
       c.activation_bytes = 4 * z.m * (z.d + z.q);
       c.kv_bytes = kv_element * 2 * z.m * z.kv;
       break;
-    case OpKind::attention:
+    case OpKind::attention: {
+      const uint64_t window = window_of(plan, op);
+      const uint64_t past = window == 0 ? z.past : std::min(z.past, window - 1);
       c.activation_bytes = 4 * z.m * 2 * z.q;
-      c.kv_bytes = kv_element * 2 * z.kv * (z.sequences * z.past + z.m);
-      c.flops = 4 * attended_positions(z) * z.q;
+      c.kv_bytes = kv_element * 2 * z.kv * (z.sequences * past + z.m);
+      c.flops = 4 * attended_positions(z, window) * z.q;
       break;
+    }
     case OpKind::attn_out:
       c.activation_bytes = 4 * z.m * (z.q + 2 * z.d);
       break;

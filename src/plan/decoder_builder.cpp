@@ -100,6 +100,7 @@ Result<Plan> build_plan(const Model& model, int32_t n_context) {
   if (plan.spec.attention_scale == 0) plan.spec.attention_scale = 1.0f / std::sqrt(static_cast<float>(plan.spec.d_head));
   for (const RopeSpec& rope : plan.spec.ropes) plan.ropes.push_back(make_rope_table(rope, n_context));
   plan.weights = model.weights();
+  plan.kv = group_kv_layers(plan.spec);
   DecoderBuilder(model, plan).build();
   INLAY_TRY(validate(plan));
   return plan;

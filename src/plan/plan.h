@@ -10,6 +10,7 @@
 
 #include "src/base/status.h"
 #include "src/model/model.h"
+#include "src/plan/kv_groups.h"
 
 namespace inlay {
 
@@ -54,14 +55,12 @@ inline constexpr size_t head = 1;
 inline constexpr size_t projection = 0, bias = 1, post_norm = 2;  // attn_out, ffn_out; the first two: moe_out
 }  // namespace slot
 
-// How many positions one block of the KV cache holds.
-inline constexpr int32_t kKvBlockTokens = 32;
-
 struct Plan {
   ModelSpec spec;
   std::vector<RopeTable> ropes;  // of spec.ropes
   std::vector<Weight> weights;
   std::vector<Op> ops;
+  KvGroups kv;
 
   const Weight* weight(const Op& op, size_t slot) const {
     const WeightIndex i = op.weights[slot];

@@ -77,7 +77,9 @@ inline Result<std::vector<float>> logits_of(Backend& backend, std::span<const in
     positions.push_back(i);
     rows.push_back({i, i});
   }
-  for (int32_t b = 0; b * kKvBlockTokens < n; ++b) blocks.push_back(b);
+  for (size_t group = 0; group < backend.plan().kv.groups.size(); ++group) {
+    for (int32_t b = 0; b < kv_blocks_for(n); ++b) blocks.push_back(b);
+  }
   const SequenceSlice slice{.first_token = 0, .n_tokens = n, .first_position = 0, .first_block = 0};
   INLAY_TRY(backend.execute({tokens, positions, {&slice, 1}, blocks, rows, {}}, {}));
   std::vector<float> out(tokens.size() * n_vocab);

@@ -45,7 +45,9 @@ class Step {
       positions_.push_back(s.n_run);
     }
     // The sequences' blocks lie among each other's.
-    for (int32_t b = 0; b * kKvBlockTokens < s.n_run; ++b) blocks_.push_back(b * kSequences + s.index);
+    for (size_t group = 0; group < backend_.plan().kv.groups.size(); ++group) {
+      for (int32_t b = 0; b < kv_blocks_for(s.n_run); ++b) blocks_.push_back(b * kSequences + s.index);
+    }
     logit_rows_.push_back({static_cast<int32_t>(tokens_.size()) - 1, s.index});
     if (draws) drawing_.push_back(&s);
   }

@@ -43,8 +43,8 @@ AttentionArgs attention_shape(const ModelSpec& s, int64_t m, int64_t first_posit
 
 }  // namespace
 
-uint64_t CpuExecutor::kv_pool_bytes(const Plan& plan, const BackendConfig& config, const cpu::Kernels& kernels) {
-  return align(kernels.kv_block_bytes(plan.spec.n_kv_heads, plan.spec.d_head, kKvBlockTokens) * static_cast<uint64_t>(config.n_kv_blocks));
+KvMemory CpuExecutor::kv_memory(const Plan& plan, const BackendConfig& config, const cpu::Kernels& kernels) {
+  return {plan, config, kernels.kv_block_bytes(plan.spec.n_kv_heads, plan.spec.d_head, kKvBlockTokens)};
 }
 
 uint64_t CpuExecutor::prepared_bytes(const Plan& plan, const BackendConfig& config, const cpu::Kernels& kernels) {
@@ -65,17 +65,20 @@ uint64_t CpuExecutor::attention_scratch_bytes(const Plan& plan, const BackendCon
 }
 
 CpuExecutor::CpuExecutor(Plan plan, const BackendConfig& config, const cpu::Kernels& kernels)
-    : plan_(std::move(plan)), config_(config), kernels_(kernels), pool_(config.n_threads) {
+    : plan_(std::move(plan)),
+      config_(config),
+      kernels_(kernels),
+      pool_(config.n_threads),
+      memory_of_kv_(kv_memory(plan_, config_, kernels)) {
   slice_work_.reserve(static_cast<size_t>(config.max_sequences));
 }
 
 Status CpuExecutor::load(WeightReader& reader, const LoadProgress& progress) {
   INLAY_TRY(pool_.status());
-  kv_pool_bytes_ = kv_pool_bytes(plan_, config_, kernels_);
   prepared_stride_ = prepared_stride(plan_, config_, kernels_);
   INLAY_ASSIGN(a_, HostActivations::allocate(plan_.spec, config_));
   INLAY_ASSIGN(logits_, LogitSlots::allocate(plan_.spec.n_vocab, config_.n_logit_slots));
-  INLAY_ASSIGN(kv_, HostBuffer::allocate(2 * kv_pool_bytes_ * static_cast<uint64_t>(plan_.spec.n_layers), "KV cache"));
+  INLAY_ASSIGN(kv_, HostBuffer::allocate(memory_of_kv_.bytes(), "KV cache"));
   INLAY_ASSIGN(prepared_, HostBuffer::allocate(kForms * prepared_stride_, "prepared activations"));
   expert_areas_ = expert_areas(plan_, config_, kernels_);
   INLAY_ASSIGN(expert_rows_, HostBuffer::allocate(expert_areas_.n_bytes, "activations of experts"));
@@ -102,16 +105,6 @@ MemoryNeeds CpuExecutor::memory() const {
 Status CpuExecutor::execute(const StepBatch& batch, std::span<Draw> draws) {
   INLAY_TRY(validate(batch, plan_, config_));
   return run_plan(plan_, batch, draws, inspection_);
-}
-
-Status CpuExecutor::duplicate_kv_block(int32_t from, int32_t to) {
-  const size_t n = kernels_.kv_block_bytes(plan_.spec.n_kv_heads, plan_.spec.d_head, kKvBlockTokens);
-  for (int64_t layer = 0; layer < plan_.spec.n_layers; ++layer) {
-    for (std::byte* pool : {k_pool(layer), v_pool(layer)}) {
-      std::memcpy(pool + static_cast<size_t>(to) * n, pool + static_cast<size_t>(from) * n, n);
-    }
-  }
-  return {};
 }
 
 Status CpuExecutor::run_op(const Op& op, const StepBatch& batch, std::span<Draw> draws) {
@@ -266,7 +259,7 @@ void CpuExecutor::append_kv(const Op& op, const StepBatch& batch) {
                             .k_pool = k_pool(op.layer),
                             .v_pool = v_pool(op.layer),
                             .positions = batch.positions.data() + slice.first_token,
-                            .block_table = batch.block_tables.data() + slice.first_block,
+                            .block_table = block_table(op, batch, slice),
                             .m = slice.n_tokens,
                             .n_kv_heads = s.n_kv_heads,
                             .d_head = s.d_head,
@@ -287,7 +280,7 @@ AttentionArgs CpuExecutor::attention_args(const Op& op, const StepBatch& batch, 
   args.out = a_.heads + slice.first_token * plan_.spec.d_q();
   args.k_pool = k_pool(op.layer);
   args.v_pool = v_pool(op.layer);
-  args.block_table = batch.block_tables.data() + slice.first_block;
+  args.block_table = block_table(op, batch, slice);
   args.window = plan_.spec.layers[op.layer].window;
   args.sinks = vector(op, slot::sinks);
   return args;

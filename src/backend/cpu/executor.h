@@ -10,6 +10,7 @@
 #include "src/backend/backend.h"
 #include "src/backend/cpu/packed_weights.h"
 #include "src/backend/host_buffers.h"
+#include "src/backend/kv_memory.h"
 #include "src/base/thread_pool.h"
 
 namespace inlay {
@@ -29,10 +30,13 @@ class CpuExecutor final : public Backend, private OpRunner {
     logits_->duplicate(from, to);
     return {};
   }
-  Status duplicate_kv_block(int32_t from, int32_t to) override;
+  Status duplicate_kv_block(int32_t kv_group, int32_t from, int32_t to) override {
+    copy_kv_block(memory_of_kv_, kv_.data(), kv_group, from, to);
+    return {};
+  }
   Result<double> measure_read_bandwidth() override { return measure_host_read_bandwidth(config_.n_threads); }
 
-  static uint64_t kv_pool_bytes(const Plan& plan, const BackendConfig& config, const cpu::Kernels& kernels);  // K or V of one layer
+  static KvMemory kv_memory(const Plan& plan, const BackendConfig& config, const cpu::Kernels& kernels);
   static uint64_t prepared_bytes(const Plan& plan, const BackendConfig& config, const cpu::Kernels& kernels);
   static uint64_t expert_row_bytes(const Plan& plan, const BackendConfig& config, const cpu::Kernels& kernels) {
     return expert_areas(plan, config, kernels).n_bytes;
@@ -103,9 +107,12 @@ class CpuExecutor final : public Backend, private OpRunner {
   AttentionArgs attention_args(const Op& op, const StepBatch& batch, const SequenceSlice& slice);
 
   const float* vector(const Op& op, size_t weight_slot) const { return weights_.vector(op.weights[weight_slot]); }
+  const int32_t* block_table(const Op& op, const StepBatch& batch, const SequenceSlice& slice) const {
+    return batch.block_table(slice, plan_.kv.layers[op.layer].group);
+  }
   int64_t d_qkv() const { return plan_.spec.d_q() + 2 * plan_.spec.d_kv(); }
-  std::byte* k_pool(int64_t layer) { return kv_.data() + 2 * static_cast<uint64_t>(layer) * kv_pool_bytes_; }
-  std::byte* v_pool(int64_t layer) { return k_pool(layer) + kv_pool_bytes_; }
+  std::byte* k_pool(int32_t layer) { return kv_.data() + memory_of_kv_.keys_at(layer); }
+  std::byte* v_pool(int32_t layer) { return kv_.data() + memory_of_kv_.values_at(layer); }
   std::byte* prepared(cpu::ActivationForm form) { return prepared_.data() + static_cast<size_t>(form) * prepared_stride_; }
 
   const Plan plan_;
@@ -115,8 +122,8 @@ class CpuExecutor final : public Backend, private OpRunner {
   PackedWeights weights_;
   HostActivations a_;
   std::optional<LogitSlots> logits_;
-  HostBuffer kv_;  // per layer: keys of all blocks, values of all blocks
-  uint64_t kv_pool_bytes_ = 0;
+  const KvMemory memory_of_kv_;
+  HostBuffer kv_;        // as memory_of_kv_ has it
   HostBuffer prepared_;  // one area per activation form
   uint64_t prepared_stride_ = 0;
   HostBuffer attention_scratch_;

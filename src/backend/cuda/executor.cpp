@@ -31,9 +31,8 @@ Result<cublas::Api> cublas_of(const BackendConfig& config, std::string* name = n
   return Cublas::open_library(environment().cublas_directory, name);
 }
 
-// Keys or values of one layer.
-uint64_t pool_bytes_of(const ModelSpec& spec, const BackendConfig& config) {
-  return kv_block_bytes(spec, config.kv_dtype) / 2 * u(config.n_kv_blocks);
+KvMemory kv_memory_of(const Plan& plan, const BackendConfig& config) {
+  return {plan, config, kv_block_bytes(plan.spec, config.kv_dtype) / 2};
 }
 
 }  // namespace
@@ -62,15 +61,16 @@ std::vector<CudaExecutor::Size> CudaExecutor::sizes(const Plan& plan, const Back
       {&Buffers::inv_freq, f * std::max<uint64_t>(1, plan.ropes[0].inv_freq.size()), "RoPE frequencies"},
       {&Buffers::token_phases, cuda::token_table_bytes(most_token_ops(plan)), "phases of a token"},
       {&Buffers::token_values, token_value_bytes(s), "values of a token"},
-      {&Buffers::kv, 2 * pool_bytes_of(s, config) * u(s.n_layers), "KV cache"}};
+      {&Buffers::kv, kv_memory_of(plan, config).bytes(), "KV cache"}};
 }
 
-StepLimits CudaExecutor::limits(const BackendConfig& config) {
+StepLimits CudaExecutor::limits(const Plan& plan, const BackendConfig& config) {
   const int32_t logit_rows = std::max(config.n_logit_slots, kBuckets.back());
   const int64_t longest_list = std::max<int64_t>(kMaxBias, config.n_context);
   return {.max_rows = std::max(config.max_step_tokens, kBuckets.back()),
           .max_sequences = std::max(config.max_sequences, kBuckets.back()),
-          .max_blocks = (config.n_context + kKvBlockTokens - 1) / kKvBlockTokens,
+          .max_blocks = kv_blocks_for(config.n_context),
+          .n_kv_groups = static_cast<int32_t>(plan.kv.groups.size()),
           .max_logit_rows = logit_rows,
           .max_list = static_cast<int32_t>(std::min<int64_t>(longest_list * config.n_logit_slots, INT32_MAX / 8))};
 }
@@ -78,14 +78,14 @@ StepLimits CudaExecutor::limits(const BackendConfig& config) {
 MemoryNeeds CudaExecutor::needs(const Plan& plan, const BackendConfig& config) {
   MemoryNeeds needs;
   needs.weights = DeviceWeights::bytes(plan);
-  needs.workspace = StepBlock::bytes(limits(config));
+  needs.workspace = StepBlock::bytes(limits(plan, config));
   for (const Size& size : sizes(plan, config)) (size.buffer == &Buffers::kv ? needs.kv : needs.workspace) += size.bytes;
   if (cublas_of(config).ok()) needs.workspace += PrefillProducts::bytes(plan, prefill_rows(config, kBuckets.back()));
   return needs;
 }
 
 CudaExecutor::CudaExecutor(Plan plan, const BackendConfig& config, int32_t device_index)
-    : plan_(std::move(plan)), config_(config), device_index_(device_index) {}
+    : plan_(std::move(plan)), config_(config), kv_memory_(kv_memory_of(plan_, config_)), device_index_(device_index) {}
 
 CudaExecutor::~CudaExecutor() {
   (void)cudaSetDevice(device_index_);
@@ -106,9 +106,10 @@ Status CudaExecutor::load(WeightReader& reader, const LoadProgress& progress) {
   for (const Size& size : sizes(plan_, config_)) {
     INLAY_ASSIGN(b_.*size.buffer, DeviceBuffer::allocate(size.bytes, size.what));
   }
-  INLAY_ASSIGN(step_, StepBlock::allocate(limits(config_)));
-  INLAY_ASSIGN(host_results_, PinnedBuffer::allocate(u(limits(config_).max_logit_rows) * sizeof(cuda::SampleRowResult),
-                                                     "drawn tokens"));
+  INLAY_ASSIGN(step_, StepBlock::allocate(limits(plan_, config_)));
+  INLAY_ASSIGN(
+      host_results_,
+      PinnedBuffer::allocate(u(limits(plan_, config_).max_logit_rows) * sizeof(cuda::SampleRowResult), "drawn tokens"));
   void* results = nullptr;
   INLAY_CUDA_TRY(cudaHostGetDevicePointer(&results, host_results_.data(), 0), "mapping drawn tokens");
   results_ = static_cast<cuda::SampleRowResult*>(results);
@@ -173,8 +174,6 @@ Status CudaExecutor::warm_up_prefill() {
   INLAY_TRY(std::move(status));
   return wait_for(stream_.get(), "warming up");
 }
-
-uint64_t CudaExecutor::pool_bytes() const { return pool_bytes_of(plan_.spec, config_); }
 
 // ---- one step
 
@@ -333,12 +332,12 @@ Status CudaExecutor::duplicate_logits(int32_t from_slot, int32_t to_slot) {
                      "copying logits");
 }
 
-Status CudaExecutor::duplicate_kv_block(int32_t from_block, int32_t to_block) {
+Status CudaExecutor::duplicate_kv_block(int32_t kv_group, int32_t from_block, int32_t to_block) {
   INLAY_TRY(select_device(device_index_));
-  return cuda_status(cuda::launch_copy_block({.pools = b_.kv.data(),
-                                              .pool_bytes = pool_bytes(),
-                                              .block_bytes = kv_block_bytes(plan_.spec, config_.kv_dtype) / 2,
-                                              .n_pools = 2 * plan_.spec.n_layers,
+  return cuda_status(cuda::launch_copy_block({.pools = b_.kv.data() + kv_memory_.pools_at(kv_group),
+                                              .pool_bytes = kv_memory_.pool_bytes(kv_group),
+                                              .block_bytes = kv_memory_.block_bytes(),
+                                              .n_pools = kv_memory_.n_pools(kv_group),
                                               .from = from_block,
                                               .to = to_block},
                                              stream_.get()),

@@ -14,6 +14,7 @@
 #include "src/backend/cuda/op_timer.h"
 #include "src/backend/cuda/prefill.h"
 #include "src/backend/cuda/step_arrays.h"
+#include "src/backend/kv_memory.h"
 
 namespace inlay {
 
@@ -33,7 +34,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   Status execute(const StepBatch& batch, std::span<Draw> draws) override;
   Status copy_logits(int32_t slot, std::span<float> out) override;
   Status duplicate_logits(int32_t from_slot, int32_t to_slot) override;
-  Status duplicate_kv_block(int32_t from_block, int32_t to_block) override;
+  Status duplicate_kv_block(int32_t kv_group, int32_t from_block, int32_t to_block) override;
   Result<double> measure_read_bandwidth() override;
 
   static MemoryNeeds needs(const Plan& plan, const BackendConfig& config);
@@ -61,7 +62,7 @@ class CudaExecutor final : public Backend, private OpRunner {
     DeviceBuffer inv_freq;      // (n_rot / 2)
     DeviceBuffer token_phases;  // of the token kernel
     DeviceBuffer token_values;  // hidden, qkv, heads, ffn of one row, each from a multiple of token_part on
-    DeviceBuffer kv;            // per layer: keys of all blocks, values of all blocks
+    DeviceBuffer kv;            // as KvMemory has it
   };
   struct Size {
     DeviceBuffer Buffers::*buffer;
@@ -69,7 +70,7 @@ class CudaExecutor final : public Backend, private OpRunner {
     const char* what;
   };
   static std::vector<Size> sizes(const Plan& plan, const BackendConfig& config);
-  static StepLimits limits(const BackendConfig& config);
+  static StepLimits limits(const Plan& plan, const BackendConfig& config);
 
   // One product of a set that reads the same rows.
   struct Product {
@@ -133,10 +134,10 @@ class CudaExecutor final : public Backend, private OpRunner {
 
   cuda::CacheView cache(int32_t layer);
   int64_t d_qkv() const { return plan_.spec.d_q() + 2 * plan_.spec.d_kv(); }
-  uint64_t pool_bytes() const;  // keys or values of one layer
 
   const Plan plan_;
   const BackendConfig config_;
+  const KvMemory kv_memory_;
   const int32_t device_index_;
   std::string description_, remark_, load_times_;
   Stream stream_;

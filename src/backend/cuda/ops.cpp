@@ -126,14 +126,13 @@ Status CudaExecutor::embed(const Op& op, float* hidden, bool tagged) {
 }
 
 cuda::CacheView CudaExecutor::cache(int32_t layer) {
-  std::byte* keys = b_.kv.data() + 2 * static_cast<uint64_t>(layer) * pool_bytes();
   const StepArrays& step = step_->device();
-  return {.k_pool = keys,
-          .v_pool = keys + pool_bytes(),
-          .block_tables = step.block_tables,
+  return {.k_pool = b_.kv.data() + kv_memory_.keys_at(layer),
+          .v_pool = b_.kv.data() + kv_memory_.values_at(layer),
+          .block_tables = step_->block_tables(plan_.kv.layers[static_cast<size_t>(layer)].group),
           .row_sequence = step.row_sequence,
           .positions = step.positions,
-          .max_blocks = limits(config_).max_blocks,
+          .max_blocks = kv_blocks_for(config_.n_context),
           .block_tokens = kKvBlockTokens,
           .n_kv_heads = plan_.spec.n_kv_heads,
           .d_head = plan_.spec.d_head,

@@ -21,7 +21,7 @@ struct Layout {
 };
 
 // Lays the fixed part out from `base` (null: only sizes).
-Layout lay_out_fixed(const BlockShape& shape, int32_t max_blocks, std::byte* base) {
+Layout lay_out_fixed(const BlockShape& shape, const StepLimits& limits, std::byte* base) {
   Layout out;
   StepArrays& a = out.arrays;
   out.place(a.tokens, base, shape.rows);
@@ -30,7 +30,7 @@ Layout lay_out_fixed(const BlockShape& shape, int32_t max_blocks, std::byte* bas
   out.place(a.logit_rows, base, shape.logit_rows);
   out.place(a.logit_slots, base, shape.logit_rows);
   out.place(a.samples, base, shape.logit_rows);
-  out.place(a.block_tables, base, int64_t{shape.sequences} * max_blocks);
+  out.place(a.block_tables, base, int64_t{limits.n_kv_groups} * shape.sequences * limits.max_blocks);
   out.place(a.prompt_tiles, base, max_prompt_tiles(shape.rows, shape.sequences));
   return out;
 }
@@ -41,8 +41,8 @@ BlockShape largest(const StepLimits& l) {
 
 // The lists stand behind the largest fixed part, so that no shape moves them.
 Layout lay_out(const StepLimits& l, const BlockShape& shape, std::byte* base) {
-  Layout out = lay_out_fixed(shape, l.max_blocks, base);
-  out.bytes = lay_out_fixed(largest(l), l.max_blocks, nullptr).bytes;
+  Layout out = lay_out_fixed(shape, l, base);
+  out.bytes = lay_out_fixed(largest(l), l, nullptr).bytes;
   out.place(out.arrays.bias_tokens, base, l.max_list);
   out.place(out.arrays.bias_values, base, l.max_list);
   out.place(out.arrays.count_tokens, base, l.max_list);
@@ -69,7 +69,7 @@ void StepBlock::arrange(const BlockShape& shape) {
   shape_ = shape;
   host_ = lay_out(limits_, shape, host_bytes_.data()).arrays;
   device_ = lay_out(limits_, shape, device_bytes_.data()).arrays;
-  fixed_bytes_ = lay_out_fixed(shape, limits_.max_blocks, nullptr).bytes;
+  fixed_bytes_ = lay_out_fixed(shape, limits_, nullptr).bytes;
   std::memset(host_bytes_.data(), 0,
               fixed_bytes_);  // what a step leaves of its block tables shall be block 0 or an older entry
 }
@@ -82,10 +82,8 @@ Status StepBlock::fill(const StepBatch& batch, const BlockShape& shape) {
   for (size_t s = 0; s < batch.sequences.size(); ++s) {
     const SequenceSlice& slice = batch.sequences[s];
     std::fill_n(host_.row_sequence + slice.first_token, slice.n_tokens, static_cast<int32_t>(s));
-    const int32_t n_blocks = (slice.first_position + slice.n_tokens + kKvBlockTokens - 1) / kKvBlockTokens;
-    std::copy_n(batch.block_tables.begin() + slice.first_block, n_blocks,
-                host_.block_tables + static_cast<int64_t>(s) * limits_.max_blocks);
   }
+  fill_tables(batch);
   for (int32_t i = n_tokens; i < shape.rows; ++i) {
     host_.tokens[i] = host_.row_sequence[i] = 0;
     host_.positions[i] = -1;
@@ -98,6 +96,18 @@ Status StepBlock::fill(const StepBatch& batch, const BlockShape& shape) {
     host_.logit_slots[i] = i < n_wanted ? batch.logit_rows[static_cast<size_t>(i)].slot : -1;
   }
   return fill_samples(batch, shape.logit_rows);
+}
+
+// Block 0 stands for what a sequence has no more: a kernel may load a tile of keys that begins before the window.
+void StepBlock::fill_tables(const StepBatch& batch) {
+  for (int32_t group = 0; group < limits_.n_kv_groups; ++group) {
+    for (size_t s = 0; s < batch.sequences.size(); ++s) {
+      const SequenceSlice& slice = batch.sequences[s];
+      const int32_t* table = batch.block_table(slice, group);
+      std::transform(table, table + slice.n_blocks(), host_.block_tables + table_of(group, static_cast<int32_t>(s)),
+                     [](int32_t block) { return std::max(block, 0); });
+    }
+  }
 }
 
 Status StepBlock::fill_samples(const StepBatch& batch, int32_t n_logit_rows) {

@@ -13,7 +13,8 @@ namespace inlay {
 struct StepLimits {
   int32_t max_rows = 0;  // tokens of a step
   int32_t max_sequences = 0;
-  int32_t max_blocks = 0;  // of one sequence
+  int32_t max_blocks = 0;  // of one sequence in one KV group
+  int32_t n_kv_groups = 1;
   int32_t max_logit_rows = 0;
   int32_t max_list = 0;  // bias and count entries of all draws of a step
 };
@@ -37,7 +38,7 @@ struct StepArrays {
   int32_t* logit_rows;             // (logit_rows) row of each wanted logit row, -1: padding
   int32_t* logit_slots;            // (logit_rows), -1: padding
   cuda::SampleRowParams* samples;  // (logit_rows)
-  int32_t* block_tables;           // (sequences, max_blocks)
+  int32_t* block_tables;           // (KV groups, sequences, max_blocks)
   PromptTile* prompt_tiles;        // (max_prompt_tiles)
   int32_t* bias_tokens;            // (max_list), and so on: copied only when used
   float* bias_values;
@@ -57,12 +58,19 @@ class StepBlock {
   Status copy_fixed(cudaStream_t stream);
   Status copy_lists(cudaStream_t stream);  // what the last fill put into the lists, if anything
   const StepArrays& device() const { return device_; }
+  const int32_t* block_tables(int32_t kv_group) const {
+    return device_.block_tables + table_of(kv_group, 0);
+  }  // on the device
   // Of the last fill. Together they have all rows but padding.
   int32_t n_prompt_tiles() const { return n_prompt_tiles_; }
   std::span<const RowRun> single_rows() const { return single_rows_; }
 
  private:
   void arrange(const BlockShape& shape);
+  int64_t table_of(int32_t kv_group, int32_t sequence) const {
+    return (int64_t{kv_group} * shape_.sequences + sequence) * limits_.max_blocks;
+  }
+  void fill_tables(const StepBatch& batch);
   Status fill_samples(const StepBatch& batch, int32_t n_logit_rows);
   Status fill_lists(const SampleRow& row, cuda::SampleRowParams& out);
 

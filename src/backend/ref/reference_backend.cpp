@@ -16,12 +16,17 @@
 #include "kernels/ref/silu_mul.h"
 #include "kernels/ref/soft_cap.h"
 #include "src/backend/host_buffers.h"
+#include "src/backend/kv_memory.h"
 #include "src/plan/features.h"
 
 namespace inlay {
 namespace {
 
 constexpr Feature kLacking[] = {Feature::clamped_swiglu};
+
+KvMemory kv_memory(const Plan& plan, const BackendConfig& config) {
+  return {plan, config, kv_block_bytes(plan.spec, KvDType::f32) / 2};
+}
 
 // A weight as the file stores it; vectors as float.
 struct HeldWeight {
@@ -31,9 +36,11 @@ struct HeldWeight {
 
 class ReferenceBackend final : public Backend, private OpRunner {
  public:
-  ReferenceBackend(Plan plan, const BackendConfig& config, HostActivations activations, LogitSlots logits, HostBuffer kv)
+  ReferenceBackend(Plan plan, const BackendConfig& config, HostActivations activations, LogitSlots logits,
+                   HostBuffer kv)
       : plan_(std::move(plan)),
         config_(config),
+        memory_(kv_memory(plan_, config_)),
         a_(std::move(activations)),
         logits_(std::move(logits)),
         kv_(std::move(kv)) {}
@@ -56,12 +63,8 @@ class ReferenceBackend final : public Backend, private OpRunner {
     logits_.duplicate(from, to);
     return {};
   }
-  Status duplicate_kv_block(int32_t from, int32_t to) override {
-    for (int32_t layer = 0; layer < plan_.spec.n_layers; ++layer) {
-      for (float* pool : {k_pool(layer), v_pool(layer)}) {
-        std::memcpy(pool + to * block_floats(), pool + from * block_floats(), static_cast<size_t>(block_floats()) * sizeof(float));
-      }
-    }
+  Status duplicate_kv_block(int32_t kv_group, int32_t from, int32_t to) override {
+    copy_kv_block(memory_, kv_.data(), kv_group, from, to);
     return {};
   }
 
@@ -95,16 +98,15 @@ class ReferenceBackend final : public Backend, private OpRunner {
     return i == kNoWeight ? nullptr : weights_[i].vector.data();
   }
   int64_t d_qkv() const { return plan_.spec.d_q() + 2 * plan_.spec.d_kv(); }
-  int64_t block_floats() const { return plan_.spec.d_kv() * kKvBlockTokens; }
-  int64_t pool_floats() const { return block_floats() * config_.n_kv_blocks; }
-  float* k_pool(int64_t layer) { return kv_.as<float>() + 2 * layer * pool_floats(); }
-  float* v_pool(int64_t layer) { return k_pool(layer) + pool_floats(); }
+  std::byte* k_pool(int32_t layer) { return kv_.data() + memory_.keys_at(layer); }
+  std::byte* v_pool(int32_t layer) { return kv_.data() + memory_.values_at(layer); }
 
   const Plan plan_;
   const BackendConfig config_;
+  const KvMemory memory_;
   HostActivations a_;
   LogitSlots logits_;
-  HostBuffer kv_;  // per layer: keys of all blocks, values of all blocks
+  HostBuffer kv_;  // as memory_ has it
   std::vector<HeldWeight> weights_;
   std::vector<int32_t> experts_;  // (tokens, n_used) of the layer at hand
 };
@@ -232,7 +234,7 @@ void ReferenceBackend::attn_in(const Op& op, const StepBatch& batch) {
                     .k_pool = k_pool(op.layer),
                     .v_pool = v_pool(op.layer),
                     .positions = batch.positions.data() + slice.first_token,
-                    .block_table = batch.block_tables.data() + slice.first_block,
+                    .block_table = batch.block_table(slice, plan_.kv.layers[op.layer].group),
                     .m = slice.n_tokens,
                     .n_kv_heads = s.n_kv_heads,
                     .d_head = s.d_head,
@@ -249,7 +251,7 @@ void ReferenceBackend::attention(const Op& op, const StepBatch& batch) {
                     .out = a_.heads + slice.first_token * s.d_q(),
                     .k_pool = k_pool(op.layer),
                     .v_pool = v_pool(op.layer),
-                    .block_table = batch.block_tables.data() + slice.first_block,
+                    .block_table = batch.block_table(slice, plan_.kv.layers[op.layer].group),
                     .m = slice.n_tokens,
                     .first_position = slice.first_position,
                     .n_heads = s.n_heads,
@@ -381,7 +383,7 @@ Result<Tap> ReferenceBackend::observe(const Op& op, const StepBatch& batch) {
 MemoryNeeds reference_memory_needs(const Plan& plan, const BackendConfig& config) {
   MemoryNeeds needs;
   for (const Weight& w : plan.weights) needs.weights += w.n_rows == 1 ? static_cast<uint64_t>(w.n_cols) * 4 : w.n_bytes();
-  needs.kv = kv_block_bytes(plan.spec, KvDType::f32) * static_cast<uint64_t>(config.n_kv_blocks) * static_cast<uint64_t>(plan.spec.n_layers);
+  needs.kv = kv_memory(plan, config).bytes();
   needs.workspace = HostActivations::bytes(plan.spec, config) + LogitSlots::bytes(plan.spec.n_vocab, config.n_logit_slots);
   return needs;
 }

@@ -1,0 +1,153 @@
+#include "src/engine/kv_pools.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace inlay {
+
+KvPools::KvPools(std::span<const KvGroup> groups, const BackendConfig& config)
+    : groups_(groups.begin(), groups.end()), max_table_(kv_blocks_for(config.n_context)) {
+  for (size_t g = 0; g < groups_.size(); ++g) pools_.emplace_back(config.n_kv_blocks[g]);
+}
+
+KvHoldings KvPools::no_blocks() const {
+  KvHoldings out(groups_.size());
+  for (KvHolding& h : out) {
+    h.table.reserve(static_cast<size_t>(max_table_));
+    h.spare.reserve(static_cast<size_t>(max_table_));
+  }
+  return out;
+}
+
+// Blocks to be taken: copies of shared blocks that will be written, and the new entries of the table; but no more than
+// keep the session's own blocks at what a window needs, because blocks of its own that slide out of it are used again.
+int32_t KvPools::n_lacking(size_t group, const KvHolding& h, const Run& run) const {
+  const auto n_have = static_cast<int32_t>(h.table.size());
+  const auto shared_from = [&](int32_t first) {
+    return static_cast<int32_t>(std::count_if(h.table.begin() + std::min(first, n_have), h.table.end(),
+                                              [&](int32_t block) { return pools_[group].shared(block); }));
+  };
+  const int32_t n_copies = shared_from(std::max(h.first, run.first / kKvBlockTokens));
+  const int32_t n_end = kv_blocks_for(run.end);
+  int32_t n_new = std::max(0, n_end - n_have);
+  if (const int32_t window = groups_[group].window; window > 0) {
+    const int32_t n_held = std::min(kv_blocks_of_window(window, run.most), n_end - h.first);
+    const int32_t n_own = n_have - h.first - shared_from(h.first) + n_copies;
+    n_new = std::clamp(n_held - n_own, 0, n_new);
+  }
+  return n_copies + std::max(0, n_new - static_cast<int32_t>(h.spare.size()));
+}
+
+Status KvPools::full(size_t group, int32_t n_wanted) const {
+  const int32_t n_free = pools_[group].n_free(), window = groups_[group].window;
+  std::string whose;
+  if (window > 0) whose = " of the layers with a window of " + std::to_string(window) + " tokens";
+  if (window == 0 && groups_.size() > 1) whose = " of the layers without a window";
+  Status full = error(Code::kv_full, "the KV pool%s has %d free blocks of %d tokens, the sequence needs %d more",
+                      whose.c_str(), n_free, kKvBlockTokens, n_wanted);
+  full.required = static_cast<uint64_t>(n_wanted);
+  full.available = static_cast<uint64_t>(n_free);
+  return full;
+}
+
+Status KvPools::reserve(KvHoldings& holdings, const Run& run, const CopyBlock& copy) {
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    const int32_t n = n_lacking(g, holdings[g], run);
+    if (n > pools_[g].n_free()) return full(g, n);
+  }
+  for (size_t g = 0; g < groups_.size(); ++g) INLAY_TRY(own_written(g, holdings[g], run, copy));
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    for (int32_t n = n_lacking(g, holdings[g], run); n > 0; --n) holdings[g].spare.push_back(pools_[g].take());
+  }
+  return {};
+}
+
+// Copy on write.
+Status KvPools::own_written(size_t group, KvHolding& h, const Run& run, const CopyBlock& copy) {
+  KvPool& pool = pools_[group];
+  for (size_t i = static_cast<size_t>(std::max(h.first, run.first / kKvBlockTokens)); i < h.table.size(); ++i) {
+    int32_t& block = h.table[i];
+    if (!pool.shared(block)) continue;
+    const int32_t own = pool.take();
+    if (Status copied = copy(static_cast<int32_t>(group), block, own); !copied.ok()) {
+      pool.release(own);
+      return copied;
+    }
+    pool.release(block);
+    block = own;
+  }
+  return {};
+}
+
+void KvPools::cover(KvHoldings& holdings, int32_t end) {
+  for (KvHolding& h : holdings) {
+    while (static_cast<int32_t>(h.table.size()) < kv_blocks_for(end)) {
+      h.table.push_back(h.spare.back());
+      h.spare.pop_back();
+    }
+  }
+}
+
+void KvPools::slide(KvHoldings& holdings, int32_t n_cached) {
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    if (groups_[g].window == 0) continue;
+    KvHolding& h = holdings[g];
+    const int32_t first = first_key(groups_[g].window, n_cached - 1) / kKvBlockTokens;
+    for (; h.first < first; ++h.first) {
+      int32_t& block = h.table[static_cast<size_t>(h.first)];
+      if (pools_[g].shared(block)) {
+        pools_[g].release(block);
+      } else {
+        h.spare.push_back(block);
+      }
+      block = kNoKvBlock;
+    }
+  }
+}
+
+void KvPools::settle(KvHoldings& holdings) {
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    for (const int32_t block : holdings[g].spare) pools_[g].release(block);
+    holdings[g].spare.clear();
+  }
+}
+
+bool KvPools::can_go_on(std::span<const KvGroup> groups, const KvHoldings& holdings, int32_t n_cached) {
+  for (size_t g = 0; g < groups.size(); ++g) {
+    if (holdings[g].first * kKvBlockTokens > first_key(groups[g].window, n_cached)) return false;
+  }
+  return true;
+}
+
+void KvPools::cut(KvHoldings& holdings, int32_t n_cached) {
+  settle(holdings);
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    KvHolding& h = holdings[g];
+    const int32_t n_keep = kv_blocks_for(n_cached);
+    for (; static_cast<int32_t>(h.table.size()) > n_keep; h.table.pop_back()) {
+      if (h.table.back() != kNoKvBlock) pools_[g].release(h.table.back());
+    }
+    h.first = std::min(h.first, n_keep);
+  }
+}
+
+void KvPools::share(const KvHoldings& from, KvHoldings& to) {
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    to[g].first = from[g].first;
+    to[g].table.assign(from[g].table.begin(), from[g].table.end());
+    for (const int32_t block : std::span(from[g].table).subspan(static_cast<size_t>(from[g].first)))
+      pools_[g].share(block);
+  }
+}
+
+int32_t KvPools::n_blocks() const {
+  return std::transform_reduce(pools_.begin(), pools_.end(), 0, std::plus(),
+                               [](const KvPool& p) { return p.n_blocks(); });
+}
+
+int32_t KvPools::n_used() const {
+  return std::transform_reduce(pools_.begin(), pools_.end(), 0, std::plus(),
+                               [](const KvPool& p) { return p.n_used(); });
+}
+
+}  // namespace inlay

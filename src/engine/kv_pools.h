@@ -1,0 +1,67 @@
+// Which blocks of the KV cache a session has: one table and one pool a KV group. A group with a window keeps the blocks
+// of the window alone: those before it go back to the pool while the sequence grows.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "src/backend/backend.h"
+#include "src/engine/kv_pool.h"
+
+namespace inlay {
+
+// What a session has of one group.
+struct KvHolding {
+  std::vector<int32_t> table;  // block of position p: table[p / kKvBlockTokens]; kNoKvBlock before `first`
+  int32_t first = 0;           // entries before it were released
+  std::vector<int32_t> spare;  // blocks that the call at hand will put into the table
+
+  int32_t n_blocks() const { return static_cast<int32_t>(table.size() + spare.size()) - first; }
+};
+using KvHoldings = std::vector<KvHolding>;  // by group
+
+class KvPools {
+ public:
+  KvPools(std::span<const KvGroup> groups, const BackendConfig& config);
+
+  KvHoldings no_blocks() const;  // with room for all that a session can ever have
+
+  struct Run {
+    int32_t first = 0;  // position of the first token to be run: what comes before is cached
+    int32_t end = 0;
+    int32_t most = 0;  // tokens run at once
+  };
+  using CopyBlock = std::function<Status(int32_t group, int32_t from, int32_t to)>;
+  // Before a run, which then needs no further block: takes as many as it lacks at any one time, and copies blocks to be
+  // written that others share. KV_FULL names the group; then nothing was taken.
+  Status reserve(KvHoldings& holdings, const Run& run, const CopyBlock& copy);
+  // Before each step of it: the tables cover all positions up to `end`.
+  void cover(KvHoldings& holdings, int32_t end);
+  // After a step, when n_cached positions are cached: blocks before the windows leave the tables, for the rest of the
+  // run. What stays suffices to run the last token again.
+  void slide(KvHoldings& holdings, int32_t n_cached);
+  // After the run: what it left over goes back.
+  void settle(KvHoldings& holdings);
+
+  // Whether everything that a query at position n_cached sees is still there.
+  static bool can_go_on(std::span<const KvGroup> groups, const KvHoldings& holdings, int32_t n_cached);
+  void cut(KvHoldings& holdings, int32_t n_cached);    // no more than n_cached positions are cached
+  void share(const KvHoldings& from, KvHoldings& to);  // a fork's tables: the same blocks
+
+  std::span<const KvGroup> groups() const { return groups_; }
+  const KvPool& pool(size_t group) const { return pools_[group]; }
+  int32_t n_blocks() const;
+  int32_t n_used() const;
+
+ private:
+  int32_t n_lacking(size_t group, const KvHolding& holding, const Run& run) const;
+  Status own_written(size_t group, KvHolding& holding, const Run& run, const CopyBlock& copy);
+  Status full(size_t group, int32_t n_wanted) const;
+
+  const std::vector<KvGroup> groups_;
+  std::vector<KvPool> pools_;
+  const int32_t max_table_;  // entries
+};
+
+}  // namespace inlay
