@@ -233,6 +233,17 @@ const (
 	// columns, 8.5 bits a weight. All else stays as it is: quantized matrices, norms, biases, rows that are no
 	// multiple of 32 long, and an embedding that is not also the output matrix.
 	WeightFP8 = raw.WeightFP8
+	// Matrices get the types that inlay_convert gives them, while they are loaded; those that take as few bits a
+	// weight already stay as they are.
+	WeightQ80 = raw.WeightQ80
+	// Likewise.
+	WeightQ40 = raw.WeightQ40
+	// Likewise.
+	WeightQ4KM = raw.WeightQ4KM
+	// Likewise.
+	WeightQ5KM = raw.WeightQ5KM
+	// Likewise.
+	WeightQ6K = raw.WeightQ6K
 )
 
 // Types of the matrices of a GGUF file that is written. Norms and biases are F32 in all. Rows that are no whole

@@ -8,7 +8,7 @@ int convert_command(int argc, char** argv) {
   auto params = sized<inlay_convert_params>();
   Options options(
       "convert MODEL OUT.gguf [options]",
-      "Writes a model, a GGUF file or a Hugging Face folder with weights in F32, F16 or BF16, as a GGUF file.");
+      "Writes a model, a GGUF file or a Hugging Face folder, as a GGUF file.");
   // In the order of INLAY_CONVERT_*.
   options.choice("--type", {"f16", "bf16", "f32", "q8_0", "q4_0", "q4_k_m", "q5_k_m", "q6_k"}, params.type,
                  "type of the matrices (f16)");

@@ -13,7 +13,8 @@ namespace {
 
 const std::vector<std::string> kDeviceNames = {"auto", "cpu", "cuda", "reference"};  // in the order of INLAY_DEVICE_*
 
-const std::vector<std::string> kWeightDtypeNames = {"default", "fp8"};  // in the order of INLAY_WEIGHT_*
+const std::vector<std::string> kWeightDtypeNames = {"default", "fp8",    "q8_0",  "q4_0",
+                                                   "q4_k_m",  "q5_k_m", "q6_k"};  // in the order of INLAY_WEIGHT_*
 
 using LoadCall = std::function<inlay_status(const inlay_load_params&, inlay_engine**, inlay_error*)>;
 
@@ -47,8 +48,8 @@ void add_weights_option(Options& options, const char* name, int32_t& target, con
 
 void LoadOptions::add_to(Options& options) {
   add_device_option(options, "--device", device, "where it runs (auto: the fastest device that it fits on)");
-  add_weights_option(options, "--weights", weight_dtype,
-                     "type of the weights (the file's); fp8 quantizes matrices of F32, F16 and BF16");
+  add_weights_option(options, "--weights --quantize", weight_dtype,
+                     "type of the weights (the file's): quantizes them while they are loaded");
   options.choice("--kv", {"default", "f16", "f32", "fp8", "int8"}, kv_dtype,
                  "type of the KV cache (f16; on the reference interpreter f32); fp8 and int8 on GPUs");
   options.integer("-t --threads", n_threads, 1, 1024, "threads that compute (all cores)");

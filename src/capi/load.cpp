@@ -59,7 +59,7 @@ Status read_load_params(const inlay_load_params* given, EngineOptions& out) {
   INLAY_TRY(check_range(params.kv_dtype, INLAY_KV_DEFAULT, INLAY_KV_INT8, "params.kv_dtype"));
   INLAY_TRY(check_range(params.prefill_chunk, 0, kMost, "params.prefill_chunk"));
   INLAY_TRY(check_range(params.log_level, INLAY_LOG_OFF, INLAY_LOG_DEBUG, "params.log_level"));
-  INLAY_TRY(check_range(params.weight_dtype, INLAY_WEIGHT_DEFAULT, INLAY_WEIGHT_FP8, "params.weight_dtype"));
+  INLAY_TRY(check_range(params.weight_dtype, INLAY_WEIGHT_DEFAULT, INLAY_WEIGHT_Q6_K, "params.weight_dtype"));
   if (params.reserved != 0) return error(Code::invalid_argument, "params.reserved is not 0");
   INLAY_TRY(check_flags(params.flags, INLAY_LOAD_NO_CUBLAS | INLAY_LOAD_NO_TOKEN_KERNEL, "params.flags"));
   out.device = static_cast<DeviceKind>(params.device);
@@ -167,6 +167,13 @@ inlay_status inlay_memory_plan(const char* path, size_t path_len, const inlay_lo
     return {};
   });
 }
+
+static_assert(static_cast<int>(WeightDType::fp8) == INLAY_WEIGHT_FP8 &&
+              static_cast<int>(WeightDType::q8_0) == INLAY_WEIGHT_Q8_0 &&
+              static_cast<int>(WeightDType::q4_0) == INLAY_WEIGHT_Q4_0 &&
+              static_cast<int>(WeightDType::q4_k_m) == INLAY_WEIGHT_Q4_K_M &&
+              static_cast<int>(WeightDType::q5_k_m) == INLAY_WEIGHT_Q5_K_M &&
+              static_cast<int>(WeightDType::q6_k) == INLAY_WEIGHT_Q6_K);
 
 static_assert(static_cast<int>(ConvertType::f16) == INLAY_CONVERT_F16 &&
               static_cast<int>(ConvertType::bf16) == INLAY_CONVERT_BF16 &&

@@ -104,7 +104,7 @@ struct EngineInfo {
   int32_t max_sessions = 0;
   int32_t n_threads = 0;
   DeviceKind device = DeviceKind::cpu;
-  WeightDType weight_dtype = WeightDType::as_stored;  // fp8 if any matrix is held so
+  WeightDType weight_dtype = WeightDType::as_stored;  // what was asked for if it changes any
 };
 
 struct EngineStats {

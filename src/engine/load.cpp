@@ -10,6 +10,7 @@
 #include "src/engine/step_arrays.h"
 #include "src/model/hf_folder.h"
 #include "src/model/hf_vocabulary.h"
+#include "src/model/recipe.h"
 #include "src/tokenizer/json_tokenizer.h"
 
 namespace inlay {
@@ -27,14 +28,18 @@ Result<std::unique_ptr<Tokenizer>> read_folder_tokenizer(const std::string& fold
   return read_tokenizer_json(std::move(files));
 }
 
-EngineInfo make_info(const Model& model, const MemoryNeeds& memory, const Placement& placement) {
+// By WeightDType; the first two are no recipes.
+constexpr ConvertType kRecipeOf[] = {ConvertType::count,  ConvertType::count,  ConvertType::q8_0, ConvertType::q4_0,
+                                     ConvertType::q4_k_m, ConvertType::q5_k_m, ConvertType::q6_k};
+
+EngineInfo make_info(const Model& model, const MemoryNeeds& memory, const Placement& placement, WeightDType asked) {
   return {.n_params = model.n_params(),
           .memory = memory,
           .n_context = placement.config.n_context,
           .max_sessions = placement.config.n_logit_slots,
           .n_threads = placement.config.n_threads,
           .device = placement.device,
-          .weight_dtype = model.holds(DType::f8_e4m3) ? WeightDType::fp8 : WeightDType::as_stored};
+          .weight_dtype = model.is_quantized_at_load() ? asked : WeightDType::as_stored};
 }
 
 }  // namespace
@@ -51,7 +56,11 @@ Result<std::unique_ptr<Tokenizer>> load_tokenizer(const Checkpoint& checkpoint, 
 
 Result<Model> settle_model(const Checkpoint& checkpoint, const EngineOptions& options) {
   INLAY_ASSIGN(Model model, Model::from_checkpoint(checkpoint));
-  if (options.weight_dtype == WeightDType::fp8) model.hold_as_f8();
+  if (options.weight_dtype == WeightDType::fp8) {
+    model.hold_as_f8();
+  } else if (options.weight_dtype != WeightDType::as_stored) {
+    model.hold_as(recipe_of(kRecipeOf[static_cast<size_t>(options.weight_dtype)]));
+  }
   return model;
 }
 
@@ -96,7 +105,7 @@ Result<EngineInfo> Engine::plan_memory(const std::string& path, const EngineOpti
   INLAY_ASSIGN(const Model model, settle_model(checkpoint, options));
   INLAY_ASSIGN(const Plan plan, build_plan(model, context_length(options, model.spec())));
   INLAY_ASSIGN(const Placement placement, place(plan, options));
-  return make_info(model, placement.needs, placement);
+  return make_info(model, placement.needs, placement, options.weight_dtype);
 }
 
 Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, const EngineOptions& options, LoadTimes& times) {
@@ -112,8 +121,8 @@ Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, cons
   Parts parts;
   parts.log = std::make_unique<Log>(options.log_level, options.log);
   if (!placement.remark.empty()) parts.log->write(LogLevel::info, placement.remark);
-  if (options.weight_dtype == WeightDType::fp8 && !model.holds(DType::f8_e4m3)) {
-    parts.log->write(LogLevel::warning, "weight_dtype FP8 changes nothing: the file has no matrix of F32, F16 or BF16 to quantize");
+  if (options.weight_dtype != WeightDType::as_stored && !model.is_quantized_at_load()) {
+    parts.log->write(LogLevel::warning, "weight_dtype changes nothing: the model has no matrix to quantize so");
   }
   // Beside the weights; where the system gives no thread, after them.
   auto tokenizer = std::async(std::launch::async | std::launch::deferred,
@@ -128,7 +137,7 @@ Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, cons
   times.mark("wait for tokenizer");
   INLAY_ASSIGN(parts.backend, std::move(backend));
   parts.metadata = checkpoint.metadata();
-  parts.info = make_info(model, parts.backend->memory(), placement);
+  parts.info = make_info(model, parts.backend->memory(), placement, options.weight_dtype);
   parts.prefill_chunk = std::min(placement.prefill_chunk, placement.config.max_step_tokens);
 
   const std::shared_ptr<Engine> engine(new Engine(std::move(parts)));

@@ -15,8 +15,9 @@ namespace inlay {
 enum class DeviceKind : int32_t { automatic = 0, cpu = 1, cuda = 2, reference = 3 };
 enum class LogLevel : int32_t { error = 1, warning = 2, info = 3, debug = 4 };
 
-// fp8: matrices of F32, F16 and BF16 become F8_E4M3 while they are loaded (Model::hold_as_f8).
-enum class WeightDType : uint8_t { as_stored, fp8 };
+// fp8: matrices of F32, F16 and BF16 become F8_E4M3 while they are loaded (Model::hold_as_f8); the others: matrices get the
+// types of the recipe of that name (Model::hold_as).
+enum class WeightDType : uint8_t { as_stored, fp8, q8_0, q4_0, q4_k_m, q5_k_m, q6_k };
 
 using LogSink = std::function<void(LogLevel level, std::string_view text)>;
 

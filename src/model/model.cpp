@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "src/model/hyper_parameters.h"
+#include "src/model/recipe.h"
 
 namespace inlay {
 namespace {
@@ -281,6 +282,7 @@ class WeightFinder {
 
   Weight& record(WeightRole role, int32_t layer, const TensorEntry& t, const Extent& extent) {
     Weight w{.role = role, .layer = layer, .name = std::string(t.name)};
+    w.file_dtype = t.dtype;
     w.dtype = role == WeightRole::router ? DType::f32 : t.dtype;  // a choice must not hang on rounded activations
     w.n_rows = extent.n_rows == 1 ? 1 : extent.n_rows * extent.n_experts;
     w.n_cols = extent.n_rows == 1 ? extent.n_cols * extent.n_experts : extent.n_cols;
@@ -404,8 +406,14 @@ void Model::hold_as_f8() {
   }
 }
 
-bool Model::holds(DType type) const {
-  return std::any_of(weights_.begin(), weights_.end(), [type](const Weight& w) { return w.dtype == type; });
+void Model::hold_as(const Recipe& recipe) {
+  for (Weight& w : weights_) {
+    if (w.n_rows > 1) w.dtype = type_by(recipe, w, spec_);
+  }
+}
+
+bool Model::is_quantized_at_load() const {
+  return std::any_of(weights_.begin(), weights_.end(), [](const Weight& w) { return is_quantized(w.dtype) && w.dtype != w.file_dtype; });
 }
 
 }  // namespace inlay

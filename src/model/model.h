@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -60,7 +61,8 @@ struct Weight {
   WeightRole role;
   int32_t layer = kNoLayer;
   std::string name;        // the tensor's name in the file
-  DType dtype = DType::f32;  // that it is held in: the file's, or F8_E4M3
+  DType file_dtype = DType::f32;
+  DType dtype = DType::f32;  // that it is held in: the file's, or what it is quantized to while it is read
   int64_t n_rows = 1;      // 1 for vectors; a stack of matrices has the rows of all
   int64_t n_cols = 0;
   int32_t n_experts = 1;   // whose matrices or vectors are stacked here
@@ -79,6 +81,8 @@ std::string gguf_name(const ArchSpec& arch, WeightRole role, int32_t layer);
 bool is_norm(WeightRole role);
 bool is_rotated(WeightRole role);  // by RoPE: Q and K and their biases
 
+struct Recipe;
+
 class Model {
  public:
   // The checkpoint must outlive read().
@@ -92,7 +96,10 @@ class Model {
   // Lets matrices of F32, F16 and BF16 be held in F8_E4M3 where their rows are whole blocks, but not an embedding that is
   // looked up alone. Before a plan is built.
   void hold_as_f8();
-  bool holds(DType type) const;  // in any weight
+  // Lets matrices be held in the types of a recipe (type_by), the same that a file converted by it has. Before a plan is
+  // built.
+  void hold_as(const Recipe& recipe);
+  bool is_quantized_at_load() const;  // whether any weight becomes another quantized type
 
  private:
   static Result<Model> understand(const Checkpoint& checkpoint);
@@ -107,13 +114,16 @@ struct ReadScratch {
 };
 
 class ThreadPool;
+using ReadProgress = std::function<bool(uint64_t n_done)>;
 
 // The bytes of a weight, rows contiguous in the order that the kernels use, of the type that the model says. Where they
 // must be read, reordered or quantized they go through buffers of the reader's own, valid until the next call.
 class WeightReader {
  public:
   WeightReader(const Checkpoint& checkpoint, const Model& model) : checkpoint_(checkpoint), model_(model) {}
-  Result<const std::byte*> read(const Weight& weight, ThreadPool* pool = nullptr);  // pool: quantizes with its threads
+  // `pool`: quantizes with its threads. `progress`: told before the end, now and then, how many of the weight's bytes
+  // are done; false cancels.
+  Result<const std::byte*> read(const Weight& weight, ThreadPool* pool = nullptr, const ReadProgress& progress = {});
   Result<std::vector<float>> read_vector(const Weight& weight);  // norms and biases: F32, F16 or BF16 in the file
   // Bytes [at, at + into.size()) of what read() gives; of a weight that is quantized whole rows. With is_concurrent()
   // several threads may call it at once, each with a scratch of its own.
@@ -122,14 +132,13 @@ class WeightReader {
   void discard(const Weight& weight) const;                      // will not be read again
 
  private:
-  DType stored_type(const Weight& weight) const;
   // In the file's type.
   Result<const std::byte*> read_stored(const Weight& weight);
   Status read_stored_range(const Weight& weight, uint64_t at, std::span<std::byte> into, ReadScratch& scratch) const;
 
   const Checkpoint& checkpoint_;
   const Model& model_;
-  std::vector<std::byte> scratch_, reordered_, quantized_;
+  std::vector<std::byte> scratch_, reordered_, converted_;
 };
 
 }  // namespace inlay

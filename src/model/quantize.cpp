@@ -5,6 +5,8 @@
 #include <cstring>
 
 #include "kernels/common/half.h"
+#include "kernels/ref/dequantize.h"
+#include "src/model/fp8.h"
 #include "src/model/quantize_k.h"
 
 namespace inlay {
@@ -140,6 +142,22 @@ bool can_quantize_to(DType type) { return quantizer_of(type) != nullptr; }
 
 void quantize(DType to, const float* values, int64_t n, std::byte* out) {
   if (const Quantizer quantizer = quantizer_of(to)) quantizer(values, n, out);
+}
+
+void convert(DType from, const std::byte* values, DType to, int64_t n, std::byte* out) {
+  if (from == to) {
+    std::memcpy(out, values, static_cast<size_t>(row_bytes(from, static_cast<uint64_t>(n))));
+    return;
+  }
+  if (to == DType::f8_e4m3) return quantize_f8_e4m3(from, values, n, out);
+  constexpr int64_t kPart = 1024;  // whole blocks of every type
+  float floats[kPart];
+  for (int64_t done = 0; done < n; done += kPart) {
+    const int64_t n_part = std::min(kPart, n - done);
+    const auto at = static_cast<uint64_t>(done);
+    ref::dequantize_row(from, values + row_bytes(from, at), n_part, floats);
+    quantize(to, floats, n_part, out + row_bytes(to, at));
+  }
 }
 
 void widen(DType from, const std::byte* values, int64_t n, float* out) {

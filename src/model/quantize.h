@@ -14,6 +14,10 @@ bool can_quantize_to(DType type);
 // that it shows in every result.
 void quantize(DType to, const float* values, int64_t n, std::byte* out);
 
+// n values, a multiple of both types' blocks, to another type that can_quantize_to names or F8_E4M3, or copied to the
+// same type. F8_E4M3 is made from F32, F16 and BF16 alone.
+void convert(DType from, const std::byte* values, DType to, int64_t n, std::byte* out);
+
 // n values of F32, F16 or BF16 at any address.
 void widen(DType from, const std::byte* values, int64_t n, float* out);
 

@@ -1,16 +1,16 @@
-// Weights as the kernels take them: rows put in order, floats quantized where the model says so.
+// Weights as the kernels take them: rows put in order, quantized where the model says so.
 #include <algorithm>
 #include <cstring>
 
 #include "src/base/thread_pool.h"
-#include "src/model/fp8.h"
 #include "src/model/model.h"
 #include "src/model/quantize.h"
 
 namespace inlay {
 namespace {
 
-constexpr int64_t kRowsAtOnce = 64;  // of a thread that quantizes
+constexpr int64_t kRowsAtOnce = 16;           // of a thread that quantizes
+constexpr int64_t kElementsAtOnce = 4 << 20;  // between two calls of progress
 
 // Which row of a head of interleaved pairs is row `i` of two halves.
 int64_t unpermuted_row(int64_t i, const ModelSpec& spec) {
@@ -31,14 +31,8 @@ void unpermute_rows(const std::byte* from, std::byte* to, int64_t n_heads, const
 
 // A vector has an element where a matrix has a row.
 int64_t rows_of(const Weight& w) { return w.n_rows == 1 ? w.n_cols : w.n_rows; }
-uint64_t stored_row_bytes(const Weight& w, DType stored) {
-  return row_bytes(stored, static_cast<uint64_t>(w.n_rows == 1 ? 1 : w.n_cols));
-}
-
-// n values of one of the plain types to what a weight is held in.
-void convert(DType from, const std::byte* values, int64_t n, DType to, std::byte* out) {
-  if (to == DType::f32) return widen(from, values, n, reinterpret_cast<float*>(out));
-  quantize_f8_e4m3(from, values, n, out);
+uint64_t stored_row_bytes(const Weight& w) {
+  return row_bytes(w.file_dtype, static_cast<uint64_t>(w.n_rows == 1 ? 1 : w.n_cols));
 }
 
 void grow(std::vector<std::byte>& bytes, uint64_t n) {
@@ -47,29 +41,34 @@ void grow(std::vector<std::byte>& bytes, uint64_t n) {
 
 }  // namespace
 
-Result<const std::byte*> WeightReader::read(const Weight& weight, ThreadPool* pool) {
+Result<const std::byte*> WeightReader::read(const Weight& weight, ThreadPool* pool, const ReadProgress& progress) {
   INLAY_ASSIGN(const std::byte* stored, read_stored(weight));
-  const DType from = stored_type(weight);
-  if (from == weight.dtype) return stored;
-  const uint64_t stored_row = stored_row_bytes(weight, from), row = weight.n_bytes() / static_cast<uint64_t>(weight.n_rows);
-  grow(quantized_, weight.n_bytes());
-  const auto quantize = [&](int64_t begin, int64_t end, int) {
-    convert(from, stored + static_cast<uint64_t>(begin) * stored_row, (end - begin) * weight.n_cols, weight.dtype,
-            quantized_.data() + static_cast<uint64_t>(begin) * row);
-  };
-  if (pool) {
-    pool->parallel_for(weight.n_rows, kRowsAtOnce, quantize);
-  } else {
-    quantize(0, weight.n_rows, 0);
+  if (weight.file_dtype == weight.dtype) return stored;
+  const uint64_t stored_row = stored_row_bytes(weight), row = weight.n_bytes() / static_cast<uint64_t>(weight.n_rows);
+  grow(converted_, weight.n_bytes());
+  const int64_t n_at_once = std::max<int64_t>(1, kElementsAtOnce / weight.n_cols);
+  for (int64_t first = 0; first < weight.n_rows; first += n_at_once) {
+    const int64_t n_rows = std::min(n_at_once, weight.n_rows - first);
+    const auto convert_rows = [&](int64_t begin, int64_t end, int) {
+      const auto at = static_cast<uint64_t>(first + begin);
+      convert(weight.file_dtype, stored + at * stored_row, weight.dtype, (end - begin) * weight.n_cols,
+              converted_.data() + at * row);
+    };
+    if (pool) {
+      pool->parallel_for(n_rows, kRowsAtOnce, convert_rows);
+    } else {
+      convert_rows(0, n_rows, 0);
+    }
+    if (progress && first + n_rows < weight.n_rows && !progress(static_cast<uint64_t>(first + n_rows) * row)) {
+      return error(Code::cancelled, "loading was cancelled");
+    }
   }
-  return quantized_.data();
+  return converted_.data();
 }
-
-DType WeightReader::stored_type(const Weight& weight) const { return checkpoint_.tensors()[weight.tensor].dtype; }
 
 Result<const std::byte*> WeightReader::read_stored(const Weight& weight) {
   INLAY_ASSIGN(const std::byte* bytes, checkpoint_.bytes(checkpoint_.tensors()[weight.tensor], scratch_));
-  const uint64_t row = stored_row_bytes(weight, stored_type(weight));
+  const uint64_t row = stored_row_bytes(weight);
   bytes += row * static_cast<uint64_t>(weight.first_row);
   if (!weight.unpermute) return bytes;
   grow(reordered_, row * static_cast<uint64_t>(rows_of(weight)));
@@ -86,9 +85,8 @@ Result<std::vector<float>> WeightReader::read_vector(const Weight& weight) {
 }
 
 Status WeightReader::read_range(const Weight& weight, uint64_t at, std::span<std::byte> into, ReadScratch& scratch) const {
-  const DType from = stored_type(weight);
-  if (from == weight.dtype) return read_stored_range(weight, at, into, scratch);
-  const uint64_t row = weight.n_bytes() / static_cast<uint64_t>(weight.n_rows), stored_row = stored_row_bytes(weight, from);
+  if (weight.file_dtype == weight.dtype) return read_stored_range(weight, at, into, scratch);
+  const uint64_t row = weight.n_bytes() / static_cast<uint64_t>(weight.n_rows), stored_row = stored_row_bytes(weight);
   if (at % row != 0 || into.size() % row != 0) {
     return error(Code::invalid_argument, "%zu bytes at %llu of %s are not whole rows of %llu", into.size(),
                  static_cast<unsigned long long>(at), weight.name.c_str(), static_cast<unsigned long long>(row));
@@ -97,13 +95,13 @@ Status WeightReader::read_range(const Weight& weight, uint64_t at, std::span<std
   grow(scratch.rows, n_rows * stored_row);
   const std::span stored(scratch.rows.data(), static_cast<size_t>(n_rows * stored_row));
   INLAY_TRY(read_stored_range(weight, at / row * stored_row, stored, scratch));
-  convert(from, stored.data(), static_cast<int64_t>(n_rows) * weight.n_cols, weight.dtype, into.data());
+  convert(weight.file_dtype, stored.data(), weight.dtype, static_cast<int64_t>(n_rows) * weight.n_cols, into.data());
   return {};
 }
 
 Status WeightReader::read_stored_range(const Weight& weight, uint64_t at, std::span<std::byte> into, ReadScratch& scratch) const {
   const TensorEntry& tensor = checkpoint_.tensors()[weight.tensor];
-  const uint64_t row = stored_row_bytes(weight, tensor.dtype);
+  const uint64_t row = stored_row_bytes(weight);
   const uint64_t n_bytes = row * static_cast<uint64_t>(rows_of(weight)), start = row * static_cast<uint64_t>(weight.first_row);
   if (at > n_bytes || into.size() > n_bytes - at) {
     return error(Code::invalid_argument, "%zu bytes at %llu are not part of %s", into.size(), static_cast<unsigned long long>(at),
@@ -128,7 +126,7 @@ Status WeightReader::read_stored_range(const Weight& weight, uint64_t at, std::s
 
 void WeightReader::discard(const Weight& weight) const {
   const TensorEntry& tensor = checkpoint_.tensors()[weight.tensor];
-  const uint64_t row = stored_row_bytes(weight, tensor.dtype);
+  const uint64_t row = stored_row_bytes(weight);
   checkpoint_.discard(tensor, row * static_cast<uint64_t>(weight.first_row), row * static_cast<uint64_t>(rows_of(weight)));
 }
 

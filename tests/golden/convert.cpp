@@ -165,8 +165,7 @@ TEST(Convert, StopsAndFailuresLeaveNothing) {
   EXPECT_EQ(last, total);
 
   const Status again = convert_to_gguf(made, folder.path("again.gguf"), {.type = ConvertType::q4_0});
-  EXPECT_EQ(again.code, Code::unsupported);
-  EXPECT_NE(again.message.find("token_embd.weight is Q8_0"), std::string::npos) << again.message;
+  EXPECT_TRUE(again.ok()) << again.message;
   EXPECT_EQ(convert_to_gguf(made, made, {}).code, Code::invalid_argument);
   EXPECT_EQ(convert_to_gguf(folder.path("absent"), folder.path("x.gguf"), {}).code, Code::not_found);
   const Status nowhere = convert_to_gguf(kFolder, folder.path("absent/x.gguf"), {});

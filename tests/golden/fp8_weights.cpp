@@ -43,7 +43,9 @@ class Fp8Weights : public testing::TestWithParam<std::tuple<const char*, Target>
                                .n_logit_slots = kTokens,
                                .n_context = kTokens,
                                .n_threads = 3};
-    auto backend = load_backend(path_of(model()), on, config, hold_as_f8);
+    auto backend = load_backend(path_of(model()), on, config, [&](Model& m) {
+      if (hold_as_f8) m.hold_as_f8();
+    });
     EXPECT_TRUE(backend.ok()) << backend.status().message;
     return *std::move(backend);
   }

@@ -1,6 +1,7 @@
 // A model file brought onto one backend, without the engine around it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -51,12 +52,12 @@ inline std::vector<Target> all_targets() {
   return targets;
 }
 
-// hold_as_f8: as with the load option FP8.
+// `hold`: what the load option for the weights does to the model.
 inline Result<std::unique_ptr<Backend>> load_backend(const std::string& path, const Target& target, BackendConfig config,
-                                                     bool hold_as_f8 = false) {
+                                                     const std::function<void(Model&)>& hold = {}) {
   INLAY_ASSIGN(const Checkpoint checkpoint, open_checkpoint(path));
   INLAY_ASSIGN(Model model, Model::from_checkpoint(checkpoint));
-  if (hold_as_f8) model.hold_as_f8();
+  if (hold) hold(model);
   INLAY_ASSIGN(Plan plan, build_plan(model, config.n_context));
   WeightReader reader(checkpoint, model);
   config.kv_dtype = target.on == Runs::reference ? KvDType::f32 : KvDType::f16;

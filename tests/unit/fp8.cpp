@@ -218,9 +218,9 @@ TEST(Fp8Weights, MatricesOfWholeBlocksAreQuantizedAndNothingElse) {
     auto model = Model::from_checkpoint(*checkpoint);
     ASSERT_TRUE(model.ok()) << model.status().message;
     ASSERT_EQ(model->spec().tied_embeddings, tied);
-    EXPECT_FALSE(model->holds(DType::f8_e4m3));
+    EXPECT_FALSE(model->is_quantized_at_load());
     model->hold_as_f8();
-    EXPECT_TRUE(model->holds(DType::f8_e4m3));
+    EXPECT_TRUE(model->is_quantized_at_load());
     for (const Weight& w : model->weights()) {
       const bool stays = w.n_rows == 1 || w.n_cols % 32 != 0 || (w.role == WeightRole::token_embd && !tied);
       EXPECT_EQ(w.dtype, stays ? checkpoint->tensors()[w.tensor].dtype : DType::f8_e4m3) << w.name;

@@ -222,6 +222,17 @@ namespace Inlay
         /// every 32 columns, 8.5 bits a weight. All else stays as it is: quantized matrices, norms, biases, rows that are
         /// no multiple of 32 long, and an embedding that is not also the output matrix.</summary>
         Fp8 = 1,
+        /// <summary>Matrices get the types that inlay_convert gives them, while they are loaded; those that take as few
+        /// bits a weight already stay as they are.</summary>
+        Q80 = 2,
+        /// <summary>Likewise.</summary>
+        Q40 = 3,
+        /// <summary>Likewise.</summary>
+        Q4KM = 4,
+        /// <summary>Likewise.</summary>
+        Q5KM = 5,
+        /// <summary>Likewise.</summary>
+        Q6K = 6,
     }
 
     /// <summary>Types of the matrices of a GGUF file that is written. Norms and biases are F32 in all. Rows that are no
@@ -462,7 +473,7 @@ namespace Inlay.Raw
         public ulong total_bytes;
         /// <summary>Free memory of the device now. [bytes]</summary>
         public ulong available_bytes;
-        /// <summary>FP8 if any matrix would be quantized to it, else DEFAULT.</summary>
+        /// <summary>What was asked for if it changes the type of any matrix, else DEFAULT.</summary>
         public WeightDtype weight_dtype;
         /// <summary>0.</summary>
         public uint reserved;
@@ -510,7 +521,7 @@ namespace Inlay.Raw
         public int n_threads;
         /// <summary>What the model has.</summary>
         public EngineFlags flags;
-        /// <summary>FP8 if any matrix was quantized to it, else DEFAULT.</summary>
+        /// <summary>What was asked for if it changed the type of any matrix, else DEFAULT.</summary>
         public WeightDtype weight_dtype;
         /// <summary>0.</summary>
         public uint reserved;
@@ -1499,7 +1510,8 @@ namespace Inlay.Raw
         }
 
         /// <summary>Writes a model as a GGUF file with matrices of another type, under the names that GGUF files use. The
-        /// source is a path as inlay_load takes it whose matrices are F32, F16 or BF16.</summary>
+        /// source is a path as inlay_load takes it. With a quantized type, quantized matrices that take as few bits a
+        /// weight already stay as they are.</summary>
         /// <param name="path">The source.</param>
         /// <param name="path_len">Its length, or SIZE_MAX. [bytes]</param>
         /// <param name="out_path">The file to write, which is named so when it is whole.</param>

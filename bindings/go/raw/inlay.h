@@ -150,6 +150,11 @@ typedef uint32_t inlay_load_flags;
 typedef int32_t inlay_weight_dtype;
 #define INLAY_WEIGHT_DEFAULT 0  // The file's types.
 #define INLAY_WEIGHT_FP8 1  // Matrices of F32, F16 and BF16 are quantized while they are loaded: E4M3 codes and an F16 scale for every 32 columns, 8.5 bits a weight. All else stays as it is: quantized matrices, norms, biases, rows that are no multiple of 32 long, and an embedding that is not also the output matrix.
+#define INLAY_WEIGHT_Q8_0 2  // Matrices get the types that inlay_convert gives them, while they are loaded; those that take as few bits a weight already stay as they are.
+#define INLAY_WEIGHT_Q4_0 3  // Likewise.
+#define INLAY_WEIGHT_Q4_K_M 4  // Likewise.
+#define INLAY_WEIGHT_Q5_K_M 5  // Likewise.
+#define INLAY_WEIGHT_Q6_K 6  // Likewise.
 
 // Types of the matrices of a GGUF file that is written. Norms and biases are F32 in all. Rows that are no whole blocks
 // of a type get one with smaller blocks.
@@ -331,7 +336,7 @@ typedef struct inlay_memory_info {
   uint64_t total_bytes;
   // Free memory of the device now. [bytes]
   uint64_t available_bytes;
-  // FP8 if any matrix would be quantized to it, else DEFAULT.
+  // What was asked for if it changes the type of any matrix, else DEFAULT.
   inlay_weight_dtype weight_dtype;
   // 0.
   uint32_t reserved;
@@ -377,7 +382,7 @@ typedef struct inlay_engine_info {
   int32_t n_threads;
   // What the model has.
   inlay_engine_flags flags;
-  // FP8 if any matrix was quantized to it, else DEFAULT.
+  // What was asked for if it changed the type of any matrix, else DEFAULT.
   inlay_weight_dtype weight_dtype;
   // 0.
   uint32_t reserved;
@@ -929,7 +934,8 @@ inlay_status inlay_compare_text(const inlay_engine* engine_a, const inlay_engine
 // ---- Load ------------------------------------------------------------------------------------------------------------
 
 // Writes a model as a GGUF file with matrices of another type, under the names that GGUF files use. The source is a
-// path as inlay_load takes it whose matrices are F32, F16 or BF16.
+// path as inlay_load takes it. With a quantized type, quantized matrices that take as few bits a weight already stay as
+// they are.
 // Thread: any.
 // Blocks: on disk, and to quantize.
 // Ownership: Nothing is kept.

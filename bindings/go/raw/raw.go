@@ -650,6 +650,17 @@ const (
 	// columns, 8.5 bits a weight. All else stays as it is: quantized matrices, norms, biases, rows that are no
 	// multiple of 32 long, and an embedding that is not also the output matrix.
 	WeightFP8 WeightDtype = 1
+	// Matrices get the types that inlay_convert gives them, while they are loaded; those that take as few bits a
+	// weight already stay as they are.
+	WeightQ80 WeightDtype = 2
+	// Likewise.
+	WeightQ40 WeightDtype = 3
+	// Likewise.
+	WeightQ4KM WeightDtype = 4
+	// Likewise.
+	WeightQ5KM WeightDtype = 5
+	// Likewise.
+	WeightQ6K WeightDtype = 6
 )
 
 // String is the value's name as the C header writes it, without the prefix.
@@ -659,6 +670,16 @@ func (v WeightDtype) String() string {
 		return "DEFAULT"
 	case WeightFP8:
 		return "FP8"
+	case WeightQ80:
+		return "Q8_0"
+	case WeightQ40:
+		return "Q4_0"
+	case WeightQ4KM:
+		return "Q4_K_M"
+	case WeightQ5KM:
+		return "Q5_K_M"
+	case WeightQ6K:
+		return "Q6_K"
 	}
 	return "UNKNOWN"
 }
@@ -917,7 +938,7 @@ type MemoryInfo struct {
 	TotalBytes uint64
 	// Free memory of the device now. [bytes]
 	AvailableBytes uint64
-	// FP8 if any matrix would be quantized to it, else DEFAULT.
+	// What was asked for if it changes the type of any matrix, else DEFAULT.
 	WeightDtype WeightDtype
 	// 0.
 	Reserved uint32
@@ -963,7 +984,7 @@ type EngineInfo struct {
 	NThreads int32
 	// What the model has.
 	Flags EngineFlags
-	// FP8 if any matrix was quantized to it, else DEFAULT.
+	// What was asked for if it changed the type of any matrix, else DEFAULT.
 	WeightDtype WeightDtype
 	// 0.
 	Reserved uint32
@@ -1692,7 +1713,8 @@ func CompareText(engineA *Engine, engineB *Engine, tokens *int32, nTokens uintpt
 }
 
 // Convert is inlay_convert. Writes a model as a GGUF file with matrices of another type, under the names that GGUF
-// files use. The source is a path as inlay_load takes it whose matrices are F32, F16 or BF16.
+// files use. The source is a path as inlay_load takes it. With a quantized type, quantized matrices that take as few
+// bits a weight already stay as they are.
 //
 //   - path: The source.
 //   - pathLen: Its length, or SIZE_MAX.

@@ -372,6 +372,17 @@ pub enum WeightDtype {
     /// columns, 8.5 bits a weight. All else stays as it is: quantized matrices, norms, biases, rows that are no
     /// multiple of 32 long, and an embedding that is not also the output matrix.
     Fp8,
+    /// Matrices get the types that `inlay_convert` gives them, while they are loaded; those that take as few bits a
+    /// weight already stay as they are.
+    Q80,
+    /// Likewise.
+    Q40,
+    /// Likewise.
+    Q4KM,
+    /// Likewise.
+    Q5KM,
+    /// Likewise.
+    Q6K,
     /// A number that this version of the crate has no name for.
     Other(i32),
 }
@@ -382,6 +393,11 @@ impl WeightDtype {
         match number {
             raw::INLAY_WEIGHT_DEFAULT => Self::Default,
             raw::INLAY_WEIGHT_FP8 => Self::Fp8,
+            raw::INLAY_WEIGHT_Q8_0 => Self::Q80,
+            raw::INLAY_WEIGHT_Q4_0 => Self::Q40,
+            raw::INLAY_WEIGHT_Q4_K_M => Self::Q4KM,
+            raw::INLAY_WEIGHT_Q5_K_M => Self::Q5KM,
+            raw::INLAY_WEIGHT_Q6_K => Self::Q6K,
             other => Self::Other(other),
         }
     }
@@ -391,6 +407,11 @@ impl WeightDtype {
         match self {
             Self::Default => raw::INLAY_WEIGHT_DEFAULT,
             Self::Fp8 => raw::INLAY_WEIGHT_FP8,
+            Self::Q80 => raw::INLAY_WEIGHT_Q8_0,
+            Self::Q40 => raw::INLAY_WEIGHT_Q4_0,
+            Self::Q4KM => raw::INLAY_WEIGHT_Q4_K_M,
+            Self::Q5KM => raw::INLAY_WEIGHT_Q5_K_M,
+            Self::Q6K => raw::INLAY_WEIGHT_Q6_K,
             Self::Other(number) => number,
         }
     }

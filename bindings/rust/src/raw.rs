@@ -204,6 +204,17 @@ pub const INLAY_WEIGHT_DEFAULT: inlay_weight_dtype = 0;
 /// columns, 8.5 bits a weight. All else stays as it is: quantized matrices, norms, biases, rows that are no multiple
 /// of 32 long, and an embedding that is not also the output matrix.
 pub const INLAY_WEIGHT_FP8: inlay_weight_dtype = 1;
+/// Matrices get the types that [`inlay_convert`](Functions::inlay_convert) gives them, while they are loaded; those
+/// that take as few bits a weight already stay as they are.
+pub const INLAY_WEIGHT_Q8_0: inlay_weight_dtype = 2;
+/// Likewise.
+pub const INLAY_WEIGHT_Q4_0: inlay_weight_dtype = 3;
+/// Likewise.
+pub const INLAY_WEIGHT_Q4_K_M: inlay_weight_dtype = 4;
+/// Likewise.
+pub const INLAY_WEIGHT_Q5_K_M: inlay_weight_dtype = 5;
+/// Likewise.
+pub const INLAY_WEIGHT_Q6_K: inlay_weight_dtype = 6;
 
 /// Types of the matrices of a GGUF file that is written. Norms and biases are F32 in all. Rows that are no whole
 /// blocks of a type get one with smaller blocks.
@@ -482,7 +493,7 @@ pub struct inlay_memory_info {
     pub total_bytes: u64,
     /// Free memory of the device now. (bytes)
     pub available_bytes: u64,
-    /// FP8 if any matrix would be quantized to it, else DEFAULT.
+    /// What was asked for if it changes the type of any matrix, else DEFAULT.
     pub weight_dtype: inlay_weight_dtype,
     /// 0.
     pub reserved: u32,
@@ -538,7 +549,7 @@ pub struct inlay_engine_info {
     pub n_threads: i32,
     /// What the model has.
     pub flags: inlay_engine_flags,
-    /// FP8 if any matrix was quantized to it, else DEFAULT.
+    /// What was asked for if it changed the type of any matrix, else DEFAULT.
     pub weight_dtype: inlay_weight_dtype,
     /// 0.
     pub reserved: u32,
@@ -1333,7 +1344,8 @@ pub struct Functions {
     /// - `needed`: Length of the text. (bytes, may be null)
     pub inlay_compare_text: unsafe extern "C" fn(engine_a: *const inlay_engine, engine_b: *const inlay_engine, tokens: *const i32, n_tokens: usize, nmse_limit: f64, first: *mut i32, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
     /// Writes a model as a GGUF file with matrices of another type, under the names that GGUF files use. The source
-    /// is a path as [`inlay_load`](Functions::inlay_load) takes it whose matrices are F32, F16 or BF16.
+    /// is a path as [`inlay_load`](Functions::inlay_load) takes it. With a quantized type, quantized matrices that
+    /// take as few bits a weight already stay as they are.
     ///
     /// - Thread: any.
     /// - Blocks: on disk, and to quantize.

@@ -28,6 +28,7 @@ Result<PackedWeights> PackedWeights::load(const Plan& plan, WeightReader& reader
   INLAY_ASSIGN(packed.storage_, HostBuffer::allocate(bytes(plan, kernels), "weights"));
   uint64_t offset = 0, done = 0, total = 0;
   for (const Weight& w : plan.weights) total += w.n_bytes();
+  const ReadProgress within = [&](uint64_t n_done) { return !progress || progress(done + n_done, total); };
   for (const Weight& w : plan.weights) {
     packed.offsets_.push_back(offset);
     std::byte* to = packed.storage_.data() + offset;
@@ -35,7 +36,7 @@ Result<PackedWeights> PackedWeights::load(const Plan& plan, WeightReader& reader
       INLAY_ASSIGN(const std::vector<float> values, reader.read_vector(w));
       std::memcpy(to, values.data(), values.size() * sizeof(float));
     } else {
-      INLAY_ASSIGN(const std::byte* from, reader.read(w, &pool));
+      INLAY_ASSIGN(const std::byte* from, reader.read(w, &pool, within));
       const cpu::LinearKernel& kernel = kernels.linear[static_cast<size_t>(w.dtype)];
       const int64_t tiles = cpu::n_tiles(w.n_rows);
       const int64_t grain = std::max<int64_t>(1, std::min<int64_t>(64, tiles / (4 * pool.size())));

@@ -424,6 +424,11 @@ static unsafe class LayoutProbe
         Enumeration("inlay_weight_dtype", typeof(WeightDtype));
         Constant("INLAY_WEIGHT_DEFAULT", (long)WeightDtype.Default);
         Constant("INLAY_WEIGHT_FP8", (long)WeightDtype.Fp8);
+        Constant("INLAY_WEIGHT_Q8_0", (long)WeightDtype.Q80);
+        Constant("INLAY_WEIGHT_Q4_0", (long)WeightDtype.Q40);
+        Constant("INLAY_WEIGHT_Q4_K_M", (long)WeightDtype.Q4KM);
+        Constant("INLAY_WEIGHT_Q5_K_M", (long)WeightDtype.Q5KM);
+        Constant("INLAY_WEIGHT_Q6_K", (long)WeightDtype.Q6K);
         Enumeration("inlay_convert_type", typeof(ConvertType));
         Constant("INLAY_CONVERT_F16", (long)ConvertType.F16);
         Constant("INLAY_CONVERT_BF16", (long)ConvertType.Bf16);

@@ -110,6 +110,11 @@ fn constants() {
     println!("enum inlay_weight_dtype size {}", size_of::<inlay_weight_dtype>());
     constant("INLAY_WEIGHT_DEFAULT", INLAY_WEIGHT_DEFAULT as i64);
     constant("INLAY_WEIGHT_FP8", INLAY_WEIGHT_FP8 as i64);
+    constant("INLAY_WEIGHT_Q8_0", INLAY_WEIGHT_Q8_0 as i64);
+    constant("INLAY_WEIGHT_Q4_0", INLAY_WEIGHT_Q4_0 as i64);
+    constant("INLAY_WEIGHT_Q4_K_M", INLAY_WEIGHT_Q4_K_M as i64);
+    constant("INLAY_WEIGHT_Q5_K_M", INLAY_WEIGHT_Q5_K_M as i64);
+    constant("INLAY_WEIGHT_Q6_K", INLAY_WEIGHT_Q6_K as i64);
     println!("enum inlay_convert_type size {}", size_of::<inlay_convert_type>());
     constant("INLAY_CONVERT_F16", INLAY_CONVERT_F16 as i64);
     constant("INLAY_CONVERT_BF16", INLAY_CONVERT_BF16 as i64);

@@ -1,0 +1,178 @@
+// Weights quantized while a model is loaded: the same numbers as converting to that type and loading the result.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "src/engine/convert.h"
+#include "src/engine/engine.h"
+#include "src/model/recipe.h"
+#include "tests/golden/loaded_model.h"
+#include "tests/support/hf_folder.h"
+
+namespace inlay::golden {
+namespace {
+
+using test::TemporaryFolder;
+
+const std::string kTales = INLAY_SOURCE_DIR "/examples/model/tales.gguf";
+
+struct Case {
+  WeightDType asked;
+  ConvertType type;
+  const char* name;
+};
+constexpr Case kCases[] = {{WeightDType::q8_0, ConvertType::q8_0, "q8_0"},
+                           {WeightDType::q4_0, ConvertType::q4_0, "q4_0"},
+                           {WeightDType::q4_k_m, ConvertType::q4_k_m, "q4_k_m"},
+                           {WeightDType::q5_k_m, ConvertType::q5_k_m, "q5_k_m"},
+                           {WeightDType::q6_k, ConvertType::q6_k, "q6_k"}};
+
+// Rows of 256, so that K-quants have whole blocks; three layers, of which a mixed type treats one differently.
+void write_wide_folder(const TemporaryFolder& folder, int64_t n_vocab = 20) {
+  nlohmann::json config = test::small_config("llama");
+  config["hidden_size"] = 256, config["intermediate_size"] = 512, config["num_attention_heads"] = 16, config["vocab_size"] = n_vocab;
+  folder.write("config.json", config.dump());
+  std::vector<test::HfTensor> tensors = test::small_tensors("llama");
+  for (test::HfTensor& t : tensors) {
+    for (int64_t& d : t.shape) d = d == 32 ? 256 : d == 48 ? 512 : d == 20 ? n_vocab : d;
+  }
+  folder.write("model.safetensors", test::safetensors_of(tensors));
+}
+
+std::vector<float> logits(const std::string& path, const Target& target, const std::function<void(Model&)>& hold = {}) {
+  const std::vector<int32_t> tokens = {1, 2, 3, 19, 7, 7, 12, 4, 0, 18, 5, 6};
+  const auto n = static_cast<int32_t>(tokens.size());
+  const auto backend = load_backend(
+      path, target,
+      {.n_kv_blocks = 2, .max_step_tokens = n, .max_sequences = 1, .n_logit_slots = n, .n_context = n, .n_threads = 3},
+      hold);
+  EXPECT_TRUE(backend.ok()) << backend.status().message;
+  if (!backend.ok()) return {};
+  const auto out = logits_of(**backend, tokens);
+  EXPECT_TRUE(out.ok()) << out.status().message;
+  return out.ok() ? *out : std::vector<float>();
+}
+
+class QuantizeAtLoadOn : public ::testing::TestWithParam<Target> {};
+
+TEST_P(QuantizeAtLoadOn, GivesTheNumbersOfTheConvertedFile) {
+  if (!can_run(GetParam().on)) GTEST_SKIP() << "no CUDA device";
+  TemporaryFolder wide, made;
+  write_wide_folder(wide);
+  for (const std::string& source : {kTales, wide.path()}) {
+    const std::vector<float> stored = logits(source, GetParam());
+    for (const Case& c : kCases) {
+      SCOPED_TRACE(source + " " + c.name);
+      const Status converted = convert_to_gguf(source, made.path("made.gguf"), {.type = c.type});
+      ASSERT_TRUE(converted.ok()) << converted.message;
+      const std::vector<float> expected = logits(made.path("made.gguf"), GetParam());
+      EXPECT_EQ(logits(source, GetParam(), [&](Model& m) { m.hold_as(recipe_of(c.type)); }), expected);
+      EXPECT_NE(stored, expected) << "negative control: without the option";
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, QuantizeAtLoadOn, ::testing::ValuesIn(all_targets()), [](const auto& p) {
+  std::string name = p.param.name;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+struct Run {
+  std::vector<int32_t> tokens;
+  EngineInfo info;
+};
+
+Run greedy(const std::string& path, const EngineOptions& options) {
+  Run run;
+  const auto engine = Engine::load(path, options);
+  EXPECT_TRUE(engine.ok()) << engine.status().message;
+  if (!engine.ok()) return run;
+  run.info = (*engine)->info();
+  const auto plan = Engine::plan_memory(path, options);
+  EXPECT_TRUE(plan.ok()) << plan.status().message;
+  if (plan.ok()) {
+    EXPECT_EQ(plan->memory.weights, run.info.memory.weights);
+    EXPECT_EQ(plan->weight_dtype, run.info.weight_dtype);
+  }
+  const auto session = (*engine)->create_session({.ignore_end_of_generation = true});
+  std::vector<int32_t> prompt;
+  (*engine)->tokenizer()->encode("Once upon a time, a small fox", {.add_special = true}, prompt);
+  size_t n_done = 0;
+  EXPECT_TRUE((*session)->prefill(prompt, n_done).ok());
+  Session* const sessions[] = {session->get()};
+  for (int i = 0; i < 60; ++i) {
+    StepEvent event;
+    EXPECT_TRUE((*engine)->decode_step(sessions, {&event, 1}).ok()) << event.status.message;
+    run.tokens.push_back(event.sample.token);
+  }
+  return run;
+}
+
+TEST(QuantizeAtLoad, EnginesWriteTheTokensOfTheConvertedFileInItsMemory) {
+  TemporaryFolder made;
+  EngineOptions options = {.device = DeviceKind::cpu, .max_sessions = 1, .n_threads = 2};
+  const Run stored = greedy(kTales, options);
+  uint64_t most = stored.info.memory.weights;
+  for (const Case& c : kCases) {
+    SCOPED_TRACE(c.name);
+    ASSERT_TRUE(convert_to_gguf(kTales, made.path("made.gguf"), {.type = c.type}).ok());
+    options.weight_dtype = WeightDType::as_stored;
+    const Run file = greedy(made.path("made.gguf"), options);
+    options.weight_dtype = c.asked;
+    const Run loaded = greedy(kTales, options);
+    EXPECT_EQ(loaded.tokens, file.tokens);
+    EXPECT_EQ(loaded.info.memory.weights, file.info.memory.weights);
+    EXPECT_LT(loaded.info.memory.weights, most);
+    EXPECT_EQ(loaded.info.weight_dtype, c.asked);
+    EXPECT_EQ(file.info.weight_dtype, WeightDType::as_stored);
+  }
+}
+
+TEST(QuantizeAtLoad, WhatTakesAsLittleAlreadyStays) {
+  TemporaryFolder made;
+  ASSERT_TRUE(convert_to_gguf(kTales, made.path("made.gguf"), {.type = ConvertType::q4_0}).ok());
+  std::string heard;
+  EngineOptions options = {.device = DeviceKind::cpu, .max_sessions = 1, .n_threads = 2};
+  options.log = [&](LogLevel level, std::string_view text) {
+    if (level == LogLevel::warning) heard += text;
+  };
+  const Run file = greedy(made.path("made.gguf"), options);
+  EXPECT_EQ(heard, "");
+  options.weight_dtype = WeightDType::q8_0;
+  const Run loaded = greedy(made.path("made.gguf"), options);
+  EXPECT_EQ(loaded.tokens, file.tokens);
+  EXPECT_EQ(loaded.info.weight_dtype, WeightDType::as_stored);
+  EXPECT_NE(heard.find("weight_dtype changes nothing"), std::string::npos) << heard;
+}
+
+// An embedding that takes several calls of progress by itself.
+TEST(QuantizeAtLoad, TellsItsProgressWithinAMatrixAndStops) {
+  TemporaryFolder folder;
+  write_wide_folder(folder, 40000);
+  for (const bool stops : {false, true}) {
+    uint64_t last = 0, total = 0;
+    std::vector<uint64_t> told;
+    EngineOptions options = {.device = DeviceKind::cpu, .max_sessions = 1, .n_threads = 3};
+    options.weight_dtype = WeightDType::q4_k_m;
+    options.progress = [&](uint64_t n_done, uint64_t n_total) {
+      EXPECT_GT(n_done, last);
+      last = n_done, total = n_total;
+      told.push_back(n_done);
+      return !stops || told.size() < 2;
+    };
+    const auto engine = Engine::load(folder.path(), options);
+    EXPECT_EQ(engine.ok(), !stops);
+    const uint64_t bytes_of_embedding = row_bytes(DType::q6_k, 256) * 40000;
+    EXPECT_LT(told[1], bytes_of_embedding);
+    if (stops) {
+      EXPECT_EQ(engine.status().code, Code::cancelled);
+      EXPECT_EQ(told.size(), 2u);
+    } else {
+      EXPECT_EQ(last, total);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace inlay::golden
