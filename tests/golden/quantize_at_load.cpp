@@ -78,13 +78,13 @@ INSTANTIATE_TEST_SUITE_P(Backends, QuantizeAtLoadOn, ::testing::ValuesIn(all_tar
   return name;
 });
 
-struct Run {
+struct Outcome {
   std::vector<int32_t> tokens;
   EngineInfo info;
 };
 
-Run greedy(const std::string& path, const EngineOptions& options) {
-  Run run;
+Outcome greedy(const std::string& path, const EngineOptions& options) {
+  Outcome run;
   const auto engine = Engine::load(path, options);
   EXPECT_TRUE(engine.ok()) << engine.status().message;
   if (!engine.ok()) return run;
@@ -112,15 +112,15 @@ Run greedy(const std::string& path, const EngineOptions& options) {
 TEST(QuantizeAtLoad, EnginesWriteTheTokensOfTheConvertedFileInItsMemory) {
   TemporaryFolder made;
   EngineOptions options = {.device = DeviceKind::cpu, .max_sessions = 1, .n_threads = 2};
-  const Run stored = greedy(kTales, options);
+  const Outcome stored = greedy(kTales, options);
   uint64_t most = stored.info.memory.weights;
   for (const Case& c : kCases) {
     SCOPED_TRACE(c.name);
     ASSERT_TRUE(convert_to_gguf(kTales, made.path("made.gguf"), {.type = c.type}).ok());
     options.weight_dtype = WeightDType::as_stored;
-    const Run file = greedy(made.path("made.gguf"), options);
+    const Outcome file = greedy(made.path("made.gguf"), options);
     options.weight_dtype = c.asked;
-    const Run loaded = greedy(kTales, options);
+    const Outcome loaded = greedy(kTales, options);
     EXPECT_EQ(loaded.tokens, file.tokens);
     EXPECT_EQ(loaded.info.memory.weights, file.info.memory.weights);
     EXPECT_LT(loaded.info.memory.weights, most);
@@ -137,10 +137,10 @@ TEST(QuantizeAtLoad, WhatTakesAsLittleAlreadyStays) {
   options.log = [&](LogLevel level, std::string_view text) {
     if (level == LogLevel::warning) heard += text;
   };
-  const Run file = greedy(made.path("made.gguf"), options);
+  const Outcome file = greedy(made.path("made.gguf"), options);
   EXPECT_EQ(heard, "");
   options.weight_dtype = WeightDType::q8_0;
-  const Run loaded = greedy(made.path("made.gguf"), options);
+  const Outcome loaded = greedy(made.path("made.gguf"), options);
   EXPECT_EQ(loaded.tokens, file.tokens);
   EXPECT_EQ(loaded.info.weight_dtype, WeightDType::as_stored);
   EXPECT_NE(heard.find("weight_dtype changes nothing"), std::string::npos) << heard;
