@@ -10,6 +10,7 @@
 
 #include "kernels/common/dtype.h"
 #include "kernels/common/op_args.h"
+#include "kernels/cpu/quantize.h"
 
 namespace inlay::cpu {
 
@@ -72,6 +73,8 @@ struct Kernels {
   size_t (*attention_scratch_bytes)(const AttentionArgs& args);
   void (*attention)(const AttentionArgs& args, int64_t item_begin, int64_t item_end, void* scratch);
   void (*attention_merge)(const AttentionArgs& args, int64_t m_begin, int64_t m_end, const void* scratch);
+
+  Quantizers quantizers;
 };
 
 bool supported(Isa isa);            // by this processor and build

@@ -1,4 +1,4 @@
-// Float linear layers, element-wise ops and attention of each instruction set, as the tables take them.
+// Float linear layers, element-wise ops, attention and quantizers of each instruction set, as the tables take them.
 #pragma once
 
 #include "kernels/cpu/cpu_kernels.h"
@@ -20,6 +20,7 @@ namespace generic {
 void add_float_linear(Kernels& table);
 void add_elementwise(Kernels& table);
 void add_attention(Kernels& table);
+void add_quantizers(Kernels& table);
 PrepareFn prepare_f32;
 }  // namespace generic
 
@@ -27,6 +28,7 @@ namespace avx2 {
 void add_float_linear(Kernels& table);
 void add_elementwise(Kernels& table);
 void add_attention(Kernels& table);
+void add_quantizers(Kernels& table);
 PrepareFn prepare_f32;
 }  // namespace avx2
 
@@ -34,6 +36,7 @@ namespace avx512 {
 void add_float_linear(Kernels& table);
 void add_elementwise(Kernels& table);
 void add_attention(Kernels& table);
+void add_quantizers(Kernels& table);
 PrepareFn prepare_f32;
 }  // namespace avx512
 

@@ -21,6 +21,7 @@ Kernels make_table() {
   avx2::add_float_linear(table);
   avx2::add_elementwise(table);
   avx2::add_attention(table);
+  avx2::add_quantizers(table);
   return table;
 }
 

@@ -27,6 +27,7 @@ Kernels make_table() {
   avx512::add_float_linear(table);
   avx512::add_elementwise(table);
   avx512::add_attention(table);
+  avx512::add_quantizers(table);
   return table;
 }
 

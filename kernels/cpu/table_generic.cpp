@@ -21,6 +21,7 @@ Kernels make_table() {
   generic::add_float_linear(table);
   generic::add_elementwise(table);
   generic::add_attention(table);
+  generic::add_quantizers(table);
   return table;
 }
 

@@ -126,11 +126,11 @@ Quantizer quantizer_of(DType type) {
     case DType::q5_1:
       return quantize_blocks<BlockQ5_1, 32>;
     case DType::q4_k:
-      return quantize_blocks<BlockQ4_K, 256>;
+      return quantize_q4_k;
     case DType::q5_k:
-      return quantize_blocks<BlockQ5_K, 256>;
+      return quantize_q5_k;
     case DType::q6_k:
-      return quantize_blocks<BlockQ6_K, 256>;
+      return quantize_q6_k;
     default:
       return nullptr;
   }

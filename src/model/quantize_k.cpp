@@ -1,19 +1,27 @@
-// A group's scale (and minimum) is searched for: from several roundings of the group to codes, each followed by the
-// weighted least-squares fit to those codes, the one with the smallest weighted error is kept. Larger values weigh
-// more, as they do in products.
+// From the fits of groups (kernels/cpu/quantize.h), which take nearly all of the time, to blocks.
 #include "src/model/quantize_k.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "kernels/common/half.h"
+#include "kernels/common/quant_blocks.h"
+#include "kernels/cpu/cpu_kernels.h"
 
 namespace inlay {
 namespace {
 
 constexpr int kBlock = 256, kGroup = 32, kGroups = kBlock / kGroup;
 constexpr int kSmallGroup = 16, kSmallGroups = kBlock / kSmallGroup;  // of Q6_K
-constexpr float kLargestScale = 63.0f;                                // 6 bits
+constexpr int kBlocksAtOnce = cpu::kGroupsAtOnce / kGroups;
+constexpr float kLargestScale = 63.0f;  // 6 bits
+static_assert(kSmallGroups == cpu::kGroupsAtOnce);
+
+const cpu::Quantizers& quantizers() {
+  static const cpu::Quantizers& chosen = cpu::kernels(cpu::best_isa()).quantizers;
+  return chosen;
+}
 
 Fp16 half_of(float value) {
   const uint16_t h = f16_from_float(value);
@@ -27,58 +35,18 @@ int code_of(float value, int low, int high) {
   return value < static_cast<float>(high) ? static_cast<int>(std::lrintf(value)) : high;
 }
 
-// value = scale * code - min
-struct Affine {
-  float scale = 0, min = 0;
-};
-
-// The fit of scale and min to given codes, and its weighted error.
-Affine fit_codes(const float* x, const float* weight, const int* codes, float& error) {
-  double w = 0, wq = 0, wqq = 0, wx = 0, wqx = 0;
-  for (int i = 0; i < kGroup; ++i) {
-    const double wi = weight[i], q = codes[i];
-    w += wi, wq += wi * q, wqq += wi * q * q, wx += wi * x[i], wqx += wi * q * x[i];
-  }
-  Affine fit;
-  const double determinant = w * wqq - wq * wq;
-  if (determinant > 0) {
-    fit.scale = static_cast<float>((w * wqx - wq * wx) / determinant);
-    fit.min = static_cast<float>((wq * wqx - wqq * wx) / determinant);
-  }
-  if (determinant <= 0 || fit.min < 0) {
-    fit.min = 0;
-    fit.scale = wqq > 0 ? static_cast<float>(wqx / wqq) : 0.0f;
-  }
-  fit.scale = std::max(fit.scale, 0.0f);
-  double sum = 0;
-  for (int i = 0; i < kGroup; ++i) {
-    const double off = fit.scale * static_cast<float>(codes[i]) - fit.min - x[i];
-    sum += weight[i] * off * off;
-  }
-  error = static_cast<float>(sum);
-  return fit;
+bool all_finite(const float* values) {
+  bool finite = true;
+  for (int i = 0; i < kBlock; ++i) finite &= std::fabs(values[i]) <= 3.40282347e38f;
+  return finite;
 }
 
-Affine fit_group(const float* x, int max_code) {
-  float low = 0, high = x[0], squares = 0, weight[kGroup];
-  for (int i = 0; i < kGroup; ++i) {
-    low = std::min(low, x[i]), high = std::max(high, x[i]);
-    squares += x[i] * x[i];
+// Lane after lane.
+template <int kSize>
+void put_groups(const float* values, int n_groups, int first_lane, cpu::GroupValues<kSize>& out) {
+  for (int i = 0; i < kSize; ++i) {
+    for (int g = 0; g < n_groups; ++g) out[i][first_lane + g] = values[g * kSize + i];
   }
-  if (high <= low) return {0.0f, -low};
-  const float rms = std::sqrt(squares / kGroup);
-  for (int i = 0; i < kGroup; ++i) weight[i] = rms + std::fabs(x[i]);
-  Affine best;
-  float best_error = INFINITY;
-  for (int step = -10; step <= 10; ++step) {
-    const float inverse = (static_cast<float>(max_code) + 0.1f * static_cast<float>(step)) / (high - low);
-    int codes[kGroup];
-    for (int i = 0; i < kGroup; ++i) codes[i] = code_of(inverse * (x[i] - low), 0, max_code);
-    float error;
-    const Affine fit = fit_codes(x, weight, codes, error);
-    if (error < best_error) best = fit, best_error = error;
-  }
-  return best;
 }
 
 // The inverse of k_scale.
@@ -90,103 +58,109 @@ void put_k_scales(const uint8_t (&scales)[kGroups], const uint8_t (&mins)[kGroup
   }
 }
 
-// Scales, minimums and codes of a block of Q4_K or Q5_K.
+// Scales and minimums of the block whose groups begin at `lane`; `fits` become what they stand for.
 template <class Block>
-void fit_block(const float* values, int max_code, Block& out, uint8_t (&codes)[kBlock]) {
-  Affine fits[kGroups];
-  float max_scale = 0, max_min = 0;
-  for (int g = 0; g < kGroups; ++g) {
-    fits[g] = fit_group(values + g * kGroup, max_code);
-    max_scale = std::max(max_scale, fits[g].scale), max_min = std::max(max_min, fits[g].min);
-  }
-  out.d = half_of(max_scale / kLargestScale), out.dmin = half_of(max_min / kLargestScale);
+void put_scales(cpu::AffineFits& fits, int lane, Block& out) {
+  float* const scale = fits.scale + lane;
+  float* const min = fits.min + lane;
+  out.d = half_of(std::max(0.0f, *std::max_element(scale, scale + kGroups)) / kLargestScale);
+  out.dmin = half_of(std::max(0.0f, *std::max_element(min, min + kGroups)) / kLargestScale);
   const float d = to_float(out.d), dmin = to_float(out.dmin);
   uint8_t scales[kGroups], mins[kGroups];
   for (int g = 0; g < kGroups; ++g) {
-    scales[g] = static_cast<uint8_t>(d > 0 ? code_of(fits[g].scale / d, 0, 63) : 0);
-    mins[g] = static_cast<uint8_t>(dmin > 0 ? code_of(fits[g].min / dmin, 0, 63) : 0);
-    const float scale = d * scales[g], min = dmin * mins[g];
-    for (int i = g * kGroup; i < (g + 1) * kGroup; ++i) {
-      codes[i] = static_cast<uint8_t>(scale > 0 ? code_of((values[i] + min) / scale, 0, max_code) : 0);
-    }
+    scales[g] = static_cast<uint8_t>(d > 0 ? code_of(scale[g] / d, 0, 63) : 0);
+    mins[g] = static_cast<uint8_t>(dmin > 0 ? code_of(min[g] / dmin, 0, 63) : 0);
+    scale[g] = d * scales[g], min[g] = dmin * mins[g];
   }
   put_k_scales(scales, mins, out.scales);
 }
 
-// The low four bits of the codes.
-void put_nibbles(const uint8_t (&codes)[kBlock], uint8_t (&out)[kBlock / 2]) {
+using Codes = uint8_t[kGroup][cpu::kGroupsAtOnce];
+
+// The low four bits, of the block whose groups begin at `lane`.
+void put_nibbles(const Codes& codes, int lane, uint8_t (&out)[kBlock / 2]) {
   for (int g = 0; g < kGroups; g += 2) {
     for (int i = 0; i < kGroup; ++i) {
-      out[g / 2 * kGroup + i] =
-          static_cast<uint8_t>((codes[g * kGroup + i] & 15) | (codes[(g + 1) * kGroup + i] & 15) << 4);
+      const uint8_t* c = codes[i] + lane + g;
+      out[g / 2 * kGroup + i] = static_cast<uint8_t>((c[0] & 15) | (c[1] & 15) << 4);
     }
   }
 }
 
-// value = scale * code, code in [-32, 31]; the scale may be negative.
-float fit_small_group(const float* x) {
-  float largest = 0;
-  for (int i = 0; i < kSmallGroup; ++i) {
-    if (std::fabs(x[i]) > std::fabs(largest)) largest = x[i];
+void put_codes(const Codes& codes, int lane, BlockQ4_K& out) { put_nibbles(codes, lane, out.q); }
+
+void put_codes(const Codes& codes, int lane, BlockQ5_K& out) {
+  put_nibbles(codes, lane, out.q);
+  for (int i = 0; i < kGroup; ++i) {
+    int high = 0;
+    for (int g = 0; g < kGroups; ++g) high |= (codes[i][lane + g] >> 4) << g;
+    out.high[i] = static_cast<uint8_t>(high);
   }
-  if (largest == 0) return 0;
-  double best_gain = -1;
-  float best = 0;
-  for (int step = -9; step <= 9; ++step) {
-    const float inverse = -(32.0f + 0.1f * static_cast<float>(step)) / largest;
-    double wqx = 0, wqq = 0;
-    for (int i = 0; i < kSmallGroup; ++i) {
-      const double q = code_of(inverse * x[i], -32, 31), w = double{x[i]} * x[i];
-      wqx += w * q * x[i], wqq += w * q * q;
+}
+
+template <class Block, int kMaxCode>
+void quantize_affine(const float* values, int64_t n, std::byte* out) {
+  for (int64_t done = 0; done < n; done += kBlocksAtOnce * kBlock) {
+    cpu::GroupValues<kGroup> x = {};
+    const int n_blocks = static_cast<int>(std::min<int64_t>(kBlocksAtOnce, (n - done) / kBlock));
+    bool finite[kBlocksAtOnce];
+    for (int b = 0; b < n_blocks; ++b) {
+      const float* block = values + done + b * kBlock;
+      finite[b] = all_finite(block);
+      if (finite[b]) put_groups<kGroup>(block, kGroups, b * kGroups, x);
     }
-    if (wqq > 0 && wqx * wqx > best_gain * wqq) best_gain = wqx * wqx / wqq, best = static_cast<float>(wqx / wqq);
+    cpu::AffineFits fits;
+    quantizers().fit_affine(x, kMaxCode, fits);
+    Block blocks[kBlocksAtOnce];
+    for (int b = 0; b < n_blocks; ++b) put_scales(fits, b * kGroups, blocks[b]);
+    Codes codes;
+    quantizers().encode_affine(x, fits, kMaxCode, codes);
+    for (int b = 0; b < n_blocks; ++b) {
+      put_codes(codes, b * kGroups, blocks[b]);
+      if (!finite[b]) blocks[b].d = half_of(NAN);
+    }
+    std::memcpy(out + done / kBlock * static_cast<int64_t>(sizeof(Block)), blocks,
+                sizeof(Block) * static_cast<size_t>(n_blocks));
   }
-  return best;
+}
+
+void put_codes(const uint8_t (&codes)[kSmallGroup][kSmallGroups], BlockQ6_K& out) {
+  const auto code = [&](int half, int part, int i) { return codes[i % 16][8 * half + 2 * part + i / 16]; };
+  for (int half = 0; half < 2; ++half) {
+    for (int i = 0; i < 32; ++i) {
+      const int a = code(half, 0, i), b = code(half, 1, i), c = code(half, 2, i), d = code(half, 3, i);
+      out.q_low[64 * half + i] = static_cast<uint8_t>((a & 15) | (c & 15) << 4);
+      out.q_low[64 * half + 32 + i] = static_cast<uint8_t>((b & 15) | (d & 15) << 4);
+      out.q_high[32 * half + i] = static_cast<uint8_t>(a >> 4 | (b >> 4) << 2 | (c >> 4) << 4 | (d >> 4) << 6);
+    }
+  }
 }
 
 }  // namespace
 
-void quantize_block(const float* values, BlockQ4_K& out) {
-  uint8_t codes[kBlock];
-  fit_block(values, 15, out, codes);
-  put_nibbles(codes, out.q);
-}
+void quantize_q4_k(const float* values, int64_t n, std::byte* out) { quantize_affine<BlockQ4_K, 15>(values, n, out); }
 
-void quantize_block(const float* values, BlockQ5_K& out) {
-  uint8_t codes[kBlock];
-  fit_block(values, 31, out, codes);
-  put_nibbles(codes, out.q);
-  std::memset(out.high, 0, sizeof out.high);
-  for (int g = 0; g < kGroups; ++g) {
-    for (int i = 0; i < kGroup; ++i)
-      out.high[i] = static_cast<uint8_t>(out.high[i] | (codes[g * kGroup + i] >> 4) << g);
-  }
-}
+void quantize_q5_k(const float* values, int64_t n, std::byte* out) { quantize_affine<BlockQ5_K, 31>(values, n, out); }
 
-void quantize_block(const float* values, BlockQ6_K& out) {
-  float fits[kSmallGroups], largest = 0;
-  for (int g = 0; g < kSmallGroups; ++g) {
-    fits[g] = fit_small_group(values + g * kSmallGroup);
-    if (std::fabs(fits[g]) > std::fabs(largest)) largest = fits[g];
-  }
-  out.d = half_of(largest / -128.0f);
-  const float d = to_float(out.d);
-  uint8_t codes[kBlock];
-  for (int g = 0; g < kSmallGroups; ++g) {
-    out.scales[g] = static_cast<int8_t>(d != 0 ? code_of(fits[g] / d, -128, 127) : 0);
-    const float scale = d * out.scales[g];
-    for (int i = g * kSmallGroup; i < (g + 1) * kSmallGroup; ++i) {
-      codes[i] = static_cast<uint8_t>((scale != 0 ? code_of(values[i] / scale, -32, 31) : 0) + 32);
+void quantize_q6_k(const float* values, int64_t n, std::byte* out) {
+  for (int64_t done = 0; done < n; done += kBlock, out += sizeof(BlockQ6_K)) {
+    cpu::GroupValues<kSmallGroup> x = {};
+    const bool finite = all_finite(values + done);
+    if (finite) put_groups<kSmallGroup>(values + done, kSmallGroups, 0, x);
+    float scale[kSmallGroups], largest = 0;
+    quantizers().fit_symmetric(x, scale);
+    for (const float s : scale) largest = std::fabs(s) > std::fabs(largest) ? s : largest;
+    BlockQ6_K block;
+    block.d = half_of(finite ? largest / -128.0f : NAN);
+    const float d = to_float(block.d);
+    for (int g = 0; g < kSmallGroups; ++g) {
+      block.scales[g] = static_cast<int8_t>(d != 0 ? code_of(scale[g] / d, -128, 127) : 0);
+      scale[g] = d * block.scales[g];
     }
-  }
-  for (int half = 0; half < 2; ++half) {
-    const uint8_t* c = codes + 128 * half;
-    for (int i = 0; i < 32; ++i) {
-      out.q_low[64 * half + i] = static_cast<uint8_t>((c[i] & 15) | (c[i + 64] & 15) << 4);
-      out.q_low[64 * half + 32 + i] = static_cast<uint8_t>((c[i + 32] & 15) | (c[i + 96] & 15) << 4);
-      out.q_high[32 * half + i] =
-          static_cast<uint8_t>(c[i] >> 4 | (c[i + 32] >> 4) << 2 | (c[i + 64] >> 4) << 4 | (c[i + 96] >> 4) << 6);
-    }
+    uint8_t codes[kSmallGroup][kSmallGroups];
+    quantizers().encode_symmetric(x, scale, codes);
+    put_codes(codes, block);
+    std::memcpy(out, &block, sizeof block);
   }
 }
 

@@ -1,13 +1,14 @@
 // The types with blocks of 256. Private to quantize.cpp.
 #pragma once
 
-#include "kernels/common/quant_blocks.h"
+#include <cstddef>
+#include <cstdint>
 
 namespace inlay {
 
-// 256 finite values each.
-void quantize_block(const float* values, BlockQ4_K& out);
-void quantize_block(const float* values, BlockQ5_K& out);
-void quantize_block(const float* values, BlockQ6_K& out);
+// n values, a multiple of 256; see quantize.
+void quantize_q4_k(const float* values, int64_t n, std::byte* out);
+void quantize_q5_k(const float* values, int64_t n, std::byte* out);
+void quantize_q6_k(const float* values, int64_t n, std::byte* out);
 
 }  // namespace inlay

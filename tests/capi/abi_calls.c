@@ -68,7 +68,7 @@ static void test_load(void) {
   BAD_PARAM(n_threads, -1);
   BAD_PARAM(kv_dtype, INLAY_KV_INT8 + 1);
   BAD_PARAM(kv_dtype, -1);
-  BAD_PARAM(weight_dtype, INLAY_WEIGHT_FP8 + 1);
+  BAD_PARAM(weight_dtype, INLAY_WEIGHT_Q6_K + 1);
   BAD_PARAM(weight_dtype, -1);
   BAD_PARAM(reserved, 1);
   BAD_PARAM(prefill_chunk, -7);

@@ -185,6 +185,26 @@ TEST_P(Load, Fp8WeightsTakeTheBytesThatThePlanSays) {
   EXPECT_EQ(reply_of(engine).size(), kPlainReply.size());
 }
 
+TEST_P(Load, QuantizedWeightsTakeTheBytesThatThePlanSays) {
+  inlay_memory_info stored = sized<inlay_memory_info>(), plan = sized<inlay_memory_info>();
+  inlay_load_params p = params();
+  ASSERT_EQ(inlay_memory_plan(model_path(kModel).c_str(), SIZE_MAX, &p, &stored, nullptr), INLAY_OK);
+  uint64_t last = stored.weight_bytes;
+  for (const inlay_weight_dtype type : {INLAY_WEIGHT_Q8_0, INLAY_WEIGHT_Q4_K_M, INLAY_WEIGHT_Q4_0}) {
+    p.weight_dtype = type;
+    ASSERT_EQ(inlay_memory_plan(model_path(kModel).c_str(), SIZE_MAX, &p, &plan, nullptr), INLAY_OK);
+    EXPECT_EQ(plan.weight_dtype, type);
+    EXPECT_LT(plan.weight_bytes, last);
+    last = plan.weight_bytes;
+    const EnginePtr engine = load(p);
+    inlay_engine_info info = sized<inlay_engine_info>();
+    ASSERT_EQ(inlay_engine_get_info(engine.get(), &info, nullptr), INLAY_OK);
+    EXPECT_EQ(info.weight_bytes, plan.weight_bytes);
+    EXPECT_EQ(info.weight_dtype, type);
+    EXPECT_EQ(reply_of(engine).size(), kPlainReply.size());
+  }
+}
+
 TEST_P(Load, Fp8LeavesQuantizedMatricesAndSaysSo) {
   std::string heard;
   inlay_load_params p = params();

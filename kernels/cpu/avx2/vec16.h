@@ -86,6 +86,11 @@ struct Vec16 {
   const __m256i y = _mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(n.b), bias), 23);
   return {_mm256_castsi256_ps(x), _mm256_castsi256_ps(y)};
 }
+// x < limit ? y : z
+[[maybe_unused]] inline Vec16 select_less(Vec16 x, Vec16 limit, Vec16 y, Vec16 z) {
+  return {_mm256_blendv_ps(z.a, y.a, _mm256_cmp_ps(x.a, limit.a, _CMP_LT_OQ)),
+          _mm256_blendv_ps(z.b, y.b, _mm256_cmp_ps(x.b, limit.b, _CMP_LT_OQ))};
+}
 // x < limit ? 0 : v
 [[maybe_unused]] inline Vec16 zero_where_less(Vec16 x, Vec16 limit, Vec16 v) {
   return {_mm256_andnot_ps(_mm256_cmp_ps(x.a, limit.a, _CMP_LT_OQ), v.a),

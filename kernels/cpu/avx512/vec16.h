@@ -60,6 +60,10 @@ struct Vec16 {
   const __m512i biased = _mm512_add_epi32(_mm512_cvtps_epi32(n.v), _mm512_set1_epi32(127));
   return {_mm512_castsi512_ps(_mm512_slli_epi32(biased, 23))};
 }
+// x < limit ? y : z
+[[maybe_unused]] inline Vec16 select_less(Vec16 x, Vec16 limit, Vec16 y, Vec16 z) {
+  return {_mm512_mask_mov_ps(z.v, _mm512_cmp_ps_mask(x.v, limit.v, _CMP_LT_OQ), y.v)};
+}
 // x < limit ? 0 : v
 [[maybe_unused]] inline Vec16 zero_where_less(Vec16 x, Vec16 limit, Vec16 v) {
   return {_mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x.v, limit.v, _CMP_NLT_UQ), v.v)};

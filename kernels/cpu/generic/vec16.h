@@ -108,6 +108,10 @@ Vec16 each(Op op) {
   constexpr float kMagic = 0x1.8p23f;  // puts n into the low bits
   return each([&](int i) { return float_from_bits((bits_of(n.lane[i] + kMagic) + 127u) << 23); });
 }
+// x < limit ? a : b
+[[maybe_unused]] Vec16 select_less(const Vec16& x, const Vec16& limit, const Vec16& a, const Vec16& b) {
+  return each([&](int i) { return x.lane[i] < limit.lane[i] ? a.lane[i] : b.lane[i]; });
+}
 // x < limit ? 0 : v
 [[maybe_unused]] Vec16 zero_where_less(const Vec16& x, const Vec16& limit, const Vec16& v) {
   return each([&](int i) { return x.lane[i] < limit.lane[i] ? 0.0f : v.lane[i]; });
