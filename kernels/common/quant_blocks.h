@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "kernels/common/dtype.h"
+#include "kernels/common/host_device.h"
 
 namespace inlay {
 
@@ -17,7 +18,7 @@ struct Fp16 {
 };
 
 // Every FP16 value is a float, subnormals, infinities and NaN payloads included.
-[[maybe_unused]] static inline float to_float(Fp16 h) {
+[[maybe_unused]] INLAY_HOST_DEVICE static inline float to_float(Fp16 h) {
   const uint32_t bits = static_cast<uint32_t>(h.bytes[0]) | static_cast<uint32_t>(h.bytes[1]) << 8;
   const uint32_t sign = (bits & 0x8000u) << 16, exponent = bits >> 10 & 31, mantissa = bits & 0x3ff;
   uint32_t out;
@@ -209,7 +210,7 @@ static_assert(alignof(BlockQ6_K) == 1 && alignof(BlockQ4_K) == 1);
 // Scale (which = 0) or min (which = 1) of group g of a Q4_K or Q5_K block. Groups 0..3: the low six bits of byte
 // g + 4 * which. Groups 4..7: low four bits in a nibble of byte g + 4, upper two in bits 6 and 7 of byte g - 4 + 4 *
 // which.
-[[maybe_unused]] static inline uint8_t k_scale(const uint8_t* scales, int g, int which) {
+[[maybe_unused]] INLAY_HOST_DEVICE static inline uint8_t k_scale(const uint8_t* scales, int g, int which) {
   if (g < 4) return scales[g + 4 * which] & 63;
   const int low = scales[g + 4] >> (4 * which) & 15;
   return static_cast<uint8_t>(low | (scales[g - 4 + 4 * which] >> 6) << 4);
@@ -217,20 +218,20 @@ static_assert(alignof(BlockQ6_K) == 1 && alignof(BlockQ4_K) == 1);
 
 // Scale i of a Q3_K block: low four bits in a nibble of byte i % 8, upper two in bits 2 * (i / 4) of byte 8 + i % 4;
 // 32 counts as 0.
-[[maybe_unused]] static inline int8_t q3_k_scale(const uint8_t* scales, int i) {
+[[maybe_unused]] INLAY_HOST_DEVICE static inline int8_t q3_k_scale(const uint8_t* scales, int i) {
   const int low = scales[i % 8] >> (4 * (i / 8)) & 15, high = scales[8 + i % 4] >> (2 * (i / 4)) & 3;
   return static_cast<int8_t>((low | high << 4) - 32);
 }
 
 // Scale of group g of an IQ4_XS block: low four bits in a nibble of scales_low, upper two in scales_high; 32 counts as
 // 0.
-[[maybe_unused]] static inline int8_t iq4_xs_scale(const BlockIQ4_XS& b, int g) {
+[[maybe_unused]] INLAY_HOST_DEVICE static inline int8_t iq4_xs_scale(const BlockIQ4_XS& b, int g) {
   const int low = b.scales_low[g / 2] >> (4 * (g % 2)) & 15, high = b.scales_high[g / 4] >> (2 * (g % 4)) & 3;
   return static_cast<int8_t>((low | high << 4) - 32);
 }
 
 // 2^(exponent - 128), half of what an E8M0 exponent stands for; the two smallest are subnormal.
-[[maybe_unused]] static inline float half_power(uint8_t exponent) {
+[[maybe_unused]] INLAY_HOST_DEVICE static inline float half_power(uint8_t exponent) {
   const uint32_t bits = exponent < 2 ? 0x00200000u << exponent : static_cast<uint32_t>(exponent - 1) << 23;
   float value;
   std::memcpy(&value, &bits, 4);

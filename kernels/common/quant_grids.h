@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/common/host_device.h"
+
 namespace inlay {
 
 inline constexpr uint64_t kIq2XxsMembers[103] = {
@@ -137,7 +139,7 @@ inline constexpr uint64_t kIq3SMembers[64] = {
 template <class Entry, size_t kEntries>
 struct Grid {
   Entry entries[kEntries];
-  constexpr Entry operator[](size_t i) const { return entries[i]; }
+  INLAY_HOST_DEVICE constexpr Entry operator[](size_t i) const { return entries[i]; }
 };
 
 template <class Entry, size_t kEntries, size_t kLevels, size_t kWords>
@@ -163,12 +165,12 @@ inline constexpr uint8_t kIq3SLevels[] = {1, 3, 5, 7, 9, 11, 13, 15};
 // -1, 0 and 1 in eighths, plus 128: an eighth is what may be added to or taken from a whole entry.
 inline constexpr uint8_t kIq1Levels[] = {120, 128, 136};
 
-inline constexpr auto kIq2XxsGrid = make_grid<uint64_t, 256>(kIq2XxsMembers, kIq2Levels);
-inline constexpr auto kIq2XsGrid = make_grid<uint64_t, 512>(kIq2XsMembers, kIq2Levels);
-inline constexpr auto kIq2SGrid = make_grid<uint64_t, 1024>(kIq2SMembers, kIq2Levels);
-inline constexpr auto kIq1Grid = make_grid<uint64_t, 2048>(kIq1Members, kIq1Levels);
-inline constexpr auto kIq3XxsGrid = make_grid<uint32_t, 256>(kIq3XxsMembers, kIq3XxsLevels);
-inline constexpr auto kIq3SGrid = make_grid<uint32_t, 512>(kIq3SMembers, kIq3SLevels);
+INLAY_DEVICE_TABLE auto kIq2XxsGrid = make_grid<uint64_t, 256>(kIq2XxsMembers, kIq2Levels);
+INLAY_DEVICE_TABLE auto kIq2XsGrid = make_grid<uint64_t, 512>(kIq2XsMembers, kIq2Levels);
+INLAY_DEVICE_TABLE auto kIq2SGrid = make_grid<uint64_t, 1024>(kIq2SMembers, kIq2Levels);
+INLAY_DEVICE_TABLE auto kIq1Grid = make_grid<uint64_t, 2048>(kIq1Members, kIq1Levels);
+INLAY_DEVICE_TABLE auto kIq3XxsGrid = make_grid<uint32_t, 256>(kIq3XxsMembers, kIq3XxsLevels);
+INLAY_DEVICE_TABLE auto kIq3SGrid = make_grid<uint32_t, 512>(kIq3SMembers, kIq3SLevels);
 
 // As many members as entries: one more would not compile, one fewer would leave the last entry 0.
 static_assert(kIq2XxsGrid[255] != 0 && kIq2XsGrid[511] != 0 && kIq2SGrid[1023] != 0);

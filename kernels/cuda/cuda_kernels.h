@@ -29,8 +29,46 @@ ActivationForm activation_form(DType weights);
 // In which order the rows of a packed matrix stand in its tiles.
 enum class RowOrder : uint8_t { plain, gate_up };  // gate_up: tile row i is gate row g, tile row i + 8 is up row g (i < 8)
 
-// Whether the kernels here take weights of a type. Those they do not take come last in the table of types.
-constexpr bool has_kernels(DType weights) { return weights <= DType::q6_k; }
+// In which type's form, and by whose kernels, weights of a type lie in device memory; count: there are no kernels for the type, and
+// every launch function returns cudaErrorInvalidValue. Types whose codes are looked up share what they expand to.
+constexpr DType packed_form(DType weights) {
+  switch (weights) {
+    case DType::f32:
+    case DType::f16:
+    case DType::bf16:
+    case DType::f8_e4m3:
+    case DType::q8_0:
+    case DType::q4_0:
+    case DType::q4_1:
+    case DType::q5_0:
+    case DType::q5_1:
+    case DType::q4_k:
+    case DType::q5_k:
+    case DType::q6_k:
+    case DType::q2_k:
+    case DType::q3_k:
+    case DType::iq4_nl:
+    case DType::iq4_xs:
+    case DType::mxfp4:
+    case DType::tq2_0:
+    case DType::iq2_s:
+    case DType::iq3_xxs:
+    case DType::iq3_s:
+    case DType::iq1_m:
+      return weights;
+    case DType::tq1_0:
+      return DType::tq2_0;
+    case DType::iq2_xxs:
+    case DType::iq2_xs:
+      return DType::iq2_s;
+    case DType::iq1_s:
+      return DType::iq1_m;
+    case DType::count:
+      break;
+  }
+  return DType::count;
+}
+constexpr bool has_kernels(DType weights) { return packed_form(weights) != DType::count; }
 
 size_t packed_bytes(DType dtype, int64_t n_rows, int64_t n_cols);
 

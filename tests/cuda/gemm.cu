@@ -107,13 +107,13 @@ void check_dequantize(DType type, int64_t n_rows, int64_t n_cols, RowOrder order
     report(got.largest == largest, text("largest %s: %g, expected %g", name.c_str(), got.largest, largest));
   }
   const auto good = dequantize(type, n_rows, n_cols, order, bytes, 1.0f);
-  bytes[test::factor_place(type).at + 1 + bytes.size() / 2 / traits(type).block_bytes * traits(type).block_bytes] ^=
-      0x84;
+  test::damage_factor(type, &bytes[bytes.size() / 2 / traits(type).block_bytes * traits(type).block_bytes]);
   const int64_t wrong = wrong_elements(type, n_rows, n_cols, order, bytes, 1.0f, good, &largest);
   report(wrong != 0, text("control %s: a damaged block gives %ld", name.c_str(), static_cast<long>(wrong)));
 }
 
-// Beyond F16: infinity with factor 1, and exact with the factor that launch_largest gives rise to.
+// Beyond F16: infinity with factor 1, and exact with the factor that launch_largest gives rise to. Of ternary types no
+// value is: it is an FP16 factor or zero.
 void check_range(DType type) {
   std::mt19937 rng(5);
   const auto bytes = random_rows(type, 32, 512, 3e5f, rng);
@@ -126,7 +126,8 @@ void check_range(DType type) {
   const int64_t wrong = wrong_elements(type, 32, 512, RowOrder::plain, bytes, factor, scaled, &largest);
   const bool finite =
       std::none_of(scaled.bits.begin(), scaled.bits.end(), [](uint16_t b) { return (b & 0x7c00) == 0x7c00; });
-  report(infinite > 0 && wrong == 0 && finite,
+  const bool ternary = type == DType::tq1_0 || type == DType::tq2_0;
+  report((infinite > 0) != ternary && wrong == 0 && finite,
          text("range %s: largest %g, %ld infinite as they are, %ld differ when scaled by %g", traits(type).name,
               raw.largest, static_cast<long>(infinite), static_cast<long>(wrong), factor));
 }
@@ -427,7 +428,8 @@ void speed_tables(Cublas* cublas) {
   for (const auto& [r, c] : kShapes) std::printf(" %9ldx%-8ld", static_cast<long>(r), static_cast<long>(c));
   std::printf("\n");
   for (const DType type : {DType::f8_e4m3, DType::q8_0, DType::q4_0, DType::q4_1, DType::q5_0, DType::q5_1, DType::q4_k,
-                           DType::q5_k, DType::q6_k}) {
+                           DType::q5_k, DType::q6_k, DType::q2_k, DType::q3_k, DType::iq4_nl, DType::iq4_xs,
+                           DType::mxfp4, DType::tq2_0, DType::iq2_s, DType::iq3_xxs}) {
     std::printf("%-7s", traits(type).name);
     for (const auto& [r, c] : kShapes) {
       const double us = dequantize_speed(type, r, c);

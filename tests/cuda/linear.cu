@@ -263,10 +263,12 @@ void check_silu_mul(const Matrix& pair, const Inputs& in, const std::vector<floa
 
 // Negative control: damaged weights (the factors of all blocks, or 16 values) must show.
 void check_damaged(const Matrix& w, const Inputs& in, const std::vector<float>& bias, std::vector<uint8_t> bytes) {
-  const bool quantized = is_quantized(w.type);
-  const size_t block = traits(w.type).block_bytes, n_damaged = quantized ? bytes.size() / block : 16;
-  const size_t at = quantized ? test::factor_place(w.type).at + 1 : block - 1;
-  for (size_t i = 0; i < n_damaged; ++i) bytes[i * block + at] ^= 0x84;
+  const size_t block = traits(w.type).block_bytes;
+  if (is_quantized(w.type)) {
+    for (size_t at = 0; at < bytes.size(); at += block) test::damage_factor(w.type, &bytes[at]);
+  } else {
+    for (size_t i = 1; i <= 16; ++i) bytes[i * block - 1] ^= 0x84;
+  }
   Matrix damaged(w.type, w.n_rows, w.n_cols, RowOrder::plain, bytes);
   damaged.values = w.values;
   const double e =
@@ -313,7 +315,8 @@ double microseconds(DType type, int64_t n_rows, int64_t n_cols, int32_t m) {
 void speed_table() {
   std::printf("%-7s %14s  m=1 us (GB/s)     m=8 us (GB/s)     m=64 us (GB/s)    m=512 us (TFLOP/s)\n", "type",
               "matrix");
-  for (const DType type : {DType::q4_k, DType::q6_k, DType::q8_0, DType::f8_e4m3, DType::bf16}) {
+  for (const DType type : {DType::q4_k, DType::q6_k, DType::q8_0, DType::f8_e4m3, DType::bf16, DType::q2_k, DType::q3_k,
+                           DType::iq4_nl, DType::iq4_xs, DType::mxfp4, DType::tq2_0, DType::iq2_s, DType::iq3_xxs}) {
     for (const auto& [r, c] : {std::pair<int64_t, int64_t>{1536, 1536},
                                {17920, 1536},
                                {1536, 8960},

@@ -31,11 +31,9 @@ inline std::vector<uint8_t> random_rows(DType type, int64_t n_rows, int64_t n_co
     return bytes;
   }
   for (auto& b : bytes) b = static_cast<uint8_t>(rng());
-  const test::FactorPlace factors = test::factor_place(type);
   for (size_t i = 0; i < bytes.size(); i += traits(type).block_bytes) {
     const __half d = __float2half(size * 0.01f * normal(rng)), m = __float2half(size * 0.02f * normal(rng));
-    std::memcpy(&bytes[i + factors.at], &d, 2);
-    if (factors.count > 1) std::memcpy(&bytes[i + factors.at + 2], &m, 2);
+    test::set_factors(type, __half_as_ushort(d), __half_as_ushort(m), &bytes[i]);
   }
   return bytes;
 }

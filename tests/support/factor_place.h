@@ -42,21 +42,26 @@ inline uint32_t random_factor(std::mt19937& rng) {
   return (random & 0x83ff) | (8 + random % 2) << 10;
 }
 
-inline void set_random_factors(DType type, std::mt19937& rng, uint8_t* block) {
-  if (type == DType::mxfp4) block[0] = static_cast<uint8_t>(121 + rng() % 3);
+// d and m: bits of FP16. A type without minimums has no m; of MXFP4 the scale is the power of two below |d|.
+inline void set_factors(DType type, uint32_t d, uint32_t m, uint8_t* block) {
+  if (type == DType::mxfp4) block[0] = static_cast<uint8_t>(127 - 15 + (d >> 10 & 31));
   if (type == DType::iq1_m) {
-    const uint32_t bits = random_factor(rng);
     for (int i = 0; i < 4; ++i) {
       uint8_t& byte = block[49 + 2 * i];
-      byte = static_cast<uint8_t>((byte & 15) | (bits >> (4 * i) & 15) << 4);
+      byte = static_cast<uint8_t>((byte & 15) | (d >> (4 * i) & 15) << 4);
     }
   }
   const FactorPlace place = factor_place(type);
   for (uint32_t i = 0; i < place.count; ++i) {
-    const uint32_t bits = random_factor(rng);
+    const uint32_t bits = i == 0 ? d : m;
     block[place.at + 2 * i] = static_cast<uint8_t>(bits);
     block[place.at + 2 * i + 1] = static_cast<uint8_t>(bits >> 8);
   }
+}
+
+inline void set_random_factors(DType type, std::mt19937& rng, uint8_t* block) {
+  const uint32_t d = random_factor(rng);
+  set_factors(type, d, factor_place(type).count > 1 ? random_factor(rng) : 0, block);
 }
 
 // By an eighth of itself or more.

@@ -6,7 +6,7 @@
 // GB/s.
 #include "kernels/cuda/device/halves.cuh"
 #include "kernels/cuda/device/reduce.cuh"
-#include "kernels/cuda/linear/layout.cuh"
+#include "kernels/cuda/linear/codes.cuh"
 
 namespace inlay::cuda {
 namespace {
@@ -14,91 +14,43 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
 
-// What a lane holds of the codes of a unit.
+// Bits of a word from bit `from` on, to bit 4 and above.
+__device__ __forceinline__ uint32_t to_bit_4(uint32_t word, int from) {
+  return from >= 4 ? word >> (from - 4) : word << (4 - from);
+}
+
+// Fragment register i of k-step s as two FP16 1024 + code.
 template <DType kType>
-struct LaneCodes {
-  using L = Layout<kType>;
-  static constexpr Format kFormat = L::kFormat;
-  uint32_t low[4 * L::kVectors];
-  uint32_t high[kFormat.high_bits > 0 ? kFormat.high_bits : 1];
-
-  __device__ __forceinline__ void load(const uint8_t* unit, int lane) {
-#pragma unroll
-    for (int j = 0; j < L::kVectors; ++j) {
-      const uint4 v = __ldg(reinterpret_cast<const uint4*>(unit + j * 512) + lane);
-      low[4 * j] = v.x, low[4 * j + 1] = v.y, low[4 * j + 2] = v.z, low[4 * j + 3] = v.w;
-    }
-    const uint8_t* at = unit + L::kLowBytes + lane * 4 * kFormat.high_bits;
-    if constexpr (kFormat.high_bits == 1) high[0] = __ldg(reinterpret_cast<const uint32_t*>(at));
-    if constexpr (kFormat.high_bits == 2) {
-      const uint2 v = __ldg(reinterpret_cast<const uint2*>(at));
-      high[0] = v.x, high[1] = v.y;
-    }
-  }
-
-  // Bits of word `w` from bit `from` on, to bit 4 and above.
-  __device__ __forceinline__ uint32_t high_at(int w, int from) const {
-    return from >= 4 ? high[w] >> (from - 4) : high[w] << (4 - from);
-  }
-
-  // Fragment register i of k-step s as two FP16 1024 + code, of E4M3 value * 2^-8.
-  __device__ __forceinline__ uint32_t codes(int s, int i) const {
-    if constexpr (kFormat.e4m3) {
-      return e4m3_halves(__byte_perm(low[4 * (s / 2) + s % 2 * 2 + i / 2], 0, i % 2 == 0 ? 0x1404 : 0x3424));
-    } else if constexpr (kFormat.low_bits == 8) {
-      return __byte_perm(low[4 * (s / 2) + s % 2 * 2 + i / 2], 0x64646464u, i % 2 == 0 ? 0x4140 : 0x4342);
-    } else {
-      uint32_t v = (low[s] >> (4 * i) & 0x000f000fu) | 0x64006400u;
-      if constexpr (kFormat.high_bits == 1) v |= high_at(0, 4 * s + i) & 0x00100010u;
-      if constexpr (kFormat.high_bits == 2) v |= high_at(s / 2, 2 * (s % 2 * 4 + i)) & 0x00300030u;
-      return v;
-    }
-  }
-
-  // code - offset of the four columns of k-step s in row g + 8 * upper; of E4M3 value * 2^-8.
-  __device__ __forceinline__ void unpack(int s, int upper, float* to) const {
-    constexpr uint16_t kBase = static_cast<uint16_t>(0x6400 + kFormat.offset);  // FP16 of 1024 + offset
-    const __half2 base = __half2half2(__ushort_as_half(kBase));
-#pragma unroll
-    for (int j = 0; j < 2; ++j) {
-      const uint32_t bits = codes(s, upper + 2 * j);
-      const __half2 halves = *reinterpret_cast<const __half2*>(&bits);
-      const float2 v = __half22float2(kFormat.e4m3 ? halves : __hsub2(halves, base));
-      to[2 * j] = v.x, to[2 * j + 1] = v.y;
-    }
-  }
-};
-
-// value = scale * (code - offset) + minimum, each rounded.
-struct GroupFactors {
-  float scale, minimum;
-};
-
-// Of a row (g, upper) and a group of the chunk, times `factor`, which is a power of two.
-template <DType kType>
-__device__ __forceinline__ GroupFactors factors_of(const uint8_t* chunk, int g, int upper, int group, float factor) {
-  using L = Layout<kType>;
-  constexpr Format kFormat = L::kFormat;
-  const uint8_t* scales = chunk + g * L::kPairScaleBytes;
-  const uint8_t* minimums = chunk + L::kMinimumsAt;
-  [[maybe_unused]] const int at = minimum_at(group, g + 8 * upper);
-  GroupFactors f{};
-  if constexpr (kFormat.super) {
-    const auto* d = reinterpret_cast<const __half*>(chunk + L::kSupersAt + g * L::kPairSuperBytes);
-    const float super = __half2float(d[upper]) * factor;
-    const uint8_t sub = scales[2 * group + upper];
-    if constexpr (kFormat.minimum) {
-      f.scale = __fmul_rn(super, static_cast<float>(sub));
-      f.minimum = -__fmul_rn(__half2float(d[2 + upper]) * factor, static_cast<float>(minimums[at]));
-    } else {
-      f.scale = __fmul_rn(super, static_cast<float>(static_cast<int8_t>(sub)));
-    }
+__device__ __forceinline__ uint32_t codes_of(const UnitCodes<kType>& w, int s, int i) {
+  constexpr Format kFormat = Layout<kType>::kFormat;
+  if constexpr (kFormat.low_bits == 8) {
+    return __byte_perm(w.words[4 * (s / 2) + s % 2 * 2 + i / 2], 0x64646464u, i % 2 == 0 ? 0x4140 : 0x4342);
+  } else if constexpr (kFormat.kind == CodeKind::table) {
+    return __byte_perm(entries_of<kType>(w.words, s, i / 2), 0x64646464u, i % 2 == 0 ? 0x4240 : 0x4341);
   } else {
-    if constexpr (kFormat.e4m3) factor *= kE4m3Unit;
-    f.scale = __half2float(reinterpret_cast<const __half*>(scales)[2 * group + upper]) * factor;
-    if constexpr (kFormat.minimum) f.minimum = __half2float(reinterpret_cast<const __half*>(minimums)[at]) * factor;
+    constexpr uint32_t kMask = ((1u << kFormat.low_bits) - 1) * 0x00010001u;
+    uint32_t v = (nibbles_of<kType>(w.words, s) >> (4 * i) & kMask) | 0x64006400u;
+    if constexpr (kFormat.high_bits == 1) v |= to_bit_4(w.high[0], 4 * s + i) & 0x00100010u;
+    if constexpr (kFormat.high_bits == 2) v |= to_bit_4(w.high[s / 2], 2 * (s % 2 * 4 + i)) & 0x00300030u;
+    return v;
   }
-  return f;
+}
+
+// What the codes of the four columns of k-step s in row g + 8 * upper stand for.
+template <DType kType>
+__device__ __forceinline__ void unpack(const UnitCodes<kType>& w, int s, int upper, float* to) {
+#pragma unroll
+  for (int j = 0; j < 2; ++j) {
+    float2 v;
+    if constexpr (kHalves<kType>) {
+      v = __half22float2(as_half2(halves_of<kType>(w.words, s, upper + 2 * j)));
+      v.x *= kHalvesUnit<kType>, v.y *= kHalvesUnit<kType>;
+    } else {
+      constexpr uint32_t kBase = (0x6400 + Layout<kType>::kFormat.offset) * 0x00010001u;  // FP16 of 1024 + offset
+      v = __half22float2(__hsub2(as_half2(codes_of<kType>(w, s, upper + 2 * j)), as_half2(kBase)));
+    }
+    to[2 * j] = v.x, to[2 * j + 1] = v.y;
+  }
 }
 
 // Neighbouring columns of a row in one lane.
@@ -110,7 +62,7 @@ template <DType kType, class Visit>
 __device__ __forceinline__ void visit_chunk(const uint8_t* chunk, int n_units, int lane, float factor, Visit visit) {
   using L = Layout<kType>;
   constexpr int kGroupCols = L::kFormat.group_cols, kUnitGroups = kUnitCols / kGroupCols;
-  LaneCodes<kType> codes[kChunkUnits];
+  UnitCodes<kType> codes[kChunkUnits];
 #pragma unroll
   for (int u = 0; u < kChunkUnits; ++u) {
     if (u < n_units) codes[u].load(chunk + L::kCodesAt + u * L::kUnitBytes, lane);
@@ -124,7 +76,7 @@ __device__ __forceinline__ void visit_chunk(const uint8_t* chunk, int n_units, i
       const GroupFactors f = factors_of<kType>(chunk, lane / 4, upper, group, factor);
       float v[kRun<kType>];
 #pragma unroll
-      for (int s = 0; s < kRun<kType> / 4; ++s) codes[u].unpack(in_unit * (kRun<kType> / 4) + s, upper, v + 4 * s);
+      for (int s = 0; s < kRun<kType> / 4; ++s) unpack(codes[u], in_unit * (kRun<kType> / 4) + s, upper, v + 4 * s);
 #pragma unroll
       for (float& value : v) {
         value = __fmul_rn(f.scale, value);
@@ -194,7 +146,7 @@ __global__ void __launch_bounds__(kThreads) largest_magnitude(const __grid_const
 
 template <class Args>
 cudaError_t launch(const Args& args, const void* other, auto kernel_of, cudaStream_t stream) {
-  if (args.packed == nullptr || other == nullptr || args.dtype >= DType::count || !is_quantized(args.dtype))
+  if (args.packed == nullptr || other == nullptr || !has_kernels(args.dtype) || !is_quantized(args.dtype))
     return cudaErrorInvalidValue;
   if (args.n_rows < 0 || args.n_cols <= 0 || args.n_cols % traits(args.dtype).block_elements != 0)
     return cudaErrorInvalidValue;
@@ -203,7 +155,7 @@ cudaError_t launch(const Args& args, const void* other, auto kernel_of, cudaStre
   const int64_t n_ctas = (n_tiles * n_chunks + kWarps - 1) / kWarps;
   if (n_ctas > 0x7fffffff / kWarps) return cudaErrorInvalidValue;
   if (n_ctas == 0) return cudaSuccess;
-  return with_type(args.dtype, [&](auto tag) {
+  return with_form(args.dtype, cudaErrorInvalidValue, [&](auto tag) {
     constexpr DType kType = decltype(tag)::kType;
     if constexpr (Layout<kType>::kScaled) {
       kernel_of(tag)<<<static_cast<unsigned>(n_ctas), kThreads, 0, stream>>>(args);

@@ -1,12 +1,13 @@
 // One chunk of a tile times columns of x, in registers; how codes become operands of mma.m16n8k16.
 //
-// F8_E4M3 codes enter as FP16 of their values * 2^-8; it has no offsets, and none of what follows about sums.
+// F8_E4M3 and MXFP4 codes enter as FP16 of their values times a power of two; they have no offsets, and none of what
+// follows about sums.
 //
-// Other codes enter as FP16 subnormals, code * 2^-24 (one bit operation for two codes; 4-bit types: the upper eight
-// rows as code * 2^-20, which saves a shift). They are exact there, and the factor is part of the chunk's scale.
-// Offsets and minimums need the sums of x over each group: activations.cuh stores the sum of every 16 columns as two
-// halves, high and low part, and one more pair of mma multiplies them with
-//   Q4_K, Q5_K: mn     Q4_1, Q5_1: m     Q8_0, Q4_0, Q5_0: d     Q6_K: sc
+// Other codes, and entries of tables, enter as FP16 subnormals, code * 2^-24 (one bit operation for two codes; codes of
+// 2 to 6 bits: the upper eight rows as code * 2^-20, which saves a shift). They are exact there, and the factor is part
+// of the chunk's scale. Offsets and minimums need the sums of x over each group: activations.cuh stores the sum of every
+// 16 columns as two halves, high and low part, and one more pair of mma multiplies them with
+//   Q4_K, Q5_K, Q2_K: mn     Q4_1, Q5_1: m     Q8_0, Q4_0, Q5_0, TQ2_0, IQ4_NL: d     the others: sc
 // as A, of which k-column j belongs to the sixteen columns j of the chunk. So for a chunk
 //   c_group = sum codes * x                       mma, starting at 0
 //   acc     = sum over groups of scale * c_group  F32
@@ -17,7 +18,7 @@
 
 #include "kernels/cuda/device/loads.cuh"
 #include "kernels/cuda/device/mma.cuh"
-#include "kernels/cuda/linear/layout.cuh"
+#include "kernels/cuda/linear/codes.cuh"
 
 namespace inlay::cuda {
 
@@ -26,33 +27,9 @@ namespace inlay::cuda {
 template <int n>
 inline constexpr int kAtLeastOne = n > 0 ? n : 1;
 
-__device__ __forceinline__ uint32_t word_of(const uint4& v, int i) {
-  return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w;
-}
 __device__ __forceinline__ uint32_t shift_right(uint32_t v, int n) { return n >= 0 ? v >> n : v << -n; }
 
 // ---- codes
-
-// What a lane holds of the codes of a unit. Row-major types: low[2 j + upper] is columns 32 j + 8 t of row g + 8 upper.
-template <DType kType>
-struct UnitCodes {
-  using L = Layout<kType>;
-  uint4 low[L::kVectors];
-  uint32_t high[kAtLeastOne<L::kFormat.high_bits>];
-
-  // A unit in fragment order, in shared or global memory.
-  __device__ __forceinline__ void load(const uint8_t* unit, int lane) {
-#pragma unroll
-    for (int j = 0; j < L::kVectors; ++j) low[j] = *(reinterpret_cast<const uint4*>(unit + j * 512) + lane);
-    constexpr int kHigh = L::kFormat.high_bits;
-    const auto* words = reinterpret_cast<const uint32_t*>(unit + L::kLowBytes + lane * 4 * kHigh);
-    if constexpr (kHigh == 1) high[0] = words[0];
-    if constexpr (kHigh == 2) {
-      const uint2 v = *reinterpret_cast<const uint2*>(words);
-      high[0] = v.x, high[1] = v.y;
-    }
-  }
-};
 
 // The A fragment of k-step s.
 template <DType kType>
@@ -62,14 +39,17 @@ __device__ __forceinline__ void fragment_of(const UnitCodes<kType>& w, int s, ui
   for (int i = 0; i < 4; ++i) {
     const int odd = i % 2;
     if constexpr (kFormat.low_bits == 16) {
-      a[i] = word_of(w.low[s / 2 * 2 + odd], s % 2 * 2 + i / 2);
-    } else if constexpr (kFormat.e4m3) {
-      a[i] = e4m3_halves(__byte_perm(word_of(w.low[s / 2], s % 2 * 2 + i / 2), 0, odd == 0 ? 0x1404 : 0x3424));
+      a[i] = w.words[4 * (s / 2 * 2 + odd) + s % 2 * 2 + i / 2];
+    } else if constexpr (kHalves<kType>) {
+      a[i] = halves_of<kType>(w.words, s, i);
     } else if constexpr (kFormat.low_bits == 8) {
-      a[i] = __byte_perm(word_of(w.low[s / 2], s % 2 * 2 + i / 2), 0, odd == 0 ? 0x4140 : 0x4342);
+      a[i] = __byte_perm(w.words[4 * (s / 2) + s % 2 * 2 + i / 2], 0, odd == 0 ? 0x4140 : 0x4342);
+    } else if constexpr (kFormat.kind == CodeKind::table) {
+      a[i] = __byte_perm(entries_of<kType>(w.words, s, i / 2), 0, odd == 0 ? 0x4240 : 0x4341);
     } else {
+      constexpr uint32_t kMask = ((1u << kFormat.low_bits) - 1) * 0x00010001u;
       const int p = s % 2 * 4 + i;
-      uint32_t v = (word_of(w.low[0], s) >> (i / 2 * 8)) & (odd == 0 ? 0x000f000fu : 0x00f000f0u);
+      uint32_t v = nibbles_of<kType>(w.words, s) >> (i / 2 * 8) & kMask << (4 * odd);
       if constexpr (kFormat.high_bits == 1) {
         v |= shift_right(w.high[0], 4 * s + i - 4 - 4 * odd) & (odd == 0 ? 0x00100010u : 0x01000100u);
       }
@@ -85,8 +65,8 @@ __device__ __forceinline__ void fragment_of(const UnitCodes<kType>& w, int s, ui
 template <DType kType>
 __device__ __forceinline__ constexpr float code_unit(int upper) {
   constexpr Format kFormat = Layout<kType>::kFormat;
-  if (kFormat.e4m3) return kE4m3Unit;
-  return upper == 1 && kFormat.low_bits == 4 ? 1048576.0f : 16777216.0f;
+  if (kHalves<kType>) return kHalvesUnit<kType>;
+  return upper == 1 && kFormat.low_bits <= 4 && kFormat.kind == CodeKind::integer ? 1048576.0f : 16777216.0f;
 }
 
 // ---- scales
@@ -119,10 +99,13 @@ __device__ __forceinline__ void load_vector(const void* from, uint32_t (&to)[kWo
 template <DType kType>
 __device__ __forceinline__ float scale_of_group(const uint32_t* words, int group, int upper) {
   constexpr Format kFormat = Layout<kType>::kFormat;
-  if constexpr (!kFormat.super) {
+  if constexpr (kFormat.kind == CodeKind::e2m1) {
+    return half_power(static_cast<uint8_t>(words[group / 2] >> (group % 2 * 16 + upper * 8)));
+  } else if constexpr (!kFormat.super) {
     return half_at(words[group], upper);
   } else if constexpr (kFormat.minimum) {
-    return byte_at(words[group / 2], group % 2 * 2 + upper, 0.0f);
+    const uint32_t word = words[group / 2];
+    return byte_at(Layout<kType>::kNibbleScales ? word & 0x0f0f0f0fu : word, group % 2 * 2 + upper, 0.0f);
   } else {
     return byte_at(words[group / 2] ^ 0x80808080u, group % 2 * 2 + upper, 128.0f);
   }
@@ -140,42 +123,18 @@ struct ChunkScales {
   uint32_t sums_a[4];
 
   __device__ __forceinline__ void load(const uint8_t* chunk, int lane, int first_unit = 0) {
-    const int g = lane / 4, t = lane % 4;
+    const int g = lane / 4;
     const uint8_t* pair = chunk + g * L::kPairScaleBytes;
     load_vector(pair + first_unit * kUnitWords * 4, scale);
     if constexpr (L::kPairSuperBytes > 0) load_vector(chunk + L::kSupersAt + g * L::kPairSuperBytes, super);
-    const auto* pair_words = reinterpret_cast<const uint32_t*>(pair);
-    if constexpr (kFormat.minimum && kFormat.super) {  // mn * 2^-24
-      const uint32_t word = reinterpret_cast<const uint32_t*>(chunk + L::kMinimumsAt)[lane];
-#pragma unroll
-      for (int i = 0; i < 4; ++i) sums_a[i] = __byte_perm(word, 0, 0x4040u | static_cast<uint32_t>(i * 0x101));
-    } else if constexpr (kFormat.minimum) {  // m
-      const uint2 words = reinterpret_cast<const uint2*>(chunk + L::kMinimumsAt)[lane];
-      sums_a[0] = __byte_perm(words.x, 0, 0x1010), sums_a[1] = __byte_perm(words.x, 0, 0x3232);
-      sums_a[2] = __byte_perm(words.y, 0, 0x1010), sums_a[3] = __byte_perm(words.y, 0, 0x3232);
-    } else if constexpr (kFormat.e4m3) {
-      return;                               // no offset
-    } else if constexpr (!kFormat.super) {  // d
-      const uint32_t low = pair_words[t], high = pair_words[t + 4];
-      sums_a[0] = __byte_perm(low, 0, 0x1010), sums_a[1] = __byte_perm(low, 0, 0x3232);
-      sums_a[2] = __byte_perm(high, 0, 0x1010), sums_a[3] = __byte_perm(high, 0, 0x3232);
-    } else {  // sc, signed: (sc + 128) * 2^-24 - 128 * 2^-24
-      const uint32_t words[2] = {pair_words[t] ^ 0x80808080u, pair_words[t + 4] ^ 0x80808080u};
-      const __half2 offset = __halves2half2(__ushort_as_half(128), __ushort_as_half(128));
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const uint32_t pair_of_bytes = __byte_perm(words[i / 2], 0, i % 2 == 0 ? 0x4240 : 0x4341);
-        const __half2 value = __hsub2(*reinterpret_cast<const __half2*>(&pair_of_bytes), offset);
-        sums_a[i] = *reinterpret_cast<const uint32_t*>(&value);
-      }
-    }
+    if constexpr (!kHalves<kType>) load_sums_a(chunk, lane);
   }
 
   __device__ __forceinline__ float of_group(int group, int upper) const {
     return scale_of_group<kType>(scale, group, upper);
   }
   __device__ __forceinline__ float factor(int upper) const {
-    if constexpr (kFormat.super) return __fmul_rn(half_at(super[0], upper), code_unit<kType>(upper));
+    if constexpr (kFormat.super) return __fmul_rn(half_at(super[0], upper), code_unit<kType>(upper) * kFormat.unit);
     return code_unit<kType>(upper);
   }
   __device__ __forceinline__ float minimum_factor(int upper) const {
@@ -184,8 +143,51 @@ struct ChunkScales {
     } else if constexpr (kFormat.minimum) {
       return __fmul_rn(half_at(super[1], upper), -16777216.0f);
     } else {
-      return __fmul_rn(half_at(super[0], upper), -16777216.0f * kFormat.offset);
+      return __fmul_rn(half_at(super[0], upper), -16777216.0f * kFormat.unit * kFormat.offset);
     }
+  }
+
+ private:
+  // For rows g and g + 8: the groups of columns 2 t and 2 t + 1 (in sixteens), then those of 2 t + 8 and 2 t + 9.
+  __device__ __forceinline__ void load_sums_a(const uint8_t* chunk, int lane) {
+    const int t = lane % 4;
+    const auto* words = reinterpret_cast<const uint32_t*>(chunk + lane / 4 * L::kPairScaleBytes);
+    if constexpr (kFormat.minimum && !kFormat.super) {  // m
+      const uint2 pairs = reinterpret_cast<const uint2*>(chunk + L::kMinimumsAt)[lane];
+      put_halves_twice(pairs.x, pairs.y);
+    } else if constexpr (L::kNibbleScales) {  // mn * 2^-24
+      put_bytes(words[t] >> 4 & 0x0f0f0f0fu, words[t + 4] >> 4 & 0x0f0f0f0fu);
+    } else if constexpr (kFormat.minimum) {  // mn * 2^-24
+      put_bytes_twice(reinterpret_cast<const uint32_t*>(chunk + L::kMinimumsAt)[lane]);
+    } else if constexpr (!kFormat.super) {  // d
+      put_halves_twice(words[t], words[t + 4]);
+    } else {  // sc, signed: (sc + 128) * 2^-24 - 128 * 2^-24
+      if constexpr (kFormat.group_cols == 16) {
+        put_bytes(words[t] ^ 0x80808080u, words[t + 4] ^ 0x80808080u);
+      } else {
+        put_bytes_twice(__byte_perm(words[t / 2], words[t / 2 + 2], t % 2 == 0 ? 0x5410 : 0x7632) ^ 0x80808080u);
+      }
+      const __half2 offset = __halves2half2(__ushort_as_half(128), __ushort_as_half(128));
+#pragma unroll
+      for (uint32_t& pair : sums_a) {
+        const __half2 value = __hsub2(*reinterpret_cast<const __half2*>(&pair), offset);
+        pair = *reinterpret_cast<const uint32_t*>(&value);
+      }
+    }
+  }
+  // Words of {group, row g; group, g + 8; next group, g; next group, g + 8}.
+  __device__ __forceinline__ void put_bytes(uint32_t low, uint32_t high) {
+    sums_a[0] = __byte_perm(low, 0, 0x4240), sums_a[1] = __byte_perm(low, 0, 0x4341);
+    sums_a[2] = __byte_perm(high, 0, 0x4240), sums_a[3] = __byte_perm(high, 0, 0x4341);
+  }
+  // Groups of 32 columns: {row g; g + 8} of the first, then of the second.
+  __device__ __forceinline__ void put_bytes_twice(uint32_t word) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) sums_a[i] = __byte_perm(word, 0, 0x4040u | static_cast<uint32_t>(i * 0x101));
+  }
+  __device__ __forceinline__ void put_halves_twice(uint32_t low, uint32_t high) {
+    sums_a[0] = __byte_perm(low, 0, 0x1010), sums_a[1] = __byte_perm(low, 0, 0x3232);
+    sums_a[2] = __byte_perm(high, 0, 0x1010), sums_a[3] = __byte_perm(high, 0, 0x3232);
   }
 };
 
@@ -218,7 +220,7 @@ __device__ __forceinline__ void multiply_unit(const UnitCodes<kType>& w, const C
 
 // Whether offsets or minimums meet the sums of x.
 template <DType kType>
-inline constexpr bool kHasSums = !Layout<kType>::kFormat.e4m3;
+inline constexpr bool kHasSums = !kHalves<kType>;
 
 // total += what a chunk's groups came to
 template <DType kType, int NT, class Scales, class Columns>

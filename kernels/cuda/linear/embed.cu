@@ -3,7 +3,7 @@
 // few kilobytes, so the launch is the cost.
 #include "kernels/cuda/device/exchange.cuh"
 #include "kernels/cuda/device/loads.cuh"
-#include "kernels/cuda/linear/layout.cuh"
+#include "kernels/cuda/linear/codes.cuh"
 
 namespace inlay::cuda {
 namespace {
@@ -28,10 +28,10 @@ __global__ void __launch_bounds__(kThreads) embed(const __grid_constant__ EmbedA
 
 cudaError_t launch_embed(const EmbedArgs& args, cudaStream_t stream) {
   const int64_t chunks = (args.d_model + kThreads - 1) / kThreads;
-  if (args.dtype >= DType::count || args.m < 0 || args.d_model <= 0 || chunks > 65535) return cudaErrorInvalidValue;
+  if (!has_kernels(args.dtype) || args.m < 0 || args.d_model <= 0 || chunks > 65535) return cudaErrorInvalidValue;
   if (args.m == 0) return cudaSuccess;
   const dim3 grid(static_cast<unsigned>(args.m), static_cast<unsigned>(chunks));
-  return with_type(args.dtype, [&](auto tag) {
+  return with_form(args.dtype, cudaErrorInvalidValue, [&](auto tag) {
     return launch_early<EmbedArgs>(embed<decltype(tag)::kType>, grid, kThreads, stream, args);
   });
 }

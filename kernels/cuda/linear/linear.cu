@@ -10,19 +10,19 @@ template <DType kType>
 bool product_takes_raw(int64_t n_cols);
 
 cudaError_t launch_linear(const LinearArgs& args, cudaStream_t stream) {
-  if (args.dtype >= DType::count || args.m < 0 || args.n_rows < 0 || args.n_cols <= 0) return cudaErrorInvalidValue;
+  if (!has_kernels(args.dtype) || args.m < 0 || args.n_rows < 0 || args.n_cols <= 0) return cudaErrorInvalidValue;
   if (args.n_cols % traits(args.dtype).block_elements != 0) return cudaErrorInvalidValue;
   const bool halves = args.epilogue == Epilogue::silu_mul;
   if ((halves && args.n_rows % 2 != 0) || args.ld_out < (halves ? args.n_rows / 2 : args.n_rows))
     return cudaErrorInvalidValue;
   if (args.n_rows > 0x7fffffff || (args.raw != nullptr && args.m != 1)) return cudaErrorInvalidValue;
   if (args.m == 0 || args.n_rows == 0) return cudaSuccess;
-  return with_type(args.dtype, [&](auto tag) { return launch_product<decltype(tag)::kType>(args, stream); });
+  return with_form(args.dtype, cudaErrorInvalidValue,
+                   [&](auto tag) { return launch_product<decltype(tag)::kType>(args, stream); });
 }
 
 bool linear_takes_raw(DType weights, int64_t n_cols) {
-  return weights < DType::count &&
-         with_type(weights, [&](auto tag) { return product_takes_raw<decltype(tag)::kType>(n_cols); });
+  return with_form(weights, false, [&](auto tag) { return product_takes_raw<decltype(tag)::kType>(n_cols); });
 }
 
 }  // namespace inlay::cuda

@@ -62,7 +62,8 @@ __device__ __forceinline__ void load_codes(const uint8_t* tile, int n_units, int
     const int64_t row_bytes = static_cast<int64_t>(n_units) * kUnitCols * 2;
     const uint8_t* at = tile + unit * kUnitCols * 2 + lane / 4 * row_bytes + lane % 4 * 16;
 #pragma unroll
-    for (int j = 0; j < 4; ++j) codes.low[j] = *reinterpret_cast<const uint4*>(at + j % 2 * 8 * row_bytes + j / 2 * 64);
+    for (int j = 0; j < 4; ++j)
+      codes.set_vector(j, *reinterpret_cast<const uint4*>(at + j % 2 * 8 * row_bytes + j / 2 * 64));
   }
 }
 

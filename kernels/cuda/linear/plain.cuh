@@ -7,6 +7,7 @@
 #include <cuda_fp16.h>
 
 #include "kernels/cuda/device/loads.cuh"
+#include "kernels/cuda/linear/codes.cuh"
 #include "kernels/cuda/linear/results.cuh"
 
 namespace inlay::cuda {

@@ -1,15 +1,23 @@
-// File rows -> packed tiles (layout.cuh), loss-free. One thread builds what one lane of the products reads of one unit,
+// File rows -> packed tiles (layout.cuh), loss-free. kType is the file's type throughout, its packed form decides where
+// things go. One thread builds what one lane of the products reads of one unit,
 // so every packed word is written once and whole. Bound: the file's bytes, read in single bytes; a matrix is repacked
 // once when it is loaded.
 #include <type_traits>
 
-#include "kernels/cuda/linear/layout.cuh"
+#include "kernels/cuda/linear/codes.cuh"
 #include "kernels/cuda/quant/file_blocks.cuh"
 
 namespace inlay::cuda {
 namespace {
 
 constexpr int kThreads = 256;
+
+template <DType kType>
+inline constexpr int kBlockCols = traits(kType).block_elements;
+template <DType kType>
+inline constexpr DType kPackedForm = packed_form(kType);
+template <DType kType>
+using FormLayout = Layout<kPackedForm<kType>>;
 
 struct Source {
   const uint8_t* rows;
@@ -34,74 +42,47 @@ __device__ const uint8_t* file_row(const Source& a, int64_t tile, int row) {
 template <DType kType>
 __device__ uint32_t source_code(const uint8_t* row, int64_t column, int64_t n_cols) {
   if (row == nullptr || column >= n_cols) return 0;
-  constexpr int kBlock = Layout<kType>::kFormat.super ? 256 : 32;
+  constexpr int kBlock = kBlockCols<kType>;
   const auto* blocks = reinterpret_cast<const typename FileBlock<kType>::Type*>(row);
   return file_code(blocks[column / kBlock], static_cast<int>(column % kBlock));
 }
 
 template <DType kType>
 __device__ void pack_codes(const Source& a, int64_t tile, int64_t unit, int lane, uint8_t* to) {
-  using L = Layout<kType>;
-  constexpr Format kFormat = L::kFormat;
-  uint32_t low[4 * L::kVectors] = {}, high[2] = {};
+  constexpr DType kForm = kPackedForm<kType>;
+  UnitCodes<kForm> codes{};
   for (int reg = 0; reg < 4; ++reg) {
     const uint8_t* row = file_row(a, tile, row_of(lane, reg));
     for (int i = 0; i < 8; ++i) {
       const int step = i / 2, half = i % 2;
-      const uint32_t code = source_code<kType>(row, unit * kUnitCols + col_of<kType>(lane, step, reg, half), a.n_cols);
-      if constexpr (kFormat.low_bits == 8) {
-        low[2 * step + reg / 2] |= code << (16 * (reg % 2) + 8 * half);
-      } else {
-        low[step] |= (code & 15) << (4 * reg + 16 * half);
-        if constexpr (kFormat.high_bits == 1) high[0] |= (code >> 4) << (4 * step + reg + 16 * half);
-        if constexpr (kFormat.high_bits == 2) {
-          high[step / 2] |= (code >> 4) << (2 * (step % 2 * 4 + reg) + 16 * half);
-        }
-      }
+      const int64_t column = unit * kUnitCols + col_of<kForm>(lane, step, reg, half);
+      codes.put(step, reg, half, source_code<kType>(row, column, a.n_cols));
     }
   }
-  for (int j = 0; j < L::kVectors; ++j) {
-    *reinterpret_cast<uint4*>(to + j * 512 + lane * 16) = {low[4 * j], low[4 * j + 1], low[4 * j + 2], low[4 * j + 3]};
-  }
-  auto* high_to = reinterpret_cast<uint32_t*>(to + L::kLowBytes + lane * 4 * kFormat.high_bits);
-  for (int j = 0; j < kFormat.high_bits; ++j) high_to[j] = high[j];
+  codes.store(to, lane);
 }
 
-// Scale and minimum of one group of one row, as bits: bytes of the types with super blocks, else FP16.
-struct GroupBits {
-  uint32_t scale, minimum;
-};
-
+// Of one group of one row. Zeros beyond the matrix.
 template <DType kType>
-__device__ GroupBits group_bits(const Source& a, const uint8_t* row, int64_t column) {
-  constexpr Format kFormat = Layout<kType>::kFormat;
+__device__ GroupBits source_group(const Source& a, const uint8_t* row, int64_t column) {
   if (row == nullptr || column >= a.n_cols) return {0, 0};
-  constexpr int kBlock = kFormat.super ? 256 : 32;
+  constexpr int kBlock = kBlockCols<kType>;
   const auto& block = reinterpret_cast<const typename FileBlock<kType>::Type*>(row)[column / kBlock];
-  [[maybe_unused]] const int group = static_cast<int>(column % kBlock / kFormat.group_cols);
-  if constexpr (kFormat.super && kFormat.minimum) {
-    return {six_bits(block.scales, group, 0), six_bits(block.scales, group, 1)};
-  } else if constexpr (kFormat.super) {
-    return {static_cast<uint8_t>(block.scales[group]), 0};
-  } else if constexpr (kFormat.minimum) {
-    return {half_bits(block.d), half_bits(block.m)};
-  } else {
-    return {half_bits(block.d), 0};
-  }
+  return group_bits(block, static_cast<int>(column % kBlock / FormLayout<kType>::kFormat.group_cols));
 }
 
 // What precedes the codes of a chunk.
 template <DType kType>
 __device__ void pack_scales(const Source& a, int64_t tile, int64_t chunk, int lane, uint8_t* to) {
-  using L = Layout<kType>;
-  using Stored = std::conditional_t<L::kFormat.super, uint8_t, uint16_t>;
+  using L = FormLayout<kType>;
+  using Stored = std::conditional_t<L::kByteScales, uint8_t, uint16_t>;
   for (int i = lane; i < kTileRows * L::kGroups; i += 32) {
     const int row = i % kTileRows, group = i / kTileRows;
     const GroupBits bits =
-        group_bits<kType>(a, file_row(a, tile, row), chunk * kChunkCols + group * L::kFormat.group_cols);
+        source_group<kType>(a, file_row(a, tile, row), chunk * kChunkCols + group * L::kFormat.group_cols);
     auto* scales = reinterpret_cast<Stored*>(to + row % 8 * L::kPairScaleBytes);
     scales[2 * group + row / 8] = static_cast<Stored>(bits.scale);
-    if constexpr (L::kFormat.minimum) {
+    if constexpr (L::kLaneMinimumBytes > 0) {
       reinterpret_cast<Stored*>(to + L::kMinimumsAt)[minimum_at(group, row)] = static_cast<Stored>(bits.minimum);
     }
   }
@@ -110,7 +91,7 @@ __device__ void pack_scales(const Source& a, int64_t tile, int64_t chunk, int la
     const uint8_t* row = file_row(a, tile, lane);
     const auto* block = reinterpret_cast<const typename FileBlock<kType>::Type*>(row) + chunk;
     auto* supers = reinterpret_cast<uint16_t*>(to + L::kSupersAt + lane % 8 * L::kPairSuperBytes);
-    supers[lane / 8] = static_cast<uint16_t>(row != nullptr ? half_bits(block->d) : 0);
+    supers[lane / 8] = static_cast<uint16_t>(row != nullptr ? super_bits(*block) : 0);
     if constexpr (L::kFormat.minimum) {
       supers[2 + lane / 8] = static_cast<uint16_t>(row != nullptr ? half_bits(block->dmin) : 0);
     }
@@ -135,7 +116,7 @@ __device__ void pack_rows(const Source& a, int64_t tile, uint8_t* to) {
 // blockIdx.x: tile; a warp takes every 8th unit of it.
 template <DType kType>
 __global__ void __launch_bounds__(kThreads) repack(const __grid_constant__ Source a) {
-  using L = Layout<kType>;
+  using L = FormLayout<kType>;
   const int lane = static_cast<int>(threadIdx.x % 32);
   const int64_t tile = blockIdx.x;
   uint8_t* to = a.packed + tile * L::tile_bytes(a.n_units);
@@ -155,7 +136,7 @@ __global__ void __launch_bounds__(kThreads) repack(const __grid_constant__ Sourc
 
 size_t packed_bytes(DType dtype, int64_t n_rows, int64_t n_cols) {
   const int64_t n_tiles = (n_rows + kTileRows - 1) / kTileRows, n_units = units_of(n_cols);
-  return with_type(dtype, [=](auto tag) {
+  return with_form(dtype, size_t{0}, [=](auto tag) {
     return static_cast<size_t>(n_tiles * Layout<decltype(tag)::kType>::tile_bytes(n_units));
   });
 }
@@ -167,7 +148,7 @@ ActivationForm activation_form(DType weights) {
 
 cudaError_t launch_repack(const RepackArgs& args, cudaStream_t stream) {
   const bool gate_up = args.order == RowOrder::gate_up;
-  if (args.dtype >= DType::count || args.n_rows < 0 || args.n_cols <= 0) return cudaErrorInvalidValue;
+  if (!has_kernels(args.dtype) || args.n_rows < 0 || args.n_cols <= 0) return cudaErrorInvalidValue;
   if (args.n_cols % traits(args.dtype).block_elements != 0 || (gate_up && args.n_rows % 2 != 0))
     return cudaErrorInvalidValue;
   const int64_t n_tiles = (args.n_rows + kTileRows - 1) / kTileRows;
@@ -181,7 +162,7 @@ cudaError_t launch_repack(const RepackArgs& args, cudaStream_t stream) {
                       units_of(args.n_cols),
                       static_cast<int64_t>(row_bytes(args.dtype, static_cast<uint64_t>(args.n_cols))),
                       gate_up};
-  return with_type(args.dtype, [&](auto tag) {
+  return with_type(args.dtype, cudaErrorInvalidValue, [&](auto tag) {
     repack<decltype(tag)::kType><<<static_cast<unsigned>(n_tiles), kThreads, 0, stream>>>(source);
     return cudaGetLastError();
   });

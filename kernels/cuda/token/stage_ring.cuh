@@ -165,7 +165,7 @@ struct StageRing {
     const uint8_t* row = place + lane / 4 * kStageRowPitch + lane % 4 * 16;
 #pragma unroll
     for (int j = 0; j < 4; ++j)
-      codes.low[j] = *reinterpret_cast<const uint4*>(row + j % 2 * 8 * kStageRowPitch + j / 2 * 64);
+      codes.set_vector(j, *reinterpret_cast<const uint4*>(row + j % 2 * 8 * kStageRowPitch + j / 2 * 64));
   }
 };
 

@@ -35,7 +35,7 @@ bool takes(const DecodeAttentionArgs& a) {
 }
 
 FewRowsParams cut(const LinearArgs& args, TokenMemory& memory) {
-  return with_type(args.dtype, [&](auto tag) {
+  return with_form(args.dtype, FewRowsParams{}, [&](auto tag) {
     constexpr DType kType = decltype(tag)::kType;
     FewRowsParams p = cut_few_rows<kType>(args);
     p.group_bits = kGroupBits, p.group_tiles = 1 << kGroupBits;
