@@ -34,6 +34,7 @@ fixtures=$(sed -n 's/^INLAY_FIXTURES:PATH=//p' "$build/CMakeCache.txt")
 if [ -n "$fixtures" ]; then
   mkdir -p "$pack/fixtures/models"
   cp "$fixtures"/models/*.{gguf,exact} "$fixtures/models/index.json" "$pack/fixtures/models/"
+  cp -r "$fixtures/quant" "$pack/fixtures/"
   echo "$fixtures BUILD/fixtures" >>"$pack/compiled_paths"
 fi
 

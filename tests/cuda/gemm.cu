@@ -461,7 +461,7 @@ void speed_tables(Cublas* cublas) {
 void checks() {
   for (int t = 0; t < static_cast<int>(DType::count); ++t) {
     const DType type = static_cast<DType>(t);
-    if (!is_quantized(type) || !has_kernels(type)) continue;
+    if (!is_quantized(type)) continue;
     const int64_t block = traits(type).block_elements;
     for (const auto& [r, c] :
          {std::pair<int64_t, int64_t>{16, 32}, {24, 64}, {40, 96}, {25, 320}, {160, 256}, {48, 1792}, {272, 8960}}) {

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "src/engine/engine.h"
+#include "src/engine/placement.h"
 #include "tests/golden/loaded_model.h"
 #include "tests/unit/llama_image.h"
 
@@ -103,22 +104,32 @@ TEST_F(CudaLoading, cuda_EverySourceAndNumberOfThreadsGiveTheSame) {
   EXPECT_LT(error, 1e-6 * square) << "weights are in the wrong places";
 }
 
-// A type without CUDA kernels: the device that is asked for is refused, the automatic choice is the CPU, and says why.
-TEST_F(CudaLoading, cuda_ATypeWithoutKernelsGoesToTheCpu) {
-  const std::string path = INLAY_FIXTURES_DIR "/models/llama-q2_k_m.gguf";
-  if (!*INLAY_FIXTURES_DIR) GTEST_SKIP() << "INLAY_FIXTURES is not set";
+// The device that is asked for is refused, the automatic choice is the CPU, and says why.
+TEST_F(CudaLoading, cuda_WhatTheGpuCannotHoldGoesToTheCpu) {
+  const auto checkpoint = read_gguf(borrow_memory(image(), "image"));
+  ASSERT_TRUE(checkpoint.ok());
+  const auto model = Model::from_checkpoint(*checkpoint);
+  ASSERT_TRUE(model.ok());
+  const auto plan = build_plan(*model);
+  ASSERT_TRUE(plan.ok());
   EngineOptions options;
-  std::string log;
-  options.log = [&](LogLevel, std::string_view text) { log += text; };
-  options.device = DeviceKind::cuda;
-  const auto refused = Engine::load(path, options);
-  ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.status().code, Code::unsupported) << refused.status().message;
   options.device = DeviceKind::automatic;
-  const auto engine = Engine::load(path, options);
-  ASSERT_TRUE(engine.ok()) << engine.status().message;
-  EXPECT_EQ((*engine)->info().device, DeviceKind::cpu);
-  EXPECT_NE(log.find("taking the CPU, not the GPU: " + refused.status().message), std::string::npos) << log;
+  const auto fits = place(*plan, options);
+  ASSERT_TRUE(fits.ok()) << fits.status().message;
+  EXPECT_EQ(fits->device, DeviceKind::cuda);
+  EXPECT_EQ(fits->remark, "");
+
+  options.kv_budget_bytes = uint64_t{1} << 42;
+  const auto large = place(*plan, options);
+  ASSERT_TRUE(large.ok()) << large.status().message;
+  EXPECT_EQ(large->device, DeviceKind::cpu);
+  options.device = DeviceKind::cuda;
+  const auto refused = place(*plan, options);
+  ASSERT_TRUE(refused.ok()) << refused.status().message;
+  const Status status = check_memory(*refused);
+  EXPECT_EQ(status.code, Code::device_out_of_memory) << status.message;
+  const std::string reason = status.message.substr(0, status.message.find(','));  // without what is free at the moment
+  EXPECT_NE(large->remark.find("taking the CPU, not the GPU: " + reason), std::string::npos) << large->remark;
 }
 
 TEST_F(CudaLoading, cuda_ProgressTellsEveryPieceOnThisThread) {

@@ -69,7 +69,8 @@ TEST_P(WithoutCublas, PromptsAgree_cuda) {
 
 INSTANTIATE_TEST_SUITE_P(Models, WithoutCublas,
                          testing::Values("llama-f16", "llama-bf16", "llama-q4_k_m", "llama-q5_k_m", "llama-q6_k",
-                                         "llama-q8_0", "llama-q4_0", "qwen2-q4_k_m", "qwen3-q8_0"),
+                                         "llama-q8_0", "llama-q4_0", "qwen2-q4_k_m", "qwen3-q8_0", "llama-q2_k_m",
+                                         "llama-q3_k_m", "llama-iq4_xs", "llama-zoo"),
                          [](const auto& p) {
                            std::string name = p.param;
                            std::replace(name.begin(), name.end(), '-', '_');

@@ -89,8 +89,10 @@ Result<CudaDevice> describe_cuda_device(int32_t index) {
 Status check_cuda_types(const Plan& plan) {
   for (const Weight& w : plan.weights) {
     if (cuda::has_kernels(w.dtype)) continue;
-    return error(Code::unsupported, "the CUDA backend has no kernels for %s, the type of tensor '%s'",
-                 traits(w.dtype).name, w.name.c_str());
+    const std::string type =
+        w.dtype < DType::count ? traits(w.dtype).name : "type " + std::to_string(static_cast<int>(w.dtype));
+    return error(Code::unsupported, "the CUDA backend has no kernels for %s, the type of tensor '%s'", type.c_str(),
+                 w.name.c_str());
   }
   return {};
 }
