@@ -41,7 +41,9 @@ INLAY_DEVICE_TABLE auto kSignMasks = make_sign_masks<256>(false);
 INLAY_DEVICE_TABLE auto kEvenSignMasks = make_sign_masks<128>(true);
 
 // Turns the sign of every byte that has a set one in mask. No byte is 0, so that adding 1 carries nowhere.
-INLAY_DEVICE_FUNCTION uint64_t turn(uint64_t magnitudes, uint64_t mask) { return (magnitudes ^ mask) + (mask & kEveryByte); }
+INLAY_DEVICE_FUNCTION uint64_t turn(uint64_t magnitudes, uint64_t mask) {
+  return (magnitudes ^ mask) + (mask & kEveryByte);
+}
 INLAY_DEVICE_FUNCTION uint64_t with_signs(uint64_t magnitudes, uint32_t eight) {
   return turn(magnitudes, kSignMasks.entries[eight]);
 }

@@ -1,5 +1,5 @@
-// Every storage type of files, packed by the GPU and read back: bit for bit what two independent implementations made of
-// the same blocks (fixtures/quant).
+// Every storage type of files, packed by the GPU and read back: bit for bit what two independent implementations made
+// of the same blocks (fixtures/quant).
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 

@@ -5,8 +5,8 @@
 //
 // Other codes, and entries of tables, enter as FP16 subnormals, code * 2^-24 (one bit operation for two codes; codes of
 // 2 to 6 bits: the upper eight rows as code * 2^-20, which saves a shift). They are exact there, and the factor is part
-// of the chunk's scale. Offsets and minimums need the sums of x over each group: activations.cuh stores the sum of every
-// 16 columns as two halves, high and low part, and one more pair of mma multiplies them with
+// of the chunk's scale. Offsets and minimums need the sums of x over each group: activations.cuh stores the sum of
+// every 16 columns as two halves, high and low part, and one more pair of mma multiplies them with
 //   Q4_K, Q5_K, Q2_K: mn     Q4_1, Q5_1: m     Q8_0, Q4_0, Q5_0, TQ2_0, IQ4_NL: d     the others: sc
 // as A, of which k-column j belongs to the sixteen columns j of the chunk. So for a chunk
 //   c_group = sum codes * x                       mma, starting at 0

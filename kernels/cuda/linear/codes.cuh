@@ -12,7 +12,8 @@
 //   2 to 4 bits  k-step s has a nibble for every code (nibble_bit): all of word s, of 3 bits the low three of each in
 //                words 0 to 2, whose fourth bits make the nibbles of k-step 3; of 2 bits the low and the high halves of
 //                those of word s / 2
-//   E2M1         word s; sign and magnitude of register i lie so that one shift each brings them to their places in FP16
+//   E2M1         word s; sign and magnitude of register i lie so that one shift each brings them to their places in
+//   FP16
 //   + 1 high bit   a word a lane after the vectors; pair p = 4 s + i at bit p (half 0) and 16 + p (half 1)
 //   + 2 high bits  two words a lane; word s / 2, pair p = 4 * (s % 2) + i at bit 2 p and 16 + 2 p
 #pragma once
@@ -109,8 +110,8 @@ __device__ __forceinline__ uint32_t halves_of(const Words& words, int step, int 
 }
 
 template <DType kType>
-inline constexpr bool kHalves = Layout<kType>::kFormat.kind == CodeKind::e4m3 ||
-                                Layout<kType>::kFormat.kind == CodeKind::e2m1;
+inline constexpr bool kHalves =
+    Layout<kType>::kFormat.kind == CodeKind::e4m3 || Layout<kType>::kFormat.kind == CodeKind::e2m1;
 template <DType kType>
 inline constexpr float kHalvesUnit = Layout<kType>::kFormat.kind == CodeKind::e4m3 ? 256.0f : 32768.0f;
 

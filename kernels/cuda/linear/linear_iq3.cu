@@ -1,4 +1,5 @@
-// Products with IQ3_XXS and IQ3_S weights: instances of few_rows.cuh and many_rows.cuh, where formula, layout and bounds are.
+// Products with IQ3_XXS and IQ3_S weights: instances of few_rows.cuh and many_rows.cuh, where formula, layout and
+// bounds are.
 #include "kernels/cuda/linear/launch.cuh"
 
 namespace inlay::cuda {

@@ -1,4 +1,5 @@
-// Products with TQ2_0 and TQ1_0 weights: instances of few_rows.cuh and many_rows.cuh, where formula, layout and bounds are.
+// Products with TQ2_0 and TQ1_0 weights: instances of few_rows.cuh and many_rows.cuh, where formula, layout and bounds
+// are.
 #include "kernels/cuda/linear/launch.cuh"
 
 namespace inlay::cuda {

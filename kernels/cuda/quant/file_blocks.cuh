@@ -218,7 +218,9 @@ __device__ __forceinline__ GroupBits group_bits(const BlockMXFP4& b, int) { retu
 
 // Scales of IQ2, IQ3 and IQ1 are odd numbers (layout.cuh has their units).
 __device__ __forceinline__ GroupBits odd_scale(uint32_t index) { return {2 * index + 1, 0}; }
-__device__ __forceinline__ uint32_t nibble_at(const uint8_t* nibbles, int i) { return nibbles[i / 2] >> (i % 2 * 4) & 15; }
+__device__ __forceinline__ uint32_t nibble_at(const uint8_t* nibbles, int i) {
+  return nibbles[i / 2] >> (i % 2 * 4) & 15;
+}
 __device__ __forceinline__ GroupBits group_bits(const BlockIQ2_XXS& b, int group) {
   return odd_scale(b.q[8 * (group / 2) + 7] >> 4);
 }
