@@ -110,7 +110,7 @@ TEST_F(CudaLoading, cuda_WhatTheGpuCannotHoldGoesToTheCpu) {
   ASSERT_TRUE(checkpoint.ok());
   const auto model = Model::from_checkpoint(*checkpoint);
   ASSERT_TRUE(model.ok());
-  const auto plan = build_plan(*model);
+  const auto plan = build_plan(*model, 64);
   ASSERT_TRUE(plan.ok());
   EngineOptions options;
   options.device = DeviceKind::automatic;

@@ -44,7 +44,7 @@ inline uint32_t random_factor(std::mt19937& rng) {
 
 // d and m: bits of FP16. A type without minimums has no m; of MXFP4 the scale is the power of two below |d|.
 inline void set_factors(DType type, uint32_t d, uint32_t m, uint8_t* block) {
-  if (type == DType::mxfp4) block[0] = static_cast<uint8_t>(127 - 15 + (d >> 10 & 31));
+  if (type == DType::mxfp4) block[0] = static_cast<uint8_t>(128 - 15 + (d >> 10 & 31));
   if (type == DType::iq1_m) {
     for (int i = 0; i < 4; ++i) {
       uint8_t& byte = block[49 + 2 * i];
