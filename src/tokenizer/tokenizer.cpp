@@ -2,6 +2,7 @@
 
 #include "src/formats/text.h"
 #include "src/tokenizer/bpe_tokenizer.h"
+#include "src/tokenizer/gguf_text_models.h"
 #include "src/tokenizer/spm_tokenizer.h"
 
 namespace inlay {
@@ -11,8 +12,10 @@ Result<std::unique_ptr<Tokenizer>> Tokenizer::from_metadata(const Metadata& meta
   INLAY_ASSIGN(const std::string_view model, metadata.get_string(kModelKey));
   if (model == "gpt2") return BpeTokenizer::create(metadata);
   if (model == "llama") return SpmTokenizer::create(metadata);
+  if (model == "t5") return read_gguf_unigram(metadata);
+  if (model == "bert") return read_gguf_word_piece(metadata);
   if (model == "no_vocab" || model == "none") return std::unique_ptr<Tokenizer>();
-  return error(Code::unsupported, "%s is %s, a tokenizer that is not known here", kModelKey.data(),
+  return error(Code::unsupported, "%s is %s, a tokenizer that is not known here (bert, gpt2, llama, t5)", kModelKey.data(),
                quote(model).c_str());
 }
 

@@ -28,7 +28,8 @@ class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
 
-  // Reads tokenizer.ggml.*: model "gpt2" (byte-level BPE) or "llama" (SentencePiece-style). "no_vocab" and "none" give
+  // Reads tokenizer.ggml.*: model "gpt2" (byte-level BPE), "llama" (SentencePiece-style), "t5" (Unigram) or "bert"
+  // (WordPiece). "no_vocab" and "none" give
   // null inside the Result.
   static Result<std::unique_ptr<Tokenizer>> from_metadata(const Metadata& metadata);
 

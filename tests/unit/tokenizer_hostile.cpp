@@ -28,8 +28,8 @@ TEST(HostileVocabulary, TheUnchangedOnesLoad) {
 }
 
 TEST(HostileVocabulary, UnknownModelOrPreTokenizer) {
-  expect_error(changed(bpe_vocabulary(), [](auto& v) { v.model = "bert"; }), Code::unsupported,
-               {"tokenizer.ggml.model", "'bert'"});
+  expect_error(changed(bpe_vocabulary(), [](auto& v) { v.model = "rwkv"; }), Code::unsupported,
+               {"tokenizer.ggml.model", "'rwkv'"});
   expect_error(changed(bpe_vocabulary(), [](auto& v) { v.pre = "gpt-99"; }), Code::unsupported,
                {"tokenizer.ggml.pre", "'gpt-99'"});
   expect_error(changed(bpe_vocabulary(), [](auto& v) { v.pre = ""; }), Code::unsupported, {"tokenizer.ggml.pre"});

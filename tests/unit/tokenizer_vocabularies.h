@@ -28,6 +28,7 @@ struct VocabularyFile {
   std::optional<std::vector<std::string>> merges;
   std::vector<std::pair<std::string, uint32_t>> numbers;  // tokenizer.ggml.NAME
   std::vector<std::pair<std::string, bool>> flags;        // tokenizer.ggml.NAME
+  std::string charsmap;                                   // in base64; empty: none
   std::string general_name = "test";
   bool with_tokens = true, with_types = true;
 
@@ -88,6 +89,19 @@ inline VocabularyFile spm_vocabulary() {
   return v;
 }
 
+inline std::vector<uint8_t> from_base64(std::string_view text) {
+  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::vector<uint8_t> out;
+  uint32_t bits = 0;
+  int n_bits = 0;
+  for (const char c : text) {
+    if (c == '=') break;
+    bits = bits << 6 | static_cast<uint32_t>(kDigits.find(c));
+    if ((n_bits += 6) >= 8) out.push_back(static_cast<uint8_t>(bits >> (n_bits -= 8)));
+  }
+  return out;
+}
+
 inline Result<std::unique_ptr<Tokenizer>> load(const VocabularyFile& v) {
   const std::string prefix = "tokenizer.ggml.";
   GgufImage image;
@@ -99,6 +113,7 @@ inline Result<std::unique_ptr<Tokenizer>> load(const VocabularyFile& v) {
   if (v.merges) image.texts(prefix + "merges", *v.merges);
   for (const auto& [name, value] : v.numbers) image.u32(prefix + name, value);
   for (const auto& [name, value] : v.flags) image.boolean(prefix + name, value);
+  if (!v.charsmap.empty()) image.array(prefix + "precompiled_charsmap", MetaType::u8, from_base64(v.charsmap));
   const GgufImage::Bytes bytes = image.build();
   INLAY_ASSIGN(Checkpoint file, read_gguf(borrow_memory(bytes, "vocabulary")));
   return Tokenizer::from_metadata(file.metadata());
