@@ -8,6 +8,7 @@
 #include "src/engine/engine.h"
 #include "tests/support/compare.h"
 #include "tests/support/devices.h"
+#include "tests/support/forced_draws.h"
 #include "tests/support/random_model.h"
 
 namespace inlay {
@@ -40,18 +41,6 @@ std::shared_ptr<Engine> load(DeviceKind device, const test::HeadShape& heads, in
   return engine.ok() ? *engine : nullptr;
 }
 
-// Steps that draw `token` whatever the logits are, which stay as the model gave them.
-Status force(Session& session, int32_t token) {
-  SamplerParams params;
-  params.bias = {{token, 1e6f}};
-  INLAY_TRY(session.set_sampler(params));
-  Session* one[] = {&session};
-  StepEvent event;
-  INLAY_TRY(session.engine().decode_step(one, {&event, 1}));
-  return event.sample.token == token ? Status{}
-                                     : error(Code::internal, "drew %d instead of %d", event.sample.token, token);
-}
-
 // Logits after the prompt, run in pieces of `chunk` tokens, and after each of the tokens that follow, (1 + kDecoded,
 // n_vocab).
 Result<std::vector<float>> logits_of(Engine& engine, std::span<const int32_t> tokens, size_t chunk) {
@@ -64,9 +53,9 @@ Result<std::vector<float>> logits_of(Engine& engine, std::span<const int32_t> to
   std::vector<float> out((1 + kDecoded) * n_vocab);
   INLAY_TRY(session->copy_logits(std::span(out).first(n_vocab)));
   // The first draw is from the prompt's logits; each further one runs the token drawn before it.
-  INLAY_TRY(force(*session, 7));
+  INLAY_TRY(test::force(*session, 7));
   for (size_t i = 1; i <= kDecoded; ++i) {
-    INLAY_TRY(force(*session, 7 + 31 * static_cast<int32_t>(i)));
+    INLAY_TRY(test::force(*session, 7 + 31 * static_cast<int32_t>(i)));
     INLAY_TRY(session->copy_logits(std::span(out).subspan(i * n_vocab, n_vocab)));
   }
   return out;

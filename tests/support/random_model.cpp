@@ -49,7 +49,7 @@ void add_layer(GgufImage& image, const std::string& prefix, const HeadShape& hea
 
 }  // namespace
 
-std::vector<std::byte> random_model(const HeadShape& heads) {
+std::vector<std::byte> random_model(const HeadShape& heads, Windows windows, uint32_t window) {
   std::mt19937 random(20240229);
   GgufImage image;
   image.text("general.architecture", "llama")
@@ -65,6 +65,10 @@ std::vector<std::byte> random_model(const HeadShape& heads) {
       .f32("llama.attention.layer_norm_rms_epsilon", 1e-5f)
       .f32("llama.rope.freq_base", 500000.0f)
       .text("tokenizer.ggml.model", "no_vocab");
+  if (windows != Windows::none) {
+    image.u32("llama.attention.sliding_window", window)
+        .u32("llama.attention.sliding_window_pattern", windows == Windows::first_layer ? 2 : 1);
+  }
   image.tensor("token_embd.weight", {kModel, kRandomModelVocab}, kF16, halves(kModel * kRandomModelVocab, -1, random));
   for (const char* prefix : {"blk.0.", "blk.1."}) add_layer(image, prefix, heads, random);
   image.tensor("output_norm.weight", {kModel}, kF32, floats(kModel, 1.0f));
