@@ -20,14 +20,20 @@ constexpr int64_t kBlockTokens = 32;
 
 struct Shape {
   int64_t n_heads, n_kv_heads, d_head, first_position, m;
+  int64_t window = 0;
+  float softcap = 0;
+  bool sinks = false;
 };
+
+constexpr int32_t kNowhere = -(1 << 28);  // in a block table: reading there ends the program
 
 // The first_position + m keys and values of a sequence, its last m queries, and a block table in random order.
 struct Problem {
   Shape s;
   int64_t n_tokens, n_blocks;
-  std::vector<float> q, k, v;
+  std::vector<float> q, k, v, sinks;
   std::vector<int32_t> table, positions;
+  std::vector<int32_t> seen;  // the table without the blocks that no query sees
   float scale;
 
   explicit Problem(const Shape& shape)
@@ -45,6 +51,12 @@ struct Problem {
     positions.resize(static_cast<size_t>(n_tokens));
     std::iota(positions.begin(), positions.end(), 0);
     scale = 1.0f / std::sqrt(static_cast<float>(s.d_head));
+    sinks = test::random_floats(s.n_heads, 4, 3.0f);
+    seen = table;
+    const AttentionArgs all = attend(nullptr, nullptr, nullptr, 0, 0, s.m);
+    std::fill(seen.begin(), seen.begin() + all.first_key(0) / kBlockTokens, kNowhere);
+    const auto unseen = all.first_key(0) * s.n_kv_heads * s.d_head;  // what a mask hides must not even be added as zero
+    for (auto* values : {&k, &v}) std::fill(values->begin(), values->begin() + unseen, NAN);
   }
 
   KvAppendArgs append(void* k_pool, void* v_pool) const {
@@ -60,7 +72,7 @@ struct Problem {
             out + begin * ld_out,
             k_pool,
             v_pool,
-            table.data(),
+            seen.data(),
             end - begin,
             s.first_position + begin,
             s.n_heads,
@@ -69,7 +81,10 @@ struct Problem {
             kBlockTokens,
             ld,
             ld_out,
-            scale};
+            scale,
+            s.softcap,
+            s.window,
+            s.sinks ? sinks.data() : nullptr};
   }
 
   std::vector<float> exact() const {
@@ -118,7 +133,8 @@ std::vector<float> run(const Kernels& kernels, const Problem& p, const Cache& ca
 std::string describe(const Kernels& k, const Shape& s) {
   return std::string(k.name) + ": " + std::to_string(s.n_heads) + " heads, " + std::to_string(s.n_kv_heads) +
          " kv, d_head " + std::to_string(s.d_head) + ", first " + std::to_string(s.first_position) + ", m " +
-         std::to_string(s.m);
+         std::to_string(s.m) + ", window " + std::to_string(s.window) + ", cap " + std::to_string(s.softcap) +
+         (s.sinks ? ", sinks" : "");
 }
 
 constexpr double kLimit = 1e-11;
@@ -145,10 +161,49 @@ TEST(Attention, MatchesTheReference) {
   }
 }
 
+TEST(Attention, WindowsCapsAndSinksMatchTheReference) {
+  for (const Kernels* k : test::all_tables()) {
+    for (const int64_t window : {0, 1, 2, 31, 33, 64, 255, 257, 300, 700, 5000}) {
+      for (const Shape& s : {Shape{4, 2, 64, 0, 40}, {4, 2, 64, 700, 1}, {6, 2, 16, 600, 30}, {8, 1, 72, 250, 20}}) {
+        for (const auto& [cap, sinks] : {std::pair{0.0f, false}, {1.5f, true}, {50.0f, false}}) {
+          Shape shape = s;
+          shape.window = window, shape.softcap = cap, shape.sinks = sinks;
+          const Problem p(shape);
+          const Cache cache(*k, p);
+          EXPECT_LT(test::nmse(run(*k, p, cache, s.m, 1), p.exact()), kLimit) << describe(*k, shape);
+        }
+      }
+    }
+  }
+}
+
+// By hand: two keys with values 1 and 3, scores 0 and ln 2 of scale 1.
+TEST(Attention, TheReferenceKnowsWindowsCapsAndSinks) {
+  const auto attend = [](int64_t window, float cap, const float* sink) {
+    const float q[] = {1, 0}, k[] = {0, 0, std::log(2.0f), 0}, v[] = {1, 10, 3, 30};
+    const int32_t table[] = {0};
+    float out[2];
+    ref::attention({q, out, k, v, table, 1, 1, 1, 1, 2, 2, 2, 2, 1.0f, cap, window, sink}, 0, 1);
+    EXPECT_FLOAT_EQ(out[1], 10 * out[0]);
+    return out[0];
+  };
+  EXPECT_FLOAT_EQ(attend(0, 0, nullptr), 7.0f / 3);
+  EXPECT_FLOAT_EQ(attend(2, 0, nullptr), 7.0f / 3);
+  EXPECT_FLOAT_EQ(attend(1, 0, nullptr), 3.0f);
+  const float zero = 0, large = 50;
+  EXPECT_FLOAT_EQ(attend(0, 0, &zero), 7.0f / 4);
+  EXPECT_LT(attend(0, 0, &large), 1e-15f);
+  const float capped = std::exp(0.5f * std::tanh(2 * std::log(2.0f)));
+  EXPECT_FLOAT_EQ(attend(0, 0.5f, nullptr), (1 + 3 * capped) / (1 + capped));
+}
+
 TEST(Attention, AQueryHasTheSameBitsInAnyBatchAndCut) {
   // Short and long, with chunks as items and without; a query alone, in ragged parts, in the whole prefill.
-  const Shape shapes[] = {
-      {4, 2, 64, 0, 300}, {6, 2, 128, 700, 70}, {8, 8, 80, 240, 33}, {12, 1, 16, 1000, 50}, {32, 8, 64, 0, 512}};
+  const Shape shapes[] = {{4, 2, 64, 0, 300},           {6, 2, 128, 700, 70},
+                          {8, 8, 80, 240, 33},          {12, 1, 16, 1000, 50},
+                          {32, 8, 64, 0, 512},          {4, 2, 64, 0, 300, 40, 0, true},
+                          {6, 2, 32, 700, 70, 300, 30}, {8, 1, 16, 900, 50, 256, 0, true},
+                          {4, 4, 16, 500, 40, 1}};
   for (const Kernels* k : test::all_tables()) {
     for (const Shape& s : shapes) {
       if (k->isa == cpu::Isa::generic && s.m > 300) continue;  // slow
@@ -204,11 +259,18 @@ TEST(Attention, ScratchGrowsWithThePosition) {
   const Kernels& k = cpu::kernels(cpu::best_isa());
   for (const int64_t m : {1, 8, 40, 100, 512}) {
     size_t before = 0;
+    const AttentionArgs last = {nullptr, nullptr, nullptr, nullptr,      nullptr, m, 300000,
+                                12,      2,       128,     kBlockTokens, 0,       0, 1.0f};
     for (int64_t first = 0; first < 300000; first += 257) {
       const AttentionArgs a = {nullptr, nullptr, nullptr, nullptr,      nullptr, m, first,
                                12,      2,       128,     kBlockTokens, 0,       0, 1.0f};
       ASSERT_GE(k.attention_scratch_bytes(a), before) << m << " queries from position " << first;
       before = k.attention_scratch_bytes(a);
+      for (const int64_t window : {1, 256, 4096}) {
+        AttentionArgs narrow = a;
+        narrow.window = window;
+        ASSERT_LE(k.attention_scratch_bytes(narrow), k.attention_scratch_bytes(last)) << "window " << window;
+      }
     }
   }
 }
@@ -231,7 +293,18 @@ TEST(Attention, NegativeControls) {
     wrong.scale *= 1.01f;
     EXPECT_GT(test::nmse(run(*k, wrong, cache, 5, 1), exact), kLimit) << "scale";
     wrong = p;
-    std::swap(wrong.table[0], wrong.table[9]);
+    wrong.s.softcap = 20;
+    EXPECT_GT(test::nmse(run(*k, wrong, cache, 5, 1), exact), kLimit) << "soft cap";
+    wrong = p;
+    wrong.s.window = 294;
+    EXPECT_GT(test::nmse(run(*k, wrong, cache, 5, 1), exact), kLimit) << "one query does not see one key";
+    wrong.s.window = 295;
+    EXPECT_LT(test::nmse(run(*k, wrong, cache, 5, 1), exact), kLimit) << "the window is as long as the sequence";
+    wrong = p;
+    wrong.s.sinks = true;
+    EXPECT_GT(test::nmse(run(*k, wrong, cache, 5, 1), exact), kLimit) << "sinks";
+    wrong = p;
+    std::swap(wrong.seen[0], wrong.seen[9]);
     EXPECT_GT(test::nmse(run(*k, wrong, cache, 5, 1), exact), kLimit) << "block table";
     wrong = p;
     wrong.s.first_position -= 1;

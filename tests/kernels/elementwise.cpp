@@ -1,9 +1,11 @@
-// Norm, rotary embedding and gated activation against the reference.
+// Norm, rotary embedding, gated activations and soft caps against the reference.
 #include <gtest/gtest.h>
 
+#include "kernels/ref/gelu_mul.h"
 #include "kernels/ref/rms_norm.h"
 #include "kernels/ref/rope.h"
 #include "kernels/ref/silu_mul.h"
+#include "kernels/ref/soft_cap.h"
 #include "tests/kernels/float_data.h"
 
 namespace inlay {
@@ -115,6 +117,75 @@ TEST(SiluMul, MatchesTheReference) {
     EXPECT_EQ(silu(*k, 1000.0f, 2.0f), 2000.0f);
     EXPECT_TRUE(std::isnan(silu(*k, NAN, 1.0f)));
     EXPECT_GT(std::fabs(silu(*k, 1.0f, 1.0f) - silu(*k, 1.0001f, 1.0f)), 5e-5f) << "the comparison can fail";
+  }
+}
+
+// One value through gelu_mul.
+float gelu(const Kernels& k, float x) {
+  const float up = 1;
+  k.gelu_mul(&x, &up, 1, 1, 0, 1);
+  return x;
+}
+
+TEST(GeluMul, MatchesTheReference) {
+  for (const Kernels* k : test::all_tables()) {
+    for (const int64_t n : {1, 15, 16, 17, 100, 4864}) {
+      const int64_t m = 3;
+      auto gate = test::random_floats(m * n, 5, 8.0f);
+      const auto up = test::random_floats(m * (n + 5), 6);
+      test::GuardedRows out(m, n), exact(m, n);
+      out.fill(gate.data());
+      exact.fill(gate.data());
+      k->gelu_mul(out.data(), up.data(), n, out.ld(), 0, m);
+      ref::gelu_mul(exact.data(), up.data(), n, exact.ld(), 0, m);
+      EXPECT_TRUE(out.guards_intact());
+      EXPECT_LT(largest_relative_error(out.values(), exact.values(), 1e-3), 2e-6) << k->name << " n " << n;
+    }
+    // The definition with the exact sigmoid is another function: at 2 it is 1.95450, by tanh 1.95460.
+    EXPECT_NEAR(gelu(*k, 2.0f), 1.9545977, 1e-6);
+    EXPECT_EQ(gelu(*k, 0.0f), 0.0f);
+    EXPECT_NEAR(gelu(*k, -1000.0f), 0.0f, 1e-30f);
+    EXPECT_EQ(gelu(*k, 1000.0f), 1000.0f);
+    EXPECT_TRUE(std::isnan(gelu(*k, NAN)));
+  }
+}
+
+TEST(SoftCap, ScalesAndBoundsAsTheReference) {
+  for (const Kernels* k : test::all_tables()) {
+    for (const int64_t n : {1, 15, 16, 17, 1000}) {
+      for (const float cap : {0.0f, 5.0f, 30.0f}) {
+        const auto x = test::random_floats(n, 3, 100.0f);
+        std::vector<float> exact = x;
+        ref::soft_cap(exact.data(), n, 0.5f, cap);
+        test::GuardedRows out(1, n);
+        out.fill(x.data());
+        k->soft_cap(out.data(), n, 0.5f, cap);
+        EXPECT_TRUE(out.guards_intact());
+        EXPECT_LT(largest_relative_error(out.values(), exact, 1.0), 1e-5) << k->name << " cap " << cap;
+        if (cap == 0) continue;
+        for (const float v : out.values()) EXPECT_LE(std::fabs(v), cap);
+        ref::soft_cap(exact.data(), n, 0.5f, cap);
+        EXPECT_GT(largest_relative_error(out.values(), exact, 1.0), 1e-5) << "the comparison can fail";
+      }
+    }
+    float far[] = {1e30f, -1e30f, 0.0f};
+    k->soft_cap(far, 3, 1.0f, 30.0f);
+    EXPECT_EQ(far[0], 30.0f);
+    EXPECT_EQ(far[1], -30.0f);
+    EXPECT_NEAR(far[2], 0.0f, 1e-6f);
+  }
+}
+
+TEST(AddScaled, AddsToWhatIsThere) {
+  for (const Kernels* k : test::all_tables()) {
+    for (const int64_t n : {1, 15, 16, 17, 1000}) {
+      const auto x = test::random_floats(n, 3), before = test::random_floats(n, 4);
+      test::GuardedRows out(1, n);
+      out.fill(before.data());
+      k->add_scaled(x.data(), n, 0.22f, out.data());
+      EXPECT_TRUE(out.guards_intact());
+      for (size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(out.values()[i], before[i] + 0.22f * x[i], 1e-6f) << k->name;
+    }
   }
 }
 
