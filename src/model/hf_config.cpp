@@ -1,9 +1,12 @@
 #include "src/model/hf_config.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "src/formats/text.h"
+#include "src/model/arch_spec.h"
 
 namespace inlay {
 namespace {
@@ -50,8 +53,12 @@ class ConfigReader {
     out_.metadata.text("general.architecture", out_.family->arch);
     out_.metadata.text("general.name", name_);
     for (const HfKey& key : out_.family->keys) INLAY_TRY(read_key(key));
+    for (const HfKey& key : out_.family->more_keys) INLAY_TRY(read_key(key));
+    INLAY_ASSIGN(n_layers_, size_of(config_, "num_hidden_layers"));
     INLAY_ASSIGN(out_.n_vocab, size_of(config_, "vocab_size"));
     INLAY_TRY(read_heads());
+    INLAY_TRY(read_windows());
+    INLAY_TRY(read_layers_without_rope());
     INLAY_TRY(read_rope());
     INLAY_ASSIGN(out_.tied_embeddings, config_.bool_or("tie_word_embeddings", out_.family->tied_by_default));
     return std::move(out_);
@@ -78,37 +85,34 @@ class ConfigReader {
                    "%s.quant_method is %s: weights quantized so are not supported; F32, F16 and BF16 are",
                    quantization.where().c_str(), quote(method).c_str());
     }
-    INLAY_ASSIGN(const std::string_view activation, config_.string_or("hidden_act", "silu"));
-    if (activation != "silu") {
-      INLAY_ASSIGN(const JsonValue value, config_.get("hidden_act"));
-      return error(Code::unsupported, "%s is %s, expected 'silu'", value.where().c_str(), quote(activation).c_str());
+    const char* key = has(config_, "hidden_activation") ? "hidden_activation" : "hidden_act";
+    INLAY_ASSIGN(const std::string_view activation, config_.string_or(key, out_.family->activation));
+    if (activation != out_.family->activation) {
+      INLAY_ASSIGN(const JsonValue value, config_.get(key));
+      return error(Code::unsupported, "%s is %s, expected '%s'", value.where().c_str(), quote(activation).c_str(),
+                   out_.family->activation);
     }
-    return check_window();
-  }
-
-  Status check_window() const {
-    INLAY_ASSIGN(const bool windows, config_.bool_or("use_sliding_window", out_.family->windows_by_default));
-    if (!windows || !has(config_, "sliding_window")) return {};
-    INLAY_ASSIGN(const uint32_t window, size_of(config_, "sliding_window"));
-    INLAY_ASSIGN(const uint32_t context, size_of(config_, "max_position_embeddings"));
-    if (window >= context) return {};
-    INLAY_ASSIGN(const JsonValue value, config_.get("sliding_window"));
-    return error(Code::unsupported, "%s is %u: sliding windows are not supported for model_type %s",
-                 value.where().c_str(), window, out_.family->model_type);
+    INLAY_ASSIGN(const bool both_ways, config_.bool_or("use_bidirectional_attention", false));
+    if (!both_ways) return {};
+    INLAY_ASSIGN(const JsonValue value, config_.get("use_bidirectional_attention"));
+    return error(Code::unsupported, "%s is true: attention to later tokens is not supported", value.where().c_str());
   }
 
   Status read_key(const HfKey& key) {
-    if (!has(config_, key.hf) && !key.required) {
-      if (key.fallback > 0) out_.metadata.f32(arch_key(key.gguf), static_cast<float>(key.fallback), key.hf);
+    const auto found = config_.find(key.hf);
+    if (key.kind == HfNumber::cap && found && found->is_null()) {
+      out_.metadata.f32(arch_key(key.gguf), 0, key.hf);
       return {};
     }
+    if (!has(config_, key.hf) && !key.required && key.fallback == 0) return {};
     if (key.kind == HfNumber::size) {
       INLAY_ASSIGN(const uint32_t n, size_of(config_, key.hf));
       out_.metadata.u32(arch_key(key.gguf), n, key.hf);
-    } else {
-      INLAY_ASSIGN(const double v, positive_of(config_, key.hf));
-      out_.metadata.f32(arch_key(key.gguf), static_cast<float>(v), key.hf);
+      return {};
     }
+    INLAY_ASSIGN(double v, positive_or(config_, key.hf, key.fallback));
+    if (key.kind == HfNumber::inverse_root) v = 1.0 / std::sqrt(v);
+    out_.metadata.f32(arch_key(key.gguf), static_cast<float>(v), key.hf);
     return {};
   }
 
@@ -132,18 +136,123 @@ class ConfigReader {
     return {};
   }
 
+  Status read_windows() {
+    const HfWindows& rule = out_.family->windows;
+    if (!rule.possible) return {};
+    INLAY_ASSIGN(const bool used, config_.bool_or("use_sliding_window", rule.by_default));
+    uint32_t window = used ? static_cast<uint32_t>(rule.fallback) : 0;
+    if (used && has(config_, "sliding_window")) {
+      INLAY_ASSIGN(window, size_of(config_, "sliding_window"));
+    }
+    const WindowRule& of_gguf = find_arch(out_.family->arch)->window;
+    if (window > 0 || of_gguf.fallback > 0) out_.metadata.u32(arch_key("attention.sliding_window"), window, "sliding_window");
+    if (window == 0) return {};
+    INLAY_ASSIGN(const std::vector<int32_t> has_window, layers_with_window(rule));
+    write_pattern("attention.sliding_window_pattern", has_window, of_gguf.period);
+    return {};
+  }
+
+  // 1 for each layer that has one, 0 for the others.
+  Result<std::vector<int32_t>> layers_with_window(const HfWindows& rule) const {
+    std::vector<int32_t> out;
+    if (has(config_, "layer_types")) {
+      INLAY_ASSIGN(const std::vector<std::string_view> types, layer_types());
+      for (const std::string_view type : types) out.push_back(type == kSliding);
+      return out;
+    }
+    auto period = static_cast<uint32_t>(rule.period);
+    int64_t first = std::max(rule.first_layer, 0);
+    if (has(config_, "sliding_window_pattern")) {
+      INLAY_ASSIGN(period, size_of(config_, "sliding_window_pattern"));
+    }
+    if (rule.first_layer >= 0 && has(config_, "max_window_layers")) {
+      INLAY_ASSIGN(const JsonValue value, config_.get("max_window_layers"));
+      INLAY_ASSIGN(first, value.as_i64());
+    }
+    for (uint32_t i = 0; i < n_layers_; ++i) out.push_back(i >= first && (period == 1 || i % period < period - 1));
+    return out;
+  }
+
+  Result<std::vector<std::string_view>> layer_types() const {
+    INLAY_ASSIGN(const JsonValue list, config_.get("layer_types"));
+    INLAY_ASSIGN(const JsonElements elements, list.as_array());
+    std::vector<std::string_view> out;
+    for (const JsonValue& element : elements) {
+      INLAY_ASSIGN(const std::string_view type, element.as_string());
+      if (type != kSliding && type != kFull) {
+        return error(Code::unsupported, "%s is %s, a kind of layer that is not supported (%s, %s)", element.where().c_str(),
+                     quote(type).c_str(), kFull.data(), kSliding.data());
+      }
+      out.push_back(type);
+    }
+    INLAY_TRY(check_one_for_each_layer(list, out.size()));
+    return out;
+  }
+
+  Status check_one_for_each_layer(const JsonValue& list, size_t n) const {
+    if (n == n_layers_) return {};
+    return error(Code::format, "%s has %zu elements, expected one for each of num_hidden_layers %u", list.where().c_str(), n,
+                 n_layers_);
+  }
+
+  // Only what GGUF's family does not say by itself.
+  void write_pattern(const char* name, std::span<const int32_t> pattern, int32_t period) {
+    for (size_t i = 0; i < pattern.size(); ++i) {
+      const bool usual = period <= 1 || static_cast<int32_t>(i) % period < period - 1;
+      if (usual == (pattern[i] != 0)) continue;
+      out_.metadata.i32s(arch_key(name), pattern);
+      return;
+    }
+  }
+
+  Status read_layers_without_rope() {
+    if (!out_.family->layers_without_rope) return {};
+    const int32_t usual_period = find_arch(out_.family->arch)->no_rope_period;
+    std::vector<int32_t> has_rope;
+    if (has(config_, "no_rope_layers")) {  // which in spite of its name has 1 where there is RoPE
+      INLAY_ASSIGN(const JsonValue list, config_.get("no_rope_layers"));
+      INLAY_ASSIGN(const JsonElements elements, list.as_array());
+      for (const JsonValue& element : elements) {
+        INLAY_ASSIGN(const int64_t n, element.as_i64());
+        has_rope.push_back(n != 0);
+      }
+      INLAY_TRY(check_one_for_each_layer(list, has_rope.size()));
+    } else {
+      auto period = static_cast<uint32_t>(usual_period);
+      if (has(config_, "no_rope_layer_interval")) {
+        INLAY_ASSIGN(period, size_of(config_, "no_rope_layer_interval"));
+      }
+      for (uint32_t i = 0; i < n_layers_; ++i) has_rope.push_back((i + 1) % period != 0);
+    }
+    write_pattern("rope.layers", has_rope, usual_period);
+    return {};
+  }
+
+  // transformers 5 has one object where there were rope_theta and rope_scaling, or two where layers with a window have
+  // a RoPE of their own.
   Status read_rope() {
-    // transformers 5 has one object where there were rope_theta and rope_scaling.
     const bool together = has(config_, "rope_parameters");
-    const char* scaling_key = together ? "rope_parameters" : "rope_scaling";
-    const JsonValue holder = together ? *config_.find(scaling_key) : config_;
-    INLAY_ASSIGN(base_, positive_or(holder, "rope_theta", 10000.0));
+    JsonValue holder = together ? *config_.find("rope_parameters") : config_;
+    double local_base = out_.family->local_base;
+    if (together && has(holder, kFull)) {
+      if (has(holder, kSliding)) {
+        INLAY_ASSIGN(local_base, positive_or(*holder.find(kSliding), "rope_theta", local_base > 0 ? local_base : 10000.0));
+      }
+      holder = *holder.find(kFull);
+    } else if (local_base > 0) {
+      INLAY_ASSIGN(local_base, positive_or(config_, "rope_local_base_freq", local_base));
+    }
+    INLAY_ASSIGN(base_, positive_or(holder, "rope_theta", out_.family->default_base));
     out_.metadata.f32(arch_key("rope.freq_base"), static_cast<float>(base_), "rope_theta");
-    INLAY_ASSIGN(const double rotated, positive_or(config_, "partial_rotary_factor", 1.0));
+    if (local_base > 0) {
+      out_.metadata.f32(arch_key("rope.freq_base_swa"), static_cast<float>(local_base), "rope_local_base_freq");
+    }
+    const bool part_inside = together && has(holder, "partial_rotary_factor");
+    INLAY_ASSIGN(const double rotated, positive_or(part_inside ? holder : config_, "partial_rotary_factor", 1.0));
     n_rot_ = static_cast<uint32_t>(std::min(rotated, 1.0) * d_head_);
     out_.metadata.u32(arch_key("rope.dimension_count"), n_rot_, "head_dim");
-    if (!has(config_, scaling_key)) return {};
-    return read_scaling(*config_.find(scaling_key));
+    if (together) return read_scaling(holder);
+    return has(config_, "rope_scaling") ? read_scaling(*config_.find("rope_scaling")) : Status{};
   }
 
   Status read_scaling(const JsonValue& scaling) {
@@ -152,9 +261,10 @@ class ConfigReader {
     INLAY_ASSIGN(const std::string_view kind, scaling.string_or(kind_key, "default"));
     if (kind == "default") return {};
     if (kind == "llama3") return read_llama3(scaling);
+    if (kind == "longrope" || kind == "su") return read_longrope(scaling);
     if (kind != "linear" && kind != "yarn") {
       return error(Code::unsupported,
-                   "%s.%s is %s, a RoPE scaling that is not supported (default, linear, llama3, yarn)",
+                   "%s.%s is %s, a RoPE scaling that is not supported (default, linear, llama3, longrope, yarn)",
                    scaling.where().c_str(), kind_key, quote(kind).c_str());
     }
     out_.metadata.text(arch_key("rope.scaling.type"), kind);
@@ -168,8 +278,7 @@ class ConfigReader {
       if (has(scaling, key)) return error(Code::unsupported, "%s.%s is not supported", scaling.where().c_str(), key);
     }
     INLAY_ASSIGN(const bool truncates, scaling.bool_or("truncate", true));
-    if (!truncates)
-      return error(Code::unsupported, "%s.truncate is false, which is not supported", scaling.where().c_str());
+    if (!truncates) out_.metadata.boolean(arch_key("rope.scaling.truncate"), false);
     INLAY_ASSIGN(const uint32_t original, original_context(scaling));
     out_.metadata.u32(arch_key("rope.scaling.original_context_length"), original,
                       "rope_scaling.original_max_position_embeddings");
@@ -186,10 +295,44 @@ class ConfigReader {
     return {};
   }
 
+  // GGUF files of such models do not name the scaling: they have its factors.
+  Status read_longrope(const JsonValue& scaling) {
+    for (const char* key : {"short_mscale", "long_mscale"}) {
+      if (has(scaling, key)) return error(Code::unsupported, "%s.%s is not supported", scaling.where().c_str(), key);
+    }
+    for (const auto& [key, tensor] : {std::pair{"short_factor", "rope_factors_short.weight"}, {"long_factor", "rope_factors_long.weight"}}) {
+      INLAY_ASSIGN(std::vector<float> factors, factors_of(scaling, key));
+      out_.rope_factors.emplace_back(tensor, std::move(factors));
+    }
+    INLAY_ASSIGN(const uint32_t original, original_context(scaling));
+    INLAY_ASSIGN(const uint32_t extended, size_of(config_, "max_position_embeddings"));
+    double factor = static_cast<double>(extended) / original;
+    if (!has(config_, kOriginalContext)) {
+      INLAY_ASSIGN(factor, positive_or(scaling, "factor", factor));
+    }
+    const double own = factor > 1.0 ? std::sqrt(1.0 + std::log(factor) / std::log(static_cast<double>(original))) : 1.0;
+    INLAY_ASSIGN(const double magnitude, positive_or(scaling, "attention_factor", own));
+    out_.metadata.u32(arch_key("rope.scaling.original_context_length"), original, kOriginalContext);
+    out_.metadata.f32(arch_key("rope.scaling.attn_factor"), static_cast<float>(magnitude), "rope_scaling.attention_factor");
+    return {};
+  }
+
+  Result<std::vector<float>> factors_of(const JsonValue& scaling, const char* key) const {
+    INLAY_ASSIGN(const JsonValue list, scaling.get(key));
+    INLAY_ASSIGN(const JsonElements elements, list.as_array());
+    std::vector<float> out;
+    for (const JsonValue& element : elements) {
+      INLAY_ASSIGN(const double factor, element.as_f64());
+      out.push_back(static_cast<float>(factor));
+    }
+    if (out.size() == n_rot_ / 2) return out;
+    return error(Code::format, "%s has %zu elements, expected %u: half of the rotated dimensions", list.where().c_str(),
+                 out.size(), n_rot_ / 2);
+  }
+
   Result<uint32_t> original_context(const JsonValue& scaling) const {
-    constexpr std::string_view kKey = "original_max_position_embeddings";
-    if (has(scaling, kKey)) return size_of(scaling, kKey);
-    return size_of(config_, has(config_, kKey) ? kKey : "max_position_embeddings");
+    if (has(scaling, kOriginalContext)) return size_of(scaling, kOriginalContext);
+    return size_of(config_, has(config_, kOriginalContext) ? kOriginalContext : "max_position_embeddings");
   }
 
   // Llama 3.1: long waves are stretched by the factor, short ones are not, those between in parts.
@@ -202,6 +345,7 @@ class ConfigReader {
       return error(Code::format, "%s.high_freq_factor is %g, expected above low_freq_factor %g",
                    scaling.where().c_str(), high, low);
     }
+    std::vector<float> factors;
     for (uint32_t i = 0; i < n_rot_ / 2; ++i) {
       const double turns = original * std::pow(base_, -2.0 * i / n_rot_) / (2.0 * kPi);  // in the original context
       double divisor = 1.0;
@@ -211,14 +355,18 @@ class ConfigReader {
         const double kept = (turns - low) / (high - low);
         divisor = 1.0 / ((1.0 - kept) / factor + kept);
       }
-      out_.rope_factors.push_back(static_cast<float>(divisor));
+      factors.push_back(static_cast<float>(divisor));
     }
+    out_.rope_factors.emplace_back("rope_freqs.weight", std::move(factors));
     return {};
   }
 
+  static constexpr std::string_view kSliding = "sliding_attention", kFull = "full_attention";
+  static constexpr std::string_view kOriginalContext = "original_max_position_embeddings";
+
   const JsonValue config_;
   const std::string& name_;
-  uint32_t d_head_ = 0, n_rot_ = 0;
+  uint32_t n_layers_ = 0, d_head_ = 0, n_rot_ = 0;
   double base_ = 0;
   HfConfig out_;
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/formats/json.h"
@@ -15,7 +16,8 @@ struct HfConfig {
   MetadataBuilder metadata;
   uint64_t n_vocab = 0;
   bool tied_embeddings = false;
-  std::vector<float> rope_factors;  // GGUF's rope_freqs.weight; empty if none
+  // GGUF has these as tensors: name and values.
+  std::vector<std::pair<std::string, std::vector<float>>> rope_factors;
 };
 
 // `config`: the whole of config.json. `name`: what the model is called.

@@ -18,6 +18,29 @@ constexpr HfTensorName kDecoderLayer[] = {
     {"ffn_down", "mlp.down_proj"},
 };
 
+// Norms of what attention and feed-forward add, beside those of what they read.
+constexpr HfTensorName kFourNormLayer[] = {
+    {"attn_norm", "input_layernorm"},
+    {"attn_q", "self_attn.q_proj"},
+    {"attn_k", "self_attn.k_proj"},
+    {"attn_v", "self_attn.v_proj"},
+    {"attn_q_norm", "self_attn.q_norm"},
+    {"attn_k_norm", "self_attn.k_norm"},
+    {"attn_output", "self_attn.o_proj"},
+    {"post_attention_norm", "post_attention_layernorm"},
+    {"ffn_norm", "pre_feedforward_layernorm"},
+    {"ffn_gate", "mlp.gate_proj"},
+    {"ffn_up", "mlp.up_proj"},
+    {"ffn_down", "mlp.down_proj"},
+    {"post_ffw_norm", "post_feedforward_layernorm"},
+};
+
+constexpr HfTensorName kFusedLayer[] = {
+    {"attn_norm", "input_layernorm"},    {"attn_qkv", "self_attn.qkv_proj"},
+    {"attn_output", "self_attn.o_proj"}, {"ffn_norm", "post_attention_layernorm"},
+    {"ffn_up", "mlp.gate_up_proj"},      {"ffn_down", "mlp.down_proj"},
+};
+
 constexpr HfKey kDecoderKeys[] = {
     {.hf = "num_hidden_layers", .gguf = "block_count", .kind = HfNumber::size, .required = true},
     {.hf = "max_position_embeddings", .gguf = "context_length", .kind = HfNumber::size, .required = true},
@@ -29,7 +52,60 @@ constexpr HfKey kDecoderKeys[] = {
     {.hf = "vocab_size", .gguf = "vocab_size", .kind = HfNumber::size, .required = true},
 };
 
+constexpr HfKey kGemma2Keys[] = {
+    {.hf = "query_pre_attn_scalar", .gguf = "attention.scale", .kind = HfNumber::inverse_root, .fallback = 256},
+    {.hf = "attn_logit_softcapping", .gguf = "attn_logit_softcapping", .kind = HfNumber::cap, .fallback = 50},
+    {.hf = "final_logit_softcapping", .gguf = "final_logit_softcapping", .kind = HfNumber::cap, .fallback = 30},
+};
+
+constexpr HfKey kGemma3Keys[] = {
+    {.hf = "query_pre_attn_scalar", .gguf = "attention.scale", .kind = HfNumber::inverse_root, .fallback = 256},
+    {.hf = "attn_logit_softcapping", .gguf = "attn_logit_softcapping", .kind = HfNumber::cap},
+    {.hf = "final_logit_softcapping", .gguf = "final_logit_softcapping", .kind = HfNumber::cap},
+};
+
+constexpr HfKey kGraniteKeys[] = {
+    {.hf = "embedding_multiplier", .gguf = "embedding_scale", .kind = HfNumber::positive, .fallback = 1},
+    {.hf = "residual_multiplier", .gguf = "residual_scale", .kind = HfNumber::positive, .fallback = 1},
+    {.hf = "attention_multiplier", .gguf = "attention.scale", .kind = HfNumber::positive, .fallback = 1},
+    {.hf = "logits_scaling", .gguf = "logit_scale", .kind = HfNumber::positive, .fallback = 1},
+};
+
+constexpr HfKey kLargerEpsilon[] = {
+    {.hf = "rms_norm_eps", .gguf = "attention.layer_norm_rms_epsilon", .kind = HfNumber::positive, .fallback = 1e-5},
+};
+
 constexpr HfFamily kFamilies[] = {
+    {.model_type = "gemma2",
+     .arch = "gemma2",
+     .tied_by_default = true,
+     .default_head = 256,
+     .activation = "gelu_pytorch_tanh",
+     .added_to_norms = 1,
+     .windows = {.possible = true, .fallback = 4096, .period = 2},
+     .model_tensors = kModelTensors,
+     .layer_tensors = kFourNormLayer,
+     .keys = kDecoderKeys,
+     .more_keys = kGemma2Keys},
+    {.model_type = "gemma3_text",
+     .arch = "gemma3",
+     .tied_by_default = true,
+     .default_head = 256,
+     .default_base = 1e6,
+     .local_base = 1e4,
+     .activation = "gelu_pytorch_tanh",
+     .added_to_norms = 1,
+     .windows = {.possible = true, .fallback = 4096, .period = 6},
+     .model_tensors = kModelTensors,
+     .layer_tensors = kFourNormLayer,
+     .keys = kDecoderKeys,
+     .more_keys = kGemma3Keys},
+    {.model_type = "granite",
+     .arch = "granite",
+     .model_tensors = kModelTensors,
+     .layer_tensors = kDecoderLayer,
+     .keys = kDecoderKeys,
+     .more_keys = kGraniteKeys},
     {.model_type = "llama",
      .arch = "llama",
      .model_tensors = kModelTensors,
@@ -37,18 +113,49 @@ constexpr HfFamily kFamilies[] = {
      .keys = kDecoderKeys},
     {.model_type = "mistral",
      .arch = "llama",
-     .windows_by_default = true,
+     .windows = {.possible = true},
      .model_tensors = kModelTensors,
      .layer_tensors = kDecoderLayer,
      .keys = kDecoderKeys},
+    {.model_type = "olmo2",
+     .arch = "olmo2",
+     .model_tensors = kModelTensors,
+     .layer_tensors = kFourNormLayer,
+     .keys = kDecoderKeys,
+     .more_keys = kLargerEpsilon},
+    {.model_type = "olmo3",
+     .arch = "olmo2",
+     .windows = {.possible = true, .fallback = 4096, .period = 4},
+     .model_tensors = kModelTensors,
+     .layer_tensors = kFourNormLayer,
+     .keys = kDecoderKeys,
+     .more_keys = kLargerEpsilon},
+    {.model_type = "phi3",
+     .arch = "phi3",
+     .windows = {.possible = true},
+     .model_tensors = kModelTensors,
+     .layer_tensors = kFusedLayer,
+     .keys = kDecoderKeys,
+     .more_keys = kLargerEpsilon},
     {.model_type = "qwen2",
      .arch = "qwen2",
+     .windows = {.possible = true, .by_default = false, .first_layer = 28},
      .model_tensors = kModelTensors,
      .layer_tensors = kDecoderLayer,
      .keys = kDecoderKeys},
     {.model_type = "qwen3",
      .arch = "qwen3",
      .default_head = 128,
+     .windows = {.possible = true, .by_default = false, .first_layer = 28},
+     .model_tensors = kModelTensors,
+     .layer_tensors = kDecoderLayer,
+     .keys = kDecoderKeys},
+    {.model_type = "smollm3",
+     .arch = "smollm3",
+     .tied_by_default = true,
+     .default_base = 2e6,
+     .layers_without_rope = true,
+     .windows = {.possible = true, .by_default = false},
      .model_tensors = kModelTensors,
      .layer_tensors = kDecoderLayer,
      .keys = kDecoderKeys},

@@ -23,7 +23,6 @@ constexpr std::string_view kSafetensors = ".safetensors", kIndexSuffix = ".safet
 constexpr uint64_t kMaxTextBytes = uint64_t{1} << 30;
 constexpr size_t kMaxShards = 10000;
 constexpr std::string_view kOutput = "lm_head.weight", kEmbedding = "embed_tokens.weight";
-constexpr std::string_view kRopeFactors = "rope_freqs.weight";
 
 std::string in_folder(const std::string& folder, std::string_view name) { return (fs::path(folder) / name).string(); }
 
@@ -162,7 +161,8 @@ class FolderReader {
         {.model_path = folder_,
          .tensor_name = [family = config_.family,
                          prefix = prefix_](std::string_view name) { return hf_tensor_name(*family, prefix, name); },
-         .halved_rope = true});
+         .halved_rope = true,
+         .added_to_norms = config_.family->added_to_norms});
     return checkpoint;
   }
 
@@ -181,7 +181,8 @@ class FolderReader {
   }
 
   void reserve_names() {
-    size_t n = kRopeFactors.size();
+    size_t n = 0;
+    for (const auto& factors : config_.rope_factors) n += factors.first.size();
     for (const Shard& shard : shards_) {
       for (const SafetensorsEntry& entry : shard.entries) n += entry.name.size();
     }
@@ -209,18 +210,20 @@ class FolderReader {
     return {};
   }
 
+  // As tensors, which GGUF files have them in.
   void add_rope_factors() {
-    const std::span factors = std::as_bytes(std::span(config_.rope_factors));
-    if (factors.empty()) return;
-    TensorEntry tensor;
-    tensor.name = keep(kRopeFactors);
-    tensor.dtype = DType::f32;
-    tensor.rank = 1;
-    tensor.shape = {static_cast<int64_t>(config_.rope_factors.size()), 1, 1, 1};
-    tensor.source = static_cast<uint32_t>(sources_.size());
-    tensor.n_bytes = factors.size();
-    tensors_.push_back(tensor);
-    sources_.push_back(own_memory({factors.begin(), factors.end()}, in_folder(folder_, kConfig)));
+    for (const auto& [name, values] : config_.rope_factors) {
+      const std::span factors = std::as_bytes(std::span(values));
+      TensorEntry tensor;
+      tensor.name = keep(name);
+      tensor.dtype = DType::f32;
+      tensor.rank = 1;
+      tensor.shape = {static_cast<int64_t>(values.size()), 1, 1, 1};
+      tensor.source = static_cast<uint32_t>(sources_.size());
+      tensor.n_bytes = factors.size();
+      tensors_.push_back(tensor);
+      sources_.push_back(own_memory({factors.begin(), factors.end()}, in_folder(folder_, kConfig)));
+    }
   }
 
   const std::string& folder_;

@@ -41,6 +41,12 @@ class ArchKeys {
     if (!has(name)) return fallback;
     return positive(name, max);
   }
+  // A finite number in [0, max].
+  Result<double> not_negative_or(const char* name, double fallback, double max) const {
+    INLAY_ASSIGN(const double v, metadata_.f64_or(key(name), fallback));
+    if (!(v >= 0.0 && v <= max)) return error(Code::format, "%s is %g, expected 0 to %g", shown(name).c_str(), v, max);
+    return v;
+  }
   Result<uint64_t> count_or(const char* name, uint64_t fallback, uint64_t max) const {
     INLAY_ASSIGN(const uint64_t v, metadata_.u64_or(key(name), fallback));
     if (v > max) {
@@ -119,6 +125,7 @@ Status read_rope_scaling(const ArchKeys& keys, const ModelSpec& spec, RopeSpec& 
   INLAY_ASSIGN(rope.attention_factor, keys.positive_or("rope.scaling.attn_factor", 1.0, 1e3));
   INLAY_ASSIGN(rope.beta_fast, keys.positive_or("rope.scaling.yarn_beta_fast", 32.0, 1e6));
   INLAY_ASSIGN(rope.beta_slow, keys.positive_or("rope.scaling.yarn_beta_slow", 1.0, 1e6));
+  INLAY_ASSIGN(rope.truncate, keys.flag_or("rope.scaling.truncate", true));
   return {};
 }
 
@@ -192,8 +199,8 @@ Status read_scales(const ArchKeys& keys, const ArchSpec& arch, ModelSpec& spec) 
   const float usual = 1.0f / std::sqrt(static_cast<float>(width));
   INLAY_ASSIGN(const double of_attention, keys.positive_or("attention.scale", double{usual}, 1e6));
   spec.attention_scale = static_cast<float>(of_attention);
-  INLAY_ASSIGN(const double of_scores, keys.positive_or("attn_logit_softcapping", arch.attn_softcap, 1e6));
-  INLAY_ASSIGN(const double of_logits, keys.positive_or("final_logit_softcapping", arch.logit_softcap, 1e6));
+  INLAY_ASSIGN(const double of_scores, keys.not_negative_or("attn_logit_softcapping", arch.attn_softcap, 1e6));
+  INLAY_ASSIGN(const double of_logits, keys.not_negative_or("final_logit_softcapping", arch.logit_softcap, 1e6));
   spec.attn_softcap = static_cast<float>(of_scores);
   spec.logit_softcap = static_cast<float>(of_logits);
   if (arch.scaled_embedding) spec.embedding_scale = std::sqrt(static_cast<float>(spec.d_model));

@@ -14,8 +14,9 @@ double yarn_pair_index(const RopeSpec& rope, double rotations) {
 
 // Share of extrapolation (no interpolation) of pair i: 1 for fast waves, 0 for slow ones.
 double yarn_extrapolation(const RopeSpec& rope, int32_t i) {
-  const double low = std::max(0.0, std::floor(yarn_pair_index(rope, rope.beta_fast)));
-  const double high = std::min(rope.n_rot - 1.0, std::ceil(yarn_pair_index(rope, rope.beta_slow)));
+  const double first = yarn_pair_index(rope, rope.beta_fast), last = yarn_pair_index(rope, rope.beta_slow);
+  const double low = std::max(0.0, rope.truncate ? std::floor(first) : first);
+  const double high = std::min(rope.n_rot - 1.0, rope.truncate ? std::ceil(last) : last);
   return 1.0 - std::clamp((i - low) / std::max(0.001, high - low), 0.0, 1.0);
 }
 

@@ -20,6 +20,7 @@ struct RopeSpec {
   double attention_factor = 1.0;  // YaRN: extra magnitude; LongRoPE: the magnitude
   double beta_fast = 32.0;        // YaRN: rotations above which a dimension is not interpolated
   double beta_slow = 1.0;
+  bool truncate = true;  // YaRN: the ramp begins and ends at whole dimensions
   std::vector<float> frequency_factors;  // (n_rot / 2), divides each frequency (Llama 3's scaling); empty if none
   // LongRoPE has two sets instead, (n_rot / 2) each: for contexts up to original_context, and for longer ones.
   std::vector<float> short_factors, long_factors;

@@ -53,32 +53,52 @@ inline nlohmann::json small_config(const std::string& model_type) {
           {"rope_theta", 10000.0},         {"tie_word_embeddings", true}, {"head_dim", 16}};
 }
 
+// What tells the tensors of one family from those of another.
+struct TensorChoice {
+  bool input_norms = true, post_norms = false;
+  bool qkv_biases = false, fused = false;
+  int64_t n_q_norm = 0, n_k_norm = 0;  // 0: none
+};
+
+inline TensorChoice choice_of(const std::string& model_type) {
+  if (model_type == "qwen2") return {.qkv_biases = true};
+  if (model_type == "qwen3") return {.n_q_norm = 16, .n_k_norm = 16};
+  if (model_type == "gemma2") return {.post_norms = true};
+  if (model_type == "gemma3_text") return {.post_norms = true, .n_q_norm = 16, .n_k_norm = 16};
+  if (model_type == "olmo2" || model_type == "olmo3") {
+    return {.input_norms = false, .post_norms = true, .n_q_norm = 32, .n_k_norm = 16};
+  }
+  if (model_type == "phi3") return {.fused = true};
+  return {};
+}
+
 // Those of small_config.
 inline std::vector<HfTensor> small_tensors(const std::string& model_type) {
+  const TensorChoice choice = choice_of(model_type);
   std::vector<HfTensor> out = {{"model.embed_tokens.weight", {20, 32}}, {"model.norm.weight", {32}}};
   for (const int layer : {0, 1}) {
     const std::string prefix = "model.layers." + std::to_string(layer) + ".";
-    const auto add = [&](const char* name, std::vector<int64_t> shape) {
-      out.push_back({prefix + name, std::move(shape)});
+    const auto add = [&](bool wanted, const char* name, std::vector<int64_t> shape) {
+      if (wanted) out.push_back({prefix + name, std::move(shape)});
     };
-    add("input_layernorm.weight", {32});
-    add("self_attn.q_proj.weight", {32, 32});
-    add("self_attn.k_proj.weight", {16, 32});
-    add("self_attn.v_proj.weight", {16, 32});
-    if (model_type == "qwen2") {
-      add("self_attn.q_proj.bias", {32});
-      add("self_attn.k_proj.bias", {16});
-      add("self_attn.v_proj.bias", {16});
-    }
-    if (model_type == "qwen3") {
-      add("self_attn.q_norm.weight", {16});
-      add("self_attn.k_norm.weight", {16});
-    }
-    add("self_attn.o_proj.weight", {32, 32});
-    add("post_attention_layernorm.weight", {32});
-    add("mlp.gate_proj.weight", {48, 32});
-    add("mlp.up_proj.weight", {48, 32});
-    add("mlp.down_proj.weight", {32, 48});
+    add(choice.input_norms, "input_layernorm.weight", {32});
+    add(choice.fused, "self_attn.qkv_proj.weight", {64, 32});
+    add(!choice.fused, "self_attn.q_proj.weight", {32, 32});
+    add(!choice.fused, "self_attn.k_proj.weight", {16, 32});
+    add(!choice.fused, "self_attn.v_proj.weight", {16, 32});
+    add(choice.qkv_biases, "self_attn.q_proj.bias", {32});
+    add(choice.qkv_biases, "self_attn.k_proj.bias", {16});
+    add(choice.qkv_biases, "self_attn.v_proj.bias", {16});
+    add(choice.n_q_norm > 0, "self_attn.q_norm.weight", {choice.n_q_norm});
+    add(choice.n_k_norm > 0, "self_attn.k_norm.weight", {choice.n_k_norm});
+    add(true, "self_attn.o_proj.weight", {32, 32});
+    add(choice.input_norms || choice.post_norms, "post_attention_layernorm.weight", {32});
+    add(choice.input_norms && choice.post_norms, "pre_feedforward_layernorm.weight", {32});
+    add(choice.fused, "mlp.gate_up_proj.weight", {96, 32});
+    add(!choice.fused, "mlp.gate_proj.weight", {48, 32});
+    add(!choice.fused, "mlp.up_proj.weight", {48, 32});
+    add(true, "mlp.down_proj.weight", {32, 48});
+    add(choice.post_norms, "post_feedforward_layernorm.weight", {32});
   }
   return out;
 }

@@ -179,7 +179,7 @@ struct WrongConfig {
 TEST(HfFolder, WrongConfigurationsAreRefusedByKey) {
   const WrongConfig cases[] = {
       {"model_type", "mamba", Code::unsupported,
-       "model_type is 'mamba', an architecture that is not supported (llama, "},
+       "model_type is 'mamba', an architecture that is not supported (gemma2, "},
       {"model_type", nullptr, Code::format, "model_type is null, expected a string"},
       {"num_hidden_layers", 0, Code::format, "num_hidden_layers is 0, expected 1 to 2147483647"},
       {"num_hidden_layers", 5000, Code::format, "num_hidden_layers is 5000, expected 1 to 1024"},
@@ -208,14 +208,125 @@ TEST(HfFolder, WrongConfigurationsAreRefusedByKey) {
   }
 }
 
-TEST(HfFolder, SlidingWindowsAreRefusedWhereTheyAreUsed) {
+// The window of each layer; 0: none.
+std::vector<int32_t> windows_of(const char* model_type, const std::function<void(json&)>& change) {
+  const auto model = open_with(model_type, change);
+  EXPECT_TRUE(model.ok()) << model.status().message;
+  std::vector<int32_t> out;
+  for (const LayerAttention& layer : model.ok() ? model->spec().layers : std::vector<LayerAttention>()) out.push_back(layer.window);
+  return out;
+}
+
+TEST(HfFolder, SlidingWindowsAreThoseThatTheFamilyUses) {
+  using Windows = std::vector<int32_t>;
   const auto window = [](json& c) { c["sliding_window"] = 16; };
-  EXPECT_TRUE(open_with("qwen2", window).ok());  // use_sliding_window is false by default
-  EXPECT_TRUE(open_with("mistral", [](json& c) { c["sliding_window"] = 64; }).ok()) << "as wide as the context";
-  const auto mistral = open_with("mistral", window);
-  ASSERT_FALSE(mistral.ok());
-  EXPECT_NE(mistral.status().message.find("sliding_window is 16"), std::string::npos) << mistral.status().message;
-  EXPECT_FALSE(open_with("qwen2", [&](json& c) { window(c), c["use_sliding_window"] = true; }).ok());
+  const auto nothing = [](json&) {};
+  EXPECT_EQ(windows_of("mistral", window), (Windows{16, 16}));
+  EXPECT_EQ(windows_of("mistral", nothing), (Windows{0, 0}));
+  EXPECT_EQ(windows_of("mistral", [](json& c) { c["sliding_window"] = nullptr; }), (Windows{0, 0}));
+  EXPECT_EQ(windows_of("mistral", [](json& c) { c["sliding_window"] = 64; }), (Windows{0, 0})) << "as wide as the context";
+  EXPECT_EQ(windows_of("llama", window), (Windows{0, 0})) << "the family has none";
+  EXPECT_EQ(windows_of("phi3", window), (Windows{16, 16}));
+  EXPECT_EQ(windows_of("gemma2", window), (Windows{16, 0}));
+  EXPECT_EQ(windows_of("gemma3_text", window), (Windows{16, 16})) << "the sixth layer sees all";
+  EXPECT_EQ(windows_of("gemma3_text", [&](json& c) { window(c), c["sliding_window_pattern"] = 2; }), (Windows{16, 0}));
+  EXPECT_EQ(windows_of("olmo2", window), (Windows{0, 0}));
+  EXPECT_EQ(windows_of("olmo3", window), (Windows{16, 16}));
+  EXPECT_EQ(windows_of("qwen2", window), (Windows{0, 0})) << "use_sliding_window is false by default";
+  const auto used = [&](json& c) { window(c), c["use_sliding_window"] = true; };
+  EXPECT_EQ(windows_of("qwen2", used), (Windows{0, 0})) << "from layer 28 on";
+  EXPECT_EQ(windows_of("qwen2", [&](json& c) { used(c), c["max_window_layers"] = 1; }), (Windows{0, 16}));
+  EXPECT_EQ(windows_of("gemma2", [&](json& c) { window(c), c["layer_types"] = {"full_attention", "sliding_attention"}; }),
+            (Windows{0, 16}));
+  const auto odd = open_with("gemma2", [](json& c) { c["layer_types"] = {"full_attention", "chunked_attention"}; });
+  ASSERT_FALSE(odd.ok());
+  EXPECT_NE(odd.status().message.find("layer_types[1] is 'chunked_attention'"), std::string::npos) << odd.status().message;
+  const auto few = open_with("gemma2", [](json& c) { c["layer_types"] = {"full_attention"}; });
+  ASSERT_FALSE(few.ok());
+  EXPECT_NE(few.status().message.find("layer_types has 1 elements, expected one for each of num_hidden_layers 2"), std::string::npos)
+      << few.status().message;
+}
+
+TEST(HfFolder, ScalesAndCapsAreThoseOfTheFamily) {
+  const auto gemma = open_with("gemma2", [](json& c) { c["query_pre_attn_scalar"] = 64, c["final_logit_softcapping"] = nullptr; });
+  ASSERT_TRUE(gemma.ok()) << gemma.status().message;
+  EXPECT_FLOAT_EQ(gemma->spec().attention_scale, 0.125f);
+  EXPECT_FLOAT_EQ(gemma->spec().embedding_scale, std::sqrt(32.0f));
+  EXPECT_FLOAT_EQ(gemma->spec().attn_softcap, 50.0f) << "where it is not given";
+  EXPECT_FLOAT_EQ(gemma->spec().logit_softcap, 0.0f) << "null is none";
+  EXPECT_EQ(gemma->spec().activation, Activation::gelu_tanh);
+  const auto granite = open_with("granite", [](json& c) {
+    c["embedding_multiplier"] = 12, c["residual_multiplier"] = 0.22, c["attention_multiplier"] = 0.015625, c["logits_scaling"] = 16;
+  });
+  ASSERT_TRUE(granite.ok()) << granite.status().message;
+  EXPECT_FLOAT_EQ(granite->spec().embedding_scale, 12.0f);
+  EXPECT_FLOAT_EQ(granite->spec().residual_scale, 0.22f);
+  EXPECT_FLOAT_EQ(granite->spec().attention_scale, 0.015625f);
+  EXPECT_FLOAT_EQ(granite->spec().logit_scale, 1.0f / 16);
+  const auto both_ways = open_with("gemma3_text", [](json& c) { c["use_bidirectional_attention"] = true; });
+  ASSERT_FALSE(both_ways.ok());
+  EXPECT_NE(both_ways.status().message.find("use_bidirectional_attention is true"), std::string::npos);
+}
+
+TEST(HfFolder, LayersHaveTheRopeThatTheFamilyGivesThem) {
+  const auto ropes = [](const Model& model) {
+    std::vector<int> out;
+    for (const LayerAttention& layer : model.spec().layers) out.push_back(layer.rope);
+    return out;
+  };
+  const auto smol = open_with("smollm3", [](json& c) { c["no_rope_layer_interval"] = 2; });
+  ASSERT_TRUE(smol.ok()) << smol.status().message;
+  EXPECT_EQ(ropes(*smol), (std::vector<int>{0, -1}));
+  const auto listed = open_with("smollm3", [](json& c) { c["no_rope_layers"] = {0, 1}; });
+  ASSERT_TRUE(listed.ok()) << listed.status().message;
+  EXPECT_EQ(ropes(*listed), (std::vector<int>{-1, 0}));
+  for (const bool nested : {false, true}) {  // as transformers 4 and 5 write it
+    const auto gemma = open_with("gemma3_text", [&](json& c) {
+      c["sliding_window"] = 16, c["sliding_window_pattern"] = 2;
+      if (nested) {
+        c["rope_parameters"] = {{"full_attention", {{"rope_type", "linear"}, {"factor", 8.0}, {"rope_theta", 1e6}}},
+                                {"sliding_attention", {{"rope_type", "default"}, {"rope_theta", 20000.0}}}};
+      } else {
+        c["rope_theta"] = 1e6, c["rope_local_base_freq"] = 20000.0, c["rope_scaling"] = {{"rope_type", "linear"}, {"factor", 8.0}};
+      }
+    });
+    ASSERT_TRUE(gemma.ok()) << gemma.status().message;
+    EXPECT_EQ(ropes(*gemma), (std::vector<int>{1, 0}));
+    ASSERT_EQ(gemma->spec().ropes.size(), 2u);
+    EXPECT_DOUBLE_EQ(gemma->spec().ropes[0].base, 1e6);
+    EXPECT_DOUBLE_EQ(gemma->spec().ropes[0].factor, 8.0);
+    EXPECT_DOUBLE_EQ(gemma->spec().ropes[1].base, 20000.0);
+    EXPECT_EQ(gemma->spec().ropes[1].scaling, RopeScalingKind::none);
+  }
+}
+
+// The magnitude: sqrt(1 + ln(64 / 16) / ln(16)).
+TEST(HfFolder, LongRopeHasTwoSetsOfFactors) {
+  const std::vector<float> short_factors = {1, 1, 1, 1.5f, 1.5f, 2}, long_factors = {1, 2, 3, 4, 5, 6};
+  const auto phi = [&](json& c) {
+    c["partial_rotary_factor"] = 0.75, c["original_max_position_embeddings"] = 16;
+    c["rope_scaling"] = {{"type", "longrope"}, {"short_factor", short_factors}, {"long_factor", long_factors}};
+  };
+  const auto model = open_with("phi3", phi);
+  ASSERT_TRUE(model.ok()) << model.status().message;
+  const RopeSpec& rope = model->spec().ropes[0];
+  EXPECT_EQ(rope.n_rot, 12);
+  EXPECT_EQ(rope.scaling, RopeScalingKind::longrope);
+  EXPECT_EQ(rope.original_context, 16);
+  for (const int32_t n_context : {16, 17}) {
+    const RopeTable table = make_rope_table(rope, n_context);
+    const std::vector<float>& factors = n_context <= 16 ? short_factors : long_factors;
+    EXPECT_FLOAT_EQ(table.magnitude, std::sqrt(1.5f));
+    for (size_t i = 0; i < 6; ++i) {
+      EXPECT_FLOAT_EQ(table.inv_freq[i], std::pow(10000.0f, -static_cast<float>(i) / 6) / factors[i]) << n_context << ", " << i;
+    }
+  }
+  const auto few = open_with("phi3", [&](json& c) { phi(c), c["rope_scaling"]["long_factor"] = {1, 2}; });
+  ASSERT_FALSE(few.ok());
+  EXPECT_NE(few.status().message.find("long_factor has 2 elements, expected 6"), std::string::npos) << few.status().message;
+  const auto none = open_with("phi3", [&](json& c) { phi(c), c["rope_scaling"].erase("short_factor"); });
+  ASSERT_FALSE(none.ok());
+  EXPECT_NE(none.status().message.find("short_factor"), std::string::npos) << none.status().message;
 }
 
 struct WrongTensors {
