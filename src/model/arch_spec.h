@@ -14,16 +14,16 @@ enum class Presence : uint8_t { never, optional, required };
 
 // Which layers see only a window of the past, where the metadata give its length.
 struct WindowRule {
-  int32_t period = 1;            // the last of every `period` layers sees all; 1: every layer has the window
-  int32_t fallback = 0;          // the window where the metadata have none
-  double rope_base = 0;          // of layers with a window where the metadata have none; 0: that of the others
-  bool unscaled_rope = false;    // layers with a window do not take the RoPE scaling
+  int32_t period = 1;          // the last of every `period` layers sees all; 1: every layer has the window
+  int32_t fallback = 0;        // the window where the metadata have none
+  double rope_base = 0;        // of layers with a window where the metadata have none; 0: that of the others
+  bool unscaled_rope = false;  // layers with a window do not take the RoPE scaling
 };
 
 struct ArchSpec {
   const char* name;  // general.architecture
-  // GGUF files of this family store the rows of Q and K so that RoPE turns neighbours (2i, 2i+1); the loader brings them
-  // into the order (i, i + n_rot/2) that all kernels use.
+  // GGUF files of this family store the rows of Q and K so that RoPE turns neighbours (2i, 2i+1); the loader brings
+  // them into the order (i, i + n_rot/2) that all kernels use.
   bool interleaved_rope = false;
   Presence qkv_bias = Presence::never;
   Presence output_bias = Presence::never;  // of the attention
@@ -35,15 +35,15 @@ struct ArchSpec {
   bool scaled_embedding = false;  // by sqrt(d_model)
   bool multipliers = false;       // embedding_scale, residual_scale and logit_scale (a divisor) may be in the metadata
   float attn_softcap = 0, logit_softcap = 0;  // where the metadata have none
-  int32_t wide_scale_layers = 0;  // a model of so many layers scales scores by 1 / sqrt(d_model / n_heads)
-  int32_t no_rope_period = 0;     // the last of every so many layers has no RoPE; 0: all have it
+  int32_t wide_scale_layers = 0;              // a model of so many layers scales scores by 1 / sqrt(d_model / n_heads)
+  int32_t no_rope_period = 0;                 // the last of every so many layers has no RoPE; 0: all have it
   WindowRule window;
   // Mixtures of experts.
   Presence experts = Presence::never;
-  bool normalised_experts = true;        // the chosen weights are divided by their sum, where the file does not say
-  bool shared_expert = false;            // with a gate
-  bool biased_experts = false;           // the router too; softmax is over the chosen ones
-  bool ffn_norm_after_attention = false; // GGUF's name of ffn_norm is post_attention_norm
+  bool normalised_experts = true;         // the chosen weights are divided by their sum, where the file does not say
+  bool shared_expert = false;             // with a gate
+  bool biased_experts = false;            // the router too; softmax is over the chosen ones
+  bool ffn_norm_after_attention = false;  // GGUF's name of ffn_norm is post_attention_norm
 };
 
 extern const ArchSpec kGemma2;

@@ -145,7 +145,8 @@ class ConfigReader {
       INLAY_ASSIGN(window, size_of(config_, "sliding_window"));
     }
     const WindowRule& of_gguf = find_arch(out_.family->arch)->window;
-    if (window > 0 || of_gguf.fallback > 0) out_.metadata.u32(arch_key("attention.sliding_window"), window, "sliding_window");
+    if (window > 0 || of_gguf.fallback > 0)
+      out_.metadata.u32(arch_key("attention.sliding_window"), window, "sliding_window");
     if (window == 0) return {};
     INLAY_ASSIGN(const std::vector<int32_t> has_window, layers_with_window(rule));
     write_pattern("attention.sliding_window_pattern", has_window, of_gguf.period);
@@ -180,8 +181,8 @@ class ConfigReader {
     for (const JsonValue& element : elements) {
       INLAY_ASSIGN(const std::string_view type, element.as_string());
       if (type != kSliding && type != kFull) {
-        return error(Code::unsupported, "%s is %s, a kind of layer that is not supported (%s, %s)", element.where().c_str(),
-                     quote(type).c_str(), kFull.data(), kSliding.data());
+        return error(Code::unsupported, "%s is %s, a kind of layer that is not supported (%s, %s)",
+                     element.where().c_str(), quote(type).c_str(), kFull.data(), kSliding.data());
       }
       out.push_back(type);
     }
@@ -191,8 +192,8 @@ class ConfigReader {
 
   Status check_one_for_each_layer(const JsonValue& list, size_t n) const {
     if (n == n_layers_) return {};
-    return error(Code::format, "%s has %zu elements, expected one for each of num_hidden_layers %u", list.where().c_str(), n,
-                 n_layers_);
+    return error(Code::format, "%s has %zu elements, expected one for each of num_hidden_layers %u",
+                 list.where().c_str(), n, n_layers_);
   }
 
   // Only what GGUF's family does not say by itself.
@@ -236,7 +237,8 @@ class ConfigReader {
     double local_base = out_.family->local_base;
     if (together && has(holder, kFull)) {
       if (has(holder, kSliding)) {
-        INLAY_ASSIGN(local_base, positive_or(*holder.find(kSliding), "rope_theta", local_base > 0 ? local_base : 10000.0));
+        INLAY_ASSIGN(local_base,
+                     positive_or(*holder.find(kSliding), "rope_theta", local_base > 0 ? local_base : 10000.0));
       }
       holder = *holder.find(kFull);
     } else if (local_base > 0) {
@@ -300,7 +302,8 @@ class ConfigReader {
     for (const char* key : {"short_mscale", "long_mscale"}) {
       if (has(scaling, key)) return error(Code::unsupported, "%s.%s is not supported", scaling.where().c_str(), key);
     }
-    for (const auto& [key, tensor] : {std::pair{"short_factor", "rope_factors_short.weight"}, {"long_factor", "rope_factors_long.weight"}}) {
+    for (const auto& [key, tensor] :
+         {std::pair{"short_factor", "rope_factors_short.weight"}, {"long_factor", "rope_factors_long.weight"}}) {
       INLAY_ASSIGN(std::vector<float> factors, factors_of(scaling, key));
       out_.rope_factors.emplace_back(tensor, std::move(factors));
     }
@@ -313,7 +316,8 @@ class ConfigReader {
     const double own = factor > 1.0 ? std::sqrt(1.0 + std::log(factor) / std::log(static_cast<double>(original))) : 1.0;
     INLAY_ASSIGN(const double magnitude, positive_or(scaling, "attention_factor", own));
     out_.metadata.u32(arch_key("rope.scaling.original_context_length"), original, kOriginalContext);
-    out_.metadata.f32(arch_key("rope.scaling.attn_factor"), static_cast<float>(magnitude), "rope_scaling.attention_factor");
+    out_.metadata.f32(arch_key("rope.scaling.attn_factor"), static_cast<float>(magnitude),
+                      "rope_scaling.attention_factor");
     return {};
   }
 

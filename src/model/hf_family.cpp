@@ -36,9 +36,8 @@ constexpr HfTensorName kFourNormLayer[] = {
 };
 
 constexpr HfTensorName kFusedLayer[] = {
-    {"attn_norm", "input_layernorm"},    {"attn_qkv", "self_attn.qkv_proj"},
-    {"attn_output", "self_attn.o_proj"}, {"ffn_norm", "post_attention_layernorm"},
-    {"ffn_up", "mlp.gate_up_proj"},      {"ffn_down", "mlp.down_proj"},
+    {"attn_norm", "input_layernorm"},         {"attn_qkv", "self_attn.qkv_proj"}, {"attn_output", "self_attn.o_proj"},
+    {"ffn_norm", "post_attention_layernorm"}, {"ffn_up", "mlp.gate_up_proj"},     {"ffn_down", "mlp.down_proj"},
 };
 
 constexpr HfKey kDecoderKeys[] = {

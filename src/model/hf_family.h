@@ -30,23 +30,23 @@ struct HfKey {
 
 // Which layers see a window of the past, where config.json has no layer_types.
 struct HfWindows {
-  bool possible = false;    // otherwise sliding_window means nothing
-  bool by_default = true;   // where config.json has no use_sliding_window
-  int32_t fallback = 0;     // sliding_window likewise; 0: none
-  int32_t period = 1;       // sliding_window_pattern likewise: the last of every so many layers sees all; 1: none does
-  int32_t first_layer = -1; // max_window_layers likewise, from where on layers have one; -1: there is no such key
+  bool possible = false;     // otherwise sliding_window means nothing
+  bool by_default = true;    // where config.json has no use_sliding_window
+  int32_t fallback = 0;      // sliding_window likewise; 0: none
+  int32_t period = 1;        // sliding_window_pattern likewise: the last of every so many layers sees all; 1: none does
+  int32_t first_layer = -1;  // max_window_layers likewise, from where on layers have one; -1: there is no such key
 };
 
 struct HfFamily {
-  const char* model_type;           // in config.json
-  const char* arch;                 // general.architecture of such models in GGUF files
-  bool tied_by_default = false;     // tie_word_embeddings where config.json does not say
-  int32_t default_head = 0;         // head_dim likewise; 0: width / heads
-  double default_base = 10000;      // rope_theta likewise
-  double local_base = 0;            // rope_local_base_freq likewise; 0: layers with a window have no RoPE of their own
-  const char* activation = "silu";  // hidden_act, or hidden_activation, likewise; no other is supported
-  float added_to_norms = 0;         // FileConventions
-  bool layers_without_rope = false; // as no_rope_layers or no_rope_layer_interval says
+  const char* model_type;            // in config.json
+  const char* arch;                  // general.architecture of such models in GGUF files
+  bool tied_by_default = false;      // tie_word_embeddings where config.json does not say
+  int32_t default_head = 0;          // head_dim likewise; 0: width / heads
+  double default_base = 10000;       // rope_theta likewise
+  double local_base = 0;             // rope_local_base_freq likewise; 0: layers with a window have no RoPE of their own
+  const char* activation = "silu";   // hidden_act, or hidden_activation, likewise; no other is supported
+  float added_to_norms = 0;          // FileConventions
+  bool layers_without_rope = false;  // as no_rope_layers or no_rope_layer_interval says
   HfWindows windows = {};
   std::span<const HfTensorName> model_tensors, layer_tensors;
   std::span<const HfKey> keys, more_keys = {};  // of the latter those that are among the former come first
