@@ -91,7 +91,7 @@ class WeightFinder {
   Status find_vocabulary() {
     const std::string name = tensor_name(WeightRole::token_embd, kNoLayer);
     const TensorEntry* embd = checkpoint_.find(name);
-    if (!embd) return error(Code::format, "the tensor %s is missing", name.c_str());
+    if (!embd) return error(Code::format, "the tensor %s is missing, expected rows of %d", name.c_str(), spec_.d_model);
     if (embd->rank != 2 || embd->shape[0] > (1 << 24)) {
       return error(Code::format, "the tensor %s has rank %d and %lld rows, expected a matrix of at most %d rows", name.c_str(),
                    embd->rank, static_cast<long long>(embd->shape[0]), 1 << 24);
@@ -270,7 +270,7 @@ class WeightFinder {
   Result<const TensorEntry*> tensor_of(WeightRole role, int32_t layer, const Extent& extent) const {
     const std::string name = tensor_name(role, layer);
     const TensorEntry* t = checkpoint_.find(name);
-    if (!t) return error(Code::format, "the tensor %s is missing", name.c_str());
+    if (!t) return error(Code::format, "the tensor %s is missing, expected %s", name.c_str(), extent.text().c_str());
     INLAY_TRY(check_extent(*t, name, extent));
     const bool is_float = t->dtype == DType::f32 || t->dtype == DType::f16 || t->dtype == DType::bf16;
     if ((extent.n_rows == 1 || role == WeightRole::router) && !is_float) {
