@@ -27,7 +27,8 @@ const (
 	StatusDeviceOutOfMemory = raw.StatusDeviceOutOfMemory
 	// The session's context has no room; the session is unchanged.
 	StatusContextFull = raw.StatusContextFull
-	// The pool that all sessions share has no free block; the session is unchanged.
+	// The pool that all sessions share has no free block; the session is unchanged. Where some layers have a sliding
+	// window, the message says whose pool.
 	StatusKVFull = raw.StatusKVFull
 	// The caller's buffer is too small; the needed size was reported.
 	StatusBufferTooSmall = raw.StatusBufferTooSmall

@@ -55,7 +55,7 @@ typedef int32_t inlay_status;
 #define INLAY_OUT_OF_MEMORY 6  // Host memory ran out.
 #define INLAY_DEVICE_OUT_OF_MEMORY 7  // Device memory, or the budget set for it, is too small.
 #define INLAY_CONTEXT_FULL 8  // The session's context has no room; the session is unchanged.
-#define INLAY_KV_FULL 9  // The pool that all sessions share has no free block; the session is unchanged.
+#define INLAY_KV_FULL 9  // The pool that all sessions share has no free block; the session is unchanged. Where some layers have a sliding window, the message says whose pool.
 #define INLAY_BUFFER_TOO_SMALL 10  // The caller's buffer is too small; the needed size was reported.
 #define INLAY_CANCELLED 11  // A cancel request or a callback stopped the call.
 #define INLAY_BUSY 12  // Another thread is using the object now.
@@ -291,8 +291,8 @@ typedef struct inlay_load_params {
   int32_t max_sessions;
   // Threads that compute, the calling one included. [default all cores that the process may use]
   int32_t n_threads;
-  // Size of the KV pool that the sessions share. [bytes, default max_sessions x n_context, at most 2 GiB but one
-  // n_context at least]
+  // Size of the KV pool that the sessions share. Layers with a sliding window take of it what the windows of all
+  // sessions need, at most. [bytes, default max_sessions x n_context, at most 2 GiB but one n_context at least]
   uint64_t kv_budget_bytes;
   // Type of the stored keys and values. [default F32 on REFERENCE, else F16]
   inlay_kv_dtype kv_dtype;
@@ -465,7 +465,8 @@ typedef struct inlay_session_info {
   int32_t n_context;
   // Tokens drawn since the last prefill or truncation. [tokens]
   int32_t n_generated;
-  // Blocks of the KV pool that it uses, those shared with forks included.
+  // Blocks of the KV pool that it uses, those shared with forks included. Layers with a sliding window have blocks of
+  // their own, those of the window.
   int32_t n_kv_blocks;
   // Text that inlay_session_take_text would give. [bytes]
   uint64_t text_pending;
@@ -516,7 +517,7 @@ typedef struct inlay_stats {
   double prefill_seconds;
   // Time in decode steps. [seconds]
   double decode_seconds;
-  // Blocks of the KV pool.
+  // Blocks of the KV pool, those of layers with a sliding window included.
   int32_t n_kv_blocks;
   // Blocks in use now; a block that forks share counts once.
   int32_t n_kv_blocks_used;
@@ -815,7 +816,8 @@ inlay_status inlay_session_take_text(inlay_session* session, char* buf, size_t c
 inlay_status inlay_session_fork(inlay_session* session, inlay_session** child, inlay_error* err);
 
 // Cuts the sequence back to its first tokens. Text that was not taken is dropped, finish reason and max_tokens start
-// over.
+// over. Where a sliding window reaches back to keys that are no longer kept, the next prefill or step first runs the
+// sequence from its beginning again.
 // Thread: exclusive(session).
 // Blocks: no.
 // Ownership: Nothing is kept.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "src/base/format.h"
+
 namespace inlay {
 
 KvPools::KvPools(std::span<const KvGroup> groups, const BackendConfig& config)
@@ -138,6 +140,16 @@ void KvPools::share(const KvHoldings& from, KvHoldings& to) {
     for (const int32_t block : std::span(from[g].table).subspan(static_cast<size_t>(from[g].first)))
       pools_[g].share(block);
   }
+}
+
+std::string KvPools::text() const {
+  std::string out;
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    append_format(out, "%s%d for %d layer%s", g == 0 ? "" : ", ", pools_[g].n_blocks(), groups_[g].n_layers,
+                  groups_[g].n_layers == 1 ? "" : "s");
+    if (groups_[g].window > 0) append_format(out, " with a window of %d", groups_[g].window);
+  }
+  return out;
 }
 
 int32_t KvPools::n_blocks() const {

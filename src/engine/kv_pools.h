@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "src/backend/backend.h"
@@ -53,6 +54,7 @@ class KvPools {
   const KvPool& pool(size_t group) const { return pools_[group]; }
   int32_t n_blocks() const;
   int32_t n_used() const;
+  std::string text() const;  // how many blocks for which layers
 
  private:
   int32_t n_lacking(size_t group, const KvHolding& holding, const Run& run) const;

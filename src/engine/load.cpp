@@ -2,9 +2,9 @@
 #include "src/engine/load.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <future>
 
+#include "src/base/format.h"
 #include "src/engine/engine.h"
 #include "src/engine/placement.h"
 #include "src/engine/step_arrays.h"
@@ -142,13 +142,12 @@ Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, cons
 
   const std::shared_ptr<Engine> engine(new Engine(std::move(parts)));
   engine->stats_.load_seconds = times.total();
-  char line[256];
   const ModelSpec& spec = engine->spec();
-  std::snprintf(line, sizeof line,
-                "loaded %s (%s, %.2f billion parameters) on %s, context %d, %d KV blocks of %d tokens, %.2f s",
+  std::string line;
+  append_format(line, "loaded %s (%s, %.2f billion parameters) on %s, context %d, KV blocks of %d tokens: %s; %.2f s",
                 spec.name.c_str(), spec.arch.c_str(), static_cast<double>(engine->info_.n_params) * 1e-9,
-                engine->backend_->description().c_str(), placement.config.n_context, engine->kv_.n_blocks(),
-                kKvBlockTokens, engine->stats_.load_seconds);
+                engine->backend_->description().c_str(), placement.config.n_context, kKvBlockTokens,
+                engine->kv_.text().c_str(), engine->stats_.load_seconds);
   engine->log_->write(LogLevel::info, line);
   if (const std::string remark = engine->backend_->remark(); !remark.empty()) engine->log_->write(LogLevel::info, remark);
   const std::string of_backend = engine->backend_->load_times();

@@ -324,6 +324,12 @@ TEST(KvPools, AWindowTakesItsBlocksAndNoMore) {
   EXPECT_EQ(status.required, static_cast<uint64_t>(most));
 }
 
+TEST(KvPools, TextTellsThePoolsApart) {
+  const KvGroup groups[] = {{.n_layers = 1}, {.window = 8, .n_layers = 5}};
+  const KvPools pools(groups, {.n_kv_blocks = KvBlockCounts({7, 3}), .n_context = 256});
+  EXPECT_EQ(pools.text(), "7 for 1 layer, 3 for 5 layers with a window of 8");
+}
+
 TEST(KvPools, AFailedCopyTakesNothing) {
   const KvGroup groups[] = {{.n_layers = 1}, {.window = 8, .n_layers = 1}};
   KvPools pools(groups, {.n_kv_blocks = 8, .n_context = 256});

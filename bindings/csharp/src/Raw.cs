@@ -25,7 +25,8 @@ namespace Inlay
         DeviceOutOfMemory = 7,
         /// <summary>The session's context has no room; the session is unchanged.</summary>
         ContextFull = 8,
-        /// <summary>The pool that all sessions share has no free block; the session is unchanged.</summary>
+        /// <summary>The pool that all sessions share has no free block; the session is unchanged. Where some layers have a
+        /// sliding window, the message says whose pool.</summary>
         KvFull = 9,
         /// <summary>The caller's buffer is too small; the needed size was reported.</summary>
         BufferTooSmall = 10,
@@ -426,8 +427,9 @@ namespace Inlay.Raw
         public int max_sessions;
         /// <summary>Threads that compute, the calling one included. [default all cores that the process may use]</summary>
         public int n_threads;
-        /// <summary>Size of the KV pool that the sessions share. [bytes, default max_sessions x n_context, at most 2 GiB
-        /// but one n_context at least]</summary>
+        /// <summary>Size of the KV pool that the sessions share. Layers with a sliding window take of it what the windows
+        /// of all sessions need, at most. [bytes, default max_sessions x n_context, at most 2 GiB but one n_context at
+        /// least]</summary>
         public ulong kv_budget_bytes;
         /// <summary>Type of the stored keys and values. [default F32 on REFERENCE, else F16]</summary>
         public KvDtype kv_dtype;
@@ -617,7 +619,8 @@ namespace Inlay.Raw
         public int n_context;
         /// <summary>Tokens drawn since the last prefill or truncation. [tokens]</summary>
         public int n_generated;
-        /// <summary>Blocks of the KV pool that it uses, those shared with forks included.</summary>
+        /// <summary>Blocks of the KV pool that it uses, those shared with forks included. Layers with a sliding window have
+        /// blocks of their own, those of the window.</summary>
         public int n_kv_blocks;
         /// <summary>Text that inlay_session_take_text would give. [bytes]</summary>
         public ulong text_pending;
@@ -682,7 +685,7 @@ namespace Inlay.Raw
         public double prefill_seconds;
         /// <summary>Time in decode steps. [seconds]</summary>
         public double decode_seconds;
-        /// <summary>Blocks of the KV pool.</summary>
+        /// <summary>Blocks of the KV pool, those of layers with a sliding window included.</summary>
         public int n_kv_blocks;
         /// <summary>Blocks in use now; a block that forks share counts once.</summary>
         public int n_kv_blocks_used;
@@ -1354,7 +1357,8 @@ namespace Inlay.Raw
         }
 
         /// <summary>Cuts the sequence back to its first tokens. Text that was not taken is dropped, finish reason and
-        /// max_tokens start over.</summary>
+        /// max_tokens start over. Where a sliding window reaches back to keys that are no longer kept, the next prefill or
+        /// step first runs the sequence from its beginning again.</summary>
         /// <param name="session">The session.</param>
         /// <param name="n_tokens">Tokens to keep, at most the present length. [tokens]</param>
         /// <param name="err">What went wrong. May be null.</param>

@@ -288,7 +288,8 @@ const (
 	StatusDeviceOutOfMemory Status = 7
 	// The session's context has no room; the session is unchanged.
 	StatusContextFull Status = 8
-	// The pool that all sessions share has no free block; the session is unchanged.
+	// The pool that all sessions share has no free block; the session is unchanged. Where some layers have a sliding
+	// window, the message says whose pool.
 	StatusKVFull Status = 9
 	// The caller's buffer is too small; the needed size was reported.
 	StatusBufferTooSmall Status = 10
@@ -893,8 +894,8 @@ type LoadParams struct {
 	MaxSessions int32
 	// Threads that compute, the calling one included. [default all cores that the process may use]
 	NThreads int32
-	// Size of the KV pool that the sessions share. [bytes, default max_sessions x n_context, at most 2 GiB but one
-	// n_context at least]
+	// Size of the KV pool that the sessions share. Layers with a sliding window take of it what the windows of all
+	// sessions need, at most. [bytes, default max_sessions x n_context, at most 2 GiB but one n_context at least]
 	KVBudgetBytes uint64
 	// Type of the stored keys and values. [default F32 on REFERENCE, else F16]
 	KVDtype KVDtype
@@ -1067,7 +1068,8 @@ type SessionInfo struct {
 	NContext int32
 	// Tokens drawn since the last prefill or truncation. [tokens]
 	NGenerated int32
-	// Blocks of the KV pool that it uses, those shared with forks included.
+	// Blocks of the KV pool that it uses, those shared with forks included. Layers with a sliding window have blocks
+	// of their own, those of the window.
 	NKVBlocks int32
 	// Text that inlay_session_take_text would give. [bytes]
 	TextPending uint64
@@ -1118,7 +1120,7 @@ type Stats struct {
 	PrefillSeconds float64
 	// Time in decode steps. [seconds]
 	DecodeSeconds float64
-	// Blocks of the KV pool.
+	// Blocks of the KV pool, those of layers with a sliding window included.
 	NKVBlocks int32
 	// Blocks in use now; a block that forks share counts once.
 	NKVBlocksUsed int32
@@ -1529,7 +1531,8 @@ func SessionFork(session *Session, child **Session, err *Error) Status {
 }
 
 // SessionTruncate is inlay_session_truncate. Cuts the sequence back to its first tokens. Text that was not taken is
-// dropped, finish reason and max_tokens start over.
+// dropped, finish reason and max_tokens start over. Where a sliding window reaches back to keys that are no longer
+// kept, the next prefill or step first runs the sequence from its beginning again.
 //
 //   - session: The session.
 //   - nTokens: Tokens to keep, at most the present length.

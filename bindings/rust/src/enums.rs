@@ -25,7 +25,8 @@ pub enum Status {
     DeviceOutOfMemory,
     /// The session's context has no room; the session is unchanged.
     ContextFull,
-    /// The pool that all sessions share has no free block; the session is unchanged.
+    /// The pool that all sessions share has no free block; the session is unchanged. Where some layers have a sliding
+    /// window, the message says whose pool.
     KvFull,
     /// The caller's buffer is too small; the needed size was reported.
     BufferTooSmall,

@@ -54,7 +54,8 @@ pub const INLAY_OUT_OF_MEMORY: inlay_status = 6;
 pub const INLAY_DEVICE_OUT_OF_MEMORY: inlay_status = 7;
 /// The session's context has no room; the session is unchanged.
 pub const INLAY_CONTEXT_FULL: inlay_status = 8;
-/// The pool that all sessions share has no free block; the session is unchanged.
+/// The pool that all sessions share has no free block; the session is unchanged. Where some layers have a sliding
+/// window, the message says whose pool.
 pub const INLAY_KV_FULL: inlay_status = 9;
 /// The caller's buffer is too small; the needed size was reported.
 pub const INLAY_BUFFER_TOO_SMALL: inlay_status = 10;
@@ -438,8 +439,8 @@ pub struct inlay_load_params {
     pub max_sessions: i32,
     /// Threads that compute, the calling one included. (default all cores that the process may use)
     pub n_threads: i32,
-    /// Size of the KV pool that the sessions share. (bytes, default max_sessions x n_context, at most 2 GiB but one
-    /// n_context at least)
+    /// Size of the KV pool that the sessions share. Layers with a sliding window take of it what the windows of all
+    /// sessions need, at most. (bytes, default max_sessions x n_context, at most 2 GiB but one n_context at least)
     pub kv_budget_bytes: u64,
     /// Type of the stored keys and values. (default F32 on REFERENCE, else F16)
     pub kv_dtype: inlay_kv_dtype,
@@ -672,7 +673,8 @@ pub struct inlay_session_info {
     pub n_context: i32,
     /// Tokens drawn since the last prefill or truncation. (tokens)
     pub n_generated: i32,
-    /// Blocks of the KV pool that it uses, those shared with forks included.
+    /// Blocks of the KV pool that it uses, those shared with forks included. Layers with a sliding window have blocks
+    /// of their own, those of the window.
     pub n_kv_blocks: i32,
     /// Text that [`inlay_session_take_text`](Functions::inlay_session_take_text) would give. (bytes)
     pub text_pending: u64,
@@ -745,7 +747,7 @@ pub struct inlay_stats {
     pub prefill_seconds: f64,
     /// Time in decode steps. (seconds)
     pub decode_seconds: f64,
-    /// Blocks of the KV pool.
+    /// Blocks of the KV pool, those of layers with a sliding window included.
     pub n_kv_blocks: i32,
     /// Blocks in use now; a block that forks share counts once.
     pub n_kv_blocks_used: i32,
@@ -1172,7 +1174,8 @@ pub struct Functions {
     /// - `child`: The new session.
     pub inlay_session_fork: unsafe extern "C" fn(session: *mut inlay_session, child: *mut *mut inlay_session, err: *mut inlay_error) -> inlay_status,
     /// Cuts the sequence back to its first tokens. Text that was not taken is dropped, finish reason and max_tokens
-    /// start over.
+    /// start over. Where a sliding window reaches back to keys that are no longer kept, the next prefill or step
+    /// first runs the sequence from its beginning again.
     ///
     /// - Thread: exclusive(session).
     /// - Blocks: no.
