@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/common/activation.h"
 #include "kernels/common/dtype.h"
 #include "kernels/common/op_args.h"
 #include "kernels/cpu/quantize.h"
@@ -57,9 +58,8 @@ struct Kernels {
 
   void (*rms_norm)(const RmsNormArgs& args, int64_t m_begin, int64_t m_end);
   void (*rope)(const RopeArgs& args, int64_t m_begin, int64_t m_end);
-  // gate (m, ld) becomes activation(gate) * up
-  using GatedFn = void (*)(float* gate, const float* up, int64_t n, int64_t ld, int64_t m_begin, int64_t m_end);
-  GatedFn silu_mul, gelu_mul;
+  // gate (m, ld) becomes the activation of gate and up; by Activation
+  void (*gated[kActivations])(float* gate, const float* up, int64_t n, int64_t ld, int64_t m_begin, int64_t m_end);
   // x becomes scale * x, and then cap * tanh(x / cap) unless cap is 0
   void (*soft_cap)(float* x, int64_t n, float scale, float cap);
   void (*add_scaled)(const float* x, int64_t n, float scale, float* out);  // out += scale * x

@@ -14,7 +14,7 @@ static constexpr size_t float_activation_row_bytes(size_t element_bytes, int64_t
 
 using PrepareFn = void(const float* x, int64_t n_cols, int64_t ld_x, int64_t m_begin, int64_t m_end, void* out);
 
-// add_float_linear sets linear[f32, f16, bf16, f8_e4m3]; add_elementwise sets rms_norm, rope, silu_mul; add_attention
+// add_float_linear sets linear[f32, f16, bf16, f8_e4m3]; add_elementwise sets rms_norm, rope, gated; add_attention
 // sets the KV cache and attention functions.
 namespace generic {
 void add_float_linear(Kernels& table);

@@ -3,7 +3,7 @@
 namespace inlay {
 
 std::span<const ArchSpec* const> all_archs() {
-  static constexpr const ArchSpec* kAll[] = {&kGemma2, &kGemma3, &kGranite,  &kLlama, &kOlmo2,   &kPhi3,
+  static constexpr const ArchSpec* kAll[] = {&kGemma2, &kGemma3, &kGptOss, &kGranite, &kLlama,    &kOlmo2,    &kPhi3,
                                              &kQwen2,  &kQwen3,  &kQwen2Moe, &kQwen3Moe, &kSmollm3};
   return kAll;
 }

@@ -37,6 +37,8 @@ struct ArchSpec {
   float attn_softcap = 0, logit_softcap = 0;  // where the metadata have none
   int32_t wide_scale_layers = 0;              // a model of so many layers scales scores by 1 / sqrt(d_model / n_heads)
   int32_t no_rope_period = 0;                 // the last of every so many layers has no RoPE; 0: all have it
+  bool attn_sinks = false;
+  bool yarn_truncates = true;                 // RopeSpec::truncate where the metadata do not say
   WindowRule window;
   // Mixtures of experts.
   Presence experts = Presence::never;
@@ -48,6 +50,7 @@ struct ArchSpec {
 
 extern const ArchSpec kGemma2;
 extern const ArchSpec kGemma3;
+extern const ArchSpec kGptOss;
 extern const ArchSpec kGranite;
 extern const ArchSpec kLlama;
 extern const ArchSpec kOlmo2;

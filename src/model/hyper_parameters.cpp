@@ -108,7 +108,7 @@ Status read_widths(const ArchKeys& keys, ModelSpec& spec) {
 }
 
 // How positions are scaled, of the RoPE of layers that see all.
-Status read_rope_scaling(const ArchKeys& keys, const ModelSpec& spec, RopeSpec& rope) {
+Status read_rope_scaling(const ArchKeys& keys, const ArchSpec& arch, const ModelSpec& spec, RopeSpec& rope) {
   INLAY_ASSIGN(rope.factor, keys.positive_or("rope.scaling.factor", 1.0, 1e6));
   INLAY_ASSIGN(const std::string kind, keys.text_or("rope.scaling.type", rope.factor != 1.0 ? "linear" : "none"));
   constexpr std::pair<const char*, RopeScalingKind> kKinds[] = {{"none", RopeScalingKind::none},
@@ -125,7 +125,7 @@ Status read_rope_scaling(const ArchKeys& keys, const ModelSpec& spec, RopeSpec& 
   INLAY_ASSIGN(rope.attention_factor, keys.positive_or("rope.scaling.attn_factor", 1.0, 1e3));
   INLAY_ASSIGN(rope.beta_fast, keys.positive_or("rope.scaling.yarn_beta_fast", 32.0, 1e6));
   INLAY_ASSIGN(rope.beta_slow, keys.positive_or("rope.scaling.yarn_beta_slow", 1.0, 1e6));
-  INLAY_ASSIGN(rope.truncate, keys.flag_or("rope.scaling.truncate", true));
+  INLAY_ASSIGN(rope.truncate, keys.flag_or("rope.scaling.truncate", arch.yarn_truncates));
   return {};
 }
 
@@ -135,7 +135,7 @@ Result<double> read_base(const ArchKeys& keys, const char* name, double fallback
   return base;
 }
 
-Status read_rope(const ArchKeys& keys, ModelSpec& spec) {
+Status read_rope(const ArchKeys& keys, const ArchSpec& arch, ModelSpec& spec) {
   RopeSpec& rope = spec.ropes.emplace_back();
   INLAY_ASSIGN(rope.n_rot, keys.size_or("rope.dimension_count", spec.d_head, kMaxHead));
   if (rope.n_rot % 2 != 0 || rope.n_rot > spec.d_head) {
@@ -143,7 +143,7 @@ Status read_rope(const ArchKeys& keys, ModelSpec& spec) {
                  keys.shown("rope.dimension_count").c_str(), rope.n_rot, spec.d_head);
   }
   INLAY_ASSIGN(rope.base, read_base(keys, "rope.freq_base", 10000.0));
-  return read_rope_scaling(keys, spec, rope);
+  return read_rope_scaling(keys, arch, spec, rope);
 }
 
 // Which layers something is true for: an array of one truth value a layer where the metadata have it, otherwise all but
@@ -265,9 +265,10 @@ Result<ModelSpec> read_hyper_parameters(const Metadata& metadata, const ArchSpec
   spec.input_norms = arch.input_norms;
   spec.post_norms = arch.post_norms;
   spec.qk_norm = arch.qk_norm;
+  spec.attn_sinks = arch.attn_sinks;
   const ArchKeys keys(metadata, arch.name);
   INLAY_TRY(read_widths(keys, spec));
-  INLAY_TRY(read_rope(keys, spec));
+  INLAY_TRY(read_rope(keys, arch, spec));
   INLAY_TRY(read_layers(keys, arch, spec));
   INLAY_TRY(read_scales(keys, arch, spec));
   INLAY_TRY(read_experts(keys, arch, spec));

@@ -163,6 +163,7 @@ class WeightFinder {
       INLAY_TRY(find(WeightRole::attn_q_norm, layer, 1, wide ? q : spec_.d_head));
       INLAY_TRY(find(WeightRole::attn_k_norm, layer, 1, wide ? kv : spec_.d_head));
     }
+    if (spec_.attn_sinks) INLAY_TRY(find(WeightRole::attn_sinks, layer, 1, spec_.n_heads));
     INLAY_TRY(find(WeightRole::attn_output, layer, d, q));
     INLAY_TRY(settle(arch_.output_bias, WeightRole::attn_output_bias, layer, spec_.output_bias));
     if (spec_.output_bias) INLAY_TRY(find(WeightRole::attn_output_bias, layer, 1, d));

@@ -102,7 +102,7 @@ void measure_elementwise(const cpu::Kernels& k) {
   const double norm = bench::best_seconds(alone, 20, [&] {
     k.rms_norm({x.data(), y.data(), y.data() + kCols, 2048, kCols, kCols, 1e-5f}, 0, kRows - 1);
   });
-  const double silu = bench::best_seconds(alone, 20, [&] { k.silu_mul(x.data(), y.data(), kCols, kCols, 0, kRows); });
+  const double silu = bench::best_seconds(alone, 20, [&] { k.gated[static_cast<size_t>(Activation::silu)](x.data(), y.data(), kCols, kCols, 0, kRows); });
   const double rope = bench::best_seconds(alone, 20, [&] {
     k.rope({x.data(), positions.data(), inv_freq.data(), 32, 128, 128, kCols, 1.0f}, 0, kRows);
   });

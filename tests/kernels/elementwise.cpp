@@ -1,6 +1,7 @@
 // Norm, rotary embedding, gated activations and soft caps against the reference.
 #include <gtest/gtest.h>
 
+#include "kernels/ref/clamped_swiglu.h"
 #include "kernels/ref/gelu_mul.h"
 #include "kernels/ref/rms_norm.h"
 #include "kernels/ref/rope.h"
@@ -88,65 +89,63 @@ TEST(Rope, MatchesTheReferenceUpToAMillionPositions) {
   }
 }
 
-// One value through silu_mul.
-float silu(const Kernels& k, float x, float up) {
-  k.silu_mul(&x, &up, 1, 1, 0, 1);
+struct Gate {
+  Activation activation;
+  void (*reference)(float*, const float*, int64_t, int64_t, int64_t, int64_t);
+  double (*exact)(double gate);  // with an up of 1
+};
+constexpr Gate kGates[] = {
+    {Activation::silu, ref::silu_mul, [](double g) { return g / (1 + std::exp(-g)); }},
+    {Activation::gelu_tanh, ref::gelu_mul,
+     [](double g) { return g / (1 + std::exp(-1.5957691216057308 * (g + 0.044715 * g * g * g))); }},
+    {Activation::clamped_swiglu, ref::clamped_swiglu,
+     [](double g) { return 2 * std::min(g, 7.0) / (1 + std::exp(-1.702 * std::min(g, 7.0))); }},
+};
+static_assert(std::size(kGates) == kActivations);
+
+// One value.
+float activated(const Kernels& k, const Gate& gate, float x, float up) {
+  k.gated[static_cast<size_t>(gate.activation)](&x, &up, 1, 1, 0, 1);
   return x;
 }
 
-TEST(SiluMul, MatchesTheReference) {
+TEST(Gated, MatchesTheReference) {
   for (const Kernels* k : test::all_tables()) {
-    for (const int64_t n : {1, 15, 16, 17, 100, 4864}) {
-      const int64_t m = 3;
-      auto gate = test::random_floats(m * n, 5, 8.0f);
-      const auto up = test::random_floats(m * (n + 5), 6);
-      test::GuardedRows out(m, n), exact(m, n);
-      out.fill(gate.data());
-      exact.fill(gate.data());
-      k->silu_mul(out.data(), up.data(), n, out.ld(), 0, m);
-      ref::silu_mul(exact.data(), up.data(), n, exact.ld(), 0, m);
-      EXPECT_TRUE(out.guards_intact());
-      EXPECT_LT(largest_relative_error(out.values(), exact.values(), 1e-30), 1e-6) << k->name << " n " << n;
+    for (const Gate& gate : kGates) {
+      for (const int64_t n : {1, 15, 16, 17, 100, 4864}) {
+        const int64_t m = 3;
+        auto values = test::random_floats(m * n, 5, 8.0f);
+        const auto up = test::random_floats(m * (n + 5), 6, 5.0f);
+        test::GuardedRows out(m, n), exact(m, n);
+        out.fill(values.data());
+        exact.fill(values.data());
+        k->gated[static_cast<size_t>(gate.activation)](out.data(), up.data(), n, out.ld(), 0, m);
+        gate.reference(exact.data(), up.data(), n, exact.ld(), 0, m);
+        EXPECT_TRUE(out.guards_intact());
+        EXPECT_LT(largest_relative_error(out.values(), exact.values(), 1e-4), 2e-6) << k->name << " n " << n;
+      }
     }
-    for (float x = -87.0f; x < 90.0f; x += 0.0371f) {
-      const double want = x / (1 + std::exp(-static_cast<double>(x)));
-      ASSERT_NEAR(silu(*k, x, 1.0f) / want, 1.0, 4e-7) << k->name << " at " << x;
-    }
-    EXPECT_EQ(silu(*k, 0.0f, 5.0f), 0.0f);
-    EXPECT_NEAR(silu(*k, -1000.0f, 1.0f), 0.0f, 1e-30f);
-    EXPECT_EQ(silu(*k, 1000.0f, 2.0f), 2000.0f);
-    EXPECT_TRUE(std::isnan(silu(*k, NAN, 1.0f)));
-    EXPECT_GT(std::fabs(silu(*k, 1.0f, 1.0f) - silu(*k, 1.0001f, 1.0f)), 5e-5f) << "the comparison can fail";
   }
 }
 
-// One value through gelu_mul.
-float gelu(const Kernels& k, float x) {
-  const float up = 1;
-  k.gelu_mul(&x, &up, 1, 1, 0, 1);
-  return x;
-}
-
-TEST(GeluMul, MatchesTheReference) {
+TEST(Gated, SingleValuesAreRight) {
   for (const Kernels* k : test::all_tables()) {
-    for (const int64_t n : {1, 15, 16, 17, 100, 4864}) {
-      const int64_t m = 3;
-      auto gate = test::random_floats(m * n, 5, 8.0f);
-      const auto up = test::random_floats(m * (n + 5), 6);
-      test::GuardedRows out(m, n), exact(m, n);
-      out.fill(gate.data());
-      exact.fill(gate.data());
-      k->gelu_mul(out.data(), up.data(), n, out.ld(), 0, m);
-      ref::gelu_mul(exact.data(), up.data(), n, exact.ld(), 0, m);
-      EXPECT_TRUE(out.guards_intact());
-      EXPECT_LT(largest_relative_error(out.values(), exact.values(), 1e-3), 2e-6) << k->name << " n " << n;
+    for (const Gate& gate : kGates) {
+      SCOPED_TRACE(std::string(k->name) + ", activation " + std::to_string(static_cast<int>(gate.activation)));
+      for (float x = -9.0f; x < 20.0f; x += 0.0371f) {
+        ASSERT_NEAR(activated(*k, gate, x, 1.0f) / gate.exact(double{x}), 1.0, 1e-4) << "at " << x;
+      }
+      EXPECT_EQ(activated(*k, gate, 0.0f, 5.0f), 0.0f);
+      EXPECT_NEAR(activated(*k, gate, -1000.0f, 1.0f), 0.0f, 1e-30f);
+      EXPECT_TRUE(std::isnan(activated(*k, gate, NAN, 1.0f)));
+      EXPECT_TRUE(std::isnan(activated(*k, gate, 1.0f, NAN)));
+      EXPECT_GT(std::fabs(activated(*k, gate, 1.0f, 1.0f) - activated(*k, gate, 1.0001f, 1.0f)), 5e-5f) << "the comparison can fail";
     }
-    // The definition with the exact sigmoid is another function: at 2 it is 1.95450, by tanh 1.95460.
-    EXPECT_NEAR(gelu(*k, 2.0f), 1.9545977, 1e-6);
-    EXPECT_EQ(gelu(*k, 0.0f), 0.0f);
-    EXPECT_NEAR(gelu(*k, -1000.0f), 0.0f, 1e-30f);
-    EXPECT_EQ(gelu(*k, 1000.0f), 1000.0f);
-    EXPECT_TRUE(std::isnan(gelu(*k, NAN)));
+    for (float x = -87.0f; x < 90.0f; x += 0.0371f) {
+      ASSERT_NEAR(activated(*k, kGates[0], x, 1.0f) / kGates[0].exact(double{x}), 1.0, 4e-7) << k->name << " at " << x;
+    }
+    EXPECT_EQ(activated(*k, kGates[0], 1000.0f, 2.0f), 2000.0f);
+    EXPECT_NEAR(activated(*k, kGates[2], 1000.0f, -1000.0f), -42.0f, 1e-3f) << "7 times 1 - 7";
   }
 }
 

@@ -352,7 +352,7 @@ TEST(Dispatch, TablesAreComplete) {
       EXPECT_TRUE(linear.run && linear.tile_bytes && linear.pack && linear.unpack_row)
           << k.name << kDTypeTable[type].name;
     }
-    EXPECT_TRUE(k.activation_row_bytes && k.prepare && k.rms_norm && k.rope && k.silu_mul) << k.name;
+    EXPECT_TRUE(k.activation_row_bytes && k.prepare && k.rms_norm && k.rope && k.gated[0]) << k.name;
     EXPECT_TRUE(k.kv_block_bytes && k.kv_append && k.attention_items && k.attention_scratch_bytes) << k.name;
     EXPECT_TRUE(k.attention && k.attention_merge) << k.name;
   }

@@ -8,8 +8,9 @@ namespace inlay::cpu::avx2 {
 void add_elementwise(Kernels& table) {
   table.rms_norm = rms_norm;
   table.rope = rope;
-  table.silu_mul = gated<silu>;
-  table.gelu_mul = gated<gelu>;
+  table.gated[static_cast<size_t>(Activation::silu)] = gated<silu_of>;
+  table.gated[static_cast<size_t>(Activation::gelu_tanh)] = gated<gelu_of>;
+  table.gated[static_cast<size_t>(Activation::clamped_swiglu)] = gated<clamped_swiglu_of>;
   table.soft_cap = soft_cap;
   table.add_scaled = add_scaled;
 }

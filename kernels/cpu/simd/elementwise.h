@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "kernels/common/activation.h"
 #include "kernels/common/op_args.h"
 #include "kernels/cpu/simd/exp.h"
 #include "kernels/cpu/simd/soft_cap.h"
@@ -110,20 +111,26 @@ void rope(const RopeArgs& a, int64_t m_begin, int64_t m_end) {
 Vec16 times_sigmoid(const Vec16& x, const Vec16& argument) {
   return x / (Vec16::broadcast(1.0f) + exp(Vec16::zero() - argument));
 }
-Vec16 silu(const Vec16& x) { return times_sigmoid(x, x); }
-Vec16 gelu(const Vec16& x) {
-  const Vec16 cubic = fma(x * x * x, Vec16::broadcast(0.044715f), x);
-  return times_sigmoid(x, cubic * Vec16::broadcast(1.5957691216f));  // 2 sqrt(2 / pi)
+Vec16 silu_of(const Vec16& gate, const Vec16& up) { return times_sigmoid(gate, gate) * up; }
+Vec16 gelu_of(const Vec16& gate, const Vec16& up) {
+  const Vec16 cubic = fma(gate * gate * gate, Vec16::broadcast(0.044715f), gate);
+  return times_sigmoid(gate, cubic * Vec16::broadcast(1.5957691216f)) * up;  // 2 sqrt(2 / pi)
+}
+// A NaN stays: of two, of which one is no number, min and max give the second.
+Vec16 clamped_swiglu_of(const Vec16& gate, const Vec16& up) {
+  const Vec16 limit = Vec16::broadcast(kSwigluLimit), g = min(limit, gate);
+  const Vec16 u = max(Vec16::zero() - limit, min(limit, up));
+  return times_sigmoid(g, g * Vec16::broadcast(kSwigluAlpha)) * (u + Vec16::broadcast(1.0f));
 }
 
-template <Vec16 (*kActivation)(const Vec16&)>
+template <Vec16 (*kActivation)(const Vec16&, const Vec16&)>
 void gated(float* gate, const float* up, int64_t n, int64_t ld, int64_t m_begin, int64_t m_end) {
   for (int64_t j = m_begin; j < m_end; ++j) {
     for (int64_t i = 0; i < n; i += 16) {
       const int64_t lanes = n - i < 16 ? n - i : 16;
       const Vec16 g = Vec16::load_n(gate + j * ld + i, lanes);
       const Vec16 u = Vec16::load_n(up + j * ld + i, lanes);
-      (kActivation(g) * u).store_n(gate + j * ld + i, lanes);
+      kActivation(g, u).store_n(gate + j * ld + i, lanes);
     }
   }
 }

@@ -3,12 +3,9 @@
 #include <string>
 
 #include "src/backend/cpu/executor.h"
-#include "src/plan/features.h"
 
 namespace inlay {
 namespace {
-
-constexpr Feature kLacking[] = {Feature::clamped_swiglu};
 
 Status check_isa(cpu::Isa isa) {
   if (cpu::supported(isa)) return {};
@@ -31,7 +28,6 @@ MemoryNeeds cpu_memory_needs(const Plan& plan, const BackendConfig& config, cpu:
 Result<std::unique_ptr<Backend>> make_cpu_backend(Plan plan, WeightReader& reader, const BackendConfig& config,
                                                   const LoadProgress& progress, cpu::Isa isa) {
   INLAY_TRY(check_isa(isa));
-  INLAY_TRY(check_features(plan.spec, "CPU backend", kLacking));
   auto executor = std::make_unique<CpuExecutor>(std::move(plan), config, cpu::kernels(isa));
   INLAY_TRY(executor->load(reader, progress));
   return std::unique_ptr<Backend>(std::move(executor));

@@ -339,7 +339,7 @@ void CpuExecutor::gate_and_up(const GateUp& matrices, const float* x, int64_t m)
   const Product products[] = {{matrices.gate, matrices.gate_bias, a_.gate, d_ff, false},
                               {matrices.up, matrices.up_bias, a_.up, d_ff, false}};
   prepare(products, x, matrices.norm, plan_.spec.d_model, m);
-  const auto activate = plan_.spec.activation == Activation::gelu_tanh ? kernels_.gelu_mul : kernels_.silu_mul;
+  const auto activate = kernels_.gated[static_cast<size_t>(plan_.spec.activation)];
   const int64_t tiles = cpu::n_tiles(d_ff);
   pool_.parallel_for(tiles, std::max<int64_t>(1, tiles / (8 * pool_.size())), [&](int64_t begin, int64_t end, int) {
     for (const Product& p : products) kernel_of(p.weight).run(args_of(p, m), begin, end, 0, m);

@@ -143,11 +143,12 @@ void CpuExecutor::moe_in(const Op& op, const StepBatch& batch) {
   const Product forms[] = {{gate, nullptr, nullptr, 0, false}, {up, nullptr, nullptr, 0, false}};
   prepare(forms, a_.normed, nullptr, plan_.spec.d_model, m);  // moe_route has left the rows normed
   prepare_places(both, nullptr, m, false);
+  const auto activate = kernels_.gated[static_cast<size_t>(plan_.spec.activation)];
   for_expert_tiles(cpu::n_tiles(d_ff), [&](const ExpertGroup& group, int64_t begin, int64_t end) {
     kernel_of(gate).run(args_of_expert(op, slot::gate, slot::gate_bias, group, a_.expert_gate), begin, end, 0, group.n_places);
     kernel_of(up).run(args_of_expert(op, slot::up, slot::up_bias, group, a_.expert_up), begin, end, 0, group.n_places);
     const int64_t row = begin * cpu::kTileRows, at = group.first_place * d_ff + row;
-    kernels_.silu_mul(a_.expert_gate + at, a_.expert_up + at, std::min(end * cpu::kTileRows, d_ff) - row, d_ff, 0, group.n_places);
+    activate(a_.expert_gate + at, a_.expert_up + at, std::min(end * cpu::kTileRows, d_ff) - row, d_ff, 0, group.n_places);
   });
   if (plan_.spec.moe.d_ff_shared == 0) return;
   gate_and_up({.gate = op.weights[slot::shared_gate], .up = op.weights[slot::shared_up], .d_ff = plan_.spec.moe.d_ff_shared}, a_.normed, m);
@@ -178,11 +179,12 @@ void CpuExecutor::add_experts(int64_t row, int64_t first) {
   const int64_t d = plan_.spec.d_model, n = std::min(kColumnsAtOnce, d - first);
   float sum[kColumnsAtOnce] = {};
   for (int64_t pair = row * moe.n_used; pair < (row + 1) * moe.n_used; ++pair) {
-    const float* values = a_.expert_out + int64_t{routing_.pair_place[static_cast<size_t>(pair)]} * d + first;
-    for (int64_t c = 0; c < n; ++c) sum[c] += a_.expert_weights[pair] * values[c];
+    const int64_t place = routing_.pair_place[static_cast<size_t>(pair)];
+    kernels_.add_scaled(a_.expert_out + place * d + first, n, a_.expert_weights[pair], sum);
   }
-  for (int64_t c = 0; moe.d_ff_shared > 0 && c < n; ++c) sum[c] += a_.shared_weights[row] * a_.shared_out[row * d + first + c];
-  for (int64_t c = 0; c < n; ++c) a_.hidden[row * d + first + c] += sum[c];
+  const int64_t at = row * d + first;
+  if (moe.d_ff_shared > 0) kernels_.add_scaled(a_.shared_out + at, n, a_.shared_weights[row], sum);
+  kernels_.add_scaled(sum, n, 1.0f, a_.hidden + at);
 }
 
 }  // namespace inlay

@@ -6,6 +6,7 @@
 
 #include "kernels/common/expert_choice.h"
 #include "kernels/ref/attention.h"
+#include "kernels/ref/clamped_swiglu.h"
 #include "kernels/ref/dequantize.h"
 #include "kernels/ref/experts.h"
 #include "kernels/ref/gelu_mul.h"
@@ -17,12 +18,18 @@
 #include "kernels/ref/soft_cap.h"
 #include "src/backend/host_buffers.h"
 #include "src/backend/kv_memory.h"
-#include "src/plan/features.h"
 
 namespace inlay {
 namespace {
 
-constexpr Feature kLacking[] = {Feature::clamped_swiglu};
+auto activation_of(const ModelSpec& spec) {
+  switch (spec.activation) {
+    case Activation::gelu_tanh: return ref::gelu_mul;
+    case Activation::clamped_swiglu: return ref::clamped_swiglu;
+    case Activation::silu: break;
+  }
+  return ref::silu_mul;
+}
 
 KvMemory kv_memory(const Plan& plan, const BackendConfig& config) {
   return {plan, config, kv_block_bytes(plan.spec, KvDType::f32) / 2};
@@ -274,8 +281,7 @@ void ReferenceBackend::ffn_in(const Op& op, const StepBatch& batch) {
   const float* x = normed_hidden(op, m);
   linear(op, slot::gate, slot::gate_bias, x, m, {a_.gate, s.d_ff});
   linear(op, slot::up, slot::up_bias, x, m, {a_.up, s.d_ff});
-  const auto activate = s.activation == Activation::gelu_tanh ? ref::gelu_mul : ref::silu_mul;
-  activate(a_.gate, a_.up, s.d_ff, s.d_ff, 0, m);
+  activation_of(s)(a_.gate, a_.up, s.d_ff, s.d_ff, 0, m);
 }
 
 // attn_out and ffn_out: a projection, perhaps normalised, joins the residual stream.
@@ -330,11 +336,11 @@ void ReferenceBackend::moe_in(const Op& op, int64_t m) {
   const MoeSpec& moe = plan_.spec.moe;
   expert_linear(op, slot::gate, slot::gate_bias, a_.normed, a_.expert_gate, m);
   expert_linear(op, slot::up, slot::up_bias, a_.normed, a_.expert_up, m);
-  ref::silu_mul(a_.expert_gate, a_.expert_up, moe.d_ff_expert, moe.d_ff_expert, 0, m * moe.n_used);
+  activation_of(plan_.spec)(a_.expert_gate, a_.expert_up, moe.d_ff_expert, moe.d_ff_expert, 0, m * moe.n_used);
   if (moe.d_ff_shared == 0) return;
   linear(op, slot::shared_gate, op.weights.size(), a_.normed, m, {a_.gate, moe.d_ff_shared});
   linear(op, slot::shared_up, op.weights.size(), a_.normed, m, {a_.up, moe.d_ff_shared});
-  ref::silu_mul(a_.gate, a_.up, moe.d_ff_shared, moe.d_ff_shared, 0, m);
+  activation_of(plan_.spec)(a_.gate, a_.up, moe.d_ff_shared, moe.d_ff_shared, 0, m);
 }
 
 void ReferenceBackend::moe_out(const Op& op, int64_t m) {
@@ -390,7 +396,6 @@ MemoryNeeds reference_memory_needs(const Plan& plan, const BackendConfig& config
 
 Result<std::unique_ptr<Backend>> make_reference_backend(Plan plan, WeightReader& reader, const BackendConfig& config,
                                                         const LoadProgress& progress) {
-  INLAY_TRY(check_features(plan.spec, "reference interpreter", kLacking));
   INLAY_ASSIGN(HostActivations activations, HostActivations::allocate(plan.spec, config));
   INLAY_ASSIGN(LogitSlots logits, LogitSlots::allocate(plan.spec.n_vocab, config.n_logit_slots));
   INLAY_ASSIGN(HostBuffer kv, HostBuffer::allocate(reference_memory_needs(plan, config).kv, "KV cache"));
