@@ -52,10 +52,12 @@ class ConfigReader {
     INLAY_TRY(refuse_what_is_missing());
     out_.metadata.text("general.architecture", out_.family->arch);
     out_.metadata.text("general.name", name_);
-    for (const HfKey& key : out_.family->keys) INLAY_TRY(read_key(key));
+    for (const HfKey& key : out_.family->keys) {
+      if (find_key(key.hf) == &key) INLAY_TRY(read_key(key));
+    }
     for (const HfKey& key : out_.family->more_keys) INLAY_TRY(read_key(key));
-    INLAY_ASSIGN(n_layers_, size_of(config_, "num_hidden_layers"));
-    INLAY_ASSIGN(out_.n_vocab, size_of(config_, "vocab_size"));
+    INLAY_ASSIGN(n_layers_, size_of_family("num_hidden_layers"));
+    INLAY_ASSIGN(out_.n_vocab, size_of_family("vocab_size"));
     INLAY_TRY(read_heads());
     INLAY_TRY(read_windows());
     INLAY_TRY(read_layers_without_rope());
@@ -72,6 +74,12 @@ class ConfigReader {
     INLAY_ASSIGN(const std::string_view name, type.as_string());
     out_.family = find_hf_family(name);
     if (out_.family) return {};
+    out_.family = find_hf_family_inside(name);
+    if (out_.family) {
+      out_.has_pictures = true;
+      INLAY_ASSIGN(config_, config_.get("text_config"));
+      return config_.is_object() ? Status{} : config_.expected("an object");
+    }
     return error(Code::unsupported, "%s is %s, an architecture that is not supported (%s)", type.where().c_str(),
                  quote(name).c_str(), known_hf_families().c_str());
   }
@@ -98,6 +106,22 @@ class ConfigReader {
     return error(Code::unsupported, "%s is true: attention to later tokens is not supported", value.where().c_str());
   }
 
+  // As the family reads it.
+  const HfKey* find_key(std::string_view hf) const {
+    for (const std::span<const HfKey> keys : {out_.family->more_keys, out_.family->keys}) {
+      for (const HfKey& key : keys) {
+        if (hf == key.hf) return &key;
+      }
+    }
+    return nullptr;
+  }
+
+  Result<uint32_t> size_of_family(std::string_view hf) const {
+    const HfKey* key = find_key(hf);
+    if (!has(config_, hf) && key && key->fallback > 0) return static_cast<uint32_t>(key->fallback);
+    return size_of(config_, hf);
+  }
+
   Status read_key(const HfKey& key) {
     const auto found = config_.find(key.hf);
     if (key.kind == HfNumber::cap && found && found->is_null()) {
@@ -106,7 +130,7 @@ class ConfigReader {
     }
     if (!has(config_, key.hf) && !key.required && key.fallback == 0) return {};
     if (key.kind == HfNumber::size) {
-      INLAY_ASSIGN(const uint32_t n, size_of(config_, key.hf));
+      INLAY_ASSIGN(const uint32_t n, size_of_family(key.hf));
       out_.metadata.u32(arch_key(key.gguf), n, key.hf);
       return {};
     }
@@ -117,8 +141,8 @@ class ConfigReader {
   }
 
   Status read_heads() {
-    INLAY_ASSIGN(const uint32_t d_model, size_of(config_, "hidden_size"));
-    INLAY_ASSIGN(const uint32_t n_heads, size_of(config_, "num_attention_heads"));
+    INLAY_ASSIGN(const uint32_t d_model, size_of_family("hidden_size"));
+    INLAY_ASSIGN(const uint32_t n_heads, size_of_family("num_attention_heads"));
     if (has(config_, "head_dim")) {
       INLAY_ASSIGN(d_head_, size_of(config_, "head_dim"));
     } else if (out_.family->default_head > 0) {
@@ -308,7 +332,7 @@ class ConfigReader {
       out_.rope_factors.emplace_back(tensor, std::move(factors));
     }
     INLAY_ASSIGN(const uint32_t original, original_context(scaling));
-    INLAY_ASSIGN(const uint32_t extended, size_of(config_, "max_position_embeddings"));
+    INLAY_ASSIGN(const uint32_t extended, size_of_family("max_position_embeddings"));
     double factor = static_cast<double>(extended) / original;
     if (!has(config_, kOriginalContext)) {
       INLAY_ASSIGN(factor, positive_or(scaling, "factor", factor));
@@ -336,7 +360,7 @@ class ConfigReader {
 
   Result<uint32_t> original_context(const JsonValue& scaling) const {
     if (has(scaling, kOriginalContext)) return size_of(scaling, kOriginalContext);
-    return size_of(config_, has(config_, kOriginalContext) ? kOriginalContext : "max_position_embeddings");
+    return size_of_family(has(config_, kOriginalContext) ? kOriginalContext : "max_position_embeddings");
   }
 
   // Llama 3.1: long waves are stretched by the factor, short ones are not, those between in parts.
@@ -368,7 +392,7 @@ class ConfigReader {
   static constexpr std::string_view kSliding = "sliding_attention", kFull = "full_attention";
   static constexpr std::string_view kOriginalContext = "original_max_position_embeddings";
 
-  const JsonValue config_;
+  JsonValue config_;  // the family's part
   const std::string& name_;
   uint32_t n_layers_ = 0, d_head_ = 0, n_rot_ = 0;
   double base_ = 0;

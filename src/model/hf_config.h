@@ -14,6 +14,7 @@ namespace inlay {
 struct HfConfig {
   const HfFamily* family = nullptr;
   MetadataBuilder metadata;
+  bool has_pictures = false;  // the family is the text's part of a larger model
   uint64_t n_vocab = 0;
   bool tied_embeddings = false;
   // GGUF has these as tensors: name and values.

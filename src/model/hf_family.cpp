@@ -57,7 +57,12 @@ constexpr HfKey kGemma2Keys[] = {
     {.hf = "final_logit_softcapping", .gguf = "final_logit_softcapping", .kind = HfNumber::cap, .fallback = 30},
 };
 
+// Folders of Gemma 3 leave out what its 4B model has.
 constexpr HfKey kGemma3Keys[] = {
+    {.hf = "num_attention_heads", .gguf = "attention.head_count", .kind = HfNumber::size, .fallback = 8},
+    {.hf = "num_key_value_heads", .gguf = "attention.head_count_kv", .kind = HfNumber::size, .fallback = 4},
+    {.hf = "max_position_embeddings", .gguf = "context_length", .kind = HfNumber::size, .fallback = 131072},
+    {.hf = "vocab_size", .gguf = "vocab_size", .kind = HfNumber::size, .fallback = 262208},
     {.hf = "query_pre_attn_scalar", .gguf = "attention.scale", .kind = HfNumber::inverse_root, .fallback = 256},
     {.hf = "attn_logit_softcapping", .gguf = "attn_logit_softcapping", .kind = HfNumber::cap},
     {.hf = "final_logit_softcapping", .gguf = "final_logit_softcapping", .kind = HfNumber::cap},
@@ -95,6 +100,7 @@ constexpr HfFamily kFamilies[] = {
      .activation = "gelu_pytorch_tanh",
      .added_to_norms = 1,
      .windows = {.possible = true, .fallback = 4096, .period = 6},
+     .inside = "gemma3",
      .model_tensors = kModelTensors,
      .layer_tensors = kFourNormLayer,
      .keys = kDecoderKeys,
@@ -171,9 +177,19 @@ const HfFamily* find_hf_family(std::string_view model_type) {
   return nullptr;
 }
 
+const HfFamily* find_hf_family_inside(std::string_view model_type) {
+  for (const HfFamily& family : kFamilies) {
+    if (family.inside && model_type == family.inside) return &family;
+  }
+  return nullptr;
+}
+
 std::string known_hf_families() {
   std::string names;
-  for (const HfFamily& family : kFamilies) names += (names.empty() ? "" : ", ") + std::string(family.model_type);
+  for (const HfFamily& family : kFamilies) {
+    names += (names.empty() ? "" : ", ") + std::string(family.model_type);
+    if (family.inside) names += std::string(", ") + family.inside;
+  }
   return names;
 }
 

@@ -48,12 +48,16 @@ struct HfFamily {
   float added_to_norms = 0;          // FileConventions
   bool layers_without_rope = false;  // as no_rope_layers or no_rope_layer_interval says
   HfWindows windows = {};
+  // Of models of text and pictures: config.json is of this model_type and has the family's in text_config. Their other
+  // parts' tensors are left alone.
+  const char* inside = nullptr;
   std::span<const HfTensorName> model_tensors, layer_tensors;
-  std::span<const HfKey> keys, more_keys = {};  // of the latter those that are among the former come first
+  std::span<const HfKey> keys, more_keys = {};  // a key of both is read as the latter says
 };
 
 const HfFamily* find_hf_family(std::string_view model_type);  // null if unknown
-std::string known_hf_families();                              // their model_types, in messages
+const HfFamily* find_hf_family_inside(std::string_view model_type);
+std::string known_hf_families();  // their model_types, in messages
 
 // The tensor that GGUF calls `gguf`, as files of the family call it. `prefix` stands before all but the output matrix,
 // "model." in most. A name that the family does not know stays.

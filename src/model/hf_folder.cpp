@@ -110,6 +110,12 @@ Result<std::vector<Shard>> open_shards(const std::string& folder) {
   return shards;
 }
 
+// Of what turns pictures into embeddings.
+bool is_of_pictures(std::string_view name) {
+  if (name.starts_with("model.")) name.remove_prefix(6);
+  return name.starts_with("vision_tower.") || name.starts_with("multi_modal_projector.");
+}
+
 // Buffers that older versions saved beside the weights; they follow from config.json.
 bool is_derived(std::string_view name) { return name.ends_with(".rotary_emb.inv_freq"); }
 
@@ -167,7 +173,7 @@ class FolderReader {
   }
 
  private:
-  // Models saved without their output matrix have no "model." before their names.
+  // Models saved without their output matrix have no "model." before their names; models of text and pictures have more.
   void find_prefix() {
     const auto has = [&](const std::string& name) {
       for (const Shard& shard : shards_) {
@@ -177,7 +183,10 @@ class FolderReader {
       }
       return false;
     };
-    prefix_ = has(std::string(kEmbedding)) ? "" : "model.";
+    prefix_ = "model.";
+    for (const char* prefix : {"", "language_model.model.", "model.language_model."}) {
+      if (has(prefix + std::string(kEmbedding))) prefix_ = prefix;
+    }
   }
 
   void reserve_names() {
@@ -201,6 +210,7 @@ class FolderReader {
     for (const SafetensorsEntry& entry : shard.entries) {
       const bool is_output = entry.name == kOutput;
       has_output_ = has_output_ || is_output;
+      if (config_.has_pictures && is_of_pictures(entry.name)) continue;
       if (is_derived(entry.name) || (is_output && config_.tied_embeddings)) continue;
       INLAY_ASSIGN(TensorEntry tensor, convert(entry, shard, index));
       tensor.name = keep(entry.name);

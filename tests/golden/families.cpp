@@ -216,6 +216,10 @@ void write_small(const TemporaryFolder& folder, const json& config, std::vector<
   folder.write("model.safetensors", test::safetensors_of(tensors));
 }
 
+void fill(std::vector<HfTensor>& tensors) {
+  for (HfTensor& t : tensors) t.data = test::random_floats(t.name, t.shape);
+}
+
 struct Speciality {
   const char* model_type;
   json with;                      // what the configuration has of the family's own
@@ -276,11 +280,42 @@ TEST(Families, FolderAndFileAgreeOnWhatIsSpecial) {
   }
 }
 
-// ---- what a family computes, said with the weights of another
-
-void fill(std::vector<HfTensor>& tensors) {
-  for (HfTensor& t : tensors) t.data = test::random_floats(t.name, t.shape);
+// Gemma 3's larger models see pictures as well: their folders have the text's part under other names, with what belongs
+// to pictures beside it, and a configuration that leaves out much.
+TEST(Families, TheTextOfAModelOfPicturesIsAModel) {
+  TemporaryFolder text, pictures;
+  json config = test::small_config("gemma3_text");
+  config.update({{"num_attention_heads", 8}, {"num_key_value_heads", 4}, {"head_dim", 16}, {"sliding_window", 5}});
+  std::vector<HfTensor> tensors = test::small_tensors("gemma3_text");
+  for (HfTensor& t : tensors) {
+    if (t.name.find("q_proj") != std::string::npos) t.shape = {128, 32};
+    if (t.name.find("k_proj") != std::string::npos || t.name.find("v_proj") != std::string::npos) t.shape = {64, 32};
+    if (t.name.find("o_proj") != std::string::npos) t.shape = {32, 128};
+  }
+  fill(tensors);
+  write_small(text, config, tensors);
+  const std::vector<float> expected = logits(text.path());
+  for (const char* key : {"num_attention_heads", "num_key_value_heads", "tie_word_embeddings"}) config.erase(key);
+  for (const std::string prefix : {"language_model.model.", "model.language_model."}) {
+    std::vector<HfTensor> renamed = tensors;
+    for (HfTensor& t : renamed) t.name = prefix + t.name.substr(6);
+    renamed.push_back({"vision_tower.vision_model.embeddings.patch_embedding.weight", {4, 3, 2, 2}});
+    renamed.push_back({"multi_modal_projector.mm_input_projection_weight", {4, 32}});
+    write_small(pictures, {{"model_type", "gemma3"}, {"text_config", config}, {"vision_config", json::object()}},
+                renamed);
+    EXPECT_TRUE(test::same_bits(logits(pictures.path()), expected)) << prefix;
+  }
+  // Negative control: in a folder of text alone such tensors are no part of the model.
+  tensors.push_back({"vision_tower.vision_model.embeddings.patch_embedding.weight", {4, 3, 2, 2}});
+  json whole = config;
+  whole.update({{"num_attention_heads", 8}, {"num_key_value_heads", 4}});
+  write_small(text, whole, tensors);
+  const auto opened = open_checkpoint(text.path());
+  ASSERT_TRUE(opened.ok()) << opened.status().message;
+  EXPECT_FALSE(Model::from_checkpoint(*opened).ok());
 }
+
+// ---- what a family computes, said with the weights of another
 
 void multiply(std::vector<HfTensor>& tensors, const std::string& part, float factor) {
   for (HfTensor& t : tensors) {
