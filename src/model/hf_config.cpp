@@ -304,7 +304,9 @@ class ConfigReader {
       if (has(scaling, key)) return error(Code::unsupported, "%s.%s is not supported", scaling.where().c_str(), key);
     }
     INLAY_ASSIGN(const bool truncates, scaling.bool_or("truncate", true));
-    if (!truncates) out_.metadata.boolean(arch_key("rope.scaling.truncate"), false);
+    if (truncates != find_arch(out_.family->arch)->yarn_truncates) {
+      out_.metadata.boolean(arch_key("rope.scaling.truncate"), truncates);
+    }
     INLAY_ASSIGN(const uint32_t original, original_context(scaling));
     out_.metadata.u32(arch_key("rope.scaling.original_context_length"), original,
                       "rope_scaling.original_max_position_embeddings");

@@ -105,7 +105,7 @@ struct Case {
 
 const Case kCases[] = {
     {"mamba", [](Parts&) {}, Code::unsupported,
-     "general.architecture \"mamba\" is not supported (gemma2, gemma3, granite, llama, "},
+     "general.architecture \"mamba\" is not supported (gemma2, gemma3, "},
     {"llama", [](Parts& p) { p.remove("blk.1.attn_k.weight"); }, Code::format,
      "the tensor blk.1.attn_k.weight is missing, expected 16 x 32"},
     {"llama", [](Parts& p) { p.remove("output_norm.weight"); }, Code::format,
