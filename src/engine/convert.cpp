@@ -131,7 +131,7 @@ class Converter {
     const uint64_t row_in = row_bytes(job.from->dtype, n_cols), row_out = row_bytes(job.to, n_cols);
     in_.resize(row_in * static_cast<uint64_t>(n_rows));
     out_.resize(row_out * static_cast<uint64_t>(n_rows));
-    INLAY_TRY(checkpoint_.read(*job.from, row_in * static_cast<uint64_t>(begin), in_));
+    INLAY_TRY(read_rows(checkpoint_, *job.from, begin, row_in, in_, &pool_));
     pool_.parallel_for(n_rows, std::max<int64_t>(1, kElementsOfThread / job.n_cols),
                        [&](int64_t first, int64_t end, int) {
                          for (int64_t r = first; r < end; ++r) {

@@ -88,6 +88,8 @@ class Checkpoint {
 
   // The tensor's bytes: a view of the source where it can give one, otherwise read into `scratch`, which is grown.
   Result<const std::byte*> bytes(const TensorEntry& tensor, std::vector<std::byte>& scratch) const;
+  // The same where the source can give one, otherwise null.
+  const std::byte* view(const TensorEntry& tensor) const { return sources_[tensor.source]->view(tensor.offset, tensor.n_bytes); }
   // Bytes [at, at + into.size()) of the tensor.
   Status read(const TensorEntry& tensor, uint64_t at, std::span<std::byte> into) const;
   bool is_concurrent() const;  // whether several threads may call read() at once

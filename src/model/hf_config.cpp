@@ -50,6 +50,7 @@ class ConfigReader {
   Result<HfConfig> read() {
     INLAY_TRY(find_family());
     INLAY_TRY(refuse_what_is_missing());
+    INLAY_ASSIGN(out_.quantization, read_hf_quantization(config_));
     out_.metadata.text("general.architecture", out_.family->arch);
     out_.metadata.text("general.name", name_);
     for (const HfKey& key : out_.family->keys) {
@@ -86,13 +87,6 @@ class ConfigReader {
 
   // What would give other results if it were ignored.
   Status refuse_what_is_missing() const {
-    if (has(config_, "quantization_config")) {
-      INLAY_ASSIGN(const JsonValue quantization, config_.get("quantization_config"));
-      INLAY_ASSIGN(const std::string_view method, quantization.string_or("quant_method", ""));
-      return error(Code::unsupported,
-                   "%s.quant_method is %s: weights quantized so are not supported; F32, F16 and BF16 are",
-                   quantization.where().c_str(), quote(method).c_str());
-    }
     const char* key = has(config_, "hidden_activation") ? "hidden_activation" : "hidden_act";
     INLAY_ASSIGN(const std::string_view activation, config_.string_or(key, out_.family->activation));
     if (activation != out_.family->activation) {

@@ -8,6 +8,7 @@
 #include "src/formats/json.h"
 #include "src/formats/metadata_builder.h"
 #include "src/model/hf_family.h"
+#include "src/model/hf_quantization.h"
 
 namespace inlay {
 
@@ -17,6 +18,7 @@ struct HfConfig {
   bool has_pictures = false;  // the family is the text's part of a larger model
   uint64_t n_vocab = 0;
   bool tied_embeddings = false;
+  HfQuantization quantization;
   // GGUF has these as tensors: name and values.
   std::vector<std::pair<std::string, std::vector<float>>> rope_factors;
 };

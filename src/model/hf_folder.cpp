@@ -9,6 +9,7 @@
 #include "src/formats/safetensors.h"
 #include "src/formats/text.h"
 #include "src/model/hf_config.h"
+#include "src/model/hf_packed.h"
 #include "src/model/hf_pooling.h"
 #include "src/model/hf_vocabulary.h"
 
@@ -150,8 +151,10 @@ class FolderReader {
 
   Result<Checkpoint> read() {
     find_prefix();
+    INLAY_TRY(unpack());
     reserve_names();
     for (size_t i = 0; i < shards_.size(); ++i) INLAY_TRY(add_shard(static_cast<uint32_t>(i)));
+    for (HfMatrix& matrix : packed_.matrices) add_matrix(matrix);
     if (!config_.tied_embeddings && !has_output_) {
       return error(Code::format, "%s: the tensor %s is missing, and tie_word_embeddings of config.json is not true",
                    folder_.c_str(), std::string(kOutput).c_str());
@@ -195,6 +198,7 @@ class FolderReader {
     for (const Shard& shard : shards_) {
       for (const SafetensorsEntry& entry : shard.entries) n += entry.name.size();
     }
+    for (const HfMatrix& matrix : packed_.matrices) n += matrix.name.size();
     names_->reserve(n);
   }
 
@@ -208,6 +212,7 @@ class FolderReader {
   Status add_shard(uint32_t index) {
     Shard& shard = shards_[index];
     for (const SafetensorsEntry& entry : shard.entries) {
+      if (packed_.taken[n_seen_++]) continue;
       const bool is_output = entry.name == kOutput;
       has_output_ = has_output_ || is_output;
       if (config_.has_pictures && is_of_pictures(entry.name)) continue;
@@ -218,6 +223,29 @@ class FolderReader {
     }
     sources_.push_back(std::move(shard.source));
     return {};
+  }
+
+  // What the quantized matrices consist of is no tensor of the checkpoint.
+  Status unpack() {
+    std::vector<HfStoredTensor> stored;
+    for (const Shard& shard : shards_) {
+      for (const SafetensorsEntry& entry : shard.entries) stored.push_back({&entry, shard.source.get()});
+    }
+    INLAY_ASSIGN(packed_, unpack_matrices(config_.quantization, stored));
+    return {};
+  }
+
+  void add_matrix(HfMatrix& matrix) {
+    const bool is_output = matrix.name == kOutput;
+    has_output_ = has_output_ || is_output;
+    if (is_output && config_.tied_embeddings) return;
+    tensors_.push_back({.name = keep(matrix.name),
+                        .dtype = matrix.dtype,
+                        .rank = 2,
+                        .shape = {matrix.n_rows, matrix.n_cols, 1, 1},
+                        .source = static_cast<uint32_t>(sources_.size()),
+                        .n_bytes = matrix.source->size()});
+    sources_.push_back(std::move(matrix.source));
   }
 
   // As tensors, which GGUF files have them in.
@@ -241,6 +269,8 @@ class FolderReader {
   std::vector<Shard> shards_;
   std::string prefix_;
   bool has_output_ = false;
+  HfMatrices packed_;
+  size_t n_seen_ = 0;  // of the tensors, in the order of packed_.taken
   std::shared_ptr<std::vector<std::byte>> names_ = std::make_shared<std::vector<std::byte>>();
   std::vector<TensorEntry> tensors_;
   std::vector<std::unique_ptr<ByteSource>> sources_;

@@ -116,6 +116,11 @@ struct ReadScratch {
 class ThreadPool;
 using ReadProgress = std::function<bool(uint64_t n_done)>;
 
+// Whole rows [first_row, first_row + into.size() / row_bytes) of a tensor, read by all threads of the pool where its
+// source lets them; null: by this one.
+Status read_rows(const Checkpoint& checkpoint, const TensorEntry& tensor, int64_t first_row, uint64_t row_bytes,
+                 std::span<std::byte> into, ThreadPool* pool);
+
 // The bytes of a weight, rows contiguous in the order that the kernels use, of the type that the model says. Where they
 // must be read, reordered or quantized they go through buffers of the reader's own, valid until the next call.
 class WeightReader {
@@ -133,7 +138,7 @@ class WeightReader {
 
  private:
   // In the file's type.
-  Result<const std::byte*> read_stored(const Weight& weight);
+  Result<const std::byte*> read_stored(const Weight& weight, ThreadPool* pool);
   Status read_stored_range(const Weight& weight, uint64_t at, std::span<std::byte> into, ReadScratch& scratch) const;
 
   const Checkpoint& checkpoint_;

@@ -43,7 +43,8 @@ DType type_by(const Recipe& recipe, const Weight& w, const ModelSpec& spec) {
   const bool is_sensitive = w.stored == WeightRole::attn_v || w.stored == WeightRole::ffn_down;
   if (is_sensitive && gets_more_bits(w.layer, spec.n_layers)) type = recipe.more;
   type = fitting(type, w.n_cols);
-  const bool is_small = is_quantized(w.file_dtype) && w.file_dtype != DType::f8_e4m3 && takes_as_little(w.file_dtype, type);
+  const bool is_small =
+      is_quantized(w.file_dtype) && w.file_dtype != DType::f8_e4m3 && takes_as_little(w.file_dtype, type);
   return is_small && is_quantized(recipe.matrices) ? w.file_dtype : type;
 }
 

@@ -19,8 +19,9 @@ struct Recipe {
 
 const Recipe& recipe_of(ConvertType type);
 
-// Vectors and routers become F32. A matrix that has as few bits a weight already keeps its type, but F8_E4M3, which files cannot
-// have, and where the recipe has no blocks. Rows that are no whole blocks of a type get one with smaller blocks.
+// Vectors and routers become F32. A matrix that has as few bits a weight already keeps its type, but F8_E4M3, which
+// files cannot have, and where the recipe has no blocks. Rows that are no whole blocks of a type get one with smaller
+// blocks.
 DType type_by(const Recipe& recipe, const Weight& weight, const ModelSpec& spec);
 
 }  // namespace inlay

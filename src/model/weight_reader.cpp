@@ -1,5 +1,6 @@
 // Weights as the kernels take them: rows put in order, quantized where the model says so.
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "src/base/thread_pool.h"
@@ -42,7 +43,7 @@ void grow(std::vector<std::byte>& bytes, uint64_t n) {
 }  // namespace
 
 Result<const std::byte*> WeightReader::read(const Weight& weight, ThreadPool* pool, const ReadProgress& progress) {
-  INLAY_ASSIGN(const std::byte* stored, read_stored(weight));
+  INLAY_ASSIGN(const std::byte* stored, read_stored(weight, pool));
   if (weight.file_dtype == weight.dtype) return stored;
   const uint64_t stored_row = stored_row_bytes(weight), row = weight.n_bytes() / static_cast<uint64_t>(weight.n_rows);
   grow(converted_, weight.n_bytes());
@@ -66,10 +67,30 @@ Result<const std::byte*> WeightReader::read(const Weight& weight, ThreadPool* po
   return converted_.data();
 }
 
-Result<const std::byte*> WeightReader::read_stored(const Weight& weight) {
-  INLAY_ASSIGN(const std::byte* bytes, checkpoint_.bytes(checkpoint_.tensors()[weight.tensor], scratch_));
-  const uint64_t row = stored_row_bytes(weight);
-  bytes += row * static_cast<uint64_t>(weight.first_row);
+Status read_rows(const Checkpoint& checkpoint, const TensorEntry& tensor, int64_t first_row, uint64_t row_bytes,
+                 std::span<std::byte> into, ThreadPool* pool) {
+  const uint64_t first = row_bytes * static_cast<uint64_t>(first_row);
+  if (!pool || !checkpoint.is_concurrent()) return checkpoint.read(tensor, first, into);
+  std::atomic<bool> failed{false};
+  pool->parallel_for(static_cast<int64_t>(into.size() / row_bytes), kRowsAtOnce, [&](int64_t begin, int64_t end, int) {
+    const uint64_t at = row_bytes * static_cast<uint64_t>(begin);
+    const uint64_t n = row_bytes * static_cast<uint64_t>(end - begin);
+    if (!checkpoint.read(tensor, first + at, into.subspan(at, n)).ok()) failed = true;
+  });
+  return failed ? checkpoint.read(tensor, first, into) : Status{};  // once more, for its message
+}
+
+Result<const std::byte*> WeightReader::read_stored(const Weight& weight, ThreadPool* pool) {
+  const TensorEntry& tensor = checkpoint_.tensors()[weight.tensor];
+  const uint64_t row = stored_row_bytes(weight), n_bytes = row * static_cast<uint64_t>(rows_of(weight));
+  const std::byte* bytes = checkpoint_.view(tensor);
+  if (bytes) {
+    bytes += row * static_cast<uint64_t>(weight.first_row);
+  } else {
+    grow(scratch_, n_bytes);
+    INLAY_TRY(read_rows(checkpoint_, tensor, weight.first_row, row, std::span(scratch_).first(n_bytes), pool));
+    bytes = scratch_.data();
+  }
   if (!weight.unpermute) return bytes;
   grow(reordered_, row * static_cast<uint64_t>(rows_of(weight)));
   unpermute_rows(bytes, reordered_.data(), rows_of(weight) / model_.spec().d_head, model_.spec(), static_cast<size_t>(row));

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "tests/golden/loaded_model.h"
+#include "tests/support/compare.h"
 #include "tests/support/hf_folder.h"
 
 namespace inlay::golden {
@@ -18,24 +19,7 @@ const std::string kFile = INLAY_SOURCE_DIR "/examples/model/tales.gguf";
 const std::string kFolder = INLAY_SOURCE_DIR "/examples/model/hf";
 
 std::vector<float> logits(const std::string& path, const std::vector<int32_t>& tokens) {
-  const auto n = static_cast<int32_t>(tokens.size());
-  const auto backend = load_backend(
-      path, kReference,
-      {.n_kv_blocks = 2, .max_step_tokens = n, .max_sequences = 1, .n_logit_slots = n, .n_context = n, .n_threads = 2});
-  EXPECT_TRUE(backend.ok()) << backend.status().message;
-  if (!backend.ok()) return {};
-  const auto out = logits_of(**backend, tokens);
-  EXPECT_TRUE(out.ok()) << out.status().message;
-  return out.ok() ? *out : std::vector<float>();
-}
-
-double nmse(const std::vector<float>& got, const std::vector<float>& want) {
-  double off = 0, all = 0;
-  for (size_t i = 0; i < want.size(); ++i) {
-    off += (double{got[i]} - want[i]) * (double{got[i]} - want[i]);
-    all += double{want[i]} * want[i];
-  }
-  return off / all;
+  return file_logits(path, kReference, tokens);
 }
 
 const std::vector<int32_t> kTokens = {2043, 737, 937, 258, 1215, 300, 17, 1999, 42, 640, 512, 7, 88, 1400, 3, 256};
@@ -112,7 +96,7 @@ TEST(Convert, SmallerTypesLoseMore) {
     const std::string made = folder.path(std::string(c.name) + ".gguf");
     const Status status = convert_to_gguf(kFolder, made, {.type = c.type});
     ASSERT_TRUE(status.ok()) << status.message;
-    const double error = nmse(logits(made, kTokens), expected);
+    const double error = test::nmse(logits(made, kTokens), expected);
     const uint64_t size = std::filesystem::file_size(made);
     std::printf("%-7s %8llu bytes, NMSE %.2e (limit %.0e)\n", c.name, static_cast<unsigned long long>(size), error,
                 c.limit);

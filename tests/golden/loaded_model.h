@@ -90,4 +90,18 @@ inline Result<std::vector<float>> logits_of(Backend& backend, std::span<const in
   return out;
 }
 
+// The same of a model that is loaded for it alone; none after a failure, which is reported.
+inline std::vector<float> file_logits(const std::string& path, const Target& target, const std::vector<int32_t>& tokens,
+                                      const std::function<void(Model&)>& hold = {}) {
+  const auto n = static_cast<int32_t>(tokens.size());
+  const BackendConfig config = {
+      .n_kv_blocks = 2, .max_step_tokens = n, .max_sequences = 1, .n_logit_slots = n, .n_context = n, .n_threads = 3};
+  const auto backend = load_backend(path, target, config, hold);
+  EXPECT_TRUE(backend.ok()) << backend.status().message;
+  if (!backend.ok()) return {};
+  const auto out = logits_of(**backend, tokens);
+  EXPECT_TRUE(out.ok()) << out.status().message;
+  return out.ok() ? *out : std::vector<float>();
+}
+
 }  // namespace inlay::golden

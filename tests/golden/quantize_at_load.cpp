@@ -30,7 +30,8 @@ constexpr Case kCases[] = {{WeightDType::q8_0, ConvertType::q8_0, "q8_0"},
 // Rows of 256, so that K-quants have whole blocks; three layers, of which a mixed type treats one differently.
 void write_wide_folder(const TemporaryFolder& folder, int64_t n_vocab = 20) {
   nlohmann::json config = test::small_config("llama");
-  config["hidden_size"] = 256, config["intermediate_size"] = 512, config["num_attention_heads"] = 16, config["vocab_size"] = n_vocab;
+  config["hidden_size"] = 256, config["intermediate_size"] = 512, config["num_attention_heads"] = 16,
+  config["vocab_size"] = n_vocab;
   folder.write("config.json", config.dump());
   std::vector<test::HfTensor> tensors = test::small_tensors("llama");
   for (test::HfTensor& t : tensors) {
@@ -39,19 +40,7 @@ void write_wide_folder(const TemporaryFolder& folder, int64_t n_vocab = 20) {
   folder.write("model.safetensors", test::safetensors_of(tensors));
 }
 
-std::vector<float> logits(const std::string& path, const Target& target, const std::function<void(Model&)>& hold = {}) {
-  const std::vector<int32_t> tokens = {1, 2, 3, 19, 7, 7, 12, 4, 0, 18, 5, 6};
-  const auto n = static_cast<int32_t>(tokens.size());
-  const auto backend = load_backend(
-      path, target,
-      {.n_kv_blocks = 2, .max_step_tokens = n, .max_sequences = 1, .n_logit_slots = n, .n_context = n, .n_threads = 3},
-      hold);
-  EXPECT_TRUE(backend.ok()) << backend.status().message;
-  if (!backend.ok()) return {};
-  const auto out = logits_of(**backend, tokens);
-  EXPECT_TRUE(out.ok()) << out.status().message;
-  return out.ok() ? *out : std::vector<float>();
-}
+const std::vector<int32_t> kTokens = {1, 2, 3, 19, 7, 7, 12, 4, 0, 18, 5, 6};
 
 class QuantizeAtLoadOn : public ::testing::TestWithParam<Target> {};
 
@@ -60,13 +49,13 @@ TEST_P(QuantizeAtLoadOn, GivesTheNumbersOfTheConvertedFile) {
   TemporaryFolder wide, made;
   write_wide_folder(wide);
   for (const std::string& source : {kTales, wide.path()}) {
-    const std::vector<float> stored = logits(source, GetParam());
+    const std::vector<float> stored = file_logits(source, GetParam(), kTokens);
     for (const Case& c : kCases) {
       SCOPED_TRACE(source + " " + c.name);
       const Status converted = convert_to_gguf(source, made.path("made.gguf"), {.type = c.type});
       ASSERT_TRUE(converted.ok()) << converted.message;
-      const std::vector<float> expected = logits(made.path("made.gguf"), GetParam());
-      EXPECT_EQ(logits(source, GetParam(), [&](Model& m) { m.hold_as(recipe_of(c.type)); }), expected);
+      const std::vector<float> expected = file_logits(made.path("made.gguf"), GetParam(), kTokens);
+      EXPECT_EQ(file_logits(source, GetParam(), kTokens, [&](Model& m) { m.hold_as(recipe_of(c.type)); }), expected);
       EXPECT_NE(stored, expected) << "negative control: without the option";
     }
   }

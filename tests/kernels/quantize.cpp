@@ -20,7 +20,8 @@ struct Groups {
   GroupValues<kSize> x;
 };
 
-// Lanes of many kinds: normal numbers of several sizes, one sign, constants, zeros, one large value, tiny and huge ones.
+// Lanes of many kinds: normal numbers of several sizes, one sign, constants, zeros, one large value, tiny and huge
+// ones.
 template <int kSize>
 std::vector<Groups<kSize>> many_groups() {
   std::mt19937 random(3);
@@ -31,7 +32,8 @@ std::vector<Groups<kSize>> many_groups() {
     for (int i = 0; i < kSize; ++i) {
       for (int g = 0; g < kGroupsAtOnce; ++g) {
         const float v = size * normal(random);
-        const float kinds[] = {v, std::fabs(v), -std::fabs(v), size, -size, 0.0f, i == 3 ? v : 0.0f, v * 1e-38f, v * 1e36f};
+        const float kinds[] = {v,    std::fabs(v),      -std::fabs(v), size,     -size,
+                               0.0f, i == 3 ? v : 0.0f, v * 1e-38f,    v * 1e36f};
         groups.x[i][g] = kinds[g % 9];
       }
     }
@@ -126,7 +128,8 @@ std::string name_of(const ::testing::TestParamInfo<Isa>& p) {
   return kNames[static_cast<size_t>(p.param)];
 }
 
-INSTANTIATE_TEST_SUITE_P(InstructionSets, QuantizersOf, ::testing::Values(Isa::generic, Isa::avx2, Isa::avx512), name_of);
+INSTANTIATE_TEST_SUITE_P(InstructionSets, QuantizersOf, ::testing::Values(Isa::generic, Isa::avx2, Isa::avx512),
+                         name_of);
 
 }  // namespace
 }  // namespace inlay::cpu
