@@ -1,7 +1,8 @@
 // Runs a fuzz target over its corpus and over seeded mutations of it, without libFuzzer: the same inputs on every
 // machine and compiler.
 //   replay CORPUS_FOLDER N_MUTATIONS
-// Fails if the folder holds no input, or if the target ends the program.
+// Beside the folder there may be CORPUS_FOLDER.found, as corpus.py packs it. Fails if the folder holds no input, if that file
+// is cut, or if the target ends the program.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -36,6 +37,27 @@ class Random {
   uint64_t state_;
 };
 
+Input read_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// False if the file ends inside an input.
+bool read_found(const fs::path& path, std::vector<Input>& corpus) {
+  const Input data = read_file(path);
+  for (size_t at = 0; at < data.size();) {
+    uint32_t length = 0;
+    if (data.size() - at < sizeof length) return false;
+    for (size_t i = 0; i < sizeof length; ++i) length |= uint32_t{data[at + i]} << (8 * i);
+    at += sizeof length;
+    if (length > data.size() - at) return false;
+    const auto begin = data.begin() + static_cast<std::ptrdiff_t>(at);
+    corpus.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(length));
+    at += length;
+  }
+  return true;
+}
+
 std::vector<Input> read_corpus(const fs::path& folder) {
   std::vector<fs::path> paths;
   std::error_code failure;
@@ -43,10 +65,7 @@ std::vector<Input> read_corpus(const fs::path& folder) {
     if (entry.is_regular_file()) paths.push_back(entry.path());
   std::sort(paths.begin(), paths.end());
   std::vector<Input> corpus;
-  for (const fs::path& path : paths) {
-    std::ifstream file(path, std::ios::binary);
-    corpus.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-  }
+  for (const fs::path& path : paths) corpus.push_back(read_file(path));
   return corpus;
 }
 
@@ -114,9 +133,14 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: %s CORPUS_FOLDER N_MUTATIONS\n", argv[0]);
     return 2;
   }
-  const std::vector<Input> corpus = read_corpus(argv[1]);
+  std::vector<Input> corpus = read_corpus(argv[1]);
   if (corpus.empty()) {
     std::fprintf(stderr, "%s: no inputs in %s\n", argv[0], argv[1]);
+    return 2;
+  }
+  const std::string found = std::string(argv[1]) + ".found";
+  if (!read_found(found, corpus)) {
+    std::fprintf(stderr, "%s: %s ends inside an input\n", argv[0], found.c_str());
     return 2;
   }
   for (const Input& input : corpus) LLVMFuzzerTestOneInput(input.data(), input.size());
