@@ -110,7 +110,9 @@ bool write_tokenizer(const fs::path& folder) {
     return write(folder / name, bytes);
   };
   return ok && vocabulary("vocabulary-bpe", inlay::fuzz::bpe_vocabulary("llama-bpe")) &&
-         vocabulary("vocabulary-spm", inlay::fuzz::spm_vocabulary());
+         vocabulary("vocabulary-spm", inlay::fuzz::spm_vocabulary()) &&
+         vocabulary("vocabulary-unigram", inlay::fuzz::unigram_vocabulary()) &&
+         vocabulary("vocabulary-wordpiece", inlay::fuzz::word_piece_vocabulary());
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // Runs a fuzz target over its corpus and over seeded mutations of it, without libFuzzer: the same inputs on every
 // machine and compiler.
 //   replay CORPUS_FOLDER N_MUTATIONS
-// Beside the folder there may be CORPUS_FOLDER.found, as corpus.py packs it. Fails if the folder holds no input, if that file
-// is cut, or if the target ends the program.
+// Beside the folder there may be CORPUS_FOLDER.found, as corpus.py packs it. Fails if the folder holds no input, if
+// that file is cut, or if the target ends the program.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

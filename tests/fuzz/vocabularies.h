@@ -1,4 +1,4 @@
-// Two small vocabularies as GGUF images: byte-level BPE and SPM, each complete for all bytes.
+// Small vocabularies as GGUF images: byte-level BPE and SPM, each complete for all bytes, Unigram and WordPiece.
 #pragma once
 
 #include <algorithm>
@@ -86,6 +86,33 @@ inline testing::GgufImage spm_vocabulary() {
   image.array("tokenizer.ggml.token_type", MetaType::i32, types);
   image.u32("tokenizer.ggml.bos_token_id", 1).u32("tokenizer.ggml.eos_token_id", 2);
   image.u32("tokenizer.ggml.unknown_token_id", 0);
+  return image;
+}
+
+inline testing::GgufImage unigram_vocabulary() {
+  const std::string space = "\xE2\x96\x81";
+  testing::GgufImage image;
+  image.text("tokenizer.ggml.model", "t5");
+  image.texts("tokenizer.ggml.tokens",
+              {"<unk>", "</s>", "<user>", space, space + "the", "th", "e", "t", "h", "a", "aa", "\"\\"});
+  image.array<float>("tokenizer.ggml.scores", MetaType::f32, {0, 0, 0, -1, -2, -3, -3.5f, -4, -4, -5, -6, -7});
+  image.array<int32_t>("tokenizer.ggml.token_type", MetaType::i32,
+                       {kUnknown, kControl, kUserDefined, kNormal, kNormal, kNormal, kNormal, kNormal, kNormal, kNormal,
+                        kNormal, kNormal});
+  image.u32("tokenizer.ggml.eos_token_id", 1).u32("tokenizer.ggml.unknown_token_id", 0);
+  image.boolean("tokenizer.ggml.remove_extra_whitespaces", true).boolean("tokenizer.ggml.add_space_prefix", true);
+  return image;
+}
+
+inline testing::GgufImage word_piece_vocabulary() {
+  const std::string begin = "\xE2\x96\x81";
+  testing::GgufImage image;
+  image.text("tokenizer.ggml.model", "bert");
+  image.texts("tokenizer.ggml.tokens", {"[UNK]", "[CLS]", "[SEP]", begin + "the", begin + "th", "ing", begin + "a", "a",
+                                        begin + "'", begin + "1"});
+  image.array<int32_t>("tokenizer.ggml.token_type", MetaType::i32,
+                       {kUnknown, kControl, kControl, kNormal, kNormal, kNormal, kNormal, kNormal, kNormal, kNormal});
+  image.u32("tokenizer.ggml.cls_token_id", 1).u32("tokenizer.ggml.seperator_token_id", 2);
   return image;
 }
 
