@@ -83,15 +83,20 @@ def make_model(case, changes=None):
 
 
 def randomize(model):
-    """Weights at which every part matters: attention with clear peaks, norms and biases that are not neutral."""
+    """Weights at which every part matters: attention with clear peaks, norms and biases that are not neutral, and
+    embeddings that are no larger than what the layers add."""
     generator = torch.Generator().manual_seed(7)
+    width = model.config.hidden_size
+    embedding_scale = math.sqrt(width) if model.config.model_type.startswith("gemma") else getattr(
+        model.config, "embedding_multiplier", 1.0)
     for name, p in model.named_parameters():
         noise = torch.randn(p.shape, generator=generator)
-        if p.dim() >= 2:
-            gain = 1.0 if "embed" in name or "lm_head" in name else 1.5 / math.sqrt(p.shape[-1])
-            p.data = noise * (1 / math.sqrt(p.shape[-1]) if "lm_head" in name else gain)
-        else:
+        if p.dim() < 2:
             p.data = p.data + 0.2 * noise
+        elif "embed" in name:
+            p.data = noise / embedding_scale
+        else:
+            p.data = noise * ((1.0 if "lm_head" in name else 1.5) / math.sqrt(p.shape[-1]))
 
 
 def reference_logits(model, tokens):
@@ -237,8 +242,8 @@ class Comparison:
         matrices = [(n, p) for n, p in model.named_parameters() if re.search(r"layers\.1\..*(k_proj|qkv_proj)\.weight", n)]
         name, weight = matrices[0]
         original = weight.data.clone()
-        weight.data[::2] *= 1.25  # every other row: a norm of heads or of the layer's result would undo all of them
-        self.must_differ(case, f"half of {name} times 1.25", judge(case, "f32", reference_logits(model, tokens), ours))
+        weight.data[::2] *= 1.5  # every other row: a norm of heads or of the layer's result would undo all of them
+        self.must_differ(case, f"half of {name} times 1.5", judge(case, "f32", reference_logits(model, tokens), ours))
         weight.data = original
         if case.without:
             other = make_model(case, case.without)
