@@ -106,7 +106,7 @@ cudaError_t make_token_table(const TokenOp* ops, int32_t n_ops, void* table, Tok
   auto* phases = static_cast<TokenPhase*>(table);
   TokenMemory memory;
   launch = {};
-  for (int32_t i = 0; i < n_ops; ++i) {
+  for (int32_t i = 0, next_cta = 0; i < n_ops; ++i) {
     TokenPhase& phase = phases[i];
     phase = {};
     phase.tag_in = ops[i].tag_in, phase.tag_out = ops[i].tag_out;
@@ -123,6 +123,8 @@ cudaError_t make_token_table(const TokenOp* ops, int32_t n_ops, void* table, Tok
     phase.linear = cut(ops[i].linear, memory);
     share_tiles(phase.linear, device.n_multiprocessors);
     phase.same_x = i > 0 && same_x(ops[i - 1], ops[i]);
+    phase.first_cta = phase.same_x != 0 ? next_cta : 0;
+    next_cta = (phase.first_cta + phase.linear.n_longer) % device.n_multiprocessors;
   }
   const int parts_at = aligned(memory.x);
   for (int32_t i = 0; i < n_ops; ++i) phases[i].linear.parts_at = parts_at;

@@ -22,6 +22,13 @@ namespace inlay::cuda {
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 
+// The tiles of this CTA. Products of the same x share out the CTAs together: one begins where the last one ended.
+__device__ __forceinline__ TileRange tiles_of(const TokenPhase& phase) {
+  int cta = static_cast<int>(blockIdx.x) - phase.first_cta;
+  if (cta < 0) cta += static_cast<int>(gridDim.x);
+  return TileRange(phase.linear, cta);
+}
+
 // ---- the warp that copies
 
 template <DType kFirst, DType kSecond>
@@ -32,7 +39,7 @@ __device__ __forceinline__ void copy_weights(const TokenParams& p, void* ring, S
     const TokenPhase& phase = p.phases[i];
     if (phase.kind != TokenPhaseKind::linear) continue;
     const FewRowsParams& few = phase.linear;
-    const TileRange tiles(few, static_cast<int32_t>(blockIdx.x));
+    const TileRange tiles = tiles_of(phase);
     if (few.args.dtype == kFirst) {
       fill_stages<kFirst>(few, tiles, p.stages_ahead, place, landed, n_filled);
     } else {
@@ -49,7 +56,7 @@ __device__ __forceinline__ void linear_phase(const TokenPhase& phase, bool x_rea
                                              uint8_t* shared) {
   const FewRowsParams& p = phase.linear;
   const TaggedValues values{phase.tag_in, phase.tag_out};
-  const TileRange tiles(p, static_cast<int32_t>(blockIdx.x));
+  const TileRange tiles = tiles_of(phase);
   const int n_tiles = tiles.end - tiles.first;
   if (!x_ready) {
     RawRow<kType, TaggedValues> raw(p.args, values, shared);
@@ -69,7 +76,9 @@ __device__ __forceinline__ void attention_phase(const TokenPhase& phase, int32_t
   const RowSplits splits = row_splits(position, p.cache.n_kv_heads);
   const int32_t n_passes = p.cache.n_kv_heads * p.passes.passes, n_items = n_passes * splits.n_splits;
   auto& memory = *reinterpret_cast<RowMemory<kChunks, kKvType>*>(shared);
-  for (auto item = static_cast<int32_t>(blockIdx.x); item < n_items; item += static_cast<int32_t>(gridDim.x)) {
+  // From the last CTA on: it has the fewest tiles of the product before, and finds its keys while others multiply.
+  for (auto item = static_cast<int32_t>(gridDim.x - 1 - blockIdx.x); item < n_items;
+       item += static_cast<int32_t>(gridDim.x)) {
     int32_t split = 0, head_pass = item;
     while (head_pass >= n_passes) head_pass -= n_passes, ++split;  // a division takes longer
     const RowPart part{0, head_pass, split, splits.n_splits};
@@ -109,7 +118,7 @@ __device__ __forceinline__ void compute_phases(const TokenParams& p, PhaseMemory
       x_ready = false;
     } else {
       x_ready = x_ready && phase.same_x != 0;
-      const TileRange tiles(phase.linear, static_cast<int32_t>(blockIdx.x));
+      const TileRange tiles = tiles_of(phase);
       if (tiles.end > tiles.first) {
         if (phase.linear.args.dtype == kFirst) {
           linear_phase<kFirst>(phase, x_ready, stages, shared);

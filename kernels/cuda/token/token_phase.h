@@ -11,7 +11,8 @@ enum class TokenPhaseKind : int32_t { linear, attention };
 struct TokenPhase {
   TokenPhaseKind kind;
   uint32_t tag_in, tag_out;
-  int32_t same_x;  // linear: x is that of the phase before, in the same form
+  int32_t same_x;     // linear: x is that of the phase before, in the same form
+  int32_t first_cta;  // linear: that has the first tiles
   FewRowsParams linear;
   RowParams attention;
 };
