@@ -110,6 +110,7 @@ Status CudaExecutor::load(WeightReader& reader, const LoadProgress& progress) {
   INLAY_ASSIGN(
       host_results_,
       PinnedBuffer::allocate(u(limits(plan_, config_).max_logit_rows) * sizeof(cuda::SampleRowResult), "drawn tokens"));
+  INLAY_ASSIGN(logit_reader_, LogitReader::create(u(plan_.spec.n_vocab)));
   void* results = nullptr;
   INLAY_CUDA_TRY(cudaHostGetDevicePointer(&results, host_results_.data(), 0), "mapping drawn tokens");
   results_ = static_cast<cuda::SampleRowResult*>(results);
@@ -318,10 +319,7 @@ Status CudaExecutor::copy_logits(int32_t slot, std::span<float> out) {
   if (out.size() < n)
     return error(Code::buffer_too_small, "%zu floats for %llu logits", out.size(), static_cast<unsigned long long>(n));
   INLAY_TRY(select_device(device_index_));
-  INLAY_CUDA_TRY(cudaMemcpyAsync(out.data(), b_.slots.as<float>() + u(slot) * n, n * sizeof(float),
-                                 cudaMemcpyDeviceToHost, stream_.get()),
-                 "reading logits");
-  return wait_for(stream_.get(), "reading logits");
+  return logit_reader_.copy(b_.slots.as<float>() + u(slot) * n, out.first(n), stream_.get());
 }
 
 Status CudaExecutor::duplicate_logits(int32_t from_slot, int32_t to_slot) {

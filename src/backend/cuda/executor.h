@@ -11,6 +11,7 @@
 #include "src/backend/cuda/cuda_backend.h"
 #include "src/backend/cuda/device.h"
 #include "src/backend/cuda/device_weights.h"
+#include "src/backend/cuda/logit_reader.h"
 #include "src/backend/cuda/op_timer.h"
 #include "src/backend/cuda/prefill.h"
 #include "src/backend/cuda/step_arrays.h"
@@ -151,6 +152,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   std::optional<cuda::TokenLaunch> token_step_;
   std::vector<cuda::TokenOp>* recorded_ = nullptr;  // instead of being launched, products and attention go here
   std::optional<StepBlock> step_;
+  LogitReader logit_reader_;
   PinnedBuffer host_results_;                 // (logit rows) SampleRowResult, which the device writes
   cuda::SampleRowResult* results_ = nullptr;  // the device's address of them
   std::array<GraphExec, kBuckets.size()> graphs_;
