@@ -26,12 +26,20 @@ struct BenchRequest {
   LoadOptions load;
 };
 
+// Seconds. The first program that asks for them waits until the driver has started.
+double find_devices() {
+  const double start = now();
+  (void)inlay_device_count();
+  return now() - start;
+}
+
 // A loaded model, and what the line says about how it came to be.
 struct Subject {
   EnginePtr engine;
   std::string name;
   uint64_t n_bytes = 0;
   double load_seconds = 0.0;
+  double init_seconds = find_devices();  // before loading, as programs do that choose a device
   double generate_seconds = 0.0;                                              // not part of load_seconds
   std::unique_ptr<std::string> load_times = std::make_unique<std::string>();  // the engine's log knows its address
 };
@@ -266,6 +274,7 @@ JsonLine first_keys(const Subject& subject, const BenchRequest& r) {
   line.integer("params", info.n_params);
   line.integer("reps", static_cast<uint64_t>(r.plan.n_repetitions));
   line.integer("threads", static_cast<uint64_t>(info.n_threads));
+  line.number("init_s", subject.init_seconds, 3);
   line.number("load_s", subject.load_seconds, 3);
   line.text("load_times", *subject.load_times);
   if (r.has_shape) line.number("generate_s", subject.generate_seconds, 3);
