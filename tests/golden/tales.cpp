@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/engine/engine.h"
-#include "tests/golden/loaded_model.h"
+#include "tests/golden/held_out.h"
 #include "tests/support/devices.h"
 
 namespace inlay::golden {
@@ -16,18 +16,10 @@ namespace {
 
 using nlohmann::json;
 
-const std::string kModel = INLAY_SOURCE_DIR "/examples/model/tales.gguf";
-const std::string kData = INLAY_SOURCE_DIR "/tests/golden/data/tales/";
-
-json read_json(const char* name) { return json::parse(std::ifstream(kData + name)); }
-
-std::string read_text(const std::string& name) {
-  std::ifstream file(kData + name, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
+json read_json(const char* name) { return json::parse(std::ifstream(kTalesData + name)); }
 
 std::unique_ptr<Backend> backend_on(const Target& target, int32_t n_tokens) {
-  auto backend = load_backend(kModel, target,
+  auto backend = load_backend(kTalesModel, target,
                               {.n_kv_blocks = n_tokens / kKvBlockTokens + 1,
                                .max_step_tokens = n_tokens,
                                .max_sequences = 1,
@@ -39,17 +31,9 @@ std::unique_ptr<Backend> backend_on(const Target& target, int32_t n_tokens) {
 }
 
 std::shared_ptr<Engine> engine_on(DeviceKind device) {
-  const auto engine = Engine::load(kModel, {.device = device, .n_context = 512, .max_sessions = 2, .n_threads = 4});
+  const auto engine = Engine::load(kTalesModel, {.device = device, .n_context = 512, .max_sessions = 2, .n_threads = 4});
   EXPECT_TRUE(engine.ok()) << engine.status().message;
   return *engine;
-}
-
-// Negative logarithm of the probability of `token`.
-double surprise(std::span<const float> logits, int32_t token) {
-  const double top = *std::max_element(logits.begin(), logits.end());
-  double sum = 0;
-  for (const float l : logits) sum += std::exp(l - top);
-  return top + std::log(sum) - logits[static_cast<size_t>(token)];
 }
 
 TEST(Tales, TokenIdsAreThoseOfTheTokenizersLibrary) {
@@ -83,7 +67,7 @@ TEST_P(TalesOn, LogitsAreThoseOfPyTorch) {
   if (!can_run(GetParam().on)) GTEST_SKIP() << "no CUDA device";
   const json golden = read_json("golden.json");
   const auto n_vocab = golden["vocab_size"].get<size_t>();
-  const std::string raw = read_text(golden["logits"]["file"]);
+  const std::string raw = read_tales_text(golden["logits"]["file"]);
   std::vector<float> expected(raw.size() / sizeof(float));
   std::memcpy(expected.data(), raw.data(), raw.size());
   const double limit = (GetParam().on == Runs::reference) ? 1e-4 : 5e-3;  // the CPU keeps keys and values in F16
@@ -109,26 +93,20 @@ TEST_P(TalesOn, LogitsAreThoseOfPyTorch) {
 TEST_P(TalesOn, HeldOutPerplexityIsThatOfPyTorch) {
   if (!can_run(GetParam().on)) GTEST_SKIP() << "no CUDA device";
   const json golden = read_json("golden.json")["heldout"];
-  const std::string text = read_text(golden["file"]);
   const auto engine = engine_on(DeviceKind::cpu);
+  const Documents documents = tales_documents(golden["file"], *engine->tokenizer());
+  ASSERT_EQ(documents.size(), golden["documents"].get<size_t>());
   const auto backend = backend_on(GetParam(), 512);
-  const size_t n_vocab = static_cast<size_t>(backend->plan().spec.n_vocab);
   // The oracle is slow: it runs the first documents only, each of which has its own expected sum.
-  const size_t n_documents = (GetParam().on == Runs::reference) ? 6 : golden["documents"].get<size_t>();
+  const size_t n_documents = (GetParam().on == Runs::reference) ? 6 : documents.size();
   double nats = 0, expected = 0;
-  size_t positions = 0, at = 0;
+  size_t positions = 0;
   for (size_t d = 0; d < n_documents; ++d) {
-    const size_t next = std::min(text.find("<|begin|>", at + 1), text.size());
-    std::vector<int32_t> ids;
-    engine->tokenizer()->encode(text.substr(at, next - at - 1), {.add_special = false, .parse_special = true}, ids);
-    at = next;
-    const auto logits = logits_of(*backend, ids);
-    ASSERT_TRUE(logits.ok()) << logits.status().message;
-    for (size_t i = 1; i < ids.size(); ++i) nats += surprise(std::span(*logits).subspan((i - 1) * n_vocab, n_vocab), ids[i]);
-    positions += ids.size() - 1;
+    nats += surprise_of_document(*backend, documents[d]);
+    positions += documents[d].size() - 1;
     expected += golden["document_nats"][d].get<double>();
   }
-  if (n_documents == golden["documents"].get<size_t>()) {
+  if (n_documents == documents.size()) {
     EXPECT_EQ(positions, golden["positions"].get<size_t>());
   }
   const double perplexity = std::exp(nats / static_cast<double>(positions));
