@@ -72,7 +72,7 @@ func TestNotFound(t *testing.T) {
 }
 
 func TestIO(t *testing.T) {
-	err := Convert(testModel, filepath.Join(t.TempDir(), "absent", "made.gguf"), ConvertF16, 0)
+	err := Convert(background, testModel, filepath.Join(t.TempDir(), "absent", "made.gguf"), ConvertF16, nil)
 	wantStatus(t, err, StatusIO)
 }
 

@@ -171,7 +171,7 @@ func load(ctx context.Context, options *LoadOptions, call func(*loading) Status)
 	return nil, newError("load", status, &l.err)
 }
 
-// runLoad runs the call while another goroutine looks after the context and the progress.
+// runLoad runs the call, followed.
 func runLoad(ctx context.Context, options *LoadOptions, params *raw.LoadParams, call func(*loading) Status) (Status, *loading) {
 	l := &loading{control: raw.NewControl(), params: params, engine: new(*raw.Engine)}
 	l.control.Attach(params)
@@ -179,23 +179,31 @@ func runLoad(ctx context.Context, options *LoadOptions, params *raw.LoadParams, 
 	if options != nil {
 		progress = options.Progress
 	}
-	stop, stopped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
-		follow(ctx, l.control, progress, stop)
-	}()
 	finished := false
 	defer func() {
-		close(stop)
-		<-stopped
 		l.control.Free()
 		if !finished {
 			raw.Free(*l.engine)
 		}
 	}()
-	status := call(l)
+	var status Status
+	followed(ctx, l.control, progress, func() { status = call(l) })
 	finished = true
 	return status, l
+}
+
+// followed runs the call while another goroutine looks after the context and the progress.
+func followed(ctx context.Context, control raw.Control, progress func(done, total uint64), call func()) {
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		follow(ctx, control, progress, stop)
+	}()
+	defer func() {
+		close(stop)
+		<-stopped
+	}()
+	call()
 }
 
 func follow(ctx context.Context, control raw.Control, progress func(done, total uint64), stop <-chan struct{}) {
@@ -260,21 +268,46 @@ func Explain(path string, options *LoadOptions) (text string, devices int, err e
 	return text, int(n), err
 }
 
-// Convert writes a model as a GGUF file with matrices of another type. The source is a GGUF file or a Hugging Face folder
-// whose matrices are F32, F16 or BF16. threads is how many compute; 0: all cores.
-func Convert(source, target string, convertType ConvertType, threads int) error {
+// ConvertOptions say how a model is converted. Zero is the default of every field.
+type ConvertOptions struct {
+	// Threads is how many threads compute, by default all cores.
+	Threads int
+	// Progress is told a few times a second how many bytes of the source are done, and once at the end. It is called on
+	// another goroutine, which the conversion waits for.
+	Progress func(done, total uint64)
+}
+
+// Convert writes a model, a GGUF file or a Hugging Face folder, as a GGUF file with matrices of another type. When the
+// context ends first, nothing is left, and the error matches StatusCancelled and the context's error.
+func Convert(ctx context.Context, source, target string, convertType ConvertType, options *ConvertOptions) error {
 	if err := openDefault(); err != nil {
 		return err
 	}
+	if ctx.Err() != nil {
+		return cancelled("convert", ctx)
+	}
+	if options == nil {
+		options = &ConvertOptions{}
+	}
 	n := numbers{op: "convert"}
 	params := &raw.ConvertParams{StructSize: uint32(unsafe.Sizeof(raw.ConvertParams{})), Type: convertType}
-	params.NThreads = n.int32("threads", threads)
+	params.NThreads = n.int32("Threads", options.Threads)
 	if n.err != nil {
 		return n.err
 	}
-	return check("convert", func(err *raw.Error) Status {
-		return raw.Convert(bytesOf(source), uintptr(len(source)), bytesOf(target), uintptr(len(target)), params, err)
+	control := raw.NewControl()
+	defer control.Free()
+	control.AttachConvert(params)
+	var err error
+	followed(ctx, control, options.Progress, func() {
+		err = check("convert", func(err *raw.Error) Status {
+			return raw.Convert(bytesOf(source), uintptr(len(source)), bytesOf(target), uintptr(len(target)), params, err)
+		})
 	})
+	if errors.Is(err, StatusCancelled) && ctx.Err() != nil {
+		return withCause(err, ctx.Err())
+	}
+	return err
 }
 
 func newEngine(handle *raw.Engine) (*Engine, error) {

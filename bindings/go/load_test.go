@@ -289,18 +289,66 @@ func TestLogsProfileAndCompare(t *testing.T) {
 
 func TestConvert(t *testing.T) {
 	target := filepath.Join(t.TempDir(), "made.gguf")
-	if err := Convert(testModel, target, ConvertQ80, 2); err != nil {
+	var done, total atomic.Uint64
+	options := &ConvertOptions{Threads: 2, Progress: func(nDone, nTotal uint64) {
+		done.Store(nDone)
+		total.Store(nTotal)
+	}}
+	if err := Convert(background, testModel, target, ConvertQ80, options); err != nil {
 		t.Fatal(err)
+	}
+	if total.Load() == 0 || done.Load() != total.Load() {
+		t.Errorf("%d of %d at the end", done.Load(), total.Load())
 	}
 	plan, err := MemoryPlan(target, nil)
 	if err != nil || plan.WeightBytes == 0 {
 		t.Fatal(plan, err)
 	}
-	if err := Convert("no/such/model.gguf", target, ConvertF16, 0); !errors.Is(err, StatusNotFound) {
+	if err := Convert(background, "no/such/model.gguf", target, ConvertF16, nil); !errors.Is(err, StatusNotFound) {
 		t.Fatal(err)
 	}
-	if err := Convert(testModel, target, ConvertType(99), 0); !errors.Is(err, StatusInvalidArgument) {
+	if err := Convert(background, testModel, target, ConvertType(99), nil); !errors.Is(err, StatusInvalidArgument) {
 		t.Fatal(err)
+	}
+}
+
+func TestContextEndsAConversion(t *testing.T) {
+	target := filepath.Join(t.TempDir(), "made.gguf")
+	partial := target + ".partial"
+	// The conversion waits until somebody reads what it writes, so that there is time to cancel it.
+	if err := syscall.Mkfifo(partial, 0o600); err != nil {
+		t.Skip(err)
+	}
+	ctx, cancel := context.WithCancel(background)
+	read := make(chan int64)
+	go func() {
+		time.Sleep(50 * time.Millisecond)
+		cancel()
+		time.Sleep(200 * time.Millisecond)
+		pipe, err := os.Open(partial)
+		if err != nil {
+			read <- -1
+			return
+		}
+		n, _ := io.Copy(io.Discard, pipe)
+		pipe.Close()
+		read <- n
+	}()
+	err := Convert(ctx, testModel, target, ConvertF32, nil)
+	if wantStatus(t, err, StatusCancelled); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if n := <-read; n < 0 || n > 5<<20 { // all of it would be 11 MB
+		t.Error(n, "bytes were written in spite of the cancel")
+	}
+	for _, path := range []string{target, partial} {
+		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+			t.Error(path, "is still there", err)
+		}
+	}
+	err = Convert(ctx, testModel, target, ConvertF32, nil) // The context has ended before.
+	if wantStatus(t, err, StatusCancelled); !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }
 

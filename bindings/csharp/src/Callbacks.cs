@@ -1,6 +1,7 @@
 using System;
 using System.Collections.Generic;
 using System.IO;
+using System.Runtime.ExceptionServices;
 using System.Runtime.InteropServices;
 using System.Threading;
 using Inlay.Raw;
@@ -88,7 +89,7 @@ namespace Inlay
         ~LogSink() { Callbacks.Forget(Number); }
     }
 
-    /// <summary>What one load calls: its progress, its cancellation, and the stream that it reads. Keeps what they
+    /// <summary>What one load or conversion calls: its progress, its cancellation, and the stream that a load reads. Keeps what they
     /// throw.</summary>
     internal sealed unsafe class LoadWatch : IDisposable
     {
@@ -111,6 +112,15 @@ namespace Inlay
 
         /// <summary>What a callback threw, or null.</summary>
         internal Exception Fault { get; private set; }
+
+        /// <summary>Of a call that failed: throws what a callback threw, or the cancellation, or gives what the library
+        /// reported.</summary>
+        internal Exception Failure(Status status, ref inlay_error error)
+        {
+            if (Fault != null) ExceptionDispatchInfo.Capture(Fault).Throw();
+            if (status == Status.Cancelled) _cancellation.ThrowIfCancellationRequested();
+            return Check.Failure(status, ref error);
+        }
 
         internal int OnProgress(ulong n_done, ulong n_total)
         {

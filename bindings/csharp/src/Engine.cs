@@ -1,7 +1,6 @@
 using System;
 using System.Collections.Generic;
 using System.IO;
-using System.Runtime.ExceptionServices;
 using System.Threading;
 using Inlay.Raw;
 
@@ -93,9 +92,7 @@ namespace Inlay
                 engine._handle.Set(handle);
                 if (status == Status.Ok) return engine;
                 engine.Dispose();
-                if (watch.Fault != null) ExceptionDispatchInfo.Capture(watch.Fault).Throw();
-                if (status == Status.Cancelled) cancellation.ThrowIfCancellationRequested();
-                throw Check.Failure(status, ref error);
+                throw watch.Failure(status, ref error);
             }
         }
 
@@ -172,18 +169,38 @@ namespace Inlay
             return System.Text.Encoding.UTF8.GetString(text);
         }
 
-        /// <summary>Writes a model as a GGUF file with matrices of another type. The source is a GGUF file or a Hugging Face
-        /// folder whose matrices are F32, F16 or BF16. `threads`: how many compute; 0: all cores.</summary>
+        /// <summary>Writes a model, a GGUF file or a Hugging Face folder, as a GGUF file with matrices of another type. If it is
+        /// cancelled, or `progress` throws, nothing is left.</summary>
+        /// <param name="source">What is read.</param>
+        /// <param name="target">The file to write.</param>
+        /// <param name="type">Type of the matrices.</param>
+        /// <param name="threads">How many compute; 0: all cores.</param>
+        /// <param name="progress">Told the bytes of the source that are done, and all, on this thread. It must not call
+        /// Inlay.</param>
+        /// <param name="cancellation">Ends the conversion.</param>
         /// <exception cref="InlayException">Status NotFound, Io, Format, Unsupported.</exception>
-        public static void Convert(string source, string target, ConvertType type, int threads = 0)
+        /// <exception cref="OperationCanceledException">It was cancelled.</exception>
+        public static void Convert(string source, string target, ConvertType type, int threads = 0, Action<ulong, ulong> progress = null,
+                                   CancellationToken cancellation = default(CancellationToken))
         {
+            cancellation.ThrowIfCancellationRequested();
             UIntPtr fromLength, toLength;
             byte[] fromBytes = Utf8.Bytes(source, "source", out fromLength), toBytes = Utf8.Bytes(target, "target", out toLength);
             var raw = new inlay_convert_params { struct_size = (uint)sizeof(inlay_convert_params), type = type, n_threads = threads };
-            inlay_error error;
-            fixed (byte* from = fromBytes, to = toBytes)
+            using (var watch = new LoadWatch(progress, cancellation, null))
             {
-                Check.Ok(Library.Api.inlay_convert(from, fromLength, to, toLength, &raw, &error), ref error);
+                if (progress != null || cancellation.CanBeCanceled)
+                {
+                    raw.progress = Callbacks.Progress;
+                    raw.progress_user = (IntPtr)watch.Number;
+                }
+                inlay_error error;
+                Status status;
+                fixed (byte* from = fromBytes, to = toBytes)
+                {
+                    status = Library.Api.inlay_convert(from, fromLength, to, toLength, &raw, &error);
+                }
+                if (status != Status.Ok) throw watch.Failure(status, ref error);
             }
         }
     }

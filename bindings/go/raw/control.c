@@ -58,6 +58,11 @@ void inlay_go_control_attach(inlay_go_control* control, inlay_load_params* param
   params->progress_user = control;
 }
 
+void inlay_go_control_attach_convert(inlay_go_control* control, inlay_convert_params* params) {
+  params->progress = on_progress;
+  params->progress_user = control;
+}
+
 void inlay_go_control_attach_reader(inlay_go_control* control, inlay_reader* reader) {
   reader->read = on_read;
   reader->user = control;

@@ -7,7 +7,7 @@ import "C"
 
 import "unsafe"
 
-// Control follows, cancels and feeds one load without calls from C into Go.
+// Control follows, cancels and feeds one load, or follows and cancels one conversion, without calls from C into Go.
 type Control struct{ c *C.inlay_go_control }
 
 // NewControl makes a control, which Free gives back after the load has returned.
@@ -27,15 +27,20 @@ func (c Control) Attach(params *LoadParams) {
 	C.inlay_go_control_attach(c.c, (*C.inlay_load_params)(unsafe.Pointer(params)))
 }
 
+// AttachConvert is Attach for a conversion.
+func (c Control) AttachConvert(params *ConvertParams) {
+	C.inlay_go_control_attach_convert(c.c, (*C.inlay_convert_params)(unsafe.Pointer(params)))
+}
+
 // AttachReader makes a load ask the control for the model's bytes: NextRead and Answer must serve it.
 func (c Control) AttachReader(reader *Reader) {
 	C.inlay_go_control_attach_reader(c.c, (*C.inlay_reader)(unsafe.Pointer(reader)))
 }
 
-// Cancel ends the load at its next report of progress. From any goroutine.
+// Cancel ends it at its next report of progress. From any goroutine.
 func (c Control) Cancel() { C.inlay_go_control_cancel(c.c) }
 
-// Progress is what the load reported last. From any goroutine.
+// Progress is what was reported last. From any goroutine.
 func (c Control) Progress() (done, total uint64) {
 	C.inlay_go_control_progress(c.c, (*C.uint64_t)(unsafe.Pointer(&done)), (*C.uint64_t)(unsafe.Pointer(&total)))
 	return done, total

@@ -106,6 +106,30 @@ static class EngineTests
         Expect.True(new System.IO.FileInfo(target).Length < new System.IO.FileInfo(Given.Model).Length, "a smaller file");
         using (Engine engine = Engine.Load(target, Given.Options)) Given.Reply(engine, 2);
         System.IO.File.Delete(target);
+
+        ulong last = 0, all = 0;
+        int calls = 0;
+        Engine.Convert(Given.Model, target, ConvertType.F16, 2, (n_done, n_total) =>
+        {
+            Expect.True(n_done > last, "progress");
+            last = n_done;
+            all = n_total;
+            ++calls;
+        });
+        Expect.True(calls > 5 && last == all, "calls of progress");
+        System.IO.File.Delete(target);
+        using (var source = new CancellationTokenSource())
+        {
+            int told = 0;
+            Action<ulong, ulong> cancel = (n_done, n_total) => { if (++told == 3) source.Cancel(); };
+            var problem = Expect.Throws<OperationCanceledException>(
+                () => Engine.Convert(Given.Model, target, ConvertType.F16, 2, cancel, source.Token), "a cancelled conversion");
+            Expect.Equal(source.Token, problem.CancellationToken, "whose token");
+            Expect.Equal(3, told, "calls before the cancel");
+        }
+        Action<ulong, ulong> fails = (n_done, n_total) => { throw new FormatException("a bad handler"); };
+        Expect.Throws<FormatException>(() => Engine.Convert(Given.Model, target, ConvertType.F16, 2, fails), "its own exception");
+        Expect.True(!System.IO.File.Exists(target) && !System.IO.File.Exists(target + ".partial"), "nothing is left");
     }
 
     public static void SizesAndPlans()
