@@ -113,7 +113,9 @@ class ConfigReader {
   Result<uint32_t> size_of_family(std::string_view hf) const {
     const HfKey* key = find_key(hf);
     if (!has(config_, hf) && key && key->fallback > 0) return static_cast<uint32_t>(key->fallback);
-    return size_of(config_, hf);
+    // transformers 5 writes the one name for families that had the other.
+    const bool is_renamed = hf == "num_experts" && !has(config_, hf) && has(config_, "num_local_experts");
+    return size_of(config_, is_renamed ? "num_local_experts" : hf);
   }
 
   Status read_key(const HfKey& key) {
