@@ -144,8 +144,8 @@ impl Library {
         Ok(Explanation { n_devices: u32::try_from(n_devices).unwrap_or(0), text })
     }
 
-    /// Writes a model as a GGUF file with matrices of another type. The source is a GGUF file or a Hugging Face folder
-    /// whose matrices are F32, F16 or BF16. The progress function is told the bytes of the source that are done, and all.
+    /// Writes a model as a GGUF file with matrices of another type. The source is a GGUF file or a Hugging Face folder.
+    /// The progress function is told the bytes of the source that are done, and all.
     pub fn convert(
         self,
         source: impl AsRef<Path>,
