@@ -19,6 +19,9 @@ namespace inlay::golden {
 namespace {
 
 constexpr int32_t kContext = 400, kChunk = 48, kPrompt = 250;
+// A GPU has other kernels for prompts than for single tokens, and keeps keys and values in F16. Of single rows, some of
+// which are sharp.
+constexpr double kMaxNmseOfARowOnCuda = 1e-5;
 
 // "some": a window of 40 tokens in the first of two layers; "all": of 70 in both.
 std::string model_path(const std::string& name) {
@@ -109,7 +112,7 @@ class Windows : public testing::TestWithParam<std::tuple<std::string, DeviceKind
     std::vector<float> got(n_vocab);
     const Status copied = s.copy_logits(got);
     ASSERT_TRUE(copied.ok()) << copied.message;
-    const double limit = device() == DeviceKind::cuda ? test::max_nmse_of_cuts_on_cuda(std::get<0>(GetParam())) : 0.0;
+    const double limit = device() == DeviceKind::cuda ? kMaxNmseOfARowOnCuda : 0.0;
     ASSERT_LE(test::nmse(got, full.subspan(static_cast<size_t>(n - 1) * n_vocab, n_vocab)), limit)
         << what << ", after " << n << " tokens";
   }
