@@ -1,6 +1,7 @@
 #include "src/backend/cuda/cuda_backend.h"
 
 #include "kernels/cuda/cuda_kernels.h"
+#include "src/backend/cuda/context.h"
 #include "src/backend/cuda/executor.h"
 #include "src/plan/features.h"
 
@@ -55,7 +56,9 @@ int32_t n_cuda_devices() {
 }
 
 Status check_cuda_kernels(int32_t index) {
-  INLAY_TRY(select_device(index));
+  INLAY_ASSIGN(const PrimaryContext context, PrimaryContext::of(index));
+  const ContextScope scope(context);
+  INLAY_TRY(scope.status());
   auto code = static_cast<cudaError_t>(injected_cuda_error(CudaPoint::image));
   if (code == cudaSuccess) code = cuda::find_kernel_image();
   if (code == cudaSuccess) return {};
@@ -78,7 +81,9 @@ Result<CudaDevice> describe_cuda_device(int32_t index) {
   device.name = properties.name;
   device.features = "compute capability " + compute_capability(properties);
   device.n_multiprocessors = properties.multiProcessorCount;
-  INLAY_TRY(select_device(index));
+  INLAY_ASSIGN(const PrimaryContext context, PrimaryContext::of(index));
+  const ContextScope scope(context);
+  INLAY_TRY(scope.status());
   size_t free_bytes = 0, total_bytes = 0;
   INLAY_CUDA_TRY(cudaMemGetInfo(&free_bytes, &total_bytes), "reading the device's memory");
   device.free_bytes = free_bytes;

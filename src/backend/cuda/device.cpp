@@ -111,11 +111,6 @@ BackendCounters cuda_counters() {
           .n_graph_launches = counters.graph_launches};
 }
 
-Status select_device(int32_t index) {
-  (void)cudaGetLastError();  // of this thread, from a call that is not ours or was made good: launches would report it
-  return cuda_status(cudaSetDevice(index), "selecting the device", CudaPoint::devices);
-}
-
 Result<DeviceBuffer> DeviceBuffer::allocate(uint64_t bytes, const char* what) {
   INLAY_ASSIGN(DeviceBuffer buffer, allocate_unset(bytes, what));
   if (bytes == 0) return buffer;

@@ -21,9 +21,6 @@ bool is_missing_kernel(cudaError_t code);
 
 #define INLAY_CUDA_TRY(expression, what) INLAY_TRY(cuda_status((expression), what))
 
-// Calls of one thread go to the device that it selected last; a host may use several devices.
-Status select_device(int32_t index);
-
 // The host waits for the device here and nowhere else, so that waits can be counted.
 Status wait_for(cudaStream_t stream, const char* what);
 Status wait_for(cudaEvent_t event, const char* what);

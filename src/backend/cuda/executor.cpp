@@ -88,13 +88,16 @@ CudaExecutor::CudaExecutor(Plan plan, const BackendConfig& config, int32_t devic
     : plan_(std::move(plan)), config_(config), kv_memory_(kv_memory_of(plan_, config_)), device_index_(device_index) {}
 
 CudaExecutor::~CudaExecutor() {
-  (void)cudaSetDevice(device_index_);
-  if (stream_) drain(stream_.get());  // nothing may still use the memory that goes
+  if (!stream_) return;  // there is nothing on the device
+  closing_.emplace(context_);
+  drain(stream_.get());  // nothing may still use the memory that goes
 }
 
 Status CudaExecutor::load(WeightReader& reader, const LoadProgress& progress) {
   LoadTimes times;
-  INLAY_TRY(select_device(device_index_));
+  INLAY_ASSIGN(context_, PrimaryContext::of(device_index_));
+  const ContextScope scope(context_);
+  INLAY_TRY(scope.status());
   INLAY_ASSIGN(const CudaDevice device, describe_cuda_device(device_index_));
   description_ = device.name + " (" + device.features + ")";
   INLAY_ASSIGN(stream_, make_stream());
@@ -194,7 +197,8 @@ Status CudaExecutor::execute(const StepBatch& batch, std::span<Draw> draws) {
   INLAY_TRY(validate(batch, plan_, config_));
   if (draws.size() < batch.sample_rows.size())
     return error(Code::internal, "%zu results for %zu draws", draws.size(), batch.sample_rows.size());
-  INLAY_TRY(select_device(device_index_));
+  const ContextScope scope(context_);
+  INLAY_TRY(scope.status());
   // What a step that failed has launched still reads the memory in which the next one is described.
   if (is_running_) INLAY_TRY(wait_for(stream_.get(), "ending a step that failed"));
   is_running_ = true;
@@ -308,7 +312,8 @@ void CudaExecutor::read_results(const StepBatch& batch, std::span<Draw> draws) {
 }
 
 Result<double> CudaExecutor::measure_read_bandwidth() {
-  INLAY_TRY(select_device(device_index_));
+  const ContextScope scope(context_);
+  INLAY_TRY(scope.status());
   return measure_device_read_bandwidth(stream_.get());
 }
 
@@ -318,20 +323,23 @@ Status CudaExecutor::copy_logits(int32_t slot, std::span<float> out) {
   const uint64_t n = u(plan_.spec.n_vocab);
   if (out.size() < n)
     return error(Code::buffer_too_small, "%zu floats for %llu logits", out.size(), static_cast<unsigned long long>(n));
-  INLAY_TRY(select_device(device_index_));
+  const ContextScope scope(context_);
+  INLAY_TRY(scope.status());
   return logit_reader_.copy(b_.slots.as<float>() + u(slot) * n, out.first(n), stream_.get());
 }
 
 Status CudaExecutor::duplicate_logits(int32_t from_slot, int32_t to_slot) {
   const uint64_t n = u(plan_.spec.n_vocab);
-  INLAY_TRY(select_device(device_index_));
+  const ContextScope scope(context_);
+  INLAY_TRY(scope.status());
   return cuda_status(cudaMemcpyAsync(b_.slots.as<float>() + u(to_slot) * n, b_.slots.as<float>() + u(from_slot) * n,
                                      n * sizeof(float), cudaMemcpyDeviceToDevice, stream_.get()),
                      "copying logits");
 }
 
 Status CudaExecutor::duplicate_kv_block(int32_t kv_group, int32_t from_block, int32_t to_block) {
-  INLAY_TRY(select_device(device_index_));
+  const ContextScope scope(context_);
+  INLAY_TRY(scope.status());
   return cuda_status(cuda::launch_copy_block({.pools = b_.kv.data() + kv_memory_.pools_at(kv_group),
                                               .pool_bytes = kv_memory_.pool_bytes(kv_group),
                                               .block_bytes = kv_memory_.block_bytes(),

@@ -8,6 +8,7 @@
 
 #include "kernels/cuda/cuda_kernels.h"
 #include "src/backend/backend.h"
+#include "src/backend/cuda/context.h"
 #include "src/backend/cuda/cuda_backend.h"
 #include "src/backend/cuda/device.h"
 #include "src/backend/cuda/device_weights.h"
@@ -136,6 +137,8 @@ class CudaExecutor final : public Backend, private OpRunner {
   cuda::CacheView cache(int32_t layer);
   int64_t d_qkv() const { return plan_.spec.d_q() + 2 * plan_.spec.d_kv(); }
 
+  PrimaryContext context_;
+  std::optional<ContextScope> closing_;  // while the members below are destroyed
   const Plan plan_;
   const BackendConfig config_;
   const KvMemory kv_memory_;

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "kernels/cuda/cuda_kernels.h"
+#include "src/backend/cuda/context.h"
 #include "src/backend/cuda/device.h"
 #include "src/base/thread_pool.h"
 
@@ -33,8 +34,7 @@ class Lane {
     }
   }
 
-  Status open(int device, uint64_t slot_bytes) {
-    INLAY_TRY(select_device(device));
+  Status open(uint64_t slot_bytes) {
     const uint64_t stride = (slot_bytes + kAlignment - 1) / kAlignment * kAlignment;
     INLAY_ASSIGN(pinned_, PinnedBuffer::allocate(kSlots * stride, "staging memory"));
     INLAY_ASSIGN(raw_, DeviceBuffer::allocate_unset(kSlots * stride, "device memory for packing"));
@@ -102,10 +102,10 @@ class Lane {
 // The pieces, handed out to the threads of a pool. The first thing that goes wrong ends the others at their next piece.
 class Upload {
  public:
-  Upload(const WeightSource& source, std::byte* storage, int device)
+  Upload(const WeightSource& source, std::byte* storage, const PrimaryContext& context)
       : source_(source),
         storage_(storage),
-        device_(device),
+        context_(context),
         pieces_(source.layout.pieces(source.plan, kPieceBytes)),
         left_(source.plan.weights.size()) {
     for (const WeightPiece& piece : pieces_) {
@@ -160,7 +160,9 @@ class Upload {
   }
 
   Status upload_piece(const WeightPiece& piece, Lane& lane) {
-    if (!lane.is_open()) INLAY_TRY(lane.open(device_, slot_bytes_));
+    const ContextScope scope(context_);
+    INLAY_TRY(scope.status());
+    if (!lane.is_open()) INLAY_TRY(lane.open(slot_bytes_));
     INLAY_TRY(lane.upload(piece, source_.plan, source_.reader, storage_));
     for (const WeightIndex i : {piece.weight, piece.up}) {
       if (i != kNoWeight && left_[i].fetch_sub(1) == 1) source_.reader.discard(source_.plan.weights[i]);
@@ -191,7 +193,7 @@ class Upload {
 
   const WeightSource& source_;
   std::byte* const storage_;
-  const int device_;
+  const PrimaryContext context_;
   const std::vector<WeightPiece> pieces_;
   std::vector<std::atomic<int64_t>> left_;  // by weight: pieces not yet read
   uint64_t slot_bytes_ = 0, n_total_ = 0, n_reported_ = 0;
@@ -209,7 +211,8 @@ class Upload {
 Status upload_weights(const WeightSource& source, std::byte* storage, int32_t n_threads) {
   int device = 0;
   INLAY_CUDA_TRY(cudaGetDevice(&device), "uploading weights");
-  Upload upload(source, storage, device);
+  INLAY_ASSIGN(const PrimaryContext context, PrimaryContext::of(device));
+  Upload upload(source, storage, context);
   INLAY_TRY(upload.vectors());
   return upload.matrices(source.reader.is_concurrent() ? std::min<int>(n_threads, kMaxThreads) : 1);
 }

@@ -1,0 +1,43 @@
+// Whose device a call goes to. A host has a current device or context of its own on each thread, which our calls leave
+// as they are.
+#pragma once
+
+#include <cstdint>
+
+#include "src/base/status.h"
+
+struct CUctx_st;  // of the driver
+
+namespace inlay {
+
+// The context of a device that the CUDA runtime uses. Once asked for, it stays as long as the process.
+class PrimaryContext {
+ public:
+  PrimaryContext() = default;
+  static Result<PrimaryContext> of(int32_t device);
+
+ private:
+  friend class ContextScope;
+  CUctx_st* handle_ = nullptr;
+};
+
+// While it lives, the runtime's calls of this thread go to the device of the context; afterwards to where they went
+// before.
+//
+// The context is pushed and popped with the driver: selecting the former device with cudaSetDevice would make a context
+// on it, hundreds of megabytes, if the host has none there, and lose one that the host made itself.
+class ContextScope {
+ public:
+  explicit ContextScope(const PrimaryContext& context);
+  ~ContextScope();
+  ContextScope(const ContextScope&) = delete;
+  ContextScope& operator=(const ContextScope&) = delete;
+
+  const Status& status() const { return status_; }
+
+ private:
+  Status status_;
+  bool is_pushed_ = false;
+};
+
+}  // namespace inlay
