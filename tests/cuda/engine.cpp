@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "src/backend/cuda/cuda_backend.h"
+#include "tests/support/random_model.h"
 
 namespace inlay {
 namespace {
@@ -204,6 +205,52 @@ TEST_F(CudaEngine, cuda_WhatDoesNotFitIsRefusedWithTheBytes) {
   EXPECT_EQ(Engine::load(kModel, {.device = DeviceKind::cuda, .device_index = 99}).status().code, Code::no_device);
   EXPECT_EQ(free_bytes(), before);
   EXPECT_TRUE(unharmed->create_session({}).ok());
+}
+
+// The penalties of three such histories are more than a step's lists hold: they draw in turns, with the same results.
+TEST_F(CudaEngine, LongPenaltiesOfManySessionsDrawInTurns) {
+  constexpr int32_t kHistory = 30000, kSessions = 3, kDraws = 6;
+  const std::vector<std::byte> model = test::random_model({});
+  const auto engine = Engine::load(borrow_memory(model, "random model"), {.device = DeviceKind::cuda,
+                                                                          .n_context = test::kRandomModelContext,
+                                                                          .max_sessions = 2 * kSessions,
+                                                                          .n_threads = 4,
+                                                                          .prefill_chunk = 4096});
+  ASSERT_TRUE(engine.ok()) << engine.status().message;
+  std::vector<std::shared_ptr<Session>> together, alone;
+  for (int32_t i = 0; i < kSessions; ++i) {
+    const SamplerParams params{
+        .temperature = 0.8f, .repetition_penalty = 1.3f, .frequency_penalty = 0.02f, .penalty_window = -1, .seed = 7};
+    together.push_back(*(*engine)->create_session(
+        {.sampler = params, .stream = static_cast<uint64_t>(i), .ignore_end_of_generation = true}));
+    std::vector<int32_t> prompt;
+    for (int32_t t = 0; t < kHistory; ++t) prompt.push_back((t * t + 17 * i) % test::kRandomModelVocab);
+    size_t n_done = 0;
+    ASSERT_TRUE(together.back()->prefill(prompt, n_done).ok());
+    alone.push_back(*together.back()->fork());
+  }
+  const auto draw = [&](std::span<const std::shared_ptr<Session>> sessions) {
+    std::vector<int32_t> tokens;
+    std::vector<Session*> all;
+    for (const auto& s : sessions) all.push_back(s.get());
+    std::vector<StepEvent> events(all.size());
+    for (int32_t i = 0; i < kDraws; ++i) {
+      const Status status = (*engine)->decode_step(all, events);
+      EXPECT_TRUE(status.ok()) << status.message;
+    }
+    for (Session* s : all) tokens.insert(tokens.end(), s->tokens().end() - kDraws, s->tokens().end());
+    return tokens;
+  };
+  std::vector<int32_t> expected;
+  for (size_t i = 0; i < kSessions; ++i) {
+    const std::vector<int32_t> drawn = draw(std::span(alone).subspan(i, 1));
+    expected.insert(expected.end(), drawn.begin(), drawn.end());
+  }
+  const BackendCounters before = (*engine)->backend().counters();
+  EXPECT_EQ(draw(together), expected);
+  const BackendCounters after = (*engine)->backend().counters();
+  EXPECT_EQ(after.n_host_waits - before.n_host_waits, 2u * kDraws) << "two turns for every step";
+  EXPECT_EQ(after.n_allocations, before.n_allocations);
 }
 
 }  // namespace

@@ -69,5 +69,24 @@ TEST(StepParts, EveryTokenIsInOnePartOfItsKind) {
   EXPECT_EQ(rows, whole);
 }
 
+TEST(StepParts, DrawsFitUntilTheirListsAreFull) {
+  const std::vector<int32_t> history(100);
+  SamplerParams plain, whole{.repetition_penalty = 1.1f, .penalty_window = -1},
+      last_ten{.presence_penalty = 0.5f, .penalty_window = 10};
+  SamplerParams biased;
+  for (int32_t token = 0; token < 60; ++token) biased.bias.push_back({token, 1.0f});
+  const auto row = [&](const SamplerParams& params) { return SampleRow{.params = &params, .history = history}; };
+  EXPECT_EQ(penalised_tokens(row(plain)), 0u);
+  EXPECT_EQ(penalised_tokens(row(whole)), 100u);
+  EXPECT_EQ(penalised_tokens(row(last_ten)), 10u);
+  const SampleRow rows[] = {row(last_ten), row(whole), row(plain), row(biased), row(whole), row(biased)};
+  EXPECT_EQ(fitting_draws(rows, 109), 1u);
+  EXPECT_EQ(fitting_draws(rows, 110), 4u);
+  EXPECT_EQ(fitting_draws(rows, 210), 6u);
+  EXPECT_EQ(fitting_draws(std::span(rows).subspan(2), 100), 3u) << "and 120 biases are too many";
+  EXPECT_EQ(fitting_draws(std::span(rows).subspan(1), 5), 1u) << "one row is always tried";
+  EXPECT_EQ(fitting_draws({}, 5), 0u);
+}
+
 }  // namespace
 }  // namespace inlay

@@ -66,13 +66,16 @@ std::vector<CudaExecutor::Size> CudaExecutor::sizes(const Plan& plan, const Back
 
 StepLimits CudaExecutor::limits(const Plan& plan, const BackendConfig& config) {
   const int32_t logit_rows = std::max(config.n_logit_slots, kBuckets.back());
-  const int64_t longest_list = std::max<int64_t>(kMaxBias, config.n_context);
+  // A draw may penalise a whole context. Where that would be much memory for all draws, execute() draws in turns.
+  constexpr int64_t kSmallList = 65536;
+  const int64_t of_draw = std::max<int64_t>(kMaxBias, config.n_context), n_draws = config.n_logit_slots;
+  const int64_t list = std::min(of_draw * n_draws, std::max(of_draw + kMaxBias * n_draws, kSmallList));
   return {.max_rows = std::max(config.max_step_tokens, kBuckets.back()),
           .max_sequences = std::max(config.max_sequences, kBuckets.back()),
           .max_blocks = kv_blocks_for(config.n_context),
           .n_kv_groups = static_cast<int32_t>(plan.kv.groups.size()),
           .max_logit_rows = logit_rows,
-          .max_list = static_cast<int32_t>(std::min<int64_t>(longest_list * config.n_logit_slots, INT32_MAX / 8))};
+          .max_list = static_cast<int32_t>(std::min<int64_t>(list, INT32_MAX / 8))};
 }
 
 MemoryNeeds CudaExecutor::needs(const Plan& plan, const BackendConfig& config) {
@@ -202,10 +205,19 @@ Status CudaExecutor::execute(const StepBatch& batch, std::span<Draw> draws) {
   // What a step that failed has launched still reads the memory in which the next one is described.
   if (is_running_) INLAY_TRY(wait_for(stream_.get(), "ending a step that failed"));
   is_running_ = true;
-  INLAY_TRY(launch_step(batch, draws));
-  INLAY_TRY(wait_for(stream_.get(), "running a step"));
+  const int32_t max_list = limits(plan_, config_).max_list;
+  StepBatch next = batch;
+  for (std::span<const SampleRow> rows = batch.sample_rows;;) {
+    next.sample_rows = rows.first(fitting_draws(rows, max_list));
+    const size_t n = next.sample_rows.size();
+    INLAY_TRY(launch_step(next, draws.first(n)));
+    INLAY_TRY(wait_for(stream_.get(), "running a step"));
+    read_results(next, draws.first(n));
+    rows = rows.subspan(n), draws = draws.subspan(n);
+    if (rows.empty()) break;
+    next = {};  // what is left draws from logits that are there
+  }
   is_running_ = false;
-  read_results(batch, draws);
   return {};
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "src/backend/cuda/step_parts.h"
+
 namespace inlay {
 namespace {
 
@@ -142,10 +144,7 @@ Status StepBlock::fill_lists(const SampleRow& row, cuda::SampleRowParams& out) {
   out.first_bias = n_bias_;
   out.n_bias = static_cast<int32_t>(p.bias.size());
   out.first_count = n_counts_;
-  const bool penalised = p.repetition_penalty != 1.0f || p.frequency_penalty != 0.0f || p.presence_penalty != 0.0f;
-  const size_t window = !penalised             ? 0
-                        : p.penalty_window < 0 ? row.history.size()
-                                               : std::min(row.history.size(), static_cast<size_t>(p.penalty_window));
+  const size_t window = penalised_tokens(row);
   if (n_bias_ + out.n_bias > limits_.max_list || n_counts_ + static_cast<int64_t>(window) > limits_.max_list) {
     return error(Code::internal, "the bias and penalty lists of a step have more than %d entries", limits_.max_list);
   }

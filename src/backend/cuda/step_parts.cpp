@@ -45,4 +45,22 @@ std::vector<StepPart> parts_of(const StepBatch& batch, int32_t most) {
   return parts;
 }
 
+size_t penalised_tokens(const SampleRow& row) {
+  const SamplerParams& p = *row.params;
+  if (p.repetition_penalty == 1.0f && p.frequency_penalty == 0.0f && p.presence_penalty == 0.0f) return 0;
+  return p.penalty_window < 0 ? row.history.size()
+                              : std::min(row.history.size(), static_cast<size_t>(p.penalty_window));
+}
+
+size_t fitting_draws(std::span<const SampleRow> rows, int32_t max_list) {
+  const auto most = static_cast<size_t>(max_list);
+  size_t n = 0, n_bias = 0, n_penalised = 0;
+  for (; n < rows.size(); ++n) {
+    n_bias += rows[n].params->bias.size();
+    n_penalised += penalised_tokens(rows[n]);
+    if (n > 0 && (n_bias > most || n_penalised > most)) break;
+  }
+  return n;
+}
+
 }  // namespace inlay

@@ -26,4 +26,10 @@ struct StepPart {
 bool has_parts(const StepBatch& batch, int32_t most);
 std::vector<StepPart> parts_of(const StepBatch& batch, int32_t most);
 
+// Tokens of the row's history that its penalties look at.
+size_t penalised_tokens(const SampleRow& row);
+// How many of the rows, from the first on, have together at most max_list biases and at most max_list penalised tokens;
+// the first always counts.
+size_t fitting_draws(std::span<const SampleRow> rows, int32_t max_list);
+
 }  // namespace inlay
