@@ -374,9 +374,10 @@ __device__ __forceinline__ void multiply_scaled_chunk(const uint8_t* chunk, cons
   finish_chunk<kType, NT>(scales, columns, acc, total);
 }
 
-// One row of x leaves seven columns of every product free: here column j holds the row's group j alone, and zeros
-// elsewhere, so that the products of all groups add up side by side, and lane 4 g + t scales only those of unit t.
-// Types with 16 groups do it twice. Same sums in the same order as above: adding a zero changes nothing.
+// One row of x leaves seven columns of every product free: here column j holds the row's groups j of every set of eight,
+// so that a lane multiplies all of a chunk by one operand. Of a product only the column of its own group counts, 2 u + j
+// of unit u: lanes 4 g + t keep it if t == u, and scale those of unit t alone. Types with 16 groups have two sets.
+// Same sums in the same order as above.
 template <DType kType>
 __device__ __forceinline__ void multiply_scaled_chunk(const uint8_t* chunk, const OneRow& x, int lane,
                                                       float (&total)[1][4]) {
@@ -388,20 +389,23 @@ __device__ __forceinline__ void multiply_scaled_chunk(const uint8_t* chunk, cons
   uint2 mine[kSets][kSteps];  // of the groups that are column g: 2 of every unit in each set
 #pragma unroll
   for (int set = 0; set < kSets; ++set) x.fetch_group<kSteps>(g / 2 * kUnitGroups + 2 * set + g % 2, mine[set]);
-  float c[2][kSets][4] = {};  // units 0 and 1, units 2 and 3: shorter chains
+  float kept[kUnitGroups][2];  // groups of unit t, rows g and g + 8
 #pragma unroll
   for (int u = 0; u < kChunkUnits; ++u) {
     UnitCodes<kType> codes;
     codes.load(chunk + L::kCodesAt + u * L::kUnitBytes, lane);
 #pragma unroll
     for (int j = 0; j < kUnitGroups; ++j) {
-      const bool here = g == 2 * u + j % 2;
+      float c[4] = {};
 #pragma unroll
       for (int s = 0; s < kSteps; ++s) {
         uint32_t a[4];
         fragment_of<kType>(codes, j * kSteps + s, a);
-        const uint2 v = mine[j / 2][s];
-        mma_16x8x16<false>(c[u / 2][j / 2], a, {here ? v.x : 0, here ? v.y : 0});
+        mma_16x8x16<false>(c, a, mine[j / 2][s]);
+      }
+#pragma unroll
+      for (int upper = 0; upper < 2; ++upper) {
+        kept[j][upper] = u == 0 || t == u ? c[2 * upper + j % 2] : kept[j][upper];
       }
     }
   }
@@ -410,10 +414,7 @@ __device__ __forceinline__ void multiply_scaled_chunk(const uint8_t* chunk, cons
   for (int upper = 0; upper < 2; ++upper) {
     float sum = 0.0f;
 #pragma unroll
-    for (int j = 0; j < kUnitGroups; ++j) {
-      const int i = 2 * upper + j % 2;
-      sum = fmaf(scales.of_group(j, upper), t < 2 ? c[0][j / 2][i] : c[1][j / 2][i], sum);
-    }
+    for (int j = 0; j < kUnitGroups; ++j) sum = fmaf(scales.of_group(j, upper), kept[j][upper], sum);
     sum = __fadd_rn(sum, __shfl_xor_sync(0xffffffffu, sum, 1));
     sum = __fadd_rn(sum, __shfl_xor_sync(0xffffffffu, sum, 2));
     acc[0][2 * upper] = acc[0][2 * upper + 1] = sum;
