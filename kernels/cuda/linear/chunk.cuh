@@ -374,47 +374,95 @@ __device__ __forceinline__ void multiply_scaled_chunk(const uint8_t* chunk, cons
   finish_chunk<kType, NT>(scales, columns, acc, total);
 }
 
-// One row of x leaves seven columns of every product free: here column j holds the row's groups j of every set of eight,
-// so that a lane multiplies all of a chunk by one operand. Of a product only the column of its own group counts, 2 u + j
-// of unit u: lanes 4 g + t keep it if t == u, and scale those of unit t alone. Types with 16 groups have two sets.
-// Same sums in the same order as above.
+// ---- one row of x: seven columns of every product are free, so column j of B is the row's group j of eight, and lane
+// 4 g + t gets the sums of unit t alone, which it scales. Types with 16 groups have two sets of eight. Same sums in the
+// same order as above.
 template <DType kType>
-__device__ __forceinline__ void multiply_scaled_chunk(const uint8_t* chunk, const OneRow& x, int lane,
-                                                      float (&total)[1][4]) {
+struct RowGroups {
   using L = Layout<kType>;
-  constexpr int kSteps = L::kFormat.group_cols / 16, kSets = 2 / kSteps, kUnitGroups = 4 / kSteps;
-  const int g = lane / 4, t = lane % 4;
-  ChunkScales<kType, 1> scales;
-  scales.load(chunk, lane, t);
-  uint2 mine[kSets][kSteps];  // of the groups that are column g: 2 of every unit in each set
+  static constexpr int kSteps = L::kFormat.group_cols / 16, kSets = 2 / kSteps, kUnitGroups = 4 / kSteps;
+  uint2 x[kSets][kSteps];     // B: of the groups that are column g
+  float sum[kUnitGroups][2];  // of the groups of unit t, rows g and g + 8
+
+  __device__ __forceinline__ void load(const OneRow& row, int lane) {
+    const int g = lane / 4;
 #pragma unroll
-  for (int set = 0; set < kSets; ++set) x.fetch_group<kSteps>(g / 2 * kUnitGroups + 2 * set + g % 2, mine[set]);
-  float kept[kUnitGroups][2];  // groups of unit t, rows g and g + 8
+    for (int set = 0; set < kSets; ++set) row.fetch_group<kSteps>(g / 2 * kUnitGroups + 2 * set + g % 2, x[set]);
+  }
+
+  // Every group is a product of its own, of which only column 2 u + j counts. Fewer instructions: for many warps an SM.
+  __device__ __forceinline__ void multiply_apart(const uint8_t* units, int lane) {
 #pragma unroll
-  for (int u = 0; u < kChunkUnits; ++u) {
-    UnitCodes<kType> codes;
-    codes.load(chunk + L::kCodesAt + u * L::kUnitBytes, lane);
+    for (int u = 0; u < kChunkUnits; ++u) {
+      UnitCodes<kType> codes;
+      codes.load(units + u * L::kUnitBytes, lane);
 #pragma unroll
-    for (int j = 0; j < kUnitGroups; ++j) {
-      float c[4] = {};
+      for (int j = 0; j < kUnitGroups; ++j) {
+        float c[4] = {};
 #pragma unroll
-      for (int s = 0; s < kSteps; ++s) {
-        uint32_t a[4];
-        fragment_of<kType>(codes, j * kSteps + s, a);
-        mma_16x8x16<false>(c, a, mine[j / 2][s]);
-      }
+        for (int s = 0; s < kSteps; ++s) {
+          uint32_t a[4];
+          fragment_of<kType>(codes, j * kSteps + s, a);
+          mma_16x8x16<false>(c, a, x[j / 2][s]);
+        }
 #pragma unroll
-      for (int upper = 0; upper < 2; ++upper) {
-        kept[j][upper] = u == 0 || t == u ? c[2 * upper + j % 2] : kept[j][upper];
+        for (int upper = 0; upper < 2; ++upper) {
+          if (u == 0 || lane % 4 == u) sum[j][upper] = c[2 * upper + j % 2];
+        }
       }
     }
+  }
+
+  // Products add up side by side, in columns that are zeros but for their own group's: adding a zero changes nothing.
+  // Shorter from first to last: for few warps that wait for one another.
+  __device__ __forceinline__ void multiply_together(const uint8_t* units, int lane) {
+    const int g = lane / 4, t = lane % 4;
+    float c[2][kSets][4] = {};  // units 0 and 1, units 2 and 3: shorter chains
+#pragma unroll
+    for (int u = 0; u < kChunkUnits; ++u) {
+      UnitCodes<kType> codes;
+      codes.load(units + u * L::kUnitBytes, lane);
+#pragma unroll
+      for (int j = 0; j < kUnitGroups; ++j) {
+        const bool here = g == 2 * u + j % 2;
+#pragma unroll
+        for (int s = 0; s < kSteps; ++s) {
+          uint32_t a[4];
+          fragment_of<kType>(codes, j * kSteps + s, a);
+          const uint2 v = x[j / 2][s];
+          mma_16x8x16<false>(c[u / 2][j / 2], a, {here ? v.x : 0, here ? v.y : 0});
+        }
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < 2 * kUnitGroups; ++i) {
+      const int j = i / 2, upper = i % 2, at = 2 * upper + j % 2;
+      sum[j][upper] = t < 2 ? c[0][j / 2][at] : c[1][j / 2][at];
+    }
+  }
+};
+
+template <DType kType, bool kApart>
+__device__ __forceinline__ void multiply_row_chunk(const uint8_t* chunk, const OneRow& x, int lane,
+                                                   float (&total)[1][4]) {
+  using L = Layout<kType>;
+  ChunkScales<kType, 1> scales;
+  scales.load(chunk, lane, lane % 4);
+  RowGroups<kType> groups;
+  groups.load(x, lane);
+  if constexpr (kApart) {
+    groups.multiply_apart(chunk + L::kCodesAt, lane);
+  } else {
+    groups.multiply_together(chunk + L::kCodesAt, lane);
   }
   float acc[1][4];
 #pragma unroll
   for (int upper = 0; upper < 2; ++upper) {
     float sum = 0.0f;
 #pragma unroll
-    for (int j = 0; j < kUnitGroups; ++j) sum = fmaf(scales.of_group(j, upper), kept[j][upper], sum);
+    for (int j = 0; j < RowGroups<kType>::kUnitGroups; ++j) {
+      sum = fmaf(scales.of_group(j, upper), groups.sum[j][upper], sum);
+    }
     sum = __fadd_rn(sum, __shfl_xor_sync(0xffffffffu, sum, 1));
     sum = __fadd_rn(sum, __shfl_xor_sync(0xffffffffu, sum, 2));
     acc[0][2 * upper] = acc[0][2 * upper + 1] = sum;

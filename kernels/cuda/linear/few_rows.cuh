@@ -125,6 +125,7 @@ __device__ __forceinline__ void wait_for_oldest(int depth) {
 template <DType kType>
 struct WarpRing {
   using L = Layout<kType>;
+  static constexpr bool kGroupsApart = true;  // of a single row, chunk.cuh
   static constexpr int kPlaceBytes = WarpChunk<kType>::kBytes;
   static constexpr int kStride =
       L::kScaled ? L::kChunkBytes : kUnitCols * L::kElementBytes;  // between chunks of a tile
@@ -182,7 +183,7 @@ __device__ __forceinline__ void multiply_chunk(const Ring& ring, const Columns& 
     ring.load_codes(codes);
     multiply_row_major<kType, NT>(codes, columns, total);
   } else if constexpr (__is_same(Columns, OneRow)) {
-    multiply_scaled_chunk<kType>(ring.place, columns, lane, total);
+    multiply_row_chunk<kType, Ring::kGroupsApart>(ring.place, columns, lane, total);
   } else {
     multiply_scaled_chunk<kType, NT>(ring.place, columns, lane, total);
   }
