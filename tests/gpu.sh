@@ -145,7 +145,7 @@ if [ -n "$sanitizer" ]; then
   # kernel's ring of weights for a race.
   sanitize() {
     local except=()
-    [ "$1" != racecheck ] || except=(--kernel-regex-exclude kns=token_kernel)
+    [ "$1" != racecheck ] || except=(--kernel-name-exclude kernel_substring=token_kernel)
     group "$1.$2" "$sanitizer" --tool "$1" "${except[@]}" --error-exitcode 9 --print-limit 20 "$build/bin/$2" "--gtest_filter=$3"
   }
   sanitize memcheck golden_mixed_steps '*cuda*'

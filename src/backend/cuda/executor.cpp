@@ -116,7 +116,8 @@ Status CudaExecutor::load(WeightReader& reader, const LoadProgress& progress) {
   INLAY_ASSIGN(
       host_results_,
       PinnedBuffer::allocate(u(limits(plan_, config_).max_logit_rows) * sizeof(cuda::SampleRowResult), "drawn tokens"));
-  INLAY_ASSIGN(logit_reader_, LogitReader::create(u(plan_.spec.n_vocab)));
+  logit_reader_ = LogitReader(b_.slots.as<float>(), config_.n_logit_slots, plan_.spec.n_vocab);
+  INLAY_ASSIGN(step_ended_, make_event());
   void* results = nullptr;
   INLAY_CUDA_TRY(cudaHostGetDevicePointer(&results, host_results_.data(), 0), "mapping drawn tokens");
   results_ = static_cast<cuda::SampleRowResult*>(results);
@@ -207,11 +208,14 @@ Status CudaExecutor::execute(const StepBatch& batch, std::span<Draw> draws) {
   is_running_ = true;
   const int32_t max_list = limits(plan_, config_).max_list;
   StepBatch next = batch;
+  logit_reader_.forget(batch.logit_rows);
   for (std::span<const SampleRow> rows = batch.sample_rows;;) {
     next.sample_rows = rows.first(fitting_draws(rows, max_list));
     const size_t n = next.sample_rows.size();
     INLAY_TRY(launch_step(next, draws.first(n)));
-    INLAY_TRY(wait_for(stream_.get(), "running a step"));
+    INLAY_CUDA_TRY(cudaEventRecord(step_ended_.get(), stream_.get()), "running a step");
+    INLAY_TRY(logit_reader_.send(next.logit_rows, stream_.get()));
+    INLAY_TRY(wait_for(step_ended_.get(), "running a step"));
     read_results(next, draws.first(n));
     rows = rows.subspan(n), draws = draws.subspan(n);
     if (rows.empty()) break;
@@ -337,13 +341,14 @@ Status CudaExecutor::copy_logits(int32_t slot, std::span<float> out) {
     return error(Code::buffer_too_small, "%zu floats for %llu logits", out.size(), static_cast<unsigned long long>(n));
   const ContextScope scope(context_);
   INLAY_TRY(scope.status());
-  return logit_reader_.copy(b_.slots.as<float>() + u(slot) * n, out.first(n), stream_.get());
+  return logit_reader_.copy(slot, out.first(n), stream_.get());
 }
 
 Status CudaExecutor::duplicate_logits(int32_t from_slot, int32_t to_slot) {
   const uint64_t n = u(plan_.spec.n_vocab);
   const ContextScope scope(context_);
   INLAY_TRY(scope.status());
+  logit_reader_.forget(to_slot);
   return cuda_status(cudaMemcpyAsync(b_.slots.as<float>() + u(to_slot) * n, b_.slots.as<float>() + u(from_slot) * n,
                                      n * sizeof(float), cudaMemcpyDeviceToDevice, stream_.get()),
                      "copying logits");

@@ -156,6 +156,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   std::vector<cuda::TokenOp>* recorded_ = nullptr;  // instead of being launched, products and attention go here
   std::optional<StepBlock> step_;
   LogitReader logit_reader_;
+  Event step_ended_;
   PinnedBuffer host_results_;                 // (logit rows) SampleRowResult, which the device writes
   cuda::SampleRowResult* results_ = nullptr;  // the device's address of them
   std::array<GraphExec, kBuckets.size()> graphs_;

@@ -1,27 +1,41 @@
 #include "src/backend/cuda/logit_reader.h"
 
 #include <cstring>
+#include <utility>
 
 namespace inlay {
 
-Result<LogitReader> LogitReader::create(uint64_t n_vocab) {
-  LogitReader reader;
-  INLAY_ASSIGN(reader.memory_, PinnedBuffer::allocate(n_vocab * sizeof(float), "logits on their way to the host"));
-  INLAY_ASSIGN(reader.first_half_, make_event());
-  return reader;
+void LogitReader::forget(std::span<const LogitRow> rows) {
+  for (const LogitRow& row : rows) forget(row.slot);
 }
 
-Status LogitReader::copy(const float* from, std::span<float> out, cudaStream_t stream) {
-  auto* staged = reinterpret_cast<float*>(memory_.data());
-  const size_t half = out.size() / 2, rest = out.size() - half;
-  INLAY_CUDA_TRY(cudaMemcpyAsync(staged, from, half * sizeof(float), cudaMemcpyDeviceToHost, stream), "reading logits");
-  INLAY_CUDA_TRY(cudaEventRecord(first_half_.get(), stream), "reading logits");
-  INLAY_CUDA_TRY(cudaMemcpyAsync(staged + half, from + half, rest * sizeof(float), cudaMemcpyDeviceToHost, stream),
+Status LogitReader::send(std::span<const LogitRow> rows, cudaStream_t stream) {
+  for (const LogitRow& row : rows) {
+    Entry& e = entry(row.slot);
+    if (std::exchange(e.was_read, false)) INLAY_TRY(send(e, row.slot, stream));
+  }
+  return {};
+}
+
+Status LogitReader::send(Entry& e, int32_t slot, cudaStream_t stream) {
+  INLAY_CUDA_TRY(cudaMemcpyAsync(e.memory.data(), slots_ + static_cast<size_t>(slot) * n_vocab_,
+                                 n_vocab_ * sizeof(float), cudaMemcpyDeviceToHost, stream),
                  "reading logits");
-  INLAY_TRY(wait_for(first_half_.get(), "reading logits"));
-  std::memcpy(out.data(), staged, half * sizeof(float));
-  INLAY_TRY(wait_for(stream, "reading logits"));
-  std::memcpy(out.data() + half, staged + half, rest * sizeof(float));
+  INLAY_CUDA_TRY(cudaEventRecord(e.arrived.get(), stream), "reading logits");
+  e.is_sent = true;
+  return {};
+}
+
+Status LogitReader::copy(int32_t slot, std::span<float> out, cudaStream_t stream) {
+  Entry& e = entry(slot);
+  if (e.memory.size() == 0) {
+    INLAY_ASSIGN(e.arrived, make_event());
+    INLAY_ASSIGN(e.memory, PinnedBuffer::allocate(n_vocab_ * sizeof(float), "logits on their way to the host"));
+  }
+  if (!e.is_sent) INLAY_TRY(send(e, slot, stream));
+  INLAY_TRY(wait_for(e.arrived.get(), "reading logits"));
+  std::memcpy(out.data(), e.memory.data(), n_vocab_ * sizeof(float));
+  e.was_read = true;
   return {};
 }
 
