@@ -1,6 +1,6 @@
 // Speed of attention and of the element-wise operations: GB/s of cache read at one query, GFLOP/s at many.
 //
-//   bench_attention [threads] [table name]
+//   bench_attention [threads] [table name [window]]
 #include <cstdio>
 
 #include "tests/bench/float_speed.h"
@@ -18,6 +18,7 @@ struct Shape {
 struct Cache {
   Shape s;
   int64_t n_tokens, n_layers;
+  int64_t window = 0;
   size_t layer_bytes;
   bench::Bytes k, v;
   std::vector<int32_t> table;
@@ -63,7 +64,9 @@ void attend(const cpu::Kernels& kernels, Cache& c, ThreadPool& pool, int64_t lay
                               kBlockTokens,
                               ld,
                               ld,
-                              0.1f};
+                              0.1f,
+                              0.0f,
+                              c.window};
   scratch.resize(kernels.attention_scratch_bytes(args) / 4);
   pool.parallel_for(kernels.attention_items(args), 1,
                     [&](int64_t begin, int64_t end, int) { kernels.attention(args, begin, end, scratch.data()); });
@@ -71,11 +74,13 @@ void attend(const cpu::Kernels& kernels, Cache& c, ThreadPool& pool, int64_t lay
       m, 1, [&](int64_t begin, int64_t end, int) { kernels.attention_merge(args, begin, end, scratch.data()); });
 }
 
-void measure(const cpu::Kernels& kernels, const Shape& s, int64_t n_tokens, ThreadPool& pool) {
+void measure(const cpu::Kernels& kernels, const Shape& s, int64_t n_tokens, int64_t window, ThreadPool& pool) {
   const size_t token_bytes = kernels.kv_block_bytes(s.n_kv_heads, s.d_head, kBlockTokens) * 2 / kBlockTokens;
   const int64_t n_layers =
       static_cast<int64_t>((size_t{300} << 20) / (token_bytes * static_cast<size_t>(n_tokens))) + 1;
   Cache cache(kernels, s, n_tokens, n_layers);
+  cache.window = window;
+  const int64_t seen = window > 0 && window < n_tokens ? window : n_tokens;  // by the last query
   std::vector<float> scratch;
   for (const int64_t m : {int64_t{1}, int64_t{8}, std::min<int64_t>(512, n_tokens)}) {
     std::vector<float> q(static_cast<size_t>(m * s.n_heads * s.d_head)), out(q.size());
@@ -85,8 +90,10 @@ void measure(const cpu::Kernels& kernels, const Shape& s, int64_t n_tokens, Thre
     const double seconds = bench::best_seconds(pool, 5, [&] {
       for (int64_t layer = 0; layer < layers; ++layer) attend(kernels, cache, pool, layer, q, m, out, scratch);
     });
-    const double bytes = static_cast<double>(layers * n_tokens) * static_cast<double>(token_bytes);
-    const double pairs = static_cast<double>(m) * (static_cast<double>(n_tokens) - static_cast<double>(m - 1) / 2);
+    const double bytes =
+        static_cast<double>(layers * std::min(seen + m - 1, n_tokens)) * static_cast<double>(token_bytes);
+    double pairs = 0;
+    for (int64_t i = 0; i < m; ++i) pairs += static_cast<double>(std::min(seen, n_tokens - i));
     const double flops = 4.0 * static_cast<double>(layers * s.n_heads * s.d_head) * pairs;
     printf("%-16s heads %2ld/%-2ld d %-3ld keys %-6ld m %-4ld %9.1f us %7.2f GB/s %8.1f GFLOP/s\n", kernels.name,
            s.n_heads, s.n_kv_heads, s.d_head, n_tokens, m, seconds * 1e6 / static_cast<double>(layers),
@@ -102,7 +109,8 @@ void measure_elementwise(const cpu::Kernels& k) {
   const double norm = bench::best_seconds(alone, 20, [&] {
     k.rms_norm({x.data(), y.data(), y.data() + kCols, 2048, kCols, kCols, 1e-5f}, 0, kRows - 1);
   });
-  const double silu = bench::best_seconds(alone, 20, [&] { k.gated[static_cast<size_t>(Activation::silu)](x.data(), y.data(), kCols, kCols, 0, kRows); });
+  const double silu = bench::best_seconds(
+      alone, 20, [&] { k.gated[static_cast<size_t>(Activation::silu)](x.data(), y.data(), kCols, kCols, 0, kRows); });
   const double rope = bench::best_seconds(alone, 20, [&] {
     k.rope({x.data(), positions.data(), inv_freq.data(), 32, 128, 128, kCols, 1.0f}, 0, kRows);
   });
@@ -116,7 +124,7 @@ int run(int argc, char** argv) {
   if (!k || !pool.status().ok()) return 1;
   measure_elementwise(*k);
   for (const Shape& s : {Shape{32, 8, 64}, Shape{32, 8, 128}, Shape{12, 2, 128}}) {
-    for (const int64_t n_tokens : {512, 4096, 16384}) measure(*k, s, n_tokens, pool);
+    for (const int64_t n_tokens : {512, 4096, 16384}) measure(*k, s, n_tokens, argc > 3 ? atol(argv[3]) : 0, pool);
   }
   return 0;
 }

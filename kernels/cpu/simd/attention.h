@@ -228,11 +228,16 @@ void chunk_softmax(RowBlock& b, int64_t i, int64_t chunk) {
   b.sum[i] = vector_sum(sum);
 }
 
-// Adds the values of keys [begin, end) of the chunk, weighted, to the output of the rows.
-void chunk_values(RowBlock& b, Rows rows, int64_t chunk, int64_t begin, int64_t end) {
-  for (int64_t t = begin; t < end;) {
+// Keys of a chunk, one after the other.
+struct Keys {
+  int64_t begin, end;
+};
+
+// Adds the values of the keys, weighted, to the output of the rows, or starts it with them.
+void chunk_values(RowBlock& b, Rows rows, int64_t chunk, Keys keys, bool starts) {
+  for (int64_t t = keys.begin; t < keys.end;) {
     const int64_t in_block = t % kBlockTokens;
-    const int64_t n = smaller(kBlockTokens - in_block, end - t);
+    const int64_t n = smaller(kBlockTokens - in_block, keys.end - t);
     const ptrdiff_t token_bytes = b.cut.d_pad * 2;
     DotBlock d;
     d.a = reinterpret_cast<const char*>(b.s[rows.first] + t);
@@ -240,8 +245,8 @@ void chunk_values(RowBlock& b, Rows rows, int64_t chunk, int64_t begin, int64_t 
     d.n_steps = n;
     d.acc = b.o[rows.first];
     d.acc_stride = kLd;
-    d.fresh = t == b.first_key(rows.first, chunk);
-    const int64_t n_blocks = (end + kBlockTokens - 1) / kBlockTokens;
+    d.fresh = starts && t == keys.begin;
+    const int64_t n_blocks = (keys.end + kBlockTokens - 1) / kBlockTokens;
     prefetch_ahead(b, d, chunk, n_blocks + t / kBlockTokens, n_blocks);
     const char* values = b.keys_or_values(b.args->v_pool, chunk * kChunk + t) + in_block * token_bytes;
     dot_f16(values, token_bytes, b.cut.d_pad / 16, rows.end - rows.first, d);
@@ -249,12 +254,26 @@ void chunk_values(RowBlock& b, Rows rows, int64_t chunk, int64_t begin, int64_t 
   }
 }
 
-// Rows that begin with the same key: what all of them see together, then the rest of each. A row must not even add zero
-// times a value that it does not see.
+// Output of the rows of one chunk. What all rows see they take together, what comes before and after it each query by
+// itself: a row must not even add zero times a value that it does not see. Every row adds its values in their order.
 void values_of_rows(RowBlock& b, Rows rows, int64_t chunk) {
-  const int64_t common = b.end_key(rows.first, chunk);
-  chunk_values(b, rows, chunk, b.first_key(rows.first, chunk), common);
-  for (int64_t i = rows.first; i < rows.end; ++i) chunk_values(b, {i, i + 1}, chunk, common, b.end_key(i, chunk));
+  const Keys common{b.first_key(rows.end - 1, chunk), b.end_key(rows.first, chunk)};
+  const bool begin_together = b.first_key(rows.first, chunk) == common.begin;
+  const auto for_queries = [&](const auto& body) {
+    for (Rows same{rows.first, rows.first}; same.first < rows.end; same.first = same.end) {
+      while (same.end < rows.end && b.query(same.end) == b.query(same.first)) ++same.end;
+      body(same, Keys{b.first_key(same.first, chunk), b.end_key(same.first, chunk)});
+    }
+  };
+  if (!begin_together) {
+    for (int64_t i = rows.first; i < rows.end; ++i) {
+      for (int64_t d = 0; d < b.cut.d_pad; d += 16) Vec16::zero().store(b.o[i] + d);
+    }
+    for_queries([&](Rows same, Keys seen) { chunk_values(b, same, chunk, {seen.begin, smaller(seen.end, common.begin)}, false); });
+  }
+  chunk_values(b, rows, chunk, common, begin_together);
+  const int64_t after = common.end < common.begin ? common.begin : common.end;
+  for_queries([&](Rows same, Keys seen) { chunk_values(b, same, chunk, {after, seen.end}, false); });
 }
 
 // Fills max, sum and o of the rows that see any of the chunk.
@@ -265,10 +284,7 @@ Rows attend_chunk(RowBlock& b, int64_t chunk) {
   if (rows.first == rows.end) return rows;
   chunk_scores(b, rows, chunk);
   for (int64_t i = rows.first; i < rows.end; ++i) chunk_softmax(b, i, chunk);
-  for (Rows same{rows.first, rows.first}; same.first < rows.end; same.first = same.end) {
-    while (same.end < rows.end && b.first_key(same.end, chunk) == b.first_key(same.first, chunk)) ++same.end;
-    values_of_rows(b, same, chunk);
-  }
+  values_of_rows(b, rows, chunk);
   return rows;
 }
 
