@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/common/activation.h"
 #include "kernels/common/dtype.h"
 #include "kernels/common/prompt_tile.h"
 
@@ -107,10 +108,13 @@ struct ActivationsArgs {
 };
 cudaError_t launch_activations(const ActivationsArgs& args, cudaStream_t stream);
 
-enum class Epilogue : uint8_t { store, add, silu_mul, mul_silu };
+enum class Epilogue : uint8_t { store, add, gate_up, up };
 
-// out[row][r] (=, +=) sum_k W[r][k] x[row][k] + bias[r]. silu_mul: W is gate_up packed, out[row][g] = silu(gate_g) * up_g and
-// ld_out belongs to the n_rows / 2 results. mul_silu: out[row][r] = silu(out[row][r]) * the sum.
+// s = sum_k W[r][k] x[row][k] + bias[r].
+//   store    out[row][r] = (soft_cap tanh)(factor * s / soft_cap), the cap where soft_cap is not 0
+//   add      out[row][r] += factor * s
+//   gate_up  W is gate_up packed: out[row][g] = activation(gate_g, up_g), and ld_out belongs to the n_rows / 2 results
+//   up       out[row][r] = activation(out[row][r], s)
 struct LinearArgs {
   const void* weights;
   Activations x;
@@ -119,13 +123,16 @@ struct LinearArgs {
   const float* norm_weight;  // (n_cols) or null: no RMS norm
   const int32_t* raw_row;    // which row of raw; null: 0
   float epsilon;
-  const float* bias;         // (n_rows) or null
+  const float* bias;         // (n_rows), gate_up: (n_rows / 2) of gate; or null
   float* out;
   const int32_t* out_rows;   // row i goes to row out_rows[i] of out, < 0: nowhere; null: row i
   int64_t n_rows, n_cols, ld_out;
   int32_t m;                 // rows of x
   DType dtype;
   Epilogue epilogue;
+  Activation activation = Activation::silu;
+  const float* up_bias = nullptr;  // gate_up: (n_rows / 2) or null
+  float factor = 1, soft_cap = 0;
 };
 cudaError_t launch_linear(const LinearArgs& args, cudaStream_t stream);
 // Whether a product of these weights can take a raw row on the current device.
@@ -160,6 +167,9 @@ inline constexpr int64_t kMaxRowCols = 32768;
 // that the product's result has to be divided by; |y| <= factor * sqrt(n_cols) * largest |weight|, so the caller chooses it once for all
 // rows. Without a norm weight: f16 rows are scaled by a power of two so that their largest magnitude lies in [2^7, 2^8), and row_scale is
 // what the product has to be multiplied by; bf16 rows are as they are, row_scale is 1.
+//
+// In models that want it, what is added takes a bias, an RMS norm of its own and a factor before: see addend_bias and what follows.
+// Then the launch may start before its predecessor has ended.
 struct NormRowsArgs {
   float* x;                  // (rows, n_cols)
   const float* addend;       // (rows, n_cols) or null
@@ -170,25 +180,33 @@ struct NormRowsArgs {
   int64_t n_rows, n_cols;
   float epsilon, factor;
   ActivationForm form;
+  const float* addend_bias = nullptr;  // (n_cols) or null
+  const float* addend_norm = nullptr;  // (n_cols) or null
+  float addend_factor = 1;
 };
 cudaError_t launch_norm_rows(const NormRowsArgs& args, cudaStream_t stream);
 
-// silu(gate) * up as the next product takes it, scaled as launch_norm_rows does without a norm weight.
-struct SiluMulRowsArgs {
+// activation(gate, up) as the next product takes it, scaled as launch_norm_rows does without a norm weight.
+struct GateUpRowsArgs {
   const float* gate_up;  // (rows, 16 * tiles) in the order of gate_up tiles
   void* out;             // (rows, padded_cols(n_cols)) in `form`, f16 or bf16
   float* row_scale;      // (rows)
   float* values;         // (rows, n_cols) what is converted, or null
   int64_t n_rows, n_cols;
   ActivationForm form;
+  Activation activation = Activation::silu;
+  const float* scale = nullptr;  // (rows) of gate_up, or null: 1; may be row_scale
+  const float* gate_bias = nullptr;  // (n_cols) or null
+  const float* up_bias = nullptr;
 };
-cudaError_t launch_silu_mul_rows(const SiluMulRowsArgs& args, cudaStream_t stream);
+cudaError_t launch_gate_up_rows(const GateUpRowsArgs& args, cudaStream_t stream);
 
-// x[row][i] += bias[i]
+// x[row][i] = x[row][i] * scale[row] + bias[i]
 struct AddBiasArgs {
   float* x;  // (rows, ld)
-  const float* bias;
+  const float* bias;  // null: 0
   int64_t n_rows, n_cols, ld;
+  const float* scale = nullptr;  // null: 1
 };
 cudaError_t launch_add_bias(const AddBiasArgs& args, cudaStream_t stream);
 
@@ -203,6 +221,7 @@ struct EmbedArgs {
   int32_t m;
   DType dtype;
   bool tagged;             // with tag 0, for a launch_token that follows
+  float factor = 1;        // hidden = table * factor
 };
 cudaError_t launch_embed(const EmbedArgs& args, cudaStream_t stream);
 
@@ -238,6 +257,16 @@ struct ShapeHeadsArgs {
   float magnitude, epsilon;
 };
 cudaError_t launch_shape_heads(const ShapeHeadsArgs& args, cudaStream_t stream);
+
+// RMS norm of all queries of a row together, and of all its keys, in place on qkv: models that do not norm single heads.
+struct NormWidthArgs {
+  float* qkv;             // (rows, n_q + 2 n_k)
+  const float* q_norm;    // (n_q)
+  const float* k_norm;    // (n_k)
+  int32_t m, n_q, n_k;    // n_q, n_k: heads * d_head
+  float epsilon;
+};
+cudaError_t launch_norm_width(const NormWidthArgs& args, cudaStream_t stream);
 
 // The rotations of a step's rows, for launch_decode_attention: magnitude * {cos, sin}(position * inv_freq[i]).
 struct RopeTableArgs {
@@ -345,6 +374,14 @@ struct GatherArgs {
   int32_t n;
 };
 cudaError_t launch_gather(const GatherArgs& args, cudaStream_t stream);
+
+// x = cap * tanh(x / cap)
+struct SoftCapArgs {
+  float* x;
+  int64_t n;
+  float cap;
+};
+cudaError_t launch_soft_cap(const SoftCapArgs& args, cudaStream_t stream);
 
 // Copies logits of row i to logit slot slots[i]; slots[i] < 0: nothing.
 struct ScatterArgs {

@@ -256,7 +256,7 @@ void check_norm_rows(const NormCase& t) {
          text("norm_rows %ld: a row alone", static_cast<long>(n)));
 }
 
-void check_silu_mul(int64_t n, ActivationForm form) {
+void check_gate_up(int64_t n, ActivationForm form) {
   constexpr int32_t kRows = 3;
   std::mt19937 rng(static_cast<unsigned>(n + 1));
   const int64_t width = (n + 7) / 8 * 16, padded = padded_cols(n);
@@ -264,7 +264,7 @@ void check_silu_mul(int64_t n, ActivationForm form) {
   pair[0] = -200.0f, pair[1] = 90.0f;
   const Device<float> pair_d(pair), row_scale(kRows), values(std::vector<float>(kRows * n, 7.0f));
   const Device<uint16_t> out(std::vector<uint16_t>(kRows * padded, 0xffff));
-  CUDA_OK(launch_silu_mul_rows({pair_d.get(), out.get(), row_scale.get(), values.get(), kRows, n, form}, nullptr));
+  CUDA_OK(launch_gate_up_rows({pair_d.get(), out.get(), row_scale.get(), values.get(), kRows, n, form}, nullptr));
   const auto bits = out.host();
   const auto scales = row_scale.host(), stored = values.host();
   double worst = 0, worst_value = 0;
@@ -279,7 +279,7 @@ void check_silu_mul(int64_t n, ActivationForm form) {
     worst = error < 0 ? 1e30 : std::max(worst, error);
   }
   const double limit = form == ActivationForm::f16 ? 2e-7 : 1e-5;
-  report(worst < limit && worst_value < 2e-6, text("silu_mul_rows %ld %s: NMSE %.1e, values %.1e", static_cast<long>(n),
+  report(worst < limit && worst_value < 2e-6, text("gate_up_rows %ld %s: NMSE %.1e, values %.1e", static_cast<long>(n),
                                                    form == ActivationForm::f16 ? "f16" : "bf16", worst, worst_value));
 }
 
@@ -416,9 +416,9 @@ void rows_speed(int32_t m, int64_t d_model, int64_t d_ff) {
   });
   const double silu = stream_us(20, [&](int, cudaStream_t stream) {
     CUDA_OK(
-        launch_silu_mul_rows({gate_up.get(), out.get(), scale.get(), nullptr, m, d_ff, ActivationForm::f16}, stream));
+        launch_gate_up_rows({gate_up.get(), out.get(), scale.get(), nullptr, m, d_ff, ActivationForm::f16}, stream));
   });
-  std::printf("rows %5d: norm_rows %ld with addend %.1f us (%.0f GB/s), silu_mul_rows %ld %.1f us (%.0f GB/s)\n", m,
+  std::printf("rows %5d: norm_rows %ld with addend %.1f us (%.0f GB/s), gate_up_rows %ld %.1f us (%.0f GB/s)\n", m,
               static_cast<long>(d_model), norm, 14e-3 * m * d_model / norm, static_cast<long>(d_ff), silu,
               10e-3 * m * d_ff / silu);
 }
@@ -484,7 +484,7 @@ void checks() {
       check_norm_rows({n, true, false, false, form});
       check_norm_rows({n, false, false, false, form});
     }
-    for (const int64_t n : {8, 36, 77, 100, 1536, 8960, 14336, 17408, 32768}) check_silu_mul(n, form);
+    for (const int64_t n : {8, 36, 77, 100, 1536, 8960, 14336, 17408, 32768}) check_gate_up(n, form);
   }
   check_add_bias();
 }

@@ -158,6 +158,7 @@ LinearArgs arguments(const Matrix& w, const Inputs& in, int32_t m, Epilogue epil
   a.weights = w.packed.get();
   a.x = in.x;
   a.bias = bias;
+  if (epilogue == Epilogue::gate_up && bias != nullptr) a.up_bias = bias + w.n_rows / 2;
   a.out = out;
   a.n_rows = w.n_rows, a.n_cols = w.n_cols, a.ld_out = ld;
   a.m = m;
@@ -168,7 +169,7 @@ LinearArgs arguments(const Matrix& w, const Inputs& in, int32_t m, Epilogue epil
 
 std::vector<float> run(const Matrix& w, const Inputs& in, int32_t m, Epilogue epilogue, const std::vector<float>& bias,
                        float before) {
-  const int64_t n_out = epilogue == Epilogue::silu_mul ? w.n_rows / 2 : w.n_rows, ld = n_out + 3;
+  const int64_t n_out = epilogue == Epilogue::gate_up ? w.n_rows / 2 : w.n_rows, ld = n_out + 3;
   const Device<float> bias_d(bias), out(std::vector<float>(m * ld, before));
   CUDA_OK(launch_linear(arguments(w, in, m, epilogue, bias.empty() ? nullptr : bias_d.get(), out.get(), ld), nullptr));
   return out.host();
@@ -201,10 +202,10 @@ void check_raw(const Matrix& w, const Inputs& in, const std::vector<float>& bias
   report(same, "raw " + name(w) + ": the bits of a prepared row");
 }
 
-// The largest error relative to sum |w x|, and in silu_mul to what that error can become. -1: wrote outside.
+// The largest error relative to sum |w x|, and in gate_up to what that error can become. -1: wrote outside.
 double error_of(const Matrix& w, const Inputs& in, int32_t m, Epilogue epilogue, const std::vector<float>& bias,
                 const std::vector<float>& got, float before) {
-  const int64_t n_out = epilogue == Epilogue::silu_mul ? w.n_rows / 2 : w.n_rows, ld = n_out + 3;
+  const int64_t n_out = epilogue == Epilogue::gate_up ? w.n_rows / 2 : w.n_rows, ld = n_out + 3;
   double worst = 0;
   const int64_t row_step = std::max<int64_t>(1, static_cast<double>(n_out) * m * w.n_cols / 4e7);
   for (int32_t row = 0; row < m; ++row) {
@@ -221,7 +222,7 @@ double error_of(const Matrix& w, const Inputs& in, int32_t m, Epilogue epilogue,
     };
     for (int64_t r = row % row_step; r < n_out; r += row_step) {
       double size, want = dot(r, size);
-      if (epilogue == Epilogue::silu_mul) {
+      if (epilogue == Epilogue::gate_up) {
         double up_size;
         const double up = dot(n_out + r, up_size), silu = want / (1 + std::exp(-want));
         size = std::abs(silu) * up_size + size * std::abs(up) * 1.1 + 1e-30, want = silu * up;
@@ -251,14 +252,14 @@ void check_rows(const Matrix& w, const Inputs& in, const std::vector<float>& bia
   report(same, "linear " + name(w) + ": a row's bits for every m up to 64, and for every m above");
 }
 
-void check_silu_mul(const Matrix& pair, const Inputs& in, const std::vector<float>& bias) {
+void check_gate_up(const Matrix& pair, const Inputs& in, const std::vector<float>& bias) {
   double worst = 0;
   for (const int32_t m : {3, 64, 70}) {
     const double e =
-        error_of(pair, in, m, Epilogue::silu_mul, bias, run(pair, in, m, Epilogue::silu_mul, bias, 3.0f), 3.0f);
+        error_of(pair, in, m, Epilogue::gate_up, bias, run(pair, in, m, Epilogue::gate_up, bias, 3.0f), 3.0f);
     worst = e < 0 ? 1e30 : std::max(worst, e);
   }
-  report(worst < 1e-5, text("silu_mul %s: error %.2e", name(pair).c_str(), worst));
+  report(worst < 1e-5, text("gate_up %s: error %.2e", name(pair).c_str(), worst));
 }
 
 // Negative control: damaged weights (the factors of all blocks, or 16 values) must show.
@@ -286,7 +287,7 @@ void check_product(DType type, int64_t n_rows, int64_t n_cols, std::mt19937& rng
   for (auto& v : bias) v = normal(rng);
   check_rows(w, in, bias);
   check_raw(w, in, bias);
-  if (n_rows % 2 == 0) check_silu_mul(Matrix(type, n_rows, n_cols, RowOrder::gate_up, bytes), in, bias);
+  if (n_rows % 2 == 0) check_gate_up(Matrix(type, n_rows, n_cols, RowOrder::gate_up, bytes), in, bias);
   check_damaged(w, in, bias, bytes);
 }
 

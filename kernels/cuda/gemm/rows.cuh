@@ -4,6 +4,7 @@
 
 #include "kernels/cuda/cuda_kernels.h"
 #include "kernels/cuda/device/halves.cuh"
+#include "kernels/cuda/device/loads.cuh"
 #include "kernels/cuda/device/reduce.cuh"
 
 namespace inlay::cuda {
@@ -134,7 +135,8 @@ cudaError_t with_quads(int quads, Call&& call) {
 }
 
 // One CTA for every row of args (n_rows, n_cols, form). kernel_of(QuadsTag) is the kernel for rows of so many quads.
-template <class Args, class KernelOf>
+// kEarly: it waits for its predecessor.
+template <bool kEarly, class Args, class KernelOf>
 cudaError_t launch_row_kernel(const Args& args, KernelOf kernel_of, cudaStream_t stream) {
   if (args.n_rows < 0 || args.n_rows > 0x7fffffff || args.n_cols <= 0 || args.n_cols > kMaxRowCols)
     return cudaErrorInvalidValue;
@@ -142,7 +144,9 @@ cudaError_t launch_row_kernel(const Args& args, KernelOf kernel_of, cudaStream_t
   if (args.n_rows == 0) return cudaSuccess;
   const RowShape shape = row_shape(padded_cols(args.n_cols));
   return with_quads(shape.quads, [&](auto tag) {
-    kernel_of(tag)<<<static_cast<unsigned>(args.n_rows), static_cast<unsigned>(shape.threads), 0, stream>>>(args);
+    const auto n_ctas = static_cast<unsigned>(args.n_rows);
+    if (kEarly) return launch_early<Args>(kernel_of(tag), dim3(n_ctas), shape.threads, stream, args);
+    kernel_of(tag)<<<n_ctas, static_cast<unsigned>(shape.threads), 0, stream>>>(args);
     return cudaGetLastError();
   });
 }

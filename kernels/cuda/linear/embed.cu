@@ -1,4 +1,5 @@
-// hidden[row] = the float values of row tokens[row] of a packed table, bit for bit what dequantizing the file gives.
+// hidden[row] = factor * the float values of row tokens[row] of a packed table, bit for bit what dequantizing the file
+// gives where the factor is 1.
 // Rows of padding (position < 0) and tokens outside the table leave their row as it is. One thread a column: a row is a
 // few kilobytes, so the launch is the cost.
 #include "kernels/cuda/device/exchange.cuh"
@@ -20,7 +21,7 @@ __global__ void __launch_bounds__(kThreads) embed(const __grid_constant__ EmbedA
   if (column >= a.d_model || a.positions[row] < 0 || token < 0 || token >= a.n_vocab) return;
   const int64_t n_units = units_of(a.d_model);
   const uint8_t* tile = static_cast<const uint8_t*>(a.table) + token / kTileRows * L::tile_bytes(n_units);
-  const float value = element_of<kType>(tile, n_units, static_cast<int>(token % kTileRows), column);
+  const float value = a.factor * element_of<kType>(tile, n_units, static_cast<int>(token % kTileRows), column);
   a.hidden[row * a.d_model + column] = a.tagged ? cleared(value) : value;
 }
 

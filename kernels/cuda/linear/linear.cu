@@ -12,7 +12,7 @@ bool product_takes_raw(int64_t n_cols);
 cudaError_t launch_linear(const LinearArgs& args, cudaStream_t stream) {
   if (!has_kernels(args.dtype) || args.m < 0 || args.n_rows < 0 || args.n_cols <= 0) return cudaErrorInvalidValue;
   if (args.n_cols % traits(args.dtype).block_elements != 0) return cudaErrorInvalidValue;
-  const bool halves = args.epilogue == Epilogue::silu_mul;
+  const bool halves = args.epilogue == Epilogue::gate_up;
   if ((halves && args.n_rows % 2 != 0) || args.ld_out < (halves ? args.n_rows / 2 : args.n_rows))
     return cudaErrorInvalidValue;
   if (args.n_rows > 0x7fffffff || (args.raw != nullptr && args.m != 1)) return cudaErrorInvalidValue;

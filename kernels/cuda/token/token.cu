@@ -21,9 +21,10 @@ struct TokenMemory {
 };
 
 bool takes(const LinearArgs& a) {
-  if (a.raw == nullptr || a.m != 1 || a.epilogue == Epilogue::mul_silu || a.dtype == DType::f32 ||
+  if (a.raw == nullptr || a.m != 1 || a.epilogue == Epilogue::up || a.dtype == DType::f32 ||
       !linear_takes_raw(a.dtype, a.n_cols))
     return false;
+  if (a.activation != Activation::silu || a.factor != 1.0f || a.soft_cap != 0.0f) return false;
   const bool row_major = a.dtype == DType::f16 || a.dtype == DType::bf16;
   return !row_major || a.n_cols % (kParts * kUnitCols) == 0;
 }

@@ -250,7 +250,7 @@ Status CudaExecutor::ffn_in(const Op& op) {
     const Product products[] = {{.matrix = weights_.matrix(gate),
                                  .out = ffn,
                                  .ld_out = d_ff,
-                                 .epilogue = cuda::Epilogue::silu_mul,
+                                 .epilogue = cuda::Epilogue::gate_up,
                                  .what = "gate and up"}};
     return multiply(products, rows);
   }
@@ -260,7 +260,7 @@ Status CudaExecutor::ffn_in(const Op& op) {
   const Product ups[] = {{.matrix = weights_.matrix(op.weights[slot::up]),
                           .out = ffn,
                           .ld_out = d_ff,
-                          .epilogue = cuda::Epilogue::mul_silu,
+                          .epilogue = cuda::Epilogue::up,
                           .what = "up"}};
   return multiply(ups, rows);
 }

@@ -310,7 +310,7 @@ Status PrefillProducts::ffn_in(const Op& op, float* hidden, float* ffn, bool kee
   const Op* next = next_taken(op, m);
   keep |= next == nullptr;
   ready_ = {next, ffn, m, !keep};
-  return cuda_status(cuda::launch_silu_mul_rows({.gate_up = products_,
+  return cuda_status(cuda::launch_gate_up_rows({.gate_up = products_,
                                                  .out = prepared_,
                                                  .row_scale = row_scale_,
                                                  .values = keep ? ffn : nullptr,
