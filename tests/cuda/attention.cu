@@ -29,6 +29,7 @@ struct Problem {
   std::vector<int32_t> positions, sequence, tables;
   std::vector<float> qkv;
   std::vector<uint16_t> k, v;
+  Variant variant = {};
 
   int32_t rows() const { return static_cast<int32_t>(positions.size()); }
   int32_t max_context() const { return max_blocks * kBlock; }
@@ -88,6 +89,7 @@ class Attention {
         tables_(p.tables),
         sequence_(p.sequence),
         positions_(p.positions),
+        sinks_(p.variant.sinks),
         out_(static_cast<size_t>(p.rows()) * p.shape.out_floats()),
         scratch_(attention_scratch_bytes(p.rows(), p.shape.n_heads, p.shape.n_kv, p.shape.d_head, p.max_context())) {
     scratch_.fill(0);
@@ -106,6 +108,7 @@ class Attention {
     a.n_heads = p_.shape.n_heads;
     a.max_context = p_.max_context();
     a.scale = p_.shape.scale();
+    a.variant = p_.variant.on_device(sinks_);
     CUDA_OK(launch_attention(a, nullptr));
     return out_.host();
   }
@@ -117,9 +120,26 @@ class Attention {
   Device<float> qkv_;
   Device<uint16_t> k_, v_;
   Device<int32_t> tables_, sequence_, positions_;
+  Device<float> sinks_;
   Device<float> out_;
   Device<char> scratch_;
 };
+
+// Keys that no row sees become NaN.
+void forget_unseen(Problem& p) {
+  const Problem all = p;
+  std::fill(p.k.begin(), p.k.end(), kNanHalf);
+  p.v = p.k;
+  for (int32_t row = 0; row < p.rows(); ++row) {
+    for (int32_t key = p.variant.first_key(p.positions[row]); key <= p.positions[row]; ++key) {
+      for (int32_t h = 0; h < p.shape.n_kv; ++h) {
+        const int64_t at = p.at(p.sequence[row], key, h);
+        std::copy_n(all.k.begin() + at, p.shape.d_head, p.k.begin() + at);
+        std::copy_n(all.v.begin() + at, p.shape.d_head, p.v.begin() + at);
+      }
+    }
+  }
+}
 
 std::vector<double> expected_rows(const Problem& p) {
   const Shape& s = p.shape;
@@ -130,7 +150,7 @@ std::vector<double> expected_rows(const Problem& p) {
       const auto key = [&](int32_t t) { return &p.k[p.at(p.sequence[row], t, kv_head)]; };
       const auto value = [&](int32_t t) { return &p.v[p.at(p.sequence[row], t, kv_head)]; };
       const int64_t head = static_cast<int64_t>(h) * s.d_head;
-      attend(p.qkv.data() + row * s.row_floats() + head, s, p.positions[row] + 1, key, value,
+      attend(p.qkv.data() + row * s.row_floats() + head, s, p.positions[row] + 1, {p.variant, h}, key, value,
              out.data() + row * s.out_floats() + head);
     }
   }
@@ -143,7 +163,7 @@ bool same_row(const Problem& p, int32_t row, const std::vector<float>& a, const 
 }
 
 void check_attention(const char* what, const Problem& p) {
-  const std::string name = std::string(what) + " " + p.shape.name();
+  const std::string name = std::string(what) + " " + p.shape.name() + p.variant.name();
   Attention attention(p);
   const std::vector<double> expected = expected_rows(p);
   const std::vector<float> got = attention.run();
@@ -195,6 +215,57 @@ Problem many_rows(const Shape& shape) {
   return make_problem(shape, {3200, 3200}, positions, sequence, 13);
 }
 
+// Rows right before, at and after the ends of windows and blocks, each of a sequence of its own, which has all its
+// keys.
+Problem windowed_rows(const Shape& shape, const Variant& variant) {
+  std::vector<int32_t> positions = {0, 14, 15, 16, 31, 32, 33, 47, 48, 63, 64, 255, 256, 299, 300, 1100, 5000};
+  for (const int32_t near : {-1, 0, 1}) {
+    if (variant.window > 1 && variant.window < 5000) positions.push_back(variant.window + near);
+  }
+  std::vector<int32_t> lengths, sequence(positions.size());
+  for (const int32_t position : positions) lengths.push_back(position + 1);
+  std::iota(sequence.begin(), sequence.end(), 0);
+  Problem p = make_problem(shape, lengths, positions, sequence, 17u + static_cast<unsigned>(variant.window));
+  p.variant = variant;
+  return p;
+}
+
+Problem windowed(const Shape& shape, const Variant& variant) {
+  Problem p = windowed_rows(shape, variant);
+  forget_unseen(p);
+  return p;
+}
+
+// What is a little wrong must differ from what is right.
+void check_wrong_variants(const Shape& shape, const Variant& variant) {
+  const Problem p = windowed(shape, variant);
+  const std::vector<float> got = Attention(p).run();
+  for (const Variant& wrong : wrong_variants(variant)) {
+    Problem other = windowed_rows(shape, variant);
+    other.variant = wrong;
+    const double error = compare(p.positions, shape.out_floats(), got, expected_rows(other)).row;
+    report(error > 100 * kLimit, "control" + variant.name() + " is not" + wrong.name(),
+           text("largest relative error %.2e", error));
+  }
+}
+
+void check_variants() {
+  for (const Shape& s : {Shape{8, 2, 64}, Shape{10, 2, 128}, Shape{4, 4, 256}}) {
+    for (const Variant& v : some_variants(s.n_heads)) check_attention("variant", windowed(s, v));
+  }
+  for (const Shape& s : {Shape{12, 1, 80}, Shape{32, 8, 128}}) {
+    for (const Problem& whole : {ragged(s), prefill(s), many_rows(s)}) {
+      Problem p = whole;
+      p.variant = {.window = 70, .soft_cap = 20.0f, .sinks = some_sinks(s.n_heads)};
+      forget_unseen(p);
+      check_attention("variant of many", p);
+    }
+  }
+  for (const int32_t window : {16, 33, 300}) check_wrong_variants({8, 2, 64}, {.window = window});
+  check_wrong_variants({8, 2, 64}, {.soft_cap = 10.0f});
+  check_wrong_variants({8, 2, 64}, {.sinks = some_sinks(8)});
+}
+
 void check_wrong_table() {
   Problem p = ragged({8, 2, 128});
   Attention attention(p);
@@ -221,6 +292,7 @@ void check_all_attention() {
     check_attention("prefill", prefill(s));
   }
   check_attention("many rows", many_rows({8, 8, 64}));
+  check_variants();
   check_wrong_table();
 }
 

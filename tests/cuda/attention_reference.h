@@ -25,6 +25,62 @@ struct Shape {
   }
 };
 
+// AttentionVariant on the host; a number of each head in `sinks`, or none.
+struct Variant {
+  int32_t window = 0;
+  float soft_cap = 0;
+  std::vector<float> sinks;
+
+  int32_t first_key(int32_t position) const { return window == 0 ? 0 : std::max(0, position - window + 1); }
+  double capped(double score) const { return soft_cap == 0 ? score : soft_cap * std::tanh(score / soft_cap); }
+  double sink_weight(int32_t head, double top) const { return sinks.empty() ? 0.0 : std::exp(sinks[head] - top); }
+  AttentionVariant on_device(const Device<float>& sinks_d) const {
+    return {window, soft_cap, sinks.empty() ? nullptr : sinks_d.get()};
+  }
+  std::string name() const {
+    std::string out = window == 0 ? "" : " window " + std::to_string(window);
+    if (soft_cap != 0) out += text(" cap %g", soft_cap);
+    return out + (sinks.empty() ? "" : " sinks");
+  }
+};
+
+inline std::vector<float> some_sinks(int32_t n_heads) {
+  std::vector<float> sinks;
+  for (int32_t h = 0; h < n_heads; ++h) sinks.push_back(static_cast<float>(h % 5) * 2.5f - 2.0f);
+  return sinks;
+}
+
+// Each kind alone and all together, for models of n_heads.
+inline std::vector<Variant> some_variants(int32_t n_heads) {
+  return {{.window = 1},
+          {.window = 15},
+          {.window = 16},
+          {.window = 17},
+          {.window = 31},
+          {.window = 32},
+          {.window = 33},
+          {.window = 63},
+          {.window = 64},
+          {.window = 65},
+          {.window = 300},
+          {.window = 1000},
+          {.window = 1 << 30},
+          {.soft_cap = 4.0f},
+          {.soft_cap = 50.0f},
+          {.sinks = some_sinks(n_heads)},
+          {.window = 100, .soft_cap = 10.0f, .sinks = some_sinks(n_heads)},
+          {.window = 1000, .soft_cap = 10.0f, .sinks = some_sinks(n_heads)}};
+}
+
+// What a kernel would compute that has each of the variant's parts a little wrong.
+inline std::vector<Variant> wrong_variants(const Variant& v) {
+  std::vector<Variant> out;
+  if (v.window > 0) out.insert(out.end(), 2, v), out[0].window += 1, out[1].window -= 1;
+  if (v.soft_cap > 0) out.push_back(v), out.back().soft_cap = 0;
+  if (!v.sinks.empty()) out.push_back(v), out.back().sinks.clear();
+  return out;
+}
+
 inline const char* name_of(KvType type) { return type == KvType::f16 ? "f16" : type == KvType::int8 ? "int8" : "fp8"; }
 
 // The value of an E4M3 code by its definition.
@@ -38,20 +94,29 @@ inline double e4m3_value(uint8_t code) {
 inline double value_of(float x) { return x; }
 inline double value_of(uint16_t half) { return from_bits(half); }
 
-// One query head q. key(t) and value(t) point to the components of its n_keys keys and values, floats or halves.
+// What head h of a variant attends to.
+struct HeadVariant {
+  const Variant& variant;
+  int32_t head;
+};
+
+// One query head q at position n_keys - 1. key(t) and value(t) point to the components of its keys and values, floats
+// or halves.
 template <class Key, class Value>
-void attend(const float* q, const Shape& shape, int32_t n_keys, Key key, Value value, double* out) {
+void attend(const float* q, const Shape& shape, int32_t n_keys, const HeadVariant& of, Key key, Value value,
+            double* out) {
+  const int32_t first = of.variant.first_key(n_keys - 1);
   std::vector<double> score(static_cast<size_t>(n_keys));
-  for (int32_t t = 0; t < n_keys; ++t) {
+  for (int32_t t = first; t < n_keys; ++t) {
     double dot = 0;
     const auto* k = key(t);
     for (int32_t i = 0; i < shape.d_head; ++i) dot += static_cast<double>(q[i]) * value_of(k[i]);
-    score[t] = dot * static_cast<double>(shape.scale());
+    score[t] = of.variant.capped(dot * static_cast<double>(shape.scale()));
   }
-  const double top = *std::max_element(score.begin(), score.end());
-  double sum = 0;
+  const double top = *std::max_element(score.begin() + first, score.end());
+  double sum = of.variant.sink_weight(of.head, top);
   std::fill(out, out + shape.d_head, 0.0);
-  for (int32_t t = 0; t < n_keys; ++t) {
+  for (int32_t t = first; t < n_keys; ++t) {
     const double w = std::exp(score[t] - top);
     const auto* v = value(t);
     for (int32_t i = 0; i < shape.d_head; ++i) out[i] += w * value_of(v[i]);

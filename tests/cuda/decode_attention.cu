@@ -32,13 +32,14 @@ struct Case {
   int32_t n_rot = 0;
   bool norm = false;
   float magnitude = 1.0f;
+  Variant variant = {};
 
   int64_t row_floats() const { return (int64_t{n_heads} + 2 * n_kv) * d_head; }
   int64_t out_floats() const { return int64_t{n_heads} * d_head; }
   size_t block_bytes() const { return kv_block_bytes(type, n_kv, d_head, kBlock); }
   std::string name() const {
     return "heads " + std::to_string(n_heads) + "/" + std::to_string(n_kv) + " d " + std::to_string(d_head) + " rot " +
-           std::to_string(n_rot) + (norm ? " norm " : " ") + name_of(type);
+           std::to_string(n_rot) + (norm ? " norm " : " ") + name_of(type) + variant.name();
   }
 };
 
@@ -131,7 +132,7 @@ Problem make_problem(const Case& c, const std::vector<int32_t>& positions, unsig
     for (int32_t b = 0; position >= 0 && b * kBlock < position + room; ++b) {
       p.tables[static_cast<size_t>(row) * p.max_blocks + b] = order[next++];
     }
-    for (int32_t i = 0; i < position * c.n_kv; ++i) {
+    for (int32_t i = c.variant.first_key(position) * c.n_kv; i < position * c.n_kv; ++i) {
       fill_head(p.k, p.block(row, i / c.n_kv), i % c.n_kv, i / c.n_kv % kBlock, noise, random());
       fill_head(p.v, p.block(row, i / c.n_kv), i % c.n_kv, i / c.n_kv % kBlock, noise, random());
     }
@@ -183,6 +184,7 @@ class OnDevice {
         tables_(p.tables),
         sequence_(p.positions.size()),
         positions_(p.positions),
+        sinks_(p.c.variant.sinks),
         turns_(p.positions.size() * std::max<size_t>(p.inv_freq.size(), 1)),
         out_(p.positions.size() * static_cast<size_t>(p.c.out_floats())),
         scratch_(attention_scratch_bytes(p.rows(), p.c.n_heads, p.c.n_kv, p.c.d_head, p.max_context())) {
@@ -223,6 +225,7 @@ class OnDevice {
     a.max_context = p_.max_context();
     a.scale = softmax_scale();
     a.epsilon = kEpsilon;
+    a.variant = p_.c.variant.on_device(sinks_);
     CUDA_OK(launch_decode_attention(a, nullptr));
     return out_.host();
   }
@@ -252,6 +255,7 @@ class OnDevice {
     a.n_heads = p_.c.n_heads;
     a.max_context = p_.max_context();
     a.scale = softmax_scale();
+    a.variant = p_.c.variant.on_device(sinks_);
     CUDA_OK(launch_attention(a, nullptr));
     return out_.host();
   }
@@ -270,6 +274,7 @@ class OnDevice {
   Device<float> qkv_, q_norm_, k_norm_, inv_freq_;
   Device<uint8_t> k_, v_;
   Device<int32_t> tables_, sequence_, positions_;
+  Device<float> sinks_;
   Device<float2> turns_;
   Device<float> out_;
   Device<char> scratch_;
@@ -278,24 +283,26 @@ class OnDevice {
 // Attention of a row in double over what the cache holds after the launch.
 std::vector<double> expected_row(const Problem& p, const Pool& k, const Pool& v, int32_t row) {
   const Case& c = p.c;
-  const int32_t n_keys = p.positions[row] + 1, group = c.n_heads / c.n_kv;
+  const int32_t n_keys = p.positions[row] + 1, first = c.variant.first_key(p.positions[row]),
+                group = c.n_heads / c.n_kv;
   const auto scale = static_cast<double>(1.0f / std::sqrt(static_cast<float>(c.d_head)));
   std::vector<double> out(static_cast<size_t>(c.out_floats()), 0.0);
   for (int32_t kv_head = 0; kv_head < c.n_kv; ++kv_head) {
     std::vector<std::vector<double>> queries, score(static_cast<size_t>(group), std::vector<double>(n_keys));
     for (int32_t g = 0; g < group; ++g) queries.push_back(shaped(p, row, kv_head * group + g));
-    for (int32_t t = 0; t < n_keys; ++t) {
+    for (int32_t t = first; t < n_keys; ++t) {
       const std::vector<double> key = k.read(p.block(row, t), kv_head, t % kBlock);
       for (int32_t g = 0; g < group; ++g) {
-        score[g][t] = scale * std::inner_product(key.begin(), key.end(), queries[g].begin(), 0.0);
+        score[g][t] = c.variant.capped(scale * std::inner_product(key.begin(), key.end(), queries[g].begin(), 0.0));
       }
     }
     std::vector<double> sum(static_cast<size_t>(group), 0.0);
     for (int32_t g = 0; g < group; ++g) {
-      const double top = *std::max_element(score[g].begin(), score[g].end());
-      for (double& s : score[g]) sum[g] += s = std::exp(s - top);
+      const double top = *std::max_element(score[g].begin() + first, score[g].end());
+      sum[g] = c.variant.sink_weight(kv_head * group + g, top);
+      for (int32_t t = first; t < n_keys; ++t) sum[g] += score[g][t] = std::exp(score[g][t] - top);
     }
-    for (int32_t t = 0; t < n_keys; ++t) {
+    for (int32_t t = first; t < n_keys; ++t) {
       const std::vector<double> value = v.read(p.block(row, t), kv_head, t % kBlock);
       for (int32_t g = 0; g < group; ++g) {
         double* to = out.data() + static_cast<size_t>(kv_head * group + g) * c.d_head;
@@ -455,6 +462,32 @@ void check_extremes(KvType type) {
   report(worst < kLimit && zeros, c.name() + " extremes", text("largest relative error %.2e", worst));
 }
 
+// Windows, caps and sinks; what is a little wrong must differ from what is right.
+void check_variants(KvType type) {
+  const std::vector<int32_t> positions = {0,  15, -1,  16,  31,  32,  47,   63,   64,
+                                          65, 99, 100, 299, 300, 999, 1000, 1001, 7000};
+  for (const Variant& v : some_variants(8)) {
+    check_case({8, 2, 128, type, 128, true, 1.0f, v}, positions);
+    if (v.window > 64) check_case({8, 8, 80, type, 0, false, 1.0f, v}, positions);
+    if (v.window == 33 || v.soft_cap == 10.0f) check_case({8, 1, 256, type, 64, false, 1.0f, v}, positions);
+  }
+  const Case c{8, 2, 64, type, 64, false, 1.0f, {.window = 33, .soft_cap = 10.0f, .sinks = some_sinks(8)}};
+  Problem p = make_problem(c, positions, 9);
+  OnDevice device(p);
+  const std::vector<float> got = device.run();
+  const Pool k = device.keys(), v = device.values();
+  for (const Variant& wrong : wrong_variants(c.variant)) {
+    if (wrong.window > c.variant.window) continue;  // keys that are not there
+    p.c.variant = wrong;
+    double worst = 0;
+    for (int32_t row = 0; row < p.rows(); ++row) {
+      if (positions[row] >= 0) worst = std::max(worst, row_error(row, got, expected_row(p, k, v, row)));
+    }
+    report(worst > 100 * kLimit, "control" + c.variant.name() + " is not" + wrong.name(),
+           text("largest relative error %.2e", worst));
+  }
+}
+
 void check_all() {
   const std::vector<int32_t> contexts = {1,   2,   31,  32,   33,   63,   64,   65,   255,
                                          256, 257, 513, 1023, 1024, 1025, 8192, 16384};
@@ -480,6 +513,7 @@ void check_all() {
     std::vector<int32_t> many;  // more rows than one launch takes; CTAs that do several splits
     for (int32_t row = 0; row < 70; ++row) many.push_back(row % 7 == 3 ? -1 : 1500 + 31 * row);
     check_case({8, 8, 64, type, 64, false}, many);
+    check_variants(type);
     check_two_steps(type);
     check_extremes(type);
   }

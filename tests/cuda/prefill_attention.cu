@@ -50,6 +50,7 @@ struct Problem {
   std::vector<int32_t> positions, sequence, tables;
   std::vector<float> qkv;
   KvType type = KvType::f16;
+  Variant variant = {};
   std::vector<float> k, v;  // as halves lie in the cache, NaN where nothing was put; exactly representable in `type`
 
   int32_t rows() const { return static_cast<int32_t>(positions.size()); }
@@ -184,7 +185,7 @@ void expected_row(const Problem& p, int32_t row, double* out) {
     const auto key = [&](int32_t t) { return &p.k[p.at(p.sequence[row], t, kv_head)]; };
     const auto value = [&](int32_t t) { return &p.v[p.at(p.sequence[row], t, kv_head)]; };
     const int64_t head = static_cast<int64_t>(h) * s.d_head;
-    attend(p.qkv.data() + row * s.row_floats() + head, s, p.positions[row] + 1, key, value, out + head);
+    attend(p.qkv.data() + row * s.row_floats() + head, s, p.positions[row] + 1, {p.variant, h}, key, value, out + head);
   }
 }
 
@@ -214,6 +215,7 @@ class Attention {
         tables_(p.tables),
         sequence_(p.sequence),
         positions_(p.positions),
+        sinks_(p.variant.sinks),
         out_(static_cast<size_t>(p.rows()) * p.shape.out_floats()),
         scratch_(scratch_bytes()) {
     scratch_.fill(0);
@@ -238,6 +240,7 @@ class Attention {
     a.n_heads = p_.shape.n_heads;
     a.max_context = p_.max_blocks * kBlock;
     a.scale = p_.shape.scale();
+    a.variant = p_.variant.on_device(sinks_);
     CUDA_OK(launch_prefill_attention(a, stream));
   }
   void launch_by_rows(cudaStream_t stream) {
@@ -250,6 +253,7 @@ class Attention {
     a.n_heads = p_.shape.n_heads;
     a.max_context = p_.max_blocks * kBlock;
     a.scale = p_.shape.scale();
+    a.variant = p_.variant.on_device(sinks_);
     CUDA_OK(launch_attention(a, stream));
   }
   void set_keys(const std::vector<float>& k) { k_.put(pool_of(p_, k)); }
@@ -277,6 +281,7 @@ class Attention {
   Device<float> qkv_;
   Device<uint8_t> k_, v_;
   Device<int32_t> tables_, sequence_, positions_;
+  Device<float> sinks_;
   Device<float> out_;
   Device<char> scratch_;
 };
@@ -305,7 +310,7 @@ std::string differing_rows(const Problem& p, const std::vector<float>& a, const 
 
 // Against the host, and that a row's bits do not depend on how the rows are cut into tiles.
 void check_prompts(const std::string& what, const Problem& p) {
-  const std::string name = what + " " + p.shape.name();
+  const std::string name = what + " " + p.shape.name() + p.variant.name();
   Attention attention(p);
   const std::vector<float> got = attention.run(cut(p, kPromptTileRows));
   check_errors(name, p, compare(p.positions, p.shape.out_floats(), got, expected_rows(p)));
@@ -346,6 +351,65 @@ void check_shapes() {
   check_prompts("prompts", make_problem({5, 5, 200}, some_prompts(1), 2));
   check_prompts("all prompts", make_problem({2, 1, 128}, all_prompts(), 3));
   check_prompts("all prompts", make_problem({3, 1, 64}, all_prompts(), 4));
+}
+
+// Keys that no row sees become NaN.
+void forget_unseen(Problem& p) {
+  std::vector<char> seen(p.k.size() / static_cast<size_t>(p.shape.d_head), 0);
+  for (int32_t row = 0; row < p.rows(); ++row) {
+    for (int32_t key = p.variant.first_key(p.positions[row]); key <= p.positions[row]; ++key) {
+      for (int32_t h = 0; h < p.shape.n_kv; ++h) {
+        seen[static_cast<size_t>(p.at(p.sequence[row], key, h) / p.shape.d_head)] = 1;
+      }
+    }
+  }
+  for (size_t i = 0; i < p.k.size(); ++i) {
+    if (seen[i / static_cast<size_t>(p.shape.d_head)] == 0) p.k[i] = p.v[i] = NAN;
+  }
+}
+
+Problem variant_problem(const Shape& shape, const Variant& variant, int32_t turn, KvType type) {
+  std::vector<Prompt> prompts = some_prompts(turn);
+  prompts.push_back({130, 4000});
+  Problem p = make_problem(shape, prompts, 200u + static_cast<unsigned>(turn), {}, type);
+  p.variant = variant;
+  return p;
+}
+
+// What is a little wrong must differ from what is right.
+void check_wrong_variants(const Shape& shape, const Variant& variant) {
+  Problem p = variant_problem(shape, variant, 3, KvType::f16);
+  const std::vector<float> got = Attention(p).run(cut(p, kPromptTileRows));
+  for (const Variant& wrong : wrong_variants(variant)) {
+    p.variant = wrong;
+    const Errors errors = compare(p.positions, shape.out_floats(), got, expected_rows(p));
+    report(errors.row > 5 * limits_of(p.type).row, "control" + variant.name() + " is not" + wrong.name(),
+           text("worst row %.2e", errors.row));
+  }
+}
+
+void check_variants() {
+  int32_t turn = 0;
+  for (const KvType type : {KvType::f16, KvType::fp8_e4m3, KvType::int8}) {
+    const std::vector<Shape> shapes = type == KvType::f16 ? std::vector<Shape>{{8, 2, 64}, {4, 4, 128}, {14, 2, 96}}
+                                                          : std::vector<Shape>{{4, 2, 128}};
+    for (const Shape& shape : shapes) {
+      for (const Variant& variant : some_variants(shape.n_heads)) {
+        Problem p = variant_problem(shape, variant, ++turn, type);
+        forget_unseen(p);
+        check_prompts(std::string("variant ") + name_of(type), p);
+      }
+    }
+  }
+  for (const Shape& shape : {Shape{4, 1, 256}, Shape{8, 2, 128}, Shape{3, 3, 80}, Shape{2, 2, 64}}) {
+    Problem p = variant_problem(shape, {.window = 77, .soft_cap = 10.0f, .sinks = some_sinks(shape.n_heads)}, ++turn,
+                                KvType::f16);
+    forget_unseen(p);
+    check_prompts("variant", p);
+  }
+  for (const int32_t window : {16, 33, 64}) check_wrong_variants({8, 2, 64}, {.window = window});
+  check_wrong_variants({8, 2, 64}, {.soft_cap = 10.0f});
+  check_wrong_variants({8, 2, 64}, {.sinks = some_sinks(8)});
 }
 
 // Codes times their scale are rounded to FP16 once more.
@@ -427,6 +491,7 @@ int main() {
   if (!has_device()) return kSkipped;
   check_shapes();
   check_types();
+  check_variants();
   check_magnitudes();
   check_faint_keys();
   check_damaged_key();
