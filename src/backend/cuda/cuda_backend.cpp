@@ -8,11 +8,7 @@
 namespace inlay {
 namespace {
 
-constexpr Feature kLacking[] = {
-    Feature::gelu,             Feature::clamped_swiglu,      Feature::no_input_norms, Feature::post_norms, Feature::output_bias,
-    Feature::mlp_bias,         Feature::width_norms,         Feature::attention_scale, Feature::attention_softcap,
-    Feature::logit_softcap,    Feature::scales,              Feature::sinks,         Feature::windows,
-    Feature::layers_without_rope, Feature::several_ropes, Feature::experts};
+constexpr Feature kLacking[] = {Feature::experts};
 
 // CUDA counts its versions as 1000 major + 10 minor.
 std::string version_text(int version) {

@@ -51,14 +51,15 @@ std::vector<CudaExecutor::Size> CudaExecutor::sizes(const Plan& plan, const Back
       {&Buffers::head_rows, f * logit_rows * u(s.d_model), "final hidden states"},
       {&Buffers::logit_rows, f * logit_rows * vocab, "logits of a step"},
       {&Buffers::slots, f * u(config.n_logit_slots) * vocab, "logits"},
+      {&Buffers::added, s.post_norms ? f * rows * u(s.d_model) : 0, "results before their norm"},
       {&Buffers::prepared, cuda::activation_bytes(static_cast<int64_t>(std::max(rows, logit_rows)), widest_input(plan)),
        "prepared activations"},
-      {&Buffers::rope, f * u(kBuckets.back()) * std::max<uint64_t>(2, u(s.n_rot())), "RoPE angles"},
+      {&Buffers::rope, f * u(kBuckets.back()) * u(s.n_rot()) * plan.ropes.size(), "RoPE angles"},
       {&Buffers::attention,
        cuda::attention_scratch_bytes(static_cast<int32_t>(rows), s.n_heads, s.n_kv_heads, s.d_head, config.n_context),
        "attention scratch"},
       {&Buffers::sample, cuda::sample_scratch_bytes(static_cast<int32_t>(logit_rows), s.n_vocab), "sampling scratch"},
-      {&Buffers::inv_freq, f * std::max<uint64_t>(1, plan.ropes[0].inv_freq.size()), "RoPE frequencies"},
+      {&Buffers::inv_freq, f * u(s.n_rot()) / 2 * plan.ropes.size(), "RoPE frequencies"},
       {&Buffers::token_phases, cuda::token_table_bytes(most_token_ops(plan)), "phases of a token"},
       {&Buffers::token_values, token_value_bytes(s), "values of a token"},
       {&Buffers::kv, kv_memory_of(plan, config).bytes(), "KV cache"}};
@@ -121,9 +122,12 @@ Status CudaExecutor::load(WeightReader& reader, const LoadProgress& progress) {
   void* results = nullptr;
   INLAY_CUDA_TRY(cudaHostGetDevicePointer(&results, host_results_.data(), 0), "mapping drawn tokens");
   results_ = static_cast<cuda::SampleRowResult*>(results);
-  INLAY_CUDA_TRY(cudaMemcpyAsync(b_.inv_freq.data(), plan_.ropes[0].inv_freq.data(),
-                                 plan_.ropes[0].inv_freq.size() * sizeof(float), cudaMemcpyHostToDevice, stream_.get()),
-                 "copying RoPE frequencies");
+  for (size_t i = 0; i < plan_.ropes.size(); ++i) {
+    const std::vector<float>& inv_freq = plan_.ropes[i].inv_freq;
+    INLAY_CUDA_TRY(cudaMemcpyAsync(b_.inv_freq.as<float>() + i * inv_freq.size(), inv_freq.data(),
+                                   inv_freq.size() * sizeof(float), cudaMemcpyHostToDevice, stream_.get()),
+                   "copying RoPE frequencies");
+  }
   times.mark("buffers");
   INLAY_TRY(open_cublas());
   times.mark("cuBLASLt");

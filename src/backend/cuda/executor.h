@@ -57,11 +57,12 @@ class CudaExecutor final : public Backend, private OpRunner {
     DeviceBuffer head_rows;     // (logit rows, d_model) f32
     DeviceBuffer logit_rows;    // (logit rows, n_vocab) f32
     DeviceBuffer slots;         // (logit slots, n_vocab) f32
+    DeviceBuffer added;         // (rows, d_model) f32, what post norms take
     DeviceBuffer prepared;      // Activations of the rows, one form at a time
-    DeviceBuffer rope;          // (rows of a decode step, n_rot / 2) cosine and sine
+    DeviceBuffer rope;          // (tables, rows of a decode step, n_rot / 2) cosine and sine
     DeviceBuffer attention;     // scratch
     DeviceBuffer sample;        // scratch
-    DeviceBuffer inv_freq;      // (n_rot / 2)
+    DeviceBuffer inv_freq;      // (tables, n_rot / 2)
     DeviceBuffer token_phases;  // of the token kernel
     DeviceBuffer token_values;  // hidden, qkv, heads, ffn of one row, each from a multiple of token_part on
     DeviceBuffer kv;            // as KvMemory has it
@@ -83,6 +84,8 @@ class CudaExecutor final : public Backend, private OpRunner {
     int64_t ld_out = 0;
     cuda::Epilogue epilogue = cuda::Epilogue::store;
     const char* what = "";
+    const float* up_bias = nullptr;  // of gate_up
+    float factor = 1, soft_cap = 0;
   };
   struct Rows {
     const float* x = nullptr;  // (rows, n_cols)
@@ -121,7 +124,9 @@ class CudaExecutor final : public Backend, private OpRunner {
   Status head(const Op& op);
   Status sample();
   Status prompt_head(const Op& op);
-  Status rope_table();
+  Status rope_tables();
+  Status norm_width(const Op& op);
+  Status add_normed(const float* post_norm);
   Status decode_attention(const Op& op);
   cuda::LinearArgs arguments(const Product& p, const Rows& rows);
   Status multiply(std::span<const Product> products, const Rows& rows);
@@ -135,6 +140,17 @@ class CudaExecutor final : public Backend, private OpRunner {
   Status launch_decode_step();
 
   cuda::CacheView cache(int32_t layer);
+  cuda::AttentionVariant variant(const Op& attention) const;
+  // How a layer rotates heads; n_rot 0: not at all.
+  struct LayerRope {
+    const float* inv_freq = nullptr;
+    const float2* turns = nullptr;  // of a decode step's rows
+    int32_t n_rot = 0;
+    float magnitude = 1;
+  };
+  LayerRope rope_of(int32_t layer);
+  // The norms of single heads, if the model has these.
+  const float* head_norm(const Op& attn_in, size_t at) const;
   int64_t d_qkv() const { return plan_.spec.d_q() + 2 * plan_.spec.d_kv(); }
 
   PrimaryContext context_;

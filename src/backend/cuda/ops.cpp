@@ -1,6 +1,4 @@
 // What each op of the Plan launches.
-#include <algorithm>
-
 #include "src/backend/cuda/executor.h"
 
 namespace inlay {
@@ -44,6 +42,7 @@ Status CudaExecutor::launch_prefill_op(const Op& op) {
   switch (op.kind) {
     case OpKind::attn_in:
       INLAY_TRY(prefill_->attn_in(op, hidden, b_.qkv.as<float>(), m_));
+      INLAY_TRY(norm_width(op));
       return shape_heads(op);
     case OpKind::attn_out:
       return prefill_->project(op, heads, hidden, m_);
@@ -71,7 +70,11 @@ cuda::LinearArgs CudaExecutor::arguments(const Product& p, const Rows& rows) {
           .ld_out = p.ld_out,
           .m = rows.m,
           .dtype = p.matrix.dtype,
-          .epilogue = p.epilogue};
+          .epilogue = p.epilogue,
+          .activation = plan_.spec.activation,
+          .up_bias = p.up_bias,
+          .factor = p.factor,
+          .soft_cap = p.soft_cap};
 }
 
 // A single row goes to the products as it is; several are prepared once for each form that the products want.
@@ -110,7 +113,7 @@ Status CudaExecutor::launch_product(const cuda::LinearArgs& args, const char* wh
 }
 
 Status CudaExecutor::embed(const Op& op, float* hidden, bool tagged) {
-  if (decodes_) INLAY_TRY(rope_table());
+  if (decodes_) INLAY_TRY(rope_tables());
   const WeightIndex table = op.weights[slot::embed_table];
   return cuda_status(cuda::launch_embed({.table = weights_.matrix(table).data,
                                          .tokens = step_->device().tokens,
@@ -120,7 +123,8 @@ Status CudaExecutor::embed(const Op& op, float* hidden, bool tagged) {
                                          .d_model = plan_.spec.d_model,
                                          .m = m_,
                                          .dtype = plan_.weights[table].dtype,
-                                         .tagged = tagged},
+                                         .tagged = tagged,
+                                         .factor = plan_.spec.embedding_scale},
                                         stream_.get()),
                      "embedding tokens");
 }
@@ -154,34 +158,75 @@ Status CudaExecutor::attn_in(const Op& op) {
   }
   INLAY_TRY(multiply(std::span(products).first(runs.n),
                      {.x = b_.hidden.as<float>(), .norm = op.weights[slot::norm], .m = m_}));
+  INLAY_TRY(norm_width(op));
   return decodes_ ? Status() : shape_heads(op);  // a decode step's attention shapes the heads
 }
 
-Status CudaExecutor::rope_table() {
-  return cuda_status(cuda::launch_rope_table({.positions = step_->device().positions,
-                                              .inv_freq = b_.inv_freq.as<float>(),
-                                              .table = b_.rope.as<float2>(),
+// Of all queries of a row together, and of all keys.
+Status CudaExecutor::norm_width(const Op& op) {
+  const ModelSpec& s = plan_.spec;
+  if (s.qk_norm != QkNorm::width) return {};
+  return cuda_status(cuda::launch_norm_width({.qkv = b_.qkv.as<float>(),
+                                              .q_norm = weights_.vector(op.weights[slot::q_norm]),
+                                              .k_norm = weights_.vector(op.weights[slot::k_norm]),
                                               .m = m_,
-                                              .n_rot = plan_.spec.n_rot(),
-                                              .magnitude = plan_.ropes[0].magnitude},
+                                              .n_q = static_cast<int32_t>(s.d_q()),
+                                              .n_k = static_cast<int32_t>(s.d_kv()),
+                                              .epsilon = s.norm_epsilon},
                                              stream_.get()),
-                     "RoPE angles");
+                     "norms of queries and keys");
+}
+
+const float* CudaExecutor::head_norm(const Op& attn_in, size_t at) const {
+  return plan_.spec.qk_norm == QkNorm::head ? weights_.vector(attn_in.weights[at]) : nullptr;
+}
+
+CudaExecutor::LayerRope CudaExecutor::rope_of(int32_t layer) {
+  const int32_t rope = plan_.spec.layers[static_cast<size_t>(layer)].rope;
+  if (rope < 0) return {};
+  const int32_t n_rot = plan_.spec.n_rot();
+  return {.inv_freq = b_.inv_freq.as<float>() + int64_t{rope} * (n_rot / 2),
+          .turns = b_.rope.as<float2>() + int64_t{rope} * kBuckets.back() * (n_rot / 2),
+          .n_rot = n_rot,
+          .magnitude = plan_.ropes[static_cast<size_t>(rope)].magnitude};
+}
+
+Status CudaExecutor::rope_tables() {
+  const int64_t half = plan_.spec.n_rot() / 2;
+  for (size_t i = 0; i < plan_.ropes.size(); ++i) {
+    const auto table = static_cast<int64_t>(i);
+    INLAY_CUDA_TRY(cuda::launch_rope_table({.positions = step_->device().positions,
+                                            .inv_freq = b_.inv_freq.as<float>() + table * half,
+                                            .table = b_.rope.as<float2>() + table * kBuckets.back() * half,
+                                            .m = m_,
+                                            .n_rot = plan_.spec.n_rot(),
+                                            .magnitude = plan_.ropes[i].magnitude},
+                                           stream_.get()),
+                   "RoPE angles");
+  }
+  return {};
 }
 
 Status CudaExecutor::shape_heads(const Op& op) {
-  const ModelSpec& s = plan_.spec;
+  const LayerRope rope = rope_of(op.layer);
   return cuda_status(cuda::launch_shape_heads({.qkv = b_.qkv.as<float>(),
-                                               .q_norm = weights_.vector(op.weights[slot::q_norm]),
-                                               .k_norm = weights_.vector(op.weights[slot::k_norm]),
-                                               .inv_freq = b_.inv_freq.as<float>(),
+                                               .q_norm = head_norm(op, slot::q_norm),
+                                               .k_norm = head_norm(op, slot::k_norm),
+                                               .inv_freq = rope.inv_freq,
                                                .cache = cache(op.layer),
                                                .m = m_,
-                                               .n_heads = s.n_heads,
-                                               .n_rot = s.n_rot(),
-                                               .magnitude = plan_.ropes[0].magnitude,
-                                               .epsilon = s.norm_epsilon},
+                                               .n_heads = plan_.spec.n_heads,
+                                               .n_rot = rope.n_rot,
+                                               .magnitude = rope.magnitude,
+                                               .epsilon = plan_.spec.norm_epsilon},
                                               stream_.get()),
                      "shaping heads");
+}
+
+cuda::AttentionVariant CudaExecutor::variant(const Op& attention) const {
+  return {.window = plan_.spec.layers[attention.layer].window,
+          .soft_cap = plan_.spec.attn_softcap,
+          .sinks = weights_.vector(attention.weights[slot::sinks])};
 }
 
 // Rows of prompts by tiles; single tokens, and the padding of a step that has nothing else, one by one.
@@ -197,7 +242,8 @@ Status CudaExecutor::attention(const Op& op) {
                                                  .m = m_,
                                                  .n_heads = plan_.spec.n_heads,
                                                  .max_context = config_.n_context,
-                                                 .scale = plan_.spec.attention_scale},
+                                                 .scale = plan_.spec.attention_scale,
+                                                 .variant = variant(op)},
                                                 stream_.get()),
                  "attention of prompts");
   for (const RowRun& run : step_->single_rows()) INLAY_TRY(attention_of_rows(op, run));
@@ -206,20 +252,22 @@ Status CudaExecutor::attention(const Op& op) {
 
 Status CudaExecutor::decode_attention(const Op& op) {
   const ModelSpec& s = plan_.spec;
+  const LayerRope rope = rope_of(op.layer);
   const Op& attn_in = *(&op - 1);  // an attention follows its attn_in, which has the norms of the heads: plan.cpp
   const cuda::DecodeAttentionArgs args{.qkv = b_.qkv.as<float>(),
-                                       .q_norm = weights_.vector(attn_in.weights[slot::q_norm]),
-                                       .k_norm = weights_.vector(attn_in.weights[slot::k_norm]),
-                                       .rope = b_.rope.as<float2>(),
+                                       .q_norm = head_norm(attn_in, slot::q_norm),
+                                       .k_norm = head_norm(attn_in, slot::k_norm),
+                                       .rope = rope.turns,
                                        .out = b_.heads.as<float>(),
                                        .cache = cache(op.layer),
                                        .scratch = b_.attention.data(),
                                        .m = m_,
                                        .n_heads = s.n_heads,
-                                       .n_rot = s.n_rot(),
+                                       .n_rot = rope.n_rot,
                                        .max_context = config_.n_context,
                                        .scale = s.attention_scale,
-                                       .epsilon = s.norm_epsilon};
+                                       .epsilon = s.norm_epsilon,
+                                       .variant = variant(op)};
   if (recorded_ == nullptr) return cuda_status(cuda::launch_decode_attention(args, stream_.get()), "attention");
   recorded_->push_back({.kind = cuda::TokenOp::Kind::attention, .attention = args});
   return {};
@@ -236,7 +284,8 @@ Status CudaExecutor::attention_of_rows(const Op& op, const RowRun& run) {
                                              .m = run.n_rows,
                                              .n_heads = plan_.spec.n_heads,
                                              .max_context = config_.n_context,
-                                             .scale = plan_.spec.attention_scale},
+                                             .scale = plan_.spec.attention_scale,
+                                             .variant = variant(op)},
                                             stream_.get()),
                      "attention");
 }
@@ -245,19 +294,25 @@ Status CudaExecutor::ffn_in(const Op& op) {
   const WeightIndex gate = op.weights[slot::gate];
   const int64_t d_ff = plan_.spec.d_ff;
   float* ffn = b_.ffn.as<float>();
+  const float* gate_bias = weights_.vector(op.weights[slot::gate_bias]);
+  const float* up_bias = weights_.vector(op.weights[slot::up_bias]);
   const Rows rows{.x = b_.hidden.as<float>(), .norm = op.weights[slot::norm], .m = m_};
   if (weights_.is_interleaved(gate)) {
     const Product products[] = {{.matrix = weights_.matrix(gate),
+                                 .bias = gate_bias,
                                  .out = ffn,
                                  .ld_out = d_ff,
                                  .epilogue = cuda::Epilogue::gate_up,
-                                 .what = "gate and up"}};
+                                 .what = "gate and up",
+                                 .up_bias = up_bias}};
     return multiply(products, rows);
   }
   // Of two types: up finds gate's results where its own go. They may want x in two forms: one after the other.
-  const Product gates[] = {{.matrix = weights_.matrix(gate), .out = ffn, .ld_out = d_ff, .what = "gate"}};
+  const Product gates[] = {
+      {.matrix = weights_.matrix(gate), .bias = gate_bias, .out = ffn, .ld_out = d_ff, .what = "gate"}};
   INLAY_TRY(multiply(gates, rows));
   const Product ups[] = {{.matrix = weights_.matrix(op.weights[slot::up]),
+                          .bias = up_bias,
                           .out = ffn,
                           .ld_out = d_ff,
                           .epilogue = cuda::Epilogue::up,
@@ -266,12 +321,30 @@ Status CudaExecutor::ffn_in(const Op& op) {
 }
 
 Status CudaExecutor::project(const Op& op, const float* x) {
+  const float* post_norm = weights_.vector(op.weights[slot::post_norm]);
   const Product products[] = {{.matrix = weights_.matrix(op.weights[slot::projection]),
-                               .out = b_.hidden.as<float>(),
+                               .bias = weights_.vector(op.weights[slot::bias]),
+                               .out = post_norm ? b_.added.as<float>() : b_.hidden.as<float>(),
                                .ld_out = plan_.spec.d_model,
-                               .epilogue = cuda::Epilogue::add,
-                               .what = "projection"}};
-  return multiply(products, {.x = x, .m = m_});
+                               .epilogue = post_norm ? cuda::Epilogue::store : cuda::Epilogue::add,
+                               .what = "projection",
+                               .factor = post_norm ? 1.0f : plan_.spec.residual_scale}};
+  INLAY_TRY(multiply(products, {.x = x, .m = m_}));
+  return post_norm ? add_normed(post_norm) : Status();
+}
+
+Status CudaExecutor::add_normed(const float* post_norm) {
+  return cuda_status(cuda::launch_norm_rows({.x = b_.hidden.as<float>(),
+                                             .addend = b_.added.as<float>(),
+                                             .n_rows = m_,
+                                             .n_cols = plan_.spec.d_model,
+                                             .epsilon = plan_.spec.norm_epsilon,
+                                             .factor = 1.0f,
+                                             .form = cuda::ActivationForm::f16,
+                                             .addend_norm = post_norm,
+                                             .addend_factor = plan_.spec.residual_scale},
+                                            stream_.get()),
+                     "adding normed rows");
 }
 
 // Logits go to their slots; where they pass by on the way, as cuBLASLt and taps want it, prompt_head.
@@ -282,7 +355,9 @@ Status CudaExecutor::head(const Op& op) {
                                .out = b_.slots.as<float>(),
                                .out_rows = step_->device().logit_slots,
                                .ld_out = plan_.spec.n_vocab,
-                               .what = "logits"}};
+                               .what = "logits",
+                               .factor = plan_.spec.logit_scale,
+                               .soft_cap = plan_.spec.logit_softcap}};
   return multiply(products, {.x = b_.hidden.as<float>(),
                              .norm = op.weights[slot::norm],
                              .map = step_->device().logit_rows,
@@ -299,12 +374,19 @@ Status CudaExecutor::prompt_head(const Op& op) {
                                      stream_.get()),
                  "gathering rows");
   if (is_prefill(op)) {
-    INLAY_TRY(prefill_->head(op, b_.head_rows.as<float>(), b_.logit_rows.as<float>(), n_logit_rows_));
+    float* logits = b_.logit_rows.as<float>();
+    INLAY_TRY(prefill_->head(op, b_.head_rows.as<float>(), logits, n_logit_rows_));
+    if (const float cap = plan_.spec.logit_softcap; cap != 0) {
+      INLAY_CUDA_TRY(cuda::launch_soft_cap({.x = logits, .n = n_logit_rows_ * n_vocab, .cap = cap}, stream_.get()),
+                     "soft cap of logits");
+    }
   } else {
     const Product products[] = {{.matrix = weights_.matrix(op.weights[slot::head]),
                                  .out = b_.logit_rows.as<float>(),
                                  .ld_out = n_vocab,
-                                 .what = "logits"}};
+                                 .what = "logits",
+                                 .factor = plan_.spec.logit_scale,
+                                 .soft_cap = plan_.spec.logit_softcap}};
     INLAY_TRY(multiply(products, {.x = b_.head_rows.as<float>(), .norm = op.weights[slot::norm], .m = n_logit_rows_}));
   }
   return cuda_status(cuda::launch_scatter({.rows = b_.logit_rows.as<float>(),

@@ -45,7 +45,11 @@ std::span<const size_t> matrix_slots(OpKind kind) {
   }
 }
 
-bool has_norm(OpKind kind) { return kind == OpKind::attn_in || kind == OpKind::ffn_in || kind == OpKind::head; }
+// Of what an op reads, if it has one.
+const Weight* norm_of(const Plan& plan, const Op& op) {
+  const bool can = op.kind == OpKind::attn_in || op.kind == OpKind::ffn_in || op.kind == OpKind::head;
+  return can ? plan.weight(op, slot::norm) : nullptr;
+}
 
 bool has_quantized(const Plan& plan, const Op& op) {
   return std::ranges::any_of(matrix_slots(op.kind),
@@ -66,6 +70,11 @@ std::optional<ActivationForm> form_of(const Plan& plan, const Op& op) {
   }
   if (form == ActivationForm::f32) return {};
   return form;
+}
+
+// Rows of d_model to which nothing is added.
+cuda::NormRowsArgs as_it_is(const Plan& plan, float* rows, int32_t m) {
+  return {.x = rows, .n_rows = m, .n_cols = plan.spec.d_model, .epsilon = plan.spec.norm_epsilon, .factor = 1.0f};
 }
 
 // The power of two that brings values of up to `largest` into [2^14, 2^15).
@@ -148,8 +157,8 @@ Status PrefillProducts::settle_factors() {
               stream_),
           "looking for the largest weight");
     }
-    if (!has_norm(op.kind)) continue;
-    norms[i].resize(static_cast<size_t>(plan_->weight(op, slot::norm)->n_cols));
+    if (!norm_of(*plan_, op)) continue;
+    norms[i].resize(static_cast<size_t>(norm_of(*plan_, op)->n_cols));
     INLAY_CUDA_TRY(cudaMemcpyAsync(norms[i].data(), weights_->vector(op.weights[slot::norm]),
                                    norms[i].size() * sizeof(float), cudaMemcpyDeviceToHost, stream_),
                    "reading norm weights");
@@ -261,20 +270,32 @@ Status PrefillProducts::multiply(const Op& op, float alpha, float beta, float* o
   return {};
 }
 
-Status PrefillProducts::norm(const Op& op, float* hidden, const float* addend, int32_t m) {
-  return cuda_status(cuda::launch_norm_rows({.x = hidden,
-                                             .addend = addend,
-                                             .addend_scale = addend ? row_scale_ : nullptr,
-                                             .norm_weight = weights_->vector(op.weights[slot::norm]),
-                                             .out = prepared_,
-                                             .row_scale = row_scale_,
-                                             .n_rows = m,
-                                             .n_cols = plan_->spec.d_model,
-                                             .epsilon = plan_->spec.norm_epsilon,
-                                             .factor = norm_factors_[index_of(op)],
-                                             .form = *form_of(*plan_, op)},
-                                            stream_),
-                     "normalizing rows");
+cuda::NormRowsArgs PrefillProducts::addition(const Op& projection, float* hidden, int32_t m) const {
+  const ModelSpec& s = plan_->spec;
+  return {.x = hidden,
+          .addend = products_,
+          .addend_scale = form_of(*plan_, projection) == ActivationForm::f16 ? row_scale_ : nullptr,
+          .n_rows = m,
+          .n_cols = s.d_model,
+          .epsilon = s.norm_epsilon,
+          .factor = 1.0f,
+          .form = ActivationForm::f16,
+          .addend_bias = weights_->vector(projection.weights[slot::bias]),
+          .addend_norm = weights_->vector(projection.weights[slot::post_norm]),
+          .addend_factor = s.residual_scale};
+}
+
+Status PrefillProducts::prepare(const Op& op, cuda::NormRowsArgs rows) {
+  rows.norm_weight = norm_of(*plan_, op) ? weights_->vector(op.weights[slot::norm]) : nullptr;
+  rows.out = prepared_;
+  rows.row_scale = row_scale_;
+  rows.factor = norm_factors_[index_of(op)];
+  rows.form = *form_of(*plan_, op);
+  return cuda_status(cuda::launch_norm_rows(rows, stream_), "preparing rows");
+}
+
+const float* PrefillProducts::row_scales(const Op& op) const {
+  return norm_of(*plan_, op) || form_of(*plan_, op) != ActivationForm::f16 ? nullptr : row_scale_;
 }
 
 Result<bool> PrefillProducts::claim(const Op& op, const float* rows, int32_t m) {
@@ -289,73 +310,71 @@ Result<bool> PrefillProducts::claim(const Op& op, const float* rows, int32_t m) 
 Status PrefillProducts::attn_in(const Op& op, float* hidden, float* qkv, int32_t m) {
   const int64_t width = plan_->spec.d_q() + 2 * plan_->spec.d_kv();
   INLAY_ASSIGN(const bool ready, claim(op, hidden, m));
-  if (!ready) INLAY_TRY(norm(op, hidden, nullptr, m));
+  if (!ready) INLAY_TRY(prepare(op, as_it_is(*plan_, hidden, m)));
   INLAY_TRY(multiply(op, 1.0f / norm_factors_[index_of(op)], 0.0f, qkv, width, m));
   for (const QkvRun& run : runs_of(op)) {
-    if (!run.bias) continue;
-    INLAY_CUDA_TRY(
-        cuda::launch_add_bias(
-            {.x = qkv + run.first_row, .bias = run.bias, .n_rows = m, .n_cols = run.matrix.n_rows, .ld = width},
-            stream_),
-        "adding biases");
+    if (!run.bias && !row_scales(op)) continue;
+    INLAY_CUDA_TRY(cuda::launch_add_bias({.x = qkv + run.first_row,
+                                          .bias = run.bias,
+                                          .n_rows = m,
+                                          .n_cols = run.matrix.n_rows,
+                                          .ld = width,
+                                          .scale = row_scales(op)},
+                                         stream_),
+                   "adding biases");
   }
   return {};
 }
 
 Status PrefillProducts::ffn_in(const Op& op, float* hidden, float* ffn, bool keep, int32_t m) {
   INLAY_ASSIGN(const bool ready, claim(op, hidden, m));
-  if (!ready) INLAY_TRY(norm(op, hidden, nullptr, m));
+  if (!ready) INLAY_TRY(prepare(op, as_it_is(*plan_, hidden, m)));
   const int64_t width = whole_tiles(2 * plan_->spec.d_ff);
   INLAY_TRY(multiply(op, 1.0f / norm_factors_[index_of(op)], 0.0f, products_, width, m));
   const Op* next = next_taken(op, m);
   keep |= next == nullptr;
   ready_ = {next, ffn, m, !keep};
   return cuda_status(cuda::launch_gate_up_rows({.gate_up = products_,
-                                                 .out = prepared_,
-                                                 .row_scale = row_scale_,
-                                                 .values = keep ? ffn : nullptr,
-                                                 .n_rows = m,
-                                                 .n_cols = plan_->spec.d_ff,
-                                                 .form = next ? *form_of(*plan_, *next) : ActivationForm::f16},
-                                                stream_),
+                                                .out = prepared_,
+                                                .row_scale = row_scale_,
+                                                .values = keep ? ffn : nullptr,
+                                                .n_rows = m,
+                                                .n_cols = plan_->spec.d_ff,
+                                                .form = next ? *form_of(*plan_, *next) : ActivationForm::f16,
+                                                .activation = plan_->spec.activation,
+                                                .scale = row_scales(op),
+                                                .gate_bias = weights_->vector(op.weights[slot::gate_bias]),
+                                                .up_bias = weights_->vector(op.weights[slot::up_bias])},
+                                               stream_),
                      "activation");
 }
 
 // F16 rows carry a scale each, so their products are added to hidden by the pass that also prepares the next op. BF16
-// rows do not: cuBLASLt adds.
+// rows do not: cuBLASLt adds, where nothing comes between.
 Status PrefillProducts::project(const Op& op, float* x, float* hidden, int32_t m) {
   const int64_t d_model = plan_->spec.d_model;
-  const ActivationForm form = *form_of(*plan_, op);
-  cuda::NormRowsArgs rows{.x = x,
-                          .out = prepared_,
-                          .row_scale = row_scale_,
-                          .n_rows = m,
-                          .n_cols = plan_->weight(op, slot::projection)->n_cols,
-                          .factor = 1.0f,
-                          .form = form};
   INLAY_ASSIGN(const bool ready, claim(op, x, m));
-  if (!ready) INLAY_CUDA_TRY(cuda::launch_norm_rows(rows, stream_), "converting rows");
-  if (form == ActivationForm::bf16) return multiply(op, 1.0f, 1.0f, hidden, d_model, m);
+  if (!ready) {
+    cuda::NormRowsArgs rows = as_it_is(*plan_, x, m);
+    rows.n_cols = plan_->weight(op, slot::projection)->n_cols;
+    INLAY_TRY(prepare(op, rows));
+  }
+  const cuda::NormRowsArgs sum = addition(op, hidden, m);
+  const bool plain = !sum.addend_bias && !sum.addend_norm && sum.addend_factor == 1.0f;
+  if (form_of(*plan_, op) == ActivationForm::bf16 && plain) return multiply(op, 1.0f, 1.0f, hidden, d_model, m);
   INLAY_TRY(multiply(op, 1.0f, 0.0f, products_, d_model, m));
   const Op* next = next_taken(op, m);
   if (next && next->kind != OpKind::head) {
     ready_ = {next, hidden, m, false};
-    return norm(*next, hidden, products_, m);
+    return prepare(*next, sum);
   }
-  rows = {.x = hidden,
-          .addend = products_,
-          .addend_scale = row_scale_,
-          .n_rows = m,
-          .n_cols = d_model,
-          .factor = 1.0f,
-          .form = form};
-  return cuda_status(cuda::launch_norm_rows(rows, stream_), "adding rows");
+  return cuda_status(cuda::launch_norm_rows(sum, stream_), "adding rows");
 }
 
 Status PrefillProducts::head(const Op& op, float* rows, float* logits, int32_t m) {
   INLAY_ASSIGN(const bool ready, claim(op, rows, m));
-  if (!ready) INLAY_TRY(norm(op, rows, nullptr, m));
-  return multiply(op, 1.0f / norm_factors_[index_of(op)], 0.0f, logits, plan_->spec.n_vocab, m);
+  if (!ready) INLAY_TRY(prepare(op, as_it_is(*plan_, rows, m)));
+  return multiply(op, plan_->spec.logit_scale / norm_factors_[index_of(op)], 0.0f, logits, plan_->spec.n_vocab, m);
 }
 
 }  // namespace inlay

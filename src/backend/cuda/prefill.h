@@ -67,8 +67,12 @@ class PrefillProducts {
 
   // Whether the rows are ready for this op; afterwards nothing is. An error if other rows were, and would be lost.
   Result<bool> claim(const Op& op, const float* rows, int32_t m);
-  // y: hidden += addend * row_scale (if any), then the norm of `op`, converted.
-  Status norm(const Op& op, float* hidden, const float* addend, int32_t m);
+  // What becomes of a projection's products before they join the residual stream.
+  cuda::NormRowsArgs addition(const Op& projection, float* hidden, int32_t m) const;
+  // The rows of an addition (or hidden as it is) become what `op` takes: with its norm, if it has one.
+  Status prepare(const Op& op, cuda::NormRowsArgs rows);
+  // What the products of prepared rows have to be multiplied by, row by row; null: alpha does it for all.
+  const float* row_scales(const Op& op) const;
   Status multiply(const Op& op, float alpha, float beta, float* out, int64_t ld_out, int32_t m);
   Status multiply_slabs(const Op& op, const PackedMatrix& w, CublasProduct product);
   Status dequantize(const Op& op, const PackedMatrix& w, int64_t to_row);

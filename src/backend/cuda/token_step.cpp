@@ -1,6 +1,7 @@
 // Decode steps of one row in one launch: what the executor would launch is recorded once, and becomes the token
 // kernel's table.
 #include "src/backend/cuda/executor.h"
+#include "src/plan/features.h"
 
 namespace inlay {
 namespace {
@@ -32,6 +33,15 @@ OpValues values_of(OpKind kind) {
     default:
       return {kHidden, kNone};
   }
+}
+
+// The token kernel is for models that need none of these.
+bool runs_in_one_launch(const ModelSpec& spec) {
+  for (auto i = uint8_t{0}; i < static_cast<uint8_t>(Feature::count); ++i) {
+    const auto feature = static_cast<Feature>(i);
+    if (feature != Feature::attention_scale && needs(spec, feature)) return false;
+  }
+  return spec.n_layers >= 2;
 }
 
 }  // namespace
@@ -104,7 +114,7 @@ int32_t CudaExecutor::most_token_ops(const Plan& plan) { return 3 * static_cast<
 
 // Called for the bucket of one row. No kernel for this model or device: steps are launched op by op.
 Status CudaExecutor::make_token_step() {
-  if (!config_.allow_token_kernel || plan_.spec.n_layers < 2) return {};
+  if (!config_.allow_token_kernel || !runs_in_one_launch(plan_.spec)) return {};
   std::vector<cuda::TokenOp> ops;
   INLAY_TRY(record_layers(ops));
   const auto n_ops = static_cast<int32_t>(ops.size());
