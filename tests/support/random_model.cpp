@@ -3,6 +3,7 @@
 #include <random>
 #include <string>
 
+#include "tests/support/random_tensors.h"
 #include "tests/unit/gguf_image.h"
 
 namespace inlay::test {
@@ -12,24 +13,6 @@ using inlay::testing::GgufImage;
 
 constexpr uint64_t kModel = 128, kFeedForward = 256;
 constexpr uint32_t kF32 = 0, kF16 = 1;
-
-// Halves of random sign with magnitudes from 2^exponent to twice that: their root mean square is 1.53 * 2^exponent.
-GgufImage::Bytes halves(uint64_t n, int exponent, std::mt19937& random) {
-  GgufImage::Bytes out;
-  for (uint64_t i = 0; i < n; ++i) {
-    const uint32_t r = random();
-    const uint32_t bits = (r >> 31) << 15 | static_cast<uint32_t>(exponent + 15) << 10 | (r & 0x3ff);
-    out.push_back(static_cast<std::byte>(bits & 0xff));
-    out.push_back(static_cast<std::byte>(bits >> 8));
-  }
-  return out;
-}
-
-GgufImage::Bytes floats(uint64_t n, float value) {
-  GgufImage::Bytes out(n * sizeof value);
-  for (uint64_t i = 0; i < n; ++i) std::memcpy(out.data() + i * sizeof value, &value, sizeof value);
-  return out;
-}
 
 void add_layer(GgufImage& image, const std::string& prefix, const HeadShape& heads, std::mt19937& random) {
   const uint64_t n_queries = heads.n_heads * heads.d_head, n_keys = heads.n_kv_heads * heads.d_head;
