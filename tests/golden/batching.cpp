@@ -60,6 +60,10 @@ constexpr Case kCases[] = {
     {"llama-bf16", DeviceKind::cuda, WeightDType::fp8},
     {"qwen2-f32", DeviceKind::cpu, WeightDType::fp8},
     {"qwen2-f32", DeviceKind::cuda, WeightDType::fp8},
+    {"gemma2-f32", DeviceKind::cuda},
+    {"gemma3-f32", DeviceKind::cuda},
+    {"phi3-f32", DeviceKind::cuda},
+    {"gemma2-f32", DeviceKind::cuda, WeightDType::fp8},
 };
 
 std::string model_path(std::string_view name) {
