@@ -158,7 +158,7 @@ TEST_P(MixedSteps, SingleTokensHaveTheBitsThatTheyHaveAlone) {
 
 const auto kModels = testing::Values("tales", "llama-f32", "llama-f16", "llama-bf16", "llama-q4_k_m", "llama-q6_k",
                                      "llama-q4_0", "qwen2-q4_k_m", "qwen3-q8_0", "llama-q2_k_m", "llama-q3_k_m",
-                                     "llama-iq4_xs", "llama-zoo");
+                                     "llama-iq4_xs", "llama-zoo", "llama-moe-q4_k_m", "qwen3moe-f32");
 
 INSTANTIATE_TEST_SUITE_P(All, MixedSteps, testing::Combine(kModels, testing::ValuesIn(all_targets())),
                          [](const auto& p) {

@@ -137,4 +137,14 @@ __device__ __forceinline__ void store_chunk_bf16(const Octet& x, int lane, bool 
   if (inside) reinterpret_cast<uint4*>(values)[lane] = {words[0], words[1], words[2], words[3]};
 }
 
+// The rows from `first` on, an even number.
+__device__ __forceinline__ Activations rows_from(const Activations& x, int32_t first, int element_bytes) {
+  Activations rows = x;
+  rows.values = static_cast<uint8_t*>(x.values) + first * x.ld * element_bytes;
+  rows.sums = static_cast<uint8_t*>(x.sums) + static_cast<int64_t>(first) * x.n_chunks * 64;
+  rows.chunk_scale = x.chunk_scale + first;
+  rows.row_scale = x.row_scale + first;
+  return rows;
+}
+
 }  // namespace inlay::cuda

@@ -281,16 +281,15 @@ struct ResultThreads {
 
 // before: what is at the place of this thread's first result; scale(row of x): what the sums have to be multiplied by.
 template <class Values, class Scale>
-__device__ __forceinline__ void store_tile(const FewRowsParams& p, const Values& values, const float* parts,
+__device__ __forceinline__ void store_tile(const LinearArgs& a, int n_parts, const Values& values, const float* parts,
                                            int64_t tile, const ResultThreads& threads, float before,
                                            const Scale& scale) {
-  const LinearArgs& a = p.args;
   const int n = results_of_tile(a) * a.m, part_floats = a.m * kTileRows;
   for (int e = threads.first; e < n; e += threads.step) {
     if (e != threads.first) before = result_before(a, tile, 0, e);
     const auto total = [&](int row, int col) {
       float sum = 0.0f;
-      for (int part = 0; part < p.n_parts; ++part) {
+      for (int part = 0; part < n_parts; ++part) {
         sum = __fadd_rn(sum, parts[part * part_floats + col * kTileRows + row]);
       }
       return sum;
@@ -306,13 +305,21 @@ __device__ __forceinline__ float raw_scale(const LinearArgs& a, const uint8_t* s
   return inverse_rms(squares, a.x.n_chunks, a.n_cols, a.epsilon);
 }
 
-// The tiles of a CTA, whose first chunk of this warp is the ring's first.
-template <DType kType, int NT, bool kRaw, class Ring, class Values>
-__device__ __forceinline__ void multiply_tiles(const FewRowsParams& p, const Values& values, int32_t first_tile,
-                                               int n_tiles, Ring& ring, uint8_t* shared) {
-  const LinearArgs& a = p.args;
-  const int lane = static_cast<int>(threadIdx.x % 32);
-  const int part_floats = a.m * kTileRows, tile_floats = p.n_parts * part_floats;
+// The tiles of a CTA: which matrix, rows of x and results tile i has, and which tile of the matrix it is.
+struct MatrixTiles {
+  const LinearArgs& a;
+  int32_t first;
+  int n;
+  __device__ __forceinline__ const LinearArgs& args(int) const { return a; }
+  __device__ __forceinline__ int64_t at(int i) const { return first + i; }
+};
+
+// The tiles of a CTA, whose first chunk of this warp is the ring's first. No tile has more rows of x than p.args says.
+template <DType kType, int NT, bool kRaw, class Ring, class Values, class Tiles>
+__device__ __forceinline__ void multiply_tiles(const FewRowsParams& p, const Values& values, const Tiles& tiles,
+                                               Ring& ring, uint8_t* shared) {
+  const int lane = static_cast<int>(threadIdx.x % 32), n_tiles = tiles.n;
+  const int tile_floats = p.n_parts * p.args.m * kTileRows;
   const ResultThreads threads(p.group_bits);
   ChunkCursor now(p, static_cast<int>(threadIdx.x / 32));
   auto* parts = reinterpret_cast<float*>(shared + p.parts_at);
@@ -320,16 +327,23 @@ __device__ __forceinline__ void multiply_tiles(const FewRowsParams& p, const Val
   float row_scale = 1.0f;
   for (int group = 0; group < n_tiles; group += p.group_tiles) {
     const int group_end = min(group + p.group_tiles, n_tiles);
-    const bool has_results = group + threads.tile < group_end && threads.first < results_of_tile(a) * a.m;
-    const float before = has_results ? result_before(a, first_tile + group + threads.tile, 0, threads.first) : 0.0f;
+    const int mine = group + threads.tile;
+    bool has_results = mine < group_end;
+    float before = 0.0f;
+    if (has_results) {
+      const auto& a = tiles.args(mine);
+      has_results = threads.first < results_of_tile(a) * a.m;
+      if (has_results) before = result_before(a, tiles.at(mine), 0, threads.first);
+    }
     while (now.tile < group_end) {
       const int tile = now.tile;
-      float* part = parts + (tile - group) * tile_floats + now.chunk % kParts * part_floats;
+      const auto& a = tiles.args(tile);
+      float* part = parts + (tile - group) * tile_floats + now.chunk % kParts * a.m * kTileRows;
       float total[NT][4] = {};
       do {
         ring.wait();
         if constexpr (kRaw) {
-          multiply_chunk<kType, NT>(ring, raw_columns<kType>(a, shared, now.chunk, lane), lane, total);
+          multiply_chunk<kType, NT>(ring, raw_columns<kType>(p.args, shared, now.chunk, lane), lane, total);
         } else {
           multiply_chunk<kType, NT>(ring, global_columns<kType>(a, now.chunk, lane), lane, total);
         }
@@ -338,10 +352,11 @@ __device__ __forceinline__ void multiply_tiles(const FewRowsParams& p, const Val
       } while (now.tile == tile);
       store_part<NT>(total, kRaw ? 1 : a.m, lane, part);
     }
-    if (kRaw && group == 0) row_scale = raw_scale(a, shared);  // here, for the next op may take the row's memory
+    if (kRaw && group == 0) row_scale = raw_scale(p.args, shared);  // here, for the next op may take the row's memory
     sync_threads<kLinearThreads>();
     if (has_results) {
-      store_tile(p, values, parts + threads.tile * tile_floats, first_tile + group + threads.tile, threads, before,
+      const auto& a = tiles.args(mine);
+      store_tile(a, p.n_parts, values, parts + threads.tile * tile_floats, tiles.at(mine), threads, before,
                  [&](int32_t row) { return kRaw ? row_scale : a.x.row_scale[row]; });
     }
     parts += other_parts;
@@ -363,7 +378,7 @@ __device__ __forceinline__ void few_rows(const FewRowsParams& p, uint8_t* shared
   } else {
     wait_for_previous_kernel();
   }
-  multiply_tiles<kType, NT, kRaw>(p, values, tiles.first, n_tiles, ring, shared);
+  multiply_tiles<kType, NT, kRaw>(p, values, MatrixTiles{p.args, tiles.first, n_tiles}, ring, shared);
 }
 
 #endif

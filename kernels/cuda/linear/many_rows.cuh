@@ -83,9 +83,7 @@ __device__ __forceinline__ void many_rows_total(const LinearArgs& a, int64_t til
   }
   LinearArgs rows = a;  // of this CTA alone
   rows.m = a.m - first;
-  rows.x.values = static_cast<uint8_t*>(a.x.values) + first * a.x.ld * 2;
-  rows.x.sums = static_cast<uint8_t*>(a.x.sums) + static_cast<int64_t>(first) * a.x.n_chunks * 64;
-  rows.x.chunk_scale = a.x.chunk_scale + first;
+  rows.x = rows_from(a.x, first, 2);
   for (int from = 0; from < n_units; from += kUnits) {
     [[maybe_unused]] ChunkScales<kType> scales;
     if constexpr (L::kScaled) scales.load(weights + static_cast<int64_t>(from / kUnits) * L::kChunkBytes, lane);
@@ -115,23 +113,13 @@ __device__ __forceinline__ void many_rows_total(const LinearArgs& a, int64_t til
   __syncthreads();
 }
 
-#endif
-
-// blockIdx.x: chunk of rows fastest, so that the CTAs that run together share weights in L2. Not launched below compute
-// capability 8.0.
+// Tile `tile` times the rows from `first` on, by a warp of a CTA that has the same rows; a tile beyond the last one
+// takes part in what the CTA does together.
 template <DType kType>
-__global__ void __launch_bounds__(kLinearThreads, Layout<kType>::kScaled ? 2 : 1)
-    linear_many_rows(const __grid_constant__ LinearArgs a) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+__device__ __forceinline__ void many_rows(const LinearArgs& a, int32_t tile, int32_t first, uint8_t* shared) {
   constexpr int kTileSums = kManyRows * kSumStride;
-  __shared__ alignas(128) uint8_t shared[kParts * kTileSums * sizeof(float)];
-  static_assert(kStages * kStageBytes <= sizeof(shared));
-  let_next_kernel_start();
   const auto n_tiles = static_cast<int32_t>((a.n_rows + kTileRows - 1) / kTileRows);
-  const int32_t n_chunks = (a.m + kManyRows - 1) / kManyRows;
-  const int32_t first = static_cast<int32_t>(blockIdx.x) % n_chunks * kManyRows;
   const int warp = static_cast<int>(threadIdx.x / 32), lane = static_cast<int>(threadIdx.x % 32);
-  const int32_t tile = static_cast<int32_t>(blockIdx.x) / n_chunks * kParts + warp;
   float total[kManyNt][4] = {};
   many_rows_total<kType>(a, min(tile, n_tiles - 1), first, shared, total);
   if (tile >= n_tiles) return;
@@ -148,6 +136,25 @@ __global__ void __launch_bounds__(kLinearThreads, Layout<kType>::kScaled ? 2 : 1
         [&](int row, int col) { return sums[col * kSumStride + row]; },
         [&](int32_t row) { return a.x.row_scale[row]; });
   }
+}
+
+#endif
+
+// Of a CTA: the stages of x, then the sums.
+inline constexpr int kManyRowsMemory = kParts * kManyRows * kSumStride * static_cast<int>(sizeof(float));
+static_assert(kStages * kStageBytes <= kManyRowsMemory);
+
+// blockIdx.x: chunk of rows fastest, so that the CTAs that run together share weights in L2. Not launched below compute
+// capability 8.0.
+template <DType kType>
+__global__ void __launch_bounds__(kLinearThreads, Layout<kType>::kScaled ? 2 : 1)
+    linear_many_rows(const __grid_constant__ LinearArgs a) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  __shared__ alignas(128) uint8_t shared[kManyRowsMemory];
+  let_next_kernel_start();
+  const int32_t n_chunks = (a.m + kManyRows - 1) / kManyRows, at = static_cast<int32_t>(blockIdx.x);
+  many_rows<kType>(a, at / n_chunks * kParts + static_cast<int32_t>(threadIdx.x / 32), at % n_chunks * kManyRows,
+                   shared);
 #endif
 }
 

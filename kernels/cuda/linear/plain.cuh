@@ -60,13 +60,9 @@ __device__ __forceinline__ void plain_sums(const LinearArgs& a, int64_t tile, in
   }
 }
 
+// sums: kPlainRows * kTileRows.
 template <DType kType>
-__global__ void __launch_bounds__(kPlainThreads) linear_plain(const __grid_constant__ LinearArgs a) {
-  __shared__ float sums[kPlainRows * kTileRows];
-  let_next_kernel_start();
-  wait_for_previous_kernel();
-  const int64_t tile = blockIdx.x;
-  const int32_t first = static_cast<int32_t>(blockIdx.y) * kPlainRows;
+__device__ __forceinline__ void plain_rows(const LinearArgs& a, int64_t tile, int32_t first, float* sums) {
   plain_sums<kType>(a, tile, first, sums);
   __syncthreads();
   const int n = min(kPlainRows, a.m - first) * results_of_tile(a);
@@ -75,6 +71,14 @@ __global__ void __launch_bounds__(kPlainThreads) linear_plain(const __grid_const
         a, FinishedValues(), tile, first, e, result_before(a, tile, first, e),
         [&](int row, int col) { return sums[col * kTileRows + row]; }, [&](int32_t row) { return a.x.row_scale[row]; });
   }
+}
+
+template <DType kType>
+__global__ void __launch_bounds__(kPlainThreads) linear_plain(const __grid_constant__ LinearArgs a) {
+  __shared__ float sums[kPlainRows * kTileRows];
+  let_next_kernel_start();
+  wait_for_previous_kernel();
+  plain_rows<kType>(a, blockIdx.x, static_cast<int32_t>(blockIdx.y) * kPlainRows, sums);
 }
 
 }  // namespace inlay::cuda

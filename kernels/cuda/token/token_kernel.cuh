@@ -63,7 +63,7 @@ __device__ __forceinline__ void linear_phase(const TokenPhase& phase, bool x_rea
     raw.prepare();
   }
   StageRing<kType> ring(stages, (n_tiles * p.n_chunks + kParts - 1) / kParts);
-  multiply_tiles<kType, 1, true>(p, values, tiles.first, n_tiles, ring, shared);
+  multiply_tiles<kType, 1, true>(p, values, MatrixTiles{p.args, tiles.first, n_tiles}, ring, shared);
   ring.finish();
   stages = ring.stages;
 }

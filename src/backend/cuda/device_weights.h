@@ -15,7 +15,7 @@ namespace inlay {
 struct PackedMatrix {
   const void* data;
   DType dtype;
-  int64_t n_rows;  // gate and up interleaved: of both
+  int64_t n_rows;  // gate and up interleaved: of both; of all experts
   int64_t n_cols;
 };
 

@@ -14,14 +14,6 @@ constexpr const char* kWithoutCublas = "prompts run on the engine's own products
 
 uint64_t u(int64_t v) { return static_cast<uint64_t>(v); }
 
-int64_t widest_input(const Plan& plan) {
-  int64_t n = 0;
-  for (const Weight& w : plan.weights) {
-    if (w.n_rows > 1) n = std::max(n, w.n_cols);
-  }
-  return n;
-}
-
 int32_t prefill_rows(const BackendConfig& config, int32_t least) {
   return std::max({config.max_step_tokens, config.n_logit_slots, least});
 }
@@ -43,17 +35,16 @@ std::vector<CudaExecutor::Size> CudaExecutor::sizes(const Plan& plan, const Back
   const ModelSpec& s = plan.spec;
   const uint64_t rows = u(std::max(config.max_step_tokens, kBuckets.back())), f = sizeof(float);
   const uint64_t logit_rows = u(std::max(config.n_logit_slots, kBuckets.back())), vocab = u(s.n_vocab);
-  return {
+  std::vector<Size> sizes = {
       {&Buffers::hidden, f * rows * u(s.d_model), "hidden states"},
       {&Buffers::qkv, f * rows * u(s.d_q() + 2 * s.d_kv()), "queries, keys and values"},
       {&Buffers::heads, f * rows * u(s.d_q()), "attention heads"},
-      {&Buffers::ffn, f * rows * u(s.d_ff), "feed-forward activations"},
+      {&Buffers::ffn, f * rows * u(s.widest_ffn()), "feed-forward activations"},
       {&Buffers::head_rows, f * logit_rows * u(s.d_model), "final hidden states"},
       {&Buffers::logit_rows, f * logit_rows * vocab, "logits of a step"},
       {&Buffers::slots, f * u(config.n_logit_slots) * vocab, "logits"},
       {&Buffers::added, s.post_norms ? f * rows * u(s.d_model) : 0, "results before their norm"},
-      {&Buffers::prepared, cuda::activation_bytes(static_cast<int64_t>(std::max(rows, logit_rows)), widest_input(plan)),
-       "prepared activations"},
+      {&Buffers::prepared, prepared_bytes(plan, std::max(rows, logit_rows)), "prepared activations"},
       {&Buffers::rope, f * u(kBuckets.back()) * u(s.n_rot()) * plan.ropes.size(), "RoPE angles"},
       {&Buffers::attention,
        cuda::attention_scratch_bytes(static_cast<int32_t>(rows), s.n_heads, s.n_kv_heads, s.d_head, config.n_context),
@@ -63,6 +54,8 @@ std::vector<CudaExecutor::Size> CudaExecutor::sizes(const Plan& plan, const Back
       {&Buffers::token_phases, cuda::token_table_bytes(most_token_ops(plan)), "phases of a token"},
       {&Buffers::token_values, token_value_bytes(s), "values of a token"},
       {&Buffers::kv, kv_memory_of(plan, config).bytes(), "KV cache"}};
+  if (s.moe.n_experts > 0) add_expert_sizes(plan, rows, sizes);
+  return sizes;
 }
 
 StepLimits CudaExecutor::limits(const Plan& plan, const BackendConfig& config) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/cuda/cuda_kernels.h"
+#include "kernels/cuda/moe_kernels.h"
 #include "src/backend/backend.h"
 #include "src/backend/cuda/context.h"
 #include "src/backend/cuda/cuda_backend.h"
@@ -53,7 +54,11 @@ class CudaExecutor final : public Backend, private OpRunner {
     DeviceBuffer hidden;        // (rows, d_model) f32
     DeviceBuffer qkv;           // (rows, d_q + 2 d_kv) f32
     DeviceBuffer heads;         // (rows, d_q) f32
-    DeviceBuffer ffn;           // (rows, d_ff) f32
+    DeviceBuffer ffn;           // (rows, widest_ffn) f32
+    DeviceBuffer routing;       // of a layer of experts
+    DeviceBuffer expert_ffn;    // (places, d_ff_expert) f32
+    DeviceBuffer expert_out;    // (places, d_model) f32
+    DeviceBuffer shared_out;    // (rows, d_model) f32
     DeviceBuffer head_rows;     // (logit rows, d_model) f32
     DeviceBuffer logit_rows;    // (logit rows, n_vocab) f32
     DeviceBuffer slots;         // (logit slots, n_vocab) f32
@@ -119,6 +124,25 @@ class CudaExecutor final : public Backend, private OpRunner {
   Status attention(const Op& op);
   Status attention_of_rows(const Op& op, const RowRun& run);
   Status ffn_in(const Op& op);
+  // Two matrices of a feed-forward network that every row goes through, into ffn.
+  struct GateUp {
+    WeightIndex gate = kNoWeight, up = kNoWeight, gate_bias = kNoWeight, up_bias = kNoWeight;
+    int64_t d_ff = 0;
+  };
+  Status gate_and_up(const GateUp& matrices, const Rows& rows);
+  Status moe_route(const Op& op);
+  Status moe_in(const Op& op);
+  Status moe_out(const Op& op);
+  static cuda::MoeShape moe_shape(const MoeSpec& moe, int32_t m);
+  static uint64_t prepared_bytes(const Plan& plan, uint64_t rows);
+  static void add_expert_sizes(const Plan& plan, uint64_t rows, std::vector<Size>& sizes);
+  // For all places; x: a row of a step, or where `of_places` a place's.
+  struct ExpertRows {
+    const float* x;
+    WeightIndex norm;
+    bool of_places;
+  };
+  Status multiply_experts(std::span<const Product> products, const ExpertRows& rows);
   Status project(const Op& op, const float* x);
   Status shape_heads(const Op& op);
   Status head(const Op& op);

@@ -23,6 +23,12 @@ Status CudaExecutor::launch_op(const Op& op) {
       return ffn_in(op);
     case OpKind::ffn_out:
       return project(op, b_.ffn.as<float>());
+    case OpKind::moe_route:
+      return moe_route(op);
+    case OpKind::moe_in:
+      return moe_in(op);
+    case OpKind::moe_out:
+      return moe_out(op);
     case OpKind::head:
       return head(op);
     case OpKind::sample:
@@ -291,14 +297,20 @@ Status CudaExecutor::attention_of_rows(const Op& op, const RowRun& run) {
 }
 
 Status CudaExecutor::ffn_in(const Op& op) {
-  const WeightIndex gate = op.weights[slot::gate];
-  const int64_t d_ff = plan_.spec.d_ff;
+  return gate_and_up({.gate = op.weights[slot::gate],
+                      .up = op.weights[slot::up],
+                      .gate_bias = op.weights[slot::gate_bias],
+                      .up_bias = op.weights[slot::up_bias],
+                      .d_ff = plan_.spec.d_ff},
+                     {.x = b_.hidden.as<float>(), .norm = op.weights[slot::norm], .m = m_});
+}
+
+Status CudaExecutor::gate_and_up(const GateUp& matrices, const Rows& rows) {
+  const int64_t d_ff = matrices.d_ff;
   float* ffn = b_.ffn.as<float>();
-  const float* gate_bias = weights_.vector(op.weights[slot::gate_bias]);
-  const float* up_bias = weights_.vector(op.weights[slot::up_bias]);
-  const Rows rows{.x = b_.hidden.as<float>(), .norm = op.weights[slot::norm], .m = m_};
-  if (weights_.is_interleaved(gate)) {
-    const Product products[] = {{.matrix = weights_.matrix(gate),
+  const float *gate_bias = weights_.vector(matrices.gate_bias), *up_bias = weights_.vector(matrices.up_bias);
+  if (weights_.is_interleaved(matrices.gate)) {
+    const Product products[] = {{.matrix = weights_.matrix(matrices.gate),
                                  .bias = gate_bias,
                                  .out = ffn,
                                  .ld_out = d_ff,
@@ -309,9 +321,9 @@ Status CudaExecutor::ffn_in(const Op& op) {
   }
   // Of two types: up finds gate's results where its own go. They may want x in two forms: one after the other.
   const Product gates[] = {
-      {.matrix = weights_.matrix(gate), .bias = gate_bias, .out = ffn, .ld_out = d_ff, .what = "gate"}};
+      {.matrix = weights_.matrix(matrices.gate), .bias = gate_bias, .out = ffn, .ld_out = d_ff, .what = "gate"}};
   INLAY_TRY(multiply(gates, rows));
-  const Product ups[] = {{.matrix = weights_.matrix(op.weights[slot::up]),
+  const Product ups[] = {{.matrix = weights_.matrix(matrices.up),
                           .bias = up_bias,
                           .out = ffn,
                           .ld_out = d_ff,

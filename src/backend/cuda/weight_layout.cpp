@@ -8,6 +8,7 @@ namespace inlay {
 namespace {
 
 constexpr uint64_t kNotPlaced = UINT64_MAX;
+constexpr size_t kNoSlot = SIZE_MAX;
 
 uint64_t align(uint64_t n, uint64_t alignment) { return (n + alignment - 1) / alignment * alignment; }
 
@@ -15,6 +16,13 @@ bool is_vector(const Weight& w) { return w.n_rows == 1; }
 
 bool follows_without_gap(const Op& op, size_t at) {
   return op.kind == OpKind::attn_in && (at == slot::k || at == slot::v || at == slot::k_bias || at == slot::v_bias);
+}
+
+// The slot of up where `at` is that of gate.
+size_t up_slot(const Op& op, size_t at) {
+  if ((op.kind == OpKind::ffn_in || op.kind == OpKind::moe_in) && at == slot::gate) return slot::up;
+  if (op.kind == OpKind::moe_in && at == slot::shared_gate) return slot::shared_up;
+  return kNoSlot;
 }
 
 }  // namespace
@@ -44,8 +52,9 @@ void WeightLayout::place(const Plan& plan, const Op& op, size_t at, bool vectors
   if (i == kNoWeight || is_vector(plan.weights[i]) != vectors || offsets_[i] != kNotPlaced) return;
   const Weight& w = plan.weights[i];
   int64_t n_rows = w.n_rows;
-  if (op.kind == OpKind::ffn_in && at == slot::gate && plan.weight(op, slot::up)->dtype == w.dtype) {
-    ups_[i] = op.weights[slot::up];
+  const size_t up = up_slot(op, at);
+  if (up != kNoSlot && plan.weight(op, up)->dtype == w.dtype) {
+    ups_[i] = op.weights[up];
     n_rows *= 2;
   }
   if (!follows_without_gap(op, at)) n_bytes_ = align(n_bytes_, kAlignment);

@@ -6,7 +6,7 @@
 //   k after q, v after k        tiles of 16 rows, so that parts of one type and of whole tiles are one matrix
 //   k_bias, v_bias likewise     padded with zeros to 16 values, as the rows that they belong to
 // Gate and up of one type are one matrix of twice the rows (RowOrder::gate_up) at the place of gate; of two types they
-// are two matrices.
+// are two matrices. The matrices of experts stand one after the other as one: their rows are whole tiles.
 #pragma once
 
 #include <vector>

@@ -1,0 +1,186 @@
+// Products of rows with the matrices of the experts that they go to: the kernels of kernels/cuda/linear, each tile of
+// which finds its expert, rows and results through the step's blocks of rows.
+//
+// Few rows: the tiles of all blocks form one sequence, of which every CTA has a part, as in few_rows.cuh; so an expert's
+// weights are read once for each of its blocks, and those of experts that nobody goes to are not read. Bound: that
+// reading; as nothing is known before the routing, no weights are requested ahead of it.
+// Many rows: CTA = 8 tiles x one block, as in many_rows.cuh. Without tensor cores: CTA = one tile x one block.
+// A row's bits are those of the same product in kernels/cuda/linear, whatever else is in the step.
+#pragma once
+
+#include "kernels/cuda/linear/launch.cuh"
+#include "kernels/cuda/moe_kernels.h"
+
+namespace inlay::cuda {
+
+__host__ __device__ __forceinline__ int32_t tiles_of(const LinearArgs& a) {
+  return static_cast<int32_t>((a.n_rows + kTileRows - 1) / kTileRows);
+}
+
+// The product of one block.
+template <DType kType>
+__device__ __forceinline__ LinearArgs block_args(const ExpertLinearArgs& e, const ExpertBlock& block) {
+  LinearArgs a = e.linear;
+  const int64_t n_units = units_of(a.n_cols), first = block.first_place;
+  const int64_t n_results = a.epilogue == Epilogue::gate_up ? a.n_rows / 2 : a.n_rows;
+  a.weights = static_cast<const uint8_t*>(a.weights) + int64_t{block.expert} * tiles_of(a) * Layout<kType>::tile_bytes(n_units);
+  a.x = rows_from(a.x, block.first_place, kType == DType::f32 ? 4 : 2);
+  a.out += first * a.ld_out;
+  if (a.bias != nullptr) a.bias += block.expert * n_results;
+  if (a.up_bias != nullptr) a.up_bias += block.expert * n_results;
+  a.m = block.n_rows;
+  return a;
+}
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+
+// The tiles of a CTA in the sequence of all blocks' tiles.
+template <DType kType>
+struct BlockTiles {
+  const ExpertLinearArgs& e;
+  int32_t n_tiles;  // of a matrix
+  int32_t first;
+  int n;
+
+  __device__ __forceinline__ explicit BlockTiles(const ExpertLinearArgs& args) : e(args), n_tiles(tiles_of(args.linear)) {
+    const int32_t all = *e.n_blocks * n_tiles, n_ctas = static_cast<int32_t>(gridDim.x), cta = static_cast<int32_t>(blockIdx.x);
+    const int32_t each = all / n_ctas, n_longer = all % n_ctas;
+    first = cta * each + min(cta, n_longer);
+    n = each + (cta < n_longer ? 1 : 0);
+  }
+  __device__ __forceinline__ const ExpertBlock& block(int i) const { return e.blocks[(first + i) / n_tiles]; }
+  __device__ __forceinline__ LinearArgs args(int i) const { return block_args<kType>(e, block(i)); }
+  __device__ __forceinline__ int64_t at(int i) const { return (first + i) % n_tiles; }
+  __device__ __forceinline__ const uint8_t* weights(int i, int64_t tile_bytes) const {
+    const int64_t tile = int64_t{block(i).expert} * n_tiles + at(i);
+    return static_cast<const uint8_t*>(e.linear.weights) + tile * tile_bytes;
+  }
+};
+
+// WarpRing for tiles that do not follow one another in memory.
+template <DType kType>
+struct BlockRing {
+  using L = Layout<kType>;
+  static constexpr int kPlaceBytes = WarpChunk<kType>::kBytes, kStride = WarpRing<kType>::kStride;
+  const BlockTiles<kType>& tiles;
+  ChunkCursor next;
+  const uint8_t* tile_from = nullptr;
+  int tile = -1;  // that tile_from belongs to
+  uint8_t *places, *place, *end;
+  int n_units, lane, depth;
+
+  __device__ __forceinline__ BlockRing(const FewRowsParams& p, const BlockTiles<kType>& of, uint8_t* memory)
+      : tiles(of),
+        next(p, static_cast<int>(threadIdx.x / 32)),
+        n_units(static_cast<int>(units_of(p.args.n_cols))),
+        lane(static_cast<int>(threadIdx.x % 32)),
+        depth(p.depth) {
+    places = place = memory + threadIdx.x / 32 * p.depth * kPlaceBytes;
+    end = places + p.depth * kPlaceBytes;
+    for (int i = 0; i < p.depth; ++i) refill();
+  }
+  __device__ __forceinline__ void load_codes(UnitCodes<kType>& codes) const { codes.load(place, lane); }
+  __device__ __forceinline__ void wait() const {
+    wait_for_oldest(depth);
+    __syncwarp();
+  }
+  __device__ __forceinline__ void release() {
+    __syncwarp();
+    refill();
+  }
+  __device__ __forceinline__ void refill() {
+    if (next.tile < tiles.n) {
+      if (next.tile != tile) tile = next.tile, tile_from = tiles.weights(tile, L::tile_bytes(n_units));
+      copy_chunk<kType>(tile_from + next.chunk * kStride, n_units, next.chunk, place, lane);
+      next.advance();
+    }
+    commit_copies();
+    place += kPlaceBytes;
+    if (place == end) place = places;
+  }
+};
+
+#endif
+
+struct ExpertFewRowsParams {
+  FewRowsParams few;  // args: the product of an expert, with the most rows of a block
+  ExpertLinearArgs experts;
+};
+
+template <DType kType, int NT, bool kRaw>
+__global__ void __launch_bounds__(kLinearThreads, 2) experts_few_rows(const __grid_constant__ ExpertFewRowsParams p) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  extern __shared__ __align__(128) uint8_t experts_memory[];
+  let_next_kernel_start();
+  const FinishedValues values;
+  if constexpr (kRaw) {
+    RawRow<kType, FinishedValues> raw(p.few.args, values, experts_memory);
+    wait_for_previous_kernel();
+    const BlockTiles<kType> tiles(p.experts);
+    BlockRing<kType> ring(p.few, tiles, experts_memory + p.few.ring_at);
+    raw.prepare();
+    multiply_tiles<kType, NT, true>(p.few, values, tiles, ring, experts_memory);
+  } else {
+    wait_for_previous_kernel();
+    const BlockTiles<kType> tiles(p.experts);
+    BlockRing<kType> ring(p.few, tiles, experts_memory + p.few.ring_at);
+    multiply_tiles<kType, NT, false>(p.few, values, tiles, ring, experts_memory);
+  }
+#endif
+}
+
+// blockIdx: eight tiles, block.
+template <DType kType>
+__global__ void __launch_bounds__(kLinearThreads, Layout<kType>::kScaled ? 2 : 1)
+    experts_many_rows(const __grid_constant__ ExpertLinearArgs e) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  __shared__ alignas(128) uint8_t shared[kManyRowsMemory];
+  let_next_kernel_start();
+  wait_for_previous_kernel();
+  const auto block = static_cast<int32_t>(blockIdx.y);
+  if (block >= *e.n_blocks) return;
+  const LinearArgs a = block_args<kType>(e, e.blocks[block]);
+  many_rows<kType>(a, static_cast<int32_t>(blockIdx.x) * kParts + static_cast<int32_t>(threadIdx.x / 32), 0, shared);
+#endif
+}
+
+// blockIdx: tile, block.
+template <DType kType>
+__global__ void __launch_bounds__(kPlainThreads) experts_plain(const __grid_constant__ ExpertLinearArgs e) {
+  __shared__ float sums[kPlainRows * kTileRows];
+  let_next_kernel_start();
+  wait_for_previous_kernel();
+  const auto block = static_cast<int32_t>(blockIdx.y);
+  if (block >= *e.n_blocks) return;
+  plain_rows<kType>(block_args<kType>(e, e.blocks[block]), blockIdx.x, 0, sums);
+}
+
+template <DType kType, int NT, bool kRaw>
+cudaError_t launch_experts_few_rows(const ExpertLinearArgs& e, const DeviceTraits& device, cudaStream_t stream) {
+  const FewRowsFit fit = fit_few_rows<kType>(e.linear, device);
+  if (fit.params.depth < 1) return cudaErrorInvalidValue;
+  const int most = fit.ctas_per_sm * device.n_multiprocessors;
+  const int64_t n_tiles = int64_t{e.most_blocks} * tiles_of(e.linear);
+  const auto n_ctas = static_cast<unsigned>(n_tiles < most ? n_tiles : most);
+  return launch_early(experts_few_rows<kType, NT, kRaw>, dim3(n_ctas), kLinearThreads, stream,
+                      ExpertFewRowsParams{fit.params, e}, fit.shared_bytes);
+}
+
+template <DType kType>
+cudaError_t launch_experts(const ExpertLinearArgs& e, cudaStream_t stream) {
+  const auto n_tiles = static_cast<unsigned>(tiles_of(e.linear)), n_blocks = static_cast<unsigned>(e.most_blocks);
+  DeviceTraits device;
+  if (const cudaError_t error = current_device(device); error != cudaSuccess) return error;
+  if (kType == DType::f32 || device.major < 8) {
+    if (e.linear.raw != nullptr) return cudaErrorInvalidValue;
+    return launch_early(experts_plain<kType>, dim3(n_tiles, n_blocks), kPlainThreads, stream, e);
+  }
+  if constexpr (kType != DType::f32) {
+    if (e.linear.raw != nullptr) return launch_experts_few_rows<kType, 1, true>(e, device, stream);
+    if (e.linear.m <= 8) return launch_experts_few_rows<kType, 1, false>(e, device, stream);
+    if (e.linear.m <= 16) return launch_experts_few_rows<kType, 2, false>(e, device, stream);
+    return launch_early(experts_many_rows<kType>, dim3((n_tiles + kParts - 1) / kParts, n_blocks), kLinearThreads, stream, e);
+  }
+}
+
+}  // namespace inlay::cuda

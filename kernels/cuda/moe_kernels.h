@@ -1,0 +1,86 @@
+// The CUDA kernels of mixtures of experts as the host sees them; see cuda_kernels.h.
+//
+// Each row of a step chooses n_used experts; a (row, chosen expert) is a pair. Products go expert by expert: pairs are
+// brought into the order of their experts, each at a "place". The places of an expert follow one another, and begin at
+// an even one. Which experts were chosen is known on the device alone: launches are as large as any choice needs, and
+// read there what there is to do, so that they can be captured.
+#pragma once
+
+#include "kernels/cuda/cuda_kernels.h"
+
+namespace inlay::cuda {
+
+inline constexpr int32_t kMaxExperts = 512;
+inline constexpr int32_t kMaxChosen = 32;
+
+// Rows of one expert that are multiplied together.
+struct ExpertBlock {
+  int32_t expert, first_place, n_rows;
+};
+
+struct MoeShape {
+  int32_t m, n_experts, n_used;
+  int32_t block_rows;  // most rows of a block
+
+  __host__ __device__ constexpr int32_t n_pairs() const { return m * n_used; }
+  __host__ __device__ constexpr int32_t most_experts() const { return n_pairs() < n_experts ? n_pairs() : n_experts; }
+  __host__ __device__ constexpr int32_t n_places() const { return (n_pairs() + most_experts() + 7) / 8 * 8; }
+  __host__ __device__ constexpr int32_t most_blocks() const { return most_experts() + n_pairs() / block_rows; }
+};
+
+// What routing leaves behind: a view of moe_routing_bytes of memory.
+struct MoeRouting {
+  float* logits;        // (rows, n_experts + 1); the last is that of the shared expert's gate
+  float* weights;       // (rows, n_used) what the pairs' results are multiplied by
+  float* shared_weight; // (rows) likewise of the shared expert
+  int32_t* experts;     // (rows, n_used), best first, of equal ones the lower first; -1: the row is padding
+  int32_t* pair_place;  // (rows, n_used) or -1
+  int32_t* place_row;   // (n_places) or -1: nobody's
+  ExpertBlock* blocks;  // (n_blocks), by expert
+  int32_t* n_blocks;
+};
+size_t moe_routing_bytes(const MoeShape& shape);
+MoeRouting moe_routing_at(void* memory, const MoeShape& shape);
+
+// logits = router * rms_norm(x) (+ bias), the n_used largest and their softmax, then the places.
+struct MoeRouteArgs {
+  const float* x;            // (rows, n_cols)
+  const float* norm_weight;  // (n_cols)
+  const float* router;       // (n_experts, padded_cols(n_cols)): packed F32
+  const float* bias;         // (n_experts) or null
+  const float* shared_gate;  // (n_cols) or null: shared_weight = sigmoid of its product
+  const int32_t* positions;  // (rows); < 0: padding
+  MoeRouting out;
+  MoeShape shape;
+  int64_t n_cols;
+  float epsilon, weights_scale;
+  bool softmax_over_chosen;  // false: over all experts
+};
+cudaError_t launch_moe_route(const MoeRouteArgs& args, cudaStream_t stream);
+
+inline constexpr int32_t kMostBlockRows = 64;
+// How many rows a block should have at most in a step of m rows: up to 64 rows are multiplied as single tokens are.
+constexpr int32_t block_rows_for(int32_t m) { return m <= 8 ? 8 : m <= 64 ? 16 : kMostBlockRows; }
+
+// Products of every block of rows with its expert's matrix. Rows of x and of out are places; a raw row is every
+// place's.
+struct ExpertLinearArgs {
+  LinearArgs linear;  // of one expert; weights: all experts' tiles; m: most rows of a block; biases: (n_experts, results) or null
+  const ExpertBlock* blocks;
+  const int32_t* n_blocks;
+  int32_t most_blocks;
+};
+cudaError_t launch_expert_linear(const ExpertLinearArgs& args, cudaStream_t stream);
+
+// x[row] += sum over the row's pairs, best first, of weight * values[place] (+ shared_weight * shared[row])
+struct MoeCombineArgs {
+  float* x;             // (rows, n_cols)
+  const float* values;  // (places, n_cols)
+  const float* shared;  // (rows, n_cols) or null
+  MoeRouting routing;
+  MoeShape shape;
+  int64_t n_cols;
+};
+cudaError_t launch_moe_combine(const MoeCombineArgs& args, cudaStream_t stream);
+
+}  // namespace inlay::cuda
