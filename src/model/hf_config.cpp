@@ -120,6 +120,11 @@ class ConfigReader {
 
   Status read_key(const HfKey& key) {
     const auto found = config_.find(key.hf);
+    if (key.kind == HfNumber::flag) {
+      INLAY_ASSIGN(const bool v, config_.bool_or(key.hf, key.fallback != 0));
+      out_.metadata.boolean(arch_key(key.gguf), v);
+      return {};
+    }
     if (key.kind == HfNumber::cap && found && found->is_null()) {
       out_.metadata.f32(arch_key(key.gguf), 0, key.hf);
       return {};

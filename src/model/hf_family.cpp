@@ -40,6 +40,62 @@ constexpr HfTensorName kFusedLayer[] = {
     {"ffn_norm", "post_attention_layernorm"}, {"ffn_up", "mlp.gate_up_proj"},     {"ffn_down", "mlp.down_proj"},
 };
 
+constexpr HfTensorName kExperts[] = {
+    {"ffn_gate_inp", "mlp.gate"},
+    {"ffn_gate_exps", "mlp.experts.gate_proj"},
+    {"ffn_up_exps", "mlp.experts.up_proj"},
+    {"ffn_down_exps", "mlp.experts.down_proj"},
+    {"ffn_gate_inp_shexp", "mlp.shared_expert_gate"},
+    {"ffn_gate_shexp", "mlp.shared_expert.gate_proj"},
+    {"ffn_up_shexp", "mlp.shared_expert.up_proj"},
+    {"ffn_down_shexp", "mlp.shared_expert.down_proj"},
+};
+
+constexpr HfTensorName kMixtralExperts[] = {
+    {"ffn_gate_inp", "block_sparse_moe.gate"},
+    {"ffn_gate_exps", "block_sparse_moe.experts.w1"},
+    {"ffn_up_exps", "block_sparse_moe.experts.w3"},
+    {"ffn_down_exps", "block_sparse_moe.experts.w2"},
+};
+
+constexpr HfTensorName kGptOssLayer[] = {
+    {"attn_norm", "input_layernorm"},
+    {"attn_q", "self_attn.q_proj"},
+    {"attn_k", "self_attn.k_proj"},
+    {"attn_v", "self_attn.v_proj"},
+    {"attn_sinks", "self_attn.sinks"},
+    {"attn_output", "self_attn.o_proj"},
+    {"post_attention_norm", "post_attention_layernorm"},
+    {"ffn_gate_inp", "mlp.router"},
+    {"ffn_gate_exps", "mlp.experts.gate_proj"},
+    {"ffn_up_exps", "mlp.experts.up_proj"},
+    {"ffn_down_exps", "mlp.experts.down_proj"},
+};
+
+constexpr HfKey kMixtralKeys[] = {
+    {.hf = "rms_norm_eps", .gguf = "attention.layer_norm_rms_epsilon", .kind = HfNumber::positive, .fallback = 1e-5},
+    {.hf = "num_local_experts", .gguf = "expert_count", .kind = HfNumber::size, .required = true},
+    {.hf = "num_experts_per_tok", .gguf = "expert_used_count", .kind = HfNumber::size, .required = true},
+};
+
+constexpr HfKey kQwen3MoeKeys[] = {
+    {.hf = "num_experts", .gguf = "expert_count", .kind = HfNumber::size, .required = true},
+    {.hf = "num_experts_per_tok", .gguf = "expert_used_count", .kind = HfNumber::size, .required = true},
+    {.hf = "moe_intermediate_size", .gguf = "expert_feed_forward_length", .kind = HfNumber::size, .required = true},
+    {.hf = "norm_topk_prob", .gguf = "expert_weights_norm", .kind = HfNumber::flag},
+};
+
+constexpr HfKey kQwen2MoeKeys[] = {
+    {.hf = "num_experts", .gguf = "expert_count", .kind = HfNumber::size, .required = true},
+    {.hf = "num_experts_per_tok", .gguf = "expert_used_count", .kind = HfNumber::size, .required = true},
+    {.hf = "moe_intermediate_size", .gguf = "expert_feed_forward_length", .kind = HfNumber::size, .required = true},
+    {.hf = "shared_expert_intermediate_size",
+     .gguf = "expert_shared_feed_forward_length",
+     .kind = HfNumber::size,
+     .required = true},
+    {.hf = "norm_topk_prob", .gguf = "expert_weights_norm", .kind = HfNumber::flag},
+};
+
 constexpr HfKey kDecoderKeys[] = {
     {.hf = "num_hidden_layers", .gguf = "block_count", .kind = HfNumber::size, .required = true},
     {.hf = "max_position_embeddings", .gguf = "context_length", .kind = HfNumber::size, .required = true},
@@ -105,6 +161,17 @@ constexpr HfFamily kFamilies[] = {
      .layer_tensors = kFourNormLayer,
      .keys = kDecoderKeys,
      .more_keys = kGemma3Keys},
+    {.model_type = "gpt_oss",
+     .arch = "gpt-oss",
+     .default_head = 64,
+     .default_base = 150000,
+     .windows = {.possible = true, .fallback = 128, .period = 2},
+     .has_experts = true,
+     .experts_transposed = true,
+     .model_tensors = kModelTensors,
+     .layer_tensors = kGptOssLayer,
+     .keys = kDecoderKeys,
+     .more_keys = kMixtralKeys},
     {.model_type = "granite",
      .arch = "granite",
      .model_tensors = kModelTensors,
@@ -122,6 +189,16 @@ constexpr HfFamily kFamilies[] = {
      .model_tensors = kModelTensors,
      .layer_tensors = kDecoderLayer,
      .keys = kDecoderKeys},
+    {.model_type = "mixtral",
+     .arch = "llama",
+     .default_base = 1e6,
+     .windows = {.possible = true},
+     .has_experts = true,
+     .model_tensors = kModelTensors,
+     .layer_tensors = kDecoderLayer,
+     .more_layer_tensors = kMixtralExperts,
+     .keys = kDecoderKeys,
+     .more_keys = kMixtralKeys},
     {.model_type = "olmo2",
      .arch = "olmo2",
      .model_tensors = kModelTensors,
@@ -148,6 +225,24 @@ constexpr HfFamily kFamilies[] = {
      .model_tensors = kModelTensors,
      .layer_tensors = kDecoderLayer,
      .keys = kDecoderKeys},
+    {.model_type = "qwen2_moe",
+     .arch = "qwen2moe",
+     .windows = {.possible = true, .by_default = false, .first_layer = 28},
+     .has_experts = true,
+     .model_tensors = kModelTensors,
+     .layer_tensors = kDecoderLayer,
+     .more_layer_tensors = kExperts,
+     .keys = kDecoderKeys,
+     .more_keys = kQwen2MoeKeys},
+    {.model_type = "qwen3_moe",
+     .arch = "qwen3moe",
+     .windows = {.possible = true, .by_default = false},
+     .has_experts = true,
+     .model_tensors = kModelTensors,
+     .layer_tensors = kDecoderLayer,
+     .more_layer_tensors = kExperts,
+     .keys = kDecoderKeys,
+     .more_keys = kQwen3MoeKeys},
     {.model_type = "qwen3",
      .arch = "qwen3",
      .default_head = 128,
@@ -196,20 +291,23 @@ std::string known_hf_families() {
 std::string hf_tensor_name(const HfFamily& family, std::string_view prefix, std::string_view gguf) {
   std::string_view rest = gguf;
   std::string before(prefix);
-  std::span<const HfTensorName> names = family.model_tensors;
+  std::span<const HfTensorName> names = family.model_tensors, more;
   if (gguf.starts_with(kLayerPrefix)) {
     const size_t dot = gguf.find('.', kLayerPrefix.size());
     if (dot == gguf.npos) return std::string(gguf);
     before += "layers." + std::string(gguf.substr(kLayerPrefix.size(), dot + 1 - kLayerPrefix.size()));
     rest = gguf.substr(dot + 1);
     names = family.layer_tensors;
+    more = family.more_layer_tensors;
   }
   const size_t suffix = rest.rfind('.');
   const std::string_view stem = rest.substr(0, suffix);
-  for (const HfTensorName& name : names) {
-    if (stem != name.gguf) continue;
-    if (stem == kOutput) before.clear();
-    return before + name.hf + std::string(suffix == rest.npos ? "" : rest.substr(suffix));
+  for (const std::span<const HfTensorName> table : {names, more}) {
+    for (const HfTensorName& name : table) {
+      if (stem != name.gguf) continue;
+      if (stem == kOutput) before.clear();
+      return before + name.hf + std::string(suffix == rest.npos ? "" : rest.substr(suffix));
+    }
   }
   return std::string(gguf);
 }

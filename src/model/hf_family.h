@@ -18,6 +18,7 @@ enum class HfNumber : uint8_t {
   positive,      // a finite number above 0
   inverse_root,  // likewise, of which GGUF has 1 / sqrt
   cap,           // likewise; null is 0: none
+  flag,          // true or false; fallback 0: false
 };
 
 struct HfKey {
@@ -51,7 +52,9 @@ struct HfFamily {
   // Of models of text and pictures: config.json is of this model_type and has the family's in text_config. Their other
   // parts' tensors are left alone.
   const char* inside = nullptr;
-  std::span<const HfTensorName> model_tensors, layer_tensors;
+  bool has_experts = false;
+  bool experts_transposed = false;  // hf_experts.h
+  std::span<const HfTensorName> model_tensors, layer_tensors, more_layer_tensors = {};
   std::span<const HfKey> keys, more_keys = {};  // a key of both is read as the latter says
 };
 

@@ -9,6 +9,7 @@
 #include "src/formats/safetensors.h"
 #include "src/formats/text.h"
 #include "src/model/hf_config.h"
+#include "src/model/hf_experts.h"
 #include "src/model/hf_packed.h"
 #include "src/model/hf_pooling.h"
 #include "src/model/hf_vocabulary.h"
@@ -23,6 +24,8 @@ constexpr const char *kConfig = "config.json", *kWeights = "model.safetensors",
 constexpr std::string_view kSafetensors = ".safetensors", kIndexSuffix = ".safetensors.index.json";
 constexpr uint64_t kMaxTextBytes = uint64_t{1} << 30;
 constexpr size_t kMaxShards = 10000;
+constexpr std::string_view kSinks = ".self_attn.sinks";  // the one tensor without ".weight" or ".bias"
+constexpr size_t kLongerName = 16;                       // that a tensor may get, and there may be two for one
 constexpr std::string_view kOutput = "lm_head.weight", kEmbedding = "embed_tokens.weight";
 
 std::string in_folder(const std::string& folder, std::string_view name) { return (fs::path(folder) / name).string(); }
@@ -121,20 +124,15 @@ bool is_of_pictures(std::string_view name) {
 bool is_derived(std::string_view name) { return name.ends_with(".rotary_emb.inv_freq"); }
 
 Result<TensorEntry> convert(const SafetensorsEntry& from, const Shard& shard, uint32_t source) {
-  const auto* type = std::find_if(std::begin(kStoredTypes), std::end(kStoredTypes),
-                                  [&](const StoredType& t) { return from.dtype == t.name; });
   const std::string path(shard.source->name());
-  if (type == std::end(kStoredTypes)) {
-    return error(Code::unsupported, "%s: tensor %s has the dtype %s, expected F32, F16 or BF16", path.c_str(),
-                 quote(from.name).c_str(), from.dtype.c_str());
-  }
+  INLAY_ASSIGN(const DType dtype, hf_stored_type(from, *shard.source));
   TensorEntry out;
   if (from.shape.empty() || from.shape.size() > out.shape.size() || from.n_bytes == 0) {
     return error(Code::unsupported, "%s: tensor %s has %zu dimensions and %llu bytes, expected 1 to 4 and some",
                  path.c_str(), quote(from.name).c_str(), from.shape.size(),
                  static_cast<unsigned long long>(from.n_bytes));
   }
-  out.dtype = type->dtype;
+  out.dtype = dtype;
   out.rank = static_cast<int32_t>(from.shape.size());
   out.shape.fill(1);
   std::copy(from.shape.begin(), from.shape.end(), out.shape.begin());
@@ -147,7 +145,7 @@ Result<TensorEntry> convert(const SafetensorsEntry& from, const Shard& shard, ui
 class FolderReader {
  public:
   FolderReader(const std::string& folder, HfConfig config, std::vector<Shard> shards)
-      : folder_(folder), config_(std::move(config)), shards_(std::move(shards)) {}
+      : folder_(folder), config_(std::move(config)), shards_(std::move(shards)), experts_(*config_.family) {}
 
   Result<Checkpoint> read() {
     find_prefix();
@@ -155,6 +153,7 @@ class FolderReader {
     reserve_names();
     for (size_t i = 0; i < shards_.size(); ++i) INLAY_TRY(add_shard(static_cast<uint32_t>(i)));
     for (HfMatrix& matrix : packed_.matrices) add_matrix(matrix);
+    INLAY_TRY(add_experts());
     if (!config_.tied_embeddings && !has_output_) {
       return error(Code::format, "%s: the tensor %s is missing, and tie_word_embeddings of config.json is not true",
                    folder_.c_str(), std::string(kOutput).c_str());
@@ -196,7 +195,7 @@ class FolderReader {
     size_t n = 0;
     for (const auto& factors : config_.rope_factors) n += factors.first.size();
     for (const Shard& shard : shards_) {
-      for (const SafetensorsEntry& entry : shard.entries) n += entry.name.size();
+      for (const SafetensorsEntry& entry : shard.entries) n += 2 * (entry.name.size() + kLongerName);
     }
     for (const HfMatrix& matrix : packed_.matrices) n += matrix.name.size();
     names_->reserve(n);
@@ -217,8 +216,12 @@ class FolderReader {
       has_output_ = has_output_ || is_output;
       if (config_.has_pictures && is_of_pictures(entry.name)) continue;
       if (is_derived(entry.name) || (is_output && config_.tied_embeddings)) continue;
+      if (experts_.takes(entry.name)) {
+        experts_.add(entry, *shard.source);
+        continue;
+      }
       INLAY_ASSIGN(TensorEntry tensor, convert(entry, shard, index));
-      tensor.name = keep(entry.name);
+      tensor.name = keep(entry.name.ends_with(kSinks) ? entry.name + ".weight" : entry.name);
       tensors_.push_back(tensor);
     }
     sources_.push_back(std::move(shard.source));
@@ -248,6 +251,17 @@ class FolderReader {
     sources_.push_back(std::move(matrix.source));
   }
 
+  Status add_experts() {
+    INLAY_ASSIGN(StackedExperts stacked, experts_.build());
+    for (StackedTensor& t : stacked.tensors) {
+      t.entry.name = keep(t.name);
+      t.entry.source = static_cast<uint32_t>(sources_.size());
+      tensors_.push_back(t.entry);
+    }
+    if (stacked.source) sources_.push_back(std::move(stacked.source));
+    return {};
+  }
+
   // As tensors, which GGUF files have them in.
   void add_rope_factors() {
     for (const auto& [name, values] : config_.rope_factors) {
@@ -271,6 +285,7 @@ class FolderReader {
   bool has_output_ = false;
   HfMatrices packed_;
   size_t n_seen_ = 0;  // of the tensors, in the order of packed_.taken
+  ExpertStacker experts_;
   std::shared_ptr<std::vector<std::byte>> names_ = std::make_shared<std::vector<std::byte>>();
   std::vector<TensorEntry> tensors_;
   std::vector<std::unique_ptr<ByteSource>> sources_;
@@ -283,6 +298,14 @@ std::string folder_name(const std::string& folder) {
 }
 
 }  // namespace
+
+Result<DType> hf_stored_type(const SafetensorsEntry& entry, const ByteSource& source) {
+  const auto* type = std::find_if(std::begin(kStoredTypes), std::end(kStoredTypes),
+                                  [&](const StoredType& t) { return entry.dtype == t.name; });
+  if (type != std::end(kStoredTypes)) return type->dtype;
+  return error(Code::unsupported, "%s: tensor %s has the dtype %s, expected F32, F16 or BF16",
+               std::string(source.name()).c_str(), quote(entry.name).c_str(), entry.dtype.c_str());
+}
 
 bool file_exists(const std::string& path) {
   std::error_code failure;

@@ -5,6 +5,7 @@
 
 #include "src/formats/checkpoint.h"
 #include "src/formats/json.h"
+#include "src/formats/safetensors.h"
 
 namespace inlay {
 
@@ -17,6 +18,9 @@ Result<Checkpoint> open_hf_folder(const std::string& folder);
 
 // A GGUF file or a Hugging Face folder, by any path that stands for it.
 Result<Checkpoint> open_checkpoint(const std::string& path);
+
+// F32, F16 or BF16; anything else is UNSUPPORTED.
+Result<DType> hf_stored_type(const SafetensorsEntry& entry, const ByteSource& source);
 
 // NOT_FOUND if there is no such file.
 Result<JsonDocument> read_json_file(const std::string& path);
