@@ -8,7 +8,7 @@
 namespace inlay {
 namespace {
 
-constexpr Feature kLacking[] = {Feature::experts};
+constexpr std::span<const Feature> kLacking;  // nothing that a family needs
 
 // CUDA counts its versions as 1000 major + 10 minor.
 std::string version_text(int version) {
