@@ -85,8 +85,18 @@ class ConfigReader {
                  quote(name).c_str(), known_hf_families().c_str());
   }
 
+  // Of clamped SwiGLU; kernels/common/activation.h has the only one that there is.
+  Status check_swiglu_limit() const {
+    if (!has(config_, "swiglu_limit")) return {};
+    INLAY_ASSIGN(const JsonValue value, config_.get("swiglu_limit"));
+    INLAY_ASSIGN(const double limit, value.as_f64());
+    if (limit == 7.0) return {};
+    return error(Code::unsupported, "%s is %g, expected 7", value.where().c_str(), limit);
+  }
+
   // What would give other results if it were ignored.
   Status refuse_what_is_missing() const {
+    INLAY_TRY(check_swiglu_limit());
     const char* key = has(config_, "hidden_activation") ? "hidden_activation" : "hidden_act";
     INLAY_ASSIGN(const std::string_view activation, config_.string_or(key, out_.family->activation));
     if (activation != out_.family->activation) {

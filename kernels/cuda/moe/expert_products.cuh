@@ -62,6 +62,7 @@ template <DType kType>
 struct BlockRing {
   using L = Layout<kType>;
   static constexpr int kPlaceBytes = WarpChunk<kType>::kBytes, kStride = WarpRing<kType>::kStride;
+  static constexpr bool kGroupsApart = WarpRing<kType>::kGroupsApart;
   const BlockTiles<kType>& tiles;
   ChunkCursor next;
   const uint8_t* tile_from = nullptr;
