@@ -65,7 +65,8 @@ class Session {
   Status set_stop(std::vector<std::string> stops);
   // Logits after the last token that was run. invalid_state if there are none.
   Status copy_logits(std::span<float> out);
-  void cancel() { cancelled_.store(true, std::memory_order_relaxed); }  // any thread
+  // Any thread; seen by every step that begins after it has returned.
+  void cancel() { cancelled_.store(true, std::memory_order_seq_cst); }
 
   // Text of drawn tokens that is complete and certain: moves up to n bytes, whole UTF-8 characters only.
   size_t take_text(char* out, size_t n);
