@@ -122,6 +122,7 @@ static uint32_t first_size(const char* type, size_t now) {
     size_t cap = 0, need = 0;                                 \
     EXPECT(INLAY_OK, call);                                   \
     CHECK(need > 0 && need < sizeof room);                    \
+    if (need == 0 || need >= sizeof room) break;              \
     cap = 1;                                                  \
     EXPECT(INLAY_INVALID_ARGUMENT, call);                     \
     memset(room, 0x7e, sizeof room);                          \
