@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "kernels/common/half.h"
 #include "kernels/common/quant_blocks.h"
 #include "src/model/quantize.h"
 
@@ -12,13 +11,6 @@ namespace inlay {
 namespace {
 
 constexpr int kBlock = 32;
-
-Fp16 half_of(float value) {
-  const uint16_t h = f16_from_float(value);
-  Fp16 out;
-  std::memcpy(out.bytes, &h, sizeof h);
-  return out;
-}
 
 uint64_t element_bytes(DType dtype) { return traits(dtype).block_bytes; }
 

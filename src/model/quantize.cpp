@@ -14,13 +14,6 @@ namespace {
 
 constexpr uint16_t kNanHalf = 0x7e00;
 
-Fp16 half_of(float value) {
-  const uint16_t h = f16_from_float(value);
-  Fp16 out;
-  std::memcpy(out.bytes, &h, sizeof h);
-  return out;
-}
-
 // Nearest, halves away from zero, as the types' definition in ggml rounds.
 int code_of(float value, int low, int high) {
   if (!(value > static_cast<float>(low))) return low;
@@ -137,6 +130,13 @@ Quantizer quantizer_of(DType type) {
 }
 
 }  // namespace
+
+Fp16 half_of(float value) {
+  const uint16_t h = f16_from_float(value);
+  Fp16 out;
+  std::memcpy(out.bytes, &h, sizeof h);
+  return out;
+}
 
 bool can_quantize_to(DType type) { return quantizer_of(type) != nullptr; }
 

@@ -5,8 +5,12 @@
 #include <cstdint>
 
 #include "kernels/common/dtype.h"
+#include "kernels/common/quant_blocks.h"
 
 namespace inlay {
+
+// As blocks store their scales.
+Fp16 half_of(float value);
 
 // F32, F16, BF16, Q8_0, Q4_0, Q5_0, Q5_1, Q4_K, Q5_K, Q6_K.
 bool can_quantize_to(DType type);

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <cstring>
 
-#include "kernels/common/half.h"
 #include "kernels/common/quant_blocks.h"
 #include "kernels/cpu/cpu_kernels.h"
+#include "src/model/quantize.h"
 
 namespace inlay {
 namespace {
@@ -21,13 +21,6 @@ static_assert(kSmallGroups == cpu::kGroupsAtOnce);
 const cpu::Quantizers& quantizers() {
   static const cpu::Quantizers& chosen = cpu::kernels(cpu::best_isa()).quantizers;
   return chosen;
-}
-
-Fp16 half_of(float value) {
-  const uint16_t h = f16_from_float(value);
-  Fp16 out;
-  std::memcpy(out.bytes, &h, sizeof h);
-  return out;
 }
 
 int code_of(float value, int low, int high) {

@@ -15,7 +15,7 @@ constexpr const char* kNames[] = {
     "a bias of the attention's output",
     "biases of the feed-forward matrices",
     "norms over the whole width of queries and keys",
-    "another scale of attention scores than 1 / sqrt(head size)",
+    "scale of attention scores other than 1 / sqrt(head size)",
     "soft caps of attention scores",
     "soft caps of logits",
     "scales of embeddings, residuals or logits",

@@ -1,11 +1,11 @@
 // Products of rows with the matrices of the experts that they go to: the kernels of kernels/cuda/linear, each tile of
 // which finds its expert, rows and results through the step's blocks of rows.
 //
-// Few rows: the tiles of all blocks form one sequence, of which every CTA has a part, as in few_rows.cuh; so an expert's
-// weights are read once for each of its blocks, and those of experts that nobody goes to are not read. Bound: that
-// reading; as nothing is known before the routing, no weights are requested ahead of it.
-// Many rows: CTA = 8 tiles x one block, as in many_rows.cuh. Without tensor cores: CTA = one tile x one block.
-// A row's bits are those of the same product in kernels/cuda/linear, whatever else is in the step.
+// Few rows: the tiles of all blocks form one sequence, of which every CTA has a part, as in few_rows.cuh; so an
+// expert's weights are read once for each of its blocks, and those of experts that nobody goes to are not read. Bound:
+// that reading; as nothing is known before the routing, no weights are requested ahead of it. Many rows: CTA = 8 tiles
+// x one block, as in many_rows.cuh. Without tensor cores: CTA = one tile x one block. A row's bits are those of the
+// same product in kernels/cuda/linear, whatever else is in the step.
 #pragma once
 
 #include "kernels/cuda/linear/launch.cuh"
@@ -23,7 +23,8 @@ __device__ __forceinline__ LinearArgs block_args(const ExpertLinearArgs& e, cons
   LinearArgs a = e.linear;
   const int64_t n_units = units_of(a.n_cols), first = block.first_place;
   const int64_t n_results = a.epilogue == Epilogue::gate_up ? a.n_rows / 2 : a.n_rows;
-  a.weights = static_cast<const uint8_t*>(a.weights) + int64_t{block.expert} * tiles_of(a) * Layout<kType>::tile_bytes(n_units);
+  a.weights =
+      static_cast<const uint8_t*>(a.weights) + int64_t{block.expert} * tiles_of(a) * Layout<kType>::tile_bytes(n_units);
   a.x = rows_from(a.x, block.first_place, kType == DType::f32 ? 4 : 2);
   a.out += first * a.ld_out;
   if (a.bias != nullptr) a.bias += block.expert * n_results;
@@ -42,8 +43,10 @@ struct BlockTiles {
   int32_t first;
   int n;
 
-  __device__ __forceinline__ explicit BlockTiles(const ExpertLinearArgs& args) : e(args), n_tiles(tiles_of(args.linear)) {
-    const int32_t all = *e.n_blocks * n_tiles, n_ctas = static_cast<int32_t>(gridDim.x), cta = static_cast<int32_t>(blockIdx.x);
+  __device__ __forceinline__ explicit BlockTiles(const ExpertLinearArgs& args)
+      : e(args), n_tiles(tiles_of(args.linear)) {
+    const int32_t all = *e.n_blocks * n_tiles, n_ctas = static_cast<int32_t>(gridDim.x),
+                  cta = static_cast<int32_t>(blockIdx.x);
     const int32_t each = all / n_ctas, n_longer = all % n_ctas;
     first = cta * each + min(cta, n_longer);
     n = each + (cta < n_longer ? 1 : 0);
@@ -180,7 +183,8 @@ cudaError_t launch_experts(const ExpertLinearArgs& e, cudaStream_t stream) {
     if (e.linear.raw != nullptr) return launch_experts_few_rows<kType, 1, true>(e, device, stream);
     if (e.linear.m <= 8) return launch_experts_few_rows<kType, 1, false>(e, device, stream);
     if (e.linear.m <= 16) return launch_experts_few_rows<kType, 2, false>(e, device, stream);
-    return launch_early(experts_many_rows<kType>, dim3((n_tiles + kParts - 1) / kParts, n_blocks), kLinearThreads, stream, e);
+    return launch_early(experts_many_rows<kType>, dim3((n_tiles + kParts - 1) / kParts, n_blocks), kLinearThreads,
+                        stream, e);
   }
 }
 

@@ -91,11 +91,14 @@ __device__ __forceinline__ uint64_t rank_of(float logit, int32_t expert) {
   bits = bits >> 31 != 0 ? ~bits : bits | 0x80000000u;
   return static_cast<uint64_t>(bits) << 32 | (kWhole - static_cast<uint32_t>(expert));
 }
-__device__ __forceinline__ int32_t expert_of(uint64_t rank) { return static_cast<int32_t>(kWhole - static_cast<uint32_t>(rank)); }
+__device__ __forceinline__ int32_t expert_of(uint64_t rank) {
+  return static_cast<int32_t>(kWhole - static_cast<uint32_t>(rank));
+}
 
 __device__ __forceinline__ uint64_t max_of_warp(uint64_t v) {
 #pragma unroll
-  for (int step = 16; step > 0; step /= 2) v = max(v, static_cast<uint64_t>(__shfl_xor_sync(kWhole, static_cast<unsigned long long>(v), step)));
+  for (int step = 16; step > 0; step /= 2)
+    v = max(v, static_cast<uint64_t>(__shfl_xor_sync(kWhole, static_cast<unsigned long long>(v), step)));
   return v;
 }
 
@@ -202,7 +205,8 @@ __global__ void __launch_bounds__(kChoiceWarps * 32) moe_choose(const __grid_con
     });
     if (lane == 0 && n % 2 != 0) a.out.place_row[first + n] = -1;
     for (int32_t b = lane; b * block_rows < n; b += 32) {
-      a.out.blocks[table.first_block[expert] + b] = {expert, first + b * block_rows, min(block_rows, n - b * block_rows)};
+      a.out.blocks[table.first_block[expert] + b] = {expert, first + b * block_rows,
+                                                     min(block_rows, n - b * block_rows)};
     }
   }
   for (int32_t place = table.n_places + static_cast<int32_t>(threadIdx.x); place < a.shape.n_places();

@@ -33,7 +33,9 @@ cuda::MoeShape CudaExecutor::moe_shape(const MoeSpec& moe, int32_t m) {
 uint64_t CudaExecutor::prepared_bytes(const Plan& plan, uint64_t rows) {
   int64_t widest = 0, widest_of_expert = 0;
   for (const Weight& w : plan.weights) {
-    if (w.n_rows > 1) (w.n_experts > 1 ? widest_of_expert : widest) = std::max(w.n_experts > 1 ? widest_of_expert : widest, w.n_cols);
+    if (w.n_rows == 1) continue;
+    int64_t& most = w.n_experts > 1 ? widest_of_expert : widest;
+    most = std::max(most, w.n_cols);
   }
   const uint64_t all = cuda::activation_bytes(static_cast<int64_t>(rows), widest);
   if (widest_of_expert == 0) return all;
@@ -47,26 +49,28 @@ void CudaExecutor::add_expert_sizes(const Plan& plan, uint64_t rows, std::vector
   sizes.push_back({&Buffers::routing, most_of_shapes(s.moe, rows, cuda::moe_routing_bytes), "routing"});
   sizes.push_back({&Buffers::expert_ffn, f * places * u(s.moe.d_ff_expert), "activations of experts"});
   sizes.push_back({&Buffers::expert_out, f * places * u(s.d_model), "results of experts"});
-  if (s.moe.d_ff_shared > 0) sizes.push_back({&Buffers::shared_out, f * rows * u(s.d_model), "results of the shared expert"});
+  if (s.moe.d_ff_shared > 0)
+    sizes.push_back({&Buffers::shared_out, f * rows * u(s.d_model), "results of the shared expert"});
 }
 
 Status CudaExecutor::moe_route(const Op& op) {
   const MoeSpec& moe = plan_.spec.moe;
   const cuda::MoeShape shape = moe_shape(moe, m_);
-  return cuda_status(cuda::launch_moe_route({.x = b_.hidden.as<float>(),
-                                             .norm_weight = weights_.vector(op.weights[slot::norm]),
-                                             .router = static_cast<const float*>(weights_.matrix(op.weights[slot::router]).data),
-                                             .bias = weights_.vector(op.weights[slot::router_bias]),
-                                             .shared_gate = weights_.vector(op.weights[slot::shared_weight]),
-                                             .positions = step_->device().positions,
-                                             .out = cuda::moe_routing_at(b_.routing.data(), shape),
-                                             .shape = shape,
-                                             .n_cols = plan_.spec.d_model,
-                                             .epsilon = plan_.spec.norm_epsilon,
-                                             .weights_scale = moe.weights_scale,
-                                             .softmax_over_chosen = moe.softmax_over_chosen()},
-                                            stream_.get()),
-                     "routing");
+  return cuda_status(
+      cuda::launch_moe_route({.x = b_.hidden.as<float>(),
+                              .norm_weight = weights_.vector(op.weights[slot::norm]),
+                              .router = static_cast<const float*>(weights_.matrix(op.weights[slot::router]).data),
+                              .bias = weights_.vector(op.weights[slot::router_bias]),
+                              .shared_gate = weights_.vector(op.weights[slot::shared_weight]),
+                              .positions = step_->device().positions,
+                              .out = cuda::moe_routing_at(b_.routing.data(), shape),
+                              .shape = shape,
+                              .n_cols = plan_.spec.d_model,
+                              .epsilon = plan_.spec.norm_epsilon,
+                              .weights_scale = moe.weights_scale,
+                              .softmax_over_chosen = moe.softmax_over_chosen()},
+                             stream_.get()),
+      "routing");
 }
 
 // Products that read the same rows. A single row goes to them as it is.
@@ -96,7 +100,10 @@ Status CudaExecutor::multiply_experts(std::span<const Product> products, const E
                        "preparing activations of experts");
         is_prepared = true;
       }
-      INLAY_CUDA_TRY(cuda::launch_expert_linear({.linear = args, .blocks = routing.blocks, .n_blocks = routing.n_blocks, .most_blocks = shape.most_blocks()},
+      INLAY_CUDA_TRY(cuda::launch_expert_linear({.linear = args,
+                                                 .blocks = routing.blocks,
+                                                 .n_blocks = routing.n_blocks,
+                                                 .most_blocks = shape.most_blocks()},
                                                 stream_.get()),
                      p.what);
     }
@@ -126,8 +133,9 @@ Status CudaExecutor::moe_in(const Op& op) {
     INLAY_TRY(multiply_experts({&product, 1}, rows));
   }
   if (moe.d_ff_shared == 0) return {};
-  return gate_and_up({.gate = op.weights[slot::shared_gate], .up = op.weights[slot::shared_up], .d_ff = moe.d_ff_shared},
-                     {.x = rows.x, .norm = norm, .m = m_});
+  return gate_and_up(
+      {.gate = op.weights[slot::shared_gate], .up = op.weights[slot::shared_up], .d_ff = moe.d_ff_shared},
+      {.x = rows.x, .norm = norm, .m = m_});
 }
 
 Status CudaExecutor::moe_out(const Op& op) {
