@@ -17,6 +17,7 @@ constexpr float kSigma8 = 40.0f;         // 8-bit codes are about normal
 constexpr int32_t kSigma8Factor = 277;   // kSigma8 / kByteSumSigma x 1024
 constexpr float kRmsScale6 = 41.8f;      // 6-bit scales of 16 to 63
 constexpr float kRmsScale8 = 62.4f;      // signed 8-bit scales of 16 to 99
+constexpr float kRmsFp4 = 2.926f;        // the 16 values of E2M1
 constexpr float kByteSumSigma = 147.8f;  // of the sum of four evenly distributed bytes, whose mean is 510
 
 // Random words numbered from a block's place on: one multiplication chain a word, no state between blocks.
@@ -93,6 +94,29 @@ void fill_q4_0(float deviation, Words words, std::byte* out) {
   words.bytes(out, 16);
 }
 
+// Four bytes of fifth bits and 16 of the others, all random.
+void fill_q5_0(float deviation, Words words, std::byte* out) {
+  out = put(out, half_bits(deviation / kRms5 * scatter(words)));
+  words.bytes(out, 20);
+}
+
+void fill_q5_1(float deviation, Words words, std::byte* out) {
+  const float d = deviation / kRms5 * scatter(words);
+  out = put(out, half_bits(d));
+  out = put(out, half_bits(-15.5f * d));
+  words.bytes(out, 20);
+}
+
+// Scales are powers of two: of the two about the wanted one each is as likely as the mean square asks for.
+void fill_mxfp4(float deviation, Words words, std::byte* out) {
+  const float wanted = deviation / kRmsFp4;
+  const int exponent = std::ilogb(wanted);
+  const float above = wanted / std::ldexp(1.0f, exponent);  // 1 to 2
+  const bool upper = words.between(0.0f, 3.0f) < above * above - 1.0f;
+  out = put(out, static_cast<uint8_t>(127 + exponent + (upper ? 1 : 0)));
+  words.bytes(out, 16);
+}
+
 void fill_q8_0(float deviation, Words words, std::byte* out) {
   out = put(out, half_bits(deviation / kSigma8 * scatter(words)));
   for (int i = 0; i < 32; i += 2) {
@@ -139,6 +163,12 @@ void fill_block(BlockType type, float deviation, Words words, std::byte* out) {
   switch (type) {
     case BlockType::q4_0:
       return fill_q4_0(deviation, words, out);
+    case BlockType::q5_0:
+      return fill_q5_0(deviation, words, out);
+    case BlockType::q5_1:
+      return fill_q5_1(deviation, words, out);
+    case BlockType::mxfp4:
+      return fill_mxfp4(deviation, words, out);
     case BlockType::q8_0:
       return fill_q8_0(deviation, words, out);
     case BlockType::q4_k:
@@ -157,9 +187,10 @@ void fill_block(BlockType type, float deviation, Words words, std::byte* out) {
 }  // namespace
 
 const BlockTraits& block_traits(BlockType type) {
-  static constexpr BlockTraits kTraits[] = {{"f32", 0, 1, 4},       {"f16", 1, 1, 2},      {"bf16", 30, 1, 2},
-                                            {"q4_0", 2, 32, 18},    {"q8_0", 8, 32, 34},   {"q4_k", 12, 256, 144},
-                                            {"q5_k", 13, 256, 176}, {"q6_k", 14, 256, 210}};
+  static constexpr BlockTraits kTraits[] = {{"f32", 0, 1, 4},       {"f16", 1, 1, 2},       {"bf16", 30, 1, 2},
+                                            {"q4_0", 2, 32, 18},    {"q5_0", 6, 32, 22},    {"q5_1", 7, 32, 24},
+                                            {"q8_0", 8, 32, 34},    {"q4_k", 12, 256, 144}, {"q5_k", 13, 256, 176},
+                                            {"q6_k", 14, 256, 210}, {"mxfp4", 39, 32, 17}};
   return kTraits[static_cast<size_t>(type)];
 }
 

@@ -7,7 +7,7 @@
 
 namespace inlay::cli {
 
-enum class BlockType : uint8_t { f32, f16, bf16, q4_0, q8_0, q4_k, q5_k, q6_k };
+enum class BlockType : uint8_t { f32, f16, bf16, q4_0, q5_0, q5_1, q8_0, q4_k, q5_k, q6_k, mxfp4 };
 
 struct BlockTraits {
   const char* name;

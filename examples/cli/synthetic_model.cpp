@@ -58,6 +58,17 @@ HeaderWriter metadata_of(const Shape& shape, const Recipe& recipe) {
   size("rope.dimension_count", shape.d_head);
   meta.entry(prefix + "rope.freq_base", shape.rope_base);
   size("vocab_size", shape.n_vocab);
+  if (shape.n_experts > 0) {
+    size("expert_count", shape.n_experts);
+    size("expert_used_count", shape.n_used);
+    size("expert_feed_forward_length", shape.d_ff_expert);
+  }
+  if (shape.window > 0) size("attention.sliding_window", shape.window);
+  if (shape.family == Family::gpt_oss) {
+    meta.entry(prefix + "rope.scaling.type", std::string_view("yarn"));
+    meta.entry(prefix + "rope.scaling.factor", 32.0f);
+    size("rope.scaling.original_context_length", 4096);
+  }
   meta.entry("tokenizer.ggml.model", std::string_view("no_vocab"));
   return meta;
 }
@@ -105,6 +116,8 @@ bool SyntheticModel::build(const SyntheticRequest& request, std::string& error) 
     error = "no recipe '" + request.recipe + "'; there are " + joined(synthetic_recipe_names());
   else if (!(request.scale > 0.0 && request.scale <= 1.0))
     error = "the scale must be above 0 and at most 1";
+  else if (recipe->mxfp4_experts && found->n_experts == 0)
+    error = "'" + request.recipe + "' is for models with experts, and '" + request.shape + "' has none";
   else if (request.n_layers < 0 || request.n_vocab < 0)
     error = "the numbers of layers and of tokens cannot be negative";
   if (!found || !recipe || !error.empty()) return false;

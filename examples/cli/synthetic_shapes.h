@@ -11,7 +11,7 @@
 
 namespace inlay::cli {
 
-enum class Family : uint8_t { llama, qwen2, qwen3 };
+enum class Family : uint8_t { llama, qwen2, qwen3, qwen3moe, gpt_oss };
 const char* family_name(Family family);
 
 struct Shape {
@@ -23,6 +23,8 @@ struct Shape {
   bool tied;          // the output matrix is the embedding
   float norm_epsilon;
   int32_t n_context;
+  int32_t n_experts = 0, n_used = 0, d_ff_expert = 0;  // 0 without experts
+  int32_t window = 0;                                  // of attention; 0 without one
 };
 
 struct Recipe {
@@ -31,12 +33,14 @@ struct Recipe {
   BlockType base;       // most matrices
   BlockType output;     // the matrix that makes the logits
   BlockType sensitive;  // attn_v and ffn_down of the first and last eighth of the layers, and of every third between
+  bool mxfp4_experts = false;  // the experts' matrices; then it is no recipe for a dense model
 };
 
 std::span<const Shape> synthetic_shapes();
 std::span<const Recipe> synthetic_recipes();
 
-// Shrinks width, heads and vocabulary. Rows stay whole blocks of every type, heads keep their width.
+// Shrinks width, heads and vocabulary; heads keep their width, and experts their number. Rows that are whole blocks of
+// every type stay so, and others stay others.
 Shape scaled(Shape shape, double scale);
 
 struct TensorShape {

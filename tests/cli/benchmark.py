@@ -13,7 +13,9 @@ SPEEDS = ["pp16", "pp40", "tg6@0", "tg6@24", "batch2", "batch3"]
 # Bytes of the published shapes under the recipes, as a GGUF writer of another project gives them.
 KNOWN_BYTES = {("qwen2.5-1.5b", "q4_k_m"): 980117536, ("llama3.2-1b", "bf16"): 2471773504, ("llama3.1-8b", "q4_k_m"): 4912916384,
                ("qwen3-8b", "q8_0"): 8703585984, ("qwen3-4b", "q6_k"): 3300328576, ("qwen2.5-7b", "q5_k_m"): 5438897728,
-               ("qwen3-0.6b", "f32"): 2384218656, ("qwen3-1.7b", "f16"): 3441416736, ("llama3.2-3b", "q4_0"): 1909368576}
+               ("qwen3-0.6b", "f32"): 2384218656, ("qwen3-1.7b", "f16"): 3441416736, ("llama3.2-3b", "q4_0"): 1909368576,
+               ("qwen3-30b-a3b", "q4_k_m"): 18550753696, ("qwen3-30b-a3b", "mxfp4"): 17076515232, ("gpt-oss-20b", "mxfp4"): 12096587328,
+               ("gpt-oss-20b", "q4_k_m"): 15792157248, ("gpt-oss-20b", "q5_k_m"): 16880083008}
 
 
 class Benchmark(DeviceCase):
@@ -40,8 +42,9 @@ class Benchmark(DeviceCase):
             self.assertTrue(0 < low <= line[key] <= high < math.inf, key)
 
     def test_every_family_and_recipe_loads_and_runs(self):
-        for shape in ("tiny-llama", "tiny-qwen2", "tiny-qwen3"):
-            for quant in ("f32", "f16", "bf16", "q4_0", "q8_0", "q4_k_m", "q5_k_m", "q6_k"):
+        for shape in ("tiny-llama", "tiny-qwen2", "tiny-qwen3", "tiny-qwen3moe", "tiny-gpt-oss"):
+            quants = ["f32", "f16", "bf16", "q4_0", "q8_0", "q4_k_m", "q5_k_m", "q6_k"]
+            for quant in quants + (["mxfp4"] if shape in ("tiny-qwen3moe", "tiny-gpt-oss") else []):
                 with self.subTest(shape=shape, quant=quant):
                     line = self.bench("--shape", shape, "--quant", quant, "--quick", "--tg", "4", "--pp", "8", "-t", "2")
                     self.assertEqual(line["model"], f"{shape}.{quant}.gguf")
@@ -93,9 +96,14 @@ class Benchmark(DeviceCase):
     def test_sizes_are_those_of_the_real_files(self):
         rows = [row.split() for row in self.run_tool("bench", "--list").stdout.decode().splitlines()]
         recipes = rows[0][2:]
-        sizes = {(row[0], recipe): int(n) for row in rows[1:] for recipe, n in zip(recipes, row[1:])}
+        sizes = {(row[0], recipe): int(n) for row in rows[1:] for recipe, n in zip(recipes, row[1:]) if n != "-"}
         for key, n_bytes in KNOWN_BYTES.items():
             self.assertEqual(sizes[key], n_bytes, key)
+        self.assertNotIn(("llama3.1-8b", "mxfp4"), sizes)
+
+    def test_mxfp4_is_for_models_with_experts(self):
+        done = self.run_tool("bench", "--shape", "tiny-llama", "--quant", "mxfp4", "--quick", code=2)
+        self.assertIn("'tiny-llama' has none", done.stderr.decode())
 
 
 if __name__ == "__main__":
