@@ -11,11 +11,12 @@ class LoadTimes {
  public:
   double total() const { return seconds_since(start_); }
 
-  // What has been done since the mark before.
-  void mark(const char* what) {
+  // What has been done since the mark before, and the text of its own parts if it has any.
+  void mark(const char* what, const std::string& parts = {}) {
     char part[64];
     std::snprintf(part, sizeof part, "%s%s %.3f s", text_.empty() ? "" : ", ", what, seconds_since(last_));
     text_ += part;
+    if (!parts.empty()) text_ += " (" + parts + ")";
     last_ = Clock::now();
   }
   const std::string& text() const { return text_; }

@@ -113,10 +113,12 @@ Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, cons
   INLAY_ASSIGN(const Model model, settle_model(checkpoint, options));
   INLAY_ASSIGN(Plan plan, build_plan(model, context_length(options, model.spec())));
   times.mark("header");
+  // Beside the start of the device and the weights; where the system gives no thread, after them.
+  auto tokenizer = std::async(std::launch::async | std::launch::deferred,
+                              [&] { return load_tokenizer(checkpoint, model.spec()); });
   INLAY_ASSIGN(const Placement placement, place(plan, options));
   INLAY_TRY(check_memory(placement));
-
-  times.mark("placement");  // starts the device
+  times.mark("placement", placement.times);
 
   Parts parts;
   parts.log = std::make_unique<Log>(options.log_level, options.log);
@@ -124,15 +126,12 @@ Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, cons
   if (options.weight_dtype != WeightDType::as_stored && !model.is_quantized_at_load()) {
     parts.log->write(LogLevel::warning, "weight_dtype changes nothing: the model has no matrix to quantize so");
   }
-  // Beside the weights; where the system gives no thread, after them.
-  auto tokenizer = std::async(std::launch::async | std::launch::deferred,
-                              [&] { return load_tokenizer(checkpoint, model.spec()); });
   WeightReader reader(checkpoint, model);
   if (const Weight* norm = model.find(WeightRole::output_norm)) {
     INLAY_ASSIGN(parts.output_norm, reader.read_vector(*norm));
   }
   Result<std::unique_ptr<Backend>> backend = make_backend(std::move(plan), reader, placement, options.progress);
-  times.mark("backend");
+  times.mark("backend", backend.ok() ? (*backend)->load_times() : std::string());
   INLAY_ASSIGN(parts.tokenizer, tokenizer.get());
   times.mark("wait for tokenizer");
   INLAY_ASSIGN(parts.backend, std::move(backend));
@@ -150,8 +149,7 @@ Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, cons
                 engine->kv_.text().c_str(), engine->stats_.load_seconds);
   engine->log_->write(LogLevel::info, line);
   if (const std::string remark = engine->backend_->remark(); !remark.empty()) engine->log_->write(LogLevel::info, remark);
-  const std::string of_backend = engine->backend_->load_times();
-  engine->log_->write(LogLevel::debug, "load times: " + times.text() + (of_backend.empty() ? "" : " (" + of_backend + ")"));
+  engine->log_->write(LogLevel::debug, "load times: " + times.text());
   return engine;
 }
 

@@ -1,11 +1,13 @@
 #include "src/engine/placement.h"
 
 #include <algorithm>
+#include <future>
 #include <thread>
 
 #include "src/backend/cpu/cpu_backend.h"
 #include "src/backend/host_buffers.h"
 #include "src/backend/ref/reference_backend.h"
+#include "src/base/load_times.h"
 #include "src/engine/devices.h"
 #if INLAY_HAS_CUDA
 #include "src/backend/cuda/cuda_backend.h"
@@ -146,7 +148,7 @@ Result<MemoryNeeds> needs_of(const Plan& plan, const Placement& p) {
   }
 }
 
-Result<Placement> place_on(DeviceKind device, const Plan& plan, const EngineOptions& o) {
+Result<Placement> place_on(DeviceKind device, const Plan& plan, const EngineOptions& o, LoadTimes& times) {
   const ModelSpec& spec = plan.spec;
   if (device != DeviceKind::cuda && o.device_index != 0) {
     return error(Code::invalid_argument, "device_index is %d, expected 0: there is one processor", o.device_index);
@@ -156,6 +158,7 @@ Result<Placement> place_on(DeviceKind device, const Plan& plan, const EngineOpti
   p.device_index = o.device_index;
   INLAY_ASSIGN(const DeviceInfo found, find_device(device, o.device_index));
   (void)found;
+  times.mark("device");  // the first load on a GPU makes its context
   INLAY_ASSIGN(p.config.kv_dtype, settle_kv_dtype(o, device));
   p.config.n_context = context_length(o, spec);
   const int32_t max_sessions = o.max_sessions ? o.max_sessions : kDefaultSessions;
@@ -168,24 +171,42 @@ Result<Placement> place_on(DeviceKind device, const Plan& plan, const EngineOpti
       o.n_threads ? o.n_threads : static_cast<int32_t>(std::max(1u, std::thread::hardware_concurrency()));
   INLAY_ASSIGN(p.config.n_kv_blocks, settle_kv_blocks(o, plan, p.config, p.prefill_chunk));
   INLAY_ASSIGN(p.needs, needs_of(plan, p));
+  times.mark("sizes");  // which depend on whether there is cuBLASLt
   return p;
 }
 
 // The GPU if there is one that runs the plan and has the memory, otherwise the processor, with the reason.
-Result<Placement> place_automatically(const Plan& plan, const EngineOptions& o) {
+Result<Placement> place_automatically(const Plan& plan, const EngineOptions& o, LoadTimes& times) {
   if (const auto gpu = find_device(DeviceKind::cuda, o.device_index); !gpu.ok()) {
-    INLAY_ASSIGN(Placement p, place_on(DeviceKind::cpu, plan, o));
+    INLAY_ASSIGN(Placement p, place_on(DeviceKind::cpu, plan, o, times));
     if (INLAY_HAS_CUDA) p.remark = "taking the CPU, not a GPU: " + gpu.status().message;
     return p;
   }
-  Result<Placement> on_gpu = place_on(DeviceKind::cuda, plan, o);
+  Result<Placement> on_gpu = place_on(DeviceKind::cuda, plan, o, times);
   Status reason = on_gpu.ok() ? check_memory(*on_gpu) : on_gpu.status();
   if (reason.ok()) return on_gpu;
   EngineOptions on_cpu = o;
   on_cpu.device_index = 0;
-  INLAY_ASSIGN(Placement p, place_on(DeviceKind::cpu, plan, on_cpu));
+  INLAY_ASSIGN(Placement p, place_on(DeviceKind::cpu, plan, on_cpu, times));
   p.remark = "taking the CPU, not the GPU: " + reason.message;
   return p;
+}
+
+Result<Placement> place(const Plan& plan, const EngineOptions& options, LoadTimes& times) {
+  switch (options.device) {
+    case DeviceKind::automatic:
+    case DeviceKind::cuda: {
+#if INLAY_HAS_CUDA
+      const std::future<void> opening = open_cublas_ahead(options.allow_cublas);  // beside the start of the device
+#endif
+      return options.device == DeviceKind::cuda ? place_on(DeviceKind::cuda, plan, options, times)
+                                                : place_automatically(plan, options, times);
+    }
+    case DeviceKind::cpu:
+    case DeviceKind::reference:
+      return place_on(options.device, plan, options, times);
+  }
+  return error(Code::invalid_argument, "device %d", static_cast<int>(options.device));
 }
 
 }  // namespace
@@ -196,15 +217,10 @@ int32_t context_length(const EngineOptions& o, const ModelSpec& spec) {
 
 Result<Placement> place(const Plan& plan, const EngineOptions& options) {
   INLAY_TRY(check_ranges(options, plan.spec));
-  switch (options.device) {
-    case DeviceKind::automatic:
-      return place_automatically(plan, options);
-    case DeviceKind::cpu:
-    case DeviceKind::cuda:
-    case DeviceKind::reference:
-      return place_on(options.device, plan, options);
-  }
-  return error(Code::invalid_argument, "device %d", static_cast<int>(options.device));
+  LoadTimes times;
+  INLAY_ASSIGN(Placement p, place(plan, options, times));
+  p.times = times.text();
+  return p;
 }
 
 Status check_memory(const Placement& p) {

@@ -16,6 +16,7 @@ struct Placement {
   BackendConfig config;
   MemoryNeeds needs;
   std::string remark;  // why `automatic` did not take the faster device; empty if it did
+  std::string times;   // LoadTimes::text() of finding it
 };
 
 // Tokens of the longest session.

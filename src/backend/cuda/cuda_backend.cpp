@@ -2,7 +2,9 @@
 
 #include "kernels/cuda/cuda_kernels.h"
 #include "src/backend/cuda/context.h"
+#include "src/backend/cuda/cublas.h"
 #include "src/backend/cuda/executor.h"
+#include "src/base/environment.h"
 #include "src/plan/features.h"
 
 namespace inlay {
@@ -85,6 +87,16 @@ Result<CudaDevice> describe_cuda_device(int32_t index) {
   device.free_bytes = free_bytes;
   device.total_bytes = total_bytes;
   return device;
+}
+
+std::future<void> open_cublas_ahead(bool allow_cublas) {
+  int n_devices = 0;
+  if (!allow_cublas || cudaGetDeviceCount(&n_devices) != cudaSuccess || n_devices == 0) {
+    (void)cudaGetLastError();
+    return {};
+  }
+  return std::async(std::launch::async | std::launch::deferred,
+                    [] { (void)Cublas::open_library(environment().cublas_directory); });
 }
 
 Status check_cuda_types(const Plan& plan) {

@@ -1,6 +1,7 @@
 // The Plan on an NVIDIA GPU. No CUDA header is needed to include this one.
 #pragma once
 
+#include <future>
 #include <memory>
 #include <string>
 
@@ -21,6 +22,9 @@ Result<CudaDevice> describe_cuda_device(int32_t index);
 // NO_DEVICE if this build has no kernels for the device; names what the device is and what the build has.
 Status check_cuda_kernels(int32_t index);
 BackendCounters cuda_counters();
+// Opens cuBLASLt on a thread of its own, where there is a GPU: that takes 0.06 s, in which a device's context can be
+// made. Whether it opened is found out where it is used; without a thread it is opened there.
+std::future<void> open_cublas_ahead(bool allow_cublas);
 // UNSUPPORTED if a weight is of a type that the kernels do not take; names the type and the tensor.
 Status check_cuda_types(const Plan& plan);
 // UNSUPPORTED if the model needs what the kernels lack; names it.
