@@ -10,7 +10,8 @@
 namespace inlay::cli {
 namespace {
 
-constexpr int32_t kWarmUpTokens = 8, kDepthWarmUpTokens = 16, kBatchWarmUpSteps = 4;
+constexpr int32_t kWarmUpTokens = 8, kDepthWarmUpTokens = 16, kBatchWarmUpSteps = 4,
+                  kLatencyWarmUpSteps = 16;
 
 class Stopwatch {
  public:
@@ -31,6 +32,7 @@ int32_t BenchmarkPlan::n_context() const {
   if (!depths.empty()) n = std::max(n, largest(depths) + std::max(n_drawn, kDepthWarmUpTokens));
   // One more: the token that the last step draws.
   if (!batches.empty()) n = std::max(n, batch_prompt + std::max(batch_steps, kBatchWarmUpSteps) + 2);
+  if (n_latency > 0) n = std::max(n, batch_prompt + kLatencyWarmUpSteps + n_latency + 1);
   return n;
 }
 
@@ -91,7 +93,7 @@ bool Benchmark::run() {
     const SessionPtr session = make_session(engine_, sized<inlay_session_params>());
     if (!warm_up(session.get()) || !measure_prompts(session.get()) || !measure_depths(session.get())) return false;
   }
-  return measure_batches();
+  return measure_batches() && measure_latency();
 }
 
 bool Benchmark::warm_up(inlay_session* session) {
@@ -187,6 +189,29 @@ bool Benchmark::measure_batches() {
   return true;
 }
 
+// As a host writes text: one session, tokens drawn at random, each call timed from its beginning to its event.
+bool Benchmark::measure_latency() {
+  if (plan_.n_latency == 0) return true;
+  auto sampler = sized<inlay_sampler_params>();
+  sampler.temperature = 0.8f, sampler.top_k = 40, sampler.top_p = 0.95f, sampler.seed = 1;
+  auto params = sized<inlay_session_params>();
+  params.flags = INLAY_SESSION_IGNORE_END_OF_GENERATION;
+  params.sampler = &sampler;
+  inlay_error error;
+  const SessionPtr session = make_session(engine_, params);
+  if (!feed(session.get(), tokens(11, plan_.batch_prompt))) return false;
+  inlay_session* const one[] = {session.get()};
+  for (int32_t i = -kLatencyWarmUpSteps; i < plan_.n_latency; ++i) {
+    const Stopwatch watch;
+    const inlay_status status = inlay_decode_step(one, 1, events_.data(), sizeof(inlay_event), &error);
+    const double seconds = watch.seconds();
+    if (!ok(status, error, "decode step")) return false;
+    if (i >= 0) latencies_.push_back(seconds * 1e6);
+  }
+  std::sort(latencies_.begin(), latencies_.end());
+  return true;
+}
+
 void Benchmark::add(const std::string& key, double n_tokens, std::vector<double> seconds) {
   std::sort(seconds.begin(), seconds.end());
   const size_t n = seconds.size();
@@ -198,6 +223,14 @@ void Benchmark::add(const std::string& key, double n_tokens, std::vector<double>
 
 void Benchmark::report(JsonLine& line) const {
   for (const Measurement& m : measured_) line.number(m.key, m.median, 2);
+  if (latencies_.empty()) return;
+  const size_t n = latencies_.size();
+  JsonLine latency;
+  latency.integer("tokens", n);
+  latency.number("p50", latencies_[n / 2], 1);
+  latency.number("p99", latencies_[n * 99 / 100], 1);
+  latency.number("max", latencies_.back(), 1);
+  line.object("latency_us", latency);
 }
 
 void Benchmark::report_ranges(JsonLine& line) const {

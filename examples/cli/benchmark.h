@@ -1,4 +1,4 @@
-// Measures prefill, decode at a depth, and decode of several sessions, on a loaded engine.
+// Measures prefill, decode at a depth, decode of several sessions, and what single tokens take, on a loaded engine.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,7 @@ struct BenchmarkPlan {
   int32_t n_drawn = 128;       // tokens of a repetition at a depth
   int32_t batch_prompt = 128;  // tokens already in each session of a batch
   int32_t batch_steps = 64;    // of a repetition of a batch
+  int32_t n_latency = 0;       // tokens that are timed one by one, after batch_prompt others
 
   // What the engine must be loaded with.
   int32_t n_context() const;
@@ -31,7 +32,7 @@ class Benchmark {
   // False if a call failed; error() tells why, and what was measured before is kept.
   bool run();
   const std::string& error() const { return error_; }
-  // Adds a key for each measurement, in tokens per second.
+  // Adds a key for each measurement, in tokens per second, and what single tokens took.
   void report(JsonLine& line) const;
   // Adds the smallest and largest value of each.
   void report_ranges(JsonLine& line) const;
@@ -55,6 +56,7 @@ class Benchmark {
   bool measure_prompts(inlay_session* session);
   bool measure_depths(inlay_session* session);
   bool measure_batches();
+  bool measure_latency();
   bool fill_batch(std::vector<SessionPtr>& owned, int32_t n_sessions);
   bool step_batch(const std::vector<inlay_session*>& sessions, int32_t n_steps);
   void add(const std::string& key, double n_tokens, std::vector<double> seconds);
@@ -65,6 +67,7 @@ class Benchmark {
   std::vector<float> logits_;
   std::vector<inlay_event> events_;
   std::vector<Measurement> measured_;
+  std::vector<double> latencies_;  // microseconds, the smallest first
   std::string error_;
 };
 

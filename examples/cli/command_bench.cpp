@@ -103,6 +103,8 @@ BenchRequest parse_request(int argc, char** argv) {
   options.integer("--tg", r.plan.n_drawn, 1, 65536, "tokens of a repetition at a depth (128)");
   options.integer("--batch-prompt", r.plan.batch_prompt, 1, 1 << 20, "tokens already in each session of a batch (128)");
   options.integer("--batch-steps", r.plan.batch_steps, 1, 1 << 20, "steps of a repetition of a batch (64)");
+  options.integer("--latency", r.plan.n_latency, 1, 1 << 20,
+                  "times this many tokens of one session one by one, drawn at random after --batch-prompt others (off)");
   options.integer("-r --reps", r.plan.n_repetitions, 1, 1000, "repetitions (5)");
   options.flag("--quick", r.quick, "-r 2 --pp 128 --tg 32 --depths 0 --batch none, where not given otherwise");
   options.flag("--profile", r.profile,

@@ -62,6 +62,19 @@ class Benchmark(DeviceCase):
         line = self.bench("--shape", "tiny-llama", "--quant", "q8_0", "--pp", "8", "--depths", "none", "--batch", "none", "-r", "1")
         self.assertEqual(list(line["range"]), ["pp8"])
 
+    def test_latencies_of_single_tokens(self):
+        def latency(layers, n):
+            line = self.bench("--shape", "tiny-llama", "--quant", "f32", "--layers", layers, "--pp", "none", "--depths", "none",
+                              "--batch", "none", "--latency", n, "--batch-prompt", "8", "-t", "1")
+            self.assertEqual(line["range"], {})
+            return line["latency_us"]
+        few, many = latency(4, 200), latency(32, 50)
+        self.assertEqual((few["tokens"], many["tokens"]), (200, 50))
+        for measured in (few, many):
+            self.assertTrue(0 < measured["p50"] <= measured["p99"] <= measured["max"], measured)
+        self.assertGreater(many["p50"], 2 * few["p50"])
+        self.assertNotIn("latency_us", self.bench("--shape", "tiny-llama", "--quant", "q8_0", "--quick", "--pp", "8", "--depths", "none"))
+
     def test_more_work_takes_longer(self):
         def seconds(layers):
             line = self.bench("--shape", "tiny-llama", "--quant", "f32", "--layers", layers, "--pp", "64", "--depths", "none",
