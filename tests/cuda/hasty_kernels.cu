@@ -1,0 +1,50 @@
+// The kernels of Q8_0 products of one row with a fault: a launch that does not wait for the one before it, and a token
+// kernel whose ops with tag_in = kUntagged take values as they find them. They are the project's own sources, compiled
+// in a namespace of their own, where two things mean something else.
+#define inlay inlay_hasty
+
+#include <cstring>
+
+#include "kernels/cuda/device/loads.cuh"
+#define wait_for_previous_kernel() static_cast<void>(0)
+
+#define TaggedValues WaitingValues
+#include "kernels/cuda/device/exchange.cuh"
+#undef TaggedValues
+
+namespace inlay::cuda {
+
+struct TaggedValues {
+  uint32_t in, out;
+
+  template <int n>
+  __device__ __forceinline__ void load4(const float* const (&from)[n], float4 (&to)[n]) const {
+    if (in > 3) {
+      FinishedValues{}.load4(from, to);
+    } else {
+      WaitingValues{in, out}.load4(from, to);
+    }
+  }
+  __device__ __forceinline__ void store(float* p, float v) const { WaitingValues{in, out}.store(p, v); }
+  __device__ __forceinline__ void store4(float* p, float4 v) const { WaitingValues{in, out}.store4(p, v); }
+};
+
+}  // namespace inlay::cuda
+
+#include "kernels/cuda/linear/launch.cuh"
+#include "kernels/cuda/token/token_kernel.cuh"
+#include "tests/cuda/hasty_kernels.h"
+
+cudaError_t launch_hasty_product(const void* args, cudaStream_t stream) {
+  using namespace inlay::cuda;
+  LinearArgs same{};
+  std::memcpy(&same, args, sizeof same);  // the type of the other namespace
+  DeviceTraits device;
+  if (const cudaError_t e = current_device(device); e != cudaSuccess) return e;
+  return launch_few_rows<inlay::DType::q8_0, 1, true>(same, device, stream);
+}
+
+const void* hasty_token_kernel() {
+  using namespace inlay::cuda;
+  return reinterpret_cast<const void*>(token_kernel<inlay::DType::q8_0, inlay::DType::q8_0, 1, KvType::f16>);
+}
