@@ -12,7 +12,7 @@
 namespace inlay {
 namespace {
 
-constexpr int32_t kDrawn = 24, kMostSessions = 33;
+constexpr int32_t kMostSessions = 33;
 
 struct Case {
   const char* model;
@@ -83,12 +83,15 @@ bool same(const Trace& a, const Trace& b) { return a.tokens == b.tokens && test:
 
 class Batching : public testing::TestWithParam<Case> {
  protected:
+  virtual int32_t most_sessions() const { return kMostSessions; }
+  virtual int32_t n_drawn() const { return 24; }
+
   void SetUp() override {
     INLAY_SKIP_WITHOUT(GetParam().device);
     if (!std::filesystem::exists(model_path(GetParam().model))) GTEST_SKIP() << "INLAY_FIXTURES is not set";
     const EngineOptions options{.device = GetParam().device,
                                 .n_context = 384,
-                                .max_sessions = kMostSessions + 2,
+                                .max_sessions = most_sessions() + 2,
                                 .weight_dtype = GetParam().weights,
                                 .n_threads = 3,
                                 .prefill_chunk = 256};
@@ -133,7 +136,7 @@ class Batching : public testing::TestWithParam<Case> {
     std::vector<Trace> traces(sessions.size());
     std::vector<StepEvent> events(sessions.size());
     std::vector<float> row(static_cast<size_t>(engine_->spec().n_vocab));
-    for (int32_t k = 0; k < kDrawn; ++k) {
+    for (int32_t k = 0; k < n_drawn(); ++k) {
       if (before_step) before_step(k);
       const Status status = engine_->decode_step(sessions, events);
       EXPECT_TRUE(status.ok()) << status.message;
@@ -181,7 +184,37 @@ class Batching : public testing::TestWithParam<Case> {
     return out;
   }
 
+  // Chunks of long prompts run between the steps of the others.
+  void check_prompts_of_others(size_t n_sessions, float temperature) {
+    constexpr size_t kChunk = 90;
+    const std::vector<int32_t> long_prompt = prompt(4 * kChunk, 1);
+    const std::vector<Trace> wanted = each_alone(n_sessions, temperature);
+    std::vector<std::shared_ptr<Session>> owned;
+    std::vector<Session*> all;
+    for (size_t i = 0; i < n_sessions; ++i) {
+      owned.push_back(session_of(i, temperature));
+      all.push_back(owned.back().get());
+    }
+    const auto other = session(0);
+    const std::vector<Trace> got = draw(all, [&](int32_t step) {
+      const size_t at = static_cast<size_t>(step % 4) * kChunk;
+      if (at == 0) {
+        EXPECT_TRUE(other->truncate(0).ok());
+      }
+      prefill(*other, std::span(long_prompt).subspan(at, kChunk), kChunk);
+    });
+    for (size_t i = 0; i < n_sessions; ++i)
+      EXPECT_TRUE(same(got[i], wanted[i])) << "session " << i << ", temperature " << temperature;
+  }
+
   std::shared_ptr<Engine> engine_;
+};
+
+// So little work that tools which watch every access of a GPU get through it.
+class FewSteps : public Batching {
+ protected:
+  int32_t most_sessions() const override { return 3; }
+  int32_t n_drawn() const override { return 2; }
 };
 
 TEST_P(Batching, CutsOfThePromptAgree) {
@@ -240,37 +273,22 @@ TEST_P(Batching, CompanyChangesNoBit) {
   }
 }
 
-// Chunks of long prompts run between the steps of the others.
 TEST_P(Batching, PromptsOfOthersChangeNoBit) {
-  constexpr size_t kSessions = 5, kChunk = 90;
-  const std::vector<int32_t> long_prompt = prompt(4 * kChunk, 1);
-  for (const float temperature : {0.0f, 1.0f}) {
-    const std::vector<Trace> wanted = each_alone(kSessions, temperature);
-    std::vector<std::shared_ptr<Session>> owned;
-    std::vector<Session*> all;
-    for (size_t i = 0; i < kSessions; ++i) {
-      owned.push_back(session_of(i, temperature));
-      all.push_back(owned.back().get());
-    }
-    const auto other = session(0);
-    const std::vector<Trace> got = draw(all, [&](int32_t step) {
-      const size_t at = static_cast<size_t>(step % 4) * kChunk;
-      if (at == 0) {
-        EXPECT_TRUE(other->truncate(0).ok());
-      }
-      prefill(*other, std::span(long_prompt).subspan(at, kChunk), kChunk);
-    });
-    for (size_t i = 0; i < kSessions; ++i)
-      EXPECT_TRUE(same(got[i], wanted[i])) << "session " << i << ", temperature " << temperature;
-  }
+  for (const float temperature : {0.0f, 1.0f}) check_prompts_of_others(5, temperature);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Batching, testing::ValuesIn(kCases), [](const auto& test_case) {
+TEST_P(FewSteps, PromptsOfOthersChangeNoBit) { check_prompts_of_others(2, 1.0f); }
+
+constexpr auto name_of = [](const testing::TestParamInfo<Case>& test_case) {
   std::string name = std::string(test_case.param.model) + "_" + test::device_name(test_case.param.device);
   if (test_case.param.weights == WeightDType::fp8) name += "_fp8";
   for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
   return name;
-});
+};
+INSTANTIATE_TEST_SUITE_P(All, Batching, testing::ValuesIn(kCases), name_of);
+INSTANTIATE_TEST_SUITE_P(All, FewSteps,
+                         testing::Values(Case{"llama-q4_k_m", DeviceKind::cpu}, Case{"llama-q4_k_m", DeviceKind::cuda}),
+                         name_of);
 
 }  // namespace
 }  // namespace inlay
