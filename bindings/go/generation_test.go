@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -112,6 +113,10 @@ func TestForkTruncateLogits(t *testing.T) {
 		t.Fatal(err)
 	}
 	best := 0
+	view, err := session.ViewLogits()
+	if err != nil || !reflect.DeepEqual(view, logits) {
+		t.Errorf("the view differs from the copy, or %v", err)
+	}
 	for i := range logits {
 		if logits[i] > logits[best] {
 			best = i

@@ -311,3 +311,18 @@ func (s *Session) Logits() ([]float32, error) {
 	}
 	return logits, nil
 }
+
+// ViewLogits gives the same logits where they lie, without a copy: not to be written, and gone with the next call for the
+// session, or when it is closed.
+func (s *Session) ViewLogits() ([]float32, error) {
+	if err := s.begin("logits"); err != nil {
+		return nil, err
+	}
+	defer s.end()
+	var view raw.Logits
+	view.StructSize = uint32(unsafe.Sizeof(view))
+	if err := check("logits", func(err *raw.Error) Status { return raw.SessionViewLogits(s.handle, &view, err) }); err != nil {
+		return nil, err
+	}
+	return unsafe.Slice(view.Values, view.NValues), nil
+}

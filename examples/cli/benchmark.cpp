@@ -42,7 +42,6 @@ Benchmark::Benchmark(const inlay_engine* engine, const BenchmarkPlan& plan)
     : engine_(engine),
       plan_(plan),
       n_vocab_(static_cast<uint64_t>(info_of(engine).n_vocab)),
-      logits_(n_vocab_),
       events_(static_cast<size_t>(plan.max_sessions())) {}
 
 bool Benchmark::ok(inlay_status status, const inlay_error& error, const std::string& what) {
@@ -62,22 +61,22 @@ std::vector<int32_t> Benchmark::tokens(uint64_t seed, int32_t n) const {
   return ids;
 }
 
-bool Benchmark::copy_logits(inlay_session* session) {
+bool Benchmark::read_logits(inlay_session* session) {
   inlay_error error;
-  size_t needed = 0;
-  return ok(inlay_session_copy_logits(session, logits_.data(), logits_.size(), &needed, &error), error, "no logits");
+  auto view = sized<inlay_logits>();
+  return ok(inlay_session_view_logits(session, &view, &error), error, "no logits");
 }
 
 bool Benchmark::feed(inlay_session* session, const std::vector<int32_t>& ids) {
   inlay_error error;
   if (ids.empty()) return true;
-  return ok(inlay_prefill(session, ids.data(), ids.size(), nullptr, &error), error, "prefill") && copy_logits(session);
+  return ok(inlay_prefill(session, ids.data(), ids.size(), nullptr, &error), error, "prefill") && read_logits(session);
 }
 
 bool Benchmark::feed_singly(inlay_session* session, const std::vector<int32_t>& ids) {
   inlay_error error;
   for (const int32_t& id : ids) {
-    if (!ok(inlay_prefill(session, &id, 1, nullptr, &error), error, "prefill of one token") || !copy_logits(session))
+    if (!ok(inlay_prefill(session, &id, 1, nullptr, &error), error, "prefill of one token") || !read_logits(session))
       return false;
   }
   return true;
@@ -162,7 +161,7 @@ bool Benchmark::step_batch(const std::vector<inlay_session*>& sessions, int32_t 
       return false;
     }
     for (inlay_session* session : sessions) {
-      if (!copy_logits(session)) return false;
+      if (!read_logits(session)) return false;
     }
   }
   return true;

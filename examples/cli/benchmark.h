@@ -50,7 +50,7 @@ class Benchmark {
   // Runs them one at a time, each until its logits are on the host.
   bool feed_singly(inlay_session* session, const std::vector<int32_t>& ids);
   bool cut_back(inlay_session* session, int32_t n_tokens);
-  bool copy_logits(inlay_session* session);
+  bool read_logits(inlay_session* session);
 
   bool warm_up(inlay_session* session);
   bool measure_prompts(inlay_session* session);
@@ -64,7 +64,6 @@ class Benchmark {
   const inlay_engine* engine_;
   BenchmarkPlan plan_;
   uint64_t n_vocab_;
-  std::vector<float> logits_;
   std::vector<inlay_event> events_;
   std::vector<Measurement> measured_;
   std::vector<double> latencies_;  // microseconds, the smallest first

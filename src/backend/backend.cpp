@@ -48,6 +48,13 @@ Status check_slice(const StepBatch& batch, const SequenceSlice& s, const KvGroup
 
 }  // namespace
 
+Status Backend::copy_logits(int32_t slot, std::span<float> out) {
+  INLAY_ASSIGN(const std::span<const float> from, logits(slot));
+  if (out.size() < from.size()) return error(Code::buffer_too_small, "%zu floats for %zu logits", out.size(), from.size());
+  std::ranges::copy(from, out.begin());
+  return {};
+}
+
 Status validate(const StepBatch& batch, const Plan& plan, const BackendConfig& config) {
   if (batch.tokens.size() > static_cast<size_t>(config.max_step_tokens) || batch.positions.size() != batch.tokens.size() ||
       batch.sequences.size() > static_cast<size_t>(config.max_sequences) ||

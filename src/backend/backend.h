@@ -104,8 +104,9 @@ class Backend {
   // Runs all ops; draws[i] belongs to batch.sample_rows[i]. With no tokens only the sampling is done.
   virtual Status execute(const StepBatch& batch, std::span<Draw> draws) = 0;
 
-  // Logits last written to a slot, (n_vocab).
-  virtual Status copy_logits(int32_t slot, std::span<float> out) = 0;
+  // Logits last written to a slot, (n_vocab): in memory of the backend, there until the slot is written again.
+  virtual Result<std::span<const float>> logits(int32_t slot) = 0;
+  Status copy_logits(int32_t slot, std::span<float> out);
   virtual Status duplicate_logits(int32_t from_slot, int32_t to_slot) = 0;
   virtual Status duplicate_kv_block(int32_t kv_group, int32_t from_block, int32_t to_block) = 0;
 

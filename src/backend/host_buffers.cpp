@@ -64,13 +64,6 @@ Result<LogitSlots> LogitSlots::allocate(int32_t n_vocab, int32_t n_slots) {
   return slots;
 }
 
-Status LogitSlots::copy(int32_t slot, std::span<float> out) {
-  const std::span<float> from = row(slot);
-  if (out.size() < from.size()) return error(Code::buffer_too_small, "%zu floats for %zu logits", out.size(), from.size());
-  std::copy(from.begin(), from.end(), out.begin());
-  return {};
-}
-
 void LogitSlots::duplicate(int32_t from, int32_t to) {
   const std::span<float> source = row(from);
   std::copy(source.begin(), source.end(), row(to).begin());

@@ -41,7 +41,6 @@ class LogitSlots {
   static uint64_t bytes(int32_t n_vocab, int32_t n_slots);
 
   std::span<float> row(int32_t slot) { return {logits_.as<float>() + int64_t{slot} * n_vocab_, static_cast<size_t>(n_vocab_)}; }
-  Status copy(int32_t slot, std::span<float> out);
   void duplicate(int32_t from, int32_t to);
   Status sample(std::span<const SampleRow> rows, std::span<Draw> draws);
 

@@ -146,6 +146,19 @@ inlay_status inlay_session_copy_logits(inlay_session* session, float* logits, si
   });
 }
 
+inlay_status inlay_session_view_logits(inlay_session* session, inlay_logits* view, inlay_error* err) {
+  return guarded(err, session, [&]() -> Status {
+    INLAY_TRY(check_handle(session, "session"));
+    INLAY_TRY(check_out_struct(view, "view"));
+    inlay_logits out = {};
+    INLAY_ASSIGN(const std::span<const float> logits, session->session->view_logits());
+    out.values = logits.data();
+    out.n_values = logits.size();
+    write_struct(view, out);
+    return {};
+  });
+}
+
 void inlay_session_cancel(const inlay_session* session) {
   if (session && session->tag == inlay_session::kTag) session->session->cancel();
 }

@@ -39,5 +39,7 @@ template <>
 inline constexpr size_t kFirstSize<inlay_convert_params> = 32;
 template <>
 inline constexpr size_t kFirstSize<inlay_embed_params> = 16;
+template <>
+inline constexpr size_t kFirstSize<inlay_logits> = 24;
 
 }  // namespace inlay::capi

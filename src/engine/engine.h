@@ -65,6 +65,8 @@ class Session {
   Status set_stop(std::vector<std::string> stops);
   // Logits after the last token that was run. invalid_state if there are none.
   Status copy_logits(std::span<float> out);
+  // The same where they lie, which may change with any later call for this session.
+  Result<std::span<const float>> view_logits();
   // Any thread; seen by every step that begins after it has returned.
   void cancel() { cancelled_.store(true, std::memory_order_seq_cst); }
 

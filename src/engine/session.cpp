@@ -129,10 +129,18 @@ Status Session::copy_logits(std::span<float> out) {
     small.available = out.size();
     return small;
   }
+  INLAY_ASSIGN(const std::span<const float> logits, view_logits());
+  std::ranges::copy(logits, out.begin());
+  return {};
+}
+
+Result<std::span<const float>> Session::view_logits() {
   if (!logits_readable_) return error(Code::invalid_state, "there are no logits: no token was run since the sequence was made or cut");
   const std::lock_guard lock(engine_->mutex_);
   INLAY_TRY(engine_->check_device());
-  return engine_->noted(engine_->backend_->copy_logits(slot_, out.first(n_vocab)));
+  Result<std::span<const float>> logits = engine_->backend_->logits(slot_);
+  INLAY_TRY(engine_->noted(logits.status()));
+  return logits;
 }
 
 }  // namespace inlay

@@ -501,6 +501,7 @@ static void test_step(inlay_session* session, const inlay_session* other_type, i
 static void test_session(const inlay_engine* engine, int32_t n_vocab) {
   inlay_session *session = NULL, *child = (inlay_session*)&err;
   static float logits[1 << 20];
+  inlay_logits view = {sizeof view, 0, NULL, 0};
   char text[8];
   size_t n = 0;
   test_session_create(engine);
@@ -515,6 +516,11 @@ static void test_session(const inlay_engine* engine, int32_t n_vocab) {
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_copy_logits)(session, NULL, n, NULL, &err));
   EXPECT(INLAY_BUFFER_TOO_SMALL, CALL(inlay_session_copy_logits)(session, logits, n - 1, NULL, &err));
   EXPECT(INLAY_OK, CALL(inlay_session_copy_logits)(session, logits, n, NULL, &err));
+  OUT_STRUCT(inlay_logits, CALL(inlay_session_view_logits)(session, p, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_view_logits)(session, NULL, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_view_logits)(NULL, &view, &err));
+  EXPECT(INLAY_OK, CALL(inlay_session_view_logits)(session, &view, &err));
+  CHECK(view.n_values == n && memcmp(view.values, logits, n * sizeof *logits) == 0);
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_take_text)(session, NULL, 8, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_take_text)(session, text, 8, NULL, &err));
   EXPECT(INLAY_OK, CALL(inlay_session_take_text)(session, text, 8, &n, &err));

@@ -280,5 +280,10 @@ int main(void) {
   FIELD(inlay_embed_params, pooling)
   FIELD(inlay_embed_params, flags)
   FIELD(inlay_embed_params, reserved)
+  STRUCT(inlay_logits)
+  FIELD(inlay_logits, struct_size)
+  FIELD(inlay_logits, reserved)
+  FIELD(inlay_logits, values)
+  FIELD(inlay_logits, n_values)
   return 0;
 }

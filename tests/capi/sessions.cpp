@@ -113,6 +113,28 @@ TEST_P(Sessions, LogprobsAreThoseOfTheLogits) {
   }
 }
 
+// A view has what a copy has, whatever other sessions do meanwhile; the session's own step gives other logits.
+TEST_P(Sessions, LogitsAreSeenWhereTheyLie) {
+  const EnginePtr engine = load(params());
+  const SessionPtr session = new_session(engine), other = new_session(engine);
+  auto view = sized<inlay_logits>();
+  EXPECT_EQ(inlay_session_view_logits(session.get(), &view, nullptr), INLAY_INVALID_STATE) << "nothing was run";
+  prefill(session, kPlain);
+  prefill(other, kChat);
+  std::vector<float> copy(kVocab), before;
+  for (int i = 0; i < 3; ++i) {
+    step(session);
+    ASSERT_EQ(inlay_session_view_logits(session.get(), &view, nullptr), INLAY_OK);
+    ASSERT_EQ(view.n_values, copy.size());
+    greedy(other, 2);
+    const std::vector<float> seen(view.values, view.values + view.n_values);
+    ASSERT_EQ(inlay_session_copy_logits(session.get(), copy.data(), copy.size(), nullptr, nullptr), INLAY_OK);
+    EXPECT_EQ(seen, copy);
+    EXPECT_NE(seen, before);
+    before = seen;
+  }
+}
+
 TEST_P(Sessions, ForkGoesOnLikeItsParent) {
   const EnginePtr engine = load(params());
   SessionPtr parent = new_session(engine);

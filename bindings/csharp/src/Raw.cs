@@ -741,6 +741,20 @@ namespace Inlay.Raw
         public uint reserved;
     }
 
+    /// <summary>Logits where they lie. They are not to be written.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct inlay_logits
+    {
+        /// <summary>sizeof(inlay_logits), set by the caller. [bytes]</summary>
+        public uint struct_size;
+        /// <summary>0.</summary>
+        public uint reserved;
+        /// <summary>As the model gives them.</summary>
+        public float* values;
+        /// <summary>n_vocab. [values]</summary>
+        public UIntPtr n_values;
+    }
+
     /// <summary>One model's weights on one device, with the KV pool and the statistics of its sessions. Freed with
     /// inlay_free, when nobody uses it any more.</summary>
     public sealed class EngineHandle : SafeHandle
@@ -841,6 +855,7 @@ namespace Inlay.Raw
         private readonly delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, byte*, UIntPtr, ChatFlags, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_chat_render;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, int*, UIntPtr, inlay_embed_params*, float*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_embed;
         private readonly delegate* unmanaged[Cdecl]<byte*, UIntPtr, inlay_load_params*, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_explain;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_logits*, inlay_error*, Status> _inlay_session_view_logits;
 
         // `find` takes a name and the minor version since which there is a function of this name.
         internal Api(Func<string, int, IntPtr> find)
@@ -884,6 +899,7 @@ namespace Inlay.Raw
             _inlay_chat_render = (delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, byte*, UIntPtr, ChatFlags, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_chat_render", 2);
             _inlay_embed = (delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, int*, UIntPtr, inlay_embed_params*, float*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_embed", 2);
             _inlay_explain = (delegate* unmanaged[Cdecl]<byte*, UIntPtr, inlay_load_params*, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_explain", 2);
+            _inlay_session_view_logits = (delegate* unmanaged[Cdecl]<IntPtr, inlay_logits*, inlay_error*, Status>)find("inlay_session_view_logits", 2);
         }
 #else
         private static class Signature
@@ -966,6 +982,8 @@ namespace Inlay.Raw
             internal delegate Status inlay_embed(IntPtr engine, int* tokens, UIntPtr n_tokens, int* lengths, UIntPtr n_texts, inlay_embed_params* @params, float* @out, UIntPtr cap, UIntPtr* needed, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_explain(byte* path, UIntPtr path_len, inlay_load_params* @params, int* n_devices, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_session_view_logits(IntPtr session, inlay_logits* view, inlay_error* err);
         }
 
         private readonly Signature.inlay_load _inlay_load;
@@ -1007,6 +1025,7 @@ namespace Inlay.Raw
         private readonly Signature.inlay_chat_render _inlay_chat_render;
         private readonly Signature.inlay_embed _inlay_embed;
         private readonly Signature.inlay_explain _inlay_explain;
+        private readonly Signature.inlay_session_view_logits _inlay_session_view_logits;
 
         // `find` takes a name and the minor version since which there is a function of this name.
         internal Api(Func<string, int, IntPtr> find)
@@ -1050,6 +1069,7 @@ namespace Inlay.Raw
             _inlay_chat_render = Bind<Signature.inlay_chat_render>(find("inlay_chat_render", 2));
             _inlay_embed = Bind<Signature.inlay_embed>(find("inlay_embed", 2));
             _inlay_explain = Bind<Signature.inlay_explain>(find("inlay_explain", 2));
+            _inlay_session_view_logits = Bind<Signature.inlay_session_view_logits>(find("inlay_session_view_logits", 2));
         }
 
         private static T Bind<T>(IntPtr function) where T : class
@@ -1594,6 +1614,20 @@ namespace Inlay.Raw
         {
             if (_inlay_explain == null) return Older.Refuse("inlay_explain", "1.2", err);
             return _inlay_explain(path, path_len, @params, n_devices, buf, cap, needed, err);
+        }
+
+        /// <summary>The logits that inlay_session_copy_logits copies, without a copy: for hosts that read those of many
+        /// sessions after every step.</summary>
+        /// <param name="session">The session.</param>
+        /// <param name="view">Where they are.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: exclusive(session). Blocks: no. Ownership: The values are the engine's. They are there until
+        /// the session's next call that is `exclusive`, decode steps that it takes part in included, or its end. On error:
+        /// `view` is unspecified. Errors: INVALID_STATE, DEVICE_LOST. Since: 1.2.</remarks>
+        public Status inlay_session_view_logits(IntPtr session, inlay_logits* view, inlay_error* err)
+        {
+            if (_inlay_session_view_logits == null) return Older.Refuse("inlay_session_view_logits", "1.2", err);
+            return _inlay_session_view_logits(session, view, err);
         }
     }
 }

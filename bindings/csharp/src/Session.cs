@@ -255,6 +255,21 @@ namespace Inlay
             return logits;
         }
 
+        /// <summary>The same logits where they lie, not to be written, and gone with the session's next call or end.
+        /// </summary>
+        public float* ViewLogits(out int count)
+        {
+            var view = new inlay_logits();
+            view.struct_size = (uint)sizeof(inlay_logits);
+            inlay_error error;
+            using (var use = new Use(this))
+            {
+                Check.Ok(_api.inlay_session_view_logits(use.Pointer, &view, &error), ref error);
+            }
+            count = checked((int)view.n_values);
+            return view.values;
+        }
+
         /// <summary>Copies the logits of the last position that was run.</summary>
         /// <exception cref="InlayException">Status BufferTooSmall: the array is shorter than the vocabulary.</exception>
         public void CopyLogits(float[] logits)

@@ -567,6 +567,18 @@ typedef struct inlay_embed_params {
   uint32_t reserved;
 } inlay_embed_params;
 
+// Logits where they lie. They are not to be written.
+typedef struct inlay_logits {
+  // sizeof(inlay_logits), set by the caller. [bytes]
+  uint32_t struct_size;
+  // 0.
+  uint32_t reserved;
+  // As the model gives them.
+  const float* values;
+  // n_vocab. [values]
+  size_t n_values;
+} inlay_logits;
+
 // ---- The four verbs --------------------------------------------------------------------------------------------------
 
 // Loads a model: a GGUF file, of which a split one is named by its first file, or a Hugging Face folder with
@@ -989,6 +1001,19 @@ inlay_status inlay_embed(const inlay_engine* engine, const int32_t* tokens, size
 // Since: 1.2.
 inlay_status inlay_explain(const char* path, size_t path_len, const inlay_load_params* params, int32_t* n_devices,
                            char* buf, size_t cap, size_t* needed, inlay_error* err);
+
+// ---- Sessions --------------------------------------------------------------------------------------------------------
+
+// The logits that inlay_session_copy_logits copies, without a copy: for hosts that read those of many sessions after
+// every step.
+// Thread: exclusive(session).
+// Blocks: no.
+// Ownership: The values are the engine's. They are there until the session's next call that is `exclusive`, decode
+// steps that it takes part in included, or its end.
+// On error: `view` is unspecified.
+// Errors: INVALID_STATE, DEVICE_LOST.
+// Since: 1.2.
+inlay_status inlay_session_view_logits(inlay_session* session, inlay_logits* view, inlay_error* err);
 
 #ifdef __cplusplus
 }

@@ -64,7 +64,8 @@
   X(inlay_convert) \
   X(inlay_chat_render) \
   X(inlay_embed) \
-  X(inlay_explain)
+  X(inlay_explain) \
+  X(inlay_session_view_logits)
 
 typedef struct inlay_dl {
   void* library;
@@ -135,6 +136,7 @@ typedef struct inlay_dl {
                               size_t cap, size_t* needed, inlay_error* err);
   inlay_status (*inlay_explain)(const char* path, size_t path_len, const inlay_load_params* params, int32_t* n_devices,
                                 char* buf, size_t cap, size_t* needed, inlay_error* err);
+  inlay_status (*inlay_session_view_logits)(inlay_session* session, inlay_logits* view, inlay_error* err);
 } inlay_dl;
 
 #ifdef _WIN32

@@ -239,6 +239,11 @@ static inlay_status go_inlay_explain(const char* path, size_t path_len, const in
   if (!api->inlay_explain) return inlay_go_missing("inlay_explain", err);
   return api->inlay_explain(path, path_len, params, n_devices, buf, cap, needed, err);
 }
+static inlay_status go_inlay_session_view_logits(inlay_session* session, inlay_logits* view, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_session_view_logits) return inlay_go_missing("inlay_session_view_logits", err);
+  return api->inlay_session_view_logits(session, view, err);
+}
 */
 import "C"
 
@@ -1170,6 +1175,18 @@ type EmbedParams struct {
 	Reserved uint32
 }
 
+// Logits where they lie. They are not to be written.
+type Logits struct {
+	// sizeof(inlay_logits), set by the caller. [bytes]
+	StructSize uint32
+	// 0.
+	Reserved uint32
+	// As the model gives them.
+	Values *float32
+	// n_vocab. [values]
+	NValues uintptr
+}
+
 // Load is inlay_load. Loads a model: a GGUF file, of which a split one is named by its first file, or a Hugging Face
 // folder with config.json and safetensors files.
 //
@@ -1801,4 +1818,20 @@ func Embed(engine *Engine, tokens *int32, nTokens uintptr, lengths *int32, nText
 //   - Since: 1.2.
 func Explain(path *byte, pathLen uintptr, params *LoadParams, nDevices *int32, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
 	return Status(C.go_inlay_explain((*C.char)(unsafe.Pointer(path)), C.size_t(pathLen), (*C.inlay_load_params)(unsafe.Pointer(params)), (*C.int32_t)(unsafe.Pointer(nDevices)), (*C.char)(unsafe.Pointer(buf)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// SessionViewLogits is inlay_session_view_logits. The logits that inlay_session_copy_logits copies, without a copy:
+// for hosts that read those of many sessions after every step.
+//
+//   - session: The session.
+//   - view: Where they are.
+//   - Thread: exclusive(session).
+//   - Blocks: no.
+//   - Ownership: The values are the engine's. They are there until the session's next call that is `exclusive`,
+//     decode steps that it takes part in included, or its end.
+//   - On error: `view` is unspecified.
+//   - Errors: INVALID_STATE, DEVICE_LOST.
+//   - Since: 1.2.
+func SessionViewLogits(session *Session, view *Logits, err *Error) Status {
+	return Status(C.go_inlay_session_view_logits((*C.inlay_session)(unsafe.Pointer(session)), (*C.inlay_logits)(unsafe.Pointer(view)), (*C.inlay_error)(unsafe.Pointer(err))))
 }

@@ -835,6 +835,28 @@ impl Default for inlay_embed_params {
     }
 }
 
+/// Logits where they lie. They are not to be written.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct inlay_logits {
+    /// sizeof([`inlay_logits`]), set by the caller. (bytes)
+    pub struct_size: u32,
+    /// 0.
+    pub reserved: u32,
+    /// As the model gives them.
+    pub values: *const f32,
+    /// n_vocab. (values)
+    pub n_values: usize,
+}
+
+impl Default for inlay_logits {
+    /// All zero, with `struct_size` set.
+    fn default() -> Self {
+        // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
+        Self { struct_size: size_of::<Self>() as u32, ..unsafe { core::mem::zeroed() } }
+    }
+}
+
 /// Every function of the library, wherever it was found.
 ///
 /// All of them are unsafe to call: pointers must be valid for what the function does with them, and the thread class
@@ -1430,10 +1452,25 @@ pub struct Functions {
     /// - `cap`: Room in buf. (bytes)
     /// - `needed`: Length of the text. (bytes, may be null)
     pub inlay_explain: unsafe extern "C" fn(path: *const c_char, path_len: usize, params: *const inlay_load_params, n_devices: *mut i32, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
+    /// The logits that [`inlay_session_copy_logits`](Functions::inlay_session_copy_logits) copies, without a copy:
+    /// for hosts that read those of many sessions after every step.
+    ///
+    /// - Thread: exclusive(session).
+    /// - Blocks: no.
+    /// - Ownership: The values are the engine's. They are there until the session's next call that is `exclusive`,
+    ///   decode steps that it takes part in included, or its end.
+    /// - On error: `view` is unspecified.
+    /// - Errors: INVALID_STATE, DEVICE_LOST.
+    /// - Since: 1.2.
+    ///
+    /// Parameters:
+    /// - `session`: The session.
+    /// - `view`: Where they are.
+    pub inlay_session_view_logits: unsafe extern "C" fn(session: *mut inlay_session, view: *mut inlay_logits, err: *mut inlay_error) -> inlay_status,
 }
 
 /// Names of all functions, in the header's order.
-pub const FUNCTION_NAMES: [&str; 39] = [
+pub const FUNCTION_NAMES: [&str; 40] = [
     "inlay_load",
     "inlay_prefill",
     "inlay_decode_step",
@@ -1473,6 +1510,7 @@ pub const FUNCTION_NAMES: [&str; 39] = [
     "inlay_chat_render",
     "inlay_embed",
     "inlay_explain",
+    "inlay_session_view_logits",
 ];
 
 #[cfg(feature = "link")]
@@ -1556,6 +1594,8 @@ unsafe extern "C" {
     pub fn inlay_embed(engine: *const inlay_engine, tokens: *const i32, n_tokens: usize, lengths: *const i32, n_texts: usize, params: *const inlay_embed_params, out: *mut f32, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_explain`].
     pub fn inlay_explain(path: *const c_char, path_len: usize, params: *const inlay_load_params, n_devices: *mut i32, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_session_view_logits`].
+    pub fn inlay_session_view_logits(session: *mut inlay_session, view: *mut inlay_logits, err: *mut inlay_error) -> inlay_status;
 }
 
 impl Functions {
@@ -1602,6 +1642,7 @@ impl Functions {
             inlay_chat_render,
             inlay_embed,
             inlay_explain,
+            inlay_session_view_logits,
         }
     }
 
@@ -1815,6 +1856,12 @@ impl Functions {
                 // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
+            inlay_session_view_logits: match find(c"inlay_session_view_logits") {
+                p if p.is_null() && minor < 2 => absent_inlay_session_view_logits,
+                p if p.is_null() => return Err("inlay_session_view_logits"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
         })
     }
 }
@@ -1852,6 +1899,11 @@ unsafe extern "C" fn absent_inlay_embed(_: *const inlay_engine, _: *const i32, _
 unsafe extern "C" fn absent_inlay_explain(_: *const c_char, _: usize, _: *const inlay_load_params, _: *mut i32, _: *mut c_char, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
     // SAFETY: the caller's promise about `err` is the same.
     unsafe { absent(err, "the loaded library has no inlay_explain, which is since ABI 1.2") }
+}
+
+unsafe extern "C" fn absent_inlay_session_view_logits(_: *mut inlay_session, _: *mut inlay_logits, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_session_view_logits, which is since ABI 1.2") }
 }
 
 /// Makes a pointer to a function of its address.

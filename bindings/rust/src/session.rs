@@ -191,6 +191,16 @@ impl Session {
         call(|err| unsafe { (self.functions().inlay_session_copy_logits)(self.session, to, cap, not_counted, err) })?;
         Ok(logits)
     }
+
+    /// The same logits where they lie, without a copy.
+    pub fn view_logits(&mut self) -> Result<&[f32]> {
+        let size = std::mem::size_of::<raw::inlay_logits>() as u32;
+        let mut view = raw::inlay_logits { struct_size: size, reserved: 0, values: std::ptr::null(), n_values: 0 };
+        // SAFETY: the session is used here alone.
+        call(|err| unsafe { (self.functions().inlay_session_view_logits)(self.session, &mut view, err) })?;
+        // SAFETY: the values stay until the session is used again, for which the borrow has to end.
+        Ok(unsafe { std::slice::from_raw_parts(view.values, view.n_values) })
+    }
 }
 
 impl std::fmt::Debug for Session {

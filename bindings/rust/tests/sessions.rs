@@ -120,6 +120,7 @@ fn logits_are_those_that_the_token_is_drawn_from() {
     let mut session = begun(&engine);
     let logits = session.logits().unwrap();
     assert_eq!(logits.len(), engine.info().unwrap().n_vocab as usize);
+    assert_eq!(session.view_logits().unwrap(), logits);
     let best = (0..logits.len()).max_by(|&a, &b| logits[a].total_cmp(&logits[b])).unwrap();
     assert_eq!(draw(&mut session, 1), [best as i32]);
 }

@@ -25,7 +25,7 @@ class CpuExecutor final : public Backend, private OpRunner {
   const BackendConfig& config() const override { return config_; }
   MemoryNeeds memory() const override;
   Status execute(const StepBatch& batch, std::span<Draw> draws) override;
-  Status copy_logits(int32_t slot, std::span<float> out) override { return logits_->copy(slot, out); }
+  Result<std::span<const float>> logits(int32_t slot) override { return std::span<const float>(logits_->row(slot)); }
   Status duplicate_logits(int32_t from, int32_t to) override {
     logits_->duplicate(from, to);
     return {};

@@ -332,13 +332,10 @@ Result<double> CudaExecutor::measure_read_bandwidth() {
 
 // ---- logits and blocks
 
-Status CudaExecutor::copy_logits(int32_t slot, std::span<float> out) {
-  const uint64_t n = u(plan_.spec.n_vocab);
-  if (out.size() < n)
-    return error(Code::buffer_too_small, "%zu floats for %llu logits", out.size(), static_cast<unsigned long long>(n));
+Result<std::span<const float>> CudaExecutor::logits(int32_t slot) {
   const ContextScope scope(context_);
   INLAY_TRY(scope.status());
-  return logit_reader_.copy(slot, out.first(n), stream_.get());
+  return logit_reader_.read(slot, stream_.get());
 }
 
 Status CudaExecutor::duplicate_logits(int32_t from_slot, int32_t to_slot) {

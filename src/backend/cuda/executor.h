@@ -35,7 +35,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   std::string remark() const override { return remark_; }
   std::string load_times() const override { return load_times_; }
   Status execute(const StepBatch& batch, std::span<Draw> draws) override;
-  Status copy_logits(int32_t slot, std::span<float> out) override;
+  Result<std::span<const float>> logits(int32_t slot) override;
   Status duplicate_logits(int32_t from_slot, int32_t to_slot) override;
   Status duplicate_kv_block(int32_t kv_group, int32_t from_block, int32_t to_block) override;
   Result<double> measure_read_bandwidth() override;

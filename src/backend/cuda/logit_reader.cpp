@@ -1,6 +1,5 @@
 #include "src/backend/cuda/logit_reader.h"
 
-#include <cstring>
 #include <utility>
 
 namespace inlay {
@@ -26,7 +25,7 @@ Status LogitReader::send(Entry& e, int32_t slot, cudaStream_t stream) {
   return {};
 }
 
-Status LogitReader::copy(int32_t slot, std::span<float> out, cudaStream_t stream) {
+Result<std::span<const float>> LogitReader::read(int32_t slot, cudaStream_t stream) {
   Entry& e = entry(slot);
   if (e.memory.size() == 0) {
     INLAY_ASSIGN(e.arrived, make_event());
@@ -34,9 +33,8 @@ Status LogitReader::copy(int32_t slot, std::span<float> out, cudaStream_t stream
   }
   if (!e.is_sent) INLAY_TRY(send(e, slot, stream));
   INLAY_TRY(wait_for(e.arrived.get(), "reading logits"));
-  std::memcpy(out.data(), e.memory.data(), n_vocab_ * sizeof(float));
   e.was_read = true;
-  return {};
+  return std::span(reinterpret_cast<const float*>(e.memory.data()), n_vocab_);
 }
 
 }  // namespace inlay

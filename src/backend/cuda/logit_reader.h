@@ -1,6 +1,6 @@
-// Brings logits to memory of the caller, which is pageable: by way of page-locked memory, since the driver's own way
-// takes them through small buffers one after another. Who read a slot's logits after its last step will probably do so
-// again: they are sent as soon as the step has ended, while the host goes on.
+// Brings logits to the host, into page-locked memory: the driver's own way to any other takes them through small buffers
+// one after another. Who read a slot's logits after its last step will probably do so again: they are sent as soon as
+// the step has ended, while the host goes on.
 #pragma once
 
 #include <span>
@@ -24,8 +24,8 @@ class LogitReader {
   // After the step's work was put on the stream.
   Status send(std::span<const LogitRow> rows, cudaStream_t stream);
 
-  // Waits. out: n_vocab.
-  Status copy(int32_t slot, std::span<float> out, cudaStream_t stream);
+  // Waits. (n_vocab), there until the slot's next step.
+  Result<std::span<const float>> read(int32_t slot, cudaStream_t stream);
 
  private:
   struct Entry {

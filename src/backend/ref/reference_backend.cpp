@@ -65,7 +65,7 @@ class ReferenceBackend final : public Backend, private OpRunner {
     INLAY_TRY(validate(batch, plan_, config_));
     return run_plan(plan_, batch, draws, inspection_);
   }
-  Status copy_logits(int32_t slot, std::span<float> out) override { return logits_.copy(slot, out); }
+  Result<std::span<const float>> logits(int32_t slot) override { return std::span<const float>(logits_.row(slot)); }
   Status duplicate_logits(int32_t from, int32_t to) override {
     logits_.duplicate(from, to);
     return {};

@@ -340,6 +340,19 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_embed_params), "reserved", p, &p->reserved);
     }
 
+    struct Behind_inlay_logits { public byte Before; public inlay_logits Value; }
+
+    static void Print_inlay_logits()
+    {
+        var behind = default(Behind_inlay_logits);
+        Struct(typeof(inlay_logits), sizeof(inlay_logits), (byte*)&behind.Value - (byte*)&behind);
+        inlay_logits* p = &behind.Value;
+        Field(typeof(inlay_logits), "struct_size", p, &p->struct_size);
+        Field(typeof(inlay_logits), "reserved", p, &p->reserved);
+        Field(typeof(inlay_logits), "values", p, &p->values);
+        Field(typeof(inlay_logits), "n_values", p, &p->n_values);
+    }
+
     static void Main()
     {
         Constant("INLAY_MAX_LOGPROBS", Api.INLAY_MAX_LOGPROBS);
@@ -465,5 +478,6 @@ static unsafe class LayoutProbe
         Print_inlay_profile_params();
         Print_inlay_convert_params();
         Print_inlay_embed_params();
+        Print_inlay_logits();
     }
 }

@@ -346,4 +346,12 @@ func main() {
 		field("inlay_embed_params.flags", unsafe.Offsetof(s.Flags), unsafe.Sizeof(s.Flags))
 		field("inlay_embed_params.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
 	}
+	{
+		var s raw.Logits
+		layout("inlay_logits", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_logits.struct_size", unsafe.Offsetof(s.StructSize), unsafe.Sizeof(s.StructSize))
+		field("inlay_logits.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
+		field("inlay_logits.values", unsafe.Offsetof(s.Values), unsafe.Sizeof(s.Values))
+		field("inlay_logits.n_values", unsafe.Offsetof(s.NValues), unsafe.Sizeof(s.NValues))
+	}
 }

@@ -194,6 +194,13 @@ static class TextTests
             StepEvent step = session.DecodeStep();
             float[] logits = session.GetLogits();
             Expect.Equal(engine.Info.VocabularySize, logits.Length, "logits");
+            unsafe
+            {
+                int count;
+                float* view = session.ViewLogits(out count);
+                Expect.Equal(logits.Length, count, "logits that are viewed");
+                for (int i = 0; i < count; ++i) Expect.Equal(logits[i], view[i], "logit " + i);
+            }
             Expect.Equal(Array.IndexOf(logits, logits.Max()), step.Token, "the likeliest token");
             double sum = Math.Log(logits.Sum(l => Math.Exp(l)));
             TokenLogprob[] top = step.Top;

@@ -299,6 +299,11 @@ fn structs() {
     layout!(inlay_embed_params, pooling, "pooling");
     layout!(inlay_embed_params, flags, "flags");
     layout!(inlay_embed_params, reserved, "reserved");
+    layout!(inlay_logits);
+    layout!(inlay_logits, struct_size, "struct_size");
+    layout!(inlay_logits, reserved, "reserved");
+    layout!(inlay_logits, values, "values");
+    layout!(inlay_logits, n_values, "n_values");
 }
 
 fn main() {
