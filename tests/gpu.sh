@@ -153,6 +153,7 @@ if [ -n "$sanitizer" ]; then
   sanitize memcheck golden_batching '*PromptsOfOthers*cuda*'
   sanitize racecheck golden_mixed_steps '*/tales_cuda:*/llama_q4_k_m_cuda'
   sanitize racecheck golden_contexts 'cuda/ContextCuts.Agree/*_65'
+  sanitize racecheck golden_batching '*/FewSteps.*cuda'
 else
   echo "compute-sanitizer: not found in PATH or /usr/local/cuda*/bin; memcheck and racecheck were not run"
 fi
