@@ -52,7 +52,7 @@ struct MoeRouteArgs {
   const int32_t* positions;  // (rows); < 0: padding
   MoeRouting out;
   MoeShape shape;
-  int64_t n_cols;
+  int64_t n_cols;            // a multiple of 4
   float epsilon, weights_scale;
   bool softmax_over_chosen;  // false: over all experts
 };
@@ -82,5 +82,18 @@ struct MoeCombineArgs {
   int64_t n_cols;
 };
 cudaError_t launch_moe_combine(const MoeCombineArgs& args, cudaStream_t stream);
+
+// The same for a step of one row and what comes before it, in one launch: values are prepared, multiplied by the matrices of
+// their places' experts and added up, with the bits of launch_activations, launch_expert_linear and launch_moe_combine.
+//
+// Starts early: the routing is read before its predecessor has ended. A launch_expert_linear of the same step must stand between
+// the two.
+struct ExpertRowArgs {
+  LinearArgs linear;    // of one expert, as above; m = 1; x, raw and out are not used
+  const float* values;  // (places, n_cols)
+  MoeCombineArgs sum;   // but for its values
+};
+bool expert_row_runs(const ExpertRowArgs& args);  // whether there is a kernel for it on the current device
+cudaError_t launch_expert_row(const ExpertRowArgs& args, cudaStream_t stream);
 
 }  // namespace inlay::cuda

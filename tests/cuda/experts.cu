@@ -1,5 +1,5 @@
 // Stand-alone check of the kernels of mixtures of experts (kernels/cuda/moe_kernels.h): routing against the host's
-// choice, products and their sum against double sums, a row's bits in any company, ties, padding, and which experts'
+// choice and places, products and their sum against double sums, a row's bits in any company, ties, padding, and which experts'
 // weights matter at all; then speeds ("speed" as argument: alone).
 #include <algorithm>
 #include <cmath>
@@ -166,14 +166,28 @@ struct Step {
     }
     multiply(a, stream);
   }
-  void add(cudaStream_t stream) const {
+  // What adds up a single row that goes to the products as it is.
+  ExpertRowArgs row_args() const {
     LinearArgs a{};
     a.weights = layer.down_packed.get(), a.bias = layer.down_bias_at.get();
     a.n_rows = layer.s.d_model, a.n_cols = layer.s.d_ff, a.ld_out = layer.s.d_model, a.out = out.get();
+    a.m = 1, a.dtype = layer.s.type;
+    return {a, ffn.get(), sum_args()};
+  }
+  MoeCombineArgs sum_args() const {
+    return {x.get(), out.get(), layer.s.shared ? shared_out.get() : nullptr, routing, shape, layer.s.d_model};
+  }
+  void add(cudaStream_t stream) const {
+    const ExpertRowArgs row = row_args();
+    if (raw && expert_row_runs(row)) {
+      CUDA_OK(launch_expert_row(row, stream));
+      return;
+    }
+    LinearArgs a = row.linear;
     a.x = activations_at(prepared.get(), shape.n_places(), layer.s.d_ff);
     prepare(ffn.get(), nullptr, nullptr, a.x, layer.s.d_ff, stream);
     multiply(a, stream);
-    CUDA_OK(launch_moe_combine({x.get(), out.get(), layer.s.shared ? shared_out.get() : nullptr, routing, shape, layer.s.d_model}, stream));
+    CUDA_OK(launch_moe_combine(sum_args(), stream));
   }
   void run(cudaStream_t stream = nullptr) const { route(stream), in(stream), add(stream); }
   std::vector<float> results() const { return x.host(); }
@@ -261,6 +275,36 @@ void check_values(const Layer& l, const std::vector<float>& rows, int32_t m) {
          text("%s m %d: %d rows, %d routed otherwise, NMSE %.1e", name(l.s).c_str(), m, checked, wrong, worst));
 }
 
+// Every pair has a place of its own among those of its expert, in the pairs' order, and the blocks are just these places. Some
+// rows are padding.
+void check_places(const Layer& l, const std::vector<float>& rows, int32_t m) {
+  std::vector<int32_t> positions = positions_of(m);
+  for (int32_t row = 5; row < m; row += 7) positions[row] = -1;
+  const Step step(l, rows, positions);
+  step.route(nullptr);
+  const MoeShape& shape = step.shape;
+  const auto experts = step.read(step.routing.experts, shape.n_pairs()), places = step.read(step.routing.pair_place, shape.n_pairs()),
+             place_rows = step.read(step.routing.place_row, shape.n_places());
+  const auto blocks = step.read(step.routing.blocks, std::min(shape.most_blocks(), step.read(step.routing.n_blocks, 1)[0]));
+  std::vector<int32_t> want_places(shape.n_pairs(), -1), want_rows(shape.n_places(), -1);
+  size_t n_blocks = 0;
+  bool good = true;
+  for (int32_t expert = 0, place = 0; expert < shape.n_experts; ++expert) {
+    const int32_t first = place;
+    for (int32_t pair = 0; pair < shape.n_pairs(); ++pair) {
+      if (positions[pair / shape.n_used] >= 0 && experts[pair] == expert)
+        want_rows[place] = pair / shape.n_used, want_places[pair] = place++;
+    }
+    for (int32_t at = first; at < place; at += shape.block_rows, ++n_blocks) {
+      good &= n_blocks < blocks.size() && blocks[n_blocks].expert == expert && blocks[n_blocks].first_place == at &&
+              blocks[n_blocks].n_rows == std::min(shape.block_rows, place - at);
+    }
+    place += place % 2;
+  }
+  good &= n_blocks == blocks.size();
+  report(good && places == want_places && place_rows == want_rows, text("%s m %d", name(l.s).c_str(), m), "places and blocks");
+}
+
 // Every row alone, prepared by the product or by a launch of its own, and in company.
 void check_bits(const Layer& l, const std::vector<float>& rows, int32_t m) {
   const int64_t d = l.s.d_model;
@@ -341,6 +385,7 @@ void check(const Sizes& s, std::mt19937& rng) {
   const std::vector<float> rows = normal_values(kMost * s.d_model, 1.0f, rng);
   for (const int32_t m : {1, 2, 8, 9, 33, 64, 65, kMost}) check_values(l, {rows.begin(), rows.begin() + m * s.d_model}, m);
   for (const int32_t m : {2, 7, 8, 16, 64}) check_bits(l, rows, m);
+  for (const int32_t m : {1, 2, 6, 64, 65, kMost}) check_places(l, {rows.begin(), rows.begin() + m * s.d_model}, m);
   check_choice(l, rows);
   check_damage(l, {rows.begin(), rows.begin() + s.d_model});
 }

@@ -17,6 +17,12 @@ __host__ __device__ __forceinline__ int32_t tiles_of(const LinearArgs& a) {
   return static_cast<int32_t>((a.n_rows + kTileRows - 1) / kTileRows);
 }
 
+// The next kernel may start only now: what it reads of the routing before this one has ended (expert_row.cuh) is there.
+__device__ __forceinline__ void wait_for_routing() {
+  wait_for_previous_kernel();
+  let_next_kernel_start();
+}
+
 // The product of one block.
 template <DType kType>
 __device__ __forceinline__ LinearArgs block_args(const ExpertLinearArgs& e, const ExpertBlock& block) {
@@ -115,17 +121,16 @@ template <DType kType, int NT, bool kRaw>
 __global__ void __launch_bounds__(kLinearThreads, 2) experts_few_rows(const __grid_constant__ ExpertFewRowsParams p) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   extern __shared__ __align__(128) uint8_t experts_memory[];
-  let_next_kernel_start();
   const FinishedValues values;
   if constexpr (kRaw) {
     RawRow<kType, FinishedValues> raw(p.few.args, values, experts_memory);
-    wait_for_previous_kernel();
+    wait_for_routing();
     const BlockTiles<kType> tiles(p.experts);
     BlockRing<kType> ring(p.few, tiles, experts_memory + p.few.ring_at);
     raw.prepare();
     multiply_tiles<kType, NT, true>(p.few, values, tiles, ring, experts_memory);
   } else {
-    wait_for_previous_kernel();
+    wait_for_routing();
     const BlockTiles<kType> tiles(p.experts);
     BlockRing<kType> ring(p.few, tiles, experts_memory + p.few.ring_at);
     multiply_tiles<kType, NT, false>(p.few, values, tiles, ring, experts_memory);
@@ -139,8 +144,7 @@ __global__ void __launch_bounds__(kLinearThreads, Layout<kType>::kScaled ? 2 : 1
     experts_many_rows(const __grid_constant__ ExpertLinearArgs e) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   __shared__ alignas(128) uint8_t shared[kManyRowsMemory];
-  let_next_kernel_start();
-  wait_for_previous_kernel();
+  wait_for_routing();
   const auto block = static_cast<int32_t>(blockIdx.y);
   if (block >= *e.n_blocks) return;
   const LinearArgs a = block_args<kType>(e, e.blocks[block]);
@@ -152,8 +156,7 @@ __global__ void __launch_bounds__(kLinearThreads, Layout<kType>::kScaled ? 2 : 1
 template <DType kType>
 __global__ void __launch_bounds__(kPlainThreads) experts_plain(const __grid_constant__ ExpertLinearArgs e) {
   __shared__ float sums[kPlainRows * kTileRows];
-  let_next_kernel_start();
-  wait_for_previous_kernel();
+  wait_for_routing();
   const auto block = static_cast<int32_t>(blockIdx.y);
   if (block >= *e.n_blocks) return;
   plain_rows<kType>(block_args<kType>(e, e.blocks[block]), blockIdx.x, 0, sums);

@@ -1,4 +1,5 @@
-// launch_expert_linear: checks its arguments and hands over to the type's instances (experts_<group>.cu).
+// launch_expert_linear, launch_expert_row: check their arguments and hand over to the type's instances
+// (experts_<group>.cu).
 #include "kernels/cuda/linear/layout.cuh"
 #include "kernels/cuda/moe_kernels.h"
 
@@ -6,6 +7,10 @@ namespace inlay::cuda {
 
 template <DType kType>
 cudaError_t launch_experts(const ExpertLinearArgs& args, cudaStream_t stream);
+template <DType kType>
+cudaError_t launch_expert_row_of(const ExpertRowArgs& args, cudaStream_t stream);
+template <DType kType>
+bool runs_expert_row(const ExpertRowArgs& args);
 
 cudaError_t launch_expert_linear(const ExpertLinearArgs& args, cudaStream_t stream) {
   const LinearArgs& a = args.linear;
@@ -19,6 +24,23 @@ cudaError_t launch_expert_linear(const ExpertLinearArgs& args, cudaStream_t stre
   if (args.most_blocks == 0 || a.n_rows == 0) return cudaSuccess;
   return with_form(a.dtype, cudaErrorInvalidValue,
                    [&](auto tag) { return launch_experts<decltype(tag)::kType>(args, stream); });
+}
+
+bool expert_row_runs(const ExpertRowArgs& args) {
+  const LinearArgs& a = args.linear;
+  if (!has_kernels(a.dtype) || args.sum.shape.m != 1 || args.sum.shape.n_used < 1 || args.sum.shape.n_used > kMaxChosen)
+    return false;
+  return with_form(a.dtype, false, [&](auto tag) { return runs_expert_row<decltype(tag)::kType>(args); });
+}
+
+cudaError_t launch_expert_row(const ExpertRowArgs& args, cudaStream_t stream) {
+  const LinearArgs& a = args.linear;
+  if (a.m != 1 || a.raw != nullptr || a.n_rows <= 0 || a.n_cols <= 0 || a.n_rows % kTileRows != 0 ||
+      a.n_rows > 0x7fffffff)
+    return cudaErrorInvalidValue;
+  if (a.n_cols % traits(a.dtype).block_elements != 0 || !expert_row_runs(args)) return cudaErrorInvalidValue;
+  return with_form(a.dtype, cudaErrorInvalidValue,
+                   [&](auto tag) { return launch_expert_row_of<decltype(tag)::kType>(args, stream); });
 }
 
 }  // namespace inlay::cuda

@@ -1,8 +1,11 @@
-// Products with the experts' matrices: instances of expert_products.cuh for MXFP4.
+// Products with the experts' matrices: instances of expert_products.cuh and expert_row.cuh for MXFP4.
 #include "kernels/cuda/moe/expert_products.cuh"
+#include "kernels/cuda/moe/expert_row.cuh"
 
 namespace inlay::cuda {
 
 template cudaError_t launch_experts<DType::mxfp4>(const ExpertLinearArgs&, cudaStream_t);
+template cudaError_t launch_expert_row_of<DType::mxfp4>(const ExpertRowArgs&, cudaStream_t);
+template bool runs_expert_row<DType::mxfp4>(const ExpertRowArgs&);
 
 }  // namespace inlay::cuda

@@ -142,12 +142,6 @@ Status CudaExecutor::moe_out(const Op& op) {
   const MoeSpec& moe = plan_.spec.moe;
   const int64_t d_model = plan_.spec.d_model;
   const cuda::MoeShape shape = moe_shape(moe, m_);
-  const Product down[] = {{.matrix = weights_.matrix(op.weights[slot::projection]),
-                           .bias = weights_.vector(op.weights[slot::bias]),
-                           .out = b_.expert_out.as<float>(),
-                           .ld_out = d_model,
-                           .what = "projections of experts"}};
-  INLAY_TRY(multiply_experts(down, {b_.expert_ffn.as<float>(), kNoWeight, true}));
   if (moe.d_ff_shared > 0) {
     const Product shared[] = {{.matrix = weights_.matrix(op.weights[slot::shared_projection]),
                                .out = b_.shared_out.as<float>(),
@@ -155,14 +149,22 @@ Status CudaExecutor::moe_out(const Op& op) {
                                .what = "projection of the shared expert"}};
     INLAY_TRY(multiply(shared, {.x = b_.ffn.as<float>(), .m = m_}));
   }
-  return cuda_status(cuda::launch_moe_combine({.x = b_.hidden.as<float>(),
-                                               .values = b_.expert_out.as<float>(),
-                                               .shared = moe.d_ff_shared > 0 ? b_.shared_out.as<float>() : nullptr,
-                                               .routing = cuda::moe_routing_at(b_.routing.data(), shape),
-                                               .shape = shape,
-                                               .n_cols = d_model},
-                                              stream_.get()),
-                     "adding up experts");
+  const Product down{.matrix = weights_.matrix(op.weights[slot::projection]),
+                     .bias = weights_.vector(op.weights[slot::bias]),
+                     .out = b_.expert_out.as<float>(),
+                     .ld_out = d_model,
+                     .what = "projections of experts"};
+  const cuda::MoeCombineArgs sum{.x = b_.hidden.as<float>(),
+                                 .values = b_.expert_out.as<float>(),
+                                 .shared = moe.d_ff_shared > 0 ? b_.shared_out.as<float>() : nullptr,
+                                 .routing = cuda::moe_routing_at(b_.routing.data(), shape),
+                                 .shape = shape,
+                                 .n_cols = d_model};
+  cuda::ExpertRowArgs row{.linear = arguments(down, {.m = m_}), .values = b_.expert_ffn.as<float>(), .sum = sum};
+  row.linear.n_rows /= shape.n_experts;
+  if (cuda::expert_row_runs(row)) return cuda_status(cuda::launch_expert_row(row, stream_.get()), down.what);
+  INLAY_TRY(multiply_experts({&down, 1}, {b_.expert_ffn.as<float>(), kNoWeight, true}));
+  return cuda_status(cuda::launch_moe_combine(sum, stream_.get()), "adding up experts");
 }
 
 }  // namespace inlay
