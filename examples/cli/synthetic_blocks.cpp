@@ -107,13 +107,12 @@ void fill_q5_1(float deviation, Words words, std::byte* out) {
   words.bytes(out, 20);
 }
 
-// Scales are powers of two: of the two about the wanted one each is as likely as the mean square asks for.
+// Scales are powers of two: of the two about the wanted one each comes as often as the mean square asks for.
 void fill_mxfp4(float deviation, Words words, std::byte* out) {
-  const float wanted = deviation / kRmsFp4;
-  const int exponent = std::ilogb(wanted);
-  const float above = wanted / std::ldexp(1.0f, exponent);  // 1 to 2
+  const auto bits = std::bit_cast<uint32_t>(deviation / kRmsFp4);
+  const float above = std::bit_cast<float>((bits & 0x7FFFFFu) | 0x3F800000u);  // wanted / the lower one: 1 to 2
   const bool upper = words.between(0.0f, 3.0f) < above * above - 1.0f;
-  out = put(out, static_cast<uint8_t>(127 + exponent + (upper ? 1 : 0)));
+  out = put(out, static_cast<uint8_t>((bits >> 23) + (upper ? 1 : 0)));  // both count exponents from -127 on
   words.bytes(out, 16);
 }
 

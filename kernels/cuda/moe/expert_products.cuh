@@ -41,6 +41,12 @@ __device__ __forceinline__ LinearArgs block_args(const ExpertLinearArgs& e, cons
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
+// Requests what will be read once something else is known.
+__device__ __forceinline__ void touch(const void* at) {
+  [[maybe_unused]] uint32_t ignored;
+  asm volatile("ld.global.u32 %0,[%1];" : "=r"(ignored) : "l"(at));
+}
+
 // The tiles of a CTA in the sequence of all blocks' tiles.
 template <DType kType>
 struct BlockTiles {
@@ -51,8 +57,10 @@ struct BlockTiles {
 
   __device__ __forceinline__ explicit BlockTiles(const ExpertLinearArgs& args)
       : e(args), n_tiles(tiles_of(args.linear)) {
-    const int32_t all = *e.n_blocks * n_tiles, n_ctas = static_cast<int32_t>(gridDim.x),
-                  cta = static_cast<int32_t>(blockIdx.x);
+    const auto n_ctas = static_cast<int32_t>(gridDim.x), cta = static_cast<int32_t>(blockIdx.x);
+    // With as many blocks as there can be, which a single row always has, the CTA's first one is this.
+    touch(e.blocks + static_cast<int64_t>(e.most_blocks) * cta / n_ctas);
+    const int32_t all = *e.n_blocks * n_tiles;
     const int32_t each = all / n_ctas, n_longer = all % n_ctas;
     first = cta * each + min(cta, n_longer);
     n = each + (cta < n_longer ? 1 : 0);
