@@ -69,6 +69,9 @@ struct ExpertLinearArgs {
   const ExpertBlock* blocks;
   const int32_t* n_blocks;
   int32_t most_blocks;
+  // Another launch_expert_linear of the step stands between the routing and this one, which may then read the routing before its
+  // predecessor has ended.
+  bool routing_is_older = false;
 };
 cudaError_t launch_expert_linear(const ExpertLinearArgs& args, cudaStream_t stream);
 

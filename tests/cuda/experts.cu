@@ -148,10 +148,10 @@ struct Step {
   void prepare(const float* rows, const float* norm, const int32_t* map, const Activations& to, int64_t n_cols, cudaStream_t stream) const {
     CUDA_OK(launch_activations({rows, norm, map, to, shape.n_places(), n_cols, 1e-6f, activation_form(layer.s.type)}, stream));
   }
-  void multiply(LinearArgs a, cudaStream_t stream) const {
+  void multiply(LinearArgs a, bool routing_is_older, cudaStream_t stream) const {
     a.m = a.raw != nullptr ? 1 : std::min(shape.m, shape.block_rows);
     a.dtype = layer.s.type, a.epsilon = 1e-6f;
-    CUDA_OK(launch_expert_linear({a, routing.blocks, routing.n_blocks, shape.most_blocks()}, stream));
+    CUDA_OK(launch_expert_linear({a, routing.blocks, routing.n_blocks, shape.most_blocks(), routing_is_older}, stream));
   }
   void in(cudaStream_t stream) const {
     LinearArgs a{};
@@ -164,7 +164,7 @@ struct Step {
       a.x = activations_at(prepared.get(), shape.n_places(), layer.s.d_model);
       prepare(x.get(), layer.norm_at.get(), routing.place_row, a.x, layer.s.d_model, stream);
     }
-    multiply(a, stream);
+    multiply(a, false, stream);
   }
   // What adds up a single row that goes to the products as it is.
   ExpertRowArgs row_args() const {
@@ -186,7 +186,7 @@ struct Step {
     LinearArgs a = row.linear;
     a.x = activations_at(prepared.get(), shape.n_places(), layer.s.d_ff);
     prepare(ffn.get(), nullptr, nullptr, a.x, layer.s.d_ff, stream);
-    multiply(a, stream);
+    multiply(a, true, stream);
     CUDA_OK(launch_moe_combine(sum_args(), stream));
   }
   void run(cudaStream_t stream = nullptr) const { route(stream), in(stream), add(stream); }

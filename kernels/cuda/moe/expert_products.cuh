@@ -3,9 +3,9 @@
 //
 // Few rows: the tiles of all blocks form one sequence, of which every CTA has a part, as in few_rows.cuh; so an
 // expert's weights are read once for each of its blocks, and those of experts that nobody goes to are not read. Bound:
-// that reading; as nothing is known before the routing, no weights are requested ahead of it. Many rows: CTA = 8 tiles
-// x one block, as in many_rows.cuh. Without tensor cores: CTA = one tile x one block. A row's bits are those of the
-// same product in kernels/cuda/linear, whatever else is in the step.
+// that reading; weights are requested as soon as the routing is known, before the predecessor has ended. Many rows: CTA
+// = 8 tiles x one block, as in many_rows.cuh. Without tensor cores: CTA = one tile x one block. A row's bits are those
+// of the same product in kernels/cuda/linear, whatever else is in the step.
 #pragma once
 
 #include "kernels/cuda/linear/launch.cuh"
@@ -41,37 +41,36 @@ __device__ __forceinline__ LinearArgs block_args(const ExpertLinearArgs& e, cons
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
-// Requests what will be read once something else is known.
-__device__ __forceinline__ void touch(const void* at) {
-  [[maybe_unused]] uint32_t ignored;
-  asm volatile("ld.global.u32 %0,[%1];" : "=r"(ignored) : "l"(at));
-}
-
-// The tiles of a CTA in the sequence of all blocks' tiles.
+// The tiles of a CTA in the sequence of all blocks' tiles. What it takes to request weights is read past L1, for it may
+// be read before the predecessor has ended.
 template <DType kType>
 struct BlockTiles {
   const ExpertLinearArgs& e;
   int32_t n_tiles;  // of a matrix
   int32_t first;
   int n;
+  int32_t first_block, first_expert;
 
   __device__ __forceinline__ explicit BlockTiles(const ExpertLinearArgs& args)
       : e(args), n_tiles(tiles_of(args.linear)) {
     const auto n_ctas = static_cast<int32_t>(gridDim.x), cta = static_cast<int32_t>(blockIdx.x);
-    // With as many blocks as there can be, which a single row always has, the CTA's first one is this.
-    touch(e.blocks + static_cast<int64_t>(e.most_blocks) * cta / n_ctas);
-    const int32_t all = *e.n_blocks * n_tiles;
-    const int32_t each = all / n_ctas, n_longer = all % n_ctas;
-    first = cta * each + min(cta, n_longer);
-    n = each + (cta < n_longer ? 1 : 0);
+    // With as many blocks as there can be, which a single row always has, the CTA's first one is this: it is requested
+    // together with their number.
+    const int32_t most = e.most_blocks * n_tiles, likely = share_of(most, cta, n_ctas) / n_tiles;
+    const int32_t likely_expert = expert_of(likely);
+    const int32_t all = __ldcg(e.n_blocks) * n_tiles;
+    first = share_of(all, cta, n_ctas);
+    n = share_of(all, cta + 1, n_ctas) - first;
+    first_block = first / n_tiles;
+    first_expert = first_block == likely ? likely_expert : n > 0 ? expert_of(first_block) : 0;
   }
+  __device__ __forceinline__ static int32_t share_of(int32_t all, int32_t cta, int32_t n_ctas) {
+    return cta * (all / n_ctas) + min(cta, all % n_ctas);
+  }
+  __device__ __forceinline__ int32_t expert_of(int32_t block) const { return __ldcg(&e.blocks[block].expert); }
   __device__ __forceinline__ const ExpertBlock& block(int i) const { return e.blocks[(first + i) / n_tiles]; }
   __device__ __forceinline__ LinearArgs args(int i) const { return block_args<kType>(e, block(i)); }
   __device__ __forceinline__ int64_t at(int i) const { return (first + i) % n_tiles; }
-  __device__ __forceinline__ const uint8_t* weights(int i, int64_t tile_bytes) const {
-    const int64_t tile = int64_t{block(i).expert} * n_tiles + at(i);
-    return static_cast<const uint8_t*>(e.linear.weights) + tile * tile_bytes;
-  }
 };
 
 // WarpRing for tiles that do not follow one another in memory.
@@ -82,14 +81,18 @@ struct BlockRing {
   static constexpr bool kGroupsApart = WarpRing<kType>::kGroupsApart;
   const BlockTiles<kType>& tiles;
   ChunkCursor next;
-  const uint8_t* tile_from = nullptr;
-  int tile = -1;  // that tile_from belongs to
+  const uint8_t* from = nullptr;  // the tile that is copied now
+  int tile = 0;                   // which one it is
+  int32_t block, expert, at;      // where that is: tile `at` of the block
   uint8_t *places, *place, *end;
   int n_units, lane, depth;
 
   __device__ __forceinline__ BlockRing(const FewRowsParams& p, const BlockTiles<kType>& of, uint8_t* memory)
       : tiles(of),
         next(p, static_cast<int>(threadIdx.x / 32)),
+        block(of.first_block),
+        expert(of.first_expert),
+        at(of.first - of.first_block * of.n_tiles),
         n_units(static_cast<int>(units_of(p.args.n_cols))),
         lane(static_cast<int>(threadIdx.x % 32)),
         depth(p.depth) {
@@ -108,13 +111,23 @@ struct BlockRing {
   }
   __device__ __forceinline__ void refill() {
     if (next.tile < tiles.n) {
-      if (next.tile != tile) tile = next.tile, tile_from = tiles.weights(tile, L::tile_bytes(n_units));
-      copy_chunk<kType>(tile_from + next.chunk * kStride, n_units, next.chunk, place, lane);
+      if (next.tile != tile || from == nullptr) go_to(next.tile);
+      copy_chunk<kType>(from + next.chunk * kStride, n_units, next.chunk, place, lane);
       next.advance();
     }
     commit_copies();
     place += kPlaceBytes;
     if (place == end) place = places;
+  }
+  __device__ __forceinline__ void go_to(int to) {
+    at += to - tile;
+    tile = to;
+    if (at >= tiles.n_tiles) {
+      while (at >= tiles.n_tiles) at -= tiles.n_tiles, ++block;
+      expert = tiles.expert_of(block);
+    }
+    from = static_cast<const uint8_t*>(tiles.e.linear.weights) +
+           (int64_t{expert} * tiles.n_tiles + at) * L::tile_bytes(n_units);
   }
 };
 
@@ -138,9 +151,10 @@ __global__ void __launch_bounds__(kLinearThreads, 2) experts_few_rows(const __gr
     raw.prepare();
     multiply_tiles<kType, NT, true>(p.few, values, tiles, ring, experts_memory);
   } else {
-    wait_for_routing();
+    if (!p.experts.routing_is_older) wait_for_routing();
     const BlockTiles<kType> tiles(p.experts);
     BlockRing<kType> ring(p.few, tiles, experts_memory + p.few.ring_at);
+    if (p.experts.routing_is_older) wait_for_routing();
     multiply_tiles<kType, NT, false>(p.few, values, tiles, ring, experts_memory);
   }
 #endif

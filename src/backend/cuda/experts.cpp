@@ -103,7 +103,8 @@ Status CudaExecutor::multiply_experts(std::span<const Product> products, const E
       INLAY_CUDA_TRY(cuda::launch_expert_linear({.linear = args,
                                                  .blocks = routing.blocks,
                                                  .n_blocks = routing.n_blocks,
-                                                 .most_blocks = shape.most_blocks()},
+                                                 .most_blocks = shape.most_blocks(),
+                                                 .routing_is_older = rows.of_places},
                                                 stream_.get()),
                      p.what);
     }
