@@ -10,8 +10,7 @@
 namespace inlay::cli {
 namespace {
 
-constexpr int32_t kWarmUpTokens = 8, kDepthWarmUpTokens = 16, kBatchWarmUpSteps = 4,
-                  kLatencyWarmUpSteps = 16;
+constexpr int32_t kWarmUpTokens = 8, kDepthWarmUpTokens = 16, kBatchWarmUpSteps = 4, kLatencyWarmUpSteps = 16;
 
 class Stopwatch {
  public:

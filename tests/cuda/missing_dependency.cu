@@ -27,8 +27,8 @@ class Chain {
   Chain() : weights_(packed_bytes(DType::q8_0, kWidth, kWidth)), norm_(std::vector<float>(kWidth, 1.0f)) {
     std::mt19937 rng(77);
     const Device<uint8_t> file(random_rows(DType::q8_0, kWidth, kWidth, 1.0f, rng));
-    CUDA_OK(launch_repack(
-        {file.get(), nullptr, weights_.get(), kWidth, kWidth, DType::q8_0, RowOrder::plain}, nullptr));
+    CUDA_OK(
+        launch_repack({file.get(), nullptr, weights_.get(), kWidth, kWidth, DType::q8_0, RowOrder::plain}, nullptr));
     std::normal_distribution<float> normal;
     for (float& v : input_) v = cleared(normal(rng));  // the tag 0
     CUDA_OK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
@@ -170,11 +170,13 @@ int main() {
   const std::vector<float> want = chain.run(one_by_one);
   report(std::isfinite(want[0]) && want[0] != want[1], "the chain has a result");
   const Launches launches(chain, -1), hasty_launches(chain, kHasty);
-  check_both(chain, want, "launches at once", [&] { launches(); }, [&] { hasty_launches(); });
+  check_both(
+      chain, want, "launches at once", [&] { launches(); }, [&] { hasty_launches(); });
   const Token token(chain, -1), hasty(chain, kHasty);
   report(token.runs() && hasty.runs(), "the token kernel takes the chain");
   if (token.runs() && hasty.runs()) {
-    check_both(chain, want, "phases of a token", [&] { token(); }, [&] { hasty(); });
+    check_both(
+        chain, want, "phases of a token", [&] { token(); }, [&] { hasty(); });
   }
   return finish();
 }

@@ -6,16 +6,22 @@
 
 namespace inlay {
 
+uint64_t DeviceWeights::staging_bytes(const Plan& plan, int32_t n_threads) {
+  return inlay::staging_bytes(plan, WeightLayout(plan), n_threads);
+}
+
 uint64_t DeviceWeights::bytes(const Plan& plan) { return WeightLayout(plan).n_bytes(); }
 
-Result<DeviceWeights> DeviceWeights::load(const Plan& plan, WeightReader& reader, int32_t n_threads,
-                                          const LoadProgress& progress) {
+Result<DeviceWeights> DeviceWeights::allocate(const Plan& plan) {
   DeviceWeights held;
   held.layout_ = WeightLayout(plan);
   for (const Weight& w : plan.weights) held.shapes_.push_back({w.dtype, w.n_rows, w.n_cols});
-  INLAY_ASSIGN(held.storage_, DeviceBuffer::allocate_unset(held.layout_.n_bytes(), "device memory for weights"));
-  INLAY_TRY(upload_weights({plan, held.layout_, reader, progress}, held.storage_.data(), n_threads));
+  INLAY_ASSIGN(held.storage_, DeviceBuffer::allocate(held.layout_.n_bytes(), "device memory for weights"));
   return held;
+}
+
+Status DeviceWeights::upload(const Plan& plan, WeightReader& reader, int32_t n_threads, const LoadProgress& progress) {
+  return upload_weights({plan, layout_, reader, progress}, storage_.data(), n_threads);
 }
 
 PackedMatrix DeviceWeights::matrix(WeightIndex i) const {

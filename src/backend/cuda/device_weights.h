@@ -35,12 +35,13 @@ struct QkvRuns {
 
 class DeviceWeights {
  public:
+  // Zeros, of which uploading makes the weights. Until then products with them mean nothing, but do no harm.
+  static Result<DeviceWeights> allocate(const Plan& plan);
   // Reads, copies and packs with up to n_threads threads at once; a reader that is not concurrent is called on this
-  // thread alone. While it runs it holds up to 64 MiB of staging memory on the device and as much on the host,
-  // page-locked.
-  static Result<DeviceWeights> load(const Plan& plan, WeightReader& reader, int32_t n_threads,
-                                    const LoadProgress& progress);
+  // thread alone.
+  Status upload(const Plan& plan, WeightReader& reader, int32_t n_threads, const LoadProgress& progress);
   static uint64_t bytes(const Plan& plan);
+  static uint64_t staging_bytes(const Plan& plan, int32_t n_threads);  // on the device, while uploading
 
   PackedMatrix matrix(WeightIndex i) const;  // of gate: gate and up as one if they are interleaved
   bool is_interleaved(WeightIndex gate) const { return layout_.is_interleaved(gate); }

@@ -1,6 +1,7 @@
 #include "src/backend/cuda/executor.h"
 
 #include <algorithm>
+#include <future>
 
 #include "src/backend/cuda/step_parts.h"
 #include "src/backend/host_buffers.h"
@@ -13,10 +14,6 @@ namespace {
 constexpr const char* kWithoutCublas = "prompts run on the engine's own products, without cuBLASLt: ";
 
 uint64_t u(int64_t v) { return static_cast<uint64_t>(v); }
-
-int32_t prefill_rows(const BackendConfig& config, int32_t least) {
-  return std::max({config.max_step_tokens, config.n_logit_slots, least});
-}
 
 Result<cublas::Api> cublas_of(const BackendConfig& config, std::string* name = nullptr) {
   if (!config.allow_cublas) return error(Code::not_found, "the load options refuse it");
@@ -75,9 +72,9 @@ StepLimits CudaExecutor::limits(const Plan& plan, const BackendConfig& config) {
 MemoryNeeds CudaExecutor::needs(const Plan& plan, const BackendConfig& config) {
   MemoryNeeds needs;
   needs.weights = DeviceWeights::bytes(plan);
-  needs.workspace = StepBlock::bytes(limits(plan, config));
+  needs.workspace = StepBlock::bytes(limits(plan, config)) + DeviceWeights::staging_bytes(plan, config.n_threads);
   for (const Size& size : sizes(plan, config)) (size.buffer == &Buffers::kv ? needs.kv : needs.workspace) += size.bytes;
-  if (cublas_of(config).ok()) needs.workspace += PrefillProducts::bytes(plan, prefill_rows(config, kBuckets.back()));
+  if (cublas_of(config).ok()) needs.workspace += PrefillProducts::bytes(plan, prefill_rows(config));
   return needs;
 }
 
@@ -99,10 +96,24 @@ Status CudaExecutor::load(WeightReader& reader, const LoadProgress& progress) {
   description_ = device.name + " (" + device.features + ")";
   INLAY_ASSIGN(stream_, make_stream());
   times.mark("device");
-  // Before the buffers: what it stages in device memory is free again when they are taken, so that no load needs more
-  // than needs().
-  INLAY_ASSIGN(weights_, DeviceWeights::load(plan_, reader, config_.n_threads, progress));
+  INLAY_ASSIGN(weights_, DeviceWeights::allocate(plan_));
+  INLAY_TRY(take_buffers());
+  times.mark("buffers");
+  // On zeros, beside the weights; where the system gives no thread, after them.
+  std::string parts;
+  auto prepared = std::async(std::launch::async | std::launch::deferred, [&] { return prepare_steps(parts); });
+  Status uploaded = weights_.upload(plan_, reader, config_.n_threads, progress);
   times.mark("weights");
+  Status status = prepared.get();
+  INLAY_TRY(std::move(uploaded));
+  INLAY_TRY(std::move(status));
+  if (prefill_) INLAY_TRY(prefill_->settle_factors());
+  times.mark("rest of the kernels", parts);
+  load_times_ = times.text();
+  return {};
+}
+
+Status CudaExecutor::take_buffers() {
   for (const Size& size : sizes(plan_, config_)) {
     INLAY_ASSIGN(b_.*size.buffer, DeviceBuffer::allocate(size.bytes, size.what));
   }
@@ -121,7 +132,14 @@ Status CudaExecutor::load(WeightReader& reader, const LoadProgress& progress) {
                                    inv_freq.size() * sizeof(float), cudaMemcpyHostToDevice, stream_.get()),
                    "copying RoPE frequencies");
   }
-  times.mark("buffers");
+  return {};
+}
+
+// What steps need besides weights: kernels that are loaded, on the device and of cuBLASLt, and graphs.
+Status CudaExecutor::prepare_steps(std::string& parts) {
+  LoadTimes times;
+  const ContextScope scope(context_);
+  INLAY_TRY(scope.status());
   INLAY_TRY(open_cublas());
   times.mark("cuBLASLt");
   for (size_t bucket = 0; bucket < kBuckets.size(); ++bucket) {
@@ -129,9 +147,9 @@ Status CudaExecutor::load(WeightReader& reader, const LoadProgress& progress) {
     INLAY_TRY(capture(bucket));
   }
   times.mark("graphs");
+  parts = times.text();
   if (token_step_)
     remark_ += std::string(remark_.empty() ? "" : "; ") + "all layers of one session's token are one launch";
-  load_times_ = times.text();
   return {};
 }
 
@@ -144,9 +162,9 @@ Status CudaExecutor::open_cublas() {
     remark_ = std::string(kWithoutCublas) + api.status().message;
     return {};
   }
-  const int32_t rows = prefill_rows(config_, kBuckets.back());
-  if (PrefillProducts::bytes(plan_, rows) == 0) return {};
-  Result<PrefillProducts> products = PrefillProducts::create(plan_, weights_, *api, rows, stream_.get());
+  if (PrefillProducts::bytes(plan_, prefill_rows(config_)) == 0) return {};
+  Result<PrefillProducts> products =
+      PrefillProducts::create(plan_, weights_, *api, prefill_rows(config_), stream_.get());
   Status status = products.status();
   if (products.ok()) {
     prefill_.emplace(*std::move(products));

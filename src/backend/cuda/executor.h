@@ -2,6 +2,7 @@
 // varies lies in device memory, so a graph is never patched.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <vector>
@@ -48,6 +49,9 @@ class CudaExecutor final : public Backend, private OpRunner {
     return {.rows = kBuckets[bucket], .logit_rows = kBuckets[bucket], .sequences = kBuckets[bucket]};
   }
   static constexpr size_t kForms = 3;
+  static int32_t prefill_rows(const BackendConfig& config) {
+    return std::max({config.max_step_tokens, config.n_logit_slots, kBuckets.back()});
+  }
 
   // Intermediates, rows are tokens.
   struct Buffers {
@@ -99,6 +103,8 @@ class CudaExecutor final : public Backend, private OpRunner {
     int32_t m = 0;
   };
 
+  Status take_buffers();
+  Status prepare_steps(std::string& parts);
   Status open_cublas();
   Status warm_up_prefill();
   Status launch_step(const StepBatch& batch, std::span<Draw> draws);

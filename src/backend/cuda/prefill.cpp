@@ -135,7 +135,8 @@ Result<PrefillProducts> PrefillProducts::create(const Plan& plan, const DeviceWe
   INLAY_CUDA_TRY(cudaGetDevice(&device), "describing the device");
   INLAY_CUDA_TRY(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "describing the device");
   self.has_bf16_ = major >= 8;
-  INLAY_TRY(self.settle_factors());
+  self.matrix_factors_.assign(plan.ops.size(), 1.0f);
+  self.norm_factors_.assign(plan.ops.size(), 1.0f);
   return self;
 }
 
@@ -145,6 +146,7 @@ Status PrefillProducts::settle_factors() {
   const size_t n_ops = plan_->ops.size();
   std::vector<float> largest(n_ops);
   std::vector<std::vector<float>> norms(n_ops);
+  INLAY_CUDA_TRY(cudaMemsetAsync(products_, 0, n_ops * sizeof(float), stream_), "looking for the largest weight");
   for (size_t i = 0; i < n_ops; ++i) {
     const Op& op = plan_->ops[i];
     if (form_of(*plan_, op) != ActivationForm::f16) continue;
@@ -166,8 +168,6 @@ Status PrefillProducts::settle_factors() {
   INLAY_CUDA_TRY(cudaMemcpyAsync(largest.data(), products_, n_ops * sizeof(float), cudaMemcpyDeviceToHost, stream_),
                  "looking for the largest weight");
   INLAY_TRY(wait_for(stream_, "looking for the largest weight"));
-  matrix_factors_.assign(n_ops, 1.0f);
-  norm_factors_.assign(n_ops, 1.0f);
   for (size_t i = 0; i < n_ops; ++i) {
     if (largest[i] > 32768.0f && std::isfinite(largest[i])) matrix_factors_[i] = factor_for(largest[i]);
     float weight = 0.0f;

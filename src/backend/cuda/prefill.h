@@ -18,9 +18,13 @@ class PrefillProducts {
   // Device memory of the object; 0 if the plan has nothing for it.
   static uint64_t bytes(const Plan& plan, int32_t max_rows);
 
-  // Plan and weights outlive the object. Looks through all weights once for the largest magnitudes.
+  // Plan and weights outlive the object. Before products mean anything, the weights have to be there and their factors
+  // settled.
   static Result<PrefillProducts> create(const Plan& plan, const DeviceWeights& weights, const cublas::Api& api,
                                         int32_t max_rows, cudaStream_t stream);
+
+  // Looks through all weights once for the largest magnitudes.
+  Status settle_factors();
 
   // Whether the products of an op with m rows are computed here.
   bool takes(const Op& op, int32_t m) const;
@@ -60,7 +64,6 @@ class PrefillProducts {
 
   PrefillProducts(const Plan& plan, const DeviceWeights& weights, cudaStream_t stream)
       : plan_(&plan), weights_(&weights), stream_(stream) {}
-  Status settle_factors();
   QkvRuns runs_of(const Op& op) const;
   size_t index_of(const Op& op) const { return static_cast<size_t>(&op - plan_->ops.data()); }
   const Op* next_taken(const Op& op, int32_t m) const;  // the op after this one if it is taken

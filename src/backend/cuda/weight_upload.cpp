@@ -6,6 +6,7 @@
 #include <cstring>
 #include <exception>
 #include <mutex>
+#include <span>
 
 #include "kernels/cuda/cuda_kernels.h"
 #include "src/backend/cuda/context.h"
@@ -19,7 +20,19 @@ namespace {
 constexpr int kMaxThreads = 8;
 constexpr size_t kSlots = 2;  // of a thread: one is read into while the other is copied and packed
 constexpr uint64_t kAlignment = 256;
-constexpr uint64_t kPieceBytes = uint64_t{4} << 20;
+constexpr uint64_t kPieceBytes = uint64_t{1} << 20;  // page-locking 8 MiB takes 4 ms, and threads do it in turn
+
+uint64_t stride_of(uint64_t slot_bytes) { return (slot_bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+uint64_t largest_of(std::span<const WeightPiece> pieces) {
+  uint64_t most = 0;
+  for (const WeightPiece& piece : pieces) most = std::max(most, piece.staged_bytes());
+  return most;
+}
+
+int n_lanes(size_t n_pieces, int32_t n_threads) {
+  return std::clamp(std::min<int>(n_threads, kMaxThreads), 1, std::max(1, static_cast<int>(n_pieces)));
+}
 
 // What one thread works with. Each slot has its own stream: its copy, then its packing, then its next copy.
 class Lane {
@@ -35,7 +48,7 @@ class Lane {
   }
 
   Status open(uint64_t slot_bytes) {
-    const uint64_t stride = (slot_bytes + kAlignment - 1) / kAlignment * kAlignment;
+    const uint64_t stride = stride_of(slot_bytes);
     INLAY_ASSIGN(pinned_, PinnedBuffer::allocate(kSlots * stride, "staging memory"));
     INLAY_ASSIGN(raw_, DeviceBuffer::allocate_unset(kSlots * stride, "device memory for packing"));
     for (size_t i = 0; i < kSlots; ++i) {
@@ -107,9 +120,9 @@ class Upload {
         storage_(storage),
         context_(context),
         pieces_(source.layout.pieces(source.plan, kPieceBytes)),
-        left_(source.plan.weights.size()) {
+        left_(source.plan.weights.size()),
+        slot_bytes_(largest_of(pieces_)) {
     for (const WeightPiece& piece : pieces_) {
-      slot_bytes_ = std::max(slot_bytes_, piece.staged_bytes());
       ++left_[piece.weight];
       if (piece.up != kNoWeight) ++left_[piece.up];
     }
@@ -132,7 +145,7 @@ class Upload {
   }
 
   Status matrices(int n_threads) {
-    ThreadPool pool(std::clamp(n_threads, 1, std::max(1, static_cast<int>(pieces_.size()))));
+    ThreadPool pool(n_lanes(pieces_.size(), n_threads));
     lanes_ = std::vector<Lane>(static_cast<size_t>(pool.size()));
     pool.parallel_for(static_cast<int64_t>(pieces_.size()), 1, [this](int64_t begin, int64_t end, int thread) {
       for (int64_t i = begin; i < end; ++i) run_piece(static_cast<size_t>(i), thread);
@@ -196,7 +209,8 @@ class Upload {
   const PrimaryContext context_;
   const std::vector<WeightPiece> pieces_;
   std::vector<std::atomic<int64_t>> left_;  // by weight: pieces not yet read
-  uint64_t slot_bytes_ = 0, n_total_ = 0, n_reported_ = 0;
+  const uint64_t slot_bytes_;
+  uint64_t n_total_ = 0, n_reported_ = 0;
   std::vector<Lane> lanes_;  // by thread
   std::atomic<size_t> n_done_{0};
   size_t n_caught_up_ = 0;
@@ -208,13 +222,18 @@ class Upload {
 
 }  // namespace
 
+uint64_t staging_bytes(const Plan& plan, const WeightLayout& layout, int32_t n_threads) {
+  const std::vector<WeightPiece> pieces = layout.pieces(plan, kPieceBytes);
+  return kSlots * stride_of(largest_of(pieces)) * static_cast<uint64_t>(n_lanes(pieces.size(), n_threads));
+}
+
 Status upload_weights(const WeightSource& source, std::byte* storage, int32_t n_threads) {
   int device = 0;
   INLAY_CUDA_TRY(cudaGetDevice(&device), "uploading weights");
   INLAY_ASSIGN(const PrimaryContext context, PrimaryContext::of(device));
   Upload upload(source, storage, context);
   INLAY_TRY(upload.vectors());
-  return upload.matrices(source.reader.is_concurrent() ? std::min<int>(n_threads, kMaxThreads) : 1);
+  return upload.matrices(source.reader.is_concurrent() ? n_threads : 1);
 }
 
 }  // namespace inlay

@@ -14,6 +14,9 @@ struct WeightSource {
   const LoadProgress& progress;  // called on this thread, once for the vectors and once for each piece
 };
 
+// Device memory that an upload takes while it runs, and page-locked memory of the host.
+uint64_t staging_bytes(const Plan& plan, const WeightLayout& layout, int32_t n_threads);
+
 // `storage` has layout.n_bytes() bytes on the current device. All work on the device is done when this returns,
 // whatever it returns.
 Status upload_weights(const WeightSource& source, std::byte* storage, int32_t n_threads);
