@@ -9,7 +9,7 @@ import unittest
 SCRIPT = pathlib.Path(__file__).parents[1] / "gpu.sh"
 TOOL = """case $1 in
 info) exit $INFO_CODE ;;
-bench) echo '{"model":"m.gguf","pp512":12.5,"tg128@0":3.25,"range":{}}' ;;
+bench) echo '{"model":"m.gguf","pp512":12.5,"tg128@0":3.25,"latency_us":{"tokens":9,"p50":7.5,"p99":8.0},"range":{}}' ;;
 esac"""
 GTEST = """case $1 in
 --gtest_list_tests) printf 'Suite.\\n  cuda\\n'; exit 0 ;;
@@ -91,7 +91,7 @@ class GpuScript(unittest.TestCase):
     def test_benchmarks_become_a_table(self):
         done, _ = self.run_script(groups="^bench", bench="a:f16 b:q8_0")
         self.assertEqual(done.returncode, 0, done.stdout)
-        self.assertEqual(len(re.findall(r"(?m)^m\.gguf +12\.5 +- +3\.25 +- ", done.stdout)), 2)
+        self.assertEqual(len(re.findall(r"(?m)^m\.gguf +12\.5 +- +3\.25 +(?:- +){5}7\.5 +8\.0 ", done.stdout)), 2)
 
 
 if __name__ == "__main__":
