@@ -21,6 +21,15 @@ uint64_t free_bytes() {
   return device.ok() ? device->free_bytes : 0;
 }
 
+// Buffers taken and not given back.
+uint64_t n_held() {
+  const BackendCounters c = cuda_counters();
+  return c.n_allocations - c.n_frees + c.n_pinned_allocations - c.n_pinned_frees;
+}
+
+// The driver keeps a little for streams of which there were fewer at once before; less than a leak of 20 loads.
+constexpr uint64_t kOfTheDriver = uint64_t{8} << 20;
+
 std::vector<int32_t> some_tokens(int32_t n) {
   std::vector<int32_t> out{2043};
   for (int32_t i = 1; i < n; ++i) out.push_back(100 + (i * 37) % 1500);
@@ -72,14 +81,15 @@ TEST_F(CudaEngine, cuda_GivesItsMemoryBack) {
     for (int i = 0; i < 3; ++i) ASSERT_TRUE(engine.decode_step(one, {&event, 1}).ok());
   };
   use(*load(DeviceKind::cuda));  // the context and the modules stay
-  const uint64_t before = free_bytes();
+  const uint64_t before = free_bytes(), held = n_held();
   for (int cycle = 0; cycle < 20; ++cycle) {
     const auto engine = load(DeviceKind::cuda);
     use(*engine);
     EXPECT_LT(free_bytes(), before) << "negative control: an engine takes device memory";
     EXPECT_GE(before - free_bytes(), engine->info().memory.weights);
   }
-  EXPECT_EQ(free_bytes(), before);
+  EXPECT_EQ(n_held(), held);
+  EXPECT_GE(free_bytes() + kOfTheDriver, before);
 }
 
 TEST_F(CudaEngine, cuda_AFailedLoadGivesItsMemoryBack) {
@@ -92,15 +102,17 @@ TEST_F(CudaEngine, cuda_AFailedLoadGivesItsMemoryBack) {
   int n_calls = 0;
   ASSERT_TRUE(load_part(bytes.size(), [&](uint64_t, uint64_t) { return ++n_calls > 0; }).ok());
   ASSERT_GT(n_calls, 1);
-  const uint64_t before = free_bytes();
+  const uint64_t before = free_bytes(), held = n_held();
   for (int at = 1; at <= n_calls; at += std::max(1, n_calls / 8)) {
     int call = 0;
     EXPECT_EQ(load_part(bytes.size(), [&](uint64_t, uint64_t) { return ++call < at; }).code, Code::cancelled);
-    EXPECT_EQ(free_bytes(), before) << "cancelled at call " << at;
+    EXPECT_GE(free_bytes() + kOfTheDriver, before) << "cancelled at call " << at;
+    EXPECT_EQ(n_held(), held) << "cancelled at call " << at;
   }
   for (const size_t n_bytes : {bytes.size() / 3, bytes.size() - 1}) {
     EXPECT_EQ(load_part(n_bytes, {}).code, Code::format);
-    EXPECT_EQ(free_bytes(), before) << n_bytes << " bytes";
+    EXPECT_GE(free_bytes() + kOfTheDriver, before) << n_bytes << " bytes";
+    EXPECT_EQ(n_held(), held) << n_bytes << " bytes";
   }
   // Readers that fail in the header, among the weights and at the last of them.
   for (const uint64_t n_readable : {uint64_t{100}, uint64_t{bytes.size() / 2}, uint64_t{bytes.size() - 1}}) {
@@ -109,7 +121,8 @@ TEST_F(CudaEngine, cuda_AFailedLoadGivesItsMemoryBack) {
                                      {.device = DeviceKind::cuda, .n_context = 512});
     ASSERT_FALSE(engine.ok());
     EXPECT_EQ(engine.status().code, Code::io) << engine.status().message;
-    EXPECT_EQ(free_bytes(), before) << n_readable << " readable bytes";
+    EXPECT_GE(free_bytes() + kOfTheDriver, before) << n_readable << " readable bytes";
+    EXPECT_EQ(n_held(), held) << n_readable << " readable bytes";
   }
   EXPECT_TRUE(load_part(bytes.size(), {}).ok()) << "nothing of it stays behind";
 }
