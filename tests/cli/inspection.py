@@ -99,6 +99,17 @@ class Inspection(ModelCase):
         text = self.compare(self.model, "--limit", "0", code=1)
         self.assertRegex(text.splitlines()[-1], "^first above 0: ")
 
+    def test_two_devices_agree_on_models_with_experts(self):
+        for shape in ("tiny-qwen3moe", "tiny-gpt-oss"):
+            with self.subTest(shape=shape), tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder) / "experts.gguf"
+                self.run_tool("bench", "--shape", shape, "--quant", "f32", "--layers", 2, "--save", path, "--pp", 1, "--depths", "none",
+                              "--batch", "none", "-r", 1)
+                text = self.compare(path)
+                self.assertIn("no op has an NMSE above 0.001", text)
+                for op, what in (("moe_route", "router"), ("moe_in", "experts"), ("moe_out", "hidden")):
+                    self.assertRegex(text, f"{op} +.*{what}")
+
     def test_a_prompt_in_words(self):
         text = self.compare(OWN_MODEL, "--prompt", "Mira is a kind innkeeper")
         self.assertIn("prompt", text)

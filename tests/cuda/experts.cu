@@ -126,7 +126,7 @@ struct Step {
 
   Step(const Layer& l, const std::vector<float>& rows, const std::vector<int32_t>& at, bool raw_row = true)
       : layer(l),
-        shape{static_cast<int32_t>(at.size()), l.s.n_experts, l.s.n_used, block_rows_for(static_cast<int32_t>(at.size()))},
+        shape(moe_shape_for(static_cast<int32_t>(at.size()), l.s.n_experts, l.s.n_used)),
         routing_memory(moe_routing_bytes(shape)),
         prepared(std::vector<uint8_t>(activation_bytes(shape.n_places(), std::max(l.s.d_model, l.s.d_ff)))),
         x(rows),
@@ -344,6 +344,10 @@ void check_choice(Layer& l, std::vector<float> rows) {
   }
   const auto got = step.results();
   padding &= std::memcmp(&got[l.s.d_model], &before[l.s.d_model], l.s.d_model * 4) == 0;
+  const std::vector<float> row(before.begin(), before.begin() + l.s.d_model);
+  const Step alone(l, row, {-1});
+  alone.run();
+  padding &= alone.results() == row && alone.read(alone.routing.n_blocks, 1)[0] == 0;
   report(ties && padding, name(l.s), "ties and padding");
   l.router = kept, l.bias = kept_bias, l.bias_at.put(l.bias), l.put();
 

@@ -8,7 +8,7 @@
 // of the same product in kernels/cuda/linear, whatever else is in the step.
 #pragma once
 
-#include "kernels/cuda/linear/launch.cuh"
+#include "kernels/cuda/moe/ring_fit.cuh"
 #include "kernels/cuda/moe_kernels.h"
 
 namespace inlay::cuda {
@@ -186,7 +186,7 @@ __global__ void __launch_bounds__(kPlainThreads) experts_plain(const __grid_cons
 
 template <DType kType, int NT, bool kRaw>
 cudaError_t launch_experts_few_rows(const ExpertLinearArgs& e, const DeviceTraits& device, cudaStream_t stream) {
-  const FewRowsFit fit = fit_few_rows<kType>(e.linear, device);
+  const FewRowsFit fit = fit_blocks<kType>(e.linear, device);
   if (fit.params.depth < 1) return cudaErrorInvalidValue;
   const int most = fit.ctas_per_sm * device.n_multiprocessors;
   const int64_t n_tiles = int64_t{e.most_blocks} * tiles_of(e.linear);

@@ -8,7 +8,7 @@
 // are requested before that one has ended.
 #pragma once
 
-#include "kernels/cuda/linear/launch.cuh"
+#include "kernels/cuda/moe/ring_fit.cuh"
 #include "kernels/cuda/moe_kernels.h"
 
 namespace inlay::cuda {
@@ -200,43 +200,21 @@ __global__ void __launch_bounds__(kLinearThreads, 2) expert_row(const __grid_con
 #endif
 }
 
-struct ExpertRowFit {
-  ExpertRowParams params;
-  int ctas_per_sm;
-  size_t shared_bytes;
-};
-
+// depth 0: it does not run.
 template <DType kType>
-ExpertRowFit fit_expert_row(const ExpertRowArgs& row, int ctas_per_sm, const DeviceTraits& device) {
-  constexpr int kReserved = 1024;  // of every CTA, by the system
-  constexpr int kRingStep = kParts * WarpChunk<kType>::kBytes;
+FewRowsFit fit_expert_row(const ExpertRowArgs& row, const DeviceTraits& device) {
+  if (kType == DType::f32 || device.major < 8 || row.linear.n_cols % 8 != 0) return {};
   const int n_pairs = row.sum.shape.n_used;
   FewRowsParams p = cut_few_rows<kType>(row.linear);
   p.args.x.n_chunks = static_cast<int32_t>((row.linear.n_cols + kChunkCols - 1) / kChunkCols);
-  p.ring_at = n_pairs * RawRowPlaces{p.args.x.n_chunks}.bytes();
   const int parts_bytes = 2 * n_pairs * p.n_parts * kTileRows * static_cast<int>(sizeof(float));
-  int room = device.shared_bytes / ctas_per_sm - kReserved;
-  if (room > device.block_shared_bytes) room = device.block_shared_bytes;
-  p.depth = (room - p.ring_at - parts_bytes) / kRingStep;
-  if (p.depth > kMaxDepth) p.depth = kMaxDepth;
-  if (p.depth == 5) p.depth = 4;  // wait_for_oldest knows 1, 2, 3, 4, 6
-  if (p.depth < 0) p.depth = 0;
-  p.parts_at = p.ring_at + p.depth * kRingStep;
-  return {{p, row}, ctas_per_sm, static_cast<size_t>(p.parts_at + parts_bytes)};
-}
-
-// depth 0: it does not run.
-template <DType kType>
-ExpertRowFit fit_expert_row(const ExpertRowArgs& row, const DeviceTraits& device) {
-  if (kType == DType::f32 || device.major < 8 || row.linear.n_cols % 8 != 0) return {};
-  const ExpertRowFit two = fit_expert_row<kType>(row, 2, device);
-  return two.params.few.depth >= 2 ? two : fit_expert_row<kType>(row, 1, device);
+  return fit_ring<kType>(p, n_pairs * RawRowPlaces{p.args.x.n_chunks}.bytes(), parts_bytes, device);
 }
 
 template <DType kType>
 bool runs_expert_row(const ExpertRowArgs& row) {
   DeviceTraits device;
-  return current_device(device) == cudaSuccess && fit_expert_row<kType>(row, device).params.few.depth >= 1;
+  return current_device(device) == cudaSuccess && fit_expert_row<kType>(row, device).params.depth >= 1;
 }
 
 template <DType kType>
@@ -246,13 +224,13 @@ cudaError_t launch_expert_row_of(const ExpertRowArgs& row, cudaStream_t stream) 
   } else {
     DeviceTraits device;
     if (const cudaError_t error = current_device(device); error != cudaSuccess) return error;
-    ExpertRowFit fit = fit_expert_row<kType>(row, device);
-    FewRowsParams& few = fit.params.few;
-    if (few.depth < 1) return cudaErrorInvalidValue;
-    const int most = fit.ctas_per_sm * device.n_multiprocessors, n = few.n_tiles < most ? few.n_tiles : most;
-    share_tiles(few, n);
-    return launch_early(expert_row<kType>, dim3(static_cast<unsigned>(n)), kLinearThreads, stream, fit.params,
-                        fit.shared_bytes);
+    FewRowsFit fit = fit_expert_row<kType>(row, device);
+    if (fit.params.depth < 1) return cudaErrorInvalidValue;
+    const int most = fit.ctas_per_sm * device.n_multiprocessors, n_tiles = fit.params.n_tiles;
+    const int n = n_tiles < most ? n_tiles : most;
+    share_tiles(fit.params, n);
+    return launch_early(expert_row<kType>, dim3(static_cast<unsigned>(n)), kLinearThreads, stream,
+                        ExpertRowParams{fit.params, row}, fit.shared_bytes);
   }
 }
 

@@ -409,6 +409,7 @@ Result<Tap> CpuExecutor::observe(const Op& op, const StepBatch& batch) {
     case OpKind::attention: return Tap{0, nullptr, "heads", a_.heads, m, s.d_q()};
     case OpKind::ffn_in: return Tap{0, nullptr, "ffn", a_.gate, m, s.d_ff};
     case OpKind::moe_route: return Tap{0, nullptr, "router", a_.router_logits, m, s.moe.n_experts};
+    case OpKind::moe_in: return observe_experts(m);
     case OpKind::head:
       if (batch.logit_rows.empty()) return Tap{};
       return Tap{0, nullptr, "logits", a_.logit_rows, static_cast<int64_t>(batch.logit_rows.size()), s.n_vocab};

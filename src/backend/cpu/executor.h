@@ -90,6 +90,7 @@ class CpuExecutor final : public Backend, private OpRunner {
   void moe_in(const Op& op, const StepBatch& batch);
   void moe_out(const Op& op, const StepBatch& batch);
   void add_experts(int64_t row, int64_t first);
+  Tap observe_experts(int64_t m);
   // All tiles of the experts that were chosen in one loop: body(group, first tile, end).
   template <class Body>
   void for_expert_tiles(int64_t n_tiles, const Body& body);
@@ -146,6 +147,7 @@ class CpuExecutor final : public Backend, private OpRunner {
   } routing_;
   HostBuffer expert_rows_;  // prepared activations of places, an area for each form
   FormAreas expert_areas_;
+  std::vector<float> observed_;  // pairs in their order, for a tap
 };
 
 }  // namespace inlay

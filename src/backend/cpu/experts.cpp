@@ -187,4 +187,15 @@ void CpuExecutor::add_experts(int64_t row, int64_t first) {
   kernels_.add_scaled(sum, n, 1.0f, a_.hidden + at);
 }
 
+// What moe_in left at the pairs' places, pair after pair.
+Tap CpuExecutor::observe_experts(int64_t m) {
+  const MoeSpec& moe = plan_.spec.moe;
+  const auto n_pairs = static_cast<size_t>(m * moe.n_used), n = static_cast<size_t>(moe.d_ff_expert);
+  observed_.resize(n_pairs * n);
+  for (size_t pair = 0; pair < n_pairs; ++pair) {
+    std::copy_n(a_.expert_gate + static_cast<size_t>(routing_.pair_place[pair]) * n, n, observed_.data() + pair * n);
+  }
+  return {0, nullptr, "experts", observed_.data(), m, int64_t{moe.n_used} * moe.d_ff_expert};
+}
+
 }  // namespace inlay

@@ -139,6 +139,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   Status moe_route(const Op& op);
   Status moe_in(const Op& op);
   Status moe_out(const Op& op);
+  Result<Tap> observe_experts(const Op& op);
   static cuda::MoeShape moe_shape(const MoeSpec& moe, int32_t m);
   static uint64_t prepared_bytes(const Plan& plan, uint64_t rows);
   static void add_expert_sizes(const Plan& plan, uint64_t rows, std::vector<Size>& sizes);

@@ -1,5 +1,6 @@
 // Mixtures of experts: what the ops of such a layer launch. Nothing is read back; see kernels/cuda/moe_kernels.h.
 #include <algorithm>
+#include <numeric>
 
 #include "src/backend/cuda/executor.h"
 
@@ -12,10 +13,11 @@ uint64_t u(int64_t v) { return static_cast<uint64_t>(v); }
 template <class Bytes>
 uint64_t most_of_shapes(const MoeSpec& moe, uint64_t rows, const Bytes& bytes) {
   uint64_t most = 0;
-  for (const int32_t m : {int32_t{8}, int32_t{64}, static_cast<int32_t>(rows)}) {
-    const int32_t n = std::min(m, static_cast<int32_t>(rows));
-    most = std::max<uint64_t>(most, bytes(cuda::MoeShape{n, moe.n_experts, moe.n_used, cuda::block_rows_for(n)}));
+  const auto n = static_cast<int32_t>(rows);
+  for (int32_t m = 1; m <= std::min(n, int32_t{64}); ++m) {
+    most = std::max<uint64_t>(most, bytes(cuda::moe_shape_for(m, moe.n_experts, moe.n_used)));
   }
+  most = std::max<uint64_t>(most, bytes(cuda::moe_shape_for(n, moe.n_experts, moe.n_used)));
   return most;
 }
 
@@ -26,7 +28,7 @@ uint64_t most_places(const MoeSpec& moe, uint64_t rows) {
 }  // namespace
 
 cuda::MoeShape CudaExecutor::moe_shape(const MoeSpec& moe, int32_t m) {
-  return {m, moe.n_experts, moe.n_used, cuda::block_rows_for(m)};
+  return cuda::moe_shape_for(m, moe.n_experts, moe.n_used);
 }
 
 // Rows of a step for every matrix, and places for those of experts.
@@ -166,6 +168,37 @@ Status CudaExecutor::moe_out(const Op& op) {
   if (cuda::expert_row_runs(row)) return cuda_status(cuda::launch_expert_row(row, stream_.get()), down.what);
   INLAY_TRY(multiply_experts({&down, 1}, {b_.expert_ffn.as<float>(), kNoWeight, true}));
   return cuda_status(cuda::launch_moe_combine(sum, stream_.get()), "adding up experts");
+}
+
+// What moe_route and moe_in leave behind in the order that other backends have it in: the experts' logits without that
+// of the shared expert's gate, and a row's pairs instead of places; zeros for padding.
+Result<Tap> CudaExecutor::observe_experts(const Op& op) {
+  const MoeSpec& moe = plan_.spec.moe;
+  const cuda::MoeShape shape = moe_shape(moe, m_);
+  const cuda::MoeRouting routing = cuda::moe_routing_at(b_.routing.data(), shape);
+  const bool routes = op.kind == OpKind::moe_route;
+  const int64_t n = routes ? moe.n_experts : moe.d_ff_expert, ld = routes ? n + 1 : n;
+  std::vector<float> rows(static_cast<size_t>((routes ? m_ : shape.n_places()) * ld));
+  std::vector<int32_t> places(static_cast<size_t>(routes ? m_ : shape.n_pairs()));
+  std::iota(places.begin(), places.end(), 0);
+  const void* from = routes ? routing.logits : b_.expert_ffn.as<float>();
+  INLAY_CUDA_TRY(cudaMemcpyAsync(rows.data(), from, rows.size() * sizeof(float), cudaMemcpyDeviceToHost, stream_.get()),
+                 "reading values of experts");
+  if (!routes) {
+    INLAY_CUDA_TRY(cudaMemcpyAsync(places.data(), routing.pair_place, places.size() * sizeof(int32_t),
+                                   cudaMemcpyDeviceToHost, stream_.get()),
+                   "reading places of experts");
+  }
+  INLAY_TRY(wait_for(stream_.get(), "reading values of experts"));
+  observed_.assign(places.size() * static_cast<size_t>(n), 0.0f);
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (places[i] >= 0)
+      std::copy_n(&rows[static_cast<size_t>(places[i] * ld)], n, &observed_[i * static_cast<size_t>(n)]);
+  }
+  return Tap{.what = routes ? "router" : "experts",
+             .values = observed_.data(),
+             .n_rows = m_,
+             .n_cols = routes ? n : n * moe.n_used};
 }
 
 }  // namespace inlay

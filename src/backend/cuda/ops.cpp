@@ -442,6 +442,9 @@ Result<Tap> CudaExecutor::observe(const Op& op, const StepBatch& batch) {
     case OpKind::ffn_in:
       tap.what = "ffn", from = b_.ffn.as<float>(), tap.n_cols = s.d_ff;
       break;
+    case OpKind::moe_route:
+    case OpKind::moe_in:
+      return observe_experts(op);
     case OpKind::head:
       tap.what = "logits", from = b_.logit_rows.as<float>(), tap.n_cols = s.n_vocab;
       tap.n_rows = static_cast<int64_t>(batch.logit_rows.size());
