@@ -50,6 +50,7 @@ class Benchmark {
   // Runs them one at a time, each until its logits are on the host.
   bool feed_singly(inlay_session* session, const std::vector<int32_t>& ids);
   bool cut_back(inlay_session* session, int32_t n_tokens);
+  bool go_back(inlay_session* session, int32_t n_tokens);
   bool read_logits(inlay_session* session);
 
   bool warm_up(inlay_session* session);
