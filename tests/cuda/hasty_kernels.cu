@@ -17,12 +17,13 @@ namespace inlay::cuda {
 struct TaggedValues {
   uint32_t in, out;
 
-  template <int n>
-  __device__ __forceinline__ void load4(const float* const (&from)[n], float4 (&to)[n]) const {
+  template <int n, class Offset>
+  __device__ __forceinline__ void load4(const float* from, const bool (&there)[n], const Offset& offset,
+                                        float4 (&to)[n]) const {
     if (in > 3) {
-      FinishedValues{}.load4(from, to);
+      FinishedValues{}.load4(from, there, offset, to);
     } else {
-      WaitingValues{in, out}.load4(from, to);
+      WaitingValues{in, out}.load4(from, there, offset, to);
     }
   }
   __device__ __forceinline__ void store(float* p, float v) const { WaitingValues{in, out}.store(p, v); }

@@ -60,7 +60,8 @@ __device__ __forceinline__ void add_weighted(float weight, const float4& x, floa
 }
 
 __device__ __forceinline__ float4 divided(const float4& x, float by) {
-  return make_float4(x.x / by, x.y / by, x.z / by, x.w / by);
+  const float factor = __fdividef(1.0f, by);
+  return make_float4(__fmul_rn(x.x, factor), __fmul_rn(x.y, factor), __fmul_rn(x.z, factor), __fmul_rn(x.w, factor));
 }
 
 // Sinks of the heads of a pass, if they have any: of exp(score) that a row's sum of weights has besides its keys'.
@@ -98,9 +99,10 @@ __device__ __forceinline__ Merged merge_warps(const MergeMemory<kChunks>& memory
 // Calls use(head, component) for every fourth component that is this thread's.
 template <int kChunks, class Use>
 __device__ __forceinline__ void for_components(const PassHeads& heads, const Use& use) {
-  const int width = heads.d_head / 4;
-  for (int i = static_cast<int>(threadIdx.x); i < heads.count * width; i += kAttentionWarps<kChunks> * 32) {
-    use(i / width, i % width * 4);
+  constexpr int kWidth = 16 * kChunks;  // of the widest head: no division
+  for (int i = static_cast<int>(threadIdx.x); i < heads.count * kWidth; i += kAttentionWarps<kChunks> * 32) {
+    const int component = i % kWidth * 4;
+    if (component < heads.d_head) use(i / kWidth, component);
   }
 }
 

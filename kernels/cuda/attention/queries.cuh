@@ -25,7 +25,7 @@ __device__ __forceinline__ void cut_query(const float* x, int d_head, float scal
     q[j] = __fmul_rn(q[j], scale);
     largest = fmaxf(largest, fabsf(q[j]));
   }
-  const int raw = static_cast<int>(__float_as_uint(warp_max(largest)) >> 23) - 127;
+  const int raw = static_cast<int>(__float_as_uint(max_of_warp(largest)) >> 23) - 127;
   const int exponent = raw < -100 ? -100 : raw > 100 ? 100 : raw;
   const float grow = __uint_as_float(static_cast<uint32_t>(7 - exponent + 127) << 23);
 #pragma unroll
@@ -83,14 +83,15 @@ __device__ __forceinline__ void keep_fresh(const RowParams& p, const CtaPlace& a
 template <int kPer, class Values>
 __device__ __forceinline__ void take_head(const Values& values, const float* from, int d_head, int lane, float* x) {
   constexpr int kQuads = (kPer + 3) / 4;  // a lane has four components in a row
-  const float* quads[kQuads];
+  bool there[kQuads];
   float4 taken[kQuads];
 #pragma unroll
-  for (int i = 0; i < kQuads; ++i) quads[i] = 4 * (lane + 32 * i) < d_head ? from + 4 * (lane + 32 * i) : nullptr;
-  values.load4(quads, taken);
+  for (int i = 0; i < kQuads; ++i) there[i] = 4 * lane + 128 * i < d_head;
+  values.load4(
+      from + 4 * lane, there, [](int i) { return 128 * i; }, taken);
 #pragma unroll
   for (int i = 0; i < kQuads; ++i) {
-    if (quads[i] != nullptr) *reinterpret_cast<float4*>(x + 4 * (lane + 32 * i)) = taken[i];
+    if (there[i]) *reinterpret_cast<float4*>(x + 4 * lane + 128 * i) = taken[i];
   }
   __syncwarp();
 }

@@ -206,27 +206,30 @@ __device__ __forceinline__ void finish_split(const RowParams& p, const Values& v
     merge_splits(records, at.heads, values, sinks, memory, out);
 }
 
-// A CTA's part of a row, by its first kAttentionWarps warps. wait(): until qkv is there.
+// A CTA's part of a row, by its first kAttentionWarps warps: every step-th split from `first` on. wait(): until qkv is
+// there.
 template <int kChunks, KvType kType, bool kFused, bool kVariant = false, class Values, class Wait>
-__device__ __forceinline__ void attend_part(const RowParams& p, const Values& values, const RowPart& part,
-                                            int32_t position, const RowSplits& splits,
+__device__ __forceinline__ void attend_part(const RowParams& p, const Values& values, const CtaPlace& at,
+                                            const RowSplits& splits, int32_t first, int32_t step,
                                             RowMemory<kChunks, kType>& memory, const Wait& wait) {
   constexpr int kThreads = kAttentionWarps<kChunks> * 32;
   SplitReader<kChunks, kType, kFused, kVariant> reader(p);
   {
-    const CtaPlace at = cta_place(p, part, position);
-    reader.begin(at, splits, part.first);
+    reader.begin(at, splits, first);
     if (threadIdx.x == 0) memory.place = at, memory.splits = splits;
     clear_queries<kChunks>(at.heads.count, memory.queries);
     wait();
-    const bool newest = kFused && (splits.n_splits - 1 - part.first) % part.step == 0;
+    const bool newest = kFused && (splits.n_splits - 1 - first) % step == 0;
     prepare_heads<kChunks, kType, kFused>(p, values, at, newest, &memory.merge.acc[0][0][0], memory.queries,
                                           memory.fresh);
   }
   sync_threads<kThreads>();
 
-  for (int32_t split = part.first; split < memory.splits.n_splits; split += part.step) {
-    if (split != part.first) reader.begin(memory.place, memory.splits, split);
+  for (int32_t split = first; split < memory.splits.n_splits; split += step) {
+    if (split != first) {
+      sync_threads<kThreads>();  // it writes where the last one was merged
+      reader.begin(memory.place, memory.splits, split);
+    }
     WarpAttention<kChunks, kType> state;
     state.clear();
     reader.attend(memory.queries, memory.fresh, state);
@@ -234,7 +237,6 @@ __device__ __forceinline__ void attend_part(const RowParams& p, const Values& va
     store_warp(state, reader.lane, static_cast<int>(threadIdx.x) / 32, memory.place.heads.count, memory.merge);
     sync_threads<kThreads>();
     finish_split<kVariant>(p, values, memory.place, split, memory.splits.n_splits, memory.merge);
-    sync_threads<kThreads>();  // the next split writes where this one was merged
   }
 }
 
@@ -252,9 +254,10 @@ __global__ __launch_bounds__(kAttentionWarps<kChunks> * 32,
     return;
   }
   __shared__ RowMemory<kChunks, kType> memory;
-  attend_part<kChunks, kType, kFused, kVariant>(p, FinishedValues(), part, position, splits, memory, [] {
-    if constexpr (kFused) wait_for_previous_kernel();
-  });
+  attend_part<kChunks, kType, kFused, kVariant>(p, FinishedValues(), cta_place(p, part, position), splits, part.first,
+                                                part.step, memory, [] {
+                                                  if constexpr (kFused) wait_for_previous_kernel();
+                                                });
 }
 
 template <int kChunks, KvType kType, bool kVariant>

@@ -61,20 +61,21 @@ struct WarpAttention {
   template <bool kFrom>
   __device__ __forceinline__ void scores(const StepTile<kChunks, kType>& tile, const QueryMemory<kChunks>& queries,
                                          StepKeys<kFrom> keys, const StepLane& lane, float (&score)[4]) const {
-    float high[4] = {0, 0, 0, 0}, low[4] = {0, 0, 0, 0};
+    float high[2][4] = {}, low[2][4] = {};  // of even and odd products: shorter chains
 #pragma unroll
     for (int chunk = 0; chunk < 2 * kChunks; ++chunk) {
       const uint4 k0 = KvElement<kType>::halves(tile.k[chunk][0]), k1 = KvElement<kType>::halves(tile.k[chunk][1]);
       const uint32_t first[4] = {k0.x, k1.x, k0.y, k1.y}, second[4] = {k0.z, k1.z, k0.w, k1.w};
       const uint4 q0 = queries.part[lane.g][8 * chunk + lane.t], q1 = queries.part[lane.g][8 * chunk + 4 + lane.t];
-      mma_halves(high, first, make_uint2(q0.x, q0.y));
-      mma_halves(low, first, make_uint2(q0.z, q0.w));
-      mma_halves(high, second, make_uint2(q1.x, q1.y));
-      mma_halves(low, second, make_uint2(q1.z, q1.w));
+      mma_halves(high[0], first, make_uint2(q0.x, q0.y));
+      mma_halves(low[0], first, make_uint2(q0.z, q0.w));
+      mma_halves(high[1], second, make_uint2(q1.x, q1.y));
+      mma_halves(low[1], second, make_uint2(q1.z, q1.w));
     }
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      float s = __fmul_rn(__fadd_rn(high[i], low[i]), queries.factor[2 * lane.t + i % 2]);
+      const float sum = __fadd_rn(__fadd_rn(high[0][i], high[1][i]), __fadd_rn(low[0][i], low[1][i]));
+      float s = __fmul_rn(sum, queries.factor[2 * lane.t + i % 2]);
       if constexpr (KvElement<kType>::kScaled) s = __fmul_rn(s, tile.k_scale[i / 2]);
       score[i] = keys.has(lane.key(i / 2)) ? s : -CUDART_INF_F;
     }

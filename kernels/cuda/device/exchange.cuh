@@ -20,12 +20,15 @@ __device__ __forceinline__ float4 cleared(float4 v) {
 // Past L1: the launch that reads a value may have written its predecessor too.
 struct FinishedValues {
   __device__ __forceinline__ float load(const float* from) const { return cleared(__ldcg(from)); }
-  // from[i] null: zeros.
-  template <int n>
-  __device__ __forceinline__ void load4(const float* const (&from)[n], float4 (&to)[n]) const {
+  // to[i]: the four values from[offset(i)] and on, if they are there; else zeros.
+  template <int n, class Offset>
+  __device__ __forceinline__ void load4(const float* from, const bool (&there)[n], const Offset& offset,
+                                        float4 (&to)[n]) const {
 #pragma unroll
-    for (int i = 0; i < n; ++i)
-      to[i] = from[i] != nullptr ? cleared(__ldcg(reinterpret_cast<const float4*>(from[i]))) : make_float4(0, 0, 0, 0);
+    for (int i = 0; i < n; ++i) {
+      to[i] = make_float4(0, 0, 0, 0);
+      if (there[i]) to[i] = cleared(__ldcg(reinterpret_cast<const float4*>(from + offset(i))));
+    }
   }
   __device__ __forceinline__ void store(float* to, float v) const { *to = v; }
   __device__ __forceinline__ void store4(float* to, float4 v) const { *reinterpret_cast<float4*>(to) = v; }
@@ -35,14 +38,19 @@ struct TaggedValues {
   uint32_t in, out;  // out above 3: values are stored as they are
 
   // All at once, again and again until all are there.
-  template <int n>
-  __device__ __forceinline__ void load4(const float* const (&from)[n], float4 (&to)[n]) const {
+  template <int n, class Offset>
+  __device__ __forceinline__ void load4(const float* from, const bool (&there)[n], const Offset& offset,
+                                        float4 (&to)[n]) const {
     uint4 v[n];
+#pragma unroll
+    for (int i = 0; i < n; ++i) v[i] = make_uint4(in, in, in, in);  // zeros with the right tag
     uint32_t wrong;
     int n_tries = 0;
     do {
 #pragma unroll
-      for (int i = 0; i < n; ++i) v[i] = from[i] != nullptr ? read(from[i]) : make_uint4(in, in, in, in);
+      for (int i = 0; i < n; ++i) {
+        if (there[i]) read(from + offset(i), v[i]);
+      }
       wrong = 0;
 #pragma unroll
       for (int i = 0; i < n; ++i) wrong |= (v[i].x ^ in) | (v[i].y ^ in) | (v[i].z ^ in) | (v[i].w ^ in);
@@ -50,9 +58,8 @@ struct TaggedValues {
     } while ((wrong & 3u) != 0);
 #pragma unroll
     for (int i = 0; i < n; ++i) {
-      to[i] = from[i] == nullptr ? make_float4(0, 0, 0, 0)
-                                 : cleared(make_float4(__uint_as_float(v[i].x), __uint_as_float(v[i].y),
-                                                       __uint_as_float(v[i].z), __uint_as_float(v[i].w)));
+      to[i] = cleared(make_float4(__uint_as_float(v[i].x), __uint_as_float(v[i].y), __uint_as_float(v[i].z),
+                                  __uint_as_float(v[i].w)));
     }
   }
   __device__ __forceinline__ void store(float* to, float v) const {
@@ -68,13 +75,11 @@ struct TaggedValues {
   // A value that does not come is a fault of the program: an error after some seconds is better than a GPU that hangs.
   static constexpr int kPatience = 1 << 24;
 
-  __device__ static __forceinline__ uint4 read(const float* from) {
-    uint4 v;
+  __device__ static __forceinline__ void read(const float* from, uint4& v) {
     asm volatile("ld.relaxed.gpu.global.v4.u32 {%0,%1,%2,%3},[%4];"
                  : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
                  : "l"(from)
                  : "memory");
-    return v;
   }
   __device__ __forceinline__ float tagged(float v) const {
     return out > 3 ? v : __uint_as_float((__float_as_uint(v) & ~3u) | out);

@@ -37,6 +37,10 @@ __device__ __forceinline__ void copy_async_16(void* shared, const void* global) 
   const auto to = static_cast<uint32_t>(__cvta_generic_to_shared(shared));
   asm volatile("cp.async.cg.shared.global [%0],[%1],16;" ::"r"(to), "l"(global) : "memory");
 }
+__device__ __forceinline__ void copy_async_4(void* shared, const void* global) {
+  const auto to = static_cast<uint32_t>(__cvta_generic_to_shared(shared));
+  asm volatile("cp.async.ca.shared.global [%0],[%1],4;" ::"r"(to), "l"(global) : "memory");
+}
 __device__ __forceinline__ void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int kPending>
 __device__ __forceinline__ void wait_for_copies() {

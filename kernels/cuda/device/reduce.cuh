@@ -18,4 +18,13 @@ __device__ __forceinline__ float warp_max(float x) {
   return x;
 }
 
+// Of floats that are not negative.
+__device__ __forceinline__ float max_of_warp(float x) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  return __uint_as_float(__reduce_max_sync(kAllLanes, __float_as_uint(x)));
+#else
+  return warp_max(x);
+#endif
+}
+
 }  // namespace inlay::cuda

@@ -49,15 +49,15 @@ __global__ void __launch_bounds__(kWarps * 32) activations(const __grid_constant
     const float* x_row = a.x + from * a.n_cols;
     Octet of_chunk[1], &x = of_chunk[0];
     if (a.n_cols % 8 == 0) {
-      load_octets(values, x_row, column, 0, a.n_cols, of_chunk);
+      load_octets<0>(values, x_row + column, {column < a.n_cols}, of_chunk);
     } else {
       x = load_any_octet(column, a.n_cols, [&](int64_t i) { return values.load(x_row + i); });
     }
     if (a.norm_weight != nullptr) {
       const float sum = squares_of(x);
       if (lane == 0) squares[chunk] = sum;
-      const Octet weight = a.n_cols % 8 == 0
-                               ? load_octet(a.norm_weight, column, a.n_cols)
+      const Octet weight = a.n_cols % 8 == 0 && column < a.n_cols
+                               ? octet_at(a.norm_weight + column)
                                : load_any_octet(column, a.n_cols, [&](int64_t i) { return a.norm_weight[i]; });
 #pragma unroll
       for (int i = 0; i < 8; ++i) x.v[i] = __fmul_rn(x.v[i], weight.v[i]);

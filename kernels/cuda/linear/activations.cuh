@@ -12,6 +12,7 @@
 #include <cuda_fp16.h>
 
 #include "kernels/cuda/device/exchange.cuh"
+#include "kernels/cuda/device/reduce.cuh"
 #include "kernels/cuda/linear/layout.cuh"
 
 namespace inlay::cuda {
@@ -24,25 +25,21 @@ __device__ __forceinline__ Octet octet_of(const float4& low, const float4& high)
   return {{low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w}};
 }
 
-// Columns column .. column + 7 of a constant row of n_cols, a multiple of 8; zeros beyond.
-__device__ __forceinline__ Octet load_octet(const float* row, int64_t column, int64_t n_cols) {
-  if (column >= n_cols) return {};
-  const auto* from = reinterpret_cast<const float4*>(row + column);
-  return octet_of(from[0], from[1]);
+// Of a constant row.
+__device__ __forceinline__ Octet octet_at(const float* from) {
+  return octet_of(__ldg(reinterpret_cast<const float4*>(from)), __ldg(reinterpret_cast<const float4*>(from) + 1));
 }
 
-// The same of a row that an op handed over, n octets `step` columns apart.
-template <int n, class Values>
-__device__ __forceinline__ void load_octets(const Values& values, const float* row, int64_t column, int64_t step,
-                                            int64_t n_cols, Octet (&x)[n]) {
-  const float* from[2 * n];
+// Octets that an op handed over, kStep columns apart; zeros where nothing is.
+template <int kStep, int n, class Values>
+__device__ __forceinline__ void load_octets(const Values& values, const float* from, const bool (&there)[n],
+                                            Octet (&x)[n]) {
+  bool quad_there[2 * n];
   float4 quads[2 * n];
 #pragma unroll
-  for (int i = 0; i < n; ++i) {
-    const int64_t at = column + i * step;
-    from[2 * i] = at < n_cols ? row + at : nullptr, from[2 * i + 1] = at < n_cols ? row + at + 4 : nullptr;
-  }
-  values.load4(from, quads);
+  for (int i = 0; i < 2 * n; ++i) quad_there[i] = there[i / 2];
+  values.load4(
+      from, quad_there, [](int i) { return i / 2 * kStep + i % 2 * 4; }, quads);
 #pragma unroll
   for (int i = 0; i < n; ++i) x[i] = octet_of(quads[2 * i], quads[2 * i + 1]);
 }
@@ -62,15 +59,6 @@ __device__ __forceinline__ float sum_of_warp(float v) {
   return v;
 }
 
-__device__ __forceinline__ uint32_t max_of_warp(uint32_t v) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  return __reduce_max_sync(0xffffffffu, v);
-#else
-  for (int step = 16; step > 0; step /= 2) v = max(v, __shfl_xor_sync(0xffffffffu, v, step));
-  return v;
-#endif
-}
-
 // The chunk's sum of squares, in every lane.
 __device__ __forceinline__ float squares_of(const Octet& x) {
   float sum = 0.0f;
@@ -82,16 +70,17 @@ __device__ __forceinline__ float squares_of(const Octet& x) {
 // By a whole warp, in every lane. The order of the sums depends on the number of chunks alone.
 __device__ __forceinline__ float inverse_rms(const float* chunk_squares, int n_chunks, int64_t n_cols, float epsilon) {
   float sum = 0.0f;
+#pragma unroll 1
   for (int i = static_cast<int>(threadIdx.x % 32); i < n_chunks; i += 32) sum = __fadd_rn(sum, chunk_squares[i]);
   return rsqrtf(__fadd_rn(__fdividef(sum_of_warp(sum), static_cast<float>(n_cols)), epsilon));
 }
 
-// 2^s that brings the float of these bits into [2^7, 2^8), and 2^-s.
-__device__ __forceinline__ float2 scale_for(uint32_t largest) {
-  const int exponent = static_cast<int>(largest >> 23) - 127;
-  if (largest == 0 || exponent > 127) return {1.0f, 1.0f};
-  const int s = 7 - max(exponent, -110);
-  return {__uint_as_float(static_cast<uint32_t>(127 + s) << 23), __uint_as_float(static_cast<uint32_t>(127 - s) << 23)};
+// 2^s that brings `largest` into [2^7, 2^8), and 2^-s.
+__device__ __forceinline__ float2 scale_for(float largest) {
+  constexpr uint32_t kExponent = 0x7f800000u, kTop = (127u + 7) << 23;
+  const uint32_t exponent = max(__float_as_uint(largest) & kExponent, (127u - 110) << 23);
+  if (largest == 0.0f || exponent == kExponent) return {1.0f, 1.0f};
+  return {__uint_as_float(kTop + (127u << 23) - exponent), __uint_as_float(exponent - (7u << 23))};
 }
 
 __device__ __forceinline__ uint32_t bits_of(__half2 v) { return *reinterpret_cast<const uint32_t*>(&v); }
@@ -99,23 +88,22 @@ __device__ __forceinline__ uint32_t bits_of(__nv_bfloat162 v) { return *reinterp
 
 // The sums of 16 columns of a chunk: vector t holds columns 2 t, 2 t + 1, 2 t + 8, 2 t + 9 (in sixteens), high parts
 // before low parts.
-__device__ __forceinline__ void store_sums(const float (&rounded)[8], int lane, void* sums) {
+__device__ __forceinline__ void store_sums(const float (&rounded)[8], int lane, bool kept, void* sums) {
   float sum = __fadd_rn(__fadd_rn(__fadd_rn(rounded[0], rounded[1]), __fadd_rn(rounded[2], rounded[3])),
                         __fadd_rn(__fadd_rn(rounded[4], rounded[5]), __fadd_rn(rounded[6], rounded[7])));
   sum = __fadd_rn(sum, __shfl_xor_sync(0xffffffffu, sum, 1));
-  if (lane % 2 != 0) return;
+  const __half high = __float2half_rn(sum), low = __float2half_rn(__fsub_rn(sum, __half2float(high)));
   const int j = lane / 2;
   auto* to = static_cast<__half*>(sums) + j % 8 / 2 * 8 + j / 8 * 2 + j % 2;
-  to[0] = __float2half_rn(sum);
-  to[4] = __float2half_rn(__fsub_rn(sum, __half2float(to[0])));
+  if (kept && lane % 2 == 0) to[0] = high, to[4] = low;
 }
 
-// One chunk by one warp, FP16. values: where the chunk's values go, this lane's eight at lane * 16 bytes, if `inside`.
-// sums: 64 bytes. Returns the chunk's scale.
-__device__ __forceinline__ float store_chunk_f16(const Octet& x, int lane, bool inside, uint8_t* values, void* sums) {
-  uint32_t largest = 0;
+// One chunk by one warp, FP16; nothing is stored unless it is to be kept. values: where the chunk's values go, this
+// lane's eight at lane * 16 bytes. sums: 64 bytes. Returns the chunk's scale.
+__device__ __forceinline__ float store_chunk_f16(const Octet& x, int lane, bool kept, uint8_t* values, void* sums) {
+  float largest = 0.0f;
 #pragma unroll
-  for (int i = 0; i < 8; ++i) largest = max(largest, __float_as_uint(x.v[i]) & 0x7fffffffu);
+  for (int i = 0; i < 8; ++i) largest = fmaxf(largest, fabsf(x.v[i]));
   const float2 scale = scale_for(max_of_warp(largest));
   float rounded[8];
   uint32_t words[4];
@@ -125,16 +113,16 @@ __device__ __forceinline__ float store_chunk_f16(const Octet& x, int lane, bool 
     rounded[2 * i] = __low2float(pair), rounded[2 * i + 1] = __high2float(pair);
     words[i] = bits_of(pair);
   }
-  if (inside) reinterpret_cast<uint4*>(values)[lane] = {words[0], words[1], words[2], words[3]};
-  store_sums(rounded, lane, sums);
+  if (kept) reinterpret_cast<uint4*>(values)[lane] = {words[0], words[1], words[2], words[3]};
+  store_sums(rounded, lane, kept, sums);
   return scale.y;
 }
 
-__device__ __forceinline__ void store_chunk_bf16(const Octet& x, int lane, bool inside, uint8_t* values) {
+__device__ __forceinline__ void store_chunk_bf16(const Octet& x, int lane, bool kept, uint8_t* values) {
   uint32_t words[4];
 #pragma unroll
   for (int i = 0; i < 4; ++i) words[i] = bits_of(__floats2bfloat162_rn(x.v[2 * i], x.v[2 * i + 1]));
-  if (inside) reinterpret_cast<uint4*>(values)[lane] = {words[0], words[1], words[2], words[3]};
+  if (kept) reinterpret_cast<uint4*>(values)[lane] = {words[0], words[1], words[2], words[3]};
 }
 
 // The rows from `first` on, an even number.

@@ -374,6 +374,11 @@ __device__ __forceinline__ void multiply_scaled_chunk(const uint8_t* chunk, cons
   finish_chunk<kType, NT>(scales, columns, acc, total);
 }
 
+__device__ __forceinline__ uint32_t times(__half2 factor, uint32_t halves) {
+  const __half2 v = __hmul2(factor, *reinterpret_cast<const __half2*>(&halves));
+  return *reinterpret_cast<const uint32_t*>(&v);
+}
+
 // ---- one row of x: seven columns of every product are free, so column j of B is the row's group j of eight, and lane
 // 4 g + t gets the sums of unit t alone, which it scales. Types with 16 groups have two sets of eight. Same sums in the
 // same order as above.
@@ -414,30 +419,30 @@ struct RowGroups {
   }
 
   // Products add up side by side, in columns that are zeros but for their own group's: adding a zero changes nothing.
-  // Shorter from first to last: for few warps that wait for one another.
+  // Shorter from first to last: for few warps that wait for one another. What is not the group's column is multiplied
+  // by zero rather than selected: integer instructions are what bounds a chunk.
   __device__ __forceinline__ void multiply_together(const uint8_t* units, int lane) {
-    const int g = lane / 4, t = lane % 4;
-    float c[2][kSets][4] = {};  // units 0 and 1, units 2 and 3: shorter chains
+    float c[2][kSets][4] = {};  // even and odd units: shorter chains
 #pragma unroll
     for (int u = 0; u < kChunkUnits; ++u) {
       UnitCodes<kType> codes;
       codes.load(units + u * L::kUnitBytes, lane);
 #pragma unroll
       for (int j = 0; j < kUnitGroups; ++j) {
-        const bool here = g == 2 * u + j % 2;
+        const __half2 here = __float2half2_rn(lane / 4 == 2 * u + j % 2 ? 1.0f : 0.0f);
 #pragma unroll
         for (int s = 0; s < kSteps; ++s) {
           uint32_t a[4];
           fragment_of<kType>(codes, j * kSteps + s, a);
           const uint2 v = x[j / 2][s];
-          mma_16x8x16<false>(c[u / 2][j / 2], a, {here ? v.x : 0, here ? v.y : 0});
+          mma_16x8x16<false>(c[u % 2][j / 2], a, {times(here, v.x), times(here, v.y)});
         }
       }
     }
 #pragma unroll
     for (int i = 0; i < 2 * kUnitGroups; ++i) {
       const int j = i / 2, upper = i % 2, at = 2 * upper + j % 2;
-      sum[j][upper] = t < 2 ? c[0][j / 2][at] : c[1][j / 2][at];
+      sum[j][upper] = lane % 2 == 0 ? c[0][j / 2][at] : c[1][j / 2][at];
     }
   }
 };

@@ -189,60 +189,65 @@ __device__ __forceinline__ void multiply_chunk(const Ring& ring, const Columns& 
   }
 }
 
-// Prepares a raw row; a warp takes every eighth chunk.
-template <DType kType, class Values>
+// Prepares a raw row; a warp takes every eighth chunk, two at a time. Rolled up, for instruction caches.
+template <bool kBf16, class Values>
 struct RawRow {
-  static constexpr int kAhead = 2;  // chunks whose values are read at a time
+  static constexpr int kAhead = 2, kStep = kParts * kChunkCols;  // chunks at a time, columns between them
   const LinearArgs& a;
   const Values& values;
   uint8_t* shared;
   RawRowPlaces places;
-  int warp, lane;
-  Octet weight[kAhead];  // of the first chunks: they do not depend on the previous op
+  int lane, chunk;  // the next chunk
 
   __device__ __forceinline__ RawRow(const LinearArgs& args, const Values& source, uint8_t* memory)
       : a(args),
         values(source),
         shared(memory),
         places{args.x.n_chunks},
-        warp(static_cast<int>(threadIdx.x / 32)),
-        lane(static_cast<int>(threadIdx.x % 32)) {
-    if (a.norm_weight != nullptr) load_weights(warp);
-  }
-  __device__ __forceinline__ int64_t column(int chunk) const {
-    return static_cast<int64_t>(chunk) * kChunkCols + lane * 8;
-  }
-  __device__ __forceinline__ void load_weights(int first) {
+        lane(static_cast<int>(threadIdx.x % 32)),
+        chunk(static_cast<int>(threadIdx.x / 32)) {}
+  __device__ __forceinline__ int column() const { return chunk * kChunkCols + lane * 8; }
+  __device__ __forceinline__ void apply_norm(const Octet (&norm)[kAhead], Octet (&x)[kAhead]) const {
 #pragma unroll
-    for (int i = 0; i < kAhead; ++i) weight[i] = load_octet(a.norm_weight, column(first + i * kParts), a.n_cols);
-  }
-  __device__ __forceinline__ void store(int chunk, Octet x, const Octet& norm) const {
-    if (a.norm_weight != nullptr) {
-      const float sum = squares_of(x);
-      if (lane == 0) reinterpret_cast<float*>(shared + places.squares())[chunk] = sum;
+    for (int i = 0; i < kAhead; ++i) {
+      const float sum = squares_of(x[i]);
+      const int at = chunk + i * kParts;
+      if (lane == 0 && at < places.n_chunks) reinterpret_cast<float*>(shared + places.squares())[at] = sum;
+    }
 #pragma unroll
-      for (int i = 0; i < 8; ++i) x.v[i] = __fmul_rn(x.v[i], norm.v[i]);
+    for (int i = 0; i < 8 * kAhead; ++i) x[i / 8].v[i % 8] = __fmul_rn(x[i / 8].v[i % 8], norm[i / 8].v[i % 8]);
+  }
+  // A second chunk that is not there takes part, so that both go on side by side; nothing of it is stored.
+  __device__ __forceinline__ void prepare_next(const float* row) {
+    bool there[kAhead];
+    Octet x[kAhead], norm[kAhead] = {};
+#pragma unroll
+    for (int i = 0; i < kAhead; ++i) there[i] = column() + i * kStep < a.n_cols;
+    const bool normed = a.norm_weight != nullptr;
+#pragma unroll
+    for (int i = 0; i < kAhead; ++i) {  // on their way while values are awaited
+      if (normed && there[i]) norm[i] = octet_at(a.norm_weight + column() + i * kStep);
     }
-    uint8_t* to = shared + places.values() + chunk * kChunkCols * 2;
-    if constexpr (kType == DType::bf16) {
-      store_chunk_bf16(x, lane, true, to);
-    } else {
-      const float scale = store_chunk_f16(x, lane, true, to, shared + places.sums() + chunk * 64);
-      if (lane == 0) reinterpret_cast<float*>(shared + places.scales())[chunk] = scale;
+    load_octets<kStep>(values, row + column(), there, x);
+    if (normed) apply_norm(norm, x);
+#pragma unroll
+    for (int i = 0; i < kAhead; ++i) {
+      const int at = chunk + i * kParts;
+      const bool kept = at < places.n_chunks;
+      uint8_t* to = shared + places.values() + at * kChunkCols * 2;
+      if constexpr (kBf16) {
+        store_chunk_bf16(x[i], lane, kept, to);
+      } else {
+        const float scale = store_chunk_f16(x[i], lane, kept, to, shared + places.sums() + at * 64);
+        if (lane == 0 && kept) reinterpret_cast<float*>(shared + places.scales())[at] = scale;
+      }
     }
+    chunk += kAhead * kParts;
   }
   __device__ __forceinline__ void prepare() {
     const float* row = a.raw + (a.raw_row != nullptr ? static_cast<int64_t>(max(*a.raw_row, 0)) * a.n_cols : 0);
 #pragma unroll 1
-    for (int first = warp; first < places.n_chunks; first += kParts * kAhead) {
-      Octet x[kAhead];
-      load_octets(values, row, column(first), kParts * kChunkCols, a.n_cols, x);
-#pragma unroll
-      for (int i = 0; i < kAhead; ++i) {
-        if (first + i * kParts < places.n_chunks) store(first + i * kParts, x[i], weight[i]);
-      }
-      if (a.norm_weight != nullptr) load_weights(first + kParts * kAhead);
-    }
+    while (chunk < places.n_chunks) prepare_next(row);
     sync_threads<kLinearThreads>();
   }
 };
@@ -279,22 +284,33 @@ struct ResultThreads {
   }
 };
 
-// before: what is at the place of this thread's first result; scale(row of x): what the sums have to be multiplied by.
-template <class Values, class Scale>
+// The sum of the parts of one result, in order.
+struct PartSums {
+  const float* parts;
+  int n_parts, part_floats;
+  __device__ __forceinline__ float operator()(int row, int col) const {
+    const float* from = parts + col * kTileRows + row;
+    float of_part[kParts], sum = 0.0f;
+#pragma unroll
+    for (int part = 0; part < kParts; ++part) of_part[part] = part < n_parts ? from[part * part_floats] : 0.0f;
+#pragma unroll
+    for (int part = 0; part < kParts; ++part) sum = __fadd_rn(sum, of_part[part]);
+    return sum;
+  }
+};
+
+// at: this thread's first result; scale(row of x): what the sums have to be multiplied by.
+template <bool kRaw, class Values, class Scale>
 __device__ __forceinline__ void store_tile(const LinearArgs& a, int n_parts, const Values& values, const float* parts,
-                                           int64_t tile, const ResultThreads& threads, float before,
+                                           int64_t tile, const ResultThreads& threads, const ResultPlace& at,
                                            const Scale& scale) {
-  const int n = results_of_tile(a) * a.m, part_floats = a.m * kTileRows;
-  for (int e = threads.first; e < n; e += threads.step) {
-    if (e != threads.first) before = result_before(a, tile, 0, e);
-    const auto total = [&](int row, int col) {
-      float sum = 0.0f;
-      for (int part = 0; part < n_parts; ++part) {
-        sum = __fadd_rn(sum, parts[part * part_floats + col * kTileRows + row]);
-      }
-      return sum;
-    };
-    store_result(a, values, tile, 0, e, before, total, scale);
+  const int part_floats = (kRaw ? 1 : a.m) * kTileRows;
+  store_result(a, values, 0, at, PartSums{parts, n_parts, part_floats}, scale);
+  if constexpr (!kRaw) {  // of a raw row no thread has more than one
+    const int n = results_of_tile(a) * a.m;
+    for (int e = threads.first + threads.step; e < n; e += threads.step) {
+      store_result(a, values, 0, result_place(a, tile, 0, e), PartSums{parts, n_parts, part_floats}, scale);
+    }
   }
 }
 
@@ -314,54 +330,72 @@ struct MatrixTiles {
   __device__ __forceinline__ int64_t at(int i) const { return first + i; }
 };
 
-// The tiles of a CTA, whose first chunk of this warp is the ring's first. No tile has more rows of x than p.args says.
-template <DType kType, int NT, bool kRaw, class Ring, class Values, class Tiles>
+// The tiles [group, group_end) of a CTA: this warp's chunks of them, which are the ring's next, to parts.
+template <DType kType, int NT, bool kRaw, class Ring, class Tiles>
+__device__ __forceinline__ void multiply_group(const FewRowsParams& p, const Tiles& tiles, int group, int group_end,
+                                               ChunkCursor& now, Ring& ring, const uint8_t* shared, float* parts) {
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  while (now.tile < group_end) {
+    const int tile = now.tile;
+    const auto& a = tiles.args(tile);
+    float* part = parts + ((tile - group) * p.n_parts * p.args.m + now.chunk % kParts * a.m) * kTileRows;
+    float total[NT][4] = {};
+    do {
+      ring.wait();
+      if constexpr (kRaw) {
+        multiply_chunk<kType, NT>(ring, raw_columns<kType>(p.args, shared, now.chunk, lane), lane, total);
+      } else {
+        multiply_chunk<kType, NT>(ring, global_columns<kType>(a, now.chunk, lane), lane, total);
+      }
+      ring.release();
+      now.advance();
+    } while (now.tile == tile);
+    store_part<NT>(total, kRaw ? 1 : a.m, lane, part);
+  }
+}
+
+// The tiles of a CTA. No tile has more rows of x than p.args says. ready(): until x is there.
+// multiply(group, group_end, cursor, parts): multiply_group.
+template <bool kRaw, class Values, class Tiles, class Ready, class Multiply>
 __device__ __forceinline__ void multiply_tiles(const FewRowsParams& p, const Values& values, const Tiles& tiles,
-                                               Ring& ring, uint8_t* shared) {
-  const int lane = static_cast<int>(threadIdx.x % 32), n_tiles = tiles.n;
-  const int tile_floats = p.n_parts * p.args.m * kTileRows;
+                                               const uint8_t* shared, float* parts, const Ready& ready,
+                                               const Multiply& multiply) {
+  const int n_tiles = tiles.n, n_parts = p.n_parts, group_tiles = p.group_tiles;
+  const int tile_floats = n_parts * (kRaw ? 1 : p.args.m) * kTileRows;
   const ResultThreads threads(p.group_bits);
   ChunkCursor now(p, static_cast<int>(threadIdx.x / 32));
-  auto* parts = reinterpret_cast<float*>(shared + p.parts_at);
-  int other_parts = p.group_tiles * tile_floats;  // groups use two sets of parts in turn
+  int other_parts = group_tiles * tile_floats;  // groups use two sets of parts in turn
   float row_scale = 1.0f;
-  for (int group = 0; group < n_tiles; group += p.group_tiles) {
-    const int group_end = min(group + p.group_tiles, n_tiles);
-    const int mine = group + threads.tile;
-    bool has_results = mine < group_end;
-    float before = 0.0f;
-    if (has_results) {
+  ready();
+  for (int group = 0; group < n_tiles; group += group_tiles) {
+    const int group_end = min(group + group_tiles, n_tiles), mine = group + threads.tile;
+    ResultPlace at;
+    if (mine < group_end) {
       const auto& a = tiles.args(mine);
-      has_results = threads.first < results_of_tile(a) * a.m;
-      if (has_results) before = result_before(a, tiles.at(mine), 0, threads.first);
+      if (threads.first < results_of_tile(a) * a.m) at = result_place(a, tiles.at(mine), 0, threads.first);
     }
-    while (now.tile < group_end) {
-      const int tile = now.tile;
-      const auto& a = tiles.args(tile);
-      float* part = parts + (tile - group) * tile_floats + now.chunk % kParts * a.m * kTileRows;
-      float total[NT][4] = {};
-      do {
-        ring.wait();
-        if constexpr (kRaw) {
-          multiply_chunk<kType, NT>(ring, raw_columns<kType>(p.args, shared, now.chunk, lane), lane, total);
-        } else {
-          multiply_chunk<kType, NT>(ring, global_columns<kType>(a, now.chunk, lane), lane, total);
-        }
-        ring.release();
-        now.advance();
-      } while (now.tile == tile);
-      store_part<NT>(total, kRaw ? 1 : a.m, lane, part);
-    }
+    multiply(group, group_end, now, parts);
     if (kRaw && group == 0) row_scale = raw_scale(p.args, shared);  // here, for the next op may take the row's memory
     sync_threads<kLinearThreads>();
-    if (has_results) {
+    if (at.to != nullptr || (!kRaw && mine < group_end)) {
       const auto& a = tiles.args(mine);
-      store_tile(a, p.n_parts, values, parts + threads.tile * tile_floats, tiles.at(mine), threads, before,
-                 [&](int32_t row) { return kRaw ? row_scale : a.x.row_scale[row]; });
+      store_tile<kRaw>(a, n_parts, values, parts + threads.tile * tile_floats, tiles.at(mine), threads, at,
+                       [&](int32_t row) { return kRaw ? row_scale : a.x.row_scale[row]; });
     }
     parts += other_parts;
     other_parts = -other_parts;
   }
+}
+
+// The same of one type, x being there.
+template <DType kType, int NT, bool kRaw, class Ring, class Values, class Tiles>
+__device__ __forceinline__ void multiply_tiles(const FewRowsParams& p, const Values& values, const Tiles& tiles,
+                                               Ring& ring, uint8_t* shared) {
+  multiply_tiles<kRaw>(
+      p, values, tiles, shared, reinterpret_cast<float*>(shared + p.parts_at), [] {},
+      [&](int group, int group_end, ChunkCursor& now, float* parts) {
+        multiply_group<kType, NT, kRaw>(p, tiles, group, group_end, now, ring, shared, parts);
+      });
 }
 
 template <DType kType, int NT, bool kRaw>
@@ -372,7 +406,7 @@ __device__ __forceinline__ void few_rows(const FewRowsParams& p, uint8_t* shared
   WarpRing<kType> ring(p, ChunkCursor(p, static_cast<int>(threadIdx.x / 32)), tiles.first, n_tiles, shared + p.ring_at);
   const FinishedValues values;
   if constexpr (kRaw) {
-    RawRow<kType, FinishedValues> raw(a, values, shared);
+    RawRow<kType == DType::bf16, FinishedValues> raw(a, values, shared);
     wait_for_previous_kernel();
     raw.prepare();
   } else {

@@ -132,7 +132,7 @@ __device__ __forceinline__ void many_rows(const LinearArgs& a, int32_t tile, int
   const int n = min(kManyRows, a.m - first) * results_of_tile(a);
   for (int e = lane; e < n; e += 32) {
     store_result(
-        a, FinishedValues(), tile, first, e, result_before(a, tile, first, e),
+        a, FinishedValues(), first, result_place(a, tile, first, e),
         [&](int row, int col) { return sums[col * kSumStride + row]; },
         [&](int32_t row) { return a.x.row_scale[row]; });
   }

@@ -24,44 +24,54 @@ __device__ __forceinline__ float* result_row(const LinearArgs& a, int32_t row) {
   return to < 0 ? nullptr : a.out + to * a.ld_out;
 }
 
-// What is at the place of element e of a tile's results, for the epilogues that ask for it.
-__device__ __forceinline__ float result_before(const LinearArgs& a, int64_t tile, int32_t first, int e) {
-  if (a.epilogue != Epilogue::add && a.epilogue != Epilogue::up) return 0.0f;
-  const int64_t r = tile * kTileRows + e % kTileRows;
-  const float* out = result_row(a, first + e / kTileRows);
-  return r < a.n_rows && out != nullptr ? FinishedValues().load(out + r) : 0.0f;
+// Where element e of a tile's results goes, 16 (gate_up: 8) a row of x, and what joins its sum. All but what an op
+// before left at that place is known before the sum is.
+struct ResultPlace {
+  float* to = nullptr;  // null: there is none
+  float before = 0.0f;  // for the epilogues that ask for it; as an op left it (exchange.cuh)
+  float bias = 0.0f, up_bias = 0.0f;
+  int row, col;  // of the tile; of x, from the product's first
+  Epilogue epilogue;
+};
+
+__device__ __forceinline__ ResultPlace result_place(const LinearArgs& a, int64_t tile, int32_t first, int e) {
+  ResultPlace at;
+  at.epilogue = a.epilogue;
+  const bool gate_up = a.epilogue == Epilogue::gate_up;
+  const int tile_bits = gate_up ? 3 : 4;
+  at.row = e & ((1 << tile_bits) - 1), at.col = e >> tile_bits;
+  const int64_t r = (tile << tile_bits) + at.row;
+  float* out = result_row(a, first + at.col);
+  if (r >= (gate_up ? a.n_rows / 2 : a.n_rows) || out == nullptr) return at;
+  at.to = out + r;
+  if (a.bias != nullptr) at.bias = __ldg(a.bias + r);
+  if (gate_up && a.up_bias != nullptr) at.up_bias = __ldg(a.up_bias + r);
+  if (a.epilogue == Epilogue::add || a.epilogue == Epilogue::up) at.before = __ldcg(at.to);
+  return at;
 }
 
 // What is stored for a sum with its bias.
 template <bool kSiluAlone>
-__device__ __forceinline__ float finished(const LinearArgs& a, float before, float value) {
-  if (a.epilogue == Epilogue::up) return activated<kSiluAlone>(a.activation, before, value);
-  if (a.epilogue == Epilogue::add) return kSiluAlone ? __fadd_rn(before, value) : fmaf(value, a.factor, before);
+__device__ __forceinline__ float finished(const LinearArgs& a, Epilogue epilogue, float before, float value) {
+  if (epilogue == Epilogue::up) return activated<kSiluAlone>(a.activation, before, value);
+  if (epilogue == Epilogue::add) return kSiluAlone ? __fadd_rn(before, value) : fmaf(value, a.factor, before);
   if (kSiluAlone) return value;
   value = __fmul_rn(value, a.factor);
   return a.soft_cap != 0.0f ? soft_capped(value, a.soft_cap) : value;
 }
 
-// Element e of a tile's results: 16 (gate_up: 8) a row of x. total(row of the tile, row of x - first) is the sum,
-// scale(row of x) what it has to be multiplied by.
+// total(row of the tile, row of x - first) is the sum, scale(row of x) what it has to be multiplied by.
 template <class Values, class Total, class Scale>
-__device__ __forceinline__ void store_result(const LinearArgs& a, const Values& values, int64_t tile, int32_t first,
-                                             int e, float before, const Total& total, const Scale& scale) {
-  if (a.epilogue == Epilogue::gate_up) {
-    const int64_t r = tile * 8 + e % 8, half = a.n_rows / 2;
-    float* out = result_row(a, first + e / 8);
-    if (r >= half || out == nullptr) return;
-    const float factor = scale(first + e / 8);
-    const float gate = fmaf(total(e % 8, e / 8), factor, a.bias != nullptr ? a.bias[r] : 0.0f);
-    const float up = fmaf(total(e % 8 + 8, e / 8), factor, a.up_bias != nullptr ? a.up_bias[r] : 0.0f);
-    return values.store(out + r, activated<kSiluAlone<Values>>(a.activation, gate, up));
+__device__ __forceinline__ void store_result(const LinearArgs& a, const Values& values, int32_t first,
+                                             const ResultPlace& at, const Total& total, const Scale& scale) {
+  if (at.to == nullptr) return;
+  const float factor = scale(first + at.col);
+  const float value = fmaf(total(at.row, at.col), factor, at.bias);
+  if (at.epilogue == Epilogue::gate_up) {
+    const float up = fmaf(total(at.row + 8, at.col), factor, at.up_bias);
+    return values.store(at.to, activated<kSiluAlone<Values>>(a.activation, value, up));
   }
-  const int64_t r = tile * kTileRows + e % kTileRows;
-  float* out = result_row(a, first + e / kTileRows);
-  if (r >= a.n_rows || out == nullptr) return;
-  const float value =
-      fmaf(total(e % kTileRows, e / kTileRows), scale(first + e / kTileRows), a.bias != nullptr ? a.bias[r] : 0.0f);
-  values.store(out + r, finished<kSiluAlone<Values>>(a, before, value));
+  values.store(at.to, finished<kSiluAlone<Values>>(a, at.epilogue, cleared(at.before), value));
 }
 
 __device__ __forceinline__ int results_of_tile(const LinearArgs& a) {

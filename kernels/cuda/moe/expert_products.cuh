@@ -144,7 +144,7 @@ __global__ void __launch_bounds__(kLinearThreads, 2) experts_few_rows(const __gr
   extern __shared__ __align__(128) uint8_t experts_memory[];
   const FinishedValues values;
   if constexpr (kRaw) {
-    RawRow<kType, FinishedValues> raw(p.few.args, values, experts_memory);
+    RawRow<kType == DType::bf16, FinishedValues> raw(p.few.args, values, experts_memory);
     wait_for_routing();
     const BlockTiles<kType> tiles(p.experts);
     BlockRing<kType> ring(p.few, tiles, experts_memory + p.few.ring_at);

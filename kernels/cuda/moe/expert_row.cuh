@@ -101,7 +101,8 @@ __device__ __forceinline__ void prepare_pairs(const ExpertRowParams& p, const Pa
     const int pair = i / places.n_chunks, chunk = i % places.n_chunks;
     const float* from = p.row.values + __shfl_sync(0xffffffffu, pairs.place, pair) * p.few.args.n_cols;
     Octet x[1];
-    load_octets(FinishedValues(), from, static_cast<int64_t>(chunk) * kChunkCols + lane * 8, 0, p.few.args.n_cols, x);
+    const int column = chunk * kChunkCols + lane * 8;
+    load_octets<0>(FinishedValues(), from + column, {column < p.few.args.n_cols}, x);
     uint8_t *row = rows + pair * places.bytes(), *to = row + places.values() + chunk * kChunkCols * 2;
     if constexpr (kType == DType::bf16) {
       store_chunk_bf16(x[0], lane, true, to);

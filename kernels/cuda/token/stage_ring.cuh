@@ -21,8 +21,11 @@ constexpr int stage_bytes_of() {
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 
+// Opaque: the compiler would find the address out again wherever it is used, which takes longer than to keep it.
 __device__ __forceinline__ uint32_t shared_address(const void* p) {
-  return static_cast<uint32_t>(__cvta_generic_to_shared(p));
+  uint32_t address = static_cast<uint32_t>(__cvta_generic_to_shared(p));
+  asm volatile("mov.u32 %0,%0;" : "+r"(address));
+  return address;
 }
 
 // ---- barriers in shared memory
@@ -129,40 +132,44 @@ __device__ __forceinline__ void fill_stages(const FewRowsParams& p, const TileRa
   }
 }
 
-// The side that empties: what multiply_tiles wants of a ring. All eight warps go through all stages.
-template <DType kType>
-struct StageRing {
-  static constexpr bool kGroupsApart = false;  // chunk.cuh; 1.5B Q4_K_M: 998 tokens/s, apart 975
-  StagePlace stages;
-  int warp, lane, n_left;  // stages of this phase that are left
-  const uint8_t* place = nullptr;
+// The side that empties, for one phase. All eight warps go through all stages.
+struct StageReader {
+  StagePlace& stages;
+  int n_left;  // stages of this phase that are left
 
-  __device__ __forceinline__ StageRing(const StagePlace& at, int n_stages)
-      : stages(at),
-        warp(static_cast<int>(threadIdx.x / 32)),
-        lane(static_cast<int>(threadIdx.x % 32)),
-        n_left(n_stages) {}
-
-  __device__ __forceinline__ void wait() {
-    wait_for(stages.full_barrier(), stages.round);
-    constexpr int kOffset = Layout<kType>::kScaled ? WarpChunk<kType>::kBytes : 128;
-    place = static_cast<const uint8_t*>(__cvta_shared_to_generic(stages.at() + static_cast<uint32_t>(warp * kOffset)));
-  }
+  __device__ __forceinline__ void wait() const { wait_for(stages.full_barrier(), stages.round); }
   __device__ __forceinline__ void release() {
     __syncwarp();
-    if (lane == 0) arrive(stages.empty_barrier());
+    if (threadIdx.x % 32 == 0) arrive(stages.empty_barrier());
     stages.advance();
     --n_left;
   }
   // A warp that had no chunk in the phase's last stage.
   __device__ __forceinline__ void finish() {
-    for (; n_left > 0; --n_left) {
-      wait_for(stages.full_barrier(), stages.round);
-      if (lane == 0) arrive(stages.empty_barrier());
-      stages.advance();
+    while (n_left > 0) {
+      wait();
+      release();
     }
   }
+};
+
+// What multiply_group wants of a ring.
+template <DType kType>
+struct StageRing {
+  static constexpr bool kGroupsApart = false;  // chunk.cuh; 1.5B Q4_K_M: 998 tokens/s, apart 975
+  StageReader& reader;
+  const uint8_t* place = nullptr;
+
+  __device__ __forceinline__ explicit StageRing(StageReader& of) : reader(of) {}
+  __device__ __forceinline__ void wait() {
+    constexpr int kOffset = Layout<kType>::kScaled ? WarpChunk<kType>::kBytes : 128;
+    reader.wait();
+    place = static_cast<const uint8_t*>(
+        __cvta_shared_to_generic(reader.stages.at() + static_cast<uint32_t>(threadIdx.x / 32 * kOffset)));
+  }
+  __device__ __forceinline__ void release() { reader.release(); }
   __device__ __forceinline__ void load_codes(UnitCodes<kType>& codes) const {
+    const int lane = static_cast<int>(threadIdx.x % 32);
     const uint8_t* row = place + lane / 4 * kStageRowPitch + lane % 4 * 16;
 #pragma unroll
     for (int j = 0; j < 4; ++j)

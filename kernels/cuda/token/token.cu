@@ -56,6 +56,22 @@ int attention_bytes(int32_t d_head) {
   return static_cast<int>(d_head <= 64 ? sizeof(RowMemory<1, KvType::f16>) : sizeof(RowMemory<2, KvType::f16>));
 }
 
+// Whether what a CTA finds out for one attention holds for the other.
+bool same_place(const DecodeAttentionArgs& a, const DecodeAttentionArgs& b) {
+  const CacheView &c = a.cache, &d = b.cache;
+  return a.n_heads == b.n_heads && c.n_kv_heads == d.n_kv_heads && c.d_head == d.d_head &&
+         c.block_tables == d.block_tables && c.row_sequence == d.row_sequence && c.positions == d.positions &&
+         c.max_blocks == d.max_blocks && c.block_tokens == d.block_tokens;
+}
+
+// -1: there is none.
+int32_t first_attention(const TokenOp* ops, int32_t n_ops) {
+  for (int32_t i = 0; i < n_ops; ++i) {
+    if (ops[i].kind == TokenOp::Kind::attention) return i;
+  }
+  return -1;
+}
+
 bool same_x(const TokenOp& a, const TokenOp& b) {
   return a.kind == TokenOp::Kind::linear && b.kind == TokenOp::Kind::linear && a.linear.raw == b.linear.raw &&
          a.tag_in == b.tag_in && a.linear.norm_weight == b.linear.norm_weight && a.linear.raw_row == b.linear.raw_row &&
@@ -93,8 +109,13 @@ TokenKernel kernel_of(const TokenOp* ops, int32_t n_ops) {
 bool token_runs(const TokenOp* ops, int32_t n_ops) {
   DeviceTraits device;
   if (current_device(device) != cudaSuccess || device.major < 9) return false;
+  const int32_t attention = first_attention(ops, n_ops);
   for (int32_t i = 0; i < n_ops; ++i) {
-    if (ops[i].kind == TokenOp::Kind::linear ? !takes(ops[i].linear) : !takes(ops[i].attention)) return false;
+    if (ops[i].kind == TokenOp::Kind::linear) {
+      if (!takes(ops[i].linear)) return false;
+    } else if (!takes(ops[i].attention) || !same_place(ops[i].attention, ops[attention].attention)) {
+      return false;
+    }
   }
   return kernel_of(ops, n_ops) != nullptr;
 }
@@ -130,6 +151,7 @@ cudaError_t make_token_table(const TokenOp* ops, int32_t n_ops, void* table, Tok
   const int parts_at = aligned(memory.x);
   for (int32_t i = 0; i < n_ops; ++i) phases[i].linear.parts_at = parts_at;
   launch.n_ops = n_ops;
+  launch.attention = first_attention(ops, n_ops);
   launch.ring_at = parts_at + aligned(memory.parts);
   launch.stage_bytes = aligned(memory.stage);
   cudaFuncAttributes attributes{};
@@ -160,6 +182,7 @@ cudaError_t launch_token(const TokenLaunch& launch, const void* table, cudaStrea
   p.position = launch.position;
   p.max_context = launch.max_context;
   p.n_phases = launch.n_ops;
+  p.attention = launch.attention;
   p.ring_at = launch.ring_at;
   p.stage_bytes = launch.stage_bytes;
   p.n_stages = launch.n_stages;

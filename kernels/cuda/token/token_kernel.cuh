@@ -31,6 +31,13 @@ __device__ __forceinline__ TileRange tiles_of(const TokenPhase& phase) {
 
 // ---- the warp that copies
 
+// Every CTA asks the L2 for a line of a vector that all will read: it comes from the device's memory but once a token.
+__device__ __forceinline__ void fetch_line(const float* vector, int64_t n) {
+  const int64_t at = static_cast<int64_t>(blockIdx.x) * 32;
+  if (vector == nullptr || at >= n || threadIdx.x % 32 != 0) return;
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(vector + at));
+}
+
 template <DType kFirst, DType kSecond>
 __device__ __forceinline__ void copy_weights(const TokenParams& p, void* ring, StageBarriers& barriers) {
   StagePlace place(ring, barriers, p.stage_bytes, p.n_stages), landed = place;
@@ -40,6 +47,8 @@ __device__ __forceinline__ void copy_weights(const TokenParams& p, void* ring, S
     if (phase.kind != TokenPhaseKind::linear) continue;
     const FewRowsParams& few = phase.linear;
     const TileRange tiles = tiles_of(phase);
+    fetch_line(few.args.norm_weight, few.args.n_cols);
+    fetch_line(few.args.bias, few.args.epilogue == Epilogue::gate_up ? few.args.n_rows / 2 : few.args.n_rows);
     if (few.args.dtype == kFirst) {
       fill_stages<kFirst>(few, tiles, p.stages_ahead, place, landed, n_filled);
     } else {
@@ -50,43 +59,73 @@ __device__ __forceinline__ void copy_weights(const TokenParams& p, void* ring, S
 
 // ---- the warps that compute
 
-// x_ready: whether the CTA has prepared the x of this phase.
-template <DType kType>
-__device__ __forceinline__ void linear_phase(const TokenPhase& phase, bool x_ready, StagePlace& stages,
-                                             uint8_t* shared) {
+// x_ready: whether the CTA has prepared the x of this phase. What products of both types do alike stands once: the code
+// of a whole layer goes through the instruction caches for every token.
+template <DType kFirst, DType kSecond>
+__device__ __forceinline__ void linear_phase(const TokenPhase& phase, const TileRange& tiles, bool x_ready,
+                                             StagePlace& stages, uint8_t* shared) {
   const FewRowsParams& p = phase.linear;
   const TaggedValues values{phase.tag_in, phase.tag_out};
-  const TileRange tiles = tiles_of(phase);
   const int n_tiles = tiles.end - tiles.first;
-  if (!x_ready) {
-    RawRow<kType, TaggedValues> raw(p.args, values, shared);
-    raw.prepare();
-  }
-  StageRing<kType> ring(stages, (n_tiles * p.n_chunks + kParts - 1) / kParts);
-  multiply_tiles<kType, 1, true>(p, values, MatrixTiles{p.args, tiles.first, n_tiles}, ring, shared);
-  ring.finish();
-  stages = ring.stages;
+  const MatrixTiles matrix{p.args, tiles.first, n_tiles};
+  StageReader reader{stages, (n_tiles * p.n_chunks + kParts - 1) / kParts};
+  const auto ready = [&] {
+    if (!x_ready) RawRow<kFirst == DType::bf16, TaggedValues>(p.args, values, shared).prepare();
+  };
+  const auto multiply = [&](int group, int group_end, ChunkCursor& now, float* parts) {
+    if (kFirst == kSecond || p.args.dtype == kFirst) {
+      StageRing<kFirst> ring(reader);
+      multiply_group<kFirst, 1, true>(p, matrix, group, group_end, now, ring, shared, parts);
+    } else {
+      StageRing<kSecond> ring(reader);
+      multiply_group<kSecond, 1, true>(p, matrix, group, group_end, now, ring, shared, parts);
+    }
+  };
+  multiply_tiles<true>(p, values, matrix, shared, reinterpret_cast<float*>(shared + p.parts_at), ready, multiply);
+  reader.finish();
 }
 
+// What a CTA has of every attention: the same in all layers, so it is found once.
+struct TokenAttention {
+  RowSplits splits;
+  int32_t n_items, item, split;  // items are (split, pass of a KV head); this CTA's first one, which it has if
+  CtaPlace place;                // item < n_items
+
+  __device__ __forceinline__ static int32_t passes_of(const RowParams& p) {
+    return p.cache.n_kv_heads * p.passes.passes;
+  }
+  __device__ __forceinline__ void find(const RowParams& p, int32_t position, int32_t at) {
+    splits = row_splits(position, p.cache.n_kv_heads);
+    n_items = passes_of(p) * splits.n_splits;
+    item = at;
+    if (item >= n_items) return;
+    split = item / passes_of(p);
+    place = cta_place(p, {0, item % passes_of(p), split, splits.n_splits}, position);
+  }
+};
+
+// parts[0]: this CTA's first part; parts[1] has room for those after it.
 template <int kChunks, KvType kKvType>
-__device__ __forceinline__ void attention_phase(const TokenPhase& phase, int32_t position, uint8_t* shared) {
-  if (threadIdx.x >= kAttentionWarps<kChunks> * 32) return;
+__device__ __forceinline__ void attention_phase(const TokenPhase& phase, TokenAttention (&parts)[2], uint8_t* shared) {
+  constexpr int kThreads = kAttentionWarps<kChunks> * 32;
+  if (threadIdx.x >= kThreads) return;
   const RowParams& p = phase.attention;
   const TaggedValues values{phase.tag_in, phase.tag_out};
-  const RowSplits splits = row_splits(position, p.cache.n_kv_heads);
-  const int32_t n_passes = p.cache.n_kv_heads * p.passes.passes, n_items = n_passes * splits.n_splits;
   auto& memory = *reinterpret_cast<RowMemory<kChunks, kKvType>*>(shared);
-  // From the last CTA on: it has the fewest tiles of the product before, and finds its keys while others multiply.
-  for (auto item = static_cast<int32_t>(gridDim.x - 1 - blockIdx.x); item < n_items;
-       item += static_cast<int32_t>(gridDim.x)) {
-    int32_t split = 0, head_pass = item;
-    while (head_pass >= n_passes) head_pass -= n_passes, ++split;  // a division takes longer
-    const RowPart part{0, head_pass, split, splits.n_splits};
-    attend_part<kChunks, kKvType, true>(p, values, part, position, splits, memory, [] {});
+  const TokenAttention* part = &parts[0];
+  while (part->item < part->n_items) {
+    attend_part<kChunks, kKvType, true>(p, values, part->place, part->splits, part->split, part->splits.n_splits,
+                                        memory, [] {});
+    const auto next = part->item + static_cast<int32_t>(gridDim.x);
+    if (next >= part->n_items) return;
+    sync_threads<kThreads>();
+    part = &parts[1];
+    if (threadIdx.x == 0) parts[1].find(p, parts[0].place.position, next);
+    sync_threads<kThreads>();
   }
 }
 
-// The phase at hand and the next one, which is read from global memory meanwhile, by one word a thread.
+// The phase at hand and the next one, which is copied from global memory meanwhile, a word a thread.
 struct PhaseMemory {
   static constexpr int kWords = sizeof(TokenPhase) / sizeof(uint32_t);
   static_assert(sizeof(TokenPhase) % sizeof(uint32_t) == 0 && kWords <= kLinearThreads);
@@ -95,41 +134,42 @@ struct PhaseMemory {
   __device__ __forceinline__ const TokenPhase& phase(int i) const {
     return *reinterpret_cast<const TokenPhase*>(words[i % 2]);
   }
-  __device__ __forceinline__ static uint32_t word_of(const TokenParams& p, int i) {
-    if (i >= p.n_phases || threadIdx.x >= kWords) return 0;
-    return reinterpret_cast<const uint32_t*>(p.phases + i)[threadIdx.x];
+  __device__ __forceinline__ void fetch(const TokenParams& p, int i) {
+    if (i >= p.n_phases || threadIdx.x >= kWords) return;
+    copy_async_4(words[i % 2] + threadIdx.x, reinterpret_cast<const uint32_t*>(p.phases + i) + threadIdx.x);
   }
-  __device__ __forceinline__ void store(int i, uint32_t word) {
-    if (threadIdx.x < kWords) words[i % 2][threadIdx.x] = word;
+  // Until what was fetched is there, for all; nobody needs the phase before it any more.
+  __device__ __forceinline__ void arrive() const {
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    sync_threads<kLinearThreads>();
   }
 };
 
 template <DType kFirst, DType kSecond, int kChunks, KvType kKvType>
 __device__ __forceinline__ void compute_phases(const TokenParams& p, PhaseMemory& memory, uint8_t* shared,
-                                               int32_t position, StagePlace stages) {
+                                               TokenAttention (&attention)[2], int32_t position, StagePlace stages) {
   bool x_ready = false;
-  memory.store(0, PhaseMemory::word_of(p, 0));
-  sync_threads<kLinearThreads>();
+  memory.fetch(p, 0);
+  // From the last CTA on: it has the fewest tiles of the product before, and finds its keys while others multiply.
+  if (threadIdx.x == 0 && p.attention >= 0) {
+    attention[0].find(p.phases[p.attention].attention, position, static_cast<int32_t>(gridDim.x - 1 - blockIdx.x));
+  }
+  memory.arrive();
   for (int i = 0; i < p.n_phases; ++i) {
-    const uint32_t next = PhaseMemory::word_of(p, i + 1);
+    memory.fetch(p, i + 1);
     const TokenPhase& phase = memory.phase(i);
     if (phase.kind == TokenPhaseKind::attention) {
-      attention_phase<kChunks, kKvType>(phase, position, shared);
+      attention_phase<kChunks, kKvType>(phase, attention, shared);
       x_ready = false;
     } else {
       x_ready = x_ready && phase.same_x != 0;
       const TileRange tiles = tiles_of(phase);
       if (tiles.end > tiles.first) {
-        if (phase.linear.args.dtype == kFirst) {
-          linear_phase<kFirst>(phase, x_ready, stages, shared);
-        } else {
-          linear_phase<kSecond>(phase, x_ready, stages, shared);
-        }
+        linear_phase<kFirst, kSecond>(phase, tiles, x_ready, stages, shared);
         x_ready = true;
       }
     }
-    memory.store(i + 1, next);
-    sync_threads<kLinearThreads>();
+    memory.arrive();
   }
 }
 
@@ -143,6 +183,7 @@ __global__ void __launch_bounds__(kLinearThreads + 32, 1) token_kernel(const __g
   if (position < 0 || position >= p.max_context) return;  // padding
   __shared__ StageBarriers barriers;
   __shared__ PhaseMemory phases;
+  __shared__ TokenAttention attention[2];
   if (threadIdx.x == 0) {
     for (int i = 0; i < p.n_stages; ++i) {
       init_barrier(&barriers.full[i], kCopyLanes);
@@ -156,7 +197,7 @@ __global__ void __launch_bounds__(kLinearThreads + 32, 1) token_kernel(const __g
     copy_weights<kFirst, kSecond>(p, ring, barriers);
     return;
   }
-  compute_phases<kFirst, kSecond, kChunks, kKvType>(p, phases, token_memory, position,
+  compute_phases<kFirst, kSecond, kChunks, kKvType>(p, phases, token_memory, attention, position,
                                                     StagePlace(ring, barriers, p.stage_bytes, p.n_stages));
 #endif
 }
