@@ -8,12 +8,16 @@
 #   INLAY_BENCH        pairs SHAPE:RECIPE to measure (default below), "none" for no benchmark
 #   INLAY_OUT          a file that the benchmarks' lines of JSON are appended to
 #   INLAY_GROUP_LIMIT  seconds that a group may take (300)
+#   INLAY_GPU_JOBS     groups that run side by side (half of the processors, 4 at most), of those that mind no company
 # Each group's output is in BUILD/gpu-GROUP.log.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
 build=${1:-build/cuda}
 wanted=${2:-.}
 limit=${INLAY_GROUP_LIMIT:-300}
+most_jobs=$(($(nproc) / 2))
+[ "$most_jobs" -le 4 ] || most_jobs=4
+most_jobs=${INLAY_GPU_JOBS:-$most_jobs}
 if [ ! -x "$build/bin/inlay" ]; then
   examples/setup.sh && cmake --preset cuda ${INLAY_FIXTURES:+-DINLAY_FIXTURES=$INLAY_FIXTURES} && cmake --build "$build" || exit 2
 fi
@@ -67,6 +71,35 @@ group() {
   printf '%s\n' "${table[-1]}"
 }
 
+# beside NAME COMMAND...: a group that may run while others do: it expects nothing of the device's free memory
+besides=()
+beside() {
+  [[ $1 =~ $wanted ]] || return 0
+  besides+=("$(printf '%q ' "$@")")
+}
+
+# Runs what beside was told of. What became of group i is left in files.
+run_besides() {
+  local i
+  rm -f "$build"/gpu-beside.*
+  for i in "${!besides[@]}"; do
+    while [ "$(jobs -rp | wc -l)" -ge "$most_jobs" ] && [ "$(jobs -rp | wc -l)" -gt 0 ]; do wait -n; done
+    (
+      table=() failed=()
+      eval "group ${besides[i]}" >"$build/gpu-beside.$i.out"
+      printf '%s\n' "${table[@]}" >"$build/gpu-beside.$i.row"
+      printf '%s' "${failed[*]}" >"$build/gpu-beside.$i.failed"
+      cat "$build/gpu-beside.$i.out"
+    ) &
+  done
+  wait
+  for i in "${!besides[@]}"; do
+    table+=("$(cat "$build/gpu-beside.$i.row")")
+    [ ! -s "$build/gpu-beside.$i.failed" ] || failed+=("$(cat "$build/gpu-beside.$i.failed")")
+  done
+  rm -f "$build"/gpu-beside.*
+}
+
 group device sh -c "'$build/bin/inlay' info examples/model/tales.gguf --device cuda && echo 'ok device'"
 
 # ---- kernels: programs of their own, and tests of the backend
@@ -75,7 +108,7 @@ for program in "$build"/bin/cuda_*; do
   if grep -qa gtest_list_tests "$program"; then
     group "cuda.$(basename "$program" | cut -c6-)" "$program"
   else
-    group "kernels.$(basename "$program" | cut -c6-)" "$program"
+    beside "kernels.$(basename "$program" | cut -c6-)" "$program"
   fi
 done
 
@@ -86,7 +119,9 @@ for program in "$build"/bin/*; do
   case $name in cuda_*) continue ;; esac
   grep -qa gtest_list_tests "$program" || continue
   if "$program" --gtest_list_tests '--gtest_filter=*cuda*' 2>/dev/null | grep -q '^  '; then
-    group "${name/_/.}" "$program" '--gtest_filter=*cuda*'
+    kind=group
+    [[ $name != golden_* ]] || kind=beside
+    "$kind" "${name/_/.}" "$program" '--gtest_filter=*cuda*'
   fi
 done
 
@@ -110,7 +145,7 @@ fi
 # ---- logits beside Hugging Face transformers, where Python has it
 
 if command -v python3 >/dev/null; then
-  group transformers env PYTHONDONTWRITEBYTECODE=1 python3 tests/hf/compare_transformers.py "$build/lib/libinlay.so.1" --devices cpu,cuda
+  beside transformers env PYTHONDONTWRITEBYTECODE=1 python3 tests/hf/compare_transformers.py "$build/lib/libinlay.so.1" --devices cpu,cuda
 else
   echo "transformers: no python3"
 fi
@@ -146,7 +181,7 @@ if [ -n "$sanitizer" ]; then
   sanitize() {
     local except=()
     [ "$1" != racecheck ] || except=(--kernel-name-exclude kernel_substring=token_kernel)
-    group "$1.$2" "$sanitizer" --tool "$1" "${except[@]}" --error-exitcode 9 --print-limit 20 "$build/bin/$2" "--gtest_filter=$3"
+    beside "$1.$2" "$sanitizer" --tool "$1" "${except[@]}" --error-exitcode 9 --print-limit 20 "$build/bin/$2" "--gtest_filter=$3"
   }
   sanitize memcheck golden_mixed_steps '*cuda*'
   sanitize memcheck golden_contexts 'cuda/ContextCuts.Agree/*_65'
@@ -157,6 +192,8 @@ if [ -n "$sanitizer" ]; then
 else
   echo "compute-sanitizer: not found in PATH or /usr/local/cuda*/bin; memcheck and racecheck were not run"
 fi
+
+run_besides
 
 # ---- benchmarks
 

@@ -34,8 +34,9 @@ class GpuScript(unittest.TestCase):
         path.write_text("#!/bin/sh\n" + text + "\n")
         path.chmod(0o755)
 
-    def run_script(self, groups="kernels|golden", info_code=0, bench="none"):
-        environment = os.environ | {"INFO_CODE": str(info_code), "INLAY_BENCH": bench, "INLAY_GROUP_LIMIT": "1", "INLAY_FIXTURES": ""}
+    def run_script(self, groups="kernels|golden", info_code=0, bench="none", jobs=1):
+        environment = os.environ | {"INFO_CODE": str(info_code), "INLAY_BENCH": bench, "INLAY_GROUP_LIMIT": "1", "INLAY_FIXTURES": "",
+                                    "INLAY_GPU_JOBS": str(jobs)}
         done = subprocess.run([SCRIPT, self.build, groups], capture_output=True, text=True, timeout=60, check=False, env=environment)
         rows = re.findall(r"^(\S+) +(\d+) +(\d+) +(\d+) +\d+ s  (.*)$", done.stdout, re.MULTILINE)
         return done, {row[0]: (int(row[1]), int(row[2]), int(row[3]), row[4]) for row in rows}
@@ -60,6 +61,17 @@ class GpuScript(unittest.TestCase):
         self.assertEqual(rows["device"][3], "FAILED, status 1")
         self.assertEqual(rows["kernels.good"][3], "passed")
         self.assertIn("5 groups failed: device kernels.bad kernels.crash kernels.silent kernels.slow", done.stdout)
+
+    def test_groups_run_side_by_side(self):
+        # Each waits for the other.
+        for mine, other in ("one", "two"), ("two", "one"):
+            self.program(f"cuda_{mine}", f"touch '{self.build}/{mine}'; until [ -e '{self.build}/{other}' ]; do sleep 0.02; done; echo 'ok     a: 1'")
+        done, rows = self.run_script(jobs=2)
+        self.assertEqual((done.returncode, rows["kernels.one"][3], rows["kernels.two"][3]), (0, "passed", "passed"), done.stdout)
+        for name in "one", "two":
+            (self.build / name).unlink()
+        done, rows = self.run_script(jobs=1)
+        self.assertEqual((done.returncode, rows["kernels.one"][3]), (1, "FAILED, over 1 s"))
 
     def test_skips_of_whole_programs_are_seen(self):
         self.program("cuda_none", "echo 'skipped: no CUDA device'; exit 77")
