@@ -53,18 +53,12 @@ __device__ __forceinline__ Octet load_any_octet(int64_t column, int64_t n_cols, 
   return x;
 }
 
-__device__ __forceinline__ float sum_of_warp(float v) {
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) v = __fadd_rn(v, __shfl_xor_sync(0xffffffffu, v, step));
-  return v;
-}
-
 // The chunk's sum of squares, in every lane.
 __device__ __forceinline__ float squares_of(const Octet& x) {
   float sum = 0.0f;
 #pragma unroll
   for (int i = 0; i < 8; ++i) sum = fmaf(x.v[i], x.v[i], sum);
-  return sum_of_warp(sum);
+  return warp_sum(sum);
 }
 
 // By a whole warp, in every lane. The order of the sums depends on the number of chunks alone.
@@ -72,7 +66,7 @@ __device__ __forceinline__ float inverse_rms(const float* chunk_squares, int n_c
   float sum = 0.0f;
 #pragma unroll 1
   for (int i = static_cast<int>(threadIdx.x % 32); i < n_chunks; i += 32) sum = __fadd_rn(sum, chunk_squares[i]);
-  return rsqrtf(__fadd_rn(__fdividef(sum_of_warp(sum), static_cast<float>(n_cols)), epsilon));
+  return rsqrtf(__fadd_rn(__fdividef(warp_sum(sum), static_cast<float>(n_cols)), epsilon));
 }
 
 // 2^s that brings `largest` into [2^7, 2^8), and 2^-s.

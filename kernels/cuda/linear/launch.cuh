@@ -38,31 +38,35 @@ inline int parts_bytes_of(const FewRowsParams& p) {
   return 2 * p.group_tiles * p.n_parts * p.args.m * kTileRows * static_cast<int>(sizeof(float));
 }
 
+// Sets where ring and parts lie, behind front_bytes, and how deep the ring is.
 template <DType kType>
-FewRowsFit fit_few_rows(const LinearArgs& args, int ctas_per_sm, const DeviceTraits& device) {
+FewRowsFit fit_ring(FewRowsParams p, int front_bytes, int parts_bytes, int ctas_per_sm, const DeviceTraits& device) {
   constexpr int kReserved = 1024;  // of every CTA, by the system
   constexpr int kRingStep = kParts * WarpChunk<kType>::kBytes;
-  FewRowsParams p = cut_few_rows<kType>(args);
-  if (args.raw != nullptr) p.ring_at = RawRowPlaces{p.args.x.n_chunks}.bytes();
-  const int parts_bytes = parts_bytes_of(p);
   int room = device.shared_bytes / ctas_per_sm - kReserved;
   if (room > device.block_shared_bytes) room = device.block_shared_bytes;
-  p.depth = (room - p.ring_at - parts_bytes) / kRingStep;
+  p.ring_at = front_bytes;
+  p.depth = (room - front_bytes - parts_bytes) / kRingStep;
   if (p.depth > kMaxDepth) p.depth = kMaxDepth;
   if (p.depth == 5) p.depth = 4;  // wait_for_oldest knows 1, 2, 3, 4, 6
   if (p.depth < 0) p.depth = 0;
-  p.parts_at = p.ring_at + p.depth * kRingStep;
+  p.parts_at = front_bytes + p.depth * kRingStep;
   return {p, ctas_per_sm, static_cast<size_t>(p.parts_at + parts_bytes)};
 }
 
 // Two CTAs an SM, so that the next product's weights are under way while this one ends; one where memory is scarce.
 template <DType kType>
+FewRowsFit fit_ring(const FewRowsParams& p, int front_bytes, int parts_bytes, const DeviceTraits& device) {
+  const FewRowsFit two = fit_ring<kType>(p, front_bytes, parts_bytes, 2, device);
+  return two.params.depth >= 2 ? two : fit_ring<kType>(p, front_bytes, parts_bytes, 1, device);
+}
+
+template <DType kType>
 FewRowsFit fit_few_rows(const LinearArgs& args, const DeviceTraits& device) {
-  if (args.m <= 16) {
-    const FewRowsFit two = fit_few_rows<kType>(args, 2, device);
-    if (two.params.depth >= 2) return two;
-  }
-  return fit_few_rows<kType>(args, 1, device);
+  const FewRowsParams p = cut_few_rows<kType>(args);
+  const int front_bytes = args.raw != nullptr ? RawRowPlaces{p.args.x.n_chunks}.bytes() : 0;
+  if (args.m > 16) return fit_ring<kType>(p, front_bytes, parts_bytes_of(p), 1, device);
+  return fit_ring<kType>(p, front_bytes, parts_bytes_of(p), device);
 }
 
 template <DType kType, int NT, bool kRaw>

@@ -8,7 +8,7 @@
 // of the same product in kernels/cuda/linear, whatever else is in the step.
 #pragma once
 
-#include "kernels/cuda/moe/ring_fit.cuh"
+#include "kernels/cuda/linear/launch.cuh"
 #include "kernels/cuda/moe_kernels.h"
 
 namespace inlay::cuda {
@@ -182,6 +182,19 @@ __global__ void __launch_bounds__(kPlainThreads) experts_plain(const __grid_cons
   const auto block = static_cast<int32_t>(blockIdx.y);
   if (block >= *e.n_blocks) return;
   plain_rows<kType>(block_args<kType>(e, e.blocks[block]), blockIdx.x, 0, sums);
+}
+
+// Products of the rows of blocks. Most blocks have far fewer rows than they may have, so more tiles than elsewhere lie
+// between two barriers, or the warps would wait for one another after a few chunks.
+template <DType kType>
+FewRowsFit fit_blocks(const LinearArgs& args, const DeviceTraits& device) {
+  if (args.raw != nullptr) return fit_few_rows<kType>(args, device);
+  constexpr int kMostPartsBytes = 32 * 1024;
+  FewRowsParams p = cut_few_rows<kType>(args);
+  while (p.group_tiles < 8 && p.group_tiles * p.n_chunks < 64 && 2 * parts_bytes_of(p) <= kMostPartsBytes) {
+    p.group_tiles *= 2, ++p.group_bits;
+  }
+  return fit_ring<kType>(p, 0, parts_bytes_of(p), device);
 }
 
 template <DType kType, int NT, bool kRaw>

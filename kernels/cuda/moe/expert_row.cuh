@@ -8,7 +8,7 @@
 // are requested before that one has ended.
 #pragma once
 
-#include "kernels/cuda/moe/ring_fit.cuh"
+#include "kernels/cuda/linear/launch.cuh"
 #include "kernels/cuda/moe_kernels.h"
 
 namespace inlay::cuda {

@@ -9,6 +9,7 @@
 // some pairs that follow one another, counts them by expert, and gives them their places once it is known how many of
 // each expert the warps before it have. Up to 64 rows choose in that CTA too, a single row in one warp.
 #include "kernels/cuda/device/loads.cuh"
+#include "kernels/cuda/device/reduce.cuh"
 #include "kernels/cuda/linear/layout.cuh"
 #include "kernels/cuda/moe_kernels.h"
 
@@ -26,12 +27,6 @@ constexpr uint32_t kWhole = 0xffffffffu;
 
 size_t aligned(size_t n) { return (n + 255) / 256 * 256; }
 
-__device__ __forceinline__ float sum_of_warp(float v) {
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) v = __fadd_rn(v, __shfl_xor_sync(kWhole, v, step));
-  return v;
-}
-
 __device__ __forceinline__ int sum_of_warp_below(int v, int lane) {  // of the lanes below this one
   int sum = v;
 #pragma unroll
@@ -40,16 +35,6 @@ __device__ __forceinline__ int sum_of_warp_below(int v, int lane) {  // of the l
     if (lane >= step) sum += other;
   }
   return sum - v;
-}
-
-__device__ __forceinline__ uint32_t max_of_warp(uint32_t v) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  return __reduce_max_sync(kWhole, v);
-#else
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) v = max(v, __shfl_xor_sync(kWhole, v, step));
-  return v;
-#endif
 }
 
 // ---- products
@@ -80,7 +65,7 @@ __device__ __forceinline__ const float* weights_of(const MoeRouteArgs& a, int32_
 // By the lanes of a warp together: dot, squares are their parts.
 __device__ __forceinline__ void store_logit(const MoeRouteArgs& a, int32_t row, int32_t expert, float dot,
                                             float squares, int lane) {
-  const float sum = sum_of_warp(dot), square = sum_of_warp(squares);
+  const float sum = warp_sum(dot), square = warp_sum(squares);
   if (lane != 0 || row >= a.shape.m || expert > last_expert(a)) return;
   const float factor = rsqrtf(__fadd_rn(__fdividef(square, static_cast<float>(a.n_cols)), a.epsilon));
   const float bias = a.bias != nullptr && expert < a.shape.n_experts ? a.bias[expert] : 0.0f;
@@ -213,7 +198,7 @@ struct Ranks {
     for (int j = 0; j < kPerLane; ++j) {
       if (of[j] != 0) sum = __fadd_rn(sum, expf(__fsub_rn(logit_of(of[j]), largest)));
     }
-    return sum_of_warp(sum);
+    return warp_sum(sum);
   }
 };
 
@@ -238,7 +223,7 @@ __device__ int32_t choose(const MoeRouteArgs& a, int32_t row, int lane) {
     if (lane == i) mine = logit_of(rank), chosen = expert;
   }
   const float share = lane < n_used ? expf(__fsub_rn(mine, largest)) : 0.0f;
-  const float sum = a.softmax_over_chosen ? sum_of_warp(share) : all.sum_of_shares(largest);
+  const float sum = a.softmax_over_chosen ? warp_sum(share) : all.sum_of_shares(largest);
   if (lane < n_used) {
     experts[lane] = chosen;
     a.out.weights[row * n_used + lane] = __fmul_rn(__fdiv_rn(share, sum), a.weights_scale);
