@@ -188,6 +188,7 @@ static void test_null_handles(void) {
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_sampler)(NULL, NULL, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_stop)(NULL, NULL, 0, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_copy_logits)(NULL, NULL, 0, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_view_logits)(NULL, NULL, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_engine_get_stats)(NULL, &stats, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_plan_text)(NULL, NULL, 0, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_log_read)(NULL, &cursor, NULL, NULL, 0, &n, &err));
@@ -578,7 +579,7 @@ static int has_gpu(void) {
 }
 
 int main(int argc, char** argv) {
-  const char* model = argc > 2 && argv[2][0] != 0 ? argv[2] : NULL;
+  const char* model = argc > 2 && strcmp(argv[2], "none") != 0 ? argv[2] : NULL;
   const int cuda = argc > 3 && strcmp(argv[3], "cuda") == 0;
   int i;
   if (argc < 2 || !test_open(argv[1])) return 1;
