@@ -17,13 +17,13 @@ namespace inlay::cuda {
 struct TaggedValues {
   uint32_t in, out;
 
-  template <int n, class Offset>
+  template <int n, class Offset, class Beside>
   __device__ __forceinline__ void load4(const float* from, const bool (&there)[n], const Offset& offset,
-                                        float4 (&to)[n]) const {
+                                        float4 (&to)[n], const Beside& beside) const {
     if (in > 3) {
-      FinishedValues{}.load4(from, there, offset, to);
+      FinishedValues{}.load4(from, there, offset, to, beside);
     } else {
-      WaitingValues{in, out}.load4(from, there, offset, to);
+      WaitingValues{in, out}.load4(from, there, offset, to, beside);
     }
   }
   __device__ __forceinline__ void store(float* p, float v) const { WaitingValues{in, out}.store(p, v); }

@@ -65,30 +65,30 @@ __device__ __forceinline__ void append_head(const CacheView& c, void* pool, cons
   }
 }
 
-// The new key (or value) by one warp. x: shared memory of the warp, which holds it.
+// The new key and value join the cache, by a warp each.
 template <int kChunks, KvType kType>
-__device__ __forceinline__ void keep_fresh(const RowParams& p, const CtaPlace& at, bool is_key, const float* x,
-                                           int lane, FreshHead<kChunks, kType>& fresh) {
-  auto* packed = is_key ? fresh.k : fresh.v;
-  float* scale = is_key ? &fresh.k_scale : &fresh.v_scale;
-  store_head<kType>(x, p.cache.d_head, lane, packed, scale);
-  __syncwarp();
-  if (!at.appends) return;
+__device__ __forceinline__ void append_fresh(const RowParams& p, const CtaPlace& at,
+                                             const FreshHead<kChunks, kType>& fresh) {
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  if (warp > 1 || !at.appends) return;
+  const bool is_key = warp == 0;
   const int64_t block = at.table[at.position / kTileKeys];
-  const float stored_scale = KvElement<kType>::kScaled ? *scale : 0.0f;
-  append_head<kType>(p.cache, is_key ? p.cache.k_pool : p.cache.v_pool, at, block, lane, packed, stored_scale);
+  const float scale = !KvElement<kType>::kScaled ? 0.0f : is_key ? fresh.k_scale : fresh.v_scale;
+  append_head<kType>(p.cache, is_key ? p.cache.k_pool : p.cache.v_pool, at, block, lane, is_key ? fresh.k : fresh.v,
+                     scale);
 }
 
 // A head that an op has handed over, to shared memory of this warp.
-template <int kPer, class Values>
-__device__ __forceinline__ void take_head(const Values& values, const float* from, int d_head, int lane, float* x) {
+template <int kPer, class Values, class Beside>
+__device__ __forceinline__ void take_head(const Values& values, const float* from, int d_head, int lane, float* x,
+                                          const Beside& beside) {
   constexpr int kQuads = (kPer + 3) / 4;  // a lane has four components in a row
   bool there[kQuads];
   float4 taken[kQuads];
 #pragma unroll
   for (int i = 0; i < kQuads; ++i) there[i] = 4 * lane + 128 * i < d_head;
   values.load4(
-      from + 4 * lane, there, [](int i) { return 128 * i; }, taken);
+      from + 4 * lane, there, [](int i) { return 128 * i; }, taken, beside);
 #pragma unroll
   for (int i = 0; i < kQuads; ++i) {
     if (there[i]) *reinterpret_cast<float4*>(x + 4 * lane + 128 * i) = taken[i];
@@ -112,18 +112,17 @@ __device__ __forceinline__ void prepare_heads(const RowParams& p, const Values& 
     const int32_t head = is_query ? at.heads.first + item : p.n_heads + (is_key ? 0 : n_kv) + at.kv_head;
     const float* from = row + static_cast<int64_t>(head) * d_head;
     if constexpr (kFused) {
-      take_head<2 * kChunks>(values, from, d_head, lane, x);
-      from = x;
-    }
-    if (kFused && (is_query || is_key)) {
       const HeadShape shape{is_query ? p.q_norm : p.k_norm, p.rope + static_cast<int64_t>(at.row) * half, d_head, half,
                             p.epsilon};
-      shape_head<2 * kChunks>(x, shape, lane, x);
+      HeadShaper<2 * kChunks> shaper(shape, lane);
+      take_head<2 * kChunks>(values, from, d_head, lane, x, [&] { shaper.load(); });
+      if (is_query || is_key) shaper.apply(x, x);
+      from = x;
     }
     if (is_query) {
       cut_query<kChunks>(from, d_head, p.score.scale, item, lane, queries);
     } else {
-      keep_fresh<kChunks, kType>(p, at, is_key, from, lane, fresh);
+      store_head<kType>(from, d_head, lane, is_key ? fresh.k : fresh.v, is_key ? &fresh.k_scale : &fresh.v_scale);
     }
     __syncwarp();
   }

@@ -214,12 +214,12 @@ __device__ __forceinline__ void attend_part(const RowParams& p, const Values& va
                                             RowMemory<kChunks, kType>& memory, const Wait& wait) {
   constexpr int kThreads = kAttentionWarps<kChunks> * 32;
   SplitReader<kChunks, kType, kFused, kVariant> reader(p);
+  const bool newest = kFused && (splits.n_splits - 1 - first) % step == 0;
   {
     reader.begin(at, splits, first);
     if (threadIdx.x == 0) memory.place = at, memory.splits = splits;
     clear_queries<kChunks>(at.heads.count, memory.queries);
     wait();
-    const bool newest = kFused && (splits.n_splits - 1 - first) % step == 0;
     prepare_heads<kChunks, kType, kFused>(p, values, at, newest, &memory.merge.acc[0][0][0], memory.queries,
                                           memory.fresh);
   }
@@ -238,6 +238,7 @@ __device__ __forceinline__ void attend_part(const RowParams& p, const Values& va
     sync_threads<kThreads>();
     finish_split<kVariant>(p, values, memory.place, split, memory.splits.n_splits, memory.merge);
   }
+  if (newest) append_fresh<kChunks, kType>(p, memory.place, memory.fresh);  // last: nobody waits for it
 }
 
 template <int kChunks, KvType kType, bool kFused, bool kVariant>

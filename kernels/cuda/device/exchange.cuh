@@ -20,10 +20,12 @@ __device__ __forceinline__ float4 cleared(float4 v) {
 // Past L1: the launch that reads a value may have written its predecessor too.
 struct FinishedValues {
   __device__ __forceinline__ float load(const float* from) const { return cleared(__ldcg(from)); }
-  // to[i]: the four values from[offset(i)] and on, if they are there; else zeros.
-  template <int n, class Offset>
+  // to[i]: the four values from[offset(i)] and on, if they are there; else zeros. beside(): loads that do not depend on
+  // the op before.
+  template <int n, class Offset, class Beside>
   __device__ __forceinline__ void load4(const float* from, const bool (&there)[n], const Offset& offset,
-                                        float4 (&to)[n]) const {
+                                        float4 (&to)[n], const Beside& beside) const {
+    beside();
 #pragma unroll
     for (int i = 0; i < n; ++i) {
       to[i] = make_float4(0, 0, 0, 0);
@@ -37,10 +39,11 @@ struct FinishedValues {
 struct TaggedValues {
   uint32_t in, out;  // out above 3: values are stored as they are
 
-  // All at once, again and again until all are there.
-  template <int n, class Offset>
+  // All at once, again and again until all are there. What is loaded beside them is requested after them, again and
+  // again too: requested earlier, the values would wait for it.
+  template <int n, class Offset, class Beside>
   __device__ __forceinline__ void load4(const float* from, const bool (&there)[n], const Offset& offset,
-                                        float4 (&to)[n]) const {
+                                        float4 (&to)[n], const Beside& beside) const {
     uint4 v[n];
 #pragma unroll
     for (int i = 0; i < n; ++i) v[i] = make_uint4(in, in, in, in);  // zeros with the right tag
@@ -51,6 +54,7 @@ struct TaggedValues {
       for (int i = 0; i < n; ++i) {
         if (there[i]) read(from + offset(i), v[i]);
       }
+      beside();
       wrong = 0;
 #pragma unroll
       for (int i = 0; i < n; ++i) wrong |= (v[i].x ^ in) | (v[i].y ^ in) | (v[i].z ^ in) | (v[i].w ^ in);

@@ -49,13 +49,14 @@ __global__ void __launch_bounds__(kWarps * 32) activations(const __grid_constant
     const float* x_row = a.x + from * a.n_cols;
     Octet of_chunk[1], &x = of_chunk[0];
     if (a.n_cols % 8 == 0) {
-      load_octets<0>(values, x_row + column, {column < a.n_cols}, of_chunk);
+      load_octets<0>(values, x_row + column, {column < a.n_cols}, of_chunk, [] {});
     } else {
       x = load_any_octet(column, a.n_cols, [&](int64_t i) { return values.load(x_row + i); });
     }
     if (a.norm_weight != nullptr) {
-      const float sum = squares_of(x);
-      if (lane == 0) squares[chunk] = sum;
+      float sum[1];
+      squares_of(of_chunk, sum);
+      if (lane == 0) squares[chunk] = sum[0];
       const Octet weight = a.n_cols % 8 == 0 && column < a.n_cols
                                ? octet_at(a.norm_weight + column)
                                : load_any_octet(column, a.n_cols, [&](int64_t i) { return a.norm_weight[i]; });

@@ -25,21 +25,20 @@ __device__ __forceinline__ Octet octet_of(const float4& low, const float4& high)
   return {{low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w}};
 }
 
-// Of a constant row.
 __device__ __forceinline__ Octet octet_at(const float* from) {
-  return octet_of(__ldg(reinterpret_cast<const float4*>(from)), __ldg(reinterpret_cast<const float4*>(from) + 1));
+  return octet_of(*reinterpret_cast<const float4*>(from), *reinterpret_cast<const float4*>(from + 4));
 }
 
-// Octets that an op handed over, kStep columns apart; zeros where nothing is.
-template <int kStep, int n, class Values>
+// Octets that an op handed over, kStep columns apart; zeros where nothing is. beside: exchange.cuh.
+template <int kStep, int n, class Values, class Beside>
 __device__ __forceinline__ void load_octets(const Values& values, const float* from, const bool (&there)[n],
-                                            Octet (&x)[n]) {
+                                            Octet (&x)[n], const Beside& beside) {
   bool quad_there[2 * n];
   float4 quads[2 * n];
 #pragma unroll
   for (int i = 0; i < 2 * n; ++i) quad_there[i] = there[i / 2];
   values.load4(
-      from, quad_there, [](int i) { return i / 2 * kStep + i % 2 * 4; }, quads);
+      from, quad_there, [](int i) { return i / 2 * kStep + i % 2 * 4; }, quads, beside);
 #pragma unroll
   for (int i = 0; i < n; ++i) x[i] = octet_of(quads[2 * i], quads[2 * i + 1]);
 }
@@ -53,12 +52,23 @@ __device__ __forceinline__ Octet load_any_octet(int64_t column, int64_t n_cols, 
   return x;
 }
 
-// The chunk's sum of squares, in every lane.
-__device__ __forceinline__ float squares_of(const Octet& x) {
-  float sum = 0.0f;
+// Chunks' sums of squares, in every lane.
+template <int n>
+__device__ __forceinline__ void squares_of(const Octet (&x)[n], float (&sums)[n]) {
 #pragma unroll
-  for (int i = 0; i < 8; ++i) sum = fmaf(x.v[i], x.v[i], sum);
-  return warp_sum(sum);
+  for (int i = 0; i < n; ++i) {
+    sums[i] = 0.0f;
+#pragma unroll
+    for (int j = 0; j < 8; ++j) sums[i] = fmaf(x[i].v[j], x[i].v[j], sums[i]);
+  }
+#pragma unroll
+  for (int step = 16; step > 0; step /= 2) {  // side by side
+    float others[n];
+#pragma unroll
+    for (int i = 0; i < n; ++i) others[i] = __shfl_xor_sync(0xffffffffu, sums[i], step);
+#pragma unroll
+    for (int i = 0; i < n; ++i) sums[i] = __fadd_rn(sums[i], others[i]);
+  }
 }
 
 // By a whole warp, in every lane. The order of the sums depends on the number of chunks alone.

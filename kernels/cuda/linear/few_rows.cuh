@@ -208,11 +208,12 @@ struct RawRow {
         chunk(static_cast<int>(threadIdx.x / 32)) {}
   __device__ __forceinline__ int column() const { return chunk * kChunkCols + lane * 8; }
   __device__ __forceinline__ void apply_norm(const Octet (&norm)[kAhead], Octet (&x)[kAhead]) const {
+    float sums[kAhead];
+    squares_of(x, sums);
 #pragma unroll
     for (int i = 0; i < kAhead; ++i) {
-      const float sum = squares_of(x[i]);
       const int at = chunk + i * kParts;
-      if (lane == 0 && at < places.n_chunks) reinterpret_cast<float*>(shared + places.squares())[at] = sum;
+      if (lane == 0 && at < places.n_chunks) reinterpret_cast<float*>(shared + places.squares())[at] = sums[i];
     }
 #pragma unroll
     for (int i = 0; i < 8 * kAhead; ++i) x[i / 8].v[i % 8] = __fmul_rn(x[i / 8].v[i % 8], norm[i / 8].v[i % 8]);
@@ -224,11 +225,13 @@ struct RawRow {
 #pragma unroll
     for (int i = 0; i < kAhead; ++i) there[i] = column() + i * kStep < a.n_cols;
     const bool normed = a.norm_weight != nullptr;
+    const auto load_norm = [&] {
 #pragma unroll
-    for (int i = 0; i < kAhead; ++i) {  // on their way while values are awaited
-      if (normed && there[i]) norm[i] = octet_at(a.norm_weight + column() + i * kStep);
-    }
-    load_octets<kStep>(values, row + column(), there, x);
+      for (int i = 0; i < kAhead; ++i) {
+        if (normed && there[i]) norm[i] = octet_at(a.norm_weight + column() + i * kStep);
+      }
+    };
+    load_octets<kStep>(values, row + column(), there, x, load_norm);
     if (normed) apply_norm(norm, x);
 #pragma unroll
     for (int i = 0; i < kAhead; ++i) {
@@ -309,7 +312,9 @@ __device__ __forceinline__ void store_tile(const LinearArgs& a, int n_parts, con
   if constexpr (!kRaw) {  // of a raw row no thread has more than one
     const int n = results_of_tile(a) * a.m;
     for (int e = threads.first + threads.step; e < n; e += threads.step) {
-      store_result(a, values, 0, result_place(a, tile, 0, e), PartSums{parts, n_parts, part_floats}, scale);
+      ResultPlace place = result_place(a, tile, 0, e);
+      place.load_before();
+      store_result(a, values, 0, place, PartSums{parts, n_parts, part_floats}, scale);
     }
   }
 }
@@ -365,15 +370,20 @@ __device__ __forceinline__ void multiply_tiles(const FewRowsParams& p, const Val
   const ResultThreads threads(p.group_bits);
   ChunkCursor now(p, static_cast<int>(threadIdx.x / 32));
   int other_parts = group_tiles * tile_floats;  // groups use two sets of parts in turn
+  const auto place_in = [&](int group) {        // of this thread's first result
+    const int mine = group + threads.tile;
+    if (mine >= min(group + group_tiles, n_tiles)) return ResultPlace{};
+    const auto& a = tiles.args(mine);
+    if (threads.first >= results_of_tile(a) * a.m) return ResultPlace{};
+    return result_place(a, tiles.at(mine), 0, threads.first);
+  };
+  ResultPlace at = place_in(0);
   float row_scale = 1.0f;
   ready();
   for (int group = 0; group < n_tiles; group += group_tiles) {
     const int group_end = min(group + group_tiles, n_tiles), mine = group + threads.tile;
-    ResultPlace at;
-    if (mine < group_end) {
-      const auto& a = tiles.args(mine);
-      if (threads.first < results_of_tile(a) * a.m) at = result_place(a, tiles.at(mine), 0, threads.first);
-    }
+    if (group > 0) at = place_in(group);
+    at.load_before();
     multiply(group, group_end, now, parts);
     if (kRaw && group == 0) row_scale = raw_scale(p.args, shared);  // here, for the next op may take the row's memory
     sync_threads<kLinearThreads>();

@@ -131,9 +131,10 @@ __device__ __forceinline__ void many_rows(const LinearArgs& a, int32_t tile, int
   __syncwarp();
   const int n = min(kManyRows, a.m - first) * results_of_tile(a);
   for (int e = lane; e < n; e += 32) {
+    ResultPlace place = result_place(a, tile, first, e);
+    place.load_before();
     store_result(
-        a, FinishedValues(), first, result_place(a, tile, first, e),
-        [&](int row, int col) { return sums[col * kSumStride + row]; },
+        a, FinishedValues(), first, place, [&](int row, int col) { return sums[col * kSumStride + row]; },
         [&](int32_t row) { return a.x.row_scale[row]; });
   }
 }

@@ -67,9 +67,11 @@ __device__ __forceinline__ void plain_rows(const LinearArgs& a, int64_t tile, in
   __syncthreads();
   const int n = min(kPlainRows, a.m - first) * results_of_tile(a);
   for (int e = static_cast<int>(threadIdx.x); e < n; e += kPlainThreads) {
+    ResultPlace place = result_place(a, tile, first, e);
+    place.load_before();
     store_result(
-        a, FinishedValues(), first, result_place(a, tile, first, e),
-        [&](int row, int col) { return sums[col * kTileRows + row]; }, [&](int32_t row) { return a.x.row_scale[row]; });
+        a, FinishedValues(), first, place, [&](int row, int col) { return sums[col * kTileRows + row]; },
+        [&](int32_t row) { return a.x.row_scale[row]; });
   }
 }
 

@@ -24,14 +24,18 @@ __device__ __forceinline__ float* result_row(const LinearArgs& a, int32_t row) {
   return to < 0 ? nullptr : a.out + to * a.ld_out;
 }
 
-// Where element e of a tile's results goes, 16 (gate_up: 8) a row of x, and what joins its sum. All but what an op
-// before left at that place is known before the sum is.
+// Where element e of a tile's results goes, 16 (gate_up: 8) a row of x, and what joins its sum: known before x is, but
+// for what an op before left at that place.
 struct ResultPlace {
   float* to = nullptr;  // null: there is none
   float before = 0.0f;  // for the epilogues that ask for it; as an op left it (exchange.cuh)
   float bias = 0.0f, up_bias = 0.0f;
   int row, col;  // of the tile; of x, from the product's first
   Epilogue epilogue;
+
+  __device__ __forceinline__ void load_before() {
+    if (to != nullptr && (epilogue == Epilogue::add || epilogue == Epilogue::up)) before = __ldcg(to);
+  }
 };
 
 __device__ __forceinline__ ResultPlace result_place(const LinearArgs& a, int64_t tile, int32_t first, int e) {
@@ -46,7 +50,6 @@ __device__ __forceinline__ ResultPlace result_place(const LinearArgs& a, int64_t
   at.to = out + r;
   if (a.bias != nullptr) at.bias = __ldg(a.bias + r);
   if (gate_up && a.up_bias != nullptr) at.up_bias = __ldg(a.up_bias + r);
-  if (a.epilogue == Epilogue::add || a.epilogue == Epilogue::up) at.before = __ldcg(at.to);
   return at;
 }
 

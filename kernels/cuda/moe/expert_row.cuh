@@ -102,7 +102,7 @@ __device__ __forceinline__ void prepare_pairs(const ExpertRowParams& p, const Pa
     const float* from = p.row.values + __shfl_sync(0xffffffffu, pairs.place, pair) * p.few.args.n_cols;
     Octet x[1];
     const int column = chunk * kChunkCols + lane * 8;
-    load_octets<0>(FinishedValues(), from + column, {column < p.few.args.n_cols}, x);
+    load_octets<0>(FinishedValues(), from + column, {column < p.few.args.n_cols}, x, [] {});
     uint8_t *row = rows + pair * places.bytes(), *to = row + places.values() + chunk * kChunkCols * 2;
     if constexpr (kType == DType::bf16) {
       store_chunk_bf16(x[0], lane, true, to);

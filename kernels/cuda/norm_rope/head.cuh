@@ -70,25 +70,35 @@ struct HeadShape {
   float epsilon;
 };
 
-// From `from` to `x`, which is shared memory of this warp and has the whole head afterwards.
+// What a warp applies to a head; none of it depends on the head's values.
 template <int kPer>
-__device__ __forceinline__ void shape_head(const float* from, const HeadShape& shape, int lane, float* x) {
-  constexpr int kTurns = kPer / 2;
-  float values[kPer], weight[kPer];
+struct HeadShaper {
+  static constexpr int kTurns = kPer / 2;
+  const HeadShape& shape;
+  int lane;
   float2 turns[kTurns];
-  load_head(from, shape.d_head, lane, values);
-  if (shape.norm != nullptr) load_head(shape.norm, shape.d_head, lane, weight);
+  float weight[kPer];
+
+  __device__ __forceinline__ HeadShaper(const HeadShape& of, int of_lane) : shape(of), lane(of_lane) {}
+  __device__ __forceinline__ void load() {
 #pragma unroll
-  for (int j = 0; j < kTurns; ++j) {
-    turns[j] = lane + 32 * j < shape.half ? shape.turns[lane + 32 * j] : make_float2(1.0f, 0.0f);
+    for (int j = 0; j < kTurns; ++j) {
+      turns[j] = lane + 32 * j < shape.half ? shape.turns[lane + 32 * j] : make_float2(1.0f, 0.0f);
+    }
+    if (shape.norm != nullptr) load_head(shape.norm, shape.d_head, lane, weight);
   }
-  if (shape.norm != nullptr) norm_head(weight, shape.d_head, shape.epsilon, values);
+  // From `from` to `x`, which is shared memory of this warp and has the whole head afterwards.
+  __device__ __forceinline__ void apply(const float* from, float* x) const {
+    float values[kPer];
+    load_head(from, shape.d_head, lane, values);
+    if (shape.norm != nullptr) norm_head(weight, shape.d_head, shape.epsilon, values);
 #pragma unroll
-  for (int j = 0; j < kPer; ++j) {
-    if (lane + 32 * j < shape.d_head) x[lane + 32 * j] = values[j];
+    for (int j = 0; j < kPer; ++j) {
+      if (lane + 32 * j < shape.d_head) x[lane + 32 * j] = values[j];
+    }
+    __syncwarp();
+    rotate_head(turns, shape.half, lane, x);
   }
-  __syncwarp();
-  rotate_head(turns, shape.half, lane, x);
-}
+};
 
 }  // namespace inlay::cuda

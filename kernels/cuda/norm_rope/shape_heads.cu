@@ -53,7 +53,9 @@ __device__ __forceinline__ void shape_one(const ShapeHeadsArgs& a, int32_t row, 
   __syncwarp();
   if (is_value) return cache_head<kType>(cache, cache.v_pool, row, head - first_value, x, lane);
   const HeadShape shape{is_query ? a.q_norm : a.k_norm, memory.turns, cache.d_head, a.n_rot / 2, a.epsilon};
-  shape_head<kMaxHead / 32>(x, shape, lane, x);
+  HeadShaper<kMaxHead / 32> shaper(shape, lane);
+  shaper.load();
+  shaper.apply(x, x);
   for (int i = lane; i < cache.d_head; i += 32) from[i] = x[i];
   if (!is_query) cache_head<kType>(cache, cache.k_pool, row, head - a.n_heads, x, lane);
 }

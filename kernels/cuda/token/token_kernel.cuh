@@ -64,7 +64,7 @@ __device__ __forceinline__ void copy_weights(const TokenParams& p, void* ring, S
 template <DType kFirst, DType kSecond>
 __device__ __forceinline__ void linear_phase(const TokenPhase& phase, const TileRange& tiles, bool x_ready,
                                              StagePlace& stages, uint8_t* shared) {
-  const FewRowsParams& p = phase.linear;
+  const FewRowsParams p = phase.linear;  // a copy: what is needed of it is read at once, before values are awaited
   const TaggedValues values{phase.tag_in, phase.tag_out};
   const int n_tiles = tiles.end - tiles.first;
   const MatrixTiles matrix{p.args, tiles.first, n_tiles};
@@ -106,7 +106,7 @@ struct TokenAttention {
 
 // parts[0]: this CTA's first part; parts[1] has room for those after it.
 template <int kChunks, KvType kKvType>
-__device__ __forceinline__ void attention_phase(const TokenPhase& phase, TokenAttention (&parts)[2], uint8_t* shared) {
+__device__ __noinline__ void attention_phase(const TokenPhase& phase, TokenAttention (&parts)[2], uint8_t* shared) {
   constexpr int kThreads = kAttentionWarps<kChunks> * 32;
   if (threadIdx.x >= kThreads) return;
   const RowParams& p = phase.attention;
