@@ -6,7 +6,7 @@
 
 namespace inlay::cuda {
 
-inline constexpr int kMaxStages = 32;
+inline constexpr int kMaxStages = 32;  // at a time: a lane of the warp that copies keeps account of each
 inline constexpr int kCopyLanes = 16;
 
 // Row-major types: a stage is 16 rows of 512 columns of one tile, warp w has columns 64 w ..; rows are kept apart so
@@ -15,8 +15,10 @@ inline constexpr int kStageRowBytes = kParts * 128;
 inline constexpr int kStageRowPitch = kStageRowBytes + 64;
 
 template <DType kType>
-constexpr int stage_bytes_of() {
-  return Layout<kType>::kScaled ? kParts * WarpChunk<kType>::kBytes : kTileRows * kStageRowPitch;
+__host__ __device__ constexpr int stage_bytes_of() {
+  constexpr int kBytes = Layout<kType>::kScaled ? kParts * WarpChunk<kType>::kBytes : kTileRows * kStageRowPitch;
+  static_assert(kBytes % 128 == 0);
+  return kBytes;
 }
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
@@ -65,24 +67,66 @@ struct StageBarriers {
   alignas(8) uint64_t full[kMaxStages], empty[kMaxStages];
 };
 
-// Where a stage is, and the parity of its barriers in this round.
+// Where a side of the ring is: the next stage's barriers with their parity in this round, and its memory. Stages follow
+// one another in memory, each as long as its type asks for; one that does not fit behind the last begins anew.
 struct StagePlace {
   uint32_t memory, full, empty;  // addresses in shared memory: of the ring, of barrier 0
-  int stage_bytes, n_stages;
-  int stage = 0;
+  int ring_bytes;
+  int stage = 0, offset = 0;
   uint32_t round = 0;
 
-  __device__ __forceinline__ StagePlace(void* ring, StageBarriers& barriers, int bytes, int n)
+  __device__ __forceinline__ StagePlace(void* ring, StageBarriers& barriers, int bytes)
       : memory(shared_address(ring)),
         full(shared_address(barriers.full)),
         empty(shared_address(barriers.empty)),
-        stage_bytes(bytes),
-        n_stages(n) {}
-  __device__ __forceinline__ uint32_t at() const { return memory + static_cast<uint32_t>(stage * stage_bytes); }
+        ring_bytes(bytes) {}
   __device__ __forceinline__ uint32_t full_barrier() const { return full + static_cast<uint32_t>(stage) * 8; }
   __device__ __forceinline__ uint32_t empty_barrier() const { return empty + static_cast<uint32_t>(stage) * 8; }
-  __device__ __forceinline__ void advance() {
-    if (++stage == n_stages) stage = 0, round ^= 1;
+  // Of a stage of so many bytes.
+  __device__ __forceinline__ uint32_t begin(int bytes) {
+    if (offset + bytes > ring_bytes) offset = 0;
+    return memory + static_cast<uint32_t>(offset);
+  }
+  __device__ __forceinline__ void advance_barriers() {
+    if (++stage == kMaxStages) stage = 0, round ^= 1;
+  }
+  __device__ __forceinline__ void advance(int bytes) {
+    offset += bytes;
+    advance_barriers();
+  }
+};
+
+// The warp that fills: its place, the first stage that may still be read, and the first that may still be under way.
+struct StageWriter {
+  StagePlace place, read, landed;
+  int n_filled = 0, n_held = 0;  // stages so far; those that may still be read
+  int first = 0, end = 0;        // lane i: of stage i, in bytes of the ring
+
+  __device__ __forceinline__ StageWriter(void* ring, StageBarriers& barriers, int bytes)
+      : place(ring, barriers, bytes), read(place), landed(place) {}
+
+  // Until there is room for a stage, and no more than most_ahead are under way with it. Returns where it begins.
+  __device__ __forceinline__ uint32_t make_room(int bytes, int most_ahead) {
+    if (n_filled >= most_ahead) {
+      wait_for(landed.full_barrier(), landed.round);
+      landed.advance_barriers();
+    }
+    const uint32_t at = place.begin(bytes);
+    const int begins = place.offset, ends = place.offset + bytes;
+    while (n_held > 0) {
+      const int held = __shfl_sync(0xffffffffu, first, read.stage),
+                held_end = __shfl_sync(0xffffffffu, end, read.stage);
+      if (n_held < kMaxStages && (held >= ends || held_end <= begins)) break;
+      wait_for(read.empty_barrier(), read.round);
+      read.advance_barriers();
+      --n_held;
+    }
+    if (static_cast<int>(threadIdx.x % 32) == place.stage) first = begins, end = ends;
+    return at;
+  }
+  __device__ __forceinline__ void advance(int bytes) {
+    place.advance(bytes);
+    ++n_filled, ++n_held;
   }
 };
 
@@ -90,7 +134,7 @@ struct StagePlace {
 // row r. Every lane that copies arrives at the stage's full barrier: 16 arrivals, lanes without a copy too.
 template <DType kType>
 __device__ __forceinline__ void fill_stages(const FewRowsParams& p, const TileRange& tiles, int most_ahead,
-                                            StagePlace& place, StagePlace& landed, int& n_filled) {
+                                            StageWriter& writer) {
   using L = Layout<kType>;
   const LinearArgs& a = p.args;
   const int n_chunks = p.n_chunks;
@@ -100,12 +144,8 @@ __device__ __forceinline__ void fill_stages(const FewRowsParams& p, const TileRa
   const int n_tiles = tiles.end - tiles.first, total = n_tiles * n_chunks;
   const uint8_t* base = static_cast<const uint8_t*>(a.weights) + tiles.first * tile_bytes;
   ChunkCursor next(p, lane % kParts);
-  for (int first = 0; first < total; first += kParts, ++n_filled) {
-    if (n_filled >= most_ahead) {
-      wait_for(landed.full_barrier(), landed.round);
-      landed.advance();
-    }
-    if (n_filled >= place.n_stages) wait_for(place.empty_barrier(), place.round ^ 1);
+  for (int first = 0; first < total; first += kParts) {
+    const uint32_t at = writer.make_room(stage_bytes_of<kType>(), most_ahead), full = writer.place.full_barrier();
     if constexpr (L::kScaled) {
       uint32_t bytes = 0;
       if (lane < kParts && next.tile < n_tiles) {
@@ -113,35 +153,37 @@ __device__ __forceinline__ void fill_stages(const FewRowsParams& p, const TileRa
         if constexpr (!L::kFormat.super) units = min(kChunkUnits, n_units - next.chunk * kChunkUnits);
         bytes = static_cast<uint32_t>(L::kCodesAt + units * L::kUnitBytes);
       }
-      if (lane < kCopyLanes) arrive_expecting(place.full_barrier(), bytes);
+      if (lane < kCopyLanes) arrive_expecting(full, bytes);
       if (bytes != 0) {
-        copy_bulk(place.at() + static_cast<uint32_t>(lane * WarpChunk<kType>::kBytes),
-                  base + next.tile * tile_bytes + static_cast<int64_t>(next.chunk) * L::kChunkBytes, bytes,
-                  place.full_barrier());
+        copy_bulk(at + static_cast<uint32_t>(lane * WarpChunk<kType>::kBytes),
+                  base + next.tile * tile_bytes + static_cast<int64_t>(next.chunk) * L::kChunkBytes, bytes, full);
       }
       next.advance();
     } else if (lane < kCopyLanes) {
       const int tile = first / n_chunks, chunk = first % n_chunks;
-      arrive_expecting(place.full_barrier(), kStageRowBytes);
-      copy_bulk(place.at() + static_cast<uint32_t>(lane * kStageRowPitch),
-                base + tile * tile_bytes + (static_cast<int64_t>(lane) * n_units + chunk) * 128, kStageRowBytes,
-                place.full_barrier());
+      arrive_expecting(full, kStageRowBytes);
+      copy_bulk(at + static_cast<uint32_t>(lane * kStageRowPitch),
+                base + tile * tile_bytes + (static_cast<int64_t>(lane) * n_units + chunk) * 128, kStageRowBytes, full);
     }
     __syncwarp();
-    place.advance();
+    writer.advance(stage_bytes_of<kType>());
   }
 }
 
 // The side that empties, for one phase. All eight warps go through all stages.
 struct StageReader {
   StagePlace& stages;
-  int n_left;  // stages of this phase that are left
+  int bytes, n_left;  // of a stage; stages of this phase that are left
 
-  __device__ __forceinline__ void wait() const { wait_for(stages.full_barrier(), stages.round); }
+  // Until the next stage is there. Returns where it begins.
+  __device__ __forceinline__ uint32_t wait() const {
+    wait_for(stages.full_barrier(), stages.round);
+    return stages.begin(bytes);
+  }
   __device__ __forceinline__ void release() {
     __syncwarp();
     if (threadIdx.x % 32 == 0) arrive(stages.empty_barrier());
-    stages.advance();
+    stages.advance(bytes);
     --n_left;
   }
   // A warp that had no chunk in the phase's last stage.
@@ -163,9 +205,8 @@ struct StageRing {
   __device__ __forceinline__ explicit StageRing(StageReader& of) : reader(of) {}
   __device__ __forceinline__ void wait() {
     constexpr int kOffset = Layout<kType>::kScaled ? WarpChunk<kType>::kBytes : 128;
-    reader.wait();
-    place = static_cast<const uint8_t*>(
-        __cvta_shared_to_generic(reader.stages.at() + static_cast<uint32_t>(threadIdx.x / 32 * kOffset)));
+    const uint32_t stage = reader.wait();
+    place = static_cast<const uint8_t*>(__cvta_shared_to_generic(stage + threadIdx.x / 32 * kOffset));
   }
   __device__ __forceinline__ void release() { reader.release(); }
   __device__ __forceinline__ void load_codes(UnitCodes<kType>& codes) const {

@@ -153,19 +153,17 @@ cudaError_t make_token_table(const TokenOp* ops, int32_t n_ops, void* table, Tok
   launch.n_ops = n_ops;
   launch.attention = first_attention(ops, n_ops);
   launch.ring_at = parts_at + aligned(memory.parts);
-  launch.stage_bytes = aligned(memory.stage);
   cudaFuncAttributes attributes{};
   const auto kernel = reinterpret_cast<const void*>(kernel_of(ops, n_ops));
   if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
   if (const cudaError_t e = cudaFuncGetAttributes(&attributes, kernel); e != cudaSuccess) return e;
   launch.kernel = kernel;
   const int room = device.block_shared_bytes - static_cast<int>(attributes.sharedSizeBytes) - launch.ring_at;
-  launch.n_stages = room / launch.stage_bytes;
-  if (launch.n_stages > kMaxStages) launch.n_stages = kMaxStages;
-  if (launch.n_stages < 2) return cudaErrorInvalidConfiguration;
+  launch.ring_bytes = room / 128 * 128;
+  if (launch.ring_bytes < 2 * memory.stage) return cudaErrorInvalidConfiguration;
   launch.stages_ahead = kBytesAhead / memory.least_stage < 1 ? 1 : kBytesAhead / memory.least_stage;
-  if (launch.stages_ahead > launch.n_stages) launch.stages_ahead = launch.n_stages;
-  launch.shared_bytes = launch.ring_at + launch.n_stages * launch.stage_bytes;
+  if (launch.stages_ahead >= kMaxStages) launch.stages_ahead = kMaxStages - 1;
+  launch.shared_bytes = launch.ring_at + launch.ring_bytes;
   launch.n_ctas = device.n_multiprocessors;
   return cudaSuccess;
 }
@@ -184,8 +182,7 @@ cudaError_t launch_token(const TokenLaunch& launch, const void* table, cudaStrea
   p.n_phases = launch.n_ops;
   p.attention = launch.attention;
   p.ring_at = launch.ring_at;
-  p.stage_bytes = launch.stage_bytes;
-  p.n_stages = launch.n_stages;
+  p.ring_bytes = launch.ring_bytes;
   p.stages_ahead = launch.stages_ahead;
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeCooperative;

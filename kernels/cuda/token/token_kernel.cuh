@@ -40,8 +40,7 @@ __device__ __forceinline__ void fetch_line(const float* vector, int64_t n) {
 
 template <DType kFirst, DType kSecond>
 __device__ __forceinline__ void copy_weights(const TokenParams& p, void* ring, StageBarriers& barriers) {
-  StagePlace place(ring, barriers, p.stage_bytes, p.n_stages), landed = place;
-  int n_filled = 0;
+  StageWriter writer(ring, barriers, p.ring_bytes);
   for (int i = 0; i < p.n_phases; ++i) {
     const TokenPhase& phase = p.phases[i];
     if (phase.kind != TokenPhaseKind::linear) continue;
@@ -50,9 +49,9 @@ __device__ __forceinline__ void copy_weights(const TokenParams& p, void* ring, S
     fetch_line(few.args.norm_weight, few.args.n_cols);
     fetch_line(few.args.bias, few.args.epilogue == Epilogue::gate_up ? few.args.n_rows / 2 : few.args.n_rows);
     if (few.args.dtype == kFirst) {
-      fill_stages<kFirst>(few, tiles, p.stages_ahead, place, landed, n_filled);
+      fill_stages<kFirst>(few, tiles, p.stages_ahead, writer);
     } else {
-      fill_stages<kSecond>(few, tiles, p.stages_ahead, place, landed, n_filled);
+      fill_stages<kSecond>(few, tiles, p.stages_ahead, writer);
     }
   }
 }
@@ -68,12 +67,14 @@ __device__ __forceinline__ void linear_phase(const TokenPhase& phase, const Tile
   const TaggedValues values{phase.tag_in, phase.tag_out};
   const int n_tiles = tiles.end - tiles.first;
   const MatrixTiles matrix{p.args, tiles.first, n_tiles};
-  StageReader reader{stages, (n_tiles * p.n_chunks + kParts - 1) / kParts};
+  const bool is_first = kFirst == kSecond || p.args.dtype == kFirst;
+  StageReader reader{stages, is_first ? stage_bytes_of<kFirst>() : stage_bytes_of<kSecond>(),
+                     (n_tiles * p.n_chunks + kParts - 1) / kParts};
   const auto ready = [&] {
     if (!x_ready) RawRow<kFirst == DType::bf16, TaggedValues>(p.args, values, shared).prepare();
   };
   const auto multiply = [&](int group, int group_end, ChunkCursor& now, float* parts) {
-    if (kFirst == kSecond || p.args.dtype == kFirst) {
+    if (is_first) {
       StageRing<kFirst> ring(reader);
       multiply_group<kFirst, 1, true>(p, matrix, group, group_end, now, ring, shared, parts);
     } else {
@@ -185,7 +186,7 @@ __global__ void __launch_bounds__(kLinearThreads + 32, 1) token_kernel(const __g
   __shared__ PhaseMemory phases;
   __shared__ TokenAttention attention[2];
   if (threadIdx.x == 0) {
-    for (int i = 0; i < p.n_stages; ++i) {
+    for (int i = 0; i < kMaxStages; ++i) {
       init_barrier(&barriers.full[i], kCopyLanes);
       init_barrier(&barriers.empty[i], kParts);
     }
@@ -198,7 +199,7 @@ __global__ void __launch_bounds__(kLinearThreads + 32, 1) token_kernel(const __g
     return;
   }
   compute_phases<kFirst, kSecond, kChunks, kKvType>(p, phases, token_memory, attention, position,
-                                                    StagePlace(ring, barriers, p.stage_bytes, p.n_stages));
+                                                    StagePlace(ring, barriers, p.ring_bytes));
 #endif
 }
 

@@ -23,7 +23,7 @@ struct TokenParams {
   int32_t max_context;
   int32_t n_phases, attention;  // attention: the first phase that is one, whose places all have, or -1
   int32_t ring_at;  // bytes into shared memory
-  int32_t stage_bytes, n_stages;
+  int32_t ring_bytes;
   int32_t stages_ahead;  // under way in every CTA at most: more would delay the values that phases hand over
 };
 
