@@ -352,7 +352,7 @@ struct TokenOp {
 struct TokenLaunch {
   const void* kernel;
   const int32_t* position;  // of the row; negative: nothing is done
-  int32_t max_context, n_ops, attention, ring_at, ring_bytes, stages_ahead, n_ctas, shared_bytes;
+  int32_t max_context, n_ops, n_weights, attention, ring_at, ring_bytes, stages_ahead, n_ctas, shared_bytes;
 };
 
 // Whether there is a kernel for these ops and the current device. Then make_token_table writes token_table_bytes of the host's memory, or

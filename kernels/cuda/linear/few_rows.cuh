@@ -78,7 +78,8 @@ struct ChunkCursor {
 // The tiles [first, end) of a CTA.
 struct TileRange {
   int32_t first, end;
-  __device__ __forceinline__ TileRange(const FewRowsParams& p, int32_t cta)
+  template <class Cut>  // has cta_tiles and n_longer
+  __device__ __forceinline__ TileRange(const Cut& p, int32_t cta)
       : first(cta * p.cta_tiles + min(cta, p.n_longer)), end(first + p.cta_tiles + (cta < p.n_longer ? 1 : 0)) {}
 };
 

@@ -2,12 +2,11 @@
 // phases of a token, the others empty it. A stage holds one chunk for each of the eight warps that multiply.
 #pragma once
 
-#include "kernels/cuda/linear/few_rows.cuh"
+#include "kernels/cuda/token/token_phase.h"
 
 namespace inlay::cuda {
 
 inline constexpr int kMaxStages = 32;  // at a time: a lane of the warp that copies keeps account of each
-inline constexpr int kCopyLanes = 16;
 
 // Row-major types: a stage is 16 rows of 512 columns of one tile, warp w has columns 64 w ..; rows are kept apart so
 // that the rows that a load meets lie in different banks.
@@ -19,6 +18,12 @@ __host__ __device__ constexpr int stage_bytes_of() {
   constexpr int kBytes = Layout<kType>::kScaled ? kParts * WarpChunk<kType>::kBytes : kTileRows * kStageRowPitch;
   static_assert(kBytes % 128 == 0);
   return kBytes;
+}
+
+// Between chunks of a tile in the device's memory; of row-major types the chunk's columns of a row.
+template <DType kType>
+__host__ __device__ constexpr int token_chunk_bytes() {
+  return Layout<kType>::kScaled ? Layout<kType>::kChunkBytes : 128;
 }
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
@@ -38,8 +43,8 @@ __device__ __forceinline__ void init_barrier(uint64_t* barrier, int arrivals) {
 __device__ __forceinline__ void arrive(uint32_t barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _,[%0];" ::"r"(barrier) : "memory");
 }
-__device__ __forceinline__ void arrive_expecting(uint32_t barrier, uint32_t bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _,[%0],%1;" ::"r"(barrier), "r"(bytes) : "memory");
+__device__ __forceinline__ void expect_bytes(uint32_t barrier, uint32_t bytes) {
+  asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0],%1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
 __device__ __forceinline__ void wait_for(uint32_t barrier, uint32_t parity) {
   uint32_t done = 0;
@@ -105,12 +110,9 @@ struct StageWriter {
   __device__ __forceinline__ StageWriter(void* ring, StageBarriers& barriers, int bytes)
       : place(ring, barriers, bytes), read(place), landed(place) {}
 
-  // Until there is room for a stage, and no more than most_ahead are under way with it. Returns where it begins.
+  // Until there is room for a stage, and no more than most_ahead are under way with it. Returns where it begins. What
+  // comes after the second wait delays the memory's next bytes.
   __device__ __forceinline__ uint32_t make_room(int bytes, int most_ahead) {
-    if (n_filled >= most_ahead) {
-      wait_for(landed.full_barrier(), landed.round);
-      landed.advance_barriers();
-    }
     const uint32_t at = place.begin(bytes);
     const int begins = place.offset, ends = place.offset + bytes;
     while (n_held > 0) {
@@ -122,6 +124,10 @@ struct StageWriter {
       --n_held;
     }
     if (static_cast<int>(threadIdx.x % 32) == place.stage) first = begins, end = ends;
+    if (n_filled >= most_ahead) {
+      wait_for(landed.full_barrier(), landed.round);
+      landed.advance_barriers();
+    }
     return at;
   }
   __device__ __forceinline__ void advance(int bytes) {
@@ -130,43 +136,70 @@ struct StageWriter {
   }
 };
 
-// The side that fills: a warp, for one phase. Lane w < 8 copies the chunks of warp w; of row-major types lane r < 16
-// row r. Every lane that copies arrives at the stage's full barrier: 16 arrivals, lanes without a copy too.
+// One lane of the warp, the same every time: the compiler knows that it is alone.
+__device__ __forceinline__ bool is_elected() {
+  uint32_t elected;
+  asm volatile("{.reg .pred p; elect.sync _|p,0xffffffff; selp.u32 %0,1,0,p;}" : "=r"(elected));
+  return elected != 0;
+}
+
+// The weights of a CTA's tiles as what follows without a gap: the chunks of a tile, or of all tiles. One lane copies.
 template <DType kType>
-__device__ __forceinline__ void fill_stages(const FewRowsParams& p, const TileRange& tiles, int most_ahead,
-                                            StageWriter& writer) {
+struct WeightRun {
   using L = Layout<kType>;
-  const LinearArgs& a = p.args;
-  const int n_chunks = p.n_chunks;
-  const int lane = static_cast<int>(threadIdx.x % 32);
-  const auto n_units = static_cast<int>(units_of(a.n_cols));
-  const int64_t tile_bytes = L::tile_bytes(n_units);
-  const int n_tiles = tiles.end - tiles.first, total = n_tiles * n_chunks;
-  const uint8_t* base = static_cast<const uint8_t*>(a.weights) + tiles.first * tile_bytes;
-  ChunkCursor next(p, lane % kParts);
-  for (int first = 0; first < total; first += kParts) {
-    const uint32_t at = writer.make_room(stage_bytes_of<kType>(), most_ahead), full = writer.place.full_barrier();
+  static constexpr int kStep = token_chunk_bytes<kType>();
+  const TokenWeights& weights;
+  const uint8_t* from;
+  int64_t pitch;          // of rows, row-major types
+  int run, left, n_left;  // chunks of a run; of this one that are left; of all
+
+  __device__ __forceinline__ WeightRun(const TokenWeights& w, const TileRange& tiles)
+      : weights(w),
+        from(w.weights + static_cast<int64_t>(tiles.first) * w.tile_bytes),
+        pitch(w.tile_bytes / kTileRows),
+        run(w.n_chunks) {
+    n_left = (tiles.end - tiles.first) * w.n_chunks;
+    if (w.gap == 0) run = n_left;
+    left = run;
+  }
+  __device__ __forceinline__ void advance(int n) {
+    left -= n, n_left -= n, from += n * kStep;
+    if (left == 0) left = run, from += weights.gap;
+  }
+  // The next chunks, eight at most.
+  __device__ __forceinline__ void copy_stage(uint32_t at, uint32_t barrier) {
     if constexpr (L::kScaled) {
-      uint32_t bytes = 0;
-      if (lane < kParts && next.tile < n_tiles) {
-        int units = kChunkUnits;
-        if constexpr (!L::kFormat.super) units = min(kChunkUnits, n_units - next.chunk * kChunkUnits);
-        bytes = static_cast<uint32_t>(L::kCodesAt + units * L::kUnitBytes);
+      for (int slot = 0; slot < kParts && n_left > 0;) {
+        const int n = min(kParts - slot, left);
+        auto bytes = static_cast<uint32_t>(n * kStep);
+        if (!L::kFormat.super && n == left) bytes -= static_cast<uint32_t>(weights.missing);
+        expect_bytes(barrier, bytes);
+        copy_bulk(at + static_cast<uint32_t>(slot * kStep), from, bytes, barrier);
+        slot += n;
+        advance(n);
       }
-      if (lane < kCopyLanes) arrive_expecting(full, bytes);
-      if (bytes != 0) {
-        copy_bulk(at + static_cast<uint32_t>(lane * WarpChunk<kType>::kBytes),
-                  base + next.tile * tile_bytes + static_cast<int64_t>(next.chunk) * L::kChunkBytes, bytes, full);
-      }
-      next.advance();
-    } else if (lane < kCopyLanes) {
-      const int tile = first / n_chunks, chunk = first % n_chunks;
-      arrive_expecting(full, kStageRowBytes);
-      copy_bulk(at + static_cast<uint32_t>(lane * kStageRowPitch),
-                base + tile * tile_bytes + (static_cast<int64_t>(lane) * n_units + chunk) * 128, kStageRowBytes, full);
+    } else {
+      expect_bytes(barrier, kTileRows * kStageRowBytes);
+#pragma unroll
+      for (int row = 0; row < kTileRows; ++row)
+        copy_bulk(at + static_cast<uint32_t>(row * kStageRowPitch), from + row * pitch, kStageRowBytes, barrier);
+      advance(kParts);
     }
+    arrive(barrier);
+  }
+};
+
+// The side that fills: a warp, for one phase.
+template <DType kType>
+__device__ __forceinline__ void fill_stages(const TokenWeights& weights, const TileRange& tiles, int most_ahead,
+                                            StageWriter& writer) {
+  constexpr int kBytes = stage_bytes_of<kType>();
+  WeightRun<kType> run(weights, tiles);
+  for (int n = (run.n_left + kParts - 1) / kParts; n > 0; --n) {
+    const uint32_t at = writer.make_room(kBytes, most_ahead), full = writer.place.full_barrier();
+    if (is_elected()) run.copy_stage(at, full);
     __syncwarp();
-    writer.advance(stage_bytes_of<kType>());
+    writer.advance(kBytes);
   }
 }
 

@@ -52,6 +52,27 @@ FewRowsParams cut(const LinearArgs& args, TokenMemory& memory) {
   });
 }
 
+TokenWeights weights_of(const TokenPhase& phase) {
+  const FewRowsParams& few = phase.linear;
+  const LinearArgs& a = few.args;
+  TokenWeights w{};
+  w.weights = static_cast<const uint8_t*>(a.weights);
+  w.vectors[0] = a.norm_weight, w.vector_cols[0] = static_cast<int32_t>(a.n_cols);
+  w.vectors[1] = a.bias;
+  w.vector_cols[1] = static_cast<int32_t>(a.epilogue == Epilogue::gate_up ? a.n_rows / 2 : a.n_rows);
+  w.n_chunks = few.n_chunks, w.cta_tiles = few.cta_tiles, w.n_longer = few.n_longer, w.first_cta = phase.first_cta;
+  w.dtype = a.dtype;
+  return with_form(a.dtype, w, [&](auto tag) {
+    constexpr DType kType = decltype(tag)::kType;
+    const int64_t n_units = units_of(a.n_cols);
+    w.tile_bytes = static_cast<int32_t>(Layout<kType>::tile_bytes(n_units));
+    w.gap = w.tile_bytes - w.n_chunks * token_chunk_bytes<kType>();
+    if constexpr (Layout<kType>::kScaled)
+      w.missing = static_cast<int32_t>(w.n_chunks * kChunkUnits - n_units) * Layout<kType>::kUnitBytes;
+    return w;
+  });
+}
+
 int attention_bytes(int32_t d_head) {
   return static_cast<int>(d_head <= 64 ? sizeof(RowMemory<1, KvType::f16>) : sizeof(RowMemory<2, KvType::f16>));
 }
@@ -120,12 +141,15 @@ bool token_runs(const TokenOp* ops, int32_t n_ops) {
   return kernel_of(ops, n_ops) != nullptr;
 }
 
-size_t token_table_bytes(int32_t n_ops) { return sizeof(TokenPhase) * static_cast<size_t>(n_ops); }
+size_t token_table_bytes(int32_t n_ops) {
+  return (sizeof(TokenWeights) + sizeof(TokenPhase)) * static_cast<size_t>(n_ops);
+}
 
 cudaError_t make_token_table(const TokenOp* ops, int32_t n_ops, void* table, TokenLaunch& launch) {
   DeviceTraits device;
   if (const cudaError_t e = current_device(device); e != cudaSuccess) return e;
-  auto* phases = static_cast<TokenPhase*>(table);
+  auto* weights = static_cast<TokenWeights*>(table);
+  auto* phases = reinterpret_cast<TokenPhase*>(weights + n_ops);
   TokenMemory memory;
   launch = {};
   for (int32_t i = 0, next_cta = 0; i < n_ops; ++i) {
@@ -147,6 +171,7 @@ cudaError_t make_token_table(const TokenOp* ops, int32_t n_ops, void* table, Tok
     phase.same_x = i > 0 && same_x(ops[i - 1], ops[i]);
     phase.first_cta = phase.same_x != 0 ? next_cta : 0;
     next_cta = (phase.first_cta + phase.linear.n_longer) % device.n_multiprocessors;
+    weights[launch.n_weights++] = weights_of(phase);
   }
   const int parts_at = aligned(memory.x);
   for (int32_t i = 0; i < n_ops; ++i) phases[i].linear.parts_at = parts_at;
@@ -176,7 +201,9 @@ cudaError_t launch_token(const TokenLaunch& launch, const void* table, cudaStrea
     return e;
   }
   TokenParams p{};
-  p.phases = static_cast<const TokenPhase*>(table);
+  p.weights = static_cast<const TokenWeights*>(table);
+  p.n_weights = launch.n_weights;
+  p.phases = reinterpret_cast<const TokenPhase*>(p.weights + launch.n_ops);
   p.position = launch.position;
   p.max_context = launch.max_context;
   p.n_phases = launch.n_ops;

@@ -23,10 +23,11 @@ namespace inlay::cuda {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 
 // The tiles of this CTA. Products of the same x share out the CTAs together: one begins where the last one ended.
-__device__ __forceinline__ TileRange tiles_of(const TokenPhase& phase) {
-  int cta = static_cast<int>(blockIdx.x) - phase.first_cta;
+template <class Cut>
+__device__ __forceinline__ TileRange tiles_of(const Cut& cut, int32_t first_cta) {
+  int cta = static_cast<int>(blockIdx.x) - first_cta;
   if (cta < 0) cta += static_cast<int>(gridDim.x);
-  return TileRange(phase.linear, cta);
+  return TileRange(cut, cta);
 }
 
 // ---- the warp that copies
@@ -38,20 +39,41 @@ __device__ __forceinline__ void fetch_line(const float* vector, int64_t n) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(vector + at));
 }
 
+// What the warp is told of a product, and of the next one, which comes while weights of this one are copied: a pause
+// between two products would be a pause of the memory.
+struct CopyMemory {
+  static constexpr int kVectors = sizeof(TokenWeights) / sizeof(uint4);
+  alignas(TokenWeights) uint4 vectors[2][kVectors];
+
+  __device__ __forceinline__ const TokenWeights& product(int i) const {
+    return *reinterpret_cast<const TokenWeights*>(vectors[i % 2]);
+  }
+  __device__ __forceinline__ void fetch(const TokenParams& p, int i) {
+    const auto lane = static_cast<int>(threadIdx.x % 32);
+    if (i >= p.n_weights || lane >= kVectors) return;
+    copy_async_16(vectors[i % 2] + lane, reinterpret_cast<const uint4*>(p.weights + i) + lane);
+  }
+  __device__ __forceinline__ void arrive() const {
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    __syncwarp();
+  }
+};
+
 template <DType kFirst, DType kSecond>
-__device__ __forceinline__ void copy_weights(const TokenParams& p, void* ring, StageBarriers& barriers) {
+__device__ __forceinline__ void copy_weights(const TokenParams& p, void* ring, StageBarriers& barriers,
+                                             CopyMemory& memory) {
   StageWriter writer(ring, barriers, p.ring_bytes);
-  for (int i = 0; i < p.n_phases; ++i) {
-    const TokenPhase& phase = p.phases[i];
-    if (phase.kind != TokenPhaseKind::linear) continue;
-    const FewRowsParams& few = phase.linear;
-    const TileRange tiles = tiles_of(phase);
-    fetch_line(few.args.norm_weight, few.args.n_cols);
-    fetch_line(few.args.bias, few.args.epilogue == Epilogue::gate_up ? few.args.n_rows / 2 : few.args.n_rows);
-    if (few.args.dtype == kFirst) {
-      fill_stages<kFirst>(few, tiles, p.stages_ahead, writer);
+  memory.fetch(p, 0);
+  for (int i = 0; i < p.n_weights; ++i) {
+    memory.arrive();
+    memory.fetch(p, i + 1);
+    const TokenWeights& weights = memory.product(i);
+    const TileRange tiles = tiles_of(weights, weights.first_cta);
+    for (int v = 0; v < 2; ++v) fetch_line(weights.vectors[v], weights.vector_cols[v]);
+    if (kFirst == kSecond || weights.dtype == kFirst) {
+      fill_stages<kFirst>(weights, tiles, p.stages_ahead, writer);
     } else {
-      fill_stages<kSecond>(few, tiles, p.stages_ahead, writer);
+      fill_stages<kSecond>(weights, tiles, p.stages_ahead, writer);
     }
   }
 }
@@ -164,7 +186,7 @@ __device__ __forceinline__ void compute_phases(const TokenParams& p, PhaseMemory
       x_ready = false;
     } else {
       x_ready = x_ready && phase.same_x != 0;
-      const TileRange tiles = tiles_of(phase);
+      const TileRange tiles = tiles_of(phase.linear, phase.first_cta);
       if (tiles.end > tiles.first) {
         linear_phase<kFirst, kSecond>(phase, tiles, x_ready, stages, shared);
         x_ready = true;
@@ -183,11 +205,12 @@ __global__ void __launch_bounds__(kLinearThreads + 32, 1) token_kernel(const __g
   const int32_t position = *p.position;
   if (position < 0 || position >= p.max_context) return;  // padding
   __shared__ StageBarriers barriers;
+  __shared__ CopyMemory products;
   __shared__ PhaseMemory phases;
   __shared__ TokenAttention attention[2];
   if (threadIdx.x == 0) {
     for (int i = 0; i < kMaxStages; ++i) {
-      init_barrier(&barriers.full[i], kCopyLanes);
+      init_barrier(&barriers.full[i], 1);
       init_barrier(&barriers.empty[i], kParts);
     }
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
@@ -195,7 +218,7 @@ __global__ void __launch_bounds__(kLinearThreads + 32, 1) token_kernel(const __g
   __syncthreads();
   uint8_t* ring = token_memory + p.ring_at;
   if (threadIdx.x >= kLinearThreads) {
-    copy_weights<kFirst, kSecond>(p, ring, barriers);
+    copy_weights<kFirst, kSecond>(p, ring, barriers, products);
     return;
   }
   compute_phases<kFirst, kSecond, kChunks, kKvType>(p, phases, token_memory, attention, position,

@@ -17,12 +17,26 @@ struct TokenPhase {
   RowParams attention;
 };
 
+// A product's weights, for the warp that copies them: it runs ahead of the phases.
+struct alignas(16) TokenWeights {
+  const uint8_t* weights;
+  const float* vectors[2];  // that all CTAs read: of the norm, bias; or null
+  int32_t vector_cols[2];
+  int32_t tile_bytes, gap;  // gap: from the end of a tile's chunks, were they all whole, to the next tile
+  int32_t missing;          // bytes that a tile's last chunk lacks
+  int32_t n_chunks;         // of a tile
+  int32_t cta_tiles, n_longer, first_cta;  // as in FewRowsParams and TokenPhase
+  DType dtype;
+};
+
 struct TokenParams {
   const TokenPhase* phases;
+  const TokenWeights* weights;  // of the phases that are products
+  int32_t n_weights;
   const int32_t* position;
   int32_t max_context;
   int32_t n_phases, attention;  // attention: the first phase that is one, whose places all have, or -1
-  int32_t ring_at;  // bytes into shared memory
+  int32_t ring_at;              // bytes into shared memory
   int32_t ring_bytes;
   int32_t stages_ahead;  // under way in every CTA at most: more would delay the values that phases hand over
 };
