@@ -368,7 +368,9 @@ int main(int argc, char** argv) {
                                  {25, 1792},
                                  {5000, 1536},
                                  {48, 14336},
-                                 {48, 8960}}) {
+                                 {48, 8960},
+                                 {17040, 320},
+                                 {17040, 768}}) {
         if (c % block == 0) check_product(type, r, c, rng);
       }
       if (block == 1) check_product(type, 40, 77, rng);

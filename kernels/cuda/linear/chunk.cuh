@@ -374,6 +374,86 @@ __device__ __forceinline__ void multiply_scaled_chunk(const uint8_t* chunk, cons
   finish_chunk<kType, NT>(scales, columns, acc, total);
 }
 
+// ---- several tiles times the same columns of x, which are fetched once
+
+// A chunk of x in registers; of its values one unit at a time.
+template <int NT>
+struct FetchedRows {
+  uint2 b[NT][4];
+  uint4 chunk_sums[NT];
+  float2 chunk_scale[NT];
+
+  template <class Columns>
+  __device__ __forceinline__ void load_sums(const Columns& columns) {
+#pragma unroll
+    for (int nt = 0; nt < NT; ++nt) chunk_sums[nt] = columns.sums(nt);
+  }
+  template <class Columns>
+  __device__ __forceinline__ void load_scales(const Columns& columns) {
+#pragma unroll
+    for (int nt = 0; nt < NT; ++nt) chunk_scale[nt] = columns.scale(nt);
+  }
+  // kSteps: that products fetch at a time.
+  template <int kSteps, class Columns>
+  __device__ __forceinline__ void load_unit(const Columns& columns, int u) {
+#pragma unroll
+    for (int nt = 0; nt < NT; ++nt) {
+      if constexpr (kSteps == 1) {
+#pragma unroll
+        for (int s = 0; s < 4; ++s) {
+          uint2 step[1];
+          columns.template fetch<1>(nt, u, s, step);
+          b[nt][s] = step[0];
+        }
+      } else {
+        columns.template fetch<4>(nt, u, 0, b[nt]);
+      }
+    }
+  }
+  template <int kSteps>
+  __device__ __forceinline__ void fetch(int nt, int, int first_step, uint2 (&to)[kSteps]) const {
+#pragma unroll
+    for (int j = 0; j < kSteps; ++j) to[j] = b[nt][first_step + j];
+  }
+  __device__ __forceinline__ uint4 sums(int nt) const { return chunk_sums[nt]; }
+  __device__ __forceinline__ float2 scale(int nt) const { return chunk_scale[nt]; }
+};
+
+// total[i] += the chunk chunks[i] times x; the same bits as multiply_scaled_chunk
+template <DType kType, int NT, int n, class Columns>
+__device__ __forceinline__ void multiply_scaled_chunks(const uint8_t* const (&chunks)[n], const Columns& columns,
+                                                       int lane, float (&total)[n][NT][4]) {
+  using L = Layout<kType>;
+  FetchedRows<NT> x;
+  ChunkScales<kType> scales[n];
+  float acc[n][NT][4], pair[n][NT][4];
+#pragma unroll
+  for (int i = 0; i < n; ++i) scales[i].load(chunks[i], lane);
+#pragma unroll
+  for (int u = 0; u < kChunkUnits; ++u) {
+    x.template load_unit<L::kFormat.group_cols / 16>(columns, u);
+#pragma unroll
+    for (int i = 0; i < n; ++i) {
+      UnitCodes<kType> codes;
+      codes.load(chunks[i] + L::kCodesAt + u * L::kUnitBytes, lane);
+      float sum[NT][4] = {};
+      multiply_unit<kType, NT>(codes, scales[i], u, x, sum);
+#pragma unroll
+      for (int k = 0; k < 4 * NT; ++k) {
+        const int nt = k / 4, e = k % 4;
+        if (u == 0) acc[i][nt][e] = sum[nt][e];
+        if (u == 1) acc[i][nt][e] = __fadd_rn(acc[i][nt][e], sum[nt][e]);
+        if (u == 2) pair[i][nt][e] = sum[nt][e];
+        if (u == 3) acc[i][nt][e] = __fadd_rn(acc[i][nt][e], __fadd_rn(pair[i][nt][e], sum[nt][e]));
+      }
+    }
+  }
+  if constexpr (kHasSums<kType>) x.load_sums(columns);
+  x.load_scales(columns);
+#pragma unroll
+  for (int i = 0; i < n; ++i) finish_chunk<kType, NT>(scales[i], x, acc[i], total[i]);
+}
+
 __device__ __forceinline__ uint32_t times(__half2 factor, uint32_t halves) {
   const __half2 v = __hmul2(factor, *reinterpret_cast<const __half2*>(&halves));
   return *reinterpret_cast<const uint32_t*>(&v);

@@ -3,6 +3,7 @@
 
 #include "kernels/cuda/linear/many_rows.cuh"
 #include "kernels/cuda/linear/plain.cuh"
+#include "kernels/cuda/linear/shared_rows.cuh"
 
 namespace inlay::cuda {
 
@@ -80,6 +81,87 @@ cudaError_t launch_few_rows(const LinearArgs& args, const DeviceTraits& device, 
                       fit.params, fit.shared_bytes);
 }
 
+// How a product shares x among a CTA's tiles; no stages: it does not, for no CTA has several tiles, or they do not fit.
+struct SharedRowsFit {
+  SharedRowsParams params;
+  int32_t n_ctas;
+  size_t shared_bytes;
+};
+
+// Tiles of a CTA with which sharing x pays, as measured on an H100.
+template <int NT, int kRun>
+constexpr bool pays_to_share(int32_t cta_tiles) {
+  if (NT == 1) return cta_tiles >= 6;
+  if (NT == 2) return cta_tiles >= 4;
+  return kRun > 1 ? cta_tiles >= 10 : cta_tiles >= 2 && cta_tiles <= 4;
+}
+
+inline int32_t up_to(int32_t n, int32_t step) { return (n + step - 1) / step; }
+
+template <DType kType, int NT, int kRun>
+SharedRowsFit fit_tile_warps(const FewRowsParams& few, int tile_bits, int room) {
+  constexpr int kMostStages = 5;  // that wait_for_oldest knows
+  SharedRowsParams p{few, {}};
+  SharedRowsCut& cut = p.cut;
+  cut.tile_bits = tile_bits, cut.tile_warps = 1 << tile_bits;
+  cut.group_bits = tile_bits + kRun - 1, cut.group_tiles = kRun << tile_bits;
+  const int part_warps = kParts >> tile_bits;
+  cut.warp_parts = up_to(few.n_parts, part_warps);
+  cut.n_slots = 1 + few.n_parts - cut.warp_parts;
+  for (int part = 0; part < cut.warp_parts; ++part) cut.steps += up_to(few.n_chunks - part, kParts);
+  cut.weights_at = part_warps * SharedX<kType, NT>::kBytes;
+  cut.stage_bytes = cut.weights_at + kParts * kRun * Layout<kType>::kChunkBytes;
+  const int slots = cut.group_tiles * cut.n_slots * few.args.m * kTileRows * static_cast<int>(sizeof(float));
+  cut.n_stages = (room - slots) / cut.stage_bytes;
+  if (cut.n_stages > kMostStages) cut.n_stages = kMostStages;
+  if (cut.n_stages < 2) cut.n_stages = 0;
+  p.few.parts_at = cut.n_stages * cut.stage_bytes;
+  return {p, 0, static_cast<size_t>(p.few.parts_at + slots)};
+}
+
+template <DType kType, int NT, int kRun>
+SharedRowsFit fit_shared_rows(const LinearArgs& args, const DeviceTraits& device) {
+  constexpr int kReserved = 1024;  // of every CTA, by the system
+  constexpr int kCtasPerSm = NT <= 2 ? 2 : 1;
+  FewRowsParams few = cut_few_rows<kType>(args);
+  const int32_t most = kCtasPerSm * device.n_multiprocessors, n_ctas = few.n_tiles < most ? few.n_tiles : most;
+  share_tiles(few, n_ctas);
+  int room = device.shared_bytes / kCtasPerSm - kReserved;
+  if (room > device.block_shared_bytes) room = device.block_shared_bytes;
+  // A group of tiles takes as long as its weights, read by all that it has warps for, and its x.
+  const int32_t cta_tiles = up_to(few.n_tiles, n_ctas);
+  const auto cost = [&](int bits) { return up_to(cta_tiles, kRun << bits) * ((kRun << bits) + NT); };
+  SharedRowsFit best{};
+  for (int bits = 1; bits <= 3 && pays_to_share<NT, kRun>(cta_tiles); ++bits) {
+    if (cta_tiles * 2 <= kRun << bits) break;  // half of the warps without a tile
+    SharedRowsFit fit = fit_tile_warps<kType, NT, kRun>(few, bits, room);
+    fit.n_ctas = n_ctas;
+    const SharedRowsCut &cut = fit.params.cut, &before = best.params.cut;
+    if (cut.n_stages > 0 && (before.n_stages == 0 || cost(bits) <= cost(before.tile_bits))) best = fit;
+  }
+  return best;
+}
+
+template <DType kType, int NT, int kRun>
+cudaError_t launch_shared_rows(const SharedRowsFit& fit, cudaStream_t stream) {
+  return launch_early(linear_shared_rows<kType, NT, kRun>, dim3(static_cast<unsigned>(fit.n_ctas)), kLinearThreads,
+                      stream, fit.params, fit.shared_bytes);
+}
+
+// 2 to 32 rows of x.
+template <DType kType, int NT>
+cudaError_t launch_rows(const LinearArgs& args, const DeviceTraits& device, cudaStream_t stream) {
+  if constexpr (Layout<kType>::kScaled) {
+    constexpr int kLeastRows = 5;
+    SharedRowsFit fit{};
+    if constexpr (NT == 4) fit = fit_shared_rows<kType, NT, 2>(args, device);
+    if (fit.params.cut.n_stages > 0) return launch_shared_rows < kType, NT, NT == 4 ? 2 : 1 > (fit, stream);
+    if (args.m >= kLeastRows) fit = fit_shared_rows<kType, NT, 1>(args, device);
+    if (fit.params.cut.n_stages > 0) return launch_shared_rows<kType, NT, 1>(fit, stream);
+  }
+  return launch_few_rows<kType, NT, false>(args, device, stream);
+}
+
 template <DType kType>
 cudaError_t launch_product(const LinearArgs& args, cudaStream_t stream) {
   const auto n_tiles = static_cast<unsigned>((args.n_rows + kTileRows - 1) / kTileRows);
@@ -94,9 +176,9 @@ cudaError_t launch_product(const LinearArgs& args, cudaStream_t stream) {
   }
   if constexpr (kType != DType::f32) {
     if (args.raw != nullptr) return launch_few_rows<kType, 1, true>(args, device, stream);
-    if (args.m <= 8) return launch_few_rows<kType, 1, false>(args, device, stream);
-    if (args.m <= 16) return launch_few_rows<kType, 2, false>(args, device, stream);
-    if (args.m <= 32) return launch_few_rows<kType, 4, false>(args, device, stream);
+    if (args.m <= 8) return launch_rows<kType, 1>(args, device, stream);
+    if (args.m <= 16) return launch_rows<kType, 2>(args, device, stream);
+    if (args.m <= 32) return launch_rows<kType, 4>(args, device, stream);
     if (args.m <= kFewRows) return launch_few_rows<kType, 8, false>(args, device, stream);
     const uint64_t n_ctas = static_cast<uint64_t>((n_tiles + kParts - 1) / kParts) * n_chunks;
     if (n_ctas > 0x7fffffff) return cudaErrorInvalidValue;
