@@ -107,6 +107,16 @@ Status OpRunner::run_plan(const Plan& plan, const StepBatch& batch, std::span<Dr
   return inspection.time ? report_times(timed, inspection.time) : Status{};
 }
 
+Status OpRunner::run_units(const Plan& plan, std::span<const StepUnit> units, const StepBatch& batch, std::span<Draw> draws) {
+  for (const StepUnit& unit : units) {
+    for (int32_t i = unit.first_op; i < unit.end_op; ++i) {
+      const Op& op = plan.ops[static_cast<size_t>(i)];
+      INLAY_TRY(op.kind == OpKind::head ? run_head_piece(op, batch, unit.head) : run_op(op, batch, draws));
+    }
+  }
+  return {};
+}
+
 Status OpRunner::run_and_tap(const Op& op, int32_t index, const StepBatch& batch, std::span<Draw> draws, const Inspection& inspection) {
   INLAY_TRY(run_op(op, batch, draws));
   if (!inspection.tap || (inspection.tap_op >= 0 && inspection.tap_op != index)) return {};

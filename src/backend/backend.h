@@ -13,6 +13,7 @@
 #include "src/backend/step_batch.h"
 #include "src/base/status.h"
 #include "src/plan/plan.h"
+#include "src/plan/step_units.h"
 
 namespace inlay {
 
@@ -104,6 +105,12 @@ class Backend {
   // Runs all ops; draws[i] belongs to batch.sample_rows[i]. With no tokens only the sampling is done.
   virtual Status execute(const StepBatch& batch, std::span<Draw> draws) = 0;
 
+  // The same step a part at a time, where every sequence has one token: units of step_units(plan()), call after call
+  // from the first to the last. Until that one nothing is executed that is no part of it, the batch stays, and the
+  // logits are those of before. Then draws are there. A step that is not ended needs no clearing up.
+  virtual Status execute_units(const StepBatch& batch, std::span<const StepUnit> units, std::span<Draw> draws) = 0;
+  virtual int32_t max_sequences_in_units() const { return config().max_sequences; }
+
   // Logits last written to a slot, (n_vocab): in memory of the backend, there until the slot is written again.
   virtual Result<std::span<const float>> logits(int32_t slot) = 0;
   Status copy_logits(int32_t slot, std::span<float> out);
@@ -144,8 +151,11 @@ class OpRunner {
 
  protected:
   Status run_plan(const Plan& plan, const StepBatch& batch, std::span<Draw> draws, const Inspection& inspection);
+  Status run_units(const Plan& plan, std::span<const StepUnit> units, const StepBatch& batch, std::span<Draw> draws);
 
   virtual Status run_op(const Op& op, const StepBatch& batch, std::span<Draw> draws) = 0;
+  // A part of the head. The logits go to their slots with the last one.
+  virtual Status run_head_piece(const Op& op, const StepBatch& batch, const WorkPiece& piece) = 0;
   // What the op left behind, for taps; values null if there is nothing to show.
   virtual Result<Tap> observe(const Op& op, const StepBatch& batch) = 0;
 

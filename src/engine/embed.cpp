@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "src/engine/engine.h"
+#include "src/engine/long_run.h"
 #include "src/engine/step_arrays.h"
 
 namespace inlay {
@@ -116,6 +117,8 @@ Status embed(Engine& engine, std::span<const std::span<const int32_t>> texts, co
   } else {
     INLAY_ASSIGN(pooling, pooling_of(engine));
   }
+  const Engine::LongRun run(engine);
+  INLAY_TRY(run.status());
   const size_t d_model = engine.output_norm().size();
   for (size_t i = 0; i < texts.size();) {
     Group group(engine, options, pooling);
@@ -139,6 +142,7 @@ Status Engine::place_tokens(Session& session, std::span<const int32_t> tokens) {
 Status Engine::run_hidden(std::span<Session* const> sessions, std::span<const int32_t> n_tokens,
                           const HiddenRows& rows) {
   const std::lock_guard lock(mutex_);
+  INLAY_TRY(check_idle());
   arrays_->clear();
   for (size_t i = 0; i < sessions.size(); ++i) {
     Session& s = *sessions[i];

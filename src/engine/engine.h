@@ -20,6 +20,7 @@
 #include "src/engine/options.h"
 #include "src/engine/text_stream.h"
 #include "src/formats/gguf.h"
+#include "src/plan/step_units.h"
 #include "src/profile/profile.h"
 #include "src/tokenizer/tokenizer.h"
 
@@ -44,6 +45,7 @@ struct StepEvent {
   SampleResult sample;
   FinishReason finish_reason = FinishReason::none;
 };
+Status first_error(std::span<const StepEvent> events);
 
 class Session {
  public:
@@ -78,6 +80,7 @@ class Session {
   friend class Engine;
   Session(std::shared_ptr<Engine> engine, const SessionOptions& options);
 
+  Status check_not_in_slices() const;
   void publish();           // makes the figures of info() visible to other threads
   Status check_room(size_t n_new_tokens) const;
   void after_rewrite();     // the sequence was changed by the caller: drawing starts anew
@@ -95,6 +98,7 @@ class Session {
   FinishReason finish_reason_ = FinishReason::none;
   TextStream text_;
   std::atomic<bool> cancelled_{false};
+  std::atomic<bool> in_slices_{false};  // takes part in the engine's sliced step; written under the engine's mutex
 
   mutable std::mutex info_mutex_;
   SessionInfo info_;
@@ -152,24 +156,51 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
   Result<std::shared_ptr<Session>> create_session(const SessionOptions& options);
 
+  class LongRun;  // long_run.h
+
   // One token for every session that can have one; events[i] belongs to sessions[i]. The status is that of the first
   // event that has an error, or of the step itself: then no session changed.
   Status decode_step(std::span<Session* const> sessions, std::span<StepEvent> events);
+
+  // The same step in slices of at most max_units units (step_units.h), for a host that has a little time now and then.
+  // The first call begins it, with all checks and with the blocks it needs; the next ones go on, if they name the same
+  // sessions in the same order. units_left is 0 when the step has ended: then events and status are those of
+  // decode_step. Until then the events stay as they are, and no other step runs on the engine. A step that fails in the
+  // middle has ended, and no session changed.
+  Status decode_slice(std::span<Session* const> sessions, int32_t max_units, std::span<StepEvent> events,
+                      int32_t& units_left);
+  // Gives up the sliced step of these sessions, which are then as before it. There may be none.
+  Status decode_abandon(std::span<Session* const> sessions);
 
  private:
   friend class Session;
   struct Parts;
   struct StepArrays;
+  // The step that waits for its next slice; without sessions there is none. Its batch is in arrays_.
+  struct SlicedStep {
+    std::vector<Session*> sessions;
+    std::vector<StepEvent> events;
+    size_t n_units = 0, n_done = 0;
+    double seconds = 0;
+  };
   explicit Engine(Parts parts);
   static Result<std::shared_ptr<Engine>> assemble(Result<Checkpoint> checkpoint, const EngineOptions& options, LoadTimes& times);
 
   // Those that say "locked" need mutex_ held; the others take it.
   Status check_device() const { return lost_; }                                           // locked
+  Status check_idle() const;  // neither a lost device nor a step in slices                  locked
   Status noted(Status status);                                                            // locked
   Status execute(std::span<Draw> draws);                                                  // locked
   Status check_step(std::span<Session* const> sessions) const;                            // locked
   void admit(Session& session, StepEvent& event);                                         // locked
   Status run_step(std::span<Session* const> sessions, std::span<StepEvent> events);       // locked
+  void gather_step(std::span<Session* const> sessions, std::span<StepEvent> events);      // locked
+  std::span<Draw> wanted_draws();                                                         // locked
+  void finish_step(std::span<Session* const> sessions, std::span<StepEvent> events);      // locked
+  Status begin_slices(std::span<Session* const> sessions);                                // locked
+  Status check_slices_of(std::span<Session* const> sessions) const;                       // locked
+  Status run_slice(size_t max_units);                                                     // locked
+  void end_slices();                                                                      // locked
   void finish_draw(Session& session, StepEvent& event);                                   // locked
   Status reserve_blocks(Session& session, int32_t n_positions, int32_t n_at_once);        // locked
   Status run_chunk(Session& session, int32_t end);                                        // locked
@@ -189,11 +220,14 @@ class Engine : public std::enable_shared_from_this<Engine> {
   EngineInfo info_;
   std::vector<float> output_norm_;
   int32_t prefill_chunk_ = 0;
+  const std::vector<StepUnit> units_;
 
   mutable std::mutex mutex_;  // the device, the pool, the slots, the arrays and the statistics
   KvPools kv_;
   std::vector<int32_t> free_slots_;
   std::unique_ptr<StepArrays> arrays_;
+  SlicedStep sliced_;
+  int32_t n_long_runs_ = 0;  // prefills and the like under way, between whose steps mutex_ is free
   EngineStats stats_;
   std::vector<Profile> profiles_;
   Status lost_;  // DEVICE_LOST once the device failed: the answer to every later call that needs it

@@ -83,9 +83,12 @@ Engine::Engine(Parts parts)
       info_(parts.info),
       output_norm_(std::move(parts.output_norm)),
       prefill_chunk_(parts.prefill_chunk),
+      units_(step_units(backend_->plan())),
       kv_(backend_->plan().kv.groups, backend_->config()),
       arrays_(std::make_unique<StepArrays>(backend_->plan(), backend_->config())) {
   for (int32_t slot = info_.max_sessions - 1; slot >= 0; --slot) free_slots_.push_back(slot);
+  sliced_.sessions.reserve(static_cast<size_t>(info_.max_sessions));
+  sliced_.events.reserve(static_cast<size_t>(info_.max_sessions));
 }
 
 Engine::~Engine() = default;
@@ -186,6 +189,7 @@ Result<std::shared_ptr<Session>> Engine::create_session(const SessionOptions& op
 
 void Engine::return_slot(Session& session) {
   const std::lock_guard lock(mutex_);
+  if (session.in_slices_) end_slices();
   kv_.cut(session.kv_, 0);
   if (session.slot_ >= 0) free_slots_.push_back(session.slot_);
 }

@@ -2,6 +2,7 @@
 
 #include "src/backend/host_buffers.h"
 #include "src/engine/inspect.h"
+#include "src/engine/long_run.h"
 
 namespace inlay {
 namespace {
@@ -86,6 +87,8 @@ Result<Profile> profile_step(Engine& engine, const ProfileRequest& r) {
       .device = engine.backend().description(), .n_tokens = r.n_tokens, .n_past = r.n_past, .n_repetitions = n};
   profile.ops = priced_ops(engine.plan(), r, config.kv_dtype);
 
+  const Engine::LongRun run(engine);
+  INLAY_TRY(run.status());
   INLAY_ASSIGN(const std::shared_ptr<Session> session, engine.create_session({}));
   const std::vector<int32_t> tokens = mixed_tokens(r.n_past + r.n_tokens, engine.spec().n_vocab);
   size_t n_done = 0;

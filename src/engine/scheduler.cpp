@@ -1,25 +1,24 @@
 // Fills StepBatches: chunks of prompts, and one token for each of many sequences.
 #include <algorithm>
-#include <chrono>
 
 #include "src/engine/engine.h"
 #include "src/engine/step_arrays.h"
+#include "src/engine/stopwatch.h"
 
 namespace inlay {
 namespace {
 
-class Stopwatch {
- public:
-  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
+bool draws(const StepEvent& event) { return event.status.ok() && event.finish_reason == FinishReason::none; }
 
 }  // namespace
 
+Status first_error(std::span<const StepEvent> events) {
+  const auto failed = std::ranges::find_if(events, [](const StepEvent& event) { return !event.status.ok(); });
+  return failed == events.end() ? Status() : failed->status;
+}
+
 Status Engine::execute(std::span<Draw> draws) {
-  INLAY_TRY(check_device());
+  INLAY_TRY(check_idle());
   return noted(backend_->execute(arrays_->batch(), draws));
 }
 
@@ -50,6 +49,7 @@ Status Engine::reserve_blocks(Session& session, int32_t n_positions, int32_t n_a
 
 // The next chunk of the session's tokens before `end` that were not run yet; their blocks are reserved.
 Status Engine::run_chunk(Session& session, int32_t end) {
+  INLAY_TRY(check_idle());
   const Stopwatch watch;
   const int32_t n = std::min(end - session.n_computed_, prefill_chunk_);
   const bool last = session.n_computed_ + n == static_cast<int32_t>(session.tokens_.size());
@@ -74,6 +74,7 @@ Status Engine::run_prefill_chunk(Session& session) {
 Result<double> Engine::run_inspected(Session& session, std::span<const int32_t> tokens, int32_t n_past,
                                      Inspection inspection) {
   const std::lock_guard lock(mutex_);
+  INLAY_TRY(check_idle());
   const auto n_all = static_cast<int32_t>(tokens.size()), n = n_all - n_past;
   INLAY_TRY(check_tokens(tokens));
   if (n_all > info_.n_context) {
@@ -96,7 +97,7 @@ Result<double> Engine::run_inspected(Session& session, std::span<const int32_t> 
   }
   const InspectionScope scope(*backend_, std::move(inspection));
   const Stopwatch watch;
-  INLAY_TRY(execute(std::span(arrays_->draws).first(arrays_->sample_rows.size())));
+  INLAY_TRY(execute(wanted_draws()));
   return watch.seconds();
 }
 
@@ -198,25 +199,32 @@ Status Engine::decode_step(std::span<Session* const> sessions, std::span<StepEve
     return error(Code::invalid_argument, "%zu events for %zu sessions", events.size(), sessions.size());
   }
   const std::lock_guard lock(mutex_);
-  INLAY_TRY(check_device());
+  INLAY_TRY(check_idle());
   INLAY_TRY(check_step(sessions));
   for (size_t i = 0; i < sessions.size(); ++i) admit(*sessions[i], events[i]);
   const Stopwatch watch;
   INLAY_TRY(run_step(sessions, events));
   ++stats_.n_decode_steps;
   stats_.decode_seconds += watch.seconds();
-  for (size_t i = 0; i < sessions.size(); ++i) {
-    if (!events[i].status.ok()) return events[i].status;
-  }
-  return {};
+  return first_error(events.first(sessions.size()));
 }
 
 Status Engine::run_step(std::span<Session* const> sessions, std::span<StepEvent> events) {
-  const auto draws = [&](size_t i) { return events[i].status.ok() && events[i].finish_reason == FinishReason::none; };
+  gather_step(sessions, events);
+  if (arrays_->sample_rows.empty()) return {};
+  INLAY_TRY(execute(wanted_draws()));
+  finish_step(sessions, events);
+  return {};
+}
+
+std::span<Draw> Engine::wanted_draws() { return std::span(arrays_->draws).first(arrays_->sample_rows.size()); }
+
+// One token for each session that takes part and has no logits yet, one draw for each that takes part.
+void Engine::gather_step(std::span<Session* const> sessions, std::span<StepEvent> events) {
   arrays_->clear();
   for (size_t i = 0; i < sessions.size(); ++i) {
     Session& s = *sessions[i];
-    if (!draws(i)) continue;
+    if (!draws(events[i])) continue;
     const auto n_tokens = static_cast<int32_t>(s.tokens_.size());
     if (!s.has_logits_) {
       arrays_->add_slice(s.tokens_, s.n_computed_, n_tokens - s.n_computed_, s.kv_);
@@ -228,12 +236,13 @@ Status Engine::run_step(std::span<Session* const> sessions, std::span<StepEvent>
                                     .stream = s.options_.stream,
                                     .position = static_cast<uint64_t>(n_tokens)});
   }
-  if (arrays_->sample_rows.empty()) return {};
-  INLAY_TRY(execute(std::span(arrays_->draws).first(arrays_->sample_rows.size())));
+}
 
+// After the step: what was drawn joins the sequences.
+void Engine::finish_step(std::span<Session* const> sessions, std::span<StepEvent> events) {
   size_t row = 0;
   for (size_t i = 0; i < sessions.size(); ++i) {
-    if (!draws(i)) continue;
+    if (!draws(events[i])) continue;
     Session& s = *sessions[i];
     s.n_computed_ = static_cast<int32_t>(s.tokens_.size());
     kv_.slide(s.kv_, s.n_computed_);
@@ -246,7 +255,6 @@ Status Engine::run_step(std::span<Session* const> sessions, std::span<StepEvent>
     finish_draw(s, events[i]);
     ++stats_.n_decode_tokens;
   }
-  return {};
 }
 
 // Appends the drawn token, makes its text ready, and decides whether the sequence ends.

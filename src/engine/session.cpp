@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "src/engine/engine.h"
+#include "src/engine/long_run.h"
 
 namespace inlay {
 
@@ -53,6 +54,8 @@ Status Session::prefill(std::span<const int32_t> tokens, size_t& n_done) {
   INLAY_TRY(engine_->check_tokens(tokens));
   INLAY_TRY(check_room(tokens.size()));
   const size_t n_before = tokens_.size();
+  const Engine::LongRun run(*engine_);
+  INLAY_TRY(run.status());
   {
     const std::lock_guard lock(engine_->mutex_);
     INLAY_TRY(engine_->reserve_blocks(*this, static_cast<int32_t>(n_before + tokens.size()), engine_->prefill_chunk_));
@@ -74,7 +77,13 @@ Status Session::prefill(std::span<const int32_t> tokens, size_t& n_done) {
   return status;
 }
 
+Status Session::check_not_in_slices() const {
+  if (!in_slices_) return {};
+  return error(Code::invalid_state, "the session takes part in a decode step in slices: finish or abandon that first");
+}
+
 Result<std::shared_ptr<Session>> Session::fork() {
+  INLAY_TRY(check_not_in_slices());
   INLAY_ASSIGN(std::shared_ptr<Session> child, engine_->create_session(options_));
   {
     const std::lock_guard lock(engine_->mutex_);
@@ -93,6 +102,7 @@ Result<std::shared_ptr<Session>> Session::fork() {
 }
 
 Status Session::truncate(int32_t n_tokens) {
+  INLAY_TRY(check_not_in_slices());
   const auto n_now = static_cast<int32_t>(tokens_.size());
   if (n_tokens < 0 || n_tokens > n_now) {
     return error(Code::invalid_argument, "truncating to %d tokens a sequence of %d", n_tokens, n_now);
@@ -108,6 +118,7 @@ Status Session::truncate(int32_t n_tokens) {
 }
 
 Status Session::set_sampler(const SamplerParams& params) {
+  INLAY_TRY(check_not_in_slices());
   INLAY_TRY(validate(params, engine_->spec().n_vocab));
   options_.sampler = params;
   return {};

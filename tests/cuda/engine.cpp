@@ -142,6 +142,54 @@ TEST_F(CudaEngine, cuda_AStepTakesNoDeviceMemory) {
   EXPECT_EQ(free_bytes(), before);
 }
 
+TEST_F(CudaEngine, cuda_ASliceWaitsOnceAndTakesNoMemory) {
+  const auto engine = load(DeviceKind::cuda, 8);
+  std::vector<std::shared_ptr<Session>> owned;
+  std::vector<Session*> all;
+  for (int32_t i = 0; i < 5; ++i) {
+    owned.push_back(*engine->create_session({.ignore_end_of_generation = true}));
+    size_t n_done = 0;
+    ASSERT_TRUE(owned.back()->prefill(some_tokens(50 + i), n_done).ok());
+    all.push_back(owned.back().get());
+  }
+  std::vector<StepEvent> events(all.size());
+  int32_t left = 0;
+  ASSERT_TRUE(engine->decode_slice(all, 1, events, left).ok());
+  ASSERT_EQ(left, 0) << "a draw alone";
+  const int32_t all_units = static_cast<int32_t>(step_units(engine->plan()).size());
+  const uint64_t free = free_bytes();
+  for (const int32_t most : {1, 3, all_units}) {
+    for (left = all_units; left > 0;) {
+      const BackendCounters before = engine->backend().counters();
+      ASSERT_TRUE(engine->decode_slice(all, most, events, left).ok());
+      const BackendCounters after = engine->backend().counters();
+      EXPECT_EQ(after.n_host_waits - before.n_host_waits, 1u) << left << " units left";
+      EXPECT_EQ(after.n_allocations, before.n_allocations);
+      EXPECT_EQ(after.n_pinned_allocations, before.n_pinned_allocations);
+    }
+  }
+  EXPECT_EQ(free_bytes(), free);
+}
+
+TEST_F(CudaEngine, cuda_StepsOfMoreThan64SessionsAreNotCut) {
+  const auto engine = load(DeviceKind::cuda, 65);
+  std::vector<std::shared_ptr<Session>> owned;
+  std::vector<Session*> all;
+  for (int32_t i = 0; i < 65; ++i) {
+    owned.push_back(*engine->create_session({.ignore_end_of_generation = true}));
+    size_t n_done = 0;
+    ASSERT_TRUE(owned.back()->prefill(some_tokens(3), n_done).ok());
+    all.push_back(owned.back().get());
+  }
+  std::vector<StepEvent> events(all.size());
+  int32_t left = 0;
+  const Status refused = engine->decode_slice(all, 1, events, left);
+  EXPECT_EQ(refused.code, Code::invalid_argument);
+  EXPECT_NE(refused.message.find("at most 64"), std::string::npos) << refused.message;
+  EXPECT_TRUE(engine->decode_step(all, events).ok()) << "nothing is pending";
+  for (left = 1; left > 0;) ASSERT_TRUE(engine->decode_slice(std::span(all).first(64), 2, events, left).ok());
+}
+
 void draw_some(Engine& engine, std::vector<int32_t>& draws) {
   const auto s = *engine.create_session({.ignore_end_of_generation = true});
   size_t n_done = 0;

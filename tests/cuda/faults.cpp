@@ -247,6 +247,40 @@ TEST_F(CudaFaultsOnDevice, cuda_CopiesForAForkMayFail) {
   EXPECT_EQ(step(*engine, *session).code, Code::device_lost);
 }
 
+TEST_F(CudaFaultsOnDevice, cuda_ASliceThatFailsEndsItsStep) {
+  for (const CudaPoint point : {CudaPoint::launch, CudaPoint::wait}) {
+    const auto engine = *load(DeviceKind::cuda);
+    const auto session = *engine->create_session({.ignore_end_of_generation = true});
+    ASSERT_TRUE(prefill(*session).ok());
+    ASSERT_TRUE(step(*engine, *session).ok());
+    const auto twin = *session->fork();
+    Session* one[] = {session.get()};
+    StepEvent event, expected;
+    int32_t left = 0;
+    ASSERT_TRUE(engine->decode_slice(one, 2, {&event, 1}, left).ok());
+    ASSERT_GT(left, 0);
+    {
+      const InjectedCudaFault fault({.point = point, .error = cudaErrorInvalidValue});
+      EXPECT_EQ(engine->decode_slice(one, 1, {&event, 1}, left).code, Code::internal);
+      EXPECT_TRUE(fault.happened());
+      EXPECT_EQ(left, 0);
+    }
+    EXPECT_EQ(session->info().n_tokens, 21);
+    ASSERT_TRUE(engine->decode_step(one, {&event, 1}).ok()) << "nothing is pending";
+    Session* other[] = {twin.get()};
+    ASSERT_TRUE(engine->decode_step(other, {&expected, 1}).ok());
+    EXPECT_EQ(event.sample.token, expected.sample.token);
+
+    ASSERT_TRUE(engine->decode_slice(one, 2, {&event, 1}, left).ok());
+    {
+      const InjectedCudaFault fault({.point = point, .error = cudaErrorIllegalAddress, .sticky = true});
+      EXPECT_EQ(engine->decode_slice(one, 1, {&event, 1}, left).code, Code::device_lost);
+    }
+    EXPECT_EQ(left, 0);
+    EXPECT_EQ(engine->decode_slice(one, 1, {&event, 1}, left).code, Code::device_lost);
+  }
+}
+
 TEST_F(CudaFaultsOnDevice, cuda_ATransientErrorIsNoLostDevice) {
   const auto engine = *load(DeviceKind::cuda);
   const auto session = *engine->create_session({.ignore_end_of_generation = true});

@@ -131,6 +131,15 @@ class Batching : public testing::TestWithParam<Case> {
     }
   }
 
+  // One step; where slice_units_ is not 0 in slices, of another number of units each time.
+  Status step(std::span<Session* const> sessions, std::span<StepEvent> events) {
+    if (slice_units_ == 0) return engine_->decode_step(sessions, events);
+    for (int32_t left = 1; left > 0;) {
+      INLAY_TRY(engine_->decode_slice(sessions, 1 + n_slices_++ % slice_units_, events, left));
+    }
+    return {};
+  }
+
   // Draws from all of the sessions together.
   std::vector<Trace> draw(std::span<Session* const> sessions, const std::function<void(int32_t)>& before_step = {}) {
     std::vector<Trace> traces(sessions.size());
@@ -138,7 +147,7 @@ class Batching : public testing::TestWithParam<Case> {
     std::vector<float> row(static_cast<size_t>(engine_->spec().n_vocab));
     for (int32_t k = 0; k < n_drawn(); ++k) {
       if (before_step) before_step(k);
-      const Status status = engine_->decode_step(sessions, events);
+      const Status status = step(sessions, events);
       EXPECT_TRUE(status.ok()) << status.message;
       for (size_t i = 0; i < sessions.size(); ++i) {
         traces[i].tokens.push_back(events[i].sample.token);
@@ -208,6 +217,7 @@ class Batching : public testing::TestWithParam<Case> {
   }
 
   std::shared_ptr<Engine> engine_;
+  int32_t slice_units_ = 0, n_slices_ = 0;
 };
 
 // So little work that tools which watch every access of a GPU get through it.
@@ -275,6 +285,26 @@ TEST_P(Batching, CompanyChangesNoBit) {
 
 TEST_P(Batching, PromptsOfOthersChangeNoBit) {
   for (const float temperature : {0.0f, 1.0f}) check_prompts_of_others(5, temperature);
+}
+
+TEST_P(Batching, SlicesChangeNoBit) {
+  const size_t most = GetParam().device == DeviceKind::reference ? 5 : kMostSessions;
+  const std::vector<Trace> wanted = each_alone(most, 1.0f);
+  for (const size_t m : {1, 2, 5, 33}) {
+    if (m > most) break;
+    std::vector<std::shared_ptr<Session>> owned;
+    std::vector<Session*> all;
+    for (size_t i = 0; i < m; ++i) {
+      owned.push_back(session_of(i, 1.0f));
+      all.push_back(owned.back().get());
+    }
+    slice_units_ = m == 1 ? 1 : 3;
+    n_slices_ = 0;
+    const std::vector<Trace> got = draw(all);
+    slice_units_ = 0;
+    EXPECT_GT(n_slices_, n_drawn()) << "negative control: the steps were cut";
+    for (size_t i = 0; i < m; ++i) EXPECT_TRUE(same(got[i], wanted[i])) << "session " << i << " of " << m;
+  }
 }
 
 TEST_P(FewSteps, PromptsOfOthersChangeNoBit) { check_prompts_of_others(2, 1.0f); }

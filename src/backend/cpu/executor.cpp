@@ -107,6 +107,11 @@ Status CpuExecutor::execute(const StepBatch& batch, std::span<Draw> draws) {
   return run_plan(plan_, batch, draws, inspection_);
 }
 
+Status CpuExecutor::execute_units(const StepBatch& batch, std::span<const StepUnit> units, std::span<Draw> draws) {
+  INLAY_TRY(validate(batch, plan_, config_));
+  return run_units(plan_, units, batch, draws);
+}
+
 Status CpuExecutor::run_op(const Op& op, const StepBatch& batch, std::span<Draw> draws) {
   const auto m = static_cast<int64_t>(batch.tokens.size());
   switch (op.kind) {
@@ -119,7 +124,7 @@ Status CpuExecutor::run_op(const Op& op, const StepBatch& batch, std::span<Draw>
     case OpKind::moe_route: moe_route(op, batch); return {};
     case OpKind::moe_in: moe_in(op, batch); return {};
     case OpKind::moe_out: moe_out(op, batch); return {};
-    case OpKind::head: head(op, batch); return {};
+    case OpKind::head: return run_head_piece(op, batch, {});
     case OpKind::sample: return logits_->sample(batch.sample_rows, draws);
     case OpKind::count: break;
   }
@@ -175,13 +180,15 @@ void CpuExecutor::prepare(std::span<const Product> products, const float* x, con
   for_rows(m, rows);
 }
 
-// All tiles of all products in one loop.
-void CpuExecutor::multiply(std::span<const Product> products, int64_t m) {
+// All tiles of all products in one loop, or a piece of them.
+void CpuExecutor::multiply(std::span<const Product> products, int64_t m, const WorkPiece& piece) {
   int64_t total = 0;
   for (const Product& p : products) total += cpu::n_tiles(plan_.weights[p.weight].n_rows);
-  const int64_t grain = std::max<int64_t>(1, total / (8 * pool_.size()));
-  pool_.parallel_for(total, grain, [&](int64_t begin, int64_t end, int) {
+  const int64_t from = piece.begin(total), n = piece.end(total) - from;
+  const int64_t grain = std::max<int64_t>(1, n / (8 * pool_.size()));
+  pool_.parallel_for(n, grain, [&](int64_t begin, int64_t end, int) {
     int64_t first = 0;
+    begin += from, end += from;
     for (const Product& p : products) {
       const int64_t tiles = cpu::n_tiles(plan_.weights[p.weight].n_rows);
       const int64_t b = std::max(begin, first), e = std::min(end, first + tiles);
@@ -374,9 +381,9 @@ void CpuExecutor::project(const Op& op, const float* x, int64_t m) {
   for_rows(m, join);
 }
 
-void CpuExecutor::head(const Op& op, const StepBatch& batch) {
+Status CpuExecutor::run_head_piece(const Op& op, const StepBatch& batch, const WorkPiece& piece) {
   const auto m = static_cast<int64_t>(batch.logit_rows.size());
-  if (m == 0) return;
+  if (m == 0) return {};
   const int64_t d = plan_.spec.d_model, n_vocab = plan_.spec.n_vocab;
   for (int64_t i = 0; i < m; ++i) {
     const float* from = a_.hidden + int64_t{batch.logit_rows[static_cast<size_t>(i)].token} * d;
@@ -384,12 +391,14 @@ void CpuExecutor::head(const Op& op, const StepBatch& batch) {
   }
   const Product products[] = {{op.weights[slot::head], nullptr, a_.logit_rows, n_vocab, false}};
   prepare(products, a_.head_rows, vector(op, slot::norm), d, m);
-  multiply(products, m);
+  multiply(products, m, piece);
+  if (!piece.is_last()) return {};
   cap_logits(m);
   for (int64_t i = 0; i < m; ++i) {
     const float* row = a_.logit_rows + i * n_vocab;
     std::copy(row, row + n_vocab, logits_->row(batch.logit_rows[static_cast<size_t>(i)].slot).begin());
   }
+  return {};
 }
 
 void CpuExecutor::cap_logits(int64_t m) {

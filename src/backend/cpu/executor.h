@@ -25,6 +25,7 @@ class CpuExecutor final : public Backend, private OpRunner {
   const BackendConfig& config() const override { return config_; }
   MemoryNeeds memory() const override;
   Status execute(const StepBatch& batch, std::span<Draw> draws) override;
+  Status execute_units(const StepBatch& batch, std::span<const StepUnit> units, std::span<Draw> draws) override;
   Result<std::span<const float>> logits(int32_t slot) override { return std::span<const float>(logits_->row(slot)); }
   Status duplicate_logits(int32_t from, int32_t to) override {
     logits_->duplicate(from, to);
@@ -67,6 +68,7 @@ class CpuExecutor final : public Backend, private OpRunner {
   };
 
   Status run_op(const Op& op, const StepBatch& batch, std::span<Draw> draws) override;
+  Status run_head_piece(const Op& op, const StepBatch& batch, const WorkPiece& piece) override;
   Result<Tap> observe(const Op& op, const StepBatch& batch) override;
   void embed(const Op& op, const StepBatch& batch);
   void attn_in(const Op& op, const StepBatch& batch);
@@ -95,14 +97,13 @@ class CpuExecutor final : public Backend, private OpRunner {
   template <class Body>
   void for_expert_tiles(int64_t n_tiles, const Body& body);
   void project(const Op& op, const float* x, int64_t m);
-  void head(const Op& op, const StepBatch& batch);
   void cap_logits(int64_t m);
 
   const cpu::LinearKernel& kernel_of(WeightIndex i) const { return kernels_.linear[static_cast<size_t>(plan_.weights[i].dtype)]; }
   cpu::LinearArgs args_of(const Product& product, int64_t m) const;
   // Norm (unless norm_weight is null) and preparation of m rows for every form that the products need.
   void prepare(std::span<const Product> products, const float* x, const float* norm_weight, int64_t n_cols, int64_t m);
-  void multiply(std::span<const Product> products, int64_t m);
+  void multiply(std::span<const Product> products, int64_t m, const WorkPiece& piece = {});
   template <class Work>
   void for_rows(int64_t m, const Work& work);
   AttentionArgs attention_args(const Op& op, const StepBatch& batch, const SequenceSlice& slice);

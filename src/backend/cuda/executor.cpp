@@ -212,31 +212,59 @@ int32_t CudaExecutor::bucket_of(const StepBatch& batch) const {
   return -1;
 }
 
-Status CudaExecutor::execute(const StepBatch& batch, std::span<Draw> draws) {
+Status CudaExecutor::check_step(const StepBatch& batch, std::span<Draw> draws) const {
   INLAY_TRY(validate(batch, plan_, config_));
-  if (draws.size() < batch.sample_rows.size())
-    return error(Code::internal, "%zu results for %zu draws", draws.size(), batch.sample_rows.size());
-  const ContextScope scope(context_);
-  INLAY_TRY(scope.status());
-  // What a step that failed has launched still reads the memory in which the next one is described.
+  if (draws.size() >= batch.sample_rows.size()) return {};
+  return error(Code::internal, "%zu results for %zu draws", draws.size(), batch.sample_rows.size());
+}
+
+// What a step that failed has launched still reads the memory in which the next one is described.
+Status CudaExecutor::end_failed_step() {
   if (is_running_) INLAY_TRY(wait_for(stream_.get(), "ending a step that failed"));
   is_running_ = true;
-  const int32_t max_list = limits(plan_, config_).max_list;
-  StepBatch next = batch;
+  return {};
+}
+
+// How many of a step's draws have room in its lists; draw_rest() makes the others.
+size_t CudaExecutor::first_draws(const StepBatch& batch) const {
+  return fitting_draws(batch.sample_rows, limits(plan_, config_).max_list);
+}
+
+Status CudaExecutor::execute(const StepBatch& batch, std::span<Draw> draws) {
+  INLAY_TRY(check_step(batch, draws));
+  const ContextScope scope(context_);
+  INLAY_TRY(scope.status());
+  INLAY_TRY(end_failed_step());
   logit_reader_.forget(batch.logit_rows);
-  for (std::span<const SampleRow> rows = batch.sample_rows;;) {
-    next.sample_rows = rows.first(fitting_draws(rows, max_list));
-    const size_t n = next.sample_rows.size();
-    INLAY_TRY(launch_step(next, draws.first(n)));
-    INLAY_CUDA_TRY(cudaEventRecord(step_ended_.get(), stream_.get()), "running a step");
-    INLAY_TRY(logit_reader_.send(next.logit_rows, stream_.get()));
-    INLAY_TRY(wait_for(step_ended_.get(), "running a step"));
-    read_results(next, draws.first(n));
-    rows = rows.subspan(n), draws = draws.subspan(n);
-    if (rows.empty()) break;
-    next = {};  // what is left draws from logits that are there
-  }
+  const size_t n = first_draws(batch);
+  StepBatch first = batch;
+  first.sample_rows = batch.sample_rows.first(n);
+  INLAY_TRY(launch_step(first, draws.first(n)));
+  INLAY_TRY(finish_step(first, draws.first(n)));
+  INLAY_TRY(draw_rest(batch.sample_rows.subspan(n), draws.subspan(n)));
   is_running_ = false;
+  return {};
+}
+
+// Waits for what was launched, and reads what it has drawn.
+Status CudaExecutor::finish_step(const StepBatch& batch, std::span<Draw> draws) {
+  INLAY_CUDA_TRY(cudaEventRecord(step_ended_.get(), stream_.get()), "running a step");
+  INLAY_TRY(logit_reader_.send(batch.logit_rows, stream_.get()));
+  INLAY_TRY(wait_for(step_ended_.get(), "running a step"));
+  read_results(batch, draws);
+  return {};
+}
+
+// From logits that are there.
+Status CudaExecutor::draw_rest(std::span<const SampleRow> rows, std::span<Draw> draws) {
+  while (!rows.empty()) {
+    StepBatch next{.sample_rows = rows};
+    const size_t n = first_draws(next);
+    next.sample_rows = rows.first(n);
+    INLAY_TRY(launch_step(next, draws.first(n)));
+    INLAY_TRY(finish_step(next, draws.first(n)));
+    rows = rows.subspan(n), draws = draws.subspan(n);
+  }
   return {};
 }
 

@@ -36,6 +36,8 @@ class CudaExecutor final : public Backend, private OpRunner {
   std::string remark() const override { return remark_; }
   std::string load_times() const override { return load_times_; }
   Status execute(const StepBatch& batch, std::span<Draw> draws) override;
+  Status execute_units(const StepBatch& batch, std::span<const StepUnit> units, std::span<Draw> draws) override;
+  int32_t max_sequences_in_units() const override { return std::min(config_.max_sequences, kBuckets.back()); }
   Result<std::span<const float>> logits(int32_t slot) override;
   Status duplicate_logits(int32_t from_slot, int32_t to_slot) override;
   Status duplicate_kv_block(int32_t kv_group, int32_t from_block, int32_t to_block) override;
@@ -107,6 +109,12 @@ class CudaExecutor final : public Backend, private OpRunner {
   Status prepare_steps(std::string& parts);
   Status open_cublas();
   Status warm_up_prefill();
+  Status check_step(const StepBatch& batch, std::span<Draw> draws) const;
+  Status end_failed_step();
+  size_t first_draws(const StepBatch& batch) const;
+  Status finish_step(const StepBatch& batch, std::span<Draw> draws);
+  Status draw_rest(std::span<const SampleRow> rows, std::span<Draw> draws);
+  Status describe_units(const StepBatch& batch);
   Status launch_step(const StepBatch& batch, std::span<Draw> draws);
   Status run_step(const StepBatch& batch, std::span<Draw> draws);
   Status run_parts(const StepBatch& batch, std::span<Draw> draws);
@@ -118,6 +126,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   bool is_inspected() const { return inspection_.tap || inspection_.time || inspection_.stop_after >= 0; }
 
   Status run_op(const Op& op, const StepBatch& batch, std::span<Draw> draws) override;
+  Status run_head_piece(const Op& op, const StepBatch& batch, const WorkPiece& piece) override;
   Result<Tap> observe(const Op& op, const StepBatch& batch) override;
   Status begin_times(size_t n_moments) override { return timer_.begin(n_moments, stream_.get()); }
   Status note_moment(size_t k) override { return timer_.note(k, stream_.get()); }
@@ -155,6 +164,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   Status head(const Op& op);
   Status sample();
   Status prompt_head(const Op& op);
+  Status scatter_logits();
   Status rope_tables();
   Status norm_width(const Op& op);
   Status add_normed(const float* post_norm);

@@ -401,10 +401,14 @@ Status CudaExecutor::prompt_head(const Op& op) {
                                  .soft_cap = plan_.spec.logit_softcap}};
     INLAY_TRY(multiply(products, {.x = b_.head_rows.as<float>(), .norm = op.weights[slot::norm], .m = n_logit_rows_}));
   }
+  return scatter_logits();
+}
+
+Status CudaExecutor::scatter_logits() {
   return cuda_status(cuda::launch_scatter({.rows = b_.logit_rows.as<float>(),
                                            .slots = step_->device().logit_slots,
                                            .slot_logits = b_.slots.as<float>(),
-                                           .n_vocab = n_vocab,
+                                           .n_vocab = plan_.spec.n_vocab,
                                            .n = n_logit_rows_},
                                           stream_.get()),
                      "storing logits");

@@ -65,6 +65,10 @@ class ReferenceBackend final : public Backend, private OpRunner {
     INLAY_TRY(validate(batch, plan_, config_));
     return run_plan(plan_, batch, draws, inspection_);
   }
+  Status execute_units(const StepBatch& batch, std::span<const StepUnit> units, std::span<Draw> draws) override {
+    INLAY_TRY(validate(batch, plan_, config_));
+    return run_units(plan_, units, batch, draws);
+  }
   Result<std::span<const float>> logits(int32_t slot) override { return std::span<const float>(logits_.row(slot)); }
   Status duplicate_logits(int32_t from, int32_t to) override {
     logits_.duplicate(from, to);
@@ -77,6 +81,11 @@ class ReferenceBackend final : public Backend, private OpRunner {
 
  private:
   Status run_op(const Op& op, const StepBatch& batch, std::span<Draw> draws) override;
+  // Nobody waits for the interpreter: all of the head at once.
+  Status run_head_piece(const Op& op, const StepBatch& batch, const WorkPiece& piece) override {
+    if (piece.is_last()) head(op, batch);
+    return {};
+  }
   Result<Tap> observe(const Op& op, const StepBatch& batch) override;
 
   void embed(const Op& op, const StepBatch& batch);
