@@ -197,6 +197,65 @@ func TestTextIsUTF8(t *testing.T) {
 	}
 }
 
+func TestSlicesDrawWhatStepsDraw(t *testing.T) {
+	engine := engineWith(t, nil)
+	begin := func(first int32) *Session {
+		session := sessionOf(t, engine, &SessionOptions{Flags: SessionIgnoreEndOfGeneration})
+		prefill(t, session, first, 2, 3)
+		return session
+	}
+	want := [][]int32{drawn(t, begin(1), 10), drawn(t, begin(7), 10)}
+	sessions := []*Session{begin(1), begin(7)}
+	got := make([][]int32, 2)
+	pending := 0
+	for len(got[0]) < 10 {
+		events, left, err := DecodeSlice(sessions, 2, nil)
+		if err != nil || (left > 0) != (events == nil) {
+			t.Fatal(events, left, err)
+		}
+		if left > 0 {
+			pending++
+			continue
+		}
+		for i, event := range events {
+			got[i] = append(got[i], event.Token)
+		}
+	}
+	if !same(got[0], want[0]) || !same(got[1], want[1]) || same(got[0], got[1]) || pending < 2*9 {
+		t.Error(got, want, pending)
+	}
+	// A pending step refuses, until it is dropped; then it never was.
+	if _, left, err := DecodeSlice(sessions, 0, nil); err != nil || left <= int(engine.Info().NLayers) {
+		t.Error(left, err)
+	}
+	_, err := sessions[0].Prefill(background, []int32{1})
+	wantStatus(t, err, StatusInvalidState)
+	_, err = sessions[0].Step()
+	wantStatus(t, err, StatusInvalidState)
+	wantStatus(t, DecodeAbandon(sessions[:1]), StatusInvalidState)
+	for i := 0; i < 2; i++ {
+		if err := DecodeAbandon(sessions); err != nil {
+			t.Error(err)
+		}
+	}
+	if next := drawn(t, sessions[0], 1); next[0] != drawn(t, begin(1), 11)[10] {
+		t.Error(next)
+	}
+	_, _, err = DecodeSlice(sessions, -1, nil)
+	wantStatus(t, err, StatusInvalidArgument)
+	_, _, err = DecodeSlice(sessions, 1<<40, nil)
+	wantStatus(t, err, StatusInvalidArgument)
+	_, _, err = DecodeSlice(nil, 1, nil)
+	wantStatus(t, err, StatusInvalidArgument)
+	_, _, err = DecodeSlice([]*Session{sessions[0], sessions[0]}, 1, nil)
+	wantStatus(t, err, StatusInvalidArgument)
+	wantStatus(t, DecodeAbandon(nil), StatusInvalidArgument)
+	// None of them is left in use.
+	if _, err := DecodeStep(sessions, nil); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestDecodeStepTogether(t *testing.T) {
 	engine := engineWith(t, nil)
 	var sessions []*Session

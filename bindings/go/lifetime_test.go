@@ -26,6 +26,8 @@ func TestUseAfterClose(t *testing.T) {
 		"Generate":    func() error { _, err := session.Generate(background, "x", nil); return err },
 		"Step":        func() error { _, err := session.Step(); return err },
 		"DecodeStep":  func() error { _, err := DecodeStep([]*Session{session}, nil); return err },
+		"DecodeSlice": func() error { _, _, err := DecodeSlice([]*Session{session}, 1, nil); return err },
+		"Abandon":     func() error { return DecodeAbandon([]*Session{session}) },
 		"Next":        func() error { _, err := generation.Next(); return err },
 		"Fork":        func() error { _, err := session.Fork(); return err },
 		"Truncate":    func() error { return session.Truncate(0) },

@@ -31,21 +31,72 @@ type Event struct {
 // that cannot advance is unchanged and says so in its event's status; the others advance, and the first such status is
 // the error. If the call is refused as a whole, there are no events.
 func DecodeStep(sessions []*Session, events []Event) ([]Event, error) {
-	for i, session := range sessions {
-		if err := session.begin("decode step"); err != nil {
-			if isAmong(session, sessions[:i]) {
-				err = fail("decode step", StatusInvalidArgument, "session %d is named twice", i)
-			}
-			endAll(sessions[:i])
-			return nil, err
-		}
+	if err := beginAll("decode step", sessions); err != nil {
+		return nil, err
 	}
 	defer endAll(sessions)
-	b := newBatch(len(sessions))
-	for i, session := range sessions {
-		b.handles[i] = session.handle
+	b := batchOf(sessions)
+	return b.eventsOf(sessions, events, b.run())
+}
+
+// DecodeSlice runs a part of a decode step: at most maxUnits units, each a layer or a part of the head that takes about
+// as long. It is for programs that give the model a little time in every frame. The first call begins a step, the next
+// ones, for the same sessions in the same order, go on with it. left is what remains of it; when that is 0, events and
+// error are those of DecodeStep, and until then there are none. With maxUnits 0 it only begins a step, and tells its
+// units. While a step is pending the engine runs no other one and no prefill, and its sessions are not forked, cut or
+// given another sampler: StatusInvalidState. Closing one of them drops the step, as DecodeAbandon does.
+func DecodeSlice(sessions []*Session, maxUnits int, events []Event) (out []Event, left int, err error) {
+	const op = "decode slice"
+	n := numbers{op: op}
+	most := n.int32("maxUnits", maxUnits)
+	if n.err != nil {
+		return nil, 0, n.err
 	}
-	err := b.run()
+	if err := beginAll(op, sessions); err != nil {
+		return nil, 0, err
+	}
+	defer endAll(sessions)
+	b := batchOf(sessions)
+	var units int32
+	err = b.call(op, func() Status {
+		return raw.DecodeSlice(&b.handles[0], uintptr(len(b.handles)), most, &b.events[0], unsafe.Sizeof(b.events[0]),
+			&units, &b.err)
+	})
+	if units > 0 {
+		return nil, int(units), err
+	}
+	out, err = b.eventsOf(sessions, events, err)
+	return out, 0, err
+}
+
+// DecodeAbandon drops the pending step that DecodeSlice has begun for these sessions: they are as they were before it,
+// except that one which it found cancelled has finished. If no step is pending, nothing happens.
+func DecodeAbandon(sessions []*Session) error {
+	const op = "decode abandon"
+	if err := beginAll(op, sessions); err != nil {
+		return err
+	}
+	defer endAll(sessions)
+	b := batchOf(sessions)
+	return b.call(op, func() Status { return raw.DecodeAbandon(&b.handles[0], uintptr(len(b.handles)), &b.err) })
+}
+
+// beginAll makes one call the only one that uses the sessions; endAll must follow.
+func beginAll(op string, sessions []*Session) error {
+	for i, session := range sessions {
+		if err := session.begin(op); err != nil {
+			if isAmong(session, sessions[:i]) {
+				err = fail(op, StatusInvalidArgument, "session %d is named twice", i)
+			}
+			endAll(sessions[:i])
+			return err
+		}
+	}
+	return nil
+}
+
+// eventsOf is what a step with this outcome returns.
+func (b *batch) eventsOf(sessions []*Session, events []Event, err error) ([]Event, error) {
 	if err != nil && b.refused() {
 		return nil, err
 	}
@@ -87,16 +138,29 @@ func newBatch(n int) *batch {
 	return &batch{handles: make([]*raw.Session, n), events: make([]raw.Event, n)}
 }
 
+func batchOf(sessions []*Session) *batch {
+	b := newBatch(len(sessions))
+	for i, session := range sessions {
+		b.handles[i] = session.handle
+	}
+	return b
+}
+
 func (b *batch) run() error {
+	return b.call("decode step", func() Status {
+		return raw.DecodeStep(&b.handles[0], uintptr(len(b.handles)), &b.events[0], unsafe.Sizeof(b.events[0]), &b.err)
+	})
+}
+
+func (b *batch) call(op string, run func() Status) error {
 	if len(b.handles) == 0 {
-		return fail("decode step", StatusInvalidArgument, "there are no sessions")
+		return fail(op, StatusInvalidArgument, "there are no sessions")
 	}
 	for i := range b.events {
 		b.events[i].Status, b.events[i].Kind = StatusOK, EventNone
 	}
-	status := raw.DecodeStep(&b.handles[0], uintptr(len(b.handles)), &b.events[0], unsafe.Sizeof(b.events[0]), &b.err)
-	if status != StatusOK {
-		return newError("decode step", status, &b.err)
+	if status := run(); status != StatusOK {
+		return newError(op, status, &b.err)
 	}
 	return nil
 }

@@ -599,7 +599,7 @@ inlay_status inlay_load(const char* path, size_t path_len, const inlay_load_para
 // Ownership: The tokens are copied.
 // On error: The session keeps the first `*n_done` tokens, whole chunks; none unless it was cancelled or the device
 // failed.
-// Errors: CONTEXT_FULL, KV_FULL, CANCELLED, DEVICE_LOST.
+// Errors: CONTEXT_FULL, KV_FULL, CANCELLED, INVALID_STATE, DEVICE_LOST.
 // Since: 1.0.
 inlay_status inlay_prefill(inlay_session* session, const int32_t* tokens, size_t n_tokens, size_t* n_done,
                            inlay_error* err);
@@ -823,7 +823,7 @@ inlay_status inlay_session_take_text(inlay_session* session, char* buf, size_t c
 // Blocks: no; takes device memory.
 // Ownership: `*child` is the caller's, to be freed with inlay_session_free, in any order.
 // On error: `*child` is NULL.
-// Errors: SESSION_LIMIT, DEVICE_OUT_OF_MEMORY, DEVICE_LOST.
+// Errors: SESSION_LIMIT, DEVICE_OUT_OF_MEMORY, INVALID_STATE, DEVICE_LOST.
 // Since: 1.0.
 inlay_status inlay_session_fork(inlay_session* session, inlay_session** child, inlay_error* err);
 
@@ -834,7 +834,7 @@ inlay_status inlay_session_fork(inlay_session* session, inlay_session** child, i
 // Blocks: no.
 // Ownership: Nothing is kept.
 // On error: Nothing has changed.
-// Errors: only the common ones.
+// Errors: INVALID_STATE.
 // Since: 1.0.
 inlay_status inlay_session_truncate(inlay_session* session, size_t n_tokens, inlay_error* err);
 
@@ -843,7 +843,7 @@ inlay_status inlay_session_truncate(inlay_session* session, size_t n_tokens, inl
 // Blocks: no.
 // Ownership: Everything is copied.
 // On error: Nothing has changed.
-// Errors: only the common ones.
+// Errors: INVALID_STATE.
 // Since: 1.0.
 inlay_status inlay_session_set_sampler(inlay_session* session, const inlay_sampler_params* params, inlay_error* err);
 
@@ -917,7 +917,7 @@ inlay_status inlay_log_read(const inlay_engine* engine, uint64_t* cursor, inlay_
 // memory.
 // Ownership: Nothing is kept.
 // On error: No profile is added.
-// Errors: SESSION_LIMIT, KV_FULL, DEVICE_OUT_OF_MEMORY, DEVICE_LOST.
+// Errors: SESSION_LIMIT, KV_FULL, DEVICE_OUT_OF_MEMORY, INVALID_STATE, DEVICE_LOST.
 // Since: 1.1.
 inlay_status inlay_profile_step(const inlay_engine* engine, const inlay_profile_params* params, inlay_error* err);
 
@@ -939,7 +939,7 @@ inlay_status inlay_profile_text(const inlay_engine* engine, inlay_profile_form f
 // Blocks: on both devices for two steps, on each call, also one for the size; takes device memory.
 // Ownership: Nothing is kept.
 // On error: Nothing has changed.
-// Errors: SESSION_LIMIT, CONTEXT_FULL, KV_FULL, BUFFER_TOO_SMALL, UNSUPPORTED, DEVICE_LOST.
+// Errors: SESSION_LIMIT, CONTEXT_FULL, KV_FULL, BUFFER_TOO_SMALL, UNSUPPORTED, INVALID_STATE, DEVICE_LOST.
 // Since: 1.1.
 inlay_status inlay_compare_text(const inlay_engine* engine_a, const inlay_engine* engine_b, const int32_t* tokens,
                                 size_t n_tokens, double nmse_limit, int32_t* first, char* buf, size_t cap,
@@ -982,7 +982,7 @@ inlay_status inlay_chat_render(const inlay_engine* engine, const char* conversat
 // Blocks: on the device until all texts are run; takes turns with other calls that compute on the engine.
 // Ownership: Nothing is kept.
 // On error: BUFFER_TOO_SMALL: `*needed` is set, nothing was run. Otherwise `out` is unspecified.
-// Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, DEVICE_LOST.
+// Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST.
 // Since: 1.2.
 inlay_status inlay_embed(const inlay_engine* engine, const int32_t* tokens, size_t n_tokens, const int32_t* lengths,
                          size_t n_texts, const inlay_embed_params* params, float* out, size_t cap, size_t* needed,
@@ -1014,6 +1014,31 @@ inlay_status inlay_explain(const char* path, size_t path_len, const inlay_load_p
 // Errors: INVALID_STATE, DEVICE_LOST.
 // Since: 1.2.
 inlay_status inlay_session_view_logits(inlay_session* session, inlay_logits* view, inlay_error* err);
+
+// Runs a part of a decode step, for hosts that give the model a little time in every frame. The first call begins the
+// step, the next ones go on, until `*units_left` is 0: then events and status are those of inlay_decode_step, bit for
+// bit. A unit is a layer, or a part of the head that reads about as much. While a step is pending the engine runs no
+// other one and no prefill, and its sessions are not forked, cut or given another sampler: INVALID_STATE. Freeing one
+// of them drops it.
+// Thread: exclusive(sessions).
+// Blocks: on the device for max_units units; waits for other calls that compute on the engine.
+// Ownership: Events are copies.
+// On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status. A pending
+// step of others stays.
+// Errors: CONTEXT_FULL, KV_FULL, INVALID_STATE, BUSY, FORMAT, DEVICE_LOST.
+// Since: 1.2.
+inlay_status inlay_decode_slice(inlay_session* const* sessions, size_t n_sessions, int32_t max_units,
+                                inlay_event* events, size_t event_stride, int32_t* units_left, inlay_error* err);
+
+// Drops the pending step that inlay_decode_slice has begun for these sessions: they are as they were before it, except
+// that one which it found cancelled has finished. If no step is pending, nothing happens.
+// Thread: exclusive(sessions).
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: Nothing has changed.
+// Errors: INVALID_STATE.
+// Since: 1.2.
+inlay_status inlay_decode_abandon(inlay_session* const* sessions, size_t n_sessions, inlay_error* err);
 
 #ifdef __cplusplus
 }

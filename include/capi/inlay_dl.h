@@ -65,7 +65,9 @@
   X(inlay_chat_render) \
   X(inlay_embed) \
   X(inlay_explain) \
-  X(inlay_session_view_logits)
+  X(inlay_session_view_logits) \
+  X(inlay_decode_slice) \
+  X(inlay_decode_abandon)
 
 typedef struct inlay_dl {
   void* library;
@@ -137,6 +139,9 @@ typedef struct inlay_dl {
   inlay_status (*inlay_explain)(const char* path, size_t path_len, const inlay_load_params* params, int32_t* n_devices,
                                 char* buf, size_t cap, size_t* needed, inlay_error* err);
   inlay_status (*inlay_session_view_logits)(inlay_session* session, inlay_logits* view, inlay_error* err);
+  inlay_status (*inlay_decode_slice)(inlay_session* const* sessions, size_t n_sessions, int32_t max_units,
+                                     inlay_event* events, size_t event_stride, int32_t* units_left, inlay_error* err);
+  inlay_status (*inlay_decode_abandon)(inlay_session* const* sessions, size_t n_sessions, inlay_error* err);
 } inlay_dl;
 
 #ifdef _WIN32

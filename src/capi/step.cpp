@@ -30,8 +30,7 @@ bool untouched(const StepEvent& step) {
   return step.status.ok() && step.sample.token < 0 && step.finish_reason == FinishReason::none;
 }
 
-Status check_step_arguments(inlay_session* const* sessions, size_t n_sessions, const inlay_event* events,
-                            size_t stride) {
+Status check_sessions(inlay_session* const* sessions, size_t n_sessions) {
   INLAY_TRY(check_not_null(sessions, "sessions"));
   if (n_sessions == 0) return error(Code::invalid_argument, "n_sessions is 0");
   INLAY_TRY(check_handle(sessions[0], "sessions[0]"));
@@ -42,6 +41,12 @@ Status check_step_arguments(inlay_session* const* sessions, size_t n_sessions, c
     if (!check_handle(sessions[i], "").ok())
       return error(Code::invalid_argument, "sessions[%zu] is not a live session", i);
   }
+  return {};
+}
+
+Status check_step_arguments(inlay_session* const* sessions, size_t n_sessions, const inlay_event* events,
+                            size_t stride) {
+  INLAY_TRY(check_sessions(sessions, n_sessions));
   INLAY_TRY(check_not_null(events, "events"));
   if (stride < kFirstSize<inlay_event> || stride > kMaxStructSize || stride % alignof(inlay_event) != 0) {
     return error(Code::invalid_argument, "event_stride is %zu, expected a multiple of %zu from %zu to %zu", stride,
@@ -49,6 +54,33 @@ Status check_step_arguments(inlay_session* const* sessions, size_t n_sessions, c
   }
   return {};
 }
+
+// What a step leaves in the caller's memory. A wrong set of sessions is refused before any of them is looked at; then
+// the events stay as they are.
+void write_events(const Status& status, std::span<const StepEvent> steps, std::span<Session* const> sessions,
+                  inlay_event* events, size_t stride) {
+  if (status.code == Code::invalid_argument && std::all_of(steps.begin(), steps.end(), untouched)) return;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    auto* out = reinterpret_cast<std::byte*>(events) + i * stride;
+    write_sized(out, stride, make_event(steps[i], status.code, *sessions[i], i));
+  }
+}
+
+// The arguments of a step in the room that the handles share, which its mutex protects.
+struct StepRoom {
+  StepRoom(inlay_session* const* handles, size_t n)
+      : lock(handles[0]->shared->mutex),
+        sessions(handles[0]->shared->sessions.data(), n),
+        events(handles[0]->shared->events.data(), n) {
+    for (size_t i = 0; i < n; ++i) sessions[i] = handles[i]->session.get();
+    std::fill(events.begin(), events.end(), StepEvent{});
+  }
+  Engine& engine() const { return sessions[0]->engine(); }
+
+  const std::lock_guard<std::mutex> lock;
+  const std::span<Session*> sessions;
+  const std::span<StepEvent> events;
+};
 
 }  // namespace
 }  // namespace inlay::capi
@@ -73,20 +105,32 @@ inlay_status inlay_decode_step(inlay_session* const* sessions, size_t n_sessions
                                size_t event_stride, inlay_error* err) {
   return guarded(err, sessions ? sessions[0] : nullptr, [&]() -> Status {
     INLAY_TRY(check_step_arguments(sessions, n_sessions, events, event_stride));
-    Shared& room = *sessions[0]->shared;
-    const std::lock_guard lock(room.mutex);
-    for (size_t i = 0; i < n_sessions; ++i) room.sessions[i] = sessions[i]->session.get();
-    const std::span steps(room.events.data(), n_sessions);
-    std::fill(steps.begin(), steps.end(), StepEvent{});
-    Status status = sessions[0]->session->engine().decode_step({room.sessions.data(), n_sessions}, steps);
-    // A wrong set of sessions is refused before any of them is looked at; then the caller's events stay as they are.
-    const bool refused = status.code == Code::invalid_argument && std::all_of(steps.begin(), steps.end(), untouched);
-    if (refused) return status;
-    for (size_t i = 0; i < n_sessions; ++i) {
-      auto* out = reinterpret_cast<std::byte*>(events) + i * event_stride;
-      write_sized(out, event_stride, make_event(steps[i], status.code, *room.sessions[i], i));
-    }
+    const StepRoom room(sessions, n_sessions);
+    Status status = room.engine().decode_step(room.sessions, room.events);
+    write_events(status, room.events, room.sessions, events, event_stride);
     return status;
+  });
+}
+
+inlay_status inlay_decode_slice(inlay_session* const* sessions, size_t n_sessions, int32_t max_units,
+                                inlay_event* events, size_t event_stride, int32_t* units_left, inlay_error* err) {
+  return guarded(err, sessions ? sessions[0] : nullptr, [&]() -> Status {
+    INLAY_TRY(check_not_null(units_left, "units_left"));
+    *units_left = 0;
+    INLAY_TRY(check_step_arguments(sessions, n_sessions, events, event_stride));
+    INLAY_TRY(check_range(max_units, 0, INT32_MAX, "max_units"));
+    const StepRoom room(sessions, n_sessions);
+    Status status = room.engine().decode_slice(room.sessions, max_units, room.events, *units_left);
+    if (*units_left == 0) write_events(status, room.events, room.sessions, events, event_stride);
+    return status;
+  });
+}
+
+inlay_status inlay_decode_abandon(inlay_session* const* sessions, size_t n_sessions, inlay_error* err) {
+  return guarded(err, sessions ? sessions[0] : nullptr, [&]() -> Status {
+    INLAY_TRY(check_sessions(sessions, n_sessions));
+    const StepRoom room(sessions, n_sessions);
+    return room.engine().decode_abandon(room.sessions);
   });
 }
 

@@ -499,6 +499,37 @@ static void test_step(inlay_session* session, const inlay_session* other_type, i
   CHECK(u.bytes[sizeof *events] == 0 && u.bytes[sizeof *events + 63] == 0 && u.bytes[sizeof *events + 64] == 0xaa);
 }
 
+// A session that has drawn a token.
+static void test_slices(inlay_session* session, const inlay_session* other_type) {
+  inlay_event event = {0};
+  inlay_session* both[2];
+  int32_t left = 99, id = 1;
+  size_t n = 0;
+  both[0] = both[1] = session;
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_decode_slice)(NULL, 1, 1, &event, sizeof event, &left, &err));
+  CHECK(left == 0);
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_decode_slice)(both, 0, 1, &event, sizeof event, &left, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_decode_slice)(both, 2, 1, &event, sizeof event, &left, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_decode_slice)(both, 1, -1, &event, sizeof event, &left, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_decode_slice)(both, 1, 1, NULL, sizeof event, &left, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_decode_slice)(both, 1, 1, &event, 8, &left, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_decode_slice)(both, 1, 1, &event, sizeof event, NULL, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_decode_abandon)(NULL, 1, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_decode_abandon)(both, 0, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_decode_abandon)(both, 2, &err));
+  both[1] = (inlay_session*)other_type;
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_decode_abandon)(both, 2, &err));
+  EXPECT(INLAY_OK, CALL(inlay_decode_abandon)(both, 1, &err));
+  EXPECT(INLAY_OK, CALL(inlay_decode_slice)(both, 1, 0, &event, sizeof event, &left, &err));
+  CHECK(left > 0 && event.kind == INLAY_EVENT_NONE);
+  EXPECT(INLAY_INVALID_STATE, CALL(inlay_prefill)(session, &id, 1, &n, &err));
+  EXPECT(INLAY_INVALID_STATE, CALL(inlay_session_truncate)(session, 0, &err));
+  EXPECT(INLAY_INVALID_STATE, CALL(inlay_session_set_sampler)(session, NULL, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_decode_slice)(both, 1, -1, &event, sizeof event, &left, &err));
+  EXPECT(INLAY_OK, CALL(inlay_decode_slice)(both, 1, 1 << 20, &event, sizeof event, &left, &err));
+  CHECK(left == 0 && event.kind == INLAY_EVENT_TOKEN);
+}
+
 static void test_session(const inlay_engine* engine, int32_t n_vocab) {
   inlay_session *session = NULL, *child = (inlay_session*)&err;
   static float logits[1 << 20];
@@ -529,6 +560,7 @@ static void test_session(const inlay_engine* engine, int32_t n_vocab) {
   EXPECT(INLAY_OK, CALL(inlay_session_fork)(session, &child, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_truncate)(session, 4, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_truncate)(session, SIZE_MAX, &err));
+  test_slices(session, (const inlay_session*)engine);
   EXPECT(INLAY_OK, CALL(inlay_session_truncate)(session, 0, &err));
   CALL(inlay_session_cancel)(session);
   CALL(inlay_session_free)(session);

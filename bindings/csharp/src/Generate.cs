@@ -36,28 +36,95 @@ namespace Inlay
             if (n_sessions <= StackSessions)
             {
                 IntPtr* few = stackalloc IntPtr[StackSessions];
-                return DecodeStep(sessions, n_sessions, few, events);
+                return Decode(sessions, n_sessions, few, events, 0, null);
             }
-            fixed (IntPtr* many = new IntPtr[n_sessions]) return DecodeStep(sessions, n_sessions, many, events);
+            fixed (IntPtr* many = new IntPtr[n_sessions]) return Decode(sessions, n_sessions, many, events, 0, null);
         }
 
-        private Status DecodeStep(Session[] sessions, int n_sessions, IntPtr* handles, StepEvent[] events)
+        /// <summary>Runs a part of a decode step: for programs that give the model a little time in every frame. Allocates
+        /// nothing.</summary>
+        /// <remarks>
+        /// The first call begins a step, the next ones, for the same sessions in the same order, go on with it. While it is
+        /// pending the engine runs no other step and no prefill, and its sessions are not forked, cut or given another
+        /// sampler: Status InvalidState. Disposing one of them drops the step, as <see cref="DecodeAbandon"/> does.
+        /// </remarks>
+        /// <param name="sessions">Sessions of this engine, each once.</param>
+        /// <param name="maxUnits">How much to run now: a unit is a layer, or a part of the head that takes about as long. 0
+        /// only begins a step, and tells its units.</param>
+        /// <param name="events">Room for as many events, which are there when the step has ended.</param>
+        /// <param name="unitsLeft">What remains of the step; 0: it has ended, and events and result are those of DecodeStep.
+        /// </param>
+        public Status DecodeSlice(Session[] sessions, int maxUnits, StepEvent[] events, out int unitsLeft)
+        {
+            if (sessions == null) throw new ArgumentNullException("sessions");
+            if (events == null) throw new ArgumentNullException("events");
+            if (maxUnits < 0) throw new ArgumentOutOfRangeException("maxUnits");
+            if (events.Length < sessions.Length) throw new ArgumentException("there are more sessions than events", "events");
+            int left = 0;
+            Status status;
+            if (sessions.Length <= StackSessions)
+            {
+                IntPtr* few = stackalloc IntPtr[StackSessions];
+                status = Decode(sessions, sessions.Length, few, events, maxUnits, &left);
+            }
+            else
+            {
+                fixed (IntPtr* many = new IntPtr[sessions.Length])
+                {
+                    status = Decode(sessions, sessions.Length, many, events, maxUnits, &left);
+                }
+            }
+            unitsLeft = left;
+            return status;
+        }
+
+        /// <summary>Drops the pending step that <see cref="DecodeSlice"/> has begun for these sessions: they are as they were
+        /// before it, except that one which it found cancelled has finished. If no step is pending, nothing
+        /// happens.</summary>
+        public void DecodeAbandon(Session[] sessions)
+        {
+            if (sessions == null) throw new ArgumentNullException("sessions");
+            fixed (IntPtr* handles = new IntPtr[Math.Max(1, sessions.Length)])
+            {
+                int n_held = 0;
+                try
+                {
+                    Claim(sessions, sessions.Length, handles, ref n_held);
+                    inlay_error error;
+                    Check.Ok(_api.inlay_decode_abandon(handles, (UIntPtr)(uint)sessions.Length, &error), ref error);
+                }
+                finally
+                {
+                    for (int i = 0; i < n_held; i++) sessions[i].Release();
+                }
+            }
+        }
+
+        private static void Claim(Session[] sessions, int n_sessions, IntPtr* handles, ref int n_held)
+        {
+            for (; n_held < n_sessions; n_held++)
+            {
+                if (sessions[n_held] == null) throw new ArgumentNullException("sessions");
+                handles[n_held] = sessions[n_held].Claim();
+            }
+        }
+
+        // A whole step where unitsLeft is null.
+        private Status Decode(Session[] sessions, int n_sessions, IntPtr* handles, StepEvent[] events, int maxUnits, int* unitsLeft)
         {
             int n_held = 0;
             try
             {
-                for (; n_held < n_sessions; n_held++)
-                {
-                    if (sessions[n_held] == null) throw new ArgumentNullException("sessions");
-                    handles[n_held] = sessions[n_held].Claim();
-                }
+                Claim(sessions, n_sessions, handles, ref n_held);
                 inlay_error error;
                 Status status;
                 for (int i = 0; i < n_sessions; i++) events[i].raw.status = Status.Ok;
                 fixed (StepEvent* first = events)
                 {
-                    status = _api.inlay_decode_step(handles, (UIntPtr)(uint)n_sessions, (inlay_event*)first,
-                                                    (UIntPtr)(uint)sizeof(StepEvent), &error);
+                    UIntPtr n = (UIntPtr)(uint)n_sessions, stride = (UIntPtr)(uint)sizeof(StepEvent);
+                    status = unitsLeft == null
+                                 ? _api.inlay_decode_step(handles, n, (inlay_event*)first, stride, &error)
+                                 : _api.inlay_decode_slice(handles, n, maxUnits, (inlay_event*)first, stride, unitsLeft, &error);
                 }
                 if (status == Status.Ok) return status;
                 for (int i = 0; i < n_sessions; i++) if (events[i].raw.status != Status.Ok) return status;

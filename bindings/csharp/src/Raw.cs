@@ -856,6 +856,8 @@ namespace Inlay.Raw
         private readonly delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, int*, UIntPtr, inlay_embed_params*, float*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_embed;
         private readonly delegate* unmanaged[Cdecl]<byte*, UIntPtr, inlay_load_params*, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_explain;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_logits*, inlay_error*, Status> _inlay_session_view_logits;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr*, UIntPtr, int, inlay_event*, UIntPtr, int*, inlay_error*, Status> _inlay_decode_slice;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr*, UIntPtr, inlay_error*, Status> _inlay_decode_abandon;
 
         // `find` takes a name and the minor version since which there is a function of this name.
         internal Api(Func<string, int, IntPtr> find)
@@ -900,6 +902,8 @@ namespace Inlay.Raw
             _inlay_embed = (delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, int*, UIntPtr, inlay_embed_params*, float*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_embed", 2);
             _inlay_explain = (delegate* unmanaged[Cdecl]<byte*, UIntPtr, inlay_load_params*, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_explain", 2);
             _inlay_session_view_logits = (delegate* unmanaged[Cdecl]<IntPtr, inlay_logits*, inlay_error*, Status>)find("inlay_session_view_logits", 2);
+            _inlay_decode_slice = (delegate* unmanaged[Cdecl]<IntPtr*, UIntPtr, int, inlay_event*, UIntPtr, int*, inlay_error*, Status>)find("inlay_decode_slice", 2);
+            _inlay_decode_abandon = (delegate* unmanaged[Cdecl]<IntPtr*, UIntPtr, inlay_error*, Status>)find("inlay_decode_abandon", 2);
         }
 #else
         private static class Signature
@@ -984,6 +988,10 @@ namespace Inlay.Raw
             internal delegate Status inlay_explain(byte* path, UIntPtr path_len, inlay_load_params* @params, int* n_devices, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_session_view_logits(IntPtr session, inlay_logits* view, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_decode_slice(IntPtr* sessions, UIntPtr n_sessions, int max_units, inlay_event* events, UIntPtr event_stride, int* units_left, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_decode_abandon(IntPtr* sessions, UIntPtr n_sessions, inlay_error* err);
         }
 
         private readonly Signature.inlay_load _inlay_load;
@@ -1026,6 +1034,8 @@ namespace Inlay.Raw
         private readonly Signature.inlay_embed _inlay_embed;
         private readonly Signature.inlay_explain _inlay_explain;
         private readonly Signature.inlay_session_view_logits _inlay_session_view_logits;
+        private readonly Signature.inlay_decode_slice _inlay_decode_slice;
+        private readonly Signature.inlay_decode_abandon _inlay_decode_abandon;
 
         // `find` takes a name and the minor version since which there is a function of this name.
         internal Api(Func<string, int, IntPtr> find)
@@ -1070,6 +1080,8 @@ namespace Inlay.Raw
             _inlay_embed = Bind<Signature.inlay_embed>(find("inlay_embed", 2));
             _inlay_explain = Bind<Signature.inlay_explain>(find("inlay_explain", 2));
             _inlay_session_view_logits = Bind<Signature.inlay_session_view_logits>(find("inlay_session_view_logits", 2));
+            _inlay_decode_slice = Bind<Signature.inlay_decode_slice>(find("inlay_decode_slice", 2));
+            _inlay_decode_abandon = Bind<Signature.inlay_decode_abandon>(find("inlay_decode_abandon", 2));
         }
 
         private static T Bind<T>(IntPtr function) where T : class
@@ -1104,7 +1116,7 @@ namespace Inlay.Raw
         /// <remarks>Thread: exclusive(session). Blocks: on the device until all tokens are run; waits for other calls that
         /// compute on the engine. Ownership: The tokens are copied. On error: The session keeps the first `*n_done` tokens,
         /// whole chunks; none unless it was cancelled or the device failed. Errors: CONTEXT_FULL, KV_FULL, CANCELLED,
-        /// DEVICE_LOST. Since: 1.0.</remarks>
+        /// INVALID_STATE, DEVICE_LOST. Since: 1.0.</remarks>
         public Status inlay_prefill(IntPtr session, int* tokens, UIntPtr n_tokens, UIntPtr* n_done, inlay_error* err)
         {
             return _inlay_prefill(session, tokens, n_tokens, n_done, err);
@@ -1370,7 +1382,7 @@ namespace Inlay.Raw
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: exclusive(session). Blocks: no; takes device memory. Ownership: `*child` is the caller's, to be
         /// freed with inlay_session_free, in any order. On error: `*child` is NULL. Errors: SESSION_LIMIT,
-        /// DEVICE_OUT_OF_MEMORY, DEVICE_LOST. Since: 1.0.</remarks>
+        /// DEVICE_OUT_OF_MEMORY, INVALID_STATE, DEVICE_LOST. Since: 1.0.</remarks>
         public Status inlay_session_fork(IntPtr session, IntPtr* child, inlay_error* err)
         {
             return _inlay_session_fork(session, child, err);
@@ -1383,7 +1395,7 @@ namespace Inlay.Raw
         /// <param name="n_tokens">Tokens to keep, at most the present length. [tokens]</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: exclusive(session). Blocks: no. Ownership: Nothing is kept. On error: Nothing has changed.
-        /// Errors: only the common ones. Since: 1.0.</remarks>
+        /// Errors: INVALID_STATE. Since: 1.0.</remarks>
         public Status inlay_session_truncate(IntPtr session, UIntPtr n_tokens, inlay_error* err)
         {
             return _inlay_session_truncate(session, n_tokens, err);
@@ -1394,7 +1406,7 @@ namespace Inlay.Raw
         /// <param name="params">NULL: greedy. May be null.</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: exclusive(session). Blocks: no. Ownership: Everything is copied. On error: Nothing has changed.
-        /// Errors: only the common ones. Since: 1.0.</remarks>
+        /// Errors: INVALID_STATE. Since: 1.0.</remarks>
         public Status inlay_session_set_sampler(IntPtr session, inlay_sampler_params* @params, inlay_error* err)
         {
             return _inlay_session_set_sampler(session, @params, err);
@@ -1486,7 +1498,7 @@ namespace Inlay.Raw
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: any. Blocks: on the device for all repetitions; other calls that compute on the engine take
         /// turns with them; takes device memory. Ownership: Nothing is kept. On error: No profile is added. Errors:
-        /// SESSION_LIMIT, KV_FULL, DEVICE_OUT_OF_MEMORY, DEVICE_LOST. Since: 1.1.</remarks>
+        /// SESSION_LIMIT, KV_FULL, DEVICE_OUT_OF_MEMORY, INVALID_STATE, DEVICE_LOST. Since: 1.1.</remarks>
         public Status inlay_profile_step(IntPtr engine, inlay_profile_params* @params, inlay_error* err)
         {
             if (_inlay_profile_step == null) return Older.Refuse("inlay_profile_step", "1.1", err);
@@ -1526,7 +1538,7 @@ namespace Inlay.Raw
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: any. Blocks: on both devices for two steps, on each call, also one for the size; takes device
         /// memory. Ownership: Nothing is kept. On error: Nothing has changed. Errors: SESSION_LIMIT, CONTEXT_FULL, KV_FULL,
-        /// BUFFER_TOO_SMALL, UNSUPPORTED, DEVICE_LOST. Since: 1.1.</remarks>
+        /// BUFFER_TOO_SMALL, UNSUPPORTED, INVALID_STATE, DEVICE_LOST. Since: 1.1.</remarks>
         public Status inlay_compare_text(IntPtr engine_a, IntPtr engine_b, int* tokens, UIntPtr n_tokens, double nmse_limit, int* first, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err)
         {
             if (_inlay_compare_text == null) return Older.Refuse("inlay_compare_text", "1.1", err);
@@ -1589,7 +1601,7 @@ namespace Inlay.Raw
         /// <remarks>Thread: any. Blocks: on the device until all texts are run; takes turns with other calls that compute
         /// on the engine. Ownership: Nothing is kept. On error: BUFFER_TOO_SMALL: `*needed` is set, nothing was run.
         /// Otherwise `out` is unspecified. Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT,
-        /// DEVICE_LOST. Since: 1.2.</remarks>
+        /// INVALID_STATE, DEVICE_LOST. Since: 1.2.</remarks>
         public Status inlay_embed(IntPtr engine, int* tokens, UIntPtr n_tokens, int* lengths, UIntPtr n_texts, inlay_embed_params* @params, float* @out, UIntPtr cap, UIntPtr* needed, inlay_error* err)
         {
             if (_inlay_embed == null) return Older.Refuse("inlay_embed", "1.2", err);
@@ -1628,6 +1640,42 @@ namespace Inlay.Raw
         {
             if (_inlay_session_view_logits == null) return Older.Refuse("inlay_session_view_logits", "1.2", err);
             return _inlay_session_view_logits(session, view, err);
+        }
+
+        /// <summary>Runs a part of a decode step, for hosts that give the model a little time in every frame. The first
+        /// call begins the step, the next ones go on, until `*units_left` is 0: then events and status are those of
+        /// inlay_decode_step, bit for bit. A unit is a layer, or a part of the head that reads about as much. While a step
+        /// is pending the engine runs no other one and no prefill, and its sessions are not forked, cut or given another
+        /// sampler: INVALID_STATE. Freeing one of them drops it.</summary>
+        /// <param name="sessions">The sessions; of a pending step those that it began with, in their order.</param>
+        /// <param name="n_sessions">At least 1; at most 64 on a GPU.</param>
+        /// <param name="max_units">Most units to run now. 0 begins a step, if none is pending, and tells its units.</param>
+        /// <param name="events">One event a session, untouched until the step has ended.</param>
+        /// <param name="event_stride">sizeof(inlay_event): from one event to the next. [bytes]</param>
+        /// <param name="units_left">Units that the step still has; 0: it has ended, or the call failed.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: exclusive(sessions). Blocks: on the device for max_units units; waits for other calls that
+        /// compute on the engine. Ownership: Events are copies. On error: Wrong arguments: nothing happened, events are
+        /// untouched. Otherwise each event has its own status. A pending step of others stays. Errors: CONTEXT_FULL,
+        /// KV_FULL, INVALID_STATE, BUSY, FORMAT, DEVICE_LOST. Since: 1.2.</remarks>
+        public Status inlay_decode_slice(IntPtr* sessions, UIntPtr n_sessions, int max_units, inlay_event* events, UIntPtr event_stride, int* units_left, inlay_error* err)
+        {
+            if (_inlay_decode_slice == null) return Older.Refuse("inlay_decode_slice", "1.2", err);
+            return _inlay_decode_slice(sessions, n_sessions, max_units, events, event_stride, units_left, err);
+        }
+
+        /// <summary>Drops the pending step that inlay_decode_slice has begun for these sessions: they are as they were
+        /// before it, except that one which it found cancelled has finished. If no step is pending, nothing
+        /// happens.</summary>
+        /// <param name="sessions">The sessions that it began with, in their order.</param>
+        /// <param name="n_sessions">At least 1.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: exclusive(sessions). Blocks: no. Ownership: Nothing is kept. On error: Nothing has changed.
+        /// Errors: INVALID_STATE. Since: 1.2.</remarks>
+        public Status inlay_decode_abandon(IntPtr* sessions, UIntPtr n_sessions, inlay_error* err)
+        {
+            if (_inlay_decode_abandon == null) return Older.Refuse("inlay_decode_abandon", "1.2", err);
+            return _inlay_decode_abandon(sessions, n_sessions, err);
         }
     }
 }

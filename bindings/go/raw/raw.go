@@ -244,6 +244,18 @@ static inlay_status go_inlay_session_view_logits(inlay_session* session, inlay_l
   if (!api->inlay_session_view_logits) return inlay_go_missing("inlay_session_view_logits", err);
   return api->inlay_session_view_logits(session, view, err);
 }
+static inlay_status go_inlay_decode_slice(inlay_session* const* sessions, size_t n_sessions, int32_t max_units,
+                                          inlay_event* events, size_t event_stride, int32_t* units_left,
+                                          inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_decode_slice) return inlay_go_missing("inlay_decode_slice", err);
+  return api->inlay_decode_slice(sessions, n_sessions, max_units, events, event_stride, units_left, err);
+}
+static inlay_status go_inlay_decode_abandon(inlay_session* const* sessions, size_t n_sessions, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_decode_abandon) return inlay_go_missing("inlay_decode_abandon", err);
+  return api->inlay_decode_abandon(sessions, n_sessions, err);
+}
 */
 import "C"
 
@@ -1216,7 +1228,7 @@ func Load(path *byte, pathLen uintptr, params *LoadParams, engine **Engine, err 
 //   - Ownership: The tokens are copied.
 //   - On error: The session keeps the first `*n_done` tokens, whole chunks; none unless it was cancelled or the
 //     device failed.
-//   - Errors: CONTEXT_FULL, KV_FULL, CANCELLED, DEVICE_LOST.
+//   - Errors: CONTEXT_FULL, KV_FULL, CANCELLED, INVALID_STATE, DEVICE_LOST.
 //   - Since: 1.0.
 func Prefill(session *Session, tokens *int32, nTokens uintptr, nDone *uintptr, err *Error) Status {
 	return Status(C.go_inlay_prefill((*C.inlay_session)(unsafe.Pointer(session)), (*C.int32_t)(unsafe.Pointer(tokens)), C.size_t(nTokens), (*C.size_t)(unsafe.Pointer(nDone)), (*C.inlay_error)(unsafe.Pointer(err))))
@@ -1541,7 +1553,7 @@ func SessionTakeText(session *Session, buf *byte, cap_ uintptr, nBytes *uintptr,
 //   - Blocks: no; takes device memory.
 //   - Ownership: `*child` is the caller's, to be freed with inlay_session_free, in any order.
 //   - On error: `*child` is NULL.
-//   - Errors: SESSION_LIMIT, DEVICE_OUT_OF_MEMORY, DEVICE_LOST.
+//   - Errors: SESSION_LIMIT, DEVICE_OUT_OF_MEMORY, INVALID_STATE, DEVICE_LOST.
 //   - Since: 1.0.
 func SessionFork(session *Session, child **Session, err *Error) Status {
 	return Status(C.go_inlay_session_fork((*C.inlay_session)(unsafe.Pointer(session)), (**C.inlay_session)(unsafe.Pointer(child)), (*C.inlay_error)(unsafe.Pointer(err))))
@@ -1557,7 +1569,7 @@ func SessionFork(session *Session, child **Session, err *Error) Status {
 //   - Blocks: no.
 //   - Ownership: Nothing is kept.
 //   - On error: Nothing has changed.
-//   - Errors: only the common ones.
+//   - Errors: INVALID_STATE.
 //   - Since: 1.0.
 func SessionTruncate(session *Session, nTokens uintptr, err *Error) Status {
 	return Status(C.go_inlay_session_truncate((*C.inlay_session)(unsafe.Pointer(session)), C.size_t(nTokens), (*C.inlay_error)(unsafe.Pointer(err))))
@@ -1571,7 +1583,7 @@ func SessionTruncate(session *Session, nTokens uintptr, err *Error) Status {
 //   - Blocks: no.
 //   - Ownership: Everything is copied.
 //   - On error: Nothing has changed.
-//   - Errors: only the common ones.
+//   - Errors: INVALID_STATE.
 //   - Since: 1.0.
 func SessionSetSampler(session *Session, params *SamplerParams, err *Error) Status {
 	return Status(C.go_inlay_session_set_sampler((*C.inlay_session)(unsafe.Pointer(session)), (*C.inlay_sampler_params)(unsafe.Pointer(params)), (*C.inlay_error)(unsafe.Pointer(err))))
@@ -1684,7 +1696,7 @@ func LogRead(engine *Engine, cursor *uint64, level *LogLevel, buf *byte, cap_ ui
 //     device memory.
 //   - Ownership: Nothing is kept.
 //   - On error: No profile is added.
-//   - Errors: SESSION_LIMIT, KV_FULL, DEVICE_OUT_OF_MEMORY, DEVICE_LOST.
+//   - Errors: SESSION_LIMIT, KV_FULL, DEVICE_OUT_OF_MEMORY, INVALID_STATE, DEVICE_LOST.
 //   - Since: 1.1.
 func ProfileStep(engine *Engine, params *ProfileParams, err *Error) Status {
 	return Status(C.go_inlay_profile_step((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.inlay_profile_params)(unsafe.Pointer(params)), (*C.inlay_error)(unsafe.Pointer(err))))
@@ -1726,7 +1738,7 @@ func ProfileText(engine *Engine, form ProfileForm, buf *byte, cap_ uintptr, need
 //   - Blocks: on both devices for two steps, on each call, also one for the size; takes device memory.
 //   - Ownership: Nothing is kept.
 //   - On error: Nothing has changed.
-//   - Errors: SESSION_LIMIT, CONTEXT_FULL, KV_FULL, BUFFER_TOO_SMALL, UNSUPPORTED, DEVICE_LOST.
+//   - Errors: SESSION_LIMIT, CONTEXT_FULL, KV_FULL, BUFFER_TOO_SMALL, UNSUPPORTED, INVALID_STATE, DEVICE_LOST.
 //   - Since: 1.1.
 func CompareText(engineA *Engine, engineB *Engine, tokens *int32, nTokens uintptr, nmseLimit float64, first *int32, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
 	return Status(C.go_inlay_compare_text((*C.inlay_engine)(unsafe.Pointer(engineA)), (*C.inlay_engine)(unsafe.Pointer(engineB)), (*C.int32_t)(unsafe.Pointer(tokens)), C.size_t(nTokens), C.double(nmseLimit), (*C.int32_t)(unsafe.Pointer(first)), (*C.char)(unsafe.Pointer(buf)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
@@ -1793,7 +1805,7 @@ func ChatRender(engine *Engine, conversation *byte, conversationLen uintptr, cha
 //   - Blocks: on the device until all texts are run; takes turns with other calls that compute on the engine.
 //   - Ownership: Nothing is kept.
 //   - On error: BUFFER_TOO_SMALL: `*needed` is set, nothing was run. Otherwise `out` is unspecified.
-//   - Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, DEVICE_LOST.
+//   - Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST.
 //   - Since: 1.2.
 func Embed(engine *Engine, tokens *int32, nTokens uintptr, lengths *int32, nTexts uintptr, params *EmbedParams, out *float32, cap_ uintptr, needed *uintptr, err *Error) Status {
 	return Status(C.go_inlay_embed((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.int32_t)(unsafe.Pointer(tokens)), C.size_t(nTokens), (*C.int32_t)(unsafe.Pointer(lengths)), C.size_t(nTexts), (*C.inlay_embed_params)(unsafe.Pointer(params)), (*C.float)(unsafe.Pointer(out)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
@@ -1834,4 +1846,43 @@ func Explain(path *byte, pathLen uintptr, params *LoadParams, nDevices *int32, b
 //   - Since: 1.2.
 func SessionViewLogits(session *Session, view *Logits, err *Error) Status {
 	return Status(C.go_inlay_session_view_logits((*C.inlay_session)(unsafe.Pointer(session)), (*C.inlay_logits)(unsafe.Pointer(view)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// DecodeSlice is inlay_decode_slice. Runs a part of a decode step, for hosts that give the model a little time in
+// every frame. The first call begins the step, the next ones go on, until `*units_left` is 0: then events and status
+// are those of inlay_decode_step, bit for bit. A unit is a layer, or a part of the head that reads about as much.
+// While a step is pending the engine runs no other one and no prefill, and its sessions are not forked, cut or given
+// another sampler: INVALID_STATE. Freeing one of them drops it.
+//
+//   - sessions: The sessions; of a pending step those that it began with, in their order.
+//   - nSessions: At least 1; at most 64 on a GPU.
+//   - maxUnits: Most units to run now. 0 begins a step, if none is pending, and tells its units.
+//   - events: One event a session, untouched until the step has ended.
+//   - eventStride: sizeof(inlay_event): from one event to the next.
+//   - unitsLeft: Units that the step still has; 0: it has ended, or the call failed.
+//   - Thread: exclusive(sessions).
+//   - Blocks: on the device for max_units units; waits for other calls that compute on the engine.
+//   - Ownership: Events are copies.
+//   - On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status. A
+//     pending step of others stays.
+//   - Errors: CONTEXT_FULL, KV_FULL, INVALID_STATE, BUSY, FORMAT, DEVICE_LOST.
+//   - Since: 1.2.
+func DecodeSlice(sessions **Session, nSessions uintptr, maxUnits int32, events *Event, eventStride uintptr, unitsLeft *int32, err *Error) Status {
+	return Status(C.go_inlay_decode_slice((**C.inlay_session)(unsafe.Pointer(sessions)), C.size_t(nSessions), C.int32_t(maxUnits), (*C.inlay_event)(unsafe.Pointer(events)), C.size_t(eventStride), (*C.int32_t)(unsafe.Pointer(unitsLeft)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// DecodeAbandon is inlay_decode_abandon. Drops the pending step that inlay_decode_slice has begun for these sessions:
+// they are as they were before it, except that one which it found cancelled has finished. If no step is pending,
+// nothing happens.
+//
+//   - sessions: The sessions that it began with, in their order.
+//   - nSessions: At least 1.
+//   - Thread: exclusive(sessions).
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - On error: Nothing has changed.
+//   - Errors: INVALID_STATE.
+//   - Since: 1.2.
+func DecodeAbandon(sessions **Session, nSessions uintptr, err *Error) Status {
+	return Status(C.go_inlay_decode_abandon((**C.inlay_session)(unsafe.Pointer(sessions)), C.size_t(nSessions), (*C.inlay_error)(unsafe.Pointer(err))))
 }

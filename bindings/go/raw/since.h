@@ -44,6 +44,8 @@
   X(inlay_chat_render, 2) \
   X(inlay_embed, 2) \
   X(inlay_explain, 2) \
-  X(inlay_session_view_logits, 2)
+  X(inlay_session_view_logits, 2) \
+  X(inlay_decode_slice, 2) \
+  X(inlay_decode_abandon, 2)
 
 #endif

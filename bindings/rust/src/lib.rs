@@ -58,7 +58,7 @@ pub use options::{
     EmbedOptions, GenerateOptions, LoadOptions, LogitBias, ProfileOptions, Prompt, Sampler, SessionOptions,
     TokenizeOptions,
 };
-pub use session::{decode_step, Generation, Session};
+pub use session::{decode_abandon, decode_slice, decode_step, Generation, Session, Slice};
 
 /// Number of a vocabulary entry.
 pub type Token = i32;

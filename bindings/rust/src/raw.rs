@@ -889,7 +889,7 @@ pub struct Functions {
     /// - Ownership: The tokens are copied.
     /// - On error: The session keeps the first `*n_done` tokens, whole chunks; none unless it was cancelled or the
     ///   device failed.
-    /// - Errors: CONTEXT_FULL, KV_FULL, CANCELLED, DEVICE_LOST.
+    /// - Errors: CONTEXT_FULL, KV_FULL, CANCELLED, INVALID_STATE, DEVICE_LOST.
     /// - Since: 1.0.
     ///
     /// Parameters:
@@ -1188,7 +1188,7 @@ pub struct Functions {
     /// - Ownership: `*child` is the caller's, to be freed with [`inlay_session_free`](Functions::inlay_session_free),
     ///   in any order.
     /// - On error: `*child` is NULL.
-    /// - Errors: SESSION_LIMIT, DEVICE_OUT_OF_MEMORY, DEVICE_LOST.
+    /// - Errors: SESSION_LIMIT, DEVICE_OUT_OF_MEMORY, INVALID_STATE, DEVICE_LOST.
     /// - Since: 1.0.
     ///
     /// Parameters:
@@ -1203,7 +1203,7 @@ pub struct Functions {
     /// - Blocks: no.
     /// - Ownership: Nothing is kept.
     /// - On error: Nothing has changed.
-    /// - Errors: only the common ones.
+    /// - Errors: INVALID_STATE.
     /// - Since: 1.0.
     ///
     /// Parameters:
@@ -1216,7 +1216,7 @@ pub struct Functions {
     /// - Blocks: no.
     /// - Ownership: Everything is copied.
     /// - On error: Nothing has changed.
-    /// - Errors: only the common ones.
+    /// - Errors: INVALID_STATE.
     /// - Since: 1.0.
     ///
     /// Parameters:
@@ -1321,7 +1321,7 @@ pub struct Functions {
     ///   takes device memory.
     /// - Ownership: Nothing is kept.
     /// - On error: No profile is added.
-    /// - Errors: SESSION_LIMIT, KV_FULL, DEVICE_OUT_OF_MEMORY, DEVICE_LOST.
+    /// - Errors: SESSION_LIMIT, KV_FULL, DEVICE_OUT_OF_MEMORY, INVALID_STATE, DEVICE_LOST.
     /// - Since: 1.1.
     ///
     /// Parameters:
@@ -1354,7 +1354,7 @@ pub struct Functions {
     /// - Blocks: on both devices for two steps, on each call, also one for the size; takes device memory.
     /// - Ownership: Nothing is kept.
     /// - On error: Nothing has changed.
-    /// - Errors: SESSION_LIMIT, CONTEXT_FULL, KV_FULL, BUFFER_TOO_SMALL, UNSUPPORTED, DEVICE_LOST.
+    /// - Errors: SESSION_LIMIT, CONTEXT_FULL, KV_FULL, BUFFER_TOO_SMALL, UNSUPPORTED, INVALID_STATE, DEVICE_LOST.
     /// - Since: 1.1.
     ///
     /// Parameters:
@@ -1418,7 +1418,7 @@ pub struct Functions {
     /// - Blocks: on the device until all texts are run; takes turns with other calls that compute on the engine.
     /// - Ownership: Nothing is kept.
     /// - On error: BUFFER_TOO_SMALL: `*needed` is set, nothing was run. Otherwise `out` is unspecified.
-    /// - Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, DEVICE_LOST.
+    /// - Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST.
     /// - Since: 1.2.
     ///
     /// Parameters:
@@ -1467,10 +1467,47 @@ pub struct Functions {
     /// - `session`: The session.
     /// - `view`: Where they are.
     pub inlay_session_view_logits: unsafe extern "C" fn(session: *mut inlay_session, view: *mut inlay_logits, err: *mut inlay_error) -> inlay_status,
+    /// Runs a part of a decode step, for hosts that give the model a little time in every frame. The first call
+    /// begins the step, the next ones go on, until `*units_left` is 0: then events and status are those of
+    /// [`inlay_decode_step`](Functions::inlay_decode_step), bit for bit. A unit is a layer, or a part of the head
+    /// that reads about as much. While a step is pending the engine runs no other one and no prefill, and its
+    /// sessions are not forked, cut or given another sampler: INVALID_STATE. Freeing one of them drops it.
+    ///
+    /// - Thread: exclusive(sessions).
+    /// - Blocks: on the device for max_units units; waits for other calls that compute on the engine.
+    /// - Ownership: Events are copies.
+    /// - On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status.
+    ///   A pending step of others stays.
+    /// - Errors: CONTEXT_FULL, KV_FULL, INVALID_STATE, BUSY, FORMAT, DEVICE_LOST.
+    /// - Since: 1.2.
+    ///
+    /// Parameters:
+    /// - `sessions`: The sessions; of a pending step those that it began with, in their order.
+    /// - `n_sessions`: At least 1; at most 64 on a GPU.
+    /// - `max_units`: Most units to run now. 0 begins a step, if none is pending, and tells its units.
+    /// - `events`: One event a session, untouched until the step has ended.
+    /// - `event_stride`: sizeof([`inlay_event`]): from one event to the next. (bytes)
+    /// - `units_left`: Units that the step still has; 0: it has ended, or the call failed.
+    pub inlay_decode_slice: unsafe extern "C" fn(sessions: *const *mut inlay_session, n_sessions: usize, max_units: i32, events: *mut inlay_event, event_stride: usize, units_left: *mut i32, err: *mut inlay_error) -> inlay_status,
+    /// Drops the pending step that [`inlay_decode_slice`](Functions::inlay_decode_slice) has begun for these
+    /// sessions: they are as they were before it, except that one which it found cancelled has finished. If no step
+    /// is pending, nothing happens.
+    ///
+    /// - Thread: exclusive(sessions).
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - On error: Nothing has changed.
+    /// - Errors: INVALID_STATE.
+    /// - Since: 1.2.
+    ///
+    /// Parameters:
+    /// - `sessions`: The sessions that it began with, in their order.
+    /// - `n_sessions`: At least 1.
+    pub inlay_decode_abandon: unsafe extern "C" fn(sessions: *const *mut inlay_session, n_sessions: usize, err: *mut inlay_error) -> inlay_status,
 }
 
 /// Names of all functions, in the header's order.
-pub const FUNCTION_NAMES: [&str; 40] = [
+pub const FUNCTION_NAMES: [&str; 42] = [
     "inlay_load",
     "inlay_prefill",
     "inlay_decode_step",
@@ -1511,6 +1548,8 @@ pub const FUNCTION_NAMES: [&str; 40] = [
     "inlay_embed",
     "inlay_explain",
     "inlay_session_view_logits",
+    "inlay_decode_slice",
+    "inlay_decode_abandon",
 ];
 
 #[cfg(feature = "link")]
@@ -1596,6 +1635,10 @@ unsafe extern "C" {
     pub fn inlay_explain(path: *const c_char, path_len: usize, params: *const inlay_load_params, n_devices: *mut i32, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_session_view_logits`].
     pub fn inlay_session_view_logits(session: *mut inlay_session, view: *mut inlay_logits, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_decode_slice`].
+    pub fn inlay_decode_slice(sessions: *const *mut inlay_session, n_sessions: usize, max_units: i32, events: *mut inlay_event, event_stride: usize, units_left: *mut i32, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_decode_abandon`].
+    pub fn inlay_decode_abandon(sessions: *const *mut inlay_session, n_sessions: usize, err: *mut inlay_error) -> inlay_status;
 }
 
 impl Functions {
@@ -1643,6 +1686,8 @@ impl Functions {
             inlay_embed,
             inlay_explain,
             inlay_session_view_logits,
+            inlay_decode_slice,
+            inlay_decode_abandon,
         }
     }
 
@@ -1862,6 +1907,18 @@ impl Functions {
                 // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
+            inlay_decode_slice: match find(c"inlay_decode_slice") {
+                p if p.is_null() && minor < 2 => absent_inlay_decode_slice,
+                p if p.is_null() => return Err("inlay_decode_slice"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
+            inlay_decode_abandon: match find(c"inlay_decode_abandon") {
+                p if p.is_null() && minor < 2 => absent_inlay_decode_abandon,
+                p if p.is_null() => return Err("inlay_decode_abandon"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
         })
     }
 }
@@ -1904,6 +1961,16 @@ unsafe extern "C" fn absent_inlay_explain(_: *const c_char, _: usize, _: *const 
 unsafe extern "C" fn absent_inlay_session_view_logits(_: *mut inlay_session, _: *mut inlay_logits, err: *mut inlay_error) -> inlay_status {
     // SAFETY: the caller's promise about `err` is the same.
     unsafe { absent(err, "the loaded library has no inlay_session_view_logits, which is since ABI 1.2") }
+}
+
+unsafe extern "C" fn absent_inlay_decode_slice(_: *const *mut inlay_session, _: usize, _: i32, _: *mut inlay_event, _: usize, _: *mut i32, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_decode_slice, which is since ABI 1.2") }
+}
+
+unsafe extern "C" fn absent_inlay_decode_abandon(_: *const *mut inlay_session, _: usize, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_decode_abandon, which is since ABI 1.2") }
 }
 
 /// Makes a pointer to a function of its address.

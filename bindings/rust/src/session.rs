@@ -225,29 +225,95 @@ pub(crate) fn check_library(one: Library, other: Library) -> Result<()> {
 /// Gives one result a session, in their order. A session that cannot advance is unchanged and its result is an error, of which
 /// the first has the library's message; the others advance. If the sessions do not go together, nothing happens at all.
 pub fn decode_step<'s>(sessions: impl IntoIterator<Item = &'s mut Session>) -> Result<Vec<Result<Event>>> {
-    let mut sessions: Vec<_> = sessions.into_iter().collect();
-    let Some(first) = sessions.first() else {
+    let mut step = Step::of(sessions)?;
+    let Some(first) = step.sessions.first() else {
         return Ok(Vec::new());
     };
-    let step = first.functions().inlay_decode_step;
-    for other in &sessions {
-        check_library(first.engine.library(), other.engine.library())?;
-    }
-    let handles: Vec<_> = sessions.iter().map(|session| session.session).collect();
-    // Not NONE without an error, so that it shows whether the library wrote the event.
-    let mut events = vec![raw::inlay_event { kind: -1, ..Default::default() }; handles.len()];
-    let stride = size_of::<raw::inlay_event>();
+    let run = first.functions().inlay_decode_step;
+    let (handles, n, stride) = (step.handles.as_ptr(), step.handles.len(), size_of::<raw::inlay_event>());
     // SAFETY: the sessions are borrowed for this call alone; there is room for an event of each.
-    let outcome = call(|err| unsafe { step(handles.as_ptr(), handles.len(), events.as_mut_ptr(), stride, err) });
-    let mut first_error = match outcome {
-        Err(error) if events[0].kind < 0 => return Err(error),
-        outcome => outcome.err(),
+    let outcome = call(|err| unsafe { run(handles, n, step.events.as_mut_ptr(), stride, err) });
+    step.end(outcome)
+}
+
+/// What a part of a decode step came to.
+#[derive(Debug)]
+pub enum Slice {
+    /// The step goes on with the next call of [`decode_slice`] for the same sessions in the same order.
+    Pending {
+        /// How much is left of it.
+        units: i32,
+    },
+    /// The step has ended: what [`decode_step`] would have given.
+    Ended(Vec<Result<Event>>),
+}
+
+/// Runs a part of a decode step: at most so many units, each a layer or a part of the head that takes about as long. For programs
+/// that give the model a little time in every frame.
+///
+/// The first call begins a step, the next ones go on with it. Zero units only begin it, and tell how many it has. While it is
+/// pending the engine runs no other step and no prefill, and its sessions are not forked, cut or given another sampler:
+/// [`Status::InvalidState`]. Dropping one of them drops the step, as [`decode_abandon`] does.
+pub fn decode_slice<'s>(sessions: impl IntoIterator<Item = &'s mut Session>, max_units: i32) -> Result<Slice> {
+    let mut step = Step::of(sessions)?;
+    let Some(first) = step.sessions.first() else {
+        return Ok(Slice::Ended(Vec::new()));
     };
-    let whole = |(session, event): (&mut &mut Session, &raw::inlay_event)| match event.status {
-        raw::INLAY_OK => session.whole_event(event),
-        status => Err(first_error.take().unwrap_or_else(|| did_not_advance(event.session_index, status))),
+    let run = first.functions().inlay_decode_slice;
+    let (handles, n, stride) = (step.handles.as_ptr(), step.handles.len(), size_of::<raw::inlay_event>());
+    let mut units = 0;
+    let left = &mut units;
+    // SAFETY: the sessions are borrowed for this call alone; there is room for an event of each.
+    let outcome = call(|err| unsafe { run(handles, n, max_units, step.events.as_mut_ptr(), stride, left, err) });
+    if units > 0 {
+        return Ok(Slice::Pending { units });
+    }
+    step.end(outcome).map(Slice::Ended)
+}
+
+/// Drops the pending step that [`decode_slice`] has begun for these sessions: they are as they were before it, except that one
+/// which it found cancelled has finished. If there is none, nothing happens.
+pub fn decode_abandon<'s>(sessions: impl IntoIterator<Item = &'s mut Session>) -> Result<()> {
+    let step = Step::of(sessions)?;
+    let Some(first) = step.sessions.first() else {
+        return Ok(());
     };
-    Ok(sessions.iter_mut().zip(&events).map(whole).collect())
+    let abandon = first.functions().inlay_decode_abandon;
+    // SAFETY: the sessions are borrowed for this call alone.
+    call(|err| unsafe { abandon(step.handles.as_ptr(), step.handles.len(), err) })
+}
+
+/// The arguments of one call for many sessions.
+struct Step<'s> {
+    sessions: Vec<&'s mut Session>,
+    handles: Vec<*mut raw::inlay_session>,
+    events: Vec<raw::inlay_event>,
+}
+
+impl<'s> Step<'s> {
+    fn of(sessions: impl IntoIterator<Item = &'s mut Session>) -> Result<Self> {
+        let sessions: Vec<_> = sessions.into_iter().collect();
+        for other in &sessions {
+            check_library(sessions[0].engine.library(), other.engine.library())?;
+        }
+        let handles: Vec<_> = sessions.iter().map(|session| session.session).collect();
+        // Not NONE without an error, so that it shows whether the library wrote the event.
+        let events = vec![raw::inlay_event { kind: -1, ..Default::default() }; handles.len()];
+        Ok(Self { sessions, handles, events })
+    }
+
+    /// Each session's event, after a step that has ended.
+    fn end(self, outcome: Result<()>) -> Result<Vec<Result<Event>>> {
+        let mut first_error = match outcome {
+            Err(error) if self.events[0].kind < 0 => return Err(error),
+            outcome => outcome.err(),
+        };
+        let whole = |(session, event): (&'s mut Session, &raw::inlay_event)| match event.status {
+            raw::INLAY_OK => session.whole_event(event),
+            status => Err(first_error.take().unwrap_or_else(|| did_not_advance(event.session_index, status))),
+        };
+        Ok(self.sessions.into_iter().zip(&self.events).map(whole).collect())
+    }
 }
 
 fn did_not_advance(index: i32, status: raw::inlay_status) -> Error {

@@ -3,7 +3,8 @@ mod common;
 
 use common::*;
 use inlay::{
-    decode_step, FinishReason, GenerateOptions, LogitBias, Prompt, Sampler, Session, SessionOptions, TokenizeOptions,
+    decode_abandon, decode_slice, decode_step, FinishReason, GenerateOptions, LogitBias, Prompt, Sampler, Session,
+    SessionOptions, Slice, Status, TokenizeOptions,
 };
 
 #[test]
@@ -70,6 +71,51 @@ fn a_step_of_many_draws_what_each_draws_alone() {
     }
     assert_eq!(together, alone);
     assert_ne!(alone[0], alone[1]);
+}
+
+#[test]
+fn slices_draw_what_steps_draw() {
+    let engine = load();
+    let begin = |prompt: &str| {
+        let mut session = endless(&engine);
+        session.prefill(prompt).unwrap();
+        session
+    };
+    let alone: Vec<_> = ["Once", "The old fox said"].map(|prompt| draw(&mut begin(prompt), 12)).into();
+    let mut sessions = [begin("Once"), begin("The old fox said")];
+    let mut together = vec![Vec::new(); 2];
+    let mut n_pending = 0;
+    while together[0].len() < 12 {
+        match decode_slice(&mut sessions, 2).unwrap() {
+            Slice::Pending { units } => {
+                assert!(units > 0);
+                n_pending += 1;
+            }
+            Slice::Ended(events) => {
+                for (tokens, event) in together.iter_mut().zip(events) {
+                    tokens.extend(event.unwrap().token);
+                }
+            }
+        }
+    }
+    assert_eq!(together, alone);
+    assert!(n_pending >= 11 * 2, "{n_pending} parts were no whole steps");
+
+    // A pending step refuses, until it is dropped; then it never was.
+    let Slice::Pending { units } = decode_slice(&mut sessions, 0).unwrap() else { panic!("a step has units") };
+    assert!(units as u32 > engine.info().unwrap().n_layers);
+    assert_eq!(sessions[0].prefill("more").unwrap_err().status(), Status::InvalidState);
+    let [one, two] = &mut sessions;
+    for result in decode_step([&mut *one, &mut *two]).unwrap() {
+        assert_eq!(result.unwrap_err().status(), Status::InvalidState);
+    }
+    assert_eq!(decode_abandon([&mut *two, &mut *one]).unwrap_err().status(), Status::InvalidState);
+    decode_abandon(&mut sessions).unwrap();
+    decode_abandon(&mut sessions).unwrap();
+    let next = draw(&mut sessions[0], 1);
+    assert_eq!(next, draw(&mut begin("Once"), 13)[12..]);
+    assert_eq!(decode_slice(&mut sessions, -1).unwrap_err().status(), Status::InvalidArgument);
+    assert!(matches!(decode_slice([], 1).unwrap(), Slice::Ended(events) if events.is_empty()));
 }
 
 #[test]

@@ -20,6 +20,8 @@ static class LifetimeTests
                      () => session.Info.ToString(), () => session.TakeText(), () => session.Truncate(0), () => session.GetLogits(),
                      () => session.SetSampler(new SamplerOptions()), () => session.SetStop(new[] { "x" }),
                      () => engine.DecodeStep(new[] { session }, new StepEvent[1]),
+                     () => { int left; engine.DecodeSlice(new[] { session }, 1, new StepEvent[1], out left); },
+                     () => engine.DecodeAbandon(new[] { session }),
                      () => { foreach (Generated next in session.Generate("Once")) Expect.True(false, next.Text); }
                  })
         {

@@ -148,6 +148,45 @@ static class TextTests
         }
     }
 
+    public static void SlicesDrawWhatStepsDraw()
+    {
+        using (Engine engine = Given.Engine())
+        using (Session one = engine.CreateSession(Given.Hot(7, 0)), two = engine.CreateSession(Given.Hot(7, 1)),
+                       twin = engine.CreateSession(Given.Hot(7, 0)))
+        {
+            foreach (Session session in new[] { one, two, twin }) session.Prefill(Given.Prompt);
+            int[] want = Given.Draw(twin, 13);
+            var sessions = new[] { one, two };
+            var events = new StepEvent[2];
+            var tokens = new List<int>();
+            int pending = 0, left;
+            while (tokens.Count < 12)
+            {
+                Expect.Equal(Status.Ok, engine.DecodeSlice(sessions, 2, events, out left), "status");
+                if (left > 0) pending++;
+                else tokens.Add(events[0].Token);
+            }
+            Expect.Sequence(want.Take(12).ToArray(), tokens.ToArray(), "tokens");
+            Expect.True(pending >= 11 * 2, "parts that were no whole steps: " + pending);
+
+            // A pending step refuses, until it is dropped; then it never was.
+            Expect.Equal(Status.Ok, engine.DecodeSlice(sessions, 0, events, out left), "status");
+            Expect.True(left > engine.Info.Layers, "units: " + left);
+            Expect.Status(Status.InvalidState, () => one.Prefill(Given.Prompt), "prefill");
+            Expect.Status(Status.InvalidState, () => two.Fork(), "fork");
+            Expect.Equal(Status.InvalidState, engine.DecodeStep(sessions, events), "step");
+            Expect.Status(Status.InvalidState, () => engine.DecodeAbandon(new[] { two, one }), "another order");
+            engine.DecodeAbandon(sessions);
+            engine.DecodeAbandon(sessions);
+            Expect.Equal(want[12], one.DecodeStep().Token, "the next token");
+            Expect.Throws<ArgumentOutOfRangeException>(() => engine.DecodeSlice(sessions, -1, events, out left), "units");
+            Expect.Throws<ArgumentException>(() => engine.DecodeSlice(sessions, 1, new StepEvent[1], out left), "events");
+            Expect.Throws<ArgumentNullException>(() => engine.DecodeAbandon(null), "sessions");
+            Expect.Status(Status.InvalidArgument, () => engine.DecodeAbandon(new Session[0]), "no sessions");
+            Expect.Equal(Status.Ok, engine.DecodeStep(sessions, events), "none is left in use");
+        }
+    }
+
     public static void CompanyChangesNothing()
     {
         using (Engine engine = Given.Engine())
