@@ -1,6 +1,7 @@
 // A game's loop: 60 frames a second, while a character talks. The model runs on a thread of its own and leaves its
-// words in a mailbox, which each frame empties; a frame never waits for the model. Prints how long frames took with and
-// without it. usage: game_loop MODEL [SECONDS]
+// words in a mailbox, which each frame empties; a frame never waits for the model. Then the same without a thread: each
+// frame runs a part of a token itself, for as long as it can spare. Prints how long frames took without the model and
+// in both ways. usage: game_loop MODEL [SECONDS]
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,8 @@
 #include "prompt.h"
 
 #define FRAMES_A_SECOND 60
-#define WORK_SECONDS 0.004  // what the rest of the game takes of a frame
+#define WORK_SECONDS 0.004   // what the rest of the game takes of a frame
+#define MODEL_SECONDS 0.002  // what a frame gives the model where that has no thread
 #define MAX_SECONDS 60
 #define MAILBOX_BYTES 8192
 
@@ -48,11 +50,16 @@ static int post(const inlay_event* event) {
   return go_on;
 }
 
+static int begin_tale(void) {
+  if (inlay_session_truncate(session, 0, &err) != INLAY_OK) return fail("cannot begin again");
+  if (example_run_prompt(session, engine, "Once upon a time", &err) != INLAY_OK) return fail("cannot run the prompt");
+  return 0;
+}
+
 // One tale after the other. Only this thread uses the session.
 static int talk(void) {
   for (int go_on = 1; go_on;) {
-    if (inlay_session_truncate(session, 0, &err) != INLAY_OK) return fail("cannot begin again");
-    if (example_run_prompt(session, engine, "Once upon a time", &err) != INLAY_OK) return fail("cannot run the prompt");
+    if (begin_tale() != 0) return 1;
     for (inlay_event event = {0}; go_on && event.finish_reason == INLAY_FINISH_NONE;) {
       const inlay_status status = inlay_decode_step(&session, 1, &event, sizeof event, &err);
       if (status == INLAY_CONTEXT_FULL) break;
@@ -72,15 +79,31 @@ static void* character(void* unused) {
   return NULL;
 }
 
+// Layer by layer, as long as there is time: what a frame does not finish of a token the next one goes on with.
+static int talk_until(double end) {
+  static inlay_event event;
+  do {
+    int32_t units_left = 0;
+    const inlay_status status = inlay_decode_slice(&session, 1, 1, &event, sizeof event, &units_left, &err);
+    if (status != INLAY_OK && status != INLAY_CONTEXT_FULL) return fail("cannot decode");
+    if (units_left > 0) continue;
+    if (status == INLAY_OK) post(&event);
+    if ((status != INLAY_OK || event.finish_reason != INLAY_FINISH_NONE) && begin_tale() != 0) return 1;
+  } while (example_now() < end);
+  return 0;
+}
+
 // What stands for the game: its own work, and showing the words that came. Returns how many bytes came.
-static size_t frame(double start) {
+static size_t frame(double start, int in_slices) {
   char shown[MAILBOX_BYTES];
+  if (in_slices && !box.failed) box.failed = talk_until(start + MODEL_SECONDS);
   pthread_mutex_lock(&box.mutex);
   const size_t n = box.n_bytes;
   memcpy(shown, box.text, n);
   box.n_bytes = 0;
   pthread_mutex_unlock(&box.mutex);
-  while (example_now() - start < WORK_SECONDS) continue;
+  const double end = example_now() + WORK_SECONDS;
+  while (example_now() < end) continue;
   return n;
 }
 
@@ -90,14 +113,14 @@ static int ascending(const void* a, const void* b) {
 }
 
 // Runs frames at their times. A frame's time goes from when it was due to the end of its work.
-static void run_frames(const char* what, int n) {
+static void run_frames(const char* what, int n, int in_slices) {
   static double took[FRAMES_A_SECOND * MAX_SECONDS];
   size_t n_bytes = 0;
   const double begin = example_now();
   for (int i = 0; i < n; i++) {
     const double due = begin + (double)i / FRAMES_A_SECOND;
     example_sleep_until(due);
-    n_bytes += frame(example_now());
+    n_bytes += frame(example_now(), in_slices);
     took[i] = (example_now() - due) * 1e3;
   }
   qsort(took, (size_t)n, sizeof *took, ascending);
@@ -112,7 +135,7 @@ static int run(const char* model, int n_frames) {
   inlay_session_params params = {.struct_size = sizeof params, .sampler = &sampler};
   if (inlay_load(model, SIZE_MAX, &load, &engine, &err) != INLAY_OK) return fail(model);
   if (inlay_session_create(engine, &params, &session, &err) != INLAY_OK) return fail("no session");
-  run_frames("silent", n_frames);
+  run_frames("silent", n_frames, 0);
 
   pthread_t thread;
   if (pthread_create(&thread, NULL, character, NULL) != 0) {
@@ -120,12 +143,18 @@ static int run(const char* model, int n_frames) {
     return 1;
   }
   const double start = example_now();
-  run_frames("talking", n_frames);
+  run_frames("talking", n_frames, 0);
   pthread_mutex_lock(&box.mutex);
   box.stop = 1;
   pthread_mutex_unlock(&box.mutex);
   pthread_join(thread, NULL);
   printf("%d tokens, %.0f a second\n", box.n_tokens, box.n_tokens / (example_now() - start));
+  if (box.failed || begin_tale() != 0) return 1;
+
+  box.n_tokens = 0;
+  const double second_start = example_now();
+  run_frames("slices", n_frames, 1);
+  printf("%d tokens, %.0f a second\n", box.n_tokens, box.n_tokens / (example_now() - second_start));
   return box.failed;
 }
 

@@ -24,6 +24,13 @@ int32_t largest(const std::vector<int32_t>& values) {
   return values.empty() ? 0 : *std::max_element(values.begin(), values.end());
 }
 
+// The smallest first.
+void add_times(JsonLine& line, const std::vector<double>& sorted) {
+  line.number("p50", sorted[sorted.size() / 2], 1);
+  line.number("p99", sorted[sorted.size() * 99 / 100], 1);
+  line.number("max", sorted.back(), 1);
+}
+
 }  // namespace
 
 int32_t BenchmarkPlan::n_context() const {
@@ -193,6 +200,19 @@ bool Benchmark::measure_batches() {
   return true;
 }
 
+// A step of one session; adds the microseconds of each slice.
+bool Benchmark::draw_in_slices(inlay_session* const* session, std::vector<double>& slices) {
+  inlay_error error;
+  for (int32_t left = 1; left > 0;) {
+    const Stopwatch watch;
+    const inlay_status status =
+        inlay_decode_slice(session, 1, plan_.slice_units, events_.data(), sizeof(inlay_event), &left, &error);
+    slices.push_back(watch.seconds() * 1e6);
+    if (!ok(status, error, "decode slice")) return false;
+  }
+  return true;
+}
+
 // As a host writes text: one session, tokens drawn at random, each call timed from its beginning to its event.
 bool Benchmark::measure_latency() {
   if (plan_.n_latency == 0) return true;
@@ -207,12 +227,20 @@ bool Benchmark::measure_latency() {
   inlay_session* const one[] = {session.get()};
   for (int32_t i = -kLatencyWarmUpSteps; i < plan_.n_latency; ++i) {
     const Stopwatch watch;
-    const inlay_status status = inlay_decode_step(one, 1, events_.data(), sizeof(inlay_event), &error);
-    const double seconds = watch.seconds();
-    if (!ok(status, error, "decode step")) return false;
-    if (i >= 0) latencies_.push_back(seconds * 1e6);
+    if (plan_.slice_units > 0) {
+      if (i == 0) {
+        slices_.clear();
+        const inlay_status begun = inlay_decode_slice(one, 1, 0, events_.data(), sizeof(inlay_event), &step_units_, &error);
+        if (!ok(begun, error, "decode slice")) return false;
+      }
+      if (!draw_in_slices(one, slices_)) return false;
+    } else if (!ok(inlay_decode_step(one, 1, events_.data(), sizeof(inlay_event), &error), error, "decode step")) {
+      return false;
+    }
+    if (i >= 0) latencies_.push_back(watch.seconds() * 1e6);
   }
   std::sort(latencies_.begin(), latencies_.end());
+  std::sort(slices_.begin(), slices_.end());
   return true;
 }
 
@@ -227,14 +255,19 @@ void Benchmark::add(const std::string& key, double n_tokens, std::vector<double>
 
 void Benchmark::report(JsonLine& line) const {
   for (const Measurement& m : measured_) line.number(m.key, m.median, 2);
-  if (latencies_.empty()) return;
-  const size_t n = latencies_.size();
-  JsonLine latency;
-  latency.integer("tokens", n);
-  latency.number("p50", latencies_[n / 2], 1);
-  latency.number("p99", latencies_[n * 99 / 100], 1);
-  latency.number("max", latencies_.back(), 1);
-  line.object("latency_us", latency);
+  if (!latencies_.empty()) {
+    JsonLine latency;
+    latency.integer("tokens", latencies_.size());
+    add_times(latency, latencies_);
+    line.object("latency_us", latency);
+  }
+  if (!slices_.empty()) {
+    JsonLine slice;
+    slice.integer("units", static_cast<uint64_t>(plan_.slice_units));
+    slice.integer("step_units", static_cast<uint64_t>(step_units_));
+    add_times(slice, slices_);
+    line.object("slice_us", slice);
+  }
 }
 
 void Benchmark::report_ranges(JsonLine& line) const {

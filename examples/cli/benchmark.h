@@ -19,6 +19,7 @@ struct BenchmarkPlan {
   int32_t batch_prompt = 128;  // tokens already in each session of a batch
   int32_t batch_steps = 64;    // of a repetition of a batch
   int32_t n_latency = 0;       // tokens that are timed one by one, after batch_prompt others
+  int32_t slice_units = 0;     // of each call that makes them; 0: whole steps
 
   // What the engine must be loaded with.
   int32_t n_context() const;
@@ -58,6 +59,7 @@ class Benchmark {
   bool measure_depths(inlay_session* session);
   bool measure_batches();
   bool measure_latency();
+  bool draw_in_slices(inlay_session* const* session, std::vector<double>& slices);
   bool fill_batch(std::vector<SessionPtr>& owned, int32_t n_sessions);
   bool step_batch(const std::vector<inlay_session*>& sessions, int32_t n_steps);
   void add(const std::string& key, double n_tokens, std::vector<double> seconds);
@@ -67,7 +69,8 @@ class Benchmark {
   uint64_t n_vocab_;
   std::vector<inlay_event> events_;
   std::vector<Measurement> measured_;
-  std::vector<double> latencies_;  // microseconds, the smallest first
+  std::vector<double> latencies_, slices_;  // microseconds, the smallest first
+  int32_t step_units_ = 0;
   std::string error_;
 };
 

@@ -105,6 +105,8 @@ BenchRequest parse_request(int argc, char** argv) {
   options.integer("--batch-steps", r.plan.batch_steps, 1, 1 << 20, "steps of a repetition of a batch (64)");
   options.integer("--latency", r.plan.n_latency, 1, 1 << 20,
                   "times this many tokens of one session one by one, drawn at random after --batch-prompt others (off)");
+  options.integer("--slices", r.plan.slice_units, 1, 1 << 20,
+                  "with --latency: their steps are made of slices of this many units, which are timed, too (off)");
   options.integer("-r --reps", r.plan.n_repetitions, 1, 1000, "repetitions (5)");
   options.flag("--quick", r.quick, "-r 2 --pp 128 --tg 32 --depths 0 --batch none, where not given otherwise");
   options.flag("--profile", r.profile,
@@ -128,6 +130,7 @@ BenchRequest parse_request(int argc, char** argv) {
   const bool shrinks = r.synthetic.n_layers > 0 || r.synthetic.n_vocab > 0 || r.synthetic.scale < 1.0;
   if (shrinks && !r.has_shape) options.usage_error("--layers, --vocab and --scale need --shape");
   if (!r.save_path.empty() && !r.has_shape) options.usage_error("--save needs --shape");
+  if (r.plan.slice_units > 0 && r.plan.n_latency == 0) options.usage_error("--slices needs --latency");
   if (!r.profile && (r.profiles.timeline || !r.profiles.trace.empty())) {
     options.usage_error("--timeline and --trace need --profile");
   }

@@ -75,6 +75,20 @@ class Benchmark(DeviceCase):
         self.assertGreater(many["p50"], 2 * few["p50"])
         self.assertNotIn("latency_us", self.bench("--shape", "tiny-llama", "--quant", "q8_0", "--quick", "--pp", "8", "--depths", "none"))
 
+    def test_slices_of_tokens(self):
+        def measured(units):
+            return self.bench("--shape", "tiny-llama", "--quant", "f32", "--layers", 16, "--pp", "none", "--depths", "none", "--batch",
+                              "none", "--latency", 50, "--batch-prompt", "8", "-t", "1", *(["--slices", units] if units else []))
+        whole, cut = measured(None), measured(2)
+        self.assertNotIn("slice_us", whole)
+        slices = cut["slice_us"]
+        self.assertEqual(slices["units"], 2)
+        self.assertGreater(slices["step_units"], 16)
+        self.assertTrue(0 < slices["p50"] <= slices["p99"] <= slices["max"], slices)
+        self.assertLess(slices["p50"], whole["latency_us"]["p50"] / 3)
+        self.assertGreater(cut["latency_us"]["p50"], 3 * slices["p50"])
+        self.run_tool("bench", "--slices", "2", "--shape", "tiny-llama", "--quant", "f32", code=2)
+
     def test_more_work_takes_longer(self):
         def seconds(layers):
             line = self.bench("--shape", "tiny-llama", "--quant", "f32", "--layers", layers, "--pp", "64", "--depths", "none",
