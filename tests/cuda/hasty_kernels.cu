@@ -15,8 +15,10 @@
 namespace inlay::cuda {
 
 struct TaggedValues {
+  static constexpr bool kTagged = true;
   uint32_t in, out;
 
+  __device__ __forceinline__ TaggedValues written() const { return {out, out}; }
   template <int n, class Offset, class Beside>
   __device__ __forceinline__ void load4(const float* from, const bool (&there)[n], const Offset& offset,
                                         float4 (&to)[n], const Beside& beside) const {

@@ -6,6 +6,7 @@
 
 #include "src/backend/cuda/cuda_backend.h"
 #include "src/engine/engine.h"
+#include "tests/support/random_model.h"
 
 namespace inlay {
 namespace {
@@ -75,6 +76,70 @@ INSTANTIATE_TEST_SUITE_P(Models, TokenKernel,
                            for (char& c : name)
                              if (c == '-') c = '_';
                            return name;
+                         });
+
+// Rows of several splits, of as many as there are, and of more parts than the device has SMs; what a long row has left
+// lies behind a short one.
+class TokenKernelSplits : public testing::TestWithParam<test::HeadShape> {
+ protected:
+  void SetUp() override {
+    if (n_cuda_devices() == 0) GTEST_SKIP() << "no CUDA device";
+  }
+
+  static std::vector<float> run(bool allow_token_kernel, std::string& log) {
+    const std::vector<std::byte> model = test::random_model(GetParam());
+    EngineOptions options{.device = DeviceKind::cuda, .n_context = 17000, .max_sessions = 2};
+    options.weight_dtype = WeightDType::q8_0;
+    options.allow_token_kernel = allow_token_kernel;
+    options.log = [&log](LogLevel, std::string_view text) { log += std::string(text) + "\n"; };
+    const auto engine = Engine::load(borrow_memory(model, "random model"), options);
+    EXPECT_TRUE(engine.ok()) << engine.status().message;
+    if (!engine.ok()) return {};
+    const std::shared_ptr<Session> sessions[] = {*(*engine)->create_session({.ignore_end_of_generation = true}),
+                                                 *(*engine)->create_session({.ignore_end_of_generation = true})};
+    std::vector<float> all, logits(test::kRandomModelVocab);
+    const auto extend = [&](Session& session, size_t n) {
+      std::vector<int32_t> prompt(n);
+      for (size_t i = 0; i < n; ++i)
+        prompt[i] = static_cast<int32_t>((i * 7919 + all.size()) % test::kRandomModelVocab);
+      size_t n_done = 0;
+      EXPECT_TRUE(session.prefill(prompt, n_done).ok());
+      Session* one[] = {&session};
+      StepEvent event;
+      for (int i = 0; i < 3; ++i) {
+        const Status stepped = (*engine)->decode_step(one, {&event, 1});
+        EXPECT_TRUE(stepped.ok()) << stepped.message;
+        EXPECT_TRUE(session.copy_logits(logits).ok());
+        all.insert(all.end(), logits.begin(), logits.end());
+      }
+    };
+    extend(*sessions[0], 1100);
+    extend(*sessions[1], 300);
+    extend(*sessions[0], 900);
+    extend(*sessions[1], 1);
+    extend(*sessions[0], 14600);
+    extend(*sessions[1], 700);
+    return all;
+  }
+};
+
+TEST_P(TokenKernelSplits, cuda_GiveTheBitsOfLaunches) {
+  std::string one_log, many_log;
+  const std::vector<float> one = run(true, one_log), many = run(false, many_log);
+  if (one_log.find("one launch") == std::string::npos) GTEST_SKIP() << "this device has no token kernel";
+  ASSERT_EQ(one.size(), many.size());
+  for (size_t i = 0; i < one.size(); ++i) {
+    ASSERT_EQ(one[i], many[i]) << "step " << i / test::kRandomModelVocab << ", logit " << i % test::kRandomModelVocab;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Heads, TokenKernelSplits,
+                         testing::Values(test::HeadShape{64, 2, 1}, test::HeadShape{128, 12, 2},
+                                         test::HeadShape{96, 8, 1}, test::HeadShape{64, 4, 4},
+                                         test::HeadShape{64, 32, 2}),
+                         [](const auto& test) {
+                           return std::to_string(test.param.n_heads) + "x" + std::to_string(test.param.d_head) +
+                                  "_by_" + std::to_string(test.param.n_kv_heads);
                          });
 
 }  // namespace

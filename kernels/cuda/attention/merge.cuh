@@ -12,6 +12,7 @@
 #include "kernels/cuda/attention/split.cuh"
 #include "kernels/cuda/attention/variant.cuh"
 #include "kernels/cuda/attention/warp_attention.cuh"
+#include "kernels/cuda/device/exchange.cuh"
 #include "kernels/cuda/device/loads.cuh"
 #include "kernels/cuda/device/reduce.cuh"
 
@@ -118,20 +119,38 @@ struct SplitRecords {
   }
 };
 
-// weight[head][split], in shared memory; the records are read from L2: other CTAs wrote them in this launch.
-template <int kChunks, class Sinks>
-__device__ __forceinline__ void weigh_splits(const SplitRecords& s, const PassHeads& heads, const Sinks& sinks,
-                                             float (*weight)[kMaxSplits], MergeMemory<kChunks>& memory) {
+// What stands behind a record's sums. Values lose their two lowest bits where they are handed over (exchange.cuh),
+// which a maximum may not: a third word has them.
+struct RecordTail {
+  float max, sum;
+
+  __device__ __forceinline__ float4 packed() const {
+    const uint32_t low = (__float_as_uint(max) & 3u) << 2 | (__float_as_uint(sum) & 3u) << 4;
+    return make_float4(max, sum, __uint_as_float(low), 0.0f);
+  }
+  __device__ __forceinline__ static RecordTail of(const float4& packed) {
+    const uint32_t low = __float_as_uint(packed.z);
+    return {__uint_as_float((__float_as_uint(packed.x) & ~3u) | (low >> 2 & 3u)),
+            __uint_as_float((__float_as_uint(packed.y) & ~3u) | (low >> 4 & 3u))};
+  }
+};
+
+// weight[head][split], in shared memory, of the heads [head, end): the first by the CTA's first warp.
+template <int kChunks, class Values, class Sinks>
+__device__ __forceinline__ void weigh_splits(const SplitRecords& s, const PassHeads& heads, const Values& values,
+                                             const Sinks& sinks, int head, int end, float (*weight)[kMaxSplits],
+                                             MergeMemory<kChunks>& memory) {
   static_assert(kMaxSplits == 64, "a lane weighs two splits");
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  for (int h = static_cast<int>(threadIdx.x) / 32; h < heads.count; h += kAttentionWarps<kChunks>) {
-    float max[2] = {-CUDART_INF_F, -CUDART_INF_F}, sum[2] = {0.0f, 0.0f};
+  for (int h = head + static_cast<int>(threadIdx.x) / 32; h < end; h += kAttentionWarps<kChunks>) {
+    const bool there[2] = {lane < s.n_splits, lane + 32 < s.n_splits};
+    float4 tails[2];
+    values.load4(
+        s.record(h, lane) + heads.d_head, there, [&](int i) { return 32 * i * s.record_floats; }, tails, [] {});
+    float max[2], sum[2];
     for (int i = 0; i < 2; ++i) {
-      const int split = lane + 32 * i;
-      if (split >= s.n_splits) continue;
-      const float* tail = s.record(h, split) + heads.d_head;
-      max[i] = __ldcg(tail);
-      sum[i] = __ldcg(tail + 1);
+      const RecordTail tail = RecordTail::of(tails[i]);
+      max[i] = there[i] ? tail.max : -CUDART_INF_F, sum[i] = there[i] ? tail.sum : 0.0f;
     }
     const float top = warp_max(fmaxf(max[0], max[1]));
     const float by[2] = {exp2f(__fsub_rn(max[0], top)), exp2f(__fsub_rn(max[1], top))};
@@ -149,7 +168,7 @@ __device__ __forceinline__ void merge_splits(const SplitRecords& s, const PassHe
                                              const Sinks& sinks, MergeMemory<kChunks>& memory, float* out) {
   static_assert(sizeof(memory.acc) >= kColumns * kMaxSplits * sizeof(float));
   auto* weight = reinterpret_cast<float(*)[kMaxSplits]>(&memory.acc[0][0][0]);
-  weigh_splits(s, heads, sinks, weight, memory);
+  weigh_splits(s, heads, values, sinks, 0, heads.count, weight, memory);
   sync_threads<kAttentionWarps<kChunks> * 32>();
   for_components<kChunks>(heads, [&](int head, int component) {
     const float* from = s.record(head, 0) + component;
@@ -157,10 +176,46 @@ __device__ __forceinline__ void merge_splits(const SplitRecords& s, const PassHe
 #pragma unroll 8
     for (int split = 0; split < s.n_splits; ++split) {
       const float* record = from + static_cast<int64_t>(split) * s.record_floats;
-      add_weighted(weight[head][split], __ldcg(reinterpret_cast<const float4*>(record)), acc);
+      add_weighted(weight[head][split], cleared(__ldcg(reinterpret_cast<const float4*>(record))), acc);
     }
     values.store4(out + static_cast<int64_t>(head) * heads.d_head + component, divided(acc, memory.total[head]));
   });
+}
+
+// The same by all CTAs that left a record, each for its share of the components. written: how records tell that they
+// are there. Nobody may need memory.acc any more.
+template <int kChunks, class Values, class Sinks>
+__device__ __forceinline__ void merge_share(const SplitRecords& s, const PassHeads& heads, const Values& values,
+                                            const Values& written, const Sinks& sinks, int32_t split,
+                                            MergeMemory<kChunks>& memory, float* out) {
+  constexpr int kThreads = kAttentionWarps<kChunks> * 32, kMostQuads = kColumns * 16 * kChunks;
+  static_assert(sizeof(memory.acc) >=
+                kColumns * kMaxSplits * sizeof(float) + (kMostQuads + kMaxSplits) * sizeof(float4));
+  const int n = s.n_splits, width = heads.d_head / 4, n_quads = heads.count * width;
+  const int share = (n_quads + n - 1) / n, first = split * share, mine = min(share, n_quads - first);
+  if (mine <= 0) return;
+  auto* weight = reinterpret_cast<float(*)[kMaxSplits]>(&memory.acc[0][0][0]);
+  auto* quads = reinterpret_cast<float4*>(weight + kColumns);  // of a split beside one another
+  const int head = first / width, end = (first + mine - 1) / width + 1, n_weighing = (end - head) * 32;
+  const auto thread = static_cast<int>(threadIdx.x);
+  if (thread < n_weighing) {
+    weigh_splits(s, heads, written, sinks, head, end, weight, memory);
+  } else {
+    for (int i = thread - n_weighing; i < mine * n; i += kThreads - n_weighing) {
+      const int of = i / mine, quad = first + i - of * mine, h = quad / width;
+      float4 v[1];
+      written.load4(
+          s.record(h, of) + (quad - h * width) * 4, {true}, [](int) { return 0; }, v, [] {});
+      quads[i] = v[0];
+    }
+  }
+  sync_threads<kThreads>();
+  if (thread >= mine) return;
+  const int h = (first + thread) / width, component = (first + thread - h * width) * 4;
+  float4 acc = make_float4(0, 0, 0, 0);
+#pragma unroll 8
+  for (int of = 0; of < n; ++of) add_weighted(weight[h][of], quads[of * mine + thread], acc);
+  values.store4(out + static_cast<int64_t>(h) * heads.d_head + component, divided(acc, memory.total[h]));
 }
 
 }  // namespace inlay::cuda

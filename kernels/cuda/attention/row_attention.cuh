@@ -10,11 +10,12 @@
 //
 // Tiling: a CTA of 8 warps (4 for wide heads) per (split of the keys, KV head, row); the query heads of a group (in
 // passes of up to 8) share every load of K and V. Warp w of a CTA takes the steps of 16 keys w, w + 8, ... of the
-// split, each with its own running maximum; warps merge through shared memory. A row of one split (up to 256 keys)
+// split, each with its own running maximum; warps merge through shared memory. A row of one split (up to 128 keys)
 // writes its result; else each split leaves a record in scratch and takes a ticket, and the CTA with the last ticket
-// merges the records in order of the splits and sets the ticket back to 0. When a step has many rows a CTA does several
-// splits, which changes nothing in any sum. CTAs without keys leave at once; so do rows whose position is negative or
-// not below max_context.
+// merges the records in order of the splits and sets the ticket back to 0; in the token kernel records say themselves
+// when they are there, and every CTA that left one merges a share of the components, in the same order. When a step has
+// many rows a CTA does several splits, which changes nothing in any sum. CTAs without keys leave at once; so do rows
+// whose position is negative or not below max_context.
 //
 // Latency: a warp's first keys and values are on their way, and its next two steps asked from DRAM, before the kernel
 // waits for its predecessor; while it works on a step, the next is on its way to registers and the third to L2.
@@ -160,20 +161,21 @@ __device__ __forceinline__ void write_row(const PassHeads& heads, const Values& 
   });
 }
 
-// Writes the record of a split and says whether it was the row's last; then the ticket is 0 again and all records can
-// be read.
-template <int kChunks>
-__device__ __forceinline__ bool leave_record(const PassHeads& heads, const SplitRecords& s, int32_t split,
-                                             unsigned* ticket, MergeMemory<kChunks>& memory) {
+// The record of a split.
+template <int kChunks, class Values>
+__device__ __forceinline__ void leave_record(const PassHeads& heads, const Values& values, const SplitRecords& s,
+                                             int32_t split, const MergeMemory<kChunks>& memory) {
   for_components<kChunks>(heads, [&](int head, int component) {
     const Merged m = merge_warps(memory, head, component);
     float* record = s.record(head, split);
-    *reinterpret_cast<float4*>(record + component) = m.acc;
-    if (component == 0) {
-      record[heads.d_head] = m.max;
-      record[heads.d_head + 1] = m.sum;
-    }
+    values.store4(record + component, m.acc);
+    if (component == 0) values.store4(record + heads.d_head, RecordTail{m.max, m.sum}.packed());
   });
+}
+
+// Whether this CTA's record was the row's last; then the ticket is 0 again and all records can be read.
+template <int kChunks>
+__device__ __forceinline__ bool was_last(const SplitRecords& s, unsigned* ticket, MergeMemory<kChunks>& memory) {
   sync_threads<kAttentionWarps<kChunks> * 32>();
   if (threadIdx.x == 0) {
     __threadfence();
@@ -193,17 +195,33 @@ __device__ __forceinline__ SplitRecords split_records(const RowParams& p, const 
   return {base, head_stride, record_floats, n_splits};
 }
 
-// What the warps have left in memory becomes the row's result, or a record of it.
+__device__ __forceinline__ float* row_result(const RowParams& p, const CtaPlace& at) {
+  return p.out + (static_cast<int64_t>(at.row) * p.n_heads + at.heads.first) * at.heads.d_head;
+}
+
+// What the warps have left in memory becomes the row's result, or a record of it. Records that say themselves when they
+// are there are merged by finish_records.
 template <bool kVariant, int kChunks, class Values>
 __device__ __forceinline__ void finish_split(const RowParams& p, const Values& values, const CtaPlace& at,
                                              int32_t split, int32_t n_splits, MergeMemory<kChunks>& memory) {
-  float* out = p.out + (static_cast<int64_t>(at.row) * p.n_heads + at.heads.first) * at.heads.d_head;
+  float* out = row_result(p, at);
   const HeadSinks<kVariant> sinks(kVariant && p.score.sinks != nullptr ? p.score.sinks + at.heads.first : nullptr);
   if (n_splits == 1) return write_row(at.heads, values, sinks, memory, out);
-  unsigned* ticket = static_cast<unsigned*>(p.scratch) + static_cast<int64_t>(at.slot) * p.n_heads + at.heads.first;
   const SplitRecords records = split_records(p, at, n_splits);
-  if (leave_record(at.heads, records, split, ticket, memory))
-    merge_splits(records, at.heads, values, sinks, memory, out);
+  leave_record(at.heads, values, records, split, memory);
+  if constexpr (!Values::kTagged) {
+    unsigned* ticket = static_cast<unsigned*>(p.scratch) + static_cast<int64_t>(at.slot) * p.n_heads + at.heads.first;
+    if (was_last(records, ticket, memory)) merge_splits(records, at.heads, values, sinks, memory, out);
+  }
+}
+
+// This CTA's share of a row of several splits, of which it has left one.
+template <int kChunks>
+__device__ __forceinline__ void finish_records(const RowParams& p, const TaggedValues& values, const CtaPlace& at,
+                                               int32_t split, int32_t n_splits, MergeMemory<kChunks>& memory) {
+  sync_threads<kAttentionWarps<kChunks> * 32>();
+  merge_share(split_records(p, at, n_splits), at.heads, values, values.written(), HeadSinks<false>(nullptr), split,
+              memory, row_result(p, at));
 }
 
 // A CTA's part of a row, by its first kAttentionWarps warps: every step-th split from `first` on. wait(): until qkv is

@@ -12,7 +12,8 @@
 namespace inlay::cuda {
 
 inline constexpr int32_t kTileKeys = 32;
-inline constexpr int32_t kMinSplitTiles = 8;  // 256 keys: less is not worth a second CTA and the merge through memory
+// 128 keys: a step for each of eight warps, whose keys are asked for before the queries are there.
+inline constexpr int32_t kMinSplitTiles = 4;
 inline constexpr int32_t kMaxSplits = 64;
 inline constexpr int32_t kRowsPerLaunch = 64;  // bounds the scratch; more rows are more launches
 inline constexpr int32_t kMaxPassHeads = 8;    // query heads of a CTA: the columns of one mma

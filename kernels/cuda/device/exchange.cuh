@@ -19,6 +19,7 @@ __device__ __forceinline__ float4 cleared(float4 v) {
 
 // Past L1: the launch that reads a value may have written its predecessor too.
 struct FinishedValues {
+  static constexpr bool kTagged = false;
   __device__ __forceinline__ float load(const float* from) const { return cleared(__ldcg(from)); }
   // to[i]: the four values from[offset(i)] and on, if they are there; else zeros. beside(): loads that do not depend on
   // the op before.
@@ -37,7 +38,11 @@ struct FinishedValues {
 };
 
 struct TaggedValues {
+  static constexpr bool kTagged = true;
   uint32_t in, out;  // out above 3: values are stored as they are
+
+  // For those that the op itself writes.
+  __device__ __forceinline__ TaggedValues written() const { return {out, out}; }
 
   // All at once, again and again until all are there. What is loaded beside them is requested after them, again and
   // again too: requested earlier, the values would wait for it.

@@ -127,18 +127,12 @@ struct TokenAttention {
   }
 };
 
-// parts[0]: this CTA's first part; parts[1] has room for those after it.
-template <int kChunks, KvType kKvType>
-__device__ __noinline__ void attention_phase(const TokenPhase& phase, TokenAttention (&parts)[2], uint8_t* shared) {
-  constexpr int kThreads = kAttentionWarps<kChunks> * 32;
-  if (threadIdx.x >= kThreads) return;
-  const RowParams& p = phase.attention;
-  const TaggedValues values{phase.tag_in, phase.tag_out};
-  auto& memory = *reinterpret_cast<RowMemory<kChunks, kKvType>*>(shared);
+// use(part) for every part that this CTA has. parts[0]: the first; parts[1] has room for those after it.
+template <int kThreads, class Use>
+__device__ __forceinline__ void for_parts(const RowParams& p, TokenAttention (&parts)[2], const Use& use) {
   const TokenAttention* part = &parts[0];
   while (part->item < part->n_items) {
-    attend_part<kChunks, kKvType, true>(p, values, part->place, part->splits, part->split, part->splits.n_splits,
-                                        memory, [] {});
+    use(*part);
     const auto next = part->item + static_cast<int32_t>(gridDim.x);
     if (next >= part->n_items) return;
     sync_threads<kThreads>();
@@ -146,6 +140,25 @@ __device__ __noinline__ void attention_phase(const TokenPhase& phase, TokenAtten
     if (threadIdx.x == 0) parts[1].find(p, parts[0].place.position, next);
     sync_threads<kThreads>();
   }
+}
+
+// A row of several splits is merged by all of them, once each CTA has left all of its records: nobody waits for one
+// that waits.
+template <int kChunks, KvType kKvType>
+__device__ __noinline__ void attention_phase(const TokenPhase& phase, TokenAttention (&parts)[2], uint8_t* shared) {
+  constexpr int kThreads = kAttentionWarps<kChunks> * 32;
+  if (threadIdx.x >= kThreads) return;
+  const RowParams& p = phase.attention;
+  const TaggedValues values{phase.tag_in, phase.tag_out};
+  auto& memory = *reinterpret_cast<RowMemory<kChunks, kKvType>*>(shared);
+  for_parts<kThreads>(p, parts, [&](const TokenAttention& part) {
+    attend_part<kChunks, kKvType, true>(p, values, part.place, part.splits, part.split, part.splits.n_splits, memory,
+                                        [] {});
+  });
+  if (parts[0].splits.n_splits == 1) return;
+  for_parts<kThreads>(p, parts, [&](const TokenAttention& part) {
+    finish_records(p, values, part.place, part.split, part.splits.n_splits, memory.merge);
+  });
 }
 
 // The phase at hand and the next one, which is copied from global memory meanwhile, a word a thread.

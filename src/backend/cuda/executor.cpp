@@ -50,6 +50,8 @@ std::vector<CudaExecutor::Size> CudaExecutor::sizes(const Plan& plan, const Back
       {&Buffers::inv_freq, f * u(s.n_rot()) / 2 * plan.ropes.size(), "RoPE frequencies"},
       {&Buffers::token_phases, cuda::token_table_bytes(most_token_ops(plan)), "phases of a token"},
       {&Buffers::token_values, token_value_bytes(s), "values of a token"},
+      {&Buffers::token_records, cuda::attention_scratch_bytes(1, s.n_heads, s.n_kv_heads, s.d_head, config.n_context),
+       "records of a token"},
       {&Buffers::kv, kv_memory_of(plan, config).bytes(), "KV cache"}};
   if (s.moe.n_experts > 0) add_expert_sizes(plan, rows, sizes);
   return sizes;

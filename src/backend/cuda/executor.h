@@ -57,26 +57,27 @@ class CudaExecutor final : public Backend, private OpRunner {
 
   // Intermediates, rows are tokens.
   struct Buffers {
-    DeviceBuffer hidden;        // (rows, d_model) f32
-    DeviceBuffer qkv;           // (rows, d_q + 2 d_kv) f32
-    DeviceBuffer heads;         // (rows, d_q) f32
-    DeviceBuffer ffn;           // (rows, widest_ffn) f32
-    DeviceBuffer routing;       // of a layer of experts
-    DeviceBuffer expert_ffn;    // (places, d_ff_expert) f32
-    DeviceBuffer expert_out;    // (places, d_model) f32
-    DeviceBuffer shared_out;    // (rows, d_model) f32
-    DeviceBuffer head_rows;     // (logit rows, d_model) f32
-    DeviceBuffer logit_rows;    // (logit rows, n_vocab) f32
-    DeviceBuffer slots;         // (logit slots, n_vocab) f32
-    DeviceBuffer added;         // (rows, d_model) f32, what post norms take
-    DeviceBuffer prepared;      // Activations of the rows, one form at a time
-    DeviceBuffer rope;          // (tables, rows of a decode step, n_rot / 2) cosine and sine
-    DeviceBuffer attention;     // scratch
-    DeviceBuffer sample;        // scratch
-    DeviceBuffer inv_freq;      // (tables, n_rot / 2)
-    DeviceBuffer token_phases;  // of the token kernel
-    DeviceBuffer token_values;  // hidden, qkv, heads, ffn of one row, each from a multiple of token_part on
-    DeviceBuffer kv;            // as KvMemory has it
+    DeviceBuffer hidden;         // (rows, d_model) f32
+    DeviceBuffer qkv;            // (rows, d_q + 2 d_kv) f32
+    DeviceBuffer heads;          // (rows, d_q) f32
+    DeviceBuffer ffn;            // (rows, widest_ffn) f32
+    DeviceBuffer routing;        // of a layer of experts
+    DeviceBuffer expert_ffn;     // (places, d_ff_expert) f32
+    DeviceBuffer expert_out;     // (places, d_model) f32
+    DeviceBuffer shared_out;     // (rows, d_model) f32
+    DeviceBuffer head_rows;      // (logit rows, d_model) f32
+    DeviceBuffer logit_rows;     // (logit rows, n_vocab) f32
+    DeviceBuffer slots;          // (logit slots, n_vocab) f32
+    DeviceBuffer added;          // (rows, d_model) f32, what post norms take
+    DeviceBuffer prepared;       // Activations of the rows, one form at a time
+    DeviceBuffer rope;           // (tables, rows of a decode step, n_rot / 2) cosine and sine
+    DeviceBuffer attention;      // scratch
+    DeviceBuffer sample;         // scratch
+    DeviceBuffer inv_freq;       // (tables, n_rot / 2)
+    DeviceBuffer token_phases;   // of the token kernel
+    DeviceBuffer token_values;   // hidden, qkv, heads, ffn of one row, each from a multiple of token_part on
+    DeviceBuffer token_records;  // of its attention
+    DeviceBuffer kv;             // as KvMemory has it
   };
   struct Size {
     DeviceBuffer Buffers::*buffer;

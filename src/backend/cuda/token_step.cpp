@@ -100,6 +100,7 @@ void CudaExecutor::move_to_token_memory(std::vector<cuda::TokenOp>& ops, float* 
   for (cuda::TokenOp& op : ops) {
     op.linear.raw = moved(op.linear.raw), op.linear.out = moved(op.linear.out);
     op.attention.qkv = moved(op.attention.qkv), op.attention.out = moved(op.attention.out);
+    op.attention.scratch = b_.token_records.data();
   }
 }
 
@@ -122,6 +123,8 @@ Status CudaExecutor::make_token_step() {
   // The tag that a token before it would have left.
   INLAY_CUDA_TRY(cudaMemsetAsync(b_.token_values.data(), 0xff, token_value_bytes(plan_.spec), stream_.get()),
                  "tagging the values of a token");
+  INLAY_CUDA_TRY(cudaMemsetAsync(b_.token_records.data(), 0xff, b_.token_records.size(), stream_.get()),
+                 "tagging the records of a token");
   move_to_token_memory(ops, b_.token_values.as<float>());
   std::vector<std::byte> table(cuda::token_table_bytes(n_ops));
   cuda::TokenLaunch launch;
