@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 
+#include "examples/cli/synthetic_model.h"
 #include "src/backend/cuda/cuda_backend.h"
 #include "src/engine/engine.h"
 #include "tests/support/random_model.h"
@@ -140,6 +141,63 @@ INSTANTIATE_TEST_SUITE_P(Heads, TokenKernelSplits,
                          [](const auto& test) {
                            return std::to_string(test.param.n_heads) + "x" + std::to_string(test.param.d_head) +
                                   "_by_" + std::to_string(test.param.n_kv_heads);
+                         });
+
+// Layers of true width: weights go round the ring many times in every token, those of two types in stages of two sizes.
+struct Shape {
+  const char *name, *recipe;
+  int32_t n_layers;
+};
+class TokenKernelShapes : public testing::TestWithParam<Shape> {
+ protected:
+  void SetUp() override {
+    if (n_cuda_devices() == 0) GTEST_SKIP() << "no CUDA device";
+  }
+
+  static std::vector<float> run(std::span<const std::byte> image, bool allow_token_kernel, std::string& log) {
+    EngineOptions options{.device = DeviceKind::cuda, .n_context = 512, .max_sessions = 1};
+    options.allow_token_kernel = allow_token_kernel;
+    options.log = [&log](LogLevel, std::string_view text) { log += std::string(text) + "\n"; };
+    const auto engine = Engine::load(borrow_memory(image, "synthetic model"), options);
+    EXPECT_TRUE(engine.ok()) << engine.status().message;
+    if (!engine.ok()) return {};
+    const auto session = *(*engine)->create_session({.ignore_end_of_generation = true});
+    size_t n_done = 0;
+    EXPECT_TRUE(session->prefill(std::vector<int32_t>{1, 5, 9}, n_done).ok());
+    std::vector<float> all, logits(static_cast<size_t>((*engine)->spec().n_vocab));
+    Session* one[] = {session.get()};
+    StepEvent event;
+    for (int i = 0; i < 20; ++i) {
+      const Status stepped = (*engine)->decode_step(one, {&event, 1});
+      EXPECT_TRUE(stepped.ok()) << stepped.message;
+      EXPECT_TRUE(session->copy_logits(logits).ok());
+      all.insert(all.end(), logits.begin(), logits.end());
+    }
+    return all;
+  }
+};
+
+TEST_P(TokenKernelShapes, cuda_GiveTheBitsOfLaunches) {
+  cli::SyntheticModel model;
+  std::string error;
+  ASSERT_TRUE(model.build({GetParam().name, GetParam().recipe, GetParam().n_layers, 4096}, error)) << error;
+  std::vector<std::byte> image(model.n_bytes());
+  model.read(0, image.data(), image.size());
+  std::string one_log, many_log;
+  const std::vector<float> one = run(image, true, one_log), many = run(image, false, many_log);
+  if (one_log.find("one launch") == std::string::npos) GTEST_SKIP() << "this device has no token kernel";
+  ASSERT_EQ(one.size(), many.size());
+  for (size_t i = 0; i < one.size(); ++i) ASSERT_EQ(one[i], many[i]) << "step " << i / 4096 << ", logit " << i % 4096;
+}
+
+INSTANTIATE_TEST_SUITE_P(Layers, TokenKernelShapes,
+                         testing::Values(Shape{"qwen2.5-1.5b", "q4_k_m", 8}, Shape{"llama3.1-8b", "q4_k_m", 4},
+                                         Shape{"llama3.1-8b", "q8_0", 2}, Shape{"llama3.2-1b", "bf16", 3}),
+                         [](const auto& test) {
+                           std::string name = std::string(test.param.name) + "_" + test.param.recipe;
+                           for (char& c : name)
+                             if (c == '-' || c == '.') c = '_';
+                           return name;
                          });
 
 }  // namespace

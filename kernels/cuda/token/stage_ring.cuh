@@ -110,19 +110,26 @@ struct StageWriter {
   __device__ __forceinline__ StageWriter(void* ring, StageBarriers& barriers, int bytes)
       : place(ring, barriers, bytes), read(place), landed(place) {}
 
-  // Until there is room for a stage, and no more than most_ahead are under way with it. Returns where it begins. What
-  // comes after the second wait delays the memory's next bytes.
-  __device__ __forceinline__ uint32_t make_room(int bytes, int most_ahead) {
-    const uint32_t at = place.begin(bytes);
-    const int begins = place.offset, ends = place.offset + bytes;
+  // Until nobody reads [begins, ends) of the ring. Stages are read in the order in which they lie there.
+  __device__ __forceinline__ void wait_until_free(int begins, int ends) {
     while (n_held > 0) {
       const int held = __shfl_sync(0xffffffffu, first, read.stage),
                 held_end = __shfl_sync(0xffffffffu, end, read.stage);
-      if (n_held < kMaxStages && (held >= ends || held_end <= begins)) break;
+      if (n_held < kMaxStages && (held >= ends || held_end <= begins)) return;
       wait_for(read.empty_barrier(), read.round);
       read.advance_barriers();
       --n_held;
     }
+  }
+  // Until there is room for a stage, and no more than most_ahead are under way with it. Returns where it begins. What
+  // comes after the last wait delays the memory's next bytes.
+  __device__ __forceinline__ uint32_t make_room(int bytes, int most_ahead) {
+    const int left_off = place.offset;
+    const uint32_t at = place.begin(bytes);
+    const int begins = place.offset, ends = place.offset + bytes;
+    // The end of the ring is left out, and what still lies there comes before what lies at the beginning.
+    if (begins < left_off) wait_until_free(left_off, place.ring_bytes);
+    wait_until_free(begins, ends);
     if (static_cast<int>(threadIdx.x % 32) == place.stage) first = begins, end = ends;
     if (n_filled >= most_ahead) {
       wait_for(landed.full_barrier(), landed.round);
