@@ -1655,9 +1655,9 @@ namespace Inlay.Raw
         /// <param name="units_left">Units that the step still has; 0: it has ended, or the call failed.</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: exclusive(sessions). Blocks: on the device for max_units units; waits for other calls that
-        /// compute on the engine. Ownership: Events are copies. On error: Wrong arguments: nothing happened, events are
-        /// untouched. Otherwise each event has its own status. A pending step of others stays. Errors: CONTEXT_FULL,
-        /// KV_FULL, INVALID_STATE, BUSY, FORMAT, DEVICE_LOST. Since: 1.2.</remarks>
+        /// compute on the engine. Between the chunks of another thread's prefill no step begins: BUSY. Ownership: Events
+        /// are copies. On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own
+        /// status. Errors: CONTEXT_FULL, KV_FULL, INVALID_STATE, BUSY, FORMAT, DEVICE_LOST. Since: 1.2.</remarks>
         public Status inlay_decode_slice(IntPtr* sessions, UIntPtr n_sessions, int max_units, inlay_event* events, UIntPtr event_stride, int* units_left, inlay_error* err)
         {
             if (_inlay_decode_slice == null) return Older.Refuse("inlay_decode_slice", "1.2", err);

@@ -1021,10 +1021,10 @@ inlay_status inlay_session_view_logits(inlay_session* session, inlay_logits* vie
 // other one and no prefill, and its sessions are not forked, cut or given another sampler: INVALID_STATE. Freeing one
 // of them drops it.
 // Thread: exclusive(sessions).
-// Blocks: on the device for max_units units; waits for other calls that compute on the engine.
+// Blocks: on the device for max_units units; waits for other calls that compute on the engine. Between the chunks of
+// another thread's prefill no step begins: BUSY.
 // Ownership: Events are copies.
-// On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status. A pending
-// step of others stays.
+// On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status.
 // Errors: CONTEXT_FULL, KV_FULL, INVALID_STATE, BUSY, FORMAT, DEVICE_LOST.
 // Since: 1.2.
 inlay_status inlay_decode_slice(inlay_session* const* sessions, size_t n_sessions, int32_t max_units,

@@ -1861,10 +1861,10 @@ func SessionViewLogits(session *Session, view *Logits, err *Error) Status {
 //   - eventStride: sizeof(inlay_event): from one event to the next.
 //   - unitsLeft: Units that the step still has; 0: it has ended, or the call failed.
 //   - Thread: exclusive(sessions).
-//   - Blocks: on the device for max_units units; waits for other calls that compute on the engine.
+//   - Blocks: on the device for max_units units; waits for other calls that compute on the engine. Between the chunks
+//     of another thread's prefill no step begins: BUSY.
 //   - Ownership: Events are copies.
-//   - On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status. A
-//     pending step of others stays.
+//   - On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status.
 //   - Errors: CONTEXT_FULL, KV_FULL, INVALID_STATE, BUSY, FORMAT, DEVICE_LOST.
 //   - Since: 1.2.
 func DecodeSlice(sessions **Session, nSessions uintptr, maxUnits int32, events *Event, eventStride uintptr, unitsLeft *int32, err *Error) Status {

@@ -1474,10 +1474,10 @@ pub struct Functions {
     /// sessions are not forked, cut or given another sampler: INVALID_STATE. Freeing one of them drops it.
     ///
     /// - Thread: exclusive(sessions).
-    /// - Blocks: on the device for max_units units; waits for other calls that compute on the engine.
+    /// - Blocks: on the device for max_units units; waits for other calls that compute on the engine. Between the
+    ///   chunks of another thread's prefill no step begins: BUSY.
     /// - Ownership: Events are copies.
     /// - On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status.
-    ///   A pending step of others stays.
     /// - Errors: CONTEXT_FULL, KV_FULL, INVALID_STATE, BUSY, FORMAT, DEVICE_LOST.
     /// - Since: 1.2.
     ///
