@@ -10,12 +10,12 @@
 //
 // Tiling: a CTA of 8 warps (4 for wide heads) per (split of the keys, KV head, row); the query heads of a group (in
 // passes of up to 8) share every load of K and V. Warp w of a CTA takes the steps of 16 keys w, w + 8, ... of the
-// split, each with its own running maximum; warps merge through shared memory. A row of one split (up to 128 keys)
-// writes its result; else each split leaves a record in scratch and takes a ticket, and the CTA with the last ticket
-// merges the records in order of the splits and sets the ticket back to 0; in the token kernel records say themselves
-// when they are there, and every CTA that left one merges a share of the components, in the same order. When a step has
-// many rows a CTA does several splits, which changes nothing in any sum. CTAs without keys leave at once; so do rows
-// whose position is negative or not below max_context.
+// split, each with its own running maximum; warps merge through shared memory. A row of one split (up to 256 keys)
+// writes its result; else each split leaves a record in scratch, each CTA adds its records to a ticket, and the one
+// that completes it merges them in order of the splits and sets the ticket back to 0; in the token kernel records say
+// themselves when they are there, and every CTA that left one merges a share of the components, in the same order. When
+// a step has many rows a CTA does several splits, which changes nothing in any sum. CTAs without keys leave at once; so
+// do rows whose position is negative or not below max_context.
 //
 // Latency: a warp's first keys and values are on their way, and its next two steps asked from DRAM, before the kernel
 // waits for its predecessor; while it works on a step, the next is on its way to registers and the third to L2.
@@ -173,13 +173,14 @@ __device__ __forceinline__ void leave_record(const PassHeads& heads, const Value
   });
 }
 
-// Whether this CTA's record was the row's last; then the ticket is 0 again and all records can be read.
+// Whether the n records of this CTA were the row's last; then the ticket is 0 again and all records can be read.
 template <int kChunks>
-__device__ __forceinline__ bool was_last(const SplitRecords& s, unsigned* ticket, MergeMemory<kChunks>& memory) {
+__device__ __forceinline__ bool were_last(const SplitRecords& s, int32_t n, unsigned* ticket,
+                                          MergeMemory<kChunks>& memory) {
   sync_threads<kAttentionWarps<kChunks> * 32>();
   if (threadIdx.x == 0) {
     __threadfence();
-    memory.last = atomicAdd(ticket, 1u) == static_cast<unsigned>(s.n_splits - 1);
+    memory.last = atomicAdd(ticket, static_cast<unsigned>(n)) == static_cast<unsigned>(s.n_splits - n);
     if (memory.last) *ticket = 0;
     __threadfence();
   }
@@ -199,19 +200,27 @@ __device__ __forceinline__ float* row_result(const RowParams& p, const CtaPlace&
   return p.out + (static_cast<int64_t>(at.row) * p.n_heads + at.heads.first) * at.heads.d_head;
 }
 
-// What the warps have left in memory becomes the row's result, or a record of it. Records that say themselves when they
-// are there are merged by finish_records.
+template <bool kVariant>
+__device__ __forceinline__ HeadSinks<kVariant> sinks_of(const RowParams& p, const PassHeads& heads) {
+  return HeadSinks<kVariant>(kVariant && p.score.sinks != nullptr ? p.score.sinks + heads.first : nullptr);
+}
+
+// What the warps have left in memory becomes the row's result, or a record of it.
 template <bool kVariant, int kChunks, class Values>
 __device__ __forceinline__ void finish_split(const RowParams& p, const Values& values, const CtaPlace& at,
-                                             int32_t split, int32_t n_splits, MergeMemory<kChunks>& memory) {
-  float* out = row_result(p, at);
-  const HeadSinks<kVariant> sinks(kVariant && p.score.sinks != nullptr ? p.score.sinks + at.heads.first : nullptr);
-  if (n_splits == 1) return write_row(at.heads, values, sinks, memory, out);
+                                             int32_t split, int32_t n_splits, const MergeMemory<kChunks>& memory) {
+  if (n_splits == 1) return write_row(at.heads, values, sinks_of<kVariant>(p, at.heads), memory, row_result(p, at));
+  leave_record(at.heads, values, split_records(p, at, n_splits), split, memory);
+}
+
+// The last CTA of a row that leaves its n records merges them all.
+template <bool kVariant, int kChunks>
+__device__ __forceinline__ void finish_row(const RowParams& p, const CtaPlace& at, int32_t n, int32_t n_splits,
+                                           MergeMemory<kChunks>& memory) {
+  unsigned* ticket = static_cast<unsigned*>(p.scratch) + static_cast<int64_t>(at.slot) * p.n_heads + at.heads.first;
   const SplitRecords records = split_records(p, at, n_splits);
-  leave_record(at.heads, values, records, split, memory);
-  if constexpr (!Values::kTagged) {
-    unsigned* ticket = static_cast<unsigned*>(p.scratch) + static_cast<int64_t>(at.slot) * p.n_heads + at.heads.first;
-    if (was_last(records, ticket, memory)) merge_splits(records, at.heads, values, sinks, memory, out);
+  if (were_last(records, n, ticket, memory)) {
+    merge_splits(records, at.heads, FinishedValues(), sinks_of<kVariant>(p, at.heads), memory, row_result(p, at));
   }
 }
 
@@ -224,8 +233,8 @@ __device__ __forceinline__ void finish_records(const RowParams& p, const TaggedV
               memory, row_result(p, at));
 }
 
-// A CTA's part of a row, by its first kAttentionWarps warps: every step-th split from `first` on. wait(): until qkv is
-// there.
+// A CTA's part of a row, by its first kAttentionWarps warps: every step-th split from `first` on; of tagged values one,
+// whose row is merged by finish_records. wait(): until qkv is there.
 template <int kChunks, KvType kType, bool kFused, bool kVariant = false, class Values, class Wait>
 __device__ __forceinline__ void attend_part(const RowParams& p, const Values& values, const CtaPlace& at,
                                             const RowSplits& splits, int32_t first, int32_t step,
@@ -243,18 +252,22 @@ __device__ __forceinline__ void attend_part(const RowParams& p, const Values& va
   }
   sync_threads<kThreads>();
 
-  for (int32_t split = first; split < memory.splits.n_splits; split += step) {
-    if (split != first) {
-      sync_threads<kThreads>();  // it writes where the last one was merged
-      reader.begin(memory.place, memory.splits, split);
-    }
+  int32_t n = 0;  // splits so far
+  for (int32_t split = first; split < memory.splits.n_splits; split += step, ++n) {
     WarpAttention<kChunks, kType> state;
     state.clear();
     reader.attend(memory.queries, memory.fresh, state);
     state.finish();
+    if (n > 0) sync_threads<kThreads>();  // nobody reads any more what the last split left
     store_warp(state, reader.lane, static_cast<int>(threadIdx.x) / 32, memory.place.heads.count, memory.merge);
     sync_threads<kThreads>();
+    if constexpr (!Values::kTagged) {
+      if (split + step < memory.splits.n_splits) reader.begin(memory.place, memory.splits, split + step);
+    }
     finish_split<kVariant>(p, values, memory.place, split, memory.splits.n_splits, memory.merge);
+  }
+  if constexpr (!Values::kTagged) {
+    if (memory.splits.n_splits > 1) finish_row<kVariant>(p, memory.place, n, memory.splits.n_splits, memory.merge);
   }
   if (newest) append_fresh<kChunks, kType>(p, memory.place, memory.fresh);  // last: nobody waits for it
 }

@@ -12,8 +12,7 @@
 namespace inlay::cuda {
 
 inline constexpr int32_t kTileKeys = 32;
-// 128 keys: a step for each of eight warps, whose keys are asked for before the queries are there.
-inline constexpr int32_t kMinSplitTiles = 4;
+inline constexpr int32_t kMinSplitTiles = 8;  // 256 keys: less is not worth a second CTA and the merge through memory
 inline constexpr int32_t kMaxSplits = 64;
 inline constexpr int32_t kRowsPerLaunch = 64;  // bounds the scratch; more rows are more launches
 inline constexpr int32_t kMaxPassHeads = 8;    // query heads of a CTA: the columns of one mma
@@ -24,16 +23,23 @@ __host__ __device__ inline int32_t split_limit(int32_t n_kv_heads) {
   return limit < 1 ? 1 : limit < kMaxSplits ? limit : kMaxSplits;
 }
 
+// Few KV heads leave most of a GPU without keys. For them splits of longer rows are 128 keys: a step for each of eight
+// warps, whose keys are asked for before the queries are there.
+__host__ __device__ inline int32_t least_tiles(int32_t n_kv_heads) {
+  return n_kv_heads <= 4 ? kMinSplitTiles / 2 : kMinSplitTiles;
+}
+
 // Tiles of a split for a row that reads n_tiles of them.
 __host__ __device__ inline int32_t split_tiles(int32_t n_tiles, int32_t n_kv_heads) {
-  const int32_t limit = split_limit(n_kv_heads);
+  if (n_tiles <= kMinSplitTiles) return kMinSplitTiles;
+  const int32_t limit = split_limit(n_kv_heads), least = least_tiles(n_kv_heads);
   const int32_t tiles = (n_tiles + limit - 1) / limit;
-  return tiles < kMinSplitTiles ? kMinSplitTiles : tiles;
+  return tiles < least ? least : tiles;
 }
 
 // The most splits of any position below max_context (a longer row may have fewer splits than a shorter one).
 __host__ __device__ inline int32_t max_splits(int32_t max_context, int32_t n_kv_heads) {
-  const int64_t chunk = kTileKeys * kMinSplitTiles;
+  const int64_t chunk = kTileKeys * least_tiles(n_kv_heads);
   const int64_t splits = (max_context + chunk - 1) / chunk;
   return static_cast<int32_t>(splits < split_limit(n_kv_heads) ? splits : split_limit(n_kv_heads));
 }
