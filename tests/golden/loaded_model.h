@@ -1,10 +1,12 @@
 // A model file brought onto one backend, without the engine around it.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <ostream>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -50,6 +52,13 @@ inline std::vector<Target> all_targets() {
   }
   if (INLAY_HAS_CUDA) targets.push_back({"cuda", Runs::cuda});
   return targets;
+}
+
+// Of a test whose parameters are a model and a target.
+inline std::string model_on_target(const testing::TestParamInfo<std::tuple<const char*, Target>>& p) {
+  std::string name = std::string(std::get<0>(p.param)) + "_" + std::get<1>(p.param).name;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
 }
 
 // `hold`: what the load option for the weights does to the model.

@@ -160,12 +160,7 @@ const auto kModels = testing::Values("tales", "llama-f32", "llama-f16", "llama-b
                                      "llama-q4_0", "qwen2-q4_k_m", "qwen3-q8_0", "llama-q2_k_m", "llama-q3_k_m",
                                      "llama-iq4_xs", "llama-zoo", "llama-moe-q4_k_m", "qwen3moe-f32");
 
-INSTANTIATE_TEST_SUITE_P(All, MixedSteps, testing::Combine(kModels, testing::ValuesIn(all_targets())),
-                         [](const auto& p) {
-                           std::string name = std::string(std::get<0>(p.param)) + "_" + std::get<1>(p.param).name;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(All, MixedSteps, testing::Combine(kModels, testing::ValuesIn(all_targets())), model_on_target);
 
 }  // namespace
 }  // namespace inlay::golden

@@ -198,12 +198,7 @@ const auto kModels =
                     "llama-q8_0", "qwen2-q4_k_m", "qwen3-q8_0", "llama-q2_k_m", "llama-q3_k_m", "llama-iq4_xs",
                     "llama-zoo", "llama-moe-q4_k_m", "qwen3moe-f32", "gemma2-f32", "phi3-f32");
 
-INSTANTIATE_TEST_SUITE_P(All, UnitSteps, testing::Combine(kModels, testing::ValuesIn(all_targets())),
-                         [](const auto& p) {
-                           std::string name = std::string(std::get<0>(p.param)) + "_" + std::get<1>(p.param).name;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(All, UnitSteps, testing::Combine(kModels, testing::ValuesIn(all_targets())), model_on_target);
 
 }  // namespace
 }  // namespace inlay::golden

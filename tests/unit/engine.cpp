@@ -4,63 +4,21 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
 #include <thread>
 
 #include "tests/support/allocation_counter.h"
-#include "tests/support/devices.h"
+#include "tests/support/engine_sessions.h"
 
 namespace inlay {
 namespace {
 
-std::string model_path(const char* name) { return std::string(INLAY_FIXTURES_DIR) + "/models/" + name + ".gguf"; }
-
-class EngineTest : public testing::TestWithParam<DeviceKind> {
+class EngineTest : public test::EngineSessions {
  protected:
-  void SetUp() override {
-    if (!std::filesystem::exists(model_path("chat-bpe-qwen3-f32"))) GTEST_SKIP() << "INLAY_FIXTURES is not set";
-    INLAY_SKIP_WITHOUT(GetParam());
-    open({.device = GetParam(), .n_context = 128, .max_sessions = 4, .n_threads = 2, .prefill_chunk = 32});
-  }
-
-  void open(const EngineOptions& options) {
-    auto engine = Engine::load(model_path("chat-bpe-qwen3-f32"), options);
-    ASSERT_TRUE(engine.ok()) << engine.status().message;
-    engine_ = *engine;
-  }
-
-  std::shared_ptr<Session> session(const SessionOptions& options = {.ignore_end_of_generation = true}) {
-    auto s = engine_->create_session(options);
-    EXPECT_TRUE(s.ok()) << s.status().message;
-    return *s;
-  }
-
-  static std::vector<int32_t> prompt(int32_t n, int32_t start = 3) {
-    std::vector<int32_t> out;
-    for (int32_t i = 0; i < n; ++i) out.push_back((start + 17 * i) % 300);
-    return out;
-  }
-
-  static Status prefill(Session& s, const std::vector<int32_t>& tokens) {
-    size_t n_done = 0;
-    return s.prefill(tokens, n_done);
-  }
-
-  StepEvent step(Session& s) {
-    Session* one[] = {&s};
-    StepEvent event;
-    const Status status = engine_->decode_step(one, {&event, 1});
-    EXPECT_EQ(status.code, event.status.code) << status.message;
-    return event;
-  }
-
   std::vector<int32_t> draw(Session& s, int32_t n) {
     std::vector<int32_t> out;
     for (int32_t i = 0; i < n; ++i) out.push_back(step(s).sample.token);
     return out;
   }
-
-  std::shared_ptr<Engine> engine_;
 };
 INLAY_ON_CPU_AND_CUDA(EngineTest);
 
@@ -74,7 +32,8 @@ TEST_P(EngineTest, ForkSharesBlocksUntilOneSideWrites) {
 
   // Different continuations on both sides, each as if it had always been alone.
   ASSERT_TRUE(prefill(**child, {5, 6, 7}).ok());
-  EXPECT_EQ(engine_->stats().n_kv_blocks_used, used + 1) << "the block written to was copied, the full one still shared";
+  EXPECT_EQ(engine_->stats().n_kv_blocks_used, used + 1)
+      << "the block written to was copied, the full one still shared";
   const std::vector<int32_t> parent_draws = draw(*parent, 20), child_draws = draw(**child, 20);
 
   const auto fresh_parent = session(), fresh_child = session();
@@ -147,8 +106,10 @@ TEST_P(EngineTest, FullContextLeavesTheSequenceUnchanged) {
 }
 
 TEST_P(EngineTest, FullPoolStopsOneSessionAndNotTheOthers) {
-  const uint64_t block = 2u * 2 * static_cast<uint64_t>(engine_->spec().d_kv()) * kKvBlockTokens * static_cast<uint64_t>(engine_->spec().n_layers);
-  open({.device = GetParam(), .n_context = 128, .max_sessions = 4, .kv_budget_bytes = 4 * block, .n_threads = 2});
+  const uint64_t block = 2u * 2 * static_cast<uint64_t>(engine_->spec().d_kv()) * kKvBlockTokens *
+                         static_cast<uint64_t>(engine_->spec().n_layers);
+  engine_ = load({.n_context = 128, .max_sessions = 4, .kv_budget_bytes = 4 * block, .n_threads = 2});
+  ASSERT_NE(engine_, nullptr);
   const auto a = session(), b = session();
   ASSERT_TRUE(prefill(*a, prompt(64)).ok());
   ASSERT_TRUE(prefill(*b, prompt(60)).ok());
@@ -234,7 +195,7 @@ TEST_P(EngineTest, WrongSetsOfSessionsAreRefusedAndChangeNothing) {
   Session* two[] = {a.get(), b.get()};
   EXPECT_EQ(engine_->decode_step(two, {events, 1}).code, Code::invalid_argument);
   EXPECT_EQ(a->info().n_tokens, 5);
-  const auto other = Engine::load(model_path("chat-bpe-qwen3-f32"), {.device = GetParam(), .n_context = 64});
+  const auto other = Engine::load(model_path(), {.device = GetParam(), .n_context = 64});
   ASSERT_TRUE(other.ok());
   const auto foreign = (*other)->create_session({});
   ASSERT_TRUE(foreign.ok());
@@ -276,7 +237,7 @@ TEST_P(EngineTest, EndsAfterMaxTokens) {
 TEST_P(EngineTest, OptionsOutOfRangeAreNamed) {
   const auto load = [](EngineOptions o) {
     o.device = GetParam();
-    return Engine::load(model_path("chat-bpe-qwen3-f32"), o).status();
+    return Engine::load(model_path(), o).status();
   };
   EXPECT_NE(load({.n_context = -1}).message.find("n_context"), std::string::npos);
   EXPECT_NE(load({.n_context = 1 << 20}).message.find("n_context"), std::string::npos);
@@ -308,8 +269,15 @@ TEST_P(EngineTest, DecodeStepAllocatesNothingAfterWarmUp) {
   std::vector<Session*> all;
   for (int32_t i = 0; i < 4; ++i) {
     SessionOptions options{.ignore_end_of_generation = true};
-    options.sampler = {.temperature = 0.8f, .top_k = 20, .top_p = 0.95f, .min_p = 0.01f, .repetition_penalty = 1.1f,
-                       .frequency_penalty = 0.1f, .penalty_window = -1, .n_logprobs = 5, .bias = {{7, -1.0f}}};
+    options.sampler = {.temperature = 0.8f,
+                       .top_k = 20,
+                       .top_p = 0.95f,
+                       .min_p = 0.01f,
+                       .repetition_penalty = 1.1f,
+                       .frequency_penalty = 0.1f,
+                       .penalty_window = -1,
+                       .n_logprobs = 5,
+                       .bias = {{7, -1.0f}}};
     owned.push_back(session(options));
     ASSERT_TRUE(owned.back()->set_stop({"a stop that never comes", "zzzzzz"}).ok());
     ASSERT_TRUE(prefill(*owned.back(), prompt(20 + 9 * i)).ok());

@@ -3,66 +3,24 @@
 
 #include <cmath>
 #include <condition_variable>
-#include <filesystem>
 #include <thread>
 
 #include "src/engine/embed.h"
 #include "src/engine/engine.h"
 #include "tests/support/allocation_counter.h"
 #include "tests/support/compare.h"
-#include "tests/support/devices.h"
+#include "tests/support/engine_sessions.h"
 
 namespace inlay {
 namespace {
 
-std::string model_path(const char* name) { return std::string(INLAY_FIXTURES_DIR) + "/models/" + name + ".gguf"; }
-
-class Slices : public testing::TestWithParam<DeviceKind> {
+class Slices : public test::EngineSessions {
  protected:
-  void SetUp() override {
-    if (!std::filesystem::exists(model_path("chat-bpe-qwen3-f32"))) GTEST_SKIP() << "INLAY_FIXTURES is not set";
-    INLAY_SKIP_WITHOUT(GetParam());
-    engine_ = load({.n_context = 128, .max_sessions = 4, .n_threads = 2, .prefill_chunk = 32});
-    ASSERT_NE(engine_, nullptr);
-  }
-
-  static std::shared_ptr<Engine> load(EngineOptions options) {
-    options.device = GetParam();
-    auto engine = Engine::load(model_path("chat-bpe-qwen3-f32"), options);
-    EXPECT_TRUE(engine.ok()) << engine.status().message;
-    return engine.ok() ? *engine : nullptr;
-  }
-
-  std::shared_ptr<Session> session(const SessionOptions& options = {.ignore_end_of_generation = true}) {
-    auto s = engine_->create_session(options);
-    EXPECT_TRUE(s.ok()) << s.status().message;
-    return *s;
-  }
-
-  static std::vector<int32_t> prompt(int32_t n, int32_t start = 3) {
-    std::vector<int32_t> out;
-    for (int32_t i = 0; i < n; ++i) out.push_back((start + 17 * i) % 300);
-    return out;
-  }
-
-  static Status prefill(Session& s, const std::vector<int32_t>& tokens) {
-    size_t n_done = 0;
-    return s.prefill(tokens, n_done);
-  }
-
   std::shared_ptr<Session> begun(int32_t start, int32_t n_tokens = 20,
                                  const SessionOptions& options = {.ignore_end_of_generation = true}) {
     auto s = session(options);
     EXPECT_TRUE(prefill(*s, prompt(n_tokens, start)).ok());
     return s;
-  }
-
-  StepEvent step(Session& s) {
-    Session* one[] = {&s};
-    StepEvent event;
-    const Status status = engine_->decode_step(one, {&event, 1});
-    EXPECT_EQ(status.code, event.status.code) << status.message;
-    return event;
   }
 
   // One slice, which must work.
@@ -80,8 +38,6 @@ class Slices : public testing::TestWithParam<DeviceKind> {
   }
 
   int32_t n_units() const { return static_cast<int32_t>(step_units(engine_->plan()).size()); }
-
-  std::shared_ptr<Engine> engine_;
 };
 INLAY_ON_CPU_AND_CUDA(Slices);
 
