@@ -166,6 +166,7 @@ static void test_null_handles(void) {
   inlay_session* session = (inlay_session*)&err;
   inlay_session* none[1] = {NULL};
   const int32_t token = 0;
+  int32_t left = 0;
   uint64_t cursor = 0;
   size_t n = 0;
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_engine_get_info)(NULL, &engine_info, &err));
@@ -182,6 +183,8 @@ static void test_null_handles(void) {
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_prefill)(NULL, &token, 1, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_decode_step)(NULL, 1, &event, sizeof event, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_decode_step)(none, 1, &event, sizeof event, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_decode_slice)(none, 1, 1, &event, sizeof event, &left, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_decode_abandon)(none, 1, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_take_text)(NULL, NULL, 0, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_fork)(NULL, &session, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_truncate)(NULL, 0, &err));
