@@ -102,6 +102,13 @@ class UnitSteps : public testing::TestWithParam<std::tuple<const char*, Target>>
     }
   }
 
+  // Two steps of two sequences, which leave other values behind.
+  void begin_two(Step& step, Step& other) {
+    begin(2);
+    fill(step, 2, 20);
+    fill(other, 2, 90);
+  }
+
   // Without units the whole step.
   Outcome run(const Step& step, std::span<const std::vector<StepUnit>> parts) {
     std::vector<Draw> draws(step.sample_rows.size());
@@ -160,10 +167,8 @@ TEST_P(UnitSteps, HaveTheBitsOfWholeSteps) {
 }
 
 TEST_P(UnitSteps, CannotDoWithoutAUnit) {
-  begin(2);
   Step step, other;
-  fill(step, 2, 20);
-  fill(other, 2, 90);
+  begin_two(step, other);
   const std::vector<StepUnit> units = units_with(backend_->plan(), 3);
   const Outcome wanted = run(step, {});
   for (size_t left_out = 0; left_out + 1 < units.size(); ++left_out) {  // the last one draws
@@ -176,10 +181,8 @@ TEST_P(UnitSteps, CannotDoWithoutAUnit) {
 }
 
 TEST_P(UnitSteps, KeepTheLogitsUntilTheyEnd) {
-  begin(2);
   Step step, other;
-  fill(step, 2, 20);
-  fill(other, 2, 90);
+  begin_two(step, other);
   const std::vector<StepUnit> units = units_with(backend_->plan(), 3);
   const Outcome before = run(other, {}), wanted = run(step, {});
   run(other, {});
