@@ -595,7 +595,8 @@ inlay_status inlay_load(const char* path, size_t path_len, const inlay_load_para
 // Appends tokens to a session and runs them, chunk by chunk. It begins a new turn: finish reason and max_tokens start
 // over, text that was not taken is dropped.
 // Thread: exclusive(session).
-// Blocks: on the device until all tokens are run; waits for other calls that compute on the engine.
+// Blocks: on the device until all tokens are run; other threads' calls that compute on the engine have their turns
+// before it and after each chunk.
 // Ownership: The tokens are copied.
 // On error: The session keeps the first `*n_done` tokens, whole chunks; none unless it was cancelled or the device
 // failed.
@@ -608,7 +609,8 @@ inlay_status inlay_prefill(inlay_session* session, const int32_t* tokens, size_t
 // A session that cannot advance is unchanged and says so in its event's status; the others advance, and the first such
 // status is returned. Sessions are of one engine, each named once.
 // Thread: exclusive(sessions).
-// Blocks: on the device for one step; waits for other calls that compute on the engine.
+// Blocks: on the device for one step; waits for its turn among other threads' calls that compute on the engine, behind
+// one chunk of each prefill.
 // Ownership: Events are copies.
 // On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status.
 // Errors: CONTEXT_FULL, KV_FULL, INVALID_STATE, FORMAT, DEVICE_LOST.

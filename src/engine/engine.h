@@ -14,6 +14,7 @@
 
 #include "src/backend/backend.h"
 #include "src/base/load_times.h"
+#include "src/base/turn_mutex.h"
 #include "src/engine/chat.h"
 #include "src/engine/kv_pools.h"
 #include "src/engine/log.h"
@@ -222,7 +223,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
   int32_t prefill_chunk_ = 0;
   const std::vector<StepUnit> units_;
 
-  mutable std::mutex mutex_;  // the device, the pool, the slots, the arrays and the statistics
+  // The device, the pool, the slots, the arrays and the statistics. In turns, so that a step waits for one chunk of another
+  // thread's prefill and not for all of them.
+  mutable TurnMutex mutex_;
   KvPools kv_;
   std::vector<int32_t> free_slots_;
   std::unique_ptr<StepArrays> arrays_;

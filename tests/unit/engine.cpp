@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <thread>
 
@@ -262,6 +263,30 @@ TEST_P(EngineTest, SessionsOfOneEngineWorkFromManyThreads) {
     for (std::thread& t : threads) t.join();
   }
   for (const auto& d : draws) EXPECT_EQ(d, draws[0]);
+}
+
+// One that decodes beside another thread's prefill has its turn after every chunk. Threads that take a common mutex at
+// will get a few steps in at best: the prefill lets go of it for no longer than it takes to ask again.
+TEST_P(EngineTest, StepsComeBetweenTheChunksOfAPrefill) {
+  constexpr int kChunks = 100;
+  engine_ = load({.n_context = 4096, .max_sessions = 2, .n_threads = 2, .prefill_chunk = 1});
+  ASSERT_NE(engine_, nullptr);
+  const auto s = session(), long_one = session();
+  ASSERT_TRUE(prefill(*s, prompt(4)).ok());
+  const uint64_t n_before = engine_->stats().n_prefill_tokens;
+  std::atomic<bool> done{false};
+  int n_steps = 0;
+  std::thread other([&] {
+    EXPECT_TRUE(prefill(*long_one, prompt(kChunks)).ok());
+    done = true;
+  });
+  while (!done) {
+    step(*s);
+    const uint64_t n_chunks = engine_->stats().n_prefill_tokens - n_before;
+    if (n_chunks > 0 && n_chunks < kChunks) ++n_steps;
+  }
+  other.join();
+  EXPECT_GE(n_steps, kChunks / 4);
 }
 
 TEST_P(EngineTest, DecodeStepAllocatesNothingAfterWarmUp) {

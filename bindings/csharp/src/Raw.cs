@@ -1113,10 +1113,10 @@ namespace Inlay.Raw
         /// <param name="n_tokens">At least 1. [tokens]</param>
         /// <param name="n_done">How many of them the session has now. [tokens] May be null.</param>
         /// <param name="err">What went wrong. May be null.</param>
-        /// <remarks>Thread: exclusive(session). Blocks: on the device until all tokens are run; waits for other calls that
-        /// compute on the engine. Ownership: The tokens are copied. On error: The session keeps the first `*n_done` tokens,
-        /// whole chunks; none unless it was cancelled or the device failed. Errors: CONTEXT_FULL, KV_FULL, CANCELLED,
-        /// INVALID_STATE, DEVICE_LOST. Since: 1.0.</remarks>
+        /// <remarks>Thread: exclusive(session). Blocks: on the device until all tokens are run; other threads' calls that
+        /// compute on the engine have their turns before it and after each chunk. Ownership: The tokens are copied. On
+        /// error: The session keeps the first `*n_done` tokens, whole chunks; none unless it was cancelled or the device
+        /// failed. Errors: CONTEXT_FULL, KV_FULL, CANCELLED, INVALID_STATE, DEVICE_LOST. Since: 1.0.</remarks>
         public Status inlay_prefill(IntPtr session, int* tokens, UIntPtr n_tokens, UIntPtr* n_done, inlay_error* err)
         {
             return _inlay_prefill(session, tokens, n_tokens, n_done, err);
@@ -1130,10 +1130,10 @@ namespace Inlay.Raw
         /// <param name="events">One event a session.</param>
         /// <param name="event_stride">sizeof(inlay_event): from one event to the next. [bytes]</param>
         /// <param name="err">What went wrong. May be null.</param>
-        /// <remarks>Thread: exclusive(sessions). Blocks: on the device for one step; waits for other calls that compute on
-        /// the engine. Ownership: Events are copies. On error: Wrong arguments: nothing happened, events are untouched.
-        /// Otherwise each event has its own status. Errors: CONTEXT_FULL, KV_FULL, INVALID_STATE, FORMAT, DEVICE_LOST.
-        /// Since: 1.0.</remarks>
+        /// <remarks>Thread: exclusive(sessions). Blocks: on the device for one step; waits for its turn among other
+        /// threads' calls that compute on the engine, behind one chunk of each prefill. Ownership: Events are copies. On
+        /// error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status. Errors:
+        /// CONTEXT_FULL, KV_FULL, INVALID_STATE, FORMAT, DEVICE_LOST. Since: 1.0.</remarks>
         public Status inlay_decode_step(IntPtr* sessions, UIntPtr n_sessions, inlay_event* events, UIntPtr event_stride, inlay_error* err)
         {
             return _inlay_decode_step(sessions, n_sessions, events, event_stride, err);

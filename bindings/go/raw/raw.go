@@ -1224,7 +1224,8 @@ func Load(path *byte, pathLen uintptr, params *LoadParams, engine **Engine, err 
 //   - nTokens: At least 1.
 //   - nDone: How many of them the session has now.
 //   - Thread: exclusive(session).
-//   - Blocks: on the device until all tokens are run; waits for other calls that compute on the engine.
+//   - Blocks: on the device until all tokens are run; other threads' calls that compute on the engine have their
+//     turns before it and after each chunk.
 //   - Ownership: The tokens are copied.
 //   - On error: The session keeps the first `*n_done` tokens, whole chunks; none unless it was cancelled or the
 //     device failed.
@@ -1243,7 +1244,8 @@ func Prefill(session *Session, tokens *int32, nTokens uintptr, nDone *uintptr, e
 //   - events: One event a session.
 //   - eventStride: sizeof(inlay_event): from one event to the next.
 //   - Thread: exclusive(sessions).
-//   - Blocks: on the device for one step; waits for other calls that compute on the engine.
+//   - Blocks: on the device for one step; waits for its turn among other threads' calls that compute on the engine,
+//     behind one chunk of each prefill.
 //   - Ownership: Events are copies.
 //   - On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status.
 //   - Errors: CONTEXT_FULL, KV_FULL, INVALID_STATE, FORMAT, DEVICE_LOST.

@@ -885,7 +885,8 @@ pub struct Functions {
     /// start over, text that was not taken is dropped.
     ///
     /// - Thread: exclusive(session).
-    /// - Blocks: on the device until all tokens are run; waits for other calls that compute on the engine.
+    /// - Blocks: on the device until all tokens are run; other threads' calls that compute on the engine have their
+    ///   turns before it and after each chunk.
     /// - Ownership: The tokens are copied.
     /// - On error: The session keeps the first `*n_done` tokens, whole chunks; none unless it was cancelled or the
     ///   device failed.
@@ -903,7 +904,8 @@ pub struct Functions {
     /// the first such status is returned. Sessions are of one engine, each named once.
     ///
     /// - Thread: exclusive(sessions).
-    /// - Blocks: on the device for one step; waits for other calls that compute on the engine.
+    /// - Blocks: on the device for one step; waits for its turn among other threads' calls that compute on the
+    ///   engine, behind one chunk of each prefill.
     /// - Ownership: Events are copies.
     /// - On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status.
     /// - Errors: CONTEXT_FULL, KV_FULL, INVALID_STATE, FORMAT, DEVICE_LOST.
