@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sets up, builds, and lets the model of the repository write a tale.
+# Sets up, builds for this machine into build/native, and lets the model of the repository write a tale.
 #
 # Usage: examples/quickstart.sh [PROMPT [OPTIONS OF inlay run...]]
 set -euo pipefail
@@ -12,7 +12,7 @@ shift || true
 # shellcheck source=examples/toolchain.sh
 . "$root/examples/toolchain.sh"
 cd "$root"
-cmake --preset release
-cmake --build build/release --target inlay_cli
+cmake --preset native
+cmake --build build/native --target inlay_cli
 [ -f "$model" ] || { echo "quickstart: the model is missing: $model" >&2; exit 1; }
-exec build/release/bin/inlay run "$model" --prompt "$prompt" "$@"
+exec build/native/bin/inlay run "$model" --prompt "$prompt" "$@"

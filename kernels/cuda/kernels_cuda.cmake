@@ -14,20 +14,8 @@ target_link_libraries(inlay_kernels_cuda PUBLIC inlay_flags CUDA::cudart_static)
 target_include_directories(inlay_kernels_cuda SYSTEM PUBLIC ${CUDAToolkit_INCLUDE_DIRS})
 set_target_properties(inlay_kernels_cuda PROPERTIES CUDA_STANDARD 20 CUDA_VISIBILITY_PRESET hidden)
 
-# Which GPUs: code for each architecture, which also runs on those of the same major number that came later, and one PTX, which the
-# driver compiles for GPUs that are newer than all of it. 90 is old enough for every one of these and has all that the kernels use.
-set(inlay_cuda_architectures ${INLAY_CUDA_ARCHITECTURES})
-if(INLAY_CUDA_ARCHITECTURES STREQUAL "release")
-  set(inlay_cuda_architectures 75 80 86 89 90 100 120)
-  execute_process(COMMAND ${INLAY_NVCC} --list-gpu-code OUTPUT_VARIABLE offered OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-  string(REPLACE "\n" ";" offered "${offered}")
-  foreach(architecture IN LISTS inlay_cuda_architectures)
-    if(NOT "sm_${architecture}" IN_LIST offered)
-      message(STATUS "Inlay CUDA: this nvcc does not build for sm_${architecture}, left out")
-      list(REMOVE_ITEM inlay_cuda_architectures ${architecture})
-    endif()
-  endforeach()
-endif()
+# Code for each architecture, which also runs on those of the same major number that came later, and one PTX, which the driver
+# compiles for GPUs that are newer than all of it. 90 is old enough for every one of these and has all that the kernels use.
 list(GET inlay_cuda_architectures -1 inlay_cuda_ptx)
 if(90 IN_LIST inlay_cuda_architectures)
   set(inlay_cuda_ptx 90)
