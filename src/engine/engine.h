@@ -138,7 +138,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   EngineInfo info() const;
   EngineStats stats() const;
   Log& log() { return *log_; }
-  Backend& backend() { return *backend_; }  // for inspection by tests
+  Backend& backend() { return *backend_; }                 // for inspection by tests
+  uint32_t n_asking() const { return mutex_.n_asking(); }  // likewise: threads that compute or wait for their turn
 
   // Runs tokens [n_past, tokens.size()) of a sequence as one step, whose first n_past tokens the session has cached, and gives the
   // seconds that it took. The session does not advance. A single token is a decode step and draws.

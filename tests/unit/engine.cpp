@@ -265,28 +265,31 @@ TEST_P(EngineTest, SessionsOfOneEngineWorkFromManyThreads) {
   for (const auto& d : draws) EXPECT_EQ(d, draws[0]);
 }
 
-// One that decodes beside another thread's prefill has its turn after every chunk. Threads that take a common mutex at
-// will get a few steps in at best: the prefill lets go of it for no longer than it takes to ask again.
+// One that decodes beside another thread's prefill has its turn after every chunk: no chunk follows another one while a
+// step is asked for. Every chunk lasts until it is.
 TEST_P(EngineTest, StepsComeBetweenTheChunksOfAPrefill) {
-  constexpr int kChunks = 100;
+  constexpr int kChunks = 40, kSteps = 20;
   engine_ = load({.n_context = 4096, .max_sessions = 2, .n_threads = 2, .prefill_chunk = 1});
   ASSERT_NE(engine_, nullptr);
   const auto s = session(), long_one = session();
   ASSERT_TRUE(prefill(*s, prompt(4)).ok());
-  const uint64_t n_before = engine_->stats().n_prefill_tokens;
-  std::atomic<bool> done{false};
-  int n_steps = 0;
-  std::thread other([&] {
-    EXPECT_TRUE(prefill(*long_one, prompt(kChunks)).ok());
-    done = true;
-  });
-  while (!done) {
-    step(*s);
-    const uint64_t n_chunks = engine_->stats().n_prefill_tokens - n_before;
-    if (n_chunks > 0 && n_chunks < kChunks) ++n_steps;
-  }
+  step(*s);
+  std::string order;  // of chunks and steps; guarded by the engine
+  std::atomic<bool> began{false}, decodes{true};
+  const auto decoder = std::this_thread::get_id();
+  engine_->backend().set_inspection({.tap_op = 0, .tap = [&](const Tap&) {
+                                       const bool is_step = std::this_thread::get_id() == decoder;
+                                       order += is_step ? 's' : 'c';
+                                       began = true;
+                                       while (!is_step && decodes && engine_->n_asking() < 2) std::this_thread::yield();
+                                     }});
+  std::thread other([&] { EXPECT_TRUE(prefill(*long_one, prompt(kChunks)).ok()); });
+  while (!began) std::this_thread::yield();
+  for (int i = 0; i < kSteps; ++i) step(*s);
+  decodes = false;
   other.join();
-  EXPECT_GE(n_steps, kChunks / 4);
+  engine_->backend().set_inspection({});
+  EXPECT_EQ(order.substr(0, order.rfind('s')).find("cc"), std::string::npos) << order;
 }
 
 TEST_P(EngineTest, DecodeStepAllocatesNothingAfterWarmUp) {
