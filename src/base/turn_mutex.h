@@ -25,7 +25,7 @@ class TurnMutex {
     now_.notify_all();
   }
 
-  // Threads that hold it or wait for it, at some time of the call.
+  // While somebody holds it: how many threads hold it or wait for it.
   uint32_t n_asking() const {
     const uint32_t now = now_.load(std::memory_order_acquire);
     return next_.load(std::memory_order_relaxed) - now;

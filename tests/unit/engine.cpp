@@ -283,7 +283,10 @@ TEST_P(EngineTest, StepsComeBetweenTheChunksOfAPrefill) {
                                        began = true;
                                        while (!is_step && decodes && engine_->n_asking() < 2) std::this_thread::yield();
                                      }});
-  std::thread other([&] { EXPECT_TRUE(prefill(*long_one, prompt(kChunks)).ok()); });
+  std::thread other([&] {
+    EXPECT_TRUE(prefill(*long_one, prompt(kChunks)).ok());
+    began = true;  // also where no chunk did
+  });
   while (!began) std::this_thread::yield();
   for (int i = 0; i < kSteps; ++i) step(*s);
   decodes = false;

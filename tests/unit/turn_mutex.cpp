@@ -10,6 +10,7 @@
 namespace inlay {
 namespace {
 
+// One of them holds it.
 void wait_for_askers(const TurnMutex& mutex, uint32_t n) {
   while (mutex.n_asking() < n) std::this_thread::yield();
 }
