@@ -335,7 +335,7 @@ struct DecodeAttentionArgs {
 };
 cudaError_t launch_decode_attention(const DecodeAttentionArgs& args, cudaStream_t stream);
 
-// ---- the layers of a step of one row in one launch, on devices of compute capability 9.0 and later
+// ---- the layers of a step of up to 16 rows in one launch, on devices of compute capability 9.0 and later
 
 // The ops of a token hand their values over with a tag in the two lowest bits of each float (kernels/cuda/device/exchange.cuh). In a buffer
 // two generations that follow one another, also from a token to the next, need different tags; nothing else may write there.
@@ -344,21 +344,23 @@ inline constexpr uint8_t kUntagged = 255;
 struct TokenOp {
   enum class Kind : uint8_t { linear, attention } kind;
   uint8_t tag_in, tag_out;        // tag_out: kUntagged for results that are for others
-  LinearArgs linear;              // m = 1 and a raw row
-  DecodeAttentionArgs attention;  // m = 1
+  LinearArgs linear;              // of raw rows: several, too, then raw_row names all of them
+  DecodeAttentionArgs attention;
+  void* prepared;                 // linear, of several rows: token_x_bytes, at first of bytes that are 0xff
 };
 
 // What launch_token needs to know besides the table.
 struct TokenLaunch {
   const void* kernel;
-  const int32_t* position;  // of the row; negative: nothing is done
-  int32_t max_context, n_ops, n_weights, attention, ring_at, ring_bytes, stages_ahead, n_ctas, shared_bytes;
+  const int32_t* positions;  // of the rows; those from the first negative one on are padding
+  int32_t n_rows, n_records, max_context, n_ops, n_weights, attention, ring_at, ring_bytes, stages_ahead, n_ctas, shared_bytes;
 };
 
 // Whether there is a kernel for these ops and the current device. Then make_token_table writes token_table_bytes of the host's memory, or
 // gives cudaErrorInvalidConfiguration where the device has too little shared memory.
 bool token_runs(const TokenOp* ops, int32_t n_ops);
 size_t token_table_bytes(int32_t n_ops);
+size_t token_x_bytes(int64_t n_cols, int32_t m);  // that is enough for fewer rows
 cudaError_t make_token_table(const TokenOp* ops, int32_t n_ops, void* table, TokenLaunch& launch);
 
 // The ops in order, each with the bits of its own launch. table: on the device. All CTAs are resident together (a cooperative launch), or

@@ -49,5 +49,5 @@ cudaError_t launch_hasty_product(const void* args, cudaStream_t stream) {
 
 const void* hasty_token_kernel() {
   using namespace inlay::cuda;
-  return reinterpret_cast<const void*>(token_kernel<inlay::DType::q8_0, inlay::DType::q8_0, 1, KvType::f16>);
+  return reinterpret_cast<const void*>(token_kernel<inlay::DType::q8_0, inlay::DType::q8_0, 1, KvType::f16, 0>);
 }

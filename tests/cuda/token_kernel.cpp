@@ -1,4 +1,5 @@
-// Decode steps of one session by the token kernel, beside the same steps as launches of every op: the same bits.
+// Decode steps of one session and of several by the token kernel, beside the same steps as launches of every op: the
+// same bits.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -13,6 +14,7 @@ namespace inlay {
 namespace {
 
 constexpr int kSteps = 40;
+constexpr int kMostSessions = 8;  // of a step that is one launch
 
 std::string path_of(const std::string& name) {
   return name == "tales" ? std::string(INLAY_SOURCE_DIR) + "/examples/model/tales.gguf"
@@ -34,28 +36,38 @@ class TokenKernel : public testing::TestWithParam<const char*> {
 
   static Run run(bool allow_token_kernel) {
     Run out;
-    EngineOptions options{.device = DeviceKind::cuda, .n_context = 512, .max_sessions = 2};
+    EngineOptions options{.device = DeviceKind::cuda, .n_context = 512, .max_sessions = kMostSessions};
     options.allow_token_kernel = allow_token_kernel;
     options.log = [&out](LogLevel, std::string_view text) { out.log += std::string(text) + "\n"; };
     const auto engine = Engine::load(path_of(GetParam()), options);
     EXPECT_TRUE(engine.ok()) << engine.status().message;
     if (!engine.ok()) return out;
-    const auto session = *(*engine)->create_session({.ignore_end_of_generation = true});
+    // Steps of one session, then of more and of fewer again, prompts of many lengths and positions.
     const std::vector<int32_t> prompt = {1, 5, 9, 30, 31, 7, 100};
-    size_t n_done = 0;
-    EXPECT_TRUE(session->prefill(prompt, n_done).ok());
+    std::vector<std::shared_ptr<Session>> sessions;
+    std::vector<Session*> all;
+    for (int i = 0; i < kMostSessions; ++i) {
+      sessions.push_back(*(*engine)->create_session({.ignore_end_of_generation = true}));
+      all.push_back(sessions.back().get());
+      size_t n_done = 0;
+      for (int k = 0; k <= 2 * i; ++k) EXPECT_TRUE(all.back()->prefill(prompt, n_done).ok());
+    }
     std::vector<float> logits(static_cast<size_t>((*engine)->plan().spec.n_vocab));
-    Session* one[] = {session.get()};
-    StepEvent event;
+    constexpr size_t kSets[] = {1, 2, 3, 8, 5, 4, 1, 7, 6, 1};
     for (int i = 0; i < kSteps; ++i) {
-      const Status stepped = (*engine)->decode_step(one, {&event, 1});
+      const std::span<Session* const> set = std::span(all).first(kSets[static_cast<size_t>(i / 4) % std::size(kSets)]);
+      StepEvent events[kMostSessions];
+      const Status stepped = (*engine)->decode_step(set, std::span(events).first(set.size()));
       EXPECT_TRUE(stepped.ok()) << stepped.message;
-      EXPECT_TRUE(session->copy_logits(logits).ok());
-      out.tokens.push_back(event.sample.token);
-      out.logits.insert(out.logits.end(), logits.begin(), logits.end());
+      for (size_t k = 0; k < set.size(); ++k) {
+        EXPECT_TRUE(set[k]->copy_logits(logits).ok());
+        out.tokens.push_back(events[k].sample.token);
+        out.logits.insert(out.logits.end(), logits.begin(), logits.end());
+      }
       // A prompt in between leaves other values in the engine's buffers.
       if (i == kSteps / 2) {
-        EXPECT_TRUE(session->prefill(prompt, n_done).ok());
+        size_t n_done = 0;
+        EXPECT_TRUE(all[0]->prefill(prompt, n_done).ok());
       }
     }
     return out;
@@ -105,13 +117,17 @@ class TokenKernelSplits : public testing::TestWithParam<test::HeadShape> {
         prompt[i] = static_cast<int32_t>((i * 7919 + all.size()) % test::kRandomModelVocab);
       size_t n_done = 0;
       EXPECT_TRUE(session.prefill(prompt, n_done).ok());
-      Session* one[] = {&session};
-      StepEvent event;
+      Session *one[] = {&session}, *both[] = {sessions[0].get(), sessions[1].get()};
+      StepEvent events[2];
       for (int i = 0; i < 3; ++i) {
-        const Status stepped = (*engine)->decode_step(one, {&event, 1});
+        const bool alone = i == 0 || both[1]->info().n_tokens == 0;
+        const auto set = alone ? std::span<Session* const>(one) : std::span<Session* const>(both);
+        const Status stepped = (*engine)->decode_step(set, std::span(events).first(set.size()));
         EXPECT_TRUE(stepped.ok()) << stepped.message;
-        EXPECT_TRUE(session.copy_logits(logits).ok());
-        all.insert(all.end(), logits.begin(), logits.end());
+        for (Session* s : set) {
+          EXPECT_TRUE(s->copy_logits(logits).ok());
+          all.insert(all.end(), logits.begin(), logits.end());
+        }
       }
     };
     extend(*sessions[0], 1100);
@@ -130,7 +146,7 @@ TEST_P(TokenKernelSplits, cuda_GiveTheBitsOfLaunches) {
   if (one_log.find("one launch") == std::string::npos) GTEST_SKIP() << "this device has no token kernel";
   ASSERT_EQ(one.size(), many.size());
   for (size_t i = 0; i < one.size(); ++i) {
-    ASSERT_EQ(one[i], many[i]) << "step " << i / test::kRandomModelVocab << ", logit " << i % test::kRandomModelVocab;
+    ASSERT_EQ(one[i], many[i]) << "row " << i / test::kRandomModelVocab << ", logit " << i % test::kRandomModelVocab;
   }
 }
 
@@ -155,23 +171,30 @@ class TokenKernelShapes : public testing::TestWithParam<Shape> {
   }
 
   static std::vector<float> run(std::span<const std::byte> image, bool allow_token_kernel, std::string& log) {
-    EngineOptions options{.device = DeviceKind::cuda, .n_context = 512, .max_sessions = 1};
+    EngineOptions options{.device = DeviceKind::cuda, .n_context = 512, .max_sessions = kMostSessions};
     options.allow_token_kernel = allow_token_kernel;
     options.log = [&log](LogLevel, std::string_view text) { log += std::string(text) + "\n"; };
     const auto engine = Engine::load(borrow_memory(image, "synthetic model"), options);
     EXPECT_TRUE(engine.ok()) << engine.status().message;
     if (!engine.ok()) return {};
-    const auto session = *(*engine)->create_session({.ignore_end_of_generation = true});
-    size_t n_done = 0;
-    EXPECT_TRUE(session->prefill(std::vector<int32_t>{1, 5, 9}, n_done).ok());
+    std::vector<std::shared_ptr<Session>> owned;
+    std::vector<Session*> sessions;
+    for (int i = 0; i < kMostSessions; ++i) {
+      owned.push_back(*(*engine)->create_session({.ignore_end_of_generation = true}));
+      sessions.push_back(owned.back().get());
+      size_t n_done = 0;
+      EXPECT_TRUE(sessions.back()->prefill(std::vector<int32_t>{1, 5, 9 + i}, n_done).ok());
+    }
     std::vector<float> all, logits(static_cast<size_t>((*engine)->spec().n_vocab));
-    Session* one[] = {session.get()};
-    StepEvent event;
-    for (int i = 0; i < 20; ++i) {
-      const Status stepped = (*engine)->decode_step(one, {&event, 1});
+    StepEvent events[kMostSessions];
+    for (int i = 0; i < 40; ++i) {
+      const size_t n = i < 20 ? 1 : i < 35 ? kMostSessions : 3;
+      const Status stepped = (*engine)->decode_step(std::span(sessions).first(n), std::span(events).first(n));
       EXPECT_TRUE(stepped.ok()) << stepped.message;
-      EXPECT_TRUE(session->copy_logits(logits).ok());
-      all.insert(all.end(), logits.begin(), logits.end());
+      for (size_t k = 0; k < n; ++k) {
+        EXPECT_TRUE(sessions[k]->copy_logits(logits).ok());
+        all.insert(all.end(), logits.begin(), logits.end());
+      }
     }
     return all;
   }
@@ -187,7 +210,7 @@ TEST_P(TokenKernelShapes, cuda_GiveTheBitsOfLaunches) {
   const std::vector<float> one = run(image, true, one_log), many = run(image, false, many_log);
   if (one_log.find("one launch") == std::string::npos) GTEST_SKIP() << "this device has no token kernel";
   ASSERT_EQ(one.size(), many.size());
-  for (size_t i = 0; i < one.size(); ++i) ASSERT_EQ(one[i], many[i]) << "step " << i / 4096 << ", logit " << i % 4096;
+  for (size_t i = 0; i < one.size(); ++i) ASSERT_EQ(one[i], many[i]) << "row " << i / 4096 << ", logit " << i % 4096;
 }
 
 INSTANTIATE_TEST_SUITE_P(Layers, TokenKernelShapes,

@@ -196,17 +196,56 @@ struct WeightRun {
   }
 };
 
-// The side that fills: a warp, for one phase.
+// The same where tiles come in pairs: eight chunks of the first, then of the second, in turns. The chunks of a tile are a
+// multiple of eight.
 template <DType kType>
+struct PairedRun {
+  static constexpr int kStageBytes = kParts * token_chunk_bytes<kType>();
+  const uint8_t* from;  // of the first tile
+  int64_t tile_bytes;
+  int n_stages, left, n_tiles;  // of a tile; of this pair's tiles that are left; tiles from this pair on
+  bool second = false;
+
+  __device__ __forceinline__ PairedRun(const TokenWeights& w, const TileRange& tiles)
+      : from(w.weights + static_cast<int64_t>(tiles.first) * w.tile_bytes),
+        tile_bytes(w.tile_bytes),
+        n_stages(w.n_chunks / kParts),
+        left(n_stages),
+        n_tiles(tiles.end - tiles.first) {}
+  __device__ __forceinline__ void copy_stage(uint32_t at, uint32_t barrier) {
+    expect_bytes(barrier, kStageBytes);
+    copy_bulk(at, second ? from + tile_bytes : from, kStageBytes, barrier);
+    arrive(barrier);
+    second = !second && n_tiles > 1;
+    if (second) return;
+    from += kStageBytes;
+    if (--left > 0) return;
+    left = n_stages;
+    if (n_tiles > 1) from += tile_bytes;
+    n_tiles -= 2;
+  }
+};
+
+template <class Run>
+__device__ __forceinline__ void fill_stages(Run run, int n, int bytes, int most_ahead, StageWriter& writer) {
+  for (; n > 0; --n) {
+    const uint32_t at = writer.make_room(bytes, most_ahead), full = writer.place.full_barrier();
+    if (is_elected()) run.copy_stage(at, full);
+    __syncwarp();
+    writer.advance(bytes);
+  }
+}
+
+// The side that fills: a warp, for one phase. kPairs: tiles may come in pairs.
+template <DType kType, bool kPairs>
 __device__ __forceinline__ void fill_stages(const TokenWeights& weights, const TileRange& tiles, int most_ahead,
                                             StageWriter& writer) {
   constexpr int kBytes = stage_bytes_of<kType>();
-  WeightRun<kType> run(weights, tiles);
-  for (int n = (run.n_left + kParts - 1) / kParts; n > 0; --n) {
-    const uint32_t at = writer.make_room(kBytes, most_ahead), full = writer.place.full_barrier();
-    if (is_elected()) run.copy_stage(at, full);
-    __syncwarp();
-    writer.advance(kBytes);
+  const int n = ((tiles.end - tiles.first) * weights.n_chunks + kParts - 1) / kParts;
+  if (kPairs && weights.pairs != 0) {
+    fill_stages(PairedRun<kType>(weights, tiles), n, kBytes, most_ahead, writer);
+  } else {
+    fill_stages(WeightRun<kType>(weights, tiles), n, kBytes, most_ahead, writer);
   }
 }
 

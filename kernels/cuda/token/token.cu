@@ -1,6 +1,7 @@
 // launch_token: the table of phases and the kernel for a head size. token_kernel.cuh has the rest.
 #include "kernels/cuda/attention/row_attention.cuh"
 #include "kernels/cuda/linear/launch.cuh"
+#include "kernels/cuda/token/session_rows.cuh"
 #include "kernels/cuda/token/stage_ring.cuh"
 #include "kernels/cuda/token/token_phase.h"
 
@@ -8,7 +9,6 @@ namespace inlay::cuda {
 namespace {
 
 constexpr int kMaxTokenHead = 128;
-constexpr int kGroupBits = 4;  // a result of 16 tiles for every thread: most phases have one barrier
 constexpr int kBytesAhead =
     52 * 1024;  // of weights under way in a CTA: less does not fill the memory, more delays values
 
@@ -18,29 +18,64 @@ int aligned(int n) { return (n + 127) / 128 * 128; }
 struct TokenMemory {
   int x = 0, parts = 0, stage = 0;
   int least_stage = 1 << 20;
+  int records = 0;  // of several rows' x
 };
 
+int32_t chunks_of(int64_t n_cols) { return static_cast<int32_t>((n_cols + kChunkCols - 1) / kChunkCols); }
+
+// Of a kernel's rows of x, in eights; 0: a row that comes as it is.
+int32_t row_tiles_of(int32_t m) { return m == 1 ? 0 : (m + 7) / 8; }
+int record_bytes_of(int32_t m) { return row_tiles_of(m) == 1 ? ChunkRecord<1>::kBytes : ChunkRecord<2>::kBytes; }
+
+// Barriers between groups of tiles are few where every thread has a result: of 16 tiles of a row, two of eight, one of
+// 16. Pairs are not parted.
+int32_t group_bits_of(int32_t m, bool pairs) {
+  const int32_t bits = m == 1 ? 4 : m == 2 ? 3 : m <= 4 ? 2 : m <= 8 ? 1 : 0;
+  return pairs && bits == 0 ? 1 : bits;
+}
+
+// Records of x that there is room for in shared memory: of a norm's rows all, whose squares have to be there at once.
+int32_t records_of(const TokenOp* ops, int32_t n_ops) {
+  int32_t most = kLeastRecords;
+  for (int32_t i = 0; i < n_ops; ++i) {
+    const LinearArgs& a = ops[i].linear;
+    if (ops[i].kind != TokenOp::Kind::linear || a.norm_weight == nullptr) continue;
+    if (chunks_of(a.n_cols) > most) most = chunks_of(a.n_cols);
+  }
+  return most;
+}
+
+// Whether x streams by, and for two tiles at a time.
+bool come_in_pairs(const LinearArgs& a, int32_t n_records) {
+  const int32_t n_chunks = chunks_of(a.n_cols);
+  return a.m > 1 && n_chunks > n_records && n_chunks % kParts == 0;
+}
+
 bool takes(const LinearArgs& a) {
-  if (a.raw == nullptr || a.m != 1 || a.epilogue == Epilogue::up || a.dtype == DType::f32 ||
+  if (a.raw == nullptr || a.m < 1 || a.m > kMostSessionRows || a.epilogue == Epilogue::up || a.dtype == DType::f32 ||
       !linear_takes_raw(a.dtype, a.n_cols))
     return false;
   if (a.activation != Activation::silu || a.factor != 1.0f || a.soft_cap != 0.0f) return false;
   const bool row_major = a.dtype == DType::f16 || a.dtype == DType::bf16;
-  return !row_major || a.n_cols % (kParts * kUnitCols) == 0;
+  return !row_major || (a.m == 1 && a.n_cols % (kParts * kUnitCols) == 0);
 }
 
 bool takes(const DecodeAttentionArgs& a) {
   RowParams p;
-  return a.m == 1 && a.variant.is_plain() && a.cache.kv_type == KvType::f16 && a.cache.d_head <= kMaxTokenHead &&
+  return a.m <= kMostSessionRows && a.variant.is_plain() && a.cache.kv_type == KvType::f16 && a.cache.d_head <= kMaxTokenHead &&
          decode_row_params(a, p) == cudaSuccess;
 }
 
-FewRowsParams cut(const LinearArgs& args, TokenMemory& memory) {
+FewRowsParams cut(const LinearArgs& args, int32_t n_ctas, TokenMemory& memory) {
   return with_form(args.dtype, FewRowsParams{}, [&](auto tag) {
     constexpr DType kType = decltype(tag)::kType;
     FewRowsParams p = cut_few_rows<kType>(args);
-    p.group_bits = kGroupBits, p.group_tiles = 1 << kGroupBits;
-    const int x = RawRowPlaces{p.args.x.n_chunks}.bytes(), parts = parts_bytes_of(p);
+    p.group_bits = group_bits_of(args.m, come_in_pairs(args, memory.records)), p.group_tiles = 1 << p.group_bits;
+    share_tiles(p, n_ctas);
+    const int x =
+        args.m > 1 ? memory.records * record_bytes_of(args.m) : RawRowPlaces{p.args.x.n_chunks}.bytes();
+    const bool one_group = p.cta_tiles + (p.n_longer > 0 ? 1 : 0) <= p.group_tiles;
+    const int parts = parts_bytes_of(p) / (one_group ? 2 : 1);
     if (x > memory.x) memory.x = x;
     if (parts > memory.parts) memory.parts = parts;
     if constexpr (kType != DType::f32) {
@@ -61,6 +96,7 @@ TokenWeights weights_of(const TokenPhase& phase) {
   w.vectors[1] = a.bias;
   w.vector_cols[1] = static_cast<int32_t>(a.epilogue == Epilogue::gate_up ? a.n_rows / 2 : a.n_rows);
   w.n_chunks = few.n_chunks, w.cta_tiles = few.cta_tiles, w.n_longer = few.n_longer, w.first_cta = phase.first_cta;
+  w.pairs = phase.pairs;
   w.dtype = a.dtype;
   return with_form(a.dtype, w, [&](auto tag) {
     constexpr DType kType = decltype(tag)::kType;
@@ -100,13 +136,18 @@ bool same_x(const TokenOp& a, const TokenOp& b) {
 }
 
 // The kernels that there are; null: none for these types.
+template <int NT>
 TokenKernel kernel_for(DType a, DType b, int32_t d_head) {
   const auto is = [&](DType first, DType second) { return (a == first || a == second) && (b == first || b == second); };
-  if (is(DType::q4_k, DType::q6_k)) return token_kernel_of<DType::q4_k, DType::q6_k>(d_head);
-  if (is(DType::q8_0, DType::q8_0)) return token_kernel_of<DType::q8_0, DType::q8_0>(d_head);
-  if (is(DType::bf16, DType::bf16)) return token_kernel_of<DType::bf16, DType::bf16>(d_head);
+  if (is(DType::q4_k, DType::q6_k)) return token_kernel_of<DType::q4_k, DType::q6_k, NT>(d_head);
+  if (is(DType::q8_0, DType::q8_0)) return token_kernel_of<DType::q8_0, DType::q8_0, NT>(d_head);
+  if constexpr (NT == 0) {
+    if (is(DType::bf16, DType::bf16)) return token_kernel_of<DType::bf16, DType::bf16, NT>(d_head);
+  }
   return nullptr;
 }
+
+int32_t rows_of(const TokenOp& op) { return op.kind == TokenOp::Kind::linear ? op.linear.m : op.attention.m; }
 
 TokenKernel kernel_of(const TokenOp* ops, int32_t n_ops) {
   DType types[2];
@@ -122,7 +163,16 @@ TokenKernel kernel_of(const TokenOp* ops, int32_t n_ops) {
     if (n_types == 2) return nullptr;
     types[n_types++] = type;
   }
-  return n_types == 0 ? nullptr : kernel_for(types[0], types[n_types - 1], d_head);
+  if (n_types == 0) return nullptr;
+  const DType a = types[0], b = types[n_types - 1];
+  switch (row_tiles_of(rows_of(ops[0]))) {
+    case 0:
+      return kernel_for<0>(a, b, d_head);
+    case 1:
+      return kernel_for<1>(a, b, d_head);
+    default:
+      return kernel_for<2>(a, b, d_head);
+  }
 }
 
 }  // namespace
@@ -132,6 +182,7 @@ bool token_runs(const TokenOp* ops, int32_t n_ops) {
   if (current_device(device) != cudaSuccess || device.major < 9) return false;
   const int32_t attention = first_attention(ops, n_ops);
   for (int32_t i = 0; i < n_ops; ++i) {
+    if (rows_of(ops[i]) != rows_of(ops[0])) return false;
     if (ops[i].kind == TokenOp::Kind::linear) {
       if (!takes(ops[i].linear)) return false;
     } else if (!takes(ops[i].attention) || !same_place(ops[i].attention, ops[attention].attention)) {
@@ -141,8 +192,17 @@ bool token_runs(const TokenOp* ops, int32_t n_ops) {
   return kernel_of(ops, n_ops) != nullptr;
 }
 
+// The flags come first: they lie in the same place for any number of rows.
+size_t token_flag_bytes(int64_t n_cols) { return static_cast<size_t>(chunks_of(n_cols)) * kMostSessionRows * sizeof(uint32_t); }
+
+size_t token_x_bytes(int64_t n_cols, int32_t m) {
+  return token_flag_bytes(n_cols) + static_cast<size_t>(chunks_of(n_cols)) * static_cast<size_t>(record_bytes_of(m));
+}
+
+// Tables may follow one another: what a table begins with is copied in units of 16 bytes.
 size_t token_table_bytes(int32_t n_ops) {
-  return (sizeof(TokenWeights) + sizeof(TokenPhase)) * static_cast<size_t>(n_ops);
+  const size_t n = (sizeof(TokenWeights) + sizeof(TokenPhase)) * static_cast<size_t>(n_ops), unit = alignof(uint4);
+  return (n + unit - 1) / unit * unit;
 }
 
 cudaError_t make_token_table(const TokenOp* ops, int32_t n_ops, void* table, TokenLaunch& launch) {
@@ -151,6 +211,7 @@ cudaError_t make_token_table(const TokenOp* ops, int32_t n_ops, void* table, Tok
   auto* weights = static_cast<TokenWeights*>(table);
   auto* phases = reinterpret_cast<TokenPhase*>(weights + n_ops);
   TokenMemory memory;
+  memory.records = records_of(ops, n_ops);
   launch = {};
   for (int32_t i = 0, next_cta = 0; i < n_ops; ++i) {
     TokenPhase& phase = phases[i];
@@ -160,14 +221,16 @@ cudaError_t make_token_table(const TokenOp* ops, int32_t n_ops, void* table, Tok
       phase.kind = TokenPhaseKind::attention;
       if (const cudaError_t e = decode_row_params(ops[i].attention, phase.attention); e != cudaSuccess) return e;
       const int attention = attention_bytes(ops[i].attention.cache.d_head);
-      launch.position = ops[i].attention.cache.positions;
+      launch.positions = ops[i].attention.cache.positions;
       launch.max_context = ops[i].attention.max_context;
       memory.x = memory.x > attention ? memory.x : attention;
       continue;
     }
     phase.kind = TokenPhaseKind::linear;
-    phase.linear = cut(ops[i].linear, memory);
-    share_tiles(phase.linear, device.n_multiprocessors);
+    phase.linear = cut(ops[i].linear, device.n_multiprocessors, memory);
+    phase.pairs = come_in_pairs(ops[i].linear, memory.records);
+    auto* flags = static_cast<uint8_t*>(ops[i].prepared);
+    phase.prepared = {flags + token_flag_bytes(ops[i].linear.n_cols), reinterpret_cast<uint32_t*>(flags)};
     phase.same_x = i > 0 && same_x(ops[i - 1], ops[i]);
     phase.first_cta = phase.same_x != 0 ? next_cta : 0;
     next_cta = (phase.first_cta + phase.linear.n_longer) % device.n_multiprocessors;
@@ -176,6 +239,8 @@ cudaError_t make_token_table(const TokenOp* ops, int32_t n_ops, void* table, Tok
   const int parts_at = aligned(memory.x);
   for (int32_t i = 0; i < n_ops; ++i) phases[i].linear.parts_at = parts_at;
   launch.n_ops = n_ops;
+  launch.n_rows = n_ops > 0 ? rows_of(ops[0]) : 0;
+  launch.n_records = memory.records;
   launch.attention = first_attention(ops, n_ops);
   launch.ring_at = parts_at + aligned(memory.parts);
   cudaFuncAttributes attributes{};
@@ -204,8 +269,9 @@ cudaError_t launch_token(const TokenLaunch& launch, const void* table, cudaStrea
   p.weights = static_cast<const TokenWeights*>(table);
   p.n_weights = launch.n_weights;
   p.phases = reinterpret_cast<const TokenPhase*>(p.weights + launch.n_ops);
-  p.position = launch.position;
-  p.max_context = launch.max_context;
+  p.positions = launch.positions;
+  p.n_rows = launch.n_rows, p.max_context = launch.max_context;
+  p.n_records = launch.n_records;
   p.n_phases = launch.n_ops;
   p.attention = launch.attention;
   p.ring_at = launch.ring_at;

@@ -1,4 +1,4 @@
-// All layers of a decode step of one row in one launch: every SM holds one CTA for the whole token.
+// All layers of a decode step of one row, or of up to sixteen, in one launch: every SM holds one CTA for the whole token.
 //
 // The ops of the step follow one another as phases. Nothing stands between two of them: a value says itself when it is
 // there (exchange.cuh). What the launches of few_rows.cuh and row_attention.cuh gain by starting early, a ninth warp
@@ -15,6 +15,7 @@
 #pragma once
 
 #include "kernels/cuda/attention/row_attention.cuh"
+#include "kernels/cuda/token/session_rows.cuh"
 #include "kernels/cuda/token/stage_ring.cuh"
 #include "kernels/cuda/token/token_phase.h"
 
@@ -59,7 +60,7 @@ struct CopyMemory {
   }
 };
 
-template <DType kFirst, DType kSecond>
+template <DType kFirst, DType kSecond, bool kSeveral>
 __device__ __forceinline__ void copy_weights(const TokenParams& p, void* ring, StageBarriers& barriers,
                                              CopyMemory& memory) {
   StageWriter writer(ring, barriers, p.ring_bytes);
@@ -71,9 +72,9 @@ __device__ __forceinline__ void copy_weights(const TokenParams& p, void* ring, S
     const TileRange tiles = tiles_of(weights, weights.first_cta);
     for (int v = 0; v < 2; ++v) fetch_line(weights.vectors[v], weights.vector_cols[v]);
     if (kFirst == kSecond || weights.dtype == kFirst) {
-      fill_stages<kFirst>(weights, tiles, p.stages_ahead, writer);
+      fill_stages<kFirst, kSeveral>(weights, tiles, p.stages_ahead, writer);
     } else {
-      fill_stages<kSecond>(weights, tiles, p.stages_ahead, writer);
+      fill_stages<kSecond, kSeveral>(weights, tiles, p.stages_ahead, writer);
     }
   }
 }
@@ -108,55 +109,103 @@ __device__ __forceinline__ void linear_phase(const TokenPhase& phase, const Tile
   reader.finish();
 }
 
+// The same of up to NT * 8 rows. x is prepared.
+template <DType kFirst, DType kSecond, int NT>
+__device__ __forceinline__ void session_phase(const TokenPhase& phase, const TileRange& tiles, bool x_ready,
+                                              const TokenParams& params, SessionRows& rows, StagePlace& stages,
+                                              uint8_t* shared) {
+  FewRowsParams p = phase.linear;
+  p.args.m = rows.n, p.args.x.row_scale = rows.scale;
+  const TaggedValues values{phase.tag_in, phase.tag_out};
+  const int n_tiles = tiles.end - tiles.first;
+  const MatrixTiles matrix{p.args, tiles.first, n_tiles};
+  const bool is_first = kFirst == kSecond || p.args.dtype == kFirst;
+  StageReader reader{stages, is_first ? stage_bytes_of<kFirst>() : stage_bytes_of<kSecond>(),
+                     (n_tiles * p.n_chunks + kParts - 1) / kParts};
+  SessionX<NT> x(phase, p, n_tiles, rows.n, shared, params.n_records);
+  const auto ready = [&] { x.take(x_ready, rows.scale); };
+  const auto multiply = [&](int group, int group_end, ChunkCursor& now, float* parts) {
+    if (is_first) {
+      StageRing<kFirst> ring(reader);
+      multiply_sessions<kFirst, NT>(p, group, group_end, phase.pairs, now, ring, x, parts);
+    } else {
+      StageRing<kSecond> ring(reader);
+      multiply_sessions<kSecond, NT>(p, group, group_end, phase.pairs, now, ring, x, parts);
+    }
+  };
+  multiply_tiles<false>(p, values, matrix, shared, reinterpret_cast<float*>(shared + p.parts_at), ready, multiply);
+  reader.finish();
+}
+
 // What a CTA has of every attention: the same in all layers, so it is found once.
 struct TokenAttention {
   RowSplits splits;
-  int32_t n_items, item, split;  // items are (split, pass of a KV head); this CTA's first one, which it has if
-  CtaPlace place;                // item < n_items
+  int32_t n_items, item, split;  // items are (row, split, pass of a KV head); this one is there if item < n_items
+  int32_t most_splits;           // of a row
+  CtaPlace place;
 
   __device__ __forceinline__ static int32_t passes_of(const RowParams& p) {
     return p.cache.n_kv_heads * p.passes.passes;
   }
-  __device__ __forceinline__ void find(const RowParams& p, int32_t position, int32_t at) {
-    splits = row_splits(position, p.cache.n_kv_heads);
-    n_items = passes_of(p) * splits.n_splits;
-    item = at;
-    if (item >= n_items) return;
-    split = item / passes_of(p);
-    place = cta_place(p, {0, item % passes_of(p), split, splits.n_splits}, position);
+  __device__ __forceinline__ void find(const RowParams& p, const SessionRows& rows, int32_t at) {
+    const int32_t n_passes = passes_of(p);
+    item = at, n_items = 0, most_splits = 1;
+    for (int32_t row = 0; row < rows.n; ++row) {
+      const RowSplits of_row = row_splits(rows.position[row], p.cache.n_kv_heads);
+      const int32_t in_row = at - n_items, n = n_passes * of_row.n_splits;
+      n_items += n, most_splits = max(most_splits, of_row.n_splits);
+      if (in_row < 0 || in_row >= n) continue;
+      splits = of_row, split = in_row / n_passes;
+      place = cta_place(p, {row, in_row % n_passes, split, splits.n_splits}, rows.position[row]);
+    }
   }
 };
 
-// use(part) for every part that this CTA has. parts[0]: the first; parts[1] has room for those after it.
-template <int kThreads, class Use>
-__device__ __forceinline__ void for_parts(const RowParams& p, TokenAttention (&parts)[2], const Use& use) {
-  const TokenAttention* part = &parts[0];
-  while (part->item < part->n_items) {
-    use(*part);
-    const auto next = part->item + static_cast<int32_t>(gridDim.x);
-    if (next >= part->n_items) return;
-    sync_threads<kThreads>();
-    part = &parts[1];
-    if (threadIdx.x == 0) parts[1].find(p, parts[0].place.position, next);
-    sync_threads<kThreads>();
+// Those that are found once, and room for one after them.
+template <bool kSeveral>
+struct AttentionParts {
+  static constexpr int kFound = kSeveral ? 8 : 1;
+  TokenAttention parts[kFound + 1];
+
+  // From the last CTA on: it has the fewest tiles of the product before, and finds its keys while others multiply.
+  __device__ __forceinline__ void find(const RowParams& p, const SessionRows& rows) {
+    const auto i = static_cast<int32_t>(threadIdx.x), n_ctas = static_cast<int32_t>(gridDim.x);
+    if (i < kFound) parts[i].find(p, rows, n_ctas - 1 - static_cast<int32_t>(blockIdx.x) + i * n_ctas);
   }
-}
+  // use(part) for every part that this CTA has.
+  template <int kThreads, class Use>
+  __device__ __forceinline__ void for_each(const RowParams& p, const SessionRows& rows, const Use& use) {
+    const TokenAttention* part = &parts[0];
+    for (int i = 1; part->item < part->n_items; ++i) {
+      use(*part);
+      const auto next = part->item + static_cast<int32_t>(gridDim.x);
+      if (next >= part->n_items) return;
+      sync_threads<kThreads>();
+      part = &parts[min(i, kFound)];
+      if (i < kFound) continue;
+      if (threadIdx.x == 0) parts[kFound].find(p, rows, next);
+      sync_threads<kThreads>();
+    }
+  }
+};
 
 // A row of several splits is merged by all of them, once each CTA has left all of its records: nobody waits for one
 // that waits.
-template <int kChunks, KvType kKvType>
-__device__ __noinline__ void attention_phase(const TokenPhase& phase, TokenAttention (&parts)[2], uint8_t* shared) {
+template <int kChunks, KvType kKvType, bool kSeveral>
+__device__ __noinline__ void attention_phase(const TokenPhase& phase, AttentionParts<kSeveral>& attention,
+                                             const SessionRows& rows, uint8_t* shared) {
   constexpr int kThreads = kAttentionWarps<kChunks> * 32;
   if (threadIdx.x >= kThreads) return;
   const RowParams& p = phase.attention;
   const TaggedValues values{phase.tag_in, phase.tag_out};
   auto& memory = *reinterpret_cast<RowMemory<kChunks, kKvType>*>(shared);
-  for_parts<kThreads>(p, parts, [&](const TokenAttention& part) {
+  attention.template for_each<kThreads>(p, rows, [&](const TokenAttention& part) {
     attend_part<kChunks, kKvType, true>(p, values, part.place, part.splits, part.split, part.splits.n_splits, memory,
                                         [] {});
   });
-  if (parts[0].splits.n_splits == 1) return;
-  for_parts<kThreads>(p, parts, [&](const TokenAttention& part) {
+  if (attention.parts[0].most_splits == 1) return;
+  attention.template for_each<kThreads>(p, rows, [&](const TokenAttention& part) {
+    if (kSeveral && part.splits.n_splits == 1) return;
     finish_records(p, values, part.place, part.split, part.splits.n_splits, memory.merge);
   });
 }
@@ -181,27 +230,32 @@ struct PhaseMemory {
   }
 };
 
-template <DType kFirst, DType kSecond, int kChunks, KvType kKvType>
+template <DType kFirst, DType kSecond, int kChunks, KvType kKvType, int NT>
 __device__ __forceinline__ void compute_phases(const TokenParams& p, PhaseMemory& memory, uint8_t* shared,
-                                               TokenAttention (&attention)[2], int32_t position, StagePlace stages) {
+                                               AttentionParts<(NT > 0)>& attention, SessionRows& rows,
+                                               StagePlace stages) {
   bool x_ready = false;
   memory.fetch(p, 0);
-  // From the last CTA on: it has the fewest tiles of the product before, and finds its keys while others multiply.
-  if (threadIdx.x == 0 && p.attention >= 0) {
-    attention[0].find(p.phases[p.attention].attention, position, static_cast<int32_t>(gridDim.x - 1 - blockIdx.x));
-  }
+  if (p.attention >= 0) attention.find(p.phases[p.attention].attention, rows);
   memory.arrive();
   for (int i = 0; i < p.n_phases; ++i) {
     memory.fetch(p, i + 1);
     const TokenPhase& phase = memory.phase(i);
     if (phase.kind == TokenPhaseKind::attention) {
-      attention_phase<kChunks, kKvType>(phase, attention, shared);
+      attention_phase<kChunks, kKvType>(phase, attention, rows, shared);
       x_ready = false;
     } else {
       x_ready = x_ready && phase.same_x != 0;
       const TileRange tiles = tiles_of(phase.linear, phase.first_cta);
+      if constexpr (NT > 0) {
+        if (phase.same_x == 0) prepare_share<NT>(phase, rows.n);
+      }
       if (tiles.end > tiles.first) {
-        linear_phase<kFirst, kSecond>(phase, tiles, x_ready, stages, shared);
+        if constexpr (NT > 0) {
+          session_phase<kFirst, kSecond, NT>(phase, tiles, x_ready, p, rows, stages, shared);
+        } else {
+          linear_phase<kFirst, kSecond>(phase, tiles, x_ready, stages, shared);
+        }
         x_ready = true;
       }
     }
@@ -211,17 +265,17 @@ __device__ __forceinline__ void compute_phases(const TokenParams& p, PhaseMemory
 
 #endif
 
-template <DType kFirst, DType kSecond, int kChunks, KvType kKvType>
+template <DType kFirst, DType kSecond, int kChunks, KvType kKvType, int NT>
 __global__ void __launch_bounds__(kLinearThreads + 32, 1) token_kernel(const __grid_constant__ TokenParams p) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   extern __shared__ __align__(128) uint8_t token_memory[];
-  const int32_t position = *p.position;
-  if (position < 0 || position >= p.max_context) return;  // padding
   __shared__ StageBarriers barriers;
   __shared__ CopyMemory products;
   __shared__ PhaseMemory phases;
-  __shared__ TokenAttention attention[2];
+  __shared__ AttentionParts<(NT > 0)> attention;
+  __shared__ SessionRows rows;
   if (threadIdx.x == 0) {
+    rows.find(p.positions, NT > 0 ? p.n_rows : 1, p.max_context);
     for (int i = 0; i < kMaxStages; ++i) {
       init_barrier(&barriers.full[i], 1);
       init_barrier(&barriers.empty[i], kParts);
@@ -229,19 +283,21 @@ __global__ void __launch_bounds__(kLinearThreads + 32, 1) token_kernel(const __g
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
   __syncthreads();
+  if (rows.n == 0) return;  // padding
   uint8_t* ring = token_memory + p.ring_at;
   if (threadIdx.x >= kLinearThreads) {
-    copy_weights<kFirst, kSecond>(p, ring, barriers, products);
+    copy_weights<kFirst, kSecond, (NT > 0)>(p, ring, barriers, products);
     return;
   }
-  compute_phases<kFirst, kSecond, kChunks, kKvType>(p, phases, token_memory, attention, position,
+  compute_phases<kFirst, kSecond, kChunks, kKvType, NT>(p, phases, token_memory, attention, rows,
                                                     StagePlace(ring, barriers, p.ring_bytes));
 #endif
 }
 
-template <DType kFirst, DType kSecond>
+template <DType kFirst, DType kSecond, int NT>
 TokenKernel token_kernel_of(int32_t d_head) {
-  return d_head <= 64 ? token_kernel<kFirst, kSecond, 1, KvType::f16> : token_kernel<kFirst, kSecond, 2, KvType::f16>;
+  return d_head <= 64 ? token_kernel<kFirst, kSecond, 1, KvType::f16, NT>
+                      : token_kernel<kFirst, kSecond, 2, KvType::f16, NT>;
 }
 
 }  // namespace inlay::cuda

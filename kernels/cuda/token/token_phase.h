@@ -8,6 +8,12 @@ namespace inlay::cuda {
 
 enum class TokenPhaseKind : int32_t { linear, attention };
 
+// x of a product of several rows: session_rows.cuh.
+struct PreparedX {
+  uint8_t* records;  // of every chunk of 256 columns
+  uint32_t* flags;   // (chunks, kMostSessionRows): the tag of what the record holds
+};
+
 struct TokenPhase {
   TokenPhaseKind kind;
   uint32_t tag_in, tag_out;
@@ -15,6 +21,8 @@ struct TokenPhase {
   int32_t first_cta;  // linear: that has the first tiles
   FewRowsParams linear;
   RowParams attention;
+  PreparedX prepared;  // linear, of several rows
+  int32_t pairs;       // likewise: 1 if tiles come in pairs, eight chunks of each in turns
 };
 
 // A product's weights, for the warp that copies them: it runs ahead of the phases.
@@ -25,7 +33,7 @@ struct alignas(16) TokenWeights {
   int32_t tile_bytes, gap;  // gap: from the end of a tile's chunks, were they all whole, to the next tile
   int32_t missing;          // bytes that a tile's last chunk lacks
   int32_t n_chunks;         // of a tile
-  int32_t cta_tiles, n_longer, first_cta;  // as in FewRowsParams and TokenPhase
+  int32_t cta_tiles, n_longer, first_cta, pairs;  // as in FewRowsParams and TokenPhase
   DType dtype;
 };
 
@@ -33,17 +41,19 @@ struct TokenParams {
   const TokenPhase* phases;
   const TokenWeights* weights;  // of the phases that are products
   int32_t n_weights;
-  const int32_t* position;
-  int32_t max_context;
+  const int32_t* positions;  // of the rows
+  int32_t n_rows, max_context;
   int32_t n_phases, attention;  // attention: the first phase that is one, whose places all have, or -1
+  int32_t n_records;            // of several rows' x in shared memory
   int32_t ring_at;              // bytes into shared memory
   int32_t ring_bytes;
   int32_t stages_ahead;  // under way in every CTA at most: more would delay the values that phases hand over
 };
 
-// A kernel has products of one or two types: more would not fit its registers, and no usual model has more.
+// A kernel has products of one or two types: more would not fit its registers, and no usual model has more. NT: of up to
+// NT * 8 rows; 0: of one row, which comes as it is.
 using TokenKernel = void (*)(TokenParams);
-template <DType kFirst, DType kSecond>
+template <DType kFirst, DType kSecond, int NT>
 TokenKernel token_kernel_of(int32_t d_head);
 
 }  // namespace inlay::cuda

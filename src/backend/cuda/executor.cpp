@@ -48,9 +48,11 @@ std::vector<CudaExecutor::Size> CudaExecutor::sizes(const Plan& plan, const Back
        "attention scratch"},
       {&Buffers::sample, cuda::sample_scratch_bytes(static_cast<int32_t>(logit_rows), s.n_vocab), "sampling scratch"},
       {&Buffers::inv_freq, f * u(s.n_rot()) / 2 * plan.ropes.size(), "RoPE frequencies"},
-      {&Buffers::token_phases, cuda::token_table_bytes(most_token_ops(plan)), "phases of a token"},
-      {&Buffers::token_values, token_value_bytes(s), "values of a token"},
-      {&Buffers::token_records, cuda::attention_scratch_bytes(1, s.n_heads, s.n_kv_heads, s.d_head, config.n_context),
+      {&Buffers::token_phases, kTokenBuckets * cuda::token_table_bytes(most_token_ops(plan)), "phases of a token"},
+      {&Buffers::token_values, token_value_bytes(s, token_rows(config)), "values of a token"},
+      {&Buffers::token_x, token_x_bytes(s, token_rows(config)), "prepared values of a token"},
+      {&Buffers::token_records,
+       cuda::attention_scratch_bytes(token_rows(config), s.n_heads, s.n_kv_heads, s.d_head, config.n_context),
        "records of a token"},
       {&Buffers::kv, kv_memory_of(plan, config).bytes(), "KV cache"}};
   if (s.moe.n_experts > 0) add_expert_sizes(plan, rows, sizes);
@@ -150,8 +152,12 @@ Status CudaExecutor::prepare_steps(std::string& parts) {
   }
   times.mark("graphs");
   parts = times.text();
-  if (token_step_)
-    remark_ += std::string(remark_.empty() ? "" : "; ") + "all layers of one session's token are one launch";
+  if (token_steps_[0]) {
+    int32_t most = 0;
+    for (size_t i = 0; i < kTokenBuckets; ++i) most = token_steps_[i] ? kBuckets[i] : most;
+    remark_ += std::string(remark_.empty() ? "" : "; ") + "all layers of a step of up to " + std::to_string(most) +
+               " sessions are one launch";
+  }
   return {};
 }
 
@@ -329,12 +335,12 @@ Status CudaExecutor::capture_decode(size_t bucket) {
   m_ = n_logit_rows_ = kBuckets[bucket];
   INLAY_TRY(step_->fill({}, shape_of(bucket)));
   INLAY_TRY(step_->copy_fixed(stream_.get()));
-  if (bucket == 0) INLAY_TRY(make_token_step());
-  INLAY_TRY(launch_decode_step());
+  if (bucket < kTokenBuckets) INLAY_TRY(make_token_step(bucket));
+  INLAY_TRY(launch_decode_step(bucket));
   INLAY_TRY(wait_for(stream_.get(), "warming up"));
   INLAY_CUDA_TRY(cudaStreamBeginCapture(stream_.get(), cudaStreamCaptureModeThreadLocal), "capturing a decode step");
   Status status = step_->copy_fixed(stream_.get());
-  if (status.ok()) status = launch_decode_step();
+  if (status.ok()) status = launch_decode_step(bucket);
   cudaGraph_t captured = nullptr;
   const cudaError_t ended = cudaStreamEndCapture(stream_.get(), &captured);
   const Graph graph(captured);

@@ -50,6 +50,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   static constexpr BlockShape shape_of(size_t bucket) {
     return {.rows = kBuckets[bucket], .logit_rows = kBuckets[bucket], .sequences = kBuckets[bucket]};
   }
+  static constexpr size_t kTokenBuckets = 5;  // that the token kernel has a form for: up to 16 rows
   static constexpr size_t kForms = 3;
   static int32_t prefill_rows(const BackendConfig& config) {
     return std::max({config.max_step_tokens, config.n_logit_slots, kBuckets.back()});
@@ -74,8 +75,9 @@ class CudaExecutor final : public Backend, private OpRunner {
     DeviceBuffer attention;      // scratch
     DeviceBuffer sample;         // scratch
     DeviceBuffer inv_freq;       // (tables, n_rot / 2)
-    DeviceBuffer token_phases;   // of the token kernel
-    DeviceBuffer token_values;   // hidden, qkv, heads, ffn of one row, each from a multiple of token_part on
+    DeviceBuffer token_phases;   // of the token kernel: a table for each of kTokenBuckets
+    DeviceBuffer token_values;   // hidden, qkv, heads, ffn of token_rows, each from a multiple of token_part on
+    DeviceBuffer token_x;        // hidden, heads, ffn of several rows as products take them
     DeviceBuffer token_records;  // of its attention
     DeviceBuffer kv;             // as KvMemory has it
   };
@@ -173,13 +175,16 @@ class CudaExecutor final : public Backend, private OpRunner {
   cuda::LinearArgs arguments(const Product& p, const Rows& rows);
   Status multiply(std::span<const Product> products, const Rows& rows);
   Status launch_product(const cuda::LinearArgs& args, const char* what);
-  Status make_token_step();
+  Status make_token_step(size_t bucket);
   Status record_layers(std::vector<cuda::TokenOp>& ops);
-  void move_to_token_memory(std::vector<cuda::TokenOp>& ops, float* values);
+  void move_to_token_memory(std::vector<cuda::TokenOp>& ops);
+  Status tag_token_memory();
   static int64_t token_part(int64_t n) { return (n + 63) / 64 * 64; }
-  static uint64_t token_value_bytes(const ModelSpec& spec);
+  static int32_t token_rows(const BackendConfig& config);
+  static uint64_t token_value_bytes(const ModelSpec& spec, int32_t n_rows);
+  static uint64_t token_x_bytes(const ModelSpec& spec, int32_t n_rows);
   static int32_t most_token_ops(const Plan& plan);
-  Status launch_decode_step();
+  Status launch_decode_step(size_t bucket);
 
   cuda::CacheView cache(int32_t layer);
   cuda::AttentionVariant variant(const Op& attention) const;
@@ -209,8 +214,8 @@ class CudaExecutor final : public Backend, private OpRunner {
   bool decodes_ = false;                    // the step at hand: every sequence has one token
   bool is_running_ = false;                 // a step was begun and not waited for: it failed
   Buffers b_;
-  // The layers and the head of a step of one row as one launch, where the device can.
-  std::optional<cuda::TokenLaunch> token_step_;
+  // The layers and the head of a step of few rows as one launch, where the device can.
+  std::array<std::optional<cuda::TokenLaunch>, kTokenBuckets> token_steps_;
   std::vector<cuda::TokenOp>* recorded_ = nullptr;  // instead of being launched, products and attention go here
   std::optional<StepBlock> step_;
   LogitReader logit_reader_;

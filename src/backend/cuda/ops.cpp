@@ -83,7 +83,8 @@ cuda::LinearArgs CudaExecutor::arguments(const Product& p, const Rows& rows) {
           .soft_cap = p.soft_cap};
 }
 
-// A single row goes to the products as it is; several are prepared once for each form that the products want.
+// A single row goes to the products as it is, and several do within one launch; else several are prepared once for each
+// form that the products want.
 Status CudaExecutor::multiply(std::span<const Product> products, const Rows& rows) {
   for (size_t form = 0; form < kForms; ++form) {
     bool is_prepared = false;
@@ -91,7 +92,7 @@ Status CudaExecutor::multiply(std::span<const Product> products, const Rows& row
       if (cuda::activation_form(p.matrix.dtype) != static_cast<cuda::ActivationForm>(form)) continue;
       cuda::LinearArgs args = arguments(p, rows);
       args.x = cuda::activations_at(b_.prepared.data(), rows.m, p.matrix.n_cols);
-      if (rows.m == 1 && cuda::linear_takes_raw(p.matrix.dtype, p.matrix.n_cols)) {
+      if ((rows.m == 1 || recorded_ != nullptr) && cuda::linear_takes_raw(p.matrix.dtype, p.matrix.n_cols)) {
         args.raw = rows.x;
       } else if (!is_prepared) {
         INLAY_CUDA_TRY(cuda::launch_activations({.x = rows.x,

@@ -1,4 +1,4 @@
-// Decode steps of one row in one launch: what the executor would launch is recorded once, and becomes the token
+// Decode steps of few rows in one launch: what the executor would launch is recorded once, and becomes the token
 // kernel's table.
 #include "src/backend/cuda/executor.h"
 #include "src/plan/features.h"
@@ -46,23 +46,27 @@ bool runs_in_one_launch(const ModelSpec& spec) {
 
 }  // namespace
 
-// A step of rows that are single tokens; the one row of the smallest bucket by the token kernel, if that is there.
-Status CudaExecutor::launch_decode_step() {
-  if (m_ != 1 || !token_step_) {
+// A step of rows that are single tokens; few of them by the token kernel, if that is there.
+Status CudaExecutor::launch_decode_step(size_t bucket) {
+  if (bucket >= kTokenBuckets || !token_steps_[bucket]) {
     for (const Op& op : plan_.ops) INLAY_TRY(launch_op(op));
     return {};
   }
   for (const Op& op : plan_.ops) {
     if (op.kind == OpKind::embed) INLAY_TRY(embed(op, b_.token_values.as<float>(), true));
   }
-  INLAY_CUDA_TRY(cuda::launch_token(*token_step_, b_.token_phases.data(), stream_.get()), "the layers of a token");
+  const std::byte* table = b_.token_phases.data() + bucket * cuda::token_table_bytes(most_token_ops(plan_));
+  INLAY_CUDA_TRY(cuda::launch_token(*token_steps_[bucket], table, stream_.get()), "the layers of a token");
   return sample();
 }
 
 // The layers and the head, with the tags of what they exchange.
 Status CudaExecutor::record_layers(std::vector<cuda::TokenOp>& ops) {
-  const int32_t n_layers = plan_.spec.n_layers;
-  const int32_t n_generations[] = {2 * n_layers + 1, n_layers, n_layers, n_layers};
+  const ModelSpec& s = plan_.spec;
+  const int32_t n_generations[] = {2 * s.n_layers + 1, s.n_layers, s.n_layers, s.n_layers};
+  const int32_t most = token_rows(config_);
+  std::byte *const hidden_x = b_.token_x.data(), *const heads_x = hidden_x + cuda::token_x_bytes(s.d_model, most);
+  std::byte* const prepared[] = {hidden_x, nullptr, heads_x, heads_x + cuda::token_x_bytes(s.d_q(), most)};
   int32_t written[] = {1, 0, 0, 0};  // the embedding is the first hidden state
   recorded_ = &ops;
   Status status;
@@ -75,21 +79,26 @@ Status CudaExecutor::record_layers(std::vector<cuda::TokenOp>& ops) {
     const uint8_t in = tag_of(written[values.in] - 1, n_generations[values.in]);
     const uint8_t out =
         values.out == kNone ? cuda::kUntagged : tag_of(written[values.out]++, n_generations[values.out]);
-    for (size_t i = first; i < ops.size(); ++i) ops[i].tag_in = in, ops[i].tag_out = out;
+    for (size_t i = first; i < ops.size(); ++i) {
+      ops[i].tag_in = in, ops[i].tag_out = out;
+      if (m_ > 1) ops[i].prepared = prepared[values.in];
+    }
   }
   recorded_ = nullptr;
   return status;
 }
 
 // The recorded ops work on memory of their own: what other steps leave in the executor's buffers has no tags.
-void CudaExecutor::move_to_token_memory(std::vector<cuda::TokenOp>& ops, float* values) {
+void CudaExecutor::move_to_token_memory(std::vector<cuda::TokenOp>& ops) {
   const ModelSpec& s = plan_.spec;
+  const int64_t n_rows = token_rows(config_);
   const struct {
     DeviceBuffer& buffer;
     int64_t n;
-  } parts[] = {{b_.hidden, s.d_model}, {b_.qkv, d_qkv()}, {b_.heads, s.d_q()}, {b_.ffn, s.d_ff}};
+  } parts[] = {
+      {b_.hidden, n_rows * s.d_model}, {b_.qkv, n_rows * d_qkv()}, {b_.heads, n_rows * s.d_q()}, {b_.ffn, n_rows * s.d_ff}};
   const auto moved = [&](const float* p) {
-    float* to = values;
+    float* to = b_.token_values.as<float>();
     for (const auto& part : parts) {
       const auto* from = part.buffer.as<float>();
       if (p >= from && p < from + part.n) return to + (p - from);
@@ -104,38 +113,55 @@ void CudaExecutor::move_to_token_memory(std::vector<cuda::TokenOp>& ops, float* 
   }
 }
 
-uint64_t CudaExecutor::token_value_bytes(const ModelSpec& s) {
-  const int64_t n =
-      token_part(s.d_model) + token_part(s.d_q() + 2 * s.d_kv()) + token_part(s.d_q()) + token_part(s.d_ff);
+// Rows that the token kernel's memory is for.
+int32_t CudaExecutor::token_rows(const BackendConfig& config) {
+  size_t bucket = 0;
+  while (bucket + 1 < kTokenBuckets && kBuckets[bucket] < config.max_sequences) ++bucket;
+  return kBuckets[bucket];
+}
+
+uint64_t CudaExecutor::token_value_bytes(const ModelSpec& s, int32_t n_rows) {
+  const int64_t m = n_rows, n = token_part(m * s.d_model) + token_part(m * (s.d_q() + 2 * s.d_kv())) +
+                                token_part(m * s.d_q()) + token_part(m * s.d_ff);
   return sizeof(float) * static_cast<uint64_t>(n);
+}
+
+uint64_t CudaExecutor::token_x_bytes(const ModelSpec& s, int32_t n_rows) {
+  if (n_rows == 1) return 0;
+  return cuda::token_x_bytes(s.d_model, n_rows) + cuda::token_x_bytes(s.d_q(), n_rows) +
+         cuda::token_x_bytes(s.d_ff, n_rows);
 }
 
 // An op is at most three products.
 int32_t CudaExecutor::most_token_ops(const Plan& plan) { return 3 * static_cast<int32_t>(plan.ops.size()); }
 
-// Called for the bucket of one row. No kernel for this model or device: steps are launched op by op.
-Status CudaExecutor::make_token_step() {
+// The tag that a token before the first one would have left, or none.
+Status CudaExecutor::tag_token_memory() {
+  for (DeviceBuffer* buffer : {&b_.token_values, &b_.token_x, &b_.token_records}) {
+    INLAY_CUDA_TRY(cudaMemsetAsync(buffer->data(), 0xff, buffer->size(), stream_.get()), "tagging the values of a token");
+  }
+  return {};
+}
+
+// No kernel for this model or device, or for so many rows: steps are launched op by op.
+Status CudaExecutor::make_token_step(size_t bucket) {
   if (!config_.allow_token_kernel || !runs_in_one_launch(plan_.spec)) return {};
   std::vector<cuda::TokenOp> ops;
   INLAY_TRY(record_layers(ops));
   const auto n_ops = static_cast<int32_t>(ops.size());
   if (!cuda::token_runs(ops.data(), n_ops)) return {};
-  // The tag that a token before it would have left.
-  INLAY_CUDA_TRY(cudaMemsetAsync(b_.token_values.data(), 0xff, token_value_bytes(plan_.spec), stream_.get()),
-                 "tagging the values of a token");
-  INLAY_CUDA_TRY(cudaMemsetAsync(b_.token_records.data(), 0xff, b_.token_records.size(), stream_.get()),
-                 "tagging the records of a token");
-  move_to_token_memory(ops, b_.token_values.as<float>());
+  if (bucket == 0) INLAY_TRY(tag_token_memory());
+  move_to_token_memory(ops);
   std::vector<std::byte> table(cuda::token_table_bytes(n_ops));
   cuda::TokenLaunch launch;
   const cudaError_t made = cuda::make_token_table(ops.data(), n_ops, table.data(), launch);
   if (made == cudaErrorInvalidConfiguration) return {};  // too little shared memory on this device
   INLAY_CUDA_TRY(made, "cutting a token into phases");
-  INLAY_CUDA_TRY(
-      cudaMemcpyAsync(b_.token_phases.data(), table.data(), table.size(), cudaMemcpyHostToDevice, stream_.get()),
-      "copying the phases of a token");
+  std::byte* to = b_.token_phases.data() + bucket * cuda::token_table_bytes(most_token_ops(plan_));
+  INLAY_CUDA_TRY(cudaMemcpyAsync(to, table.data(), table.size(), cudaMemcpyHostToDevice, stream_.get()),
+                 "copying the phases of a token");
   INLAY_TRY(wait_for(stream_.get(), "copying the phases of a token"));
-  token_step_ = launch;
+  token_steps_[bucket] = launch;
   return {};
 }
 
