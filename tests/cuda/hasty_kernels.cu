@@ -47,7 +47,10 @@ cudaError_t launch_hasty_product(const void* args, cudaStream_t stream) {
   return launch_few_rows<inlay::DType::q8_0, 1, true>(same, device, stream);
 }
 
-const void* hasty_token_kernel() {
+const void* hasty_token_kernel(int n_rows) {
   using namespace inlay::cuda;
-  return reinterpret_cast<const void*>(token_kernel<inlay::DType::q8_0, inlay::DType::q8_0, 1, KvType::f16, 0>);
+  constexpr inlay::DType kType = inlay::DType::q8_0;
+  if (n_rows == 1) return reinterpret_cast<const void*>(token_kernel<kType, kType, 1, KvType::f16, 0>);
+  if (n_rows <= 8) return reinterpret_cast<const void*>(token_kernel<kType, kType, 1, KvType::f16, 1>);
+  return reinterpret_cast<const void*>(token_kernel<kType, kType, 1, KvType::f16, 2>);
 }

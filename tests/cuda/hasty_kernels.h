@@ -7,4 +7,4 @@
 cudaError_t launch_hasty_product(const void* args, cudaStream_t stream);
 
 // For TokenLaunch::kernel, of ops with Q8_0 weights and no attention.
-const void* hasty_token_kernel();
+const void* hasty_token_kernel(int n_rows);

@@ -71,12 +71,14 @@ __device__ __forceinline__ void squares_of(const Octet (&x)[n], float (&sums)[n]
   }
 }
 
-// By a whole warp, in every lane. The order of the sums depends on the number of chunks alone. Squares are kStride apart.
+// By a whole warp, in every lane. The order of the sums depends on the number of chunks alone. Squares are kStride
+// apart.
 template <int kStride = 1>
 __device__ __forceinline__ float inverse_rms(const float* chunk_squares, int n_chunks, int64_t n_cols, float epsilon) {
   float sum = 0.0f;
 #pragma unroll 1
-  for (int i = static_cast<int>(threadIdx.x % 32); i < n_chunks; i += 32) sum = __fadd_rn(sum, chunk_squares[i * kStride]);
+  for (int i = static_cast<int>(threadIdx.x % 32); i < n_chunks; i += 32)
+    sum = __fadd_rn(sum, chunk_squares[i * kStride]);
   return rsqrtf(__fadd_rn(__fdividef(warp_sum(sum), static_cast<float>(n_cols)), epsilon));
 }
 

@@ -6,8 +6,8 @@
 // epilogue's, from the squares that come with the chunks.
 //
 // A chunk's record has the form in which products read it from shared memory. Where all records of a product fit there,
-// each comes once for all tiles of the CTA; else every warp copies those of its own chunks, two ahead, for every tile or
-// for two tiles side by side.
+// each comes once for all tiles of the CTA; else every warp copies those of its own chunks, two ahead, for every tile
+// or for two tiles side by side.
 #pragma once
 
 #include "kernels/cuda/token/stage_ring.cuh"
@@ -16,8 +16,8 @@ namespace inlay::cuda {
 
 inline constexpr int kMostSessionRows = 16;  // of a step
 
-// A chunk of up to NT * 8 rows: for each its values and their sums; then the rows' scales and squares. Rows are apart so
-// that those that a load meets lie in different banks.
+// A chunk of up to NT * 8 rows: for each its values and their sums; then the rows' scales and squares. Rows are apart
+// so that those that a load meets lie in different banks.
 template <int NT>
 struct ChunkRecord {
   static constexpr int kRows = 8 * NT;
@@ -87,7 +87,8 @@ __device__ __forceinline__ void prepare_share(const TokenPhase& phase, int n_row
   const int n_chunks = phase.linear.n_chunks, n = n_chunks * n_rows;
   const auto n_ctas = static_cast<int>(gridDim.x);
 #pragma unroll 1
-  for (int i = static_cast<int>(blockIdx.x) + static_cast<int>(threadIdx.x / 32) * n_ctas; i < n; i += kParts * n_ctas) {
+  for (int i = static_cast<int>(blockIdx.x) + static_cast<int>(threadIdx.x / 32) * n_ctas; i < n;
+       i += kParts * n_ctas) {
     prepare_chunk<NT>(phase, i / n_chunks, i % n_chunks);
   }
 }
@@ -126,8 +127,7 @@ __device__ __forceinline__ void copy_record(const PreparedX& x, int chunk, int n
 #pragma unroll 3
   for (int i = lane; i < n; i += 32) copy_async_16(to + i * 16, from + i * 16);
   constexpr int kTail = (Record::kBytes - Record::kScalesAt) / 16;
-  if (lane < kTail)
-    copy_async_16(to + Record::kScalesAt + lane * 16, from + Record::kScalesAt + lane * 16);
+  if (lane < kTail) copy_async_16(to + Record::kScalesAt + lane * 16, from + Record::kScalesAt + lane * 16);
 }
 
 // For multiply_scaled_chunk: a record in shared memory.
@@ -229,7 +229,7 @@ class SessionX {
   }
 
   const TokenPhase& phase_;
-  ChunkCursor next_;  // of a stream: what is copied next
+  ChunkCursor next_;       // of a stream: what is copied next
   int n_passes_, n_rows_;  // how often the chunks stream by
   uint8_t* memory_;
   bool streams_;
@@ -238,8 +238,9 @@ class SessionX {
 
 // ---- products
 
-// The tiles [group, group_end) of a CTA, as multiply_group of few_rows.cuh has them. pairs: the ring brings eight chunks
-// of a tile, then of the next one, in turns, so that a chunk of x that streams by serves both; `now` counts pairs then.
+// The tiles [group, group_end) of a CTA, as multiply_group of few_rows.cuh has them. pairs: the ring brings eight
+// chunks of a tile, then of the next one, in turns, so that a chunk of x that streams by serves both; `now` counts
+// pairs then.
 template <DType kType, int NT>
 __device__ __forceinline__ void multiply_sessions(const FewRowsParams& p, int group, int group_end, int pairs,
                                                   ChunkCursor& now, StageRing<kType>& ring, SessionX<NT>& x,

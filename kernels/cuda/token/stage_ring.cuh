@@ -196,8 +196,8 @@ struct WeightRun {
   }
 };
 
-// The same where tiles come in pairs: eight chunks of the first, then of the second, in turns. The chunks of a tile are a
-// multiple of eight.
+// The same where tiles come in pairs: eight chunks of the first, then of the second, in turns. The chunks of a tile are
+// a multiple of eight.
 template <DType kType>
 struct PairedRun {
   static constexpr int kStageBytes = kParts * token_chunk_bytes<kType>();

@@ -62,8 +62,8 @@ bool takes(const LinearArgs& a) {
 
 bool takes(const DecodeAttentionArgs& a) {
   RowParams p;
-  return a.m <= kMostSessionRows && a.variant.is_plain() && a.cache.kv_type == KvType::f16 && a.cache.d_head <= kMaxTokenHead &&
-         decode_row_params(a, p) == cudaSuccess;
+  return a.m <= kMostSessionRows && a.variant.is_plain() && a.cache.kv_type == KvType::f16 &&
+         a.cache.d_head <= kMaxTokenHead && decode_row_params(a, p) == cudaSuccess;
 }
 
 FewRowsParams cut(const LinearArgs& args, int32_t n_ctas, TokenMemory& memory) {
@@ -72,8 +72,7 @@ FewRowsParams cut(const LinearArgs& args, int32_t n_ctas, TokenMemory& memory) {
     FewRowsParams p = cut_few_rows<kType>(args);
     p.group_bits = group_bits_of(args.m, come_in_pairs(args, memory.records)), p.group_tiles = 1 << p.group_bits;
     share_tiles(p, n_ctas);
-    const int x =
-        args.m > 1 ? memory.records * record_bytes_of(args.m) : RawRowPlaces{p.args.x.n_chunks}.bytes();
+    const int x = args.m > 1 ? memory.records * record_bytes_of(args.m) : RawRowPlaces{p.args.x.n_chunks}.bytes();
     const bool one_group = p.cta_tiles + (p.n_longer > 0 ? 1 : 0) <= p.group_tiles;
     const int parts = parts_bytes_of(p) / (one_group ? 2 : 1);
     if (x > memory.x) memory.x = x;
@@ -193,7 +192,9 @@ bool token_runs(const TokenOp* ops, int32_t n_ops) {
 }
 
 // The flags come first: they lie in the same place for any number of rows.
-size_t token_flag_bytes(int64_t n_cols) { return static_cast<size_t>(chunks_of(n_cols)) * kMostSessionRows * sizeof(uint32_t); }
+size_t token_flag_bytes(int64_t n_cols) {
+  return static_cast<size_t>(chunks_of(n_cols)) * kMostSessionRows * sizeof(uint32_t);
+}
 
 size_t token_x_bytes(int64_t n_cols, int32_t m) {
   return token_flag_bytes(n_cols) + static_cast<size_t>(chunks_of(n_cols)) * static_cast<size_t>(record_bytes_of(m));

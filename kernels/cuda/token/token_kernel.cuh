@@ -1,4 +1,5 @@
-// All layers of a decode step of one row, or of up to sixteen, in one launch: every SM holds one CTA for the whole token.
+// All layers of a decode step of one row, or of up to sixteen, in one launch: every SM holds one CTA for the whole
+// token.
 //
 // The ops of the step follow one another as phases. Nothing stands between two of them: a value says itself when it is
 // there (exchange.cuh). What the launches of few_rows.cuh and row_attention.cuh gain by starting early, a ninth warp
@@ -290,7 +291,7 @@ __global__ void __launch_bounds__(kLinearThreads + 32, 1) token_kernel(const __g
     return;
   }
   compute_phases<kFirst, kSecond, kChunks, kKvType, NT>(p, phases, token_memory, attention, rows,
-                                                    StagePlace(ring, barriers, p.ring_bytes));
+                                                        StagePlace(ring, barriers, p.ring_bytes));
 #endif
 }
 

@@ -50,8 +50,8 @@ struct TokenParams {
   int32_t stages_ahead;  // under way in every CTA at most: more would delay the values that phases hand over
 };
 
-// A kernel has products of one or two types: more would not fit its registers, and no usual model has more. NT: of up to
-// NT * 8 rows; 0: of one row, which comes as it is.
+// A kernel has products of one or two types: more would not fit its registers, and no usual model has more. NT: of up
+// to NT * 8 rows; 0: of one row, which comes as it is.
 using TokenKernel = void (*)(TokenParams);
 template <DType kFirst, DType kSecond, int NT>
 TokenKernel token_kernel_of(int32_t d_head);

@@ -95,8 +95,10 @@ void CudaExecutor::move_to_token_memory(std::vector<cuda::TokenOp>& ops) {
   const struct {
     DeviceBuffer& buffer;
     int64_t n;
-  } parts[] = {
-      {b_.hidden, n_rows * s.d_model}, {b_.qkv, n_rows * d_qkv()}, {b_.heads, n_rows * s.d_q()}, {b_.ffn, n_rows * s.d_ff}};
+  } parts[] = {{b_.hidden, n_rows * s.d_model},
+               {b_.qkv, n_rows * d_qkv()},
+               {b_.heads, n_rows * s.d_q()},
+               {b_.ffn, n_rows * s.d_ff}};
   const auto moved = [&](const float* p) {
     float* to = b_.token_values.as<float>();
     for (const auto& part : parts) {
@@ -138,7 +140,8 @@ int32_t CudaExecutor::most_token_ops(const Plan& plan) { return 3 * static_cast<
 // The tag that a token before the first one would have left, or none.
 Status CudaExecutor::tag_token_memory() {
   for (DeviceBuffer* buffer : {&b_.token_values, &b_.token_x, &b_.token_records}) {
-    INLAY_CUDA_TRY(cudaMemsetAsync(buffer->data(), 0xff, buffer->size(), stream_.get()), "tagging the values of a token");
+    INLAY_CUDA_TRY(cudaMemsetAsync(buffer->data(), 0xff, buffer->size(), stream_.get()),
+                   "tagging the values of a token");
   }
   return {};
 }
