@@ -48,6 +48,25 @@ Status check_slice(const StepBatch& batch, const SequenceSlice& s, const KvGroup
 
 }  // namespace
 
+void Backend::keep_ahead(const StepBatch& next, std::span<const Draw> draws) {
+  ahead_tokens_.clear();
+  for (const Draw& draw : draws) ahead_tokens_.push_back(draw.status.ok() ? draw.result.token : 0);
+  ahead_ = next;
+  ahead_.tokens = ahead_tokens_;
+}
+
+Status Backend::execute_ahead(const StepBatch& batch, std::span<Draw> draws, const StepBatch& next) {
+  INLAY_TRY(execute(batch, draws));
+  keep_ahead(next, draws);
+  return {};
+}
+
+Status Backend::finish_ahead(std::span<Draw> draws, const StepBatch* next) {
+  INLAY_TRY(execute(ahead_, draws));
+  if (next != nullptr) keep_ahead(*next, draws);
+  return {};
+}
+
 Status Backend::copy_logits(int32_t slot, std::span<float> out) {
   INLAY_ASSIGN(const std::span<const float> from, logits(slot));
   if (out.size() < from.size()) return error(Code::buffer_too_small, "%zu floats for %zu logits", out.size(), from.size());

@@ -42,6 +42,7 @@ struct BackendConfig {
   bool allow_token_kernel =
       true;                  // cuda: all layers of a step of one row in one launch, where there is a kernel for it
   bool allow_cublas = true;  // cuda: products of many rows by cuBLASLt where the machine has it
+  bool run_ahead = false;    // execute_ahead() will be called; then there are two logit slots for a sequence
 };
 
 // Bytes by purpose.
@@ -111,6 +112,16 @@ class Backend {
   virtual Status execute_units(const StepBatch& batch, std::span<const StepUnit> units, std::span<Draw> draws) = 0;
   virtual int32_t max_sequences_in_units() const { return config().max_sequences; }
 
+  // Running ahead of the host. execute_ahead: execute(), and behind it begins `next`, whose sequence i has one token: the
+  // one that draw i of this batch gives, whatever `next` says. finish_ahead: waits for the step that was begun, and
+  // begins the one behind it, if there is one. Its batches stay as they are until they are finished or dropped, and
+  // nothing else is executed before. A step behind a draw that failed is to be dropped. By itself a backend begins
+  // nothing before it is to be finished.
+  virtual int32_t max_sequences_ahead() const { return config().max_sequences; }
+  virtual Status execute_ahead(const StepBatch& batch, std::span<Draw> draws, const StepBatch& next);
+  virtual Status finish_ahead(std::span<Draw> draws, const StepBatch* next);
+  virtual Status drop_ahead() { return {}; }
+
   // Logits last written to a slot, (n_vocab): in memory of the backend, there until the slot is written again.
   virtual Result<std::span<const float>> logits(int32_t slot) = 0;
   Status copy_logits(int32_t slot, std::span<float> out);
@@ -125,6 +136,12 @@ class Backend {
 
  protected:
   Inspection inspection_;
+
+ private:
+  void keep_ahead(const StepBatch& next, std::span<const Draw> draws);
+
+  StepBatch ahead_;
+  std::vector<int32_t> ahead_tokens_;  // of it
 };
 
 // Callbacks that end with the step, whatever it comes to.

@@ -45,6 +45,8 @@ struct StepEvent {
   Status status;
   SampleResult sample;
   FinishReason finish_reason = FinishReason::none;
+
+  bool draws() const { return status.ok() && finish_reason == FinishReason::none; }  // once the session was admitted
 };
 Status first_error(std::span<const StepEvent> events);
 
@@ -88,6 +90,7 @@ class Session {
 
   const std::shared_ptr<Engine> engine_;
   int32_t slot_ = -1;       // logit slot, given by create_session
+  int32_t ahead_slot_ = -1;  // where the engine runs ahead: of the step begun ahead
   SessionOptions options_;
   std::vector<int32_t> tokens_;   // capacity n_context
   KvHoldings kv_;                 // covers n_computed_ and what the step at hand adds
@@ -157,6 +160,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::vector<Profile> profiles() const;
 
   Result<std::shared_ptr<Session>> create_session(const SessionOptions& options);
+  size_t n_ahead() const;  // sessions whose next token was begun before it is asked for: for tests
 
   class LongRun;  // long_run.h
 
@@ -185,6 +189,11 @@ class Engine : public std::enable_shared_from_this<Engine> {
     size_t n_units = 0, n_done = 0;
     double seconds = 0;
   };
+  // The step that was begun before anybody asked for it; without sessions there is none.
+  struct AheadStep {
+    std::vector<Session*> sessions;
+    std::unique_ptr<StepArrays> arrays;  // null: the engine does not run ahead
+  };
   explicit Engine(Parts parts);
   static Result<std::shared_ptr<Engine>> assemble(Result<Checkpoint> checkpoint, const EngineOptions& options, LoadTimes& times);
 
@@ -198,6 +207,10 @@ class Engine : public std::enable_shared_from_this<Engine> {
   Status run_step(std::span<Session* const> sessions, std::span<StepEvent> events);       // locked
   void gather_step(std::span<Session* const> sessions, std::span<StepEvent> events);      // locked
   std::span<Draw> wanted_draws();                                                         // locked
+  bool take_ahead(std::span<Session* const> sessions, std::span<const StepEvent> events); // locked
+  bool plan_ahead(std::span<Session* const> sessions, std::span<const StepEvent> events); // locked
+  Status execute_ahead(bool was_begun, bool goes_on);                                     // locked
+  Status drop_ahead();                                                                    // locked
   void finish_step(std::span<Session* const> sessions, std::span<StepEvent> events);      // locked
   Status begin_slices(std::span<Session* const> sessions);                                // locked
   Status check_slices_of(std::span<Session* const> sessions) const;                       // locked
@@ -231,6 +244,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::vector<int32_t> free_slots_;
   std::unique_ptr<StepArrays> arrays_;
   SlicedStep sliced_;
+  AheadStep ahead_;
   int32_t n_long_runs_ = 0;  // prefills and the like under way, between whose steps mutex_ is free
   EngineStats stats_;
   std::vector<Profile> profiles_;

@@ -36,7 +36,7 @@ EngineInfo make_info(const Model& model, const MemoryNeeds& memory, const Placem
   return {.n_params = model.n_params(),
           .memory = memory,
           .n_context = placement.config.n_context,
-          .max_sessions = placement.config.n_logit_slots,
+          .max_sessions = placement.config.max_sequences,
           .n_threads = placement.config.n_threads,
           .device = placement.device,
           .weight_dtype = model.is_quantized_at_load() ? asked : WeightDType::as_stored};
@@ -86,7 +86,11 @@ Engine::Engine(Parts parts)
       units_(step_units(backend_->plan())),
       kv_(backend_->plan().kv.groups, backend_->config()),
       arrays_(std::make_unique<StepArrays>(backend_->plan(), backend_->config())) {
+  const BackendConfig& config = backend_->config();
   for (int32_t slot = info_.max_sessions - 1; slot >= 0; --slot) free_slots_.push_back(slot);
+  const bool slides = std::ranges::any_of(kv_.groups(), [](const KvGroup& group) { return group.window > 0; });
+  if (config.run_ahead && !slides) ahead_.arrays = std::make_unique<StepArrays>(backend_->plan(), config);
+  ahead_.sessions.reserve(static_cast<size_t>(info_.max_sessions));
   sliced_.sessions.reserve(static_cast<size_t>(info_.max_sessions));
   sliced_.events.reserve(static_cast<size_t>(info_.max_sessions));
 }
@@ -182,6 +186,7 @@ Result<std::shared_ptr<Session>> Engine::create_session(const SessionOptions& op
       return full;
     }
     session->slot_ = free_slots_.back();
+    if (ahead_.arrays) session->ahead_slot_ = session->slot_ + info_.max_sessions;
     free_slots_.pop_back();
   }
   return session;
@@ -190,8 +195,9 @@ Result<std::shared_ptr<Session>> Engine::create_session(const SessionOptions& op
 void Engine::return_slot(Session& session) {
   const std::lock_guard lock(mutex_);
   if (session.in_slices_) end_slices();
+  (void)drop_ahead();  // a device that is lost has been noted
   kv_.cut(session.kv_, 0);
-  if (session.slot_ >= 0) free_slots_.push_back(session.slot_);
+  if (session.slot_ >= 0) free_slots_.push_back(session.slot_ % info_.max_sessions);
 }
 
 }  // namespace inlay

@@ -34,6 +34,7 @@ struct EngineOptions {
   int32_t prefill_chunk = 0;       // tokens of a prompt per execution; 0: kDefaultPrefillChunk
   bool allow_token_kernel = true;  // cuda: as in BackendConfig
   bool allow_cublas = true;        // cuda: as in BackendConfig
+  bool run_ahead = false;          // as in BackendConfig
   LogLevel log_level = LogLevel::info;
   LogSink log;  // called on the thread of the call that logs
   LoadProgress progress;

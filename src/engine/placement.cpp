@@ -75,7 +75,7 @@ class KvShares {
  public:
   KvShares(const Plan& plan, const BackendConfig& config, int32_t prefill_chunk)
       : per_context_(static_cast<uint64_t>(kv_blocks_for(config.n_context))),
-        n_sessions_(static_cast<uint64_t>(config.n_logit_slots)) {
+        n_sessions_(static_cast<uint64_t>(config.max_sequences)) {
     const uint64_t layer_bytes = kv_block_bytes(plan.spec, config.kv_dtype);
     const int32_t step = std::min(prefill_chunk, config.n_context);
     for (const KvGroup& group : plan.kv.groups) {
@@ -164,7 +164,9 @@ Result<Placement> place_on(DeviceKind device, const Plan& plan, const EngineOpti
   const int32_t max_sessions = o.max_sessions ? o.max_sessions : kDefaultSessions;
   p.prefill_chunk = o.prefill_chunk ? o.prefill_chunk : kDefaultPrefillChunk;
   p.config.max_step_tokens = std::max(std::min(p.prefill_chunk, p.config.n_context), max_sessions);
-  p.config.max_sequences = p.config.n_logit_slots = max_sessions;
+  p.config.max_sequences = max_sessions;
+  p.config.n_logit_slots = o.run_ahead ? 2 * max_sessions : max_sessions;
+  p.config.run_ahead = o.run_ahead;
   p.config.allow_cublas = o.allow_cublas;
   p.config.allow_token_kernel = o.allow_token_kernel;
   p.config.n_threads =

@@ -6,11 +6,6 @@
 #include "src/engine/stopwatch.h"
 
 namespace inlay {
-namespace {
-
-bool draws(const StepEvent& event) { return event.status.ok() && event.finish_reason == FinishReason::none; }
-
-}  // namespace
 
 Status first_error(std::span<const StepEvent> events) {
   const auto failed = std::ranges::find_if(events, [](const StepEvent& event) { return !event.status.ok(); });
@@ -19,6 +14,7 @@ Status first_error(std::span<const StepEvent> events) {
 
 Status Engine::execute(std::span<Draw> draws) {
   INLAY_TRY(check_idle());
+  INLAY_TRY(drop_ahead());
   return noted(backend_->execute(arrays_->batch(), draws));
 }
 
@@ -210,9 +206,13 @@ Status Engine::decode_step(std::span<Session* const> sessions, std::span<StepEve
 }
 
 Status Engine::run_step(std::span<Session* const> sessions, std::span<StepEvent> events) {
-  gather_step(sessions, events);
-  if (arrays_->sample_rows.empty()) return {};
-  INLAY_TRY(execute(wanted_draws()));
+  const bool was_begun = take_ahead(sessions, events);
+  if (!was_begun) {
+    INLAY_TRY(drop_ahead());
+    gather_step(sessions, events);
+    if (arrays_->sample_rows.empty()) return {};
+  }
+  INLAY_TRY(execute_ahead(was_begun, plan_ahead(sessions, events)));
   finish_step(sessions, events);
   return {};
 }
@@ -224,7 +224,7 @@ void Engine::gather_step(std::span<Session* const> sessions, std::span<StepEvent
   arrays_->clear();
   for (size_t i = 0; i < sessions.size(); ++i) {
     Session& s = *sessions[i];
-    if (!draws(events[i])) continue;
+    if (!events[i].draws()) continue;
     const auto n_tokens = static_cast<int32_t>(s.tokens_.size());
     if (!s.has_logits_) {
       arrays_->add_slice(s.tokens_, s.n_computed_, n_tokens - s.n_computed_, s.kv_);
@@ -242,7 +242,7 @@ void Engine::gather_step(std::span<Session* const> sessions, std::span<StepEvent
 void Engine::finish_step(std::span<Session* const> sessions, std::span<StepEvent> events) {
   size_t row = 0;
   for (size_t i = 0; i < sessions.size(); ++i) {
-    if (!draws(events[i])) continue;
+    if (!events[i].draws()) continue;
     Session& s = *sessions[i];
     s.n_computed_ = static_cast<int32_t>(s.tokens_.size());
     kv_.slide(s.kv_, s.n_computed_);

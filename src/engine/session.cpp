@@ -87,6 +87,7 @@ Result<std::shared_ptr<Session>> Session::fork() {
   INLAY_ASSIGN(std::shared_ptr<Session> child, engine_->create_session(options_));
   {
     const std::lock_guard lock(engine_->mutex_);
+    INLAY_TRY(engine_->drop_ahead());
     if (logits_readable_) INLAY_TRY(engine_->noted(engine_->backend_->duplicate_logits(slot_, child->slot_)));
     engine_->kv_.share(kv_, child->kv_);
   }
@@ -108,8 +109,9 @@ Status Session::truncate(int32_t n_tokens) {
     return error(Code::invalid_argument, "truncating to %d tokens a sequence of %d", n_tokens, n_now);
   }
   if (n_tokens < n_now) {
-    tokens_.resize(static_cast<size_t>(n_tokens));
     const std::lock_guard lock(engine_->mutex_);
+    INLAY_TRY(engine_->drop_ahead());
+    tokens_.resize(static_cast<size_t>(n_tokens));
     engine_->forget_logits(*this);
   }
   after_rewrite();
@@ -120,6 +122,8 @@ Status Session::truncate(int32_t n_tokens) {
 Status Session::set_sampler(const SamplerParams& params) {
   INLAY_TRY(check_not_in_slices());
   INLAY_TRY(validate(params, engine_->spec().n_vocab));
+  const std::lock_guard lock(engine_->mutex_);
+  INLAY_TRY(engine_->drop_ahead());
   options_.sampler = params;
   return {};
 }

@@ -61,6 +61,7 @@ Status Engine::begin_slices(std::span<Session* const> sessions) {
     return error(Code::invalid_argument, "a decode step in slices of %zu sessions, expected at most %zu on this device",
                  sessions.size(), most);
   }
+  INLAY_TRY(drop_ahead());
   sliced_.events.assign(sessions.size(), {});
   for (size_t i = 0; i < sessions.size(); ++i) admit(*sessions[i], sliced_.events[i]);
   gather_step(sessions, sliced_.events);

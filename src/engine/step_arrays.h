@@ -36,16 +36,25 @@ struct Engine::StepArrays {
 
   // Adds tokens [first, first + n) of a sequence whose block tables cover them.
   void add_slice(std::span<const int32_t> sequence, int32_t first, int32_t n, const KvHoldings& kv) {
+    add_tokens(sequence.subspan(static_cast<size_t>(first), static_cast<size_t>(n)), first, kv);
+  }
+  // Adds tokens at `first` and on.
+  void add_tokens(std::span<const int32_t> added, int32_t first, const KvHoldings& kv) {
+    const auto n = static_cast<int32_t>(added.size());
     sequences.push_back({.first_token = static_cast<int32_t>(tokens.size()),
                          .n_tokens = n,
                          .first_position = first,
                          .first_block = static_cast<int32_t>(block_tables.size())});
-    for (int32_t i = first; i < first + n; ++i) {
-      tokens.push_back(sequence[static_cast<size_t>(i)]);
-      positions.push_back(i);
-    }
+    tokens.insert(tokens.end(), added.begin(), added.end());
+    for (int32_t i = first; i < first + n; ++i) positions.push_back(i);
     const int32_t n_blocks = sequences.back().n_blocks();
     for (const KvHolding& h : kv) block_tables.insert(block_tables.end(), h.table.begin(), h.table.begin() + n_blocks);
+  }
+
+  // Adds the token that a sequence will have drawn, which is at `position`.
+  void add_drawn(int32_t position, const KvHoldings& kv) {
+    constexpr int32_t kUnknown[] = {0};
+    add_tokens(kUnknown, position, kv);
   }
 
   // The last token added leaves its logits in `slot`.

@@ -189,9 +189,7 @@ Status Sampler::sample(std::span<const float> logits, const SamplerParams& param
 
   std::span<const float> row = logits;
   float max = model_row.max;
-  const bool penalised =
-      !history.empty() && params.penalty_window != 0 &&
-      (params.repetition_penalty != 1 || params.frequency_penalty != 0 || params.presence_penalty != 0);
+  const bool penalised = !history.empty() && has_penalties(params);
   if (penalised || !params.bias.empty()) {
     std::copy(logits.begin(), logits.end(), logits_.begin());
     INLAY_TRY(apply_bias(params.bias));

@@ -43,6 +43,12 @@ struct SamplerParams {
 inline constexpr int32_t kMaxLogprobs = 20;
 inline constexpr int32_t kMaxBias = 1024;
 
+// Whether a draw depends on the tokens before.
+inline bool has_penalties(const SamplerParams& p) {
+  return p.penalty_window != 0 &&
+         (p.repetition_penalty != 1.0f || p.frequency_penalty != 0.0f || p.presence_penalty != 0.0f);
+}
+
 // INVALID_ARGUMENT naming the field that is out of its range.
 Status validate(const SamplerParams& params, int32_t n_vocab);
 

@@ -47,7 +47,7 @@ std::vector<StepPart> parts_of(const StepBatch& batch, int32_t most) {
 
 size_t penalised_tokens(const SampleRow& row) {
   const SamplerParams& p = *row.params;
-  if (p.repetition_penalty == 1.0f && p.frequency_penalty == 0.0f && p.presence_penalty == 0.0f) return 0;
+  if (!has_penalties(p)) return 0;
   return p.penalty_window < 0 ? row.history.size()
                               : std::min(row.history.size(), static_cast<size_t>(p.penalty_window));
 }
