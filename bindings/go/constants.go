@@ -219,8 +219,12 @@ type LoadFlags = raw.LoadFlags
 const (
 	// CUDA: prompts run on the engine's own products, even where the machine has cuBLASLt.
 	LoadNoCublas = raw.LoadNoCublas
-	// CUDA: decode steps of one session launch every operation, even where one launch could run all layers.
+	// CUDA: decode steps launch every operation, even where one launch could run all layers.
 	LoadNoTokenKernel = raw.LoadNoTokenKernel
+	// CUDA: a decode step begins the next one of the same sessions before it returns, so that the device need not
+	// wait for the host. If anything else comes than that step, it waits until the device is done with it. Not of
+	// sessions with penalties or biases, nor of models with sliding windows; a logit row more a session.
+	LoadRunAhead = raw.LoadRunAhead
 )
 
 // Type in which weights are held.

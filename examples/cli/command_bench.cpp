@@ -119,7 +119,8 @@ BenchRequest parse_request(int argc, char** argv) {
   options.flag("--no-cublas", r.load.no_cublas,
                "cuda: prompts on the engine's own products, even where the machine has cuBLASLt");
   options.flag("--no-token-kernel", r.load.no_token_kernel,
-               "cuda: one session's tokens as launches of every operation");
+               "cuda: tokens of few sessions as launches of every operation");
+  options.flag("--run-ahead", r.load.run_ahead, "cuda: a step begins the next one before it returns");
   r.load.add_to(options);
   const std::vector<std::string> rest = options.parse(argc, argv, 1);
   if (r.list) return r;

@@ -62,7 +62,8 @@ inlay_load_params LoadOptions::params() const {
   params.n_threads = n_threads;
   params.max_sessions = max_sessions;
   params.prefill_chunk = prefill_chunk;
-  params.flags = (no_cublas ? INLAY_LOAD_NO_CUBLAS : 0u) | (no_token_kernel ? INLAY_LOAD_NO_TOKEN_KERNEL : 0u);
+  params.flags = (no_cublas ? INLAY_LOAD_NO_CUBLAS : 0u) | (no_token_kernel ? INLAY_LOAD_NO_TOKEN_KERNEL : 0u) |
+                 (run_ahead ? INLAY_LOAD_RUN_AHEAD : 0u);
   params.kv_dtype = kv_dtype;
   params.weight_dtype = weight_dtype;
   params.kv_budget_bytes = static_cast<uint64_t>(kv_mib) << 20;

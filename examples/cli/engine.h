@@ -39,6 +39,7 @@ struct LoadOptions {
   int32_t prefill_chunk = 0;
   bool no_cublas = false;
   bool no_token_kernel = false;
+  bool run_ahead = false;
   bool keeps_decisions = false;       // the engine's log has what it found and chose
   std::string* load_times = nullptr;  // takes the engine's own account of where the time of the load went
 

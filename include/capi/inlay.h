@@ -144,7 +144,8 @@ typedef int32_t inlay_profile_form;
 // How a model runs.
 typedef uint32_t inlay_load_flags;
 #define INLAY_LOAD_NO_CUBLAS 1u  // CUDA: prompts run on the engine's own products, even where the machine has cuBLASLt.
-#define INLAY_LOAD_NO_TOKEN_KERNEL 2u  // CUDA: decode steps of one session launch every operation, even where one launch could run all layers.
+#define INLAY_LOAD_NO_TOKEN_KERNEL 2u  // CUDA: decode steps launch every operation, even where one launch could run all layers.
+#define INLAY_LOAD_RUN_AHEAD 4u  // CUDA: a decode step begins the next one of the same sessions before it returns, so that the device need not wait for the host. If anything else comes than that step, it waits until the device is done with it. Not of sessions with penalties or biases, nor of models with sliding windows; a logit row more a session.
 
 // Type in which weights are held.
 typedef int32_t inlay_weight_dtype;

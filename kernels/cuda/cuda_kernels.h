@@ -442,6 +442,7 @@ struct SampleArgs {
   void* scratch;                 // sample_scratch_bytes
   int64_t n_vocab;
   int32_t n;
+  int32_t* tokens = nullptr;     // (n) also the drawn tokens, -1 on an error; or null
 };
 size_t sample_scratch_bytes(int32_t max_rows, int64_t n_vocab);
 cudaError_t launch_sample(const SampleArgs& args, cudaStream_t stream);

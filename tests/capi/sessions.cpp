@@ -41,6 +41,18 @@ TEST_P(Sessions, DrawWhatTheFixturesSay) {
   EXPECT_EQ(info.finish_reason, INLAY_FINISH_NONE);
 }
 
+TEST_P(Sessions, RunningAheadDrawsTheSame) {
+  inlay_load_params p = params();
+  p.flags |= INLAY_LOAD_RUN_AHEAD;
+  const EnginePtr engine = load(p);
+  const SessionPtr session = new_session(engine);
+  prefill(session, kChat);
+  EXPECT_EQ(greedy(session, kChatReply.size()), kChatReply);
+  const SessionPtr other = new_session(engine);
+  prefill(other, kPlain);
+  EXPECT_EQ(greedy(other, kPlainReply.size()), kPlainReply);
+}
+
 TEST_P(Sessions, PrefillInPartsEqualsPrefillAtOnce) {
   const EnginePtr engine = load(params());
   const SessionPtr session = new_session(engine);

@@ -209,9 +209,12 @@ namespace Inlay
         None = 0,
         /// <summary>CUDA: prompts run on the engine's own products, even where the machine has cuBLASLt.</summary>
         NoCublas = 1,
-        /// <summary>CUDA: decode steps of one session launch every operation, even where one launch could run all
-        /// layers.</summary>
+        /// <summary>CUDA: decode steps launch every operation, even where one launch could run all layers.</summary>
         NoTokenKernel = 2,
+        /// <summary>CUDA: a decode step begins the next one of the same sessions before it returns, so that the device need
+        /// not wait for the host. If anything else comes than that step, it waits until the device is done with it. Not of
+        /// sessions with penalties or biases, nor of models with sliding windows; a logit row more a session.</summary>
+        RunAhead = 4,
     }
 
     /// <summary>Type in which weights are held.</summary>

@@ -653,8 +653,12 @@ type LoadFlags uint32
 const (
 	// CUDA: prompts run on the engine's own products, even where the machine has cuBLASLt.
 	LoadNoCublas LoadFlags = 1
-	// CUDA: decode steps of one session launch every operation, even where one launch could run all layers.
+	// CUDA: decode steps launch every operation, even where one launch could run all layers.
 	LoadNoTokenKernel LoadFlags = 2
+	// CUDA: a decode step begins the next one of the same sessions before it returns, so that the device need not
+	// wait for the host. If anything else comes than that step, it waits until the device is done with it. Not of
+	// sessions with penalties or biases, nor of models with sliding windows; a logit row more a session.
+	LoadRunAhead LoadFlags = 4
 )
 
 // Type in which weights are held.

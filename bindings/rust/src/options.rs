@@ -32,8 +32,11 @@ pub struct LoadOptions<'a> {
     pub log_level: LogLevel,
     /// CUDA: prompts run on the engine's own products, even where the machine has cuBLASLt.
     pub no_cublas: bool,
-    /// CUDA: decode steps of one session launch every operation, even where one launch could run all layers.
+    /// CUDA: decode steps launch every operation, even where one launch could run all layers.
     pub no_token_kernel: bool,
+    /// CUDA: a decode step begins the next one of the same sessions before it returns, so that the device need not wait for
+    /// the host. If anything else comes than that step, it waits until the device is done with it.
+    pub run_ahead: bool,
     /// Called with every message for as long as the engine or a session of it lives. It must not call the library, and what
     /// it owns lives as long: an [`Engine`](crate::Engine) that it owns would never be freed.
     pub log: Option<LogSink>,
@@ -56,7 +59,8 @@ impl LoadOptions<'_> {
             prefill_chunk: count(self.prefill_chunk),
             log_level: self.log_level.to_raw(),
             flags: if self.no_cublas { raw::INLAY_LOAD_NO_CUBLAS } else { 0 }
-                | if self.no_token_kernel { raw::INLAY_LOAD_NO_TOKEN_KERNEL } else { 0 },
+                | if self.no_token_kernel { raw::INLAY_LOAD_NO_TOKEN_KERNEL } else { 0 }
+                | if self.run_ahead { raw::INLAY_LOAD_RUN_AHEAD } else { 0 },
             ..Default::default()
         }
     }
@@ -76,6 +80,7 @@ impl std::fmt::Debug for LoadOptions<'_> {
             .field("log_level", &self.log_level)
             .field("no_cublas", &self.no_cublas)
             .field("no_token_kernel", &self.no_token_kernel)
+            .field("run_ahead", &self.run_ahead)
             .finish_non_exhaustive()
     }
 }

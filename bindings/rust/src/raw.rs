@@ -194,8 +194,12 @@ pub const INLAY_PROFILE_TRACE: inlay_profile_form = 2;
 pub type inlay_load_flags = u32;
 /// CUDA: prompts run on the engine's own products, even where the machine has cuBLASLt.
 pub const INLAY_LOAD_NO_CUBLAS: inlay_load_flags = 1;
-/// CUDA: decode steps of one session launch every operation, even where one launch could run all layers.
+/// CUDA: decode steps launch every operation, even where one launch could run all layers.
 pub const INLAY_LOAD_NO_TOKEN_KERNEL: inlay_load_flags = 2;
+/// CUDA: a decode step begins the next one of the same sessions before it returns, so that the device need not wait
+/// for the host. If anything else comes than that step, it waits until the device is done with it. Not of sessions
+/// with penalties or biases, nor of models with sliding windows; a logit row more a session.
+pub const INLAY_LOAD_RUN_AHEAD: inlay_load_flags = 4;
 
 /// Type in which weights are held.
 pub type inlay_weight_dtype = i32;

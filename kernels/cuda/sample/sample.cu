@@ -311,8 +311,8 @@ __device__ inline int32_t draw(const SampleRowParams& p, const RowScratch& s, co
   return token >= 0 ? token : draw_long(p, s.candidates, row, filters, softmax);
 }
 
-// The first words of a result, by one warp with one store.
-__device__ inline void store_head(SampleRowResult* result, int32_t token, RowError error, int32_t bad_token,
+// The first words of a row's result, by one warp with one store.
+__device__ inline void store_head(const SampleArgs& args, int32_t token, RowError error, int32_t bad_token,
                                   int32_t n_logprobs, float logprob) {
   static_assert(offsetof(SampleRowResult, token) == 0 && offsetof(SampleRowResult, error) == 4 &&
                 offsetof(SampleRowResult, bad_token) == 8 && offsetof(SampleRowResult, n_logprobs) == 12 &&
@@ -323,7 +323,8 @@ __device__ inline void store_head(SampleRowResult* result, int32_t token, RowErr
                        : lane == 2 ? bad_token
                        : lane == 3 ? n_logprobs
                                    : __float_as_int(logprob);
-  if (lane < 5) reinterpret_cast<int32_t*>(result)[lane] = word;
+  if (lane < 5) reinterpret_cast<int32_t*>(args.results + blockIdx.y)[lane] = word;
+  if (lane == 0 && args.tokens != nullptr) args.tokens[blockIdx.y] = token;
 }
 
 // The n_top largest logits of the model as keys in list.keys. Returns how many there are.
@@ -356,7 +357,7 @@ __device__ inline void finish_row(const SampleArgs& args, const SampleRowParams&
                                              : RowError::none;
   if (error != RowError::none) {
     const int32_t bad_token = error == RowError::bad_logit ? key_token(m.model_max) : -1;
-    if (first_warp) store_head(result, -1, error, bad_token, 0, 0);
+    if (first_warp) store_head(args, -1, error, bad_token, 0, 0);
     return;
   }
   int32_t token = key_token(m.row_max);
@@ -374,7 +375,7 @@ __device__ inline void finish_row(const SampleArgs& args, const SampleRowParams&
     result->top_token[threadIdx.x] = key_token(key);
     result->top_logprob[threadIdx.x] = static_cast<float>(key_logit(key) - log_sum);
   }
-  store_head(result, token, RowError::none, -1, n_top, static_cast<float>(logit - log_sum));
+  store_head(args, token, RowError::none, -1, n_top, static_cast<float>(logit - log_sum));
 }
 
 __global__ void __launch_bounds__(kThreads, 1) sample_kernel(const __grid_constant__ SampleArgs args) {

@@ -48,7 +48,9 @@ std::vector<CudaExecutor::Size> CudaExecutor::sizes(const Plan& plan, const Back
        "attention scratch"},
       {&Buffers::sample, cuda::sample_scratch_bytes(static_cast<int32_t>(logit_rows), s.n_vocab), "sampling scratch"},
       {&Buffers::inv_freq, f * u(s.n_rot()) / 2 * plan.ropes.size(), "RoPE frequencies"},
-      {&Buffers::token_phases, kTokenBuckets * cuda::token_table_bytes(most_token_ops(plan)), "phases of a token"},
+      {&Buffers::drawn, config.run_ahead ? sizeof(int32_t) * logit_rows : 0, "drawn tokens"},
+      {&Buffers::token_phases, n_blocks(config) * kTokenBuckets * cuda::token_table_bytes(most_token_ops(plan)),
+       "phases of a token"},
       {&Buffers::token_values, token_value_bytes(s, token_rows(config)), "values of a token"},
       {&Buffers::token_x, token_x_bytes(s, token_rows(config)), "prepared values of a token"},
       {&Buffers::token_records,
@@ -76,7 +78,8 @@ StepLimits CudaExecutor::limits(const Plan& plan, const BackendConfig& config) {
 MemoryNeeds CudaExecutor::needs(const Plan& plan, const BackendConfig& config) {
   MemoryNeeds needs;
   needs.weights = DeviceWeights::bytes(plan);
-  needs.workspace = StepBlock::bytes(limits(plan, config)) + DeviceWeights::staging_bytes(plan, config.n_threads);
+  needs.workspace =
+      n_blocks(config) * StepBlock::bytes(limits(plan, config)) + DeviceWeights::staging_bytes(plan, config.n_threads);
   for (const Size& size : sizes(plan, config)) (size.buffer == &Buffers::kv ? needs.kv : needs.workspace) += size.bytes;
   if (cublas_of(config).ok()) needs.workspace += PrefillProducts::bytes(plan, prefill_rows(config));
   return needs;
@@ -121,15 +124,9 @@ Status CudaExecutor::take_buffers() {
   for (const Size& size : sizes(plan_, config_)) {
     INLAY_ASSIGN(b_.*size.buffer, DeviceBuffer::allocate(size.bytes, size.what));
   }
-  INLAY_ASSIGN(step_, StepBlock::allocate(limits(plan_, config_)));
-  INLAY_ASSIGN(
-      host_results_,
-      PinnedBuffer::allocate(u(limits(plan_, config_).max_logit_rows) * sizeof(cuda::SampleRowResult), "drawn tokens"));
+  for (size_t i = 0; i < n_blocks(config_); ++i) INLAY_TRY(take_block(blocks_[i]));
+  use_block(0);
   logit_reader_ = LogitReader(b_.slots.as<float>(), config_.n_logit_slots, plan_.spec.n_vocab);
-  INLAY_ASSIGN(step_ended_, make_event());
-  void* results = nullptr;
-  INLAY_CUDA_TRY(cudaHostGetDevicePointer(&results, host_results_.data(), 0), "mapping drawn tokens");
-  results_ = static_cast<cuda::SampleRowResult*>(results);
   for (size_t i = 0; i < plan_.ropes.size(); ++i) {
     const std::vector<float>& inv_freq = plan_.ropes[i].inv_freq;
     INLAY_CUDA_TRY(cudaMemcpyAsync(b_.inv_freq.as<float>() + i * inv_freq.size(), inv_freq.data(),
@@ -137,6 +134,23 @@ Status CudaExecutor::take_buffers() {
                    "copying RoPE frequencies");
   }
   return {};
+}
+
+Status CudaExecutor::take_block(Block& block) {
+  const StepLimits most = limits(plan_, config_);
+  INLAY_ASSIGN(block.step, StepBlock::allocate(most));
+  INLAY_ASSIGN(block.ended, make_event());
+  INLAY_ASSIGN(block.host_results,
+               PinnedBuffer::allocate(u(most.max_logit_rows) * sizeof(cuda::SampleRowResult), "drawn tokens"));
+  void* results = nullptr;
+  INLAY_CUDA_TRY(cudaHostGetDevicePointer(&results, block.host_results.data(), 0), "mapping drawn tokens");
+  block.results = static_cast<cuda::SampleRowResult*>(results);
+  return {};
+}
+
+void CudaExecutor::use_block(size_t block) {
+  block_ = &blocks_[block];
+  step_ = &*block_->step;
 }
 
 // What steps need besides weights: kernels that are loaded, on the device and of cuBLASLt, and graphs.
@@ -148,13 +162,13 @@ Status CudaExecutor::prepare_steps(std::string& parts) {
   times.mark("cuBLASLt");
   for (size_t bucket = 0; bucket < kBuckets.size(); ++bucket) {
     if (bucket > 0 && kBuckets[bucket - 1] >= config_.max_sequences) break;
-    INLAY_TRY(capture(bucket));
+    INLAY_TRY(capture_bucket(bucket));
   }
   times.mark("graphs");
   parts = times.text();
-  if (token_steps_[0]) {
+  if (token_steps_[0][0]) {
     int32_t most = 0;
-    for (size_t i = 0; i < kTokenBuckets; ++i) most = token_steps_[i] ? kBuckets[i] : most;
+    for (size_t i = 0; i < kTokenBuckets; ++i) most = token_steps_[0][i] ? kBuckets[i] : most;
     remark_ += std::string(remark_.empty() ? "" : "; ") + "all layers of a step of up to " + std::to_string(most) +
                " sessions are one launch";
   }
@@ -230,6 +244,7 @@ Status CudaExecutor::check_step(const StepBatch& batch, std::span<Draw> draws) c
 Status CudaExecutor::end_failed_step() {
   if (is_running_) INLAY_TRY(wait_for(stream_.get(), "ending a step that failed"));
   is_running_ = true;
+  use_block(0);
   return {};
 }
 
@@ -256,10 +271,10 @@ Status CudaExecutor::execute(const StepBatch& batch, std::span<Draw> draws) {
 
 // Waits for what was launched, and reads what it has drawn.
 Status CudaExecutor::finish_step(const StepBatch& batch, std::span<Draw> draws) {
-  INLAY_CUDA_TRY(cudaEventRecord(step_ended_.get(), stream_.get()), "running a step");
+  INLAY_CUDA_TRY(cudaEventRecord(block_->ended.get(), stream_.get()), "running a step");
   INLAY_TRY(logit_reader_.send(batch.logit_rows, stream_.get()));
-  INLAY_TRY(wait_for(step_ended_.get(), "running a step"));
-  read_results(batch, draws);
+  INLAY_TRY(wait_for(block_->ended.get(), "running a step"));
+  read_results(draws.first(batch.sample_rows.size()));
   return {};
 }
 
@@ -315,23 +330,35 @@ Status CudaExecutor::replay(const StepBatch& batch, size_t bucket) {
   return launch_graph(graphs_[bucket].get(), stream_.get(), "launching a decode step");
 }
 
-// Runs the bucket once on padding alone, so that every kernel is loaded before it is captured, then captures it.
-// Another thread of the process that waits for the whole device, or frees memory of it, spoils a capture that is under
-// way: nothing has run then, and it is made again.
-Status CudaExecutor::capture(size_t bucket) {
-  constexpr int kAttempts = 50;
-  Status status;
-  decodes_ = true;
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    status = capture_decode(bucket);
-    if (status.native_code != cudaErrorStreamCaptureInvalidated) break;
-    (void)cudaGetLastError();
+// A decode step of the bucket, and where the engine runs ahead those that follow another one.
+Status CudaExecutor::capture_bucket(size_t bucket) {
+  INLAY_ASSIGN(graphs_[bucket], capture({.bucket = bucket, .block = 0, .ahead = false}));
+  for (size_t i = 0; i < blocks_.size() && config_.run_ahead && bucket < kAheadBuckets; ++i) {
+    INLAY_ASSIGN(blocks_[i].ahead_graphs[bucket], capture({.bucket = bucket, .block = i, .ahead = true}));
   }
-  decodes_ = false;
-  return status;
+  use_block(0);
+  return {};
 }
 
-Status CudaExecutor::capture_decode(size_t bucket) {
+// Another thread of the process that waits for the whole device, or frees memory of it, spoils a capture that is under
+// way: nothing has run then, and it is made again.
+Result<GraphExec> CudaExecutor::capture(const CapturedStep& step) {
+  constexpr int kAttempts = 50;
+  decodes_ = true;
+  takes_drawn_ = step.ahead;
+  Result<GraphExec> graph = capture_decode(step);
+  for (int i = 1; i < kAttempts && graph.status().native_code == cudaErrorStreamCaptureInvalidated; ++i) {
+    (void)cudaGetLastError();
+    graph = capture_decode(step);
+  }
+  decodes_ = takes_drawn_ = false;
+  return graph;
+}
+
+// Runs it once on padding alone, so that every kernel is loaded before it is captured.
+Result<GraphExec> CudaExecutor::capture_decode(const CapturedStep& captured) {
+  const size_t bucket = captured.bucket;
+  use_block(captured.block);
   m_ = n_logit_rows_ = kBuckets[bucket];
   INLAY_TRY(step_->fill({}, shape_of(bucket)));
   INLAY_TRY(step_->copy_fixed(stream_.get()));
@@ -341,20 +368,19 @@ Status CudaExecutor::capture_decode(size_t bucket) {
   INLAY_CUDA_TRY(cudaStreamBeginCapture(stream_.get(), cudaStreamCaptureModeThreadLocal), "capturing a decode step");
   Status status = step_->copy_fixed(stream_.get());
   if (status.ok()) status = launch_decode_step(bucket);
-  cudaGraph_t captured = nullptr;
-  const cudaError_t ended = cudaStreamEndCapture(stream_.get(), &captured);
-  const Graph graph(captured);
+  cudaGraph_t graph = nullptr;
+  const cudaError_t ended = cudaStreamEndCapture(stream_.get(), &graph);
+  const Graph owner(graph);
   INLAY_TRY(std::move(status));
   INLAY_CUDA_TRY(ended, "capturing a decode step");
   cudaGraphExec_t executable = nullptr;
-  INLAY_CUDA_TRY(cudaGraphInstantiate(&executable, graph.get(), 0), "instantiating a decode step");
-  graphs_[bucket] = GraphExec(executable);
-  return {};
+  INLAY_CUDA_TRY(cudaGraphInstantiate(&executable, graph, 0), "instantiating a decode step");
+  return GraphExec(executable);
 }
 
-void CudaExecutor::read_results(const StepBatch& batch, std::span<Draw> draws) {
-  const auto* results = reinterpret_cast<const cuda::SampleRowResult*>(host_results_.data());
-  for (size_t i = 0; i < batch.sample_rows.size(); ++i) {
+void CudaExecutor::read_results(std::span<Draw> draws) {
+  const auto* results = reinterpret_cast<const cuda::SampleRowResult*>(block_->host_results.data());
+  for (size_t i = 0; i < draws.size(); ++i) {
     const cuda::SampleRowResult& r = results[i];
     switch (r.error) {
       case cuda::RowError::none:

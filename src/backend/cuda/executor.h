@@ -38,6 +38,10 @@ class CudaExecutor final : public Backend, private OpRunner {
   Status execute(const StepBatch& batch, std::span<Draw> draws) override;
   Status execute_units(const StepBatch& batch, std::span<const StepUnit> units, std::span<Draw> draws) override;
   int32_t max_sequences_in_units() const override { return std::min(config_.max_sequences, kBuckets.back()); }
+  int32_t max_sequences_ahead() const override { return std::min(config_.max_sequences, kBuckets[kAheadBuckets - 1]); }
+  Status execute_ahead(const StepBatch& batch, std::span<Draw> draws, const StepBatch& next) override;
+  Status finish_ahead(std::span<Draw> draws, const StepBatch* next) override;
+  Status drop_ahead() override;
   Result<std::span<const float>> logits(int32_t slot) override;
   Status duplicate_logits(int32_t from_slot, int32_t to_slot) override;
   Status duplicate_kv_block(int32_t kv_group, int32_t from_block, int32_t to_block) override;
@@ -51,6 +55,7 @@ class CudaExecutor final : public Backend, private OpRunner {
     return {.rows = kBuckets[bucket], .logit_rows = kBuckets[bucket], .sequences = kBuckets[bucket]};
   }
   static constexpr size_t kTokenBuckets = 5;  // that the token kernel has a form for: up to 16 rows
+  static constexpr size_t kAheadBuckets = 5;  // that steps are begun ahead for
   static constexpr size_t kForms = 3;
   static int32_t prefill_rows(const BackendConfig& config) {
     return std::max({config.max_step_tokens, config.n_logit_slots, kBuckets.back()});
@@ -75,7 +80,8 @@ class CudaExecutor final : public Backend, private OpRunner {
     DeviceBuffer attention;      // scratch
     DeviceBuffer sample;         // scratch
     DeviceBuffer inv_freq;       // (tables, n_rot / 2)
-    DeviceBuffer token_phases;   // of the token kernel: a table for each of kTokenBuckets
+    DeviceBuffer drawn;          // (logit rows) tokens, for the step that follows
+    DeviceBuffer token_phases;   // of the token kernel: for every block a table for each of kTokenBuckets
     DeviceBuffer token_values;   // hidden, qkv, heads, ffn of token_rows, each from a multiple of token_part on
     DeviceBuffer token_x;        // hidden, heads, ffn of several rows as products take them
     DeviceBuffer token_records;  // of its attention
@@ -122,10 +128,19 @@ class CudaExecutor final : public Backend, private OpRunner {
   Status run_step(const StepBatch& batch, std::span<Draw> draws);
   Status run_parts(const StepBatch& batch, std::span<Draw> draws);
   Status replay(const StepBatch& batch, size_t bucket);
-  Status capture(size_t bucket);
-  Status capture_decode(size_t bucket);
+  // Steps captured for one block of their input; `ahead`: whose tokens are those that the step before has drawn.
+  struct CapturedStep {
+    size_t bucket, block;
+    bool ahead;
+  };
+  static size_t n_blocks(const BackendConfig& config) { return config.run_ahead ? 2 : 1; }
+  void use_block(size_t block);
+  Status capture_bucket(size_t bucket);
+  Result<GraphExec> capture(const CapturedStep& step);
+  Result<GraphExec> capture_decode(const CapturedStep& step);
+  Status begin_ahead(const StepBatch& next, size_t block);
   int32_t bucket_of(const StepBatch& batch) const;  // -1: the step is not one of single tokens
-  void read_results(const StepBatch& batch, std::span<Draw> draws);
+  void read_results(std::span<Draw> draws);
   bool is_inspected() const { return inspection_.tap || inspection_.time || inspection_.stop_after >= 0; }
 
   Status run_op(const Op& op, const StepBatch& batch, std::span<Draw> draws) override;
@@ -176,6 +191,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   Status multiply(std::span<const Product> products, const Rows& rows);
   Status launch_product(const cuda::LinearArgs& args, const char* what);
   Status make_token_step(size_t bucket);
+  std::byte* token_table(size_t bucket);
   Status record_layers(std::vector<cuda::TokenOp>& ops);
   void move_to_token_memory(std::vector<cuda::TokenOp>& ops);
   Status tag_token_memory();
@@ -215,13 +231,24 @@ class CudaExecutor final : public Backend, private OpRunner {
   bool is_running_ = false;                 // a step was begun and not waited for: it failed
   Buffers b_;
   // The layers and the head of a step of few rows as one launch, where the device can.
-  std::array<std::optional<cuda::TokenLaunch>, kTokenBuckets> token_steps_;
+  std::array<std::array<std::optional<cuda::TokenLaunch>, kTokenBuckets>, 2> token_steps_;  // of a block's arrays
   std::vector<cuda::TokenOp>* recorded_ = nullptr;  // instead of being launched, products and attention go here
-  std::optional<StepBlock> step_;
+  // Input and results of a step. Engines that run ahead have a second one, for the step behind the one at hand.
+  struct Block {
+    std::optional<StepBlock> step;
+    Event ended;
+    PinnedBuffer host_results;                 // (logit rows) SampleRowResult, which the device writes
+    cuda::SampleRowResult* results = nullptr;  // the device's address of them
+    std::array<GraphExec, kAheadBuckets> ahead_graphs;
+  };
+  Status take_block(Block& block);
+  std::array<Block, 2> blocks_;
+  Block* block_ = nullptr;       // in use
+  StepBlock* step_ = nullptr;    // the block's
+  bool takes_drawn_ = false;     // a step is captured whose tokens the step before draws
+  std::optional<size_t> begun_;  // the block of the step that was begun ahead
+  bool begun_lazily_ = false;    // it could not be: the base class keeps it
   LogitReader logit_reader_;
-  Event step_ended_;
-  PinnedBuffer host_results_;                 // (logit rows) SampleRowResult, which the device writes
-  cuda::SampleRowResult* results_ = nullptr;  // the device's address of them
   std::array<GraphExec, kBuckets.size()> graphs_;
   int32_t m_ = 0;             // rows of the step at hand, padding included
   int32_t n_logit_rows_ = 0;  // likewise; also the draws

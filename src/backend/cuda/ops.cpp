@@ -123,7 +123,7 @@ Status CudaExecutor::embed(const Op& op, float* hidden, bool tagged) {
   if (decodes_) INLAY_TRY(rope_tables());
   const WeightIndex table = op.weights[slot::embed_table];
   return cuda_status(cuda::launch_embed({.table = weights_.matrix(table).data,
-                                         .tokens = step_->device().tokens,
+                                         .tokens = takes_drawn_ ? b_.drawn.as<int32_t>() : step_->device().tokens,
                                          .positions = step_->device().positions,
                                          .hidden = hidden,
                                          .n_vocab = plan_.spec.n_vocab,
@@ -424,10 +424,11 @@ Status CudaExecutor::sample() {
                                           .bias_values = step.bias_values,
                                           .count_tokens = step.count_tokens,
                                           .count_values = step.count_values,
-                                          .results = results_,
+                                          .results = block_->results,
                                           .scratch = b_.sample.data(),
                                           .n_vocab = plan_.spec.n_vocab,
-                                          .n = n_logit_rows_},
+                                          .n = n_logit_rows_,
+                                          .tokens = config_.run_ahead ? b_.drawn.as<int32_t>() : nullptr},
                                          stream_.get()),
                      "sampling");
 }

@@ -48,15 +48,16 @@ bool runs_in_one_launch(const ModelSpec& spec) {
 
 // A step of rows that are single tokens; few of them by the token kernel, if that is there.
 Status CudaExecutor::launch_decode_step(size_t bucket) {
-  if (bucket >= kTokenBuckets || !token_steps_[bucket]) {
+  const auto block = static_cast<size_t>(block_ - blocks_.data());
+  if (bucket >= kTokenBuckets || !token_steps_[block][bucket]) {
     for (const Op& op : plan_.ops) INLAY_TRY(launch_op(op));
     return {};
   }
   for (const Op& op : plan_.ops) {
     if (op.kind == OpKind::embed) INLAY_TRY(embed(op, b_.token_values.as<float>(), true));
   }
-  const std::byte* table = b_.token_phases.data() + bucket * cuda::token_table_bytes(most_token_ops(plan_));
-  INLAY_CUDA_TRY(cuda::launch_token(*token_steps_[bucket], table, stream_.get()), "the layers of a token");
+  INLAY_CUDA_TRY(cuda::launch_token(*token_steps_[block][bucket], token_table(bucket), stream_.get()),
+                 "the layers of a token");
   return sample();
 }
 
@@ -146,25 +147,33 @@ Status CudaExecutor::tag_token_memory() {
   return {};
 }
 
-// No kernel for this model or device, or for so many rows: steps are launched op by op.
+// Of the block in use.
+std::byte* CudaExecutor::token_table(size_t bucket) {
+  const size_t i = static_cast<size_t>(block_ - blocks_.data()) * kTokenBuckets + bucket;
+  return b_.token_phases.data() + i * cuda::token_table_bytes(most_token_ops(plan_));
+}
+
+// For the block in use. No kernel for this model or device, or for so many rows: steps are launched op by op.
 Status CudaExecutor::make_token_step(size_t bucket) {
+  std::optional<cuda::TokenLaunch>& step = token_steps_[static_cast<size_t>(block_ - blocks_.data())][bucket];
+  if (step) return {};
   if (!config_.allow_token_kernel || !runs_in_one_launch(plan_.spec)) return {};
   std::vector<cuda::TokenOp> ops;
   INLAY_TRY(record_layers(ops));
   const auto n_ops = static_cast<int32_t>(ops.size());
   if (!cuda::token_runs(ops.data(), n_ops)) return {};
-  if (bucket == 0) INLAY_TRY(tag_token_memory());
+  if (!token_steps_[0][0]) INLAY_TRY(tag_token_memory());
   move_to_token_memory(ops);
   std::vector<std::byte> table(cuda::token_table_bytes(n_ops));
   cuda::TokenLaunch launch;
   const cudaError_t made = cuda::make_token_table(ops.data(), n_ops, table.data(), launch);
   if (made == cudaErrorInvalidConfiguration) return {};  // too little shared memory on this device
   INLAY_CUDA_TRY(made, "cutting a token into phases");
-  std::byte* to = b_.token_phases.data() + bucket * cuda::token_table_bytes(most_token_ops(plan_));
-  INLAY_CUDA_TRY(cudaMemcpyAsync(to, table.data(), table.size(), cudaMemcpyHostToDevice, stream_.get()),
-                 "copying the phases of a token");
+  INLAY_CUDA_TRY(
+      cudaMemcpyAsync(token_table(bucket), table.data(), table.size(), cudaMemcpyHostToDevice, stream_.get()),
+      "copying the phases of a token");
   INLAY_TRY(wait_for(stream_.get(), "copying the phases of a token"));
-  token_steps_[bucket] = launch;
+  step = launch;
   return {};
 }
 

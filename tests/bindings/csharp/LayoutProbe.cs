@@ -434,6 +434,7 @@ static unsafe class LayoutProbe
         Enumeration("inlay_load_flags", typeof(LoadFlags));
         Constant("INLAY_LOAD_NO_CUBLAS", (long)LoadFlags.NoCublas);
         Constant("INLAY_LOAD_NO_TOKEN_KERNEL", (long)LoadFlags.NoTokenKernel);
+        Constant("INLAY_LOAD_RUN_AHEAD", (long)LoadFlags.RunAhead);
         Enumeration("inlay_weight_dtype", typeof(WeightDtype));
         Constant("INLAY_WEIGHT_DEFAULT", (long)WeightDtype.Default);
         Constant("INLAY_WEIGHT_FP8", (long)WeightDtype.Fp8);
