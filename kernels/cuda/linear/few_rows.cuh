@@ -190,10 +190,10 @@ __device__ __forceinline__ void multiply_chunk(const Ring& ring, const Columns& 
   }
 }
 
-// Prepares a raw row; a warp takes every eighth chunk, two at a time. Rolled up, for instruction caches.
+// Prepares a raw row; a warp takes every eighth chunk, two at a time where it has two. Rolled up, for instruction
+// caches.
 template <bool kBf16, class Values>
 struct RawRow {
-  static constexpr int kAhead = 2, kStep = kParts * kChunkCols;  // chunks at a time, columns between them
   const LinearArgs& a;
   const Values& values;
   uint8_t* shared;
@@ -208,50 +208,52 @@ struct RawRow {
         lane(static_cast<int>(threadIdx.x % 32)),
         chunk(static_cast<int>(threadIdx.x / 32)) {}
   __device__ __forceinline__ int column() const { return chunk * kChunkCols + lane * 8; }
-  __device__ __forceinline__ void apply_norm(const Octet (&norm)[kAhead], Octet (&x)[kAhead]) const {
-    float sums[kAhead];
+  template <int n>
+  __device__ __forceinline__ void apply_norm(const Octet (&norm)[n], Octet (&x)[n]) const {
+    float sums[n];
     squares_of(x, sums);
 #pragma unroll
-    for (int i = 0; i < kAhead; ++i) {
-      const int at = chunk + i * kParts;
-      if (lane == 0 && at < places.n_chunks) reinterpret_cast<float*>(shared + places.squares())[at] = sums[i];
+    for (int i = 0; i < n; ++i) {
+      if (lane == 0) reinterpret_cast<float*>(shared + places.squares())[chunk + i * kParts] = sums[i];
     }
 #pragma unroll
-    for (int i = 0; i < 8 * kAhead; ++i) x[i / 8].v[i % 8] = __fmul_rn(x[i / 8].v[i % 8], norm[i / 8].v[i % 8]);
+    for (int i = 0; i < 8 * n; ++i) x[i / 8].v[i % 8] = __fmul_rn(x[i / 8].v[i % 8], norm[i / 8].v[i % 8]);
   }
-  // A second chunk that is not there takes part, so that both go on side by side; nothing of it is stored.
+  // The next n of the warp's chunks, side by side.
+  template <int n>
   __device__ __forceinline__ void prepare_next(const float* row) {
-    bool there[kAhead];
-    Octet x[kAhead], norm[kAhead] = {};
+    constexpr int kStep = kParts * kChunkCols;  // columns between them
+    bool there[n];
+    Octet x[n], norm[n] = {};
 #pragma unroll
-    for (int i = 0; i < kAhead; ++i) there[i] = column() + i * kStep < a.n_cols;
+    for (int i = 0; i < n; ++i) there[i] = column() + i * kStep < a.n_cols;
     const bool normed = a.norm_weight != nullptr;
     const auto load_norm = [&] {
 #pragma unroll
-      for (int i = 0; i < kAhead; ++i) {
+      for (int i = 0; i < n; ++i) {
         if (normed && there[i]) norm[i] = octet_at(a.norm_weight + column() + i * kStep);
       }
     };
     load_octets<kStep>(values, row + column(), there, x, load_norm);
     if (normed) apply_norm(norm, x);
 #pragma unroll
-    for (int i = 0; i < kAhead; ++i) {
+    for (int i = 0; i < n; ++i) {
       const int at = chunk + i * kParts;
-      const bool kept = at < places.n_chunks;
       uint8_t* to = shared + places.values() + at * kChunkCols * 2;
       if constexpr (kBf16) {
-        store_chunk_bf16(x[i], lane, kept, to);
+        store_chunk_bf16(x[i], lane, true, to);
       } else {
-        const float scale = store_chunk_f16(x[i], lane, kept, to, shared + places.sums() + at * 64);
-        if (lane == 0 && kept) reinterpret_cast<float*>(shared + places.scales())[at] = scale;
+        const float scale = store_chunk_f16(x[i], lane, true, to, shared + places.sums() + at * 64);
+        if (lane == 0) reinterpret_cast<float*>(shared + places.scales())[at] = scale;
       }
     }
-    chunk += kAhead * kParts;
+    chunk += n * kParts;
   }
   __device__ __forceinline__ void prepare() {
     const float* row = a.raw + (a.raw_row != nullptr ? static_cast<int64_t>(max(*a.raw_row, 0)) * a.n_cols : 0);
 #pragma unroll 1
-    while (chunk < places.n_chunks) prepare_next(row);
+    while (chunk + kParts < places.n_chunks) prepare_next<2>(row);
+    if (chunk < places.n_chunks) prepare_next<1>(row);
     sync_threads<kLinearThreads>();
   }
 };
