@@ -335,7 +335,7 @@ struct DecodeAttentionArgs {
 };
 cudaError_t launch_decode_attention(const DecodeAttentionArgs& args, cudaStream_t stream);
 
-// ---- the layers of a step of up to 16 rows in one launch, on devices of compute capability 9.0 and later
+// ---- the layers of a step of up to 8 rows in one launch, on devices of compute capability 9.0 and later
 
 // The ops of a token hand their values over with a tag in the two lowest bits of each float (kernels/cuda/device/exchange.cuh). In a buffer
 // two generations that follow one another, also from a token to the next, need different tags; nothing else may write there.
@@ -360,7 +360,7 @@ struct TokenLaunch {
 // gives cudaErrorInvalidConfiguration where the device has too little shared memory.
 bool token_runs(const TokenOp* ops, int32_t n_ops);
 size_t token_table_bytes(int32_t n_ops);
-size_t token_x_bytes(int64_t n_cols, int32_t m);  // that is enough for fewer rows
+size_t token_x_bytes(int64_t n_cols);
 cudaError_t make_token_table(const TokenOp* ops, int32_t n_ops, void* table, TokenLaunch& launch);
 
 // The ops in order, each with the bits of its own launch. table: on the device. All CTAs are resident together (a cooperative launch), or

@@ -19,14 +19,26 @@ struct TaggedValues {
   uint32_t in, out;
 
   __device__ __forceinline__ TaggedValues written() const { return {out, out}; }
-  template <int n, class Offset, class Beside>
-  __device__ __forceinline__ void load4(const float* from, const bool (&there)[n], const Offset& offset,
-                                        float4 (&to)[n], const Beside& beside) const {
+  template <int n, class Offset>
+  __device__ __forceinline__ void ask4(const float* from, const bool (&there)[n], const Offset& offset,
+                                       uint4 (&v)[n]) const {
     if (in > 3) {
-      FinishedValues{}.load4(from, there, offset, to, beside);
+      FinishedValues{}.ask4(from, there, offset, v);
     } else {
-      WaitingValues{in, out}.load4(from, there, offset, to, beside);
+      WaitingValues{in, out}.ask4(from, there, offset, v);
     }
+  }
+  template <int n, class Offset, int kAsked>
+  __device__ __forceinline__ void take4(const float* from, const bool (&there)[n], const Offset& offset,
+                                        uint4 (&v)[kAsked], float4 (&to)[n]) const {
+    if (in > 3) {
+      FinishedValues{}.take4(from, there, offset, v, to);
+    } else {
+      WaitingValues{in, out}.take4(from, there, offset, v, to);
+    }
+  }
+  __device__ __forceinline__ void wait_for_any(const float* at, uint32_t seen, bool is_there, bool asks) const {
+    if (in <= 3) WaitingValues{in, out}.wait_for_any(at, seen, is_there, asks);
   }
   __device__ __forceinline__ void store(float* p, float v) const { WaitingValues{in, out}.store(p, v); }
   __device__ __forceinline__ void store4(float* p, float4 v) const { WaitingValues{in, out}.store4(p, v); }
@@ -50,7 +62,6 @@ cudaError_t launch_hasty_product(const void* args, cudaStream_t stream) {
 const void* hasty_token_kernel(int n_rows) {
   using namespace inlay::cuda;
   constexpr inlay::DType kType = inlay::DType::q8_0;
-  if (n_rows == 1) return reinterpret_cast<const void*>(token_kernel<kType, kType, 1, KvType::f16, 0>);
-  if (n_rows <= 8) return reinterpret_cast<const void*>(token_kernel<kType, kType, 1, KvType::f16, 1>);
-  return reinterpret_cast<const void*>(token_kernel<kType, kType, 1, KvType::f16, 2>);
+  if (n_rows == 1) return reinterpret_cast<const void*>(token_kernel<kType, kType, 1, KvType::f16, false>);
+  return reinterpret_cast<const void*>(token_kernel<kType, kType, 1, KvType::f16, true>);
 }

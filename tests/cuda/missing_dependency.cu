@@ -94,8 +94,7 @@ class Chain {
   const int32_t m_;
   const size_t n_ = static_cast<size_t>(m_) * kWidth;
   Device<uint8_t> weights_, activations_;
-  Device<uint8_t> prepared_[2] = {Device<uint8_t>(token_x_bytes(kWidth, m_)),
-                                  Device<uint8_t>(token_x_bytes(kWidth, m_))};
+  Device<uint8_t> prepared_[2] = {Device<uint8_t>(token_x_bytes(kWidth)), Device<uint8_t>(token_x_bytes(kWidth))};
   Device<float> norm_, rows_[2] = {Device<float>(n_), Device<float>(n_)}, result_{n_};
   std::vector<float> input_ = std::vector<float>(n_);
   cudaStream_t stream_ = nullptr;
@@ -208,6 +207,7 @@ int main() {
     std::puts("skipped: launches wait for one another before compute capability 9.0");
     return kSkipped;
   }
-  for (const int32_t m : {1, 3, 8, 16}) check_chain(m);
+  // Of several rows enough that CTAs with fewer tiles than others prepare some: only those come too early.
+  for (const int32_t m : {1, 6, 8}) check_chain(m);
   return finish();
 }

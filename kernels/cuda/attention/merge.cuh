@@ -145,8 +145,8 @@ __device__ __forceinline__ void weigh_splits(const SplitRecords& s, const PassHe
   for (int h = head + static_cast<int>(threadIdx.x) / 32; h < end; h += kAttentionWarps<kChunks>) {
     const bool there[2] = {lane < s.n_splits, lane + 32 < s.n_splits};
     float4 tails[2];
-    values.load4(
-        s.record(h, lane) + heads.d_head, there, [&](int i) { return 32 * i * s.record_floats; }, tails, [] {});
+    load4(
+        values, s.record(h, lane) + heads.d_head, there, [&](int i) { return 32 * i * s.record_floats; }, tails, [] {});
     float max[2], sum[2];
     for (int i = 0; i < 2; ++i) {
       const RecordTail tail = RecordTail::of(tails[i]);
@@ -204,8 +204,8 @@ __device__ __forceinline__ void merge_share(const SplitRecords& s, const PassHea
     for (int i = thread - n_weighing; i < mine * n; i += kThreads - n_weighing) {
       const int of = i / mine, quad = first + i - of * mine, h = quad / width;
       float4 v[1];
-      written.load4(
-          s.record(h, of) + (quad - h * width) * 4, {true}, [](int) { return 0; }, v, [] {});
+      load4(
+          written, s.record(h, of) + (quad - h * width) * 4, {true}, [](int) { return 0; }, v, [] {});
       quads[i] = v[0];
     }
   }

@@ -87,8 +87,8 @@ __device__ __forceinline__ void take_head(const Values& values, const float* fro
   float4 taken[kQuads];
 #pragma unroll
   for (int i = 0; i < kQuads; ++i) there[i] = 4 * lane + 128 * i < d_head;
-  values.load4(
-      from + 4 * lane, there, [](int i) { return 128 * i; }, taken, beside);
+  load4(
+      values, from + 4 * lane, there, [](int i) { return 128 * i; }, taken, beside);
 #pragma unroll
   for (int i = 0; i < kQuads; ++i) {
     if (there[i]) *reinterpret_cast<float4*>(x + 4 * lane + 128 * i) = taken[i];

@@ -127,6 +127,7 @@ struct SplitReader {
     walk.begin(at.table, first, begin + splits.end_step(split), at.position);
     in_block = static_cast<int32_t>(head_offset<kType>(p.cache, 0, at.kv_head, token));
     scale_in_block = static_cast<int32_t>(scale_offset<kType>(p.cache, 0, at.kv_head, token));
+    tile.clear();  // a tile that has values only where there is a step would keep its registers from other phases
     load_keys(0);
     load_values(0);
     fetch(1);

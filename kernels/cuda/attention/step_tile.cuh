@@ -46,6 +46,13 @@ struct StepTile {
   Packed v[kChunks][4];
   float k_scale[2], v_scale[2];  // of keys g and g + 8; types without scales: never touched
 
+  __device__ __forceinline__ void clear() {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+#pragma unroll
+      for (int chunk = 0; chunk < kChunks; ++chunk) k[2 * chunk + i / 2][i % 2] = v[chunk][i] = Element::zeros();
+    }
+  }
   // base: the step's first key (load_values: value) of the KV head; scales: its scale. keys: those that may be read.
   template <bool kFrom>
   __device__ __forceinline__ void load_keys(const char* base, const char* scales, int32_t d_head, StepKeys<kFrom> keys,

@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(kWarps * 32) activations(const __grid_constant
     const float* x_row = a.x + from * a.n_cols;
     Octet of_chunk[1], &x = of_chunk[0];
     if (a.n_cols % 8 == 0) {
-      load_octets<0>(values, x_row + column, {column < a.n_cols}, of_chunk, [] {});
+      x = finished_octet(x_row + column, static_cast<int>(a.n_cols - column));
     } else {
       x = load_any_octet(column, a.n_cols, [&](int64_t i) { return values.load(x_row + i); });
     }

@@ -29,18 +29,44 @@ __device__ __forceinline__ Octet octet_at(const float* from) {
   return octet_of(*reinterpret_cast<const float4*>(from), *reinterpret_cast<const float4*>(from + 4));
 }
 
-// Octets that an op handed over, kStep columns apart; zeros where nothing is. beside: exchange.cuh.
-template <int kStep, int n, class Values, class Beside>
-__device__ __forceinline__ void load_octets(const Values& values, const float* from, const bool (&there)[n],
-                                            Octet (&x)[n], const Beside& beside) {
-  bool quad_there[2 * n];
-  float4 quads[2 * n];
+// Octets that an op handed over, kStep columns apart, of which the columns before n_cols are there; else zeros.
+template <int kStep>
+struct OctetsAt {
+  const float* from;
+  int n_cols;  // from `from` on
+
+  __device__ __forceinline__ static int offset(int i) { return i / 2 * kStep + i % 2 * 4; }
+  template <int n, class Values>
+  __device__ __forceinline__ void ask(const Values& values, uint4 (&asked)[2 * n]) const {
+    bool there[2 * n];
+    find<n>(there);
+    values.ask4(from, there, offset, asked);
+  }
+  template <int n, class Values, int kAsked>
+  __device__ __forceinline__ void take(const Values& values, uint4 (&asked)[kAsked], Octet (&x)[n]) const {
+    bool there[2 * n];
+    float4 quads[2 * n];
+    find<n>(there);
+    values.take4(from, there, offset, asked, quads);
 #pragma unroll
-  for (int i = 0; i < 2 * n; ++i) quad_there[i] = there[i / 2];
-  values.load4(
-      from, quad_there, [](int i) { return i / 2 * kStep + i % 2 * 4; }, quads, beside);
+    for (int i = 0; i < n; ++i) x[i] = octet_of(quads[2 * i], quads[2 * i + 1]);
+  }
+
+ private:
+  template <int n>
+  __device__ __forceinline__ void find(bool (&there)[2 * n]) const {
 #pragma unroll
-  for (int i = 0; i < n; ++i) x[i] = octet_of(quads[2 * i], quads[2 * i + 1]);
+    for (int i = 0; i < 2 * n; ++i) there[i] = i / 2 * kStep < n_cols;
+  }
+};
+
+__device__ __forceinline__ Octet finished_octet(const float* from, int n_cols) {
+  const OctetsAt<0> at{from, n_cols};
+  uint4 asked[2];
+  Octet x[1];
+  at.ask<1>(FinishedValues(), asked);
+  at.take(FinishedValues(), asked, x);
+  return x[0];
 }
 
 // An octet for any n_cols.

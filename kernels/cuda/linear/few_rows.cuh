@@ -190,72 +190,88 @@ __device__ __forceinline__ void multiply_chunk(const Ring& ring, const Columns& 
   }
 }
 
-// Prepares a raw row; a warp takes every eighth chunk, two at a time where it has two. Rolled up, for instruction
-// caches.
+// Prepares a raw row. A warp takes every eighth chunk, two at a time where it has two: the next two are asked for
+// before these are prepared. Rolled up, for instruction caches.
 template <bool kBf16, class Values>
-struct RawRow {
-  const LinearArgs& a;
-  const Values& values;
-  uint8_t* shared;
-  RawRowPlaces places;
-  int lane, chunk;  // the next chunk
-
+class RawRow {
+ public:
   __device__ __forceinline__ RawRow(const LinearArgs& args, const Values& source, uint8_t* memory)
-      : a(args),
-        values(source),
-        shared(memory),
-        places{args.x.n_chunks},
-        lane(static_cast<int>(threadIdx.x % 32)),
-        chunk(static_cast<int>(threadIdx.x / 32)) {}
-  __device__ __forceinline__ int column() const { return chunk * kChunkCols + lane * 8; }
+      : a_(args),
+        values_(source),
+        shared_(memory),
+        places_{args.x.n_chunks},
+        lane_(static_cast<int>(threadIdx.x % 32)),
+        chunk_(static_cast<int>(threadIdx.x / 32)) {}
+
+  __device__ __forceinline__ void prepare() {
+    row_ = a_.raw + (a_.raw_row != nullptr ? static_cast<int64_t>(max(*a_.raw_row, 0)) * a_.n_cols : 0);
+    ask();
+#pragma unroll 1
+    while (chunk_ + kParts < places_.n_chunks) prepare_next<2>();
+    if (chunk_ < places_.n_chunks) prepare_next<1>();
+    sync_threads<kLinearThreads>();
+  }
+
+ private:
+  static constexpr int kStep = kParts * kChunkCols;  // columns between the warp's chunks
+
+  __device__ __forceinline__ OctetsAt<kStep> octets() const {
+    const int column = chunk_ * kChunkCols + lane_ * 8;
+    return {row_ + column, static_cast<int>(a_.n_cols) - column};
+  }
+  // Norm weights after the values, which would wait for them.
+  __device__ __forceinline__ void ask() {
+    const OctetsAt<kStep> at = octets();
+    at.template ask<2>(values_, asked_);
+    if (a_.norm_weight == nullptr) return;
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      if (i * kStep < at.n_cols) norm_[i] = octet_at(a_.norm_weight + (a_.n_cols - at.n_cols) + i * kStep);
+    }
+  }
+  // The next n of the warp's chunks, side by side.
   template <int n>
-  __device__ __forceinline__ void apply_norm(const Octet (&norm)[n], Octet (&x)[n]) const {
+  __device__ __forceinline__ void prepare_next() {
+    const OctetsAt<kStep> at = octets();
+    values_.wait_for_any(at.from, asked_[0].x, at.n_cols > 0, lane_ % 8 == 0 && at.n_cols > 0);
+    Octet x[n];
+    at.take(values_, asked_, x);
+    const int first = chunk_;
+    if (a_.norm_weight != nullptr) apply_norm(first, x);
+    chunk_ += n * kParts;
+    if (n == 2 && chunk_ < places_.n_chunks) ask();
+#pragma unroll
+    for (int i = 0; i < n; ++i) store(x[i], first + i * kParts);
+  }
+  template <int n>
+  __device__ __forceinline__ void apply_norm(int first, Octet (&x)[n]) const {
     float sums[n];
     squares_of(x, sums);
 #pragma unroll
     for (int i = 0; i < n; ++i) {
-      if (lane == 0) reinterpret_cast<float*>(shared + places.squares())[chunk + i * kParts] = sums[i];
+      if (lane_ == 0) reinterpret_cast<float*>(shared_ + places_.squares())[first + i * kParts] = sums[i];
     }
 #pragma unroll
-    for (int i = 0; i < 8 * n; ++i) x[i / 8].v[i % 8] = __fmul_rn(x[i / 8].v[i % 8], norm[i / 8].v[i % 8]);
+    for (int i = 0; i < 8 * n; ++i) x[i / 8].v[i % 8] = __fmul_rn(x[i / 8].v[i % 8], norm_[i / 8].v[i % 8]);
   }
-  // The next n of the warp's chunks, side by side.
-  template <int n>
-  __device__ __forceinline__ void prepare_next(const float* row) {
-    constexpr int kStep = kParts * kChunkCols;  // columns between them
-    bool there[n];
-    Octet x[n], norm[n] = {};
-#pragma unroll
-    for (int i = 0; i < n; ++i) there[i] = column() + i * kStep < a.n_cols;
-    const bool normed = a.norm_weight != nullptr;
-    const auto load_norm = [&] {
-#pragma unroll
-      for (int i = 0; i < n; ++i) {
-        if (normed && there[i]) norm[i] = octet_at(a.norm_weight + column() + i * kStep);
-      }
-    };
-    load_octets<kStep>(values, row + column(), there, x, load_norm);
-    if (normed) apply_norm(norm, x);
-#pragma unroll
-    for (int i = 0; i < n; ++i) {
-      const int at = chunk + i * kParts;
-      uint8_t* to = shared + places.values() + at * kChunkCols * 2;
-      if constexpr (kBf16) {
-        store_chunk_bf16(x[i], lane, true, to);
-      } else {
-        const float scale = store_chunk_f16(x[i], lane, true, to, shared + places.sums() + at * 64);
-        if (lane == 0) reinterpret_cast<float*>(shared + places.scales())[at] = scale;
-      }
+  __device__ __forceinline__ void store(const Octet& x, int chunk) const {
+    uint8_t* to = shared_ + places_.values() + chunk * kChunkCols * 2;
+    if constexpr (kBf16) {
+      store_chunk_bf16(x, lane_, true, to);
+    } else {
+      const float scale = store_chunk_f16(x, lane_, true, to, shared_ + places_.sums() + chunk * 64);
+      if (lane_ == 0) reinterpret_cast<float*>(shared_ + places_.scales())[chunk] = scale;
     }
-    chunk += n * kParts;
   }
-  __device__ __forceinline__ void prepare() {
-    const float* row = a.raw + (a.raw_row != nullptr ? static_cast<int64_t>(max(*a.raw_row, 0)) * a.n_cols : 0);
-#pragma unroll 1
-    while (chunk + kParts < places.n_chunks) prepare_next<2>(row);
-    if (chunk < places.n_chunks) prepare_next<1>(row);
-    sync_threads<kLinearThreads>();
-  }
+
+  const LinearArgs& a_;
+  const Values& values_;
+  uint8_t* shared_;
+  RawRowPlaces places_;
+  int lane_, chunk_;  // the next chunk
+  const float* row_ = nullptr;
+  uint4 asked_[4] = {};  // set in any case: else it would keep its registers from other phases
+  Octet norm_[2] = {};   // of those asked for
 };
 
 template <DType kType>
@@ -346,7 +362,8 @@ __device__ __forceinline__ void multiply_group(const FewRowsParams& p, const Til
   while (now.tile < group_end) {
     const int tile = now.tile;
     const auto& a = tiles.args(tile);
-    float* part = parts + ((tile - group) * p.n_parts * p.args.m + now.chunk % kParts * a.m) * kTileRows;
+    const int m = kRaw ? 1 : p.args.m, of_tile = kRaw ? 1 : a.m;
+    float* part = parts + ((tile - group) * p.n_parts * m + now.chunk % kParts * of_tile) * kTileRows;
     float total[NT][4] = {};
     do {
       ring.wait();

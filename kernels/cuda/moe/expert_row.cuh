@@ -100,14 +100,13 @@ __device__ __forceinline__ void prepare_pairs(const ExpertRowParams& p, const Pa
   for (int i = warp; i < pairs.n * places.n_chunks; i += kParts) {
     const int pair = i / places.n_chunks, chunk = i % places.n_chunks;
     const float* from = p.row.values + __shfl_sync(0xffffffffu, pairs.place, pair) * p.few.args.n_cols;
-    Octet x[1];
     const int column = chunk * kChunkCols + lane * 8;
-    load_octets<0>(FinishedValues(), from + column, {column < p.few.args.n_cols}, x, [] {});
+    const Octet x = finished_octet(from + column, static_cast<int>(p.few.args.n_cols) - column);
     uint8_t *row = rows + pair * places.bytes(), *to = row + places.values() + chunk * kChunkCols * 2;
     if constexpr (kType == DType::bf16) {
-      store_chunk_bf16(x[0], lane, true, to);
+      store_chunk_bf16(x, lane, true, to);
     } else {
-      const float scale = store_chunk_f16(x[0], lane, true, to, row + places.sums() + chunk * 64);
+      const float scale = store_chunk_f16(x, lane, true, to, row + places.sums() + chunk * 64);
       if (lane == 0) reinterpret_cast<float*>(row + places.scales())[chunk] = scale;
     }
   }

@@ -23,16 +23,9 @@ struct TokenMemory {
 
 int32_t chunks_of(int64_t n_cols) { return static_cast<int32_t>((n_cols + kChunkCols - 1) / kChunkCols); }
 
-// Of a kernel's rows of x, in eights; 0: a row that comes as it is.
-int32_t row_tiles_of(int32_t m) { return m == 1 ? 0 : (m + 7) / 8; }
-int record_bytes_of(int32_t m) { return row_tiles_of(m) == 1 ? ChunkRecord<1>::kBytes : ChunkRecord<2>::kBytes; }
-
-// Barriers between groups of tiles are few where every thread has a result: of 16 tiles of a row, two of eight, one of
-// 16. Pairs are not parted.
-int32_t group_bits_of(int32_t m, bool pairs) {
-  const int32_t bits = m == 1 ? 4 : m == 2 ? 3 : m <= 4 ? 2 : m <= 8 ? 1 : 0;
-  return pairs && bits == 0 ? 1 : bits;
-}
+// Barriers between groups of tiles are few where every thread has a result: of 16 tiles of a row, two of eight.
+// Pairs are not parted.
+int32_t group_bits_of(int32_t m) { return m == 1 ? 4 : m == 2 ? 3 : m <= 4 ? 2 : 1; }
 
 // Records of x that there is room for in shared memory: of a norm's rows all, whose squares have to be there at once.
 int32_t records_of(const TokenOp* ops, int32_t n_ops) {
@@ -70,9 +63,9 @@ FewRowsParams cut(const LinearArgs& args, int32_t n_ctas, TokenMemory& memory) {
   return with_form(args.dtype, FewRowsParams{}, [&](auto tag) {
     constexpr DType kType = decltype(tag)::kType;
     FewRowsParams p = cut_few_rows<kType>(args);
-    p.group_bits = group_bits_of(args.m, come_in_pairs(args, memory.records)), p.group_tiles = 1 << p.group_bits;
+    p.group_bits = group_bits_of(args.m), p.group_tiles = 1 << p.group_bits;
     share_tiles(p, n_ctas);
-    const int x = args.m > 1 ? memory.records * record_bytes_of(args.m) : RawRowPlaces{p.args.x.n_chunks}.bytes();
+    const int x = args.m > 1 ? memory.records * ChunkRecord::kBytes : RawRowPlaces{p.args.x.n_chunks}.bytes();
     const bool one_group = p.cta_tiles + (p.n_longer > 0 ? 1 : 0) <= p.group_tiles;
     const int parts = parts_bytes_of(p) / (one_group ? 2 : 1);
     if (x > memory.x) memory.x = x;
@@ -135,13 +128,13 @@ bool same_x(const TokenOp& a, const TokenOp& b) {
 }
 
 // The kernels that there are; null: none for these types.
-template <int NT>
+template <bool kSeveral>
 TokenKernel kernel_for(DType a, DType b, int32_t d_head) {
   const auto is = [&](DType first, DType second) { return (a == first || a == second) && (b == first || b == second); };
-  if (is(DType::q4_k, DType::q6_k)) return token_kernel_of<DType::q4_k, DType::q6_k, NT>(d_head);
-  if (is(DType::q8_0, DType::q8_0)) return token_kernel_of<DType::q8_0, DType::q8_0, NT>(d_head);
-  if constexpr (NT == 0) {
-    if (is(DType::bf16, DType::bf16)) return token_kernel_of<DType::bf16, DType::bf16, NT>(d_head);
+  if (is(DType::q4_k, DType::q6_k)) return token_kernel_of<DType::q4_k, DType::q6_k, kSeveral>(d_head);
+  if (is(DType::q8_0, DType::q8_0)) return token_kernel_of<DType::q8_0, DType::q8_0, kSeveral>(d_head);
+  if constexpr (!kSeveral) {
+    if (is(DType::bf16, DType::bf16)) return token_kernel_of<DType::bf16, DType::bf16, kSeveral>(d_head);
   }
   return nullptr;
 }
@@ -164,14 +157,7 @@ TokenKernel kernel_of(const TokenOp* ops, int32_t n_ops) {
   }
   if (n_types == 0) return nullptr;
   const DType a = types[0], b = types[n_types - 1];
-  switch (row_tiles_of(rows_of(ops[0]))) {
-    case 0:
-      return kernel_for<0>(a, b, d_head);
-    case 1:
-      return kernel_for<1>(a, b, d_head);
-    default:
-      return kernel_for<2>(a, b, d_head);
-  }
+  return rows_of(ops[0]) == 1 ? kernel_for<false>(a, b, d_head) : kernel_for<true>(a, b, d_head);
 }
 
 }  // namespace
@@ -191,13 +177,13 @@ bool token_runs(const TokenOp* ops, int32_t n_ops) {
   return kernel_of(ops, n_ops) != nullptr;
 }
 
-// The flags come first: they lie in the same place for any number of rows.
+// Flags, then records.
 size_t token_flag_bytes(int64_t n_cols) {
-  return static_cast<size_t>(chunks_of(n_cols)) * kMostSessionRows * sizeof(uint32_t);
+  return static_cast<size_t>(chunks_of(n_cols)) * kFlagStride * sizeof(uint32_t);
 }
 
-size_t token_x_bytes(int64_t n_cols, int32_t m) {
-  return token_flag_bytes(n_cols) + static_cast<size_t>(chunks_of(n_cols)) * static_cast<size_t>(record_bytes_of(m));
+size_t token_x_bytes(int64_t n_cols) {
+  return token_flag_bytes(n_cols) + static_cast<size_t>(chunks_of(n_cols)) * ChunkRecord::kBytes;
 }
 
 // Tables may follow one another: what a table begins with is copied in units of 16 bytes.
@@ -214,7 +200,7 @@ cudaError_t make_token_table(const TokenOp* ops, int32_t n_ops, void* table, Tok
   TokenMemory memory;
   memory.records = records_of(ops, n_ops);
   launch = {};
-  for (int32_t i = 0, next_cta = 0; i < n_ops; ++i) {
+  for (int32_t i = 0, next_cta = 0, n_ready = 0; i < n_ops; ++i) {
     TokenPhase& phase = phases[i];
     phase = {};
     phase.tag_in = ops[i].tag_in, phase.tag_out = ops[i].tag_out;
@@ -232,9 +218,10 @@ cudaError_t make_token_table(const TokenOp* ops, int32_t n_ops, void* table, Tok
     phase.pairs = come_in_pairs(ops[i].linear, memory.records);
     auto* flags = static_cast<uint8_t*>(ops[i].prepared);
     phase.prepared = {flags + token_flag_bytes(ops[i].linear.n_cols), reinterpret_cast<uint32_t*>(flags)};
-    phase.same_x = i > 0 && same_x(ops[i - 1], ops[i]);
-    phase.first_cta = phase.same_x != 0 ? next_cta : 0;
+    phase.n_ready = i > 0 && same_x(ops[i - 1], ops[i]) ? n_ready : 0;
+    phase.first_cta = phase.n_ready > 0 ? next_cta : 0;
     next_cta = (phase.first_cta + phase.linear.n_longer) % device.n_multiprocessors;
+    n_ready = phase.linear.cta_tiles > 0 ? device.n_multiprocessors : phase.n_ready + phase.linear.n_longer;
     weights[launch.n_weights++] = weights_of(phase);
   }
   const int parts_at = aligned(memory.x);

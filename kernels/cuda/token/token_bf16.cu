@@ -3,6 +3,6 @@
 
 namespace inlay::cuda {
 
-template TokenKernel token_kernel_of<DType::bf16, DType::bf16, 0>(int32_t d_head);
+template TokenKernel token_kernel_of<DType::bf16, DType::bf16, false>(int32_t d_head);
 
 }  // namespace inlay::cuda

@@ -1,4 +1,4 @@
-// All layers of a decode step of one row, or of up to sixteen, in one launch: every SM holds one CTA for the whole
+// All layers of a decode step of one row, or of up to eight, in one launch: every SM holds one CTA for the whole
 // token.
 //
 // The ops of the step follow one another as phases. Nothing stands between two of them: a value says itself when it is
@@ -87,8 +87,8 @@ __device__ __forceinline__ void copy_weights(const TokenParams& p, void* ring, S
 template <DType kFirst, DType kSecond>
 __device__ __forceinline__ void linear_phase(const TokenPhase& phase, const TileRange& tiles, bool x_ready,
                                              StagePlace& stages, uint8_t* shared) {
-  const FewRowsParams p = phase.linear;  // a copy: what is needed of it is read at once, before values are awaited
   const TaggedValues values{phase.tag_in, phase.tag_out};
+  const FewRowsParams p = phase.linear;  // a copy: what is needed of it is read at once, before values are awaited
   const int n_tiles = tiles.end - tiles.first;
   const MatrixTiles matrix{p.args, tiles.first, n_tiles};
   const bool is_first = kFirst == kSecond || p.args.dtype == kFirst;
@@ -110,8 +110,8 @@ __device__ __forceinline__ void linear_phase(const TokenPhase& phase, const Tile
   reader.finish();
 }
 
-// The same of up to NT * 8 rows. x is prepared.
-template <DType kFirst, DType kSecond, int NT>
+// The same of several rows. x is prepared.
+template <DType kFirst, DType kSecond>
 __device__ __forceinline__ void session_phase(const TokenPhase& phase, const TileRange& tiles, bool x_ready,
                                               const TokenParams& params, SessionRows& rows, StagePlace& stages,
                                               uint8_t* shared) {
@@ -123,15 +123,15 @@ __device__ __forceinline__ void session_phase(const TokenPhase& phase, const Til
   const bool is_first = kFirst == kSecond || p.args.dtype == kFirst;
   StageReader reader{stages, is_first ? stage_bytes_of<kFirst>() : stage_bytes_of<kSecond>(),
                      (n_tiles * p.n_chunks + kParts - 1) / kParts};
-  SessionX<NT> x(phase, p, n_tiles, rows.n, shared, params.n_records);
+  SessionX x(phase, p, n_tiles, rows.n, shared, params.n_records);
   const auto ready = [&] { x.take(x_ready, rows.scale); };
   const auto multiply = [&](int group, int group_end, ChunkCursor& now, float* parts) {
     if (is_first) {
       StageRing<kFirst> ring(reader);
-      multiply_sessions<kFirst, NT>(p, group, group_end, phase.pairs, now, ring, x, parts);
+      multiply_sessions<kFirst>(p, group, group_end, phase.pairs, now, ring, x, parts);
     } else {
       StageRing<kSecond> ring(reader);
-      multiply_sessions<kSecond, NT>(p, group, group_end, phase.pairs, now, ring, x, parts);
+      multiply_sessions<kSecond>(p, group, group_end, phase.pairs, now, ring, x, parts);
     }
   };
   multiply_tiles<false>(p, values, matrix, shared, reinterpret_cast<float*>(shared + p.parts_at), ready, multiply);
@@ -216,6 +216,7 @@ struct PhaseMemory {
   static constexpr int kWords = sizeof(TokenPhase) / sizeof(uint32_t);
   static_assert(sizeof(TokenPhase) % sizeof(uint32_t) == 0 && kWords <= kLinearThreads);
   alignas(TokenPhase) uint32_t words[2][kWords];
+  int32_t at[kParts];  // every warp's phase: registers that live through an attention are few
 
   __device__ __forceinline__ const TokenPhase& phase(int i) const {
     return *reinterpret_cast<const TokenPhase*>(words[i % 2]);
@@ -224,59 +225,60 @@ struct PhaseMemory {
     if (i >= p.n_phases || threadIdx.x >= kWords) return;
     copy_async_4(words[i % 2] + threadIdx.x, reinterpret_cast<const uint32_t*>(p.phases + i) + threadIdx.x);
   }
-  // Until what was fetched is there, for all; nobody needs the phase before it any more.
-  __device__ __forceinline__ void arrive() const {
+  // Until phase i, which was fetched, is there, for all; nobody needs the phase before it any more.
+  __device__ __forceinline__ void arrive(int i) {
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) at[threadIdx.x / 32] = i;
     asm volatile("cp.async.wait_all;" ::: "memory");
     sync_threads<kLinearThreads>();
   }
 };
 
-template <DType kFirst, DType kSecond, int kChunks, KvType kKvType, int NT>
+template <DType kFirst, DType kSecond, int kChunks, KvType kKvType, bool kSeveral>
 __device__ __forceinline__ void compute_phases(const TokenParams& p, PhaseMemory& memory, uint8_t* shared,
-                                               AttentionParts<(NT > 0)>& attention, SessionRows& rows,
+                                               AttentionParts<kSeveral>& attention, SessionRows& rows,
                                                StagePlace stages) {
-  bool x_ready = false;
   memory.fetch(p, 0);
   if (p.attention >= 0) attention.find(p.phases[p.attention].attention, rows);
-  memory.arrive();
-  for (int i = 0; i < p.n_phases; ++i) {
+  memory.arrive(0);
+  for (;;) {
+    const int i = memory.at[threadIdx.x / 32];
+    if (i == p.n_phases) return;
     memory.fetch(p, i + 1);
     const TokenPhase& phase = memory.phase(i);
     if (phase.kind == TokenPhaseKind::attention) {
       attention_phase<kChunks, kKvType>(phase, attention, rows, shared);
-      x_ready = false;
     } else {
-      x_ready = x_ready && phase.same_x != 0;
+      const bool x_ready = static_cast<int>(blockIdx.x) < phase.n_ready;
       const TileRange tiles = tiles_of(phase.linear, phase.first_cta);
-      if constexpr (NT > 0) {
-        if (phase.same_x == 0) prepare_share<NT>(phase, rows.n);
+      if constexpr (kSeveral) {
+        if (phase.n_ready == 0) prepare_share(phase, rows.n);
       }
       if (tiles.end > tiles.first) {
-        if constexpr (NT > 0) {
-          session_phase<kFirst, kSecond, NT>(phase, tiles, x_ready, p, rows, stages, shared);
+        if constexpr (kSeveral) {
+          session_phase<kFirst, kSecond>(phase, tiles, x_ready, p, rows, stages, shared);
         } else {
           linear_phase<kFirst, kSecond>(phase, tiles, x_ready, stages, shared);
         }
-        x_ready = true;
       }
     }
-    memory.arrive();
+    memory.arrive(memory.at[threadIdx.x / 32] + 1);
   }
 }
 
 #endif
 
-template <DType kFirst, DType kSecond, int kChunks, KvType kKvType, int NT>
+template <DType kFirst, DType kSecond, int kChunks, KvType kKvType, bool kSeveral>
 __global__ void __launch_bounds__(kLinearThreads + 32, 1) token_kernel(const __grid_constant__ TokenParams p) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   extern __shared__ __align__(128) uint8_t token_memory[];
   __shared__ StageBarriers barriers;
   __shared__ CopyMemory products;
   __shared__ PhaseMemory phases;
-  __shared__ AttentionParts<(NT > 0)> attention;
+  __shared__ AttentionParts<kSeveral> attention;
   __shared__ SessionRows rows;
   if (threadIdx.x == 0) {
-    rows.find(p.positions, NT > 0 ? p.n_rows : 1, p.max_context);
+    rows.find(p.positions, kSeveral ? p.n_rows : 1, p.max_context);
     for (int i = 0; i < kMaxStages; ++i) {
       init_barrier(&barriers.full[i], 1);
       init_barrier(&barriers.empty[i], kParts);
@@ -287,18 +289,18 @@ __global__ void __launch_bounds__(kLinearThreads + 32, 1) token_kernel(const __g
   if (rows.n == 0) return;  // padding
   uint8_t* ring = token_memory + p.ring_at;
   if (threadIdx.x >= kLinearThreads) {
-    copy_weights<kFirst, kSecond, (NT > 0)>(p, ring, barriers, products);
+    copy_weights<kFirst, kSecond, kSeveral>(p, ring, barriers, products);
     return;
   }
-  compute_phases<kFirst, kSecond, kChunks, kKvType, NT>(p, phases, token_memory, attention, rows,
-                                                        StagePlace(ring, barriers, p.ring_bytes));
+  compute_phases<kFirst, kSecond, kChunks, kKvType, kSeveral>(p, phases, token_memory, attention, rows,
+                                                              StagePlace(ring, barriers, p.ring_bytes));
 #endif
 }
 
-template <DType kFirst, DType kSecond, int NT>
+template <DType kFirst, DType kSecond, bool kSeveral>
 TokenKernel token_kernel_of(int32_t d_head) {
-  return d_head <= 64 ? token_kernel<kFirst, kSecond, 1, KvType::f16, NT>
-                      : token_kernel<kFirst, kSecond, 2, KvType::f16, NT>;
+  return d_head <= 64 ? token_kernel<kFirst, kSecond, 1, KvType::f16, kSeveral>
+                      : token_kernel<kFirst, kSecond, 2, KvType::f16, kSeveral>;
 }
 
 }  // namespace inlay::cuda

@@ -11,13 +11,13 @@ enum class TokenPhaseKind : int32_t { linear, attention };
 // x of a product of several rows: session_rows.cuh.
 struct PreparedX {
   uint8_t* records;  // of every chunk of 256 columns
-  uint32_t* flags;   // (chunks, kMostSessionRows): the tag of what the record holds
+  uint32_t* flags;   // (chunks, kFlagStride): the tag of what the record holds
 };
 
 struct TokenPhase {
   TokenPhaseKind kind;
   uint32_t tag_in, tag_out;
-  int32_t same_x;     // linear: x is that of the phase before, in the same form
+  int32_t n_ready;    // linear: CTAs, the first ones, that have x from the phase before; 0: it has another x
   int32_t first_cta;  // linear: that has the first tiles
   FewRowsParams linear;
   RowParams attention;
@@ -50,10 +50,10 @@ struct TokenParams {
   int32_t stages_ahead;  // under way in every CTA at most: more would delay the values that phases hand over
 };
 
-// A kernel has products of one or two types: more would not fit its registers, and no usual model has more. NT: of up
-// to NT * 8 rows; 0: of one row, which comes as it is.
+// A kernel has products of one or two types: more would not fit its registers, and no usual model has more. kSeveral:
+// of several rows; else of one, which comes as it is.
 using TokenKernel = void (*)(TokenParams);
-template <DType kFirst, DType kSecond, int NT>
+template <DType kFirst, DType kSecond, bool kSeveral>
 TokenKernel token_kernel_of(int32_t d_head);
 
 }  // namespace inlay::cuda

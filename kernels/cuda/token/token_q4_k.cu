@@ -3,8 +3,7 @@
 
 namespace inlay::cuda {
 
-template TokenKernel token_kernel_of<DType::q4_k, DType::q6_k, 0>(int32_t d_head);
-template TokenKernel token_kernel_of<DType::q4_k, DType::q6_k, 1>(int32_t d_head);
-template TokenKernel token_kernel_of<DType::q4_k, DType::q6_k, 2>(int32_t d_head);
+template TokenKernel token_kernel_of<DType::q4_k, DType::q6_k, false>(int32_t d_head);
+template TokenKernel token_kernel_of<DType::q4_k, DType::q6_k, true>(int32_t d_head);
 
 }  // namespace inlay::cuda

@@ -3,8 +3,7 @@
 
 namespace inlay::cuda {
 
-template TokenKernel token_kernel_of<DType::q8_0, DType::q8_0, 0>(int32_t d_head);
-template TokenKernel token_kernel_of<DType::q8_0, DType::q8_0, 1>(int32_t d_head);
-template TokenKernel token_kernel_of<DType::q8_0, DType::q8_0, 2>(int32_t d_head);
+template TokenKernel token_kernel_of<DType::q8_0, DType::q8_0, false>(int32_t d_head);
+template TokenKernel token_kernel_of<DType::q8_0, DType::q8_0, true>(int32_t d_head);
 
 }  // namespace inlay::cuda

@@ -54,7 +54,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   static constexpr BlockShape shape_of(size_t bucket) {
     return {.rows = kBuckets[bucket], .logit_rows = kBuckets[bucket], .sequences = kBuckets[bucket]};
   }
-  static constexpr size_t kTokenBuckets = 5;  // that the token kernel has a form for: up to 16 rows
+  static constexpr size_t kTokenBuckets = 4;  // that the token kernel has a form for: up to 8 rows
   static constexpr size_t kAheadBuckets = 5;  // that steps are begun ahead for
   static constexpr size_t kForms = 3;
   static int32_t prefill_rows(const BackendConfig& config) {

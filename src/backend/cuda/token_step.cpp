@@ -65,9 +65,8 @@ Status CudaExecutor::launch_decode_step(size_t bucket) {
 Status CudaExecutor::record_layers(std::vector<cuda::TokenOp>& ops) {
   const ModelSpec& s = plan_.spec;
   const int32_t n_generations[] = {2 * s.n_layers + 1, s.n_layers, s.n_layers, s.n_layers};
-  const int32_t most = token_rows(config_);
-  std::byte *const hidden_x = b_.token_x.data(), *const heads_x = hidden_x + cuda::token_x_bytes(s.d_model, most);
-  std::byte* const prepared[] = {hidden_x, nullptr, heads_x, heads_x + cuda::token_x_bytes(s.d_q(), most)};
+  std::byte *const hidden_x = b_.token_x.data(), *const heads_x = hidden_x + cuda::token_x_bytes(s.d_model);
+  std::byte* const prepared[] = {hidden_x, nullptr, heads_x, heads_x + cuda::token_x_bytes(s.d_q())};
   int32_t written[] = {1, 0, 0, 0};  // the embedding is the first hidden state
   recorded_ = &ops;
   Status status;
@@ -131,8 +130,7 @@ uint64_t CudaExecutor::token_value_bytes(const ModelSpec& s, int32_t n_rows) {
 
 uint64_t CudaExecutor::token_x_bytes(const ModelSpec& s, int32_t n_rows) {
   if (n_rows == 1) return 0;
-  return cuda::token_x_bytes(s.d_model, n_rows) + cuda::token_x_bytes(s.d_q(), n_rows) +
-         cuda::token_x_bytes(s.d_ff, n_rows);
+  return cuda::token_x_bytes(s.d_model) + cuda::token_x_bytes(s.d_q()) + cuda::token_x_bytes(s.d_ff);
 }
 
 // An op is at most three products.
