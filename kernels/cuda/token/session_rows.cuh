@@ -51,7 +51,6 @@ struct SessionRows {
 
 // One chunk of a row by a warp, from the values of the op before.
 __device__ __forceinline__ void prepare_chunk(const TokenPhase& phase, int row, int chunk) {
-  using Record = ChunkRecord;
   const LinearArgs& a = phase.linear.args;
   const auto lane = static_cast<int>(threadIdx.x % 32);
   const TaggedValues values{phase.tag_in, phase.tag_out};
@@ -70,11 +69,11 @@ __device__ __forceinline__ void prepare_chunk(const TokenPhase& phase, int row, 
 #pragma unroll
     for (int i = 0; i < 8; ++i) x[0].v[i] = __fmul_rn(x[0].v[i], norm.v[i]);
   }
-  uint8_t *record = phase.prepared.records + chunk * Record::kBytes, *of_row = record + row * Record::kPitch;
-  const float scale = store_chunk_f16(x[0], lane, true, of_row, of_row + Record::kSumsAt);
+  uint8_t *record = phase.prepared.records + chunk * ChunkRecord::kBytes, *of_row = record + row * ChunkRecord::kPitch;
+  const float scale = store_chunk_f16(x[0], lane, true, of_row, of_row + ChunkRecord::kSumsAt);
   if (lane == 0) {
-    reinterpret_cast<float*>(record + Record::kScalesAt)[row] = scale;
-    reinterpret_cast<float*>(record + Record::kSquaresAt)[row] = squares[0];
+    reinterpret_cast<float*>(record + ChunkRecord::kScalesAt)[row] = scale;
+    reinterpret_cast<float*>(record + ChunkRecord::kSquaresAt)[row] = squares[0];
   }
   __syncwarp();
   if (lane == 0) {
@@ -121,43 +120,39 @@ __device__ __forceinline__ void wait_for_chunks(const PreparedX& x, int n_chunks
 
 // The rows of a chunk, by a warp.
 __device__ __forceinline__ void copy_record(const PreparedX& x, int chunk, int n_rows, uint8_t* to) {
-  using Record = ChunkRecord;
   const auto lane = static_cast<int>(threadIdx.x % 32);
-  const uint8_t* from = x.records + chunk * Record::kBytes;
-  const int n = n_rows * (Record::kPitch / 16);
+  const uint8_t* from = x.records + chunk * ChunkRecord::kBytes;
+  const int n = n_rows * (ChunkRecord::kPitch / 16);
 #pragma unroll 3
   for (int i = lane; i < n; i += 32) copy_async_16(to + i * 16, from + i * 16);
-  constexpr int kTail = (Record::kBytes - Record::kScalesAt) / 16;
-  if (lane < kTail) copy_async_16(to + Record::kScalesAt + lane * 16, from + Record::kScalesAt + lane * 16);
+  constexpr int kTail = (ChunkRecord::kBytes - ChunkRecord::kScalesAt) / 16;
+  if (lane < kTail) copy_async_16(to + ChunkRecord::kScalesAt + lane * 16, from + ChunkRecord::kScalesAt + lane * 16);
 }
 
 // For multiply_scaled_chunk: a record in shared memory.
 struct RecordColumns {
-  using Record = ChunkRecord;
   const uint8_t *record, *values;  // values: of row g
   int t;
 
   __device__ __forceinline__ RecordColumns(const uint8_t* from, int lane)
-      : record(from), values(from + lane / 4 * Record::kPitch), t(lane % 4) {}
+      : record(from), values(from + lane / 4 * ChunkRecord::kPitch), t(lane % 4) {}
   template <int kSteps>
   __device__ __forceinline__ void fetch(int nt, int u, int first_step, uint2 (&b)[kSteps]) const {
-    const uint8_t* at = values + nt * 8 * Record::kPitch + u * 128;
+    const uint8_t* at = values + nt * 8 * ChunkRecord::kPitch + u * 128;
     fetch_steps<kSteps>(
         first_step, b, [&](int j) { return *reinterpret_cast<const uint4*>(at + 64 * j + 16 * t); },
         [&](int s) { return *reinterpret_cast<const uint2*>(at + 32 * s + 8 * t); });
   }
   __device__ __forceinline__ uint4 sums(int nt) const {
-    return *reinterpret_cast<const uint4*>(values + nt * 8 * Record::kPitch + Record::kSumsAt + 16 * t);
+    return *reinterpret_cast<const uint4*>(values + nt * 8 * ChunkRecord::kPitch + ChunkRecord::kSumsAt + 16 * t);
   }
   __device__ __forceinline__ float2 scale(int nt) const {
-    return *reinterpret_cast<const float2*>(record + Record::kScalesAt + 32 * nt + 8 * t);
+    return *reinterpret_cast<const float2*>(record + ChunkRecord::kScalesAt + 32 * nt + 8 * t);
   }
 };
 
 // The records of a product in a CTA's shared memory, where there is room for n_records.
 class SessionX {
-  using Record = ChunkRecord;
-
  public:
   __device__ __forceinline__ SessionX(const TokenPhase& of, const FewRowsParams& p, int n_tiles, int n_rows,
                                       uint8_t* memory, int n_records)
@@ -182,7 +177,7 @@ class SessionX {
   }
 
   __device__ __forceinline__ RecordColumns columns(int chunk, int lane) const {
-    return RecordColumns(streams_ ? place_ : memory_ + chunk * Record::kBytes, lane);
+    return RecordColumns(streams_ ? place_ : memory_ + chunk * ChunkRecord::kBytes, lane);
   }
   __device__ __forceinline__ void wait() const {
     if (!streams_) return;
@@ -198,11 +193,11 @@ class SessionX {
  private:
   __device__ __forceinline__ static int warp() { return static_cast<int>(threadIdx.x / 32); }
   __device__ __forceinline__ int n_chunks() const { return phase_.linear.n_chunks; }
-  __device__ __forceinline__ uint8_t* first_place() const { return memory_ + warp() * 2 * Record::kBytes; }
+  __device__ __forceinline__ uint8_t* first_place() const { return memory_ + warp() * 2 * ChunkRecord::kBytes; }
 
   __device__ __forceinline__ void copy_all() const {
     for (int chunk = warp(); chunk < n_chunks(); chunk += kParts)
-      copy_record(phase_.prepared, chunk, n_rows_, memory_ + chunk * Record::kBytes);
+      copy_record(phase_.prepared, chunk, n_rows_, memory_ + chunk * ChunkRecord::kBytes);
     asm volatile("cp.async.wait_all;" ::: "memory");
   }
   // Squares are asked for only where all records are there.
@@ -211,8 +206,8 @@ class SessionX {
     for (int row = warp(); row < n_rows_; row += kParts) {
       float of_row = 1.0f;
       if (a.norm_weight != nullptr) {
-        const auto* squares = reinterpret_cast<const float*>(memory_ + Record::kSquaresAt) + row;
-        of_row = inverse_rms<Record::kBytes / 4>(squares, n_chunks(), a.n_cols, a.epsilon);
+        const auto* squares = reinterpret_cast<const float*>(memory_ + ChunkRecord::kSquaresAt) + row;
+        of_row = inverse_rms<ChunkRecord::kBytes / 4>(squares, n_chunks(), a.n_cols, a.epsilon);
       }
       if (threadIdx.x % 32 == 0) scale[row] = of_row;
     }
@@ -224,7 +219,7 @@ class SessionX {
       next_.advance();
     }
     commit_copies();
-    place_ = place_ == first_place() ? first_place() + Record::kBytes : first_place();
+    place_ = place_ == first_place() ? first_place() + ChunkRecord::kBytes : first_place();
   }
 
   const TokenPhase& phase_;

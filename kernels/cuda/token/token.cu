@@ -23,6 +23,11 @@ struct TokenMemory {
 
 int32_t chunks_of(int64_t n_cols) { return static_cast<int32_t>((n_cols + kChunkCols - 1) / kChunkCols); }
 
+// Before the records of a product's x.
+size_t token_flag_bytes(int64_t n_cols) {
+  return static_cast<size_t>(chunks_of(n_cols)) * kFlagStride * sizeof(uint32_t);
+}
+
 // Barriers between groups of tiles are few where every thread has a result: of 16 tiles of a row, two of eight.
 // Pairs are not parted.
 int32_t group_bits_of(int32_t m) { return m == 1 ? 4 : m == 2 ? 3 : m <= 4 ? 2 : 1; }
@@ -175,11 +180,6 @@ bool token_runs(const TokenOp* ops, int32_t n_ops) {
     }
   }
   return kernel_of(ops, n_ops) != nullptr;
-}
-
-// Flags, then records.
-size_t token_flag_bytes(int64_t n_cols) {
-  return static_cast<size_t>(chunks_of(n_cols)) * kFlagStride * sizeof(uint32_t);
 }
 
 size_t token_x_bytes(int64_t n_cols) {
