@@ -312,9 +312,11 @@ struct PartSums {
   int n_parts, part_floats;
   __device__ __forceinline__ float operator()(int row, int col) const {
     const float* from = parts + col * kTileRows + row;
+    int n = n_parts;
+    asm volatile("" : "+r"(n));  // else eight predicates are kept from one sum to the next
     float of_part[kParts], sum = 0.0f;
 #pragma unroll
-    for (int part = 0; part < kParts; ++part) of_part[part] = part < n_parts ? from[part * part_floats] : 0.0f;
+    for (int part = 0; part < kParts; ++part) of_part[part] = part < n ? from[part * part_floats] : 0.0f;
 #pragma unroll
     for (int part = 0; part < kParts; ++part) sum = __fadd_rn(sum, of_part[part]);
     return sum;

@@ -96,7 +96,8 @@ __device__ __forceinline__ void prepare_share(const TokenPhase& phase, int n_row
 
 // ---- who takes
 
-// Until the warp's chunks, every eighth, are prepared.
+// Until the warp's chunks, every eighth, are prepared. An acquiring load empties the L1, so lanes look with relaxed
+// ones until a first flag is set; most of the others are set when they look again.
 __device__ __forceinline__ void wait_for_chunks(const PreparedX& x, int n_chunks, int n_rows, uint32_t tag) {
   constexpr int kPatience = 1 << 24;  // as in exchange.cuh
   constexpr int kRows = ChunkRecord::kRows, kAtOnce = 32 / kRows;
@@ -105,16 +106,19 @@ __device__ __forceinline__ void wait_for_chunks(const PreparedX& x, int n_chunks
   for (int first = static_cast<int>(threadIdx.x / 32); first < n_chunks; first += kAtOnce * kParts) {
     const int chunk = first + lane / kRows * kParts;
     const uint32_t* flag = x.flags + chunk * kFlagStride + row;
-    uint32_t seen = tag;
+    const bool is_there = chunk < n_chunks && row < n_rows;
+    uint32_t seen = ~tag;
     int n_tries = 0;
     do {
-      if (chunk < n_chunks && row < n_rows) {
-        asm volatile("ld.relaxed.gpu.global.u32 %0,[%1];" : "=r"(seen) : "l"(flag) : "memory");
-      }
+      if (is_there) asm volatile("ld.relaxed.gpu.global.u32 %0,[%1];" : "=r"(seen) : "l"(flag) : "memory");
+      if (++n_tries > kPatience) __trap();
+    } while (!__any_sync(0xffffffffu, seen == tag));
+    seen = is_there ? ~tag : tag;
+    do {
+      if (seen != tag) asm volatile("ld.acquire.gpu.global.u32 %0,[%1];" : "=r"(seen) : "l"(flag) : "memory");
       if (++n_tries > kPatience) __trap();
     } while (__any_sync(0xffffffffu, seen != tag));
   }
-  __threadfence();  // once: an acquiring load would empty the L1 at every try
   __syncwarp();
 }
 

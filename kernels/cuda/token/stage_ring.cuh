@@ -85,6 +85,14 @@ struct StagePlace {
         full(shared_address(barriers.full)),
         empty(shared_address(barriers.empty)),
         ring_bytes(bytes) {}
+  // The place in one word, for times when registers are few. Stages are multiples of 128 bytes.
+  __device__ __forceinline__ int32_t packed() const {
+    static_assert(kMaxStages == 32);
+    return offset / 128 << 6 | stage << 1 | static_cast<int32_t>(round);
+  }
+  __device__ __forceinline__ void unpack(int32_t from) {
+    offset = (from >> 6) * 128, stage = from >> 1 & 31, round = static_cast<uint32_t>(from & 1);
+  }
   __device__ __forceinline__ uint32_t full_barrier() const { return full + static_cast<uint32_t>(stage) * 8; }
   __device__ __forceinline__ uint32_t empty_barrier() const { return empty + static_cast<uint32_t>(stage) * 8; }
   // Of a stage of so many bytes.

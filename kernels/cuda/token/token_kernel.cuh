@@ -216,38 +216,61 @@ struct PhaseMemory {
   static constexpr int kWords = sizeof(TokenPhase) / sizeof(uint32_t);
   static_assert(sizeof(TokenPhase) % sizeof(uint32_t) == 0 && kWords <= kLinearThreads);
   alignas(TokenPhase) uint32_t words[2][kWords];
-  int32_t at[kParts];  // every warp's phase: registers that live through an attention are few
+  // What every warp knows of its place while it attends, when registers are few: the phase, and where it is in the
+  // ring.
+  int32_t at[kParts], ring[kParts];
 
   __device__ __forceinline__ const TokenPhase& phase(int i) const {
     return *reinterpret_cast<const TokenPhase*>(words[i % 2]);
   }
   __device__ __forceinline__ void fetch(const TokenParams& p, int i) {
-    if (i >= p.n_phases || threadIdx.x >= kWords) return;
-    copy_async_4(words[i % 2] + threadIdx.x, reinterpret_cast<const uint32_t*>(p.phases + i) + threadIdx.x);
+    const uint32_t word = thread();
+    if (i >= p.n_phases || word >= kWords) return;
+    copy_async_4(words[i % 2] + word, reinterpret_cast<const uint32_t*>(p.phases + i) + word);
   }
+  // Packs up where a warp is in the ring, and finds it again.
+  __device__ __forceinline__ void leave(const StagePlace& stages) {
+    if (threadIdx.x % 32 == 0) ring[warp()] = stages.packed();
+    __syncwarp();
+  }
+  __device__ __forceinline__ void come_back(StagePlace& stages) const { stages.unpack(ring[warp()]); }
+  __device__ __forceinline__ int32_t now() const { return at[warp()]; }
   // Until phase i, which was fetched, is there, for all; nobody needs the phase before it any more.
   __device__ __forceinline__ void arrive(int i) {
     __syncwarp();
-    if (threadIdx.x % 32 == 0) at[threadIdx.x / 32] = i;
+    if (threadIdx.x % 32 == 0) at[warp()] = i;
     asm volatile("cp.async.wait_all;" ::: "memory");
     sync_threads<kLinearThreads>();
   }
+
+ private:
+  // Found out every time: what depends on it would else be kept through all phases, in memory for want of registers.
+  __device__ __forceinline__ static uint32_t thread() {
+    uint32_t thread;
+    asm volatile("mov.u32 %0,%%tid.x;" : "=r"(thread));
+    return thread;
+  }
+  __device__ __forceinline__ static uint32_t warp() { return thread() / 32; }
 };
 
 template <DType kFirst, DType kSecond, int kChunks, KvType kKvType, bool kSeveral>
 __device__ __forceinline__ void compute_phases(const TokenParams& p, PhaseMemory& memory, uint8_t* shared,
-                                               AttentionParts<kSeveral>& attention, SessionRows& rows,
-                                               StagePlace stages) {
+                                               AttentionParts<kSeveral>& attention, SessionRows& rows, void* ring,
+                                               StageBarriers& barriers) {
+  StagePlace stages(ring, barriers, p.ring_bytes);
   memory.fetch(p, 0);
   if (p.attention >= 0) attention.find(p.phases[p.attention].attention, rows);
   memory.arrive(0);
   for (;;) {
-    const int i = memory.at[threadIdx.x / 32];
+    const int i = memory.now();
     if (i == p.n_phases) return;
     memory.fetch(p, i + 1);
     const TokenPhase& phase = memory.phase(i);
     if (phase.kind == TokenPhaseKind::attention) {
+      memory.leave(stages);
       attention_phase<kChunks, kKvType>(phase, attention, rows, shared);
+      stages = StagePlace(ring, barriers, p.ring_bytes);
+      memory.come_back(stages);
     } else {
       const bool x_ready = static_cast<int>(blockIdx.x) < phase.n_ready;
       const TileRange tiles = tiles_of(phase.linear, phase.first_cta);
@@ -262,7 +285,7 @@ __device__ __forceinline__ void compute_phases(const TokenParams& p, PhaseMemory
         }
       }
     }
-    memory.arrive(memory.at[threadIdx.x / 32] + 1);
+    memory.arrive(memory.now() + 1);
   }
 }
 
@@ -292,8 +315,7 @@ __global__ void __launch_bounds__(kLinearThreads + 32, 1) token_kernel(const __g
     copy_weights<kFirst, kSecond, kSeveral>(p, ring, barriers, products);
     return;
   }
-  compute_phases<kFirst, kSecond, kChunks, kKvType, kSeveral>(p, phases, token_memory, attention, rows,
-                                                              StagePlace(ring, barriers, p.ring_bytes));
+  compute_phases<kFirst, kSecond, kChunks, kKvType, kSeveral>(p, phases, token_memory, attention, rows, ring, barriers);
 #endif
 }
 
