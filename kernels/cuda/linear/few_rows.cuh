@@ -45,14 +45,16 @@ struct WarpChunk {
   static constexpr int kCols = kUnits * kUnitCols;
 };
 
-// A raw row in shared memory: values, sums, scales and squares of n chunks of 256 columns.
+// A raw row in shared memory: values, sums, scales and squares of n chunks of 256 columns, then what its products have
+// to be multiplied by.
 struct RawRowPlaces {
   int n_chunks;
   __host__ __device__ constexpr int values() const { return 0; }
   __host__ __device__ constexpr int sums() const { return n_chunks * kChunkCols * 2; }
   __host__ __device__ constexpr int scales() const { return sums() + n_chunks * 64; }
   __host__ __device__ constexpr int squares() const { return scales() + n_chunks * 4; }
-  __host__ __device__ constexpr int bytes() const { return (squares() + n_chunks * 4 + 127) / 128 * 128; }
+  __host__ __device__ constexpr int row_scale() const { return squares() + n_chunks * 4; }
+  __host__ __device__ constexpr int bytes() const { return (row_scale() + 4 + 127) / 128 * 128; }
 };
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
@@ -340,11 +342,17 @@ __device__ __forceinline__ void store_tile(const LinearArgs& a, int n_parts, con
   }
 }
 
-// Of a raw row that has been prepared.
+// Of a raw row that has been prepared. By the last warp, which has the fewest chunks: all read it after a barrier.
+__device__ __forceinline__ void find_raw_scale(const LinearArgs& a, uint8_t* shared) {
+  if (threadIdx.x / 32 != kParts - 1) return;
+  const RawRowPlaces places{a.x.n_chunks};
+  float scale = 1.0f;
+  if (a.norm_weight != nullptr)
+    scale = inverse_rms(reinterpret_cast<const float*>(shared + places.squares()), a.x.n_chunks, a.n_cols, a.epsilon);
+  if (threadIdx.x % 32 == 0) *reinterpret_cast<float*>(shared + places.row_scale()) = scale;
+}
 __device__ __forceinline__ float raw_scale(const LinearArgs& a, const uint8_t* shared) {
-  if (a.norm_weight == nullptr) return 1.0f;
-  const auto* squares = reinterpret_cast<const float*>(shared + RawRowPlaces{a.x.n_chunks}.squares());
-  return inverse_rms(squares, a.x.n_chunks, a.n_cols, a.epsilon);
+  return *reinterpret_cast<const float*>(shared + RawRowPlaces{a.x.n_chunks}.row_scale());
 }
 
 // The tiles of a CTA: which matrix, rows of x and results tile i has, and which tile of the matrix it is.
@@ -385,7 +393,7 @@ __device__ __forceinline__ void multiply_group(const FewRowsParams& p, const Til
 // multiply(group, group_end, cursor, parts): multiply_group.
 template <bool kRaw, class Values, class Tiles, class Ready, class Multiply>
 __device__ __forceinline__ void multiply_tiles(const FewRowsParams& p, const Values& values, const Tiles& tiles,
-                                               const uint8_t* shared, float* parts, const Ready& ready,
+                                               uint8_t* shared, float* parts, const Ready& ready,
                                                const Multiply& multiply) {
   const int n_tiles = tiles.n, n_parts = p.n_parts, group_tiles = p.group_tiles;
   const int tile_floats = n_parts * (kRaw ? 1 : p.args.m) * kTileRows;
@@ -400,19 +408,18 @@ __device__ __forceinline__ void multiply_tiles(const FewRowsParams& p, const Val
     return result_place(a, tiles.at(mine), 0, threads.first);
   };
   ResultPlace at = place_in(0);
-  float row_scale = 1.0f;
   ready();
   for (int group = 0; group < n_tiles; group += group_tiles) {
     const int group_end = min(group + group_tiles, n_tiles), mine = group + threads.tile;
     if (group > 0) at = place_in(group);
     at.load_before();
     multiply(group, group_end, now, parts);
-    if (kRaw && group == 0) row_scale = raw_scale(p.args, shared);  // here, for the next op may take the row's memory
+    if (kRaw && group == 0) find_raw_scale(p.args, shared);
     sync_threads<kLinearThreads>();
     if (at.to != nullptr || (!kRaw && mine < group_end)) {
       const auto& a = tiles.args(mine);
       store_tile<kRaw>(a, n_parts, values, parts + threads.tile * tile_floats, tiles.at(mine), threads, at,
-                       [&](int32_t row) { return kRaw ? row_scale : a.x.row_scale[row]; });
+                       [&](int32_t row) { return kRaw ? raw_scale(p.args, shared) : a.x.row_scale[row]; });
     }
     parts += other_parts;
     other_parts = -other_parts;
