@@ -14,6 +14,7 @@ from dataclasses import dataclass
 GTEST_SKIPPED = re.compile(r"^.*:\d+: Skipped$", re.MULTILINE)
 PARAMETER = re.compile(r"\s+# GetParam\(\) = .*", re.DOTALL)  # which gtest_discover_tests adds to a name
 GTEST_FAILED = "[  FAILED  ]"
+WITHOUT = re.compile(r"without (\w+): *(.*)")  # a pattern for processors that lack what the flag stands for
 
 
 @dataclass
@@ -59,10 +60,25 @@ def read_results(paths):
     return outcomes
 
 
-def read_patterns(path):
+def processor_flags(cpuinfo):
+    try:
+        with open(cpuinfo, encoding="utf-8") as file:
+            return {flag for line in file if line.startswith("flags") for flag in line.split()}
+    except OSError:
+        return set()
+
+
+def read_patterns(path, flags):
+    """The patterns of the file, but for those `without` a flag that the processor has."""
+    patterns = []
     with open(path, encoding="utf-8") as file:
-        lines = (line.split("#")[0].strip() for line in file)
-        return [line for line in lines if line]
+        for line in file:
+            text = line.split("#")[0].strip()
+            condition = WITHOUT.fullmatch(text)
+            if condition and condition[1] in flags:
+                continue
+            patterns += [condition[2] if condition else text] if text else []
+    return patterns
 
 
 def is_expected(outcome, patterns, without_fixtures):
@@ -75,12 +91,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("junit", nargs="+", help="files of ctest --output-junit")
     parser.add_argument("--expected", help="file of name patterns of tests that may skip, one a line, # starts a comment")
+    parser.add_argument("--cpuinfo", default="/proc/cpuinfo", help="where the processor's flags stand")
     parser.add_argument("--without-fixtures", action="store_true", help="tests that miss the fixtures may skip")
     parser.add_argument("--strict", action="store_true", help="an unexpected skip is an error")
     args = parser.parse_args()
 
     outcomes = read_results(args.junit)
-    patterns = read_patterns(args.expected) if args.expected else []
+    patterns = read_patterns(args.expected, processor_flags(args.cpuinfo)) if args.expected else []
     by_verdict = {v: [o for o in outcomes if o.verdict == v] for v in ("passed", "failed", "skipped")}
     unexpected = [o for o in by_verdict["skipped"] if not is_expected(o, patterns, args.without_fixtures)]
     for outcome in by_verdict["skipped"]:

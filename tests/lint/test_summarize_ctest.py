@@ -22,13 +22,15 @@ DISABLED = '<testcase name="a.Off" status="disabled"><system-out>Disabled</syste
 UNKNOWN = '<testcase name="a.What"/>'
 
 
-def summarize(*cases, expected="", flags=()):
+def summarize(*cases, expected="", flags=(), processor="fpu"):
     with tempfile.TemporaryDirectory() as folder:
         junit, patterns = pathlib.Path(folder, "j.xml"), pathlib.Path(folder, "expected.txt")
+        cpuinfo = pathlib.Path(folder, "cpuinfo")
+        cpuinfo.write_text(f"processor\t: 0\nflags\t\t: {processor}\n", encoding="utf-8")
         junit.write_text("<testsuite>" + "".join(cases) + "</testsuite>", encoding="utf-8")
         patterns.write_text(expected, encoding="utf-8")
-        done = subprocess.run([sys.executable, SCRIPT, junit, "--expected", patterns, *flags], capture_output=True,
-                              text=True, check=False)
+        done = subprocess.run([sys.executable, SCRIPT, junit, "--expected", patterns, "--cpuinfo", cpuinfo, *flags],
+                              capture_output=True, text=True, check=False)
     return done.returncode, done.stdout.splitlines()
 
 
@@ -57,6 +59,12 @@ class Summary(unittest.TestCase):
         flags = ["--strict", "--without-fixtures"]
         self.expect("0 passed, 0 failed, 1 skipped", 0, SKIPPED, flags=flags)
         self.expect("0 passed, 0 failed, 1 skipped", 1, SUITE_SKIPPED, flags=flags)
+
+    def test_skips_for_want_of_an_instruction_set(self):
+        expected = "without avx9: a.Sk*  # why\n"
+        for processor, code in (("fpu avx", 0), ("fpu avx9", 1), ("fpu avx9_more", 0)):
+            self.expect("0 passed, 0 failed, 1 skipped", code, SKIPPED, expected=expected, flags=["--strict"],
+                        processor=processor)
 
     def test_says_why(self):
         self.assertIn("skipped: a.Skip: no fixtures", summarize(SKIPPED)[1])
