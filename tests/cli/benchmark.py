@@ -113,6 +113,12 @@ class Benchmark(DeviceCase):
         done = self.run_tool("bench", "--shape", "tiny-llama", "--quant", "q8_0", "--depths", "9000", code=1)
         self.assertIn("n_context", done.stderr.decode())
 
+    def test_prompts_run_in_chunks_of_the_length_that_is_asked_for(self):
+        prompt = ["--shape", "tiny-llama", "--quant", "q8_0", "--pp", "64", "--depths", "none", "--batch", "none", "-r", "1"]
+        self.assertIn("pp64", self.bench(*prompt, "--prefill-chunk", "16"))
+        done = self.run_tool("bench", *prompt, "--prefill-chunk", "5000", code=1)
+        self.assertIn("prefill_chunk is 5000, expected 0 to 4096", done.stderr.decode())
+
     def test_what_was_measured_before_an_error_is_reported(self):
         # A token takes 4 KiB: 4 heads of 64, keys and values of 2 bytes, 4 layers. So four sessions of 100 are too many.
         line = self.bench("--shape", "tiny-llama", "--quant", "q4_0", "--pp", "8", "--depths", "none", "--batch", "2,4",
