@@ -31,7 +31,7 @@ type LoadOptions struct {
 	KVDtype KVDtype
 	// WeightDtype is the type in which the weights are held, by default the file's types.
 	WeightDtype WeightDtype
-	// PrefillChunk is how many tokens prefill runs at a time, by default 512: the grain of its cancelling.
+	// PrefillChunk is how many tokens prefill runs at a time, by default 512, on a GPU 1024: the grain of its cancelling.
 	PrefillChunk int
 	// LogLevel is the least important kind of message that Logs has, by default LogInfo.
 	LogLevel LogLevel

@@ -31,7 +31,7 @@ struct EngineOptions {
   std::optional<KvDType> kv_dtype;  // none: the device's own: F16, on the reference interpreter F32
   WeightDType weight_dtype = WeightDType::as_stored;
   int32_t n_threads = 0;           // 0: all cores
-  int32_t prefill_chunk = 0;       // tokens of a prompt per execution; 0: kDefaultPrefillChunk
+  int32_t prefill_chunk = 0;       // tokens of a prompt per execution; 0: default_prefill_chunk
   bool allow_token_kernel = true;  // cuda: as in BackendConfig
   bool allow_cublas = true;        // cuda: as in BackendConfig
   bool run_ahead = false;          // as in BackendConfig
@@ -43,7 +43,8 @@ struct EngineOptions {
 inline constexpr int32_t kDefaultContext = 4096;
 inline constexpr int32_t kDefaultSessions = 8;
 inline constexpr uint64_t kDefaultKvBudget = uint64_t{2} << 30;
-inline constexpr int32_t kDefaultPrefillChunk = 512;
+// Longer on a GPU: each chunk expands the quantized weights anew (docs/design/prefill-products.md).
+constexpr int32_t default_prefill_chunk(DeviceKind device) { return device == DeviceKind::cuda ? 1024 : 512; }
 inline constexpr int32_t kMaxSessions = 1024;
 inline constexpr int32_t kMaxPrefillChunk = 4096;
 

@@ -162,7 +162,7 @@ Result<Placement> place_on(DeviceKind device, const Plan& plan, const EngineOpti
   INLAY_ASSIGN(p.config.kv_dtype, settle_kv_dtype(o, device));
   p.config.n_context = context_length(o, spec);
   const int32_t max_sessions = o.max_sessions ? o.max_sessions : kDefaultSessions;
-  p.prefill_chunk = o.prefill_chunk ? o.prefill_chunk : kDefaultPrefillChunk;
+  p.prefill_chunk = o.prefill_chunk ? o.prefill_chunk : default_prefill_chunk(device);
   p.config.max_step_tokens = std::max(std::min(p.prefill_chunk, p.config.n_context), max_sessions);
   p.config.max_sequences = max_sessions;
   p.config.n_logit_slots = o.run_ahead ? 2 * max_sessions : max_sessions;

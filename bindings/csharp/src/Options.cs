@@ -33,7 +33,7 @@ namespace Inlay
         /// <summary>Type in which the weights are held; default the file's types.</summary>
         public WeightDtype WeightDtype { get; set; }
 
-        /// <summary>Tokens that prefill runs at a time: the grain of its cancel; default 512.</summary>
+        /// <summary>Tokens that prefill runs at a time: the grain of its cancel; default 512, on a GPU 1024.</summary>
         public int PrefillChunk { get; set; }
 
         /// <summary>Least important messages to keep and to report; default Info.</summary>
