@@ -30,7 +30,12 @@ size_t token_flag_bytes(int64_t n_cols) {
 
 // Barriers between groups of tiles are few where every thread has a result: of 16 tiles of a row, two of eight.
 // Pairs are not parted.
-int32_t group_bits_of(int32_t m) { return m == 1 ? 4 : m == 2 ? 3 : m <= 4 ? 2 : 1; }
+// A gate and its up make one result, so there is room for twice as many tiles; they are taken where tiles do not end
+// with a chunk of every warp, or some warps would wait at each barrier. (Elsewhere the ring's memory is worth more.)
+int32_t group_bits_of(const LinearArgs& a) {
+  const int32_t bits = a.m == 1 ? 4 : a.m == 2 ? 3 : a.m <= 4 ? 2 : 1;
+  return a.m > 1 && a.epilogue == Epilogue::gate_up && chunks_of(a.n_cols) % kParts != 0 ? bits + 1 : bits;
+}
 
 // Records of x that there is room for in shared memory: of a norm's rows all, whose squares have to be there at once.
 int32_t records_of(const TokenOp* ops, int32_t n_ops) {
@@ -68,7 +73,7 @@ FewRowsParams cut(const LinearArgs& args, int32_t n_ctas, TokenMemory& memory) {
   return with_form(args.dtype, FewRowsParams{}, [&](auto tag) {
     constexpr DType kType = decltype(tag)::kType;
     FewRowsParams p = cut_few_rows<kType>(args);
-    p.group_bits = group_bits_of(args.m), p.group_tiles = 1 << p.group_bits;
+    p.group_bits = group_bits_of(args), p.group_tiles = 1 << p.group_bits;
     share_tiles(p, n_ctas);
     const int x = args.m > 1 ? memory.records * ChunkRecord::kBytes : RawRowPlaces{p.args.x.n_chunks}.bytes();
     const bool one_group = p.cta_tiles + (p.n_longer > 0 ? 1 : 0) <= p.group_tiles;
