@@ -23,9 +23,23 @@ inline constexpr int32_t kTileRows = 16;
 inline constexpr int32_t kUnitCols = 64;
 constexpr int64_t padded_cols(int64_t n_cols) { return (n_cols + kUnitCols - 1) / kUnitCols * kUnitCols; }
 
-// What a product takes: f16 (quantized and F16 weights), bf16 (BF16 weights) or f32 (F32 weights).
-enum class ActivationForm : uint8_t { f16, bf16, f32 };
-ActivationForm activation_form(DType weights);
+// What a product takes: planes (Q4_K, Q5_K and Q6_K weights: integers of 15 bits, their high and low bytes apart), f16 (other
+// quantized and F16 weights), bf16 (BF16 weights) or f32 (F32 weights).
+enum class ActivationForm : uint8_t { f16, bf16, f32, planes };
+constexpr ActivationForm activation_form(DType weights) {
+  switch (weights) {
+    case DType::f32:
+      return ActivationForm::f32;
+    case DType::bf16:
+      return ActivationForm::bf16;
+    case DType::q4_k:
+    case DType::q5_k:
+    case DType::q6_k:
+      return ActivationForm::planes;
+    default:
+      return ActivationForm::f16;
+  }
+}
 
 // In which order the rows of a packed matrix stand in its tiles.
 enum class RowOrder : uint8_t { plain, gate_up };  // gate_up: tile row i is gate row g, tile row i + 8 is up row g (i < 8)
@@ -87,9 +101,9 @@ cudaError_t launch_repack(const RepackArgs& args, cudaStream_t stream);
 // Rows of x as products take them, made by launch_activations; kernels/cuda/linear/activations.cuh has the form. A view of
 // activation_bytes of memory that was zeroed once.
 struct Activations {
-  void* values;        // (rows, ld) f16, bf16 or f32; columns up to ld are zeros
+  void* values;        // (rows, ld) f16, bf16 or f32, planes: (n_chunks, scale_stride) records; columns up to ld are zeros
   void* sums;          // f16: (rows, n_chunks) x 64 bytes
-  float* chunk_scale;  // f16: (n_chunks, scale_stride)
+  float* chunk_scale;  // f16, planes: (n_chunks, scale_stride)
   float* row_scale;    // (rows) what a row's products have to be multiplied by: 1, or with a norm 1 / rms
   int64_t ld, scale_stride;
   int32_t n_chunks;    // of 256 columns

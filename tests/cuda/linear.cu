@@ -65,6 +65,14 @@ void check_embed(const Matrix& w) {
   report(wrong == 0, "embed " + name(w) + ": " + std::to_string(wrong) + " differ, first " + std::to_string(first));
 }
 
+// Of a chunk of 256 columns as planes: for every 64 columns 64 bytes of high parts, then 64 of low ones; columns 16 s +
+// 4 t + i in word s of the four of t, those of i 1 and 2 exchanged.
+double plane_value(const uint8_t* record, int64_t column) {
+  const int64_t unit = column / 64, s = column % 64 / 16, t = column % 16 / 4, i = column % 4;
+  const uint8_t* high = record + unit * 128 + t * 16 + s * 4 + (i == 1 ? 2 : i == 2 ? 1 : i);
+  return (256.0 * static_cast<int8_t>(high[0]) + static_cast<int8_t>(high[64])) / 64.0;
+}
+
 struct Inputs {
   int32_t m;
   bool with_norm;
@@ -101,8 +109,11 @@ struct Inputs {
       const double inverse = 1 / std::sqrt(squares / w.n_cols + 1e-6);
       double error = 0, power = 0;
       for (int64_t c = 0; c < x.ld; ++c) {
-        double v = read(w.type, at(x.values, (r * x.ld + c) * element(w.type)));
-        if (activation_form(w.type) == ActivationForm::f16) v *= float_at(x.chunk_scale, c / 256 * x.scale_stride + r);
+        const bool planes = activation_form(w.type) == ActivationForm::planes;
+        double v = planes ? plane_value(at(x.values, (c / 256 * x.scale_stride + r) * 576), c % 256)
+                          : read(w.type, at(x.values, (r * x.ld + c) * element(w.type)));
+        if (planes || activation_form(w.type) == ActivationForm::f16)
+          v *= float_at(x.chunk_scale, c / 256 * x.scale_stride + r);
         if (c >= w.n_cols) {
           padding &= v == 0;
           continue;

@@ -1,7 +1,7 @@
 // Packed quantized tiles (linear/layout.cuh) -> row-major F16, and the largest magnitude of a matrix. A value is
 // rounded once, from the F32 value that dequantizing the file's block gives. One warp a chunk of 256 columns: a lane
 // reads its codes as they are stored, 16 bytes at a time, all units of the chunk at once, and writes 8 neighbouring
-// columns of a row with one store (types of groups of 16: 4), so that a warp's store fills whole sectors. Bound:
+// columns of a row with one store, so that a warp's store fills whole sectors. Bound:
 // bandwidth, the packed bytes read and 2 bytes a value written; about 6 instructions a value. cuda_gemm speed prints
 // GB/s.
 #include "kernels/cuda/device/halves.cuh"
@@ -30,8 +30,8 @@ __device__ __forceinline__ uint32_t codes_of(const UnitCodes<kType>& w, int s, i
   } else {
     constexpr uint32_t kMask = ((1u << kFormat.low_bits) - 1) * 0x00010001u;
     uint32_t v = (nibbles_of<kType>(w.words, s) >> (4 * i) & kMask) | 0x64006400u;
-    if constexpr (kFormat.high_bits == 1) v |= to_bit_4(w.high[0], 4 * s + i) & 0x00100010u;
-    if constexpr (kFormat.high_bits == 2) v |= to_bit_4(w.high[s / 2], 2 * (s % 2 * 4 + i)) & 0x00300030u;
+    if constexpr (kFormat.high_bits == 1) v |= to_bit_4(w.high[0], high_bit<kType>(s, i, 0)) & 0x00100010u;
+    if constexpr (kFormat.high_bits == 2) v |= to_bit_4(w.high[s / 2], high_bit<kType>(s, i, 0)) & 0x00300030u;
     return v;
   }
 }
@@ -53,15 +53,18 @@ __device__ __forceinline__ void unpack(const UnitCodes<kType>& w, int s, int upp
   }
 }
 
-// Neighbouring columns of a row in one lane.
+// Neighbouring columns of a row in one lane, and how many such runs of a row a lane has in a unit.
 template <DType kType>
-inline constexpr int kRun = Layout<kType>::kFormat.group_cols / 4;
+inline constexpr int kRun = Layout<kType>::kBySteps ? 4 : 8;
+template <DType kType>
+inline constexpr int kUnitRuns = kUnitCols / (4 * kRun<kType>);
 
-// Calls visit(row of the tile, column of the chunk, kRun values) for all of a lane's values.
+// Calls visit(row of the tile, column of the chunk, kRun values of that row, as many of the one eight below) for all of
+// a lane's values.
 template <DType kType, class Visit>
 __device__ __forceinline__ void visit_chunk(const uint8_t* chunk, int n_units, int lane, float factor, Visit visit) {
   using L = Layout<kType>;
-  constexpr int kGroupCols = L::kFormat.group_cols, kUnitGroups = kUnitCols / kGroupCols;
+  constexpr int kGroupCols = L::kFormat.group_cols, kRunCols = 4 * kRun<kType>;
   UnitCodes<kType> codes[kChunkUnits];
 #pragma unroll
   for (int u = 0; u < kChunkUnits; ++u) {
@@ -71,18 +74,22 @@ __device__ __forceinline__ void visit_chunk(const uint8_t* chunk, int n_units, i
   for (int u = 0; u < kChunkUnits; ++u) {
     if (u >= n_units) break;
 #pragma unroll
-    for (int i = 0; i < 2 * kUnitGroups; ++i) {
-      const int in_unit = i / 2, upper = i % 2, group = u * kUnitGroups + in_unit;
-      const GroupFactors f = factors_of<kType>(chunk, lane / 4, upper, group, factor);
-      float v[kRun<kType>];
+    for (int run = 0; run < kUnitRuns<kType>; ++run) {
+      const int column = u * kUnitCols + run * kRunCols;
+      float v[2][kRun<kType>];
 #pragma unroll
-      for (int s = 0; s < kRun<kType> / 4; ++s) unpack(codes[u], in_unit * (kRun<kType> / 4) + s, upper, v + 4 * s);
+      for (int upper = 0; upper < 2; ++upper) {
+        const GroupFactors f = factors_of<kType>(chunk, lane / 4, upper, column / kGroupCols, factor);
 #pragma unroll
-      for (float& value : v) {
-        value = __fmul_rn(f.scale, value);
-        if constexpr (L::kFormat.minimum) value = __fadd_rn(value, f.minimum);
+        for (int s = 0; s < kRun<kType> / 4; ++s)
+          unpack(codes[u], run * (kRun<kType> / 4) + s, upper, v[upper] + 4 * s);
+#pragma unroll
+        for (float& value : v[upper]) {
+          value = __fmul_rn(f.scale, value);
+          if constexpr (L::kFormat.minimum) value = __fadd_rn(value, f.minimum);
+        }
       }
-      visit(lane / 4 + 8 * upper, group * kGroupCols + kRun<kType> * (lane % 4), v);
+      visit(lane / 4, column + kRun<kType> * (lane % 4), v[0], v[1]);
     }
   }
 }
@@ -113,8 +120,23 @@ __device__ __forceinline__ void store(__half* to, const float (&v)[8]) {
   *reinterpret_cast<uint4*>(to) = {pack_halves(v[0], v[1]), pack_halves(v[2], v[3]), pack_halves(v[4], v[5]),
                                    pack_halves(v[6], v[7])};
 }
-__device__ __forceinline__ void store(__half* to, const float (&v)[4]) {
-  *reinterpret_cast<uint2*>(to) = {pack_halves(v[0], v[1]), pack_halves(v[2], v[3])};
+// `to`: of the first value of `v`; those of `below` belong eight rows further.
+__device__ __forceinline__ void store_runs(__half* to, int64_t pitch, int, const float (&v)[8],
+                                           const float (&below)[8]) {
+  store(to, v);
+  store(to + 8 * pitch, below);
+}
+// Neighbouring lanes exchange half of their values: one has eight columns of the upper row then, the other of the
+// lower.
+__device__ __forceinline__ void store_runs(__half* to, int64_t pitch, int lane, const float (&v)[4],
+                                           const float (&below)[4]) {
+  const bool odd = lane % 2 != 0;
+  const uint2 upper = {pack_halves(v[0], v[1]), pack_halves(v[2], v[3])},
+              lower = {pack_halves(below[0], below[1]), pack_halves(below[2], below[3])};
+  const uint2 kept = odd ? lower : upper, sent = odd ? upper : lower;
+  const uint2 got = {__shfl_xor_sync(kAllLanes, sent.x, 1), __shfl_xor_sync(kAllLanes, sent.y, 1)};
+  if (odd) to += 8 * pitch - 4;
+  *reinterpret_cast<uint4*>(to) = odd ? uint4{got.x, got.y, kept.x, kept.y} : uint4{kept.x, kept.y, got.x, got.y};
 }
 
 template <DType kType>
@@ -123,8 +145,11 @@ __global__ void __launch_bounds__(kThreads) dequantize(const __grid_constant__ D
   if (!place_of_warp(a.n_rows, a.n_cols, place)) return;
   const int64_t padded = units_of(a.n_cols) * kUnitCols;
   __half* out = static_cast<__half*>(a.out) + place.tile * kTileRows * padded + place.chunk * kChunkCols;
-  visit_chunk<kType>(chunk_at<kType>(a.packed, a.n_cols, place), place.n_units, static_cast<int>(threadIdx.x % 32),
-                     a.factor, [&](int row, int column, const auto& v) { store(out + row * padded + column, v); });
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  visit_chunk<kType>(chunk_at<kType>(a.packed, a.n_cols, place), place.n_units, lane, a.factor,
+                     [&](int row, int column, const auto& v, const auto& below) {
+                       store_runs(out + row * padded + column, padded, lane, v, below);
+                     });
 }
 
 // Magnitudes of F32 are in the order of their bits; NaN has larger bits than infinity.
@@ -134,8 +159,9 @@ __global__ void __launch_bounds__(kThreads) largest_magnitude(const __grid_const
   if (!place_of_warp(a.n_rows, a.n_cols, place)) return;
   uint32_t largest = 0;
   visit_chunk<kType>(chunk_at<kType>(a.packed, a.n_cols, place), place.n_units, static_cast<int>(threadIdx.x % 32),
-                     1.0f, [&](int, int, const auto& v) {
+                     1.0f, [&](int, int, const auto& v, const auto& below) {
                        for (const float value : v) largest = max(largest, __float_as_uint(fabsf(value)));
+                       for (const float value : below) largest = max(largest, __float_as_uint(fabsf(value)));
                      });
 #pragma unroll
   for (int mask = 16; mask > 0; mask /= 2) largest = max(largest, __shfl_xor_sync(kAllLanes, largest, mask));

@@ -140,7 +140,7 @@ template <bool kEarly, class Args, class KernelOf>
 cudaError_t launch_row_kernel(const Args& args, KernelOf kernel_of, cudaStream_t stream) {
   if (args.n_rows < 0 || args.n_rows > 0x7fffffff || args.n_cols <= 0 || args.n_cols > kMaxRowCols)
     return cudaErrorInvalidValue;
-  if (args.form == ActivationForm::f32) return cudaErrorInvalidValue;
+  if (args.form != ActivationForm::f16 && args.form != ActivationForm::bf16) return cudaErrorInvalidValue;
   if (args.n_rows == 0) return cudaSuccess;
   const RowShape shape = row_shape(padded_cols(args.n_cols));
   return with_quads(shape.quads, [&](auto tag) {

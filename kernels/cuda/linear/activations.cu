@@ -11,8 +11,7 @@ constexpr int kWarps = 16;
 constexpr int kMaxChunks = 512;
 
 template <ActivationForm kForm>
-__device__ __forceinline__ void store_chunk(const ActivationsArgs& a, const Octet& x, int64_t row, int chunk,
-                                            int lane) {
+__device__ __forceinline__ void store(const ActivationsArgs& a, const Octet& x, int64_t row, int chunk, int lane) {
   const Activations& to = a.out;
   const int64_t column = static_cast<int64_t>(chunk) * kChunkCols + lane * 8;
   const bool inside = column < to.ld;
@@ -23,13 +22,13 @@ __device__ __forceinline__ void store_chunk(const ActivationsArgs& a, const Octe
       if (inside) values[i] = x.v[i];
   } else {
     uint8_t* values = static_cast<uint8_t*>(to.values) + (row * to.ld + static_cast<int64_t>(chunk) * kChunkCols) * 2;
-    if constexpr (kForm == ActivationForm::bf16) {
-      store_chunk_bf16(x, lane, inside, values);
-    } else {
-      uint8_t* sums = static_cast<uint8_t*>(to.sums) + (row * to.n_chunks + chunk) * 64;
-      const float scale = store_chunk_f16(x, lane, inside, values, sums);
-      if (lane == 0) to.chunk_scale[chunk * to.scale_stride + row] = scale;
+    uint8_t* sums = static_cast<uint8_t*>(to.sums) + (row * to.n_chunks + chunk) * 64;
+    if constexpr (kForm == ActivationForm::planes) {
+      values = plane_record(to, chunk, row);
+      sums = values + kRecordSumsAt;
     }
+    const float scale = store_chunk<kForm>(x, lane, inside, values, sums);
+    if (kForm != ActivationForm::bf16 && lane == 0) to.chunk_scale[chunk * to.scale_stride + row] = scale;
   }
 }
 
@@ -63,7 +62,7 @@ __global__ void __launch_bounds__(kWarps * 32) activations(const __grid_constant
 #pragma unroll
       for (int i = 0; i < 8; ++i) x.v[i] = __fmul_rn(x.v[i], weight.v[i]);
     }
-    store_chunk<kForm>(a, x, row, chunk, lane);
+    store<kForm>(a, x, row, chunk, lane);
   }
   if (blockIdx.y != 0) return;
   __syncthreads();
@@ -113,6 +112,8 @@ cudaError_t launch_activations(const ActivationsArgs& args, cudaStream_t stream)
       return launch_early(activations<ActivationForm::f16>, grid, kWarps * 32, stream, args);
     case ActivationForm::bf16:
       return launch_early(activations<ActivationForm::bf16>, grid, kWarps * 32, stream, args);
+    case ActivationForm::planes:
+      return launch_early(activations<ActivationForm::planes>, grid, kWarps * 32, stream, args);
     case ActivationForm::f32:
       return launch_early(activations<ActivationForm::f32>, grid, kWarps * 32, stream, args);
   }

@@ -3,8 +3,10 @@
 //
 // FP16: values * 2^s with s so that the chunk's largest magnitude lies in [2^7, 2^8): nothing overflows, and small
 // chunks keep their digits; the chunk's scale is 2^-s. A chunk of zeros, or one with an infinity, keeps s = 0. The sum
-// of every 16 stored values is kept as two halves whose sum is exact to 2^-22 (chunk.cuh says what for). BF16 and F32
-// need neither. RMS norm: the weights are applied here, 1 / sqrt(mean(x^2) + epsilon) by the product's epilogue; the
+// of every 16 stored values is kept as two halves whose sum is exact to 2^-22 (chunk.cuh says what for). Planes: the
+// same values as integers, in units of 2^-6, so that the largest lies in [2^13, 2^14): 256 * high + low, two signed
+// bytes, which are kept apart; the sums of infinities and NaNs are still what they are. BF16 and F32 need no sums and
+// scales. RMS norm: the weights are applied here, 1 / sqrt(mean(x^2) + epsilon) by the product's epilogue; the
 // chunks' sums of squares are added in a fixed order.
 #pragma once
 
@@ -120,11 +122,11 @@ __device__ __forceinline__ uint32_t bits_of(__half2 v) { return *reinterpret_cas
 __device__ __forceinline__ uint32_t bits_of(__nv_bfloat162 v) { return *reinterpret_cast<const uint32_t*>(&v); }
 
 // The sums of 16 columns of a chunk: vector t holds columns 2 t, 2 t + 1, 2 t + 8, 2 t + 9 (in sixteens), high parts
-// before low parts.
-__device__ __forceinline__ void store_sums(const float (&rounded)[8], int lane, bool kept, void* sums) {
+// before low parts. Values are in units of `unit`.
+__device__ __forceinline__ void store_sums(const float (&rounded)[8], float unit, int lane, bool kept, void* sums) {
   float sum = __fadd_rn(__fadd_rn(__fadd_rn(rounded[0], rounded[1]), __fadd_rn(rounded[2], rounded[3])),
                         __fadd_rn(__fadd_rn(rounded[4], rounded[5]), __fadd_rn(rounded[6], rounded[7])));
-  sum = __fadd_rn(sum, __shfl_xor_sync(0xffffffffu, sum, 1));
+  sum = __fmul_rn(__fadd_rn(sum, __shfl_xor_sync(0xffffffffu, sum, 1)), unit);
   const __half high = __float2half_rn(sum), low = __float2half_rn(__fsub_rn(sum, __half2float(high)));
   const int j = lane / 2;
   auto* to = static_cast<__half*>(sums) + j % 8 / 2 * 8 + j / 8 * 2 + j % 2;
@@ -147,7 +149,59 @@ __device__ __forceinline__ float store_chunk_f16(const Octet& x, int lane, bool 
     words[i] = bits_of(pair);
   }
   if (kept) reinterpret_cast<uint4*>(values)[lane] = {words[0], words[1], words[2], words[3]};
-  store_sums(rounded, lane, kept, sums);
+  store_sums(rounded, 1.0f, lane, kept, sums);
+  return scale.y;
+}
+
+// ---- planes. A chunk is four units of 64 columns; of each the high bytes, then the low ones. Lane t's 16 bytes of a
+// plane are four words, word s of columns 16 s + 4 t and up in the order of the bytes of codes (codes.cuh): 0, 2, 1, 3.
+inline constexpr float kPlaneUnit = 1.0f / 64.0f;
+inline constexpr int kPlaneBytes = 64;  // of a unit
+
+// A row's chunk in the device's memory: its planes, then its sums. The rows of a chunk follow one another, so that they
+// are one piece.
+inline constexpr int kRecordSumsAt = kChunkCols * 2, kRecordBytes = kRecordSumsAt + 64;
+
+__host__ __device__ __forceinline__ uint8_t* plane_record(const Activations& x, int64_t chunk, int64_t row) {
+  return static_cast<uint8_t*>(x.values) + (chunk * x.scale_stride + row) * kRecordBytes;
+}
+
+// Where a column's high byte lies in its chunk; the low one comes kPlaneBytes later.
+__host__ __device__ constexpr int plane_place(int column) {
+  const int in_word = column % 4 == 1 ? 2 : column % 4 == 2 ? 1 : column % 4;
+  return column / 64 * (2 * kPlaneBytes) + column % 16 / 4 * 16 + column % 64 / 16 * 4 + in_word;
+}
+
+// Bytes `at` of four words, in the order of a word.
+__device__ __forceinline__ uint32_t gather_bytes(const uint32_t* words, int at) {
+  const auto pair = static_cast<uint32_t>(at | (4 + at) << 4);
+  return __byte_perm(__byte_perm(words[0], words[2], pair), __byte_perm(words[1], words[3], pair), 0x5410);
+}
+
+// As store_chunk_f16; values: of the chunk.
+__device__ __forceinline__ float store_chunk_planes(const Octet& x, int lane, bool kept, uint8_t* values, void* sums) {
+  constexpr float kInteger = 12582912.0f;  // 1.5 * 2^23: what is added to it becomes an integer, in the lower bits
+  float largest = 0.0f;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) largest = fmaxf(largest, fabsf(x.v[i]));
+  const float2 scale = scale_for(max_of_warp(largest));
+  const float to_integer = __fmul_rn(scale.x, 1.0f / kPlaneUnit);
+  float rounded[8];
+  uint32_t low[8], high[8];
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    const float sum = fmaf(x.v[i], to_integer, kInteger);
+    rounded[i] = __fsub_rn(sum, kInteger);
+    low[i] = __float_as_uint(sum);
+    high[i] = low[i] + 128;  // byte 0 is signed
+  }
+  uint8_t* to = values + plane_place(lane * 8);
+#pragma unroll
+  for (int i = 0; kept && i < 2; ++i) {
+    *reinterpret_cast<uint32_t*>(to + i * 16) = gather_bytes(high + 4 * i, 1);
+    *reinterpret_cast<uint32_t*>(to + i * 16 + kPlaneBytes) = gather_bytes(low + 4 * i, 0);
+  }
+  store_sums(rounded, kPlaneUnit, lane, kept, sums);
   return scale.y;
 }
 
@@ -158,10 +212,26 @@ __device__ __forceinline__ void store_chunk_bf16(const Octet& x, int lane, bool 
   if (kept) reinterpret_cast<uint4*>(values)[lane] = {words[0], words[1], words[2], words[3]};
 }
 
+// A chunk in the form of a product; values: of the chunk. Returns its scale; BF16 has none.
+template <ActivationForm kForm>
+__device__ __forceinline__ float store_chunk(const Octet& x, int lane, bool kept, uint8_t* values, void* sums) {
+  if constexpr (kForm == ActivationForm::bf16) {
+    store_chunk_bf16(x, lane, kept, values);
+    return 1.0f;
+  } else if constexpr (kForm == ActivationForm::planes) {
+    return store_chunk_planes(x, lane, kept, values, sums);
+  } else {
+    return store_chunk_f16(x, lane, kept, values, sums);
+  }
+}
+
 // The rows from `first` on, an even number.
-__device__ __forceinline__ Activations rows_from(const Activations& x, int32_t first, int element_bytes) {
+template <ActivationForm kForm>
+__device__ __forceinline__ Activations rows_from(const Activations& x, int32_t first) {
   Activations rows = x;
-  rows.values = static_cast<uint8_t*>(x.values) + first * x.ld * element_bytes;
+  rows.values = kForm == ActivationForm::planes
+                    ? plane_record(x, 0, first)
+                    : static_cast<uint8_t*>(x.values) + first * x.ld * (kForm == ActivationForm::f32 ? 4 : 2);
   rows.sums = static_cast<uint8_t*>(x.sums) + static_cast<int64_t>(first) * x.n_chunks * 64;
   rows.chunk_scale = x.chunk_scale + first;
   rows.row_scale = x.row_scale + first;

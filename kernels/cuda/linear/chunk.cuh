@@ -1,10 +1,11 @@
-// One chunk of a tile times columns of x, in registers; how codes become operands of mma.m16n8k16.
+// One chunk of a tile times columns of x, in registers; how codes become operands of mma.m16n8k16. Q4_K, Q5_K and Q6_K,
+// whose x is integers, are multiplied by planes.cuh, which has scales and sums from here.
 //
 // F8_E4M3 and MXFP4 codes enter as FP16 of their values times a power of two; they have no offsets, and none of what
 // follows about sums.
 //
 // Other codes, and entries of tables, enter as FP16 subnormals, code * 2^-24 (one bit operation for two codes; codes of
-// 2 to 6 bits: the upper eight rows as code * 2^-20, which saves a shift). They are exact there, and the factor is part
+// 2 to 5 bits: the upper eight rows as code * 2^-20, which saves a shift). They are exact there, and the factor is part
 // of the chunk's scale. Offsets and minimums need the sums of x over each group: activations.cuh stores the sum of
 // every 16 columns as two halves, high and low part, and one more pair of mma multiplies them with
 //   Q4_K, Q5_K, Q2_K: mn     Q4_1, Q5_1: m     Q8_0, Q4_0, Q5_0, TQ2_0, IQ4_NL: d     the others: sc
@@ -47,14 +48,11 @@ __device__ __forceinline__ void fragment_of(const UnitCodes<kType>& w, int s, ui
     } else if constexpr (kFormat.kind == CodeKind::table) {
       a[i] = __byte_perm(entries_of<kType>(w.words, s, i / 2), 0, odd == 0 ? 0x4240 : 0x4341);
     } else {
+      static_assert(kFormat.high_bits < 2);
       constexpr uint32_t kMask = ((1u << kFormat.low_bits) - 1) * 0x00010001u;
-      const int p = s % 2 * 4 + i;
       uint32_t v = nibbles_of<kType>(w.words, s) >> (i / 2 * 8) & kMask << (4 * odd);
       if constexpr (kFormat.high_bits == 1) {
-        v |= shift_right(w.high[0], 4 * s + i - 4 - 4 * odd) & (odd == 0 ? 0x00100010u : 0x01000100u);
-      }
-      if constexpr (kFormat.high_bits == 2) {
-        v |= shift_right(w.high[s / 2], 2 * p - 4 - 4 * odd) & (odd == 0 ? 0x00300030u : 0x03000300u);
+        v |= shift_right(w.high[0], high_bit<kType>(s, i, 0) - 4 - 4 * odd) & (odd == 0 ? 0x00100010u : 0x01000100u);
       }
       a[i] = v;
     }
@@ -555,15 +553,23 @@ __device__ __forceinline__ void multiply_row_chunk(const uint8_t* chunk, const O
   finish_chunk<kType, 1>(scales, x, acc, total);
 }
 
-// Partial sums of a tile: n_cols columns of 16 rows. Lane 4 g + t keeps c[i] of n-tile nt.
-template <int NT>
+// Which row of x element i of a lane's sums for n-tile nt belongs to, and which row of the tile.
+template <DType kType>
+__device__ __forceinline__ int column_of(int nt, int i, int lane) {
+  const int t = lane % 4;
+  return 8 * nt + (Layout<kType>::kPlanes ? i % 2 * 4 + t : 2 * t + i % 2);
+}
+__device__ __forceinline__ int tile_row_of(int i, int lane) { return lane / 4 + 8 * (i / 2); }
+
+// Partial sums of a tile: n_cols columns of 16 rows.
+template <DType kType, int NT>
 __device__ __forceinline__ void store_part(const float (&total)[NT][4], int n_cols, int lane, float* to) {
 #pragma unroll
   for (int nt = 0; nt < NT; ++nt) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const int col = 8 * nt + 2 * (lane % 4) + i % 2;
-      if (col < n_cols) to[col * kTileRows + lane / 4 + 8 * (i / 2)] = total[nt][i];
+      const int col = column_of<kType>(nt, i, lane);
+      if (col < n_cols) to[col * kTileRows + tile_row_of(i, lane)] = total[nt][i];
     }
   }
 }

@@ -3,8 +3,8 @@
 // Four k-steps s of 16 columns make a unit. Fragment register i (0..3) of lane 4 g + t holds two columns of row
 // g + 8 * (i & 1). Which columns stand at which k is free as long as both operands agree; they are chosen so that a
 // lane reads its activations in one piece:
-//   groups of 32:  column 32 * (s / 2) + 8 t + 4 * (s % 2) + 2 * (i / 2) + half    (16 bytes of FP16 for two k-steps)
-//   groups of 16:  column 16 s + 4 t + 2 * (i / 2) + half                          (8 bytes a k-step)
+//   groups of 32:          column 32 * (s / 2) + 8 t + 4 * (s % 2) + 2 * (i / 2) + half  (16 bytes of FP16, two
+//   k-steps) groups of 16, planes:  column 16 s + 4 t + 2 * (i / 2) + half                        (8 bytes a k-step)
 //
 // A lane has as many words as a code has low bits. They lie in vectors of 16 bytes, vector j of all lanes before vector
 // j + 1; those of 2 bits in one of 8 bytes; of 3 bits in one of 8 and one of 4.
@@ -14,8 +14,8 @@
 //                those of word s / 2
 //   E2M1         word s; sign and magnitude of register i lie so that one shift each brings them to their places in
 //   FP16
-//   + 1 high bit   a word a lane after the vectors; pair p = 4 s + i at bit p (half 0) and 16 + p (half 1)
-//   + 2 high bits  two words a lane; word s / 2, pair p = 4 * (s % 2) + i at bit 2 p and 16 + 2 p
+//   + 1 high bit   a word a lane after the vectors; bit 2 s + i % 2 of byte i / 2 + 2 half
+//   + 2 high bits  two words a lane; word s / 2, bits 4 * (s % 2) + 2 * (i % 2) and up of that byte
 #pragma once
 
 #include "kernels/cuda/linear/layout.cuh"
@@ -30,7 +30,7 @@ struct CodePlace {
 template <DType kType>
 __device__ __forceinline__ CodePlace place_of(int row, int col) {
   const int g = row % 8, upper = row / 8;
-  if constexpr (Layout<kType>::kFormat.group_cols == 16) {
+  if constexpr (Layout<kType>::kBySteps) {
     return {4 * g + col % 16 / 4, col / 16, upper + 2 * (col % 4 / 2), col % 2};
   } else {
     const int e = col % 8;
@@ -43,7 +43,7 @@ __device__ __forceinline__ int row_of(int lane, int reg) { return lane / 4 + 8 *
 template <DType kType>
 __device__ __forceinline__ int col_of(int lane, int step, int reg, int half) {
   const int t = lane % 4, in_pair = 2 * (reg / 2) + half;
-  if constexpr (Layout<kType>::kFormat.group_cols == 16) {
+  if constexpr (Layout<kType>::kBySteps) {
     return 16 * step + 4 * t + in_pair;
   } else {
     return 32 * (step / 2) + 8 * t + 4 * (step % 2) + in_pair;
@@ -56,6 +56,13 @@ template <DType kType>
 __host__ __device__ constexpr int nibble_bit(int reg, int half) {
   if (Layout<kType>::kFormat.kind == CodeKind::table) return 4 * (reg % 2) + 8 * half + 16 * (reg / 2);
   return 4 * reg + 16 * half;
+}
+
+// The lowest high bit of a code among those of its word.
+template <DType kType>
+__host__ __device__ constexpr int high_bit(int step, int reg, int half) {
+  const int of_byte = Layout<kType>::kFormat.high_bits == 1 ? 2 * step + reg % 2 : 4 * (step % 2) + 2 * (reg % 2);
+  return 8 * (reg / 2 + 2 * half) + of_byte;
 }
 
 // E2M1 and E4M3 codes become FP16 by taking the places of its sign, of the lower bits of its exponent and of the upper
@@ -166,8 +173,8 @@ struct UnitCodes {
       words[step] |= (sign >> e2m1_sign_shift(reg) | magnitude >> e2m1_magnitude_shift(reg)) << (16 * half);
     } else {
       put_nibble(step, nibble_bit<kType>(reg, half), code & 15);
-      if constexpr (kFormat.high_bits == 1) high[0] |= (code >> 4) << (4 * step + reg + 16 * half);
-      if constexpr (kFormat.high_bits == 2) high[step / 2] |= (code >> 4) << (2 * (step % 2 * 4 + reg) + 16 * half);
+      if constexpr (kFormat.high_bits == 1) high[0] |= (code >> 4) << high_bit<kType>(step, reg, half);
+      if constexpr (kFormat.high_bits == 2) high[step / 2] |= (code >> 4) << high_bit<kType>(step, reg, half);
     }
   }
 
@@ -223,9 +230,9 @@ __device__ __forceinline__ float code_value(const uint8_t* unit, int row, int co
       code = nibbles_of<kType>(words, p.step) >> nibble_bit<kType>(p.reg, p.half) & kMask;
     }
     const auto* high = reinterpret_cast<const uint32_t*>(unit + L::kLowBytes + p.lane * 4 * kFormat.high_bits);
-    if constexpr (kFormat.high_bits == 1) code |= (high[0] >> (4 * p.step + p.reg + 16 * p.half) & 1) << 4;
+    if constexpr (kFormat.high_bits == 1) code |= (high[0] >> high_bit<kType>(p.step, p.reg, p.half) & 1) << 4;
     if constexpr (kFormat.high_bits == 2) {
-      code |= (high[p.step / 2] >> (2 * (p.step % 2 * 4 + p.reg) + 16 * p.half) & 3) << 4;
+      code |= (high[p.step / 2] >> high_bit<kType>(p.step, p.reg, p.half) & 3) << 4;
     }
     return static_cast<float>(static_cast<int>(code) - kFormat.offset);
   }

@@ -13,8 +13,7 @@
 // order. Neither the number of rows nor the number of CTAs changes it. NT: n-tiles of 8 rows of x.
 #pragma once
 
-#include "kernels/cuda/linear/activations.cuh"
-#include "kernels/cuda/linear/chunk.cuh"
+#include "kernels/cuda/linear/planes.cuh"
 #include "kernels/cuda/linear/results.cuh"
 
 namespace inlay::cuda {
@@ -185,6 +184,10 @@ __device__ __forceinline__ void multiply_chunk(const Ring& ring, const Columns& 
     UnitCodes<kType> codes;
     ring.load_codes(codes);
     multiply_row_major<kType, NT>(codes, columns, total);
+  } else if constexpr (Layout<kType>::kPlanes && __is_same(Columns, OneRow)) {
+    multiply_row_planes<kType>(ring.place, columns, lane, total);
+  } else if constexpr (Layout<kType>::kPlanes) {
+    multiply_planes<kType, NT>(ring.place, columns, lane, total);
   } else if constexpr (__is_same(Columns, OneRow)) {
     multiply_row_chunk<kType, Ring::kGroupsApart>(ring.place, columns, lane, total);
   } else {
@@ -194,7 +197,7 @@ __device__ __forceinline__ void multiply_chunk(const Ring& ring, const Columns& 
 
 // Prepares a raw row. A warp takes every eighth chunk, two at a time where it has two: the next two are asked for
 // before these are prepared. Rolled up, for instruction caches.
-template <bool kBf16, class Values>
+template <ActivationForm kForm, class Values>
 class RawRow {
  public:
   __device__ __forceinline__ RawRow(const LinearArgs& args, const Values& source, uint8_t* memory)
@@ -258,12 +261,9 @@ class RawRow {
   }
   __device__ __forceinline__ void store(const Octet& x, int chunk) const {
     uint8_t* to = shared_ + places_.values() + chunk * kChunkCols * 2;
-    if constexpr (kBf16) {
-      store_chunk_bf16(x, lane_, true, to);
-    } else {
-      const float scale = store_chunk_f16(x, lane_, true, to, shared_ + places_.sums() + chunk * 64);
-      if (lane_ == 0) reinterpret_cast<float*>(shared_ + places_.scales())[chunk] = scale;
-    }
+    const float scale = store_chunk<kForm>(x, lane_, true, to, shared_ + places_.sums() + chunk * 64);
+    if (kForm != ActivationForm::bf16 && lane_ == 0)
+      reinterpret_cast<float*>(shared_ + places_.scales())[chunk] = scale;
   }
 
   const LinearArgs& a_;
@@ -297,6 +297,24 @@ __device__ __forceinline__ GlobalRows global_columns(const LinearArgs& a, int ch
           8 * static_cast<int64_t>(a.x.n_chunks) * 4,
           t,
           left > 0 ? (left + 7) / 8 : 0};
+}
+
+__device__ __forceinline__ GlobalPlanes global_planes(const LinearArgs& a, int chunk, int lane) {
+  const int g = lane / 4, t = lane % 4, left = a.m - g / 2;
+  const int64_t row = left > 0 ? g / 2 : 0;
+  const uint8_t* record = plane_record(a.x, chunk, row);
+  return {record + g % 2 * kPlaneBytes + t * 16, record + kRecordSumsAt + t * 16 + g % 2 * 8,
+          a.x.chunk_scale + chunk * a.x.scale_stride + t, left > 0 ? (left + 3) / 4 : 0};
+}
+
+// Rows of x in global memory, in a product's form.
+template <DType kType>
+__device__ __forceinline__ auto global_rows(const LinearArgs& a, int chunk, int lane) {
+  if constexpr (Layout<kType>::kPlanes) {
+    return global_planes(a, chunk, lane);
+  } else {
+    return global_columns<kType>(a, chunk, lane);
+  }
 }
 
 // A group's results: a part of the threads for each of its tiles.
@@ -380,12 +398,12 @@ __device__ __forceinline__ void multiply_group(const FewRowsParams& p, const Til
       if constexpr (kRaw) {
         multiply_chunk<kType, NT>(ring, raw_columns<kType>(p.args, shared, now.chunk, lane), lane, total);
       } else {
-        multiply_chunk<kType, NT>(ring, global_columns<kType>(a, now.chunk, lane), lane, total);
+        multiply_chunk<kType, NT>(ring, global_rows<kType>(a, now.chunk, lane), lane, total);
       }
       ring.release();
       now.advance();
     } while (now.tile == tile);
-    store_part<NT>(total, kRaw ? 1 : a.m, lane, part);
+    store_part<kType, NT>(total, kRaw ? 1 : a.m, lane, part);
   }
 }
 
@@ -445,7 +463,7 @@ __device__ __forceinline__ void few_rows(const FewRowsParams& p, uint8_t* shared
   WarpRing<kType> ring(p, ChunkCursor(p, static_cast<int>(threadIdx.x / 32)), tiles.first, n_tiles, shared + p.ring_at);
   const FinishedValues values;
   if constexpr (kRaw) {
-    RawRow<kType == DType::bf16, FinishedValues> raw(a, values, shared);
+    RawRow<Layout<kType>::kForm, FinishedValues> raw(a, values, shared);
     wait_for_previous_kernel();
     raw.prepare();
   } else {

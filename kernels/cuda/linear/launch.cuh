@@ -166,7 +166,6 @@ template <DType kType>
 cudaError_t launch_product(const LinearArgs& args, cudaStream_t stream) {
   const auto n_tiles = static_cast<unsigned>((args.n_rows + kTileRows - 1) / kTileRows);
   const auto n_chunks = static_cast<unsigned>((args.m + kPlainRows - 1) / kPlainRows);
-  static_assert(kPlainRows == kManyRows);
   if (n_chunks > 65535) return cudaErrorInvalidValue;
   DeviceTraits device;
   if (const cudaError_t e = current_device(device); e != cudaSuccess) return e;
@@ -180,7 +179,9 @@ cudaError_t launch_product(const LinearArgs& args, cudaStream_t stream) {
     if (args.m <= 16) return launch_rows<kType, 2>(args, device, stream);
     if (args.m <= 32) return launch_rows<kType, 4>(args, device, stream);
     if (args.m <= kFewRows) return launch_few_rows<kType, 8, false>(args, device, stream);
-    const uint64_t n_ctas = static_cast<uint64_t>((n_tiles + kParts - 1) / kParts) * n_chunks;
+    constexpr int kRows = ManyRows<kType>::kRows;
+    const uint64_t n_ctas =
+        static_cast<uint64_t>((n_tiles + kParts - 1) / kParts) * static_cast<uint64_t>((args.m + kRows - 1) / kRows);
     if (n_ctas > 0x7fffffff) return cudaErrorInvalidValue;
     return launch_early(linear_many_rows<kType>, dim3(static_cast<unsigned>(n_ctas)), kLinearThreads, stream, args);
   }

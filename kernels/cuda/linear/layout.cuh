@@ -141,7 +141,10 @@ template <DType kType>
 struct Layout {
   static constexpr Format kFormat = format_of(kType);
   static constexpr bool kScaled = kFormat.low_bits < 16;
-  static constexpr int kElementBytes = kFormat.low_bits / 8;  // of the types that are not scaled
+  static constexpr ActivationForm kForm = activation_form(kType);  // of x
+  static constexpr bool kPlanes = kForm == ActivationForm::planes;
+  static constexpr bool kBySteps = kPlanes || kFormat.group_cols == 16;  // how columns lie in a unit: codes.cuh
+  static constexpr int kElementBytes = kFormat.low_bits / 8;             // of the types that are not scaled
   static constexpr int kGroups = kChunkCols / kFormat.group_cols;
   static constexpr int kLowBytes = kTileRows * kUnitCols * kFormat.low_bits / 8;
   static constexpr int kUnitBytes = kLowBytes + 128 * kFormat.high_bits;

@@ -7,6 +7,7 @@
 #include <cuda_fp16.h>
 
 #include "kernels/cuda/device/loads.cuh"
+#include "kernels/cuda/linear/activations.cuh"
 #include "kernels/cuda/linear/codes.cuh"
 #include "kernels/cuda/linear/results.cuh"
 
@@ -22,6 +23,12 @@ __device__ __forceinline__ float activation_at(const Activations& x, int64_t row
     return static_cast<const float*>(x.values)[at];
   } else if constexpr (kType == DType::bf16) {
     return __bfloat162float(static_cast<const __nv_bfloat16*>(x.values)[at]);
+  } else if constexpr (Layout<kType>::kPlanes) {
+    const auto chunk = static_cast<int32_t>(column / kChunkCols);
+    const auto* high = reinterpret_cast<const int8_t*>(plane_record(x, chunk, row)) +
+                       plane_place(static_cast<int>(column % kChunkCols));
+    return static_cast<float>(256 * high[0] + high[kPlaneBytes]) * kPlaneUnit *
+           x.chunk_scale[chunk * x.scale_stride + row];
   } else {
     const float scale = x.chunk_scale[column / kChunkCols * x.scale_stride + row];
     return __half2float(static_cast<const __half*>(x.values)[at]) * scale;

@@ -141,11 +141,6 @@ size_t packed_bytes(DType dtype, int64_t n_rows, int64_t n_cols) {
   });
 }
 
-ActivationForm activation_form(DType weights) {
-  if (weights == DType::f32) return ActivationForm::f32;
-  return weights == DType::bf16 ? ActivationForm::bf16 : ActivationForm::f16;
-}
-
 cudaError_t launch_repack(const RepackArgs& args, cudaStream_t stream) {
   const bool gate_up = args.order == RowOrder::gate_up;
   if (!has_kernels(args.dtype) || args.n_rows < 0 || args.n_cols <= 0) return cudaErrorInvalidValue;

@@ -32,13 +32,14 @@ struct SharedRowsParams {
   SharedRowsCut cut;
 };
 
-// A chunk of x in shared memory: values of NT * 8 rows, their sums, their scales. Rows are kept apart so that the rows
-// that a load meets lie in different banks.
+// A chunk of x in shared memory: values of NT * 8 rows, their sums, their scales; of planes records. Rows are kept
+// apart so that the rows that a load meets lie in different banks.
 template <DType kType, int NT>
 struct SharedX {
+  static constexpr bool kPlanes = Layout<kType>::kPlanes;
   static constexpr int kPitch = kChunkCols * 2 + (Layout<kType>::kFormat.group_cols == 16 ? 32 : 64);
   static constexpr int kSumsAt = NT * 8 * kPitch;
-  static constexpr int kScalesAt = kSumsAt + NT * 8 * 64;
+  static constexpr int kScalesAt = kPlanes ? NT * 8 * kRecordBytes : kSumsAt + NT * 8 * 64;
   static constexpr int kBytes = (kScalesAt + NT * 8 * 4 + 127) / 128 * 128;
 };
 
@@ -70,6 +71,16 @@ struct SharedColumns {
     return *reinterpret_cast<const float2*>(chunk_scale + 8 * nt);
   }
 };
+
+template <DType kType, int NT>
+__device__ __forceinline__ auto shared_columns(const uint8_t* x, int lane) {
+  using X = SharedX<kType, NT>;
+  if constexpr (Layout<kType>::kPlanes) {
+    return SharedPlanes(x, x + X::kScalesAt, lane);
+  } else {
+    return SharedColumns<kType, NT>(x, lane);
+  }
+}
 
 // What a warp does in the steps of a group: the chunks of its parts in order, then nothing.
 struct PartCursor {
@@ -146,12 +157,18 @@ struct SharedStages {
     const Activations& x = p.few.args.x;
     const int m = p.few.args.m;
     uint8_t* to = stage + warp.part_warp * X::kBytes;
-    const auto* values = static_cast<const uint8_t*>(x.values) + next.chunk * (kChunkCols * 2) + warp.lane * 16;
-    for (int row = warp.tile; row < m; row += warp.tile_warps)
-      copy_async_16(to + row * X::kPitch + warp.lane * 16, values + row * x.ld * 2);
-    const auto* sums = static_cast<const uint8_t*>(x.sums) + static_cast<int64_t>(next.chunk) * 64;
-    for (int v = warp.tile * 32 + warp.lane; v < m * 4; v += warp.tile_warps * 32)
-      copy_async_16(to + X::kSumsAt + v * 16, sums + static_cast<int64_t>(v / 4) * x.n_chunks * 64 + v % 4 * 16);
+    if constexpr (L::kPlanes) {
+      const uint8_t* records = plane_record(x, next.chunk, 0);
+      for (int v = warp.tile * 32 + warp.lane; v < m * (kRecordBytes / 16); v += warp.tile_warps * 32)
+        copy_async_16(to + v * 16, records + v * 16);
+    } else {
+      const auto* values = static_cast<const uint8_t*>(x.values) + next.chunk * (kChunkCols * 2) + warp.lane * 16;
+      for (int row = warp.tile; row < m; row += warp.tile_warps)
+        copy_async_16(to + row * X::kPitch + warp.lane * 16, values + row * x.ld * 2);
+      const auto* sums = static_cast<const uint8_t*>(x.sums) + static_cast<int64_t>(next.chunk) * 64;
+      for (int v = warp.tile * 32 + warp.lane; v < m * 4; v += warp.tile_warps * 32)
+        copy_async_16(to + X::kSumsAt + v * 16, sums + static_cast<int64_t>(v / 4) * x.n_chunks * 64 + v % 4 * 16);
+    }
     if (warp.tile == 0 && warp.lane < m)
       copy_async_4(to + X::kScalesAt + warp.lane * 4, x.chunk_scale + next.chunk * x.scale_stride + warp.lane);
   }
@@ -188,7 +205,7 @@ struct SharedStages {
 };
 
 // Adds a part to the first slot, or keeps it in its own.
-template <int NT>
+template <DType kType, int NT>
 __device__ __forceinline__ void keep_part(const SharedRowsParams& p, const PartCursor& at, const WarpPlace& warp,
                                           const float (&total)[NT][4], float* slots) {
   const int m = p.few.args.m;
@@ -196,7 +213,7 @@ __device__ __forceinline__ void keep_part(const SharedRowsParams& p, const PartC
   float* to = slots + (warp.part_warp == 0 ? 0 : at.part - p.cut.warp_parts + 1) * m * kTileRows;
 #pragma unroll
   for (int i = 0; i < NT * 4; ++i) {
-    const int col = 8 * (i / 4) + 2 * (warp.lane % 4) + i % 2, row = warp.lane / 4 + 8 * (i % 4 / 2);
+    const int col = column_of<kType>(i / 4, i % 4, warp.lane), row = tile_row_of(i % 4, warp.lane);
     if (col >= m) continue;
     float& sum = to[col * kTileRows + row];
     sum = adds ? __fadd_rn(sum, total[i / 4][i % 4]) : total[i / 4][i % 4];
@@ -232,15 +249,21 @@ template <DType kType, int NT, int kRun>
 __device__ __forceinline__ void multiply_stage(const SharedRowsParams& p, const uint8_t* stage, const WarpPlace& warp,
                                                float (&total)[kRun][NT][4]) {
   constexpr int kChunkBytes = Layout<kType>::kChunkBytes;
-  const SharedColumns<kType, NT> x(stage + warp.part_warp * SharedX<kType, NT>::kBytes, warp.lane);
+  const auto x = shared_columns<kType, NT>(stage + warp.part_warp * SharedX<kType, NT>::kBytes, warp.lane);
   const uint8_t* weights = stage + p.cut.weights_at + static_cast<int>(threadIdx.x / 32) * kRun * kChunkBytes;
-  if constexpr (kRun == 1) {
+  if constexpr (kRun == 1 && Layout<kType>::kPlanes) {
+    multiply_planes<kType, NT>(weights, x, warp.lane, total[0]);
+  } else if constexpr (kRun == 1) {
     multiply_scaled_chunk<kType, NT>(weights, x, warp.lane, total[0]);
   } else {
     const uint8_t* chunks[kRun];
 #pragma unroll
     for (int i = 0; i < kRun; ++i) chunks[i] = weights + i * kChunkBytes;
-    multiply_scaled_chunks<kType, NT>(chunks, x, warp.lane, total);
+    if constexpr (Layout<kType>::kPlanes) {
+      multiply_planes<kType, NT>(chunks, x, warp.lane, total);
+    } else {
+      multiply_scaled_chunks<kType, NT>(chunks, x, warp.lane, total);
+    }
   }
 }
 
@@ -266,7 +289,7 @@ __device__ __forceinline__ void shared_rows(const SharedRowsParams& p, uint8_t* 
         if (now.ends_part()) {
 #pragma unroll
           for (int i = 0; i < kRun; ++i) {
-            if (i < n_mine) keep_part<NT>(p, now, warp, total[i], slots + (first + i) * tile_slots);
+            if (i < n_mine) keep_part<kType, NT>(p, now, warp, total[i], slots + (first + i) * tile_slots);
 #pragma unroll
             for (int j = 0; j < NT * 4; ++j) total[i][j / 4][j % 4] = 0.0f;
           }

@@ -31,7 +31,7 @@ __device__ __forceinline__ LinearArgs block_args(const ExpertLinearArgs& e, cons
   const int64_t n_results = a.epilogue == Epilogue::gate_up ? a.n_rows / 2 : a.n_rows;
   a.weights =
       static_cast<const uint8_t*>(a.weights) + int64_t{block.expert} * tiles_of(a) * Layout<kType>::tile_bytes(n_units);
-  a.x = rows_from(a.x, block.first_place, kType == DType::f32 ? 4 : 2);
+  a.x = rows_from<Layout<kType>::kForm>(a.x, block.first_place);
   a.out += first * a.ld_out;
   if (a.bias != nullptr) a.bias += block.expert * n_results;
   if (a.up_bias != nullptr) a.up_bias += block.expert * n_results;
@@ -144,7 +144,7 @@ __global__ void __launch_bounds__(kLinearThreads, 2) experts_few_rows(const __gr
   extern __shared__ __align__(128) uint8_t experts_memory[];
   const FinishedValues values;
   if constexpr (kRaw) {
-    RawRow<kType == DType::bf16, FinishedValues> raw(p.few.args, values, experts_memory);
+    RawRow<Layout<kType>::kForm, FinishedValues> raw(p.few.args, values, experts_memory);
     wait_for_routing();
     const BlockTiles<kType> tiles(p.experts);
     BlockRing<kType> ring(p.few, tiles, experts_memory + p.few.ring_at);
@@ -160,17 +160,20 @@ __global__ void __launch_bounds__(kLinearThreads, 2) experts_few_rows(const __gr
 #endif
 }
 
-// blockIdx: eight tiles, block.
+// blockIdx: eight tiles, block, rows of it.
 template <DType kType>
-__global__ void __launch_bounds__(kLinearThreads, Layout<kType>::kScaled ? 2 : 1)
+__global__ void __launch_bounds__(kLinearThreads, ManyRows<kType>::kCtasPerSm)
     experts_many_rows(const __grid_constant__ ExpertLinearArgs e) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  __shared__ alignas(128) uint8_t shared[kManyRowsMemory];
+  __shared__ alignas(128) uint8_t shared[ManyRows<kType>::kBytes];
   wait_for_routing();
   const auto block = static_cast<int32_t>(blockIdx.y);
   if (block >= *e.n_blocks) return;
   const LinearArgs a = block_args<kType>(e, e.blocks[block]);
-  many_rows<kType>(a, static_cast<int32_t>(blockIdx.x) * kParts + static_cast<int32_t>(threadIdx.x / 32), 0, shared);
+  const int32_t first = static_cast<int32_t>(blockIdx.z) * ManyRows<kType>::kRows;
+  if (first >= a.m) return;
+  many_rows<kType>(a, static_cast<int32_t>(blockIdx.x) * kParts + static_cast<int32_t>(threadIdx.x / 32), first,
+                   shared);
 #endif
 }
 
@@ -221,8 +224,9 @@ cudaError_t launch_experts(const ExpertLinearArgs& e, cudaStream_t stream) {
     if (e.linear.raw != nullptr) return launch_experts_few_rows<kType, 1, true>(e, device, stream);
     if (e.linear.m <= 8) return launch_experts_few_rows<kType, 1, false>(e, device, stream);
     if (e.linear.m <= 16) return launch_experts_few_rows<kType, 2, false>(e, device, stream);
-    return launch_early(experts_many_rows<kType>, dim3((n_tiles + kParts - 1) / kParts, n_blocks), kLinearThreads,
-                        stream, e);
+    constexpr int kRows = ManyRows<kType>::kRows;
+    const dim3 grid((n_tiles + kParts - 1) / kParts, n_blocks, static_cast<unsigned>((e.linear.m + kRows - 1) / kRows));
+    return launch_early(experts_many_rows<kType>, grid, kLinearThreads, stream, e);
   }
 }
 

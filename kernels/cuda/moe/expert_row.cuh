@@ -103,12 +103,9 @@ __device__ __forceinline__ void prepare_pairs(const ExpertRowParams& p, const Pa
     const int column = chunk * kChunkCols + lane * 8;
     const Octet x = finished_octet(from + column, static_cast<int>(p.few.args.n_cols) - column);
     uint8_t *row = rows + pair * places.bytes(), *to = row + places.values() + chunk * kChunkCols * 2;
-    if constexpr (kType == DType::bf16) {
-      store_chunk_bf16(x, lane, true, to);
-    } else {
-      const float scale = store_chunk_f16(x, lane, true, to, row + places.sums() + chunk * 64);
-      if (lane == 0) reinterpret_cast<float*>(row + places.scales())[chunk] = scale;
-    }
+    constexpr ActivationForm kForm = Layout<kType>::kForm;
+    const float scale = store_chunk<kForm>(x, lane, true, to, row + places.sums() + chunk * 64);
+    if (kForm != ActivationForm::bf16 && lane == 0) reinterpret_cast<float*>(row + places.scales())[chunk] = scale;
   }
 }
 
@@ -190,7 +187,7 @@ __global__ void __launch_bounds__(kLinearThreads, 2) expert_row(const __grid_con
         ring.release();
         now.advance();
       } while (now.tile == at);
-      store_part<1>(total, 1, lane, part);
+      store_part<kType, 1>(total, 1, lane, part);
     }
     sync_threads<kLinearThreads>();
     results.store(p, pairs, parts, shared_weight, lane);

@@ -50,6 +50,7 @@ struct SessionRows {
 // ---- who prepares
 
 // One chunk of a row by a warp, from the values of the op before.
+template <ActivationForm kForm>
 __device__ __forceinline__ void prepare_chunk(const TokenPhase& phase, int row, int chunk) {
   const LinearArgs& a = phase.linear.args;
   const auto lane = static_cast<int>(threadIdx.x % 32);
@@ -70,7 +71,7 @@ __device__ __forceinline__ void prepare_chunk(const TokenPhase& phase, int row, 
     for (int i = 0; i < 8; ++i) x[0].v[i] = __fmul_rn(x[0].v[i], norm.v[i]);
   }
   uint8_t *record = phase.prepared.records + chunk * ChunkRecord::kBytes, *of_row = record + row * ChunkRecord::kPitch;
-  const float scale = store_chunk_f16(x[0], lane, true, of_row, of_row + ChunkRecord::kSumsAt);
+  const float scale = store_chunk<kForm>(x[0], lane, true, of_row, of_row + ChunkRecord::kSumsAt);
   if (lane == 0) {
     reinterpret_cast<float*>(record + ChunkRecord::kScalesAt)[row] = scale;
     reinterpret_cast<float*>(record + ChunkRecord::kSquaresAt)[row] = squares[0];
@@ -84,13 +85,14 @@ __device__ __forceinline__ void prepare_chunk(const TokenPhase& phase, int row, 
 }
 
 // This CTA's share of a product's x: all CTAs have one, also those without a tile of the product.
+template <ActivationForm kForm>
 __device__ __forceinline__ void prepare_share(const TokenPhase& phase, int n_rows) {
   const int n_chunks = phase.linear.n_chunks, n = n_chunks * n_rows;
   const auto n_ctas = static_cast<int>(gridDim.x);
 #pragma unroll 1
   for (int i = static_cast<int>(blockIdx.x) + static_cast<int>(threadIdx.x / 32) * n_ctas; i < n;
        i += kParts * n_ctas) {
-    prepare_chunk(phase, i / n_chunks, i % n_chunks);
+    prepare_chunk<kForm>(phase, i / n_chunks, i % n_chunks);
   }
 }
 
@@ -155,6 +157,17 @@ struct RecordColumns {
   }
 };
 
+// A record in a product's form.
+template <DType kType>
+__device__ __forceinline__ auto record_rows(const uint8_t* record, int lane) {
+  if constexpr (Layout<kType>::kPlanes) {
+    static_assert(ChunkRecord::kPitch == kRecordBytes && ChunkRecord::kSumsAt == kRecordSumsAt);
+    return SharedPlanes(record, record + ChunkRecord::kScalesAt, lane);
+  } else {
+    return RecordColumns(record, lane);
+  }
+}
+
 // The records of a product in a CTA's shared memory, where there is room for n_records.
 class SessionX {
  public:
@@ -180,8 +193,8 @@ class SessionX {
     for (int i = 0; i < 2; ++i) copy_next();
   }
 
-  __device__ __forceinline__ RecordColumns columns(int chunk, int lane) const {
-    return RecordColumns(streams_ ? place_ : memory_ + chunk * ChunkRecord::kBytes, lane);
+  __device__ __forceinline__ const uint8_t* record(int chunk) const {
+    return streams_ ? place_ : memory_ + chunk * ChunkRecord::kBytes;
   }
   __device__ __forceinline__ void wait() const {
     if (!streams_) return;
@@ -250,7 +263,7 @@ __device__ __forceinline__ void multiply_sessions(const FewRowsParams& p, int gr
     float total[1][4] = {}, other[1][4] = {};
     do {
       x.wait();
-      const RecordColumns columns = x.columns(now.chunk, lane);
+      const auto columns = record_rows<kType>(x.record(now.chunk), lane);
 #pragma unroll 1
       for (int left = 2;;) {
         ring.wait();
@@ -267,8 +280,8 @@ __device__ __forceinline__ void multiply_sessions(const FewRowsParams& p, int gr
       x.release();
       now.advance();
     } while (now.tile == first);
-    store_part<1>(total, m, lane, part);
-    if (two) store_part<1>(other, m, lane, part + tile_floats);
+    store_part<kType, 1>(total, m, lane, part);
+    if (two) store_part<kType, 1>(other, m, lane, part + tile_floats);
   }
 }
 

@@ -95,7 +95,7 @@ __device__ __forceinline__ void linear_phase(const TokenPhase& phase, const Tile
   StageReader reader{stages, is_first ? stage_bytes_of<kFirst>() : stage_bytes_of<kSecond>(),
                      (n_tiles * p.n_chunks + kParts - 1) / kParts};
   const auto ready = [&] {
-    if (!x_ready) RawRow<kFirst == DType::bf16, TaggedValues>(p.args, values, shared).prepare();
+    if (!x_ready) RawRow<Layout<kFirst>::kForm, TaggedValues>(p.args, values, shared).prepare();
   };
   const auto multiply = [&](int group, int group_end, ChunkCursor& now, float* parts) {
     if (is_first) {
@@ -275,7 +275,7 @@ __device__ __forceinline__ void compute_phases(const TokenParams& p, PhaseMemory
       const bool x_ready = static_cast<int>(blockIdx.x) < phase.n_ready;
       const TileRange tiles = tiles_of(phase.linear, phase.first_cta);
       if constexpr (kSeveral) {
-        if (phase.n_ready == 0) prepare_share(phase, rows.n);
+        if (phase.n_ready == 0) prepare_share<Layout<kFirst>::kForm>(phase, rows.n);
       }
       if (tiles.end > tiles.first) {
         if constexpr (kSeveral) {

@@ -56,7 +56,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   }
   static constexpr size_t kTokenBuckets = 4;  // that the token kernel has a form for: up to 8 rows
   static constexpr size_t kAheadBuckets = 5;  // that steps are begun ahead for
-  static constexpr size_t kForms = 3;
+  static constexpr size_t kForms = 4;
   static int32_t prefill_rows(const BackendConfig& config) {
     return std::max({config.max_step_tokens, config.n_logit_slots, kBuckets.back()});
   }

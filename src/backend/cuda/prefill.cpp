@@ -56,15 +56,21 @@ bool has_quantized(const Plan& plan, const Op& op) {
                              [&](size_t at) { return is_quantized(plan.weight(op, at)->dtype); });
 }
 
+// Quantized weights are multiplied as FP16.
+ActivationForm gemm_form(DType weights) {
+  const ActivationForm form = cuda::activation_form(weights);
+  return form == ActivationForm::planes ? ActivationForm::f16 : form;
+}
+
 // What the rows of x become for this op; none if its matrices want different forms or one that cuBLASLt does not get.
 std::optional<ActivationForm> form_of(const Plan& plan, const Op& op) {
   const auto slots = matrix_slots(op.kind);
   if (slots.empty()) return {};
   const Weight& first = *plan.weight(op, slots[0]);
-  const ActivationForm form = cuda::activation_form(first.dtype);
+  const ActivationForm form = gemm_form(first.dtype);
   for (const size_t at : slots) {
     const Weight& w = *plan.weight(op, at);
-    if (cuda::activation_form(w.dtype) != form || w.n_cols > cuda::kMaxRowCols) return {};
+    if (gemm_form(w.dtype) != form || w.n_cols > cuda::kMaxRowCols) return {};
     if (op.kind == OpKind::ffn_in && (w.dtype != first.dtype || w.n_rows > cuda::kMaxRowCols))
       return {};  // not one matrix
   }
