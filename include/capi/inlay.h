@@ -297,7 +297,8 @@ typedef struct inlay_load_params {
   uint64_t kv_budget_bytes;
   // Type of the stored keys and values. [default F32 on REFERENCE, else F16]
   inlay_kv_dtype kv_dtype;
-  // Tokens that prefill runs at a time: the grain of its cancel. [tokens, default 512, on a GPU 1024]
+  // Tokens that prefill runs at a time: the grain of its cancel. [tokens, default 512, on a GPU with the memory for it
+  // 1024]
   int32_t prefill_chunk;
   // Least important messages to keep and to report. [default INFO]
   inlay_log_level log_level;

@@ -157,13 +157,10 @@ Result<Placement> place_on(DeviceKind device, const Plan& plan, const EngineOpti
   p.device = device;
   p.device_index = o.device_index;
   INLAY_ASSIGN(const DeviceInfo found, find_device(device, o.device_index));
-  (void)found;
   times.mark("device");  // the first load on a GPU makes its context
   INLAY_ASSIGN(p.config.kv_dtype, settle_kv_dtype(o, device));
   p.config.n_context = context_length(o, spec);
   const int32_t max_sessions = o.max_sessions ? o.max_sessions : kDefaultSessions;
-  p.prefill_chunk = o.prefill_chunk ? o.prefill_chunk : default_prefill_chunk(device);
-  p.config.max_step_tokens = std::max(std::min(p.prefill_chunk, p.config.n_context), max_sessions);
   p.config.max_sequences = max_sessions;
   p.config.n_logit_slots = o.run_ahead ? 2 * max_sessions : max_sessions;
   p.config.run_ahead = o.run_ahead;
@@ -171,8 +168,14 @@ Result<Placement> place_on(DeviceKind device, const Plan& plan, const EngineOpti
   p.config.allow_token_kernel = o.allow_token_kernel;
   p.config.n_threads =
       o.n_threads ? o.n_threads : static_cast<int32_t>(std::max(1u, std::thread::hardware_concurrency()));
-  INLAY_ASSIGN(p.config.n_kv_blocks, settle_kv_blocks(o, plan, p.config, p.prefill_chunk));
-  INLAY_ASSIGN(p.needs, needs_of(plan, p));
+  // A GPU that lacks the memory for chunks of its own default gets shorter ones.
+  for (const DeviceKind defaults : {device, DeviceKind::cpu}) {
+    p.prefill_chunk = o.prefill_chunk ? o.prefill_chunk : default_prefill_chunk(defaults);
+    p.config.max_step_tokens = std::max(std::min(p.prefill_chunk, p.config.n_context), max_sessions);
+    INLAY_ASSIGN(p.config.n_kv_blocks, settle_kv_blocks(o, plan, p.config, p.prefill_chunk));
+    INLAY_ASSIGN(p.needs, needs_of(plan, p));
+    if (p.needs.total() <= found.free_bytes) break;
+  }
   times.mark("sizes");  // which depend on whether there is cuBLASLt
   return p;
 }

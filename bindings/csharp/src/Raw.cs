@@ -436,8 +436,8 @@ namespace Inlay.Raw
         public ulong kv_budget_bytes;
         /// <summary>Type of the stored keys and values. [default F32 on REFERENCE, else F16]</summary>
         public KvDtype kv_dtype;
-        /// <summary>Tokens that prefill runs at a time: the grain of its cancel. [tokens, default 512, on a GPU
-        /// 1024]</summary>
+        /// <summary>Tokens that prefill runs at a time: the grain of its cancel. [tokens, default 512, on a GPU with the
+        /// memory for it 1024]</summary>
         public int prefill_chunk;
         /// <summary>Least important messages to keep and to report. [default INFO]</summary>
         public LogLevel log_level;

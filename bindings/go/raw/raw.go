@@ -920,7 +920,8 @@ type LoadParams struct {
 	KVBudgetBytes uint64
 	// Type of the stored keys and values. [default F32 on REFERENCE, else F16]
 	KVDtype KVDtype
-	// Tokens that prefill runs at a time: the grain of its cancel. [tokens, default 512, on a GPU 1024]
+	// Tokens that prefill runs at a time: the grain of its cancel. [tokens, default 512, on a GPU with the memory for
+	// it 1024]
 	PrefillChunk int32
 	// Least important messages to keep and to report. [default INFO]
 	LogLevel LogLevel

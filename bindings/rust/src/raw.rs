@@ -448,7 +448,8 @@ pub struct inlay_load_params {
     pub kv_budget_bytes: u64,
     /// Type of the stored keys and values. (default F32 on REFERENCE, else F16)
     pub kv_dtype: inlay_kv_dtype,
-    /// Tokens that prefill runs at a time: the grain of its cancel. (tokens, default 512, on a GPU 1024)
+    /// Tokens that prefill runs at a time: the grain of its cancel. (tokens, default 512, on a GPU with the memory
+    /// for it 1024)
     pub prefill_chunk: i32,
     /// Least important messages to keep and to report. (default INFO)
     pub log_level: inlay_log_level,
