@@ -199,7 +199,7 @@ __device__ __forceinline__ void multiply_planes(const uint8_t* const (&chunks)[n
   for (int i = 0; i < n; ++i) finish_planes<kType, NT>(scales[i], x, acc[i], total[i]);
 }
 
-// ---- one row: seven columns of every product are free, as in chunk.cuh
+// ---- one row: six columns of every product are free, as seven in chunk.cuh
 
 // Column 2 u + p of B is the row's unit u, plane p, and zeros elsewhere: lane 4 g + t gets the groups of unit t alone.
 template <DType kType>

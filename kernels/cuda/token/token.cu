@@ -28,10 +28,10 @@ size_t token_flag_bytes(int64_t n_cols) {
   return static_cast<size_t>(chunks_of(n_cols)) * kFlagStride * sizeof(uint32_t);
 }
 
-// Barriers between groups of tiles are few where every thread has a result: of 16 tiles of a row, two of eight.
-// Pairs are not parted.
-// A gate and its up make one result, so there is room for twice as many tiles; they are taken where tiles do not end
-// with a chunk of every warp, or some warps would wait at each barrier. (Elsewhere the ring's memory is worth more.)
+// Barriers between groups of tiles are few where every thread has a result: of 16 tiles of a row, two of eight. Pairs
+// are not parted. A gate and its up make one result, so there is room for twice as many tiles; they are taken where
+// tiles do not end with a chunk of every warp, or some warps would wait at each barrier. (Elsewhere the ring's memory
+// is worth more.)
 int32_t group_bits_of(const LinearArgs& a) {
   const int32_t bits = a.m == 1 ? 4 : a.m == 2 ? 3 : a.m <= 4 ? 2 : 1;
   return a.m > 1 && a.epilogue == Epilogue::gate_up && chunks_of(a.n_cols) % kParts != 0 ? bits + 1 : bits;
