@@ -24,6 +24,15 @@ class Benchmark(DeviceCase):
         self.assertEqual(done.stdout.count(b"\n"), 1)
         return json.loads(done.stdout)
 
+    def compare_times(self, check, attempts=6):
+        """Runs `check` again while it fails: another program may have slowed down one of the measurements that it compares."""
+        for _ in range(attempts - 1):
+            try:
+                return check()
+            except self.failureException:
+                pass
+        return check()
+
     def test_keys_and_ranges(self):
         line = self.bench("--shape", "qwen2.5-1.5b", "--quant", "q4_k_m", *SMALL, *SHORT, "-r", "3", "-t", "2")
         self.assertEqual(line["model"], "qwen2.5-1.5b-2layers-x0.1.q4_k_m.gguf")
@@ -68,25 +77,29 @@ class Benchmark(DeviceCase):
                               "--batch", "none", "--latency", n, "--batch-prompt", "8", "-t", "1")
             self.assertEqual(line["range"], {})
             return line["latency_us"]
-        few, many = latency(4, 200), latency(32, 50)
-        self.assertEqual((few["tokens"], many["tokens"]), (200, 50))
-        for measured in (few, many):
-            self.assertTrue(0 < measured["p50"] <= measured["p99"] <= measured["max"], measured)
-        self.assertGreater(many["p50"], 2 * few["p50"])
+        def more_layers_take_longer():
+            few, many = latency(4, 200), latency(32, 50)
+            self.assertEqual((few["tokens"], many["tokens"]), (200, 50))
+            for measured in (few, many):
+                self.assertTrue(0 < measured["p50"] <= measured["p99"] <= measured["max"], measured)
+            self.assertGreater(many["p50"], 2 * few["p50"])
+        self.compare_times(more_layers_take_longer)
         self.assertNotIn("latency_us", self.bench("--shape", "tiny-llama", "--quant", "q8_0", "--quick", "--pp", "8", "--depths", "none"))
 
     def test_slices_of_tokens(self):
         def measured(units):
             return self.bench("--shape", "tiny-llama", "--quant", "f32", "--layers", 16, "--pp", "none", "--depths", "none", "--batch",
                               "none", "--latency", 50, "--batch-prompt", "8", "-t", "1", *(["--slices", units] if units else []))
-        whole, cut = measured(None), measured(2)
-        self.assertNotIn("slice_us", whole)
-        slices = cut["slice_us"]
-        self.assertEqual(slices["units"], 2)
-        self.assertGreater(slices["step_units"], 16)
-        self.assertTrue(0 < slices["p50"] <= slices["p99"] <= slices["max"], slices)
-        self.assertLess(slices["p50"], whole["latency_us"]["p50"] / 2)  # 2 of 18 units, while other programs run
-        self.assertGreater(cut["latency_us"]["p50"], 3 * slices["p50"])
+        def slices_are_short():
+            whole, cut = measured(None), measured(2)
+            self.assertNotIn("slice_us", whole)
+            slices = cut["slice_us"]
+            self.assertEqual(slices["units"], 2)
+            self.assertGreater(slices["step_units"], 16)
+            self.assertTrue(0 < slices["p50"] <= slices["p99"] <= slices["max"], slices)
+            self.assertLess(slices["p50"], whole["latency_us"]["p50"] / 2)  # 2 of 18 units, while other programs run
+            self.assertGreater(cut["latency_us"]["p50"], 3 * slices["p50"])
+        self.compare_times(slices_are_short)
         self.run_tool("bench", "--slices", "2", "--shape", "tiny-llama", "--quant", "f32", code=2)
 
     def test_more_work_takes_longer(self):
@@ -94,7 +107,7 @@ class Benchmark(DeviceCase):
             line = self.bench("--shape", "tiny-llama", "--quant", "f32", "--layers", layers, "--pp", "64", "--depths", "none",
                               "--batch", "none", "-t", "1")
             return 64 / line["range"]["pp64"][1]
-        self.assertGreater(seconds(32), 2 * seconds(4))
+        self.compare_times(lambda: self.assertGreater(seconds(32), 2 * seconds(4)))
 
     def test_a_saved_model_is_the_one_that_is_measured(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -34,8 +34,8 @@ class GpuScript(unittest.TestCase):
         path.write_text("#!/bin/sh\n" + text + "\n")
         path.chmod(0o755)
 
-    def run_script(self, groups="kernels|golden", info_code=0, bench="none", jobs=1):
-        environment = os.environ | {"INFO_CODE": str(info_code), "INLAY_BENCH": bench, "INLAY_GROUP_LIMIT": "1", "INLAY_FIXTURES": "",
+    def run_script(self, groups="kernels|golden", info_code=0, bench="none", jobs=1, limit=30):
+        environment = os.environ | {"INFO_CODE": str(info_code), "INLAY_BENCH": bench, "INLAY_GROUP_LIMIT": str(limit), "INLAY_FIXTURES": "",
                                     "INLAY_GPU_JOBS": str(jobs)}
         done = subprocess.run([SCRIPT, self.build, groups], capture_output=True, text=True, timeout=60, check=False, env=environment)
         rows = re.findall(r"^(\S+) +(\d+) +(\d+) +(\d+) +\d+ s  (.*)$", done.stdout, re.MULTILINE)
@@ -50,13 +50,13 @@ class GpuScript(unittest.TestCase):
     def test_failures_crashes_slowness_silence_and_a_missing_gpu_fail(self):
         self.program("cuda_bad", "echo 'ok     a: 1'; echo 'FAIL   b: 2'; exit 1")
         self.program("cuda_crash", "kill -SEGV $$")
-        self.program("cuda_slow", "sleep 20")
+        self.program("cuda_slow", "sleep 60")
         self.program("cuda_silent", "true")
-        done, rows = self.run_script(info_code=1)
+        done, rows = self.run_script(info_code=1, limit=3)
         self.assertEqual(done.returncode, 1)
         self.assertEqual(rows["kernels.bad"], (1, 1, 0, "FAILED, status 1"))
         self.assertEqual(rows["kernels.crash"][3], "FAILED, status 139")
-        self.assertEqual(rows["kernels.slow"][3], "FAILED, over 1 s")
+        self.assertEqual(rows["kernels.slow"][3], "FAILED, over 3 s")
         self.assertEqual(rows["kernels.silent"][3], "FAILED, ran nothing")
         self.assertEqual(rows["device"][3], "FAILED, status 1")
         self.assertEqual(rows["kernels.good"][3], "passed")
@@ -70,8 +70,8 @@ class GpuScript(unittest.TestCase):
         self.assertEqual((done.returncode, rows["kernels.one"][3], rows["kernels.two"][3]), (0, "passed", "passed"), done.stdout)
         for name in "one", "two":
             (self.build / name).unlink()
-        done, rows = self.run_script(jobs=1)
-        self.assertEqual((done.returncode, rows["kernels.one"][3]), (1, "FAILED, over 1 s"))
+        done, rows = self.run_script(jobs=1, limit=3)
+        self.assertEqual((done.returncode, rows["kernels.one"][3]), (1, "FAILED, over 3 s"))
 
     def test_skips_of_whole_programs_are_seen(self):
         self.program("cuda_none", "echo 'skipped: no CUDA device'; exit 77")
