@@ -116,7 +116,8 @@ BenchRequest parse_request(int argc, char** argv) {
                "with --profile: a trace for chrome://tracing or Perfetto");
   options.integer("--kv-mib", r.load.kv_mib, 1, 1 << 24,
                   "size of the KV pool in MiB (sessions x context, at most 2048)");
-  options.integer("--prefill-chunk", r.load.prefill_chunk, 1, 1 << 20, "tokens of a prompt that run at a time (512, on a GPU 1024)");
+  options.integer("--prefill-chunk", r.load.prefill_chunk, 1, 1 << 20,
+                  "tokens of a prompt that run at a time (512, on a GPU 1024)");
   options.flag("--no-cublas", r.load.no_cublas,
                "cuda: prompts on the engine's own products, even where the machine has cuBLASLt");
   options.flag("--no-token-kernel", r.load.no_token_kernel,

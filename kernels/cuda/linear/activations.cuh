@@ -118,6 +118,14 @@ __device__ __forceinline__ float2 scale_for(float largest) {
   return {__uint_as_float(kTop + (127u << 23) - exponent), __uint_as_float(exponent - (7u << 23))};
 }
 
+// Of a chunk, in every lane.
+__device__ __forceinline__ float2 scale_of(const Octet& x) {
+  float largest = 0.0f;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) largest = fmaxf(largest, fabsf(x.v[i]));
+  return scale_for(max_of_warp(largest));
+}
+
 __device__ __forceinline__ uint32_t bits_of(__half2 v) { return *reinterpret_cast<const uint32_t*>(&v); }
 __device__ __forceinline__ uint32_t bits_of(__nv_bfloat162 v) { return *reinterpret_cast<const uint32_t*>(&v); }
 
@@ -136,10 +144,7 @@ __device__ __forceinline__ void store_sums(const float (&rounded)[8], float unit
 // One chunk by one warp, FP16; nothing is stored unless it is to be kept. values: where the chunk's values go, this
 // lane's eight at lane * 16 bytes. sums: 64 bytes. Returns the chunk's scale.
 __device__ __forceinline__ float store_chunk_f16(const Octet& x, int lane, bool kept, uint8_t* values, void* sums) {
-  float largest = 0.0f;
-#pragma unroll
-  for (int i = 0; i < 8; ++i) largest = fmaxf(largest, fabsf(x.v[i]));
-  const float2 scale = scale_for(max_of_warp(largest));
+  const float2 scale = scale_of(x);
   float rounded[8];
   uint32_t words[4];
 #pragma unroll
@@ -181,10 +186,7 @@ __device__ __forceinline__ uint32_t gather_bytes(const uint32_t* words, int at) 
 // As store_chunk_f16; values: of the chunk.
 __device__ __forceinline__ float store_chunk_planes(const Octet& x, int lane, bool kept, uint8_t* values, void* sums) {
   constexpr float kInteger = 12582912.0f;  // 1.5 * 2^23: what is added to it becomes an integer, in the lower bits
-  float largest = 0.0f;
-#pragma unroll
-  for (int i = 0; i < 8; ++i) largest = fmaxf(largest, fabsf(x.v[i]));
-  const float2 scale = scale_for(max_of_warp(largest));
+  const float2 scale = scale_of(x);
   const float to_integer = __fmul_rn(scale.x, 1.0f / kPlaneUnit);
   float rounded[8];
   uint32_t low[8], high[8];

@@ -3,8 +3,10 @@
 // Four k-steps s of 16 columns make a unit. Fragment register i (0..3) of lane 4 g + t holds two columns of row
 // g + 8 * (i & 1). Which columns stand at which k is free as long as both operands agree; they are chosen so that a
 // lane reads its activations in one piece:
-//   groups of 32:          column 32 * (s / 2) + 8 t + 4 * (s % 2) + 2 * (i / 2) + half  (16 bytes of FP16, two
-//   k-steps) groups of 16, planes:  column 16 s + 4 t + 2 * (i / 2) + half                        (8 bytes a k-step)
+//   groups of 32:          column 32 * (s / 2) + 8 t + 4 * (s % 2) + 2 * (i / 2) + half
+//                          (16 bytes of FP16 for two k-steps)
+//   groups of 16, planes:  column 16 s + 4 t + 2 * (i / 2) + half
+//                          (8 bytes of FP16 a k-step)
 //
 // A lane has as many words as a code has low bits. They lie in vectors of 16 bytes, vector j of all lanes before vector
 // j + 1; those of 2 bits in one of 8 bytes; of 3 bits in one of 8 and one of 4.

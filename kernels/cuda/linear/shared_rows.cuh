@@ -251,19 +251,15 @@ __device__ __forceinline__ void multiply_stage(const SharedRowsParams& p, const 
   constexpr int kChunkBytes = Layout<kType>::kChunkBytes;
   const auto x = shared_columns<kType, NT>(stage + warp.part_warp * SharedX<kType, NT>::kBytes, warp.lane);
   const uint8_t* weights = stage + p.cut.weights_at + static_cast<int>(threadIdx.x / 32) * kRun * kChunkBytes;
-  if constexpr (kRun == 1 && Layout<kType>::kPlanes) {
-    multiply_planes<kType, NT>(weights, x, warp.lane, total[0]);
+  const uint8_t* chunks[kRun];
+#pragma unroll
+  for (int i = 0; i < kRun; ++i) chunks[i] = weights + i * kChunkBytes;
+  if constexpr (Layout<kType>::kPlanes) {
+    multiply_planes<kType, NT>(chunks, x, warp.lane, total);
   } else if constexpr (kRun == 1) {
     multiply_scaled_chunk<kType, NT>(weights, x, warp.lane, total[0]);
   } else {
-    const uint8_t* chunks[kRun];
-#pragma unroll
-    for (int i = 0; i < kRun; ++i) chunks[i] = weights + i * kChunkBytes;
-    if constexpr (Layout<kType>::kPlanes) {
-      multiply_planes<kType, NT>(chunks, x, warp.lane, total);
-    } else {
-      multiply_scaled_chunks<kType, NT>(chunks, x, warp.lane, total);
-    }
+    multiply_scaled_chunks<kType, NT>(chunks, x, warp.lane, total);
   }
 }
 
