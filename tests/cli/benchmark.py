@@ -97,7 +97,7 @@ class Benchmark(DeviceCase):
             self.assertEqual(slices["units"], 2)
             self.assertGreater(slices["step_units"], 16)
             self.assertTrue(0 < slices["p50"] <= slices["p99"] <= slices["max"], slices)
-            self.assertLess(slices["p50"], whole["latency_us"]["p50"] / 2)  # 2 of 18 units, while other programs run
+            self.assertLess(slices["p50"], whole["latency_us"]["p50"] / 3)  # 2 of 18 units
             self.assertGreater(cut["latency_us"]["p50"], 3 * slices["p50"])
         self.compare_times(slices_are_short)
         self.run_tool("bench", "--slices", "2", "--shape", "tiny-llama", "--quant", "f32", code=2)
