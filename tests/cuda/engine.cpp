@@ -222,6 +222,54 @@ TEST_F(CudaEngine, cuda_LogprobsAreTheProcessors) {
   for (int i = 0; i < 5; ++i) EXPECT_NEAR(x.sample.top[i].logprob, y.sample.top[i].logprob, 0.05);
 }
 
+using Logits = std::vector<float>;
+
+// Of three sessions after each of ten steps, where reads(step, session); else empty.
+template <class Reads>
+std::vector<std::vector<Logits>> logits_of_steps(Engine& engine, const Reads& reads) {
+  constexpr int kSessions = 3, kSteps = 10;
+  std::vector<std::shared_ptr<Session>> owned;
+  std::vector<Session*> sessions;
+  for (int i = 0; i < kSessions; ++i) {
+    SessionOptions options{.ignore_end_of_generation = true};
+    options.sampler.temperature = 0;
+    owned.push_back(*engine.create_session(options));
+    size_t n_done = 0;
+    EXPECT_TRUE(owned.back()->prefill(some_tokens(20 + i), n_done).ok());
+    sessions.push_back(owned.back().get());
+  }
+  std::vector<std::vector<Logits>> out(kSteps, std::vector<Logits>(kSessions));
+  std::vector<StepEvent> events(kSessions);
+  for (int step = 0; step < kSteps; ++step) {
+    EXPECT_TRUE(engine.decode_step(sessions, events).ok());
+    for (int i = 0; i < kSessions; ++i) {
+      if (!reads(step, i)) continue;
+      Logits& row = out[static_cast<size_t>(step)][static_cast<size_t>(i)];
+      row.resize(static_cast<size_t>(engine.spec().n_vocab));
+      EXPECT_TRUE(sessions[static_cast<size_t>(i)]->copy_logits(row).ok());
+    }
+  }
+  return out;
+}
+
+// Logits that were read after the last step come with the next one; others are fetched.
+TEST_F(CudaEngine, cuda_LogitsAreTheSameHoweverOftenTheyAreRead) {
+  const auto engine = load(DeviceKind::cuda, 3);
+  std::vector<std::vector<Logits>> fetched;
+  for (int step = 0; step < 10; ++step)
+    fetched.push_back(logits_of_steps(*engine, [&](int at, int) { return at == step; })[static_cast<size_t>(step)]);
+  EXPECT_NE(fetched[8], fetched[9]) << "negative control";
+  EXPECT_EQ(logits_of_steps(*engine, [](int, int) { return true; }), fetched);
+  const auto some = [](int step, int session) { return (step / 2 + session) % 3 != 0; };
+  const auto read = logits_of_steps(*engine, some);
+  for (int step = 0; step < 10; ++step) {
+    for (int i = 0; i < 3; ++i) {
+      const auto at = static_cast<size_t>(step), of = static_cast<size_t>(i);
+      if (some(step, i)) EXPECT_EQ(read[at][of], fetched[at][of]) << "step " << step << ", session " << i;
+    }
+  }
+}
+
 // Kernels and their limits are the device's: two engines that launch at the same time must not change them for each
 // other.
 TEST_F(CudaEngine, cuda_TwoEnginesShareADevice) {

@@ -63,6 +63,13 @@ __device__ __forceinline__ float finished(const LinearArgs& a, Epilogue epilogue
   return a.soft_cap != 0.0f ? soft_capped(value, a.soft_cap) : value;
 }
 
+// Of a result of row `row` of x that went `to`.
+__device__ __forceinline__ void mirror_result(const LinearArgs& a, int32_t row, const float* to, float value) {
+  if (a.mirrors == nullptr) return;
+  float* const mirror = a.mirrors[row];
+  if (mirror != nullptr) mirror[to - result_row(a, row)] = value;
+}
+
 // total(row of the tile, row of x - first) is the sum, scale(row of x) what it has to be multiplied by.
 template <class Values, class Total, class Scale>
 __device__ __forceinline__ void store_result(const LinearArgs& a, const Values& values, int32_t first,
@@ -74,7 +81,9 @@ __device__ __forceinline__ void store_result(const LinearArgs& a, const Values& 
     const float up = fmaf(total(at.row + 8, at.col), factor, at.up_bias);
     return values.store(at.to, activated<kSiluAlone<Values>>(a.activation, value, up));
   }
-  values.store(at.to, finished<kSiluAlone<Values>>(a, at.epilogue, cleared(at.before), value));
+  const float result = finished<kSiluAlone<Values>>(a, at.epilogue, cleared(at.before), value);
+  values.store(at.to, result);
+  mirror_result(a, first + at.col, at.to, result);
 }
 
 __device__ __forceinline__ int results_of_tile(const LinearArgs& a) {

@@ -12,6 +12,7 @@ Status CudaExecutor::begin_ahead(const StepBatch& next, size_t block) {
   use_block(block);
   logit_reader_.forget(next.logit_rows);
   INLAY_TRY(step_->fill(next, shape_of(bucket)));
+  logit_reader_.mirror(next.logit_rows, *step_);
   INLAY_TRY(launch_graph(block_->ahead_graphs[bucket].get(), stream_.get(), "launching a decode step"));
   INLAY_CUDA_TRY(cudaEventRecord(block_->ended.get(), stream_.get()), "running a step");
   INLAY_TRY(logit_reader_.send(next.logit_rows, stream_.get()));

@@ -326,6 +326,7 @@ Status CudaExecutor::run_step(const StepBatch& batch, std::span<Draw> draws) {
 
 Status CudaExecutor::replay(const StepBatch& batch, size_t bucket) {
   INLAY_TRY(step_->fill(batch, shape_of(bucket)));
+  logit_reader_.mirror(batch.logit_rows, *step_);
   INLAY_TRY(step_->copy_lists(stream_.get()));
   return launch_graph(graphs_[bucket].get(), stream_.get(), "launching a decode step");
 }

@@ -106,6 +106,7 @@ class CudaExecutor final : public Backend, private OpRunner {
     const char* what = "";
     const float* up_bias = nullptr;  // of gate_up
     float factor = 1, soft_cap = 0;
+    float* const* mirrors = nullptr;  // on the device; of each row, or null
   };
   struct Rows {
     const float* x = nullptr;  // (rows, n_cols)

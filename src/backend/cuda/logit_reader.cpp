@@ -8,10 +8,29 @@ void LogitReader::forget(std::span<const LogitRow> rows) {
   for (const LogitRow& row : rows) forget(row.slot);
 }
 
+void LogitReader::forget(int32_t slot) {
+  Entry& e = entry(slot);
+  e.place = Entry::Place::device;
+  e.has_mirror = false;
+}
+
+void LogitReader::mirror(std::span<const LogitRow> rows, StepBlock& step) {
+  for (size_t i = 0; i < rows.size(); ++i) {
+    Entry& e = entry(rows[i].slot);
+    e.has_mirror = e.was_read;
+    if (e.has_mirror) step.mirror(i, e.mapped);
+  }
+}
+
 Status LogitReader::send(std::span<const LogitRow> rows, cudaStream_t stream) {
   for (const LogitRow& row : rows) {
     Entry& e = entry(row.slot);
-    if (std::exchange(e.was_read, false)) INLAY_TRY(send(e, row.slot, stream));
+    const bool was_read = std::exchange(e.was_read, false);
+    if (std::exchange(e.has_mirror, false)) {
+      e.place = Entry::Place::mirrored;
+    } else if (was_read) {
+      INLAY_TRY(send(e, row.slot, stream));
+    }
   }
   return {};
 }
@@ -21,18 +40,26 @@ Status LogitReader::send(Entry& e, int32_t slot, cudaStream_t stream) {
                                  n_vocab_ * sizeof(float), cudaMemcpyDeviceToHost, stream),
                  "reading logits");
   INLAY_CUDA_TRY(cudaEventRecord(e.arrived.get(), stream), "reading logits");
-  e.is_sent = true;
+  e.place = Entry::Place::is_sent;
+  return {};
+}
+
+Status LogitReader::take_memory(Entry& e) {
+  INLAY_ASSIGN(e.arrived, make_event());
+  INLAY_ASSIGN(PinnedBuffer memory,
+               PinnedBuffer::allocate(n_vocab_ * sizeof(float), "logits on their way to the host"));
+  void* mapped = nullptr;
+  INLAY_CUDA_TRY(cudaHostGetDevicePointer(&mapped, memory.data(), 0), "mapping logits");
+  e.memory = std::move(memory);
+  e.mapped = static_cast<float*>(mapped);
   return {};
 }
 
 Result<std::span<const float>> LogitReader::read(int32_t slot, cudaStream_t stream) {
   Entry& e = entry(slot);
-  if (e.memory.size() == 0) {
-    INLAY_ASSIGN(e.arrived, make_event());
-    INLAY_ASSIGN(e.memory, PinnedBuffer::allocate(n_vocab_ * sizeof(float), "logits on their way to the host"));
-  }
-  if (!e.is_sent) INLAY_TRY(send(e, slot, stream));
-  INLAY_TRY(wait_for(e.arrived.get(), "reading logits"));
+  if (e.memory.size() == 0) INLAY_TRY(take_memory(e));
+  if (e.place == Entry::Place::device) INLAY_TRY(send(e, slot, stream));
+  if (e.place == Entry::Place::is_sent) INLAY_TRY(wait_for(e.arrived.get(), "reading logits"));
   e.was_read = true;
   return std::span(reinterpret_cast<const float*>(e.memory.data()), n_vocab_);
 }

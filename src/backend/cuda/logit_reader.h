@@ -1,12 +1,13 @@
-// Brings logits to the host, into page-locked memory: the driver's own way to any other takes them through small buffers
-// one after another. Who read a slot's logits after its last step will probably do so again: they are sent as soon as
-// the step has ended, while the host goes on.
+// Brings logits to the host, into page-locked memory: the driver's own way to any other takes them through small
+// buffers one after another. Who read a slot's logits after its last step will probably do so again: a decode step's
+// head then writes them there as they arise, and after any other step they are sent while the host goes on.
 #pragma once
 
 #include <span>
 #include <vector>
 
 #include "src/backend/cuda/device.h"
+#include "src/backend/cuda/step_arrays.h"
 #include "src/backend/step_batch.h"
 
 namespace inlay {
@@ -20,21 +21,25 @@ class LogitReader {
 
   // Before a step writes these rows; before anything else writes a slot.
   void forget(std::span<const LogitRow> rows);
-  void forget(int32_t slot) { entry(slot).is_sent = false; }
-  // After the step's work was put on the stream.
+  void forget(int32_t slot);
+  // Before a step whose head heeds mirrors is copied to the device.
+  void mirror(std::span<const LogitRow> rows, StepBlock& step);
+  // After the step's work was put on the stream, with or without mirrors.
   Status send(std::span<const LogitRow> rows, cudaStream_t stream);
 
-  // Waits. (n_vocab), there until the slot's next step.
+  // Waits; a step that had mirrors has ended. (n_vocab), there until the slot's next step.
   Result<std::span<const float>> read(int32_t slot, cudaStream_t stream);
 
  private:
   struct Entry {
-    PinnedBuffer memory;  // taken when the slot is first read
-    Event arrived;
-    bool is_sent = false;  // on its way or there
-    bool was_read = false;
+    PinnedBuffer memory;      // taken when the slot is first read
+    float* mapped = nullptr;  // the same for the device
+    Event arrived;            // of what was sent
+    enum class Place { device, is_sent, mirrored } place = Place::device;
+    bool was_read = false, has_mirror = false;
   };
   Entry& entry(int32_t slot) { return entries_[static_cast<size_t>(slot)]; }
+  Status take_memory(Entry& e);
   Status send(Entry& e, int32_t slot, cudaStream_t stream);
 
   const float* slots_ = nullptr;

@@ -80,7 +80,8 @@ cuda::LinearArgs CudaExecutor::arguments(const Product& p, const Rows& rows) {
           .activation = plan_.spec.activation,
           .up_bias = p.up_bias,
           .factor = p.factor,
-          .soft_cap = p.soft_cap};
+          .soft_cap = p.soft_cap,
+          .mirrors = p.mirrors};
 }
 
 // A single row goes to the products as it is, and several do within one launch; else several are prepared once for each
@@ -370,7 +371,8 @@ Status CudaExecutor::head(const Op& op) {
                                .ld_out = plan_.spec.n_vocab,
                                .what = "logits",
                                .factor = plan_.spec.logit_scale,
-                               .soft_cap = plan_.spec.logit_softcap}};
+                               .soft_cap = plan_.spec.logit_softcap,
+                               .mirrors = step_->device().logit_mirrors}};
   return multiply(products, {.x = b_.hidden.as<float>(),
                              .norm = op.weights[slot::norm],
                              .map = step_->device().logit_rows,

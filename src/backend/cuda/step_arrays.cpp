@@ -31,6 +31,7 @@ Layout lay_out_fixed(const BlockShape& shape, const StepLimits& limits, std::byt
   out.place(a.row_sequence, base, shape.rows);
   out.place(a.logit_rows, base, shape.logit_rows);
   out.place(a.logit_slots, base, shape.logit_rows);
+  out.place(a.logit_mirrors, base, shape.logit_rows);
   out.place(a.samples, base, shape.logit_rows);
   out.place(a.block_tables, base, int64_t{limits.n_kv_groups} * shape.sequences * limits.max_blocks);
   out.place(a.prompt_tiles, base, max_prompt_tiles(shape.rows, shape.sequences));
@@ -96,6 +97,7 @@ Status StepBlock::fill(const StepBatch& batch, const BlockShape& shape) {
   for (int32_t i = 0; i < shape.logit_rows; ++i) {
     host_.logit_rows[i] = i < n_wanted ? batch.logit_rows[static_cast<size_t>(i)].token : -1;
     host_.logit_slots[i] = i < n_wanted ? batch.logit_rows[static_cast<size_t>(i)].slot : -1;
+    host_.logit_mirrors[i] = nullptr;
   }
   return fill_samples(batch, shape.logit_rows);
 }

@@ -37,6 +37,7 @@ struct StepArrays {
   int32_t* row_sequence;           // (rows)
   int32_t* logit_rows;             // (logit_rows) row of each wanted logit row, -1: padding
   int32_t* logit_slots;            // (logit_rows), -1: padding
+  float** logit_mirrors;           // (logit_rows): memory of the host's that takes the logits, too, or null
   cuda::SampleRowParams* samples;  // (logit_rows)
   int32_t* block_tables;           // (KV groups, sequences, max_blocks)
   PromptTile* prompt_tiles;        // (max_prompt_tiles)
@@ -54,6 +55,8 @@ class StepBlock {
   // Arranges both copies for the shape, which holds the batch, and fills the host's; rows and logit rows beyond the
   // batch become padding, likewise draws.
   Status fill(const StepBatch& batch, const BlockShape& shape);
+  // After a fill, before its copy: a logit row's logits go to `to`, too, memory that the device writes.
+  void mirror(size_t logit_row, float* to) { host_.logit_mirrors[logit_row] = to; }
   // The fixed part, which every step needs; capturable: the graph serves every later step of the same shape.
   Status copy_fixed(cudaStream_t stream);
   Status copy_lists(cudaStream_t stream);  // what the last fill put into the lists, if anything
