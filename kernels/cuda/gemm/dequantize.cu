@@ -73,20 +73,22 @@ __device__ __forceinline__ void visit_chunk(const uint8_t* chunk, int n_units, i
 #pragma unroll
   for (int u = 0; u < kChunkUnits; ++u) {
     if (u >= n_units) break;
+    GroupFactors f[2];  // once a group: for all that the compiler knows, what is stored in between might change them
 #pragma unroll
     for (int run = 0; run < kUnitRuns<kType>; ++run) {
       const int column = u * kUnitCols + run * kRunCols;
       float v[2][kRun<kType>];
 #pragma unroll
       for (int upper = 0; upper < 2; ++upper) {
-        const GroupFactors f = factors_of<kType>(chunk, lane / 4, upper, column / kGroupCols, factor);
+        if (run == 0 || column % kGroupCols == 0)
+          f[upper] = factors_of<kType>(chunk, lane / 4, upper, column / kGroupCols, factor);
 #pragma unroll
         for (int s = 0; s < kRun<kType> / 4; ++s)
           unpack(codes[u], run * (kRun<kType> / 4) + s, upper, v[upper] + 4 * s);
 #pragma unroll
         for (float& value : v[upper]) {
-          value = __fmul_rn(f.scale, value);
-          if constexpr (L::kFormat.minimum) value = __fadd_rn(value, f.minimum);
+          value = __fmul_rn(f[upper].scale, value);
+          if constexpr (L::kFormat.minimum) value = __fadd_rn(value, f[upper].minimum);
         }
       }
       visit(lane / 4, column + kRun<kType> * (lane % 4), v[0], v[1]);
