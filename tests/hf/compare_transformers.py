@@ -128,16 +128,20 @@ def narrowest_choice(model, tokens):
     return min(gaps)
 
 
+def drawn_model(case, seed):
+    torch.manual_seed(seed)  # for what transformers draws itself: randomize adds to some of it
+    model = make_model(case)
+    randomize(model, seed)
+    return model
+
+
 def random_model(case, tokens):
     """With experts the one of several whose choices are clearest: a near tie would be decided by the last bits."""
     if not has_experts(case):
-        model = make_model(case)
-        randomize(model, 7)
-        return model
+        return drawn_model(case, 7)
     best, widest, n_drawn = None, -1.0, 0
     while n_drawn < MOST_DRAWS and widest <= CLEAR_CHOICE:
-        model = make_model(case)
-        randomize(model, 7 + n_drawn)
+        model = drawn_model(case, 7 + n_drawn)
         n_drawn += 1
         gap = narrowest_choice(model, tokens)
         if best is None or gap > widest:
