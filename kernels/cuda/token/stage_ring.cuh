@@ -56,6 +56,15 @@ __device__ __forceinline__ void wait_for(uint32_t barrier, uint32_t parity) {
   } while (done == 0);
 }
 
+__device__ __forceinline__ bool is_complete(uint32_t barrier, uint32_t parity) {
+  uint32_t is;
+  asm volatile("{.reg .pred p; mbarrier.test_wait.parity.shared::cta.b64 p,[%1],%2; selp.u32 %0,1,0,p;}"
+               : "=r"(is)
+               : "r"(barrier), "r"(parity)
+               : "memory");
+  return is != 0;
+}
+
 // Bulk copy whose bytes complete at a barrier; weights are read once, so they leave the L2 first.
 __device__ __forceinline__ void copy_bulk(uint32_t to, const void* from, uint32_t bytes, uint32_t barrier) {
   constexpr uint64_t kEvictFirst = 0x12F0000000000000ull;
@@ -109,14 +118,17 @@ struct StagePlace {
   }
 };
 
-// The warp that fills: its place, the first stage that may still be read, and the first that may still be under way.
+// The warp that fills: its place, the first stage that may still be read, the first that may still be under way, and
+// the one that tells whether the CTA is fed. kThrifty: then fewer are under way.
+template <bool kThrifty>
 struct StageWriter {
-  StagePlace place, read, landed;
-  int n_filled = 0, n_held = 0;  // stages so far; those that may still be read
-  int first = 0, end = 0;        // lane i: of stage i, in bytes of the ring
+  StagePlace place, read, landed, watched;
+  const StagesAhead& ahead;
+  int n_filled = 0, n_landed = 0, n_held = 0;  // stages so far; of them there; those that may still be read
+  int first = 0, end = 0;                      // lane i: of stage i, in bytes of the ring
 
-  __device__ __forceinline__ StageWriter(void* ring, StageBarriers& barriers, int bytes)
-      : place(ring, barriers, bytes), read(place), landed(place) {}
+  __device__ __forceinline__ StageWriter(void* ring, StageBarriers& barriers, int bytes, const StagesAhead& stages)
+      : place(ring, barriers, bytes), read(place), landed(place), watched(place), ahead(stages) {}
 
   // Until nobody reads [begins, ends) of the ring. Stages are read in the order in which they lie there.
   __device__ __forceinline__ void wait_until_free(int begins, int ends) {
@@ -129,9 +141,20 @@ struct StageWriter {
       --n_held;
     }
   }
-  // Until there is room for a stage, and no more than most_ahead are under way with it. Returns where it begins. What
-  // comes after the last wait delays the memory's next bytes.
-  __device__ __forceinline__ uint32_t make_room(int bytes, int most_ahead) {
+  // How many stages may be under way with the next one. To be asked once for every stage.
+  __device__ __forceinline__ int most_ahead() {
+    if (n_filled <= ahead.hungry) return ahead.hungry;
+    const bool hungry = __any_sync(0xffffffffu, is_complete(watched.empty_barrier(), watched.round));
+    watched.advance_barriers();
+    return hungry ? ahead.hungry : ahead.fed;
+  }
+  __device__ __forceinline__ void wait_for_landing() {
+    wait_for(landed.full_barrier(), landed.round);
+    landed.advance_barriers();
+  }
+  // Until there is room for a stage, and no more than may be are under way with it. Returns where it begins. What comes
+  // after the last wait delays the memory's next bytes.
+  __device__ __forceinline__ uint32_t make_room(int bytes) {
     const int left_off = place.offset;
     const uint32_t at = place.begin(bytes);
     const int begins = place.offset, ends = place.offset + bytes;
@@ -139,9 +162,10 @@ struct StageWriter {
     if (begins < left_off) wait_until_free(left_off, place.ring_bytes);
     wait_until_free(begins, ends);
     if (static_cast<int>(threadIdx.x % 32) == place.stage) first = begins, end = ends;
-    if (n_filled >= most_ahead) {
-      wait_for(landed.full_barrier(), landed.round);
-      landed.advance_barriers();
+    if constexpr (kThrifty) {
+      for (const int most = most_ahead(); n_filled - n_landed >= most; ++n_landed) wait_for_landing();
+    } else if (n_filled >= ahead.hungry) {
+      wait_for_landing();
     }
     return at;
   }
@@ -234,10 +258,10 @@ struct PairedRun {
   }
 };
 
-template <class Run>
-__device__ __forceinline__ void fill_stages(Run run, int n, int bytes, int most_ahead, StageWriter& writer) {
+template <class Run, class Writer>
+__device__ __forceinline__ void fill_stages(Run run, int n, int bytes, Writer& writer) {
   for (; n > 0; --n) {
-    const uint32_t at = writer.make_room(bytes, most_ahead), full = writer.place.full_barrier();
+    const uint32_t at = writer.make_room(bytes), full = writer.place.full_barrier();
     if (is_elected()) run.copy_stage(at, full);
     __syncwarp();
     writer.advance(bytes);
@@ -245,15 +269,14 @@ __device__ __forceinline__ void fill_stages(Run run, int n, int bytes, int most_
 }
 
 // The side that fills: a warp, for one phase. kPairs: tiles may come in pairs.
-template <DType kType, bool kPairs>
-__device__ __forceinline__ void fill_stages(const TokenWeights& weights, const TileRange& tiles, int most_ahead,
-                                            StageWriter& writer) {
+template <DType kType, bool kPairs, class Writer>
+__device__ __forceinline__ void fill_stages(const TokenWeights& weights, const TileRange& tiles, Writer& writer) {
   constexpr int kBytes = stage_bytes_of<kType>();
   const int n = ((tiles.end - tiles.first) * weights.n_chunks + kParts - 1) / kParts;
   if (kPairs && weights.pairs != 0) {
-    fill_stages(PairedRun<kType>(weights, tiles), n, kBytes, most_ahead, writer);
+    fill_stages(PairedRun<kType>(weights, tiles), n, kBytes, writer);
   } else {
-    fill_stages(WeightRun<kType>(weights, tiles), n, kBytes, most_ahead, writer);
+    fill_stages(WeightRun<kType>(weights, tiles), n, kBytes, writer);
   }
 }
 

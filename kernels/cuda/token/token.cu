@@ -269,7 +269,7 @@ cudaError_t launch_token(const TokenLaunch& launch, const void* table, cudaStrea
   p.attention = launch.attention;
   p.ring_at = launch.ring_at;
   p.ring_bytes = launch.ring_bytes;
-  p.stages_ahead = launch.stages_ahead;
+  p.ahead = {launch.stages_ahead, launch.stages_ahead > 1 ? launch.stages_ahead - 1 : 1};
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeCooperative;
   attribute.val.cooperative = 1;

@@ -64,7 +64,7 @@ struct CopyMemory {
 template <DType kFirst, DType kSecond, bool kSeveral>
 __device__ __forceinline__ void copy_weights(const TokenParams& p, void* ring, StageBarriers& barriers,
                                              CopyMemory& memory) {
-  StageWriter writer(ring, barriers, p.ring_bytes);
+  StageWriter<!kSeveral> writer(ring, barriers, p.ring_bytes, p.ahead);
   memory.fetch(p, 0);
   for (int i = 0; i < p.n_weights; ++i) {
     memory.arrive();
@@ -73,9 +73,9 @@ __device__ __forceinline__ void copy_weights(const TokenParams& p, void* ring, S
     const TileRange tiles = tiles_of(weights, weights.first_cta);
     for (int v = 0; v < 2; ++v) fetch_line(weights.vectors[v], weights.vector_cols[v]);
     if (kFirst == kSecond || weights.dtype == kFirst) {
-      fill_stages<kFirst, kSeveral>(weights, tiles, p.stages_ahead, writer);
+      fill_stages<kFirst, kSeveral>(weights, tiles, writer);
     } else {
-      fill_stages<kSecond, kSeveral>(weights, tiles, p.stages_ahead, writer);
+      fill_stages<kSecond, kSeveral>(weights, tiles, writer);
     }
   }
 }

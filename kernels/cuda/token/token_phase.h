@@ -37,6 +37,13 @@ struct alignas(16) TokenWeights {
   DType dtype;
 };
 
+// Stages of weights that may be under way in a CTA. What is under way delays the values that ops hand over, and the
+// weights of CTAs whose warps wait for them: a CTA is fed that has more than `hungry` stages, there or under way. Steps
+// of several rows, which wait for values less of their time, have `hungry` of them in any case.
+struct StagesAhead {
+  int32_t hungry, fed;
+};
+
 struct TokenParams {
   const TokenPhase* phases;
   const TokenWeights* weights;  // of the phases that are products
@@ -47,7 +54,7 @@ struct TokenParams {
   int32_t n_records;            // of several rows' x in shared memory
   int32_t ring_at;              // bytes into shared memory
   int32_t ring_bytes;
-  int32_t stages_ahead;  // under way in every CTA at most: more would delay the values that phases hand over
+  StagesAhead ahead;
 };
 
 // A kernel has products of one or two types: more would not fit its registers, and no usual model has more. kSeveral:
