@@ -39,7 +39,7 @@ struct alignas(16) TokenWeights {
 
 // Stages of weights that may be under way in a CTA. What is under way delays the values that ops hand over, and the
 // weights of CTAs whose warps wait for them: a CTA is fed that has more than `hungry` stages, there or under way. Steps
-// of several rows, which wait for values less of their time, have `hungry` of them in any case.
+// of several rows are slower with fewer, and may have `hungry` of them in any case.
 struct StagesAhead {
   int32_t hungry, fed;
 };
