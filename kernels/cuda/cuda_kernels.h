@@ -147,7 +147,7 @@ struct LinearArgs {
   Activation activation = Activation::silu;
   const float* up_bias = nullptr;  // gate_up: (n_rows / 2) or null
   float factor = 1, soft_cap = 0;
-  float* const* mirrors = nullptr; // mirrors[i]: where row i's results go besides, null: nowhere; or null: nowhere. Not of gate_up
+  float* const* mirrors = nullptr; // of each row, or null: where its results go besides, or null. Not of gate_up
 };
 cudaError_t launch_linear(const LinearArgs& args, cudaStream_t stream);
 // Whether a product of these weights can take a raw row on the current device.

@@ -123,7 +123,7 @@ struct StagePlace {
 template <bool kThrifty>
 struct StageWriter {
   StagePlace place, read, landed, watched;
-  const StagesAhead& ahead;
+  const StagesAhead& ahead;                    // where the kernel's parameters are: a copy would take registers
   int n_filled = 0, n_landed = 0, n_held = 0;  // stages so far; of them there; those that may still be read
   int first = 0, end = 0;                      // lane i: of stage i, in bytes of the ring
 

@@ -40,7 +40,7 @@ Status LogitReader::send(Entry& e, int32_t slot, cudaStream_t stream) {
                                  n_vocab_ * sizeof(float), cudaMemcpyDeviceToHost, stream),
                  "reading logits");
   INLAY_CUDA_TRY(cudaEventRecord(e.arrived.get(), stream), "reading logits");
-  e.place = Entry::Place::is_sent;
+  e.place = Entry::Place::sent;
   return {};
 }
 
@@ -59,7 +59,7 @@ Result<std::span<const float>> LogitReader::read(int32_t slot, cudaStream_t stre
   Entry& e = entry(slot);
   if (e.memory.size() == 0) INLAY_TRY(take_memory(e));
   if (e.place == Entry::Place::device) INLAY_TRY(send(e, slot, stream));
-  if (e.place == Entry::Place::is_sent) INLAY_TRY(wait_for(e.arrived.get(), "reading logits"));
+  if (e.place == Entry::Place::sent) INLAY_TRY(wait_for(e.arrived.get(), "reading logits"));
   e.was_read = true;
   return std::span(reinterpret_cast<const float*>(e.memory.data()), n_vocab_);
 }

@@ -35,7 +35,7 @@ class LogitReader {
     PinnedBuffer memory;      // taken when the slot is first read
     float* mapped = nullptr;  // the same for the device
     Event arrived;            // of what was sent
-    enum class Place { device, is_sent, mirrored } place = Place::device;
+    enum class Place { device, sent, mirrored } place = Place::device;
     bool was_read = false, has_mirror = false;
   };
   Entry& entry(int32_t slot) { return entries_[static_cast<size_t>(slot)]; }
