@@ -1,7 +1,7 @@
 // Pre-tokenizers: the words of each row's pattern, and the character classes they stand on.
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -80,12 +80,12 @@ TEST(PreTokenizer, LongRuns) {
       std::string text;
       while (text.size() < 300000) text += unit;
       text += "\u4E00";
-      const auto start = std::chrono::steady_clock::now();
+      const std::clock_t start = std::clock();  // of this program, whatever runs beside it
       std::string joined;
       for (const std::string& word : words_of(name, text)) joined += word;
-      const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+      const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
       EXPECT_EQ(joined, text) << name << " " << unit;
-      EXPECT_LT(seconds.count(), 2.0) << name << " " << unit;
+      EXPECT_LT(seconds, 2.0) << name << " " << unit;
     }
 }
 

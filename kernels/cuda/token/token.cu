@@ -14,10 +14,10 @@ constexpr int kBytesAhead =
 
 int aligned(int n) { return (n + 127) / 128 * 128; }
 
-// Shared memory that the phases want: x, or an attention's; then the parts of a product; then the ring.
+// Shared memory that the phases want: x and the parts of a product, or an attention's; then the ring.
 struct TokenMemory {
-  int x = 0, parts = 0, stage = 0;
-  int least_stage = 1 << 20;
+  int x = 0, parts = 0, attention = 0;
+  int stage = 0, least_stage = 1 << 20;
   int records = 0;  // of several rows' x
 };
 
@@ -28,13 +28,15 @@ size_t token_flag_bytes(int64_t n_cols) {
   return static_cast<size_t>(chunks_of(n_cols)) * kFlagStride * sizeof(uint32_t);
 }
 
-// Barriers between groups of tiles are few where every thread has a result: of 16 tiles of a row, two of eight. Pairs
-// are not parted. A gate and its up make one result, so there is room for twice as many tiles; they are taken where
+// Barriers between groups of tiles are few where every thread has a result: of 16 tiles of a row, two of eight. Of a
+// row that has more of them eight are enough, for groups that follow one another have two sets of parts. Pairs are not
+// parted. A gate and its up make one result, so there is room for twice as many tiles; they are taken where
 // tiles do not end with a chunk of every warp, or some warps would wait at each barrier. (Elsewhere the ring's memory
 // is worth more.)
-int32_t group_bits_of(const LinearArgs& a) {
-  const int32_t bits = a.m == 1 ? 4 : a.m == 2 ? 3 : a.m <= 4 ? 2 : 1;
-  return a.m > 1 && a.epilogue == Epilogue::gate_up && chunks_of(a.n_cols) % kParts != 0 ? bits + 1 : bits;
+int32_t group_bits_of(const LinearArgs& a, int32_t most_tiles) {
+  if (a.m == 1) return most_tiles <= 16 ? 4 : 3;
+  const int32_t bits = a.m == 2 ? 3 : a.m <= 4 ? 2 : 1;
+  return a.epilogue == Epilogue::gate_up && chunks_of(a.n_cols) % kParts != 0 ? bits + 1 : bits;
 }
 
 // Records of x that there is room for in shared memory: of a norm's rows all, whose squares have to be there at once.
@@ -73,11 +75,11 @@ FewRowsParams cut(const LinearArgs& args, int32_t n_ctas, TokenMemory& memory) {
   return with_form(args.dtype, FewRowsParams{}, [&](auto tag) {
     constexpr DType kType = decltype(tag)::kType;
     FewRowsParams p = cut_few_rows<kType>(args);
-    p.group_bits = group_bits_of(args), p.group_tiles = 1 << p.group_bits;
     share_tiles(p, n_ctas);
+    const int32_t most_tiles = p.cta_tiles + (p.n_longer > 0 ? 1 : 0);
+    p.group_bits = group_bits_of(args, most_tiles), p.group_tiles = 1 << p.group_bits;
     const int x = args.m > 1 ? memory.records * ChunkRecord::kBytes : RawRowPlaces{p.args.x.n_chunks}.bytes();
-    const bool one_group = p.cta_tiles + (p.n_longer > 0 ? 1 : 0) <= p.group_tiles;
-    const int parts = parts_bytes_of(p) / (one_group ? 2 : 1);
+    const int parts = parts_bytes_of(p) / (most_tiles <= p.group_tiles ? 2 : 1);
     if (x > memory.x) memory.x = x;
     if (parts > memory.parts) memory.parts = parts;
     if constexpr (kType != DType::f32) {
@@ -212,10 +214,9 @@ cudaError_t make_token_table(const TokenOp* ops, int32_t n_ops, void* table, Tok
     if (ops[i].kind == TokenOp::Kind::attention) {
       phase.kind = TokenPhaseKind::attention;
       if (const cudaError_t e = decode_row_params(ops[i].attention, phase.attention); e != cudaSuccess) return e;
-      const int attention = attention_bytes(ops[i].attention.cache.d_head);
+      memory.attention = attention_bytes(ops[i].attention.cache.d_head);
       launch.positions = ops[i].attention.cache.positions;
       launch.max_context = ops[i].attention.max_context;
-      memory.x = memory.x > attention ? memory.x : attention;
       continue;
     }
     phase.kind = TokenPhaseKind::linear;
@@ -235,7 +236,8 @@ cudaError_t make_token_table(const TokenOp* ops, int32_t n_ops, void* table, Tok
   launch.n_rows = n_ops > 0 ? rows_of(ops[0]) : 0;
   launch.n_records = memory.records;
   launch.attention = first_attention(ops, n_ops);
-  launch.ring_at = parts_at + aligned(memory.parts);
+  const int products_end = parts_at + aligned(memory.parts);
+  launch.ring_at = products_end > memory.attention ? products_end : aligned(memory.attention);
   cudaFuncAttributes attributes{};
   const auto kernel = reinterpret_cast<const void*>(kernel_of(ops, n_ops));
   if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;

@@ -328,14 +328,17 @@ Status CudaExecutor::replay(const StepBatch& batch, size_t bucket) {
   INLAY_TRY(step_->fill(batch, shape_of(bucket)));
   logit_reader_.mirror(batch.logit_rows, *step_);
   INLAY_TRY(step_->copy_lists(stream_.get()));
-  return launch_graph(graphs_[bucket].get(), stream_.get(), "launching a decode step");
+  const GraphExec& graph = batch.sample_rows.empty() ? graphs_without_draws_[bucket] : graphs_[bucket];
+  return launch_graph(graph.get(), stream_.get(), "launching a decode step");
 }
 
 // A decode step of the bucket, and where the engine runs ahead those that follow another one.
 Status CudaExecutor::capture_bucket(size_t bucket) {
-  INLAY_ASSIGN(graphs_[bucket], capture({.bucket = bucket, .block = 0, .ahead = false}));
+  INLAY_ASSIGN(graphs_without_draws_[bucket], capture({.bucket = bucket, .block = 0, .ahead = false, .draws = false}));
+  INLAY_ASSIGN(graphs_[bucket], capture({.bucket = bucket, .block = 0, .ahead = false, .draws = true}));
   for (size_t i = 0; i < blocks_.size() && config_.run_ahead && bucket < kAheadBuckets; ++i) {
-    INLAY_ASSIGN(blocks_[i].ahead_graphs[bucket], capture({.bucket = bucket, .block = i, .ahead = true}));
+    INLAY_ASSIGN(blocks_[i].ahead_graphs[bucket],
+                 capture({.bucket = bucket, .block = i, .ahead = true, .draws = true}));
   }
   use_block(0);
   return {};
@@ -346,13 +349,13 @@ Status CudaExecutor::capture_bucket(size_t bucket) {
 Result<GraphExec> CudaExecutor::capture(const CapturedStep& step) {
   constexpr int kAttempts = 50;
   decodes_ = true;
-  takes_drawn_ = step.ahead;
+  takes_drawn_ = step.ahead, draws_ = step.draws;
   Result<GraphExec> graph = capture_decode(step);
   for (int i = 1; i < kAttempts && graph.status().native_code == cudaErrorStreamCaptureInvalidated; ++i) {
     (void)cudaGetLastError();
     graph = capture_decode(step);
   }
-  decodes_ = takes_drawn_ = false;
+  decodes_ = takes_drawn_ = false, draws_ = true;
   return graph;
 }
 

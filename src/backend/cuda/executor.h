@@ -129,10 +129,11 @@ class CudaExecutor final : public Backend, private OpRunner {
   Status run_step(const StepBatch& batch, std::span<Draw> draws);
   Status run_parts(const StepBatch& batch, std::span<Draw> draws);
   Status replay(const StepBatch& batch, size_t bucket);
-  // Steps captured for one block of their input; `ahead`: whose tokens are those that the step before has drawn.
+  // Steps captured for one block of their input; `ahead`: whose tokens are those that the step before has drawn;
+  // `draws`: that end with draws.
   struct CapturedStep {
     size_t bucket, block;
-    bool ahead;
+    bool ahead, draws;
   };
   static size_t n_blocks(const BackendConfig& config) { return config.run_ahead ? 2 : 1; }
   void use_block(size_t block);
@@ -247,10 +248,11 @@ class CudaExecutor final : public Backend, private OpRunner {
   Block* block_ = nullptr;       // in use
   StepBlock* step_ = nullptr;    // the block's
   bool takes_drawn_ = false;     // a step is captured whose tokens the step before draws
+  bool draws_ = true;            // unless a step is captured that ends with its logits
   std::optional<size_t> begun_;  // the block of the step that was begun ahead
   bool begun_lazily_ = false;    // it could not be: the base class keeps it
   LogitReader logit_reader_;
-  std::array<GraphExec, kBuckets.size()> graphs_;
+  std::array<GraphExec, kBuckets.size()> graphs_, graphs_without_draws_;
   int32_t m_ = 0;             // rows of the step at hand, padding included
   int32_t n_logit_rows_ = 0;  // likewise; also the draws
   std::vector<float> observed_;

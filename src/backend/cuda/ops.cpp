@@ -418,7 +418,7 @@ Status CudaExecutor::scatter_logits() {
 }
 
 Status CudaExecutor::sample() {
-  if (n_logit_rows_ == 0) return {};
+  if (n_logit_rows_ == 0 || !draws_) return {};
   const StepArrays& step = step_->device();
   return cuda_status(cuda::launch_sample({.slot_logits = b_.slots.as<float>(),
                                           .rows = step.samples,
