@@ -272,16 +272,18 @@ cudaError_t launch_token(const TokenLaunch& launch, const void* table, cudaStrea
   p.ring_at = launch.ring_at;
   p.ring_bytes = launch.ring_bytes;
   p.ahead = {launch.stages_ahead, launch.stages_ahead > 1 ? launch.stages_ahead - 1 : 1};
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeCooperative;
-  attribute.val.cooperative = 1;
+  cudaLaunchAttribute attributes[2] = {};
+  attributes[0].id = cudaLaunchAttributeCooperative;
+  attributes[0].val.cooperative = 1;
+  attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attributes[1].val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>(launch.n_ctas));
   config.blockDim = dim3(kLinearThreads + 32);
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
-  config.attrs = &attribute;
-  config.numAttrs = 1;
+  config.attrs = attributes;
+  config.numAttrs = 2;
   void* arguments[] = {&p};
   return cudaLaunchKernelExC(&config, launch.kernel, arguments);
 }

@@ -61,6 +61,20 @@ struct CopyMemory {
   }
 };
 
+// The L2 is asked for the weights that the ring takes first, while the kernel before this one still runs.
+template <DType kFirst, DType kSecond>
+__device__ __forceinline__ void ask_for_first_weights(const TokenParams& p) {
+  const TokenWeights& weights = p.weights[0];
+  const TileRange tiles = tiles_of(weights, weights.first_cta);
+  const int64_t bytes = static_cast<int64_t>(tiles.end - tiles.first) * weights.tile_bytes;
+  const auto n = static_cast<uint32_t>(min(bytes, static_cast<int64_t>(p.ring_bytes)) / 128 * 128);
+  if (threadIdx.x % 32 != 0 || n == 0) return;
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0],%1;" ::"l"(weights.weights + static_cast<int64_t>(tiles.first) *
+                                                                                       weights.tile_bytes),
+               "r"(n)
+               : "memory");
+}
+
 template <DType kFirst, DType kSecond, bool kSeveral>
 __device__ __forceinline__ void copy_weights(const TokenParams& p, void* ring, StageBarriers& barriers,
                                              CopyMemory& memory) {
@@ -301,13 +315,15 @@ __global__ void __launch_bounds__(kLinearThreads + 32, 1) token_kernel(const __g
   __shared__ AttentionParts<kSeveral> attention;
   __shared__ SessionRows rows;
   if (threadIdx.x == 0) {
-    rows.find(p.positions, kSeveral ? p.n_rows : 1, p.max_context);
     for (int i = 0; i < kMaxStages; ++i) {
       init_barrier(&barriers.full[i], 1);
       init_barrier(&barriers.empty[i], kParts);
     }
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
+  if (threadIdx.x >= kLinearThreads) ask_for_first_weights<kFirst, kSecond>(p);
+  wait_for_previous_kernel();
+  if (threadIdx.x == 0) rows.find(p.positions, kSeveral ? p.n_rows : 1, p.max_context);
   __syncthreads();
   if (rows.n == 0) return;  // padding
   uint8_t* ring = token_memory + p.ring_at;
