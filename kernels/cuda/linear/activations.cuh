@@ -31,13 +31,14 @@ __device__ __forceinline__ Octet octet_at(const float* from) {
   return octet_of(*reinterpret_cast<const float4*>(from), *reinterpret_cast<const float4*>(from + 4));
 }
 
-// Octets that an op handed over, kStep columns apart, of which the columns before n_cols are there; else zeros.
+// An octet that an op handed over, and another one kStep columns before it; zeros where they are not there.
 template <int kStep>
 struct OctetsAt {
   const float* from;
-  int n_cols;  // from `from` on
+  int n_cols;        // from `from` on
+  bool two = false;  // the other one is there
 
-  __device__ __forceinline__ static int offset(int i) { return i / 2 * kStep + i % 2 * 4; }
+  __device__ __forceinline__ static int offset(int i) { return i % 2 * 4 - i / 2 * kStep; }
   template <int n, class Values>
   __device__ __forceinline__ void ask(const Values& values, uint4 (&asked)[2 * n]) const {
     bool there[2 * n];
@@ -58,7 +59,7 @@ struct OctetsAt {
   template <int n>
   __device__ __forceinline__ void find(bool (&there)[2 * n]) const {
 #pragma unroll
-    for (int i = 0; i < 2 * n; ++i) there[i] = i / 2 * kStep < n_cols;
+    for (int i = 0; i < 2 * n; ++i) there[i] = i < 2 ? n_cols > 0 : two;
   }
 };
 

@@ -195,8 +195,9 @@ __device__ __forceinline__ void multiply_chunk(const Ring& ring, const Columns& 
   }
 }
 
-// Prepares a raw row. A warp takes every eighth chunk, two at a time where it has two: the next two are asked for
-// before these are prepared. Rolled up, for instruction caches.
+// Prepares a raw row. A warp takes every eighth chunk, from the last one on: the last CTAs have the fewest tiles of the
+// op before, so their results come first. Two at a time where it has two: the next two are asked for before these are
+// prepared. Rolled up, for instruction caches.
 template <ActivationForm kForm, class Values>
 class RawRow {
  public:
@@ -206,33 +207,35 @@ class RawRow {
         shared_(memory),
         places_{args.x.n_chunks},
         lane_(static_cast<int>(threadIdx.x % 32)),
-        chunk_(static_cast<int>(threadIdx.x / 32)) {}
+        chunk_(last_chunk(args.x.n_chunks, static_cast<int>(threadIdx.x / 32))) {}
 
   __device__ __forceinline__ void prepare() {
     row_ = a_.raw + (a_.raw_row != nullptr ? static_cast<int64_t>(max(*a_.raw_row, 0)) * a_.n_cols : 0);
     ask();
 #pragma unroll 1
-    while (chunk_ + kParts < places_.n_chunks) prepare_next<2>();
-    if (chunk_ < places_.n_chunks) prepare_next<1>();
+    while (chunk_ >= kParts) prepare_next<2>();
+    if (chunk_ >= 0) prepare_next<1>();
     sync_threads<kLinearThreads>();
   }
 
  private:
   static constexpr int kStep = kParts * kChunkCols;  // columns between the warp's chunks
 
+  __device__ __forceinline__ static int last_chunk(int n_chunks, int warp) {
+    return warp < n_chunks ? (n_chunks - 1 - warp) / kParts * kParts + warp : -1;
+  }
   __device__ __forceinline__ OctetsAt<kStep> octets() const {
     const int column = chunk_ * kChunkCols + lane_ * 8;
-    return {row_ + column, static_cast<int>(a_.n_cols) - column};
+    return {row_ + column, chunk_ >= 0 ? static_cast<int>(a_.n_cols) - column : 0, chunk_ >= kParts};
   }
   // Norm weights after the values, which would wait for them.
   __device__ __forceinline__ void ask() {
     const OctetsAt<kStep> at = octets();
     at.template ask<2>(values_, asked_);
     if (a_.norm_weight == nullptr) return;
-#pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      if (i * kStep < at.n_cols) norm_[i] = octet_at(a_.norm_weight + (a_.n_cols - at.n_cols) + i * kStep);
-    }
+    const float* weights = a_.norm_weight + (at.from - row_);
+    if (at.n_cols > 0) norm_[0] = octet_at(weights);
+    if (at.two) norm_[1] = octet_at(weights - kStep);
   }
   // The next n of the warp's chunks, side by side.
   template <int n>
@@ -243,10 +246,10 @@ class RawRow {
     at.take(values_, asked_, x);
     const int first = chunk_;
     if (a_.norm_weight != nullptr) apply_norm(first, x);
-    chunk_ += n * kParts;
-    if (n == 2 && chunk_ < places_.n_chunks) ask();
+    chunk_ -= n * kParts;
+    if (n == 2 && chunk_ >= 0) ask();
 #pragma unroll
-    for (int i = 0; i < n; ++i) store(x[i], first + i * kParts);
+    for (int i = 0; i < n; ++i) store(x[i], first - i * kParts);
   }
   template <int n>
   __device__ __forceinline__ void apply_norm(int first, Octet (&x)[n]) const {
@@ -254,7 +257,7 @@ class RawRow {
     squares_of(x, sums);
 #pragma unroll
     for (int i = 0; i < n; ++i) {
-      if (lane_ == 0) reinterpret_cast<float*>(shared_ + places_.squares())[first + i * kParts] = sums[i];
+      if (lane_ == 0) reinterpret_cast<float*>(shared_ + places_.squares())[first - i * kParts] = sums[i];
     }
 #pragma unroll
     for (int i = 0; i < 8 * n; ++i) x[i / 8].v[i % 8] = __fmul_rn(x[i / 8].v[i % 8], norm_[i / 8].v[i % 8]);
@@ -270,7 +273,7 @@ class RawRow {
   const Values& values_;
   uint8_t* shared_;
   RawRowPlaces places_;
-  int lane_, chunk_;  // the next chunk
+  int lane_, chunk_;  // the next chunk; below 0: there is none
   const float* row_ = nullptr;
   uint4 asked_[4] = {};  // set in any case: else it would keep its registers from other phases
   Octet norm_[2] = {};   // of those asked for

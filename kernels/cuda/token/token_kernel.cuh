@@ -61,18 +61,16 @@ struct CopyMemory {
   }
 };
 
-// The L2 is asked for the weights that the ring takes first, while the kernel before this one still runs.
-template <DType kFirst, DType kSecond>
+// The L2 is asked for what the ring takes first, while the kernel before this one still runs.
 __device__ __forceinline__ void ask_for_first_weights(const TokenParams& p) {
+  if (threadIdx.x % 32 != 0) return;
   const TokenWeights& weights = p.weights[0];
   const TileRange tiles = tiles_of(weights, weights.first_cta);
-  const int64_t bytes = static_cast<int64_t>(tiles.end - tiles.first) * weights.tile_bytes;
-  const auto n = static_cast<uint32_t>(min(bytes, static_cast<int64_t>(p.ring_bytes)) / 128 * 128);
-  if (threadIdx.x % 32 != 0 || n == 0) return;
-  asm volatile("cp.async.bulk.prefetch.L2.global [%0],%1;" ::"l"(weights.weights + static_cast<int64_t>(tiles.first) *
-                                                                                       weights.tile_bytes),
-               "r"(n)
-               : "memory");
+  const auto* from =
+      reinterpret_cast<const char*>(weights.weights + static_cast<int64_t>(tiles.first) * weights.tile_bytes);
+  const int64_t bytes =
+      min(static_cast<int64_t>(tiles.end - tiles.first) * weights.tile_bytes, static_cast<int64_t>(p.ring_bytes));
+  if (bytes > 0) fetch_to_l2(from, static_cast<int32_t>(bytes / 16 * 16));
 }
 
 template <DType kFirst, DType kSecond, bool kSeveral>
@@ -321,7 +319,7 @@ __global__ void __launch_bounds__(kLinearThreads + 32, 1) token_kernel(const __g
     }
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
-  if (threadIdx.x >= kLinearThreads) ask_for_first_weights<kFirst, kSecond>(p);
+  if (threadIdx.x >= kLinearThreads) ask_for_first_weights(p);
   wait_for_previous_kernel();
   if (threadIdx.x == 0) rows.find(p.positions, kSeveral ? p.n_rows : 1, p.max_context);
   __syncthreads();
