@@ -181,7 +181,7 @@ if [ -n "$sanitizer" ]; then
   # of a model lasted 110 seconds and was killed for its memory.
   sanitize() {
     local except=() kind=beside
-    [ "$1" != racecheck ] || { except=(--kernel-name-exclude kernel_substring=token_kernel) kind=group; }
+    [ "$1" != racecheck ] || { except=(--kernel-name-exclude kernel_substring=token_kernel,kernel_substring=mixed_gemm) kind=group; }
     "$kind" "$1.$2" "$sanitizer" --tool "$1" "${except[@]}" --error-exitcode 9 --print-limit 20 "$build/bin/$2" "--gtest_filter=$3"
   }
   sanitize memcheck golden_mixed_steps '*cuda*'

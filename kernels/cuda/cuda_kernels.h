@@ -166,7 +166,7 @@ struct DequantizeArgs {
 };
 cudaError_t launch_dequantize(const DequantizeArgs& args, cudaStream_t stream);
 
-// *largest = max(*largest, largest magnitude in a packed, quantized matrix). NaN counts as infinity.
+// *largest = max(*largest, largest magnitude in a packed, quantized matrix: of its values, scales and minimums). NaN counts as infinity.
 struct LargestArgs {
   const void* packed;
   float* largest;
@@ -174,6 +174,30 @@ struct LargestArgs {
   DType dtype;
 };
 cudaError_t launch_largest(const LargestArgs& args, cudaStream_t stream);
+
+// In which order the columns of x stand where packed weights are multiplied without being dequantized: as the codes of a unit lie
+// (linear/codes.cuh), k-step by k-step.
+//   runs_of_4  groups of 16 columns: of column 4 t + 2 j + i element 8 j + 2 t + i    (t, then j and i = 0, 1)
+//   runs_of_8  groups of 32: of column 8 t + 4 s + 2 j + i element 16 s + 8 j + 2 t + i
+enum class ColumnOrder : uint8_t { plain, runs_of_4, runs_of_8 };
+ColumnOrder column_order(DType weights);
+
+// out = alpha * x (W * factor)^T, quantized and packed W, in F32. F16 ends at 65504: factor is a power of two that keeps W's largest
+// magnitude (launch_largest) below. Only on a device that has it.
+// A row's bits depend on m, for it decides which products are split.
+struct MixedGemmArgs {
+  const void* packed;
+  const void* x;  // (m, padded_cols(n_cols)) f16, columns in the order column_order(dtype), zeros beyond n_cols
+  float* out;     // (m, ld_out)
+  int64_t n_rows, n_cols, ld_out;
+  int32_t m;
+  DType dtype;
+  float factor = 1, alpha = 1;
+  int n_tokens = 0, n_splits = 0;  // for tests: rows of x at a time (64, 128, 256) and parts of a sum (1 to 8); 0: the fastest
+};
+bool has_mixed_gemm(int device);
+cudaError_t load_mixed_gemm(DType dtype);  // its kernels, which the first launches would wait for
+cudaError_t launch_mixed_gemm(const MixedGemmArgs& args, cudaStream_t stream);
 
 // Widest row that the kernels below take.
 inline constexpr int64_t kMaxRowCols = 32768;
@@ -198,6 +222,7 @@ struct NormRowsArgs {
   const float* addend_bias = nullptr;  // (n_cols) or null
   const float* addend_norm = nullptr;  // (n_cols) or null
   float addend_factor = 1;
+  ColumnOrder order = ColumnOrder::plain;  // of out
 };
 cudaError_t launch_norm_rows(const NormRowsArgs& args, cudaStream_t stream);
 
@@ -213,6 +238,7 @@ struct GateUpRowsArgs {
   const float* scale = nullptr;  // (rows) of gate_up, or null: 1; may be row_scale
   const float* gate_bias = nullptr;  // (n_cols) or null
   const float* up_bias = nullptr;
+  ColumnOrder order = ColumnOrder::plain;  // of out
 };
 cudaError_t launch_gate_up_rows(const GateUpRowsArgs& args, cudaStream_t stream);
 

@@ -40,9 +40,10 @@ struct BackendConfig {
   int32_t n_threads = 1;
   KvDType kv_dtype = KvDType::f16;
   bool allow_token_kernel =
-      true;                  // cuda: all layers of a step of one row in one launch, where there is a kernel for it
-  bool allow_cublas = true;  // cuda: products of many rows by cuBLASLt where the machine has it
-  bool run_ahead = false;    // execute_ahead() will be called; then there are two logit slots for a sequence
+      true;                      // cuda: all layers of a step of one row in one launch, where there is a kernel for it
+  bool allow_cublas = true;      // cuda: products of many rows by cuBLASLt where the machine has it
+  bool allow_mixed_gemm = true;  // cuda: products of many rows and quantized weights without dequantizing, on sm_90
+  bool run_ahead = false;        // execute_ahead() will be called; then there are two logit slots for a sequence
 };
 
 // Bytes by purpose.
@@ -112,8 +113,8 @@ class Backend {
   virtual Status execute_units(const StepBatch& batch, std::span<const StepUnit> units, std::span<Draw> draws) = 0;
   virtual int32_t max_sequences_in_units() const { return config().max_sequences; }
 
-  // Running ahead of the host. execute_ahead: execute(), and behind it begins `next`, whose sequence i has one token: the
-  // one that draw i of this batch gives, whatever `next` says. finish_ahead: waits for the step that was begun, and
+  // Running ahead of the host. execute_ahead: execute(), and behind it begins `next`, whose sequence i has one token:
+  // the one that draw i of this batch gives, whatever `next` says. finish_ahead: waits for the step that was begun, and
   // begins the one behind it, if there is one. Its batches stay as they are until they are finished or dropped, and
   // nothing else is executed before. A step behind a draw that failed is to be dropped. By itself a backend begins
   // nothing before it is to be finished.

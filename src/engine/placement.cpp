@@ -141,7 +141,7 @@ Result<MemoryNeeds> needs_of(const Plan& plan, const Placement& p) {
       return reference_memory_needs(plan, p.config);
 #if INLAY_HAS_CUDA
     case DeviceKind::cuda:
-      return cuda_memory_needs(plan, p.config);
+      return cuda_memory_needs(plan, p.config, p.device_index);
 #endif
     default:
       return cpu_memory_needs(plan, p.config);

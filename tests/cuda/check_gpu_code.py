@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Reads what GPU code a library holds, from its section .nv_fatbin; prints the bytes of each architecture.
 
-  check_gpu_code.py LIBRARY --sass 80,90 --ptx 90 [--limit MB]
+  check_gpu_code.py LIBRARY --sass 80,90 --ptx 90 [--alone 90] [--limit MB]
 
 Fails if an architecture that is named lacks code that another has, if there is one that is not named, or if the file has more than
-the given millions of bytes.
+the given millions of bytes. --alone: units that have code for this architecture and nothing else are right (sm_90a, whose code no
+other GPU runs).
 """
 
 import argparse
@@ -56,7 +57,7 @@ def entries(section: bytes):
         at = end
 
 
-def problems_of(found, wanted: set, n_bytes: int, limit_mb: float) -> list[str]:
+def problems_of(found, wanted: set, alone: int | None, n_bytes: int, limit_mb: float) -> list[str]:
     """`found` as of entries(); `wanted`: (kind, architecture)."""
     out = []
     by_container = collections.defaultdict(set)
@@ -65,7 +66,8 @@ def problems_of(found, wanted: set, n_bytes: int, limit_mb: float) -> list[str]:
     name = {PTX: "compute", SASS: "sm"}
     if not by_container:
         out.append("it holds no GPU code")
-    missing = collections.Counter(code for held in by_container.values() for code in wanted - held)
+    missing = collections.Counter(
+        code for held in by_container.values() if held != {(SASS, alone)} for code in wanted - held)
     surplus = collections.Counter(code for held in by_container.values() for code in held - wanted)
     out += [f"{n} of {len(by_container)} units have no code for {name[k]}_{a}" for (k, a), n in sorted(missing.items())]
     out += [f"{n} of {len(by_container)} units have code for {name[k]}_{a}" for (k, a), n in sorted(surplus.items())]
@@ -79,6 +81,7 @@ def main() -> int:
     parser.add_argument("library")
     parser.add_argument("--sass", required=True)
     parser.add_argument("--ptx", required=True)
+    parser.add_argument("--alone", type=int)
     parser.add_argument("--limit", type=float, default=0)
     args = parser.parse_args()
     wanted = {(SASS, int(a)) for a in args.sass.split(",")} | {(PTX, int(a)) for a in args.ptx.split(",")}
@@ -90,7 +93,7 @@ def main() -> int:
     for (kind, architecture), stored in sorted(sizes.items()):
         print(f"{'PTX compute' if kind == PTX else 'sm'}_{architecture}: {stored / 1e6:.2f} MB")
     print(f"the whole library: {n_bytes / 1e6:.2f} MB")
-    problems = problems_of(found, wanted, n_bytes, args.limit)
+    problems = problems_of(found, wanted, args.alone, n_bytes, args.limit)
     for problem in problems:
         print(f"{args.library}: {problem}")
     return 1 if problems else 0

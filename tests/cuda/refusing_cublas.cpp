@@ -6,7 +6,7 @@
 
 #include "src/backend/cuda/cublas.h"
 #include "src/backend/cuda/cuda_backend.h"
-#include "src/engine/engine.h"
+#include "tests/golden/loaded_model.h"
 
 namespace inlay {
 namespace {
@@ -23,15 +23,16 @@ TEST(RefusingCublas, IsUnsupported) {
 TEST(RefusingCublas, cuda_ALoadGoesOnWithoutIt) {
   if (n_cuda_devices() == 0) GTEST_SKIP() << "no CUDA device";
   ASSERT_EQ(setenv("INLAY_CUBLAS_DIR", INLAY_REFUSING_CUBLAS_DIR, 1), 0);  // before anything has read it
-  const auto engine = Engine::load(INLAY_SOURCE_DIR "/examples/model/tales.gguf",
-                                   {.device = DeviceKind::cuda, .n_context = 256, .max_sessions = 1});
-  ASSERT_TRUE(engine.ok()) << engine.status().message;
-  const std::string remark = (*engine)->backend().remark();
+  const auto backend = golden::load_backend(INLAY_SOURCE_DIR "/examples/model/tales.gguf", {"cuda", golden::Runs::cuda},
+                                            {.n_kv_blocks = 256 / kKvBlockTokens,
+                                             .max_step_tokens = 200,
+                                             .n_logit_slots = 200,
+                                             .n_context = 256,
+                                             .allow_mixed_gemm = false});  // which would leave nothing for cuBLASLt
+  ASSERT_TRUE(backend.ok()) << backend.status().message;
+  const std::string remark = (*backend)->remark();
   EXPECT_NE(remark.find("without cuBLASLt: cuBLASLt, opening the device: status 8"), std::string::npos) << remark;
-  const auto session = *(*engine)->create_session({});
-  std::vector<int32_t> tokens(200, 2043);
-  size_t n_done = 0;
-  EXPECT_TRUE(session->prefill(tokens, n_done).ok());
+  EXPECT_TRUE(golden::logits_of(**backend, std::vector<int32_t>(200, 2043)).ok());
 }
 
 }  // namespace

@@ -115,7 +115,7 @@ TEST(WeightTypes, OneWithoutKernelsIsRefusedByTypeAndTensor) {
     EXPECT_EQ(status.code, Code::unsupported);
     EXPECT_NE(status.message.find("type " + std::to_string(number)), std::string::npos) << status.message;
     EXPECT_NE(status.message.find("'" + plan.weights[v].name + "'"), std::string::npos) << status.message;
-    EXPECT_EQ(cuda_memory_needs(plan, {}).status().code, Code::unsupported) << "a device is chosen by this";
+    EXPECT_EQ(cuda_memory_needs(plan, {}, 0).status().code, Code::unsupported) << "a device is chosen by this";
 
     uint8_t bytes[512] = {};
     EXPECT_EQ(cuda::packed_bytes(dtype, 16, 256), 0u);

@@ -1,10 +1,11 @@
-// Prompts multiplied by cuBLASLt and by our own kernels: the logits agree.
+// Prompts multiplied by cuBLASLt, by the mixed GEMM and by the kernels of few rows: the logits agree.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
+#include "kernels/cuda/cuda_kernels.h"
 #include "src/backend/cuda/cublas.h"
 #include "src/base/environment.h"
 #include "tests/golden/loaded_model.h"
@@ -14,57 +15,75 @@ namespace inlay::golden {
 namespace {
 
 constexpr int32_t kLongest = 600;
-// cuBLASLt multiplies weights that were rounded to 16 bits. (F32 weights never go to it.)
+// Both multiply weights that were rounded to 16 bits. (F32 weights never go to them.)
 constexpr double kMaxNmse = 5e-5;  // of BF16; a wrong product gives 1e-2 and more
+
+struct Ways {
+  bool cublas, mixed_gemm;
+};
+constexpr Ways kCublas{true, false}, kMixedGemm{false, true}, kNeither{false, false};
 
 class WithoutCublas : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     if (!can_run(Runs::cuda)) GTEST_SKIP() << "no CUDA device";
     if (!std::filesystem::exists(path())) GTEST_SKIP() << "INLAY_FIXTURES is not set";
-    const auto api = Cublas::open_library(environment().cublas_directory);
-    if (!api.ok()) GTEST_SKIP() << "no cuBLASLt: " << api.status().message;
   }
 
   static std::string path() { return std::string(INLAY_FIXTURES_DIR) + "/models/" + GetParam() + ".gguf"; }
 
-  static std::unique_ptr<Backend> load(bool allow_cublas) {
+  static std::unique_ptr<Backend> load(Ways ways) {
     auto backend = load_backend(path(), {"cuda", Runs::cuda},
                                 {.n_kv_blocks = kLongest / kKvBlockTokens + 1,
                                  .max_step_tokens = kLongest,
                                  .n_logit_slots = kLongest,
                                  .n_context = kLongest,
-                                 .allow_cublas = allow_cublas});
+                                 .allow_cublas = ways.cublas,
+                                 .allow_mixed_gemm = ways.mixed_gemm});
     EXPECT_TRUE(backend.ok()) << backend.status().message;
     return backend.ok() ? *std::move(backend) : nullptr;
+  }
+
+  // uses: whether some of the products must have been others than those of few rows.
+  static void compare(Ways ways, bool uses) {
+    const auto with = load(ways), without = load(kNeither);
+    ASSERT_TRUE(with && without);
+    std::vector<int32_t> tokens;
+    for (int32_t i = 0; i < kLongest; ++i) tokens.push_back((3 + 37 * i + i * i) % with->plan().spec.n_vocab);
+    double worst = 0;
+    bool other_bits = false;
+    for (const size_t n : {1, 2, 17, 33, 64, 65, 128, 129, 257, 512, 600}) {
+      const auto a = logits_of(*with, std::span(tokens).first(n)), b = logits_of(*without, std::span(tokens).first(n));
+      ASSERT_TRUE(a.ok()) << a.status().message;
+      ASSERT_TRUE(b.ok()) << b.status().message;
+      const double distance = test::nmse(*a, *b);
+      EXPECT_LE(distance, kMaxNmse) << n << " tokens";
+      worst = std::max(worst, distance);
+      other_bits |= !test::same_bits(*a, *b);
+    }
+    std::printf("%-16s with and without %s: NMSE %.2e (limit %.0e)\n", GetParam(),
+                ways.cublas ? "cuBLASLt" : "the mixed GEMM", worst, kMaxNmse);
+    EXPECT_EQ(other_bits, uses) << "whether a prompt was multiplied by it";
+
+    // Negative control: one other token is noticed.
+    const auto before = logits_of(*with, tokens);
+    tokens[5] = (tokens[5] + 1) % with->plan().spec.n_vocab;
+    const auto after = logits_of(*with, tokens);
+    ASSERT_TRUE(before.ok() && after.ok());
+    EXPECT_GT(test::nmse(*after, *before), kMaxNmse);
   }
 };
 
 TEST_P(WithoutCublas, PromptsAgree_cuda) {
-  const auto with = load(true), without = load(false);
-  ASSERT_TRUE(with && without);
-  std::vector<int32_t> tokens;
-  for (int32_t i = 0; i < kLongest; ++i) tokens.push_back((3 + 37 * i + i * i) % with->plan().spec.n_vocab);
-  double worst = 0;
-  bool other_bits = false;
-  for (const size_t n : {1, 2, 17, 33, 64, 65, 128, 129, 257, 512, 600}) {
-    const auto a = logits_of(*with, std::span(tokens).first(n)), b = logits_of(*without, std::span(tokens).first(n));
-    ASSERT_TRUE(a.ok()) << a.status().message;
-    ASSERT_TRUE(b.ok()) << b.status().message;
-    const double distance = test::nmse(*a, *b);
-    EXPECT_LE(distance, kMaxNmse) << n << " tokens";
-    worst = std::max(worst, distance);
-    other_bits |= !test::same_bits(*a, *b);
-  }
-  std::printf("%-16s with and without cuBLASLt: NMSE %.2e (limit %.0e)\n", GetParam(), worst, kMaxNmse);
-  EXPECT_TRUE(other_bits) << "no prompt was multiplied by cuBLASLt";
+  const auto api = Cublas::open_library(environment().cublas_directory);
+  if (!api.ok()) GTEST_SKIP() << "no cuBLASLt: " << api.status().message;
+  compare(kCublas, true);
+}
 
-  // Negative control: one other token is noticed.
-  const auto before = logits_of(*with, tokens);
-  tokens[5] = (tokens[5] + 1) % with->plan().spec.n_vocab;
-  const auto after = logits_of(*with, tokens);
-  ASSERT_TRUE(before.ok() && after.ok());
-  EXPECT_GT(test::nmse(*after, *before), kMaxNmse);
+TEST_P(WithoutCublas, PromptsAgreeByMixedGemm_cuda) {
+  if (!cuda::has_mixed_gemm(0)) GTEST_SKIP() << "the device or the build has no mixed GEMM";
+  const std::string name = GetParam();
+  compare(kMixedGemm, name != "llama-f16" && name != "llama-bf16");
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, WithoutCublas,

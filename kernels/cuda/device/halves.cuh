@@ -10,10 +10,7 @@ namespace inlay::cuda {
 
 __device__ __forceinline__ uint32_t as_word(const __half2& pair) { return *reinterpret_cast<const uint32_t*>(&pair); }
 
-__device__ __forceinline__ __half2 as_half2(uint32_t word) {
-  return __halves2half2(__ushort_as_half(static_cast<unsigned short>(word & 0xffffu)),
-                        __ushort_as_half(static_cast<unsigned short>(word >> 16)));
-}
+__device__ __forceinline__ __half2 as_half2(uint32_t word) { return *reinterpret_cast<const __half2*>(&word); }
 
 __device__ __forceinline__ uint32_t pack_halves(float low, float high) { return as_word(__floats2half2_rn(low, high)); }
 

@@ -1,4 +1,4 @@
-// Packed quantized tiles (linear/layout.cuh) -> row-major F16, and the largest magnitude of a matrix. A value is
+// Packed quantized tiles (linear/layout.cuh) -> row-major F16, and the largest magnitude in a matrix. A value is
 // rounded once, from the F32 value that dequantizing the file's block gives. One warp a chunk of 256 columns: a lane
 // reads its codes as they are stored, 16 bytes at a time, all units of the chunk at once, and writes 8 neighbouring
 // columns of a row with one store, so that a warp's store fills whole sectors. Bound:
@@ -13,28 +13,6 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
-
-// Bits of a word from bit `from` on, to bit 4 and above.
-__device__ __forceinline__ uint32_t to_bit_4(uint32_t word, int from) {
-  return from >= 4 ? word >> (from - 4) : word << (4 - from);
-}
-
-// Fragment register i of k-step s as two FP16 1024 + code.
-template <DType kType>
-__device__ __forceinline__ uint32_t codes_of(const UnitCodes<kType>& w, int s, int i) {
-  constexpr Format kFormat = Layout<kType>::kFormat;
-  if constexpr (kFormat.low_bits == 8) {
-    return __byte_perm(w.words[4 * (s / 2) + s % 2 * 2 + i / 2], 0x64646464u, i % 2 == 0 ? 0x4140 : 0x4342);
-  } else if constexpr (kFormat.kind == CodeKind::table) {
-    return __byte_perm(entries_of<kType>(w.words, s, i / 2), 0x64646464u, i % 2 == 0 ? 0x4240 : 0x4341);
-  } else {
-    constexpr uint32_t kMask = ((1u << kFormat.low_bits) - 1) * 0x00010001u;
-    uint32_t v = (nibbles_of<kType>(w.words, s) >> (4 * i) & kMask) | 0x64006400u;
-    if constexpr (kFormat.high_bits == 1) v |= to_bit_4(w.high[0], high_bit<kType>(s, i, 0)) & 0x00100010u;
-    if constexpr (kFormat.high_bits == 2) v |= to_bit_4(w.high[s / 2], high_bit<kType>(s, i, 0)) & 0x00300030u;
-    return v;
-  }
-}
 
 // What the codes of the four columns of k-step s in row g + 8 * upper stand for.
 template <DType kType>
@@ -59,8 +37,8 @@ inline constexpr int kRun = Layout<kType>::kBySteps ? 4 : 8;
 template <DType kType>
 inline constexpr int kUnitRuns = kUnitCols / (4 * kRun<kType>);
 
-// Calls visit(row of the tile, column of the chunk, kRun values of that row, as many of the one eight below) for all of
-// a lane's values.
+// Calls visit(row of the tile, column of the chunk, kRun values of that row, as many of the one eight below, the
+// group's factors in both rows) for all of a lane's values.
 template <DType kType, class Visit>
 __device__ __forceinline__ void visit_chunk(const uint8_t* chunk, int n_units, int lane, float factor, Visit visit) {
   using L = Layout<kType>;
@@ -91,7 +69,7 @@ __device__ __forceinline__ void visit_chunk(const uint8_t* chunk, int n_units, i
           if constexpr (L::kFormat.minimum) value = __fadd_rn(value, f[upper].minimum);
         }
       }
-      visit(lane / 4, column + kRun<kType> * (lane % 4), v[0], v[1]);
+      visit(lane / 4, column + kRun<kType> * (lane % 4), v[0], v[1], f);
     }
   }
 }
@@ -149,7 +127,7 @@ __global__ void __launch_bounds__(kThreads) dequantize(const __grid_constant__ D
   __half* out = static_cast<__half*>(a.out) + place.tile * kTileRows * padded + place.chunk * kChunkCols;
   const int lane = static_cast<int>(threadIdx.x % 32);
   visit_chunk<kType>(chunk_at<kType>(a.packed, a.n_cols, place), place.n_units, lane, a.factor,
-                     [&](int row, int column, const auto& v, const auto& below) {
+                     [&](int row, int column, const auto& v, const auto& below, const auto&) {
                        store_runs(out + row * padded + column, padded, lane, v, below);
                      });
 }
@@ -161,9 +139,11 @@ __global__ void __launch_bounds__(kThreads) largest_magnitude(const __grid_const
   if (!place_of_warp(a.n_rows, a.n_cols, place)) return;
   uint32_t largest = 0;
   visit_chunk<kType>(chunk_at<kType>(a.packed, a.n_cols, place), place.n_units, static_cast<int>(threadIdx.x % 32),
-                     1.0f, [&](int, int, const auto& v, const auto& below) {
-                       for (const float value : v) largest = max(largest, __float_as_uint(fabsf(value)));
-                       for (const float value : below) largest = max(largest, __float_as_uint(fabsf(value)));
+                     1.0f, [&](int, int, const auto& v, const auto& below, const auto& factors) {
+                       const auto meet = [&](float f) { largest = max(largest, __float_as_uint(fabsf(f))); };
+                       for (const float value : v) meet(value);
+                       for (const float value : below) meet(value);
+                       for (const GroupFactors& f : factors) meet(f.scale), meet(f.minimum);
                      });
 #pragma unroll
   for (int mask = 16; mask > 0; mask /= 2) largest = max(largest, __shfl_xor_sync(kAllLanes, largest, mask));

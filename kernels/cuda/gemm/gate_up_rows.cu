@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(kMaxRowThreads) gate_up_rows(const __grid_cons
       if (row.column(j) < a.n_cols) store_quad(a.values + at * a.n_cols, row.column(j), a.n_cols, row.v[j]);
     }
   }
-  store_scaled_row<Element>(row, a.out, a.row_scale, padded, shared);
+  store_scaled_row<Element>(row, a.out, a.row_scale, padded, a.order, shared);
 }
 
 constexpr int kBiasThreads = 256;

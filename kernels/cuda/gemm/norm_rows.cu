@@ -87,10 +87,10 @@ __global__ void __launch_bounds__(kMaxRowThreads) norm_rows(const __grid_constan
   }
   if (a.out == nullptr) return;
   if (a.norm_weight == nullptr) {
-    store_scaled_row<Element>(row, a.out, a.row_scale, padded, shared);
+    store_scaled_row<Element>(row, a.out, a.row_scale, padded, a.order, shared);
   } else {
     norm_row(a, a.norm_weight, row, shared);
-    store_row<Element>(row, a.factor, static_cast<Element*>(a.out) + at * padded, padded);
+    store_row<Element>(row, a.factor, static_cast<Element*>(a.out) + at * padded, padded, a.order);
   }
 }
 

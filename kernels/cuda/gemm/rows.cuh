@@ -84,23 +84,38 @@ __host__ __device__ inline float2 power_scale(float largest) {
   return {__builtin_bit_cast(float, up), __builtin_bit_cast(float, down)};
 }
 
+// Where columns c and c + 1 stand, c even.
+__device__ __forceinline__ int64_t place_of_pair(ColumnOrder order, int64_t c) {
+  if (order == ColumnOrder::plain) return c;
+  const int64_t second = 8 * (c % 4 / 2);  // half of a k-step
+  if (order == ColumnOrder::runs_of_4) return c / 16 * 16 + second + 2 * (c % 16 / 4);
+  return c / 32 * 32 + 16 * (c % 8 / 4) + second + 2 * (c % 32 / 8);
+}
+
 // Values times factor to a row of `padded` elements.
 template <class Element, int kQuads>
-__device__ __forceinline__ void store_row(const RowValues<kQuads>& row, float factor, Element* out, int64_t padded) {
+__device__ __forceinline__ void store_row(const RowValues<kQuads>& row, float factor, Element* out, int64_t padded,
+                                          ColumnOrder order) {
 #pragma unroll
   for (int j = 0; j < kQuads; ++j) {
     const int64_t column = RowValues<kQuads>::column(j);
     if (column >= padded) continue;
     const float(&v)[4] = row.v[j];
     const auto pack = [](float a, float b) { return __is_same(Element, __half) ? pack_halves(a, b) : pack_bf16(a, b); };
-    *reinterpret_cast<uint2*>(out + column) = {pack(v[0] * factor, v[1] * factor), pack(v[2] * factor, v[3] * factor)};
+    const uint2 two = {pack(v[0] * factor, v[1] * factor), pack(v[2] * factor, v[3] * factor)};
+    if (order == ColumnOrder::plain) {
+      *reinterpret_cast<uint2*>(out + column) = two;
+    } else {
+      *reinterpret_cast<uint32_t*>(out + place_of_pair(order, column)) = two.x;
+      *reinterpret_cast<uint32_t*>(out + place_of_pair(order, column + 2)) = two.y;
+    }
   }
 }
 
 // F16: scaled so that nothing overflows, and row_scale says by what; BF16 needs no scale.
 template <class Element, int kQuads>
 __device__ __forceinline__ void store_scaled_row(const RowValues<kQuads>& row, void* out, float* row_scale,
-                                                 int64_t padded, float* shared) {
+                                                 int64_t padded, ColumnOrder order, float* shared) {
   float2 scale{1.0f, 1.0f};
   if constexpr (!__is_same(Element, __nv_bfloat16)) {
     float largest = 0.0f;
@@ -109,7 +124,7 @@ __device__ __forceinline__ void store_scaled_row(const RowValues<kQuads>& row, v
     scale = power_scale(over_row(largest, shared, [](float p, float q) { return fmaxf(p, q); }));
   }
   const int64_t at = blockIdx.x;
-  store_row<Element>(row, scale.x, static_cast<Element*>(out) + at * padded, padded);
+  store_row<Element>(row, scale.x, static_cast<Element*>(out) + at * padded, padded, order);
   if (threadIdx.x == 0) row_scale[at] = scale.y;
 }
 

@@ -20,6 +20,7 @@
 //   + 2 high bits  two words a lane; word s / 2, bits 4 * (s % 2) + 2 * (i % 2) and up of that byte
 #pragma once
 
+#include "kernels/cuda/device/halves.cuh"
 #include "kernels/cuda/linear/layout.cuh"
 
 namespace inlay::cuda {
@@ -191,6 +192,37 @@ struct UnitCodes {
     }
   }
 };
+
+// ---- codes as FP16
+
+// Bits of a word from bit `from` on, to bit 4 and above.
+__device__ __forceinline__ uint32_t to_bit_4(uint32_t word, int from) {
+  return from >= 4 ? word >> (from - 4) : word << (4 - from);
+}
+
+// (word & mask) | bits, in one instruction, which takes a constant at most: `bits` is a register.
+__device__ __forceinline__ uint32_t and_or(uint32_t word, uint32_t mask, uint32_t bits) {
+  uint32_t result;
+  asm("lop3.b32 %0,%1,%2,%3,0xEA;" : "=r"(result) : "r"(word), "r"(mask), "r"(bits));
+  return result;
+}
+
+// Fragment register i of k-step s as two FP16 1024 + code. Not of E2M1 and E4M3 (halves_of).
+template <DType kType>
+__device__ __forceinline__ uint32_t codes_of(const UnitCodes<kType>& w, int s, int i) {
+  constexpr Format kFormat = Layout<kType>::kFormat;
+  if constexpr (kFormat.low_bits == 8) {
+    return __byte_perm(w.words[4 * (s / 2) + s % 2 * 2 + i / 2], 0x64646464u, i % 2 == 0 ? 0x4140 : 0x4342);
+  } else if constexpr (kFormat.kind == CodeKind::table) {
+    return __byte_perm(entries_of<kType>(w.words, s, i / 2), 0x64646464u, i % 2 == 0 ? 0x4240 : 0x4341);
+  } else {
+    constexpr uint32_t kMask = ((1u << kFormat.low_bits) - 1) * 0x00010001u;
+    uint32_t v = and_or(nibbles_of<kType>(w.words, s) >> (4 * i), kMask, 0x64006400u);
+    if constexpr (kFormat.high_bits == 1) v = and_or(to_bit_4(w.high[0], high_bit<kType>(s, i, 0)), 0x00100010u, v);
+    if constexpr (kFormat.high_bits == 2) v = and_or(to_bit_4(w.high[s / 2], high_bit<kType>(s, i, 0)), 0x00300030u, v);
+    return v;
+  }
+}
 
 // ---- single values
 

@@ -141,6 +141,14 @@ size_t packed_bytes(DType dtype, int64_t n_rows, int64_t n_cols) {
   });
 }
 
+ColumnOrder column_order(DType weights) {
+  return with_form(weights, ColumnOrder::plain, [](auto tag) {
+    using L = Layout<decltype(tag)::kType>;
+    if (!L::kScaled) return ColumnOrder::plain;
+    return L::kBySteps ? ColumnOrder::runs_of_4 : ColumnOrder::runs_of_8;
+  });
+}
+
 cudaError_t launch_repack(const RepackArgs& args, cudaStream_t stream) {
   const bool gate_up = args.order == RowOrder::gate_up;
   if (!has_kernels(args.dtype) || args.n_rows < 0 || args.n_cols <= 0) return cudaErrorInvalidValue;

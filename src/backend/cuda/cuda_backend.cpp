@@ -112,10 +112,10 @@ Status check_cuda_types(const Plan& plan) {
 
 Status check_cuda_features(const ModelSpec& spec) { return check_features(spec, "CUDA backend", kLacking); }
 
-Result<MemoryNeeds> cuda_memory_needs(const Plan& plan, const BackendConfig& config) {
+Result<MemoryNeeds> cuda_memory_needs(const Plan& plan, const BackendConfig& config, int32_t device_index) {
   INLAY_TRY(check_cuda_features(plan.spec));
   INLAY_TRY(check_cuda_types(plan));
-  return CudaExecutor::needs(plan, config);
+  return CudaExecutor::needs(plan, config, device_index);
 }
 
 Result<std::unique_ptr<Backend>> make_cuda_backend(Plan plan, WeightReader& reader, const BackendConfig& config,

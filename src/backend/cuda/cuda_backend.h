@@ -33,6 +33,6 @@ Status check_cuda_features(const ModelSpec& spec);
 Result<std::unique_ptr<Backend>> make_cuda_backend(Plan plan, WeightReader& reader, const BackendConfig& config,
                                                    int32_t device_index, const LoadProgress& progress);
 // Device memory. Shapes alone decide; a plan that the backend cannot run is refused here, by name.
-Result<MemoryNeeds> cuda_memory_needs(const Plan& plan, const BackendConfig& config);
+Result<MemoryNeeds> cuda_memory_needs(const Plan& plan, const BackendConfig& config, int32_t device_index);
 
 }  // namespace inlay

@@ -12,12 +12,17 @@ namespace inlay {
 namespace {
 
 constexpr const char* kWithoutCublas = "prompts run on the engine's own products, without cuBLASLt: ";
+constexpr const char* kMixedGemm = "prompts multiply quantized weights as they are packed, by the mixed GEMM";
 
 uint64_t u(int64_t v) { return static_cast<uint64_t>(v); }
 
 Result<cublas::Api> cublas_of(const BackendConfig& config, std::string* name = nullptr) {
   if (!config.allow_cublas) return error(Code::not_found, "the load options refuse it");
   return Cublas::open_library(environment().cublas_directory, name);
+}
+
+bool has_mixed_gemm(const BackendConfig& config, int32_t device_index) {
+  return config.allow_mixed_gemm && cuda::has_mixed_gemm(device_index);
 }
 
 KvMemory kv_memory_of(const Plan& plan, const BackendConfig& config) {
@@ -75,13 +80,15 @@ StepLimits CudaExecutor::limits(const Plan& plan, const BackendConfig& config) {
           .max_list = static_cast<int32_t>(std::min<int64_t>(list, INT32_MAX / 8))};
 }
 
-MemoryNeeds CudaExecutor::needs(const Plan& plan, const BackendConfig& config) {
+MemoryNeeds CudaExecutor::needs(const Plan& plan, const BackendConfig& config, int32_t device_index) {
   MemoryNeeds needs;
   needs.weights = DeviceWeights::bytes(plan);
   needs.workspace =
       n_blocks(config) * StepBlock::bytes(limits(plan, config)) + DeviceWeights::staging_bytes(plan, config.n_threads);
   for (const Size& size : sizes(plan, config)) (size.buffer == &Buffers::kv ? needs.kv : needs.workspace) += size.bytes;
-  if (cublas_of(config).ok()) needs.workspace += PrefillProducts::bytes(plan, prefill_rows(config));
+  PrefillProducts::Ways ways{.mixed_gemm = has_mixed_gemm(config, device_index)};
+  ways.cublas = PrefillProducts::wants_cublas(plan, ways.mixed_gemm) && cublas_of(config).ok();
+  needs.workspace += PrefillProducts::bytes(plan, prefill_rows(config), ways);
   return needs;
 }
 
@@ -158,7 +165,7 @@ Status CudaExecutor::prepare_steps(std::string& parts) {
   LoadTimes times;
   const ContextScope scope(context_);
   INLAY_TRY(scope.status());
-  INLAY_TRY(open_cublas());
+  INLAY_TRY(open_prefill());
   times.mark("cuBLASLt");
   for (size_t bucket = 0; bucket < kBuckets.size(); ++bucket) {
     if (bucket > 0 && kBuckets[bucket - 1] >= config_.max_sequences) break;
@@ -175,37 +182,48 @@ Status CudaExecutor::prepare_steps(std::string& parts) {
   return {};
 }
 
-// Without cuBLASLt, or with one that does not know the device, our own kernels compute all products: not an error, but
+// Without cuBLASLt, or with one that does not know the device, our own kernels compute its products: not an error, but
 // worth a line in the log.
-Status CudaExecutor::open_cublas() {
-  std::string name;
-  const Result<cublas::Api> api = cublas_of(config_, &name);
-  if (!api.ok()) {
-    remark_ = std::string(kWithoutCublas) + api.status().message;
-    return {};
+Status CudaExecutor::open_prefill() {
+  PrefillProducts::Ways ways{.mixed_gemm = has_mixed_gemm(config_, device_index_)};
+  std::string without;
+  if (PrefillProducts::wants_cublas(plan_, ways.mixed_gemm)) {
+    std::string name;
+    const Result<cublas::Api> api = cublas_of(config_, &name);
+    Status status = api.status();
+    if (api.ok()) {
+      ways.cublas = true;
+      status = take_prefill(ways, *api);
+      if (status.ok() && prefill_) remark_ = "prompts run on cuBLASLt " + prefill_->version() + " (" + name + ")";
+      if (status.code != Code::unsupported) return status;
+      status.message += " (" + name + ")";
+      ways.cublas = false;
+    }
+    without = kWithoutCublas + status.message;
   }
-  if (PrefillProducts::bytes(plan_, prefill_rows(config_)) == 0) return {};
-  Result<PrefillProducts> products =
-      PrefillProducts::create(plan_, weights_, *api, prefill_rows(config_), stream_.get());
-  Status status = products.status();
-  if (products.ok()) {
-    prefill_.emplace(*std::move(products));
-    status = warm_up_prefill();
-  }
-  if (status.code == Code::unsupported) {
-    INLAY_TRY(wait_for(stream_.get(), "warming up"));
-    prefill_.reset();
-    remark_ = std::string(kWithoutCublas) + status.message + " (" + name + ")";
-    return {};
-  }
-  INLAY_TRY(std::move(status));
-  remark_ = "prompts run on cuBLASLt " + prefill_->version() + " (" + name + ")";
+  INLAY_TRY(take_prefill(ways, {}));
+  remark_ = prefill_ ? kMixedGemm : "";
+  if (!without.empty()) remark_ += (remark_.empty() ? "" : "; ") + without;
   return {};
 }
 
-// One layer and the head with as many rows as a step can have, so that no prompt waits until the library's kernels are
-// loaded.
+// prefill_, ready for use, if the plan has products for it. Not there after an error.
+Status CudaExecutor::take_prefill(PrefillProducts::Ways ways, const cublas::Api& api) {
+  if (PrefillProducts::bytes(plan_, prefill_rows(config_), ways) == 0) return {};
+  INLAY_ASSIGN(PrefillProducts products,
+               PrefillProducts::create(plan_, weights_, ways, api, prefill_rows(config_), stream_.get()));
+  prefill_.emplace(std::move(products));
+  Status status = warm_up_prefill();
+  if (!status.ok()) {
+    INLAY_TRY(wait_for(stream_.get(), "warming up"));
+    prefill_.reset();
+  }
+  return status;
+}
+
+// One layer and the head with as many rows as a step can have, so that no prompt waits until kernels are loaded.
 Status CudaExecutor::warm_up_prefill() {
+  INLAY_TRY(prefill_->load_kernels());
   m_ = config_.max_step_tokens;
   n_logit_rows_ = std::min(m_, config_.n_logit_slots);
   INLAY_TRY(step_->fill({}, {.rows = m_, .logit_rows = n_logit_rows_, .sequences = 1}));

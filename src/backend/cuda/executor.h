@@ -31,7 +31,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   std::string description() const override { return description_; }
   const Plan& plan() const override { return plan_; }
   const BackendConfig& config() const override { return config_; }
-  MemoryNeeds memory() const override { return needs(plan_, config_); }
+  MemoryNeeds memory() const override { return needs(plan_, config_, device_index_); }
   BackendCounters counters() const override { return cuda_counters(); }
   std::string remark() const override { return remark_; }
   std::string load_times() const override { return load_times_; }
@@ -47,7 +47,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   Status duplicate_kv_block(int32_t kv_group, int32_t from_block, int32_t to_block) override;
   Result<double> measure_read_bandwidth() override;
 
-  static MemoryNeeds needs(const Plan& plan, const BackendConfig& config);
+  static MemoryNeeds needs(const Plan& plan, const BackendConfig& config, int32_t device_index);
 
  private:
   static constexpr std::array<int32_t, 7> kBuckets = {1, 2, 4, 8, 16, 32, 64};  // rows of a captured decode step
@@ -117,7 +117,8 @@ class CudaExecutor final : public Backend, private OpRunner {
 
   Status take_buffers();
   Status prepare_steps(std::string& parts);
-  Status open_cublas();
+  Status open_prefill();
+  Status take_prefill(PrefillProducts::Ways ways, const cublas::Api& api);
   Status warm_up_prefill();
   Status check_step(const StepBatch& batch, std::span<Draw> draws) const;
   Status end_failed_step();
@@ -227,7 +228,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   std::string description_, remark_, load_times_;
   Stream stream_;
   DeviceWeights weights_;
-  std::optional<PrefillProducts> prefill_;  // where there is cuBLASLt
+  std::optional<PrefillProducts> prefill_;  // where there is the mixed GEMM or cuBLASLt
   bool prefills_ = false;                   // the step at hand: every sequence has several tokens
   bool decodes_ = false;                    // the step at hand: every sequence has one token
   bool is_running_ = false;                 // a step was begun and not waited for: it failed

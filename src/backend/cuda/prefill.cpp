@@ -15,6 +15,8 @@ using cuda::ActivationForm;
 // slower.
 constexpr int32_t kFewestRowsQuantized = 49;
 constexpr int32_t kFewestRows = 32;
+// And the mixed GEMM.
+constexpr int32_t kFewestRowsMixed = 33;
 
 // W is dequantized in slabs of at most this size.
 constexpr uint64_t kSlabBytes = uint64_t{128} << 20;
@@ -78,6 +80,22 @@ std::optional<ActivationForm> form_of(const Plan& plan, const Op& op) {
   return form;
 }
 
+// The order in which the mixed GEMM takes an op's x; none if it does not take all of the op's matrices.
+std::optional<cuda::ColumnOrder> mixed_order(const Plan& plan, const Op& op) {
+  std::optional<cuda::ColumnOrder> order;
+  for (const size_t at : matrix_slots(op.kind)) {
+    const DType type = plan.weight(op, at)->dtype;
+    if (!is_quantized(type) || (order && *order != cuda::column_order(type))) return {};
+    order = cuda::column_order(type);
+  }
+  return order;
+}
+
+// Whether an op can be taken, whatever its rows.
+bool has_way(const Plan& plan, const Op& op, PrefillProducts::Ways ways) {
+  return form_of(plan, op) && (ways.cublas || (ways.mixed_gemm && mixed_order(plan, op)));
+}
+
 // Rows of d_model to which nothing is added.
 cuda::NormRowsArgs as_it_is(const Plan& plan, float* rows, int32_t m) {
   return {.x = rows, .n_rows = m, .n_cols = plan.spec.d_model, .epsilon = plan.spec.norm_epsilon, .factor = 1.0f};
@@ -90,16 +108,22 @@ float factor_for(float largest) { return std::ldexp(1.0f, 14 - std::max(std::ilo
 
 // ---- memory
 
-PrefillProducts::Parts PrefillProducts::parts(const Plan& plan, int32_t max_rows) {
+bool PrefillProducts::wants_cublas(const Plan& plan, bool mixed_gemm) {
+  return std::ranges::any_of(plan.ops,
+                             [&](const Op& op) { return form_of(plan, op) && !(mixed_gemm && mixed_order(plan, op)); });
+}
+
+PrefillProducts::Parts PrefillProducts::parts(const Plan& plan, int32_t max_rows, Ways ways) {
   const auto rows = static_cast<uint64_t>(max_rows);
   Parts sizes;
   for (const Op& op : plan.ops) {
-    if (!form_of(plan, op)) continue;
+    if (!has_way(plan, op, ways)) continue;
+    const bool packed = ways.mixed_gemm && mixed_order(plan, op);
     uint64_t quantized = 0;
     for (const size_t at : matrix_slots(op.kind)) {
       const Weight& w = *plan.weight(op, at);
       sizes.prepared = std::max(sizes.prepared, rows * static_cast<uint64_t>(cuda::padded_cols(w.n_cols)) * 2);
-      if (is_quantized(w.dtype)) quantized += f16_bytes(w.n_rows, w.n_cols);
+      if (is_quantized(w.dtype) && !packed) quantized += f16_bytes(w.n_rows, w.n_cols);
     }
     if (op.kind == OpKind::ffn_in) {
       const int64_t d_ff = plan.weight(op, slot::gate)->n_rows;
@@ -115,28 +139,31 @@ PrefillProducts::Parts PrefillProducts::parts(const Plan& plan, int32_t max_rows
   if (sizes.prepared == 0) return {};
   sizes.row_scale = rows * sizeof(float);
   sizes.products = std::max(sizes.products, plan.ops.size() * sizeof(float));  // settle_factors
-  sizes.workspace = Cublas::kWorkspaceBytes;
+  if (ways.cublas) sizes.workspace = Cublas::kWorkspaceBytes;
   for (uint64_t* n : {&sizes.prepared, &sizes.row_scale, &sizes.products, &sizes.dequantized}) *n = align(*n);
   return sizes;
 }
 
-uint64_t PrefillProducts::bytes(const Plan& plan, int32_t max_rows) {
-  const Parts n = parts(plan, max_rows);
+uint64_t PrefillProducts::bytes(const Plan& plan, int32_t max_rows, Ways ways) {
+  const Parts n = parts(plan, max_rows, ways);
   return n.prepared + n.row_scale + n.products + n.dequantized + n.workspace;
 }
 
-Result<PrefillProducts> PrefillProducts::create(const Plan& plan, const DeviceWeights& weights, const cublas::Api& api,
-                                                int32_t max_rows, cudaStream_t stream) {
-  PrefillProducts self(plan, weights, stream);
-  self.sizes_ = parts(plan, max_rows);
-  INLAY_ASSIGN(self.storage_, DeviceBuffer::allocate(bytes(plan, max_rows), "device memory for products of many rows"));
+Result<PrefillProducts> PrefillProducts::create(const Plan& plan, const DeviceWeights& weights, Ways ways,
+                                                const cublas::Api& api, int32_t max_rows, cudaStream_t stream) {
+  PrefillProducts self(plan, weights, ways, stream);
+  self.sizes_ = parts(plan, max_rows, ways);
+  INLAY_ASSIGN(self.storage_,
+               DeviceBuffer::allocate(bytes(plan, max_rows, ways), "device memory for products of many rows"));
   std::byte* at = self.storage_.data();
   self.prepared_ = at, at += self.sizes_.prepared;
   self.row_scale_ = reinterpret_cast<float*>(at), at += self.sizes_.row_scale;
   self.products_ = reinterpret_cast<float*>(at), at += self.sizes_.products;
   self.dequantized_ = at, at += self.sizes_.dequantized;
-  INLAY_ASSIGN(Cublas cublas, Cublas::create(api, at));
-  self.cublas_.emplace(std::move(cublas));
+  if (ways.cublas) {
+    INLAY_ASSIGN(Cublas cublas, Cublas::create(api, at));
+    self.cublas_.emplace(std::move(cublas));
+  }
   int device = 0, major = 0;
   INLAY_CUDA_TRY(cudaGetDevice(&device), "describing the device");
   INLAY_CUDA_TRY(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "describing the device");
@@ -146,8 +173,23 @@ Result<PrefillProducts> PrefillProducts::create(const Plan& plan, const DeviceWe
   return self;
 }
 
-// F16 ends at 65504. Quantized weights above half of that are stored smaller, by the largest magnitude of the op's
-// matrices. After a norm |y| <= sqrt(n_cols) * largest |weight|, so one factor for each norm serves all rows.
+Status PrefillProducts::load_kernels() const {
+  std::vector<bool> loaded(static_cast<size_t>(DType::count));
+  for (const Op& op : plan_->ops) {
+    if (order_of(op) == cuda::ColumnOrder::plain) continue;
+    for (const size_t at : matrix_slots(op.kind)) {
+      const DType type = plan_->weight(op, at)->dtype;
+      if (loaded[static_cast<size_t>(type)]) continue;
+      loaded[static_cast<size_t>(type)] = true;
+      INLAY_CUDA_TRY(cuda::load_mixed_gemm(type), "loading products of packed weights");
+    }
+  }
+  return {};
+}
+
+// F16 ends at 65504 and has few digits far below: quantized weights become F16 times what brings the largest magnitude
+// of the op's matrices near its end. After a norm |y| <= sqrt(n_cols) * largest |weight|, so one factor for each norm
+// serves all rows.
 Status PrefillProducts::settle_factors() {
   const size_t n_ops = plan_->ops.size();
   std::vector<float> largest(n_ops);
@@ -175,7 +217,7 @@ Status PrefillProducts::settle_factors() {
                  "looking for the largest weight");
   INLAY_TRY(wait_for(stream_, "looking for the largest weight"));
   for (size_t i = 0; i < n_ops; ++i) {
-    if (largest[i] > 32768.0f && std::isfinite(largest[i])) matrix_factors_[i] = factor_for(largest[i]);
+    if (std::isnormal(largest[i])) matrix_factors_[i] = factor_for(largest[i]);
     float weight = 0.0f;
     for (const float w : norms[i]) weight = std::max(weight, std::abs(w));
     const float bound = weight * std::sqrt(static_cast<float>(norms[i].size()));
@@ -187,10 +229,14 @@ Status PrefillProducts::settle_factors() {
 // ---- which ops
 
 bool PrefillProducts::takes(const Op& op, int32_t m) const {
-  const std::optional<ActivationForm> form = form_of(*plan_, op);
-  if (!form || (*form == ActivationForm::bf16 && !has_bf16_)) return false;
+  if (!has_way(*plan_, op, ways_) || (form_of(*plan_, op) == ActivationForm::bf16 && !has_bf16_)) return false;
   if (op.kind == OpKind::ffn_in && !weights_->is_interleaved(op.weights[slot::gate])) return false;
+  if (order_of(op) != cuda::ColumnOrder::plain) return m >= kFewestRowsMixed;
   return m >= (has_quantized(*plan_, op) ? kFewestRowsQuantized : kFewestRows);
+}
+
+cuda::ColumnOrder PrefillProducts::order_of(const Op& op) const {
+  return ways_.mixed_gemm ? mixed_order(*plan_, op).value_or(cuda::ColumnOrder::plain) : cuda::ColumnOrder::plain;
 }
 
 const Op* PrefillProducts::next_taken(const Op& op, int32_t m) const {
@@ -240,9 +286,35 @@ Status PrefillProducts::multiply_slabs(const Op& op, const PackedMatrix& w, Cubl
   return {};
 }
 
-// out (m, rows of all matrices) = alpha * prepared W^T + beta * out. Quantized matrices that follow one another become
-// one.
+// out (m, rows of all matrices) = alpha * prepared W^T + beta * out; beta is 0 for quantized W.
 Status PrefillProducts::multiply(const Op& op, float alpha, float beta, float* out, int64_t ld_out, int32_t m) {
+  return order_of(op) != cuda::ColumnOrder::plain ? multiply_packed(op, alpha, out, ld_out, m)
+                                                  : multiply_rows(op, alpha, beta, out, ld_out, m);
+}
+
+Status PrefillProducts::multiply_packed(const Op& op, float alpha, float* out, int64_t ld_out, int32_t m) {
+  const QkvRuns runs = runs_of(op);
+  const float factor = matrix_factors_[index_of(op)];
+  for (const QkvRun& run : runs) {
+    const PackedMatrix& w = run.matrix;
+    INLAY_CUDA_TRY(cuda::launch_mixed_gemm({.packed = w.data,
+                                            .x = prepared_,
+                                            .out = out + run.first_row,
+                                            .n_rows = w.n_rows,
+                                            .n_cols = w.n_cols,
+                                            .ld_out = ld_out,
+                                            .m = m,
+                                            .dtype = w.dtype,
+                                            .factor = factor,
+                                            .alpha = alpha / factor},
+                                           stream_),
+                   "multiplying packed weights");
+  }
+  return {};
+}
+
+// Quantized matrices that follow one another become one.
+Status PrefillProducts::multiply_rows(const Op& op, float alpha, float beta, float* out, int64_t ld_out, int32_t m) {
   const QkvRuns runs = runs_of(op);
   for (size_t i = 0; i < runs.n;) {
     const QkvRun& first = runs.runs[i++];
@@ -297,6 +369,7 @@ Status PrefillProducts::prepare(const Op& op, cuda::NormRowsArgs rows) {
   rows.row_scale = row_scale_;
   rows.factor = norm_factors_[index_of(op)];
   rows.form = *form_of(*plan_, op);
+  rows.order = order_of(op);
   return cuda_status(cuda::launch_norm_rows(rows, stream_), "preparing rows");
 }
 
@@ -350,7 +423,8 @@ Status PrefillProducts::ffn_in(const Op& op, float* hidden, float* ffn, bool kee
                                                 .activation = plan_->spec.activation,
                                                 .scale = row_scales(op),
                                                 .gate_bias = weights_->vector(op.weights[slot::gate_bias]),
-                                                .up_bias = weights_->vector(op.weights[slot::up_bias])},
+                                                .up_bias = weights_->vector(op.weights[slot::up_bias]),
+                                                .order = next ? order_of(*next) : cuda::ColumnOrder::plain},
                                                stream_),
                      "activation");
 }

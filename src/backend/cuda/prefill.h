@@ -1,6 +1,7 @@
-// The products of many rows, as prompts have them, by cuBLASLt: norm and conversion of the rows, W as F16 or BF16 rows
-// (quantized matrices are dequantized for each product), the product in F32, and what follows it. An op whose weights
-// or number of rows make our own kernels the better choice is not taken; the two agree within rounding.
+// The products of many rows, as prompts have them: norm and conversion of the rows, the product in F32, and what
+// follows it. Packed, quantized W is multiplied as it is where the device has the mixed GEMM. All other W goes to
+// cuBLASLt, as F16 or BF16 rows (quantized matrices are dequantized for each product). An op whose weights or number of
+// rows make the kernels of few rows the better choice is not taken; all agree within rounding.
 #pragma once
 
 #include <optional>
@@ -15,13 +16,23 @@ namespace inlay {
 
 class PrefillProducts {
  public:
-  // Device memory of the object; 0 if the plan has nothing for it.
-  static uint64_t bytes(const Plan& plan, int32_t max_rows);
+  // By what there is to multiply.
+  struct Ways {
+    bool mixed_gemm = false, cublas = false;
+  };
+  // Whether the plan has products for cuBLASLt.
+  static bool wants_cublas(const Plan& plan, bool mixed_gemm);
 
-  // Plan and weights outlive the object. Before products mean anything, the weights have to be there and their factors
-  // settled.
-  static Result<PrefillProducts> create(const Plan& plan, const DeviceWeights& weights, const cublas::Api& api,
-                                        int32_t max_rows, cudaStream_t stream);
+  // Device memory of the object; 0 if the plan has nothing for it.
+  static uint64_t bytes(const Plan& plan, int32_t max_rows, Ways ways);
+
+  // Plan and weights outlive the object; api is used if ways.cublas. Before products mean anything, the weights have to
+  // be there and their factors settled.
+  static Result<PrefillProducts> create(const Plan& plan, const DeviceWeights& weights, Ways ways,
+                                        const cublas::Api& api, int32_t max_rows, cudaStream_t stream);
+
+  // Of the mixed GEMM, which has one for every number of rows.
+  Status load_kernels() const;
 
   // Looks through all weights once for the largest magnitudes.
   Status settle_factors();
@@ -40,6 +51,7 @@ class PrefillProducts {
   Status project(const Op& op, float* x, float* hidden, int32_t m);  // attn_out, ffn_out; x (m, n_cols)
   Status head(const Op& op, float* rows, float* logits, int32_t m);  // rows (m, d_model), logits (m, n_vocab)
 
+  // Of cuBLASLt.
   std::string version() const { return cublas_->version(); }
 
  private:
@@ -51,7 +63,7 @@ class PrefillProducts {
     uint64_t dequantized = 0;  // rows of W
     uint64_t workspace = 0;    // cuBLASLt's
   };
-  static Parts parts(const Plan& plan, int32_t max_rows);  // bytes of each
+  static Parts parts(const Plan& plan, int32_t max_rows, Ways ways);  // bytes of each
 
   // Whose rows lie in `prepared` already.
   struct Ready {
@@ -62,8 +74,9 @@ class PrefillProducts {
     bool operator==(const Ready&) const = default;
   };
 
-  PrefillProducts(const Plan& plan, const DeviceWeights& weights, cudaStream_t stream)
-      : plan_(&plan), weights_(&weights), stream_(stream) {}
+  PrefillProducts(const Plan& plan, const DeviceWeights& weights, Ways ways, cudaStream_t stream)
+      : plan_(&plan), weights_(&weights), ways_(ways), stream_(stream) {}
+  cuda::ColumnOrder order_of(const Op& op) const;  // in which the rows of x are prepared
   QkvRuns runs_of(const Op& op) const;
   size_t index_of(const Op& op) const { return static_cast<size_t>(&op - plan_->ops.data()); }
   const Op* next_taken(const Op& op, int32_t m) const;  // the op after this one if it is taken
@@ -77,11 +90,14 @@ class PrefillProducts {
   // What the products of prepared rows have to be multiplied by, row by row; null: alpha does it for all.
   const float* row_scales(const Op& op) const;
   Status multiply(const Op& op, float alpha, float beta, float* out, int64_t ld_out, int32_t m);
+  Status multiply_packed(const Op& op, float alpha, float* out, int64_t ld_out, int32_t m);
+  Status multiply_rows(const Op& op, float alpha, float beta, float* out, int64_t ld_out, int32_t m);
   Status multiply_slabs(const Op& op, const PackedMatrix& w, CublasProduct product);
   Status dequantize(const Op& op, const PackedMatrix& w, int64_t to_row);
 
   const Plan* plan_;
   const DeviceWeights* weights_;
+  Ways ways_;
   cudaStream_t stream_;
   DeviceBuffer storage_;
   Parts sizes_;
@@ -89,10 +105,10 @@ class PrefillProducts {
   float* row_scale_ = nullptr;
   float* products_ = nullptr;
   std::byte* dequantized_ = nullptr;
-  std::optional<Cublas> cublas_;
+  std::optional<Cublas> cublas_;  // if it is one of the ways
   bool has_bf16_ = false;
   std::vector<float> matrix_factors_,
-      norm_factors_;  // by op, powers of two: F16 weights and normed rows are stored times these
+      norm_factors_;  // by op, powers of two: quantized weights as F16 and normed rows are times these
   Ready ready_;
 };
 
