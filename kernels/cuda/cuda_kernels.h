@@ -184,7 +184,7 @@ ColumnOrder column_order(DType weights);
 
 // out = alpha * x (W * factor)^T, quantized and packed W, in F32. F16 ends at 65504: factor is a power of two that keeps W's largest
 // magnitude (launch_largest) below. Only on a device that has it.
-// A row's bits depend on m, for it decides which products are split.
+// A row's bits depend on m, which decides where sums are cut.
 struct MixedGemmArgs {
   const void* packed;
   const void* x;  // (m, padded_cols(n_cols)) f16, columns in the order column_order(dtype), zeros beyond n_cols
@@ -192,10 +192,12 @@ struct MixedGemmArgs {
   int64_t n_rows, n_cols, ld_out;
   int32_t m;
   DType dtype;
+  void* scratch;  // mixed_gemm_scratch_bytes, zeros once; of one stream
   float factor = 1, alpha = 1;
-  int n_tokens = 0, n_splits = 0;  // for tests: rows of x at a time (64, 128, 256) and parts of a sum (1 to 8); 0: the fastest
+  int n_tokens = 0, n_ctas = 0;  // for tests: rows of x at a time (64, 128, 256), CTAs that share the work out evenly; 0: the fastest
 };
 bool has_mixed_gemm(int device);
+uint64_t mixed_gemm_scratch_bytes(int device);
 cudaError_t load_mixed_gemm(DType dtype);  // its kernels, which the first launches would wait for
 cudaError_t launch_mixed_gemm(const MixedGemmArgs& args, cudaStream_t stream);
 

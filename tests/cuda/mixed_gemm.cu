@@ -23,7 +23,7 @@ struct Case {
   DType type;
   int64_t n_rows, n_cols;
   int32_t m;
-  int n_tokens, n_splits;
+  int n_tokens, n_ctas;
 };
 
 // Element of a row at which a column stands.
@@ -54,22 +54,32 @@ std::vector<uint16_t> in_order(const std::vector<uint16_t>& x, int64_t padded, C
 
 double value_of(uint16_t bits) { return __half2float(__ushort_as_half(bits)); }
 
+double product(const Case& t, const std::vector<uint8_t>& bytes, int64_t row, const uint16_t* x) {
+  std::vector<float> w(t.n_cols);
+  ref::dequantize_row(t.type, &bytes[row * row_bytes(t.type, t.n_cols)], t.n_cols, w.data());
+  double sum = 0;
+  for (int64_t c = 0; c < t.n_cols; ++c) sum += w[c] * value_of(x[c]);
+  return sum;
+}
+
 // Power of the error over power of the wanted results, of some of the first n_rows rows of W and of x.
 double error_of(const Case& t, int64_t n_rows, const std::vector<uint8_t>& bytes, const std::vector<uint16_t>& x,
                 const std::vector<float>& got, int64_t ld) {
   double error = 0, power = 1e-300;
-  const int64_t padded = padded_cols(t.n_cols), step = n_rows / 97 + 1;
-  std::vector<float> row(t.n_cols);
-  for (int64_t r = 0; r < n_rows; r += step) {
-    ref::dequantize_row(t.type, &bytes[r * row_bytes(t.type, t.n_cols)], t.n_cols, row.data());
-    for (int64_t i = 0; i < t.m; i += t.m / 37 + 1) {
-      double want = 0;
-      for (int64_t c = 0; c < t.n_cols; ++c) want += row[c] * value_of(x[i * padded + c]);
+  for (int64_t r = 0; r < n_rows; r += n_rows / 31 + 1) {
+    for (int64_t i = 0; i < t.m; i += t.m / 9 + 1) {
+      const uint16_t* row = &x[i * padded_cols(t.n_cols)];
+      const double want = product(t, bytes, r, row);
       const double e = want - got[i * ld + r];
       error += e * e, power += want * want;
     }
   }
   return error / power;
+}
+
+void* scratch() {
+  static const Device<uint8_t> memory(std::vector<uint8_t>(mixed_gemm_scratch_bytes(0)));
+  return memory.get();
 }
 
 void check(const Case& t) {
@@ -83,8 +93,19 @@ void check(const Case& t) {
   const Device<float> out(std::vector<float>((t.m + 1) * ld, kUntouched));
   CUDA_OK(launch_repack({file.get(), nullptr, packed.get(), t.n_rows, t.n_cols, t.type, RowOrder::plain}, nullptr));
   const float factor = 64.0f;
-  const MixedGemmArgs args{packed.get(), x_d.get(), out.get(), t.n_rows,      t.n_cols,   ld,
-                           t.m,          t.type,    factor,    1.0f / factor, t.n_tokens, t.n_splits};
+  const MixedGemmArgs args{.packed = packed.get(),
+                           .x = x_d.get(),
+                           .out = out.get(),
+                           .n_rows = t.n_rows,
+                           .n_cols = t.n_cols,
+                           .ld_out = ld,
+                           .m = t.m,
+                           .dtype = t.type,
+                           .scratch = scratch(),
+                           .factor = factor,
+                           .alpha = 1.0f / factor,
+                           .n_tokens = t.n_tokens,
+                           .n_ctas = t.n_ctas};
   CUDA_OK(launch_mixed_gemm(args, nullptr));
   const auto got = out.host();
   int64_t outside = 0;
@@ -100,8 +121,8 @@ void check(const Case& t) {
   const double damaged = error_of(t, 1, bytes, x, got, ld);
   constexpr double kLimit = 1e-6;
   report(error < kLimit && outside == 0 && again && damaged > 2 * kLimit,
-         text("%s %ldx%ld, %d rows, %d at a time, %d parts", traits(t.type).name, static_cast<long>(t.n_rows),
-              static_cast<long>(t.n_cols), t.m, t.n_tokens, t.n_splits),
+         text("%s %ldx%ld, %d rows, %d at a time, %d CTAs", traits(t.type).name, static_cast<long>(t.n_rows),
+              static_cast<long>(t.n_cols), t.m, t.n_tokens, t.n_ctas),
          text("NMSE %.1e, of damaged data %.1e%s%s", error, damaged, outside > 0 ? ", wrote outside" : "",
               again ? "" : ", other bits the second time"));
 }
@@ -111,17 +132,16 @@ void checks() {
     const auto type = static_cast<DType>(i);
     if (!is_quantized(type)) continue;
     for (const int n_tokens : {64, 128, 256}) {
-      check({type, 200, 1024, 70, n_tokens, 1});
-      if (traits(type).block_elements <= 32) check({type, 136, 320 + 32, 33, n_tokens, 1});
+      check({type, 200, 1024, 70, n_tokens, 0});
+      check({type, 264, 2304, 130, n_tokens, 7});  // every tile is cut
+      if (traits(type).block_elements <= 32) check({type, 136, 320 + 32, 33, n_tokens, 0});
     }
-    check({type, 256, 2048, 100, 64, 4});
-    check({type, 24, 2304, 130, 128, 3});
   }
-  for (const int n_splits : {2, 4, 5, 8}) check({DType::q4_k, 200, 14336, 65, 64, n_splits});
+  for (const int n_ctas : {1, 2, 5, 31, 132}) check({DType::q4_k, 200, 14336, 65, 64, n_ctas});  // tiles of many CTAs
   for (const int32_t m : {1, 63, 64, 65, 200, 513}) check({DType::q6_k, 4096, 1536, m, 0, 0});
   check({DType::q4_k, 28672, 1024, 600, 0, 0});  // tiles follow one another in a CTA
-  check({DType::q4_0, 28672, 1024, 600, 256, 1});
-  check({DType::q8_0, 20001, 1024, 300, 128, 1});
+  check({DType::q4_0, 28672, 1024, 600, 256, 0});
+  check({DType::q8_0, 20001, 1024, 300, 128, 0});
 }
 
 void refuses(const char* what, MixedGemmArgs args, cudaError_t wanted) {
@@ -132,7 +152,7 @@ void refuses(const char* what, MixedGemmArgs args, cudaError_t wanted) {
 void check_refusals() {
   const Device<uint8_t> memory(1 << 16);
   const MixedGemmArgs good{memory.get(), memory.get(), reinterpret_cast<float*>(memory.get()), 16, 256, 16, 1,
-                           DType::q4_k};
+                           DType::q4_k,  scratch()};
   MixedGemmArgs args = good;
   args.dtype = DType::bf16;
   refuses("BF16 weights", args, cudaErrorInvalidValue);
@@ -142,6 +162,8 @@ void check_refusals() {
   refuses("rows that overlap", args, cudaErrorInvalidValue);
   args = good, args.x = nullptr;
   refuses("no x", args, cudaErrorInvalidValue);
+  args = good, args.scratch = nullptr;
+  refuses("no scratch", args, cudaErrorInvalidValue);
   args = good, args.n_tokens = 96;
   refuses("a shape that there is not", args, cudaErrorInvalidValue);
 }
@@ -169,8 +191,8 @@ void speeds() {
         const Device<uint16_t> x(random_x(m, c, rng));
         const Device<float> out(static_cast<size_t>(m * r));
         const double us = stream_us(12, [&](int i, cudaStream_t stream) {
-          CUDA_OK(
-              launch_mixed_gemm({weights.get() + i % copies * bytes, x.get(), out.get(), r, c, r, m, type}, stream));
+          CUDA_OK(launch_mixed_gemm(
+              {weights.get() + i % copies * bytes, x.get(), out.get(), r, c, r, m, type, scratch()}, stream));
         });
         std::printf("  %d: %.1f (%.0f)", m, us, 2e-6 * static_cast<double>(r * c) * m / us);
       }

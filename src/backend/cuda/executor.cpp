@@ -86,7 +86,7 @@ MemoryNeeds CudaExecutor::needs(const Plan& plan, const BackendConfig& config, i
   needs.workspace =
       n_blocks(config) * StepBlock::bytes(limits(plan, config)) + DeviceWeights::staging_bytes(plan, config.n_threads);
   for (const Size& size : sizes(plan, config)) (size.buffer == &Buffers::kv ? needs.kv : needs.workspace) += size.bytes;
-  PrefillProducts::Ways ways{.mixed_gemm = has_mixed_gemm(config, device_index)};
+  PrefillProducts::Ways ways{.device_index = device_index, .mixed_gemm = has_mixed_gemm(config, device_index)};
   ways.cublas = PrefillProducts::wants_cublas(plan, ways.mixed_gemm) && cublas_of(config).ok();
   needs.workspace += PrefillProducts::bytes(plan, prefill_rows(config), ways);
   return needs;
@@ -185,7 +185,7 @@ Status CudaExecutor::prepare_steps(std::string& parts) {
 // Without cuBLASLt, or with one that does not know the device, our own kernels compute its products: not an error, but
 // worth a line in the log.
 Status CudaExecutor::open_prefill() {
-  PrefillProducts::Ways ways{.mixed_gemm = has_mixed_gemm(config_, device_index_)};
+  PrefillProducts::Ways ways{.device_index = device_index_, .mixed_gemm = has_mixed_gemm(config_, device_index_)};
   std::string without;
   if (PrefillProducts::wants_cublas(plan_, ways.mixed_gemm)) {
     std::string name;

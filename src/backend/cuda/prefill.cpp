@@ -15,7 +15,7 @@ using cuda::ActivationForm;
 // slower.
 constexpr int32_t kFewestRowsQuantized = 49;
 constexpr int32_t kFewestRows = 32;
-// And the mixed GEMM.
+// And the mixed GEMM: 32 tokens of an 8B are 8 % faster by it, of a 1.5B 17 % slower; 48 are 88 and 13 % faster.
 constexpr int32_t kFewestRowsMixed = 33;
 
 // W is dequantized in slabs of at most this size.
@@ -119,6 +119,7 @@ PrefillProducts::Parts PrefillProducts::parts(const Plan& plan, int32_t max_rows
   for (const Op& op : plan.ops) {
     if (!has_way(plan, op, ways)) continue;
     const bool packed = ways.mixed_gemm && mixed_order(plan, op);
+    if (packed) sizes.scratch = cuda::mixed_gemm_scratch_bytes(ways.device_index);
     uint64_t quantized = 0;
     for (const size_t at : matrix_slots(op.kind)) {
       const Weight& w = *plan.weight(op, at);
@@ -140,13 +141,14 @@ PrefillProducts::Parts PrefillProducts::parts(const Plan& plan, int32_t max_rows
   sizes.row_scale = rows * sizeof(float);
   sizes.products = std::max(sizes.products, plan.ops.size() * sizeof(float));  // settle_factors
   if (ways.cublas) sizes.workspace = Cublas::kWorkspaceBytes;
-  for (uint64_t* n : {&sizes.prepared, &sizes.row_scale, &sizes.products, &sizes.dequantized}) *n = align(*n);
+  for (uint64_t* n : {&sizes.prepared, &sizes.row_scale, &sizes.products, &sizes.dequantized, &sizes.scratch})
+    *n = align(*n);
   return sizes;
 }
 
 uint64_t PrefillProducts::bytes(const Plan& plan, int32_t max_rows, Ways ways) {
   const Parts n = parts(plan, max_rows, ways);
-  return n.prepared + n.row_scale + n.products + n.dequantized + n.workspace;
+  return n.prepared + n.row_scale + n.products + n.dequantized + n.scratch + n.workspace;
 }
 
 Result<PrefillProducts> PrefillProducts::create(const Plan& plan, const DeviceWeights& weights, Ways ways,
@@ -160,6 +162,8 @@ Result<PrefillProducts> PrefillProducts::create(const Plan& plan, const DeviceWe
   self.row_scale_ = reinterpret_cast<float*>(at), at += self.sizes_.row_scale;
   self.products_ = reinterpret_cast<float*>(at), at += self.sizes_.products;
   self.dequantized_ = at, at += self.sizes_.dequantized;
+  self.scratch_ = at, at += self.sizes_.scratch;
+  INLAY_CUDA_TRY(cudaMemsetAsync(self.scratch_, 0, self.sizes_.scratch, stream), "clearing scratch");
   if (ways.cublas) {
     INLAY_ASSIGN(Cublas cublas, Cublas::create(api, at));
     self.cublas_.emplace(std::move(cublas));
@@ -288,14 +292,13 @@ Status PrefillProducts::multiply_slabs(const Op& op, const PackedMatrix& w, Cubl
 
 // out (m, rows of all matrices) = alpha * prepared W^T + beta * out; beta is 0 for quantized W.
 Status PrefillProducts::multiply(const Op& op, float alpha, float beta, float* out, int64_t ld_out, int32_t m) {
-  return order_of(op) != cuda::ColumnOrder::plain ? multiply_packed(op, alpha, out, ld_out, m)
-                                                  : multiply_rows(op, alpha, beta, out, ld_out, m);
+  if (order_of(op) == cuda::ColumnOrder::plain) return multiply_rows(op, alpha, beta, out, ld_out, m);
+  return multiply_packed(op, alpha, out, ld_out, m);
 }
 
 Status PrefillProducts::multiply_packed(const Op& op, float alpha, float* out, int64_t ld_out, int32_t m) {
-  const QkvRuns runs = runs_of(op);
   const float factor = matrix_factors_[index_of(op)];
-  for (const QkvRun& run : runs) {
+  for (const QkvRun& run : runs_of(op)) {
     const PackedMatrix& w = run.matrix;
     INLAY_CUDA_TRY(cuda::launch_mixed_gemm({.packed = w.data,
                                             .x = prepared_,
@@ -305,6 +308,7 @@ Status PrefillProducts::multiply_packed(const Op& op, float alpha, float* out, i
                                             .ld_out = ld_out,
                                             .m = m,
                                             .dtype = w.dtype,
+                                            .scratch = scratch_,
                                             .factor = factor,
                                             .alpha = alpha / factor},
                                            stream_),

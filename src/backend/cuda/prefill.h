@@ -16,8 +16,9 @@ namespace inlay {
 
 class PrefillProducts {
  public:
-  // By what there is to multiply.
+  // By what there is to multiply on a device.
   struct Ways {
+    int32_t device_index = 0;
     bool mixed_gemm = false, cublas = false;
   };
   // Whether the plan has products for cuBLASLt.
@@ -61,6 +62,7 @@ class PrefillProducts {
     uint64_t row_scale = 0;    // (rows) f32
     uint64_t products = 0;     // (rows, widest result that is not kept as it is) f32
     uint64_t dequantized = 0;  // rows of W
+    uint64_t scratch = 0;      // the mixed GEMM's
     uint64_t workspace = 0;    // cuBLASLt's
   };
   static Parts parts(const Plan& plan, int32_t max_rows, Ways ways);  // bytes of each
@@ -105,6 +107,7 @@ class PrefillProducts {
   float* row_scale_ = nullptr;
   float* products_ = nullptr;
   std::byte* dequantized_ = nullptr;
+  std::byte* scratch_ = nullptr;
   std::optional<Cublas> cublas_;  // if it is one of the ways
   bool has_bf16_ = false;
   std::vector<float> matrix_factors_,

@@ -4,6 +4,7 @@
 namespace inlay::cuda {
 
 bool has_mixed_gemm(int) { return false; }
+uint64_t mixed_gemm_scratch_bytes(int) { return 0; }
 cudaError_t load_mixed_gemm(DType) { return cudaErrorNotSupported; }
 cudaError_t launch_mixed_gemm(const MixedGemmArgs&, cudaStream_t) { return cudaErrorNotSupported; }
 

@@ -1,12 +1,12 @@
 // out = alpha * x W^T, x rows of F16, W quantized and packed: a mixed-input GEMM for GPUs of compute capability 9.0.
 // Each CTA keeps 128 rows of W and 64, 128 or 256 rows of x; W's codes become FP16 in the registers from which the
 // tensor cores take them, so no dequantized matrix passes through memory. Bound: the tensor cores, from some 200 rows
-// on, the weights' bytes before. cuda_gemm speed prints both.
+// on, unpacking and the weights' bytes before. cuda_mixed_gemm speed prints TFLOP/s.
 #include <cuda.h>
 
 #include <algorithm>
-#include <array>
-#include <atomic>
+#include <cmath>
+#include <cstddef>
 
 #include "kernels/cuda/gemm/hopper/mixed_gemm.cuh"
 
@@ -37,105 +37,103 @@ bool describe_x(const MixedGemmArgs& args, int n_tokens, CUtensorMap& map) {
                         CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
 }
 
+int64_t quotient_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
 template <DType kType, int kTokens>
 cudaError_t load() {
   return cudaFuncSetAttribute(mixed_gemm<kType, kTokens>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                               GemmStages<kType, kTokens>::kBytes);
 }
 
-int64_t quotient_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-// Rows of x that a CTA takes, and CTAs that share a tile's columns.
+// Rows of x that a CTA takes at a time, and how the work is divided.
 struct GemmShape {
-  int n_tokens, n_splits;
+  int n_tokens, n_ctas, chunks_of_grain;
 };
-constexpr int kMostSplits = 8;
 
-// Clusters of so many CTAs that the device runs side by side: less than its multiprocessors divided by them, for a
-// cluster lies within one part of the device. The same for all kernels, which fill a multiprocessor each; that devices
-// of one process may differ costs speed at most.
-int most_clusters(int n_splits) {
-  static std::array<std::atomic<int>, kMostSplits + 1> found{};
-  int n = found[static_cast<size_t>(n_splits)].load(std::memory_order_relaxed);
-  if (n != 0) return n;
-  cudaLaunchAttribute cluster{};
-  cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim = {static_cast<unsigned>(n_splits), 1, 1};
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(n_splits));
-  config.blockDim = dim3(kGemmThreads);
-  config.dynamicSmemBytes = GemmStages<DType::q4_k, 64>::kBytes;
-  config.attrs = &cluster;
-  config.numAttrs = 1;
-  if (load<DType::q4_k, 64>() != cudaSuccess ||
-      cudaOccupancyMaxActiveClusters(&n, mixed_gemm<DType::q4_k, 64>, &config) != cudaSuccess) {
-    (void)cudaGetLastError();
-    return 0;
-  }
-  found[static_cast<size_t>(n_splits)].store(n, std::memory_order_relaxed);
-  return n;
+// What the product would take, in cycles of a multiprocessor, as measured on an H100 with Q4_K: chunks, the results of
+// tiles, and leaving and adding the parts of those that are cut.
+double cycles_of(const MixedGemmArgs& args, const GemmShape& shape) {
+  const int64_t n_tiles = quotient_up(args.n_rows, kGemmRows) * quotient_up(args.m, shape.n_tokens);
+  const int64_t n_chunks = quotient_up(args.n_cols, kChunkCols), grains = n_tiles * n_chunks / shape.chunks_of_grain;
+  const auto chunks = static_cast<double>(quotient_up(grains, shape.n_ctas) * shape.chunks_of_grain);
+  const double tiles = chunks / static_cast<double>(n_chunks);
+  const double of_chunk = shape.n_tokens == 256 ? 4830 : shape.n_tokens == 128 ? 2760 : 2000;
+  const double of_results = 26.0 * shape.n_tokens, of_part = 1500 + 16.0 * shape.n_tokens;
+  const double parts = shape.chunks_of_grain < n_chunks ? 1 + 1 / std::min(tiles, 1.0) : 0;
+  return chunks * of_chunk + std::ceil(tiles) * of_results + parts * of_part;
 }
 
-// What the product would take, in cycles of a multiprocessor.
-double cycles_of(const MixedGemmArgs& args, GemmShape shape, int n_multiprocessors) {
-  const int64_t tiles = quotient_up(args.n_rows, kGemmRows) * quotient_up(args.m, shape.n_tokens);
-  const int64_t rounds = quotient_up(tiles * shape.n_splits, n_multiprocessors);
-  const int64_t chunks = quotient_up(quotient_up(args.n_cols, kChunkCols), shape.n_splits);
-  // 16 cycles a row of x and chunk are what the tensor cores take, unpacking a chunk 1100.
-  const double of_chunk = std::max(16.0 * shape.n_tokens, 1100.0), of_results = 16.0 * shape.n_tokens;
-  const double of_parts = shape.n_splits > 1 ? 2500.0 : 0.0;
-  return static_cast<double>(rounds) * (static_cast<double>(chunks) * of_chunk + of_results + of_parts);
+// CTAs that cut tiles are at different columns of x at a time, so all of x has to stay in the L2 cache.
+bool may_cut(const MixedGemmArgs& args) {
+  constexpr int64_t kMostBytes = int64_t{16} << 20;
+  return args.m * padded_cols(args.n_cols) * 2 <= kMostBytes;
+}
+
+// Calls visit(shape) for those that args allow.
+template <class Visit>
+void for_each_shape(const MixedGemmArgs& args, int n_multiprocessors, const Visit& visit) {
+  const int64_t n_chunks = quotient_up(args.n_cols, kChunkCols);
+  for (const int n_tokens : {256, 128, 64}) {
+    if (args.n_tokens != 0 && n_tokens != args.n_tokens) continue;
+    const int64_t n_tiles = quotient_up(args.n_rows, kGemmRows) * quotient_up(args.m, n_tokens);
+    const auto at_most = [&](int64_t n) { return static_cast<int>(std::min<int64_t>(n, n_multiprocessors)); };
+    if (args.n_ctas != 0) {
+      visit({n_tokens, at_most(std::min<int64_t>(args.n_ctas, n_tiles * n_chunks)), 1});
+      continue;
+    }
+    visit({n_tokens, at_most(n_tiles), static_cast<int>(n_chunks)});
+    for (int64_t cuts = 2; may_cut(args) && cuts <= n_chunks / 2; cuts *= 2)
+      visit({n_tokens, at_most(n_tiles * cuts), 1});
+  }
 }
 
 GemmShape choose_shape(const MixedGemmArgs& args, int n_multiprocessors) {
   GemmShape best{};
   double least = 0;
-  for (const int n_tokens : {256, 128, 64}) {
-    if (args.n_tokens != 0 && n_tokens != args.n_tokens) continue;
-    const int64_t tiles = quotient_up(args.n_rows, kGemmRows) * quotient_up(args.m, n_tokens);
-    for (int n_splits = 1; n_splits <= kMostSplits; ++n_splits) {
-      if (args.n_splits != 0 && n_splits != args.n_splits) continue;
-      // Parts are added up in one round, where every CTA has two chunks.
-      const bool fits = n_tokens <= 128 && quotient_up(args.n_cols, kChunkCols) >= 2 * n_splits &&
-                        tiles * n_splits <= n_multiprocessors && tiles <= most_clusters(n_splits);
-      if (n_splits > 1 && !fits) continue;
-      const double cycles = cycles_of(args, {n_tokens, n_splits}, n_multiprocessors);
-      if (best.n_tokens == 0 || cycles < least) best = {n_tokens, n_splits}, least = cycles;
-    }
-  }
+  for_each_shape(args, n_multiprocessors, [&](const GemmShape& shape) {
+    const double cycles = cycles_of(args, shape);
+    if (best.n_tokens == 0 || cycles < least) best = shape, least = cycles;
+  });
   return best;
 }
 
+// Flags of all CTAs, then their parts.
+uint64_t flag_bytes(int n_multiprocessors) { return static_cast<uint64_t>(quotient_up(n_multiprocessors, 64)) * 256; }
+
 template <DType kType, int kTokens>
-cudaError_t launch(const MixedGemmArgs& args, int n_splits, int n_multiprocessors, cudaStream_t stream) {
+cudaError_t launch(const MixedGemmArgs& args, const GemmShape& shape, int n_multiprocessors, cudaStream_t stream) {
   CUtensorMap map;
   if (!describe_x(args, kTokens, map)) return cudaErrorInvalidValue;
-  const int64_t n_row_tiles = quotient_up(args.m, kTokens), n_tiles = quotient_up(args.n_rows, kGemmRows) * n_row_tiles;
-  const GemmTask task{.packed = static_cast<const uint8_t*>(args.packed),
-                      .out = args.out,
-                      .tile_bytes = Layout<kType>::tile_bytes(units_of(args.n_cols)),
-                      .n_rows = args.n_rows,
-                      .ld_out = args.ld_out,
-                      .n_units = static_cast<int32_t>(units_of(args.n_cols)),
-                      .m = args.m,
-                      .n_tiles = static_cast<int32_t>(n_tiles),
-                      .n_row_tiles = static_cast<int32_t>(n_row_tiles),
-                      .n_splits = n_splits,
-                      .factor = args.factor,
-                      .alpha = args.alpha};
+  const int64_t n_units = units_of(args.n_cols), n_chunks = quotient_up(args.n_cols, kChunkCols);
+  const int64_t n_row_tiles = quotient_up(args.n_rows, kGemmRows),
+                n_all = n_row_tiles * quotient_up(args.m, kTokens) * n_chunks;
+  const GemmTask task{
+      .packed = static_cast<const uint8_t*>(args.packed),
+      .out = args.out,
+      .parts = reinterpret_cast<float*>(static_cast<std::byte*>(args.scratch) + flag_bytes(n_multiprocessors)),
+      .flags = static_cast<uint32_t*>(args.scratch),
+      .tile_bytes = Layout<kType>::tile_bytes(n_units),
+      .n_rows = args.n_rows,
+      .ld_out = args.ld_out,
+      .n_units = static_cast<int32_t>(n_units),
+      .n_chunks = static_cast<int32_t>(n_chunks),
+      .m = args.m,
+      .n_row_tiles = static_cast<int32_t>(n_row_tiles),
+      .n_grains = static_cast<int32_t>(n_all / shape.chunks_of_grain),
+      .chunks_of_grain = shape.chunks_of_grain,
+      .factor = args.factor,
+      .alpha = args.alpha};
   if (const cudaError_t e = load<kType, kTokens>(); e != cudaSuccess) return e;
-  cudaLaunchAttribute attributes[2]{};
-  attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attributes[0].val.programmaticStreamSerializationAllowed = 1;
-  attributes[1].id = cudaLaunchAttributeClusterDimension;
-  attributes[1].val.clusterDim = {static_cast<unsigned>(n_splits), 1, 1};
+  cudaLaunchAttribute early{};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(std::min<int64_t>(n_tiles * n_splits, n_multiprocessors)));
+  config.gridDim = dim3(static_cast<unsigned>(shape.n_ctas));
   config.blockDim = dim3(kGemmThreads);
   config.dynamicSmemBytes = GemmStages<kType, kTokens>::kBytes;
   config.stream = stream;
-  config.attrs = attributes;
-  config.numAttrs = 2;
+  config.attrs = &early;
+  config.numAttrs = 1;
   return cudaLaunchKernelEx(&config, mixed_gemm<kType, kTokens>, task, map);
 }
 
@@ -152,10 +150,11 @@ cudaError_t with_kernels(DType dtype, const Call& call) {
 }
 
 bool is_valid(const MixedGemmArgs& args) {
-  return args.packed != nullptr && args.x != nullptr && args.out != nullptr && has_kernels(args.dtype) &&
-         is_quantized(args.dtype) && args.n_rows > 0 && args.n_cols > 0 &&
+  return args.packed != nullptr && args.x != nullptr && args.out != nullptr && args.scratch != nullptr &&
+         has_kernels(args.dtype) && is_quantized(args.dtype) && args.n_rows > 0 && args.n_cols > 0 &&
          args.n_cols % traits(args.dtype).block_elements == 0 && args.ld_out >= args.n_rows && args.m >= 0 &&
-         quotient_up(args.n_rows, kGemmRows) * quotient_up(args.m, 64) <= 0x7fffffff / 8;
+         quotient_up(args.n_rows, kGemmRows) * quotient_up(args.m, 64) * quotient_up(args.n_cols, kChunkCols) <=
+             0x7fffffff;
 }
 
 }  // namespace
@@ -165,6 +164,12 @@ bool has_mixed_gemm(int device) {
   const bool known = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
                      cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) == cudaSuccess;
   return known && major == 9 && minor == 0 && encode_tiled() != nullptr;
+}
+
+uint64_t mixed_gemm_scratch_bytes(int device) {
+  int n = 0;
+  if (cudaDeviceGetAttribute(&n, cudaDevAttrMultiProcessorCount, device) != cudaSuccess) return 0;
+  return flag_bytes(n) + static_cast<uint64_t>(n) * kGemmRows * 256 * sizeof(float);
 }
 
 cudaError_t load_mixed_gemm(DType dtype) {
@@ -190,7 +195,7 @@ cudaError_t launch_mixed_gemm(const MixedGemmArgs& args, cudaStream_t stream) {
     const auto run = shape.n_tokens == 256   ? launch<kType, 256>
                      : shape.n_tokens == 128 ? launch<kType, 128>
                                              : launch<kType, 64>;
-    return run(args, shape.n_splits, traits.n_multiprocessors, stream);
+    return run(args, shape, traits.n_multiprocessors, stream);
   });
 }
 

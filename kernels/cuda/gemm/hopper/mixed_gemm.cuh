@@ -15,14 +15,18 @@ inline constexpr int kGemmRows = 128;  // of W that a CTA multiplies at a time: 
 inline constexpr int kGemmWarps = 8, kGemmThreads = 32 * (kGemmWarps + 4);
 inline constexpr int kGemmSharedBytes = 227 * 1024;
 
-// What the kernel takes. A cluster's CTAs have a part of the columns each, n_splits parts.
+// What the kernel takes. The work is tiles of the result times chunks of columns, counted tile by tile; each CTA has a
+// run of it, whole grains. A tile that begins in one CTA and ends in others is added up by the one where it begins: the
+// others had their parts of it first, so they are there by then, and the order of addition is that of the columns.
 struct GemmTask {
   const uint8_t* packed;
   float* out;
+  float* parts;     // kGemmRows x kTokens for each CTA
+  uint32_t* flags;  // of each CTA: its part is there. Zeros before and after
   int64_t tile_bytes, n_rows, ld_out;
-  int32_t n_units, m;
-  int32_t n_tiles, n_row_tiles;  // of the result; those of x's rows
-  int32_t n_splits;
+  int32_t n_units, n_chunks, m;
+  int32_t n_row_tiles;  // of the result, in rows of W
+  int32_t n_grains, chunks_of_grain;
   float factor, alpha;
 };
 
@@ -65,17 +69,24 @@ struct GemmRing {
   }
 };
 
-// Tiles of the result that a cluster has, and the chunks of columns of this CTA. Neighbouring clusters share rows of W.
-struct GemmPlace {
-  int n_clusters, tile, first_chunk, end_chunk;
+// First chunk of a CTA's run, counting from the first tile's first. The last CTAs begin the first tiles: a CTA waits
+// for the parts of those before it, which are on the device when it is.
+__device__ __forceinline__ int run_begin(const GemmTask& a, int cta) {
+  const auto n = static_cast<int64_t>(gridDim.x);
+  return static_cast<int>(a.n_grains * (n - 1 - cta) / n) * a.chunks_of_grain;
+}
 
-  __device__ __forceinline__ explicit GemmPlace(const GemmTask& a)
-      : n_clusters(static_cast<int>(gridDim.x) / a.n_splits), tile(static_cast<int>(blockIdx.x) / a.n_splits) {
-    const int n_chunks = (a.n_units + kChunkUnits - 1) / kChunkUnits;
-    const int part = static_cast<int>(blockIdx.x) % a.n_splits;
-    first_chunk = n_chunks * part / a.n_splits, end_chunk = n_chunks * (part + 1) / a.n_splits;
+// Calls visit(tile, first chunk, end chunk) for what a CTA's run has of each tile. Tiles of the same rows of x follow
+// one another, so what CTAs have at a time are the same rows of W.
+template <class Visit>
+__device__ __forceinline__ void for_each_tile(const GemmTask& a, Visit visit) {
+  const int cta = static_cast<int>(blockIdx.x), end = run_begin(a, cta - 1);
+  for (int at = run_begin(a, cta); at < end;) {
+    const int tile = at / a.n_chunks, first = at - tile * a.n_chunks, until = min(a.n_chunks, first + end - at);
+    visit(tile, first, until);
+    at += until - first;
   }
-};
+}
 
 __device__ __forceinline__ int units_of_chunk(const GemmTask& a, int chunk) {
   return min(kChunkUnits, a.n_units - chunk * kChunkUnits);
@@ -88,10 +99,10 @@ template <DType kType, class Ring>
 __device__ void copy_weights(const GemmTask& a, Ring ring, int lane) {
   using L = Layout<kType>;
   const auto n_packed_tiles = static_cast<int>((a.n_rows + kTileRows - 1) / kTileRows);
-  for (GemmPlace place(a); place.tile < a.n_tiles; place.tile += place.n_clusters) {
-    const int first = place.tile / a.n_row_tiles * kGemmWarps, n = min(kGemmWarps, n_packed_tiles - first);
+  for_each_tile(a, [&](int tile, int first_chunk, int end_chunk) {
+    const int first = tile % a.n_row_tiles * kGemmWarps, n = min(kGemmWarps, n_packed_tiles - first);
     const uint8_t* from = a.packed + (first + lane) * a.tile_bytes;
-    for (int chunk = place.first_chunk; chunk < place.end_chunk; ++chunk, ring.advance()) {
+    for (int chunk = first_chunk; chunk < end_chunk; ++chunk, ring.advance()) {
       const auto bytes = static_cast<uint32_t>(L::kCodesAt + units_of_chunk(a, chunk) * L::kUnitBytes);
       ring.wait_until_empty();
       if (lane == 0) arrive_and_expect(ring.full_barrier(), static_cast<uint32_t>(n) * bytes);
@@ -101,20 +112,20 @@ __device__ void copy_weights(const GemmTask& a, Ring ring, int lane) {
                          from + static_cast<int64_t>(chunk) * L::kChunkBytes, bytes, ring.full_barrier());
       }
     }
-  }
+  });
 }
 
 // By one thread. Rows beyond the last one come as zeros.
 template <int kTokens, class Ring>
 __device__ void copy_x(const GemmTask& a, const CUtensorMap& x, Ring ring) {
-  for (GemmPlace place(a); place.tile < a.n_tiles; place.tile += place.n_clusters) {
-    const int row = place.tile % a.n_row_tiles * kTokens;
-    for (int unit = place.first_chunk * kChunkUnits; unit < place.end_chunk * kChunkUnits; ++unit, ring.advance()) {
+  for_each_tile(a, [&](int tile, int first_chunk, int end_chunk) {
+    const int row = tile / a.n_row_tiles * kTokens;
+    for (int unit = first_chunk * kChunkUnits; unit < end_chunk * kChunkUnits; ++unit, ring.advance()) {
       ring.wait_until_empty();
       arrive_and_expect(ring.full_barrier(), kTokens * 2 * kUnitCols);
       copy_box(ring.at(), x, unit * kUnitCols, row, ring.full_barrier());
     }
-  }
+  });
 }
 
 // ---- multiplying
@@ -259,25 +270,34 @@ struct GemmSums {
       for (float& sum : part) asm volatile("" : "+f"(sum)::"memory");  // not read before
     }
   }
-  // visit(0 or 1 for row g or g + 8, row of x, sum)
+  // visit(which of this thread's, sum)
   template <class Visit>
-  __device__ __forceinline__ void for_each(int lane, Visit visit) const {
+  __device__ __forceinline__ void for_each_sum(Visit visit) {
+#pragma unroll
+    for (int i = 0; i < kTokens / 2; ++i) visit(i, c[i / (kWide / 2)][i % (kWide / 2)]);
+  }
+  // visit(row of x, sum of row g, of row g + 8)
+  template <class Visit>
+  __device__ __forceinline__ void for_each_pair(int lane, Visit visit) const {
 #pragma unroll
     for (int part = 0; part < kParts; ++part) {
 #pragma unroll
-      for (int i = 0; i < kWide / 2; ++i) visit(i / 2 % 2, part * kWide + i / 4 * 8 + lane % 4 * 2 + i % 2, c[part][i]);
+      for (int i = 0; i < kWide / 4; ++i) {
+        const int at = i / 2 * 4 + i % 2;
+        visit(part * kWide + i / 2 * 8 + lane % 4 * 2 + i % 2, c[part][at], c[part][at + 2]);
+      }
     }
   }
 };
 
-// One tile of the result, or this CTA's part of its columns.
+// Chunks of one tile of the result.
 template <DType kType, int kTokens, class WRing, class XRing>
-__device__ __forceinline__ void multiply_tile(const GemmTask& a, const GemmPlace& place, int warp, int lane, WRing& w,
-                                              XRing& x, GemmSums<kTokens>& sums) {
+__device__ __forceinline__ void multiply_chunks(const GemmTask& a, int n, int warp, int lane, WRing& w, XRing& x,
+                                                GemmSums<kTokens>& sums) {
   uint32_t unpacked[2][4][4];  // in turns: one is multiplied, the other one written
   int accumulate = 0;
   uint32_t used = 0;  // the barrier of the stage of x whose products are under way
-  for (int chunk = place.first_chunk; chunk < place.end_chunk; ++chunk, w.advance()) {
+  for (int chunk = 0; chunk < n; ++chunk, w.advance()) {
     w.wait_until_full();
     const auto* packed = static_cast<const uint8_t*>(
         __cvta_shared_to_generic(w.at() + static_cast<uint32_t>(warp * Layout<kType>::kChunkBytes)));
@@ -311,49 +331,55 @@ __device__ __forceinline__ void multiply_tile(const GemmTask& a, const GemmPlace
 template <int kTokens>
 __device__ __forceinline__ void store_sums(const GemmTask& a, const GemmSums<kTokens>& sums, int tile, int warp,
                                            int lane) {
-  const int64_t row = static_cast<int64_t>(tile / a.n_row_tiles) * kGemmRows + warp * kTileRows + lane / 4;
-  const int first = tile % a.n_row_tiles * kTokens;
-  sums.for_each(lane, [&](int upper, int token, float sum) {
-    if (row + 8 * upper < a.n_rows && first + token < a.m)
-      a.out[(first + token) * a.ld_out + row + 8 * upper] = a.alpha * sum;
+  const int64_t row = static_cast<int64_t>(tile % a.n_row_tiles) * kGemmRows + warp * kTileRows + lane / 4;
+  const int first = tile / a.n_row_tiles * kTokens;
+  sums.for_each_pair(lane, [&](int token, float upper, float lower) {
+    if (first + token >= a.m) return;
+    float* to = a.out + (first + token) * a.ld_out + row;
+    if (row < a.n_rows) to[0] = a.alpha * upper;
+    if (row + 8 < a.n_rows) to[8] = a.alpha * lower;
   });
 }
 
-// The parts of a cluster's CTAs, added in their order. Each CTA adds up the results of some rows of x.
+// A CTA's part of a tile that begins in another one: each thread's sums where a thread of that one looks for them.
 template <int kTokens>
-__device__ __forceinline__ void add_parts(const GemmTask& a, const GemmSums<kTokens>& sums, int tile, int warp,
-                                          int lane, uint32_t shared) {
-  constexpr int kPitch = kGemmRows + 4;  // floats; lanes of a warp meet different banks
-  const int of_warp = warp * kTileRows + lane / 4;
-  sync_threads<32 * kGemmWarps>();  // nothing is multiplied from this memory any more
-  sums.for_each(lane, [&](int upper, int token, float sum) {
-    store_shared(shared + static_cast<uint32_t>(4 * (token * kPitch + of_warp + 8 * upper)), sum);
-  });
-  sync_cluster();
-  const int part = static_cast<int>(blockIdx.x) % a.n_splits, end = kTokens * (part + 1) / a.n_splits;
-  const int row = warp % 4 * 32 + lane;
-  const int64_t row_of_all = static_cast<int64_t>(tile / a.n_row_tiles) * kGemmRows + row;
-  for (int token = kTokens * part / a.n_splits + warp / 4; token < end; token += 2) {
-    const int token_of_all = tile % a.n_row_tiles * kTokens + token;
-    if (row_of_all >= a.n_rows || token_of_all >= a.m) continue;
-    float sum = 0;
-    for (int i = 0; i < a.n_splits; ++i)
-      sum += load_of_cluster(shared + static_cast<uint32_t>(4 * (token * kPitch + row)), static_cast<uint32_t>(i));
-    a.out[token_of_all * a.ld_out + row_of_all] = a.alpha * sum;
+__device__ __forceinline__ float* part_of(const GemmTask& a, int cta) {
+  return a.parts + static_cast<int64_t>(cta) * kGemmRows * kTokens + threadIdx.x % (32 * kGemmWarps);
+}
+
+template <int kTokens>
+__device__ __forceinline__ void leave_part(const GemmTask& a, GemmSums<kTokens>& sums) {
+  const int cta = static_cast<int>(blockIdx.x);
+  float* to = part_of<kTokens>(a, cta);
+  sums.for_each_sum([&](int i, float sum) { __stcg(to + i * 32 * kGemmWarps, sum); });
+  __threadfence();
+  sync_threads<32 * kGemmWarps>();
+  if (threadIdx.x % (32 * kGemmWarps) == 0) store_release(a.flags + cta, 1);
+}
+
+// Adds what the CTAs before this one have of a tile, up to chunk `end` of the whole work.
+template <int kTokens>
+__device__ __forceinline__ void add_parts(const GemmTask& a, int end, GemmSums<kTokens>& sums) {
+  for (int cta = static_cast<int>(blockIdx.x) - 1; run_begin(a, cta) < end; --cta) {
+    if (threadIdx.x % (32 * kGemmWarps) == 0) {
+      wait_for_flag(a.flags + cta);
+      a.flags[cta] = 0;  // for the next launch
+    }
+    sync_threads<32 * kGemmWarps>();
+    const float* from = part_of<kTokens>(a, cta);
+    sums.for_each_sum([&](int i, float& sum) { sum += __ldcg(from + i * 32 * kGemmWarps); });
   }
 }
 
 template <DType kType, int kTokens>
-__device__ __forceinline__ void multiply_all(const GemmTask& a, int warp, int lane, uint32_t shared, auto w, auto x) {
+__device__ __forceinline__ void multiply_all(const GemmTask& a, int warp, int lane, auto w, auto x) {
   GemmSums<kTokens> sums;
-  for (GemmPlace place(a); place.tile < a.n_tiles; place.tile += place.n_clusters) {
-    multiply_tile<kType>(a, place, warp, lane, w, x, sums);
-    if (a.n_splits == 1) {
-      store_sums(a, sums, place.tile, warp, lane);
-    } else {
-      add_parts(a, sums, place.tile, warp, lane, shared);  // a cluster that splits has one tile
-    }
-  }
+  for_each_tile(a, [&](int tile, int first_chunk, int end_chunk) {
+    multiply_chunks<kType>(a, end_chunk - first_chunk, warp, lane, w, x, sums);
+    if (first_chunk > 0) return leave_part(a, sums);
+    if (end_chunk < a.n_chunks) add_parts(a, (tile + 1) * a.n_chunks, sums);
+    store_sums(a, sums, tile, warp, lane);
+  });
 }
 
 template <DType kType, int kTokens>
@@ -379,14 +405,11 @@ __global__ void __launch_bounds__(kGemmThreads, 1)
       wait_for_previous_kernel();
       if (lane == 0) copy_x<kTokens>(a, x_map, x);
     }
-    __syncwarp();
-    if (a.n_splits > 1) sync_cluster();  // that of add_parts
   } else {
     take_registers();
     wait_for_previous_kernel();  // it may still read what is written here
-    multiply_all<kType, kTokens>(a, warp - 4, lane, shared, w, x);
+    multiply_all<kType, kTokens>(a, warp - 4, lane, w, x);
   }
-  if (a.n_splits > 1) sync_cluster();  // the others still read this CTA's memory
 }
 
 #endif

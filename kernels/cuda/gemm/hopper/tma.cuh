@@ -46,21 +46,18 @@ __device__ __forceinline__ void copy_box(uint32_t to, const CUtensorMap& map, in
       : "memory");
 }
 
-__device__ __forceinline__ void store_shared(uint32_t to, float value) {
-  asm volatile("st.shared.f32 [%0],%1;" ::"r"(to), "f"(value) : "memory");
+// A flag that says that what its thread wrote before is there.
+__device__ __forceinline__ void store_release(uint32_t* flag, uint32_t value) {
+  asm volatile("st.release.gpu.global.u32 [%0],%1;" ::"l"(flag), "r"(value) : "memory");
 }
-// The same place in the memory of CTA `rank` of the cluster.
-__device__ __forceinline__ float load_of_cluster(uint32_t from, uint32_t rank) {
-  float value;
-  asm volatile("{.reg .b32 at; mapa.shared::cluster.u32 at,%1,%2; ld.shared::cluster.f32 %0,[at];}"
-               : "=f"(value)
-               : "r"(from), "r"(rank)
-               : "memory");
-  return value;
-}
-// All threads of the cluster that have not ended.
-__device__ __forceinline__ void sync_cluster() {
-  asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
+// What does not come is a fault of the program: an error after some seconds is better than a GPU that hangs.
+__device__ __forceinline__ void wait_for_flag(const uint32_t* flag) {
+  constexpr int kPatience = 1 << 24;
+  uint32_t value = 0;
+  for (int n_tries = 0; value == 0;) {
+    asm volatile("ld.acquire.gpu.global.u32 %0,[%1];" : "=r"(value) : "l"(flag) : "memory");
+    if (++n_tries > kPatience) __trap();
+  }
 }
 
 // By whole warp groups: of 384 threads, 128 that copy leave their registers to the 256 that multiply.
