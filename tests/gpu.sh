@@ -177,7 +177,7 @@ done
 sanitizer=$(command -v compute-sanitizer || find /usr/local/cuda*/bin "${CUDA_HOME:-/usr/local/cuda}/bin" -name compute-sanitizer 2>/dev/null | head -n 1)
 if [ -n "$sanitizer" ]; then
   # sanitize TOOL PROGRAM FILTER. Racecheck does not see that a bulk copy into shared memory ends at an mbarrier, and takes the token
-  # kernel's ring of weights for a race. Its account grows by 1 GB of the host's memory a second, so it runs alone: beside others a test
+  # kernel's and the mixed GEMM's rings for races. Its account grows by 1 GB of the host's memory a second, so it runs alone: beside others a test
   # of a model lasted 110 seconds and was killed for its memory.
   sanitize() {
     local except=() kind=beside

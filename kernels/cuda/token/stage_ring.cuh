@@ -2,6 +2,7 @@
 // phases of a token, the others empty it. A stage holds one chunk for each of the eight warps that multiply.
 #pragma once
 
+#include "kernels/cuda/device/barriers.cuh"
 #include "kernels/cuda/token/token_phase.h"
 
 namespace inlay::cuda {
@@ -27,43 +28,6 @@ __host__ __device__ constexpr int token_chunk_bytes() {
 }
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-
-// Opaque: the compiler would find the address out again wherever it is used, which takes longer than to keep it.
-__device__ __forceinline__ uint32_t shared_address(const void* p) {
-  uint32_t address = static_cast<uint32_t>(__cvta_generic_to_shared(p));
-  asm volatile("mov.u32 %0,%0;" : "+r"(address));
-  return address;
-}
-
-// ---- barriers in shared memory
-
-__device__ __forceinline__ void init_barrier(uint64_t* barrier, int arrivals) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0],%1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
-}
-__device__ __forceinline__ void arrive(uint32_t barrier) {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _,[%0];" ::"r"(barrier) : "memory");
-}
-__device__ __forceinline__ void expect_bytes(uint32_t barrier, uint32_t bytes) {
-  asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0],%1;" ::"r"(barrier), "r"(bytes) : "memory");
-}
-__device__ __forceinline__ void wait_for(uint32_t barrier, uint32_t parity) {
-  uint32_t done = 0;
-  do {
-    asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p,[%1],%2; selp.u32 %0,1,0,p;}"
-                 : "=r"(done)
-                 : "r"(barrier), "r"(parity)
-                 : "memory");
-  } while (done == 0);
-}
-
-__device__ __forceinline__ bool is_complete(uint32_t barrier, uint32_t parity) {
-  uint32_t is;
-  asm volatile("{.reg .pred p; mbarrier.test_wait.parity.shared::cta.b64 p,[%1],%2; selp.u32 %0,1,0,p;}"
-               : "=r"(is)
-               : "r"(barrier), "r"(parity)
-               : "memory");
-  return is != 0;
-}
 
 // Bulk copy whose bytes complete at a barrier; weights are read once, so they leave the L2 first.
 __device__ __forceinline__ void copy_bulk(uint32_t to, const void* from, uint32_t bytes, uint32_t barrier) {

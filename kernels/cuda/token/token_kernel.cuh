@@ -314,10 +314,10 @@ __global__ void __launch_bounds__(kLinearThreads + 32, 1) token_kernel(const __g
   __shared__ SessionRows rows;
   if (threadIdx.x == 0) {
     for (int i = 0; i < kMaxStages; ++i) {
-      init_barrier(&barriers.full[i], 1);
-      init_barrier(&barriers.empty[i], kParts);
+      init_barrier(shared_address(&barriers.full[i]), 1);
+      init_barrier(shared_address(&barriers.empty[i]), kParts);
     }
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    make_barriers_visible();
   }
   if (threadIdx.x >= kLinearThreads) ask_for_first_weights(p);
   wait_for_previous_kernel();

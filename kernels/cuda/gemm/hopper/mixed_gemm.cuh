@@ -62,8 +62,8 @@ struct GemmRing {
   __device__ __forceinline__ uint32_t at() const { return memory + static_cast<uint32_t>(stage * kStageBytes); }
   __device__ __forceinline__ uint32_t full_barrier() const { return full + static_cast<uint32_t>(8 * stage); }
   __device__ __forceinline__ uint32_t empty_barrier() const { return empty + static_cast<uint32_t>(8 * stage); }
-  __device__ __forceinline__ void wait_until_full() const { wait_for(full_barrier(), parity); }
-  __device__ __forceinline__ void wait_until_empty() const { wait_for(empty_barrier(), parity ^ 1); }
+  __device__ __forceinline__ void wait_until_full() const { await(full_barrier(), parity); }
+  __device__ __forceinline__ void wait_until_empty() const { await(empty_barrier(), parity ^ 1); }
   __device__ __forceinline__ void advance() {
     if (++stage == kStages) stage = 0, parity ^= 1;
   }

@@ -1,5 +1,5 @@
-// Barriers, bulk copies, clusters and the sharing out of registers, as compute capability 9.0 has them. Addresses are
-// of shared memory.
+// Bulk copies, flags and the sharing out of registers, as compute capability 9.0 has them. Addresses are of shared
+// memory, pointers of global memory.
 #pragma once
 
 #include <cuda.h>
@@ -7,24 +7,15 @@
 
 #include <cstdint>
 
+#include "kernels/cuda/device/barriers.cuh"
+
 namespace inlay::cuda {
 
 #if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
-__device__ __forceinline__ void init_barrier(uint32_t barrier, int arrivals) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0],%1;" ::"r"(barrier), "r"(arrivals) : "memory");
-}
-// Those of this thread, to the copies that complete at them.
-__device__ __forceinline__ void make_barriers_visible() {
-  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-}
-__device__ __forceinline__ void arrive(uint32_t barrier) {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _,[%0];" ::"r"(barrier) : "memory");
-}
-__device__ __forceinline__ void arrive_and_expect(uint32_t barrier, uint32_t bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _,[%0],%1;" ::"r"(barrier), "r"(bytes) : "memory");
-}
-__device__ __forceinline__ void wait_for(uint32_t barrier, uint32_t parity) {
+// wait_for in one block, around which the compiler unrolls the loops that copy: the form that the GEMM was measured
+// with.
+__device__ __forceinline__ void await(uint32_t barrier, uint32_t parity) {
   asm volatile(
       "{.reg .pred p; again: mbarrier.try_wait.parity.shared::cta.b64 p,[%0],%1; @p bra done; bra again; done:}" ::"r"(
           barrier),
