@@ -181,10 +181,11 @@ if [ -n "$sanitizer" ]; then
   # of a model lasted 110 seconds and was killed for its memory.
   sanitize() {
     local except=() kind=beside
-    [ "$1" != racecheck ] || { except=(--kernel-name-exclude kernel_substring=token_kernel,kernel_substring=mixed_gemm) kind=group; }
+    [ "$1" != racecheck ] || { except=(--kernel-name-exclude kernel_substring=token_kernel,kernel_substring=mixed_gemm,kernel_substring=group_rows) kind=group; }
     "$kind" "$1.$2" "$sanitizer" --tool "$1" "${except[@]}" --error-exitcode 9 --print-limit 20 "$build/bin/$2" "--gtest_filter=$3"
   }
   sanitize memcheck golden_mixed_steps '*cuda*'
+  sanitize memcheck cuda_cluster_products '*'
   sanitize memcheck golden_contexts 'cuda/ContextCuts.Agree/*_65'
   sanitize memcheck golden_batching '*PromptsOfOthers*cuda*'
   sanitize racecheck golden_mixed_steps '*/llama_q4_k_m_cuda'

@@ -107,6 +107,7 @@ struct Activations {
   float* row_scale;    // (rows) what a row's products have to be multiplied by: 1, or with a norm 1 / rms
   int64_t ld, scale_stride;
   int32_t n_chunks;    // of 256 columns
+  int32_t group_rows = 0;  // planes: 16 or 32, for launch_group_rows: as many rows together, scales among them
 };
 size_t activation_bytes(int64_t n_rows, int64_t n_cols);
 Activations activations_at(void* memory, int64_t n_rows, int64_t n_cols);
@@ -152,6 +153,12 @@ struct LinearArgs {
 cudaError_t launch_linear(const LinearArgs& args, cudaStream_t stream);
 // Whether a product of these weights can take a raw row on the current device.
 bool linear_takes_raw(DType weights, int64_t n_cols);
+
+// Products of 9 to 32 rows and weights in planes by clusters of CTAs and warp groups (compute capability 9.0), with the bits of the others:
+// launch_linear takes them where x.group_rows says so. What that has to be for m rows of x, or 0: they have none.
+inline constexpr int32_t kFewestGroupRows = 9, kMostGroupRows = 32;
+int32_t group_rows(DType weights, int64_t n_cols, int32_t m);
+cudaError_t launch_group_rows(const LinearArgs& args, cudaStream_t stream);
 
 // ---- products of many rows by a library: x and W as row-major matrices of 2-byte elements, results in F32
 

@@ -38,7 +38,7 @@ target_compile_options(inlay_kernels_cuda PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:${
 
 # What sm_90a alone has: code that no other GPU can run, for which there is no PTX either.
 if(90 IN_LIST inlay_cuda_architectures)
-  file(GLOB INLAY_HOPPER_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/cuda/gemm/hopper/*.cu)
+  file(GLOB INLAY_HOPPER_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/cuda/*/hopper/*.cu)
   add_library(inlay_kernels_hopper OBJECT ${INLAY_HOPPER_SOURCES})
   target_link_libraries(inlay_kernels_hopper PRIVATE inlay_flags CUDA::cudart_static)
   target_include_directories(inlay_kernels_hopper SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
@@ -46,5 +46,6 @@ if(90 IN_LIST inlay_cuda_architectures)
   target_compile_options(inlay_kernels_hopper PRIVATE ${inlay_cuda_options} "SHELL:-gencode arch=compute_90a,code=sm_90a" ${inlay_cuda_warnings})
   target_sources(inlay_kernels_cuda PRIVATE $<TARGET_OBJECTS:inlay_kernels_hopper>)
 else()
-  target_sources(inlay_kernels_cuda PRIVATE ${CMAKE_SOURCE_DIR}/kernels/cuda/gemm/hopper/absent.cpp)
+  file(GLOB INLAY_HOPPER_ABSENT CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/cuda/*/hopper/absent.cpp)
+  target_sources(inlay_kernels_cuda PRIVATE ${INLAY_HOPPER_ABSENT})
 endif()

@@ -43,7 +43,8 @@ struct BackendConfig {
       true;                      // cuda: all layers of a step of one row in one launch, where there is a kernel for it
   bool allow_cublas = true;      // cuda: products of many rows by cuBLASLt where the machine has it
   bool allow_mixed_gemm = true;  // cuda: products of many rows and quantized weights without dequantizing, on sm_90
-  bool run_ahead = false;        // execute_ahead() will be called; then there are two logit slots for a sequence
+  bool always_group_rows = false;  // cuda: products of 9 to 32 rows by clusters, on sm_90, even where they do not pay
+  bool run_ahead = false;          // execute_ahead() will be called; then there are two logit slots for a sequence
 };
 
 // Bytes by purpose.

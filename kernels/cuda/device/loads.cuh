@@ -85,10 +85,11 @@ inline cudaError_t allow_shared_memory(const void* kernel, size_t bytes, int dev
                               most - static_cast<int>(attributes.sharedSizeBytes));
 }
 
-// Launches a kernel of one struct so that it may start while its predecessor ends, where the device can.
+// Launches a kernel of one struct so that it may start while its predecessor ends, where the device can. cluster: CTAs
+// of one (compute capability 9.0).
 template <class Args>
 cudaError_t launch_early(void (*kernel)(const Args), dim3 grid, int threads, cudaStream_t stream, const Args& args,
-                         size_t shared_bytes = 0) {
+                         size_t shared_bytes = 0, unsigned cluster = 1) {
   int device = 0, major = 0;
   if (const cudaError_t e = cudaGetDevice(&device); e != cudaSuccess) return e;
   if (const cudaError_t e = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
@@ -99,16 +100,18 @@ cudaError_t launch_early(void (*kernel)(const Args), dim3 grid, int threads, cud
       e != cudaSuccess) {
     return e;
   }
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchAttribute attributes[2]{};
+  attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attributes[0].val.programmaticStreamSerializationAllowed = 1;
+  attributes[1].id = cudaLaunchAttributeClusterDimension;
+  attributes[1].val.clusterDim = {cluster, 1, 1};
   cudaLaunchConfig_t config{};
   config.gridDim = grid;
   config.blockDim = dim3(static_cast<unsigned>(threads));
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
-  config.attrs = &attribute;
-  config.numAttrs = major >= 9 ? 1 : 0;
+  config.attrs = attributes;
+  config.numAttrs = major < 9 ? 0 : cluster > 1 ? 2 : 1;
   return cudaLaunchKernelEx(&config, kernel, args);
 }
 

@@ -24,6 +24,11 @@ __device__ __forceinline__ void store(const ActivationsArgs& a, const Octet& x, 
     uint8_t* values = static_cast<uint8_t*>(to.values) + (row * to.ld + static_cast<int64_t>(chunk) * kChunkCols) * 2;
     uint8_t* sums = static_cast<uint8_t*>(to.sums) + (row * to.n_chunks + chunk) * 64;
     if constexpr (kForm == ActivationForm::planes) {
+      if (to.group_rows != 0) {
+        const GroupPlanes form{to.group_rows};
+        uint8_t* at = static_cast<uint8_t*>(to.values) + static_cast<int64_t>(chunk) * form.bytes();
+        return store_group_planes(x, lane, inside, form, static_cast<int>(row), at);
+      }
       values = plane_record(to, chunk, row);
       sums = values + kRecordSumsAt;
     }

@@ -184,8 +184,9 @@ __device__ __forceinline__ uint32_t gather_bytes(const uint32_t* words, int at) 
   return __byte_perm(__byte_perm(words[0], words[2], pair), __byte_perm(words[1], words[3], pair), 0x5410);
 }
 
-// As store_chunk_f16; values: of the chunk.
-__device__ __forceinline__ float store_chunk_planes(const Octet& x, int lane, bool kept, uint8_t* values, void* sums) {
+// As store_chunk_f16; write(high, low): the bytes of this lane's columns, in their order.
+template <class Write>
+__device__ __forceinline__ float store_planes(const Octet& x, int lane, bool kept, const Write& write, void* sums) {
   constexpr float kInteger = 12582912.0f;  // 1.5 * 2^23: what is added to it becomes an integer, in the lower bits
   const float2 scale = scale_of(x);
   const float to_integer = __fmul_rn(scale.x, 1.0f / kPlaneUnit);
@@ -198,14 +199,48 @@ __device__ __forceinline__ float store_chunk_planes(const Octet& x, int lane, bo
     low[i] = __float_as_uint(sum);
     high[i] = low[i] + 128;  // byte 0 is signed
   }
-  uint8_t* to = values + plane_place(lane * 8);
-#pragma unroll
-  for (int i = 0; kept && i < 2; ++i) {
-    *reinterpret_cast<uint32_t*>(to + i * 16) = gather_bytes(high + 4 * i, 1);
-    *reinterpret_cast<uint32_t*>(to + i * 16 + kPlaneBytes) = gather_bytes(low + 4 * i, 0);
-  }
+  write(uint2{gather_bytes(high, 1), gather_bytes(high + 4, 1)}, uint2{gather_bytes(low, 0), gather_bytes(low + 4, 0)});
   store_sums(rounded, kPlaneUnit, lane, kept, sums);
   return scale.y;
+}
+
+// A record; values: of the chunk.
+__device__ __forceinline__ float store_chunk_planes(const Octet& x, int lane, bool kept, uint8_t* values, void* sums) {
+  uint8_t* to = values + plane_place(lane * 8);
+  const auto write = [&](uint2 high, uint2 low) {
+    if (!kept) return;
+    *reinterpret_cast<uint32_t*>(to) = high.x, *reinterpret_cast<uint32_t*>(to + kPlaneBytes) = low.x;
+    *reinterpret_cast<uint32_t*>(to + 16) = high.y, *reinterpret_cast<uint32_t*>(to + 16 + kPlaneBytes) = low.y;
+  };
+  return store_planes(x, lane, kept, write, sums);
+}
+
+// ---- planes as warp groups multiply them (hopper/group_rows.cuh), 16 or 32 rows together, whatever there are
+
+// A chunk: 16 bytes of columns (a k-step of 16) at a time, of these the planes of all rows, high and low in turn; then
+// the rows' sums and scales.
+struct GroupPlanes {
+  int rows;
+  __host__ __device__ constexpr int columns() const { return 2 * rows; }  // of B
+  __host__ __device__ constexpr int sums_at() const { return kChunkCols * columns(); }
+  __host__ __device__ constexpr int scales_at() const { return sums_at() + 64 * rows; }
+  __host__ __device__ constexpr int bytes() const { return scales_at() + 4 * rows; }
+};
+
+// A row of the chunk at `chunk`. Of 16 columns one lane writes the high bytes and its neighbour the low ones.
+__device__ __forceinline__ void store_group_planes(const Octet& x, int lane, bool kept, GroupPlanes form, int row,
+                                                   uint8_t* chunk) {
+  const int plane = lane % 2;
+  const auto write = [&](uint2 high, uint2 low) {
+    const uint2 mine = plane == 0 ? high : low, other = plane == 0 ? low : high;
+    const uint2 got = {__shfl_xor_sync(0xffffffffu, other.x, 1), __shfl_xor_sync(0xffffffffu, other.y, 1)};
+    uint8_t* to = chunk + (lane / 2 * form.columns() + 2 * row + plane) * 16;
+    if (kept)
+      *reinterpret_cast<uint4*>(to) =
+          plane == 0 ? uint4{mine.x, mine.y, got.x, got.y} : uint4{got.x, got.y, mine.x, mine.y};
+  };
+  const float scale = store_planes(x, lane, kept, write, chunk + form.sums_at() + row * 64);
+  if (lane == 0) *reinterpret_cast<float*>(chunk + form.scales_at() + row * 4) = scale;
 }
 
 __device__ __forceinline__ void store_chunk_bf16(const Octet& x, int lane, bool kept, uint8_t* values) {

@@ -17,6 +17,7 @@ cudaError_t launch_linear(const LinearArgs& args, cudaStream_t stream) {
     return cudaErrorInvalidValue;
   if (args.n_rows > 0x7fffffff || (args.raw != nullptr && args.m != 1)) return cudaErrorInvalidValue;
   if (args.m == 0 || args.n_rows == 0) return cudaSuccess;
+  if (args.x.group_rows != 0 && args.raw == nullptr) return launch_group_rows(args, stream);
   return with_form(args.dtype, cudaErrorInvalidValue,
                    [&](auto tag) { return launch_product<decltype(tag)::kType>(args, stream); });
 }

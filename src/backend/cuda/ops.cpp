@@ -84,15 +84,37 @@ cuda::LinearArgs CudaExecutor::arguments(const Product& p, const Rows& rows) {
           .mirrors = p.mirrors};
 }
 
+// Whether products by clusters are faster than those that share nothing between CTAs, as measured on an H100.
+static bool pays_to_cluster(int64_t n_weights, int64_t n_cols, int32_t m) {
+  constexpr int64_t kFewestCols = 2048, kFewestWeights = 20'000'000, kFewestOfMoreRows = 8'000'000;
+  return n_cols >= kFewestCols && n_weights >= (m <= 16 ? kFewestWeights : kFewestOfMoreRows);
+}
+
+// How many rows of x the products whose x is planes want together, all of them, or 0: each of them by itself.
+int32_t CudaExecutor::group_rows_of(std::span<const Product> products, int32_t m) const {
+  if (m < cuda::kFewestGroupRows || m > cuda::kMostGroupRows) return 0;
+  int32_t rows = 0;
+  int64_t n_weights = 0, n_cols = 0;
+  for (const Product& p : products) {
+    if (cuda::activation_form(p.matrix.dtype) != cuda::ActivationForm::planes) continue;
+    n_weights += p.matrix.n_rows * p.matrix.n_cols, n_cols = p.matrix.n_cols;
+    rows = cuda::group_rows(p.matrix.dtype, p.matrix.n_cols, m);
+    if (rows == 0) return 0;
+  }
+  return config_.always_group_rows || pays_to_cluster(n_weights, n_cols, m) ? rows : 0;
+}
+
 // A single row goes to the products as it is, and several do within one launch; else several are prepared once for each
 // form that the products want.
 Status CudaExecutor::multiply(std::span<const Product> products, const Rows& rows) {
+  const int32_t group_rows = group_rows_of(products, rows.m);
   for (size_t form = 0; form < kForms; ++form) {
     bool is_prepared = false;
     for (const Product& p : products) {
       if (cuda::activation_form(p.matrix.dtype) != static_cast<cuda::ActivationForm>(form)) continue;
       cuda::LinearArgs args = arguments(p, rows);
       args.x = cuda::activations_at(b_.prepared.data(), rows.m, p.matrix.n_cols);
+      if (static_cast<cuda::ActivationForm>(form) == cuda::ActivationForm::planes) args.x.group_rows = group_rows;
       if ((rows.m == 1 || recorded_ != nullptr) && cuda::linear_takes_raw(p.matrix.dtype, p.matrix.n_cols)) {
         args.raw = rows.x;
       } else if (!is_prepared) {

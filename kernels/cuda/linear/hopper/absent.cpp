@@ -1,0 +1,9 @@
+// In place of group_rows.cu where nothing is built for GPUs of compute capability 9.0.
+#include "kernels/cuda/cuda_kernels.h"
+
+namespace inlay::cuda {
+
+int32_t group_rows(DType, int64_t, int32_t) { return 0; }
+cudaError_t launch_group_rows(const LinearArgs&, cudaStream_t) { return cudaErrorNotSupported; }
+
+}  // namespace inlay::cuda

@@ -1,0 +1,137 @@
+// launch_group_rows: which of the kernels of group_rows.cuh, and how many CTAs share the work.
+#include "kernels/cuda/linear/hopper/group_rows.cuh"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+
+namespace inlay::cuda {
+namespace {
+
+// How many clusters of so many CTAs the device has room for, where a CTA has a multiprocessor to itself: a query of
+// some microseconds, whose answer is kept.
+template <DType kType, int kRows>
+cudaError_t clusters_at_once(int cluster_bits, int& n) {
+  constexpr int kMostDevices = 16;
+  static std::atomic<int> known[kMostDevices][4];
+  int device = 0, most = 0;
+  if (const cudaError_t e = cudaGetDevice(&device); e != cudaSuccess) return e;
+  if (device < kMostDevices && (n = known[device][cluster_bits].load(std::memory_order_relaxed)) > 0)
+    return cudaSuccess;
+  if (const cudaError_t e = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+      e != cudaSuccess) {
+    return e;
+  }
+  const auto bytes = static_cast<size_t>(most);
+  const auto* kernel = reinterpret_cast<const void*>(linear_group_rows<kType, kRows>);
+  if (const cudaError_t e = allow_shared_memory(kernel, bytes, device); e != cudaSuccess) return e;
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim = {1u << cluster_bits, 1, 1};
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(1u << cluster_bits);
+  config.blockDim = dim3(kGroupThreads);
+  config.dynamicSmemBytes = bytes;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  const cudaError_t e = cudaOccupancyMaxActiveClusters(&n, linear_group_rows<kType, kRows>, &config);
+  if (e == cudaSuccess && device < kMostDevices) known[device][cluster_bits].store(n, std::memory_order_relaxed);
+  return e;
+}
+
+// Clusters of CTAs and how the work fits them: the way that takes a CTA the least time, of those that leave room for
+// some stages. n_stages: 0 where none does.
+template <DType kType, int kRows>
+cudaError_t fit(const LinearArgs& args, GroupRowsTask& best, int& n_ctas) {
+  using Memory = GroupMemory<kType, kRows>;
+  constexpr int kRowsOfTile = kGroupWarps * kTileRows, kFewestStages = 3;
+  constexpr int kChunksOfSums = 1;  // what it takes a CTA to pass sums on and to add them, in chunks
+  constexpr struct { int cluster_bits, n_slots; } ways[] = {{3, 4}, {3, 2}, {2, 2}, {2, 1}};
+  int device = 0, room = 0;
+  if (const cudaError_t e = cudaGetDevice(&device); e != cudaSuccess) return e;
+  if (const cudaError_t e = cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+      e != cudaSuccess) {
+    return e;
+  }
+  GroupRowsTask task{};
+  task.args = args;
+  const int64_t n_units = units_of(args.n_cols);
+  task.tile_bytes = Layout<kType>::tile_bytes(n_units);
+  task.n_chunks = static_cast<int32_t>(n_units / kChunkUnits);
+  task.n_tiles = static_cast<int32_t>((args.n_rows + kRowsOfTile - 1) / kRowsOfTile);
+  best = task;
+  int fewest = 0;
+  for (const auto& way : ways) {
+    task.cluster_bits = way.cluster_bits, task.n_slots = way.n_slots;
+    task.n_stages = Memory::stages(task.n_chunks, way.cluster_bits, way.n_slots, room);
+    if (task.n_stages < kFewestStages) continue;
+    int n_clusters = 0;
+    if (const cudaError_t e = clusters_at_once<kType, kRows>(way.cluster_bits, n_clusters); e != cudaSuccess) return e;
+    if (n_clusters == 0) continue;
+    const int n_chunks =
+        (task.n_tiles + n_clusters - 1) / n_clusters * (up_to_power(task.n_chunks, way.cluster_bits) + kChunksOfSums);
+    if (fewest > 0 && n_chunks >= fewest) continue;
+    fewest = n_chunks, best = task, n_ctas = std::min(task.n_tiles, n_clusters) << way.cluster_bits;
+  }
+  return cudaSuccess;
+}
+
+template <DType kType, int kRows>
+cudaError_t launch(const LinearArgs& args, cudaStream_t stream) {
+  GroupRowsTask task{};
+  int n_ctas = 0;
+  if (const cudaError_t e = fit<kType, kRows>(args, task, n_ctas); e != cudaSuccess) return e;
+  if (task.n_stages == 0) return cudaErrorInvalidValue;
+  return launch_early(linear_group_rows<kType, kRows>, dim3(static_cast<unsigned>(n_ctas)), kGroupThreads, stream, task,
+                      static_cast<size_t>(GroupMemory<kType, kRows>::bytes(task)),
+                      static_cast<unsigned>(task.cluster()));
+}
+
+template <DType kOf, int kN>
+struct GroupKernel {
+  static constexpr DType kType = kOf;
+  static constexpr int kRows = kN;
+};
+
+// visit(GroupKernel) for up to m rows, or `otherwise`.
+template <class Result, class Visit>
+Result with_group_kernel(DType weights, int32_t m, Result otherwise, const Visit& visit) {
+  return with_form(weights, otherwise, [&](auto tag) -> Result {
+    constexpr DType kType = decltype(tag)::kType;
+    if constexpr (Layout<kType>::kPlanes) {
+      return m <= 16 ? visit(GroupKernel<kType, 16>{}) : visit(GroupKernel<kType, 32>{});
+    } else {
+      return otherwise;
+    }
+  });
+}
+
+}  // namespace
+
+int32_t group_rows(DType weights, int64_t n_cols, int32_t m) {
+  if (m < kFewestGroupRows || m > kMostGroupRows) return 0;
+  int device = 0, major = 0, minor = 0;
+  if (cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) != cudaSuccess || major != 9 ||
+      minor != 0) {
+    return 0;
+  }
+  LinearArgs args{};
+  args.n_rows = kTileRows, args.n_cols = n_cols, args.dtype = weights;
+  return with_group_kernel(weights, m, 0, [&](auto tag) {
+    GroupRowsTask task{};
+    int n_ctas = 0;
+    return fit<decltype(tag)::kType, decltype(tag)::kRows>(args, task, n_ctas) == cudaSuccess && task.n_stages > 0
+               ? decltype(tag)::kRows
+               : 0;
+  });
+}
+
+cudaError_t launch_group_rows(const LinearArgs& args, cudaStream_t stream) {
+  if (args.m > args.x.group_rows) return cudaErrorInvalidValue;
+  return with_group_kernel(args.dtype, args.x.group_rows, cudaErrorInvalidValue,
+                           [&](auto tag) { return launch<decltype(tag)::kType, decltype(tag)::kRows>(args, stream); });
+}
+
+}  // namespace inlay::cuda

@@ -1,0 +1,545 @@
+// Products of 9 to 32 rows and planes (Q4_K, Q5_K, Q6_K) by warp groups: the bits of few_rows.cuh, with x read by the
+// tensor cores from shared memory.
+//
+// A cluster of 4 or 8 CTAs has a tile of 128 rows of W at a time: eight packed tiles, a warp for each, of which four
+// multiply together (wgmma of bytes: A from registers, as mma.m16n8k32 has it, B all rows of x, both planes). Of the
+// parts of the columns (few_rows.cuh) each CTA has one or two, whose x it keeps in shared memory while the weights
+// stream through a ring of stages. Sums over a group are integers, which each thread scales and adds up as planes.cuh
+// does it. What comes out of a part goes to the CTA of the cluster that has the packed tile: its warps of another kind
+// add the parts in their order and store results, while all others are at the next tile.
+#pragma once
+
+#include "kernels/cuda/gemm/hopper/tma.cuh"
+#include "kernels/cuda/gemm/hopper/wgmma.cuh"
+#include "kernels/cuda/linear/few_rows.cuh"
+
+namespace inlay::cuda {
+
+inline constexpr int kGroupWarps = 8, kAddThreads = 128, kGroupThreads = 128 + 32 * kGroupWarps + kAddThreads;
+
+// A chunk of x (activations.cuh).
+template <int kRows>
+struct GroupX {
+  static constexpr GroupPlanes kForm{kRows};
+  static constexpr int kColumns = kForm.columns(), kSumsAt = kForm.sums_at(), kScalesAt = kForm.scales_at(),
+                       kBytes = kForm.bytes();
+};
+
+struct GroupRowsTask {
+  LinearArgs args;  // x.values: chunks of GroupX
+  int64_t tile_bytes;
+  int32_t n_chunks, n_tiles;                // tiles of 128 rows
+  int32_t cluster_bits, n_slots, n_stages;  // CTAs of a cluster: 2 to the power of that, at most kParts
+  __host__ __device__ int cluster() const { return 1 << cluster_bits; }
+};
+
+__host__ __device__ constexpr int up_to_power(int n, int bits) { return (n + (1 << bits) - 1) >> bits; }
+
+// A CTA's shared memory: barriers, slots for the sums of tiles, stages, its parts of x.
+template <DType kType, int kRows>
+struct GroupMemory {
+  static constexpr int kMostStages = 8, kMostSlots = 4;
+  static constexpr int kPartBytes = kRows * kTileRows * 4;  // a part of a packed tile's sums
+  static constexpr int kSumBytes = kParts * kPartBytes;     // all parts
+  static constexpr int kStageBytes = (kGroupWarps * Layout<kType>::kChunkBytes + 127) / 128 * 128;
+  static constexpr int kFull = 0, kEmpty = kFull + 8 * kMostStages, kSlotFull = kEmpty + 8 * kMostStages,
+                       kSlotEmpty = kSlotFull + 8 * kMostSlots, kHasX = kSlotEmpty + 8 * kMostSlots * kGroupWarps,
+                       kSlotsAt = (kHasX + 8 + 127) / 128 * 128;
+
+  // Where the stages are, and what follows them. A slot has the sums of those packed tiles that the CTA adds.
+  static __host__ __device__ constexpr int stages_at(int cluster_bits, int n_slots) {
+    return kSlotsAt + n_slots * (kGroupWarps >> cluster_bits) * kSumBytes;
+  }
+  static constexpr int x_bytes(int n_chunks, int cluster_bits) {
+    return up_to_power(n_chunks, cluster_bits) * GroupX<kRows>::kBytes;
+  }
+  // Stages that fit into `room`.
+  static constexpr int stages(int n_chunks, int cluster_bits, int n_slots, int room) {
+    const int n = (room - stages_at(cluster_bits, n_slots) - x_bytes(n_chunks, cluster_bits)) / kStageBytes;
+    return n < kMostStages ? n : kMostStages;
+  }
+  static constexpr int bytes(const GroupRowsTask& a) {
+    return stages_at(a.cluster_bits, a.n_slots) + a.n_stages * kStageBytes + x_bytes(a.n_chunks, a.cluster_bits);
+  }
+};
+
+#if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
+
+// c = A * B: A 64 x 32 unsigned bytes, B 32 x N signed ones (N: columns of c). c[4 q + k]: row g + 8 * (k / 2), column
+// 8 q + 2 t + k % 2.
+#define INLAY_I4(i) "=r"(c[i]), "=r"(c[i + 1]), "=r"(c[i + 2]), "=r"(c[i + 3])
+#define INLAY_I16(i) INLAY_I4(i), INLAY_I4(i + 4), INLAY_I4(i + 8), INLAY_I4(i + 12)
+__device__ __forceinline__ void wgmma_bytes(int32_t (&c)[16], const uint32_t (&a)[4], uint64_t b) {
+  asm volatile(
+      "{.reg .pred p; setp.ne.b32 p,0,0; wgmma.mma_async.sync.aligned.m64n32k32.s32.u8.s8 "
+      "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15},{%16,%17,%18,%19},%20,p;}"
+      : INLAY_I16(0)
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
+}
+__device__ __forceinline__ void wgmma_bytes(int32_t (&c)[32], const uint32_t (&a)[4], uint64_t b) {
+  asm volatile(
+      "{.reg .pred p; setp.ne.b32 p,0,0; wgmma.mma_async.sync.aligned.m64n64k32.s32.u8.s8 "
+      "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,"
+      "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31},{%32,%33,%34,%35},%36,p;}"
+      : INLAY_I16(0), INLAY_I16(16)
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
+}
+#undef INLAY_I16
+#undef INLAY_I4
+
+// Where columns 32 j .. + 31 of B lie, of a chunk at `x`: cores of 8 columns by 16 bytes, those of the same bytes after
+// one another.
+template <int kRows>
+__device__ __forceinline__ uint64_t group_operand(uint32_t x, int j) {
+  constexpr uint64_t kBetweenColumns = 128 / 16, kBetweenBytes = GroupX<kRows>::kColumns;
+  const uint32_t at = x + static_cast<uint32_t>(j * 32 * GroupX<kRows>::kColumns);
+  return kBetweenColumns << 32 | kBetweenBytes << 16 | (at & 0x3ffff) / 16;
+}
+
+// What finish_planes asks of x: a chunk in shared memory.
+template <int kRows>
+struct GroupColumns {
+  const uint8_t* part;       // of row g / 2: the sums' high or low half
+  const float* chunk_scale;  // of row t
+
+  __device__ __forceinline__ GroupColumns(const uint8_t* x, int lane)
+      : part(x + GroupX<kRows>::kSumsAt + lane / 8 * 64 + lane % 4 * 16 + lane / 4 % 2 * 8),
+        chunk_scale(reinterpret_cast<const float*>(x + GroupX<kRows>::kScalesAt) + lane % 4) {}
+  __device__ __forceinline__ uint2 sums(int quad) const {
+    return *reinterpret_cast<const uint2*>(part + quad * 4 * 64);
+  }
+  __device__ __forceinline__ float scale(int quad) const { return chunk_scale[4 * quad]; }
+};
+
+// A of group `group` of a unit, 32 columns: of the types with groups of 16 the other half is zeros.
+template <DType kType>
+__device__ __forceinline__ void group_fragment(const UnitBytes<kType>& unit, int group, uint32_t (&a)[4]) {
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    if constexpr (UnitBytes<kType>::kSteps == 2) {
+      a[i] = unit.a[group][i];
+    } else {
+      a[i] = i / 2 == group % 2 ? unit.a[group][i % 2] : 0;
+    }
+  }
+}
+
+// By whole warp groups: what some give back others may take.
+template <int n>
+__device__ __forceinline__ void lower_registers() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(n));
+}
+template <int n>
+__device__ __forceinline__ void raise_registers() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(n));
+}
+
+// ---- clusters
+
+__device__ __forceinline__ uint32_t cluster_rank() {
+  uint32_t rank;
+  asm("mov.u32 %0,%%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}
+// In two halves: what a thread wrote before is there for those that have waited.
+__device__ __forceinline__ void arrive_at_cluster() { asm volatile("barrier.cluster.arrive.release;" ::: "memory"); }
+__device__ __forceinline__ void wait_for_cluster() { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }
+
+// The same place in another CTA's shared memory.
+__device__ __forceinline__ uint32_t of_cta(uint32_t address, int rank) {
+  uint32_t there;
+  asm("mapa.shared::cluster.u32 %0,%1,%2;" : "=r"(there) : "r"(address), "r"(rank));
+  return there;
+}
+__device__ __forceinline__ void arrive_there(uint32_t barrier) {
+  asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _,[%0];" ::"r"(barrier) : "memory");
+}
+__device__ __forceinline__ void send(uint32_t to, float a, float b, float c, float d, uint32_t barrier) {
+  asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0],{%1,%2,%3,%4},[%5];" ::"r"(to),
+               "f"(a), "f"(b), "f"(c), "f"(d), "r"(barrier)
+               : "memory");
+}
+// For what other CTAs did.
+__device__ __forceinline__ void wait_for_others(uint32_t barrier, uint32_t parity) {
+  uint32_t done = 0;
+  do {
+    asm volatile(
+        "{.reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p,[%1],%2; selp.u32 %0,1,0,p;}"
+        : "=r"(done)
+        : "r"(barrier), "r"(parity)
+        : "memory");
+  } while (done == 0);
+}
+
+// ---- the work
+
+// A place in a ring.
+struct RingPlace {
+  int at = 0;
+  uint32_t parity = 0;
+  __device__ __forceinline__ void advance(int n) {
+    if (++at == n) at = 0, parity ^= 1;
+  }
+};
+
+// What a CTA has to do, and where.
+template <DType kType, int kRows>
+struct GroupWork {
+  using Memory = GroupMemory<kType, kRows>;
+  const GroupRowsTask& a;
+  uint32_t shared;
+  int rank, cluster, n_clusters;
+
+  __device__ __forceinline__ GroupWork(const GroupRowsTask& task, uint32_t at)
+      : a(task),
+        shared(at),
+        rank(static_cast<int>(cluster_rank())),
+        cluster(static_cast<int>(blockIdx.x >> task.cluster_bits)),
+        n_clusters(static_cast<int>(gridDim.x >> task.cluster_bits)) {}
+  __device__ __forceinline__ uint32_t barrier(int kind, int i = 0) const {
+    return shared + static_cast<uint32_t>(kind + 8 * i);
+  }
+  __device__ __forceinline__ uint32_t stage(int i) const {
+    return shared + static_cast<uint32_t>(Memory::stages_at(a.cluster_bits, a.n_slots) + i * Memory::kStageBytes);
+  }
+  // The sums of the CTA's packed tile `own`.
+  __device__ __forceinline__ uint32_t slot(int i, int own) const {
+    return shared +
+           static_cast<uint32_t>(Memory::kSlotsAt + (i * (kGroupWarps >> a.cluster_bits) + own) * Memory::kSumBytes);
+  }
+  __device__ __forceinline__ uint32_t slot_bytes() const {
+    return static_cast<uint32_t>((kGroupWarps >> a.cluster_bits) * Memory::kSumBytes);
+  }
+  __device__ __forceinline__ int n_own_chunks() const { return up_to_power(a.n_chunks - rank, a.cluster_bits); }
+  __device__ __forceinline__ uint32_t x(int chunk) const {
+    return stage(a.n_stages) + static_cast<uint32_t>((chunk >> a.cluster_bits) * GroupX<kRows>::kBytes);
+  }
+};
+
+// By a whole warp: lane i the chunks of packed tile i. The weights of the first stages are under way before x is there.
+template <DType kType, int kRows>
+__device__ void copy_group_stages(const GroupWork<kType, kRows>& work, int lane) {
+  using L = Layout<kType>;
+  using Memory = GroupMemory<kType, kRows>;
+  const GroupRowsTask& a = work.a;
+  const auto n_packed = static_cast<int>((a.args.n_rows + kTileRows - 1) / kTileRows);
+  RingPlace to;
+  const auto copy = [&](int tile, int chunk) {
+    const int first = tile * kGroupWarps, n = min(kGroupWarps, n_packed - first);
+    wait_for(work.barrier(Memory::kEmpty, to.at), to.parity ^ 1);
+    const uint32_t full = work.barrier(Memory::kFull, to.at);
+    if (lane == 0) arrive_and_expect(full, static_cast<uint32_t>(n * L::kChunkBytes));
+    __syncwarp();
+    if (lane < n) {
+      copy_bulk_shared(work.stage(to.at) + static_cast<uint32_t>(lane * L::kChunkBytes),
+                       static_cast<const uint8_t*>(a.args.weights) + (first + lane) * a.tile_bytes +
+                           static_cast<int64_t>(chunk) * L::kChunkBytes,
+                       L::kChunkBytes, full);
+    }
+    to.advance(a.n_stages);
+  };
+  const auto copy_x = [&] {
+    wait_for_previous_kernel();
+    const uint32_t here = work.barrier(Memory::kHasX);
+    if (lane == 0) arrive_and_expect(here, static_cast<uint32_t>(work.n_own_chunks() * GroupX<kRows>::kBytes));
+    __syncwarp();
+    for (int chunk = work.rank + lane * a.cluster(); chunk < a.n_chunks; chunk += 32 * a.cluster()) {
+      copy_bulk_shared(
+          work.x(chunk),
+          static_cast<const uint8_t*>(a.args.x.values) + static_cast<int64_t>(chunk) * GroupX<kRows>::kBytes,
+          GroupX<kRows>::kBytes, here);
+    }
+  };
+  int n_copied = 0;
+  for (int tile = work.cluster; tile < a.n_tiles; tile += work.n_clusters) {
+    for (int part = work.rank; part < kParts; part += a.cluster()) {
+      for (int chunk = part; chunk < a.n_chunks; chunk += kParts) {
+        if (n_copied++ == a.n_stages) copy_x();
+        copy(tile, chunk);
+      }
+    }
+  }
+  if (n_copied <= a.n_stages) copy_x();
+}
+
+// What of a chunk is under way: groups, several at a time, of which one lot is multiplied while the one before it is
+// scaled.
+template <DType kType, int kRows>
+struct GroupProducts {
+  using L = Layout<kType>;
+  using Bytes = UnitBytes<kType>;
+  static constexpr int kQuads = kRows / 4, kAtOnce = kRows == 16 ? 2 : 1;
+  static constexpr int kLots = kChunkUnits * Bytes::kGroups / kAtOnce, kOfWindow = Bytes::kGroups / 2;
+  static_assert(kLots % 2 == 0);
+  Bytes unit;
+  int32_t c[2][kAtOnce][4 * kQuads], acc[kQuads][4] = {};
+  uint32_t a[2][kAtOnce][4];
+
+  __device__ __forceinline__ void start(int lot, const uint8_t* weights, uint32_t x, int lane) {
+#pragma unroll
+    for (int j = 0; j < kAtOnce; ++j) {
+      const int group = lot * kAtOnce + j, u = group / Bytes::kGroups;
+      if (group % Bytes::kGroups == 0) unit.load(weights + L::kCodesAt + u * L::kUnitBytes, lane);
+      group_fragment<kType>(unit, group % Bytes::kGroups, a[lot % 2][j]);
+    }
+    wgmma_fence();
+#pragma unroll
+    for (int j = 0; j < kAtOnce; ++j) {
+      const int group = lot * kAtOnce + j;
+      wgmma_bytes(c[lot % 2][j], a[lot % 2][j],
+                  group_operand<kRows>(x, 2 * (group / Bytes::kGroups) + group % Bytes::kGroups / kOfWindow));
+    }
+    wgmma_commit();
+  }
+  __device__ __forceinline__ void scale(int lot, const ChunkScales<kType>& scales) {
+#pragma unroll
+    for (int j = 0; j < kAtOnce; ++j) {
+#pragma unroll
+      for (int q = 0; q < kQuads; ++q) {
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+          int32_t& sum = c[lot % 2][j][4 * q + k];
+          asm volatile("" : "+r"(sum)::"memory");  // not read before
+          acc[q][k] += integer_scale<kType>(scales.scale, lot * kAtOnce + j, k / 2) * sum;
+        }
+      }
+    }
+  }
+};
+
+// total += a chunk of the warp's packed tile times x.
+template <DType kType, int kRows>
+__device__ __forceinline__ void multiply_group_chunk(const uint8_t* weights, uint32_t x_at, int lane,
+                                                     float (&total)[kRows / 8][4]) {
+  using Products = GroupProducts<kType, kRows>;
+  ChunkScales<kType> scales;
+  scales.load(weights, lane);
+  Products products;
+#pragma unroll
+  for (int lot = 0; lot <= Products::kLots; ++lot) {
+    if (lot < Products::kLots) {
+      products.start(lot, weights, x_at, lane);
+      wgmma_wait<1>();
+    } else {
+      wgmma_wait<0>();
+    }
+    if (lot > 0) products.scale(lot - 1, scales);
+  }
+  const auto* x = static_cast<const uint8_t*>(__cvta_shared_to_generic(x_at));
+  finish_planes<kType, kRows / 8>(scales, GroupColumns<kRows>(x, lane), products.acc, total);
+}
+
+// By the warps of the warp groups: parts of this CTA, each of which goes to the CTA that adds those of the warp's tile.
+template <DType kType, int kRows>
+__device__ __forceinline__ void multiply_group_tiles(const GroupWork<kType, kRows>& work, int warp, int lane) {
+  using Memory = GroupMemory<kType, kRows>;
+  const GroupRowsTask& a = work.a;
+  const int to = warp & (a.cluster() - 1);
+  const uint32_t first_slot = of_cta(work.slot(0, warp >> a.cluster_bits) + static_cast<uint32_t>(lane * 16), to),
+                 first_full = of_cta(work.barrier(Memory::kSlotFull), to);
+  RingPlace stage, slot;
+  wait_for(work.barrier(Memory::kHasX), 0);
+  for (int tile = work.cluster; tile < a.n_tiles; tile += work.n_clusters, slot.advance(a.n_slots)) {
+    for (int part = work.rank; part < kParts; part += a.cluster()) {
+      float total[kRows / 8][4] = {};
+      for (int chunk = part; chunk < a.n_chunks; chunk += kParts, stage.advance(a.n_stages)) {
+        wait_for(work.barrier(Memory::kFull, stage.at), stage.parity);
+        const auto* weights = static_cast<const uint8_t*>(__cvta_shared_to_generic(work.stage(stage.at)));
+        multiply_group_chunk<kType, kRows>(weights + warp * Layout<kType>::kChunkBytes, work.x(chunk), lane, total);
+        __syncwarp();
+        if (lane == 0) arrive(work.barrier(Memory::kEmpty, stage.at));
+      }
+      if (part == work.rank) {
+        wait_for_others(work.barrier(Memory::kSlotEmpty, slot.at * kGroupWarps + to), slot.parity ^ 1);
+      }
+      const uint32_t there = first_slot + static_cast<uint32_t>(slot.at) * work.slot_bytes() +
+                             static_cast<uint32_t>(part * Memory::kPartBytes);
+#pragma unroll
+      for (int i = 0; i < kRows / 8; ++i) {
+        send(there + static_cast<uint32_t>(i * 512), total[i][0], total[i][1], total[i][2], total[i][3],
+             first_full + static_cast<uint32_t>(8 * slot.at));
+      }
+    }
+  }
+}
+
+// Where the sum of row `row` of a packed tile and row `col` of x lies among a warp's sums.
+__device__ __forceinline__ int sum_place(int row, int col) {
+  const int quad = col / 4, lane = row % 8 * 4 + col % 4;
+  return (quad / 2 * 32 + lane) * 4 + row / 8 * 2 + quad % 2;
+}
+
+// The sum of a place over all parts.
+template <int kRows>
+__device__ __forceinline__ float sum_of_parts(const float* from) {
+  float sum = from[0];
+#pragma unroll
+  for (int part = 1; part < kParts; ++part) sum = __fadd_rn(sum, from[part * kRows * kTileRows]);
+  return sum;
+}
+
+// What becomes of a packed tile's sums; a thread of kAddThreads has every so many of them.
+template <int kRows>
+__device__ __noinline__ void store_group_results(const LinearArgs& a, int64_t packed_tile, const float* sums,
+                                                 int thread) {
+#pragma unroll 1
+  for (int e = thread; e < results_of_tile(a) * kRows; e += kAddThreads) {
+    ResultPlace place = result_place(a, packed_tile, 0, e);
+    place.load_before();
+    store_result(
+        a, FinishedValues{}, 0, place,
+        [&](int row, int col) { return sum_of_parts<kRows>(sums + sum_place(row, col)); },
+        [&](int32_t row) { return a.x.row_scale[row]; });
+  }
+}
+
+// The same where results are just stored, added or activated by silu: what most products want. Every thread has a row
+// of the packed tile, g or g + 8 by its parity, and pairs of rows of x, as they lie among the sums. Of gate and up a
+// thread and its neighbour have a half each: of the first row of x of a pair one stores the result, of the second the
+// other.
+template <int kRows>
+struct PlainResults {
+  static constexpr int kPairs = kRows / 16;
+  float* to[kPairs][2];  // of packed tile 0; null: there is none
+  float scales[kPairs][2], before[kPairs][2];
+  int row, rows_of_tile, n_rows;  // row: of the tile's results
+  Epilogue epilogue;
+
+  static __device__ __forceinline__ bool suit(const LinearArgs& a) {
+    const bool known = a.epilogue == Epilogue::store || a.epilogue == Epilogue::add ||
+                       (a.epilogue == Epilogue::gate_up && a.activation == Activation::silu);
+    return known && a.bias == nullptr && a.up_bias == nullptr && a.out_rows == nullptr && a.mirrors == nullptr &&
+           a.factor == 1.0f && a.soft_cap == 0.0f;
+  }
+  __device__ __forceinline__ PlainResults(const LinearArgs& a, int thread) : epilogue(a.epilogue) {
+    const bool gate_up = epilogue == Epilogue::gate_up;
+    const int g = thread / 8 % 8, t = thread / 2 % 4, upper = thread % 2;
+    row = gate_up ? g : g + 8 * upper;
+    rows_of_tile = results_of_tile(a), n_rows = static_cast<int>(gate_up ? a.n_rows / 2 : a.n_rows);
+#pragma unroll
+    for (int i = 0; i < kPairs; ++i) {
+#pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        const int col = (2 * i + thread / 64) * 8 + 4 * j + t;
+        const bool is_there = col < a.m && (!gate_up || j == upper);
+        to[i][j] = is_there ? a.out + col * a.ld_out + row : nullptr;
+        scales[i][j] = col < a.m ? a.x.row_scale[col] : 0.0f;
+      }
+    }
+  }
+  __device__ __forceinline__ int64_t first_row(int64_t packed_tile) const { return packed_tile * rows_of_tile; }
+  // Ahead of the sums.
+  __device__ __forceinline__ void load_before(int64_t packed_tile) {
+    const int64_t first = first_row(packed_tile);
+    if (epilogue != Epilogue::add || first + row >= n_rows) return;
+#pragma unroll
+    for (int i = 0; i < kPairs; ++i) {
+#pragma unroll
+      for (int j = 0; j < 2; ++j) before[i][j] = to[i][j] == nullptr ? 0.0f : __ldcg(to[i][j] + first);
+    }
+  }
+  // sums: of a packed tile, from this thread's on.
+  __device__ __forceinline__ void store(int64_t packed_tile, const float2* sums) const {
+    const int64_t first = first_row(packed_tile);
+#pragma unroll
+    for (int i = 0; i < kPairs; ++i) {
+      float2 sum = sums[i * kAddThreads];
+#pragma unroll
+      for (int part = 1; part < kParts; ++part) {
+        const float2 more = sums[part * (kRows * kTileRows / 2) + i * kAddThreads];
+        sum = {__fadd_rn(sum.x, more.x), __fadd_rn(sum.y, more.y)};
+      }
+      float values[2] = {fmaf(sum.x, scales[i][0], 0.0f), fmaf(sum.y, scales[i][1], 0.0f)};  // a product of -0 is 0
+      if (epilogue == Epilogue::gate_up) {
+        const float others[2] = {__shfl_xor_sync(0xffffffffu, values[0], 1),
+                                 __shfl_xor_sync(0xffffffffu, values[1], 1)};
+        values[0] = __fmul_rn(times_sigmoid(values[0], values[0]), others[0]);
+        values[1] = __fmul_rn(times_sigmoid(others[1], others[1]), values[1]);
+      }
+      if (first + row >= n_rows) continue;
+#pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        if (to[i][j] == nullptr) continue;
+        to[i][j][first] = epilogue == Epilogue::add ? __fadd_rn(cleared(before[i][j]), values[j]) : values[j];
+      }
+    }
+  }
+};
+
+// By the warp group that adds: this CTA's packed tiles of every tile.
+template <DType kType, int kRows>
+__device__ __forceinline__ void add_group_parts(const GroupWork<kType, kRows>& work, int thread) {
+  using Memory = GroupMemory<kType, kRows>;
+  wait_for_previous_kernel();
+  const LinearArgs& a = work.a.args;
+  const bool is_plain = PlainResults<kRows>::suit(a);
+  PlainResults<kRows> plain(a, thread);
+  RingPlace slot;
+  for (int tile = work.cluster; tile < work.a.n_tiles; tile += work.n_clusters, slot.advance(work.a.n_slots)) {
+    const uint32_t full = work.barrier(Memory::kSlotFull, slot.at);
+    for (int packed = work.rank; packed < kGroupWarps; packed += work.a.cluster()) {
+      const int64_t packed_tile = static_cast<int64_t>(tile) * kGroupWarps + packed;
+      const auto* sums =
+          static_cast<const float*>(__cvta_shared_to_generic(work.slot(slot.at, packed >> work.a.cluster_bits)));
+      if (is_plain) plain.load_before(packed_tile);
+      if (packed == work.rank) wait_for_others(full, slot.parity);
+      if (is_plain) {
+        plain.store(packed_tile, reinterpret_cast<const float2*>(sums) + thread);
+      } else {
+        store_group_results<kRows>(a, packed_tile, sums, thread);
+      }
+    }
+    __syncwarp();
+    if (thread == 0) arrive_and_expect(full, work.slot_bytes());
+    __syncwarp();
+    if (const int to = thread % 32; to < work.a.cluster())
+      arrive_there(of_cta(work.barrier(Memory::kSlotEmpty, slot.at * kGroupWarps + work.rank), to));
+  }
+}
+
+template <DType kType, int kRows>
+__device__ __forceinline__ void init_group_barriers(const GroupWork<kType, kRows>& work) {
+  using Memory = GroupMemory<kType, kRows>;
+  for (int i = 0; i < work.a.n_stages; ++i) {
+    init_barrier(work.barrier(Memory::kFull, i), 1);
+    init_barrier(work.barrier(Memory::kEmpty, i), kGroupWarps);
+  }
+  for (int i = 0; i < work.a.n_slots; ++i) {
+    init_barrier(work.barrier(Memory::kSlotFull, i), 1);
+    for (int cta = 0; cta < work.a.cluster(); ++cta)
+      init_barrier(work.barrier(Memory::kSlotEmpty, i * kGroupWarps + cta), kAddThreads / 32);
+  }
+  init_barrier(work.barrier(Memory::kHasX), 1);
+  make_barriers_visible();
+  for (int i = 0; i < work.a.n_slots; ++i) arrive_and_expect(work.barrier(Memory::kSlotFull, i), work.slot_bytes());
+}
+
+template <DType kType, int kRows>
+__global__ void __launch_bounds__(kGroupThreads, 1) linear_group_rows(const __grid_constant__ GroupRowsTask a) {
+  extern __shared__ __align__(128) uint8_t group_memory[];
+  const GroupWork<kType, kRows> work(a, static_cast<uint32_t>(__cvta_generic_to_shared(group_memory)));
+  const int warp = static_cast<int>(threadIdx.x / 32), lane = static_cast<int>(threadIdx.x % 32);
+  if (threadIdx.x == 0) init_group_barriers(work);
+  __syncthreads();
+  arrive_at_cluster();
+  let_next_kernel_start();
+  if (warp < 4) {
+    lower_registers<40>();
+    if (warp == 0) copy_group_stages(work, lane);
+    wait_for_cluster();
+  } else if (warp < 8) {
+    lower_registers<88>();
+    wait_for_cluster();
+    add_group_parts(work, static_cast<int>(threadIdx.x) - 128);
+  } else {
+    raise_registers<192>();
+    wait_for_cluster();
+    multiply_group_tiles(work, warp - 8, lane);
+  }
+  arrive_at_cluster();
+  wait_for_cluster();
+}
+
+#endif
+
+}  // namespace inlay::cuda
