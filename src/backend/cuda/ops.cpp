@@ -86,8 +86,8 @@ cuda::LinearArgs CudaExecutor::arguments(const Product& p, const Rows& rows) {
 
 // Whether products by clusters are faster than those that share nothing between CTAs, as measured on an H100.
 static bool pays_to_cluster(int64_t n_weights, int64_t n_cols, int32_t m) {
-  constexpr int64_t kFewestCols = 2048, kFewestWeights = 20'000'000, kFewestOfMoreRows = 8'000'000;
-  return n_cols >= kFewestCols && n_weights >= (m <= 16 ? kFewestWeights : kFewestOfMoreRows);
+  if (m > 16) return n_weights >= 8'000'000;
+  return n_weights >= 20'000'000 && n_cols >= 2048;
 }
 
 // How many rows of x the products whose x is planes want together, all of them, or 0: each of them by itself.
