@@ -184,9 +184,9 @@ __device__ __forceinline__ uint32_t gather_bytes(const uint32_t* words, int at) 
   return __byte_perm(__byte_perm(words[0], words[2], pair), __byte_perm(words[1], words[3], pair), 0x5410);
 }
 
-// As store_chunk_f16; write(high, low): the bytes of this lane's columns, in their order.
-template <class Write>
-__device__ __forceinline__ float store_planes(const Octet& x, int lane, bool kept, const Write& write, void* sums) {
+// As store_chunk_f16; place(i, plane): where the bytes of this lane's columns 4 i .. + 3 go, high ones for plane 0.
+template <class Place>
+__device__ __forceinline__ float store_planes(const Octet& x, int lane, bool kept, const Place& place, void* sums) {
   constexpr float kInteger = 12582912.0f;  // 1.5 * 2^23: what is added to it becomes an integer, in the lower bits
   const float2 scale = scale_of(x);
   const float to_integer = __fmul_rn(scale.x, 1.0f / kPlaneUnit);
@@ -199,7 +199,11 @@ __device__ __forceinline__ float store_planes(const Octet& x, int lane, bool kep
     low[i] = __float_as_uint(sum);
     high[i] = low[i] + 128;  // byte 0 is signed
   }
-  write(uint2{gather_bytes(high, 1), gather_bytes(high + 4, 1)}, uint2{gather_bytes(low, 0), gather_bytes(low + 4, 0)});
+#pragma unroll
+  for (int i = 0; kept && i < 2; ++i) {
+    *reinterpret_cast<uint32_t*>(place(i, 0)) = gather_bytes(high + 4 * i, 1);
+    *reinterpret_cast<uint32_t*>(place(i, 1)) = gather_bytes(low + 4 * i, 0);
+  }
   store_sums(rounded, kPlaneUnit, lane, kept, sums);
   return scale.y;
 }
@@ -207,12 +211,8 @@ __device__ __forceinline__ float store_planes(const Octet& x, int lane, bool kep
 // A record; values: of the chunk.
 __device__ __forceinline__ float store_chunk_planes(const Octet& x, int lane, bool kept, uint8_t* values, void* sums) {
   uint8_t* to = values + plane_place(lane * 8);
-  const auto write = [&](uint2 high, uint2 low) {
-    if (!kept) return;
-    *reinterpret_cast<uint32_t*>(to) = high.x, *reinterpret_cast<uint32_t*>(to + kPlaneBytes) = low.x;
-    *reinterpret_cast<uint32_t*>(to + 16) = high.y, *reinterpret_cast<uint32_t*>(to + 16 + kPlaneBytes) = low.y;
-  };
-  return store_planes(x, lane, kept, write, sums);
+  return store_planes(
+      x, lane, kept, [&](int i, int plane) { return to + i * 16 + plane * kPlaneBytes; }, sums);
 }
 
 // ---- planes as warp groups multiply them (hopper/group_rows.cuh), 16 or 32 rows together, whatever there are
@@ -230,16 +230,19 @@ struct GroupPlanes {
 // A row of the chunk at `chunk`. Of 16 columns one lane writes the high bytes and its neighbour the low ones.
 __device__ __forceinline__ void store_group_planes(const Octet& x, int lane, bool kept, GroupPlanes form, int row,
                                                    uint8_t* chunk) {
+  uint32_t words[2][2] = {};  // of a plane, columns 4 i .. + 3
+  const float scale = store_planes(
+      x, lane, kept, [&](int i, int plane) { return &words[plane][i]; }, chunk + form.sums_at() + row * 64);
   const int plane = lane % 2;
-  const auto write = [&](uint2 high, uint2 low) {
-    const uint2 mine = plane == 0 ? high : low, other = plane == 0 ? low : high;
-    const uint2 got = {__shfl_xor_sync(0xffffffffu, other.x, 1), __shfl_xor_sync(0xffffffffu, other.y, 1)};
-    uint8_t* to = chunk + (lane / 2 * form.columns() + 2 * row + plane) * 16;
-    if (kept)
-      *reinterpret_cast<uint4*>(to) =
-          plane == 0 ? uint4{mine.x, mine.y, got.x, got.y} : uint4{got.x, got.y, mine.x, mine.y};
-  };
-  const float scale = store_planes(x, lane, kept, write, chunk + form.sums_at() + row * 64);
+  uint32_t mine[2], other[2];
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    mine[i] = plane == 0 ? words[0][i] : words[1][i];
+    other[i] = __shfl_xor_sync(0xffffffffu, plane == 0 ? words[1][i] : words[0][i], 1);
+  }
+  auto* to = reinterpret_cast<uint4*>(chunk + (lane / 2 * form.columns() + 2 * row + plane) * 16);
+  if (kept)
+    *to = plane == 0 ? uint4{mine[0], mine[1], other[0], other[1]} : uint4{other[0], other[1], mine[0], mine[1]};
   if (lane == 0) *reinterpret_cast<float*>(chunk + form.scales_at() + row * 4) = scale;
 }
 
