@@ -185,7 +185,7 @@ if [ -n "$sanitizer" ]; then
     "$kind" "$1.$2" "$sanitizer" --tool "$1" "${except[@]}" --error-exitcode 9 --print-limit 20 "$build/bin/$2" "--gtest_filter=$3"
   }
   sanitize memcheck golden_mixed_steps '*cuda*'
-  sanitize memcheck cuda_cluster_products '*'
+  sanitize memcheck cuda_without_cublas '*ByClusters*'
   sanitize memcheck golden_contexts 'cuda/ContextCuts.Agree/*_65'
   sanitize memcheck golden_batching '*PromptsOfOthers*cuda*'
   sanitize racecheck golden_mixed_steps '*/llama_q4_k_m_cuda'

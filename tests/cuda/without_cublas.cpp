@@ -1,4 +1,5 @@
-// Prompts multiplied by cuBLASLt, by the mixed GEMM and by the kernels of few rows: the logits agree.
+// Prompts multiplied by cuBLASLt, by the mixed GEMM, by clusters and by the kernels of few rows: the logits agree,
+// those by clusters bit for bit.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,9 +20,9 @@ constexpr int32_t kLongest = 600;
 constexpr double kMaxNmse = 5e-5;  // of BF16; a wrong product gives 1e-2 and more
 
 struct Ways {
-  bool cublas, mixed_gemm;
+  bool cublas = false, mixed_gemm = false, clusters = false;
 };
-constexpr Ways kCublas{true, false}, kMixedGemm{false, true}, kNeither{false, false};
+constexpr Ways kCublas{.cublas = true}, kMixedGemm{.mixed_gemm = true}, kClusters{.clusters = true}, kNeither{};
 
 class WithoutCublas : public testing::TestWithParam<const char*> {
  protected:
@@ -39,17 +40,23 @@ class WithoutCublas : public testing::TestWithParam<const char*> {
                                  .n_logit_slots = kLongest,
                                  .n_context = kLongest,
                                  .allow_cublas = ways.cublas,
-                                 .allow_mixed_gemm = ways.mixed_gemm});
+                                 .allow_mixed_gemm = ways.mixed_gemm,
+                                 .always_group_rows = ways.clusters});
     EXPECT_TRUE(backend.ok()) << backend.status().message;
     return backend.ok() ? *std::move(backend) : nullptr;
+  }
+
+  static std::vector<int32_t> tokens_for(const Backend& backend) {
+    std::vector<int32_t> tokens;
+    for (int32_t i = 0; i < kLongest; ++i) tokens.push_back((3 + 37 * i + i * i) % backend.plan().spec.n_vocab);
+    return tokens;
   }
 
   // uses: whether some of the products must have been others than those of few rows.
   static void compare(Ways ways, bool uses) {
     const auto with = load(ways), without = load(kNeither);
     ASSERT_TRUE(with && without);
-    std::vector<int32_t> tokens;
-    for (int32_t i = 0; i < kLongest; ++i) tokens.push_back((3 + 37 * i + i * i) % with->plan().spec.n_vocab);
+    std::vector<int32_t> tokens = tokens_for(*with);
     double worst = 0;
     bool other_bits = false;
     for (const size_t n : {1, 2, 17, 33, 64, 65, 128, 129, 257, 512, 600}) {
@@ -84,6 +91,26 @@ TEST_P(WithoutCublas, PromptsAgreeByMixedGemm_cuda) {
   if (!cuda::has_mixed_gemm(0)) GTEST_SKIP() << "the device or the build has no mixed GEMM";
   const std::string name = GetParam();
   compare(kMixedGemm, name != "llama-f16" && name != "llama-bf16");
+}
+
+TEST_P(WithoutCublas, PromptsHaveTheSameBitsByClusters_cuda) {
+  if (cuda::group_rows(DType::q4_k, 256, 9) == 0) GTEST_SKIP() << "the device or the build has no products by clusters";
+  const auto with = load(kClusters), without = load(kNeither);
+  ASSERT_TRUE(with && without);
+  std::vector<int32_t> tokens = tokens_for(*with);
+  tokens.resize(cuda::kMostGroupRows);
+  for (const size_t n : {8, 9, 16, 17, 31, 32}) {
+    const auto a = logits_of(*with, std::span(tokens).first(n)), b = logits_of(*without, std::span(tokens).first(n));
+    ASSERT_TRUE(a.ok()) << a.status().message;
+    ASSERT_TRUE(b.ok()) << b.status().message;
+    EXPECT_TRUE(test::same_bits(*a, *b)) << n << " tokens";
+  }
+  // Negative control: one other token is noticed.
+  const auto before = logits_of(*with, tokens);
+  tokens[5] = (tokens[5] + 1) % with->plan().spec.n_vocab;
+  const auto after = logits_of(*with, tokens);
+  ASSERT_TRUE(before.ok() && after.ok());
+  EXPECT_FALSE(test::same_bits(*after, *before));
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, WithoutCublas,

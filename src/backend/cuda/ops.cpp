@@ -93,15 +93,19 @@ static bool pays_to_cluster(int64_t n_weights, int64_t n_cols, int32_t m) {
 // How many rows of x the products whose x is planes want together, all of them, or 0: each of them by itself.
 int32_t CudaExecutor::group_rows_of(std::span<const Product> products, int32_t m) const {
   if (m < cuda::kFewestGroupRows || m > cuda::kMostGroupRows) return 0;
-  int32_t rows = 0;
+  const auto has_planes = [](const Product& p) {
+    return cuda::activation_form(p.matrix.dtype) == cuda::ActivationForm::planes;
+  };
   int64_t n_weights = 0, n_cols = 0;
   for (const Product& p : products) {
-    if (cuda::activation_form(p.matrix.dtype) != cuda::ActivationForm::planes) continue;
-    n_weights += p.matrix.n_rows * p.matrix.n_cols, n_cols = p.matrix.n_cols;
-    rows = cuda::group_rows(p.matrix.dtype, p.matrix.n_cols, m);
-    if (rows == 0) return 0;
+    if (has_planes(p)) n_weights += p.matrix.n_rows * p.matrix.n_cols, n_cols = p.matrix.n_cols;
   }
-  return config_.always_group_rows || pays_to_cluster(n_weights, n_cols, m) ? rows : 0;
+  if (!config_.always_group_rows && !pays_to_cluster(n_weights, n_cols, m)) return 0;
+  int32_t rows = 0;
+  for (const Product& p : products) {
+    if (has_planes(p) && (rows = cuda::group_rows(p.matrix.dtype, p.matrix.n_cols, m)) == 0) return 0;
+  }
+  return rows;
 }
 
 // A single row goes to the products as it is, and several do within one launch; else several are prepared once for each

@@ -159,12 +159,7 @@ bool is_valid(const MixedGemmArgs& args) {
 
 }  // namespace
 
-bool has_mixed_gemm(int device) {
-  int major = 0, minor = 0;
-  const bool known = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
-                     cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) == cudaSuccess;
-  return known && major == 9 && minor == 0 && encode_tiled() != nullptr;
-}
+bool has_mixed_gemm(int device) { return has_sm_90a(device) && encode_tiled() != nullptr; }
 
 uint64_t mixed_gemm_scratch_bytes(int device) {
   int n = 0;

@@ -399,14 +399,14 @@ __global__ void __launch_bounds__(kGemmThreads, 1)
   __syncthreads();
   let_next_kernel_start();
   if (warp < 4) {
-    give_registers_back();
+    lower_registers<40>();
     if (warp == 0) copy_weights<kType>(a, w, lane);
     if (warp == 1) {
       wait_for_previous_kernel();
       if (lane == 0) copy_x<kTokens>(a, x_map, x);
     }
   } else {
-    take_registers();
+    raise_registers<232>();
     wait_for_previous_kernel();  // it may still read what is written here
     multiply_all<kType, kTokens>(a, warp - 4, lane, w, x);
   }

@@ -11,6 +11,14 @@
 
 namespace inlay::cuda {
 
+// Whether a device runs code for sm_90a.
+inline bool has_sm_90a(int device) {
+  int major = 0, minor = 0;
+  return cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
+         cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) == cudaSuccess && major == 9 &&
+         minor == 0;
+}
+
 #if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
 // wait_for in one block, around which the compiler unrolls the loops that copy: the form that the GEMM was measured
@@ -51,9 +59,15 @@ __device__ __forceinline__ void wait_for_flag(const uint32_t* flag) {
   }
 }
 
-// By whole warp groups: of 384 threads, 128 that copy leave their registers to the 256 that multiply.
-__device__ __forceinline__ void give_registers_back() { asm volatile("setmaxnreg.dec.sync.aligned.u32 40;"); }
-__device__ __forceinline__ void take_registers() { asm volatile("setmaxnreg.inc.sync.aligned.u32 232;"); }
+// By whole warp groups: to n a thread; what some give back others may take.
+template <int n>
+__device__ __forceinline__ void lower_registers() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(n));
+}
+template <int n>
+__device__ __forceinline__ void raise_registers() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(n));
+}
 
 #endif
 

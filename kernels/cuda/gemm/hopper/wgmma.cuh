@@ -1,6 +1,6 @@
-// Products of a warp group, which sm_90a alone has: c += A * B, A 64 x 16 of FP16 in registers, B N x 16 of FP16 in
-// shared memory, c of F32. Asynchronous: between wgmma_commit and the wgmma_wait that covers it, a, c and B's memory
-// belong to the product.
+// Products of a warp group, which sm_90a alone has. Of halves: c += A * B, A 64 x 16 of FP16 in registers, B N x 16 of
+// FP16 in shared memory, c of F32. Asynchronous: between wgmma_commit and the wgmma_wait that covers it, a, c and B's
+// memory belong to the product.
 //
 // Warp w of the group has rows 16 w .. + 15, as mma.m16n8k16 has them (mma.cuh): lane 4 g + t has in a[0], a[2] row g,
 // in a[1], a[3] row g + 8, columns 2 t and 2 t + 8; c[4 j + i] is row g + 8 * (i / 2), column 8 j + 2 t + i % 2.
@@ -58,5 +58,29 @@ __device__ __forceinline__ void wgmma_64xNx16(float (&c)[64], const uint32_t (&a
 
 #undef INLAY_C16
 #undef INLAY_C4
+
+// ---- bytes
+
+// c = A * B: A 64 x 32 unsigned bytes, B 32 x N signed ones (N: columns of c). c[4 q + k]: row g + 8 * (k / 2), column
+// 8 q + 2 t + k % 2.
+#define INLAY_I4(i) "=r"(c[i]), "=r"(c[i + 1]), "=r"(c[i + 2]), "=r"(c[i + 3])
+#define INLAY_I16(i) INLAY_I4(i), INLAY_I4(i + 4), INLAY_I4(i + 8), INLAY_I4(i + 12)
+__device__ __forceinline__ void wgmma_bytes(int32_t (&c)[16], const uint32_t (&a)[4], uint64_t b) {
+  asm volatile(
+      "{.reg .pred p; setp.ne.b32 p,0,0; wgmma.mma_async.sync.aligned.m64n32k32.s32.u8.s8 "
+      "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15},{%16,%17,%18,%19},%20,p;}"
+      : INLAY_I16(0)
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
+}
+__device__ __forceinline__ void wgmma_bytes(int32_t (&c)[32], const uint32_t (&a)[4], uint64_t b) {
+  asm volatile(
+      "{.reg .pred p; setp.ne.b32 p,0,0; wgmma.mma_async.sync.aligned.m64n64k32.s32.u8.s8 "
+      "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,"
+      "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31},{%32,%33,%34,%35},%36,p;}"
+      : INLAY_I16(0), INLAY_I16(16)
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
+}
+#undef INLAY_I16
+#undef INLAY_I4
 
 }  // namespace inlay::cuda

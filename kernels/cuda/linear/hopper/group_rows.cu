@@ -11,18 +11,12 @@ namespace {
 // How many clusters of so many CTAs the device has room for, where a CTA has a multiprocessor to itself: a query of
 // some microseconds, whose answer is kept.
 template <DType kType, int kRows>
-cudaError_t clusters_at_once(int cluster_bits, int& n) {
+cudaError_t clusters_at_once(int device, int room, int cluster_bits, int& n) {
   constexpr int kMostDevices = 16;
   static std::atomic<int> known[kMostDevices][4];
-  int device = 0, most = 0;
-  if (const cudaError_t e = cudaGetDevice(&device); e != cudaSuccess) return e;
   if (device < kMostDevices && (n = known[device][cluster_bits].load(std::memory_order_relaxed)) > 0)
     return cudaSuccess;
-  if (const cudaError_t e = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-      e != cudaSuccess) {
-    return e;
-  }
-  const auto bytes = static_cast<size_t>(most);
+  const auto bytes = static_cast<size_t>(room);
   const auto* kernel = reinterpret_cast<const void*>(linear_group_rows<kType, kRows>);
   if (const cudaError_t e = allow_shared_memory(kernel, bytes, device); e != cudaSuccess) return e;
   cudaLaunchAttribute attribute{};
@@ -66,7 +60,9 @@ cudaError_t fit(const LinearArgs& args, GroupRowsTask& best, int& n_ctas) {
     task.n_stages = Memory::stages(task.n_chunks, way.cluster_bits, way.n_slots, room);
     if (task.n_stages < kFewestStages) continue;
     int n_clusters = 0;
-    if (const cudaError_t e = clusters_at_once<kType, kRows>(way.cluster_bits, n_clusters); e != cudaSuccess) return e;
+    if (const cudaError_t e = clusters_at_once<kType, kRows>(device, room, way.cluster_bits, n_clusters);
+        e != cudaSuccess)
+      return e;
     if (n_clusters == 0) continue;
     const int n_chunks =
         (task.n_tiles + n_clusters - 1) / n_clusters * (up_to_power(task.n_chunks, way.cluster_bits) + kChunksOfSums);
@@ -110,13 +106,8 @@ Result with_group_kernel(DType weights, int32_t m, Result otherwise, const Visit
 
 int32_t group_rows(DType weights, int64_t n_cols, int32_t m) {
   if (m < kFewestGroupRows || m > kMostGroupRows) return 0;
-  int device = 0, major = 0, minor = 0;
-  if (cudaGetDevice(&device) != cudaSuccess ||
-      cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess ||
-      cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) != cudaSuccess || major != 9 ||
-      minor != 0) {
-    return 0;
-  }
+  int device = 0;
+  if (cudaGetDevice(&device) != cudaSuccess || !has_sm_90a(device)) return 0;
   LinearArgs args{};
   args.n_rows = kTileRows, args.n_cols = n_cols, args.dtype = weights;
   return with_group_kernel(weights, m, 0, [&](auto tag) {

@@ -65,28 +65,6 @@ struct GroupMemory {
 
 #if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
-// c = A * B: A 64 x 32 unsigned bytes, B 32 x N signed ones (N: columns of c). c[4 q + k]: row g + 8 * (k / 2), column
-// 8 q + 2 t + k % 2.
-#define INLAY_I4(i) "=r"(c[i]), "=r"(c[i + 1]), "=r"(c[i + 2]), "=r"(c[i + 3])
-#define INLAY_I16(i) INLAY_I4(i), INLAY_I4(i + 4), INLAY_I4(i + 8), INLAY_I4(i + 12)
-__device__ __forceinline__ void wgmma_bytes(int32_t (&c)[16], const uint32_t (&a)[4], uint64_t b) {
-  asm volatile(
-      "{.reg .pred p; setp.ne.b32 p,0,0; wgmma.mma_async.sync.aligned.m64n32k32.s32.u8.s8 "
-      "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15},{%16,%17,%18,%19},%20,p;}"
-      : INLAY_I16(0)
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
-}
-__device__ __forceinline__ void wgmma_bytes(int32_t (&c)[32], const uint32_t (&a)[4], uint64_t b) {
-  asm volatile(
-      "{.reg .pred p; setp.ne.b32 p,0,0; wgmma.mma_async.sync.aligned.m64n64k32.s32.u8.s8 "
-      "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,"
-      "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31},{%32,%33,%34,%35},%36,p;}"
-      : INLAY_I16(0), INLAY_I16(16)
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
-}
-#undef INLAY_I16
-#undef INLAY_I4
-
 // Where columns 32 j .. + 31 of B lie, of a chunk at `x`: cores of 8 columns by 16 bytes, those of the same bytes after
 // one another.
 template <int kRows>
@@ -122,16 +100,6 @@ __device__ __forceinline__ void group_fragment(const UnitBytes<kType>& unit, int
       a[i] = i / 2 == group % 2 ? unit.a[group][i % 2] : 0;
     }
   }
-}
-
-// By whole warp groups: what some give back others may take.
-template <int n>
-__device__ __forceinline__ void lower_registers() {
-  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(n));
-}
-template <int n>
-__device__ __forceinline__ void raise_registers() {
-  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(n));
 }
 
 // ---- clusters
