@@ -157,7 +157,7 @@ bool linear_takes_raw(DType weights, int64_t n_cols);
 // Products of 9 to 32 rows and weights in planes by clusters of CTAs and warp groups (compute capability 9.0), with the bits of the others:
 // launch_linear takes them where x.group_rows says so. What that has to be for m rows of x, or 0: they have none.
 inline constexpr int32_t kFewestGroupRows = 9, kMostGroupRows = 32;
-int32_t group_rows(DType weights, int64_t n_cols, int32_t m);
+int32_t group_rows(DType weights, int32_t m);
 cudaError_t launch_group_rows(const LinearArgs& args, cudaStream_t stream);
 
 // ---- products of many rows by a library: x and W as row-major matrices of 2-byte elements, results in F32

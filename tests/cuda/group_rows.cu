@@ -59,7 +59,7 @@ class Product {
     memory_.fill(0);
     LinearArgs args{};
     args.weights = packed_.get(), args.x = activations_at(memory_.get(), case_.m, case_.n_cols), args.out = out.get();
-    if (by_groups) args.x.group_rows = group_rows(case_.type, case_.n_cols, case_.m);
+    if (by_groups) args.x.group_rows = group_rows(case_.type, case_.m);
     args.n_rows = case_.n_rows, args.n_cols = case_.n_cols, args.ld_out = ld();
     args.m = case_.m, args.dtype = case_.type, args.epilogue = case_.epilogue;
     if (case_.biased) {
@@ -139,7 +139,7 @@ void speeds() {
         for (const bool by_groups : {false, true}) {
           LinearArgs args{};
           args.x = activations_at(memory.get(), m, c), args.out = out.get();
-          if (by_groups && (args.x.group_rows = group_rows(type, c, m)) == 0) continue;
+          if (by_groups && (args.x.group_rows = group_rows(type, m)) == 0) continue;
           args.n_rows = r, args.n_cols = c, args.ld_out = r, args.m = m, args.dtype = type;
           args.epilogue = Epilogue::store;
           const auto prepare = [&](cudaStream_t stream) {
@@ -168,7 +168,7 @@ void speeds() {
 
 int main(int argc, char** argv) {
   if (!has_device()) return kSkipped;
-  if (group_rows(DType::q4_k, 4096, 16) == 0) {
+  if (group_rows(DType::q4_k, 16) == 0) {
     std::puts("skipped: the device or the build has no products by clusters");
     return kSkipped;
   }

@@ -94,7 +94,7 @@ TEST_P(WithoutCublas, PromptsAgreeByMixedGemm_cuda) {
 }
 
 TEST_P(WithoutCublas, PromptsHaveTheSameBitsByClusters_cuda) {
-  if (cuda::group_rows(DType::q4_k, 256, 9) == 0) GTEST_SKIP() << "the device or the build has no products by clusters";
+  if (cuda::group_rows(DType::q4_k, 9) == 0) GTEST_SKIP() << "the device or the build has no products by clusters";
   const auto with = load(kClusters), without = load(kNeither);
   ASSERT_TRUE(with && without);
   std::vector<int32_t> tokens = tokens_for(*with);

@@ -8,6 +8,7 @@ namespace inlay::cuda {
 namespace {
 
 constexpr int kWarps = 16;
+constexpr int kCtas = 4;  // of a multiprocessor: 32 registers, for which products by clusters leave room
 constexpr int kMaxChunks = 512;
 
 template <ActivationForm kForm>
@@ -38,7 +39,7 @@ __device__ __forceinline__ void store(const ActivationsArgs& a, const Octet& x, 
 }
 
 template <ActivationForm kForm>
-__global__ void __launch_bounds__(kWarps * 32) activations(const __grid_constant__ ActivationsArgs a) {
+__global__ void __launch_bounds__(kWarps * 32, kCtas) activations(const __grid_constant__ ActivationsArgs a) {
   __shared__ float squares[kMaxChunks];
   let_next_kernel_start();
   const int lane = static_cast<int>(threadIdx.x % 32), first = static_cast<int>(blockIdx.y) * kWarps;

@@ -85,9 +85,10 @@ cuda::LinearArgs CudaExecutor::arguments(const Product& p, const Rows& rows) {
 }
 
 // Whether products by clusters are faster than those that share nothing between CTAs, as measured on an H100.
-static bool pays_to_cluster(int64_t n_weights, int64_t n_cols, int32_t m) {
-  if (m > 16) return n_weights >= 8'000'000;
-  return n_weights >= 20'000'000 && n_cols >= 2048;
+static bool pays_to_cluster(int64_t n_rows, int64_t n_cols, int32_t m) {
+  constexpr int64_t kMany = 20'000'000, kSome = 8'000'000;
+  const int64_t n_weights = n_rows * n_cols;
+  return n_weights >= kMany || (n_weights >= kSome && (m > 16 || n_cols > 2 * n_rows));
 }
 
 // How many rows of x the products whose x is planes want together, all of them, or 0: each of them by itself.
@@ -96,14 +97,14 @@ int32_t CudaExecutor::group_rows_of(std::span<const Product> products, int32_t m
   const auto has_planes = [](const Product& p) {
     return cuda::activation_form(p.matrix.dtype) == cuda::ActivationForm::planes;
   };
-  int64_t n_weights = 0, n_cols = 0;
+  int64_t n_rows = 0, n_cols = 0;
   for (const Product& p : products) {
-    if (has_planes(p)) n_weights += p.matrix.n_rows * p.matrix.n_cols, n_cols = p.matrix.n_cols;
+    if (has_planes(p)) n_rows += p.matrix.n_rows, n_cols = p.matrix.n_cols;
   }
-  if (!config_.always_group_rows && !pays_to_cluster(n_weights, n_cols, m)) return 0;
+  if (!config_.always_group_rows && !pays_to_cluster(n_rows, n_cols, m)) return 0;
   int32_t rows = 0;
   for (const Product& p : products) {
-    if (has_planes(p) && (rows = cuda::group_rows(p.matrix.dtype, p.matrix.n_cols, m)) == 0) return 0;
+    if (has_planes(p) && (rows = cuda::group_rows(p.matrix.dtype, m)) == 0) return 0;
   }
   return rows;
 }

@@ -3,7 +3,7 @@
 
 namespace inlay::cuda {
 
-int32_t group_rows(DType, int64_t, int32_t) { return 0; }
+int32_t group_rows(DType, int32_t) { return 0; }
 cudaError_t launch_group_rows(const LinearArgs&, cudaStream_t) { return cudaErrorNotSupported; }
 
 }  // namespace inlay::cuda

@@ -11,12 +11,12 @@ namespace {
 // How many clusters of so many CTAs the device has room for, where a CTA has a multiprocessor to itself: a query of
 // some microseconds, whose answer is kept.
 template <DType kType, int kRows>
-cudaError_t clusters_at_once(int device, int room, int cluster_bits, int& n) {
+cudaError_t clusters_at_once(int device, int cluster_bits, int& n) {
   constexpr int kMostDevices = 16;
-  static std::atomic<int> known[kMostDevices][4];
+  static std::atomic<int> known[kMostDevices][kMostClusterBits + 1];
   if (device < kMostDevices && (n = known[device][cluster_bits].load(std::memory_order_relaxed)) > 0)
     return cudaSuccess;
-  const auto bytes = static_cast<size_t>(room);
+  const auto bytes = static_cast<size_t>(GroupMemory<kType, kRows>::bytes(cluster_bits));
   const auto* kernel = reinterpret_cast<const void*>(linear_group_rows<kType, kRows>);
   if (const cudaError_t e = allow_shared_memory(kernel, bytes, device); e != cudaSuccess) return e;
   cudaLaunchAttribute attribute{};
@@ -33,53 +33,41 @@ cudaError_t clusters_at_once(int device, int room, int cluster_bits, int& n) {
   return e;
 }
 
-// Clusters of CTAs and how the work fits them: the way that takes a CTA the least time, of those that leave room for
-// some stages. n_stages: 0 where none does.
+// The work in clusters of the size that takes the busiest team the least time.
 template <DType kType, int kRows>
-cudaError_t fit(const LinearArgs& args, GroupRowsTask& best, int& n_ctas) {
-  using Memory = GroupMemory<kType, kRows>;
-  constexpr int kRowsOfTile = kGroupWarps * kTileRows, kFewestStages = 3;
-  constexpr int kChunksOfSums = 1;  // what it takes a CTA to pass sums on and to add them, in chunks
-  constexpr struct { int cluster_bits, n_slots; } ways[] = {{3, 4}, {3, 2}, {2, 2}, {2, 1}};
-  int device = 0, room = 0;
+cudaError_t cut_work(const LinearArgs& args, GroupRowsTask& best, int& n_ctas) {
+  constexpr int kRowsOfTile = kTeamWarps * kTileRows;
+  constexpr int kChunksOfSums = 1;  // what it takes to pass a tile's sums on and to add them, in chunks
+  int device = 0;
   if (const cudaError_t e = cudaGetDevice(&device); e != cudaSuccess) return e;
-  if (const cudaError_t e = cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-      e != cudaSuccess) {
-    return e;
-  }
   GroupRowsTask task{};
   task.args = args;
   const int64_t n_units = units_of(args.n_cols);
   task.tile_bytes = Layout<kType>::tile_bytes(n_units);
   task.n_chunks = static_cast<int32_t>(n_units / kChunkUnits);
   task.n_tiles = static_cast<int32_t>((args.n_rows + kRowsOfTile - 1) / kRowsOfTile);
-  best = task;
+  n_ctas = 0;
   int fewest = 0;
-  for (const auto& way : ways) {
-    task.cluster_bits = way.cluster_bits, task.n_slots = way.n_slots;
-    task.n_stages = Memory::stages(task.n_chunks, way.cluster_bits, way.n_slots, room);
-    if (task.n_stages < kFewestStages) continue;
+  for (int bits = 1; bits <= kMostClusterBits; ++bits) {
     int n_clusters = 0;
-    if (const cudaError_t e = clusters_at_once<kType, kRows>(device, room, way.cluster_bits, n_clusters);
-        e != cudaSuccess)
-      return e;
+    if (const cudaError_t e = clusters_at_once<kType, kRows>(device, bits, n_clusters); e != cudaSuccess) return e;
     if (n_clusters == 0) continue;
-    const int n_chunks =
-        (task.n_tiles + n_clusters - 1) / n_clusters * (up_to_power(task.n_chunks, way.cluster_bits) + kChunksOfSums);
-    if (fewest > 0 && n_chunks >= fewest) continue;
-    fewest = n_chunks, best = task, n_ctas = std::min(task.n_tiles, n_clusters) << way.cluster_bits;
+    const int n_teams = kTeams << bits, n_tiles = (task.n_tiles + n_clusters - 1) / n_clusters;
+    const int n_chunks = n_tiles * ((task.n_chunks + n_teams - 1) / n_teams + kChunksOfSums);
+    if (n_ctas > 0 && n_chunks >= fewest) continue;
+    task.cluster_bits = bits, task.n_stages = GroupMemory<kType, kRows>::stages(bits);
+    fewest = n_chunks, best = task, n_ctas = std::min(task.n_tiles, n_clusters) << bits;
   }
-  return cudaSuccess;
+  return n_ctas > 0 ? cudaSuccess : cudaErrorInvalidConfiguration;
 }
 
 template <DType kType, int kRows>
 cudaError_t launch(const LinearArgs& args, cudaStream_t stream) {
   GroupRowsTask task{};
   int n_ctas = 0;
-  if (const cudaError_t e = fit<kType, kRows>(args, task, n_ctas); e != cudaSuccess) return e;
-  if (task.n_stages == 0) return cudaErrorInvalidValue;
+  if (const cudaError_t e = cut_work<kType, kRows>(args, task, n_ctas); e != cudaSuccess) return e;
   return launch_early(linear_group_rows<kType, kRows>, dim3(static_cast<unsigned>(n_ctas)), kGroupThreads, stream, task,
-                      static_cast<size_t>(GroupMemory<kType, kRows>::bytes(task)),
+                      static_cast<size_t>(GroupMemory<kType, kRows>::bytes(task.cluster_bits)),
                       static_cast<unsigned>(task.cluster()));
 }
 
@@ -104,19 +92,11 @@ Result with_group_kernel(DType weights, int32_t m, Result otherwise, const Visit
 
 }  // namespace
 
-int32_t group_rows(DType weights, int64_t n_cols, int32_t m) {
+int32_t group_rows(DType weights, int32_t m) {
   if (m < kFewestGroupRows || m > kMostGroupRows) return 0;
   int device = 0;
   if (cudaGetDevice(&device) != cudaSuccess || !has_sm_90a(device)) return 0;
-  LinearArgs args{};
-  args.n_rows = kTileRows, args.n_cols = n_cols, args.dtype = weights;
-  return with_group_kernel(weights, m, 0, [&](auto tag) {
-    GroupRowsTask task{};
-    int n_ctas = 0;
-    return fit<decltype(tag)::kType, decltype(tag)::kRows>(args, task, n_ctas) == cudaSuccess && task.n_stages > 0
-               ? decltype(tag)::kRows
-               : 0;
-  });
+  return with_group_kernel(weights, m, 0, [](auto tag) { return decltype(tag)::kRows; });
 }
 
 cudaError_t launch_group_rows(const LinearArgs& args, cudaStream_t stream) {

@@ -1,12 +1,13 @@
 // Products of 9 to 32 rows and planes (Q4_K, Q5_K, Q6_K) by warp groups: the bits of few_rows.cuh, with x read by the
 // tensor cores from shared memory.
 //
-// A cluster of 4 or 8 CTAs has a tile of 128 rows of W at a time: eight packed tiles, a warp for each, of which four
-// multiply together (wgmma of bytes: A from registers, as mma.m16n8k32 has it, B all rows of x, both planes). Of the
-// parts of the columns (few_rows.cuh) each CTA has one or two, whose x it keeps in shared memory while the weights
-// stream through a ring of stages. Sums over a group are integers, which each thread scales and adds up as planes.cuh
-// does it. What comes out of a part goes to the CTA of the cluster that has the packed tile: its warps of another kind
-// add the parts in their order and store results, while all others are at the next tile.
+// A cluster of CTAs has a tile of 64 rows of W at a time: four packed tiles. Two teams a CTA share the tile's columns
+// with those of the other CTAs: each has as many of their parts (few_rows.cuh). A team is a warp that copies, through a
+// ring of stages of its own, a chunk of the four tiles and of x in each, and four warps that multiply together, a
+// packed tile each (wgmma of bytes: A from registers, as mma.m16n8k32 has it, B all rows of x, both planes). Sums over
+// a group are integers, which each thread scales and adds up as planes.cuh does it. What comes out of a part goes to
+// the CTA of the cluster that has the packed tile: its warps of another kind add the parts in their order and store
+// results, while all others are at the next tile.
 #pragma once
 
 #include "kernels/cuda/gemm/hopper/tma.cuh"
@@ -15,7 +16,21 @@
 
 namespace inlay::cuda {
 
-inline constexpr int kGroupWarps = 8, kAddThreads = 128, kGroupThreads = 128 + 32 * kGroupWarps + kAddThreads;
+inline constexpr int kTeams = 2, kTeamWarps = 4, kAddThreads = 128;
+inline constexpr int kGroupThreads = 128 + kAddThreads + 32 * kTeams * kTeamWarps;
+inline constexpr int kMostClusterBits =
+    2;  // CTAs of a cluster: 2 to the power of that, as many teams as there are parts
+static_assert(kTeams << kMostClusterBits == kParts);
+
+// Registers a thread: at the launch, then of those that copy, those that add and the teams. 16 rows leave as many as a
+// CTA wants that prepares x (activations.cu), so that it is there when this kernel ends.
+template <int kRows>
+struct GroupRegisters {
+  static constexpr int kLaunched = kRows == 16 ? 96 : 128, kCopy = 40, kAdd = kRows == 16 ? 56 : 88,
+                       kTeam = kRows == 16 ? 144 : 192;
+  static constexpr int kMostThreads = kRows == 16 ? 640 : 512;  // from which the compiler takes kLaunched
+  static_assert(128 * kCopy + kAddThreads * kAdd + 32 * kTeams * kTeamWarps * kTeam <= kGroupThreads * kLaunched);
+};
 
 // A chunk of x (activations.cuh).
 template <int kRows>
@@ -28,39 +43,38 @@ struct GroupX {
 struct GroupRowsTask {
   LinearArgs args;  // x.values: chunks of GroupX
   int64_t tile_bytes;
-  int32_t n_chunks, n_tiles;                // tiles of 128 rows
-  int32_t cluster_bits, n_slots, n_stages;  // CTAs of a cluster: 2 to the power of that, at most kParts
+  int32_t n_chunks, n_tiles;       // tiles of 64 rows
+  int32_t cluster_bits, n_stages;  // stages: of a team
   __host__ __device__ int cluster() const { return 1 << cluster_bits; }
 };
 
-__host__ __device__ constexpr int up_to_power(int n, int bits) { return (n + (1 << bits) - 1) >> bits; }
-
-// A CTA's shared memory: barriers, slots for the sums of tiles, stages, its parts of x.
+// A CTA's shared memory: barriers, slots for the sums of tiles, stages.
 template <DType kType, int kRows>
 struct GroupMemory {
-  static constexpr int kMostStages = 8, kMostSlots = 4;
-  static constexpr int kPartBytes = kRows * kTileRows * 4;  // a part of a packed tile's sums
-  static constexpr int kSumBytes = kParts * kPartBytes;     // all parts
-  static constexpr int kStageBytes = (kGroupWarps * Layout<kType>::kChunkBytes + 127) / 128 * 128;
-  static constexpr int kFull = 0, kEmpty = kFull + 8 * kMostStages, kSlotFull = kEmpty + 8 * kMostStages,
-                       kSlotEmpty = kSlotFull + 8 * kMostSlots, kHasX = kSlotEmpty + 8 * kMostSlots * kGroupWarps,
-                       kSlotsAt = (kHasX + 8 + 127) / 128 * 128;
+  static constexpr int kMostStages = 8, kSlots = 2;
+  static constexpr int kPartBytes = kRows * kTileRows * 4;              // a part of a packed tile's sums
+  static constexpr int kSumBytes = kParts * kPartBytes;                 // all parts
+  static constexpr int kXAt = kTeamWarps * Layout<kType>::kChunkBytes;  // of a stage, after the weights
+  static constexpr int kStageBytes = (kXAt + GroupX<kRows>::kBytes + 127) / 128 * 128;
+  static constexpr int kFull = 0, kEmpty = kFull + 8 * kTeams * kMostStages,
+                       kSlotFull = kEmpty + 8 * kTeams * kMostStages, kSlotEmpty = kSlotFull + 8 * kSlots,
+                       kSlotsAt = (kSlotEmpty + 8 * kSlots * kTeamWarps + 127) / 128 * 128;
+  // Of 227 KB, 3 are left to a CTA that prepares x.
+  static constexpr int kRoom = 224 * 1024;
 
-  // Where the stages are, and what follows them. A slot has the sums of those packed tiles that the CTA adds.
-  static __host__ __device__ constexpr int stages_at(int cluster_bits, int n_slots) {
-    return kSlotsAt + n_slots * (kGroupWarps >> cluster_bits) * kSumBytes;
+  // Where the stages are. A slot has the sums of those packed tiles that the CTA adds.
+  static __host__ __device__ constexpr int stages_at(int cluster_bits) {
+    return kSlotsAt + kSlots * (kTeamWarps >> cluster_bits) * kSumBytes;
   }
-  static constexpr int x_bytes(int n_chunks, int cluster_bits) {
-    return up_to_power(n_chunks, cluster_bits) * GroupX<kRows>::kBytes;
-  }
-  // Stages that fit into `room`.
-  static constexpr int stages(int n_chunks, int cluster_bits, int n_slots, int room) {
-    const int n = (room - stages_at(cluster_bits, n_slots) - x_bytes(n_chunks, cluster_bits)) / kStageBytes;
+  // Of a team.
+  static constexpr int stages(int cluster_bits) {
+    const int n = (kRoom - stages_at(cluster_bits)) / (kTeams * kStageBytes);
     return n < kMostStages ? n : kMostStages;
   }
-  static constexpr int bytes(const GroupRowsTask& a) {
-    return stages_at(a.cluster_bits, a.n_slots) + a.n_stages * kStageBytes + x_bytes(a.n_chunks, a.cluster_bits);
+  static constexpr int bytes(int cluster_bits) {
+    return stages_at(cluster_bits) + kTeams * stages(cluster_bits) * kStageBytes;
   }
+  static_assert(stages(1) >= 2 && stages(2) >= 2);
 };
 
 #if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -167,109 +181,109 @@ struct GroupWork {
   __device__ __forceinline__ uint32_t barrier(int kind, int i = 0) const {
     return shared + static_cast<uint32_t>(kind + 8 * i);
   }
-  __device__ __forceinline__ uint32_t stage(int i) const {
-    return shared + static_cast<uint32_t>(Memory::stages_at(a.cluster_bits, a.n_slots) + i * Memory::kStageBytes);
+  __device__ __forceinline__ uint32_t stage(int i) const {  // of both teams, one after the other
+    return shared + static_cast<uint32_t>(Memory::stages_at(a.cluster_bits) + i * Memory::kStageBytes);
   }
   // The sums of the CTA's packed tile `own`.
   __device__ __forceinline__ uint32_t slot(int i, int own) const {
     return shared +
-           static_cast<uint32_t>(Memory::kSlotsAt + (i * (kGroupWarps >> a.cluster_bits) + own) * Memory::kSumBytes);
+           static_cast<uint32_t>(Memory::kSlotsAt + (i * (kTeamWarps >> a.cluster_bits) + own) * Memory::kSumBytes);
   }
   __device__ __forceinline__ uint32_t slot_bytes() const {
-    return static_cast<uint32_t>((kGroupWarps >> a.cluster_bits) * Memory::kSumBytes);
+    return static_cast<uint32_t>((kTeamWarps >> a.cluster_bits) * Memory::kSumBytes);
   }
-  __device__ __forceinline__ int n_own_chunks() const { return up_to_power(a.n_chunks - rank, a.cluster_bits); }
-  __device__ __forceinline__ uint32_t x(int chunk) const {
-    return stage(a.n_stages) + static_cast<uint32_t>((chunk >> a.cluster_bits) * GroupX<kRows>::kBytes);
+};
+
+// A team's share: its parts of the columns, its ring.
+template <DType kType, int kRows>
+struct TeamWork {
+  using Memory = GroupMemory<kType, kRows>;
+  const GroupWork<kType, kRows>& work;
+  int team, first_part, n_teams;  // first_part: and every n_teams-th from there
+
+  __device__ __forceinline__ TeamWork(const GroupWork<kType, kRows>& of, int which)
+      : work(of),
+        team(which),
+        first_part(of.rank + (which << of.a.cluster_bits)),
+        n_teams(kTeams << of.a.cluster_bits) {}
+  __device__ __forceinline__ uint32_t barrier(int kind, int stage) const {
+    return work.barrier(kind, team * Memory::kMostStages + stage);
   }
+  __device__ __forceinline__ uint32_t stage(int i) const { return work.stage(team * work.a.n_stages + i); }
 };
 
 // By a whole warp: lane i the chunks of packed tile i. The weights of the first stages are under way before x is there.
 template <DType kType, int kRows>
-__device__ void copy_group_stages(const GroupWork<kType, kRows>& work, int lane) {
+__device__ void copy_group_stages(const TeamWork<kType, kRows>& team, int lane) {
   using L = Layout<kType>;
   using Memory = GroupMemory<kType, kRows>;
+  constexpr int kXBytes = GroupX<kRows>::kBytes;
+  const GroupWork<kType, kRows>& work = team.work;
   const GroupRowsTask& a = work.a;
   const auto n_packed = static_cast<int>((a.args.n_rows + kTileRows - 1) / kTileRows);
+  const auto copy_x = [&](int stage, int chunk) {
+    copy_bulk_shared(team.stage(stage) + Memory::kXAt,
+                     static_cast<const uint8_t*>(a.args.x.values) + static_cast<int64_t>(chunk) * kXBytes, kXBytes,
+                     team.barrier(Memory::kFull, stage));
+  };
   RingPlace to;
-  const auto copy = [&](int tile, int chunk) {
-    const int first = tile * kGroupWarps, n = min(kGroupWarps, n_packed - first);
-    wait_for(work.barrier(Memory::kEmpty, to.at), to.parity ^ 1);
-    const uint32_t full = work.barrier(Memory::kFull, to.at);
-    if (lane == 0) arrive_and_expect(full, static_cast<uint32_t>(n * L::kChunkBytes));
-    __syncwarp();
-    if (lane < n) {
-      copy_bulk_shared(work.stage(to.at) + static_cast<uint32_t>(lane * L::kChunkBytes),
-                       static_cast<const uint8_t*>(a.args.weights) + (first + lane) * a.tile_bytes +
-                           static_cast<int64_t>(chunk) * L::kChunkBytes,
-                       L::kChunkBytes, full);
-    }
-    to.advance(a.n_stages);
-  };
-  const auto copy_x = [&] {
+  int n_copied = 0, x_of_stage = -1;  // lane i: the chunk whose x stage i waits for
+  const auto copy_first_x = [&] {
     wait_for_previous_kernel();
-    const uint32_t here = work.barrier(Memory::kHasX);
-    if (lane == 0) arrive_and_expect(here, static_cast<uint32_t>(work.n_own_chunks() * GroupX<kRows>::kBytes));
-    __syncwarp();
-    for (int chunk = work.rank + lane * a.cluster(); chunk < a.n_chunks; chunk += 32 * a.cluster()) {
-      copy_bulk_shared(
-          work.x(chunk),
-          static_cast<const uint8_t*>(a.args.x.values) + static_cast<int64_t>(chunk) * GroupX<kRows>::kBytes,
-          GroupX<kRows>::kBytes, here);
-    }
+    if (x_of_stage >= 0) copy_x(lane, x_of_stage);
   };
-  int n_copied = 0;
   for (int tile = work.cluster; tile < a.n_tiles; tile += work.n_clusters) {
-    for (int part = work.rank; part < kParts; part += a.cluster()) {
-      for (int chunk = part; chunk < a.n_chunks; chunk += kParts) {
-        if (n_copied++ == a.n_stages) copy_x();
-        copy(tile, chunk);
+    const int first = tile * kTeamWarps, n = min(kTeamWarps, n_packed - first);
+    for (int part = team.first_part; part < kParts; part += team.n_teams) {
+      for (int chunk = part; chunk < a.n_chunks; chunk += kParts, to.advance(a.n_stages), ++n_copied) {
+        if (n_copied == a.n_stages) copy_first_x();
+        wait_for(team.barrier(Memory::kEmpty, to.at), to.parity ^ 1);
+        const uint32_t full = team.barrier(Memory::kFull, to.at);
+        if (lane == 0) arrive_and_expect(full, static_cast<uint32_t>(n * L::kChunkBytes + kXBytes));
+        __syncwarp();
+        if (lane < n) {
+          copy_bulk_shared(team.stage(to.at) + static_cast<uint32_t>(lane * L::kChunkBytes),
+                           static_cast<const uint8_t*>(a.args.weights) + (first + lane) * a.tile_bytes +
+                               static_cast<int64_t>(chunk) * L::kChunkBytes,
+                           L::kChunkBytes, full);
+        }
+        if (n_copied >= a.n_stages) {
+          if (lane == kTeamWarps) copy_x(to.at, chunk);
+        } else if (lane == n_copied) {
+          x_of_stage = chunk;
+        }
       }
     }
   }
-  if (n_copied <= a.n_stages) copy_x();
+  if (n_copied <= a.n_stages) copy_first_x();
 }
 
-// What of a chunk is under way: groups, several at a time, of which one lot is multiplied while the one before it is
-// scaled.
+// What of a chunk is under way: two groups, of which one is multiplied while the one before it is scaled.
 template <DType kType, int kRows>
 struct GroupProducts {
   using L = Layout<kType>;
   using Bytes = UnitBytes<kType>;
-  static constexpr int kQuads = kRows / 4, kAtOnce = kRows == 16 ? 2 : 1;
-  static constexpr int kLots = kChunkUnits * Bytes::kGroups / kAtOnce, kOfWindow = Bytes::kGroups / 2;
-  static_assert(kLots % 2 == 0);
+  static constexpr int kQuads = kRows / 4, kGroups = kChunkUnits * Bytes::kGroups, kOfWindow = Bytes::kGroups / 2;
   Bytes unit;
-  int32_t c[2][kAtOnce][4 * kQuads], acc[kQuads][4] = {};
-  uint32_t a[2][kAtOnce][4];
+  int32_t c[2][4 * kQuads], acc[kQuads][4] = {};
+  uint32_t a[2][4];
 
-  __device__ __forceinline__ void start(int lot, const uint8_t* weights, uint32_t x, int lane) {
-#pragma unroll
-    for (int j = 0; j < kAtOnce; ++j) {
-      const int group = lot * kAtOnce + j, u = group / Bytes::kGroups;
-      if (group % Bytes::kGroups == 0) unit.load(weights + L::kCodesAt + u * L::kUnitBytes, lane);
-      group_fragment<kType>(unit, group % Bytes::kGroups, a[lot % 2][j]);
-    }
+  __device__ __forceinline__ void start(int group, const uint8_t* weights, uint32_t x, int lane) {
+    const int u = group / Bytes::kGroups, of_unit = group % Bytes::kGroups;
+    if (of_unit == 0) unit.load(weights + L::kCodesAt + u * L::kUnitBytes, lane);
+    group_fragment<kType>(unit, of_unit, a[group % 2]);
     wgmma_fence();
-#pragma unroll
-    for (int j = 0; j < kAtOnce; ++j) {
-      const int group = lot * kAtOnce + j;
-      wgmma_bytes(c[lot % 2][j], a[lot % 2][j],
-                  group_operand<kRows>(x, 2 * (group / Bytes::kGroups) + group % Bytes::kGroups / kOfWindow));
-    }
+    wgmma_bytes(c[group % 2], a[group % 2], group_operand<kRows>(x, 2 * u + of_unit / kOfWindow));
     wgmma_commit();
   }
-  __device__ __forceinline__ void scale(int lot, const ChunkScales<kType>& scales) {
+  __device__ __forceinline__ void scale(int group, const ChunkScales<kType>& scales) {
 #pragma unroll
-    for (int j = 0; j < kAtOnce; ++j) {
+    for (int q = 0; q < kQuads; ++q) {
 #pragma unroll
-      for (int q = 0; q < kQuads; ++q) {
-#pragma unroll
-        for (int k = 0; k < 4; ++k) {
-          int32_t& sum = c[lot % 2][j][4 * q + k];
-          asm volatile("" : "+r"(sum)::"memory");  // not read before
-          acc[q][k] += integer_scale<kType>(scales.scale, lot * kAtOnce + j, k / 2) * sum;
-        }
+      for (int k = 0; k < 4; ++k) {
+        int32_t& sum = c[group % 2][4 * q + k];
+        asm volatile("" : "+r"(sum)::"memory");  // not read before
+        acc[q][k] += integer_scale<kType>(scales.scale, group, k / 2) * sum;
       }
     }
   }
@@ -284,41 +298,42 @@ __device__ __forceinline__ void multiply_group_chunk(const uint8_t* weights, uin
   scales.load(weights, lane);
   Products products;
 #pragma unroll
-  for (int lot = 0; lot <= Products::kLots; ++lot) {
-    if (lot < Products::kLots) {
-      products.start(lot, weights, x_at, lane);
+  for (int group = 0; group <= Products::kGroups; ++group) {
+    if (group < Products::kGroups) {
+      products.start(group, weights, x_at, lane);
       wgmma_wait<1>();
     } else {
       wgmma_wait<0>();
     }
-    if (lot > 0) products.scale(lot - 1, scales);
+    if (group > 0) products.scale(group - 1, scales);
   }
   const auto* x = static_cast<const uint8_t*>(__cvta_shared_to_generic(x_at));
   finish_planes<kType, kRows / 8>(scales, GroupColumns<kRows>(x, lane), products.acc, total);
 }
 
-// By the warps of the warp groups: parts of this CTA, each of which goes to the CTA that adds those of the warp's tile.
+// By the warps of a team: its parts, each of which goes to the CTA that adds those of the warp's tile.
 template <DType kType, int kRows>
-__device__ __forceinline__ void multiply_group_tiles(const GroupWork<kType, kRows>& work, int warp, int lane) {
+__device__ __forceinline__ void multiply_group_tiles(const TeamWork<kType, kRows>& team, int warp, int lane) {
   using Memory = GroupMemory<kType, kRows>;
+  const GroupWork<kType, kRows>& work = team.work;
   const GroupRowsTask& a = work.a;
   const int to = warp & (a.cluster() - 1);
   const uint32_t first_slot = of_cta(work.slot(0, warp >> a.cluster_bits) + static_cast<uint32_t>(lane * 16), to),
                  first_full = of_cta(work.barrier(Memory::kSlotFull), to);
   RingPlace stage, slot;
-  wait_for(work.barrier(Memory::kHasX), 0);
-  for (int tile = work.cluster; tile < a.n_tiles; tile += work.n_clusters, slot.advance(a.n_slots)) {
-    for (int part = work.rank; part < kParts; part += a.cluster()) {
+  for (int tile = work.cluster; tile < a.n_tiles; tile += work.n_clusters, slot.advance(Memory::kSlots)) {
+    for (int part = team.first_part; part < kParts; part += team.n_teams) {
       float total[kRows / 8][4] = {};
       for (int chunk = part; chunk < a.n_chunks; chunk += kParts, stage.advance(a.n_stages)) {
-        wait_for(work.barrier(Memory::kFull, stage.at), stage.parity);
-        const auto* weights = static_cast<const uint8_t*>(__cvta_shared_to_generic(work.stage(stage.at)));
-        multiply_group_chunk<kType, kRows>(weights + warp * Layout<kType>::kChunkBytes, work.x(chunk), lane, total);
+        wait_for(team.barrier(Memory::kFull, stage.at), stage.parity);
+        const auto* weights = static_cast<const uint8_t*>(__cvta_shared_to_generic(team.stage(stage.at)));
+        multiply_group_chunk<kType, kRows>(weights + warp * Layout<kType>::kChunkBytes,
+                                           team.stage(stage.at) + Memory::kXAt, lane, total);
         __syncwarp();
-        if (lane == 0) arrive(work.barrier(Memory::kEmpty, stage.at));
+        if (lane == 0) arrive(team.barrier(Memory::kEmpty, stage.at));
       }
-      if (part == work.rank) {
-        wait_for_others(work.barrier(Memory::kSlotEmpty, slot.at * kGroupWarps + to), slot.parity ^ 1);
+      if (part == team.first_part) {
+        wait_for_others(work.barrier(Memory::kSlotEmpty, slot.at * kTeamWarps + to), slot.parity ^ 1);
       }
       const uint32_t there = first_slot + static_cast<uint32_t>(slot.at) * work.slot_bytes() +
                              static_cast<uint32_t>(part * Memory::kPartBytes);
@@ -443,10 +458,10 @@ __device__ __forceinline__ void add_group_parts(const GroupWork<kType, kRows>& w
   const bool is_plain = PlainResults<kRows>::suit(a);
   PlainResults<kRows> plain(a, thread);
   RingPlace slot;
-  for (int tile = work.cluster; tile < work.a.n_tiles; tile += work.n_clusters, slot.advance(work.a.n_slots)) {
+  for (int tile = work.cluster; tile < work.a.n_tiles; tile += work.n_clusters, slot.advance(Memory::kSlots)) {
     const uint32_t full = work.barrier(Memory::kSlotFull, slot.at);
-    for (int packed = work.rank; packed < kGroupWarps; packed += work.a.cluster()) {
-      const int64_t packed_tile = static_cast<int64_t>(tile) * kGroupWarps + packed;
+    for (int packed = work.rank; packed < kTeamWarps; packed += work.a.cluster()) {
+      const int64_t packed_tile = static_cast<int64_t>(tile) * kTeamWarps + packed;
       const auto* sums =
           static_cast<const float*>(__cvta_shared_to_generic(work.slot(slot.at, packed >> work.a.cluster_bits)));
       if (is_plain) plain.load_before(packed_tile);
@@ -461,30 +476,33 @@ __device__ __forceinline__ void add_group_parts(const GroupWork<kType, kRows>& w
     if (thread == 0) arrive_and_expect(full, work.slot_bytes());
     __syncwarp();
     if (const int to = thread % 32; to < work.a.cluster())
-      arrive_there(of_cta(work.barrier(Memory::kSlotEmpty, slot.at * kGroupWarps + work.rank), to));
+      arrive_there(of_cta(work.barrier(Memory::kSlotEmpty, slot.at * kTeamWarps + work.rank), to));
   }
 }
 
 template <DType kType, int kRows>
 __device__ __forceinline__ void init_group_barriers(const GroupWork<kType, kRows>& work) {
   using Memory = GroupMemory<kType, kRows>;
-  for (int i = 0; i < work.a.n_stages; ++i) {
-    init_barrier(work.barrier(Memory::kFull, i), 1);
-    init_barrier(work.barrier(Memory::kEmpty, i), kGroupWarps);
+  for (int team = 0; team < kTeams; ++team) {
+    for (int i = 0; i < work.a.n_stages; ++i) {
+      init_barrier(work.barrier(Memory::kFull, team * Memory::kMostStages + i), 1);
+      init_barrier(work.barrier(Memory::kEmpty, team * Memory::kMostStages + i), kTeamWarps);
+    }
   }
-  for (int i = 0; i < work.a.n_slots; ++i) {
+  for (int i = 0; i < Memory::kSlots; ++i) {
     init_barrier(work.barrier(Memory::kSlotFull, i), 1);
     for (int cta = 0; cta < work.a.cluster(); ++cta)
-      init_barrier(work.barrier(Memory::kSlotEmpty, i * kGroupWarps + cta), kAddThreads / 32);
+      init_barrier(work.barrier(Memory::kSlotEmpty, i * kTeamWarps + cta), kAddThreads / 32);
   }
-  init_barrier(work.barrier(Memory::kHasX), 1);
   make_barriers_visible();
-  for (int i = 0; i < work.a.n_slots; ++i) arrive_and_expect(work.barrier(Memory::kSlotFull, i), work.slot_bytes());
+  for (int i = 0; i < Memory::kSlots; ++i) arrive_and_expect(work.barrier(Memory::kSlotFull, i), work.slot_bytes());
 }
 
 template <DType kType, int kRows>
-__global__ void __launch_bounds__(kGroupThreads, 1) linear_group_rows(const __grid_constant__ GroupRowsTask a) {
+__global__ void __launch_bounds__(GroupRegisters<kRows>::kMostThreads, 1)
+    linear_group_rows(const __grid_constant__ GroupRowsTask a) {
   extern __shared__ __align__(128) uint8_t group_memory[];
+  using Registers = GroupRegisters<kRows>;
   const GroupWork<kType, kRows> work(a, static_cast<uint32_t>(__cvta_generic_to_shared(group_memory)));
   const int warp = static_cast<int>(threadIdx.x / 32), lane = static_cast<int>(threadIdx.x % 32);
   if (threadIdx.x == 0) init_group_barriers(work);
@@ -492,17 +510,17 @@ __global__ void __launch_bounds__(kGroupThreads, 1) linear_group_rows(const __gr
   arrive_at_cluster();
   let_next_kernel_start();
   if (warp < 4) {
-    lower_registers<40>();
-    if (warp == 0) copy_group_stages(work, lane);
+    lower_registers<Registers::kCopy>();
+    if (warp < kTeams) copy_group_stages(TeamWork<kType, kRows>(work, warp), lane);
     wait_for_cluster();
   } else if (warp < 8) {
-    lower_registers<88>();
+    lower_registers<Registers::kAdd>();
     wait_for_cluster();
     add_group_parts(work, static_cast<int>(threadIdx.x) - 128);
   } else {
-    raise_registers<192>();
+    raise_registers<Registers::kTeam>();
     wait_for_cluster();
-    multiply_group_tiles(work, warp - 8, lane);
+    multiply_group_tiles(TeamWork<kType, kRows>(work, warp / kTeamWarps - 2), warp % kTeamWarps, lane);
   }
   arrive_at_cluster();
   wait_for_cluster();
