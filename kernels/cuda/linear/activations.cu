@@ -8,7 +8,12 @@ namespace inlay::cuda {
 namespace {
 
 constexpr int kWarps = 16;
-constexpr int kCtas = 4;  // of a multiprocessor: 32 registers, for which products by clusters leave room
+// CTAs of a multiprocessor. Four: 32 registers, for which products by clusters (hopper/group_rows.cuh) leave room.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 900
+constexpr int kCtas = 4;
+#else
+constexpr int kCtas = 1;
+#endif
 constexpr int kMaxChunks = 512;
 
 template <ActivationForm kForm>
