@@ -18,8 +18,8 @@ namespace inlay::cuda {
 
 inline constexpr int kTeams = 2, kTeamWarps = 4, kAddThreads = 128;
 inline constexpr int kGroupThreads = 128 + kAddThreads + 32 * kTeams * kTeamWarps;
-inline constexpr int kMostClusterBits =
-    2;  // CTAs of a cluster: 2 to the power of that, as many teams as there are parts
+// CTAs of a cluster: 2 to the power of cluster bits. Of the largest each team has one part.
+inline constexpr int kMostClusterBits = 2;
 static_assert(kTeams << kMostClusterBits == kParts);
 
 // Registers a thread: at the launch, then of those that copy, those that add and the teams. 16 rows leave as many as a
@@ -28,7 +28,8 @@ template <int kRows>
 struct GroupRegisters {
   static constexpr int kLaunched = kRows == 16 ? 96 : 128, kCopy = 40, kAdd = kRows == 16 ? 56 : 88,
                        kTeam = kRows == 16 ? 144 : 192;
-  static constexpr int kMostThreads = kRows == 16 ? 640 : 512;  // from which the compiler takes kLaunched
+  // From which the compiler takes kLaunched. Were it to take fewer, teams would wait for theirs forever.
+  static constexpr int kMostThreads = kRows == 16 ? 640 : 512;
   static_assert(128 * kCopy + kAddThreads * kAdd + 32 * kTeams * kTeamWarps * kTeam <= kGroupThreads * kLaunched);
 };
 
@@ -44,7 +45,7 @@ struct GroupRowsTask {
   LinearArgs args;  // x.values: chunks of GroupX
   int64_t tile_bytes;
   int32_t n_chunks, n_tiles;       // tiles of 64 rows
-  int32_t cluster_bits, n_stages;  // stages: of a team
+  int32_t cluster_bits, n_stages;  // of a team
   __host__ __device__ int cluster() const { return 1 << cluster_bits; }
 };
 
