@@ -96,7 +96,15 @@ int32_t group_rows(DType weights, int32_t m) {
   if (m < kFewestGroupRows || m > kMostGroupRows) return 0;
   int device = 0;
   if (cudaGetDevice(&device) != cudaSuccess || !has_sm_90a(device)) return 0;
-  return with_group_kernel(weights, m, 0, [](auto tag) { return decltype(tag)::kRows; });
+  LinearArgs args{};
+  args.n_rows = kTileRows, args.n_cols = kChunkCols;
+  return with_group_kernel(weights, m, 0, [&](auto tag) {  // 0, too, where the device has no room for a cluster
+    GroupRowsTask task{};
+    int n_ctas = 0;
+    return cut_work<decltype(tag)::kType, decltype(tag)::kRows>(args, task, n_ctas) == cudaSuccess
+               ? decltype(tag)::kRows
+               : 0;
+  });
 }
 
 cudaError_t launch_group_rows(const LinearArgs& args, cudaStream_t stream) {
