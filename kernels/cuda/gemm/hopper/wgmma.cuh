@@ -61,25 +61,41 @@ __device__ __forceinline__ void wgmma_64xNx16(float (&c)[64], const uint32_t (&a
 
 // ---- bytes
 
-// c = A * B: A 64 x 32 unsigned bytes, B 32 x N signed ones (N: columns of c). c[4 q + k]: row g + 8 * (k / 2), column
-// 8 q + 2 t + k % 2.
-#define INLAY_I4(i) "=r"(c[i]), "=r"(c[i + 1]), "=r"(c[i + 2]), "=r"(c[i + 3])
+// c += A * B, or c = A * B where accumulate is 0: A 64 x 32 bytes, signed or unsigned, B 32 x N signed ones (N: columns
+// of c). c[4 q + k]: row g + 8 * (k / 2), column 8 q + 2 t + k % 2.
+#define INLAY_I4(i) "+r"(c[i]), "+r"(c[i + 1]), "+r"(c[i + 2]), "+r"(c[i + 3])
 #define INLAY_I16(i) INLAY_I4(i), INLAY_I4(i + 4), INLAY_I4(i + 8), INLAY_I4(i + 12)
-__device__ __forceinline__ void wgmma_bytes(int32_t (&c)[16], const uint32_t (&a)[4], uint64_t b) {
-  asm volatile(
-      "{.reg .pred p; setp.ne.b32 p,0,0; wgmma.mma_async.sync.aligned.m64n32k32.s32.u8.s8 "
-      "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15},{%16,%17,%18,%19},%20,p;}"
-      : INLAY_I16(0)
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
+#define INLAY_BYTES_32(kind)                                                                          \
+  asm volatile("{.reg .pred p; setp.ne.b32 p,%21,0; wgmma.mma_async.sync.aligned.m64n32k32.s32." kind \
+               ".s8 "                                                                                 \
+               "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15},{%16,%17,%18,%19},%20,p;}"    \
+               : INLAY_I16(0)                                                                         \
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate))
+#define INLAY_BYTES_64(kind)                                                                                \
+  asm volatile("{.reg .pred p; setp.ne.b32 p,%37,0; wgmma.mma_async.sync.aligned.m64n64k32.s32." kind       \
+               ".s8 "                                                                                       \
+               "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,"                                    \
+               "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31},{%32,%33,%34,%35},%36,p;}" \
+               : INLAY_I16(0), INLAY_I16(16)                                                                \
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate))
+template <bool kSigned>
+__device__ __forceinline__ void wgmma_bytes(int32_t (&c)[16], const uint32_t (&a)[4], uint64_t b, int accumulate) {
+  if constexpr (kSigned) {
+    INLAY_BYTES_32("s8");
+  } else {
+    INLAY_BYTES_32("u8");
+  }
 }
-__device__ __forceinline__ void wgmma_bytes(int32_t (&c)[32], const uint32_t (&a)[4], uint64_t b) {
-  asm volatile(
-      "{.reg .pred p; setp.ne.b32 p,0,0; wgmma.mma_async.sync.aligned.m64n64k32.s32.u8.s8 "
-      "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,"
-      "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31},{%32,%33,%34,%35},%36,p;}"
-      : INLAY_I16(0), INLAY_I16(16)
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
+template <bool kSigned>
+__device__ __forceinline__ void wgmma_bytes(int32_t (&c)[32], const uint32_t (&a)[4], uint64_t b, int accumulate) {
+  if constexpr (kSigned) {
+    INLAY_BYTES_64("s8");
+  } else {
+    INLAY_BYTES_64("u8");
+  }
 }
+#undef INLAY_BYTES_64
+#undef INLAY_BYTES_32
 #undef INLAY_I16
 #undef INLAY_I4
 

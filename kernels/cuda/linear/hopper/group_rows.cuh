@@ -59,7 +59,8 @@ struct GroupMemory {
   static constexpr int kStageBytes = (kXAt + GroupX<kRows>::kBytes + 127) / 128 * 128;
   static constexpr int kFull = 0, kEmpty = kFull + 8 * kTeams * kMostStages,
                        kSlotFull = kEmpty + 8 * kTeams * kMostStages, kSlotEmpty = kSlotFull + 8 * kSlots,
-                       kSlotsAt = (kSlotEmpty + 8 * kSlots * kTeamWarps + 127) / 128 * 128;
+                       kBarrierBytes = kSlotEmpty + 8 * kSlots * kTeamWarps,
+                       kSlotsAt = (kBarrierBytes + 127) / 128 * 128;
   // Of 227 KB, 3 are left to a CTA that prepares x.
   static constexpr int kRoom = 224 * 1024;
 
@@ -80,13 +81,12 @@ struct GroupMemory {
 
 #if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
-// Where columns 32 j .. + 31 of B lie, of a chunk at `x`: cores of 8 columns by 16 bytes, those of the same bytes after
-// one another.
+// Where the first 32 columns of x lie, of a chunk at `x`: cores of 8 columns of B by 16 bytes, those of the same bytes
+// after one another.
 template <int kRows>
-__device__ __forceinline__ uint64_t group_operand(uint32_t x, int j) {
+__device__ __forceinline__ uint64_t group_operand(uint32_t x) {
   constexpr uint64_t kBetweenColumns = 128 / 16, kBetweenBytes = GroupX<kRows>::kColumns;
-  const uint32_t at = x + static_cast<uint32_t>(j * 32 * GroupX<kRows>::kColumns);
-  return kBetweenColumns << 32 | kBetweenBytes << 16 | (at & 0x3ffff) / 16;
+  return kBetweenColumns << 32 | kBetweenBytes << 16 | (x & 0x3ffff) / 16;
 }
 
 // What finish_planes asks of x: a chunk in shared memory.
@@ -104,18 +104,19 @@ struct GroupColumns {
   __device__ __forceinline__ float scale(int quad) const { return chunk_scale[4 * quad]; }
 };
 
-// A of group `group` of a unit, 32 columns: of the types with groups of 16 the other half is zeros.
-template <DType kType>
-__device__ __forceinline__ void group_fragment(const UnitBytes<kType>& unit, int group, uint32_t (&a)[4]) {
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    if constexpr (UnitBytes<kType>::kSteps == 2) {
-      a[i] = unit.a[group][i];
-    } else {
-      a[i] = i / 2 == group % 2 ? unit.a[group][i % 2] : 0;
-    }
+// A of 32 columns, codes times the scales of their groups: products of 16 bits, 256 * upper + lower, of which the upper
+// bytes have the sign.
+struct ScaledCodes {
+  uint32_t lower[4], upper[4];
+
+  __device__ __forceinline__ void set(int i, uint32_t codes, int32_t scale) {
+    constexpr uint32_t kNotNegative = 0x80008000u;  // so that neighbours do not borrow
+    const auto factor = static_cast<uint32_t>(scale);
+    const uint32_t even = __byte_perm(codes, 0, 0x4240) * factor + kNotNegative,
+                   odd = __byte_perm(codes, 0, 0x4341) * factor + kNotNegative;
+    lower[i] = __byte_perm(even, odd, 0x6240), upper[i] = __byte_perm(even, odd, 0x7351) ^ 0x80808080u;
   }
-}
+};
 
 // ---- clusters
 
@@ -259,33 +260,83 @@ __device__ void copy_group_stages(const TeamWork<kType, kRows>& team, int lane) 
   if (n_copied <= a.n_stages) copy_first_x();
 }
 
-// What of a chunk is under way: two groups, of which one is multiplied while the one before it is scaled.
+// The integers of a chunk of a packed tile times x: products of 32 columns follow one another, with two under way.
 template <DType kType, int kRows>
 struct GroupProducts {
   using L = Layout<kType>;
-  using Bytes = UnitBytes<kType>;
-  static constexpr int kQuads = kRows / 4, kGroups = kChunkUnits * Bytes::kGroups, kOfWindow = Bytes::kGroups / 2;
-  Bytes unit;
-  int32_t c[2][4 * kQuads], acc[kQuads][4] = {};
-  uint32_t a[2][4];
+  static constexpr int kQuads = kRows / 4, kProducts = kChunkCols / 32;
+  const uint8_t* weights;
+  const uint32_t* scales;
+  uint64_t x;  // operand of the first 32 columns
+  int lane;
+  UnitCodes<kType> codes[2];
 
-  __device__ __forceinline__ void start(int group, const uint8_t* weights, uint32_t x, int lane) {
-    const int u = group / Bytes::kGroups, of_unit = group % Bytes::kGroups;
-    if (of_unit == 0) unit.load(weights + L::kCodesAt + u * L::kUnitBytes, lane);
-    group_fragment<kType>(unit, of_unit, a[group % 2]);
-    wgmma_fence();
-    wgmma_bytes(c[group % 2], a[group % 2], group_operand<kRows>(x, 2 * u + of_unit / kOfWindow));
-    wgmma_commit();
+  __device__ __forceinline__ GroupProducts(const uint8_t* chunk, const ChunkScales<kType>& of, uint32_t x_at, int lane)
+      : weights(chunk), scales(of.scale), x(group_operand<kRows>(__shfl_sync(0xffffffffu, x_at, 0))), lane(lane) {
+    load(0);
   }
-  __device__ __forceinline__ void scale(int group, const ChunkScales<kType>& scales) {
+  __device__ __forceinline__ void load(int u) { codes[u % 2].load(weights + L::kCodesAt + u * L::kUnitBytes, lane); }
+  // Ahead of its unit: what is under way keeps the compiler from doing so.
+  __device__ __forceinline__ void load_ahead(int i) {
+    if (i % 2 == 0 && i / 2 + 1 < kChunkUnits) load(i / 2 + 1);
+  }
+  __device__ __forceinline__ uint32_t bytes(int i, int reg) const {
+    return code_bytes<kType>(codes[i / 2 % 2], i % 2 * 2 + reg / 2, reg % 2);
+  }
+  __device__ __forceinline__ uint64_t operand(int i) const { return x + i * (32 * GroupX<kRows>::kColumns / 16); }
+
+  // Groups of 32 columns: one is multiplied while the one before it is scaled.
+  __device__ __forceinline__ void add_up_groups(int32_t (&acc)[kQuads][4]) {
+    int32_t c[2][4 * kQuads];
+    uint32_t a[2][4];
 #pragma unroll
-    for (int q = 0; q < kQuads; ++q) {
+    for (int i = 0; i <= kProducts; ++i) {
+      if (i < kProducts) {
+        load_ahead(i);
 #pragma unroll
-      for (int k = 0; k < 4; ++k) {
-        int32_t& sum = c[group % 2][4 * q + k];
-        asm volatile("" : "+r"(sum)::"memory");  // not read before
-        acc[q][k] += integer_scale<kType>(scales.scale, group, k / 2) * sum;
+        for (int reg = 0; reg < 4; ++reg) a[i % 2][reg] = bytes(i, reg);
+        wgmma_fence();
+        wgmma_bytes<false>(c[i % 2], a[i % 2], operand(i), 0);
+        wgmma_commit();
+        wgmma_wait<1>();
+      } else {
+        wgmma_wait<0>();
       }
+      if (i == 0) continue;
+#pragma unroll
+      for (int j = 0; j < 4 * kQuads; ++j) {
+        int32_t& sum = c[(i - 1) % 2][j];
+        asm volatile("" : "+r"(sum)::"memory");  // not read before
+        const int32_t scaled = integer_scale<kType>(scales, i - 1, j % 4 / 2) * sum;
+        acc[j / 4][j % 4] = i == 1 ? scaled : acc[j / 4][j % 4] + scaled;
+      }
+    }
+  }
+
+  // Groups of 16 columns: their scales go into A, so that sums need none.
+  __device__ __forceinline__ void add_up_scaled(int32_t (&acc)[kQuads][4]) {
+    int32_t lower[4 * kQuads], upper[4 * kQuads];
+    ScaledCodes a[2];
+#pragma unroll
+    for (int i = 0; i < kProducts; ++i) {
+      load_ahead(i);
+#pragma unroll
+      for (int reg = 0; reg < 4; ++reg)
+        a[i % 2].set(reg, bytes(i, reg), integer_scale<kType>(scales, 2 * i + reg / 2, reg % 2));
+      wgmma_fence();
+      wgmma_bytes<false>(lower, a[i % 2].lower, operand(i), i > 0);
+      wgmma_bytes<true>(upper, a[i % 2].upper, operand(i), i > 0);
+      wgmma_commit();
+      if (i + 1 < kProducts) {
+        wgmma_wait<1>();
+      } else {
+        wgmma_wait<0>();
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < 4 * kQuads; ++i) {
+      asm volatile("" : "+r"(lower[i]), "+r"(upper[i])::"memory");  // not read before
+      acc[i / 4][i % 4] = lower[i] + 256 * upper[i];
     }
   }
 };
@@ -294,22 +345,17 @@ struct GroupProducts {
 template <DType kType, int kRows>
 __device__ __forceinline__ void multiply_group_chunk(const uint8_t* weights, uint32_t x_at, int lane,
                                                      float (&total)[kRows / 8][4]) {
-  using Products = GroupProducts<kType, kRows>;
   ChunkScales<kType> scales;
   scales.load(weights, lane);
-  Products products;
-#pragma unroll
-  for (int group = 0; group <= Products::kGroups; ++group) {
-    if (group < Products::kGroups) {
-      products.start(group, weights, x_at, lane);
-      wgmma_wait<1>();
-    } else {
-      wgmma_wait<0>();
-    }
-    if (group > 0) products.scale(group - 1, scales);
+  GroupProducts<kType, kRows> products(weights, scales, x_at, lane);
+  int32_t acc[kRows / 4][4];
+  if constexpr (Layout<kType>::kFormat.group_cols == 32) {
+    products.add_up_groups(acc);
+  } else {
+    products.add_up_scaled(acc);
   }
   const auto* x = static_cast<const uint8_t*>(__cvta_shared_to_generic(x_at));
-  finish_planes<kType, kRows / 8>(scales, GroupColumns<kRows>(x, lane), products.acc, total);
+  finish_planes<kType, kRows / 8>(scales, GroupColumns<kRows>(x, lane), acc, total);
 }
 
 // By the warps of a team: its parts, each of which goes to the CTA that adds those of the warp's tile.
@@ -474,6 +520,8 @@ __device__ __forceinline__ void add_group_parts(const GroupWork<kType, kRows>& w
       }
     }
     __syncwarp();
+    // What nobody waits for is left out: whom it is for may have ended.
+    if (tile + Memory::kSlots * work.n_clusters >= work.a.n_tiles) continue;
     if (thread == 0) arrive_and_expect(full, work.slot_bytes());
     __syncwarp();
     if (const int to = thread % 32; to < work.a.cluster())
@@ -481,22 +529,17 @@ __device__ __forceinline__ void add_group_parts(const GroupWork<kType, kRows>& w
   }
 }
 
+// By as many threads as there are barriers, one each.
 template <DType kType, int kRows>
-__device__ __forceinline__ void init_group_barriers(const GroupWork<kType, kRows>& work) {
+__device__ __forceinline__ void init_group_barriers(const GroupWork<kType, kRows>& work, int thread) {
   using Memory = GroupMemory<kType, kRows>;
-  for (int team = 0; team < kTeams; ++team) {
-    for (int i = 0; i < work.a.n_stages; ++i) {
-      init_barrier(work.barrier(Memory::kFull, team * Memory::kMostStages + i), 1);
-      init_barrier(work.barrier(Memory::kEmpty, team * Memory::kMostStages + i), kTeamWarps);
-    }
-  }
-  for (int i = 0; i < Memory::kSlots; ++i) {
-    init_barrier(work.barrier(Memory::kSlotFull, i), 1);
-    for (int cta = 0; cta < work.a.cluster(); ++cta)
-      init_barrier(work.barrier(Memory::kSlotEmpty, i * kTeamWarps + cta), kAddThreads / 32);
-  }
+  const int at = 8 * thread;
+  if (at >= Memory::kBarrierBytes) return;
+  const bool is_slot_full = at >= Memory::kSlotFull && at < Memory::kSlotEmpty;
+  const int arrivals = at < Memory::kEmpty || is_slot_full ? 1 : at < Memory::kSlotFull ? kTeamWarps : kAddThreads / 32;
+  init_barrier(work.barrier(at), arrivals);
   make_barriers_visible();
-  for (int i = 0; i < Memory::kSlots; ++i) arrive_and_expect(work.barrier(Memory::kSlotFull, i), work.slot_bytes());
+  if (is_slot_full) arrive_and_expect(work.barrier(at), work.slot_bytes());
 }
 
 template <DType kType, int kRows>
@@ -506,7 +549,7 @@ __global__ void __launch_bounds__(GroupRegisters<kRows>::kMostThreads, 1)
   using Registers = GroupRegisters<kRows>;
   const GroupWork<kType, kRows> work(a, static_cast<uint32_t>(__cvta_generic_to_shared(group_memory)));
   const int warp = static_cast<int>(threadIdx.x / 32), lane = static_cast<int>(threadIdx.x % 32);
-  if (threadIdx.x == 0) init_group_barriers(work);
+  init_group_barriers(work, static_cast<int>(threadIdx.x));
   __syncthreads();
   arrive_at_cluster();
   let_next_kernel_start();
@@ -523,8 +566,6 @@ __global__ void __launch_bounds__(GroupRegisters<kRows>::kMostThreads, 1)
     wait_for_cluster();
     multiply_group_tiles(TeamWork<kType, kRows>(work, warp / kTeamWarps - 2), warp % kTeamWarps, lane);
   }
-  arrive_at_cluster();
-  wait_for_cluster();
 }
 
 #endif
