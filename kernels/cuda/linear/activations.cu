@@ -1,14 +1,18 @@
 // launch_activations: rows of F32 (gathered by a map, if there is one) to what products take; activations.cuh has the
-// form. A CTA of 16 warps a row, a warp a chunk at a time; without a norm a row's chunks are spread over several CTAs.
+// form. With a norm a row is a CTA's, of as many warps as it has chunks, but at most 16; without one a row's chunks are
+// spread over CTAs of eight warps. A warp has a chunk at a time.
 // Bound: latency at a few rows.
+#include <algorithm>
+
 #include "kernels/cuda/device/loads.cuh"
 #include "kernels/cuda/linear/activations.cuh"
 
 namespace inlay::cuda {
 namespace {
 
-constexpr int kWarps = 16;
-// CTAs of a multiprocessor. Four: 32 registers, for which products by clusters (hopper/group_rows.cuh) leave room.
+constexpr int kMostWarps = 16, kPlainWarps = 8;
+// CTAs of 16 warps that a multiprocessor has room for. Four: 32 registers, for which products by clusters
+// (hopper/group_rows.cuh) leave room.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 900
 constexpr int kCtas = 4;
 #else
@@ -44,11 +48,11 @@ __device__ __forceinline__ void store(const ActivationsArgs& a, const Octet& x, 
 }
 
 template <ActivationForm kForm>
-__global__ void __launch_bounds__(kWarps * 32, kCtas) activations(const __grid_constant__ ActivationsArgs a) {
+__global__ void __launch_bounds__(kMostWarps * 32, kCtas) activations(const __grid_constant__ ActivationsArgs a) {
   __shared__ float squares[kMaxChunks];
   let_next_kernel_start();
-  const int lane = static_cast<int>(threadIdx.x % 32), first = static_cast<int>(blockIdx.y) * kWarps;
-  const int step = static_cast<int>(gridDim.y) * kWarps;
+  const int n_warps = static_cast<int>(blockDim.x / 32), lane = static_cast<int>(threadIdx.x % 32);
+  const int first = static_cast<int>(blockIdx.y) * n_warps, step = static_cast<int>(gridDim.y) * n_warps;
   const int64_t row = blockIdx.x;
   wait_for_previous_kernel();
   const int64_t from = a.rows != nullptr ? a.rows[row] : row;
@@ -116,17 +120,19 @@ cudaError_t launch_activations(const ActivationsArgs& args, cudaStream_t stream)
   if (args.n_rows < 0 || args.n_rows > 0x7fffffff || args.n_cols <= 0 || args.out.n_chunks > kMaxChunks)
     return cudaErrorInvalidValue;
   if (args.n_rows == 0) return cudaSuccess;
-  const int parts = args.norm_weight != nullptr ? 1 : (args.out.n_chunks + kWarps - 1) / kWarps;
+  const bool whole_rows = args.norm_weight != nullptr;
+  const int n_warps = whole_rows ? std::min(args.out.n_chunks, kMostWarps) : kPlainWarps;
+  const int parts = whole_rows ? 1 : (args.out.n_chunks + kPlainWarps - 1) / kPlainWarps;
   const dim3 grid(static_cast<unsigned>(args.n_rows), static_cast<unsigned>(parts));
   switch (args.form) {
     case ActivationForm::f16:
-      return launch_early(activations<ActivationForm::f16>, grid, kWarps * 32, stream, args);
+      return launch_early(activations<ActivationForm::f16>, grid, n_warps * 32, stream, args);
     case ActivationForm::bf16:
-      return launch_early(activations<ActivationForm::bf16>, grid, kWarps * 32, stream, args);
+      return launch_early(activations<ActivationForm::bf16>, grid, n_warps * 32, stream, args);
     case ActivationForm::planes:
-      return launch_early(activations<ActivationForm::planes>, grid, kWarps * 32, stream, args);
+      return launch_early(activations<ActivationForm::planes>, grid, n_warps * 32, stream, args);
     case ActivationForm::f32:
-      return launch_early(activations<ActivationForm::f32>, grid, kWarps * 32, stream, args);
+      return launch_early(activations<ActivationForm::f32>, grid, n_warps * 32, stream, args);
   }
   return cudaErrorInvalidValue;
 }

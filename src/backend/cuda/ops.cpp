@@ -86,9 +86,9 @@ cuda::LinearArgs CudaExecutor::arguments(const Product& p, const Rows& rows) {
 
 // Whether products by clusters are faster than those that share nothing between CTAs, as measured on an H100.
 static bool pays_to_cluster(int64_t n_rows, int64_t n_cols, int32_t m) {
-  constexpr int64_t kMany = 20'000'000, kSome = 8'000'000;
   const int64_t n_weights = n_rows * n_cols;
-  return n_weights >= kMany || (n_weights >= kSome && (m > 16 || n_cols > 2 * n_rows));
+  if (m > 16) return n_weights >= 4'000'000;
+  return n_weights >= 16'000'000 || (n_weights >= 8'000'000 && n_cols > 2 * n_rows);
 }
 
 // How many rows of x the products whose x is planes want together, all of them, or 0: each of them by itself.

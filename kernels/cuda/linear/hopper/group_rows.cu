@@ -19,6 +19,10 @@ cudaError_t clusters_at_once(int device, int cluster_bits, int& n) {
   const auto bytes = static_cast<size_t>(GroupMemory<kType, kRows>::bytes(cluster_bits));
   const auto* kernel = reinterpret_cast<const void*>(linear_group_rows<kType, kRows>);
   if (const cudaError_t e = allow_shared_memory(kernel, bytes, device); e != cudaSuccess) return e;
+  cudaFuncAttributes compiled{};
+  if (const cudaError_t e = cudaFuncGetAttributes(&compiled, kernel); e != cudaSuccess) return e;
+  if (compiled.numRegs < GroupRegisters<kRows>::kLaunched)
+    return cudaErrorInvalidKernelImage;  // teams would wait forever
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeClusterDimension;
   attribute.val.clusterDim = {1u << cluster_bits, 1, 1};

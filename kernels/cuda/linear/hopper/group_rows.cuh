@@ -26,10 +26,7 @@ static_assert(kTeams << kMostClusterBits == kParts);
 // CTA wants that prepares x (activations.cu), so that it is there when this kernel ends.
 template <int kRows>
 struct GroupRegisters {
-  static constexpr int kLaunched = kRows == 16 ? 96 : 128, kCopy = 40, kAdd = kRows == 16 ? 56 : 88,
-                       kTeam = kRows == 16 ? 144 : 192;
-  // From which the compiler takes kLaunched. Were it to take fewer, teams would wait for theirs forever.
-  static constexpr int kMostThreads = kRows == 16 ? 640 : 512;
+  static constexpr int kLaunched = kRows == 16 ? 96 : 112, kCopy = 40, kAdd = 56, kTeam = kRows == 16 ? 144 : 176;
   static_assert(128 * kCopy + kAddThreads * kAdd + 32 * kTeams * kTeamWarps * kTeam <= kGroupThreads * kLaunched);
 };
 
@@ -543,7 +540,7 @@ __device__ __forceinline__ void init_group_barriers(const GroupWork<kType, kRows
 }
 
 template <DType kType, int kRows>
-__global__ void __launch_bounds__(GroupRegisters<kRows>::kMostThreads, 1)
+__global__ void __maxnreg__(GroupRegisters<kRows>::kLaunched)
     linear_group_rows(const __grid_constant__ GroupRowsTask a) {
   extern __shared__ __align__(128) uint8_t group_memory[];
   using Registers = GroupRegisters<kRows>;
