@@ -5,9 +5,10 @@
 // with those of the other CTAs: each has as many of their parts (few_rows.cuh). A team is a warp that copies, through a
 // ring of stages of its own, a chunk of the four tiles and of x in each, and four warps that multiply together, a
 // packed tile each (wgmma of bytes: A from registers, as mma.m16n8k32 has it, B all rows of x, both planes). Sums over
-// a group are integers, which each thread scales and adds up as planes.cuh does it. What comes out of a part goes to
-// the CTA of the cluster that has the packed tile: its warps of another kind add the parts in their order and store
-// results, while all others are at the next tile.
+// a group are integers, which each thread scales and adds up as planes.cuh does it; groups of 16 columns have their
+// scales in A instead, with the same integers for a chunk. What comes out of a part goes to the CTA of the cluster that
+// has the packed tile: its warps of another kind add the parts in their order and store results, while all others are
+// at the next tile.
 #pragma once
 
 #include "kernels/cuda/gemm/hopper/tma.cuh"
@@ -22,8 +23,8 @@ inline constexpr int kGroupThreads = 128 + kAddThreads + 32 * kTeams * kTeamWarp
 inline constexpr int kMostClusterBits = 2;
 static_assert(kTeams << kMostClusterBits == kParts);
 
-// Registers a thread: at the launch, then of those that copy, those that add and the teams. 16 rows leave as many as a
-// CTA wants that prepares x (activations.cu), so that it is there when this kernel ends.
+// Registers a thread: at the launch, then of those that copy, those that add and the teams. What is left is for a CTA
+// that prepares x (activations.cu), so that it is there when this kernel ends: 16 warps beside 16 rows, 8 beside 32.
 template <int kRows>
 struct GroupRegisters {
   static constexpr int kLaunched = kRows == 16 ? 96 : 112, kCopy = 40, kAdd = 56, kTeam = kRows == 16 ? 144 : 176;
