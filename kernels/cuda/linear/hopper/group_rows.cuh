@@ -123,8 +123,9 @@ __device__ __forceinline__ uint32_t cluster_rank() {
   asm("mov.u32 %0,%%cluster_ctarank;" : "=r"(rank));
   return rank;
 }
-// In two halves: what a thread wrote before is there for those that have waited.
-__device__ __forceinline__ void arrive_at_cluster() { asm volatile("barrier.cluster.arrive.release;" ::: "memory"); }
+// In two halves. Only barriers that a thread set up before are there for those that have waited
+// (make_barriers_visible): all else would have to wait for the device's memory.
+__device__ __forceinline__ void arrive_at_cluster() { asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory"); }
 __device__ __forceinline__ void wait_for_cluster() { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }
 
 // The same place in another CTA's shared memory.
@@ -133,8 +134,9 @@ __device__ __forceinline__ uint32_t of_cta(uint32_t address, int rank) {
   asm("mapa.shared::cluster.u32 %0,%1,%2;" : "=r"(there) : "r"(address), "r"(rank));
   return there;
 }
+// After reads only: of what this CTA wrote others need not see anything yet.
 __device__ __forceinline__ void arrive_there(uint32_t barrier) {
-  asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _,[%0];" ::"r"(barrier) : "memory");
+  asm volatile("mbarrier.arrive.release.cta.shared::cluster.b64 _,[%0];" ::"r"(barrier) : "memory");
 }
 __device__ __forceinline__ void send(uint32_t to, float a, float b, float c, float d, uint32_t barrier) {
   asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0],{%1,%2,%3,%4},[%5];" ::"r"(to),
@@ -527,17 +529,21 @@ __device__ __forceinline__ void add_group_parts(const GroupWork<kType, kRows>& w
   }
 }
 
-// By as many threads as there are barriers, one each.
+// By one thread of every warp: what sets a barrier up takes one at a time of a warp.
 template <DType kType, int kRows>
-__device__ __forceinline__ void init_group_barriers(const GroupWork<kType, kRows>& work, int thread) {
+__device__ __forceinline__ void init_group_barriers(const GroupWork<kType, kRows>& work, int warp) {
   using Memory = GroupMemory<kType, kRows>;
-  const int at = 8 * thread;
-  if (at >= Memory::kBarrierBytes) return;
-  const bool is_slot_full = at >= Memory::kSlotFull && at < Memory::kSlotEmpty;
-  const int arrivals = at < Memory::kEmpty || is_slot_full ? 1 : at < Memory::kSlotFull ? kTeamWarps : kAddThreads / 32;
-  init_barrier(work.barrier(at), arrivals);
+#pragma unroll
+  for (int at = 0; at < Memory::kBarrierBytes; at += 8 * kGroupThreads / 32) {
+    const int mine = at + 8 * warp;
+    if (mine >= Memory::kBarrierBytes) break;
+    const bool is_slot_full = mine >= Memory::kSlotFull && mine < Memory::kSlotEmpty;
+    init_barrier(work.barrier(mine), mine < Memory::kEmpty || is_slot_full ? 1
+                                     : mine < Memory::kSlotFull            ? kTeamWarps
+                                                                           : kAddThreads / 32);
+    if (is_slot_full) arrive_and_expect(work.barrier(mine), work.slot_bytes());
+  }
   make_barriers_visible();
-  if (is_slot_full) arrive_and_expect(work.barrier(at), work.slot_bytes());
 }
 
 template <DType kType, int kRows>
@@ -547,7 +553,7 @@ __global__ void __maxnreg__(GroupRegisters<kRows>::kLaunched)
   using Registers = GroupRegisters<kRows>;
   const GroupWork<kType, kRows> work(a, static_cast<uint32_t>(__cvta_generic_to_shared(group_memory)));
   const int warp = static_cast<int>(threadIdx.x / 32), lane = static_cast<int>(threadIdx.x % 32);
-  init_group_barriers(work, static_cast<int>(threadIdx.x));
+  if (lane == 0) init_group_barriers(work, warp);
   __syncthreads();
   arrive_at_cluster();
   let_next_kernel_start();
