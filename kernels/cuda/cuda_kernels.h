@@ -151,6 +151,9 @@ struct LinearArgs {
   float* const* mirrors = nullptr; // of each row, or null: where its results go besides, or null. Not of gate_up
 };
 cudaError_t launch_linear(const LinearArgs& args, cudaStream_t stream);
+// Two products of the same x, of which neither reads what the other writes: as launch_linear of one after the other,
+// in one launch where there is a kernel for both.
+cudaError_t launch_linear_pair(const LinearArgs& args, const LinearArgs& beside, cudaStream_t stream);
 // Whether a product of these weights can take a raw row on the current device.
 bool linear_takes_raw(DType weights, int64_t n_cols);
 
@@ -159,6 +162,9 @@ bool linear_takes_raw(DType weights, int64_t n_cols);
 inline constexpr int32_t kFewestGroupRows = 9, kMostGroupRows = 32;
 int32_t group_rows(DType weights, int32_t m);
 cudaError_t launch_group_rows(const LinearArgs& args, cudaStream_t stream);
+// Two products of the same x at once, of types for which there is such a kernel.
+bool has_group_pair(DType first, DType second);
+cudaError_t launch_group_pair(const LinearArgs& args, const LinearArgs& beside, cudaStream_t stream);
 
 // ---- products of many rows by a library: x and W as row-major matrices of 2-byte elements, results in F32
 

@@ -1,9 +1,11 @@
 // Stand-alone check of products of 9 to 32 rows by clusters: the bits of the kernels for few rows, for every type,
-// epilogue and number of rows. Damaged data must be noticed. Then speeds ("speed" as argument: alone; "check": none).
+// epilogue and number of rows, and of two products at once. Damaged data must be noticed. Then speeds ("speed" as
+// argument: alone; "check": none).
 #include <cstdio>
 #include <cstring>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/cuda/cuda_kernels.h"
@@ -53,26 +55,46 @@ class Product {
     pack();
   }
   int64_t n_results() const { return case_.epilogue == Epilogue::gate_up ? case_.n_rows / 2 : case_.n_rows; }
+  void take_x_of(const Product& other) { x_ = other.x_; }
   std::vector<float> run(bool by_groups) const {
-    const Device<float> x(x_), out(before_), bias(bias_);
-    const Device<int32_t> out_rows(out_rows_);
-    memory_.fill(0);
-    LinearArgs args{};
-    args.weights = packed_.get(), args.x = activations_at(memory_.get(), case_.m, case_.n_cols), args.out = out.get();
-    if (by_groups) args.x.group_rows = group_rows(case_.type, case_.m);
-    args.n_rows = case_.n_rows, args.n_cols = case_.n_cols, args.ld_out = ld();
-    args.m = case_.m, args.dtype = case_.type, args.epilogue = case_.epilogue;
-    if (case_.biased) {
-      args.bias = bias.get(), args.out_rows = out_rows.get(), args.factor = 0.5f;
-      if (case_.epilogue == Epilogue::gate_up) args.up_bias = bias.get() + case_.n_rows / 2;
-    }
-    CUDA_OK(launch_activations({x.get(), nullptr, nullptr, args.x, case_.m, case_.n_cols, 0, ActivationForm::planes},
-                               nullptr));
-    CUDA_OK(launch_linear(args, nullptr));
-    return out.host();
+    const Launch launch(*this, by_groups);
+    launch.prepare();
+    CUDA_OK(launch_linear(launch.args, nullptr));
+    return launch.out.host();
+  }
+  // The results of both, of which `beside` has the same x.
+  std::pair<std::vector<float>, std::vector<float>> run_with(const Product& beside) const {
+    const Launch launch(*this, true);
+    Launch second(beside, true);
+    second.args.x = launch.args.x;
+    launch.prepare();
+    CUDA_OK(launch_linear_pair(launch.args, second.args, nullptr));
+    return {launch.out.host(), second.out.host()};
   }
 
  private:
+  // What one launch wants on the device.
+  struct Launch {
+    Device<float> x, out, bias;
+    Device<int32_t> out_rows;
+    LinearArgs args{};
+
+    Launch(const Product& p, bool by_groups) : x(p.x_), out(p.before_), bias(p.bias_), out_rows(p.out_rows_) {
+      const Case& t = p.case_;
+      p.memory_.fill(0);
+      args.weights = p.packed_.get(), args.x = activations_at(p.memory_.get(), t.m, t.n_cols), args.out = out.get();
+      if (by_groups) args.x.group_rows = group_rows(t.type, t.m);
+      args.n_rows = t.n_rows, args.n_cols = t.n_cols, args.ld_out = p.ld();
+      args.m = t.m, args.dtype = t.type, args.epilogue = t.epilogue;
+      if (!t.biased) return;
+      args.bias = bias.get(), args.out_rows = out_rows.get(), args.factor = 0.5f;
+      if (t.epilogue == Epilogue::gate_up) args.up_bias = bias.get() + t.n_rows / 2;
+    }
+    void prepare() const {
+      CUDA_OK(launch_activations({x.get(), nullptr, nullptr, args.x, args.m, args.n_cols, 0, ActivationForm::planes},
+                                 nullptr));
+    }
+  };
   int64_t ld() const { return n_results() + 3; }
   Case case_;
   std::vector<uint8_t> bytes_;
@@ -98,6 +120,38 @@ void check(const Case& t) {
               static_cast<long>(t.n_cols), t.m, static_cast<int>(t.epilogue), t.biased ? ", biased" : ""),
          text("%ld differ, %ld the second time, %ld of damaged data", static_cast<long>(wrong),
               static_cast<long>(other), static_cast<long>(damaged)));
+}
+
+// Two products at once: each as it is alone, and each its own weights.
+void check_pair(const Case& t, DType second, int64_t second_rows, bool second_biased) {
+  Product product(t, static_cast<unsigned>(t.n_rows + t.m)),
+      beside({second, second_rows, t.n_cols, t.m, Epilogue::store, second_biased},
+             static_cast<unsigned>(second_rows + t.m));
+  beside.take_x_of(product);
+  const auto want = product.run(false), want_beside = beside.run(false);
+  const auto got = product.run_with(beside);
+  beside.damage();
+  const auto damaged = product.run_with(beside);
+  const int64_t wrong = differing(want, got.first) + differing(want, damaged.first),
+                wrong_beside = differing(want_beside, got.second), noticed = differing(want_beside, damaged.second);
+  report(wrong == 0 && wrong_beside == 0 && noticed > 0,
+         text("%s %ldx%ld%s and %s of %ld rows%s, %d rows", traits(t.type).name, static_cast<long>(t.n_rows),
+              static_cast<long>(t.n_cols), t.biased ? ", biased" : "", traits(second).name,
+              static_cast<long>(second_rows), second_biased ? ", biased" : "", t.m),
+         text("%ld and %ld differ, %ld of damaged data", static_cast<long>(wrong), static_cast<long>(wrong_beside),
+              static_cast<long>(noticed)));
+}
+
+void check_pairs() {
+  for (const DType type : {DType::q4_k, DType::q5_k, DType::q6_k}) {
+    const DType second = type == DType::q6_k ? DType::q4_k : DType::q6_k;  // of these there is no kernel for both
+    for (const int32_t m : {9, 16, 17, 32}) {
+      check_pair({type, 40, 256, m, Epilogue::store, false}, second, 16, true);
+      check_pair({type, 1792, 1536, m, Epilogue::store, true}, second, 256, false);
+      check_pair({type, 5120, 4096, m, Epilogue::store, false}, second, 1024, false);
+      check_pair({type, 272, 2304, m, Epilogue::add, true}, second, 9000, true);
+    }
+  }
 }
 
 void checks() {
@@ -164,6 +218,48 @@ void speeds() {
   }
 }
 
+// Queries and keys with values of a wider type, one launch after the other and at once.
+void pair_speeds() {
+  constexpr int64_t kCols = 4096, kRowsOf[2] = {5120, 1024};
+  constexpr DType kTypes[2] = {DType::q4_k, DType::q6_k};
+  constexpr int kCopies = 12;
+  std::mt19937 rng(5);
+  const Device<float> x(std::vector<float>(32 * kCols, 0.25f)), out(32 * (kRowsOf[0] + kRowsOf[1]));
+  const Device<uint8_t> memory(activation_bytes(32, kCols));
+  const size_t bytes[2] = {packed_bytes(kTypes[0], kRowsOf[0], kCols), packed_bytes(kTypes[1], kRowsOf[1], kCols)};
+  const Device<uint8_t> weights[2] = {Device<uint8_t>(bytes[0] * kCopies), Device<uint8_t>(bytes[1] * kCopies)};
+  for (int i = 0; i < 2; ++i) {
+    const Device<uint8_t> file(random_rows(kTypes[i], kRowsOf[i], kCols, 1.0f, rng));
+    for (int copy = 0; copy < kCopies; ++copy) {
+      CUDA_OK(launch_repack(
+          {file.get(), nullptr, weights[i].get() + copy * bytes[i], kRowsOf[i], kCols, kTypes[i], RowOrder::plain},
+          nullptr));
+    }
+    CUDA_OK(cudaDeviceSynchronize());
+  }
+  for (const int32_t m : {16, 32}) {
+    LinearArgs args[2]{};
+    for (int i = 0; i < 2; ++i) {
+      args[i].x = activations_at(memory.get(), m, kCols), args[i].x.group_rows = m;
+      args[i].out = out.get() + i * kRowsOf[0], args[i].ld_out = kRowsOf[0] + kRowsOf[1];
+      args[i].n_rows = kRowsOf[i], args[i].n_cols = kCols, args[i].m = m, args[i].dtype = kTypes[i];
+    }
+    CUDA_OK(launch_activations({x.get(), nullptr, nullptr, args[0].x, m, kCols, 0, ActivationForm::planes}, nullptr));
+    const auto place = [&](int copy) {
+      for (int i = 0; i < 2; ++i) args[i].weights = weights[i].get() + copy % kCopies * bytes[i];
+    };
+    const double one_by_one = graph_us(2 * kCopies, [&](int copy, cudaStream_t stream) {
+      place(copy);
+      for (const LinearArgs& each : args) CUDA_OK(launch_linear(each, stream));
+    });
+    const double at_once = graph_us(2 * kCopies, [&](int copy, cudaStream_t stream) {
+      place(copy);
+      CUDA_OK(launch_linear_pair(args[0], args[1], stream));
+    });
+    std::printf("Q4_K 5120x4096 and Q6_K 1024x4096, %d rows: %.1f us, at once %.1f us\n", m, one_by_one, at_once);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -174,7 +270,7 @@ int main(int argc, char** argv) {
   }
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   const std::string only = argc > 1 ? argv[1] : "";
-  if (only != "speed") checks();
-  if (only != "check") speeds();
+  if (only != "speed") checks(), check_pairs();
+  if (only != "check") speeds(), pair_speeds();
   return finish();
 }

@@ -9,17 +9,32 @@ cudaError_t launch_product(const LinearArgs& args, cudaStream_t stream);
 template <DType kType>
 bool product_takes_raw(int64_t n_cols);
 
-cudaError_t launch_linear(const LinearArgs& args, cudaStream_t stream) {
-  if (!has_kernels(args.dtype) || args.m < 0 || args.n_rows < 0 || args.n_cols <= 0) return cudaErrorInvalidValue;
-  if (args.n_cols % traits(args.dtype).block_elements != 0) return cudaErrorInvalidValue;
+static bool is_valid(const LinearArgs& args) {
+  if (!has_kernels(args.dtype) || args.m < 0 || args.n_rows < 0 || args.n_cols <= 0) return false;
+  if (args.n_cols % traits(args.dtype).block_elements != 0) return false;
   const bool halves = args.epilogue == Epilogue::gate_up;
-  if ((halves && args.n_rows % 2 != 0) || args.ld_out < (halves ? args.n_rows / 2 : args.n_rows))
-    return cudaErrorInvalidValue;
-  if (args.n_rows > 0x7fffffff || (args.raw != nullptr && args.m != 1)) return cudaErrorInvalidValue;
+  if ((halves && args.n_rows % 2 != 0) || args.ld_out < (halves ? args.n_rows / 2 : args.n_rows)) return false;
+  return args.n_rows <= 0x7fffffff && (args.raw == nullptr || args.m == 1);
+}
+
+static bool is_by_groups(const LinearArgs& args) {
+  return args.x.group_rows != 0 && args.raw == nullptr && args.m > 0 && args.n_rows > 0;
+}
+
+cudaError_t launch_linear(const LinearArgs& args, cudaStream_t stream) {
+  if (!is_valid(args)) return cudaErrorInvalidValue;
   if (args.m == 0 || args.n_rows == 0) return cudaSuccess;
-  if (args.x.group_rows != 0 && args.raw == nullptr) return launch_group_rows(args, stream);
+  if (is_by_groups(args)) return launch_group_rows(args, stream);
   return with_form(args.dtype, cudaErrorInvalidValue,
                    [&](auto tag) { return launch_product<decltype(tag)::kType>(args, stream); });
+}
+
+cudaError_t launch_linear_pair(const LinearArgs& args, const LinearArgs& beside, cudaStream_t stream) {
+  if (!is_valid(args) || !is_valid(beside)) return cudaErrorInvalidValue;
+  if (is_by_groups(args) && is_by_groups(beside) && has_group_pair(args.dtype, beside.dtype))
+    return launch_group_pair(args, beside, stream);
+  const cudaError_t e = launch_linear(args, stream);
+  return e != cudaSuccess ? e : launch_linear(beside, stream);
 }
 
 bool linear_takes_raw(DType weights, int64_t n_cols) {

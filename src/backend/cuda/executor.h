@@ -192,6 +192,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   Status decode_attention(const Op& op);
   cuda::LinearArgs arguments(const Product& p, const Rows& rows);
   int32_t group_rows_of(std::span<const Product> products, int32_t m) const;
+  Status prepare(const cuda::LinearArgs& args, const Rows& rows, cuda::ActivationForm form);
   Status multiply(std::span<const Product> products, const Rows& rows);
   Status launch_product(const cuda::LinearArgs& args, const char* what);
   Status make_token_step(size_t bucket);

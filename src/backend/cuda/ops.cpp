@@ -109,33 +109,50 @@ int32_t CudaExecutor::group_rows_of(std::span<const Product> products, int32_t m
   return rows;
 }
 
+Status CudaExecutor::prepare(const cuda::LinearArgs& args, const Rows& rows, cuda::ActivationForm form) {
+  return cuda_status(cuda::launch_activations({.x = rows.x,
+                                               .norm_weight = args.norm_weight,
+                                               .rows = rows.map,
+                                               .out = args.x,
+                                               .n_rows = rows.m,
+                                               .n_cols = args.n_cols,
+                                               .epsilon = args.epsilon,
+                                               .form = form},
+                                              stream_.get()),
+                     "preparing activations");
+}
+
 // A single row goes to the products as it is, and several do within one launch; else several are prepared once for each
-// form that the products want.
+// form that the products want. Of products by clusters two neighbours may be one launch.
 Status CudaExecutor::multiply(std::span<const Product> products, const Rows& rows) {
   const int32_t group_rows = group_rows_of(products, rows.m);
-  for (size_t form = 0; form < kForms; ++form) {
-    bool is_prepared = false;
-    for (const Product& p : products) {
-      if (cuda::activation_form(p.matrix.dtype) != static_cast<cuda::ActivationForm>(form)) continue;
+  for (size_t i_form = 0; i_form < kForms; ++i_form) {
+    const auto form = static_cast<cuda::ActivationForm>(i_form);
+    const auto has_form = [&](const Product& p) { return cuda::activation_form(p.matrix.dtype) == form; };
+    const auto arguments_of = [&](const Product& p) {
       cuda::LinearArgs args = arguments(p, rows);
       args.x = cuda::activations_at(b_.prepared.data(), rows.m, p.matrix.n_cols);
-      if (static_cast<cuda::ActivationForm>(form) == cuda::ActivationForm::planes) args.x.group_rows = group_rows;
+      if (form == cuda::ActivationForm::planes) args.x.group_rows = group_rows;
+      return args;
+    };
+    bool is_prepared = false;
+    for (size_t i = 0; i < products.size(); ++i) {
+      const Product& p = products[i];
+      if (!has_form(p)) continue;
+      cuda::LinearArgs args = arguments_of(p);
       if ((rows.m == 1 || recorded_ != nullptr) && cuda::linear_takes_raw(p.matrix.dtype, p.matrix.n_cols)) {
         args.raw = rows.x;
       } else if (!is_prepared) {
-        INLAY_CUDA_TRY(cuda::launch_activations({.x = rows.x,
-                                                 .norm_weight = args.norm_weight,
-                                                 .rows = rows.map,
-                                                 .out = args.x,
-                                                 .n_rows = rows.m,
-                                                 .n_cols = p.matrix.n_cols,
-                                                 .epsilon = args.epsilon,
-                                                 .form = static_cast<cuda::ActivationForm>(form)},
-                                                stream_.get()),
-                       "preparing activations");
+        INLAY_TRY(prepare(args, rows, form));
         is_prepared = true;
       }
-      INLAY_TRY(launch_product(args, p.what));
+      const Product* next = i + 1 < products.size() ? &products[i + 1] : nullptr;
+      if (args.x.group_rows != 0 && next != nullptr && has_form(*next) && next->epilogue == cuda::Epilogue::store) {
+        INLAY_CUDA_TRY(cuda::launch_linear_pair(args, arguments_of(*next), stream_.get()), p.what);
+        ++i;
+      } else {
+        INLAY_TRY(launch_product(args, p.what));
+      }
     }
   }
   return {};

@@ -27,7 +27,8 @@ static_assert(kTeams << kMostClusterBits == kParts);
 // that prepares x (activations.cu), so that it is there when this kernel ends: 16 warps beside 16 rows, 8 beside 32.
 template <int kRows>
 struct GroupRegisters {
-  static constexpr int kLaunched = kRows == 16 ? 96 : 112, kCopy = 40, kAdd = 56, kTeam = kRows == 16 ? 144 : 176;
+  static constexpr int kLaunched = kRows == 16 ? 96 : 112, kCopy = kRows == 16 ? 40 : 48, kAdd = kRows == 16 ? 56 : 64,
+                       kTeam = kRows == 16 ? 144 : 168;
   static_assert(128 * kCopy + kAddThreads * kAdd + 32 * kTeams * kTeamWarps * kTeam <= kGroupThreads * kLaunched);
 };
 
@@ -39,21 +40,39 @@ struct GroupX {
                        kBytes = kForm.bytes();
 };
 
-struct GroupRowsTask {
+// A kernel: of one product, or of two of the same x that differ in the type of their weights.
+template <DType kOf, DType kAndOf, int kN>
+struct GroupKernel {
+  static constexpr DType kType = kOf, kOther = kAndOf;
+  static constexpr int kRows = kN, kProducts = kOf == kAndOf ? 1 : 2;
+};
+
+// Its tiles of 64 rows are numbers first_tile to end_tile of those of the task.
+struct GroupProduct {
   LinearArgs args;  // x.values: chunks of GroupX
   int64_t tile_bytes;
-  int32_t n_chunks, n_tiles;       // tiles of 64 rows
+  int32_t first_tile, end_tile;
+};
+
+template <class Kernel>
+struct GroupRowsTask {
+  GroupProduct products[Kernel::kProducts];
+  int32_t n_chunks, n_tiles;
   int32_t cluster_bits, n_stages;  // of a team
   __host__ __device__ int cluster() const { return 1 << cluster_bits; }
 };
 
 // A CTA's shared memory: barriers, slots for the sums of tiles, stages.
-template <DType kType, int kRows>
+template <class Kernel>
 struct GroupMemory {
+  static constexpr int kRows = Kernel::kRows;
   static constexpr int kMostStages = 8, kSlots = 2;
-  static constexpr int kPartBytes = kRows * kTileRows * 4;              // a part of a packed tile's sums
-  static constexpr int kSumBytes = kParts * kPartBytes;                 // all parts
-  static constexpr int kXAt = kTeamWarps * Layout<kType>::kChunkBytes;  // of a stage, after the weights
+  static constexpr int kPartBytes = kRows * kTileRows * 4;  // a part of a packed tile's sums
+  static constexpr int kSumBytes = kParts * kPartBytes;     // all parts
+  static constexpr int kXAt =                               // of a stage, after the weights
+      kTeamWarps * (Layout<Kernel::kType>::kChunkBytes > Layout<Kernel::kOther>::kChunkBytes
+                        ? Layout<Kernel::kType>::kChunkBytes
+                        : Layout<Kernel::kOther>::kChunkBytes);
   static constexpr int kStageBytes = (kXAt + GroupX<kRows>::kBytes + 127) / 128 * 128;
   static constexpr int kFull = 0, kEmpty = kFull + 8 * kTeams * kMostStages,
                        kSlotFull = kEmpty + 8 * kTeams * kMostStages, kSlotEmpty = kSlotFull + 8 * kSlots,
@@ -167,14 +186,14 @@ struct RingPlace {
 };
 
 // What a CTA has to do, and where.
-template <DType kType, int kRows>
+template <class Kernel>
 struct GroupWork {
-  using Memory = GroupMemory<kType, kRows>;
-  const GroupRowsTask& a;
+  using Memory = GroupMemory<Kernel>;
+  const GroupRowsTask<Kernel>& a;
   uint32_t shared;
   int rank, cluster, n_clusters;
 
-  __device__ __forceinline__ GroupWork(const GroupRowsTask& task, uint32_t at)
+  __device__ __forceinline__ GroupWork(const GroupRowsTask<Kernel>& task, uint32_t at)
       : a(task),
         shared(at),
         rank(static_cast<int>(cluster_rank())),
@@ -197,13 +216,13 @@ struct GroupWork {
 };
 
 // A team's share: its parts of the columns, its ring.
-template <DType kType, int kRows>
+template <class Kernel>
 struct TeamWork {
-  using Memory = GroupMemory<kType, kRows>;
-  const GroupWork<kType, kRows>& work;
+  using Memory = GroupMemory<Kernel>;
+  const GroupWork<Kernel>& work;
   int team, first_part, n_teams;  // first_part: and every n_teams-th from there
 
-  __device__ __forceinline__ TeamWork(const GroupWork<kType, kRows>& of, int which)
+  __device__ __forceinline__ TeamWork(const GroupWork<Kernel>& of, int which)
       : work(of),
         team(which),
         first_part(of.rank + (which << of.a.cluster_bits)),
@@ -215,50 +234,65 @@ struct TeamWork {
 };
 
 // By a whole warp: lane i the chunks of packed tile i. The weights of the first stages are under way before x is there.
-template <DType kType, int kRows>
-__device__ void copy_group_stages(const TeamWork<kType, kRows>& team, int lane) {
-  using L = Layout<kType>;
-  using Memory = GroupMemory<kType, kRows>;
-  constexpr int kXBytes = GroupX<kRows>::kBytes;
-  const GroupWork<kType, kRows>& work = team.work;
-  const GroupRowsTask& a = work.a;
-  const auto n_packed = static_cast<int>((a.args.n_rows + kTileRows - 1) / kTileRows);
-  const auto copy_x = [&](int stage, int chunk) {
-    copy_bulk_shared(team.stage(stage) + Memory::kXAt,
-                     static_cast<const uint8_t*>(a.args.x.values) + static_cast<int64_t>(chunk) * kXBytes, kXBytes,
-                     team.barrier(Memory::kFull, stage));
-  };
+template <class Kernel>
+struct StageCopier {
+  using Memory = GroupMemory<Kernel>;
+  static constexpr int kXBytes = GroupX<Kernel::kRows>::kBytes;
+  const TeamWork<Kernel>& team;
+  int lane, tile;
   RingPlace to;
   int n_copied = 0, x_of_stage = -1;  // lane i: the chunk whose x stage i waits for
-  const auto copy_first_x = [&] {
+
+  __device__ __forceinline__ StageCopier(const TeamWork<Kernel>& of, int lane)
+      : team(of), lane(lane), tile(of.work.cluster) {}
+
+  __device__ __forceinline__ void copy_x(int stage, int chunk) const {
+    const auto* x = static_cast<const uint8_t*>(team.work.a.products[0].args.x.values);
+    copy_bulk_shared(team.stage(stage) + Memory::kXAt, x + static_cast<int64_t>(chunk) * kXBytes, kXBytes,
+                     team.barrier(Memory::kFull, stage));
+  }
+  __device__ __forceinline__ void copy_first_x() const {
     wait_for_previous_kernel();
     if (x_of_stage >= 0) copy_x(lane, x_of_stage);
-  };
-  for (int tile = work.cluster; tile < a.n_tiles; tile += work.n_clusters) {
-    const int first = tile * kTeamWarps, n = min(kTeamWarps, n_packed - first);
-    for (int part = team.first_part; part < kParts; part += team.n_teams) {
-      for (int chunk = part; chunk < a.n_chunks; chunk += kParts, to.advance(a.n_stages), ++n_copied) {
-        if (n_copied == a.n_stages) copy_first_x();
-        wait_for(team.barrier(Memory::kEmpty, to.at), to.parity ^ 1);
-        const uint32_t full = team.barrier(Memory::kFull, to.at);
-        if (lane == 0) arrive_and_expect(full, static_cast<uint32_t>(n * L::kChunkBytes + kXBytes));
-        __syncwarp();
-        if (lane < n) {
-          copy_bulk_shared(team.stage(to.at) + static_cast<uint32_t>(lane * L::kChunkBytes),
-                           static_cast<const uint8_t*>(a.args.weights) + (first + lane) * a.tile_bytes +
-                               static_cast<int64_t>(chunk) * L::kChunkBytes,
-                           L::kChunkBytes, full);
-        }
-        if (n_copied >= a.n_stages) {
-          if (lane == kTeamWarps) copy_x(to.at, chunk);
-        } else if (lane == n_copied) {
-          x_of_stage = chunk;
-        }
+  }
+  // The next chunk of x and of `n` packed tiles; weights: of lane i's.
+  __device__ __forceinline__ void copy(const uint8_t* weights, int chunk_bytes, int chunk, int n) {
+    const int n_stages = team.work.a.n_stages;
+    if (n_copied == n_stages) copy_first_x();
+    wait_for(team.barrier(Memory::kEmpty, to.at), to.parity ^ 1);
+    const uint32_t full = team.barrier(Memory::kFull, to.at);
+    if (lane == 0) arrive_and_expect(full, static_cast<uint32_t>(n * chunk_bytes + kXBytes));
+    __syncwarp();
+    if (lane < n) {
+      copy_bulk_shared(team.stage(to.at) + static_cast<uint32_t>(lane * chunk_bytes),
+                       weights + static_cast<int64_t>(chunk) * chunk_bytes, static_cast<uint32_t>(chunk_bytes), full);
+    }
+    if (n_copied >= n_stages) {
+      if (lane == kTeamWarps) copy_x(to.at, chunk);
+    } else if (lane == n_copied) {
+      x_of_stage = chunk;
+    }
+    to.advance(n_stages), ++n_copied;
+  }
+  template <DType kType>
+  __device__ __forceinline__ void copy_tiles(const GroupProduct& product) {
+    const auto n_packed = static_cast<int>((product.args.n_rows + kTileRows - 1) / kTileRows);
+    for (; tile < product.end_tile; tile += team.work.n_clusters) {
+      const int first = (tile - product.first_tile) * kTeamWarps, n = min(kTeamWarps, n_packed - first);
+      const auto* weights = static_cast<const uint8_t*>(product.args.weights) + (first + lane) * product.tile_bytes;
+      for (int part = team.first_part; part < kParts; part += team.n_teams) {
+        for (int chunk = part; chunk < team.work.a.n_chunks; chunk += kParts)
+          copy(weights, Layout<kType>::kChunkBytes, chunk, n);
       }
     }
   }
-  if (n_copied <= a.n_stages) copy_first_x();
-}
+  __device__ __forceinline__ void copy_all() {
+    const auto& products = team.work.a.products;
+    copy_tiles<Kernel::kType>(products[0]);
+    if constexpr (Kernel::kProducts == 2) copy_tiles<Kernel::kOther>(products[1]);
+    if (n_copied <= team.work.a.n_stages) copy_first_x();
+  }
+};
 
 // The integers of a chunk of a packed tile times x: products of 32 columns follow one another, with two under way.
 template <DType kType, int kRows>
@@ -359,39 +393,55 @@ __device__ __forceinline__ void multiply_group_chunk(const uint8_t* weights, uin
 }
 
 // By the warps of a team: its parts, each of which goes to the CTA that adds those of the warp's tile.
-template <DType kType, int kRows>
-__device__ __forceinline__ void multiply_group_tiles(const TeamWork<kType, kRows>& team, int warp, int lane) {
-  using Memory = GroupMemory<kType, kRows>;
-  const GroupWork<kType, kRows>& work = team.work;
-  const GroupRowsTask& a = work.a;
-  const int to = warp & (a.cluster() - 1);
-  const uint32_t first_slot = of_cta(work.slot(0, warp >> a.cluster_bits) + static_cast<uint32_t>(lane * 16), to),
-                 first_full = of_cta(work.barrier(Memory::kSlotFull), to);
+template <class Kernel>
+struct TileMultiplier {
+  using Memory = GroupMemory<Kernel>;
+  static constexpr int kRows = Kernel::kRows;
+  const TeamWork<Kernel>& team;
+  int warp, lane, tile;
   RingPlace stage, slot;
-  for (int tile = work.cluster; tile < a.n_tiles; tile += work.n_clusters, slot.advance(Memory::kSlots)) {
-    for (int part = team.first_part; part < kParts; part += team.n_teams) {
-      float total[kRows / 8][4] = {};
-      for (int chunk = part; chunk < a.n_chunks; chunk += kParts, stage.advance(a.n_stages)) {
-        wait_for(team.barrier(Memory::kFull, stage.at), stage.parity);
-        const auto* weights = static_cast<const uint8_t*>(__cvta_shared_to_generic(team.stage(stage.at)));
-        multiply_group_chunk<kType, kRows>(weights + warp * Layout<kType>::kChunkBytes,
-                                           team.stage(stage.at) + Memory::kXAt, lane, total);
-        __syncwarp();
-        if (lane == 0) arrive(team.barrier(Memory::kEmpty, stage.at));
-      }
-      if (part == team.first_part) {
-        wait_for_others(work.barrier(Memory::kSlotEmpty, slot.at * kTeamWarps + to), slot.parity ^ 1);
-      }
-      const uint32_t there = first_slot + static_cast<uint32_t>(slot.at) * work.slot_bytes() +
-                             static_cast<uint32_t>(part * Memory::kPartBytes);
+
+  __device__ __forceinline__ TileMultiplier(const TeamWork<Kernel>& of, int warp, int lane)
+      : team(of), warp(warp), lane(lane), tile(of.work.cluster) {}
+  __device__ __forceinline__ void send_part(int part, const float (&total)[kRows / 8][4]) const {
+    const GroupWork<Kernel>& work = team.work;
+    const int to = warp & (work.a.cluster() - 1);
+    if (part == team.first_part)
+      wait_for_others(work.barrier(Memory::kSlotEmpty, slot.at * kTeamWarps + to), slot.parity ^ 1);
+    const uint32_t full = of_cta(work.barrier(Memory::kSlotFull, slot.at), to),
+                   there = of_cta(work.slot(slot.at, warp >> work.a.cluster_bits) +
+                                      static_cast<uint32_t>(part * Memory::kPartBytes + lane * 16),
+                                  to);
 #pragma unroll
-      for (int i = 0; i < kRows / 8; ++i) {
-        send(there + static_cast<uint32_t>(i * 512), total[i][0], total[i][1], total[i][2], total[i][3],
-             first_full + static_cast<uint32_t>(8 * slot.at));
+    for (int i = 0; i < kRows / 8; ++i) {
+      send(there + static_cast<uint32_t>(i * 512), total[i][0], total[i][1], total[i][2], total[i][3], full);
+    }
+  }
+  template <DType kType>
+  __device__ __forceinline__ void multiply_tiles(const GroupProduct& product) {
+    const GroupWork<Kernel>& work = team.work;
+    const GroupRowsTask<Kernel>& a = work.a;
+    for (; tile < product.end_tile; tile += work.n_clusters, slot.advance(Memory::kSlots)) {
+      for (int part = team.first_part; part < kParts; part += team.n_teams) {
+        float total[kRows / 8][4] = {};
+        for (int chunk = part; chunk < a.n_chunks; chunk += kParts, stage.advance(a.n_stages)) {
+          wait_for(team.barrier(Memory::kFull, stage.at), stage.parity);
+          const auto* weights = static_cast<const uint8_t*>(__cvta_shared_to_generic(team.stage(stage.at)));
+          multiply_group_chunk<kType, kRows>(weights + warp * Layout<kType>::kChunkBytes,
+                                             team.stage(stage.at) + Memory::kXAt, lane, total);
+          __syncwarp();
+          if (lane == 0) arrive(team.barrier(Memory::kEmpty, stage.at));
+        }
+        send_part(part, total);
       }
     }
   }
-}
+  __device__ __forceinline__ void multiply_all() {
+    const auto& products = team.work.a.products;
+    multiply_tiles<Kernel::kType>(products[0]);
+    if constexpr (Kernel::kProducts == 2) multiply_tiles<Kernel::kOther>(products[1]);
+  }
+};
 
 // Where the sum of row `row` of a packed tile and row `col` of x lies among a warp's sums.
 __device__ __forceinline__ int sum_place(int row, int col) {
@@ -497,42 +547,57 @@ struct PlainResults {
 };
 
 // By the warp group that adds: this CTA's packed tiles of every tile.
-template <DType kType, int kRows>
-__device__ __forceinline__ void add_group_parts(const GroupWork<kType, kRows>& work, int thread) {
-  using Memory = GroupMemory<kType, kRows>;
-  wait_for_previous_kernel();
-  const LinearArgs& a = work.a.args;
-  const bool is_plain = PlainResults<kRows>::suit(a);
-  PlainResults<kRows> plain(a, thread);
+template <class Kernel>
+struct PartAdder {
+  using Memory = GroupMemory<Kernel>;
+  static constexpr int kRows = Kernel::kRows;
+  const GroupWork<Kernel>& work;
+  int thread, tile;
   RingPlace slot;
-  for (int tile = work.cluster; tile < work.a.n_tiles; tile += work.n_clusters, slot.advance(Memory::kSlots)) {
-    const uint32_t full = work.barrier(Memory::kSlotFull, slot.at);
-    for (int packed = work.rank; packed < kTeamWarps; packed += work.a.cluster()) {
-      const int64_t packed_tile = static_cast<int64_t>(tile) * kTeamWarps + packed;
-      const auto* sums =
-          static_cast<const float*>(__cvta_shared_to_generic(work.slot(slot.at, packed >> work.a.cluster_bits)));
-      if (is_plain) plain.load_before(packed_tile);
-      if (packed == work.rank) wait_for_others(full, slot.parity);
-      if (is_plain) {
-        plain.store(packed_tile, reinterpret_cast<const float2*>(sums) + thread);
-      } else {
-        store_group_results<kRows>(a, packed_tile, sums, thread);
-      }
-    }
+
+  __device__ __forceinline__ PartAdder(const GroupWork<Kernel>& of, int thread)
+      : work(of), thread(thread), tile(of.cluster) {}
+
+  // What nobody waits for is left out: whom it is for may have ended.
+  __device__ __forceinline__ void free_slot() const {
     __syncwarp();
-    // What nobody waits for is left out: whom it is for may have ended.
-    if (tile + Memory::kSlots * work.n_clusters >= work.a.n_tiles) continue;
-    if (thread == 0) arrive_and_expect(full, work.slot_bytes());
+    if (tile + Memory::kSlots * work.n_clusters >= work.a.n_tiles) return;
+    if (thread == 0) arrive_and_expect(work.barrier(Memory::kSlotFull, slot.at), work.slot_bytes());
     __syncwarp();
     if (const int to = thread % 32; to < work.a.cluster())
       arrive_there(of_cta(work.barrier(Memory::kSlotEmpty, slot.at * kTeamWarps + work.rank), to));
   }
-}
+  __device__ __forceinline__ void add_tiles(const GroupProduct& product) {
+    const LinearArgs& a = product.args;
+    const bool is_plain = PlainResults<kRows>::suit(a);
+    PlainResults<kRows> plain(a, thread);
+    for (; tile < product.end_tile; tile += work.n_clusters, slot.advance(Memory::kSlots)) {
+      for (int packed = work.rank; packed < kTeamWarps; packed += work.a.cluster()) {
+        const int64_t packed_tile = static_cast<int64_t>(tile - product.first_tile) * kTeamWarps + packed;
+        const auto* sums =
+            static_cast<const float*>(__cvta_shared_to_generic(work.slot(slot.at, packed >> work.a.cluster_bits)));
+        if (is_plain) plain.load_before(packed_tile);
+        if (packed == work.rank) wait_for_others(work.barrier(Memory::kSlotFull, slot.at), slot.parity);
+        if (is_plain) {
+          plain.store(packed_tile, reinterpret_cast<const float2*>(sums) + thread);
+        } else {
+          store_group_results<kRows>(a, packed_tile, sums, thread);
+        }
+      }
+      free_slot();
+    }
+  }
+  __device__ __forceinline__ void add_all() {
+    wait_for_previous_kernel();
+#pragma unroll 1
+    for (int i = 0; i < Kernel::kProducts; ++i) add_tiles(work.a.products[i]);
+  }
+};
 
 // By one thread of every warp: what sets a barrier up takes one at a time of a warp.
-template <DType kType, int kRows>
-__device__ __forceinline__ void init_group_barriers(const GroupWork<kType, kRows>& work, int warp) {
-  using Memory = GroupMemory<kType, kRows>;
+template <class Kernel>
+__device__ __forceinline__ void init_group_barriers(const GroupWork<Kernel>& work, int warp) {
+  using Memory = GroupMemory<Kernel>;
 #pragma unroll
   for (int at = 0; at < Memory::kBarrierBytes; at += 8 * kGroupThreads / 32) {
     const int mine = at + 8 * warp;
@@ -546,12 +611,12 @@ __device__ __forceinline__ void init_group_barriers(const GroupWork<kType, kRows
   make_barriers_visible();
 }
 
-template <DType kType, int kRows>
-__global__ void __maxnreg__(GroupRegisters<kRows>::kLaunched)
-    linear_group_rows(const __grid_constant__ GroupRowsTask a) {
+template <class Kernel>
+__global__ void __maxnreg__(GroupRegisters<Kernel::kRows>::kLaunched)
+    linear_group_rows(const __grid_constant__ GroupRowsTask<Kernel> a) {
   extern __shared__ __align__(128) uint8_t group_memory[];
-  using Registers = GroupRegisters<kRows>;
-  const GroupWork<kType, kRows> work(a, static_cast<uint32_t>(__cvta_generic_to_shared(group_memory)));
+  using Registers = GroupRegisters<Kernel::kRows>;
+  const GroupWork<Kernel> work(a, static_cast<uint32_t>(__cvta_generic_to_shared(group_memory)));
   const int warp = static_cast<int>(threadIdx.x / 32), lane = static_cast<int>(threadIdx.x % 32);
   if (lane == 0) init_group_barriers(work, warp);
   __syncthreads();
@@ -559,16 +624,16 @@ __global__ void __maxnreg__(GroupRegisters<kRows>::kLaunched)
   let_next_kernel_start();
   if (warp < 4) {
     lower_registers<Registers::kCopy>();
-    if (warp < kTeams) copy_group_stages(TeamWork<kType, kRows>(work, warp), lane);
+    if (warp < kTeams) StageCopier<Kernel>(TeamWork<Kernel>(work, warp), lane).copy_all();
     wait_for_cluster();
   } else if (warp < 8) {
     lower_registers<Registers::kAdd>();
     wait_for_cluster();
-    add_group_parts(work, static_cast<int>(threadIdx.x) - 128);
+    PartAdder<Kernel>(work, static_cast<int>(threadIdx.x) - 128).add_all();
   } else {
     raise_registers<Registers::kTeam>();
     wait_for_cluster();
-    multiply_group_tiles(TeamWork<kType, kRows>(work, warp / kTeamWarps - 2), warp % kTeamWarps, lane);
+    TileMultiplier<Kernel>(TeamWork<Kernel>(work, warp / kTeamWarps - 2), warp % kTeamWarps, lane).multiply_all();
   }
 }
 
