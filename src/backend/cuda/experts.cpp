@@ -90,16 +90,9 @@ Status CudaExecutor::multiply_experts(std::span<const Product> products, const E
       if (m_ == 1 && !rows.of_places && cuda::linear_takes_raw(p.matrix.dtype, p.matrix.n_cols)) {
         args.raw = rows.x;
       } else if (!is_prepared) {
-        INLAY_CUDA_TRY(cuda::launch_activations({.x = rows.x,
-                                                 .norm_weight = args.norm_weight,
-                                                 .rows = rows.of_places ? nullptr : routing.place_row,
-                                                 .out = args.x,
-                                                 .n_rows = shape.n_places(),
-                                                 .n_cols = p.matrix.n_cols,
-                                                 .epsilon = args.epsilon,
-                                                 .form = static_cast<cuda::ActivationForm>(form)},
-                                                stream_.get()),
-                       "preparing activations of experts");
+        const int32_t* map = rows.of_places ? nullptr : routing.place_row;
+        INLAY_TRY(
+            prepare(args, {.x = rows.x, .map = map, .m = shape.n_places()}, static_cast<cuda::ActivationForm>(form)));
         is_prepared = true;
       }
       INLAY_CUDA_TRY(cuda::launch_expert_linear({.linear = args,

@@ -106,6 +106,7 @@ int32_t CudaExecutor::group_rows_of(std::span<const Product> products, int32_t m
   return rows;
 }
 
+// As args.x says.
 Status CudaExecutor::prepare(const cuda::LinearArgs& args, const Rows& rows, cuda::ActivationForm form) {
   return cuda_status(cuda::launch_activations({.x = rows.x,
                                                .norm_weight = args.norm_weight,

@@ -81,11 +81,12 @@ cudaError_t launch(const LinearArgs& args, const LinearArgs* beside, cudaStream_
                       static_cast<unsigned>(task.cluster()));
 }
 
-// visit(GroupKernel) for up to m rows, or `otherwise`.
+// visit(GroupKernel) for up to m rows; below, where there is one of such types, or `otherwise`.
 template <DType kType, DType kOther, class Result, class Visit>
 Result with_rows(int32_t m, const Visit& visit) {
   return m <= 16 ? visit(GroupKernel<kType, kOther, 16>{}) : visit(GroupKernel<kType, kOther, 32>{});
 }
+
 template <class Result, class Visit>
 Result with_group_kernel(DType weights, int32_t m, Result otherwise, const Visit& visit) {
   return with_form(weights, otherwise, [&](auto tag) -> Result {
