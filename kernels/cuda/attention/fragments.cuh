@@ -22,13 +22,6 @@ __device__ __forceinline__ void mma_halves(float (&c)[4], const uint32_t (&a)[4]
 #endif
 }
 
-// An 8 x 8 matrix of halves, of which a lane has row g, columns 2 t and 2 t + 1, becomes its transpose.
-__device__ __forceinline__ uint32_t transpose_8x8(uint32_t pair) {
-  uint32_t out;
-  asm("movmatrix.sync.aligned.m8n8.trans.b16 %0,%1;" : "=r"(out) : "r"(pair));
-  return out;
-}
-
 // low: the low halves of both words, the first in the low half; high: likewise.
 __device__ __forceinline__ uint32_t low_halves(uint32_t first, uint32_t second) {
   return __byte_perm(first, second, 0x5410);

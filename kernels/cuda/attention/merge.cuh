@@ -46,10 +46,10 @@ __device__ __forceinline__ void store_warp(const WarpAttention<kChunks, kType>& 
       to[0] = make_float4(a[0][h], a[0][2 + h], a[1][h], a[1][2 + h]);
       to[1] = make_float4(a[2][h], a[2][2 + h], a[3][h], a[3][2 + h]);
     }
-    if (lane.g == 0) {
-      memory.max[warp][head] = state.max[h];
-      memory.sum[warp][head] = state.sum[h];
-    }
+  }
+  if (lane.t == 0 && lane.g < n_heads) {
+    memory.max[warp][lane.g] = state.max;
+    memory.sum[warp][lane.g] = state.sum;
   }
 }
 

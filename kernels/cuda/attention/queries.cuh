@@ -34,8 +34,9 @@ __device__ __forceinline__ void cut_query(const float* x, int d_head, float scal
     const float grown = __fmul_rn(q[j], grow);
     const __half high = __float2half_rn(grown);
     __half* part = reinterpret_cast<__half*>(&memory.part[column][query_part(component)]);
-    part[component % 4] = high;
-    part[4 + component % 4] = __float2half_rn(__fsub_rn(grown, __half2float(high)));
+    const int place = component % 4 / 2 * 4 + component % 2;
+    part[place] = high;
+    part[place + 2] = __float2half_rn(__fsub_rn(grown, __half2float(high)));
   }
   if (lane == 0) memory.factor[column] = __uint_as_float(static_cast<uint32_t>(exponent - 7 + 127) << 23);
 }

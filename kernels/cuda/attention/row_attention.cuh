@@ -122,7 +122,9 @@ struct SplitReader {
 
   __device__ __forceinline__ void begin(const CtaPlace& at, const RowSplits& splits, int32_t split) {
     const int32_t begin = kVariant ? first_seen_step(p, at.position) : 0;
-    const int32_t first = begin + splits.first_step(split) + static_cast<int32_t>(threadIdx.x) / 32;
+    // The same in all lanes, said so that it is kept in uniform registers: there are none of the others left.
+    const int32_t warp = __shfl_sync(kAllLanes, static_cast<int32_t>(threadIdx.x) / 32, 0);
+    const int32_t first = begin + splits.first_step(split) + warp;
     const int32_t token = first % kStepsOfTile * kStepKeys;
     walk.begin(at.table, first, begin + splits.end_step(split), at.position);
     in_block = static_cast<int32_t>(head_offset<kType>(p.cache, 0, at.kv_head, token));
@@ -142,7 +144,7 @@ struct SplitReader {
       float weight[4];
       state.scores(tile, queries, seen(0), lane, weight);
       if (kVariant && p.score.soft_cap != 0.0f) state.cap_scores(p.score.soft_cap, weight);
-      state.weigh(weight);
+      state.weigh(lane, weight);
       load_keys(1);
       if (kFused && n <= kStepKeys) tile.insert_value(fresh, n - 1, p.cache.d_head, lane);
       state.add_values(tile, weight);

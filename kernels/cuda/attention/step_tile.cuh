@@ -28,6 +28,7 @@ template <bool kFrom>
 struct StepKeys {
   int32_t first, end;
   __device__ __forceinline__ bool has(int32_t key) const { return key < end && (!kFrom || key >= first); }
+  __device__ __forceinline__ bool all() const { return kStepKeys <= end && (!kFrom || first <= 0); }
 };
 
 // A row's newest key and value in their stored form, of one KV head.
@@ -44,7 +45,7 @@ struct StepTile {
 
   Packed k[2 * kChunks][2];
   Packed v[kChunks][4];
-  float k_scale[2], v_scale[2];  // of keys g and g + 8; types without scales: never touched
+  float k_scale[4], v_scale[4];  // of the keys of v; types without scales: never touched
 
   __device__ __forceinline__ void clear() {
 #pragma unroll
@@ -57,31 +58,23 @@ struct StepTile {
   template <bool kFrom>
   __device__ __forceinline__ void load_keys(const char* base, const char* scales, int32_t d_head, StepKeys<kFrom> keys,
                                             const StepLane& lane) {
-#pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      const int32_t components = keys.has(lane.key(i)) ? d_head - 8 * lane.t : 0;
-      const char* from = base + (lane.key(i) * d_head + 8 * lane.t) * Element::kBytes;
-#pragma unroll
-      for (int chunk = 0; chunk < 2 * kChunks; ++chunk) {
-        k[chunk][i] = read(from + 32 * chunk * Element::kBytes, 32 * chunk < components);
-      }
+    if (keys.all() && d_head == kWidth) {
+      read_keys<true>(base, kWidth, keys, lane);
+    } else {
+      read_keys<false>(base, d_head, keys, lane);
     }
-    load_scales(scales, keys, lane, k_scale);
+    read_scales(scales, keys, lane, k_scale);
   }
 
   template <bool kFrom>
   __device__ __forceinline__ void load_values(const char* base, const char* scales, int32_t d_head,
                                               StepKeys<kFrom> keys, const StepLane& lane) {
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const int32_t components = keys.has(lane.value(i)) ? d_head - 8 * lane.g : 0;
-      const char* from = base + (lane.value(i) * d_head + 8 * lane.g) * Element::kBytes;
-#pragma unroll
-      for (int chunk = 0; chunk < kChunks; ++chunk) {
-        v[chunk][i] = read(from + 64 * chunk * Element::kBytes, 64 * chunk < components);
-      }
+    if (keys.all() && d_head == kWidth) {
+      read_values<true>(base, kWidth, keys, lane);
+    } else {
+      read_values<false>(base, d_head, keys, lane);
     }
-    load_scales(scales, keys, lane, v_scale);
+    read_scales(scales, keys, lane, v_scale);
   }
 
   // Put the newest key and value, which the cache does not have yet, at `key` of the step.
@@ -94,8 +87,8 @@ struct StepTile {
       for (int chunk = 0; chunk < 2 * kChunks; ++chunk) {
         if (32 * chunk + 8 * lane.t < d_head) k[chunk][i] = fresh.k[4 * chunk + lane.t];
       }
-      if constexpr (Element::kScaled) k_scale[i] = fresh.k_scale;
     }
+    insert_scale(fresh.k_scale, key, lane, k_scale);
   }
   __device__ __forceinline__ void insert_value(const FreshHead<kChunks, kType>& fresh, int32_t key, int32_t d_head,
                                                const StepLane& lane) {
@@ -107,25 +100,57 @@ struct StepTile {
         if (64 * chunk + 8 * lane.g < d_head) v[chunk][i] = fresh.v[8 * chunk + lane.g];
       }
     }
-    if constexpr (Element::kScaled) {
-#pragma unroll
-      for (int i = 0; i < 2; ++i) v_scale[i] = lane.key(i) == key ? fresh.v_scale : v_scale[i];
-    }
+    insert_scale(fresh.v_scale, key, lane, v_scale);
   }
 
  private:
+  static constexpr int32_t kWidth = 64 * kChunks;  // of the widest head
+
   // Past L1: another kernel may have written there since it was filled.
   __device__ static __forceinline__ Packed read(const char* from, bool wanted) {
     return wanted ? __ldcg(reinterpret_cast<const Packed*>(from)) : Element::zeros();
   }
+  // kAll: every key of the step, and heads of kWidth components.
+  template <bool kAll, bool kFrom>
+  __device__ __forceinline__ void read_keys(const char* base, int32_t d_head, StepKeys<kFrom> keys,
+                                            const StepLane& lane) {
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const int32_t components = keys.has(lane.key(i)) ? d_head - 8 * lane.t : 0;
+      const char* from = base + (lane.key(i) * d_head + 8 * lane.t) * Element::kBytes;
+#pragma unroll
+      for (int chunk = 0; chunk < 2 * kChunks; ++chunk) {
+        k[chunk][i] = read(from + 32 * chunk * Element::kBytes, kAll || 32 * chunk < components);
+      }
+    }
+  }
+  template <bool kAll, bool kFrom>
+  __device__ __forceinline__ void read_values(const char* base, int32_t d_head, StepKeys<kFrom> keys,
+                                              const StepLane& lane) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int32_t components = keys.has(lane.value(i)) ? d_head - 8 * lane.g : 0;
+      const char* from = base + (lane.value(i) * d_head + 8 * lane.g) * Element::kBytes;
+#pragma unroll
+      for (int chunk = 0; chunk < kChunks; ++chunk) {
+        v[chunk][i] = read(from + 64 * chunk * Element::kBytes, kAll || 64 * chunk < components);
+      }
+    }
+  }
   template <bool kFrom>
-  __device__ static __forceinline__ void load_scales(const char* scales, StepKeys<kFrom> keys, const StepLane& lane,
-                                                     float (&out)[2]) {
+  __device__ static __forceinline__ void read_scales(const char* scales, StepKeys<kFrom> keys, const StepLane& lane,
+                                                     float (&out)[4]) {
     if constexpr (Element::kScaled) {
 #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        out[i] = keys.has(lane.key(i)) ? __ldcg(reinterpret_cast<const float*>(scales) + lane.key(i)) : 0.0f;
+      for (int i = 0; i < 4; ++i) {
+        out[i] = keys.has(lane.value(i)) ? __ldcg(reinterpret_cast<const float*>(scales) + lane.value(i)) : 0.0f;
       }
+    }
+  }
+  __device__ static __forceinline__ void insert_scale(float scale, int32_t key, const StepLane& lane, float (&to)[4]) {
+    if constexpr (Element::kScaled) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) to[i] = lane.value(i) == key ? scale : to[i];
     }
   }
 };

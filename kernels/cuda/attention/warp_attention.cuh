@@ -3,10 +3,11 @@
 //   score = (k . q) * factor,  weight = 2^(score - max),  acc = sum(weight * v)     (online: max grows from step to
 //   step)
 //
-// Products: scores (16 keys x 8 heads) = K (16 x d) Q^T, then acc (d x 8 heads) = V^T (d x 16) W^T. Keys and values are
-// exact as halves (16-byte elements of the cache go into a fragment unchanged; values are paired by byte permutations).
-// Queries and weights are F32: each is cut into a half and the half nearest to the rest, 22 bits together, so a product
-// takes two mma. Scores are in units of log2.
+// Products: scores of 8 keys (16 x 8) = Q (16 x d) K^T, where the rows of Q are the high halves of 8 heads and then the
+// low ones, and acc (d x 8 heads) = V^T (d x 16) W^T. Keys and values are exact as halves (16-byte elements of the
+// cache go into a fragment unchanged; values are paired by byte permutations), and a lane gets the scores of that head
+// and those keys whose weights it passes on. Queries and weights are F32: each is cut into a half and the half nearest
+// to the rest, 22 bits together, so a product of weights takes two mma. Scores are in units of log2.
 #pragma once
 
 #include <math_constants.h>
@@ -21,8 +22,8 @@ namespace inlay::cuda {
 inline constexpr int kColumns = kMaxPassHeads;  // heads of a product; those past the pass are zeros
 
 // Queries as two halves each; high + low is the query times the softmax scale times log2(e), divided by factor (a power
-// of two). A part of 16 bytes is what a lane needs for one product: high, then low, of the 4 components from
-// 16 step + ... that a lane with the same t has of a key (see query_part). Rows are padded so that all banks are met.
+// of two). A part of 16 bytes is what a lane needs for one product, high, low, high, low of two components each, from
+// 4 components that a lane with the same t has of a key (see query_part). Rows are padded so that all banks are met.
 template <int kChunks>
 struct QueryMemory {
   static constexpr int kParts = 16 * kChunks + 4;
@@ -44,8 +45,8 @@ inline constexpr float kWeightUnit = KvElement<kType>::kScaled ? 64.0f : 1024.0f
 template <int kChunks, KvType kType>
 struct WarpAttention {
   float acc[kChunks][4][4];  // [chunk][j]: components 64 chunk + 8 g + 2 j and the next, heads 2 t and 2 t + 1
-  float max[2];              // of heads 2 t, 2 t + 1
-  float sum[2];              // of this lane's keys only until finish()
+  float max;                 // of head g
+  float sum;                 // of head g, this lane's keys only until finish()
 
   __device__ __forceinline__ void clear() {
 #pragma unroll
@@ -53,31 +54,34 @@ struct WarpAttention {
 #pragma unroll
       for (int i = 0; i < 16; ++i) acc[chunk][i / 4][i % 4] = 0.0f;
     }
-    max[0] = max[1] = -CUDART_INF_F;
-    sum[0] = sum[1] = 0.0f;
+    max = -CUDART_INF_F;
+    sum = 0.0f;
   }
 
-  // score[i]: key g + 8 (i / 2), head 2 t + i % 2; -inf for keys that the row does not see.
+  // score[i]: head g, key value(i); -inf for keys that the row does not see.
   template <bool kFrom>
   __device__ __forceinline__ void scores(const StepTile<kChunks, kType>& tile, const QueryMemory<kChunks>& queries,
                                          StepKeys<kFrom> keys, const StepLane& lane, float (&score)[4]) const {
-    float high[2][4] = {}, low[2][4] = {};  // of even and odd products: shorter chains
+    float even[2][4] = {}, odd[2][4] = {};  // of even and odd products, for shorter chains; keys 0 to 7 and 8 to 15
 #pragma unroll
     for (int chunk = 0; chunk < 2 * kChunks; ++chunk) {
-      const uint4 k0 = KvElement<kType>::halves(tile.k[chunk][0]), k1 = KvElement<kType>::halves(tile.k[chunk][1]);
-      const uint32_t first[4] = {k0.x, k1.x, k0.y, k1.y}, second[4] = {k0.z, k1.z, k0.w, k1.w};
       const uint4 q0 = queries.part[lane.g][8 * chunk + lane.t], q1 = queries.part[lane.g][8 * chunk + 4 + lane.t];
-      mma_halves(high[0], first, make_uint2(q0.x, q0.y));
-      mma_halves(low[0], first, make_uint2(q0.z, q0.w));
-      mma_halves(high[1], second, make_uint2(q1.x, q1.y));
-      mma_halves(low[1], second, make_uint2(q1.z, q1.w));
+      const uint32_t first[4] = {q0.x, q0.y, q0.z, q0.w}, second[4] = {q1.x, q1.y, q1.z, q1.w};
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const uint4 k = KvElement<kType>::halves(tile.k[chunk][i]);
+        mma_halves(even[i], first, make_uint2(k.x, k.y));
+        mma_halves(odd[i], second, make_uint2(k.z, k.w));
+      }
     }
+    const float factor = queries.factor[lane.g];
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const float sum = __fadd_rn(__fadd_rn(high[0][i], high[1][i]), __fadd_rn(low[0][i], low[1][i]));
-      float s = __fmul_rn(sum, queries.factor[2 * lane.t + i % 2]);
-      if constexpr (KvElement<kType>::kScaled) s = __fmul_rn(s, tile.k_scale[i / 2]);
-      score[i] = keys.has(lane.key(i / 2)) ? s : -CUDART_INF_F;
+      const float high = __fadd_rn(even[i / 2][i % 2], odd[i / 2][i % 2]);
+      const float low = __fadd_rn(even[i / 2][2 + i % 2], odd[i / 2][2 + i % 2]);
+      float s = __fmul_rn(__fadd_rn(high, low), factor);
+      if constexpr (KvElement<kType>::kScaled) s = __fmul_rn(s, tile.k_scale[i]);
+      score[i] = keys.has(lane.value(i)) ? s : -CUDART_INF_F;
     }
   }
 
@@ -91,26 +95,23 @@ struct WarpAttention {
 
   // From scores to weights; what was added before shrinks with a new maximum. A key of every step counts, so the
   // maximum is finite.
-  __device__ __forceinline__ void weigh(float (&score)[4]) {
+  __device__ __forceinline__ void weigh(const StepLane& lane, float (&score)[4]) {
+    float top = fmaxf(fmaxf(score[0], score[1]), fmaxf(score[2], score[3]));
 #pragma unroll
-    for (int h = 0; h < 2; ++h) {
-      float top = fmaxf(score[h], score[2 + h]);
+    for (int mask = 1; mask < 4; mask *= 2) top = fmaxf(top, __shfl_xor_sync(kAllLanes, top, mask));
+    top = fmaxf(top, max);
+    const float shrink = exp2f(__fsub_rn(max, top));
 #pragma unroll
-      for (int mask = 4; mask < 32; mask *= 2) top = fmaxf(top, __shfl_xor_sync(kAllLanes, top, mask));
-      top = fmaxf(top, max[h]);
-      const float correction = exp2f(__fsub_rn(max[h], top));
-      score[h] = exp2f(__fsub_rn(score[h], top));
-      score[2 + h] = exp2f(__fsub_rn(score[2 + h], top));
-      sum[h] = fmaf(sum[h], correction, __fadd_rn(score[h], score[2 + h]));
-      max[h] = top;
+    for (int i = 0; i < 4; ++i) score[i] = exp2f(__fsub_rn(score[i], top));
+    sum = fmaf(sum, shrink, __fadd_rn(__fadd_rn(score[0], score[2]), __fadd_rn(score[1], score[3])));
+    max = top;
+    float of_head[2];  // of heads 2 t, 2 t + 1
 #pragma unroll
-      for (int chunk = 0; chunk < kChunks; ++chunk) {
+    for (int h = 0; h < 2; ++h) of_head[h] = __shfl_sync(kAllLanes, shrink, 8 * lane.t + 4 * h);
 #pragma unroll
-        for (int j = 0; j < 4; ++j) {
-          acc[chunk][j][h] = __fmul_rn(acc[chunk][j][h], correction);
-          acc[chunk][j][2 + h] = __fmul_rn(acc[chunk][j][2 + h], correction);
-        }
-      }
+    for (int chunk = 0; chunk < kChunks; ++chunk) {
+#pragma unroll
+      for (int i = 0; i < 16; ++i) acc[chunk][i / 4][i % 4] = __fmul_rn(acc[chunk][i / 4][i % 4], of_head[i % 2]);
     }
   }
 
@@ -132,10 +133,7 @@ struct WarpAttention {
   // After it every lane has the sum of all keys and acc its own unit.
   __device__ __forceinline__ void finish() {
 #pragma unroll
-    for (int h = 0; h < 2; ++h) {
-#pragma unroll
-      for (int mask = 4; mask < 32; mask *= 2) sum[h] = __fadd_rn(sum[h], __shfl_xor_sync(kAllLanes, sum[h], mask));
-    }
+    for (int mask = 1; mask < 4; mask *= 2) sum = __fadd_rn(sum, __shfl_xor_sync(kAllLanes, sum, mask));
 #pragma unroll
     for (int chunk = 0; chunk < kChunks; ++chunk) {
 #pragma unroll
@@ -151,15 +149,17 @@ struct WarpAttention {
     uint32_t high_word[2], low_word[2];
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
-      float unit = kWeightUnit<kType>;
-      if constexpr (KvElement<kType>::kScaled) unit = __fmul_rn(unit, tile.v_scale[i]);
-      const float w0 = __fmul_rn(weight[2 * i], unit), w1 = __fmul_rn(weight[2 * i + 1], unit);
+      float unit[2] = {kWeightUnit<kType>, kWeightUnit<kType>};
+      if constexpr (KvElement<kType>::kScaled) {
+        unit[0] = __fmul_rn(unit[0], tile.v_scale[2 * i]), unit[1] = __fmul_rn(unit[1], tile.v_scale[2 * i + 1]);
+      }
+      const float w0 = __fmul_rn(weight[2 * i], unit[0]), w1 = __fmul_rn(weight[2 * i + 1], unit[1]);
       high_word[i] = pack_halves(w0, w1);
       const float2 kept = __half22float2(as_half2(high_word[i]));
       low_word[i] = pack_halves(__fsub_rn(w0, kept.x), __fsub_rn(w1, kept.y));
     }
-    high = make_uint2(transpose_8x8(high_word[0]), transpose_8x8(high_word[1]));
-    low = make_uint2(transpose_8x8(low_word[0]), transpose_8x8(low_word[1]));
+    high = make_uint2(high_word[0], high_word[1]);
+    low = make_uint2(low_word[0], low_word[1]);
   }
 
   // v0 .. v3: two components of the values 2 t, 2 t + 1, 2 t + 8, 2 t + 9.
