@@ -100,33 +100,39 @@ class TokenKernelSplits : public testing::TestWithParam<test::HeadShape> {
 
   static std::vector<float> run(bool allow_token_kernel, std::string& log) {
     const std::vector<std::byte> model = test::random_model(GetParam());
-    EngineOptions options{.device = DeviceKind::cuda, .n_context = 17000, .max_sessions = 2};
+    EngineOptions options{.device = DeviceKind::cuda, .n_context = 17000, .max_sessions = kMostSessions};
     options.weight_dtype = WeightDType::q8_0;
     options.allow_token_kernel = allow_token_kernel;
     options.log = [&log](LogLevel, std::string_view text) { log += std::string(text) + "\n"; };
     const auto engine = Engine::load(borrow_memory(model, "random model"), options);
     EXPECT_TRUE(engine.ok()) << engine.status().message;
     if (!engine.ok()) return {};
-    const std::shared_ptr<Session> sessions[] = {*(*engine)->create_session({.ignore_end_of_generation = true}),
-                                                 *(*engine)->create_session({.ignore_end_of_generation = true})};
+    std::vector<std::shared_ptr<Session>> sessions;
+    for (int i = 0; i < kMostSessions; ++i) {
+      sessions.push_back(*(*engine)->create_session({.ignore_end_of_generation = true}));
+    }
     std::vector<float> all, logits(test::kRandomModelVocab);
-    const auto extend = [&](Session& session, size_t n) {
+    const auto prefill = [&](Session& session, size_t n) {
       std::vector<int32_t> prompt(n);
       for (size_t i = 0; i < n; ++i)
         prompt[i] = static_cast<int32_t>((i * 7919 + all.size()) % test::kRandomModelVocab);
       size_t n_done = 0;
       EXPECT_TRUE(session.prefill(prompt, n_done).ok());
-      Session *one[] = {&session}, *both[] = {sessions[0].get(), sessions[1].get()};
-      StepEvent events[2];
+    };
+    const auto step = [&](const std::vector<Session*>& set) {
+      StepEvent events[kMostSessions];
+      const Status stepped = (*engine)->decode_step(set, std::span(events).first(set.size()));
+      EXPECT_TRUE(stepped.ok()) << stepped.message;
+      for (Session* s : set) {
+        EXPECT_TRUE(s->copy_logits(logits).ok());
+        all.insert(all.end(), logits.begin(), logits.end());
+      }
+    };
+    const auto extend = [&](Session& session, size_t n) {
+      prefill(session, n);
       for (int i = 0; i < 3; ++i) {
-        const bool alone = i == 0 || both[1]->info().n_tokens == 0;
-        const auto set = alone ? std::span<Session* const>(one) : std::span<Session* const>(both);
-        const Status stepped = (*engine)->decode_step(set, std::span(events).first(set.size()));
-        EXPECT_TRUE(stepped.ok()) << stepped.message;
-        for (Session* s : set) {
-          EXPECT_TRUE(s->copy_logits(logits).ok());
-          all.insert(all.end(), logits.begin(), logits.end());
-        }
+        const bool alone = i == 0 || sessions[1]->info().n_tokens == 0;
+        step(alone ? std::vector{&session} : std::vector{sessions[0].get(), sessions[1].get()});
       }
     };
     extend(*sessions[0], 1100);
@@ -135,6 +141,13 @@ class TokenKernelSplits : public testing::TestWithParam<test::HeadShape> {
     extend(*sessions[1], 1);
     extend(*sessions[0], 14600);
     extend(*sessions[1], 700);
+    // Rows of one split and of many side by side: what a CTA has begins in one row and ends in another.
+    std::vector<Session*> everyone{sessions[0].get(), sessions[1].get()};
+    for (const size_t n : {5, 260, 513, 1, 2000, 33}) {
+      everyone.push_back(sessions[everyone.size()].get());
+      prefill(*everyone.back(), n);
+    }
+    for (int i = 0; i < 3; ++i) step(everyone);
     return all;
   }
 };

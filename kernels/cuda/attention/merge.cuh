@@ -182,32 +182,34 @@ __device__ __forceinline__ void merge_splits(const SplitRecords& s, const PassHe
   });
 }
 
-// The same by all CTAs that left a record, each for its share of the components. written: how records tell that they
-// are there. Nobody may need memory.acc any more.
+// Splits whose share of the components merge_share can merge at a time.
+template <int kChunks>
+inline constexpr int kSharesAtATime = (sizeof(MergeMemory<kChunks>::acc) / sizeof(float) - kColumns * kMaxSplits) /
+                                      (4 * (kColumns * 16 * kChunks + kMaxSplits));
+
+// The same by all CTAs that left records, each for its share of the components: a part of them for each of its splits
+// [split, split + n_shares). written: how records tell that they are there. Nobody may need memory.acc any more.
 template <int kChunks, class Values, class Sinks>
 __device__ __forceinline__ void merge_share(const SplitRecords& s, const PassHeads& heads, const Values& values,
-                                            const Values& written, const Sinks& sinks, int32_t split,
+                                            const Values& written, const Sinks& sinks, int32_t split, int32_t n_shares,
                                             MergeMemory<kChunks>& memory, float* out) {
-  constexpr int kThreads = kAttentionWarps<kChunks> * 32, kMostQuads = kColumns * 16 * kChunks;
-  static_assert(sizeof(memory.acc) >=
-                kColumns * kMaxSplits * sizeof(float) + (kMostQuads + kMaxSplits) * sizeof(float4));
+  constexpr int kThreads = kAttentionWarps<kChunks> * 32;
+  static_assert(kSharesAtATime<kChunks> >= 1 && kColumns * 16 * kChunks <= kThreads);
   const int n = s.n_splits, width = heads.d_head / 4, n_quads = heads.count * width;
-  const int share = (n_quads + n - 1) / n, first = split * share, mine = min(share, n_quads - first);
+  const int share = (n_quads + n - 1) / n, first = split * share, mine = min(n_shares * share, n_quads - first);
   if (mine <= 0) return;
   auto* weight = reinterpret_cast<float(*)[kMaxSplits]>(&memory.acc[0][0][0]);
   auto* quads = reinterpret_cast<float4*>(weight + kColumns);  // of a split beside one another
   const int head = first / width, end = (first + mine - 1) / width + 1, n_weighing = (end - head) * 32;
   const auto thread = static_cast<int>(threadIdx.x);
-  if (thread < n_weighing) {
-    weigh_splits(s, heads, written, sinks, head, end, weight, memory);
-  } else {
-    for (int i = thread - n_weighing; i < mine * n; i += kThreads - n_weighing) {
-      const int of = i / mine, quad = first + i - of * mine, h = quad / width;
-      float4 v[1];
-      load4(
-          written, s.record(h, of) + (quad - h * width) * 4, {true}, [](int) { return 0; }, v, [] {});
-      quads[i] = v[0];
-    }
+  if (thread < n_weighing) weigh_splits(s, heads, written, sinks, head, end, weight, memory);
+  // First by those that do not weigh.
+  for (int i = thread - n_weighing + (thread < n_weighing ? kThreads : 0); i < mine * n; i += kThreads) {
+    const int of = i / mine, quad = first + i - of * mine, h = quad / width;
+    float4 v[1];
+    load4(
+        written, s.record(h, of) + (quad - h * width) * 4, {true}, [](int) { return 0; }, v, [] {});
+    quads[i] = v[0];
   }
   sync_threads<kThreads>();
   if (thread >= mine) return;

@@ -43,6 +43,26 @@ struct RowSplits {
     const int32_t end = first_step(split + 1);
     return end < n_steps ? end : n_steps;
   }
+  // Steps of one of n_warps in a split; the last split may have fewer.
+  __device__ __forceinline__ int32_t rounds(int32_t n_warps) const { return chunk * kStepsOfTile / n_warps; }
+};
+
+// Splits [first, end) of a row: those of a CTA. They follow one another, so a warp walks through them without a pause.
+struct SplitRange {
+  int32_t first, end;
+
+  // What CTA `cta` of n_ctas has of n splits.
+  __device__ __forceinline__ static SplitRange share(int32_t n, int32_t cta, int32_t n_ctas) {
+    const int32_t each = n / n_ctas, more = n % n_ctas, first = cta * each + min(cta, more);
+    return {first, first + each + (cta < more ? 1 : 0)};
+  }
+};
+
+// What a CTA works on at a time: splits of a row and a pass of a KV head.
+struct SplitRun {
+  RowSplits splits;
+  SplitRange range;
+  CtaPlace place;
 };
 
 template <int kChunks, KvType kType>
@@ -50,8 +70,6 @@ struct RowMemory {
   MergeMemory<kChunks> merge;  // its acc also stages the heads before the first step
   QueryMemory<kChunks> queries;
   FreshHead<kChunks, kType> fresh;
-  CtaPlace place;  // here and not in registers while the steps need all of them
-  RowSplits splits;
   static_assert(kAttentionWarps<kChunks> * 64 * kChunks <= sizeof(merge.acc) / sizeof(float));
 };
 
@@ -120,13 +138,14 @@ struct SplitReader {
     fetch_to_l2(block(p.cache.v_pool, ahead) + in_block, bytes);
   }
 
-  __device__ __forceinline__ void begin(const CtaPlace& at, const RowSplits& splits, int32_t split) {
+  __device__ __forceinline__ void begin(const SplitRun& run) {
+    const CtaPlace& at = run.place;
     const int32_t begin = kVariant ? first_seen_step(p, at.position) : 0;
     // The same in all lanes, said so that it is kept in uniform registers: there are none of the others left.
     const int32_t warp = __shfl_sync(kAllLanes, static_cast<int32_t>(threadIdx.x) / 32, 0);
-    const int32_t first = begin + splits.first_step(split) + warp;
+    const int32_t first = begin + run.splits.first_step(run.range.first) + warp;
     const int32_t token = first % kStepsOfTile * kStepKeys;
-    walk.begin(at.table, first, begin + splits.end_step(split), at.position);
+    walk.begin(at.table, first, begin + run.splits.end_step(run.range.end - 1), at.position);
     in_block = static_cast<int32_t>(head_offset<kType>(p.cache, 0, at.kv_head, token));
     scale_in_block = static_cast<int32_t>(scale_offset<kType>(p.cache, 0, at.kv_head, token));
     tile.clear();  // a tile that has values only where there is a step would keep its registers from other phases
@@ -135,10 +154,10 @@ struct SplitReader {
     fetch(1);
   }
 
-  // The steps of the split; begin() has been called.
-  __device__ __forceinline__ void attend(const QueryMemory<kChunks>& queries, const FreshHead<kChunks, kType>& fresh,
-                                         WarpAttention<kChunks, kType>& state) {
-    for (; walk.has(0); walk.advance()) {
+  // The next n steps, or as many as there are; begin() has been called.
+  __device__ __forceinline__ void attend(int32_t n_steps, const QueryMemory<kChunks>& queries,
+                                         const FreshHead<kChunks, kType>& fresh, WarpAttention<kChunks, kType>& state) {
+    for (; n_steps > 0 && walk.has(0); --n_steps, walk.advance()) {
       const int32_t n = walk.keys(0);
       if (kFused && n <= kStepKeys) tile.insert_key(fresh, n - 1, p.cache.d_head, lane);
       float weight[4];
@@ -227,72 +246,75 @@ __device__ __forceinline__ void finish_row(const RowParams& p, const CtaPlace& a
   }
 }
 
-// This CTA's share of a row of several splits, of which it has left one.
-template <int kChunks>
-__device__ __forceinline__ void finish_records(const RowParams& p, const TaggedValues& values, const CtaPlace& at,
-                                               int32_t split, int32_t n_splits, MergeMemory<kChunks>& memory) {
-  sync_threads<kAttentionWarps<kChunks> * 32>();
-  merge_share(split_records(p, at, n_splits), at.heads, values, values.written(), HeadSinks<false>(nullptr), split,
-              memory, row_result(p, at));
+// This CTA's share of a row of several splits, of which it has left those of a run. kMost: shares at a time.
+template <int kMost, int kChunks>
+__device__ __forceinline__ void finish_records(const RowParams& p, const TaggedValues& values, const SplitRun& run,
+                                               MergeMemory<kChunks>& memory) {
+  const CtaPlace& at = run.place;
+  const SplitRecords records = split_records(p, at, run.splits.n_splits);
+  for (int32_t split = run.range.first; split < run.range.end; split += kMost) {
+    sync_threads<kAttentionWarps<kChunks> * 32>();
+    merge_share(records, at.heads, values, values.written(), HeadSinks<false>(nullptr), split,
+                min(kMost, run.range.end - split), memory, row_result(p, at));
+  }
 }
 
-// A CTA's part of a row, by its first kAttentionWarps warps: every step-th split from `first` on; of tagged values one,
-// whose row is merged by finish_records. wait(): until qkv is there.
+// A run of splits, by the first kAttentionWarps warps of a CTA. Of tagged values finish_records merges the row. kept:
+// the run in shared memory, for there are no registers for it while the steps need all of them; wait(): until qkv is
+// there.
 template <int kChunks, KvType kType, bool kFused, bool kVariant = false, class Values, class Wait>
-__device__ __forceinline__ void attend_part(const RowParams& p, const Values& values, const CtaPlace& at,
-                                            const RowSplits& splits, int32_t first, int32_t step,
-                                            RowMemory<kChunks, kType>& memory, const Wait& wait) {
+__device__ __forceinline__ void attend_run(const RowParams& p, const Values& values, const SplitRun& run,
+                                           const SplitRun& kept, RowMemory<kChunks, kType>& memory, const Wait& wait) {
   constexpr int kThreads = kAttentionWarps<kChunks> * 32;
   SplitReader<kChunks, kType, kFused, kVariant> reader(p);
-  const bool newest = kFused && (splits.n_splits - 1 - first) % step == 0;
-  {
-    reader.begin(at, splits, first);
-    if (threadIdx.x == 0) memory.place = at, memory.splits = splits;
-    clear_queries<kChunks>(at.heads.count, memory.queries);
-    wait();
-    prepare_heads<kChunks, kType, kFused>(p, values, at, newest, &memory.merge.acc[0][0][0], memory.queries,
-                                          memory.fresh);
-  }
+  reader.begin(run);
+  const bool newest = kFused && run.range.end == run.splits.n_splits;
+  clear_queries<kChunks>(run.place.heads.count, memory.queries);
+  wait();
+  prepare_heads<kChunks, kType, kFused>(p, values, run.place, newest, &memory.merge.acc[0][0][0], memory.queries,
+                                        memory.fresh);
   sync_threads<kThreads>();
 
-  int32_t n = 0;  // splits so far
-  for (int32_t split = first; split < memory.splits.n_splits; split += step, ++n) {
+  for (int32_t split = kept.range.first; split < kept.range.end; ++split) {
     WarpAttention<kChunks, kType> state;
     state.clear();
-    reader.attend(memory.queries, memory.fresh, state);
+    reader.attend(kept.splits.rounds(kAttentionWarps<kChunks>), memory.queries, memory.fresh, state);
     state.finish();
-    if (n > 0) sync_threads<kThreads>();  // nobody reads any more what the last split left
-    store_warp(state, reader.lane, static_cast<int>(threadIdx.x) / 32, memory.place.heads.count, memory.merge);
+    if (split > kept.range.first) sync_threads<kThreads>();  // nobody reads any more what the last split left
+    store_warp(state, reader.lane, static_cast<int>(threadIdx.x) / 32, kept.place.heads.count, memory.merge);
     sync_threads<kThreads>();
-    if constexpr (!Values::kTagged) {
-      if (split + step < memory.splits.n_splits) reader.begin(memory.place, memory.splits, split + step);
-    }
-    finish_split<kVariant>(p, values, memory.place, split, memory.splits.n_splits, memory.merge);
+    finish_split<kVariant>(p, values, kept.place, split, kept.splits.n_splits, memory.merge);
   }
   if constexpr (!Values::kTagged) {
-    if (memory.splits.n_splits > 1) finish_row<kVariant>(p, memory.place, n, memory.splits.n_splits, memory.merge);
+    const int32_t n = kept.range.end - kept.range.first;
+    if (kept.splits.n_splits > 1) finish_row<kVariant>(p, kept.place, n, kept.splits.n_splits, memory.merge);
   }
-  if (newest) append_fresh<kChunks, kType>(p, memory.place, memory.fresh);  // last: nobody waits for it
+  if (kFused && kept.range.end == kept.splits.n_splits) {
+    append_fresh<kChunks, kType>(p, kept.place, memory.fresh);  // last: nobody waits for it
+  }
 }
 
 template <int kChunks, KvType kType, bool kFused, bool kVariant>
 __global__ __launch_bounds__(kAttentionWarps<kChunks> * 32,
                              2) void row_attention_kernel(const __grid_constant__ RowParams p) {
   if constexpr (kFused) let_next_kernel_start();
-  const RowPart part{static_cast<int32_t>(blockIdx.z), static_cast<int32_t>(blockIdx.y),
-                     static_cast<int32_t>(blockIdx.x), static_cast<int32_t>(gridDim.x)};
-  const int32_t position = row_position(p, part.slot);
+  const auto slot = static_cast<int32_t>(blockIdx.z), head_pass = static_cast<int32_t>(blockIdx.y);
+  const int32_t position = row_position(p, slot);
   const RowSplits splits = row_splits<kVariant>(p, position < 0 ? 0 : position);
-  if (position < 0 || part.first >= splits.n_splits) {
+  const SplitRange range =
+      SplitRange::share(splits.n_splits, static_cast<int32_t>(blockIdx.x), static_cast<int32_t>(gridDim.x));
+  if (position < 0 || range.first == range.end) {
     // The launch must not be over before its predecessor, for whose end its successor waits through it.
-    if (kFused && part.first == 0) wait_for_previous_kernel();
+    if (kFused && blockIdx.x == 0) wait_for_previous_kernel();
     return;
   }
   __shared__ RowMemory<kChunks, kType> memory;
-  attend_part<kChunks, kType, kFused, kVariant>(p, FinishedValues(), cta_place(p, part, position), splits, part.first,
-                                                part.step, memory, [] {
-                                                  if constexpr (kFused) wait_for_previous_kernel();
-                                                });
+  __shared__ SplitRun kept;
+  const SplitRun run{splits, range, cta_place(p, slot, head_pass, position)};
+  if (threadIdx.x == 0) kept = run;
+  attend_run<kChunks, kType, kFused, kVariant>(p, FinishedValues(), run, kept, memory, [] {
+    if constexpr (kFused) wait_for_previous_kernel();
+  });
 }
 
 template <int kChunks, KvType kType, bool kVariant>

@@ -37,24 +37,20 @@ struct CtaPlace {
 // Of a fused launch, as launch_decode_attention makes them; first_row is 0.
 cudaError_t decode_row_params(const DecodeAttentionArgs& args, RowParams& params);
 
-// What a CTA works on: of a row of the launch, a KV head's pass, and every step-th split from `first` on.
-struct RowPart {
-  int32_t slot, head_pass, first, step;
-};
-
 // The row's position, or -1 if there is nothing to do: padding, or beyond what the scratch has room for.
 __device__ __forceinline__ int32_t row_position(const RowParams& p, int32_t slot) {
   const int32_t position = p.cache.positions[p.first_row + slot];
   return position < p.max_context ? position : -1;
 }
 
-__device__ __forceinline__ CtaPlace cta_place(const RowParams& p, const RowPart& part, int32_t position) {
+// head_pass: counts the passes of all KV heads.
+__device__ __forceinline__ CtaPlace cta_place(const RowParams& p, int32_t slot, int32_t head_pass, int32_t position) {
   CtaPlace at;
-  at.slot = part.slot;
+  at.slot = slot;
   at.row = p.first_row + at.slot;
   at.position = position;
-  at.kv_head = part.head_pass / p.passes.passes;
-  const int32_t pass = part.head_pass % p.passes.passes, in_group = pass * p.passes.heads;
+  at.kv_head = head_pass / p.passes.passes;
+  const int32_t pass = head_pass % p.passes.passes, in_group = pass * p.passes.heads;
   const int32_t left = p.passes.group - in_group;
   at.heads = {at.kv_head * p.passes.group + in_group, left < p.passes.heads ? left : p.passes.heads, p.cache.d_head};
   at.appends = pass == 0;

@@ -12,6 +12,7 @@
 namespace inlay::cuda {
 
 inline constexpr int32_t kTileKeys = 32;
+inline constexpr int32_t kRoundTiles = 4;     // 128 keys, 16 for each of eight warps
 inline constexpr int32_t kMinSplitTiles = 8;  // 256 keys: less is not worth a second CTA and the merge through memory
 inline constexpr int32_t kMaxSplits = 64;
 inline constexpr int32_t kRowsPerLaunch = 64;  // bounds the scratch; more rows are more launches
@@ -29,11 +30,12 @@ __host__ __device__ inline int32_t least_tiles(int32_t n_kv_heads) {
   return n_kv_heads <= 4 ? kMinSplitTiles / 2 : kMinSplitTiles;
 }
 
-// Tiles of a split for a row that reads n_tiles of them.
+// Tiles of a split for a row that reads n_tiles of them: whole rounds, so that a warp goes from split to split in the
+// steps in which it goes through one.
 __host__ __device__ inline int32_t split_tiles(int32_t n_tiles, int32_t n_kv_heads) {
   if (n_tiles <= kMinSplitTiles) return kMinSplitTiles;
-  const int32_t limit = split_limit(n_kv_heads), least = least_tiles(n_kv_heads);
-  const int32_t tiles = (n_tiles + limit - 1) / limit;
+  const int32_t limit = split_limit(n_kv_heads) * kRoundTiles, least = least_tiles(n_kv_heads);
+  const int32_t tiles = (n_tiles + limit - 1) / limit * kRoundTiles;
   return tiles < least ? least : tiles;
 }
 

@@ -150,76 +150,89 @@ __device__ __forceinline__ void session_phase(const TokenPhase& phase, const Til
   reader.finish();
 }
 
-// What a CTA has of every attention: the same in all layers, so it is found once.
-struct TokenAttention {
-  RowSplits splits;
-  int32_t n_items, item, split;  // items are (row, split, pass of a KV head); this one is there if item < n_items
-  int32_t most_splits;           // of a row
-  CtaPlace place;
+// What a CTA has of every attention: the same in all layers, so it is found once. All splits of the step, in order of
+// rows, passes and splits, are shared out among the CTAs, so that most of what a CTA has belongs to the same queries.
+template <bool kSeveral>
+struct AttentionRuns {
+  static constexpr int kFound = kSeveral ? 8 : 1;  // runs that are found once, and room for one after them
+  SplitRun runs[kFound + 1];
+  RowSplits of_row[kSeveral ? kMostSessionRows : 1];
+  SplitRange mine;  // counting splits of all rows and passes
+  int32_t n_runs, most_splits;
 
+  // By a warp. From the last CTA on: it has the fewest tiles of the product before, and finds its keys while others
+  // multiply. A call: what it computes of threads takes registers through all phases otherwise.
+  __device__ __noinline__ void find(const RowParams& p, const SessionRows& rows) {
+    const auto lane = static_cast<int32_t>(threadIdx.x % 32), n_ctas = static_cast<int32_t>(gridDim.x);
+    if (lane < rows.n) of_row[lane] = row_splits(rows.position[lane], p.cache.n_kv_heads);
+    __syncwarp();
+    if (lane == 0) {
+      int32_t n = 0, most = 1;
+      for (int32_t row = 0; row < rows.n; ++row) {
+        n += passes_of(p) * of_row[row].n_splits, most = max(most, of_row[row].n_splits);
+      }
+      mine = SplitRange::share(n, n_ctas - 1 - static_cast<int32_t>(blockIdx.x), n_ctas);
+      most_splits = most;  // of a row
+    }
+    __syncwarp();
+    if (lane < kFound) find_run(p, rows, lane, runs[lane]);
+    if (lane == 31) n_runs = find_run(p, rows, INT32_MAX, runs[kFound]);
+  }
+  // use(run) for every run that this CTA has.
+  template <int kThreads, class Use>
+  __device__ __forceinline__ void for_each(const RowParams& p, const SessionRows& rows, const Use& use) {
+    for (int i = 0; i < n_runs; ++i) {
+      if (i > 0) sync_threads<kThreads>();
+      if (i >= kFound) {
+        if (threadIdx.x == 0) find_run(p, rows, i, runs[kFound]);
+        sync_threads<kThreads>();
+      }
+      use(runs[min(i, kFound)]);
+    }
+  }
+
+ private:
   __device__ __forceinline__ static int32_t passes_of(const RowParams& p) {
     return p.cache.n_kv_heads * p.passes.passes;
   }
-  __device__ __forceinline__ void find(const RowParams& p, const SessionRows& rows, int32_t at) {
-    const int32_t n_passes = passes_of(p);
-    item = at, n_items = 0, most_splits = 1;
+  // Returns how many runs there are up to the wanted one, which it finds if there are so many.
+  __device__ __forceinline__ int32_t find_run(const RowParams& p, const SessionRows& rows, int32_t wanted,
+                                              SplitRun& run) const {
+    int32_t at = mine.first, n = 0, before = 0;  // before: splits of the rows before
     for (int32_t row = 0; row < rows.n; ++row) {
-      const RowSplits of_row = row_splits(rows.position[row], p.cache.n_kv_heads);
-      const int32_t in_row = at - n_items, n = n_passes * of_row.n_splits;
-      n_items += n, most_splits = max(most_splits, of_row.n_splits);
-      if (in_row < 0 || in_row >= n) continue;
-      splits = of_row, split = in_row / n_passes;
-      place = cta_place(p, {row, in_row % n_passes, split, splits.n_splits}, rows.position[row]);
+      const RowSplits splits = of_row[row];
+      const int32_t row_end = before + passes_of(p) * splits.n_splits;
+      for (; at < min(row_end, mine.end); ++n) {
+        const int32_t pass = (at - before) / splits.n_splits, first = at - before - pass * splits.n_splits;
+        const int32_t length = min(splits.n_splits - first, mine.end - at);
+        if (n == wanted) {
+          run = {splits, {first, first + length}, cta_place(p, row, pass, rows.position[row])};
+          return n;
+        }
+        at += length;
+      }
+      before = row_end;
     }
-  }
-};
-
-// Those that are found once, and room for one after them.
-template <bool kSeveral>
-struct AttentionParts {
-  static constexpr int kFound = kSeveral ? 8 : 1;
-  TokenAttention parts[kFound + 1];
-
-  // From the last CTA on: it has the fewest tiles of the product before, and finds its keys while others multiply.
-  __device__ __forceinline__ void find(const RowParams& p, const SessionRows& rows) {
-    const auto i = static_cast<int32_t>(threadIdx.x), n_ctas = static_cast<int32_t>(gridDim.x);
-    if (i < kFound) parts[i].find(p, rows, n_ctas - 1 - static_cast<int32_t>(blockIdx.x) + i * n_ctas);
-  }
-  // use(part) for every part that this CTA has.
-  template <int kThreads, class Use>
-  __device__ __forceinline__ void for_each(const RowParams& p, const SessionRows& rows, const Use& use) {
-    const TokenAttention* part = &parts[0];
-    for (int i = 1; part->item < part->n_items; ++i) {
-      use(*part);
-      const auto next = part->item + static_cast<int32_t>(gridDim.x);
-      if (next >= part->n_items) return;
-      sync_threads<kThreads>();
-      part = &parts[min(i, kFound)];
-      if (i < kFound) continue;
-      if (threadIdx.x == 0) parts[kFound].find(p, rows, next);
-      sync_threads<kThreads>();
-    }
+    return n;
   }
 };
 
 // A row of several splits is merged by all of them, once each CTA has left all of its records: nobody waits for one
 // that waits.
 template <int kChunks, KvType kKvType, bool kSeveral>
-__device__ __noinline__ void attention_phase(const TokenPhase& phase, AttentionParts<kSeveral>& attention,
+__device__ __noinline__ void attention_phase(const TokenPhase& phase, AttentionRuns<kSeveral>& attention,
                                              const SessionRows& rows, uint8_t* shared) {
   constexpr int kThreads = kAttentionWarps<kChunks> * 32;
   if (threadIdx.x >= kThreads) return;
   const RowParams& p = phase.attention;
   const TaggedValues values{phase.tag_in, phase.tag_out};
   auto& memory = *reinterpret_cast<RowMemory<kChunks, kKvType>*>(shared);
-  attention.template for_each<kThreads>(p, rows, [&](const TokenAttention& part) {
-    attend_part<kChunks, kKvType, true>(p, values, part.place, part.splits, part.split, part.splits.n_splits, memory,
-                                        [] {});
-  });
-  if (attention.parts[0].most_splits == 1) return;
-  attention.template for_each<kThreads>(p, rows, [&](const TokenAttention& part) {
-    if (kSeveral && part.splits.n_splits == 1) return;
-    finish_records(p, values, part.place, part.split, part.splits.n_splits, memory.merge);
+  attention.template for_each<kThreads>(
+      p, rows, [&](const SplitRun& run) { attend_run<kChunks, kKvType, true>(p, values, run, run, memory, [] {}); });
+  if (attention.most_splits == 1) return;
+  attention.template for_each<kThreads>(p, rows, [&](const SplitRun& run) {
+    if (kSeveral && run.splits.n_splits == 1) return;
+    finish_records<kSeveral ? kSharesAtATime<kChunks> : 1>(p, values, run, memory.merge);
   });
 }
 
@@ -267,11 +280,11 @@ struct PhaseMemory {
 
 template <DType kFirst, DType kSecond, int kChunks, KvType kKvType, bool kSeveral>
 __device__ __forceinline__ void compute_phases(const TokenParams& p, PhaseMemory& memory, uint8_t* shared,
-                                               AttentionParts<kSeveral>& attention, SessionRows& rows, void* ring,
+                                               AttentionRuns<kSeveral>& attention, SessionRows& rows, void* ring,
                                                StageBarriers& barriers) {
   StagePlace stages(ring, barriers, p.ring_bytes);
   memory.fetch(p, 0);
-  if (p.attention >= 0) attention.find(p.phases[p.attention].attention, rows);
+  if (p.attention >= 0 && threadIdx.x < 32) attention.find(p.phases[p.attention].attention, rows);
   memory.arrive(0);
   for (;;) {
     const int i = memory.now();
@@ -310,7 +323,7 @@ __global__ void __launch_bounds__(kLinearThreads + 32, 1) token_kernel(const __g
   __shared__ StageBarriers barriers;
   __shared__ CopyMemory products;
   __shared__ PhaseMemory phases;
-  __shared__ AttentionParts<kSeveral> attention;
+  __shared__ AttentionRuns<kSeveral> attention;
   __shared__ SessionRows rows;
   if (threadIdx.x == 0) {
     for (int i = 0; i < kMaxStages; ++i) {
