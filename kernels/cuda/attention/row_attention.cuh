@@ -47,14 +47,18 @@ struct RowSplits {
   __device__ __forceinline__ int32_t rounds(int32_t n_warps) const { return chunk * kStepsOfTile / n_warps; }
 };
 
-// Splits [first, end) of a row: those of a CTA. They follow one another, so a warp walks through them without a pause.
+// Splits of a row: those of a CTA, every step-th in [first, end).
 struct SplitRange {
-  int32_t first, end;
+  int32_t first, end, step;
 
-  // What CTA `cta` of n_ctas has of n splits.
+  // What CTA `cta` of n_ctas has of n splits if they are to follow one another.
   __device__ __forceinline__ static SplitRange share(int32_t n, int32_t cta, int32_t n_ctas) {
     const int32_t each = n / n_ctas, more = n % n_ctas, first = cta * each + min(cta, more);
-    return {first, first + each + (cta < more ? 1 : 0)};
+    return {first, first + each + (cta < more ? 1 : 0), 1};
+  }
+  __device__ __forceinline__ int32_t count() const { return (end - first + step - 1) / step; }
+  __device__ __forceinline__ bool has_last(int32_t n_splits) const {
+    return end == n_splits && (step == 1 || (end - 1 - first) % step == 0);
   }
 };
 
@@ -138,14 +142,15 @@ struct SplitReader {
     fetch_to_l2(block(p.cache.v_pool, ahead) + in_block, bytes);
   }
 
-  __device__ __forceinline__ void begin(const SplitRun& run) {
+  // Splits [first_split, end_split) of the run's row, which are walked through without a pause.
+  __device__ __forceinline__ void begin(const SplitRun& run, int32_t first_split, int32_t end_split) {
     const CtaPlace& at = run.place;
     const int32_t begin = kVariant ? first_seen_step(p, at.position) : 0;
     // The same in all lanes, said so that it is kept in uniform registers: there are none of the others left.
     const int32_t warp = __shfl_sync(kAllLanes, static_cast<int32_t>(threadIdx.x) / 32, 0);
-    const int32_t first = begin + run.splits.first_step(run.range.first) + warp;
+    const int32_t first = begin + run.splits.first_step(first_split) + warp;
     const int32_t token = first % kStepsOfTile * kStepKeys;
-    walk.begin(at.table, first, begin + run.splits.end_step(run.range.end - 1), at.position);
+    walk.begin(at.table, first, begin + run.splits.end_step(end_split - 1), at.position);
     in_block = static_cast<int32_t>(head_offset<kType>(p.cache, 0, at.kv_head, token));
     scale_in_block = static_cast<int32_t>(scale_offset<kType>(p.cache, 0, at.kv_head, token));
     tile.clear();  // a tile that has values only where there is a step would keep its registers from other phases
@@ -259,37 +264,40 @@ __device__ __forceinline__ void finish_records(const RowParams& p, const TaggedV
   }
 }
 
-// A run of splits, by the first kAttentionWarps warps of a CTA. Of tagged values finish_records merges the row. kept:
-// the run in shared memory, for there are no registers for it while the steps need all of them; wait(): until qkv is
-// there.
+// A run of splits, by the first kAttentionWarps warps of a CTA. Of tagged values the splits follow one another, and
+// finish_records merges the row. In a launch two CTAs share an SM, and a pause of one at the end of a split leaves the
+// memory to the other. kept: the run in shared memory, for there are no registers for it while the steps need all of
+// them; wait(): until qkv is there.
 template <int kChunks, KvType kType, bool kFused, bool kVariant = false, class Values, class Wait>
 __device__ __forceinline__ void attend_run(const RowParams& p, const Values& values, const SplitRun& run,
                                            const SplitRun& kept, RowMemory<kChunks, kType>& memory, const Wait& wait) {
   constexpr int kThreads = kAttentionWarps<kChunks> * 32;
   SplitReader<kChunks, kType, kFused, kVariant> reader(p);
-  reader.begin(run);
-  const bool newest = kFused && run.range.end == run.splits.n_splits;
+  reader.begin(run, run.range.first, Values::kTagged ? run.range.end : run.range.first + 1);
+  const bool newest = kFused && run.range.has_last(run.splits.n_splits);
   clear_queries<kChunks>(run.place.heads.count, memory.queries);
   wait();
   prepare_heads<kChunks, kType, kFused>(p, values, run.place, newest, &memory.merge.acc[0][0][0], memory.queries,
                                         memory.fresh);
   sync_threads<kThreads>();
 
-  for (int32_t split = kept.range.first; split < kept.range.end; ++split) {
+  const int32_t step = Values::kTagged ? 1 : kept.range.step;
+  for (int32_t split = kept.range.first; split < kept.range.end; split += step) {
     WarpAttention<kChunks, kType> state;
     state.clear();
-    reader.attend(kept.splits.rounds(kAttentionWarps<kChunks>), memory.queries, memory.fresh, state);
+    reader.attend(Values::kTagged ? kept.splits.rounds(kAttentionWarps<kChunks>) : INT32_MAX, memory.queries,
+                  memory.fresh, state);
     state.finish();
     if (split > kept.range.first) sync_threads<kThreads>();  // nobody reads any more what the last split left
     store_warp(state, reader.lane, static_cast<int>(threadIdx.x) / 32, kept.place.heads.count, memory.merge);
     sync_threads<kThreads>();
+    if (!Values::kTagged && split + step < kept.range.end) reader.begin(kept, split + step, split + step + 1);
     finish_split<kVariant>(p, values, kept.place, split, kept.splits.n_splits, memory.merge);
   }
-  if constexpr (!Values::kTagged) {
-    const int32_t n = kept.range.end - kept.range.first;
-    if (kept.splits.n_splits > 1) finish_row<kVariant>(p, kept.place, n, kept.splits.n_splits, memory.merge);
+  if (!Values::kTagged && kept.splits.n_splits > 1) {
+    finish_row<kVariant>(p, kept.place, kept.range.count(), kept.splits.n_splits, memory.merge);
   }
-  if (kFused && kept.range.end == kept.splits.n_splits) {
+  if (kFused && kept.range.has_last(kept.splits.n_splits)) {
     append_fresh<kChunks, kType>(p, kept.place, memory.fresh);  // last: nobody waits for it
   }
 }
@@ -301,9 +309,8 @@ __global__ __launch_bounds__(kAttentionWarps<kChunks> * 32,
   const auto slot = static_cast<int32_t>(blockIdx.z), head_pass = static_cast<int32_t>(blockIdx.y);
   const int32_t position = row_position(p, slot);
   const RowSplits splits = row_splits<kVariant>(p, position < 0 ? 0 : position);
-  const SplitRange range =
-      SplitRange::share(splits.n_splits, static_cast<int32_t>(blockIdx.x), static_cast<int32_t>(gridDim.x));
-  if (position < 0 || range.first == range.end) {
+  const SplitRange range{static_cast<int32_t>(blockIdx.x), splits.n_splits, static_cast<int32_t>(gridDim.x)};
+  if (position < 0 || range.first >= range.end) {
     // The launch must not be over before its predecessor, for whose end its successor waits through it.
     if (kFused && blockIdx.x == 0) wait_for_previous_kernel();
     return;

@@ -206,7 +206,7 @@ struct AttentionRuns {
         const int32_t pass = (at - before) / splits.n_splits, first = at - before - pass * splits.n_splits;
         const int32_t length = min(splits.n_splits - first, mine.end - at);
         if (n == wanted) {
-          run = {splits, {first, first + length}, cta_place(p, row, pass, rows.position[row])};
+          run = {splits, {first, first + length, 1}, cta_place(p, row, pass, rows.position[row])};
           return n;
         }
         at += length;
