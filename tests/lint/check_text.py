@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fails on leftover words, machine paths, tabs, trailing blanks and overlong files among the project's text files, and on
+"""Fails on files that a patch or an editor left behind, leftover words, machine paths, tabs, trailing blanks and overlong files among the project's text files, and on
 calls in the library's sources that end the host program, print, throw or read the environment, or that wait for the GPU or
 take its memory where that is not counted.
 
@@ -18,6 +18,7 @@ TEXTS = SOURCES | {".md", ".txt", ".json", ".map", ".yml", ".yaml"}
 NAMES = {"run"}  # .ci/run
 UNLIMITED = {".md", ".txt", ".json"}  # data and prose
 TAB_INDENTED = {".go"}  # gofmt's form
+LEFT_BEHIND = {".orig", ".rej", ".bak", ".swp"}
 GENERATED = re.compile(r"\bgenerated\b", re.IGNORECASE)
 
 # Spelled in pieces, so that this file passes its own check.
@@ -87,6 +88,8 @@ def check_file(root, path):
 def check_tree(root):
     problems = []
     for path in project_files(root):
+        if path.suffix in LEFT_BEHIND or path.name.endswith("~"):
+            problems.append(f"{path}: left behind by a patch or an editor")
         is_text = path.suffix in TEXTS or path.name in NAMES
         if is_text and "data" not in path.parts and (root / path).is_file():
             problems += check_file(root, path)

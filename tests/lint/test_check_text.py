@@ -60,6 +60,11 @@ class Text(unittest.TestCase):
             self.assertEqual(problems("tests/cuda/a.cu", f"  {call}x);\n"), [])
         self.assertEqual(problems("src/backend/cuda/a.cpp", "  cudaMemcpyAsync(x); cudaMemGetInfo(y);\n"), [])
 
+    def test_files_left_behind(self):
+        for name in ("src/a.cpp.orig", "src/a.cpp.rej", "docs/a.md.bak", "src/a.cpp~"):
+            self.assertEqual(problems(name, "int f();\n"), ["left behind by a patch or an editor"], name)
+        self.assertEqual(problems("src/original.cpp", "int f();\n"), [])
+
     def test_files(self):
         self.assertEqual(problems("src/a.cpp", "int x;"), ["no newline at the end"])
         self.assertEqual(problems("src/a.cpp", "int x;\n" * 700), [])

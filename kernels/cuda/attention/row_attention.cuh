@@ -103,6 +103,7 @@ __device__ __forceinline__ RowSplits row_splits(const RowParams& p, int32_t posi
 // What a warp reads of a split.
 template <int kChunks, KvType kType, bool kFused, bool kVariant>
 struct SplitReader {
+  static_assert(kRoundTiles * kStepsOfTile % kAttentionWarps<kChunks> == 0, "splits are whole rounds");
   const RowParams& p;
   StepLane lane;
   int32_t in_block, scale_in_block;  // bytes to the first key of this warp's steps: each begins at the same token
