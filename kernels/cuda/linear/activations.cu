@@ -1,6 +1,6 @@
 // launch_activations: rows of F32 (gathered by a map, if there is one) to what products take; activations.cuh has the
-// form. With a norm a row is a CTA's, of as many warps as it has chunks, but at most 16; without one a row's chunks are
-// spread over CTAs of eight warps. A warp has a chunk at a time.
+// form. A row's chunks are spread over CTAs of eight warps, a chunk a warp. With a norm one CTA more has the whole row
+// and finds its factor: the others wait for nobody.
 // Bound: latency at a few rows.
 #include <algorithm>
 
@@ -10,13 +10,13 @@
 namespace inlay::cuda {
 namespace {
 
-constexpr int kMostWarps = 16, kPlainWarps = 8;
-// CTAs of 16 warps that a multiprocessor has room for. Four: 32 registers, for which products by clusters
-// (hopper/group_rows.cuh) leave room.
+constexpr int kWarps = 8;
+// CTAs that a multiprocessor has room for. Eight: 32 registers, for which products by clusters (hopper/group_rows.cuh)
+// leave room.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 900
-constexpr int kCtas = 4;
+constexpr int kCtas = 8;
 #else
-constexpr int kCtas = 1;
+constexpr int kCtas = 2;
 #endif
 constexpr int kMaxChunks = 512;
 
@@ -47,43 +47,72 @@ __device__ __forceinline__ void store(const ActivationsArgs& a, const Octet& x, 
   }
 }
 
+// Which chunk of a row, and where a warp's lane is in it.
+struct ChunkPlace {
+  int chunk;
+  int64_t column;
+  __device__ __forceinline__ explicit ChunkPlace(int of)
+      : chunk(of), column(static_cast<int64_t>(of) * kChunkCols + static_cast<int>(threadIdx.x % 32) * 8) {}
+};
+
+__device__ __forceinline__ Octet norm_at(const ActivationsArgs& a, const ChunkPlace& at) {
+  if (a.n_cols % 8 == 0) return at.column < a.n_cols ? octet_at(a.norm_weight + at.column) : Octet{};
+  return load_any_octet(at.column, a.n_cols, [&](int64_t i) { return a.norm_weight[i]; });
+}
+
+// What the op before has left.
+__device__ __forceinline__ Octet values_of(const ActivationsArgs& a, const ChunkPlace& at, int64_t row) {
+  const float* from = a.x + row * a.n_cols;
+  if (a.n_cols % 8 == 0) return finished_octet(from + at.column, static_cast<int>(a.n_cols - at.column));
+  return load_any_octet(at.column, a.n_cols, [&](int64_t i) { return FinishedValues().load(from + i); });
+}
+
+__device__ __forceinline__ int64_t row_of(const ActivationsArgs& a, int64_t row) {
+  return a.rows != nullptr ? a.rows[row] : row;
+}
+
+// A warp's chunk of a row.
 template <ActivationForm kForm>
-__global__ void __launch_bounds__(kMostWarps * 32, kCtas) activations(const __grid_constant__ ActivationsArgs a) {
-  __shared__ float squares[kMaxChunks];
-  let_next_kernel_start();
-  const int n_warps = static_cast<int>(blockDim.x / 32), lane = static_cast<int>(threadIdx.x % 32);
-  const int first = static_cast<int>(blockIdx.y) * n_warps, step = static_cast<int>(gridDim.y) * n_warps;
-  const int64_t row = blockIdx.x;
+__device__ __forceinline__ void store_row_chunk(const ActivationsArgs& a, int64_t row, const ChunkPlace& at) {
+  const bool normed = a.norm_weight != nullptr;
+  const Octet weight = normed ? norm_at(a, at) : Octet{};
   wait_for_previous_kernel();
-  const int64_t from = a.rows != nullptr ? a.rows[row] : row;
+  const int64_t from = row_of(a, row);
   if (from < 0) return;
-  for (int chunk = first + static_cast<int>(threadIdx.x / 32); chunk < a.out.n_chunks; chunk += step) {
-    const int64_t column = static_cast<int64_t>(chunk) * kChunkCols + lane * 8;
-    const FinishedValues values;
-    const float* x_row = a.x + from * a.n_cols;
-    Octet of_chunk[1], &x = of_chunk[0];
-    if (a.n_cols % 8 == 0) {
-      x = finished_octet(x_row + column, static_cast<int>(a.n_cols - column));
-    } else {
-      x = load_any_octet(column, a.n_cols, [&](int64_t i) { return values.load(x_row + i); });
-    }
-    if (a.norm_weight != nullptr) {
-      float sum[1];
-      squares_of(of_chunk, sum);
-      if (lane == 0) squares[chunk] = sum[0];
-      const Octet weight = a.n_cols % 8 == 0 && column < a.n_cols
-                               ? octet_at(a.norm_weight + column)
-                               : load_any_octet(column, a.n_cols, [&](int64_t i) { return a.norm_weight[i]; });
+  Octet x = values_of(a, at, from);
 #pragma unroll
-      for (int i = 0; i < 8; ++i) x.v[i] = __fmul_rn(x.v[i], weight.v[i]);
-    }
-    store<kForm>(a, x, row, chunk, lane);
+  for (int i = 0; normed && i < 8; ++i) x.v[i] = __fmul_rn(x.v[i], weight.v[i]);
+  store<kForm>(a, x, row, at.chunk, static_cast<int>(threadIdx.x % 32));
+  if (!normed && at.column == 0) a.out.row_scale[row] = 1.0f;
+}
+
+// The factor of a row's norm.
+__device__ __forceinline__ void store_row_scale(const ActivationsArgs& a, int64_t row, float* squares) {
+  const auto warp = static_cast<int>(threadIdx.x / 32);
+  wait_for_previous_kernel();
+  const int64_t from = row_of(a, row);
+  if (from < 0) return;
+  for (int chunk = warp; chunk < a.out.n_chunks; chunk += kWarps) {
+    const Octet x[1] = {values_of(a, ChunkPlace(chunk), from)};
+    float sum[1];
+    squares_of(x, sum);
+    if (threadIdx.x % 32 == 0) squares[chunk] = sum[0];
   }
-  if (blockIdx.y != 0) return;
   __syncthreads();
-  if (threadIdx.x >= 32) return;
-  const float scale = a.norm_weight == nullptr ? 1.0f : inverse_rms(squares, a.out.n_chunks, a.n_cols, a.epsilon);
-  if (lane == 0) a.out.row_scale[row] = scale;
+  if (warp != 0) return;
+  const float scale = inverse_rms(squares, a.out.n_chunks, a.n_cols, a.epsilon);
+  if (threadIdx.x == 0) a.out.row_scale[row] = scale;
+}
+
+template <ActivationForm kForm>
+__global__ void __launch_bounds__(kWarps * 32, kCtas) activations(const __grid_constant__ ActivationsArgs a) {
+  extern __shared__ float chunk_squares[];
+  let_next_kernel_start();
+  const int64_t row = blockIdx.x;
+  const int first = static_cast<int>(blockIdx.y) * kWarps;
+  if (first >= a.out.n_chunks) return store_row_scale(a, row, chunk_squares);
+  const ChunkPlace at(first + static_cast<int>(threadIdx.x / 32));
+  if (at.chunk < a.out.n_chunks) store_row_chunk<kForm>(a, row, at);
 }
 
 int64_t chunks_of(int64_t n_cols) { return (n_cols + kChunkCols - 1) / kChunkCols; }
@@ -120,19 +149,19 @@ cudaError_t launch_activations(const ActivationsArgs& args, cudaStream_t stream)
   if (args.n_rows < 0 || args.n_rows > 0x7fffffff || args.n_cols <= 0 || args.out.n_chunks > kMaxChunks)
     return cudaErrorInvalidValue;
   if (args.n_rows == 0) return cudaSuccess;
-  const bool whole_rows = args.norm_weight != nullptr;
-  const int n_warps = whole_rows ? std::min(args.out.n_chunks, kMostWarps) : kPlainWarps;
-  const int parts = whole_rows ? 1 : (args.out.n_chunks + kPlainWarps - 1) / kPlainWarps;
+  const bool normed = args.norm_weight != nullptr;
+  const int parts = (args.out.n_chunks + kWarps - 1) / kWarps + (normed ? 1 : 0);
   const dim3 grid(static_cast<unsigned>(args.n_rows), static_cast<unsigned>(parts));
+  const size_t shared_bytes = normed ? static_cast<size_t>(args.out.n_chunks) * sizeof(float) : 0;
   switch (args.form) {
     case ActivationForm::f16:
-      return launch_early(activations<ActivationForm::f16>, grid, n_warps * 32, stream, args);
+      return launch_early(activations<ActivationForm::f16>, grid, kWarps * 32, stream, args, shared_bytes);
     case ActivationForm::bf16:
-      return launch_early(activations<ActivationForm::bf16>, grid, n_warps * 32, stream, args);
+      return launch_early(activations<ActivationForm::bf16>, grid, kWarps * 32, stream, args, shared_bytes);
     case ActivationForm::planes:
-      return launch_early(activations<ActivationForm::planes>, grid, n_warps * 32, stream, args);
+      return launch_early(activations<ActivationForm::planes>, grid, kWarps * 32, stream, args, shared_bytes);
     case ActivationForm::f32:
-      return launch_early(activations<ActivationForm::f32>, grid, n_warps * 32, stream, args);
+      return launch_early(activations<ActivationForm::f32>, grid, kWarps * 32, stream, args, shared_bytes);
   }
   return cudaErrorInvalidValue;
 }
