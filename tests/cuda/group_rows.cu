@@ -39,6 +39,8 @@ class Product {
     for (float& v : before_) v = normal(rng);
     bias_.resize(static_cast<size_t>(t.n_rows));
     for (float& v : bias_) v = normal(rng);
+    if (t.epilogue != Epilogue::add) norm_.resize(static_cast<size_t>(t.n_cols));
+    for (float& v : norm_) v = normal(rng);
     for (int32_t i = 0; i < t.m; ++i) out_rows_.push_back(i == 3 ? -1 : t.m - i);
     pack();
   }
@@ -55,7 +57,7 @@ class Product {
     pack();
   }
   int64_t n_results() const { return case_.epilogue == Epilogue::gate_up ? case_.n_rows / 2 : case_.n_rows; }
-  void take_x_of(const Product& other) { x_ = other.x_; }
+  void take_x_of(const Product& other) { x_ = other.x_, norm_ = other.norm_; }
   std::vector<float> run(bool by_groups) const {
     const Launch launch(*this, by_groups);
     launch.prepare();
@@ -75,30 +77,33 @@ class Product {
  private:
   // What one launch wants on the device.
   struct Launch {
-    Device<float> x, out, bias;
+    Device<float> x, norm, out, bias;
     Device<int32_t> out_rows;
     LinearArgs args{};
 
-    Launch(const Product& p, bool by_groups) : x(p.x_), out(p.before_), bias(p.bias_), out_rows(p.out_rows_) {
+    Launch(const Product& p, bool by_groups)
+        : x(p.x_), norm(p.norm_), out(p.before_), bias(p.bias_), out_rows(p.out_rows_) {
       const Case& t = p.case_;
       p.memory_.fill(0);
       args.weights = p.packed_.get(), args.x = activations_at(p.memory_.get(), t.m, t.n_cols), args.out = out.get();
       if (by_groups) args.x.group_rows = group_rows(t.type, t.m);
       args.n_rows = t.n_rows, args.n_cols = t.n_cols, args.ld_out = p.ld();
       args.m = t.m, args.dtype = t.type, args.epilogue = t.epilogue;
+      if (!p.norm_.empty()) args.norm_weight = norm.get(), args.epsilon = 1e-5f;
       if (!t.biased) return;
       args.bias = bias.get(), args.out_rows = out_rows.get(), args.factor = 0.5f;
       if (t.epilogue == Epilogue::gate_up) args.up_bias = bias.get() + t.n_rows / 2;
     }
     void prepare() const {
-      CUDA_OK(launch_activations({x.get(), nullptr, nullptr, args.x, args.m, args.n_cols, 0, ActivationForm::planes},
-                                 nullptr));
+      CUDA_OK(launch_activations(
+          {x.get(), args.norm_weight, nullptr, args.x, args.m, args.n_cols, args.epsilon, ActivationForm::planes},
+          nullptr));
     }
   };
   int64_t ld() const { return n_results() + 3; }
   Case case_;
   std::vector<uint8_t> bytes_;
-  std::vector<float> x_, before_, bias_;
+  std::vector<float> x_, norm_, before_, bias_;  // norm_: empty if there is none
   std::vector<int32_t> out_rows_;
   Device<uint8_t> packed_, memory_;
 };

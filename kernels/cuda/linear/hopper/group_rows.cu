@@ -44,6 +44,11 @@ GroupProduct product_of(const LinearArgs& args, int32_t first_tile) {
   return {args, Layout<kType>::tile_bytes(units_of(args.n_cols)), first_tile, first_tile + n_tiles};
 }
 
+// Those that have tiles; where they leave but few others free, these too (hold_place).
+int clusters_to_launch(int n_tiles, int n_clusters) {
+  return n_tiles < n_clusters - n_clusters / 8 ? n_tiles : n_clusters;
+}
+
 // The work in clusters of the size that takes the busiest team the least time. beside: of a kernel of two products.
 template <class Kernel>
 cudaError_t cut_work(const LinearArgs& args, const LinearArgs* beside, GroupRowsTask<Kernel>& best, int& n_ctas) {
@@ -66,7 +71,7 @@ cudaError_t cut_work(const LinearArgs& args, const LinearArgs* beside, GroupRows
     const int n_chunks = n_tiles * ((task.n_chunks + n_teams - 1) / n_teams + kChunksOfSums);
     if (n_ctas > 0 && n_chunks >= fewest) continue;
     task.cluster_bits = bits, task.n_stages = GroupMemory<Kernel>::stages(bits);
-    fewest = n_chunks, best = task, n_ctas = std::min(task.n_tiles, n_clusters) << bits;
+    fewest = n_chunks, best = task, n_ctas = clusters_to_launch(task.n_tiles, n_clusters) << bits;
   }
   return n_ctas > 0 ? cudaSuccess : cudaErrorInvalidConfiguration;
 }

@@ -23,8 +23,8 @@ inline constexpr int kGroupThreads = 128 + kAddThreads + 32 * kTeams * kTeamWarp
 inline constexpr int kMostClusterBits = 2;
 static_assert(kTeams << kMostClusterBits == kParts);
 
-// Registers a thread: at the launch, then of those that copy, those that add and the teams. What is left is for a CTA
-// that prepares x (activations.cu), so that it is there when this kernel ends: 16 warps beside 16 rows, 8 beside 32.
+// Registers a thread: at the launch, then of those that copy, those that add and the teams. What is left is for CTAs
+// that prepare x (activations.cu), so that they are there when this kernel ends: two beside 16 rows, one beside 32.
 template <int kRows>
 struct GroupRegisters {
   static constexpr int kLaunched = kRows == 16 ? 96 : 112, kCopy = kRows == 16 ? 40 : 48, kAdd = kRows == 16 ? 56 : 64,
@@ -78,7 +78,7 @@ struct GroupMemory {
                        kSlotFull = kEmpty + 8 * kTeams * kMostStages, kSlotEmpty = kSlotFull + 8 * kSlots,
                        kBarrierBytes = kSlotEmpty + 8 * kSlots * kTeamWarps,
                        kSlotsAt = (kBarrierBytes + 127) / 128 * 128;
-  // Of 227 KB, 3 are left to a CTA that prepares x.
+  // Of 227 KB, 3 are left to CTAs that prepare x.
   static constexpr int kRoom = 224 * 1024;
 
   // Where the stages are. A slot has the sums of those packed tiles that the CTA adds.
@@ -255,10 +255,11 @@ struct StageCopier {
     wait_for_previous_kernel();
     if (x_of_stage >= 0) copy_x(lane, x_of_stage);
   }
+  // Stages whose weights are asked for before x is there: behind them waits what prepares x on the same multiprocessor.
+  __device__ __forceinline__ int n_ahead() const { return min(3, team.work.a.n_stages); }
   // The next chunk of x and of `n` packed tiles; weights: of lane i's.
   __device__ __forceinline__ void copy(const uint8_t* weights, int chunk_bytes, int chunk, int n) {
-    const int n_stages = team.work.a.n_stages;
-    if (n_copied == n_stages) copy_first_x();
+    if (n_copied == n_ahead()) copy_first_x();
     wait_for(team.barrier(Memory::kEmpty, to.at), to.parity ^ 1);
     const uint32_t full = team.barrier(Memory::kFull, to.at);
     if (lane == 0) arrive_and_expect(full, static_cast<uint32_t>(n * chunk_bytes + kXBytes));
@@ -267,12 +268,12 @@ struct StageCopier {
       copy_bulk_shared(team.stage(to.at) + static_cast<uint32_t>(lane * chunk_bytes),
                        weights + static_cast<int64_t>(chunk) * chunk_bytes, static_cast<uint32_t>(chunk_bytes), full);
     }
-    if (n_copied >= n_stages) {
+    if (n_copied >= n_ahead()) {
       if (lane == kTeamWarps) copy_x(to.at, chunk);
     } else if (lane == n_copied) {
       x_of_stage = chunk;
     }
-    to.advance(n_stages), ++n_copied;
+    to.advance(team.work.a.n_stages), ++n_copied;
   }
   template <DType kType>
   __device__ __forceinline__ void copy_tiles(const GroupProduct& product) {
@@ -290,7 +291,7 @@ struct StageCopier {
     const auto& products = team.work.a.products;
     copy_tiles<Kernel::kType>(products[0]);
     if constexpr (Kernel::kProducts == 2) copy_tiles<Kernel::kOther>(products[1]);
-    if (n_copied <= team.work.a.n_stages) copy_first_x();
+    if (n_copied <= n_ahead()) copy_first_x();
   }
 };
 
@@ -611,6 +612,14 @@ __device__ __forceinline__ void init_group_barriers(const GroupWork<Kernel>& wor
   make_barriers_visible();
 }
 
+// By a CTA without work: it stays until the launch that prepares x for the next product has its places. That launch
+// prefers multiprocessors that have nothing to do, and all its CTAs on a few of them would take twice as long.
+__device__ __forceinline__ void hold_place() {
+  constexpr int64_t kCycles = 4000;
+  wait_for_previous_kernel();
+  for (const int64_t begin = clock64(); clock64() - begin < kCycles;) __nanosleep(100);
+}
+
 template <class Kernel>
 __global__ void __maxnreg__(GroupRegisters<Kernel::kRows>::kLaunched)
     linear_group_rows(const __grid_constant__ GroupRowsTask<Kernel> a) {
@@ -622,6 +631,7 @@ __global__ void __maxnreg__(GroupRegisters<Kernel::kRows>::kLaunched)
   __syncthreads();
   arrive_at_cluster();
   let_next_kernel_start();
+  if (work.cluster >= a.n_tiles) return hold_place();
   if (warp < 4) {
     lower_registers<Registers::kCopy>();
     if (warp < kTeams) StageCopier<Kernel>(TeamWork<Kernel>(work, warp), lane).copy_all();
