@@ -17,8 +17,8 @@
 // a step has many rows a CTA does several splits, which changes nothing in any sum. CTAs without keys leave at once; so
 // do rows whose position is negative or not below max_context.
 //
-// Latency: a warp's first keys and values are on their way, and its next two steps asked from DRAM, before the kernel
-// waits for its predecessor; while it works on a step, the next is on its way to registers and the third to L2.
+// Latency: a warp's first keys and values are on their way, and its next step asked from DRAM, before the kernel waits
+// for its predecessor; while it works on a step, the next is on its way to registers and the third to L2.
 //
 // Bound: at many rows, reading K and V once per row; at one row, the latency of loads: up to 16k keys a cache of half
 // the bytes is not faster (docs/performance.md). cuda_decode_attention speed prints GB/s.
@@ -143,8 +143,9 @@ struct SplitReader {
     fetch_to_l2(block(p.cache.v_pool, ahead) + in_block, bytes);
   }
 
-  // Splits [first_split, end_split) of the run's row, which are walked through without a pause.
-  __device__ __forceinline__ void begin(const SplitRun& run, int32_t first_split, int32_t end_split) {
+  // Splits [first_split, end_split) of the run's row, which are walked through without a pause. asks: the L2 for all of
+  // the first step at once, ahead of loads, of which there cannot be as many under way.
+  __device__ __forceinline__ void begin(const SplitRun& run, int32_t first_split, int32_t end_split, bool asks) {
     const CtaPlace& at = run.place;
     const int32_t begin = kVariant ? first_seen_step(p, at.position) : 0;
     // The same in all lanes, said so that it is kept in uniform registers: there are none of the others left.
@@ -155,6 +156,7 @@ struct SplitReader {
     in_block = static_cast<int32_t>(head_offset<kType>(p.cache, 0, at.kv_head, token));
     scale_in_block = static_cast<int32_t>(scale_offset<kType>(p.cache, 0, at.kv_head, token));
     tile.clear();  // a tile that has values only where there is a step would keep its registers from other phases
+    if (asks) fetch(0);
     load_keys(0);
     load_values(0);
     fetch(1);
@@ -274,7 +276,7 @@ __device__ __forceinline__ void attend_run(const RowParams& p, const Values& val
                                            const SplitRun& kept, RowMemory<kChunks, kType>& memory, const Wait& wait) {
   constexpr int kThreads = kAttentionWarps<kChunks> * 32;
   SplitReader<kChunks, kType, kFused, kVariant> reader(p);
-  reader.begin(run, run.range.first, Values::kTagged ? run.range.end : run.range.first + 1);
+  reader.begin(run, run.range.first, Values::kTagged ? run.range.end : run.range.first + 1, !Values::kTagged);
   const bool newest = kFused && run.range.has_last(run.splits.n_splits);
   clear_queries<kChunks>(run.place.heads.count, memory.queries);
   wait();
@@ -292,7 +294,7 @@ __device__ __forceinline__ void attend_run(const RowParams& p, const Values& val
     if (split > kept.range.first) sync_threads<kThreads>();  // nobody reads any more what the last split left
     store_warp(state, reader.lane, static_cast<int>(threadIdx.x) / 32, kept.place.heads.count, memory.merge);
     sync_threads<kThreads>();
-    if (!Values::kTagged && split + step < kept.range.end) reader.begin(kept, split + step, split + step + 1);
+    if (!Values::kTagged && split + step < kept.range.end) reader.begin(kept, split + step, split + step + 1, false);
     finish_split<kVariant>(p, values, kept.place, split, kept.splits.n_splits, memory.merge);
   }
   if (!Values::kTagged && kept.splits.n_splits > 1) {
