@@ -2,8 +2,6 @@
 // form. A row's chunks are spread over CTAs of eight warps, a chunk a warp. With a norm one CTA more has the whole row
 // and finds its factor: the others wait for nobody.
 // Bound: latency at a few rows.
-#include <algorithm>
-
 #include "kernels/cuda/device/loads.cuh"
 #include "kernels/cuda/linear/activations.cuh"
 
@@ -18,7 +16,7 @@ constexpr int kCtas = 8;
 #else
 constexpr int kCtas = 2;
 #endif
-constexpr int kMaxChunks = 512;
+constexpr int kMaxChunks = 512;  // of a row
 
 template <ActivationForm kForm>
 __device__ __forceinline__ void store(const ActivationsArgs& a, const Octet& x, int64_t row, int chunk, int lane) {

@@ -615,7 +615,7 @@ __device__ __forceinline__ void init_group_barriers(const GroupWork<Kernel>& wor
 // By a CTA without work: it stays until the launch that prepares x for the next product has its places. That launch
 // prefers multiprocessors that have nothing to do, and all its CTAs on a few of them would take twice as long.
 __device__ __forceinline__ void hold_place() {
-  constexpr int64_t kCycles = 4000;
+  constexpr int64_t kCycles = 4000;  // 2 us: products take 5 and more
   wait_for_previous_kernel();
   for (const int64_t begin = clock64(); clock64() - begin < kCycles;) __nanosleep(100);
 }
