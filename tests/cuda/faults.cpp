@@ -93,6 +93,7 @@ TEST(CudaFaults, cuda_EveryErrorHasItsStatus) {
                {cudaErrorUnsupportedPtxVersion, Code::no_device},
                {cudaErrorInvalidValue, Code::internal},
                {cudaErrorLaunchOutOfResources, Code::internal},
+               {cudaErrorCooperativeLaunchTooLarge, Code::internal},
                {cudaErrorStreamCaptureUnsupported, Code::internal},
                {cudaErrorStreamCaptureWrongThread, Code::internal},
                {cudaErrorTimeout, Code::device_lost},

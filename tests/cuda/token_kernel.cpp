@@ -1,5 +1,6 @@
 // Decode steps of one session and of several by the token kernel, beside the same steps as launches of every op: the
 // same bits.
+#include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -7,6 +8,7 @@
 
 #include "examples/cli/synthetic_model.h"
 #include "src/backend/cuda/cuda_backend.h"
+#include "src/backend/cuda/fault.h"
 #include "src/engine/engine.h"
 #include "tests/support/random_model.h"
 
@@ -80,6 +82,29 @@ TEST_P(TokenKernel, cuda_OneLaunchGivesTheBitsOfMany) {
   EXPECT_EQ(many.log.find("one launch"), std::string::npos);
   EXPECT_EQ(one.tokens, many.tokens);
   EXPECT_EQ(one.logits, many.logits);
+}
+
+// As on a device of which a process has only a part.
+TEST_P(TokenKernel, cuda_WhereCtasCannotAllBeResidentEveryOpIsLaunched) {
+  if (run(true).log.find("one launch") == std::string::npos) GTEST_SKIP() << "this device has no token kernel";
+  const Run many = run(false);
+  const InjectedCudaFault fault({.point = CudaPoint::resident_launch, .error = cudaErrorCooperativeLaunchTooLarge});
+  const Run refused = run(true);
+  EXPECT_TRUE(fault.happened());
+  EXPECT_EQ(refused.log.find("are one launch"), std::string::npos) << refused.log;
+  EXPECT_NE(refused.log.find("every operation has its own"), std::string::npos) << refused.log;
+  EXPECT_EQ(refused.tokens, many.tokens);
+  EXPECT_EQ(refused.logits, many.logits);
+}
+
+// Negative control: what else a launch answers fails the load.
+TEST_P(TokenKernel, cuda_AnyOtherRefusalOfTheLaunchIsAnError) {
+  if (run(true).log.find("one launch") == std::string::npos) GTEST_SKIP() << "this device has no token kernel";
+  const InjectedCudaFault fault({.point = CudaPoint::resident_launch, .error = cudaErrorInvalidConfiguration});
+  const auto engine = Engine::load(path_of(GetParam()), {.device = DeviceKind::cuda, .n_context = 512});
+  EXPECT_TRUE(fault.happened());
+  ASSERT_FALSE(engine.ok());
+  EXPECT_EQ(engine.status().native_code, cudaErrorInvalidConfiguration) << engine.status().message;
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, TokenKernel, testing::Values("llama-q4_k_m", "llama-q8_0", "qwen3-q8_0"),

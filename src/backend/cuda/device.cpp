@@ -24,6 +24,7 @@ bool is_refusal(cudaError_t code) {
     case cudaErrorInvalidSymbol:
     case cudaErrorInvalidResourceHandle:
     case cudaErrorLaunchOutOfResources:
+    case cudaErrorCooperativeLaunchTooLarge:
     case cudaErrorNotReady:
     case cudaErrorNotSupported:
       return true;

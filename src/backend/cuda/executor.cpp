@@ -173,12 +173,8 @@ Status CudaExecutor::prepare_steps(std::string& parts) {
   }
   times.mark("graphs");
   parts = times.text();
-  if (token_steps_[0][0]) {
-    int32_t most = 0;
-    for (size_t i = 0; i < kTokenBuckets; ++i) most = token_steps_[0][i] ? kBuckets[i] : most;
-    remark_ += std::string(remark_.empty() ? "" : "; ") + "all layers of a step of up to " + std::to_string(most) +
-               " sessions are one launch";
-  }
+  if (const std::string remark = one_launch_remark(); !remark.empty())
+    remark_ += (remark_.empty() ? "" : "; ") + remark;
   return {};
 }
 
@@ -385,7 +381,7 @@ Result<GraphExec> CudaExecutor::capture_decode(const CapturedStep& captured) {
   INLAY_TRY(step_->fill({}, shape_of(bucket)));
   INLAY_TRY(step_->copy_fixed(stream_.get()));
   if (bucket < kTokenBuckets) INLAY_TRY(make_token_step(bucket));
-  INLAY_TRY(launch_decode_step(bucket));
+  INLAY_TRY(try_decode_step(bucket));
   INLAY_TRY(wait_for(stream_.get(), "warming up"));
   INLAY_CUDA_TRY(cudaStreamBeginCapture(stream_.get(), cudaStreamCaptureModeThreadLocal), "capturing a decode step");
   Status status = step_->copy_fixed(stream_.get());

@@ -196,6 +196,8 @@ class CudaExecutor final : public Backend, private OpRunner {
   Status multiply(std::span<const Product> products, const Rows& rows);
   Status launch_product(const cuda::LinearArgs& args, const char* what);
   Status make_token_step(size_t bucket);
+  std::optional<cuda::TokenLaunch>& token_step(size_t bucket);
+  std::string one_launch_remark() const;  // what the log says of it; may be empty
   std::byte* token_table(size_t bucket);
   Status record_layers(std::vector<cuda::TokenOp>& ops);
   void move_to_token_memory(std::vector<cuda::TokenOp>& ops);
@@ -206,6 +208,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   static uint64_t token_x_bytes(const ModelSpec& spec, int32_t n_rows);
   static int32_t most_token_ops(const Plan& plan);
   Status launch_decode_step(size_t bucket);
+  Status try_decode_step(size_t bucket);
 
   cuda::CacheView cache(int32_t layer);
   cuda::AttentionVariant variant(const Op& attention) const;
@@ -237,6 +240,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   Buffers b_;
   // The layers and the head of a step of few rows as one launch, where the device can.
   std::array<std::array<std::optional<cuda::TokenLaunch>, kTokenBuckets>, 2> token_steps_;  // of a block's arrays
+  bool one_launch_is_refused_ = false;
   std::vector<cuda::TokenOp>* recorded_ = nullptr;  // instead of being launched, products and attention go here
   // Input and results of a step. Engines that run ahead have a second one, for the step behind the one at hand.
   struct Block {

@@ -12,6 +12,7 @@ enum class CudaPoint : uint8_t {
   allocation,         // device memory
   pinned_allocation,  // page-locked host memory
   launch,             // kernels, graphs, copies, recorded events
+  resident_launch,    // a kernel whose CTAs must all be resident together
   wait,               // the host waits for the device
   count
 };

@@ -48,17 +48,39 @@ bool runs_in_one_launch(const ModelSpec& spec) {
 
 // A step of rows that are single tokens; few of them by the token kernel, if that is there.
 Status CudaExecutor::launch_decode_step(size_t bucket) {
-  const auto block = static_cast<size_t>(block_ - blocks_.data());
-  if (bucket >= kTokenBuckets || !token_steps_[block][bucket]) {
+  if (bucket >= kTokenBuckets || !token_step(bucket)) {
     for (const Op& op : plan_.ops) INLAY_TRY(launch_op(op));
     return {};
   }
   for (const Op& op : plan_.ops) {
     if (op.kind == OpKind::embed) INLAY_TRY(embed(op, b_.token_values.as<float>(), true));
   }
-  INLAY_CUDA_TRY(cuda::launch_token(*token_steps_[block][bucket], token_table(bucket), stream_.get()),
-                 "the layers of a token");
+  INLAY_TRY(cuda_status(cuda::launch_token(*token_step(bucket), token_table(bucket), stream_.get()),
+                        "the layers of a token", CudaPoint::resident_launch));
   return sample();
+}
+
+// The first launch of such a step. Where not all CTAs of the token kernel can be resident together, as on a device of
+// which a process has only a part, the driver refuses it, and steps are launched op by op.
+Status CudaExecutor::try_decode_step(size_t bucket) {
+  Status status = launch_decode_step(bucket);
+  if (status.native_code != cudaErrorCooperativeLaunchTooLarge) return status;
+  one_launch_is_refused_ = true;
+  token_step(bucket).reset();
+  return launch_decode_step(bucket);
+}
+
+// Of the block in use.
+std::optional<cuda::TokenLaunch>& CudaExecutor::token_step(size_t bucket) {
+  return token_steps_[static_cast<size_t>(block_ - blocks_.data())][bucket];
+}
+
+std::string CudaExecutor::one_launch_remark() const {
+  if (one_launch_is_refused_)
+    return "not all thread blocks of one launch for all layers can be resident, so every operation has its own";
+  int32_t most = 0;
+  for (size_t i = 0; i < kTokenBuckets; ++i) most = token_steps_[0][i] ? kBuckets[i] : most;
+  return most == 0 ? "" : "all layers of a step of up to " + std::to_string(most) + " sessions are one launch";
 }
 
 // The layers and the head, with the tags of what they exchange.
@@ -153,9 +175,9 @@ std::byte* CudaExecutor::token_table(size_t bucket) {
 
 // For the block in use. No kernel for this model or device, or for so many rows: steps are launched op by op.
 Status CudaExecutor::make_token_step(size_t bucket) {
-  std::optional<cuda::TokenLaunch>& step = token_steps_[static_cast<size_t>(block_ - blocks_.data())][bucket];
+  std::optional<cuda::TokenLaunch>& step = token_step(bucket);
   if (step) return {};
-  if (!config_.allow_token_kernel || !runs_in_one_launch(plan_.spec)) return {};
+  if (!config_.allow_token_kernel || one_launch_is_refused_ || !runs_in_one_launch(plan_.spec)) return {};
   std::vector<cuda::TokenOp> ops;
   INLAY_TRY(record_layers(ops));
   const auto n_ops = static_cast<int32_t>(ops.size());
