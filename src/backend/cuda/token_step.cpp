@@ -76,11 +76,11 @@ std::optional<cuda::TokenLaunch>& CudaExecutor::token_step(size_t bucket) {
 }
 
 std::string CudaExecutor::one_launch_remark() const {
-  if (one_launch_is_refused_)
-    return "not all thread blocks of one launch for all layers can be resident, so every operation has its own";
   int32_t most = 0;
   for (size_t i = 0; i < kTokenBuckets; ++i) most = token_steps_[0][i] ? kBuckets[i] : most;
-  return most == 0 ? "" : "all layers of a step of up to " + std::to_string(most) + " sessions are one launch";
+  if (most > 0) return "all layers of a step of up to " + std::to_string(most) + " sessions are one launch";
+  if (!one_launch_is_refused_) return "";
+  return "not all thread blocks of one launch for all layers can be resident, so every operation has its own";
 }
 
 // The layers and the head, with the tags of what they exchange.
