@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the build needs, on Debian 12, Ubuntu 22.04 and later. Safe to run again; quick when everything is there.
-# Where it may not install, it prints the command to run and exits with status 1.
+# Where it may not install, it prints the command to run and exits with status 1; without the tests' tools it goes on.
 #
 # Usage: examples/setup.sh [--tests]     --tests: also the tools of the other languages, which only the tests need
 set -euo pipefail
@@ -129,9 +129,13 @@ fetch_mimalloc() {
   return 1
 }
 
-mapfile -t missing < <(missing_packages; [ "${1:-}" != --tests ] || missing_test_packages)
-if [ "${#missing[@]}" -gt 0 ]; then
-  install_packages "${missing[@]}"
+mapfile -t missing < <(missing_packages)
+[ "${#missing[@]}" -eq 0 ] || install_packages "${missing[@]}"
+if [ "${1:-}" = --tests ]; then
+  mapfile -t missing < <(missing_test_packages)
+  if [ "${#missing[@]}" -gt 0 ] && ! (install_packages "${missing[@]}"); then
+    say "not installed: ${missing[*]}; the tests that need one of them will skip"
+  fi
 fi
 have_cmake || install_newer_cmake
 if ! fetch_mimalloc; then

@@ -5,7 +5,8 @@
 # Environment:
 #   INLAY_PRESET         configure preset to build and test (release)
 #   INLAY_TARGET         target to build (all)
-#   INLAY_FIXTURES       folder of the conformance fixtures; without it the tests that need them skip
+#   INLAY_FIXTURES       folder of other projects' vocabularies and templates, an additional set: tests/data/README.md
+#   INLAY_CUDA_ARCHITECTURES   as the CMake option
 #   CI                   set: warnings are errors
 #   INLAY_STRICT_SKIPS   1: a skip that tests/expected_skips.txt does not name is an error
 set -euo pipefail
@@ -22,7 +23,8 @@ fi
 . "$root/examples/toolchain.sh"
 cd "$root"
 build=build/$preset
-cmake --preset "$preset" -DINLAY_FIXTURES="$fixtures" ${CI:+-DINLAY_WERROR=ON}
+cmake --preset "$preset" -DINLAY_FIXTURES="$fixtures" ${CI:+-DINLAY_WERROR=ON} \
+  ${INLAY_CUDA_ARCHITECTURES:+-DINLAY_CUDA_ARCHITECTURES="$INLAY_CUDA_ARCHITECTURES"}
 cmake --build "$build" --target "${INLAY_TARGET:-all}"
 
 junit=$root/$build/junit.xml
@@ -32,6 +34,5 @@ ctest_status=0
 [ -f "$junit" ] || { echo "tests/run.sh: ctest wrote no results (status $ctest_status)" >&2; exit 1; }
 
 summary=(--expected tests/expected_skips.txt)
-[ -n "$fixtures" ] || summary+=(--without-fixtures)
 [ "${INLAY_STRICT_SKIPS:-0}" = 0 ] || summary+=(--strict)
 exec python3 tests/lint/summarize_ctest.py "$junit" "${summary[@]}"

@@ -4,6 +4,7 @@
 // GPU. Without a model, what needs one is called with NULL only and the program exits with 77, as it does without a GPU
 // that is asked for.
 #include "tests/capi/abi_checks.h"
+#include "tests/support/needs_gpu.h"
 
 static void test_library(void) {
   inlay_status status;
@@ -621,7 +622,7 @@ int main(int argc, char** argv) {
   on_device.struct_size = sizeof on_device;
   on_device.device = cuda ? INLAY_DEVICE_CUDA : INLAY_DEVICE_REFERENCE;
   if (cuda && !has_gpu()) {
-    printf("skipped: no CUDA device\n");
+    printf("skipped: " INLAY_NEEDS_GPU "\n");
     return 77;
   }
   test_library();

@@ -62,7 +62,6 @@ TEST_P(Broken, EngineCanOnlyBeFreed) {
 }
 
 TEST(Guard, LostDeviceStaysLost) {
-  if (no_fixtures()) GTEST_SKIP() << "no fixtures";
   const EnginePtr engine = load(on(INLAY_DEVICE_REFERENCE)), other = load(on(INLAY_DEVICE_REFERENCE));
   const SessionPtr session = new_session(engine), stranger = new_session(other);
   prefill(session, kPlain);

@@ -12,18 +12,14 @@
 #include <vector>
 
 #include "include/capi/inlay.h"
+#include "tests/support/needs_gpu.h"
+#include "tests/support/test_data.h"
 
 namespace inlay::test {
 
 // A qwen3 of two layers. Token ids 0 to 255 are the bytes; 317 begins and 319 ends a text; no BOS is added.
 inline constexpr const char* kModel = "chat-bpe-qwen3-f32";
 inline constexpr int32_t kVocab = 320, kEnd = 319;
-
-inline std::string model_path(const std::string& name) {
-  return std::string(INLAY_FIXTURES_DIR) + "/models/" + name + ".gguf";
-}
-
-inline bool no_fixtures() { return std::string_view(INLAY_FIXTURES_DIR).empty(); }
 
 inline std::vector<char> file_bytes(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -56,7 +52,7 @@ inline inlay_load_params on(inlay_device_kind device) {
 inline EnginePtr load(const inlay_load_params& params, const std::string& name = kModel) {
   inlay_engine* engine = nullptr;
   inlay_error err;
-  EXPECT_EQ(inlay_load(model_path(name).c_str(), SIZE_MAX, &params, &engine, &err), INLAY_OK) << err.message;
+  EXPECT_EQ(inlay_load(model_file(name).c_str(), SIZE_MAX, &params, &engine, &err), INLAY_OK) << err.message;
   return EnginePtr(engine);
 }
 
@@ -144,7 +140,7 @@ inline void set_stops(const SessionPtr& session, const std::vector<std::string>&
   ASSERT_EQ(inlay_session_set_stop(session.get(), texts.data(), texts.size(), &err), INLAY_OK) << err.message;
 }
 
-// Prompts of the fixture models and what libllama continues them with, greedily.
+// Prompts of the tiny models and what libllama continues them with, greedily.
 inline const Tokens kPlain = {257, 294, 105, 310, 32, 309};
 inline const Tokens kPlainReply = {43, 43,  43,  64,  64,  64,  64,  64,  64, 64,
                                    64, 121, 187, 277, 145, 145, 145, 142, 31, 31};
@@ -167,8 +163,7 @@ inline bool has_device(inlay_device_kind kind) {
 class OnEachDevice : public testing::TestWithParam<inlay_device_kind> {
  protected:
   void SetUp() override {
-    if (no_fixtures()) GTEST_SKIP() << "no fixtures";
-    if (!has_device(GetParam())) GTEST_SKIP() << "no CUDA device";
+    if (!has_device(GetParam())) GTEST_SKIP() << INLAY_NEEDS_GPU;
   }
   inlay_load_params params() const { return on(GetParam()); }
 };

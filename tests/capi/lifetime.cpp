@@ -1,8 +1,10 @@
 // Many sessions one after the other, and a session that is cancelled at work: nothing stays behind, nothing goes on.
 #include <atomic>
+#include <functional>
 #include <thread>
 
 #include "tests/capi/client.h"
+#include "tests/support/alone.h"
 
 namespace inlay::test {
 namespace {
@@ -10,8 +12,8 @@ namespace {
 class Lifetime : public OnEachDevice {};
 INLAY_ON_EACH_DEVICE(Lifetime);
 
-// Of the GPU; the host's is used by others too.
 uint64_t free_device_bytes() {
+  expect_to_be_alone();
   for (int32_t i = 0; i < inlay_device_count(); ++i) {
     inlay_device_info info = sized<inlay_device_info>();
     if (inlay_device_get(i, &info, nullptr) == INLAY_OK && info.kind == INLAY_DEVICE_CUDA) return info.free_bytes;
@@ -19,8 +21,8 @@ uint64_t free_device_bytes() {
   return 0;
 }
 
-TEST_P(Lifetime, AThousandSessionsLeaveNothing) {
-  const EnginePtr engine = load(params());
+// Calls `when_used` after two sessions and after a thousand more.
+void use_a_thousand(const EnginePtr& engine, const std::function<void()>& when_used) {
   const auto use_one = [&](size_t i) {
     const SessionPtr session = new_session(engine);
     prefill(session, i % 2 == 0 ? kPlain : kChat);
@@ -30,16 +32,28 @@ TEST_P(Lifetime, AThousandSessionsLeaveNothing) {
   };
   use_one(0);
   use_one(1);
-  const uint64_t before = free_device_bytes();
+  when_used();
   const int32_t n_peak = stats_of(engine).n_kv_blocks_peak;
   for (size_t i = 0; i < 1000; ++i) use_one(i);
   const inlay_stats stats = stats_of(engine);
   EXPECT_EQ(stats.n_sessions, 0);
   EXPECT_EQ(stats.n_kv_blocks_used, 0);
   EXPECT_EQ(stats.n_kv_blocks_peak, n_peak);
-  if (GetParam() == INLAY_DEVICE_CUDA) {
-    EXPECT_EQ(free_device_bytes(), before);
-  }
+  when_used();
+}
+
+TEST_P(Lifetime, AThousandSessionsLeaveNothing) {
+  use_a_thousand(load(params()), [] {});
+}
+
+// Of the GPU; other programs take of the host's memory all the time.
+TEST(LifetimeOnTheGpu, cuda_alone_AThousandSessionsTakeNoDeviceMemory) {
+  if (!has_device(INLAY_DEVICE_CUDA)) GTEST_SKIP() << INLAY_NEEDS_GPU;
+  std::vector<uint64_t> free;
+  use_a_thousand(load(on(INLAY_DEVICE_CUDA)), [&] { free.push_back(free_device_bytes()); });
+  ASSERT_EQ(free.size(), 2u);
+  EXPECT_GT(free[0], 0u);
+  EXPECT_EQ(free[1], free[0]);
 }
 
 // A step at work may still end; the one after it does not draw.

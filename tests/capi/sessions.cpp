@@ -219,7 +219,7 @@ TEST_P(Sessions, FullPoolLeavesTheSessionAlone) {
   const inlay_stats usual = stats_of(load(params()));
   inlay_load_params tight = params();
   inlay_memory_info plan = sized<inlay_memory_info>();
-  ASSERT_EQ(inlay_memory_plan(model_path(kModel).c_str(), SIZE_MAX, &tight, &plan, nullptr), INLAY_OK);
+  ASSERT_EQ(inlay_memory_plan(model_file(kModel).c_str(), SIZE_MAX, &tight, &plan, nullptr), INLAY_OK);
   tight.kv_budget_bytes = 3 * (plan.kv_bytes / static_cast<uint64_t>(usual.n_kv_blocks));
   const EnginePtr engine = load(tight);
   ASSERT_EQ(stats_of(engine).n_kv_blocks, 3);

@@ -9,6 +9,8 @@
 #include <thread>
 
 #include "src/backend/cuda/cuda_backend.h"
+#include "tests/support/alone.h"
+#include "tests/support/needs_gpu.h"
 #include "tests/support/random_model.h"
 
 namespace inlay {
@@ -17,6 +19,7 @@ namespace {
 const std::string kModel = INLAY_SOURCE_DIR "/examples/model/tales.gguf";
 
 uint64_t free_bytes() {
+  test::expect_to_be_alone();
   const auto device = describe_cuda_device(0);
   return device.ok() ? device->free_bytes : 0;
 }
@@ -59,7 +62,7 @@ struct Shelf {
 class CudaEngine : public testing::Test {
  protected:
   void SetUp() override {
-    if (n_cuda_devices() == 0) GTEST_SKIP() << "no CUDA device";
+    if (n_cuda_devices() == 0) GTEST_SKIP() << INLAY_NEEDS_GPU;
   }
 
   static std::shared_ptr<Engine> load(DeviceKind device, int32_t max_sessions = 33) {
@@ -70,7 +73,7 @@ class CudaEngine : public testing::Test {
   }
 };
 
-TEST_F(CudaEngine, cuda_GivesItsMemoryBack) {
+TEST_F(CudaEngine, cuda_alone_GivesItsMemoryBack) {
   const auto use = [](Engine& engine) {
     const auto session = engine.create_session({.ignore_end_of_generation = true});
     ASSERT_TRUE(session.ok());
@@ -92,7 +95,7 @@ TEST_F(CudaEngine, cuda_GivesItsMemoryBack) {
   EXPECT_GE(free_bytes() + kOfTheDriver, before);
 }
 
-TEST_F(CudaEngine, cuda_AFailedLoadGivesItsMemoryBack) {
+TEST_F(CudaEngine, cuda_alone_AFailedLoadGivesItsMemoryBack) {
   const std::vector<std::byte> bytes = file_bytes(kModel);
   const auto load_part = [&](size_t n_bytes, LoadProgress progress) {
     return Engine::load(borrow_memory(std::span(bytes).first(n_bytes), "part"),
@@ -127,7 +130,7 @@ TEST_F(CudaEngine, cuda_AFailedLoadGivesItsMemoryBack) {
   EXPECT_TRUE(load_part(bytes.size(), {}).ok()) << "nothing of it stays behind";
 }
 
-TEST_F(CudaEngine, cuda_AStepTakesNoDeviceMemory) {
+TEST_F(CudaEngine, cuda_alone_AStepTakesNoDeviceMemory) {
   const auto engine = load(DeviceKind::cuda);
   const auto session = engine->create_session({.ignore_end_of_generation = true});
   ASSERT_TRUE(session.ok());
@@ -142,7 +145,7 @@ TEST_F(CudaEngine, cuda_AStepTakesNoDeviceMemory) {
   EXPECT_EQ(free_bytes(), before);
 }
 
-TEST_F(CudaEngine, cuda_ASliceWaitsOnceAndTakesNoMemory) {
+TEST_F(CudaEngine, cuda_alone_ASliceWaitsOnceAndTakesNoMemory) {
   const auto engine = load(DeviceKind::cuda, 8);
   std::vector<std::shared_ptr<Session>> owned;
   std::vector<Session*> all;
@@ -301,7 +304,7 @@ TEST_F(CudaEngine, cuda_EnginesAreLoadedSideBySide) {
   for (std::thread& t : threads) t.join();
 }
 
-TEST_F(CudaEngine, cuda_WhatDoesNotFitIsRefusedWithTheBytes) {
+TEST_F(CudaEngine, cuda_alone_WhatDoesNotFitIsRefusedWithTheBytes) {
   const auto unharmed = load(DeviceKind::cuda, 2);
   const uint64_t before = free_bytes();
   const auto engine =

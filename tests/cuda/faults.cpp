@@ -9,6 +9,7 @@
 #include "src/backend/cuda/device.h"
 #include "src/engine/devices.h"
 #include "src/engine/engine.h"
+#include "tests/support/needs_gpu.h"
 
 namespace inlay {
 namespace {
@@ -135,7 +136,7 @@ TEST(CudaFaults, cuda_TheNthCallFails) {
 class CudaFaultsOnDevice : public testing::Test {
  protected:
   void SetUp() override {
-    if (n_cuda_devices() == 0) GTEST_SKIP() << "no CUDA device";
+    if (n_cuda_devices() == 0) GTEST_SKIP() << INLAY_NEEDS_GPU;
     held_before_ = n_held();
   }
   void TearDown() override {

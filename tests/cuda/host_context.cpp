@@ -15,6 +15,7 @@
 #include "src/engine/embed.h"
 #include "src/engine/engine.h"
 #include "src/engine/inspect.h"
+#include "tests/support/needs_gpu.h"
 
 namespace inlay {
 namespace {
@@ -81,7 +82,7 @@ void use_engine(const std::function<void(const char*)>& check) {
 class CudaHostContext : public testing::Test {
  protected:
   void SetUp() override {
-    if (n_cuda_devices() == 0) GTEST_SKIP() << "no CUDA device";
+    if (n_cuda_devices() == 0) GTEST_SKIP() << INLAY_NEEDS_GPU;
     ASSERT_NE(driver_function<void*>("cuInit"), nullptr);
   }
 

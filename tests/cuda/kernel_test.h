@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/needs_gpu.h"
+
 namespace inlay::cuda {
 
 inline int failures = 0;
@@ -46,7 +48,7 @@ inline constexpr int kSkipped = 77;
 inline bool has_device() {
   int n = 0;
   const bool has = cudaGetDeviceCount(&n) == cudaSuccess && n > 0;
-  if (!has) std::puts("skipped: no CUDA device");
+  if (!has) std::puts("skipped: " INLAY_NEEDS_GPU);
   return has;
 }
 inline int finish() {

@@ -6,6 +6,7 @@
 #include "src/backend/host_buffers.h"
 #include "src/engine/engine.h"
 #include "tests/support/compare.h"
+#include "tests/support/needs_gpu.h"
 
 namespace inlay {
 namespace {
@@ -27,7 +28,7 @@ TEST(KvTypes, BlocksHaveTheBytesThatTheKernelsExpect) {
 class CudaKvTypes : public testing::TestWithParam<KvDType> {
  protected:
   void SetUp() override {
-    if (n_cuda_devices() == 0) GTEST_SKIP() << "no CUDA device";
+    if (n_cuda_devices() == 0) GTEST_SKIP() << INLAY_NEEDS_GPU;
   }
 
   static std::shared_ptr<Engine> load(KvDType type) {

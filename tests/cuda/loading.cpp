@@ -1,6 +1,7 @@
 // Weights on their way to a GPU: from every source and with any number of threads the same; stopped anywhere, nothing
 // stays.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <thread>
@@ -8,6 +9,8 @@
 #include "src/engine/engine.h"
 #include "src/engine/placement.h"
 #include "tests/golden/loaded_model.h"
+#include "tests/support/alone.h"
+#include "tests/support/needs_gpu.h"
 #include "tests/unit/llama_image.h"
 
 namespace inlay {
@@ -23,6 +26,7 @@ const Bytes& image() {
 }
 
 uint64_t free_bytes() {
+  test::expect_to_be_alone();
   const auto device = describe_cuda_device(0);
   return device.ok() ? device->free_bytes : 0;
 }
@@ -76,7 +80,7 @@ std::vector<float> logits(Result<std::unique_ptr<Backend>> backend) {
 class CudaLoading : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (n_cuda_devices() == 0) GTEST_SKIP() << "no CUDA device";
+    if (n_cuda_devices() == 0) GTEST_SKIP() << INLAY_NEEDS_GPU;
   }
 };
 
@@ -91,7 +95,7 @@ TEST_F(CudaLoading, cuda_EverySourceAndNumberOfThreadsGiveTheSame) {
       logits(load(read_gguf(read_through(Reading::read, &reading, image().size(), "reader")), golden::Runs::cuda, 8)),
       one);
   EXPECT_EQ(reading.n_elsewhere, 0) << "a callback was called on another thread";
-  const std::string path = ::testing::TempDir() + "inlay-loading.gguf";
+  const std::string path = ::testing::TempDir() + "inlay-loading-" + std::to_string(getpid()) + ".gguf";
   std::ofstream(path, std::ios::binary)
       .write(reinterpret_cast<const char*>(image().data()), static_cast<std::streamsize>(image().size()));
   EXPECT_EQ(logits(load(open_gguf(path), golden::Runs::cuda, 8)), one);
@@ -148,7 +152,7 @@ TEST_F(CudaLoading, cuda_ProgressTellsEveryPieceOnThisThread) {
   EXPECT_GT(n_calls, n_total / (uint64_t{4} << 20));
 }
 
-TEST_F(CudaLoading, cuda_StoppedAtAnyCallLeavesNoMemory) {
+TEST_F(CudaLoading, cuda_alone_StoppedAtAnyCallLeavesNoMemory) {
   for (const int32_t n_threads : {1, 8}) {
     int n_calls = 0;
     const auto stop_at = [&](int at) {
@@ -170,7 +174,7 @@ TEST_F(CudaLoading, cuda_StoppedAtAnyCallLeavesNoMemory) {
   }
 }
 
-TEST_F(CudaLoading, cuda_AReadErrorIsReportedAndLeavesNoMemory) {
+TEST_F(CudaLoading, cuda_alone_AReadErrorIsReportedAndLeavesNoMemory) {
   const auto failing = [](void* user, uint64_t offset, void* into, uint64_t n) -> int32_t {
     if (offset > (uint64_t{30} << 20)) return 7;
     return Reading::read(user, offset, into, n);

@@ -7,6 +7,7 @@
 #include "src/backend/cuda/cublas.h"
 #include "src/backend/cuda/cuda_backend.h"
 #include "tests/golden/loaded_model.h"
+#include "tests/support/needs_gpu.h"
 
 namespace inlay {
 namespace {
@@ -21,7 +22,7 @@ TEST(RefusingCublas, IsUnsupported) {
 }
 
 TEST(RefusingCublas, cuda_ALoadGoesOnWithoutIt) {
-  if (n_cuda_devices() == 0) GTEST_SKIP() << "no CUDA device";
+  if (n_cuda_devices() == 0) GTEST_SKIP() << INLAY_NEEDS_GPU;
   ASSERT_EQ(setenv("INLAY_CUBLAS_DIR", INLAY_REFUSING_CUBLAS_DIR, 1), 0);  // before anything has read it
   const auto backend = golden::load_backend(INLAY_SOURCE_DIR "/examples/model/tales.gguf", {"cuda", golden::Runs::cuda},
                                             {.n_kv_blocks = 256 / kKvBlockTokens,

@@ -1,5 +1,5 @@
 // Every storage type of files, packed by the GPU and read back: bit for bit what two independent implementations made
-// of the same blocks (fixtures/quant).
+// of the same blocks (tests/data/quant).
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
@@ -12,6 +12,8 @@
 
 #include "kernels/cuda/cuda_kernels.h"
 #include "src/backend/cuda/cuda_backend.h"
+#include "tests/support/needs_gpu.h"
+#include "tests/support/test_data.h"
 
 namespace inlay {
 namespace {
@@ -50,12 +52,10 @@ class OnDevice {
 class StorageTypes : public testing::TestWithParam<int> {
  protected:
   void SetUp() override {
-    if (n_cuda_devices() == 0) GTEST_SKIP() << "no CUDA device";
-    if (std::string(INLAY_FIXTURES_DIR).empty()) GTEST_SKIP() << "INLAY_FIXTURES is not set";
-    const std::string base = std::string(INLAY_FIXTURES_DIR) + "/quant/" + traits(type).name;
-    blocks = read_file<uint8_t>(base + ".bin");
-    expected = read_file<float>(base + ".f32");
-    ASSERT_GT(expected.size(), 0u) << base;
+    if (n_cuda_devices() == 0) GTEST_SKIP() << INLAY_NEEDS_GPU;
+    blocks = read_file<uint8_t>(test::blocks_file(traits(type).name));
+    expected = read_file<float>(test::values_file(traits(type).name));
+    ASSERT_GT(expected.size(), 0u) << traits(type).name;
     ASSERT_EQ(blocks.size(), expected.size() / traits(type).block_elements * traits(type).block_bytes);
   }
 

@@ -3,14 +3,15 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <string>
 
 #include "examples/cli/synthetic_model.h"
 #include "src/backend/cuda/cuda_backend.h"
 #include "src/backend/cuda/fault.h"
 #include "src/engine/engine.h"
+#include "tests/support/needs_gpu.h"
 #include "tests/support/random_model.h"
+#include "tests/support/test_data.h"
 
 namespace inlay {
 namespace {
@@ -18,16 +19,10 @@ namespace {
 constexpr int kSteps = 40;
 constexpr int kMostSessions = 8;  // of a step that is one launch
 
-std::string path_of(const std::string& name) {
-  return name == "tales" ? std::string(INLAY_SOURCE_DIR) + "/examples/model/tales.gguf"
-                         : std::string(INLAY_FIXTURES_DIR) + "/models/" + name + ".gguf";
-}
-
 class TokenKernel : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    if (n_cuda_devices() == 0) GTEST_SKIP() << "no CUDA device";
-    if (!std::filesystem::exists(path_of(GetParam()))) GTEST_SKIP() << "no fixtures";
+    if (n_cuda_devices() == 0) GTEST_SKIP() << INLAY_NEEDS_GPU;
   }
 
   struct Run {
@@ -41,7 +36,7 @@ class TokenKernel : public testing::TestWithParam<const char*> {
     EngineOptions options{.device = DeviceKind::cuda, .n_context = 512, .max_sessions = kMostSessions};
     options.allow_token_kernel = allow_token_kernel;
     options.log = [&out](LogLevel, std::string_view text) { out.log += std::string(text) + "\n"; };
-    const auto engine = Engine::load(path_of(GetParam()), options);
+    const auto engine = Engine::load(test::model_file(GetParam()), options);
     EXPECT_TRUE(engine.ok()) << engine.status().message;
     if (!engine.ok()) return out;
     // Steps of one session, then of more and of fewer again, prompts of many lengths and positions.
@@ -101,7 +96,7 @@ TEST_P(TokenKernel, cuda_WhereCtasCannotAllBeResidentEveryOpIsLaunched) {
 TEST_P(TokenKernel, cuda_AnyOtherRefusalOfTheLaunchIsAnError) {
   if (run(true).log.find("one launch") == std::string::npos) GTEST_SKIP() << "this device has no token kernel";
   const InjectedCudaFault fault({.point = CudaPoint::resident_launch, .error = cudaErrorInvalidConfiguration});
-  const auto engine = Engine::load(path_of(GetParam()), {.device = DeviceKind::cuda, .n_context = 512});
+  const auto engine = Engine::load(test::model_file(GetParam()), {.device = DeviceKind::cuda, .n_context = 512});
   EXPECT_TRUE(fault.happened());
   ASSERT_FALSE(engine.ok());
   EXPECT_EQ(engine.status().native_code, cudaErrorInvalidConfiguration) << engine.status().message;
@@ -120,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(Models, TokenKernel, testing::Values("llama-q4_k_m", "l
 class TokenKernelSplits : public testing::TestWithParam<test::HeadShape> {
  protected:
   void SetUp() override {
-    if (n_cuda_devices() == 0) GTEST_SKIP() << "no CUDA device";
+    if (n_cuda_devices() == 0) GTEST_SKIP() << INLAY_NEEDS_GPU;
   }
 
   static std::vector<float> run(bool allow_token_kernel, std::string& log) {
@@ -204,7 +199,7 @@ struct Shape {
 class TokenKernelShapes : public testing::TestWithParam<Shape> {
  protected:
   void SetUp() override {
-    if (n_cuda_devices() == 0) GTEST_SKIP() << "no CUDA device";
+    if (n_cuda_devices() == 0) GTEST_SKIP() << INLAY_NEEDS_GPU;
   }
 
   static std::vector<float> run(std::span<const std::byte> image, bool allow_token_kernel, std::string& log) {

@@ -4,13 +4,14 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 
 #include "kernels/cuda/cuda_kernels.h"
 #include "src/backend/cuda/cublas.h"
 #include "src/base/environment.h"
 #include "tests/golden/loaded_model.h"
 #include "tests/support/compare.h"
+#include "tests/support/needs_gpu.h"
+#include "tests/support/test_data.h"
 
 namespace inlay::golden {
 namespace {
@@ -27,11 +28,10 @@ constexpr Ways kCublas{.cublas = true}, kMixedGemm{.mixed_gemm = true}, kCluster
 class WithoutCublas : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    if (!can_run(Runs::cuda)) GTEST_SKIP() << "no CUDA device";
-    if (!std::filesystem::exists(path())) GTEST_SKIP() << "INLAY_FIXTURES is not set";
+    if (!can_run(Runs::cuda)) GTEST_SKIP() << INLAY_NEEDS_GPU;
   }
 
-  static std::string path() { return std::string(INLAY_FIXTURES_DIR) + "/models/" + GetParam() + ".gguf"; }
+  static std::string path() { return test::model_file(GetParam()); }
 
   static std::unique_ptr<Backend> load(Ways ways) {
     auto backend = load_backend(path(), {"cuda", Runs::cuda},

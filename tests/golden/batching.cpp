@@ -2,12 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <filesystem>
 #include <functional>
 
 #include "src/engine/engine.h"
 #include "tests/support/compare.h"
 #include "tests/support/devices.h"
+#include "tests/support/test_data.h"
 
 namespace inlay {
 namespace {
@@ -68,11 +68,6 @@ constexpr Case kCases[] = {
     {"gemma2-f32", DeviceKind::cuda, WeightDType::fp8},
 };
 
-std::string model_path(std::string_view name) {
-  if (name == kTrained) return INLAY_SOURCE_DIR "/examples/model/tales.gguf";
-  return std::string(INLAY_FIXTURES_DIR) + "/models/" + std::string(name) + ".gguf";
-}
-
 // What one sequence came to: the drawn tokens and the logits before each draw.
 struct Trace {
   std::vector<int32_t> tokens;
@@ -88,14 +83,13 @@ class Batching : public testing::TestWithParam<Case> {
 
   void SetUp() override {
     INLAY_SKIP_WITHOUT(GetParam().device);
-    if (!std::filesystem::exists(model_path(GetParam().model))) GTEST_SKIP() << "INLAY_FIXTURES is not set";
     const EngineOptions options{.device = GetParam().device,
                                 .n_context = 384,
                                 .max_sessions = most_sessions() + 2,
                                 .weight_dtype = GetParam().weights,
                                 .n_threads = 3,
                                 .prefill_chunk = 256};
-    auto engine = Engine::load(model_path(GetParam().model), options);
+    auto engine = Engine::load(test::model_file(GetParam().model), options);
     ASSERT_TRUE(engine.ok()) << engine.status().message;
     engine_ = *engine;
     ASSERT_EQ(engine_->info().weight_dtype, GetParam().weights);

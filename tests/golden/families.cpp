@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <cstring>
-#include <filesystem>
 #include <map>
 
 #include "src/engine/convert.h"
@@ -12,6 +11,7 @@
 #include "tests/golden/loaded_model.h"
 #include "tests/support/compare.h"
 #include "tests/support/hf_folder.h"
+#include "tests/support/test_data.h"
 
 namespace inlay::golden {
 namespace {
@@ -155,8 +155,7 @@ void write_folder(const Fixture& fixture, const Checkpoint& checkpoint, const Te
 class FamilyFixture : public ::testing::TestWithParam<Fixture> {
  protected:
   void SetUp() override {
-    path_ = std::string(INLAY_FIXTURES_DIR) + "/models/" + GetParam().name + ".gguf";
-    if (!*INLAY_FIXTURES_DIR || !std::filesystem::exists(path_)) GTEST_SKIP() << "INLAY_FIXTURES is not set";
+    path_ = test::model_file(GetParam().name);
     auto opened = open_gguf(path_);
     ASSERT_TRUE(opened.ok()) << opened.status().message;
     checkpoint_ = std::move(*opened);

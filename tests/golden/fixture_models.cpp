@@ -4,11 +4,11 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 
 #include "tests/golden/loaded_model.h"
 #include "tests/support/compare.h"
+#include "tests/support/test_data.h"
 
 namespace inlay::golden {
 namespace {
@@ -30,9 +30,6 @@ constexpr Case kCases[] = {
     {"gemma2-f32", 1e-6},         {"gemma3-f32", 1e-6},
     {"phi3-f32", 1e-6},           {"phi3-longrope-f32", 1e-6},
 };
-
-std::string models_folder() { return std::string(INLAY_FIXTURES_DIR) + "/models/"; }
-bool have_fixtures() { return *INLAY_FIXTURES_DIR && std::filesystem::exists(models_folder()); }
 
 struct Expected {
   std::vector<int32_t> tokens;
@@ -65,7 +62,7 @@ BackendConfig config_for(size_t n_tokens) {
 
 // By name, with a device or without.
 void expect_refusal(const Case& model, const Target& target) {
-  const auto backend = load_backend(models_folder() + model.name + ".gguf", target, config_for(16));
+  const auto backend = load_backend(test::model_file(model.name), target, config_for(16));
   ASSERT_FALSE(backend.ok());
   EXPECT_EQ(backend.status().code, Code::unsupported);
   EXPECT_NE(backend.status().message.find(model.not_on_cuda), std::string::npos) << backend.status().message;
@@ -74,13 +71,12 @@ void expect_refusal(const Case& model, const Target& target) {
 class FixtureModel : public testing::TestWithParam<std::tuple<Case, Target>> {};
 
 TEST_P(FixtureModel, LogitsAreThoseOfTheExactEvaluation) {
-  if (!have_fixtures()) GTEST_SKIP() << "INLAY_FIXTURES is not set";
   const auto& [model, target] = GetParam();
   if (target.on == Runs::cuda && model.not_on_cuda) return expect_refusal(model, target);
-  if (!can_run(target.on)) GTEST_SKIP() << "no CUDA device";
-  const Expected expected = read_expected(models_folder() + model.name + ".exact");
+  if (!can_run(target.on)) GTEST_SKIP() << INLAY_NEEDS_GPU;
+  const Expected expected = read_expected(test::exact_logits_file(model.name));
   ASSERT_FALSE(expected.tokens.empty());
-  auto backend = load_backend(models_folder() + model.name + ".gguf", target, config_for(expected.tokens.size()));
+  auto backend = load_backend(test::model_file(model.name), target, config_for(expected.tokens.size()));
   ASSERT_TRUE(backend.ok()) << backend.status().message;
   const auto logits = logits_of(**backend, expected.tokens);
   ASSERT_TRUE(logits.ok()) << logits.status().message;

@@ -4,10 +4,10 @@
 
 #include <cctype>
 #include <cstdio>
-#include <filesystem>
 
 #include "tests/golden/loaded_model.h"
 #include "tests/support/compare.h"
+#include "tests/support/test_data.h"
 
 namespace inlay::golden {
 namespace {
@@ -22,16 +22,10 @@ constexpr double kMaxCost = 1.5e-2;
 constexpr double kMaxDistance = 1e-5;
 constexpr int32_t kTokens = 96;
 
-std::string path_of(std::string_view name) {
-  if (name == kTrained) return INLAY_SOURCE_DIR "/examples/model/tales.gguf";
-  return std::string(INLAY_FIXTURES_DIR) + "/models/" + std::string(name) + ".gguf";
-}
-
 class Fp8Weights : public testing::TestWithParam<std::tuple<const char*, Target>> {
  protected:
   void SetUp() override {
-    if (!std::filesystem::exists(path_of(model()))) GTEST_SKIP() << "INLAY_FIXTURES is not set";
-    if (!can_run(target().on)) GTEST_SKIP() << "no CUDA device";
+    if (!can_run(target().on)) GTEST_SKIP() << INLAY_NEEDS_GPU;
   }
   static const char* model() { return std::get<0>(GetParam()); }
   static const Target& target() { return std::get<1>(GetParam()); }
@@ -43,7 +37,7 @@ class Fp8Weights : public testing::TestWithParam<std::tuple<const char*, Target>
                                .n_logit_slots = kTokens,
                                .n_context = kTokens,
                                .n_threads = 3};
-    auto backend = load_backend(path_of(model()), on, config, [&](Model& m) {
+    auto backend = load_backend(test::model_file(model()), on, config, [&](Model& m) {
       if (hold_as_f8) m.hold_as_f8();
     });
     EXPECT_TRUE(backend.ok()) << backend.status().message;

@@ -1,26 +1,23 @@
 // Greedy continuations of the fixture models: prompt ids, drawn ids, and where they end.
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "src/engine/engine.h"
 #include "tests/support/devices.h"
+#include "tests/support/test_data.h"
 
 namespace inlay {
 namespace {
 
 using nlohmann::json;
 
-std::string models_folder() { return std::string(INLAY_FIXTURES_DIR) + "/models/"; }
-
 class Generation : public testing::TestWithParam<DeviceKind> {
  protected:
   void SetUp() override {
     INLAY_SKIP_WITHOUT(GetParam());
-    if (!std::filesystem::exists(models_folder() + "index.json")) GTEST_SKIP() << "INLAY_FIXTURES is not set";
-    index_ = json::parse(std::ifstream(models_folder() + "index.json"));
+    index_ = json::parse(std::ifstream(INLAY_TEST_DATA_DIR "/models/index.json"));
   }
   json index_;
 };
@@ -29,7 +26,7 @@ TEST_P(Generation, GreedyTokensAreThoseOfTheReference) {
   ASSERT_FALSE(index_["generate"].empty());
   for (const json& g : index_["generate"]) {
     SCOPED_TRACE(g["name"].get<std::string>());
-    const auto engine = Engine::load(models_folder() + g["model"].get<std::string>() + ".gguf",
+    const auto engine = Engine::load(test::model_file(g["model"].get<std::string>()),
                                      {.device = GetParam(), .n_context = 512, .n_threads = 2});
     ASSERT_TRUE(engine.ok()) << engine.status().message;
     std::vector<int32_t> prompt;

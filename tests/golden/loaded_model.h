@@ -18,6 +18,7 @@
 #include "src/backend/ref/reference_backend.h"
 #include "src/model/hf_folder.h"
 #include "src/plan/plan.h"
+#include "tests/support/needs_gpu.h"
 
 namespace inlay::golden {
 

@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "tests/golden/loaded_model.h"
 #include "tests/support/compare.h"
+#include "tests/support/test_data.h"
 
 namespace inlay::golden {
 namespace {
@@ -24,11 +24,6 @@ Sequence sequence(int32_t index, int32_t n_tokens) {
   Sequence s{.index = index};
   for (int32_t i = 0; i < n_tokens; ++i) s.tokens.push_back(3 + (i * 37 + index * 211) % 150);
   return s;
-}
-
-std::string model_path(std::string_view name) {
-  if (name == "tales") return INLAY_SOURCE_DIR "/examples/model/tales.gguf";
-  return std::string(INLAY_FIXTURES_DIR) + "/models/" + std::string(name) + ".gguf";
 }
 
 // One execution for several sequences.
@@ -84,9 +79,8 @@ class MixedSteps : public testing::TestWithParam<std::tuple<const char*, Target>
  protected:
   void SetUp() override {
     const auto& [model, target] = GetParam();
-    if (!can_run(target.on)) GTEST_SKIP() << "no CUDA device";
-    if (!std::filesystem::exists(model_path(model))) GTEST_SKIP() << "INLAY_FIXTURES is not set";
-    auto backend = load_backend(model_path(model), target,
+    if (!can_run(target.on)) GTEST_SKIP() << INLAY_NEEDS_GPU;
+    auto backend = load_backend(test::model_file(model), target,
                                 {.n_kv_blocks = kSequences * kContext / kKvBlockTokens,
                                  .max_step_tokens = 256,
                                  .max_sequences = kSequences,

@@ -45,7 +45,7 @@ const std::vector<int32_t> kTokens = {1, 2, 3, 19, 7, 7, 12, 4, 0, 18, 5, 6};
 class QuantizeAtLoadOn : public ::testing::TestWithParam<Target> {};
 
 TEST_P(QuantizeAtLoadOn, GivesTheNumbersOfTheConvertedFile) {
-  if (!can_run(GetParam().on)) GTEST_SKIP() << "no CUDA device";
+  if (!can_run(GetParam().on)) GTEST_SKIP() << INLAY_NEEDS_GPU;
   TemporaryFolder wide, made;
   write_wide_folder(wide);
   for (const std::string& source : {kTales, wide.path()}) {

@@ -64,7 +64,7 @@ double largest_relative_error(std::span<const float> got, std::span<const float>
 }
 
 TEST_P(TalesOn, LogitsAreThoseOfPyTorch) {
-  if (!can_run(GetParam().on)) GTEST_SKIP() << "no CUDA device";
+  if (!can_run(GetParam().on)) GTEST_SKIP() << INLAY_NEEDS_GPU;
   const json golden = read_json("golden.json");
   const auto n_vocab = golden["vocab_size"].get<size_t>();
   const std::string raw = read_tales_text(golden["logits"]["file"]);
@@ -91,7 +91,7 @@ TEST_P(TalesOn, LogitsAreThoseOfPyTorch) {
 }
 
 TEST_P(TalesOn, HeldOutPerplexityIsThatOfPyTorch) {
-  if (!can_run(GetParam().on)) GTEST_SKIP() << "no CUDA device";
+  if (!can_run(GetParam().on)) GTEST_SKIP() << INLAY_NEEDS_GPU;
   const json golden = read_json("golden.json")["heldout"];
   const auto engine = engine_on(DeviceKind::cpu);
   const Documents documents = tales_documents(golden["file"], *engine->tokenizer());

@@ -18,7 +18,7 @@ const std::string kFolder = INLAY_SOURCE_DIR "/examples/model/hf";
 class TalesFolderOn : public ::testing::TestWithParam<Target> {};
 
 TEST_P(TalesFolderOn, LogitsAreThoseOfTheGgufFile) {
-  if (!can_run(GetParam().on)) GTEST_SKIP() << "no CUDA device";
+  if (!can_run(GetParam().on)) GTEST_SKIP() << INLAY_NEEDS_GPU;
   const std::vector<int32_t> tokens = {2043, 79, 1215, 300, 17, 1999, 42, 640, 640, 1, 512, 7, 88, 1400, 3, 256};
   const auto n = static_cast<int32_t>(tokens.size());
   const BackendConfig config = {

@@ -3,20 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "tests/golden/loaded_model.h"
 #include "tests/support/compare.h"
+#include "tests/support/test_data.h"
 
 namespace inlay::golden {
 namespace {
 
 constexpr int32_t kContext = 96, kPositions = 40;
-
-std::string model_path(std::string_view name) {
-  if (name == "tales") return INLAY_SOURCE_DIR "/examples/model/tales.gguf";
-  return std::string(INLAY_FIXTURES_DIR) + "/models/" + std::string(name) + ".gguf";
-}
 
 // The plan's units with its head cut into so many pieces.
 std::vector<StepUnit> units_with(const Plan& plan, int32_t n_pieces) {
@@ -42,10 +37,9 @@ class UnitSteps : public testing::TestWithParam<std::tuple<const char*, Target>>
  protected:
   void SetUp() override {
     const auto& [model, target] = GetParam();
-    if (!can_run(target.on)) GTEST_SKIP() << "no CUDA device";
-    if (!std::filesystem::exists(model_path(model))) GTEST_SKIP() << "INLAY_FIXTURES is not set";
+    if (!can_run(target.on)) GTEST_SKIP() << INLAY_NEEDS_GPU;
     const int32_t n = kMostSequences;
-    auto backend = load_backend(model_path(model), target,
+    auto backend = load_backend(test::model_file(model), target,
                                 {.n_kv_blocks = n * kv_blocks_for(kContext),
                                  .max_step_tokens = 64,
                                  .max_sequences = n,

@@ -14,6 +14,7 @@
 #include "tests/support/devices.h"
 #include "tests/support/forced_draws.h"
 #include "tests/support/random_model.h"
+#include "tests/support/test_data.h"
 
 namespace inlay::golden {
 namespace {
@@ -25,7 +26,7 @@ constexpr double kMaxNmseOfARowOnCuda = 1e-5;
 
 // "some": a window of 40 tokens in the first of two layers; "all": of 70 in both.
 std::string model_path(const std::string& name) {
-  if (name != "some" && name != "all") return std::string(INLAY_FIXTURES_DIR) + "/models/" + name + ".gguf";
+  if (name != "some" && name != "all") return test::model_file(name);
   const std::string path = testing::TempDir() + "windows-" + std::to_string(getpid()) + "-" + name + ".gguf";
   if (std::filesystem::exists(path)) return path;
   const bool some = name == "some";
@@ -55,7 +56,6 @@ class Windows : public testing::TestWithParam<std::tuple<std::string, DeviceKind
  protected:
   void SetUp() override {
     INLAY_SKIP_WITHOUT(device());
-    if (!std::filesystem::exists(path())) GTEST_SKIP() << "INLAY_FIXTURES is not set";
     open({.device = device(), .n_context = kContext, .max_sessions = 5, .n_threads = 2, .prefill_chunk = kChunk});
   }
 

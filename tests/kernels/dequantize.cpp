@@ -1,5 +1,6 @@
-// Every block type against values made by two independent implementations (fixtures/quant): bit for bit.
+// Every block type against values made by two independent implementations (tests/data/quant): bit for bit.
 #include "kernels/ref/dequantize.h"
+#include "tests/support/test_data.h"
 
 #include <gtest/gtest.h>
 
@@ -22,11 +23,9 @@ bool same_bits(const float& a, const float& b) { return std::memcmp(&a, &b, size
 class Dequantize : public testing::TestWithParam<int> {
  protected:
   void SetUp() override {
-    if (std::string(INLAY_FIXTURES_DIR).empty()) GTEST_SKIP() << "INLAY_FIXTURES is not set";
-    const std::string base = std::string(INLAY_FIXTURES_DIR) + "/quant/" + traits(type).name;
-    blocks = read_file(base + ".bin");
-    const std::vector<char> expected_bytes = read_file(base + ".f32");
-    ASSERT_GT(blocks.size(), 0u) << base;
+    blocks = read_file(test::blocks_file(traits(type).name));
+    const std::vector<char> expected_bytes = read_file(test::values_file(traits(type).name));
+    ASSERT_GT(blocks.size(), 0u) << traits(type).name;
     n = static_cast<int64_t>(blocks.size() / traits(type).block_bytes * traits(type).block_elements);
     ASSERT_EQ(expected_bytes.size(), n * sizeof(float));
     expected.resize(n);

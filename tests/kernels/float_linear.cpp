@@ -190,7 +190,7 @@ TEST(FloatLinear, ThreadsShareACallAndAgree) {
 }
 
 TEST(FloatLinear, SimdSetsAgreeToTheBit) {
-  if (!cpu::supported(cpu::Isa::avx512)) GTEST_SKIP() << "no AVX-512 on this processor";
+  if (!cpu::supported(cpu::Isa::avx512)) GTEST_SKIP() << "needs a processor with avx512";
   const Case c = {50, 301, 9, true, false};
   for (const DType type : kTypes) {
     const Problem p(type, c);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tests/kernels/linear_data.h"
+#include "tests/support/test_data.h"
 
 namespace inlay {
 namespace {
@@ -44,7 +45,7 @@ std::string case_name(const testing::TestParamInfo<Case>& info) {
 class LinearQuant : public testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
-    if (!cpu::supported(GetParam().isa)) GTEST_SKIP() << "this processor has no " << isa_name(GetParam().isa);
+    if (!cpu::supported(GetParam().isa)) GTEST_SKIP() << "needs a processor with " << isa_name(GetParam().isa);
     kernels = &cpu::kernels(GetParam().isa);
     kernel = &kernels->linear[static_cast<size_t>(type)];
     ASSERT_NE(kernel->run, nullptr);
@@ -260,8 +261,7 @@ TEST_P(LinearQuant, ExtremeActivations) {
 // Blocks of the fixtures: real quantizer output, random bytes, and edge cases (zero, negative, subnormal factors; all-0
 // and all-1 codes). Those that hold infinities, NaN or values that lose themselves in sums of a float are left out.
 TEST_P(LinearQuant, FixtureBlocks) {
-  if (std::string(INLAY_FIXTURES_DIR).empty()) GTEST_SKIP() << "INLAY_FIXTURES is not set";
-  std::ifstream in(std::string(INLAY_FIXTURES_DIR) + "/quant/" + traits(type).name + ".bin", std::ios::binary);
+  std::ifstream in(test::blocks_file(traits(type).name), std::ios::binary);
   const std::vector<char> file((std::istreambuf_iterator<char>(in)), {});
   const int64_t n_cols = traits(type).block_elements;
   const size_t bytes = traits(type).block_bytes;

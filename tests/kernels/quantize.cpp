@@ -49,7 +49,7 @@ bool same_bits(const T& a, const T& b) {
 class QuantizersOf : public ::testing::TestWithParam<Isa> {
  protected:
   void SetUp() override {
-    if (!supported(GetParam())) GTEST_SKIP() << "not an instruction set of this processor";
+    if (!supported(GetParam())) GTEST_SKIP() << "needs a processor with " << (GetParam() == Isa::avx512 ? "avx512" : "avx2");
   }
   const Quantizers& mine() const { return kernels(GetParam()).quantizers; }
   const Quantizers& generic() const { return kernels(Isa::generic).quantizers; }

@@ -3,9 +3,13 @@
 
 ctest's own summary counts a test that never ran as neither, and a GoogleTest suite that skips itself as passed; here a
 test is skipped only if it said so, and everything else that did not run has failed.
+
+Tests that need hardware which this machine lacks (their reason is one of HARDWARE) count as none of the three: one line for each
+kind of hardware tells how many there are. With --strict every other skip is an error that --expected does not name.
 """
 import argparse
 import fnmatch
+import os
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -14,7 +18,32 @@ from dataclasses import dataclass
 GTEST_SKIPPED = re.compile(r"^.*:\d+: Skipped$", re.MULTILINE)
 PARAMETER = re.compile(r"\s+# GetParam\(\) = .*", re.DOTALL)  # which gtest_discover_tests adds to a name
 GTEST_FAILED = "[  FAILED  ]"
-WITHOUT = re.compile(r"without (\w+): *(.*)")  # a pattern for processors that lack what the flag stands for
+GPU_FILES = ("/dev/nvidiactl", "/dev/dxg")  # on Linux, and on Linux below Windows
+
+
+def has_gpu(machine):
+    return any(os.path.exists(path) for path in machine.gpu_files)
+
+
+def has_flags(*flags):
+    return lambda machine: machine.flags.issuperset(flags)
+
+
+# The reason with which a test skips: does this machine have what it needs, and how to run these tests.
+HARDWARE = {
+    "needs a GPU": (has_gpu, "tests/gpu.sh runs them"),
+    "needs a GPU and a build with CUDA": (lambda machine: False, "tests/gpu.sh runs them"),
+    "needs a machine without a GPU": (lambda machine: not has_gpu(machine), "tests/run.sh runs them on such a machine"),
+    "needs a processor with avx2": (has_flags("avx2", "fma", "f16c"), "tests/run.sh runs them on such a machine"),
+    "needs a processor with avx512": (has_flags("avx512f", "avx512dq", "avx512bw", "avx512vl", "avx512_vnni"),
+                                      "tests/run.sh runs them on such a machine"),
+}
+
+
+@dataclass
+class Machine:
+    flags: set
+    gpu_files: tuple
 
 
 @dataclass
@@ -30,7 +59,7 @@ def skip_reason(output):
     found = GTEST_SKIPPED.search(output)
     text = output[found.end():] if found else output
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("[")]
-    return lines[0] if lines else "no reason given"
+    return lines[0].removeprefix("skipped: ") if lines else "no reason given"
 
 
 def judge(case):
@@ -68,23 +97,24 @@ def processor_flags(cpuinfo):
         return set()
 
 
-def read_patterns(path, flags):
-    """The patterns of the file, but for those `without` a flag that the processor has."""
-    patterns = []
+def read_patterns(path):
     with open(path, encoding="utf-8") as file:
-        for line in file:
-            text = line.split("#")[0].strip()
-            condition = WITHOUT.fullmatch(text)
-            if condition and condition[1] in flags:
-                continue
-            patterns += [condition[2] if condition else text] if text else []
-    return patterns
+        return [text for line in file if (text := line.split("#")[0].strip())]
 
 
-def is_expected(outcome, patterns, without_fixtures):
-    if without_fixtures and "fixture" in outcome.reason.lower():
-        return True
-    return any(fnmatch.fnmatchcase(outcome.name, pattern) for pattern in patterns)
+def take_hardware(outcomes, machine):
+    """Turns skips for want of hardware into `left out`; fails those that want what this machine has. Returns the lines that tell."""
+    lines = []
+    for reason, (is_there, how) in HARDWARE.items():
+        of_it = [o for o in outcomes if o.verdict == "skipped" and o.reason == reason]
+        for outcome in of_it:
+            if is_there(machine):
+                outcome.verdict, outcome.reason = "failed", f"{reason}, says the test, but there is one"
+            else:
+                outcome.verdict = "left out"
+        if of_it and of_it[0].verdict == "left out":
+            lines.append(f"{len(of_it)} {'test needs' if len(of_it) == 1 else 'tests need'} {reason.removeprefix('needs ')}: {how}")
+    return lines
 
 
 def main():
@@ -92,19 +122,22 @@ def main():
     parser.add_argument("junit", nargs="+", help="files of ctest --output-junit")
     parser.add_argument("--expected", help="file of name patterns of tests that may skip, one a line, # starts a comment")
     parser.add_argument("--cpuinfo", default="/proc/cpuinfo", help="where the processor's flags stand")
-    parser.add_argument("--without-fixtures", action="store_true", help="tests that miss the fixtures may skip")
+    parser.add_argument("--gpu-files", nargs="*", default=GPU_FILES, help="files of which one is there if there is a GPU")
     parser.add_argument("--strict", action="store_true", help="an unexpected skip is an error")
     args = parser.parse_args()
 
     outcomes = read_results(args.junit)
-    patterns = read_patterns(args.expected, processor_flags(args.cpuinfo)) if args.expected else []
+    hardware = take_hardware(outcomes, Machine(processor_flags(args.cpuinfo), tuple(args.gpu_files)))
+    patterns = read_patterns(args.expected) if args.expected else []
     by_verdict = {v: [o for o in outcomes if o.verdict == v] for v in ("passed", "failed", "skipped")}
-    unexpected = [o for o in by_verdict["skipped"] if not is_expected(o, patterns, args.without_fixtures)]
+    unexpected = [o for o in by_verdict["skipped"] if not any(fnmatch.fnmatchcase(o.name, p) for p in patterns)]
     for outcome in by_verdict["skipped"]:
         mark = " (unexpected)" if args.strict and outcome in unexpected else ""
         print(f"skipped{mark}: {outcome.name}: {outcome.reason}")
     for outcome in by_verdict["failed"]:
         print(f"failed: {outcome.name}: {outcome.reason}")
+    for line in hardware:
+        print(line)
     print(", ".join(f"{len(by_verdict[v])} {v}" for v in ("passed", "failed", "skipped")))
     return 1 if by_verdict["failed"] or (args.strict and unexpected) else 0
 

@@ -13,6 +13,11 @@ FAILED = '<testcase name="a.Fail" status="fail"><failure message=""/><system-out
 SKIPPED = ('<testcase name="a.Skip" status="notrun"><skipped message="SKIP_REGULAR_EXPRESSION_MATCHED"/>'
            "<system-out>[ RUN      ] A.Skip\nx.cpp:5: Skipped\nno fixtures\n[  SKIPPED ] A.Skip (0 ms)\n"
            "</system-out></testcase>")
+GPU = SKIPPED.replace("no fixtures", "needs a GPU")
+PROGRAM_GPU = ('<testcase name="kernels" status="notrun"><skipped message="SKIP_RETURN_CODE=77"/>'
+               "<system-out>skipped: needs a GPU\n</system-out></testcase>")
+AVX2, AVX512 = (SKIPPED.replace("no fixtures", f"needs a processor with {isa}") for isa in ("avx2", "avx512"))
+WITHOUT_GPU = SKIPPED.replace("no fixtures", "needs a machine without a GPU")
 BOTH = SKIPPED.replace("no fixtures", "no fixtures\n[  FAILED  ] A.Other")
 SUITE_SKIPPED = '<testcase name="a.Suite" status="run"><system-out>x.cpp:9: Skipped\nno GPU\n</system-out></testcase>'
 MISSING = ('<testcase name="a_NOT_BUILT" status="notrun"><skipped message="Unable to find executable"/>'
@@ -22,14 +27,17 @@ DISABLED = '<testcase name="a.Off" status="disabled"><system-out>Disabled</syste
 UNKNOWN = '<testcase name="a.What"/>'
 
 
-def summarize(*cases, expected="", flags=(), processor="fpu"):
+def summarize(*cases, expected="", flags=(), processor="fpu", gpu=False):
     with tempfile.TemporaryDirectory() as folder:
         junit, patterns = pathlib.Path(folder, "j.xml"), pathlib.Path(folder, "expected.txt")
         cpuinfo = pathlib.Path(folder, "cpuinfo")
         cpuinfo.write_text(f"processor\t: 0\nflags\t\t: {processor}\n", encoding="utf-8")
         junit.write_text("<testsuite>" + "".join(cases) + "</testsuite>", encoding="utf-8")
         patterns.write_text(expected, encoding="utf-8")
-        done = subprocess.run([sys.executable, SCRIPT, junit, "--expected", patterns, "--cpuinfo", cpuinfo, *flags],
+        device = pathlib.Path(folder, "device")
+        if gpu:
+            device.touch()
+        done = subprocess.run([sys.executable, SCRIPT, junit, "--expected", patterns, "--cpuinfo", cpuinfo, "--gpu-files", device, *flags],
                               capture_output=True, text=True, check=False)
     return done.returncode, done.stdout.splitlines()
 
@@ -56,15 +64,19 @@ class Summary(unittest.TestCase):
         expected = "# comment\n\na.Sk*  # why\n"
         self.expect("0 passed, 0 failed, 1 skipped", 0, SKIPPED, expected=expected, flags=["--strict"])
         self.expect("0 passed, 0 failed, 1 skipped", 1, SUITE_SKIPPED, expected=expected, flags=["--strict"])
-        flags = ["--strict", "--without-fixtures"]
-        self.expect("0 passed, 0 failed, 1 skipped", 0, SKIPPED, flags=flags)
-        self.expect("0 passed, 0 failed, 1 skipped", 1, SUITE_SKIPPED, flags=flags)
 
-    def test_skips_for_want_of_an_instruction_set(self):
-        expected = "without avx9: a.Sk*  # why\n"
-        for processor, code in (("fpu avx", 0), ("fpu avx9", 1), ("fpu avx9_more", 0)):
-            self.expect("0 passed, 0 failed, 1 skipped", code, SKIPPED, expected=expected, flags=["--strict"],
-                        processor=processor)
+    def test_hardware_is_a_group_of_its_own(self):
+        code, lines = summarize(PASSED, GPU, PROGRAM_GPU, AVX512, flags=["--strict"])
+        self.assertEqual((code, lines), (0, ["2 tests need a GPU: tests/gpu.sh runs them",
+                                             "1 test needs a processor with avx512: tests/run.sh runs them on such a machine",
+                                             "1 passed, 0 failed, 0 skipped"]))
+
+    def test_whoever_wants_what_is_there_has_failed(self):
+        self.expect("0 passed, 1 failed, 0 skipped", 1, GPU, gpu=True)
+        self.expect("0 passed, 0 failed, 0 skipped", 0, WITHOUT_GPU, gpu=True)
+        self.expect("0 passed, 1 failed, 0 skipped", 1, WITHOUT_GPU)
+        self.expect("0 passed, 1 failed, 0 skipped", 1, AVX2, processor="avx2 fma f16c")
+        self.expect("0 passed, 0 failed, 0 skipped", 0, AVX2, processor="avx2_more fma f16c")
 
     def test_says_why(self):
         self.assertIn("skipped: a.Skip: no fixtures", summarize(SKIPPED)[1])

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "src/engine/devices.h"
+#include "tests/support/needs_gpu.h"
 
 namespace inlay::test {
 
@@ -27,7 +28,7 @@ inline std::string device_of(const testing::TestParamInfo<DeviceKind>& p) { retu
 
 // In SetUp or a test's body.
 #define INLAY_SKIP_WITHOUT(device) \
-  if (!::inlay::test::has_device(device)) GTEST_SKIP() << "no CUDA device"
+  if (!::inlay::test::has_device(device)) GTEST_SKIP() << INLAY_NEEDS_GPU
 
 // Runs each test of the suite on the processor's kernels and on the GPU.
 #define INLAY_ON_CPU_AND_CUDA(suite) \

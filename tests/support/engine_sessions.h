@@ -3,22 +3,19 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "src/engine/engine.h"
 #include "tests/support/devices.h"
+#include "tests/support/test_data.h"
 
 namespace inlay::test {
 
 class EngineSessions : public testing::TestWithParam<DeviceKind> {
  protected:
-  static std::string model_path() { return std::string(INLAY_FIXTURES_DIR) + "/models/chat-bpe-qwen3-f32.gguf"; }
-
   void SetUp() override {
-    if (!std::filesystem::exists(model_path())) GTEST_SKIP() << "INLAY_FIXTURES is not set";
     INLAY_SKIP_WITHOUT(GetParam());
     engine_ = load({.n_context = 128, .max_sessions = 4, .n_threads = 2, .prefill_chunk = 32});
     ASSERT_NE(engine_, nullptr);
@@ -26,7 +23,7 @@ class EngineSessions : public testing::TestWithParam<DeviceKind> {
 
   static std::shared_ptr<Engine> load(EngineOptions options) {
     options.device = GetParam();
-    auto engine = Engine::load(model_path(), options);
+    auto engine = Engine::load(model_file("chat-bpe-qwen3-f32"), options);
     EXPECT_TRUE(engine.ok()) << engine.status().message;
     return engine.ok() ? *engine : nullptr;
   }

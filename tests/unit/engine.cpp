@@ -196,7 +196,7 @@ TEST_P(EngineTest, WrongSetsOfSessionsAreRefusedAndChangeNothing) {
   Session* two[] = {a.get(), b.get()};
   EXPECT_EQ(engine_->decode_step(two, {events, 1}).code, Code::invalid_argument);
   EXPECT_EQ(a->info().n_tokens, 5);
-  const auto other = Engine::load(model_path(), {.device = GetParam(), .n_context = 64});
+  const auto other = Engine::load(test::model_file("chat-bpe-qwen3-f32"), {.device = GetParam(), .n_context = 64});
   ASSERT_TRUE(other.ok());
   const auto foreign = (*other)->create_session({});
   ASSERT_TRUE(foreign.ok());
@@ -238,7 +238,7 @@ TEST_P(EngineTest, EndsAfterMaxTokens) {
 TEST_P(EngineTest, OptionsOutOfRangeAreNamed) {
   const auto load = [](EngineOptions o) {
     o.device = GetParam();
-    return Engine::load(model_path(), o).status();
+    return Engine::load(test::model_file("chat-bpe-qwen3-f32"), o).status();
   };
   EXPECT_NE(load({.n_context = -1}).message.find("n_context"), std::string::npos);
   EXPECT_NE(load({.n_context = 1 << 20}).message.find("n_context"), std::string::npos);

@@ -122,7 +122,7 @@ TEST(Explain, FilesThatCannotBeReadAreErrors) {
 }
 
 TEST(Explain, WithoutAGpuSaysWhy) {
-  if (test::has_device(DeviceKind::cuda)) GTEST_SKIP() << "there is a GPU";
+  if (test::has_device(DeviceKind::cuda)) GTEST_SKIP() << "needs a machine without a GPU";
   const Explanation e = explained(kModel);
   ASSERT_TRUE(device_of(e, "CUDA"));
   EXPECT_EQ(device_of(e, "CUDA")->status.code, Code::no_device);
