@@ -6,6 +6,7 @@ test is skipped only if it said so, and everything else that did not run has fai
 """
 import argparse
 import fnmatch
+import os
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -92,6 +93,7 @@ def main():
     parser.add_argument("junit", nargs="+", help="files of ctest --output-junit")
     parser.add_argument("--expected", help="file of name patterns of tests that may skip, one a line, # starts a comment")
     parser.add_argument("--cpuinfo", default="/proc/cpuinfo", help="where the processor's flags stand")
+    parser.add_argument("--note", help="file whose text is printed before the last line, if there is one")
     parser.add_argument("--without-fixtures", action="store_true", help="tests that miss the fixtures may skip")
     parser.add_argument("--strict", action="store_true", help="an unexpected skip is an error")
     args = parser.parse_args()
@@ -105,6 +107,9 @@ def main():
         print(f"skipped{mark}: {outcome.name}: {outcome.reason}")
     for outcome in by_verdict["failed"]:
         print(f"failed: {outcome.name}: {outcome.reason}")
+    if args.note and os.path.exists(args.note):
+        with open(args.note, encoding="utf-8") as file:
+            print(file.read().rstrip("\n"))
     print(", ".join(f"{len(by_verdict[v])} {v}" for v in ("passed", "failed", "skipped")))
     return 1 if by_verdict["failed"] or (args.strict and unexpected) else 0
 
