@@ -30,7 +30,7 @@ Status out_of_memory(uint64_t bytes, uint64_t available, const char* what) {
 }
 
 #if defined(__linux__)
-// All memory and swap of the machine: what is free of it is told by /proc alone, whose cached pages count as free.
+// All memory and swap of the machine. How much is available only /proc tells: what sysinfo calls free is without cached files.
 uint64_t all_host_memory() {
   struct sysinfo info;
   if (sysinfo(&info) != 0) return std::numeric_limits<uint64_t>::max();
