@@ -1,9 +1,13 @@
 # Go. A test builds the programs and the test programs; all of them, bin/binding_go_*, can be carried to another machine.
 binding_test(go_emitters Python3::Interpreter -B tests/bindings/test_emit_go.py)
 find_program(INLAY_GO go)
-if(NOT INLAY_GO)
-  binding_absent(go "no go on PATH")
-  binding_test(go_build sh -c "echo 'skipped: no go on PATH'; exit 77")
+set(go_absent "no go on PATH")
+if(INLAY_GO)
+  binding_tool(go_absent ${INLAY_GO} version)
+endif()
+if(go_absent)
+  binding_absent(go "${go_absent}")
+  binding_test(go_build sh -c "echo 'skipped: ${go_absent}'; exit 77")
   return()
 endif()
 
