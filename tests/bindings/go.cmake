@@ -7,7 +7,7 @@ if(INLAY_GO)
 endif()
 if(go_absent)
   binding_absent(go "${go_absent}")
-  binding_test(go_build sh -c "echo 'skipped: ${go_absent}'; exit 77")
+  binding_skip(go_build "${go_absent}")
   return()
 endif()
 
