@@ -3,6 +3,8 @@
 # Where it may not install, it prints the command to run and exits with status 1; without the tests' tools it goes on.
 #
 # Usage: examples/setup.sh [--tests]     --tests: also the tools of the other languages, which only the tests need
+# Environment:
+#   INLAY_MIMALLOC_ROOT  prefix of a static mimalloc or its unpacked source: none is fetched
 set -euo pipefail
 if [ $# -gt 1 ] || [ "${1:---tests}" != --tests ]; then
   echo "usage: examples/setup.sh [--tests]" >&2
@@ -86,10 +88,10 @@ install_newer_cmake() {
   have_cmake || { say "CMake 3.25 or newer is needed and could not be installed"; exit 1; }
 }
 
-# apt's own source lists with deb-src in place of deb, for the distribution's own suites only.
+# apt's own source lists with deb-src in place of deb, for the distribution's own suites only, by codename or as stable.
 write_source_lists() {  # write_source_lists FOLDER
   local codename file
-  codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+  codename="($(. /etc/os-release && echo "${VERSION_CODENAME:-stable}")|stable|oldstable)"
   for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
     [ -r "$file" ] || continue
     awk -v suite="^$codename(-updates|-security)?$" '
@@ -129,16 +131,20 @@ fetch_mimalloc() {
   return 1
 }
 
-mapfile -t missing < <(missing_packages)
-[ "${#missing[@]}" -eq 0 ] || install_packages "${missing[@]}"
+# Without `<(...)`, which needs /dev/fd and so a mounted /proc.
+missing=$(missing_packages)
+# shellcheck disable=SC2086
+[ -z "$missing" ] || install_packages $missing
 if [ "${1:-}" = --tests ]; then
-  mapfile -t missing < <(missing_test_packages)
-  if [ "${#missing[@]}" -gt 0 ] && ! (install_packages "${missing[@]}"); then
-    say "not installed: ${missing[*]}; the tests that need one of them will skip"
+  missing=$(missing_test_packages)
+  # shellcheck disable=SC2086
+  if [ -n "$missing" ] && ! (install_packages $missing); then
+    say "not installed:" $missing "; the tests that need one of them will skip"
   fi
 fi
 have_cmake || install_newer_cmake
-if ! fetch_mimalloc; then
-  say "no source of mimalloc was found: unless CMake finds a static mimalloc, the library uses the system's allocator"
+if [ -z "${INLAY_MIMALLOC_ROOT:-}" ] && ! fetch_mimalloc; then
+  say "apt's sources gave no source package of mimalloc: unless CMake finds a static mimalloc, the library uses the system's"
+  say "allocator. Or unpack a source of mimalloc and set INLAY_MIMALLOC_ROOT to its folder."
 fi
 say "ready: $(c++ --version | head -n 1), CMake $(cmake --version | awk 'NR == 1 { print $3 }')"

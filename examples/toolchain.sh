@@ -5,4 +5,8 @@ INLAY_CACHE="${XDG_CACHE_HOME:-${HOME:-$(cd "$(dirname "${BASH_SOURCE[0]}")/.." 
 if [ -x "$INLAY_CACHE/cmake/bin/cmake" ]; then
   PATH="$INLAY_CACHE/cmake/bin:$PATH"
 fi
+if [ -n "${INLAY_MIMALLOC_ROOT:-}" ]; then
+  INLAY_MIMALLOC_ROOT=$(cd "$INLAY_MIMALLOC_ROOT" && pwd)
+  export INLAY_MIMALLOC_ROOT
+fi
 export INLAY_CACHE PATH

@@ -7,6 +7,7 @@
 #   INLAY_TARGET         target to build (all)
 #   INLAY_FIXTURES       folder of other projects' vocabularies and templates, an additional set: tests/data/README.md
 #   INLAY_CUDA_ARCHITECTURES   as the CMake option
+#   INLAY_MIMALLOC_ROOT  prefix of a static mimalloc or its unpacked source, in place of the distribution's source package
 #   CI                   set: warnings are errors
 #   INLAY_STRICT_SKIPS   1: a skip that tests/expected_skips.txt does not name is an error
 set -euo pipefail
@@ -24,7 +25,8 @@ fi
 cd "$root"
 build=build/$preset
 cmake --preset "$preset" -DINLAY_FIXTURES="$fixtures" ${CI:+-DINLAY_WERROR=ON} \
-  ${INLAY_CUDA_ARCHITECTURES:+-DINLAY_CUDA_ARCHITECTURES="$INLAY_CUDA_ARCHITECTURES"}
+  ${INLAY_CUDA_ARCHITECTURES:+-DINLAY_CUDA_ARCHITECTURES="$INLAY_CUDA_ARCHITECTURES"} \
+  ${INLAY_MIMALLOC_ROOT:+-DINLAY_MIMALLOC_ROOT="$INLAY_MIMALLOC_ROOT"}
 cmake --build "$build" --target "${INLAY_TARGET:-all}"
 
 junit=$root/$build/junit.xml
@@ -33,6 +35,6 @@ ctest_status=0
 (cd "$build" && ctest --output-on-failure -j "$(nproc)" --output-junit "$junit" "$@" </dev/null) || ctest_status=$?
 [ -f "$junit" ] || { echo "tests/run.sh: ctest wrote no results (status $ctest_status)" >&2; exit 1; }
 
-summary=(--expected tests/expected_skips.txt)
+summary=(--expected tests/expected_skips.txt --note "$build/without_mimalloc.txt")
 [ "${INLAY_STRICT_SKIPS:-0}" = 0 ] || summary+=(--strict)
 exec python3 tests/lint/summarize_ctest.py "$junit" "${summary[@]}"

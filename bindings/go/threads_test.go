@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"unsafe"
 
 	"inlay.dev/inlay/raw"
 )
@@ -252,11 +253,22 @@ func TestCgoCheckSeesAGoPointerToAGoPointer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() {
-		if caught := recover(); !strings.Contains(fmt.Sprint(caught), "Go pointer to Go pointer") {
+		caught := fmt.Sprint(recover()) // From Go 1.21 on the pointer is called unpinned.
+		if !strings.Contains(caught, "Go pointer to Go pointer") && !strings.Contains(caught, "Go pointer to unpinned Go pointer") {
 			t.Errorf("it was not refused: %v", caught)
 		}
 	}()
 	raw.SessionSetStop(nil, &raw.Text{Data: bytesOf("stop"), Len: 4}, 1, new(raw.Error))
+}
+
+// With INLAY_TEST_CGO_CHECKS set it does what only the full check of cgo's pointers must report, and end the program.
+func TestEveryCgoCheckSeesAGoPointerInCMemory(t *testing.T) {
+	if os.Getenv("INLAY_TEST_CGO_CHECKS") == "" {
+		t.Skip("not asked for by INLAY_TEST_CGO_CHECKS")
+	}
+	text := (*raw.Text)(raw.Calloc(unsafe.Sizeof(raw.Text{})))
+	defer raw.Release(unsafe.Pointer(text))
+	text.Data = bytesOf("stop")
 }
 
 // With INLAY_TEST_RACE set it does what the race detector must report.

@@ -8,6 +8,7 @@
 
 #if defined(__linux__)
 #include <sys/mman.h>
+#include <sys/sysinfo.h>
 #endif
 
 namespace inlay {
@@ -29,6 +30,13 @@ Status out_of_memory(uint64_t bytes, uint64_t available, const char* what) {
 }
 
 #if defined(__linux__)
+// All memory and swap of the machine. How much is available only /proc tells: what sysinfo calls free is without cached files.
+uint64_t all_host_memory() {
+  struct sysinfo info;
+  if (sysinfo(&info) != 0) return std::numeric_limits<uint64_t>::max();
+  return (uint64_t{info.totalram} + info.totalswap) * info.mem_unit;
+}
+
 // Maps `bytes` (a multiple of the huge page) at a multiple of the huge page: maps one page more and cuts off both ends.
 std::byte* map_aligned(uint64_t bytes) {
   constexpr uint64_t kAlign = HostBuffer::kHugePage;
@@ -48,7 +56,7 @@ std::byte* map_aligned(uint64_t bytes) {
 uint64_t available_host_memory() {
 #if defined(__linux__)
   std::FILE* file = std::fopen("/proc/meminfo", "re");
-  if (file == nullptr) return std::numeric_limits<uint64_t>::max();
+  if (file == nullptr) return all_host_memory();  // as in a chroot without /proc
   uint64_t kib = 0;
   bool known = false;
   char line[256];

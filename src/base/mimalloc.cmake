@@ -1,9 +1,10 @@
 # Target inlay_private_allocator, which only the shared library links: operator new and delete on a mimalloc of its own.
 # mimalloc is compiled in or taken from a static archive, hidden, and must not define malloc: the host keeps its own.
-# Without mimalloc, and when sanitizing, the target is empty and the library uses the system's allocator.
+# Without mimalloc, and when sanitizing, the target is empty and the library uses the system's allocator. Where one was wanted
+# but not found, build/PRESET/without_mimalloc.txt says so: the scripts show it at their end.
 set(INLAY_MIMALLOC AUTO CACHE STRING "Allocator of the shared library: ON mimalloc, OFF the system's, AUTO mimalloc if found")
 set_property(CACHE INLAY_MIMALLOC PROPERTY STRINGS AUTO ON OFF)
-set(INLAY_MIMALLOC_ROOT "" CACHE PATH "Prefix of a static mimalloc, or its unpacked source")
+set(INLAY_MIMALLOC_ROOT "" CACHE PATH "Prefix of a static mimalloc, or its unpacked source, version 2 or 3: the only place looked at")
 
 # Sets `result` to the reason why this archive cannot be private, or to an empty string.
 function(inlay_reject_mimalloc archive result)
@@ -21,8 +22,12 @@ endfunction()
 
 # An installed archive: sets INLAY_MIMALLOC_ARCHIVE and INLAY_MIMALLOC_HEADERS if there is one that can be private.
 function(inlay_find_mimalloc_archive)
-  find_library(archive libmimalloc.a HINTS ${INLAY_MIMALLOC_ROOT} PATH_SUFFIXES lib lib/mimalloc NO_CACHE)
-  find_path(headers mimalloc.h HINTS ${INLAY_MIMALLOC_ROOT} PATH_SUFFIXES include NO_CACHE)
+  set(where "")
+  if(INLAY_MIMALLOC_ROOT)
+    set(where PATHS ${INLAY_MIMALLOC_ROOT} NO_DEFAULT_PATH)
+  endif()
+  find_library(archive libmimalloc.a ${where} PATH_SUFFIXES lib lib/mimalloc NO_CACHE)
+  find_path(headers mimalloc.h ${where} PATH_SUFFIXES include NO_CACHE)
   if(archive AND headers)
     inlay_reject_mimalloc(${archive} reason)
     if(reason)
@@ -34,7 +39,8 @@ function(inlay_find_mimalloc_archive)
   endif()
 endfunction()
 
-# The unpacked source, from INLAY_MIMALLOC_ROOT or where examples/setup.sh puts it: sets INLAY_MIMALLOC_SOURCE.
+# The unpacked source, from INLAY_MIMALLOC_ROOT or, the newest of several, where examples/setup.sh puts it: sets
+# INLAY_MIMALLOC_SOURCE.
 function(inlay_find_mimalloc_source)
   if(NOT "$ENV{XDG_CACHE_HOME}" STREQUAL "")
     set(cache "$ENV{XDG_CACHE_HOME}")
@@ -43,7 +49,12 @@ function(inlay_find_mimalloc_source)
   else()
     set(cache "${CMAKE_SOURCE_DIR}/.cache")
   endif()
-  file(GLOB found ${INLAY_MIMALLOC_ROOT}/src/static.c ${cache}/inlay/mimalloc/mimalloc-*/src/static.c)
+  if(INLAY_MIMALLOC_ROOT)
+    file(GLOB found ${INLAY_MIMALLOC_ROOT}/src/static.c)
+  else()
+    file(GLOB found ${cache}/inlay/mimalloc/mimalloc-*/src/static.c)
+    list(SORT found COMPARE NATURAL ORDER DESCENDING)
+  endif()
   if(found)
     list(GET found 0 first)
     cmake_path(GET first PARENT_PATH first)
@@ -54,6 +65,8 @@ endfunction()
 
 add_library(inlay_private_allocator INTERFACE)
 set(INLAY_HAS_MIMALLOC OFF)
+set(INLAY_WITHOUT_MIMALLOC ${CMAKE_BINARY_DIR}/without_mimalloc.txt)
+file(REMOVE ${INLAY_WITHOUT_MIMALLOC})
 if(INLAY_SANITIZE)
   message(STATUS "Inlay allocator: the sanitizer's")
 elseif(NOT INLAY_MIMALLOC)
@@ -84,9 +97,14 @@ else()
     target_compile_definitions(inlay_mimalloc PRIVATE NDEBUG)
     target_compile_options(inlay_mimalloc PRIVATE -w -ftls-model=local-dynamic -fno-builtin-malloc)
     target_link_libraries(inlay_private_allocator INTERFACE $<TARGET_OBJECTS:inlay_mimalloc> Threads::Threads)
+  elseif(INLAY_MIMALLOC_ROOT)
+    message(FATAL_ERROR "INLAY_MIMALLOC_ROOT=${INLAY_MIMALLOC_ROOT}, but there is no mimalloc that can be private: name a prefix with "
+                        "lib/libmimalloc.a and include/mimalloc.h, or an unpacked source with src/static.c")
   elseif(INLAY_MIMALLOC STREQUAL "AUTO")
-    message(STATUS "Inlay allocator: the system's; no mimalloc found (examples/setup.sh fetches its source, "
-                   "INLAY_MIMALLOC_ROOT names one)")
+    message(STATUS "Inlay allocator: the system's; no mimalloc found")
+    file(WRITE ${INLAY_WITHOUT_MIMALLOC}
+         "built without mimalloc: libinlay uses the system's allocator. examples/setup.sh fetches its source where the distribution "
+         "gives it; or unpack one, of version 2 or 3, set INLAY_MIMALLOC_ROOT to its folder and build again\n")
   else()
     message(FATAL_ERROR "INLAY_MIMALLOC=ON, but there is no mimalloc: run examples/setup.sh, which fetches its source, or "
                         "set INLAY_MIMALLOC_ROOT to a prefix with lib/libmimalloc.a or to the unpacked source")

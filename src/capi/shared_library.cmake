@@ -11,6 +11,9 @@ target_link_libraries(inlay PRIVATE inlay_engine)
 add_library(Inlay::inlay ALIAS inlay)
 if(TARGET inlay_private_allocator)  # src/base/mimalloc.cmake
   target_link_libraries(inlay PRIVATE inlay_private_allocator)
+  if(EXISTS ${INLAY_WITHOUT_MIMALLOC})
+    add_custom_command(TARGET inlay POST_BUILD COMMAND ${CMAKE_COMMAND} -E cat ${INLAY_WITHOUT_MIMALLOC} VERBATIM)
+  endif()
 endif()
 
 if(UNIX AND NOT APPLE)

@@ -1,9 +1,13 @@
 # Go. A test builds the programs and the test programs; all of them, bin/binding_go_*, can be carried to another machine.
 binding_test(go_emitters Python3::Interpreter -B tests/bindings/test_emit_go.py)
 find_program(INLAY_GO go)
-if(NOT INLAY_GO)
-  binding_absent(go "no go on PATH")
-  binding_test(go_build sh -c "echo 'skipped: no go on PATH'; exit 77")
+set(go_absent "no go on PATH")
+if(INLAY_GO)
+  binding_tool(go_absent ${INLAY_GO} version)
+endif()
+if(go_absent)
+  binding_absent(go "${go_absent}")
+  binding_skip(go_build "${go_absent}")
   return()
 endif()
 
@@ -26,7 +30,17 @@ endfunction()
 
 # ---- programs
 
-go_test(build ${go_tests}/build.sh ${INLAY_GO} ${go_bin})
+# Every check of cgo's pointers is chosen by an experiment when a program is built, or, before Go 1.21, which has no such experiment,
+# by GODEBUG when it runs. The one refuses the other.
+set(go_experiment cgocheck2)
+set(go_checked "")
+execute_process(COMMAND ${go} GOEXPERIMENT=${go_experiment} ${INLAY_GO} version RESULT_VARIABLE go_refused OUTPUT_QUIET ERROR_QUIET)
+if(go_refused)
+  set(go_experiment "")
+  set(go_checked GODEBUG=cgocheck=2)
+endif()
+
+go_test(build ${go_tests}/build.sh ${INLAY_GO} ${go_bin} "${go_experiment}")
 set_tests_properties(bindings.go_build PROPERTIES FIXTURES_SETUP go_programs)
 binding_programs(go FIXTURE go_programs TOKENS ${go_bin}_tokens CALL_COST ${go_bin}_call_cost)
 
@@ -45,7 +59,10 @@ add_library(bindings_go_incomplete SHARED ${go_tests}/incomplete_library.c)
 set_target_properties(bindings_go_incomplete PROPERTIES OUTPUT_NAME inlay SOVERSION 1 C_VISIBILITY_PRESET default
                       LIBRARY_OUTPUT_DIRECTORY ${other_libraries}/go_incomplete_library)
 set(go_environment ${CMAKE_COMMAND} -E env INLAY_TEST_LIBRARIES=${other_libraries})
-go_test(tests NEEDS_BUILD ${go_environment} GODEBUG=cgocheck=2 ${go_bin}_test -test.v)
+go_test(tests NEEDS_BUILD ${go_environment} ${go_checked} ${go_bin}_test -test.v)
+go_test(cgo_checks_are_seen NEEDS_BUILD ${CMAKE_COMMAND} -E env INLAY_TEST_CGO_CHECKS=1 ${go_checked} ${go_bin}_test
+        -test.run EveryCgoCheck)
+set_tests_properties(bindings.go_cgo_checks_are_seen PROPERTIES PASS_REGULAR_EXPRESSION "Go pointer stored into non-Go memory")
 go_test(race NEEDS_BUILD ${go_environment} GORACE=halt_on_error=1 ${go_bin}_race -test.v)
 set_tests_properties(bindings.go_tests bindings.go_race PROPERTIES PROCESSORS 2)
 go_test(race_is_seen NEEDS_BUILD ${CMAKE_COMMAND} -E env INLAY_TEST_RACE=1 ${go_bin}_race -test.run RaceDetector)

@@ -10,7 +10,7 @@ endif()
 if(NOT rust_version OR rust_version VERSION_LESS 1.82)
   set(reason "no Rust of version 1.82 or later on PATH or in ~/.cargo/bin")
   binding_absent(rust "${reason}")
-  binding_test(rust_build sh -c "echo 'skipped: ${reason}'; exit 77")
+  binding_skip(rust_build "${reason}")
   return()
 endif()
 

@@ -3,12 +3,22 @@ import os
 import pty
 import re
 import subprocess
+import unittest
 
 import tool_case
 from tool_case import ModelCase
 
 
 class Conversation(ModelCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        try:
+            for end in pty.openpty():
+                os.close(end)
+        except OSError as problem:
+            raise unittest.SkipTest(f"no pseudo-terminal ({problem}): mount devpts on /dev/pts, with a /dev/ptmx") from problem
+
     def converse(self, model, lines, *options):
         """Standard output and error of a conversation of these lines."""
         ours, theirs = pty.openpty()

@@ -123,6 +123,7 @@ def main():
     parser.add_argument("--expected", help="file of name patterns of tests that may skip, one a line, # starts a comment")
     parser.add_argument("--cpuinfo", default="/proc/cpuinfo", help="where the processor's flags stand")
     parser.add_argument("--gpu-files", nargs="*", default=GPU_FILES, help="files of which one is there if there is a GPU")
+    parser.add_argument("--note", help="file whose text is printed before the last line, if there is one")
     parser.add_argument("--strict", action="store_true", help="an unexpected skip is an error")
     args = parser.parse_args()
 
@@ -138,6 +139,9 @@ def main():
         print(f"failed: {outcome.name}: {outcome.reason}")
     for line in hardware:
         print(line)
+    if args.note and os.path.exists(args.note):
+        with open(args.note, encoding="utf-8") as file:
+            print(file.read().rstrip("\n"))
     print(", ".join(f"{len(by_verdict[v])} {v}" for v in ("passed", "failed", "skipped")))
     return 1 if by_verdict["failed"] or (args.strict and unexpected) else 0
 

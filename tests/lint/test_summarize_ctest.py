@@ -78,6 +78,14 @@ class Summary(unittest.TestCase):
         self.expect("0 passed, 1 failed, 0 skipped", 1, AVX2, processor="avx2 fma f16c")
         self.expect("0 passed, 0 failed, 0 skipped", 0, AVX2, processor="avx2_more fma f16c")
 
+    def test_a_note_stands_before_the_last_line(self):
+        with tempfile.TemporaryDirectory() as folder:
+            note = pathlib.Path(folder, "note.txt")
+            flags = ["--note", str(note)]
+            self.assertNotIn("built without it", summarize(SKIPPED, flags=flags)[1])
+            note.write_text("built without it\n", encoding="utf-8")
+            self.assertEqual(summarize(SKIPPED, flags=flags)[1][-2:], ["built without it", "0 passed, 0 failed, 1 skipped"])
+
     def test_says_why(self):
         self.assertIn("skipped: a.Skip: no fixtures", summarize(SKIPPED)[1])
         self.assertIn("skipped (unexpected): a.Suite: no GPU", summarize(SUITE_SKIPPED, flags=["--strict"])[1])
