@@ -29,6 +29,9 @@ constexpr Case kCases[] = {
     {"llama-q2_k_m", 1e-3},       {"llama-q3_k_m", 1e-3},       {"llama-iq4_xs", 1e-3},      {"llama-zoo", 1e-3},
     {"gemma2-f32", 1e-6},         {"gemma3-f32", 1e-6},
     {"phi3-f32", 1e-6},           {"phi3-longrope-f32", 1e-6},
+    {"llama-window-biases-f32", 1e-6}, {"qwen2moe-f32", 1e-6},  {"gemma3-linear-f32", 1e-6}, {"phi3-partial-window-f32", 1e-6},
+    {"gpt-oss-f32", 1e-6},        {"gpt-oss-mxfp4", 1e-3},      {"granite-f32", 1e-6},       {"olmo2-f32", 1e-6},
+    {"olmo3-f32", 1e-6},          {"smollm3-f32", 1e-6},
 };
 
 struct Expected {
