@@ -540,7 +540,6 @@ REFUSABLE = [
     ("tag-import", "{% import 'x' as y %}"),
     ("tag-extends", "{% extends 'x' %}"),
     ("text-of-loop", "{% for x in [1] %}{{ loop }}{% endfor %}"),
-    ("text-of-function", "{{ range }}"),
     ("text-of-method", "{{ ''.upper is callable }}"),
     ("filter-pprint", "{{ {'b': 1}|pprint }}"),
     ("filter-filesizeformat", "{{ 1234|filesizeformat }}"),
