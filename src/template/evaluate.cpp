@@ -150,7 +150,7 @@ Result<Value> Interpreter::evaluate_concat(const Expression& expression, Frame* 
     INLAY_ASSIGN(Value value, evaluate(*part, frame));
     parts.push_back(std::move(value));
   }
-  return join_texts(run_, parts, Value(std::string()));
+  return join_plainly(run_, parts, "");
 }
 
 Result<Value> Interpreter::evaluate_logic(const Expression& expression, Frame* frame) {

@@ -171,14 +171,10 @@ Result<std::vector<Value>> Interpreter::loop_items(const Statement& statement, F
 Result<Interpreter::Flow> Interpreter::run_loop(const Statement& statement, Frame* frame, const Value& sequence,
                                                 uint32_t level) {
   INLAY_ASSIGN(std::vector<Value> items, loop_items(statement, frame, sequence));
-  if (items.empty() && statement.bodies.size() > 1) {
-    const Scope scope(*this, frame);
-    return run_body(statement.bodies[1], scope.frame());
-  }
-  if (items.empty()) return Flow::go_on;
   if (statement.recursive) keep(frame);  // `loop` may be called again from anywhere
   auto* loop = run_.make<Loop>(*this, statement, frame, level);
   loop->items = std::move(items);
+  bool went_through = false;
   for (; loop->at < loop->items.size(); ++loop->at) {
     const Scope scope(*this, frame);
     INLAY_TRY(run_.charge(1));
@@ -186,8 +182,12 @@ Result<Interpreter::Flow> Interpreter::run_loop(const Statement& statement, Fram
     scope.frame()->set("loop", Value(loop));
     INLAY_ASSIGN(const Flow flow, run_body(statement.bodies[0], scope.frame()));
     if (flow == Flow::leave) break;
+    went_through = went_through || flow == Flow::go_on;
   }
-  return Flow::go_on;
+  // Jinja's `else` is for loops of which no turn came to its end, by `break` and `continue` too.
+  if (went_through || statement.bodies.size() < 2) return Flow::go_on;
+  const Scope scope(*this, frame);
+  return run_body(statement.bodies[1], scope.frame());
 }
 
 Result<Value> Interpreter::loop_text(const Statement& loop, Frame* frame, const Value& sequence, uint32_t level) {

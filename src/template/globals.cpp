@@ -178,7 +178,8 @@ bool append_time(const std::tm& now, char field, const char* pad, std::string& o
     case 'd':
       return number(now.tm_mday, 2), true;
     case 'e':
-      return number(now.tm_mday, 1), true;
+      pad = *pad ? " " : "";
+      return number(now.tm_mday, 2), true;
     case 'H':
       return number(now.tm_hour, 2), true;
     case 'I':

@@ -51,7 +51,7 @@ void JsonWriter::string(std::string_view text) {
     const size_t special = c.value < 0x80 ? kSpecial.find(text[i]) : kSpecial.npos;
     if (special != kSpecial.npos) {
       (out += '\\') += kLetters[special];
-    } else if (c.value < 0x20 || (style_.ascii && c.value > 0x7F && c.value < 0x10000)) {
+    } else if (c.value < 0x20 || (style_.ascii && c.value > 0x7E && c.value < 0x10000)) {
       append_format(out, "\\u%04x", c.value);
     } else if (style_.ascii && c.value >= 0x10000) {
       const uint32_t rest = c.value - 0x10000;

@@ -35,13 +35,16 @@ class PercentFormat {
       INLAY_TRY(run_.charge_bytes(text.size()));
       out += text;
     }
-    if (is_tuple() && used_ < arguments_.list().items.size())
+    if (is_tuple() ? used_ < arguments_.list().items.size() : used_ == 0 && !has_items())
       return type_error("not all arguments converted during string formatting");
     return run_.text(std::move(out));
   }
 
  private:
   bool is_tuple() const { return arguments_.is(Kind::list) && arguments_.list().kind == ListKind::tuple; }
+
+  // What Python takes for a mapping, so that it may stay unused.
+  bool has_items() const { return arguments_.is(Kind::list) || arguments_.is(Kind::map) || arguments_.is_undefined(); }
 
   Result<int64_t> number() {
     int64_t value = 0;
@@ -122,9 +125,11 @@ class PercentFormat {
       const int precision = field.precision < 0 ? 6 : static_cast<int>(field.precision);
       done = std::to_chars(buffer, buffer + sizeof buffer, std::fabs(value.real()), style, precision);
     } else {
+      if (!value.is_integral() && (type == 'x' || type == 'o'))
+        return type_error("%%%c format: an integer is required, not float", field.type);
       const double whole = value.real();
       if (!(std::fabs(whole) < 9.2e18))
-        return type_error("%%%c format: the number does not fit in 64 bits", field.type);
+        return error(Code::unsupported, "%%%c format: the number does not fit in 64 bits", field.type);
       const int64_t number = value.is_integral() ? value.integer() : static_cast<int64_t>(whole);
       done = std::to_chars(buffer, buffer + sizeof buffer, number < 0 ? -number : number,
                            type == 'x'   ? 16
@@ -133,7 +138,10 @@ class PercentFormat {
     }
     if (done.ec != std::errc())
       return error(Code::unsupported, "a number of more than %zu digits in a format", sizeof buffer);
-    const std::string text(buffer, done.ptr);
+    std::string text(buffer, done.ptr);
+    const bool whole = std::string_view("diuxo").find(type) != std::string_view::npos;
+    if (whole && field.precision > static_cast<int64_t>(text.size()))
+      text.insert(0, static_cast<size_t>(field.precision) - text.size(), '0');
     return field.type == 'X' || field.type == 'E' || field.type == 'G' ? upper(text) : text;
   }
 

@@ -143,6 +143,17 @@ Result<std::string> repr(Run& run, const Value& value) {
   return out;
 }
 
+Result<Value> join_plainly(Run& run, const std::vector<Value>& parts, const std::string& separator) {
+  std::string out;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    INLAY_TRY(run.charge_bytes(separator.size()));
+    if (i) out += separator;
+    INLAY_ASSIGN(const std::string text, to_text(run, parts[i]));
+    out += text;
+  }
+  return run.text(std::move(out));
+}
+
 Result<Value> join_texts(Run& run, const std::vector<Value>& parts, const Value& separator) {
   bool markup = separator.is_markup();
   for (const Value& part : parts) markup = markup || part.is_markup();

@@ -34,11 +34,12 @@ Result<Value> first(Run& run, const Value& value, const Arguments& arguments) {
   return items.empty() ? Value::undefined("No first item, sequence was empty.") : items.front();
 }
 
-bool reversible(const Value& value) { return value.is(Kind::list) || value.is_string() || value.is(Kind::map); }
+bool reversible(const Value& value) {
+  return value.is(Kind::list) || value.is_string() || value.is(Kind::map) || value.is_undefined();
+}
 
 Result<Value> last(Run& run, const Value& value, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "last", {}));
-  if (value.is_undefined()) return undefined_error(value);
   if (!reversible(value)) return type_error("'%s' object is not reversible", value.type_name());
   INLAY_ASSIGN(const auto items, run.iterate(value));
   return items.empty() ? Value::undefined("No last item, sequence was empty.") : items.back();
@@ -46,7 +47,6 @@ Result<Value> last(Run& run, const Value& value, const Arguments& arguments) {
 
 Result<Value> reverse(Run& run, const Value& value, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "reverse", {}));
-  if (value.is_undefined()) return undefined_error(value);
   INLAY_ASSIGN(auto items, run.iterate(value));
   std::reverse(items.begin(), items.end());
   if (!value.is_string()) return run.generator(std::move(items));
@@ -69,7 +69,8 @@ Result<Value> join(Run& run, const Value& value, const Arguments& arguments) {
       INLAY_ASSIGN(item, path_of(run, item, bound[1], nullptr));
     }
   }
-  return join_texts(run, items, bound.has(0) ? bound[0] : Value(std::string()));
+  INLAY_ASSIGN(const std::string separator, to_text(run, bound.has(0) ? bound[0] : Value(std::string())));
+  return join_plainly(run, items, separator);
 }
 
 Result<Value> sort(Run& run, const Value& value, const Arguments& arguments) {

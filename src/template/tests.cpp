@@ -29,7 +29,7 @@ bool is_number(const Value& v) { return v.is_number(); }
 bool is_string(const Value& v) { return v.is_string(); }
 bool is_mapping(const Value& v) { return v.is(Kind::map); }
 bool is_escaped(const Value& v) { return v.is_markup(); }
-bool is_callable(const Value& v) { return v.is(Kind::object) && v.object().callable(); }
+bool is_callable(const Value& v) { return v.is_undefined() || (v.is(Kind::object) && v.object().callable()); }
 bool is_sequence(const Value& v) {
   return v.is_string() || v.is(Kind::map) || v.is_undefined() || (v.is(Kind::list) && v.list().kind <= ListKind::range);
 }

@@ -230,7 +230,7 @@ std::vector<std::string_view> split_spaces(std::string_view text, size_t limit, 
       text = strip(text.substr(end), Side::left);
     }
   }
-  if (!text.empty()) out.push_back(strip(text, right ? Side::left : Side::right));
+  if (!text.empty()) out.push_back(text);  // the rest behind the limit, as it is
   if (right) std::reverse(out.begin(), out.end());
   return out;
 }

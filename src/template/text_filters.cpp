@@ -43,6 +43,12 @@ std::string title_words(std::string_view text) {
   return out;
 }
 
+Result<Value> title_filter(Run& run, const Value& value, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "title", {}));
+  INLAY_ASSIGN(const std::string text, to_text(run, value));
+  return run.text(title_words(text));  // markup does not stay markup
+}
+
 Result<Value> trim(Run& run, const Value& value, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "trim", {"chars"}));
   INLAY_ASSIGN(const std::string text, to_text(run, value));
@@ -88,7 +94,7 @@ Result<Value> replace_text(Run& run, const Value& value, const Arguments& argume
   }
   const size_t n = limit < 0 ? SIZE_MAX : static_cast<size_t>(limit);
   INLAY_TRY(run.charge_product(std::min(count(text, from), n), to.size()));
-  return run.text(replace(text, from, to, n), value.is_markup());
+  return run.text(replace(text, from, to, n));  // markup does not stay markup
 }
 
 Result<Value> indent(Run& run, const Value& value, const Arguments& arguments) {
@@ -120,7 +126,7 @@ Result<Value> center(Run& run, const Value& value, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "center", {"width"}));
   INLAY_ASSIGN(const int64_t width, bound.integer(0, 80));
   INLAY_ASSIGN(const std::string text, to_text(run, value));
-  return find_text_method("center").function(run, Value(text), {{Value(width)}, {}});
+  return find_text_method("center").function(run, Value(text, value.is_markup()), {{Value(width)}, {}});
 }
 
 Result<Value> truncate(Run& run, const Value& value, const Arguments& arguments) {
@@ -142,7 +148,7 @@ Result<Value> truncate(Run& run, const Value& value, const Arguments& arguments)
   std::string kept;
   for (size_t i = 0; i < static_cast<size_t>(length - n_end); ++i) kept += points[i];
   if (!bound.truth(1, false)) kept = kept.substr(0, kept.rfind(' '));  // npos keeps all
-  return run.text(kept + end);
+  return join_texts(run, {Value(kept, value.is_markup()), Value(end)}, Value(std::string()));
 }
 
 Result<Value> word_count(Run& run, const Value& value, const Arguments& arguments) {
@@ -192,13 +198,16 @@ Result<Value> strip_tags(Run& run, const Value& value, const Arguments& argument
   return run.text(std::move(out));
 }
 
-std::string url_quoted(std::string_view text, bool keeps_slash) {
+// Of a path, or of a query's name or value.
+std::string url_quoted(std::string_view text, bool in_query) {
   std::string out;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x80 &&
-        (std::isalnum(byte) || std::string_view("_.-~").find(c) != std::string_view::npos || (keeps_slash && c == '/')))
+        (std::isalnum(byte) || std::string_view("_.-~").find(c) != std::string_view::npos || (!in_query && c == '/')))
       out += c;
+    else if (in_query && c == ' ')
+      out += '+';
     else
       append_format(out, "%%%02X", byte);
   }
@@ -209,13 +218,13 @@ Result<Value> url_encode(Run& run, const Value& value, const Arguments& argument
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "urlencode", {}));
   if (!value.is(Kind::map)) {
     INLAY_ASSIGN(const std::string text, to_text(run, value));
-    return run.text(url_quoted(text, true));
+    return run.text(url_quoted(text, false));
   }
   std::string out;
   for (const auto& [key, item] : value.map().entries()) {
     INLAY_ASSIGN(const std::string name, to_text(run, key));
     INLAY_ASSIGN(const std::string text, to_text(run, item));
-    (out += out.empty() ? "" : "&") += url_quoted(name, false) + "=" + url_quoted(text, false);
+    (out += out.empty() ? "" : "&") += url_quoted(name, true) + "=" + url_quoted(text, true);
   }
   return run.text(std::move(out));
 }
@@ -223,7 +232,7 @@ Result<Value> url_encode(Run& run, const Value& value, const Arguments& argument
 constexpr Named<Filter> kFilters[] = {{"upper", converted<upper>},
                                       {"lower", converted<lower>},
                                       {"capitalize", converted<capitalize>},
-                                      {"title", converted<title_words>},
+                                      {"title", title_filter},
                                       {"trim", trim},
                                       {"string", to_string},
                                       {"safe", mark_safe},

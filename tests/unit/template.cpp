@@ -223,11 +223,12 @@ TEST(Template, TextOfNumbers) {
 
 TEST(Template, StrftimeOfSingleDigits) {
   EXPECT_EQ(text("{{ strftime_now('%-d %B %Y|%d|%e|%j|%F|%a %b|%-I') }}"),
-            "5 January 2024|05|5|005|2024-01-05|Fri Jan|12");
+            "5 January 2024|05| 5|005|2024-01-05|Fri Jan|12");
 }
 
 TEST(Template, MarkupEscapesWhatIsJoinedToIt) {
-  EXPECT_EQ(text("{{ '<b>'|safe + '<' }}{{ '<' ~ '<b>'|safe }}{{ '<'|e|e }}"), "<b>&lt;&lt;<b>&lt;");
+  EXPECT_EQ(text("{{ '<b>'|safe + '<' }}{{ '<' + '<b>'|safe }}{{ '<'|e|e }}"), "<b>&lt;&lt;<b>&lt;");
+  EXPECT_EQ(text("{{ '<' ~ '<b>'|safe }}{{ ['<', '<b>'|safe]|join('&') }}"), "<<b><&<b>");  // these two do not
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
-// Every case of the template fixtures: exact text, the message of raise_exception, or an error where the reference
-// fails.
+// Every case of tests/data/templates, and of the model vendors' templates if they are at hand: exact text, the message of
+// raise_exception, or an error where the reference fails.
 #include <gtest/gtest.h>
 
+#include <charconv>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -46,67 +48,119 @@ std::string read(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// 2025-03-04T09:05:07, the time of the fixtures
-std::tm fixture_time() {
-  std::tm now{};
-  now.tm_year = 125, now.tm_mon = 2, now.tm_mday = 4, now.tm_hour = 9, now.tm_min = 5, now.tm_sec = 7;
-  now.tm_wday = 2, now.tm_yday = 62;
-  return now;
+// Of a time written as 2025-03-04T09:05:07.
+std::tm time_of(const std::string& text) {
+  const auto number = [&](size_t at, size_t n) {
+    int out = 0;
+    std::from_chars(text.data() + at, text.data() + at + n, out);
+    return out;
+  };
+  namespace chrono = std::chrono;
+  const chrono::year_month_day date(chrono::year(number(0, 4)), chrono::month(static_cast<unsigned>(number(5, 2))),
+                                    chrono::day(static_cast<unsigned>(number(8, 2))));
+  const chrono::sys_days days(date);
+  std::tm out{};
+  out.tm_year = number(0, 4) - 1900, out.tm_mon = number(5, 2) - 1, out.tm_mday = number(8, 2);
+  out.tm_hour = number(11, 2), out.tm_min = number(14, 2), out.tm_sec = number(17, 2);
+  out.tm_wday = static_cast<int>(chrono::weekday(days).c_encoding());
+  out.tm_yday = static_cast<int>((days - chrono::sys_days(date.year() / chrono::January / 1)).count());
+  return out;
 }
 
-Result<std::string> render(const std::string& source, const Json& context) {
-  auto parsed = Template::parse(source);
-  if (!parsed.ok()) return parsed.status();
-  return parsed->render(value_of(context).map(), fixture_time());
-}
+// Where the cases come from: a folder with index.json.
+struct Set {
+  fs::path folder;
+  Json index, conversations;
 
-// Empty if the case passes.
-std::string verdict(const std::string& source, const Json& test) {
-  const auto out = render(source, test["context"]);
-  if (test.contains("expected")) {
-    if (!out.ok()) return "error: " + out.status().message;
-    return *out == test["expected"].get<std::string>() ? "" : "wrote: " + *out;
+  explicit Set(fs::path where) : folder(std::move(where)), index(Json::parse(read(folder / "index.json"))) {
+    if (fs::exists(folder / "conversations.json")) conversations = Json::parse(read(folder / "conversations.json"));
   }
-  if (out.ok()) return "should fail, but wrote: " + *out;
-  const std::string& message = out.status().message;
-  if (!message.starts_with("line ")) return "no place in: " + message;
-  if (!test.contains("raised")) return "";
-  const std::string wanted = "refuses the conversation: " + test["raised"].get<std::string>();
-  return out.status().code == Code::invalid_argument && message.ends_with(wanted) ? "" : "wrong message: " + message;
+
+  // A case's own variables, behind those of the conversation that it names.
+  Json context_of(const Json& test) const {
+    Json out = test.contains("conversation") ? conversations.at(test["conversation"].get<std::string>()) : Json::object();
+    out.update(test["context"]);
+    return out;
+  }
+
+  // Empty if the case passes.
+  std::string verdict(const std::string& source, const Json& test) const {
+    auto parsed = Template::parse(source);
+    const std::tm now = time_of(test.value("now", index["now"].get<std::string>()));
+    const auto out = parsed.ok() ? parsed->render(value_of(context_of(test)).map(), now) : parsed.status();
+    if (test.value("may_refuse", false) && !out.ok() && out.status().code == Code::unsupported) return "";
+    if (test.contains("expected")) {
+      if (!out.ok()) return "error: " + out.status().message;
+      return *out == test["expected"].get<std::string>() ? "" : "wrote: " + *out;
+    }
+    if (out.ok()) return "should fail, but wrote: " + *out;
+    const std::string& message = out.status().message;
+    if (!message.starts_with("line ")) return "no place in: " + message;
+    if (!test.contains("raised")) return "";
+    const std::string wanted = "refuses the conversation: " + test["raised"].get<std::string>();
+    return out.status().code == Code::invalid_argument && message.ends_with(wanted) ? "" : "wrong message: " + message;
+  }
+
+  void run_snippets() const {
+    const Json cases = Json::parse(read(folder / "engine.json"))["cases"];
+    ASSERT_GT(cases.size(), 0u);
+    EXPECT_EQ(cases.size(), index["engine"]["cases"].get<size_t>());
+    for (const Json& test : cases)
+      EXPECT_EQ(verdict(test["template"], test), "") << test["name"] << ": " << test["template"];
+  }
+
+  void run_templates() const {
+    ASSERT_GT(index["templates"].size(), 0u);
+    for (const Json& entry : index["templates"]) {
+      const fs::path where = folder / entry["name"].get<std::string>();
+      const std::string source = read(where / "template.jinja");
+      const Json cases = Json::parse(read(where / "cases.json"))["cases"];
+      ASSERT_GT(cases.size(), 0u) << where;
+      EXPECT_EQ(cases.size(), entry["cases"].get<size_t>()) << where;
+      for (const Json& test : cases) EXPECT_EQ(verdict(source, test), "") << entry["name"] << ": " << test["name"];
+    }
+  }
+};
+
+const Set& own_set() {
+  static const Set set(fs::path(INLAY_TEST_DATA_DIR) / "templates");
+  return set;
 }
 
-const fs::path kFolder = fs::path(INLAY_FIXTURES_DIR) / "templates";
-bool has_fixtures() { return !std::string_view(INLAY_FIXTURES_DIR).empty() && fs::exists(kFolder / "index.json"); }
-
-TEST(TemplateConformance, EngineSnippets) {
-  if (!has_fixtures()) GTEST_SKIP() << "no fixtures";
-  const Json engine = Json::parse(read(kFolder / "engine.json"));
-  ASSERT_EQ(engine["cases"].size(), 216u);
-  for (const Json& test : engine["cases"])
-    EXPECT_EQ(verdict(test["template"], test), "") << test["name"] << ": " << test["template"];
-}
+TEST(TemplateConformance, Snippets) { own_set().run_snippets(); }
+TEST(TemplateConformance, Templates) { own_set().run_templates(); }
 
 TEST(TemplateConformance, TemplatesOfModels) {
-  if (!has_fixtures()) GTEST_SKIP() << "no fixtures";
-  const Json index = Json::parse(read(kFolder / "index.json"));
-  ASSERT_EQ(index["templates"].size(), 16u);
-  for (const Json& entry : index["templates"]) {
-    const fs::path folder = kFolder / entry["name"].get<std::string>();
-    const std::string source = read(folder / "template.jinja");
-    const Json cases = Json::parse(read(folder / "cases.json"))["cases"];
-    EXPECT_EQ(cases.size(), entry["cases"].get<size_t>());
-    for (const Json& test : cases) EXPECT_EQ(verdict(source, test), "") << entry["name"] << ": " << test["name"];
-  }
+  const std::string fixtures = INLAY_FIXTURES_DIR;
+  const fs::path folder = fs::path(fixtures) / "templates";
+  if (fixtures.empty() || !fs::exists(folder / "index.json"))
+    GTEST_SKIP() << "model vendors' templates are not in this repository; tests/data/README.md says which and how to get "
+                    "them: INLAY_FIXTURES=FOLDER";
+  const Set set(folder);
+  set.run_snippets();
+  set.run_templates();
 }
 
-// The comparison itself notices a wrong text, a missing error and another message.
+// The comparison itself notices a wrong text, a missing error, another message and a refusal for another reason.
 TEST(TemplateConformance, VerdictSeesWhatIsWrong) {
-  const auto judge = [](const char* source, const char* test) { return verdict(source, Json::parse(test)); };
+  const auto judge = [](const char* source, const char* test) { return own_set().verdict(source, Json::parse(test)); };
   EXPECT_EQ(judge("{{ a }}", R"({"context": {"a": 1}, "expected": "1"})"), "");
   EXPECT_NE(judge("{{ a }}", R"({"context": {"a": 1}, "expected": "2"})"), "");
   EXPECT_NE(judge("{{ a }}", R"({"context": {"a": 1}, "engine_error": "TypeError"})"), "");
   EXPECT_EQ(judge("{{ raise_exception('x') }}", R"({"context": {}, "raised": "x"})"), "");
   EXPECT_NE(judge("{{ raise_exception('x') }}", R"({"context": {}, "raised": "y"})"), "");
+  EXPECT_EQ(judge("{{ 1|nosuch }}", R"({"context": {}, "may_refuse": true, "expected": "1"})"), "");
+  EXPECT_NE(judge("{{ 1|nosuch }}", R"({"context": {}, "expected": "1"})"), "");
+  EXPECT_NE(judge("{{ a }}", R"({"context": {"a": 1}, "may_refuse": true, "expected": "2"})"), "");
+  EXPECT_NE(judge("{{ 1 + 'a' }}", R"({"context": {}, "may_refuse": true, "expected": "2"})"), "");
+}
+
+TEST(TemplateConformance, CasesHaveTheirConversationAndTime) {
+  const auto judge = [](const char* source, const char* test) { return own_set().verdict(source, Json::parse(test)); };
+  const char* user = R"({"conversation": "user", "context": {"x": 1}, "expected": "userNone1"})";
+  EXPECT_EQ(judge("{{ messages[0].role }}{{ tools }}{{ x }}", user), "");
+  const char* time = R"({"context": {}, "now": "2024-12-31T23:59:08", "expected": "Tue 366 2024-12-31 23:59:08"})";
+  EXPECT_EQ(judge("{{ strftime_now('%a %j %F %T') }}", time), "");
 }
 
 }  // namespace
