@@ -44,6 +44,7 @@ sys.dont_write_bytecode = True
 import numpy as np  # noqa: E402  # pylint: disable=wrong-import-position
 
 import dequantize  # noqa: E402  # pylint: disable=wrong-import-position
+import exact  # noqa: E402  # pylint: disable=wrong-import-position
 import gguf_file  # noqa: E402  # pylint: disable=wrong-import-position
 import make_models  # noqa: E402  # pylint: disable=wrong-import-position
 import make_quant  # noqa: E402  # pylint: disable=wrong-import-position
@@ -148,6 +149,33 @@ class Models(MadeAgain):
         expected = make_models.read_logits((self.FOLDER / "olmo2-f32.exact").read_bytes())[1]
         self.assertGreater(make_models.difference(rows, expected.astype(np.float64))["nmse"], 0.1)
         self.assertEqual(len(logits_data), (self.FOLDER / "olmo2-f32.exact").stat().st_size)
+
+    # Fields of the model, or of its family, without which the logits must be others.
+    SPECIALITIES = (
+        ("llama-window-biases-f32", {"swa": 0}), ("llama-window-biases-f32", {"otherwise": {"interleaved": False}}),
+        ("qwen2moe-f32", {"otherwise": {"experts_normalised": True}}), ("qwen2moe-f32", {"shared": 0}),
+        ("gemma3-linear-f32", {"rope_scaling": None}), ("gemma3-linear-f32", {"otherwise": {"window_unscaled": False}}),
+        ("gemma3-linear-f32", {"otherwise": {"period": 5}}), ("gemma3-linear-f32", {"otherwise": {"gelu": False}}),
+        ("phi3-partial-window-f32", {"swa": 0}), ("phi3-partial-window-f32", {"nrot": 16}),
+        ("gpt-oss-f32", {"otherwise": {"sinks": False}}), ("gpt-oss-f32", {"otherwise": {"yarn_truncates": True}}),
+        ("gpt-oss-f32", {"otherwise": {"period": 1}}), ("gpt-oss-mxfp4", {"otherwise": {"expert_bias": False}}),
+        ("granite-f32", {"scales": {"residual": 0.4, "attention": 0.11, "logit": 3.0}}),
+        ("granite-f32", {"scales": {"embedding": 6.0, "attention": 0.11, "logit": 3.0}}),
+        ("granite-f32", {"scales": {"embedding": 6.0, "residual": 0.4, "logit": 3.0}}),
+        ("granite-f32", {"scales": {"embedding": 6.0, "residual": 0.4, "attention": 0.11}}),
+        ("olmo2-f32", {"otherwise": {"post_norms": False}}), ("olmo3-f32", {"otherwise": {"window_unscaled": False}}),
+        ("olmo3-f32", {"otherwise": {"period": 1}}), ("olmo3-f32", {"rope_scaling": None}),
+        ("smollm3-f32", {"otherwise": {"no_rope": 0}}), ("smollm3-f32", {"otherwise": {"no_rope": 5}}),
+    )
+
+    def test_what_is_special_makes_a_difference(self):
+        for name, change in self.SPECIALITIES:
+            model = tiny_models.BY_NAME[name]
+            weights, tokens = model_weights.build(model)[1], make_models.text_of(model)
+            expected = exact.logits(model, weights, tokens)
+            same, other = exact.logits(dict(model), weights, tokens), exact.logits(model | change, weights, tokens)
+            self.assertEqual(make_models.difference(same, expected)["nmse"], 0, "negative control")
+            self.assertGreater(make_models.difference(other, expected)["nmse"], 1e-4, (name, change))
 
     def test_both_references_agree(self):
         """Where libllama computes in float32 it differs by rounding alone, or by its table of GELU."""
