@@ -54,6 +54,7 @@ missing_test_packages() {
   command -v pkg-config >/dev/null || echo pkg-config
   command -v abidiff >/dev/null || echo abigail-tools
   /usr/bin/python3 -c 'import clang.cindex' 2>/dev/null || echo python3-clang
+  /usr/bin/python3 -c 'import numpy' 2>/dev/null || echo python3-numpy
 }
 
 install_packages() {

@@ -84,9 +84,11 @@ class Rope:
 
 
 class Evaluation:
+    """`otherwise` of a model replaces what its family says, to see what that makes of the logits."""
+
     def __init__(self, model, weights, n_tokens):
         self.model, self.weights, self.n = model, weights, n_tokens
-        self.family = FAMILIES[model["arch"]]
+        self.family = FAMILIES[model["arch"]] | model.get("otherwise", {})
         self.epsilon, self.scales = as_f32(model["eps"]), model.get("scales", {})
         self.margins = []  # how clearly each choice of experts was made
         self.rope, self.window_rope = self.make_rope(False), self.make_rope(True)
@@ -100,7 +102,7 @@ class Evaluation:
         factors, magnitude = weights.get("rope_freqs.weight"), 1.0
         if m.get("rope_factors"):
             factors, magnitude = weights["rope_factors_short.weight"], m["rope_factors"]["attn_factor"]
-        truncates = m.get("yarn_truncates", family.get("yarn_truncates", True))
+        truncates = family.get("yarn_truncates", True)
         return Rope(self.n, n_rot, base, interleaved, m.get("rope_scaling"), truncates, factors, magnitude)
 
     def linear(self, x, name):

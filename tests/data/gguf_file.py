@@ -20,7 +20,7 @@ TYPES = {
 }
 BY_DEFINITION = ("F32", "F16", "BF16", "Q8_0", "MXFP4")  # what needs no library
 
-E2M1 = np.array([0, .5, 1, 1.5, 2, 3, 4, 6, -0.0, -.5, -1, -1.5, -2, -3, -4, -6])
+E2M1 = np.array([0, .5, 1, 1.5, 2, 3, 4, 6, 0, -.5, -1, -1.5, -2, -3, -4, -6])  # as libggml reads them: no negative zero
 
 
 def bf16_bits(values):

@@ -66,6 +66,11 @@ constexpr Case kCases[] = {
     {"gemma3-f32", DeviceKind::cuda},
     {"phi3-f32", DeviceKind::cuda},
     {"gemma2-f32", DeviceKind::cuda, WeightDType::fp8},
+    {"gpt-oss-mxfp4", DeviceKind::cpu},
+    {"qwen2moe-f32", DeviceKind::cpu},
+    {"granite-f32", DeviceKind::cpu},
+    {"olmo3-f32", DeviceKind::cpu},
+    {"smollm3-f32", DeviceKind::cpu},
 };
 
 // What one sequence came to: the drawn tokens and the logits before each draw.
