@@ -25,6 +25,9 @@ from gguf_file import TYPES
 HERE = pathlib.Path(__file__).resolve().parent
 SEED, N_BLOCKS, N_HALVES, N_EDGES = 20250304, 64, 4096, 6
 N_QUANTIZED = N_BLOCKS * 3 // 8
+# Of a type's blocks those that are kept: of the quantizer's, of random ones, and all edge cases.
+KEPT_QUANTIZED, KEPT_RANDOM = 12, 16
+KEPT = [*range(KEPT_QUANTIZED), *range(N_QUANTIZED, N_QUANTIZED + KEPT_RANDOM), *range(N_BLOCKS - N_EDGES, N_BLOCKS)]
 # The types in the order of their draws, each with the bytes at which a block has half-precision scales.
 SCALES = {"F16": [], "BF16": [], "Q4_0": [0], "Q4_1": [0, 2], "Q5_0": [0], "Q5_1": [0, 2], "Q8_0": [0], "Q2_K": [80, 82], "Q3_K": [108],
           "Q4_K": [0, 2], "Q5_K": [0, 2], "Q6_K": [208], "IQ2_XXS": [0], "IQ2_XS": [0], "IQ2_S": [0], "IQ3_XXS": [0], "IQ3_S": [0],
@@ -92,9 +95,9 @@ def make_blocks():
             assert reference_library.block_size(number) == (block_elements, block_bytes), name
             blocks[:N_QUANTIZED] = reference_library.quantize(values, number, block_elements, block_bytes)
         else:
-            blocks[:N_QUANTIZED] = committed_blocks(name)[:N_QUANTIZED]
-        ends = [0, N_QUANTIZED, len(blocks) - N_EDGES, len(blocks)]
-        yield name, blocks, {part: ends[i:i + 2] for i, part in enumerate(("quantized", "random", "edge"))}
+            blocks[:KEPT_QUANTIZED] = committed_blocks(name)[:KEPT_QUANTIZED]
+        ends = [0, KEPT_QUANTIZED, KEPT_QUANTIZED + KEPT_RANDOM, len(KEPT)]
+        yield name, blocks[KEPT], {part: ends[i:i + 2] for i, part in enumerate(("quantized", "random", "edge"))}
 
 
 def committed_blocks(name):

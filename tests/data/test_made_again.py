@@ -16,7 +16,7 @@ import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 DEBIANS_PYTHON = "/usr/bin/python3"
-MAX_BYTES = 15 * 1024 * 1024  # of the whole folder
+MAX_BYTES = 15_000_000  # of the whole folder
 # numpy's logarithms and sums may differ in their last bits between processors.
 MAX_NMSE_OF_EXACT = 1e-13
 
