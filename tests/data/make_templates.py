@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Makes the results in templates/ again: what Jinja2, set up as Hugging Face transformers does, renders.
 
-Usage: make_templates.py [--out FOLDER]
+Usage: make_templates.py [--out FOLDER] [--models FOLDER]
 
 Reads templates/NAME/template.jinja, conversations.py and the snippets beside this file; writes index.json, conversations.json,
 engine.json and NAME/cases.json, byte for byte the same at every run. FOLDER is templates/ unless given; another one gets
-the templates too. Needs Jinja2 (Debian's python3-jinja2). With INLAY_NODE_MODULES, a node_modules folder that has
+the templates too. With --models those of models are rendered instead, which lie in that folder under the names that
+template_settings.py has; the snippets are written as always. Needs Jinja2 (Debian's python3-jinja2). With INLAY_NODE_MODULES, a node_modules folder that has
 @huggingface/jinja, that package is asked again for its opinion (`hf_jinja`); without, the recorded opinions are kept.
 """
 import argparse
@@ -26,7 +27,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from conversations import CHATS
 from snippets_functions import FIELDS, FUNCTIONS, TIMES
 from snippets_language import LANGUAGE, REFUSABLE
-from template_settings import TEMPLATES
+from template_settings import MODELS, TEMPLATES
 
 HERE = pathlib.Path(__file__).resolve().parent
 HOME = HERE / "templates"
@@ -149,14 +150,16 @@ def conversation(chat):
     return {"messages": chat["messages"], "tools": chat.get("tools"), "documents": chat.get("documents")}
 
 
-def make_template(name, settings, out):
-    source = (HOME / name / "template.jinja").read_bytes().decode("utf-8")
+def make_template(name, settings, file, out):
+    source = file.read_bytes().decode("utf-8")
     cases, jobs = [], []
     for chat in CHATS:
         if chat["name"] in settings.get("without", []):
             continue
         for case, more in case_names(chat, settings):
             more = dict(settings.get("variables", {}), **more)
+            if chat.get("tools") is None and "no_tools" in settings:
+                more["tools"] = settings["no_tools"]
             context = dict(conversation(chat), **more)
             cases.append(dict({"name": case, "conversation": chat["name"], "context": more},
                               **render(source, context, NOW)))
@@ -166,7 +169,7 @@ def make_template(name, settings, out):
     add_opinions(cases, jobs, before.get("cases", []) if before.get("template_sha256") == digest else [])
     write(out / name / "template.jinja", source)
     write_cases(out / name / "cases.json",
-                {"template": name, "manner": settings["manner"], "template_sha256": digest}, cases)
+                {"template": name, "manner": settings.get("manner", "a model's"), "template_sha256": digest}, cases)
     return dict({"name": name}, **counts(cases))
 
 
@@ -206,9 +209,16 @@ def make_snippets(out):
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     arguments.add_argument("--out", type=pathlib.Path, default=HOME, help="another folder than templates/")
-    out = arguments.parse_args().out
+    arguments.add_argument("--models", type=pathlib.Path, help="a folder with models' templates, rendered instead")
+    given = arguments.parse_args()
+    out = given.out
+    files = [(name, settings, HOME / name / "template.jinja") for name, settings in TEMPLATES.items()]
+    if given.models:
+        if out == HOME:
+            sys.exit("--models needs --out: the templates of models do not belong in this repository")
+        files = [(name, settings, given.models / settings["file"]) for name, settings in MODELS.items()]
     index = {"now": NOW, "reference": "Jinja2 " + jinja2.__version__, "second_opinion": "@huggingface/jinja 0.5.11",
-             "templates": [make_template(name, settings, out) for name, settings in TEMPLATES.items()],
+             "templates": [make_template(name, settings, file, out) for name, settings, file in files],
              "engine": make_snippets(out)}
     used = [line_of(chat["name"]) + ": " + line_of(conversation(chat)) for chat in CHATS]
     write(out / "conversations.json", "{\n " + ",\n ".join(used) + "\n}\n")

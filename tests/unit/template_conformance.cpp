@@ -1,5 +1,5 @@
-// Every case of tests/data/templates, and of the model vendors' templates if they are at hand: exact text, the message of
-// raise_exception, or an error where the reference fails.
+// Every case of tests/data/templates, and of the model vendors' templates if they are at hand: exact text, the message
+// of raise_exception, or an error where the reference fails.
 #include <gtest/gtest.h>
 
 #include <charconv>
@@ -78,7 +78,8 @@ struct Set {
 
   // A case's own variables, behind those of the conversation that it names.
   Json context_of(const Json& test) const {
-    Json out = test.contains("conversation") ? conversations.at(test["conversation"].get<std::string>()) : Json::object();
+    Json out =
+        test.contains("conversation") ? conversations.at(test["conversation"].get<std::string>()) : Json::object();
     out.update(test["context"]);
     return out;
   }
@@ -134,8 +135,9 @@ TEST(TemplateConformance, TemplatesOfModels) {
   const std::string fixtures = INLAY_FIXTURES_DIR;
   const fs::path folder = fs::path(fixtures) / "templates";
   if (fixtures.empty() || !fs::exists(folder / "index.json"))
-    GTEST_SKIP() << "model vendors' templates are not in this repository; tests/data/README.md says which and how to get "
-                    "them: INLAY_FIXTURES=FOLDER";
+    GTEST_SKIP()
+        << "model vendors' templates are not in this repository; tests/data/README.md says which and how to get "
+           "them: INLAY_FIXTURES=FOLDER";
   const Set set(folder);
   set.run_snippets();
   set.run_templates();
