@@ -55,6 +55,7 @@ missing_test_packages() {
   command -v abidiff >/dev/null || echo abigail-tools
   /usr/bin/python3 -c 'import clang.cindex' 2>/dev/null || echo python3-clang
   /usr/bin/python3 -c 'import numpy' 2>/dev/null || echo python3-numpy
+  /usr/bin/python3 -c 'import jinja2' 2>/dev/null || echo python3-jinja2
 }
 
 install_packages() {
