@@ -17,5 +17,6 @@ cd "$root"
 cmake --preset native ${INLAY_MIMALLOC_ROOT:+-DINLAY_MIMALLOC_ROOT="$INLAY_MIMALLOC_ROOT"}
 cmake --build build/native --target inlay_cli
 [ -f "$model" ] || { echo "quickstart: the model is missing: $model" >&2; exit 1; }
+find_library_without_proc "$root/build/native"
 build/native/bin/inlay run "$model" --prompt "$prompt" "$@"
 [ ! -f build/native/without_mimalloc.txt ] || cat build/native/without_mimalloc.txt >&2

@@ -9,4 +9,8 @@ if [ -n "${INLAY_MIMALLOC_ROOT:-}" ]; then
   INLAY_MIMALLOC_ROOT=$(cd "$INLAY_MIMALLOC_ROOT" && pwd)
   export INLAY_MIMALLOC_ROOT
 fi
+# A program's $ORIGIN, by which the tool finds the library, is told by /proc alone.
+find_library_without_proc() {  # find_library_without_proc BUILD_FOLDER
+  [ -e /proc/self/exe ] || export LD_LIBRARY_PATH="$1/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+}
 export INLAY_CACHE PATH

@@ -129,7 +129,7 @@ try() {  # try VERSION
   rows+=("| $(cat "$system/etc/debian_version") | $versions | $first | $second |")
   while IFS= read -r line; do
     remarks+=("Debian $version: $line")
-  done <<<"$(grep -E '^failed: |^built without mimalloc|warning: ' "$log" | sort -u)"
+  done <<<"$(grep -E '^failed: |^-- Inlay allocator: |^built without mimalloc|warning: ' "$log" | sort -u)"
   [ "${INLAY_KEEP_SYSTEMS:-0}" = 1 ] || remove "$system"
 }
 

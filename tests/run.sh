@@ -29,6 +29,7 @@ cmake --preset "$preset" -DINLAY_FIXTURES="$fixtures" ${CI:+-DINLAY_WERROR=ON} \
   ${INLAY_MIMALLOC_ROOT:+-DINLAY_MIMALLOC_ROOT="$INLAY_MIMALLOC_ROOT"}
 cmake --build "$build" --target "${INLAY_TARGET:-all}"
 
+find_library_without_proc "$root/$build"
 junit=$root/$build/junit.xml
 rm -f "$junit"
 ctest_status=0
