@@ -169,7 +169,7 @@ Result<std::unique_ptr<Tokenizer>> read_gguf_unigram(const Metadata& metadata) {
   bool has_bytes = false;
   for (size_t i = 0; i < scores.size(); ++i) {
     vocabulary += (i == 0 ? "[" : ", [") + json_string(writer.tokens()[i]);
-    append_format(vocabulary, ", %.9g]", static_cast<double>(scores[i]));
+    append_format(vocabulary, ", %.17g]", static_cast<double>(scores[i]));  // exactly: ties stay ties
     has_bytes = has_bytes || writer.kind_of(i) == kByte;
   }
   TokenizerFiles files{.name = "tokenizer.ggml"};

@@ -169,14 +169,18 @@ class PipelineReader {
     if (texts_.empty()) return error(Code::format, "%s.vocab is empty", model_.where().c_str());
     Vocabulary model;
     std::vector<std::string_view> shown = texts_;
-    for (const Added& added : added_) shown[added.rule.id] = added.rule.text;
+    std::vector<bool> hidden(texts_.size());  // from Unigram, which would find special tokens where they are plain text
+    for (const Added& added : added_) {
+      shown[added.rule.id] = added.rule.text;
+      hidden[added.rule.id] = added.rule.special && type_ == "Unigram";
+    }
     for (size_t i = 0; i < texts_.size(); ++i) {
       v_.offsets.push_back(static_cast<uint32_t>(v_.bytes.size()));
       model.offsets.push_back(static_cast<uint32_t>(model.bytes.size()));
       if (known_[i]) decoder.append_piece(shown[i], v_.bytes);
       const bool is_byte = byte_tokens && byte_of_token(texts_[i]) >= 0;
       v_.kinds.push_back(!known_[i] ? TokenKind::unused : is_byte ? TokenKind::byte : TokenKind::normal);
-      model.matchable.push_back(i < n_model_ && known_[i] && append_model_text(texts_[i], model.bytes));
+      model.matchable.push_back(i < n_model_ && known_[i] && !hidden[i] && append_model_text(texts_[i], model.bytes));
       if (v_.bytes.size() > UINT32_MAX / 2) return error(Code::format, "%s.vocab is too large", model_.where().c_str());
     }
     v_.offsets.push_back(static_cast<uint32_t>(v_.bytes.size()));

@@ -65,6 +65,7 @@ SpmTokenizer::SpmTokenizer(Vocabulary vocabulary) : FragmentTokenizer(std::move(
     }
     if (vocabulary_.matchable[id] && has_space_inside(piece)) merges_within_words_ = false;
   }
+  if (table_.find(" ") < 0) merges_within_words_ = false;  // a run of unknown characters may go on after a space
 }
 
 // Every text must have ids: each byte needs a token, unless there is an unknown token.
@@ -101,27 +102,31 @@ void SpmTokenizer::append_merged(std::string_view word, MergeScratch& scratch, s
     return id < 0 ? Merge{} : Merge{priorities_[id], id};
   };
   merge_symbols(rule, scratch);
+  bool unknown_before = false;
   for (const Symbol& symbol : scratch.symbols) {
+    bool unknown = false;
     if (symbol.id >= 0)
       out.push_back(symbol.id);
     else
-      append_bytes(word.substr(symbol.begin, symbol.end - symbol.begin), out);
+      unknown = !append_bytes(word.substr(symbol.begin, symbol.end - symbol.begin), out);
+    if (unknown && !unknown_before) out.push_back(vocabulary_.unknown);  // one for a run of them
+    unknown_before = unknown;
   }
 }
 
-// A character that is no token: its bytes, or one unknown token if they have no tokens either.
-void SpmTokenizer::append_bytes(std::string_view character, std::vector<int32_t>& out) const {
+// The bytes of a character that is no token; false if they have no tokens either.
+bool SpmTokenizer::append_bytes(std::string_view character, std::vector<int32_t>& out) const {
   if (character == " ") character = kSpaceSign;
   const size_t n = out.size();
   for (const char byte : character) {
     const int32_t id = byte_ids_[static_cast<unsigned char>(byte)];
     if (id < 0) {
       out.resize(n);
-      out.push_back(vocabulary_.unknown);
-      return;
+      return false;
     }
     out.push_back(id);
   }
+  return true;
 }
 
 }  // namespace inlay

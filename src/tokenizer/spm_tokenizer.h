@@ -20,7 +20,7 @@ class SpmTokenizer final : public FragmentTokenizer {
   void encode_fragment(std::string_view text, bool after_added, MergeScratch& scratch,
                        std::vector<int32_t>& out) const override;
   void append_merged(std::string_view word, MergeScratch& scratch, std::vector<int32_t>& out) const override;
-  void append_bytes(std::string_view character, std::vector<int32_t>& out) const;
+  bool append_bytes(std::string_view character, std::vector<int32_t>& out) const;
 
   std::vector<uint32_t> priorities_;     // of tokens: lower merges first
   std::array<int32_t, 256> byte_ids_{};  // -1 for bytes without a token

@@ -42,7 +42,7 @@ UnigramModel::UnigramModel(const Vocabulary& texts, std::vector<double> scores, 
 void UnigramModel::build(const Vocabulary& texts) {
   std::vector<std::pair<std::string_view, int32_t>> sorted;
   for (int32_t id = 0; id < static_cast<int32_t>(scores_.size()); ++id)
-    if (!texts.piece(id).empty()) sorted.push_back({texts.piece(id), id});
+    if (id != rules_.unknown && !texts.piece(id).empty()) sorted.push_back({texts.piece(id), id});
   std::sort(sorted.begin(), sorted.end());
   struct Range {
     size_t begin, end, depth;

@@ -237,12 +237,17 @@ def entries(files):
                     "right": "tokenizers"})
     for name in ("spm", "spm-plain", "unigram", "wordpiece"):
         twin = files[name + ".tokenizer.json"]
-        right = "libllama" if name == "spm" else "tokenizers"
-        out.append({"name": name, "file": name + ".gguf", "set": {}, "twin": twin, "right": right})
+        out.append({"name": name, "file": name + ".gguf", "set": {}, "twin": twin, "right": "tokenizers"})
         out.append({"name": name + "-json", "file": name + ".tokenizer.json", "set": {}, "twin": twin, "right": "tokenizers"})
-    for name, change in (("no-space-prefix", {"tokenizer.ggml.add_space_prefix": False}), ("phi-3", {"general.name": "Phi-3 mini"}),
-                         ("adds-eos", {"tokenizer.ggml.add_bos_token": False, "tokenizer.ggml.add_eos_token": True})):
-        out.append({"name": name, "file": "spm.gguf", "set": change, "twin": None, "right": "libllama"})
+    spm = files["spm.tokenizer.json"]
+    unprefixed = {**spm, "normalizer": replace(" ", SIGN), "decoder": sequence("decoders", *spm["decoder"]["decoders"][:-1])}
+    # Phi-3: the added tokens take the white space after them, but for three.
+    greedy = [{**t, "rstrip": t["content"] not in ("<unk>", "<s>", "<|endoftext|>")} for t in spm["added_tokens"]]
+    for name, change, twin in (
+            ("no-space-prefix", {"tokenizer.ggml.add_space_prefix": False}, unprefixed),
+            ("phi-3", {"general.name": "Phi-3 mini"}, {**spm, "added_tokens": greedy}),
+            ("adds-eos", {"tokenizer.ggml.add_bos_token": False, "tokenizer.ggml.add_eos_token": True}, spm)):
+        out.append({"name": name, "file": "spm.gguf", "set": change, "twin": twin, "right": "tokenizers"})
     return out
 
 
@@ -250,10 +255,12 @@ def entries(files):
 
 def without_specials(tokenizer):
     """The same tokenizer when special tokens in a text are text: no text has their names."""
-    special = {t["content"] for t in tokenizer["added_tokens"] if t["special"] and t["content"] != tokenizer["model"].get("unk_token")}
+    special = {t["content"] for t in tokenizer["added_tokens"] if t["special"]}
     model = dict(tokenizer["model"])
     if model["type"] == "Unigram":
         model["vocab"] = [["\ue001" + t if t in special else t, s] for t, s in model["vocab"]]
+    else:  # what else is added keeps its ids
+        model["vocab"] = {**model["vocab"], **{t["content"]: t["id"] for t in tokenizer["added_tokens"] if not t["special"]}}
     return {**tokenizer, "model": model, "post_processor": None,
             "added_tokens": [t for t in tokenizer["added_tokens"] if not t["special"]]}
 
@@ -278,9 +285,12 @@ def ask_libllama(library, values, path, texts):
         whole = b"".join(pieces[i] for i in ids) if values["tokenizer.ggml.model"] == "gpt2" else vocabulary.decode(ids)
         rows.append({"ids": ids, "plain": vocabulary.encode(text, parse_special=False), "decoded": whole.decode("utf-8", "replace")})
     digest = hashlib.sha256(b"".join(struct.pack("<I", len(p)) + p for p in pieces)).hexdigest()
-    facts = {"n_tokens": vocabulary.n, "bos": vocabulary.bos, "eos": vocabulary.eos, "adds_bos": vocabulary.adds_bos,
-             "adds_eos": vocabulary.adds_eos, "control_ids": vocabulary.controls, "eog_ids": vocabulary.ends, "pieces_sha256": digest,
-             "example": {"text": EXAMPLE, "ids": vocabulary.encode(EXAMPLE, add_special=True)}}
+    example = vocabulary.encode(EXAMPLE, add_special=True)
+    facts = {"n_tokens": vocabulary.n, "bos": vocabulary.bos, "eos": vocabulary.eos, "adds_bos": example[0] == vocabulary.bos,
+             "adds_eos": example[-1] == vocabulary.eos, "control_ids": vocabulary.controls, "eog_ids": vocabulary.ends,
+             "example": {"text": EXAMPLE, "ids": example}}
+    if values["tokenizer.ggml.model"] != "bert":  # there libllama leaves out spaces that belong to the tokens
+        facts["pieces_sha256"] = digest
     vocabulary.close()
     return rows, facts
 

@@ -61,8 +61,7 @@ class LibLlama:
                 ("llama_model_default_params", _Parameters, []), ("llama_model_load_from_file", pointer, [text, _Parameters]),
                 ("llama_model_free", None, [pointer]), ("llama_model_get_vocab", pointer, [pointer]),
                 ("llama_vocab_n_tokens", number, [pointer]), ("llama_vocab_bos", number, [pointer]),
-                ("llama_vocab_eos", number, [pointer]), ("llama_vocab_get_add_bos", flag, [pointer]),
-                ("llama_vocab_get_add_eos", flag, [pointer]), ("llama_vocab_is_eog", flag, [pointer, number]),
+                ("llama_vocab_eos", number, [pointer]), ("llama_vocab_is_eog", flag, [pointer, number]),
                 ("llama_vocab_is_control", flag, [pointer, number]),
                 ("llama_tokenize", number, [pointer, text, number, ids, number, flag, flag]),
                 ("llama_token_to_piece", number, [pointer, number, text, number, number, flag]),
@@ -88,7 +87,6 @@ class LibLlamaVocabulary:
         self.vocab = lib.llama_model_get_vocab(self.model)
         self.n = lib.llama_vocab_n_tokens(self.vocab)
         self.bos, self.eos = lib.llama_vocab_bos(self.vocab), lib.llama_vocab_eos(self.vocab)
-        self.adds_bos, self.adds_eos = lib.llama_vocab_get_add_bos(self.vocab), lib.llama_vocab_get_add_eos(self.vocab)
         self.ends = [i for i in range(self.n) if lib.llama_vocab_is_eog(self.vocab, i)]
         self.controls = [i for i in range(self.n) if lib.llama_vocab_is_control(self.vocab, i)]
 

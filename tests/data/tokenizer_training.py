@@ -211,7 +211,8 @@ def best_cuts(word, scores, longest):
 
 
 def unigram(n_tokens):
-    """Tokens and scores: the logarithms of how often the tokens occur where each word is cut as is most probable."""
+    """Tokens and scores: the logarithms of how often the tokens occur where each word is cut as is most probable. As multiples of
+    1/1024, so that sums of them are exact and all programs see the same ties."""
     longest = 8
     counts = collections.Counter()
     for word, n in word_counts().items():
@@ -238,7 +239,7 @@ def unigram(n_tokens):
         used = collections.Counter({t: now[t] for t in keep + sorted(letters)})
     total = sum(used.values())
     tokens = sorted(used, key=lambda t: (-used[t], t))
-    return tokens, [round(math.log(used[t] / total), 4) for t in tokens]
+    return tokens, [round(math.log(used[t] / total) * 1024) / 1024 for t in tokens]
 
 
 # ---- WordPiece

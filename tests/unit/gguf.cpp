@@ -10,6 +10,8 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
 
 #include "tests/unit/gguf_image.h"
 
@@ -346,9 +348,9 @@ TEST(GgufSplit, IsRefusedFromMemory) {
 
 // ---- fixtures ----
 
-std::vector<fs::path> fixture_files(const char* folder) {
+std::vector<fs::path> gguf_files(const fs::path& folder) {
   std::vector<fs::path> out;
-  for (const auto& entry : fs::directory_iterator(fs::path(INLAY_FIXTURES_DIR) / folder))
+  for (const auto& entry : fs::directory_iterator(folder))
     if (entry.path().extension() == ".gguf") out.push_back(entry.path());
   std::sort(out.begin(), out.end());
   return out;
@@ -357,7 +359,7 @@ std::vector<fs::path> fixture_files(const char* folder) {
 TEST(GgufFixtures, EveryModelOpens) {
   if (std::string_view(INLAY_FIXTURES_DIR).empty()) GTEST_SKIP() << "needs INLAY_FIXTURES";
   size_t n_opened = 0;
-  for (const fs::path& path : fixture_files("models")) {
+  for (const fs::path& path : gguf_files(fs::path(INLAY_FIXTURES_DIR) / "models")) {
     Result<Checkpoint> c = open_gguf(path.string());
     ASSERT_TRUE(c.ok()) << c.status().message;
     EXPECT_TRUE(c->metadata().get_string("general.architecture").ok());
@@ -374,12 +376,9 @@ TEST(GgufFixtures, EveryModelOpens) {
   EXPECT_GE(n_opened, 20u);
 }
 
-TEST(GgufFixtures, EveryVocabularyOpens) {
-  if (std::string_view(INLAY_FIXTURES_DIR).empty()) GTEST_SKIP() << "needs INLAY_FIXTURES";
-  const std::map<std::string, size_t> n_tokens = {
-      {"gpt-2", 50257}, {"llama-spm", 32000}, {"phi-3", 32064}, {"deepseek-llm", 102400}, {"starcoder", 49152}};
+void expect_vocabularies(const fs::path& folder, const std::map<std::string, size_t>& n_tokens) {
   size_t n = 0;
-  for (const fs::path& path : fixture_files("tokenizers")) {
+  for (const fs::path& path : gguf_files(folder)) {
     Result<Checkpoint> c = open_gguf(path.string());
     ASSERT_TRUE(c.ok()) << c.status().message;
     EXPECT_TRUE(c->tensors().empty());
@@ -390,6 +389,23 @@ TEST(GgufFixtures, EveryVocabularyOpens) {
     ++n;
   }
   EXPECT_EQ(n, n_tokens.size());
+}
+
+// The repository's, whose numbers of tokens index.json has; and those of other projects where they are.
+TEST(Gguf, EveryVocabularyOpens) {
+  const fs::path own = fs::path(INLAY_TEST_DATA_DIR) / "tokenizers";
+  std::ifstream file(own / "index.json");
+  std::map<std::string, size_t> n_tokens;
+  const nlohmann::json index = nlohmann::json::parse(file);
+  for (const auto& entry : index.at("vocabularies")) {
+    const fs::path name = entry.at("file").get<std::string>();
+    if (name.extension() == ".gguf") n_tokens[name.stem().string()] = entry.at("n_tokens").get<size_t>();
+  }
+  expect_vocabularies(own, n_tokens);
+  const fs::path outside = fs::path(INLAY_FIXTURES_DIR) / "tokenizers";
+  if (std::string_view(INLAY_FIXTURES_DIR).empty() || !fs::exists(outside)) return;
+  expect_vocabularies(outside, {{"gpt-2", 50257}, {"llama-spm", 32000}, {"phi-3", 32064}, {"deepseek-llm", 102400},
+                                {"starcoder", 49152}});
 }
 
 // The fuzzers' seeds: mutations of files that open reach deeper than those of files that do not.

@@ -102,7 +102,7 @@ inline std::vector<uint8_t> from_base64(std::string_view text) {
   return out;
 }
 
-inline Result<std::unique_ptr<Tokenizer>> load(const VocabularyFile& v) {
+inline GgufImage image_of(const VocabularyFile& v) {
   const std::string prefix = "tokenizer.ggml.";
   GgufImage image;
   image.text("general.architecture", "llama").text("general.name", v.general_name).text(prefix + "model", v.model);
@@ -114,7 +114,11 @@ inline Result<std::unique_ptr<Tokenizer>> load(const VocabularyFile& v) {
   for (const auto& [name, value] : v.numbers) image.u32(prefix + name, value);
   for (const auto& [name, value] : v.flags) image.boolean(prefix + name, value);
   if (!v.charsmap.empty()) image.array(prefix + "precompiled_charsmap", MetaType::u8, from_base64(v.charsmap));
-  const GgufImage::Bytes bytes = image.build();
+  return image;
+}
+
+inline Result<std::unique_ptr<Tokenizer>> load(const VocabularyFile& v) {
+  const GgufImage::Bytes bytes = image_of(v).build();
   INLAY_ASSIGN(Checkpoint file, read_gguf(borrow_memory(bytes, "vocabulary")));
   return Tokenizer::from_metadata(file.metadata());
 }
