@@ -281,7 +281,7 @@ FUNCTIONS = [
      "{{ [['a', 'b'], ['c', 'd']]|join('', 1) }}"),
     ("f-join-number", "{{ 5|join }}"),
     ("f-sort-forms",
-     "{{ ['b', 'A', 'a', 'B']|sort }}{{ ['b', 'A', 'a']|sort(case_sensitive=true) }}{{ [3, 1, 2]|sort(true) }}"
+     "{{ ['b', 'A', 'a', 'B']|sort }}{{ ['b', 'C', 'a']|sort(case_sensitive=true) }}{{ [3, 1, 2]|sort(true) }}"
      "{{ [[2, 'a'], [1, 'b'], [2, 'c']]|sort(attribute=0) }}"
      "{{ [{'a': {'b': 2}}, {'a': {'b': 1}}]|sort(attribute='a.b') }}{{ 'hello'|sort }}"
      "{{ {'b': 1, 'a': 2}|sort }}{{ [[1, 'x'], [1, 'y'], [0, 'z']]|sort(attribute='0', reverse=true) }}"
@@ -519,7 +519,7 @@ FUNCTIONS = [
     ("t-in-forms",
      "{{ 'a' is in {'a': 1} }}{{ 3 is in range(3) }}{{ 'b' is in ('a', 'b') }}{{ 'x' is not in 'abc' }}"),
     ("t-odd-even-forms",
-     "{{ -1 is odd }}{{ 0 is even }}{{ 2.0 is even }}{{ 1.5 is odd }}{{ true is odd }}"
+     "{{ -1 is odd }}{{ 0 is even }}{{ 2.0 is even }}{{ 1.5 is odd }}{{ 3.0 is odd }}{{ true is odd }}"
      "{{ 7 is divisibleby(num=7) }}"),
     ("t-odd-text", "{{ 'a' is odd }}"),
     ("t-even-none", "{{ none is even }}"),
