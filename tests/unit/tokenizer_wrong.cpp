@@ -78,7 +78,7 @@ TEST(WrongTokenizer, AnotherOrderOfMergesGivesOtherIds) {
 
 TEST(WrongTokenizer, OtherScoresGiveOtherIds) {
   const std::vector<std::byte> zeros(4096 * sizeof(float));
-  for (const auto& [name, n] : {std::pair{"spm", 50}, {"spm-plain", 50}, {"unigram", 5}})
+  for (const auto& [name, n] : {std::pair{"spm", 50}, {"spm-plain", 30}, {"unigram", 5}})
     EXPECT_GT(n_different_gguf(name,
                                [&](MetaEntry& entry) {
                                  if (entry.key == "tokenizer.ggml.scores") entry.value.data = zeros.data();
@@ -110,7 +110,7 @@ TEST(WrongTokenizer, OtherPartsOfATokenizerJsonGiveOtherIds) {
   EXPECT_GT(n_different_json("wordpiece-json", "/model/max_input_chars_per_word", 3), 50);
   EXPECT_GT(n_different_json("spm-json", "/model/byte_fallback", false), 50);
   EXPECT_GT(n_different_json("spm-json", "/model/merges", json::array()), 100);
-  EXPECT_GT(n_different_json("spm-plain-json", "/model/fuse_unk", false), 50);
+  EXPECT_GT(n_different_json("spm-plain-json", "/model/fuse_unk", false), 30);
   EXPECT_GT(n_different_json("unigram-json", "/normalizer", nullptr), 20);
   EXPECT_GT(n_different_json("unigram-json", "/model/vocab/3/1", -30.0), 10);
   EXPECT_GT(n_different_json("bpe-json", "/model/ignore_merges", false), 0);
