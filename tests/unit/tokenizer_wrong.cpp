@@ -12,8 +12,7 @@ namespace {
 std::vector<Ids> all_ids(const Tokenizer& tokenizer) {
   std::vector<Ids> out;
   for (const json& row : own_lines("texts.jsonl"))
-    out.push_back(
-        encode(tokenizer, row.at("text").get<std::string>(), {.add_special = false, .parse_special = true}));
+    out.push_back(encode(tokenizer, row.at("text").get<std::string>(), {.add_special = false, .parse_special = true}));
   return out;
 }
 
@@ -27,18 +26,17 @@ int n_different(const std::vector<Ids>& ids, const std::string& name) {
 
 template <class Change>
 int n_different_gguf(const std::string& name, Change change) {
-  const auto tokenizer =
-      load_changed_gguf(kOwnTokenizers + own_entry(name).at("file").get<std::string>(), [&](std::vector<MetaEntry>& all) {
-        set_values(own_entry(name).at("set"), all);
-        for (MetaEntry& entry : all) change(entry);
-      });
+  const auto tokenizer = load_changed_gguf(kOwnTokenizers + own_entry(name).at("file").get<std::string>(),
+                                           [&](std::vector<MetaEntry>& all) {
+                                             set_values(own_entry(name).at("set"), all);
+                                             for (MetaEntry& entry : all) change(entry);
+                                           });
   EXPECT_NE(tokenizer, nullptr);
   return tokenizer ? n_different(all_ids(*tokenizer), name) : 0;
 }
 
 int n_different_json(const std::string& name, const char* key, const json& value) {
-  const auto tokenizer =
-      load_changed_json(own_entry(name), [&](json& file) { file[json::json_pointer(key)] = value; });
+  const auto tokenizer = load_changed_json(own_entry(name), [&](json& file) { file[json::json_pointer(key)] = value; });
   EXPECT_NE(tokenizer, nullptr);
   return tokenizer ? n_different(all_ids(*tokenizer), name) : 0;
 }
