@@ -62,6 +62,8 @@ add("special", "<s>", "</s>", "<s>hello</s>", "<|endoftext|>", "a<|endoftext|>b"
     "wordy word words", "<|IM_START|>", "##ing ing##", "\x00nul")
 add("long", "a" * 100, "ab" * 40, "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft", "x" * 101, "是" * 20,
     "😀" * 5, "0" * 50, "aAbBcC" * 5)
+add("joined", "ㄅㄆㄇㄅㄆㄇ", "ㄅㄆㄇ漢字ㄅㄆㄇ", "。。、、漢字", "한글한글ㄱㄴ", "abc   ", "abc \u3000", "1 \n ", "x've y't z'd", "X'VE Y'T Z'D",
+    "é'sé'té", "++==  ++", "a+=b a++b", "中'中'中", "เล็กเล็ก", "०१२०१२", "１２３４５６")
 add("sign", "a a'll 'llama 're-do ''' ''s", "[^a] (b) *c* ~d~ `e` ^f", "A,B;C:D!E?F", "¶§a ¶ b", "x\u200dy\u200cz", "a  \u3000b\u3000\u3000c",
     "!\n?\r\n;\n\n", "a'\nb", "word…\u2026。，、।۔،word", "=\n==\n\n", "<$+|~^`>", "´a ˜b ¨c ＋a｀b", "a b c é f", " a  b   c\td")
 

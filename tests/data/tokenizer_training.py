@@ -13,7 +13,7 @@ SIGN = "\u2581"   # what SentencePiece writes for a space
 INNER = "\ue000"  # stands before a character that does not begin a word; no text has it
 
 
-TEXT_WEIGHT = 8
+TEXT_WEIGHT = 16
 
 
 def byte_chars():
@@ -103,6 +103,8 @@ def byte_level(n_merges):
     for run, weight in ((" ", 40), ("\n", 12), ("\t", 8)):
         for n in range(2, 20):
             counts[tuple(chars[ord(run)] for _ in range(n))] += weight
+    for ending in ("'s", "'t", "'re", "'ve", "'m", "'ll", "'d", "'S", "'T", "'RE", "'VE", "'M", "'LL", "'D"):
+        counts[tuple(ending)] += 200  # so that it shows where an ending is no word of its own
     for digits in range(100, 1000):
         counts[tuple(str(digits))] += 1
     counts = collections.Counter({symbols: n for symbols, n in counts.items() if len(symbols) > 1})

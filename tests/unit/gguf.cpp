@@ -403,8 +403,9 @@ TEST(Gguf, EveryVocabularyOpens) {
   expect_vocabularies(own, n_tokens);
   const fs::path outside = fs::path(INLAY_FIXTURES_DIR) / "tokenizers";
   if (std::string_view(INLAY_FIXTURES_DIR).empty() || !fs::exists(outside)) return;
-  expect_vocabularies(outside, {{"gpt-2", 50257}, {"llama-spm", 32000}, {"phi-3", 32064}, {"deepseek-llm", 102400},
-                                {"starcoder", 49152}});
+  expect_vocabularies(
+      outside,
+      {{"gpt-2", 50257}, {"llama-spm", 32000}, {"phi-3", 32064}, {"deepseek-llm", 102400}, {"starcoder", 49152}});
 }
 
 // The fuzzers' seeds: mutations of files that open reach deeper than those of files that do not.

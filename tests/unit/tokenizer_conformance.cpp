@@ -65,9 +65,7 @@ class Vocabulary : public ::testing::TestWithParam<Case> {
   std::vector<json> rows() const {
     return is(Source::own) ? own_rows(entry_) : read_json_lines(kTokenizers + name_ + ".hard.jsonl");
   }
-  size_t n_rows() const {
-    return is(Source::own) ? own_lines("texts.jsonl").size() : entry_.at("cases").get<size_t>();
-  }
+  size_t n_rows() const { return is(Source::own) ? own_lines("texts.jsonl").size() : entry_.at("cases").get<size_t>(); }
   // A GGUF has no NFC normalizer, which some tokenizer.json have: there the row tells what the GGUF gives.
   static Ids expected_ids(const json& row) {
     const json others = row.value("alt", json::object());
@@ -205,9 +203,8 @@ TEST(OwnVocabularies, EveryNameOfAPreTokenizerGivesItsIds) {
   for (const json& entry : own_entries()) {
     for (const json& name : entry.value("also", json::array())) {
       const json values = {{"tokenizer.ggml.pre", name}};
-      const auto tokenizer =
-          load_changed_gguf(kOwnTokenizers + entry.at("file").get<std::string>(),
-                            [&](std::vector<MetaEntry>& entries) { set_values(values, entries); });
+      const auto tokenizer = load_changed_gguf(kOwnTokenizers + entry.at("file").get<std::string>(),
+                                               [&](std::vector<MetaEntry>& entries) { set_values(values, entries); });
       ASSERT_NE(tokenizer, nullptr) << name;
       for (const json& row : own_rows(entry))
         EXPECT_EQ(encode(*tokenizer, row.at("text").get<std::string>(), kParsed), row.at("ids").get<Ids>())

@@ -1,5 +1,5 @@
-// What the tokenizer tests read: the repository's vocabularies (tests/data/tokenizers), and those of other projects where
-// INLAY_FIXTURES has them. tests/data/README.md says what is in the files.
+// What the tokenizer tests read: the repository's vocabularies (tests/data/tokenizers), and those of other projects
+// where INLAY_FIXTURES has them. tests/data/README.md says what is in the files.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -169,9 +169,7 @@ inline std::unique_ptr<Tokenizer> load_own(const json& entry) {
 
 // ---- other projects' vocabularies
 
-inline bool has_outside_tokenizers() {
-  return !kFixtures.empty() && std::ifstream(kTokenizers + "index.json").good();
-}
+inline bool has_outside_tokenizers() { return !kFixtures.empty() && std::ifstream(kTokenizers + "index.json").good(); }
 
 // The GGUF of that name, or the one made of its tokenizer.json when the tests are built; empty if neither.
 inline std::string vocabulary_path(const std::string& name) {

@@ -1,6 +1,7 @@
 // The speed that is promised: a vocabulary of 150 thousand tokens loads in 150 ms, as tokenizer.json in 400 ms, and
-// English is encoded at 10 MB/s, on one core. The large vocabulary is made here; those of other projects are further rows. Best of several runs, and of more while the best is too slow, so that
-// other work on the machine does not count. Built in Release only.
+// English is encoded at 10 MB/s, on one core. The large vocabulary is made here; those of other projects are further
+// rows. Best of several runs, and of more while the best is too slow, so that other work on the machine does not count.
+// Built in Release only.
 #include <chrono>
 #include <ctime>
 #include <ostream>
@@ -89,9 +90,8 @@ std::string large_json() {
     if (large().types[id] == kNormal) vocab[large().tokens[id]] = id;
   for (const std::string& merge : *large().merges) merges.push_back(merge);
   const json bytes = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", true}};
-  const json file = {{"pre_tokenizer", bytes},
-                     {"decoder", bytes},
-                     {"model", {{"type", "BPE"}, {"vocab", vocab}, {"merges", merges}}}};
+  const json file = {
+      {"pre_tokenizer", bytes}, {"decoder", bytes}, {"model", {{"type", "BPE"}, {"vocab", vocab}, {"merges", merges}}}};
   return file.dump();
 }
 

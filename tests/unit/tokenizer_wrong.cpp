@@ -12,8 +12,7 @@ namespace {
 std::vector<Ids> all_ids(const Tokenizer& tokenizer) {
   std::vector<Ids> out;
   for (const json& row : own_lines("texts.jsonl"))
-    out.push_back(
-        encode(tokenizer, row.at("text").get<std::string>(), {.add_special = false, .parse_special = true}));
+    out.push_back(encode(tokenizer, row.at("text").get<std::string>(), {.add_special = false, .parse_special = true}));
   return out;
 }
 
@@ -27,18 +26,17 @@ int n_different(const std::vector<Ids>& ids, const std::string& name) {
 
 template <class Change>
 int n_different_gguf(const std::string& name, Change change) {
-  const auto tokenizer =
-      load_changed_gguf(kOwnTokenizers + own_entry(name).at("file").get<std::string>(), [&](std::vector<MetaEntry>& all) {
-        set_values(own_entry(name).at("set"), all);
-        for (MetaEntry& entry : all) change(entry);
-      });
+  const auto tokenizer = load_changed_gguf(kOwnTokenizers + own_entry(name).at("file").get<std::string>(),
+                                           [&](std::vector<MetaEntry>& all) {
+                                             set_values(own_entry(name).at("set"), all);
+                                             for (MetaEntry& entry : all) change(entry);
+                                           });
   EXPECT_NE(tokenizer, nullptr);
   return tokenizer ? n_different(all_ids(*tokenizer), name) : 0;
 }
 
 int n_different_json(const std::string& name, const char* key, const json& value) {
-  const auto tokenizer =
-      load_changed_json(own_entry(name), [&](json& file) { file[json::json_pointer(key)] = value; });
+  const auto tokenizer = load_changed_json(own_entry(name), [&](json& file) { file[json::json_pointer(key)] = value; });
   EXPECT_NE(tokenizer, nullptr);
   return tokenizer ? n_different(all_ids(*tokenizer), name) : 0;
 }
@@ -78,7 +76,7 @@ TEST(WrongTokenizer, AnotherOrderOfMergesGivesOtherIds) {
 
 TEST(WrongTokenizer, OtherScoresGiveOtherIds) {
   const std::vector<std::byte> zeros(4096 * sizeof(float));
-  for (const auto& [name, n] : {std::pair{"spm", 50}, {"spm-plain", 50}, {"unigram", 5}})
+  for (const auto& [name, n] : {std::pair{"spm", 50}, {"spm-plain", 30}, {"unigram", 5}})
     EXPECT_GT(n_different_gguf(name,
                                [&](MetaEntry& entry) {
                                  if (entry.key == "tokenizer.ggml.scores") entry.value.data = zeros.data();
@@ -110,7 +108,7 @@ TEST(WrongTokenizer, OtherPartsOfATokenizerJsonGiveOtherIds) {
   EXPECT_GT(n_different_json("wordpiece-json", "/model/max_input_chars_per_word", 3), 50);
   EXPECT_GT(n_different_json("spm-json", "/model/byte_fallback", false), 50);
   EXPECT_GT(n_different_json("spm-json", "/model/merges", json::array()), 100);
-  EXPECT_GT(n_different_json("spm-plain-json", "/model/fuse_unk", false), 50);
+  EXPECT_GT(n_different_json("spm-plain-json", "/model/fuse_unk", false), 30);
   EXPECT_GT(n_different_json("unigram-json", "/normalizer", nullptr), 20);
   EXPECT_GT(n_different_json("unigram-json", "/model/vocab/3/1", -30.0), 10);
   EXPECT_GT(n_different_json("bpe-json", "/model/ignore_merges", false), 0);
