@@ -85,7 +85,7 @@ inline const json& own_entry(const std::string& name) {
 inline bool is_gguf(const json& entry) { return entry.at("file").get<std::string>().ends_with(".gguf"); }
 
 // The lines of a file that several entries share are read once.
-inline const std::vector<json>& own_lines(const std::string& name) {
+inline const std::vector<json>& own_lines(const char* name) {
   static std::map<std::string, std::vector<json>> all;
   const auto found = all.find(name);
   return found != all.end() ? found->second : all.emplace(name, read_json_lines(kOwnTokenizers + name)).first->second;
@@ -103,7 +103,7 @@ inline const json& result_of(const json& line, const std::string& name) {
 // For each text: its id, the text (and the bytes in base64 if it is ill-formed), and what is expected.
 inline std::vector<json> own_rows(const json& entry) {
   const std::vector<json>& texts = own_lines("texts.jsonl");
-  const std::vector<json>& lines = own_lines(entry.at("results").get<std::string>());
+  const std::vector<json>& lines = own_lines(entry.at("results").get<std::string>().c_str());
   EXPECT_EQ(texts.size(), lines.size());
   std::vector<json> out;
   for (size_t i = 0; i < std::min(texts.size(), lines.size()); ++i) {
