@@ -40,7 +40,7 @@ if(go_refused)
   set(go_checked GODEBUG=cgocheck=2)
 endif()
 
-go_test(build ${go_tests}/build.sh ${INLAY_GO} ${go_bin} "${go_experiment}")
+go_test(build ${go_tests}/build.sh ${INLAY_GO} ${go_bin} ${go_experiment})
 set_tests_properties(bindings.go_build PROPERTIES FIXTURES_SETUP go_programs)
 binding_programs(go FIXTURE go_programs TOKENS ${go_bin}_tokens CALL_COST ${go_bin}_call_cost)
 

@@ -16,6 +16,7 @@ import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
 
 GTEST_SKIPPED = re.compile(r"^.*:\d+: Skipped$", re.MULTILINE)
+UNITTEST_SKIPPED = re.compile(r"^.* \.\.\. skipped ['\"](.*)['\"]$", re.MULTILINE)
 PARAMETER = re.compile(r"\s+# GetParam\(\) = .*", re.DOTALL)  # which gtest_discover_tests adds to a name
 GTEST_FAILED = "[  FAILED  ]"
 GPU_FILES = ("/dev/nvidiactl", "/dev/dxg")  # on Linux, and on Linux below Windows
@@ -55,7 +56,9 @@ class Outcome:
 
 
 def skip_reason(output):
-    """The text that followed GTEST_SKIP(), or the first line of the output."""
+    """The text that followed GTEST_SKIP(), that of unittest's SkipTest, or the first line of the output."""
+    if found := UNITTEST_SKIPPED.search(output):
+        return found[1]
     found = GTEST_SKIPPED.search(output)
     text = output[found.end():] if found else output
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("[")]

@@ -16,6 +16,7 @@ SKIPPED = ('<testcase name="a.Skip" status="notrun"><skipped message="SKIP_REGUL
 GPU = SKIPPED.replace("no fixtures", "needs a GPU")
 PROGRAM_GPU = ('<testcase name="kernels" status="notrun"><skipped message="SKIP_RETURN_CODE=77"/>'
                "<system-out>skipped: needs a GPU\n</system-out></testcase>")
+UNITTEST_GPU = PROGRAM_GPU.replace("skipped: needs a GPU", "setUpClass (__main__.Embed) ... skipped 'needs a GPU'\n\nRan 0 tests\nneeds a GPU")
 AVX2, AVX512 = (SKIPPED.replace("no fixtures", f"needs a processor with {isa}") for isa in ("avx2", "avx512"))
 WITHOUT_GPU = SKIPPED.replace("no fixtures", "needs a machine without a GPU")
 BOTH = SKIPPED.replace("no fixtures", "no fixtures\n[  FAILED  ] A.Other")
@@ -66,8 +67,8 @@ class Summary(unittest.TestCase):
         self.expect("0 passed, 0 failed, 1 skipped", 1, SUITE_SKIPPED, expected=expected, flags=["--strict"])
 
     def test_hardware_is_a_group_of_its_own(self):
-        code, lines = summarize(PASSED, GPU, PROGRAM_GPU, AVX512, flags=["--strict"])
-        self.assertEqual((code, lines), (0, ["2 tests need a GPU: tests/gpu.sh runs them",
+        code, lines = summarize(PASSED, GPU, PROGRAM_GPU, UNITTEST_GPU, AVX512, flags=["--strict"])
+        self.assertEqual((code, lines), (0, ["3 tests need a GPU: tests/gpu.sh runs them",
                                              "1 test needs a processor with avx512: tests/run.sh runs them on such a machine",
                                              "1 passed, 0 failed, 0 skipped"]))
 

@@ -1,11 +1,11 @@
 #!/bin/sh
 # Builds the programs, examples and test programs of the Go module in the current folder.
-# usage: build.sh GO PREFIX EXPERIMENT    program NAME becomes PREFIX_NAME; the tests that check cgo's pointers are built with this
-#                                         GOEXPERIMENT, which may be empty
+# usage: build.sh GO PREFIX [EXPERIMENT]  program NAME becomes PREFIX_NAME; the tests that check cgo's pointers are built with this
+#                                         GOEXPERIMENT
 set -eu
 go=$1
 prefix=$2
-experiment=$3
+experiment=${3:-}
 for package in internal/tokens internal/call_cost internal/layout examples/*; do
   "$go" build -o "${prefix}_${package##*/}" "./$package"
 done
