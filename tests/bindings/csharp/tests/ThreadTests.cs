@@ -149,7 +149,7 @@ static class ThreadTests
             for (int round = 0; n_met < 5 && watch.ElapsedMilliseconds < 200000; round++)
             {
                 session.Truncate(0);
-                if (PrefillIsCancelled(session, prompt, round % 20))
+                if (PrefillIsCancelled(session, prompt, (1 << round % 10) - 1))
                 {
                     int n_kept = session.Info.Tokens;
                     Expect.Equal(0, n_kept % 8, "whole chunks");
@@ -166,6 +166,7 @@ static class ThreadTests
         }
     }
 
+    // `delay` is in tenths of a millisecond.
     static bool PrefillIsCancelled(Session session, int[] prompt, int delay)
     {
         using (var source = new CancellationTokenSource())
