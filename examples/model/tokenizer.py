@@ -81,7 +81,8 @@ def count_words(text):
     return {tuple(chars[b] for b in word.encode()): n for word, n in counts.items()}
 
 
-def _merged(word, pair):
+def merged(word, pair):
+    """The symbols of a tuple, with each place where the pair stands made one symbol."""
     out, i = [], 0
     while i < len(word):
         if word[i:i + 2] == pair:
@@ -112,7 +113,7 @@ def train(word_counts, tokens_wanted):
             word, count = words[index]
             for pair in zip(word, word[1:]):
                 pair_counts[pair] -= count
-            word = _merged(word, best)
+            word = merged(word, best)
             words[index] = (word, count)
             for pair in zip(word, word[1:]):
                 pair_counts[pair] += count
@@ -143,7 +144,7 @@ class Tokenizer:
             pair = min(zip(word, word[1:]), key=lambda p: self.ranks.get(p, 1 << 30))
             if pair not in self.ranks:
                 break
-            word = _merged(word, pair)
+            word = merged(word, pair)
         return [self.ids[piece] for piece in word]
 
     def encode(self, text):

@@ -1,43 +1,7 @@
 """Tokenizers of the tiny models: byte-level BPE, or SentencePiece pieces with bytes, trained on the model's own text."""
+import collections
 
-
-def byte_characters():
-    """GPT-2's printable character of every byte value."""
-    printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
-    characters, extra = {b: chr(b) for b in printable}, 0
-    for value in range(256):
-        if value not in characters:
-            characters[value] = chr(256 + extra)
-            extra += 1
-    return [characters[value] for value in range(256)]
-
-
-def train_merges(words, n_merges):
-    """Plain BPE over lists of symbols: the most frequent pair first, ties in the order of their text."""
-    words, merges = [list(w) for w in words], []
-    while len(merges) < n_merges:
-        count = {}
-        for word in words:
-            for pair in zip(word, word[1:]):
-                count[pair] = count.get(pair, 0) + 1
-        if not count:
-            break
-        best = min(count, key=lambda pair: (-count[pair], pair))
-        merges.append(best)
-        words = [merged(word, best) for word in words]
-    return merges
-
-
-def merged(word, pair):
-    out, i = [], 0
-    while i < len(word):
-        if tuple(word[i:i + 2]) == pair:
-            out.append(word[i] + word[i + 1])
-            i += 2
-        else:
-            out.append(word[i])
-            i += 1
-    return out
+from tokenizer_training import byte_chars, train_merges
 
 
 def add_tokenizer(gguf, model):
@@ -53,9 +17,9 @@ def add_tokenizer(gguf, model):
 
 def add_bpe(gguf, model):
     n_vocab, special = model["V"], ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
-    characters = byte_characters()
-    words = [[characters[b] for b in ((" " if i else "") + word).encode()] for i, word in enumerate(model["corpus"].split(" "))]
-    merges = train_merges(words, n_vocab - 256 - len(special))
+    characters = byte_chars()
+    words = [tuple(characters[b] for b in ((" " if i else "") + word).encode()) for i, word in enumerate(model["corpus"].split(" "))]
+    merges = train_merges(collections.Counter(words), n_vocab - 256 - len(special))
     tokens = characters + ["".join(pair) for pair in merges] + special
     assert len(tokens) == n_vocab, len(tokens)
     gguf.string("tokenizer.ggml.model", "gpt2")
@@ -71,9 +35,9 @@ def add_bpe(gguf, model):
 
 def add_spm(gguf, model):
     n_vocab = model["V"]
-    words = [list("\u2581" + word) for word in model["corpus"].split(" ")]
+    words = [tuple("\u2581" + word) for word in model["corpus"].split(" ")]
     characters = sorted({c for word in words for c in word})
-    pieces = ["".join(pair) for pair in train_merges(words, n_vocab - 259 - len(characters))]
+    pieces = ["".join(pair) for pair in train_merges(collections.Counter(words), n_vocab - 259 - len(characters))]
     tokens = ["<unk>", "<s>", "</s>"] + ["<0x%02X>" % b for b in range(256)] + pieces + characters
     assert len(tokens) == n_vocab and len(set(tokens)) == n_vocab, len(tokens)
     gguf.string("tokenizer.ggml.model", "llama")

@@ -8,6 +8,9 @@ import sys
 import unicodedata
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "examples", "model"))
+import corpus  # noqa: E402  # pylint: disable=wrong-import-position
+
 TEXTS = []
 
 
@@ -127,10 +130,6 @@ THE END. IT'S HERE! WE'LL SEE. DON'T. XML HTML HTTP""".split("\n")
 
 def tales(n):
     """The first `n` documents of the corpus that the tales model is trained on, under a seed of their own."""
-    path = os.path.join(ROOT, "examples", "model")
-    if path not in sys.path:
-        sys.path.insert(0, path)
-    import corpus
     return [corpus.document("tokenizers", i) for i in range(n)]
 
 

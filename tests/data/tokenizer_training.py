@@ -7,40 +7,18 @@ import re
 import struct
 import unicodedata
 
-import tokenizer_texts
+import tokenizer_texts  # which finds examples/model
+from tokenizer import byte_chars, merged
 
 SIGN = "\u2581"   # what SentencePiece writes for a space
 INNER = "\ue000"  # stands before a character that does not begin a word; no text has it
-
-
 TEXT_WEIGHT = 16
-
-
-def byte_chars():
-    """The printable stand-in of each byte in byte-level vocabularies, by byte value."""
-    printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
-    others = [b for b in range(256) if b not in printable]
-    stand_in = {b: chr(b) for b in printable}
-    stand_in.update({b: chr(256 + i) for i, b in enumerate(others)})
-    return [stand_in[b] for b in range(256)]
-
-
-def joined(symbols, pair):
-    out, i = [], 0
-    while i < len(symbols):
-        if i + 1 < len(symbols) and symbols[i] == pair[0] and symbols[i + 1] == pair[1]:
-            out.append(pair[0] + pair[1])
-            i += 2
-        else:
-            out.append(symbols[i])
-            i += 1
-    return out
 
 
 def train_merges(counts, n):
     """The `n` merges of byte pair encoding for sequences of symbols: the most frequent pair first, then the one that sorts first."""
-    sequences = [list(symbols) for symbols in sorted(counts)]
-    weights = [counts[symbols] for symbols in sorted(counts)]
+    sequences = sorted(counts)
+    weights = [counts[symbols] for symbols in sequences]
     pairs, places = collections.Counter(), collections.defaultdict(set)
 
     def count(index, sign):
@@ -67,7 +45,7 @@ def train_merges(counts, n):
         changed = set()
         for index in sorted(places.pop(best)):
             changed |= count(index, -1)
-            sequences[index] = joined(sequences[index], best)
+            sequences[index] = merged(sequences[index], best)
             changed |= count(index, 1)
         for pair in changed - {best}:
             if pairs[pair] > 0:
