@@ -122,19 +122,20 @@ def generation_of(case, folder):
     """Greedy tokens by libllama, and whether the exact evaluation chooses the same."""
     model = BY_NAME[case["model"]]
     session = reference_library.Session(str(folder / (case["model"] + ".gguf")))
-    ids = session.encode(case["prompt"].encode(), case["add_special"], True)
+    vocabulary = session.vocabulary
+    ids = vocabulary.encode(case["prompt"], case["add_special"])
     row, got, gaps = session.feed(ids)[-1], [], []
     for _ in range(case["n"]):
         best, second = np.sort(row)[[-1, -2]]
         gaps.append(best - second)
         got.append(int(row.argmax()))
-        if session.ends_generation(got[-1]):
+        if got[-1] in vocabulary.ends:
             break
         row = session.feed(got[-1:])[-1]
     expected = exact.logits(model, model_weights.build(model)[1], ids + got)[len(ids) - 1:-1].argmax(1).tolist()
     out = {key: case.get(key) for key in ("name", "model", "messages", "prompt", "add_special")}
-    out |= {"prompt_ids": ids, "greedy_ids": got, "ended": session.ends_generation(got[-1]),
-            "greedy_text_b64": base64.b64encode(b"".join(map(session.piece, got))).decode(),
+    out |= {"prompt_ids": ids, "greedy_ids": got, "ended": got[-1] in vocabulary.ends,
+            "greedy_text_b64": base64.b64encode(b"".join(vocabulary.piece(token, show_special=False) for token in got)).decode(),
             "min_top2_gap": short(min(gaps)), "exact_agrees": expected == got}
     session.close()
     return out

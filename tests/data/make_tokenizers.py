@@ -272,11 +272,11 @@ def checked(answers):
     return answers
 
 
-def ask_libllama(library, values, path, texts):
+def ask_libllama(values, path, texts):
     """For each text ids, ids without special tokens parsed, the text of the ids; and facts of the vocabulary."""
     with open(path, "wb") as f:
         f.write(gguf(values))
-    vocabulary = library.open(path)
+    vocabulary = tokenizer_references.libllama_vocabulary(path)
     pieces = [vocabulary.piece(i) for i in range(vocabulary.n)]
     rows = []
     for text in texts:
@@ -310,7 +310,7 @@ def result(right, others):
     return out
 
 
-def ask(entry, files, answers, library, path, texts):
+def ask(entry, files, answers, path, texts):
     """The entry's lines and its part of the index."""
     is_gguf = entry["file"].endswith(".gguf")
     stem = entry["file"].removesuffix(".gguf").removesuffix(".tokenizer.json")
@@ -320,12 +320,12 @@ def ask(entry, files, answers, library, path, texts):
     if is_gguf:
         # libllama ends the process where a character has neither token nor bytes.
         asked = [] if entry["name"] == "spm-plain" else texts
-        rows, facts = ask_libllama(library, {**files[entry["file"]], **entry["set"]}, path, asked)
+        rows, facts = ask_libllama({**files[entry["file"]], **entry["set"]}, path, asked)
         index.update(facts)
         if rows:
             programs["libllama"] = rows
         for name in entry.get("also", []):
-            same = ask_libllama(library, {**files[entry["file"]], "tokenizer.ggml.pre": name}, path, texts)
+            same = ask_libllama({**files[entry["file"]], "tokenizer.ggml.pre": name}, path, texts)
             if same != (rows, facts):
                 raise SystemExit("libllama: %s is not as %s" % (name, entry["name"]))
     if entry["twin"]:
@@ -374,12 +374,11 @@ def write_results(out, files):
             config = files.get(entry["file"].replace(".json", "_config.json"), {}) if entry["file"].endswith(".json") else {}
             jobs += [(entry["twin"], config, texts + [EXAMPLE]), (without_specials(entry["twin"]), config, texts)]
     answers = iter(tokenizer_references.hugging_face(jobs))
-    library = tokenizer_references.LibLlama()
     index, results = [], {}
     with tempfile.TemporaryDirectory() as folder:
         for entry in listed:
             answer = (next(answers), next(answers)) if entry["twin"] else None
-            lines, about = ask(entry, files, answer, library, os.path.join(folder, "vocabulary.gguf"), texts)
+            lines, about = ask(entry, files, answer, os.path.join(folder, "vocabulary.gguf"), texts)
             index.append(about)
             results.setdefault(about["results"], {})[entry["name"]] = lines
     for file, lines_by_name in results.items():

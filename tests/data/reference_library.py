@@ -7,6 +7,7 @@ Parameter structs are opaque blocks that the library's own *_default_params fill
 changed, which are those of this version.
 """
 import ctypes as C
+import functools
 import glob
 import os
 
@@ -15,6 +16,7 @@ import numpy as np
 NAME = "npm package @node-llama-cpp/linux-x64@3.22.1 (llama.cpp release v0.5.0)"
 # uint32 indices in llama_context_params.
 N_CTX, N_BATCH, N_UBATCH, N_SEQ, N_THREADS, N_THREADS_BATCH, FLASH, TYPE_K, TYPE_V = 0, 1, 2, 3, 7, 8, 13, 26, 27
+VOCAB_ONLY = 72  # byte offset in llama_model_params
 
 _folder = None
 _loaded = None
@@ -100,9 +102,13 @@ def load():
         (llama.llama_batch_init, Batch, integer, integer, integer),
         (llama.llama_batch_free, None, Batch),
         (llama.llama_vocab_n_tokens, integer, pointer),
+        (llama.llama_vocab_bos, integer, pointer),
+        (llama.llama_vocab_eos, integer, pointer),
         (llama.llama_vocab_is_eog, truth, pointer, integer),
+        (llama.llama_vocab_is_control, truth, pointer, integer),
         (llama.llama_tokenize, integer, pointer, C.c_char_p, integer, tokens, integer, truth, truth),
         (llama.llama_token_to_piece, integer, pointer, integer, C.c_char_p, integer, integer, truth),
+        (llama.llama_detokenize, integer, pointer, tokens, integer, C.c_char_p, integer, truth, truth),
     ]
     for function, result, *arguments in signatures:
         function.restype, function.argtypes = result, arguments
@@ -139,16 +145,59 @@ def block_size(number):
     return traits.block_elements, traits.block_bytes
 
 
+class Vocabulary:
+    """The vocabulary of a GGUF file, and with `weights` its model."""
+
+    def __init__(self, path, weights=False):
+        _, self.llama = load()
+        params = self.llama.llama_model_default_params()
+        params.bytes[VOCAB_ONLY] = not weights
+        self.model = self.llama.llama_model_load_from_file(path.encode(), params)
+        if not self.model:
+            raise RuntimeError("libllama cannot load %s: %s" % (os.path.basename(path), "".join(_log[-3:]).strip()))
+        self.vocab = self.llama.llama_model_get_vocab(self.model)
+        self.n = self.llama.llama_vocab_n_tokens(self.vocab)
+        self.bos, self.eos = self.llama.llama_vocab_bos(self.vocab), self.llama.llama_vocab_eos(self.vocab)
+
+    # libllama ends the program if these are asked of a model without a tokenizer.
+
+    @functools.cached_property
+    def ends(self):
+        return [i for i in range(self.n) if self.llama.llama_vocab_is_eog(self.vocab, i)]
+
+    @functools.cached_property
+    def controls(self):
+        return [i for i in range(self.n) if self.llama.llama_vocab_is_control(self.vocab, i)]
+
+    def encode(self, text, add_special=False, parse_special=True):
+        data = text.encode()
+        ids = (C.c_int32 * (2 * len(data) + 64))()
+        n = self.llama.llama_tokenize(self.vocab, data, len(data), ids, len(ids), add_special, parse_special)
+        assert n >= 0, "too many tokens"
+        return list(ids[:n])
+
+    def piece(self, token, show_special=True):
+        out = C.create_string_buffer(4096)
+        n = self.llama.llama_token_to_piece(self.vocab, token, out, len(out), 0, show_special)
+        return out.raw[:n]
+
+    def decode(self, ids):
+        array = (C.c_int32 * max(1, len(ids)))(*ids)
+        out = C.create_string_buffer(4096 + 64 * len(ids))
+        n = self.llama.llama_detokenize(self.vocab, array, len(ids), out, len(out), False, True)
+        assert n >= 0, "a text of more bytes"
+        return out.raw[:n]
+
+    def close(self):
+        self.llama.llama_model_free(self.model)
+
+
 class Session:
     """One sequence on the CPU with one thread; with an F32 cache and no flash attention unless `defaults`."""
 
     def __init__(self, path, n_context=256, defaults=False):
         _, self.llama = load()
-        self.model = self.llama.llama_model_load_from_file(path.encode(), self.llama.llama_model_default_params())
-        if not self.model:
-            raise RuntimeError("libllama cannot load %s: %s" % (os.path.basename(path), "".join(_log[-3:]).strip()))
-        self.vocab = self.llama.llama_model_get_vocab(self.model)
-        self.n_vocab = self.llama.llama_vocab_n_tokens(self.vocab)
+        self.vocabulary = Vocabulary(path, weights=True)
         params = self.llama.llama_context_default_params()
         numbers = C.cast(C.pointer(params), C.POINTER(C.c_uint32))
         for index, value in ((N_CTX, n_context), (N_BATCH, 256), (N_UBATCH, 256), (N_SEQ, 1), (N_THREADS, 1), (N_THREADS_BATCH, 1)):
@@ -156,7 +205,7 @@ class Session:
         if not defaults:
             for index in (FLASH, TYPE_K, TYPE_V):
                 numbers[index] = 0
-        self.context = self.llama.llama_init_from_model(self.model, params)
+        self.context = self.llama.llama_init_from_model(self.vocabulary.model, params)
         if not self.context:
             raise RuntimeError("libllama makes no context: " + "".join(_log[-3:]).strip())
         self.batch, self.position = self.llama.llama_batch_init(256, 0, 1), 0
@@ -171,28 +220,13 @@ class Session:
         if self.llama.llama_decode(self.context, batch):
             raise RuntimeError("llama_decode failed: " + "".join(_log[-3:]).strip())
         self.position += n
-        row = lambda i: np.ctypeslib.as_array(self.llama.llama_get_logits_ith(self.context, i), (self.n_vocab,)).copy()
+        row = lambda i: np.ctypeslib.as_array(self.llama.llama_get_logits_ith(self.context, i), (self.vocabulary.n,)).copy()
         return np.array([row(i) for i in range(n)])
-
-    def encode(self, data, add_special, parse_special):
-        capacity = len(data) + 64
-        ids = (C.c_int32 * capacity)()
-        n = self.llama.llama_tokenize(self.vocab, data, len(data), ids, capacity, add_special, parse_special)
-        assert n >= 0, "more tokens than bytes"
-        return list(ids[:n])
-
-    def piece(self, token):
-        out = C.create_string_buffer(512)
-        n = self.llama.llama_token_to_piece(self.vocab, token, out, len(out), 0, False)
-        return out.raw[:n]
-
-    def ends_generation(self, token):
-        return bool(self.llama.llama_vocab_is_eog(self.vocab, token))
 
     def close(self):
         self.llama.llama_batch_free(self.batch)
         self.llama.llama_free(self.context)
-        self.llama.llama_model_free(self.model)
+        self.vocabulary.close()
 
 
 def logits(path, batches, defaults=False):
