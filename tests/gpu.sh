@@ -44,8 +44,8 @@ tests() {
     result="FAILED, status $code"
     grep -E '^(failed|skipped)|rror:|FAILED' "$log" | head -n 60
     tail -n 5 "$log"
-  elif grep -qE '^[0-9]+ tests? needs? a GPU' "$log"; then
-    result="FAILED, no GPU was found"
+  elif grep -qE '^[0-9]+ tests? needs? a GPU|^skipped.*: needs a GPU' "$log"; then
+    result="FAILED, no GPU was used"
   fi
   note tests "$result" "${numbers[0]:-0}" "${numbers[1]:-0}" "${numbers[2]:-0}" $((SECONDS - start))
 }

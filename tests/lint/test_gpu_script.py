@@ -64,7 +64,10 @@ class GpuScript(unittest.TestCase):
         self.assertEqual((done.returncode, rows["tests"]), (1, (0, 0, 0, "FAILED, status 0")))
         self.program("tests/run.sh", "echo '292 tests need a GPU: tests/gpu.sh runs them'; echo '40 passed, 0 failed, 2 skipped'")
         done, rows = self.run_script("tests")
-        self.assertEqual((done.returncode, rows["tests"]), (1, (40, 0, 2, "FAILED, no GPU was found")))
+        self.assertEqual((done.returncode, rows["tests"]), (1, (40, 0, 2, "FAILED, no GPU was used")))
+        self.program("tests/run.sh", "echo 'skipped: a.B: needs a GPU; this machine has it'; echo '40 passed, 0 failed, 2 skipped'")
+        done, rows = self.run_script("tests")
+        self.assertEqual((done.returncode, rows["tests"]), (1, (40, 0, 2, "FAILED, no GPU was used")))
 
     def test_failures_crashes_slowness_and_silence_fail(self):
         self.program("build/release/bin/golden_mixed_steps", "echo '[  FAILED  ] a (3 ms)'; exit 1")

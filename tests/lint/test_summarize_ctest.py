@@ -72,12 +72,16 @@ class Summary(unittest.TestCase):
                                              "1 test needs a processor with avx512: tests/run.sh runs them on such a machine",
                                              "1 passed, 0 failed, 0 skipped"]))
 
-    def test_whoever_wants_what_is_there_has_failed(self):
-        self.expect("0 passed, 1 failed, 0 skipped", 1, GPU, gpu=True)
-        self.expect("0 passed, 0 failed, 0 skipped", 0, WITHOUT_GPU, gpu=True)
-        self.expect("0 passed, 1 failed, 0 skipped", 1, WITHOUT_GPU)
-        self.expect("0 passed, 1 failed, 0 skipped", 1, AVX2, processor="avx2 fma f16c")
-        self.expect("0 passed, 0 failed, 0 skipped", 0, AVX2, processor="avx2_more fma f16c")
+    def test_hardware_that_is_there_is_no_reason(self):
+        strict = {"flags": ["--strict"]}
+        self.expect("0 passed, 0 failed, 1 skipped", 1, GPU, gpu=True, **strict)
+        self.expect("0 passed, 0 failed, 0 skipped", 0, WITHOUT_GPU, gpu=True, **strict)
+        self.expect("0 passed, 0 failed, 1 skipped", 1, WITHOUT_GPU, **strict)
+        self.expect("0 passed, 0 failed, 1 skipped", 1, AVX2, processor="avx2 fma f16c", **strict)
+        self.expect("0 passed, 0 failed, 0 skipped", 0, AVX2, processor="avx2_more fma f16c", **strict)
+        self.expect("0 passed, 0 failed, 1 skipped", 0, GPU, gpu=True)  # as with a GPU that is too old
+        self.assertIn("skipped: a.Skip: needs a GPU; this machine has it, but the library does not use it: `inlay info MODEL` says why",
+                      summarize(GPU, gpu=True)[1])
 
     def test_a_note_stands_before_the_last_line(self):
         with tempfile.TemporaryDirectory() as folder:
