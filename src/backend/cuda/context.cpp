@@ -14,6 +14,7 @@ struct Driver {
   decltype(&cuDevicePrimaryCtxRetain) retain_context = nullptr;
   decltype(&cuCtxPushCurrent) push_context = nullptr;
   decltype(&cuCtxPopCurrent) pop_context = nullptr;
+  decltype(&cuThreadExchangeStreamCaptureMode) exchange_capture_mode = nullptr;
   cudaError_t error = cudaSuccess;
 
   Driver() {
@@ -21,6 +22,7 @@ struct Driver {
     find("cuDevicePrimaryCtxRetain", retain_context);
     find("cuCtxPushCurrent", push_context);
     find("cuCtxPopCurrent", pop_context);
+    find("cuThreadExchangeStreamCaptureMode", exchange_capture_mode);
   }
 
  private:
@@ -53,8 +55,22 @@ Status selection_status(cudaError_t code) { return cuda_status(code, "selecting 
 
 }  // namespace
 
+CaptureScope::CaptureScope() {
+  const Driver& d = driver();
+  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+  if (d.error != cudaSuccess || d.exchange_capture_mode(&mode) != CUDA_SUCCESS) return;  // no driver: nothing to spoil
+  former_mode_ = mode;
+}
+
+CaptureScope::~CaptureScope() {
+  if (former_mode_ == kNone) return;
+  auto mode = static_cast<CUstreamCaptureMode>(former_mode_);
+  (void)driver().exchange_capture_mode(&mode);
+}
+
 Result<PrimaryContext> PrimaryContext::of(int32_t device) {
   const Driver& d = driver();
+  const CaptureScope relaxed;
   PrimaryContext context;
   CUdevice handle = 0;
   cudaError_t code = d.error;

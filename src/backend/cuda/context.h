@@ -1,5 +1,5 @@
-// Whose device a call goes to. A host has a current device or context of its own on each thread, which our calls leave
-// as they are.
+// What a thread's CUDA calls mean: whose device they go to, and what they are to captures of graphs that are under way.
+// A host has settings of its own on each thread, which our calls leave as they are.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,20 @@ class PrimaryContext {
   CUctx_st* handle_ = nullptr;
 };
 
+// While it lives, calls of this thread neither spoil a host's capture of a graph, as those that allocate, free or wait
+// would, nor are refused because of it. Everything that may touch the driver runs inside of one.
+class CaptureScope {
+ public:
+  CaptureScope();
+  ~CaptureScope();
+  CaptureScope(const CaptureScope&) = delete;
+  CaptureScope& operator=(const CaptureScope&) = delete;
+
+ private:
+  static constexpr int kNone = -1;
+  int former_mode_ = kNone;
+};
+
 // While it lives, the runtime's calls of this thread go to the device of the context; afterwards to where they went
 // before.
 //
@@ -36,6 +50,7 @@ class ContextScope {
   const Status& status() const { return status_; }
 
  private:
+  const CaptureScope relaxed_;
   Status status_;
   bool is_pushed_ = false;
 };

@@ -38,6 +38,7 @@ std::string compute_capability(const cudaDeviceProp& properties) {
 }  // namespace
 
 Result<int32_t> count_cuda_devices() {
+  const CaptureScope relaxed;
   int n = 0;
   auto code = static_cast<cudaError_t>(injected_cuda_error(CudaPoint::devices));
   if (code == cudaSuccess) code = cudaGetDeviceCount(&n);
@@ -54,6 +55,7 @@ int32_t n_cuda_devices() {
 }
 
 Status check_cuda_kernels(int32_t index) {
+  const CaptureScope relaxed;
   INLAY_ASSIGN(const PrimaryContext context, PrimaryContext::of(index));
   const ContextScope scope(context);
   INLAY_TRY(scope.status());
@@ -73,6 +75,7 @@ Status check_cuda_kernels(int32_t index) {
 }
 
 Result<CudaDevice> describe_cuda_device(int32_t index) {
+  const CaptureScope relaxed;
   cudaDeviceProp properties;
   INLAY_CUDA_TRY(cudaGetDeviceProperties(&properties, index), "describing the device");
   CudaDevice device;
@@ -90,6 +93,7 @@ Result<CudaDevice> describe_cuda_device(int32_t index) {
 }
 
 std::future<void> open_cublas_ahead(bool allow_cublas) {
+  const CaptureScope relaxed;
   int n_devices = 0;
   if (!allow_cublas || cudaGetDeviceCount(&n_devices) != cudaSuccess || n_devices == 0) {
     (void)cudaGetLastError();
@@ -115,6 +119,7 @@ Status check_cuda_features(const ModelSpec& spec) { return check_features(spec, 
 Result<MemoryNeeds> cuda_memory_needs(const Plan& plan, const BackendConfig& config, int32_t device_index) {
   INLAY_TRY(check_cuda_features(plan.spec));
   INLAY_TRY(check_cuda_types(plan));
+  const CaptureScope relaxed;
   return CudaExecutor::needs(plan, config, device_index);
 }
 
@@ -122,6 +127,7 @@ Result<std::unique_ptr<Backend>> make_cuda_backend(Plan plan, WeightReader& read
                                                    int32_t device_index, const LoadProgress& progress) {
   INLAY_TRY(check_cuda_features(plan.spec));
   INLAY_TRY(check_cuda_types(plan));
+  const CaptureScope relaxed;
   auto executor = std::make_unique<CudaExecutor>(std::move(plan), config, device_index);
   INLAY_TRY(executor->load(reader, progress));
   return std::unique_ptr<Backend>(std::move(executor));

@@ -94,8 +94,9 @@ void drain(cudaStream_t stream) noexcept {
 }
 
 Status copy_to_device(void* to, const void* from, uint64_t bytes, const char* what) {
-  add_one(counters.host_waits);
-  return cuda_status(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), what, CudaPoint::wait);
+  INLAY_ASSIGN(const Stream stream, make_stream());
+  INLAY_CUDA_TRY(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream.get()), what);
+  return wait_for(stream.get(), what);
 }
 
 Status launch_graph(cudaGraphExec_t graph, cudaStream_t stream, const char* what) {
@@ -115,8 +116,9 @@ BackendCounters cuda_counters() {
 Result<DeviceBuffer> DeviceBuffer::allocate(uint64_t bytes, const char* what) {
   INLAY_ASSIGN(DeviceBuffer buffer, allocate_unset(bytes, what));
   if (bytes == 0) return buffer;
-  INLAY_CUDA_TRY(cudaMemset(buffer.data_, 0, bytes), what);
-  INLAY_TRY(wait_for(cudaStreamLegacy, what));  // our streams do not wait for the one that fills
+  INLAY_ASSIGN(const Stream stream, make_stream());
+  INLAY_CUDA_TRY(cudaMemsetAsync(buffer.data_, 0, bytes, stream.get()), what);
+  INLAY_TRY(wait_for(stream.get(), what));  // our streams do not wait for the one that fills
   return buffer;
 }
 

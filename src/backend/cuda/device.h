@@ -25,7 +25,8 @@ bool is_missing_kernel(cudaError_t code);
 Status wait_for(cudaStream_t stream, const char* what);
 Status wait_for(cudaEvent_t event, const char* what);
 void drain(cudaStream_t stream) noexcept;  // for destructors: waits, whatever has become of the device
-// Copies from pageable or page-locked memory and returns when the bytes are there. Not ordered with our streams.
+// Copies from pageable or page-locked memory and returns when the bytes are there. Not ordered with our streams, and not
+// on the default stream: that one waits for those of the host.
 Status copy_to_device(void* to, const void* from, uint64_t bytes, const char* what);
 Status launch_graph(cudaGraphExec_t graph, cudaStream_t stream, const char* what);
 
