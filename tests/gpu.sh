@@ -95,6 +95,8 @@ if [ -n "$sanitizer" ]; then
     [ "$1" != racecheck ] || except=(--kernel-name-exclude kernel_substring=token_kernel,kernel_substring=mixed_gemm,kernel_substring=group_rows)
     group "$1.$2" "$sanitizer" --tool "$1" "${except[@]}" --error-exitcode 9 --print-limit 20 "$build/bin/$2" "--gtest_filter=$3"
   }
+  # Every function of the C interface in a host under compute-sanitizer.
+  group memcheck.abi_calls "$sanitizer" --tool memcheck --error-exitcode 9 --print-limit 20 "$build/bin/cuda_host_captures" plain "$build/lib/libinlay.so.1" "$PWD/examples/model/tales.gguf"
   sanitize memcheck golden_mixed_steps '*cuda*'
   sanitize memcheck cuda_without_cublas '*ByClusters*'
   sanitize memcheck golden_contexts 'cuda/ContextCuts.Agree/*_65'

@@ -14,6 +14,7 @@
 #include "kernels/common/activation.h"
 #include "kernels/common/dtype.h"
 #include "kernels/common/prompt_tile.h"
+#include "kernels/cuda/launch_target.h"
 
 namespace inlay::cuda {
 
@@ -121,7 +122,7 @@ struct ActivationsArgs {
   float epsilon;
   ActivationForm form;
 };
-cudaError_t launch_activations(const ActivationsArgs& args, cudaStream_t stream);
+cudaError_t launch_activations(const ActivationsArgs& args, LaunchTarget target);
 
 enum class Epilogue : uint8_t { store, add, gate_up, up };
 
@@ -150,10 +151,10 @@ struct LinearArgs {
   float factor = 1, soft_cap = 0;
   float* const* mirrors = nullptr; // of each row, or null: where its results go besides, or null. Not of gate_up
 };
-cudaError_t launch_linear(const LinearArgs& args, cudaStream_t stream);
+cudaError_t launch_linear(const LinearArgs& args, LaunchTarget target);
 // Two products of the same x, of which neither reads what the other writes: as launch_linear of one after the other,
 // in one launch where there is a kernel for both.
-cudaError_t launch_linear_pair(const LinearArgs& args, const LinearArgs& beside, cudaStream_t stream);
+cudaError_t launch_linear_pair(const LinearArgs& args, const LinearArgs& beside, LaunchTarget target);
 // Whether a product of these weights can take a raw row on the current device.
 bool linear_takes_raw(DType weights, int64_t n_cols);
 
@@ -161,10 +162,10 @@ bool linear_takes_raw(DType weights, int64_t n_cols);
 // launch_linear takes them where x.group_rows says so. What that has to be for m rows of x, or 0: they have none.
 inline constexpr int32_t kFewestGroupRows = 9, kMostGroupRows = 32;
 int32_t group_rows(DType weights, int32_t m);
-cudaError_t launch_group_rows(const LinearArgs& args, cudaStream_t stream);
+cudaError_t launch_group_rows(const LinearArgs& args, LaunchTarget target);
 // Two products of the same x at once, of types for which there is such a kernel.
 bool has_group_pair(DType first, DType second);
-cudaError_t launch_group_pair(const LinearArgs& args, const LinearArgs& beside, cudaStream_t stream);
+cudaError_t launch_group_pair(const LinearArgs& args, const LinearArgs& beside, LaunchTarget target);
 
 // ---- products of many rows by a library: x and W as row-major matrices of 2-byte elements, results in F32
 
@@ -239,7 +240,7 @@ struct NormRowsArgs {
   float addend_factor = 1;
   ColumnOrder order = ColumnOrder::plain;  // of out
 };
-cudaError_t launch_norm_rows(const NormRowsArgs& args, cudaStream_t stream);
+cudaError_t launch_norm_rows(const NormRowsArgs& args, LaunchTarget target);
 
 // activation(gate, up) as the next product takes it, scaled as launch_norm_rows does without a norm weight.
 struct GateUpRowsArgs {
@@ -255,7 +256,7 @@ struct GateUpRowsArgs {
   const float* up_bias = nullptr;
   ColumnOrder order = ColumnOrder::plain;  // of out
 };
-cudaError_t launch_gate_up_rows(const GateUpRowsArgs& args, cudaStream_t stream);
+cudaError_t launch_gate_up_rows(const GateUpRowsArgs& args, LaunchTarget target);
 
 // x[row][i] = x[row][i] * scale[row] + bias[i]
 struct AddBiasArgs {
@@ -264,7 +265,7 @@ struct AddBiasArgs {
   int64_t n_rows, n_cols, ld;
   const float* scale = nullptr;  // null: 1
 };
-cudaError_t launch_add_bias(const AddBiasArgs& args, cudaStream_t stream);
+cudaError_t launch_add_bias(const AddBiasArgs& args, LaunchTarget target);
 
 // ---- the rest of a layer
 
@@ -279,7 +280,7 @@ struct EmbedArgs {
   bool tagged;             // with tag 0, for a launch_token that follows
   float factor = 1;        // hidden = table * factor
 };
-cudaError_t launch_embed(const EmbedArgs& args, cudaStream_t stream);
+cudaError_t launch_embed(const EmbedArgs& args, LaunchTarget target);
 
 // How keys and values lie in the cache. One byte types: code * scale, one F32 scale for every token and head.
 enum class KvType : uint8_t { f16, fp8_e4m3, int8 };
@@ -312,7 +313,7 @@ struct ShapeHeadsArgs {
   int32_t m, n_heads, n_rot;
   float magnitude, epsilon;
 };
-cudaError_t launch_shape_heads(const ShapeHeadsArgs& args, cudaStream_t stream);
+cudaError_t launch_shape_heads(const ShapeHeadsArgs& args, LaunchTarget target);
 
 // RMS norm of all queries of a row together, and of all its keys, in place on qkv: models that do not norm single heads.
 struct NormWidthArgs {
@@ -322,7 +323,7 @@ struct NormWidthArgs {
   int32_t m, n_q, n_k;    // n_q, n_k: heads * d_head
   float epsilon;
 };
-cudaError_t launch_norm_width(const NormWidthArgs& args, cudaStream_t stream);
+cudaError_t launch_norm_width(const NormWidthArgs& args, LaunchTarget target);
 
 // The rotations of a step's rows, for launch_decode_attention: magnitude * {cos, sin}(position * inv_freq[i]).
 struct RopeTableArgs {
@@ -332,7 +333,7 @@ struct RopeTableArgs {
   int32_t m, n_rot;
   float magnitude;
 };
-cudaError_t launch_rope_table(const RopeTableArgs& args, cudaStream_t stream);
+cudaError_t launch_rope_table(const RopeTableArgs& args, LaunchTarget target);
 
 // What the attention of a family does beyond softmax of scaled products; all zero: nothing. A row at position p sees the keys
 // p - window + 1 to p (window 0: all up to p): nothing else is read, its block may hold anything. A scaled score becomes
@@ -356,7 +357,7 @@ struct AttentionArgs {
   AttentionVariant variant = {};
 };
 size_t attention_scratch_bytes(int32_t max_rows, int32_t n_heads, int32_t n_kv_heads, int32_t d_head, int32_t max_context);
-cudaError_t launch_attention(const AttentionArgs& args, cudaStream_t stream);
+cudaError_t launch_attention(const AttentionArgs& args, LaunchTarget target);
 
 // What launch_attention computes, for the rows of `tiles`, with matrix instructions: the rows of prompts. Agrees with it within rounding.
 // Below compute capability 8.0 it is launch_attention, of all m rows.
@@ -370,7 +371,7 @@ struct PrefillAttentionArgs {
   float scale;
   AttentionVariant variant = {};
 };
-cudaError_t launch_prefill_attention(const PrefillAttentionArgs& args, cudaStream_t stream);
+cudaError_t launch_prefill_attention(const PrefillAttentionArgs& args, LaunchTarget target);
 
 // launch_shape_heads and launch_attention in one launch, with the same bits, for steps of one row per sequence: a row's own key and value
 // are used as they come and join the cache; qkv is left as it is. Scratch as above.
@@ -389,7 +390,7 @@ struct DecodeAttentionArgs {
   float scale, epsilon;
   AttentionVariant variant = {};
 };
-cudaError_t launch_decode_attention(const DecodeAttentionArgs& args, cudaStream_t stream);
+cudaError_t launch_decode_attention(const DecodeAttentionArgs& args, LaunchTarget target);
 
 // ---- the layers of a step of up to 8 rows in one launch, on devices of compute capability 9.0 and later
 
@@ -421,7 +422,7 @@ cudaError_t make_token_table(const TokenOp* ops, int32_t n_ops, void* table, Tok
 
 // The ops in order, each with the bits of its own launch. table: on the device. All CTAs are resident together (a cooperative launch), or
 // it fails. Its results are for the op after it, so an op must not read what an op before the last one has written.
-cudaError_t launch_token(const TokenLaunch& launch, const void* table, cudaStream_t stream);
+cudaError_t launch_token(const TokenLaunch& launch, const void* table, LaunchTarget target);
 
 // Copies rows of hidden whose logits are wanted: out[i] = hidden[rows[i]]; rows[i] < 0: nothing.
 struct GatherArgs {
@@ -431,7 +432,7 @@ struct GatherArgs {
   int64_t d_model;
   int32_t n;
 };
-cudaError_t launch_gather(const GatherArgs& args, cudaStream_t stream);
+cudaError_t launch_gather(const GatherArgs& args, LaunchTarget target);
 
 // x = cap * tanh(x / cap)
 struct SoftCapArgs {
@@ -439,7 +440,7 @@ struct SoftCapArgs {
   int64_t n;
   float cap;
 };
-cudaError_t launch_soft_cap(const SoftCapArgs& args, cudaStream_t stream);
+cudaError_t launch_soft_cap(const SoftCapArgs& args, LaunchTarget target);
 
 // Copies logits of row i to logit slot slots[i]; slots[i] < 0: nothing.
 struct ScatterArgs {
@@ -449,7 +450,7 @@ struct ScatterArgs {
   int64_t n_vocab;
   int32_t n;
 };
-cudaError_t launch_scatter(const ScatterArgs& args, cudaStream_t stream);
+cudaError_t launch_scatter(const ScatterArgs& args, LaunchTarget target);
 
 // One block of every layer's pool to another (a fork's copy on write).
 struct CopyBlockArgs {
@@ -457,7 +458,7 @@ struct CopyBlockArgs {
   size_t pool_bytes, block_bytes;
   int32_t n_pools, from, to;
 };
-cudaError_t launch_copy_block(const CopyBlockArgs& args, cudaStream_t stream);
+cudaError_t launch_copy_block(const CopyBlockArgs& args, LaunchTarget target);
 
 // ---- sampling; src/sampler/sampler.h is the specification
 //
@@ -501,7 +502,7 @@ struct SampleArgs {
   int32_t* tokens = nullptr;     // (n) also the drawn tokens, -1 on an error; or null
 };
 size_t sample_scratch_bytes(int32_t max_rows, int64_t n_vocab);
-cudaError_t launch_sample(const SampleArgs& args, cudaStream_t stream);
+cudaError_t launch_sample(const SampleArgs& args, LaunchTarget target);
 
 // ---- measuring
 

@@ -3,7 +3,7 @@
 // Each row of a step chooses n_used experts; a (row, chosen expert) is a pair. Products go expert by expert: pairs are
 // brought into the order of their experts, each at a "place". The places of an expert follow one another, and begin at
 // an even one. Which experts were chosen is known on the device alone: launches are as large as any choice needs, and
-// read there what there is to do, so that they can be captured.
+// read there what there is to do, so that a graph can hold them.
 #pragma once
 
 #include "kernels/cuda/cuda_kernels.h"
@@ -56,7 +56,7 @@ struct MoeRouteArgs {
   float epsilon, weights_scale;
   bool softmax_over_chosen;  // false: over all experts
 };
-cudaError_t launch_moe_route(const MoeRouteArgs& args, cudaStream_t stream);
+cudaError_t launch_moe_route(const MoeRouteArgs& args, LaunchTarget target);
 
 inline constexpr int32_t kMostBlockRows = 64;
 // The shape of a step of m rows. Up to 64 rows are multiplied as single tokens are, in blocks of 8 rows, or of 16 where experts have
@@ -76,7 +76,7 @@ struct ExpertLinearArgs {
   // predecessor has ended.
   bool routing_is_older = false;
 };
-cudaError_t launch_expert_linear(const ExpertLinearArgs& args, cudaStream_t stream);
+cudaError_t launch_expert_linear(const ExpertLinearArgs& args, LaunchTarget target);
 
 // x[row] += sum over the row's pairs, best first, of weight * values[place] (+ shared_weight * shared[row])
 struct MoeCombineArgs {
@@ -87,7 +87,7 @@ struct MoeCombineArgs {
   MoeShape shape;
   int64_t n_cols;
 };
-cudaError_t launch_moe_combine(const MoeCombineArgs& args, cudaStream_t stream);
+cudaError_t launch_moe_combine(const MoeCombineArgs& args, LaunchTarget target);
 
 // The same for a step of one row and what comes before it, in one launch: values are prepared, multiplied by the matrices of
 // their places' experts and added up, with the bits of launch_activations, launch_expert_linear and launch_moe_combine.
@@ -100,6 +100,6 @@ struct ExpertRowArgs {
   MoeCombineArgs sum;   // but for its values
 };
 bool expert_row_runs(const ExpertRowArgs& args);  // whether there is a kernel for it on the current device
-cudaError_t launch_expert_row(const ExpertRowArgs& args, cudaStream_t stream);
+cudaError_t launch_expert_row(const ExpertRowArgs& args, LaunchTarget target);
 
 }  // namespace inlay::cuda

@@ -156,6 +156,7 @@ struct NamedHost {
   int (*run)(const Work& work);
 };
 constexpr NamedHost kHosts[] = {
+    {"plain", [](const Work& work) { return work(); }},
     {"captures", on_a_stream},         {"captures_on_a_blocking_stream", on_a_blocking_stream},
     {"captures_itself", on_this_thread}, {"waits", wait_without_end},
     {"allocates", allocate_without_end},

@@ -38,7 +38,7 @@ void complete(RowParams& p, const AttentionVariant& variant, float scale) {
   p.record_splits = max_splits(longest_row(p), p.cache.n_kv_heads);
 }
 
-cudaError_t launch_rows(RowParams p, int32_t m, bool fused, bool plain, cudaStream_t stream) {
+cudaError_t launch_rows(RowParams p, int32_t m, bool fused, bool plain, LaunchTarget target) {
   const RowKernel chosen = plain ? kernel_of<false>(p.cache, fused) : kernel_of<true>(p.cache, fused);
   for (p.first_row = 0; p.first_row < m; p.first_row += kRowsPerLaunch) {
     const int32_t rows = m - p.first_row < kRowsPerLaunch ? m - p.first_row : kRowsPerLaunch;
@@ -46,15 +46,11 @@ cudaError_t launch_rows(RowParams p, int32_t m, bool fused, bool plain, cudaStre
     const dim3 grid(static_cast<unsigned>(columns < p.record_splits ? columns : p.record_splits),
                     static_cast<unsigned>(heads), static_cast<unsigned>(rows));
     if (fused) {
-      if (const cudaError_t e = launch_early(chosen.kernel, grid, chosen.threads, stream, p); e != cudaSuccess)
+      if (const cudaError_t e = launch_early(chosen.kernel, grid, chosen.threads, target, p); e != cudaSuccess)
         return e;
       continue;
     }
-    cudaLaunchConfig_t config{};
-    config.gridDim = grid;
-    config.blockDim = dim3(static_cast<unsigned>(chosen.threads));
-    config.stream = stream;
-    if (const cudaError_t e = cudaLaunchKernelEx(&config, chosen.kernel, p); e != cudaSuccess) return e;
+    if (const cudaError_t e = launch_kernel(target, grid, chosen.threads, chosen.kernel, p); e != cudaSuccess) return e;
   }
   return cudaSuccess;
 }
@@ -68,7 +64,7 @@ size_t attention_scratch_bytes(int32_t max_rows, int32_t n_heads, int32_t n_kv_h
   return ticket_bytes(n_heads) + records * (d_head + kRecordTail) * sizeof(float);
 }
 
-cudaError_t launch_attention(const AttentionArgs& args, cudaStream_t stream) {
+cudaError_t launch_attention(const AttentionArgs& args, LaunchTarget target) {
   if (!supported(args.cache, args.m, args.n_heads, args.max_context)) return cudaErrorInvalidValue;
   if (!supported(args.variant)) return cudaErrorInvalidValue;
   RowParams p{};
@@ -79,7 +75,7 @@ cudaError_t launch_attention(const AttentionArgs& args, cudaStream_t stream) {
   p.n_heads = args.n_heads;
   p.max_context = args.max_context;
   complete(p, args.variant, args.scale);
-  return launch_rows(p, args.m, false, args.variant.is_plain(), stream);
+  return launch_rows(p, args.m, false, args.variant.is_plain(), target);
 }
 
 cudaError_t decode_row_params(const DecodeAttentionArgs& args, RowParams& p) {
@@ -102,10 +98,10 @@ cudaError_t decode_row_params(const DecodeAttentionArgs& args, RowParams& p) {
   return cudaSuccess;
 }
 
-cudaError_t launch_decode_attention(const DecodeAttentionArgs& args, cudaStream_t stream) {
+cudaError_t launch_decode_attention(const DecodeAttentionArgs& args, LaunchTarget target) {
   RowParams p;
   if (const cudaError_t e = decode_row_params(args, p); e != cudaSuccess) return e;
-  return launch_rows(p, args.m, true, args.variant.is_plain(), stream);
+  return launch_rows(p, args.m, true, args.variant.is_plain(), target);
 }
 
 }  // namespace inlay::cuda

@@ -4,8 +4,8 @@
 
 namespace inlay::cuda {
 
-template cudaError_t launch_prefill_tiles<false>(const PrefillAttentionArgs&, const DeviceTraits&, cudaStream_t);
-extern template cudaError_t launch_prefill_tiles<true>(const PrefillAttentionArgs&, const DeviceTraits&, cudaStream_t);
+template cudaError_t launch_prefill_tiles<false>(const PrefillAttentionArgs&, const DeviceTraits&, LaunchTarget);
+extern template cudaError_t launch_prefill_tiles<true>(const PrefillAttentionArgs&, const DeviceTraits&, LaunchTarget);
 
 namespace {
 
@@ -19,13 +19,13 @@ bool supported(const PrefillAttentionArgs& a) {
 
 }  // namespace
 
-cudaError_t launch_prefill_attention(const PrefillAttentionArgs& args, cudaStream_t stream) {
+cudaError_t launch_prefill_attention(const PrefillAttentionArgs& args, LaunchTarget target) {
   if (!supported(args)) return cudaErrorInvalidValue;
   if (args.n_tiles == 0) return cudaSuccess;
   DeviceTraits device;
   if (const cudaError_t e = current_device(device); e != cudaSuccess) return e;
-  return args.variant.is_plain() ? launch_prefill_tiles<false>(args, device, stream)
-                                 : launch_prefill_tiles<true>(args, device, stream);
+  return args.variant.is_plain() ? launch_prefill_tiles<false>(args, device, target)
+                                 : launch_prefill_tiles<true>(args, device, target);
 }
 
 }  // namespace inlay::cuda

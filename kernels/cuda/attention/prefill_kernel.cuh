@@ -153,7 +153,7 @@ __global__ __launch_bounds__(kPrefillThreads, kPrefillCtas<kDim, kHeads>) void p
 }
 
 // Row by row, for devices without these matrix instructions or without the shared memory.
-inline cudaError_t launch_prefill_rows(const PrefillAttentionArgs& a, cudaStream_t stream) {
+inline cudaError_t launch_prefill_rows(const PrefillAttentionArgs& a, LaunchTarget target) {
   return launch_attention({.qkv = a.qkv,
                            .out = a.out,
                            .cache = a.cache,
@@ -163,33 +163,33 @@ inline cudaError_t launch_prefill_rows(const PrefillAttentionArgs& a, cudaStream
                            .max_context = a.max_context,
                            .scale = a.scale,
                            .variant = a.variant},
-                          stream);
+                          target);
 }
 
 template <int kDim, int kHeads, bool kVariant>
-cudaError_t launch_prefill_kernel(const PrefillAttentionArgs& args, const DeviceTraits& device, cudaStream_t stream) {
+cudaError_t launch_prefill_kernel(const PrefillAttentionArgs& args, const DeviceTraits& device, LaunchTarget target) {
   constexpr int kBytes = PrefillShared<kDim, kHeads>::kBytes;
-  if (device.block_shared_bytes < kBytes) return launch_prefill_rows(args, stream);
+  if (device.block_shared_bytes < kBytes) return launch_prefill_rows(args, target);
   const int32_t group = args.n_heads / args.cache.n_kv_heads, passes = (group + kHeads - 1) / kHeads;
   const dim3 grid(static_cast<unsigned>(args.cache.n_kv_heads * passes), static_cast<unsigned>(args.n_tiles));
   const PrefillParams params{args, group, passes, score_params(args.variant, args.scale)};
-  return launch_early(prefill_attention_kernel<kDim, kHeads, kVariant>, grid, kPrefillThreads, stream, params, kBytes);
+  return launch_early(prefill_attention_kernel<kDim, kHeads, kVariant>, grid, kPrefillThreads, target, params, kBytes);
 }
 
 template <int kDim, bool kVariant>
-cudaError_t launch_prefill_heads(const PrefillAttentionArgs& args, const DeviceTraits& device, cudaStream_t stream) {
-  if (args.n_heads == args.cache.n_kv_heads) return launch_prefill_kernel<kDim, 1, kVariant>(args, device, stream);
-  return launch_prefill_kernel<kDim, 2, kVariant>(args, device, stream);
+cudaError_t launch_prefill_heads(const PrefillAttentionArgs& args, const DeviceTraits& device, LaunchTarget target) {
+  if (args.n_heads == args.cache.n_kv_heads) return launch_prefill_kernel<kDim, 1, kVariant>(args, device, target);
+  return launch_prefill_kernel<kDim, 2, kVariant>(args, device, target);
 }
 
 template <bool kVariant>
-cudaError_t launch_prefill_tiles(const PrefillAttentionArgs& args, const DeviceTraits& device, cudaStream_t stream) {
-  if (device.major < 8) return launch_prefill_rows(args, stream);
-  if (args.cache.d_head <= 64) return launch_prefill_heads<64, kVariant>(args, device, stream);
-  if (args.cache.d_head <= 96) return launch_prefill_heads<96, kVariant>(args, device, stream);
-  if (args.cache.d_head <= 128) return launch_prefill_heads<128, kVariant>(args, device, stream);
+cudaError_t launch_prefill_tiles(const PrefillAttentionArgs& args, const DeviceTraits& device, LaunchTarget target) {
+  if (device.major < 8) return launch_prefill_rows(args, target);
+  if (args.cache.d_head <= 64) return launch_prefill_heads<64, kVariant>(args, device, target);
+  if (args.cache.d_head <= 96) return launch_prefill_heads<96, kVariant>(args, device, target);
+  if (args.cache.d_head <= 128) return launch_prefill_heads<128, kVariant>(args, device, target);
   return launch_prefill_kernel<256, 1, kVariant>(args, device,
-                                                 stream);  // two heads would need twice the registers there are
+                                                 target);  // two heads would need twice the registers there are
 }
 
 }  // namespace inlay::cuda

@@ -50,39 +50,33 @@ __global__ __launch_bounds__(kThreads) void copy_block_kernel(const __grid_const
   copy_part(pool + a.from * a.block_bytes, pool + a.to * a.block_bytes, a.block_bytes);
 }
 
-cudaLaunchConfig_t copy_grid(int64_t rows, size_t bytes, cudaStream_t stream) {
+dim3 copy_grid(int64_t rows, size_t bytes) {
   const int64_t parts = static_cast<int64_t>((bytes / 16 + kThreads - 1) / kThreads);
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(rows), static_cast<unsigned>(parts < 1           ? 1
-                                                                           : parts < kMaxParts ? parts
-                                                                                               : kMaxParts));
-  config.blockDim = dim3(kThreads);
-  config.stream = stream;
-  return config;
+  return {static_cast<unsigned>(rows), static_cast<unsigned>(parts < 1 ? 1 : parts < kMaxParts ? parts : kMaxParts)};
 }
 
-cudaError_t launch_copy_rows(const CopyRowsParams& p, int64_t n, cudaStream_t stream) {
+cudaError_t launch_copy_rows(const CopyRowsParams& p, int64_t n, LaunchTarget target) {
   if (n < 0 || p.n_cols < 1) return cudaErrorInvalidValue;
   if (n == 0) return cudaSuccess;
-  const cudaLaunchConfig_t config = copy_grid(n, static_cast<size_t>(p.n_cols) * sizeof(float), stream);
-  return cudaLaunchKernelEx(&config, copy_rows_kernel, p);
+  const dim3 grid = copy_grid(n, static_cast<size_t>(p.n_cols) * sizeof(float));
+  return launch_kernel(target, grid, kThreads, copy_rows_kernel, p);
 }
 
 }  // namespace
 
-cudaError_t launch_gather(const GatherArgs& args, cudaStream_t stream) {
-  return launch_copy_rows({args.hidden, args.rows, args.out, nullptr, args.d_model}, args.n, stream);
+cudaError_t launch_gather(const GatherArgs& args, LaunchTarget target) {
+  return launch_copy_rows({args.hidden, args.rows, args.out, nullptr, args.d_model}, args.n, target);
 }
 
-cudaError_t launch_scatter(const ScatterArgs& args, cudaStream_t stream) {
-  return launch_copy_rows({args.rows, nullptr, args.slot_logits, args.slots, args.n_vocab}, args.n, stream);
+cudaError_t launch_scatter(const ScatterArgs& args, LaunchTarget target) {
+  return launch_copy_rows({args.rows, nullptr, args.slot_logits, args.slots, args.n_vocab}, args.n, target);
 }
 
-cudaError_t launch_copy_block(const CopyBlockArgs& args, cudaStream_t stream) {
+cudaError_t launch_copy_block(const CopyBlockArgs& args, LaunchTarget target) {
   if (args.n_pools < 0 || args.from < 0 || args.to < 0 || args.block_bytes % 4 != 0) return cudaErrorInvalidValue;
   if (args.n_pools == 0 || args.block_bytes == 0 || args.from == args.to) return cudaSuccess;
-  const cudaLaunchConfig_t config = copy_grid(args.n_pools, args.block_bytes, stream);
-  return cudaLaunchKernelEx(&config, copy_block_kernel, args);
+  const dim3 grid = copy_grid(args.n_pools, args.block_bytes);
+  return launch_kernel(target, grid, kThreads, copy_block_kernel, args);
 }
 
 }  // namespace inlay::cuda

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "kernels/cuda/launch_target.h"
+
 namespace inlay::cuda {
 
 // The next kernel of the stream may start; it waits before it touches what this one writes.
@@ -88,7 +90,7 @@ inline cudaError_t allow_shared_memory(const void* kernel, size_t bytes, int dev
 // Launches a kernel of one struct so that it may start while its predecessor ends, where the device can. cluster: CTAs
 // of one (compute capability 9.0).
 template <class Args>
-cudaError_t launch_early(void (*kernel)(const Args), dim3 grid, int threads, cudaStream_t stream, const Args& args,
+cudaError_t launch_early(void (*kernel)(const Args), dim3 grid, int threads, LaunchTarget target, const Args& args,
                          size_t shared_bytes = 0, unsigned cluster = 1) {
   int device = 0, major = 0;
   if (const cudaError_t e = cudaGetDevice(&device); e != cudaSuccess) return e;
@@ -109,10 +111,9 @@ cudaError_t launch_early(void (*kernel)(const Args), dim3 grid, int threads, cud
   config.gridDim = grid;
   config.blockDim = dim3(static_cast<unsigned>(threads));
   config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
   config.attrs = attributes;
   config.numAttrs = major < 9 ? 0 : cluster > 1 ? 2 : 1;
-  return cudaLaunchKernelEx(&config, kernel, args);
+  return launch_kernel(target, config, kernel, args);
 }
 
 }  // namespace inlay::cuda

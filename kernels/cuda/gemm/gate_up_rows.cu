@@ -78,37 +78,35 @@ __global__ void __launch_bounds__(kCapThreads) soft_cap(const __grid_constant__ 
 }
 
 template <bool kVariant>
-cudaError_t launch(const GateUpRowsArgs& args, cudaStream_t stream) {
+cudaError_t launch(const GateUpRowsArgs& args, LaunchTarget target) {
   const auto kernel_of = [&](auto tag) {
     constexpr int kQuads = decltype(tag)::kQuads;
     return args.form == ActivationForm::f16 ? gate_up_rows<__half, kQuads, kVariant>
                                             : gate_up_rows<__nv_bfloat16, kQuads, kVariant>;
   };
-  return launch_row_kernel<false>(args, kernel_of, stream);
+  return launch_row_kernel<false>(args, kernel_of, target);
 }
 
 }  // namespace
 
-cudaError_t launch_gate_up_rows(const GateUpRowsArgs& args, cudaStream_t stream) {
+cudaError_t launch_gate_up_rows(const GateUpRowsArgs& args, LaunchTarget target) {
   const bool plain = args.activation == Activation::silu && args.scale == nullptr && args.gate_bias == nullptr &&
                      args.up_bias == nullptr;
-  return plain ? launch<false>(args, stream) : launch<true>(args, stream);
+  return plain ? launch<false>(args, target) : launch<true>(args, target);
 }
 
-cudaError_t launch_soft_cap(const SoftCapArgs& args, cudaStream_t stream) {
+cudaError_t launch_soft_cap(const SoftCapArgs& args, LaunchTarget target) {
   const int64_t n_ctas = (args.n + kCapThreads - 1) / kCapThreads;
   if (args.n < 0 || n_ctas > 0x7fffffff || !(args.cap > 0)) return cudaErrorInvalidValue;
   if (args.n == 0) return cudaSuccess;
-  soft_cap<<<static_cast<unsigned>(n_ctas), kCapThreads, 0, stream>>>(args);
-  return cudaGetLastError();
+  return launch_kernel(target, dim3(static_cast<unsigned>(n_ctas)), kCapThreads, soft_cap, args);
 }
 
-cudaError_t launch_add_bias(const AddBiasArgs& args, cudaStream_t stream) {
+cudaError_t launch_add_bias(const AddBiasArgs& args, LaunchTarget target) {
   if (args.n_rows < 0 || args.n_rows > 0x7fffffff || args.n_cols <= 0 || args.ld < args.n_cols)
     return cudaErrorInvalidValue;
   if (args.n_rows == 0) return cudaSuccess;
-  add_bias<<<static_cast<unsigned>(args.n_rows), kBiasThreads, 0, stream>>>(args);
-  return cudaGetLastError();
+  return launch_kernel(target, dim3(static_cast<unsigned>(args.n_rows)), kBiasThreads, add_bias, args);
 }
 
 }  // namespace inlay::cuda

@@ -95,22 +95,22 @@ __global__ void __launch_bounds__(kMaxRowThreads) norm_rows(const __grid_constan
 }
 
 template <bool kShaped>
-cudaError_t launch(const NormRowsArgs& args, cudaStream_t stream) {
+cudaError_t launch(const NormRowsArgs& args, LaunchTarget target) {
   const auto kernel_of = [&](auto tag) {
     constexpr int kQuads = decltype(tag)::kQuads;
     return args.form == ActivationForm::f16 ? norm_rows<__half, kQuads, kShaped>
                                             : norm_rows<__nv_bfloat16, kQuads, kShaped>;
   };
-  return launch_row_kernel<kShaped>(args, kernel_of, stream);
+  return launch_row_kernel<kShaped>(args, kernel_of, target);
 }
 
 }  // namespace
 
-cudaError_t launch_norm_rows(const NormRowsArgs& args, cudaStream_t stream) {
+cudaError_t launch_norm_rows(const NormRowsArgs& args, LaunchTarget target) {
   const bool shaped = args.addend_bias != nullptr || args.addend_norm != nullptr || args.addend_factor != 1.0f ||
                       (args.addend_scale != nullptr && args.norm_weight == nullptr && args.out != nullptr);
   if (shaped && args.addend == nullptr) return cudaErrorInvalidValue;
-  return shaped ? launch<true>(args, stream) : launch<false>(args, stream);
+  return shaped ? launch<true>(args, target) : launch<false>(args, target);
 }
 
 }  // namespace inlay::cuda

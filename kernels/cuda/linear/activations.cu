@@ -143,7 +143,7 @@ Activations activations_at(void* memory, int64_t n_rows, int64_t n_cols) {
   return a;
 }
 
-cudaError_t launch_activations(const ActivationsArgs& args, cudaStream_t stream) {
+cudaError_t launch_activations(const ActivationsArgs& args, LaunchTarget target) {
   if (args.n_rows < 0 || args.n_rows > 0x7fffffff || args.n_cols <= 0 || args.out.n_chunks > kMaxChunks)
     return cudaErrorInvalidValue;
   if (args.n_rows == 0) return cudaSuccess;
@@ -153,13 +153,13 @@ cudaError_t launch_activations(const ActivationsArgs& args, cudaStream_t stream)
   const size_t shared_bytes = normed ? static_cast<size_t>(args.out.n_chunks) * sizeof(float) : 0;
   switch (args.form) {
     case ActivationForm::f16:
-      return launch_early(activations<ActivationForm::f16>, grid, kWarps * 32, stream, args, shared_bytes);
+      return launch_early(activations<ActivationForm::f16>, grid, kWarps * 32, target, args, shared_bytes);
     case ActivationForm::bf16:
-      return launch_early(activations<ActivationForm::bf16>, grid, kWarps * 32, stream, args, shared_bytes);
+      return launch_early(activations<ActivationForm::bf16>, grid, kWarps * 32, target, args, shared_bytes);
     case ActivationForm::planes:
-      return launch_early(activations<ActivationForm::planes>, grid, kWarps * 32, stream, args, shared_bytes);
+      return launch_early(activations<ActivationForm::planes>, grid, kWarps * 32, target, args, shared_bytes);
     case ActivationForm::f32:
-      return launch_early(activations<ActivationForm::f32>, grid, kWarps * 32, stream, args, shared_bytes);
+      return launch_early(activations<ActivationForm::f32>, grid, kWarps * 32, target, args, shared_bytes);
   }
   return cudaErrorInvalidValue;
 }

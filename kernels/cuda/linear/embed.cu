@@ -32,13 +32,13 @@ __global__ void __launch_bounds__(kThreads) embed(const __grid_constant__ EmbedA
 
 }  // namespace
 
-cudaError_t launch_embed(const EmbedArgs& args, cudaStream_t stream) {
+cudaError_t launch_embed(const EmbedArgs& args, LaunchTarget target) {
   const int64_t chunks = (args.d_model + kThreads - 1) / kThreads;
   if (!has_kernels(args.dtype) || args.m < 0 || args.d_model <= 0 || chunks > 65535) return cudaErrorInvalidValue;
   if (args.m == 0) return cudaSuccess;
   const dim3 grid(static_cast<unsigned>(args.m), static_cast<unsigned>(chunks));
   return with_form(args.dtype, cudaErrorInvalidValue, [&](auto tag) {
-    return launch_early<EmbedArgs>(embed<decltype(tag)::kType>, grid, kThreads, stream, args);
+    return launch_early<EmbedArgs>(embed<decltype(tag)::kType>, grid, kThreads, target, args);
   });
 }
 

@@ -71,13 +71,13 @@ FewRowsFit fit_few_rows(const LinearArgs& args, const DeviceTraits& device) {
 }
 
 template <DType kType, int NT, bool kRaw>
-cudaError_t launch_few_rows(const LinearArgs& args, const DeviceTraits& device, cudaStream_t stream) {
+cudaError_t launch_few_rows(const LinearArgs& args, const DeviceTraits& device, LaunchTarget target) {
   FewRowsFit fit = fit_few_rows<kType>(args, device);
   if (fit.params.depth < 1) return cudaErrorInvalidValue;
   const int most = fit.ctas_per_sm * device.n_multiprocessors;
   const int n = fit.params.n_tiles < most ? fit.params.n_tiles : most;
   share_tiles(fit.params, n);
-  return launch_early(linear_few_rows<kType, NT, kRaw>, dim3(static_cast<unsigned>(n)), kLinearThreads, stream,
+  return launch_early(linear_few_rows<kType, NT, kRaw>, dim3(static_cast<unsigned>(n)), kLinearThreads, target,
                       fit.params, fit.shared_bytes);
 }
 
@@ -143,27 +143,27 @@ SharedRowsFit fit_shared_rows(const LinearArgs& args, const DeviceTraits& device
 }
 
 template <DType kType, int NT, int kRun>
-cudaError_t launch_shared_rows(const SharedRowsFit& fit, cudaStream_t stream) {
+cudaError_t launch_shared_rows(const SharedRowsFit& fit, LaunchTarget target) {
   return launch_early(linear_shared_rows<kType, NT, kRun>, dim3(static_cast<unsigned>(fit.n_ctas)), kLinearThreads,
-                      stream, fit.params, fit.shared_bytes);
+                      target, fit.params, fit.shared_bytes);
 }
 
 // 2 to 32 rows of x.
 template <DType kType, int NT>
-cudaError_t launch_rows(const LinearArgs& args, const DeviceTraits& device, cudaStream_t stream) {
+cudaError_t launch_rows(const LinearArgs& args, const DeviceTraits& device, LaunchTarget target) {
   if constexpr (Layout<kType>::kScaled) {
     constexpr int kLeastRows = 5;
     SharedRowsFit fit{};
     if constexpr (NT == 4) fit = fit_shared_rows<kType, NT, 2>(args, device);
-    if (fit.params.cut.n_stages > 0) return launch_shared_rows < kType, NT, NT == 4 ? 2 : 1 > (fit, stream);
+    if (fit.params.cut.n_stages > 0) return launch_shared_rows < kType, NT, NT == 4 ? 2 : 1 > (fit, target);
     if (args.m >= kLeastRows) fit = fit_shared_rows<kType, NT, 1>(args, device);
-    if (fit.params.cut.n_stages > 0) return launch_shared_rows<kType, NT, 1>(fit, stream);
+    if (fit.params.cut.n_stages > 0) return launch_shared_rows<kType, NT, 1>(fit, target);
   }
-  return launch_few_rows<kType, NT, false>(args, device, stream);
+  return launch_few_rows<kType, NT, false>(args, device, target);
 }
 
 template <DType kType>
-cudaError_t launch_product(const LinearArgs& args, cudaStream_t stream) {
+cudaError_t launch_product(const LinearArgs& args, LaunchTarget target) {
   const auto n_tiles = static_cast<unsigned>((args.n_rows + kTileRows - 1) / kTileRows);
   const auto n_chunks = static_cast<unsigned>((args.m + kPlainRows - 1) / kPlainRows);
   if (n_chunks > 65535) return cudaErrorInvalidValue;
@@ -171,19 +171,19 @@ cudaError_t launch_product(const LinearArgs& args, cudaStream_t stream) {
   if (const cudaError_t e = current_device(device); e != cudaSuccess) return e;
   if (kType == DType::f32 || device.major < 8) {
     if (args.raw != nullptr) return cudaErrorInvalidValue;
-    return launch_early(linear_plain<kType>, dim3(n_tiles, n_chunks), kPlainThreads, stream, args);
+    return launch_early(linear_plain<kType>, dim3(n_tiles, n_chunks), kPlainThreads, target, args);
   }
   if constexpr (kType != DType::f32) {
-    if (args.raw != nullptr) return launch_few_rows<kType, 1, true>(args, device, stream);
-    if (args.m <= 8) return launch_rows<kType, 1>(args, device, stream);
-    if (args.m <= 16) return launch_rows<kType, 2>(args, device, stream);
-    if (args.m <= 32) return launch_rows<kType, 4>(args, device, stream);
-    if (args.m <= kFewRows) return launch_few_rows<kType, 8, false>(args, device, stream);
+    if (args.raw != nullptr) return launch_few_rows<kType, 1, true>(args, device, target);
+    if (args.m <= 8) return launch_rows<kType, 1>(args, device, target);
+    if (args.m <= 16) return launch_rows<kType, 2>(args, device, target);
+    if (args.m <= 32) return launch_rows<kType, 4>(args, device, target);
+    if (args.m <= kFewRows) return launch_few_rows<kType, 8, false>(args, device, target);
     constexpr int kRows = ManyRows<kType>::kRows;
     const uint64_t n_ctas =
         static_cast<uint64_t>((n_tiles + kParts - 1) / kParts) * static_cast<uint64_t>((args.m + kRows - 1) / kRows);
     if (n_ctas > 0x7fffffff) return cudaErrorInvalidValue;
-    return launch_early(linear_many_rows<kType>, dim3(static_cast<unsigned>(n_ctas)), kLinearThreads, stream, args);
+    return launch_early(linear_many_rows<kType>, dim3(static_cast<unsigned>(n_ctas)), kLinearThreads, target, args);
   }
 }
 

@@ -5,7 +5,7 @@
 namespace inlay::cuda {
 
 template <DType kType>
-cudaError_t launch_product(const LinearArgs& args, cudaStream_t stream);
+cudaError_t launch_product(const LinearArgs& args, LaunchTarget target);
 template <DType kType>
 bool product_takes_raw(int64_t n_cols);
 
@@ -21,20 +21,20 @@ static bool is_by_groups(const LinearArgs& args) {
   return args.x.group_rows != 0 && args.raw == nullptr && args.m > 0 && args.n_rows > 0;
 }
 
-cudaError_t launch_linear(const LinearArgs& args, cudaStream_t stream) {
+cudaError_t launch_linear(const LinearArgs& args, LaunchTarget target) {
   if (!is_valid(args)) return cudaErrorInvalidValue;
   if (args.m == 0 || args.n_rows == 0) return cudaSuccess;
-  if (is_by_groups(args)) return launch_group_rows(args, stream);
+  if (is_by_groups(args)) return launch_group_rows(args, target);
   return with_form(args.dtype, cudaErrorInvalidValue,
-                   [&](auto tag) { return launch_product<decltype(tag)::kType>(args, stream); });
+                   [&](auto tag) { return launch_product<decltype(tag)::kType>(args, target); });
 }
 
-cudaError_t launch_linear_pair(const LinearArgs& args, const LinearArgs& beside, cudaStream_t stream) {
+cudaError_t launch_linear_pair(const LinearArgs& args, const LinearArgs& beside, LaunchTarget target) {
   if (!is_valid(args) || !is_valid(beside)) return cudaErrorInvalidValue;
   if (is_by_groups(args) && is_by_groups(beside) && has_group_pair(args.dtype, beside.dtype))
-    return launch_group_pair(args, beside, stream);
-  const cudaError_t e = launch_linear(args, stream);
-  return e != cudaSuccess ? e : launch_linear(beside, stream);
+    return launch_group_pair(args, beside, target);
+  const cudaError_t e = launch_linear(args, target);
+  return e != cudaSuccess ? e : launch_linear(beside, target);
 }
 
 bool linear_takes_raw(DType weights, int64_t n_cols) {

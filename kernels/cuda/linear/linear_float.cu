@@ -4,11 +4,11 @@
 
 namespace inlay::cuda {
 
-template cudaError_t launch_product<DType::f32>(const LinearArgs&, cudaStream_t);
+template cudaError_t launch_product<DType::f32>(const LinearArgs&, LaunchTarget);
 template bool product_takes_raw<DType::f32>(int64_t);
-template cudaError_t launch_product<DType::f16>(const LinearArgs&, cudaStream_t);
+template cudaError_t launch_product<DType::f16>(const LinearArgs&, LaunchTarget);
 template bool product_takes_raw<DType::f16>(int64_t);
-template cudaError_t launch_product<DType::bf16>(const LinearArgs&, cudaStream_t);
+template cudaError_t launch_product<DType::bf16>(const LinearArgs&, LaunchTarget);
 template bool product_takes_raw<DType::bf16>(int64_t);
 
 }  // namespace inlay::cuda

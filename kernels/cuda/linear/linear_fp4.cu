@@ -3,7 +3,7 @@
 
 namespace inlay::cuda {
 
-template cudaError_t launch_product<DType::mxfp4>(const LinearArgs&, cudaStream_t);
+template cudaError_t launch_product<DType::mxfp4>(const LinearArgs&, LaunchTarget);
 template bool product_takes_raw<DType::mxfp4>(int64_t);
 
 }  // namespace inlay::cuda

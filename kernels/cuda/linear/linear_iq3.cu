@@ -4,9 +4,9 @@
 
 namespace inlay::cuda {
 
-template cudaError_t launch_product<DType::iq3_xxs>(const LinearArgs&, cudaStream_t);
+template cudaError_t launch_product<DType::iq3_xxs>(const LinearArgs&, LaunchTarget);
 template bool product_takes_raw<DType::iq3_xxs>(int64_t);
-template cudaError_t launch_product<DType::iq3_s>(const LinearArgs&, cudaStream_t);
+template cudaError_t launch_product<DType::iq3_s>(const LinearArgs&, LaunchTarget);
 template bool product_takes_raw<DType::iq3_s>(int64_t);
 
 }  // namespace inlay::cuda

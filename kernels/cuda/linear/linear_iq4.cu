@@ -4,9 +4,9 @@
 
 namespace inlay::cuda {
 
-template cudaError_t launch_product<DType::iq4_nl>(const LinearArgs&, cudaStream_t);
+template cudaError_t launch_product<DType::iq4_nl>(const LinearArgs&, LaunchTarget);
 template bool product_takes_raw<DType::iq4_nl>(int64_t);
-template cudaError_t launch_product<DType::iq4_xs>(const LinearArgs&, cudaStream_t);
+template cudaError_t launch_product<DType::iq4_xs>(const LinearArgs&, LaunchTarget);
 template bool product_takes_raw<DType::iq4_xs>(int64_t);
 
 }  // namespace inlay::cuda

@@ -4,9 +4,9 @@
 
 namespace inlay::cuda {
 
-template cudaError_t launch_product<DType::q2_k>(const LinearArgs&, cudaStream_t);
+template cudaError_t launch_product<DType::q2_k>(const LinearArgs&, LaunchTarget);
 template bool product_takes_raw<DType::q2_k>(int64_t);
-template cudaError_t launch_product<DType::q3_k>(const LinearArgs&, cudaStream_t);
+template cudaError_t launch_product<DType::q3_k>(const LinearArgs&, LaunchTarget);
 template bool product_takes_raw<DType::q3_k>(int64_t);
 
 }  // namespace inlay::cuda

@@ -4,11 +4,11 @@
 
 namespace inlay::cuda {
 
-template cudaError_t launch_product<DType::q4_0>(const LinearArgs&, cudaStream_t);
+template cudaError_t launch_product<DType::q4_0>(const LinearArgs&, LaunchTarget);
 template bool product_takes_raw<DType::q4_0>(int64_t);
-template cudaError_t launch_product<DType::q4_1>(const LinearArgs&, cudaStream_t);
+template cudaError_t launch_product<DType::q4_1>(const LinearArgs&, LaunchTarget);
 template bool product_takes_raw<DType::q4_1>(int64_t);
-template cudaError_t launch_product<DType::q4_k>(const LinearArgs&, cudaStream_t);
+template cudaError_t launch_product<DType::q4_k>(const LinearArgs&, LaunchTarget);
 template bool product_takes_raw<DType::q4_k>(int64_t);
 
 }  // namespace inlay::cuda

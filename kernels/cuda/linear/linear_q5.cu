@@ -4,11 +4,11 @@
 
 namespace inlay::cuda {
 
-template cudaError_t launch_product<DType::q5_0>(const LinearArgs&, cudaStream_t);
+template cudaError_t launch_product<DType::q5_0>(const LinearArgs&, LaunchTarget);
 template bool product_takes_raw<DType::q5_0>(int64_t);
-template cudaError_t launch_product<DType::q5_1>(const LinearArgs&, cudaStream_t);
+template cudaError_t launch_product<DType::q5_1>(const LinearArgs&, LaunchTarget);
 template bool product_takes_raw<DType::q5_1>(int64_t);
-template cudaError_t launch_product<DType::q5_k>(const LinearArgs&, cudaStream_t);
+template cudaError_t launch_product<DType::q5_k>(const LinearArgs&, LaunchTarget);
 template bool product_takes_raw<DType::q5_k>(int64_t);
 
 }  // namespace inlay::cuda

@@ -4,7 +4,7 @@
 
 namespace inlay::cuda {
 
-template cudaError_t launch_product<DType::tq2_0>(const LinearArgs&, cudaStream_t);
+template cudaError_t launch_product<DType::tq2_0>(const LinearArgs&, LaunchTarget);
 template bool product_takes_raw<DType::tq2_0>(int64_t);
 
 }  // namespace inlay::cuda

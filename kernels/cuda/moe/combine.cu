@@ -26,12 +26,12 @@ __global__ void __launch_bounds__(kThreads) moe_combine(const __grid_constant__ 
 
 }  // namespace
 
-cudaError_t launch_moe_combine(const MoeCombineArgs& args, cudaStream_t stream) {
+cudaError_t launch_moe_combine(const MoeCombineArgs& args, LaunchTarget target) {
   const int64_t chunks = (args.n_cols + kThreads - 1) / kThreads;
   if (args.n_cols <= 0 || chunks > 65535 || args.shape.m < 0) return cudaErrorInvalidValue;
   if (args.shape.m == 0) return cudaSuccess;
   const dim3 grid(static_cast<unsigned>(args.shape.m), static_cast<unsigned>(chunks));
-  return launch_early(moe_combine, grid, kThreads, stream, args);
+  return launch_early(moe_combine, grid, kThreads, target, args);
 }
 
 }  // namespace inlay::cuda

@@ -201,32 +201,32 @@ FewRowsFit fit_blocks(const LinearArgs& args, const DeviceTraits& device) {
 }
 
 template <DType kType, int NT, bool kRaw>
-cudaError_t launch_experts_few_rows(const ExpertLinearArgs& e, const DeviceTraits& device, cudaStream_t stream) {
+cudaError_t launch_experts_few_rows(const ExpertLinearArgs& e, const DeviceTraits& device, LaunchTarget target) {
   const FewRowsFit fit = fit_blocks<kType>(e.linear, device);
   if (fit.params.depth < 1) return cudaErrorInvalidValue;
   const int most = fit.ctas_per_sm * device.n_multiprocessors;
   const int64_t n_tiles = int64_t{e.most_blocks} * tiles_of(e.linear);
   const auto n_ctas = static_cast<unsigned>(n_tiles < most ? n_tiles : most);
-  return launch_early(experts_few_rows<kType, NT, kRaw>, dim3(n_ctas), kLinearThreads, stream,
+  return launch_early(experts_few_rows<kType, NT, kRaw>, dim3(n_ctas), kLinearThreads, target,
                       ExpertFewRowsParams{fit.params, e}, fit.shared_bytes);
 }
 
 template <DType kType>
-cudaError_t launch_experts(const ExpertLinearArgs& e, cudaStream_t stream) {
+cudaError_t launch_experts(const ExpertLinearArgs& e, LaunchTarget target) {
   const auto n_tiles = static_cast<unsigned>(tiles_of(e.linear)), n_blocks = static_cast<unsigned>(e.most_blocks);
   DeviceTraits device;
   if (const cudaError_t error = current_device(device); error != cudaSuccess) return error;
   if (kType == DType::f32 || device.major < 8) {
     if (e.linear.raw != nullptr) return cudaErrorInvalidValue;
-    return launch_early(experts_plain<kType>, dim3(n_tiles, n_blocks), kPlainThreads, stream, e);
+    return launch_early(experts_plain<kType>, dim3(n_tiles, n_blocks), kPlainThreads, target, e);
   }
   if constexpr (kType != DType::f32) {
-    if (e.linear.raw != nullptr) return launch_experts_few_rows<kType, 1, true>(e, device, stream);
-    if (e.linear.m <= 8) return launch_experts_few_rows<kType, 1, false>(e, device, stream);
-    if (e.linear.m <= 16) return launch_experts_few_rows<kType, 2, false>(e, device, stream);
+    if (e.linear.raw != nullptr) return launch_experts_few_rows<kType, 1, true>(e, device, target);
+    if (e.linear.m <= 8) return launch_experts_few_rows<kType, 1, false>(e, device, target);
+    if (e.linear.m <= 16) return launch_experts_few_rows<kType, 2, false>(e, device, target);
     constexpr int kRows = ManyRows<kType>::kRows;
     const dim3 grid((n_tiles + kParts - 1) / kParts, n_blocks, static_cast<unsigned>((e.linear.m + kRows - 1) / kRows));
-    return launch_early(experts_many_rows<kType>, grid, kLinearThreads, stream, e);
+    return launch_early(experts_many_rows<kType>, grid, kLinearThreads, target, e);
   }
 }
 

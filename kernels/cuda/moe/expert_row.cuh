@@ -215,7 +215,7 @@ bool runs_expert_row(const ExpertRowArgs& row) {
 }
 
 template <DType kType>
-cudaError_t launch_expert_row_of(const ExpertRowArgs& row, cudaStream_t stream) {
+cudaError_t launch_expert_row_of(const ExpertRowArgs& row, LaunchTarget target) {
   if constexpr (kType == DType::f32) {
     return cudaErrorInvalidValue;
   } else {
@@ -226,7 +226,7 @@ cudaError_t launch_expert_row_of(const ExpertRowArgs& row, cudaStream_t stream) 
     const int most = fit.ctas_per_sm * device.n_multiprocessors, n_tiles = fit.params.n_tiles;
     const int n = n_tiles < most ? n_tiles : most;
     share_tiles(fit.params, n);
-    return launch_early(expert_row<kType>, dim3(static_cast<unsigned>(n)), kLinearThreads, stream,
+    return launch_early(expert_row<kType>, dim3(static_cast<unsigned>(n)), kLinearThreads, target,
                         ExpertRowParams{fit.params, row}, fit.shared_bytes);
   }
 }

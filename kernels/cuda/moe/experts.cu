@@ -6,13 +6,13 @@
 namespace inlay::cuda {
 
 template <DType kType>
-cudaError_t launch_experts(const ExpertLinearArgs& args, cudaStream_t stream);
+cudaError_t launch_experts(const ExpertLinearArgs& args, LaunchTarget target);
 template <DType kType>
-cudaError_t launch_expert_row_of(const ExpertRowArgs& args, cudaStream_t stream);
+cudaError_t launch_expert_row_of(const ExpertRowArgs& args, LaunchTarget target);
 template <DType kType>
 bool runs_expert_row(const ExpertRowArgs& args);
 
-cudaError_t launch_expert_linear(const ExpertLinearArgs& args, cudaStream_t stream) {
+cudaError_t launch_expert_linear(const ExpertLinearArgs& args, LaunchTarget target) {
   const LinearArgs& a = args.linear;
   const bool halves = a.epilogue == Epilogue::gate_up;
   if (!has_kernels(a.dtype) || a.m < 1 || a.m > kMostBlockRows || a.n_rows < 0 || a.n_cols <= 0)
@@ -23,7 +23,7 @@ cudaError_t launch_expert_linear(const ExpertLinearArgs& args, cudaStream_t stre
   if (args.most_blocks < 0 || args.most_blocks > 65535) return cudaErrorInvalidValue;
   if (args.most_blocks == 0 || a.n_rows == 0) return cudaSuccess;
   return with_form(a.dtype, cudaErrorInvalidValue,
-                   [&](auto tag) { return launch_experts<decltype(tag)::kType>(args, stream); });
+                   [&](auto tag) { return launch_experts<decltype(tag)::kType>(args, target); });
 }
 
 bool expert_row_runs(const ExpertRowArgs& args) {
@@ -33,14 +33,14 @@ bool expert_row_runs(const ExpertRowArgs& args) {
   return with_form(a.dtype, false, [&](auto tag) { return runs_expert_row<decltype(tag)::kType>(args); });
 }
 
-cudaError_t launch_expert_row(const ExpertRowArgs& args, cudaStream_t stream) {
+cudaError_t launch_expert_row(const ExpertRowArgs& args, LaunchTarget target) {
   const LinearArgs& a = args.linear;
   if (a.m != 1 || a.raw != nullptr || a.n_rows <= 0 || a.n_cols <= 0 || a.n_rows % kTileRows != 0 ||
       a.n_rows > 0x7fffffff)
     return cudaErrorInvalidValue;
   if (a.n_cols % traits(a.dtype).block_elements != 0 || !expert_row_runs(args)) return cudaErrorInvalidValue;
   return with_form(a.dtype, cudaErrorInvalidValue,
-                   [&](auto tag) { return launch_expert_row_of<decltype(tag)::kType>(args, stream); });
+                   [&](auto tag) { return launch_expert_row_of<decltype(tag)::kType>(args, target); });
 }
 
 }  // namespace inlay::cuda

@@ -4,8 +4,8 @@
 
 namespace inlay::cuda {
 
-template cudaError_t launch_experts<DType::mxfp4>(const ExpertLinearArgs&, cudaStream_t);
-template cudaError_t launch_expert_row_of<DType::mxfp4>(const ExpertRowArgs&, cudaStream_t);
+template cudaError_t launch_experts<DType::mxfp4>(const ExpertLinearArgs&, LaunchTarget);
+template cudaError_t launch_expert_row_of<DType::mxfp4>(const ExpertRowArgs&, LaunchTarget);
 template bool runs_expert_row<DType::mxfp4>(const ExpertRowArgs&);
 
 }  // namespace inlay::cuda

@@ -4,11 +4,11 @@
 
 namespace inlay::cuda {
 
-template cudaError_t launch_experts<DType::iq2_s>(const ExpertLinearArgs&, cudaStream_t);
-template cudaError_t launch_expert_row_of<DType::iq2_s>(const ExpertRowArgs&, cudaStream_t);
+template cudaError_t launch_experts<DType::iq2_s>(const ExpertLinearArgs&, LaunchTarget);
+template cudaError_t launch_expert_row_of<DType::iq2_s>(const ExpertRowArgs&, LaunchTarget);
 template bool runs_expert_row<DType::iq2_s>(const ExpertRowArgs&);
-template cudaError_t launch_experts<DType::iq1_m>(const ExpertLinearArgs&, cudaStream_t);
-template cudaError_t launch_expert_row_of<DType::iq1_m>(const ExpertRowArgs&, cudaStream_t);
+template cudaError_t launch_experts<DType::iq1_m>(const ExpertLinearArgs&, LaunchTarget);
+template cudaError_t launch_expert_row_of<DType::iq1_m>(const ExpertRowArgs&, LaunchTarget);
 template bool runs_expert_row<DType::iq1_m>(const ExpertRowArgs&);
 
 }  // namespace inlay::cuda

@@ -4,11 +4,11 @@
 
 namespace inlay::cuda {
 
-template cudaError_t launch_experts<DType::iq3_xxs>(const ExpertLinearArgs&, cudaStream_t);
-template cudaError_t launch_expert_row_of<DType::iq3_xxs>(const ExpertRowArgs&, cudaStream_t);
+template cudaError_t launch_experts<DType::iq3_xxs>(const ExpertLinearArgs&, LaunchTarget);
+template cudaError_t launch_expert_row_of<DType::iq3_xxs>(const ExpertRowArgs&, LaunchTarget);
 template bool runs_expert_row<DType::iq3_xxs>(const ExpertRowArgs&);
-template cudaError_t launch_experts<DType::iq3_s>(const ExpertLinearArgs&, cudaStream_t);
-template cudaError_t launch_expert_row_of<DType::iq3_s>(const ExpertRowArgs&, cudaStream_t);
+template cudaError_t launch_experts<DType::iq3_s>(const ExpertLinearArgs&, LaunchTarget);
+template cudaError_t launch_expert_row_of<DType::iq3_s>(const ExpertRowArgs&, LaunchTarget);
 template bool runs_expert_row<DType::iq3_s>(const ExpertRowArgs&);
 
 }  // namespace inlay::cuda

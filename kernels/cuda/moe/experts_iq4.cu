@@ -4,11 +4,11 @@
 
 namespace inlay::cuda {
 
-template cudaError_t launch_experts<DType::iq4_nl>(const ExpertLinearArgs&, cudaStream_t);
-template cudaError_t launch_expert_row_of<DType::iq4_nl>(const ExpertRowArgs&, cudaStream_t);
+template cudaError_t launch_experts<DType::iq4_nl>(const ExpertLinearArgs&, LaunchTarget);
+template cudaError_t launch_expert_row_of<DType::iq4_nl>(const ExpertRowArgs&, LaunchTarget);
 template bool runs_expert_row<DType::iq4_nl>(const ExpertRowArgs&);
-template cudaError_t launch_experts<DType::iq4_xs>(const ExpertLinearArgs&, cudaStream_t);
-template cudaError_t launch_expert_row_of<DType::iq4_xs>(const ExpertRowArgs&, cudaStream_t);
+template cudaError_t launch_experts<DType::iq4_xs>(const ExpertLinearArgs&, LaunchTarget);
+template cudaError_t launch_expert_row_of<DType::iq4_xs>(const ExpertRowArgs&, LaunchTarget);
 template bool runs_expert_row<DType::iq4_xs>(const ExpertRowArgs&);
 
 }  // namespace inlay::cuda

@@ -4,11 +4,11 @@
 
 namespace inlay::cuda {
 
-template cudaError_t launch_experts<DType::q2_k>(const ExpertLinearArgs&, cudaStream_t);
-template cudaError_t launch_expert_row_of<DType::q2_k>(const ExpertRowArgs&, cudaStream_t);
+template cudaError_t launch_experts<DType::q2_k>(const ExpertLinearArgs&, LaunchTarget);
+template cudaError_t launch_expert_row_of<DType::q2_k>(const ExpertRowArgs&, LaunchTarget);
 template bool runs_expert_row<DType::q2_k>(const ExpertRowArgs&);
-template cudaError_t launch_experts<DType::q3_k>(const ExpertLinearArgs&, cudaStream_t);
-template cudaError_t launch_expert_row_of<DType::q3_k>(const ExpertRowArgs&, cudaStream_t);
+template cudaError_t launch_experts<DType::q3_k>(const ExpertLinearArgs&, LaunchTarget);
+template cudaError_t launch_expert_row_of<DType::q3_k>(const ExpertRowArgs&, LaunchTarget);
 template bool runs_expert_row<DType::q3_k>(const ExpertRowArgs&);
 
 }  // namespace inlay::cuda

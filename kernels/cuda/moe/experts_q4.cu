@@ -4,14 +4,14 @@
 
 namespace inlay::cuda {
 
-template cudaError_t launch_experts<DType::q4_0>(const ExpertLinearArgs&, cudaStream_t);
-template cudaError_t launch_expert_row_of<DType::q4_0>(const ExpertRowArgs&, cudaStream_t);
+template cudaError_t launch_experts<DType::q4_0>(const ExpertLinearArgs&, LaunchTarget);
+template cudaError_t launch_expert_row_of<DType::q4_0>(const ExpertRowArgs&, LaunchTarget);
 template bool runs_expert_row<DType::q4_0>(const ExpertRowArgs&);
-template cudaError_t launch_experts<DType::q4_1>(const ExpertLinearArgs&, cudaStream_t);
-template cudaError_t launch_expert_row_of<DType::q4_1>(const ExpertRowArgs&, cudaStream_t);
+template cudaError_t launch_experts<DType::q4_1>(const ExpertLinearArgs&, LaunchTarget);
+template cudaError_t launch_expert_row_of<DType::q4_1>(const ExpertRowArgs&, LaunchTarget);
 template bool runs_expert_row<DType::q4_1>(const ExpertRowArgs&);
-template cudaError_t launch_experts<DType::q4_k>(const ExpertLinearArgs&, cudaStream_t);
-template cudaError_t launch_expert_row_of<DType::q4_k>(const ExpertRowArgs&, cudaStream_t);
+template cudaError_t launch_experts<DType::q4_k>(const ExpertLinearArgs&, LaunchTarget);
+template cudaError_t launch_expert_row_of<DType::q4_k>(const ExpertRowArgs&, LaunchTarget);
 template bool runs_expert_row<DType::q4_k>(const ExpertRowArgs&);
 
 }  // namespace inlay::cuda

@@ -4,14 +4,14 @@
 
 namespace inlay::cuda {
 
-template cudaError_t launch_experts<DType::q5_0>(const ExpertLinearArgs&, cudaStream_t);
-template cudaError_t launch_expert_row_of<DType::q5_0>(const ExpertRowArgs&, cudaStream_t);
+template cudaError_t launch_experts<DType::q5_0>(const ExpertLinearArgs&, LaunchTarget);
+template cudaError_t launch_expert_row_of<DType::q5_0>(const ExpertRowArgs&, LaunchTarget);
 template bool runs_expert_row<DType::q5_0>(const ExpertRowArgs&);
-template cudaError_t launch_experts<DType::q5_1>(const ExpertLinearArgs&, cudaStream_t);
-template cudaError_t launch_expert_row_of<DType::q5_1>(const ExpertRowArgs&, cudaStream_t);
+template cudaError_t launch_experts<DType::q5_1>(const ExpertLinearArgs&, LaunchTarget);
+template cudaError_t launch_expert_row_of<DType::q5_1>(const ExpertRowArgs&, LaunchTarget);
 template bool runs_expert_row<DType::q5_1>(const ExpertRowArgs&);
-template cudaError_t launch_experts<DType::q5_k>(const ExpertLinearArgs&, cudaStream_t);
-template cudaError_t launch_expert_row_of<DType::q5_k>(const ExpertRowArgs&, cudaStream_t);
+template cudaError_t launch_experts<DType::q5_k>(const ExpertLinearArgs&, LaunchTarget);
+template cudaError_t launch_expert_row_of<DType::q5_k>(const ExpertRowArgs&, LaunchTarget);
 template bool runs_expert_row<DType::q5_k>(const ExpertRowArgs&);
 
 }  // namespace inlay::cuda

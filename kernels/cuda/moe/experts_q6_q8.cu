@@ -4,14 +4,14 @@
 
 namespace inlay::cuda {
 
-template cudaError_t launch_experts<DType::q6_k>(const ExpertLinearArgs&, cudaStream_t);
-template cudaError_t launch_expert_row_of<DType::q6_k>(const ExpertRowArgs&, cudaStream_t);
+template cudaError_t launch_experts<DType::q6_k>(const ExpertLinearArgs&, LaunchTarget);
+template cudaError_t launch_expert_row_of<DType::q6_k>(const ExpertRowArgs&, LaunchTarget);
 template bool runs_expert_row<DType::q6_k>(const ExpertRowArgs&);
-template cudaError_t launch_experts<DType::q8_0>(const ExpertLinearArgs&, cudaStream_t);
-template cudaError_t launch_expert_row_of<DType::q8_0>(const ExpertRowArgs&, cudaStream_t);
+template cudaError_t launch_experts<DType::q8_0>(const ExpertLinearArgs&, LaunchTarget);
+template cudaError_t launch_expert_row_of<DType::q8_0>(const ExpertRowArgs&, LaunchTarget);
 template bool runs_expert_row<DType::q8_0>(const ExpertRowArgs&);
-template cudaError_t launch_experts<DType::f8_e4m3>(const ExpertLinearArgs&, cudaStream_t);
-template cudaError_t launch_expert_row_of<DType::f8_e4m3>(const ExpertRowArgs&, cudaStream_t);
+template cudaError_t launch_experts<DType::f8_e4m3>(const ExpertLinearArgs&, LaunchTarget);
+template cudaError_t launch_expert_row_of<DType::f8_e4m3>(const ExpertRowArgs&, LaunchTarget);
 template bool runs_expert_row<DType::f8_e4m3>(const ExpertRowArgs&);
 
 }  // namespace inlay::cuda

@@ -4,8 +4,8 @@
 
 namespace inlay::cuda {
 
-template cudaError_t launch_experts<DType::tq2_0>(const ExpertLinearArgs&, cudaStream_t);
-template cudaError_t launch_expert_row_of<DType::tq2_0>(const ExpertRowArgs&, cudaStream_t);
+template cudaError_t launch_experts<DType::tq2_0>(const ExpertLinearArgs&, LaunchTarget);
+template cudaError_t launch_expert_row_of<DType::tq2_0>(const ExpertRowArgs&, LaunchTarget);
 template bool runs_expert_row<DType::tq2_0>(const ExpertRowArgs&);
 
 }  // namespace inlay::cuda

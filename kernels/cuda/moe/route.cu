@@ -377,7 +377,7 @@ __global__ void __launch_bounds__(kPlaceThreads) moe_places(const __grid_constan
 
 // ---- launches
 
-cudaError_t launch_logits(const MoeRouteArgs& a, cudaStream_t stream) {
+cudaError_t launch_logits(const MoeRouteArgs& a, LaunchTarget target) {
   constexpr int32_t kRows = 8, kExperts = 4;
   const int32_t m = a.shape.m, n_warps = a.shape.n_experts + (a.shared_gate != nullptr ? 1 : 0);
   const auto grid = [&](int32_t experts, int32_t rows) {
@@ -385,20 +385,20 @@ cudaError_t launch_logits(const MoeRouteArgs& a, cudaStream_t stream) {
     return dim3(static_cast<unsigned>((n_warps + per_cta - 1) / per_cta), static_cast<unsigned>((m + rows - 1) / rows));
   };
   constexpr int kThreads = kProductWarps * 32;
-  if (m <= 4) return launch_early(moe_logits_of_row, grid(1, 1), kThreads, stream, a);
-  if (m <= 16) return launch_early(moe_logits<2, 1, 8>, grid(1, 2), kThreads, stream, a);
-  if (m <= 128) return launch_early(moe_logits<4, 2, 4>, grid(2, 4), kThreads, stream, a);
-  return launch_early(moe_logits<kRows, kExperts, 1>, grid(kExperts, kRows), kThreads, stream, a);
+  if (m <= 4) return launch_early(moe_logits_of_row, grid(1, 1), kThreads, target, a);
+  if (m <= 16) return launch_early(moe_logits<2, 1, 8>, grid(1, 2), kThreads, target, a);
+  if (m <= 128) return launch_early(moe_logits<4, 2, 4>, grid(2, 4), kThreads, target, a);
+  return launch_early(moe_logits<kRows, kExperts, 1>, grid(kExperts, kRows), kThreads, target, a);
 }
 
 template <int kPerLane>
-cudaError_t launch_choice(const MoeRouteArgs& a, cudaStream_t stream) {
+cudaError_t launch_choice(const MoeRouteArgs& a, LaunchTarget target) {
   const int32_t m = a.shape.m;
-  if (m == 1) return launch_early(moe_choose_alone<kPerLane>, dim3(1), 32, stream, a);
-  if (m <= kRowsChosenAtOnce) return launch_early(moe_places<kPerLane, true>, dim3(1), kPlaceThreads, stream, a);
+  if (m == 1) return launch_early(moe_choose_alone<kPerLane>, dim3(1), 32, target, a);
+  if (m <= kRowsChosenAtOnce) return launch_early(moe_places<kPerLane, true>, dim3(1), kPlaceThreads, target, a);
   const dim3 grid(static_cast<unsigned>((m + kChoiceWarps - 1) / kChoiceWarps));
-  const cudaError_t e = launch_early(moe_choose<kPerLane>, grid, kChoiceWarps * 32, stream, a);
-  return e != cudaSuccess ? e : launch_early(moe_places<kPerLane, false>, dim3(1), kPlaceThreads, stream, a);
+  const cudaError_t e = launch_early(moe_choose<kPerLane>, grid, kChoiceWarps * 32, target, a);
+  return e != cudaSuccess ? e : launch_early(moe_places<kPerLane, false>, dim3(1), kPlaceThreads, target, a);
 }
 
 }  // namespace
@@ -429,16 +429,16 @@ MoeRouting moe_routing_at(void* memory, const MoeShape& shape) {
   return out;
 }
 
-cudaError_t launch_moe_route(const MoeRouteArgs& args, cudaStream_t stream) {
+cudaError_t launch_moe_route(const MoeRouteArgs& args, LaunchTarget target) {
   const MoeShape& s = args.shape;
   if (s.n_experts < 1 || s.n_experts > kMaxExperts || s.n_used < 1 || s.n_used > kMaxChosen || s.n_used > s.n_experts ||
       s.m < 0 || s.m > kMostRows || s.block_rows < 1 || args.n_cols <= 0 || args.n_cols % 4 != 0) {
     return cudaErrorInvalidValue;
   }
   if (s.m == 0) return cudaSuccess;
-  const cudaError_t launched = launch_logits(args, stream);
+  const cudaError_t launched = launch_logits(args, target);
   if (launched != cudaSuccess) return launched;
-  return s.n_experts <= 128 ? launch_choice<4>(args, stream) : launch_choice<kMaxExperts / 32>(args, stream);
+  return s.n_experts <= 128 ? launch_choice<4>(args, target) : launch_choice<kMaxExperts / 32>(args, target);
 }
 
 }  // namespace inlay::cuda

@@ -36,10 +36,10 @@ __global__ __launch_bounds__(kThreads) void norm_width_kernel(const __grid_const
 
 }  // namespace
 
-cudaError_t launch_norm_width(const NormWidthArgs& args, cudaStream_t stream) {
+cudaError_t launch_norm_width(const NormWidthArgs& args, LaunchTarget target) {
   if (args.m < 0 || args.n_q < 1 || args.n_k < 1) return cudaErrorInvalidValue;
   if (args.m == 0) return cudaSuccess;
-  return launch_early(norm_width_kernel, dim3(static_cast<unsigned>(args.m), 2), kThreads, stream, args);
+  return launch_early(norm_width_kernel, dim3(static_cast<unsigned>(args.m), 2), kThreads, target, args);
 }
 
 }  // namespace inlay::cuda

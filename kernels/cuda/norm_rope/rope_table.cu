@@ -23,10 +23,10 @@ __global__ __launch_bounds__(kThreads) void rope_table_kernel(const __grid_const
 
 }  // namespace
 
-cudaError_t launch_rope_table(const RopeTableArgs& args, cudaStream_t stream) {
+cudaError_t launch_rope_table(const RopeTableArgs& args, LaunchTarget target) {
   if (args.m < 0 || args.n_rot < 0 || args.n_rot % 2 != 0) return cudaErrorInvalidValue;
   if (args.m == 0 || args.n_rot == 0) return cudaSuccess;
-  return launch_early(rope_table_kernel, dim3(static_cast<unsigned>(args.m)), kThreads, stream, args);
+  return launch_early(rope_table_kernel, dim3(static_cast<unsigned>(args.m)), kThreads, target, args);
 }
 
 }  // namespace inlay::cuda

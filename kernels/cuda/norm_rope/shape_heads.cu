@@ -91,15 +91,12 @@ Kernel kernel_of(KvType type) {
 
 }  // namespace
 
-cudaError_t launch_shape_heads(const ShapeHeadsArgs& args, cudaStream_t stream) {
+cudaError_t launch_shape_heads(const ShapeHeadsArgs& args, LaunchTarget target) {
   if (!supported(args)) return cudaErrorInvalidValue;
   if (args.m == 0) return cudaSuccess;
   const int32_t heads = args.n_heads + 2 * args.cache.n_kv_heads;
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(args.m), static_cast<unsigned>((heads + kWarps - 1) / kWarps));
-  config.blockDim = dim3(kWarps * 32);
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel_of(args.cache.kv_type), args);
+  const dim3 grid(static_cast<unsigned>(args.m), static_cast<unsigned>((heads + kWarps - 1) / kWarps));
+  return launch_kernel(target, grid, kWarps * 32, kernel_of(args.cache.kv_type), args);
 }
 
 }  // namespace inlay::cuda

@@ -412,11 +412,11 @@ size_t sample_scratch_bytes(int32_t max_rows, int64_t n_vocab) {
   return static_cast<size_t>(max_rows) * static_cast<size_t>(sampling::row_bytes(n_vocab));
 }
 
-cudaError_t launch_sample(const SampleArgs& args, cudaStream_t stream) {
+cudaError_t launch_sample(const SampleArgs& args, LaunchTarget target) {
   if (args.n == 0) return cudaSuccess;
   if (args.n < 0 || args.n > 65535 || args.n_vocab <= 0 || args.n_vocab > INT32_MAX / 2) return cudaErrorInvalidValue;
   const dim3 grid(static_cast<unsigned>(sampling::part_count(args.n_vocab)), static_cast<unsigned>(args.n));
-  return launch_early<SampleArgs>(sampling::sample_kernel, grid, sampling::kThreads, stream, args);
+  return launch_early<SampleArgs>(sampling::sample_kernel, grid, sampling::kThreads, target, args);
 }
 
 }  // namespace inlay::cuda

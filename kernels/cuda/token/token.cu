@@ -253,7 +253,7 @@ cudaError_t make_token_table(const TokenOp* ops, int32_t n_ops, void* table, Tok
   return cudaSuccess;
 }
 
-cudaError_t launch_token(const TokenLaunch& launch, const void* table, cudaStream_t stream) {
+cudaError_t launch_token(const TokenLaunch& launch, const void* table, LaunchTarget target) {
   int device = 0;
   if (const cudaError_t e = cudaGetDevice(&device); e != cudaSuccess) return e;
   const auto shared_bytes = static_cast<size_t>(launch.shared_bytes);
@@ -281,11 +281,10 @@ cudaError_t launch_token(const TokenLaunch& launch, const void* table, cudaStrea
   config.gridDim = dim3(static_cast<unsigned>(launch.n_ctas));
   config.blockDim = dim3(kLinearThreads + 32);
   config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
   config.attrs = attributes;
   config.numAttrs = 2;
   void* arguments[] = {&p};
-  return cudaLaunchKernelExC(&config, launch.kernel, arguments);
+  return launch_kernel(target, config, launch.kernel, arguments);
 }
 
 }  // namespace inlay::cuda

@@ -15,6 +15,7 @@ struct Driver {
   decltype(&cuCtxPushCurrent) push_context = nullptr;
   decltype(&cuCtxPopCurrent) pop_context = nullptr;
   decltype(&cuThreadExchangeStreamCaptureMode) exchange_capture_mode = nullptr;
+  decltype(&cuCtxGetId) context_id = nullptr;
   cudaError_t error = cudaSuccess;
 
   Driver() {
@@ -23,6 +24,7 @@ struct Driver {
     find("cuCtxPushCurrent", push_context);
     find("cuCtxPopCurrent", pop_context);
     find("cuThreadExchangeStreamCaptureMode", exchange_capture_mode);
+    find("cuCtxGetId", context_id);
   }
 
  private:
@@ -78,6 +80,12 @@ Result<PrimaryContext> PrimaryContext::of(int32_t device) {
   if (code == cudaSuccess) code = error_of(d.retain_context(&context.handle_, handle));
   INLAY_TRY(selection_status(code));
   return context;
+}
+
+uint64_t current_context_id() {
+  unsigned long long id = 0;  // the driver's type
+  const Driver& d = driver();
+  return d.error == cudaSuccess && d.context_id(nullptr, &id) == CUDA_SUCCESS ? id : 0;
 }
 
 ContextScope::ContextScope(const PrimaryContext& context) {

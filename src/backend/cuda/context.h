@@ -55,4 +55,7 @@ class ContextScope {
   bool is_pushed_ = false;
 };
 
+// Tells the context that is current from all others that the process has or had; 0: there is none.
+uint64_t current_context_id();
+
 }  // namespace inlay

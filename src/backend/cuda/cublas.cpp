@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
+#include <vector>
 
+#include "src/backend/cuda/context.h"
 #include "src/base/dynamic_library.h"
 
 namespace inlay {
@@ -63,7 +66,57 @@ uint32_t alignment_of(const void* pointer, int64_t stride_bytes) {
   return static_cast<uint32_t>(bits & ~(bits - 1));
 }
 
+// Every handle that was made. To destroy one is to wait for the whole device, which ends the captures that a host has
+// under way there; so a handle stays, and waits for its next user.
+struct Made {
+  int (*destroy)(cublas::Handle);  // tells the library
+  uint64_t context;
+  cublas::Handle handle;
+  bool in_use;
+};
+struct MadeHandles {
+  std::mutex mutex;
+  std::vector<Made> list;
+};
+MadeHandles& made_handles() {
+  static auto* const handles = new MadeHandles;  // never destroyed: engines may go while the process ends
+  return *handles;
+}
+
 }  // namespace
+
+Result<Cublas::Handle> Cublas::Handle::take(const cublas::Api& api) {
+  Handle taken;
+  taken.context_ = current_context_id();
+  taken.destroy_ = api.cublasLtDestroy;
+  MadeHandles& made = made_handles();
+  const std::lock_guard lock(made.mutex);
+  const auto idle = std::ranges::find_if(made.list, [&](const Made& m) {
+    return !m.in_use && m.destroy == taken.destroy_ && m.context == taken.context_;
+  });
+  if (idle != made.list.end()) {
+    idle->in_use = true;
+    taken.handle_ = idle->handle;
+    return taken;
+  }
+  made.list.reserve(made.list.size() + 1);
+  INLAY_TRY(status_of(api.cublasLtCreate(&taken.handle_), "opening the device"));
+  if (taken.context_ != 0) made.list.push_back({taken.destroy_, taken.context_, taken.handle_, true});
+  return taken;
+}
+
+Cublas::Handle::~Handle() {
+  if (!handle_) return;
+  if (context_ == 0) {
+    (void)destroy_(handle_);
+    return;
+  }
+  MadeHandles& made = made_handles();
+  const std::lock_guard lock(made.mutex);
+  for (Made& m : made.list) {
+    if (m.handle == handle_ && m.context == context_) m.in_use = false;
+  }
+}
 
 Result<cublas::Api> Cublas::open_library(const std::string& directory, std::string* name) {
   INLAY_ASSIGN(const DynamicLibrary library, DynamicLibrary::open(kNames, directory));
@@ -78,9 +131,7 @@ Result<cublas::Api> Cublas::open_library(const std::string& directory, std::stri
 Result<Cublas> Cublas::create(const cublas::Api& api, void* workspace) {
   Cublas self(api);
   self.workspace_ = workspace;
-  cublas::Handle handle = nullptr;
-  INLAY_TRY(status_of(api.cublasLtCreate(&handle), "opening the device"));
-  self.handle_ = {handle, api.cublasLtDestroy};
+  INLAY_ASSIGN(self.handle_, Handle::take(api));
 
   cublas::Operation operation = nullptr;
   INLAY_TRY(

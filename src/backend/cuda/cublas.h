@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "kernels/cuda/cuda_kernels.h"
 #include "src/backend/cuda/cublas_api.h"
@@ -62,9 +63,35 @@ class Cublas {
   Result<Prepared> prepare(const CublasProduct& product, int32_t m, uint32_t alignment);
   int run(const CublasProduct& product, const Prepared& use, cudaStream_t stream);  // a status of the library
 
+  // What cublasLtCreate gave, for the context that was current then.
+  class Handle {
+   public:
+    static Result<Handle> take(const cublas::Api& api);
+    Handle() = default;
+    Handle(Handle&& other) noexcept { swap(other); }
+    Handle& operator=(Handle&& other) noexcept {
+      Handle(std::move(other)).swap(*this);
+      return *this;
+    }
+    Handle(const Handle&) = delete;
+    Handle& operator=(const Handle&) = delete;
+    ~Handle();
+    cublas::Handle get() const { return handle_; }
+
+   private:
+    void swap(Handle& other) noexcept {
+      std::swap(destroy_, other.destroy_);
+      std::swap(context_, other.context_);
+      std::swap(handle_, other.handle_);
+    }
+    int (*destroy_)(cublas::Handle) = nullptr;
+    uint64_t context_ = 0;
+    cublas::Handle handle_ = nullptr;
+  };
+
   cublas::Api api_;
   void* workspace_ = nullptr;
-  Owned<cublas::Handle> handle_ = none<cublas::Handle>();
+  Handle handle_;
   Owned<cublas::Operation> operation_ = none<cublas::Operation>();
   Owned<cublas::Preference> preference_ = none<cublas::Preference>();
   std::map<Shape, Prepared> prepared_;

@@ -169,7 +169,7 @@ Status CudaExecutor::prepare_steps(std::string& parts) {
   times.mark("cuBLASLt");
   for (size_t bucket = 0; bucket < kBuckets.size(); ++bucket) {
     if (bucket > 0 && kBuckets[bucket - 1] >= config_.max_sequences) break;
-    INLAY_TRY(capture_bucket(bucket));
+    INLAY_TRY(make_graphs(bucket));
   }
   times.mark("graphs");
   parts = times.text();
@@ -347,52 +347,45 @@ Status CudaExecutor::replay(const StepBatch& batch, size_t bucket) {
 }
 
 // A decode step of the bucket, and where the engine runs ahead those that follow another one.
-Status CudaExecutor::capture_bucket(size_t bucket) {
-  INLAY_ASSIGN(graphs_without_draws_[bucket], capture({.bucket = bucket, .block = 0, .ahead = false, .draws = false}));
-  INLAY_ASSIGN(graphs_[bucket], capture({.bucket = bucket, .block = 0, .ahead = false, .draws = true}));
+Status CudaExecutor::make_graphs(size_t bucket) {
+  INLAY_ASSIGN(graphs_without_draws_[bucket], make_graph({.bucket = bucket, .block = 0, .ahead = false, .draws = false}));
+  INLAY_ASSIGN(graphs_[bucket], make_graph({.bucket = bucket, .block = 0, .ahead = false, .draws = true}));
   for (size_t i = 0; i < blocks_.size() && config_.run_ahead && bucket < kAheadBuckets; ++i) {
     INLAY_ASSIGN(blocks_[i].ahead_graphs[bucket],
-                 capture({.bucket = bucket, .block = i, .ahead = true, .draws = true}));
+                 make_graph({.bucket = bucket, .block = i, .ahead = true, .draws = true}));
   }
   use_block(0);
   return {};
 }
 
-// Another thread of the process that waits for the whole device, or frees memory of it, spoils a capture that is under
-// way: nothing has run then, and it is made again.
-Result<GraphExec> CudaExecutor::capture(const CapturedStep& step) {
-  constexpr int kAttempts = 50;
+Result<GraphExec> CudaExecutor::make_graph(const GraphStep& step) {
   decodes_ = true;
   takes_drawn_ = step.ahead, draws_ = step.draws;
-  Result<GraphExec> graph = capture_decode(step);
-  for (int i = 1; i < kAttempts && graph.status().native_code == cudaErrorStreamCaptureInvalidated; ++i) {
-    (void)cudaGetLastError();
-    graph = capture_decode(step);
-  }
+  Result<GraphExec> graph = build_graph(step);
   decodes_ = takes_drawn_ = false, draws_ = true;
   return graph;
 }
 
-// Runs it once on padding alone, so that every kernel is loaded before it is captured.
-Result<GraphExec> CudaExecutor::capture_decode(const CapturedStep& captured) {
-  const size_t bucket = captured.bucket;
-  use_block(captured.block);
+// Runs the step once on padding alone, so that every kernel is loaded.
+Result<GraphExec> CudaExecutor::build_graph(const GraphStep& step) {
+  const size_t bucket = step.bucket;
+  use_block(step.block);
   m_ = n_logit_rows_ = kBuckets[bucket];
   INLAY_TRY(step_->fill({}, shape_of(bucket)));
   INLAY_TRY(step_->copy_fixed(stream_.get()));
   if (bucket < kTokenBuckets) INLAY_TRY(make_token_step(bucket));
   INLAY_TRY(try_decode_step(bucket));
   INLAY_TRY(wait_for(stream_.get(), "warming up"));
-  INLAY_CUDA_TRY(cudaStreamBeginCapture(stream_.get(), cudaStreamCaptureModeThreadLocal), "capturing a decode step");
-  Status status = step_->copy_fixed(stream_.get());
+  cuda::GraphChain chain;
+  INLAY_CUDA_TRY(cudaGraphCreate(&chain.graph, 0), "building a decode step's graph");
+  const Graph owner(chain.graph);
+  chain_ = &chain;
+  Status status = step_->copy_fixed(target());
   if (status.ok()) status = launch_decode_step(bucket);
-  cudaGraph_t graph = nullptr;
-  const cudaError_t ended = cudaStreamEndCapture(stream_.get(), &graph);
-  const Graph owner(graph);
+  chain_ = nullptr;
   INLAY_TRY(std::move(status));
-  INLAY_CUDA_TRY(ended, "capturing a decode step");
   cudaGraphExec_t executable = nullptr;
-  INLAY_CUDA_TRY(cudaGraphInstantiate(&executable, graph, 0), "instantiating a decode step");
+  INLAY_CUDA_TRY(cudaGraphInstantiate(&executable, chain.graph, 0), "instantiating a decode step's graph");
   return GraphExec(executable);
 }
 

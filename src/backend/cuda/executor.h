@@ -1,4 +1,4 @@
-// Runs the ops of a Plan on one GPU. A decode step replays a graph captured once per number of rows; everything that
+// Runs the ops of a Plan on one GPU. A decode step replays a graph made once per number of rows; everything that
 // varies lies in device memory, so a graph is never patched.
 #pragma once
 
@@ -50,7 +50,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   static MemoryNeeds needs(const Plan& plan, const BackendConfig& config, int32_t device_index);
 
  private:
-  static constexpr std::array<int32_t, 7> kBuckets = {1, 2, 4, 8, 16, 32, 64};  // rows of a captured decode step
+  static constexpr std::array<int32_t, 7> kBuckets = {1, 2, 4, 8, 16, 32, 64};  // rows of a decode step that is a graph
   static constexpr BlockShape shape_of(size_t bucket) {
     return {.rows = kBuckets[bucket], .logit_rows = kBuckets[bucket], .sequences = kBuckets[bucket]};
   }
@@ -130,22 +130,23 @@ class CudaExecutor final : public Backend, private OpRunner {
   Status run_step(const StepBatch& batch, std::span<Draw> draws);
   Status run_parts(const StepBatch& batch, std::span<Draw> draws);
   Status replay(const StepBatch& batch, size_t bucket);
-  // Steps captured for one block of their input; `ahead`: whose tokens are those that the step before has drawn;
+  // Steps that are graphs, for one block of their input; `ahead`: whose tokens are those that the step before has drawn;
   // `draws`: that end with draws.
-  struct CapturedStep {
+  struct GraphStep {
     size_t bucket, block;
     bool ahead, draws;
   };
   static size_t n_blocks(const BackendConfig& config) { return config.run_ahead ? 2 : 1; }
   void use_block(size_t block);
-  Status capture_bucket(size_t bucket);
-  Result<GraphExec> capture(const CapturedStep& step);
-  Result<GraphExec> capture_decode(const CapturedStep& step);
+  Status make_graphs(size_t bucket);
+  Result<GraphExec> make_graph(const GraphStep& step);
+  Result<GraphExec> build_graph(const GraphStep& step);
   Status begin_ahead(const StepBatch& next, size_t block);
   int32_t bucket_of(const StepBatch& batch) const;  // -1: the step is not one of single tokens
   void read_results(std::span<Draw> draws);
   bool is_inspected() const { return inspection_.tap || inspection_.time || inspection_.stop_after >= 0; }
 
+  cuda::LaunchTarget target() { return chain_ ? cuda::LaunchTarget(*chain_) : cuda::LaunchTarget(stream_.get()); }
   Status run_op(const Op& op, const StepBatch& batch, std::span<Draw> draws) override;
   Status run_head_piece(const Op& op, const StepBatch& batch, const WorkPiece& piece) override;
   Result<Tap> observe(const Op& op, const StepBatch& batch) override;
@@ -254,8 +255,9 @@ class CudaExecutor final : public Backend, private OpRunner {
   std::array<Block, 2> blocks_;
   Block* block_ = nullptr;       // in use
   StepBlock* step_ = nullptr;    // the block's
-  bool takes_drawn_ = false;     // a step is captured whose tokens the step before draws
-  bool draws_ = true;            // unless a step is captured that ends with its logits
+  cuda::GraphChain* chain_ = nullptr;  // instead of being launched, a step's operations become its nodes
+  bool takes_drawn_ = false;     // a graph is made of a step whose tokens the step before draws
+  bool draws_ = true;            // unless a graph is made of a step that ends with its logits
   std::optional<size_t> begun_;  // the block of the step that was begun ahead
   bool begun_lazily_ = false;    // it could not be: the base class keeps it
   LogitReader logit_reader_;

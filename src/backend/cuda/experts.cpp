@@ -71,7 +71,7 @@ Status CudaExecutor::moe_route(const Op& op) {
                               .epsilon = plan_.spec.norm_epsilon,
                               .weights_scale = moe.weights_scale,
                               .softmax_over_chosen = moe.softmax_over_chosen()},
-                             stream_.get()),
+                             target()),
       "routing");
 }
 
@@ -100,7 +100,7 @@ Status CudaExecutor::multiply_experts(std::span<const Product> products, const E
                                                  .n_blocks = routing.n_blocks,
                                                  .most_blocks = shape.most_blocks(),
                                                  .routing_is_older = rows.of_places},
-                                                stream_.get()),
+                                                target()),
                      p.what);
     }
   }
@@ -158,9 +158,9 @@ Status CudaExecutor::moe_out(const Op& op) {
                                  .n_cols = d_model};
   cuda::ExpertRowArgs row{.linear = arguments(down, {.m = m_}), .values = b_.expert_ffn.as<float>(), .sum = sum};
   row.linear.n_rows /= shape.n_experts;
-  if (cuda::expert_row_runs(row)) return cuda_status(cuda::launch_expert_row(row, stream_.get()), down.what);
+  if (cuda::expert_row_runs(row)) return cuda_status(cuda::launch_expert_row(row, target()), down.what);
   INLAY_TRY(multiply_experts({&down, 1}, {b_.expert_ffn.as<float>(), kNoWeight, true}));
-  return cuda_status(cuda::launch_moe_combine(sum, stream_.get()), "adding up experts");
+  return cuda_status(cuda::launch_moe_combine(sum, target()), "adding up experts");
 }
 
 // What moe_route and moe_in leave behind in the order that other backends have it in: the experts' logits without that

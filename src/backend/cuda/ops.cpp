@@ -116,7 +116,7 @@ Status CudaExecutor::prepare(const cuda::LinearArgs& args, const Rows& rows, cud
                                                .n_cols = args.n_cols,
                                                .epsilon = args.epsilon,
                                                .form = form},
-                                              stream_.get()),
+                                              target()),
                      "preparing activations");
 }
 
@@ -146,7 +146,7 @@ Status CudaExecutor::multiply(std::span<const Product> products, const Rows& row
       }
       const Product* next = i + 1 < products.size() ? &products[i + 1] : nullptr;
       if (args.x.group_rows != 0 && next != nullptr && has_form(*next) && next->epilogue == cuda::Epilogue::store) {
-        INLAY_CUDA_TRY(cuda::launch_linear_pair(args, arguments_of(*next), stream_.get()), p.what);
+        INLAY_CUDA_TRY(cuda::launch_linear_pair(args, arguments_of(*next), target()), p.what);
         ++i;
       } else {
         INLAY_TRY(launch_product(args, p.what));
@@ -157,7 +157,7 @@ Status CudaExecutor::multiply(std::span<const Product> products, const Rows& row
 }
 
 Status CudaExecutor::launch_product(const cuda::LinearArgs& args, const char* what) {
-  if (recorded_ == nullptr) return cuda_status(cuda::launch_linear(args, stream_.get()), what);
+  if (recorded_ == nullptr) return cuda_status(cuda::launch_linear(args, target()), what);
   recorded_->push_back({.kind = cuda::TokenOp::Kind::linear, .linear = args});
   return {};
 }
@@ -175,7 +175,7 @@ Status CudaExecutor::embed(const Op& op, float* hidden, bool tagged) {
                                          .dtype = plan_.weights[table].dtype,
                                          .tagged = tagged,
                                          .factor = plan_.spec.embedding_scale},
-                                        stream_.get()),
+                                        target()),
                      "embedding tokens");
 }
 
@@ -223,7 +223,7 @@ Status CudaExecutor::norm_width(const Op& op) {
                                               .n_q = static_cast<int32_t>(s.d_q()),
                                               .n_k = static_cast<int32_t>(s.d_kv()),
                                               .epsilon = s.norm_epsilon},
-                                             stream_.get()),
+                                             target()),
                      "norms of queries and keys");
 }
 
@@ -251,7 +251,7 @@ Status CudaExecutor::rope_tables() {
                                             .m = m_,
                                             .n_rot = plan_.spec.n_rot(),
                                             .magnitude = plan_.ropes[i].magnitude},
-                                           stream_.get()),
+                                           target()),
                    "RoPE angles");
   }
   return {};
@@ -269,7 +269,7 @@ Status CudaExecutor::shape_heads(const Op& op) {
                                                .n_rot = rope.n_rot,
                                                .magnitude = rope.magnitude,
                                                .epsilon = plan_.spec.norm_epsilon},
-                                              stream_.get()),
+                                              target()),
                      "shaping heads");
 }
 
@@ -294,7 +294,7 @@ Status CudaExecutor::attention(const Op& op) {
                                                  .max_context = config_.n_context,
                                                  .scale = plan_.spec.attention_scale,
                                                  .variant = variant(op)},
-                                                stream_.get()),
+                                                target()),
                  "attention of prompts");
   for (const RowRun& run : step_->single_rows()) INLAY_TRY(attention_of_rows(op, run));
   return {};
@@ -318,7 +318,7 @@ Status CudaExecutor::decode_attention(const Op& op) {
                                        .scale = s.attention_scale,
                                        .epsilon = s.norm_epsilon,
                                        .variant = variant(op)};
-  if (recorded_ == nullptr) return cuda_status(cuda::launch_decode_attention(args, stream_.get()), "attention");
+  if (recorded_ == nullptr) return cuda_status(cuda::launch_decode_attention(args, target()), "attention");
   recorded_->push_back({.kind = cuda::TokenOp::Kind::attention, .attention = args});
   return {};
 }
@@ -336,7 +336,7 @@ Status CudaExecutor::attention_of_rows(const Op& op, const RowRun& run) {
                                              .max_context = config_.n_context,
                                              .scale = plan_.spec.attention_scale,
                                              .variant = variant(op)},
-                                            stream_.get()),
+                                            target()),
                      "attention");
 }
 
@@ -399,7 +399,7 @@ Status CudaExecutor::add_normed(const float* post_norm) {
                                              .form = cuda::ActivationForm::f16,
                                              .addend_norm = post_norm,
                                              .addend_factor = plan_.spec.residual_scale},
-                                            stream_.get()),
+                                            target()),
                      "adding normed rows");
 }
 
@@ -428,13 +428,13 @@ Status CudaExecutor::prompt_head(const Op& op) {
                                       .out = b_.head_rows.as<float>(),
                                       .d_model = plan_.spec.d_model,
                                       .n = n_logit_rows_},
-                                     stream_.get()),
+                                     target()),
                  "gathering rows");
   if (is_prefill(op)) {
     float* logits = b_.logit_rows.as<float>();
     INLAY_TRY(prefill_->head(op, b_.head_rows.as<float>(), logits, n_logit_rows_));
     if (const float cap = plan_.spec.logit_softcap; cap != 0) {
-      INLAY_CUDA_TRY(cuda::launch_soft_cap({.x = logits, .n = n_logit_rows_ * n_vocab, .cap = cap}, stream_.get()),
+      INLAY_CUDA_TRY(cuda::launch_soft_cap({.x = logits, .n = n_logit_rows_ * n_vocab, .cap = cap}, target()),
                      "soft cap of logits");
     }
   } else {
@@ -455,7 +455,7 @@ Status CudaExecutor::scatter_logits() {
                                            .slot_logits = b_.slots.as<float>(),
                                            .n_vocab = plan_.spec.n_vocab,
                                            .n = n_logit_rows_},
-                                          stream_.get()),
+                                          target()),
                      "storing logits");
 }
 
@@ -473,7 +473,7 @@ Status CudaExecutor::sample() {
                                           .n_vocab = plan_.spec.n_vocab,
                                           .n = n_logit_rows_,
                                           .tokens = config_.run_ahead ? b_.drawn.as<int32_t>() : nullptr},
-                                         stream_.get()),
+                                         target()),
                      "sampling");
 }
 

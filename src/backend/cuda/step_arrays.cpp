@@ -172,10 +172,9 @@ Status StepBlock::fill_lists(const SampleRow& row, cuda::SampleRowParams& out) {
   return {};
 }
 
-Status StepBlock::copy_fixed(cudaStream_t stream) {
-  return cuda_status(
-      cudaMemcpyAsync(device_bytes_.data(), host_bytes_.data(), fixed_bytes_, cudaMemcpyHostToDevice, stream),
-      "copying a step's input");
+Status StepBlock::copy_fixed(cuda::LaunchTarget target) {
+  return cuda_status(cuda::copy_to_device(target, device_bytes_.data(), host_bytes_.data(), fixed_bytes_),
+                     "copying a step's input");
 }
 
 Status StepBlock::copy_lists(cudaStream_t stream) {

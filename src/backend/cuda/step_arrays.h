@@ -57,8 +57,8 @@ class StepBlock {
   Status fill(const StepBatch& batch, const BlockShape& shape);
   // After a fill, before its copy: a logit row's logits go to `to`, too, memory that the device writes.
   void mirror(size_t logit_row, float* to) { host_.logit_mirrors[logit_row] = to; }
-  // The fixed part, which every step needs; capturable: the graph serves every later step of the same shape.
-  Status copy_fixed(cudaStream_t stream);
+  // The fixed part, which every step needs. As a node it serves every later step of the same shape.
+  Status copy_fixed(cuda::LaunchTarget target);
   Status copy_lists(cudaStream_t stream);  // what the last fill put into the lists, if anything
   const StepArrays& device() const { return device_; }
   const int32_t* block_tables(int32_t kv_group) const {

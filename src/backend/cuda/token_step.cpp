@@ -55,7 +55,7 @@ Status CudaExecutor::launch_decode_step(size_t bucket) {
   for (const Op& op : plan_.ops) {
     if (op.kind == OpKind::embed) INLAY_TRY(embed(op, b_.token_values.as<float>(), true));
   }
-  INLAY_TRY(cuda_status(cuda::launch_token(*token_step(bucket), token_table(bucket), stream_.get()),
+  INLAY_TRY(cuda_status(cuda::launch_token(*token_step(bucket), token_table(bucket), target()),
                         "the layers of a token", CudaPoint::resident_launch));
   return sample();
 }

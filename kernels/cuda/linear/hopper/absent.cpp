@@ -5,7 +5,7 @@ namespace inlay::cuda {
 
 int32_t group_rows(DType, int32_t) { return 0; }
 bool has_group_pair(DType, DType) { return false; }
-cudaError_t launch_group_rows(const LinearArgs&, cudaStream_t) { return cudaErrorNotSupported; }
-cudaError_t launch_group_pair(const LinearArgs&, const LinearArgs&, cudaStream_t) { return cudaErrorNotSupported; }
+cudaError_t launch_group_rows(const LinearArgs&, LaunchTarget) { return cudaErrorNotSupported; }
+cudaError_t launch_group_pair(const LinearArgs&, const LinearArgs&, LaunchTarget) { return cudaErrorNotSupported; }
 
 }  // namespace inlay::cuda

@@ -77,11 +77,11 @@ cudaError_t cut_work(const LinearArgs& args, const LinearArgs* beside, GroupRows
 }
 
 template <class Kernel>
-cudaError_t launch(const LinearArgs& args, const LinearArgs* beside, cudaStream_t stream) {
+cudaError_t launch(const LinearArgs& args, const LinearArgs* beside, LaunchTarget target) {
   GroupRowsTask<Kernel> task{};
   int n_ctas = 0;
   if (const cudaError_t e = cut_work<Kernel>(args, beside, task, n_ctas); e != cudaSuccess) return e;
-  return launch_early(linear_group_rows<Kernel>, dim3(static_cast<unsigned>(n_ctas)), kGroupThreads, stream, task,
+  return launch_early(linear_group_rows<Kernel>, dim3(static_cast<unsigned>(n_ctas)), kGroupThreads, target, task,
                       static_cast<size_t>(GroupMemory<Kernel>::bytes(task.cluster_bits)),
                       static_cast<unsigned>(task.cluster()));
 }
@@ -132,19 +132,19 @@ bool has_group_pair(DType first, DType second) {
   return with_pair_kernel(first, second, kMostGroupRows, false, [](auto) { return true; });
 }
 
-cudaError_t launch_group_rows(const LinearArgs& args, cudaStream_t stream) {
+cudaError_t launch_group_rows(const LinearArgs& args, LaunchTarget target) {
   if (args.m > args.x.group_rows) return cudaErrorInvalidValue;
   return with_group_kernel(args.dtype, args.x.group_rows, cudaErrorInvalidValue,
-                           [&](auto tag) { return launch<decltype(tag)>(args, nullptr, stream); });
+                           [&](auto tag) { return launch<decltype(tag)>(args, nullptr, target); });
 }
 
-cudaError_t launch_group_pair(const LinearArgs& args, const LinearArgs& beside, cudaStream_t stream) {
+cudaError_t launch_group_pair(const LinearArgs& args, const LinearArgs& beside, LaunchTarget target) {
   if (args.m > args.x.group_rows || beside.m != args.m || beside.n_cols != args.n_cols ||
       beside.x.values != args.x.values || beside.x.group_rows != args.x.group_rows) {
     return cudaErrorInvalidValue;
   }
   return with_pair_kernel(args.dtype, beside.dtype, args.x.group_rows, cudaErrorInvalidValue,
-                          [&](auto tag) { return launch<decltype(tag)>(args, &beside, stream); });
+                          [&](auto tag) { return launch<decltype(tag)>(args, &beside, target); });
 }
 
 }  // namespace inlay::cuda
