@@ -17,7 +17,7 @@ exec "$@" """
 GTEST = """echo "[       OK ] Suite.cuda/1 (3 ms)"
 echo "[  SKIPPED ] Suite.cuda/2 (0 ms)"
 """
-SANITIZED = ("golden_mixed_steps", "cuda_without_cublas", "golden_contexts", "golden_batching")
+SANITIZED = ("cuda_host_captures", "golden_mixed_steps", "cuda_without_cublas", "golden_contexts", "golden_batching")
 
 
 class GpuScript(unittest.TestCase):
@@ -77,6 +77,7 @@ class GpuScript(unittest.TestCase):
         done, rows = self.run_script("memcheck", limit=3)
         self.assertEqual(done.returncode, 1)
         self.assertEqual(rows, {"memcheck.golden_mixed_steps": (0, 1, 0, "FAILED, status 1"),
+                                "memcheck.abi_calls": (1, 0, 1, "passed"),
                                 "memcheck.cuda_without_cublas": (0, 0, 0, "FAILED, status 139"),
                                 "memcheck.golden_contexts": (0, 0, 0, "FAILED, over 3 s"),
                                 "memcheck.golden_batching": (0, 0, 0, "FAILED, ran nothing")})
