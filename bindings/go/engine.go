@@ -109,14 +109,20 @@ func (e *Engine) Tokenize(text string, flags TokenizeFlags) ([]int32, error) {
 }
 
 func tokenize(handle *raw.Engine, text string, flags TokenizeFlags) ([]int32, error) {
-	tokens, n := make([]int32, len(text)+2), uintptr(0)
-	err := check("tokenize", func(err *raw.Error) Status {
-		return raw.Tokenize(handle, bytesOf(text), uintptr(len(text)), flags, &tokens[0], uintptr(len(tokens)), &n, err)
-	})
-	if err != nil {
-		return nil, err
+	tokens := make([]int32, len(text)+2) // enough for most texts
+	for {
+		n := uintptr(0)
+		err := check("tokenize", func(err *raw.Error) Status {
+			return raw.Tokenize(handle, bytesOf(text), uintptr(len(text)), flags, &tokens[0], uintptr(len(tokens)), &n, err)
+		})
+		if err == nil {
+			return tokens[:n], nil
+		}
+		if !errors.Is(err, StatusBufferTooSmall) || n <= uintptr(len(tokens)) {
+			return nil, err
+		}
+		tokens = make([]int32, n)
 	}
-	return tokens[:n], nil
 }
 
 // Detokenize turns token ids into text. If the ids begin or end inside a character, so does the text.

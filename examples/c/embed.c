@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "inlay.h"
+#include "prompt.h"
 
 #define MAX_TEXTS 64
 
@@ -21,13 +22,12 @@ static float* embed(const char* text, size_t width) {
   // A model that was not made for embeddings names no pooling: the mean is a good choice.
   inlay_embed_params params = {
       .struct_size = sizeof params, .pooling = INLAY_POOLING_MEAN, .flags = INLAY_EMBED_NORMALISE};
-  size_t cap = strlen(text) + 2, n = 0;
-  int32_t* tokens = malloc(cap * sizeof *tokens);
+  size_t n = 0;
+  int32_t* tokens = example_tokens(engine, text, &n, &err);
   float* vector = malloc(width * sizeof *vector);
-  inlay_status status = INLAY_OUT_OF_MEMORY;
-  if (tokens && vector) status = inlay_tokenize(engine, text, SIZE_MAX, 0, tokens, cap, &n, &err);
+  inlay_status status = tokens ? INLAY_OUT_OF_MEMORY : err.status;
   const int32_t length = (int32_t)n;
-  if (status == INLAY_OK) status = inlay_embed(engine, tokens, n, &length, 1, &params, vector, width, NULL, &err);
+  if (tokens && vector) status = inlay_embed(engine, tokens, n, &length, 1, &params, vector, width, NULL, &err);
   free(tokens);
   if (status == INLAY_OK) return vector;
   fail(text);

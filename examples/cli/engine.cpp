@@ -119,11 +119,14 @@ SessionPtr make_session(const inlay_engine* engine, const inlay_session_params& 
 
 std::vector<int32_t> tokenize(const inlay_engine* engine, const std::string& text, inlay_tokenize_flags flags) {
   inlay_error error;
-  std::vector<int32_t> tokens(text.size() + 2);
-  size_t n = 0;
-  check(inlay_tokenize(engine, text.data(), text.size(), flags, tokens.data(), tokens.size(), &n, &error), error,
-        "cannot tokenize the text");
-  tokens.resize(n);
+  std::vector<int32_t> tokens(text.size() + 2);  // enough for most texts
+  inlay_status status = INLAY_BUFFER_TOO_SMALL;
+  for (size_t n = tokens.size(); status == INLAY_BUFFER_TOO_SMALL;) {
+    tokens.resize(n);
+    status = inlay_tokenize(engine, text.data(), text.size(), flags, tokens.data(), tokens.size(), &n, &error);
+    if (status == INLAY_OK) tokens.resize(n);
+  }
+  check(status, error, "cannot tokenize the text");
   return tokens;
 }
 

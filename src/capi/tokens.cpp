@@ -30,6 +30,8 @@ inlay_status inlay_tokenize(const inlay_engine* engine, const char* text, size_t
                       {.add_special = (flags & INLAY_TOKENIZE_NO_BOS_EOS) == 0,
                        .parse_special = (flags & INLAY_TOKENIZE_PARSE_SPECIAL) != 0},
                       ids);
+    *n_tokens = 0;
+    INLAY_TRY(engine->engine->check_tokens(ids));
     *n_tokens = ids.size();
     if (!tokens) return {};
     if (cap < ids.size()) {

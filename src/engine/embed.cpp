@@ -74,6 +74,10 @@ Status check(const Engine& engine, std::span<const std::span<const int32_t>> tex
   const auto n_context = static_cast<size_t>(engine.info().n_context);
   for (size_t i = 0; i < texts.size(); ++i) {
     if (texts[i].empty()) return error(Code::invalid_argument, "text %zu has no tokens", i);
+    if (Status status = engine.check_tokens(texts[i]); !status.ok()) {
+      status.message = "text " + std::to_string(i) + ": " + status.message;
+      return status;
+    }
     if (texts[i].size() <= n_context) continue;
     Status full = error(Code::context_full, "text %zu has %zu tokens, the context %zu", i, texts[i].size(), n_context);
     full.required = texts[i].size();
@@ -131,7 +135,6 @@ Status embed(Engine& engine, std::span<const std::span<const int32_t>> texts, co
 }
 
 Status Engine::place_tokens(Session& session, std::span<const int32_t> tokens) {
-  INLAY_TRY(check_tokens(tokens));
   INLAY_TRY(session.check_room(tokens.size()));
   const std::lock_guard lock(mutex_);
   INLAY_TRY(reserve_blocks(session, static_cast<int32_t>(tokens.size()), prefill_chunk_));

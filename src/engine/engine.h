@@ -151,8 +151,10 @@ class Engine : public std::enable_shared_from_this<Engine> {
   // last layer: to `rows`, session after session, with (n_rows, d_model) values. The sessions' tokens must be there.
   using HiddenRows = std::function<void(const float* values, int64_t n_rows)>;
   Status run_hidden(std::span<Session* const> sessions, std::span<const int32_t> n_tokens, const HiddenRows& rows);
-  // Makes the tokens those of an empty session, and takes what its cache needs; nothing is run.
+  // Makes the tokens, which passed check_tokens(), those of an empty session, and takes what its cache needs; nothing is run.
   Status place_tokens(Session& session, std::span<const int32_t> tokens);
+  // Whether the model can run them: whether its embedding has their rows.
+  Status check_tokens(std::span<const int32_t> tokens) const;
   const std::vector<float>& output_norm() const { return output_norm_; }  // weights of the norm before the head
   int32_t prefill_chunk() const { return prefill_chunk_; }
   Result<double> measure_read_bandwidth();  // bytes a second
@@ -225,7 +227,6 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void end_prefill(Session& session, size_t n_tokens_before, bool complete);
   void forget_logits(Session& session);  // locked
   void return_slot(Session& session);
-  Status check_tokens(std::span<const int32_t> tokens) const;
 
   std::unique_ptr<Log> log_;
   Metadata metadata_;

@@ -8,6 +8,7 @@
 #include "src/engine/engine.h"
 #include "src/engine/placement.h"
 #include "src/engine/step_arrays.h"
+#include "src/formats/text.h"
 #include "src/model/hf_folder.h"
 #include "src/model/hf_vocabulary.h"
 #include "src/model/recipe.h"
@@ -16,7 +17,7 @@
 namespace inlay {
 namespace {
 
-Result<std::unique_ptr<Tokenizer>> read_folder_tokenizer(const std::string& folder) {
+Result<std::unique_ptr<Tokenizer>> read_folder_tokenizer(const std::string& folder, int32_t n_rows) {
   TokenizerFiles files;
   files.name = folder + "/tokenizer.json";
   INLAY_ASSIGN(files.tokenizer, read_text_file(files.name));
@@ -24,7 +25,10 @@ Result<std::unique_ptr<Tokenizer>> read_folder_tokenizer(const std::string& fold
   if (file_exists(config)) {
     INLAY_ASSIGN(files.config, read_text_file(config));
   }
-  INLAY_ASSIGN(files.end_ids, read_hf_end_ids(folder));
+  INLAY_ASSIGN(HfConfiguredIds ends, read_hf_end_ids(folder));
+  files.end_ids = std::move(ends.ids);
+  files.end_ids_name = std::move(ends.where);
+  files.n_rows = n_rows;
   return read_tokenizer_json(std::move(files));
 }
 
@@ -42,16 +46,32 @@ EngineInfo make_info(const Model& model, const MemoryNeeds& memory, const Placem
           .weight_dtype = model.is_quantized_at_load() ? asked : WeightDType::as_stored};
 }
 
+// Where the files' answers to how large the vocabulary is differ: the model's rows count.
+void log_sizes(const Checkpoint& checkpoint, const ModelSpec& spec, Log& log) {
+  const std::string key = spec.arch + ".vocab_size";
+  const auto said = checkpoint.metadata().u64_or(key, static_cast<uint64_t>(spec.n_vocab));
+  if (!said.ok() || *said == static_cast<uint64_t>(spec.n_vocab)) return;
+  std::string line;
+  append_format(line, "%s is %llu, but the model has %d rows, which count", key.c_str(), static_cast<unsigned long long>(*said),
+                spec.n_vocab);
+  log.write(LogLevel::info, line);
+}
+
+void log_tokenizer(const Tokenizer& tokenizer, int32_t n_rows, Log& log) {
+  if (const int32_t n_more = tokenizer.n_tokens() - n_rows; n_more > 0) {
+    std::string line;
+    append_format(line, "%d tokens of the tokenizer, from %s (%d) on, have no row in the model, which cannot run them", n_more,
+                  quote(tokenizer.piece(n_rows)).c_str(), n_rows);
+    log.write(LogLevel::info, line);
+  }
+  for (const std::string& remark : tokenizer.remarks()) log.write(LogLevel::info, remark);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Tokenizer>> load_tokenizer(const Checkpoint& checkpoint, const ModelSpec& spec) {
   const std::string& folder = checkpoint.conventions().tokenizer_folder;
-  INLAY_ASSIGN(std::unique_ptr<Tokenizer> tokenizer,
-               folder.empty() ? Tokenizer::from_metadata(checkpoint.metadata()) : read_folder_tokenizer(folder));
-  if (tokenizer && tokenizer->n_tokens() > spec.n_vocab) {
-    return error(Code::format, "the tokenizer has %d tokens, the model's vocabulary %d", tokenizer->n_tokens(), spec.n_vocab);
-  }
-  return tokenizer;
+  return folder.empty() ? Tokenizer::from_metadata(checkpoint.metadata(), spec.n_vocab) : read_folder_tokenizer(folder, spec.n_vocab);
 }
 
 Result<Model> settle_model(const Checkpoint& checkpoint, const EngineOptions& options) {
@@ -141,6 +161,8 @@ Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, cons
   times.mark("backend", backend.ok() ? (*backend)->load_times() : std::string());
   INLAY_ASSIGN(parts.tokenizer, tokenizer.get());
   times.mark("wait for tokenizer");
+  log_sizes(checkpoint, model.spec(), *parts.log);
+  if (parts.tokenizer) log_tokenizer(*parts.tokenizer, model.spec().n_vocab, *parts.log);
   INLAY_ASSIGN(parts.backend, std::move(backend));
   parts.metadata = checkpoint.metadata();
   parts.info = make_info(model, parts.backend->memory(), placement, options.weight_dtype);

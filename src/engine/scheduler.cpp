@@ -4,6 +4,7 @@
 #include "src/engine/engine.h"
 #include "src/engine/step_arrays.h"
 #include "src/engine/stopwatch.h"
+#include "src/formats/text.h"
 
 namespace inlay {
 
@@ -25,9 +26,12 @@ Status Engine::noted(Status status) {
 
 Status Engine::check_tokens(std::span<const int32_t> tokens) const {
   for (size_t i = 0; i < tokens.size(); ++i) {
-    if (tokens[i] < 0 || tokens[i] >= spec().n_vocab) {
-      return error(Code::invalid_argument, "token %zu is %d, expected 0 to %d", i, tokens[i], spec().n_vocab - 1);
-    }
+    const int32_t id = tokens[i], n_rows = spec().n_vocab;
+    if (id >= 0 && id < n_rows) continue;
+    if (!tokenizer_ || id < n_rows || id >= tokenizer_->n_tokens())
+      return error(Code::invalid_argument, "token %zu is %d, expected 0 to %d", i, id, n_rows - 1);
+    return error(Code::invalid_argument, "token %zu is %s (%d), which the tokenizer has, but the model's %d rows do not", i,
+                 quote(tokenizer_->piece(id)).c_str(), id, n_rows);
   }
   return {};
 }
@@ -264,7 +268,7 @@ void Engine::finish_draw(Session& session, StepEvent& event) {
   session.has_logits_ = false;
   ++session.n_drawn_;
   bool stopped = false;
-  if (tokenizer_ && token < tokenizer_->n_tokens()) {
+  if (tokenizer_) {
     const bool ends = tokenizer_->is_end_of_generation(token) && !session.options_.ignore_end_of_generation;
     const TokenKind kind = tokenizer_->kind(token);
     if (ends) event.finish_reason = FinishReason::end_of_generation;

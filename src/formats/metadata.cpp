@@ -153,6 +153,13 @@ Result<uint64_t> Metadata::get_u64(std::string_view key) const {
   return value ? as_u64(key, *value) : missing(key);
 }
 
+Result<int64_t> Metadata::get_i64(std::string_view key) const {
+  const MetaValue* value = find(key);
+  if (!value) return missing(key);
+  if (!is_integer(value->type)) return wrong_type(key, *value, "an integer");
+  return static_cast<int64_t>(load_integer(value->type, value->data).bits);
+}
+
 Result<double> Metadata::get_f64(std::string_view key) const {
   const MetaValue* value = find(key);
   return value ? as_f64(key, *value) : missing(key);

@@ -49,6 +49,8 @@ class Metadata {
   // is refused where float is asked); another type is a format error that names the key. `get_*` needs the key; `*_or`
   // gives the fallback if it is absent (a wrong type is still an error).
   Result<uint64_t> get_u64(std::string_view key) const;
+  // Also below 0; a u64 above the range is taken as the two's complement that it is.
+  Result<int64_t> get_i64(std::string_view key) const;
   Result<double> get_f64(std::string_view key) const;
   Result<bool> get_bool(std::string_view key) const;
   Result<std::string_view> get_string(std::string_view key) const;

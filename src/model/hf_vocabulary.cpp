@@ -59,15 +59,21 @@ class ConfiguredIds {
     return out;
   }
 
-  Result<std::vector<int32_t>> ids(const char* key) const {
+  Result<HfConfiguredIds> ids(const char* key) const {
     auto value = member(generation_, key);
     if (!value) value = member(config_, key);
-    std::vector<int32_t> out;
+    HfConfiguredIds out;
     if (!value) return out;
+    out.where = value->where();
     const auto add = [&](const JsonValue& id) -> Status {
-      INLAY_ASSIGN(const uint64_t n, id.as_u64());
-      if (n >= kMaxTokens) return id.expected("an id below 16777216");
-      out.push_back(static_cast<int32_t>(n));
+      if (id.is_null()) return {};
+      const auto large = id.as_u64();
+      if (large.ok() && *large > INT64_MAX) {
+        out.ids.push_back(INT64_MAX);
+        return {};
+      }
+      INLAY_ASSIGN(const int64_t n, id.as_i64());
+      out.ids.push_back(n);
       return {};
     };
     if (!value->is_array()) {
@@ -101,7 +107,8 @@ class TokenList {
         INLAY_TRY(put(text, id, special ? kControl : kUserDefined));
       }
     }
-    return fill(n_vocab, vocab);
+    fill(n_vocab);
+    return {};
   }
 
   int32_t find(std::string_view text) const {
@@ -126,20 +133,15 @@ class TokenList {
     return {};
   }
 
-  // Ids without a token get a name of their own: loaders want each name once.
-  Status fill(uint64_t n_vocab, const JsonValue& vocab) {
-    if (texts_.size() > n_vocab) {
-      return error(Code::format, "%s: the highest id is %zu, but vocab_size of config.json is %llu",
-                   vocab.where().c_str(), texts_.size() - 1, static_cast<unsigned long long>(n_vocab));
-    }
-    texts_.resize(n_vocab);
-    types_.resize(n_vocab, kUnused);
-    names_.reserve(n_vocab);  // views of them stay
+  // Ids without a token get a name of their own: loaders want each name once. There may be more tokens than rows.
+  void fill(uint64_t n_vocab) {
+    texts_.resize(std::max<size_t>(texts_.size(), n_vocab));
+    types_.resize(texts_.size(), kUnused);
+    names_.reserve(texts_.size());  // views of them stay
     for (size_t id = 0; id < texts_.size(); ++id) {
       if (types_[id] != kUnused) continue;
       texts_[id] = names_.emplace_back("[PAD" + std::to_string(id) + "]");
     }
-    return {};
   }
 
   std::vector<std::string_view> texts_;
@@ -252,23 +254,29 @@ class VocabularyWriter {
     return {};
   }
 
-  // A token that tokenizer_config.json names, as text or as an object; -1 if it names none.
+  // A token that tokenizer_config.json names, as text or as an object; -1 if it names none that there is.
   Result<int32_t> named_token(const char* key) const {
     auto value = member(tokenizer_config_, key);
     if (value && value->is_object()) value = value->find("content");
     if (!value) return -1;
     INLAY_ASSIGN(const std::string_view text, value->as_string());
-    const int32_t id = tokens_.find(text);
-    if (id < 0)
-      return error(Code::format, "%s is %s, which is no token of tokenizer.json", value->where().c_str(),
-                   quote(text).c_str());
-    return id;
+    return tokens_.find(text);
+  }
+
+  // Of the ids under a key those of tokens.
+  Result<std::vector<int32_t>> configured(const char* key) const {
+    INLAY_ASSIGN(const HfConfiguredIds all, configured_.ids(key));
+    std::vector<int32_t> out;
+    for (const int64_t id : all.ids) {
+      if (id >= 0 && id < static_cast<int64_t>(tokens_.texts().size())) out.push_back(static_cast<int32_t>(id));
+    }
+    return out;
   }
 
   Result<int32_t> special_token(const char* text_key, const char* id_key) const {
     INLAY_ASSIGN(const int32_t id, named_token(text_key));
     if (id >= 0) return id;
-    INLAY_ASSIGN(const std::vector<int32_t> ids, configured_.ids(id_key));
+    INLAY_ASSIGN(const std::vector<int32_t> ids, configured(id_key));
     return ids.empty() ? -1 : ids[0];
   }
 
@@ -286,14 +294,16 @@ class VocabularyWriter {
     add_id("eos", eos);
     add_id("padding", padding);
     add_id("unknown", unknown);
-    // GGUF has two more keys for ends of generation.
-    INLAY_ASSIGN(const std::vector<int32_t> ends, configured_.ids("eos_token_id"));
+    INLAY_ASSIGN(std::vector<int32_t> ends, configured("eos_token_id"));
+    // GGUF has two more keys for ends of generation; ours has room for all of them, and says that there are no others.
     std::vector<const char*> names = {"eom", "eot"};
     for (const int32_t id : ends) {
       if (id == eos || names.empty()) continue;
       add_id(names.back(), id);
       names.pop_back();
     }
+    if (eos >= 0 && std::find(ends.begin(), ends.end(), eos) == ends.end()) ends.push_back(eos);
+    metadata_.i32s("tokenizer.inlay.end_token_ids", ends);
     return {};
   }
 
@@ -367,7 +377,7 @@ Status add_hf_templates(const std::string& folder, MetadataBuilder& metadata) {
   return {};
 }
 
-Result<std::vector<int32_t>> read_hf_end_ids(const std::string& folder) {
+Result<HfConfiguredIds> read_hf_end_ids(const std::string& folder) {
   INLAY_ASSIGN(const ConfiguredIds configured, ConfiguredIds::open(folder));
   return configured.ids("eos_token_id");
 }

@@ -12,10 +12,16 @@ namespace inlay {
 Status add_hf_templates(const std::string& folder, MetadataBuilder& metadata);
 
 // Adds the special tokens that config.json, generation_config.json and tokenizer_config.json name, and the tokens and
-// merges of tokenizer.json, padded to `n_vocab`. UNSUPPORTED, naming the key, where GGUF has no equal of the tokenizer.
+// merges of tokenizer.json, padded to the `n_vocab` rows of the model. UNSUPPORTED, naming the key, where GGUF has no equal of the tokenizer.
 Status add_hf_vocabulary(const std::string& folder, uint64_t n_vocab, MetadataBuilder& metadata);
 
-// Tokens that end generation: eos_token_id of generation_config.json, else of config.json; a number or several.
-Result<std::vector<int32_t>> read_hf_end_ids(const std::string& folder);
+// Ids under a key of generation_config.json, else of config.json: a number or several, as they are written. They need not be
+// those of tokens: -1 is a way to say none.
+struct HfConfiguredIds {
+  std::vector<int64_t> ids;
+  std::string where;  // for messages
+};
+// Tokens that end generation.
+Result<HfConfiguredIds> read_hf_end_ids(const std::string& folder);
 
 }  // namespace inlay

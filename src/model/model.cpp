@@ -99,7 +99,9 @@ class WeightFinder {
     spec_.n_vocab = static_cast<int32_t>(embd->shape[0]);
     const std::string key = spec_.arch + ".vocab_size";
     INLAY_ASSIGN(const uint64_t said, checkpoint_.metadata().u64_or(key, static_cast<uint64_t>(spec_.n_vocab)));
-    if (said != static_cast<uint64_t>(spec_.n_vocab)) {
+    // GGUF files may say otherwise: what there are rows for counts.
+    const bool is_folder = static_cast<bool>(checkpoint_.conventions().tensor_name);
+    if (is_folder && said != static_cast<uint64_t>(spec_.n_vocab)) {
       return error(Code::format, "%s is %llu but %s has %d rows", checkpoint_.metadata().key_in_file(key).c_str(),
                    static_cast<unsigned long long>(said), name.c_str(), spec_.n_vocab);
     }

@@ -5,7 +5,7 @@
 
 namespace inlay {
 
-Result<std::unique_ptr<Tokenizer>> BpeTokenizer::create(const Metadata& metadata) {
+Result<std::unique_ptr<Tokenizer>> BpeTokenizer::create(const Metadata& metadata, int32_t n_rows) {
   constexpr std::string_view kPreKey = "tokenizer.ggml.pre";
   INLAY_ASSIGN(const std::string_view name, metadata.get_string(kPreKey));
   const PreTokenizer* rules = find_pre_tokenizer(name);
@@ -14,7 +14,7 @@ Result<std::unique_ptr<Tokenizer>> BpeTokenizer::create(const Metadata& metadata
                  quote(name).c_str());
   if (metadata.find(kMergesKey) == nullptr) return error(Code::format, "%s is missing", kMergesKey.data());
   INLAY_ASSIGN(const std::span<const std::string_view> merges, metadata.string_array(kMergesKey));
-  INLAY_ASSIGN(Vocabulary vocabulary, read_vocabulary(metadata, TokenizerModel::bpe, rules->adds_bos));
+  INLAY_ASSIGN(Vocabulary vocabulary, read_vocabulary(metadata, TokenizerModel::bpe, rules->adds_bos, n_rows));
   INLAY_ASSIGN(WordSplitter splitter, WordSplitter::compile(*rules));
   std::unique_ptr<BpeTokenizer> tokenizer(
       new BpeTokenizer(std::move(vocabulary), std::move(splitter), rules->whole_word_first));

@@ -10,7 +10,7 @@ namespace inlay {
 
 class BpeTokenizer final : public FragmentTokenizer {
  public:
-  static Result<std::unique_ptr<Tokenizer>> create(const Metadata& metadata);
+  static Result<std::unique_ptr<Tokenizer>> create(const Metadata& metadata, int32_t n_rows);
 
  private:
   BpeTokenizer(Vocabulary vocabulary, WordSplitter splitter, bool whole_word_first);

@@ -5,6 +5,7 @@
 
 #include "src/base/format.h"
 #include "src/formats/text.h"
+#include "src/tokenizer/gguf_special_tokens.h"
 #include "src/tokenizer/json_tokenizer.h"
 
 namespace inlay {
@@ -44,7 +45,7 @@ std::string base64(std::string_view bytes) {
 
 class Writer {
  public:
-  explicit Writer(const Metadata& metadata) : metadata_(metadata) {}
+  Writer(const Metadata& metadata, int32_t n_rows) : metadata_(metadata), n_rows_(n_rows) {}
 
   Status read() {
     INLAY_ASSIGN(tokens_, metadata_.string_array(kTokens));
@@ -58,7 +59,7 @@ class Writer {
       if (!is_valid_utf8(tokens_[i]))
         return error(Code::format, "%s: token %zu, %s, is not UTF-8", kTokens.data(), i, quote(tokens_[i]).c_str());
     }
-    return {};
+    return read_ends();
   }
 
   std::string added_tokens(const std::function<std::string(std::string_view)>& text) const {
@@ -75,16 +76,11 @@ class Writer {
     return out + "]";
   }
 
-  // The id that a key names, or the first of a kind; -1 if there is none.
-  Result<int64_t> id_of(std::string_view key, int32_t kind = 0) const {
-    if (metadata_.find(key)) {
-      INLAY_ASSIGN(const uint64_t id, metadata_.get_u64(key));
-      if (id >= tokens_.size()) {
-        return error(Code::format, "%s is %llu, there are %zu tokens", std::string(key).c_str(),
-                     static_cast<unsigned long long>(id), tokens_.size());
-      }
-      return static_cast<int64_t>(id);
-    }
+  // The id that tokenizer.ggml.NAME_token_id names, or the first of a kind; -1 if there is none.
+  Result<int64_t> id_of(const char* name, int32_t kind = 0) {
+    const auto n = static_cast<int32_t>(tokens_.size());  // these are named by their texts
+    INLAY_ASSIGN(const SpecialId special, read_special_id(metadata_, name, n, remarks_));
+    if (special.id >= 0) return special.id;
     for (size_t i = 0; kind != 0 && i < tokens_.size(); ++i) {
       if (kind_of(i) == kind) return static_cast<int64_t>(i);
     }
@@ -108,6 +104,15 @@ class Writer {
            "], \"pair\": [], \"special_tokens\": {" + specials + "}}";
   }
 
+  // What all the models' files say beside their tokens.
+  TokenizerFiles files() {
+    return {.end_ids = {ends_.ids.begin(), ends_.ids.end()},
+            .name = "tokenizer.ggml",
+            .end_ids_name = {},
+            .n_rows = n_rows_,
+            .remarks = std::move(remarks_)};
+  }
+
   // tokenizer_config.json
   std::string config(int64_t bos, int64_t eos) const {
     std::string out = "{";
@@ -116,13 +121,36 @@ class Writer {
     return out + "}";
   }
 
+  bool has(const char* name) const { return metadata_.find("tokenizer.ggml." + std::string(name) + "_token_id"); }
   int32_t kind_of(size_t i) const { return kinds_.empty() ? static_cast<int32_t>(kNormal) : kinds_[i]; }
   std::span<const std::string_view> tokens() const { return tokens_; }
 
  private:
+  Status read_ends() {
+    std::vector<TokenKind> kinds;
+    for (size_t i = 0; i < tokens_.size(); ++i) kinds.push_back(token_kind(kind_of(i)));
+    kinds.resize(std::max(kinds.size(), static_cast<size_t>(n_rows_)), TokenKind::unused);
+    INLAY_ASSIGN(ends_, read_gguf_ends(metadata_, tokens_, kinds, remarks_));
+    if (!ends_.made_control.empty()) kinds_.resize(tokens_.size(), kNormal);
+    for (const int32_t id : ends_.made_control) kinds_[static_cast<size_t>(id)] = kControl;
+    return {};
+  }
+
+  static TokenKind token_kind(int32_t stored) {
+    return stored == kUnknown       ? TokenKind::unknown
+           : stored == kControl     ? TokenKind::control
+           : stored == kUserDefined ? TokenKind::user_defined
+           : stored == kUnused      ? TokenKind::unused
+           : stored == kByte        ? TokenKind::byte
+                                    : TokenKind::normal;
+  }
+
   const Metadata& metadata_;
+  const int32_t n_rows_;
   std::span<const std::string_view> tokens_;
   std::vector<int32_t> kinds_;
+  GgufEnds ends_;
+  std::vector<std::string> remarks_;
 };
 
 Result<std::string> charsmap_of(const Metadata& metadata) {
@@ -150,8 +178,8 @@ Result<std::string> unigram_normalizer(const Metadata& metadata) {
 
 }  // namespace
 
-Result<std::unique_ptr<Tokenizer>> read_gguf_unigram(const Metadata& metadata) {
-  Writer writer(metadata);
+Result<std::unique_ptr<Tokenizer>> read_gguf_unigram(const Metadata& metadata, int32_t n_rows) {
+  Writer writer(metadata, n_rows);
   INLAY_TRY(writer.read());
   INLAY_ASSIGN(const std::vector<float> scores, metadata.f32_array(kScores));
   if (scores.size() != writer.tokens().size()) {
@@ -161,9 +189,9 @@ Result<std::unique_ptr<Tokenizer>> read_gguf_unigram(const Metadata& metadata) {
   INLAY_ASSIGN(const bool prefixes, metadata.bool_or("tokenizer.ggml.add_space_prefix", true));
   INLAY_ASSIGN(const bool adds_bos, metadata.bool_or("tokenizer.ggml.add_bos_token", false));
   INLAY_ASSIGN(const bool adds_eos, metadata.bool_or("tokenizer.ggml.add_eos_token", true));
-  INLAY_ASSIGN(const int64_t unknown, writer.id_of("tokenizer.ggml.unknown_token_id", kUnknown));
-  INLAY_ASSIGN(const int64_t bos, writer.id_of("tokenizer.ggml.bos_token_id"));
-  INLAY_ASSIGN(const int64_t eos, writer.id_of("tokenizer.ggml.eos_token_id"));
+  INLAY_ASSIGN(const int64_t unknown, writer.id_of("unknown", kUnknown));
+  INLAY_ASSIGN(const int64_t bos, writer.id_of("bos"));
+  INLAY_ASSIGN(const int64_t eos, writer.id_of("eos"));
   INLAY_ASSIGN(const std::string normalizer, unigram_normalizer(metadata));
   std::string vocabulary;
   bool has_bytes = false;
@@ -172,7 +200,7 @@ Result<std::unique_ptr<Tokenizer>> read_gguf_unigram(const Metadata& metadata) {
     append_format(vocabulary, ", %.17g]", static_cast<double>(scores[i]));  // exactly: ties stay ties
     has_bytes = has_bytes || writer.kind_of(i) == kByte;
   }
-  TokenizerFiles files{.name = "tokenizer.ggml"};
+  TokenizerFiles files = writer.files();
   const char* scheme = prefixes ? "always" : "never";
   std::string metaspace;
   append_format(metaspace, R"({"type": "Metaspace", "replacement": "%s", "prepend_scheme": "%s", "split": true})",
@@ -190,8 +218,8 @@ Result<std::unique_ptr<Tokenizer>> read_gguf_unigram(const Metadata& metadata) {
   return read_tokenizer_json(std::move(files));
 }
 
-Result<std::unique_ptr<Tokenizer>> read_gguf_word_piece(const Metadata& metadata) {
-  Writer writer(metadata);
+Result<std::unique_ptr<Tokenizer>> read_gguf_word_piece(const Metadata& metadata, int32_t n_rows) {
+  Writer writer(metadata, n_rows);
   INLAY_TRY(writer.read());
   const auto is_name = [](std::string_view text) {
     return text.size() > 1 && text.front() == '[' && text.back() == ']';
@@ -200,18 +228,16 @@ Result<std::unique_ptr<Tokenizer>> read_gguf_word_piece(const Metadata& metadata
     if (is_name(token)) return std::string(token);
     return token.starts_with(kWordBegins) ? std::string(token.substr(kWordBegins.size())) : "##" + std::string(token);
   };
-  INLAY_ASSIGN(const int64_t unknown, writer.id_of("tokenizer.ggml.unknown_token_id", kUnknown));
-  INLAY_ASSIGN(const int64_t cls,
-               writer.id_of(metadata.find("tokenizer.ggml.cls_token_id") ? "tokenizer.ggml.cls_token_id"
-                                                                         : "tokenizer.ggml.bos_token_id"));
-  INLAY_ASSIGN(const int64_t sep, writer.id_of("tokenizer.ggml.seperator_token_id"));  // spelt so in files
+  INLAY_ASSIGN(const int64_t unknown, writer.id_of("unknown", kUnknown));
+  INLAY_ASSIGN(const int64_t cls, writer.id_of(writer.has("cls") ? "cls" : "bos"));
+  INLAY_ASSIGN(const int64_t sep, writer.id_of("seperator"));  // spelt so in files
   if (unknown < 0) return error(Code::format, "%s names no unknown token", kTypes.data());
   std::string vocabulary;
   for (size_t i = 0; i < writer.tokens().size(); ++i) {
     vocabulary += (i == 0 ? "" : ", ") + json_string(text_of(writer.tokens()[i]));
     append_format(vocabulary, ": %zu", i);
   }
-  TokenizerFiles files{.name = "tokenizer.ggml"};
+  TokenizerFiles files = writer.files();
   files.tokenizer = "{" + writer.added_tokens(text_of) +
                     R"(, "normalizer": {"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true, )"
                     R"("strip_accents": true, "lowercase": true}, "pre_tokenizer": {"type": "BertPreTokenizer"}, )"

@@ -8,10 +8,10 @@
 
 namespace inlay {
 
-Result<std::unique_ptr<Tokenizer>> read_gguf_unigram(const Metadata& metadata);
+Result<std::unique_ptr<Tokenizer>> read_gguf_unigram(const Metadata& metadata, int32_t n_rows);
 
 // A token that begins a word has U+2581 before it, one that continues a word nothing; names in brackets stay.
 // Text becomes lower case without accents.
-Result<std::unique_ptr<Tokenizer>> read_gguf_word_piece(const Metadata& metadata);
+Result<std::unique_ptr<Tokenizer>> read_gguf_word_piece(const Metadata& metadata, int32_t n_rows);
 
 }  // namespace inlay

@@ -6,6 +6,7 @@
 
 #include "src/formats/text.h"
 #include "src/tokenizer/byte_alphabet.h"
+#include "src/tokenizer/gguf_special_tokens.h"
 #include "src/tokenizer/token_decoder.h"
 
 namespace inlay {
@@ -15,7 +16,8 @@ constexpr std::string_view kSpaceSign = "\xE2\x96\x81";  // U+2581
 
 class PipelineReader {
  public:
-  PipelineReader(const JsonValue& root, Vocabulary& vocabulary) : root_(root), model_(root), v_(vocabulary) {}
+  PipelineReader(const JsonValue& root, int32_t n_rows, Vocabulary& vocabulary)
+      : root_(root), model_(root), n_rows_(n_rows), v_(vocabulary) {}
 
   Result<JsonPipeline> read() {
     INLAY_ASSIGN(model_, root_.get("model"));
@@ -25,6 +27,7 @@ class PipelineReader {
     INLAY_TRY(read_steps());
     normalize_added();
     INLAY_TRY(make_pieces());
+    pad_vocabulary(v_, n_rows_);
     INLAY_TRY(make_model());
     index_added();
     INLAY_TRY(read_post_processor(member(root_, "post_processor")));
@@ -38,7 +41,6 @@ class PipelineReader {
     const auto at = std::find(texts_.begin(), texts_.end(), text);
     return at == texts_.end() ? -1 : static_cast<int32_t>(at - texts_.begin());
   }
-  std::span<const std::string_view> texts() const { return texts_; }
 
  private:
   static std::optional<JsonValue> member(const JsonValue& json, std::string_view key) {
@@ -80,7 +82,7 @@ class PipelineReader {
     INLAY_ASSIGN(const JsonValue vocab, model_.get("vocab"));
     const auto added = root_.find("added_tokens");
     // Ids may have gaps, but not so large that the memory for them would matter.
-    max_tokens_ = static_cast<int64_t>(4 * (vocab.size() + (added ? added->size() : 0)) + 1024);
+    max_tokens_ = static_cast<int64_t>(4 * (vocab.size() + (added ? added->size() : 0)) + 65536);
     if (type_ == "Unigram") return read_scored_texts(vocab);
     INLAY_ASSIGN(const JsonMembers members, vocab.as_object());
     texts_.reserve(members.size());
@@ -397,6 +399,7 @@ class PipelineReader {
 
   const JsonValue root_;
   JsonValue model_;
+  const int32_t n_rows_;
   std::string_view type_;
   std::vector<std::string_view> texts_;  // by id
   std::vector<bool> known_;              // ids that the file uses
@@ -416,7 +419,7 @@ class ConfigReader {
   ConfigReader(const PipelineReader& tokens, JsonPipeline& pipeline, Vocabulary& vocabulary)
       : tokens_(tokens), out_(pipeline), v_(vocabulary) {}
 
-  Status read(const std::optional<JsonValue>& config, std::span<const int32_t> end_ids) {
+  Status read(const std::optional<JsonValue>& config, const TokenizerFiles& files) {
     if (config) {
       INLAY_ASSIGN(v_.bos, token_id(*config, "bos_token"));
       INLAY_ASSIGN(v_.eos, token_id(*config, "eos_token"));
@@ -428,19 +431,19 @@ class ConfigReader {
     }
     v_.add_bos = v_.bos >= 0 && std::find(out_.before.begin(), out_.before.end(), v_.bos) != out_.before.end();
     v_.add_eos = v_.eos >= 0 && std::find(out_.after.begin(), out_.after.end(), v_.eos) != out_.after.end();
-    mark_ends_by_name(v_, tokens_.texts());
     if (v_.eos >= 0) v_.ends_generation[v_.eos] = 1;
-    for (const int32_t id : end_ids) {
-      if (id < 0 || id >= v_.size())
-        return error(Code::format, "the end token %d is none of the %d tokens", id, v_.size());
-      v_.ends_generation[id] = 1;
+    for (const int64_t id : files.end_ids) {
+      if (id >= 0 && id < v_.size())
+        v_.ends_generation[id] = 1;
+      else
+        v_.remarks.push_back(no_such_token(files.end_ids_name, id, v_.size()));
     }
     return {};
   }
 
  private:
   // A string, or an object with the content; -1 if there is none
-  Result<int32_t> token_id(const JsonValue& config, const char* key) const {
+  Result<int32_t> token_id(const JsonValue& config, const char* key) {
     auto value = config.find(key);
     if (!value || value->is_null()) return -1;
     if (value->is_object()) {
@@ -448,7 +451,7 @@ class ConfigReader {
     }
     INLAY_ASSIGN(const std::string_view text, value->as_string());
     const int32_t id = tokens_.id_of(text);
-    if (id < 0) return error(Code::format, "%s is %s, which is no token", value->where().c_str(), quote(text).c_str());
+    if (id < 0) v_.remarks.push_back(value->where() + " is " + quote(text) + ", which is no token: taken as none");
     return id;
   }
 
@@ -472,14 +475,15 @@ class ConfigReader {
 
 Result<JsonPipeline> read_json_pipeline(TokenizerFiles files, Vocabulary& vocabulary) {
   INLAY_ASSIGN(const JsonDocument document, JsonDocument::parse(std::move(files.tokenizer), files.name));
-  PipelineReader reader(document.root(), vocabulary);
+  vocabulary.remarks = std::move(files.remarks);
+  PipelineReader reader(document.root(), files.n_rows, vocabulary);
   INLAY_ASSIGN(JsonPipeline pipeline, reader.read());
   std::optional<JsonDocument> config;
   if (!files.config.empty()) {
     INLAY_ASSIGN(config, JsonDocument::parse(std::move(files.config), files.name + "'s config"));
   }
   const auto root = config ? std::optional(config->root()) : std::nullopt;
-  INLAY_TRY(ConfigReader(reader, pipeline, vocabulary).read(root, files.end_ids));
+  INLAY_TRY(ConfigReader(reader, pipeline, vocabulary).read(root, files));
   return pipeline;
 }
 

@@ -45,8 +45,8 @@ size_t word_end(std::string_view text, size_t from) {
 
 }  // namespace
 
-Result<std::unique_ptr<Tokenizer>> SpmTokenizer::create(const Metadata& metadata) {
-  INLAY_ASSIGN(Vocabulary vocabulary, read_vocabulary(metadata, TokenizerModel::spm, true));
+Result<std::unique_ptr<Tokenizer>> SpmTokenizer::create(const Metadata& metadata, int32_t n_rows) {
+  INLAY_ASSIGN(Vocabulary vocabulary, read_vocabulary(metadata, TokenizerModel::spm, true, n_rows));
   std::unique_ptr<SpmTokenizer> tokenizer(new SpmTokenizer(std::move(vocabulary)));
   INLAY_TRY(tokenizer->index_added_tokens());
   INLAY_TRY(tokenizer->check_bytes());

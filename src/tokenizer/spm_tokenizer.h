@@ -11,7 +11,7 @@ namespace inlay {
 
 class SpmTokenizer final : public FragmentTokenizer {
  public:
-  static Result<std::unique_ptr<Tokenizer>> create(const Metadata& metadata);
+  static Result<std::unique_ptr<Tokenizer>> create(const Metadata& metadata, int32_t n_rows);
 
  private:
   explicit SpmTokenizer(Vocabulary vocabulary);

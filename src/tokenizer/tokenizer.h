@@ -29,9 +29,9 @@ class Tokenizer {
   virtual ~Tokenizer() = default;
 
   // Reads tokenizer.ggml.*: model "gpt2" (byte-level BPE), "llama" (SentencePiece-style), "t5" (Unigram) or "bert"
-  // (WordPiece). "no_vocab" and "none" give
-  // null inside the Result.
-  static Result<std::unique_ptr<Tokenizer>> from_metadata(const Metadata& metadata);
+  // (WordPiece). "no_vocab" and "none" give null inside the Result. `n_rows`: of the model's logits; those without a
+  // token of the file are unused tokens without text.
+  static Result<std::unique_ptr<Tokenizer>> from_metadata(const Metadata& metadata, int32_t n_rows = 0);
 
   // Appends ids to `out`. Ill-formed UTF-8 is taken as U+FFFD per maximal ill-formed part; never fails on any bytes.
   // User-defined tokens become their ids wherever they stand in the text, whatever `options` says.
@@ -40,7 +40,7 @@ class Tokenizer {
   // the space that encode() prefixed to the text. Ids out of range are an error, and `out` is unchanged then.
   virtual Status decode(std::span<const int32_t> ids, const DecodeOptions& options, std::string& out) const = 0;
 
-  virtual int32_t n_tokens() const = 0;
+  virtual int32_t n_tokens() const = 0;  // at least the model's rows; the file may have more tokens than those
   // The next four take ids in [0, n_tokens()).
   // The bytes that one token stands for, as decode gives them in the middle of a text (so SPM keeps its space);
   // a control token's own text; nothing for an unused one. Valid as long as the tokenizer.
@@ -55,6 +55,8 @@ class Tokenizer {
   virtual bool adds_eos() const = 0;
   // SPM drops the one space that it prefixes; true if the first piece of a text loses its leading space.
   virtual bool strips_leading_space() const = 0;
+  // Lines for the log of the load: what was guessed, and what the files name that is no token.
+  virtual std::span<const std::string> remarks() const = 0;
 };
 
 // Holds back an incomplete UTF-8 sequence at the end of a growing text, so that what leaves is always complete.

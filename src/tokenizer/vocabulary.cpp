@@ -1,11 +1,11 @@
 #include "src/tokenizer/vocabulary.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
 #include "src/tokenizer/byte_alphabet.h"
+#include "src/tokenizer/gguf_special_tokens.h"
 #include "src/tokenizer/token_decoder.h"
 
 namespace inlay {
@@ -15,51 +15,18 @@ constexpr std::string_view kTypesKey = "tokenizer.ggml.token_type";
 constexpr std::string_view kScoresKey = "tokenizer.ggml.scores";
 constexpr std::string_view kSpace = "\xE2\x96\x81";  // U+2581, which SPM vocabularies write for a space
 
-// Names under which models end a turn or a text, whatever the type that a converter gave them.
-constexpr std::string_view kEndNames[] = {
-    "</s>",
-    "<eos>",
-    "<|endoftext|>",
-    "<|end_of_text|>",
-    "<|im_end|>",
-    "<|eot_id|>",
-    "<|eom_id|>",
-    "<end_of_turn>",
-    "<|end|>",
-    "<|return|>",
-    "<|call|>",
-    "<|calls|>",
-    "<|flush|>",
-    "<EOT>",
-    "_<EOT>",
-    "[EOT]",
-    "[EOS]",
-    "<end_of_utterance>",
-    "<\xEF\xBD\x9C"
-    "end\xE2\x96\x81of\xE2\x96\x81sentence\xEF\xBD\x9C>",
-};
-// Fill-in-the-middle models end a completion with these.
-constexpr std::string_view kFillEndNames[] = {
-    "<|fim_pad|>",   "<fim-pad>",  "<fim_pad>", "<PAD>",      "[PAD]",        "<|fim_repo|>",
-    "<|repo_name|>", "<fim-repo>", "<REPO>",    "<reponame>", "<|file_sep|>",
-};
-
-template <size_t N>
-bool contains(const std::string_view (&names)[N], std::string_view name) {
-  return std::find(std::begin(names), std::end(names), name) != std::end(names);
-}
-
 class VocabularyReader {
  public:
   VocabularyReader(const Metadata& metadata, TokenizerModel model) : metadata_(metadata), model_(model) {}
 
-  Result<Vocabulary> read(bool adds_bos) {
+  Result<Vocabulary> read(bool adds_bos, int32_t n_rows) {
     INLAY_TRY(read_tokens());
     INLAY_TRY(read_kinds());
     INLAY_TRY(read_scores());
     INLAY_TRY(make_pieces());
+    pad_vocabulary(v_, n_rows);
     INLAY_TRY(read_special_ids());
-    mark_ends_by_name(v_, texts_);
+    INLAY_TRY(read_ends());
     INLAY_TRY(read_flags(adds_bos));
     return std::move(v_);
   }
@@ -177,48 +144,45 @@ class VocabularyReader {
     return {};
   }
 
-  // -1 if the key is absent
-  Result<int32_t> special_id(const char* name) const {
-    const std::string key = std::string("tokenizer.ggml.") + name + "_token_id";
-    if (metadata_.find(key) == nullptr) return -1;
-    INLAY_ASSIGN(const uint64_t id, metadata_.get_u64(key));
-    if (id >= texts_.size())
-      return error(Code::format, "%s is %llu, but there are %zu tokens", key.c_str(),
-                   static_cast<unsigned long long>(id), texts_.size());
-    return static_cast<int32_t>(id);
-  }
-
-  // SentencePiece's customary ids, for files that leave them out.
-  int32_t customary(int32_t id, int32_t fallback, std::string_view text) const {
-    if (id >= 0 || model_ != TokenizerModel::spm || fallback >= v_.size()) return id;
-    const bool special = v_.kinds[fallback] == TokenKind::control || v_.kinds[fallback] == TokenKind::unknown;
-    return special || texts_[fallback] == text ? fallback : -1;
+  // Of files that leave it out SentencePiece's customary id, if the token there looks like it.
+  Result<int32_t> special_id(const char* name, int32_t customary, std::string_view text) {
+    INLAY_ASSIGN(const SpecialId special, read_special_id(metadata_, name, v_.size(), v_.remarks));
+    const bool has_customary = model_ == TokenizerModel::spm && customary < static_cast<int32_t>(texts_.size());
+    if (special.is_stated || !has_customary) return special.id;
+    const TokenKind kind = v_.kinds[customary];
+    return kind == TokenKind::control || kind == TokenKind::unknown || texts_[customary] == text ? customary : -1;
   }
 
   Status read_special_ids() {
-    INLAY_ASSIGN(v_.bos, special_id("bos"));
-    INLAY_ASSIGN(v_.eos, special_id("eos"));
-    INLAY_ASSIGN(v_.unknown, special_id("unknown"));
-    v_.unknown = customary(v_.unknown, 0, "<unk>");
-    v_.bos = customary(v_.bos, 1, "<s>");
-    v_.eos = customary(v_.eos, 2, "</s>");
-    v_.ends_generation.assign(texts_.size(), 0);
-    for (const char* name : {"eos", "eot", "eom"}) {
-      INLAY_ASSIGN(const int32_t id, special_id(name));
-      if (id >= 0) v_.ends_generation[id] = 1;
-    }
-    if (v_.eos >= 0) v_.ends_generation[v_.eos] = 1;
+    INLAY_ASSIGN(v_.unknown, special_id("unknown", 0, "<unk>"));
+    INLAY_ASSIGN(v_.bos, special_id("bos", 1, "<s>"));
+    INLAY_ASSIGN(v_.eos, special_id("eos", 2, "</s>"));
     return {};
   }
 
+  Status read_ends() {
+    INLAY_ASSIGN(const GgufEnds ends, read_gguf_ends(metadata_, texts_, v_.kinds, v_.remarks));
+    v_.ends_generation.assign(v_.kinds.size(), 0);
+    for (const int32_t id : ends.ids) v_.ends_generation[id] = 1;
+    for (const int32_t id : ends.made_control) v_.kinds[id] = TokenKind::control;
+    if (v_.eos >= 0 && metadata_.find(kEndIdsKey) == nullptr) v_.ends_generation[v_.eos] = 1;
+    return {};
+  }
+
+  // A token that the file says is none is not added.
+  Result<bool> adds(const std::string& name, int32_t id, bool fallback) {
+    const std::string flag = "tokenizer.ggml.add_" + name + "_token", key = "tokenizer.ggml." + name + "_token_id";
+    INLAY_ASSIGN(const bool asked, metadata_.bool_or(flag, fallback));
+    if (!asked || id >= 0) return asked;
+    if (metadata_.find(key) == nullptr)
+      return error(Code::format, "%s is true, but %s is missing", flag.c_str(), key.c_str());
+    v_.remarks.push_back(flag + " is true, but there is no such token: nothing is added");
+    return false;
+  }
+
   Status read_flags(bool adds_bos) {
-    constexpr std::string_view kAddBos = "tokenizer.ggml.add_bos_token", kAddEos = "tokenizer.ggml.add_eos_token";
-    INLAY_ASSIGN(v_.add_bos, metadata_.bool_or(kAddBos, adds_bos && v_.bos >= 0));
-    INLAY_ASSIGN(v_.add_eos, metadata_.bool_or(kAddEos, false));
-    if (v_.add_bos && v_.bos < 0)
-      return error(Code::format, "%s is true, but tokenizer.ggml.bos_token_id is missing", kAddBos.data());
-    if (v_.add_eos && v_.eos < 0)
-      return error(Code::format, "%s is true, but tokenizer.ggml.eos_token_id is missing", kAddEos.data());
+    INLAY_ASSIGN(v_.add_bos, adds("bos", v_.bos, adds_bos && v_.bos >= 0));
+    INLAY_ASSIGN(v_.add_eos, adds("eos", v_.eos, false));
     if (model_ == TokenizerModel::spm) {
       INLAY_ASSIGN(v_.add_space_prefix, metadata_.bool_or("tokenizer.ggml.add_space_prefix", true));
     }
@@ -227,6 +191,8 @@ class VocabularyReader {
     std::string lower(name);
     for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     v_.strips_after_added = lower.find("phi-3") != lower.npos || lower.find("phi3") != lower.npos;
+    if (v_.strips_after_added)
+      v_.remarks.push_back("white space after an added token belongs to it: general.name says Phi-3");
     return {};
   }
 
@@ -238,27 +204,18 @@ class VocabularyReader {
 
 }  // namespace
 
-void mark_ends_by_name(Vocabulary& v, std::span<const std::string_view> texts) {
-  int32_t end = -1;
-  bool has_return = false, has_call = false, has_flush = false;
-  for (int32_t id = 0; id < v.size(); ++id) {
-    const std::string_view text = texts[id];
-    if (text.size() < 4 || (text.front() != '<' && text.front() != '[' && text.front() != '_')) continue;
-    if (contains(kFillEndNames, text)) v.ends_generation[id] = 1;
-    if (!contains(kEndNames, text)) continue;
-    v.ends_generation[id] = 1;
-    if (v.kinds[id] == TokenKind::user_defined) v.kinds[id] = TokenKind::control;
-    if (text == "<|end|>") end = id;
-    has_return |= text == "<|return|>";
-    has_call |= text == "<|call|>" || text == "<|calls|>";
-    has_flush |= text == "<|flush|>";
-  }
-  // Where <|return|> or <|flush|> end a turn beside tool calls, <|end|> only separates its messages.
-  if (end >= 0 && end != v.eos && has_call && (has_return || has_flush)) v.ends_generation[end] = 0;
+void pad_vocabulary(Vocabulary& v, int32_t n_rows) {
+  if (n_rows <= v.size()) return;
+  const auto n = static_cast<size_t>(n_rows);
+  v.offsets.resize(n + 1, static_cast<uint32_t>(v.bytes.size()));
+  v.kinds.resize(n, TokenKind::unused);
+  v.matchable.resize(n, 0);
+  v.ends_generation.resize(n, 0);
+  if (!v.scores.empty()) v.scores.resize(n, 0);
 }
 
-Result<Vocabulary> read_vocabulary(const Metadata& metadata, TokenizerModel model, bool adds_bos) {
-  return VocabularyReader(metadata, model).read(adds_bos);
+Result<Vocabulary> read_vocabulary(const Metadata& metadata, TokenizerModel model, bool adds_bos, int32_t n_rows) {
+  return VocabularyReader(metadata, model).read(adds_bos, n_rows);
 }
 
 }  // namespace inlay

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,16 +31,16 @@ struct Vocabulary {
   bool add_eos = false;
   bool add_space_prefix = false;    // SPM only
   bool strips_after_added = false;  // the text's white space after an added token belongs to it (the Phi-3 models)
+  std::vector<std::string> remarks;  // for the log of the load: what was guessed, and what was taken as none
 
   int32_t size() const { return static_cast<int32_t>(kinds.size()); }
   std::string_view piece(int32_t id) const { return {bytes.data() + offsets[id], offsets[id + 1] - offsets[id]}; }
 };
 
-// Marks the tokens whose texts are the names under which models end a turn or a text. A user-defined token with such a
-// name becomes control: its text is no output.
-void mark_ends_by_name(Vocabulary& vocabulary, std::span<const std::string_view> texts);
+// Ids up to `n_rows` that have no token: unused ones without text.
+void pad_vocabulary(Vocabulary& vocabulary, int32_t n_rows);
 
 // `adds_bos` is the default where the metadata does not say.
-Result<Vocabulary> read_vocabulary(const Metadata& metadata, TokenizerModel model, bool adds_bos);
+Result<Vocabulary> read_vocabulary(const Metadata& metadata, TokenizerModel model, bool adds_bos, int32_t n_rows);
 
 }  // namespace inlay

@@ -23,6 +23,7 @@ class VocabularyTokenizer : public Tokenizer {
   bool adds_bos() const final { return vocabulary_.add_bos; }
   bool adds_eos() const final { return vocabulary_.add_eos; }
   bool strips_leading_space() const final { return vocabulary_.add_space_prefix; }
+  std::span<const std::string> remarks() const final { return vocabulary_.remarks; }
 
  protected:
   explicit VocabularyTokenizer(Vocabulary vocabulary) : vocabulary_(std::move(vocabulary)) {}

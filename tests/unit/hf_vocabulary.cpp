@@ -68,6 +68,41 @@ TEST(HfVocabulary, TokensTypesMergesAndSpecialIds) {
   EXPECT_FALSE(*without->get_bool("tokenizer.ggml.add_bos_token"));
 }
 
+// As the folder's own reader takes it: the tokens are those of generation_config.json and the one that the tokenizer names.
+TEST(HfVocabulary, AllEndsAreListed) {
+  const auto ends = [](const std::function<void(Files&)>& change) {
+    const auto m = read(change);
+    EXPECT_TRUE(m.ok()) << m.status().message;
+    return *m->i32_array("tokenizer.inlay.end_token_ids");
+  };
+  using Ids = std::vector<int32_t>;
+  EXPECT_EQ(ends([](Files&) {}), (Ids{7, 4, 3}));
+  EXPECT_EQ(ends([](Files& f) { f.generation["eos_token_id"] = {0, 1, 2, 3}; }), (Ids{0, 1, 2, 3, 7}));
+  EXPECT_EQ(ends([](Files& f) { f.generation = json::object(); }), Ids{7});
+  EXPECT_EQ(ends([](Files& f) { f.config.erase("eos_token"), f.generation["eos_token_id"] = nullptr; }), Ids{});
+}
+
+TEST(HfVocabulary, WhatIsNoTokenIsNone) {
+  for (const json& id : {json(-1), json(99), json(INT64_MIN), json(UINT64_MAX), json::array({nullptr, -1, 99})}) {
+    SCOPED_TRACE(id.dump());
+    const auto m = read([&](Files& f) {
+      f.config = {{"pad_token", "<none>"}};
+      f.generation = {{"eos_token_id", id}, {"bos_token_id", id}, {"pad_token_id", id}};
+    });
+    ASSERT_TRUE(m.ok()) << m.status().message;
+    for (const char* name : {"bos", "eos", "eot", "eom", "padding"})
+      EXPECT_EQ(m->find("tokenizer.ggml." + std::string(name) + "_token_id"), nullptr) << name;
+    EXPECT_TRUE(m->i32_array("tokenizer.inlay.end_token_ids")->empty());
+  }
+}
+
+TEST(HfVocabulary, TokensWithoutARowAreKept) {
+  const auto m = read([](Files& f) { f.tokenizer["model"]["vocab"]["e"] = 10; });
+  ASSERT_TRUE(m.ok()) << m.status().message;
+  EXPECT_EQ(m->find("tokenizer.ggml.tokens")->texts.size(), 11u);
+  EXPECT_EQ(m->find("tokenizer.ggml.tokens")->texts[10], "e");
+}
+
 TEST(HfVocabulary, TemplatesByName) {
   const auto m = read([](Files& f) {
     f.config["chat_template"] = {{{"name", "default"}, {"template", "D"}}, {{"name", "tool_use"}, {"template", "T"}}};
@@ -90,14 +125,11 @@ TEST(HfVocabulary, WhatGgufHasNoEqualOfIsRefusedByKey) {
          f.tokenizer["pre_tokenizer"] = {{"type", "Metaspace"}};
        },
        "pre_tokenizer is a 'Metaspace'"},
-      {[](Files& f) { f.tokenizer["model"]["vocab"]["e"] = 9; },
-       "the highest id is 9, but vocab_size of config.json is 9"},
       {[](Files& f) { f.tokenizer["model"]["vocab"]["e"] = 3; }, "id 3 is that of "},
       {[](Files& f) {
          f.tokenizer["model"]["merges"] = json::array({json::array({"a", "b", "c"})});
        },
        "model.merges[0]"},
-      {[](Files& f) { f.config["eos_token"] = "<none>"; }, "eos_token is '<none>', which is no token"},
       {[](Files& f) { f.generation["eos_token_id"] = "x"; }, "eos_token_id"},
   };
   for (const Case& c : cases) {

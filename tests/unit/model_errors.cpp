@@ -166,8 +166,6 @@ const Case kCases[] = {
      "llama.rope.dimension_count is 18, expected an even number of at most the head size 16"},
     {"llama", [](Parts& p) { p.keys["rope.freq_base"] = 1.0f; }, Code::format,
      "llama.rope.freq_base is 1, expected above 1"},
-    {"llama", [](Parts& p) { p.keys["vocab_size"] = 21u; }, Code::format,
-     "llama.vocab_size is 21 but token_embd.weight has 20 rows"},
     {"llama", [](Parts& p) { p.keys.erase("block_count"); }, Code::format,
      "metadata key 'llama.block_count' is missing"},
     {"llama", [](Parts& p) { p.keys["attention.sliding_window"] = "wide"; }, Code::format,

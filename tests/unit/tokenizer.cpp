@@ -86,11 +86,11 @@ TEST(BpeTokenizer, BeginningAndEndOfText) {
 
 TEST(BpeTokenizer, EndsOfGeneration) {
   VocabularyFile v = bpe_vocabulary();
-  const int32_t eot = v.add("turn", kControl), named = v.add("<|eot_id|>", kUserDefined);
+  const int32_t eom = v.add("message", kControl), named = v.add("<|eot_id|>", kUserDefined);
   const int32_t fill = v.add("<|fim_pad|>", kUserDefined), other = v.add("<|other|>", kControl);
-  v.numbers.emplace_back("eot_token_id", eot);
+  v.numbers.emplace_back("eom_token_id", eom);
   const auto t = load_good(v);
-  for (const int32_t id : {eot, named, fill, t->eos()}) EXPECT_TRUE(t->is_end_of_generation(id)) << id;
+  for (const int32_t id : {eom, named, fill, t->eos()}) EXPECT_TRUE(t->is_end_of_generation(id)) << id;
   for (const int32_t id : {other, t->bos(), 0}) EXPECT_FALSE(t->is_end_of_generation(id)) << id;
   EXPECT_EQ(t->kind(named), TokenKind::control) << "a user-defined end is no text";
   EXPECT_EQ(t->kind(fill), TokenKind::user_defined);

@@ -60,15 +60,6 @@ TEST(HostileVocabulary, ValuesOutOfRange) {
                  {"tokenizer.ggml.token_type[5]", std::to_string(type)});
   expect_error(changed(spm_vocabulary(), [](auto& v) { (*v.scores)[9] = std::numeric_limits<float>::quiet_NaN(); }),
                Code::format, {"tokenizer.ggml.scores[9]"});
-  for (const char* name : {"bos", "eos", "unknown", "eot", "eom"}) {
-    const std::string key = std::string(name) + "_token_id";
-    for (const uint32_t id : {uint32_t{264}, UINT32_MAX})
-      expect_error(changed(bpe_vocabulary(),
-                           [&](auto& v) {
-                             v.numbers = {{key, id}};
-                           }),
-                   Code::format, {"tokenizer.ggml." + key, std::to_string(id)});
-  }
 }
 
 TEST(HostileVocabulary, InfiniteScoresAreScores) {

@@ -14,20 +14,30 @@ namespace Inlay
         {
             UIntPtr length;
             byte[] bytes = Utf8.Bytes(text, "text", out length);
-            var tokens = new int[checked((int)length + 2)]; // never more, as the interface says
-            UIntPtr n_tokens;
-            inlay_error error;
+            var tokens = new int[checked((int)length + 2)]; // enough for most texts
             using (var engine = new Hold(_handle))
             {
-                fixed (byte* input = bytes)
-                fixed (int* output = tokens)
+                for (;;)
                 {
-                    Check.Ok(_api.inlay_tokenize(engine.Pointer, input, length, flags, output, (UIntPtr)(uint)tokens.Length, &n_tokens,
-                                                 &error), ref error);
+                    UIntPtr n_tokens;
+                    inlay_error error;
+                    Status status;
+                    fixed (byte* input = bytes)
+                    fixed (int* output = tokens)
+                    {
+                        status = _api.inlay_tokenize(engine.Pointer, input, length, flags, output, (UIntPtr)(uint)tokens.Length,
+                                                     &n_tokens, &error);
+                    }
+                    if (status == Status.BufferTooSmall)
+                    {
+                        tokens = new int[checked((int)n_tokens)];
+                        continue;
+                    }
+                    Check.Ok(status, ref error);
+                    Array.Resize(ref tokens, (int)n_tokens);
+                    return tokens;
                 }
             }
-            Array.Resize(ref tokens, (int)n_tokens);
-            return tokens;
         }
 
         /// <summary>Turns token ids into text. Where they begin or end inside a character, U+FFFD stands for its

@@ -92,7 +92,8 @@ namespace Inlay
         /// <summary>Memory of the KV pool.</summary>
         public ulong KvBytes { get { return _raw.kv_bytes; } }
 
-        /// <summary>Tokens: valid ids are 0 to this less one.</summary>
+        /// <summary>Rows of logits: ids from 0 up to this can be drawn, and are taken wherever an id is given. The tokenizer
+        /// may have tokens from here on, which the model cannot run.</summary>
         public int VocabularySize { get { return _raw.n_vocab; } }
 
         /// <summary>Layers.</summary>

@@ -499,7 +499,10 @@ namespace Inlay.Raw
         public ulong weight_bytes;
         /// <summary>Memory of the KV pool. [bytes]</summary>
         public ulong kv_bytes;
-        /// <summary>Tokens: valid ids are 0 to n_vocab - 1.</summary>
+        /// <summary>Rows of logits: ids 0 to n_vocab - 1 can be drawn, and are taken wherever an id is given. One that is
+        /// no token of the tokenizer has kind UNUSED and no text. Tokens of the tokenizer from n_vocab on are ones that the
+        /// model has no row for: they are described and detokenized, and a text or a sequence with one is refused by its
+        /// name.</summary>
         public int n_vocab;
         /// <summary>Layers.</summary>
         public int n_layers;
@@ -1288,7 +1291,10 @@ namespace Inlay.Raw
             return _inlay_meta_value(engine, key, key_len, buf, cap, needed, err);
         }
 
-        /// <summary>Turns text into token ids. Never more of them than bytes of text + 2.</summary>
+        /// <summary>Turns text into token ids, which can all be prefilled. There may be more of them than bytes of text:
+        /// ill-formed UTF-8 becomes U+FFFD, a vocabulary's normalizer may lengthen the text, tokens are added around it.
+        /// The same text and flags always give the same ids, so `*n_tokens` of one call is room for the next: ask with
+        /// tokens NULL and cap 0, or grow at BUFFER_TOO_SMALL.</summary>
         /// <param name="engine">The engine.</param>
         /// <param name="text">The text; ill-formed UTF-8 is read as U+FFFD.</param>
         /// <param name="text_len">Its length, or SIZE_MAX. [bytes]</param>

@@ -356,7 +356,9 @@ typedef struct inlay_engine_info {
   uint64_t weight_bytes;
   // Memory of the KV pool. [bytes]
   uint64_t kv_bytes;
-  // Tokens: valid ids are 0 to n_vocab - 1.
+  // Rows of logits: ids 0 to n_vocab - 1 can be drawn, and are taken wherever an id is given. One that is no token of
+  // the tokenizer has kind UNUSED and no text. Tokens of the tokenizer from n_vocab on are ones that the model has no
+  // row for: they are described and detokenized, and a text or a sequence with one is refused by its name.
   int32_t n_vocab;
   // Layers.
   int32_t n_layers;
@@ -752,7 +754,10 @@ inlay_status inlay_meta_value(const inlay_engine* engine, const char* key, size_
 
 // ---- Tokens ----------------------------------------------------------------------------------------------------------
 
-// Turns text into token ids. Never more of them than bytes of text + 2.
+// Turns text into token ids, which can all be prefilled. There may be more of them than bytes of text: ill-formed UTF-8
+// becomes U+FFFD, a vocabulary's normalizer may lengthen the text, tokens are added around it. The same text and flags
+// always give the same ids, so `*n_tokens` of one call is room for the next: ask with tokens NULL and cap 0, or grow at
+// BUFFER_TOO_SMALL.
 // Thread: any.
 // Blocks: no.
 // Ownership: Nothing is kept.

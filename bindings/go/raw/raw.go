@@ -979,7 +979,9 @@ type EngineInfo struct {
 	WeightBytes uint64
 	// Memory of the KV pool. [bytes]
 	KVBytes uint64
-	// Tokens: valid ids are 0 to n_vocab - 1.
+	// Rows of logits: ids 0 to n_vocab - 1 can be drawn, and are taken wherever an id is given. One that is no token
+	// of the tokenizer has kind UNUSED and no text. Tokens of the tokenizer from n_vocab on are ones that the model
+	// has no row for: they are described and detokenized, and a text or a sequence with one is refused by its name.
 	NVocab int32
 	// Layers.
 	NLayers int32
@@ -1439,7 +1441,10 @@ func MetaValue(engine *Engine, key *byte, keyLen uintptr, buf *byte, cap_ uintpt
 	return Status(C.go_inlay_meta_value((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.char)(unsafe.Pointer(key)), C.size_t(keyLen), (*C.char)(unsafe.Pointer(buf)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
 }
 
-// Tokenize is inlay_tokenize. Turns text into token ids. Never more of them than bytes of text + 2.
+// Tokenize is inlay_tokenize. Turns text into token ids, which can all be prefilled. There may be more of them than
+// bytes of text: ill-formed UTF-8 becomes U+FFFD, a vocabulary's normalizer may lengthen the text, tokens are added
+// around it. The same text and flags always give the same ids, so `*n_tokens` of one call is room for the next: ask
+// with tokens NULL and cap 0, or grow at BUFFER_TOO_SMALL.
 //
 //   - engine: The engine.
 //   - text: The text; ill-formed UTF-8 is read as U+FFFD.

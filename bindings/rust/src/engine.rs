@@ -186,18 +186,26 @@ impl Engine {
 
     /// Turns text into token ids.
     pub fn tokenize(&self, text: &str, options: TokenizeOptions) -> Result<Vec<Token>> {
-        let mut tokens = vec![0; text.len() + 2];
-        let mut n = 0;
-        call(|err| {
-            let (text, n_text, cap) = (text.as_ptr().cast(), text.len(), tokens.len());
-            let to = tokens.as_mut_ptr();
-            // SAFETY: text and room live during the call.
-            unsafe {
-                (self.functions().inlay_tokenize)(self.as_ptr(), text, n_text, options.to_raw(), to, cap, &mut n, err)
+        let mut tokens = vec![0; text.len() + 2]; // enough for most texts
+        loop {
+            let mut n = 0;
+            let done = call(|err| {
+                let (text, n_text, cap) = (text.as_ptr().cast(), text.len(), tokens.len());
+                let to = tokens.as_mut_ptr();
+                // SAFETY: text and room live during the call.
+                unsafe {
+                    (self.functions().inlay_tokenize)(self.as_ptr(), text, n_text, options.to_raw(), to, cap, &mut n, err)
+                }
+            });
+            match done {
+                Err(error) if error.status == Status::BufferTooSmall && n > tokens.len() => tokens.resize(n, 0),
+                Err(error) => return Err(error),
+                Ok(()) => {
+                    tokens.truncate(n);
+                    return Ok(tokens);
+                }
             }
-        })?;
-        tokens.truncate(n);
-        Ok(tokens)
+        }
     }
 
     /// Turns token ids into text. Control tokens give their text if `show_special`, else nothing. Where the ids begin or end

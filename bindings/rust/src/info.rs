@@ -120,7 +120,8 @@ pub struct EngineInfo {
     pub weight_dtype: WeightDtype,
     /// Memory of the pool of keys and values.
     pub kv_bytes: u64,
-    /// Tokens: valid ids are 0 to `n_vocab` - 1.
+    /// Rows of logits: ids 0 to `n_vocab` - 1 can be drawn, and are taken wherever an id is given. The tokenizer may have
+    /// tokens from `n_vocab` on, which the model cannot run.
     pub n_vocab: u32,
     /// Layers.
     pub n_layers: u32,

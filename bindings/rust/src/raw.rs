@@ -527,7 +527,9 @@ pub struct inlay_engine_info {
     pub weight_bytes: u64,
     /// Memory of the KV pool. (bytes)
     pub kv_bytes: u64,
-    /// Tokens: valid ids are 0 to n_vocab - 1.
+    /// Rows of logits: ids 0 to n_vocab - 1 can be drawn, and are taken wherever an id is given. One that is no token
+    /// of the tokenizer has kind UNUSED and no text. Tokens of the tokenizer from n_vocab on are ones that the model
+    /// has no row for: they are described and detokenized, and a text or a sequence with one is refused by its name.
     pub n_vocab: i32,
     /// Layers.
     pub n_layers: i32,
@@ -1083,7 +1085,10 @@ pub struct Functions {
     /// - `cap`: Room in buf. (bytes)
     /// - `needed`: Length of the value. (bytes, may be null)
     pub inlay_meta_value: unsafe extern "C" fn(engine: *const inlay_engine, key: *const c_char, key_len: usize, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
-    /// Turns text into token ids. Never more of them than bytes of text + 2.
+    /// Turns text into token ids, which can all be prefilled. There may be more of them than bytes of text:
+    /// ill-formed UTF-8 becomes U+FFFD, a vocabulary's normalizer may lengthen the text, tokens are added around it.
+    /// The same text and flags always give the same ids, so `*n_tokens` of one call is room for the next: ask with
+    /// tokens NULL and cap 0, or grow at BUFFER_TOO_SMALL.
     ///
     /// - Thread: any.
     /// - Blocks: no.

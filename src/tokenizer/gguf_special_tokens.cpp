@@ -1,0 +1,162 @@
+#include "src/tokenizer/gguf_special_tokens.h"
+
+#include <algorithm>
+
+#include "src/base/format.h"
+#include "src/formats/text.h"
+
+namespace inlay {
+namespace {
+
+constexpr EndName kEndNames[] = {
+    {"eos", "</s>"},
+    {"eos", "<eos>"},
+    {"eos", "[EOS]"},
+    {"eot", "<|endoftext|>"},
+    {"eot", "<|end_of_text|>"},
+    {"eot", "<|im_end|>"},
+    {"eot", "<|eot_id|>"},
+    {"eot", "<end_of_turn>"},
+    {"eot", "<|end|>"},
+    {"eot", "<|return|>"},
+    {"eot", "<EOT>"},
+    {"eot", "_<EOT>"},
+    {"eot", "[EOT]"},
+    {"eot", "<end_of_utterance>"},
+    {"eot",
+     "<\xEF\xBD\x9C"
+     "end\xE2\x96\x81of\xE2\x96\x81sentence\xEF\xBD\x9C>"},
+    {"eom", "<|eom_id|>"},
+    {"eom", "<|call|>"},
+    {"eom", "<|calls|>"},
+    {"eom", "<|flush|>"},
+    // Fill-in-the-middle models end a completion with these.
+    {"fim_pad", "<|fim_pad|>"},
+    {"fim_pad", "<fim-pad>"},
+    {"fim_pad", "<fim_pad>"},
+    {"fim_pad", "<PAD>"},
+    {"fim_pad", "[PAD]"},
+    {"fim_rep", "<|fim_repo|>"},
+    {"fim_rep", "<|repo_name|>"},
+    {"fim_rep", "<fim-repo>"},
+    {"fim_rep", "<REPO>"},
+    {"fim_rep", "<reponame>"},
+    {"fim_sep", "<|file_sep|>"},
+};
+constexpr const char* kEndKeys[] = {"eos", "eot", "eom", "fim_pad", "fim_rep", "fim_sep"};
+
+const EndName* find_end_name(std::string_view text) {
+  if (text.size() < 4 || (text.front() != '<' && text.front() != '[' && text.front() != '_')) return nullptr;
+  const auto at = std::ranges::find(kEndNames, text, &EndName::text);
+  return at == std::end(kEndNames) ? nullptr : at;
+}
+
+class EndReader {
+ public:
+  EndReader(const Metadata& metadata, std::span<const std::string_view> texts, std::span<const TokenKind> kinds,
+            std::vector<std::string>& remarks)
+      : metadata_(metadata), texts_(texts), kinds_(kinds), remarks_(remarks) {}
+
+  Result<GgufEnds> read() {
+    if (metadata_.find(kEndIdsKey)) {
+      INLAY_TRY(read_list());
+      return std::move(out_);
+    }
+    for (const char* key : kEndKeys) {
+      INLAY_ASSIGN(const SpecialId stated, read_special_id(metadata_, key, n_ids(), remarks_));
+      if (stated.id >= 0) out_.ids.push_back(stated.id);
+      if (stated.is_stated) stated_.push_back(key);
+    }
+    guess();
+    return std::move(out_);
+  }
+
+ private:
+  int32_t n_ids() const { return static_cast<int32_t>(kinds_.size()); }
+
+  Status read_list() {
+    INLAY_ASSIGN(const std::vector<int32_t> ids, metadata_.i32_array(kEndIdsKey));
+    for (const int32_t id : ids) {
+      if (id >= 0 && id < n_ids())
+        out_.ids.push_back(id);
+      else
+        remarks_.push_back(no_such_token(kEndIdsKey, id, n_ids()));
+    }
+    return {};
+  }
+
+  // A file whose tokens have types says of ordinary ones that they are text. User-defined ones may be text too (Gemma's
+  // </s> is a tag of HTML): they count only where no key says which token it is. Control tokens are no text in any case.
+  void guess() {
+    const bool has_types = std::ranges::any_of(
+        kinds_, [](TokenKind kind) { return kind == TokenKind::control || kind == TokenKind::user_defined; });
+    std::vector<int32_t> guessed;
+    int32_t end = -1;
+    bool has_return = false, has_call = false, has_flush = false;
+    for (int32_t id = 0; id < static_cast<int32_t>(texts_.size()); ++id) {
+      const EndName* name = find_end_name(texts_[static_cast<size_t>(id)]);
+      if (!name) continue;
+      const std::string_view text = name->text;
+      has_return |= text == "<|return|>";
+      has_call |= text == "<|call|>" || text == "<|calls|>";
+      has_flush |= text == "<|flush|>";
+      const TokenKind kind = kinds_[static_cast<size_t>(id)];
+      const bool is_special = kind == TokenKind::control || kind == TokenKind::unknown;
+      const bool may_be_text = has_types && kind != TokenKind::user_defined;
+      if (std::ranges::count(out_.ids, id) > 0 || (!is_special && (may_be_text || is_stated(name->key)))) continue;
+      if (text == "<|end|>") end = id;
+      guessed.push_back(id);
+      const bool fills = std::string_view(name->key).starts_with("fim_");
+      if (kind == TokenKind::user_defined && !fills) out_.made_control.push_back(id);
+    }
+    // Where <|return|> or <|flush|> end a turn beside tool calls, <|end|> only separates its messages.
+    if (end >= 0 && has_call && (has_return || has_flush)) std::erase(guessed, end);
+    remark_on(guessed);
+    out_.ids.insert(out_.ids.end(), guessed.begin(), guessed.end());
+  }
+
+  bool is_stated(std::string_view key) const { return std::ranges::find(stated_, key) != stated_.end(); }
+
+  void remark_on(std::span<const int32_t> guessed) {
+    if (guessed.empty()) return;
+    std::string line = "taken as ends of generation by their names:";
+    for (const int32_t id : guessed)
+      append_format(line, "%s %s (%d)", line.back() == ':' ? "" : ",", quote(texts_[static_cast<size_t>(id)]).c_str(), id);
+    remarks_.push_back(std::move(line));
+  }
+
+  const Metadata& metadata_;
+  const std::span<const std::string_view> texts_;
+  const std::span<const TokenKind> kinds_;
+  std::vector<std::string>& remarks_;
+  std::vector<std::string_view> stated_;
+  GgufEnds out_;
+};
+
+}  // namespace
+
+std::span<const EndName> gguf_end_names() { return kEndNames; }
+
+std::string no_such_token(std::string_view where, int64_t id, int32_t n_ids) {
+  std::string line(where);
+  append_format(line, " is %lld, none of the %d token ids: taken as none", static_cast<long long>(id), n_ids);
+  return line;
+}
+
+Result<SpecialId> read_special_id(const Metadata& metadata, std::string_view name, int32_t n_ids,
+                                  std::vector<std::string>& remarks) {
+  const std::string key = "tokenizer.ggml." + std::string(name) + "_token_id";
+  if (!metadata.find(key)) return SpecialId{};
+  INLAY_ASSIGN(const int64_t id, metadata.get_i64(key));
+  if (id >= 0 && id < n_ids) return SpecialId{static_cast<int32_t>(id), true};
+  std::string remark = no_such_token(key, id, n_ids);
+  if (std::ranges::find(remarks, remark) == remarks.end()) remarks.push_back(std::move(remark));
+  return SpecialId{-1, true};
+}
+
+Result<GgufEnds> read_gguf_ends(const Metadata& metadata, std::span<const std::string_view> texts,
+                                std::span<const TokenKind> kinds, std::vector<std::string>& remarks) {
+  return EndReader(metadata, texts, kinds, remarks).read();
+}
+
+}  // namespace inlay
