@@ -228,6 +228,12 @@ func TestInspection(t *testing.T) {
 	if empty, err := engine.Detokenize(nil, 0); err != nil || empty != "" {
 		t.Error(empty, err)
 	}
+	latin1 := strings.Repeat("\xe9", 40) // each of them is U+FFFD, of three bytes and tokens
+	if more, err := engine.Tokenize(latin1, TokenizeNoBOSEOS); err != nil || len(more) <= len(latin1)+2 {
+		t.Error(more, err)
+	} else if back, err := engine.Detokenize(more, 0); err != nil || back != strings.Repeat("\ufffd", 40) {
+		t.Error(back, err)
+	}
 	token, err := engine.TokenInfo(tokens[0])
 	if piece, _ := engine.Detokenize(tokens[:1], 0); err != nil || !strings.HasSuffix(string(token.Piece), piece) ||
 		token.PieceBytes != len(token.Piece) || token.Kind != TokenNormal {

@@ -1,4 +1,5 @@
 """The C programs of examples/c."""
+import os
 import pathlib
 import re
 
@@ -33,6 +34,11 @@ class CExamples(ModelCase):
         self.assertTrue(found)
         self.assertGreater(int(found[1]), 0)
         self.assertLess(float(found[2]), 500)
+
+    def test_bytes_that_are_no_text_are_taken(self):
+        latin1 = os.fsdecode(bytes(range(0xE0, 0x100)))
+        self.good(COMPLETE, self.model, latin1, 2)
+        self.good(EMBED, self.model, latin1, latin1)
 
     def test_embed_puts_the_likest_first(self):
         texts = ["The dog saw a fox.", "Two and two are four.", "The dog saw the fox.", "The dog saw a fox."]

@@ -1,4 +1,5 @@
 """run, info, plan and tokenize on a model with a tokenizer."""
+import os
 import pathlib
 import re
 import tempfile
@@ -110,6 +111,16 @@ class Tokenize(ModelCase):
         self.assertTrue(all(re.fullmatch(r'"(?:[^"\\]|\\.)+"', piece) for piece in pieces), pieces)
         text = b"".join(unescaped(piece) for piece in pieces)
         self.assertEqual(text, SAID.encode())
+
+    def test_bytes_that_are_no_text_become_tokens(self):
+        latin1 = "Caf\u00e9 na\u00efve, \u00e4\u00f6\u00fc\u00c4\u00d6\u00dc".encode("latin-1") + bytes(range(0x80, 0x100))
+        said = latin1.decode(errors="replace").encode() + b"\n"
+        ids = self.ids("--file", "-", stdin=latin1)
+        self.assertGreater(len(ids.split()), len(latin1) + 2)
+        self.assertEqual(self.ids(os.fsdecode(latin1)), ids)
+        self.assertEqual(self.decode(ids), said)
+        self.run_tool("run", self.model, "--prompt", os.fsdecode(latin1), "-n", "2", "--temp", "0", "-q")
+        self.run_tool("embed", self.model, os.fsdecode(latin1), "--pooling", "mean")
 
     def test_ids_out_of_range_are_named(self):
         self.assertIn("999999999", self.run_tool("tokenize", self.model, "--decode", "999999999", code=1).stderr.decode())

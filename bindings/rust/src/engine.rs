@@ -186,19 +186,14 @@ impl Engine {
 
     /// Turns text into token ids.
     pub fn tokenize(&self, text: &str, options: TokenizeOptions) -> Result<Vec<Token>> {
-        let mut tokens = vec![0; text.len() + 2]; // enough for most texts
+        let tokenize = self.functions().inlay_tokenize;
+        let (from, n_text, flags) = (text.as_ptr().cast(), text.len(), options.to_raw());
+        let mut tokens = vec![0; n_text + 2]; // enough for most texts
         loop {
-            let mut n = 0;
-            let done = call(|err| {
-                let (text, n_text, cap) = (text.as_ptr().cast(), text.len(), tokens.len());
-                let to = tokens.as_mut_ptr();
-                // SAFETY: text and room live during the call.
-                unsafe {
-                    (self.functions().inlay_tokenize)(self.as_ptr(), text, n_text, options.to_raw(), to, cap, &mut n, err)
-                }
-            });
-            match done {
-                Err(error) if error.status == Status::BufferTooSmall && n > tokens.len() => tokens.resize(n, 0),
+            let (to, cap, mut n) = (tokens.as_mut_ptr(), tokens.len(), 0);
+            // SAFETY: text and room live during the call.
+            match call(|err| unsafe { tokenize(self.as_ptr(), from, n_text, flags, to, cap, &mut n, err) }) {
+                Err(error) if error.status() == Status::BufferTooSmall && n > tokens.len() => tokens.resize(n, 0),
                 Err(error) => return Err(error),
                 Ok(()) => {
                     tokens.truncate(n);

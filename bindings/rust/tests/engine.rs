@@ -25,6 +25,27 @@ fn every_source_of_a_model_is_the_same_model() {
     assert_eq!(greedy(&Engine::load_reader(Cursor::new(std::fs::read(model()).unwrap()), options()).unwrap(), 8), want);
 }
 
+/// The model of the repository as a folder, with a normalizer that makes ten letters of one.
+#[test]
+fn a_text_may_have_more_tokens_than_bytes() {
+    let folder = std::env::temp_dir().join(format!("inlay-rust-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    for file in std::fs::read_dir(model().with_file_name("hf")).unwrap().map(|entry| entry.unwrap()) {
+        std::fs::copy(file.path(), folder.join(file.file_name())).unwrap();
+    }
+    let tokenizer = std::fs::read_to_string(folder.join("tokenizer.json")).unwrap();
+    let longer = r#""normalizer": {"type": "Replace", "pattern": {"String": "a"}, "content": "QQQQQQQQQQ"}"#;
+    let changed = tokenizer.replace(r#""normalizer": null"#, longer);
+    assert_ne!(changed, tokenizer);
+    std::fs::write(folder.join("tokenizer.json"), changed).unwrap();
+    let engine = Engine::load(&folder, options()).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    let text = "a".repeat(100);
+    let tokens = engine.tokenize(&text, TokenizeOptions::default()).unwrap();
+    assert!(tokens.len() > text.len() + 2, "{}", tokens.len());
+    assert_eq!(engine.detokenize(&tokens, false).unwrap(), "Q".repeat(1000));
+}
+
 #[test]
 fn the_plan_is_what_a_load_takes() {
     let asked = || LoadOptions { n_context: 64, max_sessions: 3, ..options() };

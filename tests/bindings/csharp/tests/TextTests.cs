@@ -1,6 +1,7 @@
 // Tokens, texts, and what generations say.
 using System;
 using System.Collections.Generic;
+using System.IO;
 using System.Linq;
 using System.Text;
 using Inlay;
@@ -22,6 +23,27 @@ static class TextTests
             }
             string longer = string.Concat(Enumerable.Repeat("The quick brown fox. ", 5000));
             Expect.Equal(longer, engine.Detokenize(engine.Tokenize(longer, TokenizeFlags.NoBosEos)), "a long text");
+        }
+    }
+
+    /// <summary>The model of the repository as a folder, with a normalizer that makes ten letters of one.</summary>
+    public static void MoreTokensThanBytes()
+    {
+        string folder = Path.Combine(Path.GetTempPath(), "inlay-" + Guid.NewGuid());
+        Directory.CreateDirectory(folder);
+        foreach (string file in Directory.GetFiles(Path.Combine(Path.GetDirectoryName(Given.Model), "hf")))
+            File.Copy(file, Path.Combine(folder, Path.GetFileName(file)));
+        string tokenizer = Path.Combine(folder, "tokenizer.json"), before = File.ReadAllText(tokenizer);
+        const string longer = "\"normalizer\": {\"type\": \"Replace\", \"pattern\": {\"String\": \"a\"}, \"content\": \"QQQQQQQQQQ\"}";
+        string changed = before.Replace("\"normalizer\": null", longer);
+        Expect.True(changed != before, "a changed tokenizer");
+        File.WriteAllText(tokenizer, changed);
+        using (Engine engine = Engine.Load(folder, Given.Options))
+        {
+            Directory.Delete(folder, true);
+            int[] tokens = engine.Tokenize(new string('a', 100));
+            Expect.True(tokens.Length > 102, "more tokens than bytes");
+            Expect.Equal(new string('Q', 1000), engine.Detokenize(tokens), "their text");
         }
     }
 
