@@ -62,8 +62,9 @@ class ConfiguredIds {
   Result<HfConfiguredIds> ids(const char* key) const {
     auto value = member(generation_, key);
     if (!value) value = member(config_, key);
+    if (const auto text = member(config_, "text_config"); !value && text) value = text->find(key);  // of text and pictures
     HfConfiguredIds out;
-    if (!value) return out;
+    if (!value || value->is_null()) return out;
     out.where = value->where();
     const auto add = [&](const JsonValue& id) -> Status {
       if (id.is_null()) return {};

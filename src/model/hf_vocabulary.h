@@ -15,7 +15,7 @@ Status add_hf_templates(const std::string& folder, MetadataBuilder& metadata);
 // merges of tokenizer.json, padded to the `n_vocab` rows of the model. UNSUPPORTED, naming the key, where GGUF has no equal of the tokenizer.
 Status add_hf_vocabulary(const std::string& folder, uint64_t n_vocab, MetadataBuilder& metadata);
 
-// Ids under a key of generation_config.json, else of config.json: a number or several, as they are written. They need not be
+// Ids under a key of generation_config.json, else of config.json, else of its text_config: a number or several, as they are written. They need not be
 // those of tokens: -1 is a way to say none.
 struct HfConfiguredIds {
   std::vector<int64_t> ids;

@@ -58,6 +58,7 @@ class EndReader {
       : metadata_(metadata), texts_(texts), kinds_(kinds), remarks_(remarks) {}
 
   Result<GgufEnds> read() {
+    INLAY_TRY(look_at_all_ids());
     if (metadata_.find(kEndIdsKey)) {
       INLAY_TRY(read_list());
       return std::move(out_);
@@ -73,6 +74,17 @@ class EndReader {
 
  private:
   int32_t n_ids() const { return static_cast<int32_t>(kinds_.size()); }
+
+  // Those that nothing here asks for are remarked on like the others.
+  Status look_at_all_ids() {
+    constexpr std::string_view kPrefix = "tokenizer.ggml.", kSuffix = "_token_id";
+    for (const MetaEntry& entry : metadata_.entries()) {
+      if (!entry.key.starts_with(kPrefix) || !entry.key.ends_with(kSuffix)) continue;
+      const std::string_view name = entry.key.substr(kPrefix.size(), entry.key.size() - kPrefix.size() - kSuffix.size());
+      INLAY_TRY(read_special_id(metadata_, name, n_ids(), remarks_).status());
+    }
+    return {};
+  }
 
   Status read_list() {
     INLAY_ASSIGN(const std::vector<int32_t> ids, metadata_.i32_array(kEndIdsKey));

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "src/formats/text.h"
 #include "src/tokenizer/byte_alphabet.h"
 #include "src/tokenizer/gguf_special_tokens.h"
 #include "src/tokenizer/token_decoder.h"
@@ -150,7 +151,10 @@ class VocabularyReader {
     const bool has_customary = model_ == TokenizerModel::spm && customary < static_cast<int32_t>(texts_.size());
     if (special.is_stated || !has_customary) return special.id;
     const TokenKind kind = v_.kinds[customary];
-    return kind == TokenKind::control || kind == TokenKind::unknown || texts_[customary] == text ? customary : -1;
+    if (kind != TokenKind::control && kind != TokenKind::unknown && texts_[customary] != text) return -1;
+    v_.remarks.push_back("tokenizer.ggml." + std::string(name) + "_token_id is missing: taken as " + std::to_string(customary) +
+                         ", " + quote(texts_[customary]));
+    return customary;
   }
 
   Status read_special_ids() {

@@ -82,6 +82,23 @@ TEST(HfVocabulary, AllEndsAreListed) {
   EXPECT_EQ(ends([](Files& f) { f.config.erase("eos_token"), f.generation["eos_token_id"] = nullptr; }), Ids{});
 }
 
+TEST(HfVocabulary, EndsOfTheFilesThatMayStateThem) {
+  const auto ends = [](const json& generation, const json& config) {
+    const TemporaryFolder folder;
+    folder.write("generation_config.json", generation.dump());
+    folder.write("config.json", config.dump());
+    const auto read = read_hf_end_ids(folder.path());
+    EXPECT_TRUE(read.ok()) << read.status().message;
+    return read->ids;
+  };
+  using Ids = std::vector<int64_t>;
+  const json one = {{"eos_token_id", 1}}, several = {{"eos_token_id", {2, nullptr, -1}}}, none = {{"eos_token_id", nullptr}};
+  EXPECT_EQ(ends(one, several), Ids{1});
+  EXPECT_EQ(ends(none, several), (Ids{2, -1}));
+  EXPECT_EQ(ends(none, {{"eos_token_id", nullptr}, {"text_config", one}}), Ids{1});
+  EXPECT_EQ(ends(none, none), Ids{});
+}
+
 TEST(HfVocabulary, WhatIsNoTokenIsNone) {
   for (const json& id : {json(-1), json(99), json(INT64_MIN), json(UINT64_MAX), json::array({nullptr, -1, 99})}) {
     SCOPED_TRACE(id.dump());

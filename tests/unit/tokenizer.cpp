@@ -193,6 +193,7 @@ TEST(SpmTokenizer, BeginningOfTextIsAddedByDefault) {
   EXPECT_EQ(load_good(v)->bos(), 1);
   EXPECT_EQ(load_good(v)->eos(), 2);
   EXPECT_TRUE(load_good(v)->is_end_of_generation(2));
+  EXPECT_GE(load_good(v)->remarks().size(), 3u);
 }
 
 TEST(SpmTokenizer, ATokenWithASpaceInsideMergesAcrossWords) {

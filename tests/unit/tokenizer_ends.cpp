@@ -9,7 +9,8 @@
 namespace inlay::testing {
 namespace {
 
-constexpr const char* kKeys[] = {"bos", "eos", "eot", "eom", "unknown", "fim_pad", "fim_rep", "fim_sep"};
+constexpr const char* kKeys[] = {"bos", "eos",    "eot",     "eom",     "unknown", "padding",
+                                 "cls", "seperator", "mask", "fim_pad", "fim_rep", "fim_sep"};
 
 bool is_remarked(const Tokenizer& t, std::string_view words) {
   return std::ranges::any_of(t.remarks(), [&](const std::string& r) { return r.find(words) != r.npos; });
