@@ -4,6 +4,7 @@
 
 #include "src/backend/backend.h"
 #include "src/base/alloc.h"
+#include "src/base/host_limits.h"
 #include "src/base/thread_pool.h"
 
 namespace inlay {
@@ -27,7 +28,7 @@ uint64_t sum_of(const uint64_t* from, uint64_t n) {
 }  // namespace
 
 Result<double> measure_host_read_bandwidth(int32_t n_threads) {
-  const uint64_t wanted = std::min(kMostBytes, available_host_memory() / 4) / kPieceBytes * kPieceBytes;
+  const uint64_t wanted = std::min(kMostBytes, host_memory().available / 4) / kPieceBytes * kPieceBytes;
   INLAY_ASSIGN(HostBuffer buffer,
                HostBuffer::allocate(std::max(wanted, kPieceBytes), "memory to measure the read bandwidth with"));
   ThreadPool pool(n_threads);

@@ -1,15 +1,15 @@
 #include "src/base/alloc.h"
 
 #include <cinttypes>
-#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <new>
 
 #if defined(__linux__)
 #include <sys/mman.h>
-#include <sys/sysinfo.h>
 #endif
+
+#include "src/base/host_limits.h"
 
 namespace inlay {
 namespace {
@@ -30,13 +30,6 @@ Status out_of_memory(uint64_t bytes, uint64_t available, const char* what) {
 }
 
 #if defined(__linux__)
-// All memory and swap of the machine. How much is available only /proc tells: what sysinfo calls free is without cached files.
-uint64_t all_host_memory() {
-  struct sysinfo info;
-  if (sysinfo(&info) != 0) return std::numeric_limits<uint64_t>::max();
-  return (uint64_t{info.totalram} + info.totalswap) * info.mem_unit;
-}
-
 // Maps `bytes` (a multiple of the huge page) at a multiple of the huge page: maps one page more and cuts off both ends.
 std::byte* map_aligned(uint64_t bytes) {
   constexpr uint64_t kAlign = HostBuffer::kHugePage;
@@ -53,28 +46,6 @@ std::byte* map_aligned(uint64_t bytes) {
 
 }  // namespace
 
-uint64_t available_host_memory() {
-#if defined(__linux__)
-  std::FILE* file = std::fopen("/proc/meminfo", "re");
-  if (file == nullptr) return all_host_memory();  // as in a chroot without /proc
-  uint64_t kib = 0;
-  bool known = false;
-  char line[256];
-  while (std::fgets(line, sizeof line, file) != nullptr) {
-    uint64_t value = 0;
-    if (std::sscanf(line, "MemAvailable: %" SCNu64, &value) == 1) {
-      kib += value;
-      known = true;
-    } else if (std::sscanf(line, "SwapFree: %" SCNu64, &value) == 1) {
-      kib += value;
-    }
-  }
-  std::fclose(file);
-  if (known) return kib * 1024;
-#endif
-  return std::numeric_limits<uint64_t>::max();
-}
-
 Result<HostBuffer> HostBuffer::allocate(uint64_t bytes, const char* what) {
   HostBuffer buffer;
   if (bytes == 0) return buffer;
@@ -82,7 +53,7 @@ Result<HostBuffer> HostBuffer::allocate(uint64_t bytes, const char* what) {
   if (large) {
     // The kernel promises memory that it does not have and kills the host program later; so the promise is checked
     // here.
-    const uint64_t available = available_host_memory();
+    const uint64_t available = host_memory().available;
     if (bytes > available || bytes > std::numeric_limits<uint64_t>::max() / 4)
       return out_of_memory(bytes, available, what);
   }
@@ -90,14 +61,14 @@ Result<HostBuffer> HostBuffer::allocate(uint64_t bytes, const char* what) {
   if (large && kMapLargeBlocks) {
     const uint64_t mapped = (bytes + kHugePage - 1) / kHugePage * kHugePage;
     buffer.data_ = map_aligned(mapped);
-    if (buffer.data_ == nullptr) return out_of_memory(bytes, available_host_memory(), what);
+    if (buffer.data_ == nullptr) return out_of_memory(bytes, host_memory().available, what);
     buffer.size_ = bytes;
     buffer.mapped_ = mapped;
     return buffer;
   }
 #endif
   buffer.data_ = static_cast<std::byte*>(::operator new (bytes, std::align_val_t{kAlignment}, std::nothrow));
-  if (buffer.data_ == nullptr) return out_of_memory(bytes, available_host_memory(), what);
+  if (buffer.data_ == nullptr) return out_of_memory(bytes, host_memory().available, what);
   buffer.size_ = bytes;
   std::memset(buffer.data_, 0, bytes);
   return buffer;

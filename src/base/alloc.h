@@ -10,9 +10,6 @@
 
 namespace inlay {
 
-// Bytes that this machine can still give: free, reclaimable and swap. UINT64_MAX where the system does not tell.
-uint64_t available_host_memory();
-
 // A zero-filled block of host memory, aligned to 64 bytes (a cache line, an AVX-512 register). Blocks of 2 MiB and more
 // come from the system directly, aligned to 2 MiB, with a hint for huge pages, and go back to it when freed.
 class HostBuffer {

@@ -4,9 +4,9 @@
 #include <cstring>
 #include <filesystem>
 #include <span>
-#include <thread>
 #include <vector>
 
+#include "src/base/host_limits.h"
 #include "src/base/thread_pool.h"
 #include "src/formats/gguf_writer.h"
 #include "src/formats/metadata_builder.h"
@@ -52,9 +52,7 @@ class Converter {
         model_(model),
         options_(options),
         recipe_(recipe_of(options.type)),
-        pool_(options.n_threads > 0 ? options.n_threads
-                                    : std::clamp<int>(static_cast<int>(std::thread::hardware_concurrency()), 1,
-                                                      ThreadPool::kMaxThreads)) {}
+        pool_(options.n_threads > 0 ? options.n_threads : default_threads()) {}
 
   Status run(const std::string& to) {
     INLAY_TRY(pool_.status());

@@ -2,15 +2,9 @@
 
 #include <cstdio>
 #include <cstring>
-#include <thread>
-
-#if defined(__linux__)
-#include <sched.h>
-#include <unistd.h>
-#endif
 
 #include "src/backend/cpu/cpu_backend.h"
-#include "src/base/alloc.h"
+#include "src/base/host_limits.h"
 #if INLAY_HAS_CUDA
 #include "src/backend/cuda/cuda_backend.h"
 #endif
@@ -35,29 +29,13 @@ std::string cpu_name() {
   return name;
 }
 
-int32_t n_processors() {
-#if defined(__linux__)
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
-#endif
-  const unsigned n = std::thread::hardware_concurrency();
-  return n > 0 ? static_cast<int32_t>(n) : 1;
-}
-
-uint64_t total_host_memory() {
-#if defined(__linux__)
-  const long n_pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGE_SIZE);
-  if (n_pages > 0 && page_bytes > 0) return static_cast<uint64_t>(n_pages) * static_cast<uint64_t>(page_bytes);
-#endif
-  return 0;
-}
-
 DeviceInfo describe_cpu() {
+  const HostMemory memory = host_memory();
   return {.kind = DeviceKind::cpu,
           .index = 0,
-          .n_units = n_processors(),
-          .total_bytes = total_host_memory(),
-          .free_bytes = available_host_memory(),
+          .n_units = usable_processors(),
+          .total_bytes = memory.total,
+          .free_bytes = memory.available,
           .name = cpu_name(),
           .features = cpu::kernels(cpu::best_isa()).name};
 }

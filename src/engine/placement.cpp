@@ -7,6 +7,7 @@
 #include "src/backend/cpu/cpu_backend.h"
 #include "src/backend/host_buffers.h"
 #include "src/backend/ref/reference_backend.h"
+#include "src/base/host_limits.h"
 #include "src/base/load_times.h"
 #include "src/engine/devices.h"
 #if INLAY_HAS_CUDA
@@ -166,8 +167,7 @@ Result<Placement> place_on(DeviceKind device, const Plan& plan, const EngineOpti
   p.config.run_ahead = o.run_ahead;
   p.config.allow_cublas = o.allow_cublas;
   p.config.allow_token_kernel = o.allow_token_kernel;
-  p.config.n_threads =
-      o.n_threads ? o.n_threads : static_cast<int32_t>(std::max(1u, std::thread::hardware_concurrency()));
+  p.config.n_threads = o.n_threads ? o.n_threads : default_threads();
   // A GPU that lacks the memory for chunks of its own default gets shorter ones.
   for (const DeviceKind defaults : {device, DeviceKind::cpu}) {
     p.prefill_chunk = o.prefill_chunk ? o.prefill_chunk : default_prefill_chunk(defaults);

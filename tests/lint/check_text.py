@@ -32,6 +32,9 @@ HOSTILE_ALLOWED = {"src/base/mimalloc/operator_new.cpp"}  # operator new must th
 # Waits, memory and graphs of the GPU are counted, and made to fail in tests, in one file.
 UNCOUNTED = re.compile(r"\bcuda((Stream|Event|Device)Synchronize|Memcpy|Malloc\w*|HostAlloc|Free\w*|GraphLaunch)\s*\(")
 UNCOUNTED_ALLOWED = {"src/backend/cuda/device.cpp"}
+# How many processors and how much memory the process may use is found in one file.
+LIMITS = re.compile(r"\b(hardware_concurrency|sched_getaffinity|sysinfo|get_?n?procs\w*)\s*\(|_SC_(NPROCESSORS|PHYS_PAGES|AVPHYS)\w*|/proc/meminfo")
+LIMITS_ALLOWED = {"src/base/host_limits.cpp"}
 ENVIRONMENT_ALLOWED = {"src/base/environment.cpp"}
 
 
@@ -68,6 +71,8 @@ def check_library_line(line, path):
         yield f"not in a library: {found.group(0).strip()}"
     if (found := UNCOUNTED.search(code)) and name not in UNCOUNTED_ALLOWED:
         yield f"only by src/backend/cuda/device.h: {found.group(0)}"
+    if (found := LIMITS.search(code)) and name not in LIMITS_ALLOWED:
+        yield f"only by src/base/host_limits.h: {found.group(0)}"
     if ENVIRONMENT.search(code) and name not in ENVIRONMENT_ALLOWED:
         yield "not in a library: the environment is read"
 

@@ -60,6 +60,12 @@ class Text(unittest.TestCase):
             self.assertEqual(problems("tests/cuda/a.cu", f"  {call}x);\n"), [])
         self.assertEqual(problems("src/backend/cuda/a.cpp", "  cudaMemcpyAsync(x); cudaMemGetInfo(y);\n"), [])
 
+    def test_limits_of_the_process(self):
+        for use in ("hardware_concurrency(", "sched_getaffinity(", "sysinfo(", "get_nprocs(", "_SC_NPROCESSORS_ONLN", "_SC_PHYS_PAGES", "/proc/meminfo"):
+            self.assertEqual(problems("src/a.cpp", f"  {use};\n"), [f"only by src/base/host_limits.h: {use}"])
+            self.assertEqual(problems("src/base/host_limits.cpp", f"  {use};\n"), [])
+        self.assertEqual(problems("src/a.cpp", "  sysconf(_SC_PAGESIZE);\n"), [])
+
     def test_files_left_behind(self):
         for name in ("src/a.cpp.orig", "src/a.cpp.rej", "docs/a.md.bak", "src/a.cpp~"):
             self.assertEqual(problems(name, "int f();\n"), ["left behind by a patch or an editor"], name)

@@ -385,9 +385,10 @@ namespace Inlay.Raw
         public DeviceKind kind;
         /// <summary>Its number among the devices of its kind: device_index of inlay_load_params.</summary>
         public int index;
-        /// <summary>Processors that this process may use; multiprocessors of a GPU.</summary>
+        /// <summary>Processors that this process may use, by affinity and CPU quota; multiprocessors of a GPU.</summary>
         public int n_units;
-        /// <summary>Its memory. [bytes]</summary>
+        /// <summary>Its memory; of the processor what control groups and resource limits let this process use.
+        /// [bytes]</summary>
         public ulong total_bytes;
         /// <summary>Memory free now. [bytes]</summary>
         public ulong free_bytes;
@@ -428,7 +429,8 @@ namespace Inlay.Raw
         public int n_context;
         /// <summary>Sessions that may exist at a time. [default 8]</summary>
         public int max_sessions;
-        /// <summary>Threads that compute, the calling one included. [default all cores that the process may use]</summary>
+        /// <summary>Threads that compute, the calling one included. [default all processors that the process may use:
+        /// affinity and CPU quota]</summary>
         public int n_threads;
         /// <summary>Size of the KV pool that the sessions share. Layers with a sliding window take of it what the windows
         /// of all sessions need, at most. [bytes, default max_sessions x n_context, at most 2 GiB but one n_context at
@@ -724,7 +726,7 @@ namespace Inlay.Raw
         public uint struct_size;
         /// <summary>Type of the matrices. [default F16]</summary>
         public ConvertType type;
-        /// <summary>Threads that compute, the calling one included. [default all cores]</summary>
+        /// <summary>Threads that compute, the calling one included. [default as of a load]</summary>
         public int n_threads;
         /// <summary>0.</summary>
         public uint reserved;

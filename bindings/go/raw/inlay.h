@@ -251,9 +251,9 @@ typedef struct inlay_device_info {
   inlay_device_kind kind;
   // Its number among the devices of its kind: device_index of inlay_load_params.
   int32_t index;
-  // Processors that this process may use; multiprocessors of a GPU.
+  // Processors that this process may use, by affinity and CPU quota; multiprocessors of a GPU.
   int32_t n_units;
-  // Its memory. [bytes]
+  // Its memory; of the processor what control groups and resource limits let this process use. [bytes]
   uint64_t total_bytes;
   // Memory free now. [bytes]
   uint64_t free_bytes;
@@ -290,7 +290,8 @@ typedef struct inlay_load_params {
   int32_t n_context;
   // Sessions that may exist at a time. [default 8]
   int32_t max_sessions;
-  // Threads that compute, the calling one included. [default all cores that the process may use]
+  // Threads that compute, the calling one included. [default all processors that the process may use: affinity and CPU
+  // quota]
   int32_t n_threads;
   // Size of the KV pool that the sessions share. Layers with a sliding window take of it what the windows of all
   // sessions need, at most. [bytes, default max_sessions x n_context, at most 2 GiB but one n_context at least]
@@ -549,7 +550,7 @@ typedef struct inlay_convert_params {
   uint32_t struct_size;
   // Type of the matrices. [default F16]
   inlay_convert_type type;
-  // Threads that compute, the calling one included. [default all cores]
+  // Threads that compute, the calling one included. [default as of a load]
   int32_t n_threads;
   // 0.
   uint32_t reserved;

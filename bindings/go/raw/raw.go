@@ -874,9 +874,9 @@ type DeviceInfo struct {
 	Kind DeviceKind
 	// Its number among the devices of its kind: device_index of inlay_load_params.
 	Index int32
-	// Processors that this process may use; multiprocessors of a GPU.
+	// Processors that this process may use, by affinity and CPU quota; multiprocessors of a GPU.
 	NUnits int32
-	// Its memory. [bytes]
+	// Its memory; of the processor what control groups and resource limits let this process use. [bytes]
 	TotalBytes uint64
 	// Memory free now. [bytes]
 	FreeBytes uint64
@@ -913,7 +913,8 @@ type LoadParams struct {
 	NContext int32
 	// Sessions that may exist at a time. [default 8]
 	MaxSessions int32
-	// Threads that compute, the calling one included. [default all cores that the process may use]
+	// Threads that compute, the calling one included. [default all processors that the process may use: affinity and
+	// CPU quota]
 	NThreads int32
 	// Size of the KV pool that the sessions share. Layers with a sliding window take of it what the windows of all
 	// sessions need, at most. [bytes, default max_sessions x n_context, at most 2 GiB but one n_context at least]
@@ -1172,7 +1173,7 @@ type ConvertParams struct {
 	StructSize uint32
 	// Type of the matrices. [default F16]
 	Type ConvertType
-	// Threads that compute, the calling one included. [default all cores]
+	// Threads that compute, the calling one included. [default as of a load]
 	NThreads int32
 	// 0.
 	Reserved uint32

@@ -382,9 +382,9 @@ pub struct inlay_device_info {
     pub kind: inlay_device_kind,
     /// Its number among the devices of its kind: device_index of [`inlay_load_params`].
     pub index: i32,
-    /// Processors that this process may use; multiprocessors of a GPU.
+    /// Processors that this process may use, by affinity and CPU quota; multiprocessors of a GPU.
     pub n_units: i32,
-    /// Its memory. (bytes)
+    /// Its memory; of the processor what control groups and resource limits let this process use. (bytes)
     pub total_bytes: u64,
     /// Memory free now. (bytes)
     pub free_bytes: u64,
@@ -441,7 +441,8 @@ pub struct inlay_load_params {
     pub n_context: i32,
     /// Sessions that may exist at a time. (default 8)
     pub max_sessions: i32,
-    /// Threads that compute, the calling one included. (default all cores that the process may use)
+    /// Threads that compute, the calling one included. (default all processors that the process may use: affinity and
+    /// CPU quota)
     pub n_threads: i32,
     /// Size of the KV pool that the sessions share. Layers with a sliding window take of it what the windows of all
     /// sessions need, at most. (bytes, default max_sessions x n_context, at most 2 GiB but one n_context at least)
@@ -802,7 +803,7 @@ pub struct inlay_convert_params {
     pub struct_size: u32,
     /// Type of the matrices. (default F16)
     pub r#type: inlay_convert_type,
-    /// Threads that compute, the calling one included. (default all cores)
+    /// Threads that compute, the calling one included. (default as of a load)
     pub n_threads: i32,
     /// 0.
     pub reserved: u32,
