@@ -2,6 +2,7 @@
 
 #include "examples/cli/commands.h"
 #include "examples/cli/engine.h"
+#include "src/base/printable.h"
 
 namespace inlay::cli {
 namespace {
@@ -77,7 +78,7 @@ int compare_command(int argc, char** argv) {
     status = compare();
   }
   check(status, error, "cannot compare");
-  std::printf("a: %s on %s\nb: %s on %s\n", r.path_a.c_str(), device_name(info_of(a.get()).device), r.path_b.c_str(),
+  std::printf("a: %s on %s\nb: %s on %s\n", printable(r.path_a).c_str(), device_name(info_of(a.get()).device), printable(r.path_b).c_str(),
               device_name(info_of(b.get()).device));
   std::fwrite(text.data(), 1, needed, stdout);
   return first < 0 ? 0 : kExitFailed;

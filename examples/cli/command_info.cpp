@@ -2,6 +2,7 @@
 
 #include "examples/cli/commands.h"
 #include "examples/cli/engine.h"
+#include "src/base/printable.h"
 
 namespace inlay::cli {
 namespace {
@@ -45,23 +46,13 @@ void print_memory(const inlay_memory_info& memory) {
   print_bytes("available", memory.available_bytes);
 }
 
-// Line ends and other control characters would break the list.
 std::string one_line(std::string text) {
   if (text.size() > kLongestValue) {
     size_t cut = kLongestValue;
     while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80) --cut;  // not inside a character
     text = text.substr(0, cut) + "... (" + std::to_string(text.size()) + " bytes)";
   }
-  std::string out;
-  for (const char c : text) {
-    if (c == '\n')
-      out += "\\n";
-    else if (static_cast<unsigned char>(c) < 32)
-      out += ' ';
-    else
-      out += c;
-  }
-  return out;
+  return printable(text);
 }
 
 void print_metadata(const inlay_engine* engine) {
@@ -78,7 +69,7 @@ void print_metadata(const inlay_engine* engine) {
           return inlay_meta_value(engine, key.data(), key.size(), buffer, cap, needed, err);
         },
         "no metadata value");
-    std::printf("%s = %s\n", key.c_str(), one_line(value).c_str());
+    std::printf("%s = %s\n", printable(key).c_str(), one_line(value).c_str());
   }
 }
 

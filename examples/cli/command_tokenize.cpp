@@ -3,43 +3,19 @@
 
 #include "examples/cli/commands.h"
 #include "examples/cli/engine.h"
+#include "src/base/printable.h"
 
 namespace inlay::cli {
 namespace {
 
-// Length of the UTF-8 character at `at`, 0 if there is none. Overlong forms do not matter for showing it.
-size_t character_length(const std::string& text, size_t at) {
-  const auto first = static_cast<unsigned char>(text[at]);
-  const size_t n = first < 0x80                    ? 1
-                   : first >= 0xC2 && first < 0xE0 ? 2
-                   : first >= 0xE0 && first < 0xF0 ? 3
-                   : first >= 0xF0 && first < 0xF5 ? 4
-                                                   : 0;
-  if (n == 0 || at + n > text.size()) return 0;
-  for (size_t i = 1; i < n; ++i) {
-    if ((static_cast<unsigned char>(text[at + i]) & 0xC0) != 0x80) return 0;
-  }
-  return n;
-}
-
 // In quotes, with what cannot be shown as escapes.
 std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (size_t i = 0; i < text.size();) {
-    const size_t n = character_length(text, i);
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if (n == 0 || byte < 32 || byte == 127) {
-      char escape[8];
-      std::snprintf(escape, sizeof escape, "\\x%02x", byte);
-      out += byte == '\n' ? "\\n" : byte == '\t' ? "\\t" : byte == '\r' ? "\\r" : escape;
-      ++i;
-      continue;
-    }
-    if (byte == '"' || byte == '\\') out += '\\';
-    out.append(text, i, n);
-    i += n;
+  std::string marked;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') marked += '\\';
+    marked += c;
   }
-  return out + "\"";
+  return '"' + printable(marked) + '"';
 }
 
 // Ids with blanks, commas, brackets or line ends between.

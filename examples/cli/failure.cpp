@@ -3,11 +3,13 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "src/base/printable.h"
+
 namespace inlay::cli {
 
 void fail(int exit_code, const std::string& message) {
   std::fflush(stdout);
-  std::fprintf(stderr, "inlay: %s\n", message.c_str());
+  std::fprintf(stderr, "inlay: %s\n", printable(message, LineEnds::kept).c_str());
   std::exit(exit_code);
 }
 

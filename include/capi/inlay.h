@@ -215,7 +215,7 @@ typedef struct inlay_error {
   uint32_t message_len;
   // 0.
   uint32_t reserved;
-  // What is wrong and where, in English; empty on success.
+  // What is wrong and where, in English; empty on success. Control characters in what it quotes are escapes, \x1b.
   char message[INLAY_ERROR_MESSAGE_BYTES];
 } inlay_error;
 

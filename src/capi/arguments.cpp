@@ -72,9 +72,12 @@ Status write_text(std::string_view text, char* buf, size_t cap, size_t* needed) 
   return {};
 }
 
+Status write_lines(std::string_view text, char* buf, size_t cap, size_t* needed) {
+  return write_text(printable(text, LineEnds::kept), buf, cap, needed);
+}
+
 void write_field(std::string_view text, std::span<char> field) {
-  const size_t n = cut_length(text, field.size() - 1);
-  std::copy_n(text.begin(), n, field.begin());
+  const size_t n = write_printable(text, field.data(), field.size() - 1);
   std::fill(field.begin() + static_cast<ptrdiff_t>(n), field.end(), '\0');
 }
 

@@ -59,6 +59,8 @@ Result<std::span<const int32_t>> read_tokens(const int32_t* tokens, size_t n, co
 
 // Ends the text by a zero if there is room. A NULL buffer of size 0 only asks for the size. `needed` may be NULL.
 Status write_text(std::string_view text, char* buf, size_t cap, size_t* needed);
+// The same for a text of lines that shows what files say: with escapes as in messages.
+Status write_lines(std::string_view text, char* buf, size_t cap, size_t* needed);
 // A text in a field of fixed size: cut if need be, always ended by a zero.
 void write_field(std::string_view text, std::span<char> field);
 

@@ -62,7 +62,7 @@ inlay_status inlay_engine_get_stats(const inlay_engine* engine, inlay_stats* sta
 inlay_status inlay_plan_text(const inlay_engine* engine, char* buf, size_t cap, size_t* needed, inlay_error* err) {
   return guarded(err, engine, [&]() -> Status {
     INLAY_TRY(check_handle(engine, "engine"));
-    return write_text(dump(engine->engine->plan(), StepShape{}), buf, cap, needed);
+    return write_lines(dump(engine->engine->plan(), StepShape{}), buf, cap, needed);
   });
 }
 

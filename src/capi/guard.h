@@ -7,29 +7,22 @@
 #include <string_view>
 #include <utility>
 
+#include "src/base/printable.h"
 #include "src/base/status.h"
 #include "src/capi/exported.h"
 
 namespace inlay::capi {
 
-// Cuts at the end of a character, so that the message stays UTF-8.
-inline size_t cut_length(std::string_view text, size_t room) {
-  if (text.size() <= room) return text.size();
-  while (room > 0 && (static_cast<unsigned char>(text[room]) & 0xC0) == 0x80) --room;
-  return room;
-}
-
 inline inlay_status report(Code code, std::string_view message, inlay_error* err,
                            const Status* details = nullptr) noexcept {
   if (err) {
-    const size_t n = cut_length(message, sizeof(err->message) - 1);
+    const size_t n = write_printable(message, err->message, sizeof(err->message) - 1);
     err->status = static_cast<inlay_status>(code);
     err->native_code = details ? details->native_code : 0;
     err->required = details ? details->required : 0;
     err->available = details ? details->available : 0;
     err->message_len = static_cast<uint32_t>(n);
     err->reserved = 0;
-    std::memcpy(err->message, message.data(), n);
     err->message[n] = 0;
   }
   return static_cast<inlay_status>(code);

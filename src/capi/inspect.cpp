@@ -29,7 +29,7 @@ inlay_status inlay_profile_text(const inlay_engine* engine, inlay_profile_form f
     if (profiles.empty()) return error(Code::not_found, "nothing was profiled yet");
     if (form == INLAY_PROFILE_TRACE) return write_text(chrome_trace(profiles), buf, cap, needed);
     const Profile& latest = profiles.back();
-    return write_text(form == INLAY_PROFILE_KINDS ? kind_table(latest) : timeline_table(latest), buf, cap, needed);
+    return write_lines(form == INLAY_PROFILE_KINDS ? kind_table(latest) : timeline_table(latest), buf, cap, needed);
   });
 }
 
@@ -43,6 +43,6 @@ inlay_status inlay_compare_text(const inlay_engine* engine_a, const inlay_engine
     if (!(nmse_limit >= 0)) return error(Code::invalid_argument, "nmse_limit is %g, expected 0 or more", nmse_limit);
     INLAY_ASSIGN(const Comparison comparison, compare_engines(*engine_a->engine, *engine_b->engine, ids));
     if (first) *first = comparison.first_over(nmse_limit);
-    return write_text(comparison_table(comparison, nmse_limit), buf, cap, needed);
+    return write_lines(comparison_table(comparison, nmse_limit), buf, cap, needed);
   });
 }

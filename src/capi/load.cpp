@@ -194,7 +194,7 @@ inlay_status inlay_explain(const char* path, size_t path_len, const inlay_load_p
     INLAY_TRY(read_load_params(params, options));
     INLAY_ASSIGN(const Explanation explanation, explain(file, options));
     if (n_devices) *n_devices = explanation.n_runs();
-    return write_text(explanation_text(explanation), buf, cap, needed);
+    return write_lines(explanation_text(explanation), buf, cap, needed);
   });
 }
 

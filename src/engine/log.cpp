@@ -2,10 +2,13 @@
 
 #include <algorithm>
 
+#include "src/base/printable.h"
+
 namespace inlay {
 
-void Log::write(LogLevel level, std::string_view text) {
+void Log::write(LogLevel level, std::string_view message) {
   if (level > level_) return;
+  const std::string text = printable(message);
   {
     const std::lock_guard lock(mutex_);
     Record& record = ring_[n_written_ % kRecords];

@@ -15,7 +15,7 @@ class Log {
  public:
   Log(LogLevel level, LogSink sink) : level_(level), sink_(std::move(sink)) {}
 
-  void write(LogLevel level, std::string_view text);
+  void write(LogLevel level, std::string_view message);
 
   struct Record {
     LogLevel level = LogLevel::info;

@@ -49,6 +49,7 @@ def install(build, folder):
     found = sorted(str(p.relative_to(folder / "prefix")) for p in (folder / "prefix").rglob("*") if not p.is_dir())
     of_build_type = re.compile(r"(?<=InlayTargets-)[a-z]+")
     expect("files", [of_build_type.sub("TYPE", f) for f in found if not f.startswith("share/inlay/")], FILES)
+    run(sys.executable, "-B", pathlib.Path(__file__).parents[1] / "capi/check_run_paths.py", folder / "prefix")
     for path in (folder / "prefix").rglob("*"):
         if path.suffix in (".pc", ".cmake") and (str(folder) in path.read_text() or str(build) in path.read_text()):
             sys.exit(f"{path} names a folder of the build")

@@ -341,7 +341,8 @@ namespace Inlay.Raw
         public uint message_len;
         /// <summary>0.</summary>
         public uint reserved;
-        /// <summary>What is wrong and where, in English; empty on success.</summary>
+        /// <summary>What is wrong and where, in English; empty on success. Control characters in what it quotes are
+        /// escapes, \x1b.</summary>
         public fixed byte message[Api.INLAY_ERROR_MESSAGE_BYTES];
     }
 

@@ -838,7 +838,7 @@ type Error struct {
 	MessageLen uint32
 	// 0.
 	Reserved uint32
-	// What is wrong and where, in English; empty on success.
+	// What is wrong and where, in English; empty on success. Control characters in what it quotes are escapes, \x1b.
 	Message [ErrorMessageBytes]byte
 }
 

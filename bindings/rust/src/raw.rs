@@ -306,7 +306,7 @@ pub struct inlay_error {
     pub message_len: u32,
     /// 0.
     pub reserved: u32,
-    /// What is wrong and where, in English; empty on success.
+    /// What is wrong and where, in English; empty on success. Control characters in what it quotes are escapes, \x1b.
     pub message: [c_char; INLAY_ERROR_MESSAGE_BYTES],
 }
 
