@@ -114,6 +114,8 @@ const (
 	FinishMaxTokens = raw.FinishMaxTokens
 	// inlay_session_cancel asked for it.
 	FinishCancelled = raw.FinishCancelled
+	// A stop token was drawn; it is the event's token and in the sequence, but not in the text.
+	FinishStopToken = raw.FinishStopToken
 )
 
 // What happened to a session in one step.

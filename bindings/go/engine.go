@@ -156,6 +156,35 @@ func (e *Engine) ChatText(conversation, template string, flags ChatFlags) (strin
 	})
 }
 
+// ChatTokens gives the conversation that ChatText writes as tokens, in which only the template's own control tokens count:
+// those that messages or other values of the conversation have in writing are text.
+func (e *Engine) ChatTokens(conversation, template string, flags ChatFlags) ([]int32, error) {
+	handle, err := e.join("chat tokens")
+	if err != nil {
+		return nil, err
+	}
+	defer e.leave()
+	var form *byte
+	if template != "" {
+		form = bytesOf(template)
+	}
+	var n uintptr
+	read := func(tokens *int32, room uintptr) error {
+		return check("chat tokens", func(err *raw.Error) Status {
+			return raw.ChatTokenize(handle, bytesOf(conversation), uintptr(len(conversation)), form, uintptr(len(template)),
+				flags, tokens, room, &n, err)
+		})
+	}
+	if err := read(nil, 0); err != nil {
+		return nil, err
+	}
+	tokens := make([]int32, n)
+	if err := read(tokensOf(tokens), n); err != nil {
+		return nil, err
+	}
+	return tokens[:n], nil
+}
+
 // Embed turns texts, given as tokens, into vectors of the model's width: the final hidden states of each, pooled. Each runs
 // in a session of its own, several at once where sessions are free.
 func (e *Engine) Embed(texts [][]int32, pooling Pooling, flags EmbedFlags) ([][]float32, error) {

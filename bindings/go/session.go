@@ -291,6 +291,17 @@ func (s *Session) SetStop(texts ...string) error {
 	})
 }
 
+// SetStopTokens sets the tokens that end a generation when drawn, at most 1024.
+func (s *Session) SetStopTokens(tokens ...int32) error {
+	if err := s.begin("set stop tokens"); err != nil {
+		return err
+	}
+	defer s.end()
+	return check("set stop tokens", func(err *raw.Error) Status {
+		return raw.SessionSetStopTokens(s.handle, tokensOf(tokens), uintptr(len(tokens)), err)
+	})
+}
+
 // Logits are those of the last position that was run: those that the last token was drawn from, or the next one will be.
 func (s *Session) Logits() ([]float32, error) {
 	if err := s.begin("logits"); err != nil {

@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -28,7 +29,8 @@ struct RunRequest {
   uint64_t seed = 0;
   bool has_seed = false, no_bos = false, special = false, echo = false, quiet = false, no_template = false,
        has_system = false;
-  std::vector<std::string> stops;
+  std::vector<std::string> stops, stop_tokens;
+  std::vector<int32_t> stop_ids;
   LoadOptions load;
 };
 
@@ -50,6 +52,7 @@ RunRequest parse_request(int argc, char** argv) {
   options.real("--repeat-penalty", r.repeat_penalty, 0.01, 100, "make the last 64 tokens less likely (1: off)");
   options.seed("--seed", r.seed, r.has_seed, "the same seed draws the same text (one that changes)");
   options.texts("--stop", "TEXT", r.stops, "end where this text would begin; may be given several times");
+  options.texts("--stop-token", "ID", r.stop_tokens, "end when this token is drawn; may be given several times");
   options.flag("--no-bos", r.no_bos, "leave out the BOS token that the model asks for");
   options.flag("--special", r.special, "turn control tokens written in the prompt into their ids");
   options.text("--system", "TEXT", r.system, &r.has_system, "begin a conversation with this message of the system");
@@ -62,6 +65,13 @@ RunRequest parse_request(int argc, char** argv) {
   const std::vector<std::string> rest = options.parse(argc, argv, 1);
   if (rest.empty()) options.usage_error("no model given");
   if (r.has_prompt && r.has_file) options.usage_error("give one of --prompt and --file");
+  for (const std::string& text : r.stop_tokens) {
+    int32_t id = 0;
+    const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), id);
+    if (wrong != std::errc() || end != text.data() + text.size())
+      options.usage_error("--stop-token is " + text + ", expected a token's id");
+    r.stop_ids.push_back(id);
+  }
   r.model = rest[0];
   if (!r.has_seed && r.temperature > 0.0) {
     std::random_device device;
@@ -81,6 +91,8 @@ SessionPtr open_session(const inlay_engine* engine, const RunRequest& r) {
   auto params = sized<inlay_session_params>();
   params.sampler = &sampler;
   params.max_tokens = r.n_tokens;
+  params.stop_tokens = r.stop_ids.data();
+  params.n_stop_tokens = r.stop_ids.size();
   SessionPtr session = make_session(engine, params);
   std::vector<inlay_text> stops;
   for (const std::string& stop : r.stops) stops.push_back({stop.data(), stop.size()});
@@ -194,8 +206,7 @@ class Conversation {
   Turn take_turn(const std::string& line, TextOutput& out) {
     const size_t n_before = messages_.size();
     add("user", line);
-    const inlay_tokenize_flags flags = INLAY_TOKENIZE_NO_BOS_EOS | INLAY_TOKENIZE_PARSE_SPECIAL;
-    const std::vector<int32_t> tokens = tokenize(engine_, render_chat(engine_, "[" + messages_ + "]"), flags);
+    const std::vector<int32_t> tokens = tokenize_chat(engine_, "[" + messages_ + "]");
     const size_t n_kept = keep_common_part(tokens);
     (void)out.take_written();
     Turn turn = generate(session_, {tokens.begin() + static_cast<std::ptrdiff_t>(n_kept), tokens.end()}, out);

@@ -143,13 +143,19 @@ bool has_chat_template(const inlay_engine* engine) {
   return inlay_meta_value(engine, "tokenizer.chat_template", SIZE_MAX, nullptr, 0, &n, nullptr) == INLAY_OK;
 }
 
-std::string render_chat(const inlay_engine* engine, const std::string& messages) {
-  return text_of(
-      [&](char* buffer, size_t cap, size_t* needed, inlay_error* error) {
-        return inlay_chat_render(engine, messages.data(), messages.size(), nullptr, 0, INLAY_CHAT_ADD_GENERATION_PROMPT,
-                                 buffer, cap, needed, error);
-      },
-      "the model's template cannot write the conversation (--no-template does without it)");
+std::vector<int32_t> tokenize_chat(const inlay_engine* engine, const std::string& messages) {
+  std::vector<int32_t> tokens;
+  size_t n = 0;
+  inlay_error error;
+  const auto ask = [&] {
+    return inlay_chat_tokenize(engine, messages.data(), messages.size(), nullptr, 0, INLAY_CHAT_ADD_GENERATION_PROMPT,
+                               tokens.empty() ? nullptr : tokens.data(), tokens.size(), &n, &error);
+  };
+  const char* what = "the model's template cannot write the conversation (--no-template does without it)";
+  check(ask(), error, what);
+  tokens.resize(n);
+  if (n > 0) check(ask(), error, what);
+  return tokens;
 }
 
 std::string read_file(const std::string& path) {

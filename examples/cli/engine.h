@@ -70,8 +70,9 @@ std::vector<int32_t> tokenize(const inlay_engine* engine, const std::string& tex
 std::string detokenize(const inlay_engine* engine, const std::vector<int32_t>& tokens, inlay_detokenize_flags flags);
 
 bool has_chat_template(const inlay_engine* engine);
-// A conversation, a JSON array of messages, as the model's template writes it, up to where the answer begins.
-std::string render_chat(const inlay_engine* engine, const std::string& messages);
+// A conversation, a JSON array of messages, as the model's template writes it, up to where the answer begins. Control
+// tokens that messages have in writing are text.
+std::vector<int32_t> tokenize_chat(const inlay_engine* engine, const std::string& messages);
 
 // All bytes of a file; `-` is the standard input.
 std::string read_file(const std::string& path);

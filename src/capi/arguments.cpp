@@ -57,6 +57,20 @@ Result<std::span<const int32_t>> read_tokens(const int32_t* tokens, size_t n, co
   return std::span<const int32_t>(tokens, n);
 }
 
+Status write_tokens(std::span<const int32_t> ids, int32_t* tokens, size_t cap, size_t* n_tokens) {
+  *n_tokens = ids.size();
+  if (!tokens) return {};
+  if (cap < ids.size()) {
+    Status small =
+        error(Code::buffer_too_small, "the text has %zu tokens, the buffer has room for %zu", ids.size(), cap);
+    small.required = ids.size();
+    small.available = cap;
+    return small;
+  }
+  std::copy(ids.begin(), ids.end(), tokens);
+  return {};
+}
+
 Status write_text(std::string_view text, char* buf, size_t cap, size_t* needed) {
   if (needed) *needed = text.size();
   if (!buf && cap == 0) return {};

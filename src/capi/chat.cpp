@@ -3,6 +3,30 @@
 #include "src/capi/guard.h"
 #include "src/capi/handles.h"
 
+namespace inlay::capi {
+namespace {
+
+struct Given {
+  std::string_view conversation;
+  ChatOptions options;
+};
+
+Result<Given> read_arguments(const inlay_engine* engine, const char* conversation, size_t conversation_len,
+                             const char* chat_template, size_t template_len, inlay_chat_flags flags) {
+  INLAY_TRY(check_handle(engine, "engine"));
+  Given out;
+  INLAY_ASSIGN(out.conversation, read_text(conversation, conversation_len, "conversation"));
+  INLAY_TRY(check_flags(flags, INLAY_CHAT_ADD_GENERATION_PROMPT, "flags"));
+  out.options.add_generation_prompt = (flags & INLAY_CHAT_ADD_GENERATION_PROMPT) != 0;
+  if (chat_template) {
+    INLAY_ASSIGN(out.options.source, read_text(chat_template, template_len, "chat_template"));
+  }
+  return out;
+}
+
+}  // namespace
+}  // namespace inlay::capi
+
 using namespace inlay;
 using namespace inlay::capi;
 
@@ -10,14 +34,22 @@ inlay_status inlay_chat_render(const inlay_engine* engine, const char* conversat
                                const char* chat_template, size_t template_len, inlay_chat_flags flags, char* buf,
                                size_t cap, size_t* needed, inlay_error* err) {
   return guarded(err, engine, [&]() -> Status {
-    INLAY_TRY(check_handle(engine, "engine"));
-    INLAY_ASSIGN(const std::string_view json, read_text(conversation, conversation_len, "conversation"));
-    INLAY_TRY(check_flags(flags, INLAY_CHAT_ADD_GENERATION_PROMPT, "flags"));
-    ChatOptions options = {.add_generation_prompt = (flags & INLAY_CHAT_ADD_GENERATION_PROMPT) != 0};
-    if (chat_template) {
-      INLAY_ASSIGN(options.source, read_text(chat_template, template_len, "chat_template"));
-    }
-    INLAY_ASSIGN(const std::string text, render_chat(*engine->engine, json, options));
+    INLAY_ASSIGN(const Given given, read_arguments(engine, conversation, conversation_len, chat_template, template_len, flags));
+    INLAY_ASSIGN(const std::string text, render_chat(*engine->engine, given.conversation, given.options));
     return write_text(text, buf, cap, needed);
+  });
+}
+
+inlay_status inlay_chat_tokenize(const inlay_engine* engine, const char* conversation, size_t conversation_len,
+                                 const char* chat_template, size_t template_len, inlay_chat_flags flags,
+                                 int32_t* tokens, size_t cap, size_t* n_tokens, inlay_error* err) {
+  return guarded(err, engine, [&]() -> Status {
+    INLAY_ASSIGN(const Given given, read_arguments(engine, conversation, conversation_len, chat_template, template_len, flags));
+    INLAY_TRY(check_not_null(n_tokens, "n_tokens"));
+    if (cap != 0) INLAY_TRY(check_not_null(tokens, "tokens"));
+    *n_tokens = 0;
+    INLAY_ASSIGN(const std::vector<int32_t> ids, tokenize_chat(*engine->engine, given.conversation, given.options));
+    INLAY_TRY(engine->engine->check_tokens(ids));
+    return write_tokens(ids, tokens, cap, n_tokens);
   });
 }

@@ -35,9 +35,11 @@ Result<std::vector<std::span<const int32_t>>> cut(std::span<const int32_t> ids, 
   size_t used = 0;
   for (size_t i = 0; i < lengths.size(); ++i) {
     const size_t left = ids.size() - used;
-    if (lengths[i] < 1 || static_cast<size_t>(lengths[i]) > left) {
-      return error(Code::invalid_argument, "lengths[%zu] is %d, expected 1 to %zu, the tokens that are left", i,
-                   lengths[i], left);
+    if (lengths[i] < 1)
+      return error(Code::invalid_argument, "lengths[%zu] is %d: a text needs at least 1 token", i, lengths[i]);
+    if (static_cast<size_t>(lengths[i]) > left) {
+      return error(Code::invalid_argument, "lengths[%zu] is %d, but of the %zu tokens only %zu are left for it", i,
+                   lengths[i], ids.size(), left);
     }
     texts.push_back(ids.subspan(used, static_cast<size_t>(lengths[i])));
     used += texts.back().size();

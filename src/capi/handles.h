@@ -20,6 +20,8 @@ struct Shared {
   // INTERNAL or DEVICE_LOST once a call ended so: nothing that the engine holds can be relied on after that.
   std::atomic<Code> broken{Code::ok};
 
+  std::atomic<bool> warned_of_two_bos{false};
+
   // Room for the arguments of a decode step, so that the step itself allocates nothing.
   std::mutex mutex;
   std::vector<Session*> sessions;

@@ -16,6 +16,12 @@ Status hand_over(Result<std::shared_ptr<Session>> created, std::shared_ptr<Share
   return {};
 }
 
+// Before anything of that size is copied.
+Status check_stop_count(size_t n, const char* name) {
+  if (n <= kMaxStopTokens) return {};
+  return error(Code::invalid_argument, "%s is %zu, expected at most %zu", name, n, kMaxStopTokens);
+}
+
 }  // namespace
 
 Status read_sampler(const inlay_sampler_params* given, SamplerParams& out) {
@@ -48,6 +54,9 @@ Status read_session_params(const inlay_session_params* given, SessionOptions& ou
   out.stream = params.stream;
   out.max_tokens = params.max_tokens;
   out.ignore_end_of_generation = (params.flags & INLAY_SESSION_IGNORE_END_OF_GENERATION) != 0;
+  INLAY_ASSIGN(const auto stop_tokens, read_tokens(params.stop_tokens, params.n_stop_tokens, "params.stop_tokens"));
+  INLAY_TRY(check_stop_count(stop_tokens.size(), "params.n_stop_tokens"));
+  out.stop_tokens.assign(stop_tokens.begin(), stop_tokens.end());
   return read_sampler(params.sampler, out.sampler);
 }
 
@@ -132,6 +141,16 @@ inlay_status inlay_session_set_stop(inlay_session* session, const inlay_text* st
       texts.emplace_back(text);
     }
     return session->session->set_stop(std::move(texts));
+  });
+}
+
+inlay_status inlay_session_set_stop_tokens(inlay_session* session, const int32_t* tokens, size_t n_tokens,
+                                           inlay_error* err) {
+  return guarded(err, session, [&]() -> Status {
+    INLAY_TRY(check_handle(session, "session"));
+    INLAY_ASSIGN(const auto ids, read_tokens(tokens, n_tokens, "tokens"));
+    INLAY_TRY(check_stop_count(ids.size(), "n_tokens"));
+    return session->session->set_stop_tokens({ids.begin(), ids.end()});
   });
 }
 

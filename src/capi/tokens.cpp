@@ -11,6 +11,16 @@ Result<const Tokenizer*> tokenizer_of(const inlay_engine* engine) {
   return tokenizer;
 }
 
+// A rendered chat writes BOS itself, and BOS in front of it changes what the model sees. Said once.
+void warn_of_two_bos(const inlay_engine& engine, const Tokenizer& tokenizer, std::span<const int32_t> ids) {
+  const int32_t bos = tokenizer.bos();
+  if (bos < 0 || ids.size() < 2 || ids[0] != bos || ids[1] != bos) return;
+  if (engine.shared->warned_of_two_bos.exchange(true)) return;
+  engine.engine->log().write(LogLevel::warning,
+                             "a text that begins with BOS was tokenized with BOS in front, so that there are two; "
+                             "rendered chats want INLAY_TOKENIZE_NO_BOS_EOS, or inlay_chat_tokenize");
+}
+
 }  // namespace
 }  // namespace inlay::capi
 
@@ -32,17 +42,8 @@ inlay_status inlay_tokenize(const inlay_engine* engine, const char* text, size_t
                       ids);
     *n_tokens = 0;
     INLAY_TRY(engine->engine->check_tokens(ids));
-    *n_tokens = ids.size();
-    if (!tokens) return {};
-    if (cap < ids.size()) {
-      Status small =
-          error(Code::buffer_too_small, "the text has %zu tokens, the buffer has room for %zu", ids.size(), cap);
-      small.required = ids.size();
-      small.available = cap;
-      return small;
-    }
-    std::copy(ids.begin(), ids.end(), tokens);
-    return {};
+    warn_of_two_bos(*engine, *tokenizer, ids);
+    return write_tokens(ids, tokens, cap, n_tokens);
   });
 }
 

@@ -66,16 +66,36 @@ Result<tmpl::Template> ChatTemplates::pick(bool has_tools) const {
   return error(Code::unsupported, "the model has no chat template: there is no %s in its metadata", kKey);
 }
 
-Result<std::string> render_chat(const Engine& engine, std::string_view conversation, const ChatOptions& options) {
-  INLAY_ASSIGN(Map variables, tmpl::read_variables(conversation));
+namespace {
+
+Result<tmpl::Text> render(const Engine& engine, std::string_view conversation, const ChatOptions& options, bool marks) {
+  INLAY_ASSIGN(Map variables, tmpl::read_variables(conversation, marks));
   if (!variables.find("add_generation_prompt"))
     variables.set(text("add_generation_prompt"), Value(options.add_generation_prompt));
   INLAY_TRY(add_tokens(engine.tokenizer(), variables));
   const Value* tools = variables.find("tools");
   INLAY_ASSIGN(const tmpl::Template chosen,
                options.source ? parse(*options.source) : engine.chat_templates().pick(tools && tools->truth()));
-  auto out = chosen.render(variables, local_time());
+  auto out = chosen.render_marked(variables, local_time());
   if (!out.ok()) return of_template(std::move(out).status());
+  return out;
+}
+
+}  // namespace
+
+Result<std::string> render_chat(const Engine& engine, std::string_view conversation, const ChatOptions& options) {
+  INLAY_ASSIGN(tmpl::Text text, render(engine, conversation, options, false));
+  return std::move(text.bytes);
+}
+
+Result<std::vector<int32_t>> tokenize_chat(const Engine& engine, std::string_view conversation,
+                                           const ChatOptions& options) {
+  if (!engine.tokenizer()) return error(Code::unsupported, "the model has no tokenizer");
+  INLAY_ASSIGN(const tmpl::Text text, render(engine, conversation, options, true));
+  std::vector<TextRange> plain;
+  for (const tmpl::Span& span : text.foreign) plain.push_back({span.begin, span.end});
+  std::vector<int32_t> out;
+  engine.tokenizer()->encode(text.bytes, {.add_special = false, .parse_special = true, .plain = plain}, out);
   return out;
 }
 

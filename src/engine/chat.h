@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "src/base/status.h"
 #include "src/formats/metadata.h"
@@ -34,5 +35,8 @@ struct ChatOptions {
 // `conversation` is JSON as tmpl::read_variables takes it. The text holds control tokens in writing, BOS included if
 // the template writes one: it is to be tokenized with special tokens parsed and none added.
 Result<std::string> render_chat(const Engine& engine, std::string_view conversation, const ChatOptions& options);
+// The same as tokens: no control token is made of, or with, what the conversation says.
+Result<std::vector<int32_t>> tokenize_chat(const Engine& engine, std::string_view conversation,
+                                           const ChatOptions& options);
 
 }  // namespace inlay

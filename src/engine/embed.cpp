@@ -1,6 +1,7 @@
 #include "src/engine/embed.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "src/engine/engine.h"
@@ -54,10 +55,18 @@ class Group {
     return {};
   }
 
-  void write(std::span<float> out) const {
+  // `first` is the number of the group's first text, for errors.
+  Status write(size_t first, std::span<float> out) const {
     const size_t d_model = engine_.output_norm().size();
-    for (size_t i = 0; i < poolers_.size(); ++i)
-      poolers_[i].finish(options_.normalise, out.subspan(i * d_model, d_model));
+    for (size_t i = 0; i < poolers_.size(); ++i) {
+      const std::span<float> values = out.subspan(i * d_model, d_model);
+      poolers_[i].finish(options_.normalise, values);
+      const auto bad = std::ranges::find_if_not(values, [](float v) { return std::isfinite(v); });
+      if (bad == values.end()) continue;
+      return error(Code::format, "the model gave %g for value %td of text %zu", static_cast<double>(*bad),
+                   bad - values.begin(), first + i);
+    }
+    return {};
   }
 
   size_t size() const { return sessions_.size(); }
@@ -128,7 +137,7 @@ Status embed(Engine& engine, std::span<const std::span<const int32_t>> texts, co
     Group group(engine, options, pooling);
     INLAY_TRY(group.take(texts.subspan(i)));
     INLAY_TRY(group.run());
-    group.write(out.subspan(i * d_model, group.size() * d_model));
+    INLAY_TRY(group.write(i, out.subspan(i * d_model, group.size() * d_model)));
     i += group.size();
   }
   return {};

@@ -29,7 +29,7 @@ namespace inlay {
 
 class Engine;
 
-enum class FinishReason : int32_t { none = 0, end_of_generation = 1, stop_string = 2, max_tokens = 3, cancelled = 4 };
+enum class FinishReason : int32_t { none = 0, end_of_generation = 1, stop_string = 2, max_tokens = 3, cancelled = 4, stop_token = 5 };
 
 struct SessionInfo {
   int32_t n_tokens = 0;    // of the sequence, drawn ones included
@@ -68,6 +68,7 @@ class Session {
   Status truncate(int32_t n_tokens);
   Status set_sampler(const SamplerParams& params);
   Status set_stop(std::vector<std::string> stops);
+  Status set_stop_tokens(std::vector<int32_t> tokens);
   // Logits after the last token that was run. invalid_state if there are none.
   Status copy_logits(std::span<float> out);
   // The same where they lie, which may change with any later call for this session.
@@ -86,6 +87,7 @@ class Session {
   Status check_not_in_slices() const;
   void publish();           // makes the figures of info() visible to other threads
   Status check_room(size_t n_new_tokens) const;
+  std::string last_bytes() const;
   void after_rewrite();     // the sequence was changed by the caller: drawing starts anew
 
   const std::shared_ptr<Engine> engine_;

@@ -196,6 +196,7 @@ EngineStats Engine::stats() const {
 Result<std::shared_ptr<Session>> Engine::create_session(const SessionOptions& options) {
   INLAY_TRY(validate(options.sampler, spec().n_vocab));
   if (options.max_tokens < 0) return error(Code::invalid_argument, "max_tokens is %d, expected 0 or more", options.max_tokens);
+  INLAY_TRY(validate_stop_tokens(options.stop_tokens, spec().n_vocab));
   // Made before it has a slot, so that running out of memory here loses none.
   const std::shared_ptr<Session> session(new Session(shared_from_this(), options));
   {

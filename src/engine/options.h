@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,6 +54,11 @@ struct SessionOptions {
   uint64_t stream = 0;     // with the seed: sessions of equal seed and stream draw equal numbers
   int32_t max_tokens = 0;  // drawn tokens after which the sequence ends; 0: no limit but the context
   bool ignore_end_of_generation = false;
+  std::vector<int32_t> stop_tokens;  // end the generation when drawn; at most kMaxStopTokens
 };
+
+inline constexpr size_t kMaxStopTokens = 1024;
+// INVALID_ARGUMENT where there are too many, or one is no token of the vocabulary.
+Status validate_stop_tokens(std::span<const int32_t> tokens, int32_t n_vocab);
 
 }  // namespace inlay

@@ -267,13 +267,18 @@ void Engine::finish_draw(Session& session, StepEvent& event) {
   session.tokens_.push_back(token);
   session.has_logits_ = false;
   ++session.n_drawn_;
+  const bool stops = std::ranges::find(session.options_.stop_tokens, token) != session.options_.stop_tokens.end();
   bool stopped = false;
   if (tokenizer_) {
     const bool ends = tokenizer_->is_end_of_generation(token) && !session.options_.ignore_end_of_generation;
     const TokenKind kind = tokenizer_->kind(token);
     if (ends) event.finish_reason = FinishReason::end_of_generation;
-    if (!ends && kind != TokenKind::control && kind != TokenKind::unused) stopped = session.text_.append(tokenizer_->piece(token));
+    if (!ends && !stops && kind != TokenKind::unused) {
+      const std::string_view piece = tokenizer_->piece(token);
+      stopped = kind == TokenKind::control ? session.text_.append_name(piece) : session.text_.append(piece);
+    }
   }
+  if (stops) event.finish_reason = FinishReason::stop_token;
   if (stopped) event.finish_reason = FinishReason::stop_string;
   if (event.finish_reason == FinishReason::none && session.n_drawn_ == session.options_.max_tokens) {
     event.finish_reason = FinishReason::max_tokens;

@@ -36,6 +36,21 @@ void Session::after_rewrite() {
   n_drawn_ = 0;
   finish_reason_ = FinishReason::none;
   text_.clear();
+  text_.begin_behind(last_bytes());
+}
+
+// The last bytes of the sequence's text, enough to hold any character that it ends inside of.
+std::string Session::last_bytes() const {
+  const Tokenizer* tokenizer = engine_->tokenizer();
+  std::string out;
+  for (size_t i = tokens_.size(); tokenizer && i > 0 && out.size() < 3; --i) {
+    const int32_t token = tokens_[i - 1];
+    if (token >= tokenizer->n_tokens()) break;
+    const TokenKind kind = tokenizer->kind(token);
+    if (kind == TokenKind::control || kind == TokenKind::unused) break;
+    out.insert(0, tokenizer->piece(token));
+  }
+  return out;
 }
 
 Status Session::check_room(size_t n_new_tokens) const {
@@ -136,6 +151,22 @@ size_t Session::take_text(char* out, size_t n) {
 
 Status Session::set_stop(std::vector<std::string> stops) { return text_.set_stops(std::move(stops)); }
 
+Status validate_stop_tokens(std::span<const int32_t> tokens, int32_t n_vocab) {
+  if (tokens.size() > kMaxStopTokens)
+    return error(Code::invalid_argument, "%zu stop tokens, expected at most %zu", tokens.size(), kMaxStopTokens);
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i] < 0 || tokens[i] >= n_vocab)
+      return error(Code::invalid_argument, "stop token %zu is %d, expected 0 to %d", i, tokens[i], n_vocab - 1);
+  }
+  return {};
+}
+
+Status Session::set_stop_tokens(std::vector<int32_t> tokens) {
+  INLAY_TRY(validate_stop_tokens(tokens, engine_->spec().n_vocab));
+  options_.stop_tokens = std::move(tokens);
+  return {};
+}
+
 Status Session::copy_logits(std::span<float> out) {
   const auto n_vocab = static_cast<size_t>(engine_->spec().n_vocab);
   if (out.size() < n_vocab) {
@@ -155,6 +186,7 @@ Result<std::span<const float>> Session::view_logits() {
   INLAY_TRY(engine_->check_device());
   Result<std::span<const float>> logits = engine_->backend_->logits(slot_);
   INLAY_TRY(engine_->noted(logits.status()));
+  INLAY_TRY(check_logits(*logits));
   return logits;
 }
 

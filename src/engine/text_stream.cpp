@@ -18,6 +18,33 @@ size_t overlap(std::string_view text, std::string_view stop) {
   return 0;
 }
 
+// Bytes that a lead byte announces, 1 for what is none.
+size_t announced(unsigned char lead) { return lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC2 ? 2 : 1; }
+
+// Bytes at the end of `text` that may begin a character and do not complete it, as Utf8Assembler holds them.
+size_t n_incomplete(std::string_view text) {
+  for (size_t n = std::min<size_t>(3, text.size()); n > 0; --n) {
+    const std::string_view end = text.substr(text.size() - n);
+    if (announced(static_cast<unsigned char>(end[0])) <= n) continue;
+    Utf8Assembler utf8;
+    std::string out;
+    utf8.append(end, out);
+    if (out.empty()) return n;
+  }
+  return 0;
+}
+
+// Whether `bytes` go on with the character that `begun` begins, to its end or to their own.
+bool continues(std::string_view begun, std::string_view bytes) {
+  const size_t missing = announced(static_cast<unsigned char>(begun[0])) - begun.size();
+  std::string both(begun);
+  both += bytes.substr(0, missing);
+  std::string out;
+  Utf8Assembler utf8;
+  utf8.append(both, out);
+  return out.empty() || out == both;
+}
+
 }  // namespace
 
 TextStream::TextStream() {
@@ -45,32 +72,104 @@ void TextStream::release(size_t n) {
   }
   ready_.append(tail_, 0, n);
   tail_.erase(0, n);
+  for (Name& name : names_) name.at -= std::min(name.at, n);
+}
+
+void TextStream::begin_behind(std::string_view bytes) {
+  const size_t n = n_incomplete(bytes);
+  begun_ = bytes.substr(bytes.size() - n);
+  std::string none;
+  utf8_.append(begun_, none);
 }
 
 bool TextStream::append(std::string_view bytes) {
+  if (!begun_.empty() && !bytes.empty()) {
+    if (!continues(begun_, bytes)) {
+      utf8_.clear();
+      begun_.clear();
+    } else if (n_incomplete(begun_ + std::string(bytes)) == begun_.size() + bytes.size()) {
+      begun_ += bytes;
+    } else {
+      begun_.clear();
+    }
+  }
   utf8_.append(bytes, tail_);
+  return find_stops();
+}
+
+bool TextStream::append_name(std::string_view name) {
+  if (stops_.empty() || name.empty()) return false;
+  if (names_.size() == kMaxStopBytes) names_.erase(names_.begin());  // no stop string reaches further back
+  names_.push_back({tail_.size(), std::string(name)});
+  return find_stops();
+}
+
+// Looks for stop strings, and gives what cannot belong to one.
+bool TextStream::find_stops() {
   size_t first = std::string::npos, keep = 0;
   for (const std::string& stop : stops_) {
     first = std::min(first, tail_.find(stop));
     keep = std::max(keep, overlap(tail_, stop));
   }
+  size_t keep_from = tail_.size() - keep;
+  if (!names_.empty()) find_stops_in_names(first, keep_from);
   if (first != std::string::npos) {
     tail_.resize(first);
     utf8_.clear();
+    begun_.clear();
+    names_.clear();
     release(first);
     return true;
   }
-  release(tail_.size() - keep);
+  release(keep_from);
   return false;
 }
 
+// The same in the text with the names in it. Both results are places in the text alone. Names before what is kept go.
+void TextStream::find_stops_in_names(size_t& first, size_t& keep_from) {
+  std::string all;
+  std::vector<size_t> begins;  // of the names in `all`
+  size_t given = 0;
+  for (const Name& name : names_) {
+    all.append(tail_, given, name.at - given);
+    given = name.at;
+    begins.push_back(all.size());
+    all += name.text;
+  }
+  all.append(tail_, given);
+  const auto in_tail = [&](size_t at) {
+    size_t out = at;
+    for (size_t i = 0; i < names_.size(); ++i) {
+      if (at <= begins[i]) break;
+      out -= std::min(names_[i].text.size(), at - begins[i]);
+    }
+    return out;
+  };
+  size_t keep = 0;
+  for (const std::string& stop : stops_) {
+    const size_t found = all.find(stop);
+    if (found != std::string::npos) first = std::min(first, in_tail(found));
+    keep = std::max(keep, overlap(all, stop));
+  }
+  const size_t from = all.size() - keep;
+  size_t n_gone = 0;
+  while (n_gone < names_.size() && begins[n_gone] + names_[n_gone].text.size() <= from) ++n_gone;
+  names_.erase(names_.begin(), names_.begin() + static_cast<ptrdiff_t>(n_gone));
+  keep_from = std::min(keep_from, in_tail(from));
+}
+
 void TextStream::flush() {
-  utf8_.flush(tail_);
+  if (begun_.empty()) utf8_.flush(tail_);
+  begun_.clear();
+  utf8_.clear();
+  names_.clear();
   release(tail_.size());
 }
 
 void TextStream::clear() {
   utf8_.clear();
+  begun_.clear();
+  names_.clear();
   tail_.clear();
   ready_.clear();
   taken_ = 0;

@@ -25,6 +25,12 @@ Status check_row(std::span<const float> logits, const RowMax& row) {
   return {};
 }
 
+}  // namespace
+
+Status check_logits(std::span<const float> logits) { return check_row(logits, row_max(logits)); }
+
+namespace {
+
 // Bias and penalties are the caller's; however large they are, only an explicit -inf bans a token.
 float clamp_finite(double logit) {
   constexpr double kLargest = std::numeric_limits<float>::max();

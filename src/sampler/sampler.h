@@ -49,6 +49,9 @@ inline bool has_penalties(const SamplerParams& p) {
          (p.repetition_penalty != 1.0f || p.frequency_penalty != 0.0f || p.presence_penalty != 0.0f);
 }
 
+// FORMAT, naming the first logit that is NaN or +inf, or saying that none is finite: the model's numbers overflowed.
+Status check_logits(std::span<const float> logits);
+
 // INVALID_ARGUMENT naming the field that is out of its range.
 Status validate(const SamplerParams& params, int32_t n_vocab);
 

@@ -5,6 +5,20 @@
 
 namespace inlay::tmpl {
 
+namespace {
+
+// A function of the library keeps no text of its own. What objects keep, as joiners do, may be anything's.
+bool are_foreign(const Value& base, const Arguments& arguments) {
+  if (base.is_foreign()) return true;
+  for (const Value& value : arguments.positional)
+    if (value.is_foreign()) return true;
+  for (const auto& [name, value] : arguments.named)
+    if (value.is_foreign()) return true;
+  return false;
+}
+
+}  // namespace
+
 Result<Value> Interpreter::evaluate(const Expression& expression, Frame* frame) {
   const Descent descent(run_);
   Status status = descent.check();
@@ -30,6 +44,7 @@ Result<Value> Interpreter::evaluate_known(const Expression& expression, Frame* f
       return evaluate_map(expression, frame);
     case ExpressionKind::attribute: {
       INLAY_ASSIGN(const Value base, evaluate(*expression.parts[0], frame));
+      const ForeignScope scope(run_, base.is_foreign());
       return attribute_of(run_, base, expression.name);
     }
     case ExpressionKind::item:
@@ -97,6 +112,7 @@ Result<Value> Interpreter::evaluate_item(const Expression& expression, Frame* fr
   const Expression& index = *expression.parts[1];
   if (index.kind != ExpressionKind::slice) {
     INLAY_ASSIGN(const Value key, evaluate(index, frame));
+    const ForeignScope scope(run_, base.is_foreign());
     return item_of(run_, base, key);
   }
   Value bounds[3];
@@ -123,6 +139,7 @@ Result<Arguments> Interpreter::arguments_of(const Expression& call, Frame* frame
 Result<Value> Interpreter::evaluate_call(const Expression& expression, Frame* frame) {
   INLAY_ASSIGN(const Value base, evaluate(*expression.parts[0], frame));
   INLAY_ASSIGN(const Arguments arguments, arguments_of(expression, frame));
+  const ForeignScope scope(run_, are_foreign(base, arguments));
   if (expression.kind == ExpressionKind::call) return call_value(run_, base, arguments);
   if (expression.kind == ExpressionKind::filter) return apply_filter(run_, expression.name, base, arguments);
   INLAY_ASSIGN(const bool out, apply_test(run_, expression.name, base, arguments));
@@ -141,6 +158,7 @@ Result<Value> Interpreter::evaluate_sign(const Expression& expression, Frame* fr
 Result<Value> Interpreter::evaluate_arithmetic(const Expression& expression, Frame* frame) {
   INLAY_ASSIGN(const Value left, evaluate(*expression.parts[0], frame));
   INLAY_ASSIGN(const Value right, evaluate(*expression.parts[1], frame));
+  const ForeignScope scope(run_, left.is_foreign() || right.is_foreign());
   return arithmetic(run_, expression.name, left, right);
 }
 
@@ -150,7 +168,7 @@ Result<Value> Interpreter::evaluate_concat(const Expression& expression, Frame* 
     INLAY_ASSIGN(Value value, evaluate(*part, frame));
     parts.push_back(std::move(value));
   }
-  return join_plainly(run_, parts, "");
+  return join_plainly(run_, parts, Value(std::string()));
 }
 
 Result<Value> Interpreter::evaluate_logic(const Expression& expression, Frame* frame) {

@@ -67,8 +67,8 @@ Status Interpreter::located(Position position, Status status) {
   return at(position, std::move(status));
 }
 
-Result<std::string> Interpreter::render(const Body& body) {
-  std::string out;
+Result<Text> Interpreter::render(const Body& body) {
+  Text out;
   out_ = &out;
   const Scope scope(*this, nullptr);
   INLAY_ASSIGN(const Flow flow, run_body(body, scope.frame()));
@@ -77,11 +77,24 @@ Result<std::string> Interpreter::render(const Body& body) {
 }
 
 Status Interpreter::emit(std::string_view text) {
-  if (text.size() > run_.limits.output_bytes - std::min<uint64_t>(run_.limits.output_bytes, out_->size()))
+  if (text.size() > run_.limits.output_bytes - std::min<uint64_t>(run_.limits.output_bytes, out_->bytes.size()))
     return error(Code::unsupported, "the template writes more than %llu bytes",
                  static_cast<unsigned long long>(run_.limits.output_bytes));
   INLAY_TRY(run_.charge_bytes(text.size()));
-  *out_ += text;
+  out_->bytes += text;
+  return {};
+}
+
+Status Interpreter::emit_value(const Value& value) {
+  const size_t at = out_->bytes.size();
+  if (value.is_string()) {
+    INLAY_TRY(emit(value.text()));
+    add_spans(out_->foreign, at, value.foreign(), {0, value.text().size()});
+    return {};
+  }
+  INLAY_ASSIGN(const std::string text, to_text(run_, value));
+  INLAY_TRY(emit(text));
+  if (value.is_foreign()) add_span(out_->foreign, {at, out_->bytes.size()});
   return {};
 }
 
@@ -191,8 +204,8 @@ Result<Interpreter::Flow> Interpreter::run_loop(const Statement& statement, Fram
 }
 
 Result<Value> Interpreter::loop_text(const Statement& loop, Frame* frame, const Value& sequence, uint32_t level) {
-  std::string text;
-  std::string* outer = std::exchange(out_, &text);
+  Text text;
+  Text* outer = std::exchange(out_, &text);
   const Result<Flow> flow = run_loop(loop, frame, sequence, level);
   out_ = outer;
   if (!flow.ok()) return flow.status();
@@ -209,8 +222,8 @@ Result<Interpreter::Flow> Interpreter::run_scope(const Statement& statement, Fra
 }
 
 Result<Value> Interpreter::capture(const Body& body, Frame* frame) {
-  std::string text;
-  std::string* outer = std::exchange(out_, &text);
+  Text text;
+  Text* outer = std::exchange(out_, &text);
   const Scope scope(*this, frame);
   const Result<Flow> flow = run_body(body, scope.frame());
   out_ = outer;
@@ -230,15 +243,12 @@ Result<Value> Interpreter::filtered(const Statement& block, Frame* frame) {
 Status Interpreter::run_capture(const Statement& statement, Frame* frame) {
   INLAY_ASSIGN(const Value value, filtered(statement, frame));
   if (statement.kind == StatementKind::capture) return assign(*statement.targets[0], value, frame);
-  INLAY_ASSIGN(const std::string text, to_text(run_, value));
-  return emit(text);
+  return emit_value(value);
 }
 
 Status Interpreter::run_print(const Expression& expression, Frame* frame) {
   INLAY_ASSIGN(const Value value, evaluate(expression, frame));
-  if (value.is_string()) return emit(value.text());
-  INLAY_ASSIGN(const std::string text, to_text(run_, value));
-  return emit(text);
+  return emit_value(value);
 }
 
 Status Interpreter::run_macro(const Statement& statement, Frame* frame) {
@@ -255,8 +265,7 @@ Status Interpreter::run_call_block(const Statement& statement, Frame* frame) {
   INLAY_ASSIGN(Arguments arguments, arguments_of(call, frame));
   arguments.named.emplace_back("caller", Value(run_.make<Macro>(*this, *statement.macro, frame)));
   INLAY_ASSIGN(const Value out, call_value(run_, callee, arguments));
-  INLAY_ASSIGN(const std::string text, to_text(run_, out));
-  return emit(text);
+  return emit_value(out);
 }
 
 Status Interpreter::assign_attribute(const Expression& target, const Value& value, Frame* frame) {

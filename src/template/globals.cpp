@@ -63,15 +63,17 @@ std::optional<Value> Cycler::attribute(Run& run, std::string_view name) {
 // Empty at its first call, the separator at all others.
 class Joiner : public Object {
  public:
-  explicit Joiner(std::string separator) : separator_(std::move(separator)) {}
+  explicit Joiner(Value separator) : separator_(std::move(separator)) {}
   const char* type_name() const override { return "Joiner"; }
   bool callable() const override { return true; }
   Result<Value> call(Run& run, const Arguments&) override {
-    return run.text(std::exchange(used_, true) ? separator_ : std::string());
+    if (!std::exchange(used_, true)) return Value(std::string());
+    INLAY_TRY(run.charge_bytes(separator_.text().size()));
+    return separator_;
   }
 
  private:
-  std::string separator_;
+  const Value separator_;  // a string
   bool used_ = false;
 };
 
@@ -147,7 +149,7 @@ Result<Value> joiner(Run& run, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "joiner", {"sep"}));
   INLAY_ASSIGN(std::string separator, bound.text(0, ", "));
   INLAY_TRY(run.charge(4));
-  return Value(run.make<Joiner>(std::move(separator)));
+  return Value(run.make<Joiner>(bound.has(0) ? bound[0] : Value(std::move(separator))));
 }
 
 Result<Value> raise_exception(Run& run, const Arguments& arguments) {

@@ -26,7 +26,7 @@ class Interpreter {
  public:
   Interpreter(Run& run, const Map& context) : run_(run), context_(context) {}
 
-  Result<std::string> render(const Body& body);
+  Result<Text> render(const Body& body);
 
   // For macros and recursive loops.
   Result<Value> call_macro(const MacroDefinition& macro, Frame* closure, const Arguments& arguments);
@@ -54,6 +54,7 @@ class Interpreter {
   Result<Value> capture(const Body& body, Frame* frame);
   Result<Value> filtered(const Statement& block, Frame* frame);
   Status emit(std::string_view text);
+  Status emit_value(const Value& value);
 
   // ---- macros
   Status bind_parameters(const MacroDefinition& macro, Frame* frame, const Arguments& arguments);
@@ -88,7 +89,7 @@ class Interpreter {
   std::vector<std::unique_ptr<Frame>> frames_;
   std::vector<Frame*> free_frames_;
   std::vector<std::pair<std::string_view, Value>> globals_;  // those asked for so far
-  std::string* out_ = nullptr;
+  Text* out_ = nullptr;
   const Value* captured_ = nullptr;  // of the block whose filter runs
   bool located_ = false;
 };

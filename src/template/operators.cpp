@@ -142,9 +142,13 @@ Result<Value> slice_of(Run& run, const Value& value, const Value (&bounds)[3]) {
     INLAY_TRY(run.charge(1 + value.text().size() / 4));
     const auto points = code_points(value.text());
     INLAY_ASSIGN(const auto positions, slice_positions(bounds, static_cast<int64_t>(points.size())));
-    std::string out;
-    for (const size_t at : positions) out += points[at];
-    return run.text(std::move(out), value.is_markup());
+    Text out{{}, value.is_markup()};
+    for (const size_t at : positions) {
+      const auto begin = static_cast<size_t>(points[at].data() - value.text().data());
+      add_spans(out.foreign, out.bytes.size(), value.foreign(), {begin, begin + points[at].size()});
+      out.bytes += points[at];
+    }
+    return run.text(std::move(out));
   }
   if (!value.is(Kind::list) || value.list().kind > ListKind::range)
     return Value::undefined("'" + std::string(value.type_name()) + " object' has no slices");

@@ -143,13 +143,26 @@ Result<std::string> repr(Run& run, const Value& value) {
   return out;
 }
 
-Result<Value> join_plainly(Run& run, const std::vector<Value>& parts, const std::string& separator) {
-  std::string out;
+// A value's text behind another; escaped, it is foreign as a whole.
+Status append_text(Run& run, const Value& value, bool escaped, Text& out) {
+  const size_t at = out.bytes.size();
+  if (value.is_string() && !escaped) {
+    INLAY_TRY(run.charge_bytes(value.text().size()));
+    out.bytes += value.text();
+    add_spans(out.foreign, at, value.foreign(), {0, value.text().size()});
+    return {};
+  }
+  INLAY_ASSIGN(const std::string text, to_text(run, value));
+  out.bytes += escaped ? escape_html(text) : text;
+  if (value.is_foreign()) add_span(out.foreign, {at, out.bytes.size()});
+  return {};
+}
+
+Result<Value> join_plainly(Run& run, const std::vector<Value>& parts, const Value& separator) {
+  Text out;
   for (size_t i = 0; i < parts.size(); ++i) {
-    INLAY_TRY(run.charge_bytes(separator.size()));
-    if (i) out += separator;
-    INLAY_ASSIGN(const std::string text, to_text(run, parts[i]));
-    out += text;
+    if (i) INLAY_TRY(append_text(run, separator, false, out));
+    INLAY_TRY(append_text(run, parts[i], false, out));
   }
   return run.text(std::move(out));
 }
@@ -157,19 +170,12 @@ Result<Value> join_plainly(Run& run, const std::vector<Value>& parts, const std:
 Result<Value> join_texts(Run& run, const std::vector<Value>& parts, const Value& separator) {
   bool markup = separator.is_markup();
   for (const Value& part : parts) markup = markup || part.is_markup();
-  const auto shown = [&](const Value& part) -> Result<std::string> {
-    INLAY_ASSIGN(std::string text, to_text(run, part));
-    return markup && !part.is_markup() ? escape_html(text) : text;
-  };
-  INLAY_ASSIGN(const std::string between, shown(separator));
-  std::string out;
+  Text out{{}, markup};
   for (size_t i = 0; i < parts.size(); ++i) {
-    INLAY_TRY(run.charge_bytes(between.size()));
-    if (i) out += between;
-    INLAY_ASSIGN(const std::string text, shown(parts[i]));
-    out += text;
+    if (i) INLAY_TRY(append_text(run, separator, markup && !separator.is_markup(), out));
+    INLAY_TRY(append_text(run, parts[i], markup && !parts[i].is_markup(), out));
   }
-  return run.text(std::move(out), markup);
+  return run.text(std::move(out));
 }
 
 }  // namespace inlay::tmpl

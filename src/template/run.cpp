@@ -1,6 +1,7 @@
 #include "src/template/run.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "src/template/text.h"
 
@@ -19,8 +20,26 @@ Status Run::charge_product(uint64_t n, uint64_t each) {
 }
 
 Result<Value> Run::text(std::string bytes, bool markup) {
-  INLAY_TRY(charge_bytes(bytes.size()));
-  return Value(std::move(bytes), markup);
+  Text out{std::move(bytes), markup};
+  if (foreign) add_span(out.foreign, {0, out.bytes.size()});
+  return text(std::move(out));
+}
+
+Result<Value> Run::text(Text text) {
+  INLAY_TRY(charge_bytes(text.bytes.size()));
+  return Value(std::move(text));
+}
+
+Result<Value> Run::part(const Value& of, std::string_view bytes, bool markup) {
+  const std::string& all = of.text();
+  const std::less_equal<const char*> not_behind;
+  const bool inside =
+      not_behind(all.data(), bytes.data()) && not_behind(bytes.data() + bytes.size(), all.data() + all.size());
+  if (!inside) return text(std::string(bytes), markup);
+  Text out{std::string(bytes), markup};
+  const auto begin = static_cast<size_t>(bytes.data() - all.data());
+  add_spans(out.foreign, 0, of.foreign(), {begin, begin + bytes.size()});
+  return text(std::move(out));
 }
 
 Status Run::check_nesting(uint32_t value_depth) const {
@@ -51,11 +70,11 @@ Status Run::set(Map& map, Value key, Value value) {
   return check_nesting(map.depth());
 }
 
-Result<Value> Run::texts(const std::vector<std::string_view>& parts, ListKind kind) {
+Result<Value> Run::texts(const Value& of, const std::vector<std::string_view>& parts, ListKind kind) {
   std::vector<Value> items;
   items.reserve(parts.size());
-  for (const std::string_view part : parts) {
-    INLAY_ASSIGN(Value item, text(std::string(part)));
+  for (const std::string_view bytes : parts) {
+    INLAY_ASSIGN(Value item, part(of, bytes));
     items.push_back(std::move(item));
   }
   return list(std::move(items), kind);
@@ -80,7 +99,12 @@ Result<std::vector<Value>> Run::iterate(const Value& value) {
       return out;
     case Kind::string:
       INLAY_TRY(charge(value.text().size()));
-      for (const std::string_view c : code_points(value.text())) out.push_back(Value(std::string(c)));
+      for (const std::string_view c : code_points(value.text())) {
+        Text one{std::string(c)};
+        const auto begin = static_cast<size_t>(c.data() - value.text().data());
+        add_spans(one.foreign, 0, value.foreign(), {begin, begin + c.size()});
+        out.push_back(Value(std::move(one)));
+      }
       return out;
     case Kind::object:
       if (auto* generator = dynamic_cast<Generator*>(&value.object())) return generator->take();

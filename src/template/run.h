@@ -36,12 +36,16 @@ class Run {
   // For a result of `n` times `each` bytes, which may be more than any integer holds.
   Status charge_product(uint64_t n, uint64_t each);
 
+  // Wholly foreign where a function runs on something that is.
   Result<Value> text(std::string bytes, bool markup = false);
+  Result<Value> text(Text text);  // its spans are exact
+  // `bytes` are a part of a string value, or a text made of it.
+  Result<Value> part(const Value& of, std::string_view bytes, bool markup = false);
   Result<Value> list(std::vector<Value> items, ListKind kind = ListKind::list);
   Result<Value> tuple(std::vector<Value> items) { return list(std::move(items), ListKind::tuple); }
   Result<Value> map(Map map);
   Status set(Map& map, Value key, Value value);
-  Result<Value> texts(const std::vector<std::string_view>& parts, ListKind kind = ListKind::list);
+  Result<Value> texts(const Value& of, const std::vector<std::string_view>& parts, ListKind kind = ListKind::list);
   Result<Value> generator(std::vector<Value> items);
 
   // What a loop over the value visits. A generator is empty afterwards.
@@ -61,11 +65,25 @@ class Run {
   const Limits limits;
   const std::tm now;
   uint32_t depth = 0;  // of whatever recursion is going on
+  bool foreign = false;  // the function at hand runs on text from the conversation
 
  private:
   Status check_nesting(uint32_t depth) const;
   uint64_t spent_ = 0;
   std::vector<std::unique_ptr<Object>> objects_;
+};
+
+// Says for the functions called while it lives whether they run on text from the conversation.
+class ForeignScope {
+ public:
+  ForeignScope(Run& run, bool foreign) : run_(run), outer_(std::exchange(run.foreign, foreign)) {}
+  ~ForeignScope() { run_.foreign = outer_; }
+  ForeignScope(const ForeignScope&) = delete;
+  ForeignScope& operator=(const ForeignScope&) = delete;
+
+ private:
+  Run& run_;
+  const bool outer_;
 };
 
 // Counts a level of recursion for as long as it lives.

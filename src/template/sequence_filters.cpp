@@ -69,8 +69,7 @@ Result<Value> join(Run& run, const Value& value, const Arguments& arguments) {
       INLAY_ASSIGN(item, path_of(run, item, bound[1], nullptr));
     }
   }
-  INLAY_ASSIGN(const std::string separator, to_text(run, bound.has(0) ? bound[0] : Value(std::string())));
-  return join_plainly(run, items, separator);
+  return join_plainly(run, items, bound.has(0) ? bound[0] : Value(std::string()));
 }
 
 Result<Value> sort(Run& run, const Value& value, const Arguments& arguments) {

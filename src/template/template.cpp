@@ -15,6 +15,11 @@ Result<Template> Template::parse(std::string_view source) {
 }
 
 Result<std::string> Template::render(const Map& context, const std::tm& now, const Limits& limits) const {
+  INLAY_ASSIGN(Text text, render_marked(context, now, limits));
+  return std::move(text.bytes);
+}
+
+Result<Text> Template::render_marked(const Map& context, const std::tm& now, const Limits& limits) const {
   Run run(limits, now);
   Interpreter interpreter(run, context);
   return interpreter.render(*body_);

@@ -25,6 +25,8 @@ class Template {
   // for strftime_now. Errors name line and column of the template: Code::invalid_argument where the template refuses
   // the messages or fails on them, Code::unsupported where it needs what is not known here or runs past `limits`.
   Result<std::string> render(const Map& context, const std::tm& now, const Limits& limits = {}) const;
+  // The same, with what comes from foreign values of the context.
+  Result<Text> render_marked(const Map& context, const std::tm& now, const Limits& limits = {}) const;
 
  private:
   explicit Template(Body body) : body_(std::make_shared<const Body>(std::move(body))) {}

@@ -12,6 +12,15 @@ namespace inlay::tmpl {
 
 namespace {
 
+Result<Value> string_of(Run& run, const Value& value) {
+  if (value.is_string()) {
+    INLAY_TRY(run.charge_bytes(value.text().size()));
+    return value;
+  }
+  INLAY_ASSIGN(std::string text, to_text(run, value));
+  return run.text(std::move(text));
+}
+
 // A filter of the whole text without arguments; markup stays markup.
 template <std::string (*Convert)(std::string_view)>
 Result<Value> converted(Run& run, const Value& value, const Arguments& arguments) {
@@ -51,10 +60,10 @@ Result<Value> title_filter(Run& run, const Value& value, const Arguments& argume
 
 Result<Value> trim(Run& run, const Value& value, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "trim", {"chars"}));
-  INLAY_ASSIGN(const std::string text, to_text(run, value));
-  if (!bound.has(0) || bound[0].is_none()) return run.text(std::string(strip(text, Side::both)), value.is_markup());
+  INLAY_ASSIGN(const Value text, string_of(run, value));
+  if (!bound.has(0) || bound[0].is_none()) return run.part(text, strip(text.text(), Side::both), value.is_markup());
   INLAY_ASSIGN(const std::string chars, bound.text(0));
-  return run.text(std::string(strip(text, Side::both, chars)), value.is_markup());
+  return run.part(text, strip(text.text(), Side::both, chars), value.is_markup());
 }
 
 Result<Value> to_string(Run& run, const Value& value, const Arguments& arguments) {
@@ -148,7 +157,9 @@ Result<Value> truncate(Run& run, const Value& value, const Arguments& arguments)
   std::string kept;
   for (size_t i = 0; i < static_cast<size_t>(length - n_end); ++i) kept += points[i];
   if (!bound.truth(1, false)) kept = kept.substr(0, kept.rfind(' '));  // npos keeps all
-  return join_texts(run, {Value(kept, value.is_markup()), Value(end)}, Value(std::string()));
+  INLAY_ASSIGN(const Value beginning, run.part(value, std::string_view(value.text()).substr(0, kept.size()), value.is_markup()));
+  INLAY_ASSIGN(const Value ending, run.text(end));
+  return join_texts(run, {beginning, ending}, Value(std::string()));
 }
 
 Result<Value> word_count(Run& run, const Value& value, const Arguments& arguments) {

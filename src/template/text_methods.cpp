@@ -11,7 +11,7 @@ namespace inlay::tmpl {
 namespace {
 
 Result<Value> text_like(Run& run, const Value& self, std::string_view bytes) {
-  return run.text(std::string(bytes), self.is_markup());
+  return run.part(self, bytes, self.is_markup());
 }
 
 template <std::string (*Convert)(std::string_view)>
@@ -35,15 +35,15 @@ Result<Value> split_text(Run& run, const Value& self, const Arguments& arguments
   INLAY_ASSIGN(const int64_t limit, bound.integer(1, -1));
   INLAY_TRY(run.charge_bytes(self.text().size()));
   const size_t n = limit < 0 ? SIZE_MAX : static_cast<size_t>(limit);
-  if (bound[0].is_none()) return run.texts(split_spaces(self.text(), n, Where));
+  if (bound[0].is_none()) return run.texts(self, split_spaces(self.text(), n, Where));
   INLAY_ASSIGN(const std::string separator, bound.text(0));
   if (separator.empty()) return type_error("empty separator");
-  return run.texts(split(self.text(), separator, n, Where));
+  return run.texts(self, split(self.text(), separator, n, Where));
 }
 
 Result<Value> lines(Run& run, const Value& self, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "splitlines", {"keepends"}));
-  return run.texts(split_lines(self.text(), bound.truth(0, false)));
+  return run.texts(self, split_lines(self.text(), bound.truth(0, false)));
 }
 
 template <Side Where>
@@ -55,9 +55,10 @@ Result<Value> partition(Run& run, const Value& self, const Arguments& arguments)
   const size_t at = Where == Side::left ? text.find(separator) : text.rfind(separator);
   if (at == text.npos)
     return run.texts(
+        self,
         Where == Side::left ? std::vector<std::string_view>{text, "", ""} : std::vector<std::string_view>{"", "", text},
         ListKind::tuple);
-  return run.texts({text.substr(0, at), separator, text.substr(at + separator.size())}, ListKind::tuple);
+  return run.texts(self, {text.substr(0, at), separator, text.substr(at + separator.size())}, ListKind::tuple);
 }
 
 Result<Value> replaced(Run& run, const Value& self, const Arguments& arguments) {

@@ -17,10 +17,11 @@ constexpr uint64_t kMaxWeight = uint64_t{1} << 62;
 }  // namespace
 
 Value::Value(List list) {
-  list.depth = 1, list.weight = 1;
+  list.depth = 1, list.weight = 1, list.foreign = false;
   for (const Value& item : list.items) {
     list.depth = std::max(list.depth, item.depth() + 1);
     list.weight = std::min(kMaxWeight, list.weight + item.weight());
+    list.foreign = list.foreign || item.is_foreign();
   }
   data_ = std::make_shared<const List>(std::move(list));
 }
@@ -47,6 +48,28 @@ bool Value::truth() const {
       break;
   }
   return true;
+}
+
+void add_span(Spans& to, Span span) {
+  if (span.begin >= span.end) return;
+  if (!to.empty() && to.back().end >= span.begin)
+    to.back().end = std::max(to.back().end, span.end);
+  else
+    to.push_back(span);
+}
+
+void add_spans(Spans& to, size_t at, const Spans& from, Span part) {
+  for (const Span& span : from) {
+    const size_t begin = std::max(span.begin, part.begin), end = std::min(span.end, part.end);
+    if (begin < end) add_span(to, {at + begin - part.begin, at + end - part.begin});
+  }
+}
+
+// Objects keep texts of any origin.
+bool Value::is_foreign() const {
+  if (is_string()) return !foreign().empty();
+  if (is(Kind::list)) return list().foreign;
+  return is(Kind::map) ? map().foreign() : is(Kind::object);
 }
 
 uint32_t Value::depth() const {
@@ -87,6 +110,7 @@ size_t Map::position(const Value& key) const {
 void Map::set(Value key, Value value) {
   depth_ = std::max({depth_, key.depth() + 1, value.depth() + 1});
   weight_ = std::min(kMaxWeight, weight_ + key.weight() + value.weight());
+  foreign_ = foreign_ || key.is_foreign() || value.is_foreign();
   const size_t at = position(key);
   if (at < entries_.size()) {
     entries_[at].second = std::move(value);

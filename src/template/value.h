@@ -26,9 +26,19 @@ struct Undefined {
   std::shared_ptr<const std::string> message;
 };
 
+// Bytes [begin, end) of a text.
+struct Span {
+  size_t begin, end;
+};
+using Spans = std::vector<Span>;  // in order and apart
+void add_span(Spans& to, Span span);  // behind those that are there, or reaching into the last
+// Those of the bytes [part.begin, part.end), which lie at `at` of the other text.
+void add_spans(Spans& to, size_t at, const Spans& from, Span part);
+
 struct Text {
-  std::string bytes;  // well-formed UTF-8
-  bool markup;        // already escaped for HTML: what is joined to it is escaped too
+  std::string bytes;    // well-formed UTF-8
+  bool markup = false;  // already escaped for HTML: what is joined to it is escaped too
+  Spans foreign = {};   // what comes from the conversation, where a run tells it from the template's own text
 };
 
 // One step of a run pays for this many bytes read or written.
@@ -44,6 +54,7 @@ class Value {
   Value(Object* object) : data_(object) {}      // NOLINT: owned by the run
   Value(std::string text, bool markup = false)  // NOLINT
       : data_(std::make_shared<const Text>(Text{std::move(text), markup})) {}
+  Value(Text text) : data_(std::make_shared<const Text>(std::move(text))) {}  // NOLINT
   Value(const char*) = delete;  // would become a bool
   Value(List list);             // NOLINT
   Value(Map map);               // NOLINT
@@ -66,6 +77,8 @@ class Value {
   bool boolean() const { return *std::get_if<bool>(&data_); }
   const std::string& text() const { return (*std::get_if<std::shared_ptr<const Text>>(&data_))->bytes; }
   bool is_markup() const { return is_string() && (*std::get_if<std::shared_ptr<const Text>>(&data_))->markup; }
+  const Spans& foreign() const { return (*std::get_if<std::shared_ptr<const Text>>(&data_))->foreign; }
+  bool is_foreign() const;  // text from the conversation is in it, or may be
   const List& list() const { return **std::get_if<std::shared_ptr<const List>>(&data_); }
   const Map& map() const { return **std::get_if<std::shared_ptr<const Map>>(&data_); }
   Object& object() const { return **std::get_if<Object*>(&data_); }
@@ -98,8 +111,9 @@ struct List {
   std::vector<Value> items;
   ListKind kind = ListKind::list;
   std::string range_text;  // of a range: how it was made
-  uint32_t depth = 1;      // these two are set by Value(List)
+  uint32_t depth = 1;      // these are set by Value(List)
   uint64_t weight = 1;
+  bool foreign = false;    // and this: of any item
 };
 
 // Keys in the order of their insertion. 1, 1.0 and true are one key, as in Python.
@@ -114,6 +128,7 @@ class Map {
   size_t size() const { return entries_.size(); }
   uint32_t depth() const { return depth_; }
   uint64_t weight() const { return weight_; }
+  bool foreign() const { return foreign_; }
   size_t n_other_keys() const { return n_other_keys_; }  // keys that are no strings; these are searched one by one
 
  private:
@@ -124,6 +139,7 @@ class Map {
   size_t n_other_keys_ = 0;
   uint32_t depth_ = 1;
   uint64_t weight_ = 1;
+  bool foreign_ = false;
 };
 
 bool hashable(const Value& value);

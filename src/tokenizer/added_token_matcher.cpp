@@ -24,6 +24,24 @@ AddedTokenMatcher::AddedTokenMatcher(std::vector<AddedTokenRule> rules) : rules_
   tokens_ = AddedTokens(std::move(entries));
 }
 
+bool AddedTokenMatcher::has_special() const {
+  return std::any_of(rules_.begin(), rules_.end(), [](const AddedTokenRule& rule) { return rule.special; });
+}
+
+bool AddedTokenMatcher::reaches(const AddedMatch& match, std::span<const TextRange> plain) {
+  const auto range = range_behind(plain, match.begin);
+  return range != plain.end() && range->begin < match.end;
+}
+
+bool AddedTokenMatcher::cut_before(std::string_view all, std::span<const TextRange> plain, AddedMatch& match) const {
+  const size_t end = range_behind(plain, match.begin)->begin;
+  if (end <= match.begin) return false;
+  const AddedMatch shorter = tokens_.find(all.substr(0, end), match.begin);
+  if (shorter.id < 0 || shorter.begin != match.begin) return false;
+  match = shorter;
+  return true;
+}
+
 bool AddedTokenMatcher::beside_word(std::string_view all, const AddedMatch& match) {
   static const CodeSet word = *property_set("uts_word");
   const auto is_word = [&](size_t at) { return word.contains(decode_utf8(all.data() + at).value); };

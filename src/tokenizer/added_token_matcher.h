@@ -25,13 +25,23 @@ class AddedTokenMatcher {
   AddedTokenMatcher& operator=(AddedTokenMatcher&&) = default;
 
   // Calls text(from, to) for what lies between tokens, never empty, and token(id), in order.
+  // Special tokens have no byte in the ranges `plain`.
   template <class OnText, class OnToken>
-  void split(std::string_view all, bool with_special, OnText text, OnToken token) const {
+  void split(std::string_view all, bool with_special, std::span<const TextRange> plain, OnText text,
+             OnToken token) const {
     size_t given = 0;
     for (size_t from = 0; from < all.size();) {
-      const AddedMatch match = tokens_.find(all, from);
+      AddedMatch match = tokens_.find(all, from);
       if (match.id < 0) break;
       from = match.end;
+      if (with_special && rules_[static_cast<size_t>(match.id)].special && reaches(match, plain)) {
+        const size_t begin = match.begin;
+        if (!cut_before(all, plain, match)) {
+          from = begin + 1;
+          continue;
+        }
+        from = match.end;
+      }
       const AddedTokenRule& rule = rules_[static_cast<size_t>(match.id)];
       if ((rule.special && !with_special) || (rule.single_word && beside_word(all, match))) continue;
       const size_t begin = rule.strips_left ? std::max(given, spaces_before(all, match.begin)) : match.begin;
@@ -44,7 +54,12 @@ class AddedTokenMatcher {
     if (given < all.size()) text(given, all.size());
   }
 
+  bool has_special() const;
+
  private:
+  static bool reaches(const AddedMatch& match, std::span<const TextRange> plain);
+  // The longest token at the same place that ends before the ranges. False if there is none.
+  bool cut_before(std::string_view all, std::span<const TextRange> plain, AddedMatch& match) const;
   static bool beside_word(std::string_view all, const AddedMatch& match);
   static size_t spaces_before(std::string_view all, size_t at);
   static size_t spaces_after(std::string_view all, size_t at);

@@ -42,6 +42,29 @@ AddedMatch AddedTokens::find(std::string_view text, size_t from) const {
   return {text.size(), text.size(), -1};
 }
 
+// Between the ranges, where what begins also has to end. Those there that are user-defined may go on in a range.
+AddedMatch AddedTokenFinder::find_special(size_t from) const {
+  auto range = range_behind(plain_, from);
+  for (size_t at = from; at < text_.size();) {
+    const size_t end = range == plain_.end() ? text_.size() : std::max(at, range->begin);
+    const AddedMatch match = sets_.with_special.find(text_.substr(0, end), at);
+    if (match.id >= 0) return match;
+    if (range == plain_.end()) break;
+    at = range->end;
+    ++range;
+  }
+  return {text_.size(), text_.size(), -1};
+}
+
+AddedMatch AddedTokenFinder::find(size_t from) {
+  if (is_first_ || special_.begin < from) special_ = find_special(from);
+  if (is_first_ || user_defined_.begin < from) user_defined_ = sets_.user_defined.find(text_, from);
+  is_first_ = false;
+  const bool other = user_defined_.begin < special_.begin ||
+                     (user_defined_.begin == special_.begin && user_defined_.end > special_.end);
+  return other ? user_defined_ : special_;
+}
+
 Result<AddedTokenSets> collect_added_tokens(const Vocabulary& vocabulary) {
   std::vector<AddedTokens::Entry> user_defined, with_special;
   for (int32_t id = 0; id < vocabulary.size(); ++id) {

@@ -2,7 +2,9 @@
 // ones.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -36,12 +38,34 @@ class AddedTokens {
   std::array<uint32_t, 257> first_byte_{};  // entries that begin with byte b: [first_byte_[b], first_byte_[b + 1])
 };
 
+// The first of `ranges` that ends behind `at`; their end if there is none.
+inline std::span<const TextRange>::iterator range_behind(std::span<const TextRange> ranges, size_t at) {
+  return std::partition_point(ranges.begin(), ranges.end(), [&](const TextRange& r) { return r.end <= at; });
+}
+
 // Longer ones would make find() slow on a text that repeats their beginning.
 inline constexpr size_t kMaxAddedTokenBytes = 1024;
 
 struct AddedTokenSets {
   AddedTokens user_defined;
   AddedTokens with_special;  // these, and control, unknown and end-of-generation tokens
+};
+
+// Finds the tokens of a text of which special ones may have no byte in some ranges. For calls with growing `from`.
+class AddedTokenFinder {
+ public:
+  AddedTokenFinder(const AddedTokenSets& sets, std::string_view text, std::span<const TextRange> plain)
+      : sets_(sets), text_(text), plain_(plain) {}
+  AddedMatch find(size_t from);
+
+ private:
+  AddedMatch find_special(size_t from) const;
+
+  const AddedTokenSets& sets_;
+  const std::string_view text_;
+  const std::span<const TextRange> plain_;
+  AddedMatch special_{0, 0, -1}, user_defined_{0, 0, -1};  // what is next of each; sought again where it begins too early
+  bool is_first_ = true;
 };
 
 Result<AddedTokenSets> collect_added_tokens(const Vocabulary& vocabulary);

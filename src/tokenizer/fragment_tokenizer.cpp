@@ -28,11 +28,13 @@ void FragmentTokenizer::encode(std::string_view text, const EncodeOptions& optio
   std::string repaired;
   text = well_formed(text, repaired);
   const AddedTokens& added = options.parse_special ? added_.with_special : added_.user_defined;
+  AddedTokenFinder beside_plain(added_, text, options.plain);
+  const bool has_plain = options.parse_special && !options.plain.empty();
   MergeScratch scratch;
   if (options.add_special && vocabulary_.add_bos) out.push_back(vocabulary_.bos);
   bool after_added = true;
   for (size_t from = 0; from < text.size();) {
-    const AddedMatch match = added.find(text, from);
+    const AddedMatch match = has_plain ? beside_plain.find(from) : added.find(text, from);
     if (from < match.begin) {
       encode_fragment(text.substr(from, match.begin - from), after_added, scratch, out);
       after_added = false;

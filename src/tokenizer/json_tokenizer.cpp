@@ -20,11 +20,12 @@ class JsonTokenizer final : public VocabularyTokenizer {
     const auto add = [&](const std::vector<int32_t>& ids) { out.insert(out.end(), ids.begin(), ids.end()); };
     if (options.add_special) add(pipeline_.before);
     pipeline_.raw_added.split(
-        text, options.parse_special,
+        text, options.parse_special, options.plain,
         [&](size_t from, size_t to) {
-          const std::string_view part = pipeline_.normalizer.apply(text.substr(from, to - from), normalized);
+          const std::string_view raw = text.substr(from, to - from);
+          const std::string_view part = pipeline_.normalizer.apply(raw, normalized);
           pipeline_.normalized_added.split(
-              part, options.parse_special,
+              part, options.parse_special, normalized_ranges(raw, from, part, options.plain),
               [&](size_t begin, size_t end) {
                 pipeline_.splitter.split({part.substr(begin, end - begin), from == 0 && begin == 0}, words);
               },
@@ -35,6 +36,29 @@ class JsonTokenizer final : public VocabularyTokenizer {
   }
 
  private:
+  // The ranges of a part of the text, where they are once it is normalized. Each is as long as what its beginning makes
+  // longer; where a normalizer looks further than that, the whole part is one.
+  std::vector<TextRange> normalized_ranges(std::string_view raw, size_t at, std::string_view normalized,
+                                           std::span<const TextRange> ranges) const {
+    std::vector<TextRange> out;
+    if (ranges.empty() || !pipeline_.normalized_added.has_special()) return out;
+    std::string room;
+    bool is_exact = true;
+    const auto place = [&](size_t end) {
+      if (raw == normalized) return end;
+      if (end == 0 || end == raw.size()) return end == 0 ? 0 : normalized.size();
+      const std::string_view beginning = pipeline_.normalizer.apply(raw.substr(0, end), room);
+      is_exact = is_exact && normalized.starts_with(beginning);
+      return beginning.size();
+    };
+    for (auto range = range_behind(ranges, at); range != ranges.end() && range->begin < at + raw.size(); ++range) {
+      const size_t begin = place(std::max(range->begin, at) - at);
+      out.push_back({begin, place(std::min(range->end, at + raw.size()) - at)});
+    }
+    if (!is_exact) out.assign(1, {0, normalized.size()});
+    return out;
+  }
+
   struct Words final : PartSink {
     Words(const TextModel& m, std::vector<int32_t>& o) : model(m), out(o) {}
     void take(const TextPart& part) override { model.append(part.text, scratch, out); }

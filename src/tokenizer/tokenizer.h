@@ -15,9 +15,17 @@ namespace inlay {
 
 enum class TokenKind : uint8_t { normal, unknown, control, user_defined, unused, byte };
 
+// Bytes [begin, end) of a text.
+struct TextRange {
+  size_t begin, end;
+};
+
 struct EncodeOptions {
   bool add_special = true;     // BOS/EOS as the model's metadata asks
   bool parse_special = false;  // control, unknown and end-of-generation tokens written in the text become their ids
+  // With parse_special: where such a token may have no byte, in order and apart. The text is well-formed UTF-8 then,
+  // and no range cuts a character.
+  std::span<const TextRange> plain = {};
 };
 
 struct DecodeOptions {

@@ -178,6 +178,7 @@ static void test_null_handles(void) {
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_detokenize)(NULL, &token, 1, 0, NULL, 0, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_token_get_info)(NULL, 0, &token_info, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_render)(NULL, "[]", SIZE_MAX, NULL, 0, 0, NULL, 0, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_tokenize)(NULL, "[]", SIZE_MAX, NULL, 0, 0, NULL, 0, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_create)(NULL, NULL, &session, &err));
   CHECK(session == NULL);
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_get_info)(NULL, &session_info, &err));
@@ -191,6 +192,7 @@ static void test_null_handles(void) {
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_truncate)(NULL, 0, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_sampler)(NULL, NULL, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_stop)(NULL, NULL, 0, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_stop_tokens)(NULL, NULL, 0, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_copy_logits)(NULL, NULL, 0, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_view_logits)(NULL, NULL, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_engine_get_stats)(NULL, &stats, &err));
@@ -318,6 +320,17 @@ static void test_chat(const inlay_engine* engine) {
   EXPECT(INLAY_FORMAT, CALL(inlay_chat_render)(engine, talk, SIZE_MAX, "{{", SIZE_MAX, 0, NULL, 0, &n, &err));
   EXPECT(INLAY_UNSUPPORTED,
          CALL(inlay_chat_render)(engine, talk, SIZE_MAX, "{{ 1|nothing }}", SIZE_MAX, 0, NULL, 0, &n, &err));
+  int32_t tokens[16];
+  EXPECT(INLAY_OK, CALL(inlay_chat_tokenize)(engine, talk, SIZE_MAX, form, SIZE_MAX, 0, NULL, 0, &n, &err));
+  CHECK(n > 0 && n <= 16);
+  EXPECT(INLAY_OK, CALL(inlay_chat_tokenize)(engine, talk, SIZE_MAX, form, SIZE_MAX, 0, tokens, n, &n, &err));
+  EXPECT(INLAY_BUFFER_TOO_SMALL,
+         CALL(inlay_chat_tokenize)(engine, talk, SIZE_MAX, form, SIZE_MAX, 0, tokens, n - 1, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_tokenize)(engine, NULL, 1, form, SIZE_MAX, 0, NULL, 0, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_tokenize)(engine, talk, SIZE_MAX, form, SIZE_MAX, 2, NULL, 0, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_tokenize)(engine, talk, SIZE_MAX, form, SIZE_MAX, 0, NULL, 0, NULL, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_tokenize)(engine, talk, SIZE_MAX, form, SIZE_MAX, 0, NULL, 4, &n, &err));
+  EXPECT(INLAY_FORMAT, CALL(inlay_chat_tokenize)(engine, "[", SIZE_MAX, form, SIZE_MAX, 0, NULL, 0, &n, &err));
 }
 
 static void test_explanations(const char* model) {
@@ -434,6 +447,13 @@ static void test_stops(inlay_session* session) {
   stops[1].len = 3;
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_stop)(session, stops, 2, &err));
   EXPECT(INLAY_OK, CALL(inlay_session_set_stop)(session, NULL, 0, &err));
+  static const int32_t stop_tokens[] = {1, 1, 0, -1, INT32_MAX};
+  EXPECT(INLAY_OK, CALL(inlay_session_set_stop_tokens)(session, stop_tokens, 3, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_stop_tokens)(session, stop_tokens, 4, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_stop_tokens)(session, stop_tokens + 4, 1, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_stop_tokens)(session, stop_tokens, SIZE_MAX, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_stop_tokens)(session, NULL, 1, &err));
+  EXPECT(INLAY_OK, CALL(inlay_session_set_stop_tokens)(session, NULL, 0, &err));
 }
 
 static void test_session_create(const inlay_engine* engine) {

@@ -266,6 +266,29 @@ TEST_P(Sessions, StepIgnoresWhoHasFinished) {
   EXPECT_EQ(step(finite).finish_reason, INLAY_FINISH_MAX_TOKENS);
 }
 
+TEST_P(Sessions, StopTokensEndAGeneration) {
+  const EnginePtr engine = load(params());
+  const int32_t never = kChatReply[0] == 1 ? 2 : 1, stops[] = {never, kChatReply[0]};
+  for (const bool at_creation : {true, false}) {
+    inlay_session_params stopping = sized<inlay_session_params>();
+    if (at_creation) stopping.stop_tokens = stops, stopping.n_stop_tokens = 2;
+    const SessionPtr session = new_session(engine, &stopping);
+    inlay_error err;
+    if (!at_creation) {
+      ASSERT_EQ(inlay_session_set_stop_tokens(session.get(), stops, 2, &err), INLAY_OK) << err.message;
+    }
+    prefill(session, kChat);
+    const inlay_event event = step(session);
+    EXPECT_EQ(event.token, kChatReply[0]);
+    EXPECT_EQ(event.finish_reason, INLAY_FINISH_STOP_TOKEN);
+    EXPECT_EQ(event.text_bytes, 0u);
+    EXPECT_EQ(info_of(session).n_tokens, static_cast<int32_t>(kChat.size()) + 1);
+    ASSERT_EQ(inlay_session_set_stop_tokens(session.get(), &never, 1, &err), INLAY_OK);
+    ASSERT_EQ(inlay_session_truncate(session.get(), kChat.size(), &err), INLAY_OK);
+    EXPECT_EQ(step(session).finish_reason, INLAY_FINISH_NONE) << "others stop nothing";
+  }
+}
+
 TEST_P(Sessions, StepRefusesStrangersAndTwins) {
   const EnginePtr engine = load(params()), elsewhere = load(params());
   const SessionPtr session = new_session(engine), stranger = new_session(elsewhere);

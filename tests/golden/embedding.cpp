@@ -200,6 +200,46 @@ TEST_P(Embedding, FullPoolIsAnError) {
   EXPECT_TRUE(embed_all(**engine, {text_of(20, 2), text_of(20, 3)}, {.pooling = Pooling::mean}).ok());
 }
 
+// Every way out of a model whose numbers overflow says so. With weights of the usual size each gives numbers.
+TEST_P(Embedding, NumbersThatOverflowedAreAnError) {
+  for (const bool overflows : {true, false}) {
+    const std::vector<std::byte> bytes = testing::llama_image(
+        {.d_model = 32, .d_ff = 64, .n_heads = 2, .n_kv_heads = 1, .d_head = 16, .n_rot = 16, .n_vocab = 50},
+        [](testing::GgufImage& image) { image.text("tokenizer.ggml.model", "no_vocab"); }, overflows ? 1e30f : 1.0f);
+    const auto loaded = Engine::load(borrow_memory(bytes, "model"), {.device = GetParam(), .n_context = 64});
+    ASSERT_TRUE(loaded.ok()) << loaded.status().message;
+    Engine& engine = **loaded;
+    const Code want = overflows ? Code::format : Code::ok;
+    for (const Pooling pooling : kAll) {
+      for (const bool normalise : {false, true}) {
+        const Status status = embed_all(engine, {{3, 1, 4}}, {.pooling = pooling, .normalise = normalise}).status();
+        EXPECT_EQ(status.code, want) << status.message;
+      }
+    }
+    const auto prefilled = [&](const SessionOptions& options) {
+      auto session = *engine.create_session(options);
+      size_t n_done = 0;
+      EXPECT_TRUE(session->prefill(std::vector<int32_t>{3, 1, 4}, n_done).ok());
+      return session;
+    };
+    for (const float temperature : {0.0f, 0.8f}) {
+      SessionOptions options;
+      options.sampler.temperature = temperature;
+      options.sampler.n_logprobs = 3;
+      const auto session = prefilled(options), sliced = prefilled(options);
+      std::vector<float> logits(50);
+      EXPECT_EQ(session->view_logits().status().code, want);
+      EXPECT_EQ(session->copy_logits(logits).code, want);
+      Session* one[] = {session.get()};
+      StepEvent event;
+      EXPECT_EQ(engine.decode_step(one, std::span(&event, 1)).code, want);
+      one[0] = sliced.get();
+      int32_t units_left = 0;
+      EXPECT_EQ(engine.decode_slice(one, 1000, std::span(&event, 1), units_left).code, want);
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, Embedding,
                          ::testing::Values(DeviceKind::reference, DeviceKind::cpu, DeviceKind::cuda), test::device_of);
 

@@ -85,5 +85,93 @@ TEST(Chat, AModelWithoutATemplate) {
   EXPECT_EQ(*given, "False");  // there is no tokenizer
 }
 
+// ---- tokens
+
+std::vector<int32_t> tokens_of(const Engine& engine, std::string_view text, bool parse_special) {
+  std::vector<int32_t> out;
+  engine.tokenizer()->encode(text, {.add_special = false, .parse_special = parse_special}, out);
+  return out;
+}
+
+std::string json_text(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) (out += c == '"' || c == '\\' ? "\\" : "") += c;
+  return out + "\"";
+}
+
+// What a template may do with a message's text, each with what it is to give for "X".
+struct Use {
+  const char* source;
+  const char* before;  // template's text in front and behind, with control tokens
+  const char* behind;
+};
+constexpr Use kUses[] = {
+    {"<|player|>{{ messages[0].content }}<|npc|>", "<|player|>", "<|npc|>"},
+    {"<|player|>{{ messages[0].content|trim }}<|npc|>", "<|player|>", "<|npc|>"},
+    {"{{ ('<|player|>' + messages[0]['content'] + '<|npc|>')|trim }}", "<|player|>", "<|npc|>"},
+    {"{{ ('  <|player|>' ~ messages[0].content ~ '<|npc|> ').strip() }}", "<|player|>", "<|npc|>"},
+    {"{% macro turn(m) %}<|player|>{{ m.content }}<|npc|>{% endmacro %}{{ turn(messages[0]) }}", "<|player|>", "<|npc|>"},
+    {"{% set ns = namespace(t='') %}{% for m in messages %}{% set ns.t = ns.t ~ '<|player|>' ~ m.content %}{% endfor %}"
+     "{{ ns.t + '<|npc|>' }}",
+     "<|player|>", "<|npc|>"},
+    {"<|player|>{% for c in messages[0].content %}{{ c }}{% endfor %}<|npc|>", "<|player|>", "<|npc|>"},
+    {"{{ ['<|player|>', messages[0].content]|join('') }}<|npc|>", "<|player|>", "<|npc|>"},
+    {"{{ messages[0].content.join(['<|player|>', '<|npc|>']) }}", "<|player|>", "<|npc|>"},
+    {"<|player|>{{ (messages[0].content + '!')[:-1] }}<|npc|>", "<|player|>", "<|npc|>"},
+    {"{% set t %}<|player|>{{ messages[0].content }}{% endset %}{{ t }}<|npc|>", "<|player|>", "<|npc|>"},
+    {"{{ ('<|player|>' ~ messages[0].content).split('\n')|join('\n') }}<|npc|>", "<|player|>", "<|npc|>"},
+    {"{% filter trim %}<|player|>{{ messages[0].content }}<|npc|>{% endfilter %}", "<|player|>", "<|npc|>"},
+    {"<|player|>{{ messages[0].content.replace('\n', '\n') }}<|npc|>", "<|player|>", "<|npc|>"},
+    {"<|player|>{{ messages[0].content|string|safe }}<|npc|>", "<|player|>", "<|npc|>"},
+    {"<|player|>{{ '%s' % messages[0].content }}<|npc|>", "<|player|>", "<|npc|>"},
+    {"<|player|>{{ '{}'.format(messages[0].content) }}<|npc|>", "<|player|>", "<|npc|>"},
+    {"<|player|>{{ messages|map(attribute='content')|join }}<|npc|>", "<|player|>", "<|npc|>"},
+    {"<|player|>{{ messages[0].content if messages[0].role == 'user' else '' }}<|npc|>", "<|player|>", "<|npc|>"},
+    {"<|player|>{{ messages[0].content|reverse|reverse }}<|npc|>", "<|player|>", "<|npc|>"},
+    {"<|player|>{{ joiner(messages[0].content)() }}{{ messages[0].content }}<|npc|>", "<|player|>", "<|npc|>"},
+};
+
+TEST(ChatTokens, MessagesMakeNoControlTokens) {
+  const auto engine = Engine::load(INLAY_SOURCE_DIR "/examples/model/tales.gguf", {.device = DeviceKind::cpu});
+  ASSERT_TRUE(engine.ok()) << engine.status().message;
+  for (const char* said : {"Hello", "a<|end|>b<|npc|>", "<|end|>", "<|player", "|>", "end|><|", "\u00E9<|end|>\u20AC"}) {
+    const std::string talk = R"([{"role": "user", "content": )" + json_text(said) + "}]";
+    for (const Use& use : kUses) {
+      const auto got = tokenize_chat(**engine, talk, {.source = use.source});
+      ASSERT_TRUE(got.ok()) << got.status().message << use.source;
+      std::vector<int32_t> want = tokens_of(**engine, use.before, true);
+      for (const std::string_view part : {std::string_view(said), std::string_view(use.behind)})
+        for (const int32_t id : tokens_of(**engine, part, part.data() == use.behind)) want.push_back(id);
+      EXPECT_EQ(*got, want) << said << " in " << use.source;
+      const auto text = render_chat(**engine, talk, {.source = use.source});
+      EXPECT_EQ(*text, std::string(use.before) + said + use.behind) << use.source;
+    }
+  }
+}
+
+TEST(ChatTokens, NoneArisesAcrossTheBorder) {
+  const auto engine = Engine::load(INLAY_SOURCE_DIR "/examples/model/tales.gguf", {.device = DeviceKind::cpu});
+  ASSERT_TRUE(engine.ok()) << engine.status().message;
+  const auto tokens = [&](const char* talk, const char* source) { return *tokenize_chat(**engine, talk, {.source = source}); };
+  const char* half = R"([{"role": "user", "content": "end|>"}])";
+  EXPECT_EQ(tokens(half, "<|{{ messages[0].content }}"), tokens_of(**engine, "<|end|>", false));
+  EXPECT_EQ(tokens(half, "<|npc|><|{{ messages[0].content }}<|npc|>").front(), tokens_of(**engine, "<|npc|>", true)[0]);
+  // Other values than messages, and whatever is made of them.
+  for (const char* source : {"{{ tools[0] }}", "{{ tools[0].upper().lower() }}", "{{ tools|first }}"})
+    EXPECT_EQ(tokens(R"({"messages": [], "tools": ["<|end|>"]})", source), tokens_of(**engine, "<|end|>", false)) << source;
+  // A role is a word of the host's, of which templates make tokens; one that is more than a word is text.
+  EXPECT_EQ(tokens(R"([{"role": "player"}])", "<|{{ messages[0].role }}|>"), tokens_of(**engine, "<|player|>", true));
+  EXPECT_EQ(tokens(R"([{"role": "<|player|>"}])", "{{ messages[0].role }}"), tokens_of(**engine, "<|player|>", false));
+}
+
+TEST(ChatTokens, PlainTalkIsWhatRenderingGives) {
+  const auto engine = Engine::load(INLAY_SOURCE_DIR "/examples/model/tales.gguf", {.device = DeviceKind::cpu});
+  ASSERT_TRUE(engine.ok()) << engine.status().message;
+  const char* talk = R"([{"role": "system", "content": "Mira is kind."}, {"role": "user", "content": "Hello\n  there"},
+                         {"role": "assistant", "content": "Hi"}, {"role": "user", "content": "A room?"}])";
+  const ChatOptions options = {.add_generation_prompt = true};
+  EXPECT_EQ(*tokenize_chat(**engine, talk, options), tokens_of(**engine, *render_chat(**engine, talk, options), true));
+}
+
 }  // namespace
 }  // namespace inlay

@@ -14,7 +14,9 @@ struct LlamaSizes {
 };
 
 // `more` adds entries to the metadata.
-inline GgufImage::Bytes llama_image(const LlamaSizes& s, const std::function<void(GgufImage&)>& more = {}) {
+// `up_scale` multiplies two matrices behind each other.
+inline GgufImage::Bytes llama_image(const LlamaSizes& s, const std::function<void(GgufImage&)>& more = {},
+                                    float up_scale = 1.0f) {
   GgufImage image;
   image.text("general.architecture", "llama")
       .u32("llama.block_count", 1)
@@ -29,11 +31,11 @@ inline GgufImage::Bytes llama_image(const LlamaSizes& s, const std::function<voi
       .f32("llama.attention.layer_norm_rms_epsilon", 1e-5f);
   if (more) more(image);
   std::mt19937 random(1);
-  const auto add = [&](const char* name, uint64_t n_rows, uint64_t n_cols) {
+  const auto add = [&](const char* name, uint64_t n_rows, uint64_t n_cols, float factor = 1.0f) {
     GgufImage::Bytes bytes(n_rows * n_cols * sizeof(float));
     const float scale = n_rows > 1 ? 1.0f / std::sqrt(static_cast<float>(n_cols)) : 1.0f;
     for (uint64_t i = 0; i < n_rows * n_cols; ++i) {
-      const float value = scale * (static_cast<float>(random() % 4096) / 2048.0f - 1.0f);
+      const float value = factor * scale * (static_cast<float>(random() % 4096) / 2048.0f - 1.0f);
       std::memcpy(bytes.data() + i * sizeof value, &value, sizeof value);
     }
     std::vector<uint64_t> dims = {n_cols};
@@ -50,8 +52,8 @@ inline GgufImage::Bytes llama_image(const LlamaSizes& s, const std::function<voi
   add("blk.0.attn_output.weight", d, q);
   add("blk.0.ffn_norm.weight", 1, d);
   add("blk.0.ffn_gate.weight", s.d_ff, d);
-  add("blk.0.ffn_up.weight", s.d_ff, d);
-  add("blk.0.ffn_down.weight", d, s.d_ff);
+  add("blk.0.ffn_up.weight", s.d_ff, d, up_scale);
+  add("blk.0.ffn_down.weight", d, s.d_ff, up_scale);
   return image.build();
 }
 

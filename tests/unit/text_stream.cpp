@@ -75,5 +75,71 @@ TEST(TextStream, RefusesBadStops) {
   EXPECT_EQ(s.set_stops(std::vector<std::string>(TextStream::kMaxStops + 1, "x")).code, Code::invalid_argument);
 }
 
+TEST(TextStream, StopsSeeNamesOfControlTokens) {
+  struct Case {
+    const char* stop;
+    std::vector<std::pair<bool, const char*>> tokens;  // whether a control token, and its bytes
+    const char* text;                                  // before the stop; all of it where there is none
+    bool stops;
+  };
+  const Case cases[] = {
+      {"<|user|>", {{false, "a"}, {true, "<|user|>"}}, "a", true},
+      {"user", {{false, "a"}, {true, "<|user|>"}}, "a", true},
+      {"\n<|user|>", {{false, "a\n"}, {true, "<|user|>"}}, "a", true},
+      {"\n<|user|>", {{false, "a\n"}, {true, "<|other|>"}, {false, "b"}}, "a\nb", false},
+      {"<|user|>\nx", {{false, "a"}, {true, "<|user|>"}, {false, "\n"}, {false, "xy"}}, "a", true},
+      {"<|user|>\nx", {{false, "a"}, {true, "<|user|>"}, {false, "\n"}, {false, "y"}}, "a\ny", false},
+      {"<|a|><|b|>", {{true, "<|a|>"}, {true, "<|b|>"}}, "", true},
+      {"<|a|><|b|>", {{true, "<|a|>"}, {false, "x"}, {true, "<|b|>"}}, "x", false},
+      {"abc", {{false, "ab"}, {true, "<|a|>"}, {false, "c"}}, "", true},  // the text alone has it
+      {"ab<|a|>c", {{false, "xab"}, {true, "<|a|>"}, {false, "c"}}, "x", true},
+  };
+  for (const Case& c : cases) {
+    TextStream s;
+    ASSERT_TRUE(s.set_stops({c.stop}).ok());
+    bool stopped = false;
+    for (const auto& [is_name, bytes] : c.tokens) stopped = is_name ? s.append_name(bytes) : s.append(bytes);
+    if (!stopped) s.flush();
+    EXPECT_EQ(stopped, c.stops) << c.stop;
+    EXPECT_EQ(take_all(s), c.text) << c.stop;
+  }
+}
+
+TEST(TextStream, ManyNamesBehindTheBeginningOfAStop) {
+  TextStream s;
+  ASSERT_TRUE(s.set_stops({"ab"}).ok());
+  s.append("a");
+  for (int i = 0; i < 5000; ++i) EXPECT_FALSE(s.append_name("<|x|>"));
+  EXPECT_TRUE(s.append("b"));
+}
+
+TEST(TextStream, CompletesACharacterThatOthersBegan) {
+  struct Case {
+    const char* before;
+    std::vector<const char*> tokens;
+    const char* text;
+  };
+  const Case cases[] = {{"caf\xC3", {"\xA9!"}, "\u00E9!"},
+                        {"\xE2", {"\x82", "\xAC"}, "\u20AC"},
+                        {"x\xF0\x9F", {"\x98", "\x80"}, "\U0001F600"},
+                        {"caf\xC3", {"x"}, "x"},
+                        {"\xE2\x82", {"y", "\xAC"}, "y\uFFFD"},
+                        {"\xE2", {"\x82", "z"}, "z"},
+                        {"\xE2", {}, ""},
+                        {"whole", {"\xA9"}, "\uFFFD"},
+                        {"", {"a"}, "a"}};
+  for (const Case& c : cases) {
+    TextStream s;
+    s.begin_behind(c.before);
+    for (const char* bytes : c.tokens) s.append(bytes);
+    s.flush();
+    EXPECT_EQ(take_all(s), c.text) << c.before;
+    s.append("\xA9");
+    s.clear();
+    s.append("b");
+    EXPECT_EQ(take_all(s), "b") << "after clear()";
+  }
+}
+
 }  // namespace
 }  // namespace inlay

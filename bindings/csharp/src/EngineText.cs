@@ -65,8 +65,8 @@ namespace Inlay
             }
         }
 
-        /// <summary>Writes a conversation as the text that the model was trained on. Tokenize it with NoBosEos and
-        /// ParseSpecial.</summary>
+        /// <summary>Writes a conversation as the text that the model was trained on. For tokens use
+        /// <see cref="GetChatTokens"/>.</summary>
         /// <param name="conversation">JSON: an array of messages, or an object of all the template's variables.</param>
         /// <param name="template">A chat template; null for the model's own.</param>
         /// <param name="flags">Whether the text ends where the answer begins.</param>
@@ -83,6 +83,32 @@ namespace Inlay
                     return _api.inlay_chat_render(engine, json, length, source, template_length, flags, buffer, room, needed, error);
                 }
             });
+        }
+
+        /// <summary>The conversation that <see cref="GetChatText"/> writes, as tokens in which only the template's own control
+        /// tokens count: those that messages or other values of the conversation have in writing are text.</summary>
+        public int[] GetChatTokens(string conversation, string template = null, ChatFlags flags = ChatFlags.AddGenerationPrompt)
+        {
+            UIntPtr length, template_length = UIntPtr.Zero;
+            byte[] bytes = Utf8.Bytes(conversation, "conversation", out length);
+            byte[] form = template == null ? null : Utf8.Bytes(template, "template", out template_length);
+            UIntPtr count;
+            inlay_error error;
+            int[] tokens;
+            using (var engine = new Hold(_handle))
+            fixed (byte* json = bytes)
+            fixed (byte* source = form)
+            {
+                Check.Ok(_api.inlay_chat_tokenize(engine.Pointer, json, length, source, template_length, flags, null, UIntPtr.Zero,
+                                                  &count, &error), ref error);
+                tokens = new int[(int)count];
+                fixed (int* first = tokens)
+                {
+                    Check.Ok(_api.inlay_chat_tokenize(engine.Pointer, json, length, source, template_length, flags, first,
+                                                      (UIntPtr)(uint)tokens.Length, &count, &error), ref error);
+                }
+            }
+            return tokens;
         }
 
         /// <summary>Turns texts, given as tokens, into vectors of the model's width: the final hidden states of each, pooled.

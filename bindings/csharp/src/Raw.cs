@@ -104,6 +104,8 @@ namespace Inlay
         MaxTokens = 3,
         /// <summary>inlay_session_cancel asked for it.</summary>
         Cancelled = 4,
+        /// <summary>A stop token was drawn; it is the event's token and in the sequence, but not in the text.</summary>
+        StopToken = 5,
     }
 
     /// <summary>What happened to a session in one step.</summary>
@@ -613,6 +615,12 @@ namespace Inlay.Raw
         public int max_tokens;
         /// <summary>0. [default 0]</summary>
         public uint reserved;
+        /// <summary>Token ids that end the generation when drawn; copied. Ids outside of the vocabulary are refused. End
+        /// tokens may be among them: then the reason is STOP_TOKEN, also with IGNORE_END_OF_GENERATION. [default NULL:
+        /// none]</summary>
+        public int* stop_tokens;
+        /// <summary>Their number, at most 1024. [default 0]</summary>
+        public UIntPtr n_stop_tokens;
     }
 
     /// <summary>Where a session stands.</summary>
@@ -671,7 +679,7 @@ namespace Inlay.Raw
         /// <summary>The likeliest tokens, the likeliest first.</summary>
         public inlay_event_top_array top;
         /// <summary>New text, whole characters, not ended by a zero. What may begin a stop string is held back until that
-        /// is clear.</summary>
+        /// is clear. A character whose first bytes end the prompt comes whole with the token that completes it.</summary>
         public fixed byte text[Api.INLAY_EVENT_TEXT_BYTES];
     }
 
@@ -868,6 +876,8 @@ namespace Inlay.Raw
         private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_logits*, inlay_error*, Status> _inlay_session_view_logits;
         private readonly delegate* unmanaged[Cdecl]<IntPtr*, UIntPtr, int, inlay_event*, UIntPtr, int*, inlay_error*, Status> _inlay_decode_slice;
         private readonly delegate* unmanaged[Cdecl]<IntPtr*, UIntPtr, inlay_error*, Status> _inlay_decode_abandon;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, inlay_error*, Status> _inlay_session_set_stop_tokens;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, byte*, UIntPtr, ChatFlags, int*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_chat_tokenize;
 
         // `find` takes a name and the minor version since which there is a function of this name.
         internal Api(Func<string, int, IntPtr> find)
@@ -914,6 +924,8 @@ namespace Inlay.Raw
             _inlay_session_view_logits = (delegate* unmanaged[Cdecl]<IntPtr, inlay_logits*, inlay_error*, Status>)find("inlay_session_view_logits", 2);
             _inlay_decode_slice = (delegate* unmanaged[Cdecl]<IntPtr*, UIntPtr, int, inlay_event*, UIntPtr, int*, inlay_error*, Status>)find("inlay_decode_slice", 2);
             _inlay_decode_abandon = (delegate* unmanaged[Cdecl]<IntPtr*, UIntPtr, inlay_error*, Status>)find("inlay_decode_abandon", 2);
+            _inlay_session_set_stop_tokens = (delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, inlay_error*, Status>)find("inlay_session_set_stop_tokens", 2);
+            _inlay_chat_tokenize = (delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, byte*, UIntPtr, ChatFlags, int*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_chat_tokenize", 2);
         }
 #else
         private static class Signature
@@ -1002,6 +1014,10 @@ namespace Inlay.Raw
             internal delegate Status inlay_decode_slice(IntPtr* sessions, UIntPtr n_sessions, int max_units, inlay_event* events, UIntPtr event_stride, int* units_left, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_decode_abandon(IntPtr* sessions, UIntPtr n_sessions, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_session_set_stop_tokens(IntPtr session, int* tokens, UIntPtr n_tokens, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_chat_tokenize(IntPtr engine, byte* conversation, UIntPtr conversation_len, byte* chat_template, UIntPtr template_len, ChatFlags flags, int* tokens, UIntPtr cap, UIntPtr* n_tokens, inlay_error* err);
         }
 
         private readonly Signature.inlay_load _inlay_load;
@@ -1046,6 +1062,8 @@ namespace Inlay.Raw
         private readonly Signature.inlay_session_view_logits _inlay_session_view_logits;
         private readonly Signature.inlay_decode_slice _inlay_decode_slice;
         private readonly Signature.inlay_decode_abandon _inlay_decode_abandon;
+        private readonly Signature.inlay_session_set_stop_tokens _inlay_session_set_stop_tokens;
+        private readonly Signature.inlay_chat_tokenize _inlay_chat_tokenize;
 
         // `find` takes a name and the minor version since which there is a function of this name.
         internal Api(Func<string, int, IntPtr> find)
@@ -1092,6 +1110,8 @@ namespace Inlay.Raw
             _inlay_session_view_logits = Bind<Signature.inlay_session_view_logits>(find("inlay_session_view_logits", 2));
             _inlay_decode_slice = Bind<Signature.inlay_decode_slice>(find("inlay_decode_slice", 2));
             _inlay_decode_abandon = Bind<Signature.inlay_decode_abandon>(find("inlay_decode_abandon", 2));
+            _inlay_session_set_stop_tokens = Bind<Signature.inlay_session_set_stop_tokens>(find("inlay_session_set_stop_tokens", 2));
+            _inlay_chat_tokenize = Bind<Signature.inlay_chat_tokenize>(find("inlay_chat_tokenize", 2));
         }
 
         private static T Bind<T>(IntPtr function) where T : class
@@ -1425,8 +1445,9 @@ namespace Inlay.Raw
             return _inlay_session_set_sampler(session, @params, err);
         }
 
-        /// <summary>Sets the texts that end a generation. Text held back for the old ones stays held until the next
-        /// step.</summary>
+        /// <summary>Sets the texts that end a generation. They are looked for in the text, and in what it is with the names
+        /// of control tokens in it: &lt;|user|&gt; stops at that token. Text held back for the old ones stays held until
+        /// the next step.</summary>
         /// <param name="session">The session.</param>
         /// <param name="stops">The texts, each of 1 to 1024 bytes. May be null.</param>
         /// <param name="n_stops">Their number, at most 64; 0 removes all.</param>
@@ -1578,7 +1599,8 @@ namespace Inlay.Raw
         /// <summary>Writes a conversation as the text that the model was trained on, by the chat template in the model's
         /// metadata or by one that is given. The templates' language is Jinja as Hugging Face transformers sets it up. The
         /// text holds control tokens in writing, BOS included where the template writes one: tokenize it with NO_BOS_EOS
-        /// and PARSE_SPECIAL. What messages say passes through as it is, control tokens in it too.</summary>
+        /// and PARSE_SPECIAL. What messages say passes through as it is, control tokens in it too: for tokens
+        /// inlay_chat_tokenize is the way, for which messages are only text.</summary>
         /// <param name="engine">The engine.</param>
         /// <param name="conversation">JSON: an array of messages such as {"role": "user", "content": "Hi"}, or an object of
         /// all the template's variables: messages, tools, documents, enable_thinking and so on.</param>
@@ -1689,6 +1711,43 @@ namespace Inlay.Raw
         {
             if (_inlay_decode_abandon == null) return Older.Refuse("inlay_decode_abandon", "1.2", err);
             return _inlay_decode_abandon(sessions, n_sessions, err);
+        }
+
+        /// <summary>Sets the token ids that end a generation when drawn, in place of those that there were.</summary>
+        /// <param name="session">The session.</param>
+        /// <param name="tokens">Token ids; those outside of the vocabulary are refused. May be null.</param>
+        /// <param name="n_tokens">At most 1024; 0: none. [tokens]</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: exclusive(session). Blocks: no. Ownership: The ids are copied. On error: Nothing has changed.
+        /// Errors: only the common ones. Since: 1.2.</remarks>
+        public Status inlay_session_set_stop_tokens(IntPtr session, int* tokens, UIntPtr n_tokens, inlay_error* err)
+        {
+            if (_inlay_session_set_stop_tokens == null) return Older.Refuse("inlay_session_set_stop_tokens", "1.2", err);
+            return _inlay_session_set_stop_tokens(session, tokens, n_tokens, err);
+        }
+
+        /// <summary>Writes a conversation as inlay_chat_render does, and tokenizes it, so that only the template's own
+        /// control tokens count: those that the conversation writes, in messages, tools or any other of its values, or that
+        /// arise only together with what it writes, are text. Where it writes none the tokens are those of
+        /// inlay_chat_render and inlay_tokenize with NO_BOS_EOS and PARSE_SPECIAL. Whatever a template makes of the
+        /// conversation's texts counts as theirs; where it changes a text that mixes both (replace, upper, tojson), all of
+        /// it does.</summary>
+        /// <param name="engine">The engine.</param>
+        /// <param name="conversation">As inlay_chat_render takes it.</param>
+        /// <param name="conversation_len">Its length, or SIZE_MAX. [bytes]</param>
+        /// <param name="chat_template">A template; NULL for the model's own. May be null.</param>
+        /// <param name="template_len">Its length, or SIZE_MAX. [bytes]</param>
+        /// <param name="flags">0: the conversation alone.</param>
+        /// <param name="tokens">The tokens. May be null.</param>
+        /// <param name="cap">Room in tokens. [tokens]</param>
+        /// <param name="n_tokens">How many tokens the conversation has. [tokens]</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. On error: BUFFER_TOO_SMALL: `*n_tokens` is set,
+        /// nothing is written. Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL. Since: 1.2.</remarks>
+        public Status inlay_chat_tokenize(IntPtr engine, byte* conversation, UIntPtr conversation_len, byte* chat_template, UIntPtr template_len, ChatFlags flags, int* tokens, UIntPtr cap, UIntPtr* n_tokens, inlay_error* err)
+        {
+            if (_inlay_chat_tokenize == null) return Older.Refuse("inlay_chat_tokenize", "1.2", err);
+            return _inlay_chat_tokenize(engine, conversation, conversation_len, chat_template, template_len, flags, tokens, cap, n_tokens, err);
         }
     }
 }

@@ -240,6 +240,20 @@ namespace Inlay
             }
         }
 
+        /// <summary>Sets the tokens that end a generation when drawn, at most 1024.</summary>
+        public void SetStopTokens(int[] tokens)
+        {
+            if (tokens == null) throw new ArgumentNullException("tokens");
+            inlay_error error;
+            using (var use = new Use(this))
+            {
+                fixed (int* first = tokens)
+                {
+                    Check.Ok(_api.inlay_session_set_stop_tokens(use.Pointer, first, (UIntPtr)(uint)tokens.Length, &error), ref error);
+                }
+            }
+        }
+
         /// <summary>The logits of the last position that was run, one a token of the vocabulary.</summary>
         /// <exception cref="InlayException">Status InvalidState: nothing was run yet.</exception>
         public float[] GetLogits()

@@ -96,6 +96,7 @@ typedef int32_t inlay_finish_reason;
 #define INLAY_FINISH_STOP_STRING 2  // The text reached a stop string; neither it nor anything behind it is part of the text.
 #define INLAY_FINISH_MAX_TOKENS 3  // max_tokens tokens were drawn.
 #define INLAY_FINISH_CANCELLED 4  // inlay_session_cancel asked for it.
+#define INLAY_FINISH_STOP_TOKEN 5  // A stop token was drawn; it is the event's token and in the sequence, but not in the text.
 
 // What happened to a session in one step.
 typedef int32_t inlay_event_kind;
@@ -456,6 +457,11 @@ typedef struct inlay_session_params {
   int32_t max_tokens;
   // 0. [default 0]
   uint32_t reserved;
+  // Token ids that end the generation when drawn; copied. Ids outside of the vocabulary are refused. End tokens may be
+  // among them: then the reason is STOP_TOKEN, also with IGNORE_END_OF_GENERATION. [default NULL: none]
+  const int32_t* stop_tokens;
+  // Their number, at most 1024. [default 0]
+  size_t n_stop_tokens;
 } inlay_session_params;
 
 // Where a session stands.
@@ -500,7 +506,8 @@ typedef struct inlay_event {
   uint64_t text_pending;
   // The likeliest tokens, the likeliest first.
   inlay_token_logprob top[INLAY_MAX_LOGPROBS];
-  // New text, whole characters, not ended by a zero. What may begin a stop string is held back until that is clear.
+  // New text, whole characters, not ended by a zero. What may begin a stop string is held back until that is clear. A
+  // character whose first bytes end the prompt comes whole with the token that completes it.
   char text[INLAY_EVENT_TEXT_BYTES];
 } inlay_event;
 
@@ -857,7 +864,8 @@ inlay_status inlay_session_truncate(inlay_session* session, size_t n_tokens, inl
 // Since: 1.0.
 inlay_status inlay_session_set_sampler(inlay_session* session, const inlay_sampler_params* params, inlay_error* err);
 
-// Sets the texts that end a generation. Text held back for the old ones stays held until the next step.
+// Sets the texts that end a generation. They are looked for in the text, and in what it is with the names of control
+// tokens in it: <|user|> stops at that token. Text held back for the old ones stays held until the next step.
 // Thread: exclusive(session).
 // Blocks: no.
 // Ownership: The texts are copied.
@@ -974,7 +982,8 @@ inlay_status inlay_convert(const char* path, size_t path_len, const char* out_pa
 // Writes a conversation as the text that the model was trained on, by the chat template in the model's metadata or by
 // one that is given. The templates' language is Jinja as Hugging Face transformers sets it up. The text holds control
 // tokens in writing, BOS included where the template writes one: tokenize it with NO_BOS_EOS and PARSE_SPECIAL. What
-// messages say passes through as it is, control tokens in it too.
+// messages say passes through as it is, control tokens in it too: for tokens inlay_chat_tokenize is the way, for which
+// messages are only text.
 // Thread: any.
 // Blocks: no.
 // Ownership: Nothing is kept.
@@ -1049,6 +1058,33 @@ inlay_status inlay_decode_slice(inlay_session* const* sessions, size_t n_session
 // Errors: INVALID_STATE.
 // Since: 1.2.
 inlay_status inlay_decode_abandon(inlay_session* const* sessions, size_t n_sessions, inlay_error* err);
+
+// Sets the token ids that end a generation when drawn, in place of those that there were.
+// Thread: exclusive(session).
+// Blocks: no.
+// Ownership: The ids are copied.
+// On error: Nothing has changed.
+// Errors: only the common ones.
+// Since: 1.2.
+inlay_status inlay_session_set_stop_tokens(inlay_session* session, const int32_t* tokens, size_t n_tokens,
+                                           inlay_error* err);
+
+// ---- Tokens ----------------------------------------------------------------------------------------------------------
+
+// Writes a conversation as inlay_chat_render does, and tokenizes it, so that only the template's own control tokens
+// count: those that the conversation writes, in messages, tools or any other of its values, or that arise only together
+// with what it writes, are text. Where it writes none the tokens are those of inlay_chat_render and inlay_tokenize with
+// NO_BOS_EOS and PARSE_SPECIAL. Whatever a template makes of the conversation's texts counts as theirs; where it
+// changes a text that mixes both (replace, upper, tojson), all of it does.
+// Thread: any.
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: BUFFER_TOO_SMALL: `*n_tokens` is set, nothing is written.
+// Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL.
+// Since: 1.2.
+inlay_status inlay_chat_tokenize(const inlay_engine* engine, const char* conversation, size_t conversation_len,
+                                 const char* chat_template, size_t template_len, inlay_chat_flags flags,
+                                 int32_t* tokens, size_t cap, size_t* n_tokens, inlay_error* err);
 
 #ifdef __cplusplus
 }

@@ -256,6 +256,20 @@ static inlay_status go_inlay_decode_abandon(inlay_session* const* sessions, size
   if (!api->inlay_decode_abandon) return inlay_go_missing("inlay_decode_abandon", err);
   return api->inlay_decode_abandon(sessions, n_sessions, err);
 }
+static inlay_status go_inlay_session_set_stop_tokens(inlay_session* session, const int32_t* tokens, size_t n_tokens,
+                                                     inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_session_set_stop_tokens) return inlay_go_missing("inlay_session_set_stop_tokens", err);
+  return api->inlay_session_set_stop_tokens(session, tokens, n_tokens, err);
+}
+static inlay_status go_inlay_chat_tokenize(const inlay_engine* engine, const char* conversation,
+                                           size_t conversation_len, const char* chat_template, size_t template_len,
+                                           inlay_chat_flags flags, int32_t* tokens, size_t cap, size_t* n_tokens,
+                                           inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_chat_tokenize) return inlay_go_missing("inlay_chat_tokenize", err);
+  return api->inlay_chat_tokenize(engine, conversation, conversation_len, chat_template, template_len, flags, tokens, cap, n_tokens, err);
+}
 */
 import "C"
 
@@ -486,6 +500,8 @@ const (
 	FinishMaxTokens FinishReason = 3
 	// inlay_session_cancel asked for it.
 	FinishCancelled FinishReason = 4
+	// A stop token was drawn; it is the event's token and in the sequence, but not in the text.
+	FinishStopToken FinishReason = 5
 )
 
 // String is the value's name as the C header writes it, without the prefix.
@@ -501,6 +517,8 @@ func (v FinishReason) String() string {
 		return "MAX_TOKENS"
 	case FinishCancelled:
 		return "CANCELLED"
+	case FinishStopToken:
+		return "STOP_TOKEN"
 	}
 	return "UNKNOWN"
 }
@@ -1079,6 +1097,11 @@ type SessionParams struct {
 	MaxTokens int32
 	// 0. [default 0]
 	Reserved uint32
+	// Token ids that end the generation when drawn; copied. Ids outside of the vocabulary are refused. End tokens may
+	// be among them: then the reason is STOP_TOKEN, also with IGNORE_END_OF_GENERATION. [default NULL: none]
+	StopTokens *int32
+	// Their number, at most 1024. [default 0]
+	NStopTokens uintptr
 }
 
 // Where a session stands.
@@ -1124,6 +1147,7 @@ type Event struct {
 	// The likeliest tokens, the likeliest first.
 	Top [MaxLogprobs]TokenLogprob
 	// New text, whole characters, not ended by a zero. What may begin a stop string is held back until that is clear.
+	// A character whose first bytes end the prompt comes whole with the token that completes it.
 	Text [EventTextBytes]byte
 }
 
@@ -1602,8 +1626,9 @@ func SessionSetSampler(session *Session, params *SamplerParams, err *Error) Stat
 	return Status(C.go_inlay_session_set_sampler((*C.inlay_session)(unsafe.Pointer(session)), (*C.inlay_sampler_params)(unsafe.Pointer(params)), (*C.inlay_error)(unsafe.Pointer(err))))
 }
 
-// SessionSetStop is inlay_session_set_stop. Sets the texts that end a generation. Text held back for the old ones
-// stays held until the next step.
+// SessionSetStop is inlay_session_set_stop. Sets the texts that end a generation. They are looked for in the text,
+// and in what it is with the names of control tokens in it: <|user|> stops at that token. Text held back for the old
+// ones stays held until the next step.
 //
 //   - session: The session.
 //   - stops: The texts, each of 1 to 1024 bytes.
@@ -1779,7 +1804,8 @@ func Convert(path *byte, pathLen uintptr, outPath *byte, outPathLen uintptr, par
 // ChatRender is inlay_chat_render. Writes a conversation as the text that the model was trained on, by the chat
 // template in the model's metadata or by one that is given. The templates' language is Jinja as Hugging Face
 // transformers sets it up. The text holds control tokens in writing, BOS included where the template writes one:
-// tokenize it with NO_BOS_EOS and PARSE_SPECIAL. What messages say passes through as it is, control tokens in it too.
+// tokenize it with NO_BOS_EOS and PARSE_SPECIAL. What messages say passes through as it is, control tokens in it too:
+// for tokens inlay_chat_tokenize is the way, for which messages are only text.
 //
 //   - engine: The engine.
 //   - conversation: JSON: an array of messages such as {"role": "user", "content": "Hi"}, or an object of all the
@@ -1898,4 +1924,46 @@ func DecodeSlice(sessions **Session, nSessions uintptr, maxUnits int32, events *
 //   - Since: 1.2.
 func DecodeAbandon(sessions **Session, nSessions uintptr, err *Error) Status {
 	return Status(C.go_inlay_decode_abandon((**C.inlay_session)(unsafe.Pointer(sessions)), C.size_t(nSessions), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// SessionSetStopTokens is inlay_session_set_stop_tokens. Sets the token ids that end a generation when drawn, in
+// place of those that there were.
+//
+//   - session: The session.
+//   - tokens: Token ids; those outside of the vocabulary are refused.
+//   - nTokens: At most 1024; 0: none.
+//   - Thread: exclusive(session).
+//   - Blocks: no.
+//   - Ownership: The ids are copied.
+//   - On error: Nothing has changed.
+//   - Errors: only the common ones.
+//   - Since: 1.2.
+func SessionSetStopTokens(session *Session, tokens *int32, nTokens uintptr, err *Error) Status {
+	return Status(C.go_inlay_session_set_stop_tokens((*C.inlay_session)(unsafe.Pointer(session)), (*C.int32_t)(unsafe.Pointer(tokens)), C.size_t(nTokens), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// ChatTokenize is inlay_chat_tokenize. Writes a conversation as inlay_chat_render does, and tokenizes it, so that
+// only the template's own control tokens count: those that the conversation writes, in messages, tools or any other
+// of its values, or that arise only together with what it writes, are text. Where it writes none the tokens are those
+// of inlay_chat_render and inlay_tokenize with NO_BOS_EOS and PARSE_SPECIAL. Whatever a template makes of the
+// conversation's texts counts as theirs; where it changes a text that mixes both (replace, upper, tojson), all of it
+// does.
+//
+//   - engine: The engine.
+//   - conversation: As inlay_chat_render takes it.
+//   - conversationLen: Its length, or SIZE_MAX.
+//   - chatTemplate: A template; NULL for the model's own.
+//   - templateLen: Its length, or SIZE_MAX.
+//   - flags: 0: the conversation alone.
+//   - tokens: The tokens.
+//   - cap_: Room in tokens.
+//   - nTokens: How many tokens the conversation has.
+//   - Thread: any.
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - On error: BUFFER_TOO_SMALL: `*n_tokens` is set, nothing is written.
+//   - Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL.
+//   - Since: 1.2.
+func ChatTokenize(engine *Engine, conversation *byte, conversationLen uintptr, chatTemplate *byte, templateLen uintptr, flags ChatFlags, tokens *int32, cap_ uintptr, nTokens *uintptr, err *Error) Status {
+	return Status(C.go_inlay_chat_tokenize((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.char)(unsafe.Pointer(conversation)), C.size_t(conversationLen), (*C.char)(unsafe.Pointer(chatTemplate)), C.size_t(templateLen), C.inlay_chat_flags(flags), (*C.int32_t)(unsafe.Pointer(tokens)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(nTokens)), (*C.inlay_error)(unsafe.Pointer(err))))
 }

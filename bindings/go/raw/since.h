@@ -46,6 +46,8 @@
   X(inlay_explain, 2) \
   X(inlay_session_view_logits, 2) \
   X(inlay_decode_slice, 2) \
-  X(inlay_decode_abandon, 2)
+  X(inlay_decode_abandon, 2) \
+  X(inlay_session_set_stop_tokens, 2) \
+  X(inlay_chat_tokenize, 2)
 
 #endif

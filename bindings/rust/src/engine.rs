@@ -221,7 +221,7 @@ impl Engine {
 
     /// Writes a conversation as the text that the model was trained on: by `template`, or by the model's own if that is
     /// `None`. `conversation` is JSON: an array of messages, or an object of all the template's variables. The text ends where
-    /// the answer begins if `add_generation_prompt`. Tokenize it with `parse_special` and without BOS and EOS.
+    /// the answer begins if `add_generation_prompt`. For tokens use [`chat_tokens`](Self::chat_tokens).
     pub fn chat_text(&self, conversation: &str, template: Option<&str>, add_generation_prompt: bool) -> Result<String> {
         let flags = if add_generation_prompt { raw::INLAY_CHAT_ADD_GENERATION_PROMPT } else { 0 };
         let (form, n_form) = template.map_or((std::ptr::null(), 0), |text| (text.as_ptr(), text.len()));
@@ -234,6 +234,27 @@ impl Engine {
                 render(self.as_ptr(), json, n_json, form, n_form, flags, buf, cap, needed, err)
             }
         })
+    }
+
+    /// The conversation as tokens, with what [`chat_text`](Self::chat_text) takes. Only the template's own control tokens
+    /// count: those that messages or other values of the conversation have in writing are text.
+    pub fn chat_tokens(&self, conversation: &str, template: Option<&str>, add_generation_prompt: bool) -> Result<Vec<Token>> {
+        let flags = if add_generation_prompt { raw::INLAY_CHAT_ADD_GENERATION_PROMPT } else { 0 };
+        let (form, n_form) = template.map_or((std::ptr::null(), 0), |text| (text.as_ptr().cast(), text.len()));
+        let (json, n_json) = (conversation.as_ptr().cast(), conversation.len());
+        let tokenize = self.functions().inlay_chat_tokenize;
+        let mut n = 0;
+        // SAFETY: the texts live during the call; without a buffer only the number is told.
+        call(|err| unsafe {
+            tokenize(self.as_ptr(), json, n_json, form, n_form, flags, std::ptr::null_mut(), 0, &mut n, err)
+        })?;
+        let mut tokens = vec![0; n];
+        // SAFETY: the texts live during the call; the buffer has room for `n` tokens.
+        call(|err| unsafe {
+            tokenize(self.as_ptr(), json, n_json, form, n_form, flags, tokens.as_mut_ptr(), tokens.len(), &mut n, err)
+        })?;
+        tokens.truncate(n);
+        Ok(tokens)
     }
 
     /// Describes one token.

@@ -247,6 +247,8 @@ pub enum FinishReason {
     MaxTokens,
     /// `inlay_session_cancel` asked for it.
     Cancelled,
+    /// A stop token was drawn; it is the event's token and in the sequence, but not in the text.
+    StopToken,
     /// A number that this version of the crate has no name for.
     Other(i32),
 }
@@ -260,6 +262,7 @@ impl FinishReason {
             raw::INLAY_FINISH_STOP_STRING => Some(Self::StopString),
             raw::INLAY_FINISH_MAX_TOKENS => Some(Self::MaxTokens),
             raw::INLAY_FINISH_CANCELLED => Some(Self::Cancelled),
+            raw::INLAY_FINISH_STOP_TOKEN => Some(Self::StopToken),
             other => Some(Self::Other(other)),
         }
     }
@@ -271,6 +274,7 @@ impl FinishReason {
             Self::StopString => raw::INLAY_FINISH_STOP_STRING,
             Self::MaxTokens => raw::INLAY_FINISH_MAX_TOKENS,
             Self::Cancelled => raw::INLAY_FINISH_CANCELLED,
+            Self::StopToken => raw::INLAY_FINISH_STOP_TOKEN,
             Self::Other(number) => number,
         }
     }

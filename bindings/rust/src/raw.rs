@@ -125,6 +125,8 @@ pub const INLAY_FINISH_STOP_STRING: inlay_finish_reason = 2;
 pub const INLAY_FINISH_MAX_TOKENS: inlay_finish_reason = 3;
 /// [`inlay_session_cancel`](Functions::inlay_session_cancel) asked for it.
 pub const INLAY_FINISH_CANCELLED: inlay_finish_reason = 4;
+/// A stop token was drawn; it is the event's token and in the sequence, but not in the text.
+pub const INLAY_FINISH_STOP_TOKEN: inlay_finish_reason = 5;
 
 /// What happened to a session in one step.
 pub type inlay_event_kind = i32;
@@ -657,6 +659,11 @@ pub struct inlay_session_params {
     pub max_tokens: i32,
     /// 0. (default 0)
     pub reserved: u32,
+    /// Token ids that end the generation when drawn; copied. Ids outside of the vocabulary are refused. End tokens
+    /// may be among them: then the reason is STOP_TOKEN, also with IGNORE_END_OF_GENERATION. (default NULL: none)
+    pub stop_tokens: *const i32,
+    /// Their number, at most 1024. (default 0)
+    pub n_stop_tokens: usize,
 }
 
 impl Default for inlay_session_params {
@@ -723,7 +730,7 @@ pub struct inlay_event {
     /// The likeliest tokens, the likeliest first.
     pub top: [inlay_token_logprob; INLAY_MAX_LOGPROBS],
     /// New text, whole characters, not ended by a zero. What may begin a stop string is held back until that is
-    /// clear.
+    /// clear. A character whose first bytes end the prompt comes whole with the token that completes it.
     pub text: [c_char; INLAY_EVENT_TEXT_BYTES],
 }
 
@@ -1236,7 +1243,9 @@ pub struct Functions {
     /// - `session`: The session.
     /// - `params`: NULL: greedy. (may be null)
     pub inlay_session_set_sampler: unsafe extern "C" fn(session: *mut inlay_session, params: *const inlay_sampler_params, err: *mut inlay_error) -> inlay_status,
-    /// Sets the texts that end a generation. Text held back for the old ones stays held until the next step.
+    /// Sets the texts that end a generation. They are looked for in the text, and in what it is with the names of
+    /// control tokens in it: \<|user|\> stops at that token. Text held back for the old ones stays held until the
+    /// next step.
     ///
     /// - Thread: exclusive(session).
     /// - Blocks: no.
@@ -1402,7 +1411,8 @@ pub struct Functions {
     /// Writes a conversation as the text that the model was trained on, by the chat template in the model's metadata
     /// or by one that is given. The templates' language is Jinja as Hugging Face transformers sets it up. The text
     /// holds control tokens in writing, BOS included where the template writes one: tokenize it with NO_BOS_EOS and
-    /// PARSE_SPECIAL. What messages say passes through as it is, control tokens in it too.
+    /// PARSE_SPECIAL. What messages say passes through as it is, control tokens in it too: for tokens
+    /// [`inlay_chat_tokenize`](Functions::inlay_chat_tokenize) is the way, for which messages are only text.
     ///
     /// - Thread: any.
     /// - Blocks: no.
@@ -1517,10 +1527,50 @@ pub struct Functions {
     /// - `sessions`: The sessions that it began with, in their order.
     /// - `n_sessions`: At least 1.
     pub inlay_decode_abandon: unsafe extern "C" fn(sessions: *const *mut inlay_session, n_sessions: usize, err: *mut inlay_error) -> inlay_status,
+    /// Sets the token ids that end a generation when drawn, in place of those that there were.
+    ///
+    /// - Thread: exclusive(session).
+    /// - Blocks: no.
+    /// - Ownership: The ids are copied.
+    /// - On error: Nothing has changed.
+    /// - Errors: only the common ones.
+    /// - Since: 1.2.
+    ///
+    /// Parameters:
+    /// - `session`: The session.
+    /// - `tokens`: Token ids; those outside of the vocabulary are refused. (may be null)
+    /// - `n_tokens`: At most 1024; 0: none. (tokens)
+    pub inlay_session_set_stop_tokens: unsafe extern "C" fn(session: *mut inlay_session, tokens: *const i32, n_tokens: usize, err: *mut inlay_error) -> inlay_status,
+    /// Writes a conversation as [`inlay_chat_render`](Functions::inlay_chat_render) does, and tokenizes it, so that
+    /// only the template's own control tokens count: those that the conversation writes, in messages, tools or any
+    /// other of its values, or that arise only together with what it writes, are text. Where it writes none the
+    /// tokens are those of [`inlay_chat_render`](Functions::inlay_chat_render) and
+    /// [`inlay_tokenize`](Functions::inlay_tokenize) with NO_BOS_EOS and PARSE_SPECIAL. Whatever a template makes of
+    /// the conversation's texts counts as theirs; where it changes a text that mixes both (replace, upper, tojson),
+    /// all of it does.
+    ///
+    /// - Thread: any.
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - On error: BUFFER_TOO_SMALL: `*n_tokens` is set, nothing is written.
+    /// - Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL.
+    /// - Since: 1.2.
+    ///
+    /// Parameters:
+    /// - `engine`: The engine.
+    /// - `conversation`: As [`inlay_chat_render`](Functions::inlay_chat_render) takes it.
+    /// - `conversation_len`: Its length, or SIZE_MAX. (bytes)
+    /// - `chat_template`: A template; NULL for the model's own. (may be null)
+    /// - `template_len`: Its length, or SIZE_MAX. (bytes)
+    /// - `flags`: 0: the conversation alone.
+    /// - `tokens`: The tokens. (may be null)
+    /// - `cap`: Room in tokens. (tokens)
+    /// - `n_tokens`: How many tokens the conversation has. (tokens)
+    pub inlay_chat_tokenize: unsafe extern "C" fn(engine: *const inlay_engine, conversation: *const c_char, conversation_len: usize, chat_template: *const c_char, template_len: usize, flags: inlay_chat_flags, tokens: *mut i32, cap: usize, n_tokens: *mut usize, err: *mut inlay_error) -> inlay_status,
 }
 
 /// Names of all functions, in the header's order.
-pub const FUNCTION_NAMES: [&str; 42] = [
+pub const FUNCTION_NAMES: [&str; 44] = [
     "inlay_load",
     "inlay_prefill",
     "inlay_decode_step",
@@ -1563,6 +1613,8 @@ pub const FUNCTION_NAMES: [&str; 42] = [
     "inlay_session_view_logits",
     "inlay_decode_slice",
     "inlay_decode_abandon",
+    "inlay_session_set_stop_tokens",
+    "inlay_chat_tokenize",
 ];
 
 #[cfg(feature = "link")]
@@ -1652,6 +1704,10 @@ unsafe extern "C" {
     pub fn inlay_decode_slice(sessions: *const *mut inlay_session, n_sessions: usize, max_units: i32, events: *mut inlay_event, event_stride: usize, units_left: *mut i32, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_decode_abandon`].
     pub fn inlay_decode_abandon(sessions: *const *mut inlay_session, n_sessions: usize, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_session_set_stop_tokens`].
+    pub fn inlay_session_set_stop_tokens(session: *mut inlay_session, tokens: *const i32, n_tokens: usize, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_chat_tokenize`].
+    pub fn inlay_chat_tokenize(engine: *const inlay_engine, conversation: *const c_char, conversation_len: usize, chat_template: *const c_char, template_len: usize, flags: inlay_chat_flags, tokens: *mut i32, cap: usize, n_tokens: *mut usize, err: *mut inlay_error) -> inlay_status;
 }
 
 impl Functions {
@@ -1701,6 +1757,8 @@ impl Functions {
             inlay_session_view_logits,
             inlay_decode_slice,
             inlay_decode_abandon,
+            inlay_session_set_stop_tokens,
+            inlay_chat_tokenize,
         }
     }
 
@@ -1932,6 +1990,18 @@ impl Functions {
                 // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
+            inlay_session_set_stop_tokens: match find(c"inlay_session_set_stop_tokens") {
+                p if p.is_null() && minor < 2 => absent_inlay_session_set_stop_tokens,
+                p if p.is_null() => return Err("inlay_session_set_stop_tokens"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
+            inlay_chat_tokenize: match find(c"inlay_chat_tokenize") {
+                p if p.is_null() && minor < 2 => absent_inlay_chat_tokenize,
+                p if p.is_null() => return Err("inlay_chat_tokenize"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
         })
     }
 }
@@ -1984,6 +2054,16 @@ unsafe extern "C" fn absent_inlay_decode_slice(_: *const *mut inlay_session, _: 
 unsafe extern "C" fn absent_inlay_decode_abandon(_: *const *mut inlay_session, _: usize, err: *mut inlay_error) -> inlay_status {
     // SAFETY: the caller's promise about `err` is the same.
     unsafe { absent(err, "the loaded library has no inlay_decode_abandon, which is since ABI 1.2") }
+}
+
+unsafe extern "C" fn absent_inlay_session_set_stop_tokens(_: *mut inlay_session, _: *const i32, _: usize, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_session_set_stop_tokens, which is since ABI 1.2") }
+}
+
+unsafe extern "C" fn absent_inlay_chat_tokenize(_: *const inlay_engine, _: *const c_char, _: usize, _: *const c_char, _: usize, _: inlay_chat_flags, _: *mut i32, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_chat_tokenize, which is since ABI 1.2") }
 }
 
 /// Makes a pointer to a function of its address.

@@ -183,6 +183,13 @@ impl Session {
         call(|err| unsafe { set(self.session, texts.as_ptr(), texts.len(), err) })
     }
 
+    /// Sets the tokens that end a generation when drawn, at most 1024; none removes all.
+    pub fn set_stop_tokens(&mut self, tokens: &[Token]) -> Result<()> {
+        let set = self.functions().inlay_session_set_stop_tokens;
+        // SAFETY: the tokens live during the call, and the session is used here alone.
+        call(|err| unsafe { set(self.session, tokens.as_ptr(), tokens.len(), err) })
+    }
+
     /// The logits of the last position that was run: those that the last token was drawn from, or the next one will be.
     pub fn logits(&mut self) -> Result<Vec<f32>> {
         let mut logits = vec![0.0; self.engine.info()?.n_vocab as usize];

@@ -240,6 +240,8 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_session_params), "stream", p, &p->stream);
         Field(typeof(inlay_session_params), "max_tokens", p, &p->max_tokens);
         Field(typeof(inlay_session_params), "reserved", p, &p->reserved);
+        Field(typeof(inlay_session_params), "stop_tokens", p, &p->stop_tokens);
+        Field(typeof(inlay_session_params), "n_stop_tokens", p, &p->n_stop_tokens);
     }
 
     struct Behind_inlay_session_info { public byte Before; public inlay_session_info Value; }
@@ -403,6 +405,7 @@ static unsafe class LayoutProbe
         Constant("INLAY_FINISH_STOP_STRING", (long)FinishReason.StopString);
         Constant("INLAY_FINISH_MAX_TOKENS", (long)FinishReason.MaxTokens);
         Constant("INLAY_FINISH_CANCELLED", (long)FinishReason.Cancelled);
+        Constant("INLAY_FINISH_STOP_TOKEN", (long)FinishReason.StopToken);
         Enumeration("inlay_event_kind", typeof(EventKind));
         Constant("INLAY_EVENT_NONE", (long)EventKind.None);
         Constant("INLAY_EVENT_TOKEN", (long)EventKind.Token);

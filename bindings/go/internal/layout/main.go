@@ -72,6 +72,7 @@ func main() {
 	constant("INLAY_FINISH_STOP_STRING", int64(raw.FinishStopString))
 	constant("INLAY_FINISH_MAX_TOKENS", int64(raw.FinishMaxTokens))
 	constant("INLAY_FINISH_CANCELLED", int64(raw.FinishCancelled))
+	constant("INLAY_FINISH_STOP_TOKEN", int64(raw.FinishStopToken))
 	enum("inlay_event_kind", unsafe.Sizeof(raw.EventKind(0)))
 	constant("INLAY_EVENT_NONE", int64(raw.EventNone))
 	constant("INLAY_EVENT_TOKEN", int64(raw.EventToken))
@@ -278,6 +279,8 @@ func main() {
 		field("inlay_session_params.stream", unsafe.Offsetof(s.Stream), unsafe.Sizeof(s.Stream))
 		field("inlay_session_params.max_tokens", unsafe.Offsetof(s.MaxTokens), unsafe.Sizeof(s.MaxTokens))
 		field("inlay_session_params.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
+		field("inlay_session_params.stop_tokens", unsafe.Offsetof(s.StopTokens), unsafe.Sizeof(s.StopTokens))
+		field("inlay_session_params.n_stop_tokens", unsafe.Offsetof(s.NStopTokens), unsafe.Sizeof(s.NStopTokens))
 	}
 	{
 		var s raw.SessionInfo

@@ -76,6 +76,7 @@ fn constants() {
     constant("INLAY_FINISH_STOP_STRING", INLAY_FINISH_STOP_STRING as i64);
     constant("INLAY_FINISH_MAX_TOKENS", INLAY_FINISH_MAX_TOKENS as i64);
     constant("INLAY_FINISH_CANCELLED", INLAY_FINISH_CANCELLED as i64);
+    constant("INLAY_FINISH_STOP_TOKEN", INLAY_FINISH_STOP_TOKEN as i64);
     println!("enum inlay_event_kind size {}", size_of::<inlay_event_kind>());
     constant("INLAY_EVENT_NONE", INLAY_EVENT_NONE as i64);
     constant("INLAY_EVENT_TOKEN", INLAY_EVENT_TOKEN as i64);
@@ -250,6 +251,8 @@ fn structs() {
     layout!(inlay_session_params, stream, "stream");
     layout!(inlay_session_params, max_tokens, "max_tokens");
     layout!(inlay_session_params, reserved, "reserved");
+    layout!(inlay_session_params, stop_tokens, "stop_tokens");
+    layout!(inlay_session_params, n_stop_tokens, "n_stop_tokens");
     layout!(inlay_session_info);
     layout!(inlay_session_info, struct_size, "struct_size");
     layout!(inlay_session_info, finish_reason, "finish_reason");
