@@ -189,6 +189,121 @@ Result<Value> percent_format(Run& run, const std::string& format, const Value& a
   return PercentFormat(run, format, arguments).write();
 }
 
+namespace {
+
+// What stands behind the colon of a field: [[fill]align][sign][#][0][width][grouping][.precision][type].
+struct FieldStyle {
+  std::string fill = " ";
+  char align = 0, sign = '-', grouping = 0, type = 0;
+  bool zeros = false;
+  int64_t width = 0, precision = -1;
+};
+
+Result<int64_t> read_number(std::string_view text, size_t& at) {
+  int64_t out = 0;
+  const auto [end, wrong] = std::from_chars(text.data() + at, text.data() + text.size(), out);
+  if (wrong == std::errc::result_out_of_range) return type_error("Too many decimal digits in format string");
+  at = static_cast<size_t>(end - text.data());
+  return out;
+}
+
+Result<FieldStyle> read_style(std::string_view spec) {
+  FieldStyle out;
+  const auto is_one_of = [&](size_t i, std::string_view set) { return i < spec.size() && set.find(spec[i]) != set.npos; };
+  size_t at = 0;
+  const size_t n_fill = spec.empty() ? 0 : static_cast<size_t>(decode_utf8(spec.data()).n_bytes);
+  if (n_fill > 0 && is_one_of(n_fill, "<>=^")) out.fill = spec.substr(0, n_fill), at = n_fill;
+  if (is_one_of(at, "<>=^")) out.align = spec[at++];
+  if (is_one_of(at, "+- ")) out.sign = spec[at++];
+  if (is_one_of(at, "0")) {
+    ++at;
+    out.zeros = true;
+    if (n_fill == 0 || out.fill == " ") out.fill = "0";
+    if (out.align == 0) out.align = '=';
+  }
+  if (is_one_of(at, "123456789")) {
+    INLAY_ASSIGN(out.width, read_number(spec, at));
+  }
+  if (is_one_of(at, ",_")) out.grouping = spec[at++];
+  if (is_one_of(at, ".")) {
+    if (!is_one_of(++at, "0123456789")) return type_error("Format specifier missing precision");
+    INLAY_ASSIGN(out.precision, read_number(spec, at));
+  }
+  if (at < spec.size()) out.type = spec[at++];
+  if (at < spec.size()) return type_error("Invalid format specifier '%s'", std::string(spec).c_str());
+  return out;
+}
+
+// Digits in groups of three before the point.
+std::string grouped(const std::string& digits, char separator) {
+  const size_t n = std::min(digits.find_first_not_of("0123456789"), digits.size());
+  std::string out;
+  for (size_t i = 0; i < n; ++i) {
+    if (i > 0 && (n - i) % 3 == 0) out += separator;
+    out += digits[i];
+  }
+  return out + digits.substr(n);
+}
+
+Result<std::string> number_digits(Run& run, const Value& value, FieldStyle& style) {
+  if (style.type == 0 && value.is(Kind::real) && style.precision < 0) {
+    const std::string text = real_text(value.real());
+    return text.starts_with('-') ? text.substr(1) : text;
+  }
+  const bool whole = value.is_integral() && (style.type == 0 || std::string_view("dxXo").find(style.type) != std::string_view::npos);
+  if (whole && style.precision >= 0) return type_error("Precision not allowed in integer format specifier");
+  const bool fraction = value.is_number() && !whole && (style.type == 0 || std::string_view("eEfFgG%").find(style.type) != std::string_view::npos);
+  if (!whole && !fraction)
+    return error(Code::unsupported, "the format code '%c' for a value of type '%s' is not supported", style.type, value.type_name());
+  std::string format = "%";
+  const bool percent = style.type == '%';
+  if (!whole) format += "." + std::to_string(style.precision < 0 ? 6 : style.precision);
+  format += whole ? (style.type == 0 ? 'd' : style.type) : percent ? 'f' : style.type == 0 ? 'g' : style.type;
+  const Value shown = percent ? Value(value.real() * 100) : value.is(Kind::boolean) ? Value(value.integer()) : value;
+  INLAY_ASSIGN(const Value tuple, run.tuple({shown}));
+  INLAY_ASSIGN(const Value text, percent_format(run, format, tuple));
+  std::string out = text.text();
+  if (out.starts_with('-')) out.erase(0, 1);
+  return percent ? out + "%" : out;
+}
+
+Result<std::string> styled(Run& run, const Value& value, std::string_view spec) {
+  if (spec.empty()) return to_text(run, value);
+  INLAY_ASSIGN(FieldStyle style, read_style(spec));
+  const bool is_number = value.is_number() && !(value.is(Kind::boolean) && style.type == 's');
+  if (!is_number && !value.is_string())
+    return type_error("unsupported format string passed to %s.__format__", value.type_name());
+  std::string text, sign;
+  if (is_number) {
+    INLAY_ASSIGN(text, number_digits(run, value, style));
+    if (style.grouping) text = grouped(text, style.grouping);
+    const bool negative = value.is_integral() ? value.integer() < 0 : std::signbit(value.real());
+    sign = negative ? "-" : style.sign == '-' ? "" : std::string(1, style.sign);
+  } else {
+    if (style.type != 0 && style.type != 's')
+      return type_error("Unknown format code '%c' for object of type 'str'", style.type);
+    if (style.sign != '-' || style.grouping) return type_error("this format specifier is not allowed with strings");
+    if (style.align == '=' && !style.zeros) return type_error("'=' alignment not allowed in string format specifier");
+    if (style.align == '=') style.align = '<';
+    for (const std::string_view c : code_points(value.text())) {
+      if (style.precision >= 0 && style.precision-- == 0) break;
+      text += c;
+    }
+  }
+  const auto n = static_cast<int64_t>(count_code_points(text) + sign.size());
+  const auto missing = static_cast<uint64_t>(std::max<int64_t>(0, style.width - n));
+  INLAY_TRY(run.charge_product(missing, style.fill.size()));
+  const char align = style.align ? style.align : is_number ? '>' : '<';
+  const uint64_t before = align == '<' ? 0 : align == '^' ? missing / 2 : missing;
+  std::string out = align == '=' ? sign : "";
+  for (uint64_t i = 0; i < before; ++i) out += style.fill;
+  out += align == '=' ? text : sign + text;
+  for (uint64_t i = before; i < missing; ++i) out += style.fill;
+  return out;
+}
+
+}  // namespace
+
 Result<Value> brace_format(Run& run, const std::string& format, const Arguments& arguments) {
   std::string out;
   size_t next = 0;
@@ -203,8 +318,10 @@ Result<Value> brace_format(Run& run, const std::string& format, const Arguments&
     } else {
       const size_t close = format.find('}', i);
       if (close == format.npos) return type_error("single '{' in a format");
-      INLAY_ASSIGN(const Value value, brace_argument(format.substr(i + 1, close - i - 1), next, arguments));
-      INLAY_ASSIGN(const std::string text, to_text(run, value));
+      const std::string field = format.substr(i + 1, close - i - 1);
+      const size_t colon = std::min(field.find(':'), field.size());
+      INLAY_ASSIGN(const Value value, brace_argument(field.substr(0, colon), next, arguments));
+      INLAY_ASSIGN(const std::string text, styled(run, value, std::string_view(field).substr(std::min(colon + 1, field.size()))));
       out += text;
       i = close;
     }

@@ -231,5 +231,18 @@ TEST(Template, MarkupEscapesWhatIsJoinedToIt) {
   EXPECT_EQ(text("{{ '<' ~ '<b>'|safe }}{{ ['<', '<b>'|safe]|join('&') }}"), "<<b><&<b>");  // these two do not
 }
 
+TEST(Template, BraceFormats) {
+  const std::pair<const char*, const char*> cases[] = {  // as CPython writes them
+      {"'{:>5}|{:<5}|{:^5}|{:*^6}'.format('a', 'b', 'c', 'd')", "    a|b    |  c  |**d***"},
+      {"'{:5}|{:5}|{:05d}|{:+d}|{: d}|{:=+6}'.format('a', 7, -42, 3, 3, 5)", "a    |    7|-0042|+3| 3|+    5"},
+      {"'{:.2f}|{:8.3f}|{:<8.1f}|{:e}|{:.1%}|{:,}'.format(2.5, 3.14159, 1, 12345.678, 0.256, 1234567)",
+       "2.50|   3.142|1.0     |1.234568e+04|25.6%|1,234,567"},
+      {"'{:x}|{:X}|{:o}|{:_}'.format(255, 255, 8, 1000)", "ff|FF|10|1_000"},
+      {"'{0:>3}{name:<4}{0}'.format(1, name='x')", "  1x   1"},
+      {"'{:.2}|{:06.2f}|{}'.format('abc', -1.5, 1.0)", "ab|-01.50|1.0"},
+      {"'{:é>4}'.format('ö')", "éééö"}};
+  for (const auto& [source, want] : cases) EXPECT_EQ(text(("{{ " + std::string(source) + " }}").c_str()), want) << source;
+}
+
 }  // namespace
 }  // namespace inlay::tmpl

@@ -1,6 +1,6 @@
 use crate::error::call;
 use crate::info::{Event, SessionInfo};
-use crate::TokenizeOptions;
+use crate::{Token, TokenizeOptions};
 use crate::{
     raw, CancelHandle, Engine, Error, GenerateOptions, Library, Prompt, Result, Sampler, SessionOptions, Status,
 };
