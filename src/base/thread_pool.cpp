@@ -1,7 +1,8 @@
 #include "src/base/thread_pool.h"
 
 #include <algorithm>
-#include <system_error>
+#include <string>
+#include <thread>
 
 namespace inlay {
 namespace {
@@ -51,14 +52,14 @@ ThreadPool::ThreadPool(int n_threads) {
   }
   workers_.reserve(static_cast<size_t>(n_threads - 1));
   for (int thread = 1; thread < n_threads; ++thread) {
-    try {
-      workers_.emplace_back([this, thread] { work(thread); });
-    } catch (const std::system_error& e) {
-      status_ = error(Code::out_of_memory, "thread pool: the system started %d of %d threads: %s", thread, n_threads,
-                      e.what());
-      status_.native_code = e.code().value();
+    Result<Thread> worker = Thread::start(("inlay-" + std::to_string(thread)).c_str(), [this, thread] { work(thread); });
+    if (!worker.ok()) {
+      status_ = error(worker.status().code, "thread pool: only %d of %d threads could be had: %s", thread, n_threads,
+                      worker.status().message.c_str());
+      status_.native_code = worker.status().native_code;
       break;
     }
+    workers_.push_back(*std::move(worker));
   }
 }
 
@@ -66,7 +67,7 @@ ThreadPool::~ThreadPool() {
   stopping_.store(true);
   { std::lock_guard<std::mutex> lock(sleep_mutex_); }
   wake_.notify_all();
-  for (std::thread& worker : workers_) worker.join();
+  for (Thread& worker : workers_) worker.join();
 }
 
 void ThreadPool::parallel_for(int64_t n_items, int64_t grain, LoopBody body) {

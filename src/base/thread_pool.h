@@ -11,11 +11,11 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
-#include <thread>
 #include <type_traits>
 #include <vector>
 
 #include "src/base/status.h"
+#include "src/base/thread.h"
 
 namespace inlay {
 
@@ -83,7 +83,7 @@ class ThreadPool {
   std::condition_variable wake_;
   std::mutex loop_mutex_;  // held by the caller whose loop runs
   Status status_;
-  std::vector<std::thread> workers_;
+  std::vector<Thread> workers_;
 };
 
 }  // namespace inlay

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "src/base/float_environment.h"
 #include "src/base/printable.h"
 #include "src/base/status.h"
 #include "src/capi/exported.h"
@@ -31,6 +32,7 @@ inline inlay_status report(Code code, std::string_view message, inlay_error* err
 // Runs the body of a fallible call: a callable that returns a Status.
 template <class Body>
 inlay_status guarded(inlay_error* err, Body&& body) noexcept {
+  const FloatEnvironment environment;
   try {
     const Status status = std::forward<Body>(body)();
     return report(status.code, status.message, err, &status);

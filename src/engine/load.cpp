@@ -2,9 +2,9 @@
 #include "src/engine/load.h"
 
 #include <algorithm>
-#include <future>
 
 #include "src/base/format.h"
+#include "src/base/thread.h"
 #include "src/engine/engine.h"
 #include "src/engine/placement.h"
 #include "src/engine/step_arrays.h"
@@ -141,8 +141,8 @@ Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, cons
   INLAY_ASSIGN(Plan plan, build_plan(model, context_length(options, model.spec())));
   times.mark("header");
   // Beside the start of the device and the weights; where the system gives no thread, after them.
-  auto tokenizer = std::async(std::launch::async | std::launch::deferred,
-                              [&] { return load_tokenizer(checkpoint, model.spec()); });
+  Task<decltype(load_tokenizer(checkpoint, model.spec()))> tokenizer(
+      "inlay-tokenizer", [&] { return load_tokenizer(checkpoint, model.spec()); });
   INLAY_ASSIGN(const Placement placement, place(plan, options));
   INLAY_TRY(check_memory(placement));
   times.mark("placement", placement.times);

@@ -1,7 +1,6 @@
 #include "src/backend/cuda/executor.h"
 
 #include <algorithm>
-#include <future>
 
 #include "src/backend/cuda/step_parts.h"
 #include "src/backend/host_buffers.h"
@@ -115,7 +114,7 @@ Status CudaExecutor::load(WeightReader& reader, const LoadProgress& progress) {
   times.mark("buffers");
   // On zeros, beside the weights; where the system gives no thread, after them.
   std::string parts;
-  auto prepared = std::async(std::launch::async | std::launch::deferred, [&] { return prepare_steps(parts); });
+  Task<Status> prepared("inlay-kernels", [&] { return prepare_steps(parts); });
   Status uploaded = weights_.upload(plan_, reader, config_.n_threads, progress);
   times.mark("weights");
   Status status = prepared.get();

@@ -1,0 +1,65 @@
+// The floating-point settings that the library computes with: rounding to nearest, denormals kept, no traps. What the
+// thread had before, its sticky flags included, comes back at the end of the scope.
+#pragma once
+
+#include <cstdint>
+
+#if !defined(__x86_64__)
+#include <cfenv>
+#endif
+
+namespace inlay {
+
+class FloatEnvironment {
+ public:
+  FloatEnvironment() {
+#if defined(__x86_64__)
+    saved_ = __builtin_ia32_stmxcsr();
+    __asm__ volatile("fnstcw %0" : "=m"(control_));
+    __asm__ volatile("fnstsw %0" : "=m"(status_));
+    __builtin_ia32_ldmxcsr(kDefault);
+    const uint16_t control = kDefaultControl;
+    if (control_ != control) __asm__ volatile("fldcw %0" : : "m"(control));
+#else
+    std::fegetenv(&saved_);
+    std::fesetenv(FE_DFL_ENV);
+#endif
+  }
+  ~FloatEnvironment() {
+#if defined(__x86_64__)
+    __builtin_ia32_ldmxcsr(saved_);
+    uint16_t status;
+    __asm__ volatile("fnstsw %0" : "=m"(status));
+    // A flag that the library raised would trap at the host's next x87 instruction.
+    if (((status ^ status_) & kFlags) != 0 || control_ != kDefaultControl) restore_x87();
+#else
+    std::fesetenv(&saved_);
+#endif
+  }
+  FloatEnvironment(const FloatEnvironment&) = delete;
+  FloatEnvironment& operator=(const FloatEnvironment&) = delete;
+
+ private:
+#if defined(__x86_64__)
+  static constexpr unsigned kDefault = 0x1f80;
+  static constexpr uint16_t kDefaultControl = 0x37f, kFlags = 0x3f;
+
+  void restore_x87() const {
+    struct {
+      uint16_t control, gap, status, gap2;
+      uint32_t rest[5];
+    } x87;
+    __asm__ volatile("fnstenv %0" : "=m"(x87));
+    x87.control = control_;
+    x87.status = static_cast<uint16_t>((x87.status & ~kFlags) | (status_ & kFlags));
+    __asm__ volatile("fldenv %0" : : "m"(x87));
+  }
+
+  unsigned saved_;
+  uint16_t control_, status_;
+#else
+  std::fenv_t saved_;
+#endif
+};
+
+}  // namespace inlay

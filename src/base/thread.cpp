@@ -1,0 +1,74 @@
+#include "src/base/thread.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+
+#include "src/base/float_environment.h"
+
+namespace inlay {
+namespace {
+
+struct Start {
+  std::string name;
+  std::function<void()> body;
+};
+
+void* run(void* given) {
+  const std::unique_ptr<Start> start(static_cast<Start*>(given));
+#if defined(__APPLE__)
+  pthread_setname_np(start->name.c_str());
+#elif defined(__linux__)
+  pthread_setname_np(pthread_self(), start->name.c_str());
+#endif
+  const FloatEnvironment environment;
+  start->body();
+  return nullptr;
+}
+
+// All but those that a fault of the thread itself raises, and a profiler's.
+sigset_t signals_of_the_host() {
+  sigset_t out;
+  sigfillset(&out);
+  for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPROF}) sigdelset(&out, own);
+  return out;
+}
+
+}  // namespace
+
+Result<Thread> Thread::start(const char* name, std::function<void()> body) {
+  auto start = std::make_unique<Start>(Start{std::string(name).substr(0, 15), std::move(body)});
+  pthread_attr_t attributes;
+  int code = pthread_attr_init(&attributes);
+  pthread_t handle{};
+  if (code == 0) {
+    code = pthread_attr_setstacksize(&attributes, kStackBytes);
+    const sigset_t blocked = signals_of_the_host();
+    sigset_t before;
+    if (code == 0) code = pthread_sigmask(SIG_BLOCK, &blocked, &before);
+    if (code == 0) {
+      code = pthread_create(&handle, &attributes, run, start.get());
+      pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    }
+    pthread_attr_destroy(&attributes);
+  }
+  if (code == 0) {
+    (void)start.release();  // the thread's now
+    return Thread(handle);
+  }
+  const char* reason = code == EAGAIN   ? "the limit of threads or of memory is reached"
+                       : code == EPERM  ? "the system does not permit it"
+                       : code == ENOMEM ? "memory ran out"
+                                        : "unexpected";
+  Status status = error(Code::out_of_memory, "the system gives no thread: error %d, %s", code, reason);
+  status.native_code = code;
+  return status;
+}
+
+void Thread::join() {
+  if (handle_) pthread_join(*std::exchange(handle_, std::nullopt), nullptr);
+}
+
+}  // namespace inlay
