@@ -12,7 +12,11 @@ namespace inlay {
 
 class FloatEnvironment {
  public:
-  FloatEnvironment() {
+  // A callback of the host runs with the host's settings.
+  class OfHost;
+
+  FloatEnvironment() : outer_(innermost_) {
+    innermost_ = this;
 #if defined(__x86_64__)
     saved_ = __builtin_ia32_stmxcsr();
     __asm__ volatile("fnstcw %0" : "=m"(control_));
@@ -26,12 +30,14 @@ class FloatEnvironment {
 #endif
   }
   ~FloatEnvironment() {
+    innermost_ = outer_;
 #if defined(__x86_64__)
     __builtin_ia32_ldmxcsr(saved_);
-    uint16_t status;
+    uint16_t control, status;
+    __asm__ volatile("fnstcw %0" : "=m"(control));
     __asm__ volatile("fnstsw %0" : "=m"(status));
     // A flag that the library raised would trap at the host's next x87 instruction.
-    if (((status ^ status_) & kFlags) != 0 || control_ != kDefaultControl) restore_x87();
+    if (((status ^ status_) & kFlags) != 0 || control != control_) restore_x87();
 #else
     std::fesetenv(&saved_);
 #endif
@@ -40,6 +46,8 @@ class FloatEnvironment {
   FloatEnvironment& operator=(const FloatEnvironment&) = delete;
 
  private:
+  static inline thread_local const FloatEnvironment* innermost_ = nullptr;
+  const FloatEnvironment* outer_;
 #if defined(__x86_64__)
   static constexpr unsigned kDefault = 0x1f80;
   static constexpr uint16_t kDefaultControl = 0x37f, kFlags = 0x3f;
@@ -60,6 +68,25 @@ class FloatEnvironment {
 #else
   std::fenv_t saved_;
 #endif
+};
+
+class FloatEnvironment::OfHost {
+ public:
+  OfHost() {
+    const FloatEnvironment* call = library_.outer_;
+    if (!call) return;
+#if defined(__x86_64__)
+    __builtin_ia32_ldmxcsr(call->saved_);
+    __asm__ volatile("fldcw %0" : : "m"(call->control_));
+#else
+    std::fesetenv(&call->saved_);
+#endif
+  }
+  OfHost(const OfHost&) = delete;
+  OfHost& operator=(const OfHost&) = delete;
+
+ private:
+  const FloatEnvironment library_;  // puts the library's settings back
 };
 
 }  // namespace inlay

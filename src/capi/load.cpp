@@ -1,6 +1,7 @@
 #include <limits>
 #include <utility>
 
+#include "src/base/host_call.h"
 #include "src/base/thread_pool.h"
 #include "src/capi/guard.h"
 #include "src/capi/handles.h"
@@ -15,12 +16,13 @@ Status read_callbacks(const inlay_load_params& params, EngineOptions& out) {
   if (params.log) {
     out.log = [log = params.log, user = params.log_user](LogLevel level, std::string_view text) {
       const std::string line(text);  // for the terminating zero
-      log(user, static_cast<inlay_log_level>(level), line.c_str(), line.size());
+      (void)call_host([&] { log(user, static_cast<inlay_log_level>(level), line.c_str(), line.size()); });
     };
   }
   if (params.progress) {
     out.progress = [progress = params.progress, user = params.progress_user](uint64_t n_done, uint64_t n_total) {
-      return progress(user, n_done, n_total) == 0;
+      int32_t stop = 0;
+      return call_host([&] { stop = progress(user, n_done, n_total); }) && stop == 0;
     };
   }
   return {};
@@ -211,7 +213,8 @@ inlay_status inlay_convert(const char* path, size_t path_len, const char* out_pa
     ConvertOptions options = {.type = static_cast<ConvertType>(p.type), .n_threads = p.n_threads};
     if (p.progress) {
       options.progress = [&p](uint64_t n_done, uint64_t n_total) {
-        return p.progress(p.progress_user, n_done, n_total) == 0;
+        int32_t stop = 0;
+        return call_host([&] { stop = p.progress(p.progress_user, n_done, n_total); }) && stop == 0;
       };
     }
     return convert_to_gguf(from, to, options);

@@ -1,6 +1,7 @@
 // Sources of bytes that are not files: memory of the caller, and read callbacks.
 #include <cstring>
 
+#include "src/base/host_call.h"
 #include "src/formats/checkpoint.h"
 
 namespace inlay {
@@ -57,7 +58,9 @@ class CallbackSource final : public ByteSource {
   Status read(uint64_t offset, std::span<std::byte> into) const override {
     INLAY_TRY(check_range(offset, into.size()));
     if (into.empty()) return {};
-    const int32_t code = callback_(user_, offset, into.data(), into.size());
+    int32_t code = 0;
+    if (!call_host([&] { code = callback_(user_, offset, into.data(), into.size()); }))
+      return error(Code::io, "%s: the read callback threw an exception", name_.c_str());
     if (code == 0) return {};
     Status s = error(Code::io, "%s: the read callback returned %d for %zu bytes at offset %llu", name_.c_str(), code,
                      into.size(), static_cast<unsigned long long>(offset));

@@ -4,6 +4,7 @@
 
 #include <cfenv>
 
+#include "src/base/host_call.h"
 #include "src/base/thread.h"
 
 namespace inlay {
@@ -26,6 +27,21 @@ TEST(FloatEnvironment, RoundsToNearestInsideAndGivesTheHostsRoundingBack) {
     std::fesetround(FE_TONEAREST);
     EXPECT_EQ(inside, expected) << mode;
   }
+}
+
+TEST(FloatEnvironment, CallbacksHaveTheHosts) {
+  std::fesetround(FE_UPWARD);
+  int in_callback = -1, after = -1;
+  {
+    const FloatEnvironment environment;
+    EXPECT_TRUE(call_host([&] { in_callback = std::fegetround(); }));
+    EXPECT_FALSE(call_host([] { throw 1; }));
+    after = std::fegetround();
+  }
+  EXPECT_EQ(std::fegetround(), FE_UPWARD);
+  std::fesetround(FE_TONEAREST);
+  EXPECT_EQ(in_callback, FE_UPWARD);
+  EXPECT_EQ(after, FE_TONEAREST);
 }
 
 #if defined(__x86_64__)

@@ -300,8 +300,9 @@ namespace Inlay
 
 namespace Inlay.Raw
 {
-    /// <summary>Receives one log message. Called on the thread of the call that caused it; must not call the
-    /// library.</summary>
+    /// <summary>Receives one log message. Called on the thread of the call that caused it, with the host's floating-point
+    /// settings; must not call the library. It must not leave by an exception, a panic, longjmp or pthread_exit; a C++
+    /// exception is dropped.</summary>
     /// <param name="user">As given with the callback.</param>
     /// <param name="level">Importance.</param>
     /// <param name="text">The message, one line, also terminated by a zero.</param>
@@ -309,8 +310,9 @@ namespace Inlay.Raw
     [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
     public unsafe delegate void inlay_log_fn(IntPtr user, LogLevel level, byte* text, UIntPtr text_len);
 
-    /// <summary>Told how far a load is, at least once a second. Return non-zero to cancel it. Called on the loading thread;
-    /// must not call the library.</summary>
+    /// <summary>Told how far a load is, at least once a second. Return non-zero to cancel it. Called on the loading thread,
+    /// with the host's floating-point settings; must not call the library. It must not leave by an exception, a panic,
+    /// longjmp or pthread_exit; a C++ exception cancels the load.</summary>
     /// <param name="user">As given with the callback.</param>
     /// <param name="n_done">Model bytes in place.</param>
     /// <param name="n_total">Model bytes in all.</param>
@@ -318,7 +320,8 @@ namespace Inlay.Raw
     public unsafe delegate int inlay_progress_fn(IntPtr user, ulong n_done, ulong n_total);
 
     /// <summary>Fills `into` with the model's bytes [offset, offset + n). Returns 0, or a system error number. Called on
-    /// the loading thread only.</summary>
+    /// the loading thread only, with the host's floating-point settings; must not call the library. It must not leave by an
+    /// exception, a panic, longjmp or pthread_exit; a C++ exception is an IO error.</summary>
     /// <param name="user">As given with the callback.</param>
     /// <param name="offset">From the beginning of the model.</param>
     /// <param name="into">Where the bytes go.</param>

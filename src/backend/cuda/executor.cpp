@@ -6,6 +6,7 @@
 #include "src/backend/host_buffers.h"
 #include "src/base/environment.h"
 #include "src/base/load_times.h"
+#include "src/base/thread.h"
 
 namespace inlay {
 namespace {
