@@ -32,7 +32,7 @@ static class TextTests
         string folder = Path.Combine(Path.GetTempPath(), "inlay-" + Guid.NewGuid());
         Directory.CreateDirectory(folder);
         foreach (string file in Directory.GetFiles(Path.Combine(Path.GetDirectoryName(Given.Model), "hf")))
-            File.Copy(file, Path.Combine(folder, Path.GetFileName(file)));
+            File.WriteAllBytes(Path.Combine(folder, Path.GetFileName(file)), File.ReadAllBytes(file));
         string tokenizer = Path.Combine(folder, "tokenizer.json"), before = File.ReadAllText(tokenizer);
         const string longer = "\"normalizer\": {\"type\": \"Replace\", \"pattern\": {\"String\": \"a\"}, \"content\": \"QQQQQQQQQQ\"}";
         string changed = before.Replace("\"normalizer\": null", longer);
