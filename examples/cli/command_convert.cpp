@@ -1,3 +1,5 @@
+#include <cstdio>
+
 #include "examples/cli/commands.h"
 #include "examples/cli/engine.h"
 #include "examples/cli/progress.h"
@@ -23,6 +25,9 @@ int convert_command(int argc, char** argv) {
     Progress progress("converting " + rest[0]);
     params.progress = Progress::on_progress;
     params.progress_user = &progress;
+    params.log = [](void*, inlay_log_level, const char* text, size_t n) {
+      std::fprintf(stderr, "inlay: %.*s\n", static_cast<int>(n), text);
+    };
     status = inlay_convert(rest[0].data(), rest[0].size(), rest[1].data(), rest[1].size(), &params, &error);
     interrupted = progress.interrupted();
   }

@@ -569,6 +569,10 @@ typedef struct inlay_convert_params {
   inlay_progress_fn progress;
   // Given to progress. [default NULL]
   void* progress_user;
+  // Called with warnings: what of a folder's tokenizer other programs will not read in the file. [default none]
+  inlay_log_fn log;
+  // Given to log. [default NULL]
+  void* log_user;
 } inlay_convert_params;
 
 // What embeddings are made of. Zero means default for every field.
@@ -971,7 +975,8 @@ inlay_status inlay_compare_text(const inlay_engine* engine_a, const inlay_engine
 
 // Writes a model as a GGUF file with matrices of another type, under the names that GGUF files use. The source is a
 // path as inlay_load takes it. With a quantized type, quantized matrices that take as few bits a weight already stay as
-// they are.
+// they are. A folder's tokenizer gives the same tokens, texts and ends from the file; the log names what other programs
+// will not read there.
 // Thread: any.
 // Blocks: on disk, and to quantize.
 // Ownership: Nothing is kept.

@@ -12,13 +12,16 @@
 namespace inlay::capi {
 namespace {
 
+LogSink host_log(inlay_log_fn log, void* user) {
+  if (!log) return {};
+  return [log, user](LogLevel level, std::string_view text) {
+    const std::string line(text);  // for the terminating zero
+    (void)call_host([&] { log(user, static_cast<inlay_log_level>(level), line.c_str(), line.size()); });
+  };
+}
+
 Status read_callbacks(const inlay_load_params& params, EngineOptions& out) {
-  if (params.log) {
-    out.log = [log = params.log, user = params.log_user](LogLevel level, std::string_view text) {
-      const std::string line(text);  // for the terminating zero
-      (void)call_host([&] { log(user, static_cast<inlay_log_level>(level), line.c_str(), line.size()); });
-    };
-  }
+  out.log = host_log(params.log, params.log_user);
   if (params.progress) {
     out.progress = [progress = params.progress, user = params.progress_user](uint64_t n_done, uint64_t n_total) {
       int32_t stop = 0;
@@ -217,6 +220,7 @@ inlay_status inlay_convert(const char* path, size_t path_len, const char* out_pa
         return call_host([&] { stop = p.progress(p.progress_user, n_done, n_total); }) && stop == 0;
       };
     }
+    options.log = host_log(p.log, p.log_user);
     return convert_to_gguf(from, to, options);
   });
 }

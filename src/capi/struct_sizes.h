@@ -36,7 +36,7 @@ inline constexpr size_t kFirstSize<inlay_stats> = 72;
 template <>
 inline constexpr size_t kFirstSize<inlay_profile_params> = 16;
 template <>
-inline constexpr size_t kFirstSize<inlay_convert_params> = 32;
+inline constexpr size_t kFirstSize<inlay_convert_params> = 48;
 template <>
 inline constexpr size_t kFirstSize<inlay_embed_params> = 16;
 template <>

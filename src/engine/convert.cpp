@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/base/host_limits.h"
+#include "src/base/printable.h"
 #include "src/base/thread_pool.h"
 #include "src/formats/gguf_writer.h"
 #include "src/formats/metadata_builder.h"
@@ -102,10 +103,20 @@ class Converter {
       if (!entry.key.starts_with("split.") && entry.key != "general.alignment") out.copy(entry);
     }
     const std::string& folder = checkpoint_.conventions().tokenizer_folder;
-    if (!folder.empty()) INLAY_TRY(add_hf_vocabulary(folder, static_cast<uint64_t>(model_.spec().n_vocab), out));
+    if (!folder.empty()) {
+      INLAY_ASSIGN(const std::vector<std::string> unsaid, add_hf_vocabulary(folder, static_cast<uint64_t>(model_.spec().n_vocab), out));
+      warn(unsaid);
+    }
     out.u32("general.file_type", recipe_.file_type);
     out.u32("general.quantization_version", kQuantizationVersion);
     return out.build("");
+  }
+
+  void warn(const std::vector<std::string>& unsaid) const {
+    if (unsaid.empty() || !options_.log) return;
+    std::string line = "the tokenizer has what other programs cannot read in a GGUF file; Inlay reads it from the key tokenizer.huggingface.json: ";
+    for (const std::string& what : unsaid) line += (&what == unsaid.data() ? "" : "; ") + what;
+    options_.log(LogLevel::warning, printable(line));
   }
 
   Status write(const Job& job, GgufWriter& writer) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "src/base/status.h"
+#include "src/engine/options.h"
 #include "src/model/recipe.h"
 
 namespace inlay {
@@ -15,6 +16,7 @@ struct ConvertOptions {
   int32_t n_threads = 0;  // 0: all cores
   // Bytes of the source that are done, of all; false stops with CANCELLED.
   std::function<bool(uint64_t n_done, uint64_t n_total)> progress;
+  LogSink log;  // warnings
 };
 
 // `from`: a path as open_checkpoint takes. Which matrix gets which type: type_by. Until all is written, `to` is called

@@ -155,20 +155,126 @@ class VocabularyWriter {
  public:
   VocabularyWriter(const std::string& folder, MetadataBuilder& metadata) : folder_(folder), metadata_(metadata) {}
 
-  Status write(uint64_t n_vocab) {
+  Result<std::vector<std::string>> write(uint64_t n_vocab) {
     INLAY_ASSIGN(tokenizer_config_, read_if_there(folder_ + "/tokenizer_config.json"));
     INLAY_ASSIGN(configured_, ConfiguredIds::open(folder_));
     INLAY_ASSIGN(const JsonDocument tokenizer, read_json_file(folder_ + "/tokenizer.json"));
-    INLAY_TRY(add_model(tokenizer.root()));
-    INLAY_TRY(tokens_.read(tokenizer.root(), n_vocab));
-    metadata_.texts("tokenizer.ggml.tokens", tokens_.texts());
-    metadata_.i32s("tokenizer.ggml.token_type", tokens_.types());
-    INLAY_TRY(add_merges(*tokenizer.root().find("model")));
-    INLAY_TRY(add_special_tokens());
-    return add_bos_flag(tokenizer.root());
+    const Status named = add_model(tokenizer.root());
+    if (!named.ok() && named.code != Code::unsupported) return named;
+    if (named.ok()) {
+      INLAY_TRY(tokens_.read(tokenizer.root(), n_vocab));
+      metadata_.texts("tokenizer.ggml.tokens", tokens_.texts());
+      metadata_.i32s("tokenizer.ggml.token_type", tokens_.types());
+      INLAY_TRY(add_merges(*tokenizer.root().find("model")));
+      INLAY_TRY(add_special_tokens());
+      INLAY_TRY(add_bos_flag(tokenizer.root()));
+      INLAY_TRY(find_unsaid(tokenizer.root()));
+    } else {
+      unsaid_.push_back(named.message);
+      metadata_.text("tokenizer.ggml.model", "none");
+      INLAY_TRY(add_configured_ends());
+    }
+    // GGUF's splitters of that name, as other programs have them, take no note of letters whose other case is a letter of
+    // ASCII (U+017F, U+212A); the folder's do. Nobody is warned of that.
+    const bool folds_case = pattern_.find("(?i:") != std::string::npos;
+    if (!unsaid_.empty() || folds_case) INLAY_TRY(add_files());
+    return std::move(unsaid_);
   }
 
  private:
+  Status add_files() {
+    INLAY_ASSIGN(const std::string tokenizer, read_text_file(folder_ + "/tokenizer.json"));
+    std::string config;
+    if (tokenizer_config_) {
+      INLAY_ASSIGN(config, read_text_file(folder_ + "/tokenizer_config.json"));
+    }
+    metadata_.text("tokenizer.huggingface.json", tokenizer);
+    metadata_.text("tokenizer.inlay.config", config);
+    return {};
+  }
+
+  // What a reader of tokenizer.ggml.* alone would do otherwise.
+  Status find_unsaid(const JsonValue& root) {
+    INLAY_TRY(find_unsaid_part(root, "normalizer", {}));
+    INLAY_TRY(find_unsaid_part(root, "decoder", "ByteLevel"));
+    const JsonValue model = *root.find("model");
+    INLAY_ASSIGN(const bool byte_fallback, model.bool_or("byte_fallback", false));
+    if (byte_fallback) unsaid_.push_back("model.byte_fallback");
+    for (const char* key : {"unk_token", "dropout"}) {
+      const auto value = model.find(key);
+      if (value && !value->is_null()) unsaid_.push_back(std::string("model.") + key);
+    }
+    INLAY_TRY(find_unsaid_post_processor(root));
+    const auto added = root.find("added_tokens");
+    if (!added) return {};
+    INLAY_ASSIGN(const JsonElements tokens, added->as_array());
+    for (const JsonValue token : tokens) {
+      for (const char* key : {"lstrip", "rstrip", "single_word"}) {
+        INLAY_ASSIGN(const bool set, token.bool_or(key, false));
+        if (set) unsaid_.push_back(std::string(key) + " of added tokens, such as " + token.where());
+        if (set) return {};
+      }
+    }
+    return {};
+  }
+
+  Status find_unsaid_part(const JsonValue& root, const char* key, std::string_view said) {
+    const auto part = root.find(key);
+    if (!part || part->is_null()) return {};
+    INLAY_ASSIGN(const std::string_view type, part->string_or("type", ""));
+    if (said.empty() || type != said) unsaid_.push_back(std::string(key) + " " + std::string(type));
+    return {};
+  }
+
+  // A text begins with BOS and ends with EOS, or with nothing: that much the flags say.
+  Status find_unsaid_post_processor(const JsonValue& root) {
+    const auto post = root.find("post_processor");
+    if (!post || post->is_null()) return {};
+    INLAY_ASSIGN(const std::string_view type, post->string_or("type", ""));
+    if (type == "ByteLevel") return {};
+    if (type == "TemplateProcessing") {
+      INLAY_ASSIGN(const JsonValue single, post->get("single"));
+      INLAY_ASSIGN(const JsonElements parts, single.as_array());
+      size_t n_special = 0;
+      bool first = true, is_bos = false;
+      for (const JsonValue part : parts) {
+        const auto special = part.find("SpecialToken");
+        if (special) {
+          ++n_special;
+          INLAY_ASSIGN(const std::string_view id, special->string_or("id", ""));
+          is_bos = first && bos_ >= 0 && tokens_.find(id) == bos_;
+        }
+        first = false;
+      }
+      INLAY_ASSIGN(const bool flags_agree, flags_are(is_bos, false));
+      if (flags_agree && n_special == (is_bos ? 1u : 0u)) return {};
+    }
+    unsaid_.push_back("post_processor " + std::string(type));
+    return {};
+  }
+
+  // Whether the flags of tokenizer_config.json, where it has them, are these.
+  Result<bool> flags_are(bool adds_bos, bool adds_eos) const {
+    bool agree = true;
+    for (const auto& [key, wanted] : {std::pair{"add_bos_token", adds_bos}, {"add_eos_token", adds_eos}}) {
+      const auto flag = member(tokenizer_config_, key);
+      if (!flag) continue;
+      INLAY_ASSIGN(const bool set, flag->as_bool());
+      agree = agree && set == wanted;
+    }
+    return agree;
+  }
+
+  Status add_configured_ends() {
+    INLAY_ASSIGN(const HfConfiguredIds all, configured_.ids("eos_token_id"));
+    std::vector<int32_t> ends;
+    for (const int64_t id : all.ids) {
+      if (id >= 0 && id <= INT32_MAX) ends.push_back(static_cast<int32_t>(id));
+    }
+    metadata_.i32s("tokenizer.inlay.end_token_ids", ends);
+    return {};
+  }
+
   Status add_model(const JsonValue& root) {
     INLAY_ASSIGN(const JsonValue model, root.get("model"));
     INLAY_ASSIGN(const JsonValue type, model.get("type"));
@@ -343,11 +449,12 @@ class VocabularyWriter {
   std::string pattern_;
   bool single_digits_ = false, byte_level_ = false;
   int32_t bos_ = -1;
+  std::vector<std::string> unsaid_;
 };
 
 }  // namespace
 
-Status add_hf_vocabulary(const std::string& folder, uint64_t n_vocab, MetadataBuilder& metadata) {
+Result<std::vector<std::string>> add_hf_vocabulary(const std::string& folder, uint64_t n_vocab, MetadataBuilder& metadata) {
   return VocabularyWriter(folder, metadata).write(n_vocab);
 }
 

@@ -2,12 +2,33 @@
 
 #include "src/formats/text.h"
 #include "src/tokenizer/bpe_tokenizer.h"
+#include "src/tokenizer/gguf_special_tokens.h"
 #include "src/tokenizer/gguf_text_models.h"
+#include "src/tokenizer/json_tokenizer.h"
 #include "src/tokenizer/spm_tokenizer.h"
 
 namespace inlay {
+namespace {
+
+// Of a file that was converted from a Hugging Face folder: the folder's own files, for what tokenizer.ggml.* cannot say.
+constexpr std::string_view kTokenizerFile = "tokenizer.huggingface.json", kConfigFile = "tokenizer.inlay.config";
+
+Result<std::unique_ptr<Tokenizer>> read_files_inside(const Metadata& metadata, int32_t n_rows) {
+  TokenizerFiles files;
+  INLAY_ASSIGN(files.tokenizer, metadata.get_string(kTokenizerFile));
+  INLAY_ASSIGN(files.config, metadata.get_string(kConfigFile));
+  INLAY_ASSIGN(const std::vector<int32_t> ends, metadata.i32_array(kEndIdsKey));
+  files.end_ids.assign(ends.begin(), ends.end());
+  files.end_ids_name = kEndIdsKey;
+  files.name = kTokenizerFile;
+  files.n_rows = n_rows;
+  return read_tokenizer_json(std::move(files));
+}
+
+}  // namespace
 
 Result<std::unique_ptr<Tokenizer>> Tokenizer::from_metadata(const Metadata& metadata, int32_t n_rows) {
+  if (metadata.find(kTokenizerFile) && metadata.find(kConfigFile)) return read_files_inside(metadata, n_rows);
   constexpr std::string_view kModelKey = "tokenizer.ggml.model";
   INLAY_ASSIGN(const std::string_view model, metadata.get_string(kModelKey));
   if (model == "gpt2") return BpeTokenizer::create(metadata, n_rows);

@@ -279,6 +279,8 @@ int main(void) {
   FIELD(inlay_convert_params, reserved)
   FIELD(inlay_convert_params, progress)
   FIELD(inlay_convert_params, progress_user)
+  FIELD(inlay_convert_params, log)
+  FIELD(inlay_convert_params, log_user)
   STRUCT(inlay_embed_params)
   FIELD(inlay_embed_params, struct_size)
   FIELD(inlay_embed_params, pooling)

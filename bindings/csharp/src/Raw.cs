@@ -746,6 +746,11 @@ namespace Inlay.Raw
         public IntPtr progress;
         /// <summary>Given to progress. [default NULL]</summary>
         public IntPtr progress_user;
+        /// <summary>Called with warnings: what of a folder's tokenizer other programs will not read in the file. [default
+        /// none]</summary>
+        public IntPtr log;
+        /// <summary>Given to log. [default NULL]</summary>
+        public IntPtr log_user;
     }
 
     /// <summary>What embeddings are made of. Zero means default for every field.</summary>
@@ -1584,7 +1589,8 @@ namespace Inlay.Raw
 
         /// <summary>Writes a model as a GGUF file with matrices of another type, under the names that GGUF files use. The
         /// source is a path as inlay_load takes it. With a quantized type, quantized matrices that take as few bits a
-        /// weight already stay as they are.</summary>
+        /// weight already stay as they are. A folder's tokenizer gives the same tokens, texts and ends from the file; the
+        /// log names what other programs will not read there.</summary>
         /// <param name="path">The source.</param>
         /// <param name="path_len">Its length, or SIZE_MAX. [bytes]</param>
         /// <param name="out_path">The file to write, which is named so when it is whole.</param>

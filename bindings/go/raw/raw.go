@@ -1209,6 +1209,10 @@ type ConvertParams struct {
 	Progress ProgressFn
 	// Given to progress. [default NULL]
 	ProgressUser unsafe.Pointer
+	// Called with warnings: what of a folder's tokenizer other programs will not read in the file. [default none]
+	Log LogFn
+	// Given to log. [default NULL]
+	LogUser unsafe.Pointer
 }
 
 // What embeddings are made of. Zero means default for every field.
@@ -1788,7 +1792,8 @@ func CompareText(engineA *Engine, engineB *Engine, tokens *int32, nTokens uintpt
 
 // Convert is inlay_convert. Writes a model as a GGUF file with matrices of another type, under the names that GGUF
 // files use. The source is a path as inlay_load takes it. With a quantized type, quantized matrices that take as few
-// bits a weight already stay as they are.
+// bits a weight already stay as they are. A folder's tokenizer gives the same tokens, texts and ends from the file;
+// the log names what other programs will not read there.
 //
 //   - path: The source.
 //   - pathLen: Its length, or SIZE_MAX.

@@ -822,6 +822,10 @@ pub struct inlay_convert_params {
     pub progress: Option<inlay_progress_fn>,
     /// Given to progress. (default NULL)
     pub progress_user: *mut c_void,
+    /// Called with warnings: what of a folder's tokenizer other programs will not read in the file. (default none)
+    pub log: Option<inlay_log_fn>,
+    /// Given to log. (default NULL)
+    pub log_user: *mut c_void,
 }
 
 impl Default for inlay_convert_params {
@@ -1396,7 +1400,8 @@ pub struct Functions {
     pub inlay_compare_text: unsafe extern "C" fn(engine_a: *const inlay_engine, engine_b: *const inlay_engine, tokens: *const i32, n_tokens: usize, nmse_limit: f64, first: *mut i32, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
     /// Writes a model as a GGUF file with matrices of another type, under the names that GGUF files use. The source
     /// is a path as [`inlay_load`](Functions::inlay_load) takes it. With a quantized type, quantized matrices that
-    /// take as few bits a weight already stay as they are.
+    /// take as few bits a weight already stay as they are. A folder's tokenizer gives the same tokens, texts and ends
+    /// from the file; the log names what other programs will not read there.
     ///
     /// - Thread: any.
     /// - Blocks: on disk, and to quantize.

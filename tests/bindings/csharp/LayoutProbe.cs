@@ -327,6 +327,8 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_convert_params), "reserved", p, &p->reserved);
         Field(typeof(inlay_convert_params), "progress", p, &p->progress);
         Field(typeof(inlay_convert_params), "progress_user", p, &p->progress_user);
+        Field(typeof(inlay_convert_params), "log", p, &p->log);
+        Field(typeof(inlay_convert_params), "log_user", p, &p->log_user);
     }
 
     struct Behind_inlay_embed_params { public byte Before; public inlay_embed_params Value; }

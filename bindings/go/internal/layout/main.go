@@ -341,6 +341,8 @@ func main() {
 		field("inlay_convert_params.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
 		field("inlay_convert_params.progress", unsafe.Offsetof(s.Progress), unsafe.Sizeof(s.Progress))
 		field("inlay_convert_params.progress_user", unsafe.Offsetof(s.ProgressUser), unsafe.Sizeof(s.ProgressUser))
+		field("inlay_convert_params.log", unsafe.Offsetof(s.Log), unsafe.Sizeof(s.Log))
+		field("inlay_convert_params.log_user", unsafe.Offsetof(s.LogUser), unsafe.Sizeof(s.LogUser))
 	}
 	{
 		var s raw.EmbedParams

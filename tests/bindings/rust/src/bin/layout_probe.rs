@@ -298,6 +298,8 @@ fn structs() {
     layout!(inlay_convert_params, reserved, "reserved");
     layout!(inlay_convert_params, progress, "progress");
     layout!(inlay_convert_params, progress_user, "progress_user");
+    layout!(inlay_convert_params, log, "log");
+    layout!(inlay_convert_params, log_user, "log_user");
     layout!(inlay_embed_params);
     layout!(inlay_embed_params, struct_size, "struct_size");
     layout!(inlay_embed_params, pooling, "pooling");
