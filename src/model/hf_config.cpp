@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <span>
 
 #include "src/formats/text.h"
@@ -19,9 +20,26 @@ bool has(const JsonValue& object, std::string_view key) {
   return value && !value->is_null();
 }
 
+// Files also write numbers as strings.
+Result<double> number(const JsonValue& value) {
+  if (!value.is_string()) return value.as_f64();
+  INLAY_ASSIGN(const std::string_view text, value.as_string());
+  const auto document = JsonDocument::parse(std::string(text), value.where());
+  if (!document.ok() || document->root().type() != JsonType::number) return value.expected("a number");
+  return document->root().as_f64();
+}
+
+// 64.0 and "64" are 64.
+Result<int64_t> whole_number(const JsonValue& value) {
+  if (auto exact = value.as_i64(); exact.ok()) return exact;
+  INLAY_ASSIGN(const double v, number(value));
+  if (v != std::floor(v) || std::abs(v) > 9007199254740992.0) return value.expected("a whole number");
+  return static_cast<int64_t>(v);
+}
+
 Result<uint32_t> size_of(const JsonValue& object, std::string_view key) {
   INLAY_ASSIGN(const JsonValue value, object.get(key));
-  INLAY_ASSIGN(const int64_t n, value.as_i64());
+  INLAY_ASSIGN(const int64_t n, whole_number(value));
   if (n < 1 || n > std::numeric_limits<int32_t>::max()) {
     return error(Code::format, "%s is %lld, expected 1 to 2147483647", value.where().c_str(),
                  static_cast<long long>(n));
@@ -31,7 +49,7 @@ Result<uint32_t> size_of(const JsonValue& object, std::string_view key) {
 
 Result<double> positive_of(const JsonValue& object, std::string_view key) {
   INLAY_ASSIGN(const JsonValue value, object.get(key));
-  INLAY_ASSIGN(const double v, value.as_f64());
+  INLAY_ASSIGN(const double v, number(value));
   if (!(v > 0.0 && v <= double{std::numeric_limits<float>::max()})) {
     return error(Code::format, "%s is %g, expected a number above 0", value.where().c_str(), v);
   }
@@ -89,7 +107,7 @@ class ConfigReader {
   Status check_swiglu_limit() const {
     if (!has(config_, "swiglu_limit")) return {};
     INLAY_ASSIGN(const JsonValue value, config_.get("swiglu_limit"));
-    INLAY_ASSIGN(const double limit, value.as_f64());
+    INLAY_ASSIGN(const double limit, number(value));
     if (limit == 7.0) return {};
     return error(Code::unsupported, "%s is %g, expected 7", value.where().c_str(), limit);
   }
@@ -203,7 +221,7 @@ class ConfigReader {
     }
     if (rule.first_layer >= 0 && has(config_, "max_window_layers")) {
       INLAY_ASSIGN(const JsonValue value, config_.get("max_window_layers"));
-      INLAY_ASSIGN(first, value.as_i64());
+      INLAY_ASSIGN(first, whole_number(value));
     }
     for (uint32_t i = 0; i < n_layers_; ++i) out.push_back(i >= first && (period == 1 || i % period < period - 1));
     return out;
@@ -264,32 +282,68 @@ class ConfigReader {
     return {};
   }
 
-  // transformers 5 has one object where there were rope_theta and rope_scaling, or two where layers with a window have
-  // a RoPE of their own.
+  // The object with RoPE's values. transformers 5 has one, rope_parameters, where there were rope_theta and
+  // rope_scaling; where both objects are filled, the older name counts.
+  Result<std::optional<JsonValue>> rope_object() const {
+    for (const char* key : {"rope_scaling", "rope_parameters"}) {
+      if (!has(config_, key)) continue;
+      const JsonValue object = *config_.find(key);
+      if (!object.is_object()) return object.expected("an object");
+      if (object.size() > 0) return std::optional(object);
+    }
+    return std::optional<JsonValue>();
+  }
+
+  // Where layers with a window have a RoPE of their own, rope_parameters has an object for each kind of layer; null: none.
+  Result<std::optional<JsonValue>> rope_of_layers(const std::optional<JsonValue>& objects, std::string_view layers) const {
+    if (!objects || !has(*objects, layers)) return std::optional<JsonValue>();
+    const JsonValue object = *objects->find(layers);
+    return object.is_object() ? Result<std::optional<JsonValue>>(object) : object.expected("an object");
+  }
+
   Status read_rope() {
-    const bool together = has(config_, "rope_parameters");
-    JsonValue holder = together ? *config_.find("rope_parameters") : config_;
-    double local_base = out_.family->local_base;
-    if (together && has(holder, kFull)) {
-      if (has(holder, kSliding)) {
-        INLAY_ASSIGN(local_base,
-                     positive_or(*holder.find(kSliding), "rope_theta", local_base > 0 ? local_base : 10000.0));
-      }
-      holder = *holder.find(kFull);
-    } else if (local_base > 0) {
-      INLAY_ASSIGN(local_base, positive_or(config_, "rope_local_base_freq", local_base));
-    }
-    INLAY_ASSIGN(base_, positive_or(holder, "rope_theta", out_.family->default_base));
+    INLAY_ASSIGN(std::optional<JsonValue> own, rope_object());
+    std::optional<JsonValue> parameters = has(config_, "rope_parameters") ? config_.find("rope_parameters") : std::nullopt;
+    if (own && (has(*own, kFull) || has(*own, kSliding))) parameters = own, own.reset();
+    INLAY_ASSIGN(const std::optional<JsonValue> full, rope_of_layers(parameters, kFull));
+    INLAY_ASSIGN(const std::optional<JsonValue> sliding, rope_of_layers(parameters, kSliding));
+    // rope_scaling beside objects for each kind of layer stands for those of layers that see all, value by value.
+    if (!own) own = full;
+    INLAY_ASSIGN(const double stated, positive_or(config_, "rope_theta", out_.family->default_base));
+    INLAY_ASSIGN(const double of_full, full ? positive_or(*full, "rope_theta", stated) : Result<double>(stated));
+    INLAY_ASSIGN(base_, own ? positive_or(*own, "rope_theta", of_full) : Result<double>(of_full));
     out_.metadata.f32(arch_key("rope.freq_base"), static_cast<float>(base_), "rope_theta");
-    if (local_base > 0) {
-      out_.metadata.f32(arch_key("rope.freq_base_swa"), static_cast<float>(local_base), "rope_local_base_freq");
+    INLAY_TRY(read_rope_of_windows(sliding, stated));
+    INLAY_ASSIGN(double rotated, positive_or(config_, "partial_rotary_factor", 1.0));
+    if (own) {
+      INLAY_ASSIGN(rotated, positive_or(*own, "partial_rotary_factor", rotated));
     }
-    const bool part_inside = together && has(holder, "partial_rotary_factor");
-    INLAY_ASSIGN(const double rotated, positive_or(part_inside ? holder : config_, "partial_rotary_factor", 1.0));
     n_rot_ = static_cast<uint32_t>(std::min(rotated, 1.0) * d_head_);
     out_.metadata.u32(arch_key("rope.dimension_count"), n_rot_, "head_dim");
-    if (together) return read_scaling(holder);
-    return has(config_, "rope_scaling") ? read_scaling(*config_.find("rope_scaling")) : Status{};
+    if (own && full && !has(*own, "rope_type") && !has(*own, "type")) own = full;
+    return own ? read_scaling(*own) : Status{};
+  }
+
+  // `sliding`: the object of layers with a window, if there is one. `stated`: the base that stands beside all objects.
+  Status read_rope_of_windows(const std::optional<JsonValue>& sliding, double stated) {
+    double base = out_.family->local_base;
+    if (base > 0) {
+      INLAY_ASSIGN(base, positive_or(config_, "rope_local_base_freq", base));
+    }
+    if (sliding) {
+      INLAY_ASSIGN(base, positive_or(*sliding, "rope_theta", base > 0 ? base : stated));
+      INLAY_ASSIGN(const std::string_view kind, sliding->string_or(has(*sliding, "rope_type") ? "rope_type" : "type", "default"));
+      if (kind != "default") {
+        return error(Code::unsupported, "%s scales by %s: only layers that see all may have a RoPE scaling",
+                     sliding->where().c_str(), quote(kind).c_str());
+      }
+      INLAY_ASSIGN(const double rotated, positive_or(*sliding, "partial_rotary_factor", 1.0));
+      if (rotated != 1.0) {
+        return error(Code::unsupported, "%s.partial_rotary_factor is %g, expected 1", sliding->where().c_str(), rotated);
+      }
+    }
+    if (base > 0) out_.metadata.f32(arch_key("rope.freq_base_swa"), static_cast<float>(base), "rope_local_base_freq");
+    return {};
   }
 
   Status read_scaling(const JsonValue& scaling) {
@@ -363,7 +417,7 @@ class ConfigReader {
     INLAY_ASSIGN(const JsonElements elements, list.as_array());
     std::vector<float> out;
     for (const JsonValue& element : elements) {
-      INLAY_ASSIGN(const double factor, element.as_f64());
+      INLAY_ASSIGN(const double factor, number(element));
       out.push_back(static_cast<float>(factor));
     }
     if (out.size() == n_rot_ / 2) return out;
@@ -371,9 +425,11 @@ class ConfigReader {
                  out.size(), n_rot_ / 2);
   }
 
+  // The one beside the object counts where both have it.
   Result<uint32_t> original_context(const JsonValue& scaling) const {
+    if (has(config_, kOriginalContext)) return size_of(config_, kOriginalContext);
     if (has(scaling, kOriginalContext)) return size_of(scaling, kOriginalContext);
-    return size_of_family(has(config_, kOriginalContext) ? kOriginalContext : "max_position_embeddings");
+    return size_of_family("max_position_embeddings");
   }
 
   // Llama 3.1: long waves are stretched by the factor, short ones are not, those between in parts.
@@ -381,7 +437,7 @@ class ConfigReader {
     INLAY_ASSIGN(const double factor, positive_of(scaling, "factor"));
     INLAY_ASSIGN(const double low, positive_of(scaling, "low_freq_factor"));
     INLAY_ASSIGN(const double high, positive_of(scaling, "high_freq_factor"));
-    INLAY_ASSIGN(const uint32_t original, size_of(scaling, "original_max_position_embeddings"));
+    INLAY_ASSIGN(const uint32_t original, original_context(scaling));
     if (high <= low) {
       return error(Code::format, "%s.high_freq_factor is %g, expected above low_freq_factor %g",
                    scaling.where().c_str(), high, low);
