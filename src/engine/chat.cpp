@@ -22,6 +22,7 @@ Status of_template(Status status) {
 }
 
 constexpr const char* kKey = "tokenizer.chat_template";
+constexpr std::string_view kNamedPrefix = "tokenizer.chat_template.";
 constexpr const char* kToolsKey = "tokenizer.chat_template.tool_use";
 
 Result<tmpl::Template> parse(std::string_view source) {
@@ -58,12 +59,17 @@ std::tm local_time() {
 }  // namespace
 
 ChatTemplates::ChatTemplates(const Metadata& metadata)
-    : usual_(parse_key(metadata, kKey)), for_tools_(parse_key(metadata, kToolsKey)) {}
+    : usual_(parse_key(metadata, kKey)), for_tools_(parse_key(metadata, kToolsKey)) {
+  for (const MetaEntry& entry : metadata.entries()) {
+    if (entry.key.starts_with(kNamedPrefix)) names_ += (names_.empty() ? "" : ", ") + std::string(entry.key.substr(kNamedPrefix.size()));
+  }
+}
 
 Result<tmpl::Template> ChatTemplates::pick(bool has_tools) const {
   if (has_tools && for_tools_) return *for_tools_;
   if (usual_) return *usual_;
-  return error(Code::unsupported, "the model has no chat template: there is no %s in its metadata", kKey);
+  return error(Code::unsupported, "the model has no chat template: there is no %s in its metadata%s", kKey,
+               names_.empty() ? "" : (", only templates with names: " + names_).c_str());
 }
 
 namespace {

@@ -25,6 +25,7 @@ class ChatTemplates {
 
  private:
   std::optional<Result<tmpl::Template>> usual_, for_tools_;
+  std::string names_;  // of those that have one, in messages
 };
 
 struct ChatOptions {

@@ -1,30 +1,84 @@
 #include "src/model/hf_pooling.h"
 
+#include <algorithm>
+#include <iterator>
+
+#include "src/formats/text.h"
 #include "src/model/hf_folder.h"
 
 namespace inlay {
+namespace {
 
-Status add_hf_pooling(const std::string& folder, const std::string& arch, MetadataBuilder& metadata) {
-  constexpr struct {
-    const char* key;
-    uint32_t stored;
-  } kModes[] = {{"pooling_mode_mean_tokens", 1},
-                {"pooling_mode_cls_token", 2},
-                {"pooling_mode_lasttoken", 3},
-                {"pooling_mode_max_tokens", 0},
-                {"pooling_mode_mean_sqrt_len_tokens", 0},
-                {"pooling_mode_weightedmean_tokens", 0}};
-  constexpr const char* kFile = "1_Pooling/config.json";
-  const std::string path = folder + "/" + kFile;
-  if (!file_exists(path)) return {};
-  INLAY_ASSIGN(const JsonDocument document, read_json_file(path));
+constexpr HfPoolingMode kModes[] = {{"cls", "pooling_mode_cls_token", 2},
+                                    {"lasttoken", "pooling_mode_lasttoken", 3},
+                                    {"max", "pooling_mode_max_tokens", 0},
+                                    {"mean", "pooling_mode_mean_tokens", 1},
+                                    {"mean_sqrt_len_tokens", "pooling_mode_mean_sqrt_len_tokens", 0},
+                                    {"weightedmean", "pooling_mode_weightedmean_tokens", 0}};
+
+Result<uint32_t> stored_mode(const JsonValue& named) {
+  INLAY_ASSIGN(const std::string_view text, named.as_string());
+  std::string name(text);
+  for (char& c : name) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  const auto* mode = std::find_if(std::begin(kModes), std::end(kModes), [&](const HfPoolingMode& m) { return name == m.name; });
+  if (mode != std::end(kModes)) return mode->stored;
+  std::string known;
+  for (const HfPoolingMode& m : kModes) known += (known.empty() ? "" : ", ") + std::string(m.name);
+  return error(Code::unsupported, "%s is %s, expected %s", named.where().c_str(), quote(text).c_str(), known.c_str());
+}
+
+// "pooling_mode", where it is given, is a name or several, whose vectors would stand one behind the other.
+Result<uint32_t> read_mode(const JsonValue& config) {
+  if (const auto named = config.find("pooling_mode"); named && !named->is_null()) {
+    if (!named->is_array()) return stored_mode(*named);
+    uint32_t stored = 0;
+    for (const JsonValue& element : named->elements()) {
+      INLAY_ASSIGN(stored, stored_mode(element));
+    }
+    return named->size() == 1 ? stored : 0;
+  }
   uint32_t stored = 0;
   int n_modes = 0;
-  for (const auto& mode : kModes) {
-    INLAY_ASSIGN(const bool is_set, document.root().bool_or(mode.key, false));
+  for (const HfPoolingMode& mode : kModes) {
+    INLAY_ASSIGN(const bool is_set, config.bool_or(mode.flag, false));
     if (is_set) stored = mode.stored, ++n_modes;
   }
-  metadata.u32(arch + ".pooling_type", n_modes == 1 ? stored : 0, std::string("the pooling mode in ") + kFile);
+  return n_modes == 1 ? stored : 0;
+}
+
+// In the folder that modules.json names; without that file in the usual one.
+Result<std::string> pooling_file(const std::string& folder) {
+  const std::string list = folder + "/modules.json";
+  if (!file_exists(list)) return std::string("1_Pooling/config.json");
+  INLAY_ASSIGN(const JsonDocument document, read_json_file(list));
+  INLAY_ASSIGN(const JsonElements modules, document.root().as_array());
+  for (const JsonValue& module : modules) {
+    INLAY_ASSIGN(const std::string_view type, module.string_or("type", ""));
+    if (!type.ends_with(".Pooling")) continue;
+    INLAY_ASSIGN(const JsonValue path, module.get("path"));
+    INLAY_ASSIGN(const std::string_view name, path.as_string());
+    if (name.empty() || name.find_first_of(std::string_view("/\\:\0", 4)) != name.npos || name == "..") {
+      return error(Code::format, "%s is %s, expected the name of a folder beside modules.json", path.where().c_str(),
+                   quote(name).c_str());
+    }
+    return std::string(name) + "/config.json";
+  }
+  return std::string("1_Pooling/config.json");
+}
+
+}  // namespace
+
+std::span<const HfPoolingMode> hf_pooling_modes() { return kModes; }
+
+Status add_hf_pooling(const std::string& folder, const std::string& arch, MetadataBuilder& metadata) {
+  INLAY_ASSIGN(const std::string file, pooling_file(folder));
+  const std::string path = folder + "/" + file;
+  if (!file_exists(path)) return {};
+  INLAY_ASSIGN(const JsonDocument document, read_json_file(path));
+  INLAY_ASSIGN(const uint32_t stored, read_mode(document.root()));
+  metadata.u32(arch + ".pooling_type", stored, "the pooling mode in " + file);
   return {};
 }
 

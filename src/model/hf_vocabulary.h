@@ -8,7 +8,8 @@
 
 namespace inlay {
 
-// The chat templates of chat_template.jinja or tokenizer_config.json.
+// The chat templates of chat_template.jinja and additional_chat_templates/NAME.jinja; where the former is not there, also those
+// of the first of tokenizer_config.json, chat_template.json and processor_config.json that has one.
 Status add_hf_templates(const std::string& folder, MetadataBuilder& metadata);
 
 // Adds the special tokens that config.json, generation_config.json and tokenizer_config.json name, and the tokens and

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "src/model/hf_pooling.h"
 #include "src/model/model.h"
 #include "tests/support/hf_folder.h"
 
@@ -117,11 +118,39 @@ TEST(HfFolder, PoolingOfSentenceTransformersBecomesGgufsKey) {
   };
   EXPECT_EQ(stored(""), "none");
   EXPECT_EQ(stored(R"({"pooling_mode_mean_tokens": true, "pooling_mode_cls_token": false})"), "1");
-  EXPECT_EQ(stored(R"({"pooling_mode_cls_token": true})"), "2");
-  EXPECT_EQ(stored(R"({"pooling_mode_lasttoken": true})"), "3");
-  EXPECT_EQ(stored(R"({"pooling_mode_max_tokens": true})"), "0");
   EXPECT_EQ(stored(R"({"pooling_mode_mean_tokens": true, "pooling_mode_cls_token": true})"), "0");
   EXPECT_NE(stored(R"({"pooling_mode_cls_token": 1})").find("1_Pooling/config.json"), std::string::npos);
+  for (const HfPoolingMode& mode : hf_pooling_modes()) {
+    const std::string name = mode.name, number = std::to_string(mode.stored);
+    EXPECT_EQ(stored(json{{mode.flag, true}}.dump()), number) << name;
+    EXPECT_EQ(stored(json{{"pooling_mode", name}}.dump()), number) << name;
+    EXPECT_EQ(stored(json{{"pooling_mode", json::array({name})}}.dump()), number) << name;
+    EXPECT_EQ(stored(json{{"pooling_mode", nullptr}, {mode.flag, true}}.dump()), number) << name;
+    EXPECT_EQ(stored(json{{"pooling_mode", name}, {"pooling_mode_cls_token", true}}.dump()), number) << name;
+  }
+  EXPECT_EQ(stored(R"({"pooling_mode": "Mean"})"), "1");
+  EXPECT_EQ(stored(R"({"pooling_mode": ["mean", "cls"]})"), "0");
+  EXPECT_NE(stored(R"({"pooling_mode": "median"})").find("pooling_mode is 'median', expected cls, "), std::string::npos);
+  EXPECT_NE(stored(R"({"pooling_mode": 1})").find("pooling_mode"), std::string::npos);
+}
+
+TEST(HfFolder, PoolingStandsWhereModulesJsonSays) {
+  TemporaryFolder folder;
+  write(folder, test::small_config("qwen2"), test::small_tensors("qwen2"));
+  std::filesystem::create_directories(folder.path("2_pool"));
+  folder.write("2_pool/config.json", R"({"pooling_mode": "lasttoken"})");
+  for (const char* type : {"sentence_transformers.models.Pooling", "sentence_transformers.sentence_transformer.modules.pooling.Pooling"}) {
+    folder.write("modules.json", json::array({{{"type", "sentence_transformers.models.Transformer"}, {"path", ""}},
+                                              {{"type", type}, {"path", "2_pool"}}})
+                                     .dump());
+    const auto checkpoint = open_checkpoint(folder.path());
+    ASSERT_TRUE(checkpoint.ok()) << checkpoint.status().message;
+    EXPECT_EQ(*checkpoint->metadata().get_u64("qwen2.pooling_type"), 3u);
+  }
+  folder.write("modules.json", R"([{"type": "sentence_transformers.models.Pooling", "path": "../other"}])");
+  const auto outside = open_checkpoint(folder.path());
+  ASSERT_FALSE(outside.ok());
+  EXPECT_NE(outside.status().message.find("'../other'"), std::string::npos) << outside.status().message;
 }
 
 TEST(HfFolder, LinearAndYarnScalingsAreThoseOfGguf) {
@@ -150,6 +179,64 @@ TEST(HfFolder, LinearAndYarnScalingsAreThoseOfGguf) {
 }
 
 // Expected values: the definition of "llama3" in transformers, by hand.
+// Each row: a config.json that says the same as another in other places or words.
+TEST(HfFolder, SpellingsOfRopeMeanTheSame) {
+  const json yarn = {{"rope_type", "yarn"}, {"factor", 4.0}, {"original_max_position_embeddings", 16}};
+  const json old_yarn = {{"type", "yarn"}, {"factor", "4"}, {"original_max_position_embeddings", 16.0}};
+  const json usual = {{"rope_type", "default"}};
+  const auto with_theta = [](json object, const json& theta) {
+    object["rope_theta"] = theta;
+    return object;
+  };
+  const json with_yarn = {{"rope_theta", 5000.0}, {"rope_scaling", yarn}};
+  const json with_base = {{"rope_theta", 5000.0}};
+  const struct {
+    const char* model_type;
+    json said, meant;
+  } kRows[] = {
+      {"qwen3", {{"rope_theta", 5000.0}, {"rope_parameters", usual}}, with_base},
+      {"qwen3", {{"rope_theta", nullptr}, {"rope_parameters", with_theta(usual, 5000)}}, with_base},
+      {"qwen3", {{"rope_theta", "5000.0"}, {"rope_scaling", nullptr}, {"rope_parameters", nullptr}}, with_base},
+      {"qwen3", {{"rope_theta", 5000}, {"rope_scaling", json::object()}, {"rope_parameters", usual}}, with_base},
+      {"qwen3", {{"rope_theta", 5000.0}, {"rope_scaling", yarn}, {"rope_parameters", with_theta(usual, 7000)}}, with_yarn},
+      {"qwen3", {{"rope_theta", 5000.0}, {"rope_scaling", json::object()}, {"rope_parameters", yarn}}, with_yarn},
+      {"qwen3", {{"rope_theta", nullptr}, {"rope_scaling", with_theta(yarn, 5000)}}, with_yarn},
+      {"qwen3", {{"rope_theta", 9.0}, {"rope_scaling", with_theta(old_yarn, 5000)}}, with_yarn},
+      {"llama",
+       {{"rope_theta", 5000.0}, {"original_max_position_embeddings", 16}, {"rope_parameters", {{"type", "yarn"}, {"factor", 4}}}},
+       with_yarn},
+      {"gemma3_text",
+       {{"rope_theta", nullptr},
+        {"rope_parameters", {{"full_attention", with_theta(usual, 5000)}, {"sliding_attention", with_theta(usual, 300)}}}},
+       {{"rope_theta", 5000.0}, {"rope_local_base_freq", 300}}},
+      {"gemma3_text",
+       {{"rope_theta", 5000.0},
+        {"rope_local_base_freq", 300},
+        {"rope_parameters", {{"full_attention", usual}, {"sliding_attention", usual}}}},
+       {{"rope_theta", 5000.0}, {"rope_local_base_freq", 300}}},
+      {"gemma3_text",
+       {{"rope_theta", nullptr},
+        {"rope_scaling", {{"rope_type", "linear"}, {"factor", 8}}},
+        {"rope_parameters", {{"full_attention", with_theta(usual, 5000)}, {"sliding_attention", with_theta(usual, 300)}}}},
+       {{"rope_theta", 5000.0}, {"rope_local_base_freq", 300}, {"rope_scaling", {{"type", "linear"}, {"factor", 8}}}}},
+  };
+  const auto ropes = [](const char* model_type, const json& keys) {
+    const auto model = open_with(model_type, [&](json& c) { c.update(keys); });
+    EXPECT_TRUE(model.ok()) << model.status().message << "\n" << keys;
+    std::string out;
+    for (const RopeSpec& rope : model.ok() ? model->spec().ropes : std::vector<RopeSpec>()) {
+      for (const double v : {rope.base, rope.factor, rope.attention_factor, static_cast<double>(rope.scaling),
+                             static_cast<double>(rope.n_rot), static_cast<double>(rope.original_context)})
+        out += std::to_string(v) + " ";
+    }
+    return out;
+  };
+  for (const auto& row : kRows) {
+    EXPECT_EQ(ropes(row.model_type, row.said), ropes(row.model_type, row.meant)) << row.said;
+    EXPECT_NE(ropes(row.model_type, row.said), ropes(row.model_type, json::object())) << row.said;
+  }
+}
+
 TEST(HfFolder, Llama3ScalingBecomesFrequencyFactors) {
   const auto model = open_with("llama", [](json& c) {
     c["rope_theta"] = 10000.0;
