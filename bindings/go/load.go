@@ -31,6 +31,8 @@ type LoadOptions struct {
 	KVDtype KVDtype
 	// WeightDtype is the type in which the weights are held, by default the file's types.
 	WeightDtype WeightDtype
+	// PreTokenizer is how byte-level BPE of a GGUF file splits text: a name as in tokenizer.ggml.pre, by default the file's.
+	PreTokenizer string
 	// PrefillChunk is how many tokens prefill runs at a time, by default 512, on a GPU 1024: the grain of its cancelling.
 	PrefillChunk int
 	// LogLevel is the least important kind of message that Logs has, by default LogInfo.
@@ -44,10 +46,11 @@ type LoadOptions struct {
 
 const progressInterval = 50 * time.Millisecond
 
-func (o *LoadOptions) params(op string) (*raw.LoadParams, error) {
+// params are the options in C's form, and what to call when they are not needed any more.
+func (o *LoadOptions) params(op string) (*raw.LoadParams, func(), error) {
 	params := &raw.LoadParams{StructSize: uint32(unsafe.Sizeof(raw.LoadParams{}))}
 	if o == nil {
-		return params, nil
+		return params, func() {}, nil
 	}
 	n := numbers{op: op}
 	params.Device = o.Device
@@ -61,7 +64,12 @@ func (o *LoadOptions) params(op string) (*raw.LoadParams, error) {
 	params.PrefillChunk = n.int32("PrefillChunk", o.PrefillChunk)
 	params.LogLevel = o.LogLevel
 	params.Flags = uint32(o.Flags)
-	return params, n.err
+	if n.err != nil || o.PreTokenizer == "" {
+		return params, func() {}, n.err
+	}
+	name := textsInC([]string{o.PreTokenizer})
+	params.PreTokenizer, params.PreTokenizerLen = name.Data, name.Len
+	return params, func() { raw.Release(unsafe.Pointer(name)) }, nil
 }
 
 // Load loads a model file: GGUF, of which a split one is named by its first file. When the context ends first, the load
@@ -157,10 +165,11 @@ func load(ctx context.Context, options *LoadOptions, call func(*loading) Status)
 	if ctx.Err() != nil {
 		return nil, cancelled("load", ctx)
 	}
-	params, err := options.params("load")
+	params, release, err := options.params("load")
 	if err != nil {
 		return nil, err
 	}
+	defer release()
 	status, l := runLoad(ctx, options, params, call)
 	switch {
 	case status == StatusOK:
@@ -241,10 +250,11 @@ func MemoryPlan(path string, options *LoadOptions) (MemoryInfo, error) {
 	if err := openDefault(); err != nil {
 		return info, err
 	}
-	params, err := options.params("memory plan")
+	params, release, err := options.params("memory plan")
 	if err != nil {
 		return info, err
 	}
+	defer release()
 	err = check("memory plan", func(err *raw.Error) Status {
 		return raw.MemoryPlan(bytesOf(path), uintptr(len(path)), params, &info, err)
 	})
@@ -257,10 +267,11 @@ func Explain(path string, options *LoadOptions) (text string, devices int, err e
 	if err := openDefault(); err != nil {
 		return "", 0, err
 	}
-	params, err := options.params("explain")
+	params, release, err := options.params("explain")
 	if err != nil {
 		return "", 0, err
 	}
+	defer release()
 	var n int32
 	text, err = readText("explain", 1<<14, func(buf *byte, size uintptr, needed *uintptr, err *raw.Error) Status {
 		return raw.Explain(bytesOf(path), uintptr(len(path)), params, &n, buf, size, needed, err)

@@ -52,6 +52,7 @@ void LoadOptions::add_to(Options& options) {
                      "type of the weights (the file's): quantizes them while they are loaded");
   options.choice("--kv", {"default", "f16", "f32", "fp8", "int8"}, kv_dtype,
                  "type of the KV cache (f16; on the reference interpreter f32); fp8 and int8 on GPUs");
+  options.text("--pre", "NAME", pre_tokenizer, nullptr, "how byte-level BPE splits text, by the name of GGUF (the file's)");
   options.integer("-t --threads", n_threads, 1, 1024, "threads that compute (all cores)");
 }
 
@@ -66,6 +67,10 @@ inlay_load_params LoadOptions::params() const {
                  (run_ahead ? INLAY_LOAD_RUN_AHEAD : 0u);
   params.kv_dtype = kv_dtype;
   params.weight_dtype = weight_dtype;
+  if (!pre_tokenizer.empty()) {
+    params.pre_tokenizer = pre_tokenizer.data();
+    params.pre_tokenizer_len = pre_tokenizer.size();
+  }
   params.kv_budget_bytes = static_cast<uint64_t>(kv_mib) << 20;
   params.log_level = load_times ? INLAY_LOG_DEBUG : keeps_decisions ? INLAY_LOG_INFO : INLAY_LOG_WARNING;
   params.log_user = load_times;

@@ -37,13 +37,14 @@ struct LoadOptions {
   int32_t kv_mib = 0;
   int32_t weight_dtype = INLAY_WEIGHT_DEFAULT;
   int32_t prefill_chunk = 0;
+  std::string pre_tokenizer;
   bool no_cublas = false;
   bool no_token_kernel = false;
   bool run_ahead = false;
   bool keeps_decisions = false;       // the engine's log has what it found and chose
   std::string* load_times = nullptr;  // takes the engine's own account of where the time of the load went
 
-  void add_to(Options& options);  // --device, --weights, --kv and --threads
+  void add_to(Options& options);  // --device, --weights, --kv, --pre and --threads
   inlay_load_params params() const;
 };
 

@@ -322,6 +322,12 @@ typedef struct inlay_load_params {
   inlay_weight_dtype weight_dtype;
   // 0.
   uint32_t reserved;
+  // How byte-level BPE of a GGUF file splits text into words: a name as in tokenizer.ggml.pre, instead of the file's.
+  // Files from before that key have none, and get `default` with a warning. Copied. An unknown name is refused, and so
+  // is any where the model has another tokenizer. [default NULL: the file's]
+  const char* pre_tokenizer;
+  // Its length. [bytes, default 0]
+  size_t pre_tokenizer_len;
 } inlay_load_params;
 
 // Memory that a load would take, and what its parameters come to.

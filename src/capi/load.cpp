@@ -89,6 +89,11 @@ Status read_load_params(const inlay_load_params* given, EngineOptions& out) {
     default:
       break;
   }
+  if (params.pre_tokenizer) {
+    INLAY_ASSIGN(out.pre_tokenizer, read_text(params.pre_tokenizer, params.pre_tokenizer_len, "params.pre_tokenizer"));
+  } else if (params.pre_tokenizer_len != 0) {
+    return error(Code::invalid_argument, "params.pre_tokenizer is NULL, but params.pre_tokenizer_len is not 0");
+  }
   out.weight_dtype = static_cast<WeightDType>(params.weight_dtype);
   out.n_threads = params.n_threads;
   out.prefill_chunk = params.prefill_chunk;

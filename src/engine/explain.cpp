@@ -44,7 +44,7 @@ class Explainer {
 
  private:
   void explain_texts() {
-    const auto tokenizer = load_tokenizer(checkpoint_, out_.spec);
+    const auto tokenizer = load_tokenizer(checkpoint_, out_.spec, options_);
     out_.tokenizer = tokenizer.status();
     if (tokenizer.ok() && *tokenizer) out_.n_tokens = (*tokenizer)->n_tokens();
     out_.chat_template = ChatTemplates(checkpoint_.metadata()).pick(false).status();

@@ -64,14 +64,20 @@ void log_tokenizer(const Tokenizer& tokenizer, int32_t n_rows, Log& log) {
                   quote(tokenizer.piece(n_rows)).c_str(), n_rows);
     log.write(LogLevel::info, line);
   }
+  for (const std::string& warning : tokenizer.warnings()) log.write(LogLevel::warning, warning);
   for (const std::string& remark : tokenizer.remarks()) log.write(LogLevel::info, remark);
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Tokenizer>> load_tokenizer(const Checkpoint& checkpoint, const ModelSpec& spec) {
+Result<std::unique_ptr<Tokenizer>> load_tokenizer(const Checkpoint& checkpoint, const ModelSpec& spec, const EngineOptions& options) {
   const std::string& folder = checkpoint.conventions().tokenizer_folder;
-  return folder.empty() ? Tokenizer::from_metadata(checkpoint.metadata(), spec.n_vocab) : read_folder_tokenizer(folder, spec.n_vocab);
+  if (folder.empty()) return Tokenizer::from_metadata(checkpoint.metadata(), spec.n_vocab, options.pre_tokenizer);
+  if (!options.pre_tokenizer.empty()) {
+    return error(Code::invalid_argument, "pre_tokenizer is %s, but %s has a tokenizer.json, which says how text is split",
+                 quote(options.pre_tokenizer).c_str(), folder.c_str());
+  }
+  return read_folder_tokenizer(folder, spec.n_vocab);
 }
 
 Result<Model> settle_model(const Checkpoint& checkpoint, const EngineOptions& options) {
@@ -141,8 +147,8 @@ Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, cons
   INLAY_ASSIGN(Plan plan, build_plan(model, context_length(options, model.spec())));
   times.mark("header");
   // Beside the start of the device and the weights; where the system gives no thread, after them.
-  Task<decltype(load_tokenizer(checkpoint, model.spec()))> tokenizer(
-      "inlay-tokenizer", [&] { return load_tokenizer(checkpoint, model.spec()); });
+  Task<decltype(load_tokenizer(checkpoint, model.spec(), options))> tokenizer(
+      "inlay-tokenizer", [&] { return load_tokenizer(checkpoint, model.spec(), options); });
   INLAY_ASSIGN(const Placement placement, place(plan, options));
   INLAY_TRY(check_memory(placement));
   times.mark("placement", placement.times);

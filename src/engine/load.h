@@ -13,6 +13,6 @@ namespace inlay {
 Result<Model> settle_model(const Checkpoint& checkpoint, const EngineOptions& options);
 
 // Null inside the Result if the model has none.
-Result<std::unique_ptr<Tokenizer>> load_tokenizer(const Checkpoint& checkpoint, const ModelSpec& spec);
+Result<std::unique_ptr<Tokenizer>> load_tokenizer(const Checkpoint& checkpoint, const ModelSpec& spec, const EngineOptions& options);
 
 }  // namespace inlay

@@ -1,25 +1,47 @@
 #include "src/tokenizer/bpe_tokenizer.h"
 
+#include "src/base/format.h"
 #include "src/formats/text.h"
 #include "src/tokenizer/byte_alphabet.h"
 
 namespace inlay {
 
-Result<std::unique_ptr<Tokenizer>> BpeTokenizer::create(const Metadata& metadata, int32_t n_rows) {
-  constexpr std::string_view kPreKey = "tokenizer.ggml.pre";
-  INLAY_ASSIGN(const std::string_view name, metadata.get_string(kPreKey));
-  const PreTokenizer* rules = find_pre_tokenizer(name);
-  if (rules == nullptr)
-    return error(Code::unsupported, "%s is %s, a pre-tokenizer that is not known here", kPreKey.data(),
-                 quote(name).c_str());
+namespace {
+
+constexpr std::string_view kPreKey = "tokenizer.ggml.pre", kDefaultPre = "default";
+
+// `asked`, if it is not empty, stands for what the file says. Files from before the key existed have none.
+Result<const PreTokenizer*> choose_pre_tokenizer(const Metadata& metadata, std::string_view asked,
+                                                 std::vector<std::string>& warnings) {
+  INLAY_ASSIGN(const std::string_view said, metadata.string_or(kPreKey, ""));
+  std::string_view name = asked.empty() ? said : asked;
+  if (name.empty()) {
+    warnings.push_back(std::string(kPreKey) + " is missing: words are split by \"default\", which may not be what the model was " +
+                       "trained with; the load's pre_tokenizer names another");
+    name = kDefaultPre;
+  }
+  if (const PreTokenizer* rules = find_pre_tokenizer(name)) return rules;
+  if (asked.empty()) {
+    return error(Code::unsupported, "%s is %s, a pre-tokenizer that is not known here; the load's pre_tokenizer can name one that is: %s",
+                 kPreKey.data(), quote(name).c_str(), known_pre_tokenizers().c_str());
+  }
+  return error(Code::invalid_argument, "pre_tokenizer is %s, expected one of: %s", quote(name).c_str(), known_pre_tokenizers().c_str());
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Tokenizer>> BpeTokenizer::create(const Metadata& metadata, int32_t n_rows, std::string_view pre_tokenizer) {
+  std::vector<std::string> warnings;
+  INLAY_ASSIGN(const PreTokenizer* rules, choose_pre_tokenizer(metadata, pre_tokenizer, warnings));
   if (metadata.find(kMergesKey) == nullptr) return error(Code::format, "%s is missing", kMergesKey.data());
   INLAY_ASSIGN(const std::span<const std::string_view> merges, metadata.string_array(kMergesKey));
   INLAY_ASSIGN(Vocabulary vocabulary, read_vocabulary(metadata, TokenizerModel::bpe, rules->adds_bos, n_rows));
+  vocabulary.warnings = std::move(warnings);
   INLAY_ASSIGN(WordSplitter splitter, WordSplitter::compile(*rules));
   std::unique_ptr<BpeTokenizer> tokenizer(
       new BpeTokenizer(std::move(vocabulary), std::move(splitter), rules->whole_word_first));
   INLAY_TRY(tokenizer->index_added_tokens());
-  INLAY_TRY(tokenizer->check_bytes());
+  tokenizer->note_missing_bytes();
   INLAY_TRY(tokenizer->read_merges(merges));
   return std::unique_ptr<Tokenizer>(std::move(tokenizer));
 }
@@ -29,15 +51,27 @@ BpeTokenizer::BpeTokenizer(Vocabulary vocabulary, WordSplitter splitter, bool wh
       splitter_(std::move(splitter)),
       model_(table_, {}, vocabulary_.unknown) {}
 
-// Every text must have ids: each byte that well-formed UTF-8 can contain needs a token, unless there is an unknown
-// token.
-Status BpeTokenizer::check_bytes() {
-  if (vocabulary_.unknown >= 0) return {};
-  for (int byte = 0; byte < 0xF5; ++byte)
-    if (model_.byte_id(byte) < 0 && byte != 0xC0 && byte != 0xC1)
-      return error(Code::format, "%s has no token for the byte 0x%02X, and there is no tokenizer.ggml.unknown_token_id",
-                   kTokensKey.data(), byte);
-  return {};
+// Of the bytes that well-formed UTF-8 can contain. Where there is an unknown token, they become that.
+void BpeTokenizer::note_missing_bytes() {
+  if (vocabulary_.unknown >= 0) return;
+  std::string bytes;
+  int first = -1, n_missing = 0;
+  const auto is_missing = [&](int b) { return b < 0xF5 && model_.byte_id(b) < 0 && b != 0xC0 && b != 0xC1; };
+  for (int byte = 0; byte <= 0xF5; ++byte) {
+    if (is_missing(byte)) {
+      ++n_missing;
+      if (first < 0) first = byte;
+    } else if (first >= 0) {
+      append_format(bytes, "%s0x%02X", bytes.empty() ? "" : ", ", first);
+      if (byte - 1 > first) append_format(bytes, "-0x%02X", byte - 1);
+      first = -1;
+    }
+  }
+  if (n_missing == 0) return;
+  std::string line;
+  append_format(line, "%s has no token for %d bytes, and there is no tokenizer.ggml.unknown_token_id: texts lose them (%s)",
+                kTokensKey.data(), n_missing, bytes.c_str());
+  vocabulary_.warnings.push_back(std::move(line));
 }
 
 Status BpeTokenizer::read_merges(std::span<const std::string_view> merges) {

@@ -10,11 +10,12 @@ namespace inlay {
 
 class BpeTokenizer final : public FragmentTokenizer {
  public:
-  static Result<std::unique_ptr<Tokenizer>> create(const Metadata& metadata, int32_t n_rows);
+  static Result<std::unique_ptr<Tokenizer>> create(const Metadata& metadata, int32_t n_rows,
+                                                   std::string_view pre_tokenizer);
 
  private:
   BpeTokenizer(Vocabulary vocabulary, WordSplitter splitter, bool whole_word_first);
-  Status check_bytes();
+  void note_missing_bytes();
   Status read_merges(std::span<const std::string_view> merges);
   Status read_merge(std::string_view text, size_t rank, std::string& buffer);
 

@@ -126,6 +126,12 @@ const PreTokenizer* find_pre_tokenizer(std::string_view name) {
   return nullptr;
 }
 
+std::string known_pre_tokenizers() {
+  std::string out;
+  for (const PreTokenizer& row : kPreTokenizers) out += (out.empty() ? "" : ", ") + std::string(row.names[0]);
+  return out;
+}
+
 Result<WordSplitter> WordSplitter::compile(const PreTokenizer& rules) {
   WordSplitter out;
   for (const std::string_view pattern : rules.patterns) {

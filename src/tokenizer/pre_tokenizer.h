@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,6 +19,8 @@ struct PreTokenizer {
 };
 
 const PreTokenizer* find_pre_tokenizer(std::string_view name);  // null if there is none
+
+std::string known_pre_tokenizers();  // one name for each that differs, in messages
 
 // A pre-tokenizer's compiled patterns.
 class WordSplitter {

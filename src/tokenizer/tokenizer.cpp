@@ -27,11 +27,20 @@ Result<std::unique_ptr<Tokenizer>> read_files_inside(const Metadata& metadata, i
 
 }  // namespace
 
-Result<std::unique_ptr<Tokenizer>> Tokenizer::from_metadata(const Metadata& metadata, int32_t n_rows) {
-  if (metadata.find(kTokenizerFile) && metadata.find(kConfigFile)) return read_files_inside(metadata, n_rows);
+Result<std::unique_ptr<Tokenizer>> Tokenizer::from_metadata(const Metadata& metadata, int32_t n_rows,
+                                                            std::string_view pre_tokenizer) {
+  if (metadata.find(kTokenizerFile) && metadata.find(kConfigFile)) {
+    if (pre_tokenizer.empty()) return read_files_inside(metadata, n_rows);
+    return error(Code::invalid_argument, "pre_tokenizer is %s, but the file holds %s, which says how text is split",
+                 quote(pre_tokenizer).c_str(), kTokenizerFile.data());
+  }
   constexpr std::string_view kModelKey = "tokenizer.ggml.model";
   INLAY_ASSIGN(const std::string_view model, metadata.get_string(kModelKey));
-  if (model == "gpt2") return BpeTokenizer::create(metadata, n_rows);
+  if (model == "gpt2") return BpeTokenizer::create(metadata, n_rows, pre_tokenizer);
+  if (!pre_tokenizer.empty()) {
+    return error(Code::invalid_argument, "pre_tokenizer is %s, but %s is %s: only byte-level BPE (gpt2) has one to name",
+                 quote(pre_tokenizer).c_str(), kModelKey.data(), quote(model).c_str());
+  }
   if (model == "llama") return SpmTokenizer::create(metadata, n_rows);
   if (model == "t5") return read_gguf_unigram(metadata, n_rows);
   if (model == "bert") return read_gguf_word_piece(metadata, n_rows);

@@ -38,8 +38,9 @@ class Tokenizer {
 
   // Reads tokenizer.ggml.*: model "gpt2" (byte-level BPE), "llama" (SentencePiece-style), "t5" (Unigram) or "bert"
   // (WordPiece). "no_vocab" and "none" give null inside the Result. `n_rows`: of the model's logits; those without a
-  // token of the file are unused tokens without text.
-  static Result<std::unique_ptr<Tokenizer>> from_metadata(const Metadata& metadata, int32_t n_rows = 0);
+  // token of the file are unused tokens without text. `pre_tokenizer`, unless it is empty, stands for tokenizer.ggml.pre.
+  static Result<std::unique_ptr<Tokenizer>> from_metadata(const Metadata& metadata, int32_t n_rows = 0,
+                                                          std::string_view pre_tokenizer = {});
 
   // Appends ids to `out`. Ill-formed UTF-8 is taken as U+FFFD per maximal ill-formed part; never fails on any bytes.
   // User-defined tokens become their ids wherever they stand in the text, whatever `options` says.
@@ -65,6 +66,7 @@ class Tokenizer {
   virtual bool strips_leading_space() const = 0;
   // Lines for the log of the load: what was guessed, and what the files name that is no token.
   virtual std::span<const std::string> remarks() const = 0;
+  virtual std::span<const std::string> warnings() const = 0;  // likewise: what may give other tokens than the model's
 };
 
 // Holds back an incomplete UTF-8 sequence at the end of a growing text, so that what leaves is always complete.

@@ -32,6 +32,7 @@ struct Vocabulary {
   bool add_space_prefix = false;    // SPM only
   bool strips_after_added = false;  // the text's white space after an added token belongs to it (the Phi-3 models)
   std::vector<std::string> remarks;  // for the log of the load: what was guessed, and what was taken as none
+  std::vector<std::string> warnings;  // likewise: what may give other tokens than the model's
 
   int32_t size() const { return static_cast<int32_t>(kinds.size()); }
   std::string_view piece(int32_t id) const { return {bytes.data() + offsets[id], offsets[id + 1] - offsets[id]}; }

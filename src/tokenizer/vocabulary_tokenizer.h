@@ -24,11 +24,12 @@ class VocabularyTokenizer : public Tokenizer {
   bool adds_eos() const final { return vocabulary_.add_eos; }
   bool strips_leading_space() const final { return vocabulary_.add_space_prefix; }
   std::span<const std::string> remarks() const final { return vocabulary_.remarks; }
+  std::span<const std::string> warnings() const final { return vocabulary_.warnings; }
 
  protected:
   explicit VocabularyTokenizer(Vocabulary vocabulary) : vocabulary_(std::move(vocabulary)) {}
 
-  const Vocabulary vocabulary_;
+  Vocabulary vocabulary_;  // changes only while the tokenizer is made
 };
 
 }  // namespace inlay

@@ -169,6 +169,8 @@ int main(void) {
   FIELD(inlay_load_params, progress_user)
   FIELD(inlay_load_params, weight_dtype)
   FIELD(inlay_load_params, reserved)
+  FIELD(inlay_load_params, pre_tokenizer)
+  FIELD(inlay_load_params, pre_tokenizer_len)
   STRUCT(inlay_memory_info)
   FIELD(inlay_memory_info, struct_size)
   FIELD(inlay_memory_info, device)

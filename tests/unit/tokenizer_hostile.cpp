@@ -32,8 +32,51 @@ TEST(HostileVocabulary, UnknownModelOrPreTokenizer) {
                {"tokenizer.ggml.model", "'rwkv'"});
   expect_error(changed(bpe_vocabulary(), [](auto& v) { v.pre = "gpt-99"; }), Code::unsupported,
                {"tokenizer.ggml.pre", "'gpt-99'"});
-  expect_error(changed(bpe_vocabulary(), [](auto& v) { v.pre = ""; }), Code::unsupported, {"tokenizer.ggml.pre"});
-  expect_error(changed(bpe_vocabulary(), [](auto& v) { v.pre.reset(); }), Code::format, {"tokenizer.ggml.pre"});
+}
+
+std::vector<int32_t> tokens_of(const Tokenizer& tokenizer, std::string_view text) {
+  std::vector<int32_t> out;
+  tokenizer.encode(text, {.add_special = false}, out);
+  return out;
+}
+
+TEST(HostileVocabulary, WithoutAPreTokenizerTheDefaultIsTakenWithAWarning) {
+  const auto vocabulary = [](std::optional<std::string> pre) {
+    return changed(bpe_vocabulary({"1 2", "12 3", "123 4"}), [&](auto& v) { v.pre = std::move(pre); });
+  };
+  const auto named = load(vocabulary("default")), other = load(vocabulary("gpt-2"));
+  ASSERT_TRUE(named.ok() && other.ok());
+  EXPECT_TRUE((*named)->warnings().empty());
+  EXPECT_NE(tokens_of(**named, "1234"), tokens_of(**other, "1234"));
+  for (const std::optional<std::string>& none : {std::optional<std::string>(), std::optional<std::string>("")}) {
+    const auto without = load(vocabulary(none));
+    ASSERT_TRUE(without.ok()) << without.status().message;
+    EXPECT_EQ(tokens_of(**without, "1234"), tokens_of(**named, "1234"));
+    ASSERT_EQ((*without)->warnings().size(), 1u);
+    EXPECT_NE((*without)->warnings()[0].find("tokenizer.ggml.pre is missing"), std::string::npos);
+    const auto asked = load(vocabulary(none), "gpt-2");
+    ASSERT_TRUE(asked.ok()) << asked.status().message;
+    EXPECT_EQ(tokens_of(**asked, "1234"), tokens_of(**other, "1234"));
+    EXPECT_TRUE((*asked)->warnings().empty());
+  }
+  EXPECT_EQ(tokens_of(**load(vocabulary("gpt-99"), "gpt-2"), "1234"), tokens_of(**other, "1234"));
+  const Status unknown = load(vocabulary("gpt-2"), "gpt-99").status();
+  EXPECT_EQ(unknown.code, Code::invalid_argument);
+  EXPECT_NE(unknown.message.find("pre_tokenizer is 'gpt-99', expected one of: "), std::string::npos) << unknown.message;
+  EXPECT_NE(unknown.message.find("qwen2"), std::string::npos) << unknown.message;
+  const Status of_other = load(spm_vocabulary(), "gpt-2").status();
+  EXPECT_EQ(of_other.code, Code::invalid_argument) << of_other.message;
+}
+
+TEST(HostileVocabulary, BytesWithoutATokenAreNamedAndLost) {
+  const auto t = load(changed(bpe_vocabulary(), [](auto& v) {
+    for (const int byte : {0x03, 0x04, 0x05, 0x41, 0xFF}) v.tokens[static_cast<size_t>(byte)] = "none" + std::to_string(byte);
+  }));
+  ASSERT_TRUE(t.ok()) << t.status().message;
+  ASSERT_EQ((*t)->warnings().size(), 1u);
+  EXPECT_NE((*t)->warnings()[0].find("no token for 4 bytes"), std::string::npos) << (*t)->warnings()[0];
+  EXPECT_NE((*t)->warnings()[0].find("(0x03-0x05, 0x41)"), std::string::npos) << (*t)->warnings()[0];
+  EXPECT_EQ(tokens_of(**t, "xAy"), (std::vector<int32_t>{'x', 'y'}));
 }
 
 TEST(HostileVocabulary, MissingOrEmptyParts) {
@@ -87,9 +130,9 @@ TEST(HostileVocabulary, Merges) {
 }
 
 TEST(HostileVocabulary, BytesWithoutTokens) {
-  expect_error(changed(bpe_vocabulary(), [](auto& v) { v.tokens['z'] = "zz"; }), Code::format,
-               {"tokenizer.ggml.tokens", "0x7A", "tokenizer.ggml.unknown_token_id"});
-  EXPECT_TRUE(load(changed(bpe_vocabulary(), [](auto& v) { v.tokens[0xF5] = "zz"; })).ok()) << "no text has this byte";
+  const auto none = load(changed(bpe_vocabulary(), [](auto& v) { v.tokens[0xF5] = "zz"; }));
+  ASSERT_TRUE(none.ok());
+  EXPECT_TRUE((*none)->warnings().empty()) << "no text has this byte";
   const auto no_unknown = [](auto& v) {
     v.tokens[0] = "x", v.types[0] = kNormal, v.numbers = {{"bos_token_id", 1}};
     v.types[3 + 0x41] = kNormal;

@@ -117,10 +117,10 @@ inline GgufImage image_of(const VocabularyFile& v) {
   return image;
 }
 
-inline Result<std::unique_ptr<Tokenizer>> load(const VocabularyFile& v) {
+inline Result<std::unique_ptr<Tokenizer>> load(const VocabularyFile& v, std::string_view pre_tokenizer = {}) {
   const GgufImage::Bytes bytes = image_of(v).build();
   INLAY_ASSIGN(Checkpoint file, read_gguf(borrow_memory(bytes, "vocabulary")));
-  return Tokenizer::from_metadata(file.metadata());
+  return Tokenizer::from_metadata(file.metadata(), 0, pre_tokenizer);
 }
 
 inline std::unique_ptr<Tokenizer> load_good(const VocabularyFile& v) {

@@ -73,26 +73,30 @@ namespace Inlay
             options = options ?? new LoadOptions();
             cancellation.ThrowIfCancellationRequested();
             var engine = new Engine(Library.Api, options);
-            inlay_load_params raw = options.Raw();
-            if (engine._log != null)
+            byte[] splitter = options.PreTokenizerBytes();
+            fixed (byte* pre = splitter)
             {
-                raw.log = Callbacks.Log;
-                raw.log_user = (IntPtr)engine._log.Number;
-            }
-            using (var watch = new LoadWatch(options.Progress, cancellation, stream))
-            {
-                if (options.Progress != null || cancellation.CanBeCanceled)
+                inlay_load_params raw = options.Raw(pre, splitter);
+                if (engine._log != null)
                 {
-                    raw.progress = Callbacks.Progress;
-                    raw.progress_user = (IntPtr)watch.Number;
+                    raw.log = Callbacks.Log;
+                    raw.log_user = (IntPtr)engine._log.Number;
                 }
-                IntPtr handle = IntPtr.Zero;
-                inlay_error error;
-                Status status = loader(&raw, &handle, &error, watch.Number);
-                engine._handle.Set(handle);
-                if (status == Status.Ok) return engine;
-                engine.Dispose();
-                throw watch.Failure(status, ref error);
+                using (var watch = new LoadWatch(options.Progress, cancellation, stream))
+                {
+                    if (options.Progress != null || cancellation.CanBeCanceled)
+                    {
+                        raw.progress = Callbacks.Progress;
+                        raw.progress_user = (IntPtr)watch.Number;
+                    }
+                    IntPtr handle = IntPtr.Zero;
+                    inlay_error error;
+                    Status status = loader(&raw, &handle, &error, watch.Number);
+                    engine._handle.Set(handle);
+                    if (status == Status.Ok) return engine;
+                    engine.Dispose();
+                    throw watch.Failure(status, ref error);
+                }
             }
         }
 
@@ -135,10 +139,15 @@ namespace Inlay
         {
             UIntPtr length;
             byte[] bytes = Utf8.Bytes(path, "path", out length);
-            inlay_load_params raw = (options ?? new LoadOptions()).Raw();
+            options = options ?? new LoadOptions();
+            byte[] splitter = options.PreTokenizerBytes();
             var info = new inlay_memory_info { struct_size = (uint)sizeof(inlay_memory_info) };
             inlay_error error;
-            fixed (byte* name = bytes) Check.Ok(Library.Api.inlay_memory_plan(name, length, &raw, &info, &error), ref error);
+            fixed (byte* name = bytes, pre = splitter)
+            {
+                inlay_load_params raw = options.Raw(pre, splitter);
+                Check.Ok(Library.Api.inlay_memory_plan(name, length, &raw, &info, &error), ref error);
+            }
             return new MemoryInfo(ref info);
         }
 
@@ -151,15 +160,16 @@ namespace Inlay
         {
             UIntPtr length;
             byte[] bytes = Utf8.Bytes(path, "path", out length);
-            inlay_load_params raw = (options ?? new LoadOptions()).Raw();
+            options = options ?? new LoadOptions();
+            byte[] splitter = options.PreTokenizerBytes();
             int found = 0;
             byte[] text = Native.ReadBytes(ReportRoom, (buffer, room, needed, error) =>
             {
                 int n = 0;
-                inlay_load_params given = raw;
                 Status status;
-                fixed (byte* name = bytes)
+                fixed (byte* name = bytes, pre = splitter)
                 {
+                    inlay_load_params given = options.Raw(pre, splitter);
                     status = Library.Api.inlay_explain(name, length, &given, &n, buffer, room, needed, error);
                 }
                 found = n;

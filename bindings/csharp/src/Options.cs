@@ -33,6 +33,10 @@ namespace Inlay
         /// <summary>Type in which the weights are held; default the file's types.</summary>
         public WeightDtype WeightDtype { get; set; }
 
+        /// <summary>How byte-level BPE of a GGUF file splits text: a name as in tokenizer.ggml.pre; default the
+        /// file's.</summary>
+        public string PreTokenizer { get; set; }
+
         /// <summary>Tokens that prefill runs at a time: the grain of its cancel; default 512, on a GPU 1024.</summary>
         public int PrefillChunk { get; set; }
 
@@ -56,10 +60,17 @@ namespace Inlay
         /// </summary>
         public Action<ulong, ulong> Progress { get; set; }
 
-        internal unsafe inlay_load_params Raw()
+        /// <summary>To be pinned while what Raw gives is in use; null where there is no name.</summary>
+        internal byte[] PreTokenizerBytes()
+        {
+            return string.IsNullOrEmpty(PreTokenizer) ? null : Utf8.Bytes(PreTokenizer, nameof(PreTokenizer));
+        }
+
+        internal unsafe inlay_load_params Raw(byte* preTokenizer, byte[] preTokenizerBytes)
         {
             return new inlay_load_params
             {
+                pre_tokenizer = preTokenizer, pre_tokenizer_len = (UIntPtr)(uint)(preTokenizerBytes?.Length ?? 0),
                 struct_size = (uint)sizeof(inlay_load_params), device = Device, device_index = DeviceIndex, n_context = ContextLength,
                 max_sessions = MaxSessions, n_threads = Threads, kv_budget_bytes = KvBudgetBytes, kv_dtype = KvDtype,
                 weight_dtype = WeightDtype, prefill_chunk = PrefillChunk, log_level = LogLevel, flags = (uint)Flags

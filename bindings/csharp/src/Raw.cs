@@ -463,6 +463,12 @@ namespace Inlay.Raw
         public WeightDtype weight_dtype;
         /// <summary>0.</summary>
         public uint reserved;
+        /// <summary>How byte-level BPE of a GGUF file splits text into words: a name as in tokenizer.ggml.pre, instead of
+        /// the file's. Files from before that key have none, and get `default` with a warning. Copied. An unknown name is
+        /// refused, and so is any where the model has another tokenizer. [default NULL: the file's]</summary>
+        public byte* pre_tokenizer;
+        /// <summary>Its length. [bytes, default 0]</summary>
+        public UIntPtr pre_tokenizer_len;
     }
 
     /// <summary>Memory that a load would take, and what its parameters come to.</summary>

@@ -962,6 +962,12 @@ type LoadParams struct {
 	WeightDtype WeightDtype
 	// 0.
 	Reserved uint32
+	// How byte-level BPE of a GGUF file splits text into words: a name as in tokenizer.ggml.pre, instead of the
+	// file's. Files from before that key have none, and get `default` with a warning. Copied. An unknown name is
+	// refused, and so is any where the model has another tokenizer. [default NULL: the file's]
+	PreTokenizer *byte
+	// Its length. [bytes, default 0]
+	PreTokenizerLen uintptr
 }
 
 // Memory that a load would take, and what its parameters come to.

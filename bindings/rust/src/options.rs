@@ -26,6 +26,8 @@ pub struct LoadOptions<'a> {
     pub kv_dtype: KvDtype,
     /// Type in which the weights are held.
     pub weight_dtype: WeightDtype,
+    /// How byte-level BPE of a GGUF file splits text: a name as in `tokenizer.ggml.pre`. Default: the file's.
+    pub pre_tokenizer: Option<&'a str>,
     /// Tokens that a prefill runs at a time: the grain of its cancel. Default: 512, on a GPU 1024.
     pub prefill_chunk: u32,
     /// Least important messages to keep and to report.
@@ -56,6 +58,8 @@ impl LoadOptions<'_> {
             kv_budget_bytes: self.kv_budget_bytes,
             kv_dtype: self.kv_dtype.to_raw(),
             weight_dtype: self.weight_dtype.to_raw(),
+            pre_tokenizer: self.pre_tokenizer.map_or(std::ptr::null(), |name| name.as_ptr().cast()),
+            pre_tokenizer_len: self.pre_tokenizer.map_or(0, str::len),
             prefill_chunk: count(self.prefill_chunk),
             log_level: self.log_level.to_raw(),
             flags: if self.no_cublas { raw::INLAY_LOAD_NO_CUBLAS } else { 0 }
@@ -76,6 +80,7 @@ impl std::fmt::Debug for LoadOptions<'_> {
             .field("n_threads", &self.n_threads)
             .field("kv_budget_bytes", &self.kv_budget_bytes)
             .field("kv_dtype", &self.kv_dtype)
+            .field("pre_tokenizer", &self.pre_tokenizer)
             .field("prefill_chunk", &self.prefill_chunk)
             .field("log_level", &self.log_level)
             .field("no_cublas", &self.no_cublas)

@@ -474,6 +474,12 @@ pub struct inlay_load_params {
     pub weight_dtype: inlay_weight_dtype,
     /// 0.
     pub reserved: u32,
+    /// How byte-level BPE of a GGUF file splits text into words: a name as in tokenizer.ggml.pre, instead of the
+    /// file's. Files from before that key have none, and get `default` with a warning. Copied. An unknown name is
+    /// refused, and so is any where the model has another tokenizer. (default NULL: the file's)
+    pub pre_tokenizer: *const c_char,
+    /// Its length. (bytes, default 0)
+    pub pre_tokenizer_len: usize,
 }
 
 impl Default for inlay_load_params {

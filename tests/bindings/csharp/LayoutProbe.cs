@@ -137,6 +137,8 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_load_params), "progress_user", p, &p->progress_user);
         Field(typeof(inlay_load_params), "weight_dtype", p, &p->weight_dtype);
         Field(typeof(inlay_load_params), "reserved", p, &p->reserved);
+        Field(typeof(inlay_load_params), "pre_tokenizer", p, &p->pre_tokenizer);
+        Field(typeof(inlay_load_params), "pre_tokenizer_len", p, &p->pre_tokenizer_len);
     }
 
     struct Behind_inlay_memory_info { public byte Before; public inlay_memory_info Value; }

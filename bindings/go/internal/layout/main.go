@@ -201,6 +201,8 @@ func main() {
 		field("inlay_load_params.progress_user", unsafe.Offsetof(s.ProgressUser), unsafe.Sizeof(s.ProgressUser))
 		field("inlay_load_params.weight_dtype", unsafe.Offsetof(s.WeightDtype), unsafe.Sizeof(s.WeightDtype))
 		field("inlay_load_params.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
+		field("inlay_load_params.pre_tokenizer", unsafe.Offsetof(s.PreTokenizer), unsafe.Sizeof(s.PreTokenizer))
+		field("inlay_load_params.pre_tokenizer_len", unsafe.Offsetof(s.PreTokenizerLen), unsafe.Sizeof(s.PreTokenizerLen))
 	}
 	{
 		var s raw.MemoryInfo

@@ -188,6 +188,8 @@ fn structs() {
     layout!(inlay_load_params, progress_user, "progress_user");
     layout!(inlay_load_params, weight_dtype, "weight_dtype");
     layout!(inlay_load_params, reserved, "reserved");
+    layout!(inlay_load_params, pre_tokenizer, "pre_tokenizer");
+    layout!(inlay_load_params, pre_tokenizer_len, "pre_tokenizer_len");
     layout!(inlay_memory_info);
     layout!(inlay_memory_info, struct_size, "struct_size");
     layout!(inlay_memory_info, device, "device");
