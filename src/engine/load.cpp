@@ -11,6 +11,7 @@
 #include "src/formats/text.h"
 #include "src/model/hf_folder.h"
 #include "src/model/hf_vocabulary.h"
+#include "src/model/known_keys.h"
 #include "src/model/recipe.h"
 #include "src/tokenizer/json_tokenizer.h"
 
@@ -55,6 +56,12 @@ void log_sizes(const Checkpoint& checkpoint, const ModelSpec& spec, Log& log) {
   append_format(line, "%s is %llu, but the model has %d rows, which count", key.c_str(), static_cast<unsigned long long>(*said),
                 spec.n_vocab);
   log.write(LogLevel::info, line);
+}
+
+// Of keys that may change results and that nobody has read.
+std::vector<std::string> key_warnings(const Checkpoint& checkpoint, const ModelSpec& spec) {
+  if (checkpoint.conventions().tensor_name) return checkpoint.conventions().warnings;  // a folder, whose metadata are made here
+  return gguf_key_warnings(checkpoint.metadata(), spec.arch);
 }
 
 void log_tokenizer(const Tokenizer& tokenizer, int32_t n_rows, Log& log) {
@@ -167,6 +174,7 @@ Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, cons
   times.mark("backend", backend.ok() ? (*backend)->load_times() : std::string());
   INLAY_ASSIGN(parts.tokenizer, tokenizer.get());
   times.mark("wait for tokenizer");
+  for (const std::string& warning : key_warnings(checkpoint, model.spec())) parts.log->write(LogLevel::warning, warning);
   log_sizes(checkpoint, model.spec(), *parts.log);
   if (parts.tokenizer) log_tokenizer(*parts.tokenizer, model.spec().n_vocab, *parts.log);
   INLAY_ASSIGN(parts.backend, std::move(backend));

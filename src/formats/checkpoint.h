@@ -61,6 +61,7 @@ struct FileConventions {
   bool halved_rope = false;
   // What the weights of norms lack that GGUF's of the same family have: Gemma's are stored without a 1 that is added.
   float added_to_norms = 0;
+  std::vector<std::string> warnings;  // for the log of the load
   // Where tokenizer.json and its companions lie; empty: the metadata have the vocabulary.
   std::string tokenizer_folder;
 };

@@ -89,7 +89,8 @@ uint32_t meta_type_bytes(MetaType type) { return kTypes[static_cast<size_t>(type
 
 Metadata::Metadata(std::shared_ptr<const std::vector<std::byte>> bytes, std::vector<MetaEntry> entries,
                    std::string name)
-    : bytes_(std::move(bytes)), entries_(std::move(entries)), by_key_(entries_.size()), name_(std::move(name)) {
+    : bytes_(std::move(bytes)), entries_(std::move(entries)), by_key_(entries_.size()), name_(std::move(name)),
+      is_read_(std::make_shared<std::vector<std::atomic<bool>>>(entries_.size())) {
   std::iota(by_key_.begin(), by_key_.end(), 0u);
   std::sort(by_key_.begin(), by_key_.end(), [&](uint32_t a, uint32_t b) { return entries_[a].key < entries_[b].key; });
 }
@@ -97,7 +98,17 @@ Metadata::Metadata(std::shared_ptr<const std::vector<std::byte>> bytes, std::vec
 const MetaValue* Metadata::find(std::string_view key) const {
   const auto at = std::lower_bound(by_key_.begin(), by_key_.end(), key,
                                    [&](uint32_t i, std::string_view k) { return entries_[i].key < k; });
-  return at != by_key_.end() && entries_[*at].key == key ? &entries_[*at].value : nullptr;
+  if (at == by_key_.end() || entries_[*at].key != key) return nullptr;
+  (*is_read_)[*at].store(true, std::memory_order_relaxed);
+  return &entries_[*at].value;
+}
+
+std::vector<const MetaEntry*> Metadata::unread() const {
+  std::vector<const MetaEntry*> out;
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    if (!(*is_read_)[i].load(std::memory_order_relaxed)) out.push_back(&entries_[i]);
+  }
+  return out;
 }
 
 std::string Metadata::key_in_file(std::string_view key) const {

@@ -1,6 +1,7 @@
 // The key-value part of a model file, owned: it outlives the file that it came from.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -43,6 +44,7 @@ class Metadata {
   std::span<const MetaEntry> entries() const { return entries_; }  // in the file's order
   const MetaValue* find(std::string_view key) const;               // null if absent
   std::string key_in_file(std::string_view key) const;             // in messages: the key itself unless the file has another
+  std::vector<const MetaEntry*> unread() const;                    // those that no getter has asked for, of this object or a copy
   const MetaEntry* duplicate() const;                              // an entry whose key another has too, null if none
 
   // The typed getters convert between integer widths (range-checked) and between f32 and f64 (a finite f64 beyond f32
@@ -77,6 +79,7 @@ class Metadata {
   std::vector<MetaEntry> entries_;
   std::vector<uint32_t> by_key_;  // indices into entries_, sorted by key
   std::string name_;
+  std::shared_ptr<std::vector<std::atomic<bool>>> is_read_;  // of entries_; several threads read at once
 };
 
 }  // namespace inlay

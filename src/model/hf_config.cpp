@@ -8,6 +8,7 @@
 
 #include "src/formats/text.h"
 #include "src/model/arch_spec.h"
+#include "src/model/known_keys.h"
 
 namespace inlay {
 namespace {
@@ -82,10 +83,39 @@ class ConfigReader {
     INLAY_TRY(read_layers_without_rope());
     INLAY_TRY(read_rope());
     INLAY_ASSIGN(out_.tied_embeddings, config_.bool_or("tie_word_embeddings", out_.family->tied_by_default));
+    out_.warnings = config_key_warnings(config_, [&](std::string_view key) {
+      return find_key(key) || std::find(std::begin(kReadKeys), std::end(kReadKeys), key) != std::end(kReadKeys);
+    });
     return std::move(out_);
   }
 
  private:
+  // Beside the family's.
+  static constexpr std::string_view kReadKeys[] = {"head_dim",
+                                                   "hidden_act",
+                                                   "hidden_activation",
+                                                   "layer_types",
+                                                   "max_window_layers",
+                                                   "model_type",
+                                                   "no_rope_layer_interval",
+                                                   "no_rope_layers",
+                                                   "num_experts",
+                                                   "num_local_experts",
+                                                   "original_max_position_embeddings",
+                                                   "partial_rotary_factor",
+                                                   "quantization_config",
+                                                   "rope_local_base_freq",
+                                                   "rope_parameters",
+                                                   "rope_scaling",
+                                                   "rope_theta",
+                                                   "sliding_window",
+                                                   "sliding_window_pattern",
+                                                   "_sliding_window_pattern",
+                                                   "swiglu_limit",
+                                                   "tie_word_embeddings",
+                                                   "use_bidirectional_attention",
+                                                   "use_sliding_window"};
+
   std::string arch_key(const char* name) const { return std::string(out_.family->arch) + "." + name; }
 
   Status find_family() {
@@ -115,7 +145,7 @@ class ConfigReader {
   // What would give other results if it were ignored.
   Status refuse_what_is_missing() const {
     INLAY_TRY(check_swiglu_limit());
-    const char* key = has(config_, "hidden_activation") ? "hidden_activation" : "hidden_act";
+    const std::string_view key = spelling_in(config_, "hidden_activation");
     INLAY_ASSIGN(const std::string_view activation, config_.string_or(key, out_.family->activation));
     if (activation != out_.family->activation) {
       INLAY_ASSIGN(const JsonValue value, config_.get(key));
@@ -140,10 +170,8 @@ class ConfigReader {
 
   Result<uint32_t> size_of_family(std::string_view hf) const {
     const HfKey* key = find_key(hf);
-    if (!has(config_, hf) && key && key->fallback > 0) return static_cast<uint32_t>(key->fallback);
-    // transformers 5 writes the one name for families that had the other.
-    const bool is_renamed = hf == "num_experts" && !has(config_, hf) && has(config_, "num_local_experts");
-    return size_of(config_, is_renamed ? "num_local_experts" : hf);
+    if (!has(config_, spelling_in(config_, hf)) && key && key->fallback > 0) return static_cast<uint32_t>(key->fallback);
+    return size_of(config_, spelling_in(config_, hf));
   }
 
   Status read_key(const HfKey& key) {
@@ -157,7 +185,7 @@ class ConfigReader {
       out_.metadata.f32(arch_key(key.gguf), 0, key.hf);
       return {};
     }
-    if (!has(config_, key.hf) && !key.required && key.fallback == 0) return {};
+    if (!has(config_, spelling_in(config_, key.hf)) && !key.required && key.fallback == 0) return {};
     if (key.kind == HfNumber::size) {
       INLAY_ASSIGN(const uint32_t n, size_of_family(key.hf));
       out_.metadata.u32(arch_key(key.gguf), n, key.hf);
@@ -216,8 +244,8 @@ class ConfigReader {
     }
     auto period = static_cast<uint32_t>(rule.period);
     int64_t first = std::max(rule.first_layer, 0);
-    if (has(config_, "sliding_window_pattern")) {
-      INLAY_ASSIGN(period, size_of(config_, "sliding_window_pattern"));
+    if (const std::string_view key = spelling_in(config_, "sliding_window_pattern"); has(config_, key)) {
+      INLAY_ASSIGN(period, size_of(config_, key));
     }
     if (rule.first_layer >= 0 && has(config_, "max_window_layers")) {
       INLAY_ASSIGN(const JsonValue value, config_.get("max_window_layers"));
@@ -285,13 +313,12 @@ class ConfigReader {
   // The object with RoPE's values. transformers 5 has one, rope_parameters, where there were rope_theta and
   // rope_scaling; where both objects are filled, the older name counts.
   Result<std::optional<JsonValue>> rope_object() const {
-    for (const char* key : {"rope_scaling", "rope_parameters"}) {
-      if (!has(config_, key)) continue;
-      const JsonValue object = *config_.find(key);
-      if (!object.is_object()) return object.expected("an object");
-      if (object.size() > 0) return std::optional(object);
-    }
-    return std::optional<JsonValue>();
+    std::string_view key = spelling_in(config_, "rope_scaling");
+    if (has(config_, key) && config_.find(key)->is_object() && config_.find(key)->size() == 0) key = "rope_parameters";
+    if (!has(config_, key)) return std::optional<JsonValue>();
+    const JsonValue object = *config_.find(key);
+    if (!object.is_object()) return object.expected("an object");
+    return object.size() > 0 ? std::optional(object) : std::nullopt;
   }
 
   // Where layers with a window have a RoPE of their own, rope_parameters has an object for each kind of layer; null: none.
@@ -320,7 +347,7 @@ class ConfigReader {
     }
     n_rot_ = static_cast<uint32_t>(std::min(rotated, 1.0) * d_head_);
     out_.metadata.u32(arch_key("rope.dimension_count"), n_rot_, "head_dim");
-    if (own && full && !has(*own, "rope_type") && !has(*own, "type")) own = full;
+    if (own && full && !has(*own, spelling_in(*own, "rope_type"))) own = full;
     return own ? read_scaling(*own) : Status{};
   }
 
@@ -332,7 +359,7 @@ class ConfigReader {
     }
     if (sliding) {
       INLAY_ASSIGN(base, positive_or(*sliding, "rope_theta", base > 0 ? base : stated));
-      INLAY_ASSIGN(const std::string_view kind, sliding->string_or(has(*sliding, "rope_type") ? "rope_type" : "type", "default"));
+      INLAY_ASSIGN(const std::string_view kind, sliding->string_or(spelling_in(*sliding, "rope_type"), "default"));
       if (kind != "default") {
         return error(Code::unsupported, "%s scales by %s: only layers that see all may have a RoPE scaling",
                      sliding->where().c_str(), quote(kind).c_str());
@@ -348,7 +375,7 @@ class ConfigReader {
 
   Status read_scaling(const JsonValue& scaling) {
     if (!scaling.is_object()) return scaling.expected("an object");
-    const char* kind_key = has(scaling, "rope_type") ? "rope_type" : "type";
+    const std::string_view kind_key = spelling_in(scaling, "rope_type");
     INLAY_ASSIGN(const std::string_view kind, scaling.string_or(kind_key, "default"));
     if (kind == "default") return {};
     if (kind == "llama3") return read_llama3(scaling);
@@ -356,7 +383,7 @@ class ConfigReader {
     if (kind != "linear" && kind != "yarn") {
       return error(Code::unsupported,
                    "%s.%s is %s, a RoPE scaling that is not supported (default, linear, llama3, longrope, yarn)",
-                   scaling.where().c_str(), kind_key, quote(kind).c_str());
+                   scaling.where().c_str(), std::string(kind_key).c_str(), quote(kind).c_str());
     }
     out_.metadata.text(arch_key("rope.scaling.type"), kind);
     INLAY_ASSIGN(const double factor, positive_of(scaling, "factor"));

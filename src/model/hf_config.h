@@ -18,6 +18,7 @@ struct HfConfig {
   bool has_pictures = false;  // the family is the text's part of a larger model
   uint64_t n_vocab = 0;
   bool tied_embeddings = false;
+  std::vector<std::string> warnings;  // of keys that may change results and are not read
   HfQuantization quantization;
   // GGUF has these as tensors: name and values.
   std::vector<std::pair<std::string, std::vector<float>>> rope_factors;

@@ -170,7 +170,8 @@ class FolderReader {
          .tensor_name = [family = config_.family,
                          prefix = prefix_](std::string_view name) { return hf_tensor_name(*family, prefix, name); },
          .halved_rope = true,
-         .added_to_norms = config_.family->added_to_norms});
+         .added_to_norms = config_.family->added_to_norms,
+         .warnings = std::move(config_.warnings)});
     return checkpoint;
   }
 

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "src/model/known_keys.h"
+
 namespace inlay {
 namespace {
 
@@ -14,7 +16,15 @@ class ArchKeys {
  public:
   ArchKeys(const Metadata& metadata, const char* arch) : metadata_(metadata), prefix_(std::string(arch) + ".") {}
 
-  std::string key(const char* name) const { return prefix_ + name; }
+  // As the file spells it.
+  std::string key(const char* name) const {
+    std::string usual = prefix_ + name;
+    if (metadata_.find(usual)) return usual;
+    for (const KeySpelling& spelling : gguf_spellings()) {
+      if (std::string_view(name) == spelling.key && metadata_.find(prefix_ + spelling.older)) return prefix_ + spelling.older;
+    }
+    return usual;
+  }
   std::string shown(const char* name) const { return metadata_.key_in_file(key(name)); }  // in messages
   bool has(const char* name) const { return metadata_.find(key(name)) != nullptr; }
 
@@ -109,7 +119,8 @@ Status read_widths(const ArchKeys& keys, ModelSpec& spec) {
 
 // How positions are scaled, of the RoPE of layers that see all.
 Status read_rope_scaling(const ArchKeys& keys, const ArchSpec& arch, const ModelSpec& spec, RopeSpec& rope) {
-  INLAY_ASSIGN(rope.factor, keys.positive_or("rope.scaling.factor", 1.0, 1e6));
+  INLAY_ASSIGN(rope.factor, keys.not_negative_or("rope.scaling.factor", 1.0, 1e6));
+  if (rope.factor == 0.0) rope.factor = 1.0;  // which stands for none
   INLAY_ASSIGN(const std::string kind, keys.text_or("rope.scaling.type", rope.factor != 1.0 ? "linear" : "none"));
   constexpr std::pair<const char*, RopeScalingKind> kKinds[] = {{"none", RopeScalingKind::none},
                                                                 {"linear", RopeScalingKind::linear},

@@ -1,0 +1,242 @@
+#include "src/model/known_keys.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+
+#include "src/base/format.h"
+
+namespace inlay {
+namespace {
+
+constexpr KeySpelling kSpellings[] = {{"rope.scaling.factor", "rope.scale_linear"}};
+
+constexpr ConfigSpellings kConfigSpellings[] = {
+    {{"hidden_activation", "hidden_act"}},
+    {{"num_experts", "num_local_experts"}},
+    {{"num_experts_per_tok", "experts_per_token", "num_experts_per_token"}},
+    {{"num_local_experts", "num_experts"}},
+    {{"rope_scaling", "rope_parameters"}},
+    {{"rope_type", "type"}},
+    {{"sliding_window_pattern", "_sliding_window_pattern"}},
+};
+
+constexpr UnreadKey kGgufKeys[] = {
+    {"attention.causal", "true"},
+    {"attention.layer_norm_epsilon"},
+    {"attention.scale_depth", "1"},
+    {"embedding_scale", "1"},
+    {"expert_feed_forward_length"},
+    {"expert_gating_func", "1"},
+    {"expert_group_count", "1"},
+    {"expert_shared_count"},
+    {"expert_shared_feed_forward_length"},
+    {"expert_used_count"},
+    {"expert_weights_scale", "1"},
+    {"interleave_moe_layer_step", "1"},
+    {"logit_scale", "1"},
+    {"pooling_type"},  // read when texts are embedded
+    {"residual_scale", "1"},
+    {"rope.freq_base_swa"},
+    {"rope.scale_linear"},
+    {"rope.scaling.finetuned"},
+    {"rope.scaling.yarn_attn_factor", "1"},
+    {"rope.scaling.yarn_ext_factor", "1"},
+    {"tensor_data_layout"},
+    {"tokenizer.ggml.add_bos_token"},  // of models without such a token
+    {"tokenizer.ggml.add_eos_token"},
+    {"tokenizer.ggml.add_sep_token"},
+    {"tokenizer.ggml.add_space_prefix"},
+    {"tokenizer.ggml.cls_token_id"},
+    {"tokenizer.ggml.fim_mid_token_id"},
+    {"tokenizer.ggml.fim_pre_token_id"},
+    {"tokenizer.ggml.fim_suf_token_id"},
+    {"tokenizer.ggml.mask_token_id"},
+    {"tokenizer.ggml.merges"},  // SentencePiece's, which follow from the scores
+    {"tokenizer.ggml.middle_token_id"},
+    {"tokenizer.ggml.padding_token_id"},
+    {"tokenizer.ggml.pre"},
+    {"tokenizer.ggml.precompiled_charsmap"},
+    {"tokenizer.ggml.prefix_token_id"},
+    {"tokenizer.ggml.remove_extra_whitespaces"},
+    {"tokenizer.ggml.scores"},
+    {"tokenizer.ggml.seperator_token_id"},
+    {"tokenizer.ggml.suffix_token_id"},
+    {"tokenizer.ggml.token_type_count"},
+    {"tokenizer.ggml.unknown_token_id"},
+};
+
+constexpr UnreadKey kConfigKeys[] = {
+    {"_attn_implementation"},
+    {"_flash_attn_2_enabled"},
+    {"_name_or_path"},
+    {"add_cross_attention"},
+    {"architectures"},
+    {"attention_bias"},  // the tensors say it
+    {"attention_dropout"},
+    {"attention_probs_dropout_prob"},
+    {"auto_map"},
+    {"bad_words_ids"},
+    {"begin_suppress_tokens"},
+    {"bos_token_id"},
+    {"cache_implementation"},
+    {"chunk_size_feed_forward"},
+    {"cross_attention_hidden_size"},
+    {"decoder_sparse_step", "1"},
+    {"decoder_start_token_id"},
+    {"diversity_penalty"},
+    {"do_sample"},
+    {"dtype"},
+    {"early_stopping"},
+    {"embd_pdrop"},
+    {"encoder_no_repeat_ngram_size"},
+    {"eos_token_id"},
+    {"experts_per_token"},
+    {"exponential_decay_length_penalty"},
+    {"finetuning_task"},
+    {"forced_bos_token_id"},
+    {"forced_eos_token_id"},
+    {"hidden_dropout"},
+    {"id2label"},
+    {"initial_context_length"},
+    {"initializer_range"},
+    {"is_decoder"},
+    {"is_encoder_decoder"},
+    {"is_llama_config"},
+    {"label2id"},
+    {"language"},
+    {"layer_types"},
+    {"length_penalty"},
+    {"max_length"},
+    {"max_new_tokens"},
+    {"max_window_layers"},
+    {"min_length"},
+    {"mlp_bias"},
+    {"model_max_length"},
+    {"no_repeat_ngram_size"},
+    {"num_beam_groups"},
+    {"num_beams"},
+    {"num_experts"},
+    {"num_experts_per_tok"},
+    {"num_experts_per_token"},
+    {"num_return_sequences"},
+    {"output_attentions"},
+    {"output_hidden_states"},
+    {"output_router_logits"},
+    {"output_scores"},
+    {"pad_token_id"},
+    {"prefix"},
+    {"pretraining_tp"},
+    {"problem_type"},
+    {"pruned_heads"},
+    {"qkv_bias"},
+    {"quantization_config"},
+    {"remove_invalid_values"},
+    {"repetition_penalty"},
+    {"resid_pdrop"},
+    {"return_dict"},
+    {"return_dict_in_generate"},
+    {"router_aux_loss_coef"},
+    {"router_jitter_noise"},
+    {"sep_token_id"},
+    {"sliding_window"},  // of families whose layers have none
+    {"suppress_tokens"},
+    {"task_specific_params"},
+    {"temperature"},
+    {"tf_legacy_loss"},
+    {"tie_encoder_decoder"},
+    {"tokenizer_class"},
+    {"top_k"},
+    {"top_p"},
+    {"torch_dtype"},
+    {"torchscript"},
+    {"transformers.js_config"},
+    {"transformers_version"},
+    {"transformers_weights"},
+    {"typical_p"},
+    {"unsloth_fixed"},
+    {"unsloth_version"},
+    {"use_bfloat16"},
+    {"use_cache"},
+    {"use_flash_attention_2"},
+    {"use_mrope"},
+    {"use_qk_norm"},  // the tensors say it
+    {"use_sliding_window"},
+};
+
+const UnreadKey* find_key(std::span<const UnreadKey> keys, std::string_view key) {
+  const auto at = std::find_if(keys.begin(), keys.end(), [&](const UnreadKey& k) { return key == k.key; });
+  return at == keys.end() ? nullptr : &*at;
+}
+
+std::string number_text(double v) {
+  std::string out;
+  append_format(out, "%g", v);
+  return out;
+}
+
+// Empty where the value has parts.
+std::string text_of(const Metadata& metadata, std::string_view key, const MetaValue& value) {
+  if (value.type == MetaType::string) return std::string(value.text);
+  if (value.type == MetaType::array) return value.count == 0 ? "0" : "";
+  if (value.type == MetaType::boolean) return *metadata.get_bool(key) ? "true" : "false";
+  if (value.type == MetaType::f32 || value.type == MetaType::f64) {
+    const auto v = metadata.get_f64(key);
+    return v.ok() ? number_text(*v) : "";
+  }
+  const auto v = metadata.get_i64(key);
+  return v.ok() ? std::to_string(*v) : "";
+}
+
+bool is_neutral(const UnreadKey* known, std::string_view text) {
+  if (known) return !known->neutral || text == known->neutral;
+  return text == "0" || text == "false" || text == "none";
+}
+
+}  // namespace
+
+std::span<const KeySpelling> gguf_spellings() { return kSpellings; }
+std::span<const ConfigSpellings> config_spellings() { return kConfigSpellings; }
+
+std::string_view spelling_in(const JsonValue& object, std::string_view key) {
+  for (const ConfigSpellings& row : kConfigSpellings) {
+    if (key != row.keys[0]) continue;
+    for (const char* spelling : row.keys) {
+      const auto value = spelling ? object.find(spelling) : std::nullopt;
+      if (value && !value->is_null()) return spelling;
+    }
+  }
+  return key;
+}
+
+std::span<const UnreadKey> unread_gguf_keys() { return kGgufKeys; }
+std::span<const UnreadKey> unread_config_keys() { return kConfigKeys; }
+
+std::string key_warning(std::string_view where) {
+  return std::string(where) + " is not known here and not read: if it changes what the model computes, results differ";
+}
+
+std::vector<std::string> gguf_key_warnings(const Metadata& metadata, std::string_view arch) {
+  constexpr std::string_view kTokenizer = "tokenizer.ggml.";
+  const std::string family = std::string(arch) + ".";
+  std::vector<std::string> out;
+  for (const MetaEntry* entry : metadata.unread()) {
+    const bool of_family = entry->key.starts_with(family);
+    if (!of_family && !entry->key.starts_with(kTokenizer)) continue;
+    const UnreadKey* known = find_key(kGgufKeys, of_family ? entry->key.substr(family.size()) : entry->key);
+    if (!is_neutral(known, text_of(metadata, entry->key, entry->value))) out.push_back(key_warning(entry->key));
+  }
+  return out;
+}
+
+bool changes_nothing(std::string_view key, const JsonValue& value) {
+  const UnreadKey* known = find_key(kConfigKeys, key);
+  if (value.is_null()) return true;
+  if (value.is_array() || value.is_object()) return known ? !known->neutral : value.size() == 0;
+  if (value.is_string()) return is_neutral(known, *value.as_string());
+  if (value.type() == JsonType::boolean) return is_neutral(known, *value.as_bool() ? "true" : "false");
+  const auto v = value.as_f64();
+  return v.ok() && is_neutral(known, number_text(*v));
+}
+
+}  // namespace inlay

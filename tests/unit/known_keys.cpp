@@ -1,0 +1,117 @@
+// Keys that are not read: those that may change results are named, those that change nothing are not. And docs/families.md has
+// the spellings that the code has.
+#include "src/model/known_keys.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <functional>
+
+#include "src/formats/gguf.h"
+#include "src/model/hf_folder.h"
+#include "src/model/hf_pooling.h"
+#include "src/model/model.h"
+#include "tests/support/hf_folder.h"
+#include "tests/unit/llama_image.h"
+
+namespace inlay {
+namespace {
+
+using nlohmann::json;
+using Change = std::function<void(testing::GgufImage&)>;
+
+constexpr testing::LlamaSizes kSizes = {.d_model = 32, .d_ff = 64, .n_heads = 2, .n_kv_heads = 1, .d_head = 16, .n_rot = 16, .n_vocab = 50};
+
+struct Opened {
+  std::vector<std::string> warnings;
+  double factor;
+};
+
+Opened open_gguf_with(const Change& change) {
+  const auto bytes = testing::llama_image(kSizes, change);
+  const auto file = read_gguf(borrow_memory(bytes, "model"));
+  EXPECT_TRUE(file.ok());
+  const auto model = Model::from_checkpoint(*file);
+  EXPECT_TRUE(model.ok()) << model.status().message;
+  return {gguf_key_warnings(file->metadata(), "llama"), model.ok() ? model->spec().ropes[0].factor : 0};
+}
+
+TEST(KnownKeys, UnknownKeysOfAGgufFileAreNamed) {
+  EXPECT_TRUE(open_gguf_with({}).warnings.empty());
+  for (const char* key : {"llama.attention.new_thing", "tokenizer.ggml.new_thing"}) {
+    const auto warnings = open_gguf_with([&](auto& image) { image.f32(key, 2); }).warnings;
+    ASSERT_EQ(warnings.size(), 1u) << key;
+    EXPECT_NE(warnings[0].find(key), std::string::npos) << warnings[0];
+    EXPECT_TRUE(open_gguf_with([&](auto& image) { image.f32(key, 0); }).warnings.empty()) << key;
+  }
+  EXPECT_TRUE(open_gguf_with([](auto& image) { image.f32("other.new_thing", 2).f32("general.new_thing", 2); }).warnings.empty());
+  for (const UnreadKey& row : unread_gguf_keys()) {
+    const std::string name = row.key, key = name.starts_with("tokenizer.") ? name : "llama." + name;
+    const std::string neutral = row.neutral ? row.neutral : "";
+    const auto with = [&](float value) {
+      return open_gguf_with([&](auto& image) {
+               if (neutral == "true") image.boolean(key, value == 1);
+               else image.f32(key, value);
+             }).warnings.size();
+    };
+    EXPECT_EQ(with(1), 0u) << key;
+    EXPECT_EQ(with(3), row.neutral ? 1u : 0u) << key;
+  }
+}
+
+TEST(KnownKeys, OlderSpellingsOfAGgufFileAreRead) {
+  for (const KeySpelling& row : gguf_spellings()) {
+    const std::string key = std::string("llama.") + row.key, older = std::string("llama.") + row.older;
+    EXPECT_EQ(open_gguf_with([&](auto& image) { image.f32(older, 4); }).factor, 4) << older;
+    EXPECT_EQ(open_gguf_with([&](auto& image) { image.f32(older, 4).f32(key, 2); }).factor, 2) << older;
+  }
+  EXPECT_EQ(open_gguf_with([](auto& image) { image.f32("llama.rope.scaling.factor", 0); }).factor, 1) << "0: none";
+}
+
+std::vector<std::string> folder_warnings(const json& keys) {
+  test::TemporaryFolder folder;
+  json config = test::small_config("llama");
+  config.update(keys);
+  folder.write("config.json", config.dump());
+  folder.write("model.safetensors", test::safetensors_of(test::small_tensors("llama")));
+  const auto checkpoint = open_checkpoint(folder.path());
+  EXPECT_TRUE(checkpoint.ok()) << checkpoint.status().message << keys;
+  return checkpoint.ok() ? checkpoint->conventions().warnings : std::vector<std::string>();
+}
+
+TEST(KnownKeys, UnknownKeysOfConfigJsonAreNamed) {
+  EXPECT_TRUE(folder_warnings(json::object()).empty());
+  for (const json& value : {json(2), json("x"), json(true), json::array({1})}) {
+    const auto warnings = folder_warnings({{"new_thing", value}});
+    ASSERT_EQ(warnings.size(), 1u) << value;
+    EXPECT_NE(warnings[0].find("config.json: new_thing is not known here"), std::string::npos) << warnings[0];
+  }
+  for (const json& value : {json(), json(0), json(false), json::array()}) EXPECT_TRUE(folder_warnings({{"new_thing", value}}).empty());
+  for (const UnreadKey& row : unread_config_keys()) {
+    EXPECT_TRUE(changes_nothing(row.key, JsonDocument::parse("1", "x")->root())) << row.key;
+    EXPECT_EQ(changes_nothing(row.key, JsonDocument::parse("3", "x")->root()), row.neutral == nullptr) << row.key;
+  }
+}
+
+TEST(KnownKeys, TheDocumentationHasTheTable) {
+  std::ifstream file(INLAY_SOURCE_DIR "/docs/families.md");
+  std::vector<std::string> found, expected;
+  bool inside = false;
+  for (std::string line; std::getline(file, line);) {
+    inside = inside || line == "## Keys with several spellings";
+    if (inside && line.starts_with("| ") && !line.starts_with("| in ")) found.push_back(line);
+  }
+  for (const ConfigSpellings& row : config_spellings()) {
+    std::string keys;
+    for (const char* key : row.keys)
+      if (key) keys += (keys.empty() ? "`" : ", `") + std::string(key) + "`";
+    expected.push_back("| config.json | " + keys + " |");
+  }
+  for (const KeySpelling& row : gguf_spellings()) expected.push_back(std::string("| GGUF | `") + row.key + "`, `" + row.older + "` |");
+  for (const HfPoolingMode& mode : hf_pooling_modes())
+    expected.push_back(std::string("| pooling file | `\"pooling_mode\": \"") + mode.name + "\"`, `" + mode.flag + "` |");
+  EXPECT_EQ(found, expected);
+}
+
+}  // namespace
+}  // namespace inlay
