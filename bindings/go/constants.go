@@ -166,7 +166,7 @@ type TokenizeFlags = raw.TokenizeFlags
 
 // Values of TokenizeFlags.
 const (
-	// Leave out the BOS and EOS tokens that the model asks for.
+	// Leave out the BOS and EOS tokens that the model asks for; changes nothing where it asks for none.
 	TokenizeNoBOSEOS = raw.TokenizeNoBOSEOS
 	// Control tokens written in the text become their ids. Not for untrusted text.
 	TokenizeParseSpecial = raw.TokenizeParseSpecial
@@ -197,7 +197,7 @@ type SessionFlags = raw.SessionFlags
 
 // Values of SessionFlags.
 const (
-	// End tokens are drawn like others and do not finish the session.
+	// End tokens are drawn like others and do not finish the session. Changes nothing for a model without end tokens.
 	SessionIgnoreEndOfGeneration = raw.SessionIgnoreEndOfGeneration
 )
 
@@ -219,13 +219,14 @@ type LoadFlags = raw.LoadFlags
 
 // Values of LoadFlags.
 const (
-	// CUDA: prompts run on the engine's own products, even where the machine has cuBLASLt.
+	// CUDA, without effect elsewhere, as the load's log says: prompts run on the engine's own products, even where
+	// the machine has cuBLASLt.
 	LoadNoCublas = raw.LoadNoCublas
-	// CUDA: decode steps launch every operation, even where one launch could run all layers.
+	// CUDA, likewise: decode steps launch every operation, even where one launch could run all layers.
 	LoadNoTokenKernel = raw.LoadNoTokenKernel
-	// CUDA: a decode step begins the next one of the same sessions before it returns, so that the device need not
-	// wait for the host. If anything else comes than that step, it waits until the device is done with it. Not of
-	// sessions with penalties or biases, nor of models with sliding windows; a logit row more a session.
+	// CUDA, likewise: a decode step begins the next one of the same sessions before it returns, so that the device
+	// need not wait for the host. If anything else comes than that step, it waits until the device is done with it.
+	// Not of sessions with penalties or biases, nor of models with sliding windows; a logit row more a session.
 	LoadRunAhead = raw.LoadRunAhead
 )
 
@@ -282,7 +283,8 @@ type ChatFlags = raw.ChatFlags
 
 // Values of ChatFlags.
 const (
-	// The text ends where the model's answer begins.
+	// The text ends where the model's answer begins: the template's variable add_generation_prompt is true. It
+	// changes nothing for a template that does not read the variable, or where the conversation sets it itself.
 	ChatAddGenerationPrompt = raw.ChatAddGenerationPrompt
 )
 

@@ -2,6 +2,8 @@
 #include "src/engine/load.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "src/base/format.h"
 #include "src/base/thread.h"
@@ -73,6 +75,37 @@ void log_tokenizer(const Tokenizer& tokenizer, int32_t n_rows, Log& log) {
   }
   for (const std::string& warning : tokenizer.warnings()) log.write(LogLevel::warning, warning);
   for (const std::string& remark : tokenizer.remarks()) log.write(LogLevel::info, remark);
+}
+
+// What was asked for and changes nothing here; the header says when.
+void log_unused(const EngineOptions& o, const Placement& p, const std::vector<KvGroup>& groups, Log& log) {
+  const BackendConfig& config = p.config;
+  const bool slides = std::ranges::any_of(groups, [](const KvGroup& group) { return group.window > 0; });
+  const std::pair<const char*, bool> flags[] = {
+      {"NO_CUBLAS", !o.allow_cublas}, {"NO_TOKEN_KERNEL", !o.allow_token_kernel}, {"RUN_AHEAD", o.run_ahead}};
+  for (const auto& [name, given] : flags) {
+    if (given && p.device != DeviceKind::cuda) {
+      log.write(LogLevel::info, std::string("the load flag ") + name + " changes nothing: it is of CUDA");
+    }
+  }
+  if (o.run_ahead && slides && p.device == DeviceKind::cuda) {
+    log.write(LogLevel::info, "the load flag RUN_AHEAD changes nothing: the model has sliding windows");
+  }
+  if (o.n_threads > 1 && p.device == DeviceKind::reference) {
+    log.write(LogLevel::info, "n_threads changes nothing: the reference interpreter computes on one thread");
+  }
+  std::string line;
+  if (o.prefill_chunk > config.n_context) {
+    append_format(line, "prefill_chunk is %d, more than the context: it is as %d", o.prefill_chunk, config.n_context);
+    log.write(LogLevel::info, std::exchange(line, {}));
+  }
+  const int64_t usable = int64_t{kv_blocks_for(config.n_context)} * config.max_sequences;
+  for (size_t i = 0; i < groups.size() && o.kv_budget_bytes != 0; ++i) {
+    if (config.n_kv_blocks[i] <= usable) continue;
+    append_format(line, "kv_budget_bytes gives %d blocks of %d tokens, of which max_sessions and n_context can use %lld",
+                  config.n_kv_blocks[i], kKvBlockTokens, static_cast<long long>(usable));
+    log.write(LogLevel::info, std::exchange(line, {}));
+  }
 }
 
 }  // namespace
@@ -176,6 +209,7 @@ Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, cons
   times.mark("wait for tokenizer");
   for (const std::string& warning : key_warnings(checkpoint, model.spec())) parts.log->write(LogLevel::warning, warning);
   log_sizes(checkpoint, model.spec(), *parts.log);
+  if (backend.ok()) log_unused(options, placement, (*backend)->plan().kv.groups, *parts.log);
   if (parts.tokenizer) log_tokenizer(*parts.tokenizer, model.spec().n_vocab, *parts.log);
   INLAY_ASSIGN(parts.backend, std::move(backend));
   parts.metadata = checkpoint.metadata();

@@ -154,7 +154,8 @@ namespace Inlay
     {
         /// <summary>None of them.</summary>
         None = 0,
-        /// <summary>Leave out the BOS and EOS tokens that the model asks for.</summary>
+        /// <summary>Leave out the BOS and EOS tokens that the model asks for; changes nothing where it asks for
+        /// none.</summary>
         NoBosEos = 1,
         /// <summary>Control tokens written in the text become their ids. Not for untrusted text.</summary>
         ParseSpecial = 2,
@@ -188,7 +189,8 @@ namespace Inlay
     {
         /// <summary>None of them.</summary>
         None = 0,
-        /// <summary>End tokens are drawn like others and do not finish the session.</summary>
+        /// <summary>End tokens are drawn like others and do not finish the session. Changes nothing for a model without end
+        /// tokens.</summary>
         IgnoreEndOfGeneration = 1,
     }
 
@@ -209,13 +211,16 @@ namespace Inlay
     {
         /// <summary>None of them.</summary>
         None = 0,
-        /// <summary>CUDA: prompts run on the engine's own products, even where the machine has cuBLASLt.</summary>
+        /// <summary>CUDA, without effect elsewhere, as the load's log says: prompts run on the engine's own products, even
+        /// where the machine has cuBLASLt.</summary>
         NoCublas = 1,
-        /// <summary>CUDA: decode steps launch every operation, even where one launch could run all layers.</summary>
+        /// <summary>CUDA, likewise: decode steps launch every operation, even where one launch could run all
+        /// layers.</summary>
         NoTokenKernel = 2,
-        /// <summary>CUDA: a decode step begins the next one of the same sessions before it returns, so that the device need
-        /// not wait for the host. If anything else comes than that step, it waits until the device is done with it. Not of
-        /// sessions with penalties or biases, nor of models with sliding windows; a logit row more a session.</summary>
+        /// <summary>CUDA, likewise: a decode step begins the next one of the same sessions before it returns, so that the
+        /// device need not wait for the host. If anything else comes than that step, it waits until the device is done with
+        /// it. Not of sessions with penalties or biases, nor of models with sliding windows; a logit row more a
+        /// session.</summary>
         RunAhead = 4,
     }
 
@@ -270,7 +275,9 @@ namespace Inlay
     {
         /// <summary>None of them.</summary>
         None = 0,
-        /// <summary>The text ends where the model's answer begins.</summary>
+        /// <summary>The text ends where the model's answer begins: the template's variable add_generation_prompt is true.
+        /// It changes nothing for a template that does not read the variable, or where the conversation sets it
+        /// itself.</summary>
         AddGenerationPrompt = 1,
     }
 
@@ -435,17 +442,17 @@ namespace Inlay.Raw
         public int n_context;
         /// <summary>Sessions that may exist at a time. [default 8]</summary>
         public int max_sessions;
-        /// <summary>Threads that compute, the calling one included. [default all processors that the process may use:
-        /// affinity and CPU quota]</summary>
+        /// <summary>Threads that compute, the calling one included; on CUDA they load the weights. REFERENCE computes on
+        /// one, and the log says so. [default all processors that the process may use: affinity and CPU quota]</summary>
         public int n_threads;
-        /// <summary>Size of the KV pool that the sessions share. Layers with a sliding window take of it what the windows
-        /// of all sessions need, at most. [bytes, default max_sessions x n_context, at most 2 GiB but one n_context at
-        /// least]</summary>
+        /// <summary>Size of the KV pool that the sessions share; the log says where they cannot use all of it. Layers with
+        /// a sliding window take of it what the windows of all sessions need, at most. [bytes, default max_sessions x
+        /// n_context, at most 2 GiB but one n_context at least]</summary>
         public ulong kv_budget_bytes;
         /// <summary>Type of the stored keys and values. [default F32 on REFERENCE, else F16]</summary>
         public KvDtype kv_dtype;
-        /// <summary>Tokens that prefill runs at a time: the grain of its cancel. [tokens, default 512, on a GPU with the
-        /// memory for it 1024]</summary>
+        /// <summary>Tokens that prefill runs at a time: the grain of its cancel. More than n_context is as n_context, and
+        /// the log says so. [tokens, default 512, on a GPU with the memory for it 1024]</summary>
         public int prefill_chunk;
         /// <summary>Least important messages to keep and to report. [default INFO]</summary>
         public LogLevel log_level;
@@ -453,11 +460,11 @@ namespace Inlay.Raw
         public uint flags;
         /// <summary>Called with every message, for as long as the engine lives. [default none]</summary>
         public IntPtr log;
-        /// <summary>Given to log. [default NULL]</summary>
+        /// <summary>Given to log; unused without it. [default NULL]</summary>
         public IntPtr log_user;
         /// <summary>Called during the load only. [default none]</summary>
         public IntPtr progress;
-        /// <summary>Given to progress. [default NULL]</summary>
+        /// <summary>Given to progress; unused without it. [default NULL]</summary>
         public IntPtr progress_user;
         /// <summary>Type in which the weights are held, on every device. [default the file's types]</summary>
         public WeightDtype weight_dtype;
@@ -572,7 +579,7 @@ namespace Inlay.Raw
     }
 
     /// <summary>How a token is drawn. The steps run in this order: bias, penalties, temperature, top_k, top_p, min_p, draw.
-    /// All zero is greedy.</summary>
+    /// All zero is greedy. Where temperature is 0 top_k, top_p, min_p and seed change nothing.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct inlay_sampler_params
     {
@@ -580,7 +587,7 @@ namespace Inlay.Raw
         public uint struct_size;
         /// <summary>Divides the logits. [default 0: greedy, the likeliest token, the lower id at a tie]</summary>
         public float temperature;
-        /// <summary>Keep the k likeliest tokens. [default 0: off]</summary>
+        /// <summary>Keep the k likeliest tokens; all where the vocabulary has fewer. [default 0: off]</summary>
         public int top_k;
         /// <summary>Keep the likeliest tokens whose probabilities reach this sum. [default 0: off, as 1 is]</summary>
         public float top_p;
@@ -593,10 +600,11 @@ namespace Inlay.Raw
         public float frequency_penalty;
         /// <summary>Subtracted if the token is in the window. [default 0: off]</summary>
         public float presence_penalty;
-        /// <summary>Last tokens of the sequence that the penalties look at; -1 for all. [tokens, default 0: the last
-        /// 64]</summary>
+        /// <summary>Last tokens of the sequence that the penalties look at; -1 for all. Changes nothing without penalties.
+        /// [tokens, default 0: the last 64]</summary>
         public int penalty_window;
-        /// <summary>Likeliest tokens to report in events, at most INLAY_MAX_LOGPROBS. [default 0: none]</summary>
+        /// <summary>Likeliest tokens to report in events, at most INLAY_MAX_LOGPROBS; fewer where fewer have a probability.
+        /// [default 0: none]</summary>
         public int n_logprobs;
         /// <summary>Same seed, stream and tokens: same draw, whatever else is in the batch. [default 0: the seed
         /// 0]</summary>
@@ -617,16 +625,17 @@ namespace Inlay.Raw
         public SessionFlags flags;
         /// <summary>How tokens are drawn; copied. [default NULL: greedy]</summary>
         public inlay_sampler_params* sampler;
-        /// <summary>Tells sessions with one seed apart: another stream, other random numbers. [default 0]</summary>
+        /// <summary>Tells sessions with one seed apart: another stream, other random numbers. Changes nothing where
+        /// temperature is 0. [default 0]</summary>
         public ulong stream;
-        /// <summary>Tokens to draw after each prefill before the session finishes. [tokens, default 0: no limit but the
-        /// context]</summary>
+        /// <summary>Tokens to draw after each prefill before the session finishes. The context may be full before. [tokens,
+        /// default 0: no limit but the context]</summary>
         public int max_tokens;
         /// <summary>0. [default 0]</summary>
         public uint reserved;
-        /// <summary>Token ids that end the generation when drawn; copied. Ids outside of the vocabulary are refused. End
-        /// tokens may be among them: then the reason is STOP_TOKEN, also with IGNORE_END_OF_GENERATION. [default NULL:
-        /// none]</summary>
+        /// <summary>Token ids that end the generation when drawn; copied. Ids outside of the vocabulary are refused; one
+        /// that is named twice counts once. End tokens may be among them: then the reason is STOP_TOKEN, also with
+        /// IGNORE_END_OF_GENERATION. [default NULL: none]</summary>
         public int* stop_tokens;
         /// <summary>Their number, at most 1024. [default 0]</summary>
         public UIntPtr n_stop_tokens;
@@ -750,12 +759,12 @@ namespace Inlay.Raw
         public uint reserved;
         /// <summary>Called with the bytes of the source that are done, and all. [default none]</summary>
         public IntPtr progress;
-        /// <summary>Given to progress. [default NULL]</summary>
+        /// <summary>Given to progress; unused without it. [default NULL]</summary>
         public IntPtr progress_user;
         /// <summary>Called with warnings: what of a folder's tokenizer other programs will not read in the file. [default
         /// none]</summary>
         public IntPtr log;
-        /// <summary>Given to log. [default NULL]</summary>
+        /// <summary>Given to log; unused without it. [default NULL]</summary>
         public IntPtr log_user;
     }
 
@@ -1459,9 +1468,9 @@ namespace Inlay.Raw
             return _inlay_session_set_sampler(session, @params, err);
         }
 
-        /// <summary>Sets the texts that end a generation. They are looked for in the text, and in what it is with the names
-        /// of control tokens in it: &lt;|user|&gt; stops at that token. Text held back for the old ones stays held until
-        /// the next step.</summary>
+        /// <summary>Sets the texts that end a generation; an empty one is refused, one that is given twice counts once.
+        /// They are looked for in the text, and in what it is with the names of control tokens in it: &lt;|user|&gt; stops
+        /// at that token. Text held back for the old ones stays held until the next step.</summary>
         /// <param name="session">The session.</param>
         /// <param name="stops">The texts, each of 1 to 1024 bytes. May be null.</param>
         /// <param name="n_stops">Their number, at most 64; 0 removes all.</param>

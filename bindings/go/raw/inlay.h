@@ -120,7 +120,7 @@ typedef uint32_t inlay_engine_flags;
 
 // How text becomes tokens.
 typedef uint32_t inlay_tokenize_flags;
-#define INLAY_TOKENIZE_NO_BOS_EOS 1u  // Leave out the BOS and EOS tokens that the model asks for.
+#define INLAY_TOKENIZE_NO_BOS_EOS 1u  // Leave out the BOS and EOS tokens that the model asks for; changes nothing where it asks for none.
 #define INLAY_TOKENIZE_PARSE_SPECIAL 2u  // Control tokens written in the text become their ids. Not for untrusted text.
 
 // How tokens become text.
@@ -134,7 +134,7 @@ typedef uint32_t inlay_token_flags;
 
 // How a session generates.
 typedef uint32_t inlay_session_flags;
-#define INLAY_SESSION_IGNORE_END_OF_GENERATION 1u  // End tokens are drawn like others and do not finish the session.
+#define INLAY_SESSION_IGNORE_END_OF_GENERATION 1u  // End tokens are drawn like others and do not finish the session. Changes nothing for a model without end tokens.
 
 // How a profile is written.
 typedef int32_t inlay_profile_form;
@@ -144,9 +144,9 @@ typedef int32_t inlay_profile_form;
 
 // How a model runs.
 typedef uint32_t inlay_load_flags;
-#define INLAY_LOAD_NO_CUBLAS 1u  // CUDA: prompts run on the engine's own products, even where the machine has cuBLASLt.
-#define INLAY_LOAD_NO_TOKEN_KERNEL 2u  // CUDA: decode steps launch every operation, even where one launch could run all layers.
-#define INLAY_LOAD_RUN_AHEAD 4u  // CUDA: a decode step begins the next one of the same sessions before it returns, so that the device need not wait for the host. If anything else comes than that step, it waits until the device is done with it. Not of sessions with penalties or biases, nor of models with sliding windows; a logit row more a session.
+#define INLAY_LOAD_NO_CUBLAS 1u  // CUDA, without effect elsewhere, as the load's log says: prompts run on the engine's own products, even where the machine has cuBLASLt.
+#define INLAY_LOAD_NO_TOKEN_KERNEL 2u  // CUDA, likewise: decode steps launch every operation, even where one launch could run all layers.
+#define INLAY_LOAD_RUN_AHEAD 4u  // CUDA, likewise: a decode step begins the next one of the same sessions before it returns, so that the device need not wait for the host. If anything else comes than that step, it waits until the device is done with it. Not of sessions with penalties or biases, nor of models with sliding windows; a logit row more a session.
 
 // Type in which weights are held.
 typedef int32_t inlay_weight_dtype;
@@ -172,7 +172,7 @@ typedef int32_t inlay_convert_type;
 
 // How a conversation becomes text.
 typedef uint32_t inlay_chat_flags;
-#define INLAY_CHAT_ADD_GENERATION_PROMPT 1u  // The text ends where the model's answer begins.
+#define INLAY_CHAT_ADD_GENERATION_PROMPT 1u  // The text ends where the model's answer begins: the template's variable add_generation_prompt is true. It changes nothing for a template that does not read the variable, or where the conversation sets it itself.
 
 // How the final hidden states of a text's tokens become one vector.
 typedef int32_t inlay_pooling;
@@ -295,16 +295,17 @@ typedef struct inlay_load_params {
   int32_t n_context;
   // Sessions that may exist at a time. [default 8]
   int32_t max_sessions;
-  // Threads that compute, the calling one included. [default all processors that the process may use: affinity and CPU
-  // quota]
+  // Threads that compute, the calling one included; on CUDA they load the weights. REFERENCE computes on one, and the
+  // log says so. [default all processors that the process may use: affinity and CPU quota]
   int32_t n_threads;
-  // Size of the KV pool that the sessions share. Layers with a sliding window take of it what the windows of all
-  // sessions need, at most. [bytes, default max_sessions x n_context, at most 2 GiB but one n_context at least]
+  // Size of the KV pool that the sessions share; the log says where they cannot use all of it. Layers with a sliding
+  // window take of it what the windows of all sessions need, at most. [bytes, default max_sessions x n_context, at most
+  // 2 GiB but one n_context at least]
   uint64_t kv_budget_bytes;
   // Type of the stored keys and values. [default F32 on REFERENCE, else F16]
   inlay_kv_dtype kv_dtype;
-  // Tokens that prefill runs at a time: the grain of its cancel. [tokens, default 512, on a GPU with the memory for it
-  // 1024]
+  // Tokens that prefill runs at a time: the grain of its cancel. More than n_context is as n_context, and the log says
+  // so. [tokens, default 512, on a GPU with the memory for it 1024]
   int32_t prefill_chunk;
   // Least important messages to keep and to report. [default INFO]
   inlay_log_level log_level;
@@ -312,11 +313,11 @@ typedef struct inlay_load_params {
   uint32_t flags;
   // Called with every message, for as long as the engine lives. [default none]
   inlay_log_fn log;
-  // Given to log. [default NULL]
+  // Given to log; unused without it. [default NULL]
   void* log_user;
   // Called during the load only. [default none]
   inlay_progress_fn progress;
-  // Given to progress. [default NULL]
+  // Given to progress; unused without it. [default NULL]
   void* progress_user;
   // Type in which the weights are held, on every device. [default the file's types]
   inlay_weight_dtype weight_dtype;
@@ -423,13 +424,13 @@ typedef struct inlay_token_info {
 } inlay_token_info;
 
 // How a token is drawn. The steps run in this order: bias, penalties, temperature, top_k, top_p, min_p, draw. All zero
-// is greedy.
+// is greedy. Where temperature is 0 top_k, top_p, min_p and seed change nothing.
 typedef struct inlay_sampler_params {
   // sizeof(inlay_sampler_params). [bytes]
   uint32_t struct_size;
   // Divides the logits. [default 0: greedy, the likeliest token, the lower id at a tie]
   float temperature;
-  // Keep the k likeliest tokens. [default 0: off]
+  // Keep the k likeliest tokens; all where the vocabulary has fewer. [default 0: off]
   int32_t top_k;
   // Keep the likeliest tokens whose probabilities reach this sum. [default 0: off, as 1 is]
   float top_p;
@@ -441,9 +442,11 @@ typedef struct inlay_sampler_params {
   float frequency_penalty;
   // Subtracted if the token is in the window. [default 0: off]
   float presence_penalty;
-  // Last tokens of the sequence that the penalties look at; -1 for all. [tokens, default 0: the last 64]
+  // Last tokens of the sequence that the penalties look at; -1 for all. Changes nothing without penalties. [tokens,
+  // default 0: the last 64]
   int32_t penalty_window;
-  // Likeliest tokens to report in events, at most INLAY_MAX_LOGPROBS. [default 0: none]
+  // Likeliest tokens to report in events, at most INLAY_MAX_LOGPROBS; fewer where fewer have a probability. [default 0:
+  // none]
   int32_t n_logprobs;
   // Same seed, stream and tokens: same draw, whatever else is in the batch. [default 0: the seed 0]
   uint64_t seed;
@@ -461,14 +464,17 @@ typedef struct inlay_session_params {
   inlay_session_flags flags;
   // How tokens are drawn; copied. [default NULL: greedy]
   const inlay_sampler_params* sampler;
-  // Tells sessions with one seed apart: another stream, other random numbers. [default 0]
+  // Tells sessions with one seed apart: another stream, other random numbers. Changes nothing where temperature is 0.
+  // [default 0]
   uint64_t stream;
-  // Tokens to draw after each prefill before the session finishes. [tokens, default 0: no limit but the context]
+  // Tokens to draw after each prefill before the session finishes. The context may be full before. [tokens, default 0:
+  // no limit but the context]
   int32_t max_tokens;
   // 0. [default 0]
   uint32_t reserved;
-  // Token ids that end the generation when drawn; copied. Ids outside of the vocabulary are refused. End tokens may be
-  // among them: then the reason is STOP_TOKEN, also with IGNORE_END_OF_GENERATION. [default NULL: none]
+  // Token ids that end the generation when drawn; copied. Ids outside of the vocabulary are refused; one that is named
+  // twice counts once. End tokens may be among them: then the reason is STOP_TOKEN, also with IGNORE_END_OF_GENERATION.
+  // [default NULL: none]
   const int32_t* stop_tokens;
   // Their number, at most 1024. [default 0]
   size_t n_stop_tokens;
@@ -573,11 +579,11 @@ typedef struct inlay_convert_params {
   uint32_t reserved;
   // Called with the bytes of the source that are done, and all. [default none]
   inlay_progress_fn progress;
-  // Given to progress. [default NULL]
+  // Given to progress; unused without it. [default NULL]
   void* progress_user;
   // Called with warnings: what of a folder's tokenizer other programs will not read in the file. [default none]
   inlay_log_fn log;
-  // Given to log. [default NULL]
+  // Given to log; unused without it. [default NULL]
   void* log_user;
 } inlay_convert_params;
 
@@ -878,8 +884,9 @@ inlay_status inlay_session_truncate(inlay_session* session, size_t n_tokens, inl
 // Since: 1.0.
 inlay_status inlay_session_set_sampler(inlay_session* session, const inlay_sampler_params* params, inlay_error* err);
 
-// Sets the texts that end a generation. They are looked for in the text, and in what it is with the names of control
-// tokens in it: <|user|> stops at that token. Text held back for the old ones stays held until the next step.
+// Sets the texts that end a generation; an empty one is refused, one that is given twice counts once. They are looked
+// for in the text, and in what it is with the names of control tokens in it: <|user|> stops at that token. Text held
+// back for the old ones stays held until the next step.
 // Thread: exclusive(session).
 // Blocks: no.
 // Ownership: The texts are copied.

@@ -603,7 +603,7 @@ type TokenizeFlags uint32
 
 // Values of TokenizeFlags.
 const (
-	// Leave out the BOS and EOS tokens that the model asks for.
+	// Leave out the BOS and EOS tokens that the model asks for; changes nothing where it asks for none.
 	TokenizeNoBOSEOS TokenizeFlags = 1
 	// Control tokens written in the text become their ids. Not for untrusted text.
 	TokenizeParseSpecial TokenizeFlags = 2
@@ -634,7 +634,7 @@ type SessionFlags uint32
 
 // Values of SessionFlags.
 const (
-	// End tokens are drawn like others and do not finish the session.
+	// End tokens are drawn like others and do not finish the session. Changes nothing for a model without end tokens.
 	SessionIgnoreEndOfGeneration SessionFlags = 1
 )
 
@@ -669,13 +669,14 @@ type LoadFlags uint32
 
 // Values of LoadFlags.
 const (
-	// CUDA: prompts run on the engine's own products, even where the machine has cuBLASLt.
+	// CUDA, without effect elsewhere, as the load's log says: prompts run on the engine's own products, even where
+	// the machine has cuBLASLt.
 	LoadNoCublas LoadFlags = 1
-	// CUDA: decode steps launch every operation, even where one launch could run all layers.
+	// CUDA, likewise: decode steps launch every operation, even where one launch could run all layers.
 	LoadNoTokenKernel LoadFlags = 2
-	// CUDA: a decode step begins the next one of the same sessions before it returns, so that the device need not
-	// wait for the host. If anything else comes than that step, it waits until the device is done with it. Not of
-	// sessions with penalties or biases, nor of models with sliding windows; a logit row more a session.
+	// CUDA, likewise: a decode step begins the next one of the same sessions before it returns, so that the device
+	// need not wait for the host. If anything else comes than that step, it waits until the device is done with it.
+	// Not of sessions with penalties or biases, nor of models with sliding windows; a logit row more a session.
 	LoadRunAhead LoadFlags = 4
 )
 
@@ -776,7 +777,8 @@ type ChatFlags uint32
 
 // Values of ChatFlags.
 const (
-	// The text ends where the model's answer begins.
+	// The text ends where the model's answer begins: the template's variable add_generation_prompt is true. It
+	// changes nothing for a template that does not read the variable, or where the conversation sets it itself.
 	ChatAddGenerationPrompt ChatFlags = 1
 )
 
@@ -935,16 +937,17 @@ type LoadParams struct {
 	NContext int32
 	// Sessions that may exist at a time. [default 8]
 	MaxSessions int32
-	// Threads that compute, the calling one included. [default all processors that the process may use: affinity and
-	// CPU quota]
+	// Threads that compute, the calling one included; on CUDA they load the weights. REFERENCE computes on one, and
+	// the log says so. [default all processors that the process may use: affinity and CPU quota]
 	NThreads int32
-	// Size of the KV pool that the sessions share. Layers with a sliding window take of it what the windows of all
-	// sessions need, at most. [bytes, default max_sessions x n_context, at most 2 GiB but one n_context at least]
+	// Size of the KV pool that the sessions share; the log says where they cannot use all of it. Layers with a
+	// sliding window take of it what the windows of all sessions need, at most. [bytes, default max_sessions x
+	// n_context, at most 2 GiB but one n_context at least]
 	KVBudgetBytes uint64
 	// Type of the stored keys and values. [default F32 on REFERENCE, else F16]
 	KVDtype KVDtype
-	// Tokens that prefill runs at a time: the grain of its cancel. [tokens, default 512, on a GPU with the memory for
-	// it 1024]
+	// Tokens that prefill runs at a time: the grain of its cancel. More than n_context is as n_context, and the log
+	// says so. [tokens, default 512, on a GPU with the memory for it 1024]
 	PrefillChunk int32
 	// Least important messages to keep and to report. [default INFO]
 	LogLevel LogLevel
@@ -952,11 +955,11 @@ type LoadParams struct {
 	Flags uint32
 	// Called with every message, for as long as the engine lives. [default none]
 	Log LogFn
-	// Given to log. [default NULL]
+	// Given to log; unused without it. [default NULL]
 	LogUser unsafe.Pointer
 	// Called during the load only. [default none]
 	Progress ProgressFn
-	// Given to progress. [default NULL]
+	// Given to progress; unused without it. [default NULL]
 	ProgressUser unsafe.Pointer
 	// Type in which the weights are held, on every device. [default the file's types]
 	WeightDtype WeightDtype
@@ -1063,13 +1066,13 @@ type TokenInfo struct {
 }
 
 // How a token is drawn. The steps run in this order: bias, penalties, temperature, top_k, top_p, min_p, draw. All
-// zero is greedy.
+// zero is greedy. Where temperature is 0 top_k, top_p, min_p and seed change nothing.
 type SamplerParams struct {
 	// sizeof(inlay_sampler_params). [bytes]
 	StructSize uint32
 	// Divides the logits. [default 0: greedy, the likeliest token, the lower id at a tie]
 	Temperature float32
-	// Keep the k likeliest tokens. [default 0: off]
+	// Keep the k likeliest tokens; all where the vocabulary has fewer. [default 0: off]
 	TopK int32
 	// Keep the likeliest tokens whose probabilities reach this sum. [default 0: off, as 1 is]
 	TopP float32
@@ -1081,9 +1084,11 @@ type SamplerParams struct {
 	FrequencyPenalty float32
 	// Subtracted if the token is in the window. [default 0: off]
 	PresencePenalty float32
-	// Last tokens of the sequence that the penalties look at; -1 for all. [tokens, default 0: the last 64]
+	// Last tokens of the sequence that the penalties look at; -1 for all. Changes nothing without penalties. [tokens,
+	// default 0: the last 64]
 	PenaltyWindow int32
-	// Likeliest tokens to report in events, at most INLAY_MAX_LOGPROBS. [default 0: none]
+	// Likeliest tokens to report in events, at most INLAY_MAX_LOGPROBS; fewer where fewer have a probability.
+	// [default 0: none]
 	NLogprobs int32
 	// Same seed, stream and tokens: same draw, whatever else is in the batch. [default 0: the seed 0]
 	Seed uint64
@@ -1101,14 +1106,17 @@ type SessionParams struct {
 	Flags SessionFlags
 	// How tokens are drawn; copied. [default NULL: greedy]
 	Sampler *SamplerParams
-	// Tells sessions with one seed apart: another stream, other random numbers. [default 0]
+	// Tells sessions with one seed apart: another stream, other random numbers. Changes nothing where temperature is
+	// 0. [default 0]
 	Stream uint64
-	// Tokens to draw after each prefill before the session finishes. [tokens, default 0: no limit but the context]
+	// Tokens to draw after each prefill before the session finishes. The context may be full before. [tokens, default
+	// 0: no limit but the context]
 	MaxTokens int32
 	// 0. [default 0]
 	Reserved uint32
-	// Token ids that end the generation when drawn; copied. Ids outside of the vocabulary are refused. End tokens may
-	// be among them: then the reason is STOP_TOKEN, also with IGNORE_END_OF_GENERATION. [default NULL: none]
+	// Token ids that end the generation when drawn; copied. Ids outside of the vocabulary are refused; one that is
+	// named twice counts once. End tokens may be among them: then the reason is STOP_TOKEN, also with
+	// IGNORE_END_OF_GENERATION. [default NULL: none]
 	StopTokens *int32
 	// Their number, at most 1024. [default 0]
 	NStopTokens uintptr
@@ -1213,11 +1221,11 @@ type ConvertParams struct {
 	Reserved uint32
 	// Called with the bytes of the source that are done, and all. [default none]
 	Progress ProgressFn
-	// Given to progress. [default NULL]
+	// Given to progress; unused without it. [default NULL]
 	ProgressUser unsafe.Pointer
 	// Called with warnings: what of a folder's tokenizer other programs will not read in the file. [default none]
 	Log LogFn
-	// Given to log. [default NULL]
+	// Given to log; unused without it. [default NULL]
 	LogUser unsafe.Pointer
 }
 
@@ -1640,9 +1648,9 @@ func SessionSetSampler(session *Session, params *SamplerParams, err *Error) Stat
 	return Status(C.go_inlay_session_set_sampler((*C.inlay_session)(unsafe.Pointer(session)), (*C.inlay_sampler_params)(unsafe.Pointer(params)), (*C.inlay_error)(unsafe.Pointer(err))))
 }
 
-// SessionSetStop is inlay_session_set_stop. Sets the texts that end a generation. They are looked for in the text,
-// and in what it is with the names of control tokens in it: <|user|> stops at that token. Text held back for the old
-// ones stays held until the next step.
+// SessionSetStop is inlay_session_set_stop. Sets the texts that end a generation; an empty one is refused, one that
+// is given twice counts once. They are looked for in the text, and in what it is with the names of control tokens in
+// it: <|user|> stops at that token. Text held back for the old ones stays held until the next step.
 //
 //   - session: The session.
 //   - stops: The texts, each of 1 to 1024 bytes.

@@ -161,7 +161,7 @@ pub const INLAY_ENGINE_ADDS_BOS: inlay_engine_flags = 2;
 
 /// How text becomes tokens.
 pub type inlay_tokenize_flags = u32;
-/// Leave out the BOS and EOS tokens that the model asks for.
+/// Leave out the BOS and EOS tokens that the model asks for; changes nothing where it asks for none.
 pub const INLAY_TOKENIZE_NO_BOS_EOS: inlay_tokenize_flags = 1;
 /// Control tokens written in the text become their ids. Not for untrusted text.
 pub const INLAY_TOKENIZE_PARSE_SPECIAL: inlay_tokenize_flags = 2;
@@ -180,7 +180,7 @@ pub const INLAY_TOKEN_FLAG_CONTROL: inlay_token_flags = 2;
 
 /// How a session generates.
 pub type inlay_session_flags = u32;
-/// End tokens are drawn like others and do not finish the session.
+/// End tokens are drawn like others and do not finish the session. Changes nothing for a model without end tokens.
 pub const INLAY_SESSION_IGNORE_END_OF_GENERATION: inlay_session_flags = 1;
 
 /// How a profile is written.
@@ -194,13 +194,14 @@ pub const INLAY_PROFILE_TRACE: inlay_profile_form = 2;
 
 /// How a model runs.
 pub type inlay_load_flags = u32;
-/// CUDA: prompts run on the engine's own products, even where the machine has cuBLASLt.
+/// CUDA, without effect elsewhere, as the load's log says: prompts run on the engine's own products, even where the
+/// machine has cuBLASLt.
 pub const INLAY_LOAD_NO_CUBLAS: inlay_load_flags = 1;
-/// CUDA: decode steps launch every operation, even where one launch could run all layers.
+/// CUDA, likewise: decode steps launch every operation, even where one launch could run all layers.
 pub const INLAY_LOAD_NO_TOKEN_KERNEL: inlay_load_flags = 2;
-/// CUDA: a decode step begins the next one of the same sessions before it returns, so that the device need not wait
-/// for the host. If anything else comes than that step, it waits until the device is done with it. Not of sessions
-/// with penalties or biases, nor of models with sliding windows; a logit row more a session.
+/// CUDA, likewise: a decode step begins the next one of the same sessions before it returns, so that the device need
+/// not wait for the host. If anything else comes than that step, it waits until the device is done with it. Not of
+/// sessions with penalties or biases, nor of models with sliding windows; a logit row more a session.
 pub const INLAY_LOAD_RUN_AHEAD: inlay_load_flags = 4;
 
 /// Type in which weights are held.
@@ -245,7 +246,8 @@ pub const INLAY_CONVERT_Q6_K: inlay_convert_type = 7;
 
 /// How a conversation becomes text.
 pub type inlay_chat_flags = u32;
-/// The text ends where the model's answer begins.
+/// The text ends where the model's answer begins: the template's variable add_generation_prompt is true. It changes
+/// nothing for a template that does not read the variable, or where the conversation sets it itself.
 pub const INLAY_CHAT_ADD_GENERATION_PROMPT: inlay_chat_flags = 1;
 
 /// How the final hidden states of a text's tokens become one vector.
@@ -447,16 +449,17 @@ pub struct inlay_load_params {
     pub n_context: i32,
     /// Sessions that may exist at a time. (default 8)
     pub max_sessions: i32,
-    /// Threads that compute, the calling one included. (default all processors that the process may use: affinity and
-    /// CPU quota)
+    /// Threads that compute, the calling one included; on CUDA they load the weights. REFERENCE computes on one, and
+    /// the log says so. (default all processors that the process may use: affinity and CPU quota)
     pub n_threads: i32,
-    /// Size of the KV pool that the sessions share. Layers with a sliding window take of it what the windows of all
-    /// sessions need, at most. (bytes, default max_sessions x n_context, at most 2 GiB but one n_context at least)
+    /// Size of the KV pool that the sessions share; the log says where they cannot use all of it. Layers with a
+    /// sliding window take of it what the windows of all sessions need, at most. (bytes, default max_sessions x
+    /// n_context, at most 2 GiB but one n_context at least)
     pub kv_budget_bytes: u64,
     /// Type of the stored keys and values. (default F32 on REFERENCE, else F16)
     pub kv_dtype: inlay_kv_dtype,
-    /// Tokens that prefill runs at a time: the grain of its cancel. (tokens, default 512, on a GPU with the memory
-    /// for it 1024)
+    /// Tokens that prefill runs at a time: the grain of its cancel. More than n_context is as n_context, and the log
+    /// says so. (tokens, default 512, on a GPU with the memory for it 1024)
     pub prefill_chunk: i32,
     /// Least important messages to keep and to report. (default INFO)
     pub log_level: inlay_log_level,
@@ -464,11 +467,11 @@ pub struct inlay_load_params {
     pub flags: u32,
     /// Called with every message, for as long as the engine lives. (default none)
     pub log: Option<inlay_log_fn>,
-    /// Given to log. (default NULL)
+    /// Given to log; unused without it. (default NULL)
     pub log_user: *mut c_void,
     /// Called during the load only. (default none)
     pub progress: Option<inlay_progress_fn>,
-    /// Given to progress. (default NULL)
+    /// Given to progress; unused without it. (default NULL)
     pub progress_user: *mut c_void,
     /// Type in which the weights are held, on every device. (default the file's types)
     pub weight_dtype: inlay_weight_dtype,
@@ -613,7 +616,7 @@ impl Default for inlay_token_info {
 }
 
 /// How a token is drawn. The steps run in this order: bias, penalties, temperature, top_k, top_p, min_p, draw. All
-/// zero is greedy.
+/// zero is greedy. Where temperature is 0 top_k, top_p, min_p and seed change nothing.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct inlay_sampler_params {
@@ -621,7 +624,7 @@ pub struct inlay_sampler_params {
     pub struct_size: u32,
     /// Divides the logits. (default 0: greedy, the likeliest token, the lower id at a tie)
     pub temperature: f32,
-    /// Keep the k likeliest tokens. (default 0: off)
+    /// Keep the k likeliest tokens; all where the vocabulary has fewer. (default 0: off)
     pub top_k: i32,
     /// Keep the likeliest tokens whose probabilities reach this sum. (default 0: off, as 1 is)
     pub top_p: f32,
@@ -633,9 +636,11 @@ pub struct inlay_sampler_params {
     pub frequency_penalty: f32,
     /// Subtracted if the token is in the window. (default 0: off)
     pub presence_penalty: f32,
-    /// Last tokens of the sequence that the penalties look at; -1 for all. (tokens, default 0: the last 64)
+    /// Last tokens of the sequence that the penalties look at; -1 for all. Changes nothing without penalties.
+    /// (tokens, default 0: the last 64)
     pub penalty_window: i32,
-    /// Likeliest tokens to report in events, at most [`INLAY_MAX_LOGPROBS`]. (default 0: none)
+    /// Likeliest tokens to report in events, at most [`INLAY_MAX_LOGPROBS`]; fewer where fewer have a probability.
+    /// (default 0: none)
     pub n_logprobs: i32,
     /// Same seed, stream and tokens: same draw, whatever else is in the batch. (default 0: the seed 0)
     pub seed: u64,
@@ -663,14 +668,17 @@ pub struct inlay_session_params {
     pub flags: inlay_session_flags,
     /// How tokens are drawn; copied. (default NULL: greedy)
     pub sampler: *const inlay_sampler_params,
-    /// Tells sessions with one seed apart: another stream, other random numbers. (default 0)
+    /// Tells sessions with one seed apart: another stream, other random numbers. Changes nothing where temperature is
+    /// 0. (default 0)
     pub stream: u64,
-    /// Tokens to draw after each prefill before the session finishes. (tokens, default 0: no limit but the context)
+    /// Tokens to draw after each prefill before the session finishes. The context may be full before. (tokens,
+    /// default 0: no limit but the context)
     pub max_tokens: i32,
     /// 0. (default 0)
     pub reserved: u32,
-    /// Token ids that end the generation when drawn; copied. Ids outside of the vocabulary are refused. End tokens
-    /// may be among them: then the reason is STOP_TOKEN, also with IGNORE_END_OF_GENERATION. (default NULL: none)
+    /// Token ids that end the generation when drawn; copied. Ids outside of the vocabulary are refused; one that is
+    /// named twice counts once. End tokens may be among them: then the reason is STOP_TOKEN, also with
+    /// IGNORE_END_OF_GENERATION. (default NULL: none)
     pub stop_tokens: *const i32,
     /// Their number, at most 1024. (default 0)
     pub n_stop_tokens: usize,
@@ -826,11 +834,11 @@ pub struct inlay_convert_params {
     pub reserved: u32,
     /// Called with the bytes of the source that are done, and all. (default none)
     pub progress: Option<inlay_progress_fn>,
-    /// Given to progress. (default NULL)
+    /// Given to progress; unused without it. (default NULL)
     pub progress_user: *mut c_void,
     /// Called with warnings: what of a folder's tokenizer other programs will not read in the file. (default none)
     pub log: Option<inlay_log_fn>,
-    /// Given to log. (default NULL)
+    /// Given to log; unused without it. (default NULL)
     pub log_user: *mut c_void,
 }
 
@@ -1257,9 +1265,9 @@ pub struct Functions {
     /// - `session`: The session.
     /// - `params`: NULL: greedy. (may be null)
     pub inlay_session_set_sampler: unsafe extern "C" fn(session: *mut inlay_session, params: *const inlay_sampler_params, err: *mut inlay_error) -> inlay_status,
-    /// Sets the texts that end a generation. They are looked for in the text, and in what it is with the names of
-    /// control tokens in it: \<|user|\> stops at that token. Text held back for the old ones stays held until the
-    /// next step.
+    /// Sets the texts that end a generation; an empty one is refused, one that is given twice counts once. They are
+    /// looked for in the text, and in what it is with the names of control tokens in it: \<|user|\> stops at that
+    /// token. Text held back for the old ones stays held until the next step.
     ///
     /// - Thread: exclusive(session).
     /// - Blocks: no.

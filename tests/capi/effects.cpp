@@ -1,0 +1,596 @@
+// What every field and flag that a caller sets changes: one table over the description of the interface. A row shows an
+// effect, a refusal, or that nothing changes where the header says so; a field or flag without a row fails.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "tests/capi/client.h"
+
+namespace inlay::test {
+namespace {
+
+using nlohmann::json;
+
+enum class Kind { effect, refused, neutral };
+
+// `observe(true)` has the field set, `observe(false)` has not. Refused: the error says `words`. Neutral: the item's
+// description does, or that of its struct. An effect that is a line of the log says `words` there.
+struct Row {
+  std::string name;
+  Kind kind;
+  std::function<std::string(bool set)> observe;
+  std::string words = "";
+};
+
+std::string wrong_in(const Row& row, const std::string& description) {
+  const std::string with = row.observe(true), without = row.observe(false);
+  const bool failed = with.starts_with("INLAY_"), says = with.find(row.words) != std::string::npos;
+  switch (row.kind) {
+    case Kind::effect:
+      if (with == without) return "changes nothing: " + with;
+      if (failed) return "fails: " + with;
+      return says && (row.words.empty() || without.find(row.words) == std::string::npos) ? "" : "does not say so: " + with;
+    case Kind::refused:
+      if (without.starts_with("INLAY_")) return "is refused where it is not set: " + without;
+      return failed && says && !row.words.empty() ? "" : "is not refused by name: " + with;
+    case Kind::neutral:
+      if (failed) return "fails: " + with;
+      if (with != without) return "changes something: " + with + "\nwithout: " + without;
+      return !row.words.empty() && description.find(row.words) != std::string::npos ? "" : "is not documented: " + description;
+  }
+  return "has no kind";
+}
+
+// ---- what is observed
+
+std::string failure(inlay_status status, const inlay_error& err) {
+  return std::string("INLAY_") + inlay_status_name(status) + ": " + err.message;
+}
+
+// The log without what differs from load to load.
+void note(void* user, inlay_log_level, const char* text, size_t n) {
+  auto& log = *static_cast<std::string*>(user);
+  std::string line(text, n);
+  for (const char* timed : {"loaded", "load times"})
+    if (line.starts_with(timed)) line = timed;
+  log += line + "\n";
+}
+
+std::string description_of(const inlay_engine* engine) {
+  inlay_engine_info info = sized<inlay_engine_info>();
+  EXPECT_EQ(inlay_engine_get_info(engine, &info, nullptr), INLAY_OK);
+  std::ostringstream out;
+  out << "device " << info.device << " context " << info.n_context << " sessions " << info.max_sessions << " threads "
+      << info.n_threads << " kv " << info.kv_bytes << " weights " << info.weight_bytes << " type " << info.weight_dtype << "\n";
+  return out.str();
+}
+
+std::string loaded(inlay_load_params params, const std::string& name = kModel) {
+  std::string log;
+  if (!params.log) {
+    params.log = note;
+    params.log_user = &log;
+  }
+  const std::string path = model_file(name);
+  inlay_engine* made = nullptr;
+  inlay_error err;
+  const inlay_status status = inlay_load(path.c_str(), SIZE_MAX, &params, &made, &err);
+  const EnginePtr engine(made);
+  if (status != INLAY_OK) return failure(status, err);
+  inlay_memory_info plan = sized<inlay_memory_info>();
+  EXPECT_EQ(inlay_memory_plan(path.c_str(), SIZE_MAX, &params, &plan, &err), INLAY_OK) << err.message;
+  return description_of(engine.get()) + "scratch " + std::to_string(plan.scratch_bytes) + "\n" + log;
+}
+
+const EnginePtr& engine() {
+  static const EnginePtr shared = load(on(INLAY_DEVICE_CPU));
+  return shared;
+}
+
+// The draws of a session until it ends, 12 at most.
+std::string drawn(const inlay_session_params& params, const std::vector<inlay_text>& stops = {},
+                  const EnginePtr& of = engine()) {
+  inlay_session* made = nullptr;
+  inlay_error err;
+  if (const auto status = inlay_session_create(of.get(), &params, &made, &err); status != INLAY_OK) return failure(status, err);
+  const SessionPtr session(made);
+  if (const auto status = inlay_session_set_stop(made, stops.data(), stops.size(), &err); status != INLAY_OK)
+    return failure(status, err);
+  inlay_engine_info info = sized<inlay_engine_info>();
+  EXPECT_EQ(inlay_engine_get_info(of.get(), &info, nullptr), INLAY_OK);
+  prefill(session, info.n_vocab == kVocab ? kPlain : Tokens{5, 6, 7});
+  std::ostringstream out;
+  for (int i = 0; i < 12; ++i) {
+    inlay_event event;
+    if (inlay_decode_step(&made, 1, &event, sizeof event, &err) != INLAY_OK) break;
+    out << event.token << " (" << event.n_logprobs << ") ";
+    if (event.finish_reason != 0) break;
+  }
+  out << "end " << info_of(session).finish_reason;
+  return out.str();
+}
+
+std::string drawn(const inlay_sampler_params& sampler) {
+  inlay_session_params params = sized<inlay_session_params>();
+  params.sampler = &sampler;
+  return drawn(params);
+}
+
+inlay_sampler_params hot() {
+  inlay_sampler_params out = sized<inlay_sampler_params>();
+  out.temperature = 5;
+  out.seed = 1;
+  return out;
+}
+
+Row load_row(const char* field, Kind kind, std::function<void(inlay_load_params&)> set, std::string words = "",
+             std::string model = kModel, std::function<void(inlay_load_params&)> base = {}) {
+  return {std::string("inlay_load_params.") + field, kind, [=](bool with) {
+            inlay_load_params params = on(INLAY_DEVICE_CPU);
+            params.n_context = 64;
+            params.n_threads = 1;
+            if (base) base(params);
+            if (with) set(params);
+            return loaded(params, model);
+          }, std::move(words)};
+}
+
+Row load_flag(const char* name, inlay_load_flags flag) {
+  Row row = load_row("", Kind::effect, [=](inlay_load_params& p) { p.flags = flag; },
+                     std::string("the load flag ") + (name + std::strlen("INLAY_LOAD_")) + " changes nothing");
+  row.name = name;
+  return row;
+}
+
+Row sampler_row(const char* field, Kind kind, std::function<void(inlay_sampler_params&)> set, std::string words = "",
+                std::function<inlay_sampler_params()> base = hot) {
+  return {std::string("inlay_sampler_params.") + field, kind, [=](bool with) {
+            inlay_sampler_params params = base();
+            if (with) set(params);
+            return drawn(params);
+          }, std::move(words)};
+}
+
+Row session_row(const char* name, Kind kind, std::function<void(inlay_session_params&)> set, std::string words = "",
+                inlay_sampler_params sampler = sized<inlay_sampler_params>(), std::string model = kModel, int32_t n_context = 0) {
+  return {name[0] == 'I' ? name : std::string("inlay_session_params.") + name, kind, [=](bool with) {
+            inlay_session_params params = sized<inlay_session_params>();
+            params.sampler = &sampler;
+            if (with) set(params);
+            if (model == kModel && n_context == 0) return drawn(params);
+            inlay_load_params small = on(INLAY_DEVICE_CPU);
+            small.n_context = n_context;
+            return drawn(params, {}, load(small, model));
+          }, std::move(words)};
+}
+
+Row stop_row(const char* field, Kind kind, std::vector<inlay_text> with, std::vector<inlay_text> without, std::string words = "") {
+  return {std::string("inlay_text.") + field, kind, [=](bool set) {
+            return drawn(sized<inlay_session_params>(), set ? with : without);
+          }, std::move(words)};
+}
+
+const inlay_logit_bias kBias[] = {{7, 1e6f}, {8, 1e6f}, {7, 0.0f}, {kVocab, 1.0f}, {7, std::numeric_limits<float>::infinity()}};
+
+Row bias_row(const char* field, Kind kind, const inlay_logit_bias* with, const inlay_logit_bias* without, std::string words = "") {
+  Row row = sampler_row("", kind, [=](inlay_sampler_params& p) { p.bias = with; }, std::move(words), [=] {
+    inlay_sampler_params params = sized<inlay_sampler_params>();
+    params.bias = without;
+    params.n_bias = 1;
+    return params;
+  });
+  row.name = std::string("inlay_logit_bias.") + field;
+  return row;
+}
+
+struct Shelf {
+  std::vector<char> bytes;
+  static int32_t read(void* user, uint64_t offset, void* into, uint64_t n) {
+    const auto& bytes = static_cast<Shelf*>(user)->bytes;
+    if (offset > bytes.size() || n > bytes.size() - offset) return 22;
+    std::memcpy(into, bytes.data() + offset, n);
+    return 0;
+  }
+};
+
+Row reader_row(const char* field, Kind kind, std::function<void(inlay_reader&)> set, std::string words = "") {
+  return {std::string("inlay_reader.") + field, kind, [=](bool with) {
+            static Shelf shelf{file_bytes(model_file(kModel))};
+            inlay_reader reader = sized<inlay_reader>();
+            reader.user = &shelf;
+            reader.size = shelf.bytes.size();
+            reader.read = Shelf::read;
+            if (with) set(reader);
+            const inlay_load_params params = on(INLAY_DEVICE_CPU);
+            inlay_engine* made = nullptr;
+            inlay_error err;
+            const inlay_status status = inlay_load_reader(&reader, &params, &made, &err);
+            const EnginePtr owned(made);
+            return status == INLAY_OK ? description_of(made) : failure(status, err);
+          }, std::move(words)};
+}
+
+Row profile_row(const char* field, Kind kind, std::function<void(inlay_profile_params&)> set, std::string words = "") {
+  return {std::string("inlay_profile_params.") + field, kind, [=](bool with) {
+            inlay_profile_params params = sized<inlay_profile_params>();
+            params.n_repetitions = 1;
+            if (with) set(params);
+            inlay_error err;
+            if (const auto status = inlay_profile_step(engine().get(), &params, &err); status != INLAY_OK) return failure(status, err);
+            std::string text(1 << 16, '\0');
+            size_t n = 0;
+            EXPECT_EQ(inlay_profile_text(engine().get(), INLAY_PROFILE_KINDS, text.data(), text.size(), &n, &err), INLAY_OK);
+            const std::string title = text.substr(0, text.find('\n'));
+            const size_t measured = title.find("; memory read at"), behind = title.find("; medians");
+            return title.substr(0, measured) + title.substr(behind);
+          }, std::move(words)};
+}
+
+int32_t count_calls(void* user, uint64_t, uint64_t) {
+  ++*static_cast<int*>(user);
+  return 0;
+}
+int32_t stop_at_once(void*, uint64_t, uint64_t) { return 1; }
+
+Row convert_row(const char* field, Kind kind, std::function<void(inlay_convert_params&)> set, std::string words = "") {
+  return {std::string("inlay_convert_params.") + field, kind, [=](bool with) {
+            inlay_convert_params params = sized<inlay_convert_params>();
+            if (with) set(params);
+            const std::string out = testing::TempDir() + "inlay_effects_" + std::to_string(::getpid()) + ".gguf";
+            inlay_error err;
+            const auto status = inlay_convert(model_file(kModel).c_str(), SIZE_MAX, out.c_str(), SIZE_MAX, &params, &err);
+            const std::vector<char> bytes = file_bytes(out);
+            std::filesystem::remove(out);
+            if (status != INLAY_OK) return failure(status, err);
+            return std::to_string(bytes.size()) + " " + std::to_string(std::hash<std::string_view>()({bytes.data(), bytes.size()}));
+          }, std::move(words)};
+}
+
+Row embed_row(const char* name, Kind kind, std::function<void(inlay_embed_params&)> set, std::string words = "") {
+  return {name[0] == 'I' ? name : std::string("inlay_embed_params.") + name, kind, [=](bool with) {
+            inlay_embed_params params = sized<inlay_embed_params>();
+            params.pooling = INLAY_POOLING_MEAN;
+            if (with) set(params);
+            const auto n = static_cast<int32_t>(kPlain.size());
+            std::vector<float> out(4096);
+            size_t needed = 0;
+            inlay_error err;
+            const auto status = inlay_embed(engine().get(), kPlain.data(), kPlain.size(), &n, 1, &params, out.data(), out.size(),
+                                            &needed, &err);
+            return status == INLAY_OK ? std::to_string(out[0]) + " " + std::to_string(out[1]) : failure(status, err);
+          }, std::move(words)};
+}
+
+std::string chat(const char* source, bool prompt) {
+  char buf[256];
+  size_t n = 0;
+  inlay_error err;
+  const auto status = inlay_chat_render(engine().get(), "[]", SIZE_MAX, source, SIZE_MAX,
+                                        prompt ? INLAY_CHAT_ADD_GENERATION_PROMPT : 0, buf, sizeof buf, &n, &err);
+  return status == INLAY_OK ? std::string(buf, n) : failure(status, err);
+}
+
+std::string tokenized(const char* model, const char* text, inlay_tokenize_flags flags) {
+  const EnginePtr of = load(on(INLAY_DEVICE_CPU), model);
+  int32_t tokens[256];
+  size_t n = 0;
+  inlay_error err;
+  const auto status = inlay_tokenize(of.get(), text, SIZE_MAX, flags, tokens, 256, &n, &err);
+  if (status != INLAY_OK) return failure(status, err);
+  std::string out;
+  for (size_t i = 0; i < n; ++i) out += std::to_string(tokens[i]) + " ";
+  return out;
+}
+
+std::string detokenized(inlay_detokenize_flags flags) {
+  char buf[256];
+  size_t n = 0;
+  inlay_error err;
+  const auto status = inlay_detokenize(engine().get(), &kEnd, 1, flags, buf, sizeof buf, &n, &err);
+  return status == INLAY_OK ? std::string(buf, n) : failure(status, err);
+}
+
+// ---- the table
+
+std::vector<Row> table() {
+  using enum Kind;
+  using Load = inlay_load_params;
+  using Sampler = inlay_sampler_params;
+  using Session = inlay_session_params;
+  const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  static const std::string first(1, static_cast<char>(kPlainReply[0])), none = "~~";
+  static const int32_t stops[] = {kPlainReply[3], kPlainReply[3], kVocab};
+  static const Sampler hot_sampler = hot();
+  static int calls = 0;
+  static std::string noted;
+  const auto greedy_sampler = [] { return sized<Sampler>(); };
+  const auto penalized = [] {
+    Sampler out = sized<Sampler>();
+    out.frequency_penalty = 100;
+    return out;
+  };
+  static const inlay_logit_bias end_bias = {kEnd, 1e6f};
+  Sampler ends = sized<Sampler>();
+  ends.bias = &end_bias;
+  ends.n_bias = 1;
+
+  return {
+      // ---- load
+      load_row("struct_size", refused, [](Load& p) { p.struct_size = 3; }, "struct_size"),
+      load_row("device", effect, [](Load& p) { p.device = INLAY_DEVICE_REFERENCE; }),
+      load_row("device", refused, [](Load& p) { p.device = 9; }, "params.device"),
+      load_row("device_index", refused, [](Load& p) { p.device_index = 1; }, "device_index"),
+      load_row("device_index", refused, [](Load& p) { p.device_index = 1; }, "device_index", kModel,
+               [](Load& p) { p.device = INLAY_DEVICE_REFERENCE; }),
+      load_row("n_context", effect, [](Load& p) { p.n_context = 32; }),
+      load_row("n_context", refused, [](Load& p) { p.n_context = 1 << 30; }, "n_context"),
+      load_row("max_sessions", effect, [](Load& p) { p.max_sessions = 3; }),
+      load_row("max_sessions", refused, [](Load& p) { p.max_sessions = 1 << 30; }, "max_sessions"),
+      load_row("n_threads", effect, [](Load& p) { p.n_threads = 2; }),
+      load_row("n_threads", refused, [](Load& p) { p.n_threads = 1 << 30; }, "n_threads"),
+      load_row("n_threads", effect, [](Load& p) { p.n_threads = 2; }, "n_threads changes nothing", kModel,
+               [](Load& p) { p.device = INLAY_DEVICE_REFERENCE; }),
+      load_row("kv_budget_bytes", effect, [](Load& p) { p.kv_budget_bytes = 1 << 16; }),
+      load_row("kv_budget_bytes", effect, [](Load& p) { p.kv_budget_bytes = 1 << 24; }, "max_sessions and n_context can use"),
+      load_row("kv_budget_bytes", refused, [](Load& p) { p.kv_budget_bytes = 1; }, "kv_budget_bytes"),
+      load_row("kv_dtype", neutral, [](Load& p) { p.kv_dtype = INLAY_KV_F16; }, "F32 on REFERENCE, else F16"),
+      load_row("kv_dtype", refused, [](Load& p) { p.kv_dtype = INLAY_KV_F32; }, "keeps its KV cache in F16"),
+      load_row("kv_dtype", refused, [](Load& p) { p.kv_dtype = INLAY_KV_INT8; }, "keeps its KV cache in F16"),
+      load_row("kv_dtype", refused, [](Load& p) { p.kv_dtype = 99; }, "kv_dtype"),
+      load_row("prefill_chunk", effect, [](Load& p) { p.prefill_chunk = 16; }),
+      load_row("prefill_chunk", effect, [](Load& p) { p.prefill_chunk = 65; }, "prefill_chunk is 65, more than the context"),
+      load_row("prefill_chunk", refused, [](Load& p) { p.prefill_chunk = 1 << 30; }, "prefill_chunk"),
+      load_row("log_level", effect, [](Load& p) { p.log_level = INLAY_LOG_DEBUG; }, "load times"),
+      load_row("log_level", effect, [](Load& p) { p.log_level = INLAY_LOG_OFF; }),
+      load_row("log_level", refused, [](Load& p) { p.log_level = 99; }, "log_level"),
+      load_row("flags", refused, [](Load& p) { p.flags = 1u << 31; }, "params.flags"),
+      {"inlay_load_params.log", effect, [](bool set) {
+         noted.clear();
+         Load params = on(INLAY_DEVICE_CPU);
+         params.log = set ? note : nullptr;
+         params.log_user = &noted;
+         load(params);
+         return noted;
+       }, "loaded"},
+      {"inlay_load_params.log_user", effect, [](bool set) {
+         std::string other;
+         noted.clear();
+         Load params = on(INLAY_DEVICE_CPU);
+         params.log = note;
+         params.log_user = set ? &noted : &other;
+         load(params);
+         return noted;
+       }, "loaded"},
+      load_row("log_user", neutral, [](Load& p) { p.log_user = &calls; }, "unused without it"),
+      load_row("progress", refused, [](Load& p) { p.progress = stop_at_once; }, "cancelled"),
+      {"inlay_load_params.progress_user", effect, [](bool set) {
+         int n[2] = {0, 0};
+         Load params = on(INLAY_DEVICE_CPU);
+         params.progress = count_calls;
+         params.progress_user = &n[set];
+         load(params);
+         return std::string(n[1] > 0 ? "called" : "not called");
+       }},
+      load_row("progress_user", neutral, [](Load& p) { p.progress_user = &calls; }, "unused without it"),
+      load_row("weight_dtype", effect, [](Load& p) { p.weight_dtype = INLAY_WEIGHT_Q8_0; }),
+      load_row("weight_dtype", effect, [](Load& p) { p.weight_dtype = INLAY_WEIGHT_Q8_0; }, "weight_dtype changes nothing", "chat-bpe-llama-q8_0"),
+      load_row("weight_dtype", refused, [](Load& p) { p.weight_dtype = 99; }, "weight_dtype"),
+      load_row("reserved", refused, [](Load& p) { p.reserved = 1; }, "params.reserved"),
+      load_flag("INLAY_LOAD_NO_CUBLAS", INLAY_LOAD_NO_CUBLAS),
+      load_flag("INLAY_LOAD_NO_TOKEN_KERNEL", INLAY_LOAD_NO_TOKEN_KERNEL),
+      load_flag("INLAY_LOAD_RUN_AHEAD", INLAY_LOAD_RUN_AHEAD),
+      // ---- reader
+      reader_row("struct_size", refused, [](inlay_reader& r) { r.struct_size = 3; }, "struct_size"),
+      reader_row("reserved", refused, [](inlay_reader& r) { r.reserved = 1; }, "reader.reserved"),
+      reader_row("user", effect, [](inlay_reader& r) {
+        static Shelf other{file_bytes(model_file("chat-spm-llama-f32"))};
+        r.user = &other;
+        r.size = other.bytes.size();
+      }),
+      reader_row("size", refused, [](inlay_reader& r) { r.size = 0; }, "reader.size"),
+      reader_row("size", refused, [](inlay_reader& r) { r.size /= 2; }, "FORMAT"),
+      reader_row("read", refused, [](inlay_reader& r) { r.read = nullptr; }, "reader.read"),
+      // ---- sampler
+      sampler_row("struct_size", refused, [](Sampler& p) { p.struct_size = 3; }, "struct_size"),
+      sampler_row("temperature", effect, [](Sampler& p) { p.temperature = 0; }),
+      sampler_row("temperature", refused, [](Sampler& p) { p.temperature = -1; }, "temperature"),
+      sampler_row("temperature", refused, [=](Sampler& p) { p.temperature = nan; }, "temperature"),
+      sampler_row("top_k", effect, [](Sampler& p) { p.top_k = 1; }),
+      sampler_row("top_k", neutral, [](Sampler& p) { p.top_k = 1 << 30; }, "all where the vocabulary has fewer"),
+      sampler_row("top_k", neutral, [](Sampler& p) { p.top_k = 3; }, "Where temperature is 0", greedy_sampler),
+      sampler_row("top_k", refused, [](Sampler& p) { p.top_k = -1; }, "top_k"),
+      sampler_row("top_p", effect, [](Sampler& p) { p.top_p = 0.01f; }),
+      sampler_row("top_p", neutral, [](Sampler& p) { p.top_p = 0.5f; }, "Where temperature is 0", greedy_sampler),
+      sampler_row("top_p", refused, [](Sampler& p) { p.top_p = 2; }, "top_p"),
+      sampler_row("min_p", effect, [](Sampler& p) { p.min_p = 1; }),
+      sampler_row("min_p", neutral, [](Sampler& p) { p.min_p = 0.5f; }, "Where temperature is 0", greedy_sampler),
+      sampler_row("min_p", refused, [](Sampler& p) { p.min_p = 2; }, "min_p"),
+      sampler_row("repetition_penalty", effect, [](Sampler& p) { p.repetition_penalty = 100; }, "", greedy_sampler),
+      sampler_row("repetition_penalty", refused, [](Sampler& p) { p.repetition_penalty = -1; }, "repetition_penalty"),
+      sampler_row("frequency_penalty", effect, [](Sampler& p) { p.frequency_penalty = 100; }, "", greedy_sampler),
+      sampler_row("frequency_penalty", refused, [=](Sampler& p) { p.frequency_penalty = inf; }, "frequency_penalty"),
+      sampler_row("presence_penalty", effect, [](Sampler& p) { p.presence_penalty = 100; }, "", greedy_sampler),
+      sampler_row("presence_penalty", refused, [=](Sampler& p) { p.presence_penalty = nan; }, "presence_penalty"),
+      sampler_row("penalty_window", effect, [](Sampler& p) { p.penalty_window = 1; }, "", penalized),
+      sampler_row("penalty_window", neutral, [](Sampler& p) { p.penalty_window = 1; }, "nothing without penalties"),
+      sampler_row("penalty_window", refused, [](Sampler& p) { p.penalty_window = -2; }, "penalty_window"),
+      sampler_row("n_logprobs", effect, [](Sampler& p) { p.n_logprobs = 2; }),
+      sampler_row("n_logprobs", refused, [](Sampler& p) { p.n_logprobs = INLAY_MAX_LOGPROBS + 1; }, "n_logprobs"),
+      sampler_row("seed", effect, [](Sampler& p) { p.seed = 2; }),
+      sampler_row("seed", neutral, [](Sampler& p) { p.seed = 2; }, "Where temperature is 0", greedy_sampler),
+      sampler_row("bias", effect, [](Sampler& p) { p.bias = kBias; p.n_bias = 1; }),
+      sampler_row("bias", refused, [](Sampler& p) { p.n_bias = 1; }, "sampler.bias is NULL"),
+      sampler_row("bias", refused, [](Sampler& p) { p.bias = kBias; p.n_bias = 3; }, "bias names token 7 twice"),
+      sampler_row("n_bias", effect, [](Sampler& p) { p.n_bias = 1; }, "", [] {
+        Sampler out = sized<Sampler>();
+        out.bias = kBias;
+        return out;
+      }),
+      sampler_row("n_bias", refused, [](Sampler& p) { p.bias = kBias; p.n_bias = 1025; }, "n_bias"),
+      bias_row("token", effect, kBias, kBias + 1),
+      bias_row("token", refused, kBias + 3, kBias, "token 320"),
+      bias_row("bias", effect, kBias, kBias + 2),
+      bias_row("bias", refused, kBias + 4, kBias, "bias of token 7"),
+      // ---- session
+      session_row("struct_size", refused, [](Session& p) { p.struct_size = 3; }, "struct_size"),
+      session_row("flags", refused, [](Session& p) { p.flags = 1u << 31; }, "params.flags"),
+      session_row("INLAY_SESSION_IGNORE_END_OF_GENERATION", effect, [](Session& p) { p.flags = INLAY_SESSION_IGNORE_END_OF_GENERATION; }, "", ends),
+      session_row("INLAY_SESSION_IGNORE_END_OF_GENERATION", neutral, [](Session& p) { p.flags = INLAY_SESSION_IGNORE_END_OF_GENERATION; },
+                  "without end tokens", sized<Sampler>(), "llama-f32"),
+      session_row("sampler", effect, [](Session& p) { p.sampler = &hot_sampler; }),
+      session_row("stream", effect, [](Session& p) { p.stream = 1; }, "", hot_sampler),
+      session_row("stream", neutral, [](Session& p) { p.stream = 1; }, "nothing where temperature is 0"),
+      session_row("max_tokens", effect, [](Session& p) { p.max_tokens = 3; }),
+      session_row("max_tokens", neutral, [](Session& p) { p.max_tokens = 1 << 30; }, "context may be full before", sized<Sampler>(), kModel, 10),
+      session_row("max_tokens", refused, [](Session& p) { p.max_tokens = -1; }, "max_tokens"),
+      session_row("reserved", refused, [](Session& p) { p.reserved = 1; }, "params.reserved"),
+      session_row("stop_tokens", effect, [](Session& p) { p.stop_tokens = stops; p.n_stop_tokens = 1; }),
+      session_row("stop_tokens", refused, [](Session& p) { p.n_stop_tokens = 1; }, "params.stop_tokens is NULL"),
+      session_row("stop_tokens", refused, [](Session& p) { p.stop_tokens = stops; p.n_stop_tokens = 3; }, "stop token 2 is 320"),
+      {"inlay_session_params.stop_tokens", neutral, [](bool set) {
+         Session params = sized<Session>();
+         params.stop_tokens = stops;
+         params.n_stop_tokens = set ? 2 : 1;
+         return drawn(params);
+       }, "counts once"},
+      {"inlay_session_params.n_stop_tokens", effect, [](bool set) {
+         Session params = sized<Session>();
+         params.stop_tokens = stops;
+         params.n_stop_tokens = set;
+         return drawn(params);
+       }},
+      session_row("n_stop_tokens", refused, [](Session& p) { p.stop_tokens = stops; p.n_stop_tokens = 1025; }, "n_stop_tokens"),
+      // ---- stop strings
+      stop_row("data", effect, {{first.data(), 1}}, {{none.data(), 1}}),
+      stop_row("data", refused, {{nullptr, 1}}, {}, "a stop string is NULL"),
+      stop_row("len", effect, {{"+~", 1}}, {{"+~", 2}}),
+      stop_row("len", effect, {{"+", SIZE_MAX}}, {{"+~", SIZE_MAX}}),
+      stop_row("len", refused, {{"+", 0}}, {}, "stop string 0 has 0 bytes"),
+      // ---- profile
+      profile_row("struct_size", refused, [](inlay_profile_params& p) { p.struct_size = 3; }, "struct_size"),
+      profile_row("n_tokens", effect, [](inlay_profile_params& p) { p.n_tokens = 3; }),
+      profile_row("n_tokens", refused, [](inlay_profile_params& p) { p.n_tokens = 1 << 30; }, "n_tokens"),
+      profile_row("n_past", effect, [](inlay_profile_params& p) { p.n_past = 9; }),
+      profile_row("n_past", refused, [](inlay_profile_params& p) { p.n_past = -1; }, "n_past"),
+      profile_row("n_repetitions", effect, [](inlay_profile_params& p) { p.n_repetitions = 2; }),
+      profile_row("n_repetitions", refused, [](inlay_profile_params& p) { p.n_repetitions = -1; }, "n_repetitions"),
+      // ---- convert
+      convert_row("struct_size", refused, [](inlay_convert_params& p) { p.struct_size = 3; }, "struct_size"),
+      convert_row("type", effect, [](inlay_convert_params& p) { p.type = INLAY_CONVERT_F32; }),
+      convert_row("type", refused, [](inlay_convert_params& p) { p.type = 99; }, "params.type"),
+      convert_row("n_threads", neutral, [](inlay_convert_params& p) { p.n_threads = 2; }, "Threads that compute"),
+      convert_row("n_threads", refused, [](inlay_convert_params& p) { p.n_threads = -1; }, "n_threads"),
+      convert_row("reserved", refused, [](inlay_convert_params& p) { p.reserved = 1; }, "params.reserved"),
+      convert_row("progress", refused, [](inlay_convert_params& p) { p.progress = stop_at_once; }, "CANCELLED"),
+      convert_row("progress_user", neutral, [](inlay_convert_params& p) { p.progress_user = &calls; }, "unused without it"),
+      {"inlay_convert_params.progress_user", effect, [](bool set) {
+         calls = 0;
+         int other = 0;
+         convert_row("", neutral, [&](inlay_convert_params& p) {
+           p.progress = count_calls;
+           p.progress_user = set ? &calls : &other;
+         }).observe(true);
+         return std::string(calls > 0 ? "called" : "not called");
+       }},
+      // ---- embed
+      embed_row("struct_size", refused, [](inlay_embed_params& p) { p.struct_size = 3; }, "struct_size"),
+      embed_row("pooling", effect, [](inlay_embed_params& p) { p.pooling = INLAY_POOLING_LAST; }),
+      embed_row("pooling", refused, [](inlay_embed_params& p) { p.pooling = INLAY_POOLING_DEFAULT; }, "the model names no pooling"),
+      embed_row("flags", refused, [](inlay_embed_params& p) { p.flags = 1u << 31; }, "params.flags"),
+      embed_row("INLAY_EMBED_NORMALISE", effect, [](inlay_embed_params& p) { p.flags = INLAY_EMBED_NORMALISE; }),
+      embed_row("reserved", refused, [](inlay_embed_params& p) { p.reserved = 1; }, "params.reserved"),
+      // ---- flags of text
+      {"INLAY_TOKENIZE_NO_BOS_EOS", effect, [](bool set) { return tokenized("chat-spm-llama-f32", "hi", set ? INLAY_TOKENIZE_NO_BOS_EOS : 0); }},
+      {"INLAY_TOKENIZE_NO_BOS_EOS", neutral, [](bool set) { return tokenized(kModel, "hi", set ? INLAY_TOKENIZE_NO_BOS_EOS : 0); },
+       "nothing where it asks for none"},
+      {"INLAY_TOKENIZE_PARSE_SPECIAL", effect, [](bool set) {
+         static const std::string end = detokenized(INLAY_DETOKENIZE_SHOW_SPECIAL);
+         return tokenized(kModel, end.c_str(), set ? INLAY_TOKENIZE_PARSE_SPECIAL : 0);
+       }},
+      {"INLAY_DETOKENIZE_SHOW_SPECIAL", effect, [](bool set) { return detokenized(set ? INLAY_DETOKENIZE_SHOW_SPECIAL : 0); }},
+      {"INLAY_CHAT_ADD_GENERATION_PROMPT", effect, [](bool set) { return chat("{{ add_generation_prompt }}", set); }},
+      {"INLAY_CHAT_ADD_GENERATION_PROMPT", neutral, [](bool set) { return chat("x", set); }, "does not read the variable"},
+  };
+}
+
+// ---- the description: name to text
+
+std::map<std::string, std::string> items_of(const json& api) {
+  std::map<std::string, std::string> out;
+  std::set<std::string> answers;  // types of fields that the library writes
+  for (const json& s : api["structs"]) {
+    for (const json& field : s["fields"]) {
+      const std::string name = s["name"].get<std::string>() + "." + field["name"].get<std::string>();
+      if (s["use"] == "out") {
+        answers.insert(field["type"].get<std::string>());
+      } else {
+        out[name] = field["doc"].get<std::string>() + "\n" + field["default"].get<std::string>() + "\n" + s["doc"].get<std::string>();
+      }
+    }
+  }
+  for (const json& e : api["enums"]) {
+    if (!e["flags"].get<bool>() || answers.contains(e["name"].get<std::string>())) continue;
+    for (const json& value : e["values"])
+      out[e["prefix"].get<std::string>() + value["name"].get<std::string>()] = value["doc"].get<std::string>();
+  }
+  return out;
+}
+
+std::vector<std::string> without_row(const std::map<std::string, std::string>& items, const std::vector<Row>& rows) {
+  std::vector<std::string> out;
+  for (const auto& [name, description] : items)
+    if (std::ranges::none_of(rows, [&](const Row& row) { return row.name == name; })) out.push_back(name);
+  return out;
+}
+
+json description() { return json::parse(file_bytes(INLAY_SOURCE_DIR "/bindings/api/inlay.json")); }
+
+TEST(Effects, EveryFieldAndFlagHasOneOrIsRefusedOrDocumented) {
+  const auto items = items_of(description());
+  const std::vector<Row> rows = table();
+  EXPECT_GT(items.size(), 60u);
+  EXPECT_EQ(without_row(items, rows), std::vector<std::string>());
+  for (const Row& row : rows) {
+    const auto item = items.find(row.name);
+    ASSERT_NE(item, items.end()) << row.name << " is not in the description";
+    EXPECT_EQ(wrong_in(row, item->second), "") << row.name << " (" << row.words << ")";
+  }
+}
+
+TEST(Effects, ANewFieldOrFlagNeedsARow) {
+  json api = description();
+  const std::vector<Row> rows = table();
+  for (json& s : api["structs"])
+    if (s["name"] == "inlay_load_params") s["fields"].push_back({{"name", "new_field"}, {"type", "u32"}, {"doc", ""}, {"default", ""}});
+  for (json& e : api["enums"])
+    if (e["name"] == "inlay_chat_flags") e["values"].push_back({{"name", "NEW_FLAG"}, {"doc", ""}});
+  EXPECT_EQ(without_row(items_of(api), rows), (std::vector<std::string>{"INLAY_CHAT_NEW_FLAG", "inlay_load_params.new_field"}));
+}
+
+TEST(Effects, WrongRowsAreNoticed) {
+  const auto same = [](bool) { return std::string("same"); };
+  const auto differs = [](bool set) { return std::string(set ? "with" : "without"); };
+  const auto fails = [](bool set) { return std::string(set ? "INLAY_INVALID_ARGUMENT: x is 1" : "fine"); };
+  EXPECT_NE(wrong_in({"x", Kind::effect, same}, ""), "");
+  EXPECT_NE(wrong_in({"x", Kind::effect, fails}, ""), "");
+  EXPECT_NE(wrong_in({"x", Kind::effect, differs, "changes nothing"}, ""), "");
+  EXPECT_EQ(wrong_in({"x", Kind::effect, differs}, ""), "");
+  EXPECT_NE(wrong_in({"x", Kind::neutral, differs, "words"}, "words"), "");
+  EXPECT_NE(wrong_in({"x", Kind::neutral, same, "words"}, "other"), "");
+  EXPECT_EQ(wrong_in({"x", Kind::neutral, same, "words"}, "the words"), "");
+  EXPECT_NE(wrong_in({"x", Kind::neutral, [](bool) { return std::string("INLAY_IO: x"); }, "words"}, "the words"), "");
+  EXPECT_NE(wrong_in({"x", Kind::refused, same, "x is"}, ""), "");
+  EXPECT_NE(wrong_in({"x", Kind::refused, fails, "y is"}, ""), "");
+  EXPECT_EQ(wrong_in({"x", Kind::refused, fails, "x is"}, ""), "");
+}
+
+}  // namespace
+}  // namespace inlay::test
