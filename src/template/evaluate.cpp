@@ -85,6 +85,7 @@ Result<Value> Interpreter::evaluate_name(const Expression& expression, Frame* fr
     globals_.emplace_back(name, Value(global));
     return Value(global);
   }
+  if (name == "lipsum" || name == "self") return error(Code::unsupported, "Jinja's '%s' is not supported", expression.name.c_str());
   return Value::undefined("'" + expression.name + "' is undefined");
 }
 

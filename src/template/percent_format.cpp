@@ -1,7 +1,10 @@
 // printf-style and brace-style formatting of str.
 #include <charconv>
 #include <cmath>
+#include <optional>
 
+#include "src/base/format.h"
+#include "src/template/builtins.h"
 #include "src/template/python_text.h"
 #include "src/template/text.h"
 
@@ -168,21 +171,6 @@ class PercentFormat {
   size_t used_ = 0;
 };
 
-Result<Value> brace_argument(const std::string& name, size_t& next, const Arguments& arguments) {
-  if (name.find_first_not_of("0123456789") == name.npos && name.size() < 6) {
-    size_t which = 0;
-    if (name.empty())
-      which = next++;
-    else
-      std::from_chars(name.data(), name.data() + name.size(), which);
-    if (which < arguments.positional.size()) return arguments.positional[which];
-    return type_error("format refers to argument %zu, which is not given", which);
-  }
-  for (const auto& [keyword, value] : arguments.named)
-    if (keyword == name) return value;
-  return error(Code::unsupported, "the format field {%s} is not supported or has no argument", name.c_str());
-}
-
 }  // namespace
 
 Result<Value> percent_format(Run& run, const std::string& format, const Value& arguments) {
@@ -195,7 +183,7 @@ namespace {
 struct FieldStyle {
   std::string fill = " ";
   char align = 0, sign = '-', grouping = 0, type = 0;
-  bool zeros = false;
+  bool zeros = false, alternate = false;
   int64_t width = 0, precision = -1;
 };
 
@@ -215,6 +203,7 @@ Result<FieldStyle> read_style(std::string_view spec) {
   if (n_fill > 0 && is_one_of(n_fill, "<>=^")) out.fill = spec.substr(0, n_fill), at = n_fill;
   if (is_one_of(at, "<>=^")) out.align = spec[at++];
   if (is_one_of(at, "+- ")) out.sign = spec[at++];
+  if (is_one_of(at, "#")) ++at, out.alternate = true;
   if (is_one_of(at, "0")) {
     ++at;
     out.zeros = true;
@@ -234,15 +223,27 @@ Result<FieldStyle> read_style(std::string_view spec) {
   return out;
 }
 
-// Digits in groups of three before the point.
-std::string grouped(const std::string& digits, char separator) {
-  const size_t n = std::min(digits.find_first_not_of("0123456789"), digits.size());
+// The digits before the point in groups; zeros in front of them where all is to be `width` long.
+std::string grouped(std::string digits, const FieldStyle& style, size_t width) {
+  const size_t size = style.type == 0 || std::string_view("bxXo").find(style.type) == std::string_view::npos ? 3 : 4;
+  const size_t n = std::min(digits.find_first_not_of(size == 4 ? "0123456789abcdefABCDEF" : "0123456789"), digits.size());
+  const std::string behind = digits.substr(n);
+  digits.resize(n);
+  const auto length = [&] { return digits.size() + (digits.size() - 1) / size + behind.size(); };
+  while (!digits.empty() && length() < width) digits.insert(0, 1, '0');
   std::string out;
-  for (size_t i = 0; i < n; ++i) {
-    if (i > 0 && (n - i) % 3 == 0) out += separator;
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % size == 0) out += style.grouping;
     out += digits[i];
   }
-  return out + digits.substr(n);
+  return out + behind;
+}
+
+std::string binary_digits(uint64_t number) {
+  std::string out;
+  do out.insert(0, 1, static_cast<char>('0' + number % 2));
+  while ((number /= 2) != 0);
+  return out;
 }
 
 Result<std::string> number_digits(Run& run, const Value& value, FieldStyle& style) {
@@ -250,11 +251,18 @@ Result<std::string> number_digits(Run& run, const Value& value, FieldStyle& styl
     const std::string text = real_text(value.real());
     return text.starts_with('-') ? text.substr(1) : text;
   }
-  const bool whole = value.is_integral() && (style.type == 0 || std::string_view("dxXo").find(style.type) != std::string_view::npos);
+  const bool whole = value.is_integral() && (style.type == 0 || std::string_view("bcdxXo").find(style.type) != std::string_view::npos);
   if (whole && style.precision >= 0) return type_error("Precision not allowed in integer format specifier");
   const bool fraction = value.is_number() && !whole && (style.type == 0 || std::string_view("eEfFgG%").find(style.type) != std::string_view::npos);
   if (!whole && !fraction)
     return error(Code::unsupported, "the format code '%c' for a value of type '%s' is not supported", style.type, value.type_name());
+  if (whole && style.grouping == ',' && style.type != 0 && style.type != 'd') return type_error("Cannot specify ',' with '%c'.", style.type);
+  if (!whole && style.alternate) return error(Code::unsupported, "the format flag '#' for a value of type '%s' is not supported", value.type_name());
+  if (whole && style.type == 'c') return error(Code::unsupported, "the format code 'c' is not supported");
+  if (whole && style.type == 'b') {
+    const int64_t number = value.integer();
+    return binary_digits(number < 0 ? uint64_t{0} - static_cast<uint64_t>(number) : static_cast<uint64_t>(number));
+  }
   std::string format = "%";
   const bool percent = style.type == '%';
   if (!whole) format += "." + std::to_string(style.precision < 0 ? 6 : style.precision);
@@ -270,19 +278,25 @@ Result<std::string> number_digits(Run& run, const Value& value, FieldStyle& styl
 Result<std::string> styled(Run& run, const Value& value, std::string_view spec) {
   if (spec.empty()) return to_text(run, value);
   INLAY_ASSIGN(FieldStyle style, read_style(spec));
+  if (style.type == 'n' && value.is_number()) style.type = value.is_integral() ? 'd' : 'g';
   const bool is_number = value.is_number() && !(value.is(Kind::boolean) && style.type == 's');
   if (!is_number && !value.is_string())
     return type_error("unsupported format string passed to %s.__format__", value.type_name());
   std::string text, sign;
   if (is_number) {
     INLAY_ASSIGN(text, number_digits(run, value, style));
-    if (style.grouping) text = grouped(text, style.grouping);
     const bool negative = value.is_integral() ? value.integer() < 0 : std::signbit(value.real());
     sign = negative ? "-" : style.sign == '-' ? "" : std::string(1, style.sign);
+    if (style.alternate && style.type != 0 && std::string_view("bxXo").find(style.type) != std::string_view::npos)
+      sign += {'0', style.type};
+    const bool fills = style.fill == "0" && style.align == '=';
+    const auto width = static_cast<uint64_t>(fills ? std::max<int64_t>(0, style.width - static_cast<int64_t>(sign.size())) : 0);
+    INLAY_TRY(run.charge_bytes(width));
+    if (style.grouping) text = grouped(std::move(text), style, width);
   } else {
     if (style.type != 0 && style.type != 's')
       return type_error("Unknown format code '%c' for object of type 'str'", style.type);
-    if (style.sign != '-' || style.grouping) return type_error("this format specifier is not allowed with strings");
+    if (style.sign != '-' || style.grouping || style.alternate) return type_error("this format specifier is not allowed with strings");
     if (style.align == '=' && !style.zeros) return type_error("'=' alignment not allowed in string format specifier");
     if (style.align == '=') style.align = '<';
     for (const std::string_view c : code_points(value.text())) {
@@ -302,30 +316,139 @@ Result<std::string> styled(Run& run, const Value& value, std::string_view spec) 
   return out;
 }
 
+// repr() in ASCII, as !a asks for.
+std::string ascii(std::string_view text) {
+  std::string out;
+  for (const std::string_view c : code_points(text)) {
+    const auto point = static_cast<uint32_t>(decode_utf8(c.data()).value);
+    if (point < 0x80) {
+      out += c;
+    } else {
+      append_format(out, point < 0x100 ? "\\x%02x" : point < 0x10000 ? "\\u%04x" : "\\U%08x", point);
+    }
+  }
+  return out;
+}
+
+class BraceFormat {
+ public:
+  BraceFormat(Run& run, const Arguments& arguments) : run_(run), arguments_(arguments) {}
+
+  // Fields may be in the specifications of fields, not deeper.
+  Result<std::string> write(std::string_view format, int depth = 0) {
+    if (depth > 1) return type_error("Max string recursion exceeded");
+    std::string out;
+    for (size_t i = 0; i < format.size(); ++i) {
+      const char c = format[i];
+      if ((c == '{' || c == '}') && depth == 0 && i + 1 < format.size() && format[i + 1] == c) {
+        out += c, ++i;
+      } else if (c == '}') {
+        return type_error("single '}' in a format");
+      } else if (c != '{') {
+        out += c;
+      } else {
+        const size_t close = end_of_field(format, i + 1);
+        if (close == format.npos) return type_error("single '{' in a format");
+        INLAY_ASSIGN(const std::string text, field(format.substr(i + 1, close - i - 1), depth));
+        INLAY_TRY(run_.charge_bytes(text.size()));
+        out += text;
+        i = close;
+      }
+    }
+    return out;
+  }
+
+ private:
+  static size_t end_of_field(std::string_view format, size_t at) {
+    for (int open = 1; at < format.size(); ++at) {
+      if (format[at] == '{') ++open;
+      if (format[at] == '}' && --open == 0) return at;
+    }
+    return format.npos;
+  }
+
+  // NAME[!CONVERSION][:SPECIFICATION]
+  Result<std::string> field(std::string_view text, int depth) {
+    size_t end = 0;
+    for (bool inside = false; end < text.size(); ++end) {
+      if (text[end] == '[' || text[end] == ']') inside = text[end] == '[';
+      if (!inside && (text[end] == ':' || text[end] == '!')) break;
+    }
+    INLAY_ASSIGN(Value value, find(text.substr(0, end)));
+    if (end < text.size() && text[end] == '!') {
+      const char conversion = end + 1 < text.size() ? text[end + 1] : 0;
+      if (conversion == 0 || (end + 2 < text.size() && text[end + 2] != ':'))
+        return type_error("expected one of r, s, a and then ':' after '!' in a format");
+      INLAY_ASSIGN(value, converted(value, conversion));
+      end += 2;
+    }
+    std::string_view spec = text.substr(std::min(end + 1, text.size()));
+    if (spec.find('{') == spec.npos) return styled(run_, value, spec);
+    INLAY_ASSIGN(const std::string inner, write(spec, depth + 1));
+    return styled(run_, value, inner);
+  }
+
+  Result<Value> converted(const Value& value, char conversion) {
+    if (conversion != 'r' && conversion != 's' && conversion != 'a')
+      return type_error("Unknown conversion specifier '%c'", conversion);
+    INLAY_ASSIGN(std::string text, conversion == 's' ? to_text(run_, value) : repr(run_, value));
+    return run_.text(conversion == 'a' ? ascii(text) : std::move(text));
+  }
+
+  // An argument, then .attributes and [items] of it.
+  Result<Value> find(std::string_view name) {
+    size_t at = std::min(name.find_first_of(".["), name.size());
+    INLAY_ASSIGN(Value value, argument(std::string(name.substr(0, at))));
+    while (at < name.size()) {
+      const bool item = name[at] == '[';
+      if (!item && name[at] != '.') return type_error("Only '.' or '[' may follow ']' in format field specifier");
+      const size_t end = std::min(item ? name.find(']', at) : name.find_first_of(".[", at + 1), name.size());
+      if (item && end == name.size()) return type_error("Missing ']' in format string");
+      const std::string key(name.substr(at + 1, end - at - 1));
+      if (key.empty()) return type_error("Empty attribute in format string");
+      at = item ? end + 1 : end;
+      if (!item) {
+        INLAY_ASSIGN(value, attribute_of(run_, value, key));
+      } else if (key.find_first_not_of("0123456789") == key.npos && key.size() < 18) {
+        int64_t index = 0;
+        std::from_chars(key.data(), key.data() + key.size(), index);
+        INLAY_ASSIGN(value, item_of(run_, value, Value(index)));
+      } else {
+        INLAY_ASSIGN(value, item_of(run_, value, Value(key)));
+      }
+    }
+    return value;
+  }
+
+  Result<Value> argument(const std::string& name) {
+    if (name.find_first_not_of("0123456789") == name.npos && name.size() < 6) {
+      const bool counts = name.empty();
+      if (is_counting_.value_or(counts) != counts)
+        return type_error("a format has both fields with numbers and fields without");
+      is_counting_ = counts;
+      size_t which = 0;
+      if (counts)
+        which = next_++;
+      else
+        std::from_chars(name.data(), name.data() + name.size(), which);
+      if (which < arguments_.positional.size()) return arguments_.positional[which];
+      return type_error("format refers to argument %zu, which is not given", which);
+    }
+    for (const auto& [keyword, value] : arguments_.named)
+      if (keyword == name) return value;
+    return type_error("format refers to the argument '%s', which is not given", name.c_str());
+  }
+
+  Run& run_;
+  const Arguments& arguments_;
+  size_t next_ = 0;
+  std::optional<bool> is_counting_;
+};
+
 }  // namespace
 
 Result<Value> brace_format(Run& run, const std::string& format, const Arguments& arguments) {
-  std::string out;
-  size_t next = 0;
-  for (size_t i = 0; i < format.size(); ++i) {
-    const char c = format[i];
-    if ((c == '{' || c == '}') && i + 1 < format.size() && format[i + 1] == c) {
-      out += c, ++i;
-    } else if (c == '}') {
-      return type_error("single '}' in a format");
-    } else if (c != '{') {
-      out += c;
-    } else {
-      const size_t close = format.find('}', i);
-      if (close == format.npos) return type_error("single '{' in a format");
-      const std::string field = format.substr(i + 1, close - i - 1);
-      const size_t colon = std::min(field.find(':'), field.size());
-      INLAY_ASSIGN(const Value value, brace_argument(field.substr(0, colon), next, arguments));
-      INLAY_ASSIGN(const std::string text, styled(run, value, std::string_view(field).substr(std::min(colon + 1, field.size()))));
-      out += text;
-      i = close;
-    }
-  }
+  INLAY_ASSIGN(std::string out, BraceFormat(run, arguments).write(format));
   return run.text(std::move(out));
 }
 

@@ -19,7 +19,7 @@ Result<Value> join_plainly(Run& run, const std::vector<Value>& parts, const Valu
 Result<Value> join_texts(Run& run, const std::vector<Value>& parts, const Value& separator);
 // printf-style: `arguments` is a tuple, a map for %(name)s, or a single value.
 Result<Value> percent_format(Run& run, const std::string& format, const Value& arguments);
-// str.format with fields {}, {0} and {name}; with format specifications of strings and numbers.
+// str.format, with attributes and items of arguments, conversions, and format specifications of strings and numbers.
 Result<Value> brace_format(Run& run, const std::string& format, const Arguments& arguments);
 
 }  // namespace inlay::tmpl

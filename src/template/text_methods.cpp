@@ -197,6 +197,21 @@ Result<Value> all(Run&, const Value& self, const Arguments& arguments) {
       std::all_of(points.begin(), points.end(), [](std::string_view c) { return Holds(decode_utf8(c.data()).value); }));
 }
 
+// Superscripts, fractions and the like are numbers of several kinds to Python, which the tables here do not tell apart.
+bool is_odd_number(uint32_t c) { return is_number(c) && ((c >= 0x80 && c < 0x100) || (c >= 0x2000 && c < 0xA620)); }
+
+Result<Value> all_digits(Run&, const Value& self, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "the method", {}));
+  bool out = !self.text().empty();
+  for (const std::string_view c : code_points(self.text())) {
+    const uint32_t point = decode_utf8(c.data()).value;
+    if (is_odd_number(point))
+      return error(Code::unsupported, "isdigit and isdecimal are not supported for %s", quoted_text(c).c_str());
+    out = out && is_number(point);
+  }
+  return Value(out);
+}
+
 template <bool Upper>
 Result<Value> has_case(Run& run, const Value& self, const Arguments& arguments) {
   INLAY_ASSIGN(const bool out, apply_test(run, Upper ? "upper" : "lower", self, arguments));
@@ -239,8 +254,8 @@ constexpr Named<MethodEntry> kMethods[] = {{"upper", callable(converted<upper>)}
                                            {"rjust", callable(justified<Side::right>)},
                                            {"center", callable(justified<Side::both>)},
                                            {"zfill", callable(zero_filled)},
-                                           {"isdigit", callable(all<is_number, false>)},
-                                           {"isdecimal", callable(all<is_number, false>)},
+                                           {"isdigit", callable(all_digits)},
+                                           {"isdecimal", callable(all_digits)},
                                            {"isalpha", callable(all<is_letter, false>)},
                                            {"isalnum", callable(all<is_alphanumeric, false>)},
                                            {"isspace", callable(all<is_space, false>)},

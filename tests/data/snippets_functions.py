@@ -1,5 +1,5 @@
 """Snippets of filters, methods, tests and functions; rows as in snippets_language.py."""
-from snippets_language import TALK, VALUES
+from snippets_language import FORMATTED, TALK, VALUES
 
 FUNCTIONS = [
     # a little of everything
@@ -596,6 +596,44 @@ FUNCTIONS = [
     ("u-first-part",
      "{{ (parts|selectattr('type', 'equalto', 'text')|first).text }}",
      {"parts": [{"type": "image"}, {"type": "text", "text": "b"}]}),
+    # str.format
+    ("format-01", "{{ '{0.name} {0[name]} {x[b]} {x.a}'.format(d, x=d) }}", FORMATTED),
+    ("format-02", "{{ '{!r} {!s:>5} {!a} {!r:>8}'.format(s, 1, e, 'a') }}", FORMATTED),
+    ("format-03", "{{ '{!r} {!s} {!r}'.format(none, l, d) }}", FORMATTED),
+    ("format-04", "{{ '{:{}}|{:>{w}}|{:{}{}}|'.format('a', 5, 'b', 'c', '<', 4, w=3) }}", FORMATTED),
+    ("format-05", "{{ '{0:{1}}{0:{1}}|'.format('a', 3) }}", FORMATTED),
+    ("format-06", "{{ '{m[0].role}{m[1][content]}'.format(m=messages) }}", FORMATTED),
+    ("format-07", "{{ '{0.content}: {0[role]}'.format(messages[0]) }}", FORMATTED),
+    ("format-08", "{{ '{0.x}|{1[9]}|{2.foo}'.format(d, l, s) }}", FORMATTED),
+    ("format-09", "{{ '{0.x.y}'.format(d) }}", FORMATTED),
+    ("format-10", "{{ '{0[-1]}'.format(l) }}", FORMATTED),
+    ("format-11", "{{ '{0[0]}{0[1]}'.format('ab') }}", FORMATTED),
+    ("format-12", "{{ '{0}{}'.format(1, 2) }}", FORMATTED),
+    ("format-13", "{{ '{}{0}'.format(1, 2) }}", FORMATTED),
+    ("format-14", "{{ '{}{}'.format(1) }}", FORMATTED),
+    ("format-15", "{{ '{a}'.format(b=1) }}", FORMATTED),
+    ("format-16", "{{ '{a.b}'.format(a={'b': 1}) }}", FORMATTED),
+    ("format-17", "{{ '{!x}'.format(1) }}", FORMATTED),
+    ("format-18", "{{ '{!}'.format(1) }}", FORMATTED),
+    ("format-19", "{{ '{!rr}'.format(1) }}", FORMATTED),
+    ("format-20", "{{ '{:{:{}}}'.format(1, 2, 3) }}", FORMATTED),
+    ("format-21", "{{ '{[}'.format(l) }}", FORMATTED),
+    ("format-22", "{{ '{0.}'.format(l) }}", FORMATTED),
+    ("format-23", "{{ '{0[0]x}'.format(l) }}", FORMATTED),
+    ("format-24", "{{ '{'.format(1) }}", FORMATTED),
+    ("format-25", "{{ '}'.format(1) }}", FORMATTED),
+    ("format-26", "{{ '{:#06x} {:#010b} {:+#x} {:#X} {:#o} {:b} {:b}'.format(255, 5, 255, 255, 8, -5, 0) }}", FORMATTED),
+    ("format-27", "{{ '{:,}|{:15,}|{:015,}|{:015,.2f}|{:+015,}|{:*^15,}'.format(1234567, 1234567, 1234567, 1234.5, 1234567, 1234567) }}", FORMATTED),
+    ("format-28", "{{ '{:012,} {:010_x} {:_b} {:_.2f}'.format(1234567, 65535, 255, 1234567.891) }}", FORMATTED),
+    ("format-29", "{{ '{:,x}'.format(1) }}", FORMATTED),
+    ("format-30", "{{ '{:n} {:n}'.format(1234567, 1.5) }}", FORMATTED),
+    ("format-31", "{{ '{:#}'.format('a') }}", FORMATTED),
+    ("format-32", "{{ '{:,}'.format('a') }}", FORMATTED),
+    ("format-33", "{{ '{:d}'.format('x') }}", FORMATTED),
+    ("format-34", "{{ '{:.3}|{:s}|{:2}|{:08}|{:08}'.format('abcdef', 'a', 'é', 'ab', -5) }}", FORMATTED),
+    ("format-35", "{{ '{0.__class__}'.format(s) }}", FORMATTED),
+    ("format-36", "{{ '{:>3}'.format(l) }}", FORMATTED),
+    ("format-37", "{{ '%(role)s: %(content)s' % messages[0] }}", FORMATTED),
 ]
 
 # strftime_now at other times than that of the conversations.

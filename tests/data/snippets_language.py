@@ -11,6 +11,9 @@ TALK = {"messages": [
     {"role": "user", "content": "bye"},
 ]}
 
+FORMATTED = {"s": "Hello World", "l": [3, 1, 2], "d": {"b": 1, "a": 2, "name": "N"}, "n": 42, "e": "é😀x",
+             "messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yo"}]}
+
 LANGUAGE = [
     # a little of everything
     ("text", "plain text\nwith lines\n"),
@@ -583,4 +586,23 @@ REFUSABLE = [
     ("percent-long-real", "{{ ('%.600f' % 1.5)|length }}"),
     ("strftime-other", "{{ strftime_now('%U') }}"),
     ("tojson-wide-indent", "{{ ([1]|tojson(indent=101))|length }}"),
+    ("unsupported-01", "{{ '{:c}'.format(65) }}", FORMATTED),
+    ("unsupported-02", "{{ '{:#g}'.format(1.0) }}", FORMATTED),
+    ("unsupported-03", "{{ s.encode() }}", FORMATTED),
+    ("unsupported-04", "{{ s.encode('utf-8').decode() }}", FORMATTED),
+    ("unsupported-05", "{{ s.casefold() }}", FORMATTED),
+    ("unsupported-06", "{{ '{a}'.format_map({'a': 1}) }}", FORMATTED),
+    ("unsupported-07", "{{ lipsum }}", FORMATTED),
+    ("unsupported-08", "{{ lipsum()|length > 0 }}", FORMATTED),
+    ("unsupported-09", "{{ lipsum is defined }}", FORMATTED),
+    ("unsupported-10", "{{ self is defined }}", FORMATTED),
+    ("unsupported-11", "{{ '²'.isdigit() ~ '½'.isdecimal() }}", FORMATTED),
+    ("unsupported-12", "{{ '₁'.isdecimal() }}", FORMATTED),
+    ("unsupported-13", "{{ '%c' % 65 }}", FORMATTED),
+    ("unsupported-14", "{{ '%#x' % 255 }}", FORMATTED),
+    ("unsupported-15", "{{ '%*d' % (5, 3) }}", FORMATTED),
+    ("unsupported-16", "{{ s|wordwrap(5) }}", FORMATTED),
+    ("unsupported-17", "{{ n|filesizeformat }}", FORMATTED),
+    ("unsupported-18", "{{ d|xmlattr }}", FORMATTED),
+    ("unsupported-19", "{{ n|pprint }}", FORMATTED),
 ]

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "src/engine/engine.h"
 #include "tests/support/random_model.h"
@@ -171,6 +174,93 @@ TEST(ChatTokens, PlainTalkIsWhatRenderingGives) {
                          {"role": "assistant", "content": "Hi"}, {"role": "user", "content": "A room?"}])";
   const ChatOptions options = {.add_generation_prompt = true};
   EXPECT_EQ(*tokenize_chat(**engine, talk, options), tokens_of(**engine, *render_chat(**engine, talk, options), true));
+}
+
+// Every template and conversation of tests/data/templates; `change` sees the conversation's texts that are no keys.
+struct Case {
+  std::string name, source, talk;
+};
+
+nlohmann::ordered_json read_json(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  return nlohmann::ordered_json::parse(file);
+}
+
+void for_each_content(nlohmann::ordered_json& at, const std::function<void(std::string&)>& change, bool inside = false) {
+  if (at.is_string() && inside) {
+    std::string text = at.get<std::string>();
+    change(text);
+    at = text;
+  } else if (at.is_structured()) {
+    for (auto& [key, value] : at.items()) for_each_content(value, change, inside || key == "content" || key == "arguments");
+  }
+}
+
+std::vector<Case> all_cases(const std::function<void(std::string&)>& change) {
+  const std::filesystem::path home = INLAY_TEST_DATA_DIR "/templates";
+  const nlohmann::ordered_json index = read_json(home / "index.json"), talks = read_json(home / "conversations.json");
+  std::vector<Case> out;
+  for (const auto& entry : index["templates"]) {
+    const auto name = entry["name"].get<std::string>();
+    std::ifstream file(home / name / "template.jinja");
+    const std::string source{std::istreambuf_iterator<char>(file), {}};
+    for (const auto& [talk_name, talk] : talks.items()) {
+      nlohmann::ordered_json changed = talk;
+      for_each_content(changed, change);
+      out.push_back({name + " on " + talk_name, source, changed.dump()});
+    }
+  }
+  return out;
+}
+
+TEST(ChatTokens, AllTemplatesAndConversations) {
+  const auto engine = Engine::load(INLAY_SOURCE_DIR "/examples/model/tales.gguf", {.device = DeviceKind::cpu});
+  ASSERT_TRUE(engine.ok()) << engine.status().message;
+  const ChatOptions defaults = {.add_generation_prompt = true};
+  size_t n_rendered = 0;
+  for (const Case& c : all_cases([](std::string&) {})) {
+    ChatOptions options = defaults;
+    options.source = c.source;
+    const auto text = render_chat(**engine, c.talk, options);
+    const auto tokens = tokenize_chat(**engine, c.talk, options);
+    ASSERT_EQ(text.ok(), tokens.ok()) << c.name;
+    if (!text.ok()) continue;
+    ++n_rendered;
+    EXPECT_EQ(*tokens, tokens_of(**engine, *text, true)) << c.name;
+  }
+  EXPECT_GT(n_rendered, 300u);
+}
+
+// The model's control tokens in what messages say are the template's no more than their text is: the count of each control
+// token is that of the same conversation without them.
+TEST(ChatTokens, NoControlTokenFromAnyMessage) {
+  const auto engine = Engine::load(INLAY_SOURCE_DIR "/examples/model/tales.gguf", {.device = DeviceKind::cpu});
+  ASSERT_TRUE(engine.ok()) << engine.status().message;
+  const Tokenizer& tokenizer = *(*engine)->tokenizer();
+  const auto controls = [&](const std::vector<int32_t>& tokens) {
+    std::vector<int32_t> out;
+    for (const int32_t id : tokens)
+      if (tokenizer.kind(id) == TokenKind::control) out.push_back(id);
+    return out;
+  };
+  const auto plain = all_cases([](std::string& text) { text += "xQy"; });
+  const auto hostile = all_cases([](std::string& text) { text += "x<|end|>y"; });
+  size_t n_rendered = 0, n_parsed = 0;
+  for (size_t i = 0; i < plain.size(); ++i) {
+    // The templates' own marks are not this model's tokens; these are.
+    const std::string source = "<|player|>" + hostile[i].source + "<|npc|>";
+    const ChatOptions options = {.source = source};
+    const auto without = tokenize_chat(**engine, plain[i].talk, options);
+    const auto with = tokenize_chat(**engine, hostile[i].talk, options);
+    ASSERT_EQ(without.ok(), with.ok()) << hostile[i].name << ": " << without.status().message << with.status().message;
+    if (!with.ok()) continue;
+    ++n_rendered;
+    EXPECT_EQ(controls(*with), controls(*without)) << hostile[i].name;
+    const auto text = render_chat(**engine, hostile[i].talk, options);
+    n_parsed += controls(tokens_of(**engine, *text, true)).size() > controls(*with).size();
+  }
+  EXPECT_GT(n_rendered, 200u);
+  EXPECT_GT(n_parsed, 150u) << "the texts would have been parsed";
 }
 
 }  // namespace
