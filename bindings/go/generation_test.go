@@ -105,6 +105,30 @@ func TestStopAndSampler(t *testing.T) {
 	}
 }
 
+func TestStopTokens(t *testing.T) {
+	engine := engineWith(t, nil)
+	generation, err := sessionOf(t, engine, &SessionOptions{MaxTokens: 24}).Generate(background, "Once upon a time", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := generation.Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stopped := sessionOf(t, engine, &SessionOptions{MaxTokens: 24, StopTokens: []int32{first.Token}})
+	if generation, err = stopped.Generate(background, "Once upon a time", nil); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := generation.Text(); err != nil || text != "" {
+		t.Error(text, err)
+	}
+	if info, err := stopped.Info(); err != nil || info.FinishReason != FinishStopToken {
+		t.Error(info, err)
+	}
+	_, err = engine.NewSession(&SessionOptions{StopTokens: []int32{-1}})
+	wantStatus(t, err, StatusInvalidArgument)
+}
+
 func TestForkTruncateLogits(t *testing.T) {
 	session := sessionOf(t, engineWith(t, nil), nil)
 	prefill(t, session, 1, 2, 3)

@@ -16,6 +16,8 @@ type SessionOptions struct {
 	Sampler Sampler
 	// Stop are texts that end a generation; neither they nor anything behind them is part of the text.
 	Stop []string
+	// StopTokens are tokens that end a generation when drawn, at most 1024.
+	StopTokens []int32
 	// Stream tells sessions with one seed apart.
 	Stream uint64
 	// MaxTokens is how many tokens are drawn after each prefill; 0 is no limit but the context.
@@ -68,10 +70,14 @@ func (e *Engine) NewSession(options *SessionOptions) (*Session, error) {
 	}
 	session := newSession(e.shared, created)
 	if len(options.Stop) > 0 {
-		if err := session.SetStop(options.Stop...); err != nil {
-			session.Close()
-			return nil, err
-		}
+		err = session.SetStop(options.Stop...)
+	}
+	if err == nil && len(options.StopTokens) > 0 {
+		err = session.SetStopTokens(options.StopTokens...)
+	}
+	if err != nil {
+		session.Close()
+		return nil, err
 	}
 	return session, nil
 }

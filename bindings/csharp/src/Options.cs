@@ -144,6 +144,9 @@ namespace Inlay
         /// <summary>Texts that end a generation.</summary>
         public IList<string> Stop { get; set; }
 
+        /// <summary>Tokens that end a generation when drawn, at most 1024.</summary>
+        public int[] StopTokens { get; set; }
+
         /// <summary>Tells sessions with one seed apart: another stream, other random numbers.</summary>
         public ulong Stream { get; set; }
 

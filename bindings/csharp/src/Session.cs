@@ -42,13 +42,15 @@ namespace Inlay
             inlay_logit_bias[] bias = sampler.RawBias();
             using (var hold = new Hold(parent))
             {
+                int[] stops = options.StopTokens ?? new int[0];
                 fixed (inlay_logit_bias* first = bias)
+                fixed (int* stop = stops)
                 {
                     inlay_sampler_params draw = sampler.Raw(first, bias.Length);
                     var raw = new inlay_session_params
                     {
                         struct_size = (uint)sizeof(inlay_session_params), flags = options.Flags, sampler = &draw, stream = options.Stream,
-                        max_tokens = options.MaxTokens
+                        max_tokens = options.MaxTokens, stop_tokens = stop, n_stop_tokens = (UIntPtr)(uint)stops.Length
                     };
                     status = api.inlay_session_create(hold.Pointer, &raw, &handle, &error);
                 }

@@ -160,6 +160,8 @@ pub struct SessionOptions {
     pub max_tokens: u32,
     /// End tokens are drawn like others and do not finish the session.
     pub ignore_end_of_generation: bool,
+    /// Tokens that end a generation when drawn, at most 1024.
+    pub stop_tokens: Vec<crate::Token>,
 }
 
 impl SessionOptions {
@@ -171,6 +173,8 @@ impl SessionOptions {
                 sampler,
                 stream: self.stream,
                 max_tokens: count(self.max_tokens),
+                stop_tokens: if self.stop_tokens.is_empty() { std::ptr::null() } else { self.stop_tokens.as_ptr() },
+                n_stop_tokens: self.stop_tokens.len(),
                 ..Default::default()
             })
         })

@@ -209,6 +209,20 @@ fn every_order_of_drops_is_fine() {
     handle.cancel(); // nothing to cancel any more
 }
 
+#[test]
+fn stop_tokens_end_a_generation() {
+    let engine = load();
+    let token = greedy(&engine, 4)[3];
+    let options = SessionOptions { max_tokens: 40, stop_tokens: vec![token], ..Default::default() };
+    let mut session = engine.session(&options).unwrap();
+    let events: Vec<_> =
+        session.generate(PROMPT, &GenerateOptions::default()).unwrap().map(|event| event.unwrap()).collect();
+    assert_eq!(events.last().unwrap().finish_reason, Some(FinishReason::StopToken));
+    assert!(events.len() <= 5, "{}", events.len());
+    let wrong = SessionOptions { stop_tokens: vec![-1], ..Default::default() };
+    assert_eq!(engine.session(&wrong).err().unwrap().status(), Status::InvalidArgument);
+}
+
 /// A long text of one token does not fit into an event: the rest comes along.
 #[test]
 fn events_carry_all_of_a_long_text() {

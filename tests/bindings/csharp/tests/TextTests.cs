@@ -118,6 +118,22 @@ static class TextTests
         }
     }
 
+    public static void StopTokens()
+    {
+        using (Engine engine = Given.Engine())
+        {
+            int token;
+            using (Session session = engine.CreateSession(new SessionOptions { MaxTokens = 1 }))
+                token = session.Generate("Once upon a time").First().Token;
+            using (Session session = engine.CreateSession(new SessionOptions { MaxTokens = 60, StopTokens = new[] { token } }))
+            {
+                Generated[] all = session.Generate("Once upon a time").ToArray();
+                Expect.Equal(FinishReason.StopToken, all.Last().FinishReason, "reason");
+                Expect.Equal(1, all.Length, "events");
+            }
+        }
+    }
+
     // Stop strings hold text back: what comes at once then is more than an event carries.
     public static void LongTextIsTakenWhole()
     {
