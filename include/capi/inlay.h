@@ -15,6 +15,10 @@
 //   the needed size. Lengths never count the zero.
 // - Only handles have to be freed, in any order. What a call is given is not used after it returned, unless it says so.
 // - Only calls marked so take device memory.
+// - Results do not depend on the thread's floating-point settings (rounding, denormals, traps). A call gives them back as they
+//   were, with their sticky flags; callbacks run with them.
+// - A thread inside of a call must not be cancelled (pthread_cancel), and no callback may end its thread or jump out: pthread_exit
+//   or a cancellation inside of a callback ends the process; after longjmp the handle and the settings are undefined.
 
 #ifndef INLAY_H
 #define INLAY_H

@@ -5,7 +5,10 @@
 using namespace inlay;
 using namespace inlay::capi;
 
-int32_t inlay_device_count(void) { return n_devices(); }
+int32_t inlay_device_count(void) {
+  const FloatEnvironment environment;
+  return n_devices();
+}
 
 inlay_status inlay_device_get(int32_t index, inlay_device_info* info, inlay_error* err) {
   return guarded(err, [&]() -> Status {

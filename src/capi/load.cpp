@@ -232,6 +232,7 @@ inlay_status inlay_convert(const char* path, size_t path_len, const char* out_pa
 
 void inlay_free(inlay_engine* engine) {
   if (engine && engine->tag == inlay_engine::kTag) {
+    const FloatEnvironment environment;
     engine->tag = 0;
     delete engine;
   }

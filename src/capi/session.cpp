@@ -79,6 +79,7 @@ inlay_status inlay_session_create(const inlay_engine* engine, const inlay_sessio
 
 void inlay_session_free(inlay_session* session) {
   if (session && session->tag == inlay_session::kTag) {
+    const FloatEnvironment environment;
     session->tag = 0;
     delete session;
   }
