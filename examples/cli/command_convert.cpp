@@ -1,8 +1,11 @@
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 
 #include "examples/cli/commands.h"
 #include "examples/cli/engine.h"
 #include "examples/cli/progress.h"
+#include "src/base/printable.h"
 
 namespace inlay::cli {
 
@@ -20,7 +23,8 @@ int convert_command(int argc, char** argv) {
 
   inlay_error error;
   inlay_status status = INLAY_OK;
-  bool interrupted = false;
+  int interrupted = 0;
+  uint64_t n_read = 0;
   {
     Progress progress("converting " + rest[0]);
     params.progress = Progress::on_progress;
@@ -29,10 +33,16 @@ int convert_command(int argc, char** argv) {
       std::fprintf(stderr, "inlay: %.*s\n", static_cast<int>(n), text);
     };
     status = inlay_convert(rest[0].data(), rest[0].size(), rest[1].data(), rest[1].size(), &params, &error);
-    interrupted = progress.interrupted();
+    if (progress.interrupted()) interrupted = progress.exit_code();
+    n_read = progress.n_total();
   }
-  if (status == INLAY_CANCELLED && interrupted) fail(kExitInterrupted, "converting " + rest[0] + " was interrupted");
+  if (status == INLAY_CANCELLED && interrupted != 0) fail(interrupted, "converting " + rest[0] + " was interrupted");
   check(status, error, "cannot convert " + rest[0]);
+  std::error_code failure;
+  const uint64_t n_written = std::filesystem::file_size(rest[1], failure);
+  if (failure) fail(kExitFailed, "cannot find " + rest[1] + " after it was written");
+  std::printf("%s: %.1f MB; the tensors of %s: %.1f MB\n", printable(rest[1], LineEnds::escaped).c_str(),
+              static_cast<double>(n_written) / 1e6, printable(rest[0], LineEnds::escaped).c_str(), static_cast<double>(n_read) / 1e6);
   return 0;
 }
 

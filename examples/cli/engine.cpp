@@ -22,16 +22,16 @@ EnginePtr load(const std::string& name, const LoadOptions& options, const LoadCa
   inlay_error error;
   inlay_engine* engine = nullptr;
   inlay_status status = INLAY_OK;
-  bool interrupted = false;
+  int interrupted = 0;
   {
     Progress progress("loading " + name);
     inlay_load_params params = options.params();
     params.progress = Progress::on_progress;
     params.progress_user = &progress;
     status = call(params, &engine, &error);
-    interrupted = progress.interrupted();
+    if (progress.interrupted()) interrupted = progress.exit_code();
   }
-  if (status == INLAY_CANCELLED && interrupted) fail(kExitInterrupted, "loading " + name + " was interrupted");
+  if (status == INLAY_CANCELLED && interrupted != 0) fail(interrupted, "loading " + name + " was interrupted");
   check(status, error, "cannot load " + name);
   return EnginePtr(engine);
 }

@@ -13,17 +13,38 @@
 namespace inlay::cli {
 namespace {
 
+int exit_code_of(int signal_number) { return signal_number == SIGINT ? kExitInterrupted : 128 + signal_number; }
+
 std::mutex mutex;  // of what follows it; the flag is read without
 bool in_scope = false;
 const inlay_session* scope_session = nullptr;
-std::atomic<bool> requested = false;
+std::atomic<int> requested = 0;  // the signal's number
+
+// As the signal does that nobody waits for.
+[[noreturn]] void end_by(int signal_number) {
+  if (signal_number != SIGINT) {
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, signal_number);
+    pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
+    raise(signal_number);
+  }
+  _exit(exit_code_of(signal_number));
+}
 
 void wait_for_interrupts(sigset_t signals) {
   for (int signal_number = 0; sigwait(&signals, &signal_number) == 0;) {
     const std::lock_guard lock(mutex);
-    if (!in_scope || requested.exchange(true)) _exit(kExitInterrupted);
+    // A text can end at once: only what leaves something behind is asked to stop by SIGTERM.
+    const bool asked = in_scope && (signal_number == SIGINT || !scope_session);
+    if (!asked || requested.exchange(signal_number) != 0) end_by(signal_number);
     inlay_session_cancel(scope_session);
   }
+}
+
+bool is_ignored(int signal_number) {  // as by nohup
+  struct sigaction action {};
+  return sigaction(signal_number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
 }  // namespace
@@ -32,6 +53,9 @@ void watch_interrupts() {
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
+  for (const int other : {SIGTERM, SIGHUP}) {
+    if (!is_ignored(other)) sigaddset(&signals, other);
+  }
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::thread(wait_for_interrupts, signals).detach();
 }
@@ -40,7 +64,7 @@ InterruptScope::InterruptScope(const inlay_session* session) {
   const std::lock_guard lock(mutex);
   in_scope = true;
   scope_session = session;
-  requested = false;
+  requested = 0;
 }
 
 InterruptScope::~InterruptScope() {
@@ -49,6 +73,8 @@ InterruptScope::~InterruptScope() {
   scope_session = nullptr;
 }
 
-bool InterruptScope::interrupted() const { return requested.load(std::memory_order_relaxed); }
+bool InterruptScope::interrupted() const { return requested.load(std::memory_order_relaxed) != 0; }
+
+int InterruptScope::exit_code() const { return exit_code_of(requested.load()); }
 
 }  // namespace inlay::cli

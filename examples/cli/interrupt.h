@@ -1,16 +1,17 @@
-// Ctrl-C as a request that the work under way ends in good order, instead of a signal that kills the program.
+// Ctrl-C, SIGTERM and SIGHUP as a request that the work under way ends in good order, instead of a signal that kills the program.
 #pragma once
 
 #include "include/capi/inlay.h"
 
 namespace inlay::cli {
 
-// From now on a thread of its own waits for SIGINT. Call it before any other thread starts, so that all leave it the
-// signal.
+// From now on a thread of its own waits for these signals. Call it before any other thread starts, so that all leave it the
+// signals.
 void watch_interrupts();
 
 // While one lives, the first Ctrl-C sets interrupted() and cancels the session, if there is one; the second ends the
-// program. While none lives, the first one does. They do not nest.
+// program. While none lives, the first one does. They do not nest. SIGTERM and SIGHUP count as Ctrl-C where there is no
+// session, otherwise they end the program.
 class InterruptScope {
  public:
   explicit InterruptScope(const inlay_session* session);
@@ -19,6 +20,7 @@ class InterruptScope {
   InterruptScope& operator=(const InterruptScope&) = delete;
 
   bool interrupted() const;
+  int exit_code() const;  // 128 + the signal's number, as shells count it
 };
 
 }  // namespace inlay::cli

@@ -15,6 +15,7 @@ Progress::~Progress() {
 
 int32_t Progress::on_progress(void* user, uint64_t n_done, uint64_t n_total) {
   auto& self = *static_cast<Progress*>(user);
+  self.n_total_ = n_total;
   if (self.visible_ && n_total > 0) self.show(n_done, n_total);
   return self.interrupted();
 }

@@ -1,4 +1,4 @@
-// A bar on a terminal that shows how far a load or a conversion is, and Ctrl-C as the request to stop it.
+// A bar on a terminal that shows how far a load or a conversion is, and Ctrl-C or SIGTERM as the request to stop it.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,8 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   bool interrupted() const { return scope_.interrupted(); }
+  int exit_code() const { return scope_.exit_code(); }
+  uint64_t n_total() const { return n_total_; }  // as the last call of on_progress said
 
   // An inlay_progress_fn whose `user` is a Progress.
   static int32_t on_progress(void* user, uint64_t n_done, uint64_t n_total);
@@ -27,6 +29,7 @@ class Progress {
   std::string what_;
   bool visible_;
   int percent_ = -1;
+  uint64_t n_total_ = 0;
   InterruptScope scope_{nullptr};
 };
 

@@ -3,10 +3,10 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <string>
 
 #include "src/base/float_environment.h"
+#include "src/base/system_error.h"
 
 namespace inlay {
 namespace {
@@ -58,13 +58,7 @@ Result<Thread> Thread::start(const char* name, std::function<void()> body) {
     (void)start.release();  // the thread's now
     return Thread(handle);
   }
-  const char* reason = code == EAGAIN   ? "the limit of threads or of memory is reached"
-                       : code == EPERM  ? "the system does not permit it"
-                       : code == ENOMEM ? "memory ran out"
-                                        : "unexpected";
-  Status status = error(Code::out_of_memory, "the system gives no thread: error %d, %s", code, reason);
-  status.native_code = code;
-  return status;
+  return thread_error(code, "the system gives no thread");
 }
 
 void Thread::join() {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <filesystem>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "src/base/host_limits.h"
@@ -167,14 +168,27 @@ class Converter {
   uint64_t n_done_ = 0, n_total_ = 0;
 };
 
+// Nothing that the model is read from is replaced: not a file with tensors, nor any other one of a folder.
+Status check_target(const std::string& from, const std::string& to, const Checkpoint& checkpoint) {
+  const Status refused = error(Code::invalid_argument, "%s cannot be written while it is read", to.c_str());
+  std::error_code failure;
+  if (std::filesystem::equivalent(from, to, failure)) return refused;
+  uint32_t last = UINT32_MAX;
+  for (const TensorEntry& tensor : checkpoint.tensors()) {
+    if (std::exchange(last, tensor.source) == tensor.source) continue;
+    if (std::filesystem::equivalent(checkpoint.source_name(tensor), to, failure)) return refused;
+  }
+  const std::string folder = hf_folder_of(from);
+  if (folder.empty() || to.ends_with(".gguf") || !std::filesystem::exists(to, failure)) return {};
+  const std::filesystem::path parent = std::filesystem::path(to).parent_path();
+  return std::filesystem::equivalent(folder, parent.empty() ? "." : parent, failure) ? refused : Status{};
+}
+
 }  // namespace
 
 Status convert_to_gguf(const std::string& from, const std::string& to, const ConvertOptions& options) {
-  std::error_code failure;
-  if (std::filesystem::equivalent(from, to, failure)) {
-    return error(Code::invalid_argument, "%s cannot be written while it is read", to.c_str());
-  }
   INLAY_ASSIGN(const Checkpoint checkpoint, open_checkpoint(from));
+  INLAY_TRY(check_target(from, to, checkpoint));
   INLAY_ASSIGN(const Model model, Model::from_checkpoint(checkpoint));
   return Converter(checkpoint, model, options).run(to);
 }

@@ -1,10 +1,5 @@
 #include "src/formats/gguf_writer.h"
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <system_error>
-
 #include "src/formats/text.h"
 
 namespace inlay {
@@ -60,18 +55,10 @@ uint64_t GgufTensor::n_bytes() const {
 
 Result<GgufWriter> GgufWriter::create(const std::string& path, const Metadata& metadata,
                                       std::vector<GgufTensor> tensors) {
-  GgufWriter writer(path, std::move(tensors));
-  errno = 0;
-  writer.file_.reset(std::fopen(writer.partial_path().c_str(), "wb"));
-  if (!writer.file_) return writer.failed("open");
+  INLAY_ASSIGN(std::unique_ptr<TargetFile> file, TargetFile::create(path));
+  GgufWriter writer(std::move(file), std::move(tensors));
   INLAY_TRY(writer.write_header(metadata));
   return writer;
-}
-
-GgufWriter::~GgufWriter() {
-  if (!file_) return;
-  file_.reset();
-  std::remove(partial_path().c_str());
 }
 
 Status GgufWriter::write_header(const Metadata& metadata) {
@@ -87,19 +74,19 @@ Status GgufWriter::write_header(const Metadata& metadata) {
     offset += tensor.n_bytes() + padding_of(tensor.n_bytes());
   }
   header.bytes.append(padding_of(header.bytes.size()), '\0');
-  return write(header.bytes.data(), header.bytes.size());
+  return file_->write(std::as_bytes(std::span(header.bytes)));
 }
 
 Status GgufWriter::append(std::span<const std::byte> bytes) {
   if (at_tensor_ == tensors_.size() || bytes.size() > tensors_[at_tensor_].n_bytes() - n_appended_) {
-    return error(Code::internal, "%s: %zu bytes are more than tensor number %zu has left", path_.c_str(), bytes.size(),
+    return error(Code::internal, "%s: %zu bytes are more than tensor number %zu has left", file_->path().c_str(), bytes.size(),
                  at_tensor_);
   }
-  INLAY_TRY(write(bytes.data(), bytes.size()));
+  INLAY_TRY(file_->write(bytes));
   n_appended_ += bytes.size();
   if (n_appended_ < tensors_[at_tensor_].n_bytes()) return {};
   constexpr std::byte kZeros[kAlignment] = {};
-  INLAY_TRY(write(kZeros, padding_of(n_appended_)));
+  INLAY_TRY(file_->write(std::span(kZeros).first(padding_of(n_appended_))));
   ++at_tensor_;
   n_appended_ = 0;
   return {};
@@ -107,36 +94,10 @@ Status GgufWriter::append(std::span<const std::byte> bytes) {
 
 Status GgufWriter::finish() {
   if (at_tensor_ != tensors_.size()) {
-    return error(Code::internal, "%s: tensor %s was not written", path_.c_str(),
+    return error(Code::internal, "%s: tensor %s was not written", file_->path().c_str(),
                  quote(tensors_[at_tensor_].name).c_str());
   }
-  errno = 0;
-  if (std::fclose(file_.release()) != 0) {
-    Status status = failed("write");
-    std::remove(partial_path().c_str());
-    return status;
-  }
-  std::error_code failure;
-  std::filesystem::rename(partial_path(), path_, failure);
-  if (!failure) return {};
-  errno = failure.value();
-  Status status = failed("rename");
-  std::remove(partial_path().c_str());
-  return status;
-}
-
-Status GgufWriter::write(const void* data, size_t n) {
-  errno = 0;
-  if (n == 0 || std::fwrite(data, 1, n, file_.get()) == n) return {};
-  return failed("write");
-}
-
-Status GgufWriter::failed(const char* action) const {
-  const int number = errno;
-  Status s = error(Code::io, "%s: cannot %s: %s", partial_path().c_str(), action,
-                   std::generic_category().message(number).c_str());
-  s.native_code = number;
-  return s;
+  return file_->publish();
 }
 
 }  // namespace inlay

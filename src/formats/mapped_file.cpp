@@ -1,9 +1,9 @@
 // Read-only memory-mapped files: POSIX mmap and Windows file mappings.
 #include <algorithm>
 #include <cstring>
-#include <system_error>
 #include <utility>
 
+#include "src/base/system_error.h"
 #include "src/formats/checkpoint.h"
 
 #ifdef _WIN32
@@ -29,13 +29,6 @@ struct Mapping {
   int fd = -1;  // POSIX: the file itself, for copies that need no page of the mapping
 };
 
-Status system_error(const std::string& path, const char* action, int native_code, bool not_found) {
-  Status s = error(not_found ? Code::not_found : Code::io, "%s: cannot %s: %s", path.c_str(), action,
-                   std::system_category().message(native_code).c_str());
-  s.native_code = native_code;
-  return s;
-}
-
 #ifdef _WIN32
 
 class Handle {
@@ -55,8 +48,10 @@ class Handle {
 
 Status last_error(const std::string& path, const char* action) {
   const DWORD code = GetLastError();
-  return system_error(path, action, static_cast<int>(code),
-                      code == ERROR_FILE_NOT_FOUND || code == ERROR_PATH_NOT_FOUND);
+  const bool absent = code == ERROR_FILE_NOT_FOUND || code == ERROR_PATH_NOT_FOUND;
+  Status out = error(absent ? Code::not_found : Code::io, "%s: cannot %s: error %lu of Windows", path.c_str(), action, code);
+  out.native_code = static_cast<int32_t>(code);
+  return out;
 }
 
 Result<Mapping> map(const std::string& path) {
@@ -102,8 +97,7 @@ class Descriptor {
 };
 
 Status last_error(const std::string& path, const char* action) {
-  const int code = errno;
-  return system_error(path, action, code, code == ENOENT || code == ENOTDIR);
+  return system_error(errno, "%s: cannot %s", path.c_str(), action);
 }
 
 Result<Mapping> map(const std::string& path) {

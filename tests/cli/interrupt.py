@@ -1,7 +1,9 @@
-"""Ctrl-C while run writes."""
+"""Ctrl-C and other signals while run or convert writes."""
+import pathlib
 import re
 import signal
 import subprocess
+import tempfile
 import unittest
 
 import tool_case
@@ -22,6 +24,46 @@ class Interrupt(unittest.TestCase):
         self.assertRegex(said, rb"interrupted\n$")
         self.assertTrue(first and out.endswith(b"\n"))
         self.assertLess(int(re.search(rb"text: (\d+) tokens", said)[1]), 4000)
+
+    def convert(self, folder, number, **how):
+        """Sends a signal as soon as there is something to leave behind."""
+        tool = subprocess.Popen([tool_case.TOOL, "convert", tool_case.OWN_MODEL, folder / "out.gguf", "--type", "q4_k_m", "--threads", "1"],
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how)
+        while tool.poll() is None and not list(folder.iterdir()):
+            pass
+        if number:
+            tool.send_signal(number)
+        out, said = tool.communicate(timeout=300)
+        return tool.returncode, out, said, [file.name for file in folder.iterdir()]
+
+    def test_a_conversion_that_is_stopped_leaves_nothing(self):
+        for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)):
+            for _ in range(5):  # the conversion may be done before the signal comes
+                with tempfile.TemporaryDirectory() as folder:
+                    ended, _, said, files = self.convert(pathlib.Path(folder), number)
+                if ended != 0:
+                    break
+            self.assertEqual((ended, files), (code, []), said)
+
+    def test_a_conversion_says_what_it_wrote(self):
+        with tempfile.TemporaryDirectory() as folder:
+            ended, out, said, files = self.convert(pathlib.Path(folder), None)
+        self.assertEqual((ended, files), (0, ["out.gguf"]), said)
+        self.assertRegex(out, rb"out.gguf: [0-9.]+ MB; the tensors of .*tales.gguf: 5.5 MB\n$")
+
+    def test_nohup_is_respected(self):
+        with tempfile.TemporaryDirectory() as folder:
+            ended, _, said, files = self.convert(pathlib.Path(folder), signal.SIGHUP,
+                                                 preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        self.assertEqual((ended, files), (0, ["out.gguf"]), said)
+
+    def test_a_text_ends_at_once_by_other_signals(self):
+        tool = subprocess.Popen([tool_case.TOOL, "run", self.model, "-n", "0", "--temp", "0", "--device", "reference", "--prompt", "a"],
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        tool.stdout.read(1)
+        tool.send_signal(signal.SIGTERM)
+        tool.communicate(timeout=300)
+        self.assertEqual(tool.returncode, -signal.SIGTERM)
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ TEST(Convert, TheFileMadeOfAFolderGivesTheSameNumbers) {
       const Status status = convert_to_gguf(from, made, {.type = type, .n_threads = 3});
       ASSERT_TRUE(status.ok()) << status.message;
       EXPECT_EQ(logits(made, kTokens), expected);
-      EXPECT_FALSE(std::filesystem::exists(made + ".partial"));
+      EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
     }
   }
 }
@@ -151,6 +151,13 @@ TEST(Convert, StopsAndFailuresLeaveNothing) {
   const Status again = convert_to_gguf(made, folder.path("again.gguf"), {.type = ConvertType::q4_0});
   EXPECT_TRUE(again.ok()) << again.message;
   EXPECT_EQ(convert_to_gguf(made, made, {}).code, Code::invalid_argument);
+  const std::string copy = folder.path("copy");
+  std::filesystem::copy(kFolder, copy);
+  std::filesystem::create_symlink(copy + "/model.safetensors", folder.path("link.gguf"));
+  for (const auto& file : std::filesystem::directory_iterator(copy)) {  // no file of the model is replaced by what is made of it
+    EXPECT_EQ(convert_to_gguf(copy, file.path().string(), {}).code, Code::invalid_argument) << file.path();
+  }
+  EXPECT_EQ(convert_to_gguf(copy, folder.path("link.gguf"), {}).code, Code::invalid_argument);
   EXPECT_EQ(convert_to_gguf(folder.path("absent"), folder.path("x.gguf"), {}).code, Code::not_found);
   const Status nowhere = convert_to_gguf(kFolder, folder.path("absent/x.gguf"), {});
   EXPECT_EQ(nowhere.code, Code::io);
