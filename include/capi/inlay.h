@@ -196,18 +196,18 @@ typedef struct inlay_engine inlay_engine;
 typedef struct inlay_session inlay_session;
 
 // Receives one log message. Called on the thread of the call that caused it, with the host's floating-point settings;
-// must not call the library. It must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception is
-// dropped.
+// must not call the library. It must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends
+// the process.
 typedef void (*inlay_log_fn)(void* user, inlay_log_level level, const char* text, size_t text_len);
 
 // Told how far a load is, at least once a second. Return non-zero to cancel it. Called on the loading thread, with the
 // host's floating-point settings; must not call the library. It must not leave by an exception, a panic, longjmp or
-// pthread_exit; a C++ exception cancels the load.
+// pthread_exit; a C++ exception ends the process.
 typedef int32_t (*inlay_progress_fn)(void* user, uint64_t n_done, uint64_t n_total);
 
 // Fills `into` with the model's bytes [offset, offset + n). Returns 0, or a system error number. Called on the loading
 // thread only, with the host's floating-point settings; must not call the library. It must not leave by an exception, a
-// panic, longjmp or pthread_exit; a C++ exception is an IO error.
+// panic, longjmp or pthread_exit; a C++ exception ends the process.
 typedef int32_t (*inlay_read_fn)(void* user, uint64_t offset, void* into, uint64_t n);
 
 // What went wrong. Owned by the caller, needs no initialisation; every call that takes it writes it, also on success.

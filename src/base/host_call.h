@@ -1,20 +1,15 @@
-// A call of a callback that the host gave: with the host's floating-point settings, and an exception does not pass.
+// A call of a callback that the host gave: with the host's floating-point settings. Nothing unwinds through it: this library has
+// a C++ runtime and an allocator of its own, which cannot catch and free an exception of another runtime. The process ends.
 #pragma once
 
 #include "src/base/float_environment.h"
 
 namespace inlay {
 
-// False if the callback threw.
 template <class Call>
-bool call_host(const Call& call) {
+void call_host(const Call& call) noexcept {
   const FloatEnvironment::OfHost environment;
-  try {
-    call();
-    return true;
-  } catch (...) {
-    return false;
-  }
+  call();
 }
 
 }  // namespace inlay

@@ -16,7 +16,7 @@ LogSink host_log(inlay_log_fn log, void* user) {
   if (!log) return {};
   return [log, user](LogLevel level, std::string_view text) {
     const std::string line(text);  // for the terminating zero
-    (void)call_host([&] { log(user, static_cast<inlay_log_level>(level), line.c_str(), line.size()); });
+    call_host([&] { log(user, static_cast<inlay_log_level>(level), line.c_str(), line.size()); });
   };
 }
 
@@ -25,7 +25,8 @@ Status read_callbacks(const inlay_load_params& params, EngineOptions& out) {
   if (params.progress) {
     out.progress = [progress = params.progress, user = params.progress_user](uint64_t n_done, uint64_t n_total) {
       int32_t stop = 0;
-      return call_host([&] { stop = progress(user, n_done, n_total); }) && stop == 0;
+      call_host([&] { stop = progress(user, n_done, n_total); });
+      return stop == 0;
     };
   }
   return {};
@@ -222,7 +223,8 @@ inlay_status inlay_convert(const char* path, size_t path_len, const char* out_pa
     if (p.progress) {
       options.progress = [&p](uint64_t n_done, uint64_t n_total) {
         int32_t stop = 0;
-        return call_host([&] { stop = p.progress(p.progress_user, n_done, n_total); }) && stop == 0;
+        call_host([&] { stop = p.progress(p.progress_user, n_done, n_total); });
+        return stop == 0;
       };
     }
     options.log = host_log(p.log, p.log_user);

@@ -59,8 +59,7 @@ class CallbackSource final : public ByteSource {
     INLAY_TRY(check_range(offset, into.size()));
     if (into.empty()) return {};
     int32_t code = 0;
-    if (!call_host([&] { code = callback_(user_, offset, into.data(), into.size()); }))
-      return error(Code::io, "%s: the read callback threw an exception", name_.c_str());
+    call_host([&] { code = callback_(user_, offset, into.data(), into.size()); });
     if (code == 0) return {};
     Status s = error(Code::io, "%s: the read callback returned %d for %zu bytes at offset %llu", name_.c_str(), code,
                      into.size(), static_cast<unsigned long long>(offset));

@@ -1,5 +1,10 @@
 // Loading through the shared library, and what can be asked of an engine.
+#include <pthread.h>
+
+#include <csignal>
 #include <cstring>
+#include <stdexcept>
+#include <thread>
 
 #include "tests/capi/client.h"
 
@@ -66,6 +71,34 @@ TEST_P(Load, ThroughAReader) {
   const int n_reads = shelf.n_reads;
   EXPECT_EQ(reply_of(owned), kPlainReply);
   EXPECT_EQ(shelf.n_reads, n_reads);
+}
+
+// Nothing passes through a call, as the header says; a callback that returns is the control.
+TEST_P(Load, UnwindingOutOfACallbackEndsTheProcess) {
+  static int reason;
+  const auto fail = [] {
+    if (reason == 1) throw std::runtime_error("of the host");
+    if (reason == 2) throw 7;
+    if (reason == 3) pthread_exit(nullptr);
+  };
+  static const auto static_fail = fail;
+  const auto load = [&](int callback) {
+    inlay_load_params p = params();
+    Shelf shelf{file_bytes(model_file(kModel))};
+    inlay_reader reader = shelf.reader();
+    if (callback == 0) p.progress = [](void*, uint64_t, uint64_t) -> int32_t { return static_fail(), 0; };
+    if (callback == 1) p.log_level = INLAY_LOG_DEBUG, p.log = [](void*, int32_t, const char*, size_t) { static_fail(); };
+    if (callback == 2)
+      reader.read = [](void* user, uint64_t offset, void* into, uint64_t n) { return static_fail(), Shelf::read(user, offset, into, n); };
+    inlay_engine* engine = nullptr;
+    std::thread([&] { inlay_load_reader(&reader, &p, &engine, nullptr); }).join();
+    return EnginePtr(engine) != nullptr;
+  };
+  for (int callback = 0; callback < 3; ++callback) {
+    for (reason = 1; reason <= 3; ++reason) EXPECT_EXIT(load(callback), testing::KilledBySignal(SIGABRT), "") << callback << reason;
+    reason = 0;
+    EXPECT_TRUE(load(callback));
+  }
 }
 
 TEST_P(Load, ReaderThatFailsSaysSo) {

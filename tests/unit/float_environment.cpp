@@ -34,8 +34,7 @@ TEST(FloatEnvironment, CallbacksHaveTheHosts) {
   int in_callback = -1, after = -1;
   {
     const FloatEnvironment environment;
-    EXPECT_TRUE(call_host([&] { in_callback = std::fegetround(); }));
-    EXPECT_FALSE(call_host([] { throw 1; }));
+    call_host([&] { in_callback = std::fegetround(); });
     after = std::fegetround();
   }
   EXPECT_EQ(std::fegetround(), FE_UPWARD);

@@ -309,7 +309,7 @@ namespace Inlay.Raw
 {
     /// <summary>Receives one log message. Called on the thread of the call that caused it, with the host's floating-point
     /// settings; must not call the library. It must not leave by an exception, a panic, longjmp or pthread_exit; a C++
-    /// exception is dropped.</summary>
+    /// exception ends the process.</summary>
     /// <param name="user">As given with the callback.</param>
     /// <param name="level">Importance.</param>
     /// <param name="text">The message, one line, also terminated by a zero.</param>
@@ -319,7 +319,7 @@ namespace Inlay.Raw
 
     /// <summary>Told how far a load is, at least once a second. Return non-zero to cancel it. Called on the loading thread,
     /// with the host's floating-point settings; must not call the library. It must not leave by an exception, a panic,
-    /// longjmp or pthread_exit; a C++ exception cancels the load.</summary>
+    /// longjmp or pthread_exit; a C++ exception ends the process.</summary>
     /// <param name="user">As given with the callback.</param>
     /// <param name="n_done">Model bytes in place.</param>
     /// <param name="n_total">Model bytes in all.</param>
@@ -328,7 +328,7 @@ namespace Inlay.Raw
 
     /// <summary>Fills `into` with the model's bytes [offset, offset + n). Returns 0, or a system error number. Called on
     /// the loading thread only, with the host's floating-point settings; must not call the library. It must not leave by an
-    /// exception, a panic, longjmp or pthread_exit; a C++ exception is an IO error.</summary>
+    /// exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.</summary>
     /// <param name="user">As given with the callback.</param>
     /// <param name="offset">From the beginning of the model.</param>
     /// <param name="into">Where the bytes go.</param>

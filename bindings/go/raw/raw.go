@@ -828,22 +828,22 @@ type Engine struct{ _ [0]byte }
 type Session struct{ _ [0]byte }
 
 // Receives one log message. Called on the thread of the call that caused it, with the host's floating-point settings;
-// must not call the library. It must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception is
-// dropped.
+// must not call the library. It must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception
+// ends the process.
 //
 // It is the address of a C function.
 type LogFn unsafe.Pointer
 
 // Told how far a load is, at least once a second. Return non-zero to cancel it. Called on the loading thread, with
 // the host's floating-point settings; must not call the library. It must not leave by an exception, a panic, longjmp
-// or pthread_exit; a C++ exception cancels the load.
+// or pthread_exit; a C++ exception ends the process.
 //
 // It is the address of a C function.
 type ProgressFn unsafe.Pointer
 
 // Fills `into` with the model's bytes [offset, offset + n). Returns 0, or a system error number. Called on the
 // loading thread only, with the host's floating-point settings; must not call the library. It must not leave by an
-// exception, a panic, longjmp or pthread_exit; a C++ exception is an IO error.
+// exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
 //
 // It is the address of a C function.
 type ReadFn unsafe.Pointer

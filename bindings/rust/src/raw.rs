@@ -284,17 +284,17 @@ pub struct inlay_session {
 
 /// Receives one log message. Called on the thread of the call that caused it, with the host's floating-point
 /// settings; must not call the library. It must not leave by an exception, a panic, longjmp or pthread_exit; a C++
-/// exception is dropped.
+/// exception ends the process.
 pub type inlay_log_fn = unsafe extern "C" fn(user: *mut c_void, level: inlay_log_level, text: *const c_char, text_len: usize);
 
 /// Told how far a load is, at least once a second. Return non-zero to cancel it. Called on the loading thread, with
 /// the host's floating-point settings; must not call the library. It must not leave by an exception, a panic, longjmp
-/// or pthread_exit; a C++ exception cancels the load.
+/// or pthread_exit; a C++ exception ends the process.
 pub type inlay_progress_fn = unsafe extern "C" fn(user: *mut c_void, n_done: u64, n_total: u64) -> i32;
 
 /// Fills `into` with the model's bytes \[offset, offset + n). Returns 0, or a system error number. Called on the
 /// loading thread only, with the host's floating-point settings; must not call the library. It must not leave by an
-/// exception, a panic, longjmp or pthread_exit; a C++ exception is an IO error.
+/// exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
 pub type inlay_read_fn = unsafe extern "C" fn(user: *mut c_void, offset: u64, into: *mut c_void, n: u64) -> i32;
 
 /// What went wrong. Owned by the caller, needs no initialisation; every call that takes it writes it, also on
