@@ -5,6 +5,8 @@
 #include <windows.h>
 #else
 #include <dlfcn.h>
+
+#include "src/base/c_locale.h"
 #endif
 
 namespace inlay {
@@ -16,6 +18,7 @@ std::string last_error() { return "Windows error " + std::to_string(GetLastError
 #else
 void* open_one(const std::string& path) { return dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL); }
 std::string last_error() {
+  const CLocale locale;  // dlerror translates
   const char* text = dlerror();
   return text ? text : "no reason given";
 }

@@ -2,6 +2,8 @@
 
 #include <cstdio>
 
+#include "src/base/c_locale.h"
+
 namespace inlay {
 
 void append_format(std::string& out, const char* format, ...) {
@@ -12,6 +14,7 @@ void append_format(std::string& out, const char* format, ...) {
 }
 
 void append_format_list(std::string& out, const char* format, va_list args) {
+  const CLocale locale;
   va_list again;
   va_copy(again, args);
   const int n = std::vsnprintf(nullptr, 0, format, args);

@@ -2,8 +2,9 @@
 #pragma once
 
 #include <chrono>
-#include <cstdio>
 #include <string>
+
+#include "src/base/format.h"
 
 namespace inlay {
 
@@ -13,9 +14,7 @@ class LoadTimes {
 
   // What has been done since the mark before, and the text of its own parts if it has any.
   void mark(const char* what, const std::string& parts = {}) {
-    char part[64];
-    std::snprintf(part, sizeof part, "%s%s %.3f s", text_.empty() ? "" : ", ", what, seconds_since(last_));
-    text_ += part;
+    append_format(text_, "%s%s %.3f s", text_.empty() ? "" : ", ", what, seconds_since(last_));
     if (!parts.empty()) text_ += " (" + parts + ")";
     last_ = Clock::now();
   }

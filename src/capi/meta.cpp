@@ -1,7 +1,7 @@
 #include <cmath>
-#include <cstdio>
 #include <type_traits>
 
+#include "src/base/format.h"
 #include "src/capi/guard.h"
 #include "src/capi/handles.h"
 
@@ -33,8 +33,8 @@ std::string number_text(const std::byte* data) {
   T value;
   std::memcpy(&value, data, sizeof value);
   if constexpr (std::is_floating_point_v<T>) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.9g", static_cast<double>(value));
+    std::string text;
+    append_format(text, "%.9g", static_cast<double>(value));
     return text;
   } else {
     return std::to_string(value);

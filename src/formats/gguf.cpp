@@ -1,9 +1,9 @@
 #include "src/formats/gguf.h"
 
 #include <cinttypes>
-#include <cstdio>
 
 #include "src/formats/gguf_header.h"
+#include "src/base/format.h"
 #include "src/formats/text.h"
 
 namespace inlay {
@@ -32,8 +32,8 @@ Result<Split> split_of(const GgufHeader& header, const ByteSource& source) {
 
 // "-00002-of-00003.gguf" for the second of three files.
 std::string split_suffix(uint64_t index, uint64_t count) {
-  char text[64];
-  std::snprintf(text, sizeof(text), "-%05" PRIu64 "-of-%05" PRIu64 ".gguf", index + 1, count);
+  std::string text;
+  append_format(text, "-%05" PRIu64 "-of-%05" PRIu64 ".gguf", index + 1, count);
   return text;
 }
 

@@ -1,7 +1,8 @@
 #include "src/formats/text.h"
 
 #include <cstdint>
-#include <cstdio>
+
+#include "src/base/format.h"
 
 namespace inlay {
 namespace {
@@ -36,9 +37,7 @@ std::string quote(std::string_view text) {
     const size_t n = utf8_sequence(text);
     const uint8_t c = byte_at(text, 0);
     if (n == 0 || c < 0x20 || c == 0x7F) {
-      char escaped[8];
-      std::snprintf(escaped, sizeof(escaped), "\\x%02x", c);
-      out += escaped;
+      append_format(out, "\\x%02x", c);
       text.remove_prefix(1);
     } else {
       out += text.substr(0, n);

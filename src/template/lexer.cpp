@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
+#include "src/base/ascii.h"
 #include "src/template/literals.h"
 #include "src/template/text.h"
 #include "src/tokenizer/utf8.h"
@@ -174,7 +174,7 @@ class Lexer {
 
   Status token() {
     const char first = source_[at_];
-    if (std::isdigit(static_cast<unsigned char>(first))) return number();
+    if (is_ascii_digit(first)) return number();
     if (first == '\'' || first == '"') return string(first);
     if (const size_t n = name_length(rest())) {
       add(TokenKind::name, std::string(rest().substr(0, n)));

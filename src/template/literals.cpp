@@ -1,8 +1,8 @@
 #include "src/template/literals.h"
 
-#include <cctype>
 #include <charconv>
 
+#include "src/base/ascii.h"
 #include "src/template/text.h"
 
 namespace inlay::tmpl {
@@ -11,7 +11,7 @@ namespace {
 
 bool is_digit(char c, int base) {
   if (base <= 10) return c >= '0' && c < '0' + base;
-  return std::isxdigit(static_cast<unsigned char>(c)) != 0;
+  return is_ascii_hex_digit(c);
 }
 
 // Digits with single underscores between them.
@@ -32,7 +32,7 @@ size_t exponent_length(std::string_view text, size_t from) {
 
 int base_of(std::string_view text) {
   if (text.size() < 3 || text[0] != '0') return 10;
-  const char letter = static_cast<char>(std::tolower(static_cast<unsigned char>(text[1])));
+  const char letter = ascii_lower(text[1]);
   const int base = letter == 'x' ? 16 : letter == 'o' ? 8 : letter == 'b' ? 2 : 10;
   return base != 10 && is_digit(text[2], base) ? base : 10;
 }

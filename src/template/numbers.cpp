@@ -1,11 +1,11 @@
 #include "src/template/numbers.h"
 
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <limits>
 #include <string>
 
+#include "src/base/ascii.h"
 #include "src/template/text.h"
 
 namespace inlay::tmpl {
@@ -21,7 +21,7 @@ std::optional<std::string> without_underscores(std::string_view text) {
       continue;
     }
     const auto digit = [&](size_t at) {
-      return at < text.size() && std::isalnum(static_cast<unsigned char>(text[at]));
+      return at < text.size() && is_ascii_alnum(text[at]);
     };
     if (i == 0 || !digit(i - 1) || !digit(i + 1)) return std::nullopt;
   }
@@ -36,7 +36,7 @@ bool take_sign(std::string& text) {
 
 int prefix_base(const std::string& text) {
   if (text.size() < 3 || text[0] != '0') return 0;
-  const int letter = std::tolower(static_cast<unsigned char>(text[1]));
+  const char letter = ascii_lower(text[1]);
   return letter == 'x' ? 16 : letter == 'o' ? 8 : letter == 'b' ? 2 : 0;
 }
 
@@ -71,7 +71,7 @@ std::optional<double> parse_real(std::string_view text) {
   } else if (word == "nan") {
     out = std::numeric_limits<double>::quiet_NaN();
   } else {
-    if (!std::isdigit(static_cast<unsigned char>(word[0])) && word[0] != '.') return std::nullopt;
+    if (!is_ascii_digit(word[0]) && word[0] != '.') return std::nullopt;
     const auto parsed = std::from_chars(digits->data(), digits->data() + digits->size(), out);
     if (parsed.ec != std::errc() || parsed.ptr != digits->data() + digits->size()) return std::nullopt;
   }

@@ -104,7 +104,10 @@ std::string real_text(double value) {
   const auto end = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific).ptr;
   const std::string_view shortest(buffer, static_cast<size_t>(end - buffer));
   const size_t e = shortest.find('e');
-  const int exponent = std::atoi(std::string(shortest.substr(e + 1)).c_str());
+  const bool negative = shortest[e + 1] == '-';  // there is a sign always
+  int exponent = 0;
+  std::from_chars(shortest.data() + e + 2, shortest.data() + shortest.size(), exponent);
+  if (negative) exponent = -exponent;
   if (exponent < -4 || exponent >= 16) return std::string(shortest);
   const auto fixed = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed).ptr;
   std::string out(buffer, fixed);

@@ -1,7 +1,7 @@
 // Filters of text.
 #include <algorithm>
-#include <cctype>
 
+#include "src/base/ascii.h"
 #include "src/base/format.h"
 #include "src/template/binding.h"
 #include "src/template/builtins.h"
@@ -215,7 +215,7 @@ std::string url_quoted(std::string_view text, bool in_query) {
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x80 &&
-        (std::isalnum(byte) || std::string_view("_.-~").find(c) != std::string_view::npos || (!in_query && c == '/')))
+        (is_ascii_alnum(c) || std::string_view("_.-~").find(c) != std::string_view::npos || (!in_query && c == '/')))
       out += c;
     else if (in_query && c == ' ')
       out += '+';

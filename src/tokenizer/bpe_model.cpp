@@ -1,8 +1,8 @@
 #include "src/tokenizer/bpe_model.h"
 
 #include <bit>
-#include <cstdio>
 
+#include "src/base/format.h"
 #include "src/tokenizer/utf8.h"
 
 namespace inlay {
@@ -37,9 +37,9 @@ size_t WholeWords::cut_of(std::string_view word) {
 BpeModel::BpeModel(const TokenTable& table, BpeRules rules, int32_t unknown)
     : table_(table), rules_(std::move(rules)), unknown_(unknown) {
   for (int byte = 0; byte < 256; ++byte) {
-    char text[8] = {static_cast<char>(byte)};
-    if (!rules_.bytes) std::snprintf(text, sizeof(text), "<0x%02X>", byte);
-    byte_ids_[byte] = rules_.bytes || rules_.byte_tokens ? table.find({text, rules_.bytes ? size_t{1} : 6}) : -1;
+    std::string text(rules_.bytes ? 1 : 0, static_cast<char>(byte));
+    if (!rules_.bytes) append_format(text, "<0x%02X>", byte);
+    byte_ids_[byte] = rules_.bytes || rules_.byte_tokens ? table.find(text) : -1;
   }
 }
 

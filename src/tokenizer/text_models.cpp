@@ -1,8 +1,8 @@
 #include "src/tokenizer/text_models.h"
 
 #include <algorithm>
-#include <cstdio>
 
+#include "src/base/format.h"
 #include "src/tokenizer/utf8.h"
 
 namespace inlay {
@@ -31,8 +31,8 @@ UnigramModel::UnigramModel(const Vocabulary& texts, std::vector<double> scores, 
     : scores_(std::move(scores)), rules_(rules) {
   unknown_score_ = scores_.empty() ? 0 : *std::min_element(scores_.begin(), scores_.end()) - kUnknownPenalty;
   for (int byte = 0; byte < 256; ++byte) {
-    char text[8];
-    std::snprintf(text, sizeof(text), "<0x%02X>", byte);
+    std::string text;
+    append_format(text, "<0x%02X>", byte);
     byte_ids_[byte] = table.find(text);
   }
   build(texts);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Fails on files that a patch or an editor left behind, leftover words, machine paths, tabs, trailing blanks and overlong files among the project's text files, and on
-calls in the library's sources that end the host program, print, throw or read the environment, or that wait for the GPU or
+calls in the library's sources that end the host program, print, throw, read the environment or follow its locale, or that wait for the GPU or
 take its memory where that is not counted.
 
 Usage: check_text.py [ROOT]
@@ -35,6 +35,14 @@ UNCOUNTED_ALLOWED = {"src/backend/cuda/device.cpp"}
 # How many processors and how much memory the process may use is found in one file.
 LIMITS = re.compile(r"\b(hardware_concurrency|sched_getaffinity|sysinfo|get_?n?procs\w*)\s*\(|_SC_(NPROCESSORS|PHYS_PAGES|AVPHYS)\w*|/proc/meminfo")
 LIMITS_ALLOWED = {"src/base/host_limits.cpp"}
+# What follows the host's locale: text is made by src/base/format.h, numbers are read by std::from_chars.
+LOCALE = re.compile(r"\b(v?[fsd]n?w?printf|vprintf|wprintf|v?[fs]?w?scanf|strto(d|f|ld|l|ul|ll|ull)|ato(f|i|l|ll)|sto(d|f|ld|i|l|ul|ll|ull)|strerror(_r|_l)?"
+                    r"|dlerror|is(alpha|digit|alnum|space|upper|lower|punct|print|cntrl|graph|xdigit|blank)|to(lower|upper)|isw\w+|tow\w+"
+                    r"|setlocale|localeconv|nl_langinfo|strcoll|strxfrm|strftime|put_time|strsignal|mbs?r?towcs?|wcs?r?tombs?)\s*\("
+                    r"|std::(system|generic)_category|\.what\(\)"
+                    r"|#\s*include\s*<(iostream|istream|ostream|sstream|fstream|iomanip|locale|regex|codecvt|cctype|ctype\.h|cwctype|clocale)>")
+INTEGER_SCAN = re.compile(r"\bsscanf\s*\((?![^;]*%\w*[aefgAEFG]\b)")  # of integers: no locale changes them
+LOCALE_ALLOWED = {"src/base/format.cpp", "src/base/dynamic_library.cpp"}
 ENVIRONMENT_ALLOWED = {"src/base/environment.cpp"}
 
 
@@ -73,6 +81,8 @@ def check_library_line(line, path):
         yield f"only by src/backend/cuda/device.h: {found.group(0)}"
     if (found := LIMITS.search(code)) and name not in LIMITS_ALLOWED:
         yield f"only by src/base/host_limits.h: {found.group(0)}"
+    if (found := LOCALE.search(INTEGER_SCAN.sub("", code))) and name not in LOCALE_ALLOWED:
+        yield f"follows the host's locale: {found.group(0).strip()}"
     if ENVIRONMENT.search(code) and name not in ENVIRONMENT_ALLOWED:
         yield "not in a library: the environment is read"
 

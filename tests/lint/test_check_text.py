@@ -37,6 +37,20 @@ class Text(unittest.TestCase):
             found = problems("src/a.cpp", f"int f();\n{line}\n")
             self.assertIn(problem, found, line)
 
+    def test_calls_that_follow_the_locale(self):
+        for line, problem in [
+            ('  std::snprintf(text, sizeof text, "%g", x);', "snprintf("), ("  x = std::stod(text);", "stod("), ("  return strtod(p, &end);", "strtod("),
+            ("  const char* text = strerror(errno);", "strerror("), ("  if (std::isalpha(c)) return;", "isalpha("),
+            ("  c = std::tolower(c);", "tolower("), ("  std::system_category().message(n);", "std::system_category"),
+            ("  text = e.what();", ".what()"), ("#include <sstream>", "#include <sstream>"), ('  sscanf(line, "%lf", &x);', "sscanf("),
+            ("  const char* text = dlerror();", "dlerror("),
+        ]:
+            for name in ("src/a.cpp", "kernels/a.h"):
+                self.assertEqual(problems(name, f"{line}\n"), [f"follows the host's locale: {problem}"], line)
+            self.assertEqual(problems("tests/a.cpp", f"{line}\n"), [])
+        self.assertEqual(problems("src/base/format.cpp", "  std::vsnprintf(out, n, format, args);\n"), [])
+        self.assertEqual(problems("src/a.cpp", "  append_format(out, format, x);\n  is_ascii_digit(c);\n"), [])
+
     def test_library_calls(self):
         for line, problem in [
             ("  assert(x);", "not in a library: assert("),

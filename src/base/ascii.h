@@ -1,0 +1,11 @@
+// Kinds of ASCII characters. <cctype> knows more of them where the host's locale has a character set of single bytes.
+#pragma once
+
+namespace inlay {
+
+constexpr bool is_ascii_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr char ascii_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+constexpr bool is_ascii_alnum(char c) { return is_ascii_digit(c) || (ascii_lower(c) >= 'a' && ascii_lower(c) <= 'z'); }
+constexpr bool is_ascii_hex_digit(char c) { return is_ascii_digit(c) || (ascii_lower(c) >= 'a' && ascii_lower(c) <= 'f'); }
+
+}  // namespace inlay
