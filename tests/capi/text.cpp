@@ -58,6 +58,59 @@ std::string detokenize(const EnginePtr& engine, const Tokens& tokens, inlay_deto
   return out.substr(0, needed);
 }
 
+// The warnings in an engine's log.
+std::vector<std::string> warnings(const EnginePtr& engine) {
+  std::vector<std::string> out;
+  uint64_t cursor = 0;
+  inlay_log_level level;
+  char buf[512];
+  size_t n = 0;
+  while (inlay_log_read(engine.get(), &cursor, &level, buf, sizeof buf, &n, nullptr) == INLAY_OK)
+    if (level == INLAY_LOG_WARNING) out.emplace_back(buf, n);
+  return out;
+}
+
+TEST_P(Text, TwoBosAreSaidOnceForAnEngine) {
+  for (int i = 0; i < 2; ++i) {
+    const EnginePtr adds_bos = load(params(), "chat-spm-llama-f32");
+    const size_t before = warnings(adds_bos).size();
+    const std::string bos = detokenize(adds_bos, {tokenize(adds_bos, "hi", 0).front()}, INLAY_DETOKENIZE_SHOW_SPECIAL);
+    tokenize(adds_bos, "hi", INLAY_TOKENIZE_PARSE_SPECIAL);
+    tokenize(adds_bos, bos + "hi", 0);
+    tokenize(adds_bos, bos + "hi", INLAY_TOKENIZE_PARSE_SPECIAL | INLAY_TOKENIZE_NO_BOS_EOS);
+    EXPECT_EQ(warnings(adds_bos).size(), before);
+    for (int j = 0; j < 3; ++j) EXPECT_EQ(tokenize(adds_bos, bos + "hi", INLAY_TOKENIZE_PARSE_SPECIAL)[1], tokenize(adds_bos, "hi", 0)[0]);
+    const std::vector<std::string> after = warnings(adds_bos);
+    ASSERT_EQ(after.size(), before + 1);
+    EXPECT_NE(after.back().find("there are two"), std::string::npos) << after.back();
+  }
+}
+
+// The bytes of characters are tokens of this model: a prompt may end anywhere inside of one.
+TEST_P(Text, APromptThatEndsInsideACharacter) {
+  for (const std::string character : {"\u00E9", "\u20AC", "\U0001F600"}) {
+    for (size_t n = 1; n < character.size(); ++n) {
+      const SessionPtr own = new_session(engine);
+      Tokens prompt = kPlain;
+      for (size_t i = 0; i < n; ++i) prompt.push_back(static_cast<unsigned char>(character[i]));
+      prefill(own, prompt);
+      std::string text;
+      for (const std::string& part : force_text(own, character.substr(n) + "!")) text += part;
+      EXPECT_EQ(text, character + "!") << n;
+    }
+  }
+  const SessionPtr other = new_session(engine);
+  Tokens prompt = kPlain;
+  prompt.push_back(0xC3);
+  prefill(other, prompt);
+  EXPECT_EQ(text_of(force(other, 'x')), "x") << "no completion of the character";
+  const SessionPtr whole = new_session(engine);
+  prefill(whole, {'a'});
+  std::string text;
+  for (const std::string& part : force_text(whole, "\xA9!")) text += part;
+  EXPECT_EQ(text, "\uFFFD!") << "the prompt began no character";
+}
+
 // What a conversation renders to, or the error's message.
 std::string chat(const EnginePtr& engine, const char* conversation, const char* form, inlay_chat_flags flags = 0) {
   std::string out(4096, '\0');

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -145,6 +146,32 @@ TEST(TokenizerJson, SpecialTokensAreTextUnlessAsked) {
   EXPECT_GT(ids_of(**tokenizer, "</s>", {.add_special = false, .parse_special = false}).size(), 1u);
   const Ids tool = ids_of(**tokenizer, "the<tool>", {.add_special = false, .parse_special = false});
   EXPECT_EQ(tool, ids_of(**tokenizer, "the<tool>", {.add_special = false, .parse_special = true}));
+}
+
+// A special token that is looked for in normalized text is found in what the normalizer makes of the text, but not in ranges
+// that are only text.
+TEST(TokenizerJson, NormalizedSpecialTokensAreTextInPlainRanges) {
+  json file = reference("wordpiece");
+  ASSERT_EQ(file["normalizer"]["lowercase"], true);
+  const int32_t id = 100000;
+  file["added_tokens"].push_back({{"id", id}, {"content", "<mark>"}, {"single_word", false}, {"lstrip", false},
+                                  {"rstrip", false}, {"normalized", true}, {"special", true}});
+  int32_t last = 0;
+  for (const auto& [text, number] : file["model"]["vocab"].items()) last = std::max(last, number.get<int32_t>());
+  for (json& token : file["added_tokens"])
+    if (token["id"] != id) last = std::max(last, token["id"].get<int32_t>());
+  file["added_tokens"].back()["id"] = last + 1;
+  const auto tokenizer = read(file);
+  ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().message;
+  const std::string text = "the <MARK> the <mark>";
+  const auto marks = [&](const EncodeOptions& options) { return std::ranges::count(ids_of(**tokenizer, text, options), last + 1); };
+  EXPECT_EQ(marks({.add_special = false, .parse_special = true}), 2);
+  EXPECT_EQ(marks({.add_special = false, .parse_special = false}), 0);
+  const TextRange first[] = {{4, 10}}, inside[] = {{17, 18}}, both[] = {{4, 10}, {15, 21}}, apart[] = {{0, 3}};
+  EXPECT_EQ(marks({.add_special = false, .parse_special = true, .plain = first}), 1);
+  EXPECT_EQ(marks({.add_special = false, .parse_special = true, .plain = inside}), 1);
+  EXPECT_EQ(marks({.add_special = false, .parse_special = true, .plain = both}), 0);
+  EXPECT_EQ(marks({.add_special = false, .parse_special = true, .plain = apart}), 2);
 }
 
 TEST(TokenizerJson, ConfigNamesTheTokensThatBeginAndEnd) {
