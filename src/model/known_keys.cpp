@@ -219,10 +219,11 @@ std::string key_warning(std::string_view where) {
 std::vector<std::string> gguf_key_warnings(const Metadata& metadata, std::string_view arch) {
   constexpr std::string_view kTokenizer = "tokenizer.ggml.";
   const std::string family = std::string(arch) + ".";
+  const bool has_own = metadata.find("tokenizer.inlay.config");  // a folder's tokenizer inside, which counts instead
   std::vector<std::string> out;
   for (const MetaEntry* entry : metadata.unread()) {
     const bool of_family = entry->key.starts_with(family);
-    if (!of_family && !entry->key.starts_with(kTokenizer)) continue;
+    if (!of_family && (has_own || !entry->key.starts_with(kTokenizer))) continue;
     const UnreadKey* known = find_key(kGgufKeys, of_family ? entry->key.substr(family.size()) : entry->key);
     if (!is_neutral(known, text_of(metadata, entry->key, entry->value))) out.push_back(key_warning(entry->key));
   }
