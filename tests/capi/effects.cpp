@@ -254,6 +254,27 @@ Row convert_row(const char* field, Kind kind, std::function<void(inlay_convert_p
           }, std::move(words)};
 }
 
+// A folder whose tokenizer says what other programs do not read in a GGUF file; what its conversion logs.
+std::string logged_conversion(void (*log)(void*, inlay_log_level, const char*, size_t), std::string* into) {
+  namespace fs = std::filesystem;
+  const fs::path folder = testing::TempDir() + "inlay_effects_folder_" + std::to_string(::getpid());
+  fs::copy(INLAY_SOURCE_DIR "/examples/model/hf", folder);
+  const std::vector<char> bytes = file_bytes(folder / "tokenizer.json");
+  json tokenizer = json::parse(bytes);
+  for (json& token : tokenizer["added_tokens"]) token["lstrip"] = true;
+  fs::permissions(folder / "tokenizer.json", fs::perms::owner_write, fs::perm_options::add);
+  std::ofstream(folder / "tokenizer.json") << tokenizer.dump();
+  inlay_convert_params params = sized<inlay_convert_params>();
+  params.log = log;
+  params.log_user = into;
+  const std::string out = folder.string() + ".gguf";
+  inlay_error err;
+  const auto status = inlay_convert(folder.c_str(), SIZE_MAX, out.c_str(), SIZE_MAX, &params, &err);
+  fs::remove_all(folder);
+  fs::remove(out);
+  return status == INLAY_OK ? *into : failure(status, err);
+}
+
 Row embed_row(const char* name, Kind kind, std::function<void(inlay_embed_params&)> set, std::string words = "") {
   return {name[0] == 'I' ? name : std::string("inlay_embed_params.") + name, kind, [=](bool with) {
             inlay_embed_params params = sized<inlay_embed_params>();
@@ -500,6 +521,17 @@ std::vector<Row> table() {
          }).observe(true);
          return std::string(calls > 0 ? "called" : "not called");
        }},
+      {"inlay_convert_params.log", effect, [](bool set) {
+         noted.clear();
+         return logged_conversion(set ? note : nullptr, &noted);
+       }, "lstrip"},
+      {"inlay_convert_params.log_user", effect, [](bool set) {
+         std::string other;
+         noted.clear();
+         const std::string logged = logged_conversion(note, set ? &noted : &other);
+         return logged.starts_with("INLAY_") ? logged : noted;
+       }, "lstrip"},
+      convert_row("log_user", neutral, [](inlay_convert_params& p) { p.log_user = &calls; }, "unused without it"),
       // ---- embed
       embed_row("struct_size", refused, [](inlay_embed_params& p) { p.struct_size = 3; }, "struct_size"),
       embed_row("pooling", effect, [](inlay_embed_params& p) { p.pooling = INLAY_POOLING_LAST; }),
