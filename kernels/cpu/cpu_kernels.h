@@ -68,10 +68,12 @@ struct Kernels {
   size_t (*kv_block_bytes)(int64_t n_kv_heads, int64_t d_head, int64_t block_tokens);
   void (*kv_append)(const KvAppendArgs& args, int64_t m_begin, int64_t m_end);
   // Work is cut into items: attention_items(args) of them, any order, any thread; then attention_merge once per query
-  // range where the keys were split. scratch: attention_scratch_bytes(args), shared by all items of the call.
+  // range where the keys were split. scratch: attention_scratch_bytes(args), shared by all items of the call;
+  // workspace: attention_workspace_bytes(), aligned to 64, of the calling thread alone.
   int64_t (*attention_items)(const AttentionArgs& args);
   size_t (*attention_scratch_bytes)(const AttentionArgs& args);
-  void (*attention)(const AttentionArgs& args, int64_t item_begin, int64_t item_end, void* scratch);
+  size_t (*attention_workspace_bytes)();
+  void (*attention)(const AttentionArgs& args, int64_t item_begin, int64_t item_end, void* scratch, void* workspace);
   void (*attention_merge)(const AttentionArgs& args, int64_t m_begin, int64_t m_end, const void* scratch);
 
   Quantizers quantizers;

@@ -1,7 +1,6 @@
 #include "src/engine/placement.h"
 
 #include <algorithm>
-#include <future>
 #include <thread>
 
 #include "src/backend/cpu/cpu_backend.h"
@@ -202,7 +201,7 @@ Result<Placement> place(const Plan& plan, const EngineOptions& options, LoadTime
     case DeviceKind::automatic:
     case DeviceKind::cuda: {
 #if INLAY_HAS_CUDA
-      const std::future<void> opening = open_cublas_ahead(options.allow_cublas);  // beside the start of the device
+      const std::optional<Thread> opening = open_cublas_ahead(options.allow_cublas);  // beside the start of the device
 #endif
       return options.device == DeviceKind::cuda ? place_on(DeviceKind::cuda, plan, options, times)
                                                 : place_automatically(plan, options, times);

@@ -68,8 +68,12 @@ void attend(const cpu::Kernels& kernels, Cache& c, ThreadPool& pool, int64_t lay
                               0.0f,
                               c.window};
   scratch.resize(kernels.attention_scratch_bytes(args) / 4);
-  pool.parallel_for(kernels.attention_items(args), 1,
-                    [&](int64_t begin, int64_t end, int) { kernels.attention(args, begin, end, scratch.data()); });
+  const size_t workspace_bytes = (kernels.attention_workspace_bytes() + 63) / 64 * 64;
+  std::vector<std::byte> memory(workspace_bytes * static_cast<size_t>(pool.size()) + 63);
+  std::byte* workspaces = memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64) % 64;
+  pool.parallel_for(kernels.attention_items(args), 1, [&](int64_t begin, int64_t end, int thread) {
+    kernels.attention(args, begin, end, scratch.data(), workspaces + static_cast<size_t>(thread) * workspace_bytes);
+  });
   pool.parallel_for(
       m, 1, [&](int64_t begin, int64_t end, int) { kernels.attention_merge(args, begin, end, scratch.data()); });
 }

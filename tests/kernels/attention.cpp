@@ -110,6 +110,19 @@ struct Cache {
   }
 };
 
+// A thread's memory, of lines of the cache.
+class Workspace {
+ public:
+  explicit Workspace(const Kernels& kernels) : lines_((kernels.attention_workspace_bytes() + 63) / 64) {}
+  void* data() { return lines_.data(); }
+
+ private:
+  struct alignas(64) Line {
+    char bytes[64];
+  };
+  std::vector<Line> lines_;
+};
+
 // Queries m_at_once at a time, items in reverse order and in runs of `items_at_once`.
 std::vector<float> run(const Kernels& kernels, const Problem& p, const Cache& cache, int64_t m_at_once,
                        int64_t items_at_once) {
@@ -119,9 +132,10 @@ std::vector<float> run(const Kernels& kernels, const Problem& p, const Cache& ca
     const AttentionArgs args = p.attend(cache.k.data(), cache.v.data(), out.data(), out.ld(), begin, end);
     const size_t bytes = kernels.attention_scratch_bytes(args);
     std::vector<float> scratch(bytes / 4 + 1, NAN);
+    Workspace workspace(kernels);
     const int64_t items = kernels.attention_items(args);
     for (int64_t last = items; last > 0; last -= items_at_once) {
-      kernels.attention(args, std::max<int64_t>(last - items_at_once, 0), last, scratch.data());
+      kernels.attention(args, std::max<int64_t>(last - items_at_once, 0), last, scratch.data(), workspace.data());
     }
     for (int64_t j = args.m - 1; j >= 0; --j) kernels.attention_merge(args, j, j + 1, scratch.data());
     EXPECT_TRUE(std::isnan(scratch.back())) << "scratch memory overrun";
@@ -231,8 +245,10 @@ TEST(Attention, ThreadsShareACallAndAgree) {
         test::GuardedRows out(s.m, s.n_heads * s.d_head);
         const AttentionArgs args = p.attend(cache.k.data(), cache.v.data(), out.data(), out.ld(), 0, s.m);
         std::vector<float> scratch(k->attention_scratch_bytes(args) / 4);
-        pool.parallel_for(k->attention_items(args), 1,
-                          [&](int64_t begin, int64_t end, int) { k->attention(args, begin, end, scratch.data()); });
+        std::vector<Workspace> workspaces(static_cast<size_t>(pool.size()), Workspace(*k));
+        pool.parallel_for(k->attention_items(args), 1, [&](int64_t begin, int64_t end, int thread) {
+          k->attention(args, begin, end, scratch.data(), workspaces[static_cast<size_t>(thread)].data());
+        });
         pool.parallel_for(
             s.m, 3, [&](int64_t begin, int64_t end, int) { k->attention_merge(args, begin, end, scratch.data()); });
         EXPECT_TRUE(out.guards_intact());

@@ -10,6 +10,7 @@ void add_attention(Kernels& table) {
   table.kv_append = kv_append;
   table.attention_items = attention_items;
   table.attention_scratch_bytes = attention_scratch_bytes;
+  table.attention_workspace_bytes = attention_workspace_bytes;
   table.attention = attention;
   table.attention_merge = attention_merge;
 }

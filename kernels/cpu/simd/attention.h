@@ -112,7 +112,8 @@ void kv_append(const KvAppendArgs& a, int64_t m_begin, int64_t m_end) {
   }
 }
 
-// What an item works with: rows of one KV head. Row i of the block is row first_row + i of the head.
+// What an item works with: rows of one KV head. Row i of the block is row first_row + i of the head. Too large for the
+// stack of a host's thread, it lies in the workspace.
 struct RowBlock {
   const AttentionArgs* args;
   Cut cut;
@@ -120,6 +121,7 @@ struct RowBlock {
   alignas(64) float q[kRowBlock][kLd];
   float s[kRowBlock][kLd];  // scores of a chunk, then softmax numerators
   float o[kRowBlock][kLd];  // output of a chunk
+  float out[kRowBlock][kLd];  // of all chunks so far
   float max[kRowBlock], sum[kRowBlock];
 
   int64_t query(int64_t i) const { return (first_row + i) / cut.group; }
@@ -345,7 +347,7 @@ void attend_one_chunk(RowBlock& b, int64_t chunk, float* scratch) {
 }
 
 void attend_all_chunks(RowBlock& b) {
-  alignas(64) float out[kRowBlock][kLd];
+  float(*out)[kLd] = b.out;
   Running running[kRowBlock];
   for (int64_t chunk = b.args->first_key(b.query(0)) / kChunk; b.end_key(b.n_rows - 1, chunk) > 0; ++chunk) {
     const Rows rows = attend_chunk(b, chunk);
@@ -369,8 +371,10 @@ size_t attention_scratch_bytes(const AttentionArgs& a) {
   return c.split ? static_cast<size_t>(a.m * a.n_heads * c.chunks * c.partial_floats()) * sizeof(float) : 0;
 }
 
-void attention(const AttentionArgs& a, int64_t item_begin, int64_t item_end, void* scratch) {
-  RowBlock b;
+size_t attention_workspace_bytes() { return sizeof(RowBlock); }
+
+void attention(const AttentionArgs& a, int64_t item_begin, int64_t item_end, void* scratch, void* workspace) {
+  RowBlock& b = *static_cast<RowBlock*>(workspace);
   b.args = &a;
   b.cut = cut_of(a);
   for (int64_t item = item_begin; item < item_end; ++item) {

@@ -64,6 +64,10 @@ uint64_t CpuExecutor::attention_scratch_bytes(const Plan& plan, const BackendCon
   return std::max(align(one_slice), one_token * static_cast<uint64_t>(config.max_sequences));
 }
 
+uint64_t CpuExecutor::attention_workspace_bytes(const BackendConfig& config, const cpu::Kernels& kernels) {
+  return static_cast<uint64_t>(config.n_threads) * align(kernels.attention_workspace_bytes());
+}
+
 CpuExecutor::CpuExecutor(Plan plan, const BackendConfig& config, const cpu::Kernels& kernels)
     : plan_(std::move(plan)),
       config_(config),
@@ -87,6 +91,7 @@ Status CpuExecutor::load(WeightReader& reader, const LoadProgress& progress) {
   routing_.counts.resize(static_cast<size_t>(plan_.spec.moe.n_experts));
   routing_.groups.reserve(routing_.counts.size());
   INLAY_ASSIGN(attention_scratch_, HostBuffer::allocate(attention_scratch_bytes(plan_, config_, kernels_), "attention scratch"));
+  INLAY_ASSIGN(attention_workspace_, HostBuffer::allocate(attention_workspace_bytes(config_, kernels_), "attention workspace"));
   INLAY_ASSIGN(weights_, PackedWeights::load(plan_, reader, kernels_, pool_, progress));
   return {};
 }
@@ -99,7 +104,7 @@ MemoryNeeds CpuExecutor::memory() const {
   return {.weights = PackedWeights::bytes(plan_, kernels_),
           .kv = kv_.size(),
           .workspace = a_.storage.size() + LogitSlots::bytes(plan_.spec.n_vocab, config_.n_logit_slots) + prepared_.size() +
-                       expert_rows_.size() + attention_scratch_.size()};
+                       expert_rows_.size() + attention_scratch_.size() + attention_workspace_.size()};
 }
 
 Status CpuExecutor::execute(const StepBatch& batch, std::span<Draw> draws) {
@@ -310,13 +315,15 @@ size_t CpuExecutor::attend_slices(const Op& op, const StepBatch& batch, size_t f
     n_items += kernels_.attention_items(args);
     scratch += needed;
   }
-  pool_.parallel_for(n_items, 1, [&](int64_t begin, int64_t end, int) {
+  pool_.parallel_for(n_items, 1, [&](int64_t begin, int64_t end, int thread) {
+    std::byte* workspace = attention_workspace_.data() +
+                           static_cast<uint64_t>(thread) * align(kernels_.attention_workspace_bytes());
     auto work = std::upper_bound(slice_work_.begin(), slice_work_.end(), begin,
                                  [](int64_t item, const SliceWork& w) { return item < w.first_item; }) - 1;
     for (; work != slice_work_.end() && work->first_item < end; ++work) {
       const int64_t b = std::max<int64_t>(begin - work->first_item, 0);
       const int64_t e = std::min(end - work->first_item, kernels_.attention_items(work->args));
-      kernels_.attention(work->args, b, e, attention_scratch_.data() + work->scratch_offset);
+      kernels_.attention(work->args, b, e, attention_scratch_.data() + work->scratch_offset, workspace);
     }
   });
   if (scratch == 0) return slice_work_.size();  // no slice's keys were split

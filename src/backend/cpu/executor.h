@@ -42,6 +42,7 @@ class CpuExecutor final : public Backend, private OpRunner {
   static uint64_t expert_row_bytes(const Plan& plan, const BackendConfig& config, const cpu::Kernels& kernels) {
     return expert_areas(plan, config, kernels).n_bytes;
   }
+  static uint64_t attention_workspace_bytes(const BackendConfig& config, const cpu::Kernels& kernels);  // of all threads
   static uint64_t attention_scratch_bytes(const Plan& plan, const BackendConfig& config, const cpu::Kernels& kernels);
 
  private:
@@ -128,7 +129,7 @@ class CpuExecutor final : public Backend, private OpRunner {
   HostBuffer kv_;        // as memory_of_kv_ has it
   HostBuffer prepared_;  // one area per activation form
   uint64_t prepared_stride_ = 0;
-  HostBuffer attention_scratch_;
+  HostBuffer attention_scratch_, attention_workspace_;
 
   // Slices of one attention loop: their arguments, first work item and scratch offset.
   struct SliceWork {

@@ -92,15 +92,17 @@ Result<CudaDevice> describe_cuda_device(int32_t index) {
   return device;
 }
 
-std::future<void> open_cublas_ahead(bool allow_cublas) {
+std::optional<Thread> open_cublas_ahead(bool allow_cublas) {
   const CaptureScope relaxed;
   int n_devices = 0;
   if (!allow_cublas || cudaGetDeviceCount(&n_devices) != cudaSuccess || n_devices == 0) {
     (void)cudaGetLastError();
     return {};
   }
-  return std::async(std::launch::async | std::launch::deferred,
-                    [] { (void)Cublas::open_library(environment().cublas_directory); });
+  Result<Thread> opening =
+      Thread::start("inlay-cublas", [] { (void)Cublas::open_library(environment().cublas_directory); });
+  if (!opening.ok()) return {};
+  return *std::move(opening);
 }
 
 Status check_cuda_types(const Plan& plan) {

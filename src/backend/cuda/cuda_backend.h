@@ -1,11 +1,12 @@
 // The Plan on an NVIDIA GPU. No CUDA header is needed to include this one.
 #pragma once
 
-#include <future>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "src/backend/backend.h"
+#include "src/base/thread.h"
 
 namespace inlay {
 
@@ -24,7 +25,7 @@ Status check_cuda_kernels(int32_t index);
 BackendCounters cuda_counters();
 // Opens cuBLASLt on a thread of its own, where there is a GPU: that takes 0.06 s, in which a device's context can be
 // made. Whether it opened is found out where it is used; without a thread it is opened there.
-std::future<void> open_cublas_ahead(bool allow_cublas);
+std::optional<Thread> open_cublas_ahead(bool allow_cublas);
 // UNSUPPORTED if a weight is of a type that the kernels do not take; names the type and the tensor.
 Status check_cuda_types(const Plan& plan);
 // UNSUPPORTED if the model needs what the kernels lack; names it.
