@@ -169,17 +169,16 @@ class VocabularyWriter {
       metadata_.i32s("tokenizer.ggml.token_type", tokens_.types());
       INLAY_TRY(add_merges(*tokenizer.root().find("model")));
       INLAY_TRY(add_special_tokens());
-      INLAY_TRY(add_bos_flag(tokenizer.root()));
+      INLAY_TRY(add_flags(tokenizer.root()));
       INLAY_TRY(find_unsaid(tokenizer.root()));
     } else {
       unsaid_.push_back(named.message);
       metadata_.text("tokenizer.ggml.model", "none");
       INLAY_TRY(add_configured_ends());
     }
-    // GGUF's splitters of that name, as other programs have them, take no note of letters whose other case is a letter of
-    // ASCII (U+017F, U+212A); the folder's do. Nobody is warned of that.
-    const bool folds_case = pattern_.find("(?i:") != std::string::npos;
-    if (!unsaid_.empty() || folds_case) INLAY_TRY(add_files());
+    // In any case: what is found unsaid is only what others are warned of, and they differ in less than that, too. GGUF's
+    // splitters take no note of letters whose other case is a letter of ASCII (U+017F, U+212A), the folder's do.
+    INLAY_TRY(add_files());
     return std::move(unsaid_);
   }
 
@@ -197,7 +196,7 @@ class VocabularyWriter {
 
   // What a reader of tokenizer.ggml.* alone would do otherwise.
   Status find_unsaid(const JsonValue& root) {
-    INLAY_TRY(find_unsaid_part(root, "normalizer", {}));
+    INLAY_TRY(find_unsaid_part(root, "normalizer", "none"));
     INLAY_TRY(find_unsaid_part(root, "decoder", "ByteLevel"));
     const JsonValue model = *root.find("model");
     INLAY_ASSIGN(const bool byte_fallback, model.bool_or("byte_fallback", false));
@@ -206,7 +205,6 @@ class VocabularyWriter {
       const auto value = model.find(key);
       if (value && !value->is_null()) unsaid_.push_back(std::string("model.") + key);
     }
-    INLAY_TRY(find_unsaid_post_processor(root));
     const auto added = root.find("added_tokens");
     if (!added) return {};
     INLAY_ASSIGN(const JsonElements tokens, added->as_array());
@@ -222,49 +220,12 @@ class VocabularyWriter {
 
   Status find_unsaid_part(const JsonValue& root, const char* key, std::string_view said) {
     const auto part = root.find(key);
-    if (!part || part->is_null()) return {};
-    INLAY_ASSIGN(const std::string_view type, part->string_or("type", ""));
-    if (said.empty() || type != said) unsaid_.push_back(std::string(key) + " " + std::string(type));
-    return {};
-  }
-
-  // A text begins with BOS and ends with EOS, or with nothing: that much the flags say.
-  Status find_unsaid_post_processor(const JsonValue& root) {
-    const auto post = root.find("post_processor");
-    if (!post || post->is_null()) return {};
-    INLAY_ASSIGN(const std::string_view type, post->string_or("type", ""));
-    if (type == "ByteLevel") return {};
-    if (type == "TemplateProcessing") {
-      INLAY_ASSIGN(const JsonValue single, post->get("single"));
-      INLAY_ASSIGN(const JsonElements parts, single.as_array());
-      size_t n_special = 0;
-      bool first = true, is_bos = false;
-      for (const JsonValue part : parts) {
-        const auto special = part.find("SpecialToken");
-        if (special) {
-          ++n_special;
-          INLAY_ASSIGN(const std::string_view id, special->string_or("id", ""));
-          is_bos = first && bos_ >= 0 && tokens_.find(id) == bos_;
-        }
-        first = false;
-      }
-      INLAY_ASSIGN(const bool flags_agree, flags_are(is_bos, false));
-      if (flags_agree && n_special == (is_bos ? 1u : 0u)) return {};
+    std::string_view type = "none";
+    if (part && !part->is_null()) {
+      INLAY_ASSIGN(type, part->string_or("type", ""));
     }
-    unsaid_.push_back("post_processor " + std::string(type));
+    if (type != said) unsaid_.push_back(std::string(key) + " " + std::string(type));
     return {};
-  }
-
-  // Whether the flags of tokenizer_config.json, where it has them, are these.
-  Result<bool> flags_are(bool adds_bos, bool adds_eos) const {
-    bool agree = true;
-    for (const auto& [key, wanted] : {std::pair{"add_bos_token", adds_bos}, {"add_eos_token", adds_eos}}) {
-      const auto flag = member(tokenizer_config_, key);
-      if (!flag) continue;
-      INLAY_ASSIGN(const bool set, flag->as_bool());
-      agree = agree && set == wanted;
-    }
-    return agree;
   }
 
   Status add_configured_ends() {
@@ -279,10 +240,10 @@ class VocabularyWriter {
 
   Status add_model(const JsonValue& root) {
     INLAY_ASSIGN(const JsonValue model, root.get("model"));
-    INLAY_ASSIGN(const JsonValue type, model.get("type"));
-    INLAY_ASSIGN(const std::string_view name, type.as_string());
+    // Files of early versions have no type.
+    INLAY_ASSIGN(const std::string_view name, model.string_or("type", model.find("merges") ? "BPE" : ""));
     if (name != "BPE") {
-      return error(Code::unsupported, "%s is %s, expected 'BPE'", type.where().c_str(), quote(name).c_str());
+      return error(Code::unsupported, "%s.type is %s, expected 'BPE'", model.where().c_str(), quote(name).c_str());
     }
     for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
       INLAY_ASSIGN(const std::string_view value, model.string_or(key, ""));
@@ -290,7 +251,9 @@ class VocabularyWriter {
         return error(Code::unsupported, "%s.%s is %s, expected none", model.where().c_str(), key, quote(value).c_str());
     }
     INLAY_ASSIGN(const bool ignore_merges, model.bool_or("ignore_merges", false));
-    INLAY_ASSIGN(const JsonValue pre, root.get("pre_tokenizer"));
+    const auto found = root.find("pre_tokenizer");
+    if (!found) return error(Code::unsupported, "%s has no pre_tokenizer", root.where().c_str());
+    const JsonValue pre = *found;
     INLAY_TRY(read_split(pre));
     for (const SplitName& split : kSplits) {
       if (!byte_level_ || pattern_ != split.pattern || single_digits_ != split.single_digits ||
@@ -318,23 +281,30 @@ class VocabularyWriter {
       }
       return {};
     }
-    if (type == "Split" && pattern_.empty() && !byte_level_) {
-      INLAY_ASSIGN(const JsonValue pattern, pre.get("pattern"));
-      INLAY_ASSIGN(pattern_, pattern.string_or("Regex", ""));
-      return {};
-    }
-    if (type == "Digits" && !byte_level_) {
+    bool is_known = false;
+    if (!byte_level_ && type == "Split") {
+      INLAY_ASSIGN(is_known, read_pattern(pre));
+    } else if (!byte_level_ && type == "Digits") {
       INLAY_ASSIGN(single_digits_, pre.bool_or("individual_digits", false));
-      return {};
+      is_known = single_digits_;
+    } else if (!byte_level_ && type == "ByteLevel") {
+      INLAY_ASSIGN(const bool prefixes, pre.bool_or("add_prefix_space", true));
+      INLAY_ASSIGN(const bool splits, pre.bool_or("use_regex", true));
+      is_known = byte_level_ = !prefixes && splits == pattern_.empty();
     }
-    INLAY_ASSIGN(const bool prefixes, pre.bool_or("add_prefix_space", true));
-    INLAY_ASSIGN(const bool splits, pre.bool_or("use_regex", true));
-    if (type != "ByteLevel" || byte_level_ || prefixes || splits != pattern_.empty()) {
-      return error(Code::unsupported, "%s is a %s that has no name in GGUF files that is known here",
-                   pre.where().c_str(), quote(type).c_str());
-    }
-    byte_level_ = true;
-    return {};
+    if (is_known) return {};
+    return error(Code::unsupported, "%s is a %s that has no name in GGUF files that is known here", pre.where().c_str(),
+                 quote(type).c_str());
+  }
+
+  // Of the first Split, if its matches are words and what is between them, too.
+  Result<bool> read_pattern(const JsonValue& split) {
+    if (!pattern_.empty()) return false;
+    INLAY_ASSIGN(const JsonValue pattern, split.get("pattern"));
+    INLAY_ASSIGN(pattern_, pattern.string_or("Regex", ""));
+    INLAY_ASSIGN(const std::string_view behavior, split.string_or("behavior", "Removed"));
+    INLAY_ASSIGN(const bool invert, split.bool_or("invert", false));
+    return !pattern_.empty() && behavior == "Isolated" && !invert;
   }
 
   Status add_merges(const JsonValue& model) {
@@ -396,51 +366,120 @@ class VocabularyWriter {
 
   Status add_special_tokens() {
     INLAY_ASSIGN(bos_, special_token("bos_token", "bos_token_id"));
-    INLAY_ASSIGN(const int32_t eos, special_token("eos_token", "eos_token_id"));
+    INLAY_ASSIGN(eos_, special_token("eos_token", "eos_token_id"));
     INLAY_ASSIGN(const int32_t padding, special_token("pad_token", "pad_token_id"));
     INLAY_ASSIGN(const int32_t unknown, named_token("unk_token"));
     add_id("bos", bos_);
-    add_id("eos", eos);
+    add_id("eos", eos_);
     add_id("padding", padding);
     add_id("unknown", unknown);
     INLAY_ASSIGN(std::vector<int32_t> ends, configured("eos_token_id"));
     // GGUF has two more keys for ends of generation; ours has room for all of them, and says that there are no others.
     std::vector<const char*> names = {"eom", "eot"};
+    std::string others;
     for (const int32_t id : ends) {
-      if (id == eos || names.empty()) continue;
+      if (id == eos_) continue;
+      if (names.empty()) {
+        others += " " + std::to_string(id);
+        continue;
+      }
       add_id(names.back(), id);
       names.pop_back();
     }
-    if (eos >= 0 && std::find(ends.begin(), ends.end(), eos) == ends.end()) ends.push_back(eos);
+    if (!others.empty()) unsaid_.push_back("ends of generation beside three:" + others);
+    if (eos_ >= 0 && std::find(ends.begin(), ends.end(), eos_) == ends.end()) ends.push_back(eos_);
     metadata_.i32s("tokenizer.inlay.end_token_ids", ends);
     return {};
   }
 
-  // Said by tokenizer_config.json, else by a post-processor that begins with a token.
-  Status add_bos_flag(const JsonValue& root) {
-    bool adds_bos = false, adds_eos = false;
-    if (const auto flag = member(tokenizer_config_, "add_bos_token")) {
-      INLAY_ASSIGN(adds_bos, flag->as_bool());
-    } else {
-      const auto post = root.find("post_processor");
-      adds_bos = post && begins_with_token(*post);
-      if (const auto parts = post ? post->find("processors") : std::nullopt; parts && parts->is_array()) {
-        INLAY_ASSIGN(const JsonElements elements, parts->as_array());
-        for (const JsonValue part : elements) adds_bos = adds_bos || begins_with_token(part);
+  // Tokens that stand around a text.
+  struct Around {
+    std::vector<std::string_view> before, after;
+  };
+
+  // BOS before a text and EOS behind it, or nothing: that much the flags say.
+  Status add_flags(const JsonValue& root) {
+    Around around;
+    const auto post = root.find("post_processor");
+    if (post && !post->is_null()) INLAY_TRY(read_around(*post, around));
+    INLAY_TRY(apply_flag("add_bos_token", bos_, around.before));
+    INLAY_TRY(apply_flag("add_eos_token", eos_, around.after));
+    INLAY_TRY(add_flag("bos", bos_, around.before, "before"));
+    return add_flag("eos", eos_, around.after, "behind");
+  }
+
+  Status read_around(const JsonValue& post, Around& around) const {
+    INLAY_ASSIGN(const std::string_view type, post.string_or("type", ""));
+    if (type == "Sequence") {
+      INLAY_ASSIGN(const JsonValue parts, post.get("processors"));
+      INLAY_ASSIGN(const JsonElements elements, parts.as_array());
+      for (const JsonValue part : elements) INLAY_TRY(read_around(part, around));
+      return {};
+    }
+    Around of_this;
+    if (type == "TemplateProcessing") {
+      INLAY_ASSIGN(const JsonValue single, post.get("single"));
+      INLAY_ASSIGN(const JsonElements parts, single.as_array());
+      bool behind = false;
+      for (const JsonValue part : parts) {
+        const auto special = part.find("SpecialToken");
+        behind = behind || !special;
+        if (!special) continue;
+        INLAY_ASSIGN(const JsonValue name, special->get("id"));
+        INLAY_ASSIGN(const std::string_view text, name.as_string());
+        INLAY_TRY(add_ids_of(post, text, behind ? of_this.after : of_this.before));
+      }
+    } else if (type == "BertProcessing" || type == "RobertaProcessing") {
+      for (const auto& [key, texts] : {std::pair{"cls", &of_this.before}, {"sep", &of_this.after}}) {
+        INLAY_ASSIGN(const JsonValue pair, post.get(key));
+        if (!pair.is_array() || pair.size() != 2) return pair.expected("a token and its id");
+        auto at = pair.elements().begin();
+        INLAY_TRY(add_text_of(*++at, *texts));
       }
     }
-    if (const auto flag = member(tokenizer_config_, "add_eos_token")) {
-      INLAY_ASSIGN(adds_eos, flag->as_bool());
-    }
-    metadata_.boolean("tokenizer.ggml.add_bos_token", adds_bos && bos_ >= 0);
-    metadata_.boolean("tokenizer.ggml.add_eos_token", adds_eos);
+    around.before.insert(around.before.begin(), of_this.before.begin(), of_this.before.end());
+    around.after.insert(around.after.end(), of_this.after.begin(), of_this.after.end());
     return {};
   }
 
-  static bool begins_with_token(const JsonValue& post) {
-    const auto single = post.find("single");
-    if (!single || !single->is_array() || single->size() == 0) return false;
-    return (*single->as_array()->begin()).find("SpecialToken").has_value();
+  // Of a name in a template.
+  Status add_ids_of(const JsonValue& post, std::string_view name, std::vector<std::string_view>& out) const {
+    INLAY_ASSIGN(const JsonValue names, post.get("special_tokens"));
+    INLAY_ASSIGN(const JsonValue token, names.get(name));
+    INLAY_ASSIGN(const JsonValue ids, token.get("ids"));
+    INLAY_ASSIGN(const JsonElements elements, ids.as_array());
+    for (const JsonValue id : elements) INLAY_TRY(add_text_of(id, out));
+    return {};
+  }
+
+  Status add_text_of(const JsonValue& id_value, std::vector<std::string_view>& out) const {
+    INLAY_ASSIGN(const uint64_t id, id_value.as_u64());
+    if (id >= tokens_.texts().size()) return id_value.expected("the id of a token");
+    out.push_back(tokens_.texts()[id]);
+    return {};
+  }
+
+  // tokenizer_config.json has the last word.
+  Status apply_flag(const char* key, int32_t id, std::vector<std::string_view>& texts) const {
+    const auto flag = member(tokenizer_config_, key);
+    if (!flag || id < 0) return {};
+    INLAY_ASSIGN(const bool adds, flag->as_bool());
+    const std::string_view text = tokens_.texts()[static_cast<size_t>(id)];
+    if (!adds) std::erase(texts, text);
+    if (adds && std::find(texts.begin(), texts.end(), text) == texts.end())
+      texts.insert(id == bos_ ? texts.begin() : texts.end(), text);
+    return {};
+  }
+
+  Status add_flag(const char* name, int32_t id, const std::vector<std::string_view>& texts, const char* place) {
+    const std::string_view text = id < 0 ? std::string_view() : tokens_.texts()[static_cast<size_t>(id)];
+    const bool adds = id >= 0 && std::find(texts.begin(), texts.end(), text) != texts.end();
+    metadata_.boolean("tokenizer.ggml.add_" + std::string(name) + "_token", adds);
+    if (texts.size() == (adds ? 1u : 0u)) return {};
+    std::string line = std::string("tokens ") + place + " the text:";
+    for (const std::string_view t : texts) line += " " + quote(t);
+    unsaid_.push_back(std::move(line));
+    return {};
   }
 
   const std::string& folder_;
@@ -450,7 +489,7 @@ class VocabularyWriter {
   TokenList tokens_;
   std::string pattern_;
   bool single_digits_ = false, byte_level_ = false;
-  int32_t bos_ = -1;
+  int32_t bos_ = -1, eos_ = -1;
   std::vector<std::string> unsaid_;
 };
 

@@ -34,7 +34,8 @@ Files small_files() {
       {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", true}}},
       {"post_processor",
        {{"type", "TemplateProcessing"},
-        {"single", {{{"SpecialToken", {{"id", "<s>"}}}}, {{"Sequence", {{"id", "A"}}}}}}}}};
+        {"single", {{{"SpecialToken", {{"id", "<s>"}}}}, {{"Sequence", {{"id", "A"}}}}}},
+        {"special_tokens", {{"<s>", {{"id", "<s>"}, {"ids", {6}}}}, {"</s>", {{"id", "</s>"}, {"ids", {7}}}}, {"d", {{"id", "d"}, {"ids", {3}}}}}}}}};
   f.config = {{"bos_token", "<s>"}, {"eos_token", {{"content", "</s>"}}}};
   f.generation = {{"eos_token_id", {7, 4, 3}}};
   return f;
@@ -169,6 +170,50 @@ TEST(HfVocabulary, TemplatesOfEveryPlace) {
   }
   EXPECT_EQ(templates({{config, text}, {legacy, both}}), "chat_template=C");
   EXPECT_EQ(templates({{config, null}, {legacy, both}, {processor, text}}), "chat_template=D chat_template.tool_use=E");
+}
+
+// The flags of GGUF say BOS before a text and EOS behind it.
+TEST(HfVocabulary, TokensAroundATextAreFlagsWhereTheyCan) {
+  const json text = {{"Sequence", {{"id", "A"}}}};
+  const auto special = [](const char* name) { return json{{"SpecialToken", {{"id", name}}}}; };
+  const struct {
+    json single;
+    json config;
+    bool bos, eos;
+    const char* unsaid;  // a part of what others are warned of
+  } cases[] = {
+      {json::array({text}), {}, false, false, nullptr},
+      {json::array({special("<s>"), text, special("</s>")}), {}, true, true, nullptr},
+      {json::array({text, special("</s>")}), {{"add_eos_token", false}}, false, false, nullptr},
+      {json::array({text}), {{"add_bos_token", true}, {"add_eos_token", true}}, true, true, nullptr},
+      {json::array({text, special("d")}), {}, false, false, "behind the text: 'd'"},
+      {json::array({special("<s>"), special("d"), text}), {}, true, false, "before the text: '<s>' 'd'"},
+      {json::array({text, special("d")}), {{"add_eos_token", true}}, false, true, "behind the text: 'd' '</s>'"},
+      {json::array({text, special("</s>"), special("</s>")}), {}, false, true, "behind the text: '</s>' '</s>'"},
+  };
+  for (const auto& c : cases) {
+    for (const bool in_sequence : {false, true}) {
+      SCOPED_TRACE(c.single.dump() + c.config.dump());
+      Files f = small_files();
+      json& post = f.tokenizer["post_processor"];
+      post["single"] = c.single;
+      if (in_sequence) post = {{"type", "Sequence"}, {"processors", json::array({json{{"type", "ByteLevel"}}, post})}};
+      if (c.config.is_object()) f.config.update(c.config);
+      f.tokenizer["decoder"] = {{"type", "ByteLevel"}};
+      TemporaryFolder folder;
+      folder.write("tokenizer.json", f.tokenizer.dump());
+      folder.write("tokenizer_config.json", f.config.dump());
+      MetadataBuilder builder;
+      const auto unsaid = add_hf_vocabulary(folder.path(), 9, builder);
+      ASSERT_TRUE(unsaid.ok()) << unsaid.status().message;
+      const Metadata m = builder.build("");
+      EXPECT_EQ(*m.get_bool("tokenizer.ggml.add_bos_token"), c.bos);
+      EXPECT_EQ(*m.get_bool("tokenizer.ggml.add_eos_token"), c.eos);
+      EXPECT_EQ(unsaid->size(), c.unsaid ? 1u : 0u);
+      if (!c.unsaid || unsaid->empty()) continue;
+      EXPECT_NE(unsaid->front().find(c.unsaid), std::string::npos) << unsaid->front();
+    }
+  }
 }
 
 // Other programs see a file without a tokenizer; we find the folder's own in it.
