@@ -236,44 +236,6 @@ TEST(HfVocabulary, WhatGgufHasNoNameForIsKept) {
   }
 }
 
-// The templates that a folder with these files has, as "default=D tool_use=T".
-std::string templates(const std::map<std::string, std::string>& files) {
-  test::TemporaryFolder folder;
-  std::filesystem::create_directories(folder.path("additional_chat_templates"));
-  for (const auto& [name, text] : files) folder.write(name, text);
-  MetadataBuilder builder;
-  const Status status = add_hf_templates(folder.path(), builder);
-  if (!status.ok()) return status.message;
-  const Metadata metadata = builder.build("");
-  std::string out;
-  for (const MetaEntry& entry : metadata.entries())
-    out += (out.empty() ? "" : " ") + std::string(entry.key.substr(strlen("tokenizer."))) + "=" + std::string(entry.value.text);
-  return out;
-}
-
-TEST(HfVocabulary, TemplatesOfEveryPlace) {
-  const std::string jinja = "chat_template.jinja", tools = "additional_chat_templates/tool_use.jinja",
-                    config = "tokenizer_config.json", legacy = "chat_template.json", processor = "processor_config.json";
-  const std::string text = R"({"chat_template": "C"})", both = R"({"chat_template": {"default": "D", "tool_use": "E"}})",
-                    null = R"({"chat_template": null})",
-                    list = R"({"chat_template": [{"name": "default", "template": "L"}, {"name": "rag", "template": "R"}]})";
-  EXPECT_EQ(templates({}), "");
-  EXPECT_EQ(templates({{tools, "T"}, {jinja, "J"}}), "chat_template=J chat_template.tool_use=T");
-  EXPECT_EQ(templates({{tools, "T"}, {jinja, "J"}, {config, list}}), "chat_template=J chat_template.tool_use=T");
-  EXPECT_EQ(templates({{tools, "T"}, {config, text}}), "chat_template=C chat_template.tool_use=T");
-  EXPECT_EQ(templates({{tools, "T"}, {config, both}}), "chat_template=D chat_template.tool_use=T");
-  EXPECT_EQ(templates({{"additional_chat_templates/notes.txt", "N"}, {jinja, "J"}}), "chat_template=J");
-  EXPECT_EQ(templates({{config, list}}), "chat_template=L chat_template.rag=R");
-  for (const std::string& file : {config, legacy, processor}) {
-    EXPECT_EQ(templates({{file, text}}), "chat_template=C") << file;
-    EXPECT_EQ(templates({{file, null}}), "") << file;
-    const std::string wrong = templates({{file, R"({"chat_template": 1})"}});
-    EXPECT_NE(wrong.find(file + ": chat_template is 1, expected a template"), std::string::npos) << wrong;
-  }
-  EXPECT_EQ(templates({{config, text}, {legacy, both}}), "chat_template=C");
-  EXPECT_EQ(templates({{config, null}, {legacy, both}, {processor, text}}), "chat_template=D chat_template.tool_use=E");
-}
-
 TEST(HfVocabulary, WhatIsWrongIsNamed) {
   struct Case {
     std::function<void(Files&)> change;
