@@ -98,7 +98,10 @@ bool TextStream::append(std::string_view bytes) {
 }
 
 bool TextStream::append_name(std::string_view name) {
-  if (stops_.empty() || name.empty()) return false;
+  const auto may_be_part = [&](const std::string& stop) {
+    return stop.find(name) != stop.npos || name.find(stop) != name.npos || overlap(name, stop) > 0 || overlap(stop, name) > 0;
+  };
+  if (name.empty() || std::none_of(stops_.begin(), stops_.end(), may_be_part)) return false;  // nothing is allocated
   if (names_.size() == kMaxStopBytes) names_.erase(names_.begin());  // no stop string reaches further back
   names_.push_back({tail_.size(), std::string(name)});
   return find_stops();

@@ -161,7 +161,7 @@ const Case kCases[] = {
     {"llama", [](Parts& p) { p.keys["rope.scaling.type"] = "dynamic"; }, Code::unsupported,
      "llama.rope.scaling.type is \"dynamic\", a RoPE scaling that is not supported (none, linear, longrope, yarn)"},
     {"llama", [](Parts& p) { p.keys["rope.scaling.factor"] = -2.0f; }, Code::format,
-     "llama.rope.scaling.factor is -2, expected above 0"},
+     "llama.rope.scaling.factor is -2, expected 0 to 1e+06"},
     {"llama", [](Parts& p) { p.keys["rope.dimension_count"] = 18u; }, Code::format,
      "llama.rope.dimension_count is 18, expected an even number of at most the head size 16"},
     {"llama", [](Parts& p) { p.keys["rope.freq_base"] = 1.0f; }, Code::format,

@@ -141,5 +141,19 @@ TEST(TextStream, CompletesACharacterThatOthersBegan) {
   }
 }
 
+// Such as names of control tokens that no stop string has to do with: they break nothing and take no memory.
+TEST(TextStream, NamesThatAreNoPartOfAStopAreNotKept) {
+  TextStream stream;
+  ASSERT_TRUE(stream.set_stops({"xyz", "<end>"}).ok());
+  EXPECT_FALSE(stream.append("xy"));
+  EXPECT_FALSE(stream.append_name("[other]"));
+  EXPECT_TRUE(stream.append("z"));
+  stream.clear();
+  EXPECT_FALSE(stream.append("xy"));
+  EXPECT_FALSE(stream.append_name("<e"));
+  EXPECT_FALSE(stream.append("n"));
+  EXPECT_TRUE(stream.append_name("d>"));
+}
+
 }  // namespace
 }  // namespace inlay
