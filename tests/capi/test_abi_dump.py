@@ -13,7 +13,7 @@ import api_model
 from emit import json_form
 
 TEXT = (ROOT / "bindings/api/inlay.toml").read_text(encoding="utf-8")
-LAST_LOAD_FIELD = '  { name = "progress_user", type = "pointer", default = "NULL", doc = "Given to progress." },\n'
+LAST_LOAD_FIELD = '  { name = "progress_user", type = "pointer", default = "NULL", doc = "Given to progress; unused without it." },\n'
 FIRST_BIAS_FIELD = '  { name = "token", type = "i32", doc = "Token id." },\n'
 LAST_FUNCTION = TEXT[TEXT.rindex("[[function]]"):]
 LAST_NAME = re.search(r'name = "(\w+)"', LAST_FUNCTION).group(1)
