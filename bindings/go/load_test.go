@@ -320,37 +320,17 @@ func TestConvert(t *testing.T) {
 
 func TestContextEndsAConversion(t *testing.T) {
 	target := filepath.Join(t.TempDir(), "made.gguf")
-	partial := target + ".partial"
-	// The conversion waits until somebody reads what it writes, so that there is time to cancel it.
-	if err := syscall.Mkfifo(partial, 0o600); err != nil {
-		t.Skip(err)
-	}
 	ctx, cancel := context.WithCancel(background)
-	read := make(chan int64)
-	go func() {
-		time.Sleep(50 * time.Millisecond)
+	calls := 0
+	err := Convert(ctx, testModel, target, ConvertF32, &ConvertOptions{Progress: func(done, total uint64) {
+		calls++
 		cancel()
-		time.Sleep(200 * time.Millisecond)
-		pipe, err := os.Open(partial)
-		if err != nil {
-			read <- -1
-			return
-		}
-		n, _ := io.Copy(io.Discard, pipe)
-		pipe.Close()
-		read <- n
-	}()
-	err := Convert(ctx, testModel, target, ConvertF32, nil)
+	}})
 	if wantStatus(t, err, StatusCancelled); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if n := <-read; n < 0 || n > 5<<20 { // all of it would be 11 MB
-		t.Error(n, "bytes were written in spite of the cancel")
-	}
-	for _, path := range []string{target, partial} {
-		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
-			t.Error(path, "is still there", err)
-		}
+	if left, _ := os.ReadDir(filepath.Dir(target)); len(left) != 0 || calls == 0 {
+		t.Error(left, "is left after", calls, "calls")
 	}
 	err = Convert(ctx, testModel, target, ConvertF32, nil) // The context has ended before.
 	if wantStatus(t, err, StatusCancelled); !errors.Is(err, context.Canceled) {

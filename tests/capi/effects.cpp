@@ -373,6 +373,18 @@ std::vector<Row> table() {
       load_row("log_level", effect, [](Load& p) { p.log_level = INLAY_LOG_OFF; }),
       load_row("log_level", refused, [](Load& p) { p.log_level = 99; }, "log_level"),
       load_row("flags", refused, [](Load& p) { p.flags = 1u << 31; }, "params.flags"),
+      {"inlay_load_params.pre_tokenizer", Kind::refused, [](bool set) {
+         inlay_load_params p = on(INLAY_DEVICE_CPU);
+         p.pre_tokenizer = set ? "no such splitter" : nullptr;
+         p.pre_tokenizer_len = set ? SIZE_MAX : 0;
+         return loaded(p);
+       }, "no such splitter"},
+      {"inlay_load_params.pre_tokenizer_len", Kind::refused, [](bool set) {
+         inlay_load_params p = on(INLAY_DEVICE_CPU);
+         p.pre_tokenizer = "qwen2 and more";
+         p.pre_tokenizer_len = set ? SIZE_MAX : 5;
+         return loaded(p);
+       }, "qwen2 and more"},
       {"inlay_load_params.log", effect, [](bool set) {
          noted.clear();
          Load params = on(INLAY_DEVICE_CPU);

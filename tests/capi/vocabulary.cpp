@@ -157,6 +157,11 @@ const std::map<std::string, Use>& uses_of_the_model() {
          size_t needed = 0;
          return inlay_compare_text(engine.get(), engine.get(), ids, 3, 1, nullptr, nullptr, 0, &needed, err);
        }},
+      {"inlay_session_set_stop_tokens",
+       [](const EnginePtr& engine, int32_t id, inlay_error* err) {
+         const SessionPtr session = new_session(engine);
+         return inlay_session_set_stop_tokens(session.get(), &id, 1, err);
+       }},
       {"inlay_logit_bias", [](const EnginePtr& engine, int32_t id,
                               inlay_error* err) { return use_bias(engine, id, false, err); }},
       {"inlay_session_set_sampler", [](const EnginePtr& engine, int32_t id,
@@ -254,7 +259,8 @@ TEST_P(VocabularySizeOf, TokensWithoutARowAreRefusedByName) {
       for (const auto& [function, use] : uses_of_the_tokenizer()) EXPECT_EQ(use(engine, id, &err), INLAY_OK) << function;
       for (const auto& [function, use] : uses_of_the_model()) {
         EXPECT_EQ(use(engine, id, &err), INLAY_INVALID_ARGUMENT) << function;
-        const bool is_bias = function == "inlay_logit_bias" || function == "inlay_session_set_sampler";
+        const bool is_bias = function == "inlay_logit_bias" || function == "inlay_session_set_sampler" ||
+                             function == "inlay_session_set_stop_tokens";
         EXPECT_NE(std::string(err.message).find(is_bias ? std::to_string(id) : name), std::string::npos) << function << err.message;
       }
       // Every id that a text gives can be run.

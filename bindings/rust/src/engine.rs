@@ -238,7 +238,12 @@ impl Engine {
 
     /// The conversation as tokens, with what [`chat_text`](Self::chat_text) takes. Only the template's own control tokens
     /// count: those that messages or other values of the conversation have in writing are text.
-    pub fn chat_tokens(&self, conversation: &str, template: Option<&str>, add_generation_prompt: bool) -> Result<Vec<Token>> {
+    pub fn chat_tokens(
+        &self,
+        conversation: &str,
+        template: Option<&str>,
+        add_generation_prompt: bool,
+    ) -> Result<Vec<Token>> {
         let flags = if add_generation_prompt { raw::INLAY_CHAT_ADD_GENERATION_PROMPT } else { 0 };
         let (form, n_form) = template.map_or((std::ptr::null(), 0), |text| (text.as_ptr().cast(), text.len()));
         let (json, n_json) = (conversation.as_ptr().cast(), conversation.len());

@@ -1,9 +1,9 @@
 use crate::error::call;
 use crate::info::{Event, SessionInfo};
-use crate::{Token, TokenizeOptions};
 use crate::{
     raw, CancelHandle, Engine, Error, GenerateOptions, Library, Prompt, Result, Sampler, SessionOptions, Status,
 };
+use crate::{Token, TokenizeOptions};
 use std::cell::Cell;
 use std::iter::FusedIterator;
 use std::marker::PhantomData;
