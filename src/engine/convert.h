@@ -19,8 +19,7 @@ struct ConvertOptions {
   LogSink log;  // warnings
 };
 
-// `from`: a path as open_checkpoint takes. Which matrix gets which type: type_by. Until all is written, `to` is called
-// "TO.partial".
+// `from`: a path as open_checkpoint takes. Which matrix gets which type: type_by. `to` is a TargetFile.
 Status convert_to_gguf(const std::string& from, const std::string& to, const ConvertOptions& options);
 
 }  // namespace inlay
