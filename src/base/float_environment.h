@@ -20,7 +20,7 @@ class FloatEnvironment {
 #if defined(__x86_64__)
     saved_ = __builtin_ia32_stmxcsr();
     __asm__ volatile("fnstcw %0" : "=m"(control_));
-    __asm__ volatile("fnstsw %0" : "=m"(status_));
+    if (traps_x87()) __asm__ volatile("fnstsw %0" : "=m"(status_));
     __builtin_ia32_ldmxcsr(kDefault);
     const uint16_t control = kDefaultControl;
     if (control_ != control) __asm__ volatile("fldcw %0" : : "m"(control));
@@ -33,10 +33,10 @@ class FloatEnvironment {
     innermost_ = outer_;
 #if defined(__x86_64__)
     __builtin_ia32_ldmxcsr(saved_);
-    uint16_t control, status;
+    uint16_t control, status = status_;
     __asm__ volatile("fnstcw %0" : "=m"(control));
-    __asm__ volatile("fnstsw %0" : "=m"(status));
     // A flag that the library raised would trap at the host's next x87 instruction.
+    if (traps_x87()) __asm__ volatile("fnstsw %0" : "=m"(status));
     if (((status ^ status_) & kFlags) != 0 || control != control_) restore_x87();
 #else
     std::fesetenv(&saved_);
@@ -52,6 +52,9 @@ class FloatEnvironment {
   static constexpr unsigned kDefault = 0x1f80;
   static constexpr uint16_t kDefaultControl = 0x37f, kFlags = 0x3f;
 
+  // Reading the flags takes longer than all else here, and no code of ours computes on the x87.
+  bool traps_x87() const { return (control_ & kFlags) != kFlags; }
+
   void restore_x87() const {
     struct {
       uint16_t control, gap, status, gap2;
@@ -59,12 +62,12 @@ class FloatEnvironment {
     } x87;
     __asm__ volatile("fnstenv %0" : "=m"(x87));
     x87.control = control_;
-    x87.status = static_cast<uint16_t>((x87.status & ~kFlags) | (status_ & kFlags));
+    if (traps_x87()) x87.status = static_cast<uint16_t>((x87.status & ~kFlags) | (status_ & kFlags));
     __asm__ volatile("fldenv %0" : : "m"(x87));
   }
 
   unsigned saved_;
-  uint16_t control_, status_;
+  uint16_t control_, status_ = 0;
 #else
   std::fenv_t saved_;
 #endif
