@@ -1,6 +1,7 @@
 #include "src/tokenizer/gguf_special_tokens.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "src/base/format.h"
 #include "src/formats/text.h"
@@ -43,6 +44,8 @@ constexpr EndName kEndNames[] = {
     {"fim_rep", "<reponame>"},
     {"fim_sep", "<|file_sep|>"},
 };
+constexpr std::pair<std::string_view, std::string_view> kPairs[] = {
+    {"<s>", "</s>"}, {"<bos>", "<eos>"}, {"[BOS]", "[EOS]"}};
 constexpr const char* kEndKeys[] = {"eos", "eot", "eom", "fim_pad", "fim_rep", "fim_sep"};
 
 const EndName* find_end_name(std::string_view text) {
@@ -63,6 +66,8 @@ class EndReader {
       INLAY_TRY(read_list());
       return std::move(out_);
     }
+    INLAY_ASSIGN(const SpecialId bos, read_special_id(metadata_, "bos", n_ids(), remarks_));
+    if (bos.id >= 0 && static_cast<size_t>(bos.id) < texts_.size()) bos_ = texts_[static_cast<size_t>(bos.id)];
     for (const char* key : kEndKeys) {
       INLAY_ASSIGN(const SpecialId stated, read_special_id(metadata_, key, n_ids(), remarks_));
       if (stated.id >= 0) out_.ids.push_back(stated.id);
@@ -98,7 +103,8 @@ class EndReader {
   }
 
   // A file whose tokens have types says of ordinary ones that they are text. User-defined ones may be text too (Gemma's
-  // </s> is a tag of HTML): they count only where no key says which token it is. Control tokens are no text in any case.
+  // </s> is a tag of HTML): they count where no key says which token it is, or where the file's BOS is their counterpart
+  // (Phi 3 begins with <s> and states <|endoftext|>). Control tokens are no text in any case.
   void guess() {
     const bool has_types = std::ranges::any_of(
         kinds_, [](TokenKind kind) { return kind == TokenKind::control || kind == TokenKind::user_defined; });
@@ -114,8 +120,9 @@ class EndReader {
       has_flush |= text == "<|flush|>";
       const TokenKind kind = kinds_[static_cast<size_t>(id)];
       const bool is_special = kind == TokenKind::control || kind == TokenKind::unknown;
-      const bool may_be_text = has_types && kind != TokenKind::user_defined;
-      if (std::ranges::count(out_.ids, id) > 0 || (!is_special && (may_be_text || is_stated(name->key)))) continue;
+      const bool may_be_text = kind == TokenKind::user_defined ? is_stated(name->key) && !is_counterpart_of_bos(text)
+                                                               : has_types || is_stated(name->key);
+      if (std::ranges::count(out_.ids, id) > 0 || (!is_special && may_be_text)) continue;
       if (text == "<|end|>") end = id;
       guessed.push_back(id);
       const bool fills = std::string_view(name->key).starts_with("fim_");
@@ -125,6 +132,12 @@ class EndReader {
     if (end >= 0 && has_call && (has_return || has_flush)) std::erase(guessed, end);
     remark_on(guessed);
     out_.ids.insert(out_.ids.end(), guessed.begin(), guessed.end());
+  }
+
+  bool is_counterpart_of_bos(std::string_view end) const {
+    for (const auto& [begin, its_end] : kPairs)
+      if (bos_ == begin && end == its_end) return true;
+    return false;
   }
 
   bool is_stated(std::string_view key) const { return std::ranges::find(stated_, key) != stated_.end(); }
@@ -141,6 +154,7 @@ class EndReader {
   const std::span<const std::string_view> texts_;
   const std::span<const TokenKind> kinds_;
   std::vector<std::string>& remarks_;
+  std::string_view bos_;
   std::vector<std::string_view> stated_;
   GgufEnds out_;
 };

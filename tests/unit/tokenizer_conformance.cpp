@@ -66,8 +66,10 @@ class Vocabulary : public ::testing::TestWithParam<Case> {
     return is(Source::own) ? own_rows(entry_) : read_json_lines(kTokenizers + name_ + ".hard.jsonl");
   }
   size_t n_rows() const { return is(Source::own) ? own_lines("texts.jsonl").size() : entry_.at("cases").get<size_t>(); }
-  // A GGUF has no NFC normalizer, which some tokenizer.json have: there the row tells what the GGUF gives.
+  // A GGUF has no NFC normalizer, which some tokenizer.json have: there the row tells what the GGUF gives. llama.cpp also
+  // takes Qwen's </s> for an end because of its name; here a token whose type says that it is text stays text.
   static Ids expected_ids(const json& row) {
+    if (text_of(row).find("</s>") != std::string::npos) return ids_of(row);
     const json others = row.value("alt", json::object());
     return is(Source::made_gguf) ? others.value("libllama-gguf", ids_of(row)) : ids_of(row);
   }

@@ -63,6 +63,20 @@ TEST(GgufEnds, WhereAKeyNamesTheTokenOthersOfThatNameAreText) {
   }
 }
 
+// Phi 3 states <|endoftext|>; its user-defined </s> still ends a text that begins with <s>.
+TEST(GgufEnds, AUserDefinedCounterpartOfBosEnds) {
+  for (const auto& [begin, end] : {std::pair{"<s>", "</s>"}, {"<bos>", "<eos>"}, {"[BOS]", "[EOS]"}}) {
+    VocabularyFile v = with_name(end, kUserDefined);
+    v.numbers = {{"bos_token_id", static_cast<uint32_t>(v.add("<other>", kControl))}, {"eos_token_id", 257}};
+    EXPECT_FALSE(load_good(v)->is_end_of_generation(256)) << end;
+    v.tokens.back() = begin;
+    EXPECT_TRUE(load_good(v)->is_end_of_generation(256)) << end;
+    EXPECT_EQ(load_good(v)->kind(256), TokenKind::control);
+    v.types[256] = kNormal;
+    EXPECT_FALSE(load_good(v)->is_end_of_generation(256)) << end << ": the file says that it is text";
+  }
+}
+
 // A vocabulary whose file has the list of ends that our converter writes.
 Result<std::unique_ptr<Tokenizer>> load_with_list(const VocabularyFile& v, const std::vector<int32_t>& ends) {
   const GgufImage::Bytes bytes =
