@@ -20,6 +20,7 @@ bool are_foreign(const Value& base, const Arguments& arguments) {
 }  // namespace
 
 Result<Value> Interpreter::evaluate(const Expression& expression, Frame* frame) {
+  if (run_.stack.is_spent()) return run_.stack.go_on([&] { return evaluate(expression, frame); });
   const Descent descent(run_);
   Status status = descent.check();
   if (status.ok()) status = run_.charge(1);

@@ -107,6 +107,7 @@ Result<Interpreter::Flow> Interpreter::run_body(const Body& body, Frame* frame) 
 }
 
 Result<Interpreter::Flow> Interpreter::run_statement(const Statement& statement, Frame* frame) {
+  if (run_.stack.is_spent()) return run_.stack.go_on([&] { return run_statement(statement, frame); });
   const Descent descent(run_);
   Status status = descent.check();
   if (status.ok()) status = run_.charge(1);

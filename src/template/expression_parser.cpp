@@ -64,6 +64,7 @@ Result<ExpressionPtr> ExpressionParser::finish(ExpressionPtr node) const {
 }
 
 Result<ExpressionPtr> ExpressionParser::expression() {
+  if (stack.is_spent()) return stack.go_on([&] { return expression(); });
   const Nesting nesting(*this);
   INLAY_TRY(nesting.check());
   INLAY_ASSIGN(ExpressionPtr value, either());

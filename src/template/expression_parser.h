@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/base/stack_budget.h"
 #include "src/template/lexer.h"
 #include "src/template/syntax.h"
 
@@ -40,6 +41,8 @@ class ExpressionParser {
 
   // Macros being parsed, outermost first: names inside tell what they use.
   std::vector<MacroDefinition*> macros;
+
+  StackBudget stack;
 
   // Counts nesting for as long as it lives.
   class Nesting {

@@ -139,6 +139,7 @@ Status JsonWriter::map(const Map& map, size_t level) {
 }
 
 Status JsonWriter::write(const Value& value, size_t level) {
+  if (run_.stack.is_spent()) return run_.stack.go_on([&] { return write(value, level); });
   const Descent descent(run_);
   INLAY_TRY(descent.check());
   const uint64_t separators = style_.item_separator.size() + style_.key_separator.size();

@@ -56,6 +56,7 @@ Status append_list(Run& run, const List& list, std::string& out) {
 }
 
 Status append_repr(Run& run, const Value& value, std::string& out) {
+  if (run.stack.is_spent()) return run.stack.go_on([&] { return append_repr(run, value, out); });
   const Descent descent(run);
   INLAY_TRY(descent.check());
   INLAY_TRY(run.charge(1 + (value.is_string() ? value.text().size() / kBytesPerStep : 0)));

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/base/stack_budget.h"
 #include "src/template/object.h"
 #include "src/template/value.h"
 
@@ -65,6 +66,7 @@ class Run {
   const Limits limits;
   const std::tm now;
   uint32_t depth = 0;  // of whatever recursion is going on
+  StackBudget stack;   // the same recursion's
   bool foreign = false;  // the function at hand runs on text from the conversation
 
  private:

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "src/base/stack_budget.h"
 #include "src/formats/text.h"
 #include "src/tokenizer/utf8.h"
 
@@ -76,6 +77,7 @@ class RegexParser {
   }
 
   Result<RegexNode> choice(uint32_t depth) {
+    if (stack_.is_spent()) return stack_.go_on([&] { return choice(depth); });
     if (depth > kMaxDepth) return wrong("nests too deep");
     const bool outer_case = ignore_case_, outer_dot = dot_matches_newline_;
     std::vector<RegexNode> branches;
@@ -390,6 +392,7 @@ class RegexParser {
   const std::string_view text_;
   size_t at_ = 0;
   bool ignore_case_ = false;
+  StackBudget stack_;
   bool dot_matches_newline_ = false;
   RegexTree tree_;
 };

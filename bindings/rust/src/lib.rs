@@ -55,7 +55,7 @@ pub use info::{
 };
 pub use library::Library;
 pub use options::{
-    EmbedOptions, GenerateOptions, LoadOptions, LogitBias, ProfileOptions, Prompt, Sampler, SessionOptions,
+    ConvertOptions, EmbedOptions, GenerateOptions, LoadOptions, LogitBias, ProfileOptions, Prompt, Sampler, SessionOptions,
     TokenizeOptions,
 };
 pub use session::{decode_abandon, decode_slice, decode_step, Generation, Session, Slice};

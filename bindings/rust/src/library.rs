@@ -1,4 +1,4 @@
-use crate::callbacks::Progress;
+use crate::callbacks::{OwnedSink, Progress};
 use crate::error::{call, read_string};
 use crate::info::{DeviceInfo, Explanation, MemoryInfo};
 use crate::{raw, ConvertType, Engine, Error, LoadOptions, ProgressFn, Result, Status};

@@ -25,7 +25,8 @@
 namespace inlay::cpu {
 namespace {
 
-constexpr int64_t kMaxRows = 512;         // activation rows per pass: 64 KiB of accumulators on the stack
+// The threads are the host's, so that frames stay small: few activation rows at a time, whose accumulators lie there.
+constexpr int64_t kMaxRows = 128;         // x 2 tiles x 64 bytes = 16 KiB of accumulators
 constexpr int64_t kStepsPerBlock = 2048;  // x 2 tiles x 64 bytes = 256 KiB of weights
 
 // Results of T tiles and m activation rows from m_begin on.
@@ -74,22 +75,24 @@ void linear_tiles(const LinearArgs& args, int64_t tile, int64_t m_begin, int64_t
   store_tiles<T>(args, tile, m_begin, m, acc);
 }
 
+template <class Step, int T, int kStepBytes>
+void linear_rows(const LinearArgs& args, int64_t tile, int64_t m_begin, int64_t m_end) {
+  for (int64_t m = m_begin; m < m_end; m += kMaxRows)
+    linear_tiles<Step, T, kStepBytes>(args, tile, m, m_end - m < kMaxRows ? m_end : m + kMaxRows);
+}
+
 template <class Step, int kStepBytes>
 void linear(const LinearArgs& args, int64_t tile_begin, int64_t tile_end, int64_t m_begin, int64_t m_end) {
-  for (int64_t m = m_begin; m < m_end; m += kMaxRows) {
-    const int64_t end = m_end - m < kMaxRows ? m_end : m + kMaxRows;
-    int64_t tile = tile_begin;
-    for (; tile + Vec16::kTiles <= tile_end; tile += Vec16::kTiles) {
-      linear_tiles<Step, Vec16::kTiles, kStepBytes>(args, tile, m, end);
-    }
-    for (; tile < tile_end; ++tile) linear_tiles<Step, 1, kStepBytes>(args, tile, m, end);
-  }
+  int64_t tile = tile_begin;
+  for (; tile + Vec16::kTiles <= tile_end; tile += Vec16::kTiles)
+    linear_rows<Step, Vec16::kTiles, kStepBytes>(args, tile, m_begin, m_end);
+  for (; tile < tile_end; ++tile) linear_rows<Step, 1, kStepBytes>(args, tile, m_begin, m_end);
 }
 
 // ---- F8_E4M3: the codes of some columns become floats on the stack, which all activation rows then meet as F32
 // weights. Values are exact: a code and a scale have 15 bits together.
 
-constexpr int64_t kFp8Columns = 256;  // x 2 tiles x 64 bytes = 32 KiB
+constexpr int64_t kFp8Columns = 128;  // x 2 tiles x 64 bytes = 16 KiB
 
 [[maybe_unused]] void expand_fp8(const uint8_t* record, float* out) {
   const Vec16 scale = Vec16::load_f16(record) * Vec16::broadcast(256.0f);
@@ -127,14 +130,18 @@ void fp8_tiles(const LinearArgs& args, int64_t tile, int64_t m_begin, int64_t m_
   store_tiles<T>(args, tile, m_begin, m_end - m_begin, acc);
 }
 
+template <int T>
+void fp8_rows(const LinearArgs& args, int64_t tile, int64_t m_begin, int64_t m_end) {
+  for (int64_t m = m_begin; m < m_end; m += kMaxRows)
+    fp8_tiles<T>(args, tile, m, m_end - m < kMaxRows ? m_end : m + kMaxRows);
+}
+
 [[maybe_unused]] void fp8_linear(const LinearArgs& args, int64_t tile_begin, int64_t tile_end, int64_t m_begin,
                                  int64_t m_end) {
-  for (int64_t m = m_begin; m < m_end; m += kMaxRows) {
-    const int64_t end = m_end - m < kMaxRows ? m_end : m + kMaxRows;
-    int64_t tile = tile_begin;
-    for (; tile + Vec16::kTiles <= tile_end; tile += Vec16::kTiles) fp8_tiles<Vec16::kTiles>(args, tile, m, end);
-    for (; tile < tile_end; ++tile) fp8_tiles<1>(args, tile, m, end);
-  }
+  int64_t tile = tile_begin;
+  for (; tile + Vec16::kTiles <= tile_end; tile += Vec16::kTiles)
+    fp8_rows<Vec16::kTiles>(args, tile, m_begin, m_end);
+  for (; tile < tile_end; ++tile) fp8_rows<1>(args, tile, m_begin, m_end);
 }
 
 // Copies rows and fills them up with zeros.
