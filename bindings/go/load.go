@@ -40,7 +40,7 @@ type LoadOptions struct {
 	// Flags choose between ways of running a model.
 	Flags LoadFlags
 	// Progress is told a few times a second how far the load is, and once at its end. It is called on another goroutine,
-	// which the load waits for.
+	// which the load waits for; a panic there ends the program, as in any goroutine.
 	Progress func(done, total uint64)
 }
 
@@ -91,7 +91,8 @@ func LoadBytes(ctx context.Context, model []byte, options *LoadOptions) (*Engine
 }
 
 // LoadReader loads a model of size bytes through a reader: from an archive, an asset pack, a decrypting reader. The
-// reader is called on this goroutine, during this call only; an error that it returns is what the load's error wraps.
+// reader is called on this goroutine, during this call only; an error that it returns is what the load's error wraps, and
+// its panic goes on from this call once the load has ended.
 func LoadReader(ctx context.Context, model io.ReaderAt, size int64, options *LoadOptions) (*Engine, error) {
 	if model == nil || size <= 0 {
 		return nil, fail("load", StatusInvalidArgument, "there is no reader or its size is not positive")

@@ -8,6 +8,7 @@
 #include "examples/cli/benchmark.h"
 #include "examples/cli/commands.h"
 #include "examples/cli/engine.h"
+#include "examples/cli/options.h"
 #include "examples/cli/profiles.h"
 #include "examples/cli/synthetic_model.h"
 
@@ -191,14 +192,9 @@ Subject open_file(const std::string& file, const BenchRequest& r) {
 // A shrunk shape is another model, so its name says what was changed.
 std::string synthetic_name(const SyntheticRequest& s) {
   std::string name = s.shape;
-  char text[32];
-  const auto append = [&](bool changed, const char* format, auto value) {
-    std::snprintf(text, sizeof text, format, value);
-    if (changed) name += text;
-  };
-  append(s.n_layers > 0, "-%dlayers", s.n_layers);
-  append(s.n_vocab > 0, "-%dtokens", s.n_vocab);
-  append(s.scale < 1.0, "-x%g", s.scale);
+  if (s.n_layers > 0) name += "-" + std::to_string(s.n_layers) + "layers";
+  if (s.n_vocab > 0) name += "-" + std::to_string(s.n_vocab) + "tokens";
+  if (s.scale < 1.0) name += "-x" + short_number(s.scale);
   return name + "." + s.recipe + ".gguf";
 }
 

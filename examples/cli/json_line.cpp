@@ -1,7 +1,7 @@
 #include "examples/cli/json_line.h"
 
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 
 namespace inlay::cli {
 namespace {
@@ -13,9 +13,8 @@ std::string quoted(const std::string& text) {
       out += '\\';
       out += c;
     } else if (static_cast<unsigned char>(c) < 32) {
-      char escape[8];
-      std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(c));
-      out += escape;
+      constexpr const char* kDigits = "0123456789abcdef";
+      out += std::string("\\u00") + kDigits[c >> 4] + kDigits[c & 15];
     } else {
       out += c;
     }
@@ -25,9 +24,9 @@ std::string quoted(const std::string& text) {
 
 // JSON has no infinities.
 std::string number_text(double value, int n_decimals) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", n_decimals, std::isfinite(value) ? value : 0.0);
-  return text;
+  char text[512];  // the largest number has 309 digits before the point
+  const double finite = std::isfinite(value) ? value : 0.0;
+  return std::string(text, std::to_chars(text, text + sizeof text, finite, std::chars_format::fixed, n_decimals).ptr);
 }
 
 }  // namespace

@@ -22,12 +22,6 @@ std::string range_text(const char* kind, const std::string& low, const std::stri
   return std::string(kind) + " from " + low + " to " + high;
 }
 
-std::string short_number(double x) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", x);
-  return text;
-}
-
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts;
   std::istringstream stream(text);
@@ -36,6 +30,11 @@ std::vector<std::string> split(const std::string& text, char separator) {
 }
 
 }  // namespace
+
+std::string short_number(double x) {
+  char text[32];
+  return std::string(text, std::to_chars(text, text + sizeof text, x, std::chars_format::general, 6).ptr);
+}
 
 bool parse_integer(const std::string& text, int64_t low, int64_t high, int64_t& value) {
   return parse_whole(text, value) && value >= low && value <= high;
@@ -67,9 +66,9 @@ void Options::seed(const char* names, uint64_t& target, bool& given, const char*
 void Options::real(const char* names, double& target, double low, double high, const char* help) {
   add(names, "X", range_text("a number", short_number(low), short_number(high)), help,
       [&target, low, high](const std::string& text) {
-        char* end = nullptr;
-        target = std::strtod(text.c_str(), &end);
-        return !text.empty() && *end == 0 && target >= low && target <= high;  // a NaN is in no range
+        const char* end = text.data() + text.size();
+        const auto read = std::from_chars(text.data(), end, target);
+        return read.ec == std::errc() && read.ptr == end && target >= low && target <= high;  // a NaN is in no range
       });
 }
 

@@ -53,4 +53,7 @@ class Options {
 // The whole text is a number in the range.
 bool parse_integer(const std::string& text, int64_t low, int64_t high, int64_t& value);
 
+// Six digits at most, as %g writes them, with a point in every locale.
+std::string short_number(double x);
+
 }  // namespace inlay::cli

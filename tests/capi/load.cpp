@@ -81,6 +81,7 @@ TEST_P(Load, UnwindingOutOfACallbackEndsTheProcess) {
     if (reason == 1) throw std::runtime_error("of the host");
     if (reason == 2) throw 7;
     if (reason == 3) pthread_exit(nullptr);
+    if (reason == 4) pthread_cancel(pthread_self()), pthread_testcancel();
   };
   static const auto static_fail = fail;
   const auto load = [&](int callback) {
@@ -96,7 +97,7 @@ TEST_P(Load, UnwindingOutOfACallbackEndsTheProcess) {
     return EnginePtr(engine) != nullptr;
   };
   for (int callback = 0; callback < 3; ++callback) {
-    for (reason = 1; reason <= 3; ++reason) EXPECT_EXIT(load(callback), testing::KilledBySignal(SIGABRT), "") << callback << reason;
+    for (reason = 1; reason <= 4; ++reason) EXPECT_EXIT(load(callback), testing::KilledBySignal(SIGABRT), "") << callback << reason;
     reason = 0;
     EXPECT_TRUE(load(callback));
   }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fails on files that a patch or an editor left behind, leftover words, machine paths, tabs, trailing blanks and overlong files among the project's text files, and on
 calls in the library's sources that end the host program, print, throw, read the environment or follow its locale, or that wait for the GPU or
-take its memory where that is not counted.
+take its memory where that is not counted. In the tool's sources, on calls that set a locale or make text by it.
 
 Usage: check_text.py [ROOT]
 """
@@ -41,8 +41,16 @@ LOCALE = re.compile(r"\b(v?[fsd]n?w?printf|vprintf|wprintf|v?[fs]?w?scanf|strto(
                     r"|setlocale|localeconv|nl_langinfo|strcoll|strxfrm|strftime|put_time|strsignal|mbs?r?towcs?|wcs?r?tombs?)\s*\("
                     r"|std::(system|generic)_category|\.what\(\)"
                     r"|#\s*include\s*<(iostream|istream|ostream|sstream|fstream|iomanip|locale|regex|codecvt|cctype|ctype\.h|cwctype|clocale)>")
-INTEGER_SCAN = re.compile(r"\bsscanf\s*\((?![^;]*%\w*[aefgAEFG]\b)")  # of integers: no locale changes them
+INTEGER_SCAN = re.compile(r"\b[fs]scanf\s*\((?![^;]*%\w*[aefgAEFG]\b)")  # of integers: no locale changes them
 LOCALE_ALLOWED = {"src/base/format.cpp", "src/base/dynamic_library.cpp"}
+# The tool is a program of its own, which never sets a locale, so what it prints follows none. Text that it makes for other
+# programs, and numbers that it reads, follow none anywhere.
+TOOL = ("examples/cli/",)
+SETS_LOCALE = re.compile(r"\b(setlocale|uselocale|newlocale|imbue)\s*\(|std::locale\b|#\s*include\s*<(locale|clocale|locale\.h|xlocale\.h)>")
+TOOL_LOCALE = re.compile(r"\b(v?sn?printf|v?asprintf|v?f?scanf|v?sscanf|strto(d|f|ld|l|ul|ll|ull)|ato(f|i|l|ll)|sto(d|f|ld|i|l|ul|ll|ull)"
+                         r"|is(alpha|digit|alnum|space|upper|lower|punct|print|cntrl|graph|xdigit|blank)|to(lower|upper)|isw\w+|tow\w+"
+                         r"|localeconv|nl_langinfo|strcoll|strxfrm|strftime|put_time|mbs?r?towcs?|wcs?r?tombs?)\s*\("
+                         r"|#\s*include\s*<(iomanip|regex|codecvt|cctype|ctype\.h|cwctype)>")
 ENVIRONMENT_ALLOWED = {"src/base/environment.cpp"}
 
 
@@ -87,6 +95,16 @@ def check_library_line(line, path):
         yield "not in a library: the environment is read"
 
 
+def check_tool_line(line, path):
+    if not path.as_posix().startswith(TOOL) or path.suffix not in SOURCES - {".py", ".cmake"}:
+        return
+    code = line.split("//")[0]
+    if found := SETS_LOCALE.search(code):
+        yield f"sets a locale, which what is printed would follow: {found.group(0).strip()}"
+    if found := TOOL_LOCALE.search(INTEGER_SCAN.sub("", code)):
+        yield f"follows the locale: {found.group(0).strip()}"
+
+
 def check_file(root, path):
     text = (root / path).read_bytes().decode("utf-8", errors="replace")
     lines = text.split("\n")
@@ -96,7 +114,7 @@ def check_file(root, path):
     if len(lines) - 1 > MAX_LINES and path.suffix not in UNLIMITED and not generated:
         yield f"{path}: {len(lines) - 1} lines, more than {MAX_LINES}"
     for number, line in enumerate(lines, 1):
-        for problem in (*check_line(line, path.suffix), *check_library_line(line, path)):
+        for problem in (*check_line(line, path.suffix), *check_library_line(line, path), *check_tool_line(line, path)):
             yield f"{path}:{number}: {problem}"
 
 

@@ -51,6 +51,20 @@ class Text(unittest.TestCase):
         self.assertEqual(problems("src/base/format.cpp", "  std::vsnprintf(out, n, format, args);\n"), [])
         self.assertEqual(problems("src/a.cpp", "  append_format(out, format, x);\n  is_ascii_digit(c);\n"), [])
 
+    def test_calls_of_the_tool_that_follow_the_locale(self):
+        for line, problem in [
+            ('  std::setlocale(LC_ALL, "");', "sets a locale, which what is printed would follow: setlocale("),
+            ("  std::cout.imbue(x);", "sets a locale, which what is printed would follow: imbue("),
+            ('  auto x = std::locale("");', "sets a locale, which what is printed would follow: std::locale"),
+            ("#include <clocale>", "sets a locale, which what is printed would follow: #include <clocale>"),
+            ('  std::snprintf(text, sizeof text, "%g", x);', "follows the locale: snprintf("), ("  x = std::stod(text);", "follows the locale: stod("),
+            ("  x = std::strtod(text, &end);", "follows the locale: strtod("), ("  if (std::isspace(c)) return;", "follows the locale: isspace("),
+            ('  std::fscanf(file, "%lf", &x);', "follows the locale: fscanf("), ("#include <cctype>", "follows the locale: #include <cctype>"),
+        ]:
+            self.assertEqual(problems("examples/cli/a.cpp", f"{line}\n"), [problem], line)
+            self.assertEqual(problems("tests/a.cpp", f"{line}\n"), [])
+        self.assertEqual(problems("examples/cli/a.cpp", '  std::printf("%.1f", x);\n  std::fscanf(file, "cpu %llu", &n);\n'), [])
+
     def test_library_calls(self):
         for line, problem in [
             ("  assert(x);", "not in a library: assert("),
