@@ -192,7 +192,7 @@ Status check_target(const std::string& from, const std::string& to, const Checkp
     if (is_source) return refused;
   }
   std::error_code failure;
-  const std::string folder = hf_folder_of(from);
+  INLAY_ASSIGN(const std::string folder, hf_folder_of(from));
   if (folder.empty() || to.ends_with(".gguf") || !std::filesystem::exists(to, failure)) return {};
   const std::filesystem::path parent = std::filesystem::path(to).parent_path();
   INLAY_ASSIGN(const bool is_inside, are_one(folder, parent.empty() ? "." : parent.string()));

@@ -147,8 +147,10 @@ Status TargetFile::check_kind(std::optional<struct stat>& found) const {
   }
   if (!S_ISREG(info.st_mode))
     return error(Code::io, "%s: cannot write the file: it is a %s, not a regular file", path_.c_str(), kind_of(info.st_mode));
-  if (::lstat(target_.c_str(), &followed) != 0)
+  if (::lstat(target_.c_str(), &followed) != 0) {
+    if (errno != ENOENT && errno != ENOTDIR) return failed(errno, "look at the file");
     return error(Code::io, "%s: cannot write the file: what its link names has no path", path_.c_str());
+  }
   found = info;
   return {};
 }

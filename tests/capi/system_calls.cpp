@@ -3,6 +3,7 @@
 // are defined here with those that the library refers to.
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <gtest/gtest-spi.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -139,7 +140,7 @@ constexpr Call kCalls[] = {
     {"lstat", false},
     {"readlink", false},
     {"close", false},
-    {"openat", true},             // of the folder additional_chat_templates
+    {"openat", false},  // of the folder additional_chat_templates
     {"fopen", true},              // of /proc and of control groups
     {"fchown", true},             // the file is the caller's then
     {"madvise", true},            // hints
@@ -268,6 +269,8 @@ class SystemCalls : public ::testing::Test {
     const std::string message = err.message;
     const inlay_status by_number = number == ENOMEM ? INLAY_OUT_OF_MEMORY : INLAY_IO;
     const bool of_memory = std::strcmp(call.name, "mmap") == 0 && message.find("host memory") != std::string::npos;
+    // A file of a folder that the system does not show is taken as there, until its opening says more.
+    if (std::strcmp(call.name, "stat") == 0 && err.native_code == ENOENT && err.status == INLAY_NOT_FOUND) return;
     EXPECT_EQ(err.status, call.always != INLAY_OK ? call.always : of_memory ? INLAY_OUT_OF_MEMORY : by_number) << message;
     EXPECT_EQ(err.native_code, number) << message;
     EXPECT_TRUE(std::any_of(scenario.named.begin(), scenario.named.end(),
@@ -307,18 +310,12 @@ TEST_F(SystemCalls, FailuresBecomeStatuses) {
   }
 }
 
-// The negative control: a failure that a test does not look for is found.
-TEST_F(SystemCalls, AWrongExpectationIsNoticed) {
-  const Call wrong{"pread", true};
-  inlay_error err;
-  number = EIO, first = 0, once = false;
-  n_calls = 0, n_failed = 0;
-  failing = wrong.name;
-  const inlay_status status = scenarios_[0].run(&err);
-  failing = nullptr;
-  EXPECT_EQ(status, INLAY_IO);
-  EXPECT_GT(n_failed, 0);
-  EXPECT_EQ(err.native_code, EIO);
+// The negative control: a failure that is not as expected is noticed.
+TEST_F(SystemCalls, WrongExpectationsAreNoticed) {
+  EXPECT_NONFATAL_FAILURE(run(scenarios_[0], Call{"open", true}, EIO, 0, false), "the device failed");
+  EXPECT_NONFATAL_FAILURE(run(scenarios_[0], Call{"open", false, false, INLAY_UNSUPPORTED}, EIO, 0, false), "the device failed");
+  scenarios_[0].named = {"something else"};
+  EXPECT_NONFATAL_FAILURE(run(scenarios_[0], Call{"open", false}, EIO, 0, false), "the device failed");
 }
 
 // What is written in part when the disk is full is removed, and what was there before stays.
