@@ -154,8 +154,8 @@ TEST(Descriptors, AreClosedInChildren) {
   EXPECT_TRUE(seen([] { return eventfd(0, 0); }));
   EXPECT_TRUE(seen([&] {  // by a call of the system that is not watched
     const int fd = static_cast<int>(syscall(SYS_openat, AT_FDCWD, made.c_str(), O_RDONLY));
-    struct stat info;
-    EXPECT_EQ(fstat(fd, &info), 0);
+    struct stat of_file;
+    EXPECT_EQ(fstat(fd, &of_file), 0);
     return fd;
   }));
   EXPECT_FALSE(seen([&] { return open(made.c_str(), O_RDONLY | O_CLOEXEC); }));
