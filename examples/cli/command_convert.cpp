@@ -26,7 +26,7 @@ int convert_command(int argc, char** argv) {
   int interrupted = 0;
   uint64_t n_read = 0;
   {
-    Progress progress("converting " + rest[0]);
+    Progress progress("converting " + rest[0], true);
     params.progress = Progress::on_progress;
     params.progress_user = &progress;
     params.log = [](void*, inlay_log_level, const char* text, size_t n) {

@@ -16,7 +16,7 @@ namespace {
 int exit_code_of(int signal_number) { return signal_number == SIGINT ? kExitInterrupted : 128 + signal_number; }
 
 std::mutex mutex;  // of what follows it; the flag is read without
-bool in_scope = false;
+bool in_scope = false, scope_writes = false;
 const inlay_session* scope_session = nullptr;
 std::atomic<int> requested = 0;  // the signal's number
 
@@ -37,6 +37,7 @@ void wait_for_interrupts(sigset_t signals) {
     const std::lock_guard lock(mutex);
     // A text can end at once: only what leaves something behind is asked to stop by SIGTERM.
     const bool asked = in_scope && (signal_number == SIGINT || !scope_session);
+    if (asked && scope_writes && requested != 0) continue;
     if (!asked || requested.exchange(signal_number) != 0) end_by(signal_number);
     inlay_session_cancel(scope_session);
   }
@@ -60,9 +61,10 @@ void watch_interrupts() {
   std::thread(wait_for_interrupts, signals).detach();
 }
 
-InterruptScope::InterruptScope(const inlay_session* session) {
+InterruptScope::InterruptScope(const inlay_session* session, bool writes) {
   const std::lock_guard lock(mutex);
   in_scope = true;
+  scope_writes = writes;
   scope_session = session;
   requested = 0;
 }

@@ -11,10 +11,11 @@ void watch_interrupts();
 
 // While one lives, the first Ctrl-C sets interrupted() and cancels the session, if there is one; the second ends the
 // program. While none lives, the first one does. They do not nest. SIGTERM and SIGHUP count as Ctrl-C where there is no
-// session, otherwise they end the program.
+// session, otherwise they end the program. Work that `writes` a file removes it before the program ends, whatever else
+// comes: the second Ctrl-C says no more than the first.
 class InterruptScope {
  public:
-  explicit InterruptScope(const inlay_session* session);
+  explicit InterruptScope(const inlay_session* session, bool writes = false);
   ~InterruptScope();
   InterruptScope(const InterruptScope&) = delete;
   InterruptScope& operator=(const InterruptScope&) = delete;

@@ -7,7 +7,8 @@
 
 namespace inlay::cli {
 
-Progress::Progress(std::string what) : what_(std::move(what)), visible_(isatty(STDERR_FILENO) != 0) {}
+Progress::Progress(std::string what, bool writes)
+    : what_(std::move(what)), visible_(isatty(STDERR_FILENO) != 0), scope_(nullptr, writes) {}
 
 Progress::~Progress() {
   if (visible_) std::fprintf(stderr, "\r\033[K");

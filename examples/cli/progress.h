@@ -10,8 +10,8 @@ namespace inlay::cli {
 
 class Progress {
  public:
-  // `what` is under way: "loading MODEL".
-  explicit Progress(std::string what);
+  // `what` is under way: "loading MODEL". `writes`: it leaves a file behind when the program ends before it does.
+  explicit Progress(std::string what, bool writes = false);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -30,7 +30,7 @@ class Progress {
   bool visible_;
   int percent_ = -1;
   uint64_t n_total_ = 0;
-  InterruptScope scope_{nullptr};
+  InterruptScope scope_;
 };
 
 }  // namespace inlay::cli

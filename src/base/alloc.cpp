@@ -1,5 +1,6 @@
 #include "src/base/alloc.h"
 
+#include <cerrno>
 #include <cinttypes>
 #include <cstring>
 #include <limits>
@@ -21,9 +22,10 @@ constexpr bool kMapLargeBlocks = true;
 constexpr bool kMapLargeBlocks = false;
 #endif
 
-Status out_of_memory(uint64_t bytes, uint64_t available, const char* what) {
+Status out_of_memory(uint64_t bytes, uint64_t available, const char* what, int native_code = 0) {
   Status status = error(Code::out_of_memory, "%s needs %" PRIu64 " bytes of host memory, %" PRIu64 " are available",
                         what, bytes, available);
+  status.native_code = native_code;
   status.required = bytes;
   status.available = available;
   return status;
@@ -31,6 +33,7 @@ Status out_of_memory(uint64_t bytes, uint64_t available, const char* what) {
 
 #if defined(__linux__)
 // Maps `bytes` (a multiple of the huge page) at a multiple of the huge page: maps one page more and cuts off both ends.
+// Null, and errno, where the system refuses.
 std::byte* map_aligned(uint64_t bytes) {
   constexpr uint64_t kAlign = HostBuffer::kHugePage;
   void* raw = mmap(nullptr, bytes + kAlign, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -61,7 +64,10 @@ Result<HostBuffer> HostBuffer::allocate(uint64_t bytes, const char* what) {
   if (large && kMapLargeBlocks) {
     const uint64_t mapped = (bytes + kHugePage - 1) / kHugePage * kHugePage;
     buffer.data_ = map_aligned(mapped);
-    if (buffer.data_ == nullptr) return out_of_memory(bytes, host_memory().available, what);
+    if (buffer.data_ == nullptr) {
+      const int number = errno;  // before host_memory() reads files
+      return out_of_memory(bytes, host_memory().available, what, number);
+    }
     buffer.size_ = bytes;
     buffer.mapped_ = mapped;
     return buffer;

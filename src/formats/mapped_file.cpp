@@ -100,9 +100,17 @@ Status last_error(const std::string& path, const char* action) {
   return system_error(errno, "%s: cannot %s", path.c_str(), action);
 }
 
+// File systems of networks let signals interrupt it.
+int open_to_read(const std::string& path) {
+  for (;;) {
+    // O_NONBLOCK so that a FIFO is refused later instead of blocking here; it changes nothing for regular files.
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd >= 0 || errno != EINTR) return fd;
+  }
+}
+
 Result<Mapping> map(const std::string& path) {
-  // O_NONBLOCK so that a FIFO is refused below instead of blocking here; it changes nothing for regular files.
-  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  Descriptor file(open_to_read(path));
   if (file.get() < 0) return last_error(path, "open the file");
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) return last_error(path, "get the file's size");

@@ -95,6 +95,13 @@ int sync_file(int fd) {
   return 0;
 }
 
+int open_folder(const std::string& path) {
+  for (;;) {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0 || errno != EINTR) return fd;
+  }
+}
+
 }  // namespace
 
 Result<std::unique_ptr<TargetFile>> TargetFile::create(const std::string& path) {
@@ -140,8 +147,10 @@ Status TargetFile::check_kind(std::optional<struct stat>& found) const {
   }
   if (!S_ISREG(info.st_mode))
     return error(Code::io, "%s: cannot write the file: it is a %s, not a regular file", path_.c_str(), kind_of(info.st_mode));
-  if (::lstat(target_.c_str(), &followed) != 0)
+  if (::lstat(target_.c_str(), &followed) != 0) {
+    if (errno != ENOENT && errno != ENOTDIR) return failed(errno, "look at the file");
     return error(Code::io, "%s: cannot write the file: what its link names has no path", path_.c_str());
+  }
   found = info;
   return {};
 }
@@ -183,18 +192,17 @@ Status TargetFile::publish() {
   if (const int number = close_file(std::exchange(fd_, -1))) return failed(number, "write the file");
   std::optional<struct stat> replaced;
   INLAY_TRY(check_kind(replaced));  // once more: much time has gone by
-  if (std::rename(partial_.c_str(), target_.c_str()) != 0) return failed(errno, "rename the file");
+  const int folder = open_folder(folder_of(target_));
+  // One that is writable, but not readable, is left to the system.
+  if (folder < 0 && errno != EACCES) return failed(errno, "open the folder");
+  const int refused = std::rename(partial_.c_str(), target_.c_str()) == 0 ? 0 : errno;
+  // So that the new name outlives a power failure.
+  const int not_synced = refused == 0 && folder >= 0 ? sync_file(folder) : 0;
+  if (folder >= 0) close_file(folder);
+  if (refused != 0) return failed(refused, "rename the file");
   partial_.clear();
-  return sync_folder();
-}
-
-// So that the new name outlives a power failure.
-Status TargetFile::sync_folder() const {
-  const int folder = ::open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return errno == EACCES ? Status{} : failed(errno, "open the folder");  // writable, but not readable
-  const int number = sync_file(folder);
-  close_file(folder);
-  return number == 0 ? Status{} : failed(number, "bring the folder to the disk");
+  if (not_synced == 0) return {};
+  return system_error(not_synced, "%s: the file is in place, but its name may not outlive a power failure", path_.c_str());
 }
 
 Status TargetFile::failed(int number, const char* action) const {

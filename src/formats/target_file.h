@@ -26,14 +26,15 @@ class TargetFile {
 
   const std::string& path() const { return path_; }  // as create() got it
   Status write(std::span<const std::byte> bytes);
-  Status publish();  // brings it to the disk and renames it; once
+  // Brings it to the disk and renames it; once. On an error the target is as before, but for one that says otherwise: where
+  // the folder cannot be brought to the disk, the file is already in place.
+  Status publish();
 
  private:
   explicit TargetFile(std::string path) : path_(std::move(path)) {}
   Status resolve();
   Status check_kind(std::optional<struct stat>& found) const;
   Status open();
-  Status sync_folder() const;
   Status failed(int number, const char* action) const;
 
   std::string path_;

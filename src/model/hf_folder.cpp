@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "src/base/system_error.h"
 #include "src/formats/gguf.h"
 #include "src/formats/safetensors.h"
 #include "src/formats/text.h"
@@ -331,12 +332,15 @@ Result<JsonDocument> read_json_file(const std::string& path) {
   return JsonDocument::parse(std::move(text), path);
 }
 
-std::string hf_folder_of(const std::string& path) {
+Result<std::string> hf_folder_of(const std::string& path) {
   std::error_code failure;
-  if (fs::is_directory(path, failure)) return path;
+  const fs::file_type type = fs::status(path, failure).type();
+  if (type == fs::file_type::directory) return path;
+  if (type == fs::file_type::none || type == fs::file_type::unknown)
+    return system_error(failure.value(), "%s: cannot open the file", path.c_str());
   const fs::path file(path);
   const std::string name = file.filename().string();
-  if (name != kConfig && !name.ends_with(kSafetensors) && !name.ends_with(kIndexSuffix)) return {};
+  if (name != kConfig && !name.ends_with(kSafetensors) && !name.ends_with(kIndexSuffix)) return std::string();
   return file.has_parent_path() ? file.parent_path().string() : ".";
 }
 
@@ -356,7 +360,7 @@ Result<Checkpoint> open_hf_folder(const std::string& folder) {
 }
 
 Result<Checkpoint> open_checkpoint(const std::string& path) {
-  const std::string folder = hf_folder_of(path);
+  INLAY_ASSIGN(const std::string folder, hf_folder_of(path));
   return folder.empty() ? open_gguf(path) : open_hf_folder(folder);
 }
 

@@ -11,7 +11,7 @@ namespace inlay {
 
 // Of a path that is such a folder, its config.json, or one of its safetensors files or their index: the folder.
 // Empty for anything else.
-std::string hf_folder_of(const std::string& path);
+Result<std::string> hf_folder_of(const std::string& path);
 
 // Tensors keep the names of the files; metadata are those of a GGUF file of the same model, without a vocabulary.
 Result<Checkpoint> open_hf_folder(const std::string& folder);

@@ -1,12 +1,14 @@
 #include "src/model/hf_vocabulary.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <unordered_map>
 #include <vector>
 
+#include "src/base/system_error.h"
 #include "src/formats/json.h"
 #include "src/formats/text.h"
 #include "src/model/hf_folder.h"
@@ -506,13 +508,16 @@ Result<Templates> templates_of_files(const std::string& folder) {
     INLAY_ASSIGN(out[kDefaultTemplate], read_text_file(usual));
   }
   std::error_code failure;
-  for (fs::directory_iterator at(fs::path(folder) / "additional_chat_templates", failure), end; !failure && at != end;
+  const fs::path others = fs::path(folder) / "additional_chat_templates";
+  for (fs::directory_iterator at(others, failure), end; !failure && at != end;
        at.increment(failure)) {
     const fs::path& file = at->path();
     if (file.extension() != ".jinja" || !file_exists(file.string())) continue;
     INLAY_ASSIGN(std::string text, read_text_file(file.string()));
     out.emplace(file.stem().string(), std::move(text));
   }
+  if (const int number = failure.value(); number != 0 && number != ENOENT && number != ENOTDIR)
+    return system_error(number, "%s: cannot read the folder", others.c_str());
   return out;
 }
 

@@ -5,6 +5,7 @@
 
 #include <cfenv>
 #include <cstring>
+#include <map>
 #include <set>
 #include <string>
 #include <type_traits>
@@ -78,6 +79,26 @@ inline std::vector<Host> float_hosts() {
   return out;
 }
 
+// ---- the stack that a call takes
+
+constexpr size_t kPaintedStack = size_t{400} << 10;
+constexpr uint64_t kStackPaint = 0xa5c3a5c3a5c3a5c3;
+
+// Paints the stack below this frame; the lowest painted word.
+[[gnu::noinline]] inline const volatile uint64_t* paint_stack() {
+  volatile uint64_t words[kPaintedStack / 8];
+  for (volatile uint64_t& word : words) word = kStackPaint;
+  const volatile uint64_t* out = words;
+  __asm__ volatile("" : "+r"(out) : : "memory");
+  return out;
+}
+
+inline size_t taken_stack(const volatile uint64_t* lowest) {
+  size_t untouched = 0;
+  while (untouched < kPaintedStack / 8 && lowest[untouched] == kStackPaint) ++untouched;
+  return kPaintedStack - 8 * untouched;
+}
+
 // ---- calls of the library with them
 
 struct Report {
@@ -86,6 +107,7 @@ struct Report {
   std::set<std::string> called;
   std::vector<std::string> problems;
   int n_callbacks = 0;
+  std::map<std::string, size_t>* stack = nullptr;  // the most that a call of each function takes; null: is not measured
 };
 inline Report* report = nullptr;
 
@@ -99,7 +121,12 @@ template <class Function, class... Given>
 auto in_host(const char* name, Function function, Given... given) {
   report->called.insert(name);
   setlocale(LC_ALL, report->host.locale);
+  const volatile uint64_t* painted = report->stack ? paint_stack() : nullptr;
   const auto finish = [&] {
+    if (painted) {
+      size_t& most = (*report->stack)[name];
+      most = std::max(most, taken_stack(painted));
+    }
     check_state(name);
     setlocale(LC_ALL, "C");
   };

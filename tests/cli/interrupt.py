@@ -25,29 +25,31 @@ class Interrupt(unittest.TestCase):
         self.assertTrue(first and out.endswith(b"\n"))
         self.assertLess(int(re.search(rb"text: (\d+) tokens", said)[1]), 4000)
 
-    def convert(self, folder, number, **how):
-        """Sends a signal as soon as there is something to leave behind."""
+    def convert(self, folder, *numbers, **how):
+        """Sends signals, all at once, as soon as there is something to leave behind."""
         tool = subprocess.Popen([tool_case.TOOL, "convert", tool_case.OWN_MODEL, folder / "out.gguf", "--type", "q4_k_m", "--threads", "1"],
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how)
         while tool.poll() is None and not list(folder.iterdir()):
             pass
-        if number:
+        for number in (signal.SIGSTOP, *numbers, signal.SIGCONT) if numbers else ():
             tool.send_signal(number)
         out, said = tool.communicate(timeout=300)
         return tool.returncode, out, said, [file.name for file in folder.iterdir()]
 
     def test_a_conversion_that_is_stopped_leaves_nothing(self):
-        for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)):
+        # Signals of one number that wait are one; of several the lowest number comes first.
+        for numbers, code in (((signal.SIGINT,), 130), ((signal.SIGTERM,), 143), ((signal.SIGHUP,), 129),
+                              ((signal.SIGINT, signal.SIGTERM), 130), ((signal.SIGHUP, signal.SIGINT, signal.SIGTERM), 129)):
             for _ in range(5):  # the conversion may be done before the signal comes
                 with tempfile.TemporaryDirectory() as folder:
-                    ended, _, said, files = self.convert(pathlib.Path(folder), number)
+                    ended, _, said, files = self.convert(pathlib.Path(folder), *numbers)
                 if ended != 0:
                     break
             self.assertEqual((ended, files), (code, []), said)
 
     def test_a_conversion_says_what_it_wrote(self):
         with tempfile.TemporaryDirectory() as folder:
-            ended, out, said, files = self.convert(pathlib.Path(folder), None)
+            ended, out, said, files = self.convert(pathlib.Path(folder))
         self.assertEqual((ended, files), (0, ["out.gguf"]), said)
         self.assertRegex(out, rb"out.gguf: [0-9.]+ MB; the tensors of .*tales.gguf: 5.5 MB\n$")
 

@@ -1613,7 +1613,9 @@ namespace Inlay.Raw
         /// <param name="params">NULL: all defaults. May be null.</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: any. Blocks: on disk, and to quantize. Ownership: Nothing is kept. On error: Nothing is left; a
-        /// file that was there before stays. Errors: NOT_FOUND, IO, FORMAT, UNSUPPORTED, CANCELLED. Since: 1.2.</remarks>
+        /// file that was there before stays. Where only the folder cannot be brought to the disk, IO: the file is in place,
+        /// but its name may not outlive a power failure; the message says so. Errors: NOT_FOUND, IO, FORMAT, UNSUPPORTED,
+        /// CANCELLED. Since: 1.2.</remarks>
         public Status inlay_convert(byte* path, UIntPtr path_len, byte* out_path, UIntPtr out_path_len, inlay_convert_params* @params, inlay_error* err)
         {
             if (_inlay_convert == null) return Older.Refuse("inlay_convert", "1.2", err);

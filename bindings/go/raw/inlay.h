@@ -997,7 +997,8 @@ inlay_status inlay_compare_text(const inlay_engine* engine_a, const inlay_engine
 // Thread: any.
 // Blocks: on disk, and to quantize.
 // Ownership: Nothing is kept.
-// On error: Nothing is left; a file that was there before stays.
+// On error: Nothing is left; a file that was there before stays. Where only the folder cannot be brought to the disk,
+// IO: the file is in place, but its name may not outlive a power failure; the message says so.
 // Errors: NOT_FOUND, IO, FORMAT, UNSUPPORTED, CANCELLED.
 // Since: 1.2.
 inlay_status inlay_convert(const char* path, size_t path_len, const char* out_path, size_t out_path_len,

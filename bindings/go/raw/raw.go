@@ -1817,7 +1817,8 @@ func CompareText(engineA *Engine, engineB *Engine, tokens *int32, nTokens uintpt
 //   - Thread: any.
 //   - Blocks: on disk, and to quantize.
 //   - Ownership: Nothing is kept.
-//   - On error: Nothing is left; a file that was there before stays.
+//   - On error: Nothing is left; a file that was there before stays. Where only the folder cannot be brought to the
+//     disk, IO: the file is in place, but its name may not outlive a power failure; the message says so.
 //   - Errors: NOT_FOUND, IO, FORMAT, UNSUPPORTED, CANCELLED.
 //   - Since: 1.2.
 func Convert(path *byte, pathLen uintptr, outPath *byte, outPathLen uintptr, params *ConvertParams, err *Error) Status {

@@ -1420,7 +1420,8 @@ pub struct Functions {
     /// - Thread: any.
     /// - Blocks: on disk, and to quantize.
     /// - Ownership: Nothing is kept.
-    /// - On error: Nothing is left; a file that was there before stays.
+    /// - On error: Nothing is left; a file that was there before stays. Where only the folder cannot be brought to
+    ///   the disk, IO: the file is in place, but its name may not outlive a power failure; the message says so.
     /// - Errors: NOT_FOUND, IO, FORMAT, UNSUPPORTED, CANCELLED.
     /// - Since: 1.2.
     ///
