@@ -132,6 +132,34 @@ static class EngineTests
         Expect.True(!System.IO.File.Exists(target) && !System.IO.File.Exists(target + ".partial"), "nothing is left");
     }
 
+    public static void LogOfAConversion()
+    {
+        string folder = TextTests.FolderWithNormalizer(), target = Path.Combine(folder, "made.gguf");
+        var said = new List<LogMessage>();
+        Engine.Convert(folder, target, ConvertType.Q80, 2, log: said.Add);
+        Expect.Equal(1, said.Count, "messages");
+        Expect.Equal(LogLevel.Warning, said[0].Level, "level");
+        Expect.Contains("normalizer Replace", said[0].Text);
+        Engine.Convert(Given.Model, target, ConvertType.Q80, 2, log: said.Add);
+        Expect.Equal(1, said.Count, "messages of a file");
+        Engine.Convert(folder, target, ConvertType.Q80, 2, log: message => { throw new FormatException("a bad handler"); });
+        Directory.Delete(folder, true);
+    }
+
+    public static void SplitterByName()
+    {
+        const string text = "The end.\n\nThen";
+        LoadOptions options = Given.Options;
+        options.PreTokenizer = "gpt-2";
+        using (Engine plain = Engine.Load(Given.Model, Given.Options))
+        using (Engine engine = Engine.Load(Given.Model, options))
+        {
+            Expect.True(!plain.Tokenize(text).SequenceEqual(engine.Tokenize(text)), "other tokens");
+        }
+        options.PreTokenizer = "gpt-99";
+        Expect.Contains("'gpt-99'", Expect.Status(Status.InvalidArgument, () => Engine.Load(Given.Model, options), "no splitter").Message);
+    }
+
     public static void SizesAndPlans()
     {
         LoadOptions options = Given.Options;

@@ -27,7 +27,7 @@ static class TextTests
     }
 
     /// <summary>The model of the repository as a folder, with a normalizer that makes ten letters of one.</summary>
-    public static void MoreTokensThanBytes()
+    internal static string FolderWithNormalizer()
     {
         string folder = Path.Combine(Path.GetTempPath(), "inlay-" + Guid.NewGuid());
         Directory.CreateDirectory(folder);
@@ -38,6 +38,12 @@ static class TextTests
         string changed = before.Replace("\"normalizer\": null", longer);
         Expect.True(changed != before, "a changed tokenizer");
         File.WriteAllText(tokenizer, changed);
+        return folder;
+    }
+
+    public static void MoreTokensThanBytes()
+    {
+        string folder = FolderWithNormalizer();
         using (Engine engine = Engine.Load(folder, Given.Options))
         {
             Directory.Delete(folder, true);
