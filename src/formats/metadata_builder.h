@@ -20,6 +20,7 @@ class MetadataBuilder {
   void text(std::string_view key, std::string_view value);
   void texts(std::string_view key, std::span<const std::string_view> values);
   void i32s(std::string_view key, std::span<const int32_t> values);
+  void f32s(std::string_view key, std::span<const float> values);
   void copy(const MetaEntry& entry);
   void remove(std::string_view key);
 

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "src/base/format.h"
 #include "src/formats/json.h"
 #include "src/formats/text.h"
 #include "src/model/hf_folder.h"
@@ -16,7 +17,8 @@ namespace {
 
 constexpr uint64_t kMaxTokens = 1 << 24;
 
-enum GgufTokenType : int32_t { kNormal = 1, kControl = 3, kUserDefined = 4, kUnused = 5 };
+enum GgufTokenType : int32_t { kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4, kUnused = 5, kByte = 6 };
+constexpr std::string_view kWordBegins = "\xE2\x96\x81";  // U+2581
 
 // How tokenizer.json splits text, and what GGUF calls it. The last column: whether a word that is a token is taken
 // whole.
@@ -118,6 +120,7 @@ class TokenList {
     const auto at = ids_.find(text);
     return at == ids_.end() ? -1 : at->second;
   }
+  void set_type(int32_t id, GgufTokenType type) { types_[static_cast<size_t>(id)] = type; }
   const std::vector<std::string_view>& texts() const { return texts_; }
   const std::vector<int32_t>& types() const { return types_; }
 
@@ -161,9 +164,13 @@ class VocabularyWriter {
     INLAY_ASSIGN(tokenizer_config_, read_if_there(folder_ + "/tokenizer_config.json"));
     INLAY_ASSIGN(configured_, ConfiguredIds::open(folder_));
     INLAY_ASSIGN(const JsonDocument tokenizer, read_json_file(folder_ + "/tokenizer.json"));
-    const Status named = add_model(tokenizer.root());
+    INLAY_ASSIGN(const bool is_spm, is_like_spm(tokenizer.root()));
+    const Status named = is_spm ? Status{} : add_model(tokenizer.root());
     if (!named.ok() && named.code != Code::unsupported) return named;
-    if (named.ok()) {
+    if (is_spm) {
+      INLAY_TRY(tokens_.read(tokenizer.root(), n_vocab));
+      INLAY_TRY(add_spm(tokenizer.root()));
+    } else if (named.ok()) {
       INLAY_TRY(tokens_.read(tokenizer.root(), n_vocab));
       metadata_.texts("tokenizer.ggml.tokens", tokens_.texts());
       metadata_.i32s("tokenizer.ggml.token_type", tokens_.types());
@@ -172,9 +179,7 @@ class VocabularyWriter {
       INLAY_TRY(add_flags(tokenizer.root()));
       INLAY_TRY(find_unsaid(tokenizer.root()));
     } else {
-      unsaid_.push_back(named.message);
-      metadata_.text("tokenizer.ggml.model", "none");
-      INLAY_TRY(add_configured_ends());
+      INLAY_TRY(add_none(named.message));
     }
     // In any case: what is found unsaid is only what others are warned of, and they differ in less than that, too. GGUF's
     // splitters take no note of letters whose other case is a letter of ASCII (U+017F, U+212A), the folder's do.
@@ -194,6 +199,170 @@ class VocabularyWriter {
     return {};
   }
 
+  // BPE over characters in which a space is U+2581: what GGUF calls "llama" if it has scores for the merges.
+  Result<bool> is_like_spm(const JsonValue& root) {
+    INLAY_ASSIGN(const JsonValue model, root.get("model"));
+    INLAY_ASSIGN(const std::string_view name, model.string_or("type", model.find("merges") ? "BPE" : ""));
+    if (name != "BPE") return false;
+    for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
+      INLAY_ASSIGN(const std::string_view value, model.string_or(key, ""));
+      if (!value.empty()) return false;
+    }
+    INLAY_ASSIGN(const bool ignores, model.bool_or("ignore_merges", false));
+    INLAY_TRY(list_parts(root, "normalizer", "normalizers", normalizers_));
+    INLAY_TRY(list_parts(root, "pre_tokenizer", "pretokenizers", splitters_));
+    bool replaces = false;
+    for (const JsonValue& part : normalizers_) {
+      INLAY_ASSIGN(const bool prepends, is_part(part, "Prepend", "prepend"));
+      INLAY_ASSIGN(const bool is_replace, is_replacement(part, "content"));
+      if (!prepends && !is_replace) return false;
+      if (prepends) adds_space_prefix_ = true;
+      if (is_replace) replaces = true;
+    }
+    if (splitters_.empty()) return replaces && !ignores;
+    if (splitters_.size() != 1 || ignores) return false;
+    INLAY_ASSIGN(const std::string_view type, splitters_[0].string_or("type", ""));
+    if (type == "Split" && replaces) {  // by the space that is no more
+      const auto pattern = splitters_[0].find("pattern");
+      if (!pattern) return false;
+      INLAY_ASSIGN(const std::string_view text, pattern->string_or("String", ""));
+      INLAY_ASSIGN(const bool invert, splitters_[0].bool_or("invert", false));
+      return text == " " && !invert;
+    }
+    if (type != "Metaspace" || !normalizers_.empty()) return false;
+    INLAY_ASSIGN(const std::string_view replacement, splitters_[0].string_or("replacement", kWordBegins));
+    INLAY_ASSIGN(const bool prefixes, splitters_[0].bool_or("add_prefix_space", true));
+    INLAY_ASSIGN(const std::string_view scheme, splitters_[0].string_or("prepend_scheme", prefixes ? "always" : "never"));
+    INLAY_ASSIGN(const bool splits, splitters_[0].bool_or("split", true));
+    adds_space_prefix_ = scheme != "never";
+    if (adds_space_prefix_) unsaid_.push_back("prepend_scheme " + std::string(scheme) + ": a space that is there already, or behind an added token");
+    if (splits) unsaid_.push_back("Metaspace that splits words");
+    return replacement == kWordBegins;
+  }
+
+  // The steps of a part of the file that may be a sequence.
+  static Status list_parts(const JsonValue& root, const char* key, const char* list, std::vector<JsonValue>& out) {
+    const auto part = root.find(key);
+    if (!part || part->is_null()) return {};
+    INLAY_ASSIGN(const std::string_view type, part->string_or("type", ""));
+    if (type != "Sequence") {
+      out.push_back(*part);
+      return {};
+    }
+    INLAY_ASSIGN(const JsonValue parts, part->get(list));
+    INLAY_ASSIGN(const JsonElements elements, parts.as_array());
+    for (const JsonValue element : elements) out.push_back(element);
+    return {};
+  }
+
+  static Result<bool> is_part(const JsonValue& part, std::string_view type, const char* key) {
+    INLAY_ASSIGN(const std::string_view found, part.string_or("type", ""));
+    if (found != type) return false;
+    INLAY_ASSIGN(const std::string_view value, part.string_or(key, ""));
+    return value == kWordBegins;
+  }
+
+  static Result<bool> is_replacement(const JsonValue& part, const char* key) {
+    INLAY_ASSIGN(const bool is_replace, is_part(part, "Replace", key));
+    const auto pattern = part.find("pattern");
+    if (!is_replace || !pattern) return false;
+    INLAY_ASSIGN(const std::string_view text, pattern->string_or("String", ""));
+    return text == " ";
+  }
+
+  Status add_spm(const JsonValue& root) {
+    const JsonValue model = *root.find("model");
+    INLAY_ASSIGN(const std::string_view unknown, model.string_or("unk_token", ""));
+    INLAY_ASSIGN(const bool byte_fallback, model.bool_or("byte_fallback", false));
+    const int32_t unknown_id = unknown.empty() ? -1 : tokens_.find(unknown);
+    if (unknown_id >= 0) tokens_.set_type(unknown_id, kUnknown);
+    for (int byte = 0; byte < 256 && byte_fallback; ++byte) {
+      std::string text;
+      append_format(text, "<0x%02X>", byte);
+      const int32_t id = tokens_.find(text);
+      if (id >= 0) tokens_.set_type(id, kByte);
+      if (id < 0 && unknown_id < 0) return add_none("the byte " + text + " has no token");
+    }
+    if (!byte_fallback && unknown_id < 0) return add_none("there is neither byte_fallback nor an unknown token");
+    INLAY_ASSIGN(const std::vector<float> scores, scores_of(model));
+    metadata_.text("tokenizer.ggml.model", "llama");
+    metadata_.text("tokenizer.ggml.pre", "default");
+    metadata_.texts("tokenizer.ggml.tokens", tokens_.texts());
+    metadata_.i32s("tokenizer.ggml.token_type", tokens_.types());
+    metadata_.f32s("tokenizer.ggml.scores", scores);
+    metadata_.boolean("tokenizer.ggml.add_space_prefix", adds_space_prefix_);
+    INLAY_TRY(add_special_tokens());
+    if (unknown_id >= 0) metadata_.u32("tokenizer.ggml.unknown_token_id", static_cast<uint32_t>(unknown_id));
+    INLAY_TRY(add_flags(root));
+    return find_unsaid_of_spm(root, byte_fallback);
+  }
+
+  Status add_none(std::string why) {
+    unsaid_.push_back(std::move(why));
+    metadata_.text("tokenizer.ggml.model", "none");
+    return add_configured_ends();
+  }
+
+  // Merges by scores take any two neighbours that are a token together, the one with the highest score first: as the list of
+  // merges says if it has each way to make a token, all of one token in a row.
+  Result<std::vector<float>> scores_of(const JsonValue& model) {
+    INLAY_ASSIGN(const auto merges, merges_of(model));
+    std::vector<float> out(tokens_.texts().size(), 0);
+    std::vector<size_t> n_ways(out.size(), 0);
+    std::string unordered, unmade;
+    int32_t last = -1, n_made = 0;
+    for (const auto& [left, right] : merges) {
+      const int32_t id = tokens_.find(left + right);
+      if (id < 0) continue;
+      const auto i = static_cast<size_t>(id);
+      if (n_ways[i]++ == 0) out[i] = -static_cast<float>(++n_made);
+      else if (id != last && unordered.empty()) unordered = left + right;
+      last = id;
+    }
+    for (size_t i = 0; i < out.size(); ++i) {
+      if (tokens_.types()[i] == kNormal && n_ways[i] != n_pairs(tokens_.texts()[i]) && unmade.empty()) unmade = tokens_.texts()[i];
+      if (n_ways[i] == 0) out[i] = -static_cast<float>(n_made + 1);
+    }
+    if (!unordered.empty()) unsaid_.push_back("the order of merges, such as of " + quote(unordered));
+    if (!unmade.empty()) unsaid_.push_back("merges that are not in the list, such as for " + quote(unmade));
+    return out;
+  }
+
+  // In how many ways two tokens of the text make this one.
+  size_t n_pairs(std::string_view token) const {
+    size_t n = 0;
+    for (size_t i = 1; i < token.size(); ++i) {
+      if ((static_cast<unsigned char>(token[i]) & 0xC0) == 0x80) continue;
+      n += is_of_text(token.substr(0, i)) && is_of_text(token.substr(i));
+    }
+    return n;
+  }
+
+  bool is_of_text(std::string_view part) const {
+    const int32_t id = tokens_.find(part);
+    if (id < 0) return false;
+    const int32_t type = tokens_.types()[static_cast<size_t>(id)];
+    return type == kNormal || type == kUserDefined;
+  }
+
+  Status find_unsaid_of_spm(const JsonValue& root, bool byte_fallback) {
+    std::vector<JsonValue> decoders;
+    INLAY_TRY(list_parts(root, "decoder", "decoders", decoders));
+    std::string said;
+    for (const JsonValue& part : decoders) {
+      INLAY_ASSIGN(const std::string_view type, part.string_or("type", ""));
+      said += (said.empty() ? "" : ", ") + std::string(type);
+    }
+    const std::string usual = std::string("Replace") + (byte_fallback ? ", ByteFallback" : "") + ", Fuse" + (adds_space_prefix_ ? ", Strip" : "");
+    if (said != usual && !(said == "Metaspace" && !splitters_.empty())) unsaid_.push_back("decoder " + (said.empty() ? "none" : said));
+    const JsonValue model = *root.find("model");
+    INLAY_ASSIGN(const bool fuses, model.bool_or("fuse_unk", false));
+    if (!fuses && !byte_fallback) unsaid_.push_back("model.fuse_unk");
+    const auto dropout = model.find("dropout");
+    if (dropout && !dropout->is_null()) unsaid_.push_back("model.dropout");
+    return find_unsaid_of_added(root);
+  }
+
   // What a reader of tokenizer.ggml.* alone would do otherwise.
   Status find_unsaid(const JsonValue& root) {
     INLAY_TRY(find_unsaid_part(root, "normalizer", "none"));
@@ -205,6 +374,10 @@ class VocabularyWriter {
       const auto value = model.find(key);
       if (value && !value->is_null()) unsaid_.push_back(std::string("model.") + key);
     }
+    return find_unsaid_of_added(root);
+  }
+
+  Status find_unsaid_of_added(const JsonValue& root) {
     const auto added = root.find("added_tokens");
     if (!added) return {};
     INLAY_ASSIGN(const JsonElements tokens, added->as_array());
@@ -308,29 +481,40 @@ class VocabularyWriter {
   }
 
   Status add_merges(const JsonValue& model) {
-    INLAY_ASSIGN(const JsonValue value, model.get("merges"));
-    INLAY_ASSIGN(const JsonElements merges, value.as_array());
+    INLAY_ASSIGN(const auto merges, merges_of(model));
     std::vector<std::string> joined;
     joined.reserve(merges.size());
+    for (const auto& [left, right] : merges) joined.push_back(left + " " + right);
+    const std::vector<std::string_view> views(joined.begin(), joined.end());
+    metadata_.texts("tokenizer.ggml.merges", views);
+    return {};
+  }
+
+  // Two texts with a blank between them, or a list of the two.
+  static Result<std::vector<std::pair<std::string, std::string>>> merges_of(const JsonValue& model) {
+    INLAY_ASSIGN(const JsonValue value, model.get("merges"));
+    INLAY_ASSIGN(const JsonElements merges, value.as_array());
+    std::vector<std::pair<std::string, std::string>> out;
+    out.reserve(merges.size());
     for (const JsonValue merge : merges) {
       if (merge.is_string()) {
         INLAY_ASSIGN(const std::string_view text, merge.as_string());
-        joined.emplace_back(text);
+        const size_t blank = text.find(' ');
+        if (blank == text.npos) return merge.expected("two tokens");
+        out.emplace_back(text.substr(0, blank), text.substr(blank + 1));
         continue;
       }
       INLAY_ASSIGN(const JsonElements pair, merge.as_array());
       if (pair.size() != 2) return merge.expected("two tokens");
-      std::string text;
+      std::vector<std::string> parts;
       for (const JsonValue token : pair) {
         INLAY_ASSIGN(const std::string_view part, token.as_string());
         if (part.empty() || part.find(' ') != part.npos) return token.expected("a token without a blank");
-        text += (text.empty() ? "" : " ") + std::string(part);
+        parts.emplace_back(part);
       }
-      joined.push_back(std::move(text));
+      out.emplace_back(parts[0], parts[1]);
     }
-    const std::vector<std::string_view> views(joined.begin(), joined.end());
-    metadata_.texts("tokenizer.ggml.merges", views);
-    return {};
+    return out;
   }
 
   // A token that tokenizer_config.json names, as text or as an object; -1 if it names none that there is.
@@ -489,6 +673,8 @@ class VocabularyWriter {
   TokenList tokens_;
   std::string pattern_;
   bool single_digits_ = false, byte_level_ = false;
+  std::vector<JsonValue> normalizers_, splitters_;
+  bool adds_space_prefix_ = false;
   int32_t bos_ = -1, eos_ = -1;
   std::vector<std::string> unsaid_;
 };
