@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -40,6 +41,24 @@ constexpr SplitName kSplits[] = {
 };
 #undef INLAY_WORDS_BEFORE_DIGITS
 #undef INLAY_WORDS_AFTER_DIGITS
+
+// Up to the first character that is none of its digits.
+std::string bytes_of_base64(std::string_view text) {
+  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  uint32_t bits = 0;
+  int n_bits = 0;
+  for (const char c : text) {
+    const size_t digit = kDigits.find(c);
+    if (digit == kDigits.npos) break;
+    bits = (bits << 6 | static_cast<uint32_t>(digit)) & 0xFFFF;
+    n_bits += 6;
+    if (n_bits < 8) continue;
+    n_bits -= 8;
+    out += static_cast<char>(bits >> n_bits & 0xFF);
+  }
+  return out;
+}
 
 Result<std::optional<JsonDocument>> read_if_there(const std::string& path) {
   if (!file_exists(path)) return std::optional<JsonDocument>();
@@ -100,8 +119,19 @@ class TokenList {
   Status read(const JsonValue& root, uint64_t n_vocab) {
     INLAY_ASSIGN(const JsonValue model, root.get("model"));
     INLAY_ASSIGN(const JsonValue vocab, model.get("vocab"));
-    INLAY_ASSIGN(const JsonMembers members, vocab.as_object());
-    for (const JsonMember& token : members) INLAY_TRY(put(token.key, token.value, kNormal));
+    if (vocab.is_array()) {  // Unigram's: texts with scores, by id
+      for (const JsonValue token : vocab.elements()) {
+        if (!token.is_array() || token.size() != 2) return token.expected("a token and its score");
+        auto at = token.elements().begin();
+        INLAY_ASSIGN(const std::string_view text, (*at).as_string());
+        INLAY_ASSIGN(const double score, (*++at).as_f64());
+        INLAY_TRY(put(text, texts_.size(), kNormal, token));
+        scores_.push_back(static_cast<float>(score));
+      }
+    } else {
+      INLAY_ASSIGN(const JsonMembers members, vocab.as_object());
+      for (const JsonMember& token : members) INLAY_TRY(put(token.key, token.value, kNormal));
+    }
     if (const auto added = root.find("added_tokens")) {
       INLAY_ASSIGN(const JsonElements tokens, added->as_array());
       for (const JsonValue token : tokens) {
@@ -121,12 +151,17 @@ class TokenList {
     return at == ids_.end() ? -1 : at->second;
   }
   void set_type(int32_t id, GgufTokenType type) { types_[static_cast<size_t>(id)] = type; }
+  const std::vector<float>& scores() const { return scores_; }  // of Unigram's tokens that are not added
   const std::vector<std::string_view>& texts() const { return texts_; }
   const std::vector<int32_t>& types() const { return types_; }
 
  private:
   Status put(std::string_view text, const JsonValue& id_value, GgufTokenType type) {
     INLAY_ASSIGN(const uint64_t id, id_value.as_u64());
+    return put(text, id, type, id_value);
+  }
+
+  Status put(std::string_view text, uint64_t id, GgufTokenType type, const JsonValue& id_value) {
     if (id >= kMaxTokens) return id_value.expected("an id below 16777216");
     if (id >= texts_.size()) texts_.resize(id + 1), types_.resize(id + 1, kUnused);
     if (types_[id] != kUnused && texts_[id] != text) {
@@ -152,6 +187,7 @@ class TokenList {
 
   std::vector<std::string_view> texts_;
   std::vector<int32_t> types_;
+  std::vector<float> scores_;
   std::vector<std::string> names_;
   std::unordered_map<std::string_view, int32_t> ids_;
 };
@@ -165,11 +201,15 @@ class VocabularyWriter {
     INLAY_ASSIGN(configured_, ConfiguredIds::open(folder_));
     INLAY_ASSIGN(const JsonDocument tokenizer, read_json_file(folder_ + "/tokenizer.json"));
     INLAY_ASSIGN(const bool is_spm, is_like_spm(tokenizer.root()));
-    const Status named = is_spm ? Status{} : add_model(tokenizer.root());
+    INLAY_ASSIGN(const bool is_other, is_spm ? Result<bool>(false) : is_unigram_or_word_piece(tokenizer.root()));
+    const Status named = is_spm || is_other ? Status{} : add_model(tokenizer.root());
     if (!named.ok() && named.code != Code::unsupported) return named;
     if (is_spm) {
       INLAY_TRY(tokens_.read(tokenizer.root(), n_vocab));
       INLAY_TRY(add_spm(tokenizer.root()));
+    } else if (is_other) {
+      INLAY_TRY(tokens_.read(tokenizer.root(), n_vocab));
+      INLAY_TRY(is_unigram_ ? add_unigram(tokenizer.root()) : add_word_piece(tokenizer.root()));
     } else if (named.ok()) {
       INLAY_TRY(tokens_.read(tokenizer.root(), n_vocab));
       metadata_.texts("tokenizer.ggml.tokens", tokens_.texts());
@@ -361,6 +401,114 @@ class VocabularyWriter {
     const auto dropout = model.find("dropout");
     if (dropout && !dropout->is_null()) unsaid_.push_back("model.dropout");
     return find_unsaid_of_added(root);
+  }
+
+  // Those that GGUF's "t5" and "bert" are, or are nearly; is_like_spm has listed their parts.
+  Result<bool> is_unigram_or_word_piece(const JsonValue& root) {
+    INLAY_ASSIGN(const JsonValue model, root.get("model"));
+    INLAY_ASSIGN(const std::string_view name, model.string_or("type", ""));
+    is_unigram_ = name == "Unigram";
+    if (!is_unigram_ && name != "WordPiece") return false;
+    normalizers_.clear();
+    splitters_.clear();
+    INLAY_TRY(list_parts(root, "normalizer", "normalizers", normalizers_));
+    INLAY_TRY(list_parts(root, "pre_tokenizer", "pretokenizers", splitters_));
+    if (splitters_.empty()) return false;
+    INLAY_ASSIGN(const std::string_view type, splitters_.back().string_or("type", ""));
+    if (is_unigram_) return type == "Metaspace" && model.find("unk_id") && !model.find("unk_id")->is_null();
+    INLAY_ASSIGN(const std::string_view prefix, model.string_or("continuing_subword_prefix", "##"));
+    INLAY_ASSIGN(const std::string_view unknown, model.string_or("unk_token", "[UNK]"));
+    const auto vocab = model.find("vocab");
+    return prefix == "##" && type == "BertPreTokenizer" && splitters_.size() == 1 && vocab && vocab->find(unknown);
+  }
+
+  Status add_unigram(const JsonValue& root) {
+    const JsonValue model = *root.find("model");
+    INLAY_ASSIGN(const JsonValue unknown, model.get("unk_id"));
+    INLAY_ASSIGN(const uint64_t unknown_id, unknown.as_u64());
+    if (unknown_id >= tokens_.texts().size()) return unknown.expected("the id of a token");
+    tokens_.set_type(static_cast<int32_t>(unknown_id), kUnknown);
+    INLAY_ASSIGN(const bool byte_fallback, model.bool_or("byte_fallback", false));
+    if (byte_fallback) unsaid_.push_back("model.byte_fallback");
+    bool trims = splitters_.size() > 1;
+    if (trims) unsaid_.push_back("pre_tokenizer of several parts");
+    const JsonValue space = splitters_.back();
+    INLAY_ASSIGN(const std::string_view scheme, space.string_or("prepend_scheme", "always"));
+    INLAY_ASSIGN(const bool splits, space.bool_or("split", true));
+    if ((scheme != "always" && scheme != "never") || !splits) unsaid_.push_back("pre_tokenizer Metaspace");
+    std::string steps;
+    for (const JsonValue& part : normalizers_) {
+      INLAY_ASSIGN(const std::string_view type, part.string_or("type", ""));
+      steps += (steps.empty() ? "" : ", ") + std::string(type);
+      if (type != "Precompiled") continue;
+      INLAY_ASSIGN(const std::string_view map, part.string_or("precompiled_charsmap", ""));
+      metadata_.bytes("tokenizer.ggml.precompiled_charsmap", bytes_of_base64(map));
+    }
+    const bool squeezes = steps == "Strip, Replace" || steps == "Precompiled, Strip, Replace";
+    if (!squeezes && !steps.empty() && steps != "Precompiled") unsaid_.push_back("normalizer " + steps);
+    if (squeezes) {
+      INLAY_ASSIGN(const JsonValue pattern, normalizers_.back().get("pattern"));
+      INLAY_ASSIGN(const std::string_view text, pattern.string_or("Regex", ""));
+      INLAY_ASSIGN(const std::string_view content, normalizers_.back().string_or("content", ""));
+      if (text != " {2,}" || content != " ") unsaid_.push_back("normalizer Replace");
+    }
+    trims = trims || squeezes;
+    metadata_.text("tokenizer.ggml.model", "t5");
+    add_tokens(tokens_.texts());
+    std::vector<float> scores = tokens_.scores();
+    scores.resize(tokens_.texts().size(), 0);
+    metadata_.f32s("tokenizer.ggml.scores", scores);
+    metadata_.boolean("tokenizer.ggml.add_space_prefix", scheme != "never");
+    metadata_.boolean("tokenizer.ggml.remove_extra_whitespaces", trims);
+    INLAY_TRY(add_special_tokens());
+    metadata_.u32("tokenizer.ggml.unknown_token_id", static_cast<uint32_t>(unknown_id));
+    INLAY_TRY(add_flags(root));
+    INLAY_TRY(find_unsaid_part(root, "decoder", "Metaspace"));
+    return find_unsaid_of_added(root);
+  }
+
+  Status add_word_piece(const JsonValue& root) {
+    const JsonValue model = *root.find("model");
+    INLAY_ASSIGN(const std::string_view unknown, model.string_or("unk_token", "[UNK]"));
+    const int32_t unknown_id = tokens_.find(unknown);
+    tokens_.set_type(unknown_id, kUnknown);
+    std::vector<std::string> texts;
+    for (const std::string_view text : tokens_.texts()) {
+      const bool is_name = text.size() > 1 && text.front() == '[' && text.back() == ']';
+      if (is_name) texts.emplace_back(text);
+      else if (text.size() > 2 && text.starts_with("##")) texts.emplace_back(text.substr(2));
+      else texts.push_back(std::string(kWordBegins) + std::string(text));
+    }
+    metadata_.text("tokenizer.ggml.model", "bert");
+    add_tokens(std::vector<std::string_view>(texts.begin(), texts.end()));
+    INLAY_TRY(add_special_tokens());
+    metadata_.u32("tokenizer.ggml.unknown_token_id", static_cast<uint32_t>(unknown_id));
+    Around around;
+    const auto post = root.find("post_processor");
+    if (post && !post->is_null()) INLAY_TRY(read_around(*post, around));
+    if (around.before.size() == 1 && around.after.size() == 1) {
+      add_id("cls", tokens_.find(around.before[0]));
+      add_id("seperator", tokens_.find(around.after[0]));  // spelt so in files
+    } else {
+      unsaid_.push_back("tokens around the text");
+    }
+    INLAY_TRY(find_unsaid_part(root, "normalizer", "BertNormalizer"));
+    INLAY_TRY(find_unsaid_part(root, "decoder", "WordPiece"));
+    for (const char* key : {"clean_text", "handle_chinese_chars", "lowercase", "strip_accents"}) {
+      INLAY_ASSIGN(const bool set, normalizers_.empty() ? Result<bool>(false) : normalizers_[0].bool_or(key, true));
+      if (!set) unsaid_.push_back(std::string("normalizer without ") + key);
+    }
+    const auto decoder = root.find("decoder");
+    INLAY_ASSIGN(const bool cleans, decoder ? decoder->bool_or("cleanup", true) : Result<bool>(false));
+    if (cleans) unsaid_.push_back("decoder.cleanup");
+    INLAY_ASSIGN(const int64_t longest, model.i64_or("max_input_chars_per_word", 100));
+    if (longest != 100) unsaid_.push_back("model.max_input_chars_per_word");
+    return find_unsaid_of_added(root);
+  }
+
+  void add_tokens(std::span<const std::string_view> texts) {
+    metadata_.texts("tokenizer.ggml.tokens", texts);
+    metadata_.i32s("tokenizer.ggml.token_type", tokens_.types());
   }
 
   // What a reader of tokenizer.ggml.* alone would do otherwise.
@@ -674,7 +822,7 @@ class VocabularyWriter {
   std::string pattern_;
   bool single_digits_ = false, byte_level_ = false;
   std::vector<JsonValue> normalizers_, splitters_;
-  bool adds_space_prefix_ = false;
+  bool adds_space_prefix_ = false, is_unigram_ = false;
   int32_t bos_ = -1, eos_ = -1;
   std::vector<std::string> unsaid_;
 };

@@ -15,7 +15,8 @@ Status add_hf_templates(const std::string& folder, MetadataBuilder& metadata);
 // Adds the special tokens that config.json, generation_config.json and tokenizer_config.json name, and the tokens and
 // merges of tokenizer.json, padded to the `n_vocab` rows of the model. Gives back what GGUF's own keys cannot say of the
 // tokenizer, for a warning. The files themselves are added, too, for us to read instead: tokenizer.huggingface.json, of
-// GGUF's specification, and tokenizer.inlay.config. BPE over characters is "llama" with scores.
+// GGUF's specification, and tokenizer.inlay.config. BPE over characters is "llama" with scores, Unigram
+// "t5", WordPiece "bert".
 // A tokenizer whose kind or splitter has no name in GGUF is "none" to other programs.
 Result<std::vector<std::string>> add_hf_vocabulary(const std::string& folder, uint64_t n_vocab, MetadataBuilder& metadata);
 

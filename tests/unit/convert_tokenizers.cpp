@@ -214,7 +214,7 @@ std::vector<std::string> differences(const Tokenizer& a, const Tokenizer& b, con
 TEST(ConvertTokenizers, FolderAndFileAgree) {
   const std::vector<Folder> all = folders();
   ASSERT_GE(all.size(), 60u);
-  int n_with_warning = 0, n_that_need_files = 0, n_without_warning = 0;
+  int n_of_other_models = 0, n_with_warning = 0, n_that_need_files = 0, n_without_warning = 0;
   for (const Folder& f : all) {
     SCOPED_TRACE(f.name);
     const TemporaryFolder folder;
@@ -249,6 +249,12 @@ TEST(ConvertTokenizers, FolderAndFileAgree) {
     } else if (!f.model.empty()) {
       EXPECT_EQ(*unsaid, std::vector<std::string>{});
     }
+    for (const auto& [name, its_model] : {std::pair{"spm-plain-json", "llama"}, {"unigram-json", "t5"}, {"wordpiece-json", "bert"}}) {
+      if (f.name != name) continue;
+      ++n_of_other_models;
+      EXPECT_EQ(model, its_model);
+      EXPECT_EQ(*unsaid, std::vector<std::string>{});
+    }
     if (f.name == "Llama 2") {  // negative control: the scores count
       MetadataBuilder other;
       for (const MetaEntry& e : others) other.copy(e);
@@ -273,6 +279,7 @@ TEST(ConvertTokenizers, FolderAndFileAgree) {
       n_that_need_files += !of_others || !differences(*of_folder, *of_others).empty();
     }
   }
+  EXPECT_EQ(n_of_other_models, 3);
   EXPECT_GE(n_without_warning, 5);
   EXPECT_GT(n_that_need_files, n_with_warning * 3 / 4) << "negative control: without the files most differ";
 }
