@@ -298,9 +298,9 @@ func (e *Engine) PlanText() (string, error) {
 	})
 }
 
-// LogMessage is one message of an engine.
+// LogMessage is one message of an engine or a conversion.
 type LogMessage struct {
-	// Number counts an engine's messages from 1.
+	// Number counts the messages from 1.
 	Number uint64
 	Level  LogLevel
 	Text   string

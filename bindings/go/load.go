@@ -287,6 +287,9 @@ type ConvertOptions struct {
 	// Progress is told a few times a second how many bytes of the source are done, and once at the end. It is called on
 	// another goroutine, which the conversion waits for.
 	Progress func(done, total uint64)
+	// Log is given the conversion's warnings at its end, on this goroutine: what of a folder's tokenizer other programs
+	// will not read in the file.
+	Log func(LogMessage)
 }
 
 // Convert writes a model, a GGUF file or a Hugging Face folder, as a GGUF file with matrices of another type. When the
@@ -310,12 +313,22 @@ func Convert(ctx context.Context, source, target string, convertType ConvertType
 	control := raw.NewControl()
 	defer control.Free()
 	control.AttachConvert(params)
+	if options.Log != nil {
+		control.AttachLog(params)
+	}
 	var err error
 	followed(ctx, control, options.Progress, func() {
 		err = check("convert", func(err *raw.Error) Status {
 			return raw.Convert(bytesOf(source), uintptr(len(source)), bytesOf(target), uintptr(len(target)), params, err)
 		})
 	})
+	for number := uint64(1); options.Log != nil; number++ {
+		level, text, ok := control.NextMessage()
+		if !ok {
+			break
+		}
+		options.Log(LogMessage{Number: number, Level: level, Text: text})
+	}
 	if errors.Is(err, StatusCancelled) && ctx.Err() != nil {
 		return withCause(err, ctx.Err())
 	}

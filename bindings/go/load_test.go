@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -315,6 +316,56 @@ func TestConvert(t *testing.T) {
 	}
 	if err := Convert(background, testModel, target, ConvertType(99), nil); !errors.Is(err, StatusInvalidArgument) {
 		t.Fatal(err)
+	}
+}
+
+func TestLogOfAConversion(t *testing.T) {
+	folder := t.TempDir()
+	files, err := filepath.Glob(filepath.Join(filepath.Dir(testModel), "hf", "*"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed := strings.Replace(string(content), `"normalizer": null`, `"normalizer": {"type": "NFC"}`, 1)
+		if err := os.WriteFile(filepath.Join(folder, filepath.Base(file)), []byte(changed), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	messages := func(source string) (found []LogMessage) {
+		options := &ConvertOptions{Log: func(message LogMessage) { found = append(found, message) }}
+		if err := Convert(background, source, filepath.Join(folder, "made.gguf"), ConvertQ80, options); err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	said := messages(folder)
+	if len(said) != 1 || said[0].Number != 1 || said[0].Level != LogWarning || !strings.Contains(said[0].Text, "normalizer NFC") {
+		t.Error(said)
+	}
+	if none := messages(testModel); len(none) != 0 {
+		t.Error(none)
+	}
+}
+
+func TestPreTokenizer(t *testing.T) {
+	tokens := func(name string) []int32 {
+		found, err := engineWith(t, func(options *LoadOptions) { options.PreTokenizer = name }).Tokenize("The end.\n\nThen", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	if reflect.DeepEqual(tokens("gpt-2"), tokens("")) {
+		t.Error("the name changes nothing")
+	}
+	options := testOptions()
+	options.PreTokenizer = "gpt-99"
+	if _, err := Load(background, testModel, &options); !errors.Is(err, StatusInvalidArgument) || !strings.Contains(err.Error(), "'gpt-99'") {
+		t.Error(err)
 	}
 }
 

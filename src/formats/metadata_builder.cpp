@@ -64,6 +64,20 @@ void MetadataBuilder::i32s(std::string_view key, std::span<const int32_t> values
   entry.bytes = bytes_of(values);
 }
 
+void MetadataBuilder::f32s(std::string_view key, std::span<const float> values) {
+  Entry& entry = add(key, MetaType::array);
+  entry.element_type = MetaType::f32;
+  entry.count = values.size();
+  entry.bytes = bytes_of(values);
+}
+
+void MetadataBuilder::bytes(std::string_view key, std::string_view values) {
+  Entry& entry = add(key, MetaType::array);
+  entry.element_type = MetaType::u8;
+  entry.count = values.size();
+  entry.bytes = values;
+}
+
 void MetadataBuilder::copy(const MetaEntry& source) {
   const MetaValue& value = source.value;
   Entry& entry = add(source.key, value.type, source.key_in_file);

@@ -20,6 +20,8 @@ class MetadataBuilder {
   void text(std::string_view key, std::string_view value);
   void texts(std::string_view key, std::span<const std::string_view> values);
   void i32s(std::string_view key, std::span<const int32_t> values);
+  void f32s(std::string_view key, std::span<const float> values);
+  void bytes(std::string_view key, std::string_view values);  // an array of u8
   void copy(const MetaEntry& entry);
   void remove(std::string_view key);
 

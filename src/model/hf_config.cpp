@@ -64,7 +64,7 @@ Result<double> positive_or(const JsonValue& object, std::string_view key, double
 
 class ConfigReader {
  public:
-  ConfigReader(const JsonValue& config, const std::string& name) : config_(config), name_(name) {}
+  ConfigReader(const JsonValue& config, const std::string& name) : root_(config), config_(config), name_(name) {}
 
   Result<HfConfig> read() {
     INLAY_TRY(find_family());
@@ -83,9 +83,14 @@ class ConfigReader {
     INLAY_TRY(read_layers_without_rope());
     INLAY_TRY(read_rope());
     INLAY_ASSIGN(out_.tied_embeddings, config_.bool_or("tie_word_embeddings", out_.family->tied_by_default));
-    out_.warnings = config_key_warnings(config_, [&](std::string_view key) {
+    std::vector<std::string> unknown = unknown_keys(config_, unread_config_keys(), [&](std::string_view key) {
       return find_key(key) || std::find(std::begin(kReadKeys), std::end(kReadKeys), key) != std::end(kReadKeys);
     });
+    for (const char* key : {"rope_scaling", "rope_parameters"}) {
+      if (!has(config_, key)) continue;
+      for (std::string& inner : unknown_rope_keys(*config_.find(key))) unknown.push_back(std::move(inner));
+    }
+    out_.warnings = key_warning(root_, unknown);
     return std::move(out_);
   }
 
@@ -488,6 +493,7 @@ class ConfigReader {
   static constexpr std::string_view kSliding = "sliding_attention", kFull = "full_attention";
   static constexpr std::string_view kOriginalContext = "original_max_position_embeddings";
 
+  const JsonValue root_;
   JsonValue config_;  // the family's part
   const std::string& name_;
   uint32_t n_layers_ = 0, d_head_ = 0, n_rot_ = 0;

@@ -14,6 +14,7 @@
 #include "src/model/hf_packed.h"
 #include "src/model/hf_pooling.h"
 #include "src/model/hf_vocabulary.h"
+#include "src/model/known_keys.h"
 
 namespace inlay {
 namespace {
@@ -293,6 +294,17 @@ class FolderReader {
   std::vector<std::unique_ptr<ByteSource>> sources_;
 };
 
+// Of the files beside config.json. Where one that counts cannot be read, its reader says so.
+void add_key_warnings(const std::string& folder, std::vector<std::string>& out) {
+  for (const KnownKeys& file : known_files()) {
+    const std::string path = in_folder(folder, file.where);
+    if (!file_exists(path)) continue;
+    const auto document = read_json_file(path);
+    if (!document.ok()) continue;
+    for (std::string& line : key_warning(document->root(), unknown_keys(document->root(), file))) out.push_back(std::move(line));
+  }
+}
+
 std::string folder_name(const std::string& folder) {
   std::error_code failure;
   const fs::path path = fs::absolute(folder, failure) / "";
@@ -347,6 +359,7 @@ Result<std::string> hf_folder_of(const std::string& path) {
 Result<Checkpoint> open_hf_folder(const std::string& folder) {
   INLAY_ASSIGN(const JsonDocument document, read_json_file(in_folder(folder, kConfig)));
   INLAY_ASSIGN(HfConfig config, read_hf_config(document.root(), folder_name(folder)));
+  add_key_warnings(folder, config.warnings);
   INLAY_TRY(add_hf_templates(folder, config.metadata));
   INLAY_TRY(add_hf_pooling(folder, config.family->arch, config.metadata));
   const bool has_tokenizer = file_exists(in_folder(folder, kTokenizer));

@@ -1,24 +1,18 @@
 #include "src/model/hf_vocabulary.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <filesystem>
-#include <map>
 #include <optional>
-#include <unordered_map>
+#include <span>
 #include <vector>
 
-#include "src/base/system_error.h"
+#include "src/base/format.h"
 #include "src/formats/json.h"
 #include "src/formats/text.h"
 #include "src/model/hf_folder.h"
+#include "src/model/hf_token_list.h"
 
 namespace inlay {
 namespace {
-
-constexpr uint64_t kMaxTokens = 1 << 24;
-
-enum GgufTokenType : int32_t { kNormal = 1, kControl = 3, kUserDefined = 4, kUnused = 5 };
 
 // How tokenizer.json splits text, and what GGUF calls it. The last column: whether a word that is a token is taken
 // whole.
@@ -41,120 +35,6 @@ constexpr SplitName kSplits[] = {
 #undef INLAY_WORDS_BEFORE_DIGITS
 #undef INLAY_WORDS_AFTER_DIGITS
 
-Result<std::optional<JsonDocument>> read_if_there(const std::string& path) {
-  if (!file_exists(path)) return std::optional<JsonDocument>();
-  INLAY_ASSIGN(JsonDocument document, read_json_file(path));
-  return std::optional<JsonDocument>(std::move(document));
-}
-
-std::optional<JsonValue> member(const std::optional<JsonDocument>& document, std::string_view key) {
-  if (!document) return std::nullopt;
-  const auto value = document->root().find(key);
-  return value && !value->is_null() ? value : std::nullopt;
-}
-
-// Ids under a key of generation_config.json, else of config.json: a number or several.
-class ConfiguredIds {
- public:
-  static Result<ConfiguredIds> open(const std::string& folder) {
-    ConfiguredIds out;
-    INLAY_ASSIGN(out.generation_, read_if_there(folder + "/generation_config.json"));
-    INLAY_ASSIGN(out.config_, read_if_there(folder + "/config.json"));
-    return out;
-  }
-
-  Result<HfConfiguredIds> ids(const char* key) const {
-    auto value = member(generation_, key);
-    if (!value) value = member(config_, key);
-    if (const auto text = member(config_, "text_config"); !value && text) value = text->find(key);  // of text and pictures
-    HfConfiguredIds out;
-    if (!value || value->is_null()) return out;
-    out.where = value->where();
-    const auto add = [&](const JsonValue& id) -> Status {
-      if (id.is_null()) return {};
-      const auto large = id.as_u64();
-      if (large.ok() && *large > INT64_MAX) {
-        out.ids.push_back(INT64_MAX);
-        return {};
-      }
-      INLAY_ASSIGN(const int64_t n, id.as_i64());
-      out.ids.push_back(n);
-      return {};
-    };
-    if (!value->is_array()) {
-      INLAY_TRY(add(*value));
-      return out;
-    }
-    INLAY_ASSIGN(const JsonElements elements, value->as_array());
-    for (const JsonValue id : elements) INLAY_TRY(add(id));
-    return out;
-  }
-
- private:
-  std::optional<JsonDocument> generation_, config_;
-};
-
-// The tokens of tokenizer.json by id, with their types.
-class TokenList {
- public:
-  Status read(const JsonValue& root, uint64_t n_vocab) {
-    INLAY_ASSIGN(const JsonValue model, root.get("model"));
-    INLAY_ASSIGN(const JsonValue vocab, model.get("vocab"));
-    INLAY_ASSIGN(const JsonMembers members, vocab.as_object());
-    for (const JsonMember& token : members) INLAY_TRY(put(token.key, token.value, kNormal));
-    if (const auto added = root.find("added_tokens")) {
-      INLAY_ASSIGN(const JsonElements tokens, added->as_array());
-      for (const JsonValue token : tokens) {
-        INLAY_ASSIGN(const JsonValue id, token.get("id"));
-        INLAY_ASSIGN(const JsonValue content, token.get("content"));
-        INLAY_ASSIGN(const std::string_view text, content.as_string());
-        INLAY_ASSIGN(const bool special, token.bool_or("special", false));
-        INLAY_TRY(put(text, id, special ? kControl : kUserDefined));
-      }
-    }
-    fill(n_vocab);
-    return {};
-  }
-
-  int32_t find(std::string_view text) const {
-    const auto at = ids_.find(text);
-    return at == ids_.end() ? -1 : at->second;
-  }
-  const std::vector<std::string_view>& texts() const { return texts_; }
-  const std::vector<int32_t>& types() const { return types_; }
-
- private:
-  Status put(std::string_view text, const JsonValue& id_value, GgufTokenType type) {
-    INLAY_ASSIGN(const uint64_t id, id_value.as_u64());
-    if (id >= kMaxTokens) return id_value.expected("an id below 16777216");
-    if (id >= texts_.size()) texts_.resize(id + 1), types_.resize(id + 1, kUnused);
-    if (types_[id] != kUnused && texts_[id] != text) {
-      return error(Code::format, "%s: id %llu is that of %s and of %s", id_value.where().c_str(),
-                   static_cast<unsigned long long>(id), quote(texts_[id]).c_str(), quote(text).c_str());
-    }
-    texts_[id] = text;
-    types_[id] = type;
-    ids_[text] = static_cast<int32_t>(id);
-    return {};
-  }
-
-  // Ids without a token get a name of their own: loaders want each name once. There may be more tokens than rows.
-  void fill(uint64_t n_vocab) {
-    texts_.resize(std::max<size_t>(texts_.size(), n_vocab));
-    types_.resize(texts_.size(), kUnused);
-    names_.reserve(texts_.size());  // views of them stay
-    for (size_t id = 0; id < texts_.size(); ++id) {
-      if (types_[id] != kUnused) continue;
-      texts_[id] = names_.emplace_back("[PAD" + std::to_string(id) + "]");
-    }
-  }
-
-  std::vector<std::string_view> texts_;
-  std::vector<int32_t> types_;
-  std::vector<std::string> names_;
-  std::unordered_map<std::string_view, int32_t> ids_;
-};
-
 class VocabularyWriter {
  public:
   VocabularyWriter(const std::string& folder, MetadataBuilder& metadata) : folder_(folder), metadata_(metadata) {}
@@ -163,9 +43,17 @@ class VocabularyWriter {
     INLAY_ASSIGN(tokenizer_config_, read_if_there(folder_ + "/tokenizer_config.json"));
     INLAY_ASSIGN(configured_, ConfiguredIds::open(folder_));
     INLAY_ASSIGN(const JsonDocument tokenizer, read_json_file(folder_ + "/tokenizer.json"));
-    const Status named = add_model(tokenizer.root());
+    INLAY_ASSIGN(const bool is_spm, is_like_spm(tokenizer.root()));
+    INLAY_ASSIGN(const bool is_other, is_spm ? Result<bool>(false) : is_unigram_or_word_piece(tokenizer.root()));
+    const Status named = is_spm || is_other ? Status{} : add_model(tokenizer.root());
     if (!named.ok() && named.code != Code::unsupported) return named;
-    if (named.ok()) {
+    if (is_spm) {
+      INLAY_TRY(tokens_.read(tokenizer.root(), n_vocab));
+      INLAY_TRY(add_spm(tokenizer.root()));
+    } else if (is_other) {
+      INLAY_TRY(tokens_.read(tokenizer.root(), n_vocab));
+      INLAY_TRY(is_unigram_ ? add_unigram(tokenizer.root()) : add_word_piece(tokenizer.root()));
+    } else if (named.ok()) {
       INLAY_TRY(tokens_.read(tokenizer.root(), n_vocab));
       metadata_.texts("tokenizer.ggml.tokens", tokens_.texts());
       metadata_.i32s("tokenizer.ggml.token_type", tokens_.types());
@@ -174,9 +62,7 @@ class VocabularyWriter {
       INLAY_TRY(add_flags(tokenizer.root()));
       INLAY_TRY(find_unsaid(tokenizer.root()));
     } else {
-      unsaid_.push_back(named.message);
-      metadata_.text("tokenizer.ggml.model", "none");
-      INLAY_TRY(add_configured_ends());
+      INLAY_TRY(add_none(named.message));
     }
     // In any case: what is found unsaid is only what others are warned of, and they differ in less than that, too. GGUF's
     // splitters take no note of letters whose other case is a letter of ASCII (U+017F, U+212A), the folder's do.
@@ -196,6 +82,278 @@ class VocabularyWriter {
     return {};
   }
 
+  // BPE over characters in which a space is U+2581: what GGUF calls "llama" if it has scores for the merges.
+  Result<bool> is_like_spm(const JsonValue& root) {
+    INLAY_ASSIGN(const JsonValue model, root.get("model"));
+    INLAY_ASSIGN(const std::string_view name, model.string_or("type", model.find("merges") ? "BPE" : ""));
+    if (name != "BPE") return false;
+    for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
+      INLAY_ASSIGN(const std::string_view value, model.string_or(key, ""));
+      if (!value.empty()) return false;
+    }
+    INLAY_ASSIGN(const bool ignores, model.bool_or("ignore_merges", false));
+    INLAY_TRY(list_parts(root, "normalizer", "normalizers", normalizers_));
+    INLAY_TRY(list_parts(root, "pre_tokenizer", "pretokenizers", splitters_));
+    bool replaces = false;
+    for (const JsonValue& part : normalizers_) {
+      INLAY_ASSIGN(const bool prepends, is_part(part, "Prepend", "prepend"));
+      INLAY_ASSIGN(const bool is_replace, is_replacement(part, "content"));
+      if (!prepends && !is_replace) return false;
+      if (prepends) adds_space_prefix_ = true;
+      if (is_replace) replaces = true;
+    }
+    if (splitters_.empty()) return replaces && !ignores;
+    if (splitters_.size() != 1 || ignores) return false;
+    INLAY_ASSIGN(const std::string_view type, splitters_[0].string_or("type", ""));
+    if (type == "Split" && replaces) {  // by the space that is no more
+      const auto pattern = splitters_[0].find("pattern");
+      if (!pattern) return false;
+      INLAY_ASSIGN(const std::string_view text, pattern->string_or("String", ""));
+      INLAY_ASSIGN(const bool invert, splitters_[0].bool_or("invert", false));
+      return text == " " && !invert;
+    }
+    if (type != "Metaspace" || !normalizers_.empty()) return false;
+    INLAY_ASSIGN(const std::string_view replacement, splitters_[0].string_or("replacement", kWordBegins));
+    INLAY_ASSIGN(const bool prefixes, splitters_[0].bool_or("add_prefix_space", true));
+    INLAY_ASSIGN(const std::string_view scheme, splitters_[0].string_or("prepend_scheme", prefixes ? "always" : "never"));
+    INLAY_ASSIGN(const bool splits, splitters_[0].bool_or("split", true));
+    adds_space_prefix_ = scheme != "never";
+    if (adds_space_prefix_) unsaid_.push_back("prepend_scheme " + std::string(scheme) + ": a space that is there already, or behind an added token");
+    if (splits) unsaid_.push_back("Metaspace that splits words");
+    return replacement == kWordBegins;
+  }
+
+  // The steps of a part of the file that may be a sequence.
+  static Status list_parts(const JsonValue& root, const char* key, const char* list, std::vector<JsonValue>& out) {
+    const auto part = root.find(key);
+    if (!part || part->is_null()) return {};
+    INLAY_ASSIGN(const std::string_view type, part->string_or("type", ""));
+    if (type != "Sequence") {
+      out.push_back(*part);
+      return {};
+    }
+    INLAY_ASSIGN(const JsonValue parts, part->get(list));
+    INLAY_ASSIGN(const JsonElements elements, parts.as_array());
+    for (const JsonValue element : elements) out.push_back(element);
+    return {};
+  }
+
+  static Result<bool> is_part(const JsonValue& part, std::string_view type, const char* key) {
+    INLAY_ASSIGN(const std::string_view found, part.string_or("type", ""));
+    if (found != type) return false;
+    INLAY_ASSIGN(const std::string_view value, part.string_or(key, ""));
+    return value == kWordBegins;
+  }
+
+  static Result<bool> is_replacement(const JsonValue& part, const char* key) {
+    INLAY_ASSIGN(const bool is_replace, is_part(part, "Replace", key));
+    const auto pattern = part.find("pattern");
+    if (!is_replace || !pattern) return false;
+    INLAY_ASSIGN(const std::string_view text, pattern->string_or("String", ""));
+    return text == " ";
+  }
+
+  Status add_spm(const JsonValue& root) {
+    const JsonValue model = *root.find("model");
+    INLAY_ASSIGN(const std::string_view unknown, model.string_or("unk_token", ""));
+    INLAY_ASSIGN(const bool byte_fallback, model.bool_or("byte_fallback", false));
+    const int32_t unknown_id = unknown.empty() ? -1 : tokens_.find(unknown);
+    if (unknown_id >= 0) tokens_.set_type(unknown_id, kUnknown);
+    for (int byte = 0; byte < 256 && byte_fallback; ++byte) {
+      std::string text;
+      append_format(text, "<0x%02X>", byte);
+      const int32_t id = tokens_.find(text);
+      if (id >= 0) tokens_.set_type(id, kByte);
+      if (id < 0 && unknown_id < 0) return add_none("the byte " + text + " has no token");
+    }
+    if (!byte_fallback && unknown_id < 0) return add_none("there is neither byte_fallback nor an unknown token");
+    INLAY_ASSIGN(const std::vector<float> scores, scores_of(model));
+    metadata_.text("tokenizer.ggml.model", "llama");
+    metadata_.text("tokenizer.ggml.pre", "default");
+    metadata_.texts("tokenizer.ggml.tokens", tokens_.texts());
+    metadata_.i32s("tokenizer.ggml.token_type", tokens_.types());
+    metadata_.f32s("tokenizer.ggml.scores", scores);
+    metadata_.boolean("tokenizer.ggml.add_space_prefix", adds_space_prefix_);
+    INLAY_TRY(add_special_tokens());
+    if (unknown_id >= 0) metadata_.u32("tokenizer.ggml.unknown_token_id", static_cast<uint32_t>(unknown_id));
+    INLAY_TRY(add_flags(root));
+    return find_unsaid_of_spm(root, byte_fallback);
+  }
+
+  Status add_none(std::string why) {
+    unsaid_.push_back(std::move(why));
+    metadata_.text("tokenizer.ggml.model", "none");
+    return add_configured_ends();
+  }
+
+  // Merges by scores take any two neighbours that are a token together, the one with the highest score first: as the list of
+  // merges says if it has each way to make a token, all of one token in a row.
+  Result<std::vector<float>> scores_of(const JsonValue& model) {
+    INLAY_ASSIGN(const auto merges, merges_of(model));
+    std::vector<float> out(tokens_.texts().size(), 0);
+    std::vector<size_t> n_ways(out.size(), 0);
+    std::string unordered, unmade;
+    int32_t last = -1, n_made = 0;
+    for (const auto& [left, right] : merges) {
+      const int32_t id = tokens_.find(left + right);
+      if (id < 0) continue;
+      const auto i = static_cast<size_t>(id);
+      if (n_ways[i]++ == 0) out[i] = -static_cast<float>(++n_made);
+      else if (id != last && unordered.empty()) unordered = left + right;
+      last = id;
+    }
+    for (size_t i = 0; i < out.size(); ++i) {
+      if (tokens_.types()[i] == kNormal && n_ways[i] != n_pairs(tokens_.texts()[i]) && unmade.empty()) unmade = tokens_.texts()[i];
+      if (n_ways[i] == 0) out[i] = -static_cast<float>(n_made + 1);
+    }
+    if (!unordered.empty()) unsaid_.push_back("the order of merges, such as of " + quote(unordered));
+    if (!unmade.empty()) unsaid_.push_back("merges that are not in the list, such as for " + quote(unmade));
+    return out;
+  }
+
+  // In how many ways two tokens of the text make this one.
+  size_t n_pairs(std::string_view token) const {
+    size_t n = 0;
+    for (size_t i = 1; i < token.size(); ++i) {
+      if ((static_cast<unsigned char>(token[i]) & 0xC0) == 0x80) continue;
+      n += is_of_text(token.substr(0, i)) && is_of_text(token.substr(i));
+    }
+    return n;
+  }
+
+  bool is_of_text(std::string_view part) const {
+    const int32_t id = tokens_.find(part);
+    if (id < 0) return false;
+    const int32_t type = tokens_.types()[static_cast<size_t>(id)];
+    return type == kNormal || type == kUserDefined;
+  }
+
+  Status find_unsaid_of_spm(const JsonValue& root, bool byte_fallback) {
+    std::vector<JsonValue> decoders;
+    INLAY_TRY(list_parts(root, "decoder", "decoders", decoders));
+    std::string said;
+    for (const JsonValue& part : decoders) {
+      INLAY_ASSIGN(const std::string_view type, part.string_or("type", ""));
+      said += (said.empty() ? "" : ", ") + std::string(type);
+    }
+    const std::string usual = std::string("Replace") + (byte_fallback ? ", ByteFallback" : "") + ", Fuse" + (adds_space_prefix_ ? ", Strip" : "");
+    if (said != usual && !(said == "Metaspace" && !splitters_.empty())) unsaid_.push_back("decoder " + (said.empty() ? "none" : said));
+    const JsonValue model = *root.find("model");
+    INLAY_ASSIGN(const bool fuses, model.bool_or("fuse_unk", false));
+    if (!fuses && !byte_fallback) unsaid_.push_back("model.fuse_unk");
+    const auto dropout = model.find("dropout");
+    if (dropout && !dropout->is_null()) unsaid_.push_back("model.dropout");
+    return find_unsaid_of_added(root);
+  }
+
+  // Those that GGUF's "t5" and "bert" are, or are nearly; is_like_spm has listed their parts.
+  Result<bool> is_unigram_or_word_piece(const JsonValue& root) {
+    INLAY_ASSIGN(const JsonValue model, root.get("model"));
+    INLAY_ASSIGN(const std::string_view name, model.string_or("type", ""));
+    is_unigram_ = name == "Unigram";
+    if (!is_unigram_ && name != "WordPiece") return false;
+    normalizers_.clear();
+    splitters_.clear();
+    INLAY_TRY(list_parts(root, "normalizer", "normalizers", normalizers_));
+    INLAY_TRY(list_parts(root, "pre_tokenizer", "pretokenizers", splitters_));
+    if (splitters_.empty()) return false;
+    INLAY_ASSIGN(const std::string_view type, splitters_.back().string_or("type", ""));
+    if (is_unigram_) return type == "Metaspace" && model.find("unk_id") && !model.find("unk_id")->is_null();
+    INLAY_ASSIGN(const std::string_view prefix, model.string_or("continuing_subword_prefix", "##"));
+    INLAY_ASSIGN(const std::string_view unknown, model.string_or("unk_token", "[UNK]"));
+    const auto vocab = model.find("vocab");
+    return prefix == "##" && type == "BertPreTokenizer" && splitters_.size() == 1 && vocab && vocab->find(unknown);
+  }
+
+  Status add_unigram(const JsonValue& root) {
+    const JsonValue model = *root.find("model");
+    INLAY_ASSIGN(const JsonValue unknown, model.get("unk_id"));
+    INLAY_ASSIGN(const uint64_t unknown_id, unknown.as_u64());
+    if (unknown_id >= tokens_.texts().size()) return unknown.expected("the id of a token");
+    tokens_.set_type(static_cast<int32_t>(unknown_id), kUnknown);
+    INLAY_ASSIGN(const bool byte_fallback, model.bool_or("byte_fallback", false));
+    if (byte_fallback) unsaid_.push_back("model.byte_fallback");
+    bool trims = splitters_.size() > 1;
+    if (trims) unsaid_.push_back("pre_tokenizer of several parts");
+    const JsonValue space = splitters_.back();
+    INLAY_ASSIGN(const std::string_view scheme, space.string_or("prepend_scheme", "always"));
+    INLAY_ASSIGN(const bool splits, space.bool_or("split", true));
+    if ((scheme != "always" && scheme != "never") || !splits) unsaid_.push_back("pre_tokenizer Metaspace");
+    std::string steps;
+    for (const JsonValue& part : normalizers_) {
+      INLAY_ASSIGN(const std::string_view type, part.string_or("type", ""));
+      steps += (steps.empty() ? "" : ", ") + std::string(type);
+      if (type != "Precompiled") continue;
+      INLAY_ASSIGN(const std::string_view map, part.string_or("precompiled_charsmap", ""));
+      metadata_.bytes("tokenizer.ggml.precompiled_charsmap", bytes_of_base64(map));
+    }
+    const bool squeezes = steps == "Strip, Replace" || steps == "Precompiled, Strip, Replace";
+    if (!squeezes && !steps.empty() && steps != "Precompiled") unsaid_.push_back("normalizer " + steps);
+    if (squeezes) {
+      INLAY_ASSIGN(const JsonValue pattern, normalizers_.back().get("pattern"));
+      INLAY_ASSIGN(const std::string_view text, pattern.string_or("Regex", ""));
+      INLAY_ASSIGN(const std::string_view content, normalizers_.back().string_or("content", ""));
+      if (text != " {2,}" || content != " ") unsaid_.push_back("normalizer Replace");
+    }
+    trims = trims || squeezes;
+    metadata_.text("tokenizer.ggml.model", "t5");
+    add_tokens(tokens_.texts());
+    std::vector<float> scores = tokens_.scores();
+    scores.resize(tokens_.texts().size(), 0);
+    metadata_.f32s("tokenizer.ggml.scores", scores);
+    metadata_.boolean("tokenizer.ggml.add_space_prefix", scheme != "never");
+    metadata_.boolean("tokenizer.ggml.remove_extra_whitespaces", trims);
+    INLAY_TRY(add_special_tokens());
+    metadata_.u32("tokenizer.ggml.unknown_token_id", static_cast<uint32_t>(unknown_id));
+    INLAY_TRY(add_flags(root));
+    INLAY_TRY(find_unsaid_part(root, "decoder", "Metaspace"));
+    return find_unsaid_of_added(root);
+  }
+
+  Status add_word_piece(const JsonValue& root) {
+    const JsonValue model = *root.find("model");
+    INLAY_ASSIGN(const std::string_view unknown, model.string_or("unk_token", "[UNK]"));
+    const int32_t unknown_id = tokens_.find(unknown);
+    tokens_.set_type(unknown_id, kUnknown);
+    std::vector<std::string> texts;
+    for (const std::string_view text : tokens_.texts()) {
+      const bool is_name = text.size() > 1 && text.front() == '[' && text.back() == ']';
+      if (is_name) texts.emplace_back(text);
+      else if (text.size() > 2 && text.starts_with("##")) texts.emplace_back(text.substr(2));
+      else texts.push_back(std::string(kWordBegins) + std::string(text));
+    }
+    metadata_.text("tokenizer.ggml.model", "bert");
+    add_tokens(std::vector<std::string_view>(texts.begin(), texts.end()));
+    INLAY_TRY(add_special_tokens());
+    metadata_.u32("tokenizer.ggml.unknown_token_id", static_cast<uint32_t>(unknown_id));
+    Around around;
+    const auto post = root.find("post_processor");
+    if (post && !post->is_null()) INLAY_TRY(read_around(*post, around));
+    if (around.before.size() == 1 && around.after.size() == 1) {
+      add_id("cls", tokens_.find(around.before[0]));
+      add_id("seperator", tokens_.find(around.after[0]));  // spelt so in files
+    } else {
+      unsaid_.push_back("tokens around the text");
+    }
+    INLAY_TRY(find_unsaid_part(root, "normalizer", "BertNormalizer"));
+    INLAY_TRY(find_unsaid_part(root, "decoder", "WordPiece"));
+    for (const char* key : {"clean_text", "handle_chinese_chars", "lowercase", "strip_accents"}) {
+      INLAY_ASSIGN(const bool set, normalizers_.empty() ? Result<bool>(false) : normalizers_[0].bool_or(key, true));
+      if (!set) unsaid_.push_back(std::string("normalizer without ") + key);
+    }
+    const auto decoder = root.find("decoder");
+    INLAY_ASSIGN(const bool cleans, decoder ? decoder->bool_or("cleanup", true) : Result<bool>(false));
+    if (cleans) unsaid_.push_back("decoder.cleanup");
+    INLAY_ASSIGN(const int64_t longest, model.i64_or("max_input_chars_per_word", 100));
+    if (longest != 100) unsaid_.push_back("model.max_input_chars_per_word");
+    return find_unsaid_of_added(root);
+  }
+
+  void add_tokens(std::span<const std::string_view> texts) {
+    metadata_.texts("tokenizer.ggml.tokens", texts);
+    metadata_.i32s("tokenizer.ggml.token_type", tokens_.types());
+  }
+
   // What a reader of tokenizer.ggml.* alone would do otherwise.
   Status find_unsaid(const JsonValue& root) {
     INLAY_TRY(find_unsaid_part(root, "normalizer", "none"));
@@ -207,6 +365,10 @@ class VocabularyWriter {
       const auto value = model.find(key);
       if (value && !value->is_null()) unsaid_.push_back(std::string("model.") + key);
     }
+    return find_unsaid_of_added(root);
+  }
+
+  Status find_unsaid_of_added(const JsonValue& root) {
     const auto added = root.find("added_tokens");
     if (!added) return {};
     INLAY_ASSIGN(const JsonElements tokens, added->as_array());
@@ -310,29 +472,40 @@ class VocabularyWriter {
   }
 
   Status add_merges(const JsonValue& model) {
-    INLAY_ASSIGN(const JsonValue value, model.get("merges"));
-    INLAY_ASSIGN(const JsonElements merges, value.as_array());
+    INLAY_ASSIGN(const auto merges, merges_of(model));
     std::vector<std::string> joined;
     joined.reserve(merges.size());
+    for (const auto& [left, right] : merges) joined.push_back(left + " " + right);
+    const std::vector<std::string_view> views(joined.begin(), joined.end());
+    metadata_.texts("tokenizer.ggml.merges", views);
+    return {};
+  }
+
+  // Two texts with a blank between them, or a list of the two.
+  static Result<std::vector<std::pair<std::string, std::string>>> merges_of(const JsonValue& model) {
+    INLAY_ASSIGN(const JsonValue value, model.get("merges"));
+    INLAY_ASSIGN(const JsonElements merges, value.as_array());
+    std::vector<std::pair<std::string, std::string>> out;
+    out.reserve(merges.size());
     for (const JsonValue merge : merges) {
       if (merge.is_string()) {
         INLAY_ASSIGN(const std::string_view text, merge.as_string());
-        joined.emplace_back(text);
+        const size_t blank = text.find(' ');
+        if (blank == text.npos) return merge.expected("two tokens");
+        out.emplace_back(text.substr(0, blank), text.substr(blank + 1));
         continue;
       }
       INLAY_ASSIGN(const JsonElements pair, merge.as_array());
       if (pair.size() != 2) return merge.expected("two tokens");
-      std::string text;
+      std::vector<std::string> parts;
       for (const JsonValue token : pair) {
         INLAY_ASSIGN(const std::string_view part, token.as_string());
         if (part.empty() || part.find(' ') != part.npos) return token.expected("a token without a blank");
-        text += (text.empty() ? "" : " ") + std::string(part);
+        parts.emplace_back(part);
       }
-      joined.push_back(std::move(text));
+      out.emplace_back(parts[0], parts[1]);
     }
-    const std::vector<std::string_view> views(joined.begin(), joined.end());
-    metadata_.texts("tokenizer.ggml.merges", views);
-    return {};
+    return out;
   }
 
   // A token that tokenizer_config.json names, as text or as an object; -1 if it names none that there is.
@@ -491,80 +664,16 @@ class VocabularyWriter {
   TokenList tokens_;
   std::string pattern_;
   bool single_digits_ = false, byte_level_ = false;
+  std::vector<JsonValue> normalizers_, splitters_;
+  bool adds_space_prefix_ = false, is_unigram_ = false;
   int32_t bos_ = -1, eos_ = -1;
   std::vector<std::string> unsaid_;
 };
-
-constexpr const char *kTemplateKey = "tokenizer.chat_template", *kDefaultTemplate = "default";
-
-using Templates = std::map<std::string, std::string, std::less<>>;  // by name
-
-// chat_template.jinja and additional_chat_templates/NAME.jinja
-Result<Templates> templates_of_files(const std::string& folder) {
-  namespace fs = std::filesystem;
-  Templates out;
-  const std::string usual = folder + "/chat_template.jinja";
-  if (file_exists(usual)) {
-    INLAY_ASSIGN(out[kDefaultTemplate], read_text_file(usual));
-  }
-  std::error_code failure;
-  const fs::path others = fs::path(folder) / "additional_chat_templates";
-  for (fs::directory_iterator at(others, failure), end; !failure && at != end;
-       at.increment(failure)) {
-    const fs::path& file = at->path();
-    if (file.extension() != ".jinja" || !file_exists(file.string())) continue;
-    INLAY_ASSIGN(std::string text, read_text_file(file.string()));
-    out.emplace(file.stem().string(), std::move(text));
-  }
-  if (const int number = failure.value(); number != 0 && number != ENOENT && number != ENOTDIR)
-    return system_error(number, "%s: cannot read the folder", others.c_str());
-  return out;
-}
-
-// The value of "chat_template": a text, a list of {"name", "template"}, or an object of texts by name.
-Result<Templates> templates_of_key(const JsonValue& given) {
-  Templates out;
-  const auto add = [&](std::string_view name, const JsonValue& text) -> Status {
-    INLAY_ASSIGN(out[std::string(name)], text.as_string());
-    return {};
-  };
-  if (given.is_array()) {
-    for (const JsonValue& named : given.elements()) {
-      INLAY_ASSIGN(const JsonValue name, named.get("name"));
-      INLAY_ASSIGN(const std::string_view name_text, name.as_string());
-      INLAY_ASSIGN(const JsonValue text, named.get("template"));
-      INLAY_TRY(add(name_text, text));
-    }
-  } else if (given.is_object()) {
-    for (const JsonMember& named : given.members()) INLAY_TRY(add(named.key, named.value));
-  } else if (given.is_string()) {
-    INLAY_TRY(add(kDefaultTemplate, given));
-  } else {
-    return given.expected("a template, or several by name");
-  }
-  return out;
-}
 
 }  // namespace
 
 Result<std::vector<std::string>> add_hf_vocabulary(const std::string& folder, uint64_t n_vocab, MetadataBuilder& metadata) {
   return VocabularyWriter(folder, metadata).write(n_vocab);
-}
-
-Status add_hf_templates(const std::string& folder, MetadataBuilder& metadata) {
-  INLAY_ASSIGN(Templates templates, templates_of_files(folder));
-  for (const char* file : {"tokenizer_config.json", "chat_template.json", "processor_config.json"}) {
-    if (templates.contains(kDefaultTemplate)) break;
-    INLAY_ASSIGN(const std::optional<JsonDocument> document, read_if_there(folder + "/" + file));
-    const auto given = member(document, "chat_template");
-    if (!given) continue;
-    INLAY_ASSIGN(Templates named, templates_of_key(*given));
-    templates.merge(named);  // those that are there stay
-  }
-  for (const auto& [name, text] : templates) {
-    metadata.text(name == kDefaultTemplate ? kTemplateKey : std::string(kTemplateKey) + "." + name, text);
-  }
-  return {};
 }
 
 Result<HfConfiguredIds> read_hf_end_ids(const std::string& folder) {

@@ -15,8 +15,9 @@ Status add_hf_templates(const std::string& folder, MetadataBuilder& metadata);
 // Adds the special tokens that config.json, generation_config.json and tokenizer_config.json name, and the tokens and
 // merges of tokenizer.json, padded to the `n_vocab` rows of the model. Gives back what GGUF's own keys cannot say of the
 // tokenizer, for a warning. The files themselves are added, too, for us to read instead: tokenizer.huggingface.json, of
-// GGUF's specification, and tokenizer.inlay.config. A tokenizer whose kind or splitter has no name in GGUF is "none" to
-// other programs.
+// GGUF's specification, and tokenizer.inlay.config. BPE over characters is "llama" with scores, Unigram
+// "t5", WordPiece "bert".
+// A tokenizer whose kind or splitter has no name in GGUF is "none" to other programs.
 Result<std::vector<std::string>> add_hf_vocabulary(const std::string& folder, uint64_t n_vocab, MetadataBuilder& metadata);
 
 // Ids under a key of generation_config.json, else of config.json, else of its text_config: a number or several, as they are written. They need not be

@@ -164,6 +164,197 @@ constexpr UnreadKey kConfigKeys[] = {
     {"use_sliding_window"},
 };
 
+// Other programs take their sampling's defaults from here. Callers of this engine say how they draw.
+constexpr const char* kGenerationRead[] = {"bos_token_id", "eos_token_id", "pad_token_id"};
+constexpr UnreadKey kGenerationKeys[] = {
+    {"_from_model_config"},
+    {"assistant_confidence_threshold"},
+    {"assistant_early_exit"},
+    {"assistant_lookbehind"},
+    {"bad_words_ids", "none"},
+    {"begin_suppress_tokens", "none"},
+    {"cache_config"},
+    {"cache_implementation"},
+    {"chat_format"},
+    {"compile_config"},
+    {"constraints", "none"},
+    {"decoder_start_token_id"},
+    {"disable_compile"},
+    {"diversity_penalty"},
+    {"do_sample"},
+    {"dola_layers", "none"},
+    {"early_stopping"},
+    {"encoder_no_repeat_ngram_size"},
+    {"encoder_repetition_penalty", "1"},
+    {"epsilon_cutoff"},
+    {"eta_cutoff"},
+    {"exponential_decay_length_penalty", "none"},
+    {"force_words_ids", "none"},
+    {"forced_bos_token_id", "none"},
+    {"forced_eos_token_id", "none"},
+    {"guidance_scale", "1"},
+    {"is_assistant"},
+    {"length_penalty"},
+    {"low_memory"},
+    {"max_length"},
+    {"max_matching_ngram_size"},
+    {"max_new_tokens"},
+    {"max_time"},
+    {"max_window_size"},
+    {"min_length"},
+    {"min_new_tokens"},
+    {"min_p"},
+    {"no_repeat_ngram_size"},
+    {"num_assistant_tokens"},
+    {"num_assistant_tokens_schedule"},
+    {"num_beam_groups"},
+    {"num_beams"},
+    {"num_return_sequences"},
+    {"output_attentions"},
+    {"output_hidden_states"},
+    {"output_logits"},
+    {"output_scores"},
+    {"penalty_alpha"},
+    {"prefill_chunk_size"},
+    {"prompt_lookup_num_tokens"},
+    {"remove_invalid_values"},
+    {"renormalize_logits"},
+    {"repetition_penalty"},
+    {"return_dict_in_generate"},
+    {"sequence_bias", "none"},
+    {"stop_strings", "none"},
+    {"suppress_tokens", "none"},
+    {"target_lookbehind"},
+    {"temperature"},
+    {"token_healing"},
+    {"top_h"},
+    {"top_k"},
+    {"top_p"},
+    {"transformers_version"},
+    {"trust_remote_code"},
+    {"typical_p"},
+    {"use_cache"},
+    {"watermarking_config", "none"},
+};
+
+constexpr const char* kTokenizerRead[] = {"add_bos_token", "add_eos_token", "bos_token", "chat_template",
+                                          "eos_token",     "pad_token",     "unk_token"};
+constexpr UnreadKey kTokenizerKeys[] = {
+    {"add_prefix_space"},      // tokenizer.json says it
+    {"added_tokens_decoder"},  // likewise
+    {"additional_special_tokens"},
+    {"audio_token"},
+    {"auto_map"},
+    {"backend"},
+    {"boa_token"},
+    {"boi_token"},
+    {"clean_up_tokenization_spaces"},
+    {"cls_token"},
+    {"device_map"},
+    {"do_basic_tokenize"},
+    {"do_lower_case"},
+    {"eoa_token"},
+    {"eoi_token"},
+    {"errors"},
+    {"extra_ids"},
+    {"extra_special_tokens"},
+    {"from_slow"},
+    {"image_token"},
+    {"is_local"},
+    {"legacy"},
+    {"local_files_only"},
+    {"mask_token"},
+    {"max_length"},
+    {"merges_file"},
+    {"model_input_names"},
+    {"model_max_length"},
+    {"model_specific_special_tokens"},
+    {"name_or_path"},
+    {"never_split"},
+    {"pad_to_multiple_of"},
+    {"pad_token_type_id"},
+    {"padding_side"},
+    {"processor_class"},
+    {"sep_token"},
+    {"sp_model_kwargs"},
+    {"spaces_between_special_tokens"},
+    {"special_tokens_map_file"},
+    {"split_special_tokens", "false"},
+    {"stride"},
+    {"strip_accents"},
+    {"tokenize_chinese_chars"},
+    {"tokenizer_class"},
+    {"tokenizer_file"},
+    {"trim_offsets"},
+    {"truncation_side"},
+    {"truncation_strategy"},
+    {"trust_remote_code"},
+    {"use_default_system_prompt"},
+    {"use_fast"},
+    {"video_token"},
+    {"vision_bos_token"},
+    {"vision_eos_token"},
+    {"vocab_file"},
+};
+
+// Of pictures and sounds, but for the template.
+constexpr const char* kTemplateRead[] = {"chat_template"};
+constexpr UnreadKey kProcessorKeys[] = {
+    {"_processor_class"},
+    {"audio_processor"},
+    {"audio_seq_length"},
+    {"audio_token"},
+    {"auto_map"},
+    {"feature_extractor"},
+    {"image_processor"},
+    {"image_seq_length"},
+    {"image_token"},
+    {"num_additional_image_tokens"},
+    {"patch_size"},
+    {"processor_class"},
+    {"transformers_version"},
+    {"video_processor"},
+    {"video_token"},
+    {"vision_feature_select_strategy"},
+};
+
+constexpr KnownKeys kFiles[] = {
+    {"generation_config.json", kGenerationRead, kGenerationKeys},
+    {"tokenizer_config.json", kTokenizerRead, kTokenizerKeys},
+    {"chat_template.json", kTemplateRead, {}},
+    {"processor_config.json", kTemplateRead, kProcessorKeys},
+};
+
+constexpr const char* kRopeObjects[] = {"full_attention", "sliding_attention"};
+constexpr const char* kRopeRead[] = {"attention_factor",
+                                     "beta_fast",
+                                     "beta_slow",
+                                     "factor",
+                                     "full_attention",
+                                     "high_freq_factor",
+                                     "long_factor",
+                                     "long_mscale",
+                                     "low_freq_factor",
+                                     "mscale",
+                                     "mscale_all_dim",
+                                     "original_max_position_embeddings",
+                                     "partial_rotary_factor",
+                                     "rope_theta",
+                                     "rope_type",
+                                     "short_factor",
+                                     "short_mscale",
+                                     "sliding_attention",
+                                     "truncate",
+                                     "type"};
+constexpr UnreadKey kRopeKeys[] = {
+    {"attn_factor", "1"},
+    {"extrapolation_factor", "1"},
+    {"finetuned"},
+    {"mrope_interleaved"},  // of pictures: in text all positions are the same
+    {"mrope_section"},
+};
+constexpr KnownKeys kRope = {"config.json: RoPE", kRopeRead, kRopeKeys};
+
 const UnreadKey* find_key(std::span<const UnreadKey> keys, std::string_view key) {
   const auto at = std::find_if(keys.begin(), keys.end(), [&](const UnreadKey& k) { return key == k.key; });
   return at == keys.end() ? nullptr : &*at;
@@ -188,6 +379,8 @@ std::string text_of(const Metadata& metadata, std::string_view key, const MetaVa
   return v.ok() ? std::to_string(*v) : "";
 }
 
+constexpr const char* kNotRead = " not known here and not read: if it changes what the model computes, results differ";
+
 bool is_neutral(const UnreadKey* known, std::string_view text) {
   if (known) return !known->neutral || text == known->neutral;
   return text == "0" || text == "false" || text == "none";
@@ -211,10 +404,8 @@ std::string_view spelling_in(const JsonValue& object, std::string_view key) {
 
 std::span<const UnreadKey> unread_gguf_keys() { return kGgufKeys; }
 std::span<const UnreadKey> unread_config_keys() { return kConfigKeys; }
-
-std::string key_warning(std::string_view where) {
-  return std::string(where) + " is not known here and not read: if it changes what the model computes, results differ";
-}
+std::span<const KnownKeys> known_files() { return kFiles; }
+const KnownKeys& known_rope_keys() { return kRope; }
 
 std::vector<std::string> gguf_key_warnings(const Metadata& metadata, std::string_view arch) {
   constexpr std::string_view kTokenizer = "tokenizer.ggml.";
@@ -225,19 +416,41 @@ std::vector<std::string> gguf_key_warnings(const Metadata& metadata, std::string
     const bool of_family = entry->key.starts_with(family);
     if (!of_family && (has_own || !entry->key.starts_with(kTokenizer))) continue;
     const UnreadKey* known = find_key(kGgufKeys, of_family ? entry->key.substr(family.size()) : entry->key);
-    if (!is_neutral(known, text_of(metadata, entry->key, entry->value))) out.push_back(key_warning(entry->key));
+    if (!is_neutral(known, text_of(metadata, entry->key, entry->value))) out.push_back(std::string(entry->key) + " is" + kNotRead);
   }
   return out;
 }
 
-bool changes_nothing(std::string_view key, const JsonValue& value) {
-  const UnreadKey* known = find_key(kConfigKeys, key);
+bool changes_nothing(std::span<const UnreadKey> unread, std::string_view key, const JsonValue& value) {
+  const UnreadKey* known = find_key(unread, key);
   if (value.is_null()) return true;
-  if (value.is_array() || value.is_object()) return known ? !known->neutral : value.size() == 0;
+  if (value.is_array() || value.is_object()) return value.size() == 0 || (known && !known->neutral);
   if (value.is_string()) return is_neutral(known, *value.as_string());
   if (value.type() == JsonType::boolean) return is_neutral(known, *value.as_bool() ? "true" : "false");
   const auto v = value.as_f64();
   return v.ok() && is_neutral(known, number_text(*v));
+}
+
+std::vector<std::string> unknown_keys(const JsonValue& object, const KnownKeys& known) {
+  return unknown_keys(object, known.unread, [&](std::string_view key) { return std::ranges::find(known.read, key) != known.read.end(); });
+}
+
+std::vector<std::string> unknown_rope_keys(const JsonValue& object) {
+  std::vector<std::string> out = unknown_keys(object, kRope);
+  for (const char* layers : kRopeObjects) {
+    const auto inner = object.find(layers);
+    if (!inner) continue;
+    for (std::string& key : unknown_keys(*inner, kRope)) out.push_back(std::move(key));
+  }
+  return out;
+}
+
+std::vector<std::string> key_warning(const JsonValue& root, const std::vector<std::string>& keys) {
+  if (keys.empty()) return {};
+  const std::string where = root.where();
+  std::string line = where.substr(0, where.size() - root.path().size());
+  for (const std::string& key : keys) line += (&key == keys.data() ? "" : ", ") + key;
+  return {line + (keys.size() == 1 ? " is" : " are each") + kNotRead};
 }
 
 }  // namespace inlay

@@ -36,21 +36,34 @@ struct UnreadKey {
 std::span<const UnreadKey> unread_gguf_keys();    // behind "<arch>.", or whole
 std::span<const UnreadKey> unread_config_keys();  // of config.json
 
+// The keys of another file of a folder, or of config.json's objects of RoPE.
+struct KnownKeys {
+  const char* where;
+  std::span<const char* const> read;  // where they count; values that cannot be had are refused there
+  std::span<const UnreadKey> unread;
+};
+std::span<const KnownKeys> known_files();  // `where` is the file's name
+const KnownKeys& known_rope_keys();
+
 // A line for each key under "<arch>." and "tokenizer.ggml." that nobody has read and that may change results.
 std::vector<std::string> gguf_key_warnings(const Metadata& metadata, std::string_view arch);
 
-// Likewise of config.json, where `is_read` says of a key whether it is read.
+// Paths in the document of the members that are not read and may change results.
 template <class IsRead>
-std::vector<std::string> config_key_warnings(const JsonValue& config, const IsRead& is_read);
+std::vector<std::string> unknown_keys(const JsonValue& object, const std::span<const UnreadKey> unread, const IsRead& is_read);
+std::vector<std::string> unknown_keys(const JsonValue& object, const KnownKeys& known);
+// Of an object of RoPE, and of those for each kind of layer in it.
+std::vector<std::string> unknown_rope_keys(const JsonValue& object);
 
-bool changes_nothing(std::string_view key, const JsonValue& value);
-std::string key_warning(std::string_view where);
+bool changes_nothing(std::span<const UnreadKey> unread, std::string_view key, const JsonValue& value);
+// One line for all keys of a file, if there are any. `root` is the document's.
+std::vector<std::string> key_warning(const JsonValue& root, const std::vector<std::string>& keys);
 
 template <class IsRead>
-std::vector<std::string> config_key_warnings(const JsonValue& config, const IsRead& is_read) {
+std::vector<std::string> unknown_keys(const JsonValue& object, const std::span<const UnreadKey> unread, const IsRead& is_read) {
   std::vector<std::string> out;
-  for (const JsonMember& member : config.members()) {
-    if (!is_read(member.key) && !changes_nothing(member.key, member.value)) out.push_back(key_warning(member.value.where()));
+  for (const JsonMember& member : object.members()) {
+    if (!is_read(member.key) && !changes_nothing(unread, member.key, member.value)) out.push_back(member.value.path());
   }
   return out;
 }

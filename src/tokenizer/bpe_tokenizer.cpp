@@ -21,11 +21,14 @@ Result<const PreTokenizer*> choose_pre_tokenizer(const Metadata& metadata, std::
     name = kDefaultPre;
   }
   if (const PreTokenizer* rules = find_pre_tokenizer(name)) return rules;
+  const std::string similar = similar_pre_tokenizers(name);
   if (asked.empty()) {
-    return error(Code::unsupported, "%s is %s, a pre-tokenizer that is not known here; the load's pre_tokenizer can name one that is: %s",
-                 kPreKey.data(), quote(name).c_str(), known_pre_tokenizers().c_str());
+    return error(Code::unsupported,
+                 "%s is %s, a pre-tokenizer that is not known here; the load's pre_tokenizer can name one that is, such as %s (docs/families.md has all)",
+                 kPreKey.data(), quote(name).c_str(), similar.c_str());
   }
-  return error(Code::invalid_argument, "pre_tokenizer is %s, expected one of: %s", quote(name).c_str(), known_pre_tokenizers().c_str());
+  return error(Code::invalid_argument, "pre_tokenizer is %s, expected a name such as %s (docs/families.md has all)", quote(name).c_str(),
+               similar.c_str());
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "src/tokenizer/pre_tokenizer.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace inlay {
 namespace {
@@ -117,6 +118,21 @@ constexpr PreTokenizer kPreTokenizers[] = {
     {{"viking"}, {kSentence, R"(\p{N})"}},
 };
 
+// Characters to insert, remove or change that make one text of the other.
+size_t n_edits(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t corner = std::exchange(row[0], i);
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t changed = corner + (a[i - 1] == b[j - 1] ? 0 : 1);
+      corner = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, changed});
+    }
+  }
+  return row[b.size()];
+}
+
 }  // namespace
 
 const PreTokenizer* find_pre_tokenizer(std::string_view name) {
@@ -126,9 +142,22 @@ const PreTokenizer* find_pre_tokenizer(std::string_view name) {
   return nullptr;
 }
 
-std::string known_pre_tokenizers() {
+std::vector<std::string_view> pre_tokenizer_names() {
+  std::vector<std::string_view> out;
+  for (const PreTokenizer& row : kPreTokenizers) {
+    for (const std::string_view name : row.names)
+      if (!name.empty()) out.push_back(name);
+  }
+  return out;
+}
+
+std::string similar_pre_tokenizers(std::string_view name) {
+  constexpr size_t kFew = 6, kLongest = 64;
+  std::vector<std::pair<size_t, std::string_view>> found;
+  for (const std::string_view known : pre_tokenizer_names()) found.emplace_back(n_edits(name.substr(0, kLongest), known), known);
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::string out;
-  for (const PreTokenizer& row : kPreTokenizers) out += (out.empty() ? "" : ", ") + std::string(row.names[0]);
+  for (size_t i = 0; i < kFew; ++i) out += (i == 0 ? "" : ", ") + std::string(found[i].second);
   return out;
 }
 

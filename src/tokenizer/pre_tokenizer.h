@@ -20,7 +20,9 @@ struct PreTokenizer {
 
 const PreTokenizer* find_pre_tokenizer(std::string_view name);  // null if there is none
 
-std::string known_pre_tokenizers();  // one name for each that differs, in messages
+std::vector<std::string_view> pre_tokenizer_names();           // all of them
+// For messages, which are short: a few names that are the most like this one.
+std::string similar_pre_tokenizers(std::string_view name);
 
 // A pre-tokenizer's compiled patterns.
 class WordSplitter {

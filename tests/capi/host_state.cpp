@@ -608,7 +608,7 @@ TEST(HostStack, CallsTakeWhatTheHeaderSays) {
   const std::string nested = "{\"messages\": " + std::string(60, '[') + std::string(60, ']') + "}";
   rendered_with_talk(world, "{{ messages }} {{ messages|tojson }}", nested);
   report = nullptr;
-  EXPECT_EQ(without_row(functions_of(description()), table()), std::set<std::string>());
+  EXPECT_EQ(without_row(functions_of(nlohmann::json::parse(file_bytes(INLAY_SOURCE_DIR "/bindings/api/inlay.json"))), table()), std::set<std::string>());
   for (const auto& [name, bytes] : most) {
     const bool is_step = name == "inlay_prefill" || name == "inlay_decode_step" || name == "inlay_decode_slice";
     EXPECT_LE(bytes, is_step ? kStackOfAStep : kStackOfACall) << name;

@@ -1,5 +1,6 @@
 // A folder's tokenizer and that of the file it is converted to are the same, for every kind of part that tokenizer.json
 // can have: tokens, text, beginnings and ends.
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 
@@ -16,6 +17,8 @@ struct Folder {
   std::string name;
   json tokenizer, config, generation = json::object();
   bool others_differ = false;  // without a warning
+  std::string model = {};      // to other programs, if it is said
+  std::string warning = {};    // part of one; none if the model is said
 };
 
 std::string dumped(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
@@ -130,6 +133,38 @@ std::vector<Folder> folders() {
                                              {"lstrip", false}, {"rstrip", false}, {"single_word", false}});
     }
   });
+  // BPE over characters, as of Llama 2, Mistral and Gemma: "llama" with scores.
+  const json characters = read_json(kOwnTokenizers + "spm.tokenizer.json"), of_characters = read_json(kOwnTokenizers + "spm.tokenizer_config.json");
+  const auto on_spm = [&](const std::string& name, const std::string& warning, const std::function<void(Folder&)>& change) {
+    out.push_back({.name = name, .tokenizer = characters, .config = of_characters, .model = "llama", .warning = warning});
+    change(out.back());
+  };
+  const json spaces = {{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", "\u2581"}};
+  const json plain_decoder = {{"type", "Sequence"}, {"decoders", json::array({json{{"type", "Replace"}, {"pattern", {{"String", "\u2581"}}}, {"content", " "}},
+                                                                            json{{"type", "ByteFallback"}}, json{{"type", "Fuse"}}})}};
+  on_spm("Llama 2", "", [](Folder&) {});
+  on_spm("Gemma", "", [&](Folder& f) {
+    f.tokenizer["normalizer"] = spaces;
+    f.tokenizer["decoder"] = plain_decoder;
+  });
+  on_spm("Gemma 2", "", [&](Folder& f) {
+    f.tokenizer["normalizer"] = spaces;
+    f.tokenizer["pre_tokenizer"] = {{"type", "Split"}, {"pattern", {{"String", " "}}}, {"behavior", "MergedWithPrevious"}, {"invert", false}};
+    f.tokenizer["decoder"] = plain_decoder;
+  });
+  on_spm("another decoder", "decoder ", [&](Folder& f) { f.tokenizer["decoder"] = plain_decoder; });
+  on_spm("merges in the other order", "the order of merges", [](Folder& f) {
+    json& merges = f.tokenizer["model"]["merges"];
+    for (size_t i = 0; i + 1 < merges.size(); ++i) {  // the ways to one token, far from each other
+      const auto text = [&](const json& m) { return m.at(0).get<std::string>() + m.at(1).get<std::string>(); };
+      if (text(merges[i]) == text(merges[i + 1])) {
+        merges.push_back(merges[i]);
+        merges.erase(i);
+        break;
+      }
+    }
+  });
+  on_spm("a merge that is missing", "merges that are not in the list", [](Folder& f) { f.tokenizer["model"]["merges"].erase(300); });
   return out;
 }
 
@@ -179,7 +214,7 @@ std::vector<std::string> differences(const Tokenizer& a, const Tokenizer& b, con
 TEST(ConvertTokenizers, FolderAndFileAgree) {
   const std::vector<Folder> all = folders();
   ASSERT_GE(all.size(), 60u);
-  int n_with_warning = 0, n_that_need_files = 0, n_without_warning = 0;
+  int n_of_other_models = 0, n_with_warning = 0, n_that_need_files = 0, n_without_warning = 0;
   for (const Folder& f : all) {
     SCOPED_TRACE(f.name);
     const TemporaryFolder folder;
@@ -205,7 +240,31 @@ TEST(ConvertTokenizers, FolderAndFileAgree) {
     for (const MetaEntry& e : entries) {
       if (e.key != "tokenizer.huggingface.json") others.push_back(e);
     }
-    const auto of_others = taken(Tokenizer::from_metadata(Metadata(nullptr, std::move(others), "test.gguf"), of_folder->n_tokens()));
+    const auto of_others = taken(Tokenizer::from_metadata(Metadata(nullptr, std::vector(others), "test.gguf"), of_folder->n_tokens()));
+    const std::string model(file.find("tokenizer.ggml.model")->text);
+    EXPECT_TRUE(f.model.empty() || model == f.model) << model;
+    if (!f.warning.empty()) {
+      const auto warned = std::ranges::any_of(*unsaid, [&](const std::string& line) { return line.find(f.warning) != line.npos; });
+      EXPECT_TRUE(warned) << f.warning;
+    } else if (!f.model.empty()) {
+      EXPECT_EQ(*unsaid, std::vector<std::string>{});
+    }
+    for (const auto& [name, its_model] : {std::pair{"spm-plain-json", "llama"}, {"unigram-json", "t5"}, {"wordpiece-json", "bert"}}) {
+      if (f.name != name) continue;
+      ++n_of_other_models;
+      EXPECT_EQ(model, its_model);
+      EXPECT_EQ(*unsaid, std::vector<std::string>{});
+    }
+    if (f.name == "Llama 2") {  // negative control: the scores count
+      MetadataBuilder other;
+      for (const MetaEntry& e : others) other.copy(e);
+      std::vector<float> scores = *file.f32_array("tokenizer.ggml.scores");
+      for (float& score : scores) score = -score;
+      other.f32s("tokenizer.ggml.scores", scores);
+      const auto reversed = taken(Tokenizer::from_metadata(other.build("test.gguf"), of_folder->n_tokens()));
+      ASSERT_TRUE(reversed);
+      EXPECT_NE(differences(*of_folder, *reversed), std::vector<std::string>{});
+    }
     if (unsaid->empty()) {
       ++n_without_warning;
       ASSERT_TRUE(of_others);
@@ -220,6 +279,7 @@ TEST(ConvertTokenizers, FolderAndFileAgree) {
       n_that_need_files += !of_others || !differences(*of_folder, *of_others).empty();
     }
   }
+  EXPECT_EQ(n_of_other_models, 3);
   EXPECT_GE(n_without_warning, 5);
   EXPECT_GT(n_that_need_files, n_with_warning * 3 / 4) << "negative control: without the files most differ";
 }

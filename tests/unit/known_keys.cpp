@@ -68,12 +68,13 @@ TEST(KnownKeys, OlderSpellingsOfAGgufFileAreRead) {
   EXPECT_EQ(open_gguf_with([](auto& image) { image.f32("llama.rope.scaling.factor", 0); }).factor, 1) << "0: none";
 }
 
-std::vector<std::string> folder_warnings(const json& keys) {
+std::vector<std::string> folder_warnings(const json& keys, const char* file = nullptr, const json& of_file = {}, const char* family = "llama") {
   test::TemporaryFolder folder;
-  json config = test::small_config("llama");
+  json config = test::small_config(family);
   config.update(keys);
   folder.write("config.json", config.dump());
-  folder.write("model.safetensors", test::safetensors_of(test::small_tensors("llama")));
+  folder.write("model.safetensors", test::safetensors_of(test::small_tensors(family)));
+  if (file) folder.write(file, of_file.dump());
   const auto checkpoint = open_checkpoint(folder.path());
   EXPECT_TRUE(checkpoint.ok()) << checkpoint.status().message << keys;
   return checkpoint.ok() ? checkpoint->conventions().warnings : std::vector<std::string>();
@@ -88,9 +89,57 @@ TEST(KnownKeys, UnknownKeysOfConfigJsonAreNamed) {
   }
   for (const json& value : {json(), json(0), json(false), json::array()}) EXPECT_TRUE(folder_warnings({{"new_thing", value}}).empty());
   for (const UnreadKey& row : unread_config_keys()) {
-    EXPECT_TRUE(changes_nothing(row.key, JsonDocument::parse("1", "x")->root())) << row.key;
-    EXPECT_EQ(changes_nothing(row.key, JsonDocument::parse("3", "x")->root()), row.neutral == nullptr) << row.key;
+    EXPECT_TRUE(changes_nothing(unread_config_keys(), row.key, JsonDocument::parse("1", "x")->root())) << row.key;
+    EXPECT_EQ(changes_nothing(unread_config_keys(), row.key, JsonDocument::parse("3", "x")->root()), row.neutral == nullptr) << row.key;
   }
+}
+
+TEST(KnownKeys, UnknownKeysOfAFileAreOneLine) {
+  for (const KnownKeys& file : known_files()) {
+    SCOPED_TRACE(file.where);
+    const auto with = [&](const json& keys) { return folder_warnings(json::object(), file.where, keys); };
+    const auto warnings = with({{"new_thing", 2}, {"newer_thing", "x"}, {"no_thing", false}});
+    ASSERT_EQ(warnings.size(), 1u);
+    EXPECT_NE(warnings[0].find(std::string(file.where) + ": new_thing, newer_thing are each not known here"), std::string::npos) << warnings[0];
+    EXPECT_TRUE(with(json::object()).empty());
+    EXPECT_TRUE(with(json::array()).empty()) << "no object";
+    json all = json::object();
+    for (const UnreadKey& row : file.unread) {
+      all[row.key] = row.neutral && std::string(row.neutral) == "1" ? json(1.0) : row.neutral ? json() : json("x");
+      const json other = row.neutral ? json::array({3}) : json();
+      EXPECT_EQ(with({{row.key, other}}).size(), row.neutral ? 1u : 0u) << row.key;
+    }
+    EXPECT_TRUE(with(all).empty());
+  }
+}
+
+TEST(KnownKeys, UnknownKeysOfRopeAreNamed) {
+  const json scaling = {{"rope_type", "linear"}, {"factor", 2.0}};
+  for (const char* object : {"rope_scaling", "rope_parameters"}) {
+    json more = scaling;
+    EXPECT_TRUE(folder_warnings({{object, more}}).empty());
+    more["new_thing"] = 2;
+    const auto warnings = folder_warnings({{object, more}, {"other_thing", 3}});
+    ASSERT_EQ(warnings.size(), 1u);
+    EXPECT_NE(warnings[0].find("config.json: other_thing, " + std::string(object) + ".new_thing are each"), std::string::npos) << warnings[0];
+    more["new_thing"] = 0;
+    for (const UnreadKey& row : known_rope_keys().unread) more[row.key] = row.neutral ? 1 : 3;
+    EXPECT_TRUE(folder_warnings({{object, more}}).empty());
+  }
+  const auto with = [](const json& sliding) {
+    return folder_warnings({{"rope_parameters", {{"full_attention", {{"rope_type", "default"}, {"rope_theta", 1e6}}}, {"sliding_attention", sliding}}}},
+                           nullptr, {}, "gemma3_text");
+  };
+  EXPECT_TRUE(with({{"rope_type", "default"}, {"rope_theta", 1e4}}).empty());
+  const auto warnings = with({{"rope_type", "default"}, {"rope_theta", 1e4}, {"new_thing", 2}});
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find("config.json: rope_parameters.sliding_attention.new_thing is not"), std::string::npos) << warnings[0];
+}
+
+std::string expected_text(const std::vector<std::string>& lines) {
+  std::string out;
+  for (const std::string& line : lines) out += line + "\n";
+  return out;
 }
 
 TEST(KnownKeys, TheDocumentationHasTheTable) {
@@ -110,7 +159,20 @@ TEST(KnownKeys, TheDocumentationHasTheTable) {
   for (const KeySpelling& row : gguf_spellings()) expected.push_back(std::string("| GGUF | `") + row.key + "`, `" + row.older + "` |");
   for (const HfPoolingMode& mode : hf_pooling_modes())
     expected.push_back(std::string("| pooling file | `\"pooling_mode\": \"") + mode.name + "\"`, `" + mode.flag + "` |");
-  EXPECT_EQ(found, expected);
+  const auto add = [&](const KnownKeys& known) {
+    std::string read, unread, neutral;
+    const auto append = [](std::string& keys, const std::string& key) { keys += (keys.empty() ? "" : ", ") + key; };
+    for (const char* key : known.read) append(read, "`" + std::string(key) + "`");
+    for (const UnreadKey& row : known.unread) {
+      append(row.neutral ? neutral : unread, "`" + std::string(row.key) + "`" + (row.neutral ? std::string(" ") + row.neutral : ""));
+    }
+    expected.push_back("| " + std::string(known.where) + " | read | " + read + " |");
+    if (!unread.empty()) expected.push_back("| " + std::string(known.where) + " | not applied | " + unread + " |");
+    if (!neutral.empty()) expected.push_back("| " + std::string(known.where) + " | warned of, but for | " + neutral + " |");
+  };
+  for (const KnownKeys& known : known_files()) add(known);
+  add(known_rope_keys());
+  EXPECT_EQ(found, expected) << expected_text(expected);
 }
 
 }  // namespace

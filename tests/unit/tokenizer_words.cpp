@@ -1,6 +1,8 @@
 // Pre-tokenizers: the words of each row's pattern, and the character classes they stand on.
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include <ctime>
 #include <string>
 #include <vector>
@@ -66,6 +68,8 @@ TEST(PreTokenizer, Names) {
   for (const char* name : {"gpt-2", "llama-bpe", "qwen2", "deepseek-llm", "starcoder", "default", "llama3", "smollm"})
     EXPECT_NE(find_pre_tokenizer(name), nullptr) << name;
   for (const char* name : {"", "gpt", "qwen2 ", "GPT-2"}) EXPECT_EQ(find_pre_tokenizer(name), nullptr) << name;
+  EXPECT_TRUE(similar_pre_tokenizers("lama-bpe").starts_with("llama-bpe, "));
+  EXPECT_TRUE(similar_pre_tokenizers("qwen3").starts_with("qwen2, ")) << similar_pre_tokenizers("qwen3");
   EXPECT_TRUE(find_pre_tokenizer("llama-bpe")->adds_bos);
   EXPECT_FALSE(find_pre_tokenizer("qwen2")->adds_bos);
 }
@@ -107,6 +111,16 @@ TEST(CharClass, RunsAscend) {
   ASSERT_GT(kCategoryRunsSize, 1000u);
   EXPECT_EQ(kCategoryRuns[0] >> 8, 0u);
   for (size_t i = 1; i < kCategoryRunsSize; ++i) EXPECT_LT(kCategoryRuns[i - 1] >> 8, kCategoryRuns[i] >> 8);
+}
+
+TEST(Words, TheDocumentationHasAllNames) {
+  std::ifstream file(INLAY_SOURCE_DIR "/docs/families.md");
+  std::string found, expected;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("Names of splitters: ")) found = line;
+  }
+  for (const std::string_view name : pre_tokenizer_names()) expected += (expected.empty() ? "`" : ", `") + std::string(name) + "`";
+  EXPECT_EQ(found, "Names of splitters: " + expected + ".");
 }
 
 }  // namespace

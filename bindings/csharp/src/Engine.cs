@@ -188,15 +188,23 @@ namespace Inlay
         /// <param name="progress">Told the bytes of the source that are done, and all, on this thread. It must not call
         /// Inlay.</param>
         /// <param name="cancellation">Ends the conversion.</param>
+        /// <param name="log">Called with warnings: what of a folder's tokenizer other programs will not read in the file. It must
+        /// not call Inlay; what it throws is dropped.</param>
         /// <exception cref="InlayException">Status NotFound, Io, Format, Unsupported.</exception>
         /// <exception cref="OperationCanceledException">It was cancelled.</exception>
         public static void Convert(string source, string target, ConvertType type, int threads = 0, Action<ulong, ulong> progress = null,
-                                   CancellationToken cancellation = default(CancellationToken))
+                                   CancellationToken cancellation = default(CancellationToken), Action<LogMessage> log = null)
         {
             cancellation.ThrowIfCancellationRequested();
             UIntPtr fromLength, toLength;
             byte[] fromBytes = Utf8.Bytes(source, "source", out fromLength), toBytes = Utf8.Bytes(target, "target", out toLength);
             var raw = new inlay_convert_params { struct_size = (uint)sizeof(inlay_convert_params), type = type, n_threads = threads };
+            LogSink sink = log == null ? null : new LogSink(log);
+            if (sink != null)
+            {
+                raw.log = Callbacks.Log;
+                raw.log_user = (IntPtr)sink.Number;
+            }
             using (var watch = new LoadWatch(progress, cancellation, null))
             {
                 if (progress != null || cancellation.CanBeCanceled)
@@ -210,6 +218,7 @@ namespace Inlay
                 {
                     status = Library.Api.inlay_convert(from, fromLength, to, toLength, &raw, &error);
                 }
+                GC.KeepAlive(sink);
                 if (status != Status.Ok) throw watch.Failure(status, ref error);
             }
         }

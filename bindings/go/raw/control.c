@@ -2,6 +2,14 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
+
+typedef struct message {
+  struct message* next;
+  inlay_log_level level;
+  size_t len;
+  char text[];
+} message;
 
 struct inlay_go_control {
   pthread_mutex_t mutex;
@@ -12,6 +20,7 @@ struct inlay_go_control {
   uint64_t offset, n;  // of the read that is asked for, in bytes
   void* into;
   int32_t error;
+  message *first, *last;  // that are not yet taken
 };
 
 inlay_go_control* inlay_go_control_new(void) {
@@ -23,6 +32,7 @@ inlay_go_control* inlay_go_control_new(void) {
 }
 
 void inlay_go_control_free(inlay_go_control* control) {
+  while (control->first) inlay_go_control_drop_message(control);
   pthread_cond_destroy(&control->changed);
   pthread_mutex_destroy(&control->mutex);
   free(control);
@@ -36,6 +46,21 @@ static int32_t on_progress(void* user, uint64_t n_done, uint64_t n_total) {
   const int cancelled = control->cancelled;
   pthread_mutex_unlock(&control->mutex);
   return cancelled;
+}
+
+static void on_log(void* user, inlay_log_level level, const char* text, size_t len) {
+  inlay_go_control* control = user;
+  message* made = malloc(sizeof *made + len);
+  if (!made) return;  // a message that is lost ends nothing
+  made->next = NULL;
+  made->level = level;
+  made->len = len;
+  memcpy(made->text, text, len);
+  pthread_mutex_lock(&control->mutex);
+  if (control->last) control->last->next = made;
+  else control->first = made;
+  control->last = made;
+  pthread_mutex_unlock(&control->mutex);
 }
 
 static int32_t on_read(void* user, uint64_t offset, void* into, uint64_t n) {
@@ -63,6 +88,11 @@ void inlay_go_control_attach_convert(inlay_go_control* control, inlay_convert_pa
   params->progress_user = control;
 }
 
+void inlay_go_control_attach_log(inlay_go_control* control, inlay_convert_params* params) {
+  params->log = on_log;
+  params->log_user = control;
+}
+
 void inlay_go_control_attach_reader(inlay_go_control* control, inlay_reader* reader) {
   reader->read = on_read;
   reader->user = control;
@@ -79,6 +109,26 @@ void inlay_go_control_progress(inlay_go_control* control, uint64_t* n_done, uint
   *n_done = control->n_done;
   *n_total = control->n_total;
   pthread_mutex_unlock(&control->mutex);
+}
+
+int inlay_go_control_message(inlay_go_control* control, inlay_log_level* level, const char** text, size_t* len) {
+  pthread_mutex_lock(&control->mutex);
+  const message* first = control->first;
+  pthread_mutex_unlock(&control->mutex);
+  if (!first) return 0;
+  *level = first->level;
+  *text = first->text;
+  *len = first->len;
+  return 1;
+}
+
+void inlay_go_control_drop_message(inlay_go_control* control) {
+  pthread_mutex_lock(&control->mutex);
+  message* first = control->first;
+  control->first = first->next;
+  if (!control->first) control->last = NULL;
+  pthread_mutex_unlock(&control->mutex);
+  free(first);
 }
 
 int inlay_go_control_next_read(inlay_go_control* control, uint64_t* offset, void** into, uint64_t* n) {

@@ -32,6 +32,11 @@ func (c Control) AttachConvert(params *ConvertParams) {
 	C.inlay_go_control_attach_convert(c.c, (*C.inlay_convert_params)(unsafe.Pointer(params)))
 }
 
+// AttachLog makes a conversion leave its messages with the control.
+func (c Control) AttachLog(params *ConvertParams) {
+	C.inlay_go_control_attach_log(c.c, (*C.inlay_convert_params)(unsafe.Pointer(params)))
+}
+
 // AttachReader makes a load ask the control for the model's bytes: NextRead and Answer must serve it.
 func (c Control) AttachReader(reader *Reader) {
 	C.inlay_go_control_attach_reader(c.c, (*C.inlay_reader)(unsafe.Pointer(reader)))
@@ -44,6 +49,18 @@ func (c Control) Cancel() { C.inlay_go_control_cancel(c.c) }
 func (c Control) Progress() (done, total uint64) {
 	C.inlay_go_control_progress(c.c, (*C.uint64_t)(unsafe.Pointer(&done)), (*C.uint64_t)(unsafe.Pointer(&total)))
 	return done, total
+}
+
+// NextMessage takes the oldest message; false if there is none. One goroutine at a time.
+func (c Control) NextMessage() (level LogLevel, text string, ok bool) {
+	var data *C.char
+	var length C.size_t
+	if C.inlay_go_control_message(c.c, (*C.inlay_log_level)(unsafe.Pointer(&level)), &data, &length) == 0 {
+		return level, "", false
+	}
+	text = C.GoStringN(data, C.int(length))
+	C.inlay_go_control_drop_message(c.c)
+	return level, text, true
 }
 
 // NextRead waits until the load wants bytes; into is C's memory, to be filled and then answered. It returns false after

@@ -7,7 +7,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 
-/// Receives every log message of an engine, on whatever thread causes it.
+/// Receives every log message of an engine, on whatever thread causes it, or those of a conversion.
 pub type LogSink = Box<dyn Fn(LogLevel, &str) + Send + Sync>;
 
 /// Is told how far a load is: bytes done and bytes in all. `Break` cancels the load.
@@ -30,17 +30,22 @@ impl OwnedSink {
         params.log = Some(write_log);
         params.log_user = self.0.cast();
     }
+
+    pub(crate) fn install_in_conversion(&self, params: &mut raw::inlay_convert_params) {
+        params.log = Some(write_log);
+        params.log_user = self.0.cast();
+    }
 }
 
 impl Drop for OwnedSink {
     fn drop(&mut self) {
-        // SAFETY: made by Box::into_raw, and the engine that used it is gone.
+        // SAFETY: made by Box::into_raw, and the engine or conversion that used it is gone.
         drop(unsafe { Box::from_raw(self.0) });
     }
 }
 
 unsafe extern "C" fn write_log(user: *mut c_void, level: raw::inlay_log_level, text: *const c_char, text_len: usize) {
-    // SAFETY: `user` is the sink that OwnedSink keeps while the engine lives; the text is valid during this call.
+    // SAFETY: `user` is the sink that OwnedSink keeps while the engine lives or the conversion runs; the text is valid during this call.
     let (sink, text) = unsafe { (&*user.cast::<LogSink>(), std::slice::from_raw_parts(text.cast::<u8>(), text_len)) };
     // The panic hook has reported a panic; there is no call of the program's that could pass it on.
     let _ = catch_unwind(AssertUnwindSafe(|| sink(LogLevel::from_raw(level), &String::from_utf8_lossy(text))));

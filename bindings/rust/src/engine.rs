@@ -3,8 +3,8 @@ use crate::error::{call, into_string, read_bytes, read_string};
 use crate::info::{EngineInfo, Explanation, LogMessage, MemoryInfo, Stats, TokenInfo};
 use crate::TokenizeOptions;
 use crate::{
-    raw, ConvertType, EmbedOptions, Library, LoadOptions, LogLevel, ProfileForm, ProfileOptions, ProgressFn, Result,
-    Session, SessionOptions, Status, Token,
+    raw, ConvertOptions, ConvertType, EmbedOptions, Library, LoadOptions, LogLevel, ProfileForm, ProfileOptions,
+    ProgressFn, Result, Session, SessionOptions, Status, Token,
 };
 use std::io::{Read, Seek};
 use std::path::Path;
@@ -87,6 +87,11 @@ impl Engine {
         progress: Option<ProgressFn<'_>>,
     ) -> Result<()> {
         Library::get()?.convert(source, target, convert_type, progress)
+    }
+
+    /// As [`Engine::convert`], with all options.
+    pub fn convert_with(source: impl AsRef<Path>, target: impl AsRef<Path>, options: ConvertOptions<'_>) -> Result<()> {
+        Library::get()?.convert_with(source, target, options)
     }
 
     /// Loads with one of the functions that do, with the callbacks of the options.

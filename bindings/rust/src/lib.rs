@@ -55,8 +55,8 @@ pub use info::{
 };
 pub use library::Library;
 pub use options::{
-    ConvertOptions, EmbedOptions, GenerateOptions, LoadOptions, LogitBias, ProfileOptions, Prompt, Sampler, SessionOptions,
-    TokenizeOptions,
+    ConvertOptions, EmbedOptions, GenerateOptions, LoadOptions, LogitBias, ProfileOptions, Prompt, Sampler,
+    SessionOptions, TokenizeOptions,
 };
 pub use session::{decode_abandon, decode_slice, decode_step, Generation, Session, Slice};
 

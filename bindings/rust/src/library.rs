@@ -1,7 +1,7 @@
 use crate::callbacks::{OwnedSink, Progress};
 use crate::error::{call, read_string};
 use crate::info::{DeviceInfo, Explanation, MemoryInfo};
-use crate::{raw, ConvertType, Engine, Error, LoadOptions, ProgressFn, Result, Status};
+use crate::{raw, ConvertOptions, ConvertType, Engine, Error, LoadOptions, ProgressFn, Result, Status};
 use std::ffi::CStr;
 use std::io::{Read, Seek};
 use std::path::Path;
@@ -153,18 +153,28 @@ impl Library {
         convert_type: ConvertType,
         progress: Option<ProgressFn<'_>>,
     ) -> Result<()> {
+        self.convert_with(source, target, ConvertOptions { convert_type, progress, ..Default::default() })
+    }
+
+    /// As [`Library::convert`], with all options.
+    pub fn convert_with(
+        self,
+        source: impl AsRef<Path>,
+        target: impl AsRef<Path>,
+        options: ConvertOptions<'_>,
+    ) -> Result<()> {
         let (source, target) = (utf8(source.as_ref())?, utf8(target.as_ref())?);
-        let mut params = raw::inlay_convert_params {
-            struct_size: std::mem::size_of::<raw::inlay_convert_params>() as u32,
-            r#type: convert_type.to_raw(),
-            ..Default::default()
-        };
-        let mut progress = progress.map(Progress::new);
+        let mut params = options.to_raw();
+        let sink = options.log.map(OwnedSink::new);
+        if let Some(sink) = &sink {
+            sink.install_in_conversion(&mut params);
+        }
+        let mut progress = options.progress.map(Progress::new);
         if let Some(progress) = &mut progress {
             progress.install_in_conversion(&mut params);
         }
         let (from, from_len, to, to_len) = (source.as_ptr().cast(), source.len(), target.as_ptr().cast(), target.len());
-        // SAFETY: paths, parameters and the progress function live during the call.
+        // SAFETY: paths, parameters, sink and progress function live during the call.
         let converted = call(|err| unsafe { (self.functions.inlay_convert)(from, from_len, to, to_len, &params, err) });
         if let Some(progress) = progress {
             progress.resume_panic();

@@ -1,5 +1,5 @@
 use crate::callbacks::{LogSink, ProgressFn};
-use crate::{raw, DeviceKind, KvDtype, LogLevel, Pooling, Token, WeightDtype};
+use crate::{raw, ConvertType, DeviceKind, KvDtype, LogLevel, Pooling, Token, WeightDtype};
 
 /// A count as the C API wants it; one that is too large for it stays too large for the library, which says so.
 fn count(n: u32) -> i32 {
@@ -86,6 +86,41 @@ impl std::fmt::Debug for LoadOptions<'_> {
             .field("no_cublas", &self.no_cublas)
             .field("no_token_kernel", &self.no_token_kernel)
             .field("run_ahead", &self.run_ahead)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How a model is converted. Zero means default.
+#[derive(Default)]
+pub struct ConvertOptions<'a> {
+    /// Type of the matrices.
+    pub convert_type: ConvertType,
+    /// Threads that compute, the calling one included. Default: all cores that the process may use.
+    pub n_threads: u32,
+    /// Called with warnings: what of a folder's tokenizer other programs will not read in the file. It must not call the
+    /// library.
+    pub log: Option<LogSink>,
+    /// Is told the bytes of the source that are done, and all, on the thread that converts. It must not call the library.
+    pub progress: Option<ProgressFn<'a>>,
+}
+
+impl ConvertOptions<'_> {
+    /// The parameters without the callbacks.
+    pub(crate) fn to_raw(&self) -> raw::inlay_convert_params {
+        raw::inlay_convert_params {
+            struct_size: std::mem::size_of::<raw::inlay_convert_params>() as u32,
+            r#type: self.convert_type.to_raw(),
+            n_threads: count(self.n_threads),
+            ..Default::default()
+        }
+    }
+}
+
+impl std::fmt::Debug for ConvertOptions<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ConvertOptions")
+            .field("convert_type", &self.convert_type)
+            .field("n_threads", &self.n_threads)
             .finish_non_exhaustive()
     }
 }

@@ -3,8 +3,8 @@ mod common;
 
 use common::*;
 use inlay::{
-    raw, ConvertType, EmbedOptions, Engine, Library, LoadOptions, LogLevel, Pooling, ProfileForm, ProfileOptions,
-    Status, TokenizeOptions,
+    raw, ConvertOptions, ConvertType, EmbedOptions, Engine, Library, LoadOptions, LogLevel, Pooling, ProfileForm,
+    ProfileOptions, Status, TokenizeOptions,
 };
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
@@ -26,9 +26,8 @@ fn every_source_of_a_model_is_the_same_model() {
 }
 
 /// The model of the repository as a folder, with a normalizer that makes ten letters of one.
-#[test]
-fn a_text_may_have_more_tokens_than_bytes() {
-    let folder = std::env::temp_dir().join(format!("inlay-rust-{}", std::process::id()));
+fn folder_with_normalizer(name: &str) -> std::path::PathBuf {
+    let folder = std::env::temp_dir().join(format!("inlay-rust-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     for file in std::fs::read_dir(model().with_file_name("hf")).unwrap().map(|entry| entry.unwrap()) {
         std::fs::copy(file.path(), folder.join(file.file_name())).unwrap();
@@ -38,6 +37,12 @@ fn a_text_may_have_more_tokens_than_bytes() {
     let changed = tokenizer.replace(r#""normalizer": null"#, longer);
     assert_ne!(changed, tokenizer);
     std::fs::write(folder.join("tokenizer.json"), changed).unwrap();
+    folder
+}
+
+#[test]
+fn a_text_may_have_more_tokens_than_bytes() {
+    let folder = folder_with_normalizer("longer");
     let engine = Engine::load(&folder, options()).unwrap();
     std::fs::remove_dir_all(&folder).unwrap();
     let text = "a".repeat(100);
@@ -84,6 +89,39 @@ fn a_model_is_converted_and_told_about() {
     }));
     assert!(panicked.is_err());
     std::fs::remove_file(&target).unwrap();
+}
+
+#[test]
+fn a_conversion_has_a_log() {
+    let folder = folder_with_normalizer("converted");
+    let target = folder.join("made.gguf");
+    let messages = |source: &std::path::Path| {
+        let found = Arc::new(Mutex::new(Vec::new()));
+        let sink = Arc::clone(&found);
+        let log: inlay::LogSink = Box::new(move |level, text| sink.lock().unwrap().push((level, text.to_owned())));
+        let convert_type = ConvertType::Q80;
+        Engine::convert_with(source, &target, ConvertOptions { convert_type, log: Some(log), ..Default::default() })
+            .unwrap();
+        assert_eq!(Arc::strong_count(&found), 1, "the sink is dropped with the conversion");
+        let found = found.lock().unwrap().clone();
+        found
+    };
+    let said = messages(&folder);
+    assert!(said.len() == 1 && said[0].0 == LogLevel::Warning && said[0].1.contains("normalizer Replace"), "{said:?}");
+    assert!(messages(&model()).is_empty());
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn a_splitter_is_named() {
+    let tokens = |name| {
+        let engine = load_with(LoadOptions { pre_tokenizer: name, ..options() });
+        engine.tokenize("The end.\n\nThen", TokenizeOptions::default()).unwrap()
+    };
+    assert_ne!(tokens(Some("gpt-2")), tokens(None));
+    let error = Engine::load(model(), LoadOptions { pre_tokenizer: Some("gpt-99"), ..options() }).unwrap_err();
+    assert_eq!(error.status(), Status::InvalidArgument);
+    assert!(error.message().contains("'gpt-99'"), "{error}");
 }
 
 #[test]
