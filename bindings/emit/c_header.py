@@ -25,6 +25,10 @@ PREFACE = """\
 //   were, with their sticky flags; callbacks run with them.
 // - A thread inside of a call must not be cancelled (pthread_cancel), and no callback may end its thread or jump out: pthread_exit
 //   or a cancellation inside of a callback ends the process; after longjmp the handle and the settings are undefined.
+// - A call takes at most 96 KiB of its thread's stack; inlay_prefill, inlay_decode_step and inlay_decode_slice take 48. What
+//   callbacks and a GPU's driver take comes on top.
+// - Threads of the library are named inlay-..., have a stack of 1 MiB, take no signal that is meant for the host, and start with the
+//   niceness and the affinity of the thread that made the call.
 """
 
 

@@ -27,6 +27,7 @@ class Parser {
  private:
   // Statements up to the tag that one of `ends` begins, whose name is the next token; to the end if there is none.
   Result<Body> body(Names ends, Position opened) {
+    if (in_.stack.is_spent()) return in_.stack.go_on([&] { return body(ends, opened); });
     const ExpressionParser::Nesting nesting(in_);
     INLAY_TRY(nesting.check());
     Body out;
