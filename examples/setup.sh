@@ -53,6 +53,7 @@ missing_test_packages() {
   [ -e /usr/lib/mono/4.5/System.Core.dll ] || echo libmono-system-core4.0-cil
   command -v pkg-config >/dev/null || echo pkg-config
   command -v abidiff >/dev/null || echo abigail-tools
+  [ -e /usr/share/i18n/locales/de_DE ] || echo locales
   /usr/bin/python3 -c 'import clang.cindex' 2>/dev/null || echo python3-clang
   /usr/bin/python3 -c 'import numpy' 2>/dev/null || echo python3-numpy
   /usr/bin/python3 -c 'import jinja2' 2>/dev/null || echo python3-jinja2
