@@ -1,7 +1,7 @@
 """Installs the built library, and builds and runs each language's example from there, with the language's own tool.
 
 Usage: installed.py install BUILD FOLDER            installs and moves: FOLDER/prefix is what the others use
-       installed.py c|rust|go|csharp FOLDER MODEL   builds below FOLDER and runs
+       installed.py c|rust|go|csharp|dotnet FOLDER MODEL   builds below FOLDER and runs
 Tools: CC, CMAKE, PKG_CONFIG, CARGO, GO, MAKE, MCS and MONO in the environment.
 """
 import os
@@ -123,6 +123,14 @@ def csharp(folder, prefix, model):
     check_example(prefix, model, tool("MONO"), folder / "complete.exe")
 
 
+def dotnet(folder, prefix, model):
+    """Built by the SDK, without any package."""
+    version = ".".join(run(tool("DOTNET"), "--version").split(".")[:2])
+    run(tool("DOTNET"), "build", prefix / "share/inlay/csharp/examples/Examples.csproj", f"-p:InlayTargets=net{version}", "-p:IsAotCompatible=false",
+        "--artifacts-path", folder / "made", "-o", folder / "out", "-v", "quiet", "-nodeReuse:false")
+    check_example(prefix, model, tool("DOTNET"), folder / "out/complete.dll")
+
+
 def main():
     if len(sys.argv) != 4:
         sys.exit(__doc__)
@@ -133,7 +141,7 @@ def main():
     outputs = folder / language
     shutil.rmtree(outputs, ignore_errors=True)
     outputs.mkdir()
-    {"c": c, "rust": rust, "go": go, "csharp": csharp}[language](outputs, folder / "prefix", pathlib.Path(sys.argv[3]))
+    {"c": c, "rust": rust, "go": go, "csharp": csharp, "dotnet": dotnet}[language](outputs, folder / "prefix", pathlib.Path(sys.argv[3]))
 
 
 if __name__ == "__main__":

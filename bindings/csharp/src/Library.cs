@@ -10,8 +10,9 @@ namespace Inlay
     /// <summary>The native library: where it comes from, its version, and the devices that it finds.</summary>
     /// <remarks>
     /// It is opened at the first use and stays open. In this order: the path given to <see cref="Load"/>; the path in the
-    /// environment variable INLAY_LIBRARY; the platform's names, beside the program first and then wherever the system
-    /// looks.
+    /// environment variable INLAY_LIBRARY; on .NET, where the runtime looks for libraries of this assembly, such as the
+    /// program's packages, and the host's resolver; the platform's names, beside the program first and then wherever the
+    /// system looks.
     /// A path that was given is the only one tried.
     /// </remarks>
     public static unsafe class Library
@@ -39,7 +40,7 @@ namespace Inlay
             {
                 if (_api == null)
                 {
-                    _api = Open(Candidates(path), out _path);
+                    _api = Open(path, out _path);
                 }
                 else if (path != null && path != _path)
                 {
@@ -59,7 +60,7 @@ namespace Inlay
             }
         }
 
-        /// <summary>The path or name that the library was opened with.</summary>
+        /// <summary>The path that was given, or the file that was found; its name where the platform does not say.</summary>
         public static string Path
         {
             get
@@ -96,11 +97,8 @@ namespace Inlay
             }
         }
 
-        private static IList<string> Candidates(string path)
+        private static IList<string> Candidates()
         {
-            if (path != null) return new[] { path };
-            string named = Environment.GetEnvironmentVariable(PathVariable);
-            if (!string.IsNullOrEmpty(named)) return new[] { named };
             var candidates = new List<string>();
             foreach (string name in PlatformNames) candidates.Add(System.IO.Path.Combine(AppDomain.CurrentDomain.BaseDirectory, name));
             candidates.AddRange(PlatformNames);
@@ -117,24 +115,46 @@ namespace Inlay
             }
         }
 
-        /// <summary>Opens the first of the files that can be opened; it must then be a library that serves this
+        /// <summary>Opens the file that is given, or the first that is found; it must then be a library that serves this
         /// binding.</summary>
-        private static Api Open(IList<string> candidates, out string opened)
+        private static Api Open(string given, out string opened)
         {
+            if (given == null) given = Environment.GetEnvironmentVariable(PathVariable);
             var tried = new StringBuilder();
-            foreach (string path in candidates)
+            IntPtr library;
+            if (!string.IsNullOrEmpty(given))
             {
+                opened = given;
+                library = OpenFile(given, tried);
+                if (library != IntPtr.Zero) return Bind(given, library);
+            }
+            else
+            {
+#if NET5_0_OR_GREATER
                 string reason;
-                IntPtr library = NativeLoader.Open(path, out reason);
-                if (library != IntPtr.Zero)
+                library = NativeLoader.OpenAsPackage(out opened, out reason);
+                if (library != IntPtr.Zero) return Bind(opened, library);
+                tried.Append("\n  ").Append(reason);
+#endif
+                foreach (string name in Candidates())
                 {
-                    opened = path;
-                    return Bind(path, library);
+                    library = OpenFile(name, tried);
+                    if (library == IntPtr.Zero) continue;
+                    opened = NativeLoader.FileOf(NativeLoader.Find(library, "inlay_abi_version")) ?? name;
+                    return Bind(opened, library);
                 }
-                tried.Append("\n  ").Append(reason.Contains(path) ? reason : path + ": " + reason);
             }
             throw new DllNotFoundException("the Inlay library was not found; set " + PathVariable
                                            + " or call Library.Load with its path. Tried:" + tried);
+        }
+
+        /// <summary>Returns zero and adds a line that says why if it cannot be opened.</summary>
+        private static IntPtr OpenFile(string path, StringBuilder tried)
+        {
+            string reason;
+            IntPtr library = NativeLoader.Open(path, out reason);
+            if (library == IntPtr.Zero) tried.Append("\n  ").Append(reason.Contains(path) ? reason : path + ": " + reason);
+            return library;
         }
 
         private static Api Bind(string path, IntPtr library)

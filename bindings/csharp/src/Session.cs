@@ -57,7 +57,15 @@ namespace Inlay
             }
             session._handle.Set(handle);
             Check.Ok(status, ref error);
-            if (options.Stop != null) session.SetStop(options.Stop);
+            try
+            {
+                if (options.Stop != null) session.SetStop(options.Stop);
+            }
+            catch
+            {
+                session.Dispose(); // nobody else has it
+                throw;
+            }
             return session;
         }
 

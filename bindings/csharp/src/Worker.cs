@@ -45,7 +45,8 @@ namespace Inlay
         }
 
         private readonly object _gate = new object();
-        private readonly Queue<Job> _jobs = new Queue<Job>(); // guarded by _gate
+        private readonly Queue<Job> _jobs = new Queue<Job>(); // guarded by _gate, as what follows
+        private readonly HashSet<Session> _taken = new HashSet<Session>(); // from Start to the last event
         private readonly ConcurrentQueue<WorkerEvent> _events = new ConcurrentQueue<WorkerEvent>();
         private readonly CancellationTokenSource _ending = new CancellationTokenSource();
         private readonly Engine _engine;
@@ -63,7 +64,10 @@ namespace Inlay
             _thread.Start();
         }
 
-        /// <summary>Begins a generation. Its events, failures too, come from <see cref="Poll"/>.</summary>
+        /// <summary>Begins a generation. Its events, failures too, come from <see cref="Poll"/>; exactly one of them is the
+        /// last.</summary>
+        /// <exception cref="InvalidOperationException">The last event of the session's generation before has not come
+        /// yet.</exception>
         public void Start(Session session, string prompt, GenerateOptions options = null)
         {
             if (session == null) throw new ArgumentNullException("session");
@@ -71,6 +75,7 @@ namespace Inlay
             lock (_gate)
             {
                 if (_ending.IsCancellationRequested) throw new ObjectDisposedException("Worker");
+                if (!_taken.Add(session)) throw new InvalidOperationException("the worker already generates with this session");
                 _jobs.Enqueue(new Job { Session = session, Prompt = prompt, Options = options ?? new GenerateOptions() });
                 Monitor.Pulse(_gate);
             }
@@ -80,7 +85,8 @@ namespace Inlay
         public bool Poll(out WorkerEvent next) { return _events.TryDequeue(out next); }
 
         /// <summary>Ends the thread after its step, or its chunk of a prompt. Sessions stay as they are then, and are the
-        /// program's.</summary>
+        /// program's: the last event of those that had not ended, and of those that had not begun, has an <see
+        /// cref="OperationCanceledException"/>.</summary>
         public void Dispose()
         {
             lock (_gate)
@@ -98,6 +104,17 @@ namespace Inlay
                 for (Job job = NextJob(); job != null; job = NextJob()) Begin(job);
                 if (_active.Count > 0) StepAll();
             }
+            foreach (Session session in _active) PostEnd(session);
+            _active.Clear();
+            lock (_gate)
+            {
+                while (_jobs.Count > 0) PostEnd(_jobs.Dequeue().Session);
+            }
+        }
+
+        private void PostEnd(Session session)
+        {
+            Post(session, null, new OperationCanceledException("the worker was disposed", _ending.Token));
         }
 
         /// <summary>A job that waits; if there is none and nothing else to do, sleeps until there is one. Null: go on with
@@ -169,7 +186,12 @@ namespace Inlay
 
         private void Post(Session session, Generated generated, Exception failure)
         {
-            _events.Enqueue(new WorkerEvent(session, generated, failure));
+            var next = new WorkerEvent(session, generated, failure);
+            if (next.IsLast)
+            {
+                lock (_gate) _taken.Remove(session); // before it can be polled: the program may start it again then
+            }
+            _events.Enqueue(next);
         }
     }
 }

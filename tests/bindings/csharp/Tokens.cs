@@ -86,15 +86,25 @@ static class Tokens
             Console.Error.WriteLine("usage: Tokens LIBRARY MODEL cpu|cuda|reference CASES");
             return 2;
         }
-        Library.Load(args[0]);
+        try { Run(args[0], args[1], device, args[3]); }
+        catch (Exception problem)
+        {
+            Console.Error.WriteLine("Tokens: " + problem);
+            return 1;
+        }
+        return 0;
+    }
+
+    static void Run(string library, string model, DeviceKind device, string file)
+    {
+        Library.Load(library);
         var cases = new List<Case>();
-        foreach (string line in File.ReadAllLines(args[3])) cases.Add(Parse(line));
-        using (Engine engine = Engine.Load(args[1], new LoadOptions { Device = device, ContextLength = 512, Threads = 2 }))
+        foreach (string line in File.ReadAllLines(file)) cases.Add(Parse(line));
+        using (Engine engine = Engine.Load(model, new LoadOptions { Device = device, ContextLength = 512, Threads = 2 }))
         {
             foreach (Case c in cases) DrawAlone(engine, c);
             Console.Write("together:\n");
             DrawTogether(engine, cases);
         }
-        return 0;
     }
 }

@@ -3,6 +3,7 @@ using System;
 using System.Collections.Generic;
 using System.IO;
 using System.Linq;
+using System.Runtime.InteropServices;
 using System.Threading;
 using Inlay;
 
@@ -293,7 +294,28 @@ static class LookupTests
         {
             Expect.Contains(tried, problem.Message);
         }
+        // A line for each, with the system's own reason.
+        foreach (string line in problem.Message.Split('\n'))
+        {
+            if (line.StartsWith("  ") && line.Contains(".so")) Expect.Contains("cannot open shared object file", line);
+        }
         Expect.Throws<DllNotFoundException>(() => Engine.Load(Given.Model), "it stays so");
+    }
+
+#if NET5_0_OR_GREATER
+    public static void TheHostsResolverIsAsked()
+    {
+        NativeLibrary.SetDllImportResolver(typeof(Library).Assembly, (name, assembly, search) =>
+            name == "inlay" ? NativeLibrary.Load(Path) : IntPtr.Zero);
+        Expect.Equal(Path, Library.Path, "the file is told");
+        Expect.True(Library.Devices.Count > 0, "it works");
+    }
+#endif
+
+    // A file without a path, where the system looks.
+    public static void TheFileThatWasFoundIsTold()
+    {
+        Expect.True(System.IO.Path.IsPathRooted(Library.Path) && System.IO.File.Exists(Library.Path), "path " + Library.Path);
     }
 
     public static void AGivenPathIsTheOnlyOneTried()

@@ -201,6 +201,9 @@ static class ErrorTests
                 Expect.Status(Status.SessionLimit, () => only.Fork(), "a fork");
             }
             engine.CreateSession().Dispose();
+            // Refused options leave no session behind.
+            Expect.Status(Status.InvalidArgument, () => engine.CreateSession(new SessionOptions { Stop = new[] { "" } }), "an empty stop");
+            engine.CreateSession().Dispose();
         }
     }
 

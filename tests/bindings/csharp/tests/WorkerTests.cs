@@ -37,6 +37,53 @@ static class WorkerTests
         return next;
     }
 
+    // Exactly one last event for every Start, also where the worker ends first.
+    public static void AnEndedWorkerPostsALastEventForEveryStart()
+    {
+        using (Engine engine = Given.Engine())
+        {
+            var worker = new Worker(engine);
+            var sessions = new List<Session>();
+            for (int i = 0; i < 6; i++)
+            {
+                sessions.Add(engine.CreateSession(new SessionOptions { MaxTokens = 200 }));
+                worker.Start(sessions[i], Prompts[i % Prompts.Length]);
+            }
+            worker.Dispose();
+            var last = new Dictionary<Session, int>();
+            WorkerEvent next;
+            while (worker.Poll(out next))
+            {
+                int n;
+                last.TryGetValue(next.Session, out n);
+                if (next.IsLast) last[next.Session] = n + 1;
+                else Expect.Equal(0, n, "nothing after the last event");
+            }
+            foreach (Session session in sessions)
+            {
+                int n;
+                last.TryGetValue(session, out n);
+                Expect.Equal(1, n, "last events");
+                session.Dispose();
+            }
+            Expect.Throws<ObjectDisposedException>(() => worker.Start(sessions[0], "x"), "a start afterwards");
+        }
+    }
+
+    public static void ASessionStartsOnceAtATime()
+    {
+        using (Engine engine = Given.Engine())
+        using (var worker = new Worker(engine))
+        using (Session session = engine.CreateSession(new SessionOptions { MaxTokens = 30 }))
+        {
+            worker.Start(session, Prompts[0]);
+            Expect.Throws<InvalidOperationException>(() => worker.Start(session, Prompts[1]), "a second start");
+            while (!Next(worker).IsLast) { }
+            worker.Start(session, Prompts[1]);
+            while (!Next(worker).IsLast) { }
+        }
+    }
+
     public static void SaysWhatEachSessionSaysAlone()
     {
         using (Engine engine = Given.Engine())

@@ -1,0 +1,44 @@
+# The C# binding on .NET: the same sources as on Mono, built by the SDK without any package, below the build folder.
+find_program(INLAY_DOTNET dotnet)
+set(dotnet_absent "no dotnet on PATH")
+if(INLAY_DOTNET)
+  execute_process(COMMAND ${INLAY_DOTNET} --version OUTPUT_VARIABLE version ERROR_VARIABLE version OUTPUT_STRIP_TRAILING_WHITESPACE)
+  set(dotnet_absent "")
+  if(NOT version MATCHES "^[0-9]+\\.[0-9]+" OR version VERSION_LESS 8)
+    set(dotnet_absent "dotnet has no SDK of version 8 or later")
+  endif()
+endif()
+if(dotnet_absent)
+  binding_absent(dotnet "${dotnet_absent}")
+  return()
+endif()
+
+set(dotnet_out ${INLAY_BINDINGS_BUILD}/dotnet)
+file(MAKE_DIRECTORY ${dotnet_out})
+string(REGEX MATCH "^[0-9]+\\.[0-9]+" dotnet_runtime "${version}")
+# IsAotCompatible asks for a package.
+set(dotnet_build "set -e; export DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1")
+foreach(program LayoutProbe Tokens CallCost Tests)
+  string(APPEND dotnet_build "\nbuild tests/bindings/csharp/Program.csproj ${program} Program")
+endforeach()
+foreach(example complete eight cancel game_loop)
+  string(APPEND dotnet_build "\nbuild bindings/csharp/examples/Examples.csproj ${example} Example")
+endforeach()
+string(REPLACE "set -e;" "set -e\nbuild() {
+  ${INLAY_DOTNET} build $1 -p:$3=$2 -p:InlayTargets=net${dotnet_runtime} -p:IsAotCompatible=false -p:TreatWarningsAsErrors=true \
+    --artifacts-path ${dotnet_out}/made/$2 -o ${dotnet_out} -v quiet -nodeReuse:false
+}
+" dotnet_build "${dotnet_build}")
+file(WRITE ${dotnet_out}/build.sh "${dotnet_build}\n")
+binding_test(dotnet_build sh ${dotnet_out}/build.sh)
+set_tests_properties(bindings.dotnet_build PROPERTIES FIXTURES_SETUP dotnet_programs)
+
+binding_programs(dotnet FIXTURE dotnet_programs TOKENS ${INLAY_DOTNET} ${dotnet_out}/Tokens.dll CALL_COST ${INLAY_DOTNET} ${dotnet_out}/CallCost.dll)
+csharp_tests(dotnet ${dotnet_out} ${INLAY_DOTNET} .dll)
+
+csharp_test(dotnet resolver ${CMAKE_COMMAND} -E env --unset=INLAY_LIBRARY "INLAY_TEST_OTHER=${INLAY_LIBRARY}"
+            ${INLAY_DOTNET} ${dotnet_out}/Tests.dll LookupTests.TheHostsResolverIsAsked)
+
+# With a garbage collector that moves more, and that runs beside many threads.
+csharp_test(dotnet gc_server ${CMAKE_COMMAND} -E env DOTNET_gcServer=1 ${INLAY_DOTNET} ${dotnet_out}/Tests.dll)
+csharp_test(dotnet gc_conserve ${CMAKE_COMMAND} -E env DOTNET_GCgen0size=10000 DOTNET_gcConcurrent=0 ${INLAY_DOTNET} ${dotnet_out}/Tests.dll)
