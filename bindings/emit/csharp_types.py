@@ -25,8 +25,12 @@ def pascal(name: str) -> str:
     return "".join(part[:1].upper() + part[1:].lower() for part in name.split("_"))
 
 
+# Names that every web project has already, from Microsoft.Extensions.Logging: `LogLevel` would be ambiguous (CS0104).
+OTHER_NAMES = {"inlay_log_level": "LogSeverity"}
+
+
 def enum_name(enum: Enum) -> str:
-    return pascal(enum.name.removeprefix("inlay_"))
+    return OTHER_NAMES.get(enum.name) or pascal(enum.name.removeprefix("inlay_"))
 
 
 def handle_name(handle: Handle) -> str:

@@ -47,7 +47,7 @@ namespace Inlay
         }
 
         [MonoPInvokeCallback(typeof(inlay_log_fn))]
-        private static void OnLog(IntPtr user, LogLevel level, byte* text, UIntPtr text_len)
+        private static void OnLog(IntPtr user, LogSeverity level, byte* text, UIntPtr text_len)
         {
             try
             {

@@ -39,7 +39,7 @@ namespace Inlay
         /// <summary>Loads a model that lies in memory; the bytes are not needed afterwards.</summary>
         public static Engine Load(byte[] model, LoadOptions options = null, CancellationToken cancellation = default(CancellationToken))
         {
-            if (model == null) throw new ArgumentNullException("model");
+            if (model == null) throw new ArgumentNullException(nameof(model));
             Api api = Library.Api;
             return Load(options, cancellation, null, (raw, engine, error, watch) =>
             {
@@ -52,15 +52,15 @@ namespace Inlay
         /// <remarks>What the stream throws ends the load and is thrown on.</remarks>
         public static Engine Load(Stream model, LoadOptions options = null, CancellationToken cancellation = default(CancellationToken))
         {
-            if (model == null) throw new ArgumentNullException("model");
-            if (!model.CanSeek) throw new ArgumentException("the stream must be able to seek", "model");
+            if (model == null) throw new ArgumentNullException(nameof(model));
+            if (!model.CanSeek) throw new ArgumentException("the stream must be able to seek", nameof(model));
             ulong size = (ulong)model.Length;
             Api api = Library.Api;
             return Load(options, cancellation, model, (raw, engine, error, watch) =>
             {
                 var reader = new inlay_reader
                 {
-                    struct_size = (uint)sizeof(inlay_reader), user = (IntPtr)watch, size = size, read = Callbacks.Read
+                    struct_size = (uint)sizeof(inlay_reader), user = new IntPtr(watch), size = size, read = Callbacks.Read
                 };
                 return api.inlay_load_reader(&reader, raw, engine, error);
             });
@@ -80,14 +80,14 @@ namespace Inlay
                 if (engine._log != null)
                 {
                     raw.log = Callbacks.Log;
-                    raw.log_user = (IntPtr)engine._log.Number;
+                    raw.log_user = new IntPtr(engine._log.Number);
                 }
                 using (var watch = new LoadWatch(options.Progress, cancellation, stream))
                 {
                     if (options.Progress != null || cancellation.CanBeCanceled)
                     {
                         raw.progress = Callbacks.Progress;
-                        raw.progress_user = (IntPtr)watch.Number;
+                        raw.progress_user = new IntPtr(watch.Number);
                     }
                     IntPtr handle = IntPtr.Zero;
                     inlay_error error;
@@ -203,14 +203,14 @@ namespace Inlay
             if (sink != null)
             {
                 raw.log = Callbacks.Log;
-                raw.log_user = (IntPtr)sink.Number;
+                raw.log_user = new IntPtr(sink.Number);
             }
             using (var watch = new LoadWatch(progress, cancellation, null))
             {
                 if (progress != null || cancellation.CanBeCanceled)
                 {
                     raw.progress = Callbacks.Progress;
-                    raw.progress_user = (IntPtr)watch.Number;
+                    raw.progress_user = new IntPtr(watch.Number);
                 }
                 inlay_error error;
                 Status status;

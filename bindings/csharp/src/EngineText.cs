@@ -51,7 +51,7 @@ namespace Inlay
         /// <summary>Turns token ids into the bytes of their text.</summary>
         public byte[] DetokenizeBytes(int[] tokens, DetokenizeFlags flags = DetokenizeFlags.None)
         {
-            if (tokens == null) throw new ArgumentNullException("tokens");
+            if (tokens == null) throw new ArgumentNullException(nameof(tokens));
             using (var engine = new Hold(_handle))
             {
                 IntPtr pointer = engine.Pointer;
@@ -115,12 +115,12 @@ namespace Inlay
         /// Each runs in a session of its own, several at once where sessions are free.</summary>
         public float[][] Embed(IList<int[]> texts, Pooling pooling = Pooling.Default, EmbedFlags flags = EmbedFlags.Normalise)
         {
-            if (texts == null) throw new ArgumentNullException("texts");
+            if (texts == null) throw new ArgumentNullException(nameof(texts));
             var ids = new List<int>();
             var lengths = new int[texts.Count];
             for (int i = 0; i < lengths.Length; i++)
             {
-                if (texts[i] == null) throw new ArgumentNullException("texts");
+                if (texts[i] == null) throw new ArgumentNullException(nameof(texts));
                 ids.AddRange(texts[i]);
                 lengths[i] = texts[i].Length;
             }
@@ -173,7 +173,7 @@ namespace Inlay
         /// <summary>Key of a metadata entry, in the file's order.</summary>
         public string GetMetadataKey(int index)
         {
-            if (index < 0) throw new ArgumentOutOfRangeException("index");
+            if (index < 0) throw new ArgumentOutOfRangeException(nameof(index));
             return ReadText(TextRoom, (engine, buffer, room, needed, error) =>
                 _api.inlay_meta_key(engine, (UIntPtr)(uint)index, buffer, room, needed, error));
         }
@@ -222,7 +222,7 @@ namespace Inlay
         public bool TryReadLog(ref ulong cursor, out LogMessage message)
         {
             ulong at = cursor;
-            var level = LogLevel.Default;
+            var level = LogSeverity.Default;
             var buffer = new byte[TextRoom];
             inlay_error error;
             UIntPtr needed;
@@ -278,8 +278,8 @@ namespace Inlay
         /// <param name="first">The first operation that differs, -1 if none does.</param>
         public string Compare(Engine other, int[] tokens, double nmse_limit, out int first)
         {
-            if (other == null) throw new ArgumentNullException("other");
-            if (tokens == null) throw new ArgumentNullException("tokens");
+            if (other == null) throw new ArgumentNullException(nameof(other));
+            if (tokens == null) throw new ArgumentNullException(nameof(tokens));
             int found = -1;
             string table;
             using (var second = new Hold(other._handle))

@@ -22,17 +22,17 @@ namespace Inlay
         /// written.</exception>
         public Status DecodeStep(Session[] sessions, StepEvent[] events)
         {
-            if (sessions == null) throw new ArgumentNullException("sessions");
+            if (sessions == null) throw new ArgumentNullException(nameof(sessions));
             return DecodeStep(sessions, sessions.Length, events);
         }
 
         /// <summary>The same for the first sessions of the array.</summary>
         public Status DecodeStep(Session[] sessions, int n_sessions, StepEvent[] events)
         {
-            if (sessions == null) throw new ArgumentNullException("sessions");
-            if (events == null) throw new ArgumentNullException("events");
-            if (n_sessions < 0 || n_sessions > sessions.Length) throw new ArgumentOutOfRangeException("n_sessions");
-            if (events.Length < n_sessions) throw new ArgumentException("there are more sessions than events", "events");
+            if (sessions == null) throw new ArgumentNullException(nameof(sessions));
+            if (events == null) throw new ArgumentNullException(nameof(events));
+            if (n_sessions < 0 || n_sessions > sessions.Length) throw new ArgumentOutOfRangeException(nameof(n_sessions));
+            if (events.Length < n_sessions) throw new ArgumentException("there are more sessions than events", nameof(events));
             if (n_sessions <= StackSessions)
             {
                 IntPtr* few = stackalloc IntPtr[StackSessions];
@@ -56,10 +56,10 @@ namespace Inlay
         /// </param>
         public Status DecodeSlice(Session[] sessions, int maxUnits, StepEvent[] events, out int unitsLeft)
         {
-            if (sessions == null) throw new ArgumentNullException("sessions");
-            if (events == null) throw new ArgumentNullException("events");
-            if (maxUnits < 0) throw new ArgumentOutOfRangeException("maxUnits");
-            if (events.Length < sessions.Length) throw new ArgumentException("there are more sessions than events", "events");
+            if (sessions == null) throw new ArgumentNullException(nameof(sessions));
+            if (events == null) throw new ArgumentNullException(nameof(events));
+            if (maxUnits < 0) throw new ArgumentOutOfRangeException(nameof(maxUnits));
+            if (events.Length < sessions.Length) throw new ArgumentException("there are more sessions than events", nameof(events));
             int left = 0;
             Status status;
             if (sessions.Length <= StackSessions)
@@ -83,7 +83,7 @@ namespace Inlay
         /// happens.</summary>
         public void DecodeAbandon(Session[] sessions)
         {
-            if (sessions == null) throw new ArgumentNullException("sessions");
+            if (sessions == null) throw new ArgumentNullException(nameof(sessions));
             fixed (IntPtr* handles = new IntPtr[Math.Max(1, sessions.Length)])
             {
                 int n_held = 0;
@@ -104,7 +104,7 @@ namespace Inlay
         {
             for (; n_held < n_sessions; n_held++)
             {
-                if (sessions[n_held] == null) throw new ArgumentNullException("sessions");
+                if (sessions[n_held] == null) throw new ArgumentNullException(nameof(sessions));
                 handles[n_held] = sessions[n_held].Claim();
             }
         }
@@ -151,7 +151,7 @@ namespace Inlay
         public IEnumerable<Generated> Generate(string prompt, GenerateOptions options = null,
                                                CancellationToken cancellation = default(CancellationToken))
         {
-            if (prompt == null) throw new ArgumentNullException("prompt");
+            if (prompt == null) throw new ArgumentNullException(nameof(prompt));
             return GenerateNow(prompt, options ?? new GenerateOptions(), cancellation);
         }
 

@@ -241,14 +241,14 @@ namespace Inlay
     /// <summary>One message of the engine's log.</summary>
     public struct LogMessage
     {
-        internal LogMessage(LogLevel level, string text)
+        internal LogMessage(LogSeverity level, string text)
         {
             Level = level;
             Text = text;
         }
 
         /// <summary>Its importance.</summary>
-        public readonly LogLevel Level;
+        public readonly LogSeverity Level;
 
         /// <summary>The message, one line.</summary>
         public readonly string Text;

@@ -97,7 +97,7 @@ namespace Inlay
             }
         }
 
-        private static IList<string> Candidates()
+        private static List<string> Candidates()
         {
             var candidates = new List<string>();
             foreach (string name in PlatformNames) candidates.Add(System.IO.Path.Combine(AppDomain.CurrentDomain.BaseDirectory, name));
@@ -165,8 +165,8 @@ namespace Inlay
             int major = (int)(abi >> 16), minor = (int)(abi & 0xffff);
             if (major != Api.AbiMajor)
             {
-                throw new InlayException(Status.Unsupported, string.Format("{0} offers ABI {1}.{2}, this program needs {3}.x",
-                                                                           path, major, minor, Api.AbiMajor));
+                throw new InlayException(Status.Unsupported, path + " offers ABI " + major + "." + minor
+                                                                 + ", this program needs " + Api.AbiMajor + ".x");
             }
             return new Api((name, since) =>
             {

@@ -41,7 +41,7 @@ namespace Inlay
         public int PrefillChunk { get; set; }
 
         /// <summary>Least important messages to keep and to report; default Info.</summary>
-        public LogLevel LogLevel { get; set; }
+        public LogSeverity LogLevel { get; set; }
 
         /// <summary>How the model runs.</summary>
         public LoadFlags Flags { get; set; }
@@ -117,7 +117,7 @@ namespace Inlay
 
         internal inlay_logit_bias[] RawBias()
         {
-            if (Bias == null) return new inlay_logit_bias[0];
+            if (Bias == null) return Array.Empty<inlay_logit_bias>();
             var raw = new inlay_logit_bias[Bias.Count];
             int n = 0;
             foreach (KeyValuePair<int, float> bias in Bias) raw[n++] = new inlay_logit_bias { token = bias.Key, bias = bias.Value };

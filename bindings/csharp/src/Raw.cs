@@ -75,7 +75,7 @@ namespace Inlay
     }
 
     /// <summary>How important a log message is.</summary>
-    public enum LogLevel : int
+    public enum LogSeverity : int
     {
         /// <summary>As a limit: nothing.</summary>
         Off = -1,
@@ -315,7 +315,7 @@ namespace Inlay.Raw
     /// <param name="text">The message, one line, also terminated by a zero.</param>
     /// <param name="text_len">Its length without the zero.</param>
     [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
-    public unsafe delegate void inlay_log_fn(IntPtr user, LogLevel level, byte* text, UIntPtr text_len);
+    public unsafe delegate void inlay_log_fn(IntPtr user, LogSeverity level, byte* text, UIntPtr text_len);
 
     /// <summary>Told how far a load is, at least once a second. Return non-zero to cancel it. Called on the loading thread,
     /// with the host's floating-point settings; must not call the library. It must not leave by an exception, a panic,
@@ -455,7 +455,7 @@ namespace Inlay.Raw
         /// the log says so. [tokens, default 512, on a GPU with the memory for it 1024]</summary>
         public int prefill_chunk;
         /// <summary>Least important messages to keep and to report. [default INFO]</summary>
-        public LogLevel log_level;
+        public LogSeverity log_level;
         /// <summary>Of inlay_load_flags; others are refused. [default 0]</summary>
         public uint flags;
         /// <summary>Called with every message, for as long as the engine lives. [default none]</summary>
@@ -888,7 +888,7 @@ namespace Inlay.Raw
         private readonly delegate* unmanaged[Cdecl]<IntPtr, void> _inlay_session_cancel;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_stats*, inlay_error*, Status> _inlay_engine_get_stats;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_plan_text;
-        private readonly delegate* unmanaged[Cdecl]<IntPtr, ulong*, LogLevel*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_log_read;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, ulong*, LogSeverity*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_log_read;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_profile_params*, inlay_error*, Status> _inlay_profile_step;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, ProfileForm, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_profile_text;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, IntPtr, int*, UIntPtr, double, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_compare_text;
@@ -936,7 +936,7 @@ namespace Inlay.Raw
             _inlay_session_cancel = (delegate* unmanaged[Cdecl]<IntPtr, void>)find("inlay_session_cancel", 0);
             _inlay_engine_get_stats = (delegate* unmanaged[Cdecl]<IntPtr, inlay_stats*, inlay_error*, Status>)find("inlay_engine_get_stats", 0);
             _inlay_plan_text = (delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_plan_text", 0);
-            _inlay_log_read = (delegate* unmanaged[Cdecl]<IntPtr, ulong*, LogLevel*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_log_read", 0);
+            _inlay_log_read = (delegate* unmanaged[Cdecl]<IntPtr, ulong*, LogSeverity*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_log_read", 0);
             _inlay_profile_step = (delegate* unmanaged[Cdecl]<IntPtr, inlay_profile_params*, inlay_error*, Status>)find("inlay_profile_step", 1);
             _inlay_profile_text = (delegate* unmanaged[Cdecl]<IntPtr, ProfileForm, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_profile_text", 1);
             _inlay_compare_text = (delegate* unmanaged[Cdecl]<IntPtr, IntPtr, int*, UIntPtr, double, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_compare_text", 1);
@@ -1016,7 +1016,7 @@ namespace Inlay.Raw
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_plan_text(IntPtr engine, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
-            internal delegate Status inlay_log_read(IntPtr engine, ulong* cursor, LogLevel* level, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err);
+            internal delegate Status inlay_log_read(IntPtr engine, ulong* cursor, LogSeverity* level, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_profile_step(IntPtr engine, inlay_profile_params* @params, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
@@ -1542,7 +1542,7 @@ namespace Inlay.Raw
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. On error: `*cursor` is unchanged. NOT_FOUND: there
         /// is no newer message yet. Errors: NOT_FOUND, BUFFER_TOO_SMALL. Since: 1.0.</remarks>
-        public Status inlay_log_read(IntPtr engine, ulong* cursor, LogLevel* level, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err)
+        public Status inlay_log_read(IntPtr engine, ulong* cursor, LogSeverity* level, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err)
         {
             return _inlay_log_read(engine, cursor, level, buf, cap, needed, err);
         }

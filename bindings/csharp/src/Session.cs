@@ -42,7 +42,7 @@ namespace Inlay
             inlay_logit_bias[] bias = sampler.RawBias();
             using (var hold = new Hold(parent))
             {
-                int[] stops = options.StopTokens ?? new int[0];
+                int[] stops = options.StopTokens ?? Array.Empty<int>();
                 fixed (inlay_logit_bias* first = bias)
                 fixed (int* stop = stops)
                 {
@@ -98,7 +98,7 @@ namespace Inlay
         /// cref="Info"/> tells.</exception>
         public void Prefill(int[] tokens, CancellationToken cancellation = default(CancellationToken))
         {
-            if (tokens == null) throw new ArgumentNullException("tokens");
+            if (tokens == null) throw new ArgumentNullException(nameof(tokens));
             fixed (int* first = tokens) Prefill(first, tokens.Length, cancellation);
         }
 
@@ -200,7 +200,7 @@ namespace Inlay
         /// on.</summary>
         public void Truncate(int n_tokens)
         {
-            if (n_tokens < 0) throw new ArgumentOutOfRangeException("n_tokens");
+            if (n_tokens < 0) throw new ArgumentOutOfRangeException(nameof(n_tokens));
             inlay_error error;
             using (var use = new Use(this)) Check.Ok(_api.inlay_session_truncate(use.Pointer, (UIntPtr)(uint)n_tokens, &error), ref error);
         }
@@ -208,7 +208,7 @@ namespace Inlay
         /// <summary>Changes how the following tokens are drawn.</summary>
         public void SetSampler(SamplerOptions sampler)
         {
-            if (sampler == null) throw new ArgumentNullException("sampler");
+            if (sampler == null) throw new ArgumentNullException(nameof(sampler));
             inlay_logit_bias[] bias = sampler.RawBias();
             inlay_error error;
             using (var use = new Use(this))
@@ -224,7 +224,7 @@ namespace Inlay
         /// <summary>Sets the texts that end a generation.</summary>
         public void SetStop(IList<string> stops)
         {
-            if (stops == null) throw new ArgumentNullException("stops");
+            if (stops == null) throw new ArgumentNullException(nameof(stops));
             var texts = new inlay_text[stops.Count];
             var pins = new GCHandle[stops.Count];
             try
@@ -253,7 +253,7 @@ namespace Inlay
         /// <summary>Sets the tokens that end a generation when drawn, at most 1024.</summary>
         public void SetStopTokens(int[] tokens)
         {
-            if (tokens == null) throw new ArgumentNullException("tokens");
+            if (tokens == null) throw new ArgumentNullException(nameof(tokens));
             inlay_error error;
             using (var use = new Use(this))
             {
@@ -298,7 +298,7 @@ namespace Inlay
         /// <exception cref="InlayException">Status BufferTooSmall: the array is shorter than the vocabulary.</exception>
         public void CopyLogits(float[] logits)
         {
-            if (logits == null) throw new ArgumentNullException("logits");
+            if (logits == null) throw new ArgumentNullException(nameof(logits));
             fixed (float* first = logits) CopyLogits(first, logits.Length);
         }
 

@@ -52,13 +52,13 @@ namespace Inlay
         private readonly Engine _engine;
         private readonly Thread _thread;
         private readonly List<Session> _active = new List<Session>(); // the thread's own, as what follows
-        private Session[] _sessions = new Session[0];
-        private StepEvent[] _steps = new StepEvent[0];
+        private Session[] _sessions = Array.Empty<Session>();
+        private StepEvent[] _steps = Array.Empty<StepEvent>();
 
         /// <summary>Starts the thread. Without work it sleeps.</summary>
         public Worker(Engine engine)
         {
-            if (engine == null) throw new ArgumentNullException("engine");
+            if (engine == null) throw new ArgumentNullException(nameof(engine));
             _engine = engine;
             _thread = new Thread(Run) { IsBackground = true, Name = "Inlay worker" };
             _thread.Start();
@@ -70,8 +70,8 @@ namespace Inlay
         /// yet.</exception>
         public void Start(Session session, string prompt, GenerateOptions options = null)
         {
-            if (session == null) throw new ArgumentNullException("session");
-            if (prompt == null) throw new ArgumentNullException("prompt");
+            if (session == null) throw new ArgumentNullException(nameof(session));
+            if (prompt == null) throw new ArgumentNullException(nameof(prompt));
             lock (_gate)
             {
                 if (_ending.IsCancellationRequested) throw new ObjectDisposedException("Worker");

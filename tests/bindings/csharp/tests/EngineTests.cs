@@ -93,9 +93,9 @@ static class EngineTests
             Expect.True(!engine.TryReadLog(ref cursor, out message) && cursor == last, "no newer message");
         }
         heard.Clear();
-        options.LogLevel = LogLevel.Off;
+        options.LogLevel = LogSeverity.Off;
         using (Engine.Load(Given.Model, options)) Expect.Equal(0, heard.Count, "messages when they are off");
-        options.LogLevel = LogLevel.Info;
+        options.LogLevel = LogSeverity.Info;
         options.Log = m => { throw new FormatException("a bad handler"); };
         using (Engine engine = Engine.Load(Given.Model, options)) Given.Reply(engine, 2);
     }
@@ -139,7 +139,7 @@ static class EngineTests
         var said = new List<LogMessage>();
         Engine.Convert(folder, target, ConvertType.Q80, 2, log: said.Add);
         Expect.Equal(1, said.Count, "messages");
-        Expect.Equal(LogLevel.Warning, said[0].Level, "level");
+        Expect.Equal(LogSeverity.Warning, said[0].Level, "level");
         Expect.Contains("normalizer Replace", said[0].Text);
         Engine.Convert(Given.Model, target, ConvertType.Q80, 2, log: said.Add);
         Expect.Equal(1, said.Count, "messages of a file");
