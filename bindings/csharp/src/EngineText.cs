@@ -75,7 +75,7 @@ namespace Inlay
             UIntPtr length, template_length = UIntPtr.Zero;
             byte[] bytes = Utf8.Bytes(conversation, "conversation", out length);
             byte[] form = template == null ? null : Utf8.Bytes(template, "template", out template_length);
-            return ReadText(ReportRoom, (engine, buffer, room, needed, error) =>
+            return ReadText((int)length + 512, (engine, buffer, room, needed, error) =>
             {
                 fixed (byte* json = bytes)
                 fixed (byte* source = form)
