@@ -153,22 +153,4 @@ class TokenList {
   std::unordered_map<std::string_view, int32_t> ids_;
 };
 
-// Up to the first character that is none of its digits.
-inline std::string bytes_of_base64(std::string_view text) {
-  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  uint32_t bits = 0;
-  int n_bits = 0;
-  for (const char c : text) {
-    const size_t digit = kDigits.find(c);
-    if (digit == kDigits.npos) break;
-    bits = (bits << 6 | static_cast<uint32_t>(digit)) & 0xFFFF;
-    n_bits += 6;
-    if (n_bits < 8) continue;
-    n_bits -= 8;
-    out += static_cast<char>(bits >> n_bits & 0xFF);
-  }
-  return out;
-}
-
 }  // namespace inlay

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "src/base/format.h"
+#include "src/formats/base64.h"
 #include "src/formats/json.h"
 #include "src/formats/text.h"
 #include "src/model/hf_folder.h"
@@ -285,7 +286,9 @@ class VocabularyWriter {
       steps += (steps.empty() ? "" : ", ") + std::string(type);
       if (type != "Precompiled") continue;
       INLAY_ASSIGN(const std::string_view map, part.string_or("precompiled_charsmap", ""));
-      metadata_.bytes("tokenizer.ggml.precompiled_charsmap", bytes_of_base64(map));
+      std::string bytes;
+      if (!decode_base64(map, bytes)) return error(Code::format, "%s: precompiled_charsmap is not base64", part.where().c_str());
+      metadata_.bytes("tokenizer.ggml.precompiled_charsmap", bytes);
     }
     const bool squeezes = steps == "Strip, Replace" || steps == "Precompiled, Strip, Replace";
     if (!squeezes && !steps.empty() && steps != "Precompiled") unsaid_.push_back("normalizer " + steps);

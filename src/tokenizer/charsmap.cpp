@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "src/formats/base64.h"
 #include "src/formats/text.h"
 #include "src/tokenizer/unicode_class.h"
 #include "src/tokenizer/utf8.h"
@@ -10,20 +11,6 @@ namespace inlay {
 namespace {
 
 constexpr size_t kMaxCluster = 6;  // bytes
-
-bool decode_base64(std::string_view text, std::string& out) {
-  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  uint32_t bits = 0, n_bits = 0;
-  while (text.ends_with('=')) text.remove_suffix(1);
-  for (const char c : text) {
-    const size_t digit = kDigits.find(c);
-    if (digit == kDigits.npos) return false;
-    bits = bits << 6 | static_cast<uint32_t>(digit);
-    n_bits += 6;
-    if (n_bits >= 8) out.push_back(static_cast<char>(bits >> (n_bits -= 8)));
-  }
-  return true;
-}
 
 // One unit of the trie: bits 0-7 the label, bit 8 whether a value follows, bit 9 whether the offset is a multiple of
 // 256, bits 10-30 the offset; a value's unit has bit 31.

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "src/base/format.h"
+#include "src/formats/base64.h"
 #include "src/formats/text.h"
 #include "src/tokenizer/gguf_special_tokens.h"
 #include "src/tokenizer/json_tokenizer.h"
@@ -29,18 +30,6 @@ std::string json_string(std::string_view text) {
       out += c;
   }
   return out + '"';
-}
-
-std::string base64(std::string_view bytes) {
-  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    const size_t n = std::min<size_t>(3, bytes.size() - i);
-    uint32_t bits = 0;
-    for (size_t k = 0; k < 3; ++k) bits = bits << 8 | (k < n ? static_cast<unsigned char>(bytes[i + k]) : 0);
-    for (size_t k = 0; k < 4; ++k) out += k <= n ? kDigits[bits >> (18 - 6 * k) & 63] : '=';
-  }
-  return out;
 }
 
 class Writer {
@@ -166,7 +155,7 @@ Result<std::string> charsmap_of(const Metadata& metadata) {
 Result<std::string> unigram_normalizer(const Metadata& metadata) {
   std::string steps;
   INLAY_ASSIGN(const std::string map, charsmap_of(metadata));
-  if (!map.empty()) steps = R"({"type": "Precompiled", "precompiled_charsmap": ")" + base64(map) + "\"}";
+  if (!map.empty()) steps = R"({"type": "Precompiled", "precompiled_charsmap": ")" + encode_base64(map) + "\"}";
   INLAY_ASSIGN(const bool trims, metadata.bool_or("tokenizer.ggml.remove_extra_whitespaces", false));
   if (trims) {
     steps += std::string(steps.empty() ? "" : ", ") +

@@ -117,7 +117,7 @@ TEST(Words, TheDocumentationHasAllNames) {
   std::ifstream file(INLAY_SOURCE_DIR "/docs/families.md");
   std::string found, expected;
   for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("Names of splitters: ")) found = line;
+    if (line.starts_with("Names of splitters: ") || (!found.empty() && !found.ends_with('.'))) found += (found.empty() ? "" : " ") + line;
   }
   for (const std::string_view name : pre_tokenizer_names()) expected += (expected.empty() ? "`" : ", `") + std::string(name) + "`";
   EXPECT_EQ(found, "Names of splitters: " + expected + ".");
