@@ -1,6 +1,7 @@
 // Every system call of the library is made to fail, from the n-th on: the result is a status of the right kind that says
 // what failed, nothing stays behind, and all works when the calls do again. check_system_calls.py compares the calls that
 // are defined here with those that the library refers to.
+#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <gtest/gtest-spi.h>
@@ -82,6 +83,17 @@ INTERPOSE int openat(int folder, const char* path, int flags, ...) {
   static const auto real = next<int (*)(int, const char*, int, ...)>("openat");
   return real(folder, path, flags, mode);
 }
+// The same, as other C++ libraries open a folder to list it.
+INTERPOSE int __openat_2(int folder, const char* path, int flags) {
+  if (fails("openat")) return -1;
+  static const auto real = next<int (*)(int, const char*, int)>("__openat_2");
+  return real(folder, path, flags);
+}
+INTERPOSE DIR* opendir(const char* path) {
+  if (fails("openat")) return nullptr;
+  static const auto real = next<DIR* (*)(const char*)>("opendir");
+  return real(path);
+}
 // Memory that the allocator asks for with addresses, protections or flags of its own is not the library's.
 INTERPOSE void* mmap(void* at, size_t n, int protection, int flags, int fd, off_t offset) noexcept {
   const bool own = fd >= 0 || (!at && protection == (PROT_READ | PROT_WRITE) && flags == (MAP_PRIVATE | MAP_ANONYMOUS));
@@ -140,7 +152,7 @@ constexpr Call kCalls[] = {
     {"lstat", false},
     {"readlink", false},
     {"close", false},
-    {"openat", false},  // of the folder additional_chat_templates
+    {"openat", false},  // or opendir, of the folder additional_chat_templates
     {"fopen", true},              // of /proc and of control groups
     {"fchown", true},             // the file is the caller's then
     {"madvise", true},            // hints

@@ -30,8 +30,11 @@ class Driver:
 
     def __init__(self):
         self.c = ctypes.CDLL("libcuda.so.1")
-        context = ctypes.c_void_p()
         self.call("cuInit", 0)
+        self.enter()
+
+    def enter(self):
+        context = ctypes.c_void_p()
         self.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
         self.call("cuCtxSetCurrent", context)
 
@@ -94,7 +97,7 @@ def child_exit():
     ctypes.CDLL(None).exit(5)
 
 
-def child_reset(break_device=lambda driver: driver.call("cuDevicePrimaryCtxReset_v2", 0)):
+def lose_device(break_device):
     """The host's device goes: the engine says so, and can be freed."""
     driver, library = Driver(), Library(LIBRARY)
     engine = load(library)
@@ -109,13 +112,39 @@ def child_reset(break_device=lambda driver: driver.call("cuDevicePrimaryCtxReset
         assert library.error.status == library.constant["INLAY_DEVICE_LOST"], library.error.status
     library.c.inlay_session_free(session.handle)
     library.c.inlay_free(engine.handle)
+    return driver, library
+
+
+def child_reset():
+    """The host resets its device: what it has there afterwards is its own, and a new engine works."""
+    memory, held = ctypes.c_uint64(), []
+    with load(Library(LIBRARY)) as engine:
+        right = tokens(engine)
+
+    def reset(driver):
+        driver.call("cuDevicePrimaryCtxReset_v2", 0)
+        driver.enter()
+        for n in [1 << 12, 1 << 16, 1 << 20, 1 << 24] * 16:  # at addresses that the engine has had
+            driver.call("cuMemAlloc_v2", ctypes.byref(memory), ctypes.c_size_t(n))
+            driver.call("cuMemsetD8_v2", memory, ctypes.c_ubyte(7), ctypes.c_size_t(n))
+            held.append((n, memory.value))
+
+    driver, library = lose_device(reset)
+    with load(library) as engine:
+        assert tokens(engine) == right
+    driver.enter()
+    for n, address in held:
+        byte = ctypes.c_ubyte()
+        driver.call("cuMemcpyDtoH_v2", ctypes.byref(byte), ctypes.c_uint64(address + n - 1), ctypes.c_size_t(1))
+        assert byte.value == 7
+        driver.call("cuMemFree_v2", ctypes.c_uint64(address))
 
 
 def child_fault():
     def fail(driver):
         assert driver.fail() != 0, "the kernel did not fail"
 
-    child_reset(fail)
+    lose_device(fail)
 
 
 def child_memory():

@@ -78,7 +78,10 @@ Result<PrimaryContext> PrimaryContext::of(int32_t device) {
   cudaError_t code = d.error;
   if (code == cudaSuccess) code = error_of(d.get_device(&handle, device));
   if (code == cudaSuccess) code = error_of(d.retain_context(&context.handle_, handle));
+  unsigned long long id = 0;  // the driver's type
+  if (code == cudaSuccess) code = error_of(d.context_id(context.handle_, &id));
   INLAY_TRY(selection_status(code));
+  context.id_ = id;
   return context;
 }
 
@@ -91,11 +94,17 @@ uint64_t current_context_id() {
 ContextScope::ContextScope(const PrimaryContext& context) {
   const CUresult pushed = driver().push_context(context.handle_);
   is_pushed_ = pushed == CUDA_SUCCESS;
+  is_gone_ = !is_pushed_ || current_context_id() != context.id_;
+  if (is_pushed_ && is_gone_) {
+    status_ = error(Code::device_lost, "the host has reset the device");
+    return;
+  }
   (void)cudaGetLastError();  // of this thread, from a call that is not ours or was made good: launches would report it
   status_ = selection_status(error_of(pushed));
 }
 
 ContextScope::~ContextScope() {
+  is_gone_ = outer_is_gone_;
   CUcontext ours = nullptr;
   if (is_pushed_) (void)driver().pop_context(&ours);
 }

@@ -10,7 +10,8 @@ struct CUctx_st;  // of the driver
 
 namespace inlay {
 
-// The context of a device that the CUDA runtime uses. Once asked for, it stays as long as the process.
+// The context of a device that the CUDA runtime uses. Once asked for, it stays as long as the process, or until the host
+// resets the device, with which all that was made in it is gone.
 class PrimaryContext {
  public:
   PrimaryContext() = default;
@@ -19,6 +20,7 @@ class PrimaryContext {
  private:
   friend class ContextScope;
   CUctx_st* handle_ = nullptr;
+  uint64_t id_ = 0;  // the same handle stands for another context after a reset
 };
 
 // While it lives, calls of this thread neither spoil a host's capture of a graph, as those that allocate, free or wait
@@ -40,6 +42,9 @@ class CaptureScope {
 //
 // The context is pushed and popped with the driver: selecting the former device with cudaSetDevice would make a context
 // on it, hundreds of megabytes, if the host has none there, and lose one that the host made itself.
+//
+// Where the host has reset the device since, the status is DEVICE_LOST, and what is destroyed inside of the scope is only
+// forgotten: its addresses may be of others by now.
 class ContextScope {
  public:
   explicit ContextScope(const PrimaryContext& context);
@@ -48,9 +53,12 @@ class ContextScope {
   ContextScope& operator=(const ContextScope&) = delete;
 
   const Status& status() const { return status_; }
+  static bool is_gone() { return is_gone_; }  // the context of this thread's innermost scope
 
  private:
+  static inline thread_local bool is_gone_ = false;
   const CaptureScope relaxed_;
+  const bool outer_is_gone_ = is_gone_;
   Status status_;
   bool is_pushed_ = false;
 };

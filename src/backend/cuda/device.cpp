@@ -90,7 +90,7 @@ Status wait_for(cudaEvent_t event, const char* what) {
 
 void drain(cudaStream_t stream) noexcept {
   add_one(counters.host_waits);
-  (void)cudaStreamSynchronize(stream);
+  if (!ContextScope::is_gone()) (void)cudaStreamSynchronize(stream);
 }
 
 Status copy_to_device(void* to, const void* from, uint64_t bytes, const char* what) {
@@ -137,7 +137,7 @@ Result<DeviceBuffer> DeviceBuffer::allocate_unset(uint64_t bytes, const char* wh
 
 DeviceBuffer::~DeviceBuffer() {
   if (!data_) return;
-  (void)cudaFree(data_);
+  if (!ContextScope::is_gone()) (void)cudaFree(data_);
   add_one(counters.frees);
 }
 
@@ -164,7 +164,7 @@ Result<PinnedBuffer> PinnedBuffer::allocate(uint64_t bytes, const char* what) {
 
 PinnedBuffer::~PinnedBuffer() {
   if (!data_) return;
-  (void)cudaFreeHost(data_);
+  if (!ContextScope::is_gone()) (void)cudaFreeHost(data_);
   add_one(counters.pinned_frees);
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "src/backend/backend.h"
+#include "src/backend/cuda/context.h"
 #include "src/backend/cuda/fault.h"
 #include "src/base/status.h"
 
@@ -103,7 +104,7 @@ class CudaHandle {
   CudaHandle(const CudaHandle&) = delete;
   CudaHandle& operator=(const CudaHandle&) = delete;
   ~CudaHandle() {
-    if (handle_) (void)Destroy(handle_);
+    if (handle_ && !ContextScope::is_gone()) (void)Destroy(handle_);
   }
   Handle get() const { return handle_; }
   explicit operator bool() const { return handle_ != nullptr; }
