@@ -444,10 +444,11 @@ namespace Inlay.Raw
         /// <summary>Longest sequence of one session; at most what the model was trained for. [tokens, default what the
         /// model was trained for, at most 4096]</summary>
         public int n_context;
-        /// <summary>Sessions that may exist at a time. [default 8]</summary>
+        /// <summary>Sessions that may exist at a time, at most 1024. [default 8]</summary>
         public int max_sessions;
-        /// <summary>Threads that compute, the calling one included; on CUDA they load the weights. REFERENCE computes on
-        /// one, and the log says so. [default all processors that the process may use: affinity and CPU quota]</summary>
+        /// <summary>Threads that compute, the calling one included, at most 1024; on CUDA they load the weights. REFERENCE
+        /// computes on one, and the log says so. [default all processors that the process may use: affinity and CPU
+        /// quota]</summary>
         public int n_threads;
         /// <summary>Size of the KV pool that the sessions share; the log says where they cannot use all of it. Layers with
         /// a sliding window take of it what the windows of all sessions need, at most. [bytes, default max_sessions x
@@ -455,8 +456,8 @@ namespace Inlay.Raw
         public ulong kv_budget_bytes;
         /// <summary>Type of the stored keys and values. [default F32 on REFERENCE, else F16]</summary>
         public KvDtype kv_dtype;
-        /// <summary>Tokens that prefill runs at a time: the grain of its cancel. More than n_context is as n_context, and
-        /// the log says so. [tokens, default 512, on a GPU with the memory for it 1024]</summary>
+        /// <summary>Tokens that prefill runs at a time, at most 4096: the grain of its cancel. More than n_context is as
+        /// n_context, and the log says so. [tokens, default 512, on a GPU with the memory for it 1024]</summary>
         public int prefill_chunk;
         /// <summary>Least important messages to keep and to report. [default INFO]</summary>
         public LogSeverity log_level;

@@ -302,10 +302,10 @@ typedef struct inlay_load_params {
   // Longest sequence of one session; at most what the model was trained for. [tokens, default what the model was
   // trained for, at most 4096]
   int32_t n_context;
-  // Sessions that may exist at a time. [default 8]
+  // Sessions that may exist at a time, at most 1024. [default 8]
   int32_t max_sessions;
-  // Threads that compute, the calling one included; on CUDA they load the weights. REFERENCE computes on one, and the
-  // log says so. [default all processors that the process may use: affinity and CPU quota]
+  // Threads that compute, the calling one included, at most 1024; on CUDA they load the weights. REFERENCE computes on
+  // one, and the log says so. [default all processors that the process may use: affinity and CPU quota]
   int32_t n_threads;
   // Size of the KV pool that the sessions share; the log says where they cannot use all of it. Layers with a sliding
   // window take of it what the windows of all sessions need, at most. [bytes, default max_sessions x n_context, at most
@@ -313,8 +313,8 @@ typedef struct inlay_load_params {
   uint64_t kv_budget_bytes;
   // Type of the stored keys and values. [default F32 on REFERENCE, else F16]
   inlay_kv_dtype kv_dtype;
-  // Tokens that prefill runs at a time: the grain of its cancel. More than n_context is as n_context, and the log says
-  // so. [tokens, default 512, on a GPU with the memory for it 1024]
+  // Tokens that prefill runs at a time, at most 4096: the grain of its cancel. More than n_context is as n_context, and
+  // the log says so. [tokens, default 512, on a GPU with the memory for it 1024]
   int32_t prefill_chunk;
   // Least important messages to keep and to report. [default INFO]
   inlay_log_level log_level;
