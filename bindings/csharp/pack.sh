@@ -2,8 +2,8 @@
 # Makes the NuGet packages and prints them with their sizes.
 #
 # Usage: bindings/csharp/pack.sh [--library PATH] [--cuda-library PATH] [--version V] [--offline] OUT
-#   --library PATH       library of a build without CUDA (build/cpu-only/lib/libinlay.so.1)
-#   --cuda-library PATH  library of a build with CUDA; without it there is no package Inlay.Native.linux-x64.Cuda
+#   --library PATH       library of a build without CUDA; without this and the next one, build/cpu-only/lib/libinlay.so.1
+#   --cuda-library PATH  library of a build with CUDA, for the package Inlay.Native.linux-x64.Cuda
 #   --version V          of all packages (the one in pack/Packages.props)
 #   --offline            only what the SDK builds without NuGet: Inlay for the SDK's own .NET, and the native packages
 set -euo pipefail
@@ -14,7 +14,7 @@ export LC_ALL=C DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1 DOTNET_CLI_UI_LANG
 fail() { echo "pack.sh: $*" >&2; exit 1; }
 usage() { sed -n '4,8s/^# //p' "${BASH_SOURCE[0]}" >&2; exit 2; }
 
-library=$here/../../build/cpu-only/lib/libinlay.so.1 cuda_library='' version='' offline='' out=''
+library='' cuda_library='' version='' offline='' out=''
 while [ $# -gt 0 ]; do
   case $1 in
     --library | --cuda-library | --version)
@@ -32,6 +32,7 @@ while [ $# -gt 0 ]; do
   esac
 done
 [ -n "$out" ] || usage
+[ -n "$library$cuda_library" ] || library=$here/../../build/cpu-only/lib/libinlay.so.1
 
 has_cuda() { readelf -SW "$1" | grep -q '\.nv_fatbin'; }  # GPU code lies in this section
 
@@ -39,8 +40,10 @@ check_library() {  # check_library PATH: a library for the platform that the pac
   [ -f "$1" ] || fail "no library $1: build it, or name one with --library"
   readelf -h "$1" 2>/dev/null | grep -q 'Machine: .*X86-64' || fail "$1 is no library for Linux on x64"
 }
-check_library "$library"
-! has_cuda "$library" || fail "$library has code for GPUs: --library takes one of a build without CUDA"
+if [ -n "$library" ]; then
+  check_library "$library"
+  ! has_cuda "$library" || fail "$library has code for GPUs: --library takes one of a build without CUDA"
+fi
 if [ -n "$cuda_library" ]; then
   check_library "$cuda_library"
   has_cuda "$cuda_library" || fail "$cuda_library has no code for GPUs: --cuda-library takes one of a build with CUDA"
@@ -79,7 +82,7 @@ if [ -n "$offline" ]; then
 else
   pack Inlay Inlay.csproj
 fi
-pack_native Inlay.Native.linux-x64 "$library"
+[ -z "$library" ] || pack_native Inlay.Native.linux-x64 "$library"
 [ -z "$cuda_library" ] || pack_native Inlay.Native.linux-x64.Cuda "$cuda_library" -p:InlayCuda=true
 extension=Inlay.Extensions.AI/Inlay.Extensions.AI.csproj
 if [ -f "$here/$extension" ]; then
