@@ -52,13 +52,12 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-options=(-o "$work/out" -p:ContinuousIntegrationBuild=true -p:TreatWarningsAsErrors=true -p:NuGetAudit=false)
+# Symbols hold the sources. If the repository has a remote, packages name it, and SourceLink adds where it has these sources.
+options=(-o "$work/out" -p:ContinuousIntegrationBuild=true -p:EmbedAllSources=true -p:TreatWarningsAsErrors=true -p:NuGetAudit=false)
+options+=("-p:InlayPathMap=$work=/_made%2C$here=/_/bindings/csharp")  # no folder of this machine
 [ -z "$version" ] || options+=("-p:Version=$version")
-# Where the sources can be fetched, the symbols say from where; elsewhere they hold them.
-remote=$(git -C "$here" remote get-url origin 2>/dev/null || true)
-case $remote in
+case $(git -C "$here" remote get-url origin 2>/dev/null || true) in
   http://* | https://* | ssh://* | git@*) options+=(-p:PublishRepositoryUrl=true) ;;
-  *) options+=(-p:EmbedAllSources=true) ;;
 esac
 
 pack() {  # pack NAME PROJECT [OPTION...]: each in a folder of its own
