@@ -100,6 +100,14 @@ namespace Inlay
             }
         }
 
+        /// <summary>The engine's handle, for functions of <see cref="Library.Api"/> that the classes do not offer.</summary>
+        /// <remarks>
+        /// It stays the engine's: it is closed by <see cref="Dispose"/>, and not to be closed otherwise. Hold it with
+        /// DangerousAddRef, which refuses a closed one with an <see cref="ObjectDisposedException"/>, call the function with
+        /// DangerousGetHandle, and give it back with DangerousRelease.
+        /// </remarks>
+        public EngineHandle Handle { get { return _handle; } }
+
         /// <summary>Gives up the engine. Its memory goes with its last session.</summary>
         public void Dispose() { _handle.Dispose(); }
 

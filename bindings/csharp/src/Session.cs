@@ -29,6 +29,14 @@ namespace Inlay
         /// <summary>The engine that made it, which may be disposed already; the session does not mind.</summary>
         public Engine Engine { get; private set; }
 
+        /// <summary>The session's handle, for functions of <see cref="Library.Api"/> that the classes do not offer.</summary>
+        /// <remarks>
+        /// It stays the session's, as <see cref="Inlay.Engine.Handle"/> the engine's, and is used in the same way. Nothing
+        /// notices a second call here: while such a function runs, the program itself must see to it that no other call uses
+        /// the session, but for <see cref="Cancel"/>, <see cref="Info"/> and <see cref="Dispose"/>.
+        /// </remarks>
+        public SessionHandle Handle { get { return _handle; } }
+
         /// <summary>Whatever the program wants to find again with the session.</summary>
         public object Tag { get; set; }
 
