@@ -115,11 +115,11 @@ namespace Inlay
 
         /// <summary>Of a call that failed: throws what a callback threw, or the cancellation, or gives what the library
         /// reported.</summary>
-        internal Exception Failure(Status status, ref inlay_error error)
+        internal Exception Failure(Status status, ref inlay_error error, FieldNames names)
         {
             if (Fault != null) ExceptionDispatchInfo.Capture(Fault).Throw();
             if (status == Status.Cancelled) _cancellation.ThrowIfCancellationRequested();
-            return Check.Failure(status, ref error);
+            return Check.Failure(status, ref error, names);
         }
 
         internal int OnProgress(ulong n_done, ulong n_total)

@@ -95,7 +95,7 @@ namespace Inlay
                     engine._handle.Set(handle);
                     if (status == Status.Ok) return engine;
                     engine.Dispose();
-                    throw watch.Failure(status, ref error);
+                    throw watch.Failure(status, ref error, FieldNames.Load);
                 }
             }
         }
@@ -154,7 +154,7 @@ namespace Inlay
             fixed (byte* name = bytes, pre = splitter)
             {
                 inlay_load_params raw = options.Raw(pre, splitter);
-                Check.Ok(Library.Api.inlay_memory_plan(name, length, &raw, &info, &error), ref error);
+                Check.Ok(Library.Api.inlay_memory_plan(name, length, &raw, &info, &error), ref error, FieldNames.Load);
             }
             return new MemoryInfo(ref info);
         }
@@ -182,7 +182,7 @@ namespace Inlay
                 }
                 found = n;
                 return status;
-            });
+            }, FieldNames.Load);
             devices = found;
             return System.Text.Encoding.UTF8.GetString(text);
         }
@@ -227,7 +227,7 @@ namespace Inlay
                     status = Library.Api.inlay_convert(from, fromLength, to, toLength, &raw, &error);
                 }
                 GC.KeepAlive(sink);
-                if (status != Status.Ok) throw watch.Failure(status, ref error);
+                if (status != Status.Ok) throw watch.Failure(status, ref error, FieldNames.Convert);
             }
         }
     }

@@ -135,7 +135,7 @@ namespace Inlay
             fixed (float* target = values)
             {
                 Check.Ok(_api.inlay_embed(engine.Pointer, all, (UIntPtr)(uint)tokens.Length, counts, (UIntPtr)(uint)lengths.Length,
-                                          &raw, target, (UIntPtr)(uint)values.Length, null, &error), ref error);
+                                          &raw, target, (UIntPtr)(uint)values.Length, null, &error), ref error, FieldNames.Embed);
             }
             var vectors = new float[lengths.Length][];
             for (int i = 0; i < vectors.Length; i++)
@@ -260,7 +260,10 @@ namespace Inlay
                 n_repetitions = options.Repetitions
             };
             inlay_error error;
-            using (var engine = new Hold(_handle)) Check.Ok(_api.inlay_profile_step(engine.Pointer, &raw, &error), ref error);
+            using (var engine = new Hold(_handle))
+            {
+                Check.Ok(_api.inlay_profile_step(engine.Pointer, &raw, &error), ref error, FieldNames.Profile);
+            }
         }
 
         /// <summary>What <see cref="ProfileStep"/> measured: time, bytes, bandwidth, operation by operation.</summary>

@@ -64,7 +64,7 @@ namespace Inlay
                 }
             }
             session._handle.Set(handle);
-            Check.Ok(status, ref error);
+            Check.Ok(status, ref error, FieldNames.Session);
             try
             {
                 if (options.Stop != null) session.SetStop(options.Stop);
@@ -224,7 +224,7 @@ namespace Inlay
                 fixed (inlay_logit_bias* first = bias)
                 {
                     inlay_sampler_params raw = sampler.Raw(first, bias.Length);
-                    Check.Ok(_api.inlay_session_set_sampler(use.Pointer, &raw, &error), ref error);
+                    Check.Ok(_api.inlay_session_set_sampler(use.Pointer, &raw, &error), ref error, FieldNames.Sampler);
                 }
             }
         }
@@ -248,7 +248,8 @@ namespace Inlay
                 {
                     fixed (inlay_text* first = texts)
                     {
-                        Check.Ok(_api.inlay_session_set_stop(use.Pointer, first, (UIntPtr)(uint)texts.Length, &error), ref error);
+                        Check.Ok(_api.inlay_session_set_stop(use.Pointer, first, (UIntPtr)(uint)texts.Length, &error), ref error,
+                                 FieldNames.SetStop);
                     }
                 }
             }
@@ -267,7 +268,8 @@ namespace Inlay
             {
                 fixed (int* first = tokens)
                 {
-                    Check.Ok(_api.inlay_session_set_stop_tokens(use.Pointer, first, (UIntPtr)(uint)tokens.Length, &error), ref error);
+                    Check.Ok(_api.inlay_session_set_stop_tokens(use.Pointer, first, (UIntPtr)(uint)tokens.Length, &error), ref error,
+                             FieldNames.SetStopTokens);
                 }
             }
         }
