@@ -40,11 +40,14 @@ namespace Inlay
         public static Engine Load(byte[] model, LoadOptions options = null, CancellationToken cancellation = default(CancellationToken))
         {
             if (model == null) throw new ArgumentNullException(nameof(model));
+            fixed (byte* data = model) return Load(data, model.Length, options, cancellation);
+        }
+
+        private static Engine Load(byte* data, int n_bytes, LoadOptions options, CancellationToken cancellation)
+        {
             Api api = Library.Api;
             return Load(options, cancellation, null, (raw, engine, error, watch) =>
-            {
-                fixed (byte* data = model) return api.inlay_load_memory(data, (UIntPtr)(uint)model.Length, raw, engine, error);
-            });
+                api.inlay_load_memory(data, (UIntPtr)(uint)n_bytes, raw, engine, error));
         }
 
         /// <summary>Loads a model from a stream that can seek, from its beginning; the stream is not needed

@@ -14,6 +14,11 @@ namespace Inlay
         {
             UIntPtr length;
             byte[] bytes = Utf8.Bytes(text, "text", out length);
+            fixed (byte* input = bytes) return Tokenize(input, length, flags);
+        }
+
+        private int[] Tokenize(byte* text, UIntPtr length, TokenizeFlags flags)
+        {
             var tokens = new int[checked((int)length + 2)]; // enough for most texts
             using (var engine = new Hold(_handle))
             {
@@ -22,10 +27,9 @@ namespace Inlay
                     UIntPtr n_tokens;
                     inlay_error error;
                     Status status;
-                    fixed (byte* input = bytes)
                     fixed (int* output = tokens)
                     {
-                        status = _api.inlay_tokenize(engine.Pointer, input, length, flags, output, (UIntPtr)(uint)tokens.Length,
+                        status = _api.inlay_tokenize(engine.Pointer, text, length, flags, output, (UIntPtr)(uint)tokens.Length,
                                                      &n_tokens, &error);
                     }
                     if (status == Status.BufferTooSmall)
@@ -52,16 +56,16 @@ namespace Inlay
         public byte[] DetokenizeBytes(int[] tokens, DetokenizeFlags flags = DetokenizeFlags.None)
         {
             if (tokens == null) throw new ArgumentNullException(nameof(tokens));
+            fixed (int* ids = tokens) return Detokenize(ids, tokens.Length, flags);
+        }
+
+        private byte[] Detokenize(int* tokens, int n_tokens, DetokenizeFlags flags)
+        {
             using (var engine = new Hold(_handle))
             {
                 IntPtr pointer = engine.Pointer;
                 return Native.ReadBytes(TextRoom, (buffer, room, needed, error) =>
-                {
-                    fixed (int* ids = tokens)
-                    {
-                        return _api.inlay_detokenize(pointer, ids, (UIntPtr)(uint)tokens.Length, flags, buffer, room, needed, error);
-                    }
-                });
+                    _api.inlay_detokenize(pointer, tokens, (UIntPtr)(uint)n_tokens, flags, buffer, room, needed, error));
             }
         }
 

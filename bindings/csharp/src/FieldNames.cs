@@ -65,7 +65,10 @@ namespace Inlay
             { "type", "type" }, { "n_threads", "threads" }, { "progress", "progress" }, { "log", "log" }
         };
 
-        internal static readonly FieldNames Embed = new FieldNames("params.", null) { { "pooling", "pooling" }, { "flags", "flags" } };
+        internal static readonly FieldNames Embed = new FieldNames("params.", null)
+        {
+            { "pooling", "pooling" }, { "flags", "flags" }, { "n_tokens", "tokens.Length" }
+        };
 
         // Of functions whose arguments are no struct.
         internal static readonly FieldNames SetStop = new FieldNames("", null) { { "n_stops", "stops.Count" } };

@@ -110,7 +110,7 @@ namespace Inlay
             fixed (int* first = tokens) Prefill(first, tokens.Length, cancellation);
         }
 
-#if NET5_0_OR_GREATER
+#if NETCOREAPP || NETSTANDARD2_1_OR_GREATER
         /// <summary>Appends tokens and runs them.</summary>
         public void Prefill(ReadOnlySpan<int> tokens, CancellationToken cancellation = default)
         {
