@@ -12,7 +12,7 @@ namespace Inlay
     {
         private readonly Api _api;
         private readonly EngineHandle _handle;
-        private readonly LogSink _log;
+        private readonly LogSink? _log;
 
         private Engine(Api api, LoadOptions options)
         {
@@ -25,7 +25,7 @@ namespace Inlay
         /// <exception cref="InlayException">Status NotFound, Io, Format, Unsupported, DeviceOutOfMemory, NoDevice and
         /// others.</exception>
         /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
-        public static Engine Load(string path, LoadOptions options = null, CancellationToken cancellation = default(CancellationToken))
+        public static Engine Load(string path, LoadOptions? options = null, CancellationToken cancellation = default(CancellationToken))
         {
             UIntPtr length;
             byte[] bytes = Utf8.Bytes(path, "path", out length);
@@ -37,13 +37,13 @@ namespace Inlay
         }
 
         /// <summary>Loads a model that lies in memory; the bytes are not needed afterwards.</summary>
-        public static Engine Load(byte[] model, LoadOptions options = null, CancellationToken cancellation = default(CancellationToken))
+        public static Engine Load(byte[] model, LoadOptions? options = null, CancellationToken cancellation = default(CancellationToken))
         {
             if (model == null) throw new ArgumentNullException(nameof(model));
             fixed (byte* data = model) return Load(data, model.Length, options, cancellation);
         }
 
-        private static Engine Load(byte* data, int n_bytes, LoadOptions options, CancellationToken cancellation)
+        private static Engine Load(byte* data, int n_bytes, LoadOptions? options, CancellationToken cancellation)
         {
             Api api = Library.Api;
             return Load(options, cancellation, null, (raw, engine, error, watch) =>
@@ -53,7 +53,7 @@ namespace Inlay
         /// <summary>Loads a model from a stream that can seek, from its beginning; the stream is not needed
         /// afterwards.</summary>
         /// <remarks>What the stream throws ends the load and is thrown on.</remarks>
-        public static Engine Load(Stream model, LoadOptions options = null, CancellationToken cancellation = default(CancellationToken))
+        public static Engine Load(Stream model, LoadOptions? options = null, CancellationToken cancellation = default(CancellationToken))
         {
             if (model == null) throw new ArgumentNullException(nameof(model));
             if (!model.CanSeek) throw new ArgumentException("the stream must be able to seek", nameof(model));
@@ -71,12 +71,12 @@ namespace Inlay
 
         private delegate Status Loader(inlay_load_params* options, IntPtr* engine, inlay_error* error, long watch);
 
-        private static Engine Load(LoadOptions options, CancellationToken cancellation, Stream stream, Loader loader)
+        private static Engine Load(LoadOptions? options, CancellationToken cancellation, Stream? stream, Loader loader)
         {
             options = options ?? new LoadOptions();
             cancellation.ThrowIfCancellationRequested();
             var engine = new Engine(Library.Api, options);
-            byte[] splitter = options.PreTokenizerBytes();
+            byte[]? splitter = options.PreTokenizerBytes();
             fixed (byte* pre = splitter)
             {
                 inlay_load_params raw = options.Raw(pre, splitter);
@@ -116,7 +116,7 @@ namespace Inlay
 
         /// <summary>Makes an empty session.</summary>
         /// <exception cref="InlayException">Status SessionLimit, DeviceOutOfMemory and others.</exception>
-        public Session CreateSession(SessionOptions options = null)
+        public Session CreateSession(SessionOptions? options = null)
         {
             return Session.Create(_api, _handle, this, options ?? new SessionOptions());
         }
@@ -146,12 +146,12 @@ namespace Inlay
         }
 
         /// <summary>Tells what loading a file would need, from its header alone.</summary>
-        public static MemoryInfo PlanMemory(string path, LoadOptions options = null)
+        public static MemoryInfo PlanMemory(string path, LoadOptions? options = null)
         {
             UIntPtr length;
             byte[] bytes = Utf8.Bytes(path, "path", out length);
             options = options ?? new LoadOptions();
-            byte[] splitter = options.PreTokenizerBytes();
+            byte[]? splitter = options.PreTokenizerBytes();
             var info = new inlay_memory_info { struct_size = (uint)sizeof(inlay_memory_info) };
             inlay_error error;
             fixed (byte* name = bytes, pre = splitter)
@@ -167,12 +167,12 @@ namespace Inlay
         /// <param name="path">A GGUF file or a Hugging Face folder.</param>
         /// <param name="devices">How many devices would run it.</param>
         /// <param name="options">How it would be loaded.</param>
-        public static string Explain(string path, out int devices, LoadOptions options = null)
+        public static string Explain(string path, out int devices, LoadOptions? options = null)
         {
             UIntPtr length;
             byte[] bytes = Utf8.Bytes(path, "path", out length);
             options = options ?? new LoadOptions();
-            byte[] splitter = options.PreTokenizerBytes();
+            byte[]? splitter = options.PreTokenizerBytes();
             int found = 0;
             byte[] text = Native.ReadBytes(ReportRoom, (buffer, room, needed, error) =>
             {
@@ -203,14 +203,14 @@ namespace Inlay
         /// not call Inlay; what it throws is dropped.</param>
         /// <exception cref="InlayException">Status NotFound, Io, Format, Unsupported.</exception>
         /// <exception cref="OperationCanceledException">It was cancelled.</exception>
-        public static void Convert(string source, string target, ConvertType type, int threads = 0, Action<ulong, ulong> progress = null,
-                                   CancellationToken cancellation = default(CancellationToken), Action<LogMessage> log = null)
+        public static void Convert(string source, string target, ConvertType type, int threads = 0, Action<ulong, ulong>? progress = null,
+                                   CancellationToken cancellation = default(CancellationToken), Action<LogMessage>? log = null)
         {
             cancellation.ThrowIfCancellationRequested();
             UIntPtr fromLength, toLength;
             byte[] fromBytes = Utf8.Bytes(source, "source", out fromLength), toBytes = Utf8.Bytes(target, "target", out toLength);
             var raw = new inlay_convert_params { struct_size = (uint)sizeof(inlay_convert_params), type = type, n_threads = threads };
-            LogSink sink = log == null ? null : new LogSink(log);
+            LogSink? sink = log == null ? null : new LogSink(log);
             if (sink != null)
             {
                 raw.log = Callbacks.Log;

@@ -14,13 +14,13 @@ namespace Inlay
 
         private static byte[] Rent(int n_bytes) { return ArrayPool<byte>.Shared.Rent(n_bytes); }
 
-        private static void Return(byte[] rented)
+        private static void Return(byte[]? rented)
         {
             if (rented != null) ArrayPool<byte>.Shared.Return(rented);
         }
 
         /// <summary>Loads a model that lies in memory; the bytes are not needed afterwards.</summary>
-        public static Engine Load(ReadOnlySpan<byte> model, LoadOptions options = null, CancellationToken cancellation = default)
+        public static Engine Load(ReadOnlySpan<byte> model, LoadOptions? options = null, CancellationToken cancellation = default)
         {
             fixed (byte* data = model) return Load(data, model.Length, options, cancellation);
         }
@@ -28,7 +28,7 @@ namespace Inlay
         /// <summary>Turns text into token ids.</summary>
         public int[] Tokenize(ReadOnlySpan<char> text, TokenizeFlags flags = TokenizeFlags.None)
         {
-            byte[] rented = null;
+            byte[]? rented = null;
             Span<byte> bytes = Utf8.Room(text) <= StackBytes ? stackalloc byte[StackBytes] : rented = Rent(Utf8.Room(text));
             try { return TokenizeUtf8(bytes.Slice(0, Utf8.Write(text, bytes, nameof(text))), flags); }
             finally { Return(rented); }
@@ -39,7 +39,7 @@ namespace Inlay
         /// <exception cref="InlayException">Status BufferTooSmall: there are more, which Required tells.</exception>
         public int Tokenize(ReadOnlySpan<char> text, Span<int> into, TokenizeFlags flags = TokenizeFlags.None)
         {
-            byte[] rented = null;
+            byte[]? rented = null;
             Span<byte> bytes = Utf8.Room(text) <= StackBytes ? stackalloc byte[StackBytes] : rented = Rent(Utf8.Room(text));
             try { return TokenizeUtf8(bytes.Slice(0, Utf8.Write(text, bytes, nameof(text))), into, flags); }
             finally { Return(rented); }

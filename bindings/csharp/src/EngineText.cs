@@ -74,11 +74,11 @@ namespace Inlay
         /// <param name="conversation">JSON: an array of messages, or an object of all the template's variables.</param>
         /// <param name="template">A chat template; null for the model's own.</param>
         /// <param name="flags">Whether the text ends where the answer begins.</param>
-        public string GetChatText(string conversation, string template = null, ChatFlags flags = ChatFlags.AddGenerationPrompt)
+        public string GetChatText(string conversation, string? template = null, ChatFlags flags = ChatFlags.AddGenerationPrompt)
         {
             UIntPtr length, template_length = UIntPtr.Zero;
             byte[] bytes = Utf8.Bytes(conversation, "conversation", out length);
-            byte[] form = template == null ? null : Utf8.Bytes(template, "template", out template_length);
+            byte[]? form = template == null ? null : Utf8.Bytes(template, "template", out template_length);
             return ReadText((int)length + 512, (engine, buffer, room, needed, error) =>
             {
                 fixed (byte* json = bytes)
@@ -91,11 +91,11 @@ namespace Inlay
 
         /// <summary>The conversation that <see cref="GetChatText"/> writes, as tokens in which only the template's own control
         /// tokens count: those that messages or other values of the conversation have in writing are text.</summary>
-        public int[] GetChatTokens(string conversation, string template = null, ChatFlags flags = ChatFlags.AddGenerationPrompt)
+        public int[] GetChatTokens(string conversation, string? template = null, ChatFlags flags = ChatFlags.AddGenerationPrompt)
         {
             UIntPtr length, template_length = UIntPtr.Zero;
             byte[] bytes = Utf8.Bytes(conversation, "conversation", out length);
-            byte[] form = template == null ? null : Utf8.Bytes(template, "template", out template_length);
+            byte[]? form = template == null ? null : Utf8.Bytes(template, "template", out template_length);
             UIntPtr count;
             inlay_error error;
             int[] tokens;
@@ -255,7 +255,7 @@ namespace Inlay
 
         /// <summary>Runs a step again and again and measures it, operation by operation; <see cref="GetProfile"/> gives the
         /// result.</summary>
-        public void ProfileStep(ProfileOptions options = null)
+        public void ProfileStep(ProfileOptions? options = null)
         {
             options = options ?? new ProfileOptions();
             var raw = new inlay_profile_params

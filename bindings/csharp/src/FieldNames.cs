@@ -77,10 +77,10 @@ namespace Inlay
         private static readonly string[] Verbs = { " is ", " of token ", " names token " };
 
         private readonly string _prefix;
-        private readonly FieldNames _inner;
+        private readonly FieldNames? _inner;
         private readonly Dictionary<string, string> _names = new Dictionary<string, string>();
 
-        private FieldNames(string prefix, FieldNames inner)
+        private FieldNames(string prefix, FieldNames? inner)
         {
             _prefix = prefix;
             _inner = inner;
@@ -111,7 +111,8 @@ namespace Inlay
             {
                 int end = 0;
                 while (end < message.Length && IsWord(message[end])) end++;
-                string name, rest = message.Substring(end);
+                string rest = message.Substring(end);
+                string? name;
                 if (!_names.TryGetValue(message.Substring(0, end), out name)) return done + message;
                 if (Array.Exists(Verbs, verb => rest.StartsWith(verb, StringComparison.Ordinal))) return done + name + rest;
                 if (!rest.StartsWith(" + ", StringComparison.Ordinal)) return done + message;

@@ -41,7 +41,7 @@ namespace Inlay
             fixed (byte* text = bytes) return Utf8.Text(text, bytes.Length);
         }
 
-        internal static byte[] ReadBytes(int first_room, TextCall call, FieldNames names = null)
+        internal static byte[] ReadBytes(int first_room, TextCall call, FieldNames? names = null)
         {
             var buffer = new byte[first_room];
             for (;;)

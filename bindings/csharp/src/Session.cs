@@ -38,7 +38,7 @@ namespace Inlay
         public SessionHandle Handle { get { return _handle; } }
 
         /// <summary>Whatever the program wants to find again with the session.</summary>
-        public object Tag { get; set; }
+        public object? Tag { get; set; }
 
         internal static Session Create(Api api, EngineHandle parent, Engine engine, SessionOptions options)
         {
