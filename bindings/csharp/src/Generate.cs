@@ -148,7 +148,7 @@ namespace Inlay
         /// </remarks>
         /// <exception cref="OperationCanceledException">The token was cancelled, or <see cref="Cancel"/> met the
         /// prompt.</exception>
-        public IEnumerable<Generated> Generate(string prompt, GenerateOptions options = null,
+        public IEnumerable<Generated> Generate(string prompt, GenerateOptions? options = null,
                                                CancellationToken cancellation = default(CancellationToken))
         {
             if (prompt == null) throw new ArgumentNullException(nameof(prompt));

@@ -8,7 +8,7 @@ namespace Inlay
     /// <summary>One event of a session that a <see cref="Worker"/> runs.</summary>
     public struct WorkerEvent
     {
-        internal WorkerEvent(Session session, Generated generated, Exception failure)
+        internal WorkerEvent(Session session, Generated? generated, Exception? failure)
         {
             Session = session;
             Generated = generated;
@@ -19,13 +19,13 @@ namespace Inlay
         public readonly Session Session;
 
         /// <summary>What was generated; null if there is a failure.</summary>
-        public readonly Generated Generated;
+        public readonly Generated? Generated;
 
         /// <summary>Why the generation ended early, or null.</summary>
-        public readonly Exception Failure;
+        public readonly Exception? Failure;
 
         /// <summary>This is the last event of the generation: the session is the program's again.</summary>
-        public bool IsLast { get { return Failure != null || Generated.FinishReason != FinishReason.None; } }
+        public bool IsLast { get { return Failure != null || Generated!.FinishReason != FinishReason.None; } }
     }
 
     /// <summary>
@@ -39,9 +39,9 @@ namespace Inlay
     {
         private sealed class Job
         {
-            internal Session Session;
-            internal string Prompt;
-            internal GenerateOptions Options;
+            internal Session Session = null!;
+            internal string Prompt = null!;
+            internal GenerateOptions Options = null!;
         }
 
         private readonly object _gate = new object();
@@ -68,7 +68,7 @@ namespace Inlay
         /// last.</summary>
         /// <exception cref="InvalidOperationException">The last event of the session's generation before has not come
         /// yet.</exception>
-        public void Start(Session session, string prompt, GenerateOptions options = null)
+        public void Start(Session session, string prompt, GenerateOptions? options = null)
         {
             if (session == null) throw new ArgumentNullException(nameof(session));
             if (prompt == null) throw new ArgumentNullException(nameof(prompt));
@@ -101,7 +101,7 @@ namespace Inlay
         {
             while (!_ending.IsCancellationRequested)
             {
-                for (Job job = NextJob(); job != null; job = NextJob()) Begin(job);
+                for (Job? job = NextJob(); job != null; job = NextJob()) Begin(job);
                 if (_active.Count > 0) StepAll();
             }
             foreach (Session session in _active) PostEnd(session);
@@ -119,7 +119,7 @@ namespace Inlay
 
         /// <summary>A job that waits; if there is none and nothing else to do, sleeps until there is one. Null: go on with
         /// the step.</summary>
-        private Job NextJob()
+        private Job? NextJob()
         {
             lock (_gate)
             {
@@ -184,7 +184,7 @@ namespace Inlay
             catch (Exception failure) { Post(session, null, failure); }
         }
 
-        private void Post(Session session, Generated generated, Exception failure)
+        private void Post(Session session, Generated? generated, Exception? failure)
         {
             var next = new WorkerEvent(session, generated, failure);
             if (next.IsLast)
