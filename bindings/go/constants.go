@@ -25,7 +25,8 @@ const (
 	StatusOutOfMemory = raw.StatusOutOfMemory
 	// Device memory, or the budget set for it, is too small.
 	StatusDeviceOutOfMemory = raw.StatusDeviceOutOfMemory
-	// The session's context has no room; the session is unchanged.
+	// The tokens do not fit into the context; the session is unchanged. A generation that reaches the context's end
+	// is no error: its finish reason is CONTEXT_FULL.
 	StatusContextFull = raw.StatusContextFull
 	// The pool that all sessions share has no free block; the session is unchanged. Where some layers have a sliding
 	// window, the message says whose pool.
@@ -116,6 +117,9 @@ const (
 	FinishCancelled = raw.FinishCancelled
 	// A stop token was drawn; it is the event's token and in the sequence, but not in the text.
 	FinishStopToken = raw.FinishStopToken
+	// The context has no room for another token. The event's token is the last one; -1 where a prompt has filled the
+	// context.
+	FinishContextFull = raw.FinishContextFull
 )
 
 // What happened to a session in one step.

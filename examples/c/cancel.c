@@ -35,11 +35,9 @@ static void* cancel_later(void* user) {
 // Decodes until the session says that it was cancelled. Where the context is full, the tale begins again.
 static int decode_until_cancelled(size_t n_prompt, int* n_tokens) {
   for (inlay_event event = {0}; event.finish_reason != INLAY_FINISH_CANCELLED;) {
-    const inlay_status status = inlay_decode_step(&session, 1, &event, sizeof event, &err);
-    if (status == INLAY_CONTEXT_FULL) {
-      if (inlay_session_truncate(session, n_prompt, &err) != INLAY_OK) return fail("cannot begin again");
-    } else if (status != INLAY_OK) {
-      return fail("cannot decode");
+    if (inlay_decode_step(&session, 1, &event, sizeof event, &err) != INLAY_OK) return fail("cannot decode");
+    if (event.finish_reason == INLAY_FINISH_CONTEXT_FULL && inlay_session_truncate(session, n_prompt, &err) != INLAY_OK) {
+      return fail("cannot begin again");
     }
     *n_tokens += event.kind == INLAY_EVENT_TOKEN;
   }

@@ -61,9 +61,7 @@ static int talk(void) {
   for (int go_on = 1; go_on;) {
     if (begin_tale() != 0) return 1;
     for (inlay_event event = {0}; go_on && event.finish_reason == INLAY_FINISH_NONE;) {
-      const inlay_status status = inlay_decode_step(&session, 1, &event, sizeof event, &err);
-      if (status == INLAY_CONTEXT_FULL) break;
-      if (status != INLAY_OK) return fail("cannot decode");
+      if (inlay_decode_step(&session, 1, &event, sizeof event, &err) != INLAY_OK) return fail("cannot decode");
       go_on = post(&event);
     }
   }
@@ -84,11 +82,10 @@ static int talk_until(double end) {
   static inlay_event event;
   do {
     int32_t units_left = 0;
-    const inlay_status status = inlay_decode_slice(&session, 1, 1, &event, sizeof event, &units_left, &err);
-    if (status != INLAY_OK && status != INLAY_CONTEXT_FULL) return fail("cannot decode");
+    if (inlay_decode_slice(&session, 1, 1, &event, sizeof event, &units_left, &err) != INLAY_OK) return fail("cannot decode");
     if (units_left > 0) continue;
-    if (status == INLAY_OK) post(&event);
-    if ((status != INLAY_OK || event.finish_reason != INLAY_FINISH_NONE) && begin_tale() != 0) return 1;
+    post(&event);
+    if (event.finish_reason != INLAY_FINISH_NONE && begin_tale() != 0) return 1;
   } while (example_now() < end);
   return 0;
 }

@@ -166,8 +166,8 @@ Turn generate(inlay_session* session, const std::vector<int32_t>& prompt, TextOu
   inlay_event event = {};
   while (event.finish_reason == INLAY_FINISH_NONE) {
     const inlay_status status = inlay_decode_step(&session, 1, &event, sizeof event, &error);
-    turn.context_full = status == INLAY_CONTEXT_FULL || status == INLAY_KV_FULL;
-    if (turn.context_full) break;
+    turn.context_full = event.finish_reason == INLAY_FINISH_CONTEXT_FULL || status == INLAY_KV_FULL;
+    if (status == INLAY_KV_FULL) break;
     check(status, error, "cannot decode");
     if (event.kind == INLAY_EVENT_TOKEN) {
       if (turn.n_drawn++ == 0) start = Clock::now();

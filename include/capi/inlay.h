@@ -62,7 +62,7 @@ typedef int32_t inlay_status;
 #define INLAY_UNSUPPORTED 5  // Well formed, but this build or this model cannot do it.
 #define INLAY_OUT_OF_MEMORY 6  // Host memory ran out.
 #define INLAY_DEVICE_OUT_OF_MEMORY 7  // Device memory, or the budget set for it, is too small.
-#define INLAY_CONTEXT_FULL 8  // The session's context has no room; the session is unchanged.
+#define INLAY_CONTEXT_FULL 8  // The tokens do not fit into the context; the session is unchanged. A generation that reaches the context's end is no error: its finish reason is CONTEXT_FULL.
 #define INLAY_KV_FULL 9  // The pool that all sessions share has no free block; the session is unchanged. Where some layers have a sliding window, the message says whose pool.
 #define INLAY_BUFFER_TOO_SMALL 10  // The caller's buffer is too small; the needed size was reported.
 #define INLAY_CANCELLED 11  // A cancel request or a callback stopped the call.
@@ -105,6 +105,7 @@ typedef int32_t inlay_finish_reason;
 #define INLAY_FINISH_MAX_TOKENS 3  // max_tokens tokens were drawn.
 #define INLAY_FINISH_CANCELLED 4  // inlay_session_cancel asked for it.
 #define INLAY_FINISH_STOP_TOKEN 5  // A stop token was drawn; it is the event's token and in the sequence, but not in the text.
+#define INLAY_FINISH_CONTEXT_FULL 6  // The context has no room for another token. The event's token is the last one; -1 where a prompt has filled the context.
 
 // What happened to a session in one step.
 typedef int32_t inlay_event_kind;
@@ -653,7 +654,7 @@ inlay_status inlay_prefill(inlay_session* session, const int32_t* tokens, size_t
 // one chunk of each prefill.
 // Ownership: Events are copies.
 // On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status.
-// Errors: CONTEXT_FULL, KV_FULL, INVALID_STATE, FORMAT, DEVICE_LOST.
+// Errors: KV_FULL, INVALID_STATE, FORMAT, DEVICE_LOST.
 // Since: 1.0.
 inlay_status inlay_decode_step(inlay_session* const* sessions, size_t n_sessions, inlay_event* events,
                                size_t event_stride, inlay_error* err);
@@ -1075,7 +1076,7 @@ inlay_status inlay_session_view_logits(inlay_session* session, inlay_logits* vie
 // another thread's prefill no step begins: BUSY.
 // Ownership: Events are copies.
 // On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status.
-// Errors: CONTEXT_FULL, KV_FULL, INVALID_STATE, BUSY, FORMAT, DEVICE_LOST.
+// Errors: KV_FULL, INVALID_STATE, BUSY, FORMAT, DEVICE_LOST.
 // Since: 1.2.
 inlay_status inlay_decode_slice(inlay_session* const* sessions, size_t n_sessions, int32_t max_units,
                                 inlay_event* events, size_t event_stride, int32_t* units_left, inlay_error* err);
@@ -1099,6 +1100,16 @@ inlay_status inlay_decode_abandon(inlay_session* const* sessions, size_t n_sessi
 // Since: 1.2.
 inlay_status inlay_session_set_stop_tokens(inlay_session* session, const int32_t* tokens, size_t n_tokens,
                                            inlay_error* err);
+
+// Sets how many tokens may be drawn after a prefill: with the last of them the session finishes, the reason is
+// MAX_TOKENS. It counts for the turn under way, too; one that has drawn as many already ends with its next token.
+// Thread: exclusive(session).
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: Nothing has changed.
+// Errors: only the common ones.
+// Since: 1.2.
+inlay_status inlay_session_set_max_tokens(inlay_session* session, int32_t max_tokens, inlay_error* err);
 
 // ---- Tokens ----------------------------------------------------------------------------------------------------------
 

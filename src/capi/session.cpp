@@ -155,6 +155,13 @@ inlay_status inlay_session_set_stop_tokens(inlay_session* session, const int32_t
   });
 }
 
+inlay_status inlay_session_set_max_tokens(inlay_session* session, int32_t max_tokens, inlay_error* err) {
+  return guarded(err, session, [&]() -> Status {
+    INLAY_TRY(check_handle(session, "session"));
+    return session->session->set_max_tokens(max_tokens);
+  });
+}
+
 inlay_status inlay_session_copy_logits(inlay_session* session, float* logits, size_t cap, size_t* needed,
                                        inlay_error* err) {
   return guarded(err, session, [&]() -> Status {

@@ -26,7 +26,9 @@ static_assert(same(FinishReason::none, INLAY_FINISH_NONE) &&
               same(FinishReason::end_of_generation, INLAY_FINISH_END_OF_GENERATION) &&
               same(FinishReason::stop_string, INLAY_FINISH_STOP_STRING) &&
               same(FinishReason::max_tokens, INLAY_FINISH_MAX_TOKENS) &&
-              same(FinishReason::cancelled, INLAY_FINISH_CANCELLED));
+              same(FinishReason::cancelled, INLAY_FINISH_CANCELLED) &&
+              same(FinishReason::stop_token, INLAY_FINISH_STOP_TOKEN) &&
+              same(FinishReason::context_full, INLAY_FINISH_CONTEXT_FULL));
 static_assert(same(TokenKind::normal, INLAY_TOKEN_NORMAL) && same(TokenKind::unknown, INLAY_TOKEN_UNKNOWN) &&
               same(TokenKind::control, INLAY_TOKEN_CONTROL) &&
               same(TokenKind::user_defined, INLAY_TOKEN_USER_DEFINED) && same(TokenKind::unused, INLAY_TOKEN_UNUSED) &&

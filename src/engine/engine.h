@@ -29,7 +29,7 @@ namespace inlay {
 
 class Engine;
 
-enum class FinishReason : int32_t { none = 0, end_of_generation = 1, stop_string = 2, max_tokens = 3, cancelled = 4, stop_token = 5 };
+enum class FinishReason : int32_t { none = 0, end_of_generation = 1, stop_string = 2, max_tokens = 3, cancelled = 4, stop_token = 5, context_full = 6 };
 
 struct SessionInfo {
   int32_t n_tokens = 0;    // of the sequence, drawn ones included
@@ -69,6 +69,7 @@ class Session {
   Status set_sampler(const SamplerParams& params);
   Status set_stop(std::vector<std::string> stops);
   Status set_stop_tokens(std::vector<int32_t> tokens);
+  Status set_max_tokens(int32_t max_tokens);  // 0: no limit but the context
   // Logits after the last token that was run. invalid_state if there are none.
   Status copy_logits(std::span<float> out);
   // The same where they lie, which may change with any later call for this session.
@@ -225,6 +226,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   Status run_chunk(Session& session, int32_t end);                                        // locked
   Status catch_up(Session& session, StepEvent& event);                                    // locked
   bool end_if_cancelled(Session& session, StepEvent& event);                              // locked
+  void end_without_token(Session& session, StepEvent& event, FinishReason reason);        // locked
   Status run_prefill_chunk(Session& session);
   void end_prefill(Session& session, size_t n_tokens_before, bool complete);
   void forget_logits(Session& session);  // locked

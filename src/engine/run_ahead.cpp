@@ -35,7 +35,7 @@ bool Engine::plan_ahead(std::span<Session* const> sessions, std::span<const Step
   }
   const auto goes_on = [&](const Session& s) {
     const auto n_next = static_cast<int32_t>(s.tokens_.size()) + 1;  // tokens that the sequence has after this step
-    const bool ends = n_next >= info_.n_context || s.n_drawn_ + 1 == s.options_.max_tokens;
+    const bool ends = n_next >= info_.n_context || (s.options_.max_tokens > 0 && s.n_drawn_ + 1 >= s.options_.max_tokens);
     return !ends && is_plain(s.options_.sampler);
   };
   for (size_t i = 0; i < sessions.size(); ++i) {

@@ -164,8 +164,11 @@ void Engine::admit(Session& session, StepEvent& event) {
     return;
   }
   if (end_if_cancelled(session, event)) return;
-  event.status = session.check_room(1);
-  if (event.status.ok() && !session.has_logits_) event.status = catch_up(session, event);
+  if (session.tokens_.size() == static_cast<size_t>(info_.n_context)) {
+    end_without_token(session, event, FinishReason::context_full);
+    return;
+  }
+  if (!session.has_logits_) event.status = catch_up(session, event);
 }
 
 // Runs what a truncation has left to be run before the last token, and makes room for that.
@@ -188,10 +191,14 @@ Status Engine::catch_up(Session& session, StepEvent& event) {
 // A request to cancel is spent by this.
 bool Engine::end_if_cancelled(Session& session, StepEvent& event) {
   if (!session.cancelled_.exchange(false, std::memory_order_relaxed)) return false;
-  session.finish_reason_ = event.finish_reason = FinishReason::cancelled;
+  end_without_token(session, event, FinishReason::cancelled);
+  return true;
+}
+
+void Engine::end_without_token(Session& session, StepEvent& event, FinishReason reason) {
+  session.finish_reason_ = event.finish_reason = reason;
   session.text_.flush();
   session.publish();
-  return true;
 }
 
 Status Engine::decode_step(std::span<Session* const> sessions, std::span<StepEvent> events) {
@@ -280,12 +287,15 @@ void Engine::finish_draw(Session& session, StepEvent& event) {
   }
   if (stops) event.finish_reason = FinishReason::stop_token;
   if (stopped) event.finish_reason = FinishReason::stop_string;
-  if (event.finish_reason == FinishReason::none && session.n_drawn_ == session.options_.max_tokens) {
+  const int32_t most = session.options_.max_tokens;
+  if (event.finish_reason == FinishReason::none && most > 0 && session.n_drawn_ >= most) {
     event.finish_reason = FinishReason::max_tokens;
   }
+  if (event.finish_reason == FinishReason::none && session.tokens_.size() == static_cast<size_t>(info_.n_context)) {
+    event.finish_reason = FinishReason::context_full;
+  }
   session.finish_reason_ = event.finish_reason;
-  const bool full = session.tokens_.size() == static_cast<size_t>(info_.n_context);  // no token can complete what is held back
-  if ((event.finish_reason != FinishReason::none || full) && !stopped) session.text_.flush();
+  if (event.finish_reason != FinishReason::none && !stopped) session.text_.flush();
   session.publish();
 }
 

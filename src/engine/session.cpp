@@ -167,6 +167,13 @@ Status Session::set_stop_tokens(std::vector<int32_t> tokens) {
   return {};
 }
 
+Status Session::set_max_tokens(int32_t max_tokens) {
+  if (max_tokens < 0) return error(Code::invalid_argument, "max_tokens is %d, expected 0 or more", max_tokens);
+  const std::lock_guard lock(engine_->mutex_);
+  options_.max_tokens = max_tokens;
+  return {};
+}
+
 Status Session::copy_logits(std::span<float> out) {
   const auto n_vocab = static_cast<size_t>(engine_->spec().n_vocab);
   if (out.size() < n_vocab) {

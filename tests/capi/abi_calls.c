@@ -193,6 +193,7 @@ static void test_null_handles(void) {
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_sampler)(NULL, NULL, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_stop)(NULL, NULL, 0, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_stop_tokens)(NULL, NULL, 0, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_max_tokens)(NULL, 1, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_copy_logits)(NULL, NULL, 0, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_view_logits)(NULL, NULL, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_engine_get_stats)(NULL, &stats, &err));
@@ -454,6 +455,9 @@ static void test_stops(inlay_session* session) {
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_stop_tokens)(session, stop_tokens, SIZE_MAX, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_stop_tokens)(session, NULL, 1, &err));
   EXPECT(INLAY_OK, CALL(inlay_session_set_stop_tokens)(session, NULL, 0, &err));
+  EXPECT(INLAY_OK, CALL(inlay_session_set_max_tokens)(session, 5, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_max_tokens)(session, -1, &err));
+  EXPECT(INLAY_OK, CALL(inlay_session_set_max_tokens)(session, 0, &err));
 }
 
 static void test_session_create(const inlay_engine* engine) {

@@ -399,6 +399,12 @@ inline std::vector<Row> table() {
            return outcome(status, err);
          });
        }},
+      {"inlay_session_set_max_tokens", [](const World& w) {
+         return generated(w, false, [](const SessionPtr& session) {
+           inlay_error err;
+           return outcome(CALL(inlay_session_set_max_tokens, session.get(), 2, &err), err);
+         });
+       }},
       {"inlay_session_copy_logits", [](const World& w) { return generated(w, false, logits_of); }},
       {"inlay_session_view_logits", [](const World& w) {
          return generated(w, false, [](const SessionPtr& session) {

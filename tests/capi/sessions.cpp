@@ -183,7 +183,7 @@ TEST_P(Sessions, TruncateGoesBack) {
   EXPECT_EQ(greedy(session, kPlainReply.size()), kPlainReply);
 }
 
-TEST_P(Sessions, FullContextLeavesTheSessionAlone) {
+TEST_P(Sessions, AFullContextEndsTheGeneration) {
   inlay_load_params small = params();
   small.n_context = static_cast<int32_t>(kPlain.size()) + 3;
   const EnginePtr engine = load(small);
@@ -198,21 +198,29 @@ TEST_P(Sessions, FullContextLeavesTheSessionAlone) {
 
   prefill(session, kPlain);
   prefill(company, {kPlain[0]});
-  EXPECT_EQ(greedy(session, 3), Tokens(kPlainReply.begin(), kPlainReply.begin() + 3));
-  for (int i = 0; i < 2; ++i) {
-    inlay_session* both[] = {session.get(), company.get()};
-    inlay_event events[2];
-    EXPECT_EQ(inlay_decode_step(both, 2, events, sizeof *events, &err), INLAY_CONTEXT_FULL) << err.message;
-    EXPECT_EQ(events[0].status, INLAY_CONTEXT_FULL);
-    EXPECT_EQ(events[0].kind, INLAY_EVENT_NONE);
-    EXPECT_EQ(events[0].token, -1);
-    EXPECT_EQ(events[1].status, INLAY_OK);
-    EXPECT_EQ(events[1].kind, INLAY_EVENT_TOKEN);
-    EXPECT_EQ(info_of(session).n_tokens, small.n_context);
-    EXPECT_EQ(info_of(session).finish_reason, INLAY_FINISH_NONE);
-  }
+  EXPECT_EQ(greedy(session, 2), Tokens(kPlainReply.begin(), kPlainReply.begin() + 2));
+  inlay_session* both[] = {session.get(), company.get()};
+  inlay_event events[2];
+  EXPECT_EQ(inlay_decode_step(both, 2, events, sizeof *events, &err), INLAY_OK) << err.message;
+  EXPECT_EQ(events[0].kind, INLAY_EVENT_TOKEN);
+  EXPECT_EQ(events[0].token, kPlainReply[2]);
+  EXPECT_EQ(events[0].finish_reason, INLAY_FINISH_CONTEXT_FULL);
+  EXPECT_EQ(events[1].finish_reason, INLAY_FINISH_NONE);
+  EXPECT_EQ(info_of(session).n_tokens, small.n_context);
+  EXPECT_EQ(info_of(session).finish_reason, INLAY_FINISH_CONTEXT_FULL);
+  EXPECT_EQ(inlay_decode_step(both, 2, events, sizeof *events, &err), INLAY_INVALID_STATE);
+  EXPECT_EQ(events[1].kind, INLAY_EVENT_TOKEN);
   ASSERT_EQ(inlay_session_truncate(session.get(), kPlain.size() + 1, nullptr), INLAY_OK);
   EXPECT_EQ(step(session).token, kPlainReply[1]);
+
+  // A prompt that fills the context leaves no room for a token.
+  Tokens whole(static_cast<size_t>(small.n_context), kPlain[0]);
+  ASSERT_EQ(inlay_session_truncate(session.get(), 0, nullptr), INLAY_OK);
+  prefill(session, whole);
+  const inlay_event none = step(session);
+  EXPECT_EQ(none.kind, INLAY_EVENT_FINISHED);
+  EXPECT_EQ(none.token, -1);
+  EXPECT_EQ(none.finish_reason, INLAY_FINISH_CONTEXT_FULL);
 }
 
 TEST_P(Sessions, FullPoolLeavesTheSessionAlone) {

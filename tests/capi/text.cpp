@@ -244,7 +244,7 @@ TEST_P(Text, HeldTextLeavesWhenTheContextIsFull) {
   prefill(session, kPlain);
   set_stops(session, {"END"});
   EXPECT_EQ(force_text(session, "aEN"), (Texts{"a", "", "EN"}));
-  step(session, INLAY_CONTEXT_FULL);
+  EXPECT_EQ(info_of(session).finish_reason, INLAY_FINISH_CONTEXT_FULL);
 }
 
 TEST_P(Text, HeldTextLeavesAtACancel) {

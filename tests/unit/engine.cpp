@@ -91,19 +91,47 @@ TEST_P(EngineTest, TruncatedSequenceGoesOnAsIfItHadNeverBeenLonger) {
   EXPECT_EQ(s->info().n_kv_blocks, 0);
 }
 
-TEST_P(EngineTest, FullContextLeavesTheSequenceUnchanged) {
+TEST_P(EngineTest, AFullContextEndsTheSequence) {
   const auto s = session();
   EXPECT_EQ(prefill(*s, prompt(129)).code, Code::context_full);
   EXPECT_EQ(s->info().n_tokens, 0);
   ASSERT_TRUE(prefill(*s, prompt(126)).ok());
-  draw(*s, 2);
-  const StepEvent full = step(*s);
-  EXPECT_EQ(full.status.code, Code::context_full);
-  EXPECT_EQ(full.status.required, 129u);
-  EXPECT_EQ(full.status.available, 128u);
+  EXPECT_EQ(step(*s).finish_reason, FinishReason::none);
+  const StepEvent last = step(*s);
+  EXPECT_TRUE(last.status.ok());
+  EXPECT_GE(last.sample.token, 0);
+  EXPECT_EQ(last.finish_reason, FinishReason::context_full);
   EXPECT_EQ(s->info().n_tokens, 128);
+  EXPECT_EQ(step(*s).status.code, Code::invalid_state);
+  EXPECT_EQ(prefill(*s, prompt(1)).code, Code::context_full);
   ASSERT_TRUE(s->truncate(100).ok());
   EXPECT_TRUE(step(*s).status.ok());
+
+  const auto filled = session();
+  ASSERT_TRUE(prefill(*filled, prompt(128)).ok());
+  const StepEvent none = step(*filled);
+  EXPECT_TRUE(none.status.ok());
+  EXPECT_EQ(none.sample.token, -1);
+  EXPECT_EQ(none.finish_reason, FinishReason::context_full);
+  EXPECT_EQ(filled->info().n_tokens, 128);
+}
+
+TEST_P(EngineTest, TheLimitOfTokensCanBeChanged) {
+  const auto s = session();
+  ASSERT_TRUE(prefill(*s, prompt(5)).ok());
+  ASSERT_TRUE(s->set_max_tokens(3).ok());
+  draw(*s, 1);
+  EXPECT_EQ(step(*s).finish_reason, FinishReason::none);
+  ASSERT_TRUE(s->set_max_tokens(1).ok());
+  EXPECT_EQ(step(*s).finish_reason, FinishReason::max_tokens) << "it has drawn more already";
+  ASSERT_TRUE(s->set_max_tokens(2).ok());
+  ASSERT_TRUE(prefill(*s, prompt(5)).ok());
+  EXPECT_EQ(step(*s).finish_reason, FinishReason::none);
+  EXPECT_EQ(step(*s).finish_reason, FinishReason::max_tokens);
+  ASSERT_TRUE(s->set_max_tokens(0).ok());
+  ASSERT_TRUE(prefill(*s, prompt(5)).ok());
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(step(*s).finish_reason, FinishReason::none);
+  EXPECT_EQ(s->set_max_tokens(-1).code, Code::invalid_argument);
 }
 
 TEST_P(EngineTest, FullPoolStopsOneSessionAndNotTheOthers) {

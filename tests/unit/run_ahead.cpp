@@ -170,10 +170,11 @@ TEST_P(RunAhead, SequencesEnd) {
     EXPECT_EQ(events[0].finish_reason, FinishReason::max_tokens);
     EXPECT_EQ(engine_->decode_step(three, events).code, Code::invalid_state);
     EXPECT_TRUE(events[1].status.ok() && events[2].status.ok());
+    EXPECT_EQ(events[2].finish_reason, FinishReason::context_full);
     b->cancel();
     EXPECT_FALSE(engine_->decode_step(three, events).ok());
     EXPECT_EQ(events[1].finish_reason, FinishReason::cancelled);
-    EXPECT_EQ(events[2].status.code, Code::context_full);
+    EXPECT_EQ(events[2].status.code, Code::invalid_state);
     EXPECT_EQ(full->info().n_tokens, 128);
     EXPECT_EQ(b->info().n_tokens, 24);
   }

@@ -13,12 +13,16 @@ namespace Inlay
         private readonly Api _api;
         private readonly EngineHandle _handle;
         private readonly LogSink? _log;
+        private readonly SessionQueue _queue;
+        private readonly StepLoop _loop;
 
         private Engine(Api api, LoadOptions options)
         {
             _api = api;
             _handle = new EngineHandle(api);
             _log = options.Log == null ? null : new LogSink(options.Log);
+            _queue = new SessionQueue(options.MaxWaiting == 0 ? 1024 : options.MaxWaiting);
+            _loop = new StepLoop(this);
         }
 
         /// <summary>Loads a model file: GGUF, of which a split one is named by its first file.</summary>
@@ -74,6 +78,7 @@ namespace Inlay
         private static Engine Load(LoadOptions? options, CancellationToken cancellation, Stream? stream, Loader loader)
         {
             options = options ?? new LoadOptions();
+            if (options.MaxWaiting < 0) throw new ArgumentOutOfRangeException(nameof(options), "MaxWaiting is negative");
             cancellation.ThrowIfCancellationRequested();
             var engine = new Engine(Library.Api, options);
             byte[]? splitter = options.PreTokenizerBytes();
@@ -111,14 +116,20 @@ namespace Inlay
         /// </remarks>
         public EngineHandle Handle { get { return _handle; } }
 
-        /// <summary>Gives up the engine. Its memory goes with its last session.</summary>
-        public void Dispose() { _handle.Dispose(); }
+        /// <summary>Gives up the engine. Its memory goes with its last session. Asynchronous generations that are under way or wait
+        /// end with an exception; this waits for the step, or the chunk of a prompt, that runs.</summary>
+        public void Dispose()
+        {
+            _loop.End();
+            _handle.Dispose();
+            _queue.Wake();
+        }
 
         /// <summary>Makes an empty session.</summary>
         /// <exception cref="InlayException">Status SessionLimit, DeviceOutOfMemory and others.</exception>
         public Session CreateSession(SessionOptions? options = null)
         {
-            return Session.Create(_api, _handle, this, options ?? new SessionOptions());
+            return Session.Create(_api, _handle, this, options ?? new SessionOptions(), _queue.Wake);
         }
 
         /// <summary>Sizes of the model and of what was allocated for it.</summary>

@@ -70,7 +70,7 @@ namespace Inlay
         }
 
         /// <summary>Writes a conversation as the text that the model was trained on. For tokens use
-        /// <see cref="GetChatTokens"/>.</summary>
+        /// <see cref="GetChatTokens(string, string, ChatFlags)"/>.</summary>
         /// <param name="conversation">JSON: an array of messages, or an object of all the template's variables.</param>
         /// <param name="template">A chat template; null for the model's own.</param>
         /// <param name="flags">Whether the text ends where the answer begins.</param>
@@ -113,6 +113,12 @@ namespace Inlay
                 }
             }
             return tokens;
+        }
+
+        /// <summary>The conversation as tokens.</summary>
+        public int[] GetChatTokens(IEnumerable<ChatMessage> messages, string? template = null, ChatFlags flags = ChatFlags.AddGenerationPrompt)
+        {
+            return GetChatTokens(ChatMessage.ToJson(messages), template, flags);
         }
 
         /// <summary>Turns texts, given as tokens, into vectors of the model's width: the final hidden states of each, pooled.

@@ -58,6 +58,7 @@ namespace Inlay
         {
             get
             {
+                if (raw.n_logprobs == 0) return Array.Empty<TokenLogprob>();
                 var top = new TokenLogprob[raw.n_logprobs];
                 fixed (inlay_token_logprob* first = &raw.top.first)
                 {
@@ -71,8 +72,10 @@ namespace Inlay
     /// <summary>One event of a generation: its token, and the whole text that became certain with it.</summary>
     public sealed class Generated
     {
-        internal Generated(ref StepEvent step, string text)
+        internal Generated(ref StepEvent step, string text, int promptTokens, int generatedTokens)
         {
+            PromptTokens = promptTokens;
+            GeneratedTokens = generatedTokens;
             Token = step.Token;
             Logprob = step.Logprob;
             Top = step.Top;
@@ -96,5 +99,35 @@ namespace Inlay
 
         /// <summary>Not None: this is the last event of the generation.</summary>
         public FinishReason FinishReason { get; private set; }
+
+        /// <summary>Tokens of the prompt that the generation answers.</summary>
+        public int PromptTokens { get; private set; }
+
+        /// <summary>Tokens drawn since, this event's included.</summary>
+        public int GeneratedTokens { get; private set; }
+    }
+
+    /// <summary>A whole generation.</summary>
+    public sealed class Completion
+    {
+        internal Completion(string text, int[] tokens, Generated last)
+        {
+            Text = text;
+            Tokens = tokens;
+            FinishReason = last.FinishReason;
+            PromptTokens = last.PromptTokens;
+        }
+
+        /// <summary>The text.</summary>
+        public string Text { get; private set; }
+
+        /// <summary>The drawn tokens.</summary>
+        public IReadOnlyList<int> Tokens { get; private set; }
+
+        /// <summary>Why it ended.</summary>
+        public FinishReason FinishReason { get; private set; }
+
+        /// <summary>Tokens of the prompt.</summary>
+        public int PromptTokens { get; private set; }
     }
 }

@@ -73,6 +73,7 @@ namespace Inlay
         // Of functions whose arguments are no struct.
         internal static readonly FieldNames SetStop = new FieldNames("", null) { { "n_stops", "stops.Count" } };
         internal static readonly FieldNames SetStopTokens = new FieldNames("", null) { { "n_tokens", "tokens.Length" } };
+        internal static readonly FieldNames SetMaxTokens = new FieldNames("", null) { { "max_tokens", "maxTokens" } };
 
         private static readonly string[] Verbs = { " is ", " of token ", " names token " };
 

@@ -137,35 +137,81 @@ namespace Inlay
         }
     }
 
+    /// <summary>What a generation answers: text, tokens, or a conversation.</summary>
+    internal struct Prompt
+    {
+        private readonly string? _text, _conversation;
+        private readonly int[]? _tokens;
+
+        internal Prompt(string prompt)
+        {
+            if (prompt == null) throw new ArgumentNullException(nameof(prompt));
+            _text = prompt;
+            _tokens = null;
+            _conversation = null;
+        }
+
+        internal Prompt(int[] prompt)
+        {
+            if (prompt == null) throw new ArgumentNullException(nameof(prompt));
+            _text = null;
+            _tokens = prompt;
+            _conversation = null;
+        }
+
+        internal Prompt(IEnumerable<ChatMessage> messages)
+        {
+            _text = null;
+            _tokens = null;
+            _conversation = ChatMessage.ToJson(messages);
+        }
+
+        internal int[] Tokens(Engine engine, TokenizeFlags flags)
+        {
+            if (_tokens != null) return _tokens;
+            return _text != null ? engine.Tokenize(_text, flags) : engine.GetChatTokens(_conversation!);
+        }
+    }
+
     public sealed unsafe partial class Session
     {
         /// <summary>Runs a prompt and then draws tokens until the session finishes.</summary>
         /// <remarks>
         /// Everything happens while the result is enumerated. Leaving the loop early leaves the session where it is:
-        /// <see cref="Continue"/> goes on. <see cref="Cancel"/> ends the generation with an event of FinishReason
-        /// Cancelled;
-        /// cancelling the token ends it with an exception, before the next step.
+        /// <see cref="Continue"/> goes on. <see cref="Cancel"/> ends the generation with an event of FinishReason Cancelled;
+        /// cancelling the token ends it with an exception, before the next step. A context that is full ends it with FinishReason
+        /// ContextFull.
         /// </remarks>
+        /// <exception cref="InlayException">Status ContextFull: the prompt does not fit.</exception>
         /// <exception cref="OperationCanceledException">The token was cancelled, or <see cref="Cancel"/> met the
         /// prompt.</exception>
         public IEnumerable<Generated> Generate(string prompt, GenerateOptions? options = null,
                                                CancellationToken cancellation = default(CancellationToken))
         {
-            if (prompt == null) throw new ArgumentNullException(nameof(prompt));
-            return GenerateNow(prompt, options ?? new GenerateOptions(), cancellation);
+            return GenerateNow(new Prompt(prompt), options ?? new GenerateOptions(), cancellation);
         }
 
-        private IEnumerable<Generated> GenerateNow(string prompt, GenerateOptions options, CancellationToken cancellation)
+        /// <summary>The same for tokens, such as those of <see cref="Inlay.Engine.GetChatTokens(string, string,
+        /// ChatFlags)"/>.</summary>
+        public IEnumerable<Generated> Generate(int[] prompt, GenerateOptions? options = null,
+                                               CancellationToken cancellation = default(CancellationToken))
+        {
+            return GenerateNow(new Prompt(prompt), options ?? new GenerateOptions(), cancellation);
+        }
+
+        private IEnumerable<Generated> GenerateNow(Prompt prompt, GenerateOptions options, CancellationToken cancellation)
         {
             Begin(prompt, options, cancellation);
             foreach (Generated generated in Continue(cancellation)) yield return generated;
         }
 
-        internal void Begin(string prompt, GenerateOptions options, CancellationToken cancellation)
+        internal void Begin(Prompt prompt, GenerateOptions options, CancellationToken cancellation)
         {
             if (options.Sampler != null) SetSampler(options.Sampler);
             if (options.Stop != null) SetStop(options.Stop);
-            Prefill(prompt, options.Tokenize, cancellation);
+            if (options.StopTokens != null) SetStopTokens(options.StopTokens);
+            if (options.MaxTokens != 0) SetMaxTokens(options.MaxTokens);
+            Prefill(prompt.Tokens(Engine, options.Tokenize), cancellation);
         }
 
         /// <summary>Draws tokens until the session finishes, after a prefill or where a generation was left.</summary>
@@ -174,16 +220,11 @@ namespace Inlay
             for (;;)
             {
                 cancellation.ThrowIfCancellationRequested();
-                Generated generated = Next();
+                StepEvent step = DecodeStep();
+                Generated generated = WithText(ref step);
                 yield return generated;
                 if (generated.FinishReason != FinishReason.None) yield break;
             }
-        }
-
-        private Generated Next()
-        {
-            StepEvent step = DecodeStep();
-            return WithText(ref step);
         }
 
         /// <summary>An event with its whole text.</summary>
@@ -191,7 +232,8 @@ namespace Inlay
         {
             string text = step.Text;
             if (step.PendingTextBytes > 0) text += TakeText();
-            return new Generated(ref step, text);
+            if (step.Token >= 0) _generatedTokens++;
+            return new Generated(ref step, text, _promptTokens, _generatedTokens);
         }
     }
 }

@@ -40,6 +40,9 @@ namespace Inlay
         /// <summary>Tokens that prefill runs at a time: the grain of its cancel; default 512, on a GPU 1024.</summary>
         public int PrefillChunk { get; set; }
 
+        /// <summary>Callers of <see cref="Engine.CreateSessionAsync"/> and of asynchronous generations that may wait while all sessions are in use; one more gets status SessionLimit. Default 1024.</summary>
+        public int MaxWaiting { get; set; }
+
         /// <summary>Least important messages to keep and to report; default Info.</summary>
         public LogSeverity LogLevel { get; set; }
 
@@ -157,8 +160,7 @@ namespace Inlay
         public SessionFlags Flags { get; set; }
     }
 
-    /// <summary>What one call of <see cref="Session.Generate"/> changes in its session, for this call and later
-    /// ones.</summary>
+    /// <summary>How one call generates. In a session of the program's own it changes the session, for this call and later ones.</summary>
     public sealed class GenerateOptions
     {
         /// <summary>How tokens are drawn; null leaves it as it is.</summary>
@@ -166,6 +168,12 @@ namespace Inlay
 
         /// <summary>Texts that end a generation; null leaves them as they are.</summary>
         public IList<string>? Stop { get; set; }
+
+        /// <summary>Tokens that end a generation when drawn, at most 1024; null leaves them as they are.</summary>
+        public int[]? StopTokens { get; set; }
+
+        /// <summary>Tokens to draw after each prompt before the session finishes; 0 leaves the limit as it is.</summary>
+        public int MaxTokens { get; set; }
 
         /// <summary>How the prompt becomes tokens.</summary>
         public TokenizeFlags Tokenize { get; set; }

@@ -23,7 +23,8 @@ namespace Inlay
         OutOfMemory = 6,
         /// <summary>Device memory, or the budget set for it, is too small.</summary>
         DeviceOutOfMemory = 7,
-        /// <summary>The session's context has no room; the session is unchanged.</summary>
+        /// <summary>The tokens do not fit into the context; the session is unchanged. A generation that reaches the
+        /// context's end is no error: its finish reason is CONTEXT_FULL.</summary>
         ContextFull = 8,
         /// <summary>The pool that all sessions share has no free block; the session is unchanged. Where some layers have a
         /// sliding window, the message says whose pool.</summary>
@@ -106,6 +107,9 @@ namespace Inlay
         Cancelled = 4,
         /// <summary>A stop token was drawn; it is the event's token and in the sequence, but not in the text.</summary>
         StopToken = 5,
+        /// <summary>The context has no room for another token. The event's token is the last one; -1 where a prompt has
+        /// filled the context.</summary>
+        ContextFull = 6,
     }
 
     /// <summary>What happened to a session in one step.</summary>
@@ -823,6 +827,8 @@ namespace Inlay.Raw
     {
         private readonly Api _api;
 
+        internal Action? Freed;
+
         internal SessionHandle(Api api) : base(IntPtr.Zero, true) { _api = api; }
 
         /// <inheritdoc/>
@@ -834,6 +840,7 @@ namespace Inlay.Raw
         protected override bool ReleaseHandle()
         {
             _api.inlay_session_free(handle);
+            if (Freed != null) Freed();
             return true;
         }
     }
@@ -900,6 +907,7 @@ namespace Inlay.Raw
         private readonly delegate* unmanaged[Cdecl]<IntPtr*, UIntPtr, int, inlay_event*, UIntPtr, int*, inlay_error*, Status> _inlay_decode_slice;
         private readonly delegate* unmanaged[Cdecl]<IntPtr*, UIntPtr, inlay_error*, Status> _inlay_decode_abandon;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, inlay_error*, Status> _inlay_session_set_stop_tokens;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, int, inlay_error*, Status> _inlay_session_set_max_tokens;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, byte*, UIntPtr, ChatFlags, int*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_chat_tokenize;
 
         // `find` takes a name and the minor version since which there is a function of this name.
@@ -948,6 +956,7 @@ namespace Inlay.Raw
             _inlay_decode_slice = (delegate* unmanaged[Cdecl]<IntPtr*, UIntPtr, int, inlay_event*, UIntPtr, int*, inlay_error*, Status>)find("inlay_decode_slice", 2);
             _inlay_decode_abandon = (delegate* unmanaged[Cdecl]<IntPtr*, UIntPtr, inlay_error*, Status>)find("inlay_decode_abandon", 2);
             _inlay_session_set_stop_tokens = (delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, inlay_error*, Status>)find("inlay_session_set_stop_tokens", 2);
+            _inlay_session_set_max_tokens = (delegate* unmanaged[Cdecl]<IntPtr, int, inlay_error*, Status>)find("inlay_session_set_max_tokens", 2);
             _inlay_chat_tokenize = (delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, byte*, UIntPtr, ChatFlags, int*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_chat_tokenize", 2);
         }
 #else
@@ -1040,6 +1049,8 @@ namespace Inlay.Raw
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_session_set_stop_tokens(IntPtr session, int* tokens, UIntPtr n_tokens, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_session_set_max_tokens(IntPtr session, int max_tokens, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_chat_tokenize(IntPtr engine, byte* conversation, UIntPtr conversation_len, byte* chat_template, UIntPtr template_len, ChatFlags flags, int* tokens, UIntPtr cap, UIntPtr* n_tokens, inlay_error* err);
         }
 
@@ -1086,6 +1097,7 @@ namespace Inlay.Raw
         private readonly Signature.inlay_decode_slice _inlay_decode_slice;
         private readonly Signature.inlay_decode_abandon _inlay_decode_abandon;
         private readonly Signature.inlay_session_set_stop_tokens _inlay_session_set_stop_tokens;
+        private readonly Signature.inlay_session_set_max_tokens _inlay_session_set_max_tokens;
         private readonly Signature.inlay_chat_tokenize _inlay_chat_tokenize;
 
         // `find` takes a name and the minor version since which there is a function of this name.
@@ -1134,6 +1146,7 @@ namespace Inlay.Raw
             _inlay_decode_slice = Bind<Signature.inlay_decode_slice>(find("inlay_decode_slice", 2));
             _inlay_decode_abandon = Bind<Signature.inlay_decode_abandon>(find("inlay_decode_abandon", 2));
             _inlay_session_set_stop_tokens = Bind<Signature.inlay_session_set_stop_tokens>(find("inlay_session_set_stop_tokens", 2));
+            _inlay_session_set_max_tokens = Bind<Signature.inlay_session_set_max_tokens>(find("inlay_session_set_max_tokens", 2));
             _inlay_chat_tokenize = Bind<Signature.inlay_chat_tokenize>(find("inlay_chat_tokenize", 2));
         }
 
@@ -1186,7 +1199,7 @@ namespace Inlay.Raw
         /// <remarks>Thread: exclusive(sessions). Blocks: on the device for one step; waits for its turn among other
         /// threads' calls that compute on the engine, behind one chunk of each prefill. Ownership: Events are copies. On
         /// error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status. Errors:
-        /// CONTEXT_FULL, KV_FULL, INVALID_STATE, FORMAT, DEVICE_LOST. Since: 1.0.</remarks>
+        /// KV_FULL, INVALID_STATE, FORMAT, DEVICE_LOST. Since: 1.0.</remarks>
         public Status inlay_decode_step(IntPtr* sessions, UIntPtr n_sessions, inlay_event* events, UIntPtr event_stride, inlay_error* err)
         {
             return _inlay_decode_step(sessions, n_sessions, events, event_stride, err);
@@ -1718,7 +1731,7 @@ namespace Inlay.Raw
         /// <remarks>Thread: exclusive(sessions). Blocks: on the device for max_units units; waits for other calls that
         /// compute on the engine. Between the chunks of another thread's prefill no step begins: BUSY. Ownership: Events
         /// are copies. On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own
-        /// status. Errors: CONTEXT_FULL, KV_FULL, INVALID_STATE, BUSY, FORMAT, DEVICE_LOST. Since: 1.2.</remarks>
+        /// status. Errors: KV_FULL, INVALID_STATE, BUSY, FORMAT, DEVICE_LOST. Since: 1.2.</remarks>
         public Status inlay_decode_slice(IntPtr* sessions, UIntPtr n_sessions, int max_units, inlay_event* events, UIntPtr event_stride, int* units_left, inlay_error* err)
         {
             if (_inlay_decode_slice == null) return Older.Refuse("inlay_decode_slice", "1.2", err);
@@ -1750,6 +1763,20 @@ namespace Inlay.Raw
         {
             if (_inlay_session_set_stop_tokens == null) return Older.Refuse("inlay_session_set_stop_tokens", "1.2", err);
             return _inlay_session_set_stop_tokens(session, tokens, n_tokens, err);
+        }
+
+        /// <summary>Sets how many tokens may be drawn after a prefill: with the last of them the session finishes, the
+        /// reason is MAX_TOKENS. It counts for the turn under way, too; one that has drawn as many already ends with its
+        /// next token.</summary>
+        /// <param name="session">The session.</param>
+        /// <param name="max_tokens">0 or more; 0: no limit but the context. [tokens]</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: exclusive(session). Blocks: no. Ownership: Nothing is kept. On error: Nothing has changed.
+        /// Errors: only the common ones. Since: 1.2.</remarks>
+        public Status inlay_session_set_max_tokens(IntPtr session, int max_tokens, inlay_error* err)
+        {
+            if (_inlay_session_set_max_tokens == null) return Older.Refuse("inlay_session_set_max_tokens", "1.2", err);
+            return _inlay_session_set_max_tokens(session, max_tokens, err);
         }
 
         /// <summary>Writes a conversation as inlay_chat_render does, and tokenizes it, so that only the template's own

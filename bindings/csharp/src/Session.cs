@@ -18,6 +18,7 @@ namespace Inlay
         private readonly Api _api;
         private readonly SessionHandle _handle;
         private int _busy;
+        private int _promptTokens, _generatedTokens; // of the turn under way
 
         private Session(Api api, Engine engine)
         {
@@ -40,7 +41,7 @@ namespace Inlay
         /// <summary>Whatever the program wants to find again with the session.</summary>
         public object? Tag { get; set; }
 
-        internal static Session Create(Api api, EngineHandle parent, Engine engine, SessionOptions options)
+        internal static Session Create(Api api, EngineHandle parent, Engine engine, SessionOptions options, Action freed)
         {
             var session = new Session(api, engine);
             IntPtr handle = IntPtr.Zero;
@@ -63,6 +64,7 @@ namespace Inlay
                     status = api.inlay_session_create(hold.Pointer, &raw, &handle, &error);
                 }
             }
+            session._handle.Freed = freed;
             session._handle.Set(handle);
             Check.Ok(status, ref error, FieldNames.Session);
             try
@@ -144,6 +146,8 @@ namespace Inlay
                 bool requested = request.Close();
                 if (status == Status.Cancelled) cancellation.ThrowIfCancellationRequested();
                 Check.Ok(status, ref error);
+                _promptTokens = n_tokens;
+                _generatedTokens = 0;
                 if (!requested) return;
                 // The request came too late for the prefill; a step takes it, so that nothing later meets it.
                 var taken = default(StepEvent);
@@ -199,6 +203,7 @@ namespace Inlay
             inlay_error error;
             Status status;
             using (var use = new Use(this)) status = _api.inlay_session_fork(use.Pointer, &handle, &error);
+            child._handle.Freed = _handle.Freed;
             child._handle.Set(handle);
             Check.Ok(status, ref error);
             return child;
@@ -271,6 +276,17 @@ namespace Inlay
                     Check.Ok(_api.inlay_session_set_stop_tokens(use.Pointer, first, (UIntPtr)(uint)tokens.Length, &error), ref error,
                              FieldNames.SetStopTokens);
                 }
+            }
+        }
+
+        /// <summary>Sets how many tokens may be drawn after a prompt: with the last of them the session finishes, the reason is
+        /// MaxTokens. 0: no limit but the context.</summary>
+        public void SetMaxTokens(int maxTokens)
+        {
+            inlay_error error;
+            using (var use = new Use(this))
+            {
+                Check.Ok(_api.inlay_session_set_max_tokens(use.Pointer, maxTokens, &error), ref error, FieldNames.SetMaxTokens);
             }
         }
 

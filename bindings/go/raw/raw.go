@@ -262,6 +262,11 @@ static inlay_status go_inlay_session_set_stop_tokens(inlay_session* session, con
   if (!api->inlay_session_set_stop_tokens) return inlay_go_missing("inlay_session_set_stop_tokens", err);
   return api->inlay_session_set_stop_tokens(session, tokens, n_tokens, err);
 }
+static inlay_status go_inlay_session_set_max_tokens(inlay_session* session, int32_t max_tokens, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_session_set_max_tokens) return inlay_go_missing("inlay_session_set_max_tokens", err);
+  return api->inlay_session_set_max_tokens(session, max_tokens, err);
+}
 static inlay_status go_inlay_chat_tokenize(const inlay_engine* engine, const char* conversation,
                                            size_t conversation_len, const char* chat_template, size_t template_len,
                                            inlay_chat_flags flags, int32_t* tokens, size_t cap, size_t* n_tokens,
@@ -317,7 +322,8 @@ const (
 	StatusOutOfMemory Status = 6
 	// Device memory, or the budget set for it, is too small.
 	StatusDeviceOutOfMemory Status = 7
-	// The session's context has no room; the session is unchanged.
+	// The tokens do not fit into the context; the session is unchanged. A generation that reaches the context's end
+	// is no error: its finish reason is CONTEXT_FULL.
 	StatusContextFull Status = 8
 	// The pool that all sessions share has no free block; the session is unchanged. Where some layers have a sliding
 	// window, the message says whose pool.
@@ -502,6 +508,9 @@ const (
 	FinishCancelled FinishReason = 4
 	// A stop token was drawn; it is the event's token and in the sequence, but not in the text.
 	FinishStopToken FinishReason = 5
+	// The context has no room for another token. The event's token is the last one; -1 where a prompt has filled the
+	// context.
+	FinishContextFull FinishReason = 6
 )
 
 // String is the value's name as the C header writes it, without the prefix.
@@ -519,6 +528,8 @@ func (v FinishReason) String() string {
 		return "CANCELLED"
 	case FinishStopToken:
 		return "STOP_TOKEN"
+	case FinishContextFull:
+		return "CONTEXT_FULL"
 	}
 	return "UNKNOWN"
 }
@@ -1302,7 +1313,7 @@ func Prefill(session *Session, tokens *int32, nTokens uintptr, nDone *uintptr, e
 //     behind one chunk of each prefill.
 //   - Ownership: Events are copies.
 //   - On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status.
-//   - Errors: CONTEXT_FULL, KV_FULL, INVALID_STATE, FORMAT, DEVICE_LOST.
+//   - Errors: KV_FULL, INVALID_STATE, FORMAT, DEVICE_LOST.
 //   - Since: 1.0.
 func DecodeStep(sessions **Session, nSessions uintptr, events *Event, eventStride uintptr, err *Error) Status {
 	return Status(C.go_inlay_decode_step((**C.inlay_session)(unsafe.Pointer(sessions)), C.size_t(nSessions), (*C.inlay_event)(unsafe.Pointer(events)), C.size_t(eventStride), (*C.inlay_error)(unsafe.Pointer(err))))
@@ -1928,7 +1939,7 @@ func SessionViewLogits(session *Session, view *Logits, err *Error) Status {
 //     of another thread's prefill no step begins: BUSY.
 //   - Ownership: Events are copies.
 //   - On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status.
-//   - Errors: CONTEXT_FULL, KV_FULL, INVALID_STATE, BUSY, FORMAT, DEVICE_LOST.
+//   - Errors: KV_FULL, INVALID_STATE, BUSY, FORMAT, DEVICE_LOST.
 //   - Since: 1.2.
 func DecodeSlice(sessions **Session, nSessions uintptr, maxUnits int32, events *Event, eventStride uintptr, unitsLeft *int32, err *Error) Status {
 	return Status(C.go_inlay_decode_slice((**C.inlay_session)(unsafe.Pointer(sessions)), C.size_t(nSessions), C.int32_t(maxUnits), (*C.inlay_event)(unsafe.Pointer(events)), C.size_t(eventStride), (*C.int32_t)(unsafe.Pointer(unitsLeft)), (*C.inlay_error)(unsafe.Pointer(err))))
@@ -1964,6 +1975,22 @@ func DecodeAbandon(sessions **Session, nSessions uintptr, err *Error) Status {
 //   - Since: 1.2.
 func SessionSetStopTokens(session *Session, tokens *int32, nTokens uintptr, err *Error) Status {
 	return Status(C.go_inlay_session_set_stop_tokens((*C.inlay_session)(unsafe.Pointer(session)), (*C.int32_t)(unsafe.Pointer(tokens)), C.size_t(nTokens), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// SessionSetMaxTokens is inlay_session_set_max_tokens. Sets how many tokens may be drawn after a prefill: with the
+// last of them the session finishes, the reason is MAX_TOKENS. It counts for the turn under way, too; one that has
+// drawn as many already ends with its next token.
+//
+//   - session: The session.
+//   - maxTokens: 0 or more; 0: no limit but the context.
+//   - Thread: exclusive(session).
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - On error: Nothing has changed.
+//   - Errors: only the common ones.
+//   - Since: 1.2.
+func SessionSetMaxTokens(session *Session, maxTokens int32, err *Error) Status {
+	return Status(C.go_inlay_session_set_max_tokens((*C.inlay_session)(unsafe.Pointer(session)), C.int32_t(maxTokens), (*C.inlay_error)(unsafe.Pointer(err))))
 }
 
 // ChatTokenize is inlay_chat_tokenize. Writes a conversation as inlay_chat_render does, and tokenizes it, so that

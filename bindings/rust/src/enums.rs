@@ -23,7 +23,8 @@ pub enum Status {
     OutOfMemory,
     /// Device memory, or the budget set for it, is too small.
     DeviceOutOfMemory,
-    /// The session's context has no room; the session is unchanged.
+    /// The tokens do not fit into the context; the session is unchanged. A generation that reaches the context's end
+    /// is no error: its finish reason is CONTEXT_FULL.
     ContextFull,
     /// The pool that all sessions share has no free block; the session is unchanged. Where some layers have a sliding
     /// window, the message says whose pool.
@@ -249,6 +250,9 @@ pub enum FinishReason {
     Cancelled,
     /// A stop token was drawn; it is the event's token and in the sequence, but not in the text.
     StopToken,
+    /// The context has no room for another token. The event's token is the last one; -1 where a prompt has filled the
+    /// context.
+    ContextFull,
     /// A number that this version of the crate has no name for.
     Other(i32),
 }
@@ -263,6 +267,7 @@ impl FinishReason {
             raw::INLAY_FINISH_MAX_TOKENS => Some(Self::MaxTokens),
             raw::INLAY_FINISH_CANCELLED => Some(Self::Cancelled),
             raw::INLAY_FINISH_STOP_TOKEN => Some(Self::StopToken),
+            raw::INLAY_FINISH_CONTEXT_FULL => Some(Self::ContextFull),
             other => Some(Self::Other(other)),
         }
     }
@@ -275,6 +280,7 @@ impl FinishReason {
             Self::MaxTokens => raw::INLAY_FINISH_MAX_TOKENS,
             Self::Cancelled => raw::INLAY_FINISH_CANCELLED,
             Self::StopToken => raw::INLAY_FINISH_STOP_TOKEN,
+            Self::ContextFull => raw::INLAY_FINISH_CONTEXT_FULL,
             Self::Other(number) => number,
         }
     }

@@ -52,7 +52,8 @@ pub const INLAY_UNSUPPORTED: inlay_status = 5;
 pub const INLAY_OUT_OF_MEMORY: inlay_status = 6;
 /// Device memory, or the budget set for it, is too small.
 pub const INLAY_DEVICE_OUT_OF_MEMORY: inlay_status = 7;
-/// The session's context has no room; the session is unchanged.
+/// The tokens do not fit into the context; the session is unchanged. A generation that reaches the context's end is
+/// no error: its finish reason is CONTEXT_FULL.
 pub const INLAY_CONTEXT_FULL: inlay_status = 8;
 /// The pool that all sessions share has no free block; the session is unchanged. Where some layers have a sliding
 /// window, the message says whose pool.
@@ -127,6 +128,9 @@ pub const INLAY_FINISH_MAX_TOKENS: inlay_finish_reason = 3;
 pub const INLAY_FINISH_CANCELLED: inlay_finish_reason = 4;
 /// A stop token was drawn; it is the event's token and in the sequence, but not in the text.
 pub const INLAY_FINISH_STOP_TOKEN: inlay_finish_reason = 5;
+/// The context has no room for another token. The event's token is the last one; -1 where a prompt has filled the
+/// context.
+pub const INLAY_FINISH_CONTEXT_FULL: inlay_finish_reason = 6;
 
 /// What happened to a session in one step.
 pub type inlay_event_kind = i32;
@@ -945,7 +949,7 @@ pub struct Functions {
     ///   engine, behind one chunk of each prefill.
     /// - Ownership: Events are copies.
     /// - On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status.
-    /// - Errors: CONTEXT_FULL, KV_FULL, INVALID_STATE, FORMAT, DEVICE_LOST.
+    /// - Errors: KV_FULL, INVALID_STATE, FORMAT, DEVICE_LOST.
     /// - Since: 1.0.
     ///
     /// Parameters:
@@ -1525,7 +1529,7 @@ pub struct Functions {
     ///   chunks of another thread's prefill no step begins: BUSY.
     /// - Ownership: Events are copies.
     /// - On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status.
-    /// - Errors: CONTEXT_FULL, KV_FULL, INVALID_STATE, BUSY, FORMAT, DEVICE_LOST.
+    /// - Errors: KV_FULL, INVALID_STATE, BUSY, FORMAT, DEVICE_LOST.
     /// - Since: 1.2.
     ///
     /// Parameters:
@@ -1565,6 +1569,21 @@ pub struct Functions {
     /// - `tokens`: Token ids; those outside of the vocabulary are refused. (may be null)
     /// - `n_tokens`: At most 1024; 0: none. (tokens)
     pub inlay_session_set_stop_tokens: unsafe extern "C" fn(session: *mut inlay_session, tokens: *const i32, n_tokens: usize, err: *mut inlay_error) -> inlay_status,
+    /// Sets how many tokens may be drawn after a prefill: with the last of them the session finishes, the reason is
+    /// MAX_TOKENS. It counts for the turn under way, too; one that has drawn as many already ends with its next
+    /// token.
+    ///
+    /// - Thread: exclusive(session).
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - On error: Nothing has changed.
+    /// - Errors: only the common ones.
+    /// - Since: 1.2.
+    ///
+    /// Parameters:
+    /// - `session`: The session.
+    /// - `max_tokens`: 0 or more; 0: no limit but the context. (tokens)
+    pub inlay_session_set_max_tokens: unsafe extern "C" fn(session: *mut inlay_session, max_tokens: i32, err: *mut inlay_error) -> inlay_status,
     /// Writes a conversation as [`inlay_chat_render`](Functions::inlay_chat_render) does, and tokenizes it, so that
     /// only the template's own control tokens count: those that the conversation writes, in messages, tools or any
     /// other of its values, or that arise only together with what it writes, are text. Where it writes none the
@@ -1594,7 +1613,7 @@ pub struct Functions {
 }
 
 /// Names of all functions, in the header's order.
-pub const FUNCTION_NAMES: [&str; 44] = [
+pub const FUNCTION_NAMES: [&str; 45] = [
     "inlay_load",
     "inlay_prefill",
     "inlay_decode_step",
@@ -1638,6 +1657,7 @@ pub const FUNCTION_NAMES: [&str; 44] = [
     "inlay_decode_slice",
     "inlay_decode_abandon",
     "inlay_session_set_stop_tokens",
+    "inlay_session_set_max_tokens",
     "inlay_chat_tokenize",
 ];
 
@@ -1730,6 +1750,8 @@ unsafe extern "C" {
     pub fn inlay_decode_abandon(sessions: *const *mut inlay_session, n_sessions: usize, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_session_set_stop_tokens`].
     pub fn inlay_session_set_stop_tokens(session: *mut inlay_session, tokens: *const i32, n_tokens: usize, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_session_set_max_tokens`].
+    pub fn inlay_session_set_max_tokens(session: *mut inlay_session, max_tokens: i32, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_chat_tokenize`].
     pub fn inlay_chat_tokenize(engine: *const inlay_engine, conversation: *const c_char, conversation_len: usize, chat_template: *const c_char, template_len: usize, flags: inlay_chat_flags, tokens: *mut i32, cap: usize, n_tokens: *mut usize, err: *mut inlay_error) -> inlay_status;
 }
@@ -1782,6 +1804,7 @@ impl Functions {
             inlay_decode_slice,
             inlay_decode_abandon,
             inlay_session_set_stop_tokens,
+            inlay_session_set_max_tokens,
             inlay_chat_tokenize,
         }
     }
@@ -2020,6 +2043,12 @@ impl Functions {
                 // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
+            inlay_session_set_max_tokens: match find(c"inlay_session_set_max_tokens") {
+                p if p.is_null() && minor < 2 => absent_inlay_session_set_max_tokens,
+                p if p.is_null() => return Err("inlay_session_set_max_tokens"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
             inlay_chat_tokenize: match find(c"inlay_chat_tokenize") {
                 p if p.is_null() && minor < 2 => absent_inlay_chat_tokenize,
                 p if p.is_null() => return Err("inlay_chat_tokenize"),
@@ -2083,6 +2112,11 @@ unsafe extern "C" fn absent_inlay_decode_abandon(_: *const *mut inlay_session, _
 unsafe extern "C" fn absent_inlay_session_set_stop_tokens(_: *mut inlay_session, _: *const i32, _: usize, err: *mut inlay_error) -> inlay_status {
     // SAFETY: the caller's promise about `err` is the same.
     unsafe { absent(err, "the loaded library has no inlay_session_set_stop_tokens, which is since ABI 1.2") }
+}
+
+unsafe extern "C" fn absent_inlay_session_set_max_tokens(_: *mut inlay_session, _: i32, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_session_set_max_tokens, which is since ABI 1.2") }
 }
 
 unsafe extern "C" fn absent_inlay_chat_tokenize(_: *const inlay_engine, _: *const c_char, _: usize, _: *const c_char, _: usize, _: inlay_chat_flags, _: *mut i32, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {

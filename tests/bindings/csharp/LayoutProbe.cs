@@ -410,6 +410,7 @@ static unsafe class LayoutProbe
         Constant("INLAY_FINISH_MAX_TOKENS", (long)FinishReason.MaxTokens);
         Constant("INLAY_FINISH_CANCELLED", (long)FinishReason.Cancelled);
         Constant("INLAY_FINISH_STOP_TOKEN", (long)FinishReason.StopToken);
+        Constant("INLAY_FINISH_CONTEXT_FULL", (long)FinishReason.ContextFull);
         Enumeration("inlay_event_kind", typeof(EventKind));
         Constant("INLAY_EVENT_NONE", (long)EventKind.None);
         Constant("INLAY_EVENT_TOKEN", (long)EventKind.Token);

@@ -73,6 +73,7 @@ func main() {
 	constant("INLAY_FINISH_MAX_TOKENS", int64(raw.FinishMaxTokens))
 	constant("INLAY_FINISH_CANCELLED", int64(raw.FinishCancelled))
 	constant("INLAY_FINISH_STOP_TOKEN", int64(raw.FinishStopToken))
+	constant("INLAY_FINISH_CONTEXT_FULL", int64(raw.FinishContextFull))
 	enum("inlay_event_kind", unsafe.Sizeof(raw.EventKind(0)))
 	constant("INLAY_EVENT_NONE", int64(raw.EventNone))
 	constant("INLAY_EVENT_TOKEN", int64(raw.EventToken))

@@ -95,15 +95,23 @@ static class ErrorTests
             Expect.Equal((ulong)options.ContextLength, problem.Available, "tokens available");
             Expect.Equal(0, session.Info.Tokens, "tokens kept");
             session.Prefill(Given.Prompt);
-            Given.Draw(session, 2);
-            Expect.Status(Status.ContextFull, () => session.DecodeStep(), "step");
+            Expect.Equal(FinishReason.None, session.DecodeStep().FinishReason, "the first token");
+            StepEvent last = session.DecodeStep();
+            Expect.True(last.Token >= 0, "the last token");
+            Expect.Equal(FinishReason.ContextFull, last.FinishReason, "the last token");
+            Expect.Status(Status.InvalidState, () => session.DecodeStep(), "a step afterwards");
+            session.Truncate(0);
+            session.Prefill(new int[options.ContextLength]);
+            last = session.DecodeStep();
+            Expect.Equal(-1, last.Token, "no token has room");
+            Expect.Equal(FinishReason.ContextFull, last.FinishReason, "reason");
 
             using (Session other = engine.CreateSession(Given.Endless))
             {
                 other.Prefill(Given.Prompt);
                 var events = new StepEvent[2];
-                Expect.Equal(Status.ContextFull, engine.DecodeStep(new[] { session, other }, events), "step of both");
-                Expect.Equal(Status.ContextFull, events[0].Status, "the full one");
+                Expect.Equal(Status.InvalidState, engine.DecodeStep(new[] { session, other }, events), "step of both");
+                Expect.Equal(Status.InvalidState, events[0].Status, "the full one");
                 Expect.Equal(EventKind.None, events[0].Kind, "the full one");
                 Expect.Equal(Status.Ok, events[1].Status, "the other one");
                 Expect.Equal(Given.Prompt.Length + 1, other.Info.Tokens, "the other one's tokens");
@@ -230,7 +238,7 @@ static class ErrorTests
         {
             Expect.Throws<ArgumentNullException>(() => engine.Tokenize(null), "no text");
             Expect.Throws<ArgumentException>(() => engine.Tokenize("half a pair: \ud83e"), "a lone surrogate");
-            Expect.Throws<ArgumentNullException>(() => session.Generate(null), "no prompt");
+            Expect.Throws<ArgumentNullException>(() => session.Generate((string)null), "no prompt");
             Expect.Throws<ArgumentNullException>(() => engine.DecodeStep(new Session[1], new StepEvent[1]), "no session");
             Expect.Throws<ArgumentException>(() => engine.DecodeStep(new[] { session }, new StepEvent[0]), "no room");
             Expect.Status(Status.InvalidArgument, () => engine.DecodeStep(new Session[0], new StepEvent[0]), "no sessions");

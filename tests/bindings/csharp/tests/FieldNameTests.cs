@@ -115,6 +115,7 @@ static class FieldNameTests
             Says("Flags: ", () => engine.CreateSession(new SessionOptions { Flags = (SessionFlags)64 }), "params.");
             Says("stops.Count is 100", () => session.SetStop(Enumerable.Repeat("a", 100).ToList()), "n_stops");
             Says("tokens.Length is 1025", () => session.SetStopTokens(new int[1025]), "n_tokens");
+            Says("maxTokens is -1", () => session.SetMaxTokens(-1), "max_tokens");
             Says("Past is -1", () => engine.ProfileStep(new ProfileOptions { Past = -1 }), "n_past");
             Says("pooling is 77", () => engine.Embed(new[] { Given.Prompt }, (Pooling)77), "params.");
         }

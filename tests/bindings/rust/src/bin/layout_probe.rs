@@ -77,6 +77,7 @@ fn constants() {
     constant("INLAY_FINISH_MAX_TOKENS", INLAY_FINISH_MAX_TOKENS as i64);
     constant("INLAY_FINISH_CANCELLED", INLAY_FINISH_CANCELLED as i64);
     constant("INLAY_FINISH_STOP_TOKEN", INLAY_FINISH_STOP_TOKEN as i64);
+    constant("INLAY_FINISH_CONTEXT_FULL", INLAY_FINISH_CONTEXT_FULL as i64);
     println!("enum inlay_event_kind size {}", size_of::<inlay_event_kind>());
     constant("INLAY_EVENT_NONE", INLAY_EVENT_NONE as i64);
     constant("INLAY_EVENT_TOKEN", INLAY_EVENT_TOKEN as i64);
