@@ -81,7 +81,7 @@ def handle_lines(handle: Handle) -> list[str]:
     parent = f" It keeps its {handle.parent} alive." if handle.parent else ""
     return [*cs.xml("summary", f"{handle.doc}{parent} Freed with {handle.free}, when nobody uses it any more.", "    "),
             f"    public sealed class {name} : SafeHandle", "    {", "        private readonly Api _api;", "",
-            *(["        internal Action Freed;", ""] if handle.parent else []),
+            *(["        internal Action? Freed;", ""] if handle.parent else []),
             f"        internal {name}(Api api) : base(IntPtr.Zero, true) {{ _api = api; }}", "",
             "        /// <inheritdoc/>", "        public override bool IsInvalid { get { return handle == IntPtr.Zero; } }", "",
             "        internal void Set(IntPtr value) { SetHandle(value); }", "",

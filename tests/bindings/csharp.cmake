@@ -1,5 +1,6 @@
 # C# on Mono: one test builds the binding, its examples and the test programs, below the build folder.
 binding_test(csharp_emitter Python3::Interpreter -B tests/bindings/test_emit_csharp.py)
+binding_test(csharp_plain Python3::Interpreter -B tests/bindings/test_plain_csharp.py)
 
 find_program(INLAY_MCS mcs)
 find_program(INLAY_MONO mono)
@@ -18,7 +19,7 @@ file(MAKE_DIRECTORY ${csharp_out})
 set(mono ${INLAY_MONO} --debug)
 
 set(compile "${INLAY_MCS} -nologo -unsafe -langversion:7.2 -warn:4 -warnaserror -debug -r:System.Core -r:${csharp_out}/Inlay.dll")
-set(csharp_build "${INLAY_MAKE} -s -C bindings/csharp OUT=${csharp_out} MCS=${INLAY_MCS}")
+set(csharp_build "${INLAY_MAKE} -s -C bindings/csharp OUT=${csharp_out} MCS=${INLAY_MCS} PYTHON=${Python3_EXECUTABLE}")
 foreach(program LayoutProbe Tokens CallCost)
   string(APPEND csharp_build " && ${compile} -out:${csharp_out}/${program}.exe tests/bindings/csharp/${program}.cs")
 endforeach()

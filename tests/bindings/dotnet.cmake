@@ -18,7 +18,7 @@ file(MAKE_DIRECTORY ${dotnet_out})
 string(REGEX MATCH "^[0-9]+\\.[0-9]+" dotnet_runtime "${version}")
 # IsAotCompatible asks for a package.
 set(dotnet_build "set -e; export DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1")
-foreach(program LayoutProbe Tokens CallCost Tests)
+foreach(program LayoutProbe Tokens CallCost Annotations Tests)
   string(APPEND dotnet_build "\nbuild tests/bindings/csharp/Program.csproj ${program} Program")
 endforeach()
 foreach(example complete eight cancel game_loop)
@@ -32,6 +32,13 @@ string(REPLACE "set -e;" "set -e\nbuild() {
 file(WRITE ${dotnet_out}/build.sh "${dotnet_build}\n")
 binding_test(dotnet_build sh ${dotnet_out}/build.sh)
 set_tests_properties(bindings.dotnet_build PROPERTIES FIXTURES_SETUP dotnet_programs)
+
+# What may be null: a program compiled with these checks as errors, and lines that they refuse.
+csharp_test(dotnet annotations ${INLAY_DOTNET} ${dotnet_out}/Annotations.dll ${INLAY_TEST_MODEL})
+set(wrong "${INLAY_DOTNET} build tests/bindings/csharp/Program.csproj -p:Program=Annotations -p:Wrong=true -p:InlayTargets=net${dotnet_runtime}")
+string(APPEND wrong " -p:IsAotCompatible=false --artifacts-path ${dotnet_out}/made/Wrong -nodeReuse:false")
+binding_test(dotnet_annotations_refuse_other sh -c "${wrong} | grep -o '([0-9]*,[0-9]*): error CS[0-9]*' | sort -u | grep -o 'CS[0-9]*' | sort | xargs")
+set_tests_properties(bindings.dotnet_annotations_refuse_other PROPERTIES PASS_REGULAR_EXPRESSION "^CS8602 CS8602 CS8602 CS8602 CS8625 CS8625\n$")
 
 binding_programs(dotnet FIXTURE dotnet_programs TOKENS ${INLAY_DOTNET} ${dotnet_out}/Tokens.dll CALL_COST ${INLAY_DOTNET} ${dotnet_out}/CallCost.dll)
 csharp_tests(dotnet ${dotnet_out} ${INLAY_DOTNET} .dll)

@@ -40,9 +40,9 @@ namespace Inlay
             lock (Table) Table.Remove(number);
         }
 
-        private static object Find(IntPtr user)
+        private static object? Find(IntPtr user)
         {
-            WeakReference found;
+            WeakReference? found;
             lock (Table) return Table.TryGetValue((long)user, out found) ? found.Target : null;
         }
 
@@ -51,7 +51,7 @@ namespace Inlay
         {
             try
             {
-                var sink = (LogSink)Find(user);
+                var sink = (LogSink?)Find(user);
                 if (sink != null) sink.Handler(new LogMessage(level, Utf8.Text(text, (int)text_len)));
             }
             catch (Exception)
@@ -63,13 +63,13 @@ namespace Inlay
         [MonoPInvokeCallback(typeof(inlay_progress_fn))]
         private static int OnProgress(IntPtr user, ulong n_done, ulong n_total)
         {
-            return ((LoadWatch)Find(user)).OnProgress(n_done, n_total);
+            return ((LoadWatch)Find(user)!).OnProgress(n_done, n_total);
         }
 
         [MonoPInvokeCallback(typeof(inlay_read_fn))]
         private static int OnRead(IntPtr user, ulong offset, void* into, ulong n)
         {
-            return ((LoadWatch)Find(user)).OnRead(offset, (byte*)into, n);
+            return ((LoadWatch)Find(user)!).OnRead(offset, (byte*)into, n);
         }
     }
 
@@ -95,13 +95,13 @@ namespace Inlay
     {
         private const int IoError = 5; // EIO
 
-        private readonly Action<ulong, ulong> _progress;
+        private readonly Action<ulong, ulong>? _progress;
         private readonly CancellationToken _cancellation;
-        private readonly Stream _stream;
-        private readonly byte[] _buffer;
+        private readonly Stream? _stream;
+        private readonly byte[]? _buffer;
         internal readonly long Number;
 
-        internal LoadWatch(Action<ulong, ulong> progress, CancellationToken cancellation, Stream stream)
+        internal LoadWatch(Action<ulong, ulong>? progress, CancellationToken cancellation, Stream? stream)
         {
             _progress = progress;
             _cancellation = cancellation;
@@ -111,15 +111,15 @@ namespace Inlay
         }
 
         /// <summary>What a callback threw, or null.</summary>
-        internal Exception Fault { get; private set; }
+        internal Exception? Fault { get; private set; }
 
         /// <summary>Of a call that failed: throws what a callback threw, or the cancellation, or gives what the library
         /// reported.</summary>
-        internal Exception Failure(Status status, ref inlay_error error)
+        internal Exception Failure(Status status, ref inlay_error error, FieldNames? names)
         {
             if (Fault != null) ExceptionDispatchInfo.Capture(Fault).Throw();
             if (status == Status.Cancelled) _cancellation.ThrowIfCancellationRequested();
-            return Check.Failure(status, ref error);
+            return Check.Failure(status, ref error, names);
         }
 
         internal int OnProgress(ulong n_done, ulong n_total)
@@ -140,10 +140,10 @@ namespace Inlay
         {
             try
             {
-                _stream.Position = (long)offset;
+                _stream!.Position = (long)offset;
                 while (n > 0)
                 {
-                    int wanted = (int)Math.Min(n, (ulong)_buffer.Length);
+                    int wanted = (int)Math.Min(n, (ulong)_buffer!.Length);
                     int got = _stream.Read(_buffer, 0, wanted);
                     if (got <= 0) throw new EndOfStreamException("the stream ends before its length");
                     Marshal.Copy(_buffer, 0, (IntPtr)into, got);

@@ -12,7 +12,7 @@ namespace Inlay
     {
         private readonly Api _api;
         private readonly EngineHandle _handle;
-        private readonly LogSink _log;
+        private readonly LogSink? _log;
         private readonly SessionQueue _queue;
         private readonly StepLoop _loop;
 
@@ -29,7 +29,7 @@ namespace Inlay
         /// <exception cref="InlayException">Status NotFound, Io, Format, Unsupported, DeviceOutOfMemory, NoDevice and
         /// others.</exception>
         /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
-        public static Engine Load(string path, LoadOptions options = null, CancellationToken cancellation = default(CancellationToken))
+        public static Engine Load(string path, LoadOptions? options = null, CancellationToken cancellation = default(CancellationToken))
         {
             UIntPtr length;
             byte[] bytes = Utf8.Bytes(path, "path", out length);
@@ -41,20 +41,23 @@ namespace Inlay
         }
 
         /// <summary>Loads a model that lies in memory; the bytes are not needed afterwards.</summary>
-        public static Engine Load(byte[] model, LoadOptions options = null, CancellationToken cancellation = default(CancellationToken))
+        public static Engine Load(byte[] model, LoadOptions? options = null, CancellationToken cancellation = default(CancellationToken))
         {
             if (model == null) throw new ArgumentNullException(nameof(model));
+            fixed (byte* data = model) return Load(data, model.Length, options, cancellation);
+        }
+
+        private static Engine Load(byte* data, int n_bytes, LoadOptions? options, CancellationToken cancellation)
+        {
             Api api = Library.Api;
             return Load(options, cancellation, null, (raw, engine, error, watch) =>
-            {
-                fixed (byte* data = model) return api.inlay_load_memory(data, (UIntPtr)(uint)model.Length, raw, engine, error);
-            });
+                api.inlay_load_memory(data, (UIntPtr)(uint)n_bytes, raw, engine, error));
         }
 
         /// <summary>Loads a model from a stream that can seek, from its beginning; the stream is not needed
         /// afterwards.</summary>
         /// <remarks>What the stream throws ends the load and is thrown on.</remarks>
-        public static Engine Load(Stream model, LoadOptions options = null, CancellationToken cancellation = default(CancellationToken))
+        public static Engine Load(Stream model, LoadOptions? options = null, CancellationToken cancellation = default(CancellationToken))
         {
             if (model == null) throw new ArgumentNullException(nameof(model));
             if (!model.CanSeek) throw new ArgumentException("the stream must be able to seek", nameof(model));
@@ -72,13 +75,13 @@ namespace Inlay
 
         private delegate Status Loader(inlay_load_params* options, IntPtr* engine, inlay_error* error, long watch);
 
-        private static Engine Load(LoadOptions options, CancellationToken cancellation, Stream stream, Loader loader)
+        private static Engine Load(LoadOptions? options, CancellationToken cancellation, Stream? stream, Loader loader)
         {
             options = options ?? new LoadOptions();
             if (options.MaxWaiting < 0) throw new ArgumentOutOfRangeException(nameof(options), "MaxWaiting is negative");
             cancellation.ThrowIfCancellationRequested();
             var engine = new Engine(Library.Api, options);
-            byte[] splitter = options.PreTokenizerBytes();
+            byte[]? splitter = options.PreTokenizerBytes();
             fixed (byte* pre = splitter)
             {
                 inlay_load_params raw = options.Raw(pre, splitter);
@@ -100,10 +103,18 @@ namespace Inlay
                     engine._handle.Set(handle);
                     if (status == Status.Ok) return engine;
                     engine.Dispose();
-                    throw watch.Failure(status, ref error);
+                    throw watch.Failure(status, ref error, FieldNames.Load);
                 }
             }
         }
+
+        /// <summary>The engine's handle, for functions of <see cref="Library.Api"/> that the classes do not offer.</summary>
+        /// <remarks>
+        /// It stays the engine's: it is closed by <see cref="Dispose"/>, and not to be closed otherwise. Hold it with
+        /// DangerousAddRef, which refuses a closed one with an <see cref="ObjectDisposedException"/>, call the function with
+        /// DangerousGetHandle, and give it back with DangerousRelease.
+        /// </remarks>
+        public EngineHandle Handle { get { return _handle; } }
 
         /// <summary>Gives up the engine. Its memory goes with its last session. Asynchronous generations that are under way or wait
         /// end with an exception; this waits for the step, or the chunk of a prompt, that runs.</summary>
@@ -116,7 +127,7 @@ namespace Inlay
 
         /// <summary>Makes an empty session.</summary>
         /// <exception cref="InlayException">Status SessionLimit, DeviceOutOfMemory and others.</exception>
-        public Session CreateSession(SessionOptions options = null)
+        public Session CreateSession(SessionOptions? options = null)
         {
             return Session.Create(_api, _handle, this, options ?? new SessionOptions(), _queue.Wake);
         }
@@ -146,18 +157,18 @@ namespace Inlay
         }
 
         /// <summary>Tells what loading a file would need, from its header alone.</summary>
-        public static MemoryInfo PlanMemory(string path, LoadOptions options = null)
+        public static MemoryInfo PlanMemory(string path, LoadOptions? options = null)
         {
             UIntPtr length;
             byte[] bytes = Utf8.Bytes(path, "path", out length);
             options = options ?? new LoadOptions();
-            byte[] splitter = options.PreTokenizerBytes();
+            byte[]? splitter = options.PreTokenizerBytes();
             var info = new inlay_memory_info { struct_size = (uint)sizeof(inlay_memory_info) };
             inlay_error error;
             fixed (byte* name = bytes, pre = splitter)
             {
                 inlay_load_params raw = options.Raw(pre, splitter);
-                Check.Ok(Library.Api.inlay_memory_plan(name, length, &raw, &info, &error), ref error);
+                Check.Ok(Library.Api.inlay_memory_plan(name, length, &raw, &info, &error), ref error, FieldNames.Load);
             }
             return new MemoryInfo(ref info);
         }
@@ -167,12 +178,12 @@ namespace Inlay
         /// <param name="path">A GGUF file or a Hugging Face folder.</param>
         /// <param name="devices">How many devices would run it.</param>
         /// <param name="options">How it would be loaded.</param>
-        public static string Explain(string path, out int devices, LoadOptions options = null)
+        public static string Explain(string path, out int devices, LoadOptions? options = null)
         {
             UIntPtr length;
             byte[] bytes = Utf8.Bytes(path, "path", out length);
             options = options ?? new LoadOptions();
-            byte[] splitter = options.PreTokenizerBytes();
+            byte[]? splitter = options.PreTokenizerBytes();
             int found = 0;
             byte[] text = Native.ReadBytes(ReportRoom, (buffer, room, needed, error) =>
             {
@@ -185,7 +196,7 @@ namespace Inlay
                 }
                 found = n;
                 return status;
-            });
+            }, FieldNames.Load);
             devices = found;
             return System.Text.Encoding.UTF8.GetString(text);
         }
@@ -203,14 +214,14 @@ namespace Inlay
         /// not call Inlay; what it throws is dropped.</param>
         /// <exception cref="InlayException">Status NotFound, Io, Format, Unsupported.</exception>
         /// <exception cref="OperationCanceledException">It was cancelled.</exception>
-        public static void Convert(string source, string target, ConvertType type, int threads = 0, Action<ulong, ulong> progress = null,
-                                   CancellationToken cancellation = default(CancellationToken), Action<LogMessage> log = null)
+        public static void Convert(string source, string target, ConvertType type, int threads = 0, Action<ulong, ulong>? progress = null,
+                                   CancellationToken cancellation = default(CancellationToken), Action<LogMessage>? log = null)
         {
             cancellation.ThrowIfCancellationRequested();
             UIntPtr fromLength, toLength;
             byte[] fromBytes = Utf8.Bytes(source, "source", out fromLength), toBytes = Utf8.Bytes(target, "target", out toLength);
             var raw = new inlay_convert_params { struct_size = (uint)sizeof(inlay_convert_params), type = type, n_threads = threads };
-            LogSink sink = log == null ? null : new LogSink(log);
+            LogSink? sink = log == null ? null : new LogSink(log);
             if (sink != null)
             {
                 raw.log = Callbacks.Log;
@@ -230,7 +241,7 @@ namespace Inlay
                     status = Library.Api.inlay_convert(from, fromLength, to, toLength, &raw, &error);
                 }
                 GC.KeepAlive(sink);
-                if (status != Status.Ok) throw watch.Failure(status, ref error);
+                if (status != Status.Ok) throw watch.Failure(status, ref error, FieldNames.Convert);
             }
         }
     }

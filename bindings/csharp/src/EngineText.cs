@@ -14,6 +14,11 @@ namespace Inlay
         {
             UIntPtr length;
             byte[] bytes = Utf8.Bytes(text, "text", out length);
+            fixed (byte* input = bytes) return Tokenize(input, length, flags);
+        }
+
+        private int[] Tokenize(byte* text, UIntPtr length, TokenizeFlags flags)
+        {
             var tokens = new int[checked((int)length + 2)]; // enough for most texts
             using (var engine = new Hold(_handle))
             {
@@ -22,10 +27,9 @@ namespace Inlay
                     UIntPtr n_tokens;
                     inlay_error error;
                     Status status;
-                    fixed (byte* input = bytes)
                     fixed (int* output = tokens)
                     {
-                        status = _api.inlay_tokenize(engine.Pointer, input, length, flags, output, (UIntPtr)(uint)tokens.Length,
+                        status = _api.inlay_tokenize(engine.Pointer, text, length, flags, output, (UIntPtr)(uint)tokens.Length,
                                                      &n_tokens, &error);
                     }
                     if (status == Status.BufferTooSmall)
@@ -52,16 +56,16 @@ namespace Inlay
         public byte[] DetokenizeBytes(int[] tokens, DetokenizeFlags flags = DetokenizeFlags.None)
         {
             if (tokens == null) throw new ArgumentNullException(nameof(tokens));
+            fixed (int* ids = tokens) return Detokenize(ids, tokens.Length, flags);
+        }
+
+        private byte[] Detokenize(int* tokens, int n_tokens, DetokenizeFlags flags)
+        {
             using (var engine = new Hold(_handle))
             {
                 IntPtr pointer = engine.Pointer;
                 return Native.ReadBytes(TextRoom, (buffer, room, needed, error) =>
-                {
-                    fixed (int* ids = tokens)
-                    {
-                        return _api.inlay_detokenize(pointer, ids, (UIntPtr)(uint)tokens.Length, flags, buffer, room, needed, error);
-                    }
-                });
+                    _api.inlay_detokenize(pointer, tokens, (UIntPtr)(uint)n_tokens, flags, buffer, room, needed, error));
             }
         }
 
@@ -70,11 +74,11 @@ namespace Inlay
         /// <param name="conversation">JSON: an array of messages, or an object of all the template's variables.</param>
         /// <param name="template">A chat template; null for the model's own.</param>
         /// <param name="flags">Whether the text ends where the answer begins.</param>
-        public string GetChatText(string conversation, string template = null, ChatFlags flags = ChatFlags.AddGenerationPrompt)
+        public string GetChatText(string conversation, string? template = null, ChatFlags flags = ChatFlags.AddGenerationPrompt)
         {
             UIntPtr length, template_length = UIntPtr.Zero;
             byte[] bytes = Utf8.Bytes(conversation, "conversation", out length);
-            byte[] form = template == null ? null : Utf8.Bytes(template, "template", out template_length);
+            byte[]? form = template == null ? null : Utf8.Bytes(template, "template", out template_length);
             return ReadText((int)length + 512, (engine, buffer, room, needed, error) =>
             {
                 fixed (byte* json = bytes)
@@ -87,11 +91,11 @@ namespace Inlay
 
         /// <summary>The conversation that <see cref="GetChatText"/> writes, as tokens in which only the template's own control
         /// tokens count: those that messages or other values of the conversation have in writing are text.</summary>
-        public int[] GetChatTokens(string conversation, string template = null, ChatFlags flags = ChatFlags.AddGenerationPrompt)
+        public int[] GetChatTokens(string conversation, string? template = null, ChatFlags flags = ChatFlags.AddGenerationPrompt)
         {
             UIntPtr length, template_length = UIntPtr.Zero;
             byte[] bytes = Utf8.Bytes(conversation, "conversation", out length);
-            byte[] form = template == null ? null : Utf8.Bytes(template, "template", out template_length);
+            byte[]? form = template == null ? null : Utf8.Bytes(template, "template", out template_length);
             UIntPtr count;
             inlay_error error;
             int[] tokens;
@@ -112,7 +116,7 @@ namespace Inlay
         }
 
         /// <summary>The conversation as tokens.</summary>
-        public int[] GetChatTokens(IEnumerable<ChatMessage> messages, string template = null, ChatFlags flags = ChatFlags.AddGenerationPrompt)
+        public int[] GetChatTokens(IEnumerable<ChatMessage> messages, string? template = null, ChatFlags flags = ChatFlags.AddGenerationPrompt)
         {
             return GetChatTokens(ChatMessage.ToJson(messages), template, flags);
         }
@@ -141,7 +145,7 @@ namespace Inlay
             fixed (float* target = values)
             {
                 Check.Ok(_api.inlay_embed(engine.Pointer, all, (UIntPtr)(uint)tokens.Length, counts, (UIntPtr)(uint)lengths.Length,
-                                          &raw, target, (UIntPtr)(uint)values.Length, null, &error), ref error);
+                                          &raw, target, (UIntPtr)(uint)values.Length, null, &error), ref error, FieldNames.Embed);
             }
             var vectors = new float[lengths.Length][];
             for (int i = 0; i < vectors.Length; i++)
@@ -257,7 +261,7 @@ namespace Inlay
 
         /// <summary>Runs a step again and again and measures it, operation by operation; <see cref="GetProfile"/> gives the
         /// result.</summary>
-        public void ProfileStep(ProfileOptions options = null)
+        public void ProfileStep(ProfileOptions? options = null)
         {
             options = options ?? new ProfileOptions();
             var raw = new inlay_profile_params
@@ -266,7 +270,10 @@ namespace Inlay
                 n_repetitions = options.Repetitions
             };
             inlay_error error;
-            using (var engine = new Hold(_handle)) Check.Ok(_api.inlay_profile_step(engine.Pointer, &raw, &error), ref error);
+            using (var engine = new Hold(_handle))
+            {
+                Check.Ok(_api.inlay_profile_step(engine.Pointer, &raw, &error), ref error, FieldNames.Profile);
+            }
         }
 
         /// <summary>What <see cref="ProfileStep"/> measured: time, bytes, bandwidth, operation by operation.</summary>

@@ -140,8 +140,8 @@ namespace Inlay
     /// <summary>What a generation answers: text, tokens, or a conversation.</summary>
     internal struct Prompt
     {
-        private readonly string _text, _conversation;
-        private readonly int[] _tokens;
+        private readonly string? _text, _conversation;
+        private readonly int[]? _tokens;
 
         internal Prompt(string prompt)
         {
@@ -169,7 +169,7 @@ namespace Inlay
         internal int[] Tokens(Engine engine, TokenizeFlags flags)
         {
             if (_tokens != null) return _tokens;
-            return _text != null ? engine.Tokenize(_text, flags) : engine.GetChatTokens(_conversation);
+            return _text != null ? engine.Tokenize(_text, flags) : engine.GetChatTokens(_conversation!);
         }
     }
 
@@ -185,7 +185,7 @@ namespace Inlay
         /// <exception cref="InlayException">Status ContextFull: the prompt does not fit.</exception>
         /// <exception cref="OperationCanceledException">The token was cancelled, or <see cref="Cancel"/> met the
         /// prompt.</exception>
-        public IEnumerable<Generated> Generate(string prompt, GenerateOptions options = null,
+        public IEnumerable<Generated> Generate(string prompt, GenerateOptions? options = null,
                                                CancellationToken cancellation = default(CancellationToken))
         {
             return GenerateNow(new Prompt(prompt), options ?? new GenerateOptions(), cancellation);
@@ -193,7 +193,7 @@ namespace Inlay
 
         /// <summary>The same for tokens, such as those of <see cref="Inlay.Engine.GetChatTokens(string, string,
         /// ChatFlags)"/>.</summary>
-        public IEnumerable<Generated> Generate(int[] prompt, GenerateOptions options = null,
+        public IEnumerable<Generated> Generate(int[] prompt, GenerateOptions? options = null,
                                                CancellationToken cancellation = default(CancellationToken))
         {
             return GenerateNow(new Prompt(prompt), options ?? new GenerateOptions(), cancellation);

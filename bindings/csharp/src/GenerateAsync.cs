@@ -15,34 +15,34 @@ namespace Inlay
         /// <exception cref="InlayException">Status SessionLimit: LoadOptions.MaxWaiting callers wait already. ContextFull: the prompt
         /// does not fit. KvFull and others.</exception>
         /// <exception cref="OperationCanceledException">The token was cancelled, or the engine was disposed.</exception>
-        public Task<Completion> CompleteAsync(string prompt, GenerateOptions options = null,
+        public Task<Completion> CompleteAsync(string prompt, GenerateOptions? options = null,
                                               CancellationToken cancellation = default(CancellationToken))
         {
             return CompleteInOwnSession(new Prompt(prompt), options, cancellation);
         }
 
         /// <summary>The same for tokens.</summary>
-        public Task<Completion> CompleteAsync(int[] prompt, GenerateOptions options = null,
+        public Task<Completion> CompleteAsync(int[] prompt, GenerateOptions? options = null,
                                               CancellationToken cancellation = default(CancellationToken))
         {
             return CompleteInOwnSession(new Prompt(prompt), options, cancellation);
         }
 
         /// <summary>The same for a conversation, which the model's template writes.</summary>
-        public Task<Completion> CompleteAsync(IEnumerable<ChatMessage> messages, GenerateOptions options = null,
+        public Task<Completion> CompleteAsync(IEnumerable<ChatMessage> messages, GenerateOptions? options = null,
                                               CancellationToken cancellation = default(CancellationToken))
         {
             return CompleteInOwnSession(new Prompt(messages), options, cancellation);
         }
 
-        private Task<Completion> CompleteInOwnSession(Prompt prompt, GenerateOptions options, CancellationToken cancellation)
+        private Task<Completion> CompleteInOwnSession(Prompt prompt, GenerateOptions? options, CancellationToken cancellation)
         {
             return Generations.CompleteInOwnSession(this, prompt, options ?? new GenerateOptions(), cancellation);
         }
 
         /// <summary>Makes an empty session, or waits until one is free, behind those who came before.</summary>
         /// <exception cref="InlayException">Status SessionLimit: LoadOptions.MaxWaiting callers wait already.</exception>
-        public Task<Session> CreateSessionAsync(SessionOptions options = null, CancellationToken cancellation = default(CancellationToken))
+        public Task<Session> CreateSessionAsync(SessionOptions? options = null, CancellationToken cancellation = default(CancellationToken))
         {
             return _queue.Create(this, options ?? new SessionOptions(), cancellation);
         }
@@ -56,14 +56,14 @@ namespace Inlay
         /// decode step; no thread is blocked.</summary>
         /// <remarks>Until the task has ended the session is not to be used otherwise, but for Cancel, Info and Dispose.</remarks>
         /// <exception cref="InvalidOperationException">The session generates already.</exception>
-        public Task<Completion> CompleteAsync(string prompt, GenerateOptions options = null,
+        public Task<Completion> CompleteAsync(string prompt, GenerateOptions? options = null,
                                               CancellationToken cancellation = default(CancellationToken))
         {
             return Generations.Complete(this, new Prompt(prompt), options ?? new GenerateOptions(), cancellation);
         }
 
         /// <summary>The same for tokens.</summary>
-        public Task<Completion> CompleteAsync(int[] prompt, GenerateOptions options = null,
+        public Task<Completion> CompleteAsync(int[] prompt, GenerateOptions? options = null,
                                               CancellationToken cancellation = default(CancellationToken))
         {
             return Generations.Complete(this, new Prompt(prompt), options ?? new GenerateOptions(), cancellation);
@@ -87,14 +87,14 @@ namespace Inlay
 
             internal Task<Completion> Task { get { return _end.Task; } }
 
-            internal override void Post(Generated generated, Exception failure)
+            internal override void Post(Generated? generated, Exception? failure)
             {
                 if (failure != null)
                 {
                     _end.TrySetException(failure);
                     return;
                 }
-                _text.Append(generated.Text);
+                _text.Append(generated!.Text);
                 if (generated.Token >= 0) _tokens.Add(generated.Token);
                 if (generated.FinishReason != FinishReason.None) _end.TrySetResult(new Completion(_text.ToString(), _tokens.ToArray(), generated));
             }

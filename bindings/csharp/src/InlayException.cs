@@ -8,7 +8,7 @@ namespace Inlay
     {
         internal InlayException(Status status, string message) : base(message + " (" + status + ")") { Status = status; }
 
-        internal unsafe InlayException(ref inlay_error error) : this(error.status, MessageOf(ref error))
+        internal unsafe InlayException(ref inlay_error error, FieldNames? names) : this(error.status, MessageOf(ref error, names))
         {
             NativeCode = error.native_code;
             Required = error.required;
@@ -27,25 +27,27 @@ namespace Inlay
         /// <summary>What there was, in the same unit.</summary>
         public ulong Available { get; private set; }
 
-        private static unsafe string MessageOf(ref inlay_error error)
+        private static unsafe string MessageOf(ref inlay_error error, FieldNames? names)
         {
-            fixed (byte* message = error.message) return Utf8.Text(message, (int)error.message_len);
+            string text;
+            fixed (byte* message = error.message) text = Utf8.Text(message, (int)error.message_len);
+            return names == null ? text : names.InCSharp(text);
         }
     }
 
     internal static class Check
     {
-        /// <summary>Throws what a failed call reported.</summary>
-        internal static void Ok(Status status, ref inlay_error error)
+        /// <summary>Throws what a failed call reported, with C#'s names for what it was given.</summary>
+        internal static void Ok(Status status, ref inlay_error error, FieldNames? names = null)
         {
-            if (status != Status.Ok) throw Failure(status, ref error);
+            if (status != Status.Ok) throw Failure(status, ref error, names);
         }
 
         /// <summary>What a failed call reported. A cancelled call gives OperationCanceledException with it
         /// inside.</summary>
-        internal static Exception Failure(Status status, ref inlay_error error)
+        internal static Exception Failure(Status status, ref inlay_error error, FieldNames? names = null)
         {
-            var problem = new InlayException(ref error);
+            var problem = new InlayException(ref error, names);
             return status == Status.Cancelled ? (Exception)new OperationCanceledException(problem.Message, problem) : problem;
         }
     }

@@ -21,8 +21,8 @@ namespace Inlay
         public const string PathVariable = "INLAY_LIBRARY";
 
         private static readonly object Gate = new object();
-        private static volatile Api _api;
-        private static string _path;
+        private static volatile Api? _api;
+        private static string? _path;
 
         [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
         private delegate uint VersionFunction();
@@ -34,7 +34,7 @@ namespace Inlay
         /// <exception cref="InlayException">Status Unsupported: it is another library, or its ABI is too old or too
         /// new.</exception>
         /// <exception cref="InvalidOperationException">The library was already opened from another path.</exception>
-        public static void Load(string path = null)
+        public static void Load(string? path = null)
         {
             lock (Gate)
             {
@@ -56,7 +56,7 @@ namespace Inlay
             get
             {
                 if (_api == null) Load();
-                return _api;
+                return _api!;
             }
         }
 
@@ -66,7 +66,7 @@ namespace Inlay
             get
             {
                 Load();
-                return _path;
+                return _path!;
             }
         }
 
@@ -117,7 +117,7 @@ namespace Inlay
 
         /// <summary>Opens the file that is given, or the first that is found; it must then be a library that serves this
         /// binding.</summary>
-        private static Api Open(string given, out string opened)
+        private static Api Open(string? given, out string opened)
         {
             if (given == null) given = Environment.GetEnvironmentVariable(PathVariable);
             var tried = new StringBuilder();
@@ -131,9 +131,9 @@ namespace Inlay
             else
             {
 #if NET5_0_OR_GREATER
-                string reason;
-                library = NativeLoader.OpenAsPackage(out opened, out reason);
-                if (library != IntPtr.Zero) return Bind(opened, library);
+                string? reason, package;
+                library = NativeLoader.OpenAsPackage(out package, out reason);
+                if (library != IntPtr.Zero) return Bind(opened = package!, library);
                 tried.Append("\n  ").Append(reason);
 #endif
                 foreach (string name in Candidates())
@@ -151,9 +151,9 @@ namespace Inlay
         /// <summary>Returns zero and adds a line that says why if it cannot be opened.</summary>
         private static IntPtr OpenFile(string path, StringBuilder tried)
         {
-            string reason;
+            string? reason;
             IntPtr library = NativeLoader.Open(path, out reason);
-            if (library == IntPtr.Zero) tried.Append("\n  ").Append(reason.Contains(path) ? reason : path + ": " + reason);
+            if (library == IntPtr.Zero) tried.Append("\n  ").Append(reason!.Contains(path) ? reason : path + ": " + reason);
             return library;
         }
 

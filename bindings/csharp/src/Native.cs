@@ -41,7 +41,7 @@ namespace Inlay
             fixed (byte* text = bytes) return Utf8.Text(text, bytes.Length);
         }
 
-        internal static byte[] ReadBytes(int first_room, TextCall call)
+        internal static byte[] ReadBytes(int first_room, TextCall call, FieldNames? names = null)
         {
             var buffer = new byte[first_room];
             for (;;)
@@ -55,7 +55,7 @@ namespace Inlay
                     buffer = new byte[checked((int)needed)];
                     continue;
                 }
-                Check.Ok(status, ref error);
+                Check.Ok(status, ref error, names);
                 Array.Resize(ref buffer, checked((int)needed));
                 return buffer;
             }

@@ -18,7 +18,7 @@ namespace Inlay
         private static extern IntPtr VersionText();
 
         /// <summary>Returns zero and says why if the runtime does not find the library.</summary>
-        internal static IntPtr OpenAsPackage(out string path, out string reason)
+        internal static IntPtr OpenAsPackage(out string? path, out string? reason)
         {
             path = null;
             reason = "the runtime finds no library 'inlay' for this assembly";
@@ -31,7 +31,7 @@ namespace Inlay
 #endif
 
         /// <summary>Returns zero and says why if it cannot be opened.</summary>
-        internal static IntPtr Open(string name, out string reason)
+        internal static IntPtr Open(string name, out string? reason)
         {
 #if NET5_0_OR_GREATER
             IntPtr library;
@@ -44,13 +44,13 @@ namespace Inlay
         internal static IntPtr Find(IntPtr library, string function) { return Platform.Find(library, function); }
 
         /// <summary>The file that holds this address, or null if the platform does not say.</summary>
-        internal static string FileOf(IntPtr address) { return Platform.FileOf(address); }
+        internal static string? FileOf(IntPtr address) { return Platform.FileOf(address); }
 
         private interface IPlatform
         {
-            IntPtr Open(string name, out string reason);
+            IntPtr Open(string name, out string? reason);
             IntPtr Find(IntPtr library, string function);
-            string FileOf(IntPtr address);
+            string? FileOf(IntPtr address);
         }
 
         private sealed class Windows : IPlatform
@@ -61,7 +61,7 @@ namespace Inlay
             [DllImport("kernel32", CharSet = CharSet.Ansi, ExactSpelling = true, BestFitMapping = false)]
             private static extern IntPtr GetProcAddress(IntPtr module, string name);
 
-            public IntPtr Open(string name, out string reason)
+            public IntPtr Open(string name, out string? reason)
             {
                 IntPtr library = LoadLibraryW(name);
                 reason = library == IntPtr.Zero ? "Windows error " + Marshal.GetLastWin32Error() : null;
@@ -78,7 +78,7 @@ namespace Inlay
 
             public IntPtr Find(IntPtr library, string function) { return GetProcAddress(library, function); }
 
-            public string FileOf(IntPtr address)
+            public string? FileOf(IntPtr address)
             {
                 IntPtr module;
                 var path = new char[32768];
@@ -125,7 +125,7 @@ namespace Inlay
 
             internal Unix(IUnix functions) { _functions = functions; }
 
-            public IntPtr Open(string name, out string reason)
+            public IntPtr Open(string name, out string? reason)
             {
                 IntPtr library = _functions.Open(Utf8.Terminated(name));
                 reason = library == IntPtr.Zero ? Utf8.FromTerminated(_functions.Error()) : null;
@@ -134,7 +134,7 @@ namespace Inlay
 
             public IntPtr Find(IntPtr library, string function) { return _functions.Find(library, Utf8.Terminated(function)); }
 
-            public string FileOf(IntPtr address)
+            public string? FileOf(IntPtr address)
             {
                 Location location;
                 try

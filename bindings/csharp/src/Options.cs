@@ -35,7 +35,7 @@ namespace Inlay
 
         /// <summary>How byte-level BPE of a GGUF file splits text: a name as in tokenizer.ggml.pre; default the
         /// file's.</summary>
-        public string PreTokenizer { get; set; }
+        public string? PreTokenizer { get; set; }
 
         /// <summary>Tokens that prefill runs at a time: the grain of its cancel; default 512, on a GPU 1024.</summary>
         public int PrefillChunk { get; set; }
@@ -54,22 +54,22 @@ namespace Inlay
         /// caused it.
         /// It must not call Inlay; what it throws is dropped.
         /// </summary>
-        public Action<LogMessage> Log { get; set; }
+        public Action<LogMessage>? Log { get; set; }
 
         /// <summary>
         /// Told the bytes in place and the bytes in all, at least once a second, on the loading thread. It must not call
         /// Inlay.
         /// What it throws ends the load and is thrown on by it.
         /// </summary>
-        public Action<ulong, ulong> Progress { get; set; }
+        public Action<ulong, ulong>? Progress { get; set; }
 
         /// <summary>To be pinned while what Raw gives is in use; null where there is no name.</summary>
-        internal byte[] PreTokenizerBytes()
+        internal byte[]? PreTokenizerBytes()
         {
             return string.IsNullOrEmpty(PreTokenizer) ? null : Utf8.Bytes(PreTokenizer, nameof(PreTokenizer));
         }
 
-        internal unsafe inlay_load_params Raw(byte* preTokenizer, byte[] preTokenizerBytes)
+        internal unsafe inlay_load_params Raw(byte* preTokenizer, byte[]? preTokenizerBytes)
         {
             return new inlay_load_params
             {
@@ -116,7 +116,7 @@ namespace Inlay
         public ulong Seed { get; set; }
 
         /// <summary>Added to the logits of these tokens; minus infinity bans one.</summary>
-        public IDictionary<int, float> Bias { get; set; }
+        public IDictionary<int, float>? Bias { get; set; }
 
         internal inlay_logit_bias[] RawBias()
         {
@@ -142,13 +142,13 @@ namespace Inlay
     public sealed class SessionOptions
     {
         /// <summary>How tokens are drawn; default greedy.</summary>
-        public SamplerOptions Sampler { get; set; }
+        public SamplerOptions? Sampler { get; set; }
 
         /// <summary>Texts that end a generation.</summary>
-        public IList<string> Stop { get; set; }
+        public IList<string>? Stop { get; set; }
 
         /// <summary>Tokens that end a generation when drawn, at most 1024.</summary>
-        public int[] StopTokens { get; set; }
+        public int[]? StopTokens { get; set; }
 
         /// <summary>Tells sessions with one seed apart: another stream, other random numbers.</summary>
         public ulong Stream { get; set; }
@@ -164,13 +164,13 @@ namespace Inlay
     public sealed class GenerateOptions
     {
         /// <summary>How tokens are drawn; null leaves it as it is.</summary>
-        public SamplerOptions Sampler { get; set; }
+        public SamplerOptions? Sampler { get; set; }
 
         /// <summary>Texts that end a generation; null leaves them as they are.</summary>
-        public IList<string> Stop { get; set; }
+        public IList<string>? Stop { get; set; }
 
         /// <summary>Tokens that end a generation when drawn, at most 1024; null leaves them as they are.</summary>
-        public int[] StopTokens { get; set; }
+        public int[]? StopTokens { get; set; }
 
         /// <summary>Tokens to draw after each prompt before the session finishes; 0 leaves the limit as it is.</summary>
         public int MaxTokens { get; set; }

@@ -831,7 +831,7 @@ namespace Inlay.Raw
     {
         private readonly Api _api;
 
-        internal Action Freed;
+        internal Action? Freed;
 
         internal SessionHandle(Api api) : base(IntPtr.Zero, true) { _api = api; }
 

@@ -30,8 +30,16 @@ namespace Inlay
         /// <summary>The engine that made it, which may be disposed already; the session does not mind.</summary>
         public Engine Engine { get; private set; }
 
+        /// <summary>The session's handle, for functions of <see cref="Library.Api"/> that the classes do not offer.</summary>
+        /// <remarks>
+        /// It stays the session's, as <see cref="Inlay.Engine.Handle"/> the engine's, and is used in the same way. Nothing
+        /// notices a second call here: while such a function runs, the program itself must see to it that no other call uses
+        /// the session, but for <see cref="Cancel"/>, <see cref="Info"/> and <see cref="Dispose"/>.
+        /// </remarks>
+        public SessionHandle Handle { get { return _handle; } }
+
         /// <summary>Whatever the program wants to find again with the session.</summary>
-        public object Tag { get; set; }
+        public object? Tag { get; set; }
 
         internal static Session Create(Api api, EngineHandle parent, Engine engine, SessionOptions options, Action freed)
         {
@@ -58,7 +66,7 @@ namespace Inlay
             }
             session._handle.Freed = freed;
             session._handle.Set(handle);
-            Check.Ok(status, ref error);
+            Check.Ok(status, ref error, FieldNames.Session);
             try
             {
                 if (options.Stop != null) session.SetStop(options.Stop);
@@ -104,7 +112,7 @@ namespace Inlay
             fixed (int* first = tokens) Prefill(first, tokens.Length, cancellation);
         }
 
-#if NET5_0_OR_GREATER
+#if NETCOREAPP || NETSTANDARD2_1_OR_GREATER
         /// <summary>Appends tokens and runs them.</summary>
         public void Prefill(ReadOnlySpan<int> tokens, CancellationToken cancellation = default)
         {
@@ -221,7 +229,7 @@ namespace Inlay
                 fixed (inlay_logit_bias* first = bias)
                 {
                     inlay_sampler_params raw = sampler.Raw(first, bias.Length);
-                    Check.Ok(_api.inlay_session_set_sampler(use.Pointer, &raw, &error), ref error);
+                    Check.Ok(_api.inlay_session_set_sampler(use.Pointer, &raw, &error), ref error, FieldNames.Sampler);
                 }
             }
         }
@@ -245,7 +253,8 @@ namespace Inlay
                 {
                     fixed (inlay_text* first = texts)
                     {
-                        Check.Ok(_api.inlay_session_set_stop(use.Pointer, first, (UIntPtr)(uint)texts.Length, &error), ref error);
+                        Check.Ok(_api.inlay_session_set_stop(use.Pointer, first, (UIntPtr)(uint)texts.Length, &error), ref error,
+                                 FieldNames.SetStop);
                     }
                 }
             }
@@ -264,7 +273,8 @@ namespace Inlay
             {
                 fixed (int* first = tokens)
                 {
-                    Check.Ok(_api.inlay_session_set_stop_tokens(use.Pointer, first, (UIntPtr)(uint)tokens.Length, &error), ref error);
+                    Check.Ok(_api.inlay_session_set_stop_tokens(use.Pointer, first, (UIntPtr)(uint)tokens.Length, &error), ref error,
+                             FieldNames.SetStopTokens);
                 }
             }
         }
@@ -274,7 +284,10 @@ namespace Inlay
         public void SetMaxTokens(int maxTokens)
         {
             inlay_error error;
-            using (var use = new Use(this)) Check.Ok(_api.inlay_session_set_max_tokens(use.Pointer, maxTokens, &error), ref error);
+            using (var use = new Use(this))
+            {
+                Check.Ok(_api.inlay_session_set_max_tokens(use.Pointer, maxTokens, &error), ref error, FieldNames.SetMaxTokens);
+            }
         }
 
         /// <summary>The logits of the last position that was run, one a token of the vocabulary.</summary>

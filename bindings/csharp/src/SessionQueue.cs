@@ -62,11 +62,11 @@ namespace Inlay
             }
             finally
             {
-                Signal next = null;
+                Signal? next = null;
                 lock (_gate)
                 {
                     _waiting.Remove(place);
-                    if (_waiting.Count > 0) next = _waiting.First.Value;
+                    if (_waiting.Count > 0) next = _waiting.First!.Value;
                 }
                 if (next != null) next.TrySetResult(true);
             }
@@ -80,7 +80,7 @@ namespace Inlay
                 return;
             }
             var cancelled = new Signal();
-            using (cancellation.Register(state => ((Signal)state).TrySetCanceled(), cancelled))
+            using (cancellation.Register(state => ((Signal)state!).TrySetCanceled(), cancelled))
             {
                 await Task.WhenAny(task, cancelled.Task).ConfigureAwait(false);
             }

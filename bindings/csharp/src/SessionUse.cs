@@ -40,7 +40,7 @@ namespace Inlay
         /// <summary>Turns the cancellation of a token into that of a prefill under way.</summary>
         private sealed class CancelRequest : IDisposable
         {
-            private static readonly Action<object> OnCancelled = Cancelled;
+            private static readonly Action<object?> OnCancelled = Cancelled;
 
             private readonly Session _session;
             private readonly CancellationTokenRegistration _registration;
@@ -52,9 +52,9 @@ namespace Inlay
                 if (cancellation.CanBeCanceled) _registration = cancellation.Register(OnCancelled, this);
             }
 
-            private static void Cancelled(object state)
+            private static void Cancelled(object? state)
             {
-                var request = (CancelRequest)state;
+                var request = (CancelRequest)state!;
                 request._session.Cancel();
                 request._requested = true;
             }

@@ -37,7 +37,7 @@ namespace Inlay
 
         /// <summary>Takes the next event; the last one has a failure or a finish reason. Called by one thread at a time, and must
         /// not run the program's code.</summary>
-        internal abstract void Post(Generated generated, Exception failure);
+        internal abstract void Post(Generated? generated, Exception? failure);
 
         public void Dispose() { _interrupt.Dispose(); }
     }
@@ -53,8 +53,8 @@ namespace Inlay
         private readonly List<Job> _prompts = new List<Job>();             // that wait for theirs; guarded by _gate, as what follows
         private readonly List<Job> _ready = new List<Job>();               // whose prompts have run
         private readonly HashSet<Session> _taken = new HashSet<Session>(); // from Start to the last event
-        private Job _inPrompt;
-        private Thread _prompter, _stepper;
+        private Job? _inPrompt;
+        private Thread? _prompter, _stepper;
         private bool _ending;
         private readonly List<Job> _active = new List<Job>(); // the stepping thread's own, as what follows
         private Job[] _jobs = Array.Empty<Job>();
@@ -89,7 +89,7 @@ namespace Inlay
         /// OperationCanceledException.</summary>
         internal void End()
         {
-            Thread prompter, stepper;
+            Thread? prompter, stepper;
             lock (_gate)
             {
                 _ending = true;
@@ -118,14 +118,14 @@ namespace Inlay
             job.Interrupt();
             bool waited;
             lock (_gate) waited = _prompts.Remove(job);
-            if (waited) Post(job, null, Cancelled(job));
+            if (waited) Post(job, null, Cancelled(job)!);
         }
 
         private void Prompter()
         {
-            for (Job job = NextPrompt(); job != null; job = NextPrompt())
+            for (Job? job = NextPrompt(); job != null; job = NextPrompt())
             {
-                Exception failure = Begin(job);
+                Exception? failure = Begin(job);
                 lock (_gate)
                 {
                     _inPrompt = null;
@@ -139,7 +139,7 @@ namespace Inlay
             }
         }
 
-        private Job NextPrompt()
+        private Job? NextPrompt()
         {
             lock (_gate)
             {
@@ -158,7 +158,7 @@ namespace Inlay
             }
         }
 
-        private static Exception Begin(Job job)
+        private static Exception? Begin(Job job)
         {
             try
             {
@@ -169,7 +169,7 @@ namespace Inlay
         }
 
         // What a generation ends with that its caller gave up; null if he has not.
-        private static OperationCanceledException Cancelled(Job job)
+        private static OperationCanceledException? Cancelled(Job job)
         {
             if (job.Cancellation.IsCancellationRequested) return new OperationCanceledException(job.Cancellation);
             return job.Interrupted.IsCancellationRequested ? new OperationCanceledException("the generation was ended") : null;
@@ -181,7 +181,7 @@ namespace Inlay
             {
                 for (int i = _active.Count - 1; i >= 0; i--)
                 {
-                    OperationCanceledException cancelled = Cancelled(_active[i]);
+                    OperationCanceledException? cancelled = Cancelled(_active[i]);
                     if (cancelled == null) continue;
                     Job job = _active[i];
                     _active.RemoveAt(i);
@@ -269,9 +269,9 @@ namespace Inlay
             Post(job, generated, null);
         }
 
-        private void Post(Job job, Generated generated, Exception failure)
+        private void Post(Job job, Generated? generated, Exception? failure)
         {
-            if (failure != null || generated.FinishReason != FinishReason.None)
+            if (failure != null || generated!.FinishReason != FinishReason.None)
             {
                 lock (_gate) _taken.Remove(job.Session); // before the program can see the event: it may start the session again then
                 job.Dispose();

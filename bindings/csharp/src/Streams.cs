@@ -18,19 +18,19 @@ namespace Inlay
         /// <exception cref="InlayException">Status SessionLimit: LoadOptions.MaxWaiting callers wait already. ContextFull: the prompt
         /// does not fit. KvFull and others.</exception>
         /// <exception cref="OperationCanceledException">The token was cancelled, or the engine was disposed.</exception>
-        public IAsyncEnumerable<Generated> GenerateAsync(string prompt, GenerateOptions options = null, CancellationToken cancellation = default)
+        public IAsyncEnumerable<Generated> GenerateAsync(string prompt, GenerateOptions? options = null, CancellationToken cancellation = default)
         {
             return Streams.InOwnSession(this, new Prompt(prompt), options ?? new GenerateOptions(), cancellation);
         }
 
         /// <summary>The same for tokens.</summary>
-        public IAsyncEnumerable<Generated> GenerateAsync(int[] prompt, GenerateOptions options = null, CancellationToken cancellation = default)
+        public IAsyncEnumerable<Generated> GenerateAsync(int[] prompt, GenerateOptions? options = null, CancellationToken cancellation = default)
         {
             return Streams.InOwnSession(this, new Prompt(prompt), options ?? new GenerateOptions(), cancellation);
         }
 
         /// <summary>The same for a conversation, which the model's template writes.</summary>
-        public IAsyncEnumerable<Generated> GenerateAsync(IEnumerable<ChatMessage> messages, GenerateOptions options = null,
+        public IAsyncEnumerable<Generated> GenerateAsync(IEnumerable<ChatMessage> messages, GenerateOptions? options = null,
                                                          CancellationToken cancellation = default)
         {
             return Streams.InOwnSession(this, new Prompt(messages), options ?? new GenerateOptions(), cancellation);
@@ -47,13 +47,13 @@ namespace Inlay
         /// <remarks>From the first element asked for until the loop has ended the session is not to be used otherwise, but for Cancel,
         /// Info and Dispose. Leaving the loop early ends the generation.</remarks>
         /// <exception cref="InvalidOperationException">The session generates already.</exception>
-        public IAsyncEnumerable<Generated> GenerateAsync(string prompt, GenerateOptions options = null, CancellationToken cancellation = default)
+        public IAsyncEnumerable<Generated> GenerateAsync(string prompt, GenerateOptions? options = null, CancellationToken cancellation = default)
         {
             return Streams.In(this, new Prompt(prompt), options ?? new GenerateOptions(), cancellation);
         }
 
         /// <summary>The same for tokens.</summary>
-        public IAsyncEnumerable<Generated> GenerateAsync(int[] prompt, GenerateOptions options = null, CancellationToken cancellation = default)
+        public IAsyncEnumerable<Generated> GenerateAsync(int[] prompt, GenerateOptions? options = null, CancellationToken cancellation = default)
         {
             return Streams.In(this, new Prompt(prompt), options ?? new GenerateOptions(), cancellation);
         }
@@ -78,10 +78,10 @@ namespace Inlay
 
             internal Task End { get { return _end.Task; } }
 
-            internal override void Post(Generated generated, Exception failure)
+            internal override void Post(Generated? generated, Exception? failure)
             {
-                if (failure == null) _events.Writer.TryWrite(generated);
-                if (failure == null && generated.FinishReason == FinishReason.None) return;
+                if (failure == null) _events.Writer.TryWrite(generated!);
+                if (failure == null && generated!.FinishReason == FinishReason.None) return;
                 _events.Writer.TryComplete(failure);
                 _end.TrySetResult();
             }
@@ -99,7 +99,7 @@ namespace Inlay
             {
                 while (await job.Events.WaitToReadAsync(CancellationToken.None).ConfigureAwait(false))
                 {
-                    while (job.Events.TryRead(out Generated generated)) yield return generated;
+                    while (job.Events.TryRead(out Generated? generated)) yield return generated;
                 }
             }
             finally

@@ -27,6 +27,20 @@ namespace Inlay
             return bytes.Length == 0 ? OneByte : bytes;
         }
 
+#if NETCOREAPP || NETSTANDARD2_1_OR_GREATER
+        internal static int Room(ReadOnlySpan<char> text) { return Strict.GetMaxByteCount(text.Length); }
+
+        /// <summary>Writes a text's bytes, of which there are at most Room.</summary>
+        internal static int Write(ReadOnlySpan<char> text, Span<byte> into, string parameter)
+        {
+            try { return Strict.GetBytes(text, into); }
+            catch (EncoderFallbackException problem)
+            {
+                throw new ArgumentException("the text is no valid UTF-16: " + problem.Message, parameter);
+            }
+        }
+#endif
+
         internal static byte[] Terminated(string text) { return Strict.GetBytes(text + "\0"); }
 
         /// <summary>Bytes that are no text become U+FFFD.</summary>

@@ -7,7 +7,7 @@ namespace Inlay
     /// <summary>One event of a session that a <see cref="Worker"/> runs.</summary>
     public struct WorkerEvent
     {
-        internal WorkerEvent(Session session, Generated generated, Exception failure)
+        internal WorkerEvent(Session session, Generated? generated, Exception? failure)
         {
             Session = session;
             Generated = generated;
@@ -18,13 +18,13 @@ namespace Inlay
         public readonly Session Session;
 
         /// <summary>What was generated; null if there is a failure.</summary>
-        public readonly Generated Generated;
+        public readonly Generated? Generated;
 
         /// <summary>Why the generation ended early, or null.</summary>
-        public readonly Exception Failure;
+        public readonly Exception? Failure;
 
         /// <summary>This is the last event of the generation: the session is the program's again.</summary>
-        public bool IsLast { get { return Failure != null || Generated.FinishReason != FinishReason.None; } }
+        public bool IsLast { get { return Failure != null || Generated!.FinishReason != FinishReason.None; } }
     }
 
     /// <summary>Generates on threads of its own, for programs with a frame loop: <see cref="Start(Session, string, GenerateOptions)"/> and <see cref="Poll"/> never wait
@@ -45,7 +45,7 @@ namespace Inlay
                 _events = events;
             }
 
-            internal override void Post(Generated generated, Exception failure)
+            internal override void Post(Generated? generated, Exception? failure)
             {
                 _events.Enqueue(new WorkerEvent(Session, generated, failure));
             }
@@ -65,12 +65,12 @@ namespace Inlay
         /// last.</summary>
         /// <exception cref="InvalidOperationException">The last event of the session's generation before has not come
         /// yet.</exception>
-        public void Start(Session session, string prompt, GenerateOptions options = null) { Start(session, new Prompt(prompt), options); }
+        public void Start(Session session, string prompt, GenerateOptions? options = null) { Start(session, new Prompt(prompt), options); }
 
         /// <summary>The same for tokens.</summary>
-        public void Start(Session session, int[] prompt, GenerateOptions options = null) { Start(session, new Prompt(prompt), options); }
+        public void Start(Session session, int[] prompt, GenerateOptions? options = null) { Start(session, new Prompt(prompt), options); }
 
-        private void Start(Session session, Prompt prompt, GenerateOptions options)
+        private void Start(Session session, Prompt prompt, GenerateOptions? options)
         {
             if (session == null) throw new ArgumentNullException(nameof(session));
             _loop.Start(new QueuedJob(_events, session, prompt, options ?? new GenerateOptions()));

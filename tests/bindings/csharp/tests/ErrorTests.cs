@@ -15,8 +15,8 @@ static class ErrorTests
 
     public static void InvalidArgument()
     {
-        LoadFails(Status.InvalidArgument, o => o.ContextLength = 1 << 30, "n_context");
-        LoadFails(Status.InvalidArgument, o => o.MaxSessions = -1, "max_sessions");
+        LoadFails(Status.InvalidArgument, o => o.ContextLength = 1 << 30, "ContextLength is 1073741824");
+        LoadFails(Status.InvalidArgument, o => o.MaxSessions = -1, "MaxSessions is -1");
         using (Engine engine = Given.Engine())
         using (Session session = engine.CreateSession())
         {

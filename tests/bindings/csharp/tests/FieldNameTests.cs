@@ -1,0 +1,132 @@
+// Messages of the library say C#'s names for what the program set.
+using System;
+using System.Collections.Generic;
+using System.Linq;
+using System.Reflection;
+using Inlay;
+using Inlay.Raw;
+
+static class FieldNameTests
+{
+    static readonly Type Table = typeof(Engine).Assembly.GetType("Inlay.FieldNames");
+
+    static readonly MethodInfo Embed = typeof(Engine).GetMethod("Embed", new[] { typeof(IList<int[]>), typeof(Pooling), typeof(EmbedFlags) });
+
+    /// <summary>For each parameter struct: its table, its name in messages, and where its fields are in C#.</summary>
+    static readonly Dictionary<Type, object[]> Structs = new Dictionary<Type, object[]>
+    {
+        { typeof(inlay_load_params), new object[] { "Load", "params", typeof(LoadOptions) } },
+        { typeof(inlay_session_params), new object[] { "Session", "params", typeof(SessionOptions) } },
+        { typeof(inlay_sampler_params), new object[] { "Sampler", "sampler", typeof(SamplerOptions) } },
+        { typeof(inlay_profile_params), new object[] { "Profile", "params", typeof(ProfileOptions) } },
+        { typeof(inlay_convert_params), new object[] { "Convert", "params", typeof(Engine).GetMethod("Convert") } },
+        { typeof(inlay_embed_params), new object[] { "Embed", "params", Embed } }
+    };
+
+    static string InCSharp(string table, string message)
+    {
+        object names = Table.GetField(table, BindingFlags.NonPublic | BindingFlags.Static).GetValue(null);
+        return (string)Table.GetMethod("InCSharp", BindingFlags.NonPublic | BindingFlags.Instance).Invoke(names, new object[] { message });
+    }
+
+    static bool Has(object owner, string name)
+    {
+        var type = owner as Type;
+        return type != null ? type.GetProperty(name) != null : ((MethodInfo)owner).GetParameters().Any(p => p.Name == name);
+    }
+
+    /// <summary>Size, reserve and the callbacks' own pointer are the binding's matter.</summary>
+    static bool IsForThePrograms(string field)
+    {
+        return field != "struct_size" && field != "reserved" && field != "log_user" && field != "progress_user";
+    }
+
+    public static void EveryFieldHasAName()
+    {
+        int n_fields = 0;
+        foreach (Type type in typeof(Api).Assembly.GetTypes().Where(t => t.Namespace == "Inlay.Raw" && t.Name.EndsWith("_params")))
+        {
+            Expect.True(Structs.ContainsKey(type), "nothing says where the fields of " + type.Name + " are in C#");
+            object[] known = Structs[type];
+            foreach (string field in type.GetFields().Select(f => f.Name).Where(IsForThePrograms))
+            {
+                string prefix = known[1] + ".", name = InCSharp((string)known[0], prefix + field + " is wrong");
+                Expect.True(!name.StartsWith(prefix), type.Name + "." + field + " has no name in C#");
+                name = name.Substring(0, name.Length - " is wrong".Length);
+                Expect.True(Has(known[2], name.Split('.')[0]), type.Name + "." + field + ": C# has no " + name);
+                n_fields++;
+            }
+        }
+        Expect.True(n_fields >= 40, "fields looked at: " + n_fields);
+    }
+
+    public static void OnlyWholeWordsInTheirPlaceAreFields()
+    {
+        Expect.Equal("MaxTokens is -1, expected 0 to 5", InCSharp("Session", "params.max_tokens is -1, expected 0 to 5"), "range");
+        Expect.Equal("StopTokens[0] is 9", InCSharp("Session", "params.stop_tokens[0] is 9"), "index");
+        Expect.Equal("Flags: unknown bits 0x8", InCSharp("Load", "params.flags: unknown bits 0x8"), "flags");
+        Expect.Equal("Tokens + Past is 5, expected 1 to 4", InCSharp("Profile", "n_tokens + n_past is 5, expected 1 to 4"), "sum");
+        Expect.Equal("a/b: x, and the load's PreTokenizer can name", InCSharp("Load", "a/b: x, and the load's pre_tokenizer can name"), "help");
+        foreach (string other in new[] { "a/params.max_tokens is no file", "params.max_tokens_2 is 3", "device memory ran out",
+                                         "tokenizer.json has no pre_tokenizer", "", "stream" })
+        {
+            Expect.Equal(other, InCSharp("Session", InCSharp("Load", other)), "a text with no field");
+        }
+    }
+
+    static void Says(string want, Action call, params string[] never)
+    {
+        string message = Expect.Status(Status.InvalidArgument, call, want).Message;
+        Expect.True(message.StartsWith(want), "expected '" + want + "' first in: " + message);
+        foreach (string part in never) Expect.True(!message.Contains(part), "'" + part + "' in: " + message);
+    }
+
+    static void SamplerSays(string want, SamplerOptions sampler)
+    {
+        using (Engine engine = Given.Engine())
+        using (Session session = engine.CreateSession())
+        {
+            Says(want, () => session.SetSampler(sampler), "sampler.", "_");
+            Says(want, () => engine.CreateSession(new SessionOptions { Sampler = sampler }), "sampler.", "_");
+        }
+    }
+
+    public static void LoadOptionsAreNamed()
+    {
+        foreach (Action<LoadOptions> change in new Action<LoadOptions>[] { o => o.ContextLength = -1, o => o.ContextLength = 1 << 30 })
+        {
+            LoadOptions options = Given.Options;
+            change(options);
+            Says("ContextLength is ", () => Engine.Load(Given.Model, options), "params.", "n_context");
+            Says("ContextLength is ", () => Engine.PlanMemory(Given.Model, options), "params.", "n_context");
+        }
+        Says("Threads is -3", () => { int n; Engine.Explain(Given.Model, out n, new LoadOptions { Threads = -3 }); }, "params.");
+        Says("PreTokenizer is ", () => Engine.Load(Given.Model, new LoadOptions { PreTokenizer = "top_k" }), "params.", "pre_tokenizer is");
+        Says("threads is -1", () => Engine.Convert(Given.Model, "never.gguf", ConvertType.F16, -1), "params.", "n_threads");
+    }
+
+    public static void SessionOptionsAreNamed()
+    {
+        using (Engine engine = Given.Engine())
+        using (Session session = engine.CreateSession())
+        {
+            Says("MaxTokens is -1", () => engine.CreateSession(new SessionOptions { MaxTokens = -1 }), "params.", "max_tokens");
+            Says("StopTokens.Length is 1025", () => engine.CreateSession(new SessionOptions { StopTokens = new int[1025] }), "params.");
+            Says("Flags: ", () => engine.CreateSession(new SessionOptions { Flags = (SessionFlags)64 }), "params.");
+            Says("stops.Count is 100", () => session.SetStop(Enumerable.Repeat("a", 100).ToList()), "n_stops");
+            Says("tokens.Length is 1025", () => session.SetStopTokens(new int[1025]), "n_tokens");
+            Says("maxTokens is -1", () => session.SetMaxTokens(-1), "max_tokens");
+            Says("Past is -1", () => engine.ProfileStep(new ProfileOptions { Past = -1 }), "n_past");
+            Says("pooling is 77", () => engine.Embed(new[] { Given.Prompt }, (Pooling)77), "params.");
+        }
+    }
+
+    public static void SamplerOptionsAreNamed()
+    {
+        SamplerSays("TopK is -1", new SamplerOptions { TopK = -1 });
+        SamplerSays("Temperature is ", new SamplerOptions { Temperature = float.NaN });
+        SamplerSays("Logprobs is 99", new SamplerOptions { Logprobs = 99 });
+        SamplerSays("Bias of token 5 is ", new SamplerOptions { Bias = new Dictionary<int, float> { { 5, float.NaN } } });
+        SamplerSays("Bias.Count is ", new SamplerOptions { Bias = Enumerable.Range(0, 5000).ToDictionary(i => i, i => 1f) });
+    }
+}
