@@ -9,6 +9,8 @@ namespace Inlay.Extensions.AI;
 /// <summary>One answer under way: a session of the pool that generates.</summary>
 internal sealed class ChatTurn : IAsyncDisposable
 {
+    private const string ClientDisposed = "the chat client was disposed";
+
     private readonly SessionPool _pool;
     private readonly Lease _lease;
     private readonly CancellationToken _cancellation;
@@ -56,6 +58,10 @@ internal sealed class ChatTurn : IAsyncDisposable
         {
             throw new OperationCanceledException(ended.Message, ended, cancellation);
         }
+        catch (ObjectDisposedException ended) when (pool.End.IsCancellationRequested)
+        {
+            throw new OperationCanceledException(ClientDisposed, ended);
+        }
     }
 
     /// <summary>The next event, null after the last one.</summary>
@@ -72,7 +78,7 @@ internal sealed class ChatTurn : IAsyncDisposable
             {
                 throw new OperationCanceledException(problem.Message, problem, _cancellation);
             }
-            if (_pool.End.IsCancellationRequested) throw new OperationCanceledException("the chat client was disposed", problem);
+            if (_pool.End.IsCancellationRequested) throw new OperationCanceledException(ClientDisposed, problem);
             throw;
         }
         Generated next = _events.Current;
