@@ -264,6 +264,49 @@ static class ConversationTests
         Expect.Equal(0, engine.Stats.Sessions, "sessions afterwards");
     }
 
+    static async Task ComeAndGo(InlayChatClient client, List<ChatMessage>[] asked, string[] want, int worker)
+    {
+        for (int n = 0; n < 12; n++)
+        {
+            int which = (worker * 5 + n * 3) % asked.Length;
+            using var source = new CancellationTokenSource();
+            switch ((worker + n) % 4)
+            {
+                case 0:
+                    Expect.Equal(want[which], (await client.GetResponseAsync(asked[which], Chat.Most(15))).Text, "whole text " + which);
+                    break;
+                case 1:
+                    List<ChatResponseUpdate> updates = await Chat.Updates(client, asked[which], Chat.Most(15));
+                    Expect.Equal(want[which], updates.ToChatResponse().Text, "streamed text " + which);
+                    break;
+                case 2:
+                    await Leave(client, asked[which], 1 + n);
+                    break;
+                default:
+                    source.CancelAfter(worker * n % 25);
+                    try { await client.GetResponseAsync(asked[which], Chat.Most(15), source.Token); }
+                    catch (OperationCanceledException) { }
+                    break;
+            }
+        }
+    }
+
+    public static void ManyComeAndGo()
+    {
+        using Engine engine = Chat.Engine(3);
+        List<ChatMessage>[] asked = Enumerable.Range(0, 7).Select(i => Conversation(string.Concat(Enumerable.Repeat("A tale. ", i)))).ToArray();
+        string[] want = asked.Select(messages => Chat.Direct(engine, messages, 15)).ToArray();
+        foreach (int? kept in new int?[] { null, 0, 3 })
+        {
+            using InlayChatClient client = Chat.Client(engine, kept);
+            Chat.Done(Task.WhenAll(Enumerable.Range(0, 10).Select(worker => Task.Run(() => ComeAndGo(client, asked, want, worker)))));
+            Expect.True(engine.Stats.Sessions <= (kept ?? 2), "kept sessions: " + engine.Stats.Sessions);
+            for (int i = 0; i < asked.Length; i++) Expect.Equal(want[i], Chat.Result(client.GetResponseAsync(asked[i], Chat.Most(15))).Text, "text " + i);
+            client.Dispose();
+            Expect.Equal(0, engine.Stats.Sessions, "sessions afterwards");
+        }
+    }
+
     public static void DisposeEndsAll()
     {
         using Engine engine = Chat.Engine(2);
