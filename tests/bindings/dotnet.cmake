@@ -21,7 +21,7 @@ set(dotnet_build "set -e; export DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1")
 foreach(program LayoutProbe Tokens CallCost Tests)
   string(APPEND dotnet_build "\nbuild tests/bindings/csharp/Program.csproj ${program} Program")
 endforeach()
-foreach(example complete eight cancel game_loop)
+foreach(example complete eight cancel game_loop chat)
   string(APPEND dotnet_build "\nbuild bindings/csharp/examples/Examples.csproj ${example} Example")
 endforeach()
 string(REPLACE "set -e;" "set -e\nbuild() {
@@ -35,6 +35,9 @@ set_tests_properties(bindings.dotnet_build PROPERTIES FIXTURES_SETUP dotnet_prog
 
 binding_programs(dotnet FIXTURE dotnet_programs TOKENS ${INLAY_DOTNET} ${dotnet_out}/Tokens.dll CALL_COST ${INLAY_DOTNET} ${dotnet_out}/CallCost.dll)
 csharp_tests(dotnet ${dotnet_out} ${INLAY_DOTNET} .dll)
+
+# The examples that Mono does not have.
+csharp_test(dotnet example_chat Python3::Interpreter -B ${CMAKE_CURRENT_SOURCE_DIR}/chat_example.py ${INLAY_TEST_MODEL} ${INLAY_DOTNET} ${dotnet_out}/chat.dll)
 
 csharp_test(dotnet resolver ${CMAKE_COMMAND} -E env --unset=INLAY_LIBRARY "INLAY_TEST_OTHER=${INLAY_LIBRARY}"
             ${INLAY_DOTNET} ${dotnet_out}/Tests.dll LookupTests.TheHostsResolverIsAsked)
