@@ -39,6 +39,14 @@ csharp_tests(dotnet ${dotnet_out} ${INLAY_DOTNET} .dll)
 # The examples that Mono does not have.
 csharp_test(dotnet example_chat Python3::Interpreter -B ${CMAKE_CURRENT_SOURCE_DIR}/chat_example.py ${INLAY_TEST_MODEL} ${INLAY_DOTNET} ${dotnet_out}/chat.dll)
 
+# It needs packages and ASP.NET Core, so it is built apart.
+set(web ${CMAKE_CURRENT_SOURCE_DIR}/web_example.py)
+binding_test(dotnet_web_build Python3::Interpreter -B ${web} build ${INLAY_DOTNET} ${dotnet_out}/web ${INLAY_TEST_MODEL})
+binding_test(dotnet_web Python3::Interpreter -B ${web} http ${INLAY_DOTNET} ${dotnet_out}/web ${INLAY_TEST_MODEL})
+binding_test(dotnet_web_browser Python3::Interpreter -B ${web} browser ${INLAY_DOTNET} ${dotnet_out}/web ${INLAY_TEST_MODEL})
+set_tests_properties(bindings.dotnet_web_build PROPERTIES FIXTURES_SETUP dotnet_web)
+set_tests_properties(bindings.dotnet_web bindings.dotnet_web_browser PROPERTIES FIXTURES_REQUIRED dotnet_web)
+
 csharp_test(dotnet resolver ${CMAKE_COMMAND} -E env --unset=INLAY_LIBRARY "INLAY_TEST_OTHER=${INLAY_LIBRARY}"
             ${INLAY_DOTNET} ${dotnet_out}/Tests.dll LookupTests.TheHostsResolverIsAsked)
 
