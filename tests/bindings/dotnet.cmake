@@ -53,3 +53,22 @@ csharp_test(dotnet resolver ${CMAKE_COMMAND} -E env --unset=INLAY_LIBRARY "INLAY
 # With a garbage collector that moves more, and that runs beside many threads.
 csharp_test(dotnet gc_server ${CMAKE_COMMAND} -E env DOTNET_gcServer=1 ${INLAY_DOTNET} ${dotnet_out}/Tests.dll)
 csharp_test(dotnet gc_conserve ${CMAKE_COMMAND} -E env DOTNET_GCgen0size=10000 DOTNET_gcConcurrent=0 ${INLAY_DOTNET} ${dotnet_out}/Tests.dll)
+
+# The package for Microsoft.Extensions.AI, which needs packages of others: its tests are skipped where no NuGet source has them.
+set(extensions_out ${INLAY_BINDINGS_BUILD}/dotnet_extensions)
+file(MAKE_DIRECTORY ${extensions_out})
+file(WRITE ${extensions_out}/test.sh "set -e
+export DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1
+project=tests/bindings/extensions/Extensions.csproj
+options='-p:InlayTargets=net${dotnet_runtime} --artifacts-path ${extensions_out}/made'
+if ! ${INLAY_DOTNET} restore $project $options >${extensions_out}/restore.txt 2>&1; then
+  cat ${extensions_out}/restore.txt
+  # NU1301: a source is out of reach. NU1100 to NU1103: no source has the package, or this version of it.
+  grep -q 'error NU1301\\|error NU110[0-3]' ${extensions_out}/restore.txt || exit 1
+  echo 'skipped: no NuGet source gives Microsoft.Extensions.AI'
+  exit 77
+fi
+${INLAY_DOTNET} build $project $options --no-restore -p:TreatWarningsAsErrors=true -o ${extensions_out} -v quiet -nodeReuse:false
+exec ${INLAY_DOTNET} ${extensions_out}/ExtensionTests.dll
+")
+binding_test(dotnet_extensions sh ${extensions_out}/test.sh)

@@ -52,7 +52,7 @@ def build(dotnet, folder):
         done = subprocess.run([dotnet, *command, *options], capture_output=True, text=True, check=False, timeout=600, env=environment)
         if done.returncode == 0:
             continue
-        if command[0] == "restore" and re.search("NU1301|NU1101", done.stdout + done.stderr):
+        if command[0] == "restore" and re.search("error NU(1301|110[0-3])", done.stdout + done.stderr):
             skip("NuGet does not give the packages of Microsoft.Extensions.AI")
         sys.exit(f"dotnet {command[0]}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
 

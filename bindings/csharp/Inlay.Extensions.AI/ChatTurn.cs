@@ -24,8 +24,7 @@ internal sealed class ChatTurn : IAsyncDisposable
         _lease = lease;
         _cancellation = cancellation;
         _stop = CancellationTokenSource.CreateLinkedTokenSource(cancellation, pool.End);
-        int[] rest = lease.Prompt[lease.Cached..];
-        _events = lease.Session.GenerateAsync(rest, options, _stop.Token).GetAsyncEnumerator(CancellationToken.None);
+        _events = lease.Session.GenerateAsync(lease.Rest, options, _stop.Token).GetAsyncEnumerator(CancellationToken.None);
     }
 
     /// <summary>Names the answer.</summary>

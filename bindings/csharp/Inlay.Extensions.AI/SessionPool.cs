@@ -9,26 +9,51 @@ namespace Inlay.Extensions.AI;
 /// <summary>A session that one request uses.</summary>
 internal sealed class Lease
 {
-    internal Lease(Session session, int[] prompt, int cached)
+    private readonly int _cut;
+    private volatile bool _isCut;
+
+    /// <param name="session">The session.</param>
+    /// <param name="prompt">All tokens of the conversation.</param>
+    /// <param name="cut">How many of them, at the most, the session begins with.</param>
+    /// <param name="most">The length that its sequence may reach.</param>
+    internal Lease(Session session, int[] prompt, int cut, int most)
     {
         Session = session;
         Prompt = prompt;
-        Cached = cached;
+        Most = most;
+        _cut = cut;
     }
 
     internal Session Session { get; }
 
-    /// <summary>All tokens of the conversation.</summary>
     internal int[] Prompt { get; }
 
-    /// <summary>How many of them the session holds already.</summary>
-    internal int Cached { get; }
+    internal int Most { get; }
+
+    /// <summary>Tokens of the prompt that are not run again. Of what a session was cut back to the last one is, for its logits.</summary>
+    internal int Cached => Math.Max(0, _cut - 1);
+
+    /// <summary>The tokens to run.</summary>
+    internal int[] Rest => Prompt[_cut..];
 
     /// <summary>Tokens that were drawn, as far as they are known.</summary>
     internal List<int> Drawn { get; } = [];
 
-    /// <summary>The length that the sequence may reach.</summary>
-    internal int Most { get; init; }
+    /// <summary>Takes from the session what the prompt does not begin with. It may wait for a step.</summary>
+    internal void Cut()
+    {
+        Session.Truncate(_cut);
+        _isCut = true;
+    }
+
+    /// <summary>Blocks of the KV pool that it may still take. One that is not full may be another session's as well, and is copied when
+    /// it is written to.</summary>
+    internal long BlocksToCome(int blockTokens)
+    {
+        SessionInfo info = Session.Info;
+        int full = Math.Min(info.KvBlocks, (_isCut ? info.Tokens : _cut) / blockTokens);
+        return (Most + blockTokens - 1) / blockTokens - full;
+    }
 }
 
 /// <summary>An engine's sessions that have conversations in them, in use or idle. For any thread.</summary>
@@ -69,6 +94,7 @@ internal sealed class SessionPool : IDisposable
         int most = maxTokens > 0 ? (int)Math.Min((long)prompt.Length + maxTokens, _info.ContextLength) : _info.ContextLength;
         LinkedListNode<Signal> place;
         bool isFirst;
+        Lease? taken = null;
         lock (_gate)
         {
             if (_waiting.Count > _mostWaiting)
@@ -87,15 +113,18 @@ internal sealed class SessionPool : IDisposable
                 lock (_gate)
                 {
                     ObjectDisposedException.ThrowIf(_disposed, typeof(InlayChatClient));
-                    if (TryTake(prompt, most) is { } lease) return Use(lease);
+                    taken = TryTake(prompt, most);
+                    if (taken != null) Use(taken);
                     returned = _returned.Task;
                 }
+                if (taken != null) break;
                 Session? created = await CreateUnlessReturned(returned, cancellation).ConfigureAwait(false);
                 if (created == null) continue;
                 lock (_gate)
                 {
-                    if (!_disposed) return Use(new Lease(created, prompt, 0) { Most = most });
+                    if (!_disposed) Use(taken = new Lease(created, prompt, 0, most));
                 }
+                if (taken != null) break;
                 created.Dispose();
             }
         }
@@ -109,6 +138,13 @@ internal sealed class SessionPool : IDisposable
             }
             next?.TrySetResult();
         }
+        try { taken.Cut(); }
+        catch
+        {
+            Return(taken, false);
+            throw;
+        }
+        return taken;
     }
 
     /// <summary>Ends a request. What the session holds is kept for a later one, unless it is not known for certain.</summary>
@@ -157,11 +193,10 @@ internal sealed class SessionPool : IDisposable
         catch (OperationCanceledException) when (!cancellation.IsCancellationRequested) { return null; }
     }
 
-    private Lease Use(Lease lease)
+    private void Use(Lease lease)
     {
         _inUse.Add(lease);
         DropWhatOthersNeed();
-        return lease;
     }
 
     // Null: all sessions are in use.
@@ -188,16 +223,16 @@ internal sealed class SessionPool : IDisposable
                     DropOldest();
                     copy = TryMake(best.Session.Fork);
                 }
-                if (copy != null) return Cut(copy, prompt, shared, most);
+                if (copy != null) return new Lease(copy, prompt, shared, most);
             }
             _idle.Remove(best);
-            return Cut(best.Session, prompt, shared, most);
+            return new Lease(best.Session, prompt, shared, most);
         }
-        if (TryMake(() => _engine.CreateSession()) is { } empty) return new Lease(empty, prompt, 0) { Most = most };
+        if (TryMake(() => _engine.CreateSession()) is { } empty) return new Lease(empty, prompt, 0, most);
         if (_idle.Count == 0) return null;
         Session used = _idle[0].Session;
         _idle.RemoveAt(0);
-        return Cut(used, prompt, 0, most);
+        return new Lease(used, prompt, 0, most);
     }
 
     private static Session? TryMake(Func<Session> make)
@@ -206,25 +241,13 @@ internal sealed class SessionPool : IDisposable
         catch (InlayException full) when (full.Status == Status.SessionLimit) { return null; }
     }
 
-    private static Lease Cut(Session session, int[] prompt, int length, int most)
-    {
-        try { session.Truncate(length); }
-        catch
-        {
-            session.Dispose();
-            throw;
-        }
-        return new Lease(session, prompt, length) { Most = most };
-    }
-
     private bool TryKeep(Lease lease)
     {
         int held;
         try { held = lease.Session.Info.Tokens; }
         catch (ObjectDisposedException) { return false; }
         catch (InlayException) { return false; }
-        // The last token that was drawn has not been run yet.
-        int known = Math.Min(held, lease.Prompt.Length + Math.Max(0, lease.Drawn.Count - 1));
+        int known = Math.Min(held, lease.Prompt.Length + lease.Drawn.Count);
         if (known <= 0) return false;
         var tokens = new int[known];
         int ofPrompt = Math.Min(known, lease.Prompt.Length);
@@ -252,11 +275,7 @@ internal sealed class SessionPool : IDisposable
         try { stats = _engine.Stats; }
         catch (ObjectDisposedException) { return long.MaxValue; } // nobody will ask for what is idle
         long missing = stats.KvBlocksUsed - stats.KvBlocks;
-        foreach (Lease lease in _inUse)
-        {
-            long blocks = (lease.Most + stats.BlockTokens - 1) / stats.BlockTokens;
-            missing += Math.Max(0, blocks - lease.Session.Info.KvBlocks);
-        }
+        foreach (Lease lease in _inUse) missing += Math.Max(0, lease.BlocksToCome(stats.BlockTokens));
         return missing;
     }
 }
