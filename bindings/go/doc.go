@@ -25,7 +25,8 @@
 // # Goroutines
 //
 // An Engine may be used by any number of goroutines. A Session is one sequence, used by one goroutine at a time; a call
-// that finds it in use returns an error that matches StatusBusy. Cancel, Info and Close may be called at any time from
+// that finds it in use returns an error that matches StatusBusy. It has one Generation at a time: of two, the older one
+// ends with an error. Cancel, Info and Close may be called at any time from
 // any goroutine. Engines and sessions may be closed in any order and more than once; what is never closed is freed some
 // time after it became unreachable.
 //
@@ -34,6 +35,9 @@
 // Errors of the library are of type *Error and match their status:
 //
 //	if errors.Is(err, inlay.StatusContextFull) {
+//
+// That one says that a prompt does not fit. A generation that reaches the context's end has no error: its last event
+// finishes with FinishContextFull, and io.EOF follows as behind any other.
 //
 // Calls on what is closed match ErrClosed. A call that its context ended matches StatusCancelled and the context's error.
 package inlay

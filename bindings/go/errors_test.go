@@ -42,6 +42,15 @@ func TestInvalidArgument(t *testing.T) {
 	_, err = session.Prefill(background, []int32{-1})
 	wantStatus(t, err, StatusInvalidArgument)
 	wantStatus(t, session.Truncate(-1), StatusInvalidArgument)
+	wantStatus(t, session.SetMaxTokens(-1), StatusInvalidArgument)
+	wantStatus(t, session.SetMaxTokens(1<<40), StatusInvalidArgument)
+	_, err = session.GenerateTokens(background, []int32{1}, &GenerateOptions{MaxTokens: -1})
+	wantStatus(t, err, StatusInvalidArgument)
+	var noSession *Session
+	_, err = noSession.Generate(background, "x", nil)
+	wantStatus(t, err, StatusInvalidArgument)
+	_, err = noSession.Info()
+	wantStatus(t, err, StatusInvalidArgument)
 	_, err = DecodeStep(nil, nil)
 	wantStatus(t, err, StatusInvalidArgument)
 	_, err = DecodeStep([]*Session{nil}, nil)
@@ -115,6 +124,9 @@ func TestFull(t *testing.T) {
 	if e := wantStatus(t, err, StatusContextFull); e.Required != 65 || e.Available != 64 {
 		t.Errorf("required %d, available %d", e.Required, e.Available)
 	}
+	_, err = session.GenerateTokens(background, make([]int32, 65), nil)
+	wantStatus(t, err, StatusContextFull)
+	prefill(t, session, make([]int32, 64)...) // Nothing was kept of what did not fit.
 
 	options := testOptions()
 	options.MaxSessions = 1
@@ -167,6 +179,14 @@ func TestBusy(t *testing.T) {
 	_, err := session.Step()
 	wantStatus(t, err, StatusBusy)
 	wantStatus(t, session.SetStop("x"), StatusBusy)
+	wantStatus(t, session.SetMaxTokens(1), StatusBusy)
+	_, err = session.Generate(background, "x", nil)
+	wantStatus(t, err, StatusBusy)
+	waiting := session.Continue(background)
+	for i := 0; i < 2; i++ { // A generation that met it has ended with it.
+		_, err = waiting.Next()
+		wantStatus(t, err, StatusBusy)
+	}
 	wantStatus(t, session.SetSampler(Sampler{}), StatusBusy)
 	wantStatus(t, session.Truncate(0), StatusBusy)
 	_, err = session.Fork()

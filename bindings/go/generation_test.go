@@ -415,6 +415,14 @@ func TestALateContextStopsNothing(t *testing.T) {
 	session.Cancel()
 	_, err := session.Prefill(background, []int32{3})
 	wantStatus(t, err, StatusCancelled)
+	prefill(t, session, 3) // It is seen once.
+	// Also where both are left.
+	session.leftCancel = true
+	raw.SessionCancel(session.handle)
+	session.Cancel()
+	_, err = session.Prefill(background, []int32{3})
+	wantStatus(t, err, StatusCancelled)
+	prefill(t, session, 3)
 	// A step tells of such a request as of any other, and then it is gone.
 	session.leftCancel = true
 	raw.SessionCancel(session.handle)

@@ -33,6 +33,7 @@ func TestUseAfterClose(t *testing.T) {
 		"Truncate":    func() error { return session.Truncate(0) },
 		"SetSampler":  func() error { return session.SetSampler(Sampler{}) },
 		"SetStop":     func() error { return session.SetStop() },
+		"SetMax":      func() error { return session.SetMaxTokens(1) },
 		"Logits":      func() error { _, err := session.Logits(); return err },
 		"TakeText":    func() error { _, err := session.TakeText(); return err },
 		"Info":        func() error { _, err := session.Info(); return err },
@@ -117,7 +118,7 @@ func TestConcurrentClose(t *testing.T) {
 		}
 		never := func(error) bool { return false }
 		run(func() error { _, err := session.Step(); return err },
-			func(err error) bool { return errors.Is(err, StatusInvalidState) || errors.Is(err, StatusContextFull) })
+			func(err error) bool { return errors.Is(err, StatusInvalidState) })
 		run(func() error { _, err := session.Info(); return err }, never)
 		run(func() error { session.Cancel(); return nil }, never)
 		run(func() error { _, err := engine.Stats(); return err }, never)

@@ -39,8 +39,14 @@ type Session struct {
 	once   sync.Once
 	closed atomic.Bool
 	single *batch // what Step needs, so that it allocates nothing
-	// leftCancel: a request to cancel may be left in the library, because a prefill was over when its context ended.
+	// leftCancel: a request to cancel may be left in the library, because a prefill's context ended when it was over.
 	leftCancel bool
+	// asked: the program asked the session to stop, and no call has told of that yet.
+	asked atomic.Bool
+	// turn is that of the latest Generation, the only one that may go on.
+	turn atomic.Uint64
+	// prompt and generated count the tokens of the turn under way; who holds inUse may use them.
+	prompt, generated int
 }
 
 // NewSession makes an empty session. It outlives the engine's Close.
@@ -96,6 +102,7 @@ func (s *Session) Close() error {
 	s.once.Do(func() {
 		s.closed.Store(true)
 		runtime.SetFinalizer(s, nil)
+		s.asked.Store(true)
 		raw.SessionCancel(s.handle)
 		s.inUse.Lock() // Waits for the call. The mutex stays locked: nothing may use the handle any more.
 		s.leave()
@@ -105,6 +112,9 @@ func (s *Session) Close() error {
 
 // join makes the session outlive a call that may run beside others, which must leave it afterwards.
 func (s *Session) join(op string) error {
+	if s == nil {
+		return fail(op, StatusInvalidArgument, "the session is nil")
+	}
 	if s.closed.Load() || !s.users.join() {
 		return closedError(op, "session")
 	}
@@ -143,6 +153,7 @@ func (s *Session) end() { s.inUse.Unlock() }
 // otherwise the next step, or the next Prefill, sees the request, once.
 func (s *Session) Cancel() {
 	if s.join("cancel") == nil {
+		s.asked.Store(true)
 		raw.SessionCancel(s.handle)
 		s.leave()
 	}
@@ -167,22 +178,28 @@ func (s *Session) Prefill(ctx context.Context, tokens []int32) (n int, err error
 		return 0, err
 	}
 	defer s.end()
+	return s.prefillWith(ctx, tokens)
+}
+
+func (s *Session) prefillWith(ctx context.Context, tokens []int32) (n int, err error) {
 	if ctx.Err() != nil {
 		return 0, cancelled("prefill", ctx)
 	}
 	stop := s.cancelWith(ctx)
 	n, err = s.prefill(tokens)
-	if s.leftCancel && n == 0 && statusOf(err) == StatusCancelled && ctx.Err() == nil {
+	if s.leftCancel && n == 0 && statusOf(err) == StatusCancelled && ctx.Err() == nil && !s.asked.Load() {
 		s.leftCancel = false // That was the old request; this prefill has done nothing yet.
 		n, err = s.prefill(tokens)
 	}
-	if !stop() {
-		return n, err
-	}
 	if statusOf(err) == StatusCancelled {
-		return n, withCause(err, ctx.Err())
+		s.toldOfCancel()
 	}
-	s.leftCancel = true
+	if stop() {
+		s.leftCancel = true // Also where Cancel and the context asked at once: one request may have ended the prefill.
+		if statusOf(err) == StatusCancelled {
+			err = withCause(err, ctx.Err())
+		}
+	}
 	return n, err
 }
 
@@ -191,7 +208,16 @@ func (s *Session) prefill(tokens []int32) (int, error) {
 	err := check("prefill", func(err *raw.Error) Status {
 		return raw.Prefill(s.handle, tokensOf(tokens), uintptr(len(tokens)), &done, err)
 	})
+	if done > 0 {
+		s.prompt, s.generated = int(done), 0
+	}
 	return int(done), err
+}
+
+// toldOfCancel: what was asked of the session has been told by a call, and is over.
+func (s *Session) toldOfCancel() {
+	s.leftCancel = false
+	s.asked.Store(false)
 }
 
 // cancelWith asks the session to stop when the context ends. What it returns ends that, and tells if it happened.
@@ -215,12 +241,17 @@ func (s *Session) cancelWith(ctx context.Context) func() bool {
 	}
 }
 
-// Step draws one token. It is DecodeStep with one session.
+// Step draws one token. It is DecodeStep with one session. An event whose Finish is not FinishNone is the last one until the
+// next prefill; a further Step returns an error that matches StatusInvalidState.
 func (s *Session) Step() (Event, error) {
 	if err := s.begin("decode step"); err != nil {
 		return Event{}, err
 	}
 	defer s.end()
+	return s.step()
+}
+
+func (s *Session) step() (Event, error) {
 	s.single.handles[0] = s.handle
 	err := s.single.run()
 	if err != nil && s.single.events[0].Status == StatusOK {
@@ -254,7 +285,9 @@ func (s *Session) Fork() (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newSession(s.engine, child), nil
+	fork := newSession(s.engine, child)
+	fork.prompt, fork.generated = s.prompt, s.generated
+	return fork, nil
 }
 
 // Truncate cuts the sequence back to its first n tokens. Text that was not taken is dropped, finish reason and MaxTokens
@@ -267,7 +300,11 @@ func (s *Session) Truncate(n int) error {
 	if n < 0 {
 		return fail("truncate", StatusInvalidArgument, "n is %d", n)
 	}
-	return check("truncate", func(err *raw.Error) Status { return raw.SessionTruncate(s.handle, uintptr(n), err) })
+	err := check("truncate", func(err *raw.Error) Status { return raw.SessionTruncate(s.handle, uintptr(n), err) })
+	if err == nil {
+		s.generated = 0
+	}
+	return err
 }
 
 // SetSampler changes how the following tokens are drawn.
@@ -276,6 +313,10 @@ func (s *Session) SetSampler(sampler Sampler) error {
 		return err
 	}
 	defer s.end()
+	return s.setSampler(sampler)
+}
+
+func (s *Session) setSampler(sampler Sampler) error {
 	params, err := sampler.inC("set sampler")
 	if err != nil {
 		return err
@@ -290,6 +331,10 @@ func (s *Session) SetStop(texts ...string) error {
 		return err
 	}
 	defer s.end()
+	return s.setStop(texts)
+}
+
+func (s *Session) setStop(texts []string) error {
 	array := textsInC(texts)
 	defer raw.Release(unsafe.Pointer(array))
 	return check("set stop", func(err *raw.Error) Status {
@@ -306,6 +351,25 @@ func (s *Session) SetStopTokens(tokens ...int32) error {
 	return check("set stop tokens", func(err *raw.Error) Status {
 		return raw.SessionSetStopTokens(s.handle, tokensOf(tokens), uintptr(len(tokens)), err)
 	})
+}
+
+// SetMaxTokens sets how many tokens may be drawn after a prefill before the session finishes; 0 is no limit but the context.
+// It counts for the turn under way, too: one that has drawn as many already ends with its next token.
+func (s *Session) SetMaxTokens(n int) error {
+	if err := s.begin("set max tokens"); err != nil {
+		return err
+	}
+	defer s.end()
+	return s.setMaxTokens(n)
+}
+
+func (s *Session) setMaxTokens(n int) error {
+	numbers := numbers{op: "set max tokens"}
+	most := numbers.int32("n", n)
+	if numbers.err != nil {
+		return numbers.err
+	}
+	return check("set max tokens", func(err *raw.Error) Status { return raw.SessionSetMaxTokens(s.handle, most, err) })
 }
 
 // Logits are those of the last position that was run: those that the last token was drawn from, or the next one will be.

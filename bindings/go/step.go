@@ -16,7 +16,8 @@ type Event struct {
 	Kind EventKind
 	// Token is the drawn token, -1 if there is none.
 	Token int32
-	// Finish is not FinishNone if this was the session's last event until its next prefill.
+	// Finish is not FinishNone if this was the session's last event until its next prefill. A context that is full is such an
+	// end, FinishContextFull, and no error.
 	Finish FinishReason
 	// Logprob is the natural logarithm of the token's probability under the model, before any sampling step.
 	Logprob float32
@@ -24,6 +25,10 @@ type Event struct {
 	Top []TokenLogprob
 	// Text is the new text, whole characters. What may begin a stop string is held back until that is clear.
 	Text string
+	// PromptTokens counts the tokens of the session's latest prefill.
+	PromptTokens int
+	// GeneratedTokens counts those drawn since, or since a truncation, this event's included.
+	GeneratedTokens int
 }
 
 // DecodeStep draws one token for each of the sessions, reading the weights once for all; the sessions are of one engine,
@@ -178,8 +183,11 @@ func (b *batch) refused() bool {
 // event is the i-th event, with the text that did not fit into the library's.
 func (b *batch) event(i int, session *Session) (Event, error) {
 	e := &b.events[i]
+	if e.Status == StatusOK && e.Token >= 0 {
+		session.generated++
+	}
 	out := Event{Session: session, Status: e.Status, Kind: e.Kind, Token: e.Token, Finish: e.FinishReason,
-		Logprob: e.Logprob}
+		Logprob: e.Logprob, PromptTokens: session.prompt, GeneratedTokens: session.generated}
 	if e.NLogprobs > 0 {
 		out.Top = append([]TokenLogprob(nil), e.Top[:e.NLogprobs]...)
 	}
@@ -187,7 +195,7 @@ func (b *batch) event(i int, session *Session) (Event, error) {
 		out.Text = string(e.Text[:e.TextBytes])
 	}
 	if e.FinishReason == FinishCancelled {
-		session.leftCancel = false
+		session.toldOfCancel()
 	}
 	if e.TextPending == 0 || e.Kind == EventNone {
 		return out, nil

@@ -97,6 +97,7 @@ inlay_status inlay_session_get_info(const inlay_session* session, inlay_session_
     out.n_generated = now.n_drawn;
     out.n_kv_blocks = now.n_kv_blocks;
     out.text_pending = now.n_pending_text;
+    out.turn = now.turn;
     write_struct(info, out);
     return {};
   });
@@ -188,4 +189,12 @@ inlay_status inlay_session_view_logits(inlay_session* session, inlay_logits* vie
 
 void inlay_session_cancel(const inlay_session* session) {
   if (session && session->tag == inlay_session::kTag) session->session->cancel();
+}
+
+inlay_status inlay_session_cancel_turn(const inlay_session* session, uint64_t turn, inlay_error* err) {
+  return guarded(err, session, [&]() -> Status {
+    INLAY_TRY(check_handle(session, "session"));
+    session->session->cancel_turn(turn);
+    return {};
+  });
 }

@@ -190,7 +190,7 @@ Status Engine::catch_up(Session& session, StepEvent& event) {
 
 // A request to cancel is spent by this.
 bool Engine::end_if_cancelled(Session& session, StepEvent& event) {
-  if (!session.cancelled_.exchange(false, std::memory_order_relaxed)) return false;
+  if (!session.take_cancel()) return false;
   end_without_token(session, event, FinishReason::cancelled);
   return true;
 }

@@ -29,7 +29,20 @@ void Session::publish() {
            .n_drawn = n_drawn_,
            .n_kv_blocks = n_kv_blocks,
            .finish_reason = finish_reason_,
-           .n_pending_text = text_.n_ready()};
+           .n_pending_text = text_.n_ready(),
+           .turn = turn_};
+}
+
+void Session::cancel_turn(uint64_t turn) {
+  uint64_t known = cancelled_turn_.load(std::memory_order_relaxed);
+  while (known < turn && !cancelled_turn_.compare_exchange_weak(known, turn, std::memory_order_seq_cst)) {
+  }
+}
+
+bool Session::take_cancel() {
+  if (cancelled_.exchange(false, std::memory_order_relaxed)) return true;
+  uint64_t turn = turn_;
+  return turn > 0 && cancelled_turn_.compare_exchange_strong(turn, 0, std::memory_order_relaxed);
 }
 
 void Session::after_rewrite() {
@@ -76,10 +89,14 @@ Status Session::prefill(std::span<const int32_t> tokens, size_t& n_done) {
     INLAY_TRY(engine_->reserve_blocks(*this, static_cast<int32_t>(n_before + tokens.size()), engine_->prefill_chunk_));
   }
   tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
+  {
+    const std::lock_guard lock(info_mutex_);
+    info_.turn = ++turn_;
+  }
 
   Status status;
   while (status.ok() && n_computed_ < static_cast<int32_t>(tokens_.size())) {
-    if (cancelled_.exchange(false, std::memory_order_relaxed)) {
+    if (take_cancel()) {
       status = error(Code::cancelled, "prefill was cancelled");
     } else {
       status = engine_->run_prefill_chunk(*this);
@@ -111,6 +128,7 @@ Result<std::shared_ptr<Session>> Session::fork() {
   child->has_logits_ = has_logits_;
   child->logits_readable_ = logits_readable_;
   child->n_drawn_ = n_drawn_;
+  child->turn_ = turn_;
   child->finish_reason_ = finish_reason_;
   child->text_ = text_;
   child->publish();
@@ -169,7 +187,6 @@ Status Session::set_stop_tokens(std::vector<int32_t> tokens) {
 
 Status Session::set_max_tokens(int32_t max_tokens) {
   if (max_tokens < 0) return error(Code::invalid_argument, "max_tokens is %d, expected 0 or more", max_tokens);
-  const std::lock_guard lock(engine_->mutex_);
   options_.max_tokens = max_tokens;
   return {};
 }

@@ -370,6 +370,63 @@ TEST_P(Sessions, CancelFinishesTheNextStep) {
   EXPECT_EQ(step(session).kind, INLAY_EVENT_TOKEN);
 }
 
+TEST_P(Sessions, ACancelIsOfOneTurn) {
+  const EnginePtr engine = load(params());
+  const SessionPtr session = new_session(engine);
+  EXPECT_EQ(info_of(session).turn, 0u);
+  inlay_session_cancel_turn(session.get(), 0, nullptr);
+  prefill(session, kPlain);
+  EXPECT_EQ(info_of(session).turn, 1u);
+  EXPECT_EQ(step(session).kind, INLAY_EVENT_TOKEN);
+  inlay_session_cancel_turn(session.get(), 1, nullptr);
+  EXPECT_EQ(step(session).finish_reason, INLAY_FINISH_CANCELLED);
+  inlay_session_cancel_turn(session.get(), 1, nullptr);  // too late
+  prefill(session, {65});
+  EXPECT_EQ(step(session).kind, INLAY_EVENT_TOKEN);
+  inlay_session_cancel_turn(session.get(), 3, nullptr);  // of the coming turn
+  inlay_session_cancel_turn(session.get(), 1, nullptr);  // takes nothing of that away
+  EXPECT_EQ(step(session).kind, INLAY_EVENT_TOKEN);
+  const SessionPtr child = fork(session);
+  EXPECT_EQ(info_of(child).turn, 2u);
+  EXPECT_EQ(inlay_prefill(session.get(), kPlain.data(), kPlain.size(), nullptr, nullptr), INLAY_CANCELLED);
+  prefill(session, kPlain);
+  EXPECT_EQ(info_of(session).turn, 4u);
+  EXPECT_EQ(step(session).kind, INLAY_EVENT_TOKEN);
+  prefill(child, kPlain);  // the request was the parent's
+}
+
+// Requests come before, in and after their turns: no other turn ends because of one.
+TEST_P(Sessions, LateCancelsEndNoLaterTurn) {
+  const EnginePtr engine = load(params());
+  const SessionPtr session = new_session(engine);
+  const int n_rounds = GetParam() == INLAY_DEVICE_CPU ? 10000 : 500;
+  std::atomic<uint64_t> wanted{0};
+  std::atomic<bool> stop{false};
+  std::thread other([&] {
+    for (uint64_t last = 0; !stop.load();) {
+      const uint64_t turn = wanted.load();
+      if (turn == last) continue;
+      for (uint64_t i = 0; i < turn % 512; ++i) std::atomic_signal_fence(std::memory_order_seq_cst);
+      inlay_session_cancel_turn(session.get(), last = turn, nullptr);
+    }
+  });
+  int n_cancelled = 0, n_wrong = 0;
+  for (int round = 0; round < n_rounds; ++round) {
+    ASSERT_EQ(inlay_session_truncate(session.get(), 0, nullptr), INLAY_OK);
+    const uint64_t turn = info_of(session).turn + 1;
+    const bool asks = turn % 2 == 1;  // every other turn is asked to end
+    if (asks) wanted.store(turn);
+    bool cancelled = inlay_prefill(session.get(), kPlain.data(), 2, nullptr, nullptr) == INLAY_CANCELLED;
+    if (!cancelled) cancelled = step(session).finish_reason == INLAY_FINISH_CANCELLED;
+    n_cancelled += cancelled;
+    n_wrong += cancelled && !asks;
+  }
+  stop.store(true);
+  other.join();
+  EXPECT_EQ(n_wrong, 0);
+  EXPECT_GT(n_cancelled, 0);
+}
+
 // Cancels until one request meets a prefill at work; what was kept must then be whole chunks that can be gone on from.
 TEST_P(Sessions, CancelFromAnotherThreadKeepsWholeChunks) {
   inlay_load_params chunks = params();

@@ -444,10 +444,11 @@ namespace Inlay.Raw
         /// <summary>Longest sequence of one session; at most what the model was trained for. [tokens, default what the
         /// model was trained for, at most 4096]</summary>
         public int n_context;
-        /// <summary>Sessions that may exist at a time. [default 8]</summary>
+        /// <summary>Sessions that may exist at a time, at most 1024. [default 8]</summary>
         public int max_sessions;
-        /// <summary>Threads that compute, the calling one included; on CUDA they load the weights. REFERENCE computes on
-        /// one, and the log says so. [default all processors that the process may use: affinity and CPU quota]</summary>
+        /// <summary>Threads that compute, the calling one included, at most 1024; on CUDA they load the weights. REFERENCE
+        /// computes on one, and the log says so. [default all processors that the process may use: affinity and CPU
+        /// quota]</summary>
         public int n_threads;
         /// <summary>Size of the KV pool that the sessions share; the log says where they cannot use all of it. Layers with
         /// a sliding window take of it what the windows of all sessions need, at most. [bytes, default max_sessions x
@@ -455,8 +456,8 @@ namespace Inlay.Raw
         public ulong kv_budget_bytes;
         /// <summary>Type of the stored keys and values. [default F32 on REFERENCE, else F16]</summary>
         public KvDtype kv_dtype;
-        /// <summary>Tokens that prefill runs at a time: the grain of its cancel. More than n_context is as n_context, and
-        /// the log says so. [tokens, default 512, on a GPU with the memory for it 1024]</summary>
+        /// <summary>Tokens that prefill runs at a time, at most 4096: the grain of its cancel. More than n_context is as
+        /// n_context, and the log says so. [tokens, default 512, on a GPU with the memory for it 1024]</summary>
         public int prefill_chunk;
         /// <summary>Least important messages to keep and to report. [default INFO]</summary>
         public LogSeverity log_level;
@@ -664,6 +665,9 @@ namespace Inlay.Raw
         public int n_kv_blocks;
         /// <summary>Text that inlay_session_take_text would give. [bytes]</summary>
         public ulong text_pending;
+        /// <summary>Number of the turn, for inlay_session_cancel_turn: how many prefills have begun. A fork counts from
+        /// where its parent was.</summary>
+        public ulong turn;
     }
 
     /// <summary>The 20 elements of inlay_event.top, one behind the other.</summary>
@@ -907,6 +911,7 @@ namespace Inlay.Raw
         private readonly delegate* unmanaged[Cdecl]<IntPtr*, UIntPtr, int, inlay_event*, UIntPtr, int*, inlay_error*, Status> _inlay_decode_slice;
         private readonly delegate* unmanaged[Cdecl]<IntPtr*, UIntPtr, inlay_error*, Status> _inlay_decode_abandon;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, inlay_error*, Status> _inlay_session_set_stop_tokens;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, ulong, inlay_error*, Status> _inlay_session_cancel_turn;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, int, inlay_error*, Status> _inlay_session_set_max_tokens;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, byte*, UIntPtr, ChatFlags, int*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_chat_tokenize;
 
@@ -956,6 +961,7 @@ namespace Inlay.Raw
             _inlay_decode_slice = (delegate* unmanaged[Cdecl]<IntPtr*, UIntPtr, int, inlay_event*, UIntPtr, int*, inlay_error*, Status>)find("inlay_decode_slice", 2);
             _inlay_decode_abandon = (delegate* unmanaged[Cdecl]<IntPtr*, UIntPtr, inlay_error*, Status>)find("inlay_decode_abandon", 2);
             _inlay_session_set_stop_tokens = (delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, inlay_error*, Status>)find("inlay_session_set_stop_tokens", 2);
+            _inlay_session_cancel_turn = (delegate* unmanaged[Cdecl]<IntPtr, ulong, inlay_error*, Status>)find("inlay_session_cancel_turn", 2);
             _inlay_session_set_max_tokens = (delegate* unmanaged[Cdecl]<IntPtr, int, inlay_error*, Status>)find("inlay_session_set_max_tokens", 2);
             _inlay_chat_tokenize = (delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, byte*, UIntPtr, ChatFlags, int*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_chat_tokenize", 2);
         }
@@ -1049,6 +1055,8 @@ namespace Inlay.Raw
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_session_set_stop_tokens(IntPtr session, int* tokens, UIntPtr n_tokens, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_session_cancel_turn(IntPtr session, ulong turn, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_session_set_max_tokens(IntPtr session, int max_tokens, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_chat_tokenize(IntPtr engine, byte* conversation, UIntPtr conversation_len, byte* chat_template, UIntPtr template_len, ChatFlags flags, int* tokens, UIntPtr cap, UIntPtr* n_tokens, inlay_error* err);
@@ -1097,6 +1105,7 @@ namespace Inlay.Raw
         private readonly Signature.inlay_decode_slice _inlay_decode_slice;
         private readonly Signature.inlay_decode_abandon _inlay_decode_abandon;
         private readonly Signature.inlay_session_set_stop_tokens _inlay_session_set_stop_tokens;
+        private readonly Signature.inlay_session_cancel_turn _inlay_session_cancel_turn;
         private readonly Signature.inlay_session_set_max_tokens _inlay_session_set_max_tokens;
         private readonly Signature.inlay_chat_tokenize _inlay_chat_tokenize;
 
@@ -1146,6 +1155,7 @@ namespace Inlay.Raw
             _inlay_decode_slice = Bind<Signature.inlay_decode_slice>(find("inlay_decode_slice", 2));
             _inlay_decode_abandon = Bind<Signature.inlay_decode_abandon>(find("inlay_decode_abandon", 2));
             _inlay_session_set_stop_tokens = Bind<Signature.inlay_session_set_stop_tokens>(find("inlay_session_set_stop_tokens", 2));
+            _inlay_session_cancel_turn = Bind<Signature.inlay_session_cancel_turn>(find("inlay_session_cancel_turn", 2));
             _inlay_session_set_max_tokens = Bind<Signature.inlay_session_set_max_tokens>(find("inlay_session_set_max_tokens", 2));
             _inlay_chat_tokenize = Bind<Signature.inlay_chat_tokenize>(find("inlay_chat_tokenize", 2));
         }
@@ -1763,6 +1773,21 @@ namespace Inlay.Raw
         {
             if (_inlay_session_set_stop_tokens == null) return Older.Refuse("inlay_session_set_stop_tokens", "1.2", err);
             return _inlay_session_set_stop_tokens(session, tokens, n_tokens, err);
+        }
+
+        /// <summary>Asks for the end of one turn: as inlay_session_cancel, but a request for a turn that is over has no
+        /// effect on later ones. A turn begins with a prefill, whose number is one more than the last one's;
+        /// inlay_session_info tells it. A request for the coming turn is seen by its prefill. Of requests for several turns
+        /// the session knows the highest.</summary>
+        /// <param name="session">The session.</param>
+        /// <param name="turn">The turn's number.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. On error: Nothing has changed. Errors: only the
+        /// common ones. Since: 1.2.</remarks>
+        public Status inlay_session_cancel_turn(IntPtr session, ulong turn, inlay_error* err)
+        {
+            if (_inlay_session_cancel_turn == null) return Older.Refuse("inlay_session_cancel_turn", "1.2", err);
+            return _inlay_session_cancel_turn(session, turn, err);
         }
 
         /// <summary>Sets how many tokens may be drawn after a prefill: with the last of them the session finishes, the

@@ -302,10 +302,10 @@ typedef struct inlay_load_params {
   // Longest sequence of one session; at most what the model was trained for. [tokens, default what the model was
   // trained for, at most 4096]
   int32_t n_context;
-  // Sessions that may exist at a time. [default 8]
+  // Sessions that may exist at a time, at most 1024. [default 8]
   int32_t max_sessions;
-  // Threads that compute, the calling one included; on CUDA they load the weights. REFERENCE computes on one, and the
-  // log says so. [default all processors that the process may use: affinity and CPU quota]
+  // Threads that compute, the calling one included, at most 1024; on CUDA they load the weights. REFERENCE computes on
+  // one, and the log says so. [default all processors that the process may use: affinity and CPU quota]
   int32_t n_threads;
   // Size of the KV pool that the sessions share; the log says where they cannot use all of it. Layers with a sliding
   // window take of it what the windows of all sessions need, at most. [bytes, default max_sessions x n_context, at most
@@ -313,8 +313,8 @@ typedef struct inlay_load_params {
   uint64_t kv_budget_bytes;
   // Type of the stored keys and values. [default F32 on REFERENCE, else F16]
   inlay_kv_dtype kv_dtype;
-  // Tokens that prefill runs at a time: the grain of its cancel. More than n_context is as n_context, and the log says
-  // so. [tokens, default 512, on a GPU with the memory for it 1024]
+  // Tokens that prefill runs at a time, at most 4096: the grain of its cancel. More than n_context is as n_context, and
+  // the log says so. [tokens, default 512, on a GPU with the memory for it 1024]
   int32_t prefill_chunk;
   // Least important messages to keep and to report. [default INFO]
   inlay_log_level log_level;
@@ -506,6 +506,9 @@ typedef struct inlay_session_info {
   int32_t n_kv_blocks;
   // Text that inlay_session_take_text would give. [bytes]
   uint64_t text_pending;
+  // Number of the turn, for inlay_session_cancel_turn: how many prefills have begun. A fork counts from where its
+  // parent was.
+  uint64_t turn;
 } inlay_session_info;
 
 // What one session did in one decode step. Arrays of events come with a stride, sizeof(inlay_event) as the caller knows
@@ -1100,6 +1103,17 @@ inlay_status inlay_decode_abandon(inlay_session* const* sessions, size_t n_sessi
 // Since: 1.2.
 inlay_status inlay_session_set_stop_tokens(inlay_session* session, const int32_t* tokens, size_t n_tokens,
                                            inlay_error* err);
+
+// Asks for the end of one turn: as inlay_session_cancel, but a request for a turn that is over has no effect on later
+// ones. A turn begins with a prefill, whose number is one more than the last one's; inlay_session_info tells it. A
+// request for the coming turn is seen by its prefill. Of requests for several turns the session knows the highest.
+// Thread: any.
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: Nothing has changed.
+// Errors: only the common ones.
+// Since: 1.2.
+inlay_status inlay_session_cancel_turn(const inlay_session* session, uint64_t turn, inlay_error* err);
 
 // Sets how many tokens may be drawn after a prefill: with the last of them the session finishes, the reason is
 // MAX_TOKENS. It counts for the turn under way, too; one that has drawn as many already ends with its next token.

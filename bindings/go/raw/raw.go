@@ -262,6 +262,11 @@ static inlay_status go_inlay_session_set_stop_tokens(inlay_session* session, con
   if (!api->inlay_session_set_stop_tokens) return inlay_go_missing("inlay_session_set_stop_tokens", err);
   return api->inlay_session_set_stop_tokens(session, tokens, n_tokens, err);
 }
+static inlay_status go_inlay_session_cancel_turn(const inlay_session* session, uint64_t turn, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_session_cancel_turn) return inlay_go_missing("inlay_session_cancel_turn", err);
+  return api->inlay_session_cancel_turn(session, turn, err);
+}
 static inlay_status go_inlay_session_set_max_tokens(inlay_session* session, int32_t max_tokens, inlay_error* err) {
   const inlay_dl* api = inlay_go_api();
   if (!api->inlay_session_set_max_tokens) return inlay_go_missing("inlay_session_set_max_tokens", err);
@@ -946,10 +951,10 @@ type LoadParams struct {
 	// Longest sequence of one session; at most what the model was trained for. [tokens, default what the model was
 	// trained for, at most 4096]
 	NContext int32
-	// Sessions that may exist at a time. [default 8]
+	// Sessions that may exist at a time, at most 1024. [default 8]
 	MaxSessions int32
-	// Threads that compute, the calling one included; on CUDA they load the weights. REFERENCE computes on one, and
-	// the log says so. [default all processors that the process may use: affinity and CPU quota]
+	// Threads that compute, the calling one included, at most 1024; on CUDA they load the weights. REFERENCE computes
+	// on one, and the log says so. [default all processors that the process may use: affinity and CPU quota]
 	NThreads int32
 	// Size of the KV pool that the sessions share; the log says where they cannot use all of it. Layers with a
 	// sliding window take of it what the windows of all sessions need, at most. [bytes, default max_sessions x
@@ -957,8 +962,8 @@ type LoadParams struct {
 	KVBudgetBytes uint64
 	// Type of the stored keys and values. [default F32 on REFERENCE, else F16]
 	KVDtype KVDtype
-	// Tokens that prefill runs at a time: the grain of its cancel. More than n_context is as n_context, and the log
-	// says so. [tokens, default 512, on a GPU with the memory for it 1024]
+	// Tokens that prefill runs at a time, at most 4096: the grain of its cancel. More than n_context is as n_context,
+	// and the log says so. [tokens, default 512, on a GPU with the memory for it 1024]
 	PrefillChunk int32
 	// Least important messages to keep and to report. [default INFO]
 	LogLevel LogLevel
@@ -1150,6 +1155,9 @@ type SessionInfo struct {
 	NKVBlocks int32
 	// Text that inlay_session_take_text would give. [bytes]
 	TextPending uint64
+	// Number of the turn, for inlay_session_cancel_turn: how many prefills have begun. A fork counts from where its
+	// parent was.
+	Turn uint64
 }
 
 // What one session did in one decode step. Arrays of events come with a stride, sizeof(inlay_event) as the caller
@@ -1975,6 +1983,23 @@ func DecodeAbandon(sessions **Session, nSessions uintptr, err *Error) Status {
 //   - Since: 1.2.
 func SessionSetStopTokens(session *Session, tokens *int32, nTokens uintptr, err *Error) Status {
 	return Status(C.go_inlay_session_set_stop_tokens((*C.inlay_session)(unsafe.Pointer(session)), (*C.int32_t)(unsafe.Pointer(tokens)), C.size_t(nTokens), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// SessionCancelTurn is inlay_session_cancel_turn. Asks for the end of one turn: as inlay_session_cancel, but a
+// request for a turn that is over has no effect on later ones. A turn begins with a prefill, whose number is one more
+// than the last one's; inlay_session_info tells it. A request for the coming turn is seen by its prefill. Of requests
+// for several turns the session knows the highest.
+//
+//   - session: The session.
+//   - turn: The turn's number.
+//   - Thread: any.
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - On error: Nothing has changed.
+//   - Errors: only the common ones.
+//   - Since: 1.2.
+func SessionCancelTurn(session *Session, turn uint64, err *Error) Status {
+	return Status(C.go_inlay_session_cancel_turn((*C.inlay_session)(unsafe.Pointer(session)), C.uint64_t(turn), (*C.inlay_error)(unsafe.Pointer(err))))
 }
 
 // SessionSetMaxTokens is inlay_session_set_max_tokens. Sets how many tokens may be drawn after a prefill: with the

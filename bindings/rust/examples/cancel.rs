@@ -1,6 +1,6 @@
 //! Lets a model write for as long as it likes, and stops it from another thread.
 //! usage: cancel MODEL [MILLISECONDS]
-use inlay::{Engine, FinishReason, LoadOptions, Session, SessionOptions, Status};
+use inlay::{Engine, FinishReason, LoadOptions, Session, SessionOptions};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -9,11 +9,12 @@ fn decode_until_cancelled(session: &mut Session) -> inlay::Result<u32> {
     let n_prompt = session.info()?.n_tokens as usize;
     let mut n_tokens = 0;
     loop {
-        match session.decode_step() {
-            Ok(event) if event.finish_reason == Some(FinishReason::Cancelled) => return Ok(n_tokens),
-            Ok(_) => n_tokens += 1,
-            Err(error) if error.status() == Status::ContextFull => session.truncate(n_prompt)?,
-            Err(error) => return Err(error),
+        let event = session.decode_step()?;
+        n_tokens += u32::from(event.token.is_some());
+        match event.finish_reason {
+            None => {}
+            Some(FinishReason::Cancelled) => return Ok(n_tokens),
+            Some(_) => session.truncate(n_prompt)?,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A game's loop: 60 frames a second, while a character talks. The model runs on a thread of its own and sends its words
 //! through a channel, which each frame empties; a frame never waits for the model. Prints how long frames took with and
 //! without it. usage: game_loop MODEL [SECONDS]
-use inlay::{Engine, GenerateOptions, LoadOptions, Sampler, Session, SessionOptions, Status};
+use inlay::{Engine, GenerateOptions, LoadOptions, Sampler, Session, SessionOptions};
 use std::sync::mpsc::{channel, Receiver, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -10,18 +10,13 @@ const FRAMES_A_SECOND: u32 = 60;
 /// What the rest of the game takes of a frame.
 const WORK: Duration = Duration::from_millis(4);
 
-/// One tale after the other, until nobody listens.
+/// One tale after the other, until nobody listens. A tale ends where the model ends it, or with the context.
 fn talk(mut session: Session, words: Sender<String>) -> inlay::Result<()> {
     loop {
         session.truncate(0)?;
         for event in session.generate("Once upon a time", &GenerateOptions::default())? {
-            match event {
-                Ok(event) => match words.send(event.text) {
-                    Ok(()) => {}
-                    Err(_) => return Ok(()),
-                },
-                Err(error) if error.status() == Status::ContextFull => {}
-                Err(error) => return Err(error),
+            if words.send(event?.text).is_err() {
+                return Ok(());
             }
         }
     }

@@ -323,10 +323,14 @@ pub struct Event {
     pub top: Vec<TokenLogprob>,
     /// Why this was the session's last event until its next prefill; `None` if it goes on.
     pub finish_reason: Option<FinishReason>,
+    /// Tokens of the latest prompt.
+    pub n_prompt: u32,
+    /// Tokens drawn since, or since a truncation, this event's included.
+    pub n_generated: u32,
 }
 
 impl Event {
-    /// Without the text that did not fit.
+    /// Without the text that did not fit, and without counts.
     pub(crate) fn from_raw(event: &raw::inlay_event) -> Self {
         let n_text = event.text.len().min(event.text_bytes as usize);
         let n_top = event.top.len().min(count(event.n_logprobs) as usize);
@@ -336,6 +340,8 @@ impl Event {
             logprob: event.logprob,
             top: event.top[..n_top].iter().map(|t| TokenLogprob { token: t.token, logprob: t.logprob }).collect(),
             finish_reason: FinishReason::from_raw(event.finish_reason),
+            n_prompt: 0,
+            n_generated: 0,
         }
     }
 }

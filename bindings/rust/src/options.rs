@@ -2,7 +2,7 @@ use crate::callbacks::{LogSink, ProgressFn};
 use crate::{raw, ConvertType, DeviceKind, KvDtype, LogLevel, Pooling, Token, WeightDtype};
 
 /// A count as the C API wants it; one that is too large for it stays too large for the library, which says so.
-fn count(n: u32) -> i32 {
+pub(crate) fn count(n: u32) -> i32 {
     i32::try_from(n).unwrap_or(i32::MAX)
 }
 
@@ -223,6 +223,9 @@ pub struct GenerateOptions {
     pub sampler: Option<Sampler>,
     /// Texts that end a generation from now on, each of 1 to 1024 bytes, at most 64. `None`: as before.
     pub stop: Option<Vec<String>>,
+    /// Tokens to draw after this prompt and later ones before the session finishes; 0: no limit but the context. `None`: as
+    /// before.
+    pub max_tokens: Option<u32>,
     /// How a prompt that is text becomes tokens.
     pub tokenize: TokenizeOptions,
 }

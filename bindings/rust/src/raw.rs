@@ -451,10 +451,11 @@ pub struct inlay_load_params {
     /// Longest sequence of one session; at most what the model was trained for. (tokens, default what the model was
     /// trained for, at most 4096)
     pub n_context: i32,
-    /// Sessions that may exist at a time. (default 8)
+    /// Sessions that may exist at a time, at most 1024. (default 8)
     pub max_sessions: i32,
-    /// Threads that compute, the calling one included; on CUDA they load the weights. REFERENCE computes on one, and
-    /// the log says so. (default all processors that the process may use: affinity and CPU quota)
+    /// Threads that compute, the calling one included, at most 1024; on CUDA they load the weights. REFERENCE
+    /// computes on one, and the log says so. (default all processors that the process may use: affinity and CPU
+    /// quota)
     pub n_threads: i32,
     /// Size of the KV pool that the sessions share; the log says where they cannot use all of it. Layers with a
     /// sliding window take of it what the windows of all sessions need, at most. (bytes, default max_sessions x
@@ -462,8 +463,8 @@ pub struct inlay_load_params {
     pub kv_budget_bytes: u64,
     /// Type of the stored keys and values. (default F32 on REFERENCE, else F16)
     pub kv_dtype: inlay_kv_dtype,
-    /// Tokens that prefill runs at a time: the grain of its cancel. More than n_context is as n_context, and the log
-    /// says so. (tokens, default 512, on a GPU with the memory for it 1024)
+    /// Tokens that prefill runs at a time, at most 4096: the grain of its cancel. More than n_context is as
+    /// n_context, and the log says so. (tokens, default 512, on a GPU with the memory for it 1024)
     pub prefill_chunk: i32,
     /// Least important messages to keep and to report. (default INFO)
     pub log_level: inlay_log_level,
@@ -715,6 +716,9 @@ pub struct inlay_session_info {
     pub n_kv_blocks: i32,
     /// Text that [`inlay_session_take_text`](Functions::inlay_session_take_text) would give. (bytes)
     pub text_pending: u64,
+    /// Number of the turn, for [`inlay_session_cancel_turn`](Functions::inlay_session_cancel_turn): how many prefills
+    /// have begun. A fork counts from where its parent was.
+    pub turn: u64,
 }
 
 impl Default for inlay_session_info {
@@ -1569,6 +1573,22 @@ pub struct Functions {
     /// - `tokens`: Token ids; those outside of the vocabulary are refused. (may be null)
     /// - `n_tokens`: At most 1024; 0: none. (tokens)
     pub inlay_session_set_stop_tokens: unsafe extern "C" fn(session: *mut inlay_session, tokens: *const i32, n_tokens: usize, err: *mut inlay_error) -> inlay_status,
+    /// Asks for the end of one turn: as [`inlay_session_cancel`](Functions::inlay_session_cancel), but a request for
+    /// a turn that is over has no effect on later ones. A turn begins with a prefill, whose number is one more than
+    /// the last one's; [`inlay_session_info`] tells it. A request for the coming turn is seen by its prefill. Of
+    /// requests for several turns the session knows the highest.
+    ///
+    /// - Thread: any.
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - On error: Nothing has changed.
+    /// - Errors: only the common ones.
+    /// - Since: 1.2.
+    ///
+    /// Parameters:
+    /// - `session`: The session.
+    /// - `turn`: The turn's number.
+    pub inlay_session_cancel_turn: unsafe extern "C" fn(session: *const inlay_session, turn: u64, err: *mut inlay_error) -> inlay_status,
     /// Sets how many tokens may be drawn after a prefill: with the last of them the session finishes, the reason is
     /// MAX_TOKENS. It counts for the turn under way, too; one that has drawn as many already ends with its next
     /// token.
@@ -1613,7 +1633,7 @@ pub struct Functions {
 }
 
 /// Names of all functions, in the header's order.
-pub const FUNCTION_NAMES: [&str; 45] = [
+pub const FUNCTION_NAMES: [&str; 46] = [
     "inlay_load",
     "inlay_prefill",
     "inlay_decode_step",
@@ -1657,6 +1677,7 @@ pub const FUNCTION_NAMES: [&str; 45] = [
     "inlay_decode_slice",
     "inlay_decode_abandon",
     "inlay_session_set_stop_tokens",
+    "inlay_session_cancel_turn",
     "inlay_session_set_max_tokens",
     "inlay_chat_tokenize",
 ];
@@ -1750,6 +1771,8 @@ unsafe extern "C" {
     pub fn inlay_decode_abandon(sessions: *const *mut inlay_session, n_sessions: usize, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_session_set_stop_tokens`].
     pub fn inlay_session_set_stop_tokens(session: *mut inlay_session, tokens: *const i32, n_tokens: usize, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_session_cancel_turn`].
+    pub fn inlay_session_cancel_turn(session: *const inlay_session, turn: u64, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_session_set_max_tokens`].
     pub fn inlay_session_set_max_tokens(session: *mut inlay_session, max_tokens: i32, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_chat_tokenize`].
@@ -1804,6 +1827,7 @@ impl Functions {
             inlay_decode_slice,
             inlay_decode_abandon,
             inlay_session_set_stop_tokens,
+            inlay_session_cancel_turn,
             inlay_session_set_max_tokens,
             inlay_chat_tokenize,
         }
@@ -2043,6 +2067,12 @@ impl Functions {
                 // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
+            inlay_session_cancel_turn: match find(c"inlay_session_cancel_turn") {
+                p if p.is_null() && minor < 2 => absent_inlay_session_cancel_turn,
+                p if p.is_null() => return Err("inlay_session_cancel_turn"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
             inlay_session_set_max_tokens: match find(c"inlay_session_set_max_tokens") {
                 p if p.is_null() && minor < 2 => absent_inlay_session_set_max_tokens,
                 p if p.is_null() => return Err("inlay_session_set_max_tokens"),
@@ -2112,6 +2142,11 @@ unsafe extern "C" fn absent_inlay_decode_abandon(_: *const *mut inlay_session, _
 unsafe extern "C" fn absent_inlay_session_set_stop_tokens(_: *mut inlay_session, _: *const i32, _: usize, err: *mut inlay_error) -> inlay_status {
     // SAFETY: the caller's promise about `err` is the same.
     unsafe { absent(err, "the loaded library has no inlay_session_set_stop_tokens, which is since ABI 1.2") }
+}
+
+unsafe extern "C" fn absent_inlay_session_cancel_turn(_: *const inlay_session, _: u64, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_session_cancel_turn, which is since ABI 1.2") }
 }
 
 unsafe extern "C" fn absent_inlay_session_set_max_tokens(_: *mut inlay_session, _: i32, err: *mut inlay_error) -> inlay_status {

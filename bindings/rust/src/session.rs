@@ -1,5 +1,6 @@
 use crate::error::call;
 use crate::info::{Event, SessionInfo};
+use crate::options::count;
 use crate::{
     raw, CancelHandle, Engine, Error, GenerateOptions, Library, Prompt, Result, Sampler, SessionOptions, Status,
 };
@@ -15,7 +16,16 @@ pub struct Session {
     session: *mut raw::inlay_session,
     cancel: CancelHandle,
     engine: Engine,
+    /// Of the turn under way.
+    counts: Counts,
     _one_thread_at_a_time: PhantomData<Cell<()>>,
+}
+
+/// What an event tells about its turn.
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    n_prompt: u32,
+    n_generated: u32,
 }
 
 // SAFETY: no state of a session belongs to a thread; whoever owns it is the only one who uses it, but for the functions of class
@@ -47,7 +57,7 @@ impl Session {
 
     fn own(engine: Engine, session: *mut raw::inlay_session) -> Self {
         let cancel = CancelHandle::new(engine.library(), session);
-        Self { session, cancel, engine, _one_thread_at_a_time: PhantomData }
+        Self { session, cancel, engine, counts: Counts::default(), _one_thread_at_a_time: PhantomData }
     }
 
     fn functions(&self) -> &'static raw::Functions {
@@ -71,13 +81,18 @@ impl Session {
 
     /// Runs a prompt, and gives the events that follow it, one a step, until the session has finished.
     ///
-    /// A prompt begins a new turn behind what the session has already read and written.
+    /// A prompt begins a new turn behind what the session has already read and written. A context that becomes full is an end as
+    /// any other: the last event's finish reason is [`ContextFull`](crate::FinishReason::ContextFull). A prompt that does not
+    /// fit is an error: [`Status::ContextFull`].
     pub fn generate<'p>(&mut self, prompt: impl Into<Prompt<'p>>, options: &GenerateOptions) -> Result<Generation<'_>> {
         if let Some(sampler) = &options.sampler {
             self.set_sampler(sampler)?;
         }
         if let Some(stop) = &options.stop {
             self.set_stop(stop)?;
+        }
+        if let Some(max_tokens) = options.max_tokens {
+            self.set_max_tokens(max_tokens)?;
         }
         match prompt.into() {
             Prompt::Text(text) => self.prefill_tokens(&self.engine.tokenize(text, options.tokenize)?)?,
@@ -87,7 +102,7 @@ impl Session {
     }
 
     /// The events that follow, one a step, until the session has finished: what [`generate`](Self::generate) gives, without a
-    /// new prompt.
+    /// new prompt. A session that has finished already gives one error, [`Status::InvalidState`].
     pub fn events(&mut self) -> Generation<'_> {
         Generation { session: self, ended: false }
     }
@@ -105,12 +120,17 @@ impl Session {
     }
 
     fn prefill_tokens(&mut self, tokens: &[i32]) -> Result<()> {
-        let (from, n, not_counted) = (tokens.as_ptr(), tokens.len(), std::ptr::null_mut());
+        let (from, n, mut n_done) = (tokens.as_ptr(), tokens.len(), 0);
         // SAFETY: the tokens live during the call, and the session is used here alone.
-        call(|err| unsafe { (self.functions().inlay_prefill)(self.session, from, n, not_counted, err) })
+        let outcome = call(|err| unsafe { (self.functions().inlay_prefill)(self.session, from, n, &mut n_done, err) });
+        if n_done > 0 {
+            self.counts = Counts { n_prompt: u32::try_from(n_done).unwrap_or(u32::MAX), n_generated: 0 };
+        }
+        outcome
     }
 
-    /// Draws one token. [`decode_step`] does so for many sessions at once.
+    /// Draws one token. [`decode_step`] does so for many sessions at once. An event with a finish reason is the last one until
+    /// the next prompt: a further step is an error, [`Status::InvalidState`].
     pub fn decode_step(&mut self) -> Result<Event> {
         let mut event = raw::inlay_event::default();
         call(|err| {
@@ -120,9 +140,11 @@ impl Session {
         self.whole_event(&event)
     }
 
-    /// An event with the text that did not fit.
+    /// An event with its turn's counts, and the text that did not fit.
     fn whole_event(&mut self, raw: &raw::inlay_event) -> Result<Event> {
         let mut event = Event::from_raw(raw);
+        self.counts.n_generated += u32::from(event.token.is_some());
+        (event.n_prompt, event.n_generated) = (self.counts.n_prompt, self.counts.n_generated);
         if raw.text_pending > 0 {
             event.text += &self.take_text()?;
         }
@@ -159,13 +181,17 @@ impl Session {
         let mut child = std::ptr::null_mut();
         // SAFETY: the session is used here alone.
         call(|err| unsafe { (self.functions().inlay_session_fork)(self.session, &mut child, err) })?;
-        Ok(Self::own(self.engine.clone(), child))
+        let mut child = Self::own(self.engine.clone(), child);
+        child.counts = self.counts;
+        Ok(child)
     }
 
     /// Cuts the sequence back to its first tokens. Finish reason and `max_tokens` start over.
     pub fn truncate(&mut self, n_tokens: usize) -> Result<()> {
         // SAFETY: the session is used here alone.
-        call(|err| unsafe { (self.functions().inlay_session_truncate)(self.session, n_tokens, err) })
+        call(|err| unsafe { (self.functions().inlay_session_truncate)(self.session, n_tokens, err) })?;
+        self.counts.n_generated = 0;
+        Ok(())
     }
 
     /// Changes how the following tokens are drawn.
@@ -188,6 +214,14 @@ impl Session {
         let set = self.functions().inlay_session_set_stop_tokens;
         // SAFETY: the tokens live during the call, and the session is used here alone.
         call(|err| unsafe { set(self.session, tokens.as_ptr(), tokens.len(), err) })
+    }
+
+    /// Sets how many tokens may be drawn after a prompt before the session finishes; 0: no limit but the context. It counts for
+    /// the turn under way, too: one that has drawn as many already ends with its next token.
+    pub fn set_max_tokens(&mut self, max_tokens: u32) -> Result<()> {
+        let set = self.functions().inlay_session_set_max_tokens;
+        // SAFETY: the session is used here alone.
+        call(|err| unsafe { set(self.session, count(max_tokens), err) })
     }
 
     /// The logits of the last position that was run: those that the last token was drawn from, or the next one will be.
@@ -328,7 +362,7 @@ fn did_not_advance(index: i32, status: raw::inlay_status) -> Error {
 }
 
 /// The events of a session, one a decode step: see [`Session::generate`]. Ends behind the event with a finish reason, or behind
-/// an error. Dropping it stops after the last event that was asked for; [`Session::events`] goes on from there.
+/// an error, whichever comes; a full context is such an event. Dropping it stops after the last event that was asked for; [`Session::events`] goes on from there.
 #[derive(Debug)]
 #[must_use = "nothing is generated until the events are asked for"]
 pub struct Generation<'s> {
@@ -337,7 +371,7 @@ pub struct Generation<'s> {
 }
 
 impl Generation<'_> {
-    /// Runs to the end, and gives the whole text.
+    /// Runs to the end, and gives the whole text. [`Session::info`] then tells why it ended.
     pub fn into_text(self) -> Result<String> {
         self.map(|event| event.map(|event| event.text)).collect()
     }

@@ -2,7 +2,10 @@
 mod common;
 
 use common::*;
-use inlay::{decode_step, raw, DeviceKind, Engine, Error, KvDtype, LoadOptions, Sampler, SessionOptions, Status};
+use inlay::{
+    decode_step, raw, DeviceKind, Engine, Error, FinishReason, GenerateOptions, KvDtype, LoadOptions, LogitBias,
+    Sampler, SessionOptions, Status,
+};
 use std::fmt::Debug;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
@@ -82,12 +85,56 @@ fn context_full() {
     let mut session = endless(&engine);
     let error = refused(session.prefill(&[1; 17]), Status::ContextFull, "");
     assert_eq!((error.required(), error.available()), (17, 16));
-    session.prefill(&[1; 14]).unwrap();
+    refused(session.generate(&[1; 17], &GenerateOptions::default()), Status::ContextFull, "");
+    assert_eq!(session.info().unwrap().n_tokens, 0);
+    // A prompt that fits, and what is written after it, is no error.
+    let mut events = session.generate(&[1; 14], &GenerateOptions::default()).unwrap();
+    assert_eq!(events.next().unwrap().unwrap().finish_reason, None);
+    let last = events.next().unwrap().unwrap();
+    assert_eq!((last.finish_reason, last.token.is_some()), (Some(FinishReason::ContextFull), true));
+    assert_eq!((last.n_prompt, last.n_generated), (14, 2));
+    assert!(events.next().is_none());
+    let info = session.info().unwrap();
+    assert_eq!((info.n_tokens, info.finish_reason), (16, Some(FinishReason::ContextFull)));
+    refused(session.decode_step(), Status::InvalidState, "");
+    refused(session.prefill(&[1]), Status::ContextFull, "");
+}
+
+#[test]
+fn a_prompt_that_fills_the_context_ends_without_a_token() {
+    let engine = load_with(LoadOptions { n_context: 16, ..options() });
+    let (mut full, mut other) = (endless(&engine), endless(&engine));
+    full.prefill(&[1; 16]).unwrap();
+    let mut events = full.events();
+    let last = events.next().unwrap().unwrap();
+    assert_eq!((last.finish_reason, last.token), (Some(FinishReason::ContextFull), None));
+    assert_eq!((last.text.as_str(), last.n_prompt, last.n_generated), ("", 16, 0));
+    assert!(events.next().is_none());
+    full.truncate(0).unwrap();
+    assert_eq!(full.generate(&[1; 16], &GenerateOptions::default()).unwrap().into_text().unwrap(), "");
+    full.truncate(0).unwrap();
+    full.prefill(&[1; 15]).unwrap();
+    other.prefill(&[1; 15 - 4]).unwrap();
+    let events = decode_step([&mut full, &mut other]).unwrap();
+    let reasons: Vec<_> = events.into_iter().map(|event| event.unwrap().finish_reason).collect();
+    assert_eq!(reasons, [Some(FinishReason::ContextFull), None]);
+    full.truncate(0).unwrap();
+    let text = full.generate(&[1; 8], &GenerateOptions::default()).unwrap().into_text().unwrap();
+    assert!(!text.is_empty());
+    assert_eq!(full.info().unwrap().n_generated, 8);
+}
+
+#[test]
+fn an_error_ends_the_events() {
+    let engine = load();
+    let mut session = endless(&engine);
     let mut events = session.events();
-    assert!(events.next().unwrap().is_ok() && events.next().unwrap().is_ok());
-    refused(events.next().unwrap(), Status::ContextFull, "");
-    assert!(events.next().is_none(), "an error ends the events");
-    assert_eq!(session.info().unwrap().n_tokens, 16);
+    refused(events.next().unwrap(), Status::InvalidState, "");
+    assert!(events.next().is_none() && events.next().is_none());
+    let mut session = begun(&engine);
+    session.set_max_tokens(1).unwrap();
+    assert_eq!(session.events().count(), 1);
+    refused(session.events().into_text(), Status::InvalidState, "");
 }
 
 #[test]
@@ -104,6 +151,10 @@ fn kv_full() {
     let events = decode_step([&mut one, &mut two]).unwrap();
     refused(events[0].clone(), Status::KvFull, "");
     assert!(events[1].is_ok());
+    // A generation that meets it gives this error once.
+    let mut events = one.events();
+    refused(events.next().unwrap(), Status::KvFull, "");
+    assert!(events.next().is_none() && events.next().is_none());
     drop(two);
     draw(&mut one, 1);
 }
@@ -135,6 +186,44 @@ fn session_limit() {
     refused(one.fork(), Status::SessionLimit, "");
     drop(two);
     one.fork().unwrap();
+}
+
+/// With room for one session, each refusal leaves that room free.
+#[test]
+fn what_is_refused_leaves_nothing() {
+    let engine = load_with(LoadOptions { max_sessions: 1, ..options() });
+    let bias = vec![LogitBias { token: -5, bias: 1.0 }];
+    let refusals = [
+        SessionOptions { sampler: Sampler { temperature: -1.0, ..Default::default() }, ..Default::default() },
+        SessionOptions { sampler: Sampler { bias, ..Default::default() }, ..Default::default() },
+        SessionOptions { stop_tokens: vec![-1], ..Default::default() },
+        SessionOptions { stop_tokens: vec![1; 1025], ..Default::default() },
+    ];
+    for wrong in &refusals {
+        refused(engine.session(wrong), Status::InvalidArgument, "");
+        assert_eq!(engine.stats().unwrap().n_sessions, 0, "{wrong:?}");
+        let mut session = begun(&engine);
+        refused(session.fork(), Status::SessionLimit, "");
+        assert_eq!(engine.stats().unwrap().n_sessions, 1);
+    }
+    // What a call of generate is refused for leaves the session usable.
+    let mut session = begun(&engine);
+    let want = greedy_after(&mut session);
+    let stop = Some(vec![String::new()]);
+    let wrong = GenerateOptions { stop, ..Default::default() };
+    refused(session.generate(PROMPT, &wrong), Status::InvalidArgument, "stop");
+    let sampler = Some(Sampler { top_p: 2.0, ..Default::default() });
+    let wrong = GenerateOptions { sampler, ..Default::default() };
+    refused(session.generate(PROMPT, &wrong), Status::InvalidArgument, "top_p");
+    assert_eq!(greedy_after(&mut session), want);
+}
+
+/// What comes next, which the session forgets again.
+fn greedy_after(session: &mut inlay::Session) -> Vec<inlay::Token> {
+    let n = session.info().unwrap().n_tokens as usize;
+    let tokens = draw(session, 4);
+    session.truncate(n).unwrap();
+    tokens
 }
 
 #[test]

@@ -24,6 +24,64 @@ fn generation_gives_the_text_of_its_tokens() {
 }
 
 #[test]
+fn events_count_the_tokens_of_their_turn() {
+    let engine = load();
+    let n_prompt = engine.tokenize(PROMPT, TokenizeOptions::default()).unwrap().len() as u32;
+    let mut session = endless(&engine);
+    for turn in 0..2 {
+        let events: Vec<_> = session.generate(PROMPT, &GenerateOptions::default()).unwrap().take(6).collect();
+        let counts: Vec<_> = events.into_iter().map(|e| e.unwrap()).map(|e| (e.n_prompt, e.n_generated)).collect();
+        assert_eq!(counts, (1..=6).map(|n| (n_prompt, n)).collect::<Vec<_>>(), "turn {turn}");
+        assert_eq!(session.info().unwrap().n_generated, 6);
+    }
+    let mut child = session.fork().unwrap();
+    for event in decode_step([&mut session, &mut child]).unwrap() {
+        assert_eq!(event.unwrap().n_generated, 7);
+    }
+    session.cancel_handle().cancel();
+    let last = session.decode_step().unwrap();
+    assert_eq!((last.finish_reason, last.n_generated), (Some(FinishReason::Cancelled), 7));
+    session.truncate(3).unwrap();
+    assert_eq!(session.decode_step().unwrap().n_generated, 1);
+    assert_eq!(session.info().unwrap().n_generated, 1);
+    // The token that ends a generation counts.
+    let eos = engine.info().unwrap().eos.unwrap();
+    let sampler = Sampler { bias: vec![LogitBias { token: eos, bias: 1e6 }], ..Default::default() };
+    let mut ends = engine.session(&SessionOptions { sampler, ..Default::default() }).unwrap();
+    let last = ends.generate(PROMPT, &GenerateOptions::default()).unwrap().last().unwrap().unwrap();
+    assert_eq!(last.finish_reason, Some(FinishReason::EndOfGeneration));
+    assert_eq!((last.n_prompt, last.n_generated), (n_prompt, ends.info().unwrap().n_generated));
+}
+
+#[test]
+fn max_tokens_can_change() {
+    let engine = load();
+    let mut session = endless(&engine);
+    let mut count = |max_tokens| {
+        session.truncate(0).unwrap();
+        let options = GenerateOptions { max_tokens, ..Default::default() };
+        let events: Vec<_> = session.generate(PROMPT, &options).unwrap().take(20).collect();
+        (events.len(), events.last().unwrap().as_ref().unwrap().finish_reason)
+    };
+    assert_eq!(count(None), (20, None));
+    assert_eq!(count(Some(5)), (5, Some(FinishReason::MaxTokens)));
+    assert_eq!(count(None), (5, Some(FinishReason::MaxTokens)), "None leaves it");
+    assert_eq!(count(Some(1)), (1, Some(FinishReason::MaxTokens)));
+    assert_eq!(count(Some(0)), (20, None), "0 is no limit");
+    assert_eq!(count(Some(u32::MAX)), (20, None));
+    // In the turn under way.
+    let mut session = begun(&engine);
+    draw(&mut session, 4);
+    session.set_max_tokens(6).unwrap();
+    let rest: Vec<_> = session.events().map(|event| event.unwrap().finish_reason).collect();
+    assert_eq!(rest, [None, Some(FinishReason::MaxTokens)]);
+    session.prefill(PROMPT).unwrap();
+    draw(&mut session, 4);
+    session.set_max_tokens(2).unwrap();
+    assert_eq!(session.decode_step().unwrap().finish_reason, Some(FinishReason::MaxTokens));
+}
+
+#[test]
 fn prompts_are_text_or_tokens() {
     let engine = load();
     let tokens = engine.tokenize(PROMPT, TokenizeOptions::default()).unwrap();

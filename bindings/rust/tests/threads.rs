@@ -2,8 +2,9 @@
 mod common;
 
 use common::*;
-use inlay::{FinishReason, LoadOptions, Status};
+use inlay::{FinishReason, GenerateOptions, LoadOptions, Session, Status};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
@@ -73,16 +74,16 @@ fn cancel_takes_effect_within_a_step() {
     let n_drawn = AtomicUsize::new(0);
     thread::scope(|scope| {
         let drawing = scope.spawn(|| loop {
-            match session.decode_step() {
-                Ok(event) if event.finish_reason.is_some() => return event.finish_reason,
-                Ok(_) => n_drawn.fetch_add(1, Ordering::SeqCst),
+            let event = session.decode_step().unwrap();
+            if event.token.is_some() {
+                n_drawn.fetch_add(1, Ordering::SeqCst);
+            }
+            match event.finish_reason {
                 // The other thread takes its time.
-                Err(error) if error.status() == Status::ContextFull => {
-                    session.truncate(n_prompt).unwrap();
-                    continue;
-                }
-                Err(error) => panic!("{error}"),
-            };
+                Some(FinishReason::ContextFull) => session.truncate(n_prompt).unwrap(),
+                Some(reason) => return Some(reason),
+                None => {}
+            }
         });
         while n_drawn.load(Ordering::SeqCst) < 3 {
             thread::yield_now();
@@ -131,6 +132,126 @@ fn a_cancelled_prefill_keeps_whole_chunks() {
         }
     }
     panic!("no cancel came amid a prefill");
+}
+
+/// Fails if the work has not ended after a minute. A panic in it goes on here.
+fn within_a_minute<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    let (ended, waiting) = channel();
+    let worker = thread::spawn(move || {
+        let result = work();
+        ended.send(()).expect("somebody waits");
+        result
+    });
+    if waiting.recv_timeout(Duration::from_secs(60)) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+        panic!("it did not end");
+    }
+    worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// The ends that a generation of a new turn tells of, and its tokens: as many as are asked for, or all.
+fn generate(session: &mut Session, most: usize) -> (Vec<Result<FinishReason, Status>>, Vec<inlay::Token>) {
+    let (mut ends, mut tokens) = (Vec::new(), Vec::new());
+    match session.generate(PROMPT, &GenerateOptions::default()) {
+        Err(error) => ends.push(Err(error.status())),
+        Ok(mut events) => {
+            for event in events.by_ref().take(most) {
+                match event {
+                    Ok(event) => {
+                        tokens.extend(event.token);
+                        ends.extend(event.finish_reason.map(Ok));
+                    }
+                    Err(error) => ends.push(Err(error.status())),
+                }
+            }
+            if !ends.is_empty() {
+                assert!(events.next().is_none() && events.next().is_none(), "an event behind the end");
+            }
+        }
+    }
+    (ends, tokens)
+}
+
+/// Threads whose generations are cancelled, left in the middle, or dropped with their sessions: each generation that is not left
+/// has one end, and nobody waits for ever.
+#[test]
+fn every_generation_ends_once() {
+    let engine = load_with(LoadOptions { n_context: 48, max_sessions: 8, ..options() });
+    let n_prompt = engine.tokenize(PROMPT, Default::default()).unwrap().len();
+    let want = greedy(&engine, 48 - n_prompt);
+    let threads: Vec<_> = (0..4u64)
+        .map(|seed| {
+            let (engine, want) = (engine.clone(), want.clone());
+            move || {
+                let mut reasons = Vec::new();
+                let mut session = endless(&engine);
+                for round in 0..24 {
+                    if round % 5 == 4 {
+                        session = endless(&engine); // the other one is dropped where it stands
+                    }
+                    session.truncate(0).unwrap();
+                    let handle = session.cancel_handle();
+                    let wait = Duration::from_micros((seed * 7 + round * 13) % 20 * 300);
+                    let cancels = round % 3 == 1;
+                    let cancelling = thread::spawn(move || {
+                        thread::sleep(wait);
+                        if cancels {
+                            handle.cancel();
+                        }
+                    });
+                    let most = if round % 3 == 2 { 5 } else { usize::MAX };
+                    let (ends, tokens) = generate(&mut session, most);
+                    cancelling.join().unwrap();
+                    assert_eq!(tokens, want[..tokens.len()]);
+                    assert_eq!(ends.len(), usize::from(most == usize::MAX), "{ends:?}");
+                    if ends == [Ok(FinishReason::ContextFull)] {
+                        assert_eq!(tokens.len(), want.len());
+                        if cancels {
+                            session = endless(&engine); // the late request went with the other one
+                        }
+                    }
+                    reasons.extend(ends);
+                }
+                reasons
+            }
+        })
+        .collect();
+    drop(engine);
+    let reasons = within_a_minute(move || {
+        let threads: Vec<_> = threads.into_iter().map(thread::spawn).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+    });
+    assert_eq!(reasons.len(), 4 * 16);
+    assert!(reasons.contains(&Ok(FinishReason::ContextFull)));
+    assert!(reasons.iter().any(|reason| matches!(reason, Ok(FinishReason::Cancelled) | Err(Status::Cancelled))));
+    let known = |end: &Result<_, _>| {
+        matches!(end, Ok(FinishReason::ContextFull | FinishReason::Cancelled) | Err(Status::Cancelled))
+    };
+    assert!(reasons.iter().all(known), "{reasons:?}");
+}
+
+/// Who listens to a thread that generates hears its end, although engine and handle are given up meanwhile.
+#[test]
+fn a_listener_hears_the_end() {
+    let engine = load();
+    let mut session = endless(&engine);
+    let (events, arriving) = channel();
+    let speaking = thread::spawn(move || {
+        let options = GenerateOptions { max_tokens: Some(30), ..Default::default() };
+        for event in session.generate(PROMPT, &options).unwrap() {
+            events.send(event.unwrap().finish_reason).unwrap();
+        }
+    });
+    drop(engine);
+    let mut heard = Vec::new();
+    for _ in 0..30 {
+        heard.push(arriving.recv_timeout(Duration::from_secs(60)).expect("the next event"));
+    }
+    assert!(
+        heard[..29].iter().all(|reason| reason.is_none()) && heard[29] == Some(FinishReason::MaxTokens),
+        "{heard:?}"
+    );
+    assert!(arriving.recv_timeout(Duration::from_secs(60)).is_err(), "nothing behind the end");
+    speaking.join().unwrap();
 }
 
 /// A handle on one thread against the drop of its session on another.

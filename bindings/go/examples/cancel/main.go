@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"time"
@@ -71,7 +72,7 @@ func write(ctx context.Context, session *inlay.Session) (tokens int, err error) 
 		if errors.Is(err, context.Canceled) {
 			return tokens, nil
 		}
-		if !errors.Is(err, inlay.StatusContextFull) {
+		if err != io.EOF {
 			return tokens, err
 		}
 	}

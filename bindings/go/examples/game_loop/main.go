@@ -70,7 +70,7 @@ func run(model string, frames int) error {
 	return err
 }
 
-// talk tells one tale after the other, until the game stops it. Only this goroutine uses the session.
+// talk tells one tale after the other, each until it ends or the context is full, until the game stops it. Only this goroutine uses the session.
 func talk(ctx context.Context, session *inlay.Session, words chan<- string) (tokens int, err error) {
 	for {
 		if err := session.Truncate(0); err != nil {
@@ -90,7 +90,7 @@ func talk(ctx context.Context, session *inlay.Session, words chan<- string) (tok
 		if errors.Is(err, context.Canceled) {
 			return tokens, nil
 		}
-		if err != io.EOF && !errors.Is(err, inlay.StatusContextFull) {
+		if err != io.EOF {
 			return tokens, err
 		}
 	}
