@@ -21,7 +21,7 @@ set(dotnet_build "set -e; export DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1")
 foreach(program LayoutProbe Tokens CallCost Annotations Tests)
   string(APPEND dotnet_build "\nbuild tests/bindings/csharp/Program.csproj ${program} Program")
 endforeach()
-foreach(example complete eight cancel game_loop)
+foreach(example complete eight cancel game_loop chat)
   string(APPEND dotnet_build "\nbuild bindings/csharp/examples/Examples.csproj ${example} Example")
 endforeach()
 string(REPLACE "set -e;" "set -e\nbuild() {
@@ -42,6 +42,17 @@ set_tests_properties(bindings.dotnet_annotations_refuse_other PROPERTIES PASS_RE
 
 binding_programs(dotnet FIXTURE dotnet_programs TOKENS ${INLAY_DOTNET} ${dotnet_out}/Tokens.dll CALL_COST ${INLAY_DOTNET} ${dotnet_out}/CallCost.dll)
 csharp_tests(dotnet ${dotnet_out} ${INLAY_DOTNET} .dll)
+
+# The examples that Mono does not have.
+csharp_test(dotnet example_chat Python3::Interpreter -B ${CMAKE_CURRENT_SOURCE_DIR}/chat_example.py ${INLAY_TEST_MODEL} ${INLAY_DOTNET} ${dotnet_out}/chat.dll)
+
+# It needs packages and ASP.NET Core, so it is built apart.
+set(web ${CMAKE_CURRENT_SOURCE_DIR}/web_example.py)
+binding_test(dotnet_web_build Python3::Interpreter -B ${web} build ${INLAY_DOTNET} ${dotnet_out}/web ${INLAY_TEST_MODEL})
+binding_test(dotnet_web Python3::Interpreter -B ${web} http ${INLAY_DOTNET} ${dotnet_out}/web ${INLAY_TEST_MODEL})
+binding_test(dotnet_web_browser Python3::Interpreter -B ${web} browser ${INLAY_DOTNET} ${dotnet_out}/web ${INLAY_TEST_MODEL})
+set_tests_properties(bindings.dotnet_web_build PROPERTIES FIXTURES_SETUP dotnet_web)
+set_tests_properties(bindings.dotnet_web bindings.dotnet_web_browser PROPERTIES FIXTURES_REQUIRED dotnet_web)
 
 csharp_test(dotnet resolver ${CMAKE_COMMAND} -E env --unset=INLAY_LIBRARY "INLAY_TEST_OTHER=${INLAY_LIBRARY}"
             ${INLAY_DOTNET} ${dotnet_out}/Tests.dll LookupTests.TheHostsResolverIsAsked)
