@@ -104,10 +104,14 @@ namespace Inlay
         {
             for (; n_held < n_sessions; n_held++)
             {
-                if (sessions[n_held] == null) throw new ArgumentNullException(nameof(sessions));
-                handles[n_held] = sessions[n_held].Claim();
+                if (sessions[n_held] == null) throw new ArgumentNullException(At(n_held));
+                try { handles[n_held] = sessions[n_held].Claim(); }
+                catch (ObjectDisposedException) { throw new ObjectDisposedException(At(n_held)); }
+                catch (InlayException busy) { throw new InlayException(busy.Status, "another call uses " + At(n_held)); }
             }
         }
+
+        private static string At(int i) { return "sessions[" + i + "]"; }
 
         // A whole step where unitsLeft is null.
         private Status Decode(Session[] sessions, int n_sessions, IntPtr* handles, StepEvent[] events, int maxUnits, int* unitsLeft)
@@ -211,7 +215,8 @@ namespace Inlay
             if (options.Stop != null) SetStop(options.Stop);
             if (options.StopTokens != null) SetStopTokens(options.StopTokens);
             if (options.MaxTokens != 0) SetMaxTokens(options.MaxTokens);
-            Prefill(prompt.Tokens(Engine, options.Tokenize), cancellation);
+            bool continues = !options.RepeatBos && Info.Tokens > 0;
+            Prefill(prompt.Tokens(Engine, continues ? options.Tokenize | TokenizeFlags.NoBosEos : options.Tokenize), cancellation);
         }
 
         /// <summary>Draws tokens until the session finishes, after a prefill or where a generation was left.</summary>

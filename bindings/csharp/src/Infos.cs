@@ -201,6 +201,9 @@ namespace Inlay
 
         /// <summary>Bytes of text that <see cref="Session.TakeText"/> would give.</summary>
         public ulong PendingTextBytes { get { return _raw.text_pending; } }
+
+        /// <summary>Prompts that have begun so far.</summary>
+        public ulong Turn { get { return _raw.turn; } }
     }
 
     /// <summary>One entry of the vocabulary.</summary>

@@ -175,8 +175,11 @@ namespace Inlay
         /// <summary>Tokens to draw after each prompt before the session finishes; 0 leaves the limit as it is.</summary>
         public int MaxTokens { get; set; }
 
-        /// <summary>How the prompt becomes tokens.</summary>
+        /// <summary>How a prompt of text becomes tokens.</summary>
         public TokenizeFlags Tokenize { get; set; }
+
+        /// <summary>Puts the BOS token in front of a prompt of text also where the session has tokens already.</summary>
+        public bool RepeatBos { get; set; }
     }
 
     /// <summary>Which step is profiled.</summary>

@@ -19,6 +19,7 @@ namespace Inlay
         private readonly SessionHandle _handle;
         private int _busy;
         private int _promptTokens, _generatedTokens; // of the turn under way
+        private long _turn;                          // its number, or that of the one to come which Cancel is to end
 
         private Session(Api api, Engine engine)
         {
@@ -82,12 +83,17 @@ namespace Inlay
         /// <summary>Frees the session, or lets the call that uses it now free it at its end.</summary>
         public void Dispose() { _handle.Dispose(); }
 
-        /// <summary>Asks the session to stop. A prefill ends after its chunk, a generation with its next step. From any
-        /// thread.</summary>
-        /// <remarks>If nothing is under way, the next step or prefill sees the request, once.</remarks>
+        /// <summary>Asks for the end of what the session generates: a prompt ends after its chunk, a generation with its next step. From
+        /// any thread.</summary>
+        /// <remarks>It is for the generation under way, or the one that waits for its turn; later ones are not concerned.</remarks>
         public void Cancel()
         {
-            using (var session = new Hold(_handle)) _api.inlay_session_cancel(session.Pointer);
+            using (var session = new Hold(_handle))
+            {
+                inlay_error error;
+                Status status = _api.inlay_session_cancel_turn(session.Pointer, (ulong)Volatile.Read(ref _turn), &error);
+                if (status == Status.Unsupported) _api.inlay_session_cancel(session.Pointer); // a library from before ABI 1.2
+            }
         }
 
         /// <summary>Where the session stands; as of the last finished step while another thread runs one.</summary>
@@ -127,33 +133,52 @@ namespace Inlay
         }
 #endif
 
-        /// <summary>Appends text and runs it, with the BOS token in front if the model asks for one and the flags do not
-        /// forbid it.</summary>
+        /// <summary>Appends text and runs it, with the BOS token in front if the model asks for one, the session is empty and the flags
+        /// do not forbid it. For one in the middle see <see cref="GenerateOptions.RepeatBos"/>, or tokenize first.</summary>
         public void Prefill(string text, TokenizeFlags flags = TokenizeFlags.None,
                             CancellationToken cancellation = default(CancellationToken))
         {
-            Prefill(Engine.Tokenize(text, flags), cancellation);
+            Prefill(Engine.Tokenize(text, Info.Tokens > 0 ? flags | TokenizeFlags.NoBosEos : flags), cancellation);
         }
 
         private void Prefill(int* tokens, int n_tokens, CancellationToken cancellation)
         {
             cancellation.ThrowIfCancellationRequested();
             using (var use = new Use(this))
-            using (var request = new CancelRequest(this, cancellation))
             {
                 inlay_error error;
-                Status status = _api.inlay_prefill(use.Pointer, tokens, (UIntPtr)(uint)n_tokens, null, &error);
-                bool requested = request.Close();
-                if (status == Status.Cancelled) cancellation.ThrowIfCancellationRequested();
+                Status status;
+                long last = LastTurn(use.Pointer);
+                Volatile.Write(ref _turn, last + 1);
+                using (cancellation.Register(OnCancelled, this)) // whose end waits for a request that is being made
+                {
+                    status = _api.inlay_prefill(use.Pointer, tokens, (UIntPtr)(uint)n_tokens, null, &error);
+                }
+                if (status == Status.Ok)
+                {
+                    _promptTokens = n_tokens;
+                    _generatedTokens = 0;
+                }
+                else if (status != Status.Cancelled) Volatile.Write(ref _turn, last); // no turn has begun
+                if (status == Status.Ok || status == Status.Cancelled) cancellation.ThrowIfCancellationRequested();
                 Check.Ok(status, ref error);
-                _promptTokens = n_tokens;
-                _generatedTokens = 0;
-                if (!requested) return;
-                // The request came too late for the prefill; a step takes it, so that nothing later meets it.
-                var taken = default(StepEvent);
-                Step(use.Pointer, &taken.raw, &error);
-                cancellation.ThrowIfCancellationRequested();
             }
+        }
+
+        private static readonly Action<object?> OnCancelled = session => ((Session)session!).Cancel();
+
+        private long LastTurn(IntPtr session)
+        {
+            var raw = new inlay_session_info { struct_size = (uint)sizeof(inlay_session_info) };
+            inlay_error error;
+            Check.Ok(_api.inlay_session_get_info(session, &raw, &error), ref error);
+            return (long)raw.turn;
+        }
+
+        /// <summary>From now on Cancel is for the turn to come.</summary>
+        internal void AwaitTurn()
+        {
+            using (var session = new Hold(_handle)) Volatile.Write(ref _turn, LastTurn(session.Pointer) + 1);
         }
 
         /// <summary>Draws one token. For several sessions at once see <see cref="Inlay.Engine.DecodeStep(Session[],
@@ -204,6 +229,7 @@ namespace Inlay
             Status status;
             using (var use = new Use(this)) status = _api.inlay_session_fork(use.Pointer, &handle, &error);
             child._handle.Freed = _handle.Freed;
+            child._turn = Volatile.Read(ref _turn);
             child._handle.Set(handle);
             Check.Ok(status, ref error);
             return child;

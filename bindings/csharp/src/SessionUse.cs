@@ -36,37 +36,5 @@ namespace Inlay
 
             public void Dispose() { _session.Release(); }
         }
-
-        /// <summary>Turns the cancellation of a token into that of a prefill under way.</summary>
-        private sealed class CancelRequest : IDisposable
-        {
-            private static readonly Action<object?> OnCancelled = Cancelled;
-
-            private readonly Session _session;
-            private readonly CancellationTokenRegistration _registration;
-            private volatile bool _requested;
-
-            internal CancelRequest(Session session, CancellationToken cancellation)
-            {
-                _session = session;
-                if (cancellation.CanBeCanceled) _registration = cancellation.Register(OnCancelled, this);
-            }
-
-            private static void Cancelled(object? state)
-            {
-                var request = (CancelRequest)state!;
-                request._session.Cancel();
-                request._requested = true;
-            }
-
-            /// <summary>Waits for a request that is being made. Returns whether one was made.</summary>
-            internal bool Close()
-            {
-                _registration.Dispose();
-                return _requested;
-            }
-
-            public void Dispose() { _registration.Dispose(); }
-        }
     }
 }

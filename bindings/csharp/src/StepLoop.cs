@@ -70,7 +70,9 @@ namespace Inlay
             lock (_gate)
             {
                 if (_ending) throw new ObjectDisposedException("Worker");
-                if (!_taken.Add(job.Session)) throw new InvalidOperationException("the session already generates");
+                if (_taken.Contains(job.Session)) throw new InvalidOperationException("the session already generates");
+                job.Session.AwaitTurn();
+                _taken.Add(job.Session);
                 _prompts.Add(job);
                 if (_prompter == null) _prompter = Run(Prompter, "Inlay prompts");
                 if (_stepper == null) _stepper = Run(Stepper, "Inlay steps");

@@ -159,7 +159,9 @@ static class ErrorTests
         using (Engine engine = Given.Engine())
         using (Session session = engine.CreateSession())
         {
-            session.Cancel();
+            session.Cancel(); // there is nothing to end
+            session.Prefill(Given.Prompt);
+            Library.Api.inlay_session_cancel(session.Handle.DangerousGetHandle()); // what comes next
             var problem = Expect.Throws<OperationCanceledException>(() => session.Prefill(Given.Prompt), "a prefill");
             Expect.Equal(Status.Cancelled, ((InlayException)problem.InnerException).Status, "the status inside");
             session.Prefill(Given.Prompt);

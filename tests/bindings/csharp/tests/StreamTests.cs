@@ -108,7 +108,7 @@ static class StreamTests
     // 64 callers who cancel, leave and dispose at random, while garbage is collected: nothing is left, every text that ended is right.
     public static void Stress() => Run(async () =>
     {
-        int n_all = int.Parse(Environment.GetEnvironmentVariable("INLAY_TEST_GENERATIONS") ?? "1500");
+        int n_all = int.Parse(Environment.GetEnvironmentVariable("INLAY_TEST_GENERATIONS") ?? "500");
         await using Engine engine = Engine.Load(Given.Model, Given.Options);
         const int kinds = 16;
         var right = new string[kinds];

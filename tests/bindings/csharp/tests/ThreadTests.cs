@@ -251,4 +251,86 @@ static class ThreadTests
             Expect.Equal(0, session.Info.Tokens, "tokens");
         }
     }
+
+    // Each generation has a token of its own; every other one is cancelled, at any time, also when it is over.
+    public static void ALateCancelEndsNoLaterGeneration()
+    {
+        using (Engine engine = Given.Engine())
+        using (Session session = engine.CreateSession(Given.Endless))
+        {
+            const int rounds = 3000;
+            CancellationTokenSource current = null;
+            bool stop = false;
+            int cancelled = 0, wrong = 0;
+            var other = new Thread(() =>
+            {
+                CancellationTokenSource last = null;
+                for (int i = 0; !Volatile.Read(ref stop); i++)
+                {
+                    CancellationTokenSource next = Volatile.Read(ref current);
+                    if (next == null || next == last) continue;
+                    Thread.SpinWait(i % 300);
+                    last = next;
+                    next.Cancel();
+                }
+            });
+            other.Start();
+            for (int round = 0; round < rounds; round++)
+            {
+                var source = new CancellationTokenSource();
+                bool asks = round % 2 == 0;
+                if (asks) Volatile.Write(ref current, source);
+                session.Truncate(0);
+                bool ended = false;
+                try
+                {
+                    session.Prefill(new[] { 2043, 100 }, source.Token);
+                    ended = session.DecodeStep().FinishReason == FinishReason.Cancelled;
+                }
+                catch (OperationCanceledException) { ended = true; }
+                if (ended) cancelled++;
+                if (ended && !asks) wrong++;
+            }
+            Volatile.Write(ref stop, true);
+            other.Join();
+            Expect.Equal(0, wrong, "generations that another one's request ended");
+            Expect.True(cancelled > 0, "none was cancelled");
+        }
+    }
+
+    public static void ASessionAtFaultIsNamedByItsPlace()
+    {
+        using (Engine engine = Given.Engine())
+        using (Session good = engine.CreateSession(Given.Endless))
+        {
+            Session gone = engine.CreateSession();
+            gone.Dispose();
+            good.Prefill(Given.Prompt);
+            var events = new StepEvent[3];
+            var disposed = Expect.Throws<ObjectDisposedException>(() => engine.DecodeStep(new[] { good, gone }, events), "a disposed one");
+            Expect.Contains("sessions[1]", disposed.Message);
+            var missing = Expect.Throws<ArgumentNullException>(() => engine.DecodeStep(new[] { good, null }, events), "none");
+            Expect.Contains("sessions[", missing.Message);
+            good.DecodeStep();
+        }
+    }
+
+    public static void BosStandsInFrontOnly()
+    {
+        using (Engine engine = Given.Engine())
+        using (Session session = engine.CreateSession(Given.Endless))
+        {
+            int with = engine.Tokenize("Once upon").Length, without = engine.Tokenize("Once upon", TokenizeFlags.NoBosEos).Length;
+            Expect.Equal(without + 1, with, "the model has a BOS token");
+            session.Prefill("Once upon");
+            Expect.Equal(with, session.Info.Tokens, "an empty session");
+            session.Prefill("Once upon");
+            Expect.Equal(with + without, session.Info.Tokens, "one with tokens");
+            foreach (Generated next in session.Generate("Once upon", new GenerateOptions { MaxTokens = 1 })) Expect.Equal(without, next.PromptTokens, "a prompt");
+            foreach (Generated next in session.Generate("Once upon", new GenerateOptions { MaxTokens = 1, RepeatBos = true }))
+            {
+                Expect.Equal(with, next.PromptTokens, "as asked for");
+            }
+        }
+    }
 }
