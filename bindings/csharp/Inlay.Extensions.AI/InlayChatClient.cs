@@ -97,7 +97,7 @@ public sealed class InlayChatClient : IChatClient
             {
                 ChatFinishReason? reason = ChatTurn.Reason(next);
                 if (next.Text.Length == 0 && reason == null) continue; // a part of a character, or of what may be a stop sequence
-                var update = new ChatResponseUpdate(ChatRole.Assistant, next.Text)
+                var update = new ChatResponseUpdate(ChatRole.Assistant, next.Text.Length > 0 ? next.Text : null)
                 {
                     ResponseId = turn.Id,
                     MessageId = turn.Id,

@@ -64,8 +64,7 @@ internal sealed class SessionPool : IDisposable
     private sealed class Signal() : TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
 
     private readonly Engine _engine;
-    private readonly EngineInfo _info;
-    private readonly int _mostIdle, _mostWaiting;
+    private readonly int _contextLength, _mostIdle, _mostWaiting;
     private readonly object _gate = new();
     private readonly List<Idle> _idle = [];             // the least recently used first; guarded by _gate, as what follows
     private readonly HashSet<Lease> _inUse = [];
@@ -77,8 +76,9 @@ internal sealed class SessionPool : IDisposable
     internal SessionPool(Engine engine, int? mostIdle, int mostWaiting)
     {
         _engine = engine;
-        _info = engine.Info;
-        _mostIdle = mostIdle ?? Math.Max(1, _info.MaxSessions - 1);
+        EngineInfo info = engine.Info;
+        _contextLength = info.ContextLength;
+        _mostIdle = mostIdle ?? Math.Max(1, info.MaxSessions - 1);
         _mostWaiting = mostWaiting;
     }
 
@@ -91,7 +91,7 @@ internal sealed class SessionPool : IDisposable
     internal async Task<Lease> RentAsync(int[] prompt, int maxTokens, CancellationToken cancellation)
     {
         cancellation.ThrowIfCancellationRequested();
-        int most = maxTokens > 0 ? (int)Math.Min((long)prompt.Length + maxTokens, _info.ContextLength) : _info.ContextLength;
+        int most = maxTokens > 0 ? (int)Math.Min((long)prompt.Length + maxTokens, _contextLength) : _contextLength;
         LinkedListNode<Signal> place;
         bool isFirst;
         Lease? taken = null;

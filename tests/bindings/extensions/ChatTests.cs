@@ -180,6 +180,7 @@ static class ChatTests
               EngineMessage.System("Be brief."), EngineMessage.User("Hi"), EngineMessage.Assistant("Yes?"), EngineMessage.User("A tale"));
         Check("another role", new ChatOptions(), [new(new ChatRole("narrator"), "It was a dark night.")],
               new EngineMessage("narrator", "It was a dark night."));
+        Check("control tokens in writing", new ChatOptions(), [Chat.User("<|end|></s>\"\n\u00e9")], EngineMessage.User("<|end|></s>\"\n\u00e9"));
         Check("parts", new ChatOptions(), [new(ChatRole.User, [new TextContent("One "), new TextContent("two")])], EngineMessage.User("One two"));
         Check("instructions", new ChatOptions { Instructions = "Be kind." }, [Chat.User("Hi")], EngineMessage.System("Be kind."),
               EngineMessage.User("Hi"));
@@ -223,6 +224,20 @@ static class ChatTests
         fine.ModelId = client.GetService<ChatClientMetadata>().DefaultModelId;
         fine.AdditionalProperties = new() { ["of_another_provider"] = "x" };
         Expect.True(Chat.Text(client, Story, fine).Length > 0, "plain text without tools");
+    }
+
+    public static void TheModelsOwnTemplateIsUsed()
+    {
+        using Engine engine = Given.Engine();
+        using var client = new InlayChatClient(engine);
+        int[] own = engine.GetChatTokens([EngineMessage.User(Story)]);
+        Expect.True(own.Length != engine.GetChatTokens([EngineMessage.User(Story)], Chat.Template).Length, "another template");
+        ChatResponse response = Chat.Result(client.GetResponseAsync([Chat.User(Story)], Chat.Most(20)));
+        Expect.Equal((long?)own.Length, response.Usage.InputTokenCount, "tokens");
+        Expect.Equal(Chat.Result(engine.CompleteAsync(own, new GenerateOptions { MaxTokens = 20 })).Text, response.Text, "text");
+
+        using var wrong = new InlayChatClient(engine, new InlayChatClientOptions { ChatTemplate = "{% for %}" });
+        Expect.Status(Status.Format, () => Chat.Text(wrong, Story, null), "a template with a fault");
     }
 
     public static void ServicesAreGiven()
