@@ -840,7 +840,7 @@ inlay_status inlay_session_create(const inlay_engine* engine, const inlay_sessio
 
 // Frees a session and gives its KV blocks back. NULL is allowed.
 // Thread: exclusive(session).
-// Blocks: waits for a call that computes on the engine.
+// Blocks: no; the last session of an engine that was freed: until the device is idle.
 // Ownership: The handle is invalid afterwards.
 // On error: cannot fail.
 // Errors: none.

@@ -6,6 +6,7 @@
 
 #include "src/engine/engine.h"
 #include "src/engine/long_run.h"
+#include "src/engine/turn.h"
 #include "src/engine/step_arrays.h"
 
 namespace inlay {
@@ -145,7 +146,7 @@ Status embed(Engine& engine, std::span<const std::span<const int32_t>> texts, co
 
 Status Engine::place_tokens(Session& session, std::span<const int32_t> tokens) {
   INLAY_TRY(session.check_room(tokens.size()));
-  const std::lock_guard lock(mutex_);
+  const Turn turn(*this);
   INLAY_TRY(reserve_blocks(session, static_cast<int32_t>(tokens.size()), prefill_chunk_));
   session.tokens_.assign(tokens.begin(), tokens.end());
   return {};
@@ -153,7 +154,7 @@ Status Engine::place_tokens(Session& session, std::span<const int32_t> tokens) {
 
 Status Engine::run_hidden(std::span<Session* const> sessions, std::span<const int32_t> n_tokens,
                           const HiddenRows& rows) {
-  const std::lock_guard lock(mutex_);
+  const Turn turn(*this);
   INLAY_TRY(check_idle());
   arrays_->clear();
   for (size_t i = 0; i < sessions.size(); ++i) {

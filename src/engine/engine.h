@@ -90,7 +90,7 @@ class Session {
 
   Status check_not_in_slices() const;
   bool take_cancel();       // whether there is a request for the end of this turn, which is spent by it
-  void publish();           // makes the figures of info() visible to other threads
+  void publish();           // makes the figures of info() visible to other threads; the engine's mutex is held
   Status check_room(size_t n_new_tokens) const;
   std::string last_bytes() const;
   void after_rewrite();     // the sequence was changed by the caller: drawing starts anew
@@ -151,7 +151,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   EngineStats stats() const;
   Log& log() { return *log_; }
   Backend& backend() { return *backend_; }                 // for inspection by tests
-  uint32_t n_asking() const { return mutex_.n_asking(); }  // likewise: threads that compute or wait for their turn
+  uint32_t n_asking() const { return turn_.n_asking(); }  // likewise: threads that compute or wait for their turn
 
   // Runs tokens [n_past, tokens.size()) of a sequence as one step, whose first n_past tokens the session has cached, and gives the
   // seconds that it took. The session does not advance. A single token is a decode step and draws.
@@ -204,33 +204,39 @@ class Engine : public std::enable_shared_from_this<Engine> {
   struct AheadStep {
     std::vector<Session*> sessions;
     std::unique_ptr<StepArrays> arrays;  // null: the engine does not run ahead
+    bool is_left = false;                // nobody will ask for the one that the device has; it is dropped before the next step
   };
   explicit Engine(Parts parts);
   static Result<std::shared_ptr<Engine>> assemble(Result<Checkpoint> checkpoint, const EngineOptions& options, LoadTimes& times);
 
-  // Those that say "locked" need mutex_ held; the others take it.
+  class Turn;      // turn.h
+  class Computing;  // likewise
+
+  // Those that say "locked" need mutex_ held; those that say "in turn" a Turn, and let go of mutex_ while the device computes.
   Status check_device() const { return lost_; }                                           // locked
   Status check_idle() const;  // neither a lost device nor a step in slices                  locked
   Status noted(Status status);                                                            // locked
-  Status execute(std::span<Draw> draws);                                                  // locked
+  Status execute(std::span<Draw> draws);                                                  // in turn
   Status check_step(std::span<Session* const> sessions) const;                            // locked
-  void admit(Session& session, StepEvent& event);                                         // locked
-  Status run_step(std::span<Session* const> sessions, std::span<StepEvent> events);       // locked
+  void admit(Session& session, StepEvent& event);                                         // in turn
+  Status run_step(std::span<Session* const> sessions, std::span<StepEvent> events);       // in turn
   void gather_step(std::span<Session* const> sessions, std::span<StepEvent> events);      // locked
   std::span<Draw> wanted_draws();                                                         // locked
   bool take_ahead(std::span<Session* const> sessions, std::span<const StepEvent> events); // locked
   bool plan_ahead(std::span<Session* const> sessions, std::span<const StepEvent> events); // locked
-  Status execute_ahead(bool was_begun, bool goes_on);                                     // locked
-  Status drop_ahead();                                                                    // locked
+  Status execute_ahead(bool was_begun, bool goes_on);                                     // in turn
+  Status drop_ahead();                                                                    // in turn
+  void leave_ahead(const Session& session);                                               // locked
+  void leave_ahead();                                                                     // locked
   void finish_step(std::span<Session* const> sessions, std::span<StepEvent> events);      // locked
-  Status begin_slices(std::span<Session* const> sessions);                                // locked
+  Status begin_slices(std::span<Session* const> sessions);                                // in turn
   Status check_slices_of(std::span<Session* const> sessions) const;                       // locked
-  Status run_slice(size_t max_units);                                                     // locked
+  Status run_slice(size_t max_units);                                                     // in turn
   void end_slices();                                                                      // locked
   void finish_draw(Session& session, StepEvent& event);                                   // locked
   Status reserve_blocks(Session& session, int32_t n_positions, int32_t n_at_once);        // locked
-  Status run_chunk(Session& session, int32_t end);                                        // locked
-  Status catch_up(Session& session, StepEvent& event);                                    // locked
+  Status run_chunk(Session& session, int32_t end);                                        // in turn
+  Status catch_up(Session& session, StepEvent& event);                                    // in turn
   bool end_if_cancelled(Session& session, StepEvent& event);                              // locked
   void end_without_token(Session& session, StepEvent& event, FinishReason reason);        // locked
   Status run_prefill_chunk(Session& session);
@@ -248,15 +254,16 @@ class Engine : public std::enable_shared_from_this<Engine> {
   int32_t prefill_chunk_ = 0;
   const std::vector<StepUnit> units_;
 
-  // The device, the pool, the slots, the arrays and the statistics. In turns, so that a step waits for one chunk of another
-  // thread's prefill and not for all of them.
-  mutable TurnMutex mutex_;
+  // Who computes. In turns, so that a step waits for one chunk of another thread's prefill and not for all of them.
+  mutable TurnMutex turn_;
+  // What follows, and what sessions have of it: held for moments only, never while the device computes, and taken after turn_.
+  mutable std::mutex mutex_;
   KvPools kv_;
   std::vector<int32_t> free_slots_;
   std::unique_ptr<StepArrays> arrays_;
   SlicedStep sliced_;
   AheadStep ahead_;
-  int32_t n_long_runs_ = 0;  // prefills and the like under way, between whose steps mutex_ is free
+  int32_t n_long_runs_ = 0;  // prefills and the like under way, between whose steps turn_ is free
   EngineStats stats_;
   std::vector<Profile> profiles_;
   Status lost_;  // DEVICE_LOST once the device failed: the answer to every later call that needs it

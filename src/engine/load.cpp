@@ -266,7 +266,7 @@ Result<std::shared_ptr<Session>> Engine::create_session(const SessionOptions& op
 void Engine::return_slot(Session& session) {
   const std::lock_guard lock(mutex_);
   if (session.in_slices_) end_slices();
-  (void)drop_ahead();  // a device that is lost has been noted
+  leave_ahead(session);
   kv_.cut(session.kv_, 0);
   if (session.slot_ >= 0) free_slots_.push_back(session.slot_ % info_.max_sessions);
 }

@@ -4,6 +4,7 @@
 
 #include "src/engine/engine.h"
 #include "src/engine/step_arrays.h"
+#include "src/engine/turn.h"
 
 namespace inlay {
 namespace {
@@ -66,8 +67,12 @@ bool Engine::plan_ahead(std::span<Session* const> sessions, std::span<const Step
 Status Engine::execute_ahead(bool was_begun, bool goes_on) {
   if (!was_begun && !goes_on) return execute(wanted_draws());
   const StepBatch next = ahead_.arrays->batch();
-  const Status status = was_begun ? backend_->finish_ahead(wanted_draws(), goes_on ? &next : nullptr)
-                                  : backend_->execute_ahead(arrays_->batch(), wanted_draws(), next);
+  Status status;
+  {
+    const Computing computing(*this);
+    status = was_begun ? backend_->finish_ahead(wanted_draws(), goes_on ? &next : nullptr)
+                       : backend_->execute_ahead(arrays_->batch(), wanted_draws(), next);
+  }
   if (!status.ok()) ahead_.sessions.clear();
   return noted(status);
 }
@@ -77,12 +82,28 @@ size_t Engine::n_ahead() const {
   return ahead_.sessions.size();
 }
 
-// Waits until the device is done with it. Its sessions are as they were.
-Status Engine::drop_ahead() {
-  if (ahead_.sessions.empty()) return {};
+// Its sessions are as they were. What the device still writes for it lies before all that later steps write.
+void Engine::leave_ahead() {
+  if (ahead_.sessions.empty()) return;
   for (Session* s : ahead_.sessions) kv_.cut(s->kv_, s->n_computed_);
   ahead_.sessions.clear();
-  return noted(backend_->drop_ahead());
+  ahead_.is_left = true;
+}
+
+void Engine::leave_ahead(const Session& session) {
+  if (std::ranges::find(ahead_.sessions, &session) != ahead_.sessions.end()) leave_ahead();
+}
+
+// Waits until the device is done with it.
+Status Engine::drop_ahead() {
+  leave_ahead();
+  if (!std::exchange(ahead_.is_left, false)) return {};
+  Status status;
+  {
+    const Computing computing(*this);
+    status = backend_->drop_ahead();
+  }
+  return noted(std::move(status));
 }
 
 }  // namespace inlay

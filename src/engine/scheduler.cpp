@@ -4,6 +4,7 @@
 #include "src/engine/engine.h"
 #include "src/engine/step_arrays.h"
 #include "src/engine/stopwatch.h"
+#include "src/engine/turn.h"
 #include "src/formats/text.h"
 
 namespace inlay {
@@ -16,7 +17,12 @@ Status first_error(std::span<const StepEvent> events) {
 Status Engine::execute(std::span<Draw> draws) {
   INLAY_TRY(check_idle());
   INLAY_TRY(drop_ahead());
-  return noted(backend_->execute(arrays_->batch(), draws));
+  Status status;
+  {
+    const Computing computing(*this);
+    status = backend_->execute(arrays_->batch(), draws);
+  }
+  return noted(std::move(status));
 }
 
 Status Engine::noted(Status status) {
@@ -67,13 +73,13 @@ Status Engine::run_chunk(Session& session, int32_t end) {
 }
 
 Status Engine::run_prefill_chunk(Session& session) {
-  const std::lock_guard lock(mutex_);
+  const Turn turn(*this);
   return run_chunk(session, static_cast<int32_t>(session.tokens_.size()));
 }
 
 Result<double> Engine::run_inspected(Session& session, std::span<const int32_t> tokens, int32_t n_past,
                                      Inspection inspection) {
-  const std::lock_guard lock(mutex_);
+  const Turn turn(*this);
   INLAY_TRY(check_idle());
   const auto n_all = static_cast<int32_t>(tokens.size()), n = n_all - n_past;
   INLAY_TRY(check_tokens(tokens));
@@ -102,9 +108,12 @@ Result<double> Engine::run_inspected(Session& session, std::span<const int32_t> 
 }
 
 Result<double> Engine::measure_read_bandwidth() {
-  const std::lock_guard lock(mutex_);
+  const Turn turn(*this);
   INLAY_TRY(check_device());
-  Result<double> bandwidth = backend_->measure_read_bandwidth();
+  Result<double> bandwidth = [this] {
+    const Computing computing(*this);
+    return backend_->measure_read_bandwidth();
+  }();
   if (!bandwidth.ok()) return noted(bandwidth.status());
   return bandwidth;
 }
@@ -118,6 +127,7 @@ void Engine::end_prefill(Session& session, size_t n_tokens_before, bool complete
       forget_logits(session);  // else it was stopped before the first chunk, and nothing has changed
   }
   kv_.cut(session.kv_, session.n_computed_);
+  session.publish();
 }
 
 // Afterwards the last token counts as not run; and all of them, if keys that it sees have left a window.
@@ -205,7 +215,7 @@ Status Engine::decode_step(std::span<Session* const> sessions, std::span<StepEve
   if (events.size() < sessions.size()) {
     return error(Code::invalid_argument, "%zu events for %zu sessions", events.size(), sessions.size());
   }
-  const std::lock_guard lock(mutex_);
+  const Turn turn(*this);
   INLAY_TRY(check_idle());
   INLAY_TRY(check_step(sessions));
   for (size_t i = 0; i < sessions.size(); ++i) admit(*sessions[i], events[i]);

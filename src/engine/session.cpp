@@ -2,6 +2,7 @@
 
 #include "src/engine/engine.h"
 #include "src/engine/long_run.h"
+#include "src/engine/turn.h"
 
 namespace inlay {
 
@@ -85,7 +86,7 @@ Status Session::prefill(std::span<const int32_t> tokens, size_t& n_done) {
   const Engine::LongRun run(*engine_);
   INLAY_TRY(run.status());
   {
-    const std::lock_guard lock(engine_->mutex_);
+    const Engine::Turn turn(*engine_);
     INLAY_TRY(engine_->reserve_blocks(*this, static_cast<int32_t>(n_before + tokens.size()), engine_->prefill_chunk_));
   }
   tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
@@ -104,8 +105,11 @@ Status Session::prefill(std::span<const int32_t> tokens, size_t& n_done) {
   }
   engine_->end_prefill(*this, n_before, status.ok());
   n_done = tokens_.size() - n_before;
-  if (n_done > 0) after_rewrite();
-  publish();
+  if (n_done > 0) {
+    after_rewrite();
+    const std::lock_guard lock(engine_->mutex_);
+    publish();
+  }
   return status;
 }
 
@@ -119,7 +123,7 @@ Result<std::shared_ptr<Session>> Session::fork() {
   INLAY_ASSIGN(std::shared_ptr<Session> child, engine_->create_session(options_));
   {
     const std::lock_guard lock(engine_->mutex_);
-    INLAY_TRY(engine_->drop_ahead());
+    engine_->leave_ahead(*this);
     if (logits_readable_) INLAY_TRY(engine_->noted(engine_->backend_->duplicate_logits(slot_, child->slot_)));
     engine_->kv_.share(kv_, child->kv_);
   }
@@ -131,6 +135,7 @@ Result<std::shared_ptr<Session>> Session::fork() {
   child->turn_ = turn_;
   child->finish_reason_ = finish_reason_;
   child->text_ = text_;
+  const std::lock_guard lock(engine_->mutex_);
   child->publish();
   return child;
 }
@@ -143,11 +148,12 @@ Status Session::truncate(int32_t n_tokens) {
   }
   if (n_tokens < n_now) {
     const std::lock_guard lock(engine_->mutex_);
-    INLAY_TRY(engine_->drop_ahead());
+    engine_->leave_ahead(*this);
     tokens_.resize(static_cast<size_t>(n_tokens));
     engine_->forget_logits(*this);
   }
   after_rewrite();
+  const std::lock_guard lock(engine_->mutex_);
   publish();
   return {};
 }
@@ -156,14 +162,15 @@ Status Session::set_sampler(const SamplerParams& params) {
   INLAY_TRY(check_not_in_slices());
   INLAY_TRY(validate(params, engine_->spec().n_vocab));
   const std::lock_guard lock(engine_->mutex_);
-  INLAY_TRY(engine_->drop_ahead());
+  engine_->leave_ahead(*this);
   options_.sampler = params;
   return {};
 }
 
 size_t Session::take_text(char* out, size_t n) {
   const size_t n_taken = text_.take(out, n);
-  publish();
+  const std::lock_guard lock(info_mutex_);
+  info_.n_pending_text = text_.n_ready();
   return n_taken;
 }
 
@@ -206,10 +213,16 @@ Status Session::copy_logits(std::span<float> out) {
 
 Result<std::span<const float>> Session::view_logits() {
   if (!logits_readable_) return error(Code::invalid_state, "there are no logits: no token was run since the sequence was made or cut");
-  const std::lock_guard lock(engine_->mutex_);
-  INLAY_TRY(engine_->check_device());
+  {
+    const std::lock_guard lock(engine_->mutex_);
+    INLAY_TRY(engine_->check_device());
+  }
+  // The slot is this session's: whatever computes for others does not touch it.
   Result<std::span<const float>> logits = engine_->backend_->logits(slot_);
-  INLAY_TRY(engine_->noted(logits.status()));
+  if (!logits.ok()) {
+    const std::lock_guard lock(engine_->mutex_);
+    return engine_->noted(logits.status());
+  }
   INLAY_TRY(check_logits(*logits));
   return logits;
 }

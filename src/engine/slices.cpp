@@ -4,6 +4,7 @@
 #include "src/engine/engine.h"
 #include "src/engine/step_arrays.h"
 #include "src/engine/stopwatch.h"
+#include "src/engine/turn.h"
 
 namespace inlay {
 
@@ -28,7 +29,7 @@ Status Engine::decode_slice(std::span<Session* const> sessions, int32_t max_unit
   if (events.size() < sessions.size()) {
     return error(Code::invalid_argument, "%zu events for %zu sessions", events.size(), sessions.size());
   }
-  const std::lock_guard lock(mutex_);
+  const Turn turn(*this);
   INLAY_TRY(check_device());
   INLAY_TRY(check_step(sessions));
   const Stopwatch watch;
@@ -77,10 +78,14 @@ Status Engine::run_slice(size_t max_units) {
   const size_t n = std::min(max_units, sliced_.n_units - sliced_.n_done);
   if (n == 0) return {};
   // All that is to be done may be the draws, from logits that are there.
-  INLAY_TRY(noted(
-      arrays_->tokens.empty()
-          ? backend_->execute(arrays_->batch(), wanted_draws())
-          : backend_->execute_units(arrays_->batch(), std::span(units_).subspan(sliced_.n_done, n), wanted_draws())));
+  Status status;
+  {
+    const Computing computing(*this);
+    status = arrays_->tokens.empty()
+                 ? backend_->execute(arrays_->batch(), wanted_draws())
+                 : backend_->execute_units(arrays_->batch(), std::span(units_).subspan(sliced_.n_done, n), wanted_draws());
+  }
+  INLAY_TRY(noted(std::move(status)));
   sliced_.n_done += n;
   return {};
 }

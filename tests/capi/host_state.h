@@ -4,6 +4,7 @@
 #include <locale.h>
 
 #include <cfenv>
+#include <chrono>
 #include <cstring>
 #include <map>
 #include <set>
@@ -108,6 +109,7 @@ struct Report {
   std::vector<std::string> problems;
   int n_callbacks = 0;
   std::map<std::string, size_t>* stack = nullptr;  // the most that a call of each function takes; null: is not measured
+  std::map<std::string, std::vector<double>>* times = nullptr;  // milliseconds of each call; null: are not measured
 };
 inline Report* report = nullptr;
 
@@ -122,7 +124,9 @@ auto in_host(const char* name, Function function, Given... given) {
   report->called.insert(name);
   setlocale(LC_ALL, report->host.locale);
   const volatile uint64_t* painted = report->stack ? paint_stack() : nullptr;
+  const auto start = std::chrono::steady_clock::now();
   const auto finish = [&] {
+    if (report->times) (*report->times)[name].push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
     if (painted) {
       size_t& most = (*report->stack)[name];
       most = std::max(most, taken_stack(painted));

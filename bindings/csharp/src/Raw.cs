@@ -1422,8 +1422,8 @@ namespace Inlay.Raw
 
         /// <summary>Frees a session and gives its KV blocks back. NULL is allowed.</summary>
         /// <param name="session">The session. May be null.</param>
-        /// <remarks>Thread: exclusive(session). Blocks: waits for a call that computes on the engine. Ownership: The handle
-        /// is invalid afterwards. Since: 1.0.</remarks>
+        /// <remarks>Thread: exclusive(session). Blocks: no; the last session of an engine that was freed: until the device
+        /// is idle. Ownership: The handle is invalid afterwards. Since: 1.0.</remarks>
         public void inlay_session_free(IntPtr session)
         {
             _inlay_session_free(session);

@@ -1583,7 +1583,7 @@ func SessionCreate(engine *Engine, params *SessionParams, session **Session, err
 //
 //   - session: The session.
 //   - Thread: exclusive(session).
-//   - Blocks: waits for a call that computes on the engine.
+//   - Blocks: no; the last session of an engine that was freed: until the device is idle.
 //   - Ownership: The handle is invalid afterwards.
 //   - Since: 1.0.
 func SessionFree(session *Session) {

@@ -1194,7 +1194,7 @@ pub struct Functions {
     /// Frees a session and gives its KV blocks back. NULL is allowed.
     ///
     /// - Thread: exclusive(session).
-    /// - Blocks: waits for a call that computes on the engine.
+    /// - Blocks: no; the last session of an engine that was freed: until the device is idle.
     /// - Ownership: The handle is invalid afterwards.
     /// - Since: 1.0.
     ///
