@@ -75,6 +75,7 @@ TEST_P(Waiting, CallsThatDoNotBlockDoNotWaitForAPrompt) {
   other.join();
   report = nullptr;
 
+  // On a busy machine the system stops threads for longer than that.
   const double prompt = at(prompt_ms, 0.5);
   std::printf("%-32s %8s %9s %9s   (a prompt takes %.1f ms)\n", "milliseconds", "calls", "p50", "p99", prompt);
   size_t n_measured = 0;
@@ -83,8 +84,7 @@ TEST_P(Waiting, CallsThatDoNotBlockDoNotWaitForAPrompt) {
     std::printf("%-32s %8zu %9.4f %9.4f%s\n", name.c_str(), of_calls.size(), at(of_calls, 0.5), at(of_calls, 0.99), waits ? "   may wait" : "");
     if (waits) continue;
     ++n_measured;
-    EXPECT_LT(at(of_calls, 0.5), 0.2) << name;
-    if (n_rounds >= 20) EXPECT_LT(at(of_calls, 0.99), 0.2) << name;
+    EXPECT_LT(at(of_calls, n_rounds >= 20 ? 0.99 : 0.5), 0.2) << name;
   }
   EXPECT_GE(n_measured, 25u);
   EXPECT_GT(at(times["inlay_prefill"], 1), 0.3 * prompt) << "the control: a call that computes does wait";
