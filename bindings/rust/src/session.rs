@@ -1,3 +1,4 @@
+use crate::cancel::Turns;
 use crate::error::call;
 use crate::info::{Event, SessionInfo};
 use crate::options::count;
@@ -14,7 +15,7 @@ use std::marker::PhantomData;
 /// It can be sent to another thread and is used by one at a time. Dropping it gives its part of the pool back at once.
 pub struct Session {
     session: *mut raw::inlay_session,
-    cancel: CancelHandle,
+    turns: Turns,
     engine: Engine,
     /// Of the turn under way.
     counts: Counts,
@@ -34,7 +35,7 @@ unsafe impl Send for Session {}
 
 impl Drop for Session {
     fn drop(&mut self) {
-        self.cancel.forget_session();
+        self.turns.forget_session();
         // SAFETY: the session is ours, and no cancel handle reaches it any more.
         unsafe { (self.functions().inlay_session_free)(self.session) }
     }
@@ -56,8 +57,8 @@ impl Session {
     }
 
     fn own(engine: Engine, session: *mut raw::inlay_session) -> Self {
-        let cancel = CancelHandle::new(engine.library(), session);
-        Self { session, cancel, engine, counts: Counts::default(), _one_thread_at_a_time: PhantomData }
+        let turns = Turns::new(engine.library(), session);
+        Self { session, turns, engine, counts: Counts::default(), _one_thread_at_a_time: PhantomData }
     }
 
     fn functions(&self) -> &'static raw::Functions {
@@ -74,9 +75,23 @@ impl Session {
         self.session
     }
 
-    /// What stops this session from any thread.
+    /// What stops the session's next work from any thread: the turn that its next prompt begins; or the turn under way, if the
+    /// session draws more of it before a prompt comes. A request that is made before that begins counts, too. Once the turn is
+    /// over the handle does nothing: each turn needs one of its own. A prompt that is refused begins no turn.
     pub fn cancel_handle(&self) -> CancelHandle {
-        self.cancel.clone()
+        self.turns.handle_of_next()
+    }
+
+    /// Before a call that works on the turn under way, or on the one after it.
+    fn works_on(&self, coming: u64) {
+        if self.turns.has_open_handles() {
+            self.turns.works_on(self.turn() + coming);
+        }
+    }
+
+    /// How many turns have begun; 0 where the library does not tell.
+    fn turn(&self) -> u64 {
+        self.info().map_or(0, |info| info.turn)
     }
 
     /// Runs a prompt, and gives the events that follow it, one a step, until the session has finished.
@@ -121,6 +136,7 @@ impl Session {
 
     fn prefill_tokens(&mut self, tokens: &[i32]) -> Result<()> {
         let (from, n, mut n_done) = (tokens.as_ptr(), tokens.len(), 0);
+        self.works_on(1);
         // SAFETY: the tokens live during the call, and the session is used here alone.
         let outcome = call(|err| unsafe { (self.functions().inlay_prefill)(self.session, from, n, &mut n_done, err) });
         if n_done > 0 {
@@ -133,6 +149,7 @@ impl Session {
     /// the next prompt: a further step is an error, [`Status::InvalidState`].
     pub fn decode_step(&mut self) -> Result<Event> {
         let mut event = raw::inlay_event::default();
+        self.works_on(0);
         call(|err| {
             // SAFETY: the session is used here alone; there is room for one event.
             unsafe { (self.functions().inlay_decode_step)(&self.session, 1, &mut event, size_of_val(&event), err) }
@@ -271,6 +288,7 @@ pub fn decode_step<'s>(sessions: impl IntoIterator<Item = &'s mut Session>) -> R
         return Ok(Vec::new());
     };
     let run = first.functions().inlay_decode_step;
+    step.begin();
     let (handles, n, stride) = (step.handles.as_ptr(), step.handles.len(), size_of::<raw::inlay_event>());
     // SAFETY: the sessions are borrowed for this call alone; there is room for an event of each.
     let outcome = call(|err| unsafe { run(handles, n, step.events.as_mut_ptr(), stride, err) });
@@ -301,6 +319,7 @@ pub fn decode_slice<'s>(sessions: impl IntoIterator<Item = &'s mut Session>, max
         return Ok(Slice::Ended(Vec::new()));
     };
     let run = first.functions().inlay_decode_slice;
+    step.begin();
     let (handles, n, stride) = (step.handles.as_ptr(), step.handles.len(), size_of::<raw::inlay_event>());
     let mut units = 0;
     let left = &mut units;
@@ -343,6 +362,10 @@ impl<'s> Step<'s> {
         Ok(Self { sessions, handles, events })
     }
 
+    fn begin(&self) {
+        self.sessions.iter().for_each(|session| session.works_on(0));
+    }
+
     /// Each session's event, after a step that has ended.
     fn end(self, outcome: Result<()>) -> Result<Vec<Result<Event>>> {
         let mut first_error = match outcome {
@@ -371,6 +394,11 @@ pub struct Generation<'s> {
 }
 
 impl Generation<'_> {
+    /// What stops this generation's turn from any thread. Once the turn is over it does nothing.
+    pub fn cancel_handle(&self) -> CancelHandle {
+        self.session.turns.handle_of(self.session.turn())
+    }
+
     /// Runs to the end, and gives the whole text. [`Session::info`] then tells why it ended.
     pub fn into_text(self) -> Result<String> {
         self.map(|event| event.map(|event| event.text)).collect()
