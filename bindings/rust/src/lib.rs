@@ -38,6 +38,7 @@ mod engine;
 #[rustfmt::skip]
 mod enums;
 mod error;
+mod generation;
 mod info;
 mod library;
 mod options;
@@ -49,7 +50,8 @@ pub use callbacks::{LogSink, ProgressFn};
 pub use cancel::CancelHandle;
 pub use engine::{Comparison, Engine};
 pub use enums::*;
-pub use error::{Error, Result};
+pub use error::{Error, ErrorKind, Result};
+pub use generation::{Generation, OwnedGeneration, Reply};
 pub use info::{
     DeviceInfo, EngineInfo, Event, Explanation, LogMessage, MemoryInfo, SessionInfo, Stats, TokenInfo, TokenLogprob,
 };
@@ -58,7 +60,7 @@ pub use options::{
     ConvertOptions, EmbedOptions, GenerateOptions, LoadOptions, LogitBias, ProfileOptions, Prompt, Sampler,
     SessionOptions, TokenizeOptions,
 };
-pub use session::{decode_abandon, decode_slice, decode_step, Generation, Session, Slice};
+pub use session::{decode_abandon, decode_slice, decode_step, Session, Slice};
 
 /// Number of a vocabulary entry.
 pub type Token = i32;

@@ -114,8 +114,7 @@ impl Library {
             // SAFETY: reader and parameters live during the call, and nothing else uses the reader.
             unsafe { (self.functions.inlay_load_reader)(&described, params, engine, err) }
         });
-        reader.resume_panic();
-        loaded
+        reader.end(loaded)
     }
 
     /// What a load of this file would need, from its header alone.

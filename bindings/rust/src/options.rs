@@ -80,6 +80,7 @@ impl std::fmt::Debug for LoadOptions<'_> {
             .field("n_threads", &self.n_threads)
             .field("kv_budget_bytes", &self.kv_budget_bytes)
             .field("kv_dtype", &self.kv_dtype)
+            .field("weight_dtype", &self.weight_dtype)
             .field("pre_tokenizer", &self.pre_tokenizer)
             .field("prefill_chunk", &self.prefill_chunk)
             .field("log_level", &self.log_level)
@@ -197,6 +198,8 @@ pub struct SessionOptions {
     pub ignore_end_of_generation: bool,
     /// Tokens that end a generation when drawn, at most 1024.
     pub stop_tokens: Vec<crate::Token>,
+    /// Texts that end a generation, each of 1 to 1024 bytes, at most 64.
+    pub stop: Vec<String>,
 }
 
 impl SessionOptions {
@@ -226,15 +229,20 @@ pub struct GenerateOptions {
     /// Tokens to draw after this prompt and later ones before the session finishes; 0: no limit but the context. `None`: as
     /// before.
     pub max_tokens: Option<u32>,
-    /// How a prompt that is text becomes tokens.
+    /// How a prompt that is text becomes tokens. BOS and EOS are part of it only where the session is empty, unless
+    /// [`always_bos_eos`](TokenizeOptions::always_bos_eos) is set.
     pub tokenize: TokenizeOptions,
 }
 
 /// How text becomes tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TokenizeOptions {
-    /// Leave out the BOS and EOS tokens that the model asks for.
+    /// Leave out the BOS and EOS tokens that the model asks for. A prompt has them only where its session is empty, unless
+    /// `always_bos_eos`.
     pub no_bos_eos: bool,
+    /// A prompt has the BOS and EOS tokens that the model asks for even where its session has tokens already. For
+    /// [`Engine::tokenize`](crate::Engine::tokenize), which knows no session, it changes nothing.
+    pub always_bos_eos: bool,
     /// Control tokens written in the text become their ids. Not for untrusted text.
     pub parse_special: bool,
 }

@@ -3,11 +3,11 @@ use crate::error::call;
 use crate::info::{Event, SessionInfo};
 use crate::options::count;
 use crate::{
-    raw, CancelHandle, Engine, Error, GenerateOptions, Library, Prompt, Result, Sampler, SessionOptions, Status,
+    raw, CancelHandle, Engine, Error, GenerateOptions, Generation, Library, OwnedGeneration, Prompt, Result, Sampler,
+    SessionOptions, Status,
 };
 use crate::{Token, TokenizeOptions};
 use std::cell::Cell;
-use std::iter::FusedIterator;
 use std::marker::PhantomData;
 
 /// One token sequence of an engine, which it keeps alive.
@@ -53,7 +53,11 @@ impl Session {
                 }
             })
         })?;
-        Ok(Self::own(engine.clone(), session))
+        let mut session = Self::own(engine.clone(), session);
+        if !options.stop.is_empty() {
+            session.set_stop(&options.stop)?;
+        }
+        Ok(session)
     }
 
     fn own(engine: Engine, session: *mut raw::inlay_session) -> Self {
@@ -82,6 +86,11 @@ impl Session {
         self.turns.handle_of_next()
     }
 
+    /// What stops the turn under way.
+    pub(crate) fn handle_of_turn(&self) -> CancelHandle {
+        self.turns.handle_of(self.turn())
+    }
+
     /// Before a call that works on the turn under way, or on the one after it.
     fn works_on(&self, coming: u64) {
         if self.turns.has_open_handles() {
@@ -100,6 +109,24 @@ impl Session {
     /// any other: the last event's finish reason is [`ContextFull`](crate::FinishReason::ContextFull). A prompt that does not
     /// fit is an error: [`Status::ContextFull`].
     pub fn generate<'p>(&mut self, prompt: impl Into<Prompt<'p>>, options: &GenerateOptions) -> Result<Generation<'_>> {
+        self.begin(prompt, options)?;
+        Ok(self.events())
+    }
+
+    /// As [`generate`](Self::generate), by a generation that owns the session: for a thread, a struct, a stream. If the prompt
+    /// fails the session is dropped; [`begin`](Self::begin) and [`into_events`](Self::into_events) keep it then.
+    pub fn into_generation<'p>(
+        mut self,
+        prompt: impl Into<Prompt<'p>>,
+        options: &GenerateOptions,
+    ) -> Result<OwnedGeneration> {
+        self.begin(prompt, options)?;
+        Ok(self.into_events())
+    }
+
+    /// The first part of [`generate`](Self::generate): applies the options and runs the prompt. The events are those of
+    /// [`events`](Self::events), [`into_events`](Self::into_events), or of steps with other sessions.
+    pub fn begin<'p>(&mut self, prompt: impl Into<Prompt<'p>>, options: &GenerateOptions) -> Result<()> {
         if let Some(sampler) = &options.sampler {
             self.set_sampler(sampler)?;
         }
@@ -109,11 +136,7 @@ impl Session {
         if let Some(max_tokens) = options.max_tokens {
             self.set_max_tokens(max_tokens)?;
         }
-        match prompt.into() {
-            Prompt::Text(text) => self.prefill_tokens(&self.engine.tokenize(text, options.tokenize)?)?,
-            Prompt::Tokens(tokens) => self.prefill_tokens(tokens)?,
-        }
-        Ok(self.events())
+        self.prefill_with(prompt, options.tokenize)
     }
 
     /// The events that follow, one a step, until the session has finished: what [`generate`](Self::generate) gives, without a
@@ -122,16 +145,31 @@ impl Session {
         Generation { session: self, ended: false }
     }
 
+    /// The same events, by a generation that owns the session and can give it back.
+    pub fn into_events(self) -> OwnedGeneration {
+        OwnedGeneration { session: self, ended: false }
+    }
+
     /// Appends a prompt and runs it, chunk by chunk. It begins a new turn: finish reason and `max_tokens` start over, text that
     /// was not taken is dropped.
     ///
     /// If it is cancelled, or the device fails, the session keeps the chunks that were run; [`info`](Self::info) tells how
     /// many tokens it then has. Any other failure leaves it as it was.
+    ///
+    /// A text has the BOS and EOS tokens that the model asks for only where the session is empty.
     pub fn prefill<'p>(&mut self, prompt: impl Into<Prompt<'p>>) -> Result<()> {
-        match prompt.into() {
-            Prompt::Text(text) => self.prefill_tokens(&self.engine.tokenize(text, TokenizeOptions::default())?),
-            Prompt::Tokens(tokens) => self.prefill_tokens(tokens),
-        }
+        self.prefill_with(prompt, TokenizeOptions::default())
+    }
+
+    /// As [`prefill`](Self::prefill); the options say how a text becomes tokens.
+    pub fn prefill_with<'p>(&mut self, prompt: impl Into<Prompt<'p>>, options: TokenizeOptions) -> Result<()> {
+        let text = match prompt.into() {
+            Prompt::Tokens(tokens) => return self.prefill_tokens(tokens),
+            Prompt::Text(text) => text,
+        };
+        let goes_on = !options.always_bos_eos && self.info()?.n_tokens > 0;
+        let options = TokenizeOptions { no_bos_eos: options.no_bos_eos || goes_on, ..options };
+        self.prefill_tokens(&self.engine.tokenize(text, options)?)
     }
 
     fn prefill_tokens(&mut self, tokens: &[i32]) -> Result<()> {
@@ -281,7 +319,8 @@ pub(crate) fn check_library(one: Library, other: Library) -> Result<()> {
 /// Draws one token for each of the sessions, reading the weights once for all. They must be of one engine.
 ///
 /// Gives one result a session, in their order. A session that cannot advance is unchanged and its result is an error, of which
-/// the first has the library's message; the others advance. If the sessions do not go together, nothing happens at all.
+/// the first has the library's message, and each the session's index: [`Error::session_index`]. The others advance: a session
+/// that has ended refuses none of them. If the sessions do not go together, nothing happens at all.
 pub fn decode_step<'s>(sessions: impl IntoIterator<Item = &'s mut Session>) -> Result<Vec<Result<Event>>> {
     let mut step = Step::of(sessions)?;
     let Some(first) = step.sessions.first() else {
@@ -353,8 +392,9 @@ struct Step<'s> {
 impl<'s> Step<'s> {
     fn of(sessions: impl IntoIterator<Item = &'s mut Session>) -> Result<Self> {
         let sessions: Vec<_> = sessions.into_iter().collect();
-        for other in &sessions {
-            check_library(sessions[0].engine.library(), other.engine.library())?;
+        for (index, other) in sessions.iter().enumerate() {
+            check_library(sessions[0].engine.library(), other.engine.library())
+                .map_err(|error| error.of_session(index))?;
         }
         let handles: Vec<_> = sessions.iter().map(|session| session.session).collect();
         // Not NONE without an error, so that it shows whether the library wrote the event.
@@ -366,15 +406,27 @@ impl<'s> Step<'s> {
         self.sessions.iter().for_each(|session| session.works_on(0));
     }
 
+    /// The error with the index of the first session that is of another engine than the others, if there is one.
+    fn of_stranger(&self, error: Error) -> Error {
+        let engine = self.sessions[0].engine.as_ptr();
+        match self.sessions.iter().position(|session| session.engine.as_ptr() != engine) {
+            Some(index) => error.of_session(index),
+            None => error,
+        }
+    }
+
     /// Each session's event, after a step that has ended.
     fn end(self, outcome: Result<()>) -> Result<Vec<Result<Event>>> {
         let mut first_error = match outcome {
-            Err(error) if self.events[0].kind < 0 => return Err(error),
+            Err(error) if self.events[0].kind < 0 => return Err(self.of_stranger(error)),
             outcome => outcome.err(),
         };
         let whole = |(session, event): (&'s mut Session, &raw::inlay_event)| match event.status {
             raw::INLAY_OK => session.whole_event(event),
-            status => Err(first_error.take().unwrap_or_else(|| did_not_advance(event.session_index, status))),
+            status => {
+                let error = first_error.take().unwrap_or_else(|| did_not_advance(event.session_index, status));
+                Err(error.of_session(event.session_index as usize))
+            }
         };
         Ok(self.sessions.into_iter().zip(&self.events).map(whole).collect())
     }
@@ -383,39 +435,3 @@ impl<'s> Step<'s> {
 fn did_not_advance(index: i32, status: raw::inlay_status) -> Error {
     Error::new(Status::from_raw(status), format!("session {index} did not advance"))
 }
-
-/// The events of a session, one a decode step: see [`Session::generate`]. Ends behind the event with a finish reason, or behind
-/// an error, whichever comes; a full context is such an event. Dropping it stops after the last event that was asked for; [`Session::events`] goes on from there.
-#[derive(Debug)]
-#[must_use = "nothing is generated until the events are asked for"]
-pub struct Generation<'s> {
-    session: &'s mut Session,
-    ended: bool,
-}
-
-impl Generation<'_> {
-    /// What stops this generation's turn from any thread. Once the turn is over it does nothing.
-    pub fn cancel_handle(&self) -> CancelHandle {
-        self.session.turns.handle_of(self.session.turn())
-    }
-
-    /// Runs to the end, and gives the whole text. [`Session::info`] then tells why it ended.
-    pub fn into_text(self) -> Result<String> {
-        self.map(|event| event.map(|event| event.text)).collect()
-    }
-}
-
-impl Iterator for Generation<'_> {
-    type Item = Result<Event>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
-            return None;
-        }
-        let event = self.session.decode_step();
-        self.ended = !matches!(&event, Ok(event) if event.finish_reason.is_none());
-        Some(event)
-    }
-}
-
-impl FusedIterator for Generation<'_> {}

@@ -2,13 +2,13 @@
 mod common;
 
 use common::*;
-use inlay::{CancelHandle, FinishReason, GenerateOptions, Session, Status};
+use inlay::{CancelHandle, FinishReason, GenerateOptions, LoadOptions, Session, Status};
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-/// Two tokens, or why there are fewer.
-fn two_tokens(session: &mut Session) -> Result<Option<FinishReason>, Status> {
-    let options = GenerateOptions { max_tokens: Some(2), ..Default::default() };
+/// How a turn of so many tokens ends.
+fn turn(session: &mut Session, n_tokens: u32) -> Result<Option<FinishReason>, Status> {
+    let options = GenerateOptions { max_tokens: Some(n_tokens), ..Default::default() };
     let events = session.generate(&[5], &options).map_err(|error| error.status())?;
     events.last().expect("an event").map(|event| event.finish_reason).map_err(|error| error.status())
 }
@@ -23,7 +23,7 @@ fn was_cancelled(end: &Result<Option<FinishReason>, Status>) -> bool {
 /// other round after it, while the second one begins. That one, which nobody cancels, is whole.
 #[test]
 fn ten_thousand_late_cancels_end_no_other_turn() {
-    let engine = load();
+    let engine = load_with(LoadOptions { n_threads: 1, ..options() });
     let mut session = endless(&engine);
     let (to_cancel, handles) = sync_channel::<(CancelHandle, u32)>(0);
     let mut n_cancelled = 0;
@@ -39,9 +39,9 @@ fn ten_thousand_late_cancels_end_no_other_turn() {
             let request = (session.cancel_handle(), round * 7919 % 8000);
             let end = if round % 2 == 0 {
                 to_cancel.send(request).unwrap();
-                two_tokens(&mut session)
+                turn(&mut session, 2)
             } else {
-                let end = two_tokens(&mut session);
+                let end = turn(&mut session, 1);
                 assert_eq!(end, WHOLE, "round {round}");
                 to_cancel.send(request).unwrap();
                 end
@@ -52,7 +52,7 @@ fn ten_thousand_late_cancels_end_no_other_turn() {
                 assert_eq!(end, WHOLE, "round {round}");
             }
             session.truncate(0).unwrap();
-            assert_eq!(two_tokens(&mut session), WHOLE, "the turn after round {round}");
+            assert_eq!(turn(&mut session, 1), WHOLE, "the turn after round {round}");
         }
         drop(to_cancel);
     });
@@ -64,20 +64,20 @@ fn a_late_cancel_does_nothing() {
     let engine = load();
     let mut session = endless(&engine);
     let before = session.cancel_handle();
-    assert_eq!(two_tokens(&mut session), WHOLE);
+    assert_eq!(turn(&mut session, 2), WHOLE);
     before.cancel(); // the turn that it is for is over
-    assert_eq!(two_tokens(&mut session), WHOLE);
+    assert_eq!(turn(&mut session, 2), WHOLE);
     before.cancel();
     before.clone().cancel();
-    assert_eq!(two_tokens(&mut session), WHOLE);
+    assert_eq!(turn(&mut session, 2), WHOLE);
     // A generation that is left in its middle, and its own handle.
     let mut events = session.generate(PROMPT, &GenerateOptions::default()).unwrap();
     events.next().unwrap().unwrap();
     let amid = events.cancel_handle();
     drop(events);
-    assert_eq!(two_tokens(&mut session), WHOLE);
+    assert_eq!(turn(&mut session, 2), WHOLE);
     amid.cancel();
-    assert_eq!(two_tokens(&mut session), WHOLE);
+    assert_eq!(turn(&mut session, 2), WHOLE);
 }
 
 #[test]
@@ -86,10 +86,10 @@ fn a_handle_is_for_what_comes_next() {
     let mut session = endless(&engine);
     // The coming turn, before it begins.
     session.cancel_handle().cancel();
-    assert_eq!(two_tokens(&mut session), Err(Status::Cancelled));
-    assert_eq!(two_tokens(&mut session), WHOLE);
+    assert_eq!(turn(&mut session, 2), Err(Status::Cancelled));
+    assert_eq!(turn(&mut session, 2), WHOLE);
     session.cancel_handle().cancel();
-    assert_eq!(two_tokens(&mut session), Err(Status::Cancelled));
+    assert_eq!(turn(&mut session, 2), Err(Status::Cancelled));
     // The turn under way, which goes on.
     session.prefill(PROMPT).unwrap();
     session.set_max_tokens(0).unwrap();
@@ -110,7 +110,7 @@ fn a_handle_is_for_what_comes_next() {
     let handle = session.cancel_handle();
     assert_eq!(session.prefill(&[1; 5000]).unwrap_err().status(), Status::ContextFull);
     handle.cancel();
-    assert_eq!(two_tokens(&mut session), Err(Status::Cancelled));
+    assert_eq!(turn(&mut session, 2), Err(Status::Cancelled));
     // A generation's own handle.
     let mut events = session.generate(PROMPT, &GenerateOptions { max_tokens: Some(0), ..Default::default() }).unwrap();
     events.next().unwrap().unwrap();

@@ -3,8 +3,8 @@ mod common;
 
 use common::*;
 use inlay::{
-    decode_step, raw, DeviceKind, Engine, Error, FinishReason, GenerateOptions, KvDtype, LoadOptions, LogitBias,
-    Sampler, SessionOptions, Status,
+    decode_step, raw, DeviceKind, Engine, Error, ErrorKind, FinishReason, GenerateOptions, KvDtype, LoadOptions,
+    LogitBias, Sampler, SessionOptions, Status,
 };
 use std::fmt::Debug;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
@@ -31,7 +31,8 @@ fn invalid_argument() {
 
 #[test]
 fn not_found() {
-    refused(Engine::load("no/such/model.gguf", options()), Status::NotFound, "no/such/model.gguf");
+    let error = refused(Engine::load("no/such/model.gguf", options()), Status::NotFound, "no/such/model.gguf");
+    assert_eq!(error.kind(), ErrorKind::Call);
     let engine = load();
     refused(engine.meta_value("no.such.key"), Status::NotFound, "no.such.key");
     refused(engine.meta_key(1 << 40), Status::NotFound, "");
@@ -56,6 +57,75 @@ impl Seek for Unreadable {
 fn io_has_the_readers_error_number() {
     let error = refused(Engine::load_reader(Unreadable, options()), Status::Io, "");
     assert_eq!(error.native_code(), 13);
+    assert_eq!(error.kind(), ErrorKind::Reader);
+}
+
+/// A reader whose errors are its own; it has a size or not.
+struct Sealed {
+    has_size: bool,
+}
+
+#[derive(Debug)]
+struct WrongKey(u32);
+
+impl std::fmt::Display for WrongKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "the key {} does not fit", self.0)
+    }
+}
+
+impl std::error::Error for WrongKey {}
+
+impl Read for Sealed {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::Error::other(WrongKey(7)))
+    }
+}
+
+impl Seek for Sealed {
+    fn seek(&mut self, _: SeekFrom) -> io::Result<u64> {
+        if self.has_size {
+            Ok(1000)
+        } else {
+            Err(io::Error::other(WrongKey(8)))
+        }
+    }
+}
+
+#[test]
+fn a_readers_own_error_is_the_source() {
+    for (has_size, number) in [(true, 7), (false, 8)] {
+        let error = refused(Engine::load_reader(Sealed { has_size }, options()), Status::Io, "");
+        assert_eq!((error.kind(), error.native_code()), (ErrorKind::Reader, 0), "{error:?}");
+        let source = std::error::Error::source(&error).expect("a source").downcast_ref::<io::Error>().unwrap();
+        let own = source.get_ref().unwrap().downcast_ref::<WrongKey>().expect("the reader's own error");
+        assert_eq!(own.0, number);
+        assert!(format!("{error:?}").contains(&format!("because of: the key {number} does not fit")), "{error:?}");
+    }
+    let other = Engine::load_memory(b"not a model", options()).unwrap_err();
+    assert!(std::error::Error::source(&other).is_none());
+}
+
+#[test]
+fn a_cancelled_text_is_told_from_a_whole_one() {
+    let engine = load();
+    let mut session = endless(&engine);
+    let whole = GenerateOptions { max_tokens: Some(8), ..Default::default() };
+    let text = session.generate(PROMPT, &whole).unwrap().into_text().unwrap();
+    let reply = session.generate(PROMPT, &whole).unwrap().into_reply().unwrap();
+    assert_eq!((reply.finish_reason, reply.n_generated, reply.is_cancelled()), (FinishReason::MaxTokens, 8, false));
+    session.truncate(0).unwrap();
+    let mut events = session.generate(PROMPT, &whole).unwrap();
+    let begun: String = events.by_ref().take(3).map(|event| event.unwrap().text).collect();
+    assert!(!begun.is_empty() && text.starts_with(&begun));
+    events.cancel_handle().cancel();
+    let error = refused(events.into_text(), Status::Cancelled, "after 3 tokens");
+    assert!(error.is_cancelled());
+    let events = session.generate(PROMPT, &whole).unwrap();
+    events.cancel_handle().cancel();
+    let reply = events.into_reply().unwrap();
+    assert_eq!((reply.finish_reason, reply.n_generated, reply.is_cancelled()), (FinishReason::Cancelled, 0, true));
+    assert!(!refused(session.decode_step(), Status::InvalidState, "").is_cancelled());
 }
 
 #[test]
@@ -236,8 +306,33 @@ fn invalid_state() {
     session.decode_step().unwrap();
     let mut running = begun(&engine);
     let events = decode_step([&mut session, &mut running]).unwrap();
-    refused(events[0].clone(), Status::InvalidState, "");
+    let error = refused(events[0].clone(), Status::InvalidState, "");
+    assert_eq!(error.session_index(), Some(0));
     assert!(events[1].is_ok());
+}
+
+/// Whatever is wrong with some sessions of a step, the others advance, and each error names its session.
+#[test]
+fn one_session_refuses_no_other() {
+    let engine = load();
+    let mut sessions: Vec<_> = (0..6).map(|_| begun(&engine)).collect();
+    sessions[1].set_max_tokens(1).unwrap();
+    sessions[1].decode_step().unwrap(); // has ended
+    sessions[2].truncate(0).unwrap(); // has nothing to go on from
+    sessions[4].cancel_handle().cancel(); // ends now
+    let events = decode_step(&mut sessions).unwrap();
+    for (index, event) in events.iter().enumerate() {
+        match index {
+            1 | 2 => {
+                let error = refused(event.clone(), Status::InvalidState, "");
+                assert_eq!(error.session_index(), Some(index));
+                assert!(format!("{error:?}").contains(&format!("session {index}")), "{error:?}");
+            }
+            4 => assert_eq!(event.as_ref().unwrap().finish_reason, Some(FinishReason::Cancelled)),
+            _ => assert_eq!(event.as_ref().unwrap().n_generated, 1, "session {index}"),
+        }
+    }
+    assert_eq!(engine.session(&Default::default()).unwrap().decode_step().unwrap_err().session_index(), None);
 }
 
 #[test]
@@ -253,7 +348,8 @@ fn a_second_failure_of_a_step_is_named_too() {
 fn sessions_of_two_engines_do_not_step_together() {
     let (here, there) = (load(), load());
     let (mut one, mut two) = (begun(&here), begun(&there));
-    refused(decode_step([&mut one, &mut two]), Status::InvalidArgument, "session 1");
+    let error = refused(decode_step([&mut one, &mut two]), Status::InvalidArgument, "session 1");
+    assert_eq!(error.session_index(), Some(1));
     assert_eq!(one.info().unwrap().n_generated, 0);
     assert!(decode_step([]).unwrap().is_empty());
 }

@@ -29,6 +29,7 @@ fn events_count_the_tokens_of_their_turn() {
     let n_prompt = engine.tokenize(PROMPT, TokenizeOptions::default()).unwrap().len() as u32;
     let mut session = endless(&engine);
     for turn in 0..2 {
+        let n_prompt = n_prompt - turn; // the second prompt has no BOS
         let events: Vec<_> = session.generate(PROMPT, &GenerateOptions::default()).unwrap().take(6).collect();
         let counts: Vec<_> = events.into_iter().map(|e| e.unwrap()).map(|e| (e.n_prompt, e.n_generated)).collect();
         assert_eq!(counts, (1..=6).map(|n| (n_prompt, n)).collect::<Vec<_>>(), "turn {turn}");
