@@ -20,6 +20,9 @@ pub enum ErrorKind {
 
 /// What went wrong: the library's status, its message, and the numbers that come with it.
 ///
+/// Any call may fail with [`Status::InvalidArgument`], [`Status::OutOfMemory`] or [`Status::Internal`] besides the errors that it
+/// names, and with [`Status::Unsupported`] where the library is older than what is asked of it.
+///
 /// Two errors are equal if these are; their sources are not compared.
 #[derive(Clone)]
 pub struct Error {

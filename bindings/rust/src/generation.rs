@@ -57,11 +57,18 @@ impl Generation<'_> {
 
     /// Runs to the end, and gives the whole text. One that was cancelled is an error, [`Status::Cancelled`];
     /// [`into_reply`](Self::into_reply) gives the part that there is.
+    ///
+    /// # Errors
+    /// Of the first step that fails, as [`Session::decode_step`]; [`Status::Cancelled`]; [`Status::InvalidState`] if it has ended
+    /// already.
     pub fn into_text(mut self) -> Result<String> {
         whole_text(&mut self)
     }
 
     /// Runs to the end, and gives the text and why it ended.
+    ///
+    /// # Errors
+    /// Of the first step that fails, as [`Session::decode_step`]; [`Status::InvalidState`] if it has ended already.
     pub fn into_reply(mut self) -> Result<Reply> {
         reply(&mut self)
     }
@@ -75,11 +82,18 @@ impl OwnedGeneration {
 
     /// Runs to the end, and gives the whole text, as [`Generation::into_text`] does. Events can still not be asked for
     /// afterwards, but the session is there: [`into_session`](Self::into_session).
+    ///
+    /// # Errors
+    /// Of the first step that fails, as [`Session::decode_step`]; [`Status::Cancelled`]; [`Status::InvalidState`] if it has ended
+    /// already.
     pub fn text(&mut self) -> Result<String> {
         whole_text(self)
     }
 
     /// Runs to the end, and gives the text and why it ended.
+    ///
+    /// # Errors
+    /// Of the first step that fails, as [`Session::decode_step`]; [`Status::InvalidState`] if it has ended already.
     pub fn reply(&mut self) -> Result<Reply> {
         reply(self)
     }

@@ -42,6 +42,7 @@ mod generation;
 mod info;
 mod library;
 mod options;
+#[allow(clippy::missing_errors_doc)] // its functions name their errors in the C API's way
 #[rustfmt::skip]
 pub mod raw;
 mod session;

@@ -43,6 +43,9 @@ impl Drop for Session {
 
 impl Session {
     /// Makes an empty session.
+    ///
+    /// # Errors
+    /// [`Status::SessionLimit`], [`Status::DeviceOutOfMemory`] or [`Status::DeviceLost`].
     pub fn new(engine: &Engine, options: &SessionOptions) -> Result<Self> {
         let mut session = std::ptr::null_mut();
         options.with_raw(|params| {
@@ -108,6 +111,9 @@ impl Session {
     /// A prompt begins a new turn behind what the session has already read and written. A context that becomes full is an end as
     /// any other: the last event's finish reason is [`ContextFull`](crate::FinishReason::ContextFull). A prompt that does not
     /// fit is an error: [`Status::ContextFull`].
+    ///
+    /// # Errors
+    /// [`Status::InvalidArgument`] for a wrong option; those of [`prefill`](Self::prefill).
     pub fn generate<'p>(&mut self, prompt: impl Into<Prompt<'p>>, options: &GenerateOptions) -> Result<Generation<'_>> {
         self.begin(prompt, options)?;
         Ok(self.events())
@@ -115,6 +121,9 @@ impl Session {
 
     /// As [`generate`](Self::generate), by a generation that owns the session: for a thread, a struct, a stream. If the prompt
     /// fails the session is dropped; [`begin`](Self::begin) and [`into_events`](Self::into_events) keep it then.
+    ///
+    /// # Errors
+    /// Those of [`generate`](Self::generate).
     pub fn into_generation<'p>(
         mut self,
         prompt: impl Into<Prompt<'p>>,
@@ -126,6 +135,9 @@ impl Session {
 
     /// The first part of [`generate`](Self::generate): applies the options and runs the prompt. The events are those of
     /// [`events`](Self::events), [`into_events`](Self::into_events), or of steps with other sessions.
+    ///
+    /// # Errors
+    /// Those of [`generate`](Self::generate).
     pub fn begin<'p>(&mut self, prompt: impl Into<Prompt<'p>>, options: &GenerateOptions) -> Result<()> {
         if let Some(sampler) = &options.sampler {
             self.set_sampler(sampler)?;
@@ -157,11 +169,18 @@ impl Session {
     /// many tokens it then has. Any other failure leaves it as it was.
     ///
     /// A text has the BOS and EOS tokens that the model asks for only where the session is empty.
+    ///
+    /// # Errors
+    /// [`Status::ContextFull`], [`Status::KvFull`], [`Status::Cancelled`], [`Status::InvalidState`] or [`Status::DeviceLost`];
+    /// [`Status::Unsupported`] for a text where the model has no tokenizer.
     pub fn prefill<'p>(&mut self, prompt: impl Into<Prompt<'p>>) -> Result<()> {
         self.prefill_with(prompt, TokenizeOptions::default())
     }
 
     /// As [`prefill`](Self::prefill); the options say how a text becomes tokens.
+    ///
+    /// # Errors
+    /// Those of [`prefill`](Self::prefill).
     pub fn prefill_with<'p>(&mut self, prompt: impl Into<Prompt<'p>>, options: TokenizeOptions) -> Result<()> {
         let text = match prompt.into() {
             Prompt::Tokens(tokens) => return self.prefill_tokens(tokens),
@@ -185,6 +204,9 @@ impl Session {
 
     /// Draws one token. [`decode_step`] does so for many sessions at once. An event with a finish reason is the last one until
     /// the next prompt: a further step is an error, [`Status::InvalidState`].
+    ///
+    /// # Errors
+    /// [`Status::KvFull`], [`Status::InvalidState`], [`Status::Format`] or [`Status::DeviceLost`].
     pub fn decode_step(&mut self) -> Result<Event> {
         let mut event = raw::inlay_event::default();
         self.works_on(0);
@@ -207,6 +229,9 @@ impl Session {
     }
 
     /// Takes text that events did not carry. The events of this crate carry all of it, so it is what [`raw`] calls left.
+    ///
+    /// # Errors
+    /// Only those that any call may fail with: see [`Error`](crate::Error).
     pub fn take_text(&mut self) -> Result<String> {
         let mut text = Vec::new();
         loop {
@@ -223,6 +248,9 @@ impl Session {
     }
 
     /// Where the session stands.
+    ///
+    /// # Errors
+    /// Only those that any call may fail with: see [`Error`](crate::Error).
     pub fn info(&self) -> Result<SessionInfo> {
         let mut info = raw::inlay_session_info::default();
         // SAFETY: the struct is ours and says its size.
@@ -232,6 +260,9 @@ impl Session {
 
     /// Makes a second session with the same sequence, parameters and state. Keys and values are shared until one of the two
     /// writes. Give the fork another seed if the two are to differ.
+    ///
+    /// # Errors
+    /// [`Status::SessionLimit`], [`Status::DeviceOutOfMemory`], [`Status::InvalidState`] or [`Status::DeviceLost`].
     pub fn fork(&mut self) -> Result<Session> {
         let mut child = std::ptr::null_mut();
         // SAFETY: the session is used here alone.
@@ -242,6 +273,9 @@ impl Session {
     }
 
     /// Cuts the sequence back to its first tokens. Finish reason and `max_tokens` start over.
+    ///
+    /// # Errors
+    /// [`Status::InvalidArgument`] or [`Status::InvalidState`].
     pub fn truncate(&mut self, n_tokens: usize) -> Result<()> {
         // SAFETY: the session is used here alone.
         call(|err| unsafe { (self.functions().inlay_session_truncate)(self.session, n_tokens, err) })?;
@@ -250,6 +284,9 @@ impl Session {
     }
 
     /// Changes how the following tokens are drawn.
+    ///
+    /// # Errors
+    /// [`Status::InvalidArgument`] or [`Status::InvalidState`].
     pub fn set_sampler(&mut self, sampler: &Sampler) -> Result<()> {
         let set = self.functions().inlay_session_set_sampler;
         // SAFETY: the parameters live during the call, and the session is used here alone.
@@ -257,6 +294,9 @@ impl Session {
     }
 
     /// Sets the texts that end a generation, each of 1 to 1024 bytes, at most 64; none removes all.
+    ///
+    /// # Errors
+    /// [`Status::InvalidArgument`]. A text is empty or too long, or there are too many.
     pub fn set_stop<S: AsRef<str>>(&mut self, stops: &[S]) -> Result<()> {
         let texts: Vec<_> = stops.iter().map(|s| s.as_ref()).map(raw_text).collect();
         let set = self.functions().inlay_session_set_stop;
@@ -265,6 +305,9 @@ impl Session {
     }
 
     /// Sets the tokens that end a generation when drawn, at most 1024; none removes all.
+    ///
+    /// # Errors
+    /// [`Status::InvalidArgument`]. A token is none of the model's, or there are too many.
     pub fn set_stop_tokens(&mut self, tokens: &[Token]) -> Result<()> {
         let set = self.functions().inlay_session_set_stop_tokens;
         // SAFETY: the tokens live during the call, and the session is used here alone.
@@ -273,6 +316,9 @@ impl Session {
 
     /// Sets how many tokens may be drawn after a prompt before the session finishes; 0: no limit but the context. It counts for
     /// the turn under way, too: one that has drawn as many already ends with its next token.
+    ///
+    /// # Errors
+    /// Only those that any call may fail with: see [`Error`](crate::Error).
     pub fn set_max_tokens(&mut self, max_tokens: u32) -> Result<()> {
         let set = self.functions().inlay_session_set_max_tokens;
         // SAFETY: the session is used here alone.
@@ -280,6 +326,9 @@ impl Session {
     }
 
     /// The logits of the last position that was run: those that the last token was drawn from, or the next one will be.
+    ///
+    /// # Errors
+    /// [`Status::InvalidState`]. Nothing was run yet.
     pub fn logits(&mut self) -> Result<Vec<f32>> {
         let mut logits = vec![0.0; self.engine.info()?.n_vocab as usize];
         let (to, cap, not_counted) = (logits.as_mut_ptr(), logits.len(), std::ptr::null_mut());
@@ -289,6 +338,9 @@ impl Session {
     }
 
     /// The same logits where they lie, without a copy.
+    ///
+    /// # Errors
+    /// [`Status::InvalidState`] or [`Status::DeviceLost`].
     pub fn view_logits(&mut self) -> Result<&[f32]> {
         let size = std::mem::size_of::<raw::inlay_logits>() as u32;
         let mut view = raw::inlay_logits { struct_size: size, reserved: 0, values: std::ptr::null(), n_values: 0 };
@@ -321,6 +373,9 @@ pub(crate) fn check_library(one: Library, other: Library) -> Result<()> {
 /// Gives one result a session, in their order. A session that cannot advance is unchanged and its result is an error, of which
 /// the first has the library's message, and each the session's index: [`Error::session_index`]. The others advance: a session
 /// that has ended refuses none of them. If the sessions do not go together, nothing happens at all.
+///
+/// # Errors
+/// [`Status::InvalidArgument`] if the sessions do not go together; those of [`Session::decode_step`] for one.
 pub fn decode_step<'s>(sessions: impl IntoIterator<Item = &'s mut Session>) -> Result<Vec<Result<Event>>> {
     let mut step = Step::of(sessions)?;
     let Some(first) = step.sessions.first() else {
@@ -352,6 +407,10 @@ pub enum Slice {
 /// The first call begins a step, the next ones go on with it. Zero units only begin it, and tell how many it has. While it is
 /// pending the engine runs no other step and no prefill, and its sessions are not forked, cut or given another sampler:
 /// [`Status::InvalidState`]. Dropping one of them drops the step, as [`decode_abandon`] does.
+///
+/// # Errors
+/// [`Status::InvalidArgument`], [`Status::Busy`] or [`Status::DeviceLost`] for all of them; those of [`Session::decode_step`] for
+/// one.
 pub fn decode_slice<'s>(sessions: impl IntoIterator<Item = &'s mut Session>, max_units: i32) -> Result<Slice> {
     let mut step = Step::of(sessions)?;
     let Some(first) = step.sessions.first() else {
@@ -372,6 +431,9 @@ pub fn decode_slice<'s>(sessions: impl IntoIterator<Item = &'s mut Session>, max
 
 /// Drops the pending step that [`decode_slice`] has begun for these sessions: they are as they were before it, except that one
 /// which it found cancelled has finished. If there is none, nothing happens.
+///
+/// # Errors
+/// [`Status::InvalidState`]. Other sessions are in the step.
 pub fn decode_abandon<'s>(sessions: impl IntoIterator<Item = &'s mut Session>) -> Result<()> {
     let step = Step::of(sessions)?;
     let Some(first) = step.sessions.first() else {
