@@ -8,7 +8,7 @@
 //!
 //! fn main() -> inlay::Result<()> {
 //!     let engine = Engine::load("model.gguf", LoadOptions::default())?;
-//!     let mut session = engine.session(&SessionOptions { max_tokens: 100, ..Default::default() })?;
+//!     let mut session = engine.session(&SessionOptions::default().max_tokens(100))?;
 //!     for event in session.generate("Once upon a time", &GenerateOptions::default())? {
 //!         print!("{}", event?.text);
 //!     }
@@ -32,6 +32,7 @@ compile_error!("inlay needs one of its features `dlopen` (the default) and `link
 
 mod callbacks;
 mod cancel;
+mod display;
 #[cfg(feature = "dlopen")]
 mod dlopen;
 mod engine;

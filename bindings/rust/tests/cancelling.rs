@@ -2,13 +2,13 @@
 mod common;
 
 use common::*;
-use inlay::{CancelHandle, FinishReason, GenerateOptions, LoadOptions, Session, Status};
+use inlay::{CancelHandle, FinishReason, GenerateOptions, Session, Status};
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
 /// How a turn of so many tokens ends.
 fn turn(session: &mut Session, n_tokens: u32) -> Result<Option<FinishReason>, Status> {
-    let options = GenerateOptions { max_tokens: Some(n_tokens), ..Default::default() };
+    let options = GenerateOptions::default().max_tokens(n_tokens);
     let events = session.generate(&[5], &options).map_err(|error| error.status())?;
     events.last().expect("an event").map(|event| event.finish_reason).map_err(|error| error.status())
 }
@@ -23,7 +23,7 @@ fn was_cancelled(end: &Result<Option<FinishReason>, Status>) -> bool {
 /// other round after it, while the second one begins. That one, which nobody cancels, is whole.
 #[test]
 fn ten_thousand_late_cancels_end_no_other_turn() {
-    let engine = load_with(LoadOptions { n_threads: 1, ..options() });
+    let engine = load_with(options().n_threads(1));
     let mut session = endless(&engine);
     let (to_cancel, handles) = sync_channel::<(CancelHandle, u32)>(0);
     let mut n_cancelled = 0;
@@ -112,7 +112,7 @@ fn a_handle_is_for_what_comes_next() {
     handle.cancel();
     assert_eq!(turn(&mut session, 2), Err(Status::Cancelled));
     // A generation's own handle.
-    let mut events = session.generate(PROMPT, &GenerateOptions { max_tokens: Some(0), ..Default::default() }).unwrap();
+    let mut events = session.generate(PROMPT, &GenerateOptions::default().max_tokens(0)).unwrap();
     events.next().unwrap().unwrap();
     events.cancel_handle().cancel();
     let last = events.next().unwrap().unwrap();

@@ -6,7 +6,7 @@ use inlay::{FinishReason, GenerateOptions, OwnedGeneration, SessionOptions, Stat
 use std::thread;
 
 fn options(n: u32) -> GenerateOptions {
-    GenerateOptions { max_tokens: Some(n), ..Default::default() }
+    GenerateOptions::default().max_tokens(n)
 }
 
 #[test]
@@ -81,13 +81,13 @@ fn a_session_is_made_with_its_stop_texts() {
     let engine = load();
     let whole = engine.detokenize(&greedy(&engine, 40), false).unwrap();
     let stop = whole.split(' ').nth(5).unwrap().to_owned();
-    let made = SessionOptions { stop: vec![stop.clone()], ignore_end_of_generation: true, ..Default::default() };
+    let made = SessionOptions::default().stop([stop.clone()]).ignore_end_of_generation(true);
     let reply = engine.session(&made).unwrap().generate(PROMPT, &options(0)).unwrap().into_reply().unwrap();
     assert_eq!(
         (reply.finish_reason, reply.text.as_str()),
         (FinishReason::StopString, &whole[..whole.find(&stop).unwrap()])
     );
-    let wrong = SessionOptions { stop: vec![String::new()], ..Default::default() };
+    let wrong = SessionOptions::default().stop([String::new()]);
     assert_eq!(engine.session(&wrong).unwrap_err().status(), Status::InvalidArgument);
     assert_eq!(engine.stats().unwrap().n_sessions, 0);
 }

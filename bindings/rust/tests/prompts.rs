@@ -9,7 +9,7 @@ fn bos(engine: &Engine) -> Token {
 }
 
 fn n_tokens(engine: &Engine, text: &str, no_bos_eos: bool) -> u32 {
-    engine.tokenize(text, TokenizeOptions { no_bos_eos, ..Default::default() }).unwrap().len() as u32
+    engine.tokenize(text, TokenizeOptions::default().no_bos_eos(no_bos_eos)).unwrap().len() as u32
 }
 
 #[test]
@@ -32,13 +32,13 @@ fn a_second_prompt_has_no_bos() {
     session.truncate(0).unwrap();
     session.prefill(PROMPT).unwrap();
     assert_eq!(length(&session), with);
-    let always = TokenizeOptions { always_bos_eos: true, ..Default::default() };
+    let always = TokenizeOptions::default().always_bos_eos(true);
     session.prefill_with(PROMPT, always).unwrap();
     assert_eq!(length(&session), with + with);
     session.truncate(0).unwrap();
-    session.prefill_with(PROMPT, TokenizeOptions { no_bos_eos: true, ..Default::default() }).unwrap();
+    session.prefill_with(PROMPT, TokenizeOptions::default().no_bos_eos(true)).unwrap();
     assert_eq!(length(&session), without);
-    session.prefill_with(PROMPT, TokenizeOptions { no_bos_eos: true, ..always }).unwrap();
+    session.prefill_with(PROMPT, always.no_bos_eos(true)).unwrap();
     assert_eq!(length(&session), without + without);
 }
 
@@ -48,10 +48,10 @@ fn a_generations_prompt_has_bos_only_at_the_beginning() {
     let (with, without) = (n_tokens(&engine, PROMPT, false), n_tokens(&engine, PROMPT, true));
     let mut session = endless(&engine);
     let mut n_prompt = |tokenize| {
-        let options = GenerateOptions { max_tokens: Some(1), tokenize, ..Default::default() };
+        let options = GenerateOptions::default().max_tokens(1).tokenize(tokenize);
         session.generate(PROMPT, &options).unwrap().into_reply().unwrap().n_prompt
     };
     assert_eq!(n_prompt(TokenizeOptions::default()), with);
     assert_eq!(n_prompt(TokenizeOptions::default()), without);
-    assert_eq!(n_prompt(TokenizeOptions { always_bos_eos: true, ..Default::default() }), with);
+    assert_eq!(n_prompt(TokenizeOptions::default().always_bos_eos(true)), with);
 }
