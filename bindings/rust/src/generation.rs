@@ -25,7 +25,7 @@ pub struct OwnedGeneration {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reply {
-    /// All of the text.
+    /// The text of all events that were left.
     pub text: String,
     /// Why it ended.
     pub finish_reason: FinishReason,
@@ -55,7 +55,7 @@ impl Generation<'_> {
         self.session.handle_of_turn()
     }
 
-    /// Runs to the end, and gives the whole text. One that was cancelled is an error, [`Status::Cancelled`];
+    /// Runs to the end, and gives all text that is left. One that was cancelled is an error, [`Status::Cancelled`];
     /// [`into_reply`](Self::into_reply) gives the part that there is.
     ///
     /// # Errors
@@ -65,7 +65,7 @@ impl Generation<'_> {
         whole_text(&mut self)
     }
 
-    /// Runs to the end, and gives the text and why it ended.
+    /// Runs to the end, and gives the text that is left and why it ended.
     ///
     /// # Errors
     /// Of the first step that fails, as [`Session::decode_step`]; [`Status::InvalidState`] if it has ended already.
@@ -80,8 +80,8 @@ impl OwnedGeneration {
         self.session.handle_of_turn()
     }
 
-    /// Runs to the end, and gives the whole text, as [`Generation::into_text`] does. Events can still not be asked for
-    /// afterwards, but the session is there: [`into_session`](Self::into_session).
+    /// Runs to the end, and gives all text that is left. One that was cancelled is an error, [`Status::Cancelled`];
+    /// [`reply`](Self::reply) gives the part that there is.
     ///
     /// # Errors
     /// Of the first step that fails, as [`Session::decode_step`]; [`Status::Cancelled`]; [`Status::InvalidState`] if it has ended
@@ -90,7 +90,7 @@ impl OwnedGeneration {
         whole_text(self)
     }
 
-    /// Runs to the end, and gives the text and why it ended.
+    /// Runs to the end, and gives the text that is left and why it ended.
     ///
     /// # Errors
     /// Of the first step that fails, as [`Session::decode_step`]; [`Status::InvalidState`] if it has ended already.

@@ -305,6 +305,7 @@ pub struct LogMessage {
 
 /// A token and its probability under the model, before any sampling step.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct TokenLogprob {
     /// Token id.
     pub token: Token,

@@ -429,6 +429,7 @@ impl ProfileOptions {
 
 /// What a session is to read: text, or tokens.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Prompt<'a> {
     /// Text, which the model's tokenizer splits.
     Text(&'a str),

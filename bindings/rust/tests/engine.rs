@@ -108,6 +108,9 @@ fn a_conversion_has_a_log() {
     let said = messages(&folder);
     assert!(said.len() == 1 && said[0].0 == LogLevel::Warning && said[0].1.contains("normalizer Replace"), "{said:?}");
     assert!(messages(&model()).is_empty());
+    let many = ConvertOptions::default().n_threads(u32::MAX);
+    let error = Engine::convert_with(model(), &target, many).unwrap_err();
+    assert!(error.status() == Status::InvalidArgument && error.message().contains("n_threads"), "{error}");
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
