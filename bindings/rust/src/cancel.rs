@@ -116,3 +116,43 @@ impl Turns {
         *lock(&self.shared.session) = std::ptr::null_mut();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::{c_void, CStr};
+    use std::ptr;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    static N_CANCELS: AtomicU32 = AtomicU32::new(0);
+
+    unsafe extern "C" fn count_cancel(_: *const raw::inlay_session) {
+        N_CANCELS.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// A library of ABI 1.1, which has no `inlay_session_cancel_turn`, gets the request that it knows; a session that is gone gets
+    /// none.
+    #[test]
+    fn an_older_library_is_asked_in_its_own_way() {
+        let find = |name: &CStr| match name.to_str() {
+            Ok("inlay_session_cancel") => count_cancel as *mut c_void,
+            Ok("inlay_session_cancel_turn") => ptr::null_mut(),
+            _ => ptr::NonNull::<c_void>::dangling().as_ptr(),
+        };
+        // SAFETY: none of the functions that lie nowhere is called.
+        let functions = unsafe { raw::Functions::resolve(1, find) }.unwrap();
+        let turns = Turns::new(Library::of(Box::leak(Box::new(functions))), ptr::NonNull::dangling().as_ptr());
+        let early = turns.handle_of_next();
+        early.cancel();
+        assert_eq!(N_CANCELS.load(Ordering::SeqCst), 0, "nothing has begun");
+        turns.works_on(1);
+        assert_eq!(N_CANCELS.load(Ordering::SeqCst), 1, "passed on");
+        early.cancel();
+        turns.handle_of(1).cancel();
+        assert_eq!(N_CANCELS.load(Ordering::SeqCst), 3);
+        assert!(!turns.has_open_handles());
+        turns.forget_session();
+        early.cancel();
+        assert_eq!(N_CANCELS.load(Ordering::SeqCst), 3);
+    }
+}

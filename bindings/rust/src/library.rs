@@ -67,6 +67,11 @@ impl Library {
         self.functions
     }
 
+    #[cfg(test)]
+    pub(crate) fn of(functions: &'static raw::Functions) -> Self {
+        Self { functions }
+    }
+
     /// The library's version, such as 0.1.0.
     pub fn version(self) -> String {
         // SAFETY: no arguments; the text is static.
