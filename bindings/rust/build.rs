@@ -13,9 +13,13 @@ fn main() {
         Ok(folder) => vec![folder],
         Err(_) => folders_of_pkg_config(),
     };
+    if let Some(folder) = folders.first() {
+        // For the build script of a program that depends on this package: its environment has it as DEP_INLAY_LIB_DIR.
+        println!("cargo::metadata=lib_dir={folder}");
+    }
     for folder in folders {
         println!("cargo:rustc-link-search=native={folder}");
-        // For this package's own tests and examples; a program that depends on it decides for itself.
+        // For this package's own tests and examples: cargo passes no such argument on to a program that depends on it.
         if env::var("CARGO_CFG_UNIX").is_ok() {
             println!("cargo:rustc-link-arg=-Wl,-rpath,{folder}");
         }

@@ -39,7 +39,7 @@ function(rust_program_test name)
 endfunction()
 
 # The crate's own tests: the unit tests are named after the crate.
-foreach(name inlay engine errors library many_sessions sessions threads)
+foreach(name inlay cancelling engine errors library many_sessions owned prompts sessions threads)
   rust_program_test(${name} ${rust_bin}${name})
 endforeach()
 
@@ -70,8 +70,9 @@ set_tests_properties(bindings.rust_linked PROPERTIES PASS_REGULAR_EXPRESSION "${
 
 # What the compiler refuses, and that it accepts the crate without a warning in each edition.
 binding_test(rust_compile_cases Python3::Interpreter -B ${rust_tests}/compile_cases.py ${INLAY_RUSTC})
+binding_test(rust_dependent Python3::Interpreter -B ${rust_tests}/dependent.py ${INLAY_CARGO} ${rust_target})
 binding_test(rust_emitters ${CMAKE_COMMAND} -E env RUSTC=${INLAY_RUSTC} ${Python3_EXECUTABLE} -B tests/bindings/test_emit_rust.py)
 
-foreach(check format clippy documentation)
+foreach(check format clippy documentation package)
   binding_test(rust_${check} ${rust_tests}/check_sources.sh ${check} ${INLAY_CARGO} ${rust_target})
 endforeach()

@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let wait = Duration::from_millis(arguments.get(2).map_or(Ok(500), |n| n.parse())?);
 
     let engine = Engine::load(model, LoadOptions::default())?;
-    let mut session = engine.session(&SessionOptions { ignore_end_of_generation: true, ..Default::default() })?;
+    let mut session = engine.session(&SessionOptions::default().ignore_end_of_generation(true))?;
     session.prefill("Once upon a time")?;
 
     let handle = session.cancel_handle();

@@ -11,7 +11,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let max_tokens = arguments.get(3).map_or(Ok(100), |n| n.parse())?;
 
     let engine = Engine::load(model, LoadOptions::default())?;
-    let mut session = engine.session(&SessionOptions { max_tokens, ..Default::default() })?;
+    let mut session = engine.session(&SessionOptions::default().max_tokens(max_tokens))?;
     print!("{prompt}");
     for event in session.generate(prompt, &GenerateOptions::default())? {
         print!("{}", event?.text);

@@ -20,7 +20,7 @@ struct Line {
 }
 
 fn begin(engine: &Engine, prompt: &str, max_tokens: u32) -> inlay::Result<Line> {
-    let mut session = engine.session(&SessionOptions { max_tokens, ..Default::default() })?;
+    let mut session = engine.session(&SessionOptions::default().max_tokens(max_tokens))?;
     session.prefill(prompt)?;
     Ok(Line { session, text: prompt.to_owned(), finished: false })
 }
@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         [] => OWN_PROMPTS.to_vec(),
         given => given.iter().map(String::as_str).collect(),
     };
-    let engine = Engine::load(model, LoadOptions { max_sessions: prompts.len() as u32, ..Default::default() })?;
+    let engine = Engine::load(model, LoadOptions::default().max_sessions(prompts.len() as u32))?;
     let max_tokens = max_tokens.parse()?;
     let mut lines =
         prompts.iter().map(|prompt| begin(&engine, prompt, max_tokens)).collect::<inlay::Result<Vec<_>>>()?;

@@ -60,9 +60,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let n_frames = seconds.clamp(1, 3600) * FRAMES_A_SECOND;
 
     // One thread computes: the others stay with the game.
-    let engine = Engine::load(model, LoadOptions { n_threads: 1, ..Default::default() })?;
-    let sampler = Sampler { temperature: 0.8, seed: 7, ..Default::default() };
-    let session = engine.session(&SessionOptions { sampler, ..Default::default() })?;
+    let engine = Engine::load(model, LoadOptions::default().n_threads(1))?;
+    let sampler = Sampler::default().temperature(0.8).seed(7);
+    let session = engine.session(&SessionOptions::default().sampler(sampler))?;
     run_frames("silent", n_frames, None);
 
     let (words, arriving) = channel();

@@ -95,10 +95,11 @@ unsafe extern "C" fn tell_progress(user: *mut c_void, n_done: u64, n_total: u64)
     }
 }
 
-/// A reader with its size, and its panic once it has panicked.
+/// A reader with its size, its error once it has failed, and its panic once it has panicked.
 pub(crate) struct Reader<R> {
     reader: R,
     size: u64,
+    error: Option<io::Error>,
     panic: Option<Box<dyn Any + Send>>,
 }
 
@@ -110,10 +111,9 @@ const PIECE_BYTES: usize = 256 * 1024;
 impl<R: Read + Seek> Reader<R> {
     pub(crate) fn new(mut reader: R) -> Result<Self> {
         let size = reader.seek(SeekFrom::End(0)).map_err(|error| {
-            Error::new(Status::Io, format!("the reader cannot tell its size: {error}"))
-                .with_native_code(native_code(&error))
+            Error::new(Status::Io, format!("the reader cannot tell its size: {error}")).of_reader(error)
         })?;
-        Ok(Self { reader, size, panic: None })
+        Ok(Self { reader, size, error: None, panic: None })
     }
 
     /// The description must not be used after `self`.
@@ -126,9 +126,14 @@ impl<R: Read + Seek> Reader<R> {
         }
     }
 
-    pub(crate) fn resume_panic(self) {
+    /// What the load came to: goes on with the reader's panic, and names its error as the cause.
+    pub(crate) fn end<T>(self, outcome: Result<T>) -> Result<T> {
         if let Some(panic) = self.panic {
             resume_unwind(panic);
+        }
+        match (outcome, self.error) {
+            (Err(error), Some(cause)) => Err(error.of_reader(cause)),
+            (outcome, _) => outcome,
         }
     }
 
@@ -160,7 +165,11 @@ unsafe extern "C" fn read_range<R: Read + Seek>(user: *mut c_void, offset: u64, 
     // SAFETY: the library gives room for n bytes, which fit into memory.
     match catch_unwind(AssertUnwindSafe(|| unsafe { reader.read_at(offset, into.cast(), n as usize) })) {
         Ok(Ok(())) => 0,
-        Ok(Err(error)) => native_code(&error),
+        Ok(Err(error)) => {
+            let code = native_code(&error);
+            reader.error = Some(error);
+            code
+        }
         Err(panic) => {
             reader.panic = Some(panic);
             EIO

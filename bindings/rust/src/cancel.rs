@@ -1,11 +1,16 @@
 use crate::{raw, Library};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::cell::RefCell;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Stops a session from any thread, within one step or one chunk of a prefill. It does not keep the session alive: once the
-/// session is dropped, cancelling does nothing.
+/// Stops one turn of a session from any thread, within one step or one chunk of a prefill. A turn is a prompt and what is drawn
+/// after it, up to the next prompt. A request that comes when the turn is over has no effect on later ones.
+///
+/// It does not keep the session alive: once the session is dropped, cancelling does nothing. A library older than ABI 1.2 knows
+/// no turns; with it a late request ends the session's next turn.
 #[derive(Clone)]
 pub struct CancelHandle {
     shared: Arc<Shared>,
+    ticket: Arc<Mutex<Ticket>>,
 }
 
 struct Shared {
@@ -19,27 +24,135 @@ unsafe impl Send for Shared {}
 // SAFETY: as above.
 unsafe impl Sync for Shared {}
 
+/// What a handle is for.
+#[derive(Clone, Copy, Default)]
+struct Ticket {
+    /// `None` until the session works again.
+    turn: Option<u64>,
+    requested: bool,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shared {
+    fn cancel_turn(&self, turn: u64) {
+        let session = lock(&self.session);
+        if session.is_null() {
+            return;
+        }
+        let functions = self.library.functions();
+        // SAFETY: a session that cannot be freed before the lock is.
+        unsafe {
+            if (functions.inlay_session_cancel_turn)(*session, turn, std::ptr::null_mut()) == raw::INLAY_UNSUPPORTED {
+                (functions.inlay_session_cancel)(*session);
+            }
+        }
+    }
+}
+
 impl CancelHandle {
-    pub(crate) fn new(library: Library, session: *mut raw::inlay_session) -> Self {
-        Self { shared: Arc::new(Shared { library, session: Mutex::new(session) }) }
-    }
-
-    /// Asks the session to stop. A prefill under way ends with [`Status::Cancelled`](crate::Status::Cancelled) after its chunk;
-    /// otherwise the session's next step, or its next prefill, sees the request, once: a step's event then has the finish
-    /// reason [`Cancelled`](crate::FinishReason::Cancelled).
+    /// Asks for the end of the turn. A prefill under way ends with [`Status::Cancelled`](crate::Status::Cancelled) after its
+    /// chunk; otherwise the turn's next step, or the prefill that begins it, sees the request, once: a step's event then has the
+    /// finish reason [`Cancelled`](crate::FinishReason::Cancelled).
     pub fn cancel(&self) {
-        let session = self.shared.session.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: null, or a session that cannot be freed before the lock is.
-        unsafe { (self.shared.library.functions().inlay_session_cancel)(*session) }
-    }
-
-    pub(crate) fn forget_session(&self) {
-        *self.shared.session.lock().unwrap_or_else(PoisonError::into_inner) = std::ptr::null_mut();
+        let mut ticket = lock(&self.ticket);
+        ticket.requested = true;
+        if let Some(turn) = ticket.turn {
+            self.shared.cancel_turn(turn);
+        }
     }
 }
 
 impl std::fmt::Debug for CancelHandle {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("CancelHandle")
+        f.debug_struct("CancelHandle").field("turn", &lock(&self.ticket).turn).finish()
+    }
+}
+
+/// A session's side of its handles.
+pub(crate) struct Turns {
+    shared: Arc<Shared>,
+    /// Of the handles that were made since the session last worked: what it does next decides their turn.
+    open: RefCell<Option<Arc<Mutex<Ticket>>>>,
+}
+
+impl Turns {
+    pub(crate) fn new(library: Library, session: *mut raw::inlay_session) -> Self {
+        Self { shared: Arc::new(Shared { library, session: Mutex::new(session) }), open: RefCell::default() }
+    }
+
+    /// A handle for the turn that the session works on next.
+    pub(crate) fn handle_of_next(&self) -> CancelHandle {
+        let ticket = Arc::clone(self.open.borrow_mut().get_or_insert_with(Arc::default));
+        CancelHandle { shared: Arc::clone(&self.shared), ticket }
+    }
+
+    /// A handle for this turn.
+    pub(crate) fn handle_of(&self, turn: u64) -> CancelHandle {
+        let ticket = Arc::new(Mutex::new(Ticket { turn: Some(turn), requested: false }));
+        CancelHandle { shared: Arc::clone(&self.shared), ticket }
+    }
+
+    pub(crate) fn has_open_handles(&self) -> bool {
+        self.open.borrow().is_some()
+    }
+
+    /// Before the session works on a turn: the handles that were made for it learn its number, and what they were asked for
+    /// meanwhile is passed on.
+    pub(crate) fn works_on(&self, turn: u64) {
+        let Some(open) = self.open.borrow_mut().take() else {
+            return;
+        };
+        let mut ticket = lock(&open);
+        ticket.turn = Some(turn);
+        if ticket.requested {
+            self.shared.cancel_turn(turn);
+        }
+    }
+
+    pub(crate) fn forget_session(&self) {
+        *lock(&self.shared.session) = std::ptr::null_mut();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::{c_void, CStr};
+    use std::ptr;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    static N_CANCELS: AtomicU32 = AtomicU32::new(0);
+
+    unsafe extern "C" fn count_cancel(_: *const raw::inlay_session) {
+        N_CANCELS.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// A library of ABI 1.1, which has no `inlay_session_cancel_turn`, gets the request that it knows; a session that is gone gets
+    /// none.
+    #[test]
+    fn an_older_library_is_asked_in_its_own_way() {
+        let find = |name: &CStr| match name.to_str() {
+            Ok("inlay_session_cancel") => count_cancel as *mut c_void,
+            Ok("inlay_session_cancel_turn") => ptr::null_mut(),
+            _ => ptr::NonNull::<c_void>::dangling().as_ptr(),
+        };
+        // SAFETY: none of the functions that lie nowhere is called.
+        let functions = unsafe { raw::Functions::resolve(1, find) }.unwrap();
+        let turns = Turns::new(Library::of(Box::leak(Box::new(functions))), ptr::NonNull::dangling().as_ptr());
+        let early = turns.handle_of_next();
+        early.cancel();
+        assert_eq!(N_CANCELS.load(Ordering::SeqCst), 0, "nothing has begun");
+        turns.works_on(1);
+        assert_eq!(N_CANCELS.load(Ordering::SeqCst), 1, "passed on");
+        early.cancel();
+        turns.handle_of(1).cancel();
+        assert_eq!(N_CANCELS.load(Ordering::SeqCst), 3);
+        assert!(!turns.has_open_handles());
+        turns.forget_session();
+        early.cancel();
+        assert_eq!(N_CANCELS.load(Ordering::SeqCst), 3);
     }
 }

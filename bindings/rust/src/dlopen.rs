@@ -18,7 +18,10 @@ pub(crate) fn find() -> Result<&'static raw::Functions> {
     if let Some(path) = env::var_os("INLAY_LIBRARY").filter(|path| !path.is_empty()) {
         // SAFETY: who sets the environment of a process already decides which code it runs.
         return unsafe { open(&path) }.map_err(|error| {
-            Error::new(error.status(), format!("INLAY_LIBRARY is {}: {}", path.to_string_lossy(), error.message()))
+            Error::of_library(
+                error.status(),
+                format!("INLAY_LIBRARY is {}: {}", path.to_string_lossy(), error.message()),
+            )
         });
     }
     let mut tried = vec!["the environment variable INLAY_LIBRARY is not set".to_owned()];
@@ -29,7 +32,7 @@ pub(crate) fn find() -> Result<&'static raw::Functions> {
             Err(error) => tried.push(error.message().to_owned()),
         }
     }
-    Err(Error::new(Status::NotFound, format!("no Inlay library: {}", tried.join("; "))))
+    Err(Error::of_library(Status::NotFound, format!("no Inlay library: {}", tried.join("; "))))
 }
 
 /// # Safety
@@ -38,7 +41,7 @@ pub(crate) unsafe fn open(path: &OsStr) -> Result<&'static raw::Functions> {
     let shown = path.to_string_lossy();
     // SAFETY: the caller's promise.
     let handle = unsafe { system::open(path) }
-        .map_err(|reason| Error::new(Status::NotFound, format!("cannot load {shown}: {reason}")))?;
+        .map_err(|reason| Error::of_library(Status::NotFound, format!("cannot load {shown}: {reason}")))?;
     let mut opened = OPENED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     if let Some((_, functions)) = opened.iter().find(|(known, _)| *known == handle as usize) {
         return Ok(functions);
@@ -67,18 +70,18 @@ unsafe fn resolve(handle: *mut c_void, shown: &str) -> Result<raw::Functions> {
     };
     let version = symbol(c"inlay_abi_version");
     if version.is_null() {
-        return Err(Error::new(Status::Format, format!("{shown} is not an Inlay library")));
+        return Err(Error::of_library(Status::Format, format!("{shown} is not an Inlay library")));
     }
     // SAFETY: the function of this name has had this type in every version.
     let version = unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn() -> u32>(version)() };
     let (major, minor) = (version >> 16, version & 0xffff);
     if major != raw::INLAY_ABI_MAJOR {
         let message = format!("{shown} offers ABI {major}.{minor}, the program needs {}.x", raw::INLAY_ABI_MAJOR);
-        return Err(Error::new(Status::Unsupported, message));
+        return Err(Error::of_library(Status::Unsupported, message));
     }
     // SAFETY: within a major version the functions have the types of this crate.
     unsafe { raw::Functions::resolve(minor, symbol) }
-        .map_err(|name| Error::new(Status::Format, format!("{shown} lacks the function {name}")))
+        .map_err(|name| Error::of_library(Status::Format, format!("{shown} lacks the function {name}")))
 }
 
 #[cfg(unix)]

@@ -55,31 +55,57 @@ pub struct Comparison {
 
 impl Engine {
     /// Loads a model file: GGUF, of which a split one is named by its first file. Uses the [usual](Library::get) library.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Library`](crate::ErrorKind::Library) if there is no library; [`Status::NotFound`], [`Status::Io`],
+    /// [`Status::Format`], [`Status::Unsupported`], [`Status::OutOfMemory`], [`Status::DeviceOutOfMemory`], [`Status::NoDevice`] or
+    /// [`Status::Cancelled`].
     pub fn load(path: impl AsRef<Path>, options: LoadOptions<'_>) -> Result<Self> {
         Library::get()?.load(path, options)
     }
 
     /// Loads a model that lies in memory, which is not needed afterwards.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Library`](crate::ErrorKind::Library) if there is no library; [`Status::Format`], [`Status::Unsupported`],
+    /// [`Status::OutOfMemory`], [`Status::DeviceOutOfMemory`], [`Status::NoDevice`] or [`Status::Cancelled`].
     pub fn load_memory(model: &[u8], options: LoadOptions<'_>) -> Result<Self> {
         Library::get()?.load_memory(model, options)
     }
 
     /// Loads a model from a reader: an archive, an asset pack, a decrypting reader. It is not needed afterwards.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Library`](crate::ErrorKind::Library) if there is no library; [`ErrorKind::Reader`](crate::ErrorKind::Reader),
+    /// of which the source is the reader's error; [`Status::Format`], [`Status::Unsupported`], [`Status::OutOfMemory`],
+    /// [`Status::DeviceOutOfMemory`], [`Status::NoDevice`] or [`Status::Cancelled`].
     pub fn load_reader(reader: impl Read + Seek, options: LoadOptions<'_>) -> Result<Self> {
         Library::get()?.load_reader(reader, options)
     }
 
     /// What a load of this file would need, from its header alone.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Library`](crate::ErrorKind::Library) if there is no library; [`Status::NotFound`], [`Status::Io`],
+    /// [`Status::Format`], [`Status::Unsupported`] or [`Status::NoDevice`].
     pub fn memory_plan(path: impl AsRef<Path>, options: &LoadOptions<'_>) -> Result<MemoryInfo> {
         Library::get()?.memory_plan(path, options)
     }
 
     /// What a model is and which devices would run it, as [`Library::explain`] tells.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Library`](crate::ErrorKind::Library) if there is no library; [`Status::NotFound`], [`Status::Io`],
+    /// [`Status::Format`] or [`Status::Unsupported`].
     pub fn explain(path: impl AsRef<Path>, options: &LoadOptions<'_>) -> Result<Explanation> {
         Library::get()?.explain(path, options)
     }
 
     /// Writes a model as a GGUF file with matrices of another type, as [`Library::convert`] does.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Library`](crate::ErrorKind::Library) if there is no library; [`Status::NotFound`], [`Status::Io`],
+    /// [`Status::Format`], [`Status::Unsupported`] or [`Status::Cancelled`].
     pub fn convert(
         source: impl AsRef<Path>,
         target: impl AsRef<Path>,
@@ -90,6 +116,10 @@ impl Engine {
     }
 
     /// As [`Engine::convert`], with all options.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Library`](crate::ErrorKind::Library) if there is no library; [`Status::NotFound`], [`Status::Io`],
+    /// [`Status::Format`], [`Status::Unsupported`] or [`Status::Cancelled`].
     pub fn convert_with(source: impl AsRef<Path>, target: impl AsRef<Path>, options: ConvertOptions<'_>) -> Result<()> {
         Library::get()?.convert_with(source, target, options)
     }
@@ -133,11 +163,17 @@ impl Engine {
     }
 
     /// Makes an empty session.
+    ///
+    /// # Errors
+    /// [`Status::SessionLimit`], [`Status::DeviceOutOfMemory`] or [`Status::DeviceLost`].
     pub fn session(&self, options: &SessionOptions) -> Result<Session> {
         Session::new(self, options)
     }
 
     /// Sizes of the model and of what was allocated for it.
+    ///
+    /// # Errors
+    /// Only those that any call may fail with: see [`Error`](crate::Error).
     pub fn info(&self) -> Result<EngineInfo> {
         let mut info = raw::inlay_engine_info::default();
         // SAFETY: the struct is ours and says its size.
@@ -146,6 +182,9 @@ impl Engine {
     }
 
     /// What the engine has done so far.
+    ///
+    /// # Errors
+    /// Only those that any call may fail with: see [`Error`](crate::Error).
     pub fn stats(&self) -> Result<Stats> {
         let mut stats = raw::inlay_stats::default();
         // SAFETY: the struct is ours and says its size.
@@ -154,6 +193,9 @@ impl Engine {
     }
 
     /// Number of the model file's metadata entries.
+    ///
+    /// # Errors
+    /// Only those that any call may fail with: see [`Error`](crate::Error).
     pub fn meta_count(&self) -> Result<usize> {
         let mut n = 0;
         // SAFETY: the number is ours.
@@ -162,6 +204,9 @@ impl Engine {
     }
 
     /// Key of a metadata entry, in the file's order.
+    ///
+    /// # Errors
+    /// [`Status::NotFound`]. There is no such entry.
     pub fn meta_key(&self, index: usize) -> Result<String> {
         read_string(TEXT_BYTES, |buf, cap, needed, err| {
             // SAFETY: the buffer has room for `cap` bytes.
@@ -171,6 +216,9 @@ impl Engine {
 
     /// A metadata value as text, such as that of `general.architecture`. An array is written as `[a, b, c]`; a long one is cut
     /// short and says how many elements there are.
+    ///
+    /// # Errors
+    /// [`Status::NotFound`]. There is no such key.
     pub fn meta_value(&self, key: &str) -> Result<String> {
         let (key, key_len) = (key.as_ptr().cast(), key.len());
         read_string(TEXT_BYTES, |buf, cap, needed, err| {
@@ -180,6 +228,9 @@ impl Engine {
     }
 
     /// All metadata of the model file: keys and values, in its order.
+    ///
+    /// # Errors
+    /// Only those that any call may fail with: see [`Error`](crate::Error).
     pub fn meta(&self) -> Result<Vec<(String, String)>> {
         let entry = |index| {
             let key = self.meta_key(index)?;
@@ -190,6 +241,9 @@ impl Engine {
     }
 
     /// Turns text into token ids.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`]. The model has no tokenizer.
     pub fn tokenize(&self, text: &str, options: TokenizeOptions) -> Result<Vec<Token>> {
         let tokenize = self.functions().inlay_tokenize;
         let (from, n_text, flags) = (text.as_ptr().cast(), text.len(), options.to_raw());
@@ -210,11 +264,17 @@ impl Engine {
 
     /// Turns token ids into text. Control tokens give their text if `show_special`, else nothing. Where the ids begin or end
     /// inside a character, U+FFFD stands for its part; [`detokenize_bytes`](Self::detokenize_bytes) gives the bytes.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`]. The model has no tokenizer.
     pub fn detokenize(&self, tokens: &[Token], show_special: bool) -> Result<String> {
         Ok(into_string(self.detokenize_bytes(tokens, show_special)?))
     }
 
     /// Turns token ids into the bytes that they stand for.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`]. The model has no tokenizer.
     pub fn detokenize_bytes(&self, tokens: &[Token], show_special: bool) -> Result<Vec<u8>> {
         let flags = if show_special { raw::INLAY_DETOKENIZE_SHOW_SPECIAL } else { 0 };
         read_bytes(TEXT_BYTES, |buf, cap, needed, err| {
@@ -227,6 +287,9 @@ impl Engine {
     /// Writes a conversation as the text that the model was trained on: by `template`, or by the model's own if that is
     /// `None`. `conversation` is JSON: an array of messages, or an object of all the template's variables. The text ends where
     /// the answer begins if `add_generation_prompt`. For tokens use [`chat_tokens`](Self::chat_tokens).
+    ///
+    /// # Errors
+    /// [`Status::Format`] or [`Status::Unsupported`]. The conversation or the template is wrong, or there is no template.
     pub fn chat_text(&self, conversation: &str, template: Option<&str>, add_generation_prompt: bool) -> Result<String> {
         let flags = if add_generation_prompt { raw::INLAY_CHAT_ADD_GENERATION_PROMPT } else { 0 };
         let (form, n_form) = template.map_or((std::ptr::null(), 0), |text| (text.as_ptr(), text.len()));
@@ -243,6 +306,9 @@ impl Engine {
 
     /// The conversation as tokens, with what [`chat_text`](Self::chat_text) takes. Only the template's own control tokens
     /// count: those that messages or other values of the conversation have in writing are text.
+    ///
+    /// # Errors
+    /// [`Status::Format`] or [`Status::Unsupported`]. The conversation or the template is wrong, or there is no template.
     pub fn chat_tokens(
         &self,
         conversation: &str,
@@ -268,6 +334,9 @@ impl Engine {
     }
 
     /// Describes one token.
+    ///
+    /// # Errors
+    /// [`Status::InvalidArgument`] or [`Status::Unsupported`]. There is no such token, or no tokenizer.
     pub fn token_info(&self, token: Token) -> Result<TokenInfo> {
         let mut info = raw::inlay_token_info::default();
         // SAFETY: the struct is ours and says its size.
@@ -277,6 +346,10 @@ impl Engine {
 
     /// Turns texts, given as tokens, into vectors of the model's width: the final hidden states of each, pooled. Each runs in a
     /// session of its own, several at once where sessions are free.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`], [`Status::ContextFull`], [`Status::KvFull`], [`Status::SessionLimit`], [`Status::InvalidState`] or
+    /// [`Status::DeviceLost`].
     pub fn embed(&self, texts: &[&[Token]], options: EmbedOptions) -> Result<Vec<Vec<f32>>> {
         let params = options.to_raw();
         let tokens = texts.concat();
@@ -297,6 +370,9 @@ impl Engine {
 
     /// The list of operations that a step runs: one line an operation, with its bytes and its floating-point operations for
     /// one token.
+    ///
+    /// # Errors
+    /// Only those that any call may fail with: see [`Error`](crate::Error).
     pub fn plan_text(&self) -> Result<String> {
         read_string(COMPUTED_TEXT_BYTES, |buf, cap, needed, err| {
             // SAFETY: the buffer has room for `cap` bytes.
@@ -305,6 +381,9 @@ impl Engine {
     }
 
     /// The messages that the engine's ring still holds of those after number `after`; 0 for all.
+    ///
+    /// # Errors
+    /// Only those that any call may fail with: see [`Error`](crate::Error).
     pub fn logs(&self, after: u64) -> Result<Vec<LogMessage>> {
         let (mut out, mut number) = (Vec::new(), after);
         loop {
@@ -333,6 +412,10 @@ impl Engine {
 
     /// Runs a step of fixed tokens again and again, in a session of its own: whole, then with a time for each operation, and
     /// measures how fast the device reads memory. The engine keeps its latest 16 profiles.
+    ///
+    /// # Errors
+    /// [`Status::SessionLimit`], [`Status::KvFull`], [`Status::DeviceOutOfMemory`], [`Status::InvalidState`] or
+    /// [`Status::DeviceLost`].
     pub fn profile_step(&self, options: ProfileOptions) -> Result<()> {
         let params = options.to_raw();
         // SAFETY: the parameters live during the call.
@@ -340,6 +423,9 @@ impl Engine {
     }
 
     /// What [`profile_step`](Self::profile_step) measured.
+    ///
+    /// # Errors
+    /// [`Status::NotFound`]. Nothing was profiled yet.
     pub fn profile_text(&self, form: ProfileForm) -> Result<String> {
         read_string(COMPUTED_TEXT_BYTES, |buf, cap, needed, err| {
             // SAFETY: the buffer has room for `cap` bytes.
@@ -349,6 +435,10 @@ impl Engine {
 
     /// Runs the same tokens in two engines, of which this one's values count as right, and tells how far apart each
     /// operation's values are. A normalised squared error above `nmse_limit` counts as different.
+    ///
+    /// # Errors
+    /// [`Status::SessionLimit`], [`Status::ContextFull`], [`Status::KvFull`], [`Status::Unsupported`], [`Status::InvalidState`] or
+    /// [`Status::DeviceLost`].
     pub fn compare(&self, other: &Engine, tokens: &[Token], nmse_limit: f64) -> Result<Comparison> {
         crate::session::check_library(self.library(), other.library())?;
         let (a, b, n, mut first) = (self.as_ptr(), other.as_ptr(), tokens.len(), -1);

@@ -1,22 +1,58 @@
 use crate::{raw, Status};
 use std::fmt;
 use std::mem::MaybeUninit;
+use std::sync::Arc;
 
 /// What a call of this crate gives.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+/// Where an error comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// There is no Inlay library, or none that this crate can use.
+    Library,
+    /// The program's own reader failed: the source is its error.
+    Reader,
+    /// A call failed: the status says how.
+    Call,
+}
+
 /// What went wrong: the library's status, its message, and the numbers that come with it.
-#[derive(Clone, PartialEq, Eq)]
+///
+/// Any call may fail with [`Status::InvalidArgument`], [`Status::OutOfMemory`] or [`Status::Internal`] besides the errors that it
+/// names, and with [`Status::Unsupported`] where the library is older than what is asked of it.
+///
+/// Two errors are equal if these are; their sources are not compared.
+#[derive(Clone)]
 pub struct Error {
+    kind: ErrorKind,
     status: Status,
     native_code: i32,
     required: u64,
     available: u64,
     message: String,
+    session_index: Option<usize>,
+    source: Option<Arc<std::io::Error>>,
 }
 
 impl Error {
-    /// The kind of failure.
+    /// Where it comes from: tells a missing library from a missing model.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// Whether a cancel request or a callback of the program ended the call.
+    pub fn is_cancelled(&self) -> bool {
+        self.status == Status::Cancelled
+    }
+
+    /// Of a call for many sessions: the position of the one at fault, if it is one's.
+    pub fn session_index(&self) -> Option<usize> {
+        self.session_index
+    }
+
+    /// What failed, as the C API counts it.
     pub fn status(&self) -> Status {
         self.status
     }
@@ -42,13 +78,50 @@ impl Error {
     }
 
     pub(crate) fn new(status: Status, message: impl Into<String>) -> Self {
-        Self { status, native_code: 0, required: 0, available: 0, message: message.into() }
+        Self {
+            kind: ErrorKind::Call,
+            status,
+            native_code: 0,
+            required: 0,
+            available: 0,
+            message: message.into(),
+            session_index: None,
+            source: None,
+        }
     }
 
-    pub(crate) fn with_native_code(self, native_code: i32) -> Self {
-        Self { native_code, ..self }
+    pub(crate) fn of_session(self, index: usize) -> Self {
+        Self { session_index: Some(index), ..self }
+    }
+
+    /// An error that a reader of the program caused.
+    pub(crate) fn of_reader(self, source: std::io::Error) -> Self {
+        Self {
+            kind: ErrorKind::Reader,
+            native_code: source.raw_os_error().unwrap_or(0),
+            source: Some(Arc::new(source)),
+            ..self
+        }
+    }
+
+    #[cfg(feature = "dlopen")]
+    pub(crate) fn of_library(status: Status, message: impl Into<String>) -> Self {
+        Self { kind: ErrorKind::Library, ..Self::new(status, message) }
+    }
+
+    fn compared(&self) -> (ErrorKind, Status, i32, u64, u64, &str, Option<usize>) {
+        let Self { kind, status, native_code, required, available, message, session_index, source: _ } = self;
+        (*kind, *status, *native_code, *required, *available, message, *session_index)
     }
 }
+
+impl PartialEq for Error {
+    fn eq(&self, other: &Self) -> bool {
+        self.compared() == other.compared()
+    }
+}
+
+impl Eq for Error {}
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -66,11 +139,21 @@ impl fmt::Debug for Error {
         if self.required != 0 {
             write!(f, ", {} needed, {} available", self.required, self.available)?;
         }
+        if let Some(index) = self.session_index {
+            write!(f, ", session {index}")?;
+        }
+        if let Some(source) = &self.source {
+            write!(f, ", because of: {source}")?;
+        }
         Ok(())
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_deref().map(|source| source as _)
+    }
+}
 
 /// Makes a call that can fail, with room for its error, which only a failure reads.
 pub(crate) fn call(function: impl FnOnce(*mut raw::inlay_error) -> raw::inlay_status) -> Result<()> {
@@ -91,11 +174,10 @@ unsafe fn read_error(status: raw::inlay_status, error: *const raw::inlay_error) 
         let n = ((*error).message_len as usize).min(raw::INLAY_ERROR_MESSAGE_BYTES);
         let message = std::slice::from_raw_parts((&raw const (*error).message).cast::<u8>(), n);
         Error {
-            status: Status::from_raw(status),
             native_code: (*error).native_code,
             required: (*error).required,
             available: (*error).available,
-            message: String::from_utf8_lossy(message).into_owned(),
+            ..Error::new(Status::from_raw(status), String::from_utf8_lossy(message))
         }
     }
 }

@@ -8,7 +8,7 @@
 //!
 //! fn main() -> inlay::Result<()> {
 //!     let engine = Engine::load("model.gguf", LoadOptions::default())?;
-//!     let mut session = engine.session(&SessionOptions { max_tokens: 100, ..Default::default() })?;
+//!     let mut session = engine.session(&SessionOptions::default().max_tokens(100))?;
 //!     for event in session.generate("Once upon a time", &GenerateOptions::default())? {
 //!         print!("{}", event?.text);
 //!     }
@@ -32,15 +32,18 @@ compile_error!("inlay needs one of its features `dlopen` (the default) and `link
 
 mod callbacks;
 mod cancel;
+mod display;
 #[cfg(feature = "dlopen")]
 mod dlopen;
 mod engine;
 #[rustfmt::skip]
 mod enums;
 mod error;
+mod generation;
 mod info;
 mod library;
 mod options;
+#[allow(clippy::missing_errors_doc)] // its functions name their errors in the C API's way
 #[rustfmt::skip]
 pub mod raw;
 mod session;
@@ -49,7 +52,8 @@ pub use callbacks::{LogSink, ProgressFn};
 pub use cancel::CancelHandle;
 pub use engine::{Comparison, Engine};
 pub use enums::*;
-pub use error::{Error, Result};
+pub use error::{Error, ErrorKind, Result};
+pub use generation::{Generation, OwnedGeneration, Reply};
 pub use info::{
     DeviceInfo, EngineInfo, Event, Explanation, LogMessage, MemoryInfo, SessionInfo, Stats, TokenInfo, TokenLogprob,
 };
@@ -58,7 +62,7 @@ pub use options::{
     ConvertOptions, EmbedOptions, GenerateOptions, LoadOptions, LogitBias, ProfileOptions, Prompt, Sampler,
     SessionOptions, TokenizeOptions,
 };
-pub use session::{decode_abandon, decode_slice, decode_step, Generation, Session, Slice};
+pub use session::{decode_abandon, decode_slice, decode_step, Session, Slice};
 
 /// Number of a vocabulary entry.
 pub type Token = i32;

@@ -20,6 +20,9 @@ pub struct Library {
 
 impl Library {
     /// The library that the program is linked with, if it is (feature `link`); else as `find` does.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Library`](crate::ErrorKind::Library) if there is no library, or none that this crate can use.
     pub fn get() -> Result<Self> {
         #[cfg(feature = "link")]
         return Ok(Self::linked());
@@ -36,6 +39,9 @@ impl Library {
 
     /// Opens the library that the environment variable `INLAY_LIBRARY` names; without it, the one that the system finds by
     /// its usual names. The error lists what was tried.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Library`](crate::ErrorKind::Library) if there is none, or none that this crate can use.
     #[cfg(feature = "dlopen")]
     pub fn find() -> Result<Self> {
         crate::dlopen::find().map(|functions| Self { functions })
@@ -46,6 +52,10 @@ impl Library {
     /// # Safety
     /// The file must be an Inlay library or not be one that can be opened: what the system runs when it loads a file, and
     /// functions of the right name, are believed.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Library`](crate::ErrorKind::Library) with [`Status::NotFound`], [`Status::Format`] or [`Status::Unsupported`]:
+    /// the file cannot be loaded, is no Inlay library, or has another ABI.
     #[cfg(feature = "dlopen")]
     pub unsafe fn open(path: impl AsRef<Path>) -> Result<Self> {
         // SAFETY: the caller's promise.
@@ -55,6 +65,11 @@ impl Library {
     /// All functions of the C API, for what this crate does not wrap.
     pub fn functions(self) -> &'static raw::Functions {
         self.functions
+    }
+
+    #[cfg(test)]
+    pub(crate) fn of(functions: &'static raw::Functions) -> Self {
+        Self { functions }
     }
 
     /// The library's version, such as 0.1.0.
@@ -77,6 +92,9 @@ impl Library {
     }
 
     /// The devices that can run a model; the first one is the processor.
+    ///
+    /// # Errors
+    /// Only those that any call may fail with: see [`Error`](crate::Error).
     pub fn devices(self) -> Result<Vec<DeviceInfo>> {
         // SAFETY: no arguments.
         let n = unsafe { (self.functions.inlay_device_count)() };
@@ -90,6 +108,10 @@ impl Library {
     }
 
     /// Loads a model file: GGUF, of which a split one is named by its first file.
+    ///
+    /// # Errors
+    /// [`Status::NotFound`], [`Status::Io`], [`Status::Format`], [`Status::Unsupported`], [`Status::OutOfMemory`],
+    /// [`Status::DeviceOutOfMemory`], [`Status::NoDevice`] or [`Status::Cancelled`].
     pub fn load(self, path: impl AsRef<Path>, options: LoadOptions<'_>) -> Result<Engine> {
         let path = utf8(path.as_ref())?;
         Engine::make(self, options, |params, engine, err| {
@@ -99,6 +121,10 @@ impl Library {
     }
 
     /// Loads a model that lies in memory, which is not needed afterwards.
+    ///
+    /// # Errors
+    /// [`Status::Format`], [`Status::Unsupported`], [`Status::OutOfMemory`], [`Status::DeviceOutOfMemory`], [`Status::NoDevice`] or
+    /// [`Status::Cancelled`].
     pub fn load_memory(self, model: &[u8], options: LoadOptions<'_>) -> Result<Engine> {
         Engine::make(self, options, |params, engine, err| {
             // SAFETY: the bytes and parameters live during the call.
@@ -107,6 +133,11 @@ impl Library {
     }
 
     /// Loads a model from a reader: an archive, an asset pack, a decrypting reader. It is not needed afterwards.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Reader`](crate::ErrorKind::Reader), of which the source is the reader's error; [`Status::Format`],
+    /// [`Status::Unsupported`], [`Status::OutOfMemory`], [`Status::DeviceOutOfMemory`], [`Status::NoDevice`] or
+    /// [`Status::Cancelled`].
     pub fn load_reader(self, reader: impl Read + Seek, options: LoadOptions<'_>) -> Result<Engine> {
         let mut reader = crate::callbacks::Reader::new(reader)?;
         let loaded = Engine::make(self, options, |params, engine, err| {
@@ -114,11 +145,13 @@ impl Library {
             // SAFETY: reader and parameters live during the call, and nothing else uses the reader.
             unsafe { (self.functions.inlay_load_reader)(&described, params, engine, err) }
         });
-        reader.resume_panic();
-        loaded
+        reader.end(loaded)
     }
 
     /// What a load of this file would need, from its header alone.
+    ///
+    /// # Errors
+    /// [`Status::NotFound`], [`Status::Io`], [`Status::Format`], [`Status::Unsupported`] or [`Status::NoDevice`].
     pub fn memory_plan(self, path: impl AsRef<Path>, options: &LoadOptions<'_>) -> Result<MemoryInfo> {
         let path = utf8(path.as_ref())?;
         let params = options.to_raw();
@@ -132,6 +165,9 @@ impl Library {
 
     /// Says what a model is, from its files' headers alone: family, features, types of its tensors, which devices would run it
     /// and why others would not, and the memory that contexts of several lengths take.
+    ///
+    /// # Errors
+    /// [`Status::NotFound`], [`Status::Io`], [`Status::Format`] or [`Status::Unsupported`].
     pub fn explain(self, path: impl AsRef<Path>, options: &LoadOptions<'_>) -> Result<Explanation> {
         let path = utf8(path.as_ref())?;
         let params = options.to_raw();
@@ -146,6 +182,9 @@ impl Library {
 
     /// Writes a model as a GGUF file with matrices of another type. The source is a GGUF file or a Hugging Face folder.
     /// The progress function is told the bytes of the source that are done, and all.
+    ///
+    /// # Errors
+    /// [`Status::NotFound`], [`Status::Io`], [`Status::Format`], [`Status::Unsupported`] or [`Status::Cancelled`].
     pub fn convert(
         self,
         source: impl AsRef<Path>,
@@ -157,6 +196,9 @@ impl Library {
     }
 
     /// As [`Library::convert`], with all options.
+    ///
+    /// # Errors
+    /// [`Status::NotFound`], [`Status::Io`], [`Status::Format`], [`Status::Unsupported`] or [`Status::Cancelled`].
     pub fn convert_with(
         self,
         source: impl AsRef<Path>,

@@ -1,13 +1,94 @@
 use crate::callbacks::{LogSink, ProgressFn};
 use crate::{raw, ConvertType, DeviceKind, KvDtype, LogLevel, Pooling, Token, WeightDtype};
+use std::ops::ControlFlow;
 
 /// A count as the C API wants it; one that is too large for it stays too large for the library, which says so.
 pub(crate) fn count(n: u32) -> i32 {
     i32::try_from(n).unwrap_or(i32::MAX)
 }
 
-/// How a model is loaded. Zero means default.
+/// Methods that set a field and give the options back, for options that are written in one expression.
+macro_rules! setters {
+    ($(impl[$($lifetime:lifetime)?] $options:ty { $($field:ident: $type:ty,)* })*) => {
+        $(impl$(<$lifetime>)? $options {
+            $(
+                #[doc = concat!("Sets [`", stringify!($field), "`](Self#structfield.", stringify!($field), ").")]
+                #[must_use]
+                pub fn $field(mut self, $field: $type) -> Self {
+                    self.$field = $field.into();
+                    self
+                }
+            )*
+        })*
+    };
+}
+
+setters! {
+    impl['a] LoadOptions<'a> {
+        device: DeviceKind,
+        device_index: u32,
+        n_context: u32,
+        max_sessions: u32,
+        n_threads: u32,
+        kv_budget_bytes: u64,
+        kv_dtype: KvDtype,
+        weight_dtype: WeightDtype,
+        pre_tokenizer: impl Into<Option<&'a str>>,
+        prefill_chunk: u32,
+        log_level: LogLevel,
+        no_cublas: bool,
+        no_token_kernel: bool,
+        run_ahead: bool,
+    }
+    impl['a] ConvertOptions<'a> {
+        convert_type: ConvertType,
+        n_threads: u32,
+    }
+    impl[] Sampler {
+        temperature: f32,
+        top_k: u32,
+        top_p: f32,
+        min_p: f32,
+        repetition_penalty: f32,
+        frequency_penalty: f32,
+        presence_penalty: f32,
+        penalty_window: i32,
+        n_logprobs: u32,
+        seed: u64,
+        bias: impl Into<Vec<LogitBias>>,
+    }
+    impl[] SessionOptions {
+        sampler: Sampler,
+        stream: u64,
+        max_tokens: u32,
+        ignore_end_of_generation: bool,
+        stop_tokens: impl Into<Vec<Token>>,
+    }
+    impl[] GenerateOptions {
+        sampler: Sampler,
+        max_tokens: u32,
+        tokenize: TokenizeOptions,
+    }
+    impl[] TokenizeOptions {
+        no_bos_eos: bool,
+        always_bos_eos: bool,
+        parse_special: bool,
+    }
+    impl[] EmbedOptions {
+        pooling: Pooling,
+        normalise: bool,
+    }
+    impl[] ProfileOptions {
+        n_tokens: u32,
+        n_past: u32,
+        n_repetitions: u32,
+    }
+}
+
+/// How a model is loaded. Zero means default. Options may be added, so other crates write
+/// `LoadOptions::default().n_context(2048)`, or set fields of a default.
 #[derive(Default)]
+#[non_exhaustive]
 pub struct LoadOptions<'a> {
     /// Where the model runs.
     pub device: DeviceKind,
@@ -46,7 +127,21 @@ pub struct LoadOptions<'a> {
     pub progress: Option<ProgressFn<'a>>,
 }
 
-impl LoadOptions<'_> {
+impl<'a> LoadOptions<'a> {
+    /// Sets [`log`](Self#structfield.log).
+    #[must_use]
+    pub fn log(mut self, log: impl Fn(LogLevel, &str) + Send + Sync + 'static) -> Self {
+        self.log = Some(Box::new(log));
+        self
+    }
+
+    /// Sets [`progress`](Self#structfield.progress).
+    #[must_use]
+    pub fn progress(mut self, progress: impl FnMut(u64, u64) -> ControlFlow<()> + 'a) -> Self {
+        self.progress = Some(Box::new(progress));
+        self
+    }
+
     /// The parameters without the callbacks.
     pub(crate) fn to_raw(&self) -> raw::inlay_load_params {
         raw::inlay_load_params {
@@ -80,6 +175,7 @@ impl std::fmt::Debug for LoadOptions<'_> {
             .field("n_threads", &self.n_threads)
             .field("kv_budget_bytes", &self.kv_budget_bytes)
             .field("kv_dtype", &self.kv_dtype)
+            .field("weight_dtype", &self.weight_dtype)
             .field("pre_tokenizer", &self.pre_tokenizer)
             .field("prefill_chunk", &self.prefill_chunk)
             .field("log_level", &self.log_level)
@@ -92,6 +188,7 @@ impl std::fmt::Debug for LoadOptions<'_> {
 
 /// How a model is converted. Zero means default.
 #[derive(Default)]
+#[non_exhaustive]
 pub struct ConvertOptions<'a> {
     /// Type of the matrices.
     pub convert_type: ConvertType,
@@ -104,7 +201,21 @@ pub struct ConvertOptions<'a> {
     pub progress: Option<ProgressFn<'a>>,
 }
 
-impl ConvertOptions<'_> {
+impl<'a> ConvertOptions<'a> {
+    /// Sets [`log`](Self#structfield.log).
+    #[must_use]
+    pub fn log(mut self, log: impl Fn(LogLevel, &str) + Send + Sync + 'static) -> Self {
+        self.log = Some(Box::new(log));
+        self
+    }
+
+    /// Sets [`progress`](Self#structfield.progress).
+    #[must_use]
+    pub fn progress(mut self, progress: impl FnMut(u64, u64) -> ControlFlow<()> + 'a) -> Self {
+        self.progress = Some(Box::new(progress));
+        self
+    }
+
     /// The parameters without the callbacks.
     pub(crate) fn to_raw(&self) -> raw::inlay_convert_params {
         raw::inlay_convert_params {
@@ -137,6 +248,7 @@ pub struct LogitBias {
 /// How a token is drawn. The steps run in this order: bias, penalties, temperature, top k, top p, min p, draw. The default is
 /// greedy.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Sampler {
     /// Divides the logits. 0: greedy, the likeliest token, the lower id at a tie.
     pub temperature: f32,
@@ -186,6 +298,7 @@ impl Sampler {
 
 /// How a session generates. Zero means default.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct SessionOptions {
     /// How tokens are drawn.
     pub sampler: Sampler,
@@ -197,9 +310,18 @@ pub struct SessionOptions {
     pub ignore_end_of_generation: bool,
     /// Tokens that end a generation when drawn, at most 1024.
     pub stop_tokens: Vec<crate::Token>,
+    /// Texts that end a generation, each of 1 to 1024 bytes, at most 64.
+    pub stop: Vec<String>,
 }
 
 impl SessionOptions {
+    /// Sets [`stop`](Self#structfield.stop).
+    #[must_use]
+    pub fn stop(mut self, stop: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.stop = stop.into_iter().map(Into::into).collect();
+        self
+    }
+
     /// Makes a call with the options as the C API wants them.
     pub(crate) fn with_raw<T>(&self, function: impl FnOnce(&raw::inlay_session_params) -> T) -> T {
         self.sampler.with_raw(|sampler| {
@@ -218,6 +340,7 @@ impl SessionOptions {
 
 /// What [`Session::generate`](crate::Session::generate) changes before it runs the prompt.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct GenerateOptions {
     /// How tokens are drawn from now on. `None`: as before.
     pub sampler: Option<Sampler>,
@@ -226,15 +349,30 @@ pub struct GenerateOptions {
     /// Tokens to draw after this prompt and later ones before the session finishes; 0: no limit but the context. `None`: as
     /// before.
     pub max_tokens: Option<u32>,
-    /// How a prompt that is text becomes tokens.
+    /// How a prompt that is text becomes tokens. BOS and EOS are part of it only where the session is empty, unless
+    /// [`always_bos_eos`](TokenizeOptions::always_bos_eos) is set.
     pub tokenize: TokenizeOptions,
+}
+
+impl GenerateOptions {
+    /// Sets [`stop`](Self#structfield.stop).
+    #[must_use]
+    pub fn stop(mut self, stop: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.stop = Some(stop.into_iter().map(Into::into).collect());
+        self
+    }
 }
 
 /// How text becomes tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TokenizeOptions {
-    /// Leave out the BOS and EOS tokens that the model asks for.
+    /// Leave out the BOS and EOS tokens that the model asks for. A prompt has them only where its session is empty, unless
+    /// `always_bos_eos`.
     pub no_bos_eos: bool,
+    /// A prompt has the BOS and EOS tokens that the model asks for even where its session has tokens already. For
+    /// [`Engine::tokenize`](crate::Engine::tokenize), which knows no session, it changes nothing.
+    pub always_bos_eos: bool,
     /// Control tokens written in the text become their ids. Not for untrusted text.
     pub parse_special: bool,
 }
@@ -248,6 +386,7 @@ impl TokenizeOptions {
 
 /// What [`Engine::embed`](crate::Engine::embed) makes of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EmbedOptions {
     /// How the final hidden states of its tokens become one vector. Default: as the model's metadata say.
     pub pooling: Pooling,
@@ -267,6 +406,7 @@ impl EmbedOptions {
 
 /// Which step [`Engine::profile_step`](crate::Engine::profile_step) measures. Zero means default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ProfileOptions {
     /// Tokens of the step, at most `prefill_chunk`. Default: 1, a decode step, which draws.
     pub n_tokens: u32,
@@ -289,6 +429,7 @@ impl ProfileOptions {
 
 /// What a session is to read: text, or tokens.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Prompt<'a> {
     /// Text, which the model's tokenizer splits.
     Text(&'a str),

@@ -1,12 +1,13 @@
+use crate::cancel::Turns;
 use crate::error::call;
 use crate::info::{Event, SessionInfo};
 use crate::options::count;
 use crate::{
-    raw, CancelHandle, Engine, Error, GenerateOptions, Library, Prompt, Result, Sampler, SessionOptions, Status,
+    raw, CancelHandle, Engine, Error, GenerateOptions, Generation, Library, OwnedGeneration, Prompt, Result, Sampler,
+    SessionOptions, Status,
 };
 use crate::{Token, TokenizeOptions};
 use std::cell::Cell;
-use std::iter::FusedIterator;
 use std::marker::PhantomData;
 
 /// One token sequence of an engine, which it keeps alive.
@@ -14,7 +15,7 @@ use std::marker::PhantomData;
 /// It can be sent to another thread and is used by one at a time. Dropping it gives its part of the pool back at once.
 pub struct Session {
     session: *mut raw::inlay_session,
-    cancel: CancelHandle,
+    turns: Turns,
     engine: Engine,
     /// Of the turn under way.
     counts: Counts,
@@ -34,7 +35,7 @@ unsafe impl Send for Session {}
 
 impl Drop for Session {
     fn drop(&mut self) {
-        self.cancel.forget_session();
+        self.turns.forget_session();
         // SAFETY: the session is ours, and no cancel handle reaches it any more.
         unsafe { (self.functions().inlay_session_free)(self.session) }
     }
@@ -42,6 +43,9 @@ impl Drop for Session {
 
 impl Session {
     /// Makes an empty session.
+    ///
+    /// # Errors
+    /// [`Status::SessionLimit`], [`Status::DeviceOutOfMemory`] or [`Status::DeviceLost`].
     pub fn new(engine: &Engine, options: &SessionOptions) -> Result<Self> {
         let mut session = std::ptr::null_mut();
         options.with_raw(|params| {
@@ -52,12 +56,16 @@ impl Session {
                 }
             })
         })?;
-        Ok(Self::own(engine.clone(), session))
+        let mut session = Self::own(engine.clone(), session);
+        if !options.stop.is_empty() {
+            session.set_stop(&options.stop)?;
+        }
+        Ok(session)
     }
 
     fn own(engine: Engine, session: *mut raw::inlay_session) -> Self {
-        let cancel = CancelHandle::new(engine.library(), session);
-        Self { session, cancel, engine, counts: Counts::default(), _one_thread_at_a_time: PhantomData }
+        let turns = Turns::new(engine.library(), session);
+        Self { session, turns, engine, counts: Counts::default(), _one_thread_at_a_time: PhantomData }
     }
 
     fn functions(&self) -> &'static raw::Functions {
@@ -74,9 +82,28 @@ impl Session {
         self.session
     }
 
-    /// What stops this session from any thread.
+    /// What stops the session's next work from any thread: the turn that its next prompt begins; or the turn under way, if the
+    /// session draws more of it before a prompt comes. A request that is made before that begins counts, too. Once the turn is
+    /// over the handle does nothing: each turn needs one of its own. A prompt that is refused begins no turn.
     pub fn cancel_handle(&self) -> CancelHandle {
-        self.cancel.clone()
+        self.turns.handle_of_next()
+    }
+
+    /// What stops the turn under way.
+    pub(crate) fn handle_of_turn(&self) -> CancelHandle {
+        self.turns.handle_of(self.turn())
+    }
+
+    /// Before a call that works on the turn under way, or on the one after it.
+    fn works_on(&self, coming: u64) {
+        if self.turns.has_open_handles() {
+            self.turns.works_on(self.turn() + coming);
+        }
+    }
+
+    /// How many turns have begun; 0 where the library does not tell.
+    fn turn(&self) -> u64 {
+        self.info().map_or(0, |info| info.turn)
     }
 
     /// Runs a prompt, and gives the events that follow it, one a step, until the session has finished.
@@ -84,7 +111,34 @@ impl Session {
     /// A prompt begins a new turn behind what the session has already read and written. A context that becomes full is an end as
     /// any other: the last event's finish reason is [`ContextFull`](crate::FinishReason::ContextFull). A prompt that does not
     /// fit is an error: [`Status::ContextFull`].
+    ///
+    /// # Errors
+    /// [`Status::InvalidArgument`] for a wrong option; those of [`prefill`](Self::prefill).
     pub fn generate<'p>(&mut self, prompt: impl Into<Prompt<'p>>, options: &GenerateOptions) -> Result<Generation<'_>> {
+        self.begin(prompt, options)?;
+        Ok(self.events())
+    }
+
+    /// As [`generate`](Self::generate), by a generation that owns the session: for a thread, a struct, a stream. If the prompt
+    /// fails the session is dropped; [`begin`](Self::begin) and [`into_events`](Self::into_events) keep it then.
+    ///
+    /// # Errors
+    /// Those of [`generate`](Self::generate).
+    pub fn into_generation<'p>(
+        mut self,
+        prompt: impl Into<Prompt<'p>>,
+        options: &GenerateOptions,
+    ) -> Result<OwnedGeneration> {
+        self.begin(prompt, options)?;
+        Ok(self.into_events())
+    }
+
+    /// The first part of [`generate`](Self::generate): applies the options and runs the prompt. The events are those of
+    /// [`events`](Self::events), [`into_events`](Self::into_events), or of steps with other sessions.
+    ///
+    /// # Errors
+    /// Those of [`generate`](Self::generate).
+    pub fn begin<'p>(&mut self, prompt: impl Into<Prompt<'p>>, options: &GenerateOptions) -> Result<()> {
         if let Some(sampler) = &options.sampler {
             self.set_sampler(sampler)?;
         }
@@ -94,11 +148,7 @@ impl Session {
         if let Some(max_tokens) = options.max_tokens {
             self.set_max_tokens(max_tokens)?;
         }
-        match prompt.into() {
-            Prompt::Text(text) => self.prefill_tokens(&self.engine.tokenize(text, options.tokenize)?)?,
-            Prompt::Tokens(tokens) => self.prefill_tokens(tokens)?,
-        }
-        Ok(self.events())
+        self.prefill_with(prompt, options.tokenize)
     }
 
     /// The events that follow, one a step, until the session has finished: what [`generate`](Self::generate) gives, without a
@@ -107,20 +157,43 @@ impl Session {
         Generation { session: self, ended: false }
     }
 
+    /// The same events, by a generation that owns the session and can give it back.
+    pub fn into_events(self) -> OwnedGeneration {
+        OwnedGeneration { session: self, ended: false }
+    }
+
     /// Appends a prompt and runs it, chunk by chunk. It begins a new turn: finish reason and `max_tokens` start over, text that
     /// was not taken is dropped.
     ///
     /// If it is cancelled, or the device fails, the session keeps the chunks that were run; [`info`](Self::info) tells how
     /// many tokens it then has. Any other failure leaves it as it was.
+    ///
+    /// A text has the BOS and EOS tokens that the model asks for only where the session is empty.
+    ///
+    /// # Errors
+    /// [`Status::ContextFull`], [`Status::KvFull`], [`Status::Cancelled`], [`Status::InvalidState`] or [`Status::DeviceLost`];
+    /// [`Status::Unsupported`] for a text where the model has no tokenizer.
     pub fn prefill<'p>(&mut self, prompt: impl Into<Prompt<'p>>) -> Result<()> {
-        match prompt.into() {
-            Prompt::Text(text) => self.prefill_tokens(&self.engine.tokenize(text, TokenizeOptions::default())?),
-            Prompt::Tokens(tokens) => self.prefill_tokens(tokens),
-        }
+        self.prefill_with(prompt, TokenizeOptions::default())
+    }
+
+    /// As [`prefill`](Self::prefill); the options say how a text becomes tokens.
+    ///
+    /// # Errors
+    /// Those of [`prefill`](Self::prefill).
+    pub fn prefill_with<'p>(&mut self, prompt: impl Into<Prompt<'p>>, options: TokenizeOptions) -> Result<()> {
+        let text = match prompt.into() {
+            Prompt::Tokens(tokens) => return self.prefill_tokens(tokens),
+            Prompt::Text(text) => text,
+        };
+        let goes_on = !options.always_bos_eos && self.info()?.n_tokens > 0;
+        let options = TokenizeOptions { no_bos_eos: options.no_bos_eos || goes_on, ..options };
+        self.prefill_tokens(&self.engine.tokenize(text, options)?)
     }
 
     fn prefill_tokens(&mut self, tokens: &[i32]) -> Result<()> {
         let (from, n, mut n_done) = (tokens.as_ptr(), tokens.len(), 0);
+        self.works_on(1);
         // SAFETY: the tokens live during the call, and the session is used here alone.
         let outcome = call(|err| unsafe { (self.functions().inlay_prefill)(self.session, from, n, &mut n_done, err) });
         if n_done > 0 {
@@ -131,8 +204,12 @@ impl Session {
 
     /// Draws one token. [`decode_step`] does so for many sessions at once. An event with a finish reason is the last one until
     /// the next prompt: a further step is an error, [`Status::InvalidState`].
+    ///
+    /// # Errors
+    /// [`Status::KvFull`], [`Status::InvalidState`], [`Status::Format`] or [`Status::DeviceLost`].
     pub fn decode_step(&mut self) -> Result<Event> {
         let mut event = raw::inlay_event::default();
+        self.works_on(0);
         call(|err| {
             // SAFETY: the session is used here alone; there is room for one event.
             unsafe { (self.functions().inlay_decode_step)(&self.session, 1, &mut event, size_of_val(&event), err) }
@@ -152,6 +229,9 @@ impl Session {
     }
 
     /// Takes text that events did not carry. The events of this crate carry all of it, so it is what [`raw`] calls left.
+    ///
+    /// # Errors
+    /// Only those that any call may fail with: see [`Error`](crate::Error).
     pub fn take_text(&mut self) -> Result<String> {
         let mut text = Vec::new();
         loop {
@@ -168,6 +248,9 @@ impl Session {
     }
 
     /// Where the session stands.
+    ///
+    /// # Errors
+    /// Only those that any call may fail with: see [`Error`](crate::Error).
     pub fn info(&self) -> Result<SessionInfo> {
         let mut info = raw::inlay_session_info::default();
         // SAFETY: the struct is ours and says its size.
@@ -177,6 +260,9 @@ impl Session {
 
     /// Makes a second session with the same sequence, parameters and state. Keys and values are shared until one of the two
     /// writes. Give the fork another seed if the two are to differ.
+    ///
+    /// # Errors
+    /// [`Status::SessionLimit`], [`Status::DeviceOutOfMemory`], [`Status::InvalidState`] or [`Status::DeviceLost`].
     pub fn fork(&mut self) -> Result<Session> {
         let mut child = std::ptr::null_mut();
         // SAFETY: the session is used here alone.
@@ -187,6 +273,9 @@ impl Session {
     }
 
     /// Cuts the sequence back to its first tokens. Finish reason and `max_tokens` start over.
+    ///
+    /// # Errors
+    /// [`Status::InvalidArgument`] or [`Status::InvalidState`].
     pub fn truncate(&mut self, n_tokens: usize) -> Result<()> {
         // SAFETY: the session is used here alone.
         call(|err| unsafe { (self.functions().inlay_session_truncate)(self.session, n_tokens, err) })?;
@@ -195,6 +284,9 @@ impl Session {
     }
 
     /// Changes how the following tokens are drawn.
+    ///
+    /// # Errors
+    /// [`Status::InvalidArgument`] or [`Status::InvalidState`].
     pub fn set_sampler(&mut self, sampler: &Sampler) -> Result<()> {
         let set = self.functions().inlay_session_set_sampler;
         // SAFETY: the parameters live during the call, and the session is used here alone.
@@ -202,6 +294,9 @@ impl Session {
     }
 
     /// Sets the texts that end a generation, each of 1 to 1024 bytes, at most 64; none removes all.
+    ///
+    /// # Errors
+    /// [`Status::InvalidArgument`]. A text is empty or too long, or there are too many.
     pub fn set_stop<S: AsRef<str>>(&mut self, stops: &[S]) -> Result<()> {
         let texts: Vec<_> = stops.iter().map(|s| s.as_ref()).map(raw_text).collect();
         let set = self.functions().inlay_session_set_stop;
@@ -210,6 +305,9 @@ impl Session {
     }
 
     /// Sets the tokens that end a generation when drawn, at most 1024; none removes all.
+    ///
+    /// # Errors
+    /// [`Status::InvalidArgument`]. A token is none of the model's, or there are too many.
     pub fn set_stop_tokens(&mut self, tokens: &[Token]) -> Result<()> {
         let set = self.functions().inlay_session_set_stop_tokens;
         // SAFETY: the tokens live during the call, and the session is used here alone.
@@ -218,6 +316,9 @@ impl Session {
 
     /// Sets how many tokens may be drawn after a prompt before the session finishes; 0: no limit but the context. It counts for
     /// the turn under way, too: one that has drawn as many already ends with its next token.
+    ///
+    /// # Errors
+    /// Only those that any call may fail with: see [`Error`](crate::Error).
     pub fn set_max_tokens(&mut self, max_tokens: u32) -> Result<()> {
         let set = self.functions().inlay_session_set_max_tokens;
         // SAFETY: the session is used here alone.
@@ -225,6 +326,9 @@ impl Session {
     }
 
     /// The logits of the last position that was run: those that the last token was drawn from, or the next one will be.
+    ///
+    /// # Errors
+    /// [`Status::InvalidState`]. Nothing was run yet.
     pub fn logits(&mut self) -> Result<Vec<f32>> {
         let mut logits = vec![0.0; self.engine.info()?.n_vocab as usize];
         let (to, cap, not_counted) = (logits.as_mut_ptr(), logits.len(), std::ptr::null_mut());
@@ -234,6 +338,9 @@ impl Session {
     }
 
     /// The same logits where they lie, without a copy.
+    ///
+    /// # Errors
+    /// [`Status::InvalidState`] or [`Status::DeviceLost`].
     pub fn view_logits(&mut self) -> Result<&[f32]> {
         let size = std::mem::size_of::<raw::inlay_logits>() as u32;
         let mut view = raw::inlay_logits { struct_size: size, reserved: 0, values: std::ptr::null(), n_values: 0 };
@@ -264,13 +371,18 @@ pub(crate) fn check_library(one: Library, other: Library) -> Result<()> {
 /// Draws one token for each of the sessions, reading the weights once for all. They must be of one engine.
 ///
 /// Gives one result a session, in their order. A session that cannot advance is unchanged and its result is an error, of which
-/// the first has the library's message; the others advance. If the sessions do not go together, nothing happens at all.
+/// the first has the library's message, and each the session's index: [`Error::session_index`]. The others advance: a session
+/// that has ended refuses none of them. If the sessions do not go together, nothing happens at all.
+///
+/// # Errors
+/// [`Status::InvalidArgument`] if the sessions do not go together; those of [`Session::decode_step`] for one.
 pub fn decode_step<'s>(sessions: impl IntoIterator<Item = &'s mut Session>) -> Result<Vec<Result<Event>>> {
     let mut step = Step::of(sessions)?;
     let Some(first) = step.sessions.first() else {
         return Ok(Vec::new());
     };
     let run = first.functions().inlay_decode_step;
+    step.begin();
     let (handles, n, stride) = (step.handles.as_ptr(), step.handles.len(), size_of::<raw::inlay_event>());
     // SAFETY: the sessions are borrowed for this call alone; there is room for an event of each.
     let outcome = call(|err| unsafe { run(handles, n, step.events.as_mut_ptr(), stride, err) });
@@ -295,12 +407,17 @@ pub enum Slice {
 /// The first call begins a step, the next ones go on with it. Zero units only begin it, and tell how many it has. While it is
 /// pending the engine runs no other step and no prefill, and its sessions are not forked, cut or given another sampler:
 /// [`Status::InvalidState`]. Dropping one of them drops the step, as [`decode_abandon`] does.
+///
+/// # Errors
+/// [`Status::InvalidArgument`], [`Status::Busy`] or [`Status::DeviceLost`] for all of them; those of [`Session::decode_step`] for
+/// one.
 pub fn decode_slice<'s>(sessions: impl IntoIterator<Item = &'s mut Session>, max_units: i32) -> Result<Slice> {
     let mut step = Step::of(sessions)?;
     let Some(first) = step.sessions.first() else {
         return Ok(Slice::Ended(Vec::new()));
     };
     let run = first.functions().inlay_decode_slice;
+    step.begin();
     let (handles, n, stride) = (step.handles.as_ptr(), step.handles.len(), size_of::<raw::inlay_event>());
     let mut units = 0;
     let left = &mut units;
@@ -314,6 +431,9 @@ pub fn decode_slice<'s>(sessions: impl IntoIterator<Item = &'s mut Session>, max
 
 /// Drops the pending step that [`decode_slice`] has begun for these sessions: they are as they were before it, except that one
 /// which it found cancelled has finished. If there is none, nothing happens.
+///
+/// # Errors
+/// [`Status::InvalidState`]. Other sessions are in the step.
 pub fn decode_abandon<'s>(sessions: impl IntoIterator<Item = &'s mut Session>) -> Result<()> {
     let step = Step::of(sessions)?;
     let Some(first) = step.sessions.first() else {
@@ -334,8 +454,9 @@ struct Step<'s> {
 impl<'s> Step<'s> {
     fn of(sessions: impl IntoIterator<Item = &'s mut Session>) -> Result<Self> {
         let sessions: Vec<_> = sessions.into_iter().collect();
-        for other in &sessions {
-            check_library(sessions[0].engine.library(), other.engine.library())?;
+        for (index, other) in sessions.iter().enumerate() {
+            check_library(sessions[0].engine.library(), other.engine.library())
+                .map_err(|error| error.of_session(index))?;
         }
         let handles: Vec<_> = sessions.iter().map(|session| session.session).collect();
         // Not NONE without an error, so that it shows whether the library wrote the event.
@@ -343,15 +464,31 @@ impl<'s> Step<'s> {
         Ok(Self { sessions, handles, events })
     }
 
+    fn begin(&self) {
+        self.sessions.iter().for_each(|session| session.works_on(0));
+    }
+
+    /// The error with the index of the first session that is of another engine than the others, if there is one.
+    fn of_stranger(&self, error: Error) -> Error {
+        let engine = self.sessions[0].engine.as_ptr();
+        match self.sessions.iter().position(|session| session.engine.as_ptr() != engine) {
+            Some(index) => error.of_session(index),
+            None => error,
+        }
+    }
+
     /// Each session's event, after a step that has ended.
     fn end(self, outcome: Result<()>) -> Result<Vec<Result<Event>>> {
         let mut first_error = match outcome {
-            Err(error) if self.events[0].kind < 0 => return Err(error),
+            Err(error) if self.events[0].kind < 0 => return Err(self.of_stranger(error)),
             outcome => outcome.err(),
         };
         let whole = |(session, event): (&'s mut Session, &raw::inlay_event)| match event.status {
             raw::INLAY_OK => session.whole_event(event),
-            status => Err(first_error.take().unwrap_or_else(|| did_not_advance(event.session_index, status))),
+            status => {
+                let error = first_error.take().unwrap_or_else(|| did_not_advance(event.session_index, status));
+                Err(error.of_session(event.session_index as usize))
+            }
         };
         Ok(self.sessions.into_iter().zip(&self.events).map(whole).collect())
     }
@@ -360,34 +497,3 @@ impl<'s> Step<'s> {
 fn did_not_advance(index: i32, status: raw::inlay_status) -> Error {
     Error::new(Status::from_raw(status), format!("session {index} did not advance"))
 }
-
-/// The events of a session, one a decode step: see [`Session::generate`]. Ends behind the event with a finish reason, or behind
-/// an error, whichever comes; a full context is such an event. Dropping it stops after the last event that was asked for; [`Session::events`] goes on from there.
-#[derive(Debug)]
-#[must_use = "nothing is generated until the events are asked for"]
-pub struct Generation<'s> {
-    session: &'s mut Session,
-    ended: bool,
-}
-
-impl Generation<'_> {
-    /// Runs to the end, and gives the whole text. [`Session::info`] then tells why it ended.
-    pub fn into_text(self) -> Result<String> {
-        self.map(|event| event.map(|event| event.text)).collect()
-    }
-}
-
-impl Iterator for Generation<'_> {
-    type Item = Result<Event>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
-            return None;
-        }
-        let event = self.session.decode_step();
-        self.ended = !matches!(&event, Ok(event) if event.finish_reason.is_none());
-        Some(event)
-    }
-}
-
-impl FusedIterator for Generation<'_> {}

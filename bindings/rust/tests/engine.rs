@@ -53,7 +53,7 @@ fn a_text_may_have_more_tokens_than_bytes() {
 
 #[test]
 fn the_plan_is_what_a_load_takes() {
-    let asked = || LoadOptions { n_context: 64, max_sessions: 3, ..options() };
+    let asked = || options().n_context(64).max_sessions(3);
     let plan = Engine::memory_plan(model(), &asked()).unwrap();
     let engine = load_with(asked());
     let info = engine.info().unwrap();
@@ -100,8 +100,7 @@ fn a_conversion_has_a_log() {
         let sink = Arc::clone(&found);
         let log: inlay::LogSink = Box::new(move |level, text| sink.lock().unwrap().push((level, text.to_owned())));
         let convert_type = ConvertType::Q80;
-        Engine::convert_with(source, &target, ConvertOptions { convert_type, log: Some(log), ..Default::default() })
-            .unwrap();
+        Engine::convert_with(source, &target, ConvertOptions::default().convert_type(convert_type).log(log)).unwrap();
         assert_eq!(Arc::strong_count(&found), 1, "the sink is dropped with the conversion");
         let found = found.lock().unwrap().clone();
         found
@@ -109,17 +108,20 @@ fn a_conversion_has_a_log() {
     let said = messages(&folder);
     assert!(said.len() == 1 && said[0].0 == LogLevel::Warning && said[0].1.contains("normalizer Replace"), "{said:?}");
     assert!(messages(&model()).is_empty());
+    let many = ConvertOptions::default().n_threads(u32::MAX);
+    let error = Engine::convert_with(model(), &target, many).unwrap_err();
+    assert!(error.status() == Status::InvalidArgument && error.message().contains("n_threads"), "{error}");
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
 fn a_splitter_is_named() {
     let tokens = |name| {
-        let engine = load_with(LoadOptions { pre_tokenizer: name, ..options() });
+        let engine = load_with(options().pre_tokenizer(name));
         engine.tokenize("The end.\n\nThen", TokenizeOptions::default()).unwrap()
     };
     assert_ne!(tokens(Some("gpt-2")), tokens(None));
-    let error = Engine::load(model(), LoadOptions { pre_tokenizer: Some("gpt-99"), ..options() }).unwrap_err();
+    let error = Engine::load(model(), options().pre_tokenizer("gpt-99")).unwrap_err();
     assert_eq!(error.status(), Status::InvalidArgument);
     assert!(error.message().contains("'gpt-99'"), "{error}");
 }
@@ -144,7 +146,7 @@ fn an_engine_tells_what_it_is() {
 #[test]
 fn tokens_and_text_are_two_forms_of_one() {
     let engine = load();
-    let plain = TokenizeOptions { no_bos_eos: true, ..Default::default() };
+    let plain = TokenizeOptions::default().no_bos_eos(true);
     for text in ["", "Once upon a time", "Die Königin aß Süßes", "Привет, 世界 🦊"] {
         let tokens = engine.tokenize(text, plain).unwrap();
         assert_eq!(engine.detokenize(&tokens, false).unwrap(), text);
@@ -177,6 +179,45 @@ fn the_library_tells_what_it_is() {
 }
 
 #[test]
+fn what_is_told_has_a_line_for_people() {
+    let engine = load();
+    let (info, device) = (engine.info().unwrap(), &Library::get().unwrap().devices().unwrap()[0]);
+    let says = |shown: String, part: &str| assert!(shown.contains(part) && !shown.contains('\n'), "{shown:?}: {part}");
+    says(info.to_string(), &format!("{} parameters in {} layers", info.n_params, info.n_layers));
+    says(device.to_string(), &format!("CPU 0: {}", device.name));
+    let plan = Engine::memory_plan(model(), &options()).unwrap();
+    says(plan.to_string(), &format!("{:.1} MiB on ", plan.total_bytes as f64 / 1048576.0));
+    says(engine.token_info(info.eos.unwrap()).unwrap().to_string(), "control, ends a generation");
+    let mut session = endless(&engine);
+    session.set_max_tokens(2).unwrap();
+    let sampler = inlay::Sampler::default().n_logprobs(1);
+    let events: Vec<_> = session
+        .generate(PROMPT, &inlay::GenerateOptions::default().sampler(sampler))
+        .unwrap()
+        .map(|event| event.unwrap())
+        .collect();
+    let shown: String = events.iter().map(|event| event.to_string()).collect();
+    assert_eq!(shown, engine.detokenize(&[events[0].token.unwrap(), events[1].token.unwrap()], false).unwrap());
+    says(events[0].top[0].to_string(), &format!("{}: ", events[0].top[0].token));
+    says(session.info().unwrap().to_string(), "2 drawn");
+    says(session.info().unwrap().to_string(), "ended: max tokens");
+    says(engine.stats().unwrap().to_string(), "1 sessions; ");
+    let message = &engine.logs(0).unwrap()[0];
+    says(message.to_string(), &format!("info: {}", message.text));
+    assert_eq!(inlay::FinishReason::EndOfGeneration.to_string(), "end of generation");
+    assert_eq!(Status::from_raw(77).to_string(), "other 77");
+    assert_eq!(format!("[{:>9}]", Status::KvFull), "[  kv full]");
+}
+
+#[test]
+fn options_are_shown_whole() {
+    let shown = format!("{:?}", LoadOptions::default().weight_dtype(inlay::WeightDtype::Fp8).n_threads(3));
+    assert!(shown.contains("weight_dtype: Fp8") && shown.contains("n_threads: 3"), "{shown}");
+    let shown = format!("{:?}", ConvertOptions::default().n_threads(5));
+    assert!(shown.contains("n_threads: 5"), "{shown}");
+}
+
+#[test]
 fn models_are_explained() {
     let found = Engine::explain(model(), &LoadOptions::default()).unwrap();
     assert!(found.n_devices >= 2 && found.text.contains("would run on"), "{}", found.text);
@@ -188,14 +229,14 @@ fn models_are_explained() {
 fn texts_become_vectors() {
     let engine = load();
     let tokens = engine.tokenize(PROMPT, TokenizeOptions::default()).unwrap();
-    let options = EmbedOptions { pooling: Pooling::Mean, normalise: true };
+    let options = EmbedOptions::default().pooling(Pooling::Mean).normalise(true);
     let vectors = engine.embed(&[&tokens, &tokens[..1], &tokens], options).unwrap();
     assert_eq!(vectors.len(), 3);
     let product = |a: usize, b: usize| vectors[a].iter().zip(&vectors[b]).map(|(x, y)| x * y).sum::<f32>();
     assert_eq!(vectors[0].len(), engine.info().unwrap().d_model as usize);
     assert!((product(0, 0) - 1.0).abs() < 1e-4 && (product(0, 2) - 1.0).abs() < 1e-4);
     assert!(product(0, 1) < 0.99);
-    let raw = engine.embed(&[&tokens], EmbedOptions { normalise: false, ..options }).unwrap();
+    let raw = engine.embed(&[&tokens], options.normalise(false)).unwrap();
     assert!((raw[0].iter().map(|x| x * x).sum::<f32>() - 1.0).abs() > 0.01);
     assert!(engine.embed(&[], options).unwrap().is_empty());
     assert_eq!(engine.embed(&[&[]], options).unwrap_err().status(), Status::InvalidArgument);
@@ -205,7 +246,7 @@ fn texts_become_vectors() {
 #[test]
 fn profiles_and_comparisons() {
     let engine = load();
-    engine.profile_step(ProfileOptions { n_repetitions: 2, ..Default::default() }).unwrap();
+    engine.profile_step(ProfileOptions::default().n_repetitions(2)).unwrap();
     assert!(engine.profile_text(ProfileForm::Kinds).unwrap().lines().count() > 3);
     let timeline = engine.profile_text(ProfileForm::Timeline).unwrap();
     assert!(timeline.len() > engine.profile_text(ProfileForm::Kinds).unwrap().len());
@@ -214,7 +255,7 @@ fn profiles_and_comparisons() {
     let same = engine.compare(&engine.clone(), &tokens, 1e-9).unwrap();
     assert_eq!(same.first, None, "{}", same.table);
     assert!(same.table.lines().count() > 3);
-    let reference = load_with(LoadOptions { device: inlay::DeviceKind::Reference, ..Default::default() });
+    let reference = load_with(LoadOptions::default().device(inlay::DeviceKind::Reference));
     if device() != inlay::DeviceKind::Reference {
         assert!(engine.compare(&reference, &tokens, 0.0).unwrap().first.is_some());
     }
@@ -227,7 +268,7 @@ fn a_log_sink_gets_what_the_ring_holds_and_is_dropped_last() {
         let seen = Arc::clone(&seen);
         Box::new(move |level: LogLevel, text: &str| seen.lock().unwrap().push((level, text.to_owned())))
     };
-    let engine = load_with(LoadOptions { log: Some(sink), log_level: LogLevel::Debug, ..options() });
+    let engine = load_with(options().log(sink).log_level(LogLevel::Debug));
     let ring = engine.logs(0).unwrap();
     assert!(!ring.is_empty());
     let kept: Vec<_> = ring.iter().map(|message| (message.level, message.text.clone())).collect();
@@ -248,14 +289,10 @@ fn a_log_sink_gets_what_the_ring_holds_and_is_dropped_last() {
 fn a_failed_load_drops_its_closures() {
     let owned = Arc::new(());
     let (for_log, for_progress) = (Arc::clone(&owned), Arc::clone(&owned));
-    let asked = LoadOptions {
-        log: Some(Box::new(move |_, _| drop(Arc::clone(&for_log)))),
-        progress: Some(Box::new(move |_, _| {
-            drop(Arc::clone(&for_progress));
-            ControlFlow::Continue(())
-        })),
-        ..options()
-    };
+    let asked = options().log(move |_, _| drop(Arc::clone(&for_log))).progress(move |_, _| {
+        drop(Arc::clone(&for_progress));
+        ControlFlow::Continue(())
+    });
     assert!(Engine::load_memory(b"not a model", asked).is_err());
     assert_eq!(Arc::strong_count(&owned), 1);
 }
@@ -268,7 +305,7 @@ fn progress_borrows_and_reaches_the_end() {
         (last, n_calls) = ((done, total), n_calls + 1);
         ControlFlow::Continue(())
     };
-    load_with(LoadOptions { progress: Some(Box::new(note)), ..options() });
+    load_with(options().progress(note));
     assert!(n_calls > 0);
     assert_eq!(last.0, last.1);
 }
@@ -297,7 +334,7 @@ fn panic_message(result: std::thread::Result<inlay::Result<Engine>>) -> String {
 
 #[test]
 fn panics_go_around_the_library() {
-    let asked = LoadOptions { progress: Some(Box::new(|_, _| panic!("no progress"))), ..options() };
+    let asked = options().progress(|_, _| panic!("no progress"));
     let loaded = catch_unwind(AssertUnwindSafe(|| Engine::load(model(), asked)));
     assert_eq!(panic_message(loaded), "no progress");
     let reader = PanicsAtTheEnd(Cursor::new(std::fs::read(model()).unwrap()));
@@ -309,7 +346,7 @@ fn panics_go_around_the_library() {
         counter.fetch_add(1, Ordering::Relaxed);
         panic!("no log");
     });
-    let engine = load_with(LoadOptions { log: Some(sink), ..options() });
+    let engine = load_with(options().log(sink));
     assert!(n_calls.load(Ordering::Relaxed) > 0);
     assert_eq!(greedy(&engine, 3).len(), 3);
 }

@@ -3,8 +3,8 @@ mod common;
 
 use common::*;
 use inlay::{
-    decode_step, raw, DeviceKind, Engine, Error, FinishReason, GenerateOptions, KvDtype, LoadOptions, LogitBias,
-    Sampler, SessionOptions, Status,
+    decode_step, raw, DeviceKind, Engine, Error, ErrorKind, FinishReason, GenerateOptions, KvDtype, LogitBias, Sampler,
+    SessionOptions, Status,
 };
 use std::fmt::Debug;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
@@ -21,17 +21,18 @@ fn refused<T: Debug>(result: inlay::Result<T>, status: Status, says: &str) -> Er
 #[test]
 fn invalid_argument() {
     let engine = load();
-    let wrong = Sampler { top_p: 2.0, ..Default::default() };
+    let wrong = Sampler::default().top_p(2.0);
     refused(endless(&engine).set_sampler(&wrong), Status::InvalidArgument, "top_p");
     refused(endless(&engine).set_stop(&[""]), Status::InvalidArgument, "stop");
     refused(endless(&engine).prefill(&[-1]), Status::InvalidArgument, "token");
-    let far = LoadOptions { n_context: u32::MAX, ..options() };
+    let far = options().n_context(u32::MAX);
     refused(Engine::load(model(), far), Status::InvalidArgument, "n_context");
 }
 
 #[test]
 fn not_found() {
-    refused(Engine::load("no/such/model.gguf", options()), Status::NotFound, "no/such/model.gguf");
+    let error = refused(Engine::load("no/such/model.gguf", options()), Status::NotFound, "no/such/model.gguf");
+    assert_eq!(error.kind(), ErrorKind::Call);
     let engine = load();
     refused(engine.meta_value("no.such.key"), Status::NotFound, "no.such.key");
     refused(engine.meta_key(1 << 40), Status::NotFound, "");
@@ -56,6 +57,75 @@ impl Seek for Unreadable {
 fn io_has_the_readers_error_number() {
     let error = refused(Engine::load_reader(Unreadable, options()), Status::Io, "");
     assert_eq!(error.native_code(), 13);
+    assert_eq!(error.kind(), ErrorKind::Reader);
+}
+
+/// A reader whose errors are its own; it has a size or not.
+struct Sealed {
+    has_size: bool,
+}
+
+#[derive(Debug)]
+struct WrongKey(u32);
+
+impl std::fmt::Display for WrongKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "the key {} does not fit", self.0)
+    }
+}
+
+impl std::error::Error for WrongKey {}
+
+impl Read for Sealed {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::Error::other(WrongKey(7)))
+    }
+}
+
+impl Seek for Sealed {
+    fn seek(&mut self, _: SeekFrom) -> io::Result<u64> {
+        if self.has_size {
+            Ok(1000)
+        } else {
+            Err(io::Error::other(WrongKey(8)))
+        }
+    }
+}
+
+#[test]
+fn a_readers_own_error_is_the_source() {
+    for (has_size, number) in [(true, 7), (false, 8)] {
+        let error = refused(Engine::load_reader(Sealed { has_size }, options()), Status::Io, "");
+        assert_eq!((error.kind(), error.native_code()), (ErrorKind::Reader, 0), "{error:?}");
+        let source = std::error::Error::source(&error).expect("a source").downcast_ref::<io::Error>().unwrap();
+        let own = source.get_ref().unwrap().downcast_ref::<WrongKey>().expect("the reader's own error");
+        assert_eq!(own.0, number);
+        assert!(format!("{error:?}").contains(&format!("because of: the key {number} does not fit")), "{error:?}");
+    }
+    let other = Engine::load_memory(b"not a model", options()).unwrap_err();
+    assert!(std::error::Error::source(&other).is_none());
+}
+
+#[test]
+fn a_cancelled_text_is_told_from_a_whole_one() {
+    let engine = load();
+    let mut session = endless(&engine);
+    let whole = GenerateOptions::default().max_tokens(8);
+    let text = session.generate(PROMPT, &whole).unwrap().into_text().unwrap();
+    let reply = session.generate(PROMPT, &whole).unwrap().into_reply().unwrap();
+    assert_eq!((reply.finish_reason, reply.n_generated, reply.is_cancelled()), (FinishReason::MaxTokens, 8, false));
+    session.truncate(0).unwrap();
+    let mut events = session.generate(PROMPT, &whole).unwrap();
+    let begun: String = events.by_ref().take(3).map(|event| event.unwrap().text).collect();
+    assert!(!begun.is_empty() && text.starts_with(&begun));
+    events.cancel_handle().cancel();
+    let error = refused(events.into_text(), Status::Cancelled, "after 3 tokens");
+    assert!(error.is_cancelled());
+    let events = session.generate(PROMPT, &whole).unwrap();
+    events.cancel_handle().cancel();
+    let reply = events.into_reply().unwrap();
+    assert_eq!((reply.finish_reason, reply.n_generated, reply.is_cancelled()), (FinishReason::Cancelled, 0, true));
+    assert!(!refused(session.decode_step(), Status::InvalidState, "").is_cancelled());
 }
 
 #[test]
@@ -68,20 +138,20 @@ fn format() {
 
 #[test]
 fn unsupported() {
-    let on_cpu = LoadOptions { device: DeviceKind::Cpu, kv_dtype: KvDtype::Fp8, ..options() };
+    let on_cpu = options().device(DeviceKind::Cpu).kv_dtype(KvDtype::Fp8);
     refused(Engine::load(model(), on_cpu), Status::Unsupported, "FP8");
 }
 
 #[test]
 fn memory_that_there_is_not() {
     let status = if device() == DeviceKind::Cuda { Status::DeviceOutOfMemory } else { Status::OutOfMemory };
-    let error = refused(Engine::load(model(), LoadOptions { kv_budget_bytes: 1 << 42, ..options() }), status, "");
+    let error = refused(Engine::load(model(), options().kv_budget_bytes(1 << 42)), status, "");
     assert!(error.required() > error.available() && error.available() > 0, "{error:?}");
 }
 
 #[test]
 fn context_full() {
-    let engine = load_with(LoadOptions { n_context: 16, ..options() });
+    let engine = load_with(options().n_context(16));
     let mut session = endless(&engine);
     let error = refused(session.prefill(&[1; 17]), Status::ContextFull, "");
     assert_eq!((error.required(), error.available()), (17, 16));
@@ -102,7 +172,7 @@ fn context_full() {
 
 #[test]
 fn a_prompt_that_fills_the_context_ends_without_a_token() {
-    let engine = load_with(LoadOptions { n_context: 16, ..options() });
+    let engine = load_with(options().n_context(16));
     let (mut full, mut other) = (endless(&engine), endless(&engine));
     full.prefill(&[1; 16]).unwrap();
     let mut events = full.events();
@@ -142,7 +212,7 @@ fn kv_full() {
     let engine = load();
     let block_bytes = engine.info().unwrap().kv_bytes / u64::from(engine.stats().unwrap().n_kv_blocks);
     let n_block = engine.stats().unwrap().n_block_tokens as usize;
-    let tight = load_with(LoadOptions { kv_budget_bytes: 2 * block_bytes, ..options() });
+    let tight = load_with(options().kv_budget_bytes(2 * block_bytes));
     assert_eq!(tight.stats().unwrap().n_kv_blocks, 2);
     let (mut one, mut two) = (endless(&tight), endless(&tight));
     one.prefill(&vec![1; n_block]).unwrap();
@@ -166,19 +236,19 @@ fn cancelled() {
     session.cancel_handle().cancel();
     refused(session.prefill(PROMPT), Status::Cancelled, "");
     session.prefill(PROMPT).unwrap();
-    let stop = LoadOptions { progress: Some(Box::new(|_, _| ControlFlow::Break(()))), ..options() };
+    let stop = options().progress(|_, _| ControlFlow::Break(()));
     refused(Engine::load(model(), stop), Status::Cancelled, "");
 }
 
 #[test]
 fn no_device() {
-    let absent = LoadOptions { device: DeviceKind::Cuda, device_index: 99, ..options() };
+    let absent = options().device(DeviceKind::Cuda).device_index(99);
     refused(Engine::load(model(), absent), Status::NoDevice, "");
 }
 
 #[test]
 fn session_limit() {
-    let engine = load_with(LoadOptions { max_sessions: 2, ..options() });
+    let engine = load_with(options().max_sessions(2));
     let mut one = endless(&engine);
     let two = endless(&engine);
     let error = refused(engine.session(&SessionOptions::default()), Status::SessionLimit, "");
@@ -191,13 +261,13 @@ fn session_limit() {
 /// With room for one session, each refusal leaves that room free.
 #[test]
 fn what_is_refused_leaves_nothing() {
-    let engine = load_with(LoadOptions { max_sessions: 1, ..options() });
+    let engine = load_with(options().max_sessions(1));
     let bias = vec![LogitBias { token: -5, bias: 1.0 }];
     let refusals = [
-        SessionOptions { sampler: Sampler { temperature: -1.0, ..Default::default() }, ..Default::default() },
-        SessionOptions { sampler: Sampler { bias, ..Default::default() }, ..Default::default() },
-        SessionOptions { stop_tokens: vec![-1], ..Default::default() },
-        SessionOptions { stop_tokens: vec![1; 1025], ..Default::default() },
+        SessionOptions::default().sampler(Sampler::default().temperature(-1.0)),
+        SessionOptions::default().sampler(Sampler::default().bias(bias)),
+        SessionOptions::default().stop_tokens([-1]),
+        SessionOptions::default().stop_tokens([1; 1025]),
     ];
     for wrong in &refusals {
         refused(engine.session(wrong), Status::InvalidArgument, "");
@@ -209,11 +279,9 @@ fn what_is_refused_leaves_nothing() {
     // What a call of generate is refused for leaves the session usable.
     let mut session = begun(&engine);
     let want = greedy_after(&mut session);
-    let stop = Some(vec![String::new()]);
-    let wrong = GenerateOptions { stop, ..Default::default() };
+    let wrong = GenerateOptions::default().stop([""]);
     refused(session.generate(PROMPT, &wrong), Status::InvalidArgument, "stop");
-    let sampler = Some(Sampler { top_p: 2.0, ..Default::default() });
-    let wrong = GenerateOptions { sampler, ..Default::default() };
+    let wrong = GenerateOptions::default().sampler(Sampler::default().top_p(2.0));
     refused(session.generate(PROMPT, &wrong), Status::InvalidArgument, "top_p");
     assert_eq!(greedy_after(&mut session), want);
 }
@@ -229,15 +297,40 @@ fn greedy_after(session: &mut inlay::Session) -> Vec<inlay::Token> {
 #[test]
 fn invalid_state() {
     let engine = load();
-    let mut session = engine.session(&SessionOptions { max_tokens: 1, ..Default::default() }).unwrap();
+    let mut session = engine.session(&SessionOptions::default().max_tokens(1)).unwrap();
     refused(session.decode_step(), Status::InvalidState, "");
     refused(session.logits(), Status::InvalidState, "");
     session.prefill(PROMPT).unwrap();
     session.decode_step().unwrap();
     let mut running = begun(&engine);
     let events = decode_step([&mut session, &mut running]).unwrap();
-    refused(events[0].clone(), Status::InvalidState, "");
+    let error = refused(events[0].clone(), Status::InvalidState, "");
+    assert_eq!(error.session_index(), Some(0));
     assert!(events[1].is_ok());
+}
+
+/// Whatever is wrong with some sessions of a step, the others advance, and each error names its session.
+#[test]
+fn one_session_refuses_no_other() {
+    let engine = load();
+    let mut sessions: Vec<_> = (0..6).map(|_| begun(&engine)).collect();
+    sessions[1].set_max_tokens(1).unwrap();
+    sessions[1].decode_step().unwrap(); // has ended
+    sessions[2].truncate(0).unwrap(); // has nothing to go on from
+    sessions[4].cancel_handle().cancel(); // ends now
+    let events = decode_step(&mut sessions).unwrap();
+    for (index, event) in events.iter().enumerate() {
+        match index {
+            1 | 2 => {
+                let error = refused(event.clone(), Status::InvalidState, "");
+                assert_eq!(error.session_index(), Some(index));
+                assert!(format!("{error:?}").contains(&format!("session {index}")), "{error:?}");
+            }
+            4 => assert_eq!(event.as_ref().unwrap().finish_reason, Some(FinishReason::Cancelled)),
+            _ => assert_eq!(event.as_ref().unwrap().n_generated, 1, "session {index}"),
+        }
+    }
+    assert_eq!(engine.session(&Default::default()).unwrap().decode_step().unwrap_err().session_index(), None);
 }
 
 #[test]
@@ -253,7 +346,8 @@ fn a_second_failure_of_a_step_is_named_too() {
 fn sessions_of_two_engines_do_not_step_together() {
     let (here, there) = (load(), load());
     let (mut one, mut two) = (begun(&here), begun(&there));
-    refused(decode_step([&mut one, &mut two]), Status::InvalidArgument, "session 1");
+    let error = refused(decode_step([&mut one, &mut two]), Status::InvalidArgument, "session 1");
+    assert_eq!(error.session_index(), Some(1));
     assert_eq!(one.info().unwrap().n_generated, 0);
     assert!(decode_step([]).unwrap().is_empty());
 }

@@ -1,7 +1,7 @@
 //! Libraries that are not there, are none of Inlay's, or are older.
 #![cfg(feature = "dlopen")]
 
-use inlay::{raw, Library, Status};
+use inlay::{raw, ErrorKind, Library, Status};
 use std::ffi::c_void;
 use std::ptr;
 
@@ -13,7 +13,7 @@ fn open(path: &str) -> inlay::Result<Library> {
 #[test]
 fn a_missing_library_is_named() {
     let error = open("no/such/libinlay.so").unwrap_err();
-    assert_eq!(error.status(), Status::NotFound);
+    assert_eq!((error.status(), error.kind()), (Status::NotFound, ErrorKind::Library));
     assert!(error.message().contains("cannot load no/such/libinlay.so"), "{error}");
     assert_eq!(open("with\0zero").unwrap_err().status(), Status::NotFound);
 }
@@ -22,7 +22,7 @@ fn a_missing_library_is_named() {
 #[test]
 fn another_library_is_refused() {
     let error = open("libm.so.6").unwrap_err();
-    assert_eq!(error.status(), Status::Format);
+    assert_eq!((error.status(), error.kind()), (Status::Format, ErrorKind::Library));
     assert!(error.message().contains("libm.so.6 is not an Inlay library"), "{error}");
 }
 

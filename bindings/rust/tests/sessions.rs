@@ -10,7 +10,7 @@ use inlay::{
 #[test]
 fn generation_gives_the_text_of_its_tokens() {
     let engine = load();
-    let mut session = engine.session(&SessionOptions { max_tokens: 40, ..Default::default() }).unwrap();
+    let mut session = engine.session(&SessionOptions::default().max_tokens(40)).unwrap();
     let events: Vec<_> =
         session.generate(PROMPT, &GenerateOptions::default()).unwrap().map(|event| event.unwrap()).collect();
     let tokens: Vec<_> = events.iter().filter_map(|event| event.token).collect();
@@ -29,6 +29,7 @@ fn events_count_the_tokens_of_their_turn() {
     let n_prompt = engine.tokenize(PROMPT, TokenizeOptions::default()).unwrap().len() as u32;
     let mut session = endless(&engine);
     for turn in 0..2 {
+        let n_prompt = n_prompt - turn; // the second prompt has no BOS
         let events: Vec<_> = session.generate(PROMPT, &GenerateOptions::default()).unwrap().take(6).collect();
         let counts: Vec<_> = events.into_iter().map(|e| e.unwrap()).map(|e| (e.n_prompt, e.n_generated)).collect();
         assert_eq!(counts, (1..=6).map(|n| (n_prompt, n)).collect::<Vec<_>>(), "turn {turn}");
@@ -46,8 +47,8 @@ fn events_count_the_tokens_of_their_turn() {
     assert_eq!(session.info().unwrap().n_generated, 1);
     // The token that ends a generation counts.
     let eos = engine.info().unwrap().eos.unwrap();
-    let sampler = Sampler { bias: vec![LogitBias { token: eos, bias: 1e6 }], ..Default::default() };
-    let mut ends = engine.session(&SessionOptions { sampler, ..Default::default() }).unwrap();
+    let sampler = Sampler::default().bias([LogitBias { token: eos, bias: 1e6 }]);
+    let mut ends = engine.session(&SessionOptions::default().sampler(sampler)).unwrap();
     let last = ends.generate(PROMPT, &GenerateOptions::default()).unwrap().last().unwrap().unwrap();
     assert_eq!(last.finish_reason, Some(FinishReason::EndOfGeneration));
     assert_eq!((last.n_prompt, last.n_generated), (n_prompt, ends.info().unwrap().n_generated));
@@ -59,7 +60,8 @@ fn max_tokens_can_change() {
     let mut session = endless(&engine);
     let mut count = |max_tokens| {
         session.truncate(0).unwrap();
-        let options = GenerateOptions { max_tokens, ..Default::default() };
+        let mut options = GenerateOptions::default();
+        options.max_tokens = max_tokens;
         let events: Vec<_> = session.generate(PROMPT, &options).unwrap().take(20).collect();
         (events.len(), events.last().unwrap().as_ref().unwrap().finish_reason)
     };
@@ -86,7 +88,7 @@ fn prompts_are_text_or_tokens() {
     let engine = load();
     let tokens = engine.tokenize(PROMPT, TokenizeOptions::default()).unwrap();
     let text = |prompt: Prompt<'_>| {
-        let mut session = engine.session(&SessionOptions { max_tokens: 12, ..Default::default() }).unwrap();
+        let mut session = engine.session(&SessionOptions::default().max_tokens(12)).unwrap();
         session.generate(prompt, &GenerateOptions::default()).unwrap().into_text().unwrap()
     };
     assert_eq!(text(PROMPT.into()), text((&tokens).into()));
@@ -98,8 +100,8 @@ fn prompts_are_text_or_tokens() {
 fn seed_and_stream_decide_the_draw() {
     let engine = load();
     let hot = |seed, stream| {
-        let sampler = Sampler { temperature: 1.5, seed, ..Default::default() };
-        let options = SessionOptions { sampler, stream, ignore_end_of_generation: true, ..Default::default() };
+        let sampler = Sampler::default().temperature(1.5).seed(seed);
+        let options = SessionOptions::default().sampler(sampler).stream(stream).ignore_end_of_generation(true);
         let mut session = engine.session(&options).unwrap();
         session.prefill(PROMPT).unwrap();
         draw(&mut session, 24)
@@ -182,7 +184,7 @@ fn stop_strings_end_a_generation() {
     let whole = engine.detokenize(&greedy(&engine, 40), false).unwrap();
     let stop = whole.split(' ').nth(5).unwrap().to_owned();
     let mut session = endless(&engine);
-    let options = GenerateOptions { stop: Some(vec![stop.clone()]), ..Default::default() };
+    let options = GenerateOptions::default().stop([stop.clone()]);
     let mut last = None;
     let mut text = String::new();
     for event in session.generate(PROMPT, &options).unwrap() {
@@ -197,17 +199,17 @@ fn stop_strings_end_a_generation() {
     let again = session.generate(PROMPT, &GenerateOptions::default()).unwrap().into_text().unwrap();
     assert_eq!(again, text);
     session.truncate(0).unwrap();
-    let none = GenerateOptions { stop: Some(Vec::new()), ..Default::default() };
+    let none = GenerateOptions::default().stop([""; 0]);
     assert_eq!(session.generate(PROMPT, &none).unwrap().take(40).count(), 40);
 }
 
 #[test]
 fn the_sampler_can_change_between_turns() {
     let engine = load();
-    let token = engine.tokenize("fox", TokenizeOptions { no_bos_eos: true, ..Default::default() }).unwrap()[0];
-    let sampler = Sampler { bias: vec![LogitBias { token, bias: 1e6 }], n_logprobs: 3, ..Default::default() };
+    let token = engine.tokenize("fox", TokenizeOptions::default().no_bos_eos(true)).unwrap()[0];
+    let sampler = Sampler::default().bias([LogitBias { token, bias: 1e6 }]).n_logprobs(3);
     let mut session = endless(&engine);
-    let options = GenerateOptions { sampler: Some(sampler), ..Default::default() };
+    let options = GenerateOptions::default().sampler(sampler);
     let event = session.generate(PROMPT, &options).unwrap().next().unwrap().unwrap();
     assert_eq!(event.token, Some(token));
     assert_eq!(event.top.len(), 3);
@@ -271,13 +273,13 @@ fn every_order_of_drops_is_fine() {
 fn stop_tokens_end_a_generation() {
     let engine = load();
     let token = greedy(&engine, 4)[3];
-    let options = SessionOptions { max_tokens: 40, stop_tokens: vec![token], ..Default::default() };
+    let options = SessionOptions::default().max_tokens(40).stop_tokens([token]);
     let mut session = engine.session(&options).unwrap();
     let events: Vec<_> =
         session.generate(PROMPT, &GenerateOptions::default()).unwrap().map(|event| event.unwrap()).collect();
     assert_eq!(events.last().unwrap().finish_reason, Some(FinishReason::StopToken));
     assert!(events.len() <= 5, "{}", events.len());
-    let wrong = SessionOptions { stop_tokens: vec![-1], ..Default::default() };
+    let wrong = SessionOptions::default().stop_tokens([-1]);
     assert_eq!(engine.session(&wrong).err().unwrap().status(), Status::InvalidArgument);
 }
 
@@ -286,16 +288,16 @@ fn stop_tokens_end_a_generation() {
 fn events_carry_all_of_a_long_text() {
     let engine = load();
     // The start of a stop string is held back until another token shows that it is none; then all of it is new text.
-    let word = engine.tokenize(" the", TokenizeOptions { no_bos_eos: true, ..Default::default() }).unwrap()[0];
+    let word = engine.tokenize(" the", TokenizeOptions::default().no_bos_eos(true)).unwrap()[0];
     let piece = engine.detokenize(&[word], false).unwrap();
     let n = 300 / piece.len();
     let mut session = endless(&engine);
     session.prefill(PROMPT).unwrap();
     session.set_stop(&[piece.repeat(n) + "!"]).unwrap();
-    session.set_sampler(&Sampler { bias: vec![LogitBias { token: word, bias: 1e6 }], ..Default::default() }).unwrap();
+    session.set_sampler(&Sampler::default().bias([LogitBias { token: word, bias: 1e6 }])).unwrap();
     let held: String = session.events().take(n).map(|event| event.unwrap().text).collect();
     assert_eq!(held, "");
-    let banned = Sampler { bias: vec![LogitBias { token: word, bias: f32::NEG_INFINITY }], ..Default::default() };
+    let banned = Sampler::default().bias([LogitBias { token: word, bias: f32::NEG_INFINITY }]);
     session.set_sampler(&banned).unwrap();
     let event = session.decode_step().unwrap();
     assert!(event.text.starts_with(&piece.repeat(n)), "{}", event.text);

@@ -2,7 +2,7 @@
 mod common;
 
 use common::*;
-use inlay::{FinishReason, GenerateOptions, LoadOptions, Session, Status};
+use inlay::{FinishReason, GenerateOptions, Session, Status};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
@@ -101,7 +101,7 @@ fn cancel_takes_effect_within_a_step() {
 
 #[test]
 fn a_cancelled_prefill_keeps_whole_chunks() {
-    let engine = load_with(LoadOptions { prefill_chunk: 8, ..options() });
+    let engine = load_with(options().prefill_chunk(8));
     let prompt = vec![5; 400];
     let mut session = endless(&engine);
     for attempt in 0..400 {
@@ -175,7 +175,7 @@ fn generate(session: &mut Session, most: usize) -> (Vec<Result<FinishReason, Sta
 /// has one end, and nobody waits for ever.
 #[test]
 fn every_generation_ends_once() {
-    let engine = load_with(LoadOptions { n_context: 48, max_sessions: 8, ..options() });
+    let engine = load_with(options().n_context(48).max_sessions(8));
     let n_prompt = engine.tokenize(PROMPT, Default::default()).unwrap().len();
     let want = greedy(&engine, 48 - n_prompt);
     let threads: Vec<_> = (0..4u64)
@@ -205,9 +205,6 @@ fn every_generation_ends_once() {
                     assert_eq!(ends.len(), usize::from(most == usize::MAX), "{ends:?}");
                     if ends == [Ok(FinishReason::ContextFull)] {
                         assert_eq!(tokens.len(), want.len());
-                        if cancels {
-                            session = endless(&engine); // the late request went with the other one
-                        }
                     }
                     reasons.extend(ends);
                 }
@@ -236,7 +233,7 @@ fn a_listener_hears_the_end() {
     let mut session = endless(&engine);
     let (events, arriving) = channel();
     let speaking = thread::spawn(move || {
-        let options = GenerateOptions { max_tokens: Some(30), ..Default::default() };
+        let options = GenerateOptions::default().max_tokens(30);
         for event in session.generate(PROMPT, &options).unwrap() {
             events.send(event.unwrap().finish_reason).unwrap();
         }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Checks the sources of the crate and of the programs here with a subcommand of cargo, with each feature.
-# usage: check_sources.sh format|clippy|documentation CARGO TARGET_FOLDER       INLAY_LIBRARY: the library to link with
+# usage: check_sources.sh format|clippy|documentation|package CARGO TARGET_FOLDER       INLAY_LIBRARY: the library to link with
 set -eu
 check=$1 cargo=$2
 export CARGO_TARGET_DIR="$3" RUSTDOCFLAGS=-Dwarnings
@@ -40,6 +40,12 @@ case $check in
       run "$crate" doc --offline --locked --quiet --no-deps --no-default-features --features=$features
     done
     run "$crate" test --offline --locked --quiet --doc
+    ;;
+  package)
+    # Of what cargo would like to know, the licence alone is missing.
+    said=$(run "$crate" package --offline --locked --no-verify --allow-dirty 2>&1) || { echo "$said"; exit 1; }
+    echo "$said" | grep -q "Packaged" || { echo "$said"; exit 1; }
+    if echo "$said" | grep "^warning" | grep -v "^warning: manifest has no license or license-file$"; then exit 1; fi
     ;;
   *)
     echo "check_sources.sh: no check $check" >&2

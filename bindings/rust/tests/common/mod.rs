@@ -22,7 +22,7 @@ pub fn device() -> DeviceKind {
 }
 
 pub fn options<'a>() -> LoadOptions<'a> {
-    LoadOptions { device: device(), n_threads: 2, ..Default::default() }
+    LoadOptions::default().device(device()).n_threads(2)
 }
 
 pub fn load_with(options: LoadOptions<'_>) -> Engine {
@@ -35,7 +35,7 @@ pub fn load() -> Engine {
 
 /// Does not end by itself.
 pub fn endless(engine: &Engine) -> Session {
-    engine.session(&SessionOptions { ignore_end_of_generation: true, ..Default::default() }).expect("a session")
+    engine.session(&SessionOptions::default().ignore_end_of_generation(true)).expect("a session")
 }
 
 /// Does not end by itself, and has read the prompt.

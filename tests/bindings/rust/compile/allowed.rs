@@ -1,9 +1,10 @@
 // expect: nothing
-use inlay::{decode_step, CancelHandle, Engine, Error, Generation, LoadOptions, Session};
+use inlay::{decode_step, CancelHandle, Engine, Error, Generation, LoadOptions, OwnedGeneration, Session};
 use std::ops::ControlFlow;
 
 fn any_thread<T: Send + Sync + Clone>() {}
 fn sent<T: Send>() {}
+fn sent_for_ever<T: Send + 'static>() {}
 fn an_error<T: std::error::Error + Send + Sync + 'static>() {}
 
 pub fn classes() {
@@ -11,6 +12,7 @@ pub fn classes() {
     any_thread::<CancelHandle>();
     sent::<Session>();
     sent::<Generation<'_>>();
+    sent_for_ever::<OwnedGeneration>();
     an_error::<Error>();
 }
 
@@ -21,7 +23,7 @@ pub fn uses(engine: &Engine, session: &mut Session, mut other: Session) -> inlay
         ControlFlow::Continue(())
     };
     let bytes = vec![0; 100];
-    let loaded = Engine::load_memory(&bytes, LoadOptions { progress: Some(Box::new(progress)), ..Default::default() })?;
+    let loaded = Engine::load_memory(&bytes, LoadOptions::default().progress(progress))?;
     drop(bytes);
     let handle = session.cancel_handle();
     let generation = session.events();

@@ -9,7 +9,7 @@ pub fn wrong() -> inlay::Result<inlay::Engine> {
             n += 1;
             ControlFlow::Continue(())
         };
-        options = inlay::LoadOptions { progress: Some(Box::new(progress)), ..Default::default() };
+        options = inlay::LoadOptions::default().progress(progress);
     }
     inlay::Engine::load("model", options)
 }

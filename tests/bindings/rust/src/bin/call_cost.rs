@@ -30,9 +30,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     // SAFETY: the caller names an Inlay library.
     let library = unsafe { Library::open(library) }?;
-    let options = LoadOptions { device: DeviceKind::Cpu, n_context: 512, n_threads: 1, ..Default::default() };
+    let options = LoadOptions::default().device(DeviceKind::Cpu).n_context(512).n_threads(1);
     let engine = library.load(model, options)?;
-    let mut session = engine.session(&SessionOptions { ignore_end_of_generation: true, ..Default::default() })?;
+    let mut session = engine.session(&SessionOptions::default().ignore_end_of_generation(true))?;
     session.prefill("Once")?;
 
     let abi_version = median(100, 10_000, || {

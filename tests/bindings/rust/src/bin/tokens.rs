@@ -15,8 +15,8 @@ fn parse(line: &str) -> Result<Case, Box<dyn Error>> {
     let [name, temperature, seed, max_tokens, prompt] = columns[..] else {
         return Err(format!("the line has {} columns, not 5: {line}", columns.len()).into());
     };
-    let sampler = Sampler { temperature: temperature.parse()?, seed: seed.parse()?, ..Default::default() };
-    let options = SessionOptions { sampler, max_tokens: max_tokens.parse()?, ..Default::default() };
+    let sampler = Sampler::default().temperature(temperature.parse()?).seed(seed.parse()?);
+    let options = SessionOptions::default().sampler(sampler).max_tokens(max_tokens.parse()?);
     Ok(Case { name: name.to_owned(), options, prompt: prompt.to_owned() })
 }
 
@@ -70,7 +70,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let cases = std::fs::read_to_string(cases)?.lines().map(parse).collect::<Result<Vec<_>, _>>()?;
     // SAFETY: the caller names an Inlay library.
     let library = unsafe { Library::open(library) }?;
-    let engine = library.load(model, LoadOptions { device, n_context: 512, n_threads: 2, ..Default::default() })?;
+    let engine = library.load(model, LoadOptions::default().device(device).n_context(512).n_threads(2))?;
     for case in &cases {
         print_line(case, &draw_alone(&engine, case)?);
     }
