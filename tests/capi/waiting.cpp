@@ -34,14 +34,15 @@ double at(std::vector<double> sorted, double part) {
 class Waiting : public OnEachDevice {};
 INSTANTIATE_TEST_SUITE_P(Devices, Waiting, testing::Values(INLAY_DEVICE_CPU, INLAY_DEVICE_CUDA), device_name);
 
-// INLAY_TEST_ROUNDS says how often each function's row runs; from 20 on the 99th percentile counts, which a busy machine spoils.
+// Each call, beside the prompts, takes no more than 0.2 ms longer than alone. INLAY_TEST_ROUNDS says how often each function's row runs;
+// from 20 on the 99th percentile counts, which a busy machine spoils.
 TEST_P(Waiting, CallsThatDoNotBlockDoNotWaitForAPrompt) {
   const char* given = std::getenv("INLAY_TEST_ROUNDS");
   const int n_rounds = given ? std::atoi(given) : 3;
-  std::map<std::string, std::vector<double>> times;
+  std::map<std::string, std::vector<double>> alone, times;
   Report into;
   into.host = {"the default", {}, "C"};
-  into.times = &times;
+  into.times = &alone;
   report = &into;
   World world;
   inlay_load_params params = on(GetParam());
@@ -49,6 +50,15 @@ TEST_P(Waiting, CallsThatDoNotBlockDoNotWaitForAPrompt) {
   params.n_threads = 1;
   world.engine = load(params);
   ASSERT_NE(world.engine, nullptr);
+
+  const std::set<std::string> names = that_do_not_block();
+  const auto run_rows = [&] {
+    for (const Row& row : table()) {
+      if (names.contains(row.name) && !row.slow) row.observe(world);
+    }
+  };
+  for (int round = 0; round < n_rounds; ++round) run_rows();
+  into.times = &times;
 
   std::atomic<bool> stop{false};
   std::atomic<int> n_prompts{0};
@@ -59,32 +69,30 @@ TEST_P(Waiting, CallsThatDoNotBlockDoNotWaitForAPrompt) {
     while (!stop.load()) {
       const auto start = std::chrono::steady_clock::now();
       EXPECT_EQ(inlay_session_truncate(busy.get(), 0, nullptr), INLAY_OK);
-      EXPECT_EQ(inlay_prefill(busy.get(), prompt.data(), prompt.size(), nullptr, nullptr), INLAY_OK);
+      const inlay_status status = inlay_prefill(busy.get(), prompt.data(), prompt.size(), nullptr, nullptr);
+      EXPECT_TRUE(status == INLAY_OK || status == INLAY_INVALID_STATE) << status;  // a step in slices is pending
       prompt_ms.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
       ++n_prompts;
     }
   });
   while (n_prompts.load() == 0) std::this_thread::yield();
-  const std::set<std::string> names = that_do_not_block();
-  for (int round = 0; round < n_rounds || n_prompts.load() < 30; ++round) {
-    for (const Row& row : table()) {
-      if (names.contains(row.name) && !row.slow) row.observe(world);
-    }
-  }
+  for (int round = 0; round < n_rounds || n_prompts.load() < 30; ++round) run_rows();
   stop.store(true);
   other.join();
   report = nullptr;
 
   // On a busy machine the system stops threads for longer than that.
   const double prompt = at(prompt_ms, 0.5);
-  std::printf("%-32s %8s %9s %9s   (a prompt takes %.1f ms)\n", "milliseconds", "calls", "p50", "p99", prompt);
+  const double part = n_rounds >= 20 ? 0.99 : 0.5;
+  std::printf("%-32s %8s %9s %9s %9s %9s   (a prompt takes %.1f ms)\n", "milliseconds", "calls", "p50 alone", "p50", "p99 alone", "p99", prompt);
   size_t n_measured = 0;
   for (const auto& [name, of_calls] : times) {
     const bool waits = !names.contains(name);
-    std::printf("%-32s %8zu %9.4f %9.4f%s\n", name.c_str(), of_calls.size(), at(of_calls, 0.5), at(of_calls, 0.99), waits ? "   may wait" : "");
+    std::printf("%-32s %8zu %9.4f %9.4f %9.4f %9.4f%s\n", name.c_str(), of_calls.size(), at(alone[name], 0.5), at(of_calls, 0.5), at(alone[name], 0.99),
+                at(of_calls, 0.99), waits ? "   may wait" : "");
     if (waits) continue;
     ++n_measured;
-    EXPECT_LT(at(of_calls, n_rounds >= 20 ? 0.99 : 0.5), 0.2) << name;
+    EXPECT_LT(at(of_calls, part), at(alone[name], part) + 0.2) << name;
   }
   EXPECT_GE(n_measured, 25u);
   EXPECT_GT(at(times["inlay_prefill"], 1), 0.3 * prompt) << "the control: a call that computes does wait";
