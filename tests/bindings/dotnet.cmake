@@ -57,6 +57,8 @@ set_tests_properties(bindings.dotnet_web bindings.dotnet_web_browser PROPERTIES 
 csharp_test(dotnet resolver ${CMAKE_COMMAND} -E env --unset=INLAY_LIBRARY "INLAY_TEST_OTHER=${INLAY_LIBRARY}"
             ${INLAY_DOTNET} ${dotnet_out}/Tests.dll LookupTests.TheHostsResolverIsAsked)
 
+csharp_test(dotnet stress ${CMAKE_COMMAND} -E env INLAY_TEST_GENERATIONS=10000 ${INLAY_DOTNET} ${dotnet_out}/Tests.dll StreamTests.Stress)
+
 # With a garbage collector that moves more, and that runs beside many threads.
 csharp_test(dotnet gc_server ${CMAKE_COMMAND} -E env DOTNET_gcServer=1 ${INLAY_DOTNET} ${dotnet_out}/Tests.dll)
 csharp_test(dotnet gc_conserve ${CMAKE_COMMAND} -E env DOTNET_GCgen0size=10000 DOTNET_gcConcurrent=0 ${INLAY_DOTNET} ${dotnet_out}/Tests.dll)
