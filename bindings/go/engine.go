@@ -1,7 +1,9 @@
 package inlay
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"runtime"
 	"sync"
@@ -51,12 +53,6 @@ type Engine struct {
 	closed atomic.Bool
 }
 
-// EngineInfo are a loaded model's sizes.
-type EngineInfo = raw.EngineInfo
-
-// Stats are what an engine has done since it was loaded.
-type Stats = raw.Stats
-
 // Close gives the engine up. Its memory is freed as soon as no call and no session needs it.
 func (e *Engine) Close() error {
 	e.once.Do(func() {
@@ -88,14 +84,14 @@ func (e *Engine) Info() EngineInfo { return e.info }
 
 // Stats are what the engine has done so far.
 func (e *Engine) Stats() (Stats, error) {
-	stats := Stats{StructSize: uint32(unsafe.Sizeof(Stats{}))}
 	handle, err := e.join("stats")
 	if err != nil {
-		return stats, err
+		return Stats{}, err
 	}
 	defer e.leave()
+	stats := raw.Stats{StructSize: uint32(unsafe.Sizeof(raw.Stats{}))}
 	err = check("stats", func(err *raw.Error) Status { return raw.EngineGetStats(handle, &stats, err) })
-	return stats, err
+	return statsOf(&stats), err
 }
 
 // Tokenize turns text into token ids.
@@ -186,13 +182,41 @@ func (e *Engine) ChatTokens(conversation, template string, flags ChatFlags) ([]i
 }
 
 // Embed turns texts, given as tokens, into vectors of the model's width: the final hidden states of each, pooled. Each runs
-// in a session of its own, several at once where sessions are free.
-func (e *Engine) Embed(texts [][]int32, pooling Pooling, flags EmbedFlags) ([][]float32, error) {
+// in a session of its own, several at once where sessions are free. When the context ends, it stops behind the texts under
+// way, with an error that matches StatusCancelled and the context's error.
+func (e *Engine) Embed(ctx context.Context, texts [][]int32, pooling Pooling, flags EmbedFlags) ([][]float32, error) {
 	handle, err := e.join("embed")
 	if err != nil {
 		return nil, err
 	}
 	defer e.leave()
+	group := len(texts)
+	if ctx.Done() != nil { // A call cannot be stopped, so each takes as many as can run at once.
+		group = e.info.MaxSessions
+	}
+	var vectors [][]float32
+	for done := 0; ; done += group {
+		if ctx.Err() != nil {
+			return nil, cancelled("embed", ctx)
+		}
+		if group > len(texts) {
+			group = len(texts)
+		}
+		some, err := e.embed(handle, texts[:group], pooling, flags)
+		if err != nil {
+			if e, ok := err.(*Error); ok && done > 0 {
+				e.Message = fmt.Sprintf("behind the first %d texts: %s", done, e.Message)
+			}
+			return nil, err
+		}
+		vectors, texts = append(vectors, some...), texts[group:]
+		if len(texts) == 0 {
+			return vectors, nil
+		}
+	}
+}
+
+func (e *Engine) embed(handle *raw.Engine, texts [][]int32, pooling Pooling, flags EmbedFlags) ([][]float32, error) {
 	var tokens []int32
 	lengths := make([]int32, len(texts))
 	for i, text := range texts {
@@ -200,9 +224,9 @@ func (e *Engine) Embed(texts [][]int32, pooling Pooling, flags EmbedFlags) ([][]
 		lengths[i] = int32(len(text))
 	}
 	params := raw.EmbedParams{StructSize: uint32(unsafe.Sizeof(raw.EmbedParams{})), Pooling: pooling, Flags: flags}
-	width := int(e.info.DModel)
+	width := e.info.DModel
 	values := make([]float32, len(texts)*width+1)
-	err = check("embed", func(err *raw.Error) Status {
+	err := check("embed", func(err *raw.Error) Status {
 		return raw.Embed(handle, tokensOf(tokens), uintptr(len(tokens)), tokensOf(lengths), uintptr(len(texts)), &params,
 			&values[0], uintptr(len(values)), nil, err)
 	})
@@ -346,8 +370,12 @@ type ProfileOptions struct {
 	Repetitions int
 }
 
-// Profile runs a step of fixed tokens again and again and measures each operation. ProfileText writes the result.
-func (e *Engine) Profile(options ProfileOptions) error {
+// Profile runs a step of fixed tokens again and again and measures each operation. ProfileText writes the result. A
+// context that has ended refuses it; a profile under way runs to its end.
+func (e *Engine) Profile(ctx context.Context, options ProfileOptions) error {
+	if ctx.Err() != nil {
+		return cancelled("profile", ctx)
+	}
 	handle, err := e.join("profile")
 	if err != nil {
 		return err

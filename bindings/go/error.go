@@ -29,6 +29,9 @@ type Error struct {
 	// Required and Available say what was needed and what there was, in the unit that the message names; both are 0
 	// where that makes no sense.
 	Required, Available uint64
+	// Session is at fault where several were given, and Index its place among them; nil where it is no single one.
+	Session *Session
+	Index   int
 
 	cause error
 }

@@ -242,24 +242,21 @@ func cancelled(op string, ctx context.Context) error {
 	return &Error{Op: op, Status: StatusCancelled, Message: ctx.Err().Error(), cause: ctx.Err()}
 }
 
-// MemoryInfo is the memory that a load would take, and what its options come to.
-type MemoryInfo = raw.MemoryInfo
-
 // MemoryPlan tells what Load would need, from the file's header alone.
 func MemoryPlan(path string, options *LoadOptions) (MemoryInfo, error) {
-	info := MemoryInfo{StructSize: uint32(unsafe.Sizeof(MemoryInfo{}))}
 	if err := openDefault(); err != nil {
-		return info, err
+		return MemoryInfo{}, err
 	}
 	params, release, err := options.params("memory plan")
 	if err != nil {
-		return info, err
+		return MemoryInfo{}, err
 	}
 	defer release()
+	info := raw.MemoryInfo{StructSize: uint32(unsafe.Sizeof(raw.MemoryInfo{}))}
 	err = check("memory plan", func(err *raw.Error) Status {
 		return raw.MemoryPlan(bytesOf(path), uintptr(len(path)), params, &info, err)
 	})
-	return info, err
+	return memoryInfoOf(&info), err
 }
 
 // Explain says what a model is, from its files' headers alone: family, features, types of its tensors, which devices would
@@ -339,8 +336,9 @@ func newEngine(handle *raw.Engine) (*Engine, error) {
 	e := &Engine{shared: &sharedEngine{handle: handle}}
 	e.shared.users.Store(1)
 	runtime.SetFinalizer(e, func(e *Engine) { go e.Close() })
-	e.info.StructSize = uint32(unsafe.Sizeof(EngineInfo{}))
-	err := check("load", func(err *raw.Error) Status { return raw.EngineGetInfo(handle, &e.info, err) })
+	info := raw.EngineInfo{StructSize: uint32(unsafe.Sizeof(raw.EngineInfo{}))}
+	err := check("load", func(err *raw.Error) Status { return raw.EngineGetInfo(handle, &info, err) })
+	e.info = engineInfoOf(&info)
 	if err != nil {
 		e.Close()
 		return nil, err
