@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -36,11 +35,15 @@ func (u *users) leave() bool { return u.Add(-1) == 0 }
 type sharedEngine struct {
 	handle *raw.Engine
 	users  users
+	gone   func() // called when the handle is freed, if it is not nil
 }
 
 func (s *sharedEngine) leave() {
 	if s.users.leave() {
 		raw.Free(s.handle)
+		if s.gone != nil {
+			s.gone()
+		}
 	}
 }
 
@@ -243,15 +246,15 @@ func (e *Engine) embed(handle *raw.Engine, texts [][]int32, pooling Pooling, fla
 // TokenInfo is one entry of the vocabulary.
 type TokenInfo struct {
 	// Kind is what it is.
-	Kind TokenKind
+	Kind TokenKind `json:"kind"`
 	// Flags are its properties.
-	Flags TokenFlags
+	Flags TokenFlags `json:"flags"`
 	// Score is the vocabulary's, 0 where it has none.
-	Score float32
+	Score float32 `json:"score"`
 	// Piece are the first bytes, at most 128, of what the token stands for; they need not be whole characters.
-	Piece []byte
+	Piece []byte `json:"piece"`
 	// PieceBytes is the length of the whole piece.
-	PieceBytes int
+	PieceBytes int `json:"piece_bytes"`
 }
 
 // TokenInfo describes one token.
@@ -320,44 +323,6 @@ func (e *Engine) PlanText() (string, error) {
 	return readText("plan text", 8192, func(buf *byte, size uintptr, needed *uintptr, err *raw.Error) Status {
 		return raw.PlanText(handle, buf, size, needed, err)
 	})
-}
-
-// LogMessage is one message of an engine or a conversion.
-type LogMessage struct {
-	// Number counts the messages from 1.
-	Number uint64
-	Level  LogLevel
-	Text   string
-}
-
-// LogReader reads an engine's messages. One goroutine at a time may use it.
-type LogReader struct {
-	engine *Engine
-	cursor uint64
-}
-
-// Logs reads the engine's latest messages from the oldest that it still has.
-func (e *Engine) Logs() *LogReader { return &LogReader{engine: e} }
-
-// Next is the next message. It returns io.EOF if there is none yet; a later call may find one.
-func (l *LogReader) Next() (LogMessage, error) {
-	handle, err := l.engine.join("logs")
-	if err != nil {
-		return LogMessage{}, err
-	}
-	defer l.engine.leave()
-	message, cursor := LogMessage{}, l.cursor
-	message.Text, err = readText("logs", 256, func(buf *byte, size uintptr, needed *uintptr, err *raw.Error) Status {
-		return raw.LogRead(handle, &cursor, &message.Level, buf, size, needed, err)
-	})
-	if errors.Is(err, StatusNotFound) {
-		return LogMessage{}, io.EOF
-	}
-	if err != nil {
-		return LogMessage{}, err
-	}
-	l.cursor, message.Number = cursor, cursor
-	return message, nil
 }
 
 // ProfileOptions say which step is profiled. Zero is the default of every field.

@@ -16,6 +16,9 @@ var ErrClosed = errors.New("inlay: closed")
 // ErrNoLibrary is matched by the error of a call for which the library could not be loaded.
 var ErrNoLibrary = errors.New("inlay: the library could not be loaded")
 
+// ErrOtherABI is matched by the error of a call for which there is a library, of another major version of the ABI.
+var ErrOtherABI = errors.New("inlay: the library is of another major version of the ABI")
+
 // Error is what a failed call returns.
 type Error struct {
 	// Op is what was called, such as "load".

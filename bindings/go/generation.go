@@ -170,6 +170,49 @@ func (g *Generation) step() (Event, error) {
 	return g.session.step()
 }
 
+// All gives the events until the generation has ended, and then the error, if it did not end with io.EOF. It is an
+// iter.Seq2[Event, error]: from Go 1.23 on, for event, err := range generation.All() goes through them.
+func (g *Generation) All() func(yield func(Event, error) bool) {
+	return func(yield func(Event, error) bool) {
+		for {
+			event, err := g.Next()
+			if err == io.EOF || !yield(event, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Channel gives the events in a channel, which is closed when the generation has ended; Err then tells why. A goroutine runs
+// the generation meanwhile and is its only user; who stops to read ends the generation's context, so that it ends, too.
+func (g *Generation) Channel() <-chan Event {
+	events := make(chan Event)
+	go func() {
+		defer close(events)
+		for {
+			event, err := g.Next()
+			if err != nil {
+				return
+			}
+			select {
+			case events <- event:
+			case <-g.ctx.Done():
+				g.end = cancelled("generate", g.ctx)
+				return
+			}
+		}
+	}()
+	return events
+}
+
+// Err is the error that Next has ended with, nil where it was io.EOF or has not come.
+func (g *Generation) Err() error {
+	if g.end == io.EOF {
+		return nil
+	}
+	return g.end
+}
+
 // WriteTo writes the text to w piece by piece as it is drawn, until the generation has ended. Where it was cut short there
 // is an error: of StatusCancelled if it was cancelled, of StatusContextFull if the context had no more room. Finish tells of
 // any end.

@@ -11,26 +11,26 @@ import (
 // Event is what one session did in one step.
 type Event struct {
 	// Session is whose event it is.
-	Session *Session
+	Session *Session `json:"-"`
 	// Status is StatusOK, or why the session did not advance.
-	Status Status
+	Status Status `json:"status"`
 	// Kind is what happened.
-	Kind EventKind
+	Kind EventKind `json:"kind"`
 	// Token is the drawn token, -1 if there is none.
-	Token int32
+	Token int32 `json:"token"`
 	// Finish is not FinishNone if this was the session's last event until its next prefill. A context that is full is such an
 	// end, FinishContextFull, and no error.
-	Finish FinishReason
+	Finish FinishReason `json:"finish"`
 	// Logprob is the natural logarithm of the token's probability under the model, before any sampling step.
-	Logprob float32
+	Logprob float32 `json:"logprob"`
 	// Top are the likeliest tokens, the likeliest first, as many as Sampler.Logprobs asks for.
-	Top []TokenLogprob
+	Top []TokenLogprob `json:"top,omitempty"`
 	// Text is the new text, whole characters. What may begin a stop string is held back until that is clear.
-	Text string
+	Text string `json:"text"`
 	// PromptTokens counts the tokens of the session's latest prefill.
-	PromptTokens int
+	PromptTokens int `json:"prompt_tokens"`
 	// GeneratedTokens counts those drawn since, or since a truncation, this event's included.
-	GeneratedTokens int
+	GeneratedTokens int `json:"generated_tokens"`
 }
 
 // DecodeStep draws one token for each of the sessions, reading the weights once for all; the sessions are of one engine,
@@ -235,7 +235,10 @@ func (b *batch) event(i int, session *Session) (Event, error) {
 	out := Event{Session: session, Status: e.Status, Kind: e.Kind, Token: e.Token, Finish: e.FinishReason,
 		Logprob: e.Logprob, PromptTokens: session.prompt, GeneratedTokens: session.generated}
 	if e.NLogprobs > 0 {
-		out.Top = append([]TokenLogprob(nil), e.Top[:e.NLogprobs]...)
+		out.Top = make([]TokenLogprob, e.NLogprobs)
+		for i := range out.Top {
+			out.Top[i] = TokenLogprob(e.Top[i])
+		}
 	}
 	if e.TextBytes > 0 {
 		out.Text = string(e.Text[:e.TextBytes])
