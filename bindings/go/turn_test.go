@@ -121,7 +121,7 @@ func TestARequestDuringARefusedPrefill(t *testing.T) {
 // Contexts and requests that end at any time, mostly about the end of a short prefill: the turn that they belong to may end, a
 // later one never does, and a prefill that has returned without an error can go on.
 func TestTenThousandLateRequests(t *testing.T) {
-	session := sessionOf(t, engineWith(t, func(o *LoadOptions) { o.Threads = 1 }), &SessionOptions{Flags: SessionIgnoreEndOfGeneration})
+	session := sessionOf(t, engineWith(t, func(o *LoadOptions) { o.Threads, o.PrefillChunk = 1, 1 }), &SessionOptions{Flags: SessionIgnoreEndOfGeneration})
 	started := time.Now()
 	for i := 0; i < 20; i++ {
 		if err := session.Truncate(0); err != nil {
@@ -137,7 +137,7 @@ func TestTenThousandLateRequests(t *testing.T) {
 			t.Fatal(err)
 		}
 		ctx, stop := context.WithCancel(background)
-		delay, byContext, ended := time.Duration(random.Int63n(int64(2*takes)+1)), round%3 != 0, make(chan struct{})
+		delay, byContext, ended := time.Duration(random.Int63n(int64(3*takes)+1)), round%3 != 0, make(chan struct{})
 		go func() {
 			defer close(ended)
 			time.Sleep(delay)
@@ -147,9 +147,10 @@ func TestTenThousandLateRequests(t *testing.T) {
 				session.Cancel()
 			}
 		}()
-		n, err := session.Prefill(ctx, []int32{1, 2})
+		prompt := []int32{1, 2, 3, 4}[:1+round%4] // of one chunk or several
+		n, err := session.Prefill(ctx, prompt)
 		switch {
-		case err == nil && n == 2:
+		case err == nil && n == len(prompt):
 			whole++
 			event, err := session.Step()
 			if err != nil || byContext && event.Finish == FinishCancelled {
@@ -158,7 +159,7 @@ func TestTenThousandLateRequests(t *testing.T) {
 			if event.Finish == FinishCancelled {
 				after++
 			}
-		case errors.Is(err, StatusCancelled) && n == 0 && byContext == errors.Is(err, context.Canceled):
+		case errors.Is(err, StatusCancelled) && n < len(prompt) && byContext == errors.Is(err, context.Canceled):
 			stopped++
 		default:
 			t.Fatalf("round %d: %d, %v", round, n, err)
