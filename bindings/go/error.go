@@ -13,7 +13,8 @@ import (
 // ErrClosed is matched by the error of a call on a closed engine or session.
 var ErrClosed = errors.New("inlay: closed")
 
-// ErrNoLibrary is matched by the error of a call for which the library could not be loaded.
+// ErrNoLibrary is matched by the error of a call for which the library could not be loaded: there is none, or the program was
+// built without cgo.
 var ErrNoLibrary = errors.New("inlay: the library could not be loaded")
 
 // ErrOtherABI is matched by the error of a call for which there is a library, of another major version of the ABI.

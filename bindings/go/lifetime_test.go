@@ -243,3 +243,24 @@ func TestDroppedEngines(t *testing.T) {
 		}
 	}
 }
+
+// Logits are the program's: they stay when session and engine are gone.
+func TestLogitsOutliveTheSession(t *testing.T) {
+	engine := engineWith(t, nil)
+	session := sessionOf(t, engine, nil)
+	prefill(t, session, 1, 2, 3)
+	logits, err := session.Logits(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := append([]float32(nil), logits...)
+	drawn(t, session, 3)
+	session.Close()
+	engine.Close()
+	runtime.GC()
+	for i := range logits {
+		if logits[i] != before[i] {
+			t.Fatalf("logit %d is %g, it was %g", i, logits[i], before[i])
+		}
+	}
+}
