@@ -20,15 +20,15 @@
 // The package needs the Inlay library, a shared library that is loaded at the first call that needs it: from the path
 // given to OpenLibrary, else from the path in the environment variable INLAY_LIBRARY, else under its usual name from
 // where the system looks for libraries. A program starts without it; then the first call fails with an error that
-// matches ErrNoLibrary and lists what was tried.
+// matches ErrNoLibrary and lists what was tried. A program that is built without cgo compiles, and every call says so.
 //
 // # Goroutines
 //
 // An Engine may be used by any number of goroutines. A Session is one sequence, used by one goroutine at a time; a call
 // that finds it in use returns an error that matches StatusBusy. It has one Generation at a time: of two, the older one
-// ends with an error. Cancel, Info and Close may be called at any time from
-// any goroutine. Engines and sessions may be closed in any order and more than once; what is never closed is freed some
-// time after it became unreachable.
+// ends with an error. Cancel, Info and Close may be called at any time from any goroutine; a request to stop belongs to the
+// turn under way and has no effect on later ones. Engines and sessions may be closed in any order and more than once; what
+// is never closed is freed some time after it became unreachable.
 //
 // # Errors
 //

@@ -1,8 +1,9 @@
 package inlay
 
 import (
+	"context"
 	"errors"
-	"io"
+	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -34,11 +35,15 @@ func (u *users) leave() bool { return u.Add(-1) == 0 }
 type sharedEngine struct {
 	handle *raw.Engine
 	users  users
+	gone   func() // called when the handle is freed, if it is not nil
 }
 
 func (s *sharedEngine) leave() {
 	if s.users.leave() {
 		raw.Free(s.handle)
+		if s.gone != nil {
+			s.gone()
+		}
 	}
 }
 
@@ -50,12 +55,6 @@ type Engine struct {
 	once   sync.Once
 	closed atomic.Bool
 }
-
-// EngineInfo are a loaded model's sizes.
-type EngineInfo = raw.EngineInfo
-
-// Stats are what an engine has done since it was loaded.
-type Stats = raw.Stats
 
 // Close gives the engine up. Its memory is freed as soon as no call and no session needs it.
 func (e *Engine) Close() error {
@@ -88,14 +87,14 @@ func (e *Engine) Info() EngineInfo { return e.info }
 
 // Stats are what the engine has done so far.
 func (e *Engine) Stats() (Stats, error) {
-	stats := Stats{StructSize: uint32(unsafe.Sizeof(Stats{}))}
 	handle, err := e.join("stats")
 	if err != nil {
-		return stats, err
+		return Stats{}, err
 	}
 	defer e.leave()
+	stats := raw.Stats{StructSize: uint32(unsafe.Sizeof(raw.Stats{}))}
 	err = check("stats", func(err *raw.Error) Status { return raw.EngineGetStats(handle, &stats, err) })
-	return stats, err
+	return statsOf(&stats), err
 }
 
 // Tokenize turns text into token ids.
@@ -186,13 +185,41 @@ func (e *Engine) ChatTokens(conversation, template string, flags ChatFlags) ([]i
 }
 
 // Embed turns texts, given as tokens, into vectors of the model's width: the final hidden states of each, pooled. Each runs
-// in a session of its own, several at once where sessions are free.
-func (e *Engine) Embed(texts [][]int32, pooling Pooling, flags EmbedFlags) ([][]float32, error) {
+// in a session of its own, several at once where sessions are free. When the context ends, it stops behind the texts under
+// way, with an error that matches StatusCancelled and the context's error.
+func (e *Engine) Embed(ctx context.Context, texts [][]int32, pooling Pooling, flags EmbedFlags) ([][]float32, error) {
 	handle, err := e.join("embed")
 	if err != nil {
 		return nil, err
 	}
 	defer e.leave()
+	group := len(texts)
+	if ctx.Done() != nil { // A call cannot be stopped, so each takes as many as can run at once.
+		group = e.info.MaxSessions
+	}
+	var vectors [][]float32
+	for done := 0; ; done += group {
+		if ctx.Err() != nil {
+			return nil, cancelled("embed", ctx)
+		}
+		if group > len(texts) {
+			group = len(texts)
+		}
+		some, err := e.embed(handle, texts[:group], pooling, flags)
+		if err != nil {
+			if e, ok := err.(*Error); ok && done > 0 {
+				e.Message = fmt.Sprintf("behind the first %d texts: %s", done, e.Message)
+			}
+			return nil, err
+		}
+		vectors, texts = append(vectors, some...), texts[group:]
+		if len(texts) == 0 {
+			return vectors, nil
+		}
+	}
+}
+
+func (e *Engine) embed(handle *raw.Engine, texts [][]int32, pooling Pooling, flags EmbedFlags) ([][]float32, error) {
 	var tokens []int32
 	lengths := make([]int32, len(texts))
 	for i, text := range texts {
@@ -200,9 +227,9 @@ func (e *Engine) Embed(texts [][]int32, pooling Pooling, flags EmbedFlags) ([][]
 		lengths[i] = int32(len(text))
 	}
 	params := raw.EmbedParams{StructSize: uint32(unsafe.Sizeof(raw.EmbedParams{})), Pooling: pooling, Flags: flags}
-	width := int(e.info.DModel)
+	width := e.info.DModel
 	values := make([]float32, len(texts)*width+1)
-	err = check("embed", func(err *raw.Error) Status {
+	err := check("embed", func(err *raw.Error) Status {
 		return raw.Embed(handle, tokensOf(tokens), uintptr(len(tokens)), tokensOf(lengths), uintptr(len(texts)), &params,
 			&values[0], uintptr(len(values)), nil, err)
 	})
@@ -219,15 +246,15 @@ func (e *Engine) Embed(texts [][]int32, pooling Pooling, flags EmbedFlags) ([][]
 // TokenInfo is one entry of the vocabulary.
 type TokenInfo struct {
 	// Kind is what it is.
-	Kind TokenKind
+	Kind TokenKind `json:"kind"`
 	// Flags are its properties.
-	Flags TokenFlags
+	Flags TokenFlags `json:"flags"`
 	// Score is the vocabulary's, 0 where it has none.
-	Score float32
+	Score float32 `json:"score"`
 	// Piece are the first bytes, at most 128, of what the token stands for; they need not be whole characters.
-	Piece []byte
+	Piece []byte `json:"piece"`
 	// PieceBytes is the length of the whole piece.
-	PieceBytes int
+	PieceBytes int `json:"piece_bytes"`
 }
 
 // TokenInfo describes one token.
@@ -298,44 +325,6 @@ func (e *Engine) PlanText() (string, error) {
 	})
 }
 
-// LogMessage is one message of an engine or a conversion.
-type LogMessage struct {
-	// Number counts the messages from 1.
-	Number uint64
-	Level  LogLevel
-	Text   string
-}
-
-// LogReader reads an engine's messages. One goroutine at a time may use it.
-type LogReader struct {
-	engine *Engine
-	cursor uint64
-}
-
-// Logs reads the engine's latest messages from the oldest that it still has.
-func (e *Engine) Logs() *LogReader { return &LogReader{engine: e} }
-
-// Next is the next message. It returns io.EOF if there is none yet; a later call may find one.
-func (l *LogReader) Next() (LogMessage, error) {
-	handle, err := l.engine.join("logs")
-	if err != nil {
-		return LogMessage{}, err
-	}
-	defer l.engine.leave()
-	message, cursor := LogMessage{}, l.cursor
-	message.Text, err = readText("logs", 256, func(buf *byte, size uintptr, needed *uintptr, err *raw.Error) Status {
-		return raw.LogRead(handle, &cursor, &message.Level, buf, size, needed, err)
-	})
-	if errors.Is(err, StatusNotFound) {
-		return LogMessage{}, io.EOF
-	}
-	if err != nil {
-		return LogMessage{}, err
-	}
-	l.cursor, message.Number = cursor, cursor
-	return message, nil
-}
-
 // ProfileOptions say which step is profiled. Zero is the default of every field.
 type ProfileOptions struct {
 	// Tokens of the step: by default 1, a decode step, which draws.
@@ -346,8 +335,12 @@ type ProfileOptions struct {
 	Repetitions int
 }
 
-// Profile runs a step of fixed tokens again and again and measures each operation. ProfileText writes the result.
-func (e *Engine) Profile(options ProfileOptions) error {
+// Profile runs a step of fixed tokens again and again and measures each operation. ProfileText writes the result. A
+// context that has ended refuses it; a profile under way runs to its end.
+func (e *Engine) Profile(ctx context.Context, options ProfileOptions) error {
+	if ctx.Err() != nil {
+		return cancelled("profile", ctx)
+	}
 	handle, err := e.join("profile")
 	if err != nil {
 		return err

@@ -13,8 +13,12 @@ import (
 // ErrClosed is matched by the error of a call on a closed engine or session.
 var ErrClosed = errors.New("inlay: closed")
 
-// ErrNoLibrary is matched by the error of a call for which the library could not be loaded.
+// ErrNoLibrary is matched by the error of a call for which the library could not be loaded: there is none, or the program was
+// built without cgo.
 var ErrNoLibrary = errors.New("inlay: the library could not be loaded")
+
+// ErrOtherABI is matched by the error of a call for which there is a library, of another major version of the ABI.
+var ErrOtherABI = errors.New("inlay: the library is of another major version of the ABI")
 
 // Error is what a failed call returns.
 type Error struct {
@@ -29,6 +33,9 @@ type Error struct {
 	// Required and Available say what was needed and what there was, in the unit that the message names; both are 0
 	// where that makes no sense.
 	Required, Available uint64
+	// Session is at fault where several were given, and Index its place among them; nil where it is no single one.
+	Session *Session
+	Index   int
 
 	cause error
 }

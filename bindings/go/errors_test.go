@@ -2,7 +2,6 @@ package inlay
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -51,11 +50,11 @@ func TestInvalidArgument(t *testing.T) {
 	wantStatus(t, err, StatusInvalidArgument)
 	_, err = noSession.Info()
 	wantStatus(t, err, StatusInvalidArgument)
-	_, err = DecodeStep(nil, nil)
+	_, err = DecodeStep(background, nil, nil)
 	wantStatus(t, err, StatusInvalidArgument)
-	_, err = DecodeStep([]*Session{nil}, nil)
+	_, err = DecodeStep(background, []*Session{nil}, nil)
 	wantStatus(t, err, StatusInvalidArgument)
-	_, err = DecodeStep([]*Session{session, session}, nil)
+	_, err = DecodeStep(background, []*Session{session, session}, nil)
 	wantStatus(t, err, StatusInvalidArgument)
 	_, err = LoadBytes(background, nil, nil)
 	wantStatus(t, err, StatusInvalidArgument)
@@ -146,23 +145,13 @@ func TestFull(t *testing.T) {
 	wantStatus(t, err, StatusSessionLimit)
 }
 
-func TestCancelledStatus(t *testing.T) {
-	session := sessionOf(t, engineWith(t, nil), nil)
-	session.Cancel()
-	n, err := session.Prefill(background, []int32{1, 2, 3})
-	if wantStatus(t, err, StatusCancelled); n != 0 || errors.Is(err, context.Canceled) {
-		t.Error(n, err)
-	}
-	prefill(t, session, 1, 2, 3) // The request is seen once.
-}
-
 func TestInvalidState(t *testing.T) {
 	session := sessionOf(t, engineWith(t, nil), nil)
 	event, err := session.Step()
 	if wantStatus(t, err, StatusInvalidState); event.Status != StatusInvalidState || event.Token != -1 {
 		t.Error(event)
 	}
-	_, err = session.Logits()
+	_, err = session.Logits(nil)
 	wantStatus(t, err, StatusInvalidState)
 	if errors.Is(err, ErrClosed) {
 		t.Error("an open session's error is that of a closed one")

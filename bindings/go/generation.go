@@ -9,8 +9,11 @@ import (
 // GenerateOptions say how Generate treats the prompt, and change what the session goes on with. Zero is the default of
 // every field.
 type GenerateOptions struct {
-	// Tokenize says how the prompt becomes tokens. Turns after a session's first want TokenizeNoBOSEOS.
+	// Tokenize says how the prompt becomes tokens. Where the session has tokens already, TokenizeNoBOSEOS comes on top: a
+	// sequence has one BOS, at its beginning.
 	Tokenize TokenizeFlags
+	// RepeatBOS lets a prompt begin with BOS also where the session has tokens already.
+	RepeatBOS bool
 	// Sampler, if it is not nil, becomes the session's.
 	Sampler *Sampler
 	// Stop, if it is not nil, becomes the session's stop texts.
@@ -25,7 +28,9 @@ type GenerateOptions struct {
 type Generation struct {
 	session *Session
 	ctx     context.Context
-	turn    uint64
+	number  uint64 // among the session's generations
+	turn    uint64 // of the session, in which it writes
+	finish  FinishReason
 	end     error // what Next returns from now on
 }
 
@@ -34,40 +39,61 @@ type Generation struct {
 // further. A prompt that does not fit is an error that matches StatusContextFull; the end of the context behind it is the
 // end of the generation, with FinishContextFull in its last event.
 func (s *Session) Generate(ctx context.Context, prompt string, options *GenerateOptions) (*Generation, error) {
-	if options == nil {
-		options = &GenerateOptions{}
-	}
-	if err := s.join("generate"); err != nil {
-		return nil, err
-	}
-	tokens, err := tokenize(s.engine.handle, prompt, options.Tokenize)
-	s.leave()
-	if err != nil {
-		return nil, err
-	}
-	return s.GenerateTokens(ctx, tokens, options)
-}
-
-// GenerateTokens is Generate with a prompt of token ids.
-func (s *Session) GenerateTokens(ctx context.Context, tokens []int32, options *GenerateOptions) (*Generation, error) {
 	// One call, so that no other one comes between options, prompt and generation.
 	if err := s.begin("generate"); err != nil {
 		return nil, err
 	}
 	defer s.end()
-	if options != nil {
-		if err := s.apply(options); err != nil {
-			return nil, err
-		}
+	tokens, err := s.promptTokens(prompt, options)
+	if err != nil {
+		return nil, err
 	}
-	n, err := s.prefillWith(ctx, tokens)
+	return s.generate(ctx, tokens, options)
+}
+
+// GenerateTokens is Generate with a prompt of token ids.
+func (s *Session) GenerateTokens(ctx context.Context, tokens []int32, options *GenerateOptions) (*Generation, error) {
+	if err := s.begin("generate"); err != nil {
+		return nil, err
+	}
+	defer s.end()
+	return s.generate(ctx, tokens, options)
+}
+
+// promptTokens are a prompt's tokens for the session as it stands.
+func (s *Session) promptTokens(prompt string, options *GenerateOptions) ([]int32, error) {
+	flags := TokenizeFlags(0)
+	if options != nil {
+		flags = options.Tokenize
+	}
+	info, err := s.info()
+	if err != nil {
+		return nil, err
+	}
+	if info.NTokens > 0 && (options == nil || !options.RepeatBOS) {
+		flags |= TokenizeNoBOSEOS
+	}
+	return tokenize(s.engine.handle, prompt, flags)
+}
+
+func (s *Session) generate(ctx context.Context, tokens []int32, options *GenerateOptions) (*Generation, error) {
+	n, err := s.applyAndPrefill(ctx, tokens, options)
 	if err == nil {
 		return s.Continue(ctx), nil
 	}
 	if n > 0 {
-		s.turn.Add(1) // The prompt's part belongs to no generation.
+		s.latest.Add(1) // The prompt's part belongs to no generation.
 	}
 	return nil, err
+}
+
+func (s *Session) applyAndPrefill(ctx context.Context, tokens []int32, options *GenerateOptions) (int, error) {
+	if options != nil {
+		if err := s.apply(options); err != nil {
+			return 0, err
+		}
+	}
+	return s.prefillWith(ctx, tokens)
 }
 
 func (s *Session) apply(options *GenerateOptions) error {
@@ -89,8 +115,29 @@ func (s *Session) apply(options *GenerateOptions) error {
 
 // Continue is what the session writes from where it stands, as after Prefill or Fork.
 func (s *Session) Continue(ctx context.Context) *Generation {
-	return &Generation{session: s, ctx: ctx, turn: s.turn.Add(1)}
+	s.turns.Lock()
+	defer s.turns.Unlock()
+	return &Generation{session: s, ctx: ctx, number: s.latest.Add(1), turn: s.turns.number}
 }
+
+// Cancel asks for the end of this generation, from any goroutine: its next event finishes with FinishCancelled. Where the
+// session has gone on to another generation it does nothing.
+func (g *Generation) Cancel() {
+	s := g.session
+	if s.join("cancel") != nil {
+		return
+	}
+	s.turns.Lock()
+	if g.number == s.latest.Load() && g.turn == s.turns.number {
+		s.turns.asked = g.turn
+		s.request(g.turn)
+	}
+	s.turns.Unlock()
+	s.leave()
+}
+
+// Finish is why the generation has ended; FinishNone before that, and where Next has returned an error.
+func (g *Generation) Finish() FinishReason { return g.finish }
 
 // Next draws a token. Text of the last event and its finish reason come with it; afterwards Next returns io.EOF. After
 // an error it returns that error again.
@@ -106,7 +153,7 @@ func (g *Generation) Next() (Event, error) {
 	case err != nil:
 		g.end = err
 	case event.Finish != FinishNone:
-		g.end = io.EOF
+		g.end, g.finish = io.EOF, event.Finish
 	}
 	return event, err
 }
@@ -117,18 +164,63 @@ func (g *Generation) step() (Event, error) {
 		return Event{}, err
 	}
 	defer g.session.end()
-	if g.turn != g.session.turn.Load() {
+	if g.number != g.session.latest.Load() {
 		return Event{}, fail(op, StatusInvalidState, "another generation has begun in the session")
 	}
 	return g.session.step()
 }
 
-// WriteTo writes the text to w piece by piece as it is drawn, until the generation has ended. Session.Info then tells why.
+// All gives the events until the generation has ended, and then the error, if it did not end with io.EOF. It is an
+// iter.Seq2[Event, error]: from Go 1.23 on, for event, err := range generation.All() goes through them.
+func (g *Generation) All() func(yield func(Event, error) bool) {
+	return func(yield func(Event, error) bool) {
+		for {
+			event, err := g.Next()
+			if err == io.EOF || !yield(event, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Channel gives the events in a channel, which is closed when the generation has ended; Err then tells why. A goroutine runs
+// the generation meanwhile and is its only user; who stops to read ends the generation's context, so that it ends, too.
+func (g *Generation) Channel() <-chan Event {
+	events := make(chan Event)
+	go func() {
+		defer close(events)
+		for {
+			event, err := g.Next()
+			if err != nil {
+				return
+			}
+			select {
+			case events <- event:
+			case <-g.ctx.Done():
+				g.end = cancelled("generate", g.ctx)
+				return
+			}
+		}
+	}()
+	return events
+}
+
+// Err is the error that Next has ended with, nil where it was io.EOF or has not come.
+func (g *Generation) Err() error {
+	if g.end == io.EOF {
+		return nil
+	}
+	return g.end
+}
+
+// WriteTo writes the text to w piece by piece as it is drawn, until the generation has ended. Where it was cut short there
+// is an error: of StatusCancelled if it was cancelled, of StatusContextFull if the context had no more room. Finish tells of
+// any end.
 func (g *Generation) WriteTo(w io.Writer) (n int64, err error) {
 	for {
 		event, err := g.Next()
 		if err == io.EOF {
-			return n, nil
+			return n, g.cutShort()
 		}
 		if err != nil {
 			return n, err
@@ -141,7 +233,17 @@ func (g *Generation) WriteTo(w io.Writer) (n int64, err error) {
 	}
 }
 
-// Text is all text until the generation has ended; with an error, what was drawn before it.
+func (g *Generation) cutShort() error {
+	switch g.finish {
+	case FinishCancelled:
+		return fail("generate", StatusCancelled, "the generation was cancelled")
+	case FinishContextFull:
+		return fail("generate", StatusContextFull, "the context is full")
+	}
+	return nil
+}
+
+// Text is all text until the generation has ended; with an error as in WriteTo, what was drawn before it.
 func (g *Generation) Text() (string, error) {
 	var text strings.Builder
 	_, err := g.WriteTo(&text)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"reflect"
@@ -11,8 +12,6 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
-
-	"inlay.dev/inlay/raw"
 )
 
 func TestGenerationEndsWithEOF(t *testing.T) {
@@ -132,14 +131,19 @@ func TestStopTokens(t *testing.T) {
 func TestForkTruncateLogits(t *testing.T) {
 	session := sessionOf(t, engineWith(t, nil), nil)
 	prefill(t, session, 1, 2, 3)
-	logits, err := session.Logits()
+	logits, err := session.Logits(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	best := 0
-	view, err := session.ViewLogits()
-	if err != nil || !reflect.DeepEqual(view, logits) {
-		t.Errorf("the view differs from the copy, or %v", err)
+	room := make([]float32, 0, len(logits))
+	for _, into := range [][]float32{room, make([]float32, 3)} {
+		if again, err := session.Logits(into); err != nil || !reflect.DeepEqual(again, logits) {
+			t.Errorf("they differ from each other, or %v", err)
+		}
+	}
+	if !reflect.DeepEqual(room[:len(logits)], logits) {
+		t.Error("the room that there was has not been used")
 	}
 	for i := range logits {
 		if logits[i] > logits[best] {
@@ -275,7 +279,7 @@ func TestSlicesDrawWhatStepsDraw(t *testing.T) {
 	wantStatus(t, err, StatusInvalidArgument)
 	wantStatus(t, DecodeAbandon(nil), StatusInvalidArgument)
 	// None of them is left in use.
-	if _, err := DecodeStep(sessions, nil); err != nil {
+	if _, err := DecodeStep(background, sessions, nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -298,7 +302,7 @@ func TestDecodeStepTogether(t *testing.T) {
 	memory := &events[:1][0]
 	for step := 0; step < 10; step++ {
 		var err error
-		if events, err = DecodeStep(sessions, events); err != nil || len(events) != 4 || &events[0] != memory {
+		if events, err = DecodeStep(background, sessions, events); err != nil || len(events) != 4 || &events[0] != memory {
 			t.Fatal(events, err)
 		}
 		for i, event := range events {
@@ -309,7 +313,7 @@ func TestDecodeStepTogether(t *testing.T) {
 	}
 	// One that cannot advance says so; the others go on.
 	empty := sessionOf(t, engine, nil)
-	events, err := DecodeStep([]*Session{sessions[0], empty, sessions[1]}, events)
+	events, err := DecodeStep(background, []*Session{sessions[0], empty, sessions[1]}, events)
 	wantStatus(t, err, StatusInvalidState)
 	if len(events) != 3 || events[0].Status != StatusOK || events[1].Status != StatusInvalidState || events[2].Token < 0 {
 		t.Errorf("%+v", events)
@@ -318,20 +322,86 @@ func TestDecodeStepTogether(t *testing.T) {
 	stranger := sessionOf(t, engineWith(t, nil), nil)
 	prefill(t, stranger, 1)
 	before, _ := sessions[0].Info()
-	events, err = DecodeStep([]*Session{sessions[0], stranger}, nil)
+	events, err = DecodeStep(background, []*Session{sessions[0], stranger}, nil)
 	wantStatus(t, err, StatusInvalidArgument)
 	if after, _ := sessions[0].Info(); len(events) != 0 || after != before {
 		t.Errorf("%+v %+v", events, after)
 	}
-	wantClosedInBatch(t, sessions)
 }
 
-func wantClosedInBatch(t *testing.T, sessions []*Session) {
-	sessions[3].Close()
-	_, err := DecodeStep(sessions, nil)
+// Sessions that are closed, in use or at their end have events of their own, and the others go on.
+func TestOneSessionDoesNotRefuseTheOthers(t *testing.T) {
+	engine := engineWith(t, nil)
+	var sessions []*Session
+	for i := 0; i < 6; i++ {
+		session := sessionOf(t, engine, &SessionOptions{Flags: SessionIgnoreEndOfGeneration})
+		prefill(t, session, 1, 2)
+		sessions = append(sessions, session)
+	}
+	sessions[4].Close()
+	if err := sessions[1].begin("test"); err != nil {
+		t.Fatal(err)
+	}
+	sessions[2].Cancel()
+	if event, err := sessions[2].Step(); err != nil || event.Finish != FinishCancelled {
+		t.Fatal(event, err)
+	}
+	want := []Status{StatusOK, StatusBusy, StatusInvalidState, StatusOK, StatusInvalidState, StatusOK}
+	blame := func(order ...int) {
+		t.Helper()
+		var batch []*Session
+		for _, i := range order {
+			batch = append(batch, sessions[i])
+		}
+		events, err := DecodeStep(background, batch, nil)
+		if len(events) != len(order) {
+			t.Fatal(events, err)
+		}
+		first := -1
+		for at, i := range order {
+			event := events[at]
+			if event.Session != sessions[i] || event.Status != want[i] || (event.Status == StatusOK) != (event.Token >= 0) {
+				t.Errorf("event %d is %+v", at, event)
+			}
+			if first < 0 && event.Status != StatusOK {
+				first = at
+			}
+		}
+		if e := wantStatus(t, err, want[order[first]]); e.Index != first || e.Session != batch[first] ||
+			!strings.Contains(e.Message, fmt.Sprintf("session %d: ", first)) {
+			t.Errorf("%+v, expected session %d", e, first)
+		}
+	}
+	blame(0, 1, 2, 3, 4, 5)
+	blame(0, 3, 2, 4, 1)
+	blame(5, 4, 2)
+	blame(4, 1)
+	_, err := DecodeStep(background, []*Session{sessions[0], sessions[4]}, nil)
 	wantClosed(t, err)
-	if _, err := DecodeStep(sessions[:3], nil); err != nil { // None of the others is left in use.
+	// What is no set of sessions is refused as a whole.
+	before, _ := sessions[0].Info()
+	for _, wrong := range [][]*Session{{sessions[0], sessions[0]}, {sessions[0], nil}} {
+		events, err := DecodeStep(background, wrong, nil)
+		if e := wantStatus(t, err, StatusInvalidArgument); events != nil || e.Index != 1 || e.Session != wrong[1] {
+			t.Errorf("%+v %v", e, events)
+		}
+	}
+	_, _, err = DecodeSlice([]*Session{sessions[0], sessions[4]}, 1, nil)
+	var e *Error
+	if wantClosed(t, err); !errors.As(err, &e) || e.Index != 1 {
 		t.Error(err)
+	}
+	if after, _ := sessions[0].Info(); after != before {
+		t.Errorf("%+v, before %+v", after, before)
+	}
+	ended, cancel := context.WithCancel(background)
+	cancel()
+	if _, err := DecodeStep(ended, sessions[:1], nil); !errors.Is(err, context.Canceled) || !errors.Is(err, StatusCancelled) {
+		t.Error(err)
+	}
+	sessions[1].end()
+	if _, err := DecodeStep(background, []*Session{sessions[0], sessions[1], sessions[3], sessions[5]}, nil); err != nil {
+		t.Error(err) // None of them is left in use.
 	}
 }
 
@@ -402,31 +472,5 @@ func TestContextEndsAPrefill(t *testing.T) {
 	}
 	if partial == 0 {
 		t.Error("no prefill was stopped on its way")
-	}
-}
-
-// What remains where a prefill was over just before its context ended is not taken for a request to stop a later one; the
-// program's own request is.
-func TestALateContextStopsNothing(t *testing.T) {
-	session := sessionOf(t, engineWith(t, nil), nil)
-	session.leftCancel = true
-	raw.SessionCancel(session.handle)
-	prefill(t, session, 1, 2)
-	session.Cancel()
-	_, err := session.Prefill(background, []int32{3})
-	wantStatus(t, err, StatusCancelled)
-	prefill(t, session, 3) // It is seen once.
-	// Also where both are left.
-	session.leftCancel = true
-	raw.SessionCancel(session.handle)
-	session.Cancel()
-	_, err = session.Prefill(background, []int32{3})
-	wantStatus(t, err, StatusCancelled)
-	prefill(t, session, 3)
-	// A step tells of such a request as of any other, and then it is gone.
-	session.leftCancel = true
-	raw.SessionCancel(session.handle)
-	if event, err := session.Step(); err != nil || event.Finish != FinishCancelled || session.leftCancel {
-		t.Errorf("%+v %v", event, err)
 	}
 }

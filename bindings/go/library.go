@@ -49,11 +49,17 @@ func openDefault() error {
 }
 
 func openFirst(paths []string) error {
+	if !raw.Built {
+		return &Error{Op: "open library", Status: StatusUnsupported, cause: ErrNoLibrary, Message: raw.WithoutCgo}
+	}
 	var tried []string
 	for _, path := range paths {
 		err := raw.Open(path)
 		if err == nil {
 			return nil
+		}
+		if other, ok := err.(*raw.OtherABI); ok {
+			return &Error{Op: "open library", Status: StatusUnsupported, cause: ErrOtherABI, Message: other.Error()}
 		}
 		tried = append(tried, err.Error())
 	}
@@ -81,17 +87,18 @@ func ABIVersion() (major, minor int, err error) {
 // Device is a device that can run a model.
 type Device struct {
 	// Kind is DeviceCPU or DeviceCUDA.
-	Kind DeviceKind
+	Kind DeviceKind `json:"kind"`
 	// Index is its number among the devices of its kind, as in LoadOptions.
-	Index int
+	Index int `json:"index"`
 	// Name is the product's name.
-	Name string
+	Name string `json:"name"`
 	// Features are what the kernels will use of it, such as an instruction set.
-	Features string
+	Features string `json:"features"`
 	// Units are processors that this process may use, or multiprocessors of a GPU.
-	Units int
+	Units int `json:"units"`
 	// TotalBytes and FreeBytes are its memory, and what of it is free now.
-	TotalBytes, FreeBytes uint64
+	TotalBytes uint64 `json:"total_bytes"`
+	FreeBytes  uint64 `json:"free_bytes"`
 }
 
 // Devices lists the devices of the machine; the processor is the first.

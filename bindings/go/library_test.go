@@ -135,7 +135,6 @@ func TestAnOlderLibrary(t *testing.T) {
 
 func TestLibrariesThatCannotBeUsed(t *testing.T) {
 	for name, words := range map[string]string{
-		"other_library":         "offers ABI 2.0, the program needs 1.x",
 		"lacking_library":       "lacks the function inlay_",
 		"go_incomplete_library": "lacks the function inlay_",
 	} {
@@ -144,6 +143,22 @@ func TestLibrariesThatCannotBeUsed(t *testing.T) {
 			continue
 		}
 		wantNoLibrary(t, OpenLibrary(library), library, words)
+	}
+}
+
+// It is there, but of no use, and the error says which of the two is newer.
+func TestALibraryOfAnotherMajorABI(t *testing.T) {
+	library := otherLibrary(t, "other_library")
+	if !inChild(t, library) {
+		return
+	}
+	options := testOptions()
+	_, err := Load(background, testModel, &options)
+	for _, err := range []error{err, OpenLibrary(library)} {
+		if e := wantStatus(t, err, StatusUnsupported); !errors.Is(err, ErrOtherABI) || errors.Is(err, ErrNoLibrary) ||
+			e.Message != library+" offers ABI 2.0, the program needs 1.x" {
+			t.Error(err)
+		}
 	}
 }
 

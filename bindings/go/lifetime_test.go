@@ -25,7 +25,7 @@ func TestUseAfterClose(t *testing.T) {
 		"Prefill":     func() error { _, err := session.Prefill(background, []int32{1}); return err },
 		"Generate":    func() error { _, err := session.Generate(background, "x", nil); return err },
 		"Step":        func() error { _, err := session.Step(); return err },
-		"DecodeStep":  func() error { _, err := DecodeStep([]*Session{session}, nil); return err },
+		"DecodeStep":  func() error { _, err := DecodeStep(background, []*Session{session}, nil); return err },
 		"DecodeSlice": func() error { _, _, err := DecodeSlice([]*Session{session}, 1, nil); return err },
 		"Abandon":     func() error { return DecodeAbandon([]*Session{session}) },
 		"Next":        func() error { _, err := generation.Next(); return err },
@@ -34,7 +34,7 @@ func TestUseAfterClose(t *testing.T) {
 		"SetSampler":  func() error { return session.SetSampler(Sampler{}) },
 		"SetStop":     func() error { return session.SetStop() },
 		"SetMax":      func() error { return session.SetMaxTokens(1) },
-		"Logits":      func() error { _, err := session.Logits(); return err },
+		"Logits":      func() error { _, err := session.Logits(nil); return err },
 		"TakeText":    func() error { _, err := session.TakeText(); return err },
 		"Info":        func() error { _, err := session.Info(); return err },
 		"NewSession":  func() error { _, err := engine.NewSession(nil); return err },
@@ -46,7 +46,7 @@ func TestUseAfterClose(t *testing.T) {
 		"Stats":       func() error { _, err := engine.Stats(); return err },
 		"PlanText":    func() error { _, err := engine.PlanText(); return err },
 		"Logs":        func() error { _, err := logs.Next(); return err },
-		"Profile":     func() error { return engine.Profile(ProfileOptions{}) },
+		"Profile":     func() error { return engine.Profile(background, ProfileOptions{}) },
 		"ProfileText": func() error { _, err := engine.ProfileText(ProfileKinds); return err },
 		"Compare":     func() error { _, _, err := Compare(engine, engine, []int32{1, 2}, 0); return err },
 	} {
@@ -240,6 +240,27 @@ func TestDroppedEngines(t *testing.T) {
 		case <-deadline:
 			t.Fatalf("%d of 8 engines were freed", i)
 		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// Logits are the program's: they stay when session and engine are gone.
+func TestLogitsOutliveTheSession(t *testing.T) {
+	engine := engineWith(t, nil)
+	session := sessionOf(t, engine, nil)
+	prefill(t, session, 1, 2, 3)
+	logits, err := session.Logits(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := append([]float32(nil), logits...)
+	drawn(t, session, 3)
+	session.Close()
+	engine.Close()
+	runtime.GC()
+	for i := range logits {
+		if logits[i] != before[i] {
+			t.Fatalf("logit %d is %g, it was %g", i, logits[i], before[i])
 		}
 	}
 }

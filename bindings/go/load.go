@@ -39,8 +39,11 @@ type LoadOptions struct {
 	LogLevel LogLevel
 	// Flags choose between ways of running a model.
 	Flags LoadFlags
+	// Logger is given the messages: those of the load at its end, on this goroutine, also where it failed, and then the
+	// engine's on a goroutine of its own, for as long as the engine lives.
+	Logger Logger
 	// Progress is told a few times a second how far the load is, and once at its end. It is called on another goroutine,
-	// which the load waits for; a panic there ends the program, as in any goroutine.
+	// which the load waits for; a panic there ends the load and goes on from it.
 	Progress func(done, total uint64)
 }
 
@@ -172,28 +175,41 @@ func load(ctx context.Context, options *LoadOptions, call func(*loading) Status)
 	}
 	defer release()
 	status, l := runLoad(ctx, options, params, call)
-	switch {
-	case status == StatusOK:
-		return newEngine(*l.engine)
-	case status == StatusCancelled && ctx.Err() != nil:
-		return nil, withCause(newError("load", status, &l.err), ctx.Err())
+	var logger Logger
+	if options != nil {
+		logger = options.Logger
 	}
-	return nil, newError("load", status, &l.err)
+	if status == StatusOK {
+		return newEngine(*l.engine, l.control, logger)
+	}
+	err = newError("load", status, &l.err)
+	if status == StatusCancelled && ctx.Err() != nil {
+		err = withCause(err, ctx.Err())
+	}
+	if logger != nil {
+		logAll(logger, l.control.NextMessage)
+		logger.Error(err.Error())
+	}
+	l.control.Free()
+	return nil, err
 }
 
-// runLoad runs the call, followed.
+// runLoad runs the call, followed. The control of the load that it returns is to be freed.
 func runLoad(ctx context.Context, options *LoadOptions, params *raw.LoadParams, call func(*loading) Status) (Status, *loading) {
 	l := &loading{control: raw.NewControl(), params: params, engine: new(*raw.Engine)}
 	l.control.Attach(params)
 	var progress func(done, total uint64)
 	if options != nil {
 		progress = options.Progress
+		if options.Logger != nil {
+			l.control.AttachLoadLog(params)
+		}
 	}
 	finished := false
 	defer func() {
-		l.control.Free()
-		if !finished {
+		if !finished { // A panic goes on from here.
 			raw.Free(*l.engine)
+			l.control.Free()
 		}
 	}()
 	var status Status
@@ -202,18 +218,30 @@ func runLoad(ctx context.Context, options *LoadOptions, params *raw.LoadParams, 
 	return status, l
 }
 
-// followed runs the call while another goroutine looks after the context and the progress.
+// followed runs the call while another goroutine looks after the context and the progress. What the progress panics with goes
+// on from here.
 func followed(ctx context.Context, control raw.Control, progress func(done, total uint64), call func()) {
 	stop, stopped := make(chan struct{}), make(chan struct{})
+	var panicked any
 	go func() {
-		defer close(stopped)
+		defer func() {
+			if panicked = recover(); panicked != nil {
+				control.Cancel()
+			}
+			close(stopped)
+		}()
 		follow(ctx, control, progress, stop)
 	}()
+	returned := false
 	defer func() {
 		close(stop)
 		<-stopped
+		if returned && panicked != nil {
+			panic(panicked)
+		}
 	}()
 	call()
+	returned = true
 }
 
 func follow(ctx context.Context, control raw.Control, progress func(done, total uint64), stop <-chan struct{}) {
@@ -222,12 +250,14 @@ func follow(ctx context.Context, control raw.Control, progress func(done, total 
 		ticker := time.NewTicker(progressInterval)
 		defer ticker.Stop()
 		tick = ticker.C
-		defer func() { progress(control.Progress()) }()
 	}
 	done := ctx.Done()
 	for {
 		select {
 		case <-stop:
+			if progress != nil {
+				progress(control.Progress())
+			}
 			return
 		case <-done:
 			control.Cancel()
@@ -242,24 +272,21 @@ func cancelled(op string, ctx context.Context) error {
 	return &Error{Op: op, Status: StatusCancelled, Message: ctx.Err().Error(), cause: ctx.Err()}
 }
 
-// MemoryInfo is the memory that a load would take, and what its options come to.
-type MemoryInfo = raw.MemoryInfo
-
 // MemoryPlan tells what Load would need, from the file's header alone.
 func MemoryPlan(path string, options *LoadOptions) (MemoryInfo, error) {
-	info := MemoryInfo{StructSize: uint32(unsafe.Sizeof(MemoryInfo{}))}
 	if err := openDefault(); err != nil {
-		return info, err
+		return MemoryInfo{}, err
 	}
 	params, release, err := options.params("memory plan")
 	if err != nil {
-		return info, err
+		return MemoryInfo{}, err
 	}
 	defer release()
+	info := raw.MemoryInfo{StructSize: uint32(unsafe.Sizeof(raw.MemoryInfo{}))}
 	err = check("memory plan", func(err *raw.Error) Status {
 		return raw.MemoryPlan(bytesOf(path), uintptr(len(path)), params, &info, err)
 	})
-	return info, err
+	return memoryInfoOf(&info), err
 }
 
 // Explain says what a model is, from its files' headers alone: family, features, types of its tensors, which devices would
@@ -335,12 +362,25 @@ func Convert(ctx context.Context, source, target string, convertType ConvertType
 	return err
 }
 
-func newEngine(handle *raw.Engine) (*Engine, error) {
-	e := &Engine{shared: &sharedEngine{handle: handle}}
+// newEngine takes the handle and the control over. Messages go from the control to the logger, if there is one.
+func newEngine(handle *raw.Engine, control raw.Control, logger Logger) (*Engine, error) {
+	shared := &sharedEngine{handle: handle}
+	if logger == nil {
+		control.Free() // The library needs it during the load only.
+	} else {
+		logAll(logger, control.NextMessage)
+		shared.gone = control.EndLog
+		go func() {
+			logAll(logger, control.WaitMessage)
+			control.Free()
+		}()
+	}
+	e := &Engine{shared: shared}
 	e.shared.users.Store(1)
 	runtime.SetFinalizer(e, func(e *Engine) { go e.Close() })
-	e.info.StructSize = uint32(unsafe.Sizeof(EngineInfo{}))
-	err := check("load", func(err *raw.Error) Status { return raw.EngineGetInfo(handle, &e.info, err) })
+	info := raw.EngineInfo{StructSize: uint32(unsafe.Sizeof(raw.EngineInfo{}))}
+	err := check("load", func(err *raw.Error) Status { return raw.EngineGetInfo(handle, &info, err) })
+	e.info = engineInfoOf(&info)
 	if err != nil {
 		e.Close()
 		return nil, err

@@ -240,7 +240,7 @@ func TestInspection(t *testing.T) {
 		token.PieceBytes != len(token.Piece) || token.Kind != TokenNormal {
 		t.Errorf("%+v %v", token, err)
 	}
-	_, err = engine.TokenInfo(info.NVocab)
+	_, err = engine.TokenInfo(int32(info.NVocab))
 	wantStatus(t, err, StatusInvalidArgument)
 	stats, err := engine.Stats()
 	if err != nil || stats.LoadSeconds <= 0 || stats.NSessions != 0 {
@@ -273,7 +273,7 @@ func TestLogsProfileAndCompare(t *testing.T) {
 	}
 	_, err := engine.ProfileText(ProfileKinds)
 	wantStatus(t, err, StatusNotFound)
-	if err := engine.Profile(ProfileOptions{Repetitions: 2}); err != nil {
+	if err := engine.Profile(background, ProfileOptions{Repetitions: 2}); err != nil {
 		t.Fatal(err)
 	}
 	for _, form := range []ProfileForm{ProfileKinds, ProfileTimeline, ProfileTrace} {
@@ -398,7 +398,7 @@ func TestContextEndsAConversion(t *testing.T) {
 func TestEmbed(t *testing.T) {
 	engine := engineWith(t, nil)
 	text := []int32{737, 937, 258, 480}
-	vectors, err := engine.Embed([][]int32{text, {5}, text}, PoolingMean, EmbedNormalise)
+	vectors, err := engine.Embed(background, [][]int32{text, {5}, text}, PoolingMean, EmbedNormalise)
 	if err != nil || len(vectors) != 3 || len(vectors[0]) != int(engine.Info().DModel) {
 		t.Fatal(len(vectors), err)
 	}
@@ -411,16 +411,16 @@ func TestEmbed(t *testing.T) {
 	if math.Abs(product(vectors[0], vectors[2])-1) > 1e-4 || product(vectors[0], vectors[1]) > 0.99 {
 		t.Error(product(vectors[0], vectors[2]), product(vectors[0], vectors[1]))
 	}
-	if raw, err := engine.Embed([][]int32{text}, PoolingMean, 0); err != nil || math.Abs(product(raw[0], raw[0])-1) < 0.01 {
+	if raw, err := engine.Embed(background, [][]int32{text}, PoolingMean, 0); err != nil || math.Abs(product(raw[0], raw[0])-1) < 0.01 {
 		t.Error(err)
 	}
-	if none, err := engine.Embed(nil, PoolingMean, 0); err != nil || len(none) != 0 {
+	if none, err := engine.Embed(background, nil, PoolingMean, 0); err != nil || len(none) != 0 {
 		t.Error(none, err)
 	}
-	if _, err := engine.Embed([][]int32{{}}, PoolingMean, 0); !errors.Is(err, StatusInvalidArgument) {
+	if _, err := engine.Embed(background, [][]int32{{}}, PoolingMean, 0); !errors.Is(err, StatusInvalidArgument) {
 		t.Error(err)
 	}
-	if _, err := engine.Embed([][]int32{text}, PoolingDefault, 0); !errors.Is(err, StatusUnsupported) {
+	if _, err := engine.Embed(background, [][]int32{text}, PoolingDefault, 0); !errors.Is(err, StatusUnsupported) {
 		t.Error(err)
 	}
 }

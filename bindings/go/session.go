@@ -26,9 +26,6 @@ type SessionOptions struct {
 	Flags SessionFlags
 }
 
-// SessionInfo tells where a session stands.
-type SessionInfo = raw.SessionInfo
-
 // Session is one token sequence of an engine. It is used by one goroutine at a time: a call that finds it in use
 // returns an error that matches StatusBusy. Only Cancel, Info and Close may be called beside another call.
 type Session struct {
@@ -39,12 +36,9 @@ type Session struct {
 	once   sync.Once
 	closed atomic.Bool
 	single *batch // what Step needs, so that it allocates nothing
-	// leftCancel: a request to cancel may be left in the library, because a prefill's context ended when it was over.
-	leftCancel bool
-	// asked: the program asked the session to stop, and no call has told of that yet.
-	asked atomic.Bool
-	// turn is that of the latest Generation, the only one that may go on.
-	turn atomic.Uint64
+	turns  turns
+	// latest counts the Generations, of which only the last may go on.
+	latest atomic.Uint64
 	// prompt and generated count the tokens of the turn under way; who holds inUse may use them.
 	prompt, generated int
 }
@@ -102,7 +96,6 @@ func (s *Session) Close() error {
 	s.once.Do(func() {
 		s.closed.Store(true)
 		runtime.SetFinalizer(s, nil)
-		s.asked.Store(true)
 		raw.SessionCancel(s.handle)
 		s.inUse.Lock() // Waits for the call. The mutex stays locked: nothing may use the handle any more.
 		s.leave()
@@ -149,30 +142,26 @@ func (s *Session) begin(op string) error {
 
 func (s *Session) end() { s.inUse.Unlock() }
 
-// Cancel asks the session to stop, from any goroutine: a Prefill under way ends with StatusCancelled after its chunk;
-// otherwise the next step, or the next Prefill, sees the request, once.
-func (s *Session) Cancel() {
-	if s.join("cancel") == nil {
-		s.asked.Store(true)
-		raw.SessionCancel(s.handle)
-		s.leave()
-	}
-}
-
 // Info tells where the session stands: as of the last finished step while another goroutine runs one.
 func (s *Session) Info() (SessionInfo, error) {
-	info := SessionInfo{StructSize: uint32(unsafe.Sizeof(SessionInfo{}))}
 	if err := s.join("session info"); err != nil {
-		return info, err
+		return SessionInfo{}, err
 	}
 	defer s.leave()
+	info, err := s.info()
+	return sessionInfoOf(&info), err
+}
+
+func (s *Session) info() (raw.SessionInfo, error) {
+	info := raw.SessionInfo{StructSize: uint32(unsafe.Sizeof(raw.SessionInfo{}))}
 	err := check("session info", func(err *raw.Error) Status { return raw.SessionGetInfo(s.handle, &info, err) })
 	return info, err
 }
 
 // Prefill appends tokens and runs them. It begins a new turn: finish reason and MaxTokens start over, text that was not
 // taken is dropped. When the context ends, it stops after the chunk under way with an error that matches StatusCancelled
-// and the context's error. n says how many of the tokens the session has kept: all of them, or whole chunks.
+// and the context's error. n says how many of the tokens the session has kept: all of them, or whole chunks. A context
+// that ends when the last chunk has begun changes nothing any more.
 func (s *Session) Prefill(ctx context.Context, tokens []int32) (n int, err error) {
 	if err := s.begin("prefill"); err != nil {
 		return 0, err
@@ -181,64 +170,17 @@ func (s *Session) Prefill(ctx context.Context, tokens []int32) (n int, err error
 	return s.prefillWith(ctx, tokens)
 }
 
-func (s *Session) prefillWith(ctx context.Context, tokens []int32) (n int, err error) {
-	if ctx.Err() != nil {
-		return 0, cancelled("prefill", ctx)
+// PrefillText is Prefill with a text, which becomes tokens as in Generate.
+func (s *Session) PrefillText(ctx context.Context, text string, options *GenerateOptions) (n int, err error) {
+	if err := s.begin("prefill"); err != nil {
+		return 0, err
 	}
-	stop := s.cancelWith(ctx)
-	n, err = s.prefill(tokens)
-	if s.leftCancel && n == 0 && statusOf(err) == StatusCancelled && ctx.Err() == nil && !s.asked.Load() {
-		s.leftCancel = false // That was the old request; this prefill has done nothing yet.
-		n, err = s.prefill(tokens)
+	defer s.end()
+	tokens, err := s.promptTokens(text, options)
+	if err != nil {
+		return 0, err
 	}
-	if statusOf(err) == StatusCancelled {
-		s.toldOfCancel()
-	}
-	if stop() {
-		s.leftCancel = true // Also where Cancel and the context asked at once: one request may have ended the prefill.
-		if statusOf(err) == StatusCancelled {
-			err = withCause(err, ctx.Err())
-		}
-	}
-	return n, err
-}
-
-func (s *Session) prefill(tokens []int32) (int, error) {
-	var done uintptr
-	err := check("prefill", func(err *raw.Error) Status {
-		return raw.Prefill(s.handle, tokensOf(tokens), uintptr(len(tokens)), &done, err)
-	})
-	if done > 0 {
-		s.prompt, s.generated = int(done), 0
-	}
-	return int(done), err
-}
-
-// toldOfCancel: what was asked of the session has been told by a call, and is over.
-func (s *Session) toldOfCancel() {
-	s.leftCancel = false
-	s.asked.Store(false)
-}
-
-// cancelWith asks the session to stop when the context ends. What it returns ends that, and tells if it happened.
-func (s *Session) cancelWith(ctx context.Context) func() bool {
-	if ctx.Done() == nil {
-		return func() bool { return false }
-	}
-	over, fired := make(chan struct{}), make(chan bool)
-	go func() {
-		select {
-		case <-ctx.Done():
-			raw.SessionCancel(s.handle)
-			fired <- true
-		case <-over:
-			fired <- false
-		}
-	}()
-	return func() bool {
-		close(over)
-		return <-fired
-	}
+	return s.applyAndPrefill(ctx, tokens, options)
 }
 
 // Step draws one token. It is DecodeStep with one session. An event whose Finish is not FinishNone is the last one until the
@@ -252,6 +194,7 @@ func (s *Session) Step() (Event, error) {
 }
 
 func (s *Session) step() (Event, error) {
+	s.forgetLate()
 	s.single.handles[0] = s.handle
 	err := s.single.run()
 	if err != nil && s.single.events[0].Status == StatusOK {
@@ -286,6 +229,7 @@ func (s *Session) Fork() (*Session, error) {
 		return nil, err
 	}
 	fork := newSession(s.engine, child)
+	fork.turns.number = s.turns.number
 	fork.prompt, fork.generated = s.prompt, s.generated
 	return fork, nil
 }
@@ -373,37 +317,32 @@ func (s *Session) setMaxTokens(n int) error {
 }
 
 // Logits are those of the last position that was run: those that the last token was drawn from, or the next one will be.
-func (s *Session) Logits() ([]float32, error) {
+// They are a copy, in the memory of into if that has room.
+func (s *Session) Logits(into []float32) ([]float32, error) {
 	if err := s.begin("logits"); err != nil {
 		return nil, err
 	}
 	defer s.end()
-	var n uintptr
-	err := check("logits", func(err *raw.Error) Status { return raw.SessionCopyLogits(s.handle, nil, 0, &n, err) })
-	if err != nil {
-		return nil, err
+	n := uintptr(cap(into))
+	if n == 0 {
+		err := check("logits", func(err *raw.Error) Status { return raw.SessionCopyLogits(s.handle, nil, 0, &n, err) })
+		if err != nil {
+			return nil, err
+		}
 	}
-	logits := make([]float32, n)
-	err = check("logits", func(err *raw.Error) Status {
-		return raw.SessionCopyLogits(s.handle, &logits[0], n, &n, err)
-	})
-	if err != nil {
-		return nil, err
+	for {
+		if n > uintptr(cap(into)) {
+			into = make([]float32, n)
+		}
+		into = into[:cap(into)]
+		err := check("logits", func(err *raw.Error) Status {
+			return raw.SessionCopyLogits(s.handle, &into[0], uintptr(len(into)), &n, err)
+		})
+		if err == nil {
+			return into[:n], nil
+		}
+		if statusOf(err) != StatusBufferTooSmall || n <= uintptr(len(into)) {
+			return nil, err
+		}
 	}
-	return logits, nil
-}
-
-// ViewLogits gives the same logits where they lie, without a copy: not to be written, and gone with the next call for the
-// session, or when it is closed.
-func (s *Session) ViewLogits() ([]float32, error) {
-	if err := s.begin("logits"); err != nil {
-		return nil, err
-	}
-	defer s.end()
-	var view raw.Logits
-	view.StructSize = uint32(unsafe.Sizeof(view))
-	if err := check("logits", func(err *raw.Error) Status { return raw.SessionViewLogits(s.handle, &view, err) }); err != nil {
-		return nil, err
-	}
-	return unsafe.Slice(view.Values, view.NValues), nil
 }

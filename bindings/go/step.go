@@ -1,6 +1,8 @@
 package inlay
 
 import (
+	"context"
+	"fmt"
 	"unsafe"
 
 	"inlay.dev/inlay/raw"
@@ -9,39 +11,65 @@ import (
 // Event is what one session did in one step.
 type Event struct {
 	// Session is whose event it is.
-	Session *Session
+	Session *Session `json:"-"`
 	// Status is StatusOK, or why the session did not advance.
-	Status Status
+	Status Status `json:"status"`
 	// Kind is what happened.
-	Kind EventKind
+	Kind EventKind `json:"kind"`
 	// Token is the drawn token, -1 if there is none.
-	Token int32
+	Token int32 `json:"token"`
 	// Finish is not FinishNone if this was the session's last event until its next prefill. A context that is full is such an
 	// end, FinishContextFull, and no error.
-	Finish FinishReason
+	Finish FinishReason `json:"finish"`
 	// Logprob is the natural logarithm of the token's probability under the model, before any sampling step.
-	Logprob float32
+	Logprob float32 `json:"logprob"`
 	// Top are the likeliest tokens, the likeliest first, as many as Sampler.Logprobs asks for.
-	Top []TokenLogprob
+	Top []TokenLogprob `json:"top,omitempty"`
 	// Text is the new text, whole characters. What may begin a stop string is held back until that is clear.
-	Text string
+	Text string `json:"text"`
 	// PromptTokens counts the tokens of the session's latest prefill.
-	PromptTokens int
+	PromptTokens int `json:"prompt_tokens"`
 	// GeneratedTokens counts those drawn since, or since a truncation, this event's included.
-	GeneratedTokens int
+	GeneratedTokens int `json:"generated_tokens"`
 }
 
 // DecodeStep draws one token for each of the sessions, reading the weights once for all; the sessions are of one engine,
 // each named once. It returns one event a session, in their order, in the memory of events if that has room. A session
-// that cannot advance is unchanged and says so in its event's status; the others advance, and the first such status is
-// the error. If the call is refused as a whole, there are no events.
-func DecodeStep(sessions []*Session, events []Event) ([]Event, error) {
-	if err := beginAll("decode step", sessions); err != nil {
-		return nil, err
+// that cannot advance, because it has finished, is closed, or is used by another goroutine, is unchanged and says so in its
+// event's status; the others advance. The first such status is the error, whose Session and Index tell whose it is. If the
+// call is refused as a whole, there are no events. A context that has ended refuses it; a step under way runs to its end.
+func DecodeStep(ctx context.Context, sessions []*Session, events []Event) ([]Event, error) {
+	const op = "decode step"
+	if ctx.Err() != nil {
+		return nil, cancelled(op, ctx)
 	}
-	defer endAll(sessions)
-	b := batchOf(sessions)
-	return b.eventsOf(sessions, events, b.run())
+	free := make([]*Session, 0, len(sessions))
+	defer func() { endAll(free) }()
+	var why map[int]error // of the sessions that are not free
+	for i, session := range sessions {
+		err := session.begin(op)
+		if err == nil {
+			free = append(free, session)
+			continue
+		}
+		if isAmong(session, free) {
+			err = fail(op, StatusInvalidArgument, "it is named twice")
+		}
+		if statusOf(err) == StatusInvalidArgument {
+			return nil, ofSession(err, session, i)
+		}
+		if why == nil {
+			why = map[int]error{}
+		}
+		why[i] = err
+	}
+	b, err := batchOf(free), error(nil)
+	if len(free) > 0 || len(sessions) == 0 {
+		if err = b.run(); err != nil && b.refused() {
+			return nil, err
+		}
+	}
+	return b.eventsOf(sessions, why, events, err)
 }
 
 // DecodeSlice runs a part of a decode step: at most maxUnits units, each a layer or a part of the head that takes about
@@ -70,7 +98,10 @@ func DecodeSlice(sessions []*Session, maxUnits int, events []Event) (out []Event
 	if units > 0 {
 		return nil, int(units), err
 	}
-	out, err = b.eventsOf(sessions, events, err)
+	if err != nil && b.refused() {
+		return nil, 0, err
+	}
+	out, err = b.eventsOf(sessions, nil, events, err)
 	return out, 0, err
 }
 
@@ -91,29 +122,43 @@ func beginAll(op string, sessions []*Session) error {
 	for i, session := range sessions {
 		if err := session.begin(op); err != nil {
 			if isAmong(session, sessions[:i]) {
-				err = fail(op, StatusInvalidArgument, "session %d is named twice", i)
+				err = fail(op, StatusInvalidArgument, "it is named twice")
 			}
 			endAll(sessions[:i])
-			return err
+			return ofSession(err, session, i)
 		}
 	}
 	return nil
 }
 
-// eventsOf is what a step with this outcome returns.
-func (b *batch) eventsOf(sessions []*Session, events []Event, err error) ([]Event, error) {
-	if err != nil && b.refused() {
-		return nil, err
+// ofSession says whose error it is.
+func ofSession(err error, session *Session, index int) error {
+	if e, ok := err.(*Error); ok {
+		e.Session, e.Index, e.Message = session, index, fmt.Sprintf("session %d: %s", index, e.Message)
 	}
+	return err
+}
+
+// eventsOf is what a step with this outcome returns. It was run with those sessions that there is no reason against.
+func (b *batch) eventsOf(sessions []*Session, why map[int]error, events []Event, outcome error) ([]Event, error) {
 	events = events[:0]
+	var first error
+	next := 0
 	for i, session := range sessions {
-		event, missing := b.event(i, session)
+		event, err := Event{Session: session, Status: statusOf(why[i]), Token: -1}, why[i]
 		if err == nil {
-			err = missing
+			event, err = b.event(next, session)
+			next++
+			if err == nil && event.Status != StatusOK {
+				err = outcome
+			}
+		}
+		if first == nil && err != nil {
+			first = ofSession(err, session, i)
 		}
 		events = append(events, event)
 	}
-	return events, err
+	return events, first
 }
 
 func isAmong(session *Session, sessions []*Session) bool {
@@ -146,6 +191,7 @@ func newBatch(n int) *batch {
 func batchOf(sessions []*Session) *batch {
 	b := newBatch(len(sessions))
 	for i, session := range sessions {
+		session.forgetLate()
 		b.handles[i] = session.handle
 	}
 	return b
@@ -189,13 +235,13 @@ func (b *batch) event(i int, session *Session) (Event, error) {
 	out := Event{Session: session, Status: e.Status, Kind: e.Kind, Token: e.Token, Finish: e.FinishReason,
 		Logprob: e.Logprob, PromptTokens: session.prompt, GeneratedTokens: session.generated}
 	if e.NLogprobs > 0 {
-		out.Top = append([]TokenLogprob(nil), e.Top[:e.NLogprobs]...)
+		out.Top = make([]TokenLogprob, e.NLogprobs)
+		for i := range out.Top {
+			out.Top[i] = TokenLogprob(e.Top[i])
+		}
 	}
 	if e.TextBytes > 0 {
 		out.Text = string(e.Text[:e.TextBytes])
-	}
-	if e.FinishReason == FinishCancelled {
-		session.toldOfCancel()
 	}
 	if e.TextPending == 0 || e.Kind == EventNone {
 		return out, nil

@@ -72,6 +72,13 @@ if(INLAY_BUILD_EXAMPLES)
   set_tests_properties(bindings.go_examples PROPERTIES PROCESSORS 2)
 endif()
 
+# ---- without cgo, on this system and others
+
+go_test(cross NEEDS_BUILD ${go_tests}/cross.sh ${INLAY_GO})
+set_tests_properties(bindings.go_cross PROPERTIES PASS_REGULAR_EXPRESSION "--- PASS: TestWithoutCgo")
+go_test(cross_refuses_errors NEEDS_BUILD ${go_tests}/cross.sh ${INLAY_GO} no/such)
+set_tests_properties(bindings.go_cross_refuses_errors PROPERTIES PASS_REGULAR_EXPRESSION "unsupported GOOS/GOARCH")
+
 # ---- the form of the sources
 
 cmake_path(GET INLAY_GO PARENT_PATH go_folder)

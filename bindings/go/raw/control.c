@@ -15,6 +15,7 @@ struct inlay_go_control {
   pthread_mutex_t mutex;
   pthread_cond_t changed;
   int cancelled;
+  int log_ended;
   uint64_t n_done, n_total;
   enum { IDLE, ASKED, ANSWERED, FINISHED } state;
   uint64_t offset, n;  // of the read that is asked for, in bytes
@@ -60,6 +61,7 @@ static void on_log(void* user, inlay_log_level level, const char* text, size_t l
   if (control->last) control->last->next = made;
   else control->first = made;
   control->last = made;
+  pthread_cond_broadcast(&control->changed);
   pthread_mutex_unlock(&control->mutex);
 }
 
@@ -93,6 +95,11 @@ void inlay_go_control_attach_log(inlay_go_control* control, inlay_convert_params
   params->log_user = control;
 }
 
+void inlay_go_control_attach_load_log(inlay_go_control* control, inlay_load_params* params) {
+  params->log = on_log;
+  params->log_user = control;
+}
+
 void inlay_go_control_attach_reader(inlay_go_control* control, inlay_reader* reader) {
   reader->read = on_read;
   reader->user = control;
@@ -120,6 +127,13 @@ int inlay_go_control_message(inlay_go_control* control, inlay_log_level* level, 
   *text = first->text;
   *len = first->len;
   return 1;
+}
+
+int inlay_go_control_wait_message(inlay_go_control* control, inlay_log_level* level, const char** text, size_t* len) {
+  pthread_mutex_lock(&control->mutex);
+  while (!control->first && !control->log_ended) pthread_cond_wait(&control->changed, &control->mutex);
+  pthread_mutex_unlock(&control->mutex);
+  return inlay_go_control_message(control, level, text, len);
 }
 
 void inlay_go_control_drop_message(inlay_go_control* control) {
@@ -153,6 +167,13 @@ void inlay_go_control_answer(inlay_go_control* control, int32_t error) {
 void inlay_go_control_finish(inlay_go_control* control) {
   pthread_mutex_lock(&control->mutex);
   control->state = FINISHED;
+  pthread_cond_broadcast(&control->changed);
+  pthread_mutex_unlock(&control->mutex);
+}
+
+void inlay_go_control_end_log(inlay_go_control* control) {
+  pthread_mutex_lock(&control->mutex);
+  control->log_ended = 1;
   pthread_cond_broadcast(&control->changed);
   pthread_mutex_unlock(&control->mutex);
 }

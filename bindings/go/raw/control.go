@@ -37,6 +37,11 @@ func (c Control) AttachLog(params *ConvertParams) {
 	C.inlay_go_control_attach_log(c.c, (*C.inlay_convert_params)(unsafe.Pointer(params)))
 }
 
+// AttachLoadLog makes a load, and then the engine as long as it lives, leave its messages with the control.
+func (c Control) AttachLoadLog(params *LoadParams) {
+	C.inlay_go_control_attach_load_log(c.c, (*C.inlay_load_params)(unsafe.Pointer(params)))
+}
+
 // AttachReader makes a load ask the control for the model's bytes: NextRead and Answer must serve it.
 func (c Control) AttachReader(reader *Reader) {
 	C.inlay_go_control_attach_reader(c.c, (*C.inlay_reader)(unsafe.Pointer(reader)))
@@ -58,9 +63,23 @@ func (c Control) NextMessage() (level LogLevel, text string, ok bool) {
 	if C.inlay_go_control_message(c.c, (*C.inlay_log_level)(unsafe.Pointer(&level)), &data, &length) == 0 {
 		return level, "", false
 	}
-	text = C.GoStringN(data, C.int(length))
+	return level, c.take(data, length), true
+}
+
+// WaitMessage waits for a message and takes it; false after EndLog when there is none left. One goroutine at a time.
+func (c Control) WaitMessage() (level LogLevel, text string, ok bool) {
+	var data *C.char
+	var length C.size_t
+	if C.inlay_go_control_wait_message(c.c, (*C.inlay_log_level)(unsafe.Pointer(&level)), &data, &length) == 0 {
+		return level, "", false
+	}
+	return level, c.take(data, length), true
+}
+
+func (c Control) take(data *C.char, length C.size_t) string {
+	text := C.GoStringN(data, C.int(length))
 	C.inlay_go_control_drop_message(c.c)
-	return level, text, true
+	return text
 }
 
 // NextRead waits until the load wants bytes; into is C's memory, to be filled and then answered. It returns false after
@@ -81,3 +100,6 @@ func (c Control) Answer(systemError int32) { C.inlay_go_control_answer(c.c, C.in
 
 // Finish tells NextRead that the load has returned.
 func (c Control) Finish() { C.inlay_go_control_finish(c.c) }
+
+// EndLog tells WaitMessage that the engine is gone.
+func (c Control) EndLog() { C.inlay_go_control_end_log(c.c) }

@@ -17,13 +17,19 @@ void inlay_go_control_attach_convert(inlay_go_control* control, inlay_convert_pa
 void inlay_go_control_attach_log(inlay_go_control* control, inlay_convert_params* params);
 void inlay_go_control_attach_reader(inlay_go_control* control, inlay_reader* reader);
 
+// The engine logs to the control as long as it lives.
+void inlay_go_control_attach_load_log(inlay_go_control* control, inlay_load_params* params);
+
 // Any thread.
 void inlay_go_control_cancel(inlay_go_control* control);
 void inlay_go_control_progress(inlay_go_control* control, uint64_t* n_done, uint64_t* n_total);
 
 // The oldest message that was logged and not dropped; 0 if there is none. Its text stays until it is dropped. One thread.
 int inlay_go_control_message(inlay_go_control* control, inlay_log_level* level, const char** text, size_t* len);
+// Waits for a message; 0 if there is none and there will be none, because inlay_go_control_end_log was called.
+int inlay_go_control_wait_message(inlay_go_control* control, inlay_log_level* level, const char** text, size_t* len);
 void inlay_go_control_drop_message(inlay_go_control* control);
+void inlay_go_control_end_log(inlay_go_control* control);
 
 // Waits for the load's next read. Returns 0 when there will be none, because inlay_go_control_finish was called.
 int inlay_go_control_next_read(inlay_go_control* control, uint64_t* offset, void** into, uint64_t* n);

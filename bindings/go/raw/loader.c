@@ -8,14 +8,14 @@ static const inlay_dl* current = &none;
 const inlay_dl* inlay_go_api(void) { return __atomic_load_n(&current, __ATOMIC_ACQUIRE); }
 
 // Finds the functions. Only those of a newer minor ABI than the library's may be missing.
-static int resolve(const char* path, inlay_dl* api, char* message, size_t n) {
+static int resolve(const char* path, inlay_dl* api, uint32_t* abi, char* message, size_t n) {
   const char* missing = NULL;
   uint32_t version;
   if (!inlay_dl_symbol(api->library, "inlay_abi_version", &api->inlay_abi_version)) {
     snprintf(message, n, "%s is not an Inlay library", path);
     return -1;
   }
-  version = api->inlay_abi_version();
+  version = *abi = api->inlay_abi_version();
   if (version >> 16 != INLAY_ABI_MAJOR) {
     snprintf(message, n, "%s offers ABI %u.%u, the program needs %d.x", path, (unsigned)(version >> 16),
              (unsigned)(version & 0xffffu), INLAY_ABI_MAJOR);
@@ -32,12 +32,13 @@ static int resolve(const char* path, inlay_dl* api, char* message, size_t n) {
   return 0;
 }
 
-int inlay_go_open(const char* path, char* message, size_t n) {
+int inlay_go_open(const char* path, uint32_t* version, char* message, size_t n) {
   inlay_dl api;
+  *version = 0;
   memset(&api, 0, sizeof api);
   api.library = inlay_dl_library_open(path, message, n);
   if (!api.library) return -1;
-  if (resolve(path, &api, message, n) != 0) {
+  if (resolve(path, &api, version, message, n) != 0) {
     inlay_dl_library_close(api.library);
     return -1;
   }

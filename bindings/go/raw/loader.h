@@ -8,7 +8,8 @@
 const inlay_dl* inlay_go_api(void);
 
 // Loads the library, which stays until the process ends. Not from two threads at once. Returns 0, or -1 and a message.
-int inlay_go_open(const char* path, char* message, size_t n);
+// The version becomes the library's ABI, 0 where it has none.
+int inlay_go_open(const char* path, uint32_t* version, char* message, size_t n);
 
 // What a function that the table does not have comes to.
 inlay_status inlay_go_missing(const char* function, inlay_error* err);

@@ -18,6 +18,12 @@ var (
 	openPath  string
 )
 
+// Built tells if the program was built with cgo.
+const Built = true
+
+// WithoutCgo says why nothing works in a build without cgo.
+const WithoutCgo = ""
+
 // Open loads the library file, which then stays until the process ends. A process has one library: a second Open is an
 // error.
 func Open(path string) error {
@@ -32,8 +38,13 @@ func Open(path string) error {
 	name := C.CString(path)
 	defer C.free(unsafe.Pointer(name))
 	var message [512]C.char
-	if C.inlay_go_open(name, &message[0], C.size_t(len(message))) != 0 {
-		return errors.New(C.GoString(&message[0]))
+	var version C.uint32_t
+	if C.inlay_go_open(name, &version, &message[0], C.size_t(len(message))) != 0 {
+		text := C.GoString(&message[0])
+		if version == 0 || version>>16 == ABIMajor {
+			return errors.New(text)
+		}
+		return &OtherABI{Path: path, Major: int(version >> 16), Minor: int(version & 0xffff), message: text}
 	}
 	openPath = path
 	return nil
@@ -44,18 +55,6 @@ func Path() string {
 	openMutex.Lock()
 	defer openMutex.Unlock()
 	return openPath
-}
-
-// Error makes a status an error of its own, so that errors.Is can look for it.
-func (v Status) Error() string { return "inlay: " + v.String() }
-
-// Text is the error's message.
-func (e *Error) Text() string {
-	n := e.MessageLen
-	if n > ErrorMessageBytes {
-		n = ErrorMessageBytes
-	}
-	return string(e.Message[:n])
 }
 
 // Calloc gives zeroed memory outside of Go's heap, for structs that point to other structs: C may not be handed a Go

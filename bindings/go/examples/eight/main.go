@@ -58,7 +58,7 @@ func run(ctx context.Context, model string, tokens int, prompts []string) error 
 		sessions, texts[session] = append(sessions, session), &strings.Builder{}
 		texts[session].WriteString(prompt)
 	}
-	if err := decodeAll(sessions, texts); err != nil {
+	if err := decodeAll(ctx, sessions, texts); err != nil {
 		return err
 	}
 	for _, session := range sessions {
@@ -68,12 +68,12 @@ func run(ctx context.Context, model string, tokens int, prompts []string) error 
 }
 
 // decodeAll steps all sessions; one that has finished leaves the batch, the others go on.
-func decodeAll(sessions []*inlay.Session, texts map[*inlay.Session]*strings.Builder) error {
+func decodeAll(ctx context.Context, sessions []*inlay.Session, texts map[*inlay.Session]*strings.Builder) error {
 	active := append([]*inlay.Session(nil), sessions...)
 	var events []inlay.Event
 	for len(active) > 0 {
 		var err error
-		if events, err = inlay.DecodeStep(active, events); err != nil {
+		if events, err = inlay.DecodeStep(ctx, active, events); err != nil {
 			return err
 		}
 		active = active[:0]

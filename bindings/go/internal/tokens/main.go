@@ -144,7 +144,7 @@ func together(ctx context.Context, out io.Writer, engine *inlay.Engine, cases []
 	var events []inlay.Event
 	for len(active) > 0 {
 		var err error
-		if events, err = inlay.DecodeStep(active, events); err != nil {
+		if events, err = inlay.DecodeStep(ctx, active, events); err != nil {
 			return err
 		}
 		active = active[:0]

@@ -1,0 +1,982 @@
+// Code generated from raw.go by internal/nocgo; DO NOT EDIT.
+
+//go:build !cgo
+
+package raw
+
+import "unsafe"
+
+const (
+	ABIMajor = 1
+	ABIMinor = 2
+)
+
+const MaxLogprobs = 20
+
+const EventTextBytes = 128
+
+const ErrorMessageBytes = 480
+
+const DeviceNameBytes = 128
+
+const TokenPieceBytes = 128
+
+type Status int32
+
+const (
+	StatusOK Status = 0
+
+	StatusInvalidArgument Status = 1
+
+	StatusNotFound Status = 2
+
+	StatusIO Status = 3
+
+	StatusFormat Status = 4
+
+	StatusUnsupported Status = 5
+
+	StatusOutOfMemory Status = 6
+
+	StatusDeviceOutOfMemory Status = 7
+
+	StatusContextFull Status = 8
+
+	StatusKVFull Status = 9
+
+	StatusBufferTooSmall Status = 10
+
+	StatusCancelled Status = 11
+
+	StatusBusy Status = 12
+
+	StatusNoDevice Status = 13
+
+	StatusDeviceLost Status = 14
+
+	StatusInternal Status = 15
+
+	StatusSessionLimit Status = 16
+
+	StatusInvalidState Status = 17
+)
+
+func (v Status) String() string {
+	switch v {
+	case StatusOK:
+		return "OK"
+	case StatusInvalidArgument:
+		return "INVALID_ARGUMENT"
+	case StatusNotFound:
+		return "NOT_FOUND"
+	case StatusIO:
+		return "IO"
+	case StatusFormat:
+		return "FORMAT"
+	case StatusUnsupported:
+		return "UNSUPPORTED"
+	case StatusOutOfMemory:
+		return "OUT_OF_MEMORY"
+	case StatusDeviceOutOfMemory:
+		return "DEVICE_OUT_OF_MEMORY"
+	case StatusContextFull:
+		return "CONTEXT_FULL"
+	case StatusKVFull:
+		return "KV_FULL"
+	case StatusBufferTooSmall:
+		return "BUFFER_TOO_SMALL"
+	case StatusCancelled:
+		return "CANCELLED"
+	case StatusBusy:
+		return "BUSY"
+	case StatusNoDevice:
+		return "NO_DEVICE"
+	case StatusDeviceLost:
+		return "DEVICE_LOST"
+	case StatusInternal:
+		return "INTERNAL"
+	case StatusSessionLimit:
+		return "SESSION_LIMIT"
+	case StatusInvalidState:
+		return "INVALID_STATE"
+	}
+	return "UNKNOWN"
+}
+
+type DeviceKind int32
+
+const (
+	DeviceAuto DeviceKind = 0
+
+	DeviceCPU DeviceKind = 1
+
+	DeviceCUDA DeviceKind = 2
+
+	DeviceReference DeviceKind = 3
+)
+
+func (v DeviceKind) String() string {
+	switch v {
+	case DeviceAuto:
+		return "AUTO"
+	case DeviceCPU:
+		return "CPU"
+	case DeviceCUDA:
+		return "CUDA"
+	case DeviceReference:
+		return "REFERENCE"
+	}
+	return "UNKNOWN"
+}
+
+type KVDtype int32
+
+const (
+	KVDefault KVDtype = 0
+
+	KVF16 KVDtype = 1
+
+	KVF32 KVDtype = 2
+
+	KVFP8 KVDtype = 3
+
+	KVINT8 KVDtype = 4
+)
+
+func (v KVDtype) String() string {
+	switch v {
+	case KVDefault:
+		return "DEFAULT"
+	case KVF16:
+		return "F16"
+	case KVF32:
+		return "F32"
+	case KVFP8:
+		return "FP8"
+	case KVINT8:
+		return "INT8"
+	}
+	return "UNKNOWN"
+}
+
+type LogLevel int32
+
+const (
+	LogOff LogLevel = -1
+
+	LogDefault LogLevel = 0
+
+	LogError LogLevel = 1
+
+	LogWarning LogLevel = 2
+
+	LogInfo LogLevel = 3
+
+	LogDebug LogLevel = 4
+)
+
+func (v LogLevel) String() string {
+	switch v {
+	case LogOff:
+		return "OFF"
+	case LogDefault:
+		return "DEFAULT"
+	case LogError:
+		return "ERROR"
+	case LogWarning:
+		return "WARNING"
+	case LogInfo:
+		return "INFO"
+	case LogDebug:
+		return "DEBUG"
+	}
+	return "UNKNOWN"
+}
+
+type FinishReason int32
+
+const (
+	FinishNone FinishReason = 0
+
+	FinishEndOfGeneration FinishReason = 1
+
+	FinishStopString FinishReason = 2
+
+	FinishMaxTokens FinishReason = 3
+
+	FinishCancelled FinishReason = 4
+
+	FinishStopToken FinishReason = 5
+
+	FinishContextFull FinishReason = 6
+)
+
+func (v FinishReason) String() string {
+	switch v {
+	case FinishNone:
+		return "NONE"
+	case FinishEndOfGeneration:
+		return "END_OF_GENERATION"
+	case FinishStopString:
+		return "STOP_STRING"
+	case FinishMaxTokens:
+		return "MAX_TOKENS"
+	case FinishCancelled:
+		return "CANCELLED"
+	case FinishStopToken:
+		return "STOP_TOKEN"
+	case FinishContextFull:
+		return "CONTEXT_FULL"
+	}
+	return "UNKNOWN"
+}
+
+type EventKind int32
+
+const (
+	EventNone EventKind = 0
+
+	EventToken EventKind = 1
+
+	EventFinished EventKind = 2
+)
+
+func (v EventKind) String() string {
+	switch v {
+	case EventNone:
+		return "NONE"
+	case EventToken:
+		return "TOKEN"
+	case EventFinished:
+		return "FINISHED"
+	}
+	return "UNKNOWN"
+}
+
+type TokenKind int32
+
+const (
+	TokenNormal TokenKind = 0
+
+	TokenUnknown TokenKind = 1
+
+	TokenControl TokenKind = 2
+
+	TokenUserDefined TokenKind = 3
+
+	TokenUnused TokenKind = 4
+
+	TokenByte TokenKind = 5
+)
+
+func (v TokenKind) String() string {
+	switch v {
+	case TokenNormal:
+		return "NORMAL"
+	case TokenUnknown:
+		return "UNKNOWN"
+	case TokenControl:
+		return "CONTROL"
+	case TokenUserDefined:
+		return "USER_DEFINED"
+	case TokenUnused:
+		return "UNUSED"
+	case TokenByte:
+		return "BYTE"
+	}
+	return "UNKNOWN"
+}
+
+type EngineFlags uint32
+
+const (
+	EngineHasTokenizer EngineFlags = 1
+
+	EngineAddsBOS EngineFlags = 2
+)
+
+type TokenizeFlags uint32
+
+const (
+	TokenizeNoBOSEOS TokenizeFlags = 1
+
+	TokenizeParseSpecial TokenizeFlags = 2
+)
+
+type DetokenizeFlags uint32
+
+const (
+	DetokenizeShowSpecial DetokenizeFlags = 1
+)
+
+type TokenFlags uint32
+
+const (
+	TokenFlagEndOfGeneration TokenFlags = 1
+
+	TokenFlagControl TokenFlags = 2
+)
+
+type SessionFlags uint32
+
+const (
+	SessionIgnoreEndOfGeneration SessionFlags = 1
+)
+
+type ProfileForm int32
+
+const (
+	ProfileKinds ProfileForm = 0
+
+	ProfileTimeline ProfileForm = 1
+
+	ProfileTrace ProfileForm = 2
+)
+
+func (v ProfileForm) String() string {
+	switch v {
+	case ProfileKinds:
+		return "KINDS"
+	case ProfileTimeline:
+		return "TIMELINE"
+	case ProfileTrace:
+		return "TRACE"
+	}
+	return "UNKNOWN"
+}
+
+type LoadFlags uint32
+
+const (
+	LoadNoCublas LoadFlags = 1
+
+	LoadNoTokenKernel LoadFlags = 2
+
+	LoadRunAhead LoadFlags = 4
+)
+
+type WeightDtype int32
+
+const (
+	WeightDefault WeightDtype = 0
+
+	WeightFP8 WeightDtype = 1
+
+	WeightQ80 WeightDtype = 2
+
+	WeightQ40 WeightDtype = 3
+
+	WeightQ4KM WeightDtype = 4
+
+	WeightQ5KM WeightDtype = 5
+
+	WeightQ6K WeightDtype = 6
+)
+
+func (v WeightDtype) String() string {
+	switch v {
+	case WeightDefault:
+		return "DEFAULT"
+	case WeightFP8:
+		return "FP8"
+	case WeightQ80:
+		return "Q8_0"
+	case WeightQ40:
+		return "Q4_0"
+	case WeightQ4KM:
+		return "Q4_K_M"
+	case WeightQ5KM:
+		return "Q5_K_M"
+	case WeightQ6K:
+		return "Q6_K"
+	}
+	return "UNKNOWN"
+}
+
+type ConvertType int32
+
+const (
+	ConvertF16 ConvertType = 0
+
+	ConvertBf16 ConvertType = 1
+
+	ConvertF32 ConvertType = 2
+
+	ConvertQ80 ConvertType = 3
+
+	ConvertQ40 ConvertType = 4
+
+	ConvertQ4KM ConvertType = 5
+
+	ConvertQ5KM ConvertType = 6
+
+	ConvertQ6K ConvertType = 7
+)
+
+func (v ConvertType) String() string {
+	switch v {
+	case ConvertF16:
+		return "F16"
+	case ConvertBf16:
+		return "BF16"
+	case ConvertF32:
+		return "F32"
+	case ConvertQ80:
+		return "Q8_0"
+	case ConvertQ40:
+		return "Q4_0"
+	case ConvertQ4KM:
+		return "Q4_K_M"
+	case ConvertQ5KM:
+		return "Q5_K_M"
+	case ConvertQ6K:
+		return "Q6_K"
+	}
+	return "UNKNOWN"
+}
+
+type ChatFlags uint32
+
+const (
+	ChatAddGenerationPrompt ChatFlags = 1
+)
+
+type Pooling int32
+
+const (
+	PoolingDefault Pooling = 0
+
+	PoolingMean Pooling = 1
+
+	PoolingLast Pooling = 2
+
+	PoolingFirst Pooling = 3
+)
+
+func (v Pooling) String() string {
+	switch v {
+	case PoolingDefault:
+		return "DEFAULT"
+	case PoolingMean:
+		return "MEAN"
+	case PoolingLast:
+		return "LAST"
+	case PoolingFirst:
+		return "FIRST"
+	}
+	return "UNKNOWN"
+}
+
+type EmbedFlags uint32
+
+const (
+	EmbedNormalise EmbedFlags = 1
+)
+
+type Engine struct{ _ [0]byte }
+
+type Session struct{ _ [0]byte }
+
+type LogFn unsafe.Pointer
+
+type ProgressFn unsafe.Pointer
+
+type ReadFn unsafe.Pointer
+
+type Error struct {
+	Status Status
+
+	NativeCode int32
+
+	Required uint64
+
+	Available uint64
+
+	MessageLen uint32
+
+	Reserved uint32
+
+	Message [ErrorMessageBytes]byte
+}
+
+type Text struct {
+	Data *byte
+
+	Len uintptr
+}
+
+type LogitBias struct {
+	Token int32
+
+	Bias float32
+}
+
+type TokenLogprob struct {
+	Token int32
+
+	Logprob float32
+}
+
+type DeviceInfo struct {
+	StructSize uint32
+
+	Kind DeviceKind
+
+	Index int32
+
+	NUnits int32
+
+	TotalBytes uint64
+
+	FreeBytes uint64
+
+	Name [DeviceNameBytes]byte
+
+	Features [DeviceNameBytes]byte
+}
+
+type Reader struct {
+	StructSize uint32
+
+	Reserved uint32
+
+	User unsafe.Pointer
+
+	Size uint64
+
+	Read ReadFn
+}
+
+type LoadParams struct {
+	StructSize uint32
+
+	Device DeviceKind
+
+	DeviceIndex int32
+
+	NContext int32
+
+	MaxSessions int32
+
+	NThreads int32
+
+	KVBudgetBytes uint64
+
+	KVDtype KVDtype
+
+	PrefillChunk int32
+
+	LogLevel LogLevel
+
+	Flags uint32
+
+	Log LogFn
+
+	LogUser unsafe.Pointer
+
+	Progress ProgressFn
+
+	ProgressUser unsafe.Pointer
+
+	WeightDtype WeightDtype
+
+	Reserved uint32
+
+	PreTokenizer *byte
+
+	PreTokenizerLen uintptr
+}
+
+type MemoryInfo struct {
+	StructSize uint32
+
+	Device DeviceKind
+
+	NContext int32
+
+	MaxSessions int32
+
+	WeightBytes uint64
+
+	KVBytes uint64
+
+	ScratchBytes uint64
+
+	TotalBytes uint64
+
+	AvailableBytes uint64
+
+	WeightDtype WeightDtype
+
+	Reserved uint32
+}
+
+type EngineInfo struct {
+	StructSize uint32
+
+	Device DeviceKind
+
+	NParams uint64
+
+	WeightBytes uint64
+
+	KVBytes uint64
+
+	NVocab int32
+
+	NLayers int32
+
+	DModel int32
+
+	NHeads int32
+
+	NKVHeads int32
+
+	DHead int32
+
+	DFf int32
+
+	NContextTrain int32
+
+	NContext int32
+
+	MaxSessions int32
+
+	BOS int32
+
+	EOS int32
+
+	NThreads int32
+
+	Flags EngineFlags
+
+	WeightDtype WeightDtype
+
+	Reserved uint32
+}
+
+type TokenInfo struct {
+	StructSize uint32
+
+	Kind TokenKind
+
+	Flags TokenFlags
+
+	Score float32
+
+	PieceBytes uint32
+
+	Reserved uint32
+
+	Piece [TokenPieceBytes]uint8
+}
+
+type SamplerParams struct {
+	StructSize uint32
+
+	Temperature float32
+
+	TopK int32
+
+	TopP float32
+
+	MinP float32
+
+	RepetitionPenalty float32
+
+	FrequencyPenalty float32
+
+	PresencePenalty float32
+
+	PenaltyWindow int32
+
+	NLogprobs int32
+
+	Seed uint64
+
+	Bias *LogitBias
+
+	NBias uintptr
+}
+
+type SessionParams struct {
+	StructSize uint32
+
+	Flags SessionFlags
+
+	Sampler *SamplerParams
+
+	Stream uint64
+
+	MaxTokens int32
+
+	Reserved uint32
+
+	StopTokens *int32
+
+	NStopTokens uintptr
+}
+
+type SessionInfo struct {
+	StructSize uint32
+
+	FinishReason FinishReason
+
+	NTokens int32
+
+	NContext int32
+
+	NGenerated int32
+
+	NKVBlocks int32
+
+	TextPending uint64
+
+	Turn uint64
+}
+
+type Event struct {
+	Status Status
+
+	Kind EventKind
+
+	SessionIndex int32
+
+	Token int32
+
+	FinishReason FinishReason
+
+	Logprob float32
+
+	NLogprobs int32
+
+	TextBytes uint32
+
+	TextPending uint64
+
+	Top [MaxLogprobs]TokenLogprob
+
+	Text [EventTextBytes]byte
+}
+
+type Stats struct {
+	StructSize uint32
+
+	NSessions int32
+
+	NPrefillTokens uint64
+
+	NDecodeTokens uint64
+
+	NDecodeSteps uint64
+
+	LoadSeconds float64
+
+	PrefillSeconds float64
+
+	DecodeSeconds float64
+
+	NKVBlocks int32
+
+	NKVBlocksUsed int32
+
+	NKVBlocksPeak int32
+
+	NBlockTokens int32
+}
+
+type ProfileParams struct {
+	StructSize uint32
+
+	NTokens int32
+
+	NPast int32
+
+	NRepetitions int32
+}
+
+type ConvertParams struct {
+	StructSize uint32
+
+	Type ConvertType
+
+	NThreads int32
+
+	Reserved uint32
+
+	Progress ProgressFn
+
+	ProgressUser unsafe.Pointer
+
+	Log LogFn
+
+	LogUser unsafe.Pointer
+}
+
+type EmbedParams struct {
+	StructSize uint32
+
+	Pooling Pooling
+
+	Flags EmbedFlags
+
+	Reserved uint32
+}
+
+type Logits struct {
+	StructSize uint32
+
+	Reserved uint32
+
+	Values *float32
+
+	NValues uintptr
+}
+
+func Load(path *byte, pathLen uintptr, params *LoadParams, engine **Engine, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func Prefill(session *Session, tokens *int32, nTokens uintptr, nDone *uintptr, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func DecodeStep(sessions **Session, nSessions uintptr, events *Event, eventStride uintptr, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func Free(engine *Engine) {}
+
+func VersionString() string { return "" }
+
+func ABIVersion() uint32 { return 0 }
+
+func StatusName(status Status) string { return status.String() }
+
+func DeviceCount() int32 { return 0 }
+
+func DeviceGet(index int32, info *DeviceInfo, err *Error) Status { return withoutCgo(err) }
+
+func LoadMemory(data unsafe.Pointer, nBytes uintptr, params *LoadParams, engine **Engine, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func LoadReader(reader *Reader, params *LoadParams, engine **Engine, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func MemoryPlan(path *byte, pathLen uintptr, params *LoadParams, info *MemoryInfo, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func EngineGetInfo(engine *Engine, info *EngineInfo, err *Error) Status { return withoutCgo(err) }
+
+func MetaCount(engine *Engine, count *uintptr, err *Error) Status { return withoutCgo(err) }
+
+func MetaKey(engine *Engine, index uintptr, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func MetaValue(engine *Engine, key *byte, keyLen uintptr, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func Tokenize(engine *Engine, text *byte, textLen uintptr, flags TokenizeFlags, tokens *int32, cap_ uintptr, nTokens *uintptr, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func Detokenize(engine *Engine, tokens *int32, nTokens uintptr, flags DetokenizeFlags, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func TokenGetInfo(engine *Engine, token int32, info *TokenInfo, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func SessionCreate(engine *Engine, params *SessionParams, session **Session, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func SessionFree(session *Session) {}
+
+func SessionGetInfo(session *Session, info *SessionInfo, err *Error) Status { return withoutCgo(err) }
+
+func SessionTakeText(session *Session, buf *byte, cap_ uintptr, nBytes *uintptr, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func SessionFork(session *Session, child **Session, err *Error) Status { return withoutCgo(err) }
+
+func SessionTruncate(session *Session, nTokens uintptr, err *Error) Status { return withoutCgo(err) }
+
+func SessionSetSampler(session *Session, params *SamplerParams, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func SessionSetStop(session *Session, stops *Text, nStops uintptr, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func SessionCopyLogits(session *Session, logits *float32, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func SessionCancel(session *Session) {}
+
+func EngineGetStats(engine *Engine, stats *Stats, err *Error) Status { return withoutCgo(err) }
+
+func PlanText(engine *Engine, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func LogRead(engine *Engine, cursor *uint64, level *LogLevel, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func ProfileStep(engine *Engine, params *ProfileParams, err *Error) Status { return withoutCgo(err) }
+
+func ProfileText(engine *Engine, form ProfileForm, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func CompareText(engineA *Engine, engineB *Engine, tokens *int32, nTokens uintptr, nmseLimit float64, first *int32, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func Convert(path *byte, pathLen uintptr, outPath *byte, outPathLen uintptr, params *ConvertParams, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func ChatRender(engine *Engine, conversation *byte, conversationLen uintptr, chatTemplate *byte, templateLen uintptr, flags ChatFlags, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func Embed(engine *Engine, tokens *int32, nTokens uintptr, lengths *int32, nTexts uintptr, params *EmbedParams, out *float32, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func Explain(path *byte, pathLen uintptr, params *LoadParams, nDevices *int32, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func SessionViewLogits(session *Session, view *Logits, err *Error) Status { return withoutCgo(err) }
+
+func DecodeSlice(sessions **Session, nSessions uintptr, maxUnits int32, events *Event, eventStride uintptr, unitsLeft *int32, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func DecodeAbandon(sessions **Session, nSessions uintptr, err *Error) Status { return withoutCgo(err) }
+
+func SessionSetStopTokens(session *Session, tokens *int32, nTokens uintptr, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func SessionCancelTurn(session *Session, turn uint64, err *Error) Status { return withoutCgo(err) }
+
+func SessionSetMaxTokens(session *Session, maxTokens int32, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func ChatTokenize(engine *Engine, conversation *byte, conversationLen uintptr, chatTemplate *byte, templateLen uintptr, flags ChatFlags, tokens *int32, cap_ uintptr, nTokens *uintptr, err *Error) Status {
+	return withoutCgo(err)
+}
