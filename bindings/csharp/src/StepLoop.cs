@@ -42,8 +42,9 @@ namespace Inlay
         public void Dispose() { _interrupt.Dispose(); }
     }
 
-    /// <summary>Runs generations so that all share each decode step. One thread runs prompts, in their order, another one steps: while a
-    /// prompt runs the others go on. A thread that has had nothing to do for a while ends; the next Start makes a new one.</summary>
+    /// <summary>Runs generations so that all share each decode step. Prompts run in their order: on the thread that steps where nothing
+    /// is to be stepped, else on a second one, so that the others go on. A thread that has had nothing to do for a while ends; the next
+    /// Start makes a new one.</summary>
     internal sealed class StepLoop
     {
         private const int IdleMilliseconds = 1000;
@@ -54,6 +55,7 @@ namespace Inlay
         private readonly List<Job> _ready = new List<Job>();               // whose prompts have run
         private readonly HashSet<Session> _taken = new HashSet<Session>(); // from Start to the last event
         private Job? _inPrompt;
+        private bool _isStepping; // generations are under way
         private Thread? _prompter, _stepper;
         private bool _ending;
         private readonly List<Job> _active = new List<Job>(); // the stepping thread's own, as what follows
@@ -74,10 +76,17 @@ namespace Inlay
                 job.Session.AwaitTurn();
                 _taken.Add(job.Session);
                 _prompts.Add(job);
-                if (_prompter == null) _prompter = Run(Prompter, "Inlay prompts");
                 if (_stepper == null) _stepper = Run(Stepper, "Inlay steps");
-                Monitor.PulseAll(_gate);
+                if (_isStepping) WakePrompter();
+                else Monitor.PulseAll(_gate);
             }
+        }
+
+        // Locked.
+        private void WakePrompter()
+        {
+            if (_prompter == null) _prompter = Run(Prompter, "Inlay prompts");
+            Monitor.PulseAll(_gate);
         }
 
         private static Thread Run(ThreadStart body, string name)
@@ -125,39 +134,48 @@ namespace Inlay
 
         private void Prompter()
         {
-            for (Job? job = NextPrompt(); job != null; job = NextPrompt())
+            for (Job? job = PromptToRunBesideSteps(); job != null; job = PromptToRunBesideSteps())
             {
-                Exception? failure = Begin(job);
+                if (!RunPrompt(job)) continue;
                 lock (_gate)
                 {
-                    _inPrompt = null;
-                    if (failure == null)
-                    {
-                        _ready.Add(job);
-                        Monitor.PulseAll(_gate);
-                    }
+                    _ready.Add(job);
+                    Monitor.PulseAll(_gate);
                 }
-                if (failure != null) Post(job, null, failure);
             }
         }
 
-        private Job? NextPrompt()
+        private Job? PromptToRunBesideSteps()
         {
             lock (_gate)
             {
-                while (_prompts.Count == 0 && !_ending)
+                while (!_ending && !(_isStepping && HasPrompt))
                 {
-                    if (!Monitor.Wait(_gate, IdleMilliseconds) && _prompts.Count == 0) break;
+                    if (!Monitor.Wait(_gate, IdleMilliseconds) && !(_isStepping && HasPrompt)) break;
                 }
-                if (_ending || _prompts.Count == 0)
-                {
-                    _prompter = null;
-                    return null;
-                }
-                _inPrompt = _prompts[0];
-                _prompts.RemoveAt(0);
-                return _inPrompt;
+                if (!_ending && _isStepping && HasPrompt) return TakePrompt();
+                _prompter = null;
+                return null;
             }
+        }
+
+        // Locked, as what follows.
+        private bool HasPrompt { get { return _prompts.Count > 0 && _inPrompt == null; } }
+
+        private Job TakePrompt()
+        {
+            _inPrompt = _prompts[0];
+            _prompts.RemoveAt(0);
+            return _inPrompt;
+        }
+
+        // Whether the job can be stepped now; if not, it has ended.
+        private bool RunPrompt(Job job)
+        {
+            Exception? failure = Begin(job);
+            lock (_gate) _inPrompt = null;
+            if (failure != null) Post(job, null, failure);
+            return failure == null;
         }
 
         private static Exception? Begin(Job job)
@@ -193,26 +211,38 @@ namespace Inlay
             }
         }
 
-        // False: the thread ends, and nothing is active.
+        // Waits for generations to step. False: the thread ends, and nothing is active.
         private bool TakeReady()
         {
-            lock (_gate)
+            for (;;)
             {
-                while (_active.Count == 0 && _ready.Count == 0 && !_ending)
+                Job job;
+                lock (_gate)
                 {
-                    bool in_time = Monitor.Wait(_gate, IdleMilliseconds);
-                    if (!in_time && _ready.Count == 0 && _inPrompt == null && _prompts.Count == 0) break;
+                    while (!_ending && _active.Count == 0 && _ready.Count == 0 && !HasPrompt)
+                    {
+                        _isStepping = false;
+                        if (!Monitor.Wait(_gate, IdleMilliseconds) && _ready.Count == 0 && _prompts.Count == 0 && _inPrompt == null) break;
+                    }
+                    if (_ending || (_active.Count == 0 && _ready.Count == 0 && !HasPrompt))
+                    {
+                        _ready.AddRange(_active);
+                        _active.Clear();
+                        _isStepping = false;
+                        _stepper = null;
+                        return false;
+                    }
+                    _active.AddRange(_ready);
+                    _ready.Clear();
+                    if (_active.Count > 0)
+                    {
+                        _isStepping = true;
+                        if (HasPrompt) WakePrompter();
+                        return true;
+                    }
+                    job = TakePrompt();
                 }
-                if (_ending || (_active.Count == 0 && _ready.Count == 0))
-                {
-                    _ready.AddRange(_active);
-                    _active.Clear();
-                    _stepper = null;
-                    return false;
-                }
-                _active.AddRange(_ready);
-                _ready.Clear();
-                return true;
+                if (RunPrompt(job)) _active.Add(job);
             }
         }
 
