@@ -12,7 +12,7 @@ from pathlib import Path
 
 import abi_check
 import api_model
-from emit import (c_header, c_loader, c_probe, csharp_probe, csharp_raw, export_map, go_constants, go_probe, go_raw, go_since, json_form,
+from emit import (binding_table, c_header, c_loader, c_probe, csharp_probe, csharp_raw, export_map, go_constants, go_probe, go_raw, go_since, json_form,
                   layout, reference, rust_enums, rust_probe, rust_raw, struct_sizes)
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -28,6 +28,7 @@ OUTPUTS = {
     "tests/capi/layout.txt": layout.emit,
     "tests/capi/layout_probe.c": c_probe.emit,
     "docs/api.md": reference.emit,
+    "docs/bindings.md": binding_table.emit,
     "bindings/go/raw/inlay.h": c_header.emit,
     "bindings/go/raw/inlay_dl.h": c_loader.emit,
     "bindings/go/raw/raw.go": go_raw.emit,
