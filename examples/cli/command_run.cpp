@@ -141,14 +141,9 @@ class TextOutput {
 };
 
 // False if Ctrl-C came first; then `n_done` tokens were run.
-bool run_prompt(inlay_session* session, const std::vector<int32_t>& tokens, const InterruptScope& scope,
-                size_t& n_done) {
+bool run_prompt(inlay_session* session, const std::vector<int32_t>& tokens, size_t& n_done) {
   inlay_error error;
-  inlay_status status = inlay_prefill(session, tokens.data(), tokens.size(), &n_done, &error);
-  // A request that arrived when the turn before this one had just ended.
-  if (status == INLAY_CANCELLED && !scope.interrupted()) {
-    status = inlay_prefill(session, tokens.data(), tokens.size(), &n_done, &error);
-  }
+  const inlay_status status = inlay_prefill(session, tokens.data(), tokens.size(), &n_done, &error);
   if (status == INLAY_CANCELLED) return false;
   check(status, error, "cannot run the prompt of " + std::to_string(tokens.size()) + " tokens");
   return true;
@@ -158,7 +153,7 @@ Turn generate(inlay_session* session, const std::vector<int32_t>& prompt, TextOu
   const InterruptScope scope(session);
   Turn turn;
   Clock::time_point start = Clock::now();
-  turn.interrupted = !run_prompt(session, prompt, scope, turn.n_prompt);
+  turn.interrupted = !run_prompt(session, prompt, turn.n_prompt);
   turn.prompt_seconds = seconds_since(start);
   if (turn.interrupted) return turn;
 

@@ -18,6 +18,7 @@ int exit_code_of(int signal_number) { return signal_number == SIGINT ? kExitInte
 std::mutex mutex;  // of what follows it; the flag is read without
 bool in_scope = false, scope_writes = false;
 const inlay_session* scope_session = nullptr;
+uint64_t scope_turn = 0;
 std::atomic<int> requested = 0;  // the signal's number
 
 // As the signal does that nobody waits for.
@@ -39,7 +40,7 @@ void wait_for_interrupts(sigset_t signals) {
     const bool asked = in_scope && (signal_number == SIGINT || !scope_session);
     if (asked && scope_writes && requested != 0) continue;
     if (!asked || requested.exchange(signal_number) != 0) end_by(signal_number);
-    inlay_session_cancel(scope_session);
+    if (scope_session) inlay_session_cancel_turn(scope_session, scope_turn, nullptr);
   }
 }
 
@@ -67,6 +68,11 @@ InterruptScope::InterruptScope(const inlay_session* session, bool writes) {
   scope_writes = writes;
   scope_session = session;
   requested = 0;
+  if (!session) return;
+  inlay_session_info info = {};
+  info.struct_size = sizeof info;
+  inlay_session_get_info(session, &info, nullptr);
+  scope_turn = info.turn + 1;
 }
 
 InterruptScope::~InterruptScope() {

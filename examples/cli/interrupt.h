@@ -9,8 +9,8 @@ namespace inlay::cli {
 // signals.
 void watch_interrupts();
 
-// While one lives, the first Ctrl-C sets interrupted() and cancels the session, if there is one; the second ends the
-// program. While none lives, the first one does. They do not nest. SIGTERM and SIGHUP count as Ctrl-C where there is no
+// While one lives, the first Ctrl-C sets interrupted() and cancels the turn that the session's next prefill begins, if
+// there is a session; the second ends the program. While none lives, the first one does. They do not nest. SIGTERM and SIGHUP count as Ctrl-C where there is no
 // session, otherwise they end the program. Work that `writes` a file removes it before the program ends, whatever else
 // comes: the second Ctrl-C says no more than the first.
 class InterruptScope {
