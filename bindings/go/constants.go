@@ -203,6 +203,10 @@ type SessionFlags = raw.SessionFlags
 const (
 	// End tokens are drawn like others and do not finish the session. Changes nothing for a model without end tokens.
 	SessionIgnoreEndOfGeneration = raw.SessionIgnoreEndOfGeneration
+	// Each prefill also takes the KV blocks for max_tokens, or up to the context without a limit, or ends with
+	// KV_FULL: the generation after it does not. They go back when it ends. Blocks that forks share are not reserved
+	// for both.
+	SessionReserve = raw.SessionReserve
 )
 
 // How a profile is written.

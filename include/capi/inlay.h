@@ -144,6 +144,7 @@ typedef uint32_t inlay_token_flags;
 // How a session generates.
 typedef uint32_t inlay_session_flags;
 #define INLAY_SESSION_IGNORE_END_OF_GENERATION 1u  // End tokens are drawn like others and do not finish the session. Changes nothing for a model without end tokens.
+#define INLAY_SESSION_RESERVE 2u  // Each prefill also takes the KV blocks for max_tokens, or up to the context without a limit, or ends with KV_FULL: the generation after it does not. They go back when it ends. Blocks that forks share are not reserved for both.
 
 // How a profile is written.
 typedef int32_t inlay_profile_form;

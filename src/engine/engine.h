@@ -92,6 +92,7 @@ class Session {
   bool take_cancel();       // whether there is a request for the end of this turn, which is spent by it
   void publish();           // makes the figures of info() visible to other threads; the engine's mutex is held
   Status check_room(size_t n_new_tokens) const;
+  int32_t n_reserved(int32_t n_tokens) const;
   std::string last_bytes() const;
   void after_rewrite();     // the sequence was changed by the caller: drawing starts anew
 

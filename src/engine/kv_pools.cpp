@@ -109,9 +109,18 @@ void KvPools::slide(KvHoldings& holdings, int32_t n_cached) {
 
 void KvPools::settle(KvHoldings& holdings) {
   for (size_t g = 0; g < groups_.size(); ++g) {
-    for (const int32_t block : holdings[g].spare) pools_[g].release(block);
-    holdings[g].spare.clear();
+    KvHolding& h = holdings[g];
+    for (; !h.spare.empty() && h.n_blocks() > h.n_held; h.spare.pop_back()) pools_[g].release(h.spare.back());
   }
+}
+
+void KvPools::hold(KvHoldings& holdings) {
+  for (KvHolding& h : holdings) h.n_held = h.n_blocks();
+}
+
+void KvPools::let_go(KvHoldings& holdings) {
+  for (KvHolding& h : holdings) h.n_held = 0;
+  settle(holdings);
 }
 
 bool KvPools::can_go_on(std::span<const KvGroup> groups, const KvHoldings& holdings, int32_t n_cached) {
@@ -126,8 +135,15 @@ void KvPools::cut(KvHoldings& holdings, int32_t n_cached) {
   for (size_t g = 0; g < groups_.size(); ++g) {
     KvHolding& h = holdings[g];
     const int32_t n_keep = kv_blocks_for(n_cached);
-    for (; static_cast<int32_t>(h.table.size()) > n_keep; h.table.pop_back()) {
-      if (h.table.back() != kNoKvBlock) pools_[g].release(h.table.back());
+    while (static_cast<int32_t>(h.table.size()) > n_keep) {
+      const int32_t block = h.table.back();
+      h.table.pop_back();
+      if (block == kNoKvBlock) continue;
+      if (h.n_blocks() < h.n_held && !pools_[g].shared(block)) {
+        h.spare.push_back(block);
+      } else {
+        pools_[g].release(block);
+      }
     }
     h.first = std::min(h.first, n_keep);
   }

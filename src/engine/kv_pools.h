@@ -16,7 +16,8 @@ namespace inlay {
 struct KvHolding {
   std::vector<int32_t> table;  // block of position p: table[p / kKvBlockTokens]; kNoKvBlock before `first`
   int32_t first = 0;           // entries before it were released
-  std::vector<int32_t> spare;  // blocks that the call at hand will put into the table
+  std::vector<int32_t> spare;  // blocks that the call at hand, or a later one, will put into the table
+  int32_t n_held = 0;          // how many it keeps, those of the table included, though no run is under way
 
   int32_t n_blocks() const { return static_cast<int32_t>(table.size() + spare.size()) - first; }
 };
@@ -44,6 +45,10 @@ class KvPools {
   void slide(KvHoldings& holdings, int32_t n_cached);
   // After the run: what it left over goes back.
   void settle(KvHoldings& holdings);
+
+  // What reserve() has taken stays until let_go(), whatever the runs need.
+  void hold(KvHoldings& holdings);
+  void let_go(KvHoldings& holdings);
 
   // Whether everything that a query at position n_cached sees is still there.
   static bool can_go_on(std::span<const KvGroup> groups, const KvHoldings& holdings, int32_t n_cached);

@@ -267,6 +267,7 @@ void Engine::return_slot(Session& session) {
   const std::lock_guard lock(mutex_);
   if (session.in_slices_) end_slices();
   leave_ahead(session);
+  kv_.let_go(session.kv_);
   kv_.cut(session.kv_, 0);
   if (session.slot_ >= 0) free_slots_.push_back(session.slot_ % info_.max_sessions);
 }

@@ -55,6 +55,7 @@ struct SessionOptions {
   uint64_t stream = 0;     // with the seed: sessions of equal seed and stream draw equal numbers
   int32_t max_tokens = 0;  // drawn tokens after which the sequence ends; 0: no limit but the context
   bool ignore_end_of_generation = false;
+  bool reserve = false;  // a prefill takes the KV blocks of max_tokens, too
   std::vector<int32_t> stop_tokens;  // end the generation when drawn; at most kMaxStopTokens
 };
 

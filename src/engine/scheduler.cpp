@@ -122,6 +122,7 @@ Result<double> Engine::measure_read_bandwidth() {
 void Engine::end_prefill(Session& session, size_t n_tokens_before, bool complete) {
   const std::lock_guard lock(mutex_);
   if (!complete) {
+    kv_.let_go(session.kv_);
     session.tokens_.resize(std::max(n_tokens_before, static_cast<size_t>(session.n_computed_)));
     if (!session.has_logits_)
       forget_logits(session);  // else it was stopped before the first chunk, and nothing has changed
@@ -207,6 +208,7 @@ bool Engine::end_if_cancelled(Session& session, StepEvent& event) {
 
 void Engine::end_without_token(Session& session, StepEvent& event, FinishReason reason) {
   session.finish_reason_ = event.finish_reason = reason;
+  kv_.let_go(session.kv_);
   session.text_.flush();
   session.publish();
 }
@@ -305,6 +307,7 @@ void Engine::finish_draw(Session& session, StepEvent& event) {
     event.finish_reason = FinishReason::context_full;
   }
   session.finish_reason_ = event.finish_reason;
+  if (event.finish_reason != FinishReason::none) kv_.let_go(session.kv_);
   if (event.finish_reason != FinishReason::none && !stopped) session.text_.flush();
   session.publish();
 }

@@ -77,6 +77,13 @@ Status Session::check_room(size_t n_new_tokens) const {
   return full;
 }
 
+// Positions whose blocks a prefill takes that ends at n_tokens.
+int32_t Session::n_reserved(int32_t n_tokens) const {
+  if (!options_.reserve) return n_tokens;
+  const int32_t n_context = engine_->info_.n_context, most = options_.max_tokens;
+  return most > 0 && most < n_context - n_tokens ? n_tokens + most : n_context;
+}
+
 Status Session::prefill(std::span<const int32_t> tokens, size_t& n_done) {
   n_done = 0;
   if (tokens.empty()) return error(Code::invalid_argument, "prefill of no tokens");
@@ -87,7 +94,9 @@ Status Session::prefill(std::span<const int32_t> tokens, size_t& n_done) {
   INLAY_TRY(run.status());
   {
     const Engine::Turn turn(*engine_);
-    INLAY_TRY(engine_->reserve_blocks(*this, static_cast<int32_t>(n_before + tokens.size()), engine_->prefill_chunk_));
+    engine_->kv_.let_go(kv_);
+    INLAY_TRY(engine_->reserve_blocks(*this, n_reserved(static_cast<int32_t>(n_before + tokens.size())), engine_->prefill_chunk_));
+    if (options_.reserve) engine_->kv_.hold(kv_);
   }
   tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
   {
@@ -149,6 +158,7 @@ Status Session::truncate(int32_t n_tokens) {
   if (n_tokens < n_now) {
     const std::lock_guard lock(engine_->mutex_);
     engine_->leave_ahead(*this);
+    engine_->kv_.let_go(kv_);
     tokens_.resize(static_cast<size_t>(n_tokens));
     engine_->forget_logits(*this);
   }

@@ -478,6 +478,18 @@ std::vector<Row> table() {
       session_row("INLAY_SESSION_IGNORE_END_OF_GENERATION", effect, [](Session& p) { p.flags = INLAY_SESSION_IGNORE_END_OF_GENERATION; }, "", ends),
       session_row("INLAY_SESSION_IGNORE_END_OF_GENERATION", neutral, [](Session& p) { p.flags = INLAY_SESSION_IGNORE_END_OF_GENERATION; },
                   "without end tokens", sized<Sampler>(), "llama-f32"),
+      {"INLAY_SESSION_RESERVE", effect, [](bool set) {
+         inlay_load_params small = on(INLAY_DEVICE_CPU);
+         small.n_context = 256;
+         const EnginePtr engine = load(small);
+         Session params = sized<Session>();
+         params.flags = set ? INLAY_SESSION_RESERVE : 0;
+         params.max_tokens = 100;
+         inlay_session* session = nullptr;
+         EXPECT_EQ(inlay_session_create(engine.get(), &params, &session, nullptr), INLAY_OK);
+         prefill(SessionPtr(session), {65});
+         return std::to_string(stats_of(engine).n_kv_blocks_peak);
+       }},
       session_row("sampler", effect, [](Session& p) { p.sampler = &hot_sampler; }),
       session_row("stream", effect, [](Session& p) { p.stream = 1; }, "", hot_sampler),
       session_row("stream", neutral, [](Session& p) { p.stream = 1; }, "nothing where temperature is 0"),

@@ -116,6 +116,66 @@ TEST_P(EngineTest, AFullContextEndsTheSequence) {
   EXPECT_EQ(filled->info().n_tokens, 128);
 }
 
+TEST_P(EngineTest, AGenerationThatReservesDoesNotMeetAFullPool) {
+  const uint64_t block = 2u * 2 * static_cast<uint64_t>(engine_->spec().d_kv()) * kKvBlockTokens *
+                         static_cast<uint64_t>(engine_->spec().n_layers);
+  engine_ = load({.n_context = 128, .max_sessions = 4, .kv_budget_bytes = 6 * block, .n_threads = 2});
+  ASSERT_NE(engine_, nullptr);
+  const int32_t n_blocks = engine_->stats().n_kv_blocks;
+  for (const bool reserve : {false, true}) {
+    std::vector<std::shared_ptr<Session>> sessions;
+    int32_t n_refused = 0, n_full = 0, n_ended = 0;
+    for (int i = 0; i < 4; ++i) {
+      sessions.push_back(*engine_->create_session({.max_tokens = 50, .ignore_end_of_generation = true, .reserve = reserve}));
+      const Status status = prefill(*sessions.back(), prompt(20));
+      if (status.ok()) continue;
+      EXPECT_EQ(status.code, Code::kv_full);
+      sessions.pop_back();
+      ++n_refused;
+    }
+    for (size_t left = sessions.size(); left > 0;) {
+      for (auto& s : sessions) {
+        if (!s) continue;
+        const StepEvent event = step(*s);
+        n_full += event.status.code == Code::kv_full;
+        n_ended += event.finish_reason == FinishReason::max_tokens;
+        if (event.status.ok() && event.finish_reason == FinishReason::none) continue;
+        EXPECT_LE(s->info().n_kv_blocks, kv_blocks_for(70));
+        if (event.status.code == Code::kv_full) {
+          left = 0;  // nobody gives anything back
+          break;
+        }
+        s.reset();
+        --left;
+      }
+    }
+    if (reserve) {
+      EXPECT_GT(n_refused, 0) << n_blocks;
+      EXPECT_EQ(n_full, 0);
+      EXPECT_EQ(n_ended, 4 - n_refused);
+    } else {
+      EXPECT_EQ(n_refused, 0) << "the control";
+      EXPECT_GT(n_full, 0);
+    }
+    sessions.clear();
+    EXPECT_EQ(engine_->stats().n_kv_blocks_used, 0);
+  }
+
+  // What was reserved goes back with the end, a cut, and a cancel; what a truncated sequence still has is its own.
+  const auto s = *engine_->create_session({.max_tokens = 60, .ignore_end_of_generation = true, .reserve = true});
+  ASSERT_TRUE(prefill(*s, prompt(5)).ok());
+  EXPECT_EQ(engine_->stats().n_kv_blocks_used, kv_blocks_for(65));
+  EXPECT_EQ(s->info().n_kv_blocks, kv_blocks_for(65));
+  ASSERT_TRUE(s->truncate(3).ok());
+  EXPECT_EQ(engine_->stats().n_kv_blocks_used, 1);
+  ASSERT_TRUE(prefill(*s, prompt(5)).ok());
+  draw(*s, 3);
+  EXPECT_EQ(engine_->stats().n_kv_blocks_used, kv_blocks_for(68));
+  s->cancel();
+  EXPECT_EQ(step(*s).finish_reason, FinishReason::cancelled);
+  EXPECT_EQ(engine_->stats().n_kv_blocks_used, 1);
+}
+
 TEST_P(EngineTest, TheLimitOfTokensCanBeChanged) {
   const auto s = session();
   ASSERT_TRUE(prefill(*s, prompt(5)).ok());

@@ -23,6 +23,7 @@ struct Sequence {
   int32_t n_cached = 0;
   int32_t run_first = 0, run_end = 0;  // of a run that was begun; run_end is n_cached or less: none
   int32_t most = 0;                    // tokens of its steps
+  int32_t held_end = 0;                // position up to which blocks were taken to be held
 };
 
 class Simulation {
@@ -49,7 +50,9 @@ class Simulation {
       check_blocks();
     }
     for (Sequence& s : sequences_) {
-      if (s.exists) pools_.cut(s.kv, 0);
+      if (!s.exists) continue;
+      let_go(s);
+      pools_.cut(s.kv, 0);
     }
     if (pools_.n_used() != 0) fail("blocks are in use without a sequence");
   }
@@ -59,6 +62,7 @@ class Simulation {
   int n_slid() const { return n_slid_; }
   int n_started_anew() const { return n_started_anew_; }
   int n_copies() const { return n_copies_; }
+  int n_holds() const { return n_holds_; }
 
  private:
   size_t below(size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(random_); }
@@ -90,9 +94,12 @@ class Simulation {
     n = std::min(n, kContext - static_cast<int32_t>(s.tokens.size()));
     if (n == 0 && s.n_cached == static_cast<int32_t>(s.tokens.size())) return;
     const auto end = static_cast<int32_t>(s.tokens.size()) + n;
+    const bool holds = most > 1 && below(3) == 0;
+    if (most > 1) let_go(s);
+    const int32_t reserved = holds ? std::min(kContext, end + up_to(80)) : end;
     const int32_t used = pools_.n_used();
     const Status status =
-        pools_.reserve(s.kv, {.first = s.n_cached, .end = end, .most = most}, [&](int32_t g, int32_t from, int32_t to) {
+        pools_.reserve(s.kv, {.first = s.n_cached, .end = reserved, .most = most}, [&](int32_t g, int32_t from, int32_t to) {
           ++n_copies_;
           if (fault_ != Fault::writes_shared_blocks) copy(g, from, to);
           return Status();
@@ -101,7 +108,13 @@ class Simulation {
       const bool windowed = status.message.find("window of") != std::string::npos;
       for (size_t g = 0; g < groups_.size(); ++g) n_full_[g] += windowed == (groups_[g].window > 0);
       if (pools_.n_used() != used) fail("a run that was refused has taken blocks");
+      if (end <= s.held_end) fail("a run was refused whose blocks were held");
       return;
+    }
+    if (holds) {
+      pools_.hold(s.kv);
+      s.held_end = reserved;
+      ++n_holds_;
     }
     s.run_first = static_cast<int32_t>(s.tokens.size());
     for (int32_t i = 0; i < n; ++i) s.tokens.push_back(++last_token_);
@@ -150,11 +163,18 @@ class Simulation {
   }
 
   void give_up(Sequence& s) {
+    let_go(s);
     s.tokens.resize(static_cast<size_t>(std::max(s.run_first, s.n_cached)));
     rewind(s, static_cast<int32_t>(s.tokens.size()));
   }
 
+  void let_go(Sequence& s) {
+    pools_.let_go(s.kv);
+    s.held_end = 0;
+  }
+
   void truncate(Sequence& s, int32_t n) {
+    let_go(s);
     s.tokens.resize(static_cast<size_t>(n));
     rewind(s, n);
   }
@@ -175,12 +195,14 @@ class Simulation {
   void fork(Sequence& s) {
     const auto child = std::ranges::find(sequences_, false, &Sequence::exists);
     if (child == std::end(sequences_)) return;
+    s.held_end = 0;  // copies of what both have are not held
     *child = s;
     child->kv = pools_.no_blocks();
     pools_.share(s.kv, child->kv);
   }
 
   void free_sequence(Sequence& s) {
+    let_go(s);
     pools_.cut(s.kv, 0);
     if (fault_ == Fault::releases_twice && pools_.n_used() > 0) {
       for (const Sequence& other : sequences_) {
@@ -232,7 +254,7 @@ class Simulation {
   std::vector<std::vector<int64_t>> cache_;  // by group: what every position of every block contains
   std::vector<int> n_full_ = std::vector<int>(8, 0);
   int64_t last_token_ = 0;
-  int n_slid_ = 0, n_started_anew_ = 0, n_copies_ = 0;
+  int n_slid_ = 0, n_started_anew_ = 0, n_copies_ = 0, n_holds_ = 0;
   std::string failure_;
 };
 
@@ -251,7 +273,7 @@ const std::vector<Setting> kSettings = {
 
 TEST(KvPools, RandomOperationsAgreeWithTheModel) {
   for (const Setting& setting : kSettings) {
-    int n_slid = 0, n_started_anew = 0, n_copies = 0;
+    int n_slid = 0, n_started_anew = 0, n_copies = 0, n_holds = 0;
     for (uint32_t seed = 0; seed < 40; ++seed) {
       Simulation simulation(setting.groups, setting.n_blocks, seed);
       simulation.run(2000);
@@ -259,7 +281,9 @@ TEST(KvPools, RandomOperationsAgreeWithTheModel) {
       n_slid += simulation.n_slid();
       n_started_anew += simulation.n_started_anew();
       n_copies += simulation.n_copies();
+      n_holds += simulation.n_holds();
     }
+    EXPECT_GT(n_holds, 100);
     const bool has_window = setting.groups.back().window > 0;
     EXPECT_EQ(n_slid > 1000, has_window) << n_slid;
     EXPECT_EQ(n_started_anew > 100, has_window) << n_started_anew;
@@ -273,7 +297,7 @@ TEST(KvPools, TheModelFindsFaults) {
     int n_found = 0;
     for (uint32_t seed = 0; seed < 5; ++seed) {
       Simulation simulation({{0, 1}, {40, 1}}, {40, 40}, seed, fault);
-      simulation.run(2000);
+      simulation.run(4000);
       n_found += !simulation.failure().empty();
     }
     EXPECT_EQ(n_found, 5) << "fault " << static_cast<int>(fault);

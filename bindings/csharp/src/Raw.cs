@@ -196,6 +196,10 @@ namespace Inlay
         /// <summary>End tokens are drawn like others and do not finish the session. Changes nothing for a model without end
         /// tokens.</summary>
         IgnoreEndOfGeneration = 1,
+        /// <summary>Each prefill also takes the KV blocks for max_tokens, or up to the context without a limit, or ends
+        /// with KV_FULL: the generation after it does not. They go back when it ends. Blocks that forks share are not
+        /// reserved for both.</summary>
+        Reserve = 2,
     }
 
     /// <summary>How a profile is written.</summary>

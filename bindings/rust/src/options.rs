@@ -62,6 +62,7 @@ setters! {
         stream: u64,
         max_tokens: u32,
         ignore_end_of_generation: bool,
+        reserve: bool,
         stop_tokens: impl Into<Vec<Token>>,
     }
     impl[] GenerateOptions {
@@ -308,6 +309,9 @@ pub struct SessionOptions {
     pub max_tokens: u32,
     /// End tokens are drawn like others and do not finish the session.
     pub ignore_end_of_generation: bool,
+    /// Each prefill also takes the KV blocks for `max_tokens`, or up to the context, or ends with status `KvFull`: the
+    /// generation after it does not.
+    pub reserve: bool,
     /// Tokens that end a generation when drawn, at most 1024.
     pub stop_tokens: Vec<crate::Token>,
     /// Texts that end a generation, each of 1 to 1024 bytes, at most 64.
@@ -326,7 +330,8 @@ impl SessionOptions {
     pub(crate) fn with_raw<T>(&self, function: impl FnOnce(&raw::inlay_session_params) -> T) -> T {
         self.sampler.with_raw(|sampler| {
             function(&raw::inlay_session_params {
-                flags: if self.ignore_end_of_generation { raw::INLAY_SESSION_IGNORE_END_OF_GENERATION } else { 0 },
+                flags: (if self.ignore_end_of_generation { raw::INLAY_SESSION_IGNORE_END_OF_GENERATION } else { 0 })
+                    | if self.reserve { raw::INLAY_SESSION_RESERVE } else { 0 },
                 sampler,
                 stream: self.stream,
                 max_tokens: count(self.max_tokens),

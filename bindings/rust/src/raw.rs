@@ -186,6 +186,9 @@ pub const INLAY_TOKEN_FLAG_CONTROL: inlay_token_flags = 2;
 pub type inlay_session_flags = u32;
 /// End tokens are drawn like others and do not finish the session. Changes nothing for a model without end tokens.
 pub const INLAY_SESSION_IGNORE_END_OF_GENERATION: inlay_session_flags = 1;
+/// Each prefill also takes the KV blocks for max_tokens, or up to the context without a limit, or ends with KV_FULL:
+/// the generation after it does not. They go back when it ends. Blocks that forks share are not reserved for both.
+pub const INLAY_SESSION_RESERVE: inlay_session_flags = 2;
 
 /// How a profile is written.
 pub type inlay_profile_form = i32;

@@ -436,6 +436,7 @@ static unsafe class LayoutProbe
         Constant("INLAY_TOKEN_FLAG_CONTROL", (long)TokenFlags.Control);
         Enumeration("inlay_session_flags", typeof(SessionFlags));
         Constant("INLAY_SESSION_IGNORE_END_OF_GENERATION", (long)SessionFlags.IgnoreEndOfGeneration);
+        Constant("INLAY_SESSION_RESERVE", (long)SessionFlags.Reserve);
         Enumeration("inlay_profile_form", typeof(ProfileForm));
         Constant("INLAY_PROFILE_KINDS", (long)ProfileForm.Kinds);
         Constant("INLAY_PROFILE_TIMELINE", (long)ProfileForm.Timeline);

@@ -98,6 +98,7 @@ func main() {
 	constant("INLAY_TOKEN_FLAG_CONTROL", int64(raw.TokenFlagControl))
 	enum("inlay_session_flags", unsafe.Sizeof(raw.SessionFlags(0)))
 	constant("INLAY_SESSION_IGNORE_END_OF_GENERATION", int64(raw.SessionIgnoreEndOfGeneration))
+	constant("INLAY_SESSION_RESERVE", int64(raw.SessionReserve))
 	enum("inlay_profile_form", unsafe.Sizeof(raw.ProfileForm(0)))
 	constant("INLAY_PROFILE_KINDS", int64(raw.ProfileKinds))
 	constant("INLAY_PROFILE_TIMELINE", int64(raw.ProfileTimeline))

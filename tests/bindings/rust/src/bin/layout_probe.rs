@@ -102,6 +102,7 @@ fn constants() {
     constant("INLAY_TOKEN_FLAG_CONTROL", INLAY_TOKEN_FLAG_CONTROL as i64);
     println!("enum inlay_session_flags size {}", size_of::<inlay_session_flags>());
     constant("INLAY_SESSION_IGNORE_END_OF_GENERATION", INLAY_SESSION_IGNORE_END_OF_GENERATION as i64);
+    constant("INLAY_SESSION_RESERVE", INLAY_SESSION_RESERVE as i64);
     println!("enum inlay_profile_form size {}", size_of::<inlay_profile_form>());
     constant("INLAY_PROFILE_KINDS", INLAY_PROFILE_KINDS as i64);
     constant("INLAY_PROFILE_TIMELINE", INLAY_PROFILE_TIMELINE as i64);
