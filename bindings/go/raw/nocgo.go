@@ -321,6 +321,8 @@ type SessionFlags uint32
 
 const (
 	SessionIgnoreEndOfGeneration SessionFlags = 1
+
+	SessionReserve SessionFlags = 2
 )
 
 type ProfileForm int32
