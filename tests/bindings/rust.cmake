@@ -39,7 +39,7 @@ function(rust_program_test name)
 endfunction()
 
 # The crate's own tests: the unit tests are named after the crate.
-foreach(name inlay cancelling engine errors library many_sessions owned prompts sessions threads)
+foreach(name inlay cancelling engine errors library many_sessions messages owned prompts sessions threads)
   rust_program_test(${name} ${rust_bin}${name})
 endforeach()
 
@@ -55,6 +55,13 @@ rust_program_test(cancel ${rust_bin}cancel ${INLAY_TEST_MODEL} 100)
 set_tests_properties(bindings.rust_cancel PROPERTIES PASS_REGULAR_EXPRESSION "cancelled after [1-9][0-9]* tokens")
 rust_program_test(game_loop ${rust_bin}game_loop ${INLAY_TEST_MODEL} 1)
 set_tests_properties(bindings.rust_game_loop PROPERTIES PASS_REGULAR_EXPRESSION "${frames}")
+rust_program_test(embeddings ${rust_bin}embeddings ${INLAY_TEST_MODEL} "The fox ran into the forest." "A queen lived in a castle."
+                  "The fox ran into the woods." "The fox ran into the forest.")
+set_tests_properties(bindings.rust_embeddings PROPERTIES PASS_REGULAR_EXPRESSION "^1.000 [^\n]*forest.\n0[^\n]*woods.\n0[^\n]*castle.\n$")
+# Those that are talked with.
+foreach(name chat http)
+  rust_program_test(example_${name} Python3::Interpreter -B ${CMAKE_CURRENT_SOURCE_DIR}/rust_${name}_example.py ${INLAY_TEST_MODEL} ${rust_bin}${name})
+endforeach()
 
 # Without the library a program starts and says what it tried; one that is linked with it does not look for it.
 set(without env -u LD_LIBRARY_PATH)

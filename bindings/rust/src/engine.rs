@@ -3,8 +3,8 @@ use crate::error::{call, into_string, read_bytes, read_string};
 use crate::info::{EngineInfo, Explanation, LogMessage, MemoryInfo, Stats, TokenInfo};
 use crate::TokenizeOptions;
 use crate::{
-    raw, ConvertOptions, ConvertType, EmbedOptions, Library, LoadOptions, LogLevel, ProfileForm, ProfileOptions,
-    ProgressFn, Result, Session, SessionOptions, Status, Token,
+    raw, Conversation, ConvertOptions, ConvertType, EmbedOptions, Library, LoadOptions, LogLevel, ProfileForm,
+    ProfileOptions, ProgressFn, Result, Session, SessionOptions, Status, Token,
 };
 use std::io::{Read, Seek};
 use std::path::Path;
@@ -285,12 +285,19 @@ impl Engine {
     }
 
     /// Writes a conversation as the text that the model was trained on: by `template`, or by the model's own if that is
-    /// `None`. `conversation` is JSON: an array of messages, or an object of all the template's variables. The text ends where
-    /// the answer begins if `add_generation_prompt`. For tokens use [`chat_tokens`](Self::chat_tokens).
+    /// `None`. `conversation` is [messages](crate::ChatMessage), or JSON: an array of messages, or an object of all the template's
+    /// variables. The text ends where the answer begins if `add_generation_prompt`. For tokens use
+    /// [`chat_tokens`](Self::chat_tokens).
     ///
     /// # Errors
     /// [`Status::Format`] or [`Status::Unsupported`]. The conversation or the template is wrong, or there is no template.
-    pub fn chat_text(&self, conversation: &str, template: Option<&str>, add_generation_prompt: bool) -> Result<String> {
+    pub fn chat_text<'c>(
+        &self,
+        conversation: impl Into<Conversation<'c>>,
+        template: Option<&str>,
+        add_generation_prompt: bool,
+    ) -> Result<String> {
+        let conversation = conversation.into().json();
         let flags = if add_generation_prompt { raw::INLAY_CHAT_ADD_GENERATION_PROMPT } else { 0 };
         let (form, n_form) = template.map_or((std::ptr::null(), 0), |text| (text.as_ptr(), text.len()));
         read_string(COMPUTED_TEXT_BYTES, |buf, cap, needed, err| {
@@ -309,12 +316,13 @@ impl Engine {
     ///
     /// # Errors
     /// [`Status::Format`] or [`Status::Unsupported`]. The conversation or the template is wrong, or there is no template.
-    pub fn chat_tokens(
+    pub fn chat_tokens<'c>(
         &self,
-        conversation: &str,
+        conversation: impl Into<Conversation<'c>>,
         template: Option<&str>,
         add_generation_prompt: bool,
     ) -> Result<Vec<Token>> {
+        let conversation = conversation.into().json();
         let flags = if add_generation_prompt { raw::INLAY_CHAT_ADD_GENERATION_PROMPT } else { 0 };
         let (form, n_form) = template.map_or((std::ptr::null(), 0), |text| (text.as_ptr().cast(), text.len()));
         let (json, n_json) = (conversation.as_ptr().cast(), conversation.len());

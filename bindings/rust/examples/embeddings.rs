@@ -1,0 +1,43 @@
+//! Ranks texts by how near their meaning is to that of a query: the cosine between the vectors that the model makes of them.
+//! usage: embeddings MODEL QUERY [TEXT...]      without a text, the lines of the standard input
+use inlay::{EmbedOptions, Engine, LoadOptions, Pooling, Status, Token, TokenizeOptions};
+
+/// A vector of length 1 for each text. A model that was made for embeddings says how it pools; of others the mean is taken.
+fn embed(engine: &Engine, texts: &[String]) -> inlay::Result<Vec<Vec<f32>>> {
+    let tokenize = |text: &String| engine.tokenize(text, TokenizeOptions::default());
+    let tokens = texts.iter().map(tokenize).collect::<inlay::Result<Vec<_>>>()?;
+    let tokens: Vec<&[Token]> = tokens.iter().map(Vec::as_slice).collect();
+    let options = EmbedOptions::default().normalise(true);
+    match engine.embed(&tokens, options) {
+        Err(error) if error.status() == Status::Unsupported => engine.embed(&tokens, options.pooling(Pooling::Mean)),
+        vectors => vectors,
+    }
+}
+
+/// Of vectors of length 1 it is their scalar product.
+fn cosine(a: &[f32], b: &[f32]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let (Some(model), Some(query)) = (arguments.next(), arguments.next()) else {
+        return Err("usage: embeddings MODEL QUERY [TEXT...]".into());
+    };
+    let mut texts: Vec<String> = arguments.collect();
+    if texts.is_empty() {
+        texts = std::io::stdin().lines().collect::<Result<_, _>>()?;
+        texts.retain(|text| !text.is_empty());
+    }
+
+    let engine = Engine::load(model, LoadOptions::default())?;
+    let query = embed(&engine, &[query])?.remove(0);
+    let vectors = embed(&engine, &texts)?;
+    let mut ranking: Vec<(f32, &String)> =
+        vectors.iter().zip(&texts).map(|(vector, text)| (cosine(&query, vector), text)).collect();
+    ranking.sort_by(|a, b| b.0.total_cmp(&a.0));
+    for (cosine, text) in ranking {
+        println!("{cosine:.3} {text}");
+    }
+    Ok(())
+}

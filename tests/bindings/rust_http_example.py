@@ -1,0 +1,170 @@
+"""Starts an example that streams answers by server-sent events, and is its clients: many at once, some of which leave.
+
+Usage: rust_http_example.py MODEL COMMAND...   COMMAND runs the example without its arguments: MODEL ADDRESS
+"""
+import concurrent.futures
+import contextlib
+import http.client
+import json
+import re
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+TIMEOUT = 60
+LEFT = "a client left before the end"
+# Their answers are as long as the example lets them be.
+PROMPTS = ["Once upon a time", "One cold winter day,", "A little boat", "Deep in the forest", "Long ago, there was a king", "There was a bear",
+           "In the old harbour", "Once, a fox"]
+
+
+def check(what, holds, said=""):
+    if not holds:
+        raise AssertionError(f"{what}: does not hold\n{said}")
+
+
+class Server:
+    """The example, and what it writes."""
+
+    def __init__(self, command):
+        self.said = ""
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.reader = threading.Thread(target=self._read)
+        self.reader.start()
+
+    def _read(self):
+        for line in self.process.stdout:
+            self.said += line
+
+    def wait_for(self, pattern, seconds=TIMEOUT):
+        end = time.monotonic() + seconds
+        while not (found := re.search(pattern, self.said)) and time.monotonic() < end and self.process.poll() is None:
+            time.sleep(0.02)
+        return found
+
+
+@contextlib.contextmanager
+def served(command):
+    server = Server(command)
+    try:
+        listening = server.wait_for(r"listening on http://127\.0\.0\.1:(\d+)")
+        check("the server listens", listening, server.said)
+        server.port = int(listening.group(1))
+        yield server
+        check("the server goes on", server.process.poll() is None, server.said)
+    finally:
+        server.process.kill()
+        server.process.wait()
+        server.reader.join()
+
+
+def events(response):
+    """Each event of a stream as (name, data)."""
+    for event in response.split("\n\n"):
+        if event:
+            found = re.fullmatch(r"(?:event: (\w+)\n)?data: (.*)", event)
+            check("a whole event", found, event)
+            yield found.group(1) or "message", json.loads(found.group(2))
+
+
+def ask(server, prompt):
+    """The status, the answer's text, its number of pieces, its errors, and when it began and ended."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT)
+    with contextlib.closing(connection):
+        connection.request("POST", "/", prompt.encode())
+        response = connection.getresponse()
+        begin = time.monotonic()
+        said = response.read().decode()
+        end = time.monotonic()
+    if response.status != 200:
+        return response.status, said, 0, [], begin, end
+    check("type", response.headers["Content-Type"] == "text/event-stream", response.headers)
+    got = list(events(said))
+    check("an end", got[-1][0] == "end" and all(name in ("message", "error") for name, _ in got[:-1]), got)
+    text = "".join(data["text"] for name, data in got if name == "message")
+    return 200, text, len(got) - 1, [data["text"] for name, data in got if name == "error"], begin, end
+
+
+def ask_all(server, prompts):
+    with concurrent.futures.ThreadPoolExecutor(len(prompts)) as clients:
+        return list(clients.map(lambda prompt: ask(server, prompt), prompts))
+
+
+def check_together(server, alone):
+    answers = ask_all(server, PROMPTS)
+    check("each answer is that of its prompt alone", [answer[1] for answer in answers] == alone, answers)
+    check("they came together", max(answer[4] for answer in answers) < min(answer[5] for answer in answers), answers)
+
+
+def check_pieces(server):
+    """An answer comes while it is decoded."""
+    with socket.create_connection(("127.0.0.1", server.port), TIMEOUT) as client:
+        client.sendall(request(PROMPTS[0]))
+        n_reads = 0
+        while client.recv(1 << 16):
+            n_reads += 1
+    check("pieces come one by one", n_reads > 3, n_reads)
+
+
+def request(prompt):
+    return f"POST / HTTP/1.1\r\nHost: localhost\r\ncontent-length: {len(prompt.encode())}\r\n\r\n{prompt}".encode()
+
+
+def leave(server, n_clients):
+    """Clients that leave when the first of them has a piece of its answer."""
+    with contextlib.ExitStack() as stack:
+        clients = [stack.enter_context(socket.create_connection(("127.0.0.1", server.port), TIMEOUT)) for _ in range(n_clients)]
+        for client in clients:
+            client.sendall(request(PROMPTS[0]))
+        check("an answer begins", clients[0].recv(1) == b"H")
+
+
+def check_disconnect(server, alone):
+    """An answer may be over before the server sees that its client has left, so several are tried."""
+    for _ in range(20):
+        leave(server, len(PROMPTS))
+        if server.wait_for(LEFT, 1):
+            break
+    check("an answer ended with its client", LEFT in server.said, server.said)
+    for _ in range(3):  # more than there are sessions, all of which are lost if leaving loses them
+        leave(server, len(PROMPTS))
+    socket.create_connection(("127.0.0.1", server.port), TIMEOUT).close()  # says nothing at all
+    answers = ask_all(server, PROMPTS)
+    check("no session was lost", [answer[1] for answer in answers] == alone, answers)
+
+
+def check_many(server, alone):
+    """More than there are sessions wait; more than may wait are refused."""
+    answers = ask_all(server, PROMPTS * 2)
+    check("those that wait get their answer", [answer[1] for answer in answers] == alone * 2, answers)
+    answers = ask_all(server, PROMPTS * 16)
+    check("too many are refused", {answer[0] for answer in answers} == {200, 503}, answers)
+    whole = [answer[1] == text for answer, text in zip(answers, alone * 16) if answer[0] == 200]
+    check("the others get whole answers", all(whole) and len(whole) >= 16, answers)
+
+
+def check_prompts(server):
+    _, _, n_pieces, errors, _, _ = ask(server, "Once upon a time. " * 1000)
+    check("a prompt that is too long is an error", n_pieces == 1 and "context" in errors[0], errors)
+    _, text, _, errors, _, _ = ask(server, 'The "old" fox\n\tsaid \\ é 😀')
+    check("any character may stand in a prompt", text and not errors, errors)
+
+
+def main():
+    model, command = sys.argv[1], sys.argv[2:]
+    with served([*command, model, "127.0.0.1:0"]) as server:
+        alone = [ask(server, prompt)[1] for prompt in PROMPTS]
+        check("answers", all(len(text) > 500 for text in alone) and len(set(alone)) == len(alone), alone)
+        check_together(server, alone)
+        check_pieces(server)
+        check_prompts(server)
+        check_disconnect(server, alone)
+        check_many(server, alone)
+        check("nothing panicked", "panicked" not in server.said, server.said)
+    print("http: many clients that share steps, pieces, errors, clients that leave, more than may wait")
+
+
+if __name__ == "__main__":
+    main()
