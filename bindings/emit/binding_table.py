@@ -64,7 +64,7 @@ FEATURES = {
     "an end of embeddings": ("none yet: give it few texts at a time", "a context at `Engine.Embed`, between groups",
                              "at `InlayEmbeddingGenerator` of Inlay.Extensions.AI, between groups"),
     "BOS in the middle": ("`always_bos_eos`", "`RepeatBOS`", "`RepeatBos`"),
-    "typed messages": ("`ChatMessage`", "none yet: JSON", "`ChatMessage`"),
+    "typed messages": ("`ChatMessage`", "`ChatMessage`", "`ChatMessage`"),
     "many callers that share steps": ("by hand: `decode_step` of several sessions", "by hand: `DecodeStep` of several sessions",
                                       "`Engine.GenerateAsync`, `Worker`"),
     "waiting for a free session": ("by hand: at status SessionLimit", "by hand: at `StatusSessionLimit`", "`Engine.CreateSessionAsync`"),

@@ -137,8 +137,8 @@ func (e *Engine) Detokenize(tokens []int32, flags DetokenizeFlags) (string, erro
 }
 
 // ChatText writes a conversation as the text that the model was trained on: by template, or by the model's own if that is
-// empty. The conversation is JSON: an array of messages, or an object of all the template's variables. Tokenize the text with
-// TokenizeNoBOSEOS and TokenizeParseSpecial.
+// empty. The conversation is JSON: an array of messages, or an object of all the template's variables; MessagesText takes typed
+// messages. Tokenize the text with TokenizeNoBOSEOS and TokenizeParseSpecial.
 func (e *Engine) ChatText(conversation, template string, flags ChatFlags) (string, error) {
 	handle, err := e.join("chat text")
 	if err != nil {

@@ -1,4 +1,4 @@
-"""Talks with the C# example `chat` through pipes: history, Ctrl-C, a context that fills, lines that are too long.
+"""Talks with the example `chat` of C# or Go through pipes: history, Ctrl-C, a context that fills, lines that are too long.
 
 Usage: chat_example.py MODEL COMMAND...   COMMAND runs the example without its arguments
 """
@@ -29,7 +29,12 @@ def talk(command, lines, *arguments, code=0):
                           timeout=TIMEOUT)
     said = f"{' '.join(arguments)}: exit code {done.returncode}\n{done.stdout}{done.stderr}"
     check(f"exit code {code}", done.returncode == code, said)
-    return done.stdout.splitlines(), [(int(n), int(of), int(drawn), why) for n, of, drawn, why in TURN.findall(done.stderr)], done.stderr, said
+    return done.stdout.splitlines(), turns_in(done.stderr), done.stderr, said
+
+
+def turns_in(notes):
+    """Tokens that were new, that the conversation has and that were drawn, and why the answer ended: EndOfGeneration or END_OF_GENERATION."""
+    return [(int(n), int(of), int(drawn), why.replace("_", "").lower()) for n, of, drawn, why in TURN.findall(notes)]
 
 
 def check_history(model, command):
@@ -39,7 +44,7 @@ def check_history(model, command):
     check("an answer to each line but the empty one", len(answers) == 3 and all(answers), said)
     check("three turns", len(turns) == 3 and turns[0][0] == turns[0][1], said)
     for before, (new, tokens, _, why) in zip(turns, turns[1:]):
-        check("the model ended its answer", why == "EndOfGeneration", said)
+        check("the model ended its answer", why == "endofgeneration", said)
         check("the conversation grows by answer and line", tokens >= before[1] + before[2], said)
         check("a turn runs its own line alone", new <= tokens - before[1] - before[2] + 1, said)
     _, alone, _, _ = talk(command, lines[-1:], model, SCENE)
@@ -65,7 +70,7 @@ def check_full_context(model, command):
 
 def check_limits(model, command):
     _, turns, _, said = talk(command, ["Do you have a room?"] * 2, model, SCENE, "5")
-    check("five tokens an answer", [turn[2:] for turn in turns] == [(5, "MaxTokens")] * 2, said)
+    check("five tokens an answer", [turn[2:] for turn in turns] == [(5, "maxtokens")] * 2, said)
     for arguments in ((), (model, SCENE, "0"), (model, SCENE, "many"), ("no such file",)):
         answers, _, notes, said = talk(command, [], *arguments, code=1 if arguments else 2)
         check("it says why", not answers and notes, said)

@@ -67,10 +67,17 @@ go_test(race NEEDS_BUILD ${go_environment} GORACE=halt_on_error=1 ${go_bin}_race
 set_tests_properties(bindings.go_tests bindings.go_race PROPERTIES PROCESSORS 2)
 go_test(race_is_seen NEEDS_BUILD ${CMAKE_COMMAND} -E env INLAY_TEST_RACE=1 ${go_bin}_race -test.run RaceDetector)
 set_tests_properties(bindings.go_race_is_seen PROPERTIES PASS_REGULAR_EXPRESSION "WARNING: DATA RACE")
+set(go_python $<TARGET_FILE:Python3::Interpreter> -B)
 if(INLAY_BUILD_EXAMPLES)
-  go_test(examples NEEDS_BUILD $<TARGET_FILE:Python3::Interpreter> -B ${go_tests}/test_examples.py ${CMAKE_BINARY_DIR}/bin)
+  go_test(examples NEEDS_BUILD ${go_python} ${go_tests}/test_examples.py ${CMAKE_BINARY_DIR}/bin)
   set_tests_properties(bindings.go_examples PROPERTIES PROCESSORS 2)
 endif()
+
+go_test(example_chat NEEDS_BUILD ${go_python} ${CMAKE_CURRENT_LIST_DIR}/chat_example.py ${INLAY_TEST_MODEL} ${go_bin}_chat)
+go_test(example_http NEEDS_BUILD ${go_python} ${CMAKE_CURRENT_LIST_DIR}/go_http_example.py ${go_bin}_http ${INLAY_TEST_MODEL})
+go_test(example_http_race NEEDS_BUILD ${CMAKE_COMMAND} -E env GORACE=halt_on_error=1
+        ${go_python} ${CMAKE_CURRENT_LIST_DIR}/go_http_example.py ${go_bin}_http_race ${INLAY_TEST_MODEL})
+set_tests_properties(bindings.go_example_chat bindings.go_example_http bindings.go_example_http_race PROPERTIES PROCESSORS 2)
 
 # ---- without cgo, on this system and others
 

@@ -9,5 +9,6 @@ experiment=${3:-}
 for package in internal/tokens internal/call_cost internal/layout examples/*; do
   "$go" build -o "${prefix}_${package##*/}" "./$package"
 done
+"$go" build -race -o "${prefix}_http_race" ./examples/http
 GOEXPERIMENT=$experiment "$go" test -c -o "${prefix}_test" .
 "$go" test -race -c -o "${prefix}_race" .

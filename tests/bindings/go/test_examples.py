@@ -36,6 +36,16 @@ class Examples(unittest.TestCase):
         self.assertNotEqual(written, self.good("eight", MODEL, 11))
         self.assertEqual(self.good("eight", MODEL, 5, "The bear", "A boat").count(b"\n"), 2)
 
+    def test_embeddings_rank_as_c_does(self):
+        texts = ("The old fox slept in the wood.", "A fox lay in the forest.", "Do you have a room?", "The old fox slept in the wood.", "7 + 5")
+        ranked = self.good("embeddings", MODEL, *texts)
+        self.assertEqual(ranked.splitlines()[0], b"1.0000  " + texts[0].encode())
+        lines, others = ([line.split(b"  ", 1) for line in said.splitlines()]
+                         for said in (ranked, self.good("embed", MODEL, *texts, language="example")))
+        self.assertEqual([text for _, text in lines], [text for _, text in others])
+        for (ours, _), (theirs, _) in zip(lines, others):
+            self.assertAlmostEqual(float(ours), float(theirs), delta=2e-4)
+
     def test_cancel_ends_soon_after_the_request(self):
         found = re.fullmatch(rb"cancelled after (\d+) tokens, ([\d.]+) ms after the request\n", self.good("cancel", MODEL, 200))
         self.assertTrue(found)
@@ -54,7 +64,8 @@ class Examples(unittest.TestCase):
         self.assertGreater(int(talking[5]), 100)
 
     def test_mistakes_are_named(self):
-        for name, arguments in (("complete", ["the fox"]), ("eight", ["3"]), ("cancel", []), ("game_loop", [])):
+        for name, arguments in (("complete", ["the fox"]), ("eight", ["3"]), ("cancel", []), ("game_loop", []), ("chat", []), ("http", []),
+                                ("embeddings", ["the fox", "the bear"])):
             wrong = run("binding_go", name, "/nonexistent.gguf", *arguments)
             self.assertEqual(wrong.returncode, 1)
             self.assertIn(b"NOT_FOUND", wrong.stderr)
