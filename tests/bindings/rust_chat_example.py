@@ -25,7 +25,7 @@ def check_limits(model, command):
     check("a line that is too long is refused", "too long" in notes and len(answers) == len(turns) == 2, said)
     check("and changes nothing", turns[1][0] < 20 and FORGOTTEN not in notes, said)
     _, turns, _, said = talk(command, [line] * 2, model, SCENE, "5")
-    check("five tokens an answer", [turn[2:] for turn in turns] == [(5, "MaxTokens")] * 2, said)
+    check("five tokens an answer", [turn[2:] for turn in turns] == [(5, "maxtokens")] * 2, said)
     for arguments in ((), (model, SCENE, "many"), ("no such file",)):
         answers, _, notes, said = talk(command, [], *arguments, code=1)
         check("it says why", not answers and notes, said)
