@@ -6,8 +6,8 @@
 
 #include "src/engine/engine.h"
 #include "src/engine/long_run.h"
-#include "src/engine/turn.h"
 #include "src/engine/step_arrays.h"
+#include "src/engine/turn.h"
 
 namespace inlay {
 namespace {
