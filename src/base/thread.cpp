@@ -24,7 +24,10 @@ void* run(void* given) {
   pthread_setname_np(pthread_self(), start->name.c_str());
 #endif
   const FloatEnvironment environment;
-  start->body();
+  try {
+    start->body();
+  } catch (...) {  // out of memory: what a body was to do is then not done, which who waits for it finds
+  }
   return nullptr;
 }
 

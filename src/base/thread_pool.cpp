@@ -1,8 +1,10 @@
 #include "src/base/thread_pool.h"
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 
 namespace inlay {
 namespace {
@@ -50,20 +52,29 @@ ThreadPool::ThreadPool(int n_threads) {
                     kMaxThreads);
     n_threads = std::clamp(n_threads, 1, kMaxThreads);
   }
+  // Where memory runs out in here, the pool's own destructor does not run.
+  const auto stop = [](ThreadPool* pool) { pool->stop(); };
+  std::unique_ptr<ThreadPool, decltype(stop)> started(this, stop);
   workers_.reserve(static_cast<size_t>(n_threads - 1));
-  for (int thread = 1; thread < n_threads; ++thread) {
-    Result<Thread> worker = Thread::start(("inlay-" + std::to_string(thread)).c_str(), [this, thread] { work(thread); });
-    if (!worker.ok()) {
-      status_ = error(worker.status().code, "thread pool: only %d of %d threads could be had: %s", thread, n_threads,
-                      worker.status().message.c_str());
-      status_.native_code = worker.status().native_code;
-      break;
-    }
-    workers_.push_back(*std::move(worker));
-  }
+  while (size() < n_threads && status_.ok()) start_worker(n_threads);
+  (void)started.release();
 }
 
-ThreadPool::~ThreadPool() {
+void ThreadPool::start_worker(int n_threads) {
+  const int thread = size();
+  Result<Thread> worker = Thread::start(("inlay-" + std::to_string(thread)).c_str(), [this, thread] { work(thread); });
+  if (worker.ok()) {
+    workers_.push_back(*std::move(worker));
+    return;
+  }
+  status_ = error(worker.status().code, "thread pool: only %d of %d threads could be had: %s", thread, n_threads,
+                  worker.status().message.c_str());
+  status_.native_code = worker.status().native_code;
+}
+
+ThreadPool::~ThreadPool() { stop(); }
+
+void ThreadPool::stop() {
   stopping_.store(true);
   { std::lock_guard<std::mutex> lock(sleep_mutex_); }
   wake_.notify_all();
@@ -92,6 +103,7 @@ void ThreadPool::parallel_for(int64_t n_items, int64_t grain, LoopBody body) {
   }
   run_chunks(body, n_items, grain, 0);
   if (shared) close_and_wait();
+  if (failed_.exchange(false, std::memory_order_relaxed)) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
 void ThreadPool::publish() {
@@ -112,11 +124,16 @@ void ThreadPool::close_and_wait() {
 void ThreadPool::run_chunks(const LoopBody& body, int64_t n_items, int64_t grain, int thread) {
   const Frame frame{this, thread, innermost_};
   innermost_ = &frame;
-  for (;;) {
-    // Cannot overflow: grain <= n_items, and each thread adds at most once past the end.
-    const int64_t begin = next_item_.fetch_add(grain, std::memory_order_relaxed);
-    if (begin >= n_items) break;
-    body(begin, begin + std::min(grain, n_items - begin), thread);
+  try {
+    for (;;) {
+      // Cannot overflow: grain <= n_items, and each thread adds at most once past the end.
+      const int64_t begin = next_item_.fetch_add(grain, std::memory_order_relaxed);
+      if (begin >= n_items) break;
+      body(begin, begin + std::min(grain, n_items - begin), thread);
+    }
+  } catch (...) {
+    next_item_.store(n_items, std::memory_order_relaxed);
+    if (!failed_.exchange(true, std::memory_order_relaxed)) failure_ = std::current_exception();
   }
   innermost_ = frame.outer;
 }

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <mutex>
 #include <type_traits>
 #include <vector>
@@ -52,15 +53,18 @@ class ThreadPool {
   int size() const { return static_cast<int>(workers_.size()) + 1; }
 
   // Calls body(begin, end, thread) for chunks of at most `grain` items that cover [0, n_items) once each, and returns
-  // when all are done (n_items < 2^52). `thread` is in [0, size()) and no two running chunks share it. Chunks must not
-  // throw. Calls from several threads run one after the other; a call from inside a body of this pool runs inline, on
-  // that body's thread. (A body may use another pool, but that pool's bodies must not come back to this one: the two
-  // loops would wait for each other.)
+  // when all are done (n_items < 2^52). `thread` is in [0, size()) and no two running chunks share it. Where chunks
+  // throw, those that have not begun are left out, and the first exception comes to the caller. Calls from several
+  // threads run one after the other; a call from inside a body of this pool runs inline, on that body's thread. (A body
+  // may use another pool, but that pool's bodies must not come back to this one: the two loops would wait for each
+  // other.)
   void parallel_for(int64_t n_items, int64_t grain, LoopBody body);
 
  private:
   struct Frame;  // the loops that the current thread is inside of
 
+  void start_worker(int n_threads);
+  void stop();
   void work(int thread);                       // a worker's life
   bool join_next_loop(uint64_t& last_number);  // waits; false when the pool shuts down
   bool try_join(uint64_t& last_number);
@@ -82,6 +86,8 @@ class ThreadPool {
   std::mutex sleep_mutex_;
   std::condition_variable wake_;
   std::mutex loop_mutex_;  // held by the caller whose loop runs
+  std::atomic<bool> failed_{false};
+  std::exception_ptr failure_;  // of the first chunk that threw; the caller's when all have left the loop
   Status status_;
   std::vector<Thread> workers_;
 };

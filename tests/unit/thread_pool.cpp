@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -132,6 +133,37 @@ TEST(ThreadPool, SleepsWhenIdle) {
   const double before = process_cpu_seconds();
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   EXPECT_LT(process_cpu_seconds() - before, 0.03) << "of 0.3 s with three idle workers";
+}
+
+// Wherever a chunk throws, the loop ends and its caller gets the exception; the pool goes on.
+TEST(ThreadPool, AnExceptionOfAChunkComesToTheCaller) {
+  for (const int n_threads : {1, 2, 4}) {
+    ThreadPool pool(n_threads);
+    for (int thrower = 0; thrower < n_threads; ++thrower) {
+      for (int round = 0; round < 50; ++round) {
+        std::atomic<int> n_run{0};
+        std::atomic<bool> thrown{false};
+        const auto body = [&](int64_t, int64_t, int thread) {
+          ++n_run;
+          if (thread == thrower && !thrown.exchange(true)) throw std::bad_alloc();
+          if (thread != thrower && !thrown.load()) std::this_thread::yield();
+        };
+        bool caught = false;
+        try {
+          pool.parallel_for(2000, 1, body);
+        } catch (const std::bad_alloc&) {
+          caught = true;
+        }
+        EXPECT_EQ(caught, thrown.load());
+        if (n_threads == 1) {
+          EXPECT_EQ(n_run.load(), 1) << "the rest is left out";
+        }
+        std::atomic<int> n{0};
+        pool.parallel_for(100, 1, [&](int64_t, int64_t, int) { ++n; });
+        EXPECT_EQ(n.load(), 100) << "the next loop is whole, and throws nothing";
+      }
+    }
+  }
 }
 
 TEST(ThreadPool, SaysWhatIsWrongWithTheNumberOfThreads) {
