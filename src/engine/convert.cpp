@@ -65,6 +65,7 @@ class Converter {
     INLAY_ASSIGN(const Metadata keys, metadata());
     INLAY_ASSIGN(GgufWriter writer, GgufWriter::create(to, keys, tensors_));
     for (const Job& job : jobs_) INLAY_TRY(write(job, writer));
+    INLAY_TRY(checkpoint_.check_unchanged());
     return writer.finish();
   }
 

@@ -205,6 +205,7 @@ Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, cons
   }
   Result<std::unique_ptr<Backend>> backend = make_backend(std::move(plan), reader, placement, options.progress);
   times.mark("backend", backend.ok() ? (*backend)->load_times() : std::string());
+  if (backend.ok()) INLAY_TRY(checkpoint.check_unchanged());
   INLAY_ASSIGN(parts.tokenizer, tokenizer.get());
   times.mark("wait for tokenizer");
   for (const std::string& warning : key_warnings(checkpoint, model.spec())) parts.log->write(LogLevel::warning, warning);

@@ -71,6 +71,11 @@ bool Checkpoint::is_concurrent() const {
   return std::all_of(sources_.begin(), sources_.end(), [](const auto& source) { return source->is_concurrent(); });
 }
 
+Status Checkpoint::check_unchanged() const {
+  for (const auto& source : sources_) INLAY_TRY(source->check_unchanged());
+  return {};
+}
+
 void Checkpoint::discard(const TensorEntry& tensor, uint64_t at, uint64_t n_bytes) const {
   if (tensor.source < sources_.size()) sources_[tensor.source]->discard(tensor.offset + at, n_bytes);
 }

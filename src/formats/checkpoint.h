@@ -26,15 +26,17 @@ class ByteSource {
   virtual Status read(uint64_t offset, std::span<std::byte> into) const = 0;
   // Whether several threads may read at once; otherwise only the thread that loads does.
   virtual bool is_concurrent() const = 0;
-  // The range will not be read again: its pages may be dropped.
+  // The range will not be read again: what is kept of it may be dropped.
   virtual void discard(uint64_t offset, uint64_t n) const { (void)offset, (void)n; }
+  // IO where what was read may be of two states: a file that was written to meanwhile.
+  virtual Status check_unchanged() const { return {}; }
   virtual std::string_view name() const = 0;  // for messages
 
   bool contains(uint64_t offset, uint64_t n) const { return offset <= size() && n <= size() - offset; }
   Status check_range(uint64_t offset, uint64_t n) const;  // an error that names the source unless contains()
 };
 
-Result<std::unique_ptr<ByteSource>> map_file(const std::string& path);
+Result<std::unique_ptr<ByteSource>> open_file(const std::string& path);
 // The memory must stay valid while the source lives.
 std::unique_ptr<ByteSource> borrow_memory(std::span<const std::byte> bytes, std::string name);
 std::unique_ptr<ByteSource> own_memory(std::vector<std::byte> bytes, std::string name);
@@ -94,6 +96,7 @@ class Checkpoint {
   // Bytes [at, at + into.size()) of the tensor.
   Status read(const TensorEntry& tensor, uint64_t at, std::span<std::byte> into) const;
   bool is_concurrent() const;  // whether several threads may call read() at once
+  Status check_unchanged() const;  // of all sources
   void discard(const TensorEntry& tensor) const { discard(tensor, 0, tensor.n_bytes); }
   void discard(const TensorEntry& tensor, uint64_t at, uint64_t n_bytes) const;  // within the tensor
 

@@ -1,6 +1,6 @@
-// Read-only memory-mapped files: POSIX mmap and Windows file mappings.
+// Files, read in pieces at any offset. They are not mapped: a mapped file that another process cuts short kills the
+// process that reads it.
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "src/base/system_error.h"
@@ -13,7 +13,6 @@
 #include <windows.h>
 #else
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,23 +22,23 @@
 namespace inlay {
 namespace {
 
-struct Mapping {
-  const std::byte* data = nullptr;
+// What tells whether a file was written to.
+struct FileState {
   uint64_t size = 0;
-  int fd = -1;  // POSIX: the file itself, for copies that need no page of the mapping
+  int64_t seconds = 0, nanoseconds = 0;  // of the last write
+  bool operator==(const FileState&) const = default;
 };
 
 #ifdef _WIN32
 
-class Handle {
+class File {
  public:
-  explicit Handle(HANDLE handle) : handle_(handle) {}
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-  ~Handle() {
-    if (valid()) CloseHandle(handle_);
+  explicit File(HANDLE handle = INVALID_HANDLE_VALUE) : handle_(handle) {}
+  File(File&& other) noexcept : handle_(std::exchange(other.handle_, INVALID_HANDLE_VALUE)) {}
+  File& operator=(File&&) = delete;
+  ~File() {
+    if (handle_ != INVALID_HANDLE_VALUE) CloseHandle(handle_);
   }
-  bool valid() const { return handle_ != nullptr && handle_ != INVALID_HANDLE_VALUE; }
   HANDLE get() const { return handle_; }
 
  private:
@@ -49,48 +48,50 @@ class Handle {
 Status last_error(const std::string& path, const char* action) {
   const DWORD code = GetLastError();
   const bool absent = code == ERROR_FILE_NOT_FOUND || code == ERROR_PATH_NOT_FOUND;
-  Status out = error(absent ? Code::not_found : Code::io, "%s: cannot %s: error %lu of Windows", path.c_str(), action, code);
+  Status out =
+      error(absent ? Code::not_found : Code::io, "%s: cannot %s: error %lu of Windows", path.c_str(), action, code);
   out.native_code = static_cast<int32_t>(code);
   return out;
 }
 
-Result<Mapping> map(const std::string& path) {
+Result<File> open(const std::string& path) {
   std::wstring wide(path.size() + 1, L'\0');
   if (!MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path.c_str(), -1, wide.data(), static_cast<int>(wide.size())))
     return last_error(path, "read the path as UTF-8");
-  const Handle file(CreateFileW(wide.c_str(), GENERIC_READ, FILE_SHARE_READ, nullptr, OPEN_EXISTING, 0, nullptr));
-  if (!file.valid()) return last_error(path, "open the file");
-  LARGE_INTEGER size;
-  if (!GetFileSizeEx(file.get(), &size)) return last_error(path, "get the file's size");
-  if (size.QuadPart == 0) return Mapping{};
-  const Handle mapping(CreateFileMappingW(file.get(), nullptr, PAGE_READONLY, 0, 0, nullptr));
-  if (!mapping.valid()) return last_error(path, "map the file");
-  const void* data = MapViewOfFile(mapping.get(), FILE_MAP_READ, 0, 0, 0);
-  if (data == nullptr) return last_error(path, "map the file");
-  return Mapping{static_cast<const std::byte*>(data), static_cast<uint64_t>(size.QuadPart)};
+  File file(CreateFileW(wide.c_str(), GENERIC_READ, FILE_SHARE_READ, nullptr, OPEN_EXISTING, 0, nullptr));
+  if (file.get() == INVALID_HANDLE_VALUE) return last_error(path, "open the file");
+  return file;
 }
 
-void unmap(const Mapping& mapping) { UnmapViewOfFile(mapping.data); }
+Result<FileState> state_of(const File& file, const std::string& path) {
+  BY_HANDLE_FILE_INFORMATION info;
+  if (!GetFileInformationByHandle(file.get(), &info)) return last_error(path, "get the file's size");
+  const auto both = [](DWORD high, DWORD low) { return static_cast<uint64_t>(high) << 32 | low; };
+  return FileState{both(info.nFileSizeHigh, info.nFileSizeLow),
+                   static_cast<int64_t>(both(info.ftLastWriteTime.dwHighDateTime, info.ftLastWriteTime.dwLowDateTime))};
+}
 
-void drop_pages(const std::byte*, uint64_t) {}  // a read-only view's pages leave the working set by themselves
-
-Status copy(const Mapping& mapping, const std::string&, uint64_t offset, std::span<std::byte> into) {
-  std::memcpy(into.data(), mapping.data + offset, into.size());
-  return {};
+// How many bytes were read; 0 at the end of the file.
+Result<size_t> read_some(const File& file, const std::string& path, uint64_t offset, std::span<std::byte> into) {
+  OVERLAPPED at{};
+  at.Offset = static_cast<DWORD>(offset), at.OffsetHigh = static_cast<DWORD>(offset >> 32);
+  DWORD n = 0;
+  if (ReadFile(file.get(), into.data(), static_cast<DWORD>(into.size()), &n, &at) || GetLastError() == ERROR_HANDLE_EOF)
+    return static_cast<size_t>(n);
+  return last_error(path, "read the file");
 }
 
 #else
 
-class Descriptor {
+class File {
  public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
+  explicit File(int fd = -1) : fd_(fd) {}
+  File(File&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  File& operator=(File&&) = delete;
+  ~File() {
     if (fd_ >= 0) ::close(fd_);
   }
   int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
 
  private:
   int fd_;
@@ -109,86 +110,78 @@ int open_to_read(const std::string& path) {
   }
 }
 
-Result<Mapping> map(const std::string& path) {
-  Descriptor file(open_to_read(path));
+Result<File> open(const std::string& path) {
+  File file(open_to_read(path));
   if (file.get() < 0) return last_error(path, "open the file");
+  return file;
+}
+
+Result<FileState> state_of(const File& file, const std::string& path) {
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) return last_error(path, "get the file's size");
   if (!S_ISREG(info.st_mode)) return error(Code::io, "%s: not a regular file", path.c_str());
-  if (info.st_size == 0) return Mapping{};  // mmap refuses a length of 0
-  void* data = ::mmap(nullptr, static_cast<size_t>(info.st_size), PROT_READ, MAP_PRIVATE, file.get(), 0);
-  if (data == MAP_FAILED) return last_error(path, "map the file");
-  return Mapping{static_cast<const std::byte*>(data), static_cast<uint64_t>(info.st_size), file.release()};
+#ifdef __APPLE__
+  const timespec& written = info.st_mtimespec;
+#else
+  const timespec& written = info.st_mtim;
+#endif
+  return FileState{static_cast<uint64_t>(info.st_size), written.tv_sec, written.tv_nsec};
 }
 
-void unmap(const Mapping& mapping) {
-  ::munmap(const_cast<std::byte*>(mapping.data), mapping.size);
-  ::close(mapping.fd);
-}
-
-// From the system's cache without a page fault for every page, and an error where a file that was cut off would be a
-// SIGBUS.
-Status copy(const Mapping& mapping, const std::string& path, uint64_t offset, std::span<std::byte> into) {
-  constexpr size_t kMost = size_t{1} << 30;  // some systems refuse more than 2^31 bytes at once
-  while (!into.empty()) {
-    const ssize_t n = ::pread(mapping.fd, into.data(), std::min(into.size(), kMost), static_cast<off_t>(offset));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return last_error(path, "read the file");
-    if (n == 0) {
-      return error(Code::io, "%s: the file ends at %llu, it had %llu bytes when it was opened", path.c_str(),
-                   static_cast<unsigned long long>(offset), static_cast<unsigned long long>(mapping.size));
-    }
-    offset += static_cast<uint64_t>(n);
-    into = into.subspan(static_cast<size_t>(n));
+// How many bytes were read; 0 at the end of the file.
+Result<size_t> read_some(const File& file, const std::string& path, uint64_t offset, std::span<std::byte> into) {
+  for (;;) {
+    const ssize_t n = ::pread(file.get(), into.data(), into.size(), static_cast<off_t>(offset));
+    if (n >= 0) return static_cast<size_t>(n);
+    if (errno != EINTR) return last_error(path, "read the file");
   }
-  return {};
-}
-
-// Only whole pages inside the range: its neighbours keep theirs.
-void drop_pages(const std::byte* data, uint64_t n) {
-  const uintptr_t page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const uintptr_t begin = (reinterpret_cast<uintptr_t>(data) + page - 1) / page * page;
-  const uintptr_t end = (reinterpret_cast<uintptr_t>(data) + n) / page * page;
-  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
 #endif
 
-class MappedFile final : public ByteSource {
+class FileSource final : public ByteSource {
  public:
-  MappedFile(Mapping mapping, std::string path) : mapping_(mapping), path_(std::move(path)) {}
-  MappedFile(const MappedFile&) = delete;
-  MappedFile& operator=(const MappedFile&) = delete;
-  ~MappedFile() override {
-    if (mapping_.data != nullptr) unmap(mapping_);
-  }
+  FileSource(File file, FileState state, std::string path)
+      : file_(std::move(file)), state_(state), path_(std::move(path)) {}
 
-  uint64_t size() const override { return mapping_.size; }
-  const std::byte* view(uint64_t offset, uint64_t n) const override {
-    return contains(offset, n) ? mapping_.data + offset : nullptr;
-  }
+  uint64_t size() const override { return state_.size; }
+  const std::byte* view(uint64_t, uint64_t) const override { return nullptr; }
   Status read(uint64_t offset, std::span<std::byte> into) const override {
+    constexpr size_t kMost = size_t{1} << 30;  // some systems refuse more than 2^31 bytes at once
     INLAY_TRY(check_range(offset, into.size()));
-    return into.empty() ? Status{} : copy(mapping_, path_, offset, into);
+    while (!into.empty()) {
+      INLAY_ASSIGN(const size_t n, read_some(file_, path_, offset, into.first(std::min(into.size(), kMost))));
+      if (n == 0) {
+        return error(Code::io, "%s: the file ends at %llu, it had %llu bytes when it was opened", path_.c_str(),
+                     static_cast<unsigned long long>(offset), static_cast<unsigned long long>(state_.size));
+      }
+      offset += n;
+      into = into.subspan(n);
+    }
+    return {};
   }
   bool is_concurrent() const override { return true; }
-  void discard(uint64_t offset, uint64_t n) const override {
-    if (n > 0 && contains(offset, n)) drop_pages(mapping_.data + offset, n);
+  Status check_unchanged() const override {
+    INLAY_ASSIGN(const FileState now, state_of(file_, path_));
+    if (now == state_) return {};
+    return error(Code::io, "%s: the file was written to while it was read", path_.c_str());
   }
   std::string_view name() const override { return path_; }
 
  private:
-  Mapping mapping_;
-  std::string path_;
+  const File file_;
+  const FileState state_;  // when it was opened
+  const std::string path_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<ByteSource>> map_file(const std::string& path) {
+Result<std::unique_ptr<ByteSource>> open_file(const std::string& path) {
   if (path.find('\0') != std::string::npos)
     return error(Code::invalid_argument, "%s: the path holds a NUL byte", path.c_str());
-  INLAY_ASSIGN(const Mapping mapping, map(path));
-  return std::unique_ptr<ByteSource>(std::make_unique<MappedFile>(mapping, path));
+  INLAY_ASSIGN(File file, open(path));
+  INLAY_ASSIGN(const FileState state, state_of(file, path));
+  return std::unique_ptr<ByteSource>(std::make_unique<FileSource>(std::move(file), state, path));
 }
 
 }  // namespace inlay

@@ -86,7 +86,7 @@ Result<Checkpoint> open_split(const std::string& path, const Split& given) {
   Union parts;
   for (uint64_t i = 0; i < given.count; ++i) {
     const std::string part_path = stem + split_suffix(i, given.count);
-    INLAY_ASSIGN(std::unique_ptr<ByteSource> source, map_file(part_path));
+    INLAY_ASSIGN(std::unique_ptr<ByteSource> source, open_file(part_path));
     INLAY_ASSIGN(GgufHeader header, read_gguf_header(*source));
     INLAY_ASSIGN(const Split split, split_of(header, *source));
     if (split.index != i || split.count != given.count)
@@ -109,7 +109,7 @@ Result<Checkpoint> finish_single(GgufHeader header, std::unique_ptr<ByteSource> 
 }  // namespace
 
 Result<Checkpoint> open_gguf(const std::string& path) {
-  INLAY_ASSIGN(std::unique_ptr<ByteSource> source, map_file(path));
+  INLAY_ASSIGN(std::unique_ptr<ByteSource> source, open_file(path));
   INLAY_ASSIGN(GgufHeader header, read_gguf_header(*source));
   INLAY_ASSIGN(const Split split, split_of(header, *source));
   if (split.count > 1) return open_split(path, split);

@@ -15,26 +15,36 @@ void reorder_codes(const std::byte* pairs, std::byte* out) {
   for (size_t i = 0; i < kCodeBytes; ++i) out[i] = static_cast<std::byte>(code(i) | code(i + kCodeBytes) << 4);
 }
 
-// All bytes between the first element and the last one, viewed, or read where the source has no view.
+// The elements: viewed, or read where the source has no view.
 class Extent {
  public:
   Status open(const StridedBytes& from) {
     if (!from.source || from.n_rows == 0 || from.n_cols == 0) return {};
-    const uint64_t n = (from.n_rows - 1) * from.row_stride + (from.n_cols - 1) * from.col_stride + from.element_bytes;
+    const uint64_t of_rows = (from.n_rows - 1) * from.row_stride + from.element_bytes;
+    const uint64_t n = of_rows + (from.n_cols - 1) * from.col_stride;
+    row_stride_ = from.row_stride, col_stride_ = from.col_stride;
     bytes_ = from.source->view(from.offset, n);
     if (bytes_) return {};
     INLAY_TRY(from.source->check_range(from.offset, n));
-    read_.resize(n);
-    INLAY_TRY(from.source->read(from.offset, read_));
+    if (from.col_stride <= from.row_stride || of_rows * 2 > from.col_stride) {
+      read_.resize(n);
+      INLAY_TRY(from.source->read(from.offset, read_));
+    } else {  // columns that are far apart, one by one
+      read_.resize(of_rows * from.n_cols);
+      col_stride_ = of_rows;
+      for (uint64_t col = 0; col < from.n_cols; ++col) {
+        INLAY_TRY(from.source->read(from.offset + col * from.col_stride,
+                                    std::span(read_).subspan(col * of_rows, of_rows)));
+      }
+    }
     bytes_ = read_.data();
     return {};
   }
-  const std::byte* at(const StridedBytes& from, uint64_t row, uint64_t col) const {
-    return bytes_ + row * from.row_stride + col * from.col_stride;
-  }
+  const std::byte* at(uint64_t row, uint64_t col) const { return bytes_ + row * row_stride_ + col * col_stride_; }
 
  private:
   const std::byte* bytes_ = nullptr;
+  uint64_t row_stride_ = 0, col_stride_ = 0;
   std::vector<std::byte> read_;
 };
 
@@ -89,9 +99,9 @@ class ReorderedSource final : public ByteSource {
     const auto copy = [&](uint64_t row, uint64_t col) {
       const uint64_t index = (first_row + row) * from.n_cols + col;
       if (index < first || index >= end) return;
-      const std::byte* bytes = extent.at(rows, row, col);
+      const std::byte* bytes = extent.at(row, col);
       if (scales.source) {
-        made[0] = *of_scales.at(scales, row, col);
+        made[0] = *of_scales.at(row, col);
         reorder_codes(bytes, made.data() + 1);
         bytes = made.data();
       }

@@ -46,7 +46,7 @@ struct Shard {
 
 Result<Shard> open_shard(const std::string& folder, const std::string& file) {
   Shard shard{.file = file};
-  INLAY_ASSIGN(shard.source, map_file(in_folder(folder, file)));
+  INLAY_ASSIGN(shard.source, open_file(in_folder(folder, file)));
   INLAY_ASSIGN(shard.entries, read_safetensors(*shard.source));
   return shard;
 }
@@ -329,7 +329,7 @@ bool file_exists(const std::string& path) {
 }
 
 Result<std::string> read_text_file(const std::string& path) {
-  INLAY_ASSIGN(const std::unique_ptr<ByteSource> source, map_file(path));
+  INLAY_ASSIGN(const std::unique_ptr<ByteSource> source, open_file(path));
   if (source->size() > kMaxTextBytes) {
     return error(Code::unsupported, "%s has %llu bytes, expected at most %llu", path.c_str(),
                  static_cast<unsigned long long>(source->size()), static_cast<unsigned long long>(kMaxTextBytes));

@@ -12,6 +12,7 @@ namespace inlay {
 namespace {
 
 using Shape = std::vector<int64_t>;
+using Table = PackedMatrix::Table;
 
 std::string text_of(const Shape& shape) {
   std::string out = "[";
@@ -31,17 +32,15 @@ constexpr std::string_view kOfActivations[] = {
 // Where a column's place in its word is not its number: AWQ.
 constexpr uint8_t kAwqPlace[8] = {0, 4, 1, 5, 2, 6, 3, 7};
 
-PackedCodes along_rows(const std::byte* words, int32_t bits, int64_t row_stride, int64_t col_stride) {
-  PackedCodes codes = {
-      .data = words, .row_log2 = log2_of(32 / bits), .row_stride = row_stride, .col_stride = col_stride};
+PackedCodes along_rows(int32_t bits, int64_t row_stride, int64_t col_stride) {
+  PackedCodes codes = {.row_log2 = log2_of(32 / bits), .row_stride = row_stride, .col_stride = col_stride};
   for (int i = 0; i < 32 / bits; ++i) codes.row_shift[i] = static_cast<uint8_t>(bits * i);
   codes.mask = (1u << bits) - 1;
   return codes;
 }
 
-PackedCodes along_cols(const std::byte* words, int32_t bits, int64_t row_stride, int64_t col_stride) {
-  PackedCodes codes = {
-      .data = words, .col_log2 = log2_of(32 / bits), .row_stride = row_stride, .col_stride = col_stride};
+PackedCodes along_cols(int32_t bits, int64_t row_stride, int64_t col_stride) {
+  PackedCodes codes = {.col_log2 = log2_of(32 / bits), .row_stride = row_stride, .col_stride = col_stride};
   for (int i = 0; i < 32 / bits; ++i) codes.col_shift[i] = static_cast<uint8_t>(bits * i);
   codes.mask = (1u << bits) - 1;
   return codes;
@@ -100,25 +99,31 @@ class Unpacker {
     return error(Code::format, "%s has no %s beside it", where(*find(codes)).c_str(), quote(name).c_str());
   }
 
-  // The tensor's bytes, which become a part of the matrix.
-  Result<const std::byte*> take(const HfStoredTensor& t, PackedMatrix& m) {
-    const std::byte* data = t.source->view(t.entry->offset, t.entry->n_bytes);
-    if (!data || t.entry->n_bytes == 0) return error(Code::format, "%s has no bytes", where(t).c_str());
-    m.parts.push_back({t.source, t.entry->offset, t.entry->n_bytes});
+  // The tensor becomes a part of the matrix.
+  Status take(const HfStoredTensor& t, PackedMatrix& m, Table table) {
+    if (t.entry->n_bytes == 0) return error(Code::format, "%s has no bytes", where(t).c_str());
+    m.parts.push_back({t.source, t.entry->offset, t.entry->n_bytes, table});
     out_.taken[static_cast<size_t>(&t - tensors_.data())] = true;
-    return data;
+    return {};
   }
 
-  Result<const std::byte*> take_words(const HfStoredTensor& t, const Shape& shape, PackedMatrix& m) {
+  Status take_words(const HfStoredTensor& t, const Shape& shape, PackedMatrix& m, Table table) {
     if (t.entry->dtype != "I32" || t.entry->shape != shape) return mismatch(t, "I32", text_of(shape));
-    return take(t, m);
+    return take(t, m, table);
+  }
+
+  static Result<std::vector<std::byte>> bytes_of(const HfStoredTensor& t) {
+    INLAY_TRY(t.source->check_range(t.entry->offset, t.entry->n_bytes));
+    std::vector<std::byte> bytes(t.entry->n_bytes);
+    INLAY_TRY(t.source->read(t.entry->offset, bytes));
+    return bytes;
   }
 
   // Scales (groups, rows), or where `by_row` (rows, groups).
   Status take_scales(const HfStoredTensor& t, bool by_row, PackedMatrix& m) {
     const Shape shape = by_row ? Shape{m.n_rows, m.n_groups} : Shape{m.n_groups, m.n_rows};
     if (!set_type(t, m.scales) || t.entry->shape != shape) return mismatch(t, "F16, BF16 or F32", text_of(shape));
-    INLAY_ASSIGN(m.scales.data, take(t, m));
+    INLAY_TRY(take(t, m, Table::scales));
     m.scales.n = m.n_rows * m.n_groups;
     m.scales.row_stride = by_row ? m.n_groups : 1;
     m.scales.group_stride = by_row ? 1 : m.n_rows;
@@ -133,18 +138,19 @@ class Unpacker {
 
   // Which group each column belongs to; remembered only if groups are not neighbouring columns.
   Status take_group_index(const HfStoredTensor& t, PackedMatrix& m) {
-    INLAY_ASSIGN(const std::byte* data, take_words(t, {m.n_cols}, m));
+    INLAY_TRY(take_words(t, {m.n_cols}, m, Table::none));
+    INLAY_ASSIGN(const std::vector<std::byte> data, bytes_of(t));
     bool in_order = true;
     for (int64_t col = 0; col < m.n_cols; ++col) {
       int32_t group;
-      std::memcpy(&group, data + 4 * col, sizeof group);
+      std::memcpy(&group, data.data() + 4 * col, sizeof group);
       if (group < 0 || group >= m.n_groups) {
         return error(Code::format, "%s: element %lld is %d, expected 0 to %lld", where(t).c_str(),
                      static_cast<long long>(col), group, static_cast<long long>(m.n_groups - 1));
       }
       in_order = in_order && group == col / m.group_size;
     }
-    if (!in_order) m.group_of = data;
+    if (!in_order) m.parts.back().table = Table::group_of;
     return {};
   }
 
@@ -163,14 +169,14 @@ class Unpacker {
                       .middle = 1u << (q_.bits - 1)};
     m.group_size = q_.group_size > 0 ? q_.group_size : m.n_cols;
     m.n_groups = ceil_div(m.n_cols, std::max<int64_t>(m.group_size, 1));
-    INLAY_ASSIGN(const std::byte* words, take(codes, m));
-    m.codes = awq ? in_awq_order(along_rows(words, q_.bits, 1, shape[1])) : along_cols(words, q_.bits, 1, m.n_rows);
+    INLAY_TRY(take(codes, m, Table::codes));
+    m.codes = awq ? in_awq_order(along_rows(q_.bits, 1, shape[1])) : along_cols(q_.bits, 1, m.n_rows);
     INLAY_ASSIGN(const HfStoredTensor* scales, get(stem + ".scales", codes_name));
     INLAY_TRY(take_scales(*scales, false, m));
     INLAY_ASSIGN(const HfStoredTensor* zeros, get(stem + ".qzeros", codes_name));
     const int64_t zero_words = ceil_div(m.n_rows, per_word);
-    INLAY_ASSIGN(const std::byte* packed, take_words(*zeros, {m.n_groups, zero_words}, m));
-    m.zeros = along_rows(packed, q_.bits, 1, zero_words);
+    INLAY_TRY(take_words(*zeros, {m.n_groups, zero_words}, m, Table::zeros));
+    m.zeros = along_rows(q_.bits, 1, zero_words);
     if (awq) m.zeros = in_awq_order(m.zeros);
     m.zero_added = q_.zeros_less_one ? 1 : 0;
     if (const HfStoredTensor* index = awq ? nullptr : find(stem + ".g_idx")) INLAY_TRY(take_group_index(*index, m));
@@ -189,14 +195,14 @@ class Unpacker {
       return mismatch(codes, "I32", text_of(w4) + " (4 bits) or " + text_of(w8) + " (8 bits)");
     const int32_t bits = words == w4 ? 4 : 8;
     m.middle = 1u << (bits - 1);
-    INLAY_ASSIGN(const std::byte* packed, take(codes, m));
-    m.codes = along_cols(packed, bits, words[1], 1);
+    INLAY_TRY(take(codes, m, Table::codes));
+    m.codes = along_cols(bits, words[1], 1);
     INLAY_ASSIGN(const HfStoredTensor* scales, get(stem + ".weight_scale", codes_name));
     INLAY_TRY(set_groups(*scales, m));
     INLAY_TRY(take_scales(*scales, true, m));
     if (const HfStoredTensor* zeros = find(stem + ".weight_zero_point")) {
-      INLAY_ASSIGN(const std::byte* z, take_words(*zeros, {ceil_div(m.n_rows, 32 / bits), m.n_groups}, m));
-      m.zeros = along_rows(z, bits, m.n_groups, 1);
+      INLAY_TRY(take_words(*zeros, {ceil_div(m.n_rows, 32 / bits), m.n_groups}, m, Table::zeros));
+      m.zeros = along_rows(bits, m.n_groups, 1);
     }
     if (const HfStoredTensor* index = find(stem + ".weight_g_idx")) INLAY_TRY(take_group_index(*index, m));
     return finish(std::move(m));
@@ -206,12 +212,13 @@ class Unpacker {
   Status take_shape(const HfStoredTensor& t, PackedMatrix& m) {
     const bool wide = t.entry->dtype == "I64";
     if ((!wide && t.entry->dtype != "I32") || t.entry->shape != Shape{2}) return mismatch(t, "I64 or I32", "[2]");
-    INLAY_ASSIGN(const std::byte* data, take(t, m));
+    INLAY_TRY(take(t, m, Table::none));
+    INLAY_ASSIGN(const std::vector<std::byte> data, bytes_of(t));
     int64_t n[2];
     for (int i = 0; i < 2; ++i) {
       int32_t narrow;
-      std::memcpy(&n[i], data + (wide ? 8 * i : 0), sizeof n[i]);
-      std::memcpy(&narrow, data + 4 * i, sizeof narrow);
+      std::memcpy(&n[i], data.data() + (wide ? 8 * i : 0), sizeof n[i]);
+      std::memcpy(&narrow, data.data() + 4 * i, sizeof narrow);
       if (!wide) n[i] = narrow;
       if (n[i] < 1 || n[i] > INT32_MAX) {
         return error(Code::format, "%s: element %d is %lld, expected 1 to 2147483647", where(t).c_str(), i,
@@ -246,8 +253,8 @@ class Unpacker {
     if (const HfStoredTensor* zeros = find(stem + ".weight_zero_point"))
       return error(Code::unsupported, "%s: zero points of %s weights are not supported", where(*zeros).c_str(),
                    codes.entry->dtype.c_str());
-    INLAY_ASSIGN(const std::byte* data, take(codes, m));
-    m.codes = {.data = data, .word_bytes = 1, .row_stride = m.n_cols, .col_stride = 1, .mask = 0xff};
+    INLAY_TRY(take(codes, m, Table::codes));
+    m.codes = {.word_bytes = 1, .row_stride = m.n_cols, .col_stride = 1, .mask = 0xff};
     m.middle = 128;
     m.codes.flip = m.is_e4m3 ? 0 : 0x80;
     const HfStoredTensor* scales = find(stem + ".weight_scale_inv");
@@ -274,7 +281,7 @@ class Unpacker {
       return mismatch(t, "F16, BF16 or F32", "[1], [" + std::to_string(m.n_rows) + ", 1] or " + text_of(blocks));
     }
     if (!set_type(t, m.scales)) return mismatch(t, "F16, BF16 or F32", text_of(t.entry->shape));
-    INLAY_ASSIGN(m.scales.data, take(t, m));
+    INLAY_TRY(take(t, m, Table::scales));
     m.scales.n = shape[0] * shape[1];
     m.scales.row_stride = shape[1];
     m.scales.group_stride = 1;
@@ -282,21 +289,27 @@ class Unpacker {
   }
 
   Status finish(PackedMatrix m) {
-    HfMatrix out = {.name = m.name, .dtype = held_type(m), .n_rows = m.n_rows, .n_cols = m.n_cols};
-    drop_empty_bias(m.name);
+    PackedMatrix attached = m;
+    std::vector<std::vector<std::byte>> read;
+    for (const PackedMatrix::Part& part : m.parts) {
+      if (part.table != Table::codes) INLAY_TRY(attached.attach(part, read));
+    }
+    HfMatrix out = {.name = m.name, .dtype = held_type(attached), .n_rows = m.n_rows, .n_cols = m.n_cols};
+    INLAY_TRY(drop_empty_bias(m.name));
     out.source = make_source(std::move(m), out.dtype);
     out_.matrices.push_back(std::move(out));
     return {};
   }
 
   // GPTQ's tools write one of zeros for matrices of models that have none.
-  void drop_empty_bias(const std::string& matrix) {
+  Status drop_empty_bias(const std::string& matrix) {
     constexpr std::string_view kWeight = "weight";
     const HfStoredTensor* t = find(matrix.substr(0, matrix.size() - kWeight.size()) + "bias");
-    if (!t || q_.packing != HfPacking::gptq) return;
-    const std::byte* data = t->source->view(t->entry->offset, t->entry->n_bytes);
-    if (data && std::all_of(data, data + t->entry->n_bytes, [](std::byte b) { return b == std::byte{0}; }))
+    if (!t || q_.packing != HfPacking::gptq) return {};
+    INLAY_ASSIGN(const std::vector<std::byte> data, bytes_of(*t));
+    if (std::ranges::all_of(data, [](std::byte b) { return b == std::byte{0}; }))
       out_.taken[static_cast<size_t>(t - tensors_.data())] = true;
+    return {};
   }
 
   const HfQuantization& q_;

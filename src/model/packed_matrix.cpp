@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <mutex>
 
 #include "kernels/common/quant_blocks.h"
 #include "src/model/quantize.h"
@@ -61,6 +62,7 @@ class PackedSource final : public ByteSource {
 
   Status read(uint64_t offset, std::span<std::byte> into) const override {
     INLAY_TRY(check_range(offset, into.size()));
+    INLAY_TRY(attach());
     std::vector<std::byte> whole;  // of a row of which a part is asked for
     for (uint64_t done = 0; done < into.size();) {
       const uint64_t row = (offset + done) / row_bytes_, in_row = (offset + done) % row_bytes_;
@@ -77,13 +79,25 @@ class PackedSource final : public ByteSource {
     return {};
   }
 
-  // Codes of a row lie all over their tensor, so parts go as a whole.
-  void discard(uint64_t offset, uint64_t n) const override {
-    if (offset != 0 || n != size()) return;
+  // Codes of a row lie all over their tensor, so parts come and go as a whole.
+  void discard(uint64_t, uint64_t n) const override {
+    const std::lock_guard lock(mutex_);
+    n_discarded_ += n;
+    if (n_discarded_ < size()) return;
     for (const PackedMatrix::Part& part : m_.parts) part.source->discard(part.offset, part.n_bytes);
+    read_ = {};
+    is_attached_ = false;
   }
 
  private:
+  Status attach() const {
+    const std::lock_guard lock(mutex_);
+    if (is_attached_) return {};
+    for (const PackedMatrix::Part& part : m_.parts) INLAY_TRY(m_.attach(part, read_));
+    is_attached_ = true;
+    return {};
+  }
+
   void read_row(int64_t row, std::byte* out) const {
     for (int64_t col = 0; col < m_.n_cols; col += kBlock) {
       const int n = static_cast<int>(std::min<int64_t>(kBlock, m_.n_cols - col));
@@ -152,9 +166,13 @@ class PackedSource final : public ByteSource {
     return sizeof block;
   }
 
-  const PackedMatrix m_;
+  mutable PackedMatrix m_;
   const DType dtype_;
   const uint64_t row_bytes_;
+  mutable std::mutex mutex_;  // of the rest, and of m_ until it is attached
+  mutable std::vector<std::vector<std::byte>> read_;
+  mutable bool is_attached_ = false;
+  mutable uint64_t n_discarded_ = 0;
 };
 
 }  // namespace
@@ -169,6 +187,23 @@ uint32_t PackedCodes::at(int64_t row, int64_t col) const {
   }
   const int shift = row_shift[row & ((1 << row_log2) - 1)] + col_shift[col & ((1 << col_log2) - 1)];
   return (word >> shift & mask) ^ flip;
+}
+
+const std::byte*& PackedMatrix::data(Table table) {
+  return table == Table::codes ? codes.data : table == Table::scales ? scales.data : table == Table::zeros ? zeros.data : group_of;
+}
+
+Status PackedMatrix::attach(const Part& part, std::vector<std::vector<std::byte>>& read) {
+  if (part.table == Table::none) return {};
+  const std::byte* bytes = part.source->view(part.offset, part.n_bytes);
+  if (!bytes) {
+    INLAY_TRY(part.source->check_range(part.offset, part.n_bytes));
+    read.emplace_back(part.n_bytes);
+    INLAY_TRY(part.source->read(part.offset, read.back()));
+    bytes = read.back().data();
+  }
+  data(part.table) = bytes;
+  return {};
 }
 
 float ScaleTable::at(int64_t row, int64_t group) const {

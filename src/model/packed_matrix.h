@@ -34,10 +34,17 @@ struct ScaleTable {
 
 // value = scale * (code - zero), or scale * E4M3(code)
 struct PackedMatrix {
+  // A tensor that the matrix is made of, and what of it: `data` of one of the tables, or group_of.
+  enum class Table : uint8_t { codes, scales, zeros, group_of, none };
   struct Part {
     const ByteSource* source;
     uint64_t offset, n_bytes;
+    Table table;
   };
+  const std::byte*& data(Table table);  // not of none
+  // Points the table at the part's bytes: the source's own, or read ones, which go to the end of `read`.
+  Status attach(const Part& part, std::vector<std::vector<std::byte>>& read);
+
   std::string name;
   int64_t n_rows = 0, n_cols = 0;
   bool is_e4m3 = false;
@@ -53,9 +60,10 @@ struct PackedMatrix {
 
 // Q4_0, Q4_1, Q8_0 or F8_E4M3 where blocks of 32 columns have one group each and FP16 holds the scales to 2^-9, which
 // is what BF16 holds weights to; else F16 if the scales are, or BF16.
-DType held_type(const PackedMatrix& matrix);
+DType held_type(const PackedMatrix& matrix);  // of which all but the codes is attached
 
-// The rows in that type.
+// The rows in that type. The source attaches the parts when it is first read and lets go of them when all of it was
+// discarded.
 std::unique_ptr<ByteSource> make_source(PackedMatrix matrix, DType held);
 
 }  // namespace inlay

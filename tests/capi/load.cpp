@@ -1,15 +1,20 @@
 // Loading through the shared library, and what can be asked of an engine.
 #include <pthread.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include "tests/capi/client.h"
 
 namespace inlay::test {
 namespace {
+
+namespace fs = std::filesystem;
 
 class Load : public OnEachDevice {};
 INLAY_ON_EACH_DEVICE(Load);
@@ -412,6 +417,77 @@ TEST(LoadAnywhere, LongMessagesAreCutAtACharacter) {
     const auto last = static_cast<unsigned char>(err.message[err.message_len - 1]);
     EXPECT_NE(last, 0xc3) << "a half character ends the message";
   }
+}
+
+// ---- a file that changes while it loads
+
+struct Change {
+  const char* name;
+  void (*make)(const std::string& path, uint64_t size);
+  const char* message;
+};
+
+const Change kChanges[] = {
+    {"cut to a half", [](const std::string& path, uint64_t size) { fs::resize_file(path, size / 2); }, "the file ends at "},
+    {"cut to nothing", [](const std::string& path, uint64_t) { fs::resize_file(path, 0); }, "the file ends at "},
+    {"grown", [](const std::string& path, uint64_t size) { fs::resize_file(path, size + 4096); }, "was written to while it was read"},
+    {"written to in place",
+     [](const std::string& path, uint64_t size) {
+       std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+       file.seekp(static_cast<std::streamoff>(size / 2));
+       file.write("other bytes", 11);
+     },
+     "was written to while it was read"},
+    {"renamed", [](const std::string& path, uint64_t) { fs::rename(path, path + ".old"); }, nullptr},
+    {"removed", [](const std::string& path, uint64_t) { fs::remove(path); }, nullptr},
+    {"unchanged", [](const std::string&, uint64_t) {}, nullptr},
+};
+
+struct Changing {
+  const Change* change;
+  std::string path;
+  uint64_t size;
+  bool is_done = false;
+
+  static int32_t progress(void* user, uint64_t, uint64_t) {
+    auto& self = *static_cast<Changing*>(user);
+    if (!std::exchange(self.is_done, true)) self.change->make(self.path, self.size);
+    return 0;
+  }
+};
+
+// A GGUF file and a folder of safetensors; `file`: the one with the weights.
+TEST_P(Load, AFileThatChangesMeanwhile) {
+  const fs::path examples = INLAY_SOURCE_DIR "/examples/model", folder = fs::path(testing::TempDir()) / ("inlay_changing_" + std::to_string(::getpid()));
+  struct {
+    fs::path from;
+    const char* file;
+  } const models[] = {{examples / "tales.gguf", ""}, {examples / "hf", "model.safetensors"}};
+  for (const auto& model : models) {
+    for (const Change& change : kChanges) {
+      fs::remove_all(folder);
+      fs::copy(model.from, folder, fs::copy_options::recursive);
+      const std::string file = *model.file ? (folder / model.file).string() : folder.string();
+      fs::last_write_time(file, fs::last_write_time(file) - std::chrono::hours(1));  // clocks of file systems are coarse
+      Changing changing{&change, file, fs::file_size(file)};
+      inlay_load_params p = params();
+      p.progress = Changing::progress;
+      p.progress_user = &changing;
+      inlay_engine* engine = nullptr;
+      inlay_error err = {};
+      const inlay_status status = inlay_load(folder.c_str(), SIZE_MAX, &p, &engine, &err);
+      const EnginePtr owned(engine);
+      EXPECT_TRUE(changing.is_done) << file;
+      EXPECT_EQ(status, change.message ? INLAY_IO : INLAY_OK) << file << " " << change.name << ": " << err.message;
+      EXPECT_EQ(engine == nullptr, change.message != nullptr);
+      if (change.message) {
+        EXPECT_NE(std::string(err.message).find(change.message), std::string::npos) << change.name << ": " << err.message;
+        EXPECT_NE(std::string(err.message).find(file), std::string::npos) << err.message;
+      }
+    }
+  }
+  fs::remove_all(folder);
+  fs::remove(folder.string() + ".old");
 }
 
 }  // namespace

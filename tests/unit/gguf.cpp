@@ -104,7 +104,7 @@ TEST(Gguf, ReadsVersions2And3FromMemory) {
   }
 }
 
-TEST(Gguf, ReadsAMappedFile) {
+TEST(Gguf, ReadsAFile) {
   const TemporaryFolder folder;
   const std::string path = folder.write("model.gguf", testing::small_image().build());
   Result<Checkpoint> c = open_gguf(path);
@@ -204,7 +204,7 @@ TEST(Gguf, AllowsBytesAfterTheLastTensorAndOtherAlignments) {
   }
 }
 
-TEST(Gguf, ReportsFilesThatCannotBeMapped) {
+TEST(Gguf, ReportsFilesThatCannotBeRead) {
   const TemporaryFolder folder;
   const Result<Checkpoint> absent = open_gguf((folder.path() / "absent.gguf").string());
   EXPECT_EQ(absent.status().code, Code::not_found);
