@@ -24,8 +24,8 @@ struct RopeArgs {
   float magnitude;           // multiplies cosine and sine (YaRN), 1 otherwise
 };
 
-// Keys and values of one layer live in blocks of block_tokens positions. How a block is laid out inside is the
-// backend's business.
+// Keys and values of one layer live in blocks of block_tokens positions, block_stride bytes apart. How a block is laid out
+// inside is the backend's business.
 struct KvAppendArgs {
   const float* k;             // (m, n_kv_heads, d_head), rows ld apart
   const float* v;
@@ -33,6 +33,7 @@ struct KvAppendArgs {
   void* v_pool;
   const int32_t* positions;   // (m)
   const int32_t* block_table; // (blocks of this sequence); position p is in block_table[p / block_tokens]
+  int64_t block_stride;
   int64_t m, n_kv_heads, d_head, block_tokens, ld;
 };
 
@@ -45,6 +46,7 @@ struct AttentionArgs {
   const void* k_pool;
   const void* v_pool;
   const int32_t* block_table;
+  int64_t block_stride;
   int64_t m, first_position, n_heads, n_kv_heads, d_head, block_tokens, ld_q, ld_out;
   float scale;         // of scores
   float softcap;       // scaled scores become softcap * tanh(score / softcap); 0: they stay

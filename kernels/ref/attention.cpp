@@ -10,7 +10,8 @@ namespace {
 const float* cached(const AttentionArgs& a, const void* pool, int64_t position, int64_t kv_head) {
   const int64_t block = a.block_table[position / a.block_tokens];
   const int64_t slot = position % a.block_tokens;
-  return static_cast<const float*>(pool) + ((block * a.n_kv_heads + kv_head) * a.block_tokens + slot) * a.d_head;
+  const auto* const values = reinterpret_cast<const float*>(static_cast<const char*>(pool) + block * a.block_stride);
+  return values + (kv_head * a.block_tokens + slot) * a.d_head;
 }
 
 // Turns scores into exp(score - max) and returns their sum; `sink`: a score that takes part in both, or null.

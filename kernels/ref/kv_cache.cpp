@@ -7,16 +7,17 @@ size_t kv_block_bytes(int64_t n_kv_heads, int64_t d_head, int64_t block_tokens) 
 }
 
 void kv_append(const KvAppendArgs& a, int64_t m_begin, int64_t m_end) {
-  const int64_t block_floats = a.n_kv_heads * a.block_tokens * a.d_head;
   for (int64_t j = m_begin; j < m_end; ++j) {
-    const int64_t block = a.block_table[a.positions[j] / a.block_tokens];
+    const int64_t block = a.block_table[a.positions[j] / a.block_tokens] * a.block_stride;
+    auto* const keys = reinterpret_cast<float*>(static_cast<char*>(a.k_pool) + block);
+    auto* const values = reinterpret_cast<float*>(static_cast<char*>(a.v_pool) + block);
     const int64_t slot = a.positions[j] % a.block_tokens;
     for (int64_t h = 0; h < a.n_kv_heads; ++h) {
-      const int64_t to = block * block_floats + (h * a.block_tokens + slot) * a.d_head;
+      const int64_t to = (h * a.block_tokens + slot) * a.d_head;
       const int64_t from = j * a.ld + h * a.d_head;
       for (int64_t i = 0; i < a.d_head; ++i) {
-        static_cast<float*>(a.k_pool)[to + i] = a.k[from + i];
-        static_cast<float*>(a.v_pool)[to + i] = a.v[from + i];
+        keys[to + i] = a.k[from + i];
+        values[to + i] = a.v[from + i];
       }
     }
   }

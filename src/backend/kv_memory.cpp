@@ -6,25 +6,32 @@
 
 namespace inlay {
 
-KvMemory::KvMemory(const Plan& plan, const BackendConfig& config, uint64_t block_bytes)
+KvMemory::KvMemory(const Plan& plan, const BackendConfig& config, uint64_t block_bytes, KvOrder order)
     : block_bytes_(block_bytes), layers_(plan.kv.layers) {
   constexpr uint64_t kAlignment = HostBuffer::kAlignment;
-  uint64_t offset = 0;
+  const auto align = [](uint64_t n) { return (n + kAlignment - 1) / kAlignment * kAlignment; };
   for (size_t g = 0; g < plan.kv.groups.size(); ++g) {
-    const uint64_t used = block_bytes * static_cast<uint64_t>(config.n_kv_blocks[g]);
-    groups_.push_back({.offset = offset,
-                       .pool_bytes = (used + kAlignment - 1) / kAlignment * kAlignment,
-                       .n_pools = 2 * plan.kv.groups[g].n_layers});
-    offset += group_bytes(g);
+    const auto n_blocks = static_cast<uint64_t>(config.n_kv_blocks[g]);
+    Group group{.offset = bytes_, .between_pools = 0, .block_stride = 0, .n_pools = 2 * plan.kv.groups[g].n_layers};
+    const auto n_pools = static_cast<uint64_t>(group.n_pools);
+    if (order == KvOrder::blocks) {
+      group.between_pools = align(block_bytes);
+      group.block_stride = group.between_pools * n_pools;
+      bytes_ += group.block_stride * n_blocks;
+    } else {
+      group.between_pools = align(block_bytes * n_blocks);
+      group.block_stride = block_bytes;
+      bytes_ += group.between_pools * n_pools;
+    }
+    groups_.push_back(group);
   }
 }
 
 void copy_kv_block(const KvMemory& memory, std::byte* cache, int32_t kv_group, int32_t from, int32_t to) {
-  const uint64_t n = memory.block_bytes();
-  for (int32_t i = 0; i < memory.n_pools(kv_group); ++i) {
-    std::byte* pool = cache + memory.pools_at(kv_group) + static_cast<uint64_t>(i) * memory.pool_bytes(kv_group);
-    std::memcpy(pool + static_cast<uint64_t>(to) * n, pool + static_cast<uint64_t>(from) * n, n);
-  }
+  const KvMemory::Group& group = memory.groups_[static_cast<size_t>(kv_group)];
+  std::byte* const first = cache + group.offset;
+  std::memcpy(first + static_cast<uint64_t>(to) * group.block_stride,
+              first + static_cast<uint64_t>(from) * group.block_stride, group.block_stride);
 }
 
 }  // namespace inlay

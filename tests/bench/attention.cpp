@@ -19,18 +19,16 @@ struct Cache {
   Shape s;
   int64_t n_tokens, n_layers;
   int64_t window = 0;
-  size_t layer_bytes;
-  bench::Bytes k, v;
+  size_t block_bytes;
+  bench::Bytes memory;  // as KvMemory has it: block after block, in a block layer after layer, its keys, its values
   std::vector<int32_t> table;
 
   Cache(const cpu::Kernels& kernels, Shape shape, int64_t tokens, int64_t layers)
       : s(shape),
         n_tokens(tokens),
         n_layers(layers),
-        layer_bytes(kernels.kv_block_bytes(s.n_kv_heads, s.d_head, kBlockTokens) *
-                    static_cast<size_t>((tokens + kBlockTokens - 1) / kBlockTokens)),
-        k(layer_bytes * static_cast<size_t>(layers)),
-        v(layer_bytes * static_cast<size_t>(layers)) {
+        block_bytes(kernels.kv_block_bytes(s.n_kv_heads, s.d_head, kBlockTokens)),
+        memory(static_cast<size_t>(block_stride() * ((tokens + kBlockTokens - 1) / kBlockTokens))) {
     for (int64_t b = 0; b * kBlockTokens < tokens; ++b) table.push_back(static_cast<int32_t>(b));
     uint32_t state = 3;
     const int64_t ld = s.n_kv_heads * s.d_head;
@@ -38,24 +36,27 @@ struct Cache {
     for (int64_t layer = 0; layer < layers; ++layer) {
       for (int32_t position = 0; position < tokens; ++position) {
         for (float& f : x) f = bench::next_random(state);
-        kernels.kv_append({x.data(), x.data(), k.as() + layer * layer_bytes, v.as() + layer * layer_bytes, &position,
-                           table.data(), 1, s.n_kv_heads, s.d_head, kBlockTokens, ld},
+        kernels.kv_append({x.data(), x.data(), keys(layer), values(layer), &position, table.data(), block_stride(), 1,
+                           s.n_kv_heads, s.d_head, kBlockTokens, ld},
                           0, 1);
       }
     }
   }
+  int64_t block_stride() const { return 2 * n_layers * static_cast<int64_t>(block_bytes); }
+  char* keys(int64_t layer) { return memory.as() + 2 * static_cast<size_t>(layer) * block_bytes; }
+  char* values(int64_t layer) { return keys(layer) + block_bytes; }
 };
 
 void attend(const cpu::Kernels& kernels, Cache& c, ThreadPool& pool, int64_t layer, const std::vector<float>& q,
             int64_t m, std::vector<float>& out, std::vector<float>& scratch) {
   const Shape& s = c.s;
   const int64_t ld = s.n_heads * s.d_head;
-  const size_t at = static_cast<size_t>(layer) * c.layer_bytes;
   const AttentionArgs args = {q.data(),
                               out.data(),
-                              c.k.as() + at,
-                              c.v.as() + at,
+                              c.keys(layer),
+                              c.values(layer),
                               c.table.data(),
+                              c.block_stride(),
                               m,
                               c.n_tokens - m,
                               s.n_heads,

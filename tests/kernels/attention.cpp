@@ -25,6 +25,7 @@ struct Shape {
   bool sinks = false;
 };
 
+constexpr size_t kGap = 192;  // bytes between blocks, which nothing may touch
 constexpr int32_t kNowhere = -(1 << 28);  // in a block table: reading there ends the program
 
 // The first_position + m keys and values of a sequence, its last m queries, and a block table in random order.
@@ -53,26 +54,27 @@ struct Problem {
     scale = 1.0f / std::sqrt(static_cast<float>(s.d_head));
     sinks = test::random_floats(s.n_heads, 4, 3.0f);
     seen = table;
-    const AttentionArgs all = attend(nullptr, nullptr, nullptr, 0, 0, s.m);
+    const AttentionArgs all = attend(nullptr, nullptr, 0, nullptr, 0, 0, s.m);
     std::fill(seen.begin(), seen.begin() + all.first_key(0) / kBlockTokens, kNowhere);
     const auto unseen = all.first_key(0) * s.n_kv_heads * s.d_head;  // what a mask hides must not even be added as zero
     for (auto* values : {&k, &v}) std::fill(values->begin(), values->begin() + unseen, NAN);
   }
 
-  KvAppendArgs append(void* k_pool, void* v_pool) const {
-    return {k.data(), v.data(),     k_pool,   v_pool,       positions.data(),       table.data(),
-            n_tokens, s.n_kv_heads, s.d_head, kBlockTokens, s.n_kv_heads * s.d_head};
+  KvAppendArgs append(void* k_pool, void* v_pool, int64_t block_stride) const {
+    return {k.data(),     v.data(), k_pool,       v_pool,   positions.data(), table.data(),
+            block_stride, n_tokens, s.n_kv_heads, s.d_head, kBlockTokens,     s.n_kv_heads * s.d_head};
   }
 
   // Queries [begin, end) of the m.
-  AttentionArgs attend(const void* k_pool, const void* v_pool, float* out, int64_t ld_out, int64_t begin,
-                       int64_t end) const {
+  AttentionArgs attend(const void* k_pool, const void* v_pool, int64_t block_stride, float* out, int64_t ld_out,
+                       int64_t begin, int64_t end) const {
     const int64_t ld = s.n_heads * s.d_head;
     return {q.data() + begin * ld,
             out + begin * ld_out,
             k_pool,
             v_pool,
             seen.data(),
+            block_stride,
             end - begin,
             s.first_position + begin,
             s.n_heads,
@@ -88,25 +90,27 @@ struct Problem {
   }
 
   std::vector<float> exact() const {
-    std::vector<float> k_pool(ref::kv_block_bytes(s.n_kv_heads, s.d_head, kBlockTokens) / 4 *
-                              static_cast<size_t>(n_blocks + 1));
+    const size_t stride = ref::kv_block_bytes(s.n_kv_heads, s.d_head, kBlockTokens) + kGap;
+    std::vector<float> k_pool(stride / 4 * static_cast<size_t>(n_blocks + 1));
     std::vector<float> v_pool(k_pool.size()), out(q.size());
-    ref::kv_append(append(k_pool.data(), v_pool.data()), 0, n_tokens);
-    ref::attention(attend(k_pool.data(), v_pool.data(), out.data(), s.n_heads * s.d_head, 0, s.m), 0, s.m);
+    ref::kv_append(append(k_pool.data(), v_pool.data(), static_cast<int64_t>(stride)), 0, n_tokens);
+    ref::attention(attend(k_pool.data(), v_pool.data(), static_cast<int64_t>(stride), out.data(), s.n_heads * s.d_head, 0, s.m), 0, s.m);
     return out;
   }
 };
 
 // A cache filled by the kernels. Everything not written is NaN, so that whatever is read beyond the keys shows.
 struct Cache {
+  size_t stride;
   std::vector<uint16_t> k, v;
 
   Cache(const Kernels& kernels, const Problem& p)
-      : k(kernels.kv_block_bytes(p.s.n_kv_heads, p.s.d_head, kBlockTokens) / 2 * static_cast<size_t>(p.n_blocks + 1),
-          0x7fff),
+      : stride(kernels.kv_block_bytes(p.s.n_kv_heads, p.s.d_head, kBlockTokens) + kGap),
+        k(stride / 2 * static_cast<size_t>(p.n_blocks + 1), 0x7fff),
         v(k.size(), 0x7fff) {
-    kernels.kv_append(p.append(k.data(), v.data()), p.n_tokens / 2, p.n_tokens);
-    kernels.kv_append(p.append(k.data(), v.data()), 0, p.n_tokens / 2);
+    const KvAppendArgs args = p.append(k.data(), v.data(), static_cast<int64_t>(stride));
+    kernels.kv_append(args, p.n_tokens / 2, p.n_tokens);
+    kernels.kv_append(args, 0, p.n_tokens / 2);
   }
 };
 
@@ -129,7 +133,7 @@ std::vector<float> run(const Kernels& kernels, const Problem& p, const Cache& ca
   test::GuardedRows out(p.s.m, p.s.n_heads * p.s.d_head);
   for (int64_t begin = 0; begin < p.s.m; begin += m_at_once) {
     const int64_t end = std::min(begin + m_at_once, p.s.m);
-    const AttentionArgs args = p.attend(cache.k.data(), cache.v.data(), out.data(), out.ld(), begin, end);
+    const AttentionArgs args = p.attend(cache.k.data(), cache.v.data(), static_cast<int64_t>(cache.stride), out.data(), out.ld(), begin, end);
     const size_t bytes = kernels.attention_scratch_bytes(args);
     std::vector<float> scratch(bytes / 4 + 1, NAN);
     Workspace workspace(kernels);
@@ -197,7 +201,7 @@ TEST(Attention, TheReferenceKnowsWindowsCapsAndSinks) {
     const float q[] = {1, 0}, k[] = {0, 0, std::log(2.0f), 0}, v[] = {1, 10, 3, 30};
     const int32_t table[] = {0};
     float out[2];
-    ref::attention({q, out, k, v, table, 1, 1, 1, 1, 2, 2, 2, 2, 1.0f, cap, window, sink}, 0, 1);
+    ref::attention({q, out, k, v, table, 0, 1, 1, 1, 1, 2, 2, 2, 2, 1.0f, cap, window, sink}, 0, 1);
     EXPECT_FLOAT_EQ(out[1], 10 * out[0]);
     return out[0];
   };
@@ -243,7 +247,7 @@ TEST(Attention, ThreadsShareACallAndAgree) {
       const auto alone = run(*k, p, cache, s.m, 1);
       for (int round = 0; round < 5; ++round) {
         test::GuardedRows out(s.m, s.n_heads * s.d_head);
-        const AttentionArgs args = p.attend(cache.k.data(), cache.v.data(), out.data(), out.ld(), 0, s.m);
+        const AttentionArgs args = p.attend(cache.k.data(), cache.v.data(), static_cast<int64_t>(cache.stride), out.data(), out.ld(), 0, s.m);
         std::vector<float> scratch(k->attention_scratch_bytes(args) / 4);
         std::vector<Workspace> workspaces(static_cast<size_t>(pool.size()), Workspace(*k));
         pool.parallel_for(k->attention_items(args), 1, [&](int64_t begin, int64_t end, int thread) {
@@ -262,8 +266,8 @@ TEST(Attention, ThreadsShareACallAndAgree) {
 TEST(Attention, ChunksBecomeItemsForOneQueryOnly) {
   const Kernels& k = cpu::kernels(cpu::best_isa());
   const Problem one({16, 2, 64, 4095, 1}), many({64, 32, 64, 4095, 512});
-  const AttentionArgs a = one.attend(nullptr, nullptr, nullptr, 0, 0, 1),
-                      b = many.attend(nullptr, nullptr, nullptr, 0, 0, 512);
+  const AttentionArgs a = one.attend(nullptr, nullptr, 0, nullptr, 0, 0, 1),
+                      b = many.attend(nullptr, nullptr, 0, nullptr, 0, 0, 512);
   EXPECT_EQ(k.attention_items(a), 2 * 16);
   EXPECT_GT(k.attention_scratch_bytes(a), 0u);
   EXPECT_EQ(k.attention_scratch_bytes(b), 0u);
@@ -275,10 +279,10 @@ TEST(Attention, ScratchGrowsWithThePosition) {
   const Kernels& k = cpu::kernels(cpu::best_isa());
   for (const int64_t m : {1, 8, 40, 100, 512}) {
     size_t before = 0;
-    const AttentionArgs last = {nullptr, nullptr, nullptr, nullptr,      nullptr, m, 300000,
+    const AttentionArgs last = {nullptr, nullptr, nullptr, nullptr,      nullptr, 0, m, 300000,
                                 12,      2,       128,     kBlockTokens, 0,       0, 1.0f};
     for (int64_t first = 0; first < 300000; first += 257) {
-      const AttentionArgs a = {nullptr, nullptr, nullptr, nullptr,      nullptr, m, first,
+      const AttentionArgs a = {nullptr, nullptr, nullptr, nullptr,      nullptr, 0, m, first,
                                12,      2,       128,     kBlockTokens, 0,       0, 1.0f};
       ASSERT_GE(k.attention_scratch_bytes(a), before) << m << " queries from position " << first;
       before = k.attention_scratch_bytes(a);

@@ -63,9 +63,9 @@ TEST(BlockTables, EveryBlockThatAQuerySeesIsChecked) {
 TEST(KvMemory, PoolsFollowOneAnother) {
   constexpr uint64_t kBlock = 96;  // not a multiple of the pools' alignment
   const Plan plan = plan_of({40, 0, 40});
-  const KvMemory memory(plan, kConfig, kBlock);
-  EXPECT_EQ(memory.pool_bytes(0), 4 * kBlock);
-  EXPECT_EQ(memory.pool_bytes(1), 2 * kBlock);
+  const KvMemory memory(plan, kConfig, kBlock, KvOrder::pools);
+  EXPECT_EQ(memory.between_pools(0), 4 * kBlock);
+  EXPECT_EQ(memory.between_pools(1), 2 * kBlock);
   EXPECT_EQ(memory.n_pools(0), 2);
   EXPECT_EQ(memory.n_pools(1), 4);
   EXPECT_EQ(memory.bytes(), 2 * 4 * kBlock + 4 * 2 * kBlock);
@@ -76,19 +76,39 @@ TEST(KvMemory, PoolsFollowOneAnother) {
   EXPECT_EQ(memory.values_at(0), of_whole + pool);
   EXPECT_EQ(memory.keys_at(2), of_whole + 2 * pool);
   EXPECT_EQ(memory.values_at(2), of_whole + 3 * pool);
+  for (const int32_t layer : {0, 1, 2}) EXPECT_EQ(memory.block_stride(layer), kBlock);
 }
 
-TEST(KvMemory, ABlockIsCopiedInEveryPoolOfItsGroup) {
+TEST(KvMemory, BlocksFollowOneAnother) {
+  constexpr uint64_t kBlock = 96, kHeld = 128;
+  const Plan plan = plan_of({40, 0, 40});
+  const KvMemory memory(plan, kConfig, kBlock, KvOrder::blocks);
+  EXPECT_EQ(memory.block_stride(1), 2 * kHeld);
+  EXPECT_EQ(memory.block_stride(0), 4 * kHeld);
+  EXPECT_EQ(memory.block_stride(2), 4 * kHeld);
+  const uint64_t of_whole = 4 * 2 * kHeld;
+  EXPECT_EQ(memory.bytes(), of_whole + 2 * 4 * kHeld);
+  EXPECT_EQ(memory.keys_at(1), 0u);
+  EXPECT_EQ(memory.values_at(1), kHeld);
+  EXPECT_EQ(memory.keys_at(0), of_whole);
+  EXPECT_EQ(memory.values_at(0), of_whole + kHeld);
+  EXPECT_EQ(memory.keys_at(2), of_whole + 2 * kHeld);
+  EXPECT_EQ(memory.values_at(2), of_whole + 3 * kHeld);
+}
+
+TEST(KvMemory, ABlockIsCopiedInAllLayersOfItsGroup) {
   constexpr uint64_t kBlock = 64;
   const Plan plan = plan_of({40, 0, 40});
-  const KvMemory memory(plan, kConfig, kBlock);
+  const KvMemory memory(plan, kConfig, kBlock, KvOrder::blocks);
   std::vector<std::byte> cache(memory.bytes());
   for (size_t i = 0; i < cache.size(); ++i) cache[i] = static_cast<std::byte>(i / kBlock);  // each block its own number
   const std::vector<std::byte> before = cache;
   copy_kv_block(memory, cache.data(), 1, 0, 1);
+  const uint64_t stride = memory.block_stride(0), to = memory.pools_at(1) + stride;
+  ASSERT_EQ(stride, 4 * kBlock);
   for (size_t i = 0; i < cache.size(); ++i) {
-    const bool copied = i >= memory.pools_at(1) && (i - memory.pools_at(1)) / kBlock % 2 == 1;
-    ASSERT_EQ(cache[i], copied ? before[i - kBlock] : before[i]) << "byte " << i;
+    const bool copied = i >= to && i < to + stride;
+    ASSERT_EQ(cache[i], copied ? before[i - stride] : before[i]) << "byte " << i;
   }
 }
 

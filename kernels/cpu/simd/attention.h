@@ -94,19 +94,19 @@ size_t kv_block_bytes(int64_t n_kv_heads, int64_t d_head, int64_t block_tokens) 
 void kv_append(const KvAppendArgs& a, int64_t m_begin, int64_t m_end) {
   const int64_t d_pad = round_up_16(a.d_head);
   const int64_t head_halfs = d_pad * kBlockTokens;
-  uint16_t* k_pool = static_cast<uint16_t*>(a.k_pool);
-  uint16_t* v_pool = static_cast<uint16_t*>(a.v_pool);
   for (int64_t j = m_begin; j < m_end; ++j) {
     const int64_t slot = a.positions[j] % kBlockTokens;
-    const int64_t block = a.block_table[a.positions[j] / kBlockTokens];
+    const int64_t block = a.block_table[a.positions[j] / kBlockTokens] * a.block_stride;
+    auto* const keys = reinterpret_cast<uint16_t*>(static_cast<char*>(a.k_pool) + block);
+    auto* const values = reinterpret_cast<uint16_t*>(static_cast<char*>(a.v_pool) + block);
     for (int64_t h = 0; h < a.n_kv_heads; ++h) {
-      const int64_t head = (block * a.n_kv_heads + h) * head_halfs;
+      const int64_t head = h * head_halfs;
       for (int64_t i = 0; i < a.d_head; i += 16) {
         const int64_t from = j * a.ld + h * a.d_head + i, n = smaller(a.d_head - i, 16);
-        Vec16::load_n(a.v + from, n).store_f16(v_pool + head + slot * d_pad + i);
+        Vec16::load_n(a.v + from, n).store_f16(values + head + slot * d_pad + i);
         uint16_t k[16];
         Vec16::load_n(a.k + from, n).store_f16(k);
-        for (int64_t l = 0; l < n; ++l) k_pool[head + (i + l) * kBlockTokens + slot] = k[l];
+        for (int64_t l = 0; l < n; ++l) keys[head + (i + l) * kBlockTokens + slot] = k[l];
       }
     }
   }
@@ -138,7 +138,7 @@ struct RowBlock {
   // KV head's part of the block that holds the positions from `position` on.
   const char* keys_or_values(const void* pool, int64_t position) const {
     const int64_t block = args->block_table[position / kBlockTokens];
-    return static_cast<const char*>(pool) + (block * args->n_kv_heads + kv_head) * cut.d_pad * kBlockTokens * 2;
+    return static_cast<const char*>(pool) + block * args->block_stride + kv_head * cut.d_pad * kBlockTokens * 2;
   }
 };
 

@@ -44,7 +44,7 @@ AttentionArgs attention_shape(const ModelSpec& s, int64_t m, int64_t first_posit
 }  // namespace
 
 KvMemory CpuExecutor::kv_memory(const Plan& plan, const BackendConfig& config, const cpu::Kernels& kernels) {
-  return {plan, config, kernels.kv_block_bytes(plan.spec.n_kv_heads, plan.spec.d_head, kKvBlockTokens)};
+  return {plan, config, kernels.kv_block_bytes(plan.spec.n_kv_heads, plan.spec.d_head, kKvBlockTokens), KvOrder::blocks};
 }
 
 uint64_t CpuExecutor::prepared_bytes(const Plan& plan, const BackendConfig& config, const cpu::Kernels& kernels) {
@@ -272,6 +272,7 @@ void CpuExecutor::append_kv(const Op& op, const StepBatch& batch) {
                             .v_pool = v_pool(op.layer),
                             .positions = batch.positions.data() + slice.first_token,
                             .block_table = block_table(op, batch, slice),
+                            .block_stride = block_stride(op.layer),
                             .m = slice.n_tokens,
                             .n_kv_heads = s.n_kv_heads,
                             .d_head = s.d_head,
@@ -293,6 +294,7 @@ AttentionArgs CpuExecutor::attention_args(const Op& op, const StepBatch& batch, 
   args.k_pool = k_pool(op.layer);
   args.v_pool = v_pool(op.layer);
   args.block_table = block_table(op, batch, slice);
+  args.block_stride = block_stride(op.layer);
   args.window = plan_.spec.layers[op.layer].window;
   args.sinks = vector(op, slot::sinks);
   return args;

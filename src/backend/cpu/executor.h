@@ -116,6 +116,7 @@ class CpuExecutor final : public Backend, private OpRunner {
   int64_t d_qkv() const { return plan_.spec.d_q() + 2 * plan_.spec.d_kv(); }
   std::byte* k_pool(int32_t layer) { return kv_.data() + memory_of_kv_.keys_at(layer); }
   std::byte* v_pool(int32_t layer) { return kv_.data() + memory_of_kv_.values_at(layer); }
+  int64_t block_stride(int32_t layer) const { return static_cast<int64_t>(memory_of_kv_.block_stride(layer)); }
   std::byte* prepared(cpu::ActivationForm form) { return prepared_.data() + static_cast<size_t>(form) * prepared_stride_; }
 
   const Plan plan_;

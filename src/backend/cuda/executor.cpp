@@ -26,7 +26,7 @@ bool has_mixed_gemm(const BackendConfig& config, int32_t device_index) {
 }
 
 KvMemory kv_memory_of(const Plan& plan, const BackendConfig& config) {
-  return {plan, config, kv_block_bytes(plan.spec, config.kv_dtype) / 2};
+  return {plan, config, kv_block_bytes(plan.spec, config.kv_dtype) / 2, KvOrder::pools};
 }
 
 }  // namespace
@@ -443,7 +443,7 @@ Status CudaExecutor::duplicate_kv_block(int32_t kv_group, int32_t from_block, in
   const ContextScope scope(context_);
   INLAY_TRY(scope.status());
   return cuda_status(cuda::launch_copy_block({.pools = b_.kv.data() + kv_memory_.pools_at(kv_group),
-                                              .pool_bytes = kv_memory_.pool_bytes(kv_group),
+                                              .pool_bytes = kv_memory_.between_pools(kv_group),
                                               .block_bytes = kv_memory_.block_bytes(),
                                               .n_pools = kv_memory_.n_pools(kv_group),
                                               .from = from_block,

@@ -32,7 +32,7 @@ auto activation_of(const ModelSpec& spec) {
 }
 
 KvMemory kv_memory(const Plan& plan, const BackendConfig& config) {
-  return {plan, config, kv_block_bytes(plan.spec, KvDType::f32) / 2};
+  return {plan, config, kv_block_bytes(plan.spec, KvDType::f32) / 2, KvOrder::blocks};
 }
 
 // A weight as the file stores it; vectors as float.
@@ -251,6 +251,7 @@ void ReferenceBackend::attn_in(const Op& op, const StepBatch& batch) {
                     .v_pool = v_pool(op.layer),
                     .positions = batch.positions.data() + slice.first_token,
                     .block_table = batch.block_table(slice, plan_.kv.layers[op.layer].group),
+                    .block_stride = static_cast<int64_t>(memory_.block_stride(op.layer)),
                     .m = slice.n_tokens,
                     .n_kv_heads = s.n_kv_heads,
                     .d_head = s.d_head,
@@ -268,6 +269,7 @@ void ReferenceBackend::attention(const Op& op, const StepBatch& batch) {
                     .k_pool = k_pool(op.layer),
                     .v_pool = v_pool(op.layer),
                     .block_table = batch.block_table(slice, plan_.kv.layers[op.layer].group),
+                    .block_stride = static_cast<int64_t>(memory_.block_stride(op.layer)),
                     .m = slice.n_tokens,
                     .first_position = slice.first_position,
                     .n_heads = s.n_heads,
