@@ -11,7 +11,8 @@ HEAD = """\
 //! - One that can fail returns an [`inlay_status`] and describes the failure in `err`, which may be null. Any of them may
 //!   return `INLAY_INVALID_ARGUMENT`, `INLAY_OUT_OF_MEMORY` or `INLAY_INTERNAL` besides the errors that it names.
 //! - Thread: `any` may be called from any thread at any time; `exclusive(x)` while no other call uses x, apart from those
-//!   of class `any`. No state belongs to a thread.
+//!   of class `any`. A second call on a session returns `INLAY_BUSY` and changes nothing. No state belongs to a thread.
+//! - In a child of `fork()`, calls on handles that the parent made return `INLAY_INVALID_STATE`, and freeing does nothing.
 //! - A struct with a `struct_size` begins as its `Default`, which is all zero with the size set. Zero is every field's default.
 //! - Text in: UTF-8 with a length, `usize::MAX` if a zero ends it. Text out: the caller's buffer; a null buffer of size 0
 //!   asks for the needed size. Lengths never count the zero.

@@ -11,9 +11,9 @@ struct Given {
   ChatOptions options;
 };
 
-Result<Given> read_arguments(const inlay_engine* engine, const char* conversation, size_t conversation_len,
-                             const char* chat_template, size_t template_len, inlay_chat_flags flags) {
-  INLAY_TRY(check_handle(engine, "engine"));
+Result<Given> read_arguments(Use<inlay_engine>& use, const inlay_engine* engine, const char* conversation,
+                             size_t conversation_len, const char* chat_template, size_t template_len, inlay_chat_flags flags) {
+  INLAY_TRY(use.begin(engine, "engine"));
   Given out;
   INLAY_ASSIGN(out.conversation, read_text(conversation, conversation_len, "conversation"));
   INLAY_TRY(check_flags(flags, INLAY_CHAT_ADD_GENERATION_PROMPT, "flags"));
@@ -33,8 +33,8 @@ using namespace inlay::capi;
 inlay_status inlay_chat_render(const inlay_engine* engine, const char* conversation, size_t conversation_len,
                                const char* chat_template, size_t template_len, inlay_chat_flags flags, char* buf,
                                size_t cap, size_t* needed, inlay_error* err) {
-  return guarded(err, engine, [&]() -> Status {
-    INLAY_ASSIGN(const Given given, read_arguments(engine, conversation, conversation_len, chat_template, template_len, flags));
+  return guarded<inlay_engine>(err, [&](auto& use) -> Status {
+    INLAY_ASSIGN(const Given given, read_arguments(use, engine, conversation, conversation_len, chat_template, template_len, flags));
     INLAY_ASSIGN(const std::string text, render_chat(*engine->engine, given.conversation, given.options));
     return write_text(text, buf, cap, needed);
   });
@@ -43,8 +43,8 @@ inlay_status inlay_chat_render(const inlay_engine* engine, const char* conversat
 inlay_status inlay_chat_tokenize(const inlay_engine* engine, const char* conversation, size_t conversation_len,
                                  const char* chat_template, size_t template_len, inlay_chat_flags flags,
                                  int32_t* tokens, size_t cap, size_t* n_tokens, inlay_error* err) {
-  return guarded(err, engine, [&]() -> Status {
-    INLAY_ASSIGN(const Given given, read_arguments(engine, conversation, conversation_len, chat_template, template_len, flags));
+  return guarded<inlay_engine>(err, [&](auto& use) -> Status {
+    INLAY_ASSIGN(const Given given, read_arguments(use, engine, conversation, conversation_len, chat_template, template_len, flags));
     INLAY_TRY(check_not_null(n_tokens, "n_tokens"));
     if (cap != 0) INLAY_TRY(check_not_null(tokens, "tokens"));
     *n_tokens = 0;

@@ -58,8 +58,8 @@ using namespace inlay::capi;
 inlay_status inlay_embed(const inlay_engine* engine, const int32_t* tokens, size_t n_tokens, const int32_t* lengths,
                          size_t n_texts, const inlay_embed_params* params, float* out, size_t cap, size_t* needed,
                          inlay_error* err) {
-  return guarded(err, engine, [&]() -> Status {
-    INLAY_TRY(check_handle(engine, "engine"));
+  return guarded<inlay_engine>(err, [&](auto& use) -> Status {
+    INLAY_TRY(use.begin(engine, "engine"));
     INLAY_ASSIGN(const std::span<const int32_t> ids, read_tokens(tokens, n_tokens, "tokens"));
     INLAY_ASSIGN(const std::span<const int32_t> counts, read_tokens(lengths, n_texts, "lengths"));
     EmbedOptions options;

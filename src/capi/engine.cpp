@@ -5,8 +5,8 @@ using namespace inlay;
 using namespace inlay::capi;
 
 inlay_status inlay_engine_get_info(const inlay_engine* engine, inlay_engine_info* info, inlay_error* err) {
-  return guarded(err, engine, [&]() -> Status {
-    INLAY_TRY(check_handle(engine, "engine"));
+  return guarded<inlay_engine>(err, [&](auto& use) -> Status {
+    INLAY_TRY(use.begin(engine, "engine"));
     INLAY_TRY(check_out_struct(info, "info"));
     const Engine& e = *engine->engine;
     const EngineInfo loaded = e.info();
@@ -38,8 +38,8 @@ inlay_status inlay_engine_get_info(const inlay_engine* engine, inlay_engine_info
 }
 
 inlay_status inlay_engine_get_stats(const inlay_engine* engine, inlay_stats* stats, inlay_error* err) {
-  return guarded(err, engine, [&]() -> Status {
-    INLAY_TRY(check_handle(engine, "engine"));
+  return guarded<inlay_engine>(err, [&](auto& use) -> Status {
+    INLAY_TRY(use.begin(engine, "engine"));
     INLAY_TRY(check_out_struct(stats, "stats"));
     const EngineStats now = engine->engine->stats();
     inlay_stats out = {};
@@ -60,16 +60,16 @@ inlay_status inlay_engine_get_stats(const inlay_engine* engine, inlay_stats* sta
 }
 
 inlay_status inlay_plan_text(const inlay_engine* engine, char* buf, size_t cap, size_t* needed, inlay_error* err) {
-  return guarded(err, engine, [&]() -> Status {
-    INLAY_TRY(check_handle(engine, "engine"));
+  return guarded<inlay_engine>(err, [&](auto& use) -> Status {
+    INLAY_TRY(use.begin(engine, "engine"));
     return write_lines(dump(engine->engine->plan(), StepShape{}), buf, cap, needed);
   });
 }
 
 inlay_status inlay_log_read(const inlay_engine* engine, uint64_t* cursor, inlay_log_level* level, char* buf, size_t cap,
                             size_t* needed, inlay_error* err) {
-  return guarded(err, engine, [&]() -> Status {
-    INLAY_TRY(check_handle(engine, "engine"));
+  return guarded<inlay_engine>(err, [&](auto& use) -> Status {
+    INLAY_TRY(use.begin(engine, "engine"));
     INLAY_TRY(check_not_null(cursor, "cursor"));
     uint64_t next = *cursor;
     Log::Record record;

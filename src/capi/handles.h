@@ -1,12 +1,15 @@
-// What the handles are. Sessions hold their engine by reference count, so any order of frees is legal.
+// What the handles are, and what a call does with one. Sessions hold their engine by reference count, so any order of
+// frees is legal.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <type_traits>
 #include <vector>
 
+#include "src/base/fork.h"
 #include "src/capi/arguments.h"
 #include "src/capi/guard.h"
 #include "src/engine/engine.h"
@@ -15,10 +18,12 @@ namespace inlay::capi {
 
 // What the handles of one engine and of its sessions have in common.
 struct Shared {
-  explicit Shared(size_t max_sessions) : sessions(max_sessions), events(max_sessions) {}
+  explicit Shared(size_t max_sessions) : sessions(max_sessions), events(max_sessions), places(max_sessions) {}
 
   // INTERNAL or DEVICE_LOST once a call ended so: nothing that the engine holds can be relied on after that.
   std::atomic<Code> broken{Code::ok};
+
+  const uint32_t of_fork = fork_generation();  // the process that loaded the engine
 
   std::atomic<bool> warned_of_two_bos{false};
 
@@ -26,44 +31,127 @@ struct Shared {
   std::mutex mutex;
   std::vector<Session*> sessions;
   std::vector<StepEvent> events;
+  std::vector<size_t> places;  // of these sessions in the caller's array
+};
+
+// The calls that are inside of a handle. Whoever leaves or frees it last deletes it, so that neither waits for the other.
+class Users {
+ public:
+  bool enter() {  // false: it was freed
+    if ((state_.fetch_add(kOne, std::memory_order_acquire) & kFreed) == 0) return true;
+    (void)leave();
+    return false;
+  }
+  // After enter(): false where another call has the handle for itself.
+  bool claim() { return (state_.fetch_or(kClaimed, std::memory_order_acquire) & kClaimed) == 0; }
+  void unclaim() { state_.fetch_and(~kClaimed, std::memory_order_release); }
+  // Whether the handle is to be deleted.
+  [[nodiscard]] bool leave() { return state_.fetch_sub(kOne, std::memory_order_acq_rel) == (kOne | kFreed); }
+  [[nodiscard]] bool free() {
+    const uint32_t before = state_.fetch_or(kFreed, std::memory_order_acq_rel);
+    return (before & kFreed) == 0 && before < kOne;
+  }
+
+ private:
+  static constexpr uint32_t kFreed = 1, kClaimed = 2, kOne = 4;
+  std::atomic<uint32_t> state_{0};
+};
+
+// The tag tells a handle from one of another type.
+template <uint64_t kOwnTag>
+struct Handle {
+  static constexpr uint64_t kTag = kOwnTag;
+  ~Handle() { tag.store(0, std::memory_order_relaxed); }
+  std::atomic<uint64_t> tag{kTag};
+  Users users;
 };
 
 }  // namespace inlay::capi
 
-// The tag tells a handle from one of another type.
-struct inlay_engine {
-  static constexpr uint64_t kTag = 0x656e69676e65'0001;
-  uint64_t tag = kTag;
+struct inlay_engine : inlay::capi::Handle<0x656e69676e65'0001> {
   std::shared_ptr<inlay::Engine> engine;
   std::shared_ptr<inlay::capi::Shared> shared;
 };
 
-struct inlay_session {
-  static constexpr uint64_t kTag = 0x6e6f69737365'0002;
-  uint64_t tag = kTag;
+struct inlay_session : inlay::capi::Handle<0x6e6f69737365'0002> {
   std::shared_ptr<inlay::Session> session;
   std::shared_ptr<inlay::capi::Shared> shared;
 };
 
 namespace inlay::capi {
 
-template <class Handle>
-Status check_handle(const Handle* handle, const char* name) {
-  INLAY_TRY(check_not_null(handle, name));
-  if (handle->tag != Handle::kTag) return error(Code::invalid_argument, "%s is not a live handle of its type", name);
-  const Code broken = handle->shared->broken.load(std::memory_order_relaxed);
-  if (broken != Code::ok) return error(broken, "the engine failed before; it can only be freed");
-  return {};
+template <class T>
+bool is_live(const T* handle) {
+  return handle && handle->tag.load(std::memory_order_relaxed) == T::kTag;
 }
 
-// As guarded(), for a call on a handle: one that broke the engine is the last that works.
-template <class Handle, class Body>
-inlay_status guarded(inlay_error* err, const Handle* handle, Body&& body) noexcept {
-  const inlay_status status = guarded(err, std::forward<Body>(body));
-  if ((status == INLAY_INTERNAL || status == INLAY_DEVICE_LOST) && handle && handle->tag == Handle::kTag) {
-    handle->shared->broken.store(static_cast<Code>(status), std::memory_order_relaxed);
+// A call's use of a handle. An engine and a const session serve several calls at once, another session one.
+template <class T>
+class Use {
+ public:
+  Use() = default;
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+  ~Use() {
+    if (!handle_) return;
+    if (claimed_) handle_->users.unclaim();
+    if (handle_->users.leave()) delete handle_;
   }
+
+  Status begin(const T* handle, const char* name) {
+    INLAY_TRY(check_not_null(handle, name));
+    auto* const own = const_cast<T*>(handle);
+    if (!is_live(handle) || !own->users.enter())
+      return error(Code::invalid_argument, "%s is not a live handle of its type", name);
+    handle_ = own;
+    const Shared& shared = *handle_->shared;
+    if (shared.of_fork != fork_generation()) {
+      return error(Code::invalid_state,
+                   "the engine was loaded before fork(): the process that loaded it can use it, this one has to load its own");
+    }
+    const Code broken = shared.broken.load(std::memory_order_relaxed);
+    if (broken != Code::ok) return error(broken, "the engine failed before; it can only be freed");
+    return {};
+  }
+  Status begin(T* handle, const char* name)
+    requires std::is_same_v<T, inlay_session>
+  {
+    INLAY_TRY(begin(static_cast<const T*>(handle), name));
+    return claim(name);
+  }
+  // After begin() of a const session.
+  Status claim(const char* name) {
+    claimed_ = handle_->users.claim();
+    if (claimed_) return {};
+    return error(Code::busy, "another thread is in a call on %s", name);
+  }
+  // The engine's calls are at an end where one ended so.
+  void note(inlay_status status) {
+    if (handle_ && (status == INLAY_INTERNAL || status == INLAY_DEVICE_LOST))
+      handle_->shared->broken.store(static_cast<Code>(status), std::memory_order_relaxed);
+  }
+
+ private:
+  T* handle_ = nullptr;
+  bool claimed_ = false;
+};
+
+// As guarded(), for a call on a handle, which its body begins to use: one that broke the engine is the last that works.
+template <class T, class Body>
+inlay_status guarded(inlay_error* err, Body&& body) noexcept {
+  Use<T> use;
+  const inlay_status status = guarded(err, [&] { return body(use); });
+  use.note(status);
   return status;
+}
+
+// Waits for nobody. In a process that did not load the engine, what others held at the fork stays as it is: the handle's
+// memory goes with the process.
+template <class T>
+void free_handle(T* handle) {
+  if (!is_live(handle) || handle->shared->of_fork != fork_generation()) return;
+  const FloatEnvironment environment;
+  if (handle->users.free()) delete handle;
 }
 
 // The engine's parameters in the C structs' words; zero means default.

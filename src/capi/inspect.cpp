@@ -8,8 +8,8 @@ using namespace inlay;
 using namespace inlay::capi;
 
 inlay_status inlay_profile_step(const inlay_engine* engine, const inlay_profile_params* params, inlay_error* err) {
-  return guarded(err, engine, [&]() -> Status {
-    INLAY_TRY(check_handle(engine, "engine"));
+  return guarded<inlay_engine>(err, [&](auto& use) -> Status {
+    INLAY_TRY(use.begin(engine, "engine"));
     inlay_profile_params p;
     INLAY_TRY(read_struct(params, "params", p));
     INLAY_ASSIGN(Profile profile, profile_step(*engine->engine, {.n_tokens = p.n_tokens ? p.n_tokens : 1,
@@ -22,8 +22,8 @@ inlay_status inlay_profile_step(const inlay_engine* engine, const inlay_profile_
 
 inlay_status inlay_profile_text(const inlay_engine* engine, inlay_profile_form form, char* buf, size_t cap,
                                 size_t* needed, inlay_error* err) {
-  return guarded(err, engine, [&]() -> Status {
-    INLAY_TRY(check_handle(engine, "engine"));
+  return guarded<inlay_engine>(err, [&](auto& use) -> Status {
+    INLAY_TRY(use.begin(engine, "engine"));
     INLAY_TRY(check_range(form, INLAY_PROFILE_KINDS, INLAY_PROFILE_TRACE, "form"));
     const std::vector<Profile> profiles = engine->engine->profiles();
     if (profiles.empty()) return error(Code::not_found, "nothing was profiled yet");
@@ -37,8 +37,9 @@ inlay_status inlay_compare_text(const inlay_engine* engine_a, const inlay_engine
                                 size_t n_tokens, double nmse_limit, int32_t* first, char* buf, size_t cap,
                                 size_t* needed, inlay_error* err) {
   return guarded(err, [&]() -> Status {
-    INLAY_TRY(check_handle(engine_a, "engine_a"));
-    INLAY_TRY(check_handle(engine_b, "engine_b"));
+    Use<inlay_engine> a, b;
+    INLAY_TRY(a.begin(engine_a, "engine_a"));
+    INLAY_TRY(b.begin(engine_b, "engine_b"));
     INLAY_ASSIGN(const std::span<const int32_t> ids, read_tokens(tokens, n_tokens, "tokens"));
     if (!(nmse_limit >= 0)) return error(Code::invalid_argument, "nmse_limit is %g, expected 0 or more", nmse_limit);
     INLAY_ASSIGN(const Comparison comparison, compare_engines(*engine_a->engine, *engine_b->engine, ids));

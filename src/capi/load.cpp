@@ -44,6 +44,7 @@ Result<std::string> read_path(const char* path, size_t path_len, const char* wha
 // The loaded engine as a handle of the caller.
 Status hand_over(Result<std::shared_ptr<Engine>> loaded, inlay_engine** out) {
   if (!loaded.ok()) return std::move(loaded).status();
+  INLAY_TRY(watch_forks());
   auto handle = std::make_unique<inlay_engine>();
   handle->engine = *std::move(loaded);
   handle->shared = std::make_shared<Shared>(static_cast<size_t>(handle->engine->info().max_sessions));
@@ -232,10 +233,4 @@ inlay_status inlay_convert(const char* path, size_t path_len, const char* out_pa
   });
 }
 
-void inlay_free(inlay_engine* engine) {
-  if (engine && engine->tag == inlay_engine::kTag) {
-    const FloatEnvironment environment;
-    engine->tag = 0;
-    delete engine;
-  }
-}
+void inlay_free(inlay_engine* engine) { free_handle(engine); }

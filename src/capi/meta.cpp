@@ -96,8 +96,8 @@ using namespace inlay;
 using namespace inlay::capi;
 
 inlay_status inlay_meta_count(const inlay_engine* engine, size_t* count, inlay_error* err) {
-  return guarded(err, engine, [&]() -> Status {
-    INLAY_TRY(check_handle(engine, "engine"));
+  return guarded<inlay_engine>(err, [&](auto& use) -> Status {
+    INLAY_TRY(use.begin(engine, "engine"));
     INLAY_TRY(check_not_null(count, "count"));
     *count = engine->engine->metadata().entries().size();
     return {};
@@ -106,8 +106,8 @@ inlay_status inlay_meta_count(const inlay_engine* engine, size_t* count, inlay_e
 
 inlay_status inlay_meta_key(const inlay_engine* engine, size_t index, char* buf, size_t cap, size_t* needed,
                             inlay_error* err) {
-  return guarded(err, engine, [&]() -> Status {
-    INLAY_TRY(check_handle(engine, "engine"));
+  return guarded<inlay_engine>(err, [&](auto& use) -> Status {
+    INLAY_TRY(use.begin(engine, "engine"));
     const auto entries = engine->engine->metadata().entries();
     if (index >= entries.size()) {
       return error(Code::not_found, "index is %zu, the model has %zu metadata entries", index, entries.size());
@@ -118,8 +118,8 @@ inlay_status inlay_meta_key(const inlay_engine* engine, size_t index, char* buf,
 
 inlay_status inlay_meta_value(const inlay_engine* engine, const char* key, size_t key_len, char* buf, size_t cap,
                               size_t* needed, inlay_error* err) {
-  return guarded(err, engine, [&]() -> Status {
-    INLAY_TRY(check_handle(engine, "engine"));
+  return guarded<inlay_engine>(err, [&](auto& use) -> Status {
+    INLAY_TRY(use.begin(engine, "engine"));
     INLAY_TRY(check_not_null(key, "key"));
     INLAY_ASSIGN(const std::string_view name, read_text(key, key_len, "key"));
     const MetaValue* value = engine->engine->metadata().find(name);

@@ -68,27 +68,21 @@ using namespace inlay::capi;
 
 inlay_status inlay_session_create(const inlay_engine* engine, const inlay_session_params* params,
                                   inlay_session** session, inlay_error* err) {
-  return guarded(err, engine, [&]() -> Status {
+  return guarded<inlay_engine>(err, [&](auto& use) -> Status {
     INLAY_TRY(check_not_null(session, "session"));
     *session = nullptr;
-    INLAY_TRY(check_handle(engine, "engine"));
+    INLAY_TRY(use.begin(engine, "engine"));
     SessionOptions options;
     INLAY_TRY(read_session_params(params, options));
     return hand_over(engine->engine->create_session(options), engine->shared, session);
   });
 }
 
-void inlay_session_free(inlay_session* session) {
-  if (session && session->tag == inlay_session::kTag) {
-    const FloatEnvironment environment;
-    session->tag = 0;
-    delete session;
-  }
-}
+void inlay_session_free(inlay_session* session) { free_handle(session); }
 
 inlay_status inlay_session_get_info(const inlay_session* session, inlay_session_info* info, inlay_error* err) {
-  return guarded(err, session, [&]() -> Status {
-    INLAY_TRY(check_handle(session, "session"));
+  return guarded<inlay_session>(err, [&](auto& use) -> Status {
+    INLAY_TRY(use.begin(session, "session"));
     INLAY_TRY(check_out_struct(info, "info"));
     const SessionInfo now = session->session->info();
     inlay_session_info out = {};
@@ -105,17 +99,17 @@ inlay_status inlay_session_get_info(const inlay_session* session, inlay_session_
 }
 
 inlay_status inlay_session_fork(inlay_session* session, inlay_session** child, inlay_error* err) {
-  return guarded(err, session, [&]() -> Status {
+  return guarded<inlay_session>(err, [&](auto& use) -> Status {
     INLAY_TRY(check_not_null(child, "child"));
     *child = nullptr;
-    INLAY_TRY(check_handle(session, "session"));
+    INLAY_TRY(use.begin(session, "session"));
     return hand_over(session->session->fork(), session->shared, child);
   });
 }
 
 inlay_status inlay_session_truncate(inlay_session* session, size_t n_tokens, inlay_error* err) {
-  return guarded(err, session, [&]() -> Status {
-    INLAY_TRY(check_handle(session, "session"));
+  return guarded<inlay_session>(err, [&](auto& use) -> Status {
+    INLAY_TRY(use.begin(session, "session"));
     if (n_tokens > INT32_MAX)
       return error(Code::invalid_argument, "n_tokens is %zu, more than the sequence has", n_tokens);
     return session->session->truncate(static_cast<int32_t>(n_tokens));
@@ -123,8 +117,8 @@ inlay_status inlay_session_truncate(inlay_session* session, size_t n_tokens, inl
 }
 
 inlay_status inlay_session_set_sampler(inlay_session* session, const inlay_sampler_params* params, inlay_error* err) {
-  return guarded(err, session, [&]() -> Status {
-    INLAY_TRY(check_handle(session, "session"));
+  return guarded<inlay_session>(err, [&](auto& use) -> Status {
+    INLAY_TRY(use.begin(session, "session"));
     SamplerParams sampler;
     INLAY_TRY(read_sampler(params, sampler));
     return session->session->set_sampler(sampler);
@@ -132,8 +126,8 @@ inlay_status inlay_session_set_sampler(inlay_session* session, const inlay_sampl
 }
 
 inlay_status inlay_session_set_stop(inlay_session* session, const inlay_text* stops, size_t n_stops, inlay_error* err) {
-  return guarded(err, session, [&]() -> Status {
-    INLAY_TRY(check_handle(session, "session"));
+  return guarded<inlay_session>(err, [&](auto& use) -> Status {
+    INLAY_TRY(use.begin(session, "session"));
     if (n_stops != 0) INLAY_TRY(check_not_null(stops, "stops"));
     if (n_stops > TextStream::kMaxStops) {
       return error(Code::invalid_argument, "n_stops is %zu, expected at most %zu", n_stops, TextStream::kMaxStops);
@@ -149,8 +143,8 @@ inlay_status inlay_session_set_stop(inlay_session* session, const inlay_text* st
 
 inlay_status inlay_session_set_stop_tokens(inlay_session* session, const int32_t* tokens, size_t n_tokens,
                                            inlay_error* err) {
-  return guarded(err, session, [&]() -> Status {
-    INLAY_TRY(check_handle(session, "session"));
+  return guarded<inlay_session>(err, [&](auto& use) -> Status {
+    INLAY_TRY(use.begin(session, "session"));
     INLAY_ASSIGN(const auto ids, read_tokens(tokens, n_tokens, "tokens"));
     INLAY_TRY(check_stop_count(ids.size(), "n_tokens"));
     return session->session->set_stop_tokens({ids.begin(), ids.end()});
@@ -158,16 +152,16 @@ inlay_status inlay_session_set_stop_tokens(inlay_session* session, const int32_t
 }
 
 inlay_status inlay_session_set_max_tokens(inlay_session* session, int32_t max_tokens, inlay_error* err) {
-  return guarded(err, session, [&]() -> Status {
-    INLAY_TRY(check_handle(session, "session"));
+  return guarded<inlay_session>(err, [&](auto& use) -> Status {
+    INLAY_TRY(use.begin(session, "session"));
     return session->session->set_max_tokens(max_tokens);
   });
 }
 
 inlay_status inlay_session_copy_logits(inlay_session* session, float* logits, size_t cap, size_t* needed,
                                        inlay_error* err) {
-  return guarded(err, session, [&]() -> Status {
-    INLAY_TRY(check_handle(session, "session"));
+  return guarded<inlay_session>(err, [&](auto& use) -> Status {
+    INLAY_TRY(use.begin(session, "session"));
     if (needed) *needed = static_cast<size_t>(session->session->engine().spec().n_vocab);
     if (!logits && cap == 0) return {};
     INLAY_TRY(check_not_null(logits, "logits"));
@@ -176,8 +170,8 @@ inlay_status inlay_session_copy_logits(inlay_session* session, float* logits, si
 }
 
 inlay_status inlay_session_view_logits(inlay_session* session, inlay_logits* view, inlay_error* err) {
-  return guarded(err, session, [&]() -> Status {
-    INLAY_TRY(check_handle(session, "session"));
+  return guarded<inlay_session>(err, [&](auto& use) -> Status {
+    INLAY_TRY(use.begin(session, "session"));
     INLAY_TRY(check_out_struct(view, "view"));
     inlay_logits out = {};
     INLAY_ASSIGN(const std::span<const float> logits, session->session->view_logits());
@@ -189,12 +183,13 @@ inlay_status inlay_session_view_logits(inlay_session* session, inlay_logits* vie
 }
 
 void inlay_session_cancel(const inlay_session* session) {
-  if (session && session->tag == inlay_session::kTag) session->session->cancel();
+  Use<inlay_session> use;
+  if (use.begin(session, "session").ok()) session->session->cancel();
 }
 
 inlay_status inlay_session_cancel_turn(const inlay_session* session, uint64_t turn, inlay_error* err) {
-  return guarded(err, session, [&]() -> Status {
-    INLAY_TRY(check_handle(session, "session"));
+  return guarded<inlay_session>(err, [&](auto& use) -> Status {
+    INLAY_TRY(use.begin(session, "session"));
     session->session->cancel_turn(turn);
     return {};
   });

@@ -1,4 +1,7 @@
 // Prefill and decode, and the text that comes of them.
+#include <algorithm>
+#include <bitset>
+
 #include "src/capi/guard.h"
 #include "src/capi/handles.h"
 
@@ -30,23 +33,57 @@ bool untouched(const StepEvent& step) {
   return step.status.ok() && step.sample.token < 0 && step.finish_reason == FinishReason::none;
 }
 
-Status check_sessions(inlay_session* const* sessions, size_t n_sessions) {
-  INLAY_TRY(check_not_null(sessions, "sessions"));
-  if (n_sessions == 0) return error(Code::invalid_argument, "n_sessions is 0");
-  INLAY_TRY(check_handle(sessions[0], "sessions[0]"));
-  const size_t most = sessions[0]->shared->sessions.size();
-  if (n_sessions > most)
-    return error(Code::invalid_argument, "n_sessions is %zu, the engine was loaded for %zu", n_sessions, most);
-  for (size_t i = 1; i < n_sessions; ++i) {
-    if (!check_handle(sessions[i], "").ok())
-      return error(Code::invalid_argument, "sessions[%zu] is not a live session", i);
+// The handles of a step, each claimed but for those that another call has.
+class StepUses {
+ public:
+  StepUses() = default;
+  StepUses(const StepUses&) = delete;
+  StepUses& operator=(const StepUses&) = delete;
+  ~StepUses() {
+    for (size_t i = 0; i < n_; ++i) {
+      if (claimed_[i]) handles_[i]->users.unclaim();
+      if (handles_[i]->users.leave()) delete handles_[i];
+    }
   }
-  return {};
-}
 
-Status check_step_arguments(inlay_session* const* sessions, size_t n_sessions, const inlay_event* events,
-                            size_t stride) {
-  INLAY_TRY(check_sessions(sessions, n_sessions));
+  // `use`: of the first one.
+  Status begin(Use<inlay_session>& use, inlay_session* const* handles, size_t n) {
+    INLAY_TRY(check_not_null(handles, "sessions"));
+    if (n == 0) return error(Code::invalid_argument, "n_sessions is 0");
+    INLAY_TRY(use.begin(static_cast<const inlay_session*>(handles[0]), "sessions[0]"));
+    const size_t most = handles[0]->shared->sessions.size();
+    if (n > most)
+      return error(Code::invalid_argument, "n_sessions is %zu, the engine was loaded for %zu", n, most);
+    handles_ = handles;
+    for (; n_ < n; ++n_) {
+      if (!is_live(handles[n_]) || !handles[n_]->users.enter())
+        return error(Code::invalid_argument, "sessions[%zu] is not a live session", n_);
+      claimed_[n_] = handles[n_]->users.claim();
+      if (!claimed_[n_] && std::find(handles, handles + n_, handles[n_]) != handles + n_) {
+        (void)handles[n_]->users.leave();  // the first of them stays in it
+        return error(Code::invalid_argument, "session %zu is given twice", n_);
+      }
+    }
+    return {};
+  }
+
+  size_t size() const { return n_; }
+  bool has(size_t i) const { return claimed_[i]; }
+  inlay_session& operator[](size_t i) const { return *handles_[i]; }
+  Status busy() const {  // for the first that another call has
+    for (size_t i = 0; i < n_; ++i) {
+      if (!claimed_[i]) return error(Code::busy, "another thread is in a call on sessions[%zu]", i);
+    }
+    return {};
+  }
+
+ private:
+  inlay_session* const* handles_ = nullptr;
+  size_t n_ = 0;
+  std::bitset<kMaxSessions> claimed_;
+};
+
+Status check_events(const inlay_event* events, size_t stride) {
   INLAY_TRY(check_not_null(events, "events"));
   if (stride < kFirstSize<inlay_event> || stride > kMaxStructSize || stride % alignof(inlay_event) != 0) {
     return error(Code::invalid_argument, "event_stride is %zu, expected a multiple of %zu from %zu to %zu", stride,
@@ -55,31 +92,52 @@ Status check_step_arguments(inlay_session* const* sessions, size_t n_sessions, c
   return {};
 }
 
-// What a step leaves in the caller's memory. A wrong set of sessions is refused before any of them is looked at; then
-// the events stay as they are.
-void write_events(const Status& status, std::span<const StepEvent> steps, std::span<Session* const> sessions,
-                  inlay_event* events, size_t stride) {
-  if (status.code == Code::invalid_argument && std::all_of(steps.begin(), steps.end(), untouched)) return;
-  for (size_t i = 0; i < steps.size(); ++i) {
-    auto* out = reinterpret_cast<std::byte*>(events) + i * stride;
-    write_sized(out, stride, make_event(steps[i], status.code, *sessions[i], i));
-  }
-}
+// The sessions that a step takes, in the room that the handles share, which its mutex protects.
+class StepRoom {
+ public:
+  std::span<Session*> sessions;
+  std::span<StepEvent> events;
 
-// The arguments of a step in the room that the handles share, which its mutex protects.
-struct StepRoom {
-  StepRoom(inlay_session* const* handles, size_t n)
-      : lock(handles[0]->shared->mutex),
-        sessions(handles[0]->shared->sessions.data(), n),
-        events(handles[0]->shared->events.data(), n) {
-    for (size_t i = 0; i < n; ++i) sessions[i] = handles[i]->session.get();
+  explicit StepRoom(const StepUses& uses) : shared_(*uses[0].shared), lock_(shared_.mutex), uses_(uses) {
+    size_t n = 0;
+    for (size_t i = 0; i < uses.size(); ++i) {
+      if (!uses.has(i)) continue;
+      shared_.sessions[n] = uses[i].session.get();
+      shared_.places[n++] = i;
+    }
+    sessions = std::span(shared_.sessions).first(n);
+    events = std::span(shared_.events).first(n);
     std::fill(events.begin(), events.end(), StepEvent{});
   }
-  Engine& engine() const { return sessions[0]->engine(); }
+  Engine& engine() const { return uses_[0].session->engine(); }
 
-  const std::lock_guard<std::mutex> lock;
-  const std::span<Session*> sessions;
-  const std::span<StepEvent> events;
+  // What the step leaves in the caller's memory. A wrong set of sessions is refused before any of them is looked at; then
+  // the events stay as they are.
+  void write_events(const Status& status, inlay_event* out, size_t stride) const {
+    if (status.code == Code::invalid_argument && std::all_of(events.begin(), events.end(), untouched)) return;
+    const auto write = [&](size_t place, const inlay_event& event) {
+      write_sized(reinterpret_cast<std::byte*>(out) + place * stride, stride, event);
+    };
+    for (size_t i = 0; i < uses_.size(); ++i) {
+      if (!uses_.has(i)) write(i, without_session(Code::busy, i));
+    }
+    for (size_t k = 0; k < events.size(); ++k)
+      write(shared_.places[k], make_event(events[k], status.code, *sessions[k], shared_.places[k]));
+  }
+
+ private:
+  static inlay_event without_session(Code code, size_t place) {
+    inlay_event out = {};
+    out.status = static_cast<inlay_status>(code);
+    out.kind = INLAY_EVENT_NONE;
+    out.session_index = static_cast<int32_t>(place);
+    out.token = -1;
+    return out;
+  }
+
+  Shared& shared_;
+  const std::lock_guard<std::mutex> lock_;
+  const StepUses& uses_;
 };
 
 }  // namespace
@@ -90,9 +148,9 @@ using namespace inlay::capi;
 
 inlay_status inlay_prefill(inlay_session* session, const int32_t* tokens, size_t n_tokens, size_t* n_done,
                            inlay_error* err) {
-  return guarded(err, session, [&]() -> Status {
+  return guarded<inlay_session>(err, [&](auto& use) -> Status {
     if (n_done) *n_done = 0;
-    INLAY_TRY(check_handle(session, "session"));
+    INLAY_TRY(use.begin(session, "session"));
     INLAY_ASSIGN(const std::span<const int32_t> ids, read_tokens(tokens, n_tokens, "tokens"));
     size_t n = 0;
     Status status = session->session->prefill(ids, n);
@@ -103,40 +161,48 @@ inlay_status inlay_prefill(inlay_session* session, const int32_t* tokens, size_t
 
 inlay_status inlay_decode_step(inlay_session* const* sessions, size_t n_sessions, inlay_event* events,
                                size_t event_stride, inlay_error* err) {
-  return guarded(err, sessions ? sessions[0] : nullptr, [&]() -> Status {
-    INLAY_TRY(check_step_arguments(sessions, n_sessions, events, event_stride));
-    const StepRoom room(sessions, n_sessions);
-    Status status = room.engine().decode_step(room.sessions, room.events);
-    write_events(status, room.events, room.sessions, events, event_stride);
-    return status;
+  return guarded<inlay_session>(err, [&](auto& use) -> Status {
+    StepUses uses;
+    INLAY_TRY(uses.begin(use, sessions, n_sessions));
+    INLAY_TRY(check_events(events, event_stride));
+    const StepRoom room(uses);
+    Status status;
+    if (!room.sessions.empty()) status = room.engine().decode_step(room.sessions, room.events);
+    room.write_events(status, events, event_stride);
+    return status.ok() ? uses.busy() : status;
   });
 }
 
 inlay_status inlay_decode_slice(inlay_session* const* sessions, size_t n_sessions, int32_t max_units,
                                 inlay_event* events, size_t event_stride, int32_t* units_left, inlay_error* err) {
-  return guarded(err, sessions ? sessions[0] : nullptr, [&]() -> Status {
+  return guarded<inlay_session>(err, [&](auto& use) -> Status {
     INLAY_TRY(check_not_null(units_left, "units_left"));
     *units_left = 0;
-    INLAY_TRY(check_step_arguments(sessions, n_sessions, events, event_stride));
+    StepUses uses;
+    INLAY_TRY(uses.begin(use, sessions, n_sessions));
+    INLAY_TRY(check_events(events, event_stride));
     INLAY_TRY(check_range(max_units, 0, INT32_MAX, "max_units"));
-    const StepRoom room(sessions, n_sessions);
+    INLAY_TRY(uses.busy());
+    const StepRoom room(uses);
     Status status = room.engine().decode_slice(room.sessions, max_units, room.events, *units_left);
-    if (*units_left == 0) write_events(status, room.events, room.sessions, events, event_stride);
+    if (*units_left == 0) room.write_events(status, events, event_stride);
     return status;
   });
 }
 
 inlay_status inlay_decode_abandon(inlay_session* const* sessions, size_t n_sessions, inlay_error* err) {
-  return guarded(err, sessions ? sessions[0] : nullptr, [&]() -> Status {
-    INLAY_TRY(check_sessions(sessions, n_sessions));
-    const StepRoom room(sessions, n_sessions);
+  return guarded<inlay_session>(err, [&](auto& use) -> Status {
+    StepUses uses;
+    INLAY_TRY(uses.begin(use, sessions, n_sessions));
+    INLAY_TRY(uses.busy());
+    const StepRoom room(uses);
     return room.engine().decode_abandon(room.sessions);
   });
 }
 
 inlay_status inlay_session_take_text(inlay_session* session, char* buf, size_t cap, size_t* n_bytes, inlay_error* err) {
-  return guarded(err, session, [&]() -> Status {
-    INLAY_TRY(check_handle(session, "session"));
+  return guarded<inlay_session>(err, [&](auto& use) -> Status {
+    INLAY_TRY(use.begin(session, "session"));
     INLAY_TRY(check_not_null(n_bytes, "n_bytes"));
     *n_bytes = 0;
     if (cap != 0) INLAY_TRY(check_not_null(buf, "buf"));

@@ -4,8 +4,8 @@
 namespace inlay::capi {
 namespace {
 
-Result<const Tokenizer*> tokenizer_of(const inlay_engine* engine) {
-  INLAY_TRY(check_handle(engine, "engine"));
+Result<const Tokenizer*> tokenizer_of(Use<inlay_engine>& use, const inlay_engine* engine) {
+  INLAY_TRY(use.begin(engine, "engine"));
   const Tokenizer* tokenizer = engine->engine->tokenizer();
   if (!tokenizer) return error(Code::unsupported, "the model has no tokenizer");
   return tokenizer;
@@ -29,8 +29,8 @@ using namespace inlay::capi;
 
 inlay_status inlay_tokenize(const inlay_engine* engine, const char* text, size_t text_len, inlay_tokenize_flags flags,
                             int32_t* tokens, size_t cap, size_t* n_tokens, inlay_error* err) {
-  return guarded(err, engine, [&]() -> Status {
-    INLAY_ASSIGN(const Tokenizer* tokenizer, tokenizer_of(engine));
+  return guarded<inlay_engine>(err, [&](auto& use) -> Status {
+    INLAY_ASSIGN(const Tokenizer* tokenizer, tokenizer_of(use, engine));
     INLAY_ASSIGN(const std::string_view input, read_text(text, text_len, "text"));
     INLAY_TRY(check_flags(flags, INLAY_TOKENIZE_NO_BOS_EOS | INLAY_TOKENIZE_PARSE_SPECIAL, "flags"));
     INLAY_TRY(check_not_null(n_tokens, "n_tokens"));
@@ -49,8 +49,8 @@ inlay_status inlay_tokenize(const inlay_engine* engine, const char* text, size_t
 
 inlay_status inlay_detokenize(const inlay_engine* engine, const int32_t* tokens, size_t n_tokens,
                               inlay_detokenize_flags flags, char* buf, size_t cap, size_t* needed, inlay_error* err) {
-  return guarded(err, engine, [&]() -> Status {
-    INLAY_ASSIGN(const Tokenizer* tokenizer, tokenizer_of(engine));
+  return guarded<inlay_engine>(err, [&](auto& use) -> Status {
+    INLAY_ASSIGN(const Tokenizer* tokenizer, tokenizer_of(use, engine));
     INLAY_ASSIGN(const std::span<const int32_t> ids, read_tokens(tokens, n_tokens, "tokens"));
     INLAY_TRY(check_flags(flags, INLAY_DETOKENIZE_SHOW_SPECIAL, "flags"));
     std::string text;
@@ -60,8 +60,8 @@ inlay_status inlay_detokenize(const inlay_engine* engine, const int32_t* tokens,
 }
 
 inlay_status inlay_token_get_info(const inlay_engine* engine, int32_t token, inlay_token_info* info, inlay_error* err) {
-  return guarded(err, engine, [&]() -> Status {
-    INLAY_ASSIGN(const Tokenizer* tokenizer, tokenizer_of(engine));
+  return guarded<inlay_engine>(err, [&](auto& use) -> Status {
+    INLAY_ASSIGN(const Tokenizer* tokenizer, tokenizer_of(use, engine));
     INLAY_TRY(check_out_struct(info, "info"));
     INLAY_TRY(check_range(token, 0, tokenizer->n_tokens() - 1, "token"));
     const std::string_view piece = tokenizer->piece(token);

@@ -44,10 +44,10 @@ TEST_P(Broken, EngineCanOnlyBeFreed) {
   prefill(session, kPlain);
   prefill(stranger, kPlain);
   inlay_error err;
-  EXPECT_EQ(capi::guarded(&err, session.get(), []() -> Status { return error(Code::kv_full, "passes"); }),
+  EXPECT_EQ(capi::guarded<inlay_session>(&err, [&](auto& use) -> Status { INLAY_TRY(use.begin(session.get(), "session")); return error(Code::kv_full, "passes"); }),
             INLAY_KV_FULL);
   step(session);
-  EXPECT_EQ(capi::guarded(&err, session.get(), []() -> Status { throw 1; }), INLAY_INTERNAL);
+  EXPECT_EQ(capi::guarded<inlay_session>(&err, [&](auto& use) -> Status { INLAY_TRY(use.begin(session.get(), "session")); throw 1; }), INLAY_INTERNAL);
 
   inlay_session* one = session.get();
   inlay_event event;
@@ -67,7 +67,7 @@ TEST(Guard, LostDeviceStaysLost) {
   prefill(session, kPlain);
   prefill(stranger, kPlain);
   inlay_error err;
-  EXPECT_EQ(capi::guarded(&err, session.get(), []() -> Status { return error(Code::device_lost, "an illegal address"); }),
+  EXPECT_EQ(capi::guarded<inlay_session>(&err, [&](auto& use) -> Status { INLAY_TRY(use.begin(session.get(), "session")); return error(Code::device_lost, "an illegal address"); }),
             INLAY_DEVICE_LOST);
   inlay_session* one = session.get();
   inlay_session* child = nullptr;
