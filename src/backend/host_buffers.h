@@ -42,6 +42,7 @@ class LogitSlots {
 
   std::span<float> row(int32_t slot) { return {logits_.as<float>() + int64_t{slot} * n_vocab_, static_cast<size_t>(n_vocab_)}; }
   void duplicate(int32_t from, int32_t to);
+  void take_pages() { logits_.take_pages(); }
   Status sample(std::span<const SampleRow> rows, std::span<Draw> draws);
 
  private:

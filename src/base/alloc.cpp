@@ -80,6 +80,18 @@ Result<HostBuffer> HostBuffer::allocate(uint64_t bytes, const char* what) {
   return buffer;
 }
 
+void HostBuffer::take_pages([[maybe_unused]] uint64_t begin, [[maybe_unused]] uint64_t end) {
+#if defined(__linux__)
+  if (mapped_ == 0 || begin >= end) return;  // small blocks were zeroed
+  constexpr uint64_t kPage = 4096;
+#ifdef MADV_POPULATE_WRITE
+  const uint64_t first = begin / kPage * kPage;
+  if (madvise(data_ + first, (end - first + kPage - 1) / kPage * kPage, MADV_POPULATE_WRITE) == 0) return;
+#endif
+  for (uint64_t at = begin; at < end; at += kPage) *static_cast<volatile std::byte*>(data_ + at) = std::byte{0};
+#endif
+}
+
 HostBuffer::~HostBuffer() {
   if (data_ == nullptr) return;
 #if defined(__linux__)

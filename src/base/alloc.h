@@ -34,6 +34,10 @@ class HostBuffer {
   std::byte* data() { return data_; }
   const std::byte* data() const { return data_; }
   uint64_t size() const { return size_; }  // bytes as asked for
+  // Makes pages of bytes [begin, end) resident; nothing may write there meanwhile. Where the system refuses, their first
+  // use does.
+  void take_pages(uint64_t begin, uint64_t end);
+  void take_pages() { take_pages(0, size_); }
   bool empty() const { return size_ == 0; }
 
   template <class T>

@@ -81,12 +81,19 @@ void log_tokenizer(const Tokenizer& tokenizer, int32_t n_rows, Log& log) {
 void log_unused(const EngineOptions& o, const Placement& p, const std::vector<KvGroup>& groups, Log& log) {
   const BackendConfig& config = p.config;
   const bool slides = std::ranges::any_of(groups, [](const KvGroup& group) { return group.window > 0; });
-  const std::pair<const char*, bool> flags[] = {
-      {"NO_CUBLAS", !o.allow_cublas}, {"NO_TOKEN_KERNEL", !o.allow_token_kernel}, {"RUN_AHEAD", o.run_ahead}};
-  for (const auto& [name, given] : flags) {
-    if (given && p.device != DeviceKind::cuda) {
-      log.write(LogLevel::info, std::string("the load flag ") + name + " changes nothing: it is of CUDA");
-    }
+  const struct {
+    const char* name;
+    bool is_given;
+    DeviceKind device;
+    const char* device_name;
+  } flags[] = {{"NO_CUBLAS", !o.allow_cublas, DeviceKind::cuda, "CUDA"},
+               {"NO_TOKEN_KERNEL", !o.allow_token_kernel, DeviceKind::cuda, "CUDA"},
+               {"RUN_AHEAD", o.run_ahead, DeviceKind::cuda, "CUDA"},
+               {"TAKE_PAGES_LATER", o.take_pages_later, DeviceKind::cpu, "the CPU"}};
+  for (const auto& flag : flags) {
+    if (flag.is_given && p.device != flag.device)
+      log.write(LogLevel::info,
+                std::string("the load flag ") + flag.name + " changes nothing: it is of " + flag.device_name);
   }
   if (o.run_ahead && slides && p.device == DeviceKind::cuda) {
     log.write(LogLevel::info, "the load flag RUN_AHEAD changes nothing: the model has sliding windows");

@@ -420,6 +420,16 @@ std::vector<Row> table() {
       load_flag("INLAY_LOAD_NO_CUBLAS", INLAY_LOAD_NO_CUBLAS),
       load_flag("INLAY_LOAD_NO_TOKEN_KERNEL", INLAY_LOAD_NO_TOKEN_KERNEL),
       load_flag("INLAY_LOAD_RUN_AHEAD", INLAY_LOAD_RUN_AHEAD),
+      {"INLAY_LOAD_TAKE_PAGES_LATER", neutral, [](bool set) {
+         Load p = on(INLAY_DEVICE_CPU);
+         p.flags = set ? INLAY_LOAD_TAKE_PAGES_LATER : 0;
+         return loaded(p);
+       }, "the first prompts take longer"},
+      {"INLAY_LOAD_TAKE_PAGES_LATER", effect, [](bool set) {
+         Load p = on(INLAY_DEVICE_REFERENCE);
+         p.flags = set ? INLAY_LOAD_TAKE_PAGES_LATER : 0;
+         return loaded(p);
+       }, "TAKE_PAGES_LATER changes nothing: it is of the CPU"},
       // ---- reader
       reader_row("struct_size", refused, [](inlay_reader& r) { r.struct_size = 3; }, "struct_size"),
       reader_row("reserved", refused, [](inlay_reader& r) { r.reserved = 1; }, "reader.reserved"),

@@ -230,6 +230,10 @@ namespace Inlay
         /// it. Not of sessions with penalties or biases, nor of models with sliding windows; a logit row more a
         /// session.</summary>
         RunAhead = 4,
+        /// <summary>CPU, without effect elsewhere, as the load's log says: pages of the workspace are taken from the system
+        /// when they are first used, not beside the reading of weights. The process stays smaller until there are long
+        /// prompts; the first prompts take longer.</summary>
+        TakePagesLater = 8,
     }
 
     /// <summary>Type in which weights are held.</summary>

@@ -355,6 +355,8 @@ const (
 	LoadNoTokenKernel LoadFlags = 2
 
 	LoadRunAhead LoadFlags = 4
+
+	LoadTakePagesLater LoadFlags = 8
 )
 
 type WeightDtype int32

@@ -698,6 +698,10 @@ const (
 	// need not wait for the host. If anything else comes than that step, it waits until the device is done with it.
 	// Not of sessions with penalties or biases, nor of models with sliding windows; a logit row more a session.
 	LoadRunAhead LoadFlags = 4
+	// CPU, without effect elsewhere, as the load's log says: pages of the workspace are taken from the system when
+	// they are first used, not beside the reading of weights. The process stays smaller until there are long prompts;
+	// the first prompts take longer.
+	LoadTakePagesLater LoadFlags = 8
 )
 
 // Type in which weights are held.

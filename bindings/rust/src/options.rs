@@ -39,6 +39,7 @@ setters! {
         no_cublas: bool,
         no_token_kernel: bool,
         run_ahead: bool,
+        take_pages_later: bool,
     }
     impl['a] ConvertOptions<'a> {
         convert_type: ConvertType,
@@ -121,6 +122,8 @@ pub struct LoadOptions<'a> {
     /// CUDA: a decode step begins the next one of the same sessions before it returns, so that the device need not wait for
     /// the host. If anything else comes than that step, it waits until the device is done with it.
     pub run_ahead: bool,
+    /// CPU: pages of the workspace are taken from the system when they are first used, not beside the reading of weights.
+    pub take_pages_later: bool,
     /// Called with every message for as long as the engine or a session of it lives. It must not call the library, and what
     /// it owns lives as long: an [`Engine`](crate::Engine) that it owns would never be freed.
     pub log: Option<LogSink>,
@@ -160,7 +163,8 @@ impl<'a> LoadOptions<'a> {
             log_level: self.log_level.to_raw(),
             flags: if self.no_cublas { raw::INLAY_LOAD_NO_CUBLAS } else { 0 }
                 | if self.no_token_kernel { raw::INLAY_LOAD_NO_TOKEN_KERNEL } else { 0 }
-                | if self.run_ahead { raw::INLAY_LOAD_RUN_AHEAD } else { 0 },
+                | if self.run_ahead { raw::INLAY_LOAD_RUN_AHEAD } else { 0 }
+                | if self.take_pages_later { raw::INLAY_LOAD_TAKE_PAGES_LATER } else { 0 },
             ..Default::default()
         }
     }
@@ -183,6 +187,7 @@ impl std::fmt::Debug for LoadOptions<'_> {
             .field("no_cublas", &self.no_cublas)
             .field("no_token_kernel", &self.no_token_kernel)
             .field("run_ahead", &self.run_ahead)
+            .field("take_pages_later", &self.take_pages_later)
             .finish_non_exhaustive()
     }
 }

@@ -211,6 +211,10 @@ pub const INLAY_LOAD_NO_TOKEN_KERNEL: inlay_load_flags = 2;
 /// not wait for the host. If anything else comes than that step, it waits until the device is done with it. Not of
 /// sessions with penalties or biases, nor of models with sliding windows; a logit row more a session.
 pub const INLAY_LOAD_RUN_AHEAD: inlay_load_flags = 4;
+/// CPU, without effect elsewhere, as the load's log says: pages of the workspace are taken from the system when they
+/// are first used, not beside the reading of weights. The process stays smaller until there are long prompts; the
+/// first prompts take longer.
+pub const INLAY_LOAD_TAKE_PAGES_LATER: inlay_load_flags = 8;
 
 /// Type in which weights are held.
 pub type inlay_weight_dtype = i32;

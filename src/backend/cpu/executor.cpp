@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 namespace inlay {
 namespace {
@@ -92,8 +93,22 @@ Status CpuExecutor::load(WeightReader& reader, const LoadProgress& progress) {
   routing_.groups.reserve(routing_.counts.size());
   INLAY_ASSIGN(attention_scratch_, HostBuffer::allocate(attention_scratch_bytes(plan_, config_, kernels_), "attention scratch"));
   INLAY_ASSIGN(attention_workspace_, HostBuffer::allocate(attention_workspace_bytes(config_, kernels_), "attention workspace"));
+  std::optional<Task<bool>> pages;
+  if (!config_.take_pages_later) pages.emplace("inlay-pages", [this] { return take_pages(), true; });
   INLAY_ASSIGN(weights_, PackedWeights::load(plan_, reader, kernels_, pool_, progress));
+  if (pages) (void)pages->get();
   return {};
+}
+
+// Of what the first prompt uses, beside the reading of weights: the workspace, and the first block of the cache.
+void CpuExecutor::take_pages() {
+  for (HostBuffer* buffer : {&a_.storage, &prepared_, &expert_rows_, &attention_scratch_, &attention_workspace_})
+    buffer->take_pages();
+  logits_->take_pages();
+  for (int32_t layer = 0; layer < plan_.spec.n_layers; ++layer) {
+    const uint64_t at = memory_of_kv_.keys_at(layer);
+    kv_.take_pages(at, std::min(at + 2 * memory_of_kv_.block_bytes(), kv_.size()));
+  }
 }
 
 std::string CpuExecutor::description() const {

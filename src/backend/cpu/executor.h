@@ -37,6 +37,7 @@ class CpuExecutor final : public Backend, private OpRunner {
   }
   Result<double> measure_read_bandwidth() override { return measure_host_read_bandwidth(config_.n_threads); }
 
+  void take_pages();
   static KvMemory kv_memory(const Plan& plan, const BackendConfig& config, const cpu::Kernels& kernels);
   static uint64_t prepared_bytes(const Plan& plan, const BackendConfig& config, const cpu::Kernels& kernels);
   static uint64_t expert_row_bytes(const Plan& plan, const BackendConfig& config, const cpu::Kernels& kernels) {
