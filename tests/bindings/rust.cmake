@@ -39,7 +39,7 @@ function(rust_program_test name)
 endfunction()
 
 # The crate's own tests: the unit tests are named after the crate.
-foreach(name inlay cancelling engine errors library many_sessions messages owned prompts sessions threads)
+foreach(name inlay cancelling engine errors library many_sessions messages owned prompts sessions stress threads)
   rust_program_test(${name} ${rust_bin}${name})
 endforeach()
 
