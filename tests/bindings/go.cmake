@@ -65,6 +65,8 @@ go_test(cgo_checks_are_seen NEEDS_BUILD ${CMAKE_COMMAND} -E env INLAY_TEST_CGO_C
 set_tests_properties(bindings.go_cgo_checks_are_seen PROPERTIES PASS_REGULAR_EXPRESSION "Go pointer stored into non-Go memory")
 go_test(race NEEDS_BUILD ${go_environment} GORACE=halt_on_error=1 ${go_bin}_race -test.v)
 set_tests_properties(bindings.go_tests bindings.go_race PROPERTIES PROCESSORS 2)
+# With a garbage collector that comes all the time.
+go_test(stress NEEDS_BUILD ${CMAKE_COMMAND} -E env GOGC=1 GORACE=halt_on_error=1 ${go_bin}_race -test.v -test.run TestStress)
 go_test(race_is_seen NEEDS_BUILD ${CMAKE_COMMAND} -E env INLAY_TEST_RACE=1 ${go_bin}_race -test.run RaceDetector)
 set_tests_properties(bindings.go_race_is_seen PROPERTIES PASS_REGULAR_EXPRESSION "WARNING: DATA RACE")
 set(go_python $<TARGET_FILE:Python3::Interpreter> -B)
