@@ -1,6 +1,7 @@
 """Installs the built library, and builds and runs each language's example from there, with the language's own tool.
 
 Usage: installed.py install BUILD FOLDER            installs and moves: FOLDER/prefix is what the others use
+       installed.py sources FOLDER                  what lies beside the packages' sources: git's ignored files stay behind
        installed.py c|rust|go|csharp|dotnet FOLDER MODEL   builds below FOLDER and runs
 Tools: CC, CMAKE, PKG_CONFIG, CARGO, GO, MAKE, MCS and MONO in the environment.
 """
@@ -12,6 +13,7 @@ import subprocess
 import sys
 
 SKIPPED = 77
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROMPT, TOKENS = "Once upon a time", "20"
 # Everything but the examples and the other languages' packages.
 FILES = """bin/inlay include/inlay.h include/inlay_dl.h lib/cmake/Inlay/InlayConfig.cmake lib/cmake/Inlay/InlayConfigVersion.cmake
@@ -53,6 +55,39 @@ def install(build, folder):
     for path in (folder / "prefix").rglob("*"):
         if path.suffix in (".pc", ".cmake") and (str(folder) in path.read_text() or str(build) in path.read_text()):
             sys.exit(f"{path} names a folder of the build")
+
+
+# Installs the packages' sources by the project's own rules, without building the library.
+SOURCES_PROJECT = """cmake_minimum_required(VERSION 3.25)
+project(inlay VERSION 1.0 LANGUAGES NONE)
+set(CMAKE_SIZEOF_VOID_P 8)
+set(CMAKE_INSTALL_LIBDIR lib)
+set(CMAKE_INSTALL_INCLUDEDIR include)
+set(CMAKE_INSTALL_DATADIR share)
+add_library(inlay INTERFACE)
+include(src/capi/install.cmake)
+"""
+
+
+def sources(folder):
+    """A copy of the sources in which each folder that git ignores holds a file."""
+    shutil.rmtree(folder, ignore_errors=True)
+    source, prefix = folder / "source", folder / "prefix"
+    for part in ("bindings", "examples/c", "include", "src/capi"):
+        shutil.copytree(ROOT / part, source / part, ignore=shutil.ignore_patterns("bin", "build", "obj", "target"))
+    ignored = []
+    for path in source.glob("bindings/*/.gitignore"):
+        ignored += [path.parent / line.strip("/") for line in path.read_text().split()]
+    for output in ignored:
+        output.mkdir(parents=True)
+        (output / "output").touch()
+    expect("folders that git ignores", len(ignored) > 8, True)
+    (source / "CMakeLists.txt").write_text(SOURCES_PROJECT)
+    run(tool("CMAKE"), "-S", source, "-B", folder / "build")
+    run(tool("CMAKE"), "--install", folder / "build", "--prefix", prefix)
+    found = {str(path.relative_to(prefix / "share/inlay")) for path in prefix.glob("share/inlay/**/*")}
+    expect("sources are there", {"rust/Cargo.toml", "go/go.mod", "csharp/examples/complete.cs"} - found, set())
+    expect("outputs of builds", sorted(name for name in found if name.endswith("/output")), [])
 
 
 def model_text(prefix, model):
@@ -132,6 +167,9 @@ def dotnet(folder, prefix, model):
 
 
 def main():
+    if sys.argv[1:2] == ["sources"] and len(sys.argv) == 3:
+        sources(pathlib.Path(sys.argv[2]))
+        return
     if len(sys.argv) != 4:
         sys.exit(__doc__)
     if sys.argv[1] == "install":
