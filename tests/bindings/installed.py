@@ -103,7 +103,7 @@ def check_pkg_config(folder, prefix, model):
     flags = run(pkg_config, "--cflags", "--libs", "inlay", **environment).split()
     run(tool("CC"), "-std=c11", "-D_POSIX_C_SOURCE=200809L", prefix / "share/inlay/c/complete.c", "-o", folder / "complete", *flags)
     text = run(folder / "complete", model, PROMPT, TOKENS, LD_LIBRARY_PATH=prefix / "lib")
-    expect("complete", text.strip("\n"), model_text(prefix, model))
+    expect("complete", text.strip("\n"), PROMPT + model_text(prefix, model))
     run(pkg_config, "--exists", "inlay >= 0.1", **environment)
     run(pkg_config, "--exists", "inlay >= 99", code=1, **environment)
 
@@ -113,7 +113,7 @@ def check_find_package(folder, prefix, model):
     prefix_path = f"-DCMAKE_PREFIX_PATH={prefix}"
     run(cmake, "-S", prefix / "share/inlay/c", "-B", folder / "c", prefix_path, compiler)
     run(cmake, "--build", folder / "c")
-    expect("complete", run(folder / "c/example_complete", model, PROMPT, TOKENS).strip("\n"), model_text(prefix, model))
+    expect("complete", run(folder / "c/example_complete", model, PROMPT, TOKENS).strip("\n"), PROMPT + model_text(prefix, model))
     expect("eight", run(folder / "c/example_eight", model, "3").count("\n"), 8)
     expect("cancel", run(folder / "c/example_cancel", model, "50").split()[0], "cancelled")
     expect("game_loop", [line.split()[0] for line in run(folder / "c/example_game_loop", model, "1").splitlines()[:2]], ["silent", "talking"])

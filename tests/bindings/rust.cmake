@@ -57,7 +57,7 @@ rust_program_test(game_loop ${rust_bin}game_loop ${INLAY_TEST_MODEL} 1)
 set_tests_properties(bindings.rust_game_loop PROPERTIES PASS_REGULAR_EXPRESSION "${frames}")
 rust_program_test(embeddings ${rust_bin}embeddings ${INLAY_TEST_MODEL} "The fox ran into the forest." "A queen lived in a castle."
                   "The fox ran into the woods." "The fox ran into the forest.")
-set_tests_properties(bindings.rust_embeddings PROPERTIES PASS_REGULAR_EXPRESSION "^1.000 [^\n]*forest.\n0[^\n]*woods.\n0[^\n]*castle.\n$")
+set_tests_properties(bindings.rust_embeddings PROPERTIES PASS_REGULAR_EXPRESSION "^1.0000  [^\n]*forest.\n0[^\n]*woods.\n0[^\n]*castle.\n$")
 # Those that are talked with.
 foreach(name chat http)
   rust_program_test(example_${name} Python3::Interpreter -B ${CMAKE_CURRENT_SOURCE_DIR}/rust_${name}_example.py ${INLAY_TEST_MODEL} ${rust_bin}${name})
