@@ -42,7 +42,7 @@ endif()
 
 go_test(build ${go_tests}/build.sh ${INLAY_GO} ${go_bin} ${go_experiment})
 set_tests_properties(bindings.go_build PROPERTIES FIXTURES_SETUP go_programs)
-binding_programs(go FIXTURE go_programs TOKENS ${go_bin}_tokens CALL_COST ${go_bin}_call_cost)
+binding_programs(go FIXTURE go_programs TOKENS ${go_bin}_tokens CALL_COST ${go_bin}_call_cost EXAMPLES ${go_bin}_{})
 
 # ---- layouts and numbers as the Go compiler sees them, against the generator's
 

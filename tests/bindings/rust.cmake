@@ -23,7 +23,7 @@ file(MAKE_DIRECTORY ${rust_target})
 binding_test(rust_build Python3::Interpreter -B ${rust_tests}/build.py ${INLAY_CARGO} ${rust_target} ${CMAKE_BINARY_DIR}/bin)
 set_tests_properties(bindings.rust_build PROPERTIES FIXTURES_SETUP rust_programs)
 
-binding_programs(rust FIXTURE rust_programs TOKENS ${rust_bin}tokens CALL_COST ${rust_bin}call_cost)
+binding_programs(rust FIXTURE rust_programs TOKENS ${rust_bin}tokens CALL_COST ${rust_bin}call_cost EXAMPLES ${rust_bin}{})
 
 # Layouts and numbers as the Rust compiler sees them, against the generator's.
 set(layout_text ${CMAKE_SOURCE_DIR}/tests/capi/layout.txt)
