@@ -61,7 +61,7 @@ FEATURES = {
     "a limit of tokens for one prompt": ("`max_tokens`", "`MaxTokens`", "`MaxTokens`"),
     "stop strings and tokens at creation": ("`SessionOptions`", "`SessionOptions`", "`SessionOptions`"),
     "a cancel of one generation": ("`CancelHandle`", "`Generation.Cancel`, a context", "`Session.Cancel`, a `CancellationToken`"),
-    "an end of embeddings": ("none yet: give it few texts at a time", "a context at `Engine.Embed`, between groups",
+    "an end of embeddings": ("`Engine::embed_with`, between groups", "a context at `Engine.Embed`, between groups",
                              "at `InlayEmbeddingGenerator` of Inlay.Extensions.AI, between groups"),
     "BOS in the middle": ("`always_bos_eos`", "`RepeatBOS`", "`RepeatBos`"),
     "typed messages": ("`ChatMessage`", "`ChatMessage`", "`ChatMessage`"),

@@ -1,5 +1,5 @@
-// Streams the text that a model writes after a prompt.
-// usage: complete MODEL PROMPT [TOKENS]
+// Continues a prompt, and streams the text as it is decoded.
+// usage: complete MODEL [PROMPT [TOKENS]]
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -37,16 +37,18 @@ static int complete(const char* model, const char* prompt, int32_t n_tokens) {
   if (inlay_load(model, SIZE_MAX, NULL, &engine, &err) != INLAY_OK) return fail(model);
   if (inlay_session_create(engine, &params, &session, &err) != INLAY_OK) return fail("no session");
   if (example_run_prompt(session, engine, prompt, &err) != INLAY_OK) return fail("cannot run the prompt");
+  printf("%s", prompt);
   return write_text();
 }
 
 int main(int argc, char** argv) {
-  const int n_tokens = argc == 4 ? atoi(argv[3]) : 128;
-  if (argc < 3 || argc > 4 || n_tokens < 1) {
-    fprintf(stderr, "usage: complete MODEL PROMPT [TOKENS]\n");
+  const char* prompt = argc > 2 ? argv[2] : "Once upon a time";
+  const int n_tokens = argc > 3 ? atoi(argv[3]) : 100;
+  if (argc < 2 || argc > 4 || n_tokens < 1) {
+    fprintf(stderr, "usage: complete MODEL [PROMPT [TOKENS]]\n");
     return 2;
   }
-  const int failed = complete(argv[1], argv[2], n_tokens);
+  const int failed = complete(argv[1], prompt, n_tokens);
   inlay_session_free(session);
   inlay_free(engine);
   return failed;

@@ -1,5 +1,5 @@
 // Continues eight prompts at once: every step reads the weights once and draws a token for each of them.
-// usage: eight MODEL TOKENS [PROMPT...]      at most eight; without any, eight of its own
+// usage: eight MODEL [TOKENS [PROMPT...]]      at most eight; without any, eight of its own
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,9 +75,9 @@ static int run(const char* model, int32_t n_tokens, char** prompts, int n) {
 }
 
 int main(int argc, char** argv) {
-  const int n_tokens = argc > 2 ? atoi(argv[2]) : 0, n_prompts = argc - 3;
-  if (n_tokens < 1 || n_prompts > MAX_PROMPTS) {
-    fprintf(stderr, "usage: eight MODEL TOKENS [PROMPT...] (at most %d)\n", MAX_PROMPTS);
+  const int n_tokens = argc > 2 ? atoi(argv[2]) : 30, n_prompts = argc - 3;
+  if (argc < 2 || n_tokens < 1 || n_prompts > MAX_PROMPTS) {
+    fprintf(stderr, "usage: eight MODEL [TOKENS [PROMPT...]] (at most %d)\n", MAX_PROMPTS);
     return 2;
   }
   const int failed =

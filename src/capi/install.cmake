@@ -21,5 +21,5 @@ install(FILES ${CMAKE_BINARY_DIR}/package/InlayConfig.cmake ${CMAKE_BINARY_DIR}/
 install(DIRECTORY examples/c DESTINATION ${CMAKE_INSTALL_DATADIR}/inlay)
 foreach(language rust go csharp)
   install(DIRECTORY bindings/${language} DESTINATION ${CMAKE_INSTALL_DATADIR}/inlay PATTERN target EXCLUDE
-          PATTERN build EXCLUDE PATTERN obj EXCLUDE)
+          PATTERN build EXCLUDE PATTERN bin EXCLUDE PATTERN obj EXCLUDE)
 endforeach()

@@ -27,7 +27,8 @@ string(APPEND csharp_build " && ${compile} -out:${csharp_out}/Tests.exe tests/bi
 binding_test(csharp_build sh -c "${csharp_build}")
 set_tests_properties(bindings.csharp_build PROPERTIES FIXTURES_SETUP csharp_programs)
 
-binding_programs(csharp FIXTURE csharp_programs TOKENS ${mono} ${csharp_out}/Tokens.exe CALL_COST ${mono} ${csharp_out}/CallCost.exe)
+binding_programs(csharp FIXTURE csharp_programs TOKENS ${mono} ${csharp_out}/Tokens.exe CALL_COST ${mono} ${csharp_out}/CallCost.exe
+                 EXAMPLES ${mono} ${csharp_out}/{}.exe)
 
 # Mono leaves its crash reports where it ran.
 csharp_tests(csharp ${csharp_out} "${INLAY_MONO};--debug" .exe)

@@ -21,7 +21,7 @@ set(dotnet_build "set -e; export DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1")
 foreach(program LayoutProbe Tokens CallCost Annotations Tests)
   string(APPEND dotnet_build "\nbuild tests/bindings/csharp/Program.csproj ${program} Program")
 endforeach()
-foreach(example complete eight cancel game_loop chat)
+foreach(example complete eight cancel game_loop embeddings chat)
   string(APPEND dotnet_build "\nbuild bindings/csharp/examples/Examples.csproj ${example} Example")
 endforeach()
 string(REPLACE "set -e;" "set -e\nbuild() {
@@ -40,7 +40,8 @@ string(APPEND wrong " -p:IsAotCompatible=false --artifacts-path ${dotnet_out}/ma
 binding_test(dotnet_annotations_refuse_other sh -c "${wrong} | grep -o '([0-9]*,[0-9]*): error CS[0-9]*' | sort -u | grep -o 'CS[0-9]*' | sort | xargs")
 set_tests_properties(bindings.dotnet_annotations_refuse_other PROPERTIES PASS_REGULAR_EXPRESSION "^CS8602 CS8602 CS8602 CS8602 CS8625 CS8625\n$")
 
-binding_programs(dotnet FIXTURE dotnet_programs TOKENS ${INLAY_DOTNET} ${dotnet_out}/Tokens.dll CALL_COST ${INLAY_DOTNET} ${dotnet_out}/CallCost.dll)
+binding_programs(dotnet FIXTURE dotnet_programs TOKENS ${INLAY_DOTNET} ${dotnet_out}/Tokens.dll CALL_COST ${INLAY_DOTNET} ${dotnet_out}/CallCost.dll
+                 EXAMPLES ${INLAY_DOTNET} ${dotnet_out}/{}.dll)
 csharp_tests(dotnet ${dotnet_out} ${INLAY_DOTNET} .dll)
 
 # The examples that Mono does not have.

@@ -42,7 +42,7 @@ endif()
 
 go_test(build ${go_tests}/build.sh ${INLAY_GO} ${go_bin} ${go_experiment})
 set_tests_properties(bindings.go_build PROPERTIES FIXTURES_SETUP go_programs)
-binding_programs(go FIXTURE go_programs TOKENS ${go_bin}_tokens CALL_COST ${go_bin}_call_cost)
+binding_programs(go FIXTURE go_programs TOKENS ${go_bin}_tokens CALL_COST ${go_bin}_call_cost EXAMPLES ${go_bin}_{})
 
 # ---- layouts and numbers as the Go compiler sees them, against the generator's
 
@@ -65,6 +65,8 @@ go_test(cgo_checks_are_seen NEEDS_BUILD ${CMAKE_COMMAND} -E env INLAY_TEST_CGO_C
 set_tests_properties(bindings.go_cgo_checks_are_seen PROPERTIES PASS_REGULAR_EXPRESSION "Go pointer stored into non-Go memory")
 go_test(race NEEDS_BUILD ${go_environment} GORACE=halt_on_error=1 ${go_bin}_race -test.v)
 set_tests_properties(bindings.go_tests bindings.go_race PROPERTIES PROCESSORS 2)
+# With a garbage collector that comes all the time.
+go_test(stress NEEDS_BUILD ${CMAKE_COMMAND} -E env GOGC=1 GORACE=halt_on_error=1 ${go_bin}_race -test.v -test.run TestStress)
 go_test(race_is_seen NEEDS_BUILD ${CMAKE_COMMAND} -E env INLAY_TEST_RACE=1 ${go_bin}_race -test.run RaceDetector)
 set_tests_properties(bindings.go_race_is_seen PROPERTIES PASS_REGULAR_EXPRESSION "WARNING: DATA RACE")
 set(go_python $<TARGET_FILE:Python3::Interpreter> -B)

@@ -17,7 +17,7 @@ import urllib.parse
 import urllib.request
 
 TIMEOUT = 60
-SESSIONS, TOKENS = 4, 120
+SESSIONS = 8
 PROMPTS = ["Once upon a time", "The old fox said", "In a small house", "One cold winter day,", "The queen smiled", "A little <boat> & a \"river\"",
            "Deep in the forest", "The bear woke up"]
 
@@ -59,7 +59,7 @@ class Server:
 
 @contextlib.contextmanager
 def served(program, model, stop=signal.SIGTERM):
-    server = Server([program, "-address", "127.0.0.1:0", "-sessions", str(SESSIONS), "-tokens", str(TOKENS), model])
+    server = Server([program, model, "127.0.0.1:0"])
     try:
         yield server
         server.process.send_signal(stop)
@@ -120,9 +120,9 @@ def check_alone(server):
 def check_together(server, alone):
     """Twice as many as there are sessions: the others wait. Each text is that of its prompt alone, and steps were shared."""
     before = server.stats()
-    texts = ask_all(server, PROMPTS)
+    texts = ask_all(server, 2 * PROMPTS)
     after = server.stats()
-    check("each text is that of its prompt alone", texts == alone, (texts, alone))
+    check("each text is that of its prompt alone", texts == 2 * alone, (texts, alone))
     drawn, steps = (after[name] - before[name] for name in ("n_decode_tokens", "n_decode_steps"))
     check("steps were shared", steps < drawn / 1.5, (steps, drawn))
     server.wait_until_free()
@@ -173,7 +173,7 @@ def check_refusals(server):
 def check_end_under_load(program, model):
     """The server ends although answers are under way and clients wait; Ctrl-C is as good as SIGTERM."""
     with served(program, model, signal.SIGINT) as server, contextlib.ExitStack() as clients:
-        for prompt in PROMPTS:
+        for prompt in 2 * PROMPTS:
             client = clients.enter_context(socket.create_connection(("127.0.0.1", server.port), TIMEOUT))
             client.sendall(f"GET {path_of(prompt)} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
         check("an answer begins", client.recv(1) == b"H")

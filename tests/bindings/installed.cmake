@@ -12,6 +12,7 @@ endfunction()
 
 installed_test(install install ${CMAKE_BINARY_DIR} ${installed})
 set_tests_properties(bindings.install PROPERTIES FIXTURES_SETUP installed)
+installed_test(install_sources sources ${INLAY_BINDINGS_BUILD}/installed_sources)
 foreach(language ${languages})
   get_property(absent GLOBAL PROPERTY INLAY_BINDING_${language}_ABSENT)
   if(absent)

@@ -1,6 +1,7 @@
 """Installs the built library, and builds and runs each language's example from there, with the language's own tool.
 
 Usage: installed.py install BUILD FOLDER            installs and moves: FOLDER/prefix is what the others use
+       installed.py sources FOLDER                  what lies beside the packages' sources: git's ignored files stay behind
        installed.py c|rust|go|csharp|dotnet FOLDER MODEL   builds below FOLDER and runs
 Tools: CC, CMAKE, PKG_CONFIG, CARGO, GO, MAKE, MCS and MONO in the environment.
 """
@@ -12,6 +13,7 @@ import subprocess
 import sys
 
 SKIPPED = 77
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROMPT, TOKENS = "Once upon a time", "20"
 # Everything but the examples and the other languages' packages.
 FILES = """bin/inlay include/inlay.h include/inlay_dl.h lib/cmake/Inlay/InlayConfig.cmake lib/cmake/Inlay/InlayConfigVersion.cmake
@@ -55,6 +57,39 @@ def install(build, folder):
             sys.exit(f"{path} names a folder of the build")
 
 
+# Installs the packages' sources by the project's own rules, without building the library.
+SOURCES_PROJECT = """cmake_minimum_required(VERSION 3.25)
+project(inlay VERSION 1.0 LANGUAGES NONE)
+set(CMAKE_SIZEOF_VOID_P 8)
+set(CMAKE_INSTALL_LIBDIR lib)
+set(CMAKE_INSTALL_INCLUDEDIR include)
+set(CMAKE_INSTALL_DATADIR share)
+add_library(inlay INTERFACE)
+include(src/capi/install.cmake)
+"""
+
+
+def sources(folder):
+    """A copy of the sources in which each folder that git ignores holds a file."""
+    shutil.rmtree(folder, ignore_errors=True)
+    source, prefix = folder / "source", folder / "prefix"
+    for part in ("bindings", "examples/c", "include", "src/capi"):
+        shutil.copytree(ROOT / part, source / part, ignore=shutil.ignore_patterns("bin", "build", "obj", "target"))
+    ignored = []
+    for path in source.glob("bindings/*/.gitignore"):
+        ignored += [path.parent / line.strip("/") for line in path.read_text().split()]
+    for output in ignored:
+        output.mkdir(parents=True)
+        (output / "output").touch()
+    expect("folders that git ignores", len(ignored) > 8, True)
+    (source / "CMakeLists.txt").write_text(SOURCES_PROJECT)
+    run(tool("CMAKE"), "-S", source, "-B", folder / "build")
+    run(tool("CMAKE"), "--install", folder / "build", "--prefix", prefix)
+    found = {str(path.relative_to(prefix / "share/inlay")) for path in prefix.glob("share/inlay/**/*")}
+    expect("sources are there", {"rust/Cargo.toml", "go/go.mod", "csharp/examples/complete.cs"} - found, set())
+    expect("outputs of builds", sorted(name for name in found if name.endswith("/output")), [])
+
+
 def model_text(prefix, model):
     """What the installed tool lets the model write."""
     text = run(prefix / "bin/inlay", "run", model, "-n", TOKENS, "--temp", "0", "-q", "--device", "cpu", "--prompt", PROMPT).strip("\n")
@@ -68,7 +103,7 @@ def check_pkg_config(folder, prefix, model):
     flags = run(pkg_config, "--cflags", "--libs", "inlay", **environment).split()
     run(tool("CC"), "-std=c11", "-D_POSIX_C_SOURCE=200809L", prefix / "share/inlay/c/complete.c", "-o", folder / "complete", *flags)
     text = run(folder / "complete", model, PROMPT, TOKENS, LD_LIBRARY_PATH=prefix / "lib")
-    expect("complete", text.strip("\n"), model_text(prefix, model))
+    expect("complete", text.strip("\n"), PROMPT + model_text(prefix, model))
     run(pkg_config, "--exists", "inlay >= 0.1", **environment)
     run(pkg_config, "--exists", "inlay >= 99", code=1, **environment)
 
@@ -78,7 +113,7 @@ def check_find_package(folder, prefix, model):
     prefix_path = f"-DCMAKE_PREFIX_PATH={prefix}"
     run(cmake, "-S", prefix / "share/inlay/c", "-B", folder / "c", prefix_path, compiler)
     run(cmake, "--build", folder / "c")
-    expect("complete", run(folder / "c/example_complete", model, PROMPT, TOKENS).strip("\n"), model_text(prefix, model))
+    expect("complete", run(folder / "c/example_complete", model, PROMPT, TOKENS).strip("\n"), PROMPT + model_text(prefix, model))
     expect("eight", run(folder / "c/example_eight", model, "3").count("\n"), 8)
     expect("cancel", run(folder / "c/example_cancel", model, "50").split()[0], "cancelled")
     expect("game_loop", [line.split()[0] for line in run(folder / "c/example_game_loop", model, "1").splitlines()[:2]], ["silent", "talking"])
@@ -132,6 +167,9 @@ def dotnet(folder, prefix, model):
 
 
 def main():
+    if sys.argv[1:2] == ["sources"] and len(sys.argv) == 3:
+        sources(pathlib.Path(sys.argv[2]))
+        return
     if len(sys.argv) != 4:
         sys.exit(__doc__)
     if sys.argv[1] == "install":

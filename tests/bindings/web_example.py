@@ -24,7 +24,7 @@ SKIPPED = 77
 TIMEOUT = 60
 PROJECT = pathlib.Path(__file__).parents[2] / "bindings/csharp/examples/web/web.csproj"
 ROOM = [{"role": "system", "content": "Mira is a kind innkeeper at an inn in Oakvale."}, {"role": "user", "content": "Do you have a room?"}]
-SESSIONS = 4
+SESSIONS = 8
 
 
 def skip(reason):
@@ -88,7 +88,7 @@ class Server:
 
 @contextlib.contextmanager
 def served(dotnet, folder, model):
-    server = Server([dotnet, folder / "out/web.dll", "--model", model, "--sessions", str(SESSIONS), "--urls", "http://127.0.0.1:0"])
+    server = Server([dotnet, folder / "out/web.dll", model, "127.0.0.1:0"])
     try:
         yield server
         server.process.terminate()

@@ -76,6 +76,7 @@ int main(int argc, char** argv) {
   check(inlay_session_create(engine, &params, &session, &err) == INLAY_OK, "session_create");
   check(inlay_tokenize(engine, argv[2], SIZE_MAX, 0, tokens, 256, &n, &err) == INLAY_OK, "tokenize");
   check(inlay_prefill(session, tokens, n, NULL, &err) == INLAY_OK, "prefill");
+  printf("%s", argv[2]);
   if (n_faults == 0) write_text(session);
   if (n_faults == 0) look_at_everything(argv[1], &load, engine, session);
   inlay_session_free(session);

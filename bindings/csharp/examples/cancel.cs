@@ -1,68 +1,67 @@
-// Cancels a generation from another thread, twice: with a CancellationToken, and with the session itself.
-// usage: cancel MODEL
+// Lets a model write for as long as it likes, and stops it from another thread: by the session, and by a CancellationToken.
+// usage: cancel MODEL [MILLISECONDS]
 using System;
 using System.Diagnostics;
+using System.Globalization;
 using System.Threading;
 using Inlay;
 
 static class Cancel
 {
-    static readonly SessionOptions Endless = new SessionOptions { Flags = SessionFlags.IgnoreEndOfGeneration };
-
-    // The token's way: the loop ends with an exception.
-    static void ByToken(Engine engine)
+    // Decodes until it is cancelled. Where the context is full, the tale begins again.
+    static void Decode(Session session, CancellationToken token, ref int n_tokens)
     {
-        using (Session session = engine.CreateSession(Endless))
-        using (var source = new CancellationTokenSource())
+        session.Prefill("Once upon a time");
+        int n_prompt = session.Info.Tokens;
+        for (FinishReason reason = FinishReason.None; reason != FinishReason.Cancelled;)
         {
-            int n_tokens = 0;
-            source.CancelAfter(TimeSpan.FromMilliseconds(20)); // on a thread of the pool
-            try
+            session.Truncate(n_prompt);
+            foreach (Generated next in session.Continue(token))
             {
-                foreach (Generated next in session.Generate("Once upon a time", null, source.Token)) n_tokens++;
+                if (next.Token >= 0) n_tokens++;
+                reason = next.FinishReason;
             }
-            catch (OperationCanceledException) { Console.WriteLine("cancelled by token after {0} tokens", n_tokens); }
         }
     }
 
-    // The session's way: the loop ends with an event that says so, and the text that was held back is not lost.
-    static void BySession(Engine engine)
+    // Calls `cancel` after some time on another thread, and tells how long the session went on.
+    static void Run(Engine engine, int milliseconds, string how, CancellationToken token, Action<Session> cancel)
     {
-        using (Session session = engine.CreateSession(Endless))
+        using (Session session = engine.CreateSession(new SessionOptions { Flags = SessionFlags.IgnoreEndOfGeneration }))
         {
             int n_tokens = 0;
-            long asked = 0;
+            long made = 0;
             var other = new Thread(() =>
             {
-                Thread.Sleep(20);
-                Interlocked.Exchange(ref asked, Stopwatch.GetTimestamp());
-                session.Cancel();
+                Thread.Sleep(milliseconds);
+                made = Stopwatch.GetTimestamp();
+                cancel(session);
             });
             other.Start();
-            foreach (Generated next in session.Generate("Once upon a time"))
-            {
-                n_tokens++;
-                if (next.FinishReason != FinishReason.Cancelled) continue;
-                double ms = (Stopwatch.GetTimestamp() - Interlocked.Read(ref asked)) * 1e3 / Stopwatch.Frequency;
-                Console.WriteLine("cancelled by session after {0} events, {1:F2} ms after the request", n_tokens, ms);
-            }
+            try { Decode(session, token, ref n_tokens); } // the session's way: the last event says so, and held back text comes with it
+            catch (OperationCanceledException) { }        // the token's way
+            long ended = Stopwatch.GetTimestamp();
             other.Join();
+            Console.WriteLine(string.Format(CultureInfo.InvariantCulture, "cancelled after {0} tokens, {1:F2} ms after the request, by {2}", n_tokens,
+                                            (ended - made) * 1e3 / Stopwatch.Frequency, how));
         }
     }
 
     static int Main(string[] args)
     {
-        if (args.Length != 1)
+        int milliseconds = 500;
+        if (args.Length < 1 || args.Length > 2 || (args.Length == 2 && !int.TryParse(args[1], out milliseconds)) || milliseconds < 1)
         {
-            Console.Error.WriteLine("usage: cancel MODEL");
+            Console.Error.WriteLine("usage: cancel MODEL [MILLISECONDS]");
             return 2;
         }
         try
         {
             using (Engine engine = Engine.Load(args[0]))
+            using (var source = new CancellationTokenSource())
             {
-                ByToken(engine);
-                BySession(engine);
+                Run(engine, milliseconds, "the session", CancellationToken.None, session => session.Cancel());
+                Run(engine, milliseconds, "a token", source.Token, session => source.Cancel());
             }
             return 0;
         }

@@ -1,13 +1,12 @@
-//! Streams the text that a model writes after a prompt.
-//! usage: complete MODEL PROMPT [TOKENS]
+//! Continues a prompt, and streams the text as it is decoded.
+//! usage: complete MODEL [PROMPT [TOKENS]]
 use inlay::{Engine, GenerateOptions, LoadOptions, SessionOptions};
 use std::io::Write;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().collect();
-    let (Some(model), Some(prompt)) = (arguments.get(1), arguments.get(2)) else {
-        return Err("usage: complete MODEL PROMPT [TOKENS]".into());
-    };
+    let model = arguments.get(1).ok_or("usage: complete MODEL [PROMPT [TOKENS]]")?;
+    let prompt = arguments.get(2).map_or("Once upon a time", String::as_str);
     let max_tokens = arguments.get(3).map_or(Ok(100), |n| n.parse())?;
 
     let engine = Engine::load(model, LoadOptions::default())?;

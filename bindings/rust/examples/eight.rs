@@ -1,5 +1,5 @@
 //! Continues eight prompts at once: every step reads the weights once and draws a token for each of them.
-//! usage: eight MODEL TOKENS [PROMPT...]      without a prompt, eight of its own
+//! usage: eight MODEL [TOKENS [PROMPT...]]      without a prompt, eight of its own
 use inlay::{decode_step, Engine, LoadOptions, Session, SessionOptions};
 
 const OWN_PROMPTS: [&str; 8] = [
@@ -39,15 +39,13 @@ fn step(lines: &mut [Line]) -> inlay::Result<()> {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [model, max_tokens, prompts @ ..] = &arguments[..] else {
-        return Err("usage: eight MODEL TOKENS [PROMPT...]".into());
-    };
-    let prompts: Vec<&str> = match prompts {
-        [] => OWN_PROMPTS.to_vec(),
-        given => given.iter().map(String::as_str).collect(),
-    };
+    let model = arguments.first().ok_or("usage: eight MODEL [TOKENS [PROMPT...]]")?;
+    let max_tokens = arguments.get(1).map_or(Ok(30), |n| n.parse())?;
+    let mut prompts: Vec<&str> = arguments.iter().skip(2).map(String::as_str).collect();
+    if prompts.is_empty() {
+        prompts = OWN_PROMPTS.to_vec();
+    }
     let engine = Engine::load(model, LoadOptions::default().max_sessions(prompts.len() as u32))?;
-    let max_tokens = max_tokens.parse()?;
     let mut lines =
         prompts.iter().map(|prompt| begin(&engine, prompt, max_tokens)).collect::<inlay::Result<Vec<_>>>()?;
     while lines.iter().any(|line| !line.finished) {

@@ -1,6 +1,8 @@
-//! Ranks texts by how near their meaning is to that of a query: the cosine between the vectors that the model makes of them.
-//! usage: embeddings MODEL QUERY [TEXT...]      without a text, the lines of the standard input
+//! Ranks texts by how like they are to a query: by the cosine of their embeddings, the likest first.
+//! usage: embeddings MODEL QUERY TEXT...
 use inlay::{EmbedOptions, Engine, LoadOptions, Pooling, Status, Token, TokenizeOptions};
+
+const USAGE: &str = "usage: embeddings MODEL QUERY TEXT...";
 
 /// A vector of length 1 for each text. A model that was made for embeddings says how it pools; of others the mean is taken.
 fn embed(engine: &Engine, texts: &[String]) -> inlay::Result<Vec<Vec<f32>>> {
@@ -22,12 +24,11 @@ fn cosine(a: &[f32], b: &[f32]) -> f32 {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let (Some(model), Some(query)) = (arguments.next(), arguments.next()) else {
-        return Err("usage: embeddings MODEL QUERY [TEXT...]".into());
+        return Err(USAGE.into());
     };
-    let mut texts: Vec<String> = arguments.collect();
+    let texts: Vec<String> = arguments.collect();
     if texts.is_empty() {
-        texts = std::io::stdin().lines().collect::<Result<_, _>>()?;
-        texts.retain(|text| !text.is_empty());
+        return Err(USAGE.into());
     }
 
     let engine = Engine::load(model, LoadOptions::default())?;
@@ -37,7 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         vectors.iter().zip(&texts).map(|(vector, text)| (cosine(&query, vector), text)).collect();
     ranking.sort_by(|a, b| b.0.total_cmp(&a.0));
     for (cosine, text) in ranking {
-        println!("{cosine:.3} {text}");
+        println!("{cosine:.4}  {text}");
     }
     Ok(())
 }

@@ -3,10 +3,11 @@ use crate::error::{call, into_string, read_bytes, read_string};
 use crate::info::{EngineInfo, Explanation, LogMessage, MemoryInfo, Stats, TokenInfo};
 use crate::TokenizeOptions;
 use crate::{
-    raw, Conversation, ConvertOptions, ConvertType, EmbedOptions, Library, LoadOptions, LogLevel, ProfileForm,
+    raw, Conversation, ConvertOptions, ConvertType, EmbedOptions, Error, Library, LoadOptions, LogLevel, ProfileForm,
     ProfileOptions, ProgressFn, Result, Session, SessionOptions, Status, Token,
 };
 use std::io::{Read, Seek};
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -374,6 +375,30 @@ impl Engine {
             }
         })?;
         Ok(out.chunks(width).map(<[f32]>::to_vec).collect())
+    }
+
+    /// As [`embed`](Self::embed), in groups of as many texts as the engine has sessions. Before each group `progress` is told how
+    /// many texts are done, and how many there are; `Break` ends it there.
+    ///
+    /// # Errors
+    /// Those of [`embed`](Self::embed); [`Status::Cancelled`] if `progress` breaks.
+    pub fn embed_with(
+        &self,
+        texts: &[&[Token]],
+        options: EmbedOptions,
+        mut progress: impl FnMut(usize, usize) -> ControlFlow<()>,
+    ) -> Result<Vec<Vec<f32>>> {
+        let most = self.info()?.max_sessions as usize;
+        let mut vectors = Vec::with_capacity(texts.len());
+        for group in texts.chunks(most.max(1)) {
+            let n_done = vectors.len();
+            if progress(n_done, texts.len()).is_break() {
+                let message = format!("the embedding was cancelled behind {n_done} of {} texts", texts.len());
+                return Err(Error::new(Status::Cancelled, message));
+            }
+            vectors.extend(self.embed(group, options).map_err(|error| error.behind_texts(n_done))?);
+        }
+        Ok(vectors)
     }
 
     /// The list of operations that a step runs: one line an operation, with its bytes and its floating-point operations for

@@ -4,13 +4,13 @@ mod common;
 use common::*;
 use inlay::{
     raw, ConvertOptions, ConvertType, EmbedOptions, Engine, Library, LoadOptions, LogLevel, Pooling, ProfileForm,
-    ProfileOptions, Status, TokenizeOptions,
+    ProfileOptions, Status, Token, TokenizeOptions,
 };
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
 use std::panic::{catch_unwind, AssertUnwindSafe};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 #[test]
@@ -241,6 +241,40 @@ fn texts_become_vectors() {
     assert!(engine.embed(&[], options).unwrap().is_empty());
     assert_eq!(engine.embed(&[&[]], options).unwrap_err().status(), Status::InvalidArgument);
     assert_eq!(engine.embed(&[&tokens], EmbedOptions::default()).unwrap_err().status(), Status::Unsupported);
+}
+
+#[test]
+fn an_embedding_is_cancelled_between_groups() {
+    let engine = load_with(options().max_sessions(2));
+    let texts: [&[Token]; 5] = [&[5], &[6, 7], &[8], &[9], &[5]];
+    let embed_options = EmbedOptions::default().pooling(Pooling::Mean);
+    let want = engine.embed(&texts, embed_options).unwrap();
+    let mut told = Vec::new();
+    let vectors = engine.embed_with(&texts, embed_options, |n_done, n_all| {
+        told.push((n_done, n_all));
+        ControlFlow::Continue(())
+    });
+    assert_eq!(told, [(0, 5), (2, 5), (4, 5)]);
+    let pairs = vectors.unwrap().concat().into_iter().zip(want.concat()).collect::<Vec<_>>();
+    assert!(pairs.len() == 5 * want[0].len() && pairs.iter().all(|(a, b)| (a - b).abs() < 1e-3), "other vectors");
+
+    let (asked, mut n_groups) = (AtomicBool::new(false), 0);
+    let cancelled = engine.embed_with(&texts, embed_options, |_, _| {
+        if asked.load(Ordering::Relaxed) {
+            return ControlFlow::Break(());
+        }
+        n_groups += 1;
+        std::thread::scope(|scope| scope.spawn(|| asked.store(true, Ordering::Relaxed)).join().unwrap());
+        ControlFlow::Continue(())
+    });
+    let error = cancelled.unwrap_err();
+    assert_eq!((error.status(), n_groups), (Status::Cancelled, 1));
+    assert!(error.message().contains("behind 2 of 5 texts"), "{error}");
+    assert_eq!(engine.stats().unwrap().n_sessions, 0);
+
+    let wrong: [&[Token]; 4] = [&[5], &[6], &[7], &[]];
+    let error = engine.embed_with(&wrong, embed_options, |_, _| ControlFlow::Continue(())).unwrap_err();
+    assert!(error.message().starts_with("behind the first 2 texts: lengths[1] "), "{error}");
 }
 
 #[test]

@@ -41,7 +41,7 @@ class Examples(unittest.TestCase):
         ranked = self.good("embeddings", MODEL, *texts)
         self.assertEqual(ranked.splitlines()[0], b"1.0000  " + texts[0].encode())
         lines, others = ([line.split(b"  ", 1) for line in said.splitlines()]
-                         for said in (ranked, self.good("embed", MODEL, *texts, language="example")))
+                         for said in (ranked, self.good("embeddings", MODEL, *texts, language="example")))
         self.assertEqual([text for _, text in lines], [text for _, text in others])
         for (ours, _), (theirs, _) in zip(lines, others):
             self.assertAlmostEqual(float(ours), float(theirs), delta=2e-4)

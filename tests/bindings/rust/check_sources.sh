@@ -42,10 +42,10 @@ case $check in
     run "$crate" test --offline --locked --quiet --doc
     ;;
   package)
-    # Of what cargo would like to know, the licence alone is missing.
+    # Of what cargo would like to know, a licence and an address on the network alone are missing.
     said=$(run "$crate" package --offline --locked --no-verify --allow-dirty 2>&1) || { echo "$said"; exit 1; }
     echo "$said" | grep -q "Packaged" || { echo "$said"; exit 1; }
-    if echo "$said" | grep "^warning" | grep -v "^warning: manifest has no license or license-file$"; then exit 1; fi
+    if echo "$said" | grep "^warning" | grep -v "^warning: manifest has no license, license-file, documentation, homepage or repository$"; then exit 1; fi
     ;;
   *)
     echo "check_sources.sh: no check $check" >&2

@@ -1,5 +1,5 @@
 // A web server to chat with a model: a page at /, and POST /chat, which streams an answer as server-sent events.
-// usage: web --model MODEL [--sessions N] [--urls http://127.0.0.1:5000]
+// usage: web MODEL [ADDRESS]      ADDRESS: 127.0.0.1:8080 unless given; port 0 is any free one
 using System;
 using System.Collections.Generic;
 using System.IO;
@@ -12,20 +12,19 @@ using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Hosting;
 using Microsoft.Extensions.AI;
-using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using ChatMessage = Microsoft.Extensions.AI.ChatMessage;
 
-WebApplicationBuilder builder = WebApplication.CreateSlimBuilder(args);
-string? model = builder.Configuration["model"];
-if (model == null)
+const int Sessions = 8; // answers at a time; further requests wait for one to end
+if (args.Length is < 1 or > 2)
 {
-    Console.Error.WriteLine("usage: web --model MODEL [--sessions N] [--urls http://127.0.0.1:5000]");
+    Console.Error.WriteLine("usage: web MODEL [ADDRESS]");
     return 2;
 }
-int sessions = builder.Configuration.GetValue("sessions", 8); // answers at a time; further requests wait for one to end
-builder.Services.AddInlayChatClient(model, load => load.MaxSessions = sessions);
+WebApplicationBuilder builder = WebApplication.CreateSlimBuilder();
+builder.WebHost.UseUrls("http://" + (args.Length > 1 ? args[1] : "127.0.0.1:8080"));
+builder.Services.AddInlayChatClient(args[0], load => load.MaxSessions = Sessions);
 builder.Logging.AddFilter("Microsoft.AspNetCore", LogLevel.Warning);
 builder.WebHost.ConfigureKestrel(server => server.Limits.MaxRequestBodySize = 1 << 20);
 

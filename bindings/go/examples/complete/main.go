@@ -1,6 +1,6 @@
-// Command complete streams the text that a model writes after a prompt.
+// Command complete continues a prompt, and streams the text as it is decoded.
 //
-//	complete MODEL PROMPT [TOKENS]
+//	complete MODEL [PROMPT [TOKENS]]
 package main
 
 import (
@@ -14,11 +14,14 @@ import (
 )
 
 func main() {
-	if len(os.Args) < 3 {
-		fmt.Fprintln(os.Stderr, "usage: complete MODEL PROMPT [TOKENS]")
+	if len(os.Args) < 2 || len(os.Args) > 4 {
+		fmt.Fprintln(os.Stderr, "usage: complete MODEL [PROMPT [TOKENS]]")
 		os.Exit(2)
 	}
-	tokens := 100
+	prompt, tokens := "Once upon a time", 100
+	if len(os.Args) > 2 {
+		prompt = os.Args[2]
+	}
 	if len(os.Args) > 3 {
 		var err error
 		if tokens, err = strconv.Atoi(os.Args[3]); err != nil {
@@ -29,7 +32,7 @@ func main() {
 	// Ctrl-C ends the load or the generation cleanly.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := complete(ctx, os.Args[1], os.Args[2], tokens); err != nil {
+	if err := complete(ctx, os.Args[1], prompt, tokens); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -51,6 +54,7 @@ func complete(ctx context.Context, model, prompt string, tokens int) error {
 	if err != nil {
 		return err
 	}
+	fmt.Print(prompt)
 	_, err = generation.WriteTo(os.Stdout)
 	fmt.Println()
 	return err

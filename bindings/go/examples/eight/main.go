@@ -1,6 +1,6 @@
 // Command eight continues eight prompts at once: every step reads the weights once and draws a token for each of them.
 //
-//	eight MODEL TOKENS [PROMPT...]
+//	eight MODEL [TOKENS [PROMPT...]]
 //
 // There are at most eight prompts; without any it takes eight of its own.
 package main
@@ -21,17 +21,16 @@ var ownPrompts = []string{"Once upon a time", "The old fox said", "In a small ho
 	"The queen smiled", "A little boat", "Deep in the forest", "The bear woke up"}
 
 func main() {
-	tokens := 0
+	tokens, prompts := 30, ownPrompts
 	if len(os.Args) > 2 {
 		tokens, _ = strconv.Atoi(os.Args[2])
 	}
-	if tokens < 1 || len(os.Args)-3 > maxPrompts {
-		fmt.Fprintln(os.Stderr, "usage: eight MODEL TOKENS [PROMPT...] (at most 8)")
+	if len(os.Args) < 2 || tokens < 1 || len(os.Args)-3 > maxPrompts {
+		fmt.Fprintln(os.Stderr, "usage: eight MODEL [TOKENS [PROMPT...]] (at most 8)")
 		os.Exit(2)
 	}
-	prompts := os.Args[3:]
-	if len(prompts) == 0 {
-		prompts = ownPrompts
+	if len(os.Args) > 3 {
+		prompts = os.Args[3:]
 	}
 	if err := run(context.Background(), os.Args[1], tokens, prompts); err != nil {
 		fmt.Fprintln(os.Stderr, "eight:", err)

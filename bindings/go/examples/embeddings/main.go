@@ -1,6 +1,6 @@
-// Command embeddings tells which texts are like a first one: by the cosine of their embeddings, the likest first.
+// Command embeddings ranks texts by how like they are to a query: by the cosine of their embeddings, the likest first.
 //
-//	embeddings MODEL TEXT OTHER...
+//	embeddings MODEL QUERY TEXT...
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 
 func main() {
 	if len(os.Args) < 4 {
-		fmt.Fprintln(os.Stderr, "usage: embeddings MODEL TEXT OTHER...")
+		fmt.Fprintln(os.Stderr, "usage: embeddings MODEL QUERY TEXT...")
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -9,7 +9,6 @@ import (
 
 type streamer struct {
 	engine *inlay.Engine
-	tokens int
 	places chan struct{} // as many as there may be sessions
 	begun  chan answer   // for decode
 }

@@ -1,14 +1,14 @@
 // Command http serves a model: GET /?prompt=TEXT streams what it writes as server-sent events. All answers share the decode steps.
 //
-//	http [-address 127.0.0.1:8080] [-sessions 8] [-tokens 200] MODEL
+//	http MODEL [ADDRESS]
 //
-// There are at most so many answers at a time, each of so many tokens; further clients wait. An answer is events
-// data: {"text":"..."}, and at last one of type end, data: {"finish":"...","status":"..."}. GET /stats is the engine's statistics.
+// The address is 127.0.0.1:8080 unless given; port 0 is any free one. There are at most eight answers at a time, each of at most
+// 200 tokens; further clients wait. An answer is events data: {"text":"..."}, and at last one of type end, data:
+// {"finish":"...","status":"..."}. GET /stats is the engine's statistics.
 package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"net"
 	"net/http"
@@ -20,24 +20,26 @@ import (
 	"inlay.dev/inlay"
 )
 
+const sessions, maxTokens = 8, 200
+
 func main() {
-	address := flag.String("address", "127.0.0.1:8080", "where to listen; port 0 is any free one")
-	sessions := flag.Int("sessions", 8, "the most answers at a time")
-	tokens := flag.Int("tokens", 200, "the longest answer")
-	flag.Parse()
-	if flag.NArg() != 1 || *sessions < 1 || *tokens < 1 {
-		fmt.Fprintln(os.Stderr, "usage: http [-address 127.0.0.1:8080] [-sessions 8] [-tokens 200] MODEL")
+	address := "127.0.0.1:8080"
+	if len(os.Args) == 3 {
+		address = os.Args[2]
+	}
+	if len(os.Args) < 2 || len(os.Args) > 3 {
+		fmt.Fprintln(os.Stderr, "usage: http MODEL [ADDRESS]")
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := serve(ctx, flag.Arg(0), *address, *sessions, *tokens); err != nil {
+	if err := serve(ctx, os.Args[1], address); err != nil {
 		fmt.Fprintln(os.Stderr, "http:", err)
 		os.Exit(1)
 	}
 }
 
-func serve(ctx context.Context, model, address string, sessions, tokens int) error {
+func serve(ctx context.Context, model, address string) error {
 	engine, err := inlay.Load(ctx, model, &inlay.LoadOptions{MaxSessions: sessions})
 	if err != nil {
 		return err
@@ -47,7 +49,7 @@ func serve(ctx context.Context, model, address string, sessions, tokens int) err
 	if err != nil {
 		return err
 	}
-	s := &streamer{engine: engine, tokens: tokens, places: make(chan struct{}, sessions), begun: make(chan answer, sessions)}
+	s := &streamer{engine: engine, places: make(chan struct{}, sessions), begun: make(chan answer, sessions)}
 	go s.decode()
 	http.HandleFunc("/", s.stream)
 	http.HandleFunc("/stats", s.stats)

@@ -16,7 +16,7 @@ func (s *streamer) stream(w http.ResponseWriter, r *http.Request) {
 	case <-r.Context().Done():
 		return // the client left before it was its turn
 	}
-	session, err := s.engine.NewSession(&inlay.SessionOptions{MaxTokens: s.tokens})
+	session, err := s.engine.NewSession(&inlay.SessionOptions{MaxTokens: maxTokens})
 	if err == nil {
 		defer session.Close()
 		_, err = session.PrefillText(r.Context(), r.FormValue("prompt"), nil)
@@ -29,7 +29,7 @@ func (s *streamer) stream(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), code)
 		return
 	}
-	events := make(chan inlay.Event, s.tokens+1)
+	events := make(chan inlay.Event, maxTokens+1)
 	s.begun <- answer{session, events}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-cache")

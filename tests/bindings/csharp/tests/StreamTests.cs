@@ -2,6 +2,7 @@
 #if NET8_0_OR_GREATER
 using System;
 using System.Collections.Generic;
+using System.IO;
 using System.Linq;
 using System.Text;
 using System.Threading;
@@ -105,11 +106,34 @@ static class StreamTests
         Expect.Equal(await Text(engine.GenerateAsync(engine.GetChatTokens(messages), options)), await Text(engine.GenerateAsync(messages, options)), "text");
     });
 
+    // Threads of the library; none where the system does not tell in this way. Files are not counted: the runtime opens some of its own.
+    static int Threads()
+    {
+        int n = 0;
+        foreach (string task in Directory.Exists("/proc/self/task") ? Directory.GetDirectories("/proc/self/task") : new string[0])
+        {
+            try { if (File.ReadAllText(task + "/comm").StartsWith("inlay-", StringComparison.Ordinal)) n++; }
+            catch (IOException) { } // it has ended
+        }
+        return n;
+    }
+
+    // What has ended is in the system's list for a moment longer.
+    static async Task ExpectThreads(int before)
+    {
+        for (int i = 0; i < 1000 && Threads() != before; i++) await Task.Delay(10);
+        Expect.Equal(before, Threads(), "threads");
+    }
+
     // 64 callers who cancel, leave and dispose at random, while garbage is collected: nothing is left, every text that ended is right.
     public static void Stress() => Run(async () =>
     {
         int n_all = int.Parse(Environment.GetEnvironmentVariable("INLAY_TEST_GENERATIONS") ?? "500");
-        await using Engine engine = Engine.Load(Given.Model, Given.Options);
+        Given.CollectGarbage();
+        await Task.Delay(200); // until the threads of other tests' engines have ended
+        int before = Threads();
+        Engine engine = Engine.Load(Given.Model, Given.Options);
+        if (Directory.Exists("/proc/self/task")) Expect.Equal(before + 1, Threads(), "threads of an engine");
         const int kinds = 16;
         var right = new string[kinds];
         for (int k = 0; k < kinds; k++)
@@ -168,6 +192,8 @@ static class StreamTests
         Given.CollectGarbage();
         Expect.Equal(0, engine.Stats.Sessions, "sessions afterwards");
         Expect.Equal(0, engine.Stats.KvBlocksUsed, "KV blocks afterwards");
+        await engine.DisposeAsync();
+        await ExpectThreads(before);
     });
 }
 #endif

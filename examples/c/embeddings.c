@@ -1,5 +1,5 @@
-// Tells which texts are like a first one: by the cosine of their embeddings, the likest first.
-// usage: embed MODEL TEXT OTHER...
+// Ranks texts by how like they are to a query: by the cosine of their embeddings, the likest first.
+// usage: embeddings MODEL QUERY TEXT...
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static inlay_error err;
 static inlay_engine* engine;
 
 static int fail(const char* what) {
-  fprintf(stderr, "embed: %s: %s (%s)\n", what, err.message, inlay_status_name(err.status));
+  fprintf(stderr, "embeddings: %s: %s (%s)\n", what, err.message, inlay_status_name(err.status));
   return 1;
 }
 
@@ -57,7 +57,7 @@ static int print_likest_first(char** texts, int n, size_t width) {
 int main(int argc, char** argv) {
   inlay_engine_info info = {.struct_size = sizeof info};
   if (argc < 4 || argc - 2 > MAX_TEXTS) {
-    fprintf(stderr, "usage: embed MODEL TEXT OTHER...\n");
+    fprintf(stderr, "usage: embeddings MODEL QUERY TEXT...\n");
     return 2;
   }
   int failed = 0;
