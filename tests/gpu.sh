@@ -110,6 +110,11 @@ else
   echo "compute-sanitizer: not on PATH and not in /usr/local/cuda*/bin; memcheck and racecheck were not run"
 fi
 
+# The library built for older GPUs than this one, which then runs their code.
+for code in 80 80-virtual; do
+  limit=$((3 * limit)) group "code-$code" tests/cuda/other_code.sh "$code" "build/code-$code"  # with a build
+done
+
 # ---- benchmarks
 
 lines=$build/gpu-bench.jsonl

@@ -360,7 +360,7 @@ size_t attention_scratch_bytes(int32_t max_rows, int32_t n_heads, int32_t n_kv_h
 cudaError_t launch_attention(const AttentionArgs& args, LaunchTarget target);
 
 // What launch_attention computes, for the rows of `tiles`, with matrix instructions: the rows of prompts. Agrees with it within rounding.
-// Below compute capability 8.0 it is launch_attention, of all m rows.
+// By code for less than compute capability 8.0 it is launch_attention, of all m rows.
 struct PrefillAttentionArgs {
   const float* qkv;
   float* out;
@@ -392,7 +392,7 @@ struct DecodeAttentionArgs {
 };
 cudaError_t launch_decode_attention(const DecodeAttentionArgs& args, LaunchTarget target);
 
-// ---- the layers of a step of up to 8 rows in one launch, on devices of compute capability 9.0 and later
+// ---- the layers of a step of up to 8 rows in one launch, by code for compute capability 9.0 and later
 
 // The ops of a token hand their values over with a tag in the two lowest bits of each float (kernels/cuda/device/exchange.cuh). In a buffer
 // two generations that follow one another, also from a token to the next, need different tags; nothing else may write there.

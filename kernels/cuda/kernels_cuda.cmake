@@ -16,12 +16,16 @@ set_target_properties(inlay_kernels_cuda PROPERTIES CUDA_STANDARD 20 CUDA_VISIBI
 
 # Code for each architecture, which also runs on those of the same major number that came later, and one PTX, which the driver
 # compiles for GPUs that are newer than all of it. 90 is old enough for every one of these and has all that the kernels use.
+# N-virtual: the PTX of N and no code.
+set(inlay_cuda_real ${inlay_cuda_architectures})
+list(FILTER inlay_cuda_real EXCLUDE REGEX "-virtual$")
 list(GET inlay_cuda_architectures -1 inlay_cuda_ptx)
 if(90 IN_LIST inlay_cuda_architectures)
   set(inlay_cuda_ptx 90)
 endif()
+string(REPLACE "-virtual" "" inlay_cuda_ptx ${inlay_cuda_ptx})
 set(inlay_gencode "SHELL:-gencode arch=compute_${inlay_cuda_ptx},code=compute_${inlay_cuda_ptx}")
-foreach(architecture IN LISTS inlay_cuda_architectures)
+foreach(architecture IN LISTS inlay_cuda_real)
   list(APPEND inlay_gencode "SHELL:-gencode arch=compute_${architecture},code=sm_${architecture}")
 endforeach()
 

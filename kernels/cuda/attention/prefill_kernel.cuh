@@ -149,6 +149,8 @@ __global__ __launch_bounds__(kPrefillThreads, kPrefillCtas<kDim, kHeads>) void p
     }
   }
   store_rows(p, prefill_place<kHeads>(p), warp);  // computed anew: the loop has no register to spare
+#else
+  refuse_to_run();
 #endif
 }
 
@@ -184,7 +186,7 @@ cudaError_t launch_prefill_heads(const PrefillAttentionArgs& args, const DeviceT
 
 template <bool kVariant>
 cudaError_t launch_prefill_tiles(const PrefillAttentionArgs& args, const DeviceTraits& device, LaunchTarget target) {
-  if (device.major < 8) return launch_prefill_rows(args, target);
+  if (device.code < 80) return launch_prefill_rows(args, target);
   if (args.cache.d_head <= 64) return launch_prefill_heads<64, kVariant>(args, device, target);
   if (args.cache.d_head <= 96) return launch_prefill_heads<96, kVariant>(args, device, target);
   if (args.cache.d_head <= 128) return launch_prefill_heads<128, kVariant>(args, device, target);

@@ -50,9 +50,18 @@ __device__ __forceinline__ void wait_for_copies() {
 }
 #endif
 
+// The body of a kernel that is compiled for older devices, too, but never launched there. Without it a mistake in the choice of
+// kernels would be a launch that succeeds and computes nothing.
+__device__ __forceinline__ void refuse_to_run() { __trap(); }
+
+// What the library's kernels were compiled for that the device runs: __CUDA_ARCH__ / 10, so 90 for compute capability
+// 9.0. Less than the device's own where the library was built for older ones.
+cudaError_t code_version(int device, int& version);
+
 // What launches depend on, of the current device.
 struct DeviceTraits {
-  int major = 0, n_multiprocessors = 0;
+  int code = 0;  // code_version
+  int n_multiprocessors = 0;
   int shared_bytes = 0;        // of a multiprocessor
   int block_shared_bytes = 0;  // that one block may ask for
 };
@@ -63,14 +72,13 @@ inline cudaError_t current_device(DeviceTraits& traits) {
   const struct {
     int* value;
     cudaDeviceAttr attribute;
-  } wanted[] = {{&traits.major, cudaDevAttrComputeCapabilityMajor},
-                {&traits.n_multiprocessors, cudaDevAttrMultiProcessorCount},
+  } wanted[] = {{&traits.n_multiprocessors, cudaDevAttrMultiProcessorCount},
                 {&traits.shared_bytes, cudaDevAttrMaxSharedMemoryPerMultiprocessor},
                 {&traits.block_shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin}};
   for (const auto& w : wanted) {
     if (const cudaError_t e = cudaDeviceGetAttribute(w.value, w.attribute, device); e != cudaSuccess) return e;
   }
-  return cudaSuccess;
+  return code_version(device, traits.code);
 }
 
 // Lets a kernel take `bytes` of shared memory. The limit belongs to the kernel on the device, whoever launches it: it
@@ -87,17 +95,14 @@ inline cudaError_t allow_shared_memory(const void* kernel, size_t bytes, int dev
                               most - static_cast<int>(attributes.sharedSizeBytes));
 }
 
-// Launches a kernel of one struct so that it may start while its predecessor ends, where the device can. cluster: CTAs
-// of one (compute capability 9.0).
+// Launches a kernel of one struct so that it may start while its predecessor ends, where its code can wait for that.
+// cluster: CTAs of one (compute capability 9.0).
 template <class Args>
 cudaError_t launch_early(void (*kernel)(const Args), dim3 grid, int threads, LaunchTarget target, const Args& args,
                          size_t shared_bytes = 0, unsigned cluster = 1) {
-  int device = 0, major = 0;
+  int device = 0, code = 0;
   if (const cudaError_t e = cudaGetDevice(&device); e != cudaSuccess) return e;
-  if (const cudaError_t e = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
-      e != cudaSuccess) {
-    return e;
-  }
+  if (const cudaError_t e = code_version(device, code); e != cudaSuccess) return e;
   if (const cudaError_t e = allow_shared_memory(reinterpret_cast<const void*>(kernel), shared_bytes, device);
       e != cudaSuccess) {
     return e;
@@ -112,7 +117,7 @@ cudaError_t launch_early(void (*kernel)(const Args), dim3 grid, int threads, Lau
   config.blockDim = dim3(static_cast<unsigned>(threads));
   config.dynamicSmemBytes = shared_bytes;
   config.attrs = attributes;
-  config.numAttrs = major < 9 ? 0 : cluster > 1 ? 2 : 1;
+  config.numAttrs = code < 90 ? 0 : cluster > 1 ? 2 : 1;
   return launch_kernel(target, config, kernel, args);
 }
 

@@ -484,6 +484,8 @@ __global__ void __launch_bounds__(kLinearThreads, NT <= 2 ? 2 : 1)
   extern __shared__ __align__(128) uint8_t few_rows_memory[];
   let_next_kernel_start();
   few_rows<kType, NT, kRaw>(p, few_rows_memory);
+#else
+  refuse_to_run();
 #endif
 }
 

@@ -169,7 +169,7 @@ cudaError_t launch_product(const LinearArgs& args, LaunchTarget target) {
   if (n_chunks > 65535) return cudaErrorInvalidValue;
   DeviceTraits device;
   if (const cudaError_t e = current_device(device); e != cudaSuccess) return e;
-  if (kType == DType::f32 || device.major < 8) {
+  if (kType == DType::f32 || device.code < 80) {
     if (args.raw != nullptr) return cudaErrorInvalidValue;
     return launch_early(linear_plain<kType>, dim3(n_tiles, n_chunks), kPlainThreads, target, args);
   }
@@ -190,7 +190,7 @@ cudaError_t launch_product(const LinearArgs& args, LaunchTarget target) {
 template <DType kType>
 bool product_takes_raw(int64_t n_cols) {
   DeviceTraits device;
-  if (kType == DType::f32 || n_cols % 8 != 0 || current_device(device) != cudaSuccess || device.major < 8) return false;
+  if (kType == DType::f32 || n_cols % 8 != 0 || current_device(device) != cudaSuccess || device.code < 80) return false;
   LinearArgs args{};
   const float any = 0;
   args.raw = &any, args.n_rows = kTileRows, args.n_cols = n_cols, args.m = 1;

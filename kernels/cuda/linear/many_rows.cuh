@@ -225,6 +225,8 @@ __global__ void __launch_bounds__(kLinearThreads, ManyRows<kType>::kCtasPerSm)
   constexpr int kRows = ManyRows<kType>::kRows;
   const int32_t n_chunks = (a.m + kRows - 1) / kRows, at = static_cast<int32_t>(blockIdx.x);
   many_rows<kType>(a, at / n_chunks * kParts + static_cast<int32_t>(threadIdx.x / 32), at % n_chunks * kRows, shared);
+#else
+  refuse_to_run();
 #endif
 }
 

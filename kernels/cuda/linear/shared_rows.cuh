@@ -309,6 +309,8 @@ __global__ void __launch_bounds__(kLinearThreads, NT <= 2 ? 2 : 1)
   extern __shared__ __align__(128) uint8_t shared_rows_memory[];
   let_next_kernel_start();
   shared_rows<kType, NT, kRun>(p, shared_rows_memory);
+#else
+  refuse_to_run();
 #endif
 }
 

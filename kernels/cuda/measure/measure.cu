@@ -1,10 +1,14 @@
-// What a profile is measured with: reads of a whole buffer, random bytes for it, and a kernel that holds the stream.
+// What a profile is measured with: reads of a whole buffer, random bytes for it, and a kernel that holds the stream. And
+// what code the device runs.
 //
 //   fill: to[i] = hash(i)     read: sums of all words, one store a CTA     delay: spins until a time has passed
 //
 // Tiling of read and fill: a grid of a few CTAs a multiprocessor, 16 bytes a thread and step, four loads in flight.
 // Bound: memory.
+#include <atomic>
+
 #include "kernels/cuda/cuda_kernels.h"
+#include "kernels/cuda/device/loads.cuh"
 
 namespace inlay::cuda {
 namespace {
@@ -77,6 +81,19 @@ cudaError_t launch_delay(uint64_t nanoseconds, cudaStream_t stream) {
 cudaError_t find_kernel_image() {
   cudaFuncAttributes attributes;
   return cudaFuncGetAttributes(&attributes, delay_kernel);
+}
+
+// All files but those for sm_90a are compiled for the same list of architectures, of which the driver takes the same for
+// every kernel. The question takes a microsecond, so the answer is kept.
+cudaError_t code_version(int device, int& version) {
+  constexpr int kMostDevices = 16;
+  static std::atomic<int> known[kMostDevices];
+  if (device < kMostDevices && (version = known[device].load(std::memory_order_relaxed)) > 0) return cudaSuccess;
+  cudaFuncAttributes attributes;
+  if (const cudaError_t e = cudaFuncGetAttributes(&attributes, delay_kernel); e != cudaSuccess) return e;
+  version = attributes.ptxVersion;
+  if (device < kMostDevices) known[device].store(version, std::memory_order_relaxed);
+  return cudaSuccess;
 }
 
 }  // namespace inlay::cuda

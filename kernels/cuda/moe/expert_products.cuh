@@ -157,6 +157,8 @@ __global__ void __launch_bounds__(kLinearThreads, 2) experts_few_rows(const __gr
     if (p.experts.routing_is_older) wait_for_routing();
     multiply_tiles<kType, NT, false>(p.few, values, tiles, ring, experts_memory);
   }
+#else
+  refuse_to_run();
 #endif
 }
 
@@ -174,6 +176,8 @@ __global__ void __launch_bounds__(kLinearThreads, ManyRows<kType>::kCtasPerSm)
   if (first >= a.m) return;
   many_rows<kType>(a, static_cast<int32_t>(blockIdx.x) * kParts + static_cast<int32_t>(threadIdx.x / 32), first,
                    shared);
+#else
+  refuse_to_run();
 #endif
 }
 
@@ -216,7 +220,7 @@ cudaError_t launch_experts(const ExpertLinearArgs& e, LaunchTarget target) {
   const auto n_tiles = static_cast<unsigned>(tiles_of(e.linear)), n_blocks = static_cast<unsigned>(e.most_blocks);
   DeviceTraits device;
   if (const cudaError_t error = current_device(device); error != cudaSuccess) return error;
-  if (kType == DType::f32 || device.major < 8) {
+  if (kType == DType::f32 || device.code < 80) {
     if (e.linear.raw != nullptr) return cudaErrorInvalidValue;
     return launch_early(experts_plain<kType>, dim3(n_tiles, n_blocks), kPlainThreads, target, e);
   }

@@ -194,13 +194,15 @@ __global__ void __launch_bounds__(kLinearThreads, 2) expert_row(const __grid_con
     parts += other_set;
     other_set = -other_set;
   }
+#else
+  refuse_to_run();
 #endif
 }
 
 // depth 0: it does not run.
 template <DType kType>
 FewRowsFit fit_expert_row(const ExpertRowArgs& row, const DeviceTraits& device) {
-  if (kType == DType::f32 || device.major < 8 || row.linear.n_cols % 8 != 0) return {};
+  if (kType == DType::f32 || device.code < 80 || row.linear.n_cols % 8 != 0) return {};
   const int n_pairs = row.sum.shape.n_used;
   FewRowsParams p = cut_few_rows<kType>(row.linear);
   p.args.x.n_chunks = static_cast<int32_t>((row.linear.n_cols + kChunkCols - 1) / kChunkCols);

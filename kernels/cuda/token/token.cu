@@ -176,7 +176,7 @@ TokenKernel kernel_of(const TokenOp* ops, int32_t n_ops) {
 
 bool token_runs(const TokenOp* ops, int32_t n_ops) {
   DeviceTraits device;
-  if (current_device(device) != cudaSuccess || device.major < 9) return false;
+  if (current_device(device) != cudaSuccess || device.code < 90) return false;
   const int32_t attention = first_attention(ops, n_ops);
   for (int32_t i = 0; i < n_ops; ++i) {
     if (rows_of(ops[i]) != rows_of(ops[0])) return false;

@@ -343,6 +343,8 @@ __global__ void __launch_bounds__(kLinearThreads + 32, 1) token_kernel(const __g
     return;
   }
   compute_phases<kFirst, kSecond, kChunks, kKvType, kSeveral>(p, phases, token_memory, attention, rows, ring, barriers);
+#else
+  refuse_to_run();
 #endif
 }
 

@@ -123,6 +123,10 @@ Status CudaExecutor::load(WeightReader& reader, const LoadProgress& progress) {
   INLAY_TRY(std::move(status));
   if (prefill_) INLAY_TRY(prefill_->settle_factors());
   times.mark("rest of the kernels", parts);
+  INLAY_TRY(check_ways());
+  times.mark("check of the ways");
+  if (const std::string remark = one_launch_remark(); !remark.empty())
+    remark_ += (remark_.empty() ? "" : "; ") + remark;
   load_times_ = times.text();
   return {};
 }
@@ -167,14 +171,9 @@ Status CudaExecutor::prepare_steps(std::string& parts) {
   INLAY_TRY(scope.status());
   INLAY_TRY(open_prefill());
   times.mark("cuBLASLt");
-  for (size_t bucket = 0; bucket < kBuckets.size(); ++bucket) {
-    if (bucket > 0 && kBuckets[bucket - 1] >= config_.max_sequences) break;
-    INLAY_TRY(make_graphs(bucket));
-  }
+  INLAY_TRY(make_all_graphs());
   times.mark("graphs");
   parts = times.text();
-  if (const std::string remark = one_launch_remark(); !remark.empty())
-    remark_ += (remark_.empty() ? "" : "; ") + remark;
   return {};
 }
 
@@ -344,6 +343,14 @@ Status CudaExecutor::replay(const StepBatch& batch, size_t bucket) {
   INLAY_TRY(step_->copy_lists(stream_.get()));
   const GraphExec& graph = batch.sample_rows.empty() ? graphs_without_draws_[bucket] : graphs_[bucket];
   return launch_graph(graph.get(), stream_.get(), "launching a decode step");
+}
+
+Status CudaExecutor::make_all_graphs() {
+  for (size_t bucket = 0; bucket < kBuckets.size(); ++bucket) {
+    if (bucket > 0 && kBuckets[bucket - 1] >= config_.max_sequences) break;
+    INLAY_TRY(make_graphs(bucket));
+  }
+  return {};
 }
 
 // A decode step of the bucket, and where the engine runs ahead those that follow another one.

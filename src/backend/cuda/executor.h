@@ -120,6 +120,17 @@ class CudaExecutor final : public Backend, private OpRunner {
   Status open_prefill();
   Status take_prefill(PrefillProducts::Ways ways, const cublas::Api& api);
   Status warm_up_prefill();
+  // self_check.cpp
+  enum class Way : uint8_t { single_launches, one_launch, clusters, prompts };
+  Status check_ways();
+  Status check_steps();
+  Status check_products();
+  Result<bool> step_differs(int32_t n_rows);
+  Result<bool> projection_differs(const Op& op, int32_t m, Way way);
+  Result<std::vector<float>> checked_logits(const StepBatch& batch, Way way);
+  Result<std::vector<float>> checked_projection(const Op& op, std::span<const float> x, int32_t m, Way way);
+  int32_t most_checked_rows() const;
+  void refuse(Way way);
   Status check_step(const StepBatch& batch, std::span<Draw> draws) const;
   Status end_failed_step();
   size_t first_draws(const StepBatch& batch) const;
@@ -138,6 +149,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   };
   static size_t n_blocks(const BackendConfig& config) { return config.run_ahead ? 2 : 1; }
   void use_block(size_t block);
+  Status make_all_graphs();
   Status make_graphs(size_t bucket);
   Result<GraphExec> make_graph(const GraphStep& step);
   Result<GraphExec> build_graph(const GraphStep& step);
@@ -241,7 +253,8 @@ class CudaExecutor final : public Backend, private OpRunner {
   Buffers b_;
   // The layers and the head of a step of few rows as one launch, where the device can.
   std::array<std::array<std::optional<cuda::TokenLaunch>, kTokenBuckets>, 2> token_steps_;  // of a block's arrays
-  bool one_launch_is_refused_ = false;
+  bool one_launch_is_refused_ = false, one_launch_is_wrong_ = false;
+  bool has_group_rows_ = true;  // products by clusters, where the device has them
   std::vector<cuda::TokenOp>* recorded_ = nullptr;  // instead of being launched, products and attention go here
   // Input and results of a step. Engines that run ahead have a second one, for the step behind the one at hand.
   struct Block {

@@ -14,6 +14,10 @@ enum class CudaPoint : uint8_t {
   launch,             // kernels, graphs, copies, recorded events
   resident_launch,    // a kernel whose CTAs must all be resident together
   wait,               // the host waits for the device
+  // A way whose kernels compute nothing, when it is checked: no launch, and no error.
+  step_without_body,
+  group_without_body,
+  prompt_without_body,
   count
 };
 

@@ -90,7 +90,7 @@ static constexpr int64_t kFewestGroupWeights = 2'000'000;
 
 // How many rows of x the products whose x is planes want together, all of them, or 0: each of them by itself.
 int32_t CudaExecutor::group_rows_of(std::span<const Product> products, int32_t m) const {
-  if (m < cuda::kFewestGroupRows || m > cuda::kMostGroupRows) return 0;
+  if (!has_group_rows_ || m < cuda::kFewestGroupRows || m > cuda::kMostGroupRows) return 0;
   const auto has_planes = [](const Product& p) {
     return cuda::activation_form(p.matrix.dtype) == cuda::ActivationForm::planes;
   };

@@ -177,7 +177,7 @@ std::byte* CudaExecutor::token_table(size_t bucket) {
 Status CudaExecutor::make_token_step(size_t bucket) {
   std::optional<cuda::TokenLaunch>& step = token_step(bucket);
   if (step) return {};
-  if (!config_.allow_token_kernel || one_launch_is_refused_ || !runs_in_one_launch(plan_.spec)) return {};
+  if (!config_.allow_token_kernel || one_launch_is_refused_ || one_launch_is_wrong_ || !runs_in_one_launch(plan_.spec)) return {};
   std::vector<cuda::TokenOp> ops;
   INLAY_TRY(record_layers(ops));
   const auto n_ops = static_cast<int32_t>(ops.size());
