@@ -1,6 +1,13 @@
 // The kernels of Q8_0 products of one row with a fault: a launch that does not wait for the one before it, and a token
 // kernel whose ops with tag_in = kUntagged take values as they find them. They are the project's own sources, compiled
 // in a namespace of their own, where two things mean something else.
+#include <cuda_runtime.h>
+
+namespace inlay::cuda {
+cudaError_t code_version(int device, int& version);
+}
+static cudaError_t code_of_the_kernels(int device, int& version) { return inlay::cuda::code_version(device, version); }
+
 #define inlay inlay_hasty
 
 #include <cstring>
@@ -13,6 +20,8 @@
 #undef TaggedValues
 
 namespace inlay::cuda {
+
+cudaError_t code_version(int device, int& version) { return code_of_the_kernels(device, version); }
 
 struct TaggedValues {
   static constexpr bool kTagged = true;

@@ -1,6 +1,7 @@
 #include "src/backend/cuda/executor.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "src/backend/cuda/step_parts.h"
 #include "src/backend/host_buffers.h"
@@ -24,6 +25,49 @@ Result<cublas::Api> cublas_of(const BackendConfig& config, std::string* name = n
 bool has_mixed_gemm(const BackendConfig& config, int32_t device_index) {
   return config.allow_mixed_gemm && cuda::has_mixed_gemm(device_index);
 }
+
+bool is_of_layer(const Op& op) {
+  return op.kind != OpKind::embed && op.kind != OpKind::head && op.kind != OpKind::sample;
+}
+
+// Which layers have operations on types of weights as no layer before.
+std::vector<bool> first_layers_of_kinds(const Plan& plan) {
+  std::vector<std::string> kinds(static_cast<size_t>(plan.spec.n_layers));
+  for (const Op& op : plan.ops) {
+    if (!is_of_layer(op)) continue;
+    std::string& kind = kinds[op.layer];
+    kind += static_cast<char>(op.kind);
+    for (const WeightIndex w : op.weights) kind += w == kNoWeight ? '-' : static_cast<char>(plan.weights[w].dtype);
+  }
+  std::vector<bool> out;
+  for (auto at = kinds.begin(); at != kinds.end(); ++at) out.push_back(std::find(kinds.begin(), at, *at) == at);
+  return out;
+}
+
+// A sequence of n tokens from position 0 on.
+class MadeUpPrompt {
+ public:
+  MadeUpPrompt(int32_t n, const Plan& plan, const BackendConfig& config)
+      : tokens_(static_cast<size_t>(n)), positions_(tokens_.size()), sequence_{.n_tokens = n} {
+    std::iota(positions_.begin(), positions_.end(), 0);
+    for (size_t group = 0; group < plan.kv.groups.size(); ++group) {
+      const int32_t last = config.n_kv_blocks[group] - 1;
+      for (int32_t i = 0; i < sequence_.n_blocks(); ++i) tables_.push_back(std::min(i, last));
+    }
+  }
+  StepBatch batch() const {
+    return {.tokens = tokens_,
+            .positions = positions_,
+            .sequences = {&sequence_, 1},
+            .block_tables = tables_,
+            .logit_rows = {&last_, 1}};
+  }
+
+ private:
+  std::vector<int32_t> tokens_, positions_, tables_;
+  const SequenceSlice sequence_;
+  const LogitRow last_{.token = sequence_.n_tokens - 1, .slot = 0};
+};
 
 KvMemory kv_memory_of(const Plan& plan, const BackendConfig& config) {
   return {plan, config, kv_block_bytes(plan.spec, config.kv_dtype) / 2, KvOrder::pools};
@@ -197,6 +241,7 @@ Status CudaExecutor::open_prefill() {
     without = kWithoutCublas + status.message;
   }
   INLAY_TRY(take_prefill(ways, {}));
+  if (!prefill_) INLAY_TRY(warm_up_prompts());
   remark_ = prefill_ ? kMixedGemm : "";
   if (!without.empty()) remark_ += (remark_.empty() ? "" : "; ") + without;
   return {};
@@ -208,7 +253,8 @@ Status CudaExecutor::take_prefill(PrefillProducts::Ways ways, const cublas::Api&
   INLAY_ASSIGN(PrefillProducts products,
                PrefillProducts::create(plan_, weights_, ways, api, prefill_rows(config_), stream_.get()));
   prefill_.emplace(std::move(products));
-  Status status = warm_up_prefill();
+  Status status = prefill_->load_kernels();
+  if (status.ok()) status = warm_up_prompts();
   if (!status.ok()) {
     INLAY_TRY(wait_for(stream_.get(), "warming up"));
     prefill_.reset();
@@ -216,21 +262,30 @@ Status CudaExecutor::take_prefill(PrefillProducts::Ways ways, const cublas::Api&
   return status;
 }
 
-// One layer and the head with as many rows as a step can have, so that no prompt waits until kernels are loaded.
-Status CudaExecutor::warm_up_prefill() {
-  INLAY_TRY(prefill_->load_kernels());
-  m_ = config_.max_step_tokens;
-  n_logit_rows_ = std::min(m_, config_.n_logit_slots);
-  INLAY_TRY(step_->fill({}, {.rows = m_, .logit_rows = n_logit_rows_, .sequences = 1}));
-  INLAY_TRY(step_->copy_fixed(stream_.get()));
-  prefills_ = true;
-  Status status;
-  for (const Op& op : plan_.ops) {
-    if (status.ok() && (op.layer == 0 || op.kind == OpKind::head) && is_prefill(op)) status = launch_prefill_op(op);
+// So that no prompt waits until kernels are loaded: of each kind of layer the first, and the head, with as many rows as
+// each kernel is for. What the weights are does not matter.
+Status CudaExecutor::warm_up_prompts() {
+  const std::vector<bool> runs = first_layers_of_kinds(plan_);
+  int32_t before = 0;
+  for (const int32_t wanted : {12, 24, 48, config_.max_step_tokens}) {
+    const int32_t n = std::min({wanted, config_.max_step_tokens, config_.n_context});
+    if (n <= before) continue;
+    before = n;
+    m_ = n, n_logit_rows_ = n < config_.max_step_tokens ? 1 : std::min(n, config_.n_logit_slots);
+    const MadeUpPrompt prompt(n, plan_, config_);
+    INLAY_TRY(step_->fill(prompt.batch(), {.rows = m_, .logit_rows = n_logit_rows_, .sequences = 1}));
+    INLAY_TRY(step_->copy_fixed(stream_.get()));
+    prefills_ = prefill_.has_value();
+    if (prefills_) prefill_->begin_step();
+    Status status;
+    for (const Op& op : plan_.ops) {
+      if (status.ok() && op.kind != OpKind::sample && (!is_of_layer(op) || runs[op.layer])) status = launch_op(op);
+    }
+    prefills_ = false;
+    INLAY_TRY(std::move(status));
+    INLAY_TRY(wait_for(stream_.get(), "warming up"));  // the next prompt is described in the same memory
   }
-  prefills_ = false;
-  INLAY_TRY(std::move(status));
-  return wait_for(stream_.get(), "warming up");
+  return {};
 }
 
 // ---- one step

@@ -119,17 +119,14 @@ class CudaExecutor final : public Backend, private OpRunner {
   Status prepare_steps(std::string& parts);
   Status open_prefill();
   Status take_prefill(PrefillProducts::Ways ways, const cublas::Api& api);
-  Status warm_up_prefill();
+  Status warm_up_prompts();
   // self_check.cpp
   enum class Way : uint8_t { single_launches, one_launch, clusters, prompts };
   Status check_ways();
-  Status check_steps();
+  Status check_one_launch();
   Status check_products();
-  Result<bool> step_differs(int32_t n_rows);
-  Result<bool> projection_differs(const Op& op, int32_t m, Way way);
   Result<std::vector<float>> checked_logits(const StepBatch& batch, Way way);
   Result<std::vector<float>> checked_projection(const Op& op, std::span<const float> x, int32_t m, Way way);
-  int32_t most_checked_rows() const;
   void refuse(Way way);
   Status check_step(const StepBatch& batch, std::span<Draw> draws) const;
   Status end_failed_step();

@@ -1,6 +1,5 @@
-// Looks once, when the weights are there, whether the fast ways compute what single launches do: steps of one and of
-// several rows, and a projection of a prompt's rows and of a batch's for each type of weights. A way that does not is
-// refused, and the log says so.
+// Looks once, when the weights are there, whether the fast ways compute what single launches do: a step of one row, and a
+// projection of a prompt's rows and of a batch's. A way that does not is refused, and the log says so.
 #include <cmath>
 
 #include "src/backend/cuda/executor.h"
@@ -23,27 +22,21 @@ bool differs(std::span<const float> values, std::span<const float> right) {
   return !(apart <= kMostApart * kMostApart * length);      // a NaN differs
 }
 
-// One token each of n sequences that have no others.
-struct FirstTokens {
-  FirstTokens(int32_t n, const ModelSpec& spec, size_t n_kv_groups) : positions(static_cast<size_t>(n)) {
-    for (int32_t i = 0; i < n; ++i) {
-      tokens.push_back(static_cast<int32_t>((i + 1) * int64_t{spec.n_vocab} / (n + 1)));
-      sequences.push_back({.first_token = i, .n_tokens = 1, .first_block = static_cast<int32_t>(tables.size())});
-      tables.insert(tables.end(), n_kv_groups, i);
-      logit_rows.push_back({.token = i, .slot = i});
-    }
-  }
+// One token of a sequence that has no others.
+struct FirstToken {
+  FirstToken(const ModelSpec& spec, size_t n_kv_groups) : token(spec.n_vocab / 2), tables(n_kv_groups) {}
   StepBatch batch() const {
-    return {.tokens = tokens,
-            .positions = positions,
-            .sequences = sequences,
+    return {.tokens = {&token, 1},
+            .positions = {&position, 1},
+            .sequences = {&sequence, 1},
             .block_tables = tables,
-            .logit_rows = logit_rows};
+            .logit_rows = {&logit_row, 1}};
   }
 
-  std::vector<int32_t> tokens, positions, tables;
-  std::vector<SequenceSlice> sequences;
-  std::vector<LogitRow> logit_rows;
+  int32_t token, position = 0;
+  std::vector<int32_t> tables;
+  SequenceSlice sequence{.n_tokens = 1};
+  LogitRow logit_row{};
 };
 
 std::vector<float> made_up_rows(size_t n) {
@@ -59,7 +52,7 @@ std::vector<float> made_up_rows(size_t n) {
 }  // namespace
 
 Result<std::vector<float>> CudaExecutor::checked_logits(const StepBatch& batch, Way way) {
-  std::vector<float> logits(batch.logit_rows.size() * static_cast<size_t>(plan_.spec.n_vocab));
+  std::vector<float> logits(static_cast<size_t>(plan_.spec.n_vocab));
   const size_t bytes = logits.size() * sizeof(float);
   INLAY_CUDA_TRY(cudaMemsetAsync(b_.slots.data(), 0xff, bytes, stream_.get()), "checking a step");
   if (way == Way::single_launches) {
@@ -102,21 +95,6 @@ Result<std::vector<float>> CudaExecutor::checked_projection(const Op& op, std::s
   return hidden;
 }
 
-Result<bool> CudaExecutor::step_differs(int32_t n_rows) {
-  const FirstTokens step(n_rows, plan_.spec, plan_.kv.groups.size());
-  INLAY_ASSIGN(const std::vector<float> logits, checked_logits(step.batch(), Way::one_launch));
-  INLAY_ASSIGN(const std::vector<float> right, checked_logits(step.batch(), Way::single_launches));
-  return differs(logits, right);
-}
-
-Result<bool> CudaExecutor::projection_differs(const Op& op, int32_t m, Way way) {
-  const auto n_cols = static_cast<size_t>(plan_.weight(op, slot::projection)->n_cols);
-  const std::vector<float> x = made_up_rows(static_cast<size_t>(m) * n_cols);
-  INLAY_ASSIGN(const std::vector<float> hidden, checked_projection(op, x, m, way));
-  INLAY_ASSIGN(const std::vector<float> right, checked_projection(op, x, m, Way::single_launches));
-  return differs(hidden, right);
-}
-
 void CudaExecutor::refuse(Way way) {
   const char* const name = way == Way::one_launch ? "one launch for all layers"
                            : way == Way::clusters ? "products by clusters"
@@ -125,52 +103,40 @@ void CudaExecutor::refuse(Way way) {
   remark_ += std::string(name) + " gave other values than single launches on this device and are not used";
 }
 
-// A block of the cache for each row, and no more rows than a step may have.
-int32_t CudaExecutor::most_checked_rows() const {
-  int32_t n = std::min({token_rows(config_), config_.max_sequences, config_.n_logit_slots});
-  for (size_t group = 0; group < plan_.kv.groups.size(); ++group) n = std::min(n, config_.n_kv_blocks[group]);
-  return n;
-}
-
-Status CudaExecutor::check_steps() {
-  const int32_t most = most_checked_rows();
-  bool wrong = false;
-  for (int32_t n = 1; n <= most && !wrong; n = n < most ? most : most + 1) {
-    const FirstTokens step(n, plan_.spec, plan_.kv.groups.size());
-    const int32_t bucket = bucket_of(step.batch());
-    if (bucket < 0 || !token_steps_[0][static_cast<size_t>(bucket)]) continue;
-    INLAY_ASSIGN(wrong, step_differs(n));
-  }
-  if (!wrong) return {};
+Status CudaExecutor::check_one_launch() {
+  if (!token_steps_[0][0]) return {};
+  const FirstToken step(plan_.spec, plan_.kv.groups.size());
+  INLAY_ASSIGN(const std::vector<float> logits, checked_logits(step.batch(), Way::one_launch));
+  INLAY_ASSIGN(const std::vector<float> right, checked_logits(step.batch(), Way::single_launches));
+  if (!differs(logits, right)) return {};
   refuse(Way::one_launch);
   one_launch_is_wrong_ = true;
   for (auto& steps : token_steps_) steps.fill({});
   return make_all_graphs();
 }
 
+// The rows that all ways have are compared.
 Status CudaExecutor::check_products() {
-  constexpr int32_t kPromptRows = 64;
-  std::vector<bool> seen(static_cast<size_t>(DType::count));
-  for (const Op& op : plan_.ops) {
-    if (op.kind != OpKind::attn_out && op.kind != OpKind::ffn_out) continue;
-    const auto type = static_cast<size_t>(plan_.weight(op, slot::projection)->dtype);
-    if (seen[type]) continue;
-    seen[type] = true;
-    if (has_group_rows_) {
-      INLAY_ASSIGN(const bool wrong, projection_differs(op, cuda::kMostGroupRows, Way::clusters));
-      if (wrong) refuse(Way::clusters), has_group_rows_ = false;
-    }
-    const int32_t m = std::min(kPromptRows, config_.max_step_tokens);
-    if (!prefill_ || !prefill_->takes(op, m)) continue;
-    INLAY_ASSIGN(const bool wrong, projection_differs(op, m, Way::prompts));
-    if (wrong) refuse(Way::prompts), prefill_.reset();
-  }
+  constexpr int32_t kBatchRows = cuda::kMostGroupRows, kPromptRows = 64;
+  const auto op = std::ranges::find(plan_.ops, OpKind::attn_out, &Op::kind);
+  if (op == plan_.ops.end()) return {};
+  const int32_t m = std::min(kPromptRows, config_.max_step_tokens);
+  const auto n_cols = static_cast<size_t>(plan_.weight(*op, slot::projection)->n_cols);
+  const std::vector<float> x = made_up_rows(static_cast<size_t>(kPromptRows) * n_cols);
+  const auto rows = [&](int32_t n) { return std::span(x).first(static_cast<size_t>(n) * n_cols); };
+  INLAY_ASSIGN(const std::vector<float> right,
+               checked_projection(*op, rows(kBatchRows), kBatchRows, Way::single_launches));
+  INLAY_ASSIGN(const std::vector<float> of_batch, checked_projection(*op, rows(kBatchRows), kBatchRows, Way::clusters));
+  if (differs(of_batch, right)) refuse(Way::clusters), has_group_rows_ = false;
+  if (m < kBatchRows || !prefill_ || !prefill_->takes(*op, m)) return {};
+  INLAY_ASSIGN(const std::vector<float> of_prompt, checked_projection(*op, rows(m), m, Way::prompts));
+  if (differs(of_prompt, right)) refuse(Way::prompts), prefill_.reset();
   return {};
 }
 
 Status CudaExecutor::check_ways() {
   INLAY_TRY(check_products());
-  return check_steps();
+  return check_one_launch();
 }
 
 }  // namespace inlay
