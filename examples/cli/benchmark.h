@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "examples/cli/bench_limits.h"
 #include "examples/cli/engine.h"
 #include "examples/cli/json_line.h"
 
@@ -35,6 +36,10 @@ class Benchmark {
   const std::string& error() const { return error_; }
   // Adds a key for each measurement, in tokens per second, and what single tokens took.
   void report(JsonLine& line) const;
+  // Adds the time of the first prompt and of the first step after the load, each with the median of those after it.
+  void report_first(JsonLine& line) const;
+  // Takes back speeds that the memory cannot give. False if there were any; error() then names them.
+  bool judge(uint64_t step_bytes, const MemoryLimits& limits);
   // Adds the smallest and largest value of each.
   void report_ranges(JsonLine& line) const;
 
@@ -42,6 +47,11 @@ class Benchmark {
   struct Measurement {
     std::string key;
     double median, low, high;  // tokens per second
+    double step_seconds;       // median of what reads the weights once at least: a step or a prompt
+  };
+  struct First {
+    std::string key;
+    double first_ms, median_ms;
   };
   bool ok(inlay_status status, const inlay_error& error, const std::string& what);
   // `n` fixed tokens, well mixed over the vocabulary, those that `seed` stands for.
@@ -54,7 +64,7 @@ class Benchmark {
   bool go_back(inlay_session* session, int32_t n_tokens);
   bool read_logits(inlay_session* session);
 
-  bool warm_up(inlay_session* session);
+  bool measure_first(inlay_session* session);
   bool measure_prompts(inlay_session* session);
   bool measure_depths(inlay_session* session);
   bool measure_batches();
@@ -62,13 +72,14 @@ class Benchmark {
   bool draw_in_slices(inlay_session* const* session, std::vector<double>& slices);
   bool fill_batch(std::vector<SessionPtr>& owned, int32_t n_sessions);
   bool step_batch(const std::vector<inlay_session*>& sessions, int32_t n_steps);
-  void add(const std::string& key, double n_tokens, std::vector<double> seconds);
+  void add(const std::string& key, double n_tokens, int32_t n_steps, std::vector<double> seconds);
 
   const inlay_engine* engine_;
   BenchmarkPlan plan_;
   uint64_t n_vocab_;
   std::vector<inlay_event> events_;
   std::vector<Measurement> measured_;
+  std::vector<First> first_;
   std::vector<double> latencies_, slices_;  // microseconds, the smallest first
   int32_t step_units_ = 0;
   std::string error_;

@@ -4,6 +4,7 @@
 
 #include "examples/cli/commands.h"
 #include "examples/cli/engine.h"
+#include "examples/cli/model_path.h"
 #include "examples/cli/progress.h"
 #include "src/base/printable.h"
 
@@ -21,6 +22,7 @@ int convert_command(int argc, char** argv) {
   const std::vector<std::string> rest = options.parse(argc, argv, 2);
   if (rest.size() < 2) options.usage_error(rest.empty() ? "no model given" : "no file to write given");
 
+  check_path(rest[0]);
   inlay_error error;
   inlay_status status = INLAY_OK;
   int interrupted = 0;
@@ -37,7 +39,7 @@ int convert_command(int argc, char** argv) {
     n_read = progress.n_total();
   }
   if (status == INLAY_CANCELLED && interrupted != 0) fail(interrupted, "converting " + rest[0] + " was interrupted");
-  check(status, error, "cannot convert " + rest[0]);
+  check(status, error, "cannot convert", rest[0]);
   std::error_code failure;
   const uint64_t n_written = std::filesystem::file_size(rest[1], failure);
   if (failure) fail(kExitFailed, "cannot find " + rest[1] + " after it was written");

@@ -36,7 +36,7 @@ int plan_command(int argc, char** argv) {
   const std::string text =
       text_of([&](char* buffer, size_t cap, size_t* needed,
                   inlay_error* error) { return inlay_plan_text(engine.get(), buffer, cap, needed, error); },
-              "no plan");
+              "cannot print the plan");
   std::fwrite(text.data(), 1, text.size(), stdout);
   print_decisions(engine.get());
   return 0;
