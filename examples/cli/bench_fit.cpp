@@ -40,8 +40,11 @@ std::string fit_figures(BenchmarkPlan& plan, const GivenFigures& given, const st
     if (plan.prompts != before) note("--pp", listed(plan.prompts));
   }
   if (!given.n_drawn && !plan.depths.empty()) {
-    const int32_t before = plan.n_drawn, lowest = *std::min_element(plan.depths.begin(), plan.depths.end());
-    while (plan.n_drawn > 1 && !fits(context_of(plan, {}, {lowest}, false))) plan.n_drawn /= 2;
+    const auto [least, most] = std::minmax_element(plan.depths.begin(), plan.depths.end());
+    const int32_t before = plan.n_drawn, depth = given.depths ? *most : *least;
+    const auto depth_fits = [&] { return fits(context_of(plan, {}, {depth}, false)); };
+    while (plan.n_drawn > 1 && !depth_fits()) plan.n_drawn /= 2;
+    if (!depth_fits()) plan.n_drawn = before;  // the depth is what is wrong
     if (plan.n_drawn != before) note("--tg", std::to_string(plan.n_drawn));
   }
   if (!given.depths) {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "examples/cli/benchmark.h"
+#include "examples/cli/benchmark_plan.h"
 
 namespace inlay::cli {
 

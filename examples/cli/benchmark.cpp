@@ -10,7 +10,6 @@
 namespace inlay::cli {
 namespace {
 
-constexpr int32_t kWarmUpTokens = 8, kDepthWarmUpTokens = 16, kBatchWarmUpSteps = 4, kLatencyWarmUpSteps = 16;
 constexpr int32_t kAfterFirst = 3;  // prompts and steps whose median stands beside the first
 
 class Stopwatch {
@@ -20,10 +19,6 @@ class Stopwatch {
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
-
-int32_t largest(const std::vector<int32_t>& values) {
-  return values.empty() ? 0 : *std::max_element(values.begin(), values.end());
-}
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -39,17 +34,6 @@ void add_times(JsonLine& line, const std::vector<double>& sorted) {
 }
 
 }  // namespace
-
-int32_t BenchmarkPlan::n_context() const {
-  int32_t n = std::max({n_drawn, largest(prompts) + kWarmUpTokens, kDepthWarmUpTokens});
-  if (!depths.empty()) n = std::max(n, largest(depths) + std::max(n_drawn, kDepthWarmUpTokens));
-  // One more: the token that the last step draws.
-  if (!batches.empty()) n = std::max(n, batch_prompt + std::max(batch_steps, kBatchWarmUpSteps) + 2);
-  if (n_latency > 0) n = std::max(n, batch_prompt + kLatencyWarmUpSteps + n_latency + 1);
-  return n;
-}
-
-int32_t BenchmarkPlan::max_sessions() const { return std::max(1, largest(batches)); }
 
 Benchmark::Benchmark(const inlay_engine* engine, const BenchmarkPlan& plan)
     : engine_(engine),

@@ -6,26 +6,11 @@
 #include <vector>
 
 #include "examples/cli/bench_limits.h"
+#include "examples/cli/benchmark_plan.h"
 #include "examples/cli/engine.h"
 #include "examples/cli/json_line.h"
 
 namespace inlay::cli {
-
-struct BenchmarkPlan {
-  std::vector<int32_t> prompts = {512, 2048};
-  std::vector<int32_t> depths = {0, 2048, 8192, 16384};
-  std::vector<int32_t> batches = {2, 4, 8, 16, 32};
-  int32_t n_repetitions = 5;
-  int32_t n_drawn = 128;       // tokens of a repetition at a depth
-  int32_t batch_prompt = 128;  // tokens already in each session of a batch
-  int32_t batch_steps = 64;    // of a repetition of a batch
-  int32_t n_latency = 0;       // tokens that are timed one by one, after batch_prompt others
-  int32_t slice_units = 0;     // of each call that makes them; 0: whole steps
-
-  // What the engine must be loaded with.
-  int32_t n_context() const;
-  int32_t max_sessions() const;
-};
 
 class Benchmark {
  public:

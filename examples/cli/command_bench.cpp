@@ -124,7 +124,7 @@ bool file_has_context(const std::string& path, int32_t n_context) {
 BenchRequest parse_request(int argc, char** argv) {
   BenchRequest r;
   r.given = given_figures(argc, argv);
-  r.load.context_from = "--pp, --depths, --tg, --batch-prompt, --batch-steps and --latency ask for";
+  r.load.context_from = "the lengths of --pp, --depths, --tg, --batch-prompt and --latency need";
   apply_quick(argc, argv, r);
   apply_profile(argc, argv, r);
   Options options(

@@ -5,6 +5,7 @@
 
 #include "examples/cli/engine.h"
 #include "examples/cli/failure.h"
+#include "examples/cli/first_turn.h"
 #include "examples/cli/json_line.h"
 
 namespace inlay::cli {
@@ -18,14 +19,6 @@ std::string message(const char* role, const std::string& content) {
 }
 
 }  // namespace
-
-size_t first_turn_that_stays(size_t first, size_t n_turns, size_t n_context, size_t n_answer,
-                             const std::function<size_t(size_t)>& n_tokens) {
-  if (n_tokens(first) + n_answer <= n_context) return first;
-  while (first + 1 < n_turns && n_tokens(++first) > n_context / 2) {
-  }
-  return first;
-}
 
 Conversation::Conversation(const inlay_engine* engine, inlay_session* session, ConversationForm form)
     : engine_(engine), session_(session), form_(std::move(form)) {}

@@ -1,8 +1,7 @@
-// The turns of a conversation, and which of them a model's context has room for.
+// The turns of a conversation, of which a model is given those that its context has room for.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,12 +17,6 @@ struct ConversationForm {
   std::string system;   // empty: no message of the system
   int32_t n_most = 0;   // tokens of an answer; 0: until the context is full
 };
-
-// From which of `n_turns` turns on a conversation fits into the context; the last one always stays. `n_tokens(i)` is what
-// it takes from turn i on. It fits with room for an answer besides; where something must go, so much goes that half of
-// the context is free, so that the rest is not run again at every turn.
-size_t first_turn_that_stays(size_t first, size_t n_turns, size_t n_context, size_t n_answer,
-                             const std::function<size_t(size_t)>& n_tokens);
 
 class Conversation {
  public:

@@ -63,7 +63,7 @@ void LoadOptions::add_to(Options& options) {
   options.choice("--kv", {"default", "f16", "f32", "fp8", "int8"}, kv_dtype,
                  "type of the KV cache (f16; on the reference interpreter f32); fp8 and int8 on GPUs");
   options.text("--pre", "NAME", pre_tokenizer, nullptr, "how byte-level BPE splits text, by the name of GGUF (the file's)");
-  options.add("-ngl --gpu-layers --n-gpu-layers", "N", "0 (the CPU), or all, -1, 99 or more (the GPU); a model is not divided between the two",
+  options.add("-ngl --gpu-layers --n-gpu-layers", "N", "0 for the CPU, or all, -1 or 99 for the GPU, since a model is not divided between the two",
               "0: --device cpu; all, -1, 99 or more: --device cuda", [this](const std::string& text) {
                 int64_t n = -1;
                 if (text != "all" && !parse_integer(text, -1, INT32_MAX, n)) return false;

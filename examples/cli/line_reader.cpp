@@ -7,6 +7,7 @@
 #if INLAY_HAS_LIBEDIT
 #include <histedit.h>
 #include <locale.h>
+#include <signal.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -73,6 +74,7 @@ struct LineReader::Editor {
   static unsigned char take_paste(EditLine* edit, int);
   static unsigned char insert_line_end(EditLine* edit, int) { return el_winsertstr(edit, L"\n") == 0 ? CC_REFRESH : CC_ERROR; }
   static unsigned char interrupt(EditLine* edit, int);
+  static unsigned char suspend(EditLine*, int) { return raise(SIGTSTP) == 0 ? CC_REFRESH : CC_ERROR; }
   static char* prompt_of(EditLine* edit) { return of(edit).prompt.data(); }
 
   std::string prompt;
@@ -92,18 +94,19 @@ LineReader::Editor::Editor(LineReader& reader) : prompt(reader.prompt()) {
   edit = el_init("inlay", stdin, stdout, stderr);
   el_set(edit, EL_CLIENTDATA, this);
   el_set(edit, EL_PROMPT, prompt_of);
-  el_set(edit, EL_SIGNAL, 1);  // a window of another size, and Ctrl-Z
+  el_set(edit, EL_SIGNAL, 1);  // Ctrl-Z, and a window of another size
   el_set(edit, EL_HIST, history, history_of_lines);
   el_set(edit, EL_EDITOR, "emacs");
-  el_set(edit, EL_SETTY, "-d", "intr=", nullptr);  // Ctrl-C is a character
+  el_set(edit, EL_SETTY, "-d", "-isig", nullptr);  // Ctrl-C is a character
   el_set(edit, EL_ADDFN, "take-paste", "Insert a pasted text", take_paste);
   el_set(edit, EL_ADDFN, "insert-line-end", "Insert a line end", insert_line_end);
+  el_set(edit, EL_ADDFN, "suspend", "Suspend the program", suspend);
   el_set(edit, EL_ADDFN, "interrupt", "Drop the line", interrupt);
   const char* const bindings[][2] = {
-      {"\033[200~", "take-paste"},         {"\033\r", "insert-line-end"},   {"\033\n", "insert-line-end"},
-      {"\003", "interrupt"},               {"\033[H", "ed-move-to-beg"},    {"\033[F", "ed-move-to-end"},
-      {"\033[1~", "ed-move-to-beg"},       {"\033[4~", "ed-move-to-end"},   {"\033[3~", "ed-delete-next-char"},
-      {"\033[1;5C", "em-next-word"},       {"\033[1;5D", "ed-prev-word"},   {"\022", "em-inc-search-prev"},
+      {"\033[200~", "take-paste"}, {"\033\r", "insert-line-end"}, {"\033\n", "insert-line-end"}, {"\003", "interrupt"},
+      {"\032", "suspend"},         {"\033[H", "ed-move-to-beg"},  {"\033[F", "ed-move-to-end"},  {"\033[1~", "ed-move-to-beg"},
+      {"\033[4~", "ed-move-to-end"}, {"\033[3~", "ed-delete-next-char"}, {"\033[1;5C", "em-next-word"}, {"\033[1;5D", "ed-prev-word"},
+      {"\022", "em-inc-search-prev"},
   };
   for (const auto& [keys, function] : bindings) el_set(edit, EL_BIND, keys, function, nullptr);
   before_end_by_signal(restore_terminal);
@@ -135,13 +138,15 @@ unsigned char LineReader::Editor::interrupt(EditLine* edit, int) {
 LineReader::Outcome LineReader::Editor::read(std::string& line) {
   const Utf8Scope utf8;
   interrupted = false;
+  el_set(edit, EL_PREP_TERM, 1);  // before the prompt is seen
   std::fputs(kMarkPastes, stdout);
   int n = 0;
   const char* text = el_gets(edit, &n);
   std::fputs(kDoNotMarkPastes, stdout);
   if (interrupted) {
-    std::fputs("^C\n", stdout);
     line = interrupted_line;
+    std::fputs(line.empty() ? "^C" : "^C\n", stdout);
+    std::fflush(stdout);
     return Outcome::interrupted;
   }
   if (!text || n <= 0) return Outcome::end;
