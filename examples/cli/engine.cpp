@@ -177,7 +177,7 @@ std::vector<int32_t> tokenize_chat(const inlay_engine* engine, const std::string
     return inlay_chat_tokenize(engine, messages.data(), messages.size(), nullptr, 0, INLAY_CHAT_ADD_GENERATION_PROMPT,
                                tokens.empty() ? nullptr : tokens.data(), tokens.size(), &n, &error);
   };
-  const char* what = "the model's template cannot write the conversation (--no-template does without it)";
+  const char* what = "the model's chat template cannot write this (--raw does without it)";
   check(ask(), error, what);
   tokens.resize(n);
   if (n > 0) check(ask(), error, what);

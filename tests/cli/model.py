@@ -119,7 +119,10 @@ class Tokenize(ModelCase):
         self.assertGreater(len(ids.split()), len(latin1) + 2)
         self.assertEqual(self.ids(os.fsdecode(latin1)), ids)
         self.assertEqual(self.decode(ids), said)
-        self.run_tool("run", self.model, "--prompt", os.fsdecode(latin1), "-n", "2", "--temp", "0", "-q")
+        for model, *raw in ((self.model, "--raw"), (OWN_MODEL, "--raw"), (OWN_MODEL,)):
+            texts = [self.run_tool("run", model, *raw, "--prompt", prompt, "-n", "2", "--temp", "0", "-q").stdout
+                     for prompt in (os.fsdecode(latin1), latin1.decode(errors="replace"))]
+            self.assertEqual(texts[0], texts[1])
         self.run_tool("embed", self.model, os.fsdecode(latin1), "--pooling", "mean")
 
     def test_ids_out_of_range_are_named(self):

@@ -156,6 +156,12 @@ class Conversation(ModelCase):
             with PlainTalk(OWN_MODEL, "-n", "8", "--ctx", "64", *options) as talk:
                 self.assertEqual((talk.answer(line), talk.answer(line)), (first, second))
 
+    def test_bytes_that_are_no_text_end_nothing(self):
+        with PlainTalk(OWN_MODEL, "-n", "4") as talk, tempfile.TemporaryDirectory() as folder:
+            talk.type(b"Caf\xe9\r")
+            talk.until("\r\n> ")
+            self.assertEqual(self.saved(talk, folder)[0], ("user", "Caf\ufffd"))
+
     def test_an_answer_that_fills_the_context_says_so(self):
         with PlainTalk(RANDOM_MODEL, "-n", "0", "--ctx", "32", "--raw") as talk:
             self.assertIn("the answer ends here: the context of 32 tokens is full", talk.answer("the fox"))
