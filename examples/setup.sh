@@ -42,6 +42,7 @@ missing_packages() {
   have_python || python_package
   { have_compiler && have_header gtest/gtest.h; } || echo libgtest-dev
   { have_compiler && have_header nlohmann/json.hpp; } || echo nlohmann-json3-dev
+  { have_compiler && have_header histedit.h; } || ! command -v apt-get >/dev/null || echo libedit-dev  # the tool does without it
   command -v dpkg-source >/dev/null || ! command -v apt-get >/dev/null || echo dpkg-dev
 }
 

@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -171,7 +173,7 @@ BenchRequest parse_request(int argc, char** argv) {
   if (r.list) return r;
   if (!rest.empty()) r.path = rest[0];
   if (r.has_shape && !rest.empty()) options.usage_error("give one of MODEL and --shape");
-  if (!r.has_shape && rest.empty()) options.usage_error("no model given: a file or --shape");
+  if (!r.has_shape && rest.empty()) options.usage_error("no model given: name a GGUF file or a Hugging Face folder, or give --shape");
   if (r.has_shape != r.has_recipe) options.usage_error(r.has_shape ? "--shape needs --quant" : "--quant needs --shape");
   const bool shrinks = r.synthetic.n_layers > 0 || r.synthetic.n_vocab > 0 || r.synthetic.scale < 1.0;
   if (shrinks && !r.has_shape) options.usage_error("--layers, --vocab and --scale need --shape");
@@ -261,7 +263,7 @@ void save(const SyntheticModel& model, const std::string& path) {
     file.write(reinterpret_cast<const char*>(piece.data()), static_cast<std::streamsize>(n));
   }
   file.close();
-  if (!file) fail(kExitFailed, "cannot write " + path);
+  if (!file) fail(kExitFailed, "cannot write " + path + ": " + std::strerror(errno));
 }
 
 Subject open_synthetic(BenchRequest& r) {

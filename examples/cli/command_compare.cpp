@@ -36,7 +36,7 @@ CompareRequest parse_request(int argc, char** argv) {
   options.real("--limit", r.limit, 0, 1e30, "the largest NMSE that is no difference (0.001)");
   options.integer("-t --threads", n_threads, 1, 1024, "threads that compute (all cores)");
   const std::vector<std::string> rest = options.parse(argc, argv, 2);
-  if (rest.empty()) options.usage_error("no model given");
+  if (rest.empty()) options.usage_error("no model given: name a GGUF file or a Hugging Face folder");
   if (r.has_prompt && !r.tokens.empty()) options.usage_error("give one of --prompt and --tokens");
   r.path_a = rest.front();
   r.path_b = rest.back();

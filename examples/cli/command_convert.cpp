@@ -20,7 +20,7 @@ int convert_command(int argc, char** argv) {
                  "type of the matrices (f16)");
   options.integer("-t --threads", params.n_threads, 1, 1024, "threads that compute (all cores)");
   const std::vector<std::string> rest = options.parse(argc, argv, 2);
-  if (rest.size() < 2) options.usage_error(rest.empty() ? "no model given" : "no file to write given");
+  if (rest.size() < 2) options.usage_error(rest.empty() ? "no model given: name a GGUF file or a Hugging Face folder" : "no file to write given");
 
   check_path(rest[0]);
   inlay_error error;

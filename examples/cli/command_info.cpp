@@ -101,7 +101,7 @@ int info_command(int argc, char** argv) {
                   "tokens of the longest sequence (the trained context, at most 4096)");
   options.integer("--sessions", planned.max_sessions, 1, 1024, "sessions at a time (8)");
   const std::vector<std::string> rest = options.parse(argc, argv, 1);
-  if (rest.empty()) options.usage_error("no model given");
+  if (rest.empty()) options.usage_error("no model given: name a GGUF file or a Hugging Face folder");
 
   auto memory = sized<inlay_memory_info>();
   inlay_error error;

@@ -30,7 +30,7 @@ int plan_command(int argc, char** argv) {
                   "floating-point operations of one token, and how the device runs them.");
   load.add_to(options);
   const std::vector<std::string> rest = options.parse(argc, argv, 1);
-  if (rest.empty()) options.usage_error("no model given");
+  if (rest.empty()) options.usage_error("no model given: name a GGUF file or a Hugging Face folder");
 
   const EnginePtr engine = load_file(rest[0], load);
   const std::string text =

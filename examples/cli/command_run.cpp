@@ -61,7 +61,7 @@ RunRequest parse_request(int argc, char** argv) {
                   "tokens of prompt and text together (the trained context, at most 4096)");
   r.load.add_to(options);
   const std::vector<std::string> rest = options.parse(argc, argv, kMostWords);
-  if (rest.empty()) options.usage_error("no model given");
+  if (rest.empty()) options.usage_error("no model given: name a GGUF file or a Hugging Face folder");
   if (rest.size() > 1) options.usage_error("unexpected argument '" + rest[1] + "': a prompt is given with -p, in quotes if it has blanks");
   if (r.has_prompt && r.has_file) options.usage_error("give one of --prompt and --file");
   for (const std::string& text : r.stop_tokens) {
@@ -97,7 +97,7 @@ SessionPtr open_session(const inlay_engine* engine, const RunRequest& r) {
   std::vector<inlay_text> stops;
   for (const std::string& stop : r.stops) stops.push_back({stop.data(), stop.size()});
   inlay_error error;
-  check(inlay_session_set_stop(session.get(), stops.data(), stops.size(), &error), error, "--stop");
+  check(inlay_session_set_stop(session.get(), stops.data(), stops.size(), &error), error, "cannot take --stop");
   return session;
 }
 

@@ -67,7 +67,7 @@ int tokenize_command(int argc, char** argv) {
                "turn control tokens written in the text into their ids, and show them in decoded text");
   load.add_to(options);
   const std::vector<std::string> rest = options.parse(argc, argv, 2);
-  if (rest.empty()) options.usage_error("no model given");
+  if (rest.empty()) options.usage_error("no model given: name a GGUF file or a Hugging Face folder");
   if ((rest.size() == 2) + has_file + decode != 1) options.usage_error("give one of TEXT, --file and --decode");
 
   const std::vector<int32_t> given = parse_ids(options, ids);

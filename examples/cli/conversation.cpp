@@ -54,7 +54,7 @@ std::vector<int32_t> Conversation::render(size_t first) const {
 inlay_session_info Conversation::facts() const {
   auto info = sized<inlay_session_info>();
   inlay_error error;
-  check(inlay_session_get_info(session_, &info, &error), error, "no facts about the session");
+  check(inlay_session_get_info(session_, &info, &error), error, "cannot read about the session");
   return info;
 }
 
@@ -85,7 +85,7 @@ Conversation::Admission Conversation::admit(const std::string& line) {
   const size_t first = first_turn_that_stays(first_, turns_.size(), found.n_context, n_answer,
                                              [&](size_t i) { return render(i).size(); });
   std::vector<int32_t> prompt = render(first);
-  if (prompt.empty()) fail(kExitFailed, "the model's template writes nothing");
+  if (prompt.empty()) fail(kExitFailed, "the model's chat template writes nothing for this; --raw does without it");
   found.n_needed = prompt.size();
   found.taken = prompt.size() < found.n_context;
   if (!found.taken) {

@@ -36,7 +36,7 @@ void TextOutput::take_rest(inlay_session* session) {
   char text[512];
   inlay_error error;
   for (size_t n = 1; n > 0;) {
-    check(inlay_session_take_text(session, text, sizeof text, &n, &error), error, "no text");
+    check(inlay_session_take_text(session, text, sizeof text, &n, &error), error, "cannot take the text");
     write(text, n);
   }
 }

@@ -53,6 +53,10 @@ class Arguments(ToolCase):
                 self.assertIn(named, done.stderr.decode())
                 self.assertEqual(done.stdout, b"")
 
+    def test_a_model_is_no_command(self):
+        for path in (str(tool_case.OWN_MODEL), str(tool_case.OWN_MODEL.parent)):
+            self.assertEqual(self.run_tool(path, code=2).stderr.decode(), f"inlay: {path} is no command; for a model: inlay run {path}\n")
+
     def test_what_is_no_model_is_named(self):
         with tempfile.TemporaryDirectory() as folder:
             missing = pathlib.Path(folder) / "missing.gguf"
