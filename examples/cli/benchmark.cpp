@@ -257,18 +257,20 @@ void Benchmark::add(const std::string& key, double n_tokens, int32_t n_steps, st
   std::fprintf(stderr, "%s: %.2f tokens/s, %.2f to %.2f\n", key.c_str(), m.median, m.low, m.high);
 }
 
-bool Benchmark::judge(uint64_t step_bytes, const MemoryLimits& limits) {
+bool Benchmark::has_impossible(uint64_t step_bytes, const MemoryLimits& limits) const {
+  return std::any_of(measured_.begin(), measured_.end(),
+                     [&](const Measurement& m) { return is_impossible(step_bytes, m.step_seconds, limits); });
+}
+
+void Benchmark::take_back_impossible(uint64_t step_bytes, const MemoryLimits& limits) {
   std::string wrong;
-  for (const Measurement& m : measured_) {
-    if (!is_impossible(step_bytes, m.step_seconds, limits)) continue;
-    wrong += (wrong.empty() ? "" : ", ") + m.key + " (" + short_number(static_cast<double>(step_bytes) / m.step_seconds * 1e-9) + " GB/s)";
-  }
-  if (wrong.empty()) return true;
-  std::erase_if(measured_, [&](const Measurement& m) { return is_impossible(step_bytes, m.step_seconds, limits); });
-  error_ = "impossible speed, the steps do not compute what they should: a step reads " +
-           short_number(static_cast<double>(step_bytes) * 1e-9) + " GB at least, and the memory gives " +
-           short_number(limits.bytes_per_second * 1e-9) + " GB/s: " + wrong;
-  return false;
+  std::erase_if(measured_, [&](const Measurement& m) {
+    if (!is_impossible(step_bytes, m.step_seconds, limits)) return false;
+    wrong += (wrong.empty() ? "" : ", ") + m.key + " " + short_number(static_cast<double>(step_bytes) / m.step_seconds * 1e-9) + " GB/s";
+    return true;
+  });
+  error_ = "impossible speed, something is not computed: a step reads " + short_number(static_cast<double>(step_bytes) * 1e-9) +
+           " GB at least; the memory gives " + short_number(limits.bytes_per_second * 1e-9) + " GB/s, and it would be " + wrong;
 }
 
 void Benchmark::report_first(JsonLine& line) const {

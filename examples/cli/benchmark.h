@@ -23,8 +23,10 @@ class Benchmark {
   void report(JsonLine& line) const;
   // Adds the time of the first prompt and of the first step after the load, each with the median of those after it.
   void report_first(JsonLine& line) const;
-  // Takes back speeds that the memory cannot give. False if there were any; error() then names them.
-  bool judge(uint64_t step_bytes, const MemoryLimits& limits);
+  // Whether there are speeds that the memory cannot give.
+  bool has_impossible(uint64_t step_bytes, const MemoryLimits& limits) const;
+  // Takes these back; error() then names them.
+  void take_back_impossible(uint64_t step_bytes, const MemoryLimits& limits);
   // Adds the smallest and largest value of each.
   void report_ranges(JsonLine& line) const;
 

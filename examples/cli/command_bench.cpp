@@ -25,6 +25,8 @@ namespace {
 
 // What a plain read may miss of the memory's speed.
 constexpr double kDeviceTolerance = 1.25, kHostTolerance = 1.5;
+constexpr double kBusyCores = 0.3;  // taken by other programs: figures are doubtful
+constexpr int kMostReads = 5;
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -346,16 +348,24 @@ bool measure_memory(const inlay_engine* engine, StepFacts& facts) {
   return read_step_facts(table, facts);
 }
 
-// False if a speed is impossible. Models whose weights the caches may hold are not judged, and cost no time here.
-bool judge(const inlay_engine* engine, Benchmark& benchmark) {
+// False if a speed is impossible. Models whose weights the caches may hold are not judged, and cost no time here; nor is
+// what ran while other programs took `n_others` of the host's cores. A read may be slowed down by what others do: the best of
+// several counts.
+bool judge(const inlay_engine* engine, Benchmark& benchmark, double n_others) {
   const inlay_engine_info info = info_of(engine);
+  const bool on_host = info.device != INLAY_DEVICE_CUDA;
   MemoryLimits limits;
   limits.cache_bytes = last_level_cache(info.device);
-  limits.tolerance = info.device == INLAY_DEVICE_CUDA ? kDeviceTolerance : kHostTolerance;
+  limits.tolerance = on_host ? kHostTolerance : kDeviceTolerance;
+  if (info.weight_bytes <= 4 * limits.cache_bytes || (on_host && n_others > kBusyCores)) return true;
   StepFacts facts;
-  if (info.weight_bytes <= 4 * limits.cache_bytes || !measure_memory(engine, facts)) return true;
-  limits.bytes_per_second = facts.bytes_per_second;
-  return benchmark.judge(facts.n_bytes, limits);
+  for (int i = 0; i < kMostReads; ++i) {
+    if (!measure_memory(engine, facts)) return true;
+    limits.bytes_per_second = std::max(limits.bytes_per_second, facts.bytes_per_second);
+    if (!benchmark.has_impossible(facts.n_bytes, limits)) return true;
+  }
+  benchmark.take_back_impossible(facts.n_bytes, limits);
+  return false;
 }
 
 }  // namespace
@@ -374,10 +384,10 @@ int bench_command(int argc, char** argv) {
   const double start = now(), others = seconds_of_others();
   bool finished = benchmark.run();
   const double others_after = seconds_of_others();
-  finished = finished && judge(subject.engine.get(), benchmark);
+  const double n_others = others >= 0.0 && others_after >= 0.0 ? std::max(0.0, others_after - others) / (now() - start) : -1.0;
+  finished = finished && judge(subject.engine.get(), benchmark, n_others);
   benchmark.report(line);
-  if (others >= 0.0 && others_after >= 0.0)
-    line.number("others", std::max(0.0, others_after - others) / (now() - start), 2);
+  if (n_others >= 0.0) line.number("others", n_others, 2);
   if (r.quick) line.truth("quick", true);
   JsonLine ranges;
   benchmark.report_ranges(ranges);

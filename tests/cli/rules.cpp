@@ -7,7 +7,10 @@
 
 #include "examples/cli/bench_fit.h"
 #include "examples/cli/bench_limits.h"
+#include "examples/cli/benchmark.h"
+#include "examples/cli/engine.h"
 #include "examples/cli/first_turn.h"
+#include "examples/cli/json_line.h"
 
 namespace inlay::cli {
 namespace {
@@ -63,6 +66,38 @@ TEST(ImpossibleSpeed, EveryDeviceHasACache) {
     EXPECT_GE(last_level_cache(device), kMiB / 4);
     EXPECT_LT(last_level_cache(device), 16 * kGiB);
   }
+}
+
+TEST(ImpossibleSpeed, IsReportedAsAnErrorAndNotAsASpeed) {
+  LoadOptions load;
+  load.device = INLAY_DEVICE_CPU;
+  load.n_threads = 1;
+  BenchmarkPlan plan;
+  plan.prompts = {8}, plan.depths = {0}, plan.batches = {2};
+  plan.n_drawn = 4, plan.batch_prompt = 4, plan.batch_steps = 2, plan.n_repetitions = 1;
+  load.n_context = plan.n_context();
+  load.max_sessions = plan.max_sessions();
+  const EnginePtr engine = load_file(TALES_MODEL, load);
+  Benchmark benchmark(engine.get(), plan);
+  ASSERT_TRUE(benchmark.run()) << benchmark.error();
+  const auto speeds = [&] {
+    JsonLine line;
+    benchmark.report(line);
+    return line.finished();
+  };
+  const std::string measured = speeds();
+  for (const char* key : {"pp8", "tg4@0", "batch2"}) EXPECT_NE(measured.find(key), std::string::npos) << key;
+
+  const MemoryLimits fast = {.bytes_per_second = 1e15, .tolerance = 1.5, .cache_bytes = 0};
+  EXPECT_FALSE(benchmark.has_impossible(5607040, fast));
+  EXPECT_EQ(speeds(), measured);
+  const MemoryLimits slow = {.bytes_per_second = 1e3, .tolerance = 1.5, .cache_bytes = 0};
+  EXPECT_TRUE(benchmark.has_impossible(5607040, slow));
+  benchmark.take_back_impossible(5607040, slow);
+  EXPECT_FALSE(benchmark.has_impossible(5607040, slow));
+  EXPECT_EQ(speeds(), "{}");
+  for (const char* part : {"impossible speed", "pp8 ", "tg4@0 ", "batch2 ", "1e-06 GB/s"})
+    EXPECT_NE(benchmark.error().find(part), std::string::npos) << benchmark.error();
 }
 
 TEST(FittedFigures, FitIntoTheContext) {
