@@ -1,5 +1,8 @@
 """Wrong arguments end with code 2 and name what is wrong; failures end with code 1. Needs no model."""
 import pathlib
+import re
+import shlex
+import subprocess
 import tempfile
 
 import tool_case
@@ -56,6 +59,19 @@ class Arguments(ToolCase):
     def test_a_model_is_no_command(self):
         for path in (str(tool_case.OWN_MODEL), str(tool_case.OWN_MODEL.parent)):
             self.assertEqual(self.run_tool(path, code=2).stderr.decode(), f"inlay: {path} is no command; for a model: inlay run {path}\n")
+
+    def test_the_transcript_has_the_messages_of_the_tool(self):
+        transcript = re.search(r"^```console\n(.*?)^```$", (tool_case.ROOT / "docs" / "tool.md").read_text(), re.MULTILINE | re.DOTALL)[1]
+        n_compared = 0
+        for part in re.split(r"^\$ ", transcript, flags=re.MULTILINE):
+            command, _, said = part.partition("\n")
+            if not command.startswith("inlay ") or not re.fullmatch("(inlay: .*\n)+", said):
+                continue  # it prints more than messages
+            done = subprocess.run([tool_case.TOOL, *shlex.split(command)[1:]], cwd=tool_case.ROOT, capture_output=True, check=False)
+            self.assertNotEqual(done.returncode, 0, command)
+            self.assertEqual(done.stderr.decode(), said, command)
+            n_compared += 1
+        self.assertGreaterEqual(n_compared, 4)
 
     def test_what_is_no_model_is_named(self):
         with tempfile.TemporaryDirectory() as folder:
