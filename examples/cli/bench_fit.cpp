@@ -6,7 +6,8 @@ namespace inlay::cli {
 namespace {
 
 // The context that a plan of these figures alone needs.
-int32_t context_of(const BenchmarkPlan& whole, std::vector<int32_t> prompts, std::vector<int32_t> depths, bool batches) {
+int32_t context_of(const BenchmarkPlan& whole, std::vector<int32_t> prompts, std::vector<int32_t> depths,
+                   bool batches) {
   BenchmarkPlan part = whole;
   part.prompts = std::move(prompts);
   part.depths = std::move(depths);
@@ -53,7 +54,8 @@ std::string fit_figures(BenchmarkPlan& plan, const GivenFigures& given, const st
     if (plan.depths != before) note("--depths", listed(plan.depths));
   }
   if (!given.batches && !plan.batches.empty() && !fits(context_of(plan, {}, {}, true))) {
-    while (plan.batch_prompt > 1 && !fits(context_of(plan, {}, {}, true))) plan.batch_prompt /= 2, plan.batch_steps = std::max(1, plan.batch_steps / 2);
+    while (plan.batch_prompt > 1 && !fits(context_of(plan, {}, {}, true)))
+      plan.batch_prompt /= 2, plan.batch_steps = std::max(1, plan.batch_steps / 2);
     note("--batch-prompt", std::to_string(plan.batch_prompt));
     note("--batch-steps", std::to_string(plan.batch_steps));
   }

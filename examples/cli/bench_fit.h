@@ -10,11 +10,12 @@ namespace inlay::cli {
 
 // What was asked for by name stays as it is.
 struct GivenFigures {
-  bool prompts = false, depths = false, n_drawn = false, batches = false;  // --batch-prompt and --batch-steps belong to batches
+  bool prompts = false, depths = false, n_drawn = false,
+       batches = false;  // --batch-prompt and --batch-steps belong to batches
 };
 
-// Lengths that do not fit are left out; where none is left, shorter ones take their place. `fits(n)`: the model may have a
-// context of n tokens. Returns what was changed, for people; empty: nothing.
+// Lengths that do not fit are left out; where none is left, shorter ones take their place. `fits(n)`: the model may
+// have a context of n tokens. Returns what was changed, for people; empty: nothing.
 std::string fit_figures(BenchmarkPlan& plan, const GivenFigures& given, const std::function<bool(int32_t)>& fits);
 
 }  // namespace inlay::cli

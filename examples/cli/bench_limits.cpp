@@ -60,7 +60,8 @@ bool read_step_facts(std::string_view table, StepFacts& facts) {
   const size_t speed = table.find(kSpeed);
   size_t at = table.find(kRow);
   double gb_per_second = 0;
-  if (speed == std::string_view::npos || at == std::string_view::npos || !read_number(table.substr(speed + kSpeed.size()), gb_per_second))
+  if (speed == std::string_view::npos || at == std::string_view::npos ||
+      !read_number(table.substr(speed + kSpeed.size()), gb_per_second))
     return false;
   at += kRow.size();
   for (int column = 0; column < 3; ++column) {  // calls, us and % time stand before the bytes

@@ -1,4 +1,5 @@
-// Speeds that no memory can give: a step that reads its bytes faster than the device reads computed nothing, or not all.
+// Speeds that no memory can give: a step that reads its bytes faster than the device reads computed nothing, or not
+// all.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +16,8 @@ struct MemoryLimits {
   uint64_t cache_bytes = 0;     // of the last level
 };
 
-// Whether a step of so many bytes cannot have taken so little time. Steps of up to four times the cache are not judged: part
-// of their bytes comes from there.
+// Whether a step of so many bytes cannot have taken so little time. Steps of up to four times the cache are not judged:
+// part of their bytes comes from there.
 bool is_impossible(uint64_t n_bytes, double seconds, const MemoryLimits& limits);
 
 // What the table of a profile by kinds says of a decode step.

@@ -67,7 +67,8 @@ bool Benchmark::read_logits(inlay_session* session) {
 bool Benchmark::feed(inlay_session* session, const std::vector<int32_t>& ids) {
   inlay_error error;
   if (ids.empty()) return true;
-  return ok(inlay_prefill(session, ids.data(), ids.size(), nullptr, &error), error, "cannot run a prompt") && read_logits(session);
+  return ok(inlay_prefill(session, ids.data(), ids.size(), nullptr, &error), error, "cannot run a prompt") &&
+         read_logits(session);
 }
 
 bool Benchmark::feed_singly(inlay_session* session, const std::vector<int32_t>& ids) {
@@ -81,7 +82,8 @@ bool Benchmark::feed_singly(inlay_session* session, const std::vector<int32_t>& 
 
 bool Benchmark::cut_back(inlay_session* session, int32_t n_tokens) {
   inlay_error error;
-  return ok(inlay_session_truncate(session, static_cast<size_t>(n_tokens), &error), error, "cannot cut the session back");
+  return ok(inlay_session_truncate(session, static_cast<size_t>(n_tokens), &error), error,
+            "cannot cut the session back");
 }
 
 // Keys that a sliding window has given up are computed again here, and not in the step that is measured next.
@@ -93,7 +95,8 @@ bool Benchmark::go_back(inlay_session* session, int32_t n_tokens) {
 bool Benchmark::run() {
   {
     const SessionPtr session = make_session(engine_, sized<inlay_session_params>());
-    if (!measure_first(session.get()) || !measure_prompts(session.get()) || !measure_depths(session.get())) return false;
+    if (!measure_first(session.get()) || !measure_prompts(session.get()) || !measure_depths(session.get()))
+      return false;
   }
   return measure_batches() && measure_latency();
 }
@@ -115,7 +118,8 @@ bool Benchmark::measure_first(inlay_session* session) {
   }
   const auto keep = [&](const std::string& key, const std::vector<double>& ms) {
     first_.push_back({key, ms.front(), median({ms.begin() + 1, ms.end()})});
-    std::fprintf(stderr, "first %s: %.2f ms, then %.2f ms\n", key.c_str(), first_.back().first_ms, first_.back().median_ms);
+    std::fprintf(stderr, "first %s: %.2f ms, then %.2f ms\n", key.c_str(), first_.back().first_ms,
+                 first_.back().median_ms);
   };
   keep("pp" + std::to_string(n), prompts);
   keep("step@" + std::to_string(n), steps);
@@ -162,7 +166,8 @@ bool Benchmark::fill_batch(std::vector<SessionPtr>& owned, int32_t n_sessions) {
   inlay_error error;
   for (int32_t i = 0; i < n_sessions; ++i) {
     inlay_session* session = nullptr;
-    if (!ok(inlay_session_create(engine_, &params, &session, &error), error, "cannot create session " + std::to_string(i + 1) + " of " + std::to_string(n_sessions)))
+    if (!ok(inlay_session_create(engine_, &params, &session, &error), error,
+            "cannot create session " + std::to_string(i + 1) + " of " + std::to_string(n_sessions)))
       return false;
     owned.emplace_back(session);
     if (!feed(session, tokens(7 + 100003u * static_cast<uint64_t>(i), plan_.batch_prompt + 1))) return false;
@@ -200,7 +205,8 @@ bool Benchmark::measure_batches() {
       if (!step_batch(sessions, plan_.batch_steps)) return false;
       seconds.push_back(watch.seconds());
     }
-    add("batch" + std::to_string(n_sessions), static_cast<double>(n_sessions) * plan_.batch_steps, plan_.batch_steps, seconds);
+    add("batch" + std::to_string(n_sessions), static_cast<double>(n_sessions) * plan_.batch_steps, plan_.batch_steps,
+        seconds);
   }
   return true;
 }
@@ -235,7 +241,8 @@ bool Benchmark::measure_latency() {
     if (plan_.slice_units > 0) {
       if (i == 0) {
         slices_.clear();
-        const inlay_status begun = inlay_decode_slice(one, 1, 0, events_.data(), sizeof(inlay_event), &step_units_, &error);
+        const inlay_status begun =
+            inlay_decode_slice(one, 1, 0, events_.data(), sizeof(inlay_event), &step_units_, &error);
         if (!ok(begun, error, "cannot decode a slice")) return false;
       }
       if (!draw_in_slices(one, slices_)) return false;
@@ -266,11 +273,13 @@ void Benchmark::take_back_impossible(uint64_t step_bytes, const MemoryLimits& li
   std::string wrong;
   std::erase_if(measured_, [&](const Measurement& m) {
     if (!is_impossible(step_bytes, m.step_seconds, limits)) return false;
-    wrong += (wrong.empty() ? "" : ", ") + m.key + " " + short_number(static_cast<double>(step_bytes) / m.step_seconds * 1e-9) + " GB/s";
+    wrong += (wrong.empty() ? "" : ", ") + m.key + " " +
+             short_number(static_cast<double>(step_bytes) / m.step_seconds * 1e-9) + " GB/s";
     return true;
   });
-  error_ = "impossible speed, something is not computed: a step reads " + short_number(static_cast<double>(step_bytes) * 1e-9) +
-           " GB at least; the memory gives " + short_number(limits.bytes_per_second * 1e-9) + " GB/s, and it would be " + wrong;
+  error_ = "impossible speed, something is not computed: a step reads " +
+           short_number(static_cast<double>(step_bytes) * 1e-9) + " GB at least; the memory gives " +
+           short_number(limits.bytes_per_second * 1e-9) + " GB/s, and it would be " + wrong;
 }
 
 void Benchmark::report_first(JsonLine& line) const {

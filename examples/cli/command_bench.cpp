@@ -108,7 +108,8 @@ void settle_profile(BenchRequest& r) {
 // The figures that were not asked for fit into the model's context; then the load has room for all of them.
 void settle_figures(BenchRequest& r, const std::function<bool(int32_t)>& fits) {
   const std::string changes = fit_figures(r.plan, r.given, fits);
-  if (!changes.empty()) std::fprintf(stderr, "inlay: fitted to the context that the model was trained for: %s\n", changes.c_str());
+  if (!changes.empty())
+    std::fprintf(stderr, "inlay: fitted to the context that the model was trained for: %s\n", changes.c_str());
   r.load.n_context = r.plan.n_context();
   r.load.max_sessions = r.plan.max_sessions();
   if (r.profile) settle_profile(r);
@@ -150,8 +151,9 @@ BenchRequest parse_request(int argc, char** argv) {
   options.integer("-n --tg", r.plan.n_drawn, 1, 65536, "tokens of a repetition at a depth (128)");
   options.integer("--batch-prompt", r.plan.batch_prompt, 1, 1 << 20, "tokens already in each session of a batch (128)");
   options.integer("--batch-steps", r.plan.batch_steps, 1, 1 << 20, "steps of a repetition of a batch (64)");
-  options.integer("--latency", r.plan.n_latency, 1, 1 << 20,
-                  "times this many tokens of one session one by one, drawn at random after --batch-prompt others (off)");
+  options.integer(
+      "--latency", r.plan.n_latency, 1, 1 << 20,
+      "times this many tokens of one session one by one, drawn at random after --batch-prompt others (off)");
   options.integer("--slices", r.plan.slice_units, 1, 1 << 20,
                   "with --latency: their steps are made of slices of this many units, which are timed, too (off)");
   options.integer("-r --reps", r.plan.n_repetitions, 1, 1000, "repetitions (5)");
@@ -175,7 +177,8 @@ BenchRequest parse_request(int argc, char** argv) {
   if (r.list) return r;
   if (!rest.empty()) r.path = rest[0];
   if (r.has_shape && !rest.empty()) options.usage_error("give one of MODEL and --shape");
-  if (!r.has_shape && rest.empty()) options.usage_error("no model given: name a GGUF file or a Hugging Face folder, or give --shape");
+  if (!r.has_shape && rest.empty())
+    options.usage_error("no model given: name a GGUF file or a Hugging Face folder, or give --shape");
   if (r.has_shape != r.has_recipe) options.usage_error(r.has_shape ? "--shape needs --quant" : "--quant needs --shape");
   const bool shrinks = r.synthetic.n_layers > 0 || r.synthetic.n_vocab > 0 || r.synthetic.scale < 1.0;
   if (shrinks && !r.has_shape) options.usage_error("--layers, --vocab and --scale need --shape");
@@ -348,9 +351,9 @@ bool measure_memory(const inlay_engine* engine, StepFacts& facts) {
   return read_step_facts(table, facts);
 }
 
-// False if a speed is impossible. Models whose weights the caches may hold are not judged, and cost no time here; nor is
-// what ran while other programs took `n_others` of the host's cores. A read may be slowed down by what others do: the best of
-// several counts.
+// False if a speed is impossible. Models whose weights the caches may hold are not judged, and cost no time here; nor
+// is what ran while other programs took `n_others` of the host's cores. A read may be slowed down by what others do:
+// the best of several counts.
 bool judge(const inlay_engine* engine, Benchmark& benchmark, double n_others) {
   const inlay_engine_info info = info_of(engine);
   const bool on_host = info.device != INLAY_DEVICE_CUDA;
@@ -384,7 +387,8 @@ int bench_command(int argc, char** argv) {
   const double start = now(), others = seconds_of_others();
   bool finished = benchmark.run();
   const double others_after = seconds_of_others();
-  const double n_others = others >= 0.0 && others_after >= 0.0 ? std::max(0.0, others_after - others) / (now() - start) : -1.0;
+  const double n_others =
+      others >= 0.0 && others_after >= 0.0 ? std::max(0.0, others_after - others) / (now() - start) : -1.0;
   finished = finished && judge(subject.engine.get(), benchmark, n_others);
   benchmark.report(line);
   if (n_others >= 0.0) line.number("others", n_others, 2);

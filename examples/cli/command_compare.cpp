@@ -78,8 +78,8 @@ int compare_command(int argc, char** argv) {
     status = compare();
   }
   check(status, error, "cannot compare");
-  std::printf("a: %s on %s\nb: %s on %s\n", printable(r.path_a).c_str(), device_name(info_of(a.get()).device), printable(r.path_b).c_str(),
-              device_name(info_of(b.get()).device));
+  std::printf("a: %s on %s\nb: %s on %s\n", printable(r.path_a).c_str(), device_name(info_of(a.get()).device),
+              printable(r.path_b).c_str(), device_name(info_of(b.get()).device));
   std::fwrite(text.data(), 1, needed, stdout);
   return first < 0 ? 0 : kExitFailed;
 }

@@ -79,7 +79,8 @@ bool print_explanation(const std::string& path, const inlay_load_params& params)
   int32_t n_devices = 0;
   const std::string text = text_of(
       [&](char* buffer, size_t cap, size_t* needed, inlay_error* err) {
-        const inlay_status status = inlay_explain(path.data(), path.size(), &params, &n_devices, buffer, cap, needed, err);
+        const inlay_status status =
+            inlay_explain(path.data(), path.size(), &params, &n_devices, buffer, cap, needed, err);
         check(status, *err, "cannot read", path);
         return status;
       },

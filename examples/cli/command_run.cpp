@@ -24,8 +24,7 @@ struct RunRequest {
   double temperature = 0.8, top_p = 0.95, min_p = 0.0, repeat_penalty = 1.0;
   int32_t top_k = 40;
   uint64_t seed = 0;
-  bool has_seed = false, no_bos = false, special = false, echo = false, quiet = false, raw = false,
-       has_system = false;
+  bool has_seed = false, no_bos = false, special = false, echo = false, quiet = false, raw = false, has_system = false;
   std::vector<std::string> stops, stop_tokens;
   std::vector<int32_t> stop_ids;
   LoadOptions load;
@@ -42,7 +41,8 @@ RunRequest parse_request(int argc, char** argv) {
       "text goes on from the prompt.");
   options.text("-p --prompt", "TEXT", r.prompt, &r.has_prompt, "the prompt");
   options.text("-f --file", "PATH", r.file, &r.has_file, "take the prompt from a file; - is the standard input");
-  options.integer("-n --tokens", r.n_tokens, -1, INT32_MAX, "most tokens to write (256); 0 or -1: until the context is full");
+  options.integer("-n --tokens", r.n_tokens, -1, INT32_MAX,
+                  "most tokens to write (256); 0 or -1: until the context is full");
   options.real("--temp", r.temperature, 0, 100, "temperature (0.8); 0: always the likeliest token");
   options.integer("--top-k", r.top_k, 0, INT32_MAX, "keep the N likeliest tokens (40); 0: off");
   options.real("--top-p", r.top_p, 0, 1, "keep the likeliest tokens that reach this probability (0.95); 1: off");
@@ -62,7 +62,8 @@ RunRequest parse_request(int argc, char** argv) {
   r.load.add_to(options);
   const std::vector<std::string> rest = options.parse(argc, argv, kMostWords);
   if (rest.empty()) options.usage_error("no model given: name a GGUF file or a Hugging Face folder");
-  if (rest.size() > 1) options.usage_error("unexpected argument '" + rest[1] + "': a prompt is given with -p, in quotes if it has blanks");
+  if (rest.size() > 1)
+    options.usage_error("unexpected argument '" + rest[1] + "': a prompt is given with -p, in quotes if it has blanks");
   if (r.has_prompt && r.has_file) options.usage_error("give one of --prompt and --file");
   for (const std::string& text : r.stop_tokens) {
     int32_t id = 0;
@@ -103,14 +104,17 @@ SessionPtr open_session(const inlay_engine* engine, const RunRequest& r) {
 
 // Behind the number of tokens: why there are no more, where that was not the model's decision.
 const char* ending(const Turn& turn) {
-  return turn.interrupted ? ", interrupted" : turn.context_full ? ", the context is full" : turn.at_most ? ", as many as -n allows" : "";
+  return turn.interrupted    ? ", interrupted"
+         : turn.context_full ? ", the context is full"
+         : turn.at_most      ? ", as many as -n allows"
+                             : "";
 }
 
 void print_speeds(const Turn& turn, const RunRequest& r) {
   if (r.quiet) return;
   const auto rate = [](double n, double seconds) { return seconds > 0.0 ? n / seconds : 0.0; };
-  std::fprintf(stderr, "prompt: %s in %.3f s, %.1f tokens/s\n", counted(turn.n_prompt, "token").c_str(), turn.prompt_seconds,
-               rate(static_cast<double>(turn.n_prompt), turn.prompt_seconds));
+  std::fprintf(stderr, "prompt: %s in %.3f s, %.1f tokens/s\n", counted(turn.n_prompt, "token").c_str(),
+               turn.prompt_seconds, rate(static_cast<double>(turn.n_prompt), turn.prompt_seconds));
   std::fprintf(stderr, "text: %s", counted(static_cast<uint64_t>(turn.n_drawn), "token").c_str());
   if (turn.n_drawn > 1)
     std::fprintf(stderr, " in %.3f s, %.1f tokens/s", turn.draw_seconds, rate(turn.n_drawn - 1, turn.draw_seconds));
@@ -138,10 +142,11 @@ ConversationForm form_of(const inlay_engine* engine, const RunRequest& r) {
 void check_room(const inlay_engine* engine, size_t n_prompt) {
   const inlay_engine_info info = info_of(engine);
   if (n_prompt < static_cast<size_t>(info.n_context)) return;
-  std::string message = "the prompt is " + counted(n_prompt, "token") + ", and a context of " + std::to_string(info.n_context) +
-                        " has no room for it and a text";
+  std::string message = "the prompt is " + counted(n_prompt, "token") + ", and a context of " +
+                        std::to_string(info.n_context) + " has no room for it and a text";
   if (info.n_context < info.n_context_train)
-    message += "; --ctx N makes it longer, up to the " + std::to_string(info.n_context_train) + " of the model's training";
+    message +=
+        "; --ctx N makes it longer, up to the " + std::to_string(info.n_context_train) + " of the model's training";
   fail(kExitFailed, message);
 }
 

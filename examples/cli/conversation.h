@@ -14,8 +14,8 @@ namespace inlay::cli {
 struct ConversationForm {
   bool has_template = false;  // otherwise lines as they were typed, a line end between
   bool no_bos = false, special = false;
-  std::string system;   // empty: no message of the system
-  int32_t n_most = 0;   // tokens of an answer; 0: until the context is full
+  std::string system;  // empty: no message of the system
+  int32_t n_most = 0;  // tokens of an answer; 0: until the context is full
 };
 
 class Conversation {
@@ -26,7 +26,7 @@ class Conversation {
   std::vector<int32_t> prompt_of(const std::string& line);
 
   struct Admission {
-    bool taken = true;  // false: the line does not fit into the context, and nothing has changed
+    bool taken = true;                   // false: the line does not fit into the context, and nothing has changed
     size_t n_needed = 0, n_context = 0;  // tokens
     size_t n_dropped = 0;                // turns
   };

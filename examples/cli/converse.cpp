@@ -46,7 +46,8 @@ void set_system(Conversation& conversation, const std::string& text) {
   if (!conversation.form().has_template) return say("without a chat template there is no message of the system");
   if (text.empty()) {
     const std::string& now = conversation.form().system;
-    return say(now.empty() ? "there is no message of the system; /system TEXT sets one" : "the system's message is: " + now);
+    return say(now.empty() ? "there is no message of the system; /system TEXT sets one"
+                           : "the system's message is: " + now);
   }
   conversation.set_system(text);
   say("the conversation begins with this message of the system from the next turn on");
@@ -105,11 +106,12 @@ void take_turn(Conversation& conversation, const std::string& line, TextOutput& 
   const Conversation::Admission found = conversation.admit(line);
   const std::string context = "the context of " + counted(found.n_context, "token");
   if (!found.taken) {
-    return say("this line is too long and was not taken: the prompt would be " + counted(found.n_needed, "token") + ", " + context +
-               " has no room for it and an answer");
+    return say("this line is too long and was not taken: the prompt would be " + counted(found.n_needed, "token") +
+               ", " + context + " has no room for it and an answer");
   }
   if (found.n_dropped > 0)
-    say(context + " was full: the oldest " + (found.n_dropped == 1 ? "turn is" : counted(found.n_dropped, "turn") + " are") + " dropped");
+    say(context + " was full: the oldest " +
+        (found.n_dropped == 1 ? "turn is" : counted(found.n_dropped, "turn") + " are") + " dropped");
   const Turn turn = conversation.answer(out);
   if (turn.context_full) say("the answer ends here: " + context + " is full");
   report(turn);

@@ -14,8 +14,8 @@ namespace {
 
 const std::vector<std::string> kDeviceNames = {"auto", "cpu", "cuda", "reference"};  // in the order of INLAY_DEVICE_*
 
-const std::vector<std::string> kWeightDtypeNames = {"default", "fp8",    "q8_0",  "q4_0",
-                                                   "q4_k_m",  "q5_k_m", "q6_k"};  // in the order of INLAY_WEIGHT_*
+const std::vector<std::string> kWeightDtypeNames = {"default", "fp8",    "q8_0", "q4_0",
+                                                    "q4_k_m",  "q5_k_m", "q6_k"};  // in the order of INLAY_WEIGHT_*
 
 using LoadCall = std::function<inlay_status(const inlay_load_params&, inlay_engine**, inlay_error*)>;
 
@@ -44,8 +44,8 @@ EnginePtr load(const std::string& name, const LoadOptions& options, const std::f
 
 void check_context(const std::string& name, const LoadOptions& options, int32_t trained) {
   if (trained <= 0 || options.n_context <= trained) return;
-  fail(kExitFailed, std::string(options.context_from) + " a context of " + std::to_string(options.n_context) + " tokens, and " + name +
-                        " was trained for contexts of at most " + std::to_string(trained));
+  fail(kExitFailed, std::string(options.context_from) + " a context of " + std::to_string(options.n_context) +
+                        " tokens, and " + name + " was trained for contexts of at most " + std::to_string(trained));
 }
 
 void add_device_option(Options& options, const char* name, int32_t& target, const char* help) {
@@ -62,8 +62,10 @@ void LoadOptions::add_to(Options& options) {
                      "type of the weights (the file's): quantizes them while they are loaded");
   options.choice("--kv", {"default", "f16", "f32", "fp8", "int8"}, kv_dtype,
                  "type of the KV cache (f16; on the reference interpreter f32); fp8 and int8 on GPUs");
-  options.text("--pre", "NAME", pre_tokenizer, nullptr, "how byte-level BPE splits text, by the name of GGUF (the file's)");
-  options.add("-ngl --gpu-layers --n-gpu-layers", "N", "0 for the CPU, or all, -1 or 99 for the GPU, since a model is not divided between the two",
+  options.text("--pre", "NAME", pre_tokenizer, nullptr,
+               "how byte-level BPE splits text, by the name of GGUF (the file's)");
+  options.add("-ngl --gpu-layers --n-gpu-layers", "N",
+              "0 for the CPU, or all, -1 or 99 for the GPU, since a model is not divided between the two",
               "0: --device cpu; all, -1, 99 or more: --device cuda", [this](const std::string& text) {
                 int64_t n = -1;
                 if (text != "all" && !parse_integer(text, -1, INT32_MAX, n)) return false;
@@ -105,17 +107,20 @@ inlay_load_params LoadOptions::params() const {
 
 EnginePtr load_file(const std::string& path, const LoadOptions& options) {
   check_path(path);
-  return load(path, options, [&] { return trained_context_of(path); },
-              [&](const inlay_load_params& params, inlay_engine** engine, inlay_error* error) {
-                return inlay_load(path.data(), path.size(), &params, engine, error);
-              });
+  return load(
+      path, options, [&] { return trained_context_of(path); },
+      [&](const inlay_load_params& params, inlay_engine** engine, inlay_error* error) {
+        return inlay_load(path.data(), path.size(), &params, engine, error);
+      });
 }
 
-EnginePtr load_reader(const std::string& name, const inlay_reader& reader, const LoadOptions& options, int32_t trained_context) {
-  return load(name, options, [=] { return trained_context; },
-              [&](const inlay_load_params& params, inlay_engine** engine, inlay_error* error) {
-                return inlay_load_reader(&reader, &params, engine, error);
-              });
+EnginePtr load_reader(const std::string& name, const inlay_reader& reader, const LoadOptions& options,
+                      int32_t trained_context) {
+  return load(
+      name, options, [=] { return trained_context; },
+      [&](const inlay_load_params& params, inlay_engine** engine, inlay_error* error) {
+        return inlay_load_reader(&reader, &params, engine, error);
+      });
 }
 
 inlay_engine_info info_of(const inlay_engine* engine) {

@@ -42,8 +42,8 @@ struct LoadOptions {
   bool no_token_kernel = false;
   bool run_ahead = false;
   const char* context_from = "--ctx asks for";  // begins the message of a context that is too long
-  bool keeps_decisions = false;       // the engine's log has what it found and chose
-  std::string* load_times = nullptr;  // takes the engine's own account of where the time of the load went
+  bool keeps_decisions = false;                 // the engine's log has what it found and chose
+  std::string* load_times = nullptr;            // takes the engine's own account of where the time of the load went
 
   void add_to(Options& options);  // --device, --weights, --kv, --pre, -ngl and --threads
   inlay_load_params params() const;

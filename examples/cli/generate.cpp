@@ -1,5 +1,7 @@
 #include "examples/cli/generate.h"
 
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdio>
 
@@ -45,13 +47,21 @@ void TextOutput::end_line() {
   if (!std::exchange(line_ended_, true)) std::fputc('\n', stdout), std::fflush(stdout);
 }
 
+void TextOutput::end_interrupted_line() {
+  if (isatty(STDOUT_FILENO)) line_ended_ = false;
+  end_line();
+}
+
 Turn generate(inlay_session* session, const std::vector<int32_t>& prompt, TextOutput& out) {
   const InterruptScope scope(session);
   Turn turn;
   Clock::time_point start = Clock::now();
   turn.interrupted = !run_prompt(session, prompt, turn.n_prompt);
   turn.prompt_seconds = seconds_since(start);
-  if (turn.interrupted) return turn;
+  if (turn.interrupted) {
+    out.end_interrupted_line();
+    return turn;
+  }
 
   inlay_error error;
   inlay_event event = {};
@@ -70,7 +80,7 @@ Turn generate(inlay_session* session, const std::vector<int32_t>& prompt, TextOu
   turn.draw_seconds = turn.n_drawn > 0 ? seconds_since(start) : 0.0;
   turn.interrupted = event.finish_reason == INLAY_FINISH_CANCELLED;
   turn.at_most = event.finish_reason == INLAY_FINISH_MAX_TOKENS;
-  out.end_line();
+  turn.interrupted ? out.end_interrupted_line() : out.end_line();
   return turn;
 }
 

@@ -28,6 +28,7 @@ class TextOutput {
   void write(const char* text, size_t n);
   void take_rest(inlay_session* session);
   void end_line();
+  void end_interrupted_line();                                        // a terminal shows ^C in it
   std::string take_written() { return std::exchange(written_, {}); }  // since the last call
 
  private:

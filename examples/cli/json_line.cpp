@@ -13,7 +13,12 @@ size_t character_bytes(std::string_view text) {
   const unsigned first = byte(0);
   const size_t n = first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
   // No longer than needed, no surrogate, no more than U+10FFFF.
-  const unsigned low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80, high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
+  const unsigned low = first == 0xE0   ? 0xA0
+                       : first == 0xF0 ? 0x90
+                                       : 0x80,
+                 high = first == 0xED   ? 0x9F
+                        : first == 0xF4 ? 0x8F
+                                        : 0xBF;
   if (n > 1 && (byte(1) < low || byte(1) > high)) return 0;
   for (size_t i = 2; i < n; ++i) {
     if ((byte(i) & 0xC0) != 0x80) return 0;

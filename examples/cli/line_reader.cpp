@@ -72,7 +72,9 @@ struct LineReader::Editor {
     return *self;
   }
   static unsigned char take_paste(EditLine* edit, int);
-  static unsigned char insert_line_end(EditLine* edit, int) { return el_winsertstr(edit, L"\n") == 0 ? CC_REFRESH : CC_ERROR; }
+  static unsigned char insert_line_end(EditLine* edit, int) {
+    return el_winsertstr(edit, L"\n") == 0 ? CC_REFRESH : CC_ERROR;
+  }
   static unsigned char interrupt(EditLine* edit, int);
   static unsigned char suspend(EditLine*, int) { return raise(SIGTSTP) == 0 ? CC_REFRESH : CC_ERROR; }
   static char* prompt_of(EditLine* edit) { return of(edit).prompt.data(); }
@@ -103,9 +105,18 @@ LineReader::Editor::Editor(LineReader& reader) : prompt(reader.prompt()) {
   el_set(edit, EL_ADDFN, "suspend", "Suspend the program", suspend);
   el_set(edit, EL_ADDFN, "interrupt", "Drop the line", interrupt);
   const char* const bindings[][2] = {
-      {"\033[200~", "take-paste"}, {"\033\r", "insert-line-end"}, {"\033\n", "insert-line-end"}, {"\003", "interrupt"},
-      {"\032", "suspend"},         {"\033[H", "ed-move-to-beg"},  {"\033[F", "ed-move-to-end"},  {"\033[1~", "ed-move-to-beg"},
-      {"\033[4~", "ed-move-to-end"}, {"\033[3~", "ed-delete-next-char"}, {"\033[1;5C", "em-next-word"}, {"\033[1;5D", "ed-prev-word"},
+      {"\033[200~", "take-paste"},
+      {"\033\r", "insert-line-end"},
+      {"\033\n", "insert-line-end"},
+      {"\003", "interrupt"},
+      {"\032", "suspend"},
+      {"\033[H", "ed-move-to-beg"},
+      {"\033[F", "ed-move-to-end"},
+      {"\033[1~", "ed-move-to-beg"},
+      {"\033[4~", "ed-move-to-end"},
+      {"\033[3~", "ed-delete-next-char"},
+      {"\033[1;5C", "em-next-word"},
+      {"\033[1;5D", "ed-prev-word"},
       {"\022", "em-inc-search-prev"},
   };
   for (const auto& [keys, function] : bindings) el_set(edit, EL_BIND, keys, function, nullptr);

@@ -1,4 +1,5 @@
-// The lines that a person types at a terminal: with a line editor where the tool was built with one, plain ones elsewhere.
+// The lines that a person types at a terminal: with a line editor where the tool was built with one, plain ones
+// elsewhere.
 #pragma once
 
 #include <memory>

@@ -23,9 +23,10 @@ bool is_later_part(const std::string& name) {
 std::vector<std::string> gguf_files(const std::filesystem::path& folder) {
   std::vector<std::string> names;
   std::error_code problem;
-  for (auto entry = std::filesystem::directory_iterator(folder, problem); !problem && entry != std::filesystem::directory_iterator();
-       entry.increment(problem)) {
-    if (entry->path().extension() == ".gguf" && !is_later_part(entry->path().filename().string())) names.push_back(entry->path().string());
+  for (auto entry = std::filesystem::directory_iterator(folder, problem);
+       !problem && entry != std::filesystem::directory_iterator(); entry.increment(problem)) {
+    if (entry->path().extension() == ".gguf" && !is_later_part(entry->path().filename().string()))
+      names.push_back(entry->path().string());
   }
   std::sort(names.begin(), names.end());
   return names;
@@ -51,7 +52,8 @@ int32_t trained_context_of(const std::string& path) {
   size_t n = 0;
   if (inlay_explain(path.data(), path.size(), &params, &n_devices, nullptr, 0, &n, nullptr) != INLAY_OK) return 0;
   std::string text(n + 1, '\0');
-  if (inlay_explain(path.data(), path.size(), &params, &n_devices, text.data(), text.size(), &n, nullptr) != INLAY_OK) return 0;
+  if (inlay_explain(path.data(), path.size(), &params, &n_devices, text.data(), text.size(), &n, nullptr) != INLAY_OK)
+    return 0;
   constexpr std::string_view kRow = "\ntrained context ";
   size_t at = text.find(kRow);
   if (at == std::string::npos) return 0;

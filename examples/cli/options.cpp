@@ -129,10 +129,11 @@ const Options::Option* Options::find(const std::string& name) const {
 std::vector<std::string> Options::parse(int argc, char** argv, size_t n_most) {
   std::vector<std::string> rest, model;
   const auto n_given = [&] { return rest.size() + model.size(); };
-  add("-m --model", "MODEL", "a file or a folder", "the model, in place of the first argument", [&](const std::string& text) {
-    model = {text};
-    return !text.empty();
-  });
+  add("-m --model", "MODEL", "a file or a folder", "the model, in place of the first argument",
+      [&](const std::string& text) {
+        model = {text};
+        return !text.empty();
+      });
   bool only_rest = false;
   for (int i = 0; i < argc; ++i) {
     const std::string word = argv[i];

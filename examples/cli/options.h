@@ -25,13 +25,14 @@ class Options {
   // Numbers with commas between, or `none`.
   void integers(const char* names, std::vector<int32_t>& target, int32_t low, int32_t high, const char* help);
 
-  // Any other option. `take` gets the value (empty for flags, whose value_name is empty) and returns false if it is none;
-  // `expected` then completes "is expected to be".
+  // Any other option. `take` gets the value (empty for flags, whose value_name is empty) and returns false if it is
+  // none; `expected` then completes "is expected to be".
   using Take = std::function<bool(const std::string&)>;
   void add(const char* names, std::string value_name, std::string expected, const char* help, Take take);
 
-  // What is no option, in order, behind the value of -m, which every command takes in place of its first argument. More than `n_most` of them, or any mistake, ends the program with kExitUsage; --help
-  // prints the help and ends it with 0. `--` ends the options.
+  // What is no option, in order, behind the value of -m, which every command takes in place of its first argument. More
+  // than `n_most` of them, or any mistake, ends the program with kExitUsage; --help prints the help and ends it with 0.
+  // `--` ends the options.
   std::vector<std::string> parse(int argc, char** argv, size_t n_most);
 
   // Ends the program with kExitUsage.

@@ -38,9 +38,14 @@ TEST(ImpossibleSpeed, IsFasterThanTheMemoryByMoreThanTheTolerance) {
       {"within the host's tolerance", host, kGiB, kGiB / (3e10 * 1.49), false},
       {"beyond it", host, kGiB, kGiB / (3e10 * 1.51), true},
       {"a small model in the host's caches", host, 128 * kMiB, 1e-6, false},
-      {"nothing is known of the memory", {.bytes_per_second = 0, .tolerance = 1.5, .cache_bytes = 1}, kGiB, 1e-9, false},
+      {"nothing is known of the memory",
+       {.bytes_per_second = 0, .tolerance = 1.5, .cache_bytes = 1},
+       kGiB,
+       1e-9,
+       false},
   };
-  for (const auto& row : rows) EXPECT_EQ(is_impossible(row.n_bytes, row.seconds, row.limits), row.impossible) << row.what;
+  for (const auto& row : rows)
+    EXPECT_EQ(is_impossible(row.n_bytes, row.seconds, row.limits), row.impossible) << row.what;
 }
 
 TEST(ImpossibleSpeed, ReadsTheTableOfAProfile) {
@@ -58,7 +63,8 @@ TEST(ImpossibleSpeed, ReadsTheTableOfAProfile) {
     damaged.replace(damaged.find(part), std::string(part).size(), std::string(std::string(part).size(), 'x'));
     EXPECT_FALSE(read_step_facts(damaged, facts)) << part;
   }
-  for (size_t n = 0; n < table.find("5607040"); n += 7) EXPECT_FALSE(read_step_facts(std::string_view(table).substr(0, n), facts)) << n;
+  for (size_t n = 0; n < table.find("5607040"); n += 7)
+    EXPECT_FALSE(read_step_facts(std::string_view(table).substr(0, n), facts)) << n;
 }
 
 TEST(ImpossibleSpeed, EveryDeviceHasACache) {
@@ -101,11 +107,13 @@ TEST(ImpossibleSpeed, IsReportedAsAnErrorAndNotAsASpeed) {
 }
 
 TEST(FittedFigures, FitIntoTheContext) {
-  for (const int32_t context : {1, 2, 16, 24, 40, 100, 127, 128, 129, 256, 300, 512, 520, 1024, 2048, 4096, 8192, 16384, 16512, 131072}) {
+  for (const int32_t context :
+       {1, 2, 16, 24, 40, 100, 127, 128, 129, 256, 300, 512, 520, 1024, 2048, 4096, 8192, 16384, 16512, 131072}) {
     BenchmarkPlan plan;
     const std::string changes = fit_figures(plan, {}, [=](int32_t n) { return n <= context; });
     EXPECT_EQ(changes.empty(), BenchmarkPlan{}.n_context() <= context) << context;
-    EXPECT_EQ(changes.empty(), plan.prompts == BenchmarkPlan{}.prompts && plan.depths == BenchmarkPlan{}.depths) << context;
+    EXPECT_EQ(changes.empty(), plan.prompts == BenchmarkPlan{}.prompts && plan.depths == BenchmarkPlan{}.depths)
+        << context;
     if (context >= 17) {  // the warm-up takes as many
       EXPECT_LE(plan.n_context(), context) << context;
     }
@@ -128,7 +136,8 @@ TEST(FittedFigures, LeaveWhatWasAskedFor) {
   BenchmarkPlan plan;
   EXPECT_EQ(fit_figures(plan, all, [](int32_t n) { return n <= 512; }), "");
   EXPECT_EQ(plan.n_context(), BenchmarkPlan{}.n_context());
-  for (bool GivenFigures::*one : {&GivenFigures::prompts, &GivenFigures::depths, &GivenFigures::n_drawn, &GivenFigures::batches}) {
+  for (bool GivenFigures::*one :
+       {&GivenFigures::prompts, &GivenFigures::depths, &GivenFigures::n_drawn, &GivenFigures::batches}) {
     GivenFigures given;
     given.*one = true;
     BenchmarkPlan part;
@@ -136,13 +145,15 @@ TEST(FittedFigures, LeaveWhatWasAskedFor) {
     fit_figures(part, given, [](int32_t n) { return n <= 64; });
     EXPECT_EQ(part.prompts == before.prompts, given.prompts);
     EXPECT_EQ(part.depths == before.depths, given.depths);
-    EXPECT_EQ(part.n_drawn == before.n_drawn, given.n_drawn || given.depths);  // a depth beyond the context is no matter of --tg
+    EXPECT_EQ(part.n_drawn == before.n_drawn,
+              given.n_drawn || given.depths);  // a depth beyond the context is no matter of --tg
     EXPECT_EQ(part.batch_prompt == before.batch_prompt, given.batches);
   }
 }
 
 // Turns of these lengths, with `n_around` tokens before all of them.
-size_t first_of(size_t first, const std::vector<size_t>& turns, size_t n_context, size_t n_answer, size_t n_around = 0) {
+size_t first_of(size_t first, const std::vector<size_t>& turns, size_t n_context, size_t n_answer,
+                size_t n_around = 0) {
   return first_turn_that_stays(first, turns.size(), n_context, n_answer, [&](size_t i) {
     return std::accumulate(turns.begin() + static_cast<std::ptrdiff_t>(i), turns.end(), n_around);
   });
