@@ -100,10 +100,10 @@ LineReader::Editor::Editor(LineReader& reader) : prompt(reader.prompt()) {
   el_set(edit, EL_HIST, history, history_of_lines);
   el_set(edit, EL_EDITOR, "emacs");
   el_set(edit, EL_SETTY, "-d", "-isig", nullptr);  // Ctrl-C is a character
-  el_set(edit, EL_ADDFN, "take-paste", "Insert a pasted text", take_paste);
-  el_set(edit, EL_ADDFN, "insert-line-end", "Insert a line end", insert_line_end);
-  el_set(edit, EL_ADDFN, "suspend", "Suspend the program", suspend);
-  el_set(edit, EL_ADDFN, "interrupt", "Drop the line", interrupt);
+  el_wset(edit, EL_ADDFN, L"take-paste", L"Insert a pasted text", take_paste);
+  el_wset(edit, EL_ADDFN, L"insert-line-end", L"Insert a line end", insert_line_end);
+  el_wset(edit, EL_ADDFN, L"suspend", L"Suspend the program", suspend);
+  el_wset(edit, EL_ADDFN, L"interrupt", L"Drop the line", interrupt);
   const char* const bindings[][2] = {
       {"\033[200~", "take-paste"},
       {"\033\r", "insert-line-end"},
