@@ -18,5 +18,5 @@ cmake --preset native ${INLAY_MIMALLOC_ROOT:+-DINLAY_MIMALLOC_ROOT="$INLAY_MIMAL
 cmake --build build/native --target inlay_cli
 [ -f "$model" ] || { echo "quickstart: the model is missing: $model" >&2; exit 1; }
 find_library_without_proc "$root/build/native"
-build/native/bin/inlay run "$model" --prompt "$prompt" "$@"
+build/native/bin/inlay run "$model" --raw --prompt "$prompt" "$@"
 [ ! -f build/native/without_mimalloc.txt ] || cat build/native/without_mimalloc.txt >&2

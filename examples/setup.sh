@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the build needs, on Debian 12, Ubuntu 22.04 and later. Safe to run again; quick when everything is there.
-# Where it may not install, it prints the command to run and exits with status 1; without the tests' tools it goes on.
+# Where it may not install, it prints the command to run and exits with status 1; without the tests' tools and libedit it goes on.
 #
 # Usage: examples/setup.sh [--tests]     --tests: also the tools of the other languages, which only the tests need
 # Environment:
@@ -138,6 +138,9 @@ fetch_mimalloc() {
 missing=$(missing_packages)
 # shellcheck disable=SC2086
 [ -z "$missing" ] || install_packages $missing
+if ! have_header histedit.h && command -v apt-get >/dev/null && ! (install_packages libedit-dev); then
+  say "not installed: libedit-dev; conversations of the tool take plain lines"
+fi
 if [ "${1:-}" = --tests ]; then
   missing=$(missing_test_packages)
   # shellcheck disable=SC2086

@@ -10,7 +10,7 @@
 namespace inlay::cli {
 namespace {
 
-constexpr int32_t kWarmUpTokens = 8, kDepthWarmUpTokens = 16, kBatchWarmUpSteps = 4, kLatencyWarmUpSteps = 16;
+constexpr int32_t kAfterFirst = 3;  // prompts and steps whose median stands beside the first
 
 class Stopwatch {
  public:
@@ -20,8 +20,10 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-int32_t largest(const std::vector<int32_t>& values) {
-  return values.empty() ? 0 : *std::max_element(values.begin(), values.end());
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const size_t n = values.size();
+  return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2.0;
 }
 
 // The smallest first.
@@ -32,17 +34,6 @@ void add_times(JsonLine& line, const std::vector<double>& sorted) {
 }
 
 }  // namespace
-
-int32_t BenchmarkPlan::n_context() const {
-  int32_t n = std::max({n_drawn, largest(prompts) + kWarmUpTokens, kDepthWarmUpTokens});
-  if (!depths.empty()) n = std::max(n, largest(depths) + std::max(n_drawn, kDepthWarmUpTokens));
-  // One more: the token that the last step draws.
-  if (!batches.empty()) n = std::max(n, batch_prompt + std::max(batch_steps, kBatchWarmUpSteps) + 2);
-  if (n_latency > 0) n = std::max(n, batch_prompt + kLatencyWarmUpSteps + n_latency + 1);
-  return n;
-}
-
-int32_t BenchmarkPlan::max_sessions() const { return std::max(1, largest(batches)); }
 
 Benchmark::Benchmark(const inlay_engine* engine, const BenchmarkPlan& plan)
     : engine_(engine),
@@ -70,19 +61,20 @@ std::vector<int32_t> Benchmark::tokens(uint64_t seed, int32_t n) const {
 bool Benchmark::read_logits(inlay_session* session) {
   inlay_error error;
   auto view = sized<inlay_logits>();
-  return ok(inlay_session_view_logits(session, &view, &error), error, "no logits");
+  return ok(inlay_session_view_logits(session, &view, &error), error, "cannot read the logits");
 }
 
 bool Benchmark::feed(inlay_session* session, const std::vector<int32_t>& ids) {
   inlay_error error;
   if (ids.empty()) return true;
-  return ok(inlay_prefill(session, ids.data(), ids.size(), nullptr, &error), error, "prefill") && read_logits(session);
+  return ok(inlay_prefill(session, ids.data(), ids.size(), nullptr, &error), error, "cannot run a prompt") &&
+         read_logits(session);
 }
 
 bool Benchmark::feed_singly(inlay_session* session, const std::vector<int32_t>& ids) {
   inlay_error error;
   for (const int32_t& id : ids) {
-    if (!ok(inlay_prefill(session, &id, 1, nullptr, &error), error, "prefill of one token") || !read_logits(session))
+    if (!ok(inlay_prefill(session, &id, 1, nullptr, &error), error, "cannot run a token") || !read_logits(session))
       return false;
   }
   return true;
@@ -90,7 +82,8 @@ bool Benchmark::feed_singly(inlay_session* session, const std::vector<int32_t>& 
 
 bool Benchmark::cut_back(inlay_session* session, int32_t n_tokens) {
   inlay_error error;
-  return ok(inlay_session_truncate(session, static_cast<size_t>(n_tokens), &error), error, "truncate");
+  return ok(inlay_session_truncate(session, static_cast<size_t>(n_tokens), &error), error,
+            "cannot cut the session back");
 }
 
 // Keys that a sliding window has given up are computed again here, and not in the step that is measured next.
@@ -102,18 +95,34 @@ bool Benchmark::go_back(inlay_session* session, int32_t n_tokens) {
 bool Benchmark::run() {
   {
     const SessionPtr session = make_session(engine_, sized<inlay_session_params>());
-    if (!warm_up(session.get()) || !measure_prompts(session.get()) || !measure_depths(session.get())) return false;
+    if (!measure_first(session.get()) || !measure_prompts(session.get()) || !measure_depths(session.get()))
+      return false;
   }
   return measure_batches() && measure_latency();
 }
 
-bool Benchmark::warm_up(inlay_session* session) {
+// The first prompt and step of the engine, and the same again, by which the engine is warm.
+bool Benchmark::measure_first(inlay_session* session) {
   if (plan_.prompts.empty() && plan_.depths.empty()) return true;
   const int32_t n = plan_.prompts.empty() ? kDepthWarmUpTokens : plan_.prompts.front();
-  for (int i = 0; i < 2; ++i) {
-    if (!cut_back(session, 0) || !feed(session, tokens(1, n)) || !cut_back(session, n / 2)) return false;
-    if (!feed_singly(session, tokens(2, std::min(n, kWarmUpTokens)))) return false;
+  std::vector<double> prompts, steps;
+  for (int32_t i = 0; i <= kAfterFirst; ++i) {
+    if (!cut_back(session, 0)) return false;
+    const Stopwatch prompt;
+    if (!feed(session, tokens(1 + static_cast<uint64_t>(i) * 7919u, n))) return false;
+    prompts.push_back(prompt.seconds() * 1e3);
+    const Stopwatch step;
+    if (!feed_singly(session, tokens(2, 1))) return false;
+    steps.push_back(step.seconds() * 1e3);
+    if (!feed_singly(session, tokens(5, std::min(n, kWarmUpTokens) - 1))) return false;
   }
+  const auto keep = [&](const std::string& key, const std::vector<double>& ms) {
+    first_.push_back({key, ms.front(), median({ms.begin() + 1, ms.end()})});
+    std::fprintf(stderr, "first %s: %.2f ms, then %.2f ms\n", key.c_str(), first_.back().first_ms,
+                 first_.back().median_ms);
+  };
+  keep("pp" + std::to_string(n), prompts);
+  keep("step@" + std::to_string(n), steps);
   return true;
 }
 
@@ -127,7 +136,7 @@ bool Benchmark::measure_prompts(inlay_session* session) {
       if (!feed(session, ids)) return false;
       seconds.push_back(watch.seconds());
     }
-    add("pp" + std::to_string(n), n, seconds);
+    add("pp" + std::to_string(n), n, 1, seconds);
   }
   return true;
 }
@@ -144,7 +153,7 @@ bool Benchmark::measure_depths(inlay_session* session) {
       if (!feed_singly(session, ids)) return false;
       seconds.push_back(watch.seconds());
     }
-    add("tg" + std::to_string(plan_.n_drawn) + "@" + std::to_string(depth), plan_.n_drawn, seconds);
+    add("tg" + std::to_string(plan_.n_drawn) + "@" + std::to_string(depth), plan_.n_drawn, plan_.n_drawn, seconds);
   }
   return true;
 }
@@ -157,7 +166,8 @@ bool Benchmark::fill_batch(std::vector<SessionPtr>& owned, int32_t n_sessions) {
   inlay_error error;
   for (int32_t i = 0; i < n_sessions; ++i) {
     inlay_session* session = nullptr;
-    if (!ok(inlay_session_create(engine_, &params, &session, &error), error, "session " + std::to_string(i)))
+    if (!ok(inlay_session_create(engine_, &params, &session, &error), error,
+            "cannot create session " + std::to_string(i + 1) + " of " + std::to_string(n_sessions)))
       return false;
     owned.emplace_back(session);
     if (!feed(session, tokens(7 + 100003u * static_cast<uint64_t>(i), plan_.batch_prompt + 1))) return false;
@@ -169,7 +179,7 @@ bool Benchmark::step_batch(const std::vector<inlay_session*>& sessions, int32_t 
   inlay_error error;
   for (int32_t i = 0; i < n_steps; ++i) {
     if (!ok(inlay_decode_step(sessions.data(), sessions.size(), events_.data(), sizeof(inlay_event), &error), error,
-            "decode step")) {
+            "cannot decode")) {
       return false;
     }
     for (inlay_session* session : sessions) {
@@ -195,7 +205,8 @@ bool Benchmark::measure_batches() {
       if (!step_batch(sessions, plan_.batch_steps)) return false;
       seconds.push_back(watch.seconds());
     }
-    add("batch" + std::to_string(n_sessions), static_cast<double>(n_sessions) * plan_.batch_steps, seconds);
+    add("batch" + std::to_string(n_sessions), static_cast<double>(n_sessions) * plan_.batch_steps, plan_.batch_steps,
+        seconds);
   }
   return true;
 }
@@ -208,7 +219,7 @@ bool Benchmark::draw_in_slices(inlay_session* const* session, std::vector<double
     const inlay_status status =
         inlay_decode_slice(session, 1, plan_.slice_units, events_.data(), sizeof(inlay_event), &left, &error);
     slices.push_back(watch.seconds() * 1e6);
-    if (!ok(status, error, "decode slice")) return false;
+    if (!ok(status, error, "cannot decode a slice")) return false;
   }
   return true;
 }
@@ -230,11 +241,12 @@ bool Benchmark::measure_latency() {
     if (plan_.slice_units > 0) {
       if (i == 0) {
         slices_.clear();
-        const inlay_status begun = inlay_decode_slice(one, 1, 0, events_.data(), sizeof(inlay_event), &step_units_, &error);
-        if (!ok(begun, error, "decode slice")) return false;
+        const inlay_status begun =
+            inlay_decode_slice(one, 1, 0, events_.data(), sizeof(inlay_event), &step_units_, &error);
+        if (!ok(begun, error, "cannot decode a slice")) return false;
       }
       if (!draw_in_slices(one, slices_)) return false;
-    } else if (!ok(inlay_decode_step(one, 1, events_.data(), sizeof(inlay_event), &error), error, "decode step")) {
+    } else if (!ok(inlay_decode_step(one, 1, events_.data(), sizeof(inlay_event), &error), error, "cannot decode")) {
       return false;
     }
     if (i >= 0) latencies_.push_back(watch.seconds() * 1e6);
@@ -244,13 +256,34 @@ bool Benchmark::measure_latency() {
   return true;
 }
 
-void Benchmark::add(const std::string& key, double n_tokens, std::vector<double> seconds) {
-  std::sort(seconds.begin(), seconds.end());
-  const size_t n = seconds.size();
-  const double median = n % 2 == 1 ? seconds[n / 2] : (seconds[n / 2 - 1] + seconds[n / 2]) / 2.0;
-  measured_.push_back({key, n_tokens / median, n_tokens / seconds.back(), n_tokens / seconds.front()});
+void Benchmark::add(const std::string& key, double n_tokens, int32_t n_steps, std::vector<double> seconds) {
+  const auto [least, most] = std::minmax_element(seconds.begin(), seconds.end());
+  const double middle = median(seconds);
+  measured_.push_back({key, n_tokens / middle, n_tokens / *most, n_tokens / *least, middle / n_steps});
   const Measurement& m = measured_.back();
   std::fprintf(stderr, "%s: %.2f tokens/s, %.2f to %.2f\n", key.c_str(), m.median, m.low, m.high);
+}
+
+bool Benchmark::has_impossible(uint64_t step_bytes, const MemoryLimits& limits) const {
+  return std::any_of(measured_.begin(), measured_.end(),
+                     [&](const Measurement& m) { return is_impossible(step_bytes, m.step_seconds, limits); });
+}
+
+void Benchmark::take_back_impossible(uint64_t step_bytes, const MemoryLimits& limits) {
+  std::string wrong;
+  std::erase_if(measured_, [&](const Measurement& m) {
+    if (!is_impossible(step_bytes, m.step_seconds, limits)) return false;
+    wrong += (wrong.empty() ? "" : ", ") + m.key + " " +
+             short_number(static_cast<double>(step_bytes) / m.step_seconds * 1e-9) + " GB/s";
+    return true;
+  });
+  error_ = "impossible speed, something is not computed: a step reads " +
+           short_number(static_cast<double>(step_bytes) * 1e-9) + " GB at least; the memory gives " +
+           short_number(limits.bytes_per_second * 1e-9) + " GB/s, and it would be " + wrong;
+}
+
+void Benchmark::report_first(JsonLine& line) const {
+  for (const First& f : first_) line.pair(f.key, f.first_ms, f.median_ms, 2);
 }
 
 void Benchmark::report(JsonLine& line) const {

@@ -5,26 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "examples/cli/bench_limits.h"
+#include "examples/cli/benchmark_plan.h"
 #include "examples/cli/engine.h"
 #include "examples/cli/json_line.h"
 
 namespace inlay::cli {
-
-struct BenchmarkPlan {
-  std::vector<int32_t> prompts = {512, 2048};
-  std::vector<int32_t> depths = {0, 2048, 8192, 16384};
-  std::vector<int32_t> batches = {2, 4, 8, 16, 32};
-  int32_t n_repetitions = 5;
-  int32_t n_drawn = 128;       // tokens of a repetition at a depth
-  int32_t batch_prompt = 128;  // tokens already in each session of a batch
-  int32_t batch_steps = 64;    // of a repetition of a batch
-  int32_t n_latency = 0;       // tokens that are timed one by one, after batch_prompt others
-  int32_t slice_units = 0;     // of each call that makes them; 0: whole steps
-
-  // What the engine must be loaded with.
-  int32_t n_context() const;
-  int32_t max_sessions() const;
-};
 
 class Benchmark {
  public:
@@ -35,6 +21,12 @@ class Benchmark {
   const std::string& error() const { return error_; }
   // Adds a key for each measurement, in tokens per second, and what single tokens took.
   void report(JsonLine& line) const;
+  // Adds the time of the first prompt and of the first step after the load, each with the median of those after it.
+  void report_first(JsonLine& line) const;
+  // Whether there are speeds that the memory cannot give.
+  bool has_impossible(uint64_t step_bytes, const MemoryLimits& limits) const;
+  // Takes these back; error() then names them.
+  void take_back_impossible(uint64_t step_bytes, const MemoryLimits& limits);
   // Adds the smallest and largest value of each.
   void report_ranges(JsonLine& line) const;
 
@@ -42,6 +34,11 @@ class Benchmark {
   struct Measurement {
     std::string key;
     double median, low, high;  // tokens per second
+    double step_seconds;       // median of what reads the weights once at least: a step or a prompt
+  };
+  struct First {
+    std::string key;
+    double first_ms, median_ms;
   };
   bool ok(inlay_status status, const inlay_error& error, const std::string& what);
   // `n` fixed tokens, well mixed over the vocabulary, those that `seed` stands for.
@@ -54,7 +51,7 @@ class Benchmark {
   bool go_back(inlay_session* session, int32_t n_tokens);
   bool read_logits(inlay_session* session);
 
-  bool warm_up(inlay_session* session);
+  bool measure_first(inlay_session* session);
   bool measure_prompts(inlay_session* session);
   bool measure_depths(inlay_session* session);
   bool measure_batches();
@@ -62,13 +59,14 @@ class Benchmark {
   bool draw_in_slices(inlay_session* const* session, std::vector<double>& slices);
   bool fill_batch(std::vector<SessionPtr>& owned, int32_t n_sessions);
   bool step_batch(const std::vector<inlay_session*>& sessions, int32_t n_steps);
-  void add(const std::string& key, double n_tokens, std::vector<double> seconds);
+  void add(const std::string& key, double n_tokens, int32_t n_steps, std::vector<double> seconds);
 
   const inlay_engine* engine_;
   BenchmarkPlan plan_;
   uint64_t n_vocab_;
   std::vector<inlay_event> events_;
   std::vector<Measurement> measured_;
+  std::vector<First> first_;
   std::vector<double> latencies_, slices_;  // microseconds, the smallest first
   int32_t step_units_ = 0;
   std::string error_;

@@ -1,19 +1,32 @@
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <initializer_list>
 #include <memory>
+#include <string_view>
 
+#include "examples/cli/bench_fit.h"
+#include "examples/cli/bench_limits.h"
 #include "examples/cli/benchmark.h"
 #include "examples/cli/commands.h"
 #include "examples/cli/engine.h"
+#include "examples/cli/model_path.h"
 #include "examples/cli/options.h"
 #include "examples/cli/profiles.h"
 #include "examples/cli/synthetic_model.h"
 
 namespace inlay::cli {
 namespace {
+
+// What a plain read may miss of the memory's speed.
+constexpr double kDeviceTolerance = 1.25, kHostTolerance = 1.5;
+constexpr double kBusyCores = 0.3;  // taken by other programs: figures are doubtful
+constexpr int kMostReads = 5;
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -24,6 +37,7 @@ struct BenchRequest {
   bool has_shape = false, has_recipe = false, quick = false, list = false, profile = false;
   ProfilePlan profiles;
   BenchmarkPlan plan;
+  GivenFigures given;
   LoadOptions load;
 };
 
@@ -45,13 +59,23 @@ struct Subject {
   std::unique_ptr<std::string> load_times = std::make_unique<std::string>();  // the engine's log knows its address
 };
 
-bool is_given(int argc, char** argv, const char* flag) {
-  return std::any_of(argv, argv + argc, [flag](const char* argument) { return std::string(argument) == flag; });
+// `names`: spellings of an option.
+bool is_given(int argc, char** argv, std::initializer_list<std::string_view> names) {
+  return std::any_of(argv, argv + argc, [&](std::string_view argument) {
+    return std::find(names.begin(), names.end(), argument.substr(0, argument.find('='))) != names.end();
+  });
+}
+
+GivenFigures given_figures(int argc, char** argv) {
+  return {.prompts = is_given(argc, argv, {"--pp", "-p"}),
+          .depths = is_given(argc, argv, {"--depths", "-d"}),
+          .n_drawn = is_given(argc, argv, {"--tg", "-n"}),
+          .batches = is_given(argc, argv, {"--batch", "--batch-prompt", "--batch-steps"})};
 }
 
 // What these two imply; options that are given as well take precedence, wherever they stand.
 void apply_profile(int argc, char** argv, BenchRequest& r) {
-  if (!is_given(argc, argv, "--profile")) return;
+  if (!is_given(argc, argv, {"--profile"})) return;
   r.plan.prompts = {512};
   r.plan.depths = {0};
   r.plan.batches = {};
@@ -60,7 +84,7 @@ void apply_profile(int argc, char** argv, BenchRequest& r) {
 }
 
 void apply_quick(int argc, char** argv, BenchRequest& r) {
-  if (!is_given(argc, argv, "--quick")) return;
+  if (!is_given(argc, argv, {"--quick"})) return;
   r.plan.prompts = {128};
   r.plan.depths = {0};
   r.plan.batches = {};
@@ -81,8 +105,31 @@ void settle_profile(BenchRequest& r) {
   }
 }
 
+// The figures that were not asked for fit into the model's context; then the load has room for all of them.
+void settle_figures(BenchRequest& r, const std::function<bool(int32_t)>& fits) {
+  const std::string changes = fit_figures(r.plan, r.given, fits);
+  if (!changes.empty())
+    std::fprintf(stderr, "inlay: fitted to the context that the model was trained for: %s\n", changes.c_str());
+  r.load.n_context = r.plan.n_context();
+  r.load.max_sessions = r.plan.max_sessions();
+  if (r.profile) settle_profile(r);
+}
+
+// Reads the file's header. What is wrong besides the context is said by the load.
+bool file_has_context(const std::string& path, int32_t n_context) {
+  LoadOptions load;
+  load.device = INLAY_DEVICE_CPU;
+  load.max_sessions = 1;
+  load.n_context = n_context;
+  const inlay_load_params params = load.params();
+  auto memory = sized<inlay_memory_info>();
+  return inlay_memory_plan(path.data(), path.size(), &params, &memory, nullptr) != INLAY_INVALID_ARGUMENT;
+}
+
 BenchRequest parse_request(int argc, char** argv) {
   BenchRequest r;
+  r.given = given_figures(argc, argv);
+  r.load.context_from = "the lengths of --pp, --depths, --tg, --batch-prompt and --latency need";
   apply_quick(argc, argv, r);
   apply_profile(argc, argv, r);
   Options options(
@@ -98,14 +145,15 @@ BenchRequest parse_request(int argc, char** argv) {
   options.real("--scale", r.synthetic.scale, 0.01, 1, "shrink its width, heads and vocabulary to about this part");
   options.text("--save", "FILE", r.save_path, nullptr, "with --shape: write the model there and load the file");
   options.flag("--list", r.list, "print the shapes and recipes, with their bytes, and end");
-  options.integers("--pp", r.plan.prompts, 1, 1 << 20, "lengths of prompts (512,2048); none: skip them");
-  options.integers("--depths", r.plan.depths, 0, 1 << 20, "tokens before those of tg (0,2048,8192,16384)");
+  options.integers("-p --pp", r.plan.prompts, 1, 1 << 20, "lengths of prompts (512,2048); none: skip them");
+  options.integers("-d --depths", r.plan.depths, 0, 1 << 20, "tokens before those of tg (0,2048,8192,16384)");
   options.integers("--batch", r.plan.batches, 1, 1024, "numbers of sessions (2,4,8,16,32)");
-  options.integer("--tg", r.plan.n_drawn, 1, 65536, "tokens of a repetition at a depth (128)");
+  options.integer("-n --tg", r.plan.n_drawn, 1, 65536, "tokens of a repetition at a depth (128)");
   options.integer("--batch-prompt", r.plan.batch_prompt, 1, 1 << 20, "tokens already in each session of a batch (128)");
   options.integer("--batch-steps", r.plan.batch_steps, 1, 1 << 20, "steps of a repetition of a batch (64)");
-  options.integer("--latency", r.plan.n_latency, 1, 1 << 20,
-                  "times this many tokens of one session one by one, drawn at random after --batch-prompt others (off)");
+  options.integer(
+      "--latency", r.plan.n_latency, 1, 1 << 20,
+      "times this many tokens of one session one by one, drawn at random after --batch-prompt others (off)");
   options.integer("--slices", r.plan.slice_units, 1, 1 << 20,
                   "with --latency: their steps are made of slices of this many units, which are timed, too (off)");
   options.integer("-r --reps", r.plan.n_repetitions, 1, 1000, "repetitions (5)");
@@ -129,7 +177,8 @@ BenchRequest parse_request(int argc, char** argv) {
   if (r.list) return r;
   if (!rest.empty()) r.path = rest[0];
   if (r.has_shape && !rest.empty()) options.usage_error("give one of MODEL and --shape");
-  if (!r.has_shape && rest.empty()) options.usage_error("no model given: a file or --shape");
+  if (!r.has_shape && rest.empty())
+    options.usage_error("no model given: name a GGUF file or a Hugging Face folder, or give --shape");
   if (r.has_shape != r.has_recipe) options.usage_error(r.has_shape ? "--shape needs --quant" : "--quant needs --shape");
   const bool shrinks = r.synthetic.n_layers > 0 || r.synthetic.n_vocab > 0 || r.synthetic.scale < 1.0;
   if (shrinks && !r.has_shape) options.usage_error("--layers, --vocab and --scale need --shape");
@@ -138,9 +187,6 @@ BenchRequest parse_request(int argc, char** argv) {
   if (!r.profile && (r.profiles.timeline || !r.profiles.trace.empty())) {
     options.usage_error("--timeline and --trace need --profile");
   }
-  r.load.n_context = r.plan.n_context();
-  r.load.max_sessions = r.plan.max_sessions();
-  if (r.profile) settle_profile(r);
   return r;
 }
 
@@ -176,8 +222,10 @@ uint64_t bytes_on_disk(const std::filesystem::path& path) {
   return n_bytes;
 }
 
-Subject open_file(const std::string& file, const BenchRequest& r) {
+Subject open_file(const std::string& file, BenchRequest& r) {
   Subject subject;
+  check_path(file);
+  settle_figures(r, [&](int32_t n) { return file_has_context(file, n); });
   const std::filesystem::path path(file);
   subject.name = path.filename().string();
   subject.n_bytes = bytes_on_disk(path);
@@ -220,10 +268,10 @@ void save(const SyntheticModel& model, const std::string& path) {
     file.write(reinterpret_cast<const char*>(piece.data()), static_cast<std::streamsize>(n));
   }
   file.close();
-  if (!file) fail(kExitFailed, "cannot write " + path);
+  if (!file) fail(kExitFailed, "cannot write " + path + ": " + std::strerror(errno));
 }
 
-Subject open_synthetic(const BenchRequest& r) {
+Subject open_synthetic(BenchRequest& r) {
   Subject subject;
   SyntheticReading reading;
   std::string error;
@@ -237,6 +285,7 @@ Subject open_synthetic(const BenchRequest& r) {
     subject.generate_seconds = seconds;
     return subject;
   }
+  settle_figures(r, [&](int32_t n) { return n <= reading.model.n_context(); });
   auto reader = sized<inlay_reader>();
   reader.user = &reading;
   reader.size = reading.model.n_bytes();
@@ -246,7 +295,7 @@ Subject open_synthetic(const BenchRequest& r) {
   const double start = now();
   LoadOptions load = r.load;
   load.load_times = subject.load_times.get();
-  subject.engine = load_reader(subject.name, reader, load);
+  subject.engine = load_reader(subject.name, reader, load, reading.model.n_context());
   subject.generate_seconds = reading.seconds;
   subject.load_seconds = now() - start - reading.seconds;
   return subject;
@@ -259,7 +308,7 @@ std::string device_text(const inlay_engine_info& info) {
   for (int32_t i = 0; i < inlay_device_count(); ++i) {
     auto device = sized<inlay_device_info>();
     inlay_error error;
-    check(inlay_device_get(i, &device, &error), error, "no device " + std::to_string(i));
+    check(inlay_device_get(i, &device, &error), error, "cannot read about device " + std::to_string(i));
     if (device.kind == kind) return std::string(device.name) + (reference ? " (reference)" : "");
   }
   return device_name(info.device);
@@ -285,10 +334,47 @@ JsonLine first_keys(const Subject& subject, const BenchRequest& r) {
   return line;
 }
 
+// As a profile of one step has them.
+bool measure_memory(const inlay_engine* engine, StepFacts& facts) {
+  auto params = sized<inlay_profile_params>();
+  params.n_repetitions = 1;
+  inlay_error error;
+  if (inlay_profile_step(engine, &params, &error) != INLAY_OK) {
+    std::fprintf(stderr, "inlay: %s\n", describe("the speeds were not compared with the memory's", error).c_str());
+    return false;
+  }
+  const std::string table = text_of(
+      [&](char* buffer, size_t cap, size_t* needed, inlay_error* err) {
+        return inlay_profile_text(engine, INLAY_PROFILE_KINDS, buffer, cap, needed, err);
+      },
+      "cannot read the profile");
+  return read_step_facts(table, facts);
+}
+
+// False if a speed is impossible. Models whose weights the caches may hold are not judged, and cost no time here; nor
+// is what ran while other programs took `n_others` of the host's cores. A read may be slowed down by what others do:
+// the best of several counts.
+bool judge(const inlay_engine* engine, Benchmark& benchmark, double n_others) {
+  const inlay_engine_info info = info_of(engine);
+  const bool on_host = info.device != INLAY_DEVICE_CUDA;
+  MemoryLimits limits;
+  limits.cache_bytes = last_level_cache(info.device);
+  limits.tolerance = on_host ? kHostTolerance : kDeviceTolerance;
+  if (info.weight_bytes <= 4 * limits.cache_bytes || (on_host && n_others > kBusyCores)) return true;
+  StepFacts facts;
+  for (int i = 0; i < kMostReads; ++i) {
+    if (!measure_memory(engine, facts)) return true;
+    limits.bytes_per_second = std::max(limits.bytes_per_second, facts.bytes_per_second);
+    if (!benchmark.has_impossible(facts.n_bytes, limits)) return true;
+  }
+  benchmark.take_back_impossible(facts.n_bytes, limits);
+  return false;
+}
+
 }  // namespace
 
 int bench_command(int argc, char** argv) {
-  const BenchRequest r = parse_request(argc, argv);
+  BenchRequest r = parse_request(argc, argv);
   if (r.list) return print_list();
   const Subject subject = r.has_shape ? open_synthetic(r) : open_file(r.path, r);
   if (r.profile) {
@@ -299,15 +385,20 @@ int bench_command(int argc, char** argv) {
 
   Benchmark benchmark(subject.engine.get(), r.plan);
   const double start = now(), others = seconds_of_others();
-  const bool finished = benchmark.run();
+  bool finished = benchmark.run();
   const double others_after = seconds_of_others();
+  const double n_others =
+      others >= 0.0 && others_after >= 0.0 ? std::max(0.0, others_after - others) / (now() - start) : -1.0;
+  finished = finished && judge(subject.engine.get(), benchmark, n_others);
   benchmark.report(line);
-  if (others >= 0.0 && others_after >= 0.0)
-    line.number("others", std::max(0.0, others_after - others) / (now() - start), 2);
+  if (n_others >= 0.0) line.number("others", n_others, 2);
   if (r.quick) line.truth("quick", true);
   JsonLine ranges;
   benchmark.report_ranges(ranges);
   line.object("range", ranges);
+  JsonLine first;
+  benchmark.report_first(first);
+  line.object("first_ms", first);
   if (!finished) line.text("error", benchmark.error());
   std::printf("%s\n", line.finished().c_str());
   if (!finished) fail(kExitFailed, benchmark.error());

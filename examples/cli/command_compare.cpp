@@ -8,6 +8,7 @@ namespace inlay::cli {
 namespace {
 
 constexpr int32_t kDefaultTokens = 17;  // a prompt of 16 and a decode step
+constexpr int32_t kNotGiven = -1;
 
 struct CompareRequest {
   std::string path_a, path_b;
@@ -20,28 +21,27 @@ struct CompareRequest {
 
 CompareRequest parse_request(int argc, char** argv) {
   CompareRequest r;
-  r.load_a.device = INLAY_DEVICE_REFERENCE;
-  int32_t n_threads = 0;
-  bool has_other = false;
+  int32_t n_threads = 0, device_a = kNotGiven;
   Options options(
-      "compare MODEL [options]",
+      "compare MODEL [MODEL_B] [options]",
       "Runs the same tokens on two devices, or in two files of a model, and prints for every operation how\n"
       "far apart the values are that it leaves behind: cosine, squared error over squares (NMSE), largest\n"
       "difference. The last line names the first operation that differs; then the exit code is 1.");
-  add_device_option(options, "--device-a", r.load_a.device, "whose values count as right (reference)");
+  add_device_option(options, "--device-a", device_a, "whose values count as right (reference; of two files: auto)");
   add_device_option(options, "--device-b", r.load_b.device, "the other device (auto)");
   add_weights_option(options, "--weights-a", r.load_a.weight_dtype, "type of its weights (the file's)");
   add_weights_option(options, "--weights-b", r.load_b.weight_dtype, "the other device's");
-  options.text("--model-b", "FILE", r.path_b, &has_other, "what the other device runs (MODEL)");
   options.text("--prompt", "TEXT", r.prompt, &r.has_prompt, "the text to run; its last token is a step of its own");
   options.integers("--tokens", r.tokens, 0, 1 << 24, "token ids in its place (17 fixed ones)");
   options.real("--limit", r.limit, 0, 1e30, "the largest NMSE that is no difference (0.001)");
   options.integer("-t --threads", n_threads, 1, 1024, "threads that compute (all cores)");
-  const std::vector<std::string> rest = options.parse(argc, argv, 1);
-  if (rest.empty()) options.usage_error("no model given");
+  const std::vector<std::string> rest = options.parse(argc, argv, 2);
+  if (rest.empty()) options.usage_error("no model given: name a GGUF file or a Hugging Face folder");
   if (r.has_prompt && !r.tokens.empty()) options.usage_error("give one of --prompt and --tokens");
-  r.path_a = rest[0];
-  if (!has_other) r.path_b = r.path_a;
+  r.path_a = rest.front();
+  r.path_b = rest.back();
+  const bool one_file = rest.size() == 1;
+  r.load_a.device = device_a != kNotGiven ? device_a : one_file ? INLAY_DEVICE_REFERENCE : INLAY_DEVICE_AUTO;
   r.load_a.n_threads = r.load_b.n_threads = n_threads;
   r.load_a.max_sessions = r.load_b.max_sessions = 1;
   return r;
@@ -78,8 +78,8 @@ int compare_command(int argc, char** argv) {
     status = compare();
   }
   check(status, error, "cannot compare");
-  std::printf("a: %s on %s\nb: %s on %s\n", printable(r.path_a).c_str(), device_name(info_of(a.get()).device), printable(r.path_b).c_str(),
-              device_name(info_of(b.get()).device));
+  std::printf("a: %s on %s\nb: %s on %s\n", printable(r.path_a).c_str(), device_name(info_of(a.get()).device),
+              printable(r.path_b).c_str(), device_name(info_of(b.get()).device));
   std::fwrite(text.data(), 1, needed, stdout);
   return first < 0 ? 0 : kExitFailed;
 }

@@ -4,6 +4,7 @@
 
 #include "examples/cli/commands.h"
 #include "examples/cli/engine.h"
+#include "examples/cli/model_path.h"
 #include "examples/cli/progress.h"
 #include "src/base/printable.h"
 
@@ -11,16 +12,18 @@ namespace inlay::cli {
 
 int convert_command(int argc, char** argv) {
   auto params = sized<inlay_convert_params>();
-  Options options(
-      "convert MODEL OUT.gguf [options]",
-      "Writes a model, a GGUF file or a Hugging Face folder, as a GGUF file.");
+  Options options("convert MODEL OUT.gguf [options]",
+                  "Writes a model, a GGUF file or a Hugging Face folder, as a GGUF file.");
   // In the order of INLAY_CONVERT_*.
   options.choice("--type", {"f16", "bf16", "f32", "q8_0", "q4_0", "q4_k_m", "q5_k_m", "q6_k"}, params.type,
                  "type of the matrices (f16)");
   options.integer("-t --threads", params.n_threads, 1, 1024, "threads that compute (all cores)");
   const std::vector<std::string> rest = options.parse(argc, argv, 2);
-  if (rest.size() < 2) options.usage_error(rest.empty() ? "no model given" : "no file to write given");
+  if (rest.size() < 2)
+    options.usage_error(rest.empty() ? "no model given: name a GGUF file or a Hugging Face folder"
+                                     : "no file to write given");
 
+  check_path(rest[0]);
   inlay_error error;
   inlay_status status = INLAY_OK;
   int interrupted = 0;
@@ -37,12 +40,13 @@ int convert_command(int argc, char** argv) {
     n_read = progress.n_total();
   }
   if (status == INLAY_CANCELLED && interrupted != 0) fail(interrupted, "converting " + rest[0] + " was interrupted");
-  check(status, error, "cannot convert " + rest[0]);
+  check(status, error, "cannot convert", rest[0]);
   std::error_code failure;
   const uint64_t n_written = std::filesystem::file_size(rest[1], failure);
   if (failure) fail(kExitFailed, "cannot find " + rest[1] + " after it was written");
   std::printf("%s: %.1f MB; the tensors of %s: %.1f MB\n", printable(rest[1], LineEnds::escaped).c_str(),
-              static_cast<double>(n_written) / 1e6, printable(rest[0], LineEnds::escaped).c_str(), static_cast<double>(n_read) / 1e6);
+              static_cast<double>(n_written) / 1e6, printable(rest[0], LineEnds::escaped).c_str(),
+              static_cast<double>(n_read) / 1e6);
   return 0;
 }
 

@@ -74,13 +74,13 @@ int embed_command(int argc, char** argv) {
   options.flag("--similarity", similarities, "print the cosine of each text to each instead");
   load.add_to(options);
   std::vector<std::string> rest = options.parse(argc, argv, kMostTexts);
-  if (rest.empty()) options.usage_error("no model given");
-  if ((rest.size() > 1) == has_file) options.usage_error("give TEXT or --file");
+  if (rest.empty()) options.usage_error("no model given: name a GGUF file or a Hugging Face folder");
+  if ((rest.size() > 1) == has_file) options.usage_error("give one of TEXT and --file");
   if (raw && similarities) options.usage_error("--similarity takes vectors of length 1, without --raw");
 
   const std::vector<std::string> texts =
       has_file ? lines_of(read_file(file)) : std::vector<std::string>(rest.begin() + 1, rest.end());
-  if (texts.empty()) options.usage_error("the file has no texts");
+  if (texts.empty()) options.usage_error("the file has no texts: it has no line that is not empty");
   const EnginePtr engine = load_file(rest[0], load);
   auto params = sized<inlay_embed_params>();
   params.pooling = pooling;

@@ -2,6 +2,7 @@
 
 #include "examples/cli/commands.h"
 #include "examples/cli/engine.h"
+#include "examples/cli/model_path.h"
 #include "src/base/printable.h"
 
 namespace inlay::cli {
@@ -58,17 +59,17 @@ std::string one_line(std::string text) {
 void print_metadata(const inlay_engine* engine) {
   inlay_error error;
   size_t n = 0;
-  check(inlay_meta_count(engine, &n, &error), error, "no metadata");
+  check(inlay_meta_count(engine, &n, &error), error, "cannot read the metadata");
   for (size_t i = 0; i < n; ++i) {
     const std::string key =
         text_of([&](char* buffer, size_t cap, size_t* needed,
                     inlay_error* err) { return inlay_meta_key(engine, i, buffer, cap, needed, err); },
-                "no metadata key");
+                "cannot read a key of the metadata");
     const std::string value = text_of(
         [&](char* buffer, size_t cap, size_t* needed, inlay_error* err) {
           return inlay_meta_value(engine, key.data(), key.size(), buffer, cap, needed, err);
         },
-        "no metadata value");
+        "cannot read a value of the metadata");
     std::printf("%s = %s\n", printable(key).c_str(), one_line(value).c_str());
   }
 }
@@ -78,7 +79,10 @@ bool print_explanation(const std::string& path, const inlay_load_params& params)
   int32_t n_devices = 0;
   const std::string text = text_of(
       [&](char* buffer, size_t cap, size_t* needed, inlay_error* err) {
-        return inlay_explain(path.data(), path.size(), &params, &n_devices, buffer, cap, needed, err);
+        const inlay_status status =
+            inlay_explain(path.data(), path.size(), &params, &n_devices, buffer, cap, needed, err);
+        check(status, *err, "cannot read", path);
+        return status;
       },
       "cannot read " + path);
   std::printf("%s\n", text.c_str());
@@ -94,17 +98,19 @@ int info_command(int argc, char** argv) {
       "Prints what a model is, which devices would run it and why others would not, the memory that it takes,\n"
       "and its metadata.");
   planned.add_to(options);
-  options.integer("--ctx", planned.n_context, 1, 1 << 30,
+  options.integer("-c --ctx", planned.n_context, 1, 1 << 30,
                   "tokens of the longest sequence (the trained context, at most 4096)");
   options.integer("--sessions", planned.max_sessions, 1, 1024, "sessions at a time (8)");
   const std::vector<std::string> rest = options.parse(argc, argv, 1);
-  if (rest.empty()) options.usage_error("no model given");
+  if (rest.empty()) options.usage_error("no model given: name a GGUF file or a Hugging Face folder");
 
   auto memory = sized<inlay_memory_info>();
   inlay_error error;
   const inlay_load_params params = planned.params();
+  check_path(rest[0]);
+  if (planned.n_context > 0) check_context(rest[0], planned, trained_context_of(rest[0]));
   if (!print_explanation(rest[0], params)) fail(kExitFailed, "no device runs " + rest[0]);
-  check(inlay_memory_plan(rest[0].data(), rest[0].size(), &params, &memory, &error), error, "cannot plan " + rest[0]);
+  check(inlay_memory_plan(rest[0].data(), rest[0].size(), &params, &memory, &error), error, "cannot plan", rest[0]);
   LoadOptions smallest = planned;  // metadata come with an engine; this one generates nothing
   smallest.n_context = smallest.max_sessions = 1;
   const EnginePtr engine = load_file(rest[0], smallest);

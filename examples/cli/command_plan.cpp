@@ -30,13 +30,13 @@ int plan_command(int argc, char** argv) {
                   "floating-point operations of one token, and how the device runs them.");
   load.add_to(options);
   const std::vector<std::string> rest = options.parse(argc, argv, 1);
-  if (rest.empty()) options.usage_error("no model given");
+  if (rest.empty()) options.usage_error("no model given: name a GGUF file or a Hugging Face folder");
 
   const EnginePtr engine = load_file(rest[0], load);
   const std::string text =
       text_of([&](char* buffer, size_t cap, size_t* needed,
                   inlay_error* error) { return inlay_plan_text(engine.get(), buffer, cap, needed, error); },
-              "no plan");
+              "cannot print the plan");
   std::fwrite(text.data(), 1, text.size(), stdout);
   print_decisions(engine.get());
   return 0;

@@ -25,7 +25,8 @@ std::vector<int32_t> parse_ids(const Options& options, const std::string& text) 
     const size_t end = std::min(text.find_first_of(" ,\n\t\r[]", at), text.size());
     const std::string word = text.substr(at, end - at);
     int64_t id = 0;
-    if (!parse_integer(word, 0, INT32_MAX, id)) options.usage_error("--decode: '" + word + "' is no token id");
+    if (!parse_integer(word, 0, INT32_MAX, id))
+      options.usage_error("--decode is expected to be token ids, whole numbers from 0 on, not '" + word + "'");
     ids.push_back(static_cast<int32_t>(id));
     at = end;
   }
@@ -41,7 +42,8 @@ void print_tokens(const inlay_engine* engine, const std::vector<int32_t>& tokens
   inlay_error error;
   for (const int32_t token : tokens) {
     auto info = sized<inlay_token_info>();
-    check(inlay_token_get_info(engine, token, &info, &error), error, "no token " + std::to_string(token));
+    check(inlay_token_get_info(engine, token, &info, &error), error,
+          "cannot read about token " + std::to_string(token));
     const auto* bytes = reinterpret_cast<const char*>(info.piece);
     const bool whole = info.piece_bytes > 0 && info.piece_bytes <= sizeof info.piece;
     const std::string piece =
@@ -67,7 +69,7 @@ int tokenize_command(int argc, char** argv) {
                "turn control tokens written in the text into their ids, and show them in decoded text");
   load.add_to(options);
   const std::vector<std::string> rest = options.parse(argc, argv, 2);
-  if (rest.empty()) options.usage_error("no model given");
+  if (rest.empty()) options.usage_error("no model given: name a GGUF file or a Hugging Face folder");
   if ((rest.size() == 2) + has_file + decode != 1) options.usage_error("give one of TEXT, --file and --decode");
 
   const std::vector<int32_t> given = parse_ids(options, ids);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <string_view>
 
+#include "examples/cli/model_path.h"
 #include "examples/cli/progress.h"
 
 namespace inlay::cli {
@@ -13,12 +14,14 @@ namespace {
 
 const std::vector<std::string> kDeviceNames = {"auto", "cpu", "cuda", "reference"};  // in the order of INLAY_DEVICE_*
 
-const std::vector<std::string> kWeightDtypeNames = {"default", "fp8",    "q8_0",  "q4_0",
-                                                   "q4_k_m",  "q5_k_m", "q6_k"};  // in the order of INLAY_WEIGHT_*
+const std::vector<std::string> kWeightDtypeNames = {"default", "fp8",    "q8_0", "q4_0",
+                                                    "q4_k_m",  "q5_k_m", "q6_k"};  // in the order of INLAY_WEIGHT_*
 
 using LoadCall = std::function<inlay_status(const inlay_load_params&, inlay_engine**, inlay_error*)>;
 
-EnginePtr load(const std::string& name, const LoadOptions& options, const LoadCall& call) {
+// `trained_context` is asked where the load fails.
+EnginePtr load(const std::string& name, const LoadOptions& options, const std::function<int32_t()>& trained_context,
+               const LoadCall& call) {
   inlay_error error;
   inlay_engine* engine = nullptr;
   inlay_status status = INLAY_OK;
@@ -32,11 +35,18 @@ EnginePtr load(const std::string& name, const LoadOptions& options, const LoadCa
     if (progress.interrupted()) interrupted = progress.exit_code();
   }
   if (status == INLAY_CANCELLED && interrupted != 0) fail(interrupted, "loading " + name + " was interrupted");
-  check(status, error, "cannot load " + name);
+  if (status == INLAY_INVALID_ARGUMENT) check_context(name, options, trained_context());
+  check(status, error, "cannot load", name);
   return EnginePtr(engine);
 }
 
 }  // namespace
+
+void check_context(const std::string& name, const LoadOptions& options, int32_t trained) {
+  if (trained <= 0 || options.n_context <= trained) return;
+  fail(kExitFailed, std::string(options.context_from) + " a context of " + std::to_string(options.n_context) +
+                        " tokens, and " + name + " was trained for contexts of at most " + std::to_string(trained));
+}
 
 void add_device_option(Options& options, const char* name, int32_t& target, const char* help) {
   options.choice(name, kDeviceNames, target, help);
@@ -52,7 +62,17 @@ void LoadOptions::add_to(Options& options) {
                      "type of the weights (the file's): quantizes them while they are loaded");
   options.choice("--kv", {"default", "f16", "f32", "fp8", "int8"}, kv_dtype,
                  "type of the KV cache (f16; on the reference interpreter f32); fp8 and int8 on GPUs");
-  options.text("--pre", "NAME", pre_tokenizer, nullptr, "how byte-level BPE splits text, by the name of GGUF (the file's)");
+  options.text("--pre", "NAME", pre_tokenizer, nullptr,
+               "how byte-level BPE splits text, by the name of GGUF (the file's)");
+  options.add("-ngl --gpu-layers --n-gpu-layers", "N",
+              "0 for the CPU, or all, -1 or 99 for the GPU, since a model is not divided between the two",
+              "0: --device cpu; all, -1, 99 or more: --device cuda", [this](const std::string& text) {
+                int64_t n = -1;
+                if (text != "all" && !parse_integer(text, -1, INT32_MAX, n)) return false;
+                if (n > 0 && n < 99) return false;
+                device = n == 0 ? INLAY_DEVICE_CPU : INLAY_DEVICE_CUDA;
+                return true;
+              });
   options.integer("-t --threads", n_threads, 1, 1024, "threads that compute (all cores)");
 }
 
@@ -86,21 +106,27 @@ inlay_load_params LoadOptions::params() const {
 }
 
 EnginePtr load_file(const std::string& path, const LoadOptions& options) {
-  return load(path, options, [&](const inlay_load_params& params, inlay_engine** engine, inlay_error* error) {
-    return inlay_load(path.data(), path.size(), &params, engine, error);
-  });
+  check_path(path);
+  return load(
+      path, options, [&] { return trained_context_of(path); },
+      [&](const inlay_load_params& params, inlay_engine** engine, inlay_error* error) {
+        return inlay_load(path.data(), path.size(), &params, engine, error);
+      });
 }
 
-EnginePtr load_reader(const std::string& name, const inlay_reader& reader, const LoadOptions& options) {
-  return load(name, options, [&](const inlay_load_params& params, inlay_engine** engine, inlay_error* error) {
-    return inlay_load_reader(&reader, &params, engine, error);
-  });
+EnginePtr load_reader(const std::string& name, const inlay_reader& reader, const LoadOptions& options,
+                      int32_t trained_context) {
+  return load(
+      name, options, [=] { return trained_context; },
+      [&](const inlay_load_params& params, inlay_engine** engine, inlay_error* error) {
+        return inlay_load_reader(&reader, &params, engine, error);
+      });
 }
 
 inlay_engine_info info_of(const inlay_engine* engine) {
   auto info = sized<inlay_engine_info>();
   inlay_error error;
-  check(inlay_engine_get_info(engine, &info, &error), error, "no information about the engine");
+  check(inlay_engine_get_info(engine, &info, &error), error, "cannot read about the engine");
   return info;
 }
 
@@ -118,7 +144,7 @@ const char* weight_dtype_name(inlay_weight_dtype dtype) {
 SessionPtr make_session(const inlay_engine* engine, const inlay_session_params& params) {
   inlay_error error;
   inlay_session* session = nullptr;
-  check(inlay_session_create(engine, &params, &session, &error), error, "no session");
+  check(inlay_session_create(engine, &params, &session, &error), error, "cannot create a session");
   return SessionPtr(session);
 }
 
@@ -156,7 +182,7 @@ std::vector<int32_t> tokenize_chat(const inlay_engine* engine, const std::string
     return inlay_chat_tokenize(engine, messages.data(), messages.size(), nullptr, 0, INLAY_CHAT_ADD_GENERATION_PROMPT,
                                tokens.empty() ? nullptr : tokens.data(), tokens.size(), &n, &error);
   };
-  const char* what = "the model's template cannot write the conversation (--no-template does without it)";
+  const char* what = "the model's chat template cannot write this (--raw does without it)";
   check(ask(), error, what);
   tokens.resize(n);
   if (n > 0) check(ask(), error, what);

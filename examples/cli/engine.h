@@ -41,10 +41,11 @@ struct LoadOptions {
   bool no_cublas = false;
   bool no_token_kernel = false;
   bool run_ahead = false;
-  bool keeps_decisions = false;       // the engine's log has what it found and chose
-  std::string* load_times = nullptr;  // takes the engine's own account of where the time of the load went
+  const char* context_from = "--ctx asks for";  // begins the message of a context that is too long
+  bool keeps_decisions = false;                 // the engine's log has what it found and chose
+  std::string* load_times = nullptr;            // takes the engine's own account of where the time of the load went
 
-  void add_to(Options& options);  // --device, --weights, --kv, --pre and --threads
+  void add_to(Options& options);  // --device, --weights, --kv, --pre, -ngl and --threads
   inlay_load_params params() const;
 };
 
@@ -54,9 +55,14 @@ void add_weights_option(Options& options, const char* name, int32_t& target, con
 // An option that takes a device's name and gives INLAY_DEVICE_*.
 void add_device_option(Options& options, const char* name, int32_t& target, const char* help);
 
+// Ends the program, with both numbers, where the context is longer than the trained one; 0: unknown.
+void check_context(const std::string& name, const LoadOptions& options, int32_t trained);
+
 // Where a model comes from, for progress and messages: a path, or a reader with a name.
+// `trained_context` of a reader's model is for messages; 0: unknown.
 EnginePtr load_file(const std::string& path, const LoadOptions& options);
-EnginePtr load_reader(const std::string& name, const inlay_reader& reader, const LoadOptions& options);
+EnginePtr load_reader(const std::string& name, const inlay_reader& reader, const LoadOptions& options,
+                      int32_t trained_context);
 
 inlay_engine_info info_of(const inlay_engine* engine);
 const char* device_name(inlay_device_kind kind);

@@ -17,8 +17,19 @@ std::string describe(const std::string& what, const inlay_error& error) {
   return what + ": " + std::string(error.message, error.message_len) + " (" + inlay_status_name(error.status) + ")";
 }
 
+std::string describe(const std::string& what, const std::string& path, const inlay_error& error) {
+  const std::string message(error.message, error.message_len), shown = printable(path);
+  const char behind = message.rfind(shown, 0) == 0 && message.size() > shown.size() ? message[shown.size()] : '\0';
+  if (behind != ':' && behind != '/') return describe(what + " " + path, error);
+  return what + " " + message + " (" + inlay_status_name(error.status) + ")";
+}
+
 void check(inlay_status status, const inlay_error& error, const std::string& what) {
   if (status != INLAY_OK) fail(kExitFailed, describe(what, error));
+}
+
+void check(inlay_status status, const inlay_error& error, const std::string& what, const std::string& path) {
+  if (status != INLAY_OK) fail(kExitFailed, describe(what, path, error));
 }
 
 }  // namespace inlay::cli

@@ -18,7 +18,12 @@ inline constexpr int kExitInterrupted = 130;  // 128 + SIGINT, as shells count i
 // "what: MESSAGE (STATUS)".
 std::string describe(const std::string& what, const inlay_error& error);
 
-// Fails with the library's message unless the status is INLAY_OK.
+// The same for what is done with a file: "what PATH: MESSAGE (STATUS)", with the path once, also where the library
+// names it or a file in it.
+std::string describe(const std::string& what, const std::string& path, const inlay_error& error);
+
+// Fail with the library's message unless the status is INLAY_OK.
 void check(inlay_status status, const inlay_error& error, const std::string& what);
+void check(inlay_status status, const inlay_error& error, const std::string& what, const std::string& path);
 
 }  // namespace inlay::cli

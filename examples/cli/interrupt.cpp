@@ -7,6 +7,7 @@
 #include <atomic>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "examples/cli/failure.h"
 
@@ -20,9 +21,13 @@ bool in_scope = false, scope_writes = false;
 const inlay_session* scope_session = nullptr;
 uint64_t scope_turn = 0;
 std::atomic<int> requested = 0;  // the signal's number
+void (*restore_terminal)() = nullptr;
+void (*conversation_hint)() = nullptr;  // of the ConversationScope, if there is one
+bool hint_given = false;
 
 // As the signal does that nobody waits for.
 [[noreturn]] void end_by(int signal_number) {
+  if (restore_terminal) restore_terminal();
   if (signal_number != SIGINT) {
     sigset_t one;
     sigemptyset(&one);
@@ -33,12 +38,23 @@ std::atomic<int> requested = 0;  // the signal's number
   _exit(exit_code_of(signal_number));
 }
 
+// Ctrl-C where a conversation waits for a line.
+void press_at_prompt() {
+  if (std::exchange(hint_given, true)) end_by(SIGINT);
+  conversation_hint();
+}
+
 void wait_for_interrupts(sigset_t signals) {
   for (int signal_number = 0; sigwait(&signals, &signal_number) == 0;) {
     const std::lock_guard lock(mutex);
     // A text can end at once: only what leaves something behind is asked to stop by SIGTERM.
     const bool asked = in_scope && (signal_number == SIGINT || !scope_session);
-    if (asked && scope_writes && requested != 0) continue;
+    const bool talks = conversation_hint && signal_number == SIGINT;
+    if (talks && !in_scope) {
+      press_at_prompt();
+      continue;
+    }
+    if (asked && (scope_writes || talks) && requested != 0) continue;
     if (!asked || requested.exchange(signal_number) != 0) end_by(signal_number);
     if (scope_session) inlay_session_cancel_turn(scope_session, scope_turn, nullptr);
   }
@@ -60,6 +76,11 @@ void watch_interrupts() {
   }
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::thread(wait_for_interrupts, signals).detach();
+}
+
+void before_end_by_signal(void (*restore)()) {
+  const std::lock_guard lock(mutex);
+  restore_terminal = restore;
 }
 
 InterruptScope::InterruptScope(const inlay_session* session, bool writes) {
@@ -84,5 +105,26 @@ InterruptScope::~InterruptScope() {
 bool InterruptScope::interrupted() const { return requested.load(std::memory_order_relaxed) != 0; }
 
 int InterruptScope::exit_code() const { return exit_code_of(requested.load()); }
+
+ConversationScope::ConversationScope(void (*hint)()) {
+  const std::lock_guard lock(mutex);
+  conversation_hint = hint;
+  hint_given = false;
+}
+
+ConversationScope::~ConversationScope() {
+  const std::lock_guard lock(mutex);
+  conversation_hint = nullptr;
+}
+
+void ConversationScope::line_taken() {
+  const std::lock_guard lock(mutex);
+  hint_given = false;
+}
+
+void ConversationScope::pressed() {
+  const std::lock_guard lock(mutex);
+  press_at_prompt();
+}
 
 }  // namespace inlay::cli

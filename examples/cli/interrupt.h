@@ -1,18 +1,22 @@
-// Ctrl-C, SIGTERM and SIGHUP as a request that the work under way ends in good order, instead of a signal that kills the program.
+// Ctrl-C, SIGTERM and SIGHUP as a request that the work under way ends in good order, instead of a signal that kills
+// the program.
 #pragma once
 
 #include "include/capi/inlay.h"
 
 namespace inlay::cli {
 
-// From now on a thread of its own waits for these signals. Call it before any other thread starts, so that all leave it the
-// signals.
+// From now on a thread of its own waits for these signals. Call it before any other thread starts, so that all leave it
+// the signals.
 void watch_interrupts();
 
+// `restore` is called before a signal ends the program; what it changed of the terminal is put back there.
+void before_end_by_signal(void (*restore)());
+
 // While one lives, the first Ctrl-C sets interrupted() and cancels the turn that the session's next prefill begins, if
-// there is a session; the second ends the program. While none lives, the first one does. They do not nest. SIGTERM and SIGHUP count as Ctrl-C where there is no
-// session, otherwise they end the program. Work that `writes` a file removes it before the program ends, whatever else
-// comes: the second Ctrl-C says no more than the first.
+// there is a session; the second ends the program. While none lives, the first one does. They do not nest. SIGTERM and
+// SIGHUP count as Ctrl-C where there is no session, otherwise they end the program. Work that `writes` a file removes
+// it before the program ends, whatever else comes: the second Ctrl-C says no more than the first.
 class InterruptScope {
  public:
   explicit InterruptScope(const inlay_session* session, bool writes = false);
@@ -22,6 +26,20 @@ class InterruptScope {
 
   bool interrupted() const;
   int exit_code() const;  // 128 + the signal's number, as shells count it
+};
+
+// While one lives, Ctrl-C within an InterruptScope ends the work and never the program. Elsewhere the first one calls
+// `hint`, and the second ends the program if no line was taken between the two.
+class ConversationScope {
+ public:
+  explicit ConversationScope(void (*hint)());
+  ~ConversationScope();
+  ConversationScope(const ConversationScope&) = delete;
+  ConversationScope& operator=(const ConversationScope&) = delete;
+
+  void line_taken();
+  // Ctrl-C as a character, where the terminal makes no signal of it.
+  void pressed();
 };
 
 }  // namespace inlay::cli

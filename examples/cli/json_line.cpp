@@ -2,22 +2,45 @@
 
 #include <charconv>
 #include <cmath>
+#include <string_view>
 
 namespace inlay::cli {
 namespace {
 
-std::string quoted(const std::string& text) {
+// Bytes of the UTF-8 character that the text begins with; 0: it is none.
+size_t character_bytes(std::string_view text) {
+  const auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  const unsigned first = byte(0);
+  const size_t n = first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
+  // No longer than needed, no surrogate, no more than U+10FFFF.
+  const unsigned low = first == 0xE0   ? 0xA0
+                       : first == 0xF0 ? 0x90
+                                       : 0x80,
+                 high = first == 0xED   ? 0x9F
+                        : first == 0xF4 ? 0x8F
+                                        : 0xBF;
+  if (n > 1 && (byte(1) < low || byte(1) > high)) return 0;
+  for (size_t i = 2; i < n; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  }
+  return n;
+}
+
+std::string quoted(std::string_view text) {
+  constexpr const char* kDigits = "0123456789abcdef";
   std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<unsigned char>(c) < 32) {
-      constexpr const char* kDigits = "0123456789abcdef";
+  while (!text.empty()) {
+    const size_t n = character_bytes(text);
+    const char c = text[0];
+    if (n == 0)
+      out += "\uFFFD";  // as tokenizers take a byte that is no text
+    else if (c == '"' || c == '\\')
+      out += {'\\', c};
+    else if (static_cast<unsigned char>(c) < 32)
       out += std::string("\\u00") + kDigits[c >> 4] + kDigits[c & 15];
-    } else {
-      out += c;
-    }
+    else
+      out += text.substr(0, n);
+    text.remove_prefix(n > 0 ? n : 1);
   }
   return out + "\"";
 }

@@ -1,7 +1,9 @@
 // inlay: the command-line tool. It uses the public C API and nothing else of the project.
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <string>
+#include <system_error>
 
 #include "examples/cli/commands.h"
 #include "examples/cli/failure.h"
@@ -21,7 +23,7 @@ constexpr Command kCommands[] = {
     {"plan", inlay::cli::plan_command, "print every operation of a step with its bytes and flops"},
     {"tokenize", inlay::cli::tokenize_command, "turn text into tokens, or tokens into text"},
     {"bench", inlay::cli::bench_command, "measure prefill and decode, as one line of JSON"},
-    {"compare", inlay::cli::compare_command, "find the first operation at which two devices differ"},
+    {"compare", inlay::cli::compare_command, "find the first operation at which two devices or two files differ"},
     {"embed", inlay::cli::embed_command, "turn texts into vectors"},
     {"convert", inlay::cli::convert_command, "write a model as a GGUF file of another type"},
 };
@@ -59,6 +61,8 @@ int main(int argc, char** argv) {
     if (std::fflush(stdout) != 0) fail(kExitFailed, "cannot write to the standard output");
     return code;
   }
+  std::error_code problem;
+  if (std::filesystem::exists(name, problem)) fail(kExitUsage, name + " is no command; for a model: inlay run " + name);
   fail(kExitUsage,
        (name[0] == '-' ? "unknown option " : "unknown command ") + name + " (inlay --help lists the commands)");
 }

@@ -90,7 +90,7 @@ void Options::texts(const char* names, const char* value_name, std::vector<std::
 void Options::choice(const char* names, std::vector<std::string> choices, int32_t& target, const char* help) {
   std::string expected = "one of", value_name;
   for (const std::string& c : choices) {
-    expected += " " + c;
+    expected += (value_name.empty() ? " " : ", ") + c;
     value_name += (value_name.empty() ? "" : "|") + c;
   }
   add(names, value_name, expected, help, [&target, choices = std::move(choices)](const std::string& text) {
@@ -127,12 +127,18 @@ const Options::Option* Options::find(const std::string& name) const {
 }
 
 std::vector<std::string> Options::parse(int argc, char** argv, size_t n_most) {
-  std::vector<std::string> rest;
+  std::vector<std::string> rest, model;
+  const auto n_given = [&] { return rest.size() + model.size(); };
+  add("-m --model", "MODEL", "a file or a folder", "the model, in place of the first argument",
+      [&](const std::string& text) {
+        model = {text};
+        return !text.empty();
+      });
   bool only_rest = false;
   for (int i = 0; i < argc; ++i) {
     const std::string word = argv[i];
     if (only_rest || word.size() < 2 || word[0] != '-') {
-      if (rest.size() == n_most) usage_error("unexpected argument '" + word + "'");
+      if (n_given() == n_most) usage_error("unexpected argument '" + word + "'");
       rest.push_back(word);
       continue;
     }
@@ -158,8 +164,10 @@ std::vector<std::string> Options::parse(int argc, char** argv, size_t n_most) {
     } else {
       usage_error(name + " needs a value: " + option->expected);
     }
-    if (!option->take(value)) usage_error(name + ": '" + value + "' is not what is expected: " + option->expected);
+    if (!option->take(value)) usage_error(name + " is expected to be " + option->expected + ", not '" + value + "'");
   }
+  if (n_given() > n_most) usage_error("unexpected argument '" + rest.back() + "', as -m gives the model");
+  rest.insert(rest.begin(), model.begin(), model.end());
   return rest;
 }
 
@@ -169,6 +177,7 @@ void Options::print_help() const {
     std::string left;
     for (const std::string& name : option.names) left += (left.empty() ? "" : ", ") + name;
     if (!option.value_name.empty()) left += " " + option.value_name;
+    if (left.size() > 26) left += "\n" + std::string(28, ' ');
     std::printf("  %-26s %s\n", left.c_str(), option.help.c_str());
   }
   std::printf("  %-26s %s\n", "-h, --help", "print this");

@@ -13,7 +13,7 @@ class Options {
   // `synopsis` follows "usage: inlay " in the help, `about` is its second paragraph.
   Options(std::string synopsis, std::string about) : synopsis_(std::move(synopsis)), about_(std::move(about)) {}
 
-  // `names`: one or two spellings with a blank between, as in "-n --tokens". What the targets hold before parse() is
+  // `names`: spellings with a blank between, as in "-n --tokens". What the targets hold before parse() is
   // the default. They must live until then.
   void flag(const char* names, bool& target, const char* help);
   void integer(const char* names, int32_t& target, int32_t low, int32_t high, const char* help);
@@ -25,24 +25,27 @@ class Options {
   // Numbers with commas between, or `none`.
   void integers(const char* names, std::vector<int32_t>& target, int32_t low, int32_t high, const char* help);
 
-  // What is no option, in order. More than `n_most` of them, or any mistake, ends the program with kExitUsage; --help
-  // prints the help and ends it with 0. `--` ends the options.
+  // Any other option. `take` gets the value (empty for flags, whose value_name is empty) and returns false if it is
+  // none; `expected` then completes "is expected to be".
+  using Take = std::function<bool(const std::string&)>;
+  void add(const char* names, std::string value_name, std::string expected, const char* help, Take take);
+
+  // What is no option, in order, behind the value of -m, which every command takes in place of its first argument. More
+  // than `n_most` of them, or any mistake, ends the program with kExitUsage; --help prints the help and ends it with 0.
+  // `--` ends the options.
   std::vector<std::string> parse(int argc, char** argv, size_t n_most);
 
   // Ends the program with kExitUsage.
   [[noreturn]] void usage_error(const std::string& message) const;
 
  private:
-  // Takes a value (empty for flags); false if it is none.
-  using Take = std::function<bool(const std::string&)>;
   struct Option {
     std::vector<std::string> names;
     std::string value_name;  // empty for flags
-    std::string expected;    // completes "expected ..."
+    std::string expected;
     std::string help;
     Take take;
   };
-  void add(const char* names, std::string value_name, std::string expected, const char* help, Take take);
   const Option* find(const std::string& name) const;
   void print_help() const;
 

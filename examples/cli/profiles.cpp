@@ -4,13 +4,15 @@
 #include <cstdio>
 #include <cstring>
 
+#include "examples/cli/words.h"
+
 namespace inlay::cli {
 namespace {
 
 std::string profile_text(const inlay_engine* engine, inlay_profile_form form) {
   return text_of([&](char* buffer, size_t cap, size_t* needed,
                      inlay_error* error) { return inlay_profile_text(engine, form, buffer, cap, needed, error); },
-                 "no profile");
+                 "cannot print the profile");
 }
 
 void print_profile(const inlay_engine* engine, const ProfilePlan& plan, int32_t n_tokens, int32_t n_past) {
@@ -20,7 +22,7 @@ void print_profile(const inlay_engine* engine, const ProfilePlan& plan, int32_t 
   params.n_repetitions = plan.n_repetitions;
   inlay_error error;
   check(inlay_profile_step(engine, &params, &error), error,
-        "cannot profile " + std::to_string(n_tokens) + " tokens after " + std::to_string(n_past));
+        "cannot profile " + counted(static_cast<uint64_t>(n_tokens), "token") + " after " + std::to_string(n_past));
   if (plan.timeline) std::printf("%s\n", profile_text(engine, INLAY_PROFILE_TIMELINE).c_str());
   std::printf("%s\n", profile_text(engine, INLAY_PROFILE_KINDS).c_str());
   std::fflush(stdout);

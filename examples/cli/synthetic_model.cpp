@@ -126,6 +126,7 @@ bool SyntheticModel::build(const SyntheticRequest& request, std::string& error) 
   if (request.n_layers > 0) shape.n_layers = request.n_layers;
   if (request.n_vocab > 0) shape.n_vocab = request.n_vocab;
 
+  n_context_ = shape.n_context;
   const HeaderWriter meta = metadata_of(shape, *recipe);
   std::vector<TensorShape> list = tensors_of(shape, *recipe);
   HeaderWriter header;

@@ -28,6 +28,7 @@ class SyntheticModel {
   bool build(const SyntheticRequest& request, std::string& error);
 
   uint64_t n_bytes() const { return n_bytes_; }
+  int32_t n_context() const { return n_context_; }  // that it was trained for, as its header says
   uint64_t n_params() const { return n_params_; }
   // Where the tensors' bytes begin; all before it is the GGUF header.
   uint64_t data_offset() const { return header_.size(); }
@@ -47,6 +48,7 @@ class SyntheticModel {
   std::vector<Tensor> tensors_;
   uint64_t n_bytes_ = 0;
   uint64_t n_params_ = 0;
+  int32_t n_context_ = 0;
 };
 
 }  // namespace inlay::cli

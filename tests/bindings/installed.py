@@ -92,7 +92,7 @@ def sources(folder):
 
 def model_text(prefix, model):
     """What the installed tool lets the model write."""
-    text = run(prefix / "bin/inlay", "run", model, "-n", TOKENS, "--temp", "0", "-q", "--device", "cpu", "--prompt", PROMPT).strip("\n")
+    text = run(prefix / "bin/inlay", "run", model, "-n", TOKENS, "--temp", "0", "-q", "--device", "cpu", "--raw", "--prompt", PROMPT).strip("\n")
     expect("the tool's text is long", len(text) > 20, True)
     return text
 

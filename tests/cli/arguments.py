@@ -1,5 +1,8 @@
 """Wrong arguments end with code 2 and name what is wrong; failures end with code 1. Needs no model."""
 import pathlib
+import re
+import shlex
+import subprocess
 import tempfile
 
 import tool_case
@@ -25,16 +28,23 @@ class Arguments(ToolCase):
     def test_usage_errors_name_the_argument(self):
         wrong = [
             ([], "usage:"), (["--nope"], "--nope"), (["frobnicate"], "frobnicate"),
-            (["run", "m", "--frob"], "unknown option --frob"), (["run", "m", "--temp", "hot"], "--temp: 'hot'"),
-            (["run", "m", "--temp", "-1"], "--temp: '-1'"), (["run", "m", "--temp", "nan"], "--temp: 'nan'"),
-            (["run", "m", "--temp"], "--temp needs a value"), (["run", "m", "-n", "1x"], "-n: '1x'"),
+            (["run", "m", "--frob"], "unknown option --frob"), (["run", "m", "--temp", "hot"], "--temp is expected to be a number from 0 to 100, not 'hot'"),
+            (["run", "m", "--temp", "-1"], "100, not '-1'"), (["run", "m", "--temp", "nan"], "100, not 'nan'"),
+            (["run", "m", "--temp"], "--temp needs a value: a number from 0 to 100"), (["run", "m", "-n", "-2"], "2147483647, not '-2'"),
+            (["run", "m", "-n", "1x"], "-n is expected to be a whole number from -1 to 2147483647, not '1x'"),
+            (["run", "m", "--stop-token", "x"], "--stop-token is expected to be a token's id, a whole number; it is 'x'"),
+            (["run", "m", "Once", "upon"], "'Once': a prompt is given with -p"), (["info", "m", "-m", "n"], "argument 'm', as -m gives the model"),
+            (["info", "-m", "n", "m"], "unexpected argument 'm'"), (["info", "-m"], "-m needs a value"),
+            (["run", "m", "-ngl", "20"], "-ngl is expected to be 0 for the CPU, or all, -1 or 99 for the GPU"),
+            (["run", "m", "-ngl", "some"], "not 'some'"),
             (["run", "m", "--quiet=1"], "--quiet takes no value"), (["run", "m", "--stop", ""], "--stop"),
             (["run", "m", "--prompt", "a", "--file", "b"], "one of --prompt and --file"),
-            (["run", "m", "--device", "gpu"], "one of auto cpu cuda reference"), (["info", "a", "b"], "argument 'b'"),
+            (["run", "m", "--device", "gpu"], "one of auto, cpu, cuda, reference, not 'gpu'"), (["info", "a", "b"], "argument 'b'"),
             (["tokenize", "m"], "--decode"), (["tokenize", "m", "text", "--decode", "1"], "one of TEXT"),
-            (["tokenize", "m", "--decode", "1,x"], "'x'"), (["bench", "m", "--layers", "2"], "--shape"),
+            (["tokenize", "m", "--decode", "1,x"], "--decode is expected to be token ids, whole numbers from 0 on, not 'x'"), (["bench", "m", "--layers", "2"], "--shape"),
             (["bench", "m", "--trace", "t"], "need --profile"), (["compare", "m", "--prompt", "a", "--tokens", "1"], "one of --prompt"),
-            (["compare", "m", "--device-b", "gpu"], "one of auto cpu cuda reference"),
+            (["compare", "m", "--device-b", "gpu"], "one of auto, cpu, cuda, reference"),
+            (["compare", "a", "b", "c"], "argument 'c'"),
             (["bench", "m", "--pp", "1,,2"], "--pp"), (["bench", "--shape", "tiny-llama"], "--quant"),
             (["bench", "--shape", "giant", "--quant", "f16"], "no shape 'giant'"),
             (["bench", "--shape", "tiny-llama", "--quant", "q1"], "no recipe 'q1'"),
@@ -46,6 +56,23 @@ class Arguments(ToolCase):
                 self.assertIn(named, done.stderr.decode())
                 self.assertEqual(done.stdout, b"")
 
+    def test_a_model_is_no_command(self):
+        for path in (str(tool_case.OWN_MODEL), str(tool_case.OWN_MODEL.parent)):
+            self.assertEqual(self.run_tool(path, code=2).stderr.decode(), f"inlay: {path} is no command; for a model: inlay run {path}\n")
+
+    def test_the_transcript_has_the_messages_of_the_tool(self):
+        transcript = re.search(r"^```console\n(.*?)^```$", (tool_case.ROOT / "docs" / "tool.md").read_text(), re.MULTILINE | re.DOTALL)[1]
+        n_compared = 0
+        for part in re.split(r"^\$ ", transcript, flags=re.MULTILINE):
+            command, _, said = part.partition("\n")
+            if not command.startswith("inlay ") or not re.fullmatch("(inlay: .*\n)+", said):
+                continue  # it prints more than messages
+            done = subprocess.run([tool_case.TOOL, *shlex.split(command)[1:]], cwd=tool_case.ROOT, capture_output=True, check=False)
+            self.assertNotEqual(done.returncode, 0, command)
+            self.assertEqual(done.stderr.decode(), said, command)
+            n_compared += 1
+        self.assertGreaterEqual(n_compared, 4)
+
     def test_what_is_no_model_is_named(self):
         with tempfile.TemporaryDirectory() as folder:
             missing = pathlib.Path(folder) / "missing.gguf"
@@ -54,9 +81,21 @@ class Arguments(ToolCase):
             for path, status in ((missing, "NOT_FOUND"), (text, "FORMAT")):
                 for command in (["run", path, "--prompt", "a"], ["info", path], ["plan", path], ["tokenize", path, "a"]):
                     done = self.run_tool(*command, code=1)
-                    self.assertIn(str(path), done.stderr.decode())
+                    self.assertEqual(done.stderr.decode().count(str(path)), 1)
                     self.assertIn(status, done.stderr.decode())
             self.assertIn(str(missing), self.run_tool("bench", missing, code=1).stderr.decode())
+            (folder_of_folders := pathlib.Path(folder) / "models" / "one").mkdir(parents=True)
+            for command in (["run", "{}", "--prompt", "a"], ["info", "{}"], ["bench", "{}"], ["convert", "{}", "out.gguf"]):
+                def said_of(path):
+                    return self.run_tool(*(word.replace("{}", str(path)) for word in command), code=1).stderr.decode()  # noqa: B023
+                self.assertIn(f"{folder} is a folder; the model is the file in it: give {text}\n", said_of(folder))
+                self.assertIn("is a folder without a model: it has no config.json and no GGUF file", said_of(folder_of_folders))
+                for name in ("b-00001-of-00002.gguf", "b-00002-of-00002.gguf", "a.gguf"):
+                    (folder_of_folders / name).touch()
+                self.assertIn(f"give one of the files in it:\n  {folder_of_folders}/a.gguf\n  {folder_of_folders}/b-00001-of-00002.gguf\n",
+                              said_of(folder_of_folders))
+                for name in folder_of_folders.iterdir():
+                    name.unlink()
             lost = pathlib.Path(folder) / "lost.txt"
             self.assertIn(str(lost), self.run_tool("run", text, "--file", lost, code=1).stderr.decode())
 

@@ -124,7 +124,29 @@ class Benchmark(DeviceCase):
 
     def test_a_depth_beyond_the_model_is_an_error(self):
         done = self.run_tool("bench", "--shape", "tiny-llama", "--quant", "q8_0", "--depths", "9000", code=1)
-        self.assertIn("n_context", done.stderr.decode())
+        self.assertRegex(done.stderr.decode(), "need a context of 9128 tokens, and .* was trained for contexts of at most 8192")
+
+    def test_the_defaults_fit_the_model(self):
+        for model in (tool_case.OWN_MODEL, tool_case.OWN_MODEL.parent / "hf"):
+            done = self.run_tool("bench", model, "-r", "1", "--batch", "2", "--batch-steps", "4")
+            self.assertIn(b"fitted to the context that the model was trained for: --pp 256 --depths 0\n", done.stderr)
+            self.assertEqual(list(json.loads(done.stdout)["range"]), ["pp256", "tg128@0", "batch2"])
+        whole = self.run_tool("bench", tool_case.OWN_MODEL, "-r", "1")
+        self.assertEqual(sorted(json.loads(whole.stdout)["range"]), sorted(["pp256", "tg128@0"] + [f"batch{n}" for n in (2, 4, 8, 16, 32)]))
+        # What was asked for stays, and does not run.
+        for asked in (["--pp", "512"], ["-p", "512"], ["--depths=500", "--tg", "128"]):
+            self.assertIn(b"was trained for contexts of at most 512", self.run_tool("bench", tool_case.OWN_MODEL, *asked, code=1).stderr)
+        self.assertIn("256 tokens after 0", self.run_tool("bench", tool_case.OWN_MODEL, "--profile", "-r", "1").stdout.decode())
+        fits = self.run_tool("bench", "--shape", "tiny-llama", "--quant", "q8_0", "-r", "1", "--pp", "8", "--depths", "0", "--tg", "2", "--batch", "none")
+        self.assertNotIn(b"fitted", fits.stderr)
+
+    def test_the_first_stands_beside_the_median(self):
+        line = self.bench("--shape", "tiny-llama", "--quant", "q8_0", "--pp", "24,8", "--depths", "none", "--batch", "none", "-r", "1")
+        self.assertEqual(list(line["first_ms"]), ["pp24", "step@24"])
+        for first, median in line["first_ms"].values():
+            self.assertTrue(0 < first < 60000 and 0 < median < 60000)
+        self.assertEqual(self.bench("--shape", "tiny-llama", "--quant", "q8_0", "--pp", "none", "--depths", "none", "--batch", "2", "--batch-steps", "2",
+                                    "-r", "1")["first_ms"], {})
 
     def test_prompts_run_in_chunks_of_the_length_that_is_asked_for(self):
         prompt = ["--shape", "tiny-llama", "--quant", "q8_0", "--pp", "64", "--depths", "none", "--batch", "none", "-r", "1"]

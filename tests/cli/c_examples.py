@@ -14,7 +14,7 @@ FRAMES = re.compile(rb"(\w+) +(\d+) frames, ms: p50 ([\d.]+) p99 ([\d.]+) max ([
 
 class CExamples(ModelCase):
     def continuation(self, prompt, n_tokens):
-        return self.run_tool("run", self.model, "-n", n_tokens, "--temp", "0", "-q", "--prompt", prompt).stdout.rstrip(b"\n")
+        return self.run_tool("run", self.model, "-n", n_tokens, "--temp", "0", "-q", "--raw", "--prompt", prompt).stdout.rstrip(b"\n")
 
     def good(self, program, *arguments):
         done = run_program(program, *arguments)

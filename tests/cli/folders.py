@@ -8,7 +8,7 @@ import tool_case
 from tool_case import OWN_MODEL, DeviceCase
 
 FOLDER = OWN_MODEL.parent / "hf"
-TALE = ("--prompt", "Once upon a time, a small fox", "-n", "24", "--temp", "0", "-q")
+TALE = ("--raw", "--prompt", "Once upon a time, a small fox", "-n", "24", "--temp", "0", "-q")
 
 
 class Folders(DeviceCase):

@@ -99,6 +99,14 @@ class Inspection(ModelCase):
         text = self.compare(self.model, "--limit", "0", code=1)
         self.assertRegex(text.splitlines()[-1], "^first above 0: ")
 
+    def test_two_files_run_on_one_device(self):
+        text = ToolCase.run_tool(self, "compare", OWN_MODEL, OWN_MODEL, "--limit", "0").stdout.decode()
+        (first, second) = text.splitlines()[:2]
+        self.assertEqual(first.replace("a: ", "b: "), second)
+        self.assertNotIn("on reference", first)
+        # Negative control: with one file the reference interpreter counts as right.
+        self.assertIn("on reference", self.compare(OWN_MODEL).splitlines()[0])
+
     def test_two_devices_agree_on_models_with_experts(self):
         for shape in ("tiny-qwen3moe", "tiny-gpt-oss"):
             with self.subTest(shape=shape), tempfile.TemporaryDirectory() as folder:
@@ -124,7 +132,7 @@ class Inspection(ModelCase):
                     data = bytearray(OWN_MODEL.read_bytes())
                     data[tensor_offset(OWN_MODEL, f"blk.1.{tensor}.weight") + 1] = 0x60  # the first block's scale, an F16
                     path.write_bytes(data)
-                    text = self.compare(OWN_MODEL, "--model-b", path, code=1)
+                    text = self.compare(OWN_MODEL, path, code=1)
                     self.assertRegex(text.splitlines()[-1], f"^first above 0.001: prompt, op [0-9]+, {op} of layer 1, NMSE ")
 
 

@@ -15,7 +15,7 @@ class Interrupt(unittest.TestCase):
         cls.model = tool_case.RANDOM_MODEL  # its greedy text never ends, so that there is something to interrupt
 
     def test_ctrl_c_ends_the_text_in_good_order(self):
-        tool = subprocess.Popen([tool_case.TOOL, "run", self.model, "-n", "0", "--temp", "0", "--device", "reference", "--prompt", "a"],
+        tool = subprocess.Popen([tool_case.TOOL, "run", self.model, "-n", "0", "--temp", "0", "--device", "reference", "--raw", "--prompt", "a"],
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         first = tool.stdout.read(1)  # it writes
         tool.send_signal(signal.SIGINT)
@@ -23,7 +23,7 @@ class Interrupt(unittest.TestCase):
         self.assertEqual(tool.returncode, 130, said)
         self.assertRegex(said, rb"interrupted\n$")
         self.assertTrue(first and out.endswith(b"\n"))
-        self.assertLess(int(re.search(rb"text: (\d+) tokens", said)[1]), 4000)
+        self.assertLess(int(re.search(rb"text: (\d+) tokens?", said)[1]), 4000)
 
     def convert(self, folder, *numbers, **how):
         """Sends signals, all at once, as soon as there is something to leave behind."""
@@ -60,7 +60,7 @@ class Interrupt(unittest.TestCase):
         self.assertEqual((ended, files), (0, ["out.gguf"]), said)
 
     def test_a_text_ends_at_once_by_other_signals(self):
-        tool = subprocess.Popen([tool_case.TOOL, "run", self.model, "-n", "0", "--temp", "0", "--device", "reference", "--prompt", "a"],
+        tool = subprocess.Popen([tool_case.TOOL, "run", self.model, "-n", "0", "--temp", "0", "--device", "reference", "--raw", "--prompt", "a"],
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         tool.stdout.read(1)
         tool.send_signal(signal.SIGTERM)

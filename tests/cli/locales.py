@@ -12,7 +12,7 @@ from tool_case import OWN_MODEL, RANDOM_MODEL, TOOL, WITHOUT_GPU, ToolCase, run_
 GERMAN = "de_DE.UTF-8"
 FOLLOWS = "import locale; locale.setlocale(locale.LC_ALL, ''); print(locale.str(1.5))"
 COMMANDS = {
-    "run": [OWN_MODEL, "--prompt", "1,5 \u00c4rger", "-n", "4", "--temp", "0.5", "--seed", "1"],
+    "run": [OWN_MODEL, "--raw", "--prompt", "1,5 \u00c4rger", "-n", "4", "--temp", "0.5", "--seed", "1"],
     "tokenize": [OWN_MODEL, "1,5 \u00c4rger"],
     "embed": [OWN_MODEL, "1,5", "--pooling", "mean"],
     "info": [RANDOM_MODEL],

@@ -5,7 +5,7 @@ import re
 import tempfile
 
 import tool_case
-from tool_case import ModelCase
+from tool_case import OWN_MODEL, ModelCase
 
 SAID = 'a "quoted\\word" \t\x01 ö 🙂\n'
 TEXT = "Once upon a time the fox said: \"hello\", twice.\nTab\there; Zoë, 水, 🙂."
@@ -119,7 +119,10 @@ class Tokenize(ModelCase):
         self.assertGreater(len(ids.split()), len(latin1) + 2)
         self.assertEqual(self.ids(os.fsdecode(latin1)), ids)
         self.assertEqual(self.decode(ids), said)
-        self.run_tool("run", self.model, "--prompt", os.fsdecode(latin1), "-n", "2", "--temp", "0", "-q")
+        for model, *raw in ((self.model, "--raw"), (OWN_MODEL, "--raw"), (OWN_MODEL,)):
+            texts = [self.run_tool("run", model, *raw, "--prompt", prompt, "-n", "2", "--temp", "0", "-q").stdout
+                     for prompt in (os.fsdecode(latin1), latin1.decode(errors="replace"))]
+            self.assertEqual(texts[0], texts[1])
         self.run_tool("embed", self.model, os.fsdecode(latin1), "--pooling", "mean")
 
     def test_ids_out_of_range_are_named(self):
@@ -162,7 +165,36 @@ class Embed(ModelCase):
 
 class Run(ModelCase):
     def text(self, *arguments, **options):
-        return self.run_tool("run", self.model, *arguments, **options)
+        return self.run_tool("run", self.model, "--raw", *arguments, **options)
+
+    def test_a_prompt_goes_through_the_template(self):
+        def answer(*arguments, **options):
+            return self.run_tool("run", OWN_MODEL, "-n", "12", "--temp", "0", *arguments, **options)
+        line, system = "Do you have a room?", "Mira is kind."
+        for sources, written in ((("-p", line), f"<|player|>{line}<|npc|>"), (("-p", line, "--system", system), f"{system}<|player|>{line}<|npc|>")):
+            through = answer(*sources)
+            self.assertEqual(through.stdout, answer("--raw", "--special", "-p", written).stdout)
+            n = len(self.run_tool("tokenize", OWN_MODEL, written, "--special", "--ids").stdout.split())
+            self.assertIn(f"prompt: {n} tokens in".encode(), through.stderr)
+        self.assertEqual(answer(stdin=line.encode()).stdout, answer("-p", line).stdout)
+        self.assertNotEqual(answer("--raw", "-p", line).stdout, answer("-p", line).stdout)
+        for option in ("--special", "--no-bos"):
+            self.assertIn(f"{option} is for text as it stands: give --raw".encode(), answer("-p", line, option, code=1).stderr)
+        self.assertIn(b"--system needs the chat template, which --raw", answer("-p", line, "--system", system, "--raw", code=1).stderr)
+
+    def test_names_of_llama_cpp_are_understood(self):
+        ours = self.text("-p", "the fox", "-n", "9", "--seed", "3", "--temp", "1", "--ctx", "64", "--device", "cpu", "--threads", "1")
+        theirs = tool_case.ToolCase.run_tool(self, "run", "-m", self.model, "--raw", "-p", "the fox", "-n", "9", "-s", "3", "--temp", "1", "-c", "64",
+                                             "-ngl", "0", "-t", "1")
+        self.assertEqual(ours.stdout, theirs.stdout)
+        self.assertIn(b"seed 3", theirs.stderr)
+        endless = [self.text("-p", "the fox", "-n", n, "--ctx", "40", "--temp", "0").stdout for n in ("0", "-1", "12")]
+        self.assertEqual(endless[0], endless[1])
+        self.assertNotEqual(endless[0], endless[2])
+        for layers in ("all", "99", "-1", "999"):
+            done = tool_case.run_program(tool_case.TOOL, "run", self.model, "-p", "a", "-ngl", layers, environment=tool_case.WITHOUT_GPU)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(b"NO_DEVICE", done.stderr)
 
     def test_the_same_text_again_and_from_every_source_of_the_prompt(self):
         plain = ["-n", "12", "--temp", "0"]
@@ -202,12 +234,26 @@ class Run(ModelCase):
 
     def test_a_full_context_ends_the_text(self):
         done = self.text("--prompt", "the fox", "-n", "0", "--ctx", "32", "--temp", "0")
-        if b"context is full" not in done.stderr:
-            self.assertRegex(done.stderr, rb"text: [12]?\d tokens")  # the model ended its text before
+        self.assertRegex(done.stderr, rb"text: \d+ tokens.*, the context is full\n$")
+        quiet = self.text("--prompt", "the fox", "-n", "0", "--ctx", "32", "--temp", "0", "-q")
+        self.assertEqual(quiet.stderr, b"inlay: the text ends here: the context is full\n")
+        cut = self.text("--prompt", "the fox", "-n", "5", "--temp", "0").stderr  # is full only where it is
+        self.assertRegex(cut, rb"text: 5 tokens.*, as many as -n allows\n$")
+        self.assertNotIn(b"full", cut)
+
+    def test_one_token_is_one(self):
+        self.assertRegex(self.text("--prompt", "the fox", "-n", "1", "--temp", "0").stderr, rb"\ntext: 1 token, ")
+        self.assertRegex(self.text("--prompt", "a", "--no-bos", "-n", "2", "--temp", "0").stderr, rb"^prompt: 1 token in .*\ntext: 2 tokens in ")
 
     def test_a_prompt_that_does_not_fit_is_an_error(self):
+        n = len(self.run_tool("tokenize", self.model, "the fox " * 50, "--ids").stdout.split())
         said = self.text("--prompt", "the fox " * 50, "--ctx", "8", code=1).stderr.decode()
-        self.assertIn("CONTEXT_FULL", said)
+        self.assertRegex(said, rf"the prompt is {n} tokens, and a context of 8 has no room for it and a text; --ctx N .*, up to the \d+ of")
+
+    def test_a_context_beyond_the_training_names_both(self):
+        for command in (["run", "-p", "a"], ["info"]):
+            said = self.run_tool(command[0], OWN_MODEL, *command[1:], "--ctx", "9000", code=1).stderr.decode()
+            self.assertEqual(said, f"inlay: --ctx asks for a context of 9000 tokens, and {OWN_MODEL} was trained for contexts of at most 512\n")
 
 
 if __name__ == "__main__":

@@ -1,23 +1,38 @@
-"""run as one uses it at a terminal: a conversation."""
+"""run as one uses it at a terminal: a conversation, with plain lines."""
+import json
 import os
+import pathlib
 import pty
 import re
 import subprocess
-import unittest
+import tempfile
 
 import tool_case
-from tool_case import ModelCase
+from pseudo_terminal import Talk, skip_without_terminals
+from tool_case import OWN_MODEL, RANDOM_MODEL, ModelCase
+
+COMMANDS = ("/help", "/clear", "/system", "/save", "/bye")
+LONG_LINE = "Tell me of the fox and the hen. " * 40
+
+
+class PlainTalk(Talk):
+    """Without the editor: its terminal cannot move a cursor."""
+
+    def __init__(self, model, *options, **how):
+        super().__init__(model, *options, term="dumb", **how)
+        self.until("> ")
+
+    def answer(self, line):
+        """What comes after this line, the prompt for the next one left out."""
+        self.line(line)
+        return self.until("\r\n> ").partition("\n")[2].removesuffix("> ")
 
 
 class Conversation(ModelCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        try:
-            for end in pty.openpty():
-                os.close(end)
-        except OSError as problem:
-            raise unittest.SkipTest(f"no pseudo-terminal ({problem}): mount devpts on /dev/pts, with a /dev/ptmx") from problem
+        skip_without_terminals()
 
     def converse(self, model, lines, *options):
         """Standard output and error of a conversation of these lines."""
@@ -30,18 +45,25 @@ class Conversation(ModelCase):
         os.close(ours)
         return tool.returncode, out, said
 
+    def single(self, model, prompt, *options):
+        return self.run_tool("run", model, "--temp", "0", "--prompt", prompt, *options).stdout.decode(errors="replace")
+
+    def saved(self, talk, folder):
+        path = pathlib.Path(folder) / "saved.json"
+        self.assertIn(str(path), talk.answer(f"/save {path}"))
+        return [(message["role"], message["content"]) for message in json.loads(path.read_text())]
+
     def test_lines_are_turns_of_one_sequence(self):
-        code, out, said = self.converse(self.model, b"the fox\n\nand then\n", "--no-template")
+        code, out, said = self.converse(self.model, b"the fox\n\nand then\n", "--raw")
         self.assertEqual(code, 0, said)
         turns = out.decode(errors="replace").split("> ")
         self.assertEqual(len(turns), 5, out)  # nothing, a turn, the empty line, a turn, the end
-        single = self.run_tool("run", self.model, "-n", "6", "--temp", "0", "--prompt", "the fox").stdout
-        self.assertEqual(turns[1].encode(), single.decode(errors="replace").encode())
+        self.assertEqual(turns[1].encode(), self.single(self.model, "the fox", "-n", "6", "--raw").encode())
         counts = [int(n) for n in re.findall(rb"prompt: (\d+) tokens", said)]
         self.assertEqual(len(counts), 2)
 
     def test_the_template_writes_the_turns(self):
-        code, out, said = self.converse(tool_case.OWN_MODEL, b"Do you have a room?\nThank you.\n", "--system", "Mira is kind.")
+        code, out, said = self.converse(OWN_MODEL, b"Do you have a room?\nThank you.\n", "--system", "Mira is kind.")
         self.assertEqual(code, 0, said)
         turns = out.decode().split("> ")
         self.assertEqual(len(turns), 4, out)
@@ -49,19 +71,129 @@ class Conversation(ModelCase):
         answers = []
         for said_before in ("", "{}<|end|><|player|>Thank you.<|npc|>"):
             prompt += said_before.format(*answers)
-            single = self.run_tool("run", tool_case.OWN_MODEL, "-n", "6", "--temp", "0", "--special", "--prompt", prompt)
-            answers = [single.stdout.decode().removesuffix("\n")]
+            answers = [self.single(OWN_MODEL, prompt, "-n", "6", "--raw", "--special").removesuffix("\n")]
             self.assertEqual(turns[1 if not said_before else 2], answers[0] + "\n")
         # The second turn runs what is new: the end of the answer and the line.
         counts = [int(n) for n in re.findall(rb"prompt: (\d+) tokens", said)]
-        whole = self.run_tool("tokenize", tool_case.OWN_MODEL, prompt, "--special").stdout.split()
+        whole = self.run_tool("tokenize", OWN_MODEL, prompt, "--special").stdout.split()
         self.assertEqual(len(counts), 2)
         self.assertLess(counts[1], len(whole) - counts[0])
 
     def test_what_a_template_cannot_do_is_said(self):
-        code, _, said = self.converse(tool_case.OWN_MODEL, b"Hi\n", "--system", "x", "--no-template")
+        code, _, said = self.converse(OWN_MODEL, b"Hi\n", "--system", "x", "--raw")
         self.assertEqual(code, 1)
         self.assertIn(b"--system needs the chat template", said)
+
+    def test_commands_are_no_turns(self):
+        with PlainTalk(OWN_MODEL, "-n", "6") as talk, tempfile.TemporaryDirectory() as folder:
+            said = talk.answer("/help")
+            for command in COMMANDS:
+                self.assertRegex(said, rf"(?m)^  {command}\b")
+            self.assertIn("no command /frob; /help lists", talk.answer("/frob x"))
+            self.assertIn("/clear takes no argument", talk.answer("/clear all"))
+            self.assertIn("needs the name of a file", talk.answer("/save"))
+            self.assertEqual(self.saved(talk, folder), [])
+            self.assertIn("cannot write", talk.answer(f"/save {folder}/saved.json"))  # what is there stays
+            answer = talk.answer(" /frob is a turn").removesuffix("\n")
+            os.unlink(f"{folder}/saved.json")
+            self.assertEqual(self.saved(talk, folder), [("user", " /frob is a turn"), ("assistant", answer)])
+            talk.line("/bye")
+            self.assertEqual(talk.end(), 0)
+
+    def test_the_message_of_the_system_and_clear(self):
+        line, system = "Do you have a room?", "Mira is a kind innkeeper at an inn in Oakvale."
+        alone = self.single(OWN_MODEL, line, "-n", "12")
+        with_system = self.single(OWN_MODEL, line, "-n", "12", "--system", system)
+        self.assertNotEqual(alone, with_system)
+        with PlainTalk(OWN_MODEL, "-n", "12") as talk:
+            self.assertEqual(talk.answer(line), alone)
+            self.assertIn("there is no message of the system", talk.answer("/system"))
+            talk.answer("/system " + system)
+            self.assertIn("is: " + system, talk.answer("/system"))
+            self.assertNotEqual(talk.answer(line), with_system)  # the turn before is part of it
+            talk.answer("/clear")
+            self.assertEqual(talk.answer(line), with_system)
+        with PlainTalk(OWN_MODEL, "--raw") as talk:
+            self.assertIn("without a chat template", talk.answer("/system x"))
+
+    def test_a_conversation_goes_on_in_a_full_context(self):
+        lines = [f"Do you have {n} rooms for us and our horses?" for n in range(2, 12)]
+        for options in ((), ("--raw",)):
+            with self.subTest(options=options), tempfile.TemporaryDirectory() as folder:
+                with PlainTalk(OWN_MODEL, "-n", "12", "--ctx", "96", *options, *(() if options else ("--system", "Mira is kind."))) as talk:
+                    answers = [talk.answer(line) for line in lines]
+                    said = self.saved(talk, folder)
+                    talk.line("/bye")
+                    self.assertEqual(talk.end(), 0)
+                dropped = [n for n, answer in enumerate(answers) if "was full: the oldest" in answer]
+                self.assertTrue(1 <= len(dropped) < len(lines) / 2, answers)  # room for several turns is made at once
+                n_system = 0 if options else 1
+                self.assertEqual([text for role, text in said if role == "user"], lines)  # all that was said is saved
+                self.assertEqual(len(said), 2 * len(lines) + n_system)
+                # What the last drop left is answered as a conversation that begins there.
+                last = dropped[-1]
+                n_dropped = sum(int(n or 1) for n in re.findall(r"the oldest (?:(\d+) )?turns?", "".join(answers)))
+                kept = said[n_system:][2 * n_dropped:2 * last + 1]
+                self.assertLess(len(kept), 2 * last + 1)
+                if not options:
+                    prompt = "Mira is kind."
+                    for role, text in kept:
+                        prompt += f"<|player|>{text}<|npc|>" if role == "user" else f"{text}<|end|>"
+                    fresh = self.single(OWN_MODEL, prompt, "-n", "12", "--raw", "--special")
+                    self.assertEqual(answers[last].partition("dropped\n")[2], fresh)
+        with PlainTalk(OWN_MODEL, "-n", "12", "--system", "Mira is kind.") as talk:  # the control: there is room
+            self.assertNotIn("was full", "".join(talk.answer(line) for line in lines))
+
+    def test_a_line_that_is_too_long_is_refused(self):
+        line = "Do you have a room?"
+        for options in ((), ("--raw",)):
+            with self.subTest(options=options), PlainTalk(OWN_MODEL, "-n", "8", "--ctx", "64", *options) as talk:
+                first = talk.answer(line)
+                refused = talk.answer(LONG_LINE)
+                self.assertRegex(refused, r"too long and was not taken: the prompt would be \d+ tokens, the context of 64 tokens")
+                second = talk.answer(line)
+                self.assertNotIn("was full", second)
+            with PlainTalk(OWN_MODEL, "-n", "8", "--ctx", "64", *options) as talk:
+                self.assertEqual((talk.answer(line), talk.answer(line)), (first, second))
+
+    def test_bytes_that_are_no_text_end_nothing(self):
+        with PlainTalk(OWN_MODEL, "-n", "4") as talk, tempfile.TemporaryDirectory() as folder:
+            talk.type(b"Caf\xe9\r")
+            talk.until("\r\n> ")
+            self.assertEqual(self.saved(talk, folder)[0], ("user", "Caf\ufffd"))
+
+    def test_an_answer_that_fills_the_context_says_so(self):
+        with PlainTalk(RANDOM_MODEL, "-n", "0", "--ctx", "32", "--raw") as talk:
+            self.assertIn("the answer ends here: the context of 32 tokens is full", talk.answer("the fox"))
+            self.assertIn("the oldest turn is dropped", talk.answer("the fox"))
+
+    def test_ctrl_c_ends_the_answer_only(self):
+        with PlainTalk(RANDOM_MODEL, "-n", "0", "--raw", "--device", "reference") as talk:
+            for _ in range(2):
+                talk.line("a")
+                talk.until("a\r\n")
+                talk.some()  # it writes
+                talk.type("\x03\x03")
+                talk.until("\r\n> ")
+            talk.line("/bye")
+            self.assertEqual(talk.end(), 0)
+        self.assertNotIn(b"context is full", talk.said)
+
+    def test_ctrl_c_twice_ends_the_conversation(self):
+        with PlainTalk(OWN_MODEL, "-n", "2") as talk:
+            for _ in range(2):  # a line between the two takes the first back
+                talk.type("\x03")
+                talk.until("Ctrl-C again, Ctrl-D or /bye ends the conversation\r\n> ")
+                talk.answer("Hello")
+            talk.type("\x03")
+            talk.until("ends the conversation\r\n> ")
+            talk.type("\x03")
+            self.assertEqual(talk.end(), 130)
+
+    def test_ctrl_d_ends_the_conversation(self):
+        with PlainTalk(OWN_MODEL) as talk:
+            talk.type("\x04")
+            self.assertEqual(talk.end(), 0)
 
 
 if __name__ == "__main__":

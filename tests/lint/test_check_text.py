@@ -63,6 +63,8 @@ class Text(unittest.TestCase):
         ]:
             self.assertEqual(problems("examples/cli/a.cpp", f"{line}\n"), [problem], line)
             self.assertEqual(problems("tests/a.cpp", f"{line}\n"), [])
+        self.assertEqual(problems("examples/cli/line_reader.cpp", "  uselocale(utf8);\n"), [])
+        self.assertEqual(problems("examples/cli/line_reader.cpp", "  x = std::stod(text);\n"), ["follows the locale: stod("])
         self.assertEqual(problems("examples/cli/a.cpp", '  std::printf("%.1f", x);\n  std::fscanf(file, "cpu %llu", &n);\n'), [])
 
     def test_library_calls(self):

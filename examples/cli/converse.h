@@ -1,0 +1,13 @@
+// A conversation at a terminal: lines, commands, answers.
+#pragma once
+
+#include <functional>
+
+#include "examples/cli/conversation.h"
+
+namespace inlay::cli {
+
+// Returns the exit code. `report` tells what a turn took.
+int converse(Conversation& conversation, const std::function<void(const Turn&)>& report);
+
+}  // namespace inlay::cli

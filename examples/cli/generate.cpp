@@ -1,0 +1,87 @@
+#include "examples/cli/generate.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+
+#include "examples/cli/failure.h"
+#include "examples/cli/interrupt.h"
+#include "examples/cli/words.h"
+
+namespace inlay::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// False if Ctrl-C came first; then `n_done` tokens were run.
+bool run_prompt(inlay_session* session, const std::vector<int32_t>& tokens, size_t& n_done) {
+  inlay_error error;
+  const inlay_status status = inlay_prefill(session, tokens.data(), tokens.size(), &n_done, &error);
+  if (status == INLAY_CANCELLED) return false;
+  check(status, error, "cannot run the prompt of " + counted(tokens.size(), "token"));
+  return true;
+}
+
+}  // namespace
+
+void TextOutput::write(const char* text, size_t n) {
+  if (n == 0) return;
+  std::fwrite(text, 1, n, stdout);
+  std::fflush(stdout);
+  written_.append(text, n);
+  line_ended_ = text[n - 1] == '\n';
+}
+
+void TextOutput::take_rest(inlay_session* session) {
+  char text[512];
+  inlay_error error;
+  for (size_t n = 1; n > 0;) {
+    check(inlay_session_take_text(session, text, sizeof text, &n, &error), error, "cannot take the text");
+    write(text, n);
+  }
+}
+
+void TextOutput::end_line() {
+  if (!std::exchange(line_ended_, true)) std::fputc('\n', stdout), std::fflush(stdout);
+}
+
+void TextOutput::end_interrupted_line() {
+  if (isatty(STDOUT_FILENO)) line_ended_ = false;
+  end_line();
+}
+
+Turn generate(inlay_session* session, const std::vector<int32_t>& prompt, TextOutput& out) {
+  const InterruptScope scope(session);
+  Turn turn;
+  Clock::time_point start = Clock::now();
+  turn.interrupted = !run_prompt(session, prompt, turn.n_prompt);
+  turn.prompt_seconds = seconds_since(start);
+  if (turn.interrupted) {
+    out.end_interrupted_line();
+    return turn;
+  }
+
+  inlay_error error;
+  inlay_event event = {};
+  while (event.finish_reason == INLAY_FINISH_NONE) {
+    const inlay_status status = inlay_decode_step(&session, 1, &event, sizeof event, &error);
+    turn.context_full = event.finish_reason == INLAY_FINISH_CONTEXT_FULL || status == INLAY_KV_FULL;
+    if (status == INLAY_KV_FULL) break;
+    check(status, error, "cannot decode");
+    if (event.kind == INLAY_EVENT_TOKEN) {
+      if (turn.n_drawn++ == 0) start = Clock::now();
+      turn.drawn.push_back(event.token);
+    }
+    out.write(event.text, event.text_bytes);
+    if (event.text_pending > 0) out.take_rest(session);
+  }
+  turn.draw_seconds = turn.n_drawn > 0 ? seconds_since(start) : 0.0;
+  turn.interrupted = event.finish_reason == INLAY_FINISH_CANCELLED;
+  turn.at_most = event.finish_reason == INLAY_FINISH_MAX_TOKENS;
+  turn.interrupted ? out.end_interrupted_line() : out.end_line();
+  return turn;
+}
+
+}  // namespace inlay::cli

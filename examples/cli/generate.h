@@ -1,0 +1,42 @@
+// One prompt and the text after it, written as it is decoded.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "include/capi/inlay.h"
+
+namespace inlay::cli {
+
+// What one prompt and the text after it took.
+struct Turn {
+  size_t n_prompt = 0;
+  double prompt_seconds = 0.0;
+  int32_t n_drawn = 0;
+  double draw_seconds = 0.0;  // without the first token, whose logits the prompt left behind
+  std::vector<int32_t> drawn;
+  bool interrupted = false;
+  bool context_full = false;
+  bool at_most = false;  // as many tokens as were allowed
+};
+
+// Writes the text of events at once, and knows whether the line was ended.
+class TextOutput {
+ public:
+  void write(const char* text, size_t n);
+  void take_rest(inlay_session* session);
+  void end_line();
+  void end_interrupted_line();                                        // a terminal shows ^C in it
+  std::string take_written() { return std::exchange(written_, {}); }  // since the last call
+
+ private:
+  std::string written_;
+  bool line_ended_ = true;
+};
+
+// Ctrl-C ends it.
+Turn generate(inlay_session* session, const std::vector<int32_t>& prompt, TextOutput& out);
+
+}  // namespace inlay::cli

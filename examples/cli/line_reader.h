@@ -1,0 +1,36 @@
+// The lines that a person types at a terminal: with a line editor where the tool was built with one, plain ones
+// elsewhere.
+#pragma once
+
+#include <memory>
+#include <string>
+
+namespace inlay::cli {
+
+class LineReader {
+ public:
+  enum class Outcome {
+    line,
+    interrupted,  // Ctrl-C; the line is what was typed before it and is dropped
+    end,          // of the input: Ctrl-D
+  };
+
+  // The editor is used where standard input and output are a terminal that can move its cursor.
+  explicit LineReader(const char* prompt);
+  ~LineReader();
+  LineReader(const LineReader&) = delete;
+  LineReader& operator=(const LineReader&) = delete;
+
+  // Text that was pasted at once is one line, with line ends in it.
+  Outcome read(std::string& line);
+
+  bool has_editor() const { return editor_ != nullptr; }
+  const char* prompt() const { return prompt_; }
+
+ private:
+  struct Editor;
+  const char* prompt_;
+  std::unique_ptr<Editor> editor_;
+};
+
+}  // namespace inlay::cli

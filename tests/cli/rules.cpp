@@ -1,0 +1,178 @@
+// What the tool decides by rules: the figures of a benchmark, speeds that cannot be, turns that stay in a context.
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "examples/cli/bench_fit.h"
+#include "examples/cli/bench_limits.h"
+#include "examples/cli/benchmark.h"
+#include "examples/cli/engine.h"
+#include "examples/cli/first_turn.h"
+#include "examples/cli/json_line.h"
+
+namespace inlay::cli {
+namespace {
+
+constexpr uint64_t kMiB = 1 << 20, kGiB = 1 << 30;
+
+TEST(ImpossibleSpeed, IsFasterThanTheMemoryByMoreThanTheTolerance) {
+  const MemoryLimits gpu = {.bytes_per_second = 3e12, .tolerance = 1.25, .cache_bytes = 128 * kMiB};
+  const MemoryLimits host = {.bytes_per_second = 3e10, .tolerance = 1.5, .cache_bytes = 32 * kMiB};
+  const struct {
+    const char* what;
+    MemoryLimits limits;
+    uint64_t n_bytes;
+    double seconds;
+    bool impossible;
+  } rows[] = {
+      {"77,744 tokens a second of an 8B", gpu, 4912916384, 1 / 77744.0, true},
+      {"375 tokens a second of an 8B", gpu, 4912916384, 1 / 375.0, false},
+      {"just within the tolerance", gpu, 3 * kGiB, 3.0 * kGiB / (3e12 * 1.24), false},
+      {"just beyond it", gpu, 3 * kGiB, 3.0 * kGiB / (3e12 * 1.26), true},
+      {"no time at all", gpu, 3 * kGiB, 0, true},
+      {"the caches may hold it", gpu, 512 * kMiB, 1e-9, false},
+      {"a byte more", gpu, 512 * kMiB + 1, 1e-9, true},
+      {"a host at its memory's speed", host, kGiB, kGiB / 3e10, false},
+      {"within the host's tolerance", host, kGiB, kGiB / (3e10 * 1.49), false},
+      {"beyond it", host, kGiB, kGiB / (3e10 * 1.51), true},
+      {"a small model in the host's caches", host, 128 * kMiB, 1e-6, false},
+      {"nothing is known of the memory",
+       {.bytes_per_second = 0, .tolerance = 1.5, .cache_bytes = 1},
+       kGiB,
+       1e-9,
+       false},
+  };
+  for (const auto& row : rows)
+    EXPECT_EQ(is_impossible(row.n_bytes, row.seconds, row.limits), row.impossible) << row.what;
+}
+
+TEST(ImpossibleSpeed, ReadsTheTableOfAProfile) {
+  const std::string table =
+      "1 token after 0 cached on a device; memory read at 27.9 GB/s; medians of 2\n"
+      "kind        calls           us  % time           bytes      GB/s  % read   GFLOP/s\n"
+      "sum            33        194.3   100.0         5607041      28.9   103.5      28.4\n"
+      "whole step     33        194.7   100.0         5607040      28.8   103.3      28.3\n";
+  StepFacts facts;
+  ASSERT_TRUE(read_step_facts(table, facts));
+  EXPECT_EQ(facts.n_bytes, 5607040u);
+  EXPECT_DOUBLE_EQ(facts.bytes_per_second, 27.9e9);
+  for (const char* part : {"memory read at", "\nwhole step", "27.9", "5607040"}) {
+    std::string damaged = table;
+    damaged.replace(damaged.find(part), std::string(part).size(), std::string(std::string(part).size(), 'x'));
+    EXPECT_FALSE(read_step_facts(damaged, facts)) << part;
+  }
+  for (size_t n = 0; n < table.find("5607040"); n += 7)
+    EXPECT_FALSE(read_step_facts(std::string_view(table).substr(0, n), facts)) << n;
+}
+
+TEST(ImpossibleSpeed, EveryDeviceHasACache) {
+  for (const inlay_device_kind device : {INLAY_DEVICE_CPU, INLAY_DEVICE_CUDA, INLAY_DEVICE_REFERENCE}) {
+    EXPECT_GE(last_level_cache(device), kMiB / 4);
+    EXPECT_LT(last_level_cache(device), 16 * kGiB);
+  }
+}
+
+TEST(ImpossibleSpeed, IsReportedAsAnErrorAndNotAsASpeed) {
+  LoadOptions load;
+  load.device = INLAY_DEVICE_CPU;
+  load.n_threads = 1;
+  BenchmarkPlan plan;
+  plan.prompts = {8}, plan.depths = {0}, plan.batches = {2};
+  plan.n_drawn = 4, plan.batch_prompt = 4, plan.batch_steps = 2, plan.n_repetitions = 1;
+  load.n_context = plan.n_context();
+  load.max_sessions = plan.max_sessions();
+  const EnginePtr engine = load_file(TALES_MODEL, load);
+  Benchmark benchmark(engine.get(), plan);
+  ASSERT_TRUE(benchmark.run()) << benchmark.error();
+  const auto speeds = [&] {
+    JsonLine line;
+    benchmark.report(line);
+    return line.finished();
+  };
+  const std::string measured = speeds();
+  for (const char* key : {"pp8", "tg4@0", "batch2"}) EXPECT_NE(measured.find(key), std::string::npos) << key;
+
+  const MemoryLimits fast = {.bytes_per_second = 1e15, .tolerance = 1.5, .cache_bytes = 0};
+  EXPECT_FALSE(benchmark.has_impossible(5607040, fast));
+  EXPECT_EQ(speeds(), measured);
+  const MemoryLimits slow = {.bytes_per_second = 1e3, .tolerance = 1.5, .cache_bytes = 0};
+  EXPECT_TRUE(benchmark.has_impossible(5607040, slow));
+  benchmark.take_back_impossible(5607040, slow);
+  EXPECT_FALSE(benchmark.has_impossible(5607040, slow));
+  EXPECT_EQ(speeds(), "{}");
+  for (const char* part : {"impossible speed", "pp8 ", "tg4@0 ", "batch2 ", "1e-06 GB/s"})
+    EXPECT_NE(benchmark.error().find(part), std::string::npos) << benchmark.error();
+}
+
+TEST(FittedFigures, FitIntoTheContext) {
+  for (const int32_t context :
+       {1, 2, 16, 24, 40, 100, 127, 128, 129, 256, 300, 512, 520, 1024, 2048, 4096, 8192, 16384, 16512, 131072}) {
+    BenchmarkPlan plan;
+    const std::string changes = fit_figures(plan, {}, [=](int32_t n) { return n <= context; });
+    EXPECT_EQ(changes.empty(), BenchmarkPlan{}.n_context() <= context) << context;
+    EXPECT_EQ(changes.empty(), plan.prompts == BenchmarkPlan{}.prompts && plan.depths == BenchmarkPlan{}.depths)
+        << context;
+    if (context >= 17) {  // the warm-up takes as many
+      EXPECT_LE(plan.n_context(), context) << context;
+    }
+    if (context >= 24) {
+      EXPECT_FALSE(plan.prompts.empty() || plan.depths.empty() || plan.batches.empty()) << context;
+    }
+  }
+}
+
+TEST(FittedFigures, OfARepositoryModelAreTheLongestThatFit) {
+  BenchmarkPlan plan;
+  EXPECT_EQ(fit_figures(plan, {}, [](int32_t n) { return n <= 512; }), "--pp 256 --depths 0");
+  EXPECT_EQ(plan.prompts, std::vector<int32_t>{256});
+  EXPECT_EQ(plan.depths, std::vector<int32_t>{0});
+  EXPECT_EQ(plan.n_drawn, BenchmarkPlan{}.n_drawn);
+}
+
+TEST(FittedFigures, LeaveWhatWasAskedFor) {
+  const GivenFigures all = {.prompts = true, .depths = true, .n_drawn = true, .batches = true};
+  BenchmarkPlan plan;
+  EXPECT_EQ(fit_figures(plan, all, [](int32_t n) { return n <= 512; }), "");
+  EXPECT_EQ(plan.n_context(), BenchmarkPlan{}.n_context());
+  for (bool GivenFigures::*one :
+       {&GivenFigures::prompts, &GivenFigures::depths, &GivenFigures::n_drawn, &GivenFigures::batches}) {
+    GivenFigures given;
+    given.*one = true;
+    BenchmarkPlan part;
+    const BenchmarkPlan before;
+    fit_figures(part, given, [](int32_t n) { return n <= 64; });
+    EXPECT_EQ(part.prompts == before.prompts, given.prompts);
+    EXPECT_EQ(part.depths == before.depths, given.depths);
+    EXPECT_EQ(part.n_drawn == before.n_drawn,
+              given.n_drawn || given.depths);  // a depth beyond the context is no matter of --tg
+    EXPECT_EQ(part.batch_prompt == before.batch_prompt, given.batches);
+  }
+}
+
+// Turns of these lengths, with `n_around` tokens before all of them.
+size_t first_of(size_t first, const std::vector<size_t>& turns, size_t n_context, size_t n_answer,
+                size_t n_around = 0) {
+  return first_turn_that_stays(first, turns.size(), n_context, n_answer, [&](size_t i) {
+    return std::accumulate(turns.begin() + static_cast<std::ptrdiff_t>(i), turns.end(), n_around);
+  });
+}
+
+TEST(FirstTurnThatStays, MakesRoomForSeveralTurns) {
+  EXPECT_EQ(first_of(0, {10, 10, 10, 10}, 64, 24), 0u);  // as much as there is room for
+  EXPECT_EQ(first_of(0, {10, 10, 10, 10}, 63, 24), 1u);
+  EXPECT_EQ(first_of(0, {10, 10, 10, 10}, 50, 24), 2u);
+  EXPECT_EQ(first_of(0, {10, 10, 10, 10}, 50, 24, 20), 3u);  // the system's message stays
+  EXPECT_EQ(first_of(2, {90, 90, 10, 10}, 64, 16), 2u);      // dropped ones do not count
+  EXPECT_EQ(first_of(1, {90, 10, 40, 10}, 64, 16), 3u);
+}
+
+TEST(FirstTurnThatStays, TheLastOneAlwaysDoes) {
+  EXPECT_EQ(first_of(0, {10, 900}, 64, 16), 1u);
+  EXPECT_EQ(first_of(0, {900}, 64, 16), 0u);
+  EXPECT_EQ(first_of(0, {10, 10}, 64, 16, 900), 1u);
+}
+
+}  // namespace
+}  // namespace inlay::cli
