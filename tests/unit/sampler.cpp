@@ -192,7 +192,15 @@ INSTANTIATE_TEST_SUITE_P(
                     StatisticalCase{"top_p", {.temperature = 1.1f, .top_p = 0.83f, .seed = 4}},
                     StatisticalCase{"min_p", {.temperature = 1.0f, .min_p = 0.07f, .seed = 5}},
                     StatisticalCase{"all",
-                                    {.temperature = 1.3f, .top_k = 30, .top_p = 0.9f, .min_p = 0.05f, .seed = 6}}),
+                                    {.temperature = 1.3f, .top_k = 30, .top_p = 0.9f, .min_p = 0.05f, .seed = 6}},
+                    StatisticalCase{"typical_p", {.temperature = 1.0f, .seed = 7, .typical_p = 0.7f}},
+                    StatisticalCase{"top_n_sigma", {.temperature = 1.5f, .seed = 8, .top_n_sigma = 1.6f}},
+                    StatisticalCase{"dynatemp",
+                                    {.temperature = 1.0f, .seed = 9, .dynatemp_range = 0.6f, .dynatemp_exponent = 1.4f}},
+                    StatisticalCase{"xtc", {.temperature = 1.0f, .seed = 10, .xtc_probability = 0.4f, .xtc_threshold = 0.06f}},
+                    StatisticalCase{"mirostat", {.temperature = 1.0f, .seed = 11, .mirostat_tau = 2.2f}},
+                    StatisticalCase{"adaptive_p",
+                                    {.temperature = 1.0f, .min_p = 0.08f, .seed = 12, .adaptive_target = 0.15f}}),
     [](const auto& test_case) { return std::string(test_case.param.name); });
 
 // Every draw against the oracle with the same random number: vocabularies with many ties, banned tokens, all steps
@@ -301,6 +309,16 @@ TEST(Sampler, AllocatesNothing) {
   EXPECT_EQ(count({.temperature = 1.0f, .top_k = 15000, .top_p = 0.99f, .min_p = 0.01f}), 0);
   EXPECT_EQ(count({.temperature = 1.0f, .top_p = 0.999f}), 0);
   EXPECT_EQ(count({.temperature = 1.0f, .min_p = 0.001f, .repetition_penalty = 1.1f, .n_logprobs = 20}), 0);
+  EXPECT_EQ(count({.temperature = 1.0f,
+                   .top_p = 0.99f,
+                   .typical_p = 0.999f,
+                   .top_n_sigma = 4.0f,
+                   .dynatemp_range = 0.5f,
+                   .xtc_probability = 1.0f,
+                   .xtc_threshold = 1e-4f,
+                   .adaptive_target = 0.3f}),
+            0);
+  EXPECT_EQ(count({.temperature = 1.0f, .mirostat_tau = 5.0f}), 0);
   const int64_t before = test::allocation_count();  // the counter does count
   EXPECT_FALSE(std::vector<int>(100).empty());
   EXPECT_GT(test::allocation_count() - before, 0);
@@ -369,6 +387,38 @@ TEST(SamplerParams, ValidateNamesTheField) {
       {"frequency_penalty", [](auto& p) { p.frequency_penalty = kInf; }},
       {"presence_penalty", [](auto& p) { p.presence_penalty = kNan; }},
       {"penalty_window", [](auto& p) { p.penalty_window = -2; }},
+      {"typical_p", [](auto& p) { p.typical_p = 0; }},
+      {"typical_p", [](auto& p) { p.typical_p = kNan; }},
+      {"top_n_sigma", [](auto& p) { p.top_n_sigma = -1; }},
+      {"top_n_sigma", [](auto& p) { p.top_n_sigma = kInf; }},
+      {"dynatemp_range", [](auto& p) { p.dynatemp_range = -0.1f; }},
+      {"dynatemp_range", [](auto& p) { p.dynatemp_range = kNan; }},
+      {"dynatemp_exponent", [](auto& p) { p.dynatemp_exponent = 0; }},
+      {"dynatemp_exponent", [](auto& p) { p.dynatemp_exponent = kInf; }},
+      {"xtc_probability", [](auto& p) { p.xtc_probability = 1.1f; }},
+      {"xtc_probability", [](auto& p) { p.xtc_probability = kNan; }},
+      {"xtc_threshold", [](auto& p) { p.xtc_threshold = 0; }},
+      {"xtc_threshold", [](auto& p) { p.xtc_threshold = 1.5f; }},
+      {"mirostat_tau", [](auto& p) { p.mirostat_tau = -1; }},
+      {"mirostat_tau", [](auto& p) { p.mirostat_tau = kInf; }},
+      {"mirostat_eta", [](auto& p) { p.mirostat_eta = 0; }},
+      {"mirostat_eta", [](auto& p) { p.mirostat_eta = kNan; }},
+      {"adaptive_target", [](auto& p) { p.adaptive_target = 1.1f; }},
+      {"adaptive_target", [](auto& p) { p.adaptive_target = kNan; }},
+      {"adaptive_decay", [](auto& p) { p.adaptive_decay = 1; }},
+      {"adaptive_decay", [](auto& p) { p.adaptive_decay = -0.1f; }},
+      {"one of them must be 0", [](auto& p) { p.mirostat_tau = 5, p.adaptive_target = 0.5f; }},
+      {"dry_multiplier", [](auto& p) { p.dry_multiplier = -1; }},
+      {"dry_multiplier", [](auto& p) { p.dry_multiplier = kNan; }},
+      {"dry_base", [](auto& p) { p.dry_base = 0.9f; }},
+      {"dry_base", [](auto& p) { p.dry_base = kInf; }},
+      {"dry_allowed_length", [](auto& p) { p.dry_allowed_length = 0; }},
+      {"dry_window", [](auto& p) { p.dry_window = -2; }},
+      {"dry_breakers has 65 texts", [](auto& p) { p.dry_breakers.assign(65, "a"); }},
+      {"dry_breakers text 1 has 129 bytes",
+       [](auto& p) {
+         p.dry_breakers = {"a", std::string(129, 'a')};
+       }},
       {"n_logprobs", [](auto& p) { p.n_logprobs = kMaxLogprobs + 1; }},
       {"n_logprobs", [](auto& p) { p.n_logprobs = -1; }},
       {"names token 10",

@@ -142,15 +142,15 @@ Status StepBlock::fill_samples(const StepBatch& batch, int32_t n_logit_rows) {
 
 // The bias, and the distinct tokens of the penalty window with their counts.
 Status StepBlock::fill_lists(const SampleRow& row, cuda::SampleRowParams& out) {
-  const SamplerParams& p = *row.params;
+  const std::span<const LogitBias> bias = row.bias();
   out.first_bias = n_bias_;
-  out.n_bias = static_cast<int32_t>(p.bias.size());
+  out.n_bias = static_cast<int32_t>(bias.size());
   out.first_count = n_counts_;
   const size_t window = penalised_tokens(row);
   if (n_bias_ + out.n_bias > limits_.max_list || n_counts_ + static_cast<int64_t>(window) > limits_.max_list) {
     return error(Code::internal, "the bias and penalty lists of a step have more than %d entries", limits_.max_list);
   }
-  for (const LogitBias& b : p.bias) {
+  for (const LogitBias& b : bias) {
     host_.bias_tokens[n_bias_] = b.token;
     host_.bias_values[n_bias_++] = b.bias;
   }
