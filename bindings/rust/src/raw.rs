@@ -630,9 +630,9 @@ impl Default for inlay_token_info {
 
 /// How a token is drawn. The steps run in this order: bias and DRY, penalties, top_n_sigma, temperature, top_k,
 /// typical_p, top_p, min_p, XTC, draw. All zero is greedy. Where temperature is 0 only bias, DRY, penalties and
-/// n_logprobs change anything. Mirostat's and adaptive-p's averages are the session's: a fork takes them along, a
-/// prefill and a truncation let them begin anew, another sampler goes on with them. UNSUPPORTED where a device does
-/// not have one of the steps.
+/// n_logprobs change anything. Where mirostat_tau is set top_k, typical_p, top_p, min_p and XTC change nothing.
+/// Mirostat's and adaptive-p's averages are the session's: a fork takes them along, a prefill and a truncation let
+/// them begin anew, another sampler goes on with them. UNSUPPORTED where a device does not have one of the steps.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct inlay_sampler_params {
@@ -681,9 +681,8 @@ pub struct inlay_sampler_params {
     /// Probability that makes a token a top choice; above 0.5 there is no more than one, and nothing changes. Changes
     /// nothing without xtc_probability. (default 0: 0.1)
     pub xtc_threshold: f32,
-    /// Mirostat 2: the mean surprise of the drawn tokens that is aimed at. It stands in the place of top_k,
-    /// typical_p, top_p, min_p and XTC, which change nothing then. Refused together with adaptive_target. (bits,
-    /// default 0: off)
+    /// Mirostat 2: the mean surprise of the drawn tokens that is aimed at. It stands in the place of the filters from
+    /// top_k to XTC. Refused together with adaptive_target. (bits, default 0: off)
     pub mirostat_tau: f32,
     /// How much of its error Mirostat corrects with each token. Changes nothing without mirostat_tau. (default 0:
     /// 0.1)
