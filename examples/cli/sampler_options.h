@@ -1,4 +1,4 @@
-// The options of `run` that say how tokens are drawn, beyond the usual ones. They have the names that llama.cpp's users type.
+// The options of `run` that say how tokens are drawn, beyond the usual ones, by the names that llama.cpp has for them.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ class SamplerOptions {
   std::vector<inlay_text> fill(inlay_sampler_params& params) const;
 
  private:
-  double typical_p_ = 1, top_n_sigma_ = 0, dynatemp_range_ = 0, dynatemp_exponent_ = 1, xtc_probability_ = 0, xtc_threshold_ = 0.1;
+  double typical_p_ = 1, top_n_sigma_ = 0, dynatemp_range_ = 0, dynatemp_exponent_ = 1, xtc_probability_ = 0,
+         xtc_threshold_ = 0.1;
   double mirostat_tau_ = 0, mirostat_eta_ = 0.1, adaptive_target_ = 0, adaptive_decay_ = 0.9;
   double dry_multiplier_ = 0, dry_base_ = 1.75;
   int32_t dry_allowed_length_ = 2, dry_window_ = -1;

@@ -38,7 +38,8 @@ Status read_dry(const inlay_sampler_params& params, SamplerParams& out) {
   set_unless_zero(params.dry_window, out.dry_window);
   if (params.n_dry_breakers == 0) return {};
   if (params.n_dry_breakers > kMaxDryBreakers) {
-    return error(Code::invalid_argument, "sampler.n_dry_breakers is %zu, expected at most %zu", params.n_dry_breakers, kMaxDryBreakers);
+    return error(Code::invalid_argument, "sampler.n_dry_breakers is %zu, expected at most %zu", params.n_dry_breakers,
+                 kMaxDryBreakers);
   }
   INLAY_TRY(check_not_null(params.dry_breakers, "sampler.dry_breakers"));
   out.dry_breakers.clear();

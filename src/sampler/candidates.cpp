@@ -11,8 +11,8 @@
 namespace inlay {
 namespace {
 
-// Keeps the shortest run, in the order of `before`, whose weights reach `wanted`; all if rounding lets none. Sorted in growing
-// parts, because the run is short nearly always.
+// Keeps the shortest run, in the order of `before`, whose weights reach `wanted`; all if rounding lets none. Sorted in
+// growing parts, because the run is short nearly always.
 template <class Before>
 void keep_run(std::vector<Candidate>& list, const Softmax& softmax, double wanted, Before before) {
   double sum = 0;

@@ -1,5 +1,5 @@
-// The tokens that the steps of a draw keep, and the steps that rows without them do not pay for. sampler.h says what each does.
-// Lists are in ascending id, so that sums are the same in every build; none becomes empty.
+// The tokens that the steps of a draw keep, and the steps that rows without them do not pay for; sampler.h says what
+// each does. Lists are in ascending id, so that sums are the same in every build; none becomes empty.
 #pragma once
 
 #include <cstdint>

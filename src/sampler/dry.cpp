@@ -38,7 +38,8 @@ void DryBias::reserve(size_t n_context) {
 }
 
 // From the end on: text_ is the text of the token at hand and what a breaker that begins in it can reach behind it.
-size_t DryBias::tokens_behind_breaker(const SamplerParams& params, std::span<const int32_t> window, const TokenText& text) {
+size_t DryBias::tokens_behind_breaker(const SamplerParams& params, std::span<const int32_t> window,
+                                      const TokenText& text) {
   size_t longest = 0;
   for (const std::string& breaker : params.dry_breakers) longest = std::max(longest, breaker.size());
   if (longest == 0 || !text) return window.size();
@@ -57,8 +58,9 @@ size_t DryBias::tokens_behind_breaker(const SamplerParams& params, std::span<con
   return window.size();
 }
 
-// alike_[k]: in how many tokens the window less its last k ones ends like the whole. [begin, end) is the stretch, counted from
-// the window's end, that reaches furthest of those known to be like its first tokens: inside it the lengths are known already.
+// alike_[k]: in how many tokens the window less its last k ones ends like the whole. [begin, end), counted from the
+// window's end, is the stretch that reaches furthest of those known to be like the end itself: the lengths inside it
+// follow from lengths found before.
 void DryBias::find_repeats(std::span<const int32_t> window, size_t limit, size_t allowed_length) {
   const auto from_end = [&](size_t k) { return window[window.size() - 1 - k]; };
   const size_t m = window.size();
@@ -75,7 +77,8 @@ void DryBias::find_repeats(std::span<const int32_t> window, size_t limit, size_t
   }
 }
 
-std::span<const LogitBias> DryBias::merge(const SamplerParams& params, std::span<const int32_t> history, const TokenText& text) {
+std::span<const LogitBias> DryBias::merge(const SamplerParams& params, std::span<const int32_t> history,
+                                          const TokenText& text) {
   merged_.clear();
   if (!has_dry(params)) return {};
   const auto window = params.dry_window < 0 || history.size() <= static_cast<size_t>(params.dry_window)
@@ -95,11 +98,13 @@ std::span<const LogitBias> DryBias::merge(const SamplerParams& params, std::span
 
   merged_.assign(params.bias.begin(), params.bias.end());
   for (const Repeat& r : repeats_) {
-    const double cost = params.dry_multiplier * std::pow(static_cast<double>(params.dry_base), r.length - params.dry_allowed_length);
+    const double cost =
+        params.dry_multiplier * std::pow(static_cast<double>(params.dry_base), r.length - params.dry_allowed_length);
     const auto own = std::ranges::find(params.bias, r.token, &LogitBias::token);
     const double bias = own == params.bias.end() ? 0.0 : own->bias;
     const bool banned = bias == -std::numeric_limits<double>::infinity();
-    const auto both = banned ? static_cast<float>(bias) : static_cast<float>(std::max(bias - cost, -static_cast<double>(kLargest)));
+    const auto both =
+        banned ? static_cast<float>(bias) : static_cast<float>(std::max(bias - cost, -static_cast<double>(kLargest)));
     if (own == params.bias.end()) {
       merged_.push_back({r.token, both});
     } else {

@@ -1,11 +1,12 @@
-// DRY, "don't repeat yourself" (p-e-w 2024): what would go on with a repetition of the sequence's end becomes less likely.
+// DRY, "don't repeat yourself" (p-e-w 2024): what would go on with a repetition of the sequence's end becomes less
+// likely.
 //
 // The window is the last dry_window tokens h[0 .. m). Its end can repeat from behind the last breaker on: of the texts
-// dry_breakers the one that begins last in the window's text; L is the number of tokens that lie whole behind it. At each place
-// i > 0 of the window n(i) is the number of tokens, at most L, in which the window before h[i] and the whole window end alike.
-// For a token t that stands at places whose largest n(i) is n:
-//   dry[t] = dry_multiplier * dry_base ^ (n - dry_allowed_length) if n >= dry_allowed_length and t has no breaker in its text,
-//   else 0
+// dry_breakers the one that begins last in the window's text; L is the number of tokens that lie whole behind it. At
+// each place i > 0 of the window n(i) is the number of tokens, at most L, in which the window before h[i] and the whole
+// window end alike. For a token t that stands at places whose largest n(i) is n:
+//   dry[t] = dry_multiplier * dry_base ^ (n - dry_allowed_length)
+// if n >= dry_allowed_length and t has no breaker in its text, else 0.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,8 @@ class DryBias {
   void reserve(size_t n_context);  // afterwards merge() hardly ever allocates
 
   // SamplerParams::bias with DRY's entries, each token once; empty if DRY has none. Valid until the next call.
-  std::span<const LogitBias> merge(const SamplerParams& params, std::span<const int32_t> history, const TokenText& text);
+  std::span<const LogitBias> merge(const SamplerParams& params, std::span<const int32_t> history,
+                                   const TokenText& text);
 
  private:
   struct Repeat {

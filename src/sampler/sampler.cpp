@@ -197,7 +197,8 @@ int32_t Sampler::draw_unfiltered(std::span<const float> logits, const Softmax& s
 }
 
 // The weights that the draw goes by are w, or adaptive-p's. They take the places of the logits' weights in weights_.
-Sampler::Chosen Sampler::choose(const SamplerParams& params, const Softmax& softmax, const SamplerState& state, double u) {
+Sampler::Chosen Sampler::choose(const SamplerParams& params, const Softmax& softmax, const SamplerState& state,
+                                double u) {
   const size_t n = candidates_.size();
   double total = 0, drawn_total = 0;
   for (size_t i = 0; i < n; ++i) total += weights_[i] = softmax.weight(candidates_[i].logit);

@@ -1,27 +1,28 @@
 // Sampling parameters and the CPU sampler, which is the specification of every other one.
 //
-// The steps, in this order, on a row of logits l (n_vocab). What a step keeps is all that the next ones see; the token that ranks
-// first in a step is never cut by it. p(t) = w(t) / (sum of w over the tokens kept so far).
+// The steps, in this order, on a row of logits l (n_vocab). What a step keeps is all that the next ones see, and it always
+// keeps a token. p(t) = w(t) / (sum of w over the tokens kept so far).
 //   bias, DRY     l[t] += bias[t] - dry[t]; dry.h says what a repetition costs
 //   penalties     for each token t that occurs c > 0 times in the last penalty_window tokens of the sequence:
 //                 l[t] = l[t] > 0 ? l[t] / repetition : l[t] * repetition;   l[t] -= c * frequency + presence
 //   top-n-sigma   keeps l >= max l - n * s, s the standard deviation of the finite logits (Tang et al. 2024)
-//   temperature   w[t] = exp((l[t] - max l) / T); temperature 0 takes the largest l and ends here, whatever else is set
-//                 T = temperature; with a dynatemp_range r, of the entropy h of exp(l) over the n tokens kept, in units of ln n:
-//                 T = low + (high - low) * h^dynatemp_exponent, low = max(0, temperature - r), high = temperature + r
+//   temperature   w[t] = exp((l[t] - max l) / T); temperature 0 takes the largest l and ends here, whatever else is set.
+//                 T = temperature; with a dynatemp_range r, and h the entropy of exp(l) over the n tokens kept, in
+//                 units of ln n: T = low + (high - low) * h^dynatemp_exponent, low = max(0, temperature - r),
+//                 high = temperature + r
 //   top-k         keeps the k largest l
-//   typical-p     keeps the shortest run of tokens with the smallest |-ln p - entropy of p| whose p reach typical_p (Meister et
-//                 al. 2022). -ln p is linear in l, so these are the logits nearest to their mean under p: the distance counts,
-//                 rounded to float, at equal distances the larger l ranks first
+//   typical-p     keeps the shortest run of tokens with the smallest |-ln p - entropy of p| whose p reach typical_p
+//                 (Meister et al. 2022). -ln p is linear in l, so these are the logits nearest to their mean under p.
+//                 The distance counts rounded to float; at equal distances the larger l ranks first
 //   top-p         keeps the shortest run of largest w whose sum reaches top_p of the sum of what is kept so far
 //   min-p         keeps w >= min_p times the largest w kept
 //   XTC           with the chance xtc_probability: of the tokens with p >= xtc_threshold only the last in rank stays
-//   draw          the kept tokens in ascending id, cumulated; the first whose sum exceeds u * total, u uniform in [0, 1)
-// Mirostat 2 (Basu et al. 2021) stands in the place of top-k to XTC, which then change nothing: it keeps -log2 p <= mu.
-// Adaptive-p draws by other weights than w: exp(-10 d^2 / (1 + d)), d = |p(t) - aim| / 0.3.
+//   draw          the kept tokens in ascending id, cumulated; the first whose sum exceeds u * total, u uniform in
+//                 [0, 1)
+// Mirostat 2 (Basu et al. 2021) stands in the place of top-k to XTC, which then change nothing: it keeps -log2 p <= mu,
+// and the token that ranks first. Adaptive-p draws by other weights than w: exp(-10 d^2 / (1 + d)), d = |p(t) - aim| / 0.3.
 // mu and the aim depend on what the sequence has drawn before: SamplerState.
 // Equal logits rank by lower id. A logit of -inf bans its token; -inf is never kept, drawn or reported.
-// The order is the one of temperature first: filters see the distribution that is drawn from.
 #pragma once
 
 #include <cstdint>
@@ -65,7 +66,8 @@ struct SamplerParams {
   float dry_base = 1.75f;          // >= 1
   int32_t dry_allowed_length = 2;  // >= 1
   int32_t dry_window = -1;         // last tokens of the sequence that count; 0: none, -1: all
-  std::vector<std::string> dry_breakers = {"\n", ":", "\"", "*"};  // at most kMaxDryBreakers; an empty one breaks nothing
+  std::vector<std::string> dry_breakers = {"\n", ":", "\"",
+                                           "*"};  // at most kMaxDryBreakers; an empty one breaks nothing
 };
 
 inline constexpr int32_t kMaxLogprobs = 20;
@@ -76,7 +78,8 @@ inline constexpr size_t kMaxDryBreakers = 64, kMaxDryBreakerBytes = 128;
 // What a sequence's draws have come to. It begins as zeros, wherever a generation begins.
 struct SamplerState {
   double mirostat_drift = 0;  // mu = 2 * mirostat_tau + drift
-  double adaptive_lead = 0;   // weighted average of the drawn tokens' p, less the target; aim = target - lead, within [0, 1]
+  double adaptive_lead =
+      0;  // weighted average of the drawn tokens' p, less the target; aim = target - lead, within [0, 1]
   bool operator==(const SamplerState&) const = default;
 };
 
@@ -133,9 +136,9 @@ struct SampleResult {
 //   adaptive-p    average = adaptive_decay * average + (1 - adaptive_decay) * p
 void advance(const SamplerParams& params, const SampleResult& drawn, SamplerState& state);
 
-// Draws the token of one row. The random numbers are those of one block of Philox4x32-10 keyed by the seed, its counter made of
-// `stream` (the session's own number) and `position`, so that neither batch composition nor earlier calls change them. The
-// first two words make the draw's number, the others XTC's.
+// Draws the token of one row. The random numbers are those of one block of Philox4x32-10 keyed by the seed, its counter
+// made of `stream` (the session's own number) and `position`, so that neither batch composition nor earlier calls
+// change them. The first two words make the draw's number, the others XTC's.
 // One Sampler serves any number of sequences, one call at a time: it keeps scratch memory and no state.
 class Sampler {
  public:

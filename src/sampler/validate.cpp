@@ -67,8 +67,7 @@ Status validate_choosers(const SamplerParams& p) {
     return out_of_range("adaptive_decay", p.adaptive_decay, "from 0 to 0.99");
   }
   if (p.mirostat_tau > 0 && p.adaptive_target > 0) {
-    return error(Code::invalid_argument, "mirostat_tau is %g and adaptive_target is %g, one of them must be 0: each chooses the token",
-                 p.mirostat_tau, p.adaptive_target);
+    return out_of_range("mirostat_tau", p.mirostat_tau, "0 beside adaptive-p, which also chooses the token");
   }
   return {};
 }
@@ -77,16 +76,18 @@ Status validate_dry(const SamplerParams& p) {
   if (!(p.dry_multiplier >= 0 && std::isfinite(p.dry_multiplier))) {
     return out_of_range("dry_multiplier", p.dry_multiplier, "finite and at least 0");
   }
-  if (!(p.dry_base >= 1 && std::isfinite(p.dry_base))) return out_of_range("dry_base", p.dry_base, "finite and at least 1");
+  if (!(p.dry_base >= 1 && std::isfinite(p.dry_base)))
+    return out_of_range("dry_base", p.dry_base, "finite and at least 1");
   if (p.dry_allowed_length < 1) return out_of_range("dry_allowed_length", p.dry_allowed_length, "at least 1");
   if (p.dry_window < -1) return out_of_range("dry_window", p.dry_window, "at least -1");
   if (p.dry_breakers.size() > kMaxDryBreakers) {
-    return error(Code::invalid_argument, "dry_breakers has %zu texts, at most %zu are allowed", p.dry_breakers.size(), kMaxDryBreakers);
+    return error(Code::invalid_argument, "dry_breakers has %zu texts, at most %zu are allowed", p.dry_breakers.size(),
+                 kMaxDryBreakers);
   }
   for (size_t i = 0; i < p.dry_breakers.size(); ++i) {
     if (p.dry_breakers[i].size() <= kMaxDryBreakerBytes) continue;
-    return error(Code::invalid_argument, "dry_breakers text %zu has %zu bytes, at most %zu are allowed", i, p.dry_breakers[i].size(),
-                 kMaxDryBreakerBytes);
+    return error(Code::invalid_argument, "dry_breakers text %zu has %zu bytes, at most %zu are allowed", i,
+                 p.dry_breakers[i].size(), kMaxDryBreakerBytes);
   }
   return {};
 }

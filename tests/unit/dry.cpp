@@ -19,7 +19,8 @@ constexpr float kInf = std::numeric_limits<float>::infinity();
 
 // Token t stands for the character 'a' + t, but for a few.
 std::string text_of(int32_t token) {
-  static const std::map<int32_t, std::string> others = {{20, "\n"}, {21, ": b"}, {22, "x<"}, {23, "br"}, {24, ">y"}, {25, ""}};
+  static const std::map<int32_t, std::string> others = {{20, "\n"}, {21, ": b"}, {22, "x<"},
+                                                        {23, "br"}, {24, ">y"},  {25, ""}};
   const auto other = others.find(token);
   return other == others.end() ? std::string(1, static_cast<char>('a' + token)) : other->second;
 }
@@ -36,7 +37,8 @@ SamplerParams dry(std::vector<std::string> breakers = {"\n", ":", "\"", "*"}) {
   return params;
 }
 
-std::map<int32_t, double> costs(const SamplerParams& params, const std::vector<int32_t>& history, const TokenText& texts = text) {
+std::map<int32_t, double> costs(const SamplerParams& params, const std::vector<int32_t>& history,
+                                const TokenText& texts = text) {
   DryBias bias;
   std::map<int32_t, double> out;
   for (const LogitBias& entry : bias.merge(params, history, texts)) {
@@ -53,7 +55,8 @@ void expect_near(const Costs& got, const Costs& wanted, const char* why = "") {
   for (const auto& [token, cost] : wanted) {
     ASSERT_TRUE(got.contains(token)) << token;
     const bool same = got.at(token) == cost;  // infinities, too
-    EXPECT_TRUE(same || std::fabs(got.at(token) - cost) < 1e-5 * std::fabs(cost)) << token << ": " << got.at(token) << " " << cost;
+    EXPECT_TRUE(same || std::fabs(got.at(token) - cost) < 1e-5 * std::fabs(cost))
+        << token << ": " << got.at(token) << " " << cost;
   }
 }
 
@@ -88,9 +91,10 @@ TEST(Dry, BreakersEndRepetitions) {
   expect_near(costs(dry(), {1, 20, 2, 3, 4, 9, 1, 20, 2, 3}), {{4, 0.8}});  // b, line feed, c, d: two tokens behind it
   expect_near(costs(dry({""}), {1, 20, 2, 3, 4, 9, 1, 20, 2, 3}), {{4, 0.8 * 1.75 * 1.75}});
   expect_near(costs(dry(), {1, 2, 3, 20, 4, 9, 1, 2, 3, 20}), {});          // nothing behind it
-  expect_near(costs(dry(), {1, 2, 3, 21, 9, 1, 2, 3}), {});                 // one that has a breaker inside costs nothing
+  expect_near(costs(dry(), {1, 2, 3, 21, 9, 1, 2, 3}), {});  // one that has a breaker inside costs nothing
   expect_near(costs(dry({}), {1, 2, 3, 21, 9, 1, 2, 3}), {{21, 0.8 * 1.75}});
-  expect_near(costs(dry(), {1, 20, 2, 3, 4, 9, 1, 20, 2, 3}, {}), {{4, 0.8 * 1.75 * 1.75}}, "without texts nothing breaks");
+  expect_near(costs(dry(), {1, 20, 2, 3, 4, 9, 1, 20, 2, 3}, {}), {{4, 0.8 * 1.75 * 1.75}},
+              "without texts nothing breaks");
 }
 
 TEST(Dry, BreakersSpreadOverTokens) {
@@ -126,7 +130,8 @@ Costs naive(const SamplerParams& p, std::vector<int32_t> h) {
   for (size_t at = 0; at < all.size(); ++at) {
     size_t longest = 0;
     for (const std::string& breaker : p.dry_breakers) {
-      if (!breaker.empty() && all.compare(at, breaker.size(), breaker) == 0) longest = std::max(longest, breaker.size());
+      if (!breaker.empty() && all.compare(at, breaker.size(), breaker) == 0)
+        longest = std::max(longest, breaker.size());
     }
     if (longest > 0) end = at + longest;
   }
@@ -140,8 +145,9 @@ Costs naive(const SamplerParams& p, std::vector<int32_t> h) {
   }
   Costs out;
   for (const auto& [token, n] : lengths) {
-    const bool breaks = std::ranges::any_of(
-        p.dry_breakers, [&, t = text_of(token)](const std::string& b) { return !b.empty() && t.find(b) != std::string::npos; });
+    const bool breaks = std::ranges::any_of(p.dry_breakers, [&, t = text_of(token)](const std::string& b) {
+      return !b.empty() && t.find(b) != std::string::npos;
+    });
     if (!breaks) out[token] = p.dry_multiplier * std::pow(p.dry_base, static_cast<double>(n) - p.dry_allowed_length);
   }
   return out;
@@ -149,7 +155,8 @@ Costs naive(const SamplerParams& p, std::vector<int32_t> h) {
 
 TEST(Dry, AgreesWithItsDefinition) {
   std::mt19937 random(2);
-  const std::vector<std::string> breakers[] = {{"\n", ":", "\"", "*"}, {"<br>", "c"}, {"ab", "b"}, {""}, {"xbr", "<b", "r>yc"}};
+  const std::vector<std::string> breakers[] = {
+      {"\n", ":", "\"", "*"}, {"<br>", "c"}, {"ab", "b"}, {""}, {"xbr", "<b", "r>yc"}};
   int n_costs = 0;
   for (int trial = 0; trial < 4000; ++trial) {
     SamplerParams params = dry(breakers[random() % 5]);

@@ -1,5 +1,5 @@
-// Tokens that an engine draws are those of the sampler on the logits that the session shows, on every device, and with the state
-// that the session's draws have come to.
+// Tokens that an engine draws are those of the sampler on the logits that the session shows, on every device, and with
+// the state that the session's draws have come to.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -38,7 +38,11 @@ std::vector<SamplerParams> many_params(DeviceKind device) {
        .penalty_window = 16},
       {.temperature = 1.0f, .n_logprobs = 1, .bias = {{50, 4.0f}, {7, -INFINITY}, {11, 3.0f}}},
       {.dry_multiplier = 2.0f, .dry_allowed_length = 1},
-      {.temperature = 0.5f, .bias = {{50, 4.0f}}, .dry_multiplier = 1.0f, .dry_allowed_length = 1, .dry_breakers = {" the", "a"}},
+      {.temperature = 0.5f,
+       .bias = {{50, 4.0f}},
+       .dry_multiplier = 1.0f,
+       .dry_allowed_length = 1,
+       .dry_breakers = {" the", "a"}},
       {.temperature = 1.0f, .typical_p = 0.6f},
       {.temperature = 2.0f, .top_n_sigma = 1.5f},
       {.temperature = 1.0f, .top_k = 200, .dynatemp_range = 0.9f, .dynatemp_exponent = 0.7f},
@@ -135,7 +139,9 @@ TEST_P(EngineSampling, DrawsAreThoseOfTheSpecification) {
 
 class EngineSamplerState : public test::EngineSessions {
  protected:
-  static SamplerParams mirostat() { return {.temperature = 1.0f, .seed = 3, .mirostat_tau = 3.0f, .mirostat_eta = 0.5f}; }
+  static SamplerParams mirostat() {
+    return {.temperature = 1.0f, .seed = 3, .mirostat_tau = 3.0f, .mirostat_eta = 0.5f};
+  }
   static SamplerParams adaptive() {
     return {.temperature = 1.0f, .min_p = 0.02f, .seed = 4, .adaptive_target = 0.3f, .adaptive_decay = 0.7f};
   }

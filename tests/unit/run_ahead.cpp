@@ -153,12 +153,13 @@ TEST_P(RunAhead, SamplersThatLookAtTheTokensBeforeBeginNothing) {
     SamplerParams params;
     bool is_begun;
   };
-  const Case cases[] = {{"DRY", {.dry_multiplier = 1}, false},
-                        {"mirostat", {.temperature = 1, .mirostat_tau = 3}, false},
-                        {"adaptive-p", {.temperature = 1, .adaptive_target = 0.3f}, false},
-                        {"without a temperature", {.mirostat_tau = 3}, true},
-                        {"typical-p", {.temperature = 1, .typical_p = 0.7f}, true},
-                        {"XTC", {.temperature = 1, .top_n_sigma = 1, .dynatemp_range = 0.4f, .xtc_probability = 0.5f}, true}};
+  const Case cases[] = {
+      {"DRY", {.dry_multiplier = 1}, false},
+      {"mirostat", {.temperature = 1, .mirostat_tau = 3}, false},
+      {"adaptive-p", {.temperature = 1, .adaptive_target = 0.3f}, false},
+      {"without a temperature", {.mirostat_tau = 3}, true},
+      {"typical-p", {.temperature = 1, .typical_p = 0.7f}, true},
+      {"XTC", {.temperature = 1, .top_n_sigma = 1, .dynatemp_range = 0.4f, .xtc_probability = 0.5f}, true}};
   for (const Case& c : cases) {
     if (GetParam() == DeviceKind::cuda && general_step(c.params) != nullptr) continue;
     SCOPED_TRACE(c.name);

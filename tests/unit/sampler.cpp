@@ -186,21 +186,20 @@ TEST_P(SamplerDistribution, MatchesExactProbabilities) {
 
 INSTANTIATE_TEST_SUITE_P(
     Steps, SamplerDistribution,
-    testing::Values(StatisticalCase{"temperature", {.temperature = 1.0f, .seed = 1}},
-                    StatisticalCase{"hot", {.temperature = 1.7f, .seed = 2}},
-                    StatisticalCase{"top_k", {.temperature = 0.9f, .top_k = 12, .seed = 3}},
-                    StatisticalCase{"top_p", {.temperature = 1.1f, .top_p = 0.83f, .seed = 4}},
-                    StatisticalCase{"min_p", {.temperature = 1.0f, .min_p = 0.07f, .seed = 5}},
-                    StatisticalCase{"all",
-                                    {.temperature = 1.3f, .top_k = 30, .top_p = 0.9f, .min_p = 0.05f, .seed = 6}},
-                    StatisticalCase{"typical_p", {.temperature = 1.0f, .seed = 7, .typical_p = 0.7f}},
-                    StatisticalCase{"top_n_sigma", {.temperature = 1.5f, .seed = 8, .top_n_sigma = 1.6f}},
-                    StatisticalCase{"dynatemp",
-                                    {.temperature = 1.0f, .seed = 9, .dynatemp_range = 0.6f, .dynatemp_exponent = 1.4f}},
-                    StatisticalCase{"xtc", {.temperature = 1.0f, .seed = 10, .xtc_probability = 0.4f, .xtc_threshold = 0.06f}},
-                    StatisticalCase{"mirostat", {.temperature = 1.0f, .seed = 11, .mirostat_tau = 2.8f}},
-                    StatisticalCase{"adaptive_p",
-                                    {.temperature = 1.0f, .min_p = 0.08f, .seed = 12, .adaptive_target = 0.15f}}),
+    testing::Values(
+        StatisticalCase{"temperature", {.temperature = 1.0f, .seed = 1}},
+        StatisticalCase{"hot", {.temperature = 1.7f, .seed = 2}},
+        StatisticalCase{"top_k", {.temperature = 0.9f, .top_k = 12, .seed = 3}},
+        StatisticalCase{"top_p", {.temperature = 1.1f, .top_p = 0.83f, .seed = 4}},
+        StatisticalCase{"min_p", {.temperature = 1.0f, .min_p = 0.07f, .seed = 5}},
+        StatisticalCase{"all", {.temperature = 1.3f, .top_k = 30, .top_p = 0.9f, .min_p = 0.05f, .seed = 6}},
+        StatisticalCase{"typical_p", {.temperature = 1.0f, .seed = 7, .typical_p = 0.7f}},
+        StatisticalCase{"top_n_sigma", {.temperature = 1.5f, .seed = 8, .top_n_sigma = 1.6f}},
+        StatisticalCase{"dynatemp",
+                        {.temperature = 1.0f, .seed = 9, .dynatemp_range = 0.6f, .dynatemp_exponent = 1.4f}},
+        StatisticalCase{"xtc", {.temperature = 1.0f, .seed = 10, .xtc_probability = 0.4f, .xtc_threshold = 0.06f}},
+        StatisticalCase{"mirostat", {.temperature = 1.0f, .seed = 11, .mirostat_tau = 2.8f}},
+        StatisticalCase{"adaptive_p", {.temperature = 1.0f, .min_p = 0.08f, .seed = 12, .adaptive_target = 0.15f}}),
     [](const auto& test_case) { return std::string(test_case.param.name); });
 
 // Every draw against the oracle with the same random number: vocabularies with many ties, banned tokens, all steps
@@ -292,7 +291,7 @@ TEST(Sampler, DependsOnSeedStreamAndPositionAlone) {
   EXPECT_NE(run(42, 2, false), alone);
 }
 
-// Programs count on their seeds: what rows without the steps of sampler_steps.cpp draw stays as it was before there were any.
+// Programs count on their seeds: rows without the steps of sampler_steps.cpp draw the same in every version.
 TEST(Sampler, SeedsDrawWhatTheyAlwaysDrew) {
   std::vector<float> logits(997);
   for (size_t i = 0; i < logits.size(); ++i) logits[i] = static_cast<float>(i * 7919 % 997) / 128.0f;
@@ -426,7 +425,7 @@ TEST(SamplerParams, ValidateNamesTheField) {
       {"adaptive_target", [](auto& p) { p.adaptive_target = kNan; }},
       {"adaptive_decay", [](auto& p) { p.adaptive_decay = 1; }},
       {"adaptive_decay", [](auto& p) { p.adaptive_decay = -0.1f; }},
-      {"one of them must be 0", [](auto& p) { p.mirostat_tau = 5, p.adaptive_target = 0.5f; }},
+      {"must be 0 beside adaptive-p", [](auto& p) { p.mirostat_tau = 5, p.adaptive_target = 0.5f; }},
       {"dry_multiplier", [](auto& p) { p.dry_multiplier = -1; }},
       {"dry_multiplier", [](auto& p) { p.dry_multiplier = kNan; }},
       {"dry_base", [](auto& p) { p.dry_base = 0.9f; }},

@@ -60,9 +60,11 @@ inline void cut_sigma(const std::vector<double>& l, Order& kept, Real n) {
 
 inline Real temperature_of(const std::vector<double>& l, const Order& kept, const SamplerParams& p) {
   if (p.dynatemp_range == 0) return p.temperature;
-  const Real low = std::max<Real>(0, Real{p.temperature} - p.dynatemp_range), high = Real{p.temperature} + p.dynatemp_range;
+  const Real low = std::max<Real>(0, Real{p.temperature} - p.dynatemp_range),
+             high = Real{p.temperature} + p.dynatemp_range;
   const Real part = kept.size() > 1 ? entropy(softmax(l, kept, 1)) / std::log(static_cast<Real>(kept.size())) : 0;
-  return std::max<Real>(low + (high - low) * std::pow(std::clamp<Real>(part, 0, 1), Real{p.dynatemp_exponent}), 0x1p-126);
+  return std::max<Real>(low + (high - low) * std::pow(std::clamp<Real>(part, 0, 1), Real{p.dynatemp_exponent}),
+                        0x1p-126);
 }
 
 inline void cut_typical(const std::vector<double>& l, Order& kept, Real temperature, Real typical_p) {
@@ -116,8 +118,8 @@ struct Distribution {
 };
 
 // After all steps (temperature > 0), if XTC's chance comes true or not.
-inline Distribution distribution(std::span<const float> logits, const SamplerParams& params, std::span<const int32_t> history,
-                                 const SamplerState& state, bool xtc) {
+inline Distribution distribution(std::span<const float> logits, const SamplerParams& params,
+                                 std::span<const int32_t> history, const SamplerState& state, bool xtc) {
   const std::vector<double> l = adjusted(logits, params, history);
   Order kept;
   for (size_t i = 0; i < l.size(); ++i) {

@@ -1,5 +1,5 @@
-// The steps beyond top-k, top-p and min-p: by hand, against the plain oracle alone and in pairs, at their limits, and from draw to
-// draw.
+// The steps beyond top-k, top-p and min-p: by hand, against the plain oracle alone and in pairs, at their limits, and
+// from draw to draw.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,7 +35,8 @@ std::vector<float> logits_of(std::initializer_list<double> probabilities) {
 // The tokens that come in many draws.
 std::string kept(const std::vector<float>& logits, const SamplerParams& params, const SamplerState& state = {}) {
   std::vector<bool> seen(logits.size());
-  for (uint64_t position = 0; position < 3000; ++position) seen[draw(logits, params, position, {.state = state}).token] = true;
+  for (uint64_t position = 0; position < 3000; ++position)
+    seen[draw(logits, params, position, {.state = state}).token] = true;
   std::string out;
   for (size_t t = 0; t < seen.size(); ++t) out += seen[t] ? static_cast<char>('0' + t) : '-';
   return out;
@@ -48,7 +49,8 @@ TEST(SamplerSteps, TypicalByHand) {
   EXPECT_EQ(kept(logits, {.temperature = 1, .typical_p = 0.5f}), "01--");
   EXPECT_EQ(kept(logits, {.temperature = 1, .typical_p = 0.8f}), "01-3");
   EXPECT_EQ(kept(logits, {.temperature = 1, .typical_p = 0.95f}), "0123");
-  EXPECT_EQ(kept(logits, {.temperature = 1, .top_p = 0.5f}), "0---") << "negative control: another filter keeps other tokens";
+  EXPECT_EQ(kept(logits, {.temperature = 1, .top_p = 0.5f}), "0---")
+      << "negative control: another filter keeps other tokens";
 }
 
 TEST(SamplerSteps, SigmaByHand) {
@@ -60,7 +62,7 @@ TEST(SamplerSteps, SigmaByHand) {
 }
 
 TEST(SamplerSteps, DynamicTemperatureByHand) {
-  // Four equal tokens have the largest entropy: the highest temperature; and then it does not matter. A sure token: the lowest.
+  // A sure token has a low entropy, and so a low temperature.
   const std::vector<float> sure = {10, 0, 0, 0};
   EXPECT_EQ(kept(sure, {.temperature = 5}), "0123");
   EXPECT_EQ(kept(sure, {.temperature = 5, .dynatemp_range = 4.9f}), "0---") << "near 0.1, where it was 5";
@@ -108,7 +110,8 @@ TEST(SamplerSteps, AdaptiveByHand) {
   SampleResult drawn;
   drawn.p_kept = 0.7f;
   advance(params, drawn, state);
-  EXPECT_NEAR(state.adaptive_lead, 0.25, 1e-6);  // the average is 0.45; the aim becomes 2 * 0.2 - 0.45, and that is below 0
+  EXPECT_NEAR(state.adaptive_lead, 0.25,
+              1e-6);  // the average is 0.45; the aim becomes 2 * 0.2 - 0.45, and that is below 0
   drawn.p_kept = 0.1f;
   advance(params, drawn, state);
   EXPECT_NEAR(state.adaptive_lead, 0.075, 1e-6);
@@ -138,17 +141,50 @@ T one_of(std::mt19937& random, const T (&values)[N]) {
 }
 
 const Feature kFeatures[] = {
-    {"bias", [](auto& p, auto& r) { p.bias = {{static_cast<int32_t>(r() % 2), one_of(r, {-1.0f, 3.0f})}}; }},
-    {"penalties", [](auto& p, auto& r) { p.repetition_penalty = one_of(r, {1.3f, 0.8f}), p.frequency_penalty = 0.3f; }},
-    {"top_k", [](auto& p, auto& r) { p.top_k = one_of(r, {1, 3, 40, 700}); }},
-    {"top_p", [](auto& p, auto& r) { p.top_p = one_of(r, {0.1f, 0.7f, 0.99f}); }},
-    {"min_p", [](auto& p, auto& r) { p.min_p = one_of(r, {0.01f, 0.3f, 1.0f}); }},
-    {"typical_p", [](auto& p, auto& r) { p.typical_p = one_of(r, {0.05f, 0.5f, 0.97f}); }},
-    {"top_n_sigma", [](auto& p, auto& r) { p.top_n_sigma = one_of(r, {0.3f, 1.1f, 2.5f}); }},
-    {"dynatemp", [](auto& p, auto& r) { p.dynatemp_range = one_of(r, {0.2f, 3.0f}), p.dynatemp_exponent = one_of(r, {0.5f, 1.0f, 2.0f}); }},
-    {"xtc", [](auto& p, auto& r) { p.xtc_probability = one_of(r, {0.5f, 1.0f}), p.xtc_threshold = one_of(r, {0.005f, 0.1f, 0.3f}); }},
-    {"mirostat", [](auto& p, auto& r) { p.mirostat_tau = one_of(r, {0.2f, 1.5f, 5.0f}), p.adaptive_target = 0; }},
-    {"adaptive", [](auto& p, auto& r) { p.adaptive_target = one_of(r, {0.05f, 0.4f, 1.0f}), p.mirostat_tau = 0; }},
+    {"bias",
+     [](auto& p, auto& r) {
+       p.bias = {{static_cast<int32_t>(r() % 2), one_of(r, {-1.0f, 3.0f})}};
+     }},
+    {"penalties",
+     [](auto& p, auto& r) {
+       p.repetition_penalty = one_of(r, {1.3f, 0.8f}), p.frequency_penalty = 0.3f;
+     }},
+    {"top_k",
+     [](auto& p, auto& r) {
+       p.top_k = one_of(r, {1, 3, 40, 700});
+     }},
+    {"top_p",
+     [](auto& p, auto& r) {
+       p.top_p = one_of(r, {0.1f, 0.7f, 0.99f});
+     }},
+    {"min_p",
+     [](auto& p, auto& r) {
+       p.min_p = one_of(r, {0.01f, 0.3f, 1.0f});
+     }},
+    {"typical_p",
+     [](auto& p, auto& r) {
+       p.typical_p = one_of(r, {0.05f, 0.5f, 0.97f});
+     }},
+    {"top_n_sigma",
+     [](auto& p, auto& r) {
+       p.top_n_sigma = one_of(r, {0.3f, 1.1f, 2.5f});
+     }},
+    {"dynatemp",
+     [](auto& p, auto& r) {
+       p.dynatemp_range = one_of(r, {0.2f, 3.0f}), p.dynatemp_exponent = one_of(r, {0.5f, 1.0f, 2.0f});
+     }},
+    {"xtc",
+     [](auto& p, auto& r) {
+       p.xtc_probability = one_of(r, {0.5f, 1.0f}), p.xtc_threshold = one_of(r, {0.005f, 0.1f, 0.3f});
+     }},
+    {"mirostat",
+     [](auto& p, auto& r) {
+       p.mirostat_tau = one_of(r, {0.2f, 1.5f, 5.0f}), p.adaptive_target = 0;
+     }},
+    {"adaptive",
+     [](auto& p, auto& r) {
+       p.adaptive_target = one_of(r, {0.05f, 0.4f, 1.0f}), p.mirostat_tau = 0;
+     }},
 };
 
 std::vector<float> random_row(std::mt19937& random) {
@@ -166,7 +202,8 @@ std::vector<float> random_row(std::mt19937& random) {
 }
 
 double xtc_number(uint64_t seed, uint64_t position) {
-  const PhiloxCounter words = philox4x32({{static_cast<uint32_t>(position), 0, 5, 0}}, {{static_cast<uint32_t>(seed), 0}});
+  const PhiloxCounter words =
+      philox4x32({{static_cast<uint32_t>(position), 0, 5, 0}}, {{static_cast<uint32_t>(seed), 0}});
   return std::ldexp(static_cast<double>((static_cast<uint64_t>(words.w[2]) << 32 | words.w[3]) >> 11), -53);
 }
 
@@ -179,7 +216,8 @@ int count_different(const std::vector<const Feature*>& features, int n_trials, b
     for (const Feature* feature : features) feature->set(params, random);
     if (params.mirostat_tau > 0) params.adaptive_target = 0;
     EXPECT_TRUE(validate(params, static_cast<int32_t>(logits.size())).ok());
-    const SamplerState state = {.mirostat_drift = one_of(random, {0.0, -0.5, 2.0}), .adaptive_lead = one_of(random, {0.0, 0.1, -0.2})};
+    const SamplerState state = {.mirostat_drift = one_of(random, {0.0, -0.5, 2.0}),
+                                .adaptive_lead = one_of(random, {0.0, 0.1, -0.2})};
     std::vector<int32_t> history(random() % 8);
     for (int32_t& t : history) t = static_cast<int32_t>(random() % logits.size());
     for (uint64_t position = 0; position < 4; ++position) {
@@ -276,7 +314,8 @@ double mean_of(const SamplerParams& params, double (*observe)(float p)) {
 
 TEST(SamplerSteps, MirostatReachesItsSurprise) {
   const auto surprise = [](float p) { return -std::log2(static_cast<double>(p)); };
-  for (const float tau : {2.0f, 4.0f, 6.0f}) EXPECT_NEAR(mean_of({.temperature = 1, .mirostat_tau = tau}, surprise), tau, 0.1);
+  for (const float tau : {2.0f, 4.0f, 6.0f})
+    EXPECT_NEAR(mean_of({.temperature = 1, .mirostat_tau = tau}, surprise), tau, 0.1);
   SamplerParams still = {.temperature = 1, .mirostat_tau = 4.0f, .mirostat_eta = 1e-9f};
   EXPECT_GT(std::fabs(mean_of(still, surprise) - 4), 0.2) << "negative control: without learning it does not";
 }

@@ -68,7 +68,8 @@ std::vector<CudaExecutor::Size> CudaExecutor::sizes(const Plan& plan, const Back
 
 StepLimits CudaExecutor::limits(const Plan& plan, const BackendConfig& config) {
   const int32_t logit_rows = std::max(config.n_logit_slots, kBuckets.back());
-  // A draw may penalise a whole context, and bias it beside its own biases (DRY). Where that would be much memory for all draws, execute() draws in turns.
+  // A draw may penalise a whole context, and DRY may bias one. Where that would be much memory for all draws, execute()
+  // draws in turns.
   constexpr int64_t kSmallList = 65536;
   const int64_t of_draw = int64_t{kMaxBias} + config.n_context, n_draws = config.n_logit_slots;
   const int64_t list = std::min(of_draw * n_draws, std::max(of_draw + kMaxBias * n_draws, kSmallList));
