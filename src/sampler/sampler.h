@@ -85,8 +85,8 @@ struct SamplerState {
 
 // What a draw depends on besides parameters and tokens.
 struct DrawContext {
-  SamplerState state;
-  std::span<const LogitBias> bias_and_dry;  // of DryBias; empty: SamplerParams::bias
+  SamplerState state = {};
+  std::span<const LogitBias> bias_and_dry = {};  // of DryBias; empty: SamplerParams::bias
 };
 
 inline bool has_dry(const SamplerParams& p) { return p.dry_multiplier > 0 && p.dry_window != 0; }
