@@ -86,8 +86,8 @@ Status validate_dry(const SamplerParams& p) {
   }
   for (size_t i = 0; i < p.dry_breakers.size(); ++i) {
     if (p.dry_breakers[i].size() <= kMaxDryBreakerBytes) continue;
-    return error(Code::invalid_argument, "dry_breakers text %zu has %zu bytes, at most %zu are allowed", i,
-                 p.dry_breakers[i].size(), kMaxDryBreakerBytes);
+    return error(Code::invalid_argument, "dry_breakers has %zu bytes in text %zu, at most %zu are allowed",
+                 p.dry_breakers[i].size(), i, kMaxDryBreakerBytes);
   }
   return {};
 }

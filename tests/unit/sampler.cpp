@@ -433,7 +433,7 @@ TEST(SamplerParams, ValidateNamesTheField) {
       {"dry_allowed_length", [](auto& p) { p.dry_allowed_length = 0; }},
       {"dry_window", [](auto& p) { p.dry_window = -2; }},
       {"dry_breakers has 65 texts", [](auto& p) { p.dry_breakers.assign(65, "a"); }},
-      {"dry_breakers text 1 has 129 bytes",
+      {"dry_breakers has 129 bytes in text 1",
        [](auto& p) {
          p.dry_breakers = {"a", std::string(129, 'a')};
        }},

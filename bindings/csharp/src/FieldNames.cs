@@ -91,7 +91,7 @@ namespace Inlay
         internal static readonly FieldNames SetStopTokens = new FieldNames("", null) { { "n_tokens", "tokens.Length" } };
         internal static readonly FieldNames SetMaxTokens = new FieldNames("", null) { { "max_tokens", "maxTokens" } };
 
-        private static readonly string[] Verbs = { " is ", " of token ", " names token " };
+        private static readonly string[] Verbs = { " is ", " has ", " of token ", " names token " };
 
         private readonly string _prefix;
         private readonly FieldNames? _inner;

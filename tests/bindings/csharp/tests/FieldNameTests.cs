@@ -140,7 +140,7 @@ static class FieldNameTests
         SamplerSays("DryAllowedLength is -1", new SamplerOptions { DryAllowedLength = -1 });
         SamplerSays("DryWindow is -2", new SamplerOptions { DryWindow = -2 });
         SamplerSays("DryBreakers.Count is 65", new SamplerOptions { DryBreakers = new string[65].Select(none => "x").ToArray() });
-        SamplerSays("DryBreakers text 1 has 129 bytes", new SamplerOptions { DryBreakers = new[] { "x", new string('x', 129) } });
+        SamplerSays("DryBreakers has 129 bytes in text 1", new SamplerOptions { DryBreakers = new[] { "x", new string('x', 129) } });
         SamplerSays("Temperature is ", new SamplerOptions { Temperature = float.NaN });
         SamplerSays("Logprobs is 99", new SamplerOptions { Logprobs = 99 });
         SamplerSays("Bias of token 5 is ", new SamplerOptions { Bias = new Dictionary<int, float> { { 5, float.NaN } } });
