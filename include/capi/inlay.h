@@ -441,7 +441,7 @@ typedef struct inlay_token_info {
 // typical_p, top_p, min_p, XTC, draw. All zero is greedy. Where temperature is 0 only bias, DRY, penalties and
 // n_logprobs change anything. Where mirostat_tau is set top_k, typical_p, top_p, min_p and XTC change nothing.
 // Mirostat's and adaptive-p's averages are the session's: a fork takes them along, a prefill and a truncation let them
-// begin anew, another sampler goes on with them. UNSUPPORTED where a device does not have one of the steps.
+// begin anew, another sampler goes on with them.
 typedef struct inlay_sampler_params {
   // sizeof(inlay_sampler_params). [bytes]
   uint32_t struct_size;

@@ -169,7 +169,6 @@ class Engine : public std::enable_shared_from_this<Engine> {
   Status place_tokens(Session& session, std::span<const int32_t> tokens);
   // Whether the model can run them: whether its embedding has their rows.
   Status check_tokens(std::span<const int32_t> tokens) const;
-  Status check_sampler(const SamplerParams& params) const;  // UNSUPPORTED: the device does not have one of the steps
   const std::vector<float>& output_norm() const { return output_norm_; }  // weights of the norm before the head
   int32_t prefill_chunk() const { return prefill_chunk_; }
   Result<double> measure_read_bandwidth();  // bytes a second

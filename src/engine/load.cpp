@@ -249,15 +249,8 @@ EngineStats Engine::stats() const {
   return s;
 }
 
-Status Engine::check_sampler(const SamplerParams& params) const {
-  INLAY_TRY(validate(params, spec().n_vocab));
-  const char* step = general_step(params);
-  if (info_.device != DeviceKind::cuda || step == nullptr) return {};
-  return error(Code::unsupported, "%s is set, a step that draws on a GPU do not have", step);
-}
-
 Result<std::shared_ptr<Session>> Engine::create_session(const SessionOptions& options) {
-  INLAY_TRY(check_sampler(options.sampler));
+  INLAY_TRY(validate(options.sampler, spec().n_vocab));
   if (options.max_tokens < 0) return error(Code::invalid_argument, "max_tokens is %d, expected 0 or more", options.max_tokens);
   INLAY_TRY(validate_stop_tokens(options.stop_tokens, spec().n_vocab));
   // Made before it has a slot, so that running out of memory here loses none.

@@ -183,7 +183,7 @@ Status Session::truncate(int32_t n_tokens) {
 
 Status Session::set_sampler(const SamplerParams& params) {
   INLAY_TRY(check_not_in_slices());
-  INLAY_TRY(engine_->check_sampler(params));
+  INLAY_TRY(validate(params, engine_->spec().n_vocab));
   const std::lock_guard lock(engine_->mutex_);
   engine_->leave_ahead(*this);
   if (has_dry(params)) dry_.reserve(static_cast<size_t>(engine_->info_.n_context));

@@ -202,7 +202,7 @@ Sampler::Chosen Sampler::choose(const SamplerParams& params, const Softmax& soft
   const size_t n = candidates_.size();
   double total = 0, drawn_total = 0;
   for (size_t i = 0; i < n; ++i) total += weights_[i] = softmax.weight(candidates_[i].logit);
-  const double aim = std::clamp(params.adaptive_target - state.adaptive_lead, 0.0, 1.0);
+  const double aim = adaptive_aim(params, state);
   for (size_t i = 0; i < n; ++i) {
     if (params.adaptive_target > 0) weights_[i] = adaptive_weight(weights_[i] / total, aim);
     drawn_total += weights_[i];
@@ -225,7 +225,7 @@ Sampler::Chosen Sampler::draw_general(std::span<const float> logits, const Sampl
       params.dynatemp_range > 0 ? dynamic_temperature(candidates_, max, params) : params.temperature;
   const Softmax softmax = {max, 1.0 / temperature};
   if (params.mirostat_tau > 0) {
-    keep_surprise(candidates_, softmax, 2.0 * params.mirostat_tau + state.mirostat_drift);
+    keep_surprise(candidates_, softmax, mirostat_mu(params, state));
   } else {
     if (params.top_k > 0) keep_top_k(candidates_, static_cast<size_t>(params.top_k));
     if (params.typical_p < 1) keep_typical(candidates_, softmax, params.typical_p);
@@ -263,7 +263,7 @@ Status Sampler::sample(std::span<const float> logits, const SamplerParams& param
   const PhiloxUniforms random = philox_uniforms(params.seed, stream, position);
   if (params.temperature == 0) {
     token = index_of(row, max);
-  } else if (general_step(params) != nullptr) {
+  } else if (has_general_steps(params)) {
     const Chosen chosen = draw_general(row, params, max, context.state, random);
     token = chosen.token;
     if (has_state(params)) p_kept = chosen.p_kept;

@@ -25,6 +25,7 @@
 // Equal logits rank by lower id. A logit of -inf bans its token; -inf is never kept, drawn or reported.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -89,21 +90,22 @@ struct DrawContext {
   std::span<const LogitBias> bias_and_dry = {};  // of DryBias; empty: SamplerParams::bias
 };
 
+inline double mirostat_mu(const SamplerParams& p, const SamplerState& s) {
+  return 2.0 * p.mirostat_tau + s.mirostat_drift;
+}
+inline double adaptive_aim(const SamplerParams& p, const SamplerState& s) {
+  return std::clamp(p.adaptive_target - s.adaptive_lead, 0.0, 1.0);
+}
+
 inline bool has_dry(const SamplerParams& p) { return p.dry_multiplier > 0 && p.dry_window != 0; }
 inline bool has_state(const SamplerParams& p) {
   return p.temperature > 0 && (p.mirostat_tau > 0 || p.adaptive_target > 0);
 }
 
-// The first parameter that is set of those whose steps rows without them do not pay for; null: none.
-inline const char* general_step(const SamplerParams& p) {
-  if (p.temperature == 0) return nullptr;
-  return p.top_n_sigma > 0       ? "top_n_sigma"
-         : p.dynatemp_range > 0  ? "dynatemp_range"
-         : p.typical_p < 1       ? "typical_p"
-         : p.xtc_probability > 0 ? "xtc_probability"
-         : p.mirostat_tau > 0    ? "mirostat_tau"
-         : p.adaptive_target > 0 ? "adaptive_target"
-                                 : nullptr;
+// Whether a step runs that rows without it do not pay for.
+inline bool has_general_steps(const SamplerParams& p) {
+  return p.temperature > 0 && (p.typical_p < 1 || p.top_n_sigma > 0 || p.dynatemp_range > 0 || p.xtc_probability > 0 ||
+                               p.mirostat_tau > 0 || p.adaptive_target > 0);
 }
 
 // Whether a draw depends on the tokens before by the penalties.

@@ -418,6 +418,7 @@ void CudaExecutor::read_results(std::span<Draw> draws) {
     SampleResult& out = draws[i].result;
     out.token = r.token;
     out.logprob = r.logprob;
+    out.p_kept = r.p_kept;
     out.n_logprobs = r.n_logprobs;
     for (int32_t k = 0; k < r.n_logprobs; ++k) out.top[k] = {r.top_token[k], r.top_logprob[k]};
   }
