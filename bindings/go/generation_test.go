@@ -104,6 +104,61 @@ func TestStopAndSampler(t *testing.T) {
 	}
 }
 
+func TestDryBreaksRepetitionsButForItsBreakers(t *testing.T) {
+	engine := engineWith(t, nil)
+	tokens, err := engine.Tokenize("fox", TokenizeNoBOSEOS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fox := tokens[0]
+	all := []int32{fox, fox, fox, fox, fox, fox, fox, fox}
+	for name, c := range map[string]struct {
+		sampler Sampler
+		repeats bool
+	}{
+		"plain":             {Sampler{}, true},
+		"DRY":               {Sampler{DryMultiplier: 100}, false},
+		"a breaker":         {Sampler{DryMultiplier: 100, DryBreakers: []string{"never", "f"}}, true},
+		"no breaker":        {Sampler{DryMultiplier: 100, DryBreakers: []string{""}}, false},
+		"a length":          {Sampler{DryMultiplier: 100, DryAllowedLength: 20}, true},
+		"a window of a few": {Sampler{DryMultiplier: 100, DryWindow: 2}, true},
+	} {
+		c.sampler.Bias = []LogitBias{{Token: fox, Bias: 50}}
+		session := sessionOf(t, engine, &SessionOptions{Sampler: c.sampler})
+		prefill(t, session, 1, 2)
+		if got := drawn(t, session, 8); same(got, all) != c.repeats {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+func TestEveryFieldOfASamplerArrives(t *testing.T) {
+	engine := engineWith(t, nil)
+	for field, sampler := range map[string]Sampler{
+		"typical_p":          {TypicalP: 2},
+		"top_n_sigma":        {TopNSigma: -1},
+		"dynatemp_range":     {DynatempRange: -1},
+		"dynatemp_exponent":  {DynatempExponent: -1},
+		"xtc_probability":    {XTCProbability: 2},
+		"xtc_threshold":      {XTCThreshold: 2},
+		"mirostat_tau":       {MirostatTau: -1},
+		"mirostat_eta":       {MirostatEta: -1},
+		"adaptive_target":    {AdaptiveTarget: 2},
+		"adaptive_decay":     {AdaptiveDecay: 1},
+		"dry_multiplier":     {DryMultiplier: -1},
+		"dry_base":           {DryBase: 0.5},
+		"dry_allowed_length": {DryAllowedLength: -1},
+		"dry_window":         {DryWindow: -2},
+		"dry_breakers":       {DryBreakers: []string{string(make([]byte, 129))}},
+		"n_dry_breakers":     {DryBreakers: make([]string, 65)},
+	} {
+		_, err := engine.NewSession(&SessionOptions{Sampler: sampler})
+		if !errors.Is(err, StatusInvalidArgument) || !strings.Contains(err.Error(), field) {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
+
 func TestStopTokens(t *testing.T) {
 	engine := engineWith(t, nil)
 	generation, err := sessionOf(t, engine, &SessionOptions{MaxTokens: 24}).Generate(background, "Once upon a time", nil)

@@ -22,8 +22,8 @@ type TokenLogprob struct {
 	Logprob float32 `json:"logprob"`
 }
 
-// Sampler says how a token is drawn. The steps run in this order: bias, penalties, temperature, TopK, TopP, MinP, draw.
-// Its zero value is greedy.
+// Sampler says how a token is drawn. The steps run in this order: bias and DRY, penalties, TopNSigma, temperature, TopK,
+// TypicalP, TopP, MinP, XTC, draw. Its zero value is greedy.
 type Sampler struct {
 	// Temperature divides the logits; 0 takes the likeliest token, the lower id at a tie.
 	Temperature float32 `json:"temperature,omitempty"`
@@ -47,6 +47,42 @@ type Sampler struct {
 	Seed uint64 `json:"seed,omitempty"`
 	// Bias changes logits, each token once; minus infinity bans a token.
 	Bias []LogitBias `json:"bias,omitempty"`
+	// TypicalP keeps the tokens whose surprise is nearest to the mean surprise and whose probabilities reach this sum; 0 is
+	// off.
+	TypicalP float32 `json:"typical_p,omitempty"`
+	// TopNSigma keeps logits that are at most this many standard deviations below the largest; 0 is off.
+	TopNSigma float32 `json:"top_n_sigma,omitempty"`
+	// DynatempRange is how much is taken from the temperature at most where the model is sure of the next token, and added
+	// where it is not; 0 is off.
+	DynatempRange float32 `json:"dynatemp_range,omitempty"`
+	// DynatempExponent is the power of the entropy, from 0 to 1, that says where in that range the temperature is; 0 is 1.
+	DynatempExponent float32 `json:"dynatemp_exponent,omitempty"`
+	// XTCProbability is the chance with which, of the tokens that reach XTCThreshold, only the least likely stays; 0 is off.
+	XTCProbability float32 `json:"xtc_probability,omitempty"`
+	// XTCThreshold is the probability that makes a token a top choice; 0 is 0.1.
+	XTCThreshold float32 `json:"xtc_threshold,omitempty"`
+	// MirostatTau is the mean surprise, in bits, of the drawn tokens that Mirostat 2 aims at. It stands in the place of TopK,
+	// TypicalP, TopP, MinP and XTC; 0 is off.
+	MirostatTau float32 `json:"mirostat_tau,omitempty"`
+	// MirostatEta is how much of its error Mirostat corrects with each token; 0 is 0.1.
+	MirostatEta float32 `json:"mirostat_eta,omitempty"`
+	// AdaptiveTarget is what the mean of the drawn tokens' probabilities becomes with adaptive-p, which prefers tokens near a
+	// probability. To be used with a filter as MinP; 0 is off.
+	AdaptiveTarget float32 `json:"adaptive_target,omitempty"`
+	// AdaptiveDecay is what that mean keeps of itself with each token, at most 0.99; 0 is 0.9.
+	AdaptiveDecay float32 `json:"adaptive_decay,omitempty"`
+	// DryMultiplier turns DRY on: a token that would go on with a repetition of the sequence's end loses DryMultiplier times
+	// DryBase to the power of (length of the repetition - DryAllowedLength) of its logit; 0 is off.
+	DryMultiplier float32 `json:"dry_multiplier,omitempty"`
+	// DryBase is at least 1; 0 is 1.75.
+	DryBase float32 `json:"dry_base,omitempty"`
+	// DryAllowedLength is the length in tokens below which repetitions cost nothing; 0 is 2.
+	DryAllowedLength int `json:"dry_allowed_length,omitempty"`
+	// DryWindow is how many of the last tokens repetitions are looked for in; 0 and -1 are all.
+	DryWindow int `json:"dry_window,omitempty"`
+	// DryBreakers are texts that no repetition reaches across and whose tokens DRY leaves alone, at most 64, each of at most
+	// 128 bytes; an empty one breaks nothing. None stands for a line feed, a colon, a quotation mark and an asterisk.
+	DryBreakers []string `json:"dry_breakers,omitempty"`
 }
 
 // inC copies the sampler to C's memory, because it points to the biases. The caller releases it.
@@ -57,37 +93,54 @@ func (s *Sampler) inC(op string) (*raw.SamplerParams, error) {
 		Temperature: s.Temperature, TopK: n.int32("TopK", s.TopK), TopP: s.TopP, MinP: s.MinP,
 		RepetitionPenalty: s.RepetitionPenalty, FrequencyPenalty: s.FrequencyPenalty, PresencePenalty: s.PresencePenalty,
 		PenaltyWindow: n.int32("PenaltyWindow", s.PenaltyWindow), NLogprobs: n.int32("Logprobs", s.Logprobs), Seed: s.Seed,
+		TypicalP: s.TypicalP, TopNSigma: s.TopNSigma, DynatempRange: s.DynatempRange, DynatempExponent: s.DynatempExponent,
+		XtcProbability: s.XTCProbability, XtcThreshold: s.XTCThreshold, MirostatTau: s.MirostatTau, MirostatEta: s.MirostatEta,
+		AdaptiveTarget: s.AdaptiveTarget, AdaptiveDecay: s.AdaptiveDecay, DryMultiplier: s.DryMultiplier, DryBase: s.DryBase,
+		DryAllowedLength: n.int32("DryAllowedLength", s.DryAllowedLength), DryWindow: n.int32("DryWindow", s.DryWindow),
 	}
 	if n.err != nil {
 		return nil, n.err
 	}
-	size := unsafe.Sizeof(values)
-	memory := raw.Calloc(size + uintptr(len(s.Bias))*unsafe.Sizeof(raw.LogitBias{}))
+	atBias := unsafe.Sizeof(values)
+	atBreakers := atBias + uintptr(len(s.Bias))*unsafe.Sizeof(raw.LogitBias{})
+	memory := raw.Calloc(atBreakers + textsSize(s.DryBreakers))
 	if len(s.Bias) > 0 {
-		values.Bias = (*raw.LogitBias)(unsafe.Add(memory, size))
+		values.Bias = (*raw.LogitBias)(unsafe.Add(memory, atBias))
 		values.NBias = uintptr(len(s.Bias))
 		biases := unsafe.Slice(values.Bias, len(s.Bias))
 		for i, bias := range s.Bias {
 			biases[i] = raw.LogitBias(bias)
 		}
 	}
+	if len(s.DryBreakers) > 0 {
+		values.DryBreakers = putTexts(unsafe.Add(memory, atBreakers), s.DryBreakers)
+		values.NDryBreakers = uintptr(len(s.DryBreakers))
+	}
 	params := (*raw.SamplerParams)(memory)
 	*params = values
 	return params, nil
 }
 
-// textsInC copies texts to C's memory: an array of raw.Text, then the bytes. The caller releases it.
+// textsInC copies texts to C's memory. The caller releases it.
 func textsInC(texts []string) *raw.Text {
 	if len(texts) == 0 {
 		return nil
 	}
+	return putTexts(raw.Calloc(textsSize(texts)), texts)
+}
+
+// textsSize is how many bytes putTexts writes.
+func textsSize(texts []string) uintptr {
 	size := uintptr(len(texts)) * unsafe.Sizeof(raw.Text{})
-	total := size
 	for _, text := range texts {
-		total += uintptr(len(text)) + 1
+		size += uintptr(len(text)) + 1
 	}
-	memory := raw.Calloc(total)
-	at := size
+	return size
+}
+
+// putTexts writes an array of raw.Text, then the bytes.
+func putTexts(memory unsafe.Pointer, texts []string) *raw.Text {
+	at := uintptr(len(texts)) * unsafe.Sizeof(raw.Text{})
 	for i := range texts {
 		entry := (*raw.Text)(unsafe.Add(memory, uintptr(i)*unsafe.Sizeof(raw.Text{})))
 		entry.Data = (*byte)(unsafe.Add(memory, at))

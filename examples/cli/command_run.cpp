@@ -10,6 +10,7 @@
 #include "examples/cli/converse.h"
 #include "examples/cli/engine.h"
 #include "examples/cli/generate.h"
+#include "examples/cli/sampler_options.h"
 #include "examples/cli/words.h"
 
 namespace inlay::cli {
@@ -28,6 +29,7 @@ struct RunRequest {
   std::vector<std::string> stops, stop_tokens;
   std::vector<int32_t> stop_ids;
   LoadOptions load;
+  SamplerOptions sampler;
 };
 
 RunRequest parse_request(int argc, char** argv) {
@@ -48,6 +50,7 @@ RunRequest parse_request(int argc, char** argv) {
   options.real("--top-p", r.top_p, 0, 1, "keep the likeliest tokens that reach this probability (0.95); 1: off");
   options.real("--min-p", r.min_p, 0, 1, "drop tokens below this part of the likeliest one's probability (0: off)");
   options.real("--repeat-penalty", r.repeat_penalty, 0.01, 100, "make the last 64 tokens less likely (1: off)");
+  r.sampler.add_to(options);
   options.seed("-s --seed", r.seed, r.has_seed, "the same seed draws the same text (one that changes)");
   options.texts("--stop", "TEXT", r.stops, "end where this text would begin; may be given several times");
   options.texts("--stop-token", "ID", r.stop_tokens, "end when this token is drawn; may be given several times");
@@ -89,6 +92,7 @@ SessionPtr open_session(const inlay_engine* engine, const RunRequest& r) {
   sampler.min_p = static_cast<float>(r.min_p);
   sampler.repetition_penalty = static_cast<float>(r.repeat_penalty);
   sampler.seed = r.seed;
+  const std::vector<inlay_text> breakers = r.sampler.fill(sampler);
   auto params = sized<inlay_session_params>();
   params.sampler = &sampler;
   params.max_tokens = r.n_tokens;

@@ -29,13 +29,25 @@ INLAY_HOST_DEVICE constexpr PhiloxCounter philox4x32(PhiloxCounter counter, Phil
   return counter;
 }
 
-// Uniform in [0, 1), a multiple of 2^-53, for one position of one stream. The first two words of the block are used.
-INLAY_HOST_DEVICE constexpr double philox_uniform(uint64_t seed, uint64_t stream, uint64_t position) {
+// Uniform in [0, 1), multiples of 2^-53.
+struct PhiloxUniforms {
+  double first, second;
+};
+
+INLAY_HOST_DEVICE constexpr double philox_fraction(uint32_t high, uint32_t low) {
+  return static_cast<double>((static_cast<uint64_t>(high) << 32 | low) >> 11) * 0x1p-53;
+}
+
+// The two numbers of one position of one stream, from the two halves of its block.
+INLAY_HOST_DEVICE constexpr PhiloxUniforms philox_uniforms(uint64_t seed, uint64_t stream, uint64_t position) {
   const PhiloxCounter words = philox4x32({{static_cast<uint32_t>(position), static_cast<uint32_t>(position >> 32),
                                            static_cast<uint32_t>(stream), static_cast<uint32_t>(stream >> 32)}},
                                          {{static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)}});
-  const uint64_t bits = (static_cast<uint64_t>(words.w[0]) << 32 | words.w[1]) >> 11;
-  return static_cast<double>(bits) * 0x1p-53;
+  return {philox_fraction(words.w[0], words.w[1]), philox_fraction(words.w[2], words.w[3])};
+}
+
+INLAY_HOST_DEVICE constexpr double philox_uniform(uint64_t seed, uint64_t stream, uint64_t position) {
+  return philox_uniforms(seed, stream, position).first;
 }
 
 }  // namespace inlay

@@ -466,14 +466,20 @@ cudaError_t launch_copy_block(const CopyBlockArgs& args, LaunchTarget target);
 
 inline constexpr int32_t kMaxLogprobs = 20;
 
+enum class Chooser : int32_t { plain, mirostat, adaptive };
+
 struct SampleRowParams {
   float temperature, top_p, min_p, repetition_penalty, frequency_penalty, presence_penalty;
   int32_t top_k, n_logprobs;
   int32_t slot;                  // whose logits; < 0: the row is padding
   int32_t n_bias, first_bias;    // in the arrays below
   int32_t n_counts, first_count;
-  int32_t reserved;
+  int32_t general;               // not 0: one of the steps below runs; else they are not looked at
   uint64_t seed, stream, position;
+  float typical_p, top_n_sigma, dynatemp_range, dynatemp_exponent, xtc_probability, xtc_threshold;
+  Chooser chooser;
+  int32_t reserved;
+  double mirostat_mu, adaptive_aim;
 };
 
 enum class RowError : int32_t { none, bad_logit, no_finite_logit, everything_banned };  // bad: NaN or +inf
@@ -484,6 +490,7 @@ struct SampleRowResult {
   int32_t bad_token;   // whose logit is bad, or -1
   int32_t n_logprobs;
   float logprob;
+  float p_kept;        // with mirostat and adaptive-p, else 0
   int32_t top_token[kMaxLogprobs];
   float top_logprob[kMaxLogprobs];
 };

@@ -35,6 +35,9 @@ struct SampleRow {
   std::span<const int32_t> history;  // all tokens of the sequence
   uint64_t stream = 0;
   uint64_t position = 0;             // that the drawn token will have
+  DrawContext context = {};
+
+  std::span<const LogitBias> bias() const { return context.bias_and_dry.empty() ? params->bias : context.bias_and_dry; }
 };
 
 // What a SampleRow came to. A row that cannot be drawn (its bias bans every token, its logits are not finite) does not

@@ -24,6 +24,35 @@ Status check_stop_count(size_t n, const char* name) {
 
 }  // namespace
 
+namespace {
+
+template <class T>
+void set_unless_zero(T given, T& out) {
+  if (given != 0) out = given;
+}
+
+Status read_dry(const inlay_sampler_params& params, SamplerParams& out) {
+  out.dry_multiplier = params.dry_multiplier;
+  set_unless_zero(params.dry_base, out.dry_base);
+  set_unless_zero(params.dry_allowed_length, out.dry_allowed_length);
+  set_unless_zero(params.dry_window, out.dry_window);
+  if (params.n_dry_breakers == 0) return {};
+  if (params.n_dry_breakers > kMaxDryBreakers) {
+    return error(Code::invalid_argument, "sampler.n_dry_breakers is %zu, expected at most %zu", params.n_dry_breakers,
+                 kMaxDryBreakers);
+  }
+  INLAY_TRY(check_not_null(params.dry_breakers, "sampler.dry_breakers"));
+  out.dry_breakers.clear();
+  for (size_t i = 0; i < params.n_dry_breakers; ++i) {
+    const inlay_text& breaker = params.dry_breakers[i];
+    INLAY_ASSIGN(const std::string_view text, read_text(breaker.data, breaker.len, "a text of sampler.dry_breakers"));
+    out.dry_breakers.emplace_back(text);
+  }
+  return {};
+}
+
+}  // namespace
+
 Status read_sampler(const inlay_sampler_params* given, SamplerParams& out) {
   inlay_sampler_params params;
   INLAY_TRY(read_struct(given, "sampler", params));
@@ -33,16 +62,26 @@ Status read_sampler(const inlay_sampler_params* given, SamplerParams& out) {
   if (params.n_bias != 0) INLAY_TRY(check_not_null(params.bias, "sampler.bias"));
   out.temperature = params.temperature;
   out.top_k = params.top_k;
-  if (params.top_p != 0) out.top_p = params.top_p;
+  set_unless_zero(params.top_p, out.top_p);
   out.min_p = params.min_p;
-  if (params.repetition_penalty != 0) out.repetition_penalty = params.repetition_penalty;
+  set_unless_zero(params.repetition_penalty, out.repetition_penalty);
   out.frequency_penalty = params.frequency_penalty;
   out.presence_penalty = params.presence_penalty;
-  if (params.penalty_window != 0) out.penalty_window = params.penalty_window;
+  set_unless_zero(params.penalty_window, out.penalty_window);
   out.seed = params.seed;
   out.n_logprobs = params.n_logprobs;
   for (size_t i = 0; i < params.n_bias; ++i) out.bias.push_back({params.bias[i].token, params.bias[i].bias});
-  return {};
+  set_unless_zero(params.typical_p, out.typical_p);
+  out.top_n_sigma = params.top_n_sigma;
+  out.dynatemp_range = params.dynatemp_range;
+  set_unless_zero(params.dynatemp_exponent, out.dynatemp_exponent);
+  out.xtc_probability = params.xtc_probability;
+  set_unless_zero(params.xtc_threshold, out.xtc_threshold);
+  out.mirostat_tau = params.mirostat_tau;
+  set_unless_zero(params.mirostat_eta, out.mirostat_eta);
+  out.adaptive_target = params.adaptive_target;
+  set_unless_zero(params.adaptive_decay, out.adaptive_decay);
+  return read_dry(params, out);
 }
 
 Status read_session_params(const inlay_session_params* given, SessionOptions& out) {

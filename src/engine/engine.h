@@ -23,6 +23,7 @@
 #include "src/formats/gguf.h"
 #include "src/plan/step_units.h"
 #include "src/profile/profile.h"
+#include "src/sampler/dry.h"
 #include "src/tokenizer/tokenizer.h"
 
 namespace inlay {
@@ -95,11 +96,14 @@ class Session {
   int32_t n_reserved(int32_t n_tokens) const;
   std::string last_bytes() const;
   void after_rewrite();     // the sequence was changed by the caller: drawing starts anew
+  DrawContext draw_context();  // of the next draw; valid until the one after it
 
   const std::shared_ptr<Engine> engine_;
   int32_t slot_ = -1;       // logit slot, given by create_session
   int32_t ahead_slot_ = -1;  // where the engine runs ahead: of the step begun ahead
   SessionOptions options_;
+  SamplerState sampler_state_;
+  DryBias dry_;
   std::vector<int32_t> tokens_;   // capacity n_context
   KvHoldings kv_;                 // covers n_computed_ and what the step at hand adds
   int32_t n_computed_ = 0;        // tokens that were run; what the next one sees of their keys and values is cached

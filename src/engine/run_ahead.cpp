@@ -10,7 +10,7 @@ namespace inlay {
 namespace {
 
 // Whether what is drawn depends on nothing but logits.
-bool is_plain(const SamplerParams& p) { return p.bias.empty() && !has_penalties(p); }
+bool is_plain(const SamplerParams& p) { return p.bias.empty() && !has_penalties(p) && !has_dry(p) && !has_state(p); }
 
 }  // namespace
 

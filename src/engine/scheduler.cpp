@@ -257,7 +257,8 @@ void Engine::gather_step(std::span<Session* const> sessions, std::span<StepEvent
                                     .params = &s.options_.sampler,
                                     .history = s.tokens_,
                                     .stream = s.options_.stream,
-                                    .position = static_cast<uint64_t>(n_tokens)});
+                                    .position = static_cast<uint64_t>(n_tokens),
+                                    .context = s.draw_context()});
   }
 }
 
@@ -284,6 +285,7 @@ void Engine::finish_step(std::span<Session* const> sessions, std::span<StepEvent
 void Engine::finish_draw(Session& session, StepEvent& event) {
   const int32_t token = event.sample.token;
   session.tokens_.push_back(token);
+  advance(session.options_.sampler, event.sample, session.sampler_state_);
   session.has_logits_ = false;
   ++session.n_drawn_;
   const bool stops = std::ranges::find(session.options_.stop_tokens, token) != session.options_.stop_tokens.end();

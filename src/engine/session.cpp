@@ -10,6 +10,7 @@ Session::Session(std::shared_ptr<Engine> engine, const SessionOptions& options)
     : engine_(std::move(engine)), options_(options) {
   const auto n_context = static_cast<size_t>(engine_->info_.n_context);
   tokens_.reserve(n_context);
+  if (has_dry(options_.sampler)) dry_.reserve(n_context);
   kv_ = engine_->kv_.no_blocks();
   publish();
 }
@@ -48,9 +49,20 @@ bool Session::take_cancel() {
 
 void Session::after_rewrite() {
   n_drawn_ = 0;
+  sampler_state_ = {};
   finish_reason_ = FinishReason::none;
   text_.clear();
   text_.begin_behind(last_bytes());
+}
+
+DrawContext Session::draw_context() {
+  DrawContext context = {.state = sampler_state_};
+  if (!has_dry(options_.sampler)) return context;
+  const Tokenizer* tokenizer = engine_->tokenizer();
+  TokenText text;
+  if (tokenizer) text = [tokenizer](int32_t token) { return tokenizer->piece(token); };
+  context.bias_and_dry = dry_.merge(options_.sampler, tokens_, text);
+  return context;
 }
 
 // The last bytes of the sequence's text, enough to hold any character that it ends inside of.
@@ -141,6 +153,7 @@ Result<std::shared_ptr<Session>> Session::fork() {
   child->has_logits_ = has_logits_;
   child->logits_readable_ = logits_readable_;
   child->n_drawn_ = n_drawn_;
+  child->sampler_state_ = sampler_state_;
   child->turn_ = turn_;
   child->finish_reason_ = finish_reason_;
   child->text_ = text_;
@@ -173,6 +186,7 @@ Status Session::set_sampler(const SamplerParams& params) {
   INLAY_TRY(validate(params, engine_->spec().n_vocab));
   const std::lock_guard lock(engine_->mutex_);
   engine_->leave_ahead(*this);
+  if (has_dry(params)) dry_.reserve(static_cast<size_t>(engine_->info_.n_context));
   options_.sampler = params;
   return {};
 }

@@ -37,6 +37,11 @@ float clamp_finite(double logit) {
   return static_cast<float>(std::clamp(logit, -kLargest, kLargest));
 }
 
+double adaptive_weight(double p, double aim) {
+  const double distance = std::fabs(p - aim) / 0.3;
+  return exp_nonpositive(-10.0 * distance * distance / (1.0 + distance));
+}
+
 // The n largest logits with their log-probabilities. One pass: most logits fail the comparison with the smallest kept.
 int32_t top_logprobs(std::span<const float> logits, double log_sum, int32_t n, TokenLogprob* top) {
   int32_t kept = 0;
@@ -54,14 +59,21 @@ int32_t top_logprobs(std::span<const float> logits, double log_sum, int32_t n, T
 
 }  // namespace
 
-double Sampler::Softmax::weight(float logit) const { return exp_nonpositive((logit - max) * inverse_temperature); }
-
 Sampler::Sampler(int32_t n_vocab) : logits_(n_vocab), weights_(n_vocab), counts_(n_vocab) {
   candidates_.reserve(n_vocab);
 }
 
-bool Sampler::ranks_before(const Candidate& a, const Candidate& b) {
-  return a.logit != b.logit ? a.logit > b.logit : a.token < b.token;
+// p is 0 for nobody who was drawn but by rounding to float; the smallest one stands for it.
+void advance(const SamplerParams& params, const SampleResult& drawn, SamplerState& state) {
+  if (!has_state(params)) return;
+  if (params.mirostat_tau > 0) {
+    const double p = std::max(drawn.p_kept, std::numeric_limits<float>::denorm_min());
+    state.mirostat_drift -= params.mirostat_eta * (-std::log2(p) - params.mirostat_tau);
+  } else {
+    const double decay = params.adaptive_decay;
+    state.adaptive_lead =
+        decay * state.adaptive_lead + (1.0 - decay) * (static_cast<double>(drawn.p_kept) - params.adaptive_target);
+  }
 }
 
 Status Sampler::apply_bias(std::span<const LogitBias> bias) {
@@ -160,7 +172,7 @@ int32_t Sampler::draw_filtered(std::span<const float> logits, const SamplerParam
   if (params.min_p > 0) {
     std::erase_if(candidates_, [&](const Candidate& c) { return softmax.weight(c.logit) < params.min_p; });
   }
-  std::sort(candidates_.begin(), candidates_.end(), [](const auto& a, const auto& b) { return a.token < b.token; });
+  sort_by_token(candidates_);
   double total = 0;
   for (const Candidate& c : candidates_) total += softmax.weight(c.logit);
   double sum = 0;
@@ -184,8 +196,48 @@ int32_t Sampler::draw_unfiltered(std::span<const float> logits, const Softmax& s
   return last;
 }
 
+// The weights that the draw goes by are w, or adaptive-p's. They take the places of the logits' weights in weights_.
+Sampler::Chosen Sampler::choose(const SamplerParams& params, const Softmax& softmax, const SamplerState& state,
+                                double u) {
+  const size_t n = candidates_.size();
+  double total = 0, drawn_total = 0;
+  for (size_t i = 0; i < n; ++i) total += weights_[i] = softmax.weight(candidates_[i].logit);
+  const double aim = adaptive_aim(params, state);
+  for (size_t i = 0; i < n; ++i) {
+    if (params.adaptive_target > 0) weights_[i] = adaptive_weight(weights_[i] / total, aim);
+    drawn_total += weights_[i];
+  }
+  double sum = 0;
+  size_t at = 0;  // the last possible one, where rounding lets no sum exceed
+  for (size_t i = 0; i < n && sum <= u * drawn_total; ++i) {
+    if (weights_[i] == 0) continue;
+    sum += weights_[i];
+    at = i;
+  }
+  const Candidate& chosen = candidates_[at];
+  return {chosen.token, softmax.weight(chosen.logit) / total};
+}
+
+Sampler::Chosen Sampler::draw_general(std::span<const float> logits, const SamplerParams& params, float max,
+                                      const SamplerState& state, const PhiloxUniforms& random) {
+  list_within_sigma(logits, max, params.top_n_sigma, candidates_);
+  const double temperature =
+      params.dynatemp_range > 0 ? dynamic_temperature(candidates_, max, params) : params.temperature;
+  const Softmax softmax = {max, 1.0 / temperature};
+  if (params.mirostat_tau > 0) {
+    keep_surprise(candidates_, softmax, mirostat_mu(params, state));
+  } else {
+    if (params.top_k > 0) keep_top_k(candidates_, static_cast<size_t>(params.top_k));
+    if (params.typical_p < 1) keep_typical(candidates_, softmax, params.typical_p);
+    if (params.top_p < 1) keep_top_p(candidates_, softmax, params.top_p);
+    if (params.min_p > 0) keep_min_p(candidates_, softmax, params.min_p);
+    if (random.second < params.xtc_probability) exclude_top_choices(candidates_, softmax, params.xtc_threshold);
+  }
+  return choose(params, softmax, state, random.first);
+}
+
 Status Sampler::sample(std::span<const float> logits, const SamplerParams& params, std::span<const int32_t> history,
-                       uint64_t stream, uint64_t position, SampleResult& out) {
+                       uint64_t stream, uint64_t position, SampleResult& out, const DrawContext& context) {
   if (logits.size() != logits_.size()) {
     return error(Code::invalid_argument, "the row has %zu logits, the vocabulary %zu tokens", logits.size(),
                  logits_.size());
@@ -196,9 +248,10 @@ Status Sampler::sample(std::span<const float> logits, const SamplerParams& param
   std::span<const float> row = logits;
   float max = model_row.max;
   const bool penalised = !history.empty() && has_penalties(params);
-  if (penalised || !params.bias.empty()) {
+  const std::span<const LogitBias> bias = context.bias_and_dry.empty() ? params.bias : context.bias_and_dry;
+  if (penalised || !bias.empty()) {
     std::copy(logits.begin(), logits.end(), logits_.begin());
-    INLAY_TRY(apply_bias(params.bias));
+    INLAY_TRY(apply_bias(bias));
     if (penalised) INLAY_TRY(apply_penalties(params, history));
     row = logits_;
     max = row_max(row).max;
@@ -206,16 +259,23 @@ Status Sampler::sample(std::span<const float> logits, const SamplerParams& param
   }
 
   int32_t token = 0;
+  double p_kept = 0;
+  const PhiloxUniforms random = philox_uniforms(params.seed, stream, position);
   if (params.temperature == 0) {
     token = index_of(row, max);
+  } else if (has_general_steps(params)) {
+    const Chosen chosen = draw_general(row, params, max, context.state, random);
+    token = chosen.token;
+    if (has_state(params)) p_kept = chosen.p_kept;
   } else {
     const Softmax softmax = {max, 1.0 / params.temperature};
-    const double u = philox_uniform(params.seed, stream, position);
+    const double u = random.first;
     const bool filtered = params.top_k > 0 || params.top_p < 1 || params.min_p > 0;
     token = filtered ? draw_filtered(row, params, softmax, u) : draw_unfiltered(row, softmax, u);
   }
   const double log_sum = model_row.max + std::log(sum_exp(logits, model_row.max, 1.0, nullptr));
   out.token = token;
+  out.p_kept = static_cast<float>(p_kept);
   out.logprob = static_cast<float>(logits[token] - log_sum);
   out.n_logprobs = top_logprobs(logits, log_sum, std::clamp(params.n_logprobs, 0, kMaxLogprobs), out.top);
   return {};

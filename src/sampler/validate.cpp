@@ -33,6 +33,65 @@ Status validate_bias(std::span<const LogitBias> bias, int32_t n_vocab) {
   return {};
 }
 
+Status validate_filters(const SamplerParams& p) {
+  if (!(p.typical_p > 0 && p.typical_p <= 1)) return out_of_range("typical_p", p.typical_p, "above 0 and at most 1");
+  if (!(p.top_n_sigma >= 0 && std::isfinite(p.top_n_sigma))) {
+    return out_of_range("top_n_sigma", p.top_n_sigma, "finite and at least 0");
+  }
+  if (!(p.dynatemp_range >= 0 && std::isfinite(p.dynatemp_range))) {
+    return out_of_range("dynatemp_range", p.dynatemp_range, "finite and at least 0");
+  }
+  if (!(p.dynatemp_exponent > 0 && std::isfinite(p.dynatemp_exponent))) {
+    return out_of_range("dynatemp_exponent", p.dynatemp_exponent, "finite and above 0");
+  }
+  if (!(p.xtc_probability >= 0 && p.xtc_probability <= 1)) {
+    return out_of_range("xtc_probability", p.xtc_probability, "from 0 to 1");
+  }
+  if (!(p.xtc_threshold > 0 && p.xtc_threshold <= 1)) {
+    return out_of_range("xtc_threshold", p.xtc_threshold, "above 0 and at most 1");
+  }
+  return {};
+}
+
+Status validate_choosers(const SamplerParams& p) {
+  if (!(p.mirostat_tau >= 0 && std::isfinite(p.mirostat_tau))) {
+    return out_of_range("mirostat_tau", p.mirostat_tau, "finite and at least 0");
+  }
+  if (!(p.mirostat_eta > 0 && std::isfinite(p.mirostat_eta))) {
+    return out_of_range("mirostat_eta", p.mirostat_eta, "finite and above 0");
+  }
+  if (!(p.adaptive_target >= 0 && p.adaptive_target <= 1)) {
+    return out_of_range("adaptive_target", p.adaptive_target, "from 0 to 1");
+  }
+  if (!(p.adaptive_decay >= 0 && p.adaptive_decay <= 0.99f)) {
+    return out_of_range("adaptive_decay", p.adaptive_decay, "from 0 to 0.99");
+  }
+  if (p.mirostat_tau > 0 && p.adaptive_target > 0) {
+    return out_of_range("mirostat_tau", p.mirostat_tau, "0 beside adaptive-p, which also chooses the token");
+  }
+  return {};
+}
+
+Status validate_dry(const SamplerParams& p) {
+  if (!(p.dry_multiplier >= 0 && std::isfinite(p.dry_multiplier))) {
+    return out_of_range("dry_multiplier", p.dry_multiplier, "finite and at least 0");
+  }
+  if (!(p.dry_base >= 1 && std::isfinite(p.dry_base)))
+    return out_of_range("dry_base", p.dry_base, "finite and at least 1");
+  if (p.dry_allowed_length < 1) return out_of_range("dry_allowed_length", p.dry_allowed_length, "at least 1");
+  if (p.dry_window < -1) return out_of_range("dry_window", p.dry_window, "at least -1");
+  if (p.dry_breakers.size() > kMaxDryBreakers) {
+    return error(Code::invalid_argument, "dry_breakers has %zu texts, at most %zu are allowed", p.dry_breakers.size(),
+                 kMaxDryBreakers);
+  }
+  for (size_t i = 0; i < p.dry_breakers.size(); ++i) {
+    if (p.dry_breakers[i].size() <= kMaxDryBreakerBytes) continue;
+    return error(Code::invalid_argument, "dry_breakers has %zu bytes in text %zu, at most %zu are allowed",
+                 p.dry_breakers[i].size(), i, kMaxDryBreakerBytes);
+  }
+  return {};
+}
+
 }  // namespace
 
 // The comparisons are written so that NaN fails them.
@@ -52,6 +111,9 @@ Status validate(const SamplerParams& p, int32_t n_vocab) {
   if (p.n_logprobs < 0 || p.n_logprobs > kMaxLogprobs) {
     return error(Code::invalid_argument, "n_logprobs is %d, must be from 0 to %d", p.n_logprobs, kMaxLogprobs);
   }
+  INLAY_TRY(validate_filters(p));
+  INLAY_TRY(validate_choosers(p));
+  INLAY_TRY(validate_dry(p));
   return validate_bias(p.bias, n_vocab);
 }
 

@@ -430,6 +430,22 @@ static void test_sampler(inlay_session* session, int32_t n_vocab) {
   BAD_SAMPLER(n_logprobs, -1);
   BAD_SAMPLER(n_bias, 1);  // with a NULL pointer
   BAD_SAMPLER(n_bias, 1025);
+  BAD_SAMPLER(typical_p, 1.5f);
+  BAD_SAMPLER(top_n_sigma, -1.0f);
+  BAD_SAMPLER(dynatemp_range, NAN);
+  BAD_SAMPLER(dynatemp_exponent, -1.0f);
+  BAD_SAMPLER(xtc_probability, 1.5f);
+  BAD_SAMPLER(xtc_threshold, -0.5f);
+  BAD_SAMPLER(mirostat_tau, -1.0f);
+  BAD_SAMPLER(mirostat_eta, INFINITY);
+  BAD_SAMPLER(adaptive_target, 2.0f);
+  BAD_SAMPLER(adaptive_decay, 1.0f);
+  BAD_SAMPLER(dry_multiplier, -1.0f);
+  BAD_SAMPLER(dry_base, 0.5f);
+  BAD_SAMPLER(dry_allowed_length, -1);
+  BAD_SAMPLER(dry_window, -2);
+  BAD_SAMPLER(n_dry_breakers, 1);  // with a NULL pointer
+  BAD_SAMPLER(n_dry_breakers, 65);
   refuse_biases(session, bias, 0);  // one token twice
   refuse_biases(session, bias, n_vocab);
   refuse_biases(session, bias, -1);

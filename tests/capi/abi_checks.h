@@ -52,6 +52,7 @@ static uint32_t first_size(const char* type, size_t now) {
   if (strcmp(type, "inlay_load_params") == 0) return 80;
   if (strcmp(type, "inlay_memory_info") == 0) return 56;
   if (strcmp(type, "inlay_engine_info") == 0) return 88;
+  if (strcmp(type, "inlay_sampler_params") == 0) return 64;
   if (strcmp(type, "inlay_session_params") == 0) return 32;
   if (strcmp(type, "inlay_session_info") == 0) return 32;
   return (uint32_t)now;

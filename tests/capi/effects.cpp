@@ -12,23 +12,12 @@
 #include <set>
 #include <sstream>
 
-#include "tests/capi/client.h"
+#include "tests/capi/effects_sampler.h"
 
 namespace inlay::test {
 namespace {
 
 using nlohmann::json;
-
-enum class Kind { effect, refused, neutral };
-
-// `observe(true)` has the field set, `observe(false)` has not. Refused: the error says `words`. Neutral: the item's
-// description does, or that of its struct. An effect that is a line of the log says `words` there.
-struct Row {
-  std::string name;
-  Kind kind;
-  std::function<std::string(bool set)> observe;
-  std::string words = "";
-};
 
 std::string wrong_in(const Row& row, const std::string& description) {
   const std::string with = row.observe(true), without = row.observe(false);
@@ -50,10 +39,6 @@ std::string wrong_in(const Row& row, const std::string& description) {
 }
 
 // ---- what is observed
-
-std::string failure(inlay_status status, const inlay_error& err) {
-  return std::string("INLAY_") + inlay_status_name(status) + ": " + err.message;
-}
 
 // The log without what differs from load to load.
 void note(void* user, inlay_log_level, const char* text, size_t n) {
@@ -90,47 +75,6 @@ std::string loaded(inlay_load_params params, const std::string& name = kModel) {
   return description_of(engine.get()) + "scratch " + std::to_string(plan.scratch_bytes) + "\n" + log;
 }
 
-const EnginePtr& engine() {
-  static const EnginePtr shared = load(on(INLAY_DEVICE_CPU));
-  return shared;
-}
-
-// The draws of a session until it ends, 12 at most.
-std::string drawn(const inlay_session_params& params, const std::vector<inlay_text>& stops = {},
-                  const EnginePtr& of = engine()) {
-  inlay_session* made = nullptr;
-  inlay_error err;
-  if (const auto status = inlay_session_create(of.get(), &params, &made, &err); status != INLAY_OK) return failure(status, err);
-  const SessionPtr session(made);
-  if (const auto status = inlay_session_set_stop(made, stops.data(), stops.size(), &err); status != INLAY_OK)
-    return failure(status, err);
-  inlay_engine_info info = sized<inlay_engine_info>();
-  EXPECT_EQ(inlay_engine_get_info(of.get(), &info, nullptr), INLAY_OK);
-  prefill(session, info.n_vocab == kVocab ? kPlain : Tokens{5, 6, 7});
-  std::ostringstream out;
-  for (int i = 0; i < 12; ++i) {
-    inlay_event event;
-    if (inlay_decode_step(&made, 1, &event, sizeof event, &err) != INLAY_OK) break;
-    out << event.token << " (" << event.n_logprobs << ") ";
-    if (event.finish_reason != 0) break;
-  }
-  out << "end " << info_of(session).finish_reason;
-  return out.str();
-}
-
-std::string drawn(const inlay_sampler_params& sampler) {
-  inlay_session_params params = sized<inlay_session_params>();
-  params.sampler = &sampler;
-  return drawn(params);
-}
-
-inlay_sampler_params hot() {
-  inlay_sampler_params out = sized<inlay_sampler_params>();
-  out.temperature = 5;
-  out.seed = 1;
-  return out;
-}
-
 Row load_row(const char* field, Kind kind, std::function<void(inlay_load_params&)> set, std::string words = "",
              std::string model = kModel, std::function<void(inlay_load_params&)> base = {}) {
   return {std::string("inlay_load_params.") + field, kind, [=](bool with) {
@@ -150,15 +94,6 @@ Row load_flag(const char* name, inlay_load_flags flag) {
   return row;
 }
 
-Row sampler_row(const char* field, Kind kind, std::function<void(inlay_sampler_params&)> set, std::string words = "",
-                std::function<inlay_sampler_params()> base = hot) {
-  return {std::string("inlay_sampler_params.") + field, kind, [=](bool with) {
-            inlay_sampler_params params = base();
-            if (with) set(params);
-            return drawn(params);
-          }, std::move(words)};
-}
-
 Row session_row(const char* name, Kind kind, std::function<void(inlay_session_params&)> set, std::string words = "",
                 inlay_sampler_params sampler = sized<inlay_sampler_params>(), std::string model = kModel, int32_t n_context = 0) {
   return {name[0] == 'I' ? name : std::string("inlay_session_params.") + name, kind, [=](bool with) {
@@ -176,19 +111,6 @@ Row stop_row(const char* field, Kind kind, std::vector<inlay_text> with, std::ve
   return {std::string("inlay_text.") + field, kind, [=](bool set) {
             return drawn(sized<inlay_session_params>(), set ? with : without);
           }, std::move(words)};
-}
-
-const inlay_logit_bias kBias[] = {{7, 1e6f}, {8, 1e6f}, {7, 0.0f}, {kVocab, 1.0f}, {7, std::numeric_limits<float>::infinity()}};
-
-Row bias_row(const char* field, Kind kind, const inlay_logit_bias* with, const inlay_logit_bias* without, std::string words = "") {
-  Row row = sampler_row("", kind, [=](inlay_sampler_params& p) { p.bias = with; }, std::move(words), [=] {
-    inlay_sampler_params params = sized<inlay_sampler_params>();
-    params.bias = without;
-    params.n_bias = 1;
-    return params;
-  });
-  row.name = std::string("inlay_logit_bias.") + field;
-  return row;
 }
 
 struct Shelf {
@@ -326,24 +248,17 @@ std::vector<Row> table() {
   using Load = inlay_load_params;
   using Sampler = inlay_sampler_params;
   using Session = inlay_session_params;
-  const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   static const std::string first(1, static_cast<char>(kPlainReply[0])), none = "~~";
   static const int32_t stops[] = {kPlainReply[3], kPlainReply[3], kVocab};
   static const Sampler hot_sampler = hot();
   static int calls = 0;
   static std::string noted;
-  const auto greedy_sampler = [] { return sized<Sampler>(); };
-  const auto penalized = [] {
-    Sampler out = sized<Sampler>();
-    out.frequency_penalty = 100;
-    return out;
-  };
   static const inlay_logit_bias end_bias = {kEnd, 1e6f};
   Sampler ends = sized<Sampler>();
   ends.bias = &end_bias;
   ends.n_bias = 1;
 
-  return {
+  std::vector<Row> rows = {
       // ---- load
       load_row("struct_size", refused, [](Load& p) { p.struct_size = 3; }, "struct_size"),
       load_row("device", effect, [](Load& p) { p.device = INLAY_DEVICE_REFERENCE; }),
@@ -441,47 +356,6 @@ std::vector<Row> table() {
       reader_row("size", refused, [](inlay_reader& r) { r.size = 0; }, "reader.size"),
       reader_row("size", refused, [](inlay_reader& r) { r.size /= 2; }, "FORMAT"),
       reader_row("read", refused, [](inlay_reader& r) { r.read = nullptr; }, "reader.read"),
-      // ---- sampler
-      sampler_row("struct_size", refused, [](Sampler& p) { p.struct_size = 3; }, "struct_size"),
-      sampler_row("temperature", effect, [](Sampler& p) { p.temperature = 0; }),
-      sampler_row("temperature", refused, [](Sampler& p) { p.temperature = -1; }, "temperature"),
-      sampler_row("temperature", refused, [=](Sampler& p) { p.temperature = nan; }, "temperature"),
-      sampler_row("top_k", effect, [](Sampler& p) { p.top_k = 1; }),
-      sampler_row("top_k", neutral, [](Sampler& p) { p.top_k = 1 << 30; }, "all where the vocabulary has fewer"),
-      sampler_row("top_k", neutral, [](Sampler& p) { p.top_k = 3; }, "Where temperature is 0", greedy_sampler),
-      sampler_row("top_k", refused, [](Sampler& p) { p.top_k = -1; }, "top_k"),
-      sampler_row("top_p", effect, [](Sampler& p) { p.top_p = 0.01f; }),
-      sampler_row("top_p", neutral, [](Sampler& p) { p.top_p = 0.5f; }, "Where temperature is 0", greedy_sampler),
-      sampler_row("top_p", refused, [](Sampler& p) { p.top_p = 2; }, "top_p"),
-      sampler_row("min_p", effect, [](Sampler& p) { p.min_p = 1; }),
-      sampler_row("min_p", neutral, [](Sampler& p) { p.min_p = 0.5f; }, "Where temperature is 0", greedy_sampler),
-      sampler_row("min_p", refused, [](Sampler& p) { p.min_p = 2; }, "min_p"),
-      sampler_row("repetition_penalty", effect, [](Sampler& p) { p.repetition_penalty = 100; }, "", greedy_sampler),
-      sampler_row("repetition_penalty", refused, [](Sampler& p) { p.repetition_penalty = -1; }, "repetition_penalty"),
-      sampler_row("frequency_penalty", effect, [](Sampler& p) { p.frequency_penalty = 100; }, "", greedy_sampler),
-      sampler_row("frequency_penalty", refused, [=](Sampler& p) { p.frequency_penalty = inf; }, "frequency_penalty"),
-      sampler_row("presence_penalty", effect, [](Sampler& p) { p.presence_penalty = 100; }, "", greedy_sampler),
-      sampler_row("presence_penalty", refused, [=](Sampler& p) { p.presence_penalty = nan; }, "presence_penalty"),
-      sampler_row("penalty_window", effect, [](Sampler& p) { p.penalty_window = 1; }, "", penalized),
-      sampler_row("penalty_window", neutral, [](Sampler& p) { p.penalty_window = 1; }, "nothing without penalties"),
-      sampler_row("penalty_window", refused, [](Sampler& p) { p.penalty_window = -2; }, "penalty_window"),
-      sampler_row("n_logprobs", effect, [](Sampler& p) { p.n_logprobs = 2; }),
-      sampler_row("n_logprobs", refused, [](Sampler& p) { p.n_logprobs = INLAY_MAX_LOGPROBS + 1; }, "n_logprobs"),
-      sampler_row("seed", effect, [](Sampler& p) { p.seed = 2; }),
-      sampler_row("seed", neutral, [](Sampler& p) { p.seed = 2; }, "Where temperature is 0", greedy_sampler),
-      sampler_row("bias", effect, [](Sampler& p) { p.bias = kBias; p.n_bias = 1; }),
-      sampler_row("bias", refused, [](Sampler& p) { p.n_bias = 1; }, "sampler.bias is NULL"),
-      sampler_row("bias", refused, [](Sampler& p) { p.bias = kBias; p.n_bias = 3; }, "bias names token 7 twice"),
-      sampler_row("n_bias", effect, [](Sampler& p) { p.n_bias = 1; }, "", [] {
-        Sampler out = sized<Sampler>();
-        out.bias = kBias;
-        return out;
-      }),
-      sampler_row("n_bias", refused, [](Sampler& p) { p.bias = kBias; p.n_bias = 1025; }, "n_bias"),
-      bias_row("token", effect, kBias, kBias + 1),
-      bias_row("token", refused, kBias + 3, kBias, "token 320"),
-      bias_row("bias", effect, kBias, kBias + 2),
-      bias_row("bias", refused, kBias + 4, kBias, "bias of token 7"),
       // ---- session
       session_row("struct_size", refused, [](Session& p) { p.struct_size = 3; }, "struct_size"),
       session_row("flags", refused, [](Session& p) { p.flags = 1u << 31; }, "params.flags"),
@@ -585,6 +459,8 @@ std::vector<Row> table() {
       {"INLAY_CHAT_ADD_GENERATION_PROMPT", effect, [](bool set) { return chat("{{ add_generation_prompt }}", set); }},
       {"INLAY_CHAT_ADD_GENERATION_PROMPT", neutral, [](bool set) { return chat("x", set); }, "does not read the variable"},
   };
+  std::ranges::copy(sampler_rows(), std::back_inserter(rows));
+  return rows;
 }
 
 // ---- the description: name to text

@@ -220,6 +220,26 @@ class Run(ModelCase):
         self.assertEqual(drawn(1), drawn(1))
         self.assertGreater(len({drawn(seed) for seed in range(6)}), 1)
 
+    def test_samplers_beyond_the_usual_ones(self):
+        def drawn(*arguments):
+            return self.text("--prompt", "the fox", "-n", "40", "--seed", "3", "-q", *arguments).stdout
+        greedy, hot = drawn("--temp", "0"), ["--temp", "3", "--top-k", "0", "--top-p", "1"]
+        plain = drawn(*hot)
+        self.assertNotEqual(plain, greedy)
+        for few in (["--top-n-sigma", "0.0001"], ["--mirostat-ent", "0.0001", "--mirostat-lr", "0.0001"]):
+            self.assertEqual(drawn(*hot, *few), greedy, few)
+        for other in (["--typical", "0.2"], ["--dynatemp-range", "2.9"], ["--dynatemp-range", "2.9", "--dynatemp-exp", "9"],
+                      ["--xtc-probability", "1", "--xtc-threshold", "0.0005"], ["--adaptive-target", "0.02"],
+                      ["--adaptive-target", "0.02", "--adaptive-decay", "0.1", "--min-p", "0.01"], ["--mirostat-ent", "2"]):
+            self.assertNotIn(drawn(*hot, *other), (plain, greedy), other)
+        repeating = ["--temp", "0", "--repeat-penalty", "0.1"]  # makes what was drawn likelier
+        dry = repeating + ["--dry-multiplier", "20"]
+        texts = [drawn(*arguments) for arguments in (
+            repeating, dry, dry + ["--dry-base", "1.01"], dry + ["--dry-allowed-length", "9"], dry + ["--dry-penalty-last-n", "4"])]
+        self.assertGreater(len(set(texts)), 3)
+        self.assertNotEqual(texts[0], texts[1])
+        self.assertEqual(drawn(*dry, "--dry-penalty-last-n", "0"), texts[0])
+
     def test_a_stop_string_ends_the_text(self):
         whole = self.text("--prompt", "the fox", "-n", "12", "--temp", "0").stdout.decode().rstrip("\n")
         stop = whole[len(whole) // 2]

@@ -41,7 +41,7 @@ void compare(const Case& c, const cuda::SampleRowResult& got, Tally& tally) {
   Sampler& sampler = samplers.try_emplace(c.logits.size(), static_cast<int32_t>(c.logits.size())).first->second;
   ++tally.cases;
   SampleResult want;
-  const Status status = sampler.sample(c.logits, c.params, c.history, c.stream, c.position, want);
+  const Status status = sampler.sample(c.logits, c.params, c.history, c.stream, c.position, want, {.state = c.state});
   if (!status.ok()) {
     ++tally.errors;
     const bool right = got.token == -1 && (status.code == Code::format ? got.error == RowError::bad_logit ||
@@ -66,6 +66,9 @@ void compare(const Case& c, const cuda::SampleRowResult& got, Tally& tally) {
     }
   } else if (!close(got.logprob, want.logprob, tally)) {
     fail(tally.wrong_logprob, "logprob", c, text("got %.8g, want %.8g", got.logprob, want.logprob));
+  }
+  if (got.token == want.token && std::fabs(got.p_kept - want.p_kept) > 1e-5f * want.p_kept + 1e-30f) {
+    fail(tally.wrong_logprob, "p_kept", c, text("got %.8g, want %.8g", got.p_kept, want.p_kept));
   }
   if (got.n_logprobs != want.n_logprobs) {
     fail(tally.wrong_logprob, "n_logprobs", c, text("got %d, want %d", got.n_logprobs, want.n_logprobs));
@@ -124,6 +127,55 @@ void check_random(int n_cases, uint64_t seed) {
   report(tally.dependent == 0, "rows are independent",
          text("%d rows differ alone and in a batch of %d", tally.dependent, kBatch));
   report(tally.not_repeated == 0, "repeat", text("%d rows differ the second time", tally.not_repeated));
+}
+
+// The steps that take a row's whole list: alone, in pairs and together, with and without the others; rows without them
+// lie beside them in every batch.
+void check_steps(uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const int steps[] = {kTypical, kSigma, kDynamic, kXtc, kMirostat, kAdaptive};
+  Tally tally;
+  for (const int32_t n_vocab : {1, 5, 160, 2048, 4097, 32000, 151936}) {
+    const int n_rounds = n_vocab < 3000 ? 6 : n_vocab < 100000 ? 2 : 1;
+    std::vector<Case> cases;
+    for (int round = 0; round < n_rounds; ++round) {
+      for (const int a : steps) {
+        for (const int b : steps) {
+          const int others = static_cast<int>(random() % 32), all = random() % 8 == 0 ? 0xfff - kMirostat : 0;
+          cases.push_back(random_case(n_vocab, kTemperature | a | b | others | all, random));
+          if (random() % 4 == 0) cases.push_back(random_case(n_vocab, kTemperature | others, random));
+        }
+      }
+    }
+    for (size_t first = 0; first < cases.size(); first += kBatch) {
+      const size_t end = std::min(cases.size(), first + kBatch);
+      run_batch({cases.begin() + static_cast<std::ptrdiff_t>(first), cases.begin() + static_cast<std::ptrdiff_t>(end)},
+                tally);
+    }
+  }
+  const int sure = tally.cases - tally.errors;
+  const int wrong = tally.wrong_token + tally.wrong_logprob + tally.wrong_error;
+  report(wrong == 0, "steps",
+         text("%d rows, %d wrong, %d within 1e-6 of a boundary", sure, wrong, tally.near_boundary));
+  report(tally.near_boundary <= 1 + sure / 300, "steps' boundaries", text("%d of %d rows", tally.near_boundary, sure));
+  report(tally.dependent + tally.not_repeated == 0, "steps' rows are independent",
+         text("%d differ alone, %d the second time", tally.dependent, tally.not_repeated));
+}
+
+// The steps change draws: without them the device draws otherwise.
+void check_steps_control() {
+  std::mt19937_64 random(12);
+  int n_other = 0;
+  for (int i = 0; i < 40; ++i) {
+    Case c = random_case(2048, kTemperature | kTypical | kSigma | kXtc, random);
+    Batch batch;
+    add_row(batch, c);
+    add_row(batch, c);
+    batch.rows[1].general = 0;
+    const std::vector<cuda::SampleRowResult> results = DeviceBatch(batch).run();
+    n_other += results[0].token != results[1].token;
+  }
+  report(n_other > 8, "steps' control", text("%d of 40 rows draw another token without them", n_other));
 }
 
 // Few tokens are kept, all about equally likely, so that a token too many or too few shows within some draws.
@@ -399,6 +451,7 @@ struct SpeedSetting {
   float temperature, top_p;
   int32_t top_k, n_logprobs;
   float repetition;
+  void (*more)(SamplerParams& p) = nullptr;
 };
 
 double time_rows(const SpeedSetting& s, int32_t n_vocab, int n_rows) {
@@ -414,6 +467,7 @@ double time_rows(const SpeedSetting& s, int32_t n_vocab, int n_rows) {
     c.params.top_k = s.top_k;
     c.params.n_logprobs = s.n_logprobs;
     c.params.repetition_penalty = s.repetition;
+    if (s.more) s.more(c.params);
     for (int i = 0; i < 64; ++i) c.history.push_back(i * 100);
     add_row(batch, c);
   }
@@ -422,12 +476,16 @@ double time_rows(const SpeedSetting& s, int32_t n_vocab, int n_rows) {
 }
 
 void print_speed() {
-  const SpeedSetting settings[] = {{"greedy", 0, 1, 0, 0, 1},
-                                   {"greedy, 5 logprobs", 0, 1, 0, 5, 1},
-                                   {"greedy, penalty", 0, 1, 0, 0, 1.1f},
-                                   {"T 0.8", 0.8f, 1, 0, 0, 1},
-                                   {"T 0.8 k 40 p 0.95", 0.8f, 0.95f, 40, 0, 1},
-                                   {"T 0.8 p 0.95", 0.8f, 0.95f, 0, 0, 1}};
+  const SpeedSetting settings[] = {
+      {"greedy", 0, 1, 0, 0, 1},
+      {"greedy, 5 logprobs", 0, 1, 0, 5, 1},
+      {"greedy, penalty", 0, 1, 0, 0, 1.1f},
+      {"T 0.8", 0.8f, 1, 0, 0, 1},
+      {"T 0.8 k 40 p 0.95", 0.8f, 0.95f, 40, 0, 1},
+      {"T 0.8 p 0.95", 0.8f, 0.95f, 0, 0, 1},
+      {"T 0.8 min-p XTC", 0.8f, 1, 0, 0, 1, [](SamplerParams& p) { p.min_p = 0.05f, p.xtc_probability = 1; }},
+      {"T 0.8 typical 0.9", 0.8f, 1, 0, 0, 1, [](SamplerParams& p) { p.typical_p = 0.9f; }},
+      {"T 0.8 mirostat", 0.8f, 1, 0, 0, 1, [](SamplerParams& p) { p.mirostat_tau = 5; }}};
   for (const int32_t n_vocab : {32000, 128256, 151936}) {
     std::printf("us per launch in a graph, %d tokens\n%-22s %9s %9s %9s\n", n_vocab, "", "1 row", "8 rows", "32 rows");
     for (const SpeedSetting& s : settings) {
@@ -459,6 +517,8 @@ int main(int argc, char** argv) {
   inlay::check_other_seed();
   inlay::check_cuts();
   inlay::check_random(n_cases, seed);
+  inlay::check_steps(seed);
+  inlay::check_steps_control();
   inlay::check_replay();
   if (argc <= 3) inlay::print_speed();
   return inlay::cuda::finish();

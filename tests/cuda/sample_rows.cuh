@@ -28,6 +28,7 @@ struct Case {
   std::vector<float> logits;
   SamplerParams params;
   std::vector<int32_t> history;
+  SamplerState state;
   uint64_t stream = 0, position = 0;
 };
 
@@ -65,6 +66,20 @@ void add_row(Batch& batch, const Case& c) {
   for (const auto& [token, count] : counts) {
     batch.count_tokens.push_back(token);
     batch.count_values.push_back(count);
+  }
+  if (has_general_steps(p)) {
+    row.general = 1;
+    row.typical_p = p.typical_p;
+    row.top_n_sigma = p.top_n_sigma;
+    row.dynatemp_range = p.dynatemp_range;
+    row.dynatemp_exponent = p.dynatemp_exponent;
+    row.xtc_probability = p.xtc_probability;
+    row.xtc_threshold = p.xtc_threshold;
+    row.chooser = p.mirostat_tau > 0      ? cuda::Chooser::mirostat
+                  : p.adaptive_target > 0 ? cuda::Chooser::adaptive
+                                          : cuda::Chooser::plain;
+    row.mirostat_mu = mirostat_mu(p, c.state);
+    row.adaptive_aim = adaptive_aim(p, c.state);
   }
   row.seed = p.seed;
   row.stream = c.stream;
@@ -122,6 +137,7 @@ bool same_bits(const cuda::SampleRowResult& a, const cuda::SampleRowResult& b) {
   if (a.token != b.token || a.error != b.error || a.bad_token != b.bad_token || a.n_logprobs != b.n_logprobs)
     return false;
   if (std::memcmp(&a.logprob, &b.logprob, sizeof a.logprob) != 0) return false;
+  if (std::memcmp(&a.p_kept, &b.p_kept, sizeof a.p_kept) != 0) return false;
   const int n = a.n_logprobs;
   return n >= 0 && n <= cuda::kMaxLogprobs && std::memcmp(a.top_token, b.top_token, n * sizeof(int32_t)) == 0 &&
          std::memcmp(a.top_logprob, b.top_logprob, n * sizeof(float)) == 0;
@@ -153,6 +169,116 @@ std::vector<float> modified_row(const Case& c) {
   return row;
 }
 
+// What a step keeps, where a boundary that is nearer than `slack`, a part of the boundary, may go either way.
+struct PlainSteps {
+  const std::vector<float>& row;
+  const SamplerParams& p;
+  double slack;
+  std::vector<int32_t> ids{};  // in rank
+  double max = 0, temperature = 0;
+
+  double exponent(int32_t t) const { return (row[t] - max) / temperature; }
+  double weight(int32_t t) const { return std::exp(exponent(t)); }
+  double total() const {
+    double sum = 0;
+    for (const int32_t t : ids) sum += weight(t);
+    return sum;
+  }
+  template <class Stays>
+  void keep(Stays stays) {
+    std::erase_if(ids, [&](int32_t t) { return !stays(t); });
+  }
+
+  void cut_sigma() {
+    double mean = 0, variance = 0;
+    for (const int32_t t : ids) mean += row[t] / static_cast<double>(ids.size());
+    for (const int32_t t : ids) variance += (row[t] - mean) * (row[t] - mean) / static_cast<double>(ids.size());
+    const double bar = max - p.top_n_sigma * std::sqrt(variance) * (1 + slack);
+    keep([&](int32_t t) { return row[t] >= bar; });
+  }
+  void set_temperature() {
+    temperature = 1;
+    double entropy = 0;
+    const double sum = total();
+    for (const int32_t t : ids) entropy -= weight(t) > 0 ? weight(t) / sum * std::log(weight(t) / sum) : 0;
+    const double part = ids.size() > 1 ? std::clamp(entropy / std::log(static_cast<double>(ids.size())), 0.0, 1.0) : 0;
+    const double range = p.dynatemp_range, low = std::max(0.0, p.temperature - range);
+    temperature = p.temperature;
+    if (range > 0) {
+      temperature = std::max(low + (p.temperature + range - low) * std::pow(part, p.dynatemp_exponent), 0x1p-126);
+    }
+  }
+  void cut_typical() {
+    double mean = 0;
+    const double sum = total();
+    for (const int32_t t : ids) mean += weight(t) / sum * (row[t] - max);
+    mean += max;
+    std::vector<int32_t> near = ids;
+    const auto off = [&](int32_t t) { return static_cast<float>(std::fabs(row[t] - mean)); };
+    std::stable_sort(near.begin(), near.end(), [&](int32_t a, int32_t b) { return off(a) < off(b); });
+    double kept = 0;
+    size_t n = 0;
+    while (n < near.size() && kept < p.typical_p * (1 + slack) * sum) kept += weight(near[n++]);
+    near.resize(n);
+    std::sort(near.begin(), near.end());
+    keep([&](int32_t t) { return std::binary_search(near.begin(), near.end(), t); });
+  }
+  void cut_top_p() {
+    const double wanted = p.top_p * (1 + slack) * total();
+    double sum = 0;
+    size_t n = 0;
+    while (n < ids.size() && sum < wanted) sum += weight(ids[n++]);
+    ids.resize(n);
+  }
+  void cut_top_choices() {
+    const double bar = p.xtc_threshold * (1 + slack) * total();
+    size_t n = 0;
+    while (n < ids.size() && weight(ids[n]) >= bar) ++n;
+    if (n > 1) ids.erase(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(n - 1));
+  }
+  void cut_surprise(double mu) {
+    const double bar = std::log(total()) - mu * (1 + slack) * std::log(2.0);
+    const int32_t first = ids[0];
+    keep([&](int32_t t) { return exponent(t) >= bar || t == first; });
+  }
+};
+
+int32_t plain_general_draw(const Case& c, std::vector<int32_t> in_rank, const std::vector<float>& row, double nudge) {
+  const SamplerParams& p = c.params;
+  const double max = row[in_rank[0]];
+  PlainSteps s = {row, p, nudge * 1e-4, std::move(in_rank), max};
+  if (p.top_n_sigma > 0) s.cut_sigma();
+  s.set_temperature();
+  const PhiloxUniforms random = philox_uniforms(p.seed, c.stream, c.position);
+  if (p.mirostat_tau > 0) {
+    s.cut_surprise(mirostat_mu(p, c.state));
+  } else {
+    if (p.top_k > 0 && s.ids.size() > static_cast<size_t>(p.top_k)) s.ids.resize(p.top_k);
+    if (p.typical_p < 1) s.cut_typical();
+    if (p.top_p < 1) s.cut_top_p();
+    const double largest = s.weight(s.ids[0]);
+    if (p.min_p > 0) s.keep([&](int32_t t) { return s.weight(t) >= p.min_p * (1 + s.slack) * largest; });
+    if (random.second < p.xtc_probability) s.cut_top_choices();
+  }
+  std::sort(s.ids.begin(), s.ids.end());
+  const double total = s.total();
+  std::vector<double> weights;
+  double drawn_total = 0, sum = 0;
+  for (const int32_t t : s.ids) {
+    const double away = std::fabs(s.weight(t) / total - adaptive_aim(p, c.state)) / 0.3;
+    weights.push_back(p.adaptive_target > 0 ? std::exp(-10 * away * away / (1 + away)) : s.weight(t));
+    drawn_total += weights.back();
+  }
+  int32_t last = s.ids[0];
+  for (size_t i = 0; i < s.ids.size(); ++i) {
+    if (weights[i] == 0) continue;
+    last = s.ids[i];
+    sum += weights[i];
+    if (sum > (random.first + nudge) * drawn_total) break;
+  }
+  return last;
+}
+
 int32_t plain_draw(const Case& c, double nudge) {
   const SamplerParams& p = c.params;
   const std::vector<float> row = modified_row(c);
@@ -162,6 +288,7 @@ int32_t plain_draw(const Case& c, double nudge) {
   }
   std::stable_sort(ids.begin(), ids.end(), [&](int32_t a, int32_t b) { return row[a] > row[b]; });
   if (p.temperature == 0) return ids[0];
+  if (has_general_steps(p)) return plain_general_draw(c, ids, row, nudge);
   const double max = row[ids[0]];
   const auto weight = [&](int32_t t) { return std::exp((row[t] - max) / p.temperature); };
   if (p.top_k > 0 && ids.size() > static_cast<size_t>(p.top_k)) ids.resize(p.top_k);
@@ -186,7 +313,20 @@ int32_t plain_draw(const Case& c, double nudge) {
 
 // ---- random rows
 
-enum Feature { kTopK = 1, kTopP = 2, kMinP = 4, kPenalties = 8, kBias = 16, kTemperature = 32 };
+enum Feature {
+  kTopK = 1,
+  kTopP = 2,
+  kMinP = 4,
+  kPenalties = 8,
+  kBias = 16,
+  kTemperature = 32,
+  kTypical = 64,
+  kSigma = 128,
+  kDynamic = 256,
+  kXtc = 512,
+  kMirostat = 1024,
+  kAdaptive = 2048
+};
 
 template <class T>
 T pick(std::mt19937_64& random, std::initializer_list<T> from) {
@@ -239,6 +379,20 @@ Case random_case(int32_t n_vocab, int features, std::mt19937_64& random) {
     std::shuffle(tokens.begin(), tokens.end(), random);
     for (const int32_t t : tokens) p.bias.push_back({t, pick(random, {-kInf, 2.5f, -1.0f, 1e38f, -3e38f, 0.0f})});
   }
+  if (features & kTypical) p.typical_p = pick(random, {1e-6f, 0.2f, 0.7f, 0.95f, 0.9999f});
+  if (features & kSigma) p.top_n_sigma = pick(random, {1e-6f, 0.4f, 1.0f, 2.0f, 5.0f});
+  if (features & kDynamic) {
+    p.dynatemp_range = pick(random, {0.1f, 0.7f, 30.0f});
+    p.dynatemp_exponent = pick(random, {0.3f, 1.0f, 2.5f});
+  }
+  if (features & kXtc) {
+    p.xtc_probability = pick(random, {0.5f, 1.0f});
+    p.xtc_threshold = pick(random, {1e-5f, 0.01f, 0.1f, 0.4f});
+  }
+  if (features & kMirostat) p.mirostat_tau = pick(random, {0.1f, 2.0f, 5.0f, 14.0f});
+  if (features & kAdaptive && p.mirostat_tau == 0) p.adaptive_target = pick(random, {0.01f, 0.3f, 0.9f});
+  c.state.mirostat_drift = pick(random, {0.0, -1.5, 3.0});
+  c.state.adaptive_lead = pick(random, {0.0, -0.2, 0.15});
   p.seed = random();
   c.stream = random();
   c.position = random() % 100000;
@@ -249,9 +403,12 @@ Case random_case(int32_t n_vocab, int features, std::mt19937_64& random) {
 std::string describe(const Case& c) {
   const SamplerParams& p = c.params;
   return text(
-      "vocab %zu T %g k %d p %g min_p %g rep %g freq %g pres %g window %d history %zu bias %zu logprobs %d seed %llx",
-      c.logits.size(), p.temperature, p.top_k, p.top_p, p.min_p, p.repetition_penalty, p.frequency_penalty,
-      p.presence_penalty, p.penalty_window, c.history.size(), p.bias.size(), p.n_logprobs,
+      "vocab %zu T %g k %d p %g min_p %g typical %g sigma %g dynatemp %g ^ %g xtc %g from %g mirostat %g adaptive %g "
+      "rep %g "
+      "freq %g pres %g window %d history %zu bias %zu logprobs %d seed %llx",
+      c.logits.size(), p.temperature, p.top_k, p.top_p, p.min_p, p.typical_p, p.top_n_sigma, p.dynatemp_range,
+      p.dynatemp_exponent, p.xtc_probability, p.xtc_threshold, p.mirostat_tau, p.adaptive_target, p.repetition_penalty,
+      p.frequency_penalty, p.presence_penalty, p.penalty_window, c.history.size(), p.bias.size(), p.n_logprobs,
       static_cast<unsigned long long>(p.seed));
 }
 

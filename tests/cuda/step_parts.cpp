@@ -85,6 +85,12 @@ TEST(StepParts, DrawsFitUntilTheirListsAreFull) {
   EXPECT_EQ(fitting_draws(rows, 210), 6u);
   EXPECT_EQ(fitting_draws(std::span(rows).subspan(2), 100), 3u) << "and 120 biases are too many";
   EXPECT_EQ(fitting_draws(std::span(rows).subspan(1), 5), 1u) << "one row is always tried";
+  const std::vector<LogitBias> merged(70, {0, -1.0f});  // of DRY: it stands for the sampler's own
+  SampleRow repeating = row(biased);
+  repeating.context.bias_and_dry = merged;
+  const SampleRow dry[] = {repeating, row(plain), repeating};
+  EXPECT_EQ(fitting_draws(dry, 139), 2u);
+  EXPECT_EQ(fitting_draws(dry, 140), 3u);
   EXPECT_EQ(fitting_draws({}, 5), 0u);
 }
 

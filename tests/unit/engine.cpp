@@ -396,7 +396,9 @@ TEST_P(EngineTest, DecodeStepAllocatesNothingAfterWarmUp) {
                        .frequency_penalty = 0.1f,
                        .penalty_window = -1,
                        .n_logprobs = 5,
-                       .bias = {{7, -1.0f}}};
+                       .bias = {{7, -1.0f}},
+                       .dry_multiplier = i == 1 ? 0.8f : 0.0f,
+                       .dry_allowed_length = 1};
     owned.push_back(session(options));
     ASSERT_TRUE(owned.back()->set_stop({"a stop that never comes", "zzzzzz"}).ok());
     ASSERT_TRUE(prefill(*owned.back(), prompt(20 + 9 * i)).ok());

@@ -1,10 +1,12 @@
-// Tokens that an engine draws are those of the sampler on the logits that the session shows, on every device.
+// Tokens that an engine draws are those of the sampler on the logits that the session shows, on every device, and with
+// the state that the session's draws have come to.
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "src/engine/engine.h"
 #include "tests/support/devices.h"
+#include "tests/support/engine_sessions.h"
 
 namespace inlay {
 namespace {
@@ -31,6 +33,18 @@ std::vector<SamplerParams> many_params() {
        .repetition_penalty = 1.1f,
        .penalty_window = 16},
       {.temperature = 1.0f, .n_logprobs = 1, .bias = {{50, 4.0f}, {7, -INFINITY}, {11, 3.0f}}},
+      {.dry_multiplier = 2.0f, .dry_allowed_length = 1},
+      {.temperature = 0.5f,
+       .bias = {{50, 4.0f}},
+       .dry_multiplier = 1.0f,
+       .dry_allowed_length = 1,
+       .dry_breakers = {" the", "a"}},
+      {.temperature = 1.0f, .typical_p = 0.6f},
+      {.temperature = 2.0f, .top_n_sigma = 1.5f},
+      {.temperature = 1.0f, .top_k = 200, .dynatemp_range = 0.9f, .dynatemp_exponent = 0.7f},
+      {.temperature = 1.0f, .min_p = 0.01f, .xtc_probability = 0.5f, .xtc_threshold = 0.05f},
+      {.temperature = 1.2f, .repetition_penalty = 1.2f, .mirostat_tau = 3.0f},
+      {.temperature = 0.9f, .min_p = 0.05f, .n_logprobs = 3, .adaptive_target = 0.4f, .adaptive_decay = 0.8f},
   };
   for (size_t i = 0; i < out.size(); ++i) out[i].seed = 1000 + i;
   return out;
@@ -47,13 +61,48 @@ void expect_same(const SampleResult& got, const SampleResult& want, size_t sessi
   }
 }
 
+// What the specification draws for a session that has just drawn, from the logits that it shows.
+struct Oracle {
+  Oracle(Session& of, SamplerParams with, uint64_t its_stream)
+      : session(&of), params(std::move(with)), stream(its_stream), sampler(of.engine().spec().n_vocab) {}
+
+  SampleResult draw() {
+    const Tokenizer* tokenizer = session->engine().tokenizer();
+    const DrawContext context = {
+        .state = state,
+        .bias_and_dry = dry.merge(params, history(), [=](int32_t token) { return tokenizer->piece(token); })};
+    const SampleResult out = sample(params, context);
+    advance(params, out, state);
+    return out;
+  }
+  int32_t greedy() { return sample({}, {}).token; }
+
+  Session* session;
+  SamplerParams params;
+  uint64_t stream;
+  SamplerState state;
+
+ private:
+  std::span<const int32_t> history() const { return session->tokens().first(session->tokens().size() - 1); }
+  SampleResult sample(const SamplerParams& with, const DrawContext& context) {
+    std::vector<float> logits(static_cast<size_t>(session->engine().spec().n_vocab));
+    EXPECT_TRUE(session->copy_logits(logits).ok());
+    SampleResult out;
+    EXPECT_TRUE(sampler.sample(logits, with, history(), stream, history().size(), out, context).ok());
+    return out;
+  }
+
+  Sampler sampler;
+  DryBias dry;
+};
+
 // All sessions in each step, each with parameters of its own.
 TEST_P(EngineSampling, DrawsAreThoseOfTheSpecification) {
   INLAY_SKIP_WITHOUT(GetParam());
   const std::vector<SamplerParams> params = many_params();
   const auto engine = Engine::load(
       INLAY_SOURCE_DIR "/examples/model/tales.gguf",
-      {.device = GetParam(), .n_context = 128, .max_sessions = static_cast<int32_t>(params.size()), .n_threads = 2});
+      {.device = GetParam(), .n_context = 256, .max_sessions = static_cast<int32_t>(params.size()), .n_threads = 2});
   ASSERT_TRUE(engine.ok()) << engine.status().message;
   std::vector<std::shared_ptr<Session>> owned;
   std::vector<Session*> all;
@@ -67,24 +116,96 @@ TEST_P(EngineSampling, DrawsAreThoseOfTheSpecification) {
     owned.push_back(*s);
     all.push_back(s->get());
   }
-  Sampler sampler((*engine)->spec().n_vocab);
-  std::vector<float> logits(static_cast<size_t>((*engine)->spec().n_vocab));
+  std::vector<Oracle> oracles;
+  for (size_t i = 0; i < all.size(); ++i) oracles.emplace_back(*all[i], params[i], i);
   std::vector<StepEvent> events(all.size());
   int32_t n_off_greedy = 0;
   for (int32_t step = 0; step < kSteps; ++step) {
     const Status status = (*engine)->decode_step(all, events);
     ASSERT_TRUE(status.ok()) << status.message;
     for (size_t i = 0; i < all.size(); ++i) {
-      const std::span<const int32_t> history = all[i]->tokens().first(all[i]->tokens().size() - 1);
-      SampleResult want, greedy;
-      ASSERT_TRUE(all[i]->copy_logits(logits).ok());
-      ASSERT_TRUE(sampler.sample(logits, params[i], history, i, history.size(), want).ok());
+      const SampleResult want = oracles[i].draw();
       expect_same(events[i].sample, want, i, step);
-      ASSERT_TRUE(sampler.sample(logits, {}, history, i, history.size(), greedy).ok());
-      n_off_greedy += greedy.token != want.token;
+      n_off_greedy += oracles[i].greedy() != want.token;
     }
   }
   EXPECT_GT(n_off_greedy, kSteps) << "negative control: the parameters change what is drawn";
+}
+
+class EngineSamplerState : public test::EngineSessions {
+ protected:
+  static SamplerParams mirostat() {
+    return {.temperature = 1.0f, .seed = 3, .mirostat_tau = 3.0f, .mirostat_eta = 0.5f};
+  }
+  static SamplerParams adaptive() {
+    return {.temperature = 1.0f, .min_p = 0.02f, .seed = 4, .adaptive_target = 0.3f, .adaptive_decay = 0.7f};
+  }
+
+  std::shared_ptr<Session> begun(const SamplerParams& params) {
+    auto s = session({.sampler = params, .ignore_end_of_generation = true});
+    EXPECT_TRUE(prefill(*s, prompt(20)).ok());
+    return s;
+  }
+  void draw(Session& s, Oracle& oracle, int n) {
+    for (int i = 0; i < n; ++i) {
+      const StepEvent event = step(s);
+      ASSERT_EQ(event.sample.token, oracle.draw().token) << i;
+    }
+  }
+};
+INLAY_ON_CPU_AND_CUDA(EngineSamplerState);
+
+TEST_P(EngineSamplerState, BeginsAnewWithAPromptAndATruncation) {
+  for (const SamplerParams& params : {mirostat(), adaptive()}) {
+    const auto s = begun(params);
+    Oracle oracle(*s, params, 0);
+    draw(*s, oracle, 20);
+    EXPECT_NE(oracle.state, SamplerState{});
+    ASSERT_TRUE(prefill(*s, prompt(3, 100)).ok());
+    oracle.state = {};
+    draw(*s, oracle, 15);
+    ASSERT_TRUE(s->truncate(30).ok());
+    oracle.state = {};
+    draw(*s, oracle, 15);
+    ASSERT_TRUE(s->truncate(s->info().n_tokens).ok());
+    oracle.state = {};
+    draw(*s, oracle, 15);
+  }
+}
+
+TEST_P(EngineSamplerState, GoesWithAForkAndThroughAnotherSampler) {
+  for (const SamplerParams& params : {mirostat(), adaptive()}) {
+    const auto s = begun(params);
+    Oracle oracle(*s, params, 0);
+    draw(*s, oracle, 12);
+    const auto child = s->fork();
+    ASSERT_TRUE(child.ok());
+    Oracle of_child(**child, params, 0);
+    of_child.state = oracle.state;
+    draw(*s, oracle, 10);
+    draw(**child, of_child, 10);
+    SamplerParams other = params;
+    other.temperature = 1.4f;
+    ASSERT_TRUE(s->set_sampler(other).ok());
+    oracle.params = other;
+    draw(*s, oracle, 15);
+  }
+}
+
+// Negative control of both: the state decides what is drawn.
+TEST_P(EngineSamplerState, ChangesDraws) {
+  for (const SamplerParams& params : {mirostat(), adaptive()}) {
+    const auto s = begun(params);
+    Oracle oracle(*s, params, 0);
+    int n_others = 0;
+    for (int i = 0; i < 60; ++i) {
+      const StepEvent event = step(*s);
+      Oracle fresh(*s, params, 0);
+      n_others += fresh.draw().token != event.sample.token;
+      ASSERT_EQ(oracle.draw().token, event.sample.token);
+    }
+    EXPECT_GT(n_others, 3);
+  }
 }
 
 }  // namespace

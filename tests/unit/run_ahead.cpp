@@ -67,6 +67,7 @@ class RunAhead : public test::EngineSessions {
     EXPECT_EQ(traces[0].n_tokens, traces[1].n_tokens);
     EXPECT_EQ(traces[0].n_blocks, traces[1].n_blocks);
   }
+  std::vector<size_t> most_ahead_;  // of each engine
   static std::vector<Session*> all(const Sessions& s) { return {s[0].get(), s[1].get(), s[2].get()}; }
 };
 INLAY_ON_CPU_AND_CUDA(RunAhead);
@@ -144,6 +145,37 @@ TEST_P(RunAhead, AnotherSamplerComes) {
     for (int i = 0; i < 4; ++i) step(all(s), out);
     EXPECT_EQ(engine_->n_ahead(), 0u);
   });
+}
+
+TEST_P(RunAhead, SamplersThatLookAtTheTokensBeforeBeginNothing) {
+  struct Case {
+    const char* name;
+    SamplerParams params;
+    bool is_begun;
+  };
+  const Case cases[] = {
+      {"DRY", {.dry_multiplier = 1}, false},
+      {"mirostat", {.temperature = 1, .mirostat_tau = 3}, false},
+      {"adaptive-p", {.temperature = 1, .adaptive_target = 0.3f}, false},
+      {"without a temperature", {.mirostat_tau = 3}, true},
+      {"typical-p", {.temperature = 1, .typical_p = 0.7f}, true},
+      {"XTC", {.temperature = 1, .top_n_sigma = 1, .dynatemp_range = 0.4f, .xtc_probability = 0.5f}, true}};
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    expect_same([&](Sessions& s, Trace& out) {
+      EXPECT_TRUE(s[1]->set_sampler(c.params).ok());
+      size_t most = 0;
+      for (int i = 0; i < 12; ++i) {
+        step(all(s), out);
+        most = std::max(most, engine_->n_ahead());
+      }
+      most_ahead_.push_back(most);
+    });
+    ASSERT_EQ(most_ahead_.size(), 2u);
+    EXPECT_EQ(most_ahead_[0], 0u);
+    EXPECT_EQ(most_ahead_[1], c.is_begun ? 3u : 0u);
+    most_ahead_.clear();
+  }
 }
 
 TEST_P(RunAhead, SlicesCome) {

@@ -186,13 +186,20 @@ TEST_P(SamplerDistribution, MatchesExactProbabilities) {
 
 INSTANTIATE_TEST_SUITE_P(
     Steps, SamplerDistribution,
-    testing::Values(StatisticalCase{"temperature", {.temperature = 1.0f, .seed = 1}},
-                    StatisticalCase{"hot", {.temperature = 1.7f, .seed = 2}},
-                    StatisticalCase{"top_k", {.temperature = 0.9f, .top_k = 12, .seed = 3}},
-                    StatisticalCase{"top_p", {.temperature = 1.1f, .top_p = 0.83f, .seed = 4}},
-                    StatisticalCase{"min_p", {.temperature = 1.0f, .min_p = 0.07f, .seed = 5}},
-                    StatisticalCase{"all",
-                                    {.temperature = 1.3f, .top_k = 30, .top_p = 0.9f, .min_p = 0.05f, .seed = 6}}),
+    testing::Values(
+        StatisticalCase{"temperature", {.temperature = 1.0f, .seed = 1}},
+        StatisticalCase{"hot", {.temperature = 1.7f, .seed = 2}},
+        StatisticalCase{"top_k", {.temperature = 0.9f, .top_k = 12, .seed = 3}},
+        StatisticalCase{"top_p", {.temperature = 1.1f, .top_p = 0.83f, .seed = 4}},
+        StatisticalCase{"min_p", {.temperature = 1.0f, .min_p = 0.07f, .seed = 5}},
+        StatisticalCase{"all", {.temperature = 1.3f, .top_k = 30, .top_p = 0.9f, .min_p = 0.05f, .seed = 6}},
+        StatisticalCase{"typical_p", {.temperature = 1.0f, .seed = 7, .typical_p = 0.7f}},
+        StatisticalCase{"top_n_sigma", {.temperature = 1.5f, .seed = 8, .top_n_sigma = 1.6f}},
+        StatisticalCase{"dynatemp",
+                        {.temperature = 1.0f, .seed = 9, .dynatemp_range = 0.6f, .dynatemp_exponent = 1.4f}},
+        StatisticalCase{"xtc", {.temperature = 1.0f, .seed = 10, .xtc_probability = 0.4f, .xtc_threshold = 0.06f}},
+        StatisticalCase{"mirostat", {.temperature = 1.0f, .seed = 11, .mirostat_tau = 2.8f}},
+        StatisticalCase{"adaptive_p", {.temperature = 1.0f, .min_p = 0.08f, .seed = 12, .adaptive_target = 0.15f}}),
     [](const auto& test_case) { return std::string(test_case.param.name); });
 
 // Every draw against the oracle with the same random number: vocabularies with many ties, banned tokens, all steps
@@ -284,6 +291,25 @@ TEST(Sampler, DependsOnSeedStreamAndPositionAlone) {
   EXPECT_NE(run(42, 2, false), alone);
 }
 
+// Programs count on their seeds: rows without the steps of sampler_steps.cpp draw the same in every version.
+TEST(Sampler, SeedsDrawWhatTheyAlwaysDrew) {
+  std::vector<float> logits(997);
+  for (size_t i = 0; i < logits.size(); ++i) logits[i] = static_cast<float>(i * 7919 % 997) / 128.0f;
+  const SamplerParams many[] = {{.temperature = 1.0f, .seed = 3},
+                                {.temperature = 0.8f, .top_k = 40, .top_p = 0.95f, .seed = 4},
+                                {.temperature = 1.5f, .top_p = 0.9f, .seed = 5},
+                                {.temperature = 1.2f, .min_p = 0.05f, .repetition_penalty = 1.3f, .seed = 6}};
+  const int32_t wanted[][8] = {{228, 142, 193, 246, 739, 860, 525, 945},
+                               {490, 228, 980, 315, 945, 525, 105, 560},
+                               {580, 228, 232, 214, 175, 528, 89, 177},
+                               {368, 193, 231, 385, 479, 578, 406, 858}};
+  for (size_t i = 0; i < std::size(many); ++i) {
+    for (uint64_t position = 0; position < 8; ++position) {
+      EXPECT_EQ(sample(logits, many[i], {1, 2, 3, 500}, 9, position), wanted[i][position]) << i << " " << position;
+    }
+  }
+}
+
 TEST(Sampler, AllocatesNothing) {
   const std::vector<float> logits = random_logits(20000, 8, 0.3f);
   const std::vector<int32_t> history(500, 17);
@@ -301,6 +327,16 @@ TEST(Sampler, AllocatesNothing) {
   EXPECT_EQ(count({.temperature = 1.0f, .top_k = 15000, .top_p = 0.99f, .min_p = 0.01f}), 0);
   EXPECT_EQ(count({.temperature = 1.0f, .top_p = 0.999f}), 0);
   EXPECT_EQ(count({.temperature = 1.0f, .min_p = 0.001f, .repetition_penalty = 1.1f, .n_logprobs = 20}), 0);
+  EXPECT_EQ(count({.temperature = 1.0f,
+                   .top_p = 0.99f,
+                   .typical_p = 0.999f,
+                   .top_n_sigma = 4.0f,
+                   .dynatemp_range = 0.5f,
+                   .xtc_probability = 1.0f,
+                   .xtc_threshold = 1e-4f,
+                   .adaptive_target = 0.3f}),
+            0);
+  EXPECT_EQ(count({.temperature = 1.0f, .mirostat_tau = 5.0f}), 0);
   const int64_t before = test::allocation_count();  // the counter does count
   EXPECT_FALSE(std::vector<int>(100).empty());
   EXPECT_GT(test::allocation_count() - before, 0);
@@ -369,6 +405,38 @@ TEST(SamplerParams, ValidateNamesTheField) {
       {"frequency_penalty", [](auto& p) { p.frequency_penalty = kInf; }},
       {"presence_penalty", [](auto& p) { p.presence_penalty = kNan; }},
       {"penalty_window", [](auto& p) { p.penalty_window = -2; }},
+      {"typical_p", [](auto& p) { p.typical_p = 0; }},
+      {"typical_p", [](auto& p) { p.typical_p = kNan; }},
+      {"top_n_sigma", [](auto& p) { p.top_n_sigma = -1; }},
+      {"top_n_sigma", [](auto& p) { p.top_n_sigma = kInf; }},
+      {"dynatemp_range", [](auto& p) { p.dynatemp_range = -0.1f; }},
+      {"dynatemp_range", [](auto& p) { p.dynatemp_range = kNan; }},
+      {"dynatemp_exponent", [](auto& p) { p.dynatemp_exponent = 0; }},
+      {"dynatemp_exponent", [](auto& p) { p.dynatemp_exponent = kInf; }},
+      {"xtc_probability", [](auto& p) { p.xtc_probability = 1.1f; }},
+      {"xtc_probability", [](auto& p) { p.xtc_probability = kNan; }},
+      {"xtc_threshold", [](auto& p) { p.xtc_threshold = 0; }},
+      {"xtc_threshold", [](auto& p) { p.xtc_threshold = 1.5f; }},
+      {"mirostat_tau", [](auto& p) { p.mirostat_tau = -1; }},
+      {"mirostat_tau", [](auto& p) { p.mirostat_tau = kInf; }},
+      {"mirostat_eta", [](auto& p) { p.mirostat_eta = 0; }},
+      {"mirostat_eta", [](auto& p) { p.mirostat_eta = kNan; }},
+      {"adaptive_target", [](auto& p) { p.adaptive_target = 1.1f; }},
+      {"adaptive_target", [](auto& p) { p.adaptive_target = kNan; }},
+      {"adaptive_decay", [](auto& p) { p.adaptive_decay = 1; }},
+      {"adaptive_decay", [](auto& p) { p.adaptive_decay = -0.1f; }},
+      {"must be 0 beside adaptive-p", [](auto& p) { p.mirostat_tau = 5, p.adaptive_target = 0.5f; }},
+      {"dry_multiplier", [](auto& p) { p.dry_multiplier = -1; }},
+      {"dry_multiplier", [](auto& p) { p.dry_multiplier = kNan; }},
+      {"dry_base", [](auto& p) { p.dry_base = 0.9f; }},
+      {"dry_base", [](auto& p) { p.dry_base = kInf; }},
+      {"dry_allowed_length", [](auto& p) { p.dry_allowed_length = 0; }},
+      {"dry_window", [](auto& p) { p.dry_window = -2; }},
+      {"dry_breakers has 65 texts", [](auto& p) { p.dry_breakers.assign(65, "a"); }},
+      {"dry_breakers has 129 bytes in text 1",
+       [](auto& p) {
+         p.dry_breakers = {"a", std::string(129, 'a')};
+       }},
       {"n_logprobs", [](auto& p) { p.n_logprobs = kMaxLogprobs + 1; }},
       {"n_logprobs", [](auto& p) { p.n_logprobs = -1; }},
       {"names token 10",

@@ -29,31 +29,142 @@ inline std::vector<double> adjusted(std::span<const float> logits, const Sampler
   return l;
 }
 
+using Order = std::vector<int32_t>;  // kept tokens, the first in rank first
+using Real = long double;
+
+// p of the kept tokens at a temperature, in their order.
+inline std::vector<Real> softmax(const std::vector<double>& l, const Order& kept, Real temperature) {
+  Real max = -INFINITY, total = 0;
+  for (const int32_t t : kept) max = std::max<Real>(max, l[t]);
+  std::vector<Real> p;
+  for (const int32_t t : kept) p.push_back(std::exp((l[t] - max) / temperature));
+  for (const Real w : p) total += w;
+  for (Real& w : p) w /= total;
+  return p;
+}
+
+inline Real entropy(const std::vector<Real>& p) {
+  Real h = 0;
+  for (const Real each : p) h -= each > 0 ? each * std::log(each) : 0;
+  return h;
+}
+
+inline void cut_sigma(const std::vector<double>& l, Order& kept, Real n) {
+  Real mean = 0, variance = 0;
+  for (const int32_t t : kept) mean += l[t];
+  mean /= static_cast<Real>(kept.size());
+  for (const int32_t t : kept) variance += (l[t] - mean) * (l[t] - mean);
+  const Real bar = l[kept[0]] - n * std::sqrt(variance / static_cast<Real>(kept.size()));
+  while (l[kept.back()] < bar) kept.pop_back();
+}
+
+inline Real temperature_of(const std::vector<double>& l, const Order& kept, const SamplerParams& p) {
+  if (p.dynatemp_range == 0) return p.temperature;
+  const Real low = std::max<Real>(0, Real{p.temperature} - p.dynatemp_range),
+             high = Real{p.temperature} + p.dynatemp_range;
+  const Real part = kept.size() > 1 ? entropy(softmax(l, kept, 1)) / std::log(static_cast<Real>(kept.size())) : 0;
+  return std::max<Real>(low + (high - low) * std::pow(std::clamp<Real>(part, 0, 1), Real{p.dynatemp_exponent}),
+                        0x1p-126);
+}
+
+inline void cut_typical(const std::vector<double>& l, Order& kept, Real temperature, Real typical_p) {
+  const std::vector<Real> p = softmax(l, kept, temperature);
+  const Real h = entropy(p);
+  std::vector<size_t> by_surprise(kept.size());
+  std::iota(by_surprise.begin(), by_surprise.end(), size_t{0});
+  const auto off = [&](size_t i) { return std::fabs(-std::log(p[i]) - h); };
+  std::stable_sort(by_surprise.begin(), by_surprise.end(), [&](size_t i, size_t k) { return off(i) < off(k); });
+  Real sum = 0;
+  std::vector<bool> stays(kept.size());
+  for (size_t n = 0; n < kept.size() && sum < typical_p; ++n) {
+    sum += p[by_surprise[n]];
+    stays[by_surprise[n]] = true;
+  }
+  Order out;
+  for (size_t i = 0; i < kept.size(); ++i) {
+    if (stays[i]) out.push_back(kept[i]);
+  }
+  kept = out;
+}
+
+inline void cut_top_p(const std::vector<double>& l, Order& kept, Real temperature, Real top_p) {
+  const std::vector<Real> p = softmax(l, kept, temperature);
+  Real sum = 0;
+  size_t n = 0;
+  while (n < kept.size() && sum < top_p) sum += p[n++];
+  kept.resize(n);
+}
+
+inline void cut_min_p(const std::vector<double>& l, Order& kept, Real temperature, Real min_p) {
+  const std::vector<Real> p = softmax(l, kept, temperature);
+  while (p[kept.size() - 1] / p[0] < min_p) kept.pop_back();
+}
+
+inline void cut_top_choices(const std::vector<double>& l, Order& kept, Real temperature, Real threshold) {
+  const std::vector<Real> p = softmax(l, kept, temperature);
+  size_t n = 0;
+  while (n < kept.size() && p[n] >= threshold) ++n;
+  if (n > 1) kept.erase(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(n - 1));
+}
+
+inline void cut_surprise(const std::vector<double>& l, Order& kept, Real temperature, Real mu) {
+  const std::vector<Real> p = softmax(l, kept, temperature);
+  while (kept.size() > 1 && -std::log2(p[kept.size() - 1]) > mu) kept.pop_back();
+}
+
+struct Distribution {
+  std::vector<double> draw;  // probability of each token
+  std::vector<double> p;     // the same before adaptive-p, for which a draw is counted
+};
+
+// After all steps (temperature > 0), if XTC's chance comes true or not.
+inline Distribution distribution(std::span<const float> logits, const SamplerParams& params,
+                                 std::span<const int32_t> history, const SamplerState& state, bool xtc) {
+  const std::vector<double> l = adjusted(logits, params, history);
+  Order kept;
+  for (size_t i = 0; i < l.size(); ++i) {
+    if (std::isfinite(l[i])) kept.push_back(static_cast<int32_t>(i));
+  }
+  std::stable_sort(kept.begin(), kept.end(), [&](int32_t a, int32_t b) { return l[a] > l[b]; });
+  if (params.top_n_sigma > 0) cut_sigma(l, kept, params.top_n_sigma);
+  const Real temperature = temperature_of(l, kept, params);
+  if (params.mirostat_tau > 0) {
+    cut_surprise(l, kept, temperature, 2 * Real{params.mirostat_tau} + state.mirostat_drift);
+  } else {
+    if (params.top_k > 0 && kept.size() > static_cast<size_t>(params.top_k)) kept.resize(params.top_k);
+    if (params.typical_p < 1) cut_typical(l, kept, temperature, params.typical_p);
+    if (params.top_p < 1) cut_top_p(l, kept, temperature, params.top_p);
+    if (params.min_p > 0) cut_min_p(l, kept, temperature, params.min_p);
+    if (xtc) cut_top_choices(l, kept, temperature, params.xtc_threshold);
+  }
+  const std::vector<Real> p = softmax(l, kept, temperature);
+  std::vector<Real> chances = p;
+  if (params.adaptive_target > 0) {
+    const Real aim = std::clamp<Real>(params.adaptive_target - state.adaptive_lead, 0, 1);
+    Real total = 0;
+    for (Real& chance : chances) {
+      const Real distance = std::fabs(chance - aim) / 0.3L;
+      chance = std::exp(5 - 10 * distance * distance / (1 + distance));
+      total += chance;
+    }
+    for (Real& chance : chances) chance /= total;
+  }
+  Distribution out = {std::vector<double>(l.size()), std::vector<double>(l.size())};
+  for (size_t i = 0; i < kept.size(); ++i) {
+    out.draw[kept[i]] = static_cast<double>(chances[i]);
+    out.p[kept[i]] = static_cast<double>(p[i]);
+  }
+  return out;
+}
+
 // Probability of each token after all steps (temperature > 0).
 inline std::vector<double> probabilities(std::span<const float> logits, const SamplerParams& p,
-                                         std::span<const int32_t> history = {}) {
-  const std::vector<double> l = adjusted(logits, p, history);
-  std::vector<int32_t> order;
-  for (size_t i = 0; i < l.size(); ++i) {
-    if (std::isfinite(l[i])) order.push_back(static_cast<int32_t>(i));
-  }
-  std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return l[a] > l[b]; });
-  const long double max = l[order[0]];
-  const auto weight = [&](int32_t t) { return std::exp((l[t] - max) / static_cast<long double>(p.temperature)); };
-  if (p.top_k > 0 && order.size() > static_cast<size_t>(p.top_k)) order.resize(p.top_k);
-  if (p.top_p < 1) {
-    long double total = 0, sum = 0;
-    for (const int32_t t : order) total += weight(t);
-    size_t keep = 0;
-    while (keep < order.size() && sum < p.top_p * total) sum += weight(order[keep++]);
-    order.resize(keep);
-  }
-  while (weight(order.back()) < p.min_p) order.pop_back();
-  std::vector<double> result(l.size(), 0.0);
-  long double total = 0;
-  for (const int32_t t : order) total += weight(t);
-  for (const int32_t t : order) result[t] = static_cast<double>(weight(t) / total);
-  return result;
+                                         std::span<const int32_t> history = {}, const SamplerState& state = {}) {
+  std::vector<double> out = distribution(logits, p, history, state, false).draw;
+  if (p.xtc_probability == 0) return out;
+  const std::vector<double> other = distribution(logits, p, history, state, true).draw;
+  for (size_t t = 0; t < out.size(); ++t) out[t] += p.xtc_probability * (other[t] - out[t]);
+  return out;
 }
 
 inline int32_t draw(const std::vector<double>& probabilities, double u) {

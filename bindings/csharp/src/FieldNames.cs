@@ -40,7 +40,23 @@ namespace Inlay
             { "n_logprobs", nameof(SamplerOptions.Logprobs) },
             { "seed", nameof(SamplerOptions.Seed) },
             { "bias", nameof(SamplerOptions.Bias) },
-            { "n_bias", nameof(SamplerOptions.Bias) + ".Count" }
+            { "n_bias", nameof(SamplerOptions.Bias) + ".Count" },
+            { "typical_p", nameof(SamplerOptions.TypicalP) },
+            { "top_n_sigma", nameof(SamplerOptions.TopNSigma) },
+            { "dynatemp_range", nameof(SamplerOptions.DynamicTemperatureRange) },
+            { "dynatemp_exponent", nameof(SamplerOptions.DynamicTemperatureExponent) },
+            { "xtc_probability", nameof(SamplerOptions.XtcProbability) },
+            { "xtc_threshold", nameof(SamplerOptions.XtcThreshold) },
+            { "mirostat_tau", nameof(SamplerOptions.MirostatTau) },
+            { "mirostat_eta", nameof(SamplerOptions.MirostatEta) },
+            { "adaptive_target", nameof(SamplerOptions.AdaptiveTarget) },
+            { "adaptive_decay", nameof(SamplerOptions.AdaptiveDecay) },
+            { "dry_multiplier", nameof(SamplerOptions.DryMultiplier) },
+            { "dry_base", nameof(SamplerOptions.DryBase) },
+            { "dry_allowed_length", nameof(SamplerOptions.DryAllowedLength) },
+            { "dry_window", nameof(SamplerOptions.DryWindow) },
+            { "dry_breakers", nameof(SamplerOptions.DryBreakers) },
+            { "n_dry_breakers", nameof(SamplerOptions.DryBreakers) + ".Count" }
         };
 
         internal static readonly FieldNames Session = new FieldNames("params.", Sampler)
@@ -75,7 +91,7 @@ namespace Inlay
         internal static readonly FieldNames SetStopTokens = new FieldNames("", null) { { "n_tokens", "tokens.Length" } };
         internal static readonly FieldNames SetMaxTokens = new FieldNames("", null) { { "max_tokens", "maxTokens" } };
 
-        private static readonly string[] Verbs = { " is ", " of token ", " names token " };
+        private static readonly string[] Verbs = { " is ", " has ", " of token ", " names token " };
 
         private readonly string _prefix;
         private readonly FieldNames? _inner;

@@ -1,5 +1,6 @@
 using System;
 using System.Collections.Generic;
+using System.Runtime.InteropServices;
 using Inlay.Raw;
 
 namespace Inlay
@@ -81,8 +82,8 @@ namespace Inlay
         }
     }
 
-    /// <summary>How tokens are drawn: bias, penalties, temperature, top-k, top-p, min-p, draw, in this order. Nothing set
-    /// is greedy.</summary>
+    /// <summary>How tokens are drawn: bias and DRY, penalties, top-n-sigma, temperature, top-k, typical-p, top-p, min-p, XTC, draw,
+    /// in this order. Nothing set is greedy.</summary>
     public sealed class SamplerOptions
     {
         /// <summary>Divides the logits; 0 takes the likeliest token.</summary>
@@ -118,23 +119,104 @@ namespace Inlay
         /// <summary>Added to the logits of these tokens; minus infinity bans one.</summary>
         public IDictionary<int, float>? Bias { get; set; }
 
-        internal inlay_logit_bias[] RawBias()
-        {
-            if (Bias == null) return Array.Empty<inlay_logit_bias>();
-            var raw = new inlay_logit_bias[Bias.Count];
-            int n = 0;
-            foreach (KeyValuePair<int, float> bias in Bias) raw[n++] = new inlay_logit_bias { token = bias.Key, bias = bias.Value };
-            return raw;
-        }
+        /// <summary>Locally typical sampling: keep the tokens whose surprise is nearest to the mean surprise and whose
+        /// probabilities reach this sum; 0 is off.</summary>
+        public float TypicalP { get; set; }
 
-        internal unsafe inlay_sampler_params Raw(inlay_logit_bias* bias, int n_bias)
+        /// <summary>Keep logits that are at most this many standard deviations below the largest; 0 is off.</summary>
+        public float TopNSigma { get; set; }
+
+        /// <summary>Up to this much is taken from the temperature where the model is sure of the next token, and added where it is
+        /// not; 0 is off.</summary>
+        public float DynamicTemperatureRange { get; set; }
+
+        /// <summary>Power of the entropy, from 0 to 1, that says where in that range the temperature is; 0 is 1.</summary>
+        public float DynamicTemperatureExponent { get; set; }
+
+        /// <summary>Exclude top choices: the chance with which, of the tokens that reach XtcThreshold, only the least likely stays;
+        /// 0 is off.</summary>
+        public float XtcProbability { get; set; }
+
+        /// <summary>Probability that makes a token a top choice; 0 is 0.1.</summary>
+        public float XtcThreshold { get; set; }
+
+        /// <summary>Mirostat 2: the mean surprise, in bits, of the drawn tokens that is aimed at. It stands in the place of top-k,
+        /// typical-p, top-p, min-p and XTC; 0 is off.</summary>
+        public float MirostatTau { get; set; }
+
+        /// <summary>How much of its error Mirostat corrects with each token; 0 is 0.1.</summary>
+        public float MirostatEta { get; set; }
+
+        /// <summary>Adaptive-p: tokens near a probability are preferred such that the mean of the drawn tokens' probabilities
+        /// becomes this one. To be used with a filter as MinP; 0 is off.</summary>
+        public float AdaptiveTarget { get; set; }
+
+        /// <summary>What that mean keeps of itself with each token, at most 0.99; 0 is 0.9.</summary>
+        public float AdaptiveDecay { get; set; }
+
+        /// <summary>DRY: a token that would go on with a repetition of the sequence's end loses DryMultiplier times DryBase to the
+        /// power of (length of the repetition - DryAllowedLength) of its logit; 0 is off.</summary>
+        public float DryMultiplier { get; set; }
+
+        /// <summary>At least 1; 0 is 1.75.</summary>
+        public float DryBase { get; set; }
+
+        /// <summary>Shorter repetitions, in tokens, cost nothing; 0 is 2.</summary>
+        public int DryAllowedLength { get; set; }
+
+        /// <summary>Last tokens of the sequence in which repetitions are looked for; 0 and -1 are all.</summary>
+        public int DryWindow { get; set; }
+
+        /// <summary>Texts that no repetition reaches across and whose tokens DRY leaves alone, at most 64, each of at most 128
+        /// bytes; an empty one breaks nothing. Null is a line feed, a colon, a quotation mark and an asterisk.</summary>
+        public IList<string>? DryBreakers { get; set; }
+
+        /// <summary>The sampler in C's form, for as long as it is not disposed.</summary>
+        internal unsafe sealed class Pinned : IDisposable
         {
-            return new inlay_sampler_params
+            private readonly GCHandle _bias;
+            private readonly PinnedTexts _breakers;
+            private readonly inlay_sampler_params _params;
+
+            internal Pinned(SamplerOptions o)
             {
-                struct_size = (uint)sizeof(inlay_sampler_params), temperature = Temperature, top_k = TopK, top_p = TopP, min_p = MinP,
-                repetition_penalty = RepetitionPenalty, frequency_penalty = FrequencyPenalty, presence_penalty = PresencePenalty,
-                penalty_window = PenaltyWindow, n_logprobs = Logprobs, seed = Seed, bias = bias, n_bias = (UIntPtr)(uint)n_bias
-            };
+                var bias = new inlay_logit_bias[o.Bias?.Count ?? 0];
+                int n = 0;
+                if (o.Bias != null)
+                    foreach (KeyValuePair<int, float> entry in o.Bias) bias[n++] = new inlay_logit_bias { token = entry.Key, bias = entry.Value };
+                _breakers = new PinnedTexts(o.DryBreakers ?? Array.Empty<string>(), nameof(DryBreakers));
+                _bias = GCHandle.Alloc(bias, GCHandleType.Pinned);
+                _params = new inlay_sampler_params
+                {
+                    struct_size = (uint)sizeof(inlay_sampler_params), temperature = o.Temperature, top_k = o.TopK, top_p = o.TopP,
+                    min_p = o.MinP, repetition_penalty = o.RepetitionPenalty, frequency_penalty = o.FrequencyPenalty,
+                    presence_penalty = o.PresencePenalty, penalty_window = o.PenaltyWindow, n_logprobs = o.Logprobs, seed = o.Seed,
+                    bias = n == 0 ? null : (inlay_logit_bias*)_bias.AddrOfPinnedObject(), n_bias = (UIntPtr)(uint)n,
+                    typical_p = o.TypicalP,
+                    top_n_sigma = o.TopNSigma,
+                    dynatemp_range = o.DynamicTemperatureRange,
+                    dynatemp_exponent = o.DynamicTemperatureExponent,
+                    xtc_probability = o.XtcProbability,
+                    xtc_threshold = o.XtcThreshold,
+                    mirostat_tau = o.MirostatTau,
+                    mirostat_eta = o.MirostatEta,
+                    adaptive_target = o.AdaptiveTarget,
+                    adaptive_decay = o.AdaptiveDecay,
+                    dry_multiplier = o.DryMultiplier,
+                    dry_base = o.DryBase,
+                    dry_allowed_length = o.DryAllowedLength,
+                    dry_window = o.DryWindow,
+                    dry_breakers = _breakers.Count == 0 ? null : _breakers.First, n_dry_breakers = (UIntPtr)(uint)_breakers.Count
+                };
+            }
+
+            internal inlay_sampler_params Params { get { return _params; } }
+
+            public void Dispose()
+            {
+                _bias.Free();
+                _breakers.Dispose();
+            }
         }
     }
 

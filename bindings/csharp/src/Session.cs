@@ -49,14 +49,13 @@ namespace Inlay
             inlay_error error;
             Status status;
             SamplerOptions sampler = options.Sampler ?? new SamplerOptions();
-            inlay_logit_bias[] bias = sampler.RawBias();
             using (var hold = new Hold(parent))
+            using (var pinned = new SamplerOptions.Pinned(sampler))
             {
                 int[] stops = options.StopTokens ?? Array.Empty<int>();
-                fixed (inlay_logit_bias* first = bias)
                 fixed (int* stop = stops)
                 {
-                    inlay_sampler_params draw = sampler.Raw(first, bias.Length);
+                    inlay_sampler_params draw = pinned.Params;
                     var raw = new inlay_session_params
                     {
                         struct_size = (uint)sizeof(inlay_session_params), flags = options.Flags, sampler = &draw, stream = options.Stream,
@@ -248,15 +247,12 @@ namespace Inlay
         public void SetSampler(SamplerOptions sampler)
         {
             if (sampler == null) throw new ArgumentNullException(nameof(sampler));
-            inlay_logit_bias[] bias = sampler.RawBias();
             inlay_error error;
+            using (var pinned = new SamplerOptions.Pinned(sampler))
             using (var use = new Use(this))
             {
-                fixed (inlay_logit_bias* first = bias)
-                {
-                    inlay_sampler_params raw = sampler.Raw(first, bias.Length);
-                    Check.Ok(_api.inlay_session_set_sampler(use.Pointer, &raw, &error), ref error, FieldNames.Sampler);
-                }
+                inlay_sampler_params raw = pinned.Params;
+                Check.Ok(_api.inlay_session_set_sampler(use.Pointer, &raw, &error), ref error, FieldNames.Sampler);
             }
         }
 
@@ -264,29 +260,12 @@ namespace Inlay
         public void SetStop(IList<string> stops)
         {
             if (stops == null) throw new ArgumentNullException(nameof(stops));
-            var texts = new inlay_text[stops.Count];
-            var pins = new GCHandle[stops.Count];
-            try
+            inlay_error error;
+            using (var texts = new PinnedTexts(stops, nameof(stops)))
+            using (var use = new Use(this))
             {
-                for (int i = 0; i < pins.Length; i++)
-                {
-                    UIntPtr length;
-                    pins[i] = GCHandle.Alloc(Utf8.Bytes(stops[i], "stops", out length), GCHandleType.Pinned);
-                    texts[i] = new inlay_text { data = (byte*)pins[i].AddrOfPinnedObject(), len = length };
-                }
-                inlay_error error;
-                using (var use = new Use(this))
-                {
-                    fixed (inlay_text* first = texts)
-                    {
-                        Check.Ok(_api.inlay_session_set_stop(use.Pointer, first, (UIntPtr)(uint)texts.Length, &error), ref error,
-                                 FieldNames.SetStop);
-                    }
-                }
-            }
-            finally
-            {
-                foreach (GCHandle pin in pins) if (pin.IsAllocated) pin.Free();
+                Check.Ok(_api.inlay_session_set_stop(use.Pointer, texts.First, (UIntPtr)(uint)texts.Count, &error), ref error,
+                         FieldNames.SetStop);
             }
         }
 

@@ -437,8 +437,11 @@ typedef struct inlay_token_info {
   uint8_t piece[INLAY_TOKEN_PIECE_BYTES];
 } inlay_token_info;
 
-// How a token is drawn. The steps run in this order: bias, penalties, temperature, top_k, top_p, min_p, draw. All zero
-// is greedy. Where temperature is 0 top_k, top_p, min_p and seed change nothing.
+// How a token is drawn. The steps run in this order: bias and DRY, penalties, top_n_sigma, temperature, top_k,
+// typical_p, top_p, min_p, XTC, draw. All zero is greedy. Where temperature is 0 only bias, DRY, penalties and
+// n_logprobs change anything. Where mirostat_tau is set top_k, typical_p, top_p, min_p and XTC change nothing.
+// Mirostat's and adaptive-p's averages are the session's: a fork takes them along, a prefill and a truncation let them
+// begin anew, another sampler goes on with them.
 typedef struct inlay_sampler_params {
   // sizeof(inlay_sampler_params). [bytes]
   uint32_t struct_size;
@@ -468,6 +471,50 @@ typedef struct inlay_sampler_params {
   const inlay_logit_bias* bias;
   // Their number, at most 1024. [default 0]
   size_t n_bias;
+  // Locally typical sampling: keep the tokens whose surprise is nearest to the mean surprise and whose probabilities
+  // reach this sum. [default 0: off, as 1 is]
+  float typical_p;
+  // Keep logits that are at most this many standard deviations below the largest. [default 0: off]
+  float top_n_sigma;
+  // Dynamic temperature: up to this much below `temperature` where the model is sure of the next token, up to this much
+  // above where it is not. [default 0: off]
+  float dynatemp_range;
+  // Power of the entropy, from 0 to 1, that says where in that range the temperature is. Changes nothing without
+  // dynatemp_range. [default 0: 1]
+  float dynatemp_exponent;
+  // Exclude top choices: the chance with which, of the tokens that reach xtc_threshold, only the least likely stays.
+  // [default 0: off]
+  float xtc_probability;
+  // Probability that makes a token a top choice; above 0.5 there is no more than one, and nothing changes. Changes
+  // nothing without xtc_probability. [default 0: 0.1]
+  float xtc_threshold;
+  // Mirostat 2: the mean surprise of the drawn tokens that is aimed at. It stands in the place of the filters from
+  // top_k to XTC. Refused together with adaptive_target. [bits, default 0: off]
+  float mirostat_tau;
+  // How much of its error Mirostat corrects with each token. Changes nothing without mirostat_tau. [default 0: 0.1]
+  float mirostat_eta;
+  // Adaptive-p: tokens near a probability are preferred such that the mean of the drawn tokens' probabilities becomes
+  // this one. To be used with a filter as min_p, because it prefers unlikely tokens, too. [default 0: off]
+  float adaptive_target;
+  // What that mean keeps of itself with each token, at most 0.99. Changes nothing without adaptive_target. [default 0:
+  // 0.9]
+  float adaptive_decay;
+  // DRY: a token that would go on with a repetition of the sequence's end loses dry_multiplier * dry_base ^ (length of
+  // the repetition - dry_allowed_length) of its logit. [default 0: off]
+  float dry_multiplier;
+  // At least 1. Changes nothing without dry_multiplier. [default 0: 1.75]
+  float dry_base;
+  // Shorter repetitions cost nothing. Changes nothing without dry_multiplier. [tokens, default 0: 2]
+  int32_t dry_allowed_length;
+  // Last tokens of the sequence in which repetitions are looked for. Changes nothing without dry_multiplier. [tokens,
+  // default 0: all, as -1 is]
+  int32_t dry_window;
+  // Texts that no repetition reaches across and whose tokens DRY leaves alone, each of at most 128 bytes; copied. An
+  // empty one breaks nothing: alone it turns them off. [default NULL: a line feed, a colon, a quotation mark, an
+  // asterisk]
+  const inlay_text* dry_breakers;
+  // Their number, at most 64. [default 0]
+  size_t n_dry_breakers;
 } inlay_sampler_params;
 
 // How a session generates. Zero means default for every field.

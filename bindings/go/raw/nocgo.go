@@ -701,6 +701,38 @@ type SamplerParams struct {
 	Bias *LogitBias
 
 	NBias uintptr
+
+	TypicalP float32
+
+	TopNSigma float32
+
+	DynatempRange float32
+
+	DynatempExponent float32
+
+	XtcProbability float32
+
+	XtcThreshold float32
+
+	MirostatTau float32
+
+	MirostatEta float32
+
+	AdaptiveTarget float32
+
+	AdaptiveDecay float32
+
+	DryMultiplier float32
+
+	DryBase float32
+
+	DryAllowedLength int32
+
+	DryWindow int32
+
+	DryBreakers *Text
+
+	NDryBreakers uintptr
 }
 
 type SessionParams struct {

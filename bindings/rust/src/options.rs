@@ -1,4 +1,5 @@
 use crate::callbacks::{LogSink, ProgressFn};
+use crate::session::raw_text;
 use crate::{raw, ConvertType, DeviceKind, KvDtype, LogLevel, Pooling, Token, WeightDtype};
 use std::ops::ControlFlow;
 
@@ -57,6 +58,20 @@ setters! {
         n_logprobs: u32,
         seed: u64,
         bias: impl Into<Vec<LogitBias>>,
+        typical_p: f32,
+        top_n_sigma: f32,
+        dynatemp_range: f32,
+        dynatemp_exponent: f32,
+        xtc_probability: f32,
+        xtc_threshold: f32,
+        mirostat_tau: f32,
+        mirostat_eta: f32,
+        adaptive_target: f32,
+        adaptive_decay: f32,
+        dry_multiplier: f32,
+        dry_base: f32,
+        dry_allowed_length: u32,
+        dry_window: i32,
     }
     impl[] SessionOptions {
         sampler: Sampler,
@@ -251,8 +266,8 @@ pub struct LogitBias {
     pub bias: f32,
 }
 
-/// How a token is drawn. The steps run in this order: bias, penalties, temperature, top k, top p, min p, draw. The default is
-/// greedy.
+/// How a token is drawn. The steps run in this order: bias and DRY, penalties, top n sigma, temperature, top k, typical p, top p,
+/// min p, XTC, draw. The default is greedy.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Sampler {
@@ -278,12 +293,57 @@ pub struct Sampler {
     pub seed: u64,
     /// Logit changes, each token once, at most 1024.
     pub bias: Vec<LogitBias>,
+    /// Locally typical sampling: keep the tokens whose surprise is nearest to the mean surprise and whose probabilities reach
+    /// this sum. 0: off, as 1 is.
+    pub typical_p: f32,
+    /// Keep logits that are at most this many standard deviations below the largest. 0: off.
+    pub top_n_sigma: f32,
+    /// Dynamic temperature: up to this much below `temperature` where the model is sure of the next token, up to this much
+    /// above where it is not. 0: off.
+    pub dynatemp_range: f32,
+    /// Power of the entropy, from 0 to 1, that says where in that range the temperature is. 0: 1.
+    pub dynatemp_exponent: f32,
+    /// Exclude top choices: the chance with which, of the tokens that reach `xtc_threshold`, only the least likely stays.
+    /// 0: off.
+    pub xtc_probability: f32,
+    /// Probability that makes a token a top choice. 0: 0.1.
+    pub xtc_threshold: f32,
+    /// Mirostat 2: the mean surprise, in bits, of the drawn tokens that is aimed at. It stands in the place of `top_k`,
+    /// `typical_p`, `top_p`, `min_p` and XTC. 0: off.
+    pub mirostat_tau: f32,
+    /// How much of its error Mirostat corrects with each token. 0: 0.1.
+    pub mirostat_eta: f32,
+    /// Adaptive-p: tokens near a probability are preferred such that the mean of the drawn tokens' probabilities becomes
+    /// this one. To be used with a filter as `min_p`. 0: off.
+    pub adaptive_target: f32,
+    /// What that mean keeps of itself with each token, at most 0.99. 0: 0.9.
+    pub adaptive_decay: f32,
+    /// DRY: a token that would go on with a repetition of the sequence's end loses dry_multiplier * dry_base ^ (length of the
+    /// repetition - dry_allowed_length) of its logit. 0: off.
+    pub dry_multiplier: f32,
+    /// At least 1. 0: 1.75.
+    pub dry_base: f32,
+    /// Shorter repetitions, in tokens, cost nothing. 0: 2.
+    pub dry_allowed_length: u32,
+    /// Last tokens of the sequence in which repetitions are looked for. 0: all, as -1 is.
+    pub dry_window: i32,
+    /// Texts that no repetition reaches across and whose tokens DRY leaves alone, at most 64, each of at most 128 bytes; an
+    /// empty one breaks nothing. None: a line feed, a colon, a quotation mark and an asterisk.
+    pub dry_breakers: Vec<String>,
 }
 
 impl Sampler {
+    /// Sets [`dry_breakers`](Self#structfield.dry_breakers).
+    #[must_use]
+    pub fn dry_breakers(mut self, texts: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.dry_breakers = texts.into_iter().map(Into::into).collect();
+        self
+    }
+
     /// Makes a call with the sampler as the C API wants it.
     pub(crate) fn with_raw<T>(&self, function: impl FnOnce(&raw::inlay_sampler_params) -> T) -> T {
         let bias: Vec<_> = self.bias.iter().map(|b| raw::inlay_logit_bias { token: b.token, bias: b.bias }).collect();
+        let breakers: Vec<_> = self.dry_breakers.iter().map(|text| raw_text(text)).collect();
         function(&raw::inlay_sampler_params {
             temperature: self.temperature,
             top_k: count(self.top_k),
@@ -297,6 +357,22 @@ impl Sampler {
             seed: self.seed,
             bias: if bias.is_empty() { std::ptr::null() } else { bias.as_ptr() },
             n_bias: bias.len(),
+            typical_p: self.typical_p,
+            top_n_sigma: self.top_n_sigma,
+            dynatemp_range: self.dynatemp_range,
+            dynatemp_exponent: self.dynatemp_exponent,
+            xtc_probability: self.xtc_probability,
+            xtc_threshold: self.xtc_threshold,
+            mirostat_tau: self.mirostat_tau,
+            mirostat_eta: self.mirostat_eta,
+            adaptive_target: self.adaptive_target,
+            adaptive_decay: self.adaptive_decay,
+            dry_multiplier: self.dry_multiplier,
+            dry_base: self.dry_base,
+            dry_allowed_length: count(self.dry_allowed_length),
+            dry_window: self.dry_window,
+            dry_breakers: if breakers.is_empty() { std::ptr::null() } else { breakers.as_ptr() },
+            n_dry_breakers: breakers.len(),
             ..Default::default()
         })
     }

@@ -628,8 +628,11 @@ impl Default for inlay_token_info {
     }
 }
 
-/// How a token is drawn. The steps run in this order: bias, penalties, temperature, top_k, top_p, min_p, draw. All
-/// zero is greedy. Where temperature is 0 top_k, top_p, min_p and seed change nothing.
+/// How a token is drawn. The steps run in this order: bias and DRY, penalties, top_n_sigma, temperature, top_k,
+/// typical_p, top_p, min_p, XTC, draw. All zero is greedy. Where temperature is 0 only bias, DRY, penalties and
+/// n_logprobs change anything. Where mirostat_tau is set top_k, typical_p, top_p, min_p and XTC change nothing.
+/// Mirostat's and adaptive-p's averages are the session's: a fork takes them along, a prefill and a truncation let
+/// them begin anew, another sampler goes on with them.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct inlay_sampler_params {
@@ -661,6 +664,51 @@ pub struct inlay_sampler_params {
     pub bias: *const inlay_logit_bias,
     /// Their number, at most 1024. (default 0)
     pub n_bias: usize,
+    /// Locally typical sampling: keep the tokens whose surprise is nearest to the mean surprise and whose
+    /// probabilities reach this sum. (default 0: off, as 1 is)
+    pub typical_p: f32,
+    /// Keep logits that are at most this many standard deviations below the largest. (default 0: off)
+    pub top_n_sigma: f32,
+    /// Dynamic temperature: up to this much below `temperature` where the model is sure of the next token, up to this
+    /// much above where it is not. (default 0: off)
+    pub dynatemp_range: f32,
+    /// Power of the entropy, from 0 to 1, that says where in that range the temperature is. Changes nothing without
+    /// dynatemp_range. (default 0: 1)
+    pub dynatemp_exponent: f32,
+    /// Exclude top choices: the chance with which, of the tokens that reach xtc_threshold, only the least likely
+    /// stays. (default 0: off)
+    pub xtc_probability: f32,
+    /// Probability that makes a token a top choice; above 0.5 there is no more than one, and nothing changes. Changes
+    /// nothing without xtc_probability. (default 0: 0.1)
+    pub xtc_threshold: f32,
+    /// Mirostat 2: the mean surprise of the drawn tokens that is aimed at. It stands in the place of the filters from
+    /// top_k to XTC. Refused together with adaptive_target. (bits, default 0: off)
+    pub mirostat_tau: f32,
+    /// How much of its error Mirostat corrects with each token. Changes nothing without mirostat_tau. (default 0:
+    /// 0.1)
+    pub mirostat_eta: f32,
+    /// Adaptive-p: tokens near a probability are preferred such that the mean of the drawn tokens' probabilities
+    /// becomes this one. To be used with a filter as min_p, because it prefers unlikely tokens, too. (default 0: off)
+    pub adaptive_target: f32,
+    /// What that mean keeps of itself with each token, at most 0.99. Changes nothing without adaptive_target.
+    /// (default 0: 0.9)
+    pub adaptive_decay: f32,
+    /// DRY: a token that would go on with a repetition of the sequence's end loses dry_multiplier \* dry_base ^
+    /// (length of the repetition - dry_allowed_length) of its logit. (default 0: off)
+    pub dry_multiplier: f32,
+    /// At least 1. Changes nothing without dry_multiplier. (default 0: 1.75)
+    pub dry_base: f32,
+    /// Shorter repetitions cost nothing. Changes nothing without dry_multiplier. (tokens, default 0: 2)
+    pub dry_allowed_length: i32,
+    /// Last tokens of the sequence in which repetitions are looked for. Changes nothing without dry_multiplier.
+    /// (tokens, default 0: all, as -1 is)
+    pub dry_window: i32,
+    /// Texts that no repetition reaches across and whose tokens DRY leaves alone, each of at most 128 bytes; copied.
+    /// An empty one breaks nothing: alone it turns them off. (default NULL: a line feed, a colon, a quotation mark,
+    /// an asterisk)
+    pub dry_breakers: *const inlay_text,
+    /// Their number, at most 64. (default 0)
+    pub n_dry_breakers: usize,
 }
 
 impl Default for inlay_sampler_params {

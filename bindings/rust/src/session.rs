@@ -357,7 +357,7 @@ impl std::fmt::Debug for Session {
     }
 }
 
-fn raw_text(text: &str) -> raw::inlay_text {
+pub(crate) fn raw_text(text: &str) -> raw::inlay_text {
     raw::inlay_text { data: text.as_ptr().cast(), len: text.len() }
 }
 

@@ -258,6 +258,31 @@ fn session_limit() {
     one.fork().unwrap();
 }
 
+#[test]
+fn every_field_of_a_sampler_arrives() {
+    let engine = load();
+    let s = Sampler::default;
+    for (field, sampler) in [
+        ("typical_p", s().typical_p(2.0)),
+        ("top_n_sigma", s().top_n_sigma(-1.0)),
+        ("dynatemp_range", s().dynatemp_range(-1.0)),
+        ("dynatemp_exponent", s().dynatemp_exponent(-1.0)),
+        ("xtc_probability", s().xtc_probability(2.0)),
+        ("xtc_threshold", s().xtc_threshold(2.0)),
+        ("mirostat_tau", s().mirostat_tau(-1.0)),
+        ("mirostat_eta", s().mirostat_eta(-1.0)),
+        ("adaptive_target", s().adaptive_target(2.0)),
+        ("adaptive_decay", s().adaptive_decay(1.0)),
+        ("dry_multiplier", s().dry_multiplier(-1.0)),
+        ("dry_base", s().dry_base(0.5)),
+        ("dry_window", s().dry_window(-2)),
+        ("dry_breakers", s().dry_breakers(["x".repeat(129)])),
+        ("n_dry_breakers", s().dry_breakers(["x"; 65])),
+    ] {
+        refused(engine.session(&SessionOptions::default().sampler(sampler)), Status::InvalidArgument, field);
+    }
+}
+
 /// With room for one session, each refusal leaves that room free.
 #[test]
 fn what_is_refused_leaves_nothing() {

@@ -221,6 +221,25 @@ fn the_sampler_can_change_between_turns() {
 }
 
 #[test]
+fn dry_breaks_repetitions_but_for_its_breakers() {
+    let engine = load();
+    let token = engine.tokenize("fox", TokenizeOptions::default().no_bos_eos(true)).unwrap()[0];
+    let mut session = endless(&engine);
+    let mut repeats = |sampler: Sampler| {
+        session.truncate(0).unwrap();
+        session.set_sampler(&sampler.bias([LogitBias { token, bias: 50.0 }])).unwrap();
+        session.prefill(PROMPT).unwrap();
+        draw(&mut session, 8) == [token; 8]
+    };
+    let dry = Sampler::default().dry_multiplier(100.0);
+    assert!(repeats(Sampler::default()));
+    assert!(!repeats(dry.clone()));
+    assert!(repeats(dry.clone().dry_breakers(["never", "f"])), "the token has a breaker in its text");
+    assert!(!repeats(dry.clone().dry_breakers([""])));
+    assert!(repeats(dry.dry_allowed_length(20)));
+}
+
+#[test]
 fn logits_are_those_that_the_token_is_drawn_from() {
     let engine = load();
     let mut session = begun(&engine);

@@ -7,7 +7,8 @@
 //           row alone. Scratch: 16 bytes a token of the vocabulary and row, and a little.
 // Shape:    8 logits a thread in registers: one read of the row for maximum and both sums, relative to the warp's
 //           maximum, so that one barrier is enough. A greedy row is finished by one warp; a drawn one, or one whose
-//           log-probabilities are wanted, by the CTA, from a short list if it is one. One launch for all kinds of rows:
+//           log-probabilities are wanted, by the CTA, from a short list if it is one. steps.cuh has the draws that take
+//           long, apart from the others. One launch for all kinds of rows:
 //           the parameters lie in device memory and a replayed graph cannot choose kernels.
 // Edges:    `rows` and the lists are read before the predecessor has ended: they come by a copy that precedes the first
 //           kernel of the step. `results` may be mapped host memory: a row's few words leave in one store of a warp.
@@ -19,6 +20,7 @@
 #include "kernels/cuda/sample/block.cuh"
 #include "kernels/cuda/sample/draw.cuh"
 #include "kernels/cuda/sample/short.cuh"
+#include "kernels/cuda/sample/steps.cuh"
 
 namespace inlay::cuda {
 namespace sampling {
@@ -80,7 +82,7 @@ __device__ inline bool filtered(const SampleRowParams& p) { return p.top_k > 0 |
 
 // The sum over the whole row is wanted by the unfiltered draw and by top-p without top-k.
 __device__ inline bool needs_row_sum(const SampleRowParams& p) {
-  return p.temperature > 0 && p.top_k <= 0 && (p.top_p < 1 || !filtered(p));
+  return p.temperature > 0 && p.general == 0 && p.top_k <= 0 && (p.top_p < 1 || !filtered(p));
 }
 __device__ inline int wanted_logprobs(const SampleRowParams& p) {
   return p.n_logprobs < 0 ? 0 : p.n_logprobs > kMaxLogprobs ? kMaxLogprobs : p.n_logprobs;
@@ -313,17 +315,18 @@ __device__ inline int32_t draw(const SampleRowParams& p, const RowScratch& s, co
 
 // The first words of a row's result, by one warp with one store.
 __device__ inline void store_head(const SampleArgs& args, int32_t token, RowError error, int32_t bad_token,
-                                  int32_t n_logprobs, float logprob) {
+                                  int32_t n_logprobs, float logprob, float p_kept) {
   static_assert(offsetof(SampleRowResult, token) == 0 && offsetof(SampleRowResult, error) == 4 &&
                 offsetof(SampleRowResult, bad_token) == 8 && offsetof(SampleRowResult, n_logprobs) == 12 &&
-                offsetof(SampleRowResult, logprob) == 16);
+                offsetof(SampleRowResult, logprob) == 16 && offsetof(SampleRowResult, p_kept) == 20);
   const int lane = threadIdx.x % 32;
   const int32_t word = lane == 0   ? token
                        : lane == 1 ? static_cast<int32_t>(error)
                        : lane == 2 ? bad_token
                        : lane == 3 ? n_logprobs
-                                   : __float_as_int(logprob);
-  if (lane < 5) reinterpret_cast<int32_t*>(args.results + blockIdx.y)[lane] = word;
+                       : lane == 4 ? __float_as_int(logprob)
+                                   : __float_as_int(p_kept);
+  if (lane < 6) reinterpret_cast<int32_t*>(args.results + blockIdx.y)[lane] = word;
   if (lane == 0 && args.tokens != nullptr) args.tokens[blockIdx.y] = token;
 }
 
@@ -357,13 +360,20 @@ __device__ inline void finish_row(const SampleArgs& args, const SampleRowParams&
                                              : RowError::none;
   if (error != RowError::none) {
     const int32_t bad_token = error == RowError::bad_logit ? key_token(m.model_max) : -1;
-    if (first_warp) store_head(args, -1, error, bad_token, 0, 0);
+    if (first_warp) store_head(args, -1, error, bad_token, 0, 0, 0);
     return;
   }
   int32_t token = key_token(m.row_max);
+  float p_kept = 0;
   if (p.temperature > 0) {
     const GroupedRow row = modified(p) ? GroupedRow{s.candidates.logits, s.row_group, args.n_vocab} : model;
-    token = draw(p, s, row, m, list);
+    if (p.general != 0) {
+      const Drawn drawn = draw_general(p, s.candidates, row.logits, static_cast<int>(row.n_vocab), m.row_max);
+      token = drawn.token;
+      if (p.chooser != Chooser::plain) p_kept = static_cast<float>(drawn.p_kept);
+    } else {
+      token = draw(p, s, row, m, list);
+    }
   }
   const int wanted = wanted_logprobs(p);
   const int n_top = wanted > 0 ? find_top(model, wanted, static_cast<uint32_t>(m.model_max >> 32), list) : 0;
@@ -375,7 +385,7 @@ __device__ inline void finish_row(const SampleArgs& args, const SampleRowParams&
     result->top_token[threadIdx.x] = key_token(key);
     result->top_logprob[threadIdx.x] = static_cast<float>(key_logit(key) - log_sum);
   }
-  store_head(args, token, RowError::none, -1, n_top, static_cast<float>(logit - log_sum));
+  store_head(args, token, RowError::none, -1, n_top, static_cast<float>(logit - log_sum), p_kept);
 }
 
 __global__ void __launch_bounds__(kThreads, 1) sample_kernel(const __grid_constant__ SampleArgs args) {

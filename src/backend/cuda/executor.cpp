@@ -112,9 +112,10 @@ std::vector<CudaExecutor::Size> CudaExecutor::sizes(const Plan& plan, const Back
 
 StepLimits CudaExecutor::limits(const Plan& plan, const BackendConfig& config) {
   const int32_t logit_rows = std::max(config.n_logit_slots, kBuckets.back());
-  // A draw may penalise a whole context. Where that would be much memory for all draws, execute() draws in turns.
+  // A draw may penalise a whole context, and DRY may bias one. Where that would be much memory for all draws, execute()
+  // draws in turns.
   constexpr int64_t kSmallList = 65536;
-  const int64_t of_draw = std::max<int64_t>(kMaxBias, config.n_context), n_draws = config.n_logit_slots;
+  const int64_t of_draw = int64_t{kMaxBias} + config.n_context, n_draws = config.n_logit_slots;
   const int64_t list = std::min(of_draw * n_draws, std::max(of_draw + kMaxBias * n_draws, kSmallList));
   return {.max_rows = std::max(config.max_step_tokens, kBuckets.back()),
           .max_sequences = std::max(config.max_sequences, kBuckets.back()),
@@ -472,6 +473,7 @@ void CudaExecutor::read_results(std::span<Draw> draws) {
     SampleResult& out = draws[i].result;
     out.token = r.token;
     out.logprob = r.logprob;
+    out.p_kept = r.p_kept;
     out.n_logprobs = r.n_logprobs;
     for (int32_t k = 0; k < r.n_logprobs; ++k) out.top[k] = {r.top_token[k], r.top_logprob[k]};
   }

@@ -38,6 +38,21 @@ Layout lay_out_fixed(const BlockShape& shape, const StepLimits& limits, std::byt
   return out;
 }
 
+void fill_steps(const SamplerParams& p, const SamplerState& state, cuda::SampleRowParams& out) {
+  out.general = 1;
+  out.typical_p = p.typical_p;
+  out.top_n_sigma = p.top_n_sigma;
+  out.dynatemp_range = p.dynatemp_range;
+  out.dynatemp_exponent = p.dynatemp_exponent;
+  out.xtc_probability = p.xtc_probability;
+  out.xtc_threshold = p.xtc_threshold;
+  out.chooser = p.mirostat_tau > 0      ? cuda::Chooser::mirostat
+                : p.adaptive_target > 0 ? cuda::Chooser::adaptive
+                                        : cuda::Chooser::plain;
+  out.mirostat_mu = mirostat_mu(p, state);
+  out.adaptive_aim = adaptive_aim(p, state);
+}
+
 BlockShape largest(const StepLimits& l) {
   return {.rows = l.max_rows, .logit_rows = l.max_logit_rows, .sequences = l.max_sequences};
 }
@@ -135,6 +150,7 @@ Status StepBlock::fill_samples(const StepBatch& batch, int32_t n_logit_rows) {
     out.seed = p.seed;
     out.stream = row.stream;
     out.position = row.position;
+    if (has_general_steps(p)) fill_steps(p, row.context.state, out);
     INLAY_TRY(fill_lists(row, out));
   }
   return {};
@@ -142,15 +158,15 @@ Status StepBlock::fill_samples(const StepBatch& batch, int32_t n_logit_rows) {
 
 // The bias, and the distinct tokens of the penalty window with their counts.
 Status StepBlock::fill_lists(const SampleRow& row, cuda::SampleRowParams& out) {
-  const SamplerParams& p = *row.params;
+  const std::span<const LogitBias> bias = row.bias();
   out.first_bias = n_bias_;
-  out.n_bias = static_cast<int32_t>(p.bias.size());
+  out.n_bias = static_cast<int32_t>(bias.size());
   out.first_count = n_counts_;
   const size_t window = penalised_tokens(row);
   if (n_bias_ + out.n_bias > limits_.max_list || n_counts_ + static_cast<int64_t>(window) > limits_.max_list) {
     return error(Code::internal, "the bias and penalty lists of a step have more than %d entries", limits_.max_list);
   }
-  for (const LogitBias& b : p.bias) {
+  for (const LogitBias& b : bias) {
     host_.bias_tokens[n_bias_] = b.token;
     host_.bias_values[n_bias_++] = b.bias;
   }

@@ -56,7 +56,7 @@ size_t fitting_draws(std::span<const SampleRow> rows, int32_t max_list) {
   const auto most = static_cast<size_t>(max_list);
   size_t n = 0, n_bias = 0, n_penalised = 0;
   for (; n < rows.size(); ++n) {
-    n_bias += rows[n].params->bias.size();
+    n_bias += rows[n].bias().size();
     n_penalised += penalised_tokens(rows[n]);
     if (n > 0 && (n_bias > most || n_penalised > most)) break;
   }

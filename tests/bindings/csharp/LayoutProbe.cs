@@ -227,6 +227,22 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_sampler_params), "seed", p, &p->seed);
         Field(typeof(inlay_sampler_params), "bias", p, &p->bias);
         Field(typeof(inlay_sampler_params), "n_bias", p, &p->n_bias);
+        Field(typeof(inlay_sampler_params), "typical_p", p, &p->typical_p);
+        Field(typeof(inlay_sampler_params), "top_n_sigma", p, &p->top_n_sigma);
+        Field(typeof(inlay_sampler_params), "dynatemp_range", p, &p->dynatemp_range);
+        Field(typeof(inlay_sampler_params), "dynatemp_exponent", p, &p->dynatemp_exponent);
+        Field(typeof(inlay_sampler_params), "xtc_probability", p, &p->xtc_probability);
+        Field(typeof(inlay_sampler_params), "xtc_threshold", p, &p->xtc_threshold);
+        Field(typeof(inlay_sampler_params), "mirostat_tau", p, &p->mirostat_tau);
+        Field(typeof(inlay_sampler_params), "mirostat_eta", p, &p->mirostat_eta);
+        Field(typeof(inlay_sampler_params), "adaptive_target", p, &p->adaptive_target);
+        Field(typeof(inlay_sampler_params), "adaptive_decay", p, &p->adaptive_decay);
+        Field(typeof(inlay_sampler_params), "dry_multiplier", p, &p->dry_multiplier);
+        Field(typeof(inlay_sampler_params), "dry_base", p, &p->dry_base);
+        Field(typeof(inlay_sampler_params), "dry_allowed_length", p, &p->dry_allowed_length);
+        Field(typeof(inlay_sampler_params), "dry_window", p, &p->dry_window);
+        Field(typeof(inlay_sampler_params), "dry_breakers", p, &p->dry_breakers);
+        Field(typeof(inlay_sampler_params), "n_dry_breakers", p, &p->n_dry_breakers);
     }
 
     struct Behind_inlay_session_params { public byte Before; public inlay_session_params Value; }

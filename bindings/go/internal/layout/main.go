@@ -274,6 +274,22 @@ func main() {
 		field("inlay_sampler_params.seed", unsafe.Offsetof(s.Seed), unsafe.Sizeof(s.Seed))
 		field("inlay_sampler_params.bias", unsafe.Offsetof(s.Bias), unsafe.Sizeof(s.Bias))
 		field("inlay_sampler_params.n_bias", unsafe.Offsetof(s.NBias), unsafe.Sizeof(s.NBias))
+		field("inlay_sampler_params.typical_p", unsafe.Offsetof(s.TypicalP), unsafe.Sizeof(s.TypicalP))
+		field("inlay_sampler_params.top_n_sigma", unsafe.Offsetof(s.TopNSigma), unsafe.Sizeof(s.TopNSigma))
+		field("inlay_sampler_params.dynatemp_range", unsafe.Offsetof(s.DynatempRange), unsafe.Sizeof(s.DynatempRange))
+		field("inlay_sampler_params.dynatemp_exponent", unsafe.Offsetof(s.DynatempExponent), unsafe.Sizeof(s.DynatempExponent))
+		field("inlay_sampler_params.xtc_probability", unsafe.Offsetof(s.XtcProbability), unsafe.Sizeof(s.XtcProbability))
+		field("inlay_sampler_params.xtc_threshold", unsafe.Offsetof(s.XtcThreshold), unsafe.Sizeof(s.XtcThreshold))
+		field("inlay_sampler_params.mirostat_tau", unsafe.Offsetof(s.MirostatTau), unsafe.Sizeof(s.MirostatTau))
+		field("inlay_sampler_params.mirostat_eta", unsafe.Offsetof(s.MirostatEta), unsafe.Sizeof(s.MirostatEta))
+		field("inlay_sampler_params.adaptive_target", unsafe.Offsetof(s.AdaptiveTarget), unsafe.Sizeof(s.AdaptiveTarget))
+		field("inlay_sampler_params.adaptive_decay", unsafe.Offsetof(s.AdaptiveDecay), unsafe.Sizeof(s.AdaptiveDecay))
+		field("inlay_sampler_params.dry_multiplier", unsafe.Offsetof(s.DryMultiplier), unsafe.Sizeof(s.DryMultiplier))
+		field("inlay_sampler_params.dry_base", unsafe.Offsetof(s.DryBase), unsafe.Sizeof(s.DryBase))
+		field("inlay_sampler_params.dry_allowed_length", unsafe.Offsetof(s.DryAllowedLength), unsafe.Sizeof(s.DryAllowedLength))
+		field("inlay_sampler_params.dry_window", unsafe.Offsetof(s.DryWindow), unsafe.Sizeof(s.DryWindow))
+		field("inlay_sampler_params.dry_breakers", unsafe.Offsetof(s.DryBreakers), unsafe.Sizeof(s.DryBreakers))
+		field("inlay_sampler_params.n_dry_breakers", unsafe.Offsetof(s.NDryBreakers), unsafe.Sizeof(s.NDryBreakers))
 	}
 	{
 		var s raw.SessionParams

@@ -124,6 +124,23 @@ static class FieldNameTests
     public static void SamplerOptionsAreNamed()
     {
         SamplerSays("TopK is -1", new SamplerOptions { TopK = -1 });
+        SamplerSays("TypicalP is 2", new SamplerOptions { TypicalP = 2 });
+        SamplerSays("TopNSigma is -1", new SamplerOptions { TopNSigma = -1 });
+        SamplerSays("DynamicTemperatureRange is -1", new SamplerOptions { DynamicTemperatureRange = -1 });
+        SamplerSays("DynamicTemperatureExponent is -1", new SamplerOptions { DynamicTemperatureExponent = -1 });
+        SamplerSays("XtcProbability is 2", new SamplerOptions { XtcProbability = 2 });
+        SamplerSays("XtcThreshold is 2", new SamplerOptions { XtcThreshold = 2 });
+        SamplerSays("MirostatTau is -1", new SamplerOptions { MirostatTau = -1 });
+        SamplerSays("MirostatEta is -1", new SamplerOptions { MirostatEta = -1 });
+        SamplerSays("AdaptiveTarget is 2", new SamplerOptions { AdaptiveTarget = 2 });
+        SamplerSays("AdaptiveDecay is 1", new SamplerOptions { AdaptiveDecay = 1 });
+        SamplerSays("MirostatTau is 5", new SamplerOptions { MirostatTau = 5, AdaptiveTarget = 0.5f });
+        SamplerSays("DryMultiplier is -1", new SamplerOptions { DryMultiplier = -1 });
+        SamplerSays("DryBase is 0.5", new SamplerOptions { DryBase = 0.5f });
+        SamplerSays("DryAllowedLength is -1", new SamplerOptions { DryAllowedLength = -1 });
+        SamplerSays("DryWindow is -2", new SamplerOptions { DryWindow = -2 });
+        SamplerSays("DryBreakers.Count is 65", new SamplerOptions { DryBreakers = new string[65].Select(none => "x").ToArray() });
+        SamplerSays("DryBreakers has 129 bytes in text 1", new SamplerOptions { DryBreakers = new[] { "x", new string('x', 129) } });
         SamplerSays("Temperature is ", new SamplerOptions { Temperature = float.NaN });
         SamplerSays("Logprobs is 99", new SamplerOptions { Logprobs = 99 });
         SamplerSays("Bias of token 5 is ", new SamplerOptions { Bias = new Dictionary<int, float> { { 5, float.NaN } } });

@@ -140,6 +140,33 @@ static class TextTests
         }
     }
 
+    public static void DryBreaksRepetitionsButForItsBreakers()
+    {
+        using (Engine engine = Given.Engine())
+        using (Session session = engine.CreateSession(Given.Endless))
+        {
+            int token = engine.Tokenize("fox", TokenizeFlags.NoBosEos)[0];
+            var sampler = new SamplerOptions { Bias = new Dictionary<int, float> { { token, 50 } } };
+            int[] all = { token, token, token, token, token, token, token, token };
+            Action<string, bool> same = (what, wanted) =>
+            {
+                session.Truncate(0);
+                session.SetSampler(sampler);
+                session.Prefill(new[] { 1, 2 });
+                Expect.Equal(wanted, Given.Draw(session, 8).SequenceEqual(all), what);
+            };
+            same("without DRY", true);
+            sampler.DryMultiplier = 100;
+            same("with DRY", false);
+            sampler.DryBreakers = new[] { "never", "f" };
+            same("with a breaker in the token", true);
+            sampler.DryBreakers = new[] { "" };
+            same("without breakers", false);
+            sampler.DryAllowedLength = 20;
+            same("as long as it is allowed", true);
+        }
+    }
+
     // Stop strings hold text back: what comes at once then is more than an event carries.
     public static void LongTextIsTakenWhole()
     {
