@@ -7,7 +7,7 @@ import tool_case
 from tool_case import OWN_MODEL, ModelCase, run_program
 
 COMPLETE, EIGHT, CANCEL, EMBED, GAME_LOOP, TOKENS = (tool_case.BUILD / "bin" / f"example_{name}"
-                                                     for name in ("complete", "eight", "cancel", "embed", "game_loop", "tokens"))
+                                                     for name in ("complete", "eight", "cancel", "embeddings", "game_loop", "tokens"))
 PROMPTS = ["the fox", "and then", "Once upon a time the"]
 FRAMES = re.compile(rb"(\w+) +(\d+) frames, ms: p50 ([\d.]+) p99 ([\d.]+) max ([\d.]+); (\d+) bytes shown\n")
 
@@ -22,7 +22,7 @@ class CExamples(ModelCase):
         return done.stdout
 
     def test_complete_writes_what_the_tool_writes(self):
-        self.assertEqual(self.good(COMPLETE, self.model, "the fox", 10).rstrip(b"\n"), self.continuation("the fox", 10))
+        self.assertEqual(self.good(COMPLETE, self.model, "the fox", 10).rstrip(b"\n"), b"the fox" + self.continuation("the fox", 10))
 
     def test_eight_give_each_prompt_the_text_that_it_gets_alone(self):
         self.assertEqual(self.good(EIGHT, self.model, 10, *PROMPTS),
