@@ -20,12 +20,27 @@ static _Atomic uint64_t n_calls, n_good, n_bad;
 static int (*real_create)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
 
 __attribute__((constructor)) static void begin(void) {
-  real_create = (int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*))dlsym(RTLD_NEXT, "pthread_create");
+  *(void**)&real_create = dlsym(RTLD_NEXT, "pthread_create");
+}
+
+// Calls fail from main on: before it a program can catch nothing.
+static int (*real_main)(int, char**, char**);
+static int failing_main(int argc, char** argv, char** environment) {
   const char* given = getenv("INLAY_FAILING");
-  if (!given) return;
-  char* rest = NULL;
-  const unsigned kinds = (unsigned)strtoul(given, &rest, 10);
-  fail_calls(kinds, *rest == ':' ? strtoull(rest + 1, NULL, 10) : 0, 0);
+  if (given) {
+    char* rest = NULL;
+    const unsigned kinds = (unsigned)strtoul(given, &rest, 10);
+    fail_calls(kinds, *rest == ':' ? strtoull(rest + 1, NULL, 10) : 0, 0);
+  }
+  return real_main(argc, argv, environment);
+}
+
+int __libc_start_main(int (*program)(int, char**, char**), int argc, char** argv, void (*init)(void), void (*fini)(void),
+                      void (*loader_fini)(void), void* stack_end) {
+  int (*real)(int (*)(int, char**, char**), int, char**, void (*)(void), void (*)(void), void (*)(void), void*) = NULL;
+  *(void**)&real = dlsym(RTLD_NEXT, "__libc_start_main");
+  real_main = program;
+  return real(failing_main, argc, argv, init, fini, loader_fini, stack_end);
 }
 
 void fail_calls(unsigned kinds, uint64_t n, int once) {

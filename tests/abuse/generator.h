@@ -15,7 +15,7 @@ enum class Outcome { refused, accepted };
 // The figures of a child process, in memory that its parent sees also when the child has ended badly.
 struct Tally {
   uint64_t case_index = 0;  // the one that runs
-  uint64_t n_cases = 0, n_refused = 0, n_accepted = 0, n_leaked = 0, n_other = 0, n_calls = 0;
+  uint64_t n_cases = 0, n_refused = 0, n_accepted = 0, n_crashed = 0, n_hung = 0, n_leaked = 0, n_other = 0, n_calls = 0;
   bool ended = false;  // the child is done with its cases; what follows is the end of its process
   uint32_t n_said = 0;
   char said[1 << 16] = {};  // lines about faults
@@ -30,6 +30,15 @@ class Case {
   void violated(const std::string& what) {
     ++tally_.n_other;
     say("violated: " + what);
+  }
+  // Of a program that a case has started.
+  void crashed(const std::string& what) {
+    ++tally_.n_crashed;
+    say("crashed: " + what);
+  }
+  void hung(const std::string& what) {
+    ++tally_.n_hung;
+    say("hung: " + what);
   }
   void say(const std::string& line);
   void count_call() { ++tally_.n_calls; }
@@ -51,6 +60,7 @@ struct Generator {
   Outcome (*run)(Case&);
   void (*finish)();           // in each child, after its last case
   bool measures_memory = true;  // false: a case may leave the process larger
+  bool opens_library = true;    // before it prepares
   bool sanitized = true;        // false: it takes the place of what a sanitizer takes the place of
 };
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 namespace inlay::abuse {
 
@@ -158,6 +159,7 @@ bool open_library(std::string& why) {
 
 bool Host::check(const char* function, inlay_status status, const inlay_error& err) {
   the_case_.count_call();
+  if (hook_ && --until_hook_ <= 0) std::exchange(hook_, nullptr)(the_case_);
   if (status == INLAY_OK) {
     if (err.status != INLAY_OK || err.message_len != 0) violated(std::string(function) + ": OK with an error's text");
     return true;

@@ -40,6 +40,11 @@ class Host {
     limited_ = true;
     allowed_ = std::move(errors);
   }
+  // Called before the n-th call from here on.
+  void before_call(int n, void (*hook)(Case&)) {
+    until_hook_ = n;
+    hook_ = hook;
+  }
   void violated(const std::string& what) { the_case_.violated(what); }
 
   bool refused() const { return worst_ != INLAY_OK; }
@@ -48,6 +53,8 @@ class Host {
 
  private:
   Case& the_case_;
+  int until_hook_ = 0;
+  void (*hook_)(Case&) = nullptr;
   bool limited_ = false;
   std::vector<inlay_status> allowed_;
   inlay_status worst_ = INLAY_OK;  // the first error

@@ -48,15 +48,23 @@ bool live(Host& host) {
 
 Outcome outcome_of(const Host& host, bool lived) { return host.refused() || !lived ? Outcome::refused : Outcome::accepted; }
 
-// The steps are denser where they are tight: 4 KiB at first, and 512 MiB is ample.
+// Room is denser where it is tight: some pages at the least, 512 MiB is ample.
+void limit_addresses(Case& the_case) {
+  const double part = static_cast<double>(the_case.random.below(1 << 20)) / (1 << 20);
+  const uint64_t room = static_cast<uint64_t>(part * part * part * (512 << 20)) & ~uint64_t{4095};
+  const rlimit set = {address_bytes() + room, RLIM_INFINITY};
+  if (setrlimit(RLIMIT_AS, &set) != 0) the_case.violated("cannot set the limit");
+}
+
+// From the beginning, or from one of the calls on.
 Outcome run_limited(Case& the_case) {
   Host host(the_case);
   host.expect_only({INLAY_OUT_OF_MEMORY});
-  const double part = static_cast<double>(the_case.random.below(1 << 20)) / (1 << 20);
-  const uint64_t room = static_cast<uint64_t>(part * part * part * (512 << 20)) & ~uint64_t{4095};
-  const rlim_t limit = address_bytes() + room;
-  const rlimit set = {limit, RLIM_INFINITY};
-  if (setrlimit(RLIMIT_AS, &set) != 0) the_case.violated("cannot set the limit");
+  if (the_case.random.one_in(2)) {
+    limit_addresses(the_case);
+  } else {
+    host.before_call(1 + static_cast<int>(the_case.random.below(90)), limit_addresses);
+  }
   const bool lived = live(host);
   const rlimit none = {RLIM_INFINITY, RLIM_INFINITY};
   setrlimit(RLIMIT_AS, &none);
@@ -92,7 +100,7 @@ Outcome run_failing(Case&) { return Outcome::refused; }
 
 }  // namespace
 
-const Generator kLimit = {"limit", "an address-space limit from tight to ample, over an engine's life", 1, 20, nothing, run_limited, no_end, false, false};
-const Generator kCalls = {"calls", "malloc, mmap and pthread_create fail from the n-th call on", 1, 20, nothing, run_failing, no_end, false, false};
+const Generator kLimit = {"limit", "an address-space limit from tight to ample, over an engine's life", 1, 20, nothing, run_limited, no_end, false, false, false};
+const Generator kCalls = {"calls", "malloc, mmap and pthread_create fail from the n-th call on", 1, 20, nothing, run_failing, no_end, false, false, false};
 
 }  // namespace inlay::abuse

@@ -17,6 +17,8 @@
 #include <new>
 #include <thread>
 
+#include "tests/abuse/host.h"
+
 namespace inlay::abuse {
 
 namespace {
@@ -95,6 +97,8 @@ void plant(Case& the_case) {
 
 [[noreturn]] void be_child(const Generator& generator, const Options& options, Tally& tally, uint64_t begin, uint64_t end) {
   Case before(tally, options.seed, begin);
+  std::string why;
+  if (generator.opens_library && !open_library(why)) before.violated(why);
   if (!generator.prepare(before)) {
     before.violated("cannot begin");
     _exit(3);
@@ -200,6 +204,8 @@ uint64_t conclude(const Generator& generator, const Options& options, const Chil
   totals.n_calls += tally.n_calls;
   totals.n_refused += tally.n_refused;
   totals.n_accepted += tally.n_accepted;
+  totals.n_crashed += tally.n_crashed;
+  totals.n_hung += tally.n_hung;
   totals.n_leaked += tally.n_leaked;
   totals.n_other += tally.n_other;
   if (status == 0) {
