@@ -42,6 +42,7 @@ class Case {
   }
   void say(const std::string& line);
   void count_call() { ++tally_.n_calls; }
+  uint64_t n_violations() const { return tally_.n_other; }
 
   const uint64_t index;
   fuzz::Random random;
