@@ -182,7 +182,7 @@ constexpr HandleCall kTable[] = {
     {"inlay_token_get_info", false, token_get_info},
     {"inlay_plan_text", false, plan_text},
     {"inlay_log_read", false, log_read},
-    {"inlay_profile_step", false, profile_step},
+    {"inlay_profile_step", false, profile_step, true},
     {"inlay_profile_text", false, profile_text},
     {"inlay_compare_text", false, compare_text},
     {"inlay_chat_render", false, chat_render},
