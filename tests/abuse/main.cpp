@@ -40,7 +40,7 @@ std::string scratch_folder() {
 
 namespace {
 
-const Generator* const kGenerators[] = {&kLimit, &kCalls, &kToolLimit, &kToolCalls, &kFiles, &kPairs, &kForks, &kGguf, &kFolders, &kApi};
+const Generator* const kGenerators[] = {&kLimit, &kCalls, &kToolLimit, &kToolCalls, &kFiles, &kPairs, &kForks, &kGguf, &kFolders, &kApi, &kTemplates, &kSignals};
 
 int usage() {
   std::fprintf(stderr, "usage: inlay_abuse NAME|list|all [--count N] [--seed S] [--seconds T] [--limit T] [--only I] [--plant]\n");
