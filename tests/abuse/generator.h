@@ -46,6 +46,7 @@ class Case {
 
   const uint64_t index;
   fuzz::Random random;
+  bool planted = false;  // what the case starts shall fail, to be counted
 
  private:
   Tally& tally_;
@@ -60,6 +61,7 @@ struct Generator {
   bool (*prepare)(Case&);     // in each child, before its first case; false: it cannot begin, and has said why
   Outcome (*run)(Case&);
   void (*finish)();           // in each child, after its last case
+  bool refuses = true;          // of a hundred cases some have to be refused, or they are too tame
   bool measures_memory = true;  // false: a case may leave the process larger
   bool opens_library = true;    // before it prepares
   bool sanitized = true;        // false: it takes the place of what a sanitizer takes the place of

@@ -4,7 +4,7 @@
 //
 // A case is made of the seed and its number alone: --only runs one again. --limit is the time after which a case hangs. --plant
 // adds faults of this program's own, which have to be in the table. The exit status is 1 if a column after `accepted` is not 0,
-// or if no case was accepted: then nothing was tried.
+// or if no case was accepted, or of a hundred none refused where the generator is to be refused: then nothing was tried.
 #include <unistd.h>
 
 #include <cstdio>
@@ -75,6 +75,13 @@ void print_row(const char* name, const Totals& t) {
   std::fflush(stdout);
 }
 
+bool tried(const Generator& generator, const Options& options, const Totals& totals) {
+  if (options.only >= 0) return true;
+  const bool out = totals.n_accepted > 0 && (totals.n_refused > 0 || !generator.refuses || totals.n_cases < 100);
+  if (!out) std::printf("%s: no case was %s\n", generator.name, totals.n_accepted == 0 ? "accepted" : "refused");
+  return out;
+}
+
 int run_all(std::string_view which, const Options& options) {
   bool clean = true, any = false;
   std::printf("%-11s %9s %9s %9s %9s %8s %6s %7s %6s\n", "", "cases", "calls", "refused", "accepted", "crashed", "hung", "leaked", "other");
@@ -87,7 +94,7 @@ int run_all(std::string_view which, const Options& options) {
     }
     const Totals totals = run(*generator, options, "inlay_abuse");
     print_row(generator->name, totals);
-    clean = clean && totals.faults() == 0 && (totals.n_accepted > 0 || options.only >= 0);
+    clean = clean && totals.faults() == 0 && tried(*generator, options, totals);
   }
   return any ? (clean ? 0 : 1) : usage();
 }

@@ -100,7 +100,7 @@ Outcome run_failing(Case&) { return Outcome::refused; }
 
 }  // namespace
 
-const Generator kLimit = {"limit", "an address-space limit from tight to ample, over an engine's life", 1, 20, nothing, run_limited, no_end, false, false, false};
-const Generator kCalls = {"calls", "malloc, mmap and pthread_create fail from the n-th call on", 1, 20, nothing, run_failing, no_end, false, false, false};
+const Generator kLimit = {"limit", "an address-space limit from tight to ample, over an engine's life", 1, 20, nothing, run_limited, no_end, true, false, false, false};
+const Generator kCalls = {"calls", "malloc, mmap and pthread_create fail from the n-th call on", 1, 20, nothing, run_failing, no_end, true, false, false, false};
 
 }  // namespace inlay::abuse

@@ -315,6 +315,6 @@ Outcome run(Case& the_case) { return Program(the_case).run(); }
 
 }  // namespace
 
-const Generator kApi = {"api", "random programs of 120 operations within the contract", 50, 20, load_engine, run, free_engine};
+const Generator kApi = {"api", "random programs of 120 operations within the contract", 50, 20, load_engine, run, free_engine, false};
 
 }  // namespace inlay::abuse

@@ -18,6 +18,7 @@
 #include <thread>
 
 #include "tests/abuse/host.h"
+#include "tests/abuse/process.h"
 
 namespace inlay::abuse {
 
@@ -26,6 +27,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr double kEndSeconds = 30;  // for the end of a child's process
 constexpr uint64_t kGrowthBytes = 24 << 20;  // of a process from its first quarter of cases to the last one
+
+constexpr size_t kPlantedBytes = 64 << 20;
 
 double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
@@ -53,7 +56,7 @@ uint64_t anonymous_bytes() {
 }
 
 // A joined thread is in the list for a moment longer.
-void check_held(Case& the_case, const Held& before, Tally& tally) {
+void check_held(Case& the_case, Held& before, Tally& tally) {
   Held after;
   for (int i = 0; i < 200 && after.n_threads > before.n_threads; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -67,6 +70,7 @@ void check_held(Case& the_case, const Held& before, Tally& tally) {
     ++tally.n_leaked;
     the_case.say("leaked: " + std::to_string(after.n_threads - before.n_threads) + " threads");
   }
+  before = after;  // each is counted once
 }
 
 // ---- faults of the program's own: a generator that counts none of them would count none of the library's
@@ -85,6 +89,11 @@ void plant(Case& the_case) {
         for (;;) pause();
       }).detach();
       break;
+    case 8: {
+      static char* volatile leaked = new char[kPlantedBytes];
+      std::memset(leaked, 1, kPlantedBytes);
+      break;
+    }
     case 9:
       the_case.violated("planted");
       break;
@@ -103,11 +112,12 @@ void plant(Case& the_case) {
     before.violated("cannot begin");
     _exit(3);
   }
-  const Held held;
+  Held held;
   uint64_t bytes = 0;
   for (uint64_t i = begin; i < end; ++i) {
     tally.case_index = i;
     Case the_case(tally, options.seed, i);
+    the_case.planted = options.plant;
     if (options.plant) plant(the_case);
     (generator.run(the_case) == Outcome::refused ? tally.n_refused : tally.n_accepted)++;
     check_held(the_case, held, tally);
@@ -134,13 +144,6 @@ struct Child {
   Tally* tally = nullptr;
 };
 
-std::string tail_of(int fd) {
-  char text[2000];
-  const off_t size = lseek(fd, 0, SEEK_END);
-  const ssize_t n = pread(fd, text, sizeof text, size > static_cast<off_t>(sizeof text) ? size - static_cast<off_t>(sizeof text) : 0);
-  return std::string(text, n > 0 ? static_cast<size_t>(n) : 0);
-}
-
 Child start(const Generator& generator, const Options& options, uint64_t begin, uint64_t end) {
   Child child;
   void* shared = mmap(nullptr, sizeof(Tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -160,7 +163,7 @@ Child start(const Generator& generator, const Options& options, uint64_t begin, 
 }
 
 // The child's status; -1: it hung and was ended.
-int wait_for(const Child& child, double limit_s) {
+int wait_for_child(const Child& child, double limit_s) {
   sigset_t ended;
   sigemptyset(&ended);
   sigaddset(&ended, SIGCHLD);
@@ -259,7 +262,7 @@ Totals run(const Generator& generator, const Options& options, const std::string
       ++totals.n_other;
       break;
     }
-    at = conclude(generator, options, child, wait_for(child, limit_s), end, totals, program);
+    at = conclude(generator, options, child, wait_for_child(child, limit_s), end, totals, program);
     close(child.output);
     munmap(child.tally, sizeof(Tally));
     std::error_code ignored;

@@ -113,6 +113,6 @@ Outcome run(Case& the_case) {
 
 }  // namespace
 
-const Generator kSignals = {"signals", "signals that interrupt every call", 10, 30, look_without, run, remove_file};
+const Generator kSignals = {"signals", "signals that interrupt every call", 10, 30, look_without, run, remove_file, false};
 
 }  // namespace inlay::abuse

@@ -1,16 +1,16 @@
 // Handles where they should not be used: in two threads at once, and in the child of a fork. The first is BUSY or one call after
 // the other, the second INVALID_STATE, and the engine is whole afterwards.
 #include <fcntl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <thread>
 
+#include "tests/abuse/process.h"
 #include "tests/abuse/session_calls.h"
 
 namespace inlay::abuse {
@@ -156,21 +156,13 @@ Outcome run_pair(Case& the_case) {
 }
 
 void judge_forked(Case& the_case, pid_t pid, int from) {
-  const auto begin = std::chrono::steady_clock::now();
-  int status = 0;
-  bool hung = false;
-  while (waitpid(pid, &status, WNOHANG) == 0) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    if (std::chrono::steady_clock::now() - begin < std::chrono::duration<double>(kChildSeconds)) continue;
-    hung = true;
-    kill(pid, SIGKILL);
-  }
+  const Ended ended = wait_for(pid, kChildSeconds);
   std::string text(8192, '\0');
   const ssize_t n = read(from, text.data(), text.size());
   text.resize(n > 0 ? static_cast<size_t>(n) : 0);
   const std::string last = text.substr(text.rfind('<') == std::string::npos ? 0 : text.rfind('<'));
-  if (hung) the_case.hung("in the child of a fork: " + last);
-  else if (status != 0) the_case.crashed("in the child of a fork: " + last);
+  if (ended.hung) the_case.hung("in the child of a fork: " + last);
+  else if (ended.status != 0) the_case.crashed("in the child of a fork: " + last);
   size_t n_wrong = 0;
   std::string first;
   for (size_t at = 0; (at = text.find('<', at)) != std::string::npos; ++at) {
@@ -207,6 +199,7 @@ Outcome run_fork(Case& the_case) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) the_case.violated("no pipe");
   const pid_t pid = fork();
+  if (pid == 0 && the_case.planted && the_case.index == 4) abort();
   if (pid == 0) be_forked(h, the_case.random.below(handle_calls().size()), ends[1]);
   close(ends[1]);
   judge_forked(the_case, pid, ends[0]);
@@ -222,7 +215,7 @@ Outcome run_fork(Case& the_case) {
 
 }  // namespace
 
-const Generator kPairs = {"pairs", "two threads in one session, every pair of functions", 15, 20, nothing, run_pair, no_end};
-const Generator kForks = {"forks", "every function in the child of a fork, while another thread computes", 20, 20, nothing, run_fork, no_end};
+const Generator kPairs = {"pairs", "two threads in one session, every pair of functions", 15, 20, nothing, run_pair, no_end, false};
+const Generator kForks = {"forks", "every function in the child of a fork, while another thread computes", 20, 20, nothing, run_fork, no_end, false};
 
 }  // namespace inlay::abuse
