@@ -19,9 +19,7 @@ static atomic_uint watched;
 static _Atomic uint64_t n_calls, n_good, n_bad;
 static int (*real_create)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
 
-__attribute__((constructor)) static void begin(void) {
-  *(void**)&real_create = dlsym(RTLD_NEXT, "pthread_create");
-}
+__attribute__((constructor)) static void begin(void) { *(void**)&real_create = dlsym(RTLD_NEXT, "pthread_create"); }
 
 // Calls fail from main on: before it a program can catch nothing.
 static int (*real_main)(int, char**, char**);
@@ -35,8 +33,8 @@ static int failing_main(int argc, char** argv, char** environment) {
   return real_main(argc, argv, environment);
 }
 
-int __libc_start_main(int (*program)(int, char**, char**), int argc, char** argv, void (*init)(void), void (*fini)(void),
-                      void (*loader_fini)(void), void* stack_end) {
+int __libc_start_main(int (*program)(int, char**, char**), int argc, char** argv, void (*init)(void),
+                      void (*fini)(void), void (*loader_fini)(void), void* stack_end) {
   int (*real)(int (*)(int, char**, char**), int, char**, void (*)(void), void (*)(void), void (*)(void), void*) = NULL;
   *(void**)&real = dlsym(RTLD_NEXT, "__libc_start_main");
   real_main = program;

@@ -1,4 +1,5 @@
-// Model files that shrink, grow, are rewritten, replaced or removed while they are read: an engine of what there was, or an error.
+// Model files that shrink, grow, are rewritten, replaced or removed while they are read: an engine of what there was,
+// or an error.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,8 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Source {
-  std::string name;             // of the file that changes, in the scratch folder
-  std::string loaded;           // what is given to the library
+  std::string name;    // of the file that changes, in the scratch folder
+  std::string loaded;  // what is given to the library
   std::vector<uint8_t> bytes;
 };
 
@@ -31,14 +32,16 @@ bool copy_sources(Case& the_case) {
   std::error_code failure;
   fs::create_directories(folder + "/hf", failure);
   for (const auto& entry : fs::directory_iterator(source_path("examples/model/hf"), failure)) {
-    fs::copy_file(entry.path(), folder + "/hf/" + entry.path().filename().string(), fs::copy_options::overwrite_existing, failure);
+    fs::copy_file(entry.path(), folder + "/hf/" + entry.path().filename().string(),
+                  fs::copy_options::overwrite_existing, failure);
   }
   if (failure) the_case.say("cannot copy a folder");
   sources = {{"tales.gguf", "tales.gguf", bytes_of_file(model_path("tales"))},
              {"small.gguf", "small.gguf", bytes_of_file(model_path("chat-bpe-qwen3-f32"))},
              {"quantized.gguf", "quantized.gguf", bytes_of_file(model_path("llama-q4_k_m"))}};
   for (const char* name : {"model.safetensors", "config.json", "tokenizer.json"}) {
-    sources.push_back({std::string("hf/") + name, "hf", bytes_of_file(source_path(std::string("examples/model/hf/") + name))});
+    sources.push_back(
+        {std::string("hf/") + name, "hf", bytes_of_file(source_path(std::string("examples/model/hf/") + name))});
   }
   return !failure && !sources[0].bytes.empty() && !sources[3].bytes.empty();
 }
@@ -124,7 +127,8 @@ void read_it(Host& host, const std::string& path, const inlay_load_params& param
       convert.n_threads = 1;
       convert.progress = params.progress;
       convert.progress_user = params.progress_user;
-      host.check("inlay_convert", lib.inlay_convert(path.data(), path.size(), out.data(), out.size(), &convert, &err), err);
+      host.check("inlay_convert", lib.inlay_convert(path.data(), path.size(), out.data(), out.size(), &convert, &err),
+                 err);
       unlink(out.c_str());
       break;
     }
@@ -132,7 +136,8 @@ void read_it(Host& host, const std::string& path, const inlay_load_params& param
       char text[4096];
       int32_t n_devices = 0;
       size_t needed = 0;
-      const inlay_status status = lib.inlay_explain(path.data(), path.size(), &params, &n_devices, text, sizeof text, &needed, &err);
+      const inlay_status status =
+          lib.inlay_explain(path.data(), path.size(), &params, &n_devices, text, sizeof text, &needed, &err);
       host.check("inlay_explain", status, err);
       break;
     }
@@ -152,7 +157,8 @@ double load_seconds(Host& host, const std::string& path, const inlay_load_params
 Outcome run(Case& the_case) {
   fuzz::Random& random = the_case.random;
   const Source& source = sources[random.below(sources.size())];
-  Plan plan = {&source, folder + "/" + source.name, static_cast<Change>(random.below(static_cast<size_t>(Change::count))), 0};
+  Plan plan = {&source, folder + "/" + source.name,
+               static_cast<Change>(random.below(static_cast<size_t>(Change::count))), 0};
   plan.at = random.below(source.bytes.size());
   unlink(plan.path.c_str());
   if (!write_file(plan.path, source.bytes.data(), source.bytes.size())) the_case.violated("cannot write " + plan.path);
@@ -182,6 +188,10 @@ Outcome run(Case& the_case) {
 
 }  // namespace
 
-const Generator kFiles = {"files", "model files that shrink, grow, are rewritten, replaced or removed while they are read", 50, 20, copy_sources, run, remove_files};
+const Generator kFiles = {
+    "files",      "model files that shrink, grow, are rewritten, replaced or removed while they are read",
+    50,           20,
+    copy_sources, run,
+    remove_files};
 
 }  // namespace inlay::abuse

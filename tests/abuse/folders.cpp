@@ -1,4 +1,5 @@
-// Mutated Hugging Face folders: configurations, tokenizers, templates and safetensors files. An error, or an engine that can be used.
+// Mutated Hugging Face folders: configurations, tokenizers, templates and safetensors files. An error, or an engine
+// that can be used.
 #include <sys/resource.h>
 
 #include <filesystem>
@@ -57,17 +58,24 @@ void remove_folder() {
 
 json config_of(const std::string& family, fuzz::Random& random) {
   json config = test::small_config(family);
-  if (random.one_in(3)) config["rope_scaling"] = {{"rope_type", "llama3"}, {"factor", 8.0}, {"low_freq_factor", 1.0}, {"high_freq_factor", 4.0}, {"original_max_position_embeddings", 16}};
+  if (random.one_in(3))
+    config["rope_scaling"] = {{"rope_type", "llama3"},
+                              {"factor", 8.0},
+                              {"low_freq_factor", 1.0},
+                              {"high_freq_factor", 4.0},
+                              {"original_max_position_embeddings", 16}};
   if (random.one_in(3)) config["sliding_window"] = 16;
   if (random.one_in(4)) config["architectures"] = {"LlamaForCausalLM"};
   if (random.one_in(4)) config["eos_token_id"] = {1, 2};
-  if (random.one_in(4)) config["quantization_config"] = {{"quant_method", "fp8"}, {"weight_block_size", {128, 128}}, {"bits", 4}};
+  if (random.one_in(4))
+    config["quantization_config"] = {{"quant_method", "fp8"}, {"weight_block_size", {128, 128}}, {"bits", 4}};
   return config;
 }
 
 // Two files of tensors, with the index that says which tensor lies where.
 void split(Files& files, const std::string& family) {
-  std::vector<test::HfTensor> all = test::small_tensors(family), first(all.begin(), all.begin() + 5), second(all.begin() + 5, all.end());
+  std::vector<test::HfTensor> all = test::small_tensors(family), first(all.begin(), all.begin() + 5),
+                              second(all.begin() + 5, all.end());
   json index = {{"metadata", {{"total_size", 1000}}}, {"weight_map", json::object()}};
   for (const auto& t : first) index["weight_map"][t.name] = "a.safetensors";
   for (const auto& t : second) index["weight_map"][t.name] = "b.safetensors";
@@ -78,14 +86,21 @@ void split(Files& files, const std::string& family) {
 
 Files make_files(fuzz::Random& random) {
   const size_t i = random.below(std::size(kFamilies));
-  Files files = {{"config.json", config_of(kFamilies[i], random).dump()}, {"tokenizer.json", tokenizers[random.below(tokenizers.size())]}};
-  if (random.one_in(5)) split(files, kFamilies[i]);
-  else files.push_back({kTensors, weights[i]});
+  Files files = {{"config.json", config_of(kFamilies[i], random).dump()},
+                 {"tokenizer.json", tokenizers[random.below(tokenizers.size())]}};
+  if (random.one_in(5))
+    split(files, kFamilies[i]);
+  else
+    files.push_back({kTensors, weights[i]});
   if (random.one_in(2)) files.push_back(tokenizer_config);
   if (random.one_in(3)) files.push_back({"generation_config.json", R"({"eos_token_id": [1, 2], "temperature": 0.6})"});
-  if (random.one_in(3)) files.push_back({"chat_template.jinja", "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}"});
-  if (random.one_in(6)) files.push_back({"1_Pooling/config.json", R"({"word_embedding_dimension": 32, "pooling_mode_mean_tokens": true})"});
-  if (random.one_in(6)) files.push_back({"modules.json", R"([{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"}])"});
+  if (random.one_in(3))
+    files.push_back({"chat_template.jinja", "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}"});
+  if (random.one_in(6))
+    files.push_back({"1_Pooling/config.json", R"({"word_embedding_dimension": 32, "pooling_mode_mean_tokens": true})"});
+  if (random.one_in(6))
+    files.push_back({"modules.json",
+                     R"([{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"}])"});
   return files;
 }
 
@@ -109,7 +124,8 @@ json* find_node(json& node, size_t& until) {
 }
 
 json hostile_value(const json& old, fuzz::Random& random) {
-  static constexpr const char* kTexts[] = {"", "\xC3\xA9", "<s>", "llama", "BPE", "bf16", "../../etc/passwd", "{{", "model.norm.weight"};
+  static constexpr const char* kTexts[] = {"",   "\xC3\xA9",         "<s>", "llama", "BPE", "bf16", "../../etc/passwd",
+                                           "{{", "model.norm.weight"};
   switch (random.below(9)) {
     case 0:
       return nullptr;
@@ -131,7 +147,11 @@ json hostile_value(const json& old, fuzz::Random& random) {
       return deep;
     }
     default:
-      return old.is_number() ? json(old.get<double>() < 1e9 ? static_cast<int64_t>(old.get<double>()) + static_cast<int64_t>(random.below(5)) - 2 : 3) : json(0);
+      return old.is_number()
+                 ? json(old.get<double>() < 1e9
+                            ? static_cast<int64_t>(old.get<double>()) + static_cast<int64_t>(random.below(5)) - 2
+                            : 3)
+                 : json(0);
   }
 }
 
@@ -141,8 +161,10 @@ void mutate_json(json& root, fuzz::Random& random) {
   if (!node) return;
   if (node->is_object() && !node->empty() && random.one_in(2)) {
     auto entry = std::next(node->begin(), static_cast<std::ptrdiff_t>(random.below(node->size())));
-    if (random.one_in(2)) node->erase(entry);
-    else *entry = hostile_value(*entry, random);
+    if (random.one_in(2))
+      node->erase(entry);
+    else
+      *entry = hostile_value(*entry, random);
   } else if (node->is_array() && !node->empty() && random.one_in(2)) {
     node->erase(random.below(node->size()));
   } else {
@@ -193,12 +215,15 @@ void look_at_folder(Host& host, const inlay_load_params& params) {
   char text[4096];
   int32_t n_devices = 0;
   size_t needed = 0;
-  host.check("inlay_explain", lib.inlay_explain(folder.data(), folder.size(), &params, &n_devices, text, sizeof text, &needed, &err), err);
+  host.check("inlay_explain",
+             lib.inlay_explain(folder.data(), folder.size(), &params, &n_devices, text, sizeof text, &needed, &err),
+             err);
   const std::string out = scratch_folder() + "/folder.gguf";
   inlay_convert_params convert = sized<inlay_convert_params>();
   convert.type = static_cast<inlay_convert_type>(host.random().below(8));
   convert.n_threads = 1;
-  if (host.check("inlay_convert", lib.inlay_convert(folder.data(), folder.size(), out.data(), out.size(), &convert, &err), err)) {
+  if (host.check("inlay_convert",
+                 lib.inlay_convert(folder.data(), folder.size(), out.data(), out.size(), &convert, &err), err)) {
     use_and_free(host, load_file(host, out, params));
   }
   std::error_code ignored;
@@ -213,7 +238,8 @@ Outcome run(Case& the_case) {
   remove_folder();
   fs::create_directories(folder + "/1_Pooling");
   for (const File& file : files) {
-    if (!write_file(folder + "/" + file.name, file.bytes.data(), file.bytes.size())) the_case.violated("cannot write " + file.name);
+    if (!write_file(folder + "/" + file.name, file.bytes.data(), file.bytes.size()))
+      the_case.violated("cannot write " + file.name);
   }
   const inlay_load_params params = small_params(the_case.random);
   if (the_case.random.one_in(5)) look_at_folder(host, params);
@@ -225,6 +251,7 @@ Outcome run(Case& the_case) {
 
 }  // namespace
 
-const Generator kFolders = {"folders", "mutated Hugging Face folders, and engines of those that load", 300, 20, read_seeds, run, remove_folder};
+const Generator kFolders = {
+    "folders", "mutated Hugging Face folders, and engines of those that load", 300, 20, read_seeds, run, remove_folder};
 
 }  // namespace inlay::abuse

@@ -1,4 +1,5 @@
-// What a generator of abuse is: a numbered row of cases, each made of a seed and its number alone, so that one can be run again.
+// What a generator of abuse is: a numbered row of cases, each made of a seed and its number alone, so that one can be
+// run again.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,8 @@ enum class Outcome { refused, accepted };
 // The figures of a child process, in memory that its parent sees also when the child has ended badly.
 struct Tally {
   uint64_t case_index = 0;  // the one that runs
-  uint64_t n_cases = 0, n_refused = 0, n_accepted = 0, n_crashed = 0, n_hung = 0, n_leaked = 0, n_other = 0, n_calls = 0;
+  uint64_t n_cases = 0, n_refused = 0, n_accepted = 0, n_crashed = 0, n_hung = 0, n_leaked = 0, n_other = 0,
+           n_calls = 0;
   bool ended = false;  // the child is done with its cases; what follows is the end of its process
   uint32_t n_said = 0;
   char said[1 << 16] = {};  // lines about faults
@@ -24,7 +26,8 @@ struct Tally {
 // A case that runs.
 class Case {
  public:
-  Case(Tally& tally, uint64_t seed, uint64_t number) : index(number), random(seed ^ (number * 0xD1342543DE82EF95u)), tally_(tally) {}
+  Case(Tally& tally, uint64_t seed, uint64_t number)
+      : index(number), random(seed ^ (number * 0xD1342543DE82EF95u)), tally_(tally) {}
 
   // A fault that is not a crash: a promise of the header that was broken.
   void violated(const std::string& what) {
@@ -56,18 +59,19 @@ class Case {
 struct Generator {
   const char* name;
   const char* does;
-  uint64_t per_batch;         // cases of one process
-  double limit_s;             // time of one case, after which it hangs
-  bool (*prepare)(Case&);     // in each child, before its first case; false: it cannot begin, and has said why
+  uint64_t per_batch;      // cases of one process
+  double limit_s;          // time of one case, after which it hangs
+  bool (*prepare)(Case&);  // in each child, before its first case; false: it cannot begin, and has said why
   Outcome (*run)(Case&);
-  void (*finish)();           // in each child, after its last case
+  void (*finish)();             // in each child, after its last case
   bool refuses = true;          // of a hundred cases some have to be refused, or they are too tame
   bool measures_memory = true;  // false: a case may leave the process larger
   bool opens_library = true;    // before it prepares
   bool sanitized = true;        // false: it takes the place of what a sanitizer takes the place of
 };
 
-extern const Generator kLimit, kCalls, kToolLimit, kToolCalls, kFiles, kGguf, kFolders, kApi, kPairs, kForks, kTemplates, kSignals;
+extern const Generator kLimit, kCalls, kToolLimit, kToolCalls, kFiles, kGguf, kFolders, kApi, kPairs, kForks,
+    kTemplates, kSignals;
 
 // Where the models, the tool and the library of failing calls lie.
 std::string source_path(std::string_view path);

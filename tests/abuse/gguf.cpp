@@ -47,7 +47,9 @@ bool read_seeds(Case& the_case) {
 
 void remove_file() { unlink(file.c_str()); }
 
-void put(fuzz::Input& bytes, const Field& field, uint64_t value) { std::memcpy(bytes.data() + field.at, &value, field.width); }
+void put(fuzz::Input& bytes, const Field& field, uint64_t value) {
+  std::memcpy(bytes.data() + field.at, &value, field.width);
+}
 
 uint64_t value_of(const fuzz::Input& bytes, const Field& field) {
   uint64_t value = 0;
@@ -76,7 +78,8 @@ void change_field(Seed& seed, fuzz::Random& random) {
     case FieldKind::tensor_type:
       return put(seed.bytes, field, random.below(44));
     case FieldKind::real: {
-      const float value = random.one_in(4) ? static_cast<float>(0.0 / 0.0 * static_cast<double>(random.below(2))) : random.of(kReals);
+      const float value =
+          random.one_in(4) ? static_cast<float>(0.0 / 0.0 * static_cast<double>(random.below(2))) : random.of(kReals);
       std::memcpy(seed.bytes.data() + field.at, &value, sizeof value);
       return;
     }
@@ -95,7 +98,8 @@ void change_field(Seed& seed, fuzz::Random& random) {
   }
 }
 
-// Numbers that a model is made of are few among the entries of its vocabulary: they are what half of the changes are of.
+// Numbers that a model is made of are few among the entries of its vocabulary: they are what half of the changes are
+// of.
 void change_number(Seed& seed, fuzz::Random& random) {
   std::vector<const Field*> numbers;
   for (const Field& f : seed.fields.fields) {
@@ -120,7 +124,8 @@ fuzz::Input mutated(fuzz::Random& random) {
         break;
       case 1: {
         const uint64_t value = random.one_in(2) ? 0x7FC00000FF800000u : random.next();  // NaN and infinity
-        const size_t at = seed.fields.data_begin + random.below(seed.bytes.size() - std::min(seed.bytes.size(), seed.fields.data_begin));
+        const size_t at = seed.fields.data_begin +
+                          random.below(seed.bytes.size() - std::min(seed.bytes.size(), seed.fields.data_begin));
         if (at + sizeof value <= seed.bytes.size()) std::memcpy(seed.bytes.data() + at, &value, sizeof value);
         break;
       }
@@ -169,12 +174,14 @@ void look_at_file(Host& host, const inlay_load_params& params) {
   size_t needed = 0;
   inlay_memory_info info = sized<inlay_memory_info>();
   host.check("inlay_memory_plan", lib.inlay_memory_plan(file.data(), file.size(), &params, &info, &err), err);
-  host.check("inlay_explain", lib.inlay_explain(file.data(), file.size(), &params, &n_devices, text, sizeof text, &needed, &err), err);
+  host.check("inlay_explain",
+             lib.inlay_explain(file.data(), file.size(), &params, &n_devices, text, sizeof text, &needed, &err), err);
   inlay_convert_params convert = sized<inlay_convert_params>();
   convert.type = static_cast<inlay_convert_type>(host.random().below(8));
   convert.n_threads = 1;
   const std::string out = file + ".out";
-  if (host.check("inlay_convert", lib.inlay_convert(file.data(), file.size(), out.data(), out.size(), &convert, &err), err)) {
+  if (host.check("inlay_convert", lib.inlay_convert(file.data(), file.size(), out.data(), out.size(), &convert, &err),
+                 err)) {
     use_and_free(host, load_file(host, out, params));
   }
   unlink(out.c_str());
@@ -184,8 +191,8 @@ Outcome run(Case& the_case) {
   Host host(the_case);
   const fuzz::Input bytes = mutated(the_case.random);
   inlay_load_params params = small_params(the_case.random);
-  static constexpr inlay_weight_dtype kWeights[] = {INLAY_WEIGHT_DEFAULT, INLAY_WEIGHT_DEFAULT, INLAY_WEIGHT_DEFAULT, INLAY_WEIGHT_FP8,
-                                                    INLAY_WEIGHT_Q8_0,    INLAY_WEIGHT_Q4_K_M};
+  static constexpr inlay_weight_dtype kWeights[] = {INLAY_WEIGHT_DEFAULT, INLAY_WEIGHT_DEFAULT, INLAY_WEIGHT_DEFAULT,
+                                                    INLAY_WEIGHT_FP8,     INLAY_WEIGHT_Q8_0,    INLAY_WEIGHT_Q4_K_M};
   params.weight_dtype = the_case.random.of(kWeights);
   inlay_engine* engine = nullptr;
   switch (the_case.random.below(4)) {
@@ -208,6 +215,7 @@ Outcome run(Case& the_case) {
 
 }  // namespace
 
-const Generator kGguf = {"gguf", "mutated GGUF files, and engines of those that load", 500, 20, read_seeds, run, remove_file};
+const Generator kGguf = {"gguf",     "mutated GGUF files, and engines of those that load", 500, 20, read_seeds, run,
+                         remove_file};
 
 }  // namespace inlay::abuse

@@ -1,4 +1,5 @@
-// Where the fields of a GGUF file lie, for mutations that a reader does not refuse at the first byte. It knows well-formed files only.
+// Where the fields of a GGUF file lie, for mutations that a reader does not refuse at the first byte. It knows
+// well-formed files only.
 #pragma once
 
 #include <cstdint>

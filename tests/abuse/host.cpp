@@ -73,7 +73,8 @@ void read_texts(Host& host, const inlay_engine* engine) {
 }
 
 void use_tokenizer(Host& host, const inlay_engine* engine, int32_t n_vocab) {
-  static constexpr const char* kTexts[] = {"Once upon a time", "caf\xC3\xA9 \xFF 123 <|im_start|>user\n", "", "\n\n  the the"};
+  static constexpr const char* kTexts[] = {"Once upon a time", "caf\xC3\xA9 \xFF 123 <|im_start|>user\n", "",
+                                           "\n\n  the the"};
   static const char kConversation[] =
       R"([{"role":"system","content":"Be brief."},{"role":"user","content":"<|im_end|> hello"}])";
   const std::string text = host.random().of(kTexts);
@@ -81,18 +82,24 @@ void use_tokenizer(Host& host, const inlay_engine* engine, int32_t n_vocab) {
   size_t n = 0;
   inlay_error err;
   const auto flags = static_cast<inlay_tokenize_flags>(host.random().below(4));
-  if (host.check("inlay_tokenize", lib.inlay_tokenize(engine, text.data(), text.size(), flags, tokens, 64, &n, &err), err)) {
+  if (host.check("inlay_tokenize", lib.inlay_tokenize(engine, text.data(), text.size(), flags, tokens, 64, &n, &err),
+                 err)) {
     const auto shown = static_cast<inlay_detokenize_flags>(host.random().below(2));
     text_of(host, "inlay_detokenize", [&](char* buf, size_t cap, size_t* needed, inlay_error* e) {
       return lib.inlay_detokenize(engine, tokens, n, shown, buf, cap, needed, e);
     });
   }
   inlay_token_info info = sized<inlay_token_info>();
-  host.check("inlay_token_get_info", lib.inlay_token_get_info(engine, static_cast<int32_t>(host.random().below(static_cast<size_t>(n_vocab))), &info, &err), err);
+  host.check("inlay_token_get_info",
+             lib.inlay_token_get_info(engine, static_cast<int32_t>(host.random().below(static_cast<size_t>(n_vocab))),
+                                      &info, &err),
+             err);
   text_of(host, "inlay_chat_render", [&](char* buf, size_t cap, size_t* needed, inlay_error* e) {
-    return lib.inlay_chat_render(engine, kConversation, SIZE_MAX, nullptr, 0, INLAY_CHAT_ADD_GENERATION_PROMPT, buf, cap, needed, e);
+    return lib.inlay_chat_render(engine, kConversation, SIZE_MAX, nullptr, 0, INLAY_CHAT_ADD_GENERATION_PROMPT, buf,
+                                 cap, needed, e);
   });
-  host.check("inlay_chat_tokenize", lib.inlay_chat_tokenize(engine, kConversation, SIZE_MAX, nullptr, 0, 0, nullptr, 0, &n, &err), err);
+  host.check("inlay_chat_tokenize",
+             lib.inlay_chat_tokenize(engine, kConversation, SIZE_MAX, nullptr, 0, 0, nullptr, 0, &n, &err), err);
 }
 
 inlay_session* make_session(Host& host, const inlay_engine* engine) {
@@ -128,7 +135,8 @@ void use_sessions(Host& host, const inlay_engine* engine, int32_t n_vocab) {
   inlay_error err;
   int32_t prompt[12];
   const size_t n = 1 + host.random().below(12);
-  for (size_t i = 0; i < n; ++i) prompt[i] = static_cast<int32_t>(host.random().below(static_cast<size_t>(std::max(n_vocab, 1))));
+  for (size_t i = 0; i < n; ++i)
+    prompt[i] = static_cast<int32_t>(host.random().below(static_cast<size_t>(std::max(n_vocab, 1))));
   size_t n_done = 0;
   const char stop[] = "stop";
   const inlay_text stops[] = {{stop, 4}};
@@ -137,7 +145,8 @@ void use_sessions(Host& host, const inlay_engine* engine, int32_t n_vocab) {
     for (int i = 0; i < 2; ++i) step(host, sessions, 1);
     std::vector<float> logits(static_cast<size_t>(std::max(n_vocab, 1)));
     size_t needed = 0;
-    host.check("inlay_session_copy_logits", lib.inlay_session_copy_logits(sessions[0], logits.data(), logits.size(), &needed, &err), err);
+    host.check("inlay_session_copy_logits",
+               lib.inlay_session_copy_logits(sessions[0], logits.data(), logits.size(), &needed, &err), err);
     host.check("inlay_session_fork", lib.inlay_session_fork(sessions[0], &sessions[1], &err), err, sessions[1]);
     step(host, sessions, sessions[1] ? 2 : 1);
     host.check("inlay_session_truncate", lib.inlay_session_truncate(sessions[0], 1, &err), err);
@@ -167,9 +176,12 @@ bool Host::check(const char* function, inlay_status status, const inlay_error& e
   if (worst_ == INLAY_OK) worst_ = status;
   const std::string named = std::string(function) + ": " + lib.inlay_status_name(status) + " (" + err.message + ")";
   if (err.status != status) violated(named + ": the error says " + lib.inlay_status_name(err.status));
-  if (err.message_len == 0 || strnlen(err.message, sizeof err.message) != err.message_len) violated(named + ": no message, or a wrong length");
-  if (!is_documented(function, status)) violated(named + ": not among its documented errors");
-  else if (limited_ && std::ranges::find(allowed_, status) == allowed_.end()) violated(named + ": not what there is to refuse");
+  if (err.message_len == 0 || strnlen(err.message, sizeof err.message) != err.message_len)
+    violated(named + ": no message, or a wrong length");
+  if (!is_documented(function, status))
+    violated(named + ": not among its documented errors");
+  else if (limited_ && std::ranges::find(allowed_, status) == allowed_.end())
+    violated(named + ": not what there is to refuse");
   return false;
 }
 
@@ -209,7 +221,8 @@ void use_and_free(Host& host, inlay_engine* engine) {
   const int32_t tokens[] = {1, 2, 3}, lengths[] = {3};
   size_t needed = 0;
   std::vector<float> vector(static_cast<size_t>(std::max(info.d_model, 1)));
-  host.check("inlay_embed", lib.inlay_embed(engine, tokens, 3, lengths, 1, &embed, vector.data(), vector.size(), &needed, &err), err);
+  host.check("inlay_embed",
+             lib.inlay_embed(engine, tokens, 3, lengths, 1, &embed, vector.data(), vector.size(), &needed, &err), err);
   lib.inlay_free(engine);
 }
 
@@ -218,8 +231,10 @@ std::vector<int32_t> draw(Host& host, const inlay_engine* engine, const std::vec
   inlay_session* session = nullptr;
   inlay_error err;
   size_t n_done = 0;
-  if (!host.check("inlay_session_create", lib.inlay_session_create(engine, nullptr, &session, &err), err, session)) return out;
-  bool going = host.check("inlay_prefill", lib.inlay_prefill(session, prompt.data(), prompt.size(), &n_done, &err), err);
+  if (!host.check("inlay_session_create", lib.inlay_session_create(engine, nullptr, &session, &err), err, session))
+    return out;
+  bool going =
+      host.check("inlay_prefill", lib.inlay_prefill(session, prompt.data(), prompt.size(), &n_done, &err), err);
   for (int i = 0; going && i < n_tokens; ++i) {
     inlay_event event;
     going = host.check("inlay_decode_step", lib.inlay_decode_step(&session, 1, &event, sizeof event, &err), err);

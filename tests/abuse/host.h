@@ -25,14 +25,15 @@ class Host {
  public:
   explicit Host(Case& the_case) : the_case_(the_case) {}
 
-  // True if the call worked. A violation: a status that the function's documentation does not name, INTERNAL, an error without
-  // a message, a message without an error.
+  // True if the call worked. A violation: a status that the function's documentation does not name, INTERNAL, an error
+  // without a message, a message without an error.
   bool check(const char* function, inlay_status status, const inlay_error& err);
   // Likewise, of a call that gives a handle, which has to be NULL exactly if it failed.
   // By reference: it is looked at after the call.
   template <class T>
   bool check(const char* function, inlay_status status, const inlay_error& err, T* const& made) {
-    if ((status == INLAY_OK) != (made != nullptr)) violated(std::string(function) + ": a handle beside an error, or none without one");
+    if ((status == INLAY_OK) != (made != nullptr))
+      violated(std::string(function) + ": a handle beside an error, or none without one");
     return check(function, status, err);
   }
   // Also a violation: any error that is not one of these.

@@ -1,10 +1,12 @@
-// Abuse of the library by generated cases: hostile files and arguments, memory that runs out, files that change, signals, forks.
+// Abuse of the library by generated cases: hostile files and arguments, memory that runs out, files that change,
+// signals, forks.
 //
 //   inlay_abuse NAME|list|all [--count N] [--seed S] [--seconds T] [--limit T] [--only I] [--plant]
 //
-// A case is made of the seed and its number alone: --only runs one again. --limit is the time after which a case hangs. --plant
-// adds faults of this program's own, which have to be in the table. The exit status is 1 if a column after `accepted` is not 0,
-// or if no case was accepted, or of a hundred none refused where the generator is to be refused: then nothing was tried.
+// A case is made of the seed and its number alone: --only runs one again. --limit is the time after which a case hangs.
+// --plant adds faults of this program's own, which have to be in the table. The exit status is 1 if a column after
+// `accepted` is not 0, or if no case was accepted, or of a hundred none refused where the generator is to be refused:
+// then nothing was tried.
 #include <unistd.h>
 
 #include <cstdio>
@@ -23,7 +25,8 @@ namespace fs = std::filesystem;
 std::string source_path(std::string_view path) { return INLAY_SOURCE_DIR "/" + std::string(path); }
 
 std::string model_path(std::string_view name) {
-  return source_path(name == "tales" ? "examples/model/tales.gguf" : "tests/data/models/" + std::string(name) + ".gguf");
+  return source_path(name == "tales" ? "examples/model/tales.gguf"
+                                     : "tests/data/models/" + std::string(name) + ".gguf");
 }
 
 std::string library_path() { return INLAY_LIBRARY; }
@@ -32,18 +35,21 @@ std::string failing_calls_path() { return INLAY_FAILING_CALLS; }
 
 std::string scratch_folder() {
   static const pid_t owner = getpid();  // the first call is the parent's
-  static const std::string path =
-      (fs::is_directory("/dev/shm") ? "/dev/shm" : fs::temp_directory_path().string()) + "/inlay-abuse-" + std::to_string(owner);
+  static const std::string path = (fs::is_directory("/dev/shm") ? "/dev/shm" : fs::temp_directory_path().string()) +
+                                  "/inlay-abuse-" + std::to_string(owner);
   fs::create_directories(path);
   return path;
 }
 
 namespace {
 
-const Generator* const kGenerators[] = {&kLimit, &kCalls, &kToolLimit, &kToolCalls, &kFiles, &kPairs, &kForks, &kGguf, &kFolders, &kApi, &kTemplates, &kSignals};
+const Generator* const kGenerators[] = {&kLimit, &kCalls, &kToolLimit, &kToolCalls, &kFiles,     &kPairs,
+                                        &kForks, &kGguf,  &kFolders,   &kApi,       &kTemplates, &kSignals};
 
 int usage() {
-  std::fprintf(stderr, "usage: inlay_abuse NAME|list|all [--count N] [--seed S] [--seconds T] [--limit T] [--only I] [--plant]\n");
+  std::fprintf(
+      stderr,
+      "usage: inlay_abuse NAME|list|all [--count N] [--seed S] [--seconds T] [--limit T] [--only I] [--plant]\n");
   return 2;
 }
 
@@ -58,20 +64,26 @@ bool read_options(int argc, char** argv, Options& options) {
     char* end = nullptr;
     const double value = std::strtod(argv[i], &end);
     if (*end != 0 || end == argv[i] || value < 0) return false;
-    if (name == "--count") options.count = static_cast<uint64_t>(value);
-    else if (name == "--seed") options.seed = std::strtoull(argv[i], nullptr, 10);
-    else if (name == "--seconds") options.seconds = value;
-    else if (name == "--limit") options.limit_s = value;
-    else if (name == "--only") options.only = static_cast<int64_t>(value);
-    else return false;
+    if (name == "--count")
+      options.count = static_cast<uint64_t>(value);
+    else if (name == "--seed")
+      options.seed = std::strtoull(argv[i], nullptr, 10);
+    else if (name == "--seconds")
+      options.seconds = value;
+    else if (name == "--limit")
+      options.limit_s = value;
+    else if (name == "--only")
+      options.only = static_cast<int64_t>(value);
+    else
+      return false;
   }
   return true;
 }
 
 void print_row(const char* name, const Totals& t) {
   const auto n = [](uint64_t value) { return static_cast<unsigned long long>(value); };
-  std::printf("%-11s %9llu %9llu %9llu %9llu %8llu %6llu %7llu %6llu\n", name, n(t.n_cases), n(t.n_calls), n(t.n_refused),
-              n(t.n_accepted), n(t.n_crashed), n(t.n_hung), n(t.n_leaked), n(t.n_other));
+  std::printf("%-11s %9llu %9llu %9llu %9llu %8llu %6llu %7llu %6llu\n", name, n(t.n_cases), n(t.n_calls),
+              n(t.n_refused), n(t.n_accepted), n(t.n_crashed), n(t.n_hung), n(t.n_leaked), n(t.n_other));
   std::fflush(stdout);
 }
 
@@ -84,7 +96,8 @@ bool tried(const Generator& generator, const Options& options, const Totals& tot
 
 int run_all(std::string_view which, const Options& options) {
   bool clean = true, any = false;
-  std::printf("%-11s %9s %9s %9s %9s %8s %6s %7s %6s\n", "", "cases", "calls", "refused", "accepted", "crashed", "hung", "leaked", "other");
+  std::printf("%-11s %9s %9s %9s %9s %8s %6s %7s %6s\n", "", "cases", "calls", "refused", "accepted", "crashed", "hung",
+              "leaked", "other");
   for (const Generator* generator : kGenerators) {
     if (which != "all" && which != generator->name) continue;
     any = true;

@@ -1,5 +1,5 @@
-// Memory and threads that run out: a limit on the process's addresses from tight to ample, and calls of the C library that fail
-// from the n-th on. Every call of the library then works or says OUT_OF_MEMORY.
+// Memory and threads that run out: a limit on the process's addresses from tight to ample, and calls of the C library
+// that fail from the n-th on. Every call of the library then works or says OUT_OF_MEMORY.
 #include <dlfcn.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -46,7 +46,9 @@ bool live(Host& host) {
   return true;
 }
 
-Outcome outcome_of(const Host& host, bool lived) { return host.refused() || !lived ? Outcome::refused : Outcome::accepted; }
+Outcome outcome_of(const Host& host, bool lived) {
+  return host.refused() || !lived ? Outcome::refused : Outcome::accepted;
+}
 
 // Room is denser where it is tight: some pages at the least, 512 MiB is ample.
 void limit_addresses(Case& the_case) {
@@ -72,8 +74,8 @@ Outcome run_limited(Case& the_case) {
 }
 
 #if !INLAY_SANITIZED
-// How many calls a life makes is counted in the case before it fails, in the same process: what is made once a process is
-// then there. In one of two cases the process is new.
+// How many calls a life makes is counted in the case before it fails, in the same process: what is made once a process
+// is then there. In one of two cases the process is new.
 Outcome run_failing(Case& the_case) {
   static constexpr unsigned kKinds[] = {kFailMalloc, kFailMmap, kFailThread, kFailMalloc | kFailMmap};
   const unsigned kinds = the_case.random.of(kKinds);
@@ -100,7 +102,17 @@ Outcome run_failing(Case&) { return Outcome::refused; }
 
 }  // namespace
 
-const Generator kLimit = {"limit", "an address-space limit from tight to ample, over an engine's life", 1, 20, nothing, run_limited, no_end, true, false, false, false};
-const Generator kCalls = {"calls", "malloc, mmap and pthread_create fail from the n-th call on", 1, 20, nothing, run_failing, no_end, true, false, false, false};
+const Generator kLimit = {"limit", "an address-space limit from tight to ample, over an engine's life",
+                          1,       20,
+                          nothing, run_limited,
+                          no_end,  true,
+                          false,   false,
+                          false};
+const Generator kCalls = {"calls", "malloc, mmap and pthread_create fail from the n-th call on",
+                          1,       20,
+                          nothing, run_failing,
+                          no_end,  true,
+                          false,   false,
+                          false};
 
 }  // namespace inlay::abuse

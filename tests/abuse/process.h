@@ -1,13 +1,13 @@
 // A process that a case has started.
 #pragma once
 
-#include <string>
 #include <sys/types.h>
+#include <string>
 
 namespace inlay::abuse {
 
 struct Ended {
-  int status = 0;  // as waitpid gives it
+  int status = 0;     // as waitpid gives it
   bool hung = false;  // it was ended after its time
 };
 

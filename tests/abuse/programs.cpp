@@ -1,5 +1,5 @@
-// Random programs of API calls within the contract, arguments right and wrong, on engines that live for a whole batch. What the
-// calls say is compared with what a plain model of a session expects.
+// Random programs of API calls within the contract, arguments right and wrong, on engines that live for a whole batch.
+// What the calls say is compared with what a plain model of a session expects.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -25,11 +25,13 @@ bool load_engine(Case& the_case) {
   params.max_sessions = kMostSessions;
   params.n_threads = 1;
   params.prefill_chunk = 8;
-  static constexpr const char* kModels[] = {"chat-bpe-qwen3-f32", "chat-spm-llama-f32", "gemma3-f32", "gpt-oss-mxfp4", "llama-q4_k_m"};
+  static constexpr const char* kModels[] = {"chat-bpe-qwen3-f32", "chat-spm-llama-f32", "gemma3-f32", "gpt-oss-mxfp4",
+                                            "llama-q4_k_m"};
   engine = load_file(host, model_path(kModels[the_case.index / 50 % std::size(kModels)]), params);
   inlay_engine_info info = sized<inlay_engine_info>();
   inlay_error err;
-  if (!engine || !host.check("inlay_engine_get_info", lib.inlay_engine_get_info(engine, &info, &err), err)) return false;
+  if (!engine || !host.check("inlay_engine_get_info", lib.inlay_engine_get_info(engine, &info, &err), err))
+    return false;
   n_vocab = info.n_vocab;
   return true;
 }
@@ -50,7 +52,9 @@ class Program {
     while (!sessions_.empty()) free_one(0);
     inlay_stats stats = sized<inlay_stats>();
     host_.check("inlay_engine_get_stats", lib.inlay_engine_get_stats(engine, &stats, &err_), err_);
-    if (stats.n_sessions != 0 || stats.n_kv_blocks_used != 0) host_.violated("sessions or blocks are left: " + std::to_string(stats.n_sessions) + ", " + std::to_string(stats.n_kv_blocks_used));
+    if (stats.n_sessions != 0 || stats.n_kv_blocks_used != 0)
+      host_.violated("sessions or blocks are left: " + std::to_string(stats.n_sessions) + ", " +
+                     std::to_string(stats.n_kv_blocks_used));
     return n_worked_ > 0 ? Outcome::accepted : Outcome::refused;
   }
 
@@ -110,7 +114,8 @@ class Program {
     inlay_session_info info = sized<inlay_session_info>();
     check("inlay_session_get_info", lib.inlay_session_get_info(s.handle, &info, &err_));
     if (info.n_tokens != s.n_tokens) {
-      host_.violated("a session has " + std::to_string(info.n_tokens) + " tokens, expected " + std::to_string(s.n_tokens));
+      host_.violated("a session has " + std::to_string(info.n_tokens) + " tokens, expected " +
+                     std::to_string(s.n_tokens));
       s.n_tokens = info.n_tokens;
     }
     if (info.n_tokens > info.n_context) host_.violated("more tokens than the context has room for");
@@ -135,7 +140,8 @@ class Program {
   }
 
   void free_one(size_t i) {
-    if (std::ranges::find(pending_, sessions_[i].handle) != pending_.end()) pending_.clear();  // freeing one drops the step
+    if (std::ranges::find(pending_, sessions_[i].handle) != pending_.end())
+      pending_.clear();  // freeing one drops the step
     lib.inlay_session_free(sessions_[i].handle);
     sessions_.erase(sessions_.begin() + static_cast<std::ptrdiff_t>(i));
   }
@@ -143,9 +149,11 @@ class Program {
   void prefill(Session& s) {
     std::vector<int32_t> tokens(random_.below(random_.one_in(8) ? 90 : 14));
     for (int32_t& t : tokens) t = static_cast<int32_t>(random_.below(static_cast<size_t>(n_vocab)));
-    if (!tokens.empty() && random_.one_in(20)) tokens[random_.below(tokens.size())] = static_cast<int32_t>(random_.next());
+    if (!tokens.empty() && random_.one_in(20))
+      tokens[random_.below(tokens.size())] = static_cast<int32_t>(random_.next());
     size_t n_done = 7777;
-    const inlay_status status = lib.inlay_prefill(s.handle, tokens.data(), tokens.size(), random_.one_in(5) ? nullptr : &n_done, &err_);
+    const inlay_status status =
+        lib.inlay_prefill(s.handle, tokens.data(), tokens.size(), random_.one_in(5) ? nullptr : &n_done, &err_);
     if (check("inlay_prefill", status)) {
       s.n_tokens += static_cast<int32_t>(tokens.size());
     } else if (status == INLAY_CANCELLED) {
@@ -167,11 +175,13 @@ class Program {
 
   void count_events(const std::vector<inlay_session*>& taken, const std::vector<inlay_event>& events) {
     for (size_t i = 0; i < taken.size(); ++i) {
-      if (events[i].text_bytes > INLAY_EVENT_TEXT_BYTES || events[i].n_logprobs > INLAY_MAX_LOGPROBS) host_.violated("an event's lengths");
+      if (events[i].text_bytes > INLAY_EVENT_TEXT_BYTES || events[i].n_logprobs > INLAY_MAX_LOGPROBS)
+        host_.violated("an event's lengths");
       for (Session& s : sessions_) {
         if (s.handle != taken[i]) continue;
         if (events[i].kind == INLAY_EVENT_TOKEN) ++s.n_tokens;
-        if (events[i].kind == INLAY_EVENT_TOKEN && (events[i].token < 0 || events[i].token >= n_vocab)) host_.violated("a token that is none");
+        if (events[i].kind == INLAY_EVENT_TOKEN && (events[i].token < 0 || events[i].token >= n_vocab))
+          host_.violated("a token that is none");
         compare(s);
       }
     }
@@ -180,7 +190,8 @@ class Program {
   void step() {
     const std::vector<inlay_session*> taken = some_sessions();
     std::vector<inlay_event> events(taken.size(), inlay_event{});
-    check("inlay_decode_step", lib.inlay_decode_step(taken.data(), taken.size(), events.data(), sizeof(inlay_event), &err_));
+    check("inlay_decode_step",
+          lib.inlay_decode_step(taken.data(), taken.size(), events.data(), sizeof(inlay_event), &err_));
     count_events(taken, events);
   }
 
@@ -189,7 +200,8 @@ class Program {
     std::vector<inlay_event> events(taken.size(), inlay_event{});
     int32_t left = 0;
     const auto n_units = static_cast<int32_t>(random_.below(6));
-    const inlay_status status = lib.inlay_decode_slice(taken.data(), taken.size(), n_units, events.data(), sizeof(inlay_event), &left, &err_);
+    const inlay_status status =
+        lib.inlay_decode_slice(taken.data(), taken.size(), n_units, events.data(), sizeof(inlay_event), &left, &err_);
     if (check("inlay_decode_slice", status) && left > 0) {
       pending_ = taken;
     } else if (status != INLAY_INVALID_ARGUMENT && (pending_.empty() || taken == pending_)) {
@@ -209,7 +221,8 @@ class Program {
 
   void truncate(Session& s) {
     const size_t n = random_.below(static_cast<size_t>(s.n_tokens) + (random_.one_in(5) ? 4 : 1));
-    if (check("inlay_session_truncate", lib.inlay_session_truncate(s.handle, n, &err_))) s.n_tokens = static_cast<int32_t>(n);
+    if (check("inlay_session_truncate", lib.inlay_session_truncate(s.handle, n, &err_)))
+      s.n_tokens = static_cast<int32_t>(n);
     compare(s);
   }
 
@@ -226,7 +239,8 @@ class Program {
     p.penalty_window = static_cast<int32_t>(random_.below(30)) - 1;
     p.n_logprobs = static_cast<int32_t>(random_.below(INLAY_MAX_LOGPROBS + 1));
     p.seed = random_.next();
-    bias_ = {{static_cast<int32_t>(random_.below(static_cast<size_t>(n_vocab))), random_.one_in(3) ? -INFINITY : 5.0f}, {0, 1.0f}};
+    bias_ = {{static_cast<int32_t>(random_.below(static_cast<size_t>(n_vocab))), random_.one_in(3) ? -INFINITY : 5.0f},
+             {0, 1.0f}};
     p.bias = bias_.data();
     p.n_bias = random_.below(3);
     if (random_.one_in(10)) p.temperature = NAN;
@@ -236,7 +250,8 @@ class Program {
 
   void set_sampler(const Session& s) {
     const inlay_sampler_params p = random_sampler();
-    check("inlay_session_set_sampler", lib.inlay_session_set_sampler(s.handle, random_.one_in(10) ? nullptr : &p, &err_));
+    check("inlay_session_set_sampler",
+          lib.inlay_session_set_sampler(s.handle, random_.one_in(10) ? nullptr : &p, &err_));
   }
 
   void set_stops(const Session& s) {
@@ -246,23 +261,28 @@ class Program {
     check("inlay_session_set_stop", lib.inlay_session_set_stop(s.handle, stops.data(), stops.size(), &err_));
     std::vector<int32_t> tokens(random_.below(4));
     for (int32_t& t : tokens) t = static_cast<int32_t>(random_.below(static_cast<size_t>(n_vocab) + 3)) - 1;
-    check("inlay_session_set_stop_tokens", lib.inlay_session_set_stop_tokens(s.handle, tokens.data(), tokens.size(), &err_));
-    check("inlay_session_set_max_tokens", lib.inlay_session_set_max_tokens(s.handle, static_cast<int32_t>(random_.below(30)) - 1, &err_));
+    check("inlay_session_set_stop_tokens",
+          lib.inlay_session_set_stop_tokens(s.handle, tokens.data(), tokens.size(), &err_));
+    check("inlay_session_set_max_tokens",
+          lib.inlay_session_set_max_tokens(s.handle, static_cast<int32_t>(random_.below(30)) - 1, &err_));
   }
 
   void read_logits(const Session& s) {
     std::vector<float> logits(static_cast<size_t>(n_vocab) - random_.below(2));
     size_t needed = 0;
-    const bool copied = check("inlay_session_copy_logits", lib.inlay_session_copy_logits(s.handle, logits.data(), logits.size(), &needed, &err_));
+    const bool copied = check("inlay_session_copy_logits",
+                              lib.inlay_session_copy_logits(s.handle, logits.data(), logits.size(), &needed, &err_));
     inlay_logits view = sized<inlay_logits>();
     const bool viewed = check("inlay_session_view_logits", lib.inlay_session_view_logits(s.handle, &view, &err_));
-    if (copied && viewed && !std::equal(logits.begin(), logits.end(), view.values)) host_.violated("copied and viewed logits differ");
+    if (copied && viewed && !std::equal(logits.begin(), logits.end(), view.values))
+      host_.violated("copied and viewed logits differ");
   }
 
   void take_text(const Session& s) {
     char text[40];
     size_t n = 0;
-    check("inlay_session_take_text", lib.inlay_session_take_text(s.handle, text, random_.below(sizeof text + 1), &n, &err_));
+    check("inlay_session_take_text",
+          lib.inlay_session_take_text(s.handle, text, random_.below(sizeof text + 1), &n, &err_));
   }
 
   void cancel(const Session& s) {
@@ -276,13 +296,17 @@ class Program {
     int32_t tokens[256];
     size_t n = 0;
     const auto flags = static_cast<inlay_tokenize_flags>(random_.below(random_.one_in(20) ? 16 : 4));
-    if (check("inlay_tokenize", lib.inlay_tokenize(engine, text.data(), text.size(), flags, tokens, random_.one_in(4) ? 3 : 256, &n, &err_))) {
+    if (check("inlay_tokenize", lib.inlay_tokenize(engine, text.data(), text.size(), flags, tokens,
+                                                   random_.one_in(4) ? 3 : 256, &n, &err_))) {
       char back[600];
       size_t needed = 0;
-      check("inlay_detokenize", lib.inlay_detokenize(engine, tokens, n, 0, back, random_.one_in(4) ? 2 : sizeof back, &needed, &err_));
+      check("inlay_detokenize",
+            lib.inlay_detokenize(engine, tokens, n, 0, back, random_.one_in(4) ? 2 : sizeof back, &needed, &err_));
     }
     inlay_token_info info = sized<inlay_token_info>();
-    check("inlay_token_get_info", lib.inlay_token_get_info(engine, static_cast<int32_t>(random_.below(static_cast<size_t>(n_vocab) + 3)) - 1, &info, &err_));
+    check("inlay_token_get_info",
+          lib.inlay_token_get_info(engine, static_cast<int32_t>(random_.below(static_cast<size_t>(n_vocab) + 3)) - 1,
+                                   &info, &err_));
     char line[300];
     uint64_t cursor = random_.below(30);
     inlay_log_level level = 0;
@@ -299,7 +323,8 @@ class Program {
     params.flags = static_cast<inlay_embed_flags>(random_.below(2));
     std::vector<float> out(random_.one_in(6) ? 10 : 4096);
     size_t needed = 0;
-    check("inlay_embed", lib.inlay_embed(engine, tokens.data(), tokens.size(), lengths, 2, &params, out.data(), out.size(), &needed, &err_));
+    check("inlay_embed", lib.inlay_embed(engine, tokens.data(), tokens.size(), lengths, 2, &params, out.data(),
+                                         out.size(), &needed, &err_));
   }
 
   Host host_;
@@ -315,6 +340,7 @@ Outcome run(Case& the_case) { return Program(the_case).run(); }
 
 }  // namespace
 
-const Generator kApi = {"api", "random programs of 120 operations within the contract", 50, 20, load_engine, run, free_engine, false};
+const Generator kApi = {
+    "api", "random programs of 120 operations within the contract", 50, 20, load_engine, run, free_engine, false};
 
 }  // namespace inlay::abuse

@@ -1,11 +1,10 @@
-// operator new of this program, which goes on where malloc fails: what cannot go on then is the library, not the host that
-// looks at it.
+// operator new of this program, which goes on where malloc fails: what cannot go on then is the library, not the host
+// that looks at it.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <new>
-
 
 #if !INLAY_SANITIZED
 namespace {

@@ -25,7 +25,7 @@ namespace inlay::abuse {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr double kEndSeconds = 30;  // for the end of a child's process
+constexpr double kEndSeconds = 30;           // for the end of a child's process
 constexpr uint64_t kGrowthBytes = 24 << 20;  // of a process from its first quarter of cases to the last one
 
 constexpr size_t kPlantedBytes = 64 << 20;
@@ -104,7 +104,8 @@ void plant(Case& the_case) {
 
 // ---- the child
 
-[[noreturn]] void be_child(const Generator& generator, const Options& options, Tally& tally, uint64_t begin, uint64_t end) {
+[[noreturn]] void be_child(const Generator& generator, const Options& options, Tally& tally, uint64_t begin,
+                           uint64_t end) {
   Case before(tally, options.seed, begin);
   std::string why;
   if (generator.opens_library && !open_library(why)) before.violated(why);
@@ -191,9 +192,9 @@ int wait_for_child(const Child& child, double limit_s) {
 
 void print_fault(const Generator& generator, const Options& options, uint64_t index, const std::string& what,
                  const std::string& output, const std::string& program) {
-  std::printf("%s case %llu: %s\n  again: %s %s --seed %llu --only %llu\n", generator.name, static_cast<unsigned long long>(index),
-              what.c_str(), program.c_str(), generator.name, static_cast<unsigned long long>(options.seed),
-              static_cast<unsigned long long>(index));
+  std::printf("%s case %llu: %s\n  again: %s %s --seed %llu --only %llu\n", generator.name,
+              static_cast<unsigned long long>(index), what.c_str(), program.c_str(), generator.name,
+              static_cast<unsigned long long>(options.seed), static_cast<unsigned long long>(index));
   if (!output.empty()) std::printf("  it wrote: %s\n", output.c_str());
 }
 
@@ -214,7 +215,8 @@ uint64_t conclude(const Generator& generator, const Options& options, const Chil
   if (status == 0) {
     if (!output.empty()) {
       ++totals.n_other;
-      print_fault(generator, options, tally.case_index, "wrote to the host's output, in this case or one before", output, program);
+      print_fault(generator, options, tally.case_index, "wrote to the host's output, in this case or one before",
+                  output, program);
     }
     return end;
   }

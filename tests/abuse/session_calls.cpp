@@ -38,7 +38,9 @@ inlay_status fork_session(const Handles& h, inlay_error* err) {
   lib.inlay_session_free(child);
   return status;
 }
-inlay_status truncate_session(const Handles& h, inlay_error* err) { return lib.inlay_session_truncate(h.session, 1, err); }
+inlay_status truncate_session(const Handles& h, inlay_error* err) {
+  return lib.inlay_session_truncate(h.session, 1, err);
+}
 inlay_status set_sampler(const Handles& h, inlay_error* err) {
   static constexpr inlay_logit_bias kBias[] = {{3, 1.0f}, {4, -1.0f}};
   inlay_sampler_params params = sized<inlay_sampler_params>();
@@ -54,7 +56,9 @@ inlay_status set_stop(const Handles& h, inlay_error* err) {
 inlay_status set_stop_tokens(const Handles& h, inlay_error* err) {
   return lib.inlay_session_set_stop_tokens(h.session, kTokens, 4, err);
 }
-inlay_status set_max_tokens(const Handles& h, inlay_error* err) { return lib.inlay_session_set_max_tokens(h.session, 1000, err); }
+inlay_status set_max_tokens(const Handles& h, inlay_error* err) {
+  return lib.inlay_session_set_max_tokens(h.session, 1000, err);
+}
 inlay_status copy_logits(const Handles& h, inlay_error* err) {
   std::vector<float> logits(static_cast<size_t>(h.n_vocab));
   size_t needed = 0;
@@ -64,7 +68,9 @@ inlay_status view_logits(const Handles& h, inlay_error* err) {
   inlay_logits view = sized<inlay_logits>();
   return lib.inlay_session_view_logits(h.session, &view, err);
 }
-inlay_status cancel_turn(const Handles& h, inlay_error* err) { return lib.inlay_session_cancel_turn(h.session, 1, err); }
+inlay_status cancel_turn(const Handles& h, inlay_error* err) {
+  return lib.inlay_session_cancel_turn(h.session, 1, err);
+}
 
 inlay_status create_session(const Handles& h, inlay_error* err) {
   inlay_session* made = nullptr;

@@ -17,7 +17,7 @@ struct HandleCall {
   const char* name;
   bool of_session;
   inlay_status (*run)(const Handles&, inlay_error*);  // what it makes is freed
-  bool slow = false;                                    // it measures for seconds
+  bool slow = false;                                  // it measures for seconds
 };
 
 std::span<const HandleCall> handle_calls();

@@ -1,4 +1,5 @@
-// A host with signals: timers that interrupt every call, children that end, handlers of its own. Every result is the same as without.
+// A host with signals: timers that interrupt every call, children that end, handlers of its own. Every result is the
+// same as without.
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -46,7 +47,8 @@ Result live(Host& host) {
   convert.type = INLAY_CONVERT_Q8_0;
   convert.n_threads = 2;
   const std::string model = model_path(kModel);
-  if (host.check("inlay_convert", lib.inlay_convert(model.data(), model.size(), out.data(), out.size(), &convert, &err), err)) {
+  if (host.check("inlay_convert", lib.inlay_convert(model.data(), model.size(), out.data(), out.size(), &convert, &err),
+                 err)) {
     result.converted = bytes_of_file(out);
   }
   inlay_engine* engine = load_file(host, out, params);
@@ -113,6 +115,7 @@ Outcome run(Case& the_case) {
 
 }  // namespace
 
-const Generator kSignals = {"signals", "signals that interrupt every call", 10, 30, look_without, run, remove_file, false};
+const Generator kSignals = {"signals", "signals that interrupt every call", 10, 30, look_without, run, remove_file,
+                            false};
 
 }  // namespace inlay::abuse

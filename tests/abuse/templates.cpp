@@ -11,12 +11,65 @@ namespace {
 namespace fs = std::filesystem;
 
 // What templates are made of, to be put in anywhere.
-constexpr const char* kPieces[] = {
-    "{{", "}}", "{%", "%}", "{%-", "-%}", "{#", "#}", "{% for m in messages %}", "{% endfor %}", "{% if ", "{% else %}", "{% endif %}",
-    "{% set x = ", "{% macro f(a, b=1) %}", "{% endmacro %}", "{{ f(f) }}", "messages", "messages[0]", "loop.index", "| tojson", "| length", "| join(',')",
-    "| replace('a', 'aa')", "| sort", "| map(attribute='role')", "namespace(a=1)", "range(1000000000)", "range(3)", "[1, 2][", "]", "(", ")", "'", "\"",
-    " ~ ", " ** 9999", " * 1000000", " // 0", "% 0", "'a' * 99999999", " is defined", " not in ", "none", "true", ".x", "[::-1]", "[:-1]", "{% break %}",
-    "{% raw %}", "{% filter upper %}", "{% call f() %}", "{% include 'x' %}", "raise_exception('x')", "strftime_now('%Y')", "caller()", "\xC3\xA9", "\xFF", "\n"};
+constexpr const char* kPieces[] = {"{{",
+                                   "}}",
+                                   "{%",
+                                   "%}",
+                                   "{%-",
+                                   "-%}",
+                                   "{#",
+                                   "#}",
+                                   "{% for m in messages %}",
+                                   "{% endfor %}",
+                                   "{% if ",
+                                   "{% else %}",
+                                   "{% endif %}",
+                                   "{% set x = ",
+                                   "{% macro f(a, b=1) %}",
+                                   "{% endmacro %}",
+                                   "{{ f(f) }}",
+                                   "messages",
+                                   "messages[0]",
+                                   "loop.index",
+                                   "| tojson",
+                                   "| length",
+                                   "| join(',')",
+                                   "| replace('a', 'aa')",
+                                   "| sort",
+                                   "| map(attribute='role')",
+                                   "namespace(a=1)",
+                                   "range(1000000000)",
+                                   "range(3)",
+                                   "[1, 2][",
+                                   "]",
+                                   "(",
+                                   ")",
+                                   "'",
+                                   "\"",
+                                   " ~ ",
+                                   " ** 9999",
+                                   " * 1000000",
+                                   " // 0",
+                                   "% 0",
+                                   "'a' * 99999999",
+                                   " is defined",
+                                   " not in ",
+                                   "none",
+                                   "true",
+                                   ".x",
+                                   "[::-1]",
+                                   "[:-1]",
+                                   "{% break %}",
+                                   "{% raw %}",
+                                   "{% filter upper %}",
+                                   "{% call f() %}",
+                                   "{% include 'x' %}",
+                                   "raise_exception('x')",
+                                   "strftime_now('%Y')",
+                                   "caller()",
+                                   "\xC3\xA9",
+                                   "\xFF",
+                                   "\n"};
 
 std::vector<fuzz::Input> templates;
 std::vector<std::string> conversations;
@@ -27,17 +80,23 @@ bool read_seeds(Case& the_case) {
   for (const auto& entry : fs::recursive_directory_iterator(source_path("tests/data/templates"))) {
     if (entry.path().extension() == ".jinja") paths.push_back(entry.path());
   }
-  for (const auto& entry : fs::directory_iterator(source_path("tests/fuzz/corpus/template"))) paths.push_back(entry.path());
+  for (const auto& entry : fs::directory_iterator(source_path("tests/fuzz/corpus/template")))
+    paths.push_back(entry.path());
   std::ranges::sort(paths);
   for (const fs::path& path : paths) {
     fuzz::Input bytes = bytes_of_file(path);
     bytes.erase(std::ranges::find(bytes, 0), bytes.end());  // behind it a seed has a text
     templates.push_back(std::move(bytes));
   }
-  conversations = {R"([{"role":"user","content":"hello <|im_end|>"}])",
-                   R"([{"role":"system","content":"Be brief."},{"role":"user","content":"caf\u00e9"},{"role":"assistant","content":"yes","tool_calls":[{"function":{"name":"f","arguments":{"a":[1,2.5,null,true]}}}]},{"role":"tool","content":"7"}])",
-                   R"({"messages":[{"role":"user","content":[{"type":"text","text":"a"}]}],"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}}],"documents":[{"title":"t","text":"x"}],"enable_thinking":true})",
-                   "[]", "{}", "", "[1", R"([{"role":5}])"};
+  conversations = {
+      R"([{"role":"user","content":"hello <|im_end|>"}])",
+      R"([{"role":"system","content":"Be brief."},{"role":"user","content":"caf\u00e9"},{"role":"assistant","content":"yes","tool_calls":[{"function":{"name":"f","arguments":{"a":[1,2.5,null,true]}}}]},{"role":"tool","content":"7"}])",
+      R"({"messages":[{"role":"user","content":[{"type":"text","text":"a"}]}],"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}}],"documents":[{"title":"t","text":"x"}],"enable_thinking":true})",
+      "[]",
+      "{}",
+      "",
+      "[1",
+      R"([{"role":5}])"};
   Host host(the_case);
   inlay_load_params params = sized<inlay_load_params>();
   params.device = INLAY_DEVICE_CPU;
@@ -80,19 +139,22 @@ Outcome run(Case& the_case) {
   inlay_error err;
   std::string rendered(4000, '\0');
   size_t needed = 0;
-  inlay_status status = lib.inlay_chat_render(engine, conversation.data(), conversation.size(), text.data(), text.size(), flags, rendered.data(),
-                                              rendered.size(), &needed, &err);
+  inlay_status status = lib.inlay_chat_render(engine, conversation.data(), conversation.size(), text.data(),
+                                              text.size(), flags, rendered.data(), rendered.size(), &needed, &err);
   const bool worked = host.check("inlay_chat_render", status, err);
   if (worked && needed > rendered.size()) the_case.violated("inlay_chat_render: wrote more than there is room");
   int32_t tokens[2000];
-  status = lib.inlay_chat_tokenize(engine, conversation.data(), conversation.size(), text.data(), text.size(), flags, tokens, 2000, &needed, &err);
+  status = lib.inlay_chat_tokenize(engine, conversation.data(), conversation.size(), text.data(), text.size(), flags,
+                                   tokens, 2000, &needed, &err);
   const bool tokenized = host.check("inlay_chat_tokenize", status, err);
-  if (worked && !tokenized && status != INLAY_BUFFER_TOO_SMALL) the_case.violated(std::string("rendered, but not tokenized: ") + err.message);
+  if (worked && !tokenized && status != INLAY_BUFFER_TOO_SMALL)
+    the_case.violated(std::string("rendered, but not tokenized: ") + err.message);
   return worked ? Outcome::accepted : Outcome::refused;
 }
 
 }  // namespace
 
-const Generator kTemplates = {"templates", "mutated chat templates and conversations", 2000, 10, read_seeds, run, free_engine};
+const Generator kTemplates = {"templates", "mutated chat templates and conversations", 2000, 10, read_seeds, run,
+                              free_engine};
 
 }  // namespace inlay::abuse

@@ -1,5 +1,5 @@
-// Handles where they should not be used: in two threads at once, and in the child of a fork. The first is BUSY or one call after
-// the other, the second INVALID_STATE, and the engine is whole afterwards.
+// Handles where they should not be used: in two threads at once, and in the child of a fork. The first is BUSY or one
+// call after the other, the second INVALID_STATE, and the engine is whole afterwards.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -44,10 +44,13 @@ bool make_handles(Host& host, Handles& h) {
   h.n_vocab = info.n_vocab;
   inlay_session_params params = sized<inlay_session_params>();
   params.flags = INLAY_SESSION_IGNORE_END_OF_GENERATION;
-  if (!host.check("inlay_session_create", lib.inlay_session_create(h.engine, &params, &h.session, &err), err, h.session)) return false;
+  if (!host.check("inlay_session_create", lib.inlay_session_create(h.engine, &params, &h.session, &err), err,
+                  h.session))
+    return false;
   size_t n_done = 0;
   inlay_event event;
-  return host.check("inlay_prefill", lib.inlay_prefill(h.session, kPrompt.data(), kPrompt.size(), &n_done, &err), err) &&
+  return host.check("inlay_prefill", lib.inlay_prefill(h.session, kPrompt.data(), kPrompt.size(), &n_done, &err),
+                    err) &&
          host.check("inlay_decode_step", lib.inlay_decode_step(&h.session, 1, &event, sizeof event, &err), err);
 }
 
@@ -120,7 +123,8 @@ Outcome run_pair(Case& the_case) {
       run_side(pair, 0, h);
       other.join();
       lib.inlay_decode_abandon(&h.session, 1, &err);
-      host.check("inlay_session_truncate", lib.inlay_session_truncate(h.session, 1, &err), err);  // room for the next ones
+      host.check("inlay_session_truncate", lib.inlay_session_truncate(h.session, 1, &err),
+                 err);  // room for the next ones
     }
     for (int i = 0; i < 2 * kEpochs * kRounds; ++i) the_case.count_call();
     const std::string named = std::string(pair.calls[0]->name) + " beside " + pair.calls[1]->name;
@@ -134,7 +138,8 @@ Outcome run_pair(Case& the_case) {
 
 // ---- the child of a fork
 
-// Runs in the child: every call on what it inherited. It writes the calls one by one, with what they gave if it is wrong.
+// Runs in the child: every call on what it inherited. It writes the calls one by one, with what they gave if it is
+// wrong.
 [[noreturn]] void be_forked(const Handles& h, size_t first, int out) {
   const std::span<const HandleCall> calls = handle_calls();
   inlay_error err;
@@ -161,8 +166,10 @@ void judge_forked(Case& the_case, pid_t pid, int from) {
   const ssize_t n = read(from, text.data(), text.size());
   text.resize(n > 0 ? static_cast<size_t>(n) : 0);
   const std::string last = text.substr(text.rfind('<') == std::string::npos ? 0 : text.rfind('<'));
-  if (ended.hung) the_case.hung("in the child of a fork: " + last);
-  else if (ended.status != 0) the_case.crashed("in the child of a fork: " + last);
+  if (ended.hung)
+    the_case.hung("in the child of a fork: " + last);
+  else if (ended.status != 0)
+    the_case.crashed("in the child of a fork: " + last);
   size_t n_wrong = 0;
   std::string first;
   for (size_t at = 0; (at = text.find('<', at)) != std::string::npos; ++at) {
@@ -170,7 +177,8 @@ void judge_forked(Case& the_case, pid_t pid, int from) {
     if (one.find(" gives ") == std::string::npos) continue;
     if (n_wrong++ == 0) first = one;
   }
-  if (n_wrong > 0) the_case.violated("in the child of a fork: " + first + ", and " + std::to_string(n_wrong - 1) + " more");
+  if (n_wrong > 0)
+    the_case.violated("in the child of a fork: " + first + ", and " + std::to_string(n_wrong - 1) + " more");
 }
 
 // The host forks while another of its threads may be in a step.
@@ -215,7 +223,10 @@ Outcome run_fork(Case& the_case) {
 
 }  // namespace
 
-const Generator kPairs = {"pairs", "two threads in one session, every pair of functions", 15, 20, nothing, run_pair, no_end, false};
-const Generator kForks = {"forks", "every function in the child of a fork, while another thread computes", 20, 20, nothing, run_fork, no_end, false};
+const Generator kPairs = {
+    "pairs", "two threads in one session, every pair of functions", 15, 20, nothing, run_pair, no_end, false};
+const Generator kForks = {
+    "forks", "every function in the child of a fork, while another thread computes", 20, 20, nothing, run_fork, no_end,
+    false};
 
 }  // namespace inlay::abuse

@@ -61,7 +61,8 @@ Outcome judge(Case& the_case, const Run& run, const std::string& how) {
     the_case.hung(named);
   } else if (WIFSIGNALED(status)) {
     the_case.crashed(std::string(strsignal(WTERMSIG(status))) + ", " + named);
-  } else if (run.output.find("ABORT") != std::string::npos) {  // the loader's end of a process, with a status of its own
+  } else if (run.output.find("ABORT") !=
+             std::string::npos) {  // the loader's end of a process, with a status of its own
     the_case.crashed(named);
   } else if (WEXITSTATUS(status) != 0 && run.output.empty()) {
     the_case.violated("status " + std::to_string(WEXITSTATUS(status)) + " without a word, " + named);
@@ -95,8 +96,8 @@ Outcome run_limited(Case& the_case) {
 
 Outcome run_failing(Case& the_case) {
   static constexpr unsigned kKinds[] = {kFailMalloc, kFailMmap, kFailThread, kFailMalloc | kFailMmap};
-  const std::string failing =
-      std::to_string(the_case.random.of(kKinds)) + ":" + std::to_string(1 + the_case.random.below(1 + the_case.random.below(400)));
+  const std::string failing = std::to_string(the_case.random.of(kKinds)) + ":" +
+                              std::to_string(1 + the_case.random.below(1 + the_case.random.below(400)));
   const Run run = run_tool(the_case, some_arguments(the_case), [&] {
     setenv("LD_PRELOAD", failing_calls_path().c_str(), 1);
     setenv("INLAY_FAILING", failing.c_str(), 1);
@@ -106,7 +107,14 @@ Outcome run_failing(Case& the_case) {
 
 }  // namespace
 
-const Generator kToolLimit = {"tool-limit", "the tool under an address-space limit", 25, 20, nothing, run_limited, no_end, true, false, false, false};
-const Generator kToolCalls = {"tool-calls", "the tool with malloc, mmap and pthread_create that fail", 25, 20, nothing, run_failing, no_end, true, false, false, false};
+const Generator kToolLimit = {
+    "tool-limit", "the tool under an address-space limit", 25, 20, nothing, run_limited, no_end, true, false, false,
+    false};
+const Generator kToolCalls = {"tool-calls", "the tool with malloc, mmap and pthread_create that fail",
+                              25,           20,
+                              nothing,      run_failing,
+                              no_end,       true,
+                              false,        false,
+                              false};
 
 }  // namespace inlay::abuse
