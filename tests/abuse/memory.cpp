@@ -50,12 +50,27 @@ Outcome outcome_of(const Host& host, bool lived) {
   return host.refused() || !lived ? Outcome::refused : Outcome::accepted;
 }
 
+void set_limit(Case& the_case, uint64_t room) {
+  const rlimit set = {address_bytes() + room, RLIM_INFINITY};
+  if (setrlimit(RLIMIT_AS, &set) != 0) the_case.violated("cannot set the limit");
+}
+
+// What the host's heap has left is taken: the library finds nothing there but what the limit lets grow.
+void fill_heap() {
+  for (size_t n = 1 << 16; n >= 32; n /= 2) {
+    while (void* block = std::malloc(n)) *static_cast<void* volatile*>(block) = block;
+  }
+}
+
 // Room is denser where it is tight: some pages at the least, 512 MiB is ample.
 void limit_addresses(Case& the_case) {
   const double part = static_cast<double>(the_case.random.below(1 << 20)) / (1 << 20);
   const uint64_t room = static_cast<uint64_t>(part * part * part * (512 << 20)) & ~uint64_t{4095};
-  const rlimit set = {address_bytes() + room, RLIM_INFINITY};
-  if (setrlimit(RLIMIT_AS, &set) != 0) the_case.violated("cannot set the limit");
+  if (the_case.random.one_in(2)) {
+    set_limit(the_case, 0);
+    fill_heap();
+  }
+  set_limit(the_case, room);
 }
 
 // From the beginning, or from one of the calls on.
