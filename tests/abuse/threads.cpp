@@ -17,6 +17,7 @@ namespace inlay::abuse {
 
 namespace {
 
+constexpr const char* kModel = "chat-bpe-qwen3-f32";
 constexpr int kEpochs = 6, kRounds = 8;
 constexpr double kSideSeconds = 0.02;
 constexpr double kChildSeconds = 3;
@@ -36,7 +37,7 @@ inlay_load_params params_of(fuzz::Random& random) {
 
 // An engine and a session that has drawn a token.
 bool make_handles(Host& host, Handles& h) {
-  h.engine = load_file(host, model_path("chat-bpe-qwen3-f32"), params_of(host.random()));
+  h.engine = load_file(host, model_path(kModel), params_of(host.random()));
   if (!h.engine) return false;
   inlay_error err;
   inlay_engine_info info = sized<inlay_engine_info>();
@@ -140,7 +141,8 @@ Outcome run_pair(Case& the_case) {
 
 // Runs in the child: every call on what it inherited. It writes the calls one by one, with what they gave if it is
 // wrong.
-[[noreturn]] void be_forked(const Handles& h, size_t first, int out) {
+[[noreturn]] void be_forked(Case& the_case, const Handles& h, const std::vector<int32_t>& before, int out) {
+  const size_t first = the_case.random.below(handle_calls().size());
   const std::span<const HandleCall> calls = handle_calls();
   inlay_error err;
   for (size_t i = 0; i < calls.size(); ++i) {
@@ -156,6 +158,13 @@ Outcome run_pair(Case& the_case) {
   lib.inlay_session_free(h.session);
   dprintf(out, "><inlay_free");
   lib.inlay_free(h.engine);
+  dprintf(out, "><its own engine");
+  Host host(the_case);
+  host.expect_only({});
+  inlay_engine* own = load_file(host, model_path(kModel), params_of(the_case.random));
+  if (own && draw(host, own, kPrompt, 4) != before)
+    the_case.violated("in the child of a fork: its own engine draws other tokens");
+  lib.inlay_free(own);
   dprintf(out, ">");
   _exit(0);
 }
@@ -208,7 +217,7 @@ Outcome run_fork(Case& the_case) {
   if (pipe2(ends, O_CLOEXEC) != 0) the_case.violated("no pipe");
   const pid_t pid = fork();
   if (pid == 0 && the_case.planted && the_case.index == 4) abort();
-  if (pid == 0) be_forked(h, the_case.random.below(handle_calls().size()), ends[1]);
+  if (pid == 0) be_forked(the_case, h, before, ends[1]);
   close(ends[1]);
   judge_forked(the_case, pid, ends[0]);
   close(ends[0]);
