@@ -13,6 +13,7 @@ namespace {
 constexpr size_t kMostSessions = 5;
 constexpr int32_t kContext = 64;
 constexpr int kOperations = 120;
+constexpr uint64_t kPrograms = 50;  // of a batch
 
 inlay_engine* engine = nullptr;
 int32_t n_vocab = 0;
@@ -25,11 +26,19 @@ bool load_engine(Case& the_case) {
   params.max_sessions = kMostSessions;
   params.n_threads = 1;
   params.prefill_chunk = 8;
+  const uint64_t batch = the_case.index / kPrograms;
   static constexpr const char* kModels[] = {"chat-bpe-qwen3-f32", "chat-spm-llama-f32", "gemma3-f32", "gpt-oss-mxfp4",
                                             "llama-q4_k_m"};
-  engine = load_file(host, model_path(kModels[the_case.index / 50 % std::size(kModels)]), params);
-  inlay_engine_info info = sized<inlay_engine_info>();
+  const std::string model = model_path(kModels[batch % std::size(kModels)]);
+  inlay_memory_info memory = sized<inlay_memory_info>();
   inlay_error err;
+  if (!host.check("inlay_memory_plan", lib.inlay_memory_plan(model.data(), model.size(), &params, &memory, &err),
+                  err)) {
+    return false;
+  }
+  if (batch % 2 == 1) params.kv_budget_bytes = memory.kv_bytes / 2;  // sessions find it full
+  engine = load_file(host, model, params);
+  inlay_engine_info info = sized<inlay_engine_info>();
   if (!engine || !host.check("inlay_engine_get_info", lib.inlay_engine_get_info(engine, &info, &err), err))
     return false;
   n_vocab = info.n_vocab;
@@ -67,7 +76,7 @@ class Program {
 
   void operate() {
     abandon_some();
-    if (sessions_.empty() || random_.one_in(12)) return create();
+    if (sessions_.empty() || random_.one_in(20)) return create();
     const size_t i = random_.below(sessions_.size());
     Session& s = sessions_[i];
     switch (random_.below(16)) {
@@ -167,7 +176,7 @@ class Program {
   std::vector<inlay_session*> some_sessions() {
     std::vector<inlay_session*> out;
     for (const Session& s : sessions_) {
-      if (random_.one_in(2)) out.push_back(s.handle);
+      if (random_.one_in(2) && (s.n_tokens > 0 || random_.one_in(8))) out.push_back(s.handle);
     }
     if (out.empty() || random_.one_in(40)) out.push_back(sessions_[0].handle);  // twice is an error
     return out;
@@ -308,7 +317,7 @@ class Program {
           lib.inlay_token_get_info(engine, static_cast<int32_t>(random_.below(static_cast<size_t>(n_vocab) + 3)) - 1,
                                    &info, &err_));
     char line[300];
-    uint64_t cursor = random_.below(30);
+    uint64_t cursor = random_.below(9);
     inlay_log_level level = 0;
     check("inlay_log_read", lib.inlay_log_read(engine, &cursor, &level, line, sizeof line, &n, &err_));
   }
@@ -341,6 +350,7 @@ Outcome run(Case& the_case) { return Program(the_case).run(); }
 }  // namespace
 
 const Generator kApi = {
-    "api", "random programs of 120 operations within the contract", 50, 20, load_engine, run, free_engine, false};
+    "api", "random programs of 120 operations within the contract", kPrograms, 20, load_engine, run, free_engine,
+    false};
 
 }  // namespace inlay::abuse
