@@ -3,7 +3,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <thread>
@@ -22,10 +21,9 @@ Ended wait_for(pid_t pid, double seconds) {
   return ended;
 }
 
-std::string tail_of(int fd, size_t most) {
-  const off_t size = lseek(fd, 0, SEEK_END);
-  std::string text(std::min(most, static_cast<size_t>(std::max<off_t>(size, 0))), '\0');
-  const ssize_t n = pread(fd, text.data(), text.size(), size - static_cast<off_t>(text.size()));
+std::string written_to(int fd, size_t most) {
+  std::string text(most, '\0');
+  const ssize_t n = pread(fd, text.data(), text.size(), 0);
   text.resize(n > 0 ? static_cast<size_t>(n) : 0);
   return text;
 }

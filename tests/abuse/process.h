@@ -13,7 +13,7 @@ struct Ended {
 
 Ended wait_for(pid_t pid, double seconds);
 
-// What was written to a file that is open, at most so many bytes of its end.
-std::string tail_of(int fd, size_t most = 2000);
+// What was written to a file that is open, at most so many bytes of its beginning.
+std::string written_to(int fd, size_t most);
 
 }  // namespace inlay::abuse

@@ -133,14 +133,19 @@ class Program {
   void create() {
     inlay_sampler_params sampler = random_sampler();
     const int32_t stops[] = {static_cast<int32_t>(random_.below(static_cast<size_t>(n_vocab) + 2))};
-    inlay_session_params params = sized<inlay_session_params>();
+    struct {
+      inlay_session_params params = sized<inlay_session_params>();
+      uint8_t newer[64] = {};  // fields that the library does not know
+    } grown;
+    inlay_session_params& params = grown.params;
     params.flags = static_cast<inlay_session_flags>(random_.below(random_.one_in(20) ? 64 : 4));
     params.sampler = random_.one_in(2) ? &sampler : nullptr;
     params.stream = random_.next();
     params.max_tokens = static_cast<int32_t>(random_.below(20)) - (random_.one_in(20) ? 5 : 0);
     params.stop_tokens = stops;
     params.n_stop_tokens = random_.below(2);
-    if (random_.one_in(30)) params.struct_size = static_cast<uint32_t>(random_.below(200));
+    if (random_.one_in(30)) params.struct_size = static_cast<uint32_t>(random_.below(sizeof grown + 1));
+    if (random_.one_in(30)) grown.newer[random_.below(sizeof grown.newer)] = 1;
     inlay_session* made = nullptr;
     const inlay_status status = lib.inlay_session_create(engine, random_.one_in(5) ? nullptr : &params, &made, &err_);
     host_.check("inlay_session_create", status, err_, made);

@@ -48,7 +48,7 @@ Run run_tool(Case& the_case, const std::vector<std::string>& arguments, SetUp se
     execv(argv[0], argv.data());
     _exit(126);
   }
-  Run run = {wait_for(pid, kSeconds), tail_of(output, 600)};
+  Run run = {wait_for(pid, kSeconds), written_to(output, 600)};
   close(output);
   return run;
 }
