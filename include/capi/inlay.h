@@ -965,7 +965,7 @@ inlay_status inlay_session_set_stop(inlay_session* session, const inlay_text* st
 // Blocks: no.
 // Ownership: Nothing is kept.
 // On error: Nothing has changed.
-// Errors: INVALID_STATE, BUFFER_TOO_SMALL.
+// Errors: INVALID_STATE, BUFFER_TOO_SMALL, FORMAT.
 // Since: 1.0.
 inlay_status inlay_session_copy_logits(inlay_session* session, float* logits, size_t cap, size_t* needed,
                                        inlay_error* err);
@@ -1088,7 +1088,7 @@ inlay_status inlay_chat_render(const inlay_engine* engine, const char* conversat
 // Blocks: on the device until all texts are run; takes turns with other calls that compute on the engine.
 // Ownership: Nothing is kept.
 // On error: BUFFER_TOO_SMALL: `*needed` is set, nothing was run. Otherwise `out` is unspecified.
-// Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST.
+// Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST, FORMAT.
 // Since: 1.2.
 inlay_status inlay_embed(const inlay_engine* engine, const int32_t* tokens, size_t n_tokens, const int32_t* lengths,
                          size_t n_texts, const inlay_embed_params* params, float* out, size_t cap, size_t* needed,

@@ -14,28 +14,15 @@
 #include <string>
 #include <vector>
 
+#include "tests/fuzz/mutate.h"
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 namespace {
 
 namespace fs = std::filesystem;
-using Input = std::vector<uint8_t>;
-
-// splitmix64: small, and the same everywhere, unlike the distributions of <random>.
-class Random {
- public:
-  explicit Random(uint64_t seed) : state_(seed) {}
-  uint64_t next() {
-    uint64_t z = (state_ += 0x9E3779B97F4A7C15u);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-  }
-  size_t below(size_t n) { return n == 0 ? 0 : static_cast<size_t>(next() % n); }
-
- private:
-  uint64_t state_;
-};
+using inlay::fuzz::Input;
+using inlay::fuzz::Random;
 
 Input read_file(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -69,63 +56,6 @@ std::vector<Input> read_corpus(const fs::path& folder) {
   return corpus;
 }
 
-void overwrite_number(Input& input, Random& random) {
-  static constexpr uint64_t kNumbers[] = {
-      0,     1,     2,          7,          8,          31,         32,         127,        128,       255,       256,
-      65535, 65536, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 1ull << 32, 1ull << 40, 1ull << 62, INT64_MAX, UINT64_MAX};
-  uint64_t value = kNumbers[random.below(std::size(kNumbers))];
-  if (random.below(4) == 0) value = input.size() - random.below(64);  // near the input's own size
-  const size_t width = size_t{1} << random.below(4);
-  if (input.size() < width) return;
-  std::memcpy(input.data() + random.below(input.size() - width + 1), &value, width);
-}
-
-// Copies, moves or removes a run of bytes; `other` is another input to take it from.
-void splice(Input& input, const Input& other, Random& random) {
-  const size_t from = random.below(other.size()), at = random.below(input.size());
-  const size_t n = std::min(other.size() - from, 1 + random.below(64));
-  const auto begin = other.begin() + static_cast<std::ptrdiff_t>(from);
-  const Input run(begin, begin + static_cast<std::ptrdiff_t>(n));
-  const auto target = input.begin() + static_cast<std::ptrdiff_t>(at);
-  switch (random.below(3)) {
-    case 0:
-      input.insert(target, run.begin(), run.end());
-      break;
-    case 1:
-      std::copy_n(run.begin(), std::min(n, input.size() - at), target);
-      break;
-    default:
-      input.erase(target, target + static_cast<std::ptrdiff_t>(std::min(n, input.size() - at)));
-      break;
-  }
-}
-
-Input mutate(const std::vector<Input>& corpus, Random& random) {
-  Input input = corpus[random.below(corpus.size())];
-  const size_t n_steps = 1 + random.below(4);
-  for (size_t i = 0; i < n_steps; ++i) {
-    if (input.empty()) input.push_back(static_cast<uint8_t>(random.next()));
-    switch (random.below(5)) {
-      case 0:
-        input[random.below(input.size())] ^= static_cast<uint8_t>(1u << random.below(8));
-        break;
-      case 1:
-        input[random.below(input.size())] = static_cast<uint8_t>(random.next());
-        break;
-      case 2:
-        overwrite_number(input, random);
-        break;
-      case 3:
-        splice(input, corpus[random.below(corpus.size())], random);
-        break;
-      default:
-        if (random.below(4) == 0) input.resize(random.below(input.size() + 1));
-        break;
-    }
-  }
-  return input;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -148,7 +78,8 @@ int main(int argc, char** argv) {
   Random random(20240229);
   for (unsigned long i = 0; i < n_mutations; ++i) {
     // A copy of exactly the input's size, so that a sanitizer sees a read past its end.
-    Input input = mutate(corpus, random);
+    Input input = corpus[random.below(corpus.size())];
+    inlay::fuzz::mutate(input, corpus[random.below(corpus.size())], random);
     input.shrink_to_fit();
     LLVMFuzzerTestOneInput(input.data(), input.size());
   }

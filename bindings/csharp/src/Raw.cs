@@ -1572,7 +1572,7 @@ namespace Inlay.Raw
         /// <param name="needed">n_vocab. [values] May be null.</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: exclusive(session). Blocks: no. Ownership: Nothing is kept. On error: Nothing has changed.
-        /// Errors: INVALID_STATE, BUFFER_TOO_SMALL. Since: 1.0.</remarks>
+        /// Errors: INVALID_STATE, BUFFER_TOO_SMALL, FORMAT. Since: 1.0.</remarks>
         public Status inlay_session_copy_logits(IntPtr session, float* logits, UIntPtr cap, UIntPtr* needed, inlay_error* err)
         {
             return _inlay_session_copy_logits(session, logits, cap, needed, err);
@@ -1744,7 +1744,7 @@ namespace Inlay.Raw
         /// <remarks>Thread: any. Blocks: on the device until all texts are run; takes turns with other calls that compute
         /// on the engine. Ownership: Nothing is kept. On error: BUFFER_TOO_SMALL: `*needed` is set, nothing was run.
         /// Otherwise `out` is unspecified. Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT,
-        /// INVALID_STATE, DEVICE_LOST. Since: 1.2.</remarks>
+        /// INVALID_STATE, DEVICE_LOST, FORMAT. Since: 1.2.</remarks>
         public Status inlay_embed(IntPtr engine, int* tokens, UIntPtr n_tokens, int* lengths, UIntPtr n_texts, inlay_embed_params* @params, float* @out, UIntPtr cap, UIntPtr* needed, inlay_error* err)
         {
             if (_inlay_embed == null) return Older.Refuse("inlay_embed", "1.2", err);

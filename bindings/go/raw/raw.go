@@ -1750,7 +1750,7 @@ func SessionSetStop(session *Session, stops *Text, nStops uintptr, err *Error) S
 //   - Blocks: no.
 //   - Ownership: Nothing is kept.
 //   - On error: Nothing has changed.
-//   - Errors: INVALID_STATE, BUFFER_TOO_SMALL.
+//   - Errors: INVALID_STATE, BUFFER_TOO_SMALL, FORMAT.
 //   - Since: 1.0.
 func SessionCopyLogits(session *Session, logits *float32, cap_ uintptr, needed *uintptr, err *Error) Status {
 	return Status(C.go_inlay_session_copy_logits((*C.inlay_session)(unsafe.Pointer(session)), (*C.float)(unsafe.Pointer(logits)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
@@ -1942,7 +1942,8 @@ func ChatRender(engine *Engine, conversation *byte, conversationLen uintptr, cha
 //   - Blocks: on the device until all texts are run; takes turns with other calls that compute on the engine.
 //   - Ownership: Nothing is kept.
 //   - On error: BUFFER_TOO_SMALL: `*needed` is set, nothing was run. Otherwise `out` is unspecified.
-//   - Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST.
+//   - Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST,
+//     FORMAT.
 //   - Since: 1.2.
 func Embed(engine *Engine, tokens *int32, nTokens uintptr, lengths *int32, nTexts uintptr, params *EmbedParams, out *float32, cap_ uintptr, needed *uintptr, err *Error) Status {
 	return Status(C.go_inlay_embed((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.int32_t)(unsafe.Pointer(tokens)), C.size_t(nTokens), (*C.int32_t)(unsafe.Pointer(lengths)), C.size_t(nTexts), (*C.inlay_embed_params)(unsafe.Pointer(params)), (*C.float)(unsafe.Pointer(out)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))

@@ -1352,7 +1352,7 @@ pub struct Functions {
     /// - Blocks: no.
     /// - Ownership: Nothing is kept.
     /// - On error: Nothing has changed.
-    /// - Errors: INVALID_STATE, BUFFER_TOO_SMALL.
+    /// - Errors: INVALID_STATE, BUFFER_TOO_SMALL, FORMAT.
     /// - Since: 1.0.
     ///
     /// Parameters:
@@ -1529,7 +1529,8 @@ pub struct Functions {
     /// - Blocks: on the device until all texts are run; takes turns with other calls that compute on the engine.
     /// - Ownership: Nothing is kept.
     /// - On error: BUFFER_TOO_SMALL: `*needed` is set, nothing was run. Otherwise `out` is unspecified.
-    /// - Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST.
+    /// - Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST,
+    ///   FORMAT.
     /// - Since: 1.2.
     ///
     /// Parameters:
