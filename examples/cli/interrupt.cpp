@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <exception>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -74,8 +75,13 @@ void watch_interrupts() {
   for (const int other : {SIGTERM, SIGHUP}) {
     if (!is_ignored(other)) sigaddset(&signals, other);
   }
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  std::thread(wait_for_interrupts, signals).detach();
+  sigset_t before;
+  pthread_sigmask(SIG_BLOCK, &signals, &before);
+  try {
+    std::thread(wait_for_interrupts, signals).detach();
+  } catch (const std::exception&) {  // no thread, or no memory for it: signals end the program as they do others
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
 }
 
 void before_end_by_signal(void (*restore)()) {

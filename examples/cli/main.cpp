@@ -1,7 +1,9 @@
 // inlay: the command-line tool. It uses the public C API and nothing else of the project.
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <filesystem>
+#include <new>
 #include <string>
 #include <system_error>
 
@@ -36,9 +38,7 @@ void print_help(std::FILE* to) {
                "exit codes: 0 done, 1 failed, 2 wrong arguments, 130 interrupted\n");
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   using namespace inlay::cli;
   if (argc < 2) {
     print_help(stderr);
@@ -65,4 +65,17 @@ int main(int argc, char** argv) {
   if (std::filesystem::exists(name, problem)) fail(kExitUsage, name + " is no command; for a model: inlay run " + name);
   fail(kExitUsage,
        (name[0] == '-' ? "unknown option " : "unknown command ") + name + " (inlay --help lists the commands)");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fputs("inlay: out of memory\n", stderr);
+  } catch (const std::exception& failure) {
+    std::fprintf(stderr, "inlay: %s\n", failure.what());
+  }
+  return inlay::cli::kExitFailed;
 }

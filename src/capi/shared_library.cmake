@@ -2,6 +2,9 @@
 # nothing but the C library. tests/capi checks both.
 include(GNUInstallDirs)
 file(GLOB INLAY_CAPI_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/capi/*.cpp)
+if(NOT UNIX OR APPLE OR INLAY_SANITIZE)  # where the C++ library is linked statically
+  list(FILTER INLAY_CAPI_SOURCES EXCLUDE REGEX "/exception_memory.cpp$")
+endif()
 add_library(inlay SHARED ${INLAY_CAPI_SOURCES})
 set(INLAY_EXPORTS ${CMAKE_SOURCE_DIR}/src/capi/exports.map)
 set_target_properties(inlay PROPERTIES SOVERSION 1 LINK_DEPENDS ${INLAY_EXPORTS})
@@ -21,6 +24,6 @@ if(UNIX AND NOT APPLE)
                       -Wl,--as-needed)
   if(NOT INLAY_SANITIZE)
     # A sanitizer's run-time library must be shared with the host program and stays unresolved here.
-    target_link_options(inlay PRIVATE -static-libstdc++ -static-libgcc -Wl,-z,defs)
+    target_link_options(inlay PRIVATE -static-libstdc++ -static-libgcc -Wl,-z,defs -Wl,--wrap=malloc -Wl,--wrap=free)
   endif()
 endif()
