@@ -27,4 +27,8 @@ void append_format_list(std::string& out, const char* format, va_list args) {
   va_end(again);
 }
 
+std::string counted(uint64_t n, const char* noun) {
+  return std::to_string(n) + " " + noun + (n == 1 ? "" : "s");
+}
+
 }  // namespace inlay

@@ -6,6 +6,7 @@
 #include "src/backend/cpu/cpu_backend.h"
 #include "src/backend/host_buffers.h"
 #include "src/backend/ref/reference_backend.h"
+#include "src/base/format.h"
 #include "src/base/host_limits.h"
 #include "src/base/load_times.h"
 #include "src/engine/devices.h"
@@ -26,6 +27,10 @@ Status check_ranges(const EngineOptions& o, const ModelSpec& spec) {
                           {"max_sessions", o.max_sessions, kMaxSessions},
                           {"n_threads", o.n_threads, 1024},
                           {"prefill_chunk", o.prefill_chunk, kMaxPrefillChunk}};
+  if (o.n_context > spec.n_context_train) {
+    return error(Code::invalid_argument, "n_context is %d, but the model was trained for contexts of at most %s", o.n_context,
+                 counted(static_cast<uint64_t>(spec.n_context_train), "token").c_str());
+  }
   for (const Range& r : ranges) {
     if (r.value < 0 || r.value > r.max) {
       return error(Code::invalid_argument, "%s is %lld, expected 0 to %lld", r.name, static_cast<long long>(r.value),

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "src/base/format.h"
 #include "src/engine/engine.h"
 #include "src/engine/long_run.h"
 #include "src/engine/turn.h"
@@ -82,8 +83,17 @@ std::string Session::last_bytes() const {
 Status Session::check_room(size_t n_new_tokens) const {
   const size_t n_context = static_cast<size_t>(engine_->info_.n_context);
   if (tokens_.size() + n_new_tokens <= n_context) return {};
-  Status full = error(Code::context_full, "the context of %zu tokens is full: the sequence has %zu and %zu more were asked for",
-                      n_context, tokens_.size(), n_new_tokens);
+  const size_t n_left = n_context - tokens_.size();
+  const std::string context = "context of " + counted(n_context, "token");
+  Status full;
+  if (tokens_.empty()) {
+    full = error(Code::context_full, "the prompt has %zu tokens, too many for the %s", n_new_tokens, context.c_str());
+  } else if (n_left == 0) {
+    full = error(Code::context_full, "the %s is full", context.c_str());
+  } else {
+    full = error(Code::context_full, "the sequence has %s, and the %s has room for %zu more, not for %zu",
+                 counted(tokens_.size(), "token").c_str(), context.c_str(), n_left, n_new_tokens);
+  }
   full.required = tokens_.size() + n_new_tokens;
   full.available = n_context;
   return full;

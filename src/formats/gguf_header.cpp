@@ -83,23 +83,32 @@ Result<uint64_t> alignment_of(const GgufHeader& header, const ByteSource& source
   return alignment;
 }
 
-Status place(TensorEntry& tensor, uint64_t data_begin, uint64_t alignment, const ByteSource& source) {
-  const auto text = [&] { return quote(tensor.name); };
-  if (tensor.offset % alignment != 0)
-    return error(Code::format, "%s: tensor %s has offset %" PRIu64 ", not a multiple of the alignment %" PRIu64,
-                 name_of(source).c_str(), text().c_str(), tensor.offset, alignment);
+uint64_t capped_sum(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
+uint64_t end_of(const TensorEntry& tensor) { return capped_sum(tensor.offset, tensor.n_bytes); }
+
+// Offsets become those in the file.
+Status place(std::span<TensorEntry> tensors, uint64_t data_begin, uint64_t alignment, const ByteSource& source) {
   const uint64_t available = source.size() > data_begin ? source.size() - data_begin : 0;
-  if (tensor.offset > available || tensor.n_bytes > available - tensor.offset) {
-    Status s = error(Code::format,
-                     "%s: tensor %s takes %" PRIu64 " bytes at offset %" PRIu64 ", but the file has only %" PRIu64
-                     " bytes of tensor data",
-                     name_of(source).c_str(), text().c_str(), tensor.n_bytes, tensor.offset, available);
-    s.required = tensor.offset > UINT64_MAX - tensor.n_bytes ? UINT64_MAX : tensor.offset + tensor.n_bytes;
-    s.available = available;
-    return s;
+  const auto misplaced = std::ranges::find_if(tensors, [&](const TensorEntry& t) {
+    return t.offset % alignment != 0 || end_of(t) > available;
+  });
+  if (misplaced == tensors.end()) {
+    for (TensorEntry& tensor : tensors) tensor.offset += data_begin;
+    return {};
   }
-  tensor.offset += data_begin;
-  return {};
+  if (misplaced->offset % alignment != 0)
+    return error(Code::format, "%s: tensor %s has offset %" PRIu64 ", not a multiple of the alignment %" PRIu64,
+                 name_of(source).c_str(), quote(misplaced->name).c_str(), misplaced->offset, alignment);
+  uint64_t end = 0;
+  for (const TensorEntry& tensor : tensors) end = std::max(end, end_of(tensor));
+  Status s = error(Code::format,
+                   "%s: the file has %" PRIu64 " bytes, but its header asks for %" PRIu64
+                   ": the download is likely not complete (tensor %s of %" PRIu64 " bytes is the first to end behind the file)",
+                   name_of(source).c_str(), source.size(), capped_sum(data_begin, end), quote(misplaced->name).c_str(),
+                   misplaced->n_bytes);
+  s.required = end_of(*misplaced);
+  s.available = available;
+  return s;
 }
 
 Status check_overlaps(std::span<const TensorEntry> tensors, const ByteSource& source) {
@@ -127,7 +136,7 @@ Result<GgufHeader> read_gguf_header(const ByteSource& source) {
                  quote(twice->key).c_str());
   INLAY_ASSIGN(const uint64_t alignment, alignment_of(header, source));
   const uint64_t data_begin = (header.bytes->size() + alignment - 1) / alignment * alignment;
-  for (TensorEntry& tensor : header.tensors) INLAY_TRY(place(tensor, data_begin, alignment, source));
+  INLAY_TRY(place(header.tensors, data_begin, alignment, source));
   INLAY_TRY(check_overlaps(header.tensors, source));
   return header;
 }

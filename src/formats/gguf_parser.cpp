@@ -4,6 +4,8 @@
 #include <cinttypes>
 #include <cstring>
 
+#include "src/base/format.h"
+#include "src/formats/other_files.h"
 #include "src/formats/text.h"
 
 namespace inlay {
@@ -65,8 +67,8 @@ Status GgufParser::cut_off(const std::string& what, uint64_t n) {
     return error(Code::io, "%s: %s has not been read yet", name_.c_str(), what.c_str());
   }
   Status s =
-      error(Code::format, "%s: %s at byte %" PRIu64 " takes %" PRIu64 " bytes, but the file has only %" PRIu64 " left",
-            name_.c_str(), what.c_str(), cursor_.position(), n, cursor_.remaining());
+      error(Code::format, "%s: %s at byte %" PRIu64 " takes %s, but the file has only %" PRIu64 " left: it is cut off or damaged",
+            name_.c_str(), what.c_str(), cursor_.position(), counted(n, "byte").c_str(), cursor_.remaining());
   s.required = n;
   s.available = cursor_.remaining();
   return s;
@@ -79,13 +81,27 @@ Status GgufParser::cut_off_string(const std::string& what) {
   if (length > ahead.remaining()) {
     Status s =
         error(Code::format,
-              "%s: %s at byte %" PRIu64 " is a string of %" PRIu64 " bytes, but the file has only %" PRIu64 " left",
+              "%s: %s at byte %" PRIu64 " is a string of %" PRIu64 " bytes, but the file has only %" PRIu64
+              " left: it is cut off or damaged",
               name_.c_str(), what.c_str(), cursor_.position(), length, ahead.remaining());
     s.required = length;
     s.available = ahead.remaining();
     return s;
   }
   return cut_off(what, sizeof(length) + length);
+}
+
+Status GgufParser::empty_file() const {
+  Status s = error(Code::format, "%s: the file is empty", name_.c_str());
+  s.required = 4;
+  return s;
+}
+
+Status GgufParser::no_gguf() const {
+  const std::string known = what_else({cursor_.data(), static_cast<size_t>(cursor_.have())});
+  if (!known.empty()) return error(Code::format, "%s: %s", name_.c_str(), known.c_str());
+  return error(Code::format, "%s: it is no GGUF file: it begins with %s, expected 'GGUF'", name_.c_str(),
+               shown_magic({cursor_.data(), 4}).c_str());
 }
 
 Status GgufParser::parse() {
@@ -100,10 +116,9 @@ Status GgufParser::parse() {
 
 Status GgufParser::parse_preamble(uint64_t& n_tensors, uint64_t& n_entries) {
   const std::byte* magic = nullptr;
+  if (cursor_.size() == 0) return empty_file();
   if (!cursor_.take(4, magic)) return cut_off("the magic 'GGUF'", 4);
-  if (std::memcmp(magic, "GGUF", 4) != 0)
-    return error(Code::format, "%s: the magic is %s, expected 'GGUF'", name_.c_str(),
-                 quote({reinterpret_cast<const char*>(magic), 4}).c_str());
+  if (std::memcmp(magic, "GGUF", 4) != 0) return no_gguf();
   uint32_t version = 0;
   if (!cursor_.number(version)) return cut_off("the version", sizeof(version));
   if (version != 0 && (version & 0xFFFF) == 0)
@@ -129,7 +144,7 @@ Status GgufParser::check_count(const char* what, uint64_t n, uint64_t min_bytes,
   if (n <= (left - reserved) / min_bytes) return {};
   Status s = error(Code::format,
                    "%s: the %s count is %" PRIu64 ", each of at least %" PRIu64 " bytes, but the file has only %" PRIu64
-                   " bytes left",
+                   " bytes left: it is cut off or damaged",
                    name_.c_str(), what, n, min_bytes, left);
   s.required = n > (UINT64_MAX - reserved) / min_bytes ? UINT64_MAX : reserved + n * min_bytes;
   s.available = left;
@@ -186,7 +201,8 @@ Status GgufParser::parse_array(MetaEntry& entry) {
   if (value.count > cursor_.remaining() / width) {
     Status s = error(
         Code::format,
-        "%s: %s is an array of %" PRIu64 " elements of type %s, but the file has only %" PRIu64 " bytes left",
+        "%s: %s is an array of %" PRIu64 " elements of type %s, but the file has only %" PRIu64
+        " bytes left: it is cut off or damaged",
         name_.c_str(), of_key(entry.key).c_str(), value.count, meta_type_name(value.element_type), cursor_.remaining());
     s.required = value.count > UINT64_MAX / width ? UINT64_MAX : value.count * width;
     s.available = cursor_.remaining();

@@ -83,6 +83,8 @@ class GgufParser {
   // The error of a read of `n` bytes that the cursor refused. `what` names the field.
   Status cut_off(const std::string& what, uint64_t n);
   Status cut_off_string(const std::string& what);
+  Status empty_file() const;
+  Status no_gguf() const;
 
   GgufCursor cursor_;
   std::string name_;

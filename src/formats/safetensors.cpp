@@ -4,7 +4,9 @@
 #include <cinttypes>
 #include <cstring>
 
+#include "src/base/format.h"
 #include "src/formats/json.h"
+#include "src/formats/other_files.h"
 #include "src/formats/text.h"
 
 namespace inlay {
@@ -31,19 +33,35 @@ struct HeaderPlace {
 
 std::string name_of(const ByteSource& source) { return std::string(source.name()); }
 
+// `n` is what the file's first bytes say of its header.
+Status wrong_length(const ByteSource& source, uint64_t n) {
+  if (n <= kMaxSafetensorsHeaderBytes)
+    return error(Code::format,
+                 "%s: the file has %" PRIu64 " bytes, but its header alone has %" PRIu64
+                 ": the download is likely not complete",
+                 name_of(source).c_str(), source.size(), n);
+  std::byte first[kTellingBytes];
+  const std::span read = std::span(first).first(static_cast<size_t>(std::min<uint64_t>(source.size(), kTellingBytes)));
+  INLAY_TRY(source.read(0, read));
+  const bool is_gguf = std::memcmp(first, "GGUF", 4) == 0;
+  const std::string known = is_gguf ? "it is a GGUF file: give it a name that ends in .gguf" : what_else(read);
+  if (!known.empty()) return error(Code::format, "%s: %s", name_of(source).c_str(), known.c_str());
+  return error(Code::format,
+               "%s: it is no safetensors file: its first 8 bytes say that its header has %" PRIu64
+               " bytes, expected at most %" PRIu64,
+               name_of(source).c_str(), n, kMaxSafetensorsHeaderBytes);
+}
+
 Result<HeaderPlace> read_header_place(const ByteSource& source) {
   uint64_t n = 0;
   if (source.size() < sizeof n) {
-    return error(Code::format,
-                 "%s: %" PRIu64 " bytes are too few for a safetensors file, which begins with 8 bytes of header length",
-                 name_of(source).c_str(), source.size());
+    return error(Code::format, "%s: the file has %s, too few for a safetensors file, which begins with 8 bytes of header length",
+                 name_of(source).c_str(), counted(source.size(), "byte").c_str());
   }
   INLAY_TRY(source.read(0, std::as_writable_bytes(std::span(&n, 1))));
   const uint64_t left = source.size() - sizeof n;
   if (n > kMaxSafetensorsHeaderBytes || n > left) {
-    Status s =
-        error(Code::format, "%s: the safetensors header is said to have %" PRIu64 " bytes, expected at most %" PRIu64,
-              name_of(source).c_str(), n, std::min(left, kMaxSafetensorsHeaderBytes));
+    Status s = wrong_length(source, n);
     s.required = n;
     s.available = left;
     return s;
@@ -65,6 +83,7 @@ class HeaderReader {
         INLAY_TRY(read_tensor(member));
       }
     }
+    INLAY_TRY(check_ends());
     INLAY_TRY(check_coverage());
     for (SafetensorsEntry& entry : entries_) entry.offset += place_.data_begin;
     return std::move(entries_);
@@ -145,18 +164,24 @@ class HeaderReader {
       INLAY_ASSIGN(ends[i++], offset.as_u64());
     }
     if (ends[0] > ends[1]) return place.expected("a begin that is not behind the end");
-    if (ends[1] > place_.data_bytes) {
-      Status s = error(Code::format,
-                       "%s: tensor %s ends at byte %" PRIu64 " of the data, but the file has only %" PRIu64
-                       " bytes of it: it is cut off",
-                       name_of(source_).c_str(), quote(entry.name).c_str(), ends[1], place_.data_bytes);
-      s.required = ends[1];
-      s.available = place_.data_bytes;
-      return s;
-    }
     entry.offset = ends[0];
     entry.n_bytes = ends[1] - ends[0];
     return {};
+  }
+
+  Status check_ends() const {
+    const auto end_of = [](const SafetensorsEntry& e) { return e.offset + e.n_bytes; };
+    const auto behind = std::ranges::find_if(entries_, [&](const auto& e) { return end_of(e) > place_.data_bytes; });
+    if (behind == entries_.end()) return {};
+    const uint64_t end = end_of(*std::ranges::max_element(entries_, {}, end_of));
+    Status s = error(Code::format,
+                     "%s: the file has %" PRIu64 " bytes, but its header asks for %" PRIu64
+                     ": the download is likely not complete (tensor %s is the first to end behind the file)",
+                     name_of(source_).c_str(), source_.size(),
+                     end > UINT64_MAX - place_.data_begin ? UINT64_MAX : place_.data_begin + end, quote(behind->name).c_str());
+    s.required = end_of(*behind);
+    s.available = place_.data_bytes;
+    return s;
   }
 
   // Also sorts the tensors by their places.

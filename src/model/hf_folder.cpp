@@ -7,6 +7,7 @@
 
 #include "src/base/system_error.h"
 #include "src/formats/gguf.h"
+#include "src/formats/other_files.h"
 #include "src/formats/safetensors.h"
 #include "src/formats/text.h"
 #include "src/model/hf_config.h"
@@ -27,6 +28,7 @@ constexpr std::string_view kSafetensors = ".safetensors", kIndexSuffix = ".safet
 constexpr uint64_t kMaxTextBytes = uint64_t{1} << 30;
 constexpr size_t kMaxShards = 10000;
 constexpr std::string_view kSinks = ".self_attn.sinks";  // the one tensor without ".weight" or ".bias"
+constexpr size_t kShownFiles = 3;                        // in a message
 constexpr size_t kLongerName = 16;                       // that a tensor may get, and there may be two for one
 constexpr std::string_view kOutput = "lm_head.weight", kEmbedding = "embed_tokens.weight";
 
@@ -102,13 +104,46 @@ class ShardIndex {
   const std::string& folder_;
 };
 
+// The names of the GGUF files in a folder, with what to do about them; empty if there are none.
+std::string gguf_files_in(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code failure;
+  for (fs::directory_iterator at(folder, failure), end; !failure && at != end; at.increment(failure)) {
+    if (const std::string name = at->path().filename().string(); name.ends_with(".gguf")) names.push_back(name);
+  }
+  if (names.empty()) return {};
+  if (names.size() == 1) return "it holds " + names[0] + ": give the path of that file";
+  std::ranges::sort(names);
+  const size_t n_shown = std::min(names.size(), kShownFiles);
+  std::string out = "it holds ";
+  for (size_t i = 0; i < n_shown; ++i) out += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+  if (n_shown < names.size()) out += " and " + std::to_string(names.size() - n_shown) + " more GGUF files";
+  return out + ": give the path of one of them";
+}
+
+Status without_config(const std::string& folder, Status status) {
+  const std::string files = gguf_files_in(folder);
+  status.message = folder + ": the folder has no config.json" +
+                   (files.empty() ? " and no GGUF file: a model is a GGUF file, or a folder with config.json and .safetensors files"
+                                  : ", but " + files);
+  return status;
+}
+
+Result<JsonDocument> read_config(const std::string& folder) {
+  Result<JsonDocument> document = read_json_file(in_folder(folder, kConfig));
+  if (document.status().code == Code::not_found) return without_config(folder, std::move(document).status());
+  return document;
+}
+
 Result<std::vector<Shard>> open_shards(const std::string& folder) {
   if (!file_exists(in_folder(folder, kWeights))) {
     if (file_exists(in_folder(folder, kIndex))) return ShardIndex(folder).open();
     const bool pickled = file_exists(in_folder(folder, "pytorch_model.bin")) ||
                          file_exists(in_folder(folder, "pytorch_model.bin.index.json"));
-    return error(pickled ? Code::unsupported : Code::not_found, "%s has neither %s nor %s%s", folder.c_str(), kWeights,
-                 kIndex, pickled ? "; pytorch_model.bin, a pickle, is not supported" : "");
+    const std::string files = gguf_files_in(folder);
+    return error(pickled ? Code::unsupported : Code::not_found, "%s: the folder has neither %s nor %s%s%s%s", folder.c_str(),
+                 kWeights, kIndex, pickled ? "; pytorch_model.bin, a pickle, is not supported" : "", files.empty() ? "" : ", but ",
+                 files.c_str());
   }
   std::vector<Shard> shards;
   INLAY_ASSIGN(Shard shard, open_shard(folder, kWeights));
@@ -336,6 +371,8 @@ Result<std::string> read_text_file(const std::string& path) {
   }
   std::string text(static_cast<size_t>(source->size()), '\0');
   INLAY_TRY(source->read(0, std::as_writable_bytes(std::span(text))));
+  if (const std::string known = what_else_than_text(std::as_bytes(std::span(text))); !known.empty())
+    return error(Code::format, "%s: %s", path.c_str(), known.c_str());
   return text;
 }
 
@@ -357,7 +394,7 @@ Result<std::string> hf_folder_of(const std::string& path) {
 }
 
 Result<Checkpoint> open_hf_folder(const std::string& folder) {
-  INLAY_ASSIGN(const JsonDocument document, read_json_file(in_folder(folder, kConfig)));
+  INLAY_ASSIGN(const JsonDocument document, read_config(folder));
   INLAY_ASSIGN(HfConfig config, read_hf_config(document.root(), folder_name(folder)));
   add_key_warnings(folder, config.warnings);
   INLAY_TRY(add_hf_templates(folder, config.metadata));

@@ -1,0 +1,23 @@
+// Files that hold no model but are often found under a model's name, told by their first bytes.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace inlay {
+
+// As many of a file's first bytes as tell what it is.
+inline constexpr size_t kTellingBytes = 512;
+
+// "it is a ...", with what to do about it; empty where the bytes tell nothing.
+std::string what_else(std::span<const std::byte> first);
+
+// The same of a file that is expected to be text, of whatever kind: pointers and web pages only.
+std::string what_else_than_text(std::span<const std::byte> first);
+
+// Of a file in a format that begins with a magic: that many of its first bytes, as text where they are letters, in
+// hexadecimal where not.
+std::string shown_magic(std::span<const std::byte> magic);
+
+}  // namespace inlay
