@@ -512,7 +512,7 @@ TEST(HfFolder, BadIndicesAndShardsAreRefusedByName) {
       {[&](Sharded& s) { s.index.erase("weight_map"); }, "weight_map"},
       {[&](Sharded& s) { s.index["weight_map"] = json::object(); }, "weight_map"},
       {[&](Sharded& s) { std::filesystem::resize_file(s.folder.path("b.safetensors"), 20000); },
-       "b.safetensors: tensor 'model.layers.1.self_attn.q_proj.weight' ends at byte 22784 of the data"},
+       "b.safetensors: the file has 20000 bytes, but its header asks for 50845: the download is likely not complete"},
       {[&](Sharded& s) { s.folder.write("b.safetensors", test::safetensors_of(test::small_tensors("llama"))); },
        "stands in more than one file"},
   };
