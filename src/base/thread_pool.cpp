@@ -48,7 +48,7 @@ thread_local const ThreadPool::Frame* ThreadPool::innermost_ = nullptr;
 
 ThreadPool::ThreadPool(int n_threads) {
   if (n_threads < 1 || n_threads > kMaxThreads) {
-    status_ = error(Code::invalid_argument, "thread pool: %d threads asked for, 1 to %d are possible", n_threads,
+    status_ = error(Code::invalid_argument, "thread pool: %d threads were asked for, expected 1 to %d", n_threads,
                     kMaxThreads);
     n_threads = std::clamp(n_threads, 1, kMaxThreads);
   }

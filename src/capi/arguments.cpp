@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "src/base/format.h"
 #include "src/capi/guard.h"
 
 namespace inlay::capi {
@@ -26,8 +27,9 @@ Status check_zero_tail(const void* data, size_t known, size_t size, const char* 
   for (size_t i = known; i < size; ++i) {
     if (bytes[i] != 0) {
       return error(Code::invalid_argument,
-                   "%s: byte %zu is set, but this library (ABI %d.%d) knows only %zu bytes of the struct", name, i,
-                   INLAY_ABI_MAJOR, INLAY_ABI_MINOR, known);
+                   "%s: byte %zu is set, but this library (ABI %d.%d) knows only %zu bytes of the struct: the caller was built "
+                   "for a newer one, or did not set the struct to zero",
+                   name, i, INLAY_ABI_MAJOR, INLAY_ABI_MINOR, known);
     }
   }
   return {};
@@ -35,7 +37,7 @@ Status check_zero_tail(const void* data, size_t known, size_t size, const char* 
 
 Status check_flags(uint32_t flags, uint32_t known, const char* name) {
   if ((flags & ~known) == 0) return {};
-  return error(Code::invalid_argument, "%s: unknown bits 0x%x", name, flags & ~known);
+  return error(Code::invalid_argument, "%s has bits that this library does not know: 0x%x", name, flags & ~known);
 }
 
 Status check_range(int32_t value, int32_t low, int32_t high, const char* name) {
@@ -47,13 +49,13 @@ Result<std::string_view> read_text(const char* data, size_t len, const char* nam
   if (!data && len != 0) return error(Code::invalid_argument, "%s is NULL", name);
   if (!data) return std::string_view();
   if (len == SIZE_MAX) return std::string_view(data);
-  if (len > PTRDIFF_MAX) return error(Code::invalid_argument, "%s: a length of %zu bytes", name, len);
+  if (len > PTRDIFF_MAX) return error(Code::invalid_argument, "%s has a length of %zu bytes, more than memory can hold", name, len);
   return std::string_view(data, len);
 }
 
 Result<std::span<const int32_t>> read_tokens(const int32_t* tokens, size_t n, const char* name) {
   if (!tokens && n != 0) return error(Code::invalid_argument, "%s is NULL", name);
-  if (n > INT32_MAX) return error(Code::invalid_argument, "%s: %zu tokens", name, n);
+  if (n > INT32_MAX) return error(Code::invalid_argument, "%s has %zu tokens, expected at most %d", name, n, INT32_MAX);
   return std::span<const int32_t>(tokens, n);
 }
 
@@ -62,7 +64,7 @@ Status write_tokens(std::span<const int32_t> ids, int32_t* tokens, size_t cap, s
   if (!tokens) return {};
   if (cap < ids.size()) {
     Status small =
-        error(Code::buffer_too_small, "the text has %zu tokens, the buffer has room for %zu", ids.size(), cap);
+        error(Code::buffer_too_small, "the text has %s, the buffer has room for %zu", counted(ids.size(), "token").c_str(), cap);
     small.required = ids.size();
     small.available = cap;
     return small;
@@ -76,7 +78,7 @@ Status write_text(std::string_view text, char* buf, size_t cap, size_t* needed) 
   if (!buf && cap == 0) return {};
   INLAY_TRY(check_not_null(buf, "buf"));
   if (cap < text.size()) {
-    Status small = error(Code::buffer_too_small, "the text has %zu bytes, the buffer has %zu", text.size(), cap);
+    Status small = error(Code::buffer_too_small, "the text has %s, the buffer has room for %zu", counted(text.size(), "byte").c_str(), cap);
     small.required = text.size();
     small.available = cap;
     return small;

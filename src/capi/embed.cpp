@@ -1,5 +1,6 @@
 #include "src/engine/embed.h"
 
+#include "src/base/format.h"
 #include "src/capi/guard.h"
 #include "src/capi/handles.h"
 
@@ -70,8 +71,8 @@ inlay_status inlay_embed(const inlay_engine* engine, const int32_t* tokens, size
     if (!out && cap == 0) return {};
     INLAY_TRY(check_not_null(out, "out"));
     if (cap < n_values) {
-      Status small = error(Code::buffer_too_small, "%zu texts have %zu values, the buffer has room for %zu",
-                           texts.size(), n_values, cap);
+      Status small = error(Code::buffer_too_small, "%s have %zu values, the buffer has room for %zu",
+                           counted(texts.size(), "text").c_str(), n_values, cap);
       small.required = n_values;
       small.available = cap;
       return small;

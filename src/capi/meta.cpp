@@ -110,7 +110,7 @@ inlay_status inlay_meta_key(const inlay_engine* engine, size_t index, char* buf,
     INLAY_TRY(use.begin(engine, "engine"));
     const auto entries = engine->engine->metadata().entries();
     if (index >= entries.size()) {
-      return error(Code::not_found, "index is %zu, the model has %zu metadata entries", index, entries.size());
+      return error(Code::not_found, "index is %zu, but the model has %zu metadata keys", index, entries.size());
     }
     return write_text(entries[index].key, buf, cap, needed);
   });
@@ -124,7 +124,7 @@ inlay_status inlay_meta_value(const inlay_engine* engine, const char* key, size_
     INLAY_ASSIGN(const std::string_view name, read_text(key, key_len, "key"));
     const MetaValue* value = engine->engine->metadata().find(name);
     if (!value)
-      return error(Code::not_found, "no metadata key '%.*s'", static_cast<int>(std::min<size_t>(name.size(), 200)),
+      return error(Code::not_found, "the model has no metadata key '%.*s'", static_cast<int>(std::min<size_t>(name.size(), 200)),
                    name.data());
     return write_text(value_text(*value), buf, cap, needed);
   });

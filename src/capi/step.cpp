@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bitset>
 
+#include "src/base/format.h"
 #include "src/capi/guard.h"
 #include "src/capi/handles.h"
 
@@ -53,7 +54,7 @@ class StepUses {
     INLAY_TRY(use.begin(static_cast<const inlay_session*>(handles[0]), "sessions[0]"));
     const size_t most = handles[0]->shared->sessions.size();
     if (n > most)
-      return error(Code::invalid_argument, "n_sessions is %zu, the engine was loaded for %zu", n, most);
+      return error(Code::invalid_argument, "n_sessions is %zu, expected at most %zu, the max_sessions of the load", n, most);
     handles_ = handles;
     for (; n_ < n; ++n_) {
       if (!is_live(handles[n_]) || !handles[n_]->users.enter())
@@ -209,7 +210,8 @@ inlay_status inlay_session_take_text(inlay_session* session, char* buf, size_t c
     Session& s = *session->session;
     *n_bytes = buf ? s.take_text(buf, cap) : 0;
     if (*n_bytes == 0 && s.n_pending_text() != 0) {
-      Status small = error(Code::buffer_too_small, "the next character does not fit into %zu bytes; 4 hold any", cap);
+      Status small = error(Code::buffer_too_small, "the next character does not fit into %s; 4 hold any",
+                           counted(cap, "byte").c_str());
       small.required = 4;
       small.available = cap;
       return small;

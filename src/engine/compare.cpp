@@ -52,11 +52,11 @@ OpDifference difference(const Plan& plan, const char* step, const Kept& a, const
 
 Status check_plans(const Plan& a, const Plan& b) {
   if (a.ops.size() != b.ops.size())
-    return error(Code::invalid_argument, "the first engine has %zu ops, the second %zu", a.ops.size(), b.ops.size());
+    return error(Code::invalid_argument, "the first engine's plan has %zu ops, the second one's %zu", a.ops.size(), b.ops.size());
   const ModelSpec &x = a.spec, &y = b.spec;
   if (x.d_model != y.d_model || x.d_q() != y.d_q() || x.d_kv() != y.d_kv() || x.d_ff != y.d_ff ||
       x.n_vocab != y.n_vocab) {
-    return error(Code::invalid_argument, "the engines hold models of other sizes: %s and %s", x.name.c_str(),
+    return error(Code::invalid_argument, "the engines hold models of different sizes: %s and %s", x.name.c_str(),
                  y.name.c_str());
   }
   return {};

@@ -84,7 +84,7 @@ int32_t n_devices() { return 1 + n_gpus(); }
 Result<DeviceInfo> describe_device(int32_t i) {
   if (i == 0) return describe_cpu();
   if (i > 0 && i < n_devices()) return describe_gpu(i - 1);
-  return error(Code::not_found, "device %d: this machine and build have %d", i, n_devices());
+  return error(Code::not_found, "there is no device %d: this machine and build have %d, counted from 0", i, n_devices());
 }
 
 Result<DeviceInfo> find_device(DeviceKind kind, int32_t index) {

@@ -89,7 +89,7 @@ Status check(const Engine& engine, std::span<const std::span<const int32_t>> tex
       return status;
     }
     if (texts[i].size() <= n_context) continue;
-    Status full = error(Code::context_full, "text %zu has %zu tokens, the context %zu", i, texts[i].size(), n_context);
+    Status full = error(Code::context_full, "text %zu has %zu tokens, too many for the context of %zu", i, texts[i].size(), n_context);
     full.required = texts[i].size();
     full.available = n_context;
     return full;

@@ -45,8 +45,8 @@ Status KvPools::full(size_t group, int32_t n_wanted) const {
   std::string whose;
   if (window > 0) whose = " of the layers with a window of " + std::to_string(window) + " tokens";
   if (window == 0 && groups_.size() > 1) whose = " of the layers without a window";
-  Status full = error(Code::kv_full, "the KV pool%s has %d free blocks of %d tokens, the sequence needs %d more",
-                      whose.c_str(), n_free, kKvBlockTokens, n_wanted);
+  Status full = error(Code::kv_full, "the KV pool%s has %s of %d tokens, the sequence needs %d more",
+                      whose.c_str(), counted(static_cast<uint64_t>(n_free), "free block").c_str(), kKvBlockTokens, n_wanted);
   full.required = static_cast<uint64_t>(n_wanted);
   full.available = static_cast<uint64_t>(n_free);
   return full;

@@ -69,8 +69,8 @@ std::vector<std::string> key_warnings(const Checkpoint& checkpoint, const ModelS
 void log_tokenizer(const Tokenizer& tokenizer, int32_t n_rows, Log& log) {
   if (const int32_t n_more = tokenizer.n_tokens() - n_rows; n_more > 0) {
     std::string line;
-    append_format(line, "%d tokens of the tokenizer, from %s (%d) on, have no row in the model, which cannot run them", n_more,
-                  quote(tokenizer.piece(n_rows)).c_str(), n_rows);
+    append_format(line, "the tokenizer has %s more than the model, which cannot run them: those from %s (%d) on",
+                  counted(static_cast<uint64_t>(n_more), "token").c_str(), quote(tokenizer.piece(n_rows)).c_str(), n_rows);
     log.write(LogLevel::info, line);
   }
   for (const std::string& warning : tokenizer.warnings()) log.write(LogLevel::warning, warning);
@@ -103,7 +103,7 @@ void log_unused(const EngineOptions& o, const Placement& p, const std::vector<Kv
   }
   std::string line;
   if (o.prefill_chunk > config.n_context) {
-    append_format(line, "prefill_chunk is %d, more than the context: it is as %d", o.prefill_chunk, config.n_context);
+    append_format(line, "prefill_chunk is %d, more than the context has: it counts as %d", o.prefill_chunk, config.n_context);
     log.write(LogLevel::info, std::exchange(line, {}));
   }
   const int64_t usable = int64_t{kv_blocks_for(config.n_context)} * config.max_sequences;
@@ -259,7 +259,7 @@ Result<std::shared_ptr<Session>> Engine::create_session(const SessionOptions& op
     const std::lock_guard lock(mutex_);
     INLAY_TRY(check_device());
     if (free_slots_.empty()) {
-      Status full = error(Code::session_limit, "all %d sessions are in use", info_.max_sessions);
+      Status full = error(Code::session_limit, "all sessions are in use: the engine was loaded for %d", info_.max_sessions);
       full.required = static_cast<uint64_t>(info_.max_sessions) + 1;
       full.available = static_cast<uint64_t>(info_.max_sessions);
       return full;

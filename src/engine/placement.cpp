@@ -132,7 +132,7 @@ Result<KvBlockCounts> settle_kv_blocks(const EngineOptions& o, const Plan& plan,
   }
   const uint64_t n_blocks = shares.fitting(o.kv_budget_bytes);
   if (n_blocks > 0) return shares.counts(n_blocks);
-  Status small = error(Code::invalid_argument, "kv_budget_bytes is %llu, one block of %d tokens takes %llu",
+  Status small = error(Code::invalid_argument, "kv_budget_bytes is %llu, but one block of %d tokens takes %llu",
                        static_cast<unsigned long long>(o.kv_budget_bytes), kKvBlockTokens,
                        static_cast<unsigned long long>(shares.bytes(1)));
   small.required = shares.bytes(1);
@@ -216,7 +216,7 @@ Result<Placement> place(const Plan& plan, const EngineOptions& options, LoadTime
     case DeviceKind::reference:
       return place_on(options.device, plan, options, times);
   }
-  return error(Code::invalid_argument, "device %d", static_cast<int>(options.device));
+  return error(Code::invalid_argument, "there is no device of kind %d", static_cast<int>(options.device));
 }
 
 }  // namespace
@@ -237,7 +237,7 @@ Status check_memory(const Placement& p) {
   INLAY_ASSIGN(const DeviceInfo device, find_device(p.device, p.device_index));
   if (p.needs.total() <= device.free_bytes) return {};
   const Code code = p.device == DeviceKind::cuda ? Code::device_out_of_memory : Code::out_of_memory;
-  Status s = error(code, "loading takes %llu bytes (weights %llu, KV cache %llu, workspace %llu), %llu are available",
+  Status s = error(code, "loading takes %llu bytes (weights %llu, KV cache %llu, workspace %llu), but only %llu are available",
                    static_cast<unsigned long long>(p.needs.total()), static_cast<unsigned long long>(p.needs.weights),
                    static_cast<unsigned long long>(p.needs.kv), static_cast<unsigned long long>(p.needs.workspace),
                    static_cast<unsigned long long>(device.free_bytes));

@@ -84,11 +84,11 @@ Result<double> Engine::run_inspected(Session& session, std::span<const int32_t> 
   const auto n_all = static_cast<int32_t>(tokens.size()), n = n_all - n_past;
   INLAY_TRY(check_tokens(tokens));
   if (n_all > info_.n_context) {
-    return error(Code::context_full, "%d tokens in a context of %d", n_all, info_.n_context);
+    return error(Code::context_full, "the sequence has %d tokens, too many for the context of %d", n_all, info_.n_context);
   }
   const int32_t most = backend_->config().max_step_tokens;
   if (n_past < 0 || n < 1 || n > most) {
-    return error(Code::invalid_argument, "a step of %d tokens, expected 1 to %d", n, most);
+    return error(Code::invalid_argument, "the step has %d tokens, expected 1 to %d", n, most);
   }
   INLAY_TRY(reserve_blocks(session, n_all, n_all - session.n_computed_));
   kv_.cover(session.kv_, n_all);
@@ -142,7 +142,7 @@ void Engine::forget_logits(Session& session) {
 
 Status Engine::check_step(std::span<Session* const> sessions) const {
   if (sessions.empty() || sessions.size() > static_cast<size_t>(info_.max_sessions)) {
-    return error(Code::invalid_argument, "a decode step of %zu sessions, expected 1 to %d", sessions.size(), info_.max_sessions);
+    return error(Code::invalid_argument, "the decode step has %zu sessions, expected 1 to %d", sessions.size(), info_.max_sessions);
   }
   Status status;
   size_t n_marked = 0;
@@ -215,7 +215,7 @@ void Engine::end_without_token(Session& session, StepEvent& event, FinishReason 
 
 Status Engine::decode_step(std::span<Session* const> sessions, std::span<StepEvent> events) {
   if (events.size() < sessions.size()) {
-    return error(Code::invalid_argument, "%zu events for %zu sessions", events.size(), sessions.size());
+    return error(Code::invalid_argument, "the decode step has %zu sessions, but room for %zu events", sessions.size(), events.size());
   }
   const Turn turn(*this);
   INLAY_TRY(check_idle());

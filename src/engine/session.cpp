@@ -108,7 +108,7 @@ int32_t Session::n_reserved(int32_t n_tokens) const {
 
 Status Session::prefill(std::span<const int32_t> tokens, size_t& n_done) {
   n_done = 0;
-  if (tokens.empty()) return error(Code::invalid_argument, "prefill of no tokens");
+  if (tokens.empty()) return error(Code::invalid_argument, "prefill was given no tokens");
   INLAY_TRY(engine_->check_tokens(tokens));
   INLAY_TRY(check_room(tokens.size()));
   const size_t n_before = tokens_.size();
@@ -176,7 +176,7 @@ Status Session::truncate(int32_t n_tokens) {
   INLAY_TRY(check_not_in_slices());
   const auto n_now = static_cast<int32_t>(tokens_.size());
   if (n_tokens < 0 || n_tokens > n_now) {
-    return error(Code::invalid_argument, "truncating to %d tokens a sequence of %d", n_tokens, n_now);
+    return error(Code::invalid_argument, "n_tokens is %d, expected 0 to %d, the tokens of the sequence", n_tokens, n_now);
   }
   if (n_tokens < n_now) {
     const std::lock_guard lock(engine_->mutex_);
@@ -212,7 +212,7 @@ Status Session::set_stop(std::vector<std::string> stops) { return text_.set_stop
 
 Status validate_stop_tokens(std::span<const int32_t> tokens, int32_t n_vocab) {
   if (tokens.size() > kMaxStopTokens)
-    return error(Code::invalid_argument, "%zu stop tokens, expected at most %zu", tokens.size(), kMaxStopTokens);
+    return error(Code::invalid_argument, "there are %zu stop tokens, expected at most %zu", tokens.size(), kMaxStopTokens);
   for (size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i] < 0 || tokens[i] >= n_vocab)
       return error(Code::invalid_argument, "stop token %zu is %d, expected 0 to %d", i, tokens[i], n_vocab - 1);
@@ -235,7 +235,7 @@ Status Session::set_max_tokens(int32_t max_tokens) {
 Status Session::copy_logits(std::span<float> out) {
   const auto n_vocab = static_cast<size_t>(engine_->spec().n_vocab);
   if (out.size() < n_vocab) {
-    Status small = error(Code::buffer_too_small, "a buffer of %zu floats for the logits of a vocabulary of %zu", out.size(), n_vocab);
+    Status small = error(Code::buffer_too_small, "the logits are %zu floats, the buffer has room for %zu", n_vocab, out.size());
     small.required = n_vocab;
     small.available = out.size();
     return small;

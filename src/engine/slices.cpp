@@ -1,6 +1,7 @@
 // Decode steps in slices: docs/design/decode-slices.md.
 #include <algorithm>
 
+#include "src/base/format.h"
 #include "src/engine/engine.h"
 #include "src/engine/step_arrays.h"
 #include "src/engine/stopwatch.h"
@@ -11,8 +12,8 @@ namespace inlay {
 Status Engine::check_idle() const {
   INLAY_TRY(check_device());
   if (sliced_.sessions.empty()) return {};
-  return error(Code::invalid_state, "a decode step in slices of %zu sessions is pending: finish or abandon it first",
-               sliced_.sessions.size());
+  return error(Code::invalid_state, "a decode step in slices of %s is pending: finish or abandon it first",
+               counted(sliced_.sessions.size(), "session").c_str());
 }
 
 Status Engine::check_slices_of(std::span<Session* const> sessions) const {
@@ -27,7 +28,7 @@ Status Engine::decode_slice(std::span<Session* const> sessions, int32_t max_unit
   units_left = 0;
   if (max_units < 0) return error(Code::invalid_argument, "max_units is %d, expected 0 or more", max_units);
   if (events.size() < sessions.size()) {
-    return error(Code::invalid_argument, "%zu events for %zu sessions", events.size(), sessions.size());
+    return error(Code::invalid_argument, "the decode step has %zu sessions, but room for %zu events", sessions.size(), events.size());
   }
   const Turn turn(*this);
   INLAY_TRY(check_device());
@@ -59,7 +60,7 @@ Status Engine::begin_slices(std::span<Session* const> sessions) {
   }
   const auto most = static_cast<size_t>(backend_->max_sequences_in_units());
   if (sessions.size() > most) {
-    return error(Code::invalid_argument, "a decode step in slices of %zu sessions, expected at most %zu on this device",
+    return error(Code::invalid_argument, "the decode step in slices has %zu sessions, expected at most %zu on this device",
                  sessions.size(), most);
   }
   INLAY_TRY(drop_ahead());

@@ -8,7 +8,7 @@ namespace inlay {
 
 Status ByteSource::check_range(uint64_t offset, uint64_t n) const {
   if (contains(offset, n)) return {};
-  Status s = error(Code::format, "%.*s: %llu bytes at offset %llu are outside the %llu bytes that there are",
+  Status s = error(Code::format, "%.*s: %llu bytes at offset %llu are not within the %llu bytes that there are",
                    static_cast<int>(name().size()), name().data(), static_cast<unsigned long long>(n),
                    static_cast<unsigned long long>(offset), static_cast<unsigned long long>(size()));
   s.required = offset > UINT64_MAX - n ? UINT64_MAX : offset + n;

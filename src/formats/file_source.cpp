@@ -119,7 +119,7 @@ Result<File> open(const std::string& path) {
 Result<FileState> state_of(const File& file, const std::string& path) {
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) return last_error(path, "get the file's size");
-  if (!S_ISREG(info.st_mode)) return error(Code::io, "%s: not a regular file", path.c_str());
+  if (!S_ISREG(info.st_mode)) return error(Code::io, "%s: it is not a regular file", path.c_str());
 #ifdef __APPLE__
   const timespec& written = info.st_mtimespec;
 #else
@@ -152,7 +152,7 @@ class FileSource final : public ByteSource {
     while (!into.empty()) {
       INLAY_ASSIGN(const size_t n, read_some(file_, path_, offset, into.first(std::min(into.size(), kMost))));
       if (n == 0) {
-        return error(Code::io, "%s: the file ends at %llu, it had %llu bytes when it was opened", path_.c_str(),
+        return error(Code::io, "%s: the file was cut short while it was read: it ends at byte %llu, it had %llu bytes when it was opened", path_.c_str(),
                      static_cast<unsigned long long>(offset), static_cast<unsigned long long>(state_.size));
       }
       offset += n;

@@ -76,6 +76,14 @@ Status check_tensor_count(const Union& parts) {
   return s;
 }
 
+Result<std::unique_ptr<ByteSource>> open_part(const std::string& path, uint64_t n_files) {
+  Result<std::unique_ptr<ByteSource>> source = open_file(path);
+  if (source.ok() || source.status().code != Code::not_found) return source;
+  Status absent = std::move(source).status();
+  append_format(absent.message, "; the model is split into %" PRIu64 " files, which all have to be in one folder", n_files);
+  return absent;
+}
+
 Result<Checkpoint> open_split(const std::string& path, const Split& given) {
   const std::string suffix = split_suffix(given.index, given.count);
   if (!path.ends_with(suffix))
@@ -86,7 +94,7 @@ Result<Checkpoint> open_split(const std::string& path, const Split& given) {
   Union parts;
   for (uint64_t i = 0; i < given.count; ++i) {
     const std::string part_path = stem + split_suffix(i, given.count);
-    INLAY_ASSIGN(std::unique_ptr<ByteSource> source, open_file(part_path));
+    INLAY_ASSIGN(std::unique_ptr<ByteSource> source, open_part(part_path, given.count));
     INLAY_ASSIGN(GgufHeader header, read_gguf_header(*source));
     INLAY_ASSIGN(const Split split, split_of(header, *source));
     if (split.index != i || split.count != given.count)

@@ -32,7 +32,7 @@ class JsonParser {
 
   Status run() {
     if (data_.text.size() > limits_.max_bytes)
-      return error(Code::format, "%s: %zu bytes of JSON, the limit is %u", data_.name.c_str(), data_.text.size(),
+      return error(Code::format, "%s: the JSON has %zu bytes, the limit is %u", data_.name.c_str(), data_.text.size(),
                    limits_.max_bytes);
     skip_space();
     INLAY_TRY(value(0));

@@ -37,9 +37,9 @@ std::string name_of(const ByteSource& source) { return std::string(source.name()
 Status wrong_length(const ByteSource& source, uint64_t n) {
   if (n <= kMaxSafetensorsHeaderBytes)
     return error(Code::format,
-                 "%s: the file has %" PRIu64 " bytes, but its header alone has %" PRIu64
+                 "%s: the file has %" PRIu64 " bytes, but its header alone asks for %" PRIu64
                  ": the download is likely not complete",
-                 name_of(source).c_str(), source.size(), n);
+                 name_of(source).c_str(), source.size(), sizeof n + n);
   std::byte first[kTellingBytes];
   const std::span read = std::span(first).first(static_cast<size_t>(std::min<uint64_t>(source.size(), kTellingBytes)));
   INLAY_TRY(source.read(0, read));

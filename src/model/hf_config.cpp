@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 
+#include "src/base/format.h"
 #include "src/formats/text.h"
 #include "src/model/arch_spec.h"
 #include "src/model/known_keys.h"
@@ -134,7 +135,7 @@ class ConfigReader {
       INLAY_ASSIGN(config_, config_.get("text_config"));
       return config_.is_object() ? Status{} : config_.expected("an object");
     }
-    return error(Code::unsupported, "%s is %s, an architecture that is not supported (%s)", type.where().c_str(),
+    return error(Code::unsupported, "%s is %s, an architecture that is not supported; supported are %s", type.where().c_str(),
                  quote(name).c_str(), known_hf_families().c_str());
   }
 
@@ -267,7 +268,7 @@ class ConfigReader {
     for (const JsonValue& element : elements) {
       INLAY_ASSIGN(const std::string_view type, element.as_string());
       if (type != kSliding && type != kFull) {
-        return error(Code::unsupported, "%s is %s, a kind of layer that is not supported (%s, %s)",
+        return error(Code::unsupported, "%s is %s, a kind of layer that is not supported; supported are %s and %s",
                      element.where().c_str(), quote(type).c_str(), kFull.data(), kSliding.data());
       }
       out.push_back(type);
@@ -278,8 +279,8 @@ class ConfigReader {
 
   Status check_one_for_each_layer(const JsonValue& list, size_t n) const {
     if (n == n_layers_) return {};
-    return error(Code::format, "%s has %zu elements, expected one for each of num_hidden_layers %u",
-                 list.where().c_str(), n, n_layers_);
+    return error(Code::format, "%s has %s, expected one for each of num_hidden_layers %u",
+                 list.where().c_str(), counted(n, "element").c_str(), n_layers_);
   }
 
   // Only what GGUF's family does not say by itself.
@@ -387,7 +388,7 @@ class ConfigReader {
     if (kind == "longrope" || kind == "su") return read_longrope(scaling);
     if (kind != "linear" && kind != "yarn") {
       return error(Code::unsupported,
-                   "%s.%s is %s, a RoPE scaling that is not supported (default, linear, llama3, longrope, yarn)",
+                   "%s.%s is %s, a RoPE scaling that is not supported; supported are default, linear, llama3, longrope and yarn",
                    scaling.where().c_str(), std::string(kind_key).c_str(), quote(kind).c_str());
     }
     out_.metadata.text(arch_key("rope.scaling.type"), kind);
@@ -453,8 +454,8 @@ class ConfigReader {
       out.push_back(static_cast<float>(factor));
     }
     if (out.size() == n_rot_ / 2) return out;
-    return error(Code::format, "%s has %zu elements, expected %u: half of the rotated dimensions", list.where().c_str(),
-                 out.size(), n_rot_ / 2);
+    return error(Code::format, "%s has %s, expected %u: half of the rotated dimensions", list.where().c_str(),
+                 counted(out.size(), "element").c_str(), n_rot_ / 2);
   }
 
   // The one beside the object counts where both have it.

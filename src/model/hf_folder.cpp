@@ -48,7 +48,13 @@ struct Shard {
 
 Result<Shard> open_shard(const std::string& folder, const std::string& file) {
   Shard shard{.file = file};
-  INLAY_ASSIGN(shard.source, open_file(in_folder(folder, file)));
+  Result<std::unique_ptr<ByteSource>> source = open_file(in_folder(folder, file));
+  if (source.status().code == Code::not_found) {
+    Status absent = std::move(source).status();
+    absent.message += "; " + std::string(kIndex) + " names it, so it has to be in the folder";
+    return absent;
+  }
+  INLAY_ASSIGN(shard.source, std::move(source));
   INLAY_ASSIGN(shard.entries, read_safetensors(*shard.source));
   return shard;
 }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/base/format.h"
 #include "src/model/known_keys.h"
 
 namespace inlay {
@@ -128,7 +129,7 @@ Status read_rope_scaling(const ArchKeys& keys, const ArchSpec& arch, const Model
                                                                 {"yarn", RopeScalingKind::yarn}};
   const auto* found = std::find_if(std::begin(kKinds), std::end(kKinds), [&](const auto& k) { return kind == k.first; });
   if (found == std::end(kKinds)) {
-    return error(Code::unsupported, "%s is \"%s\", a RoPE scaling that is not supported (none, linear, longrope, yarn)",
+    return error(Code::unsupported, "%s is '%s', a RoPE scaling that is not supported; supported are none, linear, longrope and yarn",
                  keys.shown("rope.scaling.type").c_str(), kind.c_str());
   }
   rope.scaling = found->second;
@@ -164,8 +165,8 @@ Result<std::vector<bool>> read_layer_pattern(const ArchKeys& keys, const char* n
   if (keys.is_array(name)) {
     INLAY_ASSIGN(pattern, keys.truths(name));
     if (pattern.size() != static_cast<size_t>(n_layers)) {
-      return error(Code::format, "%s has %zu elements, expected one for each of %d layers", keys.shown(name).c_str(), pattern.size(),
-                   n_layers);
+      return error(Code::format, "%s has %s, expected one for each of %d layers", keys.shown(name).c_str(),
+                   counted(pattern.size(), "element").c_str(), n_layers);
     }
     return pattern;
   }

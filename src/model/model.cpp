@@ -378,7 +378,7 @@ Result<Model> Model::understand(const Checkpoint& checkpoint) {
   if (!arch) {
     std::string known;
     for (const ArchSpec* a : all_archs()) known += (known.empty() ? "" : ", ") + std::string(a->name);
-    return error(Code::unsupported, "general.architecture \"%s\" is not supported (%s)", std::string(arch_name).c_str(),
+    return error(Code::unsupported, "general.architecture '%s' is not supported; supported are %s", std::string(arch_name).c_str(),
                  known.c_str());
   }
   Model model;

@@ -266,7 +266,7 @@ struct WrongConfig {
 TEST(HfFolder, WrongConfigurationsAreRefusedByKey) {
   const WrongConfig cases[] = {
       {"model_type", "mamba", Code::unsupported,
-       "model_type is 'mamba', an architecture that is not supported (gemma2, "},
+       "model_type is 'mamba', an architecture that is not supported; supported are gemma2, "},
       {"model_type", nullptr, Code::format, "model_type is null, expected a string"},
       {"num_hidden_layers", 0, Code::format, "num_hidden_layers is 0, expected 1 to 2147483647"},
       {"num_hidden_layers", 5000, Code::format, "num_hidden_layers is 5000, expected 1 to 1024"},
@@ -330,7 +330,7 @@ TEST(HfFolder, SlidingWindowsAreThoseThatTheFamilyUses) {
   EXPECT_NE(odd.status().message.find("layer_types[1] is 'chunked_attention'"), std::string::npos) << odd.status().message;
   const auto few = open_with("gemma2", [](json& c) { c["layer_types"] = {"full_attention"}; });
   ASSERT_FALSE(few.ok());
-  EXPECT_NE(few.status().message.find("layer_types has 1 elements, expected one for each of num_hidden_layers 2"), std::string::npos)
+  EXPECT_NE(few.status().message.find("layer_types has 1 element, expected one for each of num_hidden_layers 2"), std::string::npos)
       << few.status().message;
 }
 

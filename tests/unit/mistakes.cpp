@@ -7,6 +7,7 @@
 #include "src/engine/engine.h"
 #include "tests/support/hf_folder.h"
 #include "tests/support/test_data.h"
+#include "tests/unit/gguf_image.h"
 
 namespace inlay {
 namespace {
@@ -65,6 +66,8 @@ std::vector<Mistake> mistakes() {
   const auto asked = [&](const std::string& s) {
     return numbers.emplace_back("asks for " + std::to_string(s.size()) + ":").c_str();
   };
+  const auto of_part = testing::GgufImage().u32("split.no", 0).u32("split.count", 2).build();
+  const std::string part(reinterpret_cast<const char*>(of_part.data()), of_part.size());
   const char* likely = "the download is likely not complete";
   return {
       {"pointer", file("m.gguf", kPointer), "m.gguf", Code::format, {"a pointer of git-lfs", "`git lfs pull`"}, {"magic", "'vers'"}},
@@ -113,6 +116,14 @@ std::vector<Mistake> mistakes() {
       {"folder_of_nothing", file("readme.md", "A model"), "", Code::not_found, {"no config.json and no GGUF file"}, {"readme"}},
       {"config_and_gguf", in_folder("m.gguf", whole), "", Code::not_found,
        {"neither model.safetensors nor", "it holds m.gguf: give the path of that file"}},
+      {"one_part_of_two", file("m-00001-of-00002.gguf", part), "m-00001-of-00002.gguf", Code::not_found,
+       {"m-00002-of-00002.gguf: cannot open the file", "split into 2 files, which all have to be in one folder"}},
+      {"one_shard_of_two",
+       [=](const TemporaryFolder& folder) {
+         in_folder("a.safetensors", st)(folder);
+         folder.write("model.safetensors.index.json", R"({"weight_map":{"x":"b.safetensors"}})");
+       },
+       "", Code::not_found, {"b.safetensors: cannot open the file", "model.safetensors.index.json names it"}},
       {"context", file("m.gguf", whole), "m.gguf", Code::invalid_argument,
        {"n_context is 4096", "trained for contexts of at most 512 tokens"}, {"expected 0 to"}, 4096},
   };

@@ -105,7 +105,7 @@ struct Case {
 
 const Case kCases[] = {
     {"mamba", [](Parts&) {}, Code::unsupported,
-     "general.architecture \"mamba\" is not supported (gemma2, gemma3, "},
+     "general.architecture 'mamba' is not supported; supported are gemma2, gemma3, "},
     {"llama", [](Parts& p) { p.remove("blk.1.attn_k.weight"); }, Code::format,
      "the tensor blk.1.attn_k.weight is missing, expected 16 x 32"},
     {"llama", [](Parts& p) { p.remove("output_norm.weight"); }, Code::format,
@@ -159,7 +159,7 @@ const Case kCases[] = {
     {"gemma2", [](Parts& p) { p.remove("blk.1.post_ffw_norm.weight"); }, Code::format,
      "the tensor blk.1.post_ffw_norm.weight is missing, expected 1 x 32"},
     {"llama", [](Parts& p) { p.keys["rope.scaling.type"] = "dynamic"; }, Code::unsupported,
-     "llama.rope.scaling.type is \"dynamic\", a RoPE scaling that is not supported (none, linear, longrope, yarn)"},
+     "llama.rope.scaling.type is 'dynamic', a RoPE scaling that is not supported; supported are none, linear, longrope and yarn"},
     {"llama", [](Parts& p) { p.keys["rope.scaling.factor"] = -2.0f; }, Code::format,
      "llama.rope.scaling.factor is -2, expected 0 to 1e+06"},
     {"llama", [](Parts& p) { p.keys["rope.dimension_count"] = 18u; }, Code::format,
@@ -180,7 +180,7 @@ const Case kCases[] = {
     {"granite", [](Parts& p) { p.keys["logit_scale"] = 0.0f; }, Code::format,
      "granite.logit_scale is 0, expected above 0"},
     {"smollm3", [](Parts& p) { p.keys["rope.layers"] = std::vector<uint8_t>{1}; }, Code::format,
-     "smollm3.rope.layers has 1 elements, expected one for each of 2 layers"},
+     "smollm3.rope.layers has 1 element, expected one for each of 2 layers"},
 };
 
 TEST(ModelErrors, NameFileAndPlaceWithWhatWasExpected) {

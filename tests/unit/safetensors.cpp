@@ -84,7 +84,7 @@ TEST(Safetensors, ALengthBeyondTheFileIsRefused) {
     std::memcpy(bytes.data(), &n, sizeof n);
     const auto entries = read(bytes);
     ASSERT_FALSE(entries.ok());
-    const std::string told = n == 3 ? "the file has 10 bytes, but its header alone has 3"
+    const std::string told = n == 3 ? "the file has 10 bytes, but its header alone asks for 11"
                                     : "its header has " + std::to_string(n) + " bytes, expected at most 100000000";
     EXPECT_NE(entries.status().message.find(told), std::string::npos) << entries.status().message;
   }
