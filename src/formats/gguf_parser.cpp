@@ -98,7 +98,7 @@ Status GgufParser::empty_file() const {
 }
 
 Status GgufParser::no_gguf() const {
-  const std::string known = what_else({cursor_.data(), static_cast<size_t>(cursor_.have())});
+  const std::string known = what_else({cursor_.data(), static_cast<size_t>(cursor_.have())}, ExpectedFile::gguf);
   if (!known.empty()) return error(Code::format, "%s: %s", name_.c_str(), known.c_str());
   return error(Code::format, "%s: it is no GGUF file: it begins with %s, expected 'GGUF'", name_.c_str(),
                shown_magic({cursor_.data(), 4}).c_str());

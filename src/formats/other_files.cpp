@@ -70,13 +70,15 @@ bool is_safetensors(std::string_view bytes) {
 
 }  // namespace
 
-std::string what_else_than_text(std::span<const std::byte> first) { return find(kTexts, trimmed(text_of(first))); }
-
-std::string what_else(std::span<const std::byte> first) {
-  if (std::string text = what_else_than_text(first); !text.empty()) return text;
-  if (is_safetensors(text_of(first)))
+std::string what_else(std::span<const std::byte> first, ExpectedFile expected) {
+  const std::string_view bytes = text_of(first), text = trimmed(bytes);
+  std::string known = find(kTexts, text);
+  if (!known.empty() || expected == ExpectedFile::text) return known;
+  if (expected == ExpectedFile::gguf && is_safetensors(bytes))
     return "it is a safetensors file: give it a name that ends in .safetensors, in the folder of its config.json";
-  return find(kOthers, trimmed(text_of(first)));
+  if (expected == ExpectedFile::safetensors && bytes.starts_with("GGUF"))
+    return "it is a GGUF file: give it a name that ends in .gguf";
+  return find(kOthers, text);
 }
 
 std::string shown_magic(std::span<const std::byte> magic) {

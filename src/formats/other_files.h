@@ -10,11 +10,10 @@ namespace inlay {
 // As many of a file's first bytes as tell what it is.
 inline constexpr size_t kTellingBytes = 512;
 
-// "it is a ...", with what to do about it; empty where the bytes tell nothing.
-std::string what_else(std::span<const std::byte> first);
+enum class ExpectedFile { gguf, safetensors, text };
 
-// The same of a file that is expected to be text, of whatever kind: pointers and web pages only.
-std::string what_else_than_text(std::span<const std::byte> first);
+// "it is a ...", with what to do about it; empty where the bytes tell nothing.
+std::string what_else(std::span<const std::byte> first, ExpectedFile expected);
 
 // Of a file in a format that begins with a magic: that many of its first bytes, as text where they are letters, in
 // hexadecimal where not.

@@ -43,8 +43,7 @@ Status wrong_length(const ByteSource& source, uint64_t n) {
   std::byte first[kTellingBytes];
   const std::span read = std::span(first).first(static_cast<size_t>(std::min<uint64_t>(source.size(), kTellingBytes)));
   INLAY_TRY(source.read(0, read));
-  const bool is_gguf = std::memcmp(first, "GGUF", 4) == 0;
-  const std::string known = is_gguf ? "it is a GGUF file: give it a name that ends in .gguf" : what_else(read);
+  const std::string known = what_else(read, ExpectedFile::safetensors);
   if (!known.empty()) return error(Code::format, "%s: %s", name_of(source).c_str(), known.c_str());
   return error(Code::format,
                "%s: it is no safetensors file: its first 8 bytes say that its header has %" PRIu64

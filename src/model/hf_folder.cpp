@@ -377,7 +377,7 @@ Result<std::string> read_text_file(const std::string& path) {
   }
   std::string text(static_cast<size_t>(source->size()), '\0');
   INLAY_TRY(source->read(0, std::as_writable_bytes(std::span(text))));
-  if (const std::string known = what_else_than_text(std::as_bytes(std::span(text))); !known.empty())
+  if (const std::string known = what_else(std::as_bytes(std::span(text)), ExpectedFile::text); !known.empty())
     return error(Code::format, "%s: %s", path.c_str(), known.c_str());
   return text;
 }
