@@ -37,7 +37,7 @@ Status check_zero_tail(const void* data, size_t known, size_t size, const char* 
 
 Status check_flags(uint32_t flags, uint32_t known, const char* name) {
   if ((flags & ~known) == 0) return {};
-  return error(Code::invalid_argument, "%s has bits that this library does not know: 0x%x", name, flags & ~known);
+  return error(Code::invalid_argument, "%s: unknown bits 0x%x", name, flags & ~known);
 }
 
 Status check_range(int32_t value, int32_t low, int32_t high, const char* name) {

@@ -428,8 +428,8 @@ struct Change {
 };
 
 const Change kChanges[] = {
-    {"cut to a half", [](const std::string& path, uint64_t size) { fs::resize_file(path, size / 2); }, "the file ends at "},
-    {"cut to nothing", [](const std::string& path, uint64_t) { fs::resize_file(path, 0); }, "the file ends at "},
+    {"cut to a half", [](const std::string& path, uint64_t size) { fs::resize_file(path, size / 2); }, "cut short while it was read: it ends at "},
+    {"cut to nothing", [](const std::string& path, uint64_t) { fs::resize_file(path, 0); }, "cut short while it was read: it ends at "},
     {"grown", [](const std::string& path, uint64_t size) { fs::resize_file(path, size + 4096); }, "was written to while it was read"},
     {"written to in place",
      [](const std::string& path, uint64_t size) {
