@@ -62,11 +62,11 @@ class Info(ModelCase):
             data = tool_case.OWN_MODEL.read_bytes()
             other.write_bytes(data.replace(b"llama", b"lamma"))
             done = self.run_tool("info", other, code=1)
-            self.assertRegex(done.stdout.decode(), r'runs nowhere: .*other\.gguf.*"lamma"')
+            self.assertRegex(done.stdout.decode(), r"runs nowhere: .*other\.gguf.*'lamma'")
             self.assertRegex(done.stdout.decode(), r"(?m)^F\d+ +\d+ +\d+ ")
             self.assertIn(b"no device runs", done.stderr)
             other.write_bytes(data[:len(data) // 2])
-            self.assertRegex(self.run_tool("info", other, code=1).stderr.decode(), r"other\.gguf: tensor '?\w+")
+            self.assertRegex(self.run_tool("info", other, code=1).stderr.decode(), r"other\.gguf: the file has \d+ bytes.*tensor '\w+")
 
     def test_long_arrays_are_cut_short(self):
         text = self.run_tool("info", self.model).stdout.decode()
