@@ -257,7 +257,9 @@ TEST_P(SharedHandles, FreeingASessionInTheMiddleOfItsPrompt) {
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
     prompt.join();
     EXPECT_EQ(status, INLAY_OK);
-    if (GetParam() == INLAY_DEVICE_CPU) EXPECT_LT(took.count(), 10) << "freeing waited for the prompt";
+    if (GetParam() == INLAY_DEVICE_CPU) {
+      EXPECT_LT(took.count(), 10) << "freeing waited for the prompt";
+    }
     EXPECT_EQ(stats_of(engine).n_sessions, 0);
     EXPECT_EQ(stats_of(engine).n_kv_blocks_used, 0);
   }
