@@ -3,6 +3,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -238,6 +240,7 @@ TEST_P(SharedHandles, ASessionGivenTwiceIsAnError) {
 
 TEST_P(SharedHandles, FreeingASessionInTheMiddleOfItsPrompt) {
   const EnginePtr engine = engine_of();
+  double least_ms = 1e9;
   for (int i = 0; i < 20; ++i) {
     inlay_session* session = new_session(engine).release();
     std::atomic<bool> began{false};
@@ -257,32 +260,35 @@ TEST_P(SharedHandles, FreeingASessionInTheMiddleOfItsPrompt) {
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
     prompt.join();
     EXPECT_EQ(status, INLAY_OK);
-    if (GetParam() == INLAY_DEVICE_CPU) {
-      EXPECT_LT(took.count(), 10) << "freeing waited for the prompt";
-    }
+    least_ms = std::min(least_ms, took.count());
     EXPECT_EQ(stats_of(engine).n_sessions, 0);
     EXPECT_EQ(stats_of(engine).n_kv_blocks_used, 0);
   }
+  if (GetParam() == INLAY_DEVICE_CPU) {
+    EXPECT_LT(least_ms, 5) << "freeing waits for the prompt";
+  }
 }
 
-TEST_P(SharedHandles, FreeingAnEngineInTheMiddleOfItsCalls) {
-  const std::string text(200'000, 'a');
+TEST_P(SharedHandles, FreeingAnEngineInTheMiddleOfACall) {
+  const Tokens text(kContext - 1, kPlain[0]);
+  const auto n = static_cast<int32_t>(text.size());
+  auto params = sized<inlay_embed_params>();
+  params.pooling = INLAY_POOLING_MEAN;
   for (int i = 0; i < 5; ++i) {
     inlay_engine* engine = engine_of().release();
-    std::atomic<int> n_inside{0};
-    std::vector<std::thread> threads;
-    for (int t = 0; t < 2; ++t) {
-      threads.emplace_back([&] {
-        size_t n = 0;
-        n_inside.fetch_add(1);
-        EXPECT_EQ(inlay_tokenize(engine, text.data(), text.size(), 0, nullptr, 0, &n, nullptr), INLAY_OK);
-        EXPECT_GT(n, 1000u);
-      });
-    }
-    while (n_inside.load() < 2) std::this_thread::yield();
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // they are in the call: it takes longer
+    inlay_status status = INLAY_INTERNAL;
+    std::thread call([&] {
+      std::vector<float> vector(4096);
+      size_t needed = 0;
+      status = inlay_embed(engine, text.data(), text.size(), &n, 1, &params, vector.data(), vector.size(), &needed, nullptr);
+    });
+    auto stats = sized<inlay_stats>();
+    do {
+      ASSERT_EQ(inlay_engine_get_stats(engine, &stats, nullptr), INLAY_OK);
+    } while (stats.n_sessions == 0 && stats.n_prefill_tokens == 0);  // the call is under way
     inlay_free(engine);
-    for (std::thread& thread : threads) thread.join();
+    call.join();
+    EXPECT_EQ(status, INLAY_OK);
   }
 }
 
