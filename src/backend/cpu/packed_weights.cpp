@@ -23,13 +23,13 @@ class MatrixPacking {
       : reader_(reader), pool_(pool), threads_(static_cast<size_t>(pool.size())) {}
 
   Status pack(const Weight& w, const cpu::LinearKernel& kernel, std::byte* to, const ReadProgress& progress) {
-    constexpr uint64_t kBytesAtOnce = uint64_t{1} << 20;
-    constexpr int64_t kRangesAtOnce = 16;  // of a thread, between two calls of progress
+    constexpr uint64_t kBytesAtOnce = uint64_t{1} << 20;  // of a thread
+    constexpr int64_t kCopied = 64 << 20, kConverted = 4 << 20;  // elements between two calls of progress
     const uint64_t row = w.n_bytes() / static_cast<uint64_t>(w.n_rows), tile = row * cpu::kTileRows;
-    const int64_t n_tiles = cpu::n_tiles(w.n_rows);
-    const int64_t even = std::max<int64_t>(1, n_tiles / (4 * pool_.size()));
+    const int64_t n_tiles = cpu::n_tiles(w.n_rows), n_elements = w.file_dtype == w.dtype ? kCopied : kConverted;
+    const int64_t step = std::clamp<int64_t>(n_elements / (cpu::kTileRows * w.n_cols), 1, n_tiles);
+    const int64_t even = std::max<int64_t>(1, step / (4 * pool_.size()));
     const int64_t grain = std::min(even, std::max<int64_t>(1, static_cast<int64_t>(kBytesAtOnce / tile)));
-    const int64_t step = grain * kRangesAtOnce * pool_.size();
     for (int64_t first = 0; first < n_tiles; first += step) {
       const int64_t n = std::min(step, n_tiles - first);
       pool_.parallel_for(n, grain, [&](int64_t begin, int64_t end, int thread) {

@@ -74,10 +74,12 @@ static class WorkerTests
     {
         using (Engine engine = Given.Engine())
         using (var worker = new Worker(engine))
-        using (Session session = engine.CreateSession(new SessionOptions { MaxTokens = 30 }))
+        using (Session session = engine.CreateSession(new SessionOptions { MaxTokens = 100, Flags = SessionFlags.IgnoreEndOfGeneration }))
         {
+            Action second = () => worker.Start(session, Prompts[1]);
+            Expect.Throws<InvalidOperationException>(() => { throw new InvalidOperationException(); }, "compiled before it counts");
             worker.Start(session, Prompts[0]);
-            Expect.Throws<InvalidOperationException>(() => worker.Start(session, Prompts[1]), "a second start");
+            Expect.Throws<InvalidOperationException>(second, "a second start");
             while (!Next(worker).IsLast) { }
             worker.Start(session, Prompts[1]);
             while (!Next(worker).IsLast) { }
