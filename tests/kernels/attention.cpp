@@ -353,9 +353,10 @@ TEST(Half, RoundsAsTheProcessorDoes) {
   std::iota(positions.begin(), positions.end(), 0);
   std::vector<std::vector<uint16_t>> pools;
   for (const Kernels* k : test::all_tables()) {
-    std::vector<uint16_t> kp(k->kv_block_bytes(2, 256, 32)), vp(kp.size());
-    k->kv_append({x.data(), x.data(), kp.data(), vp.data(), positions.data(), table.data(), 64, 2, 256, 32, 512}, 0,
-                 64);
+    const size_t block = k->kv_block_bytes(2, 256, 32);
+    std::vector<uint16_t> kp(block), vp(block);  // two blocks
+    k->kv_append({x.data(), x.data(), kp.data(), vp.data(), positions.data(), table.data(), static_cast<int64_t>(block), 64, 2, 256, 32, 512},
+                 0, 64);
     kp.insert(kp.end(), vp.begin(), vp.end());
     pools.push_back(kp);
     EXPECT_TRUE(pools.back() == pools.front()) << k->name;
