@@ -154,11 +154,11 @@ static class ThreadTests
                     int n_kept = session.Info.Tokens;
                     Expect.Equal(0, n_kept % 8, "whole chunks");
                     if (n_kept > 0 && n_kept < prompt.Length) n_met++;
+                    if (n_kept == prompt.Length) n_kept = 0; // cancelled in its last chunk: the turn is over, and a prompt begins another
                     session.Truncate(n_kept);
                     var rest = new int[prompt.Length - n_kept];
                     Array.Copy(prompt, n_kept, rest, 0, rest.Length);
-                    if (rest.Length > 0) session.Prefill(rest);
-                    else session.Truncate(prompt.Length);
+                    session.Prefill(rest);
                 }
                 Expect.Sequence(want, Given.Draw(session, 8), "what follows");
             }
