@@ -149,7 +149,9 @@ struct LinearArgs {
   Activation activation = Activation::silu;
   const float* up_bias = nullptr;  // gate_up: (n_rows / 2) or null
   float factor = 1, soft_cap = 0;
-  float* const* mirrors = nullptr; // of each row, or null: where its results go besides, or null. Not of gate_up
+  // Of each row, or null: where its results go besides, or null. Not of gate_up. The float before them becomes 1 if one
+  // is a NaN or infinity, and else stays.
+  float* const* mirrors = nullptr;
 };
 cudaError_t launch_linear(const LinearArgs& args, LaunchTarget target);
 // Two products of the same x, of which neither reads what the other writes: as launch_linear of one after the other,

@@ -68,7 +68,8 @@ Status Backend::finish_ahead(std::span<Draw> draws, const StepBatch* next) {
 }
 
 Status Backend::copy_logits(int32_t slot, std::span<float> out) {
-  INLAY_ASSIGN(const std::span<const float> from, logits(slot));
+  INLAY_ASSIGN(const Logits found, logits(slot));
+  const std::span<const float> from = found.values;
   if (out.size() < from.size()) return error(Code::buffer_too_small, "%zu floats for %zu logits", out.size(), from.size());
   std::ranges::copy(from, out.begin());
   return {};

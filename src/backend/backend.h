@@ -126,7 +126,11 @@ class Backend {
   virtual Status drop_ahead() { return {}; }
 
   // Logits last written to a slot, (n_vocab): in memory of the backend, there until the slot is written again.
-  virtual Result<std::span<const float>> logits(int32_t slot) = 0;
+  struct Logits {
+    std::span<const float> values;
+    bool are_checked = false;  // the device has seen that none is a NaN or +infinity, and one is finite
+  };
+  virtual Result<Logits> logits(int32_t slot) = 0;
   Status copy_logits(int32_t slot, std::span<float> out);
   virtual Status duplicate_logits(int32_t from_slot, int32_t to_slot) = 0;
   virtual Status duplicate_kv_block(int32_t kv_group, int32_t from_block, int32_t to_block) = 0;

@@ -252,13 +252,13 @@ Result<std::span<const float>> Session::view_logits() {
     INLAY_TRY(engine_->check_device());
   }
   // The slot is this session's: whatever computes for others does not touch it.
-  Result<std::span<const float>> logits = engine_->backend_->logits(slot_);
+  const Result<Backend::Logits> logits = engine_->backend_->logits(slot_);
   if (!logits.ok()) {
     const std::lock_guard lock(engine_->mutex_);
     return engine_->noted(logits.status());
   }
-  INLAY_TRY(check_logits(*logits));
-  return logits;
+  if (!logits->are_checked) INLAY_TRY(check_logits(logits->values));
+  return logits->values;
 }
 
 }  // namespace inlay

@@ -1,6 +1,7 @@
 #include "src/sampler/row.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 #include "kernels/common/exp_nonpositive.h"
@@ -26,6 +27,18 @@ RowMax row_max(std::span<const float> logits) {
     bad[0] |= logits[i] <= kLargest ? 0u : 1u;
   }
   return {*std::max_element(max, max + kLanes), *std::max_element(bad, bad + kLanes) != 0};
+}
+
+bool can_be_drawn_from(std::span<const float> logits) {
+  constexpr uint32_t kInfinity = 0x7f800000, kSign = 0x80000000;
+  uint32_t bad = 0, finite = 0;
+  for (const float logit : logits) {
+    const auto bits = std::bit_cast<uint32_t>(logit);
+    const auto magnitude = static_cast<int32_t>(bits & ~kSign);  // above kInfinity: NaN
+    bad |= static_cast<uint32_t>(magnitude > static_cast<int32_t>(kInfinity)) | static_cast<uint32_t>(bits == kInfinity);
+    finite |= static_cast<uint32_t>(magnitude < static_cast<int32_t>(kInfinity));
+  }
+  return bad == 0 && finite != 0;
 }
 
 double sum_exp(std::span<const float> logits, double max, double inverse_temperature, double* weights) {

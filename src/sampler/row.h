@@ -15,6 +15,9 @@ struct RowMax {
 
 RowMax row_max(std::span<const float> logits);
 
+// That no logit is NaN or +inf and one is finite: what row_max tells, in half the time.
+bool can_be_drawn_from(std::span<const float> logits);
+
 // Sum of exp((logit - max) * inverse_temperature); stores the terms if `weights` is not null.
 double sum_exp(std::span<const float> logits, double max, double inverse_temperature, double* weights);
 

@@ -24,7 +24,7 @@ inline std::string device_name(DeviceKind kind) {
   }
 }
 
-inline std::string device_of(const testing::TestParamInfo<DeviceKind>& p) { return device_name(p.param); }
+inline std::string device_of(const ::testing::TestParamInfo<DeviceKind>& p) { return device_name(p.param); }
 
 // In SetUp or a test's body.
 #define INLAY_SKIP_WITHOUT(device) \
@@ -32,6 +32,6 @@ inline std::string device_of(const testing::TestParamInfo<DeviceKind>& p) { retu
 
 // Runs each test of the suite on the processor's kernels and on the GPU.
 #define INLAY_ON_CPU_AND_CUDA(suite) \
-  INSTANTIATE_TEST_SUITE_P(Devices, suite, testing::Values(DeviceKind::cpu, DeviceKind::cuda), ::inlay::test::device_of)
+  INSTANTIATE_TEST_SUITE_P(Devices, suite, ::testing::Values(DeviceKind::cpu, DeviceKind::cuda), ::inlay::test::device_of)
 
 }  // namespace inlay::test

@@ -7,13 +7,15 @@
 #include "src/engine/engine.h"
 #include "tests/support/devices.h"
 #include "tests/support/engine_sessions.h"
+#include "tests/support/forced_draws.h"
+#include "tests/unit/llama_image.h"
 
 namespace inlay {
 namespace {
 
 constexpr int32_t kSteps = 40;
 
-class EngineSampling : public testing::TestWithParam<DeviceKind> {};
+class EngineSampling : public ::testing::TestWithParam<DeviceKind> {};
 INLAY_ON_CPU_AND_CUDA(EngineSampling);
 
 std::vector<SamplerParams> many_params() {
@@ -205,6 +207,53 @@ TEST_P(EngineSamplerState, ChangesDraws) {
       ASSERT_EQ(oracle.draw().token, event.sample.token);
     }
     EXPECT_GT(n_others, 3);
+  }
+}
+
+// A row that is read after every step comes another way than one that is read once.
+TEST_P(EngineSampling, LogitsThatAreNanFromSomeTokenOnAreAnError) {
+  INLAY_SKIP_WITHOUT(GetParam());
+  constexpr int kNan = 7;
+  const std::vector<std::byte> bytes = testing::llama_image(
+      {.d_model = 32, .d_ff = 64, .n_heads = 2, .n_kv_heads = 1, .d_head = 16, .n_rot = 16, .n_vocab = 50},
+      [](testing::GgufImage& image) { image.text("tokenizer.ggml.model", "no_vocab"); }, 1.0f, kNan);
+  for (const size_t n_sessions : {1, 5, 12}) {
+    const auto engine = Engine::load(borrow_memory(bytes, "model"), {.device = GetParam(), .n_context = 64, .max_sessions = 12});
+    ASSERT_TRUE(engine.ok()) << engine.status().message;
+    std::vector<std::shared_ptr<Session>> owned;
+    std::vector<Session*> sessions;
+    std::vector<int32_t> tokens(n_sessions, 3);
+    for (size_t i = 0; i < n_sessions; ++i) {
+      owned.push_back(*(*engine)->create_session({}));
+      sessions.push_back(owned.back().get());
+      size_t n_done = 0;
+      ASSERT_TRUE(sessions[i]->prefill(std::vector<int32_t>{3, 1, static_cast<int32_t>(10 + i)}, n_done).ok());
+    }
+    const size_t last = n_sessions - 1;
+    const auto expect_all = [&](Code of_last, const char* when) {
+      for (size_t i = 0; i < n_sessions; ++i) {
+        EXPECT_EQ(sessions[i]->view_logits().status().code, i == last ? of_last : Code::ok) << i << " of " << n_sessions << when;
+      }
+    };
+    expect_all(Code::ok, ", after the prompt");
+    for (int round = 0; round < 2; ++round) {
+      ASSERT_TRUE(test::force(sessions, tokens).ok());
+      expect_all(Code::ok, ", after a step");
+    }
+    tokens[last] = kNan;
+    ASSERT_TRUE(test::force(sessions, tokens).ok());
+    expect_all(Code::ok, ", before the token runs");
+    tokens[last] = 3;
+    EXPECT_EQ(test::force(sessions, tokens).code, Code::format) << "nothing is drawn from NaN";
+    expect_all(Code::format, ", after the token");
+    std::vector<float> logits(50);
+    EXPECT_EQ(sessions[last]->copy_logits(logits).code, Code::format);
+    ASSERT_TRUE(sessions[last]->truncate(3).ok());
+    size_t n_done = 0;
+    ASSERT_TRUE(sessions[last]->prefill(std::vector<int32_t>{3}, n_done).ok());
+    expect_all(Code::ok, ", after a cut");
+    ASSERT_TRUE(test::force(sessions, tokens).ok());
+    expect_all(Code::ok, ", after a cut and a step");
   }
 }
 

@@ -15,8 +15,9 @@ struct LlamaSizes {
 
 // `more` adds entries to the metadata.
 // `up_scale` multiplies two matrices behind each other.
+// `nan_token`: whose embedding is NaN; the head then has a matrix of its own.
 inline GgufImage::Bytes llama_image(const LlamaSizes& s, const std::function<void(GgufImage&)>& more = {},
-                                    float up_scale = 1.0f) {
+                                    float up_scale = 1.0f, int nan_token = -1) {
   GgufImage image;
   image.text("general.architecture", "llama")
       .u32("llama.block_count", 1)
@@ -31,11 +32,13 @@ inline GgufImage::Bytes llama_image(const LlamaSizes& s, const std::function<voi
       .f32("llama.attention.layer_norm_rms_epsilon", 1e-5f);
   if (more) more(image);
   std::mt19937 random(1);
+  bool has_head = false;
   const auto add = [&](const char* name, uint64_t n_rows, uint64_t n_cols, float factor = 1.0f) {
     GgufImage::Bytes bytes(n_rows * n_cols * sizeof(float));
     const float scale = n_rows > 1 ? 1.0f / std::sqrt(static_cast<float>(n_cols)) : 1.0f;
     for (uint64_t i = 0; i < n_rows * n_cols; ++i) {
-      const float value = factor * scale * (static_cast<float>(random() % 4096) / 2048.0f - 1.0f);
+      float value = factor * scale * (static_cast<float>(random() % 4096) / 2048.0f - 1.0f);
+      if (n_rows == s.n_vocab && !has_head && static_cast<int>(i / n_cols) == nan_token) value = std::nanf("");
       std::memcpy(bytes.data() + i * sizeof value, &value, sizeof value);
     }
     std::vector<uint64_t> dims = {n_cols};
@@ -45,6 +48,8 @@ inline GgufImage::Bytes llama_image(const LlamaSizes& s, const std::function<voi
   const uint64_t d = s.d_model, q = uint64_t{s.n_heads} * s.d_head, kv = uint64_t{s.n_kv_heads} * s.d_head;
   add("token_embd.weight", s.n_vocab, d);
   add("output_norm.weight", 1, d);
+  has_head = nan_token >= 0;
+  if (has_head) add("output.weight", s.n_vocab, d);
   add("blk.0.attn_norm.weight", 1, d);
   add("blk.0.attn_q.weight", q, d);
   add("blk.0.attn_k.weight", kv, d);

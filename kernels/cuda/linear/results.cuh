@@ -1,6 +1,8 @@
 // What becomes of the sums of a tile.
 #pragma once
 
+#include <cfloat>
+
 #include "kernels/cuda/device/activation.cuh"
 #include "kernels/cuda/device/exchange.cuh"
 #include "kernels/cuda/linear/layout.cuh"
@@ -67,7 +69,9 @@ __device__ __forceinline__ float finished(const LinearArgs& a, Epilogue epilogue
 __device__ __forceinline__ void mirror_result(const LinearArgs& a, int32_t row, const float* to, float value) {
   if (a.mirrors == nullptr) return;
   float* const mirror = a.mirrors[row];
-  if (mirror != nullptr) mirror[to - result_row(a, row)] = value;
+  if (mirror == nullptr) return;
+  mirror[to - result_row(a, row)] = value;
+  if (!(value <= FLT_MAX)) mirror[-1] = 1.0f;
 }
 
 // total(row of the tile, row of x - first) is the sum, scale(row of x) what it has to be multiplied by.

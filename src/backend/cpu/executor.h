@@ -26,7 +26,7 @@ class CpuExecutor final : public Backend, private OpRunner {
   MemoryNeeds memory() const override;
   Status execute(const StepBatch& batch, std::span<Draw> draws) override;
   Status execute_units(const StepBatch& batch, std::span<const StepUnit> units, std::span<Draw> draws) override;
-  Result<std::span<const float>> logits(int32_t slot) override { return std::span<const float>(logits_->row(slot)); }
+  Result<Logits> logits(int32_t slot) override { return Logits{logits_->row(slot)}; }
   Status duplicate_logits(int32_t from, int32_t to) override {
     logits_->duplicate(from, to);
     return {};

@@ -487,7 +487,7 @@ Result<double> CudaExecutor::measure_read_bandwidth() {
 
 // ---- logits and blocks
 
-Result<std::span<const float>> CudaExecutor::logits(int32_t slot) {
+Result<Backend::Logits> CudaExecutor::logits(int32_t slot) {
   const ContextScope scope(context_);
   INLAY_TRY(scope.status());
   return logit_reader_.read(slot, stream_.get());

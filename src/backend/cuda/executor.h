@@ -42,7 +42,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   Status execute_ahead(const StepBatch& batch, std::span<Draw> draws, const StepBatch& next) override;
   Status finish_ahead(std::span<Draw> draws, const StepBatch* next) override;
   Status drop_ahead() override;
-  Result<std::span<const float>> logits(int32_t slot) override;
+  Result<Logits> logits(int32_t slot) override;
   Status duplicate_logits(int32_t from_slot, int32_t to_slot) override;
   Status duplicate_kv_block(int32_t kv_group, int32_t from_block, int32_t to_block) override;
   Result<double> measure_read_bandwidth() override;

@@ -1,5 +1,7 @@
 #include "src/backend/cuda/logit_reader.h"
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace inlay {
@@ -18,7 +20,9 @@ void LogitReader::mirror(std::span<const LogitRow> rows, StepBlock& step) {
   for (size_t i = 0; i < rows.size(); ++i) {
     Entry& e = entry(rows[i].slot);
     e.has_mirror = e.was_read;
-    if (e.has_mirror) step.mirror(i, e.mapped);
+    if (!e.has_mirror) continue;
+    e.row[-1] = 0.0f;
+    step.mirror(i, e.mapped);
   }
 }
 
@@ -36,7 +40,7 @@ Status LogitReader::send(std::span<const LogitRow> rows, cudaStream_t stream) {
 }
 
 Status LogitReader::send(Entry& e, int32_t slot, cudaStream_t stream) {
-  INLAY_CUDA_TRY(cudaMemcpyAsync(e.memory.data(), slots_ + static_cast<size_t>(slot) * n_vocab_,
+  INLAY_CUDA_TRY(cudaMemcpyAsync(e.row, slots_ + static_cast<size_t>(slot) * n_vocab_,
                                  n_vocab_ * sizeof(float), cudaMemcpyDeviceToHost, stream),
                  "reading logits");
   INLAY_CUDA_TRY(cudaEventRecord(e.arrived.get(), stream), "reading logits");
@@ -47,21 +51,26 @@ Status LogitReader::send(Entry& e, int32_t slot, cudaStream_t stream) {
 Status LogitReader::take_memory(Entry& e) {
   INLAY_ASSIGN(e.arrived, make_event());
   INLAY_ASSIGN(PinnedBuffer memory,
-               PinnedBuffer::allocate(n_vocab_ * sizeof(float), "logits on their way to the host"));
+               PinnedBuffer::allocate((kBefore + n_vocab_) * sizeof(float), "logits on their way to the host"));
   void* mapped = nullptr;
   INLAY_CUDA_TRY(cudaHostGetDevicePointer(&mapped, memory.data(), 0), "mapping logits");
   e.memory = std::move(memory);
-  e.mapped = static_cast<float*>(mapped);
+  e.row = reinterpret_cast<float*>(e.memory.data()) + kBefore;
+  e.mapped = static_cast<float*>(mapped) + kBefore;
   return {};
 }
 
-Result<std::span<const float>> LogitReader::read(int32_t slot, cudaStream_t stream) {
+Result<Backend::Logits> LogitReader::read(int32_t slot, cudaStream_t stream) {
   Entry& e = entry(slot);
   if (e.memory.size() == 0) INLAY_TRY(take_memory(e));
   if (e.place == Entry::Place::device) INLAY_TRY(send(e, slot, stream));
   if (e.place == Entry::Place::sent) INLAY_TRY(wait_for(e.arrived.get(), "reading logits"));
   e.was_read = true;
-  return std::span(reinterpret_cast<const float*>(e.memory.data()), n_vocab_);
+  const std::span<const float> row(e.row, n_vocab_);
+  const bool fine = e.place == Entry::Place::mirrored && e.row[-1] == 0.0f && std::ranges::any_of(row, [](float l) {
+    return l > -std::numeric_limits<float>::infinity();  // mostly the first
+  });
+  return Backend::Logits{row, fine};
 }
 
 }  // namespace inlay

@@ -69,7 +69,7 @@ class ReferenceBackend final : public Backend, private OpRunner {
     INLAY_TRY(validate(batch, plan_, config_));
     return run_units(plan_, units, batch, draws);
   }
-  Result<std::span<const float>> logits(int32_t slot) override { return std::span<const float>(logits_.row(slot)); }
+  Result<Logits> logits(int32_t slot) override { return Logits{logits_.row(slot)}; }
   Status duplicate_logits(int32_t from, int32_t to) override {
     logits_.duplicate(from, to);
     return {};
