@@ -221,6 +221,16 @@ func TestForkTruncateLogits(t *testing.T) {
 		t.Error(a, again)
 	}
 	wantStatus(t, session.Truncate(100), StatusInvalidArgument)
+	before, _ := session.Info()
+	if err := session.Shift(1, 5); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := session.Info(); err != nil || after.NTokens != before.NTokens-5 || after.NGenerated != before.NGenerated {
+		t.Error(before, after, err)
+	}
+	drawn(t, session, 3)
+	wantStatus(t, session.Shift(-1, 1), StatusInvalidArgument)
+	wantStatus(t, session.Shift(0, 100), StatusInvalidArgument)
 	if text, err := session.TakeText(); text != "" || err != nil {
 		t.Error(text, err)
 	}

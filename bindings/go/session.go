@@ -251,6 +251,28 @@ func (s *Session) Truncate(n int) error {
 	return err
 }
 
+// Shift takes n tokens from first on out of the sequence, for texts that outgrow the context: what is behind them moves to the
+// front and keeps what the model has computed for it, so that the next tokens are close to those of the shorter sequence, but
+// not the same. A generation that FinishContextFull has ended can go on; where the last token goes, this is Truncate.
+func (s *Session) Shift(first, n int) error {
+	if err := s.begin("shift"); err != nil {
+		return err
+	}
+	defer s.end()
+	if first < 0 || n < 0 {
+		return fail("shift", StatusInvalidArgument, "first is %d and n %d", first, n)
+	}
+	err := check("shift", func(err *raw.Error) Status {
+		return raw.SessionShift(s.handle, uintptr(first), uintptr(n), err)
+	})
+	if err != nil {
+		return err
+	}
+	info, err := s.info()
+	s.generated = int(info.NGenerated)
+	return err
+}
+
 // SetSampler changes how the following tokens are drawn.
 func (s *Session) SetSampler(sampler Sampler) error {
 	if err := s.begin("set sampler"); err != nil {

@@ -37,6 +37,20 @@ struct KvAppendArgs {
   int64_t m, n_kv_heads, d_head, block_tokens, ld;
 };
 
+// Moves what is cached of a sequence: position p + distance to p, from `first` on, while p + distance < end. Keys are turned
+// on the way: the pair (x[i], x[i + n_rot/2]) of each head by (cos[i], sin[i]).
+struct KvMoveArgs {
+  void* k_pool;               // first block of this layer
+  void* v_pool;
+  const int32_t* block_table;
+  int64_t block_stride;
+  int64_t first, distance, end;
+  int64_t n_kv_heads, d_head, block_tokens;
+  int64_t n_rot;              // 0: keys stay as they are
+  const float* cos;           // (n_rot / 2)
+  const float* sin;
+};
+
 // Causal attention of the m consecutive queries of one sequence over what is cached up to each of them: all of it, or
 // the last `window` positions, the query's own included. Keys and values that no query sees are not read: their places
 // in the block table may hold anything.

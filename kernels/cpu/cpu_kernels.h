@@ -67,6 +67,7 @@ struct Kernels {
   // FP16 cache. A block takes kv_block_bytes in each of the two pools.
   size_t (*kv_block_bytes)(int64_t n_kv_heads, int64_t d_head, int64_t block_tokens);
   void (*kv_append)(const KvAppendArgs& args, int64_t m_begin, int64_t m_end);
+  void (*kv_move)(const KvMoveArgs& args, int64_t head_begin, int64_t head_end);
   // Work is cut into items: attention_items(args) of them, any order, any thread; then attention_merge once per query
   // range where the keys were split. scratch: attention_scratch_bytes(args), shared by all items of the call;
   // workspace: attention_workspace_bytes(), aligned to 64, of the calling thread alone.

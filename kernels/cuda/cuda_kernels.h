@@ -462,6 +462,20 @@ struct CopyBlockArgs {
 };
 cudaError_t launch_copy_block(const CopyBlockArgs& args, LaunchTarget target);
 
+// What layers that follow one another in a group have cached of a sequence at positions first + distance to end goes
+// `distance` positions to the front, and keys are turned by -turn positions.
+struct MoveKvArgs {
+  void* pools;                 // of the first layer the keys, then the values; pool p begins at p * pool_bytes
+  size_t pool_bytes;
+  const int32_t* block_table;  // on the device
+  const float* inv_freq;       // (n_rot / 2) on the device
+  int32_t n_layers, n_kv_heads, d_head, block_tokens;
+  int32_t n_rot;               // 0: keys stay as they are
+  int32_t first, distance, end, turn;
+  KvType kv_type;
+};
+cudaError_t launch_move_kv(const MoveKvArgs& args, LaunchTarget target);
+
 // ---- sampling; src/sampler/sampler.h is the specification
 //
 // `rows` and the lists are read before the previous kernel has ended: a copy brings them, ahead of the step's first kernel.

@@ -134,6 +134,14 @@ class Backend {
   Status copy_logits(int32_t slot, std::span<float> out);
   virtual Status duplicate_logits(int32_t from_slot, int32_t to_slot) = 0;
   virtual Status duplicate_kv_block(int32_t kv_group, int32_t from_block, int32_t to_block) = 0;
+  // What a group's layers have cached of a sequence at positions first + distance to end goes `distance` positions to the
+  // front. Keys are turned to where they are `turn` positions further to the front.
+  struct KvMove {
+    int32_t kv_group = 0;
+    std::span<const int32_t> table;  // of the sequence in this group
+    int32_t first = 0, distance = 0, end = 0, turn = 0;
+  };
+  virtual Status move_kv(const KvMove& move) = 0;
 
   // Bytes a second of the memory that weights and cache lie in, read once through by all that computes; best of
   // several.

@@ -155,6 +155,13 @@ inlay_status inlay_session_truncate(inlay_session* session, size_t n_tokens, inl
   });
 }
 
+inlay_status inlay_session_shift(inlay_session* session, size_t first, size_t n_tokens, inlay_error* err) {
+  return guarded<inlay_session>(err, [&](auto& use) -> Status {
+    INLAY_TRY(use.begin(session, "session"));
+    return session->session->shift(first, n_tokens);
+  });
+}
+
 inlay_status inlay_session_set_sampler(inlay_session* session, const inlay_sampler_params* params, inlay_error* err) {
   return guarded<inlay_session>(err, [&](auto& use) -> Status {
     INLAY_TRY(use.begin(session, "session"));

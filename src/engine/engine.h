@@ -68,6 +68,9 @@ class Session {
   Status prefill(std::span<const int32_t> tokens, size_t& n_done);
   Result<std::shared_ptr<Session>> fork();
   Status truncate(int32_t n_tokens);
+  // Takes n tokens from `first` on out of the sequence. Those behind them keep what they have cached, turned to where they
+  // are now; a generation goes on.
+  Status shift(size_t first, size_t n);
   Status set_sampler(const SamplerParams& params);
   Status set_stop(std::vector<std::string> stops);
   Status set_stop_tokens(std::vector<int32_t> tokens);
@@ -247,6 +250,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   Status run_prefill_chunk(Session& session);
   void end_prefill(Session& session, size_t n_tokens_before, bool complete);
   void forget_logits(Session& session);  // locked
+  Status shift_cached(Session& session, const KvPools::Shift& shift);  // locked
   void return_slot(Session& session);
 
   std::unique_ptr<Log> log_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "src/base/format.h"
 
@@ -104,6 +105,7 @@ void KvPools::slide(KvHoldings& holdings, int32_t n_cached) {
       }
       block = kNoKvBlock;
     }
+    h.first_row = std::max(h.first_row, h.first * kKvBlockTokens);
   }
 }
 
@@ -125,7 +127,7 @@ void KvPools::let_go(KvHoldings& holdings) {
 
 bool KvPools::can_go_on(std::span<const KvGroup> groups, const KvHoldings& holdings, int32_t n_cached) {
   for (size_t g = 0; g < groups.size(); ++g) {
-    if (holdings[g].first * kKvBlockTokens > first_key(groups[g].window, n_cached)) return false;
+    if (holdings[g].first_row > first_key(groups[g].window, n_cached)) return false;
   }
   return true;
 }
@@ -146,12 +148,70 @@ void KvPools::cut(KvHoldings& holdings, int32_t n_cached) {
       }
     }
     h.first = std::min(h.first, n_keep);
+    if (n_cached == 0) h.first_row = 0;
   }
+}
+
+// Where the rows before `first` are gone, the table itself goes to the front by whole blocks, and rows within it by what
+// is left: so the window needs no more blocks than it has, or one.
+Backend::KvMove KvPools::move_of(const KvHolding& h, const Shift& s) {
+  Backend::KvMove move{.table = h.table, .first = s.first, .distance = s.n, .end = s.n_cached, .turn = s.n};
+  if (h.first_row > s.first) {
+    move.distance = s.n % kKvBlockTokens;
+    move.first = std::max(h.first_row, s.first + s.n) - move.distance;
+  }
+  return move;
+}
+
+bool KvPools::can_shift(const KvHoldings& holdings, const Shift& s) const {
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    const int32_t had = holdings[g].first_row;
+    const int32_t first_row = had <= s.first ? had : std::max(had, s.first + s.n) - s.n;
+    if (first_row > first_key(groups_[g].window, s.n_cached - s.n - 1)) return false;
+  }
+  return true;
+}
+
+Status KvPools::check_room_to_shift(KvHoldings& holdings, const Shift& s) {
+  settle(holdings);
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    const KvHolding& h = holdings[g];
+    const int32_t first = move_of(h, s).first / kKvBlockTokens;
+    const auto n_shared = std::count_if(h.table.begin() + std::max(first, h.first), h.table.end(),
+                                        [&](int32_t block) { return pools_[g].shared(block); });
+    const auto n = static_cast<int32_t>(n_shared) + (first < h.first ? 1 : 0);
+    if (n > pools_[g].n_free()) return full(g, n);
+  }
+  return {};
+}
+
+Status KvPools::shift(KvHoldings& holdings, const Shift& s, const CopyBlock& copy, const Move& move_rows) {
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    KvHolding& h = holdings[g];
+    Backend::KvMove move = move_of(h, s);
+    move.kv_group = static_cast<int32_t>(g);
+    const int32_t first = move.first / kKvBlockTokens;
+    for (; h.first < first && h.first_row > s.first; ++h.first) {  // what the window needs no more
+      pools_[g].release(std::exchange(h.table[static_cast<size_t>(h.first)], kNoKvBlock));
+    }
+    if (first < h.first) h.table[static_cast<size_t>(h.first = first)] = pools_[g].take();
+    INLAY_TRY(own_written(g, h, {.first = move.first, .end = s.n_cached, .most = 1}, copy));
+    INLAY_TRY(move_rows(move));
+    if (h.first_row > s.first) {
+      const int32_t n_blocks = (s.n - move.distance) / kKvBlockTokens;
+      h.table.erase(h.table.begin(), h.table.begin() + n_blocks);
+      h.first -= n_blocks;
+      h.first_row = std::max(h.first_row, s.first + s.n) - s.n;
+    }
+  }
+  slide(holdings, s.n_cached - s.n);
+  return {};
 }
 
 void KvPools::share(const KvHoldings& from, KvHoldings& to) {
   for (size_t g = 0; g < groups_.size(); ++g) {
     to[g].first = from[g].first;
+    to[g].first_row = from[g].first_row;
     to[g].table.assign(from[g].table.begin(), from[g].table.end());
     for (const int32_t block : std::span(from[g].table).subspan(static_cast<size_t>(from[g].first)))
       pools_[g].share(block);

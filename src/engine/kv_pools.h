@@ -16,6 +16,7 @@ namespace inlay {
 struct KvHolding {
   std::vector<int32_t> table;  // block of position p: table[p / kKvBlockTokens]; kNoKvBlock before `first`
   int32_t first = 0;           // entries before it were released
+  int32_t first_row = 0;       // the first position that is cached, in that block or behind it
   std::vector<int32_t> spare;  // blocks that the call at hand, or a later one, will put into the table
   int32_t n_held = 0;          // how many it keeps, those of the table included, though no run is under way
 
@@ -53,6 +54,18 @@ class KvPools {
   // Whether everything that a query at position n_cached sees is still there.
   static bool can_go_on(std::span<const KvGroup> groups, const KvHoldings& holdings, int32_t n_cached);
   void cut(KvHoldings& holdings, int32_t n_cached);    // no more than n_cached positions are cached
+
+  // Takes n positions from `first` on out of the n_cached ones; those behind them go n to the front.
+  struct Shift {
+    int32_t first = 0, n = 0, n_cached = 0;
+  };
+  using Move = std::function<Status(const Backend::KvMove& move)>;
+  // Whether the last token that is then cached, and so what follows it, has all that it sees.
+  bool can_shift(const KvHoldings& holdings, const Shift& shift) const;
+  Status check_room_to_shift(KvHoldings& holdings, const Shift& shift);  // KV_FULL: blocks to be written are shared
+  // Both hold. Copies those blocks; cut() shall follow.
+  Status shift(KvHoldings& holdings, const Shift& shift, const CopyBlock& copy, const Move& move);
+
   void share(const KvHoldings& from, KvHoldings& to);  // a fork's tables: the same blocks
 
   std::span<const KvGroup> groups() const { return groups_; }
@@ -64,6 +77,7 @@ class KvPools {
  private:
   int32_t n_lacking(size_t group, const KvHolding& holding, const Run& run) const;
   Status own_written(size_t group, KvHolding& holding, const Run& run, const CopyBlock& copy);
+  static Backend::KvMove move_of(const KvHolding& holding, const Shift& shift);
   Status full(size_t group, int32_t n_wanted) const;
 
   const std::vector<KvGroup> groups_;

@@ -140,6 +140,40 @@ void Engine::forget_logits(Session& session) {
   kv_.cut(session.kv_, session.n_computed_);
 }
 
+// Before the tokens themselves go. Where a window lacks what it would reach back to, all is run again.
+Status Engine::shift_cached(Session& session, const KvPools::Shift& shift) {
+  const int32_t end = shift.first + shift.n;
+  if (shift.n_cached <= shift.first) return {};
+  const bool keeps_last = end < shift.n_cached, moves = keeps_last && kv_.can_shift(session.kv_, shift);
+  if (moves) INLAY_TRY(kv_.check_room_to_shift(session.kv_, shift));
+
+  const bool had_logits = session.has_logits_, had_readable_logits = session.logits_readable_;
+  session.has_logits_ = session.logits_readable_ = false;
+  session.n_computed_ = !keeps_last && KvPools::can_go_on(kv_.groups(), session.kv_, shift.first) ? shift.first : 0;
+  struct Cut {  // whatever happens on the way
+    KvPools& kv;
+    Session& session;
+    ~Cut() { kv.cut(session.kv_, session.n_computed_); }
+  } cut{kv_, session};
+  if (!moves) return {};
+  INLAY_TRY(kv_.shift(
+      session.kv_, shift,
+      [this](int32_t group, int32_t from, int32_t to) { return noted(backend_->duplicate_kv_block(group, from, to)); },
+      [this](const Backend::KvMove& move) {
+        Status status;
+        {
+          const Computing computing(*this);
+          status = backend_->move_kv(move);
+        }
+        return noted(std::move(status));
+      }));
+  session.n_computed_ = shift.n_cached - shift.n;
+  session.has_logits_ = had_logits;
+  session.logits_readable_ = had_readable_logits;
+  stats_.n_kv_blocks_peak = std::max(stats_.n_kv_blocks_peak, kv_.n_used());
+  return {};
+}
+
 Status Engine::check_step(std::span<Session* const> sessions) const {
   if (sessions.empty() || sessions.size() > static_cast<size_t>(info_.max_sessions)) {
     return error(Code::invalid_argument, "the decode step has %zu sessions, expected 1 to %d", sessions.size(), info_.max_sessions);

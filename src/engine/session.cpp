@@ -191,6 +191,27 @@ Status Session::truncate(int32_t n_tokens) {
   return {};
 }
 
+Status Session::shift(size_t first, size_t n) {
+  INLAY_TRY(check_not_in_slices());
+  const size_t n_now = tokens_.size();
+  if (first > n_now || n > n_now - first) {
+    return error(Code::invalid_argument, "first is %zu and n_tokens %zu, but the sequence has %s", first, n,
+                 counted(n_now, "token").c_str());
+  }
+  if (n == 0) return {};
+  if (first + n == n_now) return truncate(static_cast<int32_t>(first));
+  const Engine::Turn turn(*engine_);
+  INLAY_TRY(engine_->check_idle());
+  INLAY_TRY(engine_->drop_ahead());
+  INLAY_TRY(engine_->shift_cached(
+      *this, {.first = static_cast<int32_t>(first), .n = static_cast<int32_t>(n), .n_cached = n_computed_}));
+  const auto from = tokens_.begin() + static_cast<std::ptrdiff_t>(first);
+  tokens_.erase(from, from + static_cast<std::ptrdiff_t>(n));
+  if (finish_reason_ == FinishReason::context_full) finish_reason_ = FinishReason::none;
+  publish();
+  return {};
+}
+
 Status Session::set_sampler(const SamplerParams& params) {
   INLAY_TRY(check_not_in_slices());
   INLAY_TRY(validate(params, engine_->spec().n_vocab));

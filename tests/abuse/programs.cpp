@@ -79,7 +79,7 @@ class Program {
     if (sessions_.empty() || random_.one_in(20)) return create();
     const size_t i = random_.below(sessions_.size());
     Session& s = sessions_[i];
-    switch (random_.below(16)) {
+    switch (random_.below(17)) {
       case 0:
         return free_one(i);
       case 1:
@@ -107,6 +107,8 @@ class Program {
         return cancel(s);
       case 14:
         return texts();
+      case 15:
+        return shift(s);
       default:
         return embed();
     }
@@ -237,6 +239,13 @@ class Program {
     const size_t n = random_.below(static_cast<size_t>(s.n_tokens) + (random_.one_in(5) ? 4 : 1));
     if (check("inlay_session_truncate", lib.inlay_session_truncate(s.handle, n, &err_)))
       s.n_tokens = static_cast<int32_t>(n);
+    compare(s);
+  }
+
+  void shift(Session& s) {
+    const auto n_now = static_cast<size_t>(s.n_tokens);
+    const size_t first = random_.below(n_now + 1), n = random_.below(n_now - first + (random_.one_in(5) ? 4 : 1));
+    if (check("inlay_session_shift", lib.inlay_session_shift(s.handle, first, n, &err_))) s.n_tokens -= static_cast<int32_t>(n);
     compare(s);
   }
 

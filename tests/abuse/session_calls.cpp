@@ -41,6 +41,9 @@ inlay_status fork_session(const Handles& h, inlay_error* err) {
 inlay_status truncate_session(const Handles& h, inlay_error* err) {
   return lib.inlay_session_truncate(h.session, 1, err);
 }
+inlay_status shift_session(const Handles& h, inlay_error* err) {
+  return lib.inlay_session_shift(h.session, 0, 1, err);
+}
 inlay_status set_sampler(const Handles& h, inlay_error* err) {
   static constexpr inlay_logit_bias kBias[] = {{3, 1.0f}, {4, -1.0f}};
   inlay_sampler_params params = sized<inlay_sampler_params>();
@@ -170,6 +173,7 @@ constexpr HandleCall kTable[] = {
     {"inlay_session_take_text", true, take_text},
     {"inlay_session_fork", true, fork_session},
     {"inlay_session_truncate", true, truncate_session},
+    {"inlay_session_shift", true, shift_session},
     {"inlay_session_set_sampler", true, set_sampler},
     {"inlay_session_set_stop", true, set_stop},
     {"inlay_session_set_stop_tokens", true, set_stop_tokens},

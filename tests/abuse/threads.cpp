@@ -124,8 +124,9 @@ Outcome run_pair(Case& the_case) {
       run_side(pair, 0, h);
       other.join();
       lib.inlay_decode_abandon(&h.session, 1, &err);
-      host.check("inlay_session_truncate", lib.inlay_session_truncate(h.session, 1, &err),
-                 err);  // room for the next ones
+      host.check("inlay_session_truncate", lib.inlay_session_truncate(h.session, 0, &err), err);
+      size_t n_done = 0;
+      host.check("inlay_prefill", lib.inlay_prefill(h.session, kPrompt.data(), kPrompt.size(), &n_done, &err), err);
     }
     for (int i = 0; i < 2 * kEpochs * kRounds; ++i) the_case.count_call();
     const std::string named = std::string(pair.calls[0]->name) + " beside " + pair.calls[1]->name;

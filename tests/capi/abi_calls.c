@@ -190,6 +190,7 @@ static void test_null_handles(void) {
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_take_text)(NULL, NULL, 0, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_fork)(NULL, &session, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_truncate)(NULL, 0, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_shift)(NULL, 0, 0, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_sampler)(NULL, NULL, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_stop)(NULL, NULL, 0, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_stop_tokens)(NULL, NULL, 0, &err));
@@ -569,6 +570,7 @@ static void test_slices(inlay_session* session, const inlay_session* other_type)
   CHECK(left > 0 && event.kind == INLAY_EVENT_NONE);
   EXPECT(INLAY_INVALID_STATE, CALL(inlay_prefill)(session, &id, 1, &n, &err));
   EXPECT(INLAY_INVALID_STATE, CALL(inlay_session_truncate)(session, 0, &err));
+  EXPECT(INLAY_INVALID_STATE, CALL(inlay_session_shift)(session, 0, 1, &err));
   EXPECT(INLAY_INVALID_STATE, CALL(inlay_session_set_sampler)(session, NULL, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_decode_slice)(both, 1, -1, &event, sizeof event, &left, &err));
   EXPECT(INLAY_OK, CALL(inlay_decode_slice)(both, 1, 1 << 20, &event, sizeof event, &left, &err));
@@ -605,6 +607,12 @@ static void test_session(const inlay_engine* engine, int32_t n_vocab) {
   EXPECT(INLAY_OK, CALL(inlay_session_fork)(session, &child, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_truncate)(session, 4, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_truncate)(session, SIZE_MAX, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_shift)(NULL, 0, 1, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_shift)((inlay_session*)engine, 0, 1, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_shift)(session, 1, SIZE_MAX, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_shift)(session, SIZE_MAX, 1, &err));
+  EXPECT(INLAY_OK, CALL(inlay_session_shift)(session, 0, 1, &err));
+  EXPECT(INLAY_OK, CALL(inlay_session_shift)(session, 0, 0, &err));
   test_slices(session, (const inlay_session*)engine);
   EXPECT(INLAY_OK, CALL(inlay_session_truncate)(session, 0, &err));
   CALL(inlay_session_cancel)(session);

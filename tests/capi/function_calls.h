@@ -370,6 +370,13 @@ inline std::vector<Row> table() {
            return outcome(status, err) + prefilled(session);
          });
        }},
+      {"inlay_session_shift", [](const World& w) {
+         return generated(w, true, [](const SessionPtr& session) {
+           inlay_error err;
+           const inlay_status status = CALL(inlay_session_shift, session.get(), size_t{1}, size_t{2}, &err);
+           return outcome(status, err) + stepped(session, 3) + logits_of(session);
+         });
+       }},
       {"inlay_session_set_sampler", [](const World& w) {
          return generated(w, false, [](const SessionPtr& session) {
            std::string out;

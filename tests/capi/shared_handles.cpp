@@ -65,6 +65,7 @@ const std::map<std::string, Call>& calls() {
          return status;
        }},
       {"inlay_session_truncate", [](inlay_session* s) { return inlay_session_truncate(s, 3, nullptr); }},
+      {"inlay_session_shift", [](inlay_session* s) { return inlay_session_shift(s, 1, 1, nullptr); }},
       {"inlay_session_set_sampler",
        [](inlay_session* s) {
          const auto params = sized<inlay_sampler_params>();

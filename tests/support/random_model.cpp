@@ -32,11 +32,11 @@ void add_layer(GgufImage& image, const std::string& prefix, const HeadShape& hea
 
 }  // namespace
 
-std::vector<std::byte> random_model(const HeadShape& heads, Windows windows, uint32_t window) {
+std::vector<std::byte> random_model(const HeadShape& heads, Windows windows, uint32_t window, uint32_t n_layers) {
   std::mt19937 random(20240229);
   GgufImage image;
   image.text("general.architecture", "llama")
-      .u32("llama.block_count", 2)
+      .u32("llama.block_count", n_layers)
       .u32("llama.context_length", kRandomModelContext)
       .u32("llama.embedding_length", kModel)
       .u32("llama.feed_forward_length", kFeedForward)
@@ -44,7 +44,7 @@ std::vector<std::byte> random_model(const HeadShape& heads, Windows windows, uin
       .u32("llama.attention.head_count_kv", heads.n_kv_heads)
       .u32("llama.attention.key_length", heads.d_head)
       .u32("llama.attention.value_length", heads.d_head)
-      .u32("llama.rope.dimension_count", heads.d_head)
+      .u32("llama.rope.dimension_count", heads.n_rot > 0 ? heads.n_rot : heads.d_head)
       .f32("llama.attention.layer_norm_rms_epsilon", 1e-5f)
       .f32("llama.rope.freq_base", 500000.0f)
       .text("tokenizer.ggml.model", "no_vocab");
@@ -53,7 +53,7 @@ std::vector<std::byte> random_model(const HeadShape& heads, Windows windows, uin
         .u32("llama.attention.sliding_window_pattern", windows == Windows::first_layer ? 2 : 1);
   }
   image.tensor("token_embd.weight", {kModel, kRandomModelVocab}, kF16, halves(kModel * kRandomModelVocab, -1, random));
-  for (const char* prefix : {"blk.0.", "blk.1."}) add_layer(image, prefix, heads, random);
+  for (uint32_t l = 0; l < n_layers; ++l) add_layer(image, "blk." + std::to_string(l) + ".", heads, random);
   image.tensor("output_norm.weight", {kModel}, kF32, floats(kModel, 1.0f));
   image.tensor("output.weight", {kModel, kRandomModelVocab}, kF16, halves(kModel * kRandomModelVocab, -4, random));
   return image.build();

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <random>
 #include <set>
+#include <utility>
 
 namespace inlay {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 constexpr int32_t kContext = 400, kSessions = 5;
 
 // What is done wrongly, so that the model shows that it would find it.
-enum class Fault { none, slides_too_far, loses_spare_blocks, writes_shared_blocks, releases_twice, ignores_the_window };
+enum class Fault { none, slides_too_far, loses_spare_blocks, writes_shared_blocks, releases_twice, ignores_the_window, moves_backwards };
 
 struct Sequence {
   bool exists = false;
@@ -24,6 +25,7 @@ struct Sequence {
   int32_t run_first = 0, run_end = 0;  // of a run that was begun; run_end is n_cached or less: none
   int32_t most = 0;                    // tokens of its steps
   int32_t held_end = 0;                // position up to which blocks were taken to be held
+  bool runs_again = false;             // the last token can be run again, as after a step
 };
 
 class Simulation {
@@ -63,6 +65,8 @@ class Simulation {
   int n_started_anew() const { return n_started_anew_; }
   int n_copies() const { return n_copies_; }
   int n_holds() const { return n_holds_; }
+  int n_shifts() const { return n_shifts_; }
+  int n_without_shift() const { return n_without_shift_; }  // the window lacks what it would reach back to
 
  private:
   size_t below(size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(random_); }
@@ -73,7 +77,9 @@ class Simulation {
 
   void begin_something(Sequence& s) {
     const auto n_tokens = static_cast<int32_t>(s.tokens.size());
-    switch (below(12)) {
+    switch (below(13)) {
+      case 12:
+        return shift(s);
       case 0:
         return free_sequence(s);
       case 1:
@@ -136,6 +142,7 @@ class Simulation {
       check_bound(s, g);
     }
     s.n_cached = end;
+    s.runs_again = true;
     const int32_t first = s.kv.back().first;
     pools_.slide(s.kv, fault_ == Fault::slides_too_far ? end + 32 : end);
     n_slid_ += s.kv.back().first - first;
@@ -179,9 +186,53 @@ class Simulation {
     rewind(s, n);
   }
 
+  void shift(Sequence& s) {
+    if (s.n_cached < 2) return;
+    const auto first = static_cast<int32_t>(below(static_cast<size_t>(s.n_cached - 1)));
+    const int32_t n = std::min(s.n_cached - 1 - first, below(2) == 0 ? up_to(80) : up_to(300));
+    const KvPools::Shift shift{first, n, s.n_cached};
+    if (!pools_.can_shift(s.kv, shift)) {
+      ++n_without_shift_;
+      return;
+    }
+    const int32_t used = pools_.n_used();
+    if (!pools_.check_room_to_shift(s.kv, shift).ok()) {
+      if (pools_.n_used() > used) fail("a shift that was refused has taken blocks");
+      return;
+    }
+    const auto move = [&](const Backend::KvMove& m) {
+      std::vector<int32_t> to;
+      for (int32_t p = m.first; p + m.distance < m.end; ++p) to.push_back(p);
+      if (fault_ == Fault::moves_backwards) std::ranges::reverse(to);
+      std::vector<int64_t>& cells = cache_[static_cast<size_t>(m.kv_group)];
+      const auto cell = [&](int32_t p) -> int64_t& {
+        return cells[static_cast<size_t>(m.table[static_cast<size_t>(p / kKvBlockTokens)] * kKvBlockTokens + p % kKvBlockTokens)];
+      };
+      for (const int32_t p : to) cell(p) = cell(p + m.distance);
+      return Status();
+    };
+    const Status status = pools_.shift(s.kv, shift, [&](int32_t g, int32_t from, int32_t to) {
+      copy(g, from, to);
+      return Status();
+    }, move);
+    if (!status.ok()) fail("a shift that has room was refused");
+    s.tokens.erase(s.tokens.begin() + first, s.tokens.begin() + first + n);
+    s.n_cached -= n;
+    s.run_end = 0;
+    s.runs_again = true;
+    s.held_end = std::max(0, s.held_end - n);
+    pools_.cut(s.kv, s.n_cached);
+    for (size_t g = 0; g < groups_.size(); ++g) {
+      for (int32_t p = s.kv[g].first_row; p < s.n_cached; ++p) {
+        if (at(s, g, p) != s.tokens[static_cast<size_t>(p)]) return fail("a shift has lost keys");
+      }
+    }
+    ++n_shifts_;
+  }
+
   // The last token is to be run again, as an engine does for its logits.
   void rewind(Sequence& s, int32_t n_tokens) {
-    const bool complete = s.n_cached <= n_tokens;
+    const bool complete = std::exchange(s.runs_again, false) && s.n_cached <= n_tokens;
     s.run_end = 0;
     s.n_cached = std::min(s.n_cached, std::max(0, n_tokens - 1));
     if (!KvPools::can_go_on(groups_, s.kv, s.n_cached)) {
@@ -254,7 +305,7 @@ class Simulation {
   std::vector<std::vector<int64_t>> cache_;  // by group: what every position of every block contains
   std::vector<int> n_full_ = std::vector<int>(8, 0);
   int64_t last_token_ = 0;
-  int n_slid_ = 0, n_started_anew_ = 0, n_copies_ = 0, n_holds_ = 0;
+  int n_slid_ = 0, n_started_anew_ = 0, n_copies_ = 0, n_holds_ = 0, n_shifts_ = 0, n_without_shift_ = 0;
   std::string failure_;
 };
 
@@ -273,7 +324,7 @@ const std::vector<Setting> kSettings = {
 
 TEST(KvPools, RandomOperationsAgreeWithTheModel) {
   for (const Setting& setting : kSettings) {
-    int n_slid = 0, n_started_anew = 0, n_copies = 0, n_holds = 0;
+    int n_slid = 0, n_started_anew = 0, n_copies = 0, n_holds = 0, n_shifts = 0, n_without_shift = 0;
     for (uint32_t seed = 0; seed < 40; ++seed) {
       Simulation simulation(setting.groups, setting.n_blocks, seed);
       simulation.run(2000);
@@ -282,9 +333,13 @@ TEST(KvPools, RandomOperationsAgreeWithTheModel) {
       n_started_anew += simulation.n_started_anew();
       n_copies += simulation.n_copies();
       n_holds += simulation.n_holds();
+      n_shifts += simulation.n_shifts();
+      n_without_shift += simulation.n_without_shift();
     }
     EXPECT_GT(n_holds, 100);
     const bool has_window = setting.groups.back().window > 0;
+    EXPECT_GT(n_shifts, 100);
+    EXPECT_EQ(n_without_shift > 100, has_window) << n_without_shift;
     EXPECT_EQ(n_slid > 1000, has_window) << n_slid;
     EXPECT_EQ(n_started_anew > 100, has_window) << n_started_anew;
     EXPECT_GT(n_copies, 100) << "forks were written to";
@@ -293,7 +348,7 @@ TEST(KvPools, RandomOperationsAgreeWithTheModel) {
 
 TEST(KvPools, TheModelFindsFaults) {
   for (const Fault fault : {Fault::slides_too_far, Fault::loses_spare_blocks, Fault::writes_shared_blocks,
-                            Fault::releases_twice, Fault::ignores_the_window}) {
+                            Fault::releases_twice, Fault::ignores_the_window, Fault::moves_backwards}) {
     int n_found = 0;
     for (uint32_t seed = 0; seed < 5; ++seed) {
       Simulation simulation({{0, 1}, {40, 1}}, {40, 40}, seed, fault);

@@ -973,6 +973,7 @@ namespace Inlay.Raw
         private readonly delegate* unmanaged[Cdecl]<IntPtr, ulong, inlay_error*, Status> _inlay_session_cancel_turn;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, int, inlay_error*, Status> _inlay_session_set_max_tokens;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, byte*, UIntPtr, ChatFlags, int*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_chat_tokenize;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, UIntPtr, UIntPtr, inlay_error*, Status> _inlay_session_shift;
 
         // `find` takes a name and the minor version since which there is a function of this name.
         internal Api(Func<string, int, IntPtr> find)
@@ -1023,6 +1024,7 @@ namespace Inlay.Raw
             _inlay_session_cancel_turn = (delegate* unmanaged[Cdecl]<IntPtr, ulong, inlay_error*, Status>)find("inlay_session_cancel_turn", 2);
             _inlay_session_set_max_tokens = (delegate* unmanaged[Cdecl]<IntPtr, int, inlay_error*, Status>)find("inlay_session_set_max_tokens", 2);
             _inlay_chat_tokenize = (delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, byte*, UIntPtr, ChatFlags, int*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_chat_tokenize", 2);
+            _inlay_session_shift = (delegate* unmanaged[Cdecl]<IntPtr, UIntPtr, UIntPtr, inlay_error*, Status>)find("inlay_session_shift", 2);
         }
 #else
         private static class Signature
@@ -1119,6 +1121,8 @@ namespace Inlay.Raw
             internal delegate Status inlay_session_set_max_tokens(IntPtr session, int max_tokens, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_chat_tokenize(IntPtr engine, byte* conversation, UIntPtr conversation_len, byte* chat_template, UIntPtr template_len, ChatFlags flags, int* tokens, UIntPtr cap, UIntPtr* n_tokens, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_session_shift(IntPtr session, UIntPtr first, UIntPtr n_tokens, inlay_error* err);
         }
 
         private readonly Signature.inlay_load _inlay_load;
@@ -1167,6 +1171,7 @@ namespace Inlay.Raw
         private readonly Signature.inlay_session_cancel_turn _inlay_session_cancel_turn;
         private readonly Signature.inlay_session_set_max_tokens _inlay_session_set_max_tokens;
         private readonly Signature.inlay_chat_tokenize _inlay_chat_tokenize;
+        private readonly Signature.inlay_session_shift _inlay_session_shift;
 
         // `find` takes a name and the minor version since which there is a function of this name.
         internal Api(Func<string, int, IntPtr> find)
@@ -1217,6 +1222,7 @@ namespace Inlay.Raw
             _inlay_session_cancel_turn = Bind<Signature.inlay_session_cancel_turn>(find("inlay_session_cancel_turn", 2));
             _inlay_session_set_max_tokens = Bind<Signature.inlay_session_set_max_tokens>(find("inlay_session_set_max_tokens", 2));
             _inlay_chat_tokenize = Bind<Signature.inlay_chat_tokenize>(find("inlay_chat_tokenize", 2));
+            _inlay_session_shift = Bind<Signature.inlay_session_shift>(find("inlay_session_shift", 2));
         }
 
         private static T Bind<T>(IntPtr function) where T : class
@@ -1885,6 +1891,26 @@ namespace Inlay.Raw
         {
             if (_inlay_chat_tokenize == null) return Older.Refuse("inlay_chat_tokenize", "1.2", err);
             return _inlay_chat_tokenize(engine, conversation, conversation_len, chat_template, template_len, flags, tokens, cap, n_tokens, err);
+        }
+
+        /// <summary>Takes tokens out of the sequence, for texts that outgrow the context: those behind them move to the
+        /// front. Their keys and values stay, keys are turned to the new positions (RoPE), which takes about as long as
+        /// copying the cache. They still carry what they have seen of the tokens that went: logits are close to those of
+        /// the shorter sequence, not the same; FP8 and INT8 keys are rounded once more. A generation goes on, also one that
+        /// ended with CONTEXT_FULL; where the last token goes, this is inlay_session_truncate. Where a sliding window
+        /// reaches back to keys that are no longer kept, the next prefill or step first runs the shorter sequence from its
+        /// beginning.</summary>
+        /// <param name="session">The session.</param>
+        /// <param name="first">The first token to go, at most the present length. [tokens]</param>
+        /// <param name="n_tokens">How many go; 0: nothing happens. [tokens]</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: exclusive(session). Blocks: while the device moves keys and values; waits for other calls that
+        /// compute on the engine. Ownership: Nothing is kept. On error: DEVICE_LOST: unspecified. Otherwise nothing has
+        /// changed. Errors: KV_FULL, INVALID_STATE, DEVICE_LOST. Since: 1.2.</remarks>
+        public Status inlay_session_shift(IntPtr session, UIntPtr first, UIntPtr n_tokens, inlay_error* err)
+        {
+            if (_inlay_session_shift == null) return Older.Refuse("inlay_session_shift", "1.2", err);
+            return _inlay_session_shift(session, first, n_tokens, err);
         }
     }
 }

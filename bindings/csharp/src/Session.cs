@@ -243,6 +243,21 @@ namespace Inlay
             using (var use = new Use(this)) Check.Ok(_api.inlay_session_truncate(use.Pointer, (UIntPtr)(uint)n_tokens, &error), ref error);
         }
 
+        /// <summary>Takes tokens out of the sequence, for texts that outgrow the context: what is behind them moves to the front and
+        /// keeps what the model has computed for it, so that the next tokens are close to those of the shorter sequence, but not the
+        /// same. A generation that a full context has ended can go on; where the last token goes, this is
+        /// <see cref="Truncate"/>.</summary>
+        /// <param name="first">The first token to go.</param>
+        /// <param name="n_tokens">How many go.</param>
+        public void Shift(int first, int n_tokens)
+        {
+            if (first < 0) throw new ArgumentOutOfRangeException(nameof(first));
+            if (n_tokens < 0) throw new ArgumentOutOfRangeException(nameof(n_tokens));
+            inlay_error error;
+            using (var use = new Use(this))
+                Check.Ok(_api.inlay_session_shift(use.Pointer, (UIntPtr)(uint)first, (UIntPtr)(uint)n_tokens, &error), ref error);
+        }
+
         /// <summary>Changes how the following tokens are drawn.</summary>
         public void SetSampler(SamplerOptions sampler)
         {

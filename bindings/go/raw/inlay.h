@@ -1194,6 +1194,22 @@ inlay_status inlay_chat_tokenize(const inlay_engine* engine, const char* convers
                                  const char* chat_template, size_t template_len, inlay_chat_flags flags,
                                  int32_t* tokens, size_t cap, size_t* n_tokens, inlay_error* err);
 
+// ---- Sessions --------------------------------------------------------------------------------------------------------
+
+// Takes tokens out of the sequence, for texts that outgrow the context: those behind them move to the front. Their keys
+// and values stay, keys are turned to the new positions (RoPE), which takes about as long as copying the cache. They
+// still carry what they have seen of the tokens that went: logits are close to those of the shorter sequence, not the
+// same; FP8 and INT8 keys are rounded once more. A generation goes on, also one that ended with CONTEXT_FULL; where the
+// last token goes, this is inlay_session_truncate. Where a sliding window reaches back to keys that are no longer kept,
+// the next prefill or step first runs the shorter sequence from its beginning.
+// Thread: exclusive(session).
+// Blocks: while the device moves keys and values; waits for other calls that compute on the engine.
+// Ownership: Nothing is kept.
+// On error: DEVICE_LOST: unspecified. Otherwise nothing has changed.
+// Errors: KV_FULL, INVALID_STATE, DEVICE_LOST.
+// Since: 1.2.
+inlay_status inlay_session_shift(inlay_session* session, size_t first, size_t n_tokens, inlay_error* err);
+
 #ifdef __cplusplus
 }
 #endif

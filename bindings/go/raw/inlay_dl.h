@@ -71,7 +71,8 @@
   X(inlay_session_set_stop_tokens) \
   X(inlay_session_cancel_turn) \
   X(inlay_session_set_max_tokens) \
-  X(inlay_chat_tokenize)
+  X(inlay_chat_tokenize) \
+  X(inlay_session_shift)
 
 typedef struct inlay_dl {
   void* library;
@@ -153,6 +154,7 @@ typedef struct inlay_dl {
   inlay_status (*inlay_chat_tokenize)(const inlay_engine* engine, const char* conversation, size_t conversation_len,
                                       const char* chat_template, size_t template_len, inlay_chat_flags flags,
                                       int32_t* tokens, size_t cap, size_t* n_tokens, inlay_error* err);
+  inlay_status (*inlay_session_shift)(inlay_session* session, size_t first, size_t n_tokens, inlay_error* err);
 } inlay_dl;
 
 #ifdef _WIN32

@@ -1016,3 +1016,7 @@ func SessionSetMaxTokens(session *Session, maxTokens int32, err *Error) Status {
 func ChatTokenize(engine *Engine, conversation *byte, conversationLen uintptr, chatTemplate *byte, templateLen uintptr, flags ChatFlags, tokens *int32, cap_ uintptr, nTokens *uintptr, err *Error) Status {
 	return withoutCgo(err)
 }
+
+func SessionShift(session *Session, first uintptr, nTokens uintptr, err *Error) Status {
+	return withoutCgo(err)
+}

@@ -280,6 +280,11 @@ static inlay_status go_inlay_chat_tokenize(const inlay_engine* engine, const cha
   if (!api->inlay_chat_tokenize) return inlay_go_missing("inlay_chat_tokenize", err);
   return api->inlay_chat_tokenize(engine, conversation, conversation_len, chat_template, template_len, flags, tokens, cap, n_tokens, err);
 }
+static inlay_status go_inlay_session_shift(inlay_session* session, size_t first, size_t n_tokens, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_session_shift) return inlay_go_missing("inlay_session_shift", err);
+  return api->inlay_session_shift(session, first, n_tokens, err);
+}
 */
 import "C"
 
@@ -2098,4 +2103,25 @@ func SessionSetMaxTokens(session *Session, maxTokens int32, err *Error) Status {
 //   - Since: 1.2.
 func ChatTokenize(engine *Engine, conversation *byte, conversationLen uintptr, chatTemplate *byte, templateLen uintptr, flags ChatFlags, tokens *int32, cap_ uintptr, nTokens *uintptr, err *Error) Status {
 	return Status(C.go_inlay_chat_tokenize((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.char)(unsafe.Pointer(conversation)), C.size_t(conversationLen), (*C.char)(unsafe.Pointer(chatTemplate)), C.size_t(templateLen), C.inlay_chat_flags(flags), (*C.int32_t)(unsafe.Pointer(tokens)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(nTokens)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// SessionShift is inlay_session_shift. Takes tokens out of the sequence, for texts that outgrow the context: those
+// behind them move to the front. Their keys and values stay, keys are turned to the new positions (RoPE), which takes
+// about as long as copying the cache. They still carry what they have seen of the tokens that went: logits are close
+// to those of the shorter sequence, not the same; FP8 and INT8 keys are rounded once more. A generation goes on, also
+// one that ended with CONTEXT_FULL; where the last token goes, this is inlay_session_truncate. Where a sliding window
+// reaches back to keys that are no longer kept, the next prefill or step first runs the shorter sequence from its
+// beginning.
+//
+//   - session: The session.
+//   - first: The first token to go, at most the present length.
+//   - nTokens: How many go; 0: nothing happens.
+//   - Thread: exclusive(session).
+//   - Blocks: while the device moves keys and values; waits for other calls that compute on the engine.
+//   - Ownership: Nothing is kept.
+//   - On error: DEVICE_LOST: unspecified. Otherwise nothing has changed.
+//   - Errors: KV_FULL, INVALID_STATE, DEVICE_LOST.
+//   - Since: 1.2.
+func SessionShift(session *Session, first uintptr, nTokens uintptr, err *Error) Status {
+	return Status(C.go_inlay_session_shift((*C.inlay_session)(unsafe.Pointer(session)), C.size_t(first), C.size_t(nTokens), (*C.inlay_error)(unsafe.Pointer(err))))
 }

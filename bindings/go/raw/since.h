@@ -50,6 +50,7 @@
   X(inlay_session_set_stop_tokens, 2) \
   X(inlay_session_cancel_turn, 2) \
   X(inlay_session_set_max_tokens, 2) \
-  X(inlay_chat_tokenize, 2)
+  X(inlay_chat_tokenize, 2) \
+  X(inlay_session_shift, 2)
 
 #endif

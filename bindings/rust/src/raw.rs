@@ -1687,10 +1687,30 @@ pub struct Functions {
     /// - `cap`: Room in tokens. (tokens)
     /// - `n_tokens`: How many tokens the conversation has. (tokens)
     pub inlay_chat_tokenize: unsafe extern "C" fn(engine: *const inlay_engine, conversation: *const c_char, conversation_len: usize, chat_template: *const c_char, template_len: usize, flags: inlay_chat_flags, tokens: *mut i32, cap: usize, n_tokens: *mut usize, err: *mut inlay_error) -> inlay_status,
+    /// Takes tokens out of the sequence, for texts that outgrow the context: those behind them move to the front.
+    /// Their keys and values stay, keys are turned to the new positions (RoPE), which takes about as long as copying
+    /// the cache. They still carry what they have seen of the tokens that went: logits are close to those of the
+    /// shorter sequence, not the same; FP8 and INT8 keys are rounded once more. A generation goes on, also one that
+    /// ended with CONTEXT_FULL; where the last token goes, this is
+    /// [`inlay_session_truncate`](Functions::inlay_session_truncate). Where a sliding window reaches back to keys
+    /// that are no longer kept, the next prefill or step first runs the shorter sequence from its beginning.
+    ///
+    /// - Thread: exclusive(session).
+    /// - Blocks: while the device moves keys and values; waits for other calls that compute on the engine.
+    /// - Ownership: Nothing is kept.
+    /// - On error: DEVICE_LOST: unspecified. Otherwise nothing has changed.
+    /// - Errors: KV_FULL, INVALID_STATE, DEVICE_LOST.
+    /// - Since: 1.2.
+    ///
+    /// Parameters:
+    /// - `session`: The session.
+    /// - `first`: The first token to go, at most the present length. (tokens)
+    /// - `n_tokens`: How many go; 0: nothing happens. (tokens)
+    pub inlay_session_shift: unsafe extern "C" fn(session: *mut inlay_session, first: usize, n_tokens: usize, err: *mut inlay_error) -> inlay_status,
 }
 
 /// Names of all functions, in the header's order.
-pub const FUNCTION_NAMES: [&str; 46] = [
+pub const FUNCTION_NAMES: [&str; 47] = [
     "inlay_load",
     "inlay_prefill",
     "inlay_decode_step",
@@ -1737,6 +1757,7 @@ pub const FUNCTION_NAMES: [&str; 46] = [
     "inlay_session_cancel_turn",
     "inlay_session_set_max_tokens",
     "inlay_chat_tokenize",
+    "inlay_session_shift",
 ];
 
 #[cfg(feature = "link")]
@@ -1834,6 +1855,8 @@ unsafe extern "C" {
     pub fn inlay_session_set_max_tokens(session: *mut inlay_session, max_tokens: i32, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_chat_tokenize`].
     pub fn inlay_chat_tokenize(engine: *const inlay_engine, conversation: *const c_char, conversation_len: usize, chat_template: *const c_char, template_len: usize, flags: inlay_chat_flags, tokens: *mut i32, cap: usize, n_tokens: *mut usize, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_session_shift`].
+    pub fn inlay_session_shift(session: *mut inlay_session, first: usize, n_tokens: usize, err: *mut inlay_error) -> inlay_status;
 }
 
 impl Functions {
@@ -1887,6 +1910,7 @@ impl Functions {
             inlay_session_cancel_turn,
             inlay_session_set_max_tokens,
             inlay_chat_tokenize,
+            inlay_session_shift,
         }
     }
 
@@ -2142,6 +2166,12 @@ impl Functions {
                 // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
+            inlay_session_shift: match find(c"inlay_session_shift") {
+                p if p.is_null() && minor < 2 => absent_inlay_session_shift,
+                p if p.is_null() => return Err("inlay_session_shift"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
         })
     }
 }
@@ -2214,6 +2244,11 @@ unsafe extern "C" fn absent_inlay_session_set_max_tokens(_: *mut inlay_session, 
 unsafe extern "C" fn absent_inlay_chat_tokenize(_: *const inlay_engine, _: *const c_char, _: usize, _: *const c_char, _: usize, _: inlay_chat_flags, _: *mut i32, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
     // SAFETY: the caller's promise about `err` is the same.
     unsafe { absent(err, "the loaded library has no inlay_chat_tokenize, which is since ABI 1.2") }
+}
+
+unsafe extern "C" fn absent_inlay_session_shift(_: *mut inlay_session, _: usize, _: usize, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_session_shift, which is since ABI 1.2") }
 }
 
 /// Makes a pointer to a function of its address.

@@ -283,6 +283,20 @@ impl Session {
         Ok(())
     }
 
+    /// Takes `n_tokens` tokens from `first` on out of the sequence, for texts that outgrow the context: what is behind them
+    /// moves to the front and keeps what the model has computed for it, so that the next tokens are close to those of the
+    /// shorter sequence, but not the same. A generation that [`FinishReason::ContextFull`] has ended can go on; where the last
+    /// token goes, this is [`Session::truncate`].
+    ///
+    /// # Errors
+    /// [`Status::InvalidArgument`], [`Status::KvFull`], [`Status::InvalidState`] or [`Status::DeviceLost`].
+    pub fn shift(&mut self, first: usize, n_tokens: usize) -> Result<()> {
+        // SAFETY: the session is used here alone.
+        call(|err| unsafe { (self.functions().inlay_session_shift)(self.session, first, n_tokens, err) })?;
+        self.counts.n_generated = self.info()?.n_generated;
+        Ok(())
+    }
+
     /// Changes how the following tokens are drawn.
     ///
     /// # Errors

@@ -42,6 +42,11 @@ fn events_count_the_tokens_of_their_turn() {
     session.cancel_handle().cancel();
     let last = session.decode_step().unwrap();
     assert_eq!((last.finish_reason, last.n_generated), (Some(FinishReason::Cancelled), 7));
+    let n_before = session.info().unwrap().n_tokens;
+    session.shift(1, 2).unwrap();
+    assert_eq!(session.info().unwrap().n_tokens, n_before - 2);
+    assert_eq!(session.shift(1, n_before).unwrap_err().status(), Status::InvalidArgument);
+    assert_eq!(session.info().unwrap().n_generated, 7);
     session.truncate(3).unwrap();
     assert_eq!(session.decode_step().unwrap().n_generated, 1);
     assert_eq!(session.info().unwrap().n_generated, 1);

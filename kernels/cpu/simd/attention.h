@@ -21,6 +21,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "kernels/cpu/cpu_kernels.h"
 #include "kernels/cpu/simd/dot_block.h"
@@ -108,6 +109,45 @@ void kv_append(const KvAppendArgs& a, int64_t m_begin, int64_t m_end) {
         Vec16::load_n(a.k + from, n).store_f16(k);
         for (int64_t l = 0; l < n; ++l) keys[head + (i + l) * kBlockTokens + slot] = k[l];
       }
+    }
+  }
+}
+
+// n positions of one block to places of the same or another one; keys: (d_head, 32) halfs from the first position's.
+void move_keys(const KvMoveArgs& a, const uint16_t* from, uint16_t* to, int64_t n) {
+  const int64_t half = a.n_rot / 2;
+  const auto bytes = static_cast<size_t>(n) * 2;
+  for (int64_t i = 0; i < half; ++i) {
+    const int64_t x = i * kBlockTokens, y = (i + half) * kBlockTokens;
+    const Vec16 cos = Vec16::broadcast(a.cos[i]), sin = Vec16::broadcast(a.sin[i]);
+    uint16_t keys[2][kBlockTokens] = {};  // of what overlaps all is read before any is written
+    memcpy(keys[0], from + x, bytes);
+    memcpy(keys[1], from + y, bytes);
+    for (int64_t l = 0; l < n; l += 16) {
+      const Vec16 x0 = Vec16::load_f16(keys[0] + l), x1 = Vec16::load_f16(keys[1] + l);
+      (x0 * cos - x1 * sin).store_f16(keys[0] + l);
+      (x0 * sin + x1 * cos).store_f16(keys[1] + l);
+    }
+    memcpy(to + x, keys[0], bytes);
+    memcpy(to + y, keys[1], bytes);
+  }
+  for (int64_t i = 2 * half; i < a.d_head; ++i) memmove(to + i * kBlockTokens, from + i * kBlockTokens, bytes);
+}
+
+// In order, as many positions at a time as lie beside each other at both places.
+void kv_move(const KvMoveArgs& a, int64_t head_begin, int64_t head_end) {
+  const int64_t d_pad = round_up_16(a.d_head);
+  const auto at = [&](void* pool, int64_t position) {
+    return reinterpret_cast<uint16_t*>(static_cast<char*>(pool) + a.block_table[position / kBlockTokens] * a.block_stride);
+  };
+  for (int64_t to = a.first, n = 0; to + a.distance < a.end; to += n) {
+    const int64_t from = to + a.distance, to_slot = to % kBlockTokens, from_slot = from % kBlockTokens;
+    n = smaller(kBlockTokens - (to_slot > from_slot ? to_slot : from_slot), a.end - from);
+    for (int64_t h = head_begin; h < head_end; ++h) {
+      const int64_t head = h * d_pad * kBlockTokens;
+      move_keys(a, at(a.k_pool, from) + head + from_slot, at(a.k_pool, to) + head + to_slot, n);
+      memmove(at(a.v_pool, to) + head + to_slot * d_pad, at(a.v_pool, from) + head + from_slot * d_pad,
+              static_cast<size_t>(n * d_pad) * 2);
     }
   }
 }

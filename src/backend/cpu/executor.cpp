@@ -4,6 +4,8 @@
 #include <cstring>
 #include <optional>
 
+#include "src/backend/kv_move.h"
+
 namespace inlay {
 namespace {
 
@@ -300,6 +302,17 @@ void CpuExecutor::append_kv(const Op& op, const StepBatch& batch) {
                          [&](int64_t begin, int64_t end, int) { kernels_.kv_append(args, begin, end); });
     }
   }
+}
+
+Status CpuExecutor::move_kv(const KvMove& move) {
+  const HostKvMove moves(plan_, memory_of_kv_, kv_.data(), move);
+  const int64_t n_heads = plan_.spec.n_kv_heads;
+  pool_.parallel_for(static_cast<int64_t>(moves.layers().size()) * n_heads, 1, [&](int64_t begin, int64_t end, int) {
+    for (int64_t i = begin; i < end; ++i) {
+      kernels_.kv_move(moves.layers()[static_cast<size_t>(i / n_heads)], i % n_heads, i % n_heads + 1);
+    }
+  });
+  return {};
 }
 
 AttentionArgs CpuExecutor::attention_args(const Op& op, const StepBatch& batch, const SequenceSlice& slice) {

@@ -35,6 +35,7 @@ class CpuExecutor final : public Backend, private OpRunner {
     copy_kv_block(memory_of_kv_, kv_.data(), kv_group, from, to);
     return {};
   }
+  Status move_kv(const KvMove& move) override;
   Result<double> measure_read_bandwidth() override { return measure_host_read_bandwidth(config_.n_threads); }
 
   void take_pages();

@@ -516,4 +516,37 @@ Status CudaExecutor::duplicate_kv_block(int32_t kv_group, int32_t from_block, in
                      "copying a block of the KV cache");
 }
 
+Status CudaExecutor::move_kv(const KvMove& move) {
+  const ModelSpec& s = plan_.spec;
+  const ContextScope scope(context_);
+  INLAY_TRY(scope.status());
+  INLAY_ASSIGN(const int32_t* table, step_->copy_table(move.kv_group, move.table, stream_.get()));
+  std::vector<int32_t> layers;  // of the group
+  for (int32_t l = 0; l < s.n_layers; ++l) {
+    if (plan_.kv.layers[static_cast<size_t>(l)].group == move.kv_group) layers.push_back(l);
+  }
+  for (size_t i = 0, n = 0; i < layers.size(); i += n) {  // as many as have the same RoPE
+    const auto rope = [&](size_t at) { return s.layers[static_cast<size_t>(layers[at])].rope; };
+    for (n = 1; i + n < layers.size() && rope(i + n) == rope(i);) ++n;
+    const LayerRope turns = rope_of(layers[i]);
+    INLAY_CUDA_TRY(cuda::launch_move_kv({.pools = b_.kv.data() + kv_memory_.keys_at(layers[i]),
+                                         .pool_bytes = kv_memory_.between_pools(move.kv_group),
+                                         .block_table = table,
+                                         .inv_freq = turns.inv_freq,
+                                         .n_layers = static_cast<int32_t>(n),
+                                         .n_kv_heads = s.n_kv_heads,
+                                         .d_head = s.d_head,
+                                         .block_tokens = kKvBlockTokens,
+                                         .n_rot = turns.n_rot,
+                                         .first = move.first,
+                                         .distance = move.distance,
+                                         .end = move.end,
+                                         .turn = move.turn,
+                                         .kv_type = cache(layers[i]).kv_type},
+                                        stream_.get()),
+                   "moving a part of the KV cache");
+  }
+  return wait_for(stream_.get(), "moving a part of the KV cache");
+}
+
 }  // namespace inlay

@@ -45,6 +45,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   Result<Logits> logits(int32_t slot) override;
   Status duplicate_logits(int32_t from_slot, int32_t to_slot) override;
   Status duplicate_kv_block(int32_t kv_group, int32_t from_block, int32_t to_block) override;
+  Status move_kv(const KvMove& move) override;
   Result<double> measure_read_bandwidth() override;
 
   static MemoryNeeds needs(const Plan& plan, const BackendConfig& config, int32_t device_index);

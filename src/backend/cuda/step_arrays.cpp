@@ -129,6 +129,14 @@ void StepBlock::fill_tables(const StepBatch& batch) {
   }
 }
 
+Result<const int32_t*> StepBlock::copy_table(int32_t kv_group, std::span<const int32_t> table, cudaStream_t stream) {
+  const int64_t at = table_of(kv_group, 0);
+  std::ranges::transform(table, host_.block_tables + at, [](int32_t block) { return std::max(block, 0); });
+  INLAY_CUDA_TRY(cudaMemcpyAsync(device_.block_tables + at, host_.block_tables + at, table.size_bytes(), cudaMemcpyHostToDevice, stream),
+                 "copying a block table");
+  return static_cast<const int32_t*>(device_.block_tables + at);
+}
+
 Status StepBlock::fill_samples(const StepBatch& batch, int32_t n_logit_rows) {
   n_bias_ = n_counts_ = 0;
   for (int32_t i = 0; i < n_logit_rows; ++i) {

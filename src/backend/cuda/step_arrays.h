@@ -60,6 +60,8 @@ class StepBlock {
   // The fixed part, which every step needs. As a node it serves every later step of the same shape.
   Status copy_fixed(cuda::LaunchTarget target);
   Status copy_lists(cudaStream_t stream);  // what the last fill put into the lists, if anything
+  // One table alone, between steps; where it is on the device.
+  Result<const int32_t*> copy_table(int32_t kv_group, std::span<const int32_t> table, cudaStream_t stream);
   const StepArrays& device() const { return device_; }
   const int32_t* block_tables(int32_t kv_group) const {
     return device_.block_tables + table_of(kv_group, 0);

@@ -18,6 +18,7 @@
 #include "kernels/ref/soft_cap.h"
 #include "src/backend/host_buffers.h"
 #include "src/backend/kv_memory.h"
+#include "src/backend/kv_move.h"
 
 namespace inlay {
 namespace {
@@ -76,6 +77,11 @@ class ReferenceBackend final : public Backend, private OpRunner {
   }
   Status duplicate_kv_block(int32_t kv_group, int32_t from, int32_t to) override {
     copy_kv_block(memory_, kv_.data(), kv_group, from, to);
+    return {};
+  }
+  Status move_kv(const KvMove& move) override {
+    const HostKvMove moves(plan_, memory_, kv_.data(), move);
+    for (const KvMoveArgs& layer : moves.layers()) ref::kv_move(layer, 0, layer.n_kv_heads);
     return {};
   }
 

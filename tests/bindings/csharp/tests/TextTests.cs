@@ -187,6 +187,10 @@ static class TextTests
             Expect.Equal(new string('a', 72) + ".", session.TakeText(), "the rest");
             Expect.Equal("", session.TakeText(), "no more");
 
+            int before = session.Info.Tokens;
+            session.Shift(1, 3);
+            Expect.Equal(before - 3, session.Info.Tokens, "tokens after a shift");
+            Expect.Throws<ArgumentOutOfRangeException>(() => session.Shift(-1, 1), "a negative place");
             session.Truncate(Given.Prompt.Length);
             var texts = new List<string>();
             session.SetSampler(new SamplerOptions { Bias = new Dictionary<int, float> { { a, 1e6f } } });
