@@ -45,7 +45,7 @@ fn events_count_the_tokens_of_their_turn() {
     let n_before = session.info().unwrap().n_tokens;
     session.shift(1, 2).unwrap();
     assert_eq!(session.info().unwrap().n_tokens, n_before - 2);
-    assert_eq!(session.shift(1, n_before).unwrap_err().status(), Status::InvalidArgument);
+    assert_eq!(session.shift(1, n_before as usize).unwrap_err().status(), Status::InvalidArgument);
     assert_eq!(session.info().unwrap().n_generated, 7);
     session.truncate(3).unwrap();
     assert_eq!(session.decode_step().unwrap().n_generated, 1);
