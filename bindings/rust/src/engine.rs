@@ -3,8 +3,8 @@ use crate::error::{call, into_string, read_bytes, read_string};
 use crate::info::{EngineInfo, Explanation, LogMessage, MemoryInfo, Stats, TokenInfo};
 use crate::TokenizeOptions;
 use crate::{
-    raw, Conversation, ConvertOptions, ConvertType, EmbedOptions, Error, Library, LoadOptions, LogLevel, ProfileForm,
-    ProfileOptions, ProgressFn, Result, Session, SessionOptions, Status, Token,
+    raw, Chat, ChatMessage, Conversation, ConvertOptions, ConvertType, EmbedOptions, Error, Library, LoadOptions,
+    LogLevel, ProfileForm, ProfileOptions, ProgressFn, Result, Session, SessionOptions, Status, Token,
 };
 use std::io::{Read, Seek};
 use std::ops::ControlFlow;
@@ -310,6 +310,17 @@ impl Engine {
                 render(self.as_ptr(), json, n_json, form, n_form, flags, buf, cap, needed, err)
             }
         })
+    }
+
+    /// Begins a conversation in a session of its own, made with these options. Their `max_tokens` is the longest answer, for
+    /// which room is kept; where it is 0, or more than half of the context, it is half of the context. The messages are what was
+    /// said before: the system's at the beginning always stay, and a turn is all from a user's message to the next one. There
+    /// may be none.
+    ///
+    /// # Errors
+    /// Those of [`Session::new`].
+    pub fn chat(&self, options: &SessionOptions, messages: impl IntoIterator<Item = ChatMessage>) -> Result<Chat> {
+        Chat::new(self, options, messages.into_iter().collect())
     }
 
     /// The conversation as tokens, with what [`chat_text`](Self::chat_text) takes. Only the template's own control tokens

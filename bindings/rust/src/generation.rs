@@ -1,3 +1,4 @@
+use crate::conversation::Said;
 use crate::{CancelHandle, Error, Event, FinishReason, Result, Session, Status};
 use std::fmt;
 use std::iter::FusedIterator;
@@ -9,6 +10,8 @@ use std::iter::FusedIterator;
 #[must_use = "nothing is generated until the events are asked for"]
 pub struct Generation<'s> {
     pub(crate) session: &'s mut Session,
+    /// The chat that hears its events, if there is one.
+    pub(crate) said: Option<&'s mut Said>,
     pub(crate) ended: bool,
 }
 
@@ -143,7 +146,11 @@ impl Iterator for Generation<'_> {
     type Item = Result<Event>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        next_event(self.session, &mut self.ended)
+        let event = next_event(self.session, &mut self.ended);
+        if let (Some(said), Some(Ok(event))) = (&mut self.said, &event) {
+            said.hear(event);
+        }
+        event
     }
 }
 

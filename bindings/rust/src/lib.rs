@@ -33,6 +33,7 @@ compile_error!("inlay needs one of its features `dlopen` (the default) and `link
 mod callbacks;
 mod cancel;
 mod chat;
+mod conversation;
 mod display;
 #[cfg(feature = "dlopen")]
 mod dlopen;
@@ -52,6 +53,7 @@ mod session;
 pub use callbacks::{LogSink, ProgressFn};
 pub use cancel::CancelHandle;
 pub use chat::{ChatMessage, Conversation};
+pub use conversation::Chat;
 pub use engine::{Comparison, Engine};
 pub use enums::*;
 pub use error::{Error, ErrorKind, Result};

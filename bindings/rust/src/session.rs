@@ -154,7 +154,7 @@ impl Session {
     /// The events that follow, one a step, until the session has finished: what [`generate`](Self::generate) gives, without a
     /// new prompt. A session that has finished already gives one error, [`Status::InvalidState`].
     pub fn events(&mut self) -> Generation<'_> {
-        Generation { session: self, ended: false }
+        Generation { session: self, said: None, ended: false }
     }
 
     /// The same events, by a generation that owns the session and can give it back.
