@@ -8,7 +8,10 @@ use std::io::Write;
 fn answer(chat: &mut Chat, line: String) -> Result<(), Box<dyn std::error::Error>> {
     let n_dropped = chat.n_dropped();
     let events = match chat.ask(line) {
-        Err(error) if error.status() == Status::ContextFull => return Ok(eprintln!("({error})")),
+        Err(error) if error.status() == Status::ContextFull => {
+            eprintln!("({error})");
+            return Ok(());
+        }
         events => events?,
     };
     let (mut n_new, mut end) = (0, String::new());

@@ -1,6 +1,7 @@
 use crate::callbacks::{OwnedSink, Progress};
 use crate::error::{call, into_string, read_bytes, read_string};
 use crate::info::{EngineInfo, Explanation, LogMessage, MemoryInfo, Stats, TokenInfo};
+use crate::steps::Steps;
 use crate::TokenizeOptions;
 use crate::{
     raw, Chat, ChatMessage, Conversation, ConvertOptions, ConvertType, EmbedOptions, Error, Library, LoadOptions,
@@ -28,6 +29,7 @@ pub struct Engine {
 struct Shared {
     library: Library,
     engine: *mut raw::inlay_engine,
+    steps: Steps,
     /// Freed behind the engine, which calls it.
     _log: Option<OwnedSink>,
 }
@@ -142,7 +144,7 @@ impl Engine {
         }
         let mut engine = std::ptr::null_mut();
         let loaded = call(|err| load(&params, &mut engine, err))
-            .map(|()| Self { shared: Arc::new(Shared { library, engine, _log: log }) });
+            .map(|()| Self { shared: Arc::new(Shared { library, engine, steps: Steps::default(), _log: log }) });
         if let Some(progress) = progress {
             progress.resume_panic();
         }
@@ -152,6 +154,10 @@ impl Engine {
     /// The library that the engine is of.
     pub fn library(&self) -> Library {
         self.shared.library
+    }
+
+    pub(crate) fn steps(&self) -> &Steps {
+        &self.shared.steps
     }
 
     /// The handle of the C API, for what this crate does not wrap. It is this object's: it must not be freed.

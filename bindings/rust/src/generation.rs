@@ -3,7 +3,8 @@ use crate::{CancelHandle, Error, Event, FinishReason, Result, Session, Status};
 use std::fmt;
 use std::iter::FusedIterator;
 
-/// The events of a session, one a decode step: see [`Session::generate`]. Ends behind the event with a finish reason, or behind
+/// The events of a session, one a decode step, which generations that other threads run at the time share: see
+/// [`Session::generate`]. Ends behind the event with a finish reason, or behind
 /// an error, whichever comes; a full context is such an event. Dropping it stops after the last event that was asked for;
 /// [`Session::events`] goes on from there.
 #[derive(Debug)]
@@ -137,7 +138,7 @@ fn next_event(session: &mut Session, ended: &mut bool) -> Option<Result<Event>> 
     if *ended {
         return None;
     }
-    let event = session.decode_step();
+    let event = session.step_together();
     *ended = !matches!(&event, Ok(event) if event.finish_reason.is_none());
     Some(event)
 }

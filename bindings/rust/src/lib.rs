@@ -24,7 +24,8 @@
 //!
 //! # Threads
 //! [`Engine`] and [`CancelHandle`] are used from any thread at any time. A [`Session`] goes from thread to thread but is used by
-//! one at a time. Calls that compute on one engine take turns.
+//! one at a time. Generations that threads run at a time share their decode steps, so that the weights are read once for all;
+//! other calls that compute on one engine take turns.
 #![deny(unsafe_op_in_unsafe_fn)]
 
 #[cfg(not(any(feature = "dlopen", feature = "link")))]
@@ -49,6 +50,7 @@ mod options;
 #[rustfmt::skip]
 pub mod raw;
 mod session;
+mod steps;
 
 pub use callbacks::{LogSink, ProgressFn};
 pub use cancel::CancelHandle;

@@ -174,10 +174,15 @@ fn chats_of_many_threads_answer_as_alone() {
         chat.messages().to_vec()
     };
     let alone: Vec<_> = (0..8).map(talk).collect();
+    let before = engine.stats().unwrap();
     thread::scope(|scope| {
         let threads: Vec<_> = (0..8).map(|i| scope.spawn(move || talk(i))).collect();
         for (thread, alone) in threads.into_iter().zip(&alone) {
             assert_eq!(&thread.join().unwrap(), alone);
         }
     });
+    let after = engine.stats().unwrap();
+    let n_tokens = after.n_decode_tokens - before.n_decode_tokens;
+    let n_steps = after.n_decode_steps - before.n_decode_steps;
+    assert!(3 * n_steps <= 2 * n_tokens, "{n_steps} steps for {n_tokens} tokens");
 }

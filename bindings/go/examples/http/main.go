@@ -66,6 +66,7 @@ func stream(engine *inlay.Engine, w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-cache")
 	for answer.Finish() == inlay.FinishNone {
 		event, err := answer.Next()
 		if err != nil {
