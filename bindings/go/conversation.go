@@ -1,9 +1,6 @@
 package inlay
 
-import (
-	"context"
-	"runtime"
-)
+import "context"
 
 // Chat is a conversation: its messages, and a session that holds their tokens, so that an answer runs only what is new. It has a
 // model's chat template write the messages, and drops the oldest turns where the context has no more room. One goroutine at a
@@ -23,8 +20,8 @@ type Chat struct {
 
 // NewChat begins a conversation in a session of its own, made with these options. Their MaxTokens is the longest answer, for
 // which room is kept; where it is 0, or more than half of the context, it is half of the context. The messages are what was said
-// before: the system's at the beginning always stay, and a turn is all from a user's message to the next one. It may be nothing.
-// The errors are those of NewSession. Like a session, the chat outlives the engine's Close.
+// before: the system's at the beginning always stay, and a turn is all from a user's message to the next one. There may be
+// none. The errors are those of NewSession. Like a session, the chat outlives the engine's Close.
 func (e *Engine) NewChat(options *SessionOptions, messages ...ChatMessage) (*Chat, error) {
 	session, err := e.NewSession(options)
 	if err != nil {
@@ -64,6 +61,7 @@ func (c *Chat) Ask(ctx context.Context, line string) (*Generation, error) {
 	for n < len(c.held) && n < info.NTokens && n < len(prompt)-1 && c.held[n] == prompt[n] {
 		n++
 	}
+	c.session.latest.Add(1) // A generation before has nothing to go on from.
 	if err := c.session.Truncate(n); err != nil {
 		return nil, err
 	}
@@ -81,11 +79,14 @@ func (c *Chat) Ask(ctx context.Context, line string) (*Generation, error) {
 // fitting are the messages before the line and the tokens with it, without the oldest turns where there is no room for them.
 // Dropping goes on until half of the room is free: it changes all that follows, which runs again, and this should be rare.
 func (c *Chat) fitting(line string, room int) (kept []ChatMessage, prompt []int32, dropped int, err error) {
+	if err := c.session.join("ask"); err != nil {
+		return nil, nil, 0, err
+	}
+	defer c.session.leave()
 	kept, said := c.messages, ChatMessage{Role: "user", Content: line}
 	for wanted := room; ; wanted = room / 2 {
 		with := append(kept[:len(kept):len(kept)], said)
 		prompt, err = chatTokens(c.session.engine.handle, MessagesJSON(with), "", ChatAddGenerationPrompt)
-		runtime.KeepAlive(c)
 		if err != nil || len(prompt) <= wanted || len(kept) == c.system {
 			break
 		}

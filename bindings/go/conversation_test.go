@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 const (
@@ -279,6 +280,56 @@ func TestChatErrors(t *testing.T) {
 	chat.Close()
 	if _, err = generation.Next(); err == nil {
 		t.Error("a closed chat goes on")
+	}
+}
+
+// An Ask that fails ends the generation before, too: it would go on from a session that was cut.
+func TestChatHasOneAnswerAtATime(t *testing.T) {
+	chat := chatOf(t, engineWith(t, nil), nil, system())
+	ended, cancel := context.WithCancel(background)
+	cancel()
+	for _, ctx := range []context.Context{background, ended} {
+		before, err := chat.Ask(background, aRoom)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := before.Next(); err != nil {
+			t.Fatal(err)
+		}
+		kept := chat.Messages()
+		if _, err = chat.Ask(ctx, aName); (err == nil) != (ctx == background) {
+			t.Error(err)
+		}
+		_, err = before.Next()
+		wantStatus(t, err, StatusInvalidState)
+		wantMessages(t, chat, kept...)
+	}
+}
+
+// Close may come at any time.
+func TestChatClosedUnderWay(t *testing.T) {
+	engine := engineWith(t, nil)
+	for i := 0; i < 20; i++ {
+		chat := chatOf(t, engine, nil, system())
+		closed := make(chan struct{})
+		go func() {
+			defer close(closed)
+			time.Sleep(time.Duration(i) * time.Millisecond)
+			chat.Close()
+		}()
+		for err := error(nil); err == nil; {
+			var generation *Generation
+			if generation, err = chat.Ask(background, aRoom); err == nil {
+				_, err = generation.Text()
+			}
+			if err != nil && !errors.Is(err, ErrClosed) && !errors.Is(err, StatusCancelled) {
+				t.Error(err)
+			}
+		}
+		<-closed
+	}
+	if stats, err := engine.Stats(); err != nil || stats.NSessions != 0 {
+		t.Errorf("%d sessions are left, %v", stats.NSessions, err)
 	}
 }
 

@@ -151,7 +151,7 @@ func (g *Generation) Next() (Event, error) {
 		return Event{}, g.end
 	}
 	event, err := g.step()
-	if g.chat != nil {
+	if g.chat != nil && err == nil {
 		g.chat.heard(g, &event)
 	}
 	switch {
