@@ -202,11 +202,14 @@ func TestEngineClosedWhileStepsAreShared(t *testing.T) {
 	engine := engineWith(t, nil)
 	gone := make(chan struct{})
 	engine.shared.gone = func() { close(gone) }
+	var generations [4]*Generation
+	for i := range generations {
+		generations[i] = generationOf(t, background, engine, "Once upon a time", 100)
+	}
 	var all sync.WaitGroup
-	for i := 0; i < 4; i++ {
-		generation := generationOf(t, background, engine, "Once upon a time", 100)
+	for _, generation := range generations {
 		all.Add(1)
-		go func() {
+		go func(generation *Generation) {
 			defer all.Done()
 			defer generation.session.Close()
 			n := 0
@@ -219,7 +222,7 @@ func TestEngineClosedWhileStepsAreShared(t *testing.T) {
 			if err != io.EOF || generation.Finish() != FinishMaxTokens {
 				t.Error(n, err)
 			}
-		}()
+		}(generation)
 	}
 	if !waitForAll(&all) {
 		t.Fatal("they do not end")
