@@ -65,9 +65,11 @@ FEATURES = {
                              "at `InlayEmbeddingGenerator` of Inlay.Extensions.AI, between groups"),
     "BOS in the middle": ("`always_bos_eos`", "`RepeatBOS`", "`RepeatBos`"),
     "typed messages": ("`ChatMessage`", "`ChatMessage`", "`ChatMessage`"),
-    "many callers that share steps": ("by hand: `decode_step` of several sessions", "by hand: `DecodeStep` of several sessions",
+    "a conversation kept in a session": ("`Engine::chat`, `Chat::ask`", "`Engine.NewChat`, `Chat.Ask`",
+                                         "`Engine.CreateChat`, `Chat.Ask`, `Chat.AskAsync`"),
+    "many callers that share steps": ("`Generation` and `OwnedGeneration` of many threads", "`Generation` of many goroutines",
                                       "`Engine.GenerateAsync`, `Worker`"),
-    "waiting for a free session": ("by hand: at status SessionLimit", "by hand: at `StatusSessionLimit`", "`Engine.CreateSessionAsync`"),
+    "waiting for a free session": ("by hand: at status SessionLimit", "`Engine.WaitForSession`", "`Engine.CreateSessionAsync`"),
     "log messages": ("`LoadOptions::log`, `Engine::logs`", "`Logger`, `LogReader`", "`LoadOptions.Log`, `TryReadLog`"),
 }
 

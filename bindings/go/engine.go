@@ -35,6 +35,8 @@ func (u *users) leave() bool { return u.Add(-1) == 0 }
 type sharedEngine struct {
 	handle *raw.Engine
 	users  users
+	steps  steps
+	queue  queue
 	gone   func() // called when the handle is freed, if it is not nil
 }
 
@@ -61,6 +63,7 @@ func (e *Engine) Close() error {
 	e.once.Do(func() {
 		e.closed.Store(true)
 		runtime.SetFinalizer(e, nil)
+		e.shared.queue.wake()
 		e.shared.leave()
 	})
 	return nil
@@ -163,6 +166,10 @@ func (e *Engine) ChatTokens(conversation, template string, flags ChatFlags) ([]i
 		return nil, err
 	}
 	defer e.leave()
+	return chatTokens(handle, conversation, template, flags)
+}
+
+func chatTokens(handle *raw.Engine, conversation, template string, flags ChatFlags) ([]int32, error) {
 	var form *byte
 	if template != "" {
 		form = bytesOf(template)
@@ -193,6 +200,7 @@ func (e *Engine) Embed(ctx context.Context, texts [][]int32, pooling Pooling, fl
 		return nil, err
 	}
 	defer e.leave()
+	defer e.shared.queue.wake() // The texts have had sessions.
 	group := len(texts)
 	if ctx.Done() != nil { // A call cannot be stopped, so each takes as many as can run at once.
 		group = e.info.MaxSessions

@@ -24,7 +24,8 @@ type GenerateOptions struct {
 
 // Generation is what a session writes until it finishes. One goroutine at a time may use it. A session has one at a time:
 // where another one is begun, the next call of the one before returns an error that matches StatusInvalidState. It may be
-// left at any time; nothing of it goes on by itself.
+// left at any time; nothing of it goes on by itself. Generations of an engine that goroutines run at a time share their
+// decode steps; one that is read slowly keeps no other one waiting.
 type Generation struct {
 	session *Session
 	ctx     context.Context
@@ -32,6 +33,7 @@ type Generation struct {
 	turn    uint64 // of the session, in which it writes
 	finish  FinishReason
 	end     error // what Next returns from now on
+	chat    *Chat // that hears its events, if there is one
 }
 
 // Generate appends the prompt to the session and returns what the model writes after it. When the context ends, Generate
@@ -149,6 +151,9 @@ func (g *Generation) Next() (Event, error) {
 		return Event{}, g.end
 	}
 	event, err := g.step()
+	if g.chat != nil && err == nil {
+		g.chat.heard(g, &event)
+	}
 	switch {
 	case err != nil:
 		g.end = err
@@ -167,7 +172,7 @@ func (g *Generation) step() (Event, error) {
 	if g.number != g.session.latest.Load() {
 		return Event{}, fail(op, StatusInvalidState, "another generation has begun in the session")
 	}
-	return g.session.step()
+	return g.session.stepTogether()
 }
 
 // All gives the events until the generation has ended, and then the error, if it did not end with io.EOF. It is an

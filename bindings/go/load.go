@@ -364,7 +364,7 @@ func Convert(ctx context.Context, source, target string, convertType ConvertType
 
 // newEngine takes the handle and the control over. Messages go from the control to the logger, if there is one.
 func newEngine(handle *raw.Engine, control raw.Control, logger Logger) (*Engine, error) {
-	shared := &sharedEngine{handle: handle}
+	shared := &sharedEngine{handle: handle, queue: newQueue()}
 	if logger == nil {
 		control.Free() // The library needs it during the load only.
 	} else {

@@ -36,6 +36,7 @@ type Session struct {
 	once   sync.Once
 	closed atomic.Bool
 	single *batch // what Step needs, so that it allocates nothing
+	place  place  // in the engine's steps
 	turns  turns
 	// latest counts the Generations, of which only the last may go on.
 	latest atomic.Uint64
@@ -85,7 +86,7 @@ func (e *Engine) NewSession(options *SessionOptions) (*Session, error) {
 // newSession takes a handle over. The caller is a user of the engine, so that there is one.
 func newSession(engine *sharedEngine, handle *raw.Session) *Session {
 	engine.users.join()
-	s := &Session{engine: engine, handle: handle, single: newBatch(1)}
+	s := &Session{engine: engine, handle: handle, single: newBatch(1), place: newPlace()}
 	s.users.Store(1)
 	runtime.SetFinalizer(s, func(s *Session) { go s.Close() })
 	return s
@@ -117,6 +118,7 @@ func (s *Session) join(op string) error {
 func (s *Session) leave() {
 	if s.users.leave() {
 		raw.SessionFree(s.handle)
+		s.engine.queue.wake()
 		s.engine.leave()
 	}
 	runtime.KeepAlive(s)

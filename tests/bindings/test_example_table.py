@@ -7,6 +7,7 @@ import re
 import socket
 import subprocess
 import sys
+import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -37,6 +38,8 @@ SOURCES = {"c": ("examples/c", "*.c"), "rust": ("bindings/rust/examples", "*.rs"
            "csharp": ("bindings/csharp/examples", "*.cs"), "dotnet": ("bindings/csharp/examples", "**/*.cs")}
 OF_TESTS = {"tokens", "call_cost"}
 NOT_BUILT = {"web"}  # by the fixtures that the commands need
+SHORT = ("chat", "http", "web")  # at most so many lines, of at most so many characters, in all sources of the example
+MOST_LINES, MOST_CHARACTERS = 80, 132
 TEXTS = ("The old fox slept in the wood.", "Do you have a room?", "A fox lay in the forest.", "The old fox slept in the wood.")
 SCENE, LINE = "Mira is a kind innkeeper at an inn in Oakvale.", "Do you have a room?\n"
 BUFFERED = ["sh", "-c", 'text=$("$@"); echo "$text"', "sh"]
@@ -46,6 +49,23 @@ def sources(language):
     folder, pattern = SOURCES[language]
     paths = [path for path in (ROOT / folder).glob(pattern) if not {"bin", "obj"} & set(path.parts)]
     return {path.parent.name if path.name == "main.go" else path.stem: path.read_text(encoding="utf-8") for path in paths}
+
+
+def short_examples(root):
+    """The text of all sources of each example that is to be short, as (language, name, text)."""
+    for language, (folder, pattern) in SOURCES.items():
+        for name in SHORT:
+            texts = [path.read_text(encoding="utf-8") for path in sorted((root / folder).glob(pattern.replace("main", "*")))
+                     if name in (path.stem, path.parent.name) and not {"bin", "obj"} & set(path.relative_to(root).parts)]
+            if texts:
+                yield language, name, "".join(texts)
+
+
+def too_long(text):
+    """What of a text is too long."""
+    lines = text.splitlines()
+    found = [f"{len(lines)} lines"] if len(lines) > MOST_LINES else []
+    return found + [line for line in lines if len(line) > MOST_CHARACTERS]
 
 
 def arguments_in(text, name):
@@ -104,6 +124,23 @@ class Examples(unittest.TestCase):
             for name, text in sources(language).items():
                 if name not in OF_TESTS:
                     self.assertEqual(set(arguments_in(text, name)), {TABLE[name][0]}, f"{language}: {name}")
+
+    def test_the_talking_examples_are_short(self):
+        found = {(language, name): too_long(text) for language, name, text in short_examples(ROOT)}
+        listed = {(language, name) for name in SHORT for language in TABLE[name][1]}
+        self.assertEqual(found, dict.fromkeys(listed, []))
+
+    def test_a_long_example_is_noticed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for path, n_lines in (("go/examples/http/main.go", 40), ("go/examples/http/stream.go", 41), ("go/examples/chat/main.go", 80),
+                                  ("rust/examples/chat.rs", 81), ("csharp/examples/web/web.cs", 81), ("csharp/examples/eight.cs", 81)):
+                (root / "bindings" / path).parent.mkdir(parents=True, exist_ok=True)
+                (root / "bindings" / path).write_text("line\n" * n_lines, encoding="utf-8")
+            long = {(language, name) for language, name, text in short_examples(root) if too_long(text)}
+            self.assertEqual(long, {("go", "http"), ("rust", "chat"), ("dotnet", "web")})
+        self.assertEqual(too_long("a\n" * 80 + "b" * 133), ["81 lines", "b" * 133])
+        self.assertEqual(too_long("a\n" * 79 + "b" * 132), [])
 
     def test_readmes_say_the_arguments(self):
         readmes = [path.read_text(encoding="utf-8") for path in (ROOT / "bindings").glob("*/README.md")]

@@ -8,6 +8,12 @@ namespace Inlay
     {
         internal InlayException(Status status, string message) : base(message + " (" + status + ")") { Status = status; }
 
+        internal InlayException(Status status, string message, ulong required, ulong available) : this(status, message)
+        {
+            Required = required;
+            Available = available;
+        }
+
         internal unsafe InlayException(ref inlay_error error, FieldNames? names) : this(error.status, MessageOf(ref error, names))
         {
             NativeCode = error.native_code;

@@ -1,10 +1,11 @@
 use crate::callbacks::{OwnedSink, Progress};
 use crate::error::{call, into_string, read_bytes, read_string};
 use crate::info::{EngineInfo, Explanation, LogMessage, MemoryInfo, Stats, TokenInfo};
+use crate::steps::Steps;
 use crate::TokenizeOptions;
 use crate::{
-    raw, Conversation, ConvertOptions, ConvertType, EmbedOptions, Error, Library, LoadOptions, LogLevel, ProfileForm,
-    ProfileOptions, ProgressFn, Result, Session, SessionOptions, Status, Token,
+    raw, Chat, ChatMessage, Conversation, ConvertOptions, ConvertType, EmbedOptions, Error, Library, LoadOptions,
+    LogLevel, ProfileForm, ProfileOptions, ProgressFn, Result, Session, SessionOptions, Status, Token,
 };
 use std::io::{Read, Seek};
 use std::ops::ControlFlow;
@@ -28,6 +29,7 @@ pub struct Engine {
 struct Shared {
     library: Library,
     engine: *mut raw::inlay_engine,
+    steps: Steps,
     /// Freed behind the engine, which calls it.
     _log: Option<OwnedSink>,
 }
@@ -142,7 +144,7 @@ impl Engine {
         }
         let mut engine = std::ptr::null_mut();
         let loaded = call(|err| load(&params, &mut engine, err))
-            .map(|()| Self { shared: Arc::new(Shared { library, engine, _log: log }) });
+            .map(|()| Self { shared: Arc::new(Shared { library, engine, steps: Steps::default(), _log: log }) });
         if let Some(progress) = progress {
             progress.resume_panic();
         }
@@ -152,6 +154,10 @@ impl Engine {
     /// The library that the engine is of.
     pub fn library(&self) -> Library {
         self.shared.library
+    }
+
+    pub(crate) fn steps(&self) -> &Steps {
+        &self.shared.steps
     }
 
     /// The handle of the C API, for what this crate does not wrap. It is this object's: it must not be freed.
@@ -310,6 +316,17 @@ impl Engine {
                 render(self.as_ptr(), json, n_json, form, n_form, flags, buf, cap, needed, err)
             }
         })
+    }
+
+    /// Begins a conversation in a session of its own, made with these options. Their `max_tokens` is the longest answer, for
+    /// which room is kept; where it is 0, or more than half of the context, it is half of the context. The messages are what was
+    /// said before: the system's at the beginning always stay, and a turn is all from a user's message to the next one. There
+    /// may be none.
+    ///
+    /// # Errors
+    /// Those of [`Session::new`].
+    pub fn chat(&self, options: &SessionOptions, messages: impl IntoIterator<Item = ChatMessage>) -> Result<Chat> {
+        Chat::new(self, options, messages.into_iter().collect())
     }
 
     /// The conversation as tokens, with what [`chat_text`](Self::chat_text) takes. Only the template's own control tokens

@@ -90,6 +90,10 @@ impl Error {
         }
     }
 
+    pub(crate) fn of_room(self, required: usize, available: usize) -> Self {
+        Self { required: required as u64, available: available as u64, ..self }
+    }
+
     pub(crate) fn of_session(self, index: usize) -> Self {
         Self { session_index: Some(index), ..self }
     }

@@ -1,14 +1,18 @@
+use crate::conversation::Said;
 use crate::{CancelHandle, Error, Event, FinishReason, Result, Session, Status};
 use std::fmt;
 use std::iter::FusedIterator;
 
-/// The events of a session, one a decode step: see [`Session::generate`]. Ends behind the event with a finish reason, or behind
+/// The events of a session, one a decode step, which generations that other threads run at the time share: see
+/// [`Session::generate`]. Ends behind the event with a finish reason, or behind
 /// an error, whichever comes; a full context is such an event. Dropping it stops after the last event that was asked for;
 /// [`Session::events`] goes on from there.
 #[derive(Debug)]
 #[must_use = "nothing is generated until the events are asked for"]
 pub struct Generation<'s> {
     pub(crate) session: &'s mut Session,
+    /// The chat that hears its events, if there is one.
+    pub(crate) said: Option<&'s mut Said>,
     pub(crate) ended: bool,
 }
 
@@ -134,7 +138,7 @@ fn next_event(session: &mut Session, ended: &mut bool) -> Option<Result<Event>> 
     if *ended {
         return None;
     }
-    let event = session.decode_step();
+    let event = session.step_together();
     *ended = !matches!(&event, Ok(event) if event.finish_reason.is_none());
     Some(event)
 }
@@ -143,7 +147,11 @@ impl Iterator for Generation<'_> {
     type Item = Result<Event>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        next_event(self.session, &mut self.ended)
+        let event = next_event(self.session, &mut self.ended);
+        if let (Some(said), Some(Ok(event))) = (&mut self.said, &event) {
+            said.hear(event);
+        }
+        event
     }
 }
 

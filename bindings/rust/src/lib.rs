@@ -24,7 +24,8 @@
 //!
 //! # Threads
 //! [`Engine`] and [`CancelHandle`] are used from any thread at any time. A [`Session`] goes from thread to thread but is used by
-//! one at a time. Calls that compute on one engine take turns.
+//! one at a time. Generations that threads run at a time share their decode steps, so that the weights are read once for all;
+//! other calls that compute on one engine take turns.
 #![deny(unsafe_op_in_unsafe_fn)]
 
 #[cfg(not(any(feature = "dlopen", feature = "link")))]
@@ -33,6 +34,7 @@ compile_error!("inlay needs one of its features `dlopen` (the default) and `link
 mod callbacks;
 mod cancel;
 mod chat;
+mod conversation;
 mod display;
 #[cfg(feature = "dlopen")]
 mod dlopen;
@@ -48,10 +50,12 @@ mod options;
 #[rustfmt::skip]
 pub mod raw;
 mod session;
+mod steps;
 
 pub use callbacks::{LogSink, ProgressFn};
 pub use cancel::CancelHandle;
 pub use chat::{ChatMessage, Conversation};
+pub use conversation::Chat;
 pub use engine::{Comparison, Engine};
 pub use enums::*;
 pub use error::{Error, ErrorKind, Result};

@@ -2,6 +2,7 @@ use crate::cancel::Turns;
 use crate::error::call;
 use crate::info::{Event, SessionInfo};
 use crate::options::count;
+use crate::steps::Place;
 use crate::{
     raw, CancelHandle, Engine, Error, GenerateOptions, Generation, Library, OwnedGeneration, Prompt, Result, Sampler,
     SessionOptions, Status,
@@ -19,6 +20,7 @@ pub struct Session {
     engine: Engine,
     /// Of the turn under way.
     counts: Counts,
+    place: Place,
     _one_thread_at_a_time: PhantomData<Cell<()>>,
 }
 
@@ -65,7 +67,8 @@ impl Session {
 
     fn own(engine: Engine, session: *mut raw::inlay_session) -> Self {
         let turns = Turns::new(engine.library(), session);
-        Self { session, turns, engine, counts: Counts::default(), _one_thread_at_a_time: PhantomData }
+        let (counts, place) = (Counts::default(), Place::new());
+        Self { session, turns, engine, counts, place, _one_thread_at_a_time: PhantomData }
     }
 
     fn functions(&self) -> &'static raw::Functions {
@@ -154,7 +157,7 @@ impl Session {
     /// The events that follow, one a step, until the session has finished: what [`generate`](Self::generate) gives, without a
     /// new prompt. A session that has finished already gives one error, [`Status::InvalidState`].
     pub fn events(&mut self) -> Generation<'_> {
-        Generation { session: self, ended: false }
+        Generation { session: self, said: None, ended: false }
     }
 
     /// The same events, by a generation that owns the session and can give it back.
@@ -215,6 +218,17 @@ impl Session {
             unsafe { (self.functions().inlay_decode_step)(&self.session, 1, &mut event, size_of_val(&event), err) }
         })?;
         self.whole_event(&event)
+    }
+
+    /// As [`decode_step`](Self::decode_step), in one step with the sessions of other threads that come at the time.
+    pub(crate) fn step_together(&mut self) -> Result<Event> {
+        self.works_on(0);
+        let run = self.functions().inlay_decode_step;
+        // SAFETY: session and place are used here alone.
+        match unsafe { self.engine.steps().step(self.session, &mut self.place, run) } {
+            Some(event) => self.whole_event(&event),
+            None => self.decode_step(),
+        }
     }
 
     /// An event with its turn's counts, and the text that did not fit.

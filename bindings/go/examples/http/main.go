@@ -1,15 +1,15 @@
-// Command http serves a model: GET /?prompt=TEXT streams what it writes as server-sent events. All answers share the decode steps.
+// Command http serves a model: GET /?prompt=TEXT streams what it writes as server-sent events, data: {"text":"..."}. The last one
+// is of type end and has the finish reason; without it the answer was cut short. GET /stats is the engine's statistics.
 //
-//	http MODEL [ADDRESS]
-//
-// The address is 127.0.0.1:8080 unless given; port 0 is any free one. There are at most eight answers at a time, each of at most
-// 200 tokens; further clients wait. An answer is events data: {"text":"..."}, and at last one of type end, data:
-// {"finish":"...","status":"..."}. GET /stats is the engine's statistics.
+//	http MODEL [ADDRESS]     ADDRESS: 127.0.0.1:8080 unless given; port 0 is any free one
 package main
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"log"
 	"net"
 	"net/http"
 	"os"
@@ -20,51 +20,61 @@ import (
 	"inlay.dev/inlay"
 )
 
-const sessions, maxTokens = 8, 200
-
 func main() {
-	address := "127.0.0.1:8080"
-	if len(os.Args) == 3 {
-		address = os.Args[2]
-	}
 	if len(os.Args) < 2 || len(os.Args) > 3 {
 		fmt.Fprintln(os.Stderr, "usage: http MODEL [ADDRESS]")
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := serve(ctx, os.Args[1], address); err != nil {
-		fmt.Fprintln(os.Stderr, "http:", err)
-		os.Exit(1)
-	}
-}
-
-func serve(ctx context.Context, model, address string) error {
-	engine, err := inlay.Load(ctx, model, &inlay.LoadOptions{MaxSessions: sessions})
+	engine, err := inlay.Load(ctx, os.Args[1], &inlay.LoadOptions{MaxSessions: 8})
 	if err != nil {
-		return err
+		log.Fatal("http: ", err)
 	}
 	defer engine.Close()
-	listener, err := net.Listen("tcp", address)
+	listener, err := net.Listen("tcp", append(os.Args, "127.0.0.1:8080")[2])
 	if err != nil {
-		return err
+		log.Fatal("http: ", err)
 	}
-	s := &streamer{engine: engine, places: make(chan struct{}, sessions), begun: make(chan answer, sessions)}
-	go s.decode()
-	http.HandleFunc("/", s.stream)
-	http.HandleFunc("/stats", s.stats)
+	http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { stream(engine, w, r) })
+	http.HandleFunc("/stats", func(w http.ResponseWriter, _ *http.Request) {
+		stats, _ := engine.Stats() // fails only after Close
+		_ = json.NewEncoder(w).Encode(stats)
+	})
 	// The context ends all answers. A client that does not read its answer is given up after some time.
-	server := http.Server{BaseContext: func(net.Listener) context.Context { return ctx },
-		ReadHeaderTimeout: 10 * time.Second, WriteTimeout: 5 * time.Minute}
-	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(listener) }()
+	server := http.Server{BaseContext: func(net.Listener) context.Context { return ctx }, ReadHeaderTimeout: 10 * time.Second,
+		WriteTimeout: 5 * time.Minute}
+	go server.Serve(listener)
 	fmt.Printf("listening on http://%s\n", listener.Addr())
-	select {
-	case err := <-failed:
-		return err
-	case <-ctx.Done():
+	<-ctx.Done()
+	_ = server.Shutdown(context.Background())
+}
+
+// stream answers in a session of its own, or waits for a free one. The answers of all clients share their decode steps.
+func stream(engine *inlay.Engine, w http.ResponseWriter, r *http.Request) {
+	var answer *inlay.Generation
+	session, err := engine.WaitForSession(r.Context(), &inlay.SessionOptions{MaxTokens: 200})
+	if err == nil {
+		defer session.Close()
+		answer, err = session.Generate(r.Context(), r.FormValue("prompt"), nil)
 	}
-	soon, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	return server.Shutdown(soon)
+	if errors.Is(err, inlay.StatusContextFull) || errors.Is(err, inlay.StatusInvalidArgument) {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	} else if err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-cache")
+	for answer.Finish() == inlay.FinishNone {
+		event, err := answer.Next()
+		if err != nil {
+			return // the client has left
+		}
+		text, _ := json.Marshal(event.Text)
+		fmt.Fprintf(w, "data: {\"text\":%s}\n\n", text)
+		w.(http.Flusher).Flush()
+	}
+	fmt.Fprintf(w, "event: end\ndata: {\"finish\":%q,\"status\":\"OK\"}\n\n", answer.Finish())
 }

@@ -11,7 +11,7 @@ using Inlay;
 
 static class StreamTests
 {
-    static void Run(Func<Task> body)
+    internal static void Run(Func<Task> body)
     {
         AsyncTests.Result(Task.Run(async () =>
         {
