@@ -299,8 +299,8 @@ impl Session {
 
     /// Takes `n_tokens` tokens from `first` on out of the sequence, for texts that outgrow the context: what is behind them
     /// moves to the front and keeps what the model has computed for it, so that the next tokens are close to those of the
-    /// shorter sequence, but not the same. A generation that [`ContextFull`](crate::FinishReason::ContextFull) has ended can go on; where the last
-    /// token goes, this is [`Session::truncate`].
+    /// shorter sequence, but not the same. A generation that [`ContextFull`](crate::FinishReason::ContextFull) has ended can
+    /// go on; where the last token goes, this is [`Session::truncate`].
     ///
     /// # Errors
     /// [`Status::InvalidArgument`], [`Status::KvFull`], [`Status::InvalidState`] or [`Status::DeviceLost`].
