@@ -4,9 +4,9 @@
 //   inlay_abuse NAME|list|all [--count N] [--seed S] [--seconds T] [--limit T] [--only I] [--library PATH] [--plant]
 //
 // A case is made of the seed and its number alone: --only runs one again. --limit is the time after which a case hangs.
-// --library opens another library than the build's. --plant adds faults of this program's own, which have to be in the table. The exit status is 1 if a column after
-// `accepted` is not 0, or if no case was accepted, or of a hundred none refused where the generator is to be refused:
-// then nothing was tried.
+// --library opens another library than the build's. --plant adds faults of this program's own, which have to be in the
+// table. The exit status is 1 if a column after `accepted` is not 0, or if no case was accepted, or of a hundred none
+// refused where the generator is to be refused: then nothing was tried.
 #include <unistd.h>
 
 #include <cstdio>
@@ -50,9 +50,9 @@ const Generator* const kGenerators[] = {&kLimit, &kCalls, &kNewThreads, &kToolLi
                                         &kForks, &kGguf,  &kFolders,    &kApi,       &kTemplates, &kSignals};
 
 int usage() {
-  std::fprintf(
-      stderr,
-      "usage: inlay_abuse NAME|list|all [--count N] [--seed S] [--seconds T] [--limit T] [--only I] [--library PATH] [--plant]\n");
+  std::fprintf(stderr,
+               "usage: inlay_abuse NAME|list|all [--count N] [--seed S] [--seconds T] [--limit T] [--only I] "
+               "[--library PATH] [--plant]\n");
   return 2;
 }
 

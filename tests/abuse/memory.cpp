@@ -168,7 +168,8 @@ void take_keys() {
   for (int i = 0; i < 40; ++i) pthread_key_create(&key, nullptr);
 }
 
-// One after the other, or all at once with calls that may be. Two threads free the handles: nothing may keep them from it.
+// One after the other, or all at once with calls that may be. Two threads free the handles: nothing may keep them from
+// it.
 Outcome run_new_threads(Case& the_case) {
   const std::vector<int32_t> prompt = {5, 6, 7};
   Host host(the_case);
@@ -243,11 +244,16 @@ const Generator kCalls = {"calls", "malloc, mmap and pthread_create fail from th
                           false,   false,
                           false};
 
-const Generator kNewThreads = {"new-threads", "memory that runs out under threads that call for the first time",
-                               1,             20,
-                               nothing,       run_new_threads,
-                               no_end,        true,
-                               false,         false,
+const Generator kNewThreads = {"new-threads",
+                               "memory that runs out under threads that call for the first time",
+                               1,
+                               20,
+                               nothing,
+                               run_new_threads,
+                               no_end,
+                               true,
+                               false,
+                               false,
                                false};
 
 }  // namespace inlay::abuse

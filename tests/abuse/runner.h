@@ -9,11 +9,11 @@ namespace inlay::abuse {
 
 struct Options {
   uint64_t count = 1000, seed = 1;
-  double seconds = 0;  // 0: no end but the count
-  double limit_s = 0;  // 0: the generator's
-  int64_t only = -1;   // this case alone
+  double seconds = 0;   // 0: no end but the count
+  double limit_s = 0;   // 0: the generator's
+  int64_t only = -1;    // this case alone
   std::string library;  // in place of the build's
-  bool plant = false;  // faults of the program's own, which have to be counted
+  bool plant = false;   // faults of the program's own, which have to be counted
 };
 
 struct Totals {
