@@ -95,7 +95,7 @@ else()
     add_library(inlay_mimalloc OBJECT ${INLAY_MIMALLOC_SOURCE}/src/static.c)
     target_include_directories(inlay_mimalloc SYSTEM PRIVATE ${INLAY_MIMALLOC_SOURCE}/include)
     target_compile_definitions(inlay_mimalloc PRIVATE NDEBUG)
-    target_compile_options(inlay_mimalloc PRIVATE -w -ftls-model=local-dynamic -fno-builtin-malloc)
+    target_compile_options(inlay_mimalloc PRIVATE -w -ftls-model=local-dynamic ${INLAY_TLS_CALLS} -fno-builtin-malloc)
     target_link_libraries(inlay_private_allocator INTERFACE $<TARGET_OBJECTS:inlay_mimalloc> Threads::Threads)
   elseif(INLAY_MIMALLOC_ROOT)
     message(FATAL_ERROR "INLAY_MIMALLOC_ROOT=${INLAY_MIMALLOC_ROOT}, but there is no mimalloc that can be private: name a prefix with "

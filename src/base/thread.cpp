@@ -3,20 +3,50 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <condition_variable>
+#include <mutex>
 #include <string>
 
 #include "src/base/float_environment.h"
 #include "src/base/system_error.h"
+#include "src/base/thread_storage.h"
 
 namespace inlay {
 namespace {
 
+// Whether a new thread has its variables: where it has to take them, who starts it waits for the answer.
+class Answer {
+ public:
+  void give(bool yes) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    yes_ = yes;
+    given_.notify_one();
+  }
+  bool wait() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    given_.wait(lock, [this] { return yes_.has_value(); });
+    return *yes_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable given_;
+  std::optional<bool> yes_;
+};
+
 struct Start {
   std::string name;
   std::function<void()> body;
+  Answer* has_storage = nullptr;
 };
 
 void* run(void* given) {
+  if (kTakesThreadStorage) {
+    const bool taken = has_thread_storage();
+    static_cast<Start*>(given)->has_storage->give(taken);
+    if (!taken) return nullptr;
+  }
   const std::unique_ptr<Start> start(static_cast<Start*>(given));
 #if defined(__APPLE__)
   pthread_setname_np(start->name.c_str());
@@ -43,6 +73,8 @@ sigset_t signals_of_the_host() {
 
 Result<Thread> Thread::start(const char* name, std::function<void()> body) {
   auto start = std::make_unique<Start>(Start{std::string(name).substr(0, 15), std::move(body)});
+  Answer has_storage;
+  start->has_storage = &has_storage;
   pthread_attr_t attributes;
   int code = pthread_attr_init(&attributes);
   pthread_t handle{};
@@ -56,6 +88,10 @@ Result<Thread> Thread::start(const char* name, std::function<void()> body) {
       pthread_sigmask(SIG_SETMASK, &before, nullptr);
     }
     pthread_attr_destroy(&attributes);
+  }
+  if (code == 0 && kTakesThreadStorage && !has_storage.wait()) {
+    pthread_join(handle, nullptr);
+    code = ENOMEM;
   }
   if (code == 0) {
     (void)start.release();  // the thread's now

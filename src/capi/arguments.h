@@ -53,6 +53,12 @@ void write_struct(T* out, T value) {
   write_sized(out, value.struct_size, value);
 }
 
+// What a failed call leaves in its out-parameter.
+template <class T>
+void clear(T* out) {
+  if (out) *out = {};
+}
+
 // A length of SIZE_MAX means that a zero ends the text.
 Result<std::string_view> read_text(const char* data, size_t len, const char* name);
 Result<std::span<const int32_t>> read_tokens(const int32_t* tokens, size_t n, const char* name);

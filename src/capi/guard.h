@@ -10,6 +10,7 @@
 #include "src/base/float_environment.h"
 #include "src/base/printable.h"
 #include "src/base/status.h"
+#include "src/base/thread_storage.h"
 #include "src/capi/exported.h"
 
 namespace inlay::capi {
@@ -29,9 +30,11 @@ inline inlay_status report(Code code, std::string_view message, inlay_error* err
   return static_cast<inlay_status>(code);
 }
 
-// Runs the body of a fallible call: a callable that returns a Status.
+// Runs the body of a fallible call: a callable that returns a Status. Not where the thread has no memory for the library's
+// variables, so that what a call promises to set on errors is set before.
 template <class Body>
 inlay_status guarded(inlay_error* err, Body&& body) noexcept {
+  if (!has_thread_storage()) return report(Code::out_of_memory, "out of host memory", err);
   const FloatEnvironment environment;
   try {
     const Status status = std::forward<Body>(body)();

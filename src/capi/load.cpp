@@ -117,9 +117,9 @@ using namespace inlay::capi;
 
 inlay_status inlay_load(const char* path, size_t path_len, const inlay_load_params* params, inlay_engine** engine,
                         inlay_error* err) {
+  clear(engine);
   return guarded(err, [&]() -> Status {
     INLAY_TRY(check_not_null(engine, "engine"));
-    *engine = nullptr;
     INLAY_ASSIGN(const std::string file, read_path(path, path_len));
     EngineOptions options;
     INLAY_TRY(read_load_params(params, options));
@@ -129,9 +129,9 @@ inlay_status inlay_load(const char* path, size_t path_len, const inlay_load_para
 
 inlay_status inlay_load_memory(const void* data, size_t n_bytes, const inlay_load_params* params, inlay_engine** engine,
                                inlay_error* err) {
+  clear(engine);
   return guarded(err, [&]() -> Status {
     INLAY_TRY(check_not_null(engine, "engine"));
-    *engine = nullptr;
     INLAY_TRY(check_not_null(data, "data"));
     EngineOptions options;
     INLAY_TRY(read_load_params(params, options));
@@ -142,9 +142,9 @@ inlay_status inlay_load_memory(const void* data, size_t n_bytes, const inlay_loa
 
 inlay_status inlay_load_reader(const inlay_reader* reader, const inlay_load_params* params, inlay_engine** engine,
                                inlay_error* err) {
+  clear(engine);
   return guarded(err, [&]() -> Status {
     INLAY_TRY(check_not_null(engine, "engine"));
-    *engine = nullptr;
     INLAY_TRY(check_not_null(reader, "reader"));
     inlay_reader source;
     INLAY_TRY(read_struct(reader, "reader", source));

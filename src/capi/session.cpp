@@ -107,9 +107,9 @@ using namespace inlay::capi;
 
 inlay_status inlay_session_create(const inlay_engine* engine, const inlay_session_params* params,
                                   inlay_session** session, inlay_error* err) {
+  clear(session);
   return guarded<inlay_engine>(err, [&](auto& use) -> Status {
     INLAY_TRY(check_not_null(session, "session"));
-    *session = nullptr;
     INLAY_TRY(use.begin(engine, "engine"));
     SessionOptions options;
     INLAY_TRY(read_session_params(params, options));
@@ -138,9 +138,9 @@ inlay_status inlay_session_get_info(const inlay_session* session, inlay_session_
 }
 
 inlay_status inlay_session_fork(inlay_session* session, inlay_session** child, inlay_error* err) {
+  clear(child);
   return guarded<inlay_session>(err, [&](auto& use) -> Status {
     INLAY_TRY(check_not_null(child, "child"));
-    *child = nullptr;
     INLAY_TRY(use.begin(session, "session"));
     return hand_over(session->session->fork(), session->shared, child);
   });

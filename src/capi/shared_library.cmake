@@ -19,11 +19,26 @@ if(TARGET inlay_private_allocator)  # src/base/mimalloc.cmake
   endif()
 endif()
 
-if(UNIX AND NOT APPLE)
-  target_link_options(inlay PRIVATE -Wl,--version-script=${INLAY_EXPORTS} -Wl,--exclude-libs,ALL -Wl,-z,now -Wl,-z,relro
+# inlay_link_options(TARGET): how the library is linked, also one that tests make.
+function(inlay_link_options target)
+  if(NOT UNIX OR APPLE)
+    return()
+  endif()
+  target_link_options(${target} PRIVATE -Wl,--version-script=${INLAY_EXPORTS} -Wl,--exclude-libs,ALL -Wl,-z,now -Wl,-z,relro
                       -Wl,--as-needed)
   if(NOT INLAY_SANITIZE)
     # A sanitizer's run-time library must be shared with the host program and stays unresolved here.
-    target_link_options(inlay PRIVATE -static-libstdc++ -static-libgcc -Wl,-z,defs -Wl,--wrap=malloc -Wl,--wrap=free)
+    target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc -Wl,-z,defs -Wl,--wrap=malloc -Wl,--wrap=free)
   endif()
+endfunction()
+
+# inlay_take_thread_storage(TARGET): src/capi/thread_storage.cpp gives the memory of thread-local variables. It registers a thread-exit
+# key, so the library must stay mapped after dlclose.
+function(inlay_take_thread_storage target)
+  target_link_options(${target} PRIVATE -Wl,--wrap=__tls_get_addr -Wl,-z,nodelete)
+endfunction()
+
+inlay_link_options(inlay)
+if(INLAY_THREAD_STORAGE)
+  inlay_take_thread_storage(inlay)
 endif()

@@ -149,8 +149,8 @@ using namespace inlay::capi;
 
 inlay_status inlay_prefill(inlay_session* session, const int32_t* tokens, size_t n_tokens, size_t* n_done,
                            inlay_error* err) {
+  clear(n_done);
   return guarded<inlay_session>(err, [&](auto& use) -> Status {
-    if (n_done) *n_done = 0;
     INLAY_TRY(use.begin(session, "session"));
     INLAY_ASSIGN(const std::span<const int32_t> ids, read_tokens(tokens, n_tokens, "tokens"));
     size_t n = 0;
@@ -176,9 +176,9 @@ inlay_status inlay_decode_step(inlay_session* const* sessions, size_t n_sessions
 
 inlay_status inlay_decode_slice(inlay_session* const* sessions, size_t n_sessions, int32_t max_units,
                                 inlay_event* events, size_t event_stride, int32_t* units_left, inlay_error* err) {
+  clear(units_left);
   return guarded<inlay_session>(err, [&](auto& use) -> Status {
     INLAY_TRY(check_not_null(units_left, "units_left"));
-    *units_left = 0;
     StepUses uses;
     INLAY_TRY(uses.begin(use, sessions, n_sessions));
     INLAY_TRY(check_events(events, event_stride));

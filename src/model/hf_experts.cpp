@@ -33,7 +33,7 @@ std::string text_of(std::span<const int64_t> shape) {
 // Makes the stacks of one layer after another.
 class ExpertStacker::Builder {
  public:
-  explicit Builder(const HfFamily& family) : family_(family) {}
+  Builder(const HfFamily& family, const std::string& folder) : family_(family), folder_(folder) {}
 
   Status add(const std::string& before, const Group& group) {
     if (group.contains("gate_up_proj_blocks")) return add_mxfp4(before, group);
@@ -50,11 +50,14 @@ class ExpertStacker::Builder {
 
  private:
   const HfFamily& family_;
+  const std::string& folder_;
   std::vector<StackedTensor> tensors_;
   std::vector<ReorderedPart> parts_;
   uint64_t n_bytes_ = 0;
 
-  static Status missing(const std::string& name) { return error(Code::format, "the tensor %s is missing", name.c_str()); }
+  Status missing(const std::string& name) const {
+    return error(Code::format, "%s: the tensor %s is missing", folder_.c_str(), name.c_str());
+  }
 
   static Status wrong_shape(const Stored& t, const char* expected) {
     return error(Code::format, "%s: tensor %s is %s, expected %s", std::string(t.source->name()).c_str(),
@@ -62,7 +65,7 @@ class ExpertStacker::Builder {
   }
 
   // Nothing but these, and their biases where there are such.
-  static Status expect(const std::string& before, const Group& group, std::initializer_list<const char*> names, bool biases) {
+  Status expect(const std::string& before, const Group& group, std::initializer_list<const char*> names, bool biases) const {
     for (const char* name : names) {
       if (!group.contains(name)) return missing(before + name);
     }
@@ -237,8 +240,8 @@ void ExpertStacker::add(const SafetensorsEntry& entry, const ByteSource& source)
   groups_[entry.name.substr(0, end)].emplace(entry.name.substr(end), Stored{entry, &source});
 }
 
-Result<StackedExperts> ExpertStacker::build() const {
-  Builder builder(family_);
+Result<StackedExperts> ExpertStacker::build(const std::string& folder) const {
+  Builder builder(family_, folder);
   for (const auto& [before, group] : groups_) INLAY_TRY(builder.add(before, group));
   return builder.finish();
 }

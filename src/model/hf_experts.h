@@ -38,7 +38,7 @@ class ExpertStacker {
   bool takes(std::string_view name) const;
   // `source` must outlive what build() returns.
   void add(const SafetensorsEntry& entry, const ByteSource& source);
-  Result<StackedExperts> build() const;
+  Result<StackedExperts> build(const std::string& folder) const;  // `folder`: in messages
 
  private:
   struct Stored {

@@ -296,7 +296,7 @@ class FolderReader {
   }
 
   Status add_experts() {
-    INLAY_ASSIGN(StackedExperts stacked, experts_.build());
+    INLAY_ASSIGN(StackedExperts stacked, experts_.build(folder_));
     for (StackedTensor& t : stacked.tensors) {
       t.entry.name = keep(t.name);
       t.entry.source = static_cast<uint32_t>(sources_.size());

@@ -375,6 +375,11 @@ Result<Model> Model::from_checkpoint(const Checkpoint& checkpoint) {
 Result<Model> Model::understand(const Checkpoint& checkpoint) {
   INLAY_ASSIGN(const std::string_view arch_name, checkpoint.metadata().get_string("general.architecture"));
   const ArchSpec* arch = find_arch(arch_name);
+  if (arch_name == "clip") {
+    return error(Code::unsupported,
+                 "general.architecture is 'clip': the file is the part of a model for pictures or sound (mmproj); "
+                 "load the file of its text model");
+  }
   if (!arch) {
     std::string known;
     for (const ArchSpec* a : all_archs()) known += (known.empty() ? "" : ", ") + std::string(a->name);

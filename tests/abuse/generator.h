@@ -70,8 +70,8 @@ struct Generator {
   bool sanitized = true;        // false: it takes the place of what a sanitizer takes the place of
 };
 
-extern const Generator kLimit, kCalls, kToolLimit, kToolCalls, kFiles, kGguf, kFolders, kApi, kPairs, kForks,
-    kTemplates, kSignals;
+extern const Generator kLimit, kCalls, kNewThreads, kToolLimit, kToolCalls, kFiles, kGguf, kFolders, kApi, kPairs,
+    kForks, kTemplates, kSignals;
 
 // Where the models, the tool and the library of failing calls lie.
 std::string source_path(std::string_view path);

@@ -1,12 +1,12 @@
 // Abuse of the library by generated cases: hostile files and arguments, memory that runs out, files that change,
 // signals, forks.
 //
-//   inlay_abuse NAME|list|all [--count N] [--seed S] [--seconds T] [--limit T] [--only I] [--plant]
+//   inlay_abuse NAME|list|all [--count N] [--seed S] [--seconds T] [--limit T] [--only I] [--library PATH] [--plant]
 //
 // A case is made of the seed and its number alone: --only runs one again. --limit is the time after which a case hangs.
-// --plant adds faults of this program's own, which have to be in the table. The exit status is 1 if a column after
-// `accepted` is not 0, or if no case was accepted, or of a hundred none refused where the generator is to be refused:
-// then nothing was tried.
+// --library opens another library than the build's. --plant adds faults of this program's own, which have to be in the
+// table. The exit status is 1 if a column after `accepted` is not 0, or if no case was accepted, or of a hundred none
+// refused where the generator is to be refused: then nothing was tried.
 #include <unistd.h>
 
 #include <cstdio>
@@ -29,7 +29,10 @@ std::string model_path(std::string_view name) {
                                      : "tests/data/models/" + std::string(name) + ".gguf");
 }
 
-std::string library_path() { return INLAY_LIBRARY; }
+namespace {
+std::string library = INLAY_LIBRARY;
+}
+std::string library_path() { return library; }
 std::string tool_path() { return INLAY_TOOL; }
 std::string failing_calls_path() { return INLAY_FAILING_CALLS; }
 
@@ -43,13 +46,13 @@ std::string scratch_folder() {
 
 namespace {
 
-const Generator* const kGenerators[] = {&kLimit, &kCalls, &kToolLimit, &kToolCalls, &kFiles,     &kPairs,
-                                        &kForks, &kGguf,  &kFolders,   &kApi,       &kTemplates, &kSignals};
+const Generator* const kGenerators[] = {&kLimit, &kCalls, &kNewThreads, &kToolLimit, &kToolCalls, &kFiles,  &kPairs,
+                                        &kForks, &kGguf,  &kFolders,    &kApi,       &kTemplates, &kSignals};
 
 int usage() {
-  std::fprintf(
-      stderr,
-      "usage: inlay_abuse NAME|list|all [--count N] [--seed S] [--seconds T] [--limit T] [--only I] [--plant]\n");
+  std::fprintf(stderr,
+               "usage: inlay_abuse NAME|list|all [--count N] [--seed S] [--seconds T] [--limit T] [--only I] "
+               "[--library PATH] [--plant]\n");
   return 2;
 }
 
@@ -61,6 +64,10 @@ bool read_options(int argc, char** argv, Options& options) {
       continue;
     }
     if (++i == argc) return false;
+    if (name == "--library") {
+      options.library = library = argv[i];
+      continue;
+    }
     char* end = nullptr;
     const double value = std::strtod(argv[i], &end);
     if (*end != 0 || end == argv[i] || value < 0) return false;

@@ -201,9 +201,10 @@ int wait_for_child(const Child& child, double limit_s) {
 
 void print_fault(const Generator& generator, const Options& options, uint64_t index, const std::string& what,
                  const std::string& output, const std::string& program) {
-  std::printf("%s case %llu: %s\n  again: %s %s --seed %llu --only %llu\n", generator.name,
+  std::printf("%s case %llu: %s\n  again: %s %s --seed %llu --only %llu%s%s\n", generator.name,
               static_cast<unsigned long long>(index), what.c_str(), program.c_str(), generator.name,
-              static_cast<unsigned long long>(options.seed), static_cast<unsigned long long>(index));
+              static_cast<unsigned long long>(options.seed), static_cast<unsigned long long>(index),
+              options.library.empty() ? "" : " --library ", options.library.c_str());
   if (!output.empty()) std::printf("  it wrote: %s\n", output.c_str());
 }
 

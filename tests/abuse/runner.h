@@ -1,16 +1,19 @@
 // Runs a generator's cases in child processes, and counts what becomes of them.
 #pragma once
 
+#include <string>
+
 #include "tests/abuse/generator.h"
 
 namespace inlay::abuse {
 
 struct Options {
   uint64_t count = 1000, seed = 1;
-  double seconds = 0;  // 0: no end but the count
-  double limit_s = 0;  // 0: the generator's
-  int64_t only = -1;   // this case alone
-  bool plant = false;  // faults of the program's own, which have to be counted
+  double seconds = 0;   // 0: no end but the count
+  double limit_s = 0;   // 0: the generator's
+  int64_t only = -1;    // this case alone
+  std::string library;  // in place of the build's
+  bool plant = false;   // faults of the program's own, which have to be counted
 };
 
 struct Totals {

@@ -242,6 +242,7 @@ TEST(ExpertFolders, WhatIsMissingOrWrongIsNamed) {
   m.erase("layers.1.mlp.experts.2.up_proj");
   m.write(folder);
   EXPECT_NE(refusal(folder).find("model.layers.1.mlp.experts.2.up_proj.weight is missing"), std::string::npos) << refusal(folder);
+  EXPECT_TRUE(refusal(folder).starts_with(folder.path())) << refusal(folder);
   m = qwen3_moe();
   m.find("model.layers.0.mlp.experts.1.gate_proj.weight")->shape = {kWidth / 2, 2 * kInner};
   m.write(folder);

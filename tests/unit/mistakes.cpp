@@ -68,6 +68,8 @@ std::vector<Mistake> mistakes() {
   };
   const auto of_part = testing::GgufImage().u32("split.no", 0).u32("split.count", 2).build();
   const std::string part(reinterpret_cast<const char*>(of_part.data()), of_part.size());
+  const auto of_vision = testing::GgufImage().text("general.architecture", "clip").text("general.type", "mmproj").build();
+  const std::string vision(reinterpret_cast<const char*>(of_vision.data()), of_vision.size());
   const char* likely = "the download is likely not complete";
   return {
       {"pointer", file("m.gguf", kPointer), "m.gguf", Code::format, {"a pointer of git-lfs", "`git lfs pull`"}, {"magic", "'vers'"}},
@@ -118,6 +120,8 @@ std::vector<Mistake> mistakes() {
        {"neither model.safetensors nor", "it holds m.gguf: give the path of that file"}},
       {"one_part_of_two", file("m-00001-of-00002.gguf", part), "m-00001-of-00002.gguf", Code::not_found,
        {"m-00002-of-00002.gguf: cannot open the file", "split into 2 files, which all have to be in one folder"}},
+      {"vision_part", file("mmproj.gguf", vision), "mmproj.gguf", Code::unsupported,
+       {"the part of a model for pictures or sound", "load the file of its text model"}, {"supported are"}},
       {"one_shard_of_two",
        [=](const TemporaryFolder& folder) {
          in_folder("a.safetensors", st)(folder);
