@@ -5,7 +5,9 @@
 
 // Weak: programs that link the static libraries have their variables from the system.
 #ifdef INLAY_THREAD_STORAGE
+#include <atomic>
 extern "C" __attribute__((weak)) bool inlay_take_thread_storage() noexcept;
+extern std::atomic<bool> inlay_is_loading;  // until the first call of the API
 #endif
 
 namespace inlay {

@@ -3,7 +3,7 @@
 include(GNUInstallDirs)
 file(GLOB INLAY_CAPI_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/capi/*.cpp)
 if(NOT UNIX OR APPLE OR INLAY_SANITIZE)  # where the C++ library is linked statically
-  list(FILTER INLAY_CAPI_SOURCES EXCLUDE REGEX "/exception_memory.cpp$")
+  list(FILTER INLAY_CAPI_SOURCES EXCLUDE REGEX "/reserved_memory.cpp$")
 endif()
 add_library(inlay SHARED ${INLAY_CAPI_SOURCES})
 set(INLAY_EXPORTS ${CMAKE_SOURCE_DIR}/src/capi/exports.map)
@@ -35,7 +35,7 @@ endfunction()
 # inlay_take_thread_storage(TARGET): src/capi/thread_storage.cpp gives the memory of thread-local variables. It registers a thread-exit
 # key, so the library must stay mapped after dlclose.
 function(inlay_take_thread_storage target)
-  target_link_options(${target} PRIVATE -Wl,--wrap=__tls_get_addr -Wl,-z,nodelete)
+  target_link_options(${target} PRIVATE -Wl,--wrap=__tls_get_addr -Wl,--wrap=calloc -Wl,--wrap=realloc -Wl,-z,nodelete)
 endfunction()
 
 inlay_link_options(inlay)

@@ -31,6 +31,8 @@ void* __wrap___tls_get_addr(VariableAddress* variable);
 extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));  // of this library, from the linker
 }
 
+std::atomic<bool> inlay_is_loading{true};
+
 namespace {
 
 struct Image {  // of every thread's variables at its start
@@ -172,6 +174,7 @@ void* __wrap___tls_get_addr(VariableAddress* variable) {
 }
 
 bool inlay_take_thread_storage() noexcept {
+  if (inlay_is_loading.load(std::memory_order_relaxed)) inlay_is_loading.store(false, std::memory_order_relaxed);
   if (own_variables()) return true;
   pthread_once(&once, begin);
   if (owner.load(std::memory_order_acquire) == Owner::system) return true;

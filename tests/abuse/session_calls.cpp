@@ -41,8 +41,10 @@ inlay_status fork_session(const Handles& h, inlay_error* err) {
 inlay_status truncate_session(const Handles& h, inlay_error* err) {
   return lib.inlay_session_truncate(h.session, 1, err);
 }
-inlay_status shift_session(const Handles& h, inlay_error* err) {
-  return lib.inlay_session_shift(h.session, 0, 1, err);
+inlay_status shift_session(const Handles& h, inlay_error* err) {  // leaves two tokens, which others cut
+  inlay_session_info info = sized<inlay_session_info>();
+  const inlay_status status = lib.inlay_session_get_info(h.session, &info, err);
+  return status == INLAY_OK ? lib.inlay_session_shift(h.session, 0, info.n_tokens > 2 ? 1 : 0, err) : status;
 }
 inlay_status set_sampler(const Handles& h, inlay_error* err) {
   static constexpr inlay_logit_bias kBias[] = {{3, 1.0f}, {4, -1.0f}};
