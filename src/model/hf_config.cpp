@@ -9,6 +9,7 @@
 #include "src/base/format.h"
 #include "src/formats/text.h"
 #include "src/model/arch_spec.h"
+#include "src/model/hyper_parameters.h"
 #include "src/model/known_keys.h"
 
 namespace inlay {
@@ -39,12 +40,12 @@ Result<int64_t> whole_number(const JsonValue& value) {
   return static_cast<int64_t>(v);
 }
 
-Result<uint32_t> size_of(const JsonValue& object, std::string_view key) {
+Result<uint32_t> size_of(const JsonValue& object, std::string_view key, int64_t most = std::numeric_limits<int32_t>::max()) {
   INLAY_ASSIGN(const JsonValue value, object.get(key));
   INLAY_ASSIGN(const int64_t n, whole_number(value));
-  if (n < 1 || n > std::numeric_limits<int32_t>::max()) {
-    return error(Code::format, "%s is %lld, expected 1 to 2147483647", value.where().c_str(),
-                 static_cast<long long>(n));
+  if (n < 1 || n > most) {
+    return error(Code::format, "%s is %lld, expected 1 to %lld", value.where().c_str(), static_cast<long long>(n),
+                 static_cast<long long>(most));
   }
   return static_cast<uint32_t>(n);
 }
@@ -73,11 +74,11 @@ class ConfigReader {
     INLAY_ASSIGN(out_.quantization, read_hf_quantization(config_));
     out_.metadata.text("general.architecture", out_.family->arch);
     out_.metadata.text("general.name", name_);
+    INLAY_ASSIGN(n_layers_, size_of_family("num_hidden_layers", kMaxLayers));
     for (const HfKey& key : out_.family->keys) {
       if (find_key(key.hf) == &key) INLAY_TRY(read_key(key));
     }
     for (const HfKey& key : out_.family->more_keys) INLAY_TRY(read_key(key));
-    INLAY_ASSIGN(n_layers_, size_of_family("num_hidden_layers"));
     INLAY_ASSIGN(out_.n_vocab, size_of_family("vocab_size"));
     INLAY_TRY(read_heads());
     INLAY_TRY(read_windows());
@@ -174,10 +175,10 @@ class ConfigReader {
     return nullptr;
   }
 
-  Result<uint32_t> size_of_family(std::string_view hf) const {
+  Result<uint32_t> size_of_family(std::string_view hf, int64_t most = std::numeric_limits<int32_t>::max()) const {
     const HfKey* key = find_key(hf);
     if (!has(config_, spelling_in(config_, hf)) && key && key->fallback > 0) return static_cast<uint32_t>(key->fallback);
-    return size_of(config_, spelling_in(config_, hf));
+    return size_of(config_, spelling_in(config_, hf), most);
   }
 
   Status read_key(const HfKey& key) {

@@ -82,7 +82,7 @@ class ArchKeys {
   std::string prefix_;
 };
 
-constexpr uint64_t kMaxLayers = 1024, kMaxWidth = 1 << 20, kMaxHeads = 4096, kMaxHead = 256, kMaxContext = 1 << 30;
+constexpr uint64_t kMaxWidth = 1 << 20, kMaxHeads = 4096, kMaxHead = 256, kMaxContext = 1 << 30;
 
 Status read_widths(const ArchKeys& keys, ModelSpec& spec) {
   INLAY_ASSIGN(spec.n_layers, keys.size("block_count", kMaxLayers));
@@ -235,6 +235,10 @@ Status read_expert_widths(const ArchKeys& keys, const ArchSpec& arch, ModelSpec&
   INLAY_ASSIGN(moe.d_ff_expert, keys.size_or("expert_feed_forward_length", spec.d_ff, kMaxWidth));
   if (arch.shared_expert) {
     INLAY_ASSIGN(moe.d_ff_shared, keys.size_or("expert_shared_feed_forward_length", spec.d_ff, kMaxWidth));
+    if (moe.d_ff_shared < 2) {  // a tensor of one row is a vector
+      return error(Code::unsupported, "%s is %d, expected at least 2", keys.shown("expert_shared_feed_forward_length").c_str(),
+                   moe.d_ff_shared);
+    }
   }
   for (const auto& [name, width] : {std::pair{"embedding_length", spec.d_model}, {"expert_feed_forward_length", moe.d_ff_expert}}) {
     if (width % kExpertRowMultiple == 0) continue;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "src/base/format.h"
 #include "src/model/hyper_parameters.h"
 #include "src/model/recipe.h"
 
@@ -97,6 +98,10 @@ class WeightFinder {
                    embd->rank, static_cast<long long>(embd->shape[0]), 1 << 24);
     }
     spec_.n_vocab = static_cast<int32_t>(embd->shape[0]);
+    if (spec_.n_vocab < 2) {  // a tensor of one row is a vector
+      return error(Code::unsupported, "the tensor %s has %s, expected 2 or more", name.c_str(),
+                   counted(static_cast<uint64_t>(spec_.n_vocab), "row").c_str());
+    }
     const std::string key = spec_.arch + ".vocab_size";
     INLAY_ASSIGN(const uint64_t said, checkpoint_.metadata().u64_or(key, static_cast<uint64_t>(spec_.n_vocab)));
     // GGUF files may say otherwise: what there are rows for counts.

@@ -124,6 +124,20 @@ int list() {
   return 0;
 }
 
+#ifdef INLAY_NO_DRIVER
+// Begins this program again with a folder in front in which CUDA's driver cannot be opened: what NVIDIA's driver does where malloc
+// fails, and the files and threads that it keeps, are not this library's.
+void hide_driver(char** argv) {
+  const char* had = std::getenv("LD_LIBRARY_PATH");
+  const std::string before = had ? had : "";
+  if (before.starts_with(INLAY_NO_DRIVER)) return;
+  setenv("LD_LIBRARY_PATH", (INLAY_NO_DRIVER + (before.empty() ? "" : ":" + before)).c_str(), 1);
+  execv("/proc/self/exe", argv);
+  std::perror("inlay_abuse: cannot begin again");
+  std::exit(2);
+}
+#endif
+
 }  // namespace
 }  // namespace inlay::abuse
 
@@ -132,6 +146,9 @@ int main(int argc, char** argv) {
   Options options;
   if (argc < 2 || !read_options(argc, argv, options)) return usage();
   if (std::strcmp(argv[1], "list") == 0) return list();
+#ifdef INLAY_NO_DRIVER
+  hide_driver(argv);
+#endif
   scratch_folder();
   const int status = run_all(argv[1], options);
   std::error_code ignored;

@@ -268,7 +268,7 @@ TEST(HfFolder, WrongConfigurationsAreRefusedByKey) {
       {"model_type", "mamba", Code::unsupported,
        "model_type is 'mamba', an architecture that is not supported; supported are gemma2, "},
       {"model_type", nullptr, Code::format, "model_type is null, expected a string"},
-      {"num_hidden_layers", 0, Code::format, "num_hidden_layers is 0, expected 1 to 2147483647"},
+      {"num_hidden_layers", 0, Code::format, "num_hidden_layers is 0, expected 1 to 1024"},
       {"num_hidden_layers", 5000, Code::format, "num_hidden_layers is 5000, expected 1 to 1024"},
       {"num_hidden_layers", "two", Code::format, "num_hidden_layers"},
       {"hidden_size", nullptr, Code::format, "hidden_size"},
@@ -325,6 +325,9 @@ TEST(HfFolder, SlidingWindowsAreThoseThatTheFamilyUses) {
   EXPECT_EQ(windows_of("qwen2", [&](json& c) { used(c), c["max_window_layers"] = 1; }), (Windows{0, 16}));
   EXPECT_EQ(windows_of("gemma2", [&](json& c) { window(c), c["layer_types"] = {"full_attention", "sliding_attention"}; }),
             (Windows{0, 16}));
+  // Not a list of so many layers first.
+  const auto huge = open_with("gemma2", [](json& c) { c["num_hidden_layers"] = 2147483647; });
+  EXPECT_NE(huge.status().message.find("num_hidden_layers is 2147483647, expected 1 to 1024"), std::string::npos) << huge.status().message;
   const auto odd = open_with("gemma2", [](json& c) { c["layer_types"] = {"full_attention", "chunked_attention"}; });
   ASSERT_FALSE(odd.ok());
   EXPECT_NE(odd.status().message.find("layer_types[1] is 'chunked_attention'"), std::string::npos) << odd.status().message;

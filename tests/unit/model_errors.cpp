@@ -106,6 +106,8 @@ struct Case {
 const Case kCases[] = {
     {"mamba", [](Parts&) {}, Code::unsupported,
      "general.architecture 'mamba' is not supported; supported are gemma2, gemma3, "},
+    {"llama", [](Parts& p) { p.tensor("token_embd.weight").dims = {32, 1}; }, Code::unsupported,
+     "the tensor token_embd.weight has 1 row, expected 2 or more"},
     {"llama", [](Parts& p) { p.remove("blk.1.attn_k.weight"); }, Code::format,
      "the tensor blk.1.attn_k.weight is missing, expected 16 x 32"},
     {"llama", [](Parts& p) { p.remove("output_norm.weight"); }, Code::format,
