@@ -7,6 +7,7 @@
 
 #include "src/base/format.h"
 #include "src/base/thread.h"
+#include "src/engine/chat.h"
 #include "src/engine/engine.h"
 #include "src/engine/placement.h"
 #include "src/engine/step_arrays.h"
@@ -188,6 +189,18 @@ Result<EngineInfo> Engine::plan_memory(const std::string& path, const EngineOpti
   return make_info(model, placement.needs, placement, options.weight_dtype);
 }
 
+// A session, some text and a conversation: a host's first ones would take ten times as long as those that follow.
+static void call_first(const std::shared_ptr<Engine>& engine) {
+  (void)engine->create_session({});
+  const Tokenizer* tokenizer = engine->tokenizer();
+  if (!tokenizer) return;
+  std::vector<int32_t> tokens;
+  std::string text;
+  tokenizer->encode("Once upon a time", {}, tokens);
+  (void)tokenizer->decode(tokens, {}, text);
+  (void)tokenize_chat(*engine, R"([{"role": "user", "content": "Hello"}])", {.add_generation_prompt = true});
+}
+
 Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, const EngineOptions& options, LoadTimes& times) {
   INLAY_ASSIGN(const Checkpoint checkpoint, std::move(opened));
   INLAY_ASSIGN(const Model model, settle_model(checkpoint, options));
@@ -235,6 +248,7 @@ Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, cons
   engine->log_->write(LogLevel::info, line);
   if (const std::string remark = engine->backend_->remark(); !remark.empty()) engine->log_->write(LogLevel::info, remark);
   engine->log_->write(LogLevel::debug, "load times: " + times.text());
+  call_first(engine);
   return engine;
 }
 
