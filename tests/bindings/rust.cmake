@@ -39,9 +39,15 @@ function(rust_program_test name)
 endfunction()
 
 # The crate's own tests: the unit tests are named after the crate.
-foreach(name inlay cancelling engine errors library many_sessions messages owned prompts sessions stress threads)
+file(GLOB rust_crate_tests CONFIGURE_DEPENDS RELATIVE ${rust_crate}/tests ${rust_crate}/tests/*.rs)
+list(TRANSFORM rust_crate_tests REPLACE "\\.rs$" "")
+foreach(name inlay ${rust_crate_tests})
   rust_program_test(${name} ${rust_bin}${name})
 endforeach()
+
+# The oldest Rust that Cargo.toml promises, where rustup has it; INLAY_RUST_OLDEST is the path of a rustc to use instead.
+binding_test(rust_oldest Python3::Interpreter -B ${rust_tests}/oldest.py ${INLAY_CARGO} ${rust_target}-oldest)
+set_tests_properties(bindings.rust_oldest PROPERTIES SKIP_RETURN_CODE 77)
 
 # The examples; each prints what its test asks for; a dot stands for what CMake would take for the end of an element.
 set(tale "^Once upon a time, [a-z]+ .*\n$")
