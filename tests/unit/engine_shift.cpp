@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <tuple>
 
@@ -264,6 +265,38 @@ TEST_P(Shift, TheEndIsCutAndLogitsStay) {
   EXPECT_EQ(s->shift(0, 1).code, Code::invalid_argument);
   EXPECT_EQ(s->shift(SIZE_MAX, 2).code, Code::invalid_argument);
   EXPECT_TRUE(s->shift(0, 0).ok());
+}
+
+// RoPE scaled in every way, on a part of the head or in some layers only, windows, experts: the kernels agree with the reference.
+TEST(ShiftOfFamilies, IsThatOfTheReference) {
+  int n_models = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(INLAY_TEST_DATA_DIR "/models")) {
+    const std::string path = entry.path().string();
+    if (!path.ends_with("-f32.gguf")) continue;
+    SCOPED_TRACE(path);
+    std::vector<float> logits[3];  // of the kernels, of the reference, and without a shift
+    for (size_t i = 0; i < 3; ++i) {
+      const auto engine = Engine::load(path, {.device = i == 0 ? DeviceKind::cpu : DeviceKind::reference, .n_context = 64, .n_threads = 2});
+      ASSERT_TRUE(engine.ok()) << engine.status().message;
+      const int32_t n_vocab = (*engine)->spec().n_vocab;
+      Tokens text;
+      for (int32_t t = 0; t < 48; ++t) text.push_back((7 * t + 3) % std::min(n_vocab, 250));
+      const auto session = *(*engine)->create_session({});
+      size_t n_done = 0;
+      ASSERT_TRUE(session->prefill(std::span(text).first(45), n_done).ok());
+      if (i < 2) {
+        ASSERT_TRUE(session->shift(5, 17).ok());
+      }
+      ASSERT_TRUE(session->prefill(std::span(text).last(3), n_done).ok());
+      logits[i].resize(static_cast<size_t>(n_vocab));
+      ASSERT_TRUE(session->copy_logits(logits[i]).ok());
+    }
+    EXPECT_LT(test::nmse(logits[0], logits[1]), 5e-6);
+    const bool is_windowed = path.find("window") != std::string::npos;  // in all layers, and the range lies before the windows
+    EXPECT_EQ(test::nmse(logits[1], logits[2]) > 5e-4, !is_windowed) << "what the range is to the model";
+    ++n_models;
+  }
+  EXPECT_GT(n_models, 20);
 }
 
 }  // namespace

@@ -34,9 +34,9 @@ class LogitReader {
 
  private:
   struct Entry {
-    PinnedBuffer memory;       // taken when the slot is first read: kBefore floats, of which the last is the head's
-    float* row = nullptr;      // mark, and the row
-    float* mapped = nullptr;   // the row for the device
+    PinnedBuffer memory;      // taken when the slot is first read: kBefore floats, then the row
+    float* row = nullptr;     // row[-1] is the head's mark: not 0 if there is a NaN or infinity
+    float* mapped = nullptr;  // the row for the device
     Event arrived;            // of what was sent
     enum class Place { device, sent, mirrored } place = Place::device;
     bool was_read = false, has_mirror = false;
