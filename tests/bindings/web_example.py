@@ -136,11 +136,18 @@ def ask(server, messages):
     return text, got[-1][1], [when for _, _, when in got]
 
 
+def are_apart(times):
+    return len(set(times)) > 3 and times[-1] - times[0] > 0.001
+
+
 def check_stream(server):
-    text, end, times = ask(server, ROOM)
+    for _ in range(5):  # on a busy machine this client may come to read when all of a short answer is there
+        text, end, times = ask(server, ROOM)
+        if are_apart(times):
+            break
     check("an answer", len(text) > 10, text)
     check("its end", end["finishReason"] == "stop" and end["outputTokens"] > 3 and end["inputTokens"] > 10 and end["cachedInputTokens"] >= 0, end)
-    check("pieces come one by one", len(set(times)) > 3 and times[-1] - times[0] > 0.001, times)
+    check("pieces come one by one", are_apart(times), times)
     more = [*ROOM, {"role": "assistant", "content": text}, {"role": "user", "content": "What is your name?"}]
     _, next_end, _ = ask(server, more)
     check("a second turn runs only what is new", next_end["cachedInputTokens"] >= end["inputTokens"], (end, next_end))
