@@ -96,7 +96,7 @@ def check(library: Path) -> int:
 
 def main(arguments: list[str]) -> int:
     if not shutil.which("abidiff"):
-        print("skipped: abidiff is not installed")
+        print("skipped: needs abidiff: it is not installed")
         return 77
     if arguments == ["--freeze"]:
         return freeze()

@@ -9,7 +9,7 @@
 #   INLAY_CUDA_ARCHITECTURES   as the CMake option
 #   INLAY_MIMALLOC_ROOT  prefix of a static mimalloc or its unpacked source, in place of the distribution's source package
 #   CI                   set: warnings are errors
-#   INLAY_STRICT_SKIPS   1: a skip that tests/expected_skips.txt does not name is an error
+#   INLAY_STRICT_SKIPS   1: a skip for another reason than what this machine lacks (tests/lint/needs.py) is an error
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 preset=${INLAY_PRESET:-release}
@@ -23,6 +23,7 @@ fi
 # shellcheck source=examples/toolchain.sh
 . "$root/examples/toolchain.sh"
 cd "$root"
+python3 tests/lint/needs.py
 build=build/$preset
 cmake --preset "$preset" -DINLAY_FIXTURES="$fixtures" ${CI:+-DINLAY_WERROR=ON} \
   ${INLAY_CUDA_ARCHITECTURES:+-DINLAY_CUDA_ARCHITECTURES="$INLAY_CUDA_ARCHITECTURES"} \
@@ -36,6 +37,6 @@ ctest_status=0
 (cd "$build" && ctest --output-on-failure -j "$(nproc)" --output-junit "$junit" "$@" </dev/null) || ctest_status=$?
 [ -f "$junit" ] || { echo "tests/run.sh: ctest wrote no results (status $ctest_status)" >&2; exit 1; }
 
-summary=(--expected tests/expected_skips.txt --note "$build/without_mimalloc.txt")
+summary=(--note "$build/without_mimalloc.txt")
 [ "${INLAY_STRICT_SKIPS:-0}" = 0 ] || summary+=(--strict)
 exec python3 tests/lint/summarize_ctest.py "$junit" "${summary[@]}"

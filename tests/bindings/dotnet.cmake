@@ -1,11 +1,11 @@
 # The C# binding on .NET: the same sources as on Mono, built by the SDK without any package, below the build folder.
 find_program(INLAY_DOTNET dotnet)
-set(dotnet_absent "no dotnet on PATH")
+set(dotnet_absent "needs .NET 8 or later: dotnet is not on PATH")
 if(INLAY_DOTNET)
   execute_process(COMMAND ${INLAY_DOTNET} --version OUTPUT_VARIABLE version ERROR_VARIABLE version OUTPUT_STRIP_TRAILING_WHITESPACE)
   set(dotnet_absent "")
   if(NOT version MATCHES "^[0-9]+\\.[0-9]+" OR version VERSION_LESS 8)
-    set(dotnet_absent "dotnet has no SDK of version 8 or later")
+    set(dotnet_absent "needs .NET 8 or later: dotnet has no such SDK")
   endif()
 endif()
 if(dotnet_absent)
@@ -75,7 +75,7 @@ if ! ${INLAY_DOTNET} restore $project $options >${extensions_out}/restore.txt 2>
   cat ${extensions_out}/restore.txt
   # NU1301: a source is out of reach. NU1100 to NU1103: no source has the package, or this version of it.
   grep -q 'error NU1301\\|error NU110[0-3]' ${extensions_out}/restore.txt || exit 1
-  echo 'skipped: no NuGet source gives Microsoft.Extensions.AI'
+  echo 'skipped: needs NuGet: no source gives Microsoft.Extensions.AI'
   exit 77
 fi
 ${INLAY_DOTNET} build $project $options --no-restore -p:TreatWarningsAsErrors=true -o ${extensions_out} -v quiet -nodeReuse:false

@@ -1,11 +1,12 @@
 # Go. A test builds the programs and the test programs; all of them, bin/binding_go_*, can be carried to another machine.
 binding_test(go_emitters Python3::Interpreter -B tests/bindings/test_emit_go.py)
 find_program(INLAY_GO go)
-set(go_absent "no go on PATH")
+set(go_absent "there is none on PATH")
 if(INLAY_GO)
   binding_tool(go_absent ${INLAY_GO} version)
 endif()
 if(go_absent)
+  set(go_absent "needs Go: ${go_absent}")
   binding_absent(go "${go_absent}")
   binding_skip(go_build "${go_absent}")
   return()

@@ -24,7 +24,8 @@ lib/pkgconfig/inlay.pc""".split()
 def tool(name):
     program = os.environ.get(name, "")
     if not shutil.which(program):
-        print(f"skipped: no {name.lower()}")
+        what = name.lower().replace("_", "-")
+        print(f"skipped: needs {what}: it is not on PATH")
         sys.exit(SKIPPED)
     return program
 

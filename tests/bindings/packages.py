@@ -59,7 +59,8 @@ PUBLISHED = {
 def tool(name):
     program = os.environ.get(name, "")
     if not shutil.which(program):
-        print(f"skipped: no {name.lower()}")
+        what = name.lower().replace("_", "-")
+        print(f"skipped: needs {what}: it is not on PATH")
         sys.exit(SKIPPED)
     return program
 
@@ -240,7 +241,7 @@ def publish(work, form, *options):
     """Exit code and output of `dotnet publish`; skips if NuGet does not have what the form needs."""
     code, output, errors = work.try_to(tool("DOTNET"), "publish", "-o", work.folder / form, *PUBLISHED[form][0], *options, cwd=work.app)
     if code != 0 and (reason := not_to_be_had(output + errors)):
-        print(f"skipped: NuGet: {reason}")
+        print(f"skipped: needs NuGet: {reason}")
         sys.exit(SKIPPED)
     return code, output + errors
 

@@ -40,7 +40,7 @@ def main():
     if len(sys.argv) != 4 or sys.argv[1] not in BLOCKS:
         sys.exit(__doc__)
     if not shutil.which("cc"):
-        print("skipped: no cc on PATH")
+        print("skipped: needs cc: it is not on PATH")
         sys.exit(SKIPPED)
     language, build, folder = sys.argv[1], pathlib.Path(sys.argv[2]).resolve(), pathlib.Path(sys.argv[3]).resolve() / sys.argv[1]
     clone(folder)

@@ -8,7 +8,7 @@ if(INLAY_CARGO AND INLAY_RUSTC)
 endif()
 # Blocks `unsafe extern` came with Rust 1.82.
 if(NOT rust_version OR rust_version VERSION_LESS 1.82)
-  set(reason "no Rust of version 1.82 or later on PATH or in ~/.cargo/bin")
+  set(reason "needs Rust 1.82 or later: there is none on PATH or in ~/.cargo/bin")
   binding_absent(rust "${reason}")
   binding_skip(rust_build "${reason}")
   return()

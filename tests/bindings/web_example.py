@@ -44,7 +44,7 @@ def build(dotnet, folder):
     version = subprocess.run([dotnet, "--version"], capture_output=True, text=True, check=True).stdout
     runtime = ".".join(version.split(".")[:2])
     if f"Microsoft.AspNetCore.App {runtime}." not in subprocess.run([dotnet, "--list-runtimes"], capture_output=True, text=True, check=True).stdout:
-        skip(f"no ASP.NET Core runtime {runtime}")
+        skip(f"needs ASP.NET Core: no runtime {runtime}")
     options = [f"-p:InlayTargets=net{runtime}", "-p:IsAotCompatible=false", "-p:TreatWarningsAsErrors=true", "--artifacts-path", folder / "made",
                "-v", "quiet", "-nodeReuse:false"]
     environment = os.environ | {"DOTNET_CLI_TELEMETRY_OPTOUT": "1", "DOTNET_NOLOGO": "1", "DOTNET_CLI_UI_LANGUAGE": "en"}
@@ -53,7 +53,7 @@ def build(dotnet, folder):
         if done.returncode == 0:
             continue
         if command[0] == "restore" and re.search("error NU(1301|110[0-3])", done.stdout + done.stderr):
-            skip("NuGet does not give the packages of Microsoft.Extensions.AI")
+            skip("needs NuGet: it does not give the packages of Microsoft.Extensions.AI")
         sys.exit(f"dotnet {command[0]}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
 
 
@@ -311,12 +311,12 @@ def main():
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     driver = shutil.which("chromedriver")
     if what == "browser" and not (chromium and driver):
-        skip("no chromium with chromedriver")
+        skip("needs Chromium: no chromium with chromedriver")
     if what == "build":
         build(dotnet, folder)
         return
     if not (folder / "out/web.dll").exists():
-        skip("the example could not be built here")
+        skip("needs NuGet: the example could not be built here")
     with served(dotnet, folder, model) as server:
         if what == "http":
             test_http(server)

@@ -25,7 +25,7 @@ def load_clang():
     except ImportError:
         if sys.executable != SYSTEM_PYTHON and os.access(SYSTEM_PYTHON, os.X_OK):
             os.execv(SYSTEM_PYTHON, [SYSTEM_PYTHON, "-B", *sys.argv])
-        print("skipped: Python's clang module is not installed")
+        print("skipped: needs libclang for Python: it is not installed")
         sys.exit(77)
 
 

@@ -72,7 +72,7 @@ class HostLocale : public testing::Test {
     setenv("LOCPATH", folder_, 1);
     const bool there = setlocale(LC_ALL, "de_DE.UTF-8") != nullptr;
     setlocale(LC_ALL, "C");
-    if (!there) GTEST_SKIP() << "needs localedef with the source of de_DE";
+    if (!there) GTEST_SKIP() << "needs the locale de_DE";
   }
   void TearDown() override {
     setlocale(LC_ALL, "C");

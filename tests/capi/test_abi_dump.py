@@ -71,6 +71,6 @@ class Changes(unittest.TestCase):
 
 if __name__ == "__main__":
     if not shutil.which("abidiff"):
-        print("skipped: abidiff is not installed")
+        print("skipped: needs abidiff: it is not installed")
         sys.exit(77)
     unittest.main()

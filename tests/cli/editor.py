@@ -30,7 +30,7 @@ class Editor(DeviceCase):
         super().setUpClass()
         skip_without_terminals()
         if not has_editor():
-            raise unittest.SkipTest("needs a build with libedit")
+            raise unittest.SkipTest("needs libedit: this build has none")
 
     def talk(self, *options):
         talk = Talk(OWN_MODEL, "-n", "2", *options)

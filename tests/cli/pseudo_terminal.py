@@ -16,7 +16,7 @@ def skip_without_terminals():
         for end in pty.openpty():
             os.close(end)
     except OSError as problem:
-        raise unittest.SkipTest(f"no pseudo-terminal ({problem}): mount devpts on /dev/pts, with a /dev/ptmx") from problem
+        raise unittest.SkipTest(f"needs a pseudo-terminal: {problem}; mount devpts on /dev/pts, with a /dev/ptmx") from problem
 
 
 class Talk:

@@ -270,7 +270,7 @@ void pair_speeds() {
 int main(int argc, char** argv) {
   if (!has_device()) return kSkipped;
   if (group_rows(DType::q4_k, 16) == 0) {
-    std::puts("skipped: the device or the build has no products by clusters");
+    std::puts("skipped: needs a GPU of compute capability 9.0: the device or the build has no products by clusters");
     return kSkipped;
   }
   std::setvbuf(stdout, nullptr, _IOLBF, 0);

@@ -141,7 +141,7 @@ int with_a_profiler(const Work& work) {
   if (cuptiActivityRegisterCallbacks(give_buffer, take_buffer) != CUPTI_SUCCESS) return 1;
   for (const CUpti_ActivityKind kind : kinds) {
     if (cuptiActivityEnable(kind) == CUPTI_SUCCESS) continue;
-    std::printf("skipped: CUPTI refuses to record\n");
+    std::printf("skipped: needs CUPTI: it refuses to record\n");
     return 77;
   }
   const int failed = work();
@@ -200,6 +200,6 @@ int main(int argc, char** argv) {
     std::printf("%s %s\n", failed == 0 ? "ok" : "FAIL", host.name);
     return failed != 0;
   }
-  std::printf("skipped: this build has no host that %s\n", argv[1]);
+  std::printf("skipped: needs CUPTI: this build has no host that %s\n", argv[1]);
   return 77;
 }

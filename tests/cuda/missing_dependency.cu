@@ -204,7 +204,7 @@ int main() {
   int major = 0;
   CUDA_OK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
   if (major < 9) {
-    std::puts("skipped: launches wait for one another before compute capability 9.0");
+    std::puts("skipped: needs a GPU of compute capability 9.0: launches wait for one another before compute capability 9.0");
     return kSkipped;
   }
   // Of several rows enough that CTAs with fewer tiles than others prepare some: only those come too early.

@@ -206,7 +206,7 @@ void speeds() {
 int main(int argc, char** argv) {
   if (!has_device()) return kSkipped;
   if (!has_mixed_gemm(0)) {
-    std::puts("skipped: the device or the build has no mixed GEMM");
+    std::puts("skipped: needs a GPU of compute capability 9.0: the device or the build has no mixed GEMM");
     return kSkipped;
   }
   std::setvbuf(stdout, nullptr, _IOLBF, 0);

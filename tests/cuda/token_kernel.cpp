@@ -73,7 +73,7 @@ class TokenKernel : public testing::TestWithParam<const char*> {
 
 TEST_P(TokenKernel, cuda_OneLaunchGivesTheBitsOfMany) {
   const Run one = run(true), many = run(false);
-  if (one.log.find("one launch") == std::string::npos) GTEST_SKIP() << "this device has no token kernel";
+  if (one.log.find("one launch") == std::string::npos) GTEST_SKIP() << "needs a GPU of compute capability 9.0: this device has no token kernel";
   EXPECT_EQ(many.log.find("one launch"), std::string::npos);
   EXPECT_EQ(one.tokens, many.tokens);
   EXPECT_EQ(one.logits, many.logits);
@@ -81,7 +81,7 @@ TEST_P(TokenKernel, cuda_OneLaunchGivesTheBitsOfMany) {
 
 // As on a device of which a process has only a part.
 TEST_P(TokenKernel, cuda_WhereCtasCannotAllBeResidentEveryOpIsLaunched) {
-  if (run(true).log.find("one launch") == std::string::npos) GTEST_SKIP() << "this device has no token kernel";
+  if (run(true).log.find("one launch") == std::string::npos) GTEST_SKIP() << "needs a GPU of compute capability 9.0: this device has no token kernel";
   const Run many = run(false);
   const InjectedCudaFault fault({.point = CudaPoint::resident_launch, .error = cudaErrorCooperativeLaunchTooLarge});
   const Run refused = run(true);
@@ -94,7 +94,7 @@ TEST_P(TokenKernel, cuda_WhereCtasCannotAllBeResidentEveryOpIsLaunched) {
 
 // Negative control: what else a launch answers fails the load.
 TEST_P(TokenKernel, cuda_AnyOtherRefusalOfTheLaunchIsAnError) {
-  if (run(true).log.find("one launch") == std::string::npos) GTEST_SKIP() << "this device has no token kernel";
+  if (run(true).log.find("one launch") == std::string::npos) GTEST_SKIP() << "needs a GPU of compute capability 9.0: this device has no token kernel";
   const InjectedCudaFault fault({.point = CudaPoint::resident_launch, .error = cudaErrorInvalidConfiguration});
   const auto engine = Engine::load(test::model_file(GetParam()), {.device = DeviceKind::cuda, .n_context = 512});
   EXPECT_TRUE(fault.happened());
@@ -175,7 +175,7 @@ class TokenKernelSplits : public testing::TestWithParam<test::HeadShape> {
 TEST_P(TokenKernelSplits, cuda_GiveTheBitsOfLaunches) {
   std::string one_log, many_log;
   const std::vector<float> one = run(true, one_log), many = run(false, many_log);
-  if (one_log.find("one launch") == std::string::npos) GTEST_SKIP() << "this device has no token kernel";
+  if (one_log.find("one launch") == std::string::npos) GTEST_SKIP() << "needs a GPU of compute capability 9.0: this device has no token kernel";
   ASSERT_EQ(one.size(), many.size());
   for (size_t i = 0; i < one.size(); ++i) {
     ASSERT_EQ(one[i], many[i]) << "row " << i / test::kRandomModelVocab << ", logit " << i % test::kRandomModelVocab;
@@ -240,7 +240,7 @@ TEST_P(TokenKernelShapes, cuda_GiveTheBitsOfLaunches) {
   model.read(0, image.data(), image.size());
   std::string one_log, many_log;
   const std::vector<float> one = run(image, true, one_log), many = run(image, false, many_log);
-  if (one_log.find("one launch") == std::string::npos) GTEST_SKIP() << "this device has no token kernel";
+  if (one_log.find("one launch") == std::string::npos) GTEST_SKIP() << "needs a GPU of compute capability 9.0: this device has no token kernel";
   ASSERT_EQ(one.size(), many.size());
   for (size_t i = 0; i < one.size(); ++i) ASSERT_EQ(one[i], many[i]) << "row " << i / 4096 << ", logit " << i % 4096;
 }

@@ -83,18 +83,18 @@ class WithoutCublas : public testing::TestWithParam<const char*> {
 
 TEST_P(WithoutCublas, PromptsAgree_cuda) {
   const auto api = Cublas::open_library(environment().cublas_directory);
-  if (!api.ok()) GTEST_SKIP() << "no cuBLASLt: " << api.status().message;
+  if (!api.ok()) GTEST_SKIP() << "needs cuBLAS: " << api.status().message;
   compare(kCublas, true);
 }
 
 TEST_P(WithoutCublas, PromptsAgreeByMixedGemm_cuda) {
-  if (!cuda::has_mixed_gemm(0)) GTEST_SKIP() << "the device or the build has no mixed GEMM";
+  if (!cuda::has_mixed_gemm(0)) GTEST_SKIP() << "needs a GPU of compute capability 9.0: the device or the build has no mixed GEMM";
   const std::string name = GetParam();
   compare(kMixedGemm, name != "llama-f16" && name != "llama-bf16");
 }
 
 TEST_P(WithoutCublas, PromptsHaveTheSameBitsByClusters_cuda) {
-  if (cuda::group_rows(DType::q4_k, 9) == 0) GTEST_SKIP() << "the device or the build has no products by clusters";
+  if (cuda::group_rows(DType::q4_k, 9) == 0) GTEST_SKIP() << "needs a GPU of compute capability 9.0: the device or the build has no products by clusters";
   const auto with = load(kClusters), without = load(kNeither);
   ASSERT_TRUE(with && without);
   std::vector<int32_t> tokens = tokens_for(*with);

@@ -32,7 +32,7 @@ def find_numpy():
         found = subprocess.run([DEBIANS_PYTHON, "-c", "import numpy"], stderr=subprocess.DEVNULL, check=False)
         if found.returncode == 0:
             os.execv(DEBIANS_PYTHON, [DEBIANS_PYTHON, *sys.argv])
-    print("skipped: no numpy; install python3-numpy")
+    print("skipped: needs numpy: install python3-numpy")
     sys.exit(77)
 
 

@@ -87,6 +87,6 @@ if __name__ == "__main__":
     if len(sys.argv) != 2 or sys.argv[1] not in suites:
         sys.exit("usage: test_texts_made_again.py templates|vocabularies")
     if sys.argv[1] == "templates" and python_with_jinja() is None:
-        print("skipped: no Jinja2; install python3-jinja2")
+        print("skipped: needs Jinja2: install python3-jinja2")
         sys.exit(77)
     unittest.main(argv=[sys.argv[0], suites[sys.argv[1]].__name__])

@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 """Tests of summarize_ctest.py on the forms that ctest 3.25 writes."""
+import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 import unittest
+
+import needs
 
 SCRIPT = pathlib.Path(__file__).with_name("summarize_ctest.py")
 
@@ -17,6 +21,9 @@ GPU = SKIPPED.replace("no fixtures", "needs a GPU")
 PROGRAM_GPU = ('<testcase name="kernels" status="notrun"><skipped message="SKIP_RETURN_CODE=77"/>'
                "<system-out>skipped: needs a GPU\n</system-out></testcase>")
 UNITTEST_GPU = PROGRAM_GPU.replace("skipped: needs a GPU", "setUpClass (__main__.Embed) ... skipped 'needs a GPU'\n\nRan 0 tests\nneeds a GPU")
+LIBRARY = SKIPPED.replace("no fixtures", "needs INLAY_FIXTURES: not in this repository")
+PROGRAM_LIBRARY = PROGRAM_GPU.replace("a GPU", "INLAY_FIXTURES")
+NOISY_LIBRARY = PROGRAM_LIBRARY.replace("skipped:", "what a tool said\nskipped:")
 AVX2, AVX512 = (SKIPPED.replace("no fixtures", f"needs a processor with {isa}") for isa in ("avx2", "avx512"))
 WITHOUT_GPU = SKIPPED.replace("no fixtures", "needs a machine without a GPU")
 BOTH = SKIPPED.replace("no fixtures", "no fixtures\n[  FAILED  ] A.Other")
@@ -28,18 +35,17 @@ DISABLED = '<testcase name="a.Off" status="disabled"><system-out>Disabled</syste
 UNKNOWN = '<testcase name="a.What"/>'
 
 
-def summarize(*cases, expected="", flags=(), processor="fpu", gpu=False):
+def summarize(*cases, flags=(), processor="fpu", gpu=False, environment=None):
     with tempfile.TemporaryDirectory() as folder:
-        junit, patterns = pathlib.Path(folder, "j.xml"), pathlib.Path(folder, "expected.txt")
+        junit = pathlib.Path(folder, "j.xml")
         cpuinfo = pathlib.Path(folder, "cpuinfo")
         cpuinfo.write_text(f"processor\t: 0\nflags\t\t: {processor}\n", encoding="utf-8")
         junit.write_text("<testsuite>" + "".join(cases) + "</testsuite>", encoding="utf-8")
-        patterns.write_text(expected, encoding="utf-8")
         device = pathlib.Path(folder, "device")
         if gpu:
             device.touch()
-        done = subprocess.run([sys.executable, SCRIPT, junit, "--expected", patterns, "--cpuinfo", cpuinfo, "--gpu-files", device, *flags],
-                              capture_output=True, text=True, check=False)
+        done = subprocess.run([sys.executable, SCRIPT, junit, "--cpuinfo", cpuinfo, "--gpu-files", device, *flags],
+                              capture_output=True, text=True, check=False, env=os.environ | (environment or {}))
     return done.returncode, done.stdout.splitlines()
 
 
@@ -62,9 +68,12 @@ class Summary(unittest.TestCase):
             self.expect("1 passed, 0 failed, 1 skipped", 1, PASSED, case, flags=["--strict"])
 
     def test_expected_skips(self):
-        expected = "# comment\n\na.Sk*  # why\n"
-        self.expect("0 passed, 0 failed, 1 skipped", 0, SKIPPED, expected=expected, flags=["--strict"])
-        self.expect("0 passed, 0 failed, 1 skipped", 1, SUITE_SKIPPED, expected=expected, flags=["--strict"])
+        """What the machine lacks is expected; what it has, and any other reason, is not."""
+        for case in (LIBRARY, PROGRAM_LIBRARY, NOISY_LIBRARY):
+            self.expect("0 passed, 0 failed, 1 skipped", 0, case, flags=["--strict"], environment={"INLAY_FIXTURES": ""})
+            self.expect("0 passed, 0 failed, 1 skipped", 1, case, flags=["--strict"], environment={"INLAY_FIXTURES": "/fixtures"})
+        self.expect("0 passed, 0 failed, 1 skipped", 1, SUITE_SKIPPED, flags=["--strict"])
+        self.expect("0 passed, 0 failed, 1 skipped", 1, LIBRARY.replace("INLAY_FIXTURES", "patience"), flags=["--strict"])
 
     def test_hardware_is_a_group_of_its_own(self):
         code, lines = summarize(PASSED, GPU, PROGRAM_GPU, UNITTEST_GPU, AVX512, flags=["--strict"])
@@ -94,6 +103,35 @@ class Summary(unittest.TestCase):
     def test_says_why(self):
         self.assertIn("skipped: a.Skip: no fixtures", summarize(SKIPPED)[1])
         self.assertIn("skipped (unexpected): a.Suite: no GPU", summarize(SUITE_SKIPPED, flags=["--strict"])[1])
+
+
+# A reason as it stands in a test's source.
+WRITTEN = re.compile(r"""(?:GTEST_SKIP\(\)\s*<<\s*|SkipTest\(f?|skip\(f?)"([^"]*)|["']skipped: ([^"'\\]*)""")
+
+
+class Reasons(unittest.TestCase):
+    def test_every_skip_of_the_sources_names_a_need(self):
+        found, root = 0, pathlib.Path(__file__).parents[1]
+        for path in sorted(root.rglob("*")):
+            if path.suffix not in (".cpp", ".cu", ".h", ".c", ".py", ".sh", ".cmake") or path.parent.name == "lint":
+                continue
+            for match in WRITTEN.finditer(path.read_text(encoding="utf-8")):
+                if "needs a processor with " in match[0]:
+                    continue  # the rest is the name of an instruction set
+                reason = re.sub(r"cargo \$1", "cargo fmt", match[1] or match[2] or "")
+                if not reason or re.match(r"(needs )?\$?{", reason):
+                    continue  # made of a variable
+                found += 1
+                self.assertIsNotNone(needs.named(reason), f"{path}: {reason}")
+        self.assertGreater(found, 30)
+
+    def test_other_reasons_name_none(self):
+        for reason in ("needs patience", "a GPU", "needs", "needs a GPUs"):
+            self.assertIsNone(needs.named(reason))
+        self.assertEqual(needs.named("needs cuBLAS: not found: a: b"), "cuBLAS")
+
+    def test_needs_within_others_are_in_the_table(self):
+        self.assertLessEqual({need.within for need in needs.NEEDS.values()} - {""}, needs.NEEDS.keys())
 
 
 if __name__ == "__main__":

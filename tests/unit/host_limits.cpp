@@ -132,7 +132,7 @@ TEST_F(HostLimits, LimitsOfResources) {
     rlimit before{};
     ASSERT_EQ(getrlimit(resource, &before), 0);
     const rlimit tight{2000 * kMiB, before.rlim_max};
-    if (setrlimit(resource, &tight) != 0) GTEST_SKIP() << "this process cannot limit itself";
+    if (setrlimit(resource, &tight) != 0) GTEST_SKIP() << "needs limits that can be set: setrlimit refuses";
     const HostMemory found = memory();
     ASSERT_EQ(setrlimit(resource, &before), 0);
     EXPECT_EQ(found.total, 2000 * kMiB) << resource;

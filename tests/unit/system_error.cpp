@@ -53,7 +53,7 @@ TEST(SystemError, TextsDoNotFollowTheLocale) {
   setlocale(LC_ALL, "C");
   unsetenv("LOCPATH");
   (void)!system((std::string("rm -r ") + folder).c_str());
-  if (!set) GTEST_SKIP() << "needs localedef with the source of de_DE";
+  if (!set) GTEST_SKIP() << "needs the locale de_DE";
   EXPECT_STREQ(by_host, "1,5");  // the negative control
   EXPECT_EQ(ours, "1.5");
   EXPECT_STREQ(after, "1,5");  // the host's locale is back

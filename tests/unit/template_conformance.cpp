@@ -135,9 +135,7 @@ TEST(TemplateConformance, TemplatesOfModels) {
   const std::string fixtures = INLAY_FIXTURES_DIR;
   const fs::path folder = fs::path(fixtures) / "templates";
   if (fixtures.empty() || !fs::exists(folder / "index.json"))
-    GTEST_SKIP()
-        << "model vendors' templates are not in this repository; tests/data/README.md says which and how to get "
-           "them: INLAY_FIXTURES=FOLDER";
+    GTEST_SKIP() << "needs INLAY_FIXTURES: model vendors' templates are not in this repository";
   const Set set(folder);
   set.run_snippets();
   set.run_templates();

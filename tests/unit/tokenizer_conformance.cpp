@@ -225,8 +225,7 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(OutsideVocabulary);
 
 TEST(OutsideVocabularies, AreThere) {
   if (!has_outside_tokenizers()) {
-    GTEST_SKIP() << "other projects' vocabularies are not in this repository; tests/data/README.md says which and how "
-                    "to get them: INLAY_FIXTURES=FOLDER";
+    GTEST_SKIP() << "needs INLAY_FIXTURES: other projects' vocabularies are not in this repository";
   }
   EXPECT_GE(outside_cases().size(), 7u);
 }

@@ -10,7 +10,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 crate=$here/../../../bindings/rust
 
 needs() {  # needs SUBCOMMAND: not every toolchain has all of them
-  "$cargo" "$1" --version >/dev/null 2>&1 || { echo "skipped: there is no cargo $1"; exit 77; }
+  "$cargo" "$1" --version >/dev/null 2>&1 || { echo "skipped: needs cargo $1: this toolchain has none"; exit 77; }
 }
 
 run() {  # run FOLDER SUBCOMMAND OPTIONS...

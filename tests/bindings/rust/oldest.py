@@ -37,7 +37,7 @@ def main():
     version = promised()
     rustc = compiler(version)
     if not rustc:
-        print(f"skipped: there is no Rust {version} (rustup toolchain install {version}, or INLAY_RUST_OLDEST)")
+        print(f"skipped: needs the oldest Rust that is promised: rustup toolchain install {version}, or INLAY_RUST_OLDEST")
         return SKIPPED
     print(subprocess.run([rustc, "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout, end="")
     command = [cargo, "check", "--all-targets", "--offline", "--locked", f"--manifest-path={CRATE / 'Cargo.toml'}"]
