@@ -126,7 +126,7 @@ bool file_has_context(const std::string& path, int32_t n_context) {
   return inlay_memory_plan(path.data(), path.size(), &params, &memory, nullptr) != INLAY_INVALID_ARGUMENT;
 }
 
-BenchRequest parse_request(int argc, char** argv) {
+BenchRequest parse_bench_request(int argc, char** argv) {
   BenchRequest r;
   r.given = given_figures(argc, argv);
   r.load.context_from = "the lengths of --pp, --depths, --tg, --batch-prompt and --latency need";
@@ -374,7 +374,7 @@ bool judge(const inlay_engine* engine, Benchmark& benchmark, double n_others) {
 }  // namespace
 
 int bench_command(int argc, char** argv) {
-  BenchRequest r = parse_request(argc, argv);
+  BenchRequest r = parse_bench_request(argc, argv);
   if (r.list) return print_list();
   const Subject subject = r.has_shape ? open_synthetic(r) : open_file(r.path, r);
   if (r.profile) {

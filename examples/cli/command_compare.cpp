@@ -19,7 +19,7 @@ struct CompareRequest {
   double limit = 1e-3;
 };
 
-CompareRequest parse_request(int argc, char** argv) {
+CompareRequest parse_compare_request(int argc, char** argv) {
   CompareRequest r;
   int32_t n_threads = 0, device_a = kNotGiven;
   Options options(
@@ -60,7 +60,7 @@ std::vector<int32_t> tokens_of(const CompareRequest& r, const inlay_engine* engi
 }  // namespace
 
 int compare_command(int argc, char** argv) {
-  const CompareRequest r = parse_request(argc, argv);
+  const CompareRequest r = parse_compare_request(argc, argv);
   const EnginePtr a = load_file(r.path_a, r.load_a), b = load_file(r.path_b, r.load_b);
   const std::vector<int32_t> tokens = tokens_of(r, a.get());
   int32_t first = -1;

@@ -32,7 +32,7 @@ struct RunRequest {
   SamplerOptions sampler;
 };
 
-RunRequest parse_request(int argc, char** argv) {
+RunRequest parse_run_request(int argc, char** argv) {
   RunRequest r;
   r.load.max_sessions = 1;
   Options options(
@@ -170,7 +170,7 @@ int answer_prompt(const inlay_engine* engine, inlay_session* session, const RunR
 }  // namespace
 
 int run_command(int argc, char** argv) {
-  const RunRequest r = parse_request(argc, argv);
+  const RunRequest r = parse_run_request(argc, argv);
   const bool conversation = !r.has_prompt && !r.has_file && isatty(STDIN_FILENO) != 0;
   const std::string prompt = conversation ? "" : r.has_prompt ? r.prompt : read_file(r.has_file ? r.file : "-");
   const EnginePtr engine = load_file(r.model, r.load);

@@ -9,7 +9,7 @@ namespace inlay::cli {
 namespace {
 
 // In quotes, with what cannot be shown as escapes.
-std::string quoted(const std::string& text) {
+std::string quoted_piece(const std::string& text) {
   std::string marked;
   for (const char c : text) {
     if (c == '"' || c == '\\') marked += '\\';
@@ -48,7 +48,7 @@ void print_tokens(const inlay_engine* engine, const std::vector<int32_t>& tokens
     const bool whole = info.piece_bytes > 0 && info.piece_bytes <= sizeof info.piece;
     const std::string piece =
         whole ? std::string(bytes, info.piece_bytes) : detokenize(engine, {token}, INLAY_DETOKENIZE_SHOW_SPECIAL);
-    std::printf("%d\t%s\n", token, quoted(piece).c_str());
+    std::printf("%d\t%s\n", token, quoted_piece(piece).c_str());
   }
 }
 

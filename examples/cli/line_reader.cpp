@@ -27,7 +27,7 @@ constexpr char kMarkPastes[] = "\033[?2004h", kDoNotMarkPastes[] = "\033[?2004l"
 
 termios terminal_before;
 
-void restore_terminal() {
+void restore_our_terminal() {
   tcsetattr(STDIN_FILENO, TCSANOW, &terminal_before);
   (void)!write(STDOUT_FILENO, kDoNotMarkPastes, sizeof kDoNotMarkPastes - 1);
 }
@@ -120,7 +120,7 @@ LineReader::Editor::Editor(LineReader& reader) : prompt(reader.prompt()) {
       {"\022", "em-inc-search-prev"},
   };
   for (const auto& [keys, function] : bindings) el_set(edit, EL_BIND, keys, function, nullptr);
-  before_end_by_signal(restore_terminal);
+  before_end_by_signal(restore_our_terminal);
 }
 
 // Up to the mark that ends it; a terminal writes line ends as carriage returns.

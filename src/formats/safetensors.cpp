@@ -31,7 +31,7 @@ struct HeaderPlace {
   uint64_t data_bytes = 0;
 };
 
-std::string name_of(const ByteSource& source) { return std::string(source.name()); }
+std::string source_name(const ByteSource& source) { return std::string(source.name()); }
 
 // `n` is what the file's first bytes say of its header.
 Status wrong_length(const ByteSource& source, uint64_t n) {
@@ -39,23 +39,23 @@ Status wrong_length(const ByteSource& source, uint64_t n) {
     return error(Code::format,
                  "%s: the file has %" PRIu64 " bytes, but its header alone asks for %" PRIu64
                  ": the download is likely not complete",
-                 name_of(source).c_str(), source.size(), sizeof n + n);
+                 source_name(source).c_str(), source.size(), sizeof n + n);
   std::byte first[kTellingBytes];
   const std::span read = std::span(first).first(static_cast<size_t>(std::min<uint64_t>(source.size(), kTellingBytes)));
   INLAY_TRY(source.read(0, read));
   const std::string known = what_else(read, ExpectedFile::safetensors);
-  if (!known.empty()) return error(Code::format, "%s: %s", name_of(source).c_str(), known.c_str());
+  if (!known.empty()) return error(Code::format, "%s: %s", source_name(source).c_str(), known.c_str());
   return error(Code::format,
                "%s: it is no safetensors file: its first 8 bytes say that its header has %" PRIu64
                " bytes, expected at most %" PRIu64,
-               name_of(source).c_str(), n, kMaxSafetensorsHeaderBytes);
+               source_name(source).c_str(), n, kMaxSafetensorsHeaderBytes);
 }
 
 Result<HeaderPlace> read_header_place(const ByteSource& source) {
   uint64_t n = 0;
   if (source.size() < sizeof n) {
     return error(Code::format, "%s: the file has %s, too few for a safetensors file, which begins with 8 bytes of header length",
-                 name_of(source).c_str(), counted(source.size(), "byte").c_str());
+                 source_name(source).c_str(), counted(source.size(), "byte").c_str());
   }
   INLAY_TRY(source.read(0, std::as_writable_bytes(std::span(&n, 1))));
   const uint64_t left = source.size() - sizeof n;
@@ -101,7 +101,7 @@ class HeaderReader {
     SafetensorsEntry entry;
     entry.name = member.key;
     if (entry.name.empty() || entry.name.size() > kMaxNameBytes) {
-      return error(Code::format, "%s: a tensor's name has %zu bytes, expected 1 to %zu", name_of(source_).c_str(),
+      return error(Code::format, "%s: a tensor's name has %zu bytes, expected 1 to %zu", source_name(source_).c_str(),
                    entry.name.size(), kMaxNameBytes);
     }
     INLAY_ASSIGN(const JsonValue dtype, member.value.get("dtype"));
@@ -113,7 +113,7 @@ class HeaderReader {
     if (entry.n_bytes != expected) {
       return error(Code::format,
                    "%s: tensor %s has data_offsets of %" PRIu64 " bytes, but its shape and dtype %s take %" PRIu64,
-                   name_of(source_).c_str(), quote(entry.name).c_str(), entry.n_bytes, entry.dtype.c_str(), expected);
+                   source_name(source_).c_str(), quote(entry.name).c_str(), entry.n_bytes, entry.dtype.c_str(), expected);
     }
     entries_.push_back(std::move(entry));
     return {};
@@ -124,7 +124,7 @@ class HeaderReader {
     INLAY_ASSIGN(const JsonElements dims, shape.as_array());
     if (dims.size() > kMaxRank) {
       return error(Code::unsupported, "%s: tensor %s has %zu dimensions, expected at most %zu",
-                   name_of(source_).c_str(), quote(entry.name).c_str(), dims.size(), kMaxRank);
+                   source_name(source_).c_str(), quote(entry.name).c_str(), dims.size(), kMaxRank);
     }
     for (const JsonValue dim : dims) {
       INLAY_ASSIGN(const int64_t n, dim.as_i64());
@@ -138,14 +138,14 @@ class HeaderReader {
     const auto* size = std::find_if(std::begin(kElementSizes), std::end(kElementSizes),
                                     [&](const ElementSize& e) { return entry.dtype == e.dtype; });
     if (size == std::end(kElementSizes)) {
-      return error(Code::unsupported, "%s: tensor %s has the dtype %s, which is not known", name_of(source_).c_str(),
+      return error(Code::unsupported, "%s: tensor %s has the dtype %s, which is not known", source_name(source_).c_str(),
                    quote(entry.name).c_str(), quote(entry.dtype).c_str());
     }
     uint64_t n = size->n_bytes;
     for (const int64_t dim : entry.shape) {
       const auto d = static_cast<uint64_t>(dim);
       if (d != 0 && n > static_cast<uint64_t>(INT64_MAX) / d) {
-        return error(Code::format, "%s: tensor %s takes more than 2^63 - 1 bytes", name_of(source_).c_str(),
+        return error(Code::format, "%s: tensor %s takes more than 2^63 - 1 bytes", source_name(source_).c_str(),
                      quote(entry.name).c_str());
       }
       n *= d;
@@ -176,7 +176,7 @@ class HeaderReader {
     Status s = error(Code::format,
                      "%s: the file has %" PRIu64 " bytes, but its header asks for %" PRIu64
                      ": the download is likely not complete (tensor %s is the first to end behind the file)",
-                     name_of(source_).c_str(), source_.size(),
+                     source_name(source_).c_str(), source_.size(),
                      end > UINT64_MAX - place_.data_begin ? UINT64_MAX : place_.data_begin + end, quote(behind->name).c_str());
     s.required = end_of(*behind);
     s.available = place_.data_bytes;
@@ -193,14 +193,14 @@ class HeaderReader {
       if (entry.offset != end) {
         return error(Code::format,
                      "%s: tensor %s begins at byte %" PRIu64 " of the data, expected %" PRIu64 ", where %s ends",
-                     name_of(source_).c_str(), quote(entry.name).c_str(), entry.offset, end,
+                     source_name(source_).c_str(), quote(entry.name).c_str(), entry.offset, end,
                      &entry == entries_.data() ? "the header" : quote((&entry - 1)->name).c_str());
       }
       end = entry.offset + entry.n_bytes;
     }
     if (end == place_.data_bytes) return {};
     return error(Code::format, "%s: the tensors take %" PRIu64 " bytes, but the file has %" PRIu64 " behind its header",
-                 name_of(source_).c_str(), end, place_.data_bytes);
+                 source_name(source_).c_str(), end, place_.data_bytes);
   }
 
   const ByteSource& source_;
@@ -215,7 +215,7 @@ Result<std::vector<SafetensorsEntry>> read_safetensors(const ByteSource& source)
   std::string text(static_cast<size_t>(place.n_bytes), '\0');
   INLAY_TRY(source.read(sizeof(uint64_t), std::as_writable_bytes(std::span(text))));
   const JsonLimits limits = {.max_bytes = static_cast<uint32_t>(kMaxSafetensorsHeaderBytes), .max_depth = kMaxDepth};
-  INLAY_ASSIGN(const JsonDocument document, JsonDocument::parse(std::move(text), name_of(source), limits));
+  INLAY_ASSIGN(const JsonDocument document, JsonDocument::parse(std::move(text), source_name(source), limits));
   return HeaderReader(source, place).read(document.root());
 }
 

@@ -8,14 +8,14 @@
 namespace inlay {
 namespace {
 
-constexpr int kBlock = 32;
+constexpr int kFp8Block = 32;
 constexpr float kLargest = 448.0f;
-constexpr uint16_t kLargestHalf = 0x7bff, kNanHalf = 0x7e00;
+constexpr uint16_t kLargestHalf = 0x7bff, kFp8NanHalf = 0x7e00;
 constexpr int32_t kLargestCode = 0x7e, kInfinityBits = 0x7f800000;
 
 // Codes below 8 count steps of 2^-9: adding 2^14, whose last bit that is, rounds magnitudes below 2^-6 to them. Others
 // are rounded as integers, to the upper 12 bits.
-inline uint8_t code_of(float value) {
+inline uint8_t fp8_code_of(float value) {
   constexpr int32_t kSmallestNormal = 0x3c800000, kStepBits = 0x46800000;  // 2^-6, 2^14
   const uint32_t bits = bits_of(value);
   const auto magnitude = static_cast<int32_t>(bits & 0x7fffffff);
@@ -36,7 +36,7 @@ uint16_t scale_of(float limit) {
 }
 
 // Returns the scale.
-inline uint16_t quantize_block(const float (&values)[kBlock], uint8_t (&codes)[kBlock]) {
+inline uint16_t quantize_block(const float (&values)[kFp8Block], uint8_t (&codes)[kFp8Block]) {
   // Bits of magnitudes are in the order of the floats, infinity and NaN on top.
   int32_t largest = 0;
   for (const float v : values) {
@@ -46,22 +46,22 @@ inline uint16_t quantize_block(const float (&values)[kBlock], uint8_t (&codes)[k
   const bool finite = largest < kInfinityBits;
   if (largest == 0 || !finite) {
     std::memset(codes, 0, sizeof codes);
-    return finite ? 0 : kNanHalf;
+    return finite ? 0 : kFp8NanHalf;
   }
   const uint16_t half = scale_of(float_from_bits(static_cast<uint32_t>(largest)));
   const float scale = float_from_f16(half);
-  for (int k = 0; k < kBlock; ++k) codes[k] = code_of(values[k] / scale);
+  for (int k = 0; k < kFp8Block; ++k) codes[k] = fp8_code_of(values[k] / scale);
   return half;
 }
 
 template <class Element, float (*kValue)(Element)>
 void quantize(const std::byte* from, int64_t n, std::byte* blocks) {
-  for (int64_t i = 0; i < n; i += kBlock, from += kBlock * sizeof(Element), blocks += sizeof(BlockF8_E4M3)) {
-    Element elements[kBlock];
+  for (int64_t i = 0; i < n; i += kFp8Block, from += kFp8Block * sizeof(Element), blocks += sizeof(BlockF8_E4M3)) {
+    Element elements[kFp8Block];
     std::memcpy(elements, from, sizeof elements);
-    float values[kBlock];
-    for (int k = 0; k < kBlock; ++k) values[k] = kValue(elements[k]);
-    uint8_t codes[kBlock];
+    float values[kFp8Block];
+    for (int k = 0; k < kFp8Block; ++k) values[k] = kValue(elements[k]);
+    uint8_t codes[kFp8Block];
     const uint16_t scale = quantize_block(values, codes);
     std::memcpy(blocks + offsetof(BlockF8_E4M3, d), &scale, sizeof scale);
     std::memcpy(blocks + offsetof(BlockF8_E4M3, q), codes, sizeof codes);

@@ -10,7 +10,7 @@
 namespace inlay {
 namespace {
 
-constexpr std::string_view kExperts = ".experts.", kWeight = ".weight";
+constexpr std::string_view kExpertsPart = ".experts.", kWeightEnding = ".weight";
 constexpr uint64_t kMxfp4Inputs = 32, kMxfp4Codes = 16;
 
 // The expert of "7.gate_proj.weight", and what stands behind its number; -1 where there is none.
@@ -118,7 +118,7 @@ class ExpertStacker::Builder {
 
   Status add_matrix(const std::string& before, std::string_view name, const std::map<int32_t, const Stored*>& experts) {
     const Stored& first = *experts.begin()->second;
-    if (!name.ends_with(kWeight) || first.entry.shape.size() != 2) return unknown(first);
+    if (!name.ends_with(kWeightEnding) || first.entry.shape.size() != 2) return unknown(first);
     INLAY_ASSIGN(const DType dtype, hf_stored_type(first.entry, *first.source));
     const auto n_experts = static_cast<int64_t>(experts.size());
     begin(before + std::string(name), dtype, {n_experts, first.entry.shape[0], first.entry.shape[1]});
@@ -233,10 +233,10 @@ class ExpertStacker::Builder {
   }
 };
 
-bool ExpertStacker::takes(std::string_view name) const { return family_.has_experts && name.find(kExperts) != name.npos; }
+bool ExpertStacker::takes(std::string_view name) const { return family_.has_experts && name.find(kExpertsPart) != name.npos; }
 
 void ExpertStacker::add(const SafetensorsEntry& entry, const ByteSource& source) {
-  const size_t end = entry.name.find(kExperts) + kExperts.size();
+  const size_t end = entry.name.find(kExpertsPart) + kExpertsPart.size();
   groups_[entry.name.substr(0, end)].emplace(entry.name.substr(end), Stored{entry, &source});
 }
 

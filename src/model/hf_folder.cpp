@@ -30,7 +30,7 @@ constexpr size_t kMaxShards = 10000;
 constexpr std::string_view kSinks = ".self_attn.sinks";  // the one tensor without ".weight" or ".bias"
 constexpr size_t kShownFiles = 3;                        // in a message
 constexpr size_t kLongerName = 16;                       // that a tensor may get, and there may be two for one
-constexpr std::string_view kOutput = "lm_head.weight", kEmbedding = "embed_tokens.weight";
+constexpr std::string_view kOutputTensor = "lm_head.weight", kEmbedding = "embed_tokens.weight";
 
 std::string in_folder(const std::string& folder, std::string_view name) { return (fs::path(folder) / name).string(); }
 
@@ -199,7 +199,7 @@ class FolderReader {
     INLAY_TRY(add_experts());
     if (!config_.tied_embeddings && !has_output_) {
       return error(Code::format, "%s: the tensor %s is missing, and tie_word_embeddings of config.json is not true",
-                   folder_.c_str(), std::string(kOutput).c_str());
+                   folder_.c_str(), std::string(kOutputTensor).c_str());
     }
     add_rope_factors();
     Checkpoint checkpoint(config_.metadata.build(in_folder(folder_, kConfig)), std::move(tensors_), std::move(sources_),
@@ -256,7 +256,7 @@ class FolderReader {
     Shard& shard = shards_[index];
     for (const SafetensorsEntry& entry : shard.entries) {
       if (packed_.taken[n_seen_++]) continue;
-      const bool is_output = entry.name == kOutput;
+      const bool is_output = entry.name == kOutputTensor;
       has_output_ = has_output_ || is_output;
       if (config_.has_pictures && is_of_pictures(entry.name)) continue;
       if (is_derived(entry.name) || (is_output && config_.tied_embeddings)) continue;
@@ -283,7 +283,7 @@ class FolderReader {
   }
 
   void add_matrix(HfMatrix& matrix) {
-    const bool is_output = matrix.name == kOutput;
+    const bool is_output = matrix.name == kOutputTensor;
     has_output_ = has_output_ || is_output;
     if (is_output && config_.tied_embeddings) return;
     tensors_.push_back({.name = keep(matrix.name),

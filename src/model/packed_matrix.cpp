@@ -11,7 +11,7 @@
 namespace inlay {
 namespace {
 
-constexpr int kBlock = 32;
+constexpr int kPackedBlock = 32;
 
 uint64_t element_bytes(DType dtype) { return traits(dtype).block_bytes; }
 
@@ -99,9 +99,9 @@ class PackedSource final : public ByteSource {
   }
 
   void read_row(int64_t row, std::byte* out) const {
-    for (int64_t col = 0; col < m_.n_cols; col += kBlock) {
-      const int n = static_cast<int>(std::min<int64_t>(kBlock, m_.n_cols - col));
-      uint8_t codes[kBlock];
+    for (int64_t col = 0; col < m_.n_cols; col += kPackedBlock) {
+      const int n = static_cast<int>(std::min<int64_t>(kPackedBlock, m_.n_cols - col));
+      uint8_t codes[kPackedBlock];
       for (int i = 0; i < n; ++i) codes[i] = static_cast<uint8_t>(m_.codes.at(row, col + i));
       out += put(row, col, n, codes, out);
     }
@@ -126,7 +126,7 @@ class PackedSource final : public ByteSource {
   }
 
   uint64_t put_floats(int64_t row, int64_t col, int n, const uint8_t* codes, std::byte* out) const {
-    float values[kBlock];
+    float values[kPackedBlock];
     for (int i = 0; i < n; ++i) {
       const int64_t group = group_at(m_, col + i);
       const float scale = m_.scales.at(row, group);
@@ -142,7 +142,7 @@ class PackedSource final : public ByteSource {
   // A code for NaN, which blocks have not, makes the whole block one.
   static BlockF8_E4M3 e4m3_block(float scale, const uint8_t* codes) {
     BlockF8_E4M3 block = {.d = half_of(scale)};
-    for (int i = 0; i < kBlock; ++i) {
+    for (int i = 0; i < kPackedBlock; ++i) {
       const bool is_nan = (codes[i] & 0x7f) == 0x7f;
       if (is_nan) block.d = half_of(NAN);
       block.q[i] = is_nan ? 0 : codes[i];
@@ -152,12 +152,12 @@ class PackedSource final : public ByteSource {
 
   static BlockQ8_0 q8_0_block(float scale, const uint8_t* codes) {
     BlockQ8_0 block = {.d = half_of(scale)};
-    for (int i = 0; i < kBlock; ++i) block.q[i] = static_cast<int8_t>(codes[i] - 128);
+    for (int i = 0; i < kPackedBlock; ++i) block.q[i] = static_cast<int8_t>(codes[i] - 128);
     return block;
   }
 
-  static void put_nibbles(const uint8_t* codes, uint8_t (&out)[kBlock / 2]) {
-    for (int i = 0; i < kBlock / 2; ++i) out[i] = static_cast<uint8_t>(codes[i] | codes[i + kBlock / 2] << 4);
+  static void put_nibbles(const uint8_t* codes, uint8_t (&out)[kPackedBlock / 2]) {
+    for (int i = 0; i < kPackedBlock / 2; ++i) out[i] = static_cast<uint8_t>(codes[i] | codes[i + kPackedBlock / 2] << 4);
   }
 
   template <class Block>
@@ -212,7 +212,7 @@ float ScaleTable::at(int64_t row, int64_t group) const {
 
 DType held_type(const PackedMatrix& m) {
   const DType plain = m.scales.dtype == DType::f16 && !m.is_e4m3 ? DType::f16 : DType::bf16;
-  const bool whole_blocks = m.n_cols % kBlock == 0 && (m.group_size % kBlock == 0 || m.n_groups == 1) && !m.group_of;
+  const bool whole_blocks = m.n_cols % kPackedBlock == 0 && (m.group_size % kPackedBlock == 0 || m.n_groups == 1) && !m.group_of;
   if (!whole_blocks || !halves_hold(m.scales)) return plain;
   if (m.is_e4m3) return DType::f8_e4m3;
   const bool symmetric = all_zeros_in_the_middle(m);

@@ -12,8 +12,8 @@
 namespace inlay {
 namespace {
 
-constexpr int kBlock = 256, kGroup = 32, kGroups = kBlock / kGroup;
-constexpr int kSmallGroup = 16, kSmallGroups = kBlock / kSmallGroup;  // of Q6_K
+constexpr int kSuperBlock = 256, kGroup = 32, kGroups = kSuperBlock / kGroup;
+constexpr int kSmallGroup = 16, kSmallGroups = kSuperBlock / kSmallGroup;  // of Q6_K
 constexpr int kBlocksAtOnce = cpu::kGroupsAtOnce / kGroups;
 constexpr float kLargestScale = 63.0f;  // 6 bits
 static_assert(kSmallGroups == cpu::kGroupsAtOnce);
@@ -23,14 +23,14 @@ const cpu::Quantizers& quantizers() {
   return chosen;
 }
 
-int code_of(float value, int low, int high) {
+int k_code_of(float value, int low, int high) {
   if (!(value > static_cast<float>(low))) return low;
   return value < static_cast<float>(high) ? static_cast<int>(std::lrintf(value)) : high;
 }
 
 bool all_finite(const float* values) {
   bool finite = true;
-  for (int i = 0; i < kBlock; ++i) finite &= std::fabs(values[i]) <= 3.40282347e38f;
+  for (int i = 0; i < kSuperBlock; ++i) finite &= std::fabs(values[i]) <= 3.40282347e38f;
   return finite;
 }
 
@@ -61,8 +61,8 @@ void put_scales(cpu::AffineFits& fits, int lane, Block& out) {
   const float d = to_float(out.d), dmin = to_float(out.dmin);
   uint8_t scales[kGroups], mins[kGroups];
   for (int g = 0; g < kGroups; ++g) {
-    scales[g] = static_cast<uint8_t>(d > 0 ? code_of(scale[g] / d, 0, 63) : 0);
-    mins[g] = static_cast<uint8_t>(dmin > 0 ? code_of(min[g] / dmin, 0, 63) : 0);
+    scales[g] = static_cast<uint8_t>(d > 0 ? k_code_of(scale[g] / d, 0, 63) : 0);
+    mins[g] = static_cast<uint8_t>(dmin > 0 ? k_code_of(min[g] / dmin, 0, 63) : 0);
     scale[g] = d * scales[g], min[g] = dmin * mins[g];
   }
   put_k_scales(scales, mins, out.scales);
@@ -71,7 +71,7 @@ void put_scales(cpu::AffineFits& fits, int lane, Block& out) {
 using Codes = uint8_t[kGroup][cpu::kGroupsAtOnce];
 
 // The low four bits, of the block whose groups begin at `lane`.
-void put_nibbles(const Codes& codes, int lane, uint8_t (&out)[kBlock / 2]) {
+void put_nibbles(const Codes& codes, int lane, uint8_t (&out)[kSuperBlock / 2]) {
   for (int g = 0; g < kGroups; g += 2) {
     for (int i = 0; i < kGroup; ++i) {
       const uint8_t* c = codes[i] + lane + g;
@@ -93,12 +93,12 @@ void put_codes(const Codes& codes, int lane, BlockQ5_K& out) {
 
 template <class Block, int kMaxCode>
 void quantize_affine(const float* values, int64_t n, std::byte* out) {
-  for (int64_t done = 0; done < n; done += kBlocksAtOnce * kBlock) {
+  for (int64_t done = 0; done < n; done += kBlocksAtOnce * kSuperBlock) {
     cpu::GroupValues<kGroup> x = {};
-    const int n_blocks = static_cast<int>(std::min<int64_t>(kBlocksAtOnce, (n - done) / kBlock));
+    const int n_blocks = static_cast<int>(std::min<int64_t>(kBlocksAtOnce, (n - done) / kSuperBlock));
     bool finite[kBlocksAtOnce];
     for (int b = 0; b < n_blocks; ++b) {
-      const float* block = values + done + b * kBlock;
+      const float* block = values + done + b * kSuperBlock;
       finite[b] = all_finite(block);
       if (finite[b]) put_groups<kGroup>(block, kGroups, b * kGroups, x);
     }
@@ -112,7 +112,7 @@ void quantize_affine(const float* values, int64_t n, std::byte* out) {
       put_codes(codes, b * kGroups, blocks[b]);
       if (!finite[b]) blocks[b].d = half_of(NAN);
     }
-    std::memcpy(out + done / kBlock * static_cast<int64_t>(sizeof(Block)), blocks,
+    std::memcpy(out + done / kSuperBlock * static_cast<int64_t>(sizeof(Block)), blocks,
                 sizeof(Block) * static_cast<size_t>(n_blocks));
   }
 }
@@ -136,7 +136,7 @@ void quantize_q4_k(const float* values, int64_t n, std::byte* out) { quantize_af
 void quantize_q5_k(const float* values, int64_t n, std::byte* out) { quantize_affine<BlockQ5_K, 31>(values, n, out); }
 
 void quantize_q6_k(const float* values, int64_t n, std::byte* out) {
-  for (int64_t done = 0; done < n; done += kBlock, out += sizeof(BlockQ6_K)) {
+  for (int64_t done = 0; done < n; done += kSuperBlock, out += sizeof(BlockQ6_K)) {
     cpu::GroupValues<kSmallGroup> x = {};
     const bool finite = all_finite(values + done);
     if (finite) put_groups<kSmallGroup>(values + done, kSmallGroups, 0, x);
@@ -147,7 +147,7 @@ void quantize_q6_k(const float* values, int64_t n, std::byte* out) {
     block.d = half_of(finite ? largest / -128.0f : NAN);
     const float d = to_float(block.d);
     for (int g = 0; g < kSmallGroups; ++g) {
-      block.scales[g] = static_cast<int8_t>(d != 0 ? code_of(scale[g] / d, -128, 127) : 0);
+      block.scales[g] = static_cast<int8_t>(d != 0 ? k_code_of(scale[g] / d, -128, 127) : 0);
       scale[g] = d * block.scales[g];
     }
     uint8_t codes[kSmallGroup][kSmallGroups];

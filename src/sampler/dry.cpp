@@ -7,7 +7,7 @@
 namespace inlay {
 namespace {
 
-constexpr float kLargest = std::numeric_limits<float>::max();
+constexpr float kLargestBias = std::numeric_limits<float>::max();
 
 bool has_breaker(const SamplerParams& params, std::string_view text) {
   return std::ranges::any_of(params.dry_breakers, [&](const std::string& breaker) {
@@ -104,7 +104,7 @@ std::span<const LogitBias> DryBias::merge(const SamplerParams& params, std::span
     const double bias = own == params.bias.end() ? 0.0 : own->bias;
     const bool banned = bias == -std::numeric_limits<double>::infinity();
     const auto both =
-        banned ? static_cast<float>(bias) : static_cast<float>(std::max(bias - cost, -static_cast<double>(kLargest)));
+        banned ? static_cast<float>(bias) : static_cast<float>(std::max(bias - cost, -static_cast<double>(kLargestBias)));
     if (own == params.bias.end()) {
       merged_.push_back({r.token, both});
     } else {

@@ -148,7 +148,7 @@ Result<Value> attribute(Run& run, const Value& value, const Arguments& arguments
   return attribute_of(run, value, name);
 }
 
-constexpr Named<Filter> kFilters[] = {{"map", map},
+constexpr Named<Filter> kMappingFilters[] = {{"map", map},
                                       {"select", select},
                                       {"reject", reject},
                                       {"selectattr", select_attribute},
@@ -160,6 +160,6 @@ constexpr Named<Filter> kFilters[] = {{"map", map},
 
 }  // namespace
 
-std::span<const Named<Filter>> mapping_filters() { return kFilters; }
+std::span<const Named<Filter>> mapping_filters() { return kMappingFilters; }
 
 }  // namespace inlay::tmpl

@@ -31,7 +31,7 @@ Result<Value> view(Run& run, const Value& self, const Arguments& arguments, List
 }
 Result<Value> keys(Run& run, const Value& self, const Arguments& a) { return view(run, self, a, ListKind::keys); }
 Result<Value> values(Run& run, const Value& self, const Arguments& a) { return view(run, self, a, ListKind::values); }
-Result<Value> items(Run& run, const Value& self, const Arguments& a) { return view(run, self, a, ListKind::items); }
+Result<Value> items_view(Run& run, const Value& self, const Arguments& a) { return view(run, self, a, ListKind::items); }
 
 Result<Value> copy(Run&, const Value& self, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "copy", {}));
@@ -64,7 +64,7 @@ constexpr Named<MethodEntry> kListMethods[] = {
     {"insert", {Access::forbidden}},      {"pop", {Access::forbidden}},         {"remove", {Access::forbidden}},
     {"reverse", {Access::forbidden}},     {"sort", {Access::forbidden}}};
 constexpr Named<MethodEntry> kMapMethods[] = {
-    {"get", {Access::callable, get}},       {"items", {Access::callable, items}}, {"keys", {Access::callable, keys}},
+    {"get", {Access::callable, get}},       {"items", {Access::callable, items_view}}, {"keys", {Access::callable, keys}},
     {"values", {Access::callable, values}}, {"copy", {Access::callable, copy}},   {"clear", {Access::forbidden}},
     {"pop", {Access::forbidden}},           {"popitem", {Access::forbidden}},     {"setdefault", {Access::forbidden}},
     {"update", {Access::forbidden}},        {"fromkeys", {Access::unsupported}}};

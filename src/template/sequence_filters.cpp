@@ -175,13 +175,13 @@ Result<Value> slice(Run& run, const Value& value, const Arguments& arguments) {
   return run.generator(std::move(out));
 }
 
-constexpr Named<Filter> kFilters[] = {{"length", length}, {"count", length}, {"default", fallback}, {"d", fallback},
+constexpr Named<Filter> kSequenceFilters[] = {{"length", length}, {"count", length}, {"default", fallback}, {"d", fallback},
                                       {"first", first},   {"last", last},    {"reverse", reverse},  {"list", to_list},
                                       {"join", join},     {"sort", sort},    {"unique", unique},    {"min", least},
                                       {"max", greatest},  {"sum", sum},      {"batch", batch},      {"slice", slice}};
 
 }  // namespace
 
-std::span<const Named<Filter>> sequence_filters() { return kFilters; }
+std::span<const Named<Filter>> sequence_filters() { return kSequenceFilters; }
 
 }  // namespace inlay::tmpl

@@ -25,12 +25,12 @@ bool is_true(const Value& v) { return v.is(Kind::boolean) && v.boolean(); }
 bool is_false(const Value& v) { return v.is(Kind::boolean) && !v.boolean(); }
 bool is_integer(const Value& v) { return v.is(Kind::integer); }
 bool is_real(const Value& v) { return v.is(Kind::real); }
-bool is_number(const Value& v) { return v.is_number(); }
+bool is_a_number(const Value& v) { return v.is_number(); }
 bool is_string(const Value& v) { return v.is_string(); }
 bool is_mapping(const Value& v) { return v.is(Kind::map); }
 bool is_escaped(const Value& v) { return v.is_markup(); }
 bool is_callable(const Value& v) { return v.is_undefined() || (v.is(Kind::object) && v.object().callable()); }
-bool is_sequence(const Value& v) {
+bool can_be_indexed(const Value& v) {
   return v.is_string() || v.is(Kind::map) || v.is_undefined() || (v.is(Kind::list) && v.list().kind <= ListKind::range);
 }
 bool is_iterable(const Value& v) {
@@ -121,10 +121,10 @@ constexpr Named<Test> kTests[] = {{"defined", plain<is_defined>},
                                   {"false", plain<is_false>},
                                   {"integer", plain<is_integer>},
                                   {"float", plain<is_real>},
-                                  {"number", plain<is_number>},
+                                  {"number", plain<is_a_number>},
                                   {"string", plain<is_string>},
                                   {"mapping", plain<is_mapping>},
-                                  {"sequence", plain<is_sequence>},
+                                  {"sequence", plain<can_be_indexed>},
                                   {"iterable", plain<is_iterable>},
                                   {"callable", plain<is_callable>},
                                   {"escaped", plain<is_escaped>},

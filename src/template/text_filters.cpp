@@ -240,7 +240,7 @@ Result<Value> url_encode(Run& run, const Value& value, const Arguments& argument
   return run.text(std::move(out));
 }
 
-constexpr Named<Filter> kFilters[] = {{"upper", converted<upper>},
+constexpr Named<Filter> kTextFilters[] = {{"upper", converted<upper>},
                                       {"lower", converted<lower>},
                                       {"capitalize", converted<capitalize>},
                                       {"title", title_filter},
@@ -262,6 +262,6 @@ constexpr Named<Filter> kFilters[] = {{"upper", converted<upper>},
 
 }  // namespace
 
-std::span<const Named<Filter>> text_filters() { return kFilters; }
+std::span<const Named<Filter>> text_filters() { return kTextFilters; }
 
 }  // namespace inlay::tmpl

@@ -15,7 +15,7 @@ Result<Value> text_like(Run& run, const Value& self, std::string_view bytes) {
 }
 
 template <std::string (*Convert)(std::string_view)>
-Result<Value> converted(Run& run, const Value& self, const Arguments& arguments) {
+Result<Value> converted_text(Run& run, const Value& self, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "the method", {}));
   return text_like(run, self, Convert(self.text()));
 }
@@ -218,19 +218,19 @@ Result<Value> has_case(Run& run, const Value& self, const Arguments& arguments) 
   return Value(out);
 }
 
-Result<Value> format(Run& run, const Value& self, const Arguments& arguments) {
+Result<Value> format_braces(Run& run, const Value& self, const Arguments& arguments) {
   return brace_format(run, self.text(), arguments);
 }
 
 constexpr MethodEntry callable(Method method) { return {Access::callable, method}; }
 constexpr MethodEntry kUnsupported = {Access::unsupported, nullptr};
 
-constexpr Named<MethodEntry> kMethods[] = {{"upper", callable(converted<upper>)},
-                                           {"lower", callable(converted<lower>)},
+constexpr Named<MethodEntry> kMethods[] = {{"upper", callable(converted_text<upper>)},
+                                           {"lower", callable(converted_text<lower>)},
                                            {"casefold", kUnsupported},
-                                           {"capitalize", callable(converted<capitalize>)},
-                                           {"title", callable(converted<title>)},
-                                           {"swapcase", callable(converted<swap_case>)},
+                                           {"capitalize", callable(converted_text<capitalize>)},
+                                           {"title", callable(converted_text<title>)},
+                                           {"swapcase", callable(converted_text<swap_case>)},
                                            {"strip", callable(stripped<Side::both>)},
                                            {"lstrip", callable(stripped<Side::left>)},
                                            {"rstrip", callable(stripped<Side::right>)},
@@ -262,7 +262,7 @@ constexpr Named<MethodEntry> kMethods[] = {{"upper", callable(converted<upper>)}
                                            {"isascii", callable(all<is_ascii, true>)},
                                            {"isupper", callable(has_case<true>)},
                                            {"islower", callable(has_case<false>)},
-                                           {"format", callable(format)},
+                                           {"format", callable(format_braces)},
                                            {"format_map", kUnsupported},
                                            {"encode", kUnsupported},
                                            {"expandtabs", kUnsupported},

@@ -8,11 +8,11 @@
 #include "src/tokenizer/byte_alphabet.h"
 #include "src/tokenizer/gguf_special_tokens.h"
 #include "src/tokenizer/token_decoder.h"
+#include "src/tokenizer/utf8.h"
 
 namespace inlay {
 namespace {
 
-constexpr std::string_view kSpaceSign = "\xE2\x96\x81";  // U+2581
 
 class PipelineReader {
  public:

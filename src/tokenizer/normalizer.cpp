@@ -164,53 +164,53 @@ class Bert final : public NormalizerStep {
   const BertRules rules_;
 };
 
-using Step = std::unique_ptr<const NormalizerStep>;
+using NormalizerStepPtr = std::unique_ptr<const NormalizerStep>;
 
-Result<Step> read_replace(const JsonValue& json) {
+Result<NormalizerStepPtr> read_replace(const JsonValue& json) {
   INLAY_ASSIGN(const JsonValue pattern, json.get("pattern"));
   INLAY_ASSIGN(const std::string_view content, json.string_or("content", ""));
   if (const auto regex = pattern.find("Regex")) {
     INLAY_ASSIGN(const std::string_view text, regex->as_string());
     INLAY_ASSIGN(Regex compiled, Regex::compile(text));
-    return Step(new ReplaceMatches(std::move(compiled), content));
+    return NormalizerStepPtr(new ReplaceMatches(std::move(compiled), content));
   }
   INLAY_ASSIGN(const JsonValue plain, pattern.get("String"));
   INLAY_ASSIGN(const std::string_view text, plain.as_string());
   if (text.empty()) return plain.expected("a text to replace");
-  return Step(new ReplaceText(text, content));
+  return NormalizerStepPtr(new ReplaceText(text, content));
 }
 
-Result<Step> read_bert(const JsonValue& json) {
+Result<NormalizerStepPtr> read_bert(const JsonValue& json) {
   BertRules rules{};
   INLAY_ASSIGN(rules.clean, json.bool_or("clean_text", true));
   INLAY_ASSIGN(rules.chinese, json.bool_or("handle_chinese_chars", true));
   INLAY_ASSIGN(rules.lowercase, json.bool_or("lowercase", true));
   INLAY_ASSIGN(rules.strip_accents, json.bool_or("strip_accents", rules.lowercase));
-  return Step(new Bert(rules));
+  return NormalizerStepPtr(new Bert(rules));
 }
 
-Result<Step> read_step(const JsonValue& json, std::string_view type) {
-  if (type == "NFC") return Step(new Form(NormalizationForm::nfc));
-  if (type == "NFD") return Step(new Form(NormalizationForm::nfd));
-  if (type == "NFKC") return Step(new Form(NormalizationForm::nfkc));
-  if (type == "NFKD") return Step(new Form(NormalizationForm::nfkd));
-  if (type == "Lowercase") return Step(new Lowercase);
-  if (type == "StripAccents") return Step(new StripAccents);
+Result<NormalizerStepPtr> read_step(const JsonValue& json, std::string_view type) {
+  if (type == "NFC") return NormalizerStepPtr(new Form(NormalizationForm::nfc));
+  if (type == "NFD") return NormalizerStepPtr(new Form(NormalizationForm::nfd));
+  if (type == "NFKC") return NormalizerStepPtr(new Form(NormalizationForm::nfkc));
+  if (type == "NFKD") return NormalizerStepPtr(new Form(NormalizationForm::nfkd));
+  if (type == "Lowercase") return NormalizerStepPtr(new Lowercase);
+  if (type == "StripAccents") return NormalizerStepPtr(new StripAccents);
   if (type == "Replace") return read_replace(json);
   if (type == "BertNormalizer") return read_bert(json);
   if (type == "Strip") {
     INLAY_ASSIGN(const bool left, json.bool_or("strip_left", true));
     INLAY_ASSIGN(const bool right, json.bool_or("strip_right", true));
-    return Step(new Strip(left, right));
+    return NormalizerStepPtr(new Strip(left, right));
   }
   if (type == "Prepend") {
     INLAY_ASSIGN(const std::string_view prefix, json.string_or("prepend", ""));
-    return Step(new Prepend(prefix));
+    return NormalizerStepPtr(new Prepend(prefix));
   }
   if (type == "Precompiled") {
     INLAY_ASSIGN(const JsonValue map, json.get("precompiled_charsmap"));
     INLAY_ASSIGN(PrecompiledCharsmap read, PrecompiledCharsmap::read(map));
-    return Step(new Charsmap(std::move(read)));
+    return NormalizerStepPtr(new Charsmap(std::move(read)));
   }
   return error(Code::unsupported, "%s has the type %s, a normalizer that is not known here", json.where().c_str(),
                quote(type).c_str());
@@ -228,7 +228,7 @@ Status Normalizer::add(const JsonValue& json) {
   INLAY_ASSIGN(const JsonValue type_value, json.get("type"));
   INLAY_ASSIGN(const std::string_view type, type_value.as_string());
   if (type != "Sequence") {
-    INLAY_ASSIGN(Step step, read_step(json, type));
+    INLAY_ASSIGN(NormalizerStepPtr step, read_step(json, type));
     steps_.push_back(std::move(step));
     return {};
   }

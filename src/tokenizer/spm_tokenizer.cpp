@@ -7,8 +7,6 @@
 namespace inlay {
 namespace {
 
-constexpr std::string_view kSpaceSign = "\xE2\x96\x81";  // U+2581
-
 // Orders scores downwards; never kNoMerge, since no score is NaN.
 uint32_t priority_of(float score) {
   const auto bits = std::bit_cast<uint32_t>(score + 0.0f);  // -0 and +0 are one score

@@ -7,7 +7,7 @@
 namespace inlay {
 namespace {
 
-using Step = std::unique_ptr<const SplitStep>;
+using SplitStepPtr = std::unique_ptr<const SplitStep>;
 
 // What becomes of the matches that a text is split at.
 enum class Behavior { removed, isolated, merged_with_previous, merged_with_next, contiguous };
@@ -112,9 +112,9 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-Result<Step> at_pattern(std::string_view pattern, Behavior behavior, bool invert = false) {
+Result<SplitStepPtr> at_pattern(std::string_view pattern, Behavior behavior, bool invert = false) {
   INLAY_ASSIGN(Regex compiled, Regex::compile(pattern));
-  return Step(new SplitAtMatches(std::move(compiled), behavior, invert));
+  return SplitStepPtr(new SplitAtMatches(std::move(compiled), behavior, invert));
 }
 
 Result<Behavior> read_behavior(const JsonValue& json, std::string_view fallback) {
@@ -128,7 +128,7 @@ Result<Behavior> read_behavior(const JsonValue& json, std::string_view fallback)
                quote(name).c_str());
 }
 
-Result<Step> read_split(const JsonValue& json) {
+Result<SplitStepPtr> read_split(const JsonValue& json) {
   INLAY_ASSIGN(const JsonValue pattern, json.get("pattern"));
   INLAY_ASSIGN(const Behavior behavior, read_behavior(json, "Removed"));
   INLAY_ASSIGN(const bool invert, json.bool_or("invert", false));
@@ -141,7 +141,7 @@ Result<Step> read_split(const JsonValue& json) {
   return at_pattern(escaped(text), behavior, invert);
 }
 
-Result<Step> read_metaspace(const JsonValue& json) {
+Result<SplitStepPtr> read_metaspace(const JsonValue& json) {
   INLAY_ASSIGN(const std::string_view sign, json.string_or("replacement", "\xE2\x96\x81"));
   INLAY_ASSIGN(const bool prefixed, json.bool_or("add_prefix_space", true));
   INLAY_ASSIGN(const std::string_view scheme, json.string_or("prepend_scheme", prefixed ? "always" : "never"));
@@ -153,7 +153,7 @@ Result<Step> read_metaspace(const JsonValue& json) {
   const auto prefix = scheme == "always"  ? Metaspace::Prefix::always
                       : scheme == "first" ? Metaspace::Prefix::first
                                           : Metaspace::Prefix::never;
-  return Step(new Metaspace(sign, prefix, split));
+  return SplitStepPtr(new Metaspace(sign, prefix, split));
 }
 
 constexpr std::string_view kBytesPattern =
@@ -161,7 +161,7 @@ constexpr std::string_view kBytesPattern =
 constexpr std::string_view kWordsPattern = R"(\p{uts_word}+|[^\s\p{uts_word}]+)";
 constexpr std::string_view kPunctuation = R"([\p{P}$+<=>^`|~])";
 
-Result<Step> read_step(const JsonValue& json, std::string_view type) {
+Result<SplitStepPtr> read_split_step(const JsonValue& json, std::string_view type) {
   if (type == "Split") return read_split(json);
   if (type == "Metaspace") return read_metaspace(json);
   if (type == "Whitespace") return at_pattern(kWordsPattern, Behavior::removed, true);
@@ -182,7 +182,7 @@ Result<Step> read_step(const JsonValue& json, std::string_view type) {
   if (type == "FixedLength") {
     INLAY_ASSIGN(const int64_t length, json.i64_or("length", 5));
     if (length < 1) return json.expected("an object whose length is at least 1");
-    return Step(new FixedLength(static_cast<size_t>(length)));
+    return SplitStepPtr(new FixedLength(static_cast<size_t>(length)));
   }
   return error(Code::unsupported, "%s has the type %s, a pre-tokenizer that is not known here", json.where().c_str(),
                quote(type).c_str());
@@ -211,20 +211,20 @@ Status TextSplitter::add(const JsonValue& json) {
     INLAY_ASSIGN(const bool prefixed, json.bool_or("add_prefix_space", true));
     INLAY_ASSIGN(const bool words, json.bool_or("use_regex", true));
     byte_level_ = true;
-    if (prefixed) steps_.push_back(Step(new PrefixSpace));
+    if (prefixed) steps_.push_back(SplitStepPtr(new PrefixSpace));
     if (!words) return {};
-    INLAY_ASSIGN(Step step, at_pattern(kBytesPattern, Behavior::isolated));
+    INLAY_ASSIGN(SplitStepPtr step, at_pattern(kBytesPattern, Behavior::isolated));
     steps_.push_back(std::move(step));
     return {};
   }
   if (type == "BertPreTokenizer") {
-    INLAY_ASSIGN(Step spaces, at_pattern(R"(\s)", Behavior::removed));
-    INLAY_ASSIGN(Step signs, at_pattern(kPunctuation, Behavior::isolated));
+    INLAY_ASSIGN(SplitStepPtr spaces, at_pattern(R"(\s)", Behavior::removed));
+    INLAY_ASSIGN(SplitStepPtr signs, at_pattern(kPunctuation, Behavior::isolated));
     steps_.push_back(std::move(spaces));
     steps_.push_back(std::move(signs));
     return {};
   }
-  INLAY_ASSIGN(Step step, read_step(json, type));
+  INLAY_ASSIGN(SplitStepPtr step, read_split_step(json, type));
   steps_.push_back(std::move(step));
   return {};
 }

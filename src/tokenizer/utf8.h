@@ -9,6 +9,7 @@
 namespace inlay {
 
 inline constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
+inline constexpr std::string_view kSpaceSign = "\xE2\x96\x81";   // U+2581, which stands for a space in SentencePiece
 
 // What stands at the beginning of some bytes: a well-formed sequence, or a maximal ill-formed part (Unicode, chapter 3,
 // "U+FFFD Substitution of Maximal Subparts").
