@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs README's second command on a machine with a GPU, then what takes longer than that: compute-sanitizer, logits beside
-# transformers, and benchmarks. Prints tables. Exit code 0 only if nothing failed.
+# transformers, and benchmarks. Prints tables; the last line is `N passed, N failed, N skipped` over everything, where a group that fails
+# without a failed test and a benchmark count as one. Exit code 0 only if nothing failed.
 #
 # usage: tests/gpu.sh [GROUPS]
 #   GROUPS  extended regular expression: only groups whose names match, e.g. '^tests', 'memcheck', '^bench'
@@ -21,6 +22,7 @@ if command -v nvidia-smi >/dev/null; then nvidia-smi --query-gpu=name,driver_ver
 
 failed=()
 table=()
+n_passed=0 n_failed=0 n_skipped=0
 
 # count FILE PATTERN: how many lines match
 count() { grep -cE "$2" "$1"; }
@@ -28,6 +30,8 @@ count() { grep -cE "$2" "$1"; }
 # note NAME RESULT PASSED FAILED SKIPPED SECONDS: a line of the table
 note() {
   [[ $2 != FAILED* ]] || failed+=("$1")
+  n_passed=$((n_passed + $3)) n_failed=$((n_failed + $4)) n_skipped=$((n_skipped + $5))
+  [[ $2 != FAILED* || $4 -gt 0 ]] || n_failed=$((n_failed + 1))
   table+=("$(printf '%-34s %6d %6d %6d %5d s  %s' "$1" "$3" "$4" "$5" "$6" "$2")")
   printf '%s\n' "${table[-1]}"
 }
@@ -88,24 +92,24 @@ group transformers env PYTHONDONTWRITEBYTECODE=1 python3 tests/hf/compare_transf
 # Prompts, decode steps and batches of small models under compute-sanitizer.
 sanitizer=${INLAY_COMPUTE_SANITIZER-$(command -v compute-sanitizer || find /usr/local/cuda*/bin "${CUDA_HOME:-/usr/local/cuda}/bin" -name compute-sanitizer 2>/dev/null | head -n 1)}
 if [ -n "$sanitizer" ]; then
-  # sanitize TOOL PROGRAM FILTER. Racecheck does not see that a bulk copy into shared memory ends at an mbarrier, and takes the token
+  # sanitize TOOL NAME PROGRAM FILTER. Racecheck does not see that a bulk copy into shared memory ends at an mbarrier, and takes the token
   # kernel's and the mixed GEMM's rings for races.
   sanitize() {
     local except=()
     [ "$1" != racecheck ] || except=(--kernel-name-exclude kernel_substring=token_kernel,kernel_substring=mixed_gemm,kernel_substring=group_rows)
-    group "$1.$2" "$sanitizer" --tool "$1" "${except[@]}" --error-exitcode 9 --print-limit 20 "$build/bin/$2" "--gtest_filter=$3"
+    group "$1.$2" "$sanitizer" --tool "$1" "${except[@]}" --error-exitcode 9 --print-limit 20 "$build/bin/$3" "--gtest_filter=$4"
   }
   # Every function of the C interface in a host under compute-sanitizer.
   group memcheck.abi_calls "$sanitizer" --tool memcheck --error-exitcode 9 --print-limit 20 "$build/bin/cuda_host_captures" plain "$build/lib/libinlay.so.1" "$PWD/examples/model/tales.gguf"
-  sanitize memcheck golden_mixed_steps '*cuda*'
-  sanitize memcheck cuda_without_cublas '*ByClusters*'
-  sanitize memcheck golden_contexts 'cuda/ContextCuts.Agree/*_65'
-  sanitize memcheck golden_batching '*PromptsOfOthers*cuda*'
-  sanitize racecheck golden_mixed_steps '*/llama_q4_k_m_cuda'
+  sanitize memcheck mixed_steps golden '*MixedSteps.*cuda*'
+  sanitize memcheck without_cublas cuda '*WithoutCublas.*ByClusters*'
+  sanitize memcheck contexts golden 'cuda/ContextCuts.Agree/*_65'
+  sanitize memcheck batching golden '*Batching.*PromptsOfOthers*cuda*'
+  sanitize racecheck mixed_steps golden '*MixedSteps.*/llama_q4_k_m_cuda'
   # 38 seconds a model on an H100, so one of each size of head that attention has a kernel for.
   contexts=cuda/ContextCuts.Agree
-  sanitize racecheck golden_contexts "$contexts/2x64_by_1_65:$contexts/4x128_by_2_65:$contexts/2x256_by_1_65"
-  sanitize racecheck golden_batching '*/FewSteps.*cuda'
+  sanitize racecheck contexts golden "$contexts/2x64_by_1_65:$contexts/4x128_by_2_65:$contexts/2x256_by_1_65"
+  sanitize racecheck batching golden '*/FewSteps.*cuda'
 else
   echo "compute-sanitizer: not on PATH and not in /usr/local/cuda*/bin; memcheck and racecheck were not run"
 fi
@@ -126,7 +130,10 @@ for pair in $shapes; do
   if ! timeout "$limit" "$build/bin/inlay" bench --shape "${pair%%:*}" --quant "${pair##*:}" --device cuda --save "$build/gpu-bench.gguf" --pp 512,2048 --depths 0,2048 \
     --batch 2,8,32 --latency 2000 --reps 3 2>"$build/gpu-bench.log" </dev/null | tee -a "$lines" "${INLAY_OUT:-/dev/null}"; then
     failed+=("bench.$pair")
+    n_failed=$((n_failed + 1))
     tail -n 5 "$build/gpu-bench.log"
+  else
+    n_passed=$((n_passed + 1))
   fi
   rm -f "$build/gpu-bench.gguf"
 done
@@ -146,4 +153,5 @@ if [ -s "$lines" ]; then
   ' "$lines"
 fi
 printf '\n%d groups failed%s\n' "${#failed[@]}" "${failed[*]:+: ${failed[*]}}"
+printf '%d passed, %d failed, %d skipped\n' "$n_passed" "$n_failed" "$n_skipped"
 [ ${#failed[@]} -eq 0 ]

@@ -1,4 +1,4 @@
-// Lets a model write for as long as it likes, and stops it from another thread.
+// Lets a model write for as long as it likes, and stops it from another thread, some time after the first token.
 // usage: cancel MODEL [MILLISECONDS]
 #include <pthread.h>
 #include <stdio.h>
@@ -52,13 +52,15 @@ static int run(const char* model, double seconds) {
   if (example_run_prompt(session, engine, "Once upon a time", &err) != INLAY_OK) return fail("cannot run the prompt");
   if (inlay_session_get_info(session, &info, &err) != INLAY_OK) return fail("no information");
 
+  inlay_event first = {0};
+  if (inlay_decode_step(&session, 1, &first, sizeof first, &err) != INLAY_OK) return fail("cannot decode");
+  int n_tokens = first.kind == INLAY_EVENT_TOKEN;
   pthread_t thread;
   request r = {.session = session, .at = example_now() + seconds};
   if (pthread_create(&thread, NULL, cancel_later, &r) != 0) {
     fprintf(stderr, "cancel: no thread\n");
     return 1;
   }
-  int n_tokens = 0;
   const int failed = decode_until_cancelled((size_t)info.n_tokens, &n_tokens);
   const double ended = example_now();
   pthread_join(thread, NULL);

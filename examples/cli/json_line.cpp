@@ -26,7 +26,7 @@ size_t character_bytes(std::string_view text) {
   return n;
 }
 
-std::string quoted(std::string_view text) {
+std::string json_quoted(std::string_view text) {
   constexpr const char* kDigits = "0123456789abcdef";
   std::string out = "\"";
   while (!text.empty()) {
@@ -56,11 +56,11 @@ std::string number_text(double value, int n_decimals) {
 
 void JsonLine::begin(const std::string& key) {
   if (!body_.empty()) body_ += ',';
-  body_ += quoted(key);
+  body_ += json_quoted(key);
   body_ += ':';
 }
 
-void JsonLine::text(const std::string& key, const std::string& value) { begin(key), body_ += quoted(value); }
+void JsonLine::text(const std::string& key, const std::string& value) { begin(key), body_ += json_quoted(value); }
 
 void JsonLine::truth(const std::string& key, bool value) { begin(key), body_ += value ? "true" : "false"; }
 

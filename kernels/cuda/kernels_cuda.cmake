@@ -9,7 +9,22 @@ if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know that nv
 endif()
 find_package(CUDAToolkit REQUIRED)
 file(GLOB INLAY_CUDA_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/cuda/*/*.cu)
-add_library(inlay_kernels_cuda STATIC ${INLAY_CUDA_SOURCES})
+
+# inlay_instances(RESULT FILE.cu.in TYPE...): a file for each storage type, so that many of them compile at a time.
+function(inlay_instances result template)
+  set(files "")
+  cmake_path(GET template STEM LAST_ONLY name)
+  foreach(type ${ARGN})
+    string(REGEX REPLACE "type\\.cu$" "${type}.cu" file "${CMAKE_BINARY_DIR}/kernels/${name}")
+    configure_file(${template} ${file} @ONLY)
+    list(APPEND files ${file})
+  endforeach()
+  set(${result} ${files} PARENT_SCOPE)
+endfunction()
+set(INLAY_QUANTIZED_FORMS q8_0 q4_0 q4_1 q5_0 q5_1 q2_k q3_k q4_k q5_k q6_k iq1_m iq2_s iq3_xxs iq3_s iq4_nl iq4_xs mxfp4 tq2_0 f8_e4m3)
+inlay_instances(linear_instances kernels/cuda/linear/linear_type.cu.in f32 f16 bf16 ${INLAY_QUANTIZED_FORMS})
+
+add_library(inlay_kernels_cuda STATIC ${INLAY_CUDA_SOURCES} ${linear_instances})
 target_link_libraries(inlay_kernels_cuda PUBLIC inlay_flags CUDA::cudart_static)
 target_include_directories(inlay_kernels_cuda SYSTEM PUBLIC ${CUDAToolkit_INCLUDE_DIRS})
 set_target_properties(inlay_kernels_cuda PROPERTIES CUDA_STANDARD 20 CUDA_VISIBILITY_PRESET hidden)
@@ -43,7 +58,8 @@ target_compile_options(inlay_kernels_cuda PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:${
 # What sm_90a alone has: code that no other GPU can run, for which there is no PTX either.
 if(90 IN_LIST inlay_cuda_architectures)
   file(GLOB INLAY_HOPPER_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/cuda/*/hopper/*.cu)
-  add_library(inlay_kernels_hopper OBJECT ${INLAY_HOPPER_SOURCES})
+  inlay_instances(gemm_instances kernels/cuda/gemm/hopper/mixed_gemm_type.cu.in ${INLAY_QUANTIZED_FORMS})
+  add_library(inlay_kernels_hopper OBJECT ${INLAY_HOPPER_SOURCES} ${gemm_instances})
   target_link_libraries(inlay_kernels_hopper PRIVATE inlay_flags CUDA::cudart_static)
   target_include_directories(inlay_kernels_hopper SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
   set_target_properties(inlay_kernels_hopper PROPERTIES CUDA_STANDARD 20 CUDA_VISIBILITY_PRESET hidden)

@@ -7,8 +7,6 @@ if(NOT UNIX OR APPLE OR INLAY_SANITIZE)  # where the C++ library is linked stati
 endif()
 add_library(inlay SHARED ${INLAY_CAPI_SOURCES})
 inlay_unity_build(inlay)
-# What stands between the library and the C library's memory is compiled alone.
-set_source_files_properties(src/capi/reserved_memory.cpp src/capi/thread_storage.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 set(INLAY_EXPORTS ${CMAKE_SOURCE_DIR}/src/capi/exports.map)
 set_target_properties(inlay PROPERTIES SOVERSION 1 LINK_DEPENDS ${INLAY_EXPORTS})
 target_compile_definitions(inlay PRIVATE INLAY_VERSION_STRING="${PROJECT_VERSION}")

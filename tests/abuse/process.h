@@ -11,6 +11,9 @@ struct Ended {
   bool hung = false;  // it was ended after its time
 };
 
+// Seconds that take as long as so many on a machine that does nothing else: what hangs is told from what waits for a processor.
+double on_this_machine(double seconds);
+
 Ended wait_for(pid_t pid, double seconds);
 
 // What was written to a file that is open, at most so many bytes of its beginning.

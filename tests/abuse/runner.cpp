@@ -189,7 +189,7 @@ int wait_for_child(const Child& child, double limit_s) {
       at_end = tally.ended;
       begin = Clock::now();
     }
-    if (since(begin) > (at_end ? kEndSeconds : limit_s)) {
+    if (since(begin) > on_this_machine(at_end ? kEndSeconds : limit_s)) {
       kill(child.pid, SIGKILL);
       waitpid(child.pid, &status, 0);
       return -1;

@@ -27,7 +27,7 @@ def split(arguments):
 
 
 def measure(command, library, model):
-    done = subprocess.run([*command, library, model], capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run([*command, library, model], capture_output=True, text=True, timeout=1800, check=False)
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)}: exit code {done.returncode}\n{done.stderr}")
     return parse(done.stdout)

@@ -12,7 +12,7 @@ import sys
 import termios
 import time
 
-TIMEOUT = 60
+TIMEOUT = 900
 SCENE = "Mira is a kind innkeeper at an inn in Oakvale."
 TURN = re.compile(r"^\((\d+) of (\d+) tokens were new, (\d+) drawn, (\w+)\)$", re.MULTILINE)
 FORGOTTEN = "the oldest turns are forgotten"

@@ -41,7 +41,7 @@ def difference(expected, output):
 
 
 def run(command, arguments):
-    done = subprocess.run([*command, *arguments], capture_output=True, timeout=600, check=False)
+    done = subprocess.run([*command, *arguments], capture_output=True, timeout=1800, check=False)
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)}: exit code {done.returncode}\n{done.stderr.decode(errors='replace')}")
     return done.stdout

@@ -16,7 +16,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-TIMEOUT = 60
+TIMEOUT = 900
 SESSIONS = 8
 PROMPTS = ["Once upon a time", "The old fox said", "In a small house", "One cold winter day,", "The queen smiled", "A little <boat> & a \"river\"",
            "Deep in the forest", "The bear woke up"]

@@ -33,7 +33,7 @@ def tool(name):
 def run(*command, cwd=None, code=0, **environment):
     command = [str(c) for c in command]
     done = subprocess.run(command, cwd=cwd, env=os.environ | {k: str(v) for k, v in environment.items()}, capture_output=True, check=False,
-                          timeout=600)
+                          timeout=1800)
     if (done.returncode == 0) != (code == 0):
         sys.exit(f"{' '.join(command)}: exit code {done.returncode}\n{done.stdout.decode()}{done.stderr.decode()}")
     return done.stdout.decode()

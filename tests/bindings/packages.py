@@ -84,7 +84,7 @@ class Work:
     def try_to(self, *command, cwd=None, **environment):
         """Exit code, standard output and standard error."""
         done = subprocess.run([str(c) for c in command], cwd=cwd or self.folder, env=self.environment | environment, capture_output=True,
-                              check=False, timeout=600)
+                              check=False, timeout=1800)
         return done.returncode, done.stdout.decode(), done.stderr.decode()
 
     def run(self, *command, **options):

@@ -48,7 +48,7 @@ def main():
     commands = commands_of(language)
 
     def run():
-        return subprocess.run(["sh", "-ec", commands], cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=600)
+        return subprocess.run(["sh", "-ec", commands], cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=1800)
 
     without_library = run()
     if without_library.returncode == 0 or TALE.search(without_library.stdout):

@@ -9,7 +9,7 @@ import sys
 
 def complaint(command, library, model, cases):
     """Output of a program that has to fail by itself: with an exit code of its own, and soon."""
-    done = subprocess.run([*command, library, model, "cpu", cases], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([*command, library, model, "cpu", cases], capture_output=True, text=True, timeout=1800, check=False)
     if not 0 < done.returncode < 126:
         sys.exit(f"{library}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout + done.stderr

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 
-TIMEOUT = 60
+TIMEOUT = 900
 LEFT = "a client left before the end"
 # Their answers are as long as the example lets them be.
 PROMPTS = ["Once upon a time", "One cold winter day,", "A little boat", "Deep in the forest", "Long ago, there was a king", "There was a bear",

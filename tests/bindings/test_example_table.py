@@ -84,7 +84,7 @@ def examples(*left_out):
 
 
 def run(language, name, *arguments):
-    return subprocess.run([*command(language, name), *map(str, arguments)], capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run([*command(language, name), *map(str, arguments)], capture_output=True, text=True, timeout=1800, check=False)
 
 
 def pieces(arguments, said=""):
@@ -98,7 +98,7 @@ def pieces(arguments, said=""):
         while piece := ours.recv(1 << 16):
             found.append(piece.decode())
         notes = process.stderr.read()
-        if process.wait(120) != 0:
+        if process.wait(1800) != 0:
             raise AssertionError(f"{arguments}: exit code {process.returncode}\n{notes}")
     return found
 

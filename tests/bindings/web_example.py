@@ -21,7 +21,7 @@ import urllib.error
 import urllib.request
 
 SKIPPED = 77
-TIMEOUT = 60
+TIMEOUT = 900
 PROJECT = pathlib.Path(__file__).parents[2] / "bindings/csharp/examples/web/web.csproj"
 ROOM = [{"role": "system", "content": "Mira is a kind innkeeper at an inn in Oakvale."}, {"role": "user", "content": "Do you have a room?"}]
 SESSIONS = 8
@@ -49,7 +49,7 @@ def build(dotnet, folder):
                "-v", "quiet", "-nodeReuse:false"]
     environment = os.environ | {"DOTNET_CLI_TELEMETRY_OPTOUT": "1", "DOTNET_NOLOGO": "1", "DOTNET_CLI_UI_LANGUAGE": "en"}
     for command in (["restore", PROJECT], ["build", PROJECT, "--no-restore", "-o", folder / "out"]):
-        done = subprocess.run([dotnet, *command, *options], capture_output=True, text=True, check=False, timeout=600, env=environment)
+        done = subprocess.run([dotnet, *command, *options], capture_output=True, text=True, check=False, timeout=1800, env=environment)
         if done.returncode == 0:
             continue
         if command[0] == "restore" and re.search("error NU(1301|110[0-3])", done.stdout + done.stderr):

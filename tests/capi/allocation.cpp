@@ -7,7 +7,7 @@ namespace {
 
 class Allocation : public OnEachDevice {};
 // The reference interpreter is written to be read and allocates in its ops.
-INSTANTIATE_TEST_SUITE_P(Devices, Allocation, testing::Values(INLAY_DEVICE_CPU, INLAY_DEVICE_CUDA), device_name);
+INSTANTIATE_TEST_SUITE_P(Devices, Allocation, ::testing::Values(INLAY_DEVICE_CPU, INLAY_DEVICE_CUDA), device_name);
 
 TEST_P(Allocation, StepTakesNone) {
   const EnginePtr engine = load(params());

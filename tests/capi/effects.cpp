@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-std::string wrong_in(const Row& row, const std::string& description) {
+std::string wrong_in(const EffectRow& row, const std::string& description) {
   const std::string with = row.observe(true), without = row.observe(false);
   const bool failed = with.starts_with("INLAY_"), says = with.find(row.words) != std::string::npos;
   switch (row.kind) {
@@ -75,7 +75,7 @@ std::string loaded(inlay_load_params params, const std::string& name = kModel) {
   return description_of(engine.get()) + "scratch " + std::to_string(plan.scratch_bytes) + "\n" + log;
 }
 
-Row load_row(const char* field, Kind kind, std::function<void(inlay_load_params&)> set, std::string words = "",
+EffectRow load_row(const char* field, Kind kind, std::function<void(inlay_load_params&)> set, std::string words = "",
              std::string model = kModel, std::function<void(inlay_load_params&)> base = {}) {
   return {std::string("inlay_load_params.") + field, kind, [=](bool with) {
             inlay_load_params params = on(INLAY_DEVICE_CPU);
@@ -87,14 +87,14 @@ Row load_row(const char* field, Kind kind, std::function<void(inlay_load_params&
           }, std::move(words)};
 }
 
-Row load_flag(const char* name, inlay_load_flags flag) {
-  Row row = load_row("", Kind::effect, [=](inlay_load_params& p) { p.flags = flag; },
+EffectRow load_flag(const char* name, inlay_load_flags flag) {
+  EffectRow row = load_row("", Kind::effect, [=](inlay_load_params& p) { p.flags = flag; },
                      std::string("the load flag ") + (name + std::strlen("INLAY_LOAD_")) + " changes nothing");
   row.name = name;
   return row;
 }
 
-Row session_row(const char* name, Kind kind, std::function<void(inlay_session_params&)> set, std::string words = "",
+EffectRow session_row(const char* name, Kind kind, std::function<void(inlay_session_params&)> set, std::string words = "",
                 inlay_sampler_params sampler = sized<inlay_sampler_params>(), std::string model = kModel, int32_t n_context = 0) {
   return {name[0] == 'I' ? name : std::string("inlay_session_params.") + name, kind, [=](bool with) {
             inlay_session_params params = sized<inlay_session_params>();
@@ -107,7 +107,7 @@ Row session_row(const char* name, Kind kind, std::function<void(inlay_session_pa
           }, std::move(words)};
 }
 
-Row stop_row(const char* field, Kind kind, std::vector<inlay_text> with, std::vector<inlay_text> without, std::string words = "") {
+EffectRow stop_row(const char* field, Kind kind, std::vector<inlay_text> with, std::vector<inlay_text> without, std::string words = "") {
   return {std::string("inlay_text.") + field, kind, [=](bool set) {
             return drawn(sized<inlay_session_params>(), set ? with : without);
           }, std::move(words)};
@@ -123,7 +123,7 @@ struct Shelf {
   }
 };
 
-Row reader_row(const char* field, Kind kind, std::function<void(inlay_reader&)> set, std::string words = "") {
+EffectRow reader_row(const char* field, Kind kind, std::function<void(inlay_reader&)> set, std::string words = "") {
   return {std::string("inlay_reader.") + field, kind, [=](bool with) {
             static Shelf shelf{file_bytes(model_file(kModel))};
             inlay_reader reader = sized<inlay_reader>();
@@ -140,7 +140,7 @@ Row reader_row(const char* field, Kind kind, std::function<void(inlay_reader&)> 
           }, std::move(words)};
 }
 
-Row profile_row(const char* field, Kind kind, std::function<void(inlay_profile_params&)> set, std::string words = "") {
+EffectRow profile_row(const char* field, Kind kind, std::function<void(inlay_profile_params&)> set, std::string words = "") {
   return {std::string("inlay_profile_params.") + field, kind, [=](bool with) {
             inlay_profile_params params = sized<inlay_profile_params>();
             params.n_repetitions = 1;
@@ -162,7 +162,7 @@ int32_t count_calls(void* user, uint64_t, uint64_t) {
 }
 int32_t stop_at_once(void*, uint64_t, uint64_t) { return 1; }
 
-Row convert_row(const char* field, Kind kind, std::function<void(inlay_convert_params&)> set, std::string words = "") {
+EffectRow convert_row(const char* field, Kind kind, std::function<void(inlay_convert_params&)> set, std::string words = "") {
   return {std::string("inlay_convert_params.") + field, kind, [=](bool with) {
             inlay_convert_params params = sized<inlay_convert_params>();
             if (with) set(params);
@@ -197,7 +197,7 @@ std::string logged_conversion(void (*log)(void*, inlay_log_level, const char*, s
   return status == INLAY_OK ? *into : failure(status, err);
 }
 
-Row embed_row(const char* name, Kind kind, std::function<void(inlay_embed_params&)> set, std::string words = "") {
+EffectRow embed_row(const char* name, Kind kind, std::function<void(inlay_embed_params&)> set, std::string words = "") {
   return {name[0] == 'I' ? name : std::string("inlay_embed_params.") + name, kind, [=](bool with) {
             inlay_embed_params params = sized<inlay_embed_params>();
             params.pooling = INLAY_POOLING_MEAN;
@@ -243,7 +243,7 @@ std::string detokenized(inlay_detokenize_flags flags) {
 
 // ---- the table
 
-std::vector<Row> table() {
+std::vector<EffectRow> table() {
   using enum Kind;
   using Load = inlay_load_params;
   using Sampler = inlay_sampler_params;
@@ -258,7 +258,7 @@ std::vector<Row> table() {
   ends.bias = &end_bias;
   ends.n_bias = 1;
 
-  std::vector<Row> rows = {
+  std::vector<EffectRow> rows = {
       // ---- load
       load_row("struct_size", refused, [](Load& p) { p.struct_size = 3; }, "struct_size"),
       load_row("device", effect, [](Load& p) { p.device = INLAY_DEVICE_REFERENCE; }),
@@ -486,10 +486,10 @@ std::map<std::string, std::string> items_of(const json& api) {
   return out;
 }
 
-std::vector<std::string> without_row(const std::map<std::string, std::string>& items, const std::vector<Row>& rows) {
+std::vector<std::string> without_row(const std::map<std::string, std::string>& items, const std::vector<EffectRow>& rows) {
   std::vector<std::string> out;
   for (const auto& [name, description] : items)
-    if (std::ranges::none_of(rows, [&](const Row& row) { return row.name == name; })) out.push_back(name);
+    if (std::ranges::none_of(rows, [&](const EffectRow& row) { return row.name == name; })) out.push_back(name);
   return out;
 }
 
@@ -497,10 +497,10 @@ json description() { return json::parse(file_bytes(INLAY_SOURCE_DIR "/bindings/a
 
 TEST(Effects, EveryFieldAndFlagHasOneOrIsRefusedOrDocumented) {
   const auto items = items_of(description());
-  const std::vector<Row> rows = table();
+  const std::vector<EffectRow> rows = table();
   EXPECT_GT(items.size(), 60u);
   EXPECT_EQ(without_row(items, rows), std::vector<std::string>());
-  for (const Row& row : rows) {
+  for (const EffectRow& row : rows) {
     const auto item = items.find(row.name);
     ASSERT_NE(item, items.end()) << row.name << " is not in the description";
     EXPECT_EQ(wrong_in(row, item->second), "") << row.name << " (" << row.words << ")";
@@ -509,7 +509,7 @@ TEST(Effects, EveryFieldAndFlagHasOneOrIsRefusedOrDocumented) {
 
 TEST(Effects, ANewFieldOrFlagNeedsARow) {
   json api = description();
-  const std::vector<Row> rows = table();
+  const std::vector<EffectRow> rows = table();
   for (json& s : api["structs"])
     if (s["name"] == "inlay_load_params") s["fields"].push_back({{"name", "new_field"}, {"type", "u32"}, {"doc", ""}, {"default", ""}});
   for (json& e : api["enums"])

@@ -15,7 +15,7 @@ enum class Kind { effect, refused, neutral };
 
 // `observe(true)` has the field set, `observe(false)` has not. Refused: the error says `words`. Neutral: the item's
 // description does, or that of its struct. An effect that is a line of the log says `words` there.
-struct Row {
+struct EffectRow {
   std::string name;
   Kind kind;
   std::function<std::string(bool set)> observe;
@@ -67,7 +67,7 @@ inline inlay_sampler_params hot() {
   return out;
 }
 
-inline Row sampler_row(const char* field, Kind kind, std::function<void(inlay_sampler_params&)> set, std::string words = "",
+inline EffectRow sampler_row(const char* field, Kind kind, std::function<void(inlay_sampler_params&)> set, std::string words = "",
                 std::function<inlay_sampler_params()> base = hot) {
   return {std::string("inlay_sampler_params.") + field, kind, [=](bool with) {
             inlay_sampler_params params = base();
@@ -78,8 +78,8 @@ inline Row sampler_row(const char* field, Kind kind, std::function<void(inlay_sa
 
 inline const inlay_logit_bias kBias[] = {{7, 1e6f}, {8, 1e6f}, {7, 0.0f}, {kVocab, 1.0f}, {7, std::numeric_limits<float>::infinity()}};
 
-inline Row bias_row(const char* field, Kind kind, const inlay_logit_bias* with, const inlay_logit_bias* without, std::string words = "") {
-  Row row = sampler_row("", kind, [=](inlay_sampler_params& p) { p.bias = with; }, std::move(words), [=] {
+inline EffectRow bias_row(const char* field, Kind kind, const inlay_logit_bias* with, const inlay_logit_bias* without, std::string words = "") {
+  EffectRow row = sampler_row("", kind, [=](inlay_sampler_params& p) { p.bias = with; }, std::move(words), [=] {
     inlay_sampler_params params = sized<inlay_sampler_params>();
     params.bias = without;
     params.n_bias = 1;
@@ -89,7 +89,7 @@ inline Row bias_row(const char* field, Kind kind, const inlay_logit_bias* with, 
   return row;
 }
 
-inline std::vector<Row> sampler_rows() {
+inline std::vector<EffectRow> sampler_rows() {
   using enum Kind;
   using Sampler = inlay_sampler_params;
   const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();

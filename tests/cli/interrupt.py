@@ -19,7 +19,7 @@ class Interrupt(unittest.TestCase):
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         first = tool.stdout.read(1)  # it writes
         tool.send_signal(signal.SIGINT)
-        out, said = tool.communicate(timeout=300)
+        out, said = tool.communicate(timeout=1800)
         self.assertEqual(tool.returncode, 130, said)
         self.assertRegex(said, rb"interrupted\n$")
         self.assertTrue(first and out.endswith(b"\n"))
@@ -33,7 +33,7 @@ class Interrupt(unittest.TestCase):
             pass
         for number in (signal.SIGSTOP, *numbers, signal.SIGCONT) if numbers else ():
             tool.send_signal(number)
-        out, said = tool.communicate(timeout=300)
+        out, said = tool.communicate(timeout=1800)
         return tool.returncode, out, said, [file.name for file in folder.iterdir()]
 
     def test_a_conversion_that_is_stopped_leaves_nothing(self):
@@ -64,7 +64,7 @@ class Interrupt(unittest.TestCase):
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         tool.stdout.read(1)
         tool.send_signal(signal.SIGTERM)
-        tool.communicate(timeout=300)
+        tool.communicate(timeout=1800)
         self.assertEqual(tool.returncode, -signal.SIGTERM)
 
 

@@ -22,7 +22,7 @@ def skip_without_terminals():
 class Talk:
     """`inlay run` with its input, output and error at a terminal of its own, which Ctrl-C reaches as a signal."""
 
-    def __init__(self, model, *options, term="xterm", seconds=120):
+    def __init__(self, model, *options, term="xterm", seconds=1800):
         self.ours, theirs = pty.openpty()
         self.seconds, self.seen, self.said = seconds, b"", b""
         self.tool = subprocess.Popen(

@@ -41,7 +41,7 @@ class Conversation(ModelCase):
                                 stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         os.close(theirs)
         os.write(ours, lines + b"\x04")
-        out, said = tool.communicate(timeout=300)
+        out, said = tool.communicate(timeout=1800)
         os.close(ours)
         return tool.returncode, out, said
 

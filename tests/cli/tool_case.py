@@ -21,7 +21,7 @@ ENVIRONMENT = os.environ if DEVICE == "cuda" else WITHOUT_GPU
 SKIPPED = 77  # exit code that ctest shows as a skip
 
 
-def run_program(program, *arguments, stdin=b"", timeout=300, environment=ENVIRONMENT):
+def run_program(program, *arguments, stdin=b"", timeout=1800, environment=ENVIRONMENT):
     return subprocess.run([str(program), *map(str, arguments)], input=stdin, capture_output=True, timeout=timeout, check=False,
                           env=environment)
 

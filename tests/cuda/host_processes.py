@@ -184,7 +184,7 @@ def child_fork():
     """Another program is started while an engine lives."""
     with load(Library(LIBRARY)) as engine:
         right = tokens(engine)
-        subprocess.run([PROGRAM, "plain", LIBRARY, MODEL], check=True, capture_output=True, timeout=120)
+        subprocess.run([PROGRAM, "plain", LIBRARY, MODEL], check=True, capture_output=True, timeout=1800)
         assert tokens(engine) == right
 
 
@@ -197,10 +197,10 @@ def start(environment=None):
 
 class HostProcesses(unittest.TestCase):
     def child(self, name):
-        return subprocess.run([sys.executable, "-B", __file__, LIBRARY, MODEL, PROGRAM, name], capture_output=True, text=True, timeout=240, check=False)
+        return subprocess.run([sys.executable, "-B", __file__, LIBRARY, MODEL, PROGRAM, name], capture_output=True, text=True, timeout=1800, check=False)
 
     def ends_well(self, process):
-        text, _ = process.communicate(timeout=240)
+        text, _ = process.communicate(timeout=1800)
         self.assertEqual(process.returncode, 0, text)
 
     def test_environments(self):
@@ -210,7 +210,7 @@ class HostProcesses(unittest.TestCase):
 
     def test_no_visible_device(self):
         process = start({"CUDA_VISIBLE_DEVICES": ""})
-        process.communicate(timeout=60)
+        process.communicate(timeout=1800)
         self.assertEqual(process.returncode, 77)
 
     def test_three_at_once(self):

@@ -6,8 +6,9 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 cmake -S . -B "$2" -G Ninja -DCMAKE_BUILD_TYPE=Release -DINLAY_CUDA=ON "-DINLAY_CUDA_ARCHITECTURES=$1"
-cmake --build "$2" --target inlay inlay_cli cuda_self_check cuda_engine cuda_linear cuda_prefill_attention golden_batching golden_mixed_steps
-for program in cuda_linear cuda_prefill_attention cuda_self_check cuda_engine "golden_batching --gtest_filter=*cuda*" "golden_mixed_steps --gtest_filter=*cuda*"; do
+cmake --build "$2" --target inlay inlay_cli cuda_linear cuda_prefill_attention cuda golden
+for program in cuda_linear cuda_prefill_attention "cuda --gtest_filter=*SelfCheck*:*CudaEngine*" \
+  "golden --gtest_filter=*Batching*cuda*:*FewSteps*cuda*:*MixedSteps*cuda*"; do
   # shellcheck disable=SC2086
   "$2"/bin/$program
 done

@@ -17,7 +17,7 @@ exec "$@" """
 GTEST = """echo "[       OK ] Suite.cuda/1 (3 ms)"
 echo "[  SKIPPED ] Suite.cuda/2 (0 ms)"
 """
-SANITIZED = ("cuda_host_captures", "golden_mixed_steps", "cuda_without_cublas", "golden_contexts", "golden_batching")
+SANITIZED = ("cuda_host_captures", "golden", "cuda")
 
 
 class GpuScript(unittest.TestCase):
@@ -42,15 +42,16 @@ class GpuScript(unittest.TestCase):
     def run_script(self, groups="tests|check", bench="none", limit=30, sanitizer=True):
         environment = os.environ | {"INLAY_BENCH": bench, "INLAY_GROUP_LIMIT": str(limit), "INLAY_PRESET": "release",
                                     "INLAY_COMPUTE_SANITIZER": str(self.root / "sanitizer") if sanitizer else ""}
-        done = subprocess.run([self.root / "tests/gpu.sh", groups], capture_output=True, text=True, timeout=60, check=False, env=environment)
+        done = subprocess.run([self.root / "tests/gpu.sh", groups], capture_output=True, text=True, timeout=1800, check=False, env=environment)
         rows = re.findall(r"^(\S+) +(\d+) +(\d+) +(\d+) +\d+ s  (.*)$", done.stdout, re.MULTILINE)
         return done, {row[0]: (int(row[1]), int(row[2]), int(row[3]), row[4]) for row in rows}
 
     def test_counts(self):
         done, rows = self.run_script("tests|mixed")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertEqual(rows, {"tests": (40, 0, 2, "passed"), "memcheck.golden_mixed_steps": (1, 0, 1, "passed"),
-                                "racecheck.golden_mixed_steps": (1, 0, 1, "passed")})
+        self.assertEqual(rows, {"tests": (40, 0, 2, "passed"), "memcheck.mixed_steps": (1, 0, 1, "passed"),
+                                "racecheck.mixed_steps": (1, 0, 1, "passed")})
+        self.assertEqual(done.stdout.splitlines()[-1], "42 passed, 0 failed, 4 skipped")
 
     def test_failing_tests_fail(self):
         self.program("tests/run.sh", "echo 'failed: a.B: x'; echo '40 passed, 1 failed, 2 skipped'; exit 1")
@@ -70,18 +71,20 @@ class GpuScript(unittest.TestCase):
         self.assertEqual((done.returncode, rows["tests"]), (1, (40, 0, 2, "FAILED, no GPU was used")))
 
     def test_failures_crashes_slowness_and_silence_fail(self):
-        self.program("build/release/bin/golden_mixed_steps", "echo '[  FAILED  ] a (3 ms)'; exit 1")
-        self.program("build/release/bin/cuda_without_cublas", "kill -SEGV $$")
-        self.program("build/release/bin/golden_contexts", "sleep 60")
-        self.program("build/release/bin/golden_batching", "true")
-        done, rows = self.run_script("memcheck", limit=3)
+        self.program("build/release/bin/golden", """case $1 in
+*Mixed*) echo '[  FAILED  ] a (3 ms)'; exit 1 ;;
+*Contexts* | *ContextCuts*) exec sleep 600 ;;
+esac""")
+        self.program("build/release/bin/cuda", "kill -SEGV $$")
+        done, rows = self.run_script("memcheck", limit=8)
         self.assertEqual(done.returncode, 1)
-        self.assertEqual(rows, {"memcheck.golden_mixed_steps": (0, 1, 0, "FAILED, status 1"),
+        self.assertEqual(rows, {"memcheck.mixed_steps": (0, 1, 0, "FAILED, status 1"),
                                 "memcheck.abi_calls": (1, 0, 1, "passed"),
-                                "memcheck.cuda_without_cublas": (0, 0, 0, "FAILED, status 139"),
-                                "memcheck.golden_contexts": (0, 0, 0, "FAILED, over 3 s"),
-                                "memcheck.golden_batching": (0, 0, 0, "FAILED, ran nothing")})
-        self.assertIn("4 groups failed: memcheck.golden_mixed_steps", done.stdout)
+                                "memcheck.without_cublas": (0, 0, 0, "FAILED, status 139"),
+                                "memcheck.contexts": (0, 0, 0, "FAILED, over 8 s"),
+                                "memcheck.batching": (0, 0, 0, "FAILED, ran nothing")})
+        self.assertIn("4 groups failed: memcheck.mixed_steps", done.stdout)
+        self.assertEqual(done.stdout.splitlines()[-1], "1 passed, 4 failed, 1 skipped")
 
     def test_racecheck_leaves_out_what_it_does_not_understand(self):
         self.run_script("mixed")
@@ -94,9 +97,9 @@ class GpuScript(unittest.TestCase):
         self.assertIn("memcheck and racecheck were not run", done.stdout)
 
     def test_skips_of_whole_programs_are_seen(self):
-        self.program("build/release/bin/golden_contexts", "echo 'skipped: needs a GPU'; exit 77")
-        done, rows = self.run_script("memcheck.golden_contexts")
-        self.assertEqual((done.returncode, rows), (0, {"memcheck.golden_contexts": (0, 0, 1, "skipped")}))
+        self.program("build/release/bin/golden", "echo 'skipped: needs a GPU'; exit 77")
+        done, rows = self.run_script("memcheck.contexts")
+        self.assertEqual((done.returncode, rows), (0, {"memcheck.contexts": (0, 0, 1, "skipped")}))
 
     def test_benchmarks_become_a_table(self):
         done, _ = self.run_script(groups="^bench", bench="a:f16 b:q8_0")

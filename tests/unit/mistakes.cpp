@@ -31,13 +31,15 @@ void write_config(const TemporaryFolder& folder) { folder.write("config.json", t
 
 // Writes the path to load under `folder`; "" is the folder.
 using Make = std::function<void(const TemporaryFolder& folder)>;
+// Rows are copied, and every test of the program makes them when it begins.
+std::shared_ptr<const std::string> share(std::string bytes) { return std::make_shared<const std::string>(std::move(bytes)); }
 Make file(const char* name, std::string bytes) {
-  return [=](const TemporaryFolder& folder) { folder.write(name, bytes); };
+  return [=, shared = share(std::move(bytes))](const TemporaryFolder& folder) { folder.write(name, *shared); };
 }
 Make in_folder(const char* name, std::string bytes) {
-  return [=](const TemporaryFolder& folder) {
+  return [=, shared = share(std::move(bytes))](const TemporaryFolder& folder) {
     write_config(folder);
-    folder.write(name, bytes);
+    folder.write(name, *shared);
   };
 }
 
@@ -56,8 +58,8 @@ std::ostream& operator<<(std::ostream& out, const Mistake& m) { return out << m.
 const std::string kZip("PK\3\4\x14\0\0\0\x08\0", 10);
 
 std::vector<Mistake> mistakes() {
-  const std::string whole = tales(), half = whole.substr(0, whole.size() / 2), header = whole.substr(0, 3000);
-  const std::string st = tensors(), st_half = st.substr(0, st.size() - 1000), st_header = st.substr(0, 40);
+  static const std::string whole = tales(), half = whole.substr(0, whole.size() / 2), header = whole.substr(0, 3000);
+  static const std::string st = tensors(), st_half = st.substr(0, st.size() - 1000), st_header = st.substr(0, 40);
   static std::vector<std::string> numbers;
   numbers.reserve(16);
   const auto bytes = [&](const std::string& s) {

@@ -1,4 +1,4 @@
-// Lets a model write for as long as it likes, and stops it from another thread: by the session, and by a CancellationToken.
+// Lets a model write for as long as it likes, and stops it from another thread, some time after the first token: by the session, and by a CancellationToken.
 // usage: cancel MODEL [MILLISECONDS]
 using System;
 using System.Diagnostics;
@@ -8,8 +8,8 @@ using Inlay;
 
 static class Cancel
 {
-    // Decodes until it is cancelled. Where the context is full, the tale begins again.
-    static void Decode(Session session, CancellationToken token, ref int n_tokens)
+    // Decodes until it is cancelled, and calls `began` at the first token. Where the context is full, the tale begins again.
+    static void Decode(Session session, CancellationToken token, Action began, ref int n_tokens)
     {
         session.Prefill("Once upon a time");
         int n_prompt = session.Info.Tokens;
@@ -18,7 +18,7 @@ static class Cancel
             session.Truncate(n_prompt);
             foreach (Generated next in session.Continue(token))
             {
-                if (next.Token >= 0) n_tokens++;
+                if (next.Token >= 0 && ++n_tokens == 1) began();
                 reason = next.FinishReason;
             }
         }
@@ -37,8 +37,7 @@ static class Cancel
                 made = Stopwatch.GetTimestamp();
                 cancel(session);
             });
-            other.Start();
-            try { Decode(session, token, ref n_tokens); } // the session's way: the last event says so, and held back text comes with it
+            try { Decode(session, token, other.Start, ref n_tokens); } // the session's way: the last event says so, and held back text comes with it
             catch (OperationCanceledException) { }        // the token's way
             long ended = Stopwatch.GetTimestamp();
             other.Join();

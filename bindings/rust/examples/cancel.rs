@@ -1,12 +1,11 @@
-//! Lets a model write for as long as it likes, and stops it from another thread.
+//! Lets a model write for as long as it likes, and stops it from another thread, some time after the first token.
 //! usage: cancel MODEL [MILLISECONDS]
 use inlay::{Engine, FinishReason, LoadOptions, Session, SessionOptions};
 use std::thread;
 use std::time::{Duration, Instant};
 
 /// Decodes until the session says that it was cancelled. Where the context is full, the tale begins again.
-fn decode_until_cancelled(session: &mut Session) -> inlay::Result<u32> {
-    let n_prompt = session.info()?.n_tokens as usize;
+fn decode_until_cancelled(session: &mut Session, n_prompt: usize) -> inlay::Result<u32> {
     let mut n_tokens = 0;
     loop {
         let event = session.decode_step()?;
@@ -28,6 +27,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut session = engine.session(&SessionOptions::default().ignore_end_of_generation(true))?;
     session.prefill("Once upon a time")?;
 
+    let n_prompt = session.info()?.n_tokens as usize;
+    let first = u32::from(session.decode_step()?.token.is_some());
     let handle = session.cancel_handle();
     let cancelling = thread::spawn(move || {
         thread::sleep(wait);
@@ -35,7 +36,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         handle.cancel();
         made
     });
-    let n_tokens = decode_until_cancelled(&mut session)?;
+    let n_tokens = first + decode_until_cancelled(&mut session, n_prompt)?;
     let ended = Instant::now();
     let made = cancelling.join().map_err(|_| "the cancelling thread panicked")?;
     let late = ended.saturating_duration_since(made);

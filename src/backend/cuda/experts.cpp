@@ -7,7 +7,7 @@
 namespace inlay {
 namespace {
 
-uint64_t u(int64_t v) { return static_cast<uint64_t>(v); }
+uint64_t unsigned_of(int64_t v) { return static_cast<uint64_t>(v); }
 
 // Of the step sizes up to `rows` that ask for most memory.
 template <class Bytes>
@@ -22,7 +22,7 @@ uint64_t most_of_shapes(const MoeSpec& moe, uint64_t rows, const Bytes& bytes) {
 }
 
 uint64_t most_places(const MoeSpec& moe, uint64_t rows) {
-  return most_of_shapes(moe, rows, [](const cuda::MoeShape& shape) { return u(shape.n_places()); });
+  return most_of_shapes(moe, rows, [](const cuda::MoeShape& shape) { return unsigned_of(shape.n_places()); });
 }
 
 }  // namespace
@@ -49,10 +49,10 @@ void CudaExecutor::add_expert_sizes(const Plan& plan, uint64_t rows, std::vector
   const ModelSpec& s = plan.spec;
   const uint64_t f = sizeof(float), places = most_places(s.moe, rows);
   sizes.push_back({&Buffers::routing, most_of_shapes(s.moe, rows, cuda::moe_routing_bytes), "routing"});
-  sizes.push_back({&Buffers::expert_ffn, f * places * u(s.moe.d_ff_expert), "activations of experts"});
-  sizes.push_back({&Buffers::expert_out, f * places * u(s.d_model), "results of experts"});
+  sizes.push_back({&Buffers::expert_ffn, f * places * unsigned_of(s.moe.d_ff_expert), "activations of experts"});
+  sizes.push_back({&Buffers::expert_out, f * places * unsigned_of(s.d_model), "results of experts"});
   if (s.moe.d_ff_shared > 0)
-    sizes.push_back({&Buffers::shared_out, f * rows * u(s.d_model), "results of the shared expert"});
+    sizes.push_back({&Buffers::shared_out, f * rows * unsigned_of(s.d_model), "results of the shared expert"});
 }
 
 Status CudaExecutor::moe_route(const Op& op) {

@@ -8,8 +8,8 @@
 namespace inlay {
 namespace {
 
-constexpr uint64_t kAlignment = 64;
-uint64_t align(uint64_t n) { return (n + kAlignment - 1) / kAlignment * kAlignment; }
+constexpr uint64_t kArrayAlignment = 64;
+uint64_t align_array(uint64_t n) { return (n + kArrayAlignment - 1) / kArrayAlignment * kArrayAlignment; }
 
 struct Layout {
   StepArrays arrays{};
@@ -18,7 +18,7 @@ struct Layout {
   template <class T>
   void place(T*& pointer, std::byte* base, int64_t n) {
     pointer = reinterpret_cast<T*>(base + bytes);
-    bytes = align(bytes + static_cast<uint64_t>(n) * sizeof(T));
+    bytes = align_array(bytes + static_cast<uint64_t>(n) * sizeof(T));
   }
 };
 

@@ -1,4 +1,4 @@
-// Command cancel lets a model write for as long as it likes, and stops it from another goroutine.
+// Command cancel lets a model write for as long as it likes, and stops it from another goroutine, some time after the first token.
 //
 //	cancel MODEL [MILLISECONDS]
 package main
@@ -44,11 +44,12 @@ func run(model string, after time.Duration) error {
 
 	ctx, cancel := context.WithCancel(context.Background())
 	requested := make(chan time.Time, 1)
-	time.AfterFunc(after, func() {
-		requested <- time.Now()
-		cancel()
+	tokens, err := write(ctx, session, func() {
+		time.AfterFunc(after, func() {
+			requested <- time.Now()
+			cancel()
+		})
 	})
-	tokens, err := write(ctx, session)
 	if err != nil {
 		return err
 	}
@@ -57,16 +58,19 @@ func run(model string, after time.Duration) error {
 	return nil
 }
 
-// write generates until the context ends. Where the session's context is full, the tale begins again.
-func write(ctx context.Context, session *inlay.Session) (tokens int, err error) {
+// write generates until the context ends, and calls began at the first token. Where the session's context is full, the tale begins again.
+func write(ctx context.Context, session *inlay.Session, began func()) (tokens int, err error) {
 	for {
 		if err := session.Truncate(0); err != nil {
 			return tokens, err
 		}
 		generation, err := session.Generate(ctx, "Once upon a time", nil)
 		for err == nil {
-			if _, err = generation.Next(); err == nil {
-				tokens++
+			if _, err = generation.Next(); err != nil {
+				break
+			}
+			if tokens++; tokens == 1 {
+				began()
 			}
 		}
 		if errors.Is(err, context.Canceled) {

@@ -39,12 +39,6 @@ bool describe_x(const MixedGemmArgs& args, int n_tokens, CUtensorMap& map) {
 
 int64_t quotient_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-template <DType kType, int kTokens>
-cudaError_t load() {
-  return cudaFuncSetAttribute(mixed_gemm<kType, kTokens>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                              GemmStages<kType, kTokens>::kBytes);
-}
-
 // Rows of x that a CTA takes at a time, and how the work is divided.
 struct GemmShape {
   int n_tokens, n_ctas, chunks_of_grain;
@@ -100,41 +94,23 @@ GemmShape choose_shape(const MixedGemmArgs& args, int n_multiprocessors) {
 // Flags of all CTAs, then their parts.
 uint64_t flag_bytes(int n_multiprocessors) { return static_cast<uint64_t>(quotient_up(n_multiprocessors, 64)) * 256; }
 
-template <DType kType, int kTokens>
-cudaError_t launch(const MixedGemmArgs& args, const GemmShape& shape, int n_multiprocessors, cudaStream_t stream) {
-  CUtensorMap map;
-  if (!describe_x(args, kTokens, map)) return cudaErrorInvalidValue;
-  const int64_t n_units = units_of(args.n_cols), n_chunks = quotient_up(args.n_cols, kChunkCols);
-  const int64_t n_row_tiles = quotient_up(args.n_rows, kGemmRows),
-                n_all = n_row_tiles * quotient_up(args.m, kTokens) * n_chunks;
-  const GemmTask task{
-      .packed = static_cast<const uint8_t*>(args.packed),
-      .out = args.out,
-      .parts = reinterpret_cast<float*>(static_cast<std::byte*>(args.scratch) + flag_bytes(n_multiprocessors)),
-      .flags = static_cast<uint32_t*>(args.scratch),
-      .tile_bytes = Layout<kType>::tile_bytes(n_units),
-      .n_rows = args.n_rows,
-      .ld_out = args.ld_out,
-      .n_units = static_cast<int32_t>(n_units),
-      .n_chunks = static_cast<int32_t>(n_chunks),
-      .m = args.m,
-      .n_row_tiles = static_cast<int32_t>(n_row_tiles),
-      .n_grains = static_cast<int32_t>(n_all / shape.chunks_of_grain),
-      .chunks_of_grain = shape.chunks_of_grain,
-      .factor = args.factor,
-      .alpha = args.alpha};
-  if (const cudaError_t e = load<kType, kTokens>(); e != cudaSuccess) return e;
-  cudaLaunchAttribute early{};
-  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  early.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(shape.n_ctas));
-  config.blockDim = dim3(kGemmThreads);
-  config.dynamicSmemBytes = GemmStages<kType, kTokens>::kBytes;
-  config.stream = stream;
-  config.attrs = &early;
-  config.numAttrs = 1;
-  return cudaLaunchKernelEx(&config, mixed_gemm<kType, kTokens>, task, map);
+GemmTask task_of(const MixedGemmArgs& args, const GemmShape& shape, int n_multiprocessors) {
+  const int64_t n_chunks = quotient_up(args.n_cols, kChunkCols), n_row_tiles = quotient_up(args.n_rows, kGemmRows);
+  const int64_t n_all = n_row_tiles * quotient_up(args.m, shape.n_tokens) * n_chunks;
+  return {.packed = static_cast<const uint8_t*>(args.packed),
+          .out = args.out,
+          .parts = reinterpret_cast<float*>(static_cast<std::byte*>(args.scratch) + flag_bytes(n_multiprocessors)),
+          .flags = static_cast<uint32_t*>(args.scratch),
+          .n_rows = args.n_rows,
+          .ld_out = args.ld_out,
+          .n_units = static_cast<int32_t>(units_of(args.n_cols)),
+          .n_chunks = static_cast<int32_t>(n_chunks),
+          .m = args.m,
+          .n_row_tiles = static_cast<int32_t>(n_row_tiles),
+          .n_grains = static_cast<int32_t>(n_all / shape.chunks_of_grain),
+          .chunks_of_grain = shape.chunks_of_grain,
+          .factor = args.factor,
+          .alpha = args.alpha};
 }
 
 // Calls call(tag) for the packed form of a quantized type.
@@ -168,13 +144,7 @@ uint64_t mixed_gemm_scratch_bytes(int device) {
 }
 
 cudaError_t load_mixed_gemm(DType dtype) {
-  return with_kernels(dtype, [](auto tag) {
-    constexpr DType kType = decltype(tag)::kType;
-    for (const auto load_one : {load<kType, 64>, load<kType, 128>, load<kType, 256>}) {
-      if (const cudaError_t e = load_one(); e != cudaSuccess) return e;
-    }
-    return cudaSuccess;
-  });
+  return with_kernels(dtype, [](auto tag) { return load_mixed_gemm_of<decltype(tag)::kType>(); });
 }
 
 cudaError_t launch_mixed_gemm(const MixedGemmArgs& args, cudaStream_t stream) {
@@ -185,12 +155,13 @@ cudaError_t launch_mixed_gemm(const MixedGemmArgs& args, cudaStream_t stream) {
   if (const cudaError_t e = current_device(traits); e != cudaSuccess) return e;
   const GemmShape shape = choose_shape(args, traits.n_multiprocessors);
   if (shape.n_tokens == 0) return cudaErrorInvalidValue;
+  CUtensorMap map;
+  if (!describe_x(args, shape.n_tokens, map)) return cudaErrorInvalidValue;
+  GemmTask task = task_of(args, shape, traits.n_multiprocessors);
   return with_kernels(args.dtype, [&](auto tag) {
     constexpr DType kType = decltype(tag)::kType;
-    const auto run = shape.n_tokens == 256   ? launch<kType, 256>
-                     : shape.n_tokens == 128 ? launch<kType, 128>
-                                             : launch<kType, 64>;
-    return run(args, shape, traits.n_multiprocessors, stream);
+    task.tile_bytes = Layout<kType>::tile_bytes(units_of(args.n_cols));
+    return launch_mixed_gemm_of<kType>(task, map, {shape.n_tokens, shape.n_ctas, stream});
   });
 }
 

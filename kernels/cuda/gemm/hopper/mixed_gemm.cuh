@@ -414,4 +414,16 @@ __global__ void __launch_bounds__(kGemmThreads, 1)
 
 #endif
 
+// Rows of x that a CTA takes at a time, CTAs, and where they run.
+struct GemmLaunch {
+  int n_tokens, n_ctas;
+  cudaStream_t stream;
+};
+
+// mixed_gemm_launch.cuh; a generated file of mixed_gemm_type.cu.in has the instances of each type.
+template <DType kType>
+cudaError_t load_mixed_gemm_of();
+template <DType kType>
+cudaError_t launch_mixed_gemm_of(const GemmTask&, const CUtensorMap& x, const GemmLaunch&);
+
 }  // namespace inlay::cuda

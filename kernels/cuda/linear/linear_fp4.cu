@@ -1,9 +1,0 @@
-// Products with MXFP4 weights: instances of few_rows.cuh and many_rows.cuh, where formula, layout and bounds are.
-#include "kernels/cuda/linear/launch.cuh"
-
-namespace inlay::cuda {
-
-template cudaError_t launch_product<DType::mxfp4>(const LinearArgs&, LaunchTarget);
-template bool product_takes_raw<DType::mxfp4>(int64_t);
-
-}  // namespace inlay::cuda
