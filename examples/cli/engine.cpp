@@ -1,5 +1,6 @@
 #include "examples/cli/engine.h"
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -12,10 +13,10 @@
 namespace inlay::cli {
 namespace {
 
-const std::vector<std::string> kDeviceNames = {"auto", "cpu", "cuda", "reference"};  // in the order of INLAY_DEVICE_*
+constexpr std::array kDeviceNames = {"auto", "cpu", "cuda", "reference"};  // in the order of INLAY_DEVICE_*
 
-const std::vector<std::string> kWeightDtypeNames = {"default", "fp8",    "q8_0", "q4_0",
-                                                    "q4_k_m",  "q5_k_m", "q6_k"};  // in the order of INLAY_WEIGHT_*
+constexpr std::array kWeightDtypeNames = {"default", "fp8",    "q8_0", "q4_0",
+                                          "q4_k_m",  "q5_k_m", "q6_k"};  // in the order of INLAY_WEIGHT_*
 
 using LoadCall = std::function<inlay_status(const inlay_load_params&, inlay_engine**, inlay_error*)>;
 
@@ -49,11 +50,11 @@ void check_context(const std::string& name, const LoadOptions& options, int32_t 
 }
 
 void add_device_option(Options& options, const char* name, int32_t& target, const char* help) {
-  options.choice(name, kDeviceNames, target, help);
+  options.choice(name, {kDeviceNames.begin(), kDeviceNames.end()}, target, help);
 }
 
 void add_weights_option(Options& options, const char* name, int32_t& target, const char* help) {
-  options.choice(name, kWeightDtypeNames, target, help);
+  options.choice(name, {kWeightDtypeNames.begin(), kWeightDtypeNames.end()}, target, help);
 }
 
 void LoadOptions::add_to(Options& options) {
@@ -131,13 +132,13 @@ inlay_engine_info info_of(const inlay_engine* engine) {
 }
 
 const char* device_name(inlay_device_kind kind) {
-  return kind >= 0 && kind < static_cast<int>(kDeviceNames.size()) ? kDeviceNames[static_cast<size_t>(kind)].c_str()
+  return kind >= 0 && kind < static_cast<int>(kDeviceNames.size()) ? kDeviceNames[static_cast<size_t>(kind)]
                                                                    : "unknown";
 }
 
 const char* weight_dtype_name(inlay_weight_dtype dtype) {
   return dtype >= 0 && dtype < static_cast<int>(kWeightDtypeNames.size())
-             ? kWeightDtypeNames[static_cast<size_t>(dtype)].c_str()
+             ? kWeightDtypeNames[static_cast<size_t>(dtype)]
              : "unknown";
 }
 

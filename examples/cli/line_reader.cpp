@@ -1,7 +1,6 @@
 #include "examples/cli/line_reader.h"
 
 #include <cstdio>
-#include <iostream>
 #include <iterator>
 
 #if INLAY_HAS_LIBEDIT
@@ -185,7 +184,10 @@ LineReader::Outcome LineReader::read(std::string& line) {
   if (editor_) return editor_->read(line);
   std::fputs(prompt_, stdout);
   std::fflush(stdout);
-  return std::getline(std::cin, line) ? Outcome::line : Outcome::end;
+  line.clear();
+  int c = 0;
+  while ((c = std::getc(stdin)) != EOF && c != '\n') line.push_back(static_cast<char>(c));
+  return c == '\n' || !line.empty() ? Outcome::line : Outcome::end;
 }
 
 }  // namespace inlay::cli

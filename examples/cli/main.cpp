@@ -1,4 +1,6 @@
 // inlay: the command-line tool. It uses the public C API and nothing else of the project.
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -67,9 +69,20 @@ int run(int argc, char** argv) {
        (name[0] == '-' ? "unknown option " : "unknown command ") + name + " (inlay --help lists the commands)");
 }
 
+std::terminate_handler before;
+
+// Where there is no memory for an exception either, the C++ library terminates with none under way.
+[[noreturn]] void end_without_memory() {
+  if (std::current_exception()) before();
+  constexpr char kSaid[] = "inlay: out of memory\n";
+  (void)!write(STDERR_FILENO, kSaid, sizeof kSaid - 1);
+  _exit(inlay::cli::kExitFailed);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  before = std::set_terminate(end_without_memory);
   try {
     return run(argc, argv);
   } catch (const std::bad_alloc&) {
