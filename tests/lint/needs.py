@@ -5,7 +5,6 @@ A test that cannot run skips with the reason `needs WHAT`, or `needs WHAT: DETAI
 exactly where the machine lacks WHAT (summarize_ctest.py). Run as a program this file prints what the machine lacks.
 """
 import ctypes
-import ctypes.util
 import glob
 import os
 import re
@@ -20,6 +19,7 @@ from typing import Callable
 GPU_FILES = ("/dev/nvidiactl", "/dev/dxg")  # on Linux, and on Linux below Windows
 SYSTEM_PYTHON = "/usr/bin/python3"
 CARGO_BIN = os.path.expanduser("~/.cargo/bin")
+HEADERS = ("/usr/include", "/usr/include/editline", "/usr/local/include")
 
 
 @dataclass
@@ -158,7 +158,7 @@ NEEDS = {
     "Jinja2": Need(lambda m: has_module("jinja2"), SETUP),
     "libclang for Python": Need(lambda m: has_module("clang.cindex"), SETUP),
     "the locale de_DE": Need(has_german_locale, SETUP),
-    "libedit": Need(lambda m: opens("libedit.so.2", "libedit.so") or bool(ctypes.util.find_library("edit")), "examples/setup.sh installs it where it may"),
+    "libedit": Need(lambda m: any(os.path.exists(f"{folder}/histedit.h") for folder in HEADERS), "examples/setup.sh installs it where it may"),
     "a pseudo-terminal": Need(has_pseudo_terminals, "mount devpts on /dev/pts, with a /dev/ptmx"),
     "limits that can be set": Need(can_limit_itself, "raise the hard limit of address space"),
     "room for a sparse file": Need(has_sparse_files, "point TMPDIR at a file system that has them"),
