@@ -69,11 +69,11 @@ int run(int argc, char** argv) {
        (name[0] == '-' ? "unknown option " : "unknown command ") + name + " (inlay --help lists the commands)");
 }
 
-std::terminate_handler before;
+std::terminate_handler default_terminate;
 
-// Where there is no memory for an exception either, the C++ library terminates with none under way.
+// The C++ library terminates where it has no memory for an exception; then none is under way.
 [[noreturn]] void end_without_memory() {
-  if (std::current_exception()) before();
+  if (std::current_exception()) default_terminate();
   constexpr char kSaid[] = "inlay: out of memory\n";
   (void)!write(STDERR_FILENO, kSaid, sizeof kSaid - 1);
   _exit(inlay::cli::kExitFailed);
@@ -82,7 +82,7 @@ std::terminate_handler before;
 }  // namespace
 
 int main(int argc, char** argv) {
-  before = std::set_terminate(end_without_memory);
+  default_terminate = std::set_terminate(end_without_memory);
   try {
     return run(argc, argv);
   } catch (const std::bad_alloc&) {

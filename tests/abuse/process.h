@@ -11,7 +11,8 @@ struct Ended {
   bool hung = false;  // it was ended after its time
 };
 
-// Seconds that take as long as so many on a machine that does nothing else: what hangs is told from what waits for a processor.
+// A limit of time on this machine: `seconds`, and more of them while more than half a process waits for each processor. So a case that
+// hangs is told from one that waits for a processor.
 double on_this_machine(double seconds);
 
 Ended wait_for(pid_t pid, double seconds);

@@ -43,7 +43,7 @@ class Need:
 def output_of(*command):
     """What a command prints, or None if it cannot be run or fails."""
     try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=1800, check=False,
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=120, check=False,
                               env=os.environ | {"RUSTUP_AUTO_INSTALL": "0"})
     except (OSError, subprocess.TimeoutExpired):
         return None
