@@ -11,5 +11,6 @@ int bench_command(int argc, char** argv);
 int compare_command(int argc, char** argv);
 int convert_command(int argc, char** argv);
 int embed_command(int argc, char** argv);
+int perplexity_command(int argc, char** argv);
 
 }  // namespace inlay::cli

@@ -28,6 +28,7 @@ constexpr Command kCommands[] = {
     {"tokenize", inlay::cli::tokenize_command, "turn text into tokens, or tokens into text"},
     {"bench", inlay::cli::bench_command, "measure prefill and decode, as one line of JSON"},
     {"compare", inlay::cli::compare_command, "find the first operation at which two devices or two files differ"},
+    {"perplexity", inlay::cli::perplexity_command, "measure how well a model foresees a text, and how far it is from another"},
     {"embed", inlay::cli::embed_command, "turn texts into vectors"},
     {"convert", inlay::cli::convert_command, "write a model as a GGUF file of another type"},
 };

@@ -210,9 +210,9 @@ typedef struct inlay_session inlay_session;
 // the process.
 typedef void (*inlay_log_fn)(void* user, inlay_log_level level, const char* text, size_t text_len);
 
-// Told how far a load is, at least once a second. Return non-zero to cancel it. Called on the loading thread, with the
-// host's floating-point settings; must not call the library. It must not leave by an exception, a panic, longjmp or
-// pthread_exit; a C++ exception ends the process.
+// Told how far a load, a conversion or a scoring is, a load at least once a second. Return non-zero to cancel it.
+// Called on the calling thread, with the host's floating-point settings; must not call the library. It must not leave
+// by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
 typedef int32_t (*inlay_progress_fn)(void* user, uint64_t n_done, uint64_t n_total);
 
 // Fills `into` with the model's bytes [offset, offset + n). Returns 0, or a system error number. Called on the loading
@@ -663,6 +663,40 @@ typedef struct inlay_embed_params {
   uint32_t reserved;
 } inlay_embed_params;
 
+// What is scored. Zero means default for every field.
+typedef struct inlay_score_params {
+  // sizeof(inlay_score_params). [bytes]
+  uint32_t struct_size;
+  // At the beginning of each text: context that gets no scores. [tokens, default 1]
+  int32_t n_given;
+  // Likeliest tokens to report beside each token, at most INLAY_MAX_LOGPROBS. [default 0: none]
+  int32_t n_logprobs;
+  // 0.
+  uint32_t reserved;
+  // Called after each step with the tokens that were run, and all that will be. [default none]
+  inlay_progress_fn progress;
+  // Given to progress; unused without it. [default NULL]
+  void* progress_user;
+} inlay_score_params;
+
+// How likely a token of a text is, given those before it. Arrays come with a stride, sizeof(inlay_token_score) as the
+// caller knows it.
+typedef struct inlay_token_score {
+  // Natural logarithm of the token's probability; NaN where the token has no score: it was given. [nats]
+  float logprob;
+  // Tokens that are likelier, or as likely with a lower id; 0: a greedy draw takes this one. -1 without a score.
+  int32_t rank;
+  // The same for the engine that is compared with; NaN without one. [nats]
+  float against_logprob;
+  // Likewise; -1 without one.
+  int32_t against_rank;
+  // Kullback-Leibler divergence of this engine's distribution from that of the other one, which counts as the exact
+  // one: the sum over all tokens t of P(t) (ln P(t) - ln Q(t)), P of the other. NaN without one. [nats]
+  float divergence;
+  // 1: the likeliest token of both engines is the same; 0: it is not; -1 without another engine.
+  int32_t same_best;
+} inlay_token_score;
+
 // Logits where they lie. They are not to be written.
 typedef struct inlay_logits {
   // sizeof(inlay_logits), set by the caller. [bytes]
@@ -1092,6 +1126,22 @@ inlay_status inlay_chat_render(const inlay_engine* engine, const char* conversat
 // Since: 1.2.
 inlay_status inlay_embed(const inlay_engine* engine, const int32_t* tokens, size_t n_tokens, const int32_t* lengths,
                          size_t n_texts, const inlay_embed_params* params, float* out, size_t cap, size_t* needed,
+                         inlay_error* err);
+
+// Says how likely each token of texts is, given those before it: one run of the model in steps, nothing is drawn. Each
+// text runs in a session of its own, several at once where sessions are free and a step has room; a longer one runs
+// chunk by chunk. With another engine of the same vocabulary both run, and their distributions are compared: what a
+// quantization costs.
+// Thread: any.
+// Blocks: on the device until all texts are run; takes turns with other calls that compute on the engine; progress is
+// called meanwhile.
+// Ownership: Nothing is kept.
+// On error: BUFFER_TOO_SMALL: nothing was run. Otherwise scores and top are unspecified.
+// Errors: BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST, FORMAT, CANCELLED.
+// Since: 1.2.
+inlay_status inlay_score(const inlay_engine* engine, const inlay_engine* against, const int32_t* tokens,
+                         size_t n_tokens, const int32_t* lengths, size_t n_texts, const inlay_score_params* params,
+                         inlay_token_score* scores, size_t score_stride, inlay_token_logprob* top, size_t top_cap,
                          inlay_error* err);
 
 // ---- Load ------------------------------------------------------------------------------------------------------------

@@ -527,6 +527,27 @@ struct SampleArgs {
 size_t sample_scratch_bytes(int32_t max_rows, int64_t n_vocab);
 cudaError_t launch_sample(const SampleArgs& args, LaunchTarget target);
 
+// Of known tokens; src/sampler/score.h is the specification.
+struct RowScore {
+  float logprob;
+  int32_t rank;
+  RowError error;
+  int32_t bad_token;  // whose logit is bad, or -1
+};
+struct TokenProbability {
+  int32_t token;  // -1: there is none
+  float logprob;
+};
+struct ScoreArgs {
+  const float* logits;    // (n, n_vocab)
+  const int32_t* tokens;  // (n)
+  RowScore* scores;       // (n)
+  TokenProbability* top;  // (n, n_top)
+  int64_t n_vocab;
+  int32_t n, n_top;
+};
+cudaError_t launch_score(const ScoreArgs& args, LaunchTarget target);
+
 // ---- measuring
 
 cudaError_t launch_fill_random(void* to, size_t bytes, cudaStream_t stream);

@@ -55,6 +55,21 @@ void Backend::keep_ahead(const StepBatch& next, std::span<const Draw> draws) {
   ahead_.tokens = ahead_tokens_;
 }
 
+Status Backend::score(int32_t first_row, std::span<const int32_t> next, const Scores& scores) {
+  const auto n_vocab = static_cast<size_t>(plan().spec.n_vocab);
+  std::vector<float> logits(std::min<size_t>(kScoredRows, next.size()) * n_vocab);
+  for (size_t first = 0; first < next.size(); first += kScoredRows) {
+    const size_t n = std::min<size_t>(kScoredRows, next.size() - first);
+    const std::span<float> rows(logits.data(), n * n_vocab);
+    INLAY_TRY(row_logits(first_row + static_cast<int32_t>(first), rows));
+    for (size_t i = 0; i < n; ++i) {
+      const Scores one = scores.part(first + i, 1);
+      INLAY_ASSIGN(one.of_rows[0], score_row(rows.subspan(i * n_vocab, n_vocab), next[first + i], one.top));
+    }
+  }
+  return {};
+}
+
 Status Backend::execute_ahead(const StepBatch& batch, std::span<Draw> draws, const StepBatch& next) {
   INLAY_TRY(execute(batch, draws));
   keep_ahead(next, draws);

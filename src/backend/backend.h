@@ -14,6 +14,7 @@
 #include "src/base/status.h"
 #include "src/plan/plan.h"
 #include "src/plan/step_units.h"
+#include "src/sampler/score.h"
 
 namespace inlay {
 
@@ -132,6 +133,24 @@ class Backend {
   };
   virtual Result<Logits> logits(int32_t slot) = 0;
   Status copy_logits(int32_t slot, std::span<float> out);
+
+  // What the model says behind rows of the step that was executed last, which ended behind the layers
+  // (Inspection::stop_after) and whose hidden states are there until the next one. Both allocate memory of the host alone.
+  // row_logits: of rows from first_row on, (rows, n_vocab). score: row first_row + i is asked for token next[i];
+  // top: (rows, n_top) the likeliest tokens of each, as score_row() gives them.
+  virtual Status row_logits(int32_t first_row, std::span<float> out) = 0;
+  struct Scores {
+    std::span<TokenScore> of_rows;
+    std::span<TokenLogprob> top;
+    int32_t n_top = 0;
+
+    Scores part(size_t first, size_t n) const {
+      const auto k = static_cast<size_t>(n_top);
+      return {of_rows.subspan(first, n), top.subspan(first * k, n * k), n_top};
+    }
+  };
+  virtual Status score(int32_t first_row, std::span<const int32_t> next, const Scores& scores);
+
   virtual Status duplicate_logits(int32_t from_slot, int32_t to_slot) = 0;
   virtual Status duplicate_kv_block(int32_t kv_group, int32_t from_block, int32_t to_block) = 0;
   // What a group's layers have cached of a sequence at positions first + distance to end goes `distance` positions to the
@@ -206,5 +225,8 @@ class OpRunner {
 
 // A large buffer of the host's memory, read by n_threads at once.
 Result<double> measure_host_read_bandwidth(int32_t n_threads);
+
+// Rows whose logits a host backend makes at once to score them.
+inline constexpr int64_t kScoredRows = 16;
 
 }  // namespace inlay

@@ -59,6 +59,25 @@ Result<std::span<const int32_t>> read_tokens(const int32_t* tokens, size_t n, co
   return std::span<const int32_t>(tokens, n);
 }
 
+Result<std::vector<std::span<const int32_t>>> cut_texts(std::span<const int32_t> ids, std::span<const int32_t> lengths) {
+  std::vector<std::span<const int32_t>> texts;
+  size_t used = 0;
+  for (size_t i = 0; i < lengths.size(); ++i) {
+    const size_t left = ids.size() - used;
+    if (lengths[i] < 1)
+      return error(Code::invalid_argument, "lengths[%zu] is %d: a text needs at least 1 token", i, lengths[i]);
+    if (static_cast<size_t>(lengths[i]) > left) {
+      return error(Code::invalid_argument, "lengths[%zu] is %d, but of the %zu tokens only %zu are left for it", i,
+                   lengths[i], ids.size(), left);
+    }
+    texts.push_back(ids.subspan(used, static_cast<size_t>(lengths[i])));
+    used += texts.back().size();
+  }
+  if (used != ids.size())
+    return error(Code::invalid_argument, "n_tokens is %zu, the lengths sum up to %zu", ids.size(), used);
+  return texts;
+}
+
 Status write_tokens(std::span<const int32_t> ids, int32_t* tokens, size_t cap, size_t* n_tokens) {
   *n_tokens = ids.size();
   if (!tokens) return {};

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "src/base/status.h"
 #include "src/capi/struct_sizes.h"
@@ -62,6 +63,8 @@ void clear(T* out) {
 // A length of SIZE_MAX means that a zero ends the text.
 Result<std::string_view> read_text(const char* data, size_t len, const char* name);
 Result<std::span<const int32_t>> read_tokens(const int32_t* tokens, size_t n, const char* name);
+// The ids of texts that follow one another, cut into these.
+Result<std::vector<std::span<const int32_t>>> cut_texts(std::span<const int32_t> ids, std::span<const int32_t> lengths);
 
 // To the caller's array; n_tokens is not NULL. With no array only the number is told.
 Status write_tokens(std::span<const int32_t> ids, int32_t* tokens, size_t cap, size_t* n_tokens);

@@ -30,26 +30,6 @@ Status read_params(const inlay_embed_params* given, EmbedOptions& out) {
   return {};
 }
 
-// The ids, cut into texts.
-Result<std::vector<std::span<const int32_t>>> cut(std::span<const int32_t> ids, std::span<const int32_t> lengths) {
-  std::vector<std::span<const int32_t>> texts;
-  size_t used = 0;
-  for (size_t i = 0; i < lengths.size(); ++i) {
-    const size_t left = ids.size() - used;
-    if (lengths[i] < 1)
-      return error(Code::invalid_argument, "lengths[%zu] is %d: a text needs at least 1 token", i, lengths[i]);
-    if (static_cast<size_t>(lengths[i]) > left) {
-      return error(Code::invalid_argument, "lengths[%zu] is %d, but of the %zu tokens only %zu are left for it", i,
-                   lengths[i], ids.size(), left);
-    }
-    texts.push_back(ids.subspan(used, static_cast<size_t>(lengths[i])));
-    used += texts.back().size();
-  }
-  if (used != ids.size())
-    return error(Code::invalid_argument, "n_tokens is %zu, the lengths sum up to %zu", ids.size(), used);
-  return texts;
-}
-
 }  // namespace
 }  // namespace inlay::capi
 
@@ -65,7 +45,7 @@ inlay_status inlay_embed(const inlay_engine* engine, const int32_t* tokens, size
     INLAY_ASSIGN(const std::span<const int32_t> counts, read_tokens(lengths, n_texts, "lengths"));
     EmbedOptions options;
     INLAY_TRY(read_params(params, options));
-    INLAY_ASSIGN(const auto texts, cut(ids, counts));
+    INLAY_ASSIGN(const auto texts, cut_texts(ids, counts));
     const size_t n_values = texts.size() * static_cast<size_t>(engine->engine->spec().d_model);
     if (needed) *needed = n_values;
     if (!out && cap == 0) return {};

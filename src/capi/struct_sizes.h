@@ -40,6 +40,10 @@ inline constexpr size_t kFirstSize<inlay_convert_params> = 48;
 template <>
 inline constexpr size_t kFirstSize<inlay_embed_params> = 16;
 template <>
+inline constexpr size_t kFirstSize<inlay_score_params> = 32;
+template <>
+inline constexpr size_t kFirstSize<inlay_token_score> = 24;
+template <>
 inline constexpr size_t kFirstSize<inlay_logits> = 24;
 
 }  // namespace inlay::capi

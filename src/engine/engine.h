@@ -164,10 +164,15 @@ class Engine : public std::enable_shared_from_this<Engine> {
   // Runs tokens [n_past, tokens.size()) of a sequence as one step, whose first n_past tokens the session has cached, and gives the
   // seconds that it took. The session does not advance. A single token is a decode step and draws.
   Result<double> run_inspected(Session& session, std::span<const int32_t> tokens, int32_t n_past, Inspection inspection);
-  // Runs the next `n_tokens[i]` tokens of sessions[i], all in one step that gives no logits but the residual stream behind the
-  // last layer: to `rows`, session after session, with (n_rows, d_model) values. The sessions' tokens must be there.
-  using HiddenRows = std::function<void(const float* values, int64_t n_rows)>;
-  Status run_hidden(std::span<Session* const> sessions, std::span<const int32_t> n_tokens, const HiddenRows& rows);
+  // Runs the next `n_tokens[i]` tokens of sessions[i], whose tokens must be there, all in one step that ends behind the last
+  // layer. `tap` is shown what that leaves behind; `after` may then ask the backend for scores of its rows.
+  struct LayersRun {
+    std::span<Session* const> sessions;
+    std::span<const int32_t> n_tokens;
+    std::function<void(const Tap&)> tap = {};
+    std::function<Status(Backend&)> after = {};
+  };
+  Status run_layers(const LayersRun& run);
   // Makes the tokens, which passed check_tokens(), those of an empty session, and takes what its cache needs; nothing is run.
   Status place_tokens(Session& session, std::span<const int32_t> tokens);
   // Whether the model can run them: whether its embedding has their rows.

@@ -2,6 +2,7 @@
 // barrier, one row of a profile, one point to stop at.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -66,6 +67,9 @@ struct Plan {
     const WeightIndex i = op.weights[slot];
     return i == kNoWeight ? nullptr : &weights[i];
   }
+  const Op& head_op() const { return *std::ranges::find(ops, OpKind::head, &Op::kind); }
+  // The last op before the head, behind which the residual stream is whole.
+  int32_t last_layer_op() const { return static_cast<int32_t>(&head_op() - ops.data()) - 1; }
 };
 
 // n_context: the longest sequence that will be run.

@@ -8,6 +8,7 @@
 #include "kernels/common/exp_nonpositive.h"
 #include "kernels/common/philox.h"
 #include "src/sampler/row.h"
+#include "src/sampler/score.h"
 
 namespace inlay {
 namespace {
@@ -43,21 +44,6 @@ float clamp_finite(double logit) {
 double adaptive_weight(double p, double aim) {
   const double distance = std::fabs(p - aim) / 0.3;
   return exp_nonpositive(-10.0 * distance * distance / (1.0 + distance));
-}
-
-// The n largest logits with their log-probabilities. One pass: most logits fail the comparison with the smallest kept.
-int32_t top_logprobs(std::span<const float> logits, double log_sum, int32_t n, TokenLogprob* top) {
-  int32_t kept = 0;
-  float threshold = -kInfinity;
-  for (size_t i = 0; i < logits.size() && n > 0; ++i) {
-    if (!(logits[i] > threshold)) continue;
-    int32_t at = kept < n ? kept++ : n - 1;
-    for (; at > 0 && top[at - 1].logprob < logits[i]; --at) top[at] = top[at - 1];
-    top[at] = {static_cast<int32_t>(i), logits[i]};
-    if (kept == n) threshold = top[n - 1].logprob;
-  }
-  for (int32_t i = 0; i < kept; ++i) top[i].logprob = static_cast<float>(top[i].logprob - log_sum);
-  return kept;
 }
 
 }  // namespace

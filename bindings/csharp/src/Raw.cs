@@ -329,12 +329,12 @@ namespace Inlay.Raw
     [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
     public unsafe delegate void inlay_log_fn(IntPtr user, LogSeverity level, byte* text, UIntPtr text_len);
 
-    /// <summary>Told how far a load is, at least once a second. Return non-zero to cancel it. Called on the loading thread,
-    /// with the host's floating-point settings; must not call the library. It must not leave by an exception, a panic,
-    /// longjmp or pthread_exit; a C++ exception ends the process.</summary>
+    /// <summary>Told how far a load, a conversion or a scoring is, a load at least once a second. Return non-zero to cancel
+    /// it. Called on the calling thread, with the host's floating-point settings; must not call the library. It must not
+    /// leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.</summary>
     /// <param name="user">As given with the callback.</param>
-    /// <param name="n_done">Model bytes in place.</param>
-    /// <param name="n_total">Model bytes in all.</param>
+    /// <param name="n_done">Model bytes in place; of a scoring tokens that were run.</param>
+    /// <param name="n_total">The same in all.</param>
     [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
     public unsafe delegate int inlay_progress_fn(IntPtr user, ulong n_done, ulong n_total);
 
@@ -849,6 +849,47 @@ namespace Inlay.Raw
         public uint reserved;
     }
 
+    /// <summary>What is scored. Zero means default for every field.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct inlay_score_params
+    {
+        /// <summary>sizeof(inlay_score_params). [bytes]</summary>
+        public uint struct_size;
+        /// <summary>At the beginning of each text: context that gets no scores. [tokens, default 1]</summary>
+        public int n_given;
+        /// <summary>Likeliest tokens to report beside each token, at most INLAY_MAX_LOGPROBS. [default 0: none]</summary>
+        public int n_logprobs;
+        /// <summary>0.</summary>
+        public uint reserved;
+        /// <summary>Called after each step with the tokens that were run, and all that will be. [default none]</summary>
+        public IntPtr progress;
+        /// <summary>Given to progress; unused without it. [default NULL]</summary>
+        public IntPtr progress_user;
+    }
+
+    /// <summary>How likely a token of a text is, given those before it. Arrays come with a stride,
+    /// sizeof(inlay_token_score) as the caller knows it.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct inlay_token_score
+    {
+        /// <summary>Natural logarithm of the token's probability; NaN where the token has no score: it was given.
+        /// [nats]</summary>
+        public float logprob;
+        /// <summary>Tokens that are likelier, or as likely with a lower id; 0: a greedy draw takes this one. -1 without a
+        /// score.</summary>
+        public int rank;
+        /// <summary>The same for the engine that is compared with; NaN without one. [nats]</summary>
+        public float against_logprob;
+        /// <summary>Likewise; -1 without one.</summary>
+        public int against_rank;
+        /// <summary>Kullback-Leibler divergence of this engine's distribution from that of the other one, which counts as
+        /// the exact one: the sum over all tokens t of P(t) (ln P(t) - ln Q(t)), P of the other. NaN without one.
+        /// [nats]</summary>
+        public float divergence;
+        /// <summary>1: the likeliest token of both engines is the same; 0: it is not; -1 without another engine.</summary>
+        public int same_best;
+    }
+
     /// <summary>Logits where they lie. They are not to be written.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct inlay_logits
@@ -965,6 +1006,7 @@ namespace Inlay.Raw
         private readonly delegate* unmanaged[Cdecl]<byte*, UIntPtr, byte*, UIntPtr, inlay_convert_params*, inlay_error*, Status> _inlay_convert;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, byte*, UIntPtr, ChatFlags, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_chat_render;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, int*, UIntPtr, inlay_embed_params*, float*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_embed;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, IntPtr, int*, UIntPtr, int*, UIntPtr, inlay_score_params*, inlay_token_score*, UIntPtr, inlay_token_logprob*, UIntPtr, inlay_error*, Status> _inlay_score;
         private readonly delegate* unmanaged[Cdecl]<byte*, UIntPtr, inlay_load_params*, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_explain;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_logits*, inlay_error*, Status> _inlay_session_view_logits;
         private readonly delegate* unmanaged[Cdecl]<IntPtr*, UIntPtr, int, inlay_event*, UIntPtr, int*, inlay_error*, Status> _inlay_decode_slice;
@@ -1016,6 +1058,7 @@ namespace Inlay.Raw
             _inlay_convert = (delegate* unmanaged[Cdecl]<byte*, UIntPtr, byte*, UIntPtr, inlay_convert_params*, inlay_error*, Status>)find("inlay_convert", 2);
             _inlay_chat_render = (delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, byte*, UIntPtr, ChatFlags, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_chat_render", 2);
             _inlay_embed = (delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, int*, UIntPtr, inlay_embed_params*, float*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_embed", 2);
+            _inlay_score = (delegate* unmanaged[Cdecl]<IntPtr, IntPtr, int*, UIntPtr, int*, UIntPtr, inlay_score_params*, inlay_token_score*, UIntPtr, inlay_token_logprob*, UIntPtr, inlay_error*, Status>)find("inlay_score", 2);
             _inlay_explain = (delegate* unmanaged[Cdecl]<byte*, UIntPtr, inlay_load_params*, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_explain", 2);
             _inlay_session_view_logits = (delegate* unmanaged[Cdecl]<IntPtr, inlay_logits*, inlay_error*, Status>)find("inlay_session_view_logits", 2);
             _inlay_decode_slice = (delegate* unmanaged[Cdecl]<IntPtr*, UIntPtr, int, inlay_event*, UIntPtr, int*, inlay_error*, Status>)find("inlay_decode_slice", 2);
@@ -1106,6 +1149,8 @@ namespace Inlay.Raw
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_embed(IntPtr engine, int* tokens, UIntPtr n_tokens, int* lengths, UIntPtr n_texts, inlay_embed_params* @params, float* @out, UIntPtr cap, UIntPtr* needed, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_score(IntPtr engine, IntPtr against, int* tokens, UIntPtr n_tokens, int* lengths, UIntPtr n_texts, inlay_score_params* @params, inlay_token_score* scores, UIntPtr score_stride, inlay_token_logprob* top, UIntPtr top_cap, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_explain(byte* path, UIntPtr path_len, inlay_load_params* @params, int* n_devices, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_session_view_logits(IntPtr session, inlay_logits* view, inlay_error* err);
@@ -1163,6 +1208,7 @@ namespace Inlay.Raw
         private readonly Signature.inlay_convert _inlay_convert;
         private readonly Signature.inlay_chat_render _inlay_chat_render;
         private readonly Signature.inlay_embed _inlay_embed;
+        private readonly Signature.inlay_score _inlay_score;
         private readonly Signature.inlay_explain _inlay_explain;
         private readonly Signature.inlay_session_view_logits _inlay_session_view_logits;
         private readonly Signature.inlay_decode_slice _inlay_decode_slice;
@@ -1214,6 +1260,7 @@ namespace Inlay.Raw
             _inlay_convert = Bind<Signature.inlay_convert>(find("inlay_convert", 2));
             _inlay_chat_render = Bind<Signature.inlay_chat_render>(find("inlay_chat_render", 2));
             _inlay_embed = Bind<Signature.inlay_embed>(find("inlay_embed", 2));
+            _inlay_score = Bind<Signature.inlay_score>(find("inlay_score", 2));
             _inlay_explain = Bind<Signature.inlay_explain>(find("inlay_explain", 2));
             _inlay_session_view_logits = Bind<Signature.inlay_session_view_logits>(find("inlay_session_view_logits", 2));
             _inlay_decode_slice = Bind<Signature.inlay_decode_slice>(find("inlay_decode_slice", 2));
@@ -1755,6 +1802,34 @@ namespace Inlay.Raw
         {
             if (_inlay_embed == null) return Older.Refuse("inlay_embed", "1.2", err);
             return _inlay_embed(engine, tokens, n_tokens, lengths, n_texts, @params, @out, cap, needed, err);
+        }
+
+        /// <summary>Says how likely each token of texts is, given those before it: one run of the model in steps, nothing
+        /// is drawn. Each text runs in a session of its own, several at once where sessions are free and a step has room; a
+        /// longer one runs chunk by chunk. With another engine of the same vocabulary both run, and their distributions are
+        /// compared: what a quantization costs.</summary>
+        /// <param name="engine">The engine.</param>
+        /// <param name="against">Another engine to compare with, whose distributions count as exact; or NULL. May be
+        /// null.</param>
+        /// <param name="tokens">The texts' token ids, one text after the other. May be null.</param>
+        /// <param name="n_tokens">Of all texts together. [tokens]</param>
+        /// <param name="lengths">Tokens of each text, 1 at least. NULL: all tokens are one text. May be null.</param>
+        /// <param name="n_texts">Their number; without lengths 0.</param>
+        /// <param name="params">NULL: all defaults. May be null.</param>
+        /// <param name="scores">One for each token.</param>
+        /// <param name="score_stride">sizeof(inlay_token_score): from one score to the next. [bytes]</param>
+        /// <param name="top">n_tokens x n_logprobs entries: of each token the likeliest in its place, the likeliest first;
+        /// token -1 where there is none. NULL without n_logprobs. May be null.</param>
+        /// <param name="top_cap">Room in top.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: on the device until all texts are run; takes turns with other calls that compute
+        /// on the engine; progress is called meanwhile. Ownership: Nothing is kept. On error: BUFFER_TOO_SMALL: nothing was
+        /// run. Otherwise scores and top are unspecified. Errors: BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT,
+        /// INVALID_STATE, DEVICE_LOST, FORMAT, CANCELLED. Since: 1.2.</remarks>
+        public Status inlay_score(IntPtr engine, IntPtr against, int* tokens, UIntPtr n_tokens, int* lengths, UIntPtr n_texts, inlay_score_params* @params, inlay_token_score* scores, UIntPtr score_stride, inlay_token_logprob* top, UIntPtr top_cap, inlay_error* err)
+        {
+            if (_inlay_score == null) return Older.Refuse("inlay_score", "1.2", err);
+            return _inlay_score(engine, against, tokens, n_tokens, lengths, n_texts, @params, scores, score_stride, top, top_cap, err);
         }
 
         /// <summary>Says what a model is, from its files' headers alone: family, features, types of its tensors, which

@@ -64,6 +64,7 @@
   X(inlay_convert) \
   X(inlay_chat_render) \
   X(inlay_embed) \
+  X(inlay_score) \
   X(inlay_explain) \
   X(inlay_session_view_logits) \
   X(inlay_decode_slice) \
@@ -141,6 +142,10 @@ typedef struct inlay_dl {
   inlay_status (*inlay_embed)(const inlay_engine* engine, const int32_t* tokens, size_t n_tokens,
                               const int32_t* lengths, size_t n_texts, const inlay_embed_params* params, float* out,
                               size_t cap, size_t* needed, inlay_error* err);
+  inlay_status (*inlay_score)(const inlay_engine* engine, const inlay_engine* against, const int32_t* tokens,
+                              size_t n_tokens, const int32_t* lengths, size_t n_texts, const inlay_score_params* params,
+                              inlay_token_score* scores, size_t score_stride, inlay_token_logprob* top, size_t top_cap,
+                              inlay_error* err);
   inlay_status (*inlay_explain)(const char* path, size_t path_len, const inlay_load_params* params, int32_t* n_devices,
                                 char* buf, size_t cap, size_t* needed, inlay_error* err);
   inlay_status (*inlay_session_view_logits)(inlay_session* session, inlay_logits* view, inlay_error* err);

@@ -233,6 +233,14 @@ static inlay_status go_inlay_embed(const inlay_engine* engine, const int32_t* to
   if (!api->inlay_embed) return inlay_go_missing("inlay_embed", err);
   return api->inlay_embed(engine, tokens, n_tokens, lengths, n_texts, params, out, cap, needed, err);
 }
+static inlay_status go_inlay_score(const inlay_engine* engine, const inlay_engine* against, const int32_t* tokens,
+                                   size_t n_tokens, const int32_t* lengths, size_t n_texts,
+                                   const inlay_score_params* params, inlay_token_score* scores, size_t score_stride,
+                                   inlay_token_logprob* top, size_t top_cap, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_score) return inlay_go_missing("inlay_score", err);
+  return api->inlay_score(engine, against, tokens, n_tokens, lengths, n_texts, params, scores, score_stride, top, top_cap, err);
+}
 static inlay_status go_inlay_explain(const char* path, size_t path_len, const inlay_load_params* params,
                                      int32_t* n_devices, char* buf, size_t cap, size_t* needed, inlay_error* err) {
   const inlay_dl* api = inlay_go_api();
@@ -863,9 +871,9 @@ type Session struct{ _ [0]byte }
 // It is the address of a C function.
 type LogFn unsafe.Pointer
 
-// Told how far a load is, at least once a second. Return non-zero to cancel it. Called on the loading thread, with
-// the host's floating-point settings; must not call the library. It must not leave by an exception, a panic, longjmp
-// or pthread_exit; a C++ exception ends the process.
+// Told how far a load, a conversion or a scoring is, a load at least once a second. Return non-zero to cancel it.
+// Called on the calling thread, with the host's floating-point settings; must not call the library. It must not leave
+// by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
 //
 // It is the address of a C function.
 type ProgressFn unsafe.Pointer
@@ -1318,6 +1326,40 @@ type EmbedParams struct {
 	Flags EmbedFlags
 	// 0.
 	Reserved uint32
+}
+
+// What is scored. Zero means default for every field.
+type ScoreParams struct {
+	// sizeof(inlay_score_params). [bytes]
+	StructSize uint32
+	// At the beginning of each text: context that gets no scores. [tokens, default 1]
+	NGiven int32
+	// Likeliest tokens to report beside each token, at most INLAY_MAX_LOGPROBS. [default 0: none]
+	NLogprobs int32
+	// 0.
+	Reserved uint32
+	// Called after each step with the tokens that were run, and all that will be. [default none]
+	Progress ProgressFn
+	// Given to progress; unused without it. [default NULL]
+	ProgressUser unsafe.Pointer
+}
+
+// How likely a token of a text is, given those before it. Arrays come with a stride, sizeof(inlay_token_score) as the
+// caller knows it.
+type TokenScore struct {
+	// Natural logarithm of the token's probability; NaN where the token has no score: it was given. [nats]
+	Logprob float32
+	// Tokens that are likelier, or as likely with a lower id; 0: a greedy draw takes this one. -1 without a score.
+	Rank int32
+	// The same for the engine that is compared with; NaN without one. [nats]
+	AgainstLogprob float32
+	// Likewise; -1 without one.
+	AgainstRank int32
+	// Kullback-Leibler divergence of this engine's distribution from that of the other one, which counts as the exact
+	// one: the sum over all tokens t of P(t) (ln P(t) - ln Q(t)), P of the other. NaN without one. [nats]
+	Divergence float32
+	// 1: the likeliest token of both engines is the same; 0: it is not; -1 without another engine.
+	SameBest int32
 }
 
 // Logits where they lie. They are not to be written.
@@ -1952,6 +1994,34 @@ func ChatRender(engine *Engine, conversation *byte, conversationLen uintptr, cha
 //   - Since: 1.2.
 func Embed(engine *Engine, tokens *int32, nTokens uintptr, lengths *int32, nTexts uintptr, params *EmbedParams, out *float32, cap_ uintptr, needed *uintptr, err *Error) Status {
 	return Status(C.go_inlay_embed((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.int32_t)(unsafe.Pointer(tokens)), C.size_t(nTokens), (*C.int32_t)(unsafe.Pointer(lengths)), C.size_t(nTexts), (*C.inlay_embed_params)(unsafe.Pointer(params)), (*C.float)(unsafe.Pointer(out)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// Score is inlay_score. Says how likely each token of texts is, given those before it: one run of the model in steps,
+// nothing is drawn. Each text runs in a session of its own, several at once where sessions are free and a step has
+// room; a longer one runs chunk by chunk. With another engine of the same vocabulary both run, and their
+// distributions are compared: what a quantization costs.
+//
+//   - engine: The engine.
+//   - against: Another engine to compare with, whose distributions count as exact; or NULL.
+//   - tokens: The texts' token ids, one text after the other.
+//   - nTokens: Of all texts together.
+//   - lengths: Tokens of each text, 1 at least. NULL: all tokens are one text.
+//   - nTexts: Their number; without lengths 0.
+//   - params: NULL: all defaults.
+//   - scores: One for each token.
+//   - scoreStride: sizeof(inlay_token_score): from one score to the next.
+//   - top: n_tokens x n_logprobs entries: of each token the likeliest in its place, the likeliest first; token -1
+//     where there is none. NULL without n_logprobs.
+//   - topCap: Room in top.
+//   - Thread: any.
+//   - Blocks: on the device until all texts are run; takes turns with other calls that compute on the engine;
+//     progress is called meanwhile.
+//   - Ownership: Nothing is kept.
+//   - On error: BUFFER_TOO_SMALL: nothing was run. Otherwise scores and top are unspecified.
+//   - Errors: BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST, FORMAT, CANCELLED.
+//   - Since: 1.2.
+func Score(engine *Engine, against *Engine, tokens *int32, nTokens uintptr, lengths *int32, nTexts uintptr, params *ScoreParams, scores *TokenScore, scoreStride uintptr, top *TokenLogprob, topCap uintptr, err *Error) Status {
+	return Status(C.go_inlay_score((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.inlay_engine)(unsafe.Pointer(against)), (*C.int32_t)(unsafe.Pointer(tokens)), C.size_t(nTokens), (*C.int32_t)(unsafe.Pointer(lengths)), C.size_t(nTexts), (*C.inlay_score_params)(unsafe.Pointer(params)), (*C.inlay_token_score)(unsafe.Pointer(scores)), C.size_t(scoreStride), (*C.inlay_token_logprob)(unsafe.Pointer(top)), C.size_t(topCap), (*C.inlay_error)(unsafe.Pointer(err))))
 }
 
 // Explain is inlay_explain. Says what a model is, from its files' headers alone: family, features, types of its

@@ -43,6 +43,7 @@
   X(inlay_convert, 2) \
   X(inlay_chat_render, 2) \
   X(inlay_embed, 2) \
+  X(inlay_score, 2) \
   X(inlay_explain, 2) \
   X(inlay_session_view_logits, 2) \
   X(inlay_decode_slice, 2) \

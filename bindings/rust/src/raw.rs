@@ -299,9 +299,9 @@ pub struct inlay_session {
 /// exception ends the process.
 pub type inlay_log_fn = unsafe extern "C" fn(user: *mut c_void, level: inlay_log_level, text: *const c_char, text_len: usize);
 
-/// Told how far a load is, at least once a second. Return non-zero to cancel it. Called on the loading thread, with
-/// the host's floating-point settings; must not call the library. It must not leave by an exception, a panic, longjmp
-/// or pthread_exit; a C++ exception ends the process.
+/// Told how far a load, a conversion or a scoring is, a load at least once a second. Return non-zero to cancel it.
+/// Called on the calling thread, with the host's floating-point settings; must not call the library. It must not
+/// leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
 pub type inlay_progress_fn = unsafe extern "C" fn(user: *mut c_void, n_done: u64, n_total: u64) -> i32;
 
 /// Fills `into` with the model's bytes \[offset, offset + n). Returns 0, or a system error number. Called on the
@@ -936,6 +936,60 @@ impl Default for inlay_embed_params {
     }
 }
 
+/// What is scored. Zero means default for every field.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct inlay_score_params {
+    /// sizeof([`inlay_score_params`]). (bytes)
+    pub struct_size: u32,
+    /// At the beginning of each text: context that gets no scores. (tokens, default 1)
+    pub n_given: i32,
+    /// Likeliest tokens to report beside each token, at most [`INLAY_MAX_LOGPROBS`]. (default 0: none)
+    pub n_logprobs: i32,
+    /// 0.
+    pub reserved: u32,
+    /// Called after each step with the tokens that were run, and all that will be. (default none)
+    pub progress: Option<inlay_progress_fn>,
+    /// Given to progress; unused without it. (default NULL)
+    pub progress_user: *mut c_void,
+}
+
+impl Default for inlay_score_params {
+    /// All zero, with `struct_size` set.
+    fn default() -> Self {
+        // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
+        Self { struct_size: size_of::<Self>() as u32, ..unsafe { core::mem::zeroed() } }
+    }
+}
+
+/// How likely a token of a text is, given those before it. Arrays come with a stride, sizeof([`inlay_token_score`])
+/// as the caller knows it.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct inlay_token_score {
+    /// Natural logarithm of the token's probability; NaN where the token has no score: it was given. (nats)
+    pub logprob: f32,
+    /// Tokens that are likelier, or as likely with a lower id; 0: a greedy draw takes this one. -1 without a score.
+    pub rank: i32,
+    /// The same for the engine that is compared with; NaN without one. (nats)
+    pub against_logprob: f32,
+    /// Likewise; -1 without one.
+    pub against_rank: i32,
+    /// Kullback-Leibler divergence of this engine's distribution from that of the other one, which counts as the
+    /// exact one: the sum over all tokens t of P(t) (ln P(t) - ln Q(t)), P of the other. NaN without one. (nats)
+    pub divergence: f32,
+    /// 1: the likeliest token of both engines is the same; 0: it is not; -1 without another engine.
+    pub same_best: i32,
+}
+
+impl Default for inlay_token_score {
+    /// All zero.
+    fn default() -> Self {
+        // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
+        unsafe { core::mem::zeroed() }
+    }
+}
+
 /// Logits where they lie. They are not to be written.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -1544,6 +1598,34 @@ pub struct Functions {
     /// - `cap`: Room in out. (values)
     /// - `needed`: n_texts x d_model. (values, may be null)
     pub inlay_embed: unsafe extern "C" fn(engine: *const inlay_engine, tokens: *const i32, n_tokens: usize, lengths: *const i32, n_texts: usize, params: *const inlay_embed_params, out: *mut f32, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
+    /// Says how likely each token of texts is, given those before it: one run of the model in steps, nothing is
+    /// drawn. Each text runs in a session of its own, several at once where sessions are free and a step has room; a
+    /// longer one runs chunk by chunk. With another engine of the same vocabulary both run, and their distributions
+    /// are compared: what a quantization costs.
+    ///
+    /// - Thread: any.
+    /// - Blocks: on the device until all texts are run; takes turns with other calls that compute on the engine;
+    ///   progress is called meanwhile.
+    /// - Ownership: Nothing is kept.
+    /// - On error: BUFFER_TOO_SMALL: nothing was run. Otherwise scores and top are unspecified.
+    /// - Errors: BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST, FORMAT,
+    ///   CANCELLED.
+    /// - Since: 1.2.
+    ///
+    /// Parameters:
+    /// - `engine`: The engine.
+    /// - `against`: Another engine to compare with, whose distributions count as exact; or NULL. (may be null)
+    /// - `tokens`: The texts' token ids, one text after the other. (may be null)
+    /// - `n_tokens`: Of all texts together. (tokens)
+    /// - `lengths`: Tokens of each text, 1 at least. NULL: all tokens are one text. (may be null)
+    /// - `n_texts`: Their number; without lengths 0.
+    /// - `params`: NULL: all defaults. (may be null)
+    /// - `scores`: One for each token.
+    /// - `score_stride`: sizeof([`inlay_token_score`]): from one score to the next. (bytes)
+    /// - `top`: n_tokens x n_logprobs entries: of each token the likeliest in its place, the likeliest first; token
+    ///   -1 where there is none. NULL without n_logprobs. (may be null)
+    /// - `top_cap`: Room in top.
+    pub inlay_score: unsafe extern "C" fn(engine: *const inlay_engine, against: *const inlay_engine, tokens: *const i32, n_tokens: usize, lengths: *const i32, n_texts: usize, params: *const inlay_score_params, scores: *mut inlay_token_score, score_stride: usize, top: *mut inlay_token_logprob, top_cap: usize, err: *mut inlay_error) -> inlay_status,
     /// Says what a model is, from its files' headers alone: family, features, types of its tensors, which devices
     /// would run it and why others would not, and the memory that contexts of several lengths take. A model that no
     /// device runs is no error here; files that cannot be read are.
@@ -1710,7 +1792,7 @@ pub struct Functions {
 }
 
 /// Names of all functions, in the header's order.
-pub const FUNCTION_NAMES: [&str; 47] = [
+pub const FUNCTION_NAMES: [&str; 48] = [
     "inlay_load",
     "inlay_prefill",
     "inlay_decode_step",
@@ -1749,6 +1831,7 @@ pub const FUNCTION_NAMES: [&str; 47] = [
     "inlay_convert",
     "inlay_chat_render",
     "inlay_embed",
+    "inlay_score",
     "inlay_explain",
     "inlay_session_view_logits",
     "inlay_decode_slice",
@@ -1839,6 +1922,8 @@ unsafe extern "C" {
     pub fn inlay_chat_render(engine: *const inlay_engine, conversation: *const c_char, conversation_len: usize, chat_template: *const c_char, template_len: usize, flags: inlay_chat_flags, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_embed`].
     pub fn inlay_embed(engine: *const inlay_engine, tokens: *const i32, n_tokens: usize, lengths: *const i32, n_texts: usize, params: *const inlay_embed_params, out: *mut f32, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_score`].
+    pub fn inlay_score(engine: *const inlay_engine, against: *const inlay_engine, tokens: *const i32, n_tokens: usize, lengths: *const i32, n_texts: usize, params: *const inlay_score_params, scores: *mut inlay_token_score, score_stride: usize, top: *mut inlay_token_logprob, top_cap: usize, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_explain`].
     pub fn inlay_explain(path: *const c_char, path_len: usize, params: *const inlay_load_params, n_devices: *mut i32, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_session_view_logits`].
@@ -1902,6 +1987,7 @@ impl Functions {
             inlay_convert,
             inlay_chat_render,
             inlay_embed,
+            inlay_score,
             inlay_explain,
             inlay_session_view_logits,
             inlay_decode_slice,
@@ -2118,6 +2204,12 @@ impl Functions {
                 // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
+            inlay_score: match find(c"inlay_score") {
+                p if p.is_null() && minor < 2 => absent_inlay_score,
+                p if p.is_null() => return Err("inlay_score"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
             inlay_explain: match find(c"inlay_explain") {
                 p if p.is_null() && minor < 2 => absent_inlay_explain,
                 p if p.is_null() => return Err("inlay_explain"),
@@ -2204,6 +2296,11 @@ unsafe extern "C" fn absent_inlay_chat_render(_: *const inlay_engine, _: *const 
 unsafe extern "C" fn absent_inlay_embed(_: *const inlay_engine, _: *const i32, _: usize, _: *const i32, _: usize, _: *const inlay_embed_params, _: *mut f32, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
     // SAFETY: the caller's promise about `err` is the same.
     unsafe { absent(err, "the loaded library has no inlay_embed, which is since ABI 1.2") }
+}
+
+unsafe extern "C" fn absent_inlay_score(_: *const inlay_engine, _: *const inlay_engine, _: *const i32, _: usize, _: *const i32, _: usize, _: *const inlay_score_params, _: *mut inlay_token_score, _: usize, _: *mut inlay_token_logprob, _: usize, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_score, which is since ABI 1.2") }
 }
 
 unsafe extern "C" fn absent_inlay_explain(_: *const c_char, _: usize, _: *const inlay_load_params, _: *mut i32, _: *mut c_char, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {

@@ -430,7 +430,7 @@ Status CpuExecutor::run_head_piece(const Op& op, const StepBatch& batch, const W
   prepare(products, a_.head_rows, vector(op, slot::norm), d, m);
   multiply(products, m, piece);
   if (!piece.is_last()) return {};
-  cap_logits(m);
+  cap_logits(a_.logit_rows, m);
   for (int64_t i = 0; i < m; ++i) {
     const float* row = a_.logit_rows + i * n_vocab;
     std::copy(row, row + n_vocab, logits_->row(batch.logit_rows[static_cast<size_t>(i)].slot).begin());
@@ -438,12 +438,44 @@ Status CpuExecutor::run_head_piece(const Op& op, const StepBatch& batch, const W
   return {};
 }
 
-void CpuExecutor::cap_logits(int64_t m) {
+// From the hidden states of the step before; as many rows as a step has at once.
+Status CpuExecutor::row_logits(int32_t first_row, std::span<float> out) {
+  const int64_t d = plan_.spec.d_model, n_vocab = plan_.spec.n_vocab, m = static_cast<int64_t>(out.size()) / n_vocab;
+  const Op& op = plan_.head_op();
+  const Product products[] = {{op.weights[slot::head], nullptr, out.data(), n_vocab, false}};
+  prepare(products, a_.hidden + first_row * d, vector(op, slot::norm), d, m);
+  multiply(products, m);
+  cap_logits(out.data(), m);
+  return {};
+}
+
+Status CpuExecutor::score(int32_t first_row, std::span<const int32_t> next, const Scores& scores) {
+  const auto n_vocab = static_cast<size_t>(plan_.spec.n_vocab);
+  std::vector<float> logits(std::min<size_t>(kScoredRows, next.size()) * n_vocab);
+  std::vector<Status> statuses(kScoredRows);
+  for (size_t first = 0; first < next.size(); first += kScoredRows) {
+    const size_t n = std::min<size_t>(kScoredRows, next.size() - first);
+    const std::span<float> rows(logits.data(), n * n_vocab);
+    INLAY_TRY(row_logits(first_row + static_cast<int32_t>(first), rows));
+    pool_.parallel_for(static_cast<int64_t>(n), 1, [&](int64_t begin, int64_t end, int) {
+      for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) {
+        const Scores one = scores.part(first + i, 1);
+        Result<TokenScore> score = score_row(rows.subspan(i * n_vocab, n_vocab), next[first + i], one.top);
+        statuses[i] = score.status();
+        if (score.ok()) one.of_rows[0] = *score;
+      }
+    });
+    for (size_t i = 0; i < n; ++i) INLAY_TRY(std::move(statuses[i]));
+  }
+  return {};
+}
+
+void CpuExecutor::cap_logits(float* logits, int64_t m) {
   const ModelSpec& s = plan_.spec;
   if (s.logit_scale == 1 && s.logit_softcap == 0) return;
   constexpr int64_t kGrain = 4096;
   pool_.parallel_for(m * s.n_vocab, kGrain, [&](int64_t begin, int64_t end, int) {
-    kernels_.soft_cap(a_.logit_rows + begin, end - begin, s.logit_scale, s.logit_softcap);
+    kernels_.soft_cap(logits + begin, end - begin, s.logit_scale, s.logit_softcap);
   });
 }
 

@@ -27,6 +27,8 @@ class CpuExecutor final : public Backend, private OpRunner {
   Status execute(const StepBatch& batch, std::span<Draw> draws) override;
   Status execute_units(const StepBatch& batch, std::span<const StepUnit> units, std::span<Draw> draws) override;
   Result<Logits> logits(int32_t slot) override { return Logits{logits_->row(slot)}; }
+  Status row_logits(int32_t first_row, std::span<float> out) override;
+  Status score(int32_t first_row, std::span<const int32_t> next, const Scores& scores) override;
   Status duplicate_logits(int32_t from, int32_t to) override {
     logits_->duplicate(from, to);
     return {};
@@ -100,7 +102,7 @@ class CpuExecutor final : public Backend, private OpRunner {
   template <class Body>
   void for_expert_tiles(int64_t n_tiles, const Body& body);
   void project(const Op& op, const float* x, int64_t m);
-  void cap_logits(int64_t m);
+  void cap_logits(float* logits, int64_t m);
 
   const cpu::LinearKernel& kernel_of(WeightIndex i) const { return kernels_.linear[static_cast<size_t>(plan_.weights[i].dtype)]; }
   cpu::LinearArgs args_of(const Product& product, int64_t m) const;

@@ -96,6 +96,7 @@ std::vector<CudaExecutor::Size> CudaExecutor::sizes(const Plan& plan, const Back
        cuda::attention_scratch_bytes(static_cast<int32_t>(rows), s.n_heads, s.n_kv_heads, s.d_head, config.n_context),
        "attention scratch"},
       {&Buffers::sample, cuda::sample_scratch_bytes(static_cast<int32_t>(logit_rows), s.n_vocab), "sampling scratch"},
+      {&Buffers::scores, score_bytes(rows), "scores"},
       {&Buffers::inv_freq, f * u(s.n_rot()) / 2 * plan.ropes.size(), "RoPE frequencies"},
       {&Buffers::drawn, config.run_ahead ? sizeof(int32_t) * logit_rows : 0, "drawn tokens"},
       {&Buffers::token_phases, n_blocks(config) * kTokenBuckets * cuda::token_table_bytes(most_token_ops(plan)),

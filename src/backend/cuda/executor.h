@@ -43,6 +43,8 @@ class CudaExecutor final : public Backend, private OpRunner {
   Status finish_ahead(std::span<Draw> draws, const StepBatch* next) override;
   Status drop_ahead() override;
   Result<Logits> logits(int32_t slot) override;
+  Status row_logits(int32_t first_row, std::span<float> out) override;
+  Status score(int32_t first_row, std::span<const int32_t> next, const Scores& scores) override;
   Status duplicate_logits(int32_t from_slot, int32_t to_slot) override;
   Status duplicate_kv_block(int32_t kv_group, int32_t from_block, int32_t to_block) override;
   Status move_kv(const KvMove& move) override;
@@ -81,6 +83,7 @@ class CudaExecutor final : public Backend, private OpRunner {
     DeviceBuffer attention;      // scratch
     DeviceBuffer sample;         // scratch
     DeviceBuffer inv_freq;       // (tables, n_rot / 2)
+    DeviceBuffer scores;         // of all rows of a step: tokens, RowScore, likeliest tokens
     DeviceBuffer drawn;          // (logit rows) tokens, for the step that follows
     DeviceBuffer token_phases;   // of the token kernel: for every block a table for each of kTokenBuckets
     DeviceBuffer token_values;   // hidden, qkv, heads, ffn of token_rows, each from a multiple of token_part on
@@ -196,7 +199,11 @@ class CudaExecutor final : public Backend, private OpRunner {
   Status head(const Op& op);
   Status sample();
   Status prompt_head(const Op& op);
+  Status make_logits(const Op& op);
   Status scatter_logits();
+  int32_t scored_rows() const { return limits(plan_, config_).max_logit_rows; }  // at once
+  Status logits_of_rows(int32_t first_row, int32_t n);
+  static uint64_t score_bytes(uint64_t rows);
   Status rope_tables();
   Status norm_width(const Op& op);
   Status add_normed(const float* post_norm);

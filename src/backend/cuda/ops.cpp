@@ -422,7 +422,6 @@ Status CudaExecutor::head(const Op& op) {
 }
 
 Status CudaExecutor::prompt_head(const Op& op) {
-  const int64_t n_vocab = plan_.spec.n_vocab;
   INLAY_CUDA_TRY(cuda::launch_gather({.hidden = b_.hidden.as<float>(),
                                       .rows = step_->device().logit_rows,
                                       .out = b_.head_rows.as<float>(),
@@ -430,6 +429,13 @@ Status CudaExecutor::prompt_head(const Op& op) {
                                       .n = n_logit_rows_},
                                      target()),
                  "gathering rows");
+  INLAY_TRY(make_logits(op));
+  return scatter_logits();
+}
+
+// logit_rows of head_rows.
+Status CudaExecutor::make_logits(const Op& op) {
+  const int64_t n_vocab = plan_.spec.n_vocab;
   if (is_prefill(op)) {
     float* logits = b_.logit_rows.as<float>();
     INLAY_TRY(prefill_->head(op, b_.head_rows.as<float>(), logits, n_logit_rows_));
@@ -446,7 +452,7 @@ Status CudaExecutor::prompt_head(const Op& op) {
                                  .soft_cap = plan_.spec.logit_softcap}};
     INLAY_TRY(multiply(products, {.x = b_.head_rows.as<float>(), .norm = op.weights[slot::norm], .m = n_logit_rows_}));
   }
-  return scatter_logits();
+  return {};
 }
 
 Status CudaExecutor::scatter_logits() {

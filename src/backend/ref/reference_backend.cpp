@@ -71,6 +71,7 @@ class ReferenceBackend final : public Backend, private OpRunner {
     return run_units(plan_, units, batch, draws);
   }
   Result<Logits> logits(int32_t slot) override { return Logits{logits_.row(slot)}; }
+  Status row_logits(int32_t first_row, std::span<float> out) override;
   Status duplicate_logits(int32_t from, int32_t to) override {
     logits_.duplicate(from, to);
     return {};
@@ -104,6 +105,7 @@ class ReferenceBackend final : public Backend, private OpRunner {
   void moe_out(const Op& op, int64_t m);
   void project(const Op& op, const float* x, int64_t m);
   void head(const Op& op, const StepBatch& batch);
+  void head_of_row(const Op& op, int64_t row, float* logits);
 
   const float* normed_hidden(const Op& op, int64_t m);
   void norm(const Op& op, size_t weight_slot, const float* x, float* out, int64_t m, int64_t n, int64_t ld);
@@ -376,12 +378,21 @@ void ReferenceBackend::moe_out(const Op& op, int64_t m) {
 }
 
 void ReferenceBackend::head(const Op& op, const StepBatch& batch) {
+  for (const LogitRow& row : batch.logit_rows) head_of_row(op, row.token, logits_.row(row.slot).data());
+}
+
+void ReferenceBackend::head_of_row(const Op& op, int64_t row, float* logits) {
   const ModelSpec& s = plan_.spec;
-  for (const LogitRow& row : batch.logit_rows) {
-    norm(op, slot::norm, a_.hidden + int64_t{row.token} * s.d_model, a_.head_rows, 1, s.d_model, s.d_model);
-    linear(op, slot::head, op.weights.size(), a_.head_rows, 1, {logits_.row(row.slot).data(), s.n_vocab});
-    ref::soft_cap(logits_.row(row.slot).data(), s.n_vocab, s.logit_scale, s.logit_softcap);
-  }
+  norm(op, slot::norm, a_.hidden + row * s.d_model, a_.head_rows, 1, s.d_model, s.d_model);
+  linear(op, slot::head, op.weights.size(), a_.head_rows, 1, {logits, s.n_vocab});
+  ref::soft_cap(logits, s.n_vocab, s.logit_scale, s.logit_softcap);
+}
+
+Status ReferenceBackend::row_logits(int32_t first_row, std::span<float> out) {
+  const auto n_vocab = static_cast<size_t>(plan_.spec.n_vocab);
+  for (size_t i = 0; i < out.size() / n_vocab; ++i)
+    head_of_row(plan_.head_op(), first_row + static_cast<int64_t>(i), out.data() + i * n_vocab);
+  return {};
 }
 
 Result<Tap> ReferenceBackend::observe(const Op& op, const StepBatch& batch) {

@@ -363,6 +363,36 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_embed_params), "reserved", p, &p->reserved);
     }
 
+    struct Behind_inlay_score_params { public byte Before; public inlay_score_params Value; }
+
+    static void Print_inlay_score_params()
+    {
+        var behind = default(Behind_inlay_score_params);
+        Struct(typeof(inlay_score_params), sizeof(inlay_score_params), (byte*)&behind.Value - (byte*)&behind);
+        inlay_score_params* p = &behind.Value;
+        Field(typeof(inlay_score_params), "struct_size", p, &p->struct_size);
+        Field(typeof(inlay_score_params), "n_given", p, &p->n_given);
+        Field(typeof(inlay_score_params), "n_logprobs", p, &p->n_logprobs);
+        Field(typeof(inlay_score_params), "reserved", p, &p->reserved);
+        Field(typeof(inlay_score_params), "progress", p, &p->progress);
+        Field(typeof(inlay_score_params), "progress_user", p, &p->progress_user);
+    }
+
+    struct Behind_inlay_token_score { public byte Before; public inlay_token_score Value; }
+
+    static void Print_inlay_token_score()
+    {
+        var behind = default(Behind_inlay_token_score);
+        Struct(typeof(inlay_token_score), sizeof(inlay_token_score), (byte*)&behind.Value - (byte*)&behind);
+        inlay_token_score* p = &behind.Value;
+        Field(typeof(inlay_token_score), "logprob", p, &p->logprob);
+        Field(typeof(inlay_token_score), "rank", p, &p->rank);
+        Field(typeof(inlay_token_score), "against_logprob", p, &p->against_logprob);
+        Field(typeof(inlay_token_score), "against_rank", p, &p->against_rank);
+        Field(typeof(inlay_token_score), "divergence", p, &p->divergence);
+        Field(typeof(inlay_token_score), "same_best", p, &p->same_best);
+    }
+
     struct Behind_inlay_logits { public byte Before; public inlay_logits Value; }
 
     static void Print_inlay_logits()
@@ -506,6 +536,8 @@ static unsafe class LayoutProbe
         Print_inlay_profile_params();
         Print_inlay_convert_params();
         Print_inlay_embed_params();
+        Print_inlay_score_params();
+        Print_inlay_token_score();
         Print_inlay_logits();
     }
 }

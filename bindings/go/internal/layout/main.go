@@ -375,6 +375,26 @@ func main() {
 		field("inlay_embed_params.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
 	}
 	{
+		var s raw.ScoreParams
+		layout("inlay_score_params", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_score_params.struct_size", unsafe.Offsetof(s.StructSize), unsafe.Sizeof(s.StructSize))
+		field("inlay_score_params.n_given", unsafe.Offsetof(s.NGiven), unsafe.Sizeof(s.NGiven))
+		field("inlay_score_params.n_logprobs", unsafe.Offsetof(s.NLogprobs), unsafe.Sizeof(s.NLogprobs))
+		field("inlay_score_params.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
+		field("inlay_score_params.progress", unsafe.Offsetof(s.Progress), unsafe.Sizeof(s.Progress))
+		field("inlay_score_params.progress_user", unsafe.Offsetof(s.ProgressUser), unsafe.Sizeof(s.ProgressUser))
+	}
+	{
+		var s raw.TokenScore
+		layout("inlay_token_score", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_token_score.logprob", unsafe.Offsetof(s.Logprob), unsafe.Sizeof(s.Logprob))
+		field("inlay_token_score.rank", unsafe.Offsetof(s.Rank), unsafe.Sizeof(s.Rank))
+		field("inlay_token_score.against_logprob", unsafe.Offsetof(s.AgainstLogprob), unsafe.Sizeof(s.AgainstLogprob))
+		field("inlay_token_score.against_rank", unsafe.Offsetof(s.AgainstRank), unsafe.Sizeof(s.AgainstRank))
+		field("inlay_token_score.divergence", unsafe.Offsetof(s.Divergence), unsafe.Sizeof(s.Divergence))
+		field("inlay_token_score.same_best", unsafe.Offsetof(s.SameBest), unsafe.Sizeof(s.SameBest))
+	}
+	{
 		var s raw.Logits
 		layout("inlay_logits", unsafe.Sizeof(s), unsafe.Alignof(s))
 		field("inlay_logits.struct_size", unsafe.Offsetof(s.StructSize), unsafe.Sizeof(s.StructSize))

@@ -1,0 +1,218 @@
+#include "src/engine/score.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "src/base/thread_pool.h"
+#include "src/engine/engine.h"
+#include "src/engine/long_run.h"
+#include "src/engine/text_group.h"
+#include "src/sampler/row.h"
+
+namespace inlay {
+namespace {
+
+constexpr uint64_t kMostLogitBytes = 128u << 20;  // of one engine's rows, where two are compared
+
+// A text that has something to score, and where its results go.
+struct Job {
+  std::span<const int32_t> text;
+  size_t first = 0;  // its first token's place in the results
+};
+
+// Rows of a step that follow one another and are scored.
+struct RowRange {
+  int32_t first_row = 0;
+  size_t begin = 0, end = 0;  // of the step's tokens
+};
+
+// What a step scores, as flat arrays; made anew for each step.
+struct Rows {
+  std::vector<RowRange> ranges;
+  std::vector<int32_t> tokens;  // whose probabilities are wanted
+  std::vector<size_t> places;   // in the results
+
+  void clear() {
+    ranges.clear();
+    tokens.clear();
+    places.clear();
+  }
+  // Tokens of the text from `first` on, in rows from `row` on of which the first is behind token first - 1.
+  void add(const Job& job, int32_t row, size_t first, size_t n) {
+    const auto end_row = [&] { return ranges.back().first_row + static_cast<int32_t>(ranges.back().end - ranges.back().begin); };
+    if (ranges.empty() || end_row() != row) ranges.push_back({row, tokens.size(), tokens.size()});
+    for (size_t i = first; i < first + n; ++i) {
+      tokens.push_back(job.text[i]);
+      places.push_back(job.first + i);
+    }
+    ranges.back().end = tokens.size();
+  }
+};
+
+// The other engine's failure is none of the engine's that was asked.
+Status of_other(Status status) {
+  if (status.code == Code::device_lost || status.code == Code::internal) status.code = Code::invalid_state;
+  if (!status.ok()) status.message = "the engine that is compared with: " + status.message;
+  return status;
+}
+
+class Scoring {
+ public:
+  Scoring(Engine& engine, const ScoreOptions& options, std::span<ScoredToken> scores, std::span<TokenLogprob> top)
+      : engine_(engine), options_(options), scores_(scores), top_(top), n_vocab_(static_cast<size_t>(engine.spec().n_vocab)) {
+    if (options.against) pool_.emplace(engine.info().n_threads);
+  }
+
+  Status run(std::span<const Job> jobs) {
+    std::vector<std::span<const int32_t>> run;  // without the last token: nothing is asked of what comes behind it
+    for (const Job& job : jobs) {
+      run.push_back(job.text.first(job.text.size() - 1));
+      n_total_ += run.back().size();
+    }
+    for (size_t i = 0; i < run.size();) {
+      TextGroup group(engine_, most_tokens());
+      INLAY_TRY(group.take(std::span(run).subspan(i)));
+      INLAY_TRY(run_group(group, std::span(run).subspan(i), jobs.subspan(i)));
+      i += group.size();
+    }
+    return {};
+  }
+
+ private:
+  int32_t most_tokens() const {
+    if (!options_.against) return engine_.prefill_chunk();
+    const auto rows = static_cast<int32_t>(std::max<uint64_t>(1, kMostLogitBytes / (n_vocab_ * sizeof(float))));
+    return std::min({engine_.prefill_chunk(), options_.against->prefill_chunk(), rows});
+  }
+
+  // The other engine runs the same texts in the same steps.
+  Status run_group(TextGroup& group, std::span<const std::span<const int32_t>> texts, std::span<const Job> jobs) {
+    std::optional<TextGroup> other;
+    if (options_.against) {
+      other.emplace(*options_.against, most_tokens());
+      INLAY_TRY(of_other(other->take(texts.first(group.size()))));
+      group.keep(other->size());
+    }
+    while (group.next_step()) {
+      gather(group, jobs);
+      if (other) {
+        (void)other->next_step();
+        INLAY_TRY(compare(group, *other));
+      } else {
+        INLAY_TRY(score(group));
+      }
+      for (const int32_t n : group.n_tokens()) n_done_ += static_cast<uint64_t>(n);
+      if (options_.progress && !options_.progress(n_done_, n_total_)) return error(Code::cancelled, "the scoring was stopped");
+    }
+    return {};
+  }
+
+  void gather(const TextGroup& group, std::span<const Job> jobs) {
+    rows_.clear();
+    int32_t row = 0;
+    for (size_t i = 0; i < group.size(); ++i) {
+      const int32_t n = group.n_tokens()[i], first = group.first_position();
+      const int32_t given = std::clamp(options_.n_given - 1 - first, 0, n);  // rows behind which the token is given
+      if (given < n) rows_.add(jobs[i], row + given, static_cast<size_t>(first + given) + 1, static_cast<size_t>(n - given));
+      row += n;
+    }
+  }
+
+  Status score(const TextGroup& group) {
+    const auto n_top = static_cast<size_t>(options_.n_top);
+    of_rows_.resize(rows_.tokens.size());
+    top_of_rows_.resize(rows_.tokens.size() * n_top);
+    const auto ask = [&](Backend& backend) -> Status {
+      const Backend::Scores all{of_rows_, top_of_rows_, options_.n_top};
+      for (const RowRange& r : rows_.ranges) {
+        const size_t n = r.end - r.begin;
+        INLAY_TRY(backend.score(r.first_row, std::span(rows_.tokens).subspan(r.begin, n), all.part(r.begin, n)));
+      }
+      return {};
+    };
+    INLAY_TRY(engine_.run_layers({.sessions = group.sessions(), .n_tokens = group.n_tokens(), .after = ask}));
+    for (size_t i = 0; i < of_rows_.size(); ++i) {
+      scores_[rows_.places[i]].own = of_rows_[i];
+      std::ranges::copy(std::span(top_of_rows_).subspan(i * n_top, n_top), top_.begin() + static_cast<ptrdiff_t>(rows_.places[i] * n_top));
+    }
+    return {};
+  }
+
+  Status read_logits(Engine& engine, const TextGroup& group, std::vector<float>& logits) {
+    logits.resize(rows_.tokens.size() * n_vocab_);
+    const auto ask = [&](Backend& backend) -> Status {
+      for (const RowRange& r : rows_.ranges)
+        INLAY_TRY(backend.row_logits(r.first_row, std::span(logits).subspan(r.begin * n_vocab_, (r.end - r.begin) * n_vocab_)));
+      return {};
+    };
+    return engine.run_layers({.sessions = group.sessions(), .n_tokens = group.n_tokens(), .after = ask});
+  }
+
+  Status compare(const TextGroup& group, const TextGroup& other) {
+    INLAY_TRY(of_other(read_logits(*options_.against, other, exact_)));
+    INLAY_TRY(read_logits(engine_, group, logits_));
+    std::vector<Status> statuses(rows_.tokens.size());
+    pool_->parallel_for(static_cast<int64_t>(statuses.size()), 1, [&](int64_t begin, int64_t end, int) {
+      for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) statuses[i] = compare_row(i);
+    });
+    for (Status& status : statuses) INLAY_TRY(std::move(status));
+    return {};
+  }
+
+  Status compare_row(size_t i) {
+    const auto n_top = static_cast<size_t>(options_.n_top);
+    const std::span<const float> own = std::span(logits_).subspan(i * n_vocab_, n_vocab_);
+    const std::span<const float> exact = std::span(exact_).subspan(i * n_vocab_, n_vocab_);
+    ScoredToken& out = scores_[rows_.places[i]];
+    INLAY_ASSIGN(out.own, score_row(own, rows_.tokens[i], top_.subspan(rows_.places[i] * n_top, n_top)));
+    INLAY_ASSIGN(out.against, score_row(exact, rows_.tokens[i], {}));
+    out.divergence = static_cast<float>(divergence(own, exact));
+    out.same_best = index_of(own, row_max(own).max) == index_of(exact, row_max(exact).max) ? 1 : 0;
+    return {};
+  }
+
+  Engine& engine_;
+  const ScoreOptions& options_;
+  const std::span<ScoredToken> scores_;
+  const std::span<TokenLogprob> top_;
+  const size_t n_vocab_;
+  std::optional<ThreadPool> pool_;
+  uint64_t n_done_ = 0, n_total_ = 0;
+  Rows rows_;
+  std::vector<TokenScore> of_rows_;
+  std::vector<TokenLogprob> top_of_rows_;
+  std::vector<float> logits_, exact_;  // of the rows of a step
+};
+
+Status check_other(const Engine& engine, const Engine& other, std::span<const std::span<const int32_t>> texts) {
+  const int32_t own = engine.spec().n_vocab, others = other.spec().n_vocab;
+  if (own != others) return error(Code::invalid_argument, "the model has %d logits, the one it is compared with %d", own, others);
+  return of_other(check_texts(other, texts));
+}
+
+}  // namespace
+
+Status score(Engine& engine, std::span<const std::span<const int32_t>> texts, const ScoreOptions& options,
+             std::span<ScoredToken> scores, std::span<TokenLogprob> top) {
+  INLAY_TRY(check_texts(engine, texts));
+  if (options.against) INLAY_TRY(check_other(engine, *options.against, texts));
+  std::ranges::fill(scores, ScoredToken{});
+  std::ranges::fill(top, TokenLogprob{-1, 0});
+  std::vector<Job> jobs;
+  size_t first = 0;
+  for (const std::span<const int32_t> text : texts) {
+    if (text.size() > static_cast<size_t>(options.n_given)) jobs.push_back({text, first});
+    first += text.size();
+  }
+  const Engine::LongRun run(engine);
+  INLAY_TRY(run.status());
+  std::optional<Engine::LongRun> other_run;
+  if (options.against) {
+    other_run.emplace(*options.against);
+    INLAY_TRY(of_other(other_run->status()));
+  }
+  return Scoring(engine, options, scores, top).run(jobs);
+}
+
+}  // namespace inlay
