@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdio>
 #include <utility>
 
@@ -29,6 +30,9 @@ void Progress::show(uint64_t n_done, uint64_t n_total) {
   percent_ = percent;
   std::fprintf(stderr, "\r%s [%.*s%*s] %3d %%", what_.c_str(), filled,
                "==============================", kWidth - filled, "", percent);
+  // Where it takes long, from the second second on: how long still, if the rest goes as fast.
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  if (seconds > 2) std::fprintf(stderr, ", %.0f s left \033[K", std::ceil(seconds / part - seconds));
   std::fflush(stderr);
 }
 

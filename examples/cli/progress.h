@@ -1,6 +1,7 @@
 // A bar on a terminal that shows how far a load or a conversion is, and Ctrl-C or SIGTERM as the request to stop it.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -28,6 +29,7 @@ class Progress {
 
   std::string what_;
   bool visible_;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   int percent_ = -1;
   uint64_t n_total_ = 0;
   InterruptScope scope_;

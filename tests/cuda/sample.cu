@@ -13,6 +13,7 @@
 #include "kernels/common/philox.h"
 #include "kernels/cuda/cuda_kernels.h"
 #include "src/sampler/sampler.h"
+#include "src/sampler/score.h"
 #include "tests/cuda/sample_rows.cuh"
 
 namespace inlay {
@@ -444,6 +445,82 @@ void check_philox() {
   }
 }
 
+// ---- scores of known tokens
+
+struct ScoredRows {
+  std::vector<cuda::RowScore> scores;
+  std::vector<cuda::TokenProbability> top;
+};
+
+ScoredRows score_on_device(const std::vector<float>& logits, const std::vector<int32_t>& tokens, int32_t n_top) {
+  const auto n = static_cast<int32_t>(tokens.size());
+  const cuda::Device<float> rows(logits);
+  const cuda::Device<int32_t> ids(tokens);
+  cuda::Device<cuda::RowScore> scores(tokens.size());
+  cuda::Device<cuda::TokenProbability> top(std::max<size_t>(1, tokens.size() * static_cast<size_t>(n_top)));
+  CUDA_OK(cuda::launch_score({rows.get(), ids.get(), scores.get(), top.get(), static_cast<int64_t>(logits.size()) / n, n, n_top}, nullptr));
+  CUDA_OK(cudaDeviceSynchronize());
+  return {scores.host(), top.host()};
+}
+
+// Rows whose scores are not those of the host; `first` is named.
+int wrong_scores(const std::vector<float>& logits, const std::vector<int32_t>& tokens, const ScoredRows& got, int32_t n_top,
+                 std::string& first) {
+  const size_t n_vocab = logits.size() / tokens.size();
+  int wrong = 0;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    std::vector<TokenLogprob> top(static_cast<size_t>(n_top));
+    const auto want = score_row(std::span(logits).subspan(i * n_vocab, n_vocab), tokens[i], top);
+    const cuda::RowScore& s = got.scores[i];
+    bool right = want.ok() == (s.error == RowError::none);
+    if (right && want.ok()) {
+      const bool both_never = std::isinf(want->logprob) && want->logprob == s.logprob;
+      right = s.rank == want->rank && (both_never || std::fabs(s.logprob - want->logprob) <= 1e-5f + 1e-6f * std::fabs(want->logprob));
+      for (size_t k = 0; k < top.size(); ++k) {
+        const cuda::TokenProbability& t = got.top[i * top.size() + k];
+        right = right && t.token == top[k].token && std::fabs(t.logprob - top[k].logprob) <= 1e-5f + 1e-6f * std::fabs(top[k].logprob);
+      }
+    }
+    if (!right && wrong++ == 0) {
+      first = text("row %zu of %zu tokens, token %d: got %.8g rank %d error %d, want %.8g rank %d", i, n_vocab, tokens[i],
+                   static_cast<double>(s.logprob), s.rank, static_cast<int>(s.error),
+                   want.ok() ? static_cast<double>(want->logprob) : NAN, want.ok() ? want->rank : -1);
+    }
+  }
+  return wrong;
+}
+
+// Random rows of all sizes, ties, infinities and numbers that are none; and a control, for which one score is changed.
+void check_scores(uint64_t seed) {
+  std::mt19937_64 random(seed);
+  int wrong = 0, seen = 0;
+  std::string first;
+  for (const int32_t n_vocab : {1, 5, 511, 512, 513, 2048, 32000, 151936}) {
+    for (const int32_t n_top : {0, 1, 5, 20}) {
+      constexpr size_t kRows = 9;
+      std::vector<float> logits;
+      std::vector<int32_t> tokens;
+      for (size_t i = 0; i < kRows; ++i) {
+        std::vector<float> row = random_logits(n_vocab, random);
+        if (i == 0) std::fill(row.begin(), row.end(), 1.5f);
+        if (i == 1) row[random() % row.size()] = -kInf;
+        if (i == 2) std::fill(row.begin(), row.end(), -kInf);
+        if (i == 3) row[random() % row.size()] = NAN;
+        if (i == 4) row[random() % row.size()] = kInf;
+        logits.insert(logits.end(), row.begin(), row.end());
+        tokens.push_back(static_cast<int32_t>(random() % row.size()));
+      }
+      ScoredRows got = score_on_device(logits, tokens, n_top);
+      wrong += wrong_scores(logits, tokens, got, n_top, first);
+      got.scores[kRows - 1].rank += 1;
+      std::string ignored;
+      seen += wrong_scores(logits, tokens, got, n_top, ignored);
+    }
+  }
+  cuda::report(wrong == 0, "scores of known tokens", first);
+  cuda::report(seen == wrong + 8 * 4, "a changed score is seen", text("%d of %d", seen - wrong, 8 * 4));
+}
+
 // ---- speed
 
 struct SpeedSetting {
@@ -518,6 +595,7 @@ int main(int argc, char** argv) {
   inlay::check_cuts();
   inlay::check_random(n_cases, seed);
   inlay::check_steps(seed);
+  inlay::check_scores(seed);
   inlay::check_steps_control();
   inlay::check_replay();
   if (argc <= 3) inlay::print_speed();
