@@ -30,12 +30,12 @@ RowMax row_max(std::span<const float> logits) {
 }
 
 bool can_be_drawn_from(std::span<const float> logits) {
-  constexpr uint32_t kInfinity = 0x7f800000, kSign = 0x80000000;
+  constexpr uint32_t kInfinityBits = 0x7f800000, kSign = 0x80000000;
   uint32_t bad = 0, finite = 0;
   for (const float logit : logits) {
     const auto bits = std::bit_cast<uint32_t>(logit);
-    const auto magnitude = static_cast<int32_t>(bits & ~kSign);  // above kInfinity: NaN
-    bad |= static_cast<uint32_t>(magnitude > static_cast<int32_t>(kInfinity)) | static_cast<uint32_t>(bits == kInfinity);
+    const auto magnitude = static_cast<int32_t>(bits & ~kSign);  // above kInfinityBits: NaN
+    bad |= static_cast<uint32_t>(magnitude > static_cast<int32_t>(kInfinityBits)) | static_cast<uint32_t>(bits == kInfinityBits);
     finite |= static_cast<uint32_t>(magnitude < static_cast<int32_t>(kInfinity));
   }
   return bad == 0 && finite != 0;

@@ -4,9 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 
 namespace inlay {
+
+inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 struct RowMax {
   float max;     // -inf for an empty row or one without a finite logit

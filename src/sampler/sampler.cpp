@@ -13,8 +13,6 @@
 namespace inlay {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
 Status check_row(std::span<const float> logits, const RowMax& row) {
   if (row.has_bad) {
     const auto bad =

@@ -10,8 +10,6 @@
 namespace inlay {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
 double log_sum_of(std::span<const float> logits) {
   const double max = row_max(logits).max;
   return max + std::log(sum_exp(logits, max, 1.0, nullptr));
