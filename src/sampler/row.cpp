@@ -36,7 +36,7 @@ bool can_be_drawn_from(std::span<const float> logits) {
     const auto bits = std::bit_cast<uint32_t>(logit);
     const auto magnitude = static_cast<int32_t>(bits & ~kSign);  // above kInfinityBits: NaN
     bad |= static_cast<uint32_t>(magnitude > static_cast<int32_t>(kInfinityBits)) | static_cast<uint32_t>(bits == kInfinityBits);
-    finite |= static_cast<uint32_t>(magnitude < static_cast<int32_t>(kInfinity));
+    finite |= static_cast<uint32_t>(magnitude < static_cast<int32_t>(kInfinityBits));
   }
   return bad == 0 && finite != 0;
 }

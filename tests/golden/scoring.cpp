@@ -58,7 +58,9 @@ class Scoring : public ::testing::TestWithParam<DeviceKind> {
  protected:
   void SetUp() override { INLAY_SKIP_WITHOUT(GetParam()); }
   bool is_exact() const { return GetParam() != DeviceKind::cuda; }  // cuts and company change no bit
-  double tolerance() const { return is_exact() ? 0 : 2e-2; }        // of a log-probability
+  // Of a log-probability. On a GPU prompts have products of their own, in BF16 for this model's weights.
+  double tolerance() const { return is_exact() ? 0 : 0.15; }
+  double rounding() const { return is_exact() ? 1e-5 : tolerance(); }
   void expect_same(std::span<const ScoredToken> a, std::span<const ScoredToken> b) const {
     ASSERT_EQ(a.size(), b.size());
     for (size_t i = 0; i < a.size(); ++i) {
@@ -90,14 +92,14 @@ TEST_P(Scoring, AreThoseOfTheLogitsBehindEachToken) {
     double sum = 0;
     for (const float l : logits) sum += std::exp(static_cast<double>(l));
     const float own = logits[static_cast<size_t>(text[i])];
-    EXPECT_NEAR(got.tokens[i].own.logprob, own - std::log(sum), is_exact() ? 1e-5 : 2e-2);
+    EXPECT_NEAR(got.tokens[i].own.logprob, own - std::log(sum), rounding());
     const auto rank = std::ranges::count_if(logits, [&](float l) { return l > own; });
     if (is_exact()) EXPECT_EQ(got.tokens[i].own.rank, rank);
     const std::span<const TokenLogprob> top = std::span(got.top).subspan(i * kTop, kTop);
     const auto best = std::ranges::max_element(logits) - logits.begin();
     if (is_exact()) EXPECT_EQ(top[0].token, best);
     for (size_t k = 0; k < kTop; ++k) {
-      EXPECT_NEAR(top[k].logprob, logits[static_cast<size_t>(top[k].token)] - std::log(sum), is_exact() ? 1e-5 : 2e-2);
+      EXPECT_NEAR(top[k].logprob, logits[static_cast<size_t>(top[k].token)] - std::log(sum), rounding());
       if (k > 0) EXPECT_GE(top[k - 1].logprob, top[k].logprob);
     }
     EXPECT_TRUE(std::isnan(got.tokens[i].divergence));
@@ -112,7 +114,7 @@ TEST_P(Scoring, AnotherTextHasOthers) {
   text[3] += 1;
   const Scored after = scored(*engine, {text});
   for (size_t i = 1; i < 3; ++i) EXPECT_NEAR(before.tokens[i].own.logprob, after.tokens[i].own.logprob, tolerance());
-  EXPECT_GT(std::fabs(before.tokens[4].own.logprob - after.tokens[4].own.logprob), 0.05);
+  EXPECT_GT(std::fabs(before.tokens[4].own.logprob - after.tokens[4].own.logprob), 0.5);
 }
 
 TEST_P(Scoring, ChunksAgree) {
@@ -184,7 +186,7 @@ TEST_P(Scoring, AgainstItselfIsNoDistance) {
     EXPECT_EQ(got.tokens[i].divergence, 0) << i;
     EXPECT_EQ(got.tokens[i].same_best, 1);
     EXPECT_EQ(got.tokens[i].own.logprob, got.tokens[i].against.logprob);
-    EXPECT_NEAR(got.tokens[i].own.logprob, plain.tokens[i].own.logprob, is_exact() ? 1e-5 : 2e-2);
+    EXPECT_NEAR(got.tokens[i].own.logprob, plain.tokens[i].own.logprob, rounding());
   }
 }
 
