@@ -17,7 +17,7 @@ struct PerplexityRequest {
   std::string path, file, against_path;
   LoadOptions load, load_against;
   int32_t window = kDefaultWindow, stride = 0, n_windows = 0;  // 0: half of each window is scored; all windows
-  bool has_against = false, json = false;
+  bool has_against = false, special = false, json = false;
 };
 
 // The text cut into windows, which may overlap.
@@ -40,6 +40,7 @@ PerplexityRequest parse_perplexity_request(int argc, char** argv) {
   options.text("--against", "MODEL_B", r.against_path, &r.has_against, "compare with this model");
   add_device_option(options, "--against-device", r.load_against.device, "its device (auto)");
   add_weights_option(options, "--against-weights", r.load_against.weight_dtype, "type of its weights (the file's)");
+  options.flag("--special", r.special, "control tokens in the text become their ids");
   options.flag("--json", r.json, "print one line of JSON");
   r.load.add_to(options);
   const std::vector<std::string> rest = options.parse(argc, argv, 2);
@@ -189,7 +190,7 @@ int perplexity_command(int argc, char** argv) {
   const EnginePtr engine = load_file(r.path, r.load);
   EnginePtr against;
   if (r.has_against) against = load_file(r.against_path, r.load_against);
-  const std::vector<int32_t> tokens = tokenize(engine.get(), text, 0);
+  const std::vector<int32_t> tokens = tokenize(engine.get(), text, r.special ? INLAY_TOKENIZE_PARSE_SPECIAL : 0);
   const Windows windows = windows_of(r, tokens, begins_with_bos(engine.get(), tokens));
   const std::vector<inlay_token_score> scores = scores_of(r, engine.get(), against.get(), windows);
   const Summary summary = summary_of(scores, r.has_against);
