@@ -61,7 +61,7 @@ def wrong_merges(path, out):
     model = GgufReader(path)
     key = model.key("tokenizer.ggml.merges")
     merges = list(key.value)
-    first, second = merges.index("\u0120t he"), merges.index("i n")
+    first, second = merges.index("r e"), merges.index("e r")
     merges[first], merges[second] = merges[second], merges[first]
     return changed_copy(path, out, [(key.offset, b"".join(map(text_bytes, merges)))])
 
@@ -70,7 +70,7 @@ def wrong_scores(path, out):
     """Two pieces of SentencePiece have exchanged their scores."""
     model = GgufReader(path)
     pieces, key = model.get("tokenizer.ggml.tokens"), model.key("tokenizer.ggml.scores")
-    first, second = pieces.index("\u2581the"), pieces.index("\u2581th")
+    first, second = pieces.index("re"), pieces.index("er")
     return changed_copy(path, out, [(key.offset + 4 * a, struct.pack("<f", key.value[b])) for a, b in ((first, second), (second, first))])
 
 

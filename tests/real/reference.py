@@ -139,7 +139,7 @@ def of_float(number, value):
 class SentencePieces:
     """SentencePiece with a GGUF file's vocabulary, given to it in its own form: the numbers are those of sentencepiece_model.proto."""
 
-    UNKNOWN, BPE = 2, 2
+    UNKNOWN, USER_DEFINED, BPE = 2, 4, 2
 
     def __init__(self, file):
         import sentencepiece  # pylint: disable=import-outside-toplevel  # not everywhere where transformers is
@@ -147,6 +147,8 @@ class SentencePieces:
         vocabulary = zip(file.get("tokenizer.ggml.tokens"), file.get("tokenizer.ggml.scores"), file.get("tokenizer.ggml.token_type"))
         for i, (piece, score, kind) in enumerate(vocabulary):
             kind = self.UNKNOWN if i == unknown else kind
+            if kind == self.USER_DEFINED:
+                piece = piece.replace(" ", "\u2581")  # GGUF has these with plain spaces
             model += of_bytes(1, of_bytes(1, piece.encode()) + of_float(2, score) + of_number(3, kind))
         trainer = of_number(3, self.BPE) + of_number(35, 1) + of_number(40, unknown)  # model type, fallback to bytes
         normalizer = of_bytes(1, b"identity") + of_number(3, 0) + of_number(4, 0) + of_number(5, 1)  # spaces are kept, and escaped
