@@ -6,6 +6,7 @@
 #   INLAY_PRESET         configure preset to build and test (release)
 #   INLAY_TARGET         target to build (all)
 #   INLAY_FIXTURES       folder of other projects' vocabularies and templates, an additional set: tests/data/README.md
+#   INLAY_REAL_MODELS    folder of real models, which tests/real/fetch.py fills (inlay/real in the user's cache)
 #   INLAY_CUDA_ARCHITECTURES   as the CMake option
 #   INLAY_MIMALLOC_ROOT  prefix of a static mimalloc or its unpacked source, in place of the distribution's source package
 #   CI                   set: warnings are errors

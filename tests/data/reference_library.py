@@ -193,14 +193,15 @@ class Vocabulary:
 
 
 class Session:
-    """One sequence on the CPU with one thread; with an F32 cache and no flash attention unless `defaults`."""
+    """One sequence on the CPU; with an F32 cache and no flash attention unless `defaults`."""
 
-    def __init__(self, path, n_context=256, defaults=False):
+    def __init__(self, path, n_context=256, defaults=False, n_threads=1):
         _, self.llama = load()
         self.vocabulary = Vocabulary(path, weights=True)
         params = self.llama.llama_context_default_params()
         numbers = C.cast(C.pointer(params), C.POINTER(C.c_uint32))
-        for index, value in ((N_CTX, n_context), (N_BATCH, 256), (N_UBATCH, 256), (N_SEQ, 1), (N_THREADS, 1), (N_THREADS_BATCH, 1)):
+        for index, value in ((N_CTX, n_context), (N_BATCH, 256), (N_UBATCH, 256), (N_SEQ, 1), (N_THREADS, n_threads),
+                             (N_THREADS_BATCH, n_threads)):
             numbers[index] = value
         if not defaults:
             for index in (FLASH, TYPE_K, TYPE_V):

@@ -6,7 +6,9 @@ exactly where the machine lacks WHAT (summarize_ctest.py). Run as a program this
 """
 import ctypes
 import glob
+import importlib.machinery
 import os
+import pathlib
 import re
 import resource
 import shutil
@@ -15,6 +17,9 @@ import sys
 import tempfile
 from dataclasses import dataclass, field
 from typing import Callable
+
+sys.path.append(str(pathlib.Path(__file__).parents[1] / "real"))
+from real_models import MODELS, default_folder, references_folder  # noqa: E402  # pylint: disable=wrong-import-position
 
 GPU_FILES = ("/dev/nvidiactl", "/dev/dxg")  # on Linux, and on Linux below Windows
 SYSTEM_PYTHON = "/usr/bin/python3"
@@ -65,6 +70,12 @@ def has_version(name, at_least):
 
 def has_module(name):
     return any(output_of(python, "-c", f"import {name}") is not None for python in (sys.executable, SYSTEM_PYTHON))
+
+
+def has_references(*names):
+    """Whether what fetch.py installs beside the real models, or this Python itself, has these modules. They take seconds to import."""
+    path = [*sys.path, str(references_folder(default_folder()))]
+    return all(importlib.machinery.PathFinder.find_spec(name, path) for name in names)
 
 
 def opens(*names):
@@ -151,6 +162,10 @@ NEEDS = {
     "ASP.NET Core": Need(has_aspnet, "install its runtime beside the .NET SDK", within=".NET 8 or later"),
     "NuGet": Need(lambda m: False, "name a source that has the package", within=".NET 8 or later"),  # that a source answers is seen only by asking it
     "Chromium": Need(lambda m: bool((program("chromium") or program("google-chrome")) and program("chromedriver")), "install chromium and chromedriver", within=".NET 8 or later"),
+    "the real models": Need(lambda m: all(model.path(default_folder()).is_file() for model in MODELS),
+                            "tests/real/fetch.py fetches them; INLAY_REAL_MODELS names another folder than the user's cache"),
+    "PyTorch and transformers": Need(lambda m: has_references("torch", "transformers"), "tests/real/fetch.py --references fetches them", within="the real models"),
+    "sentencepiece": Need(lambda m: has_references("sentencepiece"), "tests/real/fetch.py --references fetches it", within="PyTorch and transformers"),
     "abidiff": Need(lambda m: bool(program("abidiff")), SETUP),
     "pkg-config": Need(lambda m: bool(program("pkg-config")), SETUP),
     "cc": Need(lambda m: bool(program("cc")), "install a C compiler by that name"),

@@ -1,0 +1,53 @@
+"""The real models that tests/real runs, where they are, and how far from the truth each device may be. Needs nothing but Python."""
+import os
+import pathlib
+import sys
+from dataclasses import dataclass
+
+
+def default_folder():
+    """The folder of the models: INLAY_REAL_MODELS, or one in the user's cache."""
+    cache = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    return pathlib.Path(os.environ.get("INLAY_REAL_MODELS") or pathlib.Path(cache) / "inlay" / "real")
+
+
+def references_folder(folder):
+    """Where fetch.py installs PyTorch and transformers for this Python."""
+    return pathlib.Path(folder) / f"references-{sys.version_info[0]}.{sys.version_info[1]}"
+
+
+@dataclass(frozen=True)
+class Model:
+    name: str
+    file: str
+    sha256: str
+    tokenizer: str  # bpe: byte-level BPE, spm: SentencePiece's BPE
+    chat: bool  # it has a chat template
+    long_piece: int = 0  # tokens of a piece that is longer than the model's sliding window
+
+    def path(self, folder):
+        return pathlib.Path(folder) / self.file
+
+
+MODELS = (
+    Model("smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf", "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53", "bpe", True),
+    Model("gemma3", "gemma-3-270m-q4_k_m.gguf", "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818", "spm", False, 1024),
+)
+
+
+@dataclass(frozen=True)
+class Bounds:
+    kl_mean: float  # of the Kullback-Leibler divergence, in nats, over the positions of each way to run them
+    kl_max: float  # at one position
+    top1: float  # least part of the positions with the same likeliest token
+    perplexity: float  # how far its ratio may be from 1
+    logit_rms: float  # root mean square of the logits' difference at one position, each row less its mean
+
+
+# By model and device. A GPU multiplies with activations of 16 bits. The CPU rounds activations of quantized matrices to 8 bits.
+BOUNDS = {
+    ("smollm2", "cpu"): Bounds(3.0e-3, 0.5, 0.95, 0.01, 0.6),
+    ("gemma3", "cpu"): Bounds(2.1e-3, 0.5, 0.95, 0.01, 0.6),
+    ("smollm2", "cuda"): Bounds(1e-5, 1e-2, 0.99, 1e-3, 0.05),
+    ("gemma3", "cuda"): Bounds(1e-5, 1e-2, 0.99, 1e-3, 0.05),
+}
