@@ -16,6 +16,7 @@ import numpy as np
 NAME = "npm package @node-llama-cpp/linux-x64@3.22.1 (llama.cpp release v0.5.0)"
 # uint32 indices in llama_context_params.
 N_CTX, N_BATCH, N_UBATCH, N_SEQ, N_THREADS, N_THREADS_BATCH, FLASH, TYPE_K, TYPE_V = 0, 1, 2, 3, 7, 8, 13, 26, 27
+FTYPE = 1  # int32 index in llama_model_quantize_params
 VOCAB_ONLY = 72  # byte offset in llama_model_params
 
 _folder = None
@@ -92,6 +93,8 @@ def load():
         (llama.llama_backend_init, None),
         (llama.llama_model_default_params, Block),
         (llama.llama_context_default_params, Block),
+        (llama.llama_model_quantize_default_params, Block),
+        (llama.llama_model_quantize, C.c_uint32, C.c_char_p, C.c_char_p, C.POINTER(Block)),
         (llama.llama_model_load_from_file, pointer, C.c_char_p, Block),
         (llama.llama_model_free, None, pointer),
         (llama.llama_model_get_vocab, pointer, pointer),
@@ -129,6 +132,15 @@ def quantize(values, number, block_elements, block_bytes):
     importance = np.ones(width, np.float32)
     base.ggml_quantize_chunk(number, values.ctypes.data, packed.ctypes.data, 0, values.size // width, width, importance.ctypes.data)
     return packed
+
+
+def quantize_file(source, target, recipe):
+    """A GGUF file quantized by libllama, with its defaults; `recipe` is a llama_ftype."""
+    _, llama = load()
+    settings = llama.llama_model_quantize_default_params()
+    C.cast(C.byref(settings), C.POINTER(C.c_int32))[FTYPE] = recipe
+    if llama.llama_model_quantize(source.encode(), target.encode(), C.byref(settings)):
+        raise ValueError(f"libllama cannot quantize {source}: {_log[-1] if _log else ''}")
 
 
 def dequantize(packed, number, count):

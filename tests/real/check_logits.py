@@ -80,7 +80,7 @@ def beside_peer(run, model, path, expected):
         return
     for defaults, way in ((True, "in prompts"), (False, "in prompts, F32 cache")):
         figures = expected.figures(peer.rows(path, expected.pieces, defaults, run.n_threads))
-        run.note(True, f"{model.name} {peer.NAME} {way}", in_words(figures), check="logits", model=model.name, engine="llama.cpp", device="cpu", way=way,
+        run.note(True, f"{model.name} {peer.NAME} {way}", in_words(figures), check="logits", model=model.name, engine="llama.cpp", device=run.peer_device, way=way,
                  figures=figures)
 
 

@@ -6,6 +6,7 @@ usage: tests/real/compare.py LIBRARY [MODELS] [--only smollm2,gemma3] [--devices
   MODELS     the folder that fetch.py fills; default: INLAY_REAL_MODELS, or inlay/real in the user's cache
   --peer     folder of llama.cpp's library (default: INLAY_PEER_LIBS); without it that part is skipped. tests/data/README.md says how to
              come by it
+  --peer-device  where that one runs: cuda if its folder has libggml-cuda
   --checks   some of logits,greedy,chat,tokens,types (default: all). `types` converts each model to every type that `inlay convert`
              writes, and runs on cuda alone
   --json     where the results are written with the machine, the versions, the date, the commit and the command
@@ -49,6 +50,8 @@ def processor():
 
 
 def commit():
+    if "INLAY_COMMIT" in os.environ:  # where there is no repository
+        return os.environ["INLAY_COMMIT"]
     done = subprocess.run(["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"], capture_output=True, text=True, check=False)
     return done.stdout.strip() or "unknown"
 
@@ -56,8 +59,9 @@ def commit():
 class Run:
     """What is compared with what, and what came of it."""
 
-    def __init__(self, library, devices, type_devices, peer, versions):
-        self.library, self.devices, self.type_devices, self.peer = library, devices, type_devices, peer
+    def __init__(self, library, options, versions):
+        self.library, self.peer, self.peer_device = library, options.peer, options.peer_device
+        self.devices, self.type_devices = options.devices.split(","), options.type_devices.split(",")
         self.n_threads = len(os.sched_getaffinity(0))
         self.results, self.table = [], []
         gpu = library.device("cuda")
@@ -106,6 +110,7 @@ def main():
     parser.add_argument("--devices", default="cpu")
     parser.add_argument("--type-devices", default="cuda", help="devices that `types` runs on, if they are among --devices")
     parser.add_argument("--peer", type=pathlib.Path)
+    parser.add_argument("--peer-device", default="cpu", choices=("cpu", "cuda"))
     parser.add_argument("--checks", default=",".join(CHECKS))
     parser.add_argument("--json", type=pathlib.Path)
     options = parser.parse_args()
@@ -132,7 +137,7 @@ def main():
     if lacking := [device for device in devices if not library.device(device)]:
         leave(f"needs a GPU: the library finds no device {lacking[0]}")
     versions = {"PyTorch": torch.__version__, "transformers": transformers.__version__, "Python": platform.python_version()}
-    run = Run(library, devices, options.type_devices.split(","), options.peer, versions)
+    run = Run(library, options, versions)
     work = {"logits": check_logits.logits, "greedy": check_greedy.greedy, "chat": check_greedy.chat, "tokens": check_tokens.tokens,
             "types": check_logits.types}
     print(", ".join(f"{name} {version}" for name, version in versions.items()), flush=True)
