@@ -81,8 +81,8 @@ def load():
     where = folder()
     os.environ["GGML_NO_BACKTRACE"] = "1"
     base = C.CDLL(os.path.join(where, "libggml-base.so"), mode=C.RTLD_GLOBAL)
-    ggml = C.CDLL(sorted(glob.glob(os.path.join(where, "libggml.v*.so")))[0], mode=C.RTLD_GLOBAL)
-    llama = C.CDLL(sorted(glob.glob(os.path.join(where, "libllama.v*.so")))[0], mode=C.RTLD_GLOBAL)
+    ggml = C.CDLL(sorted(glob.glob(os.path.join(where, "libggml.*v[0-9]*.so")))[0], mode=C.RTLD_GLOBAL)
+    llama = C.CDLL(sorted(glob.glob(os.path.join(where, "libllama.*v[0-9]*.so")))[0], mode=C.RTLD_GLOBAL)
     pointer, integer, truth, tokens = C.c_void_p, C.c_int32, C.c_bool, C.POINTER(C.c_int32)
     signatures = [
         (base.ggml_get_type_traits, C.POINTER(Traits), C.c_int),
