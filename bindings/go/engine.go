@@ -227,13 +227,18 @@ func (e *Engine) Embed(ctx context.Context, texts [][]int32, pooling Pooling, fl
 	}
 }
 
-func (e *Engine) embed(handle *raw.Engine, texts [][]int32, pooling Pooling, flags EmbedFlags) ([][]float32, error) {
-	var tokens []int32
-	lengths := make([]int32, len(texts))
+// joined are the texts' tokens one after the other, and how many each has.
+func joined(texts [][]int32) (tokens, lengths []int32) {
+	lengths = make([]int32, len(texts))
 	for i, text := range texts {
 		tokens = append(tokens, text...)
 		lengths[i] = int32(len(text))
 	}
+	return tokens, lengths
+}
+
+func (e *Engine) embed(handle *raw.Engine, texts [][]int32, pooling Pooling, flags EmbedFlags) ([][]float32, error) {
+	tokens, lengths := joined(texts)
 	params := raw.EmbedParams{StructSize: uint32(unsafe.Sizeof(raw.EmbedParams{})), Pooling: pooling, Flags: flags}
 	width := e.info.DModel
 	values := make([]float32, len(texts)*width+1)

@@ -127,6 +127,14 @@ func (n *numbers) int32(name string, value int) int32 {
 	return int32(value)
 }
 
+// within is int32 for a value of which the library takes low to high.
+func (n *numbers) within(name string, value, low, high int) int32 {
+	if n.err == nil && (value < low || value > high) {
+		n.err = fail(n.op, StatusInvalidArgument, "%s is %d, expected %d to %d", name, value, low, high)
+	}
+	return int32(value)
+}
+
 // bytesOf is the address of a string's bytes, never nil.
 func bytesOf(text string) *byte {
 	bytes := append([]byte(text), 0)

@@ -48,6 +48,7 @@ func TestUseAfterClose(t *testing.T) {
 		"Logs":        func() error { _, err := logs.Next(); return err },
 		"Profile":     func() error { return engine.Profile(background, ProfileOptions{}) },
 		"ProfileText": func() error { _, err := engine.ProfileText(ProfileKinds); return err },
+		"Score":       func() error { _, err := engine.Score(background, nil, nil); return err },
 		"Compare":     func() error { _, _, err := Compare(engine, engine, []int32{1, 2}, 0); return err },
 	} {
 		err := call()

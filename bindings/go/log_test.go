@@ -68,7 +68,7 @@ func TestLoggerOfAFailedLoad(t *testing.T) {
 	}
 }
 
-// A panic in Progress ends the load or the conversion and reaches its caller.
+// A panic in Progress ends the load, the conversion or the scoring and reaches its caller.
 func TestProgressPanics(t *testing.T) {
 	file, err := os.Open(testModel)
 	if err != nil {
@@ -98,6 +98,11 @@ func TestProgressPanics(t *testing.T) {
 	target := t.TempDir() + "/made.gguf"
 	convert := &ConvertOptions{Progress: func(done, total uint64) { panic("of the progress") }}
 	if value := caught(func() { Convert(background, testModel, target, ConvertF16, convert) }); fmt.Sprint(value) != "of the progress" {
+		t.Error(value)
+	}
+	engine := engineWith(t, nil)
+	scoring := &ScoreOptions{Progress: convert.Progress}
+	if value := caught(func() { engine.Score(background, [][]int32{{1, 2}}, scoring) }); fmt.Sprint(value) != "of the progress" {
 		t.Error(value)
 	}
 }
@@ -130,6 +135,10 @@ func TestContextsThatHaveEnded(t *testing.T) {
 	}
 	stop()
 	_, err = engine.Embed(ctx, texts, PoolingMean, 0)
+	if wantStatus(t, err, StatusCancelled); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	_, err = engine.Score(ctx, texts, nil)
 	if wantStatus(t, err, StatusCancelled); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}

@@ -62,6 +62,7 @@ class Scoring {
   Scoring(Engine& engine, const ScoreOptions& options, std::span<ScoredToken> scores, std::span<TokenLogprob> top)
       : engine_(engine), options_(options), scores_(scores), top_(top), n_vocab_(static_cast<size_t>(engine.spec().n_vocab)) {
     if (options.against) pool_.emplace(engine.info().n_threads);
+    if (options.against != &engine) other_ = options.against;
   }
 
   Status run(std::span<const Job> jobs) {
@@ -86,22 +87,18 @@ class Scoring {
     return std::min({engine_.prefill_chunk(), options_.against->prefill_chunk(), rows});
   }
 
-  // The other engine runs the same texts in the same steps.
+  // Another engine runs the same texts in the same steps.
   Status run_group(TextGroup& group, std::span<const std::span<const int32_t>> texts, std::span<const Job> jobs) {
     std::optional<TextGroup> other;
-    if (options_.against) {
-      other.emplace(*options_.against, most_tokens());
+    if (other_) {
+      other.emplace(*other_, most_tokens());
       INLAY_TRY(of_other(other->take(texts.first(group.size()))));
       group.keep(other->size());
     }
     while (group.next_step()) {
       gather(group, jobs);
-      if (other) {
-        (void)other->next_step();
-        INLAY_TRY(compare(group, *other));
-      } else {
-        INLAY_TRY(score(group));
-      }
+      if (other) (void)other->next_step();
+      INLAY_TRY(options_.against ? compare(group, other) : score(group));
       for (const int32_t n : group.n_tokens()) n_done_ += static_cast<uint64_t>(n);
       if (options_.progress && !options_.progress(n_done_, n_total_)) return error(Code::cancelled, "the scoring was stopped");
     }
@@ -149,8 +146,8 @@ class Scoring {
     return engine.run_layers({.sessions = group.sessions(), .n_tokens = group.n_tokens(), .after = ask});
   }
 
-  Status compare(const TextGroup& group, const TextGroup& other) {
-    INLAY_TRY(of_other(read_logits(*options_.against, other, exact_)));
+  Status compare(const TextGroup& group, const std::optional<TextGroup>& other) {
+    if (other) INLAY_TRY(of_other(read_logits(*other_, *other, exact_)));
     INLAY_TRY(read_logits(engine_, group, logits_));
     std::vector<Status> statuses(rows_.tokens.size());
     pool_->parallel_for(static_cast<int64_t>(statuses.size()), 1, [&](int64_t begin, int64_t end, int) {
@@ -163,7 +160,7 @@ class Scoring {
   Status compare_row(size_t i) {
     const auto n_top = static_cast<size_t>(options_.n_top);
     const std::span<const float> own = std::span(logits_).subspan(i * n_vocab_, n_vocab_);
-    const std::span<const float> exact = std::span(exact_).subspan(i * n_vocab_, n_vocab_);
+    const std::span<const float> exact = std::span(other_ ? exact_ : logits_).subspan(i * n_vocab_, n_vocab_);
     ScoredToken& out = scores_[rows_.places[i]];
     INLAY_ASSIGN(out.own, score_row(own, rows_.tokens[i], top_.subspan(rows_.places[i] * n_top, n_top)));
     INLAY_ASSIGN(out.against, score_row(exact, rows_.tokens[i], {}));
@@ -177,6 +174,7 @@ class Scoring {
   const std::span<ScoredToken> scores_;
   const std::span<TokenLogprob> top_;
   const size_t n_vocab_;
+  Engine* other_ = nullptr;  // an engine that is compared with its own self runs once
   std::optional<ThreadPool> pool_;
   uint64_t n_done_ = 0, n_total_ = 0;
   Rows rows_;

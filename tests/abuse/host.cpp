@@ -223,6 +223,9 @@ void use_and_free(Host& host, inlay_engine* engine) {
   std::vector<float> vector(static_cast<size_t>(std::max(info.d_model, 1)));
   host.check("inlay_embed",
              lib.inlay_embed(engine, tokens, 3, lengths, 1, &embed, vector.data(), vector.size(), &needed, &err), err);
+  inlay_token_score scores[3];
+  host.check("inlay_score",
+             lib.inlay_score(engine, nullptr, tokens, 3, nullptr, 0, nullptr, scores, sizeof *scores, nullptr, 0, &err), err);
   lib.inlay_free(engine);
 }
 

@@ -79,7 +79,7 @@ class Program {
     if (sessions_.empty() || random_.one_in(20)) return create();
     const size_t i = random_.below(sessions_.size());
     Session& s = sessions_[i];
-    switch (random_.below(17)) {
+    switch (random_.below(18)) {
       case 0:
         return free_one(i);
       case 1:
@@ -109,6 +109,8 @@ class Program {
         return texts();
       case 15:
         return shift(s);
+      case 16:
+        return score();
       default:
         return embed();
     }
@@ -348,6 +350,47 @@ class Program {
     size_t needed = 0;
     check("inlay_embed", lib.inlay_embed(engine, tokens.data(), tokens.size(), lengths, 2, &params, out.data(),
                                          out.size(), &needed, &err_));
+  }
+
+  static int32_t tell(void* user, uint64_t n_done, uint64_t n_total) {
+    auto& self = *static_cast<Program*>(user);
+    if (n_done == 0 || n_done > n_total) self.host_.violated("progress of " + std::to_string(n_done) + " in " + std::to_string(n_total));
+    return self.random_.one_in(3);
+  }
+
+  void score() {
+    std::vector<int32_t> tokens(2 + random_.below(30));
+    for (int32_t& t : tokens) t = static_cast<int32_t>(random_.below(static_cast<size_t>(n_vocab)));
+    const auto cut = static_cast<int32_t>(random_.below(tokens.size()));
+    const int32_t lengths[] = {cut, static_cast<int32_t>(tokens.size()) - cut};
+    const bool one = random_.one_in(3);
+    struct {
+      inlay_score_params params = sized<inlay_score_params>();
+      uint8_t newer[64] = {};
+    } grown;
+    inlay_score_params& params = grown.params;
+    if (random_.one_in(4)) params.struct_size = sizeof grown;
+    params.n_given = static_cast<int32_t>(random_.below(6));
+    params.n_logprobs = static_cast<int32_t>(random_.below(random_.one_in(8) ? 30 : 4));
+    if (random_.one_in(3)) {
+      params.progress = tell;
+      params.progress_user = this;
+    }
+    std::vector<inlay_token_score> scores(tokens.size());
+    std::vector<inlay_token_logprob> top(tokens.size() * (random_.one_in(6) ? 2 : 20));
+    const inlay_engine* against = random_.one_in(3) ? engine : nullptr;
+    if (!check("inlay_score",
+               lib.inlay_score(engine, against, tokens.data(), tokens.size(), one ? nullptr : lengths, one ? 0 : 2, &params,
+                               scores.data(), sizeof(inlay_token_score), top.data(), top.size(), &err_)))
+      return;
+    const size_t n_given = static_cast<size_t>(std::max(params.n_given, 1));
+    for (size_t i = 0; i < tokens.size(); ++i) {
+      const size_t place = !one && i >= static_cast<size_t>(cut) ? i - static_cast<size_t>(cut) : i;
+      const inlay_token_score& s = scores[i];
+      const bool scored = place >= n_given;
+      if (scored != (s.rank >= 0 && s.rank < n_vocab && s.logprob <= 0) || (scored && against) != (s.divergence >= 0))
+        host_.violated("token " + std::to_string(i) + " has rank " + std::to_string(s.rank));
+    }
   }
 
   Host host_;

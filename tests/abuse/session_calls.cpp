@@ -165,6 +165,14 @@ inlay_status embed(const Handles& h, inlay_error* err) {
   size_t n = 0;
   return lib.inlay_embed(h.engine, kTokens, 4, kLengths, 1, &params, out.data(), out.size(), &n, err);
 }
+inlay_status score(const Handles& h, inlay_error* err) {
+  static constexpr int32_t kLengths[] = {1, 3};
+  inlay_token_score scores[4];
+  inlay_token_logprob top[4 * 2];
+  inlay_score_params params = sized<inlay_score_params>();
+  params.n_logprobs = 2;
+  return lib.inlay_score(h.engine, h.engine, kTokens, 4, kLengths, 2, &params, scores, sizeof *scores, top, 8, err);
+}
 
 constexpr HandleCall kTable[] = {
     {"inlay_prefill", true, prefill},
@@ -200,6 +208,7 @@ constexpr HandleCall kTable[] = {
     {"inlay_chat_render", false, chat_render},
     {"inlay_chat_tokenize", false, chat_tokenize},
     {"inlay_embed", false, embed},
+    {"inlay_score", false, score},
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 // GPU. Without a model, what needs one is called with NULL only and the program exits with 77, as it does without a GPU
 // that is asked for.
 #include "tests/capi/abi_checks.h"
+#include "tests/capi/abi_texts.h"
 #include "tests/support/needs_gpu.h"
 
 static void test_library(void) {
@@ -128,12 +129,6 @@ static void test_memory_plan(const char* model) {
     CHECK(strstr(err.message, #field) != NULL);                                                             \
   } while (0)
 
-static int32_t stop_at_once(void* user, uint64_t n_done, uint64_t n_total) {
-  CHECK(n_done > 0 && n_done <= n_total);
-  ++*(int*)user;
-  return 1;
-}
-
 static void test_convert(const char* model) {
   inlay_convert_params params = {0};
   inlay_engine* engine = NULL;
@@ -204,6 +199,7 @@ static void test_null_handles(void) {
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_profile_text)(NULL, 0, NULL, 0, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_compare_text)(NULL, NULL, &token, 1, 0, NULL, NULL, 0, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(NULL, &token, 1, &token, 1, NULL, NULL, 0, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_score)(NULL, NULL, &token, 1, NULL, 0, NULL, NULL, 0, NULL, 0, &err));
   CALL(inlay_session_cancel)(NULL);
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_cancel_turn)(NULL, 1, &err));
   CALL(inlay_session_free)(NULL);
@@ -347,48 +343,6 @@ static void test_explanations(const char* model) {
   if (!model) return;
   TEXT_OUT(CALL(inlay_explain)(model, SIZE_MAX, NULL, &n_devices, buf, cap, &need, &err));
   CHECK(n_devices >= 2);
-}
-
-static void test_embeddings(const inlay_engine* engine, int32_t n_vocab) {
-  static float out[3 * 8192];
-  int32_t ids[3] = {1, 2, 3}, lengths[2] = {1, 2}, wrong[2] = {1, 2};
-  size_t n = 0;
-  inlay_embed_params params = {0};
-  params.struct_size = sizeof params;
-  params.pooling = INLAY_POOLING_MEAN;
-  EXPECT(INLAY_OK, CALL(inlay_embed)(engine, ids, 3, lengths, 2, &params, NULL, 0, &n, &err));
-  CHECK(n > 0 && n % 2 == 0 && n <= sizeof out / sizeof *out);
-  out[n] = 7;
-  EXPECT(INLAY_OK, CALL(inlay_embed)(engine, ids, 3, lengths, 2, &params, out, n, NULL, &err));
-  CHECK(out[n] == 7 && memcmp(out, out + n / 2, n / 2 * sizeof *out) != 0);
-  EXPECT(INLAY_BUFFER_TOO_SMALL, CALL(inlay_embed)(engine, ids, 3, lengths, 2, &params, out, n - 1, NULL, &err));
-  CHECK(err.required == n && err.available == n - 1);
-  EXPECT(INLAY_OK, CALL(inlay_embed)(engine, NULL, 0, NULL, 0, &params, out, n, &n, &err));
-  CHECK(n == 0);
-  IN_STRUCT(inlay_embed_params, (p->pooling = INLAY_POOLING_LAST),
-            CALL(inlay_embed)(engine, ids, 3, lengths, 2, p, out, sizeof out / sizeof *out, &n, &err), INLAY_OK);
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(engine, NULL, 3, lengths, 2, &params, out, n, NULL, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(engine, ids, 3, NULL, 2, &params, out, n, NULL, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(engine, ids, 3, lengths, 1, &params, out, n, NULL, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(engine, ids, 2, lengths, 2, &params, out, n, NULL, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(engine, ids, SIZE_MAX, lengths, 2, &params, out, n, NULL, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(engine, ids, 3, lengths, 2, &params, NULL, n, NULL, &err));
-  wrong[0] = 0;
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(engine, ids, 3, wrong, 2, &params, out, n, NULL, &err));
-  wrong[0] = INT32_MIN;
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(engine, ids, 3, wrong, 2, &params, out, n, NULL, &err));
-  ids[1] = n_vocab;
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(engine, ids, 3, lengths, 2, &params, out, n, NULL, &err));
-  ids[1] = 2;
-  params.flags = 2;
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(engine, ids, 3, lengths, 2, &params, out, n, NULL, &err));
-  params.flags = 0;
-  params.reserved = 1;
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(engine, ids, 3, lengths, 2, &params, out, n, NULL, &err));
-  params.reserved = 0;
-  params.pooling = 4;
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(engine, ids, 3, lengths, 2, &params, out, n, NULL, &err));
-  EXPECT(INLAY_UNSUPPORTED, CALL(inlay_embed)(engine, ids, 3, lengths, 2, NULL, out, n, NULL, &err));
 }
 
 #define BAD_SAMPLER(field, value)                                                         \
@@ -636,6 +590,7 @@ static void test_with_model(const char* model) {
   test_tokens(engine, info.n_vocab);
   test_chat(engine);
   test_embeddings(engine, info.n_vocab);
+  test_scores(engine, info.n_vocab);
   test_session(engine, info.n_vocab);
   CALL(inlay_free)(engine);
 }

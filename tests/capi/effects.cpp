@@ -212,6 +212,23 @@ EffectRow embed_row(const char* name, Kind kind, std::function<void(inlay_embed_
           }, std::move(words)};
 }
 
+EffectRow score_row(const char* field, Kind kind, std::function<void(inlay_score_params&)> set, std::string words = "") {
+  return {std::string("inlay_score_params.") + field, kind, [=](bool with) {
+            inlay_score_params params = sized<inlay_score_params>();
+            if (with) set(params);
+            std::vector<inlay_token_score> scores(kPlain.size());
+            std::vector<inlay_token_logprob> top(kPlain.size() * INLAY_MAX_LOGPROBS);
+            inlay_error err;
+            const auto status = inlay_score(engine().get(), nullptr, kPlain.data(), kPlain.size(), nullptr, 0, &params, scores.data(),
+                                            sizeof(inlay_token_score), top.data(), top.size(), &err);
+            if (status != INLAY_OK) return failure(status, err);
+            std::ostringstream out;
+            for (const inlay_token_score& s : scores) out << s.logprob << " " << s.rank << " ";
+            for (const inlay_token_logprob& t : top) out << t.token << " ";
+            return out.str();
+          }, std::move(words)};
+}
+
 std::string chat(const char* source, bool prompt) {
   char buf[256];
   size_t n = 0;
@@ -447,6 +464,26 @@ std::vector<EffectRow> table() {
       embed_row("flags", refused, [](inlay_embed_params& p) { p.flags = 1u << 31; }, "params.flags"),
       embed_row("INLAY_EMBED_NORMALISE", effect, [](inlay_embed_params& p) { p.flags = INLAY_EMBED_NORMALISE; }),
       embed_row("reserved", refused, [](inlay_embed_params& p) { p.reserved = 1; }, "params.reserved"),
+      // ---- score
+      score_row("struct_size", refused, [](inlay_score_params& p) { p.struct_size = 3; }, "struct_size"),
+      score_row("n_given", effect, [](inlay_score_params& p) { p.n_given = 2; }),
+      score_row("n_given", neutral, [](inlay_score_params& p) { p.n_given = 1; }, "\n1\n"),
+      score_row("n_given", refused, [](inlay_score_params& p) { p.n_given = -1; }, "params.n_given"),
+      score_row("n_logprobs", effect, [](inlay_score_params& p) { p.n_logprobs = 1; }),
+      score_row("n_logprobs", refused, [](inlay_score_params& p) { p.n_logprobs = -1; }, "params.n_logprobs"),
+      score_row("n_logprobs", refused, [](inlay_score_params& p) { p.n_logprobs = INLAY_MAX_LOGPROBS + 1; }, "params.n_logprobs"),
+      score_row("reserved", refused, [](inlay_score_params& p) { p.reserved = 1; }, "params.reserved"),
+      score_row("progress", refused, [](inlay_score_params& p) { p.progress = stop_at_once; }, "CANCELLED"),
+      score_row("progress_user", neutral, [](inlay_score_params& p) { p.progress_user = &calls; }, "unused without it"),
+      {"inlay_score_params.progress_user", effect, [](bool set) {
+         calls = 0;
+         int other = 0;
+         score_row("", neutral, [&](inlay_score_params& p) {
+           p.progress = count_calls;
+           p.progress_user = set ? &calls : &other;
+         }).observe(true);
+         return std::string(calls > 0 ? "called" : "not called");
+       }},
       // ---- flags of text
       {"INLAY_TOKENIZE_NO_BOS_EOS", effect, [](bool set) { return tokenized("chat-spm-llama-f32", "hi", set ? INLAY_TOKENIZE_NO_BOS_EOS : 0); }},
       {"INLAY_TOKENIZE_NO_BOS_EOS", neutral, [](bool set) { return tokenized(kModel, "hi", set ? INLAY_TOKENIZE_NO_BOS_EOS : 0); },

@@ -153,6 +153,23 @@ inline std::string embedding(const World& world, inlay_pooling pooling) {
   return outcome(status, err) + bytes_of(out);
 }
 
+inline std::string scored(const World& world, const inlay_engine* against) {
+  std::string told;
+  inlay_score_params params = sized<inlay_score_params>();
+  params.n_logprobs = 3;
+  params.progress = progress;
+  params.progress_user = &told;
+  const Tokens text = kPlain;
+  const auto half = static_cast<int32_t>(text.size() / 2), rest = static_cast<int32_t>(text.size()) - half;
+  const int32_t lengths[] = {half, rest};
+  std::vector<inlay_token_score> scores(text.size());
+  std::vector<inlay_token_logprob> top(text.size() * 3);
+  inlay_error err;
+  const inlay_status status = CALL(inlay_score, world.engine.get(), against, text.data(), text.size(), lengths, size_t{2}, &params,
+                                   scores.data(), sizeof(inlay_token_score), top.data(), top.size(), &err);
+  return outcome(status, err) + told + bytes_of(scores) + bytes_of(top);
+}
+
 inline std::string converted(const std::string& source, inlay_convert_type type) {
   std::string log;
   inlay_convert_params params = sized<inlay_convert_params>();
@@ -502,6 +519,12 @@ inline std::vector<Row> table() {
          return outcome(status, err) + bytes_of(tokens);
        }},
       {"inlay_embed", [](const World& w) { return embedding(w, INLAY_POOLING_MEAN) + embedding(w, INLAY_POOLING_LAST); }},
+      {"inlay_score", [](const World& w) {
+         inlay_load_params params = on(INLAY_DEVICE_REFERENCE);
+         params.n_context = 64;
+         const EnginePtr reference = load(params);
+         return scored(w, nullptr) + scored(w, reference.get()) + scored(w, w.engine.get());
+       }},
       {"inlay_explain", [](const World&) {
          std::string out;
          for (const std::string& path : {model_file("llama-zoo"), std::string(INLAY_SOURCE_DIR "/examples/model/hf"), std::string("none")}) {

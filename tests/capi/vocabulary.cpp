@@ -151,6 +151,12 @@ const std::map<std::string, Use>& uses_of_the_model() {
          std::vector<float> out(64);
          return inlay_embed(engine.get(), ids, 2, lengths, 2, &params, out.data(), out.size(), nullptr, err);
        }},
+      {"inlay_score",
+       [](const EnginePtr& engine, int32_t id, inlay_error* err) {
+         const int32_t ids[] = {72, id, 73};
+         inlay_token_score scores[3];
+         return inlay_score(engine.get(), engine.get(), ids, 3, nullptr, 0, nullptr, scores, sizeof *scores, nullptr, 0, err);
+       }},
       {"inlay_compare_text",
        [](const EnginePtr& engine, int32_t id, inlay_error* err) {
          const int32_t ids[] = {72, id, 73};

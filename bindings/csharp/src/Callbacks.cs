@@ -89,8 +89,8 @@ namespace Inlay
         ~LogSink() { Callbacks.Forget(Number); }
     }
 
-    /// <summary>What one load or conversion calls: its progress, its cancellation, and the stream that a load reads. Keeps what they
-    /// throw.</summary>
+    /// <summary>What one load, conversion or scoring calls: its progress, its cancellation, and the stream that a load reads. Keeps
+    /// what they throw.</summary>
     internal sealed unsafe class LoadWatch : IDisposable
     {
         private const int IoError = 5; // EIO

@@ -131,6 +131,7 @@ namespace Inlay
             UIntPtr needed;
             inlay_error error;
             float none;
+            using (_queue.WakeAfter())
             using (var engine = new Hold(_handle))
             fixed (int* ids = tokens, counts = lengths)
             fixed (float* output = into)

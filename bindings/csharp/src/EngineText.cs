@@ -1,5 +1,6 @@
 using System;
 using System.Collections.Generic;
+using System.Threading;
 using Inlay.Raw;
 
 namespace Inlay
@@ -125,20 +126,12 @@ namespace Inlay
         /// Each runs in a session of its own, several at once where sessions are free.</summary>
         public float[][] Embed(IList<int[]> texts, Pooling pooling = Pooling.Default, EmbedFlags flags = EmbedFlags.Normalise)
         {
-            if (texts == null) throw new ArgumentNullException(nameof(texts));
-            var ids = new List<int>();
-            var lengths = new int[texts.Count];
-            for (int i = 0; i < lengths.Length; i++)
-            {
-                if (texts[i] == null) throw new ArgumentNullException(nameof(texts));
-                ids.AddRange(texts[i]);
-                lengths[i] = texts[i].Length;
-            }
-            int[] tokens = ids.ToArray();
+            int[] lengths, tokens = Joined(texts, out lengths);
             int width = Info.ModelWidth;
             var values = new float[checked(lengths.Length * width + 1)];
             var raw = new inlay_embed_params { struct_size = (uint)sizeof(inlay_embed_params), pooling = pooling, flags = flags };
             inlay_error error;
+            using (_queue.WakeAfter())
             using (var engine = new Hold(_handle))
             fixed (int* all = tokens)
             fixed (int* counts = lengths)
@@ -154,6 +147,89 @@ namespace Inlay
                 Array.Copy(values, i * width, vectors[i], 0, width);
             }
             return vectors;
+        }
+
+        /// <summary>The texts' tokens one after the other, and how many each has.</summary>
+        private static int[] Joined(IList<int[]> texts, out int[] lengths)
+        {
+            if (texts == null) throw new ArgumentNullException(nameof(texts));
+            var tokens = new List<int>();
+            lengths = new int[texts.Count];
+            for (int i = 0; i < lengths.Length; i++)
+            {
+                if (texts[i] == null) throw new ArgumentNullException(nameof(texts));
+                tokens.AddRange(texts[i]);
+                lengths[i] = texts[i].Length;
+            }
+            return tokens.ToArray();
+        }
+
+        /// <summary>Tells how likely each token of texts is, given those before it: for perplexities, choices between answers, and what
+        /// a quantization costs. Nothing is drawn. Each text runs in a session of its own, several at once where sessions are
+        /// free.</summary>
+        /// <param name="texts">Their tokens.</param>
+        /// <param name="options">What is told.</param>
+        /// <param name="cancellation">Ends the scoring behind the step that runs.</param>
+        /// <returns>Of each text a score for each token, of which the first <see cref="ScoreOptions.Given"/> are empty.</returns>
+        /// <exception cref="InlayException">Status ContextFull, KvFull, SessionLimit and others.</exception>
+        /// <exception cref="OperationCanceledException">It was cancelled.</exception>
+        public TokenScore[][] Score(IList<int[]> texts, ScoreOptions? options = null,
+                                    CancellationToken cancellation = default(CancellationToken))
+        {
+            options = options ?? new ScoreOptions();
+            int[] lengths, tokens = Joined(texts, out lengths);
+            cancellation.ThrowIfCancellationRequested();
+            int n_top = Math.Max(0, Math.Min(options.Logprobs, Api.INLAY_MAX_LOGPROBS)); // the library refuses others
+            var scores = new inlay_token_score[tokens.Length + 1]; // one more, so that there is an address
+            var top = new inlay_token_logprob[checked(tokens.Length * n_top + 1)];
+            var raw = new inlay_score_params
+            {
+                struct_size = (uint)sizeof(inlay_score_params), n_given = options.Given, n_logprobs = options.Logprobs
+            };
+            using (var watch = new LoadWatch(options.Progress, cancellation, null))
+            {
+                if (options.Progress != null || cancellation.CanBeCanceled)
+                {
+                    raw.progress = Callbacks.Progress;
+                    raw.progress_user = new IntPtr(watch.Number);
+                }
+                inlay_error error;
+                Status status;
+                Engine second = options.Against ?? this;
+                using (_queue.WakeAfter())
+                using (second._queue.WakeAfter())
+                using (var engine = new Hold(_handle))
+                using (var other = new Hold(second._handle))
+                fixed (int* all = tokens)
+                fixed (int* counts = lengths)
+                fixed (inlay_token_score* into = scores)
+                fixed (inlay_token_logprob* likeliest = top)
+                {
+                    IntPtr against = options.Against == null ? IntPtr.Zero : other.Pointer;
+                    status = _api.inlay_score(engine.Pointer, against, all, (UIntPtr)(uint)tokens.Length, counts,
+                                              (UIntPtr)(uint)lengths.Length, &raw, into, (UIntPtr)(uint)sizeof(inlay_token_score),
+                                              likeliest, (UIntPtr)(uint)top.Length, &error);
+                }
+                if (status != Status.Ok) throw watch.Failure(status, ref error, FieldNames.Score);
+            }
+            int at = 0;
+            var each = new TokenScore[lengths.Length][];
+            for (int i = 0; i < each.Length; i++)
+            {
+                each[i] = new TokenScore[lengths[i]];
+                for (int j = 0; j < lengths[i]; j++, at++) each[i][j] = new TokenScore(scores[at], Likeliest(top, at * n_top, n_top));
+            }
+            return each;
+        }
+
+        private static TokenLogprob[] Likeliest(inlay_token_logprob[] all, int first, int most)
+        {
+            int n = 0;
+            while (n < most && all[first + n].token >= 0) n++;
+            if (n == 0) return Array.Empty<TokenLogprob>();
+            var top = new TokenLogprob[n];
+            for (int i = 0; i < n; i++) top[i] = new TokenLogprob(all[first + i]);
+            return top;
         }
 
         /// <summary>Describes one token.</summary>

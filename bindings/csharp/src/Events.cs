@@ -20,6 +20,48 @@ namespace Inlay
         }
     }
 
+    /// <summary>How likely a token of a text is, given those before it, as <see cref="Engine.Score"/> found it.</summary>
+    public struct TokenScore
+    {
+        /// <summary>Natural logarithm of the token's probability under the model; not a number where it was given.</summary>
+        public readonly float Logprob;
+
+        /// <summary>Tokens that are likelier, or as likely with a lower id; 0: a greedy draw takes this one. -1 where it was
+        /// given.</summary>
+        public readonly int Rank;
+
+        /// <summary>The same for the engine that is compared with; not a number without one.</summary>
+        public readonly float AgainstLogprob;
+
+        /// <summary>Likewise; -1 without one.</summary>
+        public readonly int AgainstRank;
+
+        /// <summary>Kullback-Leibler divergence of this engine's distribution from the other one's, which counts as exact, in nats; not
+        /// a number without one.</summary>
+        public readonly float Divergence;
+
+        /// <summary>Whether the likeliest token of both engines is the same; null without another engine.</summary>
+        public readonly bool? SameBest;
+
+        /// <summary>The likeliest tokens in its place, the likeliest first; as many as <see cref="ScoreOptions.Logprobs"/> asks
+        /// for.</summary>
+        public readonly TokenLogprob[] Top;
+
+        /// <summary>It is one of the tokens at the beginning that have no scores.</summary>
+        public bool IsGiven { get { return Rank < 0; } }
+
+        internal TokenScore(inlay_token_score raw, TokenLogprob[] top)
+        {
+            Logprob = raw.logprob;
+            Rank = raw.rank;
+            AgainstLogprob = raw.against_logprob;
+            AgainstRank = raw.against_rank;
+            Divergence = raw.divergence;
+            SameBest = raw.same_best < 0 ? (bool?)null : raw.same_best == 1;
+            Top = top;
+        }
+    }
+
     /// <summary>
     /// What one session did in one decode step, as the library wrote it. An array of them is all that a step needs: nothing
     /// is

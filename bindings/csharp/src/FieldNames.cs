@@ -86,6 +86,13 @@ namespace Inlay
             { "pooling", "pooling" }, { "flags", "flags" }, { "n_tokens", "tokens.Length" }
         };
 
+        internal static readonly FieldNames Score = new FieldNames("params.", null)
+        {
+            { "n_given", nameof(ScoreOptions.Given) },
+            { "n_logprobs", nameof(ScoreOptions.Logprobs) },
+            { "progress", nameof(ScoreOptions.Progress) }
+        };
+
         // Of functions whose arguments are no struct.
         internal static readonly FieldNames SetStop = new FieldNames("", null) { { "n_stops", "stops.Count" } };
         internal static readonly FieldNames SetStopTokens = new FieldNames("", null) { { "n_tokens", "tokens.Length" } };

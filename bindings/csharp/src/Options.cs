@@ -264,6 +264,24 @@ namespace Inlay
         public bool RepeatBos { get; set; }
     }
 
+    /// <summary>What <see cref="Engine.Score"/> tells of texts.</summary>
+    public sealed class ScoreOptions
+    {
+        /// <summary>Tokens at the beginning of each text that are context and have no scores; default 1, which has nothing before
+        /// it.</summary>
+        public int Given { get; set; }
+
+        /// <summary>Likeliest tokens to report beside each token, at most 20.</summary>
+        public int Logprobs { get; set; }
+
+        /// <summary>Another engine of the same vocabulary, whose distributions count as exact: both run, and are compared.</summary>
+        public Engine? Against { get; set; }
+
+        /// <summary>Told the tokens that were run, and all, after each step, on the thread that calls. It must not call Inlay. What it
+        /// throws ends the scoring and is thrown on by it.</summary>
+        public Action<ulong, ulong>? Progress { get; set; }
+    }
+
     /// <summary>Which step is profiled.</summary>
     public sealed class ProfileOptions
     {

@@ -33,6 +33,18 @@ namespace Inlay
             freed.TrySetResult(true);
         }
 
+        /// <summary>Around a call that takes sessions and frees them.</summary>
+        internal Waking WakeAfter() { return new Waking(this); }
+
+        internal struct Waking : IDisposable
+        {
+            private readonly SessionQueue _queue;
+
+            internal Waking(SessionQueue queue) { _queue = queue; }
+
+            public void Dispose() { _queue.Wake(); }
+        }
+
         /// <exception cref="InlayException">Status SessionLimit: as many callers wait already as may.</exception>
         internal async Task<Session> Create(Engine engine, SessionOptions options, CancellationToken cancellation)
         {

@@ -7,10 +7,10 @@ import "C"
 
 import "unsafe"
 
-// Control follows, cancels and feeds one load, or follows and cancels one conversion, without calls from C into Go.
+// Control follows, cancels and feeds one load, or follows and cancels one conversion or scoring, without calls from C into Go.
 type Control struct{ c *C.inlay_go_control }
 
-// NewControl makes a control, which Free gives back after the load has returned.
+// NewControl makes a control, which Free gives back after the call has returned.
 func NewControl() Control {
 	c := C.inlay_go_control_new()
 	if c == nil {
@@ -30,6 +30,11 @@ func (c Control) Attach(params *LoadParams) {
 // AttachConvert is Attach for a conversion.
 func (c Control) AttachConvert(params *ConvertParams) {
 	C.inlay_go_control_attach_convert(c.c, (*C.inlay_convert_params)(unsafe.Pointer(params)))
+}
+
+// AttachScore is Attach for a scoring.
+func (c Control) AttachScore(params *ScoreParams) {
+	C.inlay_go_control_attach_score(c.c, (*C.inlay_score_params)(unsafe.Pointer(params)))
 }
 
 // AttachLog makes a conversion leave its messages with the control.

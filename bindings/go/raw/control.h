@@ -1,4 +1,4 @@
-// Progress, cancelling and reading of one load or conversion without a call from C into Go: the callbacks of the load leave what they
+// Progress, cancelling and reading of one load, conversion or scoring without a call from C into Go: its callbacks leave what they
 // were told, and wait for what they need, in a struct that Go looks at.
 #ifndef INLAY_GO_CONTROL_H
 #define INLAY_GO_CONTROL_H
@@ -11,9 +11,10 @@ typedef struct inlay_go_control inlay_go_control;
 inlay_go_control* inlay_go_control_new(void);
 void inlay_go_control_free(inlay_go_control* control);
 
-// Makes the load or conversion report to the control. It must live until that has returned.
+// Makes the load, conversion or scoring report to the control. It must live until that has returned.
 void inlay_go_control_attach(inlay_go_control* control, inlay_load_params* params);
 void inlay_go_control_attach_convert(inlay_go_control* control, inlay_convert_params* params);
+void inlay_go_control_attach_score(inlay_go_control* control, inlay_score_params* params);
 void inlay_go_control_attach_log(inlay_go_control* control, inlay_convert_params* params);
 void inlay_go_control_attach_reader(inlay_go_control* control, inlay_reader* reader);
 

@@ -859,6 +859,34 @@ type EmbedParams struct {
 	Reserved uint32
 }
 
+type ScoreParams struct {
+	StructSize uint32
+
+	NGiven int32
+
+	NLogprobs int32
+
+	Reserved uint32
+
+	Progress ProgressFn
+
+	ProgressUser unsafe.Pointer
+}
+
+type TokenScore struct {
+	Logprob float32
+
+	Rank int32
+
+	AgainstLogprob float32
+
+	AgainstRank int32
+
+	Divergence float32
+
+	SameBest int32
+}
+
 type Logits struct {
 	StructSize uint32
 
@@ -988,6 +1016,10 @@ func ChatRender(engine *Engine, conversation *byte, conversationLen uintptr, cha
 }
 
 func Embed(engine *Engine, tokens *int32, nTokens uintptr, lengths *int32, nTexts uintptr, params *EmbedParams, out *float32, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func Score(engine *Engine, against *Engine, tokens *int32, nTokens uintptr, lengths *int32, nTexts uintptr, params *ScoreParams, scores *TokenScore, scoreStride uintptr, top *TokenLogprob, topCap uintptr, err *Error) Status {
 	return withoutCgo(err)
 }
 

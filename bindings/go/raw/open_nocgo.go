@@ -34,7 +34,7 @@ func Calloc(size uintptr) unsafe.Pointer { return unsafe.Pointer(&make([]uint64,
 // Release does nothing.
 func Release(p unsafe.Pointer) {}
 
-// Control is what follows a load, of which there is none in this build.
+// Control is what follows a call, of which there is none in this build.
 type Control struct{}
 
 // NewControl makes a control that does nothing.
@@ -43,6 +43,7 @@ func NewControl() Control { return Control{} }
 func (Control) Free()                          {}
 func (Control) Attach(*LoadParams)             {}
 func (Control) AttachConvert(*ConvertParams)   {}
+func (Control) AttachScore(*ScoreParams)       {}
 func (Control) AttachLog(*ConvertParams)       {}
 func (Control) AttachLoadLog(*LoadParams)      {}
 func (Control) AttachReader(*Reader)           {}

@@ -1,5 +1,5 @@
-//! What the library calls: closures of the program behind C functions. A panic does not cross the library: it ends a load and
-//! goes on after it; in a log sink it ends with the message.
+//! What the library calls: closures of the program behind C functions. A panic does not cross the library: it ends a call that
+//! tells its progress and goes on after it; in a log sink it ends with the message.
 use crate::{raw, Error, LogLevel, Result, Status};
 use std::any::Any;
 use std::ffi::{c_char, c_void};
@@ -10,7 +10,7 @@ use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 /// Receives every log message of an engine, on whatever thread causes it, or those of a conversion.
 pub type LogSink = Box<dyn Fn(LogLevel, &str) + Send + Sync>;
 
-/// Is told how far a load is: bytes done and bytes in all. `Break` cancels the load.
+/// Is told how far a call is: what is done and what there is in all, bytes or tokens. `Break` cancels the call.
 pub type ProgressFn<'a> = Box<dyn FnMut(u64, u64) -> ControlFlow<()> + 'a>;
 
 /// A log sink that the library points to, for as long as this lives.
@@ -70,6 +70,12 @@ impl<'a> Progress<'a> {
 
     /// The parameters must not be used after `self`.
     pub(crate) fn install_in_conversion(&mut self, params: &mut raw::inlay_convert_params) {
+        params.progress = Some(tell_progress);
+        params.progress_user = (&raw mut *self).cast();
+    }
+
+    /// The parameters must not be used after `self`.
+    pub(crate) fn install_in_scoring(&mut self, params: &mut raw::inlay_score_params) {
         params.progress = Some(tell_progress);
         params.progress_user = (&raw mut *self).cast();
     }

@@ -1,7 +1,7 @@
 //! What the library tells, as one line for people. Sizes are in MiB.
 use crate::{
     Comparison, DeviceInfo, DeviceKind, EngineInfo, Event, Explanation, FinishReason, LogLevel, LogMessage, MemoryInfo,
-    SessionInfo, Stats, Status, TokenInfo, TokenKind, TokenLogprob,
+    SessionInfo, Stats, Status, TokenComparison, TokenInfo, TokenKind, TokenLogprob, TokenScore,
 };
 use std::fmt::{Display, Formatter, Result};
 
@@ -132,5 +132,23 @@ impl Display for Stats {
 impl Display for TokenLogprob {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         write!(f, "{}: {:.4}", self.token, self.logprob)
+    }
+}
+
+impl Display for TokenComparison {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        write!(f, "{:.4}, rank {}, divergence {:.4}, ", self.logprob, self.rank, self.divergence)?;
+        f.write_str(if self.same_best { "same best token" } else { "another best token" })
+    }
+}
+
+impl Display for TokenScore {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let (Some(logprob), Some(rank)) = (self.logprob, self.rank) else { return f.write_str("given") };
+        write!(f, "{logprob:.4}, rank {rank}")?;
+        match &self.against {
+            Some(other) => write!(f, "; against {other}"),
+            None => Ok(()),
+        }
     }
 }

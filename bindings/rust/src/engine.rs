@@ -1,11 +1,12 @@
 use crate::callbacks::{OwnedSink, Progress};
 use crate::error::{call, into_string, read_bytes, read_string};
-use crate::info::{EngineInfo, Explanation, LogMessage, MemoryInfo, Stats, TokenInfo};
+use crate::info::{EngineInfo, Explanation, LogMessage, MemoryInfo, Stats, TokenInfo, TokenScore};
 use crate::steps::Steps;
 use crate::TokenizeOptions;
 use crate::{
     raw, Chat, ChatMessage, Conversation, ConvertOptions, ConvertType, EmbedOptions, Error, Library, LoadOptions,
-    LogLevel, ProfileForm, ProfileOptions, ProgressFn, Result, Session, SessionOptions, Status, Token,
+    LogLevel, ProfileForm, ProfileOptions, ProgressFn, Result, ScoreOptions, Session, SessionOptions, Status, Token,
+    MAX_LOGPROBS,
 };
 use std::io::{Read, Seek};
 use std::ops::ControlFlow;
@@ -54,6 +55,11 @@ pub struct Comparison {
     pub first: Option<u32>,
     /// A table of all operations.
     pub table: String,
+}
+
+/// The texts' tokens one after the other, and how many each has.
+fn joined(texts: &[&[Token]]) -> (Vec<Token>, Vec<i32>) {
+    (texts.concat(), texts.iter().map(|text| i32::try_from(text.len()).unwrap_or(i32::MAX)).collect())
 }
 
 impl Engine {
@@ -378,8 +384,7 @@ impl Engine {
     /// [`Status::DeviceLost`].
     pub fn embed(&self, texts: &[&[Token]], options: EmbedOptions) -> Result<Vec<Vec<f32>>> {
         let params = options.to_raw();
-        let tokens = texts.concat();
-        let lengths: Vec<i32> = texts.iter().map(|text| i32::try_from(text.len()).unwrap_or(i32::MAX)).collect();
+        let (tokens, lengths) = joined(texts);
         let width = self.info()?.d_model as usize;
         let mut out = vec![0f32; texts.len() * width];
         call(|err| {
@@ -416,6 +421,50 @@ impl Engine {
             vectors.extend(self.embed(group, options).map_err(|error| error.behind_texts(n_done))?);
         }
         Ok(vectors)
+    }
+
+    /// Tells how likely each token of texts is, given those before it: for perplexities, choices between answers, and what a
+    /// quantization costs. Nothing is drawn. Each text runs in a session of its own, several at once where sessions are free.
+    /// There is a score for each token, of which the first [`n_given`](ScoreOptions::n_given) are empty.
+    ///
+    /// # Errors
+    /// [`Status::ContextFull`], [`Status::KvFull`], [`Status::SessionLimit`], [`Status::InvalidState`], [`Status::DeviceLost`],
+    /// [`Status::Format`], or [`Status::Cancelled`] if the progress function breaks.
+    pub fn score(&self, texts: &[&[Token]], options: ScoreOptions<'_>) -> Result<Vec<Vec<TokenScore>>> {
+        let mut params = options.to_raw();
+        let against = match options.against {
+            Some(other) => {
+                crate::session::check_library(self.library(), other.library())?;
+                other.as_ptr()
+            }
+            None => std::ptr::null(),
+        };
+        let (tokens, lengths) = joined(texts);
+        let n_top = MAX_LOGPROBS.min(options.n_logprobs as usize); // the library refuses more
+        let mut scores = vec![raw::inlay_token_score::default(); tokens.len()];
+        let mut top = vec![raw::inlay_token_logprob::default(); tokens.len() * n_top];
+        let mut progress = options.progress.map(Progress::new);
+        if let Some(progress) = &mut progress {
+            progress.install_in_scoring(&mut params);
+        }
+        let scored = call(|err| {
+            // SAFETY: engines, tokens, lengths, parameters and progress live during the call; the results have room for what they
+            // are said to.
+            unsafe {
+                let (ids, n, counts) = (tokens.as_ptr(), tokens.len(), lengths.as_ptr());
+                let (to, stride) = (scores.as_mut_ptr(), size_of::<raw::inlay_token_score>());
+                let (likeliest, cap) = (top.as_mut_ptr(), top.len());
+                let score = self.functions().inlay_score;
+                score(self.as_ptr(), against, ids, n, counts, texts.len(), &params, to, stride, likeliest, cap, err)
+            }
+        });
+        if let Some(progress) = progress {
+            progress.resume_panic();
+        }
+        scored?;
+        let mut each =
+            scores.iter().enumerate().map(|(i, s)| TokenScore::from_raw(s, &top[i * n_top..(i + 1) * n_top]));
+        Ok(texts.iter().map(|text| each.by_ref().take(text.len()).collect()).collect())
     }
 
     /// The list of operations that a step runs: one line an operation, with its bytes and its floating-point operations for

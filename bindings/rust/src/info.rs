@@ -313,6 +313,60 @@ pub struct TokenLogprob {
     pub logprob: f32,
 }
 
+impl TokenLogprob {
+    pub(crate) fn from_raw(raw: &raw::inlay_token_logprob) -> Self {
+        Self { token: raw.token, logprob: raw.logprob }
+    }
+}
+
+/// How likely a token of a text is, given those before it, as [`Engine::score`](crate::Engine::score) found it. All is `None` or
+/// empty for tokens at the beginning that were given.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct TokenScore {
+    /// Natural logarithm of the token's probability under the model.
+    pub logprob: Option<f32>,
+    /// Tokens that are likelier, or as likely with a lower id; 0: a greedy draw takes this one.
+    pub rank: Option<u32>,
+    /// What the other engine says of it, where there is one: [`ScoreOptions::against`](crate::ScoreOptions::against).
+    pub against: Option<TokenComparison>,
+    /// The likeliest tokens in its place, the likeliest first: as many as
+    /// [`ScoreOptions::n_logprobs`](crate::ScoreOptions::n_logprobs) asks for.
+    pub top: Vec<TokenLogprob>,
+}
+
+/// What another engine says of a token of a text, and how far the engines' distributions are apart in its place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct TokenComparison {
+    /// As [`TokenScore::logprob`], of the other engine.
+    pub logprob: f32,
+    /// As [`TokenScore::rank`], of the other engine.
+    pub rank: u32,
+    /// Kullback-Leibler divergence of this engine's distribution from the other one's, which counts as exact, in nats.
+    pub divergence: f32,
+    /// The likeliest token of both engines is the same.
+    pub same_best: bool,
+}
+
+impl TokenScore {
+    pub(crate) fn from_raw(raw: &raw::inlay_token_score, top: &[raw::inlay_token_logprob]) -> Self {
+        let of_other = |rank| TokenComparison {
+            logprob: raw.against_logprob,
+            rank,
+            divergence: raw.divergence,
+            same_best: raw.same_best == 1,
+        };
+        let rank = u32::try_from(raw.rank).ok();
+        Self {
+            logprob: rank.map(|_| raw.logprob),
+            rank,
+            against: u32::try_from(raw.against_rank).ok().map(of_other),
+            top: top.iter().filter(|t| t.token >= 0).map(TokenLogprob::from_raw).collect(),
+        }
+    }
+}
+
 /// What one step did to a session.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -342,7 +396,7 @@ impl Event {
             text: crate::error::into_string(event.text[..n_text].iter().map(|&c| c as u8).collect()),
             token: token(event.token),
             logprob: event.logprob,
-            top: event.top[..n_top].iter().map(|t| TokenLogprob { token: t.token, logprob: t.logprob }).collect(),
+            top: event.top[..n_top].iter().map(TokenLogprob::from_raw).collect(),
             finish_reason: FinishReason::from_raw(event.finish_reason),
             n_prompt: 0,
             n_generated: 0,

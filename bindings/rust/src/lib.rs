@@ -61,19 +61,20 @@ pub use enums::*;
 pub use error::{Error, ErrorKind, Result};
 pub use generation::{Generation, OwnedGeneration, Reply};
 pub use info::{
-    DeviceInfo, EngineInfo, Event, Explanation, LogMessage, MemoryInfo, SessionInfo, Stats, TokenInfo, TokenLogprob,
+    DeviceInfo, EngineInfo, Event, Explanation, LogMessage, MemoryInfo, SessionInfo, Stats, TokenComparison, TokenInfo,
+    TokenLogprob, TokenScore,
 };
 pub use library::Library;
 pub use options::{
     ConvertOptions, EmbedOptions, GenerateOptions, LoadOptions, LogitBias, ProfileOptions, Prompt, Sampler,
-    SessionOptions, TokenizeOptions,
+    ScoreOptions, SessionOptions, TokenizeOptions,
 };
 pub use session::{decode_abandon, decode_slice, decode_step, Session, Slice};
 
 /// Number of a vocabulary entry.
 pub type Token = i32;
 
-/// Most alternatives that one event can report.
+/// Most alternatives that one event or score can report.
 pub const MAX_LOGPROBS: usize = raw::INLAY_MAX_LOGPROBS;
 
 /// The code of the README compiles.

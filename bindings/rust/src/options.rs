@@ -1,6 +1,6 @@
 use crate::callbacks::{LogSink, ProgressFn};
 use crate::session::raw_text;
-use crate::{raw, ConvertType, DeviceKind, KvDtype, LogLevel, Pooling, Token, WeightDtype};
+use crate::{raw, ConvertType, DeviceKind, Engine, KvDtype, LogLevel, Pooling, Token, WeightDtype};
 use std::ops::ControlFlow;
 
 /// A count as the C API wants it; one that is too large for it stays too large for the library, which says so.
@@ -94,6 +94,11 @@ setters! {
     impl[] EmbedOptions {
         pooling: Pooling,
         normalise: bool,
+    }
+    impl['a] ScoreOptions<'a> {
+        n_given: u32,
+        n_logprobs: u32,
+        against: impl Into<Option<&'a Engine>>,
     }
     impl[] ProfileOptions {
         n_tokens: u32,
@@ -487,6 +492,48 @@ impl EmbedOptions {
             flags: if self.normalise { raw::INLAY_EMBED_NORMALISE } else { 0 },
             ..Default::default()
         }
+    }
+}
+
+/// What [`Engine::score`](crate::Engine::score) tells of texts. Zero means default.
+#[derive(Default)]
+#[non_exhaustive]
+pub struct ScoreOptions<'a> {
+    /// Tokens at the beginning of each text that are context and have no scores. Default: 1, which has nothing before it.
+    pub n_given: u32,
+    /// Likeliest tokens to report beside each token, at most [`MAX_LOGPROBS`](crate::MAX_LOGPROBS).
+    pub n_logprobs: u32,
+    /// Another engine of the same vocabulary, whose distributions count as exact: both run, and are compared.
+    pub against: Option<&'a Engine>,
+    /// Is told after each step the tokens that were run, and all, on the thread that calls. It must not call the library.
+    pub progress: Option<ProgressFn<'a>>,
+}
+
+impl<'a> ScoreOptions<'a> {
+    /// Sets [`progress`](Self#structfield.progress).
+    #[must_use]
+    pub fn progress(mut self, progress: impl FnMut(u64, u64) -> ControlFlow<()> + 'a) -> Self {
+        self.progress = Some(Box::new(progress));
+        self
+    }
+
+    /// The parameters without the callback.
+    pub(crate) fn to_raw(&self) -> raw::inlay_score_params {
+        raw::inlay_score_params {
+            n_given: count(self.n_given),
+            n_logprobs: count(self.n_logprobs),
+            ..Default::default()
+        }
+    }
+}
+
+impl std::fmt::Debug for ScoreOptions<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ScoreOptions")
+            .field("n_given", &self.n_given)
+            .field("n_logprobs", &self.n_logprobs)
+            .field("against", &self.against)
+            .finish_non_exhaustive()
     }
 }
 

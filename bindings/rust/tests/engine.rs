@@ -4,7 +4,7 @@ mod common;
 use common::*;
 use inlay::{
     raw, ConvertOptions, ConvertType, EmbedOptions, Engine, Library, LoadOptions, LogLevel, Pooling, ProfileForm,
-    ProfileOptions, Status, Token, TokenizeOptions,
+    ProfileOptions, ScoreOptions, Status, Token, TokenScore, TokenizeOptions,
 };
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
@@ -275,6 +275,162 @@ fn an_embedding_is_cancelled_between_groups() {
     let wrong: [&[Token]; 4] = [&[5], &[6], &[7], &[]];
     let error = engine.embed_with(&wrong, embed_options, |_, _| ControlFlow::Continue(())).unwrap_err();
     assert!(error.message().starts_with("behind the first 2 texts: lengths[1] "), "{error}");
+}
+
+fn text_of(engine: &Engine, text: &str) -> Vec<Token> {
+    engine.tokenize(text, TokenizeOptions::default()).unwrap()
+}
+
+/// The natural logarithms of the probabilities of all tokens behind these ones.
+fn distribution(engine: &Engine, tokens: &[Token]) -> Vec<f64> {
+    let mut session = endless(engine);
+    session.prefill(tokens).unwrap();
+    let logits = session.logits().unwrap();
+    let max = f64::from(logits.iter().copied().fold(f32::NEG_INFINITY, f32::max));
+    let log_sum = max + logits.iter().map(|&l| (f64::from(l) - max).exp()).sum::<f64>().ln();
+    logits.iter().map(|&l| f64::from(l) - log_sum).collect()
+}
+
+fn near(a: f32, b: f64) -> bool {
+    (f64::from(a) - b).abs() < 2e-3
+}
+
+fn assert_alike(a: &[TokenScore], b: &[TokenScore]) {
+    assert_eq!(a.len(), b.len());
+    for (x, y) in a.iter().zip(b) {
+        assert_eq!(x.logprob.is_some(), y.logprob.is_some());
+        assert!(near(x.logprob.unwrap_or(0.0), y.logprob.unwrap_or(0.0).into()), "{x} and {y}");
+    }
+}
+
+#[test]
+fn scores_are_what_the_logits_say() {
+    let engine = load();
+    let text = text_of(&engine, "Once upon a time the zebra sang of bricks.");
+    let scores = engine.score(&[&text], ScoreOptions::default().n_logprobs(3)).unwrap().remove(0);
+    assert_eq!(scores.len(), text.len());
+    let first = &scores[0];
+    assert_eq!((first.logprob, first.rank, first.against, first.top.len()), (None, None, None, 0));
+    assert!(scores[1..].iter().any(|score| score.rank.unwrap() > 0), "the text is what a greedy draw gives");
+    for (i, score) in scores.iter().enumerate().skip(1) {
+        let all = distribution(&engine, &text[..i]);
+        let own = all[text[i] as usize];
+        assert!(near(score.logprob.unwrap(), own), "token {i}: {score}, expected {own}");
+        let likelier = |least: f64| all.iter().filter(|&&l| l > least).count() as u32;
+        let rank = score.rank.unwrap();
+        assert!((likelier(own + 4e-3)..=likelier(own - 4e-3)).contains(&rank), "token {i}: {score}");
+        assert_eq!(score.top.len(), 3);
+        for (place, top) in score.top.iter().enumerate() {
+            assert!(near(top.logprob, all[top.token as usize]), "token {i}: {top}");
+            assert!(place as u32 != rank || (top.token == text[i] && Some(top.logprob) == score.logprob), "token {i}");
+        }
+        assert!(score.top.windows(2).all(|pair| pair[0].logprob >= pair[1].logprob));
+        assert!(near(score.top[0].logprob, all.iter().copied().fold(f64::NEG_INFINITY, f64::max)));
+        assert!(score.against.is_none());
+    }
+}
+
+#[test]
+fn drawn_tokens_have_the_scores_of_their_events() {
+    let engine = load();
+    let mut text = text_of(&engine, PROMPT);
+    let n_prompt = text.len() as u32;
+    let events: Vec<_> = begun(&engine).events().take(12).map(|event| event.unwrap()).collect();
+    text.extend(events.iter().map(|event| event.token.unwrap()));
+    let given = ScoreOptions::default().n_given(n_prompt).n_logprobs(1);
+    let scores = engine.score(&[&text], given).unwrap().remove(0);
+    assert!(scores[..n_prompt as usize].iter().all(|score| score.logprob.is_none() && score.top.is_empty()));
+    for (score, event) in scores[n_prompt as usize..].iter().zip(&events) {
+        assert!(near(score.logprob.unwrap(), event.logprob.into()), "{score}, {}", event.logprob);
+        assert!(near(score.top[0].logprob, event.logprob.into()), "{}, {}", score.top[0], event.logprob);
+        assert_eq!(score.rank == Some(0), Some(score.top[0].token) == event.token);
+    }
+    let nothing = engine.score(&[&text], ScoreOptions::default().n_given(u32::MAX)).unwrap().remove(0);
+    assert!(nothing.len() == text.len() && nothing.iter().all(|score| score.rank.is_none()));
+}
+
+#[test]
+fn texts_are_scored_together_as_alone() {
+    let engine = load_with(options().max_sessions(2));
+    let (a, b) = (text_of(&engine, "The old fox said"), text_of(&engine, "A queen lived in a castle by the sea."));
+    let texts: [&[Token]; 5] = [&a, &b, &a[..1], &b, &a];
+    let mut told = Vec::new();
+    let note = |done, all| {
+        told.push((done, all));
+        ControlFlow::Continue(())
+    };
+    let together = engine.score(&texts, ScoreOptions::default().progress(note)).unwrap();
+    assert_eq!(together.len(), texts.len());
+    for (text, scores) in texts.iter().zip(&together) {
+        assert_alike(scores, &engine.score(&[text], ScoreOptions::default()).unwrap()[0]);
+    }
+    let n_all: usize = texts.iter().map(|text| text.len() - 1).sum(); // nothing runs behind a text's last token
+    assert!(told.len() > 1 && told.windows(2).all(|pair| pair[0].0 < pair[1].0), "{told:?}");
+    assert_eq!(*told.last().unwrap(), (n_all as u64, n_all as u64));
+    assert!(engine.score(&[], ScoreOptions::default()).unwrap().is_empty());
+    let error = engine.score(&[&a, &[]], ScoreOptions::default()).unwrap_err();
+    assert!(error.status() == Status::InvalidArgument && error.message().contains("lengths[1]"), "{error}");
+}
+
+#[test]
+fn two_engines_are_compared() {
+    let engine = load_with(options().max_sessions(1)); // that against itself takes no second one
+    let text = text_of(&engine, "Once upon a time the zebra sang of bricks.");
+    let same = engine.score(&[&text, &text], ScoreOptions::default().against(&engine.clone())).unwrap().concat();
+    assert_eq!(same.len(), 2 * text.len());
+    for score in same.iter().filter(|score| score.rank.is_some()) {
+        let other = score.against.unwrap();
+        assert_eq!((Some(other.logprob), Some(other.rank)), (score.logprob, score.rank));
+        assert_eq!((other.divergence, other.same_best), (0.0, true));
+    }
+    assert_eq!(same.iter().filter(|score| score.against.is_none()).count(), 2);
+
+    let target = std::env::temp_dir().join(format!("inlay-rust-coarse-{}.gguf", std::process::id()));
+    Engine::convert(model(), &target, ConvertType::Q40, None).unwrap();
+    let coarse = Engine::load(&target, options()).unwrap();
+    std::fs::remove_file(&target).unwrap();
+    let scores = coarse.score(&[&text], ScoreOptions::default().against(&engine)).unwrap().remove(0);
+    for (i, score) in scores.iter().enumerate().skip(1) {
+        let (p, q) = (distribution(&engine, &text[..i]), distribution(&coarse, &text[..i]));
+        let other = score.against.unwrap();
+        assert!(
+            near(other.logprob, p[text[i] as usize]) && near(score.logprob.unwrap(), q[text[i] as usize]),
+            "{score}"
+        );
+        let divergence: f64 = p.iter().zip(&q).map(|(p, q)| p.exp() * (p - q)).sum();
+        assert!(other.divergence > 0.0 && near(other.divergence, divergence), "{score}, expected {divergence}");
+        let best = |all: &[f64]| (0..all.len()).max_by(|&a, &b| all[a].total_cmp(&all[b]));
+        assert!(other.same_best == (best(&p) == best(&q)), "token {i}: {score}");
+    }
+    assert!(scores[1].to_string().contains("; against "), "{}", scores[1]);
+}
+
+#[test]
+fn a_scoring_is_cancelled_and_refused() {
+    let engine = load_with(options().max_sessions(1));
+    let text = text_of(&engine, PROMPT);
+    let mut n_told = 0;
+    let stop = |_, _| {
+        n_told += 1;
+        if n_told == 2 {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    };
+    let error = engine.score(&[&text, &text, &text], ScoreOptions::default().progress(stop)).unwrap_err();
+    assert_eq!((error.status(), n_told), (Status::Cancelled, 2));
+    let asked = ScoreOptions::default().progress(|_, _| panic!("no scores"));
+    let panicked = catch_unwind(AssertUnwindSafe(|| engine.score(&[&text], asked))).unwrap_err();
+    assert_eq!(panicked.downcast_ref::<&str>(), Some(&"no scores"));
+    assert_eq!(engine.stats().unwrap().n_sessions, 0);
+    for n in [21, u32::MAX] {
+        let error = engine.score(&[&text], ScoreOptions::default().n_logprobs(n)).unwrap_err();
+        assert!(error.status() == Status::InvalidArgument && error.message().contains("n_logprobs is "), "{error}");
+    }
+    assert_eq!(engine.score(&[&text], ScoreOptions::default()).unwrap()[0].len(), text.len());
+    let shown = format!("{:?}", ScoreOptions::default().n_given(7).against(&engine));
+    assert!(shown.contains("n_given: 7") && shown.contains("against: Some(Engine("), "{shown}");
 }
 
 #[test]

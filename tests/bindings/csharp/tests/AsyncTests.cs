@@ -72,6 +72,23 @@ static class AsyncTests
         }
     }
 
+    public static void WhatACallFreesWakesWhoWaits()
+    {
+        LoadOptions options = Given.Options;
+        options.MaxSessions = 1;
+        using (Engine engine = Engine.Load(Given.Model, options))
+        {
+            Task<Session> waiting = null;
+            var score = new ScoreOptions
+            {
+                // While it is told the text has the only session; Inlay is called by another thread.
+                Progress = (n_done, n_total) => { waiting = waiting ?? Result(Task.Run(() => Task.FromResult(engine.CreateSessionAsync()))); }
+            };
+            engine.Score(new[] { Given.Prompt }, score);
+            Result(waiting).Dispose();
+        }
+    }
+
     public static void WaitingCanBeCancelled()
     {
         LoadOptions options = Given.Options;

@@ -266,6 +266,177 @@ static class EngineTests
         return a.Zip(b, (x, y) => (double)x * y).Sum();
     }
 
+    const string Unusual = "Once upon a time the zebra sang of bricks.";
+
+    /// <summary>The natural logarithms of the probabilities of all tokens behind the first ones of a text.</summary>
+    private static double[] Distribution(Engine engine, int[] text, int n)
+    {
+        using (Session session = engine.CreateSession())
+        {
+            session.Prefill(text.Take(n).ToArray());
+            float[] logits = session.GetLogits();
+            double max = logits.Max(), log_sum = max + Math.Log(logits.Sum(l => Math.Exp(l - max)));
+            return logits.Select(l => l - log_sum).ToArray();
+        }
+    }
+
+    private static void Near(double want, double got, string what)
+    {
+        Expect.True(Math.Abs(want - got) < 2e-3, what + ": expected " + want + ", got " + got);
+    }
+
+    private static int Best(double[] values) { return Array.IndexOf(values, values.Max()); }
+
+    private static void HasNone(TokenScore score)
+    {
+        Expect.True(score.IsGiven && score.Rank == -1 && float.IsNaN(score.Logprob) && score.Top.Length == 0, "a token that was given");
+        Expect.True(score.AgainstRank == -1 && float.IsNaN(score.AgainstLogprob), "of another engine");
+        Expect.True(float.IsNaN(score.Divergence) && score.SameBest == null, "of both");
+    }
+
+    public static void ScoresAreWhatTheLogitsSay()
+    {
+        using (Engine engine = Given.Engine())
+        {
+            int[] text = engine.Tokenize(Unusual);
+            TokenScore[] scores = engine.Score(new[] { text }, new ScoreOptions { Logprobs = 3 })[0];
+            Expect.Equal(text.Length, scores.Length, "scores");
+            HasNone(scores[0]);
+            Expect.True(scores.Any(s => s.Rank > 0), "the text is what a greedy draw gives");
+            for (int i = 1; i < text.Length; i++)
+            {
+                TokenScore score = scores[i];
+                double[] all = Distribution(engine, text, i);
+                double own = all[text[i]];
+                Near(own, score.Logprob, "token " + i);
+                Expect.True(score.Rank >= all.Count(l => l > own + 4e-3) && score.Rank <= all.Count(l => l > own - 4e-3), "rank " + score.Rank);
+                Expect.Equal(3, score.Top.Length, "likeliest tokens");
+                Near(all.Max(), score.Top[0].Logprob, "the likeliest");
+                for (int place = 0; place < 3; place++)
+                {
+                    Near(all[score.Top[place].Token], score.Top[place].Logprob, "one of the likeliest");
+                    Expect.True(place == 0 || score.Top[place - 1].Logprob >= score.Top[place].Logprob, "their order");
+                    if (place != score.Rank) continue;
+                    Expect.True(score.Top[place].Token == text[i] && score.Top[place].Logprob == score.Logprob, "the token itself");
+                }
+                Expect.True(!score.IsGiven && score.AgainstRank == -1 && score.SameBest == null, "no other engine");
+            }
+        }
+    }
+
+    public static void DrawnTokensHaveTheScoresOfTheirEvents()
+    {
+        using (Engine engine = Given.Engine())
+        using (Session session = engine.CreateSession(Given.Endless))
+        {
+            session.Prefill(Given.Prompt);
+            var events = new List<StepEvent>();
+            for (int i = 0; i < 12; i++) events.Add(session.DecodeStep());
+            int[] text = Given.Prompt.Concat(events.Select(e => e.Token)).ToArray();
+            int n_prompt = Given.Prompt.Length;
+            TokenScore[] scores = engine.Score(new[] { text }, new ScoreOptions { Given = n_prompt, Logprobs = 1 })[0];
+            for (int i = 0; i < text.Length; i++)
+            {
+                if (i < n_prompt)
+                {
+                    HasNone(scores[i]);
+                    continue;
+                }
+                Near(events[i - n_prompt].Logprob, scores[i].Logprob, "token " + i);
+                Near(events[i - n_prompt].Logprob, scores[i].Top[0].Logprob, "the likeliest in place " + i);
+                Expect.Equal(scores[i].Top[0].Token == text[i], scores[i].Rank == 0, "rank 0");
+            }
+            Array.ForEach(engine.Score(new[] { text }, new ScoreOptions { Given = int.MaxValue })[0], HasNone);
+        }
+    }
+
+    public static void TextsAreScoredTogetherAsAlone()
+    {
+        LoadOptions options = Given.Options;
+        options.MaxSessions = 2;
+        using (Engine engine = Engine.Load(Given.Model, options))
+        {
+            int[] a = engine.Tokenize("The old fox said"), b = engine.Tokenize(Unusual);
+            int[][] texts = { a, b, a.Take(1).ToArray(), b, a };
+            var told = new List<ulong>();
+            ulong total = 0;
+            var score = new ScoreOptions { Progress = (n_done, n_total) => { told.Add(n_done); total = n_total; } };
+            TokenScore[][] together = engine.Score(texts, score);
+            Expect.Equal(texts.Length, together.Length, "texts");
+            for (int i = 0; i < texts.Length; i++)
+            {
+                TokenScore[] alone = engine.Score(new[] { texts[i] })[0];
+                Expect.Equal(texts[i].Length, together[i].Length, "tokens of text " + i);
+                HasNone(together[i][0]);
+                for (int j = 1; j < alone.Length; j++) Near(alone[j].Logprob, together[i][j].Logprob, "token " + j + " of text " + i);
+            }
+            ulong want = (ulong)texts.Sum(text => text.Length - 1); // nothing runs behind a text's last token
+            Expect.True(told.Count > 1 && told.Zip(told.Skip(1), (x, y) => x < y).All(rises => rises), "progress");
+            Expect.True(told.Last() == want && total == want, "tokens: expected " + want + ", got " + told.Last() + " of " + total);
+            Expect.Equal(0, engine.Score(new int[0][]).Length, "no texts");
+            InlayException wrong = Expect.Status(Status.InvalidArgument, () => engine.Score(new[] { a, new int[0] }), "an empty text");
+            Expect.Contains("lengths[1]", wrong.Message);
+            Expect.Throws<ArgumentNullException>(() => engine.Score(null), "null");
+            Expect.Throws<ArgumentNullException>(() => engine.Score(new[] { a, null }), "a text that is null");
+        }
+    }
+
+    public static void EnginesAreCompared()
+    {
+        string target = Path.GetTempFileName();
+        Engine.Convert(Given.Model, target, ConvertType.Q40, 2);
+        LoadOptions options = Given.Options;
+        options.MaxSessions = 1; // an engine against itself takes no second one
+        using (Engine engine = Engine.Load(Given.Model, options))
+        using (Engine coarse = Engine.Load(target, Given.Options))
+        {
+            File.Delete(target);
+            int[] text = engine.Tokenize(Unusual);
+            foreach (TokenScore[] scores in engine.Score(new[] { text, text }, new ScoreOptions { Against = engine }))
+            {
+                HasNone(scores[0]);
+                foreach (TokenScore score in scores.Skip(1))
+                {
+                    Expect.True(score.AgainstLogprob == score.Logprob && score.AgainstRank == score.Rank, "the same engine's");
+                    Expect.True(score.Divergence == 0 && score.SameBest == true, "divergence " + score.Divergence);
+                }
+            }
+            TokenScore[] compared = coarse.Score(new[] { text }, new ScoreOptions { Against = engine })[0];
+            for (int i = 1; i < text.Length; i++)
+            {
+                double[] p = Distribution(engine, text, i), q = Distribution(coarse, text, i);
+                Near(q[text[i]], compared[i].Logprob, "token " + i);
+                Near(p[text[i]], compared[i].AgainstLogprob, "token " + i + " of the other engine");
+                Near(p.Zip(q, (x, y) => Math.Exp(x) * (x - y)).Sum(), compared[i].Divergence, "divergence");
+                Expect.True(compared[i].Divergence > 0, "engines that differ");
+                Expect.Equal(Best(p) == Best(q), compared[i].SameBest.Value, "the likeliest of both, token " + i);
+            }
+            coarse.Dispose();
+            Expect.Throws<ObjectDisposedException>(() => engine.Score(new[] { text }, new ScoreOptions { Against = coarse }), "disposed");
+        }
+    }
+
+    public static void AScoringIsCancelled()
+    {
+        LoadOptions options = Given.Options;
+        options.MaxSessions = 1;
+        using (Engine engine = Engine.Load(Given.Model, options))
+        using (var source = new CancellationTokenSource())
+        {
+            int[][] texts = { Given.Prompt, Given.Prompt, Given.Prompt };
+            int told = 0;
+            var score = new ScoreOptions { Progress = (n_done, n_total) => { if (++told == 2) source.Cancel(); } };
+            var problem = Expect.Throws<OperationCanceledException>(() => engine.Score(texts, score, source.Token), "a cancelled scoring");
+            Expect.Equal(source.Token, problem.CancellationToken, "whose token");
+            Expect.Equal(2, told, "calls before the cancel");
+            Expect.Throws<OperationCanceledException>(() => engine.Score(texts, null, source.Token), "cancelled before");
+            score.Progress = (n_done, n_total) => { throw new FormatException("a bad handler"); };
+            Expect.Throws<FormatException>(() => engine.Score(texts, score), "its own exception");
+            Expect.Equal(0, engine.Stats.Sessions, "sessions afterwards");
+            Expect.Equal(3, engine.Score(texts).Length, "it goes on");
+        }
+    }
+
     public static void LibraryAndDevices()
     {
         Expect.Equal(Environment.GetEnvironmentVariable("INLAY_LIBRARY"), Library.Path, "path");

@@ -20,7 +20,8 @@ static class FieldNameTests
         { typeof(inlay_sampler_params), new object[] { "Sampler", "sampler", typeof(SamplerOptions) } },
         { typeof(inlay_profile_params), new object[] { "Profile", "params", typeof(ProfileOptions) } },
         { typeof(inlay_convert_params), new object[] { "Convert", "params", typeof(Engine).GetMethod("Convert") } },
-        { typeof(inlay_embed_params), new object[] { "Embed", "params", Embed } }
+        { typeof(inlay_embed_params), new object[] { "Embed", "params", Embed } },
+        { typeof(inlay_score_params), new object[] { "Score", "params", typeof(ScoreOptions) } }
     };
 
     static string InCSharp(string table, string message)
@@ -118,6 +119,9 @@ static class FieldNameTests
             Says("maxTokens is -1", () => session.SetMaxTokens(-1), "max_tokens");
             Says("Past is -1", () => engine.ProfileStep(new ProfileOptions { Past = -1 }), "n_past");
             Says("pooling is 77", () => engine.Embed(new[] { Given.Prompt }, (Pooling)77), "params.");
+            foreach (int n in new[] { -1, 21, int.MaxValue })
+                Says("Logprobs is " + n, () => engine.Score(new[] { Given.Prompt }, new ScoreOptions { Logprobs = n }), "params.", "n_log");
+            Says("Given is -1", () => engine.Score(new[] { Given.Prompt }, new ScoreOptions { Given = -1 }), "params.", "n_given");
         }
     }
 

@@ -32,7 +32,7 @@ static class LifetimeTests
                  {
                      () => engine.Info.ToString(), () => engine.CreateSession(), () => engine.Tokenize("x"), () => engine.Plan.ToString(),
                      () => engine.GetMetadata("general.name"), () => engine.Stats.ToString(), () => engine.Detokenize(new[] { 1 }),
-                     () => engine.ProfileStep(), () => engine.GetTokenInfo(1)
+                     () => engine.ProfileStep(), () => engine.GetTokenInfo(1), () => engine.Score(new[] { Given.Prompt })
                  })
         {
             Expect.Throws<ObjectDisposedException>(use, "the engine");
