@@ -74,6 +74,8 @@ void LoadOptions::add_to(Options& options) {
                 device = n == 0 ? INLAY_DEVICE_CPU : INLAY_DEVICE_CUDA;
                 return true;
               });
+  options.flag("--exact-activations", exact_activations,
+               "on the CPU, 16 bits for all activations that meet quantized weights, not for a third of them");
   options.integer("-t --threads", n_threads, 1, 1024, "threads that compute (all cores)");
 }
 
@@ -85,7 +87,7 @@ inlay_load_params LoadOptions::params() const {
   params.max_sessions = max_sessions;
   params.prefill_chunk = prefill_chunk;
   params.flags = (no_cublas ? INLAY_LOAD_NO_CUBLAS : 0u) | (no_token_kernel ? INLAY_LOAD_NO_TOKEN_KERNEL : 0u) |
-                 (run_ahead ? INLAY_LOAD_RUN_AHEAD : 0u);
+                 (run_ahead ? INLAY_LOAD_RUN_AHEAD : 0u) | (exact_activations ? INLAY_LOAD_EXACT_ACTIVATIONS : 0u);
   params.kv_dtype = kv_dtype;
   params.weight_dtype = weight_dtype;
   if (!pre_tokenizer.empty()) {

@@ -41,6 +41,7 @@ struct LoadOptions {
   bool no_cublas = false;
   bool no_token_kernel = false;
   bool run_ahead = false;
+  bool exact_activations = false;
   const char* context_from = "--ctx asks for";  // begins the message of a context that is too long
   bool keeps_decisions = false;                 // the engine's log has what it found and chose
   std::string* load_times = nullptr;            // takes the engine's own account of where the time of the load went

@@ -161,6 +161,7 @@ typedef uint32_t inlay_load_flags;
 #define INLAY_LOAD_NO_TOKEN_KERNEL 2u  // CUDA, likewise: decode steps launch every operation, even where one launch could run all layers.
 #define INLAY_LOAD_RUN_AHEAD 4u  // CUDA, likewise: a decode step begins the next one of the same sessions before it returns, so that the device need not wait for the host. If anything else comes than that step, it waits until the device is done with it. Not of sessions with penalties or biases, nor of models with sliding windows; a logit row more a session.
 #define INLAY_LOAD_TAKE_PAGES_LATER 8u  // CPU, without effect elsewhere, as the load's log says: pages of the workspace are taken from the system when they are first used, not beside the reading of weights. The process stays smaller until there are long prompts; the first prompts take longer.
+#define INLAY_LOAD_EXACT_ACTIVATIONS 16u  // CPU, likewise: products of quantized weights take all activations in 16 bits, not only the third of them that holds most of the error. Logits then are those of the dequantized weights but for a KL divergence of about 1e-6; prompts take longer.
 
 // Type in which weights are held.
 typedef int32_t inlay_weight_dtype;

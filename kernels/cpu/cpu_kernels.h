@@ -22,7 +22,13 @@ constexpr int64_t n_tiles(int64_t n_rows) { return (n_rows + kTileRows - 1) / kT
 
 // What a linear kernel takes as its activations: a value of its own, made once by `prepare` and shared by every matrix
 // that reads the same rows (Q/K/V, gate/up).
-enum class ActivationForm : uint8_t { f32, bf16, q8 };  // q8: int8 per 32 columns with scale, and sums per 16
+enum class ActivationForm : uint8_t { f32, bf16, q8 };  // q8: per 32 columns a scale, codes of 8 or 16 bits, their sums
+
+// Which groups of 32 columns of the q8 form have 16 bits: those whose largest magnitude, squared, is above this many
+// times its mean over the groups of the row.
+inline constexpr float kAllFine = 0, kNoneFine = __builtin_inff();
+// A third of the groups of real models, which holds about nine tenths of the error: docs/design/activations.md.
+inline constexpr float kUsualFine = 0.6f;
 
 struct LinearArgs {
   const void* weights;      // packed
@@ -54,7 +60,8 @@ struct Kernels {
 
   size_t (*activation_row_bytes)(ActivationForm form, int64_t n_cols);  // a multiple of 64
   // Prepares rows [m_begin, m_end) of x (m, ld_x) into `out` (m rows of activation_row_bytes).
-  void (*prepare)(ActivationForm form, const float* x, int64_t n_cols, int64_t ld_x, int64_t m_begin, int64_t m_end, void* out);
+  void (*prepare)(ActivationForm form, const float* x, int64_t n_cols, int64_t ld_x, int64_t m_begin, int64_t m_end,
+                  float fine_above, void* out);
 
   void (*rms_norm)(const RmsNormArgs& args, int64_t m_begin, int64_t m_end);
   void (*rope)(const RopeArgs& args, int64_t m_begin, int64_t m_end);

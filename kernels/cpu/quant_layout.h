@@ -158,16 +158,24 @@ template <class L>
   }
 }
 
-// 32 columns of one activation row: value = scale * code, symmetric, |code| <= 127. A group with an infinity or a NaN
-// has codes of 0 and a scale of NaN, so that it shows in every result; one below 2^-100 throughout counts as zero.
+// 32 columns of one activation row, symmetric: value = scale * (code + fine code / 256), |code| and |fine code| <= 127.
+// Where `fine` is 0 so are the fine codes, and kernels skip them: they would add 0 to an exact sum, so that skipping
+// changes no bit. A group with an infinity or a NaN has codes of 0 and a scale of NaN, so that it shows in every result;
+// one below 2^-100 throughout counts as zero.
 struct Q8Group {
   int8_t codes[kGroup];
-  float scale;
   int16_t sums[2];   // of the codes of each half
-  float scaled_sum;  // scale * (sums[0] + sums[1])
+  float scale;
+  float scaled_sum;  // scale * (sum of the codes + sum of the fine codes / 256)
+  int8_t fine_codes[kGroup];
+  int16_t fine_sums[2];
+  uint32_t fine;
 };
-static_assert(sizeof(Q8Group) == 44);
+static_assert(sizeof(Q8Group) == 84);
+inline constexpr size_t kFineAt = offsetof(Q8Group, fine_codes);  // fine codes and their sums lie as the others do
+static_assert(offsetof(Q8Group, fine_sums) == kFineAt + offsetof(Q8Group, sums));
 
+inline constexpr float kFineUnit = 1.0f / 256;  // of a fine code, in codes; a power of two, so that it rounds nothing
 inline constexpr uint32_t kQ8TinyBits = 0x0d800000;  // 2^-100
 inline constexpr uint32_t kQ8InfinityBits = 0x7f800000;
 

@@ -21,15 +21,18 @@ size_t q8_activation_row_bytes(int64_t n_cols);
 // quant_linear: null for types before q8_0. prepare_q8: see Kernels::prepare.
 namespace generic {
 LinearFn quant_linear(DType type);
-void prepare_q8(const float* x, int64_t n_cols, int64_t ld_x, int64_t m_begin, int64_t m_end, void* out);
+void prepare_q8(const float* x, int64_t n_cols, int64_t ld_x, int64_t m_begin, int64_t m_end, float fine_above,
+                void* out);
 }  // namespace generic
 namespace avx2 {
 LinearFn quant_linear(DType type);
-void prepare_q8(const float* x, int64_t n_cols, int64_t ld_x, int64_t m_begin, int64_t m_end, void* out);
+void prepare_q8(const float* x, int64_t n_cols, int64_t ld_x, int64_t m_begin, int64_t m_end, float fine_above,
+                void* out);
 }  // namespace avx2
 namespace avx512 {
 LinearFn quant_linear(DType type);
-void prepare_q8(const float* x, int64_t n_cols, int64_t ld_x, int64_t m_begin, int64_t m_end, void* out);
+void prepare_q8(const float* x, int64_t n_cols, int64_t ld_x, int64_t m_begin, int64_t m_end, float fine_above,
+                void* out);
 }  // namespace avx512
 
 }  // namespace inlay::cpu

@@ -6,9 +6,9 @@ namespace {
 
 // No kernel of this table takes the bf16 form.
 void prepare(ActivationForm form, const float* x, int64_t n_cols, int64_t ld_x, int64_t m_begin, int64_t m_end,
-             void* out) {
-  const auto prepare_form = form == ActivationForm::q8 ? avx2::prepare_q8 : avx2::prepare_f32;
-  prepare_form(x, n_cols, ld_x, m_begin, m_end, out);
+             float fine_above, void* out) {
+  if (form == ActivationForm::q8) return avx2::prepare_q8(x, n_cols, ld_x, m_begin, m_end, fine_above, out);
+  avx2::prepare_f32(x, n_cols, ld_x, m_begin, m_end, out);
 }
 
 Kernels make_table() {

@@ -6,15 +6,15 @@ namespace {
 
 // No kernel of this table takes the bf16 form.
 void prepare(ActivationForm form, const float* x, int64_t n_cols, int64_t ld_x, int64_t m_begin, int64_t m_end,
-             void* out) {
-  const auto prepare_form = form == ActivationForm::q8 ? avx512::prepare_q8 : avx512::prepare_f32;
-  prepare_form(x, n_cols, ld_x, m_begin, m_end, out);
+             float fine_above, void* out) {
+  if (form == ActivationForm::q8) return avx512::prepare_q8(x, n_cols, ld_x, m_begin, m_end, fine_above, out);
+  avx512::prepare_f32(x, n_cols, ld_x, m_begin, m_end, out);
 }
 
 void prepare_with_bf16(ActivationForm form, const float* x, int64_t n_cols, int64_t ld_x, int64_t m_begin,
-                       int64_t m_end, void* out) {
+                       int64_t m_end, float fine_above, void* out) {
   if (form == ActivationForm::bf16) return avx512bf16::prepare_bf16(x, n_cols, ld_x, m_begin, m_end, out);
-  prepare(form, x, n_cols, ld_x, m_begin, m_end, out);
+  prepare(form, x, n_cols, ld_x, m_begin, m_end, fine_above, out);
 }
 
 Kernels make_table() {

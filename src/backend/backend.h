@@ -46,6 +46,7 @@ struct BackendConfig {
   bool allow_mixed_gemm = true;  // cuda: products of many rows and quantized weights without dequantizing, on sm_90
   bool always_group_rows = false;  // cuda: products of 9 to 32 rows by clusters, on sm_90, even where they do not pay
   bool take_pages_later = false;   // cpu: the workspace's, at their first use and not while weights are read
+  bool exact_activations = false;  // cpu: 16 bits for all activations of quantized products
   bool run_ahead = false;          // execute_ahead() will be called; then there are two logit slots for a sequence
 };
 

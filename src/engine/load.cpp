@@ -90,7 +90,8 @@ void log_unused(const EngineOptions& o, const Placement& p, const std::vector<Kv
   } flags[] = {{"NO_CUBLAS", !o.allow_cublas, DeviceKind::cuda, "CUDA"},
                {"NO_TOKEN_KERNEL", !o.allow_token_kernel, DeviceKind::cuda, "CUDA"},
                {"RUN_AHEAD", o.run_ahead, DeviceKind::cuda, "CUDA"},
-               {"TAKE_PAGES_LATER", o.take_pages_later, DeviceKind::cpu, "the CPU"}};
+               {"TAKE_PAGES_LATER", o.take_pages_later, DeviceKind::cpu, "the CPU"},
+               {"EXACT_ACTIVATIONS", o.exact_activations, DeviceKind::cpu, "the CPU"}};
   for (const auto& flag : flags) {
     if (flag.is_given && p.device != flag.device)
       log.write(LogLevel::info,

@@ -37,6 +37,7 @@ struct EngineOptions {
   bool allow_cublas = true;        // cuda: as in BackendConfig
   bool run_ahead = false;          // as in BackendConfig
   bool take_pages_later = false;   // cpu: as in BackendConfig
+  bool exact_activations = false;  // cpu: as in BackendConfig
   std::string pre_tokenizer;       // instead of the file's tokenizer.ggml.pre; empty: that
   LogLevel log_level = LogLevel::info;
   LogSink log;  // called on the thread of the call that logs

@@ -172,6 +172,7 @@ Result<Placement> place_on(DeviceKind device, const Plan& plan, const EngineOpti
   p.config.allow_cublas = o.allow_cublas;
   p.config.allow_token_kernel = o.allow_token_kernel;
   p.config.take_pages_later = o.take_pages_later;
+  p.config.exact_activations = o.exact_activations;
   p.config.n_threads = device == DeviceKind::reference ? 1 : o.n_threads ? o.n_threads : default_threads();
   // A GPU that lacks the memory for chunks of its own default gets shorter ones.
   for (const DeviceKind defaults : {device, DeviceKind::cpu}) {

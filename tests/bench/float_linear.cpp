@@ -58,7 +58,7 @@ void measure(const cpu::Kernels& k, DType type, Shape shape, ThreadPool& pool) {
     uint32_t state = 2;
     for (float& v : x) v = bench::next_random(state);
     bench::Bytes activations(k.activation_row_bytes(w.kernel.form, shape.n_cols) * static_cast<size_t>(m));
-    k.prepare(w.kernel.form, x.data(), shape.n_cols, shape.n_cols, 0, m, activations.as());
+    k.prepare(w.kernel.form, x.data(), shape.n_cols, shape.n_cols, 0, m, cpu::kNoneFine, activations.as());
     std::vector<float> out(static_cast<size_t>(m * shape.n_rows));
     const int64_t copies = m <= 8 ? w.n_copies : std::min<int64_t>(w.n_copies, 4);
     const double seconds = bench::best_seconds(pool, m <= 8 ? 7 : 5, [&] {

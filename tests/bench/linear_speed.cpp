@@ -2,7 +2,9 @@
 // matrix are larger than any cache) beside a plain read of the same memory, and a large m as 10^9 operations per second
 // and core.
 //
-//   bench_linear_speed [--type NAME] [--isa generic|avx2|avx512] [--shape ROWSxCOLS] [--m N] [--threads N] [--quick]
+//   bench_linear_speed [--type NAME] [--isa generic|avx2|avx512] [--shape ROWSxCOLS] [--m N] [--threads N] [--fine] [--quick]
+//
+// --fine: all activations in 16 bits.
 //
 // One line per measurement, the best of several passes: the machine may be shared.
 #if defined(__x86_64__)
@@ -27,6 +29,7 @@ struct Options {
   std::string type, isa, shape;
   int64_t m = 512;
   int threads = 4;
+  float fine_above = cpu::kNoneFine;
   bool quick = false;
 };
 
@@ -129,9 +132,9 @@ double read_speed(Matrices& matrices, int n_threads, int passes) {
 }
 
 double decode_speed(const cpu::Kernels& kernels, const cpu::LinearKernel& kernel, Matrices& matrices, Shape shape,
-                    int n_threads, int passes) {
+                    float fine_above, int n_threads, int passes) {
   const auto x = test::random_activations(1, shape.n_cols, 2);
-  test::PreparedActivations prepared(kernels, kernel.form, x, shape.n_cols);
+  test::PreparedActivations prepared(kernels, kernel.form, x, shape.n_cols, fine_above);
   std::vector<float> out(shape.n_rows);
   const int64_t tiles = cpu::n_tiles(shape.n_rows);
   const double seconds = best_seconds(n_threads, passes, [&](int t) {
@@ -154,9 +157,9 @@ double decode_speed(const cpu::Kernels& kernels, const cpu::LinearKernel& kernel
 // Per core, with all threads busy. At most 512 rows of the matrix per thread (the arithmetic does not depend on them),
 // as often as a measurable time takes.
 double prefill_speed(const cpu::Kernels& kernels, const cpu::LinearKernel& kernel, Matrices& matrices, Shape shape,
-                     int64_t m, int n_threads, int passes) {
+                     int64_t m, float fine_above, int n_threads, int passes) {
   const auto x = test::random_activations(m, shape.n_cols, 3);
-  test::PreparedActivations prepared(kernels, kernel.form, x, shape.n_cols);
+  test::PreparedActivations prepared(kernels, kernel.form, x, shape.n_cols, fine_above);
   const int64_t tiles = std::min<int64_t>(cpu::n_tiles(shape.n_rows) / n_threads, 32) * n_threads;
   const int64_t n_rows = tiles * 16;
   std::vector<float> out(m * n_rows);
@@ -178,10 +181,10 @@ void measure(DType type, cpu::Isa isa, Shape shape, const Options& options) {
   Matrices matrices(type, kernel, shape, (slow ? 16u : 192u) << 20);
   const int passes = slow || options.quick ? 3 : 50;  // of a few milliseconds
   const int threads = options.threads;
-  const double one = decode_speed(kernels, kernel, matrices, shape, 1, passes);
-  const double all = decode_speed(kernels, kernel, matrices, shape, threads, passes);
+  const double one = decode_speed(kernels, kernel, matrices, shape, options.fine_above, 1, passes);
+  const double all = decode_speed(kernels, kernel, matrices, shape, options.fine_above, threads, passes);
   const double read = read_speed(matrices, threads, passes);
-  const double ops = prefill_speed(kernels, kernel, matrices, shape, slow ? 16 : options.m, threads, slow ? 1 : passes);
+  const double ops = prefill_speed(kernels, kernel, matrices, shape, slow ? 16 : options.m, options.fine_above, threads, slow ? 1 : passes);
   std::printf(
       "%-5s %-8s %6lldx%-5lld m=1: %5.1f GB/s with 1 thread, %5.1f with %d (%3.0f%% of %4.1f read); m=%lld: %6.1f GOPS "
       "per core\n",
@@ -195,6 +198,10 @@ bool parse(int argc, char** argv, Options& options) {
     const std::string name = argv[i];
     if (name == "--quick") {
       options.quick = true;
+      continue;
+    }
+    if (name == "--fine") {
+      options.fine_above = cpu::kAllFine;
       continue;
     }
     if (i + 1 == argc) return false;

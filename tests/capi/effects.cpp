@@ -87,6 +87,19 @@ EffectRow load_row(const char* field, Kind kind, std::function<void(inlay_load_p
           }, std::move(words)};
 }
 
+std::string first_logits(const inlay_load_params& params, const std::string& model) {
+  const EnginePtr engine = load(params, model);
+  const SessionPtr session = new_session(engine);
+  prefill(session, {65, 66, 67});
+  std::vector<float> logits(kVocab);
+  size_t n = 0;
+  EXPECT_EQ(inlay_session_copy_logits(session.get(), logits.data(), logits.size(), &n, nullptr), INLAY_OK);
+  std::ostringstream out;
+  out << std::hexfloat;
+  for (const float value : logits) out << value << " ";
+  return out.str();
+}
+
 EffectRow load_flag(const char* name, inlay_load_flags flag) {
   EffectRow row = load_row("", Kind::effect, [=](inlay_load_params& p) { p.flags = flag; },
                      std::string("the load flag ") + (name + std::strlen("INLAY_LOAD_")) + " changes nothing");
@@ -362,6 +375,16 @@ std::vector<EffectRow> table() {
          p.flags = set ? INLAY_LOAD_TAKE_PAGES_LATER : 0;
          return loaded(p);
        }, "TAKE_PAGES_LATER changes nothing: it is of the CPU"},
+      {"INLAY_LOAD_EXACT_ACTIVATIONS", effect, [](bool set) {
+         Load p = on(INLAY_DEVICE_CPU);
+         p.flags = set ? INLAY_LOAD_EXACT_ACTIVATIONS : 0;
+         return first_logits(p, "chat-bpe-llama-q8_0");
+       }},
+      {"INLAY_LOAD_EXACT_ACTIVATIONS", effect, [](bool set) {
+         Load p = on(INLAY_DEVICE_REFERENCE);
+         p.flags = set ? INLAY_LOAD_EXACT_ACTIVATIONS : 0;
+         return loaded(p);
+       }, "EXACT_ACTIVATIONS changes nothing: it is of the CPU"},
       // ---- reader
       reader_row("struct_size", refused, [](inlay_reader& r) { r.struct_size = 3; }, "struct_size"),
       reader_row("reserved", refused, [](inlay_reader& r) { r.reserved = 1; }, "reader.reserved"),

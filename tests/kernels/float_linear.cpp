@@ -66,8 +66,8 @@ class Packed {
 std::vector<uint8_t> prepared(const Kernels& k, ActivationForm form, const std::vector<float>& x, int64_t m,
                               int64_t n_cols) {
   std::vector<uint8_t> out(k.activation_row_bytes(form, n_cols) * static_cast<size_t>(m), 0xa5);
-  k.prepare(form, x.data(), n_cols, n_cols, m / 2, m, out.data());
-  k.prepare(form, x.data(), n_cols, n_cols, 0, m / 2, out.data());
+  k.prepare(form, x.data(), n_cols, n_cols, m / 2, m, cpu::kNoneFine, out.data());
+  k.prepare(form, x.data(), n_cols, n_cols, 0, m / 2, cpu::kNoneFine, out.data());
   return out;
 }
 
@@ -175,7 +175,7 @@ TEST(FloatLinear, ThreadsShareACallAndAgree) {
       Packed weights(kernel, p.rows, c.n_rows, c.n_cols);
       std::vector<uint8_t> activations(k->activation_row_bytes(kernel.form, c.n_cols) * static_cast<size_t>(c.m));
       pool.parallel_for(c.m, 3, [&](int64_t begin, int64_t end, int) {
-        k->prepare(kernel.form, p.x.data(), c.n_cols, c.n_cols, begin, end, activations.data());
+        k->prepare(kernel.form, p.x.data(), c.n_cols, c.n_cols, begin, end, cpu::kNoneFine, activations.data());
       });
       test::GuardedRows out(c.m, c.n_rows);
       const cpu::LinearArgs args = {

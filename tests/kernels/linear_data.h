@@ -43,14 +43,26 @@ inline std::vector<float> random_activations(int64_t m, int64_t n_cols, uint32_t
   return x;
 }
 
-// The values that 8-bit activations stand for: per 32 columns the largest magnitude is 127 steps.
-inline std::vector<float> rounded_activations(const std::vector<float>& x) {
+// The values that the q8 form stands for: per 32 columns the largest magnitude is 127 steps, and where it is large
+// enough among its row's a step is divided by 256.
+inline std::vector<float> rounded_activations(const std::vector<float>& x, int64_t n_cols,
+                                              float fine_above = cpu::kNoneFine) {
   std::vector<float> out(x.size());
-  for (size_t at = 0; at < x.size(); at += 32) {
+  const auto limit_at = [&](size_t at) {
     float limit = 0;
     for (int i = 0; i < 32; ++i) limit = std::fmax(limit, std::fabs(x[at + i]));
-    const float step = limit / 127.0f, inverse = limit > 0 ? 127.0f / limit : 0.0f;
-    for (int i = 0; i < 32; ++i) out[at + i] = step * std::nearbyint(x[at + i] * inverse);
+    return limit;
+  };
+  for (size_t row = 0; row < x.size(); row += n_cols) {
+    double squares = 0;
+    for (int64_t i = 0; i < n_cols; i += 32) squares += std::pow(static_cast<double>(limit_at(row + i)), 2);
+    for (int64_t i = 0; i < n_cols; ++i) {
+      const float limit = limit_at(row + i / 32 * 32);
+      const bool fine = std::pow(static_cast<double>(limit), 2) > fine_above * squares / static_cast<double>(n_cols / 32);
+      const float scaled = x[row + i] * (limit > 0 ? 127.0f / limit : 0.0f), code = std::nearbyint(scaled);
+      const float fine_code = std::fmax(-127.0f, std::fmin(127.0f, std::nearbyint((scaled - code) * 256)));
+      out[row + i] = limit / 127.0f * (code + (fine ? fine_code / 256 : 0.0f));
+    }
   }
   return out;
 }
@@ -93,9 +105,10 @@ struct PackedMatrix {
 };
 
 struct PreparedActivations {
-  PreparedActivations(const cpu::Kernels& kernels, cpu::ActivationForm form, const std::vector<float>& x, int64_t cols)
+  PreparedActivations(const cpu::Kernels& kernels, cpu::ActivationForm form, const std::vector<float>& x, int64_t cols,
+                      float fine_above = cpu::kNoneFine)
       : m(static_cast<int64_t>(x.size()) / cols), bytes(m * kernels.activation_row_bytes(form, cols)) {
-    kernels.prepare(form, x.data(), cols, cols, 0, m, bytes.data());
+    kernels.prepare(form, x.data(), cols, cols, 0, m, fine_above, bytes.data());
   }
   int64_t m;
   AlignedBytes bytes;

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <string>
 
+#include "kernels/cpu/quant_layout.h"
 #include "tests/kernels/linear_data.h"
 #include "tests/support/test_data.h"
 
@@ -73,19 +74,25 @@ class LinearQuant : public testing::TestWithParam<Case> {
   }
 
   void check_shape(int64_t n_rows, int64_t n_cols, int64_t m) {
+    for (const float fine_above : {cpu::kNoneFine, kSomeFine, cpu::kAllFine}) check_shape(n_rows, n_cols, m, fine_above);
+  }
+
+  void check_shape(int64_t n_rows, int64_t n_cols, int64_t m, float fine_above) {
     const auto blocks = test::random_blocks(type, n_rows, n_cols, static_cast<uint32_t>(n_rows * 31 + n_cols + m));
     const auto x = test::random_activations(m, n_cols, static_cast<uint32_t>(m));
     PackedMatrix packed(*kernel, blocks, n_rows, n_cols);
-    PreparedActivations prepared(*kernels, kernel->form, x, n_cols);
+    PreparedActivations prepared(*kernels, kernel->form, x, n_cols, fine_above);
     const int64_t ld = n_rows + 5;
     const std::vector<float> out = run(packed, prepared, ld);
 
     const std::vector<float> w = test::dequantize(type, blocks, n_rows, n_cols);
     std::vector<double> exact, magnitude;
-    test::exact_linear(w, test::rounded_activations(x), n_cols, exact, magnitude);
-    EXPECT_LT(worst(out, ld, exact, magnitude, n_rows), kTight) << n_rows << " x " << n_cols << ", m " << m;
+    const std::string what = std::to_string(n_rows) + " x " + std::to_string(n_cols) + ", m " + std::to_string(m) +
+                             ", 16 bits above " + std::to_string(fine_above);
+    test::exact_linear(w, test::rounded_activations(x, n_cols, fine_above), n_cols, exact, magnitude);
+    EXPECT_LT(worst(out, ld, exact, magnitude, n_rows), kTight) << what;
     test::exact_linear(w, x, n_cols, exact, magnitude);
-    EXPECT_LT(worst(out, ld, exact, magnitude, n_rows), kLoose) << n_rows << " x " << n_cols << ", m " << m;
+    EXPECT_LT(worst(out, ld, exact, magnitude, n_rows), fine_above == cpu::kAllFine ? kLoose / 128 : kLoose) << what;
     for (size_t i = 0; i < out.size(); ++i) {
       const bool owned = static_cast<int64_t>(i) / ld < m && static_cast<int64_t>(i) % ld < n_rows;
       if (owned) continue;
@@ -94,8 +101,9 @@ class LinearQuant : public testing::TestWithParam<Case> {
   }
 
   // Against the rounded activations only float rounding is left: a few units in the last place per group of columns.
-  // Against the exact ones, half a step of 1/127 of a group's largest value, in every product.
+  // Against the exact ones, half a step of 1/127 of a group's largest value, in every product; of 1/32512 with 16 bits.
   static constexpr double kTight = 2e-6, kLoose = 1e-2;
+  static constexpr float kSomeFine = 1;  // of random activations about half
 
   DType type = GetParam().type;
   const cpu::Kernels* kernels = nullptr;
@@ -114,23 +122,54 @@ TEST_P(LinearQuant, EveryBatchSize) {
   for (int64_t m = 1; m <= 40; ++m) check_shape(33, 512, m);
 }
 
-// What 8-bit activations cost: for normally distributed ones a step of about 0.017 deviations, an error of 2.5e-5.
+// What rounded activations cost, over the squares of the layer's results. Normally distributed ones have steps of about
+// 0.017 deviations with 8 bits, an error of 2.5e-5; with 16 bits of 1/256 of that, an error of 4e-10.
 TEST_P(LinearQuant, ErrorOfTheWholeLayer) {
   const int64_t n_rows = 160, n_cols = 1536, m = 8;
   const auto blocks = test::random_blocks(type, n_rows, n_cols, 18);
   const auto x = test::random_activations(m, n_cols, 19);
   PackedMatrix packed(*kernel, blocks, n_rows, n_cols);
-  PreparedActivations prepared(*kernels, kernel->form, x, n_cols);
-  const std::vector<float> out = run(packed, prepared, n_rows);
   std::vector<double> exact, magnitude;
   test::exact_linear(test::dequantize(type, blocks, n_rows, n_cols), x, n_cols, exact, magnitude);
-  double error = 0, square = 0;
-  for (size_t i = 0; i < exact.size(); ++i) {
-    error += (out[i] - exact[i]) * (out[i] - exact[i]);
-    square += exact[i] * exact[i];
+  const auto error_of = [&](float fine_above) {
+    PreparedActivations prepared(*kernels, kernel->form, x, n_cols, fine_above);
+    const std::vector<float> out = run(packed, prepared, n_rows);
+    double error = 0, square = 0;
+    for (size_t i = 0; i < exact.size(); ++i) {
+      error += (out[i] - exact[i]) * (out[i] - exact[i]);
+      square += exact[i] * exact[i];
+    }
+    return error / square;
+  };
+  const double coarse = error_of(cpu::kNoneFine), some = error_of(kSomeFine), fine = error_of(cpu::kAllFine);
+  EXPECT_LT(coarse, 6e-5);
+  EXPECT_GT(coarse, 1e-6) << "the activations were not rounded at all: the test is not looking at the kernel";
+  EXPECT_LT(some, 0.6 * coarse);
+  EXPECT_GT(some, 0.2 * coarse) << "groups that should have 8 bits have more";
+  EXPECT_LT(fine, 2e-9);
+  EXPECT_GT(fine, 1e-11) << "more than 16 bits: the test is not looking at the kernel";
+}
+
+// Kernels may skip the fine codes of groups that have none, for some rows of a batch or for all.
+TEST_P(LinearQuant, FineCodesOfZeroChangeNoBit) {
+  const int64_t n_rows = 40, n_cols = 768, m = 21;
+  const auto blocks = test::random_blocks(type, n_rows, n_cols, 23);
+  const auto x = test::random_activations(m, n_cols, 24);
+  PackedMatrix packed(*kernel, blocks, n_rows, n_cols);
+  PreparedActivations prepared(*kernels, kernel->form, x, n_cols, kSomeFine);
+  const std::vector<float> expected = run(packed, prepared, n_rows);
+  int64_t n_fine = 0;
+  for (int64_t j = 0; j < m; ++j) {
+    auto* row = reinterpret_cast<cpu::Q8Group*>(prepared.bytes.data() + j * cpu::q8_row_bytes(n_cols));
+    for (int64_t g = 0; g < n_cols / cpu::kGroup; ++g) {
+      n_fine += row[g].fine;
+      row[g].fine = 1;
+    }
   }
-  EXPECT_LT(error / square, 6e-5);
-  EXPECT_GT(error / square, 1e-6) << "the activations were not rounded at all: the test is not looking at the kernel";
+  EXPECT_GT(n_fine, m * n_cols / cpu::kGroup / 4);
+  EXPECT_LT(n_fine, m * n_cols / cpu::kGroup * 3 / 4);
+  const std::vector<float> out = run(packed, prepared, n_rows);
+  EXPECT_EQ(std::memcmp(out.data(), expected.data(), out.size() * sizeof(float)), 0);
 }
 
 // Activation rows are taken in chunks that fit into a cache; wide rows make the chunks small.
@@ -141,12 +180,12 @@ TEST_P(LinearQuant, BatchInvariantBits) {
   const auto blocks = test::random_blocks(type, n_rows, n_cols, 7);
   const auto x = test::random_activations(m, n_cols, 8);
   PackedMatrix packed(*kernel, blocks, n_rows, n_cols);
-  PreparedActivations all(*kernels, kernel->form, x, n_cols);
+  PreparedActivations all(*kernels, kernel->form, x, n_cols, kSomeFine);
   const std::vector<float> whole = run(packed, all, n_rows);
 
   for (int64_t size = 1; size <= m; ++size) {  // the last `size` rows as a batch of their own
     const std::vector<float> some(x.end() - size * n_cols, x.end());
-    PreparedActivations prepared(*kernels, kernel->form, some, n_cols);
+    PreparedActivations prepared(*kernels, kernel->form, some, n_cols, kSomeFine);
     const std::vector<float> out = run(packed, prepared, n_rows);
     ASSERT_EQ(std::memcmp(out.data(), whole.data() + (m - size) * n_rows, size * n_rows * sizeof(float)), 0) << size;
   }
@@ -221,15 +260,15 @@ TEST_P(LinearQuant, AFlippedBitOfAFactorIsSeen) {
   auto blocks = test::random_blocks(type, n_rows, n_cols, 13);
   const auto x = test::random_activations(1, n_cols, 14);
   std::vector<double> exact, magnitude;
-  test::exact_linear(test::dequantize(type, blocks, n_rows, n_cols), test::rounded_activations(x), n_cols, exact,
-                     magnitude);
+  test::exact_linear(test::dequantize(type, blocks, n_rows, n_cols), test::rounded_activations(x, n_cols), n_cols,
+                     exact, magnitude);
   PreparedActivations prepared(*kernels, kernel->form, x, n_cols);
   test::damage_factor(type, blocks.data());  // one block of one row
   PackedMatrix packed(*kernel, blocks, n_rows, n_cols);
   EXPECT_GT(worst(run(packed, prepared, n_rows), n_rows, exact, magnitude, n_rows), kTight);
 }
 
-// What the 8-bit form of activations says about values that it cannot hold.
+// What the q8 form says about values that it cannot hold.
 TEST_P(LinearQuant, ExtremeActivations) {
   const int64_t n_rows = 3, n_cols = 512;
   const auto blocks = test::random_blocks(type, n_rows, n_cols, 20);
@@ -241,20 +280,21 @@ TEST_P(LinearQuant, ExtremeActivations) {
   for (int64_t i = 0; i < n_cols; ++i) row[2 * n_cols + i] *= 1e30f;
   row[3 * n_cols + 40] = NAN;
   row[4 * n_cols + 511] = -INFINITY;  // 5: ordinary
-  PreparedActivations prepared(*kernels, kernel->form, x, n_cols);
-  const std::vector<float> out = run(packed, prepared, n_rows);
-
   const std::vector<float> big(x.begin() + 2 * n_cols, x.begin() + 3 * n_cols);
-  std::vector<double> exact, magnitude;
-  test::exact_linear(test::dequantize(type, blocks, n_rows, n_cols), test::rounded_activations(big), n_cols, exact,
-                     magnitude);
-  for (int64_t i = 0; i < n_rows; ++i) {
-    EXPECT_EQ(out[i], 0.0f);
-    EXPECT_EQ(out[n_rows + i], 0.0f);
-    EXPECT_NEAR(out[2 * n_rows + i], exact[i], kTight * magnitude[i]);
-    EXPECT_TRUE(std::isnan(out[3 * n_rows + i])) << "a NaN must not turn into a number";
-    EXPECT_TRUE(std::isnan(out[4 * n_rows + i])) << "nor an infinity";
-    EXPECT_TRUE(std::isfinite(out[5 * n_rows + i]));
+  for (const float fine_above : {cpu::kNoneFine, kSomeFine, cpu::kAllFine}) {
+    PreparedActivations prepared(*kernels, kernel->form, x, n_cols, fine_above);
+    const std::vector<float> out = run(packed, prepared, n_rows);
+    std::vector<double> exact, magnitude;
+    test::exact_linear(test::dequantize(type, blocks, n_rows, n_cols),
+                       test::rounded_activations(big, n_cols, fine_above), n_cols, exact, magnitude);
+    for (int64_t i = 0; i < n_rows; ++i) {
+      EXPECT_EQ(out[i], 0.0f);
+      EXPECT_EQ(out[n_rows + i], 0.0f);
+      EXPECT_NEAR(out[2 * n_rows + i], exact[i], kTight * magnitude[i]);
+      EXPECT_TRUE(std::isnan(out[3 * n_rows + i])) << "a NaN must not turn into a number";
+      EXPECT_TRUE(std::isnan(out[4 * n_rows + i])) << "nor an infinity";
+      EXPECT_TRUE(std::isfinite(out[5 * n_rows + i]));
+    }
   }
 }
 
@@ -278,8 +318,8 @@ TEST_P(LinearQuant, FixtureBlocks) {
   PackedMatrix packed(*kernel, blocks, n_rows, n_cols);
   PreparedActivations prepared(*kernels, kernel->form, x, n_cols);
   std::vector<double> exact, magnitude;
-  test::exact_linear(test::dequantize(type, blocks, n_rows, n_cols), test::rounded_activations(x), n_cols, exact,
-                     magnitude);
+  test::exact_linear(test::dequantize(type, blocks, n_rows, n_cols), test::rounded_activations(x, n_cols), n_cols,
+                     exact, magnitude);
   const std::vector<float> out = run(packed, prepared, n_rows);
   for (size_t i = 0; i < exact.size(); ++i) {
     // A minimum and a code may cancel, so the bound is that of their separate products.
@@ -292,13 +332,13 @@ TEST_P(LinearQuant, AgreesWithTheOtherInstructionSets) {
   const auto blocks = test::random_blocks(type, n_rows, n_cols, 16);
   const auto x = test::random_activations(m, n_cols, 17);
   PackedMatrix packed(*kernel, blocks, n_rows, n_cols);
-  PreparedActivations prepared(*kernels, kernel->form, x, n_cols);
+  PreparedActivations prepared(*kernels, kernel->form, x, n_cols, kSomeFine);
   const std::vector<float> out = run(packed, prepared, n_rows);
 
   const cpu::Kernels& generic = cpu::kernels(Isa::generic);
   PackedMatrix generic_packed(generic.linear[static_cast<size_t>(type)], blocks, n_rows, n_cols);
   ASSERT_EQ(std::memcmp(packed.bytes.data(), generic_packed.bytes.data(), packed.bytes.size()), 0) << "one packed form";
-  PreparedActivations generic_prepared(generic, kernel->form, x, n_cols);
+  PreparedActivations generic_prepared(generic, kernel->form, x, n_cols, kSomeFine);
   ASSERT_EQ(std::memcmp(prepared.bytes.data(), generic_prepared.bytes.data(), prepared.bytes.size()), 0)
       << "one q8 form";
 
@@ -317,18 +357,45 @@ TEST(PrepareQ8, EveryInstructionSetMakesTheSameBytes) {
   for (int64_t i = 0; i < 32; ++i) x[i] = static_cast<float>(i) - 15.5f;  // steps of 15.5 / 127: many near-ties
   for (int64_t i = 32; i < 64; ++i) x[i] = i == 40 ? 127.0f : static_cast<float>(i - 40) + 0.5f;  // exact ties
   for (int64_t i = 64; i < 96; ++i) x[i] = -3e38f;
+  for (int64_t i = 0; i < n_cols; ++i) x[5 * ld + i] *= i < 32 ? 1e3f : 1.0f;
   const cpu::Kernels& generic = cpu::kernels(Isa::generic);
   const size_t bytes = m * generic.activation_row_bytes(cpu::ActivationForm::q8, n_cols);
-  test::AlignedBytes expected(bytes);
-  generic.prepare(cpu::ActivationForm::q8, x.data(), n_cols, ld, 0, m, expected.data());
-  for (int isa = 1; isa < static_cast<int>(Isa::count); ++isa) {
-    if (!cpu::supported(static_cast<Isa>(isa))) continue;
-    const cpu::Kernels& kernels = cpu::kernels(static_cast<Isa>(isa));
-    test::AlignedBytes out(bytes);
-    kernels.prepare(cpu::ActivationForm::q8, x.data(), n_cols, ld, 3, m, out.data());
-    kernels.prepare(cpu::ActivationForm::q8, x.data(), n_cols, ld, 0, 3, out.data());
-    EXPECT_EQ(std::memcmp(out.data(), expected.data(), bytes), 0) << kernels.name;
+  for (const float fine_above : {cpu::kNoneFine, 1.0f, cpu::kAllFine}) {
+    test::AlignedBytes expected(bytes);
+    generic.prepare(cpu::ActivationForm::q8, x.data(), n_cols, ld, 0, m, fine_above, expected.data());
+    for (int isa = 1; isa < static_cast<int>(Isa::count); ++isa) {
+      if (!cpu::supported(static_cast<Isa>(isa))) continue;
+      const cpu::Kernels& kernels = cpu::kernels(static_cast<Isa>(isa));
+      test::AlignedBytes out(bytes);
+      kernels.prepare(cpu::ActivationForm::q8, x.data(), n_cols, ld, 3, m, fine_above, out.data());
+      kernels.prepare(cpu::ActivationForm::q8, x.data(), n_cols, ld, 0, 3, fine_above, out.data());
+      EXPECT_EQ(std::memcmp(out.data(), expected.data(), bytes), 0) << kernels.name << ", 16 bits above " << fine_above;
+    }
   }
+}
+
+// One group a thousand times as large as the others is what a row's error comes from: it alone has 16 bits.
+TEST(PrepareQ8, LargeGroupsHave16Bits) {
+  const int64_t n_cols = 320, n_groups = n_cols / cpu::kGroup;
+  auto x = test::random_activations(1, n_cols, 25);
+  for (int64_t i = 64; i < 96; ++i) x[i] *= 1000;
+  const cpu::Kernels& kernels = cpu::kernels(cpu::best_isa());
+  const auto fine_groups = [&](float fine_above) {
+    test::AlignedBytes out(kernels.activation_row_bytes(cpu::ActivationForm::q8, n_cols));
+    kernels.prepare(cpu::ActivationForm::q8, x.data(), n_cols, n_cols, 0, 1, fine_above, out.data());
+    const auto* row = reinterpret_cast<const cpu::Q8Group*>(out.data());
+    std::vector<int64_t> fine;
+    for (int64_t g = 0; g < n_groups; ++g) {
+      if (row[g].fine) fine.push_back(g);
+      int sum = 0;
+      for (const int8_t code : row[g].fine_codes) sum += code != 0;
+      EXPECT_EQ(sum > 0, row[g].fine == 1) << g;
+    }
+    return fine;
+  };
+  EXPECT_EQ(fine_groups(cpu::kNoneFine), std::vector<int64_t>{});
+  EXPECT_EQ(fine_groups(1), std::vector<int64_t>{2});
+  EXPECT_EQ(static_cast<int64_t>(fine_groups(cpu::kAllFine).size()), n_groups);
 }
 
 TEST(Dispatch, BestIsSupportedAndNamesItself) {

@@ -41,6 +41,7 @@ setters! {
         no_token_kernel: bool,
         run_ahead: bool,
         take_pages_later: bool,
+        exact_activations: bool,
     }
     impl['a] ConvertOptions<'a> {
         convert_type: ConvertType,
@@ -144,6 +145,9 @@ pub struct LoadOptions<'a> {
     pub run_ahead: bool,
     /// CPU: pages of the workspace are taken from the system when they are first used, not beside the reading of weights.
     pub take_pages_later: bool,
+    /// CPU: products of quantized weights take all activations in 16 bits, not only the third of them that holds most of the
+    /// error. Prompts take longer.
+    pub exact_activations: bool,
     /// Called with every message for as long as the engine or a session of it lives. It must not call the library, and what
     /// it owns lives as long: an [`Engine`](crate::Engine) that it owns would never be freed.
     pub log: Option<LogSink>,
@@ -184,7 +188,8 @@ impl<'a> LoadOptions<'a> {
             flags: if self.no_cublas { raw::INLAY_LOAD_NO_CUBLAS } else { 0 }
                 | if self.no_token_kernel { raw::INLAY_LOAD_NO_TOKEN_KERNEL } else { 0 }
                 | if self.run_ahead { raw::INLAY_LOAD_RUN_AHEAD } else { 0 }
-                | if self.take_pages_later { raw::INLAY_LOAD_TAKE_PAGES_LATER } else { 0 },
+                | if self.take_pages_later { raw::INLAY_LOAD_TAKE_PAGES_LATER } else { 0 }
+                | if self.exact_activations { raw::INLAY_LOAD_EXACT_ACTIVATIONS } else { 0 },
             ..Default::default()
         }
     }
@@ -208,6 +213,7 @@ impl std::fmt::Debug for LoadOptions<'_> {
             .field("no_token_kernel", &self.no_token_kernel)
             .field("run_ahead", &self.run_ahead)
             .field("take_pages_later", &self.take_pages_later)
+            .field("exact_activations", &self.exact_activations)
             .finish_non_exhaustive()
     }
 }

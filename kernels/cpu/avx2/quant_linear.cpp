@@ -19,6 +19,7 @@
 #include "kernels/cpu/quant_layout.h"
 #include "kernels/cpu/quant_linear.h"
 #include "kernels/cpu/simd/compact_linear.h"
+#include "kernels/cpu/simd/q8_rows.h"
 
 namespace inlay::cpu::avx2 {
 namespace {
@@ -166,9 +167,9 @@ INLAY_INLINE __m256i multiply(__m256i quad, __m256i a) {
   return _mm256_maddubs_epi16(quad, a);
 }
 
-// Exact sums over the group, or over its first (1) or second (2) half.
+// Exact sums over the group, or over its first (1) or second (2) half. plane: codes of activations, and their sums.
 template <class L, int kHalves>
-INLAY_INLINE __m256 dot(const __m256i (&quad)[8], const uint8_t* group) {
+INLAY_INLINE __m256 dot(const __m256i (&quad)[8], const uint8_t* plane) {
   constexpr int kQuads = kHalves == 3 ? 8 : 4;
   // Quads whose sum fits 16 bits.
   constexpr int kFitting = L::kDotBits <= 4 ? 8 : L::kDotBits == 5 ? 4 : L::kDotBits == 6 ? 2 : 1;
@@ -181,32 +182,50 @@ INLAY_INLINE __m256 dot(const __m256i (&quad)[8], const uint8_t* group) {
     constexpr uint32_t kMinus = -L::kOffset & 0xffff;
     constexpr uint32_t kPair = (kHalves & 1 ? kMinus : 0) | (kHalves & 2 ? kMinus << 16 : 0);
     sum = _mm256_madd_epi16(_mm256_set1_epi32(static_cast<int32_t>(kPair)),
-                            broadcast_word(group + offsetof(Q8Group, sums)));
+                            broadcast_word(plane + offsetof(Q8Group, sums)));
   }
   for (int i = kBegin; i < kEnd; i += kSummed) {
-    __m256i words = multiply<L::kDotBits>(quad[i], broadcast_word(group + 4 * i));
+    __m256i words = multiply<L::kDotBits>(quad[i], broadcast_word(plane + 4 * i));
     for (int k = 1; k < kSummed; ++k) {
-      words = _mm256_add_epi16(words, multiply<L::kDotBits>(quad[i + k], broadcast_word(group + 4 * (i + k))));
+      words = _mm256_add_epi16(words, multiply<L::kDotBits>(quad[i + k], broadcast_word(plane + 4 * (i + k))));
     }
     sum = _mm256_add_epi32(sum, _mm256_madd_epi16(words, ones));
   }
   return _mm256_cvtepi32_ps(sum);
 }
 
+// The group's sums, over codes or fine codes.
+template <class L>
+struct Dots {
+  __m256 product[L::kScales == 2 ? 2 : 1];  // of each half, or of both
+  __m256 minimum;                           // sub-minimums times activations
+};
+template <class L>
+INLAY_INLINE Dots<L> dots(const __m256i (&quad)[8], const Factors<L>& f, const uint8_t* plane) {
+  Dots<L> d;
+  d.product[0] = dot<L, L::kScales == 2 ? 1 : 3>(quad, plane);
+  if constexpr (L::kScales == 2) d.product[1] = dot<L, 2>(quad, plane);
+  if constexpr (L::kHalfMinimums) {
+    const __m256i sums = broadcast_word(plane + offsetof(Q8Group, sums));
+    d.minimum = _mm256_cvtepi32_ps(_mm256_madd_epi16(f.half_minimums, sums));
+  }
+  return d;
+}
+
 template <class L>
 INLAY_INLINE __m256 add_group(const __m256i (&quad)[8], const Factors<L>& f, const uint8_t* group, __m256 acc) {
-  __m256 t;
-  if constexpr (L::kScales == 2) {
-    t = _mm256_mul_ps(dot<L, 1>(quad, group), f.scale[0]);
-    t = _mm256_fmadd_ps(dot<L, 2>(quad, group), f.scale[1], t);
-  } else {
-    t = _mm256_mul_ps(dot<L, 3>(quad, group), f.scale[0]);
-  }
-  if constexpr (L::kHalfMinimums) {
-    const __m256i sum = _mm256_madd_epi16(f.half_minimums, broadcast_word(group + offsetof(Q8Group, sums)));
-    t = _mm256_fmadd_ps(f.minimum, _mm256_cvtepi32_ps(sum), t);
-  }
   const auto* a = reinterpret_cast<const Q8Group*>(group);
+  Dots<L> d = dots<L>(quad, f, group);
+  if (a->fine) {
+    const Dots<L> fine = dots<L>(quad, f, group + kFineAt);
+    const __m256 unit = _mm256_set1_ps(kFineUnit);
+    d.product[0] = _mm256_fmadd_ps(fine.product[0], unit, d.product[0]);
+    if constexpr (L::kScales == 2) d.product[1] = _mm256_fmadd_ps(fine.product[1], unit, d.product[1]);
+    if constexpr (L::kHalfMinimums) d.minimum = _mm256_fmadd_ps(fine.minimum, unit, d.minimum);
+  }
+  __m256 t = _mm256_mul_ps(d.product[0], f.scale[0]);
+  if constexpr (L::kScales == 2) t = _mm256_fmadd_ps(d.product[1], f.scale[1], t);
+  if constexpr (L::kHalfMinimums) t = _mm256_fmadd_ps(f.minimum, d.minimum, t);
   acc = _mm256_fmadd_ps(t, _mm256_set1_ps(a->scale), acc);
   if constexpr (L::kMinimum && !L::kHalfMinimums) acc = _mm256_fmadd_ps(f.minimum, _mm256_set1_ps(a->scaled_sum), acc);
   return acc;
@@ -337,10 +356,12 @@ constexpr LinearFn kRuns[] = {
     compact<DType::iq1_s>,  compact<DType::iq1_m>};
 static_assert(static_cast<size_t>(DType::q8_0) + sizeof(kRuns) / sizeof(kRuns[0]) == static_cast<size_t>(DType::count));
 
-INLAY_INLINE uint32_t largest_bits(const __m256 (&x)[4]) {
+uint32_t largest_bits(const float* x) {
   const __m256i magnitude = _mm256_set1_epi32(0x7fffffff);
   __m256i all = _mm256_setzero_si256();
-  for (int i = 0; i < 4; ++i) all = _mm256_max_epi32(all, _mm256_and_si256(_mm256_castps_si256(x[i]), magnitude));
+  for (int i = 0; i < 4; ++i) {
+    all = _mm256_max_epi32(all, _mm256_and_si256(_mm256_castps_si256(_mm256_loadu_ps(x + 8 * i)), magnitude));
+  }
   __m128i four = _mm_max_epi32(_mm256_castsi256_si128(all), _mm256_extracti128_si256(all, 1));
   four = _mm_max_epi32(four, _mm_shuffle_epi32(four, 0x4e));
   four = _mm_max_epi32(four, _mm_shuffle_epi32(four, 0xb1));
@@ -361,28 +382,32 @@ INLAY_INLINE int16_t sum_bytes(__m128i bytes) {
   return static_cast<int16_t>(_mm_cvtsi128_si32(four));
 }
 
-void quantize(const float* from, Q8Group* out) {
-  __m256 x[4];
-  for (int i = 0; i < 4; ++i) x[i] = _mm256_loadu_ps(from + 8 * i);
-  const uint32_t largest = largest_bits(x);  // patterns of magnitudes order as floats do; infinities and NaN on top
-  __m128i codes[2] = {_mm_setzero_si128(), _mm_setzero_si128()};
-  out->scale = out->scaled_sum = 0;
-  out->sums[0] = out->sums[1] = 0;
-  if (largest >= kQ8InfinityBits) {
-    out->scale = out->scaled_sum = __builtin_nanf("");
-  } else if (largest >= kQ8TinyBits) {
-    const float limit = _mm_cvtss_f32(_mm_castsi128_ps(_mm_cvtsi32_si128(static_cast<int32_t>(largest))));
-    const __m256 inverse = _mm256_set1_ps(127.0f / limit);
-    __m256i rounded[4];
-    for (int i = 0; i < 4; ++i) rounded[i] = _mm256_cvtps_epi32(_mm256_mul_ps(x[i], inverse));
-    for (int i = 0; i < 2; ++i) {
-      codes[i] = narrow(rounded[2 * i], rounded[2 * i + 1]);
-      out->sums[i] = sum_bytes(codes[i]);
-    }
-    out->scale = limit / 127.0f;
-    out->scaled_sum = out->scale * static_cast<float>(out->sums[0] + out->sums[1]);
+// Stores 32 codes and the sums of their halves; codes: within their range.
+INLAY_INLINE void store_codes(const __m256i (&codes)[4], int8_t (&bytes)[kGroup], int16_t (&sums)[2]) {
+  for (int i = 0; i < 2; ++i) {
+    const __m128i half = narrow(codes[2 * i], codes[2 * i + 1]);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(bytes + 16 * i), half);
+    sums[i] = sum_bytes(half);
   }
-  for (int i = 0; i < 2; ++i) _mm_storeu_si128(reinterpret_cast<__m128i*>(out->codes + 16 * i), codes[i]);
+}
+
+void quantize(const float* x, uint32_t largest, bool fine, Q8Group* out) {
+  const float limit = float_of(largest);
+  const __m256 inverse = _mm256_set1_ps(127.0f / limit), unit = _mm256_set1_ps(1 / kFineUnit);
+  const __m256i most = _mm256_set1_epi32(127);
+  __m256i codes[4], fine_codes[4];
+  for (int i = 0; i < 4; ++i) {
+    const __m256 scaled = _mm256_mul_ps(_mm256_loadu_ps(x + 8 * i), inverse);
+    codes[i] = _mm256_cvtps_epi32(scaled);
+    fine_codes[i] = _mm256_setzero_si256();
+    if (!fine) continue;
+    fine_codes[i] = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_sub_ps(scaled, _mm256_cvtepi32_ps(codes[i])), unit));
+    fine_codes[i] = _mm256_max_epi32(_mm256_min_epi32(fine_codes[i], most), _mm256_sub_epi32(_mm256_setzero_si256(), most));
+  }
+  store_codes(codes, out->codes, out->sums);
+  store_codes(fine_codes, out->fine_codes, out->fine_sums);
+  out->fine = fine;
+  set_scale(limit, out);
 }
 
 }  // namespace
@@ -391,12 +416,9 @@ LinearFn quant_linear(DType type) {
   return type < DType::q8_0 ? nullptr : kRuns[static_cast<int>(type) - static_cast<int>(DType::q8_0)];
 }
 
-void prepare_q8(const float* x, int64_t n_cols, int64_t ld_x, int64_t m_begin, int64_t m_end, void* out) {
-  const size_t stride = q8_row_bytes(n_cols);
-  for (int64_t j = m_begin; j < m_end; ++j) {
-    auto* row = reinterpret_cast<Q8Group*>(static_cast<uint8_t*>(out) + j * stride);
-    for (int64_t g = 0; g < n_cols / kGroup; ++g) quantize(x + j * ld_x + g * kGroup, row + g);
-  }
+void prepare_q8(const float* x, int64_t n_cols, int64_t ld_x, int64_t m_begin, int64_t m_end, float fine_above,
+                void* out) {
+  prepare_q8_rows<largest_bits, quantize>(x, n_cols, ld_x, m_begin, m_end, fine_above, out);
 }
 
 }  // namespace inlay::cpu::avx2

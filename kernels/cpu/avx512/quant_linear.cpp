@@ -21,6 +21,7 @@
 #include "kernels/cpu/quant_layout.h"
 #include "kernels/cpu/quant_linear.h"
 #include "kernels/cpu/simd/compact_linear.h"
+#include "kernels/cpu/simd/q8_rows.h"
 
 namespace inlay::cpu::avx512 {
 namespace {
@@ -158,35 +159,54 @@ INLAY_INLINE __m512i broadcast_word(const uint8_t* p) {
   return _mm512_set1_epi32(word);
 }
 
-// Exact int32 sums over `count` quads. kHalves: 3 both halves of the group, 1 the first, 2 the second.
+// Exact int32 sums over the quads of both halves of the group (kHalves 3), the first (1) or the second (2). plane: codes
+// of activations, and their sums.
 template <class L, int kHalves>
-INLAY_INLINE __m512 dot(const __m512i (&quad)[8], const uint8_t* group) {
+INLAY_INLINE __m512 dot(const __m512i (&quad)[8], const uint8_t* plane) {
   __m512i sum = _mm512_setzero_si512();
   if constexpr (L::kOffset != 0) {
     constexpr int kFirst = kHalves & 1 ? -L::kOffset & 0xffff : 0, kSecond = kHalves & 2 ? -L::kOffset & 0xffff : 0;
     const __m512i offsets = _mm512_set1_epi32(static_cast<int32_t>(static_cast<uint32_t>(kSecond) << 16 | kFirst));
-    sum = _mm512_dpwssd_epi32(sum, offsets, broadcast_word(group + offsetof(Q8Group, sums)));
+    sum = _mm512_dpwssd_epi32(sum, offsets, broadcast_word(plane + offsetof(Q8Group, sums)));
   }
   for (int i = kHalves == 2 ? 4 : 0; i < (kHalves == 1 ? 4 : 8); ++i) {
-    sum = _mm512_dpbusd_epi32(sum, quad[i], broadcast_word(group + 4 * i));
+    sum = _mm512_dpbusd_epi32(sum, quad[i], broadcast_word(plane + 4 * i));
   }
   return _mm512_cvtepi32_ps(sum);
 }
 
+// The group's sums, over codes or fine codes.
+template <class L>
+struct Dots {
+  __m512 product[L::kScales == 2 ? 2 : 1];  // of each half, or of both
+  __m512 minimum;                           // sub-minimums times activations
+};
+template <class L>
+INLAY_INLINE Dots<L> dots(const __m512i (&quad)[8], const Factors<L>& f, const uint8_t* plane) {
+  Dots<L> d;
+  d.product[0] = dot<L, L::kScales == 2 ? 1 : 3>(quad, plane);
+  if constexpr (L::kScales == 2) d.product[1] = dot<L, 2>(quad, plane);
+  if constexpr (L::kHalfMinimums) {
+    const __m512i sums = broadcast_word(plane + offsetof(Q8Group, sums));
+    d.minimum = _mm512_cvtepi32_ps(_mm512_madd_epi16(f.half_minimums, sums));
+  }
+  return d;
+}
+
 template <class L>
 INLAY_INLINE __m512 add_group(const __m512i (&quad)[8], const Factors<L>& f, const uint8_t* group, __m512 acc) {
-  __m512 t;
-  if constexpr (L::kScales == 2) {
-    t = _mm512_mul_ps(dot<L, 1>(quad, group), f.scale[0]);
-    t = _mm512_fmadd_ps(dot<L, 2>(quad, group), f.scale[1], t);
-  } else {
-    t = _mm512_mul_ps(dot<L, 3>(quad, group), f.scale[0]);
-  }
-  if constexpr (L::kHalfMinimums) {
-    const __m512i sum = _mm512_madd_epi16(f.half_minimums, broadcast_word(group + offsetof(Q8Group, sums)));
-    t = _mm512_fmadd_ps(f.minimum, _mm512_cvtepi32_ps(sum), t);
-  }
   const auto* a = reinterpret_cast<const Q8Group*>(group);
+  Dots<L> d = dots<L>(quad, f, group);
+  if (a->fine) {
+    const Dots<L> fine = dots<L>(quad, f, group + kFineAt);
+    const __m512 unit = _mm512_set1_ps(kFineUnit);
+    d.product[0] = _mm512_fmadd_ps(fine.product[0], unit, d.product[0]);
+    if constexpr (L::kScales == 2) d.product[1] = _mm512_fmadd_ps(fine.product[1], unit, d.product[1]);
+    if constexpr (L::kHalfMinimums) d.minimum = _mm512_fmadd_ps(fine.minimum, unit, d.minimum);
+  }
+  __m512 t = _mm512_mul_ps(d.product[0], f.scale[0]);
+  if constexpr (L::kScales == 2) t = _mm512_fmadd_ps(d.product[1], f.scale[1], t);
+  if constexpr (L::kHalfMinimums) t = _mm512_fmadd_ps(f.minimum, d.minimum, t);
   acc = _mm512_fmadd_ps(t, _mm512_set1_ps(a->scale), acc);
   if constexpr (L::kMinimum && !L::kHalfMinimums) acc = _mm512_fmadd_ps(f.minimum, _mm512_set1_ps(a->scaled_sum), acc);
   return acc;
@@ -308,30 +328,33 @@ INLAY_INLINE int16_t sum_bytes(__m128i bytes) {
   return static_cast<int16_t>(_mm512_reduce_add_epi32(words));
 }
 
-void quantize(const float* x, Q8Group* out) {
-  const __m512 first = _mm512_loadu_ps(x), second = _mm512_loadu_ps(x + 16);
+uint32_t largest_bits(const float* x) {
   const __m512i magnitude = _mm512_set1_epi32(0x7fffffff);
-  // Bit patterns of magnitudes order as the floats do, with infinities and NaN on top.
-  const uint32_t largest = static_cast<uint32_t>(
-      _mm512_reduce_max_epi32(_mm512_max_epi32(_mm512_and_si512(_mm512_castps_si512(first), magnitude),
-                                               _mm512_and_si512(_mm512_castps_si512(second), magnitude))));
-  __m128i codes[2] = {_mm_setzero_si128(), _mm_setzero_si128()};
-  out->scale = out->scaled_sum = 0;
-  out->sums[0] = out->sums[1] = 0;
-  if (largest >= kQ8InfinityBits) {
-    out->scale = out->scaled_sum = __builtin_nanf("");
-  } else if (largest >= kQ8TinyBits) {
-    const float limit = _mm_cvtss_f32(_mm_castsi128_ps(_mm_cvtsi32_si128(static_cast<int32_t>(largest))));
-    const __m512 inverse = _mm512_set1_ps(127.0f / limit);
-    codes[0] = _mm512_cvtsepi32_epi8(_mm512_cvtps_epi32(_mm512_mul_ps(first, inverse)));
-    codes[1] = _mm512_cvtsepi32_epi8(_mm512_cvtps_epi32(_mm512_mul_ps(second, inverse)));
-    out->scale = limit / 127.0f;
-    out->sums[0] = sum_bytes(codes[0]);
-    out->sums[1] = sum_bytes(codes[1]);
-    out->scaled_sum = out->scale * static_cast<float>(out->sums[0] + out->sums[1]);
+  const __m512i first = _mm512_and_si512(_mm512_castps_si512(_mm512_loadu_ps(x)), magnitude);
+  const __m512i second = _mm512_and_si512(_mm512_castps_si512(_mm512_loadu_ps(x + 16)), magnitude);
+  return static_cast<uint32_t>(_mm512_reduce_max_epi32(_mm512_max_epi32(first, second)));
+}
+
+void quantize(const float* x, uint32_t largest, bool fine, Q8Group* out) {
+  const float limit = float_of(largest);
+  const __m512 inverse = _mm512_set1_ps(127.0f / limit), unit = _mm512_set1_ps(1 / kFineUnit);
+  const __m512i least = _mm512_set1_epi32(-127);
+  for (int i = 0; i < 2; ++i) {
+    const __m512 scaled = _mm512_mul_ps(_mm512_loadu_ps(x + 16 * i), inverse);
+    const __m512i rounded = _mm512_cvtps_epi32(scaled);
+    const __m128i codes = _mm512_cvtsepi32_epi8(rounded);
+    __m128i fine_codes = _mm_setzero_si128();
+    if (fine) {
+      const __m512 rest = _mm512_mul_ps(_mm512_sub_ps(scaled, _mm512_cvtepi32_ps(rounded)), unit);
+      fine_codes = _mm512_cvtsepi32_epi8(_mm512_max_epi32(_mm512_cvtps_epi32(rest), least));
+    }
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out->codes + 16 * i), codes);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out->fine_codes + 16 * i), fine_codes);
+    out->sums[i] = sum_bytes(codes);
+    out->fine_sums[i] = sum_bytes(fine_codes);
   }
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(out->codes), codes[0]);
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(out->codes + 16), codes[1]);
+  out->fine = fine;
+  set_scale(limit, out);
 }
 
 }  // namespace
@@ -340,12 +363,9 @@ LinearFn quant_linear(DType type) {
   return type < DType::q8_0 ? nullptr : kRuns[static_cast<int>(type) - static_cast<int>(DType::q8_0)];
 }
 
-void prepare_q8(const float* x, int64_t n_cols, int64_t ld_x, int64_t m_begin, int64_t m_end, void* out) {
-  const size_t stride = q8_row_bytes(n_cols);
-  for (int64_t j = m_begin; j < m_end; ++j) {
-    auto* row = reinterpret_cast<Q8Group*>(static_cast<uint8_t*>(out) + j * stride);
-    for (int64_t g = 0; g < n_cols / kGroup; ++g) quantize(x + j * ld_x + g * kGroup, row + g);
-  }
+void prepare_q8(const float* x, int64_t n_cols, int64_t ld_x, int64_t m_begin, int64_t m_end, float fine_above,
+                void* out) {
+  prepare_q8_rows<largest_bits, quantize>(x, n_cols, ld_x, m_begin, m_end, fine_above, out);
 }
 
 }  // namespace inlay::cpu::avx512

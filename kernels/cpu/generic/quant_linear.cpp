@@ -11,6 +11,7 @@
 #include "kernels/cpu/quant_layout.h"
 #include "kernels/cpu/quant_linear.h"
 #include "kernels/cpu/simd/compact_linear.h"
+#include "kernels/cpu/simd/q8_rows.h"
 
 namespace inlay::cpu::generic {
 namespace {
@@ -85,22 +86,51 @@ float dot(const int16_t* codes, const int16_t* activation) {
   return static_cast<float>(sum);
 }
 
+// The codes of one row's activations, or their fine codes, widened.
+struct Activations {
+  int16_t codes[kGroup];
+  int sums[2];
+};
+Activations widen(const int8_t (&codes)[kGroup], const int16_t (&sums)[2]) {
+  Activations out;
+  for (int i = 0; i < kGroup; ++i) out.codes[i] = codes[i];
+  for (int i = 0; i < 2; ++i) out.sums[i] = sums[i];
+  return out;
+}
+
+// Sums of a group for one row of the tile.
+struct Dots {
+  float product[2];  // of each half, or of both
+  float minimum;     // sub-minimums times activations
+};
+template <class L>
+Dots dots(const Group& w, int row, const Activations& a) {
+  Dots d = {};
+  if constexpr (L::kScales == 2) {
+    d.product[0] = dot<16>(w.codes[row], a.codes);
+    d.product[1] = dot<16>(w.codes[row] + 16, a.codes + 16);
+  } else {
+    d.product[0] = dot<32>(w.codes[row], a.codes);
+  }
+  if constexpr (L::kHalfMinimums) {
+    d.minimum = static_cast<float>(w.half_minimums[0][row] * a.sums[0] + w.half_minimums[1][row] * a.sums[1]);
+  }
+  return d;
+}
+
 template <class L>
 void add_group(const Group& w, const Q8Group& a, float* acc) {
-  int16_t activation[kGroup];
-  for (int i = 0; i < kGroup; ++i) activation[i] = a.codes[i];
+  const Activations codes = widen(a.codes, a.sums), fine_codes = widen(a.fine_codes, a.fine_sums);
   for (int row = 0; row < kLanes; ++row) {
-    float t;
-    if constexpr (L::kScales == 2) {
-      t = dot<16>(w.codes[row], activation) * w.scale[0][row];
-      t += dot<16>(w.codes[row] + 16, activation + 16) * w.scale[1][row];
-    } else {
-      t = dot<32>(w.codes[row], activation) * w.scale[0][row];
+    Dots d = dots<L>(w, row, codes);
+    if (a.fine) {
+      const Dots fine = dots<L>(w, row, fine_codes);
+      for (int half = 0; half < 2; ++half) d.product[half] += kFineUnit * fine.product[half];
+      d.minimum += kFineUnit * fine.minimum;
     }
-    if constexpr (L::kHalfMinimums) {
-      const int sum = w.half_minimums[0][row] * a.sums[0] + w.half_minimums[1][row] * a.sums[1];
-      t += w.minimum[row] * static_cast<float>(sum);
-    }
+    float t = d.product[0] * w.scale[0][row];
+    if constexpr (L::kScales == 2) t += d.product[1] * w.scale[1][row];
+    if constexpr (L::kHalfMinimums) t += w.minimum[row] * d.minimum;
     acc[row] += t * a.scale;
     if constexpr (L::kMinimum && !L::kHalfMinimums) acc[row] += w.minimum[row] * a.scaled_sum;
   }
@@ -161,7 +191,7 @@ int round_to_int(float x) {
   return bits - 0x4b400000;
 }
 
-Q8Group quantize(const float* x) {
+uint32_t largest_bits(const float* x) {
   uint32_t largest = 0;
   for (int i = 0; i < kGroup; ++i) {
     uint32_t bits;
@@ -169,25 +199,25 @@ Q8Group quantize(const float* x) {
     bits &= 0x7fffffff;
     largest = bits > largest ? bits : largest;
   }
-  Q8Group out = {};
-  if (largest < kQ8TinyBits) return out;
-  if (largest >= kQ8InfinityBits) {
-    const uint32_t nan_bits = 0x7fc00000;
-    std::memcpy(&out.scale, &nan_bits, 4);
-    out.scaled_sum = out.scale;
-    return out;
-  }
-  float limit;
-  std::memcpy(&limit, &largest, 4);
-  const float inverse = 127.0f / limit;
+  return largest;
+}
+
+void quantize(const float* x, uint32_t largest, bool fine, Q8Group* out) {
+  const float limit = float_of(largest), inverse = 127.0f / limit;
+  Q8Group group = {};
   for (int i = 0; i < kGroup; ++i) {
-    const int code = round_to_int(x[i] * inverse);
-    out.codes[i] = static_cast<int8_t>(code);
-    out.sums[i / 16] = static_cast<int16_t>(out.sums[i / 16] + code);
+    const float scaled = x[i] * inverse;
+    const int code = round_to_int(scaled);
+    int fine_code = fine ? round_to_int((scaled - static_cast<float>(code)) * (1 / kFineUnit)) : 0;
+    fine_code = fine_code > 127 ? 127 : fine_code < -127 ? -127 : fine_code;
+    group.codes[i] = static_cast<int8_t>(code);
+    group.fine_codes[i] = static_cast<int8_t>(fine_code);
+    group.sums[i / 16] = static_cast<int16_t>(group.sums[i / 16] + code);
+    group.fine_sums[i / 16] = static_cast<int16_t>(group.fine_sums[i / 16] + fine_code);
   }
-  out.scale = limit / 127.0f;
-  out.scaled_sum = out.scale * static_cast<float>(out.sums[0] + out.sums[1]);
-  return out;
+  group.fine = fine;
+  set_scale(limit, &group);
+  *out = group;
 }
 
 template <DType kType>
@@ -208,15 +238,9 @@ LinearFn quant_linear(DType type) {
   return type >= DType::q8_0 ? kRuns[static_cast<int>(type) - static_cast<int>(DType::q8_0)] : nullptr;
 }
 
-void prepare_q8(const float* x, int64_t n_cols, int64_t ld_x, int64_t m_begin, int64_t m_end, void* out) {
-  const size_t stride = q8_row_bytes(n_cols);
-  for (int64_t j = m_begin; j < m_end; ++j) {
-    uint8_t* row = static_cast<uint8_t*>(out) + j * stride;
-    for (int64_t g = 0; g < n_cols / kGroup; ++g) {
-      const Q8Group group = quantize(x + j * ld_x + g * kGroup);
-      std::memcpy(row + g * sizeof(Q8Group), &group, sizeof(group));
-    }
-  }
+void prepare_q8(const float* x, int64_t n_cols, int64_t ld_x, int64_t m_begin, int64_t m_end, float fine_above,
+                void* out) {
+  prepare_q8_rows<largest_bits, quantize>(x, n_cols, ld_x, m_begin, m_end, fine_above, out);
 }
 
 }  // namespace inlay::cpu::generic

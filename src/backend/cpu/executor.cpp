@@ -75,6 +75,7 @@ CpuExecutor::CpuExecutor(Plan plan, const BackendConfig& config, const cpu::Kern
     : plan_(std::move(plan)),
       config_(config),
       kernels_(kernels),
+      fine_above_(config.exact_activations ? cpu::kAllFine : cpu::kUsualFine),
       pool_(config.n_threads),
       memory_of_kv_(kv_memory(plan_, config_, kernels)) {
   slice_work_.reserve(static_cast<size_t>(config.max_sequences));
@@ -196,7 +197,7 @@ void CpuExecutor::prepare(std::span<const Product> products, const float* x, con
     }
     for (size_t form = 0; form < kForms; ++form) {
       const auto f = static_cast<cpu::ActivationForm>(form);
-      if (wanted[form]) kernels_.prepare(f, input, n_cols, n_cols, begin, end, prepared(f));
+      if (wanted[form]) kernels_.prepare(f, input, n_cols, n_cols, begin, end, fine_above_, prepared(f));
     }
   };
   for_rows(m, rows);

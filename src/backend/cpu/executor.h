@@ -126,6 +126,7 @@ class CpuExecutor final : public Backend, private OpRunner {
   const Plan plan_;
   const BackendConfig config_;
   const cpu::Kernels& kernels_;
+  const float fine_above_;  // which activations have 16 bits: Kernels::prepare
   ThreadPool pool_;
   PackedWeights weights_;
   HostActivations a_;

@@ -100,7 +100,7 @@ void CpuExecutor::prepare_places(std::span<const WeightIndex> weights, const flo
       if (!wanted[f]) continue;
       std::byte* to = expert_rows_.data() + expert_areas_.at[f];
       if (x_of_place) {
-        kernels_.prepare(form, x, n_cols, n_cols, begin, end, to);
+        kernels_.prepare(form, x, n_cols, n_cols, begin, end, fine_above_, to);
         continue;
       }
       const size_t row_bytes = kernels_.activation_row_bytes(form, n_cols);
