@@ -51,3 +51,10 @@ BOUNDS = {
     ("smollm2", "cuda"): Bounds(1e-5, 1e-2, 0.99, 1e-3, 0.05),
     ("gemma3", "cuda"): Bounds(1e-5, 1e-2, 0.99, 1e-3, 0.05),
 }
+# The same for the pieces of tests/real/data, which are fewer and harder: prompts, program text, text of many languages.
+STORED_BOUNDS = {
+    ("smollm2", "cpu"): Bounds(5.0e-3, 0.5, 0.93, 0.03, 0.6),
+    ("gemma3", "cpu"): Bounds(3.5e-3, 0.5, 0.93, 0.03, 0.6),
+    ("smollm2", "cuda"): Bounds(1.5e-5, 1e-2, 0.98, 2e-3, 0.05),
+    ("gemma3", "cuda"): Bounds(1.5e-5, 1e-2, 0.98, 2e-3, 0.05),
+}

@@ -74,7 +74,7 @@ PROMPTS = (
 CHAT = (
     "Hello! Who are you?",
     "Name three animals that can fly.",
-    "Which of them is the largest? Answer in one sentence.",
+    "What were the differences between them? Answer in one sentence.",
     "Write a Python function that adds two numbers, with an example: {\"a\": 1, \"b\": 2}",
     "Thank you \N{WAVING HAND SIGN} \u2014 what did I ask you first?",
 )
