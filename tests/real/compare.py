@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Inlay with real models beside transformers, llama.cpp's library and the tokenizers' own libraries.
 
-usage: tests/real/compare.py LIBRARY [MODELS] [--only smollm2,gemma3] [--devices cpu,cuda] [--peer DIR] [--checks CHECKS] [--json FILE]
+usage: tests/real/compare.py LIBRARY [MODELS] [--only smollm2,gemma3] [--devices cpu,cuda] [--peer DIR] [--checks CHECKS] [--quick]
+                             [--json FILE]
   LIBRARY    libinlay.so.1
   MODELS     the folder that fetch.py fills; default: INLAY_REAL_MODELS, or inlay/real in the user's cache
   --peer     folder of llama.cpp's library (default: INLAY_PEER_LIBS); without it that part is skipped. tests/data/README.md says how to
              come by it
   --checks   some of logits,greedy,chat,tokens,types (default: all). `types` converts each model to every type that `inlay convert`
              writes, and runs on cuda alone
+  --quick    2 pieces of 128 tokens instead of 8 of 512, and wider bounds, to try a change
   --json     where the results are written with the machine, the versions, the date, the commit and the command
 
 The truth is transformers in float32 on the processor with the weights that the file stands for. real_models.py has the bounds. Each
@@ -27,7 +29,7 @@ import sys
 import time
 import traceback
 
-from real_models import MODELS, default_folder, references_folder
+from real_models import BOUNDS, MODELS, default_folder, references_folder, wider
 
 ROOT = pathlib.Path(__file__).parents[2]
 sys.path.append(str(ROOT / "tests" / "hf"))
@@ -56,8 +58,10 @@ def commit():
 class Run:
     """What is compared with what, and what came of it."""
 
-    def __init__(self, library, devices, type_devices, peer, versions):
-        self.library, self.devices, self.type_devices, self.peer = library, devices, type_devices, peer
+    def __init__(self, library, options, devices, versions):
+        self.library, self.devices, self.peer = library, devices, options.peer
+        self.type_devices, self.pieces = options.type_devices.split(","), (2, 128) if options.quick else ()
+        self.bounds = {key: wider(bounds) for key, bounds in BOUNDS.items()} if options.quick else BOUNDS
         self.n_threads = len(os.sched_getaffinity(0))
         self.results, self.table = [], []
         gpu = library.device("cuda")
@@ -107,6 +111,7 @@ def main():
     parser.add_argument("--type-devices", default="cuda", help="devices that `types` runs on, if they are among --devices")
     parser.add_argument("--peer", type=pathlib.Path)
     parser.add_argument("--checks", default=",".join(CHECKS))
+    parser.add_argument("--quick", action="store_true", help="2 pieces of 128 tokens and wider bounds, to try a change")
     parser.add_argument("--json", type=pathlib.Path)
     options = parser.parse_args()
     checks, names = options.checks.split(","), options.only.split(",")
@@ -132,7 +137,7 @@ def main():
     if lacking := [device for device in devices if not library.device(device)]:
         leave(f"needs a GPU: the library finds no device {lacking[0]}")
     versions = {"PyTorch": torch.__version__, "transformers": transformers.__version__, "Python": platform.python_version()}
-    run = Run(library, devices, options.type_devices.split(","), options.peer, versions)
+    run = Run(library, options, devices, versions)
     work = {"logits": check_logits.logits, "greedy": check_greedy.greedy, "chat": check_greedy.chat, "tokens": check_tokens.tokens,
             "types": check_logits.types}
     print(", ".join(f"{name} {version}" for name, version in versions.items()), flush=True)
