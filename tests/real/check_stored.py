@@ -143,11 +143,11 @@ def main():
     options = parser.parse_args()
     model = next(model for model in MODELS if model.name == options.name)
     path = model.path(options.models)
-    if not path.is_file():
-        leave(f"needs the real models: {options.models} has no {model.file}; tests/real/fetch.py fetches it")
     library = Library(options.library)
     if not library.device(options.device):
         leave("needs a GPU")
+    if not path.is_file():
+        leave(f"needs the real models: {options.models} has no {model.file}; tests/real/fetch.py fetches it")
     check = Check(library, model, path, options.device)
     check.logits()
     check.tokens()

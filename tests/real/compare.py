@@ -33,6 +33,8 @@ from real_models import BOUNDS, MODELS, default_folder, references_folder, wider
 
 ROOT = pathlib.Path(__file__).parents[2]
 sys.path.append(str(ROOT / "tests" / "hf"))
+from inlay_library import Library  # noqa: E402  # pylint: disable=wrong-import-position
+
 SKIPPED = 77
 CHECKS = ("logits", "greedy", "chat", "tokens", "types")
 
@@ -118,6 +120,10 @@ def main():
     for given, known in ((checks, CHECKS), (names, [model.name for model in MODELS])):
         if unknown := [name for name in given if name not in known]:
             parser.error(f"there is no {unknown[0]!r} among {', '.join(known)}")
+    library = Library(options.library)
+    devices = options.devices.split(",")
+    if lacking := [device for device in devices if not library.device(device)]:
+        leave(f"needs a GPU: the library finds no device {lacking[0]}")
     models = [model for model in MODELS if model.name in names]
     if absent := [model.file for model in models if not model.path(options.models).is_file()]:
         leave(f"needs the real models: {options.models} has no {', '.join(absent)}; tests/real/fetch.py fetches them")
@@ -130,12 +136,7 @@ def main():
     import check_greedy  # pylint: disable=import-outside-toplevel
     import check_logits  # pylint: disable=import-outside-toplevel
     import check_tokens  # pylint: disable=import-outside-toplevel
-    from inlay_library import Library  # pylint: disable=import-outside-toplevel
     transformers.logging.set_verbosity_error()
-    library = Library(options.library)
-    devices = options.devices.split(",")
-    if lacking := [device for device in devices if not library.device(device)]:
-        leave(f"needs a GPU: the library finds no device {lacking[0]}")
     versions = {"PyTorch": torch.__version__, "transformers": transformers.__version__, "Python": platform.python_version()}
     run = Run(library, options, devices, versions)
     work = {"logits": check_logits.logits, "greedy": check_greedy.greedy, "chat": check_greedy.chat, "tokens": check_tokens.tokens,
