@@ -12,7 +12,6 @@ import faults
 import texts
 from gguf_reader import GgufReader
 from inlay_library import Engine, Session
-from real_models import BOUNDS
 from reference import Truth, tokenizer_of
 
 N_DRAWN = 48
@@ -59,12 +58,12 @@ class Draws:
         return ""
 
     def in_words(self, n_texts):
-        return f"{self.n - self.parted} of {self.n} draws and {self.whole} of {n_texts} texts are the truth's, {self.parted} at near ties"
+        return f"{self.n - self.parted} of {self.n} draws and {self.whole} of {n_texts} texts are the truth's"
 
 
 def judge(run, model, path, device, truth, n_prompts):
     """The draws after each prompt; also with one draw exchanged for another token."""
-    bounds = BOUNDS[model.name, device]
+    bounds = run.bounds[model.name, device]
     draws, exchanged = Draws(bounds), Draws(bounds)
     with Engine(run.library, path, device, 256) as engine:
         for text in texts.PROMPTS[:n_prompts]:
@@ -114,7 +113,7 @@ def chat(run, model, path):
     file, truth = GgufReader(path), Truth(path)
     tokenizer = tokenizer_of(path).for_chats(file.get("tokenizer.chat_template"))
     for device in run.devices:
-        messages, draws, wrong, sequence = [], Draws(BOUNDS[model.name, device]), [], []
+        messages, draws, wrong, sequence = [], Draws(run.bounds[model.name, device]), [], []
         with Engine(run.library, path, device, 2048) as engine, Session(engine) as session:
             for question in texts.CHAT:
                 messages.append({"role": "user", "content": question})

@@ -9,7 +9,6 @@ import peer
 import texts
 from inlay_library import Engine
 from measures import ROWS, Distance, faults_of, in_words
-from real_models import BOUNDS
 from reference import Truth
 from ways import WAYS, token_by_token
 
@@ -49,9 +48,14 @@ class Expected:
         return distance.figures()
 
 
+def pieces_of(run, path):
+    with Engine(run.library, path, "cpu", 64) as engine:
+        return texts.pieces(engine.tokenize, *run.pieces)
+
+
 def judge(run, model, path, device, expected, what=""):
     """Each way to run the pieces within the device's bounds. `what`: what is special about the file."""
-    bounds = BOUNDS[model.name, device]
+    bounds = run.bounds[model.name, device]
     for way, rows in WAYS.items():
         with Engine(run.library, path, device, len(expected.pieces[0]) + 8, len(expected.pieces)) as engine:
             figures = expected.figures(rows(engine, expected.pieces))
@@ -62,7 +66,7 @@ def judge(run, model, path, device, expected, what=""):
 
 def controls(run, model, path, device, expected):
     """Files with a fault must be out of bounds in every way."""
-    part, bounds = expected.cut(CONTROL_PIECES, CONTROL_TOKENS), BOUNDS[model.name, device]
+    part, bounds = expected.cut(CONTROL_PIECES, CONTROL_TOKENS), run.bounds[model.name, device]
     for make in (faults.wrong_block, faults.wrong_rope_base):
         with tempfile.TemporaryDirectory() as scratch:
             wrong_file = make(path, f"{scratch}/wrong.gguf")
@@ -86,7 +90,7 @@ def beside_peer(run, model, path, expected):
 
 def past_the_window(run, model, path, device, truth):
     """A piece that is longer than the sliding window; with a wider one it must be out of bounds."""
-    bounds, way = BOUNDS[model.name, device], f"{model.long_piece} tokens"
+    bounds, way = run.bounds[model.name, device], f"{model.long_piece} tokens"
     with Engine(run.library, path, device, model.long_piece + 8) as engine:
         expected = Expected(truth, [texts.long_piece(engine.tokenize, model.long_piece)])
         figures = expected.figures(token_by_token(engine, expected.pieces))
@@ -103,8 +107,7 @@ def past_the_window(run, model, path, device, truth):
 
 def logits(run, model, path):
     truth = Truth(path)
-    with Engine(run.library, path, "cpu", texts.N_PIECE) as engine:
-        expected = Expected(truth, texts.pieces(engine.tokenize))
+    expected = Expected(truth, pieces_of(run, path))
     run.about["text of " + model.name] = texts.hash_of(expected.pieces)
     for device in run.devices:
         judge(run, model, path, device, expected)
@@ -123,8 +126,7 @@ def types(run, model, path):
             converted = f"{scratch}/{kind}.gguf"
             if kind != "F32":
                 run.library.convert(whole, converted, kind)
-            with Engine(run.library, path, "cpu", texts.N_PIECE) as engine:
-                expected = Expected(Truth(converted), texts.pieces(engine.tokenize))
+            expected = Expected(Truth(converted), pieces_of(run, path))
             for device in run.devices:
                 if device in run.type_devices:
                     judge(run, model, converted, device, expected, kind + " ")

@@ -17,7 +17,7 @@ import tempfile
 import faults
 import portable_text
 import stored
-from real_models import BOUNDS, MODELS, default_folder
+from real_models import MODELS, STORED_BOUNDS, default_folder
 
 sys.path.append(str(pathlib.Path(__file__).parents[1] / "hf"))
 from inlay_library import Engine, Library, Session, force  # noqa: E402  # pylint: disable=wrong-import-position
@@ -96,7 +96,7 @@ class Check:
             return work(make(self.path, f"{scratch}/wrong.gguf"))
 
     def logits(self):
-        bounds, records = BOUNDS[self.model.name, self.device], list(stored.records(self.model.name))
+        bounds, records = STORED_BOUNDS[self.model.name, self.device], list(stored.records(self.model.name))
         pieces = self.expected["pieces"]
         if len(records) != len(pieces) * len(pieces[0]):
             raise ValueError("the records are not those of the pieces")
@@ -143,11 +143,11 @@ def main():
     options = parser.parse_args()
     model = next(model for model in MODELS if model.name == options.name)
     path = model.path(options.models)
-    if not path.is_file():
-        leave(f"needs the real models: {options.models} has no {model.file}; tests/real/fetch.py fetches it")
     library = Library(options.library)
     if not library.device(options.device):
         leave("needs a GPU")
+    if not path.is_file():
+        leave(f"needs the real models: {options.models} has no {model.file}; tests/real/fetch.py fetches it")
     check = Check(library, model, path, options.device)
     check.logits()
     check.tokens()

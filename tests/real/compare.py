@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Inlay with real models beside transformers, llama.cpp's library and the tokenizers' own libraries.
 
-usage: tests/real/compare.py LIBRARY [MODELS] [--only smollm2,gemma3] [--devices cpu,cuda] [--peer DIR] [--checks CHECKS] [--json FILE]
+usage: tests/real/compare.py LIBRARY [MODELS] [--only smollm2,gemma3] [--devices cpu,cuda] [--peer DIR] [--checks CHECKS] [--quick]
+                             [--json FILE]
   LIBRARY    libinlay.so.1
   MODELS     the folder that fetch.py fills; default: INLAY_REAL_MODELS, or inlay/real in the user's cache
   --peer     folder of llama.cpp's library (default: INLAY_PEER_LIBS); without it that part is skipped. tests/data/README.md says how to
@@ -9,6 +10,7 @@ usage: tests/real/compare.py LIBRARY [MODELS] [--only smollm2,gemma3] [--devices
   --peer-device  where that one runs: cuda if its folder has libggml-cuda
   --checks   some of logits,greedy,chat,tokens,types (default: all). `types` converts each model to every type that `inlay convert`
              writes, and runs on cuda alone
+  --quick    2 pieces of 128 tokens instead of 8 of 512, and wider bounds, to try a change
   --json     where the results are written with the machine, the versions, the date, the commit and the command
 
 The truth is transformers in float32 on the processor with the weights that the file stands for. real_models.py has the bounds. Each
@@ -28,10 +30,12 @@ import sys
 import time
 import traceback
 
-from real_models import MODELS, default_folder, references_folder
+from real_models import BOUNDS, MODELS, default_folder, references_folder, wider
 
 ROOT = pathlib.Path(__file__).parents[2]
 sys.path.append(str(ROOT / "tests" / "hf"))
+from inlay_library import Library  # noqa: E402  # pylint: disable=wrong-import-position
+
 SKIPPED = 77
 CHECKS = ("logits", "greedy", "chat", "tokens", "types")
 
@@ -59,9 +63,10 @@ def commit():
 class Run:
     """What is compared with what, and what came of it."""
 
-    def __init__(self, library, options, versions):
-        self.library, self.peer, self.peer_device = library, options.peer, options.peer_device
-        self.devices, self.type_devices = options.devices.split(","), options.type_devices.split(",")
+    def __init__(self, library, options, devices, versions):
+        self.library, self.devices, self.peer, self.peer_device = library, devices, options.peer, options.peer_device
+        self.type_devices, self.pieces = options.type_devices.split(","), (2, 128) if options.quick else ()
+        self.bounds = {key: wider(bounds) for key, bounds in BOUNDS.items()} if options.quick else BOUNDS
         self.n_threads = len(os.sched_getaffinity(0))
         self.results, self.table = [], []
         gpu = library.device("cuda")
@@ -112,12 +117,17 @@ def main():
     parser.add_argument("--peer", type=pathlib.Path)
     parser.add_argument("--peer-device", default="cpu", choices=("cpu", "cuda"))
     parser.add_argument("--checks", default=",".join(CHECKS))
+    parser.add_argument("--quick", action="store_true", help="2 pieces of 128 tokens and wider bounds, to try a change")
     parser.add_argument("--json", type=pathlib.Path)
     options = parser.parse_args()
     checks, names = options.checks.split(","), options.only.split(",")
     for given, known in ((checks, CHECKS), (names, [model.name for model in MODELS])):
         if unknown := [name for name in given if name not in known]:
             parser.error(f"there is no {unknown[0]!r} among {', '.join(known)}")
+    library = Library(options.library)
+    devices = options.devices.split(",")
+    if lacking := [device for device in devices if not library.device(device)]:
+        leave(f"needs a GPU: the library finds no device {lacking[0]}")
     models = [model for model in MODELS if model.name in names]
     if absent := [model.file for model in models if not model.path(options.models).is_file()]:
         leave(f"needs the real models: {options.models} has no {', '.join(absent)}; tests/real/fetch.py fetches them")
@@ -130,14 +140,9 @@ def main():
     import check_greedy  # pylint: disable=import-outside-toplevel
     import check_logits  # pylint: disable=import-outside-toplevel
     import check_tokens  # pylint: disable=import-outside-toplevel
-    from inlay_library import Library  # pylint: disable=import-outside-toplevel
     transformers.logging.set_verbosity_error()
-    library = Library(options.library)
-    devices = options.devices.split(",")
-    if lacking := [device for device in devices if not library.device(device)]:
-        leave(f"needs a GPU: the library finds no device {lacking[0]}")
     versions = {"PyTorch": torch.__version__, "transformers": transformers.__version__, "Python": platform.python_version()}
-    run = Run(library, options, versions)
+    run = Run(library, options, devices, versions)
     work = {"logits": check_logits.logits, "greedy": check_greedy.greedy, "chat": check_greedy.chat, "tokens": check_tokens.tokens,
             "types": check_logits.types}
     print(", ".join(f"{name} {version}" for name, version in versions.items()), flush=True)

@@ -9,7 +9,7 @@ from gguf_reader import GgufReader
 
 BLOCK_BYTES = {3: 20, 6: 22, 8: 34, 12: 144, 14: 210}  # Q4_1, Q5_0, Q8_0, Q4_K, Q6_K
 HALVES = {3: (0, 2), 6: (0,), 8: (0,), 12: (0, 2), 14: (208,)}  # where their scales are, in half precision
-SCALED = 32.0
+SCALED = 128.0
 
 
 def changed_copy(path, out, changes):
@@ -23,7 +23,7 @@ def changed_copy(path, out, changes):
 
 
 def wrong_block(path, out):
-    """One block of 32 or 256 weights, in the middle of a down projection, is 32 times as large."""
+    """One block of 32 or 256 weights, in the middle of a down projection, is 128 times as large."""
     model = GgufReader(path)
     tensor = model.tensors[f"blk.{model.get('.block_count') // 2}.ffn_down.weight"]
     rows, columns = tensor.shape
@@ -38,10 +38,10 @@ def wrong_block(path, out):
 
 
 def wrong_rope_base(path, out):
-    """The base of RoPE is 1.25 times as large."""
+    """The base of RoPE is a hundredth of the file's."""
     model = GgufReader(path)
     key = model.key(".rope.freq_base")
-    return changed_copy(path, out, [(key.offset, struct.pack("<f", key.value * 1.25))])
+    return changed_copy(path, out, [(key.offset, struct.pack("<f", key.value / 100))])
 
 
 def wrong_window(path, out):

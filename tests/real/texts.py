@@ -30,10 +30,10 @@ def sources():
             *((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("architecture.md", "tool.md"))]
 
 
-def pieces(tokenize, n=N_PIECE):
+def pieces(tokenize, n_pieces=N_PIECES, n=N_PIECE):
     """The first n tokens of each source."""
-    cut = [tokenize(text)[:n] for text in sources()]
-    if len(cut) != N_PIECES or any(len(piece) != n for piece in cut):
+    cut = [tokenize(text)[:n] for text in sources()[:n_pieces]]
+    if len(cut) != n_pieces or any(len(piece) != n for piece in cut):
         raise ValueError(f"a source has fewer than {n} tokens")
     return cut
 
@@ -74,13 +74,13 @@ PROMPTS = (
 CHAT = (
     "Hello! Who are you?",
     "Name three animals that can fly.",
-    "Which of them is the largest? Answer in one sentence.",
+    "What were the differences between them? Answer in one sentence.",
     "Write a Python function that adds two numbers, with an example: {\"a\": 1, \"b\": 2}",
     "Thank you \N{WAVING HAND SIGN} \u2014 what did I ask you first?",
 )
 
-# SentencePiece takes U+2581 for a space. In a row they are tokens of several spaces to it, which GGUF has as plain spaces.
-WRITTEN = [text for _, text in TEXTS if "\u2581\u2581" not in text]
+# SentencePiece takes U+2581 for a space, also in tokens of several spaces, which a GGUF file has as plain spaces.
+WRITTEN = [text for _, text in TEXTS if "\u2581" not in text]
 
 
 def mixed_line(draw):
