@@ -53,8 +53,9 @@ class Draws:
     def fault(self):
         if self.wrong:
             return f"{len(self.wrong)} wrong: {self.wrong[0]}"
-        if self.parted > (1 - self.bounds.top1) * self.n:
-            return f"more than {1 - self.bounds.top1:.1%} of the draws part"
+        least = self.bounds.top1_of(self.n)
+        if self.n - self.parted < least * self.n:
+            return f"fewer than {least:.1%} of the draws"
         return ""
 
     def in_words(self, n_texts):

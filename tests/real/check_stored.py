@@ -59,8 +59,8 @@ class Divergence:
         mean, top1 = math.fsum(self.kl) / n, self.same / n
         ratio = math.exp((self.nll - self.truth_nll) / n)
         for name, value, bad in (("KL mean", f"{mean:.2e}", not mean <= bounds.kl_mean), ("KL max", f"{max(self.kl):.2e}", not max(self.kl) <= bounds.kl_max),
-                                 ("top-1", f"{top1:.4f}", not top1 >= bounds.top1),
-                                 ("perplexity x", f"{ratio:.5f}", not abs(ratio - 1) <= bounds.perplexity)):
+                                 ("top-1", f"{top1:.4f}", not top1 >= bounds.top1_of(n)),
+                                 ("perplexity x", f"{ratio:.5f}", not abs(ratio - 1) <= bounds.perplexity_of(n))):
             found.append((f"{name} {value}", bad))
         return ", ".join(text + (" OUT OF BOUNDS" if bad else "") for text, bad in found), any(bad for _, bad in found)
 

@@ -41,15 +41,15 @@ class Distance:
 
 def faults_of(figures, bounds):
     """What is out of bounds, in words; empty if nothing is."""
-    found = []
+    found, n = [], figures["positions"]
     if not figures["kl_mean"] <= bounds.kl_mean:
         found.append(f"KL mean above {bounds.kl_mean:.1e}")
     if not figures["kl_max"] <= bounds.kl_max:
         found.append(f"KL max above {bounds.kl_max:.1e}")
-    if not figures["top1"] >= bounds.top1:
-        found.append(f"top-1 below {bounds.top1}")
-    if not abs(figures["perplexity"] - 1) <= bounds.perplexity:
-        found.append(f"perplexity ratio further from 1 than {bounds.perplexity}")
+    if not figures["top1"] >= bounds.top1_of(n):
+        found.append(f"top-1 below {bounds.top1_of(n):.4f}")
+    if not abs(figures["perplexity"] - 1) <= bounds.perplexity_of(n):
+        found.append(f"perplexity ratio further from 1 than {bounds.perplexity_of(n):.4f}")
     if not figures["logit_rms"] <= bounds.logit_rms:
         found.append(f"difference of logits above {bounds.logit_rms}")
     return found
