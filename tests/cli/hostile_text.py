@@ -13,7 +13,8 @@ PLACES = [b"A small model that writes tales", b"The Inlay authors", b"general.de
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 ARGUMENTS = {"run": ["{model}", "--prompt", "Once", "-n", "1"], "info": ["{model}"], "plan": ["{model}"], "tokenize": ["{model}", "Once"],
              "bench": ["{model}", "--pp", "8", "--depths", "0", "--batch", "none", "-r", "1"], "compare": ["{model}", "--prompt", "Once"],
-             "embed": ["{model}", "Once"], "convert": ["{model}", "{folder}/out.gguf"]}
+             "embed": ["{model}", "Once"], "convert": ["{model}", "{folder}/out.gguf"],
+             "perplexity": ["{model}", "{folder}/text.txt", "--ctx", "4"]}
 
 
 class HostileText(DeviceCase):
@@ -24,6 +25,7 @@ class HostileText(DeviceCase):
         n_shown = 0
         with tempfile.TemporaryDirectory() as folder:
             model = pathlib.Path(folder) / "model.gguf"
+            (pathlib.Path(folder) / "text.txt").write_text("Once upon a time, there lived a baker.", encoding="utf-8")
             for place in PLACES:
                 self.assertEqual(good.count(place), 1, place)
                 attack = ATTACK[:len(place)].decode(errors="ignore").encode()

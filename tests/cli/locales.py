@@ -7,7 +7,7 @@ import tempfile
 import unittest
 
 import tool_case
-from tool_case import OWN_MODEL, RANDOM_MODEL, TOOL, WITHOUT_GPU, ToolCase, run_program
+from tool_case import OWN_MODEL, RANDOM_MODEL, ROOT, TOOL, WITHOUT_GPU, ToolCase, run_program
 
 GERMAN = "de_DE.UTF-8"
 FOLLOWS = "import locale; locale.setlocale(locale.LC_ALL, ''); print(locale.str(1.5))"
@@ -19,6 +19,7 @@ COMMANDS = {
     "plan": [RANDOM_MODEL],
     "bench": [RANDOM_MODEL, "--pp", "8", "--depths", "0", "--tg", "2", "--batch", "none", "-r", "1"],
     "compare": [RANDOM_MODEL, "--limit", "0.5", "--device-b", "cpu"],
+    "perplexity": [OWN_MODEL, str(ROOT / "README.md"), "--ctx", "64", "--windows", "2"],
     "convert": [RANDOM_MODEL, "OUT", "--type", "q8_0"],
 }
 
