@@ -45,12 +45,12 @@ def scientific(x):
 
 # ---- tables
 
-def distance_rows(run, check="logits"):
+def distance_rows(run):
     rows = []
-    for r in results(run, check=check):
+    for r in results(run, check="logits"):
         f = r["figures"]
         device = "CPU" if r["device"] == "cpu" else "GPU"
-        rows.append([f"{MODELS[r['model']]}: {r['engine']}, {device}, {r.get('file', '')} {r['way']}".replace("  ", " "), scientific(f["kl_mean"]), scientific(f["kl_p99"]),
+        rows.append([f"{MODELS[r['model']]}: {r['engine']}, {device}, {r['way']}", scientific(f["kl_mean"]), scientific(f["kl_p99"]),
                      scientific(f["kl_max"]), f"{100 * f['top1']:.2f} %", f"{100 * (f['perplexity'] - 1):+.3f} %"])
     return rows
 
@@ -132,7 +132,7 @@ def document(width, height, parts):
 
 def bars(title, groups, place, note):
     """groups: (name, [(label, value in words, part of the full width, colour)])."""
-    width, left, full = 720, 220, 400
+    width, left, full = 760, 200, 380
     parts, y = [text_at(16, 28, title, 15, weight="bold")], 48
     for name, rows in groups:
         for i, (label, words, part, colour) in enumerate(rows):
@@ -142,8 +142,8 @@ def bars(title, groups, place, note):
             parts.append(text_at(left + max(1.0, full * part) + 6, y + 15, f"{label}: {words}"))
             y += 24
         y += 10
-    parts.append(text_at(16, y + 8, place, 10, fill="#57606a"))
-    parts.append(text_at(16, y + 22, note, 10, fill="#57606a"))
+    for line, words in enumerate((place, note)):
+        parts.append(text_at(16, y + 8 + 14 * line, words.replace("`", ""), 10, fill="#57606a"))
     return document(width, y + 34, parts)
 
 
@@ -170,7 +170,7 @@ def distance_chart():
                 name = f"{engine}, {'GPU' if device == 'cuda' else 'CPU'}"
                 rows.append((name, scientific(value), math.log(value / lowest) / math.log(0.1 / lowest), colour))
         groups.append((MODELS[model], rows))
-    return bars("Distance from the exact logits: KL mean in nats, log scale, shorter is better", groups, where(runs[0], False), where(runs[1], False))
+    return bars("Distance from the exact logits: KL mean in nats, log scale, shorter is better", groups, where(runs[0]), where(runs[1]))
 
 
 def recipes_chart():
