@@ -357,6 +357,8 @@ const (
 	LoadRunAhead LoadFlags = 4
 
 	LoadTakePagesLater LoadFlags = 8
+
+	LoadExactActivations LoadFlags = 16
 )
 
 type WeightDtype int32
