@@ -104,7 +104,7 @@ def speeds(name):
 
 TABLES = {
     "docs/quality.md": {"distance-cpu": lambda: distances("real-cpu"), "distance-h100": lambda: distances("real-h100"), "types": types,
-                        "speed-cpu": lambda: speeds("speed-cpu"), "speed-h100": lambda: speeds("speed-h100")},
+                        "speed-h100": lambda: speeds("speed-h100")},
     "docs/quantization.md": {f"recipes-{model}": lambda model=model: recipes(model) for model in ("smollm2", "gemma3", "tales")},
 }
 
