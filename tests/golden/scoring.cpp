@@ -67,7 +67,9 @@ class Scoring : public ::testing::TestWithParam<DeviceKind> {
       ASSERT_EQ(has_score(a[i]), has_score(b[i])) << i;
       if (!has_score(a[i])) continue;
       EXPECT_NEAR(a[i].own.logprob, b[i].own.logprob, tolerance()) << i;
-      if (is_exact()) EXPECT_EQ(a[i].own.rank, b[i].own.rank) << i;
+      if (is_exact()) {
+        EXPECT_EQ(a[i].own.rank, b[i].own.rank) << i;
+      }
     }
   }
 };
@@ -94,13 +96,19 @@ TEST_P(Scoring, AreThoseOfTheLogitsBehindEachToken) {
     const float own = logits[static_cast<size_t>(text[i])];
     EXPECT_NEAR(got.tokens[i].own.logprob, own - std::log(sum), rounding());
     const auto rank = std::ranges::count_if(logits, [&](float l) { return l > own; });
-    if (is_exact()) EXPECT_EQ(got.tokens[i].own.rank, rank);
+    if (is_exact()) {
+      EXPECT_EQ(got.tokens[i].own.rank, rank);
+    }
     const std::span<const TokenLogprob> top = std::span(got.top).subspan(i * kTop, kTop);
     const auto best = std::ranges::max_element(logits) - logits.begin();
-    if (is_exact()) EXPECT_EQ(top[0].token, best);
+    if (is_exact()) {
+      EXPECT_EQ(top[0].token, best);
+    }
     for (size_t k = 0; k < kTop; ++k) {
       EXPECT_NEAR(top[k].logprob, logits[static_cast<size_t>(top[k].token)] - std::log(sum), rounding());
-      if (k > 0) EXPECT_GE(top[k - 1].logprob, top[k].logprob);
+      if (k > 0) {
+        EXPECT_GE(top[k - 1].logprob, top[k].logprob);
+      }
     }
     EXPECT_TRUE(std::isnan(got.tokens[i].divergence));
     EXPECT_EQ(got.tokens[i].same_best, -1);
@@ -153,7 +161,9 @@ TEST_P(Scoring, GivenTokensHaveNone) {
     for (size_t i = 0; i < text.size(); ++i) {
       const bool is_scored = i >= static_cast<size_t>(n_given);
       ASSERT_EQ(has_score(some.tokens[i]), is_scored) << n_given << " " << i;
-      if (is_scored) EXPECT_NEAR(some.tokens[i].own.logprob, all.tokens[i].own.logprob, tolerance());
+      if (is_scored) {
+        EXPECT_NEAR(some.tokens[i].own.logprob, all.tokens[i].own.logprob, tolerance());
+      }
     }
   }
 }
