@@ -12,7 +12,7 @@ import sys
 import portable_text
 from gguf_reader import GgufReader
 from real_models import MODELS, default_folder, references_folder
-from stored import DATA, N_TOP, RECORD
+from stored import DATA, N_TOP, RECORD, hash_of
 
 N_PIECES, N_PIECE = 4, 96
 N_MIXED = 200_000  # bytes
@@ -66,7 +66,8 @@ def main():
                 messages += [{"role": "user", "content": question}, {"role": "assistant", "content": question.upper()}]
             entry["chat"] = {"messages": messages[:-1]}
             text = chat.apply_chat_template(messages[:-1], tokenize=False, add_generation_prompt=True)
-            entry["chat"] |= {"text": text, "tokens": chat(text, add_special_tokens=False)["input_ids"]}
+            # Hashes, since the template adds words of the model's vendor.
+            entry["chat"] |= {"text_sha256": hash_of(text), "tokens_sha256": hash_of(chat(text, add_special_tokens=False)["input_ids"])}
         made[model.name] = entry
     (DATA / "index.json").write_text(json.dumps(made, ensure_ascii=False, separators=(",", ":")).replace('"pieces"', '\n"pieces"') + "\n", encoding="utf-8")
 

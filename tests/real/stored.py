@@ -4,6 +4,7 @@ data/index.json has for each model the versions that made them, texts with their
 for. data/NAME.top has a record for each position of each piece: the 32 likeliest tokens (uint32), their log-probabilities, that of all other
 tokens together, and that of the token that follows in the piece (float32, little-endian; 0 where none follows).
 """
+import hashlib
 import json
 import pathlib
 import struct
@@ -21,3 +22,8 @@ def records(name):
     """(tokens, log-probabilities, that of the rest, that of the following token) for each position."""
     for values in RECORD.iter_unpack((DATA / f"{name}.top").read_bytes()):
         yield values[:N_TOP], values[N_TOP:2 * N_TOP], values[-2], values[-1]
+
+
+def hash_of(value):
+    """Of a text, or of token ids."""
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()
