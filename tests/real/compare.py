@@ -68,7 +68,7 @@ class Run:
         self.type_devices, self.pieces = options.type_devices.split(","), (2, 128) if options.quick else ()
         self.bounds = {key: wider(bounds) for key, bounds in BOUNDS.items()} if options.quick else BOUNDS
         self.n_threads = len(os.sched_getaffinity(0))
-        self.results, self.table = [], []
+        self.file, self.results, self.table = options.json, [], []
         gpu = library.device("cuda")
         self.about = {"machine": {"cpu": processor(), "threads": self.n_threads, "gpu": bytes(gpu.name).decode() if gpu else None},
                       "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"), "commit": commit(),
@@ -87,7 +87,7 @@ class Run:
         self.table.append(("skipped", name, reason))
 
     def guarded(self, name, work):
-        """A check that breaks off has failed."""
+        """A check that breaks off has failed. What there is so far is written, so that a run that is cut loses one check."""
         begin = time.monotonic()
         try:
             work()
@@ -95,15 +95,15 @@ class Run:
             traceback.print_exc()
             self.note(False, name, str(error).split("\n", maxsplit=1)[0] or type(error).__name__)
         print(f"# {name}: {time.monotonic() - begin:.1f} s", flush=True)
+        if self.file:
+            self.file.write_text(json.dumps(self.about | {"results": self.results}, indent=1) + "\n", encoding="utf-8")
 
-    def finish(self, file):
+    def finish(self):
         print()
         for word, name, text in self.table:
             print(f"  {word:8} {name:40} {text}")
         words = [word for word, _, _ in self.table]
         print(f"{words.count('ok')} passed, {words.count('FAIL')} failed, {words.count('skipped')} skipped")
-        if file:
-            file.write_text(json.dumps(self.about | {"results": self.results}, indent=1) + "\n", encoding="utf-8")
         return 1 if "FAIL" in words else 0 if "ok" in words else SKIPPED
 
 
@@ -149,7 +149,7 @@ def main():
     for model in models:
         for check in checks:
             run.guarded(f"{model.name} {check}", lambda: work[check](run, model, model.path(options.models)))  # pylint: disable=cell-var-from-loop
-    sys.exit(run.finish(options.json))
+    sys.exit(run.finish())
 
 
 if __name__ == "__main__":

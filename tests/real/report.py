@@ -62,7 +62,7 @@ def distances(name):
 
 
 def types():
-    run = load("real-h100")
+    run = load("real-gpu")
     rows = {}
     for r in results(run, check="types"):
         rows.setdefault((r["model"], r["file"]), {})[r["way"]] = r["figures"]["kl_mean"]
@@ -103,8 +103,8 @@ def speeds(name):
 
 
 TABLES = {
-    "docs/quality.md": {"distance-cpu": lambda: distances("real-cpu"), "distance-h100": lambda: distances("real-h100"), "types": types,
-                        "speed-h100": lambda: speeds("speed-h100")},
+    "docs/quality.md": {"distance-cpu": lambda: distances("real-cpu"), "distance-gpu": lambda: distances("real-gpu"), "types": types,
+                        "speed-gpu": lambda: speeds("speed-gpu")},
     "docs/quantization.md": {f"recipes-{model}": lambda model=model: recipes(model) for model in ("smollm2", "gemma3", "tales")},
 }
 
@@ -148,7 +148,7 @@ def bars(title, groups, place, note):
 
 
 def speed_chart():
-    run, groups = load("speed-h100"), []
+    run, groups = load("speed-gpu"), []
     for model in dict.fromkeys(r["model"] for r in run["results"]):
         found = {r["engine"]: r["tg128@0"]["median"] for r in run["results"] if r["model"] == model}
         most = max(found.values())
@@ -159,7 +159,7 @@ def speed_chart():
 
 def distance_chart():
     """KL mean of prompts on each device, as far as it was measured."""
-    runs = [load("real-h100"), load("real-cpu")]
+    runs = [load("real-gpu"), load("real-cpu")]
     lowest, groups = 1e-7, []
     for model in ("smollm2", "gemma3"):
         rows = []
