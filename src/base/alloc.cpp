@@ -11,12 +11,15 @@
 #endif
 
 #include "src/base/host_limits.h"
+#ifdef _WIN32
+#include "src/base/windows_api.h"
+#endif
 
 namespace inlay {
 namespace {
 
 // AddressSanitizer puts red zones around blocks of operator new only, so everything goes there when it watches.
-#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
+#if (defined(__linux__) || defined(_WIN32)) && !defined(__SANITIZE_ADDRESS__)
 constexpr bool kMapLargeBlocks = true;
 #else
 constexpr bool kMapLargeBlocks = false;
@@ -45,6 +48,21 @@ std::byte* map_aligned(uint64_t bytes) {
   madvise(start + head, bytes, MADV_HUGEPAGE);  // a hint: a kernel without huge pages refuses it and nothing is lost
   return start + head;
 }
+
+void unmap(std::byte* data, uint64_t bytes) { munmap(data, bytes); }
+int last_error() { return errno; }
+#elif defined(_WIN32)
+// Zeroed pages of 4 KiB, which the system promises only if it has them; those of 2 MiB take a right that few users have.
+std::byte* map_aligned(uint64_t bytes) {
+  return static_cast<std::byte*>(VirtualAlloc(nullptr, bytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE));
+}
+
+void unmap(std::byte* data, uint64_t) { VirtualFree(data, 0, MEM_RELEASE); }
+int last_error() { return static_cast<int>(GetLastError()); }
+#else
+std::byte* map_aligned(uint64_t) { return nullptr; }
+void unmap(std::byte*, uint64_t) {}
+int last_error() { return 0; }
 #endif
 
 }  // namespace
@@ -60,19 +78,17 @@ Result<HostBuffer> HostBuffer::allocate(uint64_t bytes, const char* what) {
     if (bytes > available || bytes > std::numeric_limits<uint64_t>::max() / 4)
       return out_of_memory(bytes, available, what);
   }
-#if defined(__linux__)
   if (large && kMapLargeBlocks) {
     const uint64_t mapped = (bytes + kHugePage - 1) / kHugePage * kHugePage;
     buffer.data_ = map_aligned(mapped);
     if (buffer.data_ == nullptr) {
-      const int number = errno;  // before host_memory() reads files
+      const int number = last_error();  // before host_memory() reads files
       return out_of_memory(bytes, host_memory().available, what, number);
     }
     buffer.size_ = bytes;
     buffer.mapped_ = mapped;
     return buffer;
   }
-#endif
   buffer.data_ = static_cast<std::byte*>(::operator new (bytes, std::align_val_t{kAlignment}, std::nothrow));
   if (buffer.data_ == nullptr) return out_of_memory(bytes, host_memory().available, what);
   buffer.size_ = bytes;
@@ -80,8 +96,7 @@ Result<HostBuffer> HostBuffer::allocate(uint64_t bytes, const char* what) {
   return buffer;
 }
 
-void HostBuffer::take_pages([[maybe_unused]] uint64_t begin, [[maybe_unused]] uint64_t end) {
-#if defined(__linux__)
+void HostBuffer::take_pages(uint64_t begin, uint64_t end) {
   if (mapped_ == 0 || begin >= end) return;  // small blocks were zeroed
   constexpr uint64_t kPage = 4096;
 #ifdef MADV_POPULATE_WRITE
@@ -89,17 +104,14 @@ void HostBuffer::take_pages([[maybe_unused]] uint64_t begin, [[maybe_unused]] ui
   if (madvise(data_ + first, (end - first + kPage - 1) / kPage * kPage, MADV_POPULATE_WRITE) == 0) return;
 #endif
   for (uint64_t at = begin; at < end; at += kPage) *static_cast<volatile std::byte*>(data_ + at) = std::byte{0};
-#endif
 }
 
 HostBuffer::~HostBuffer() {
   if (data_ == nullptr) return;
-#if defined(__linux__)
   if (mapped_ != 0) {
-    munmap(data_, mapped_);
+    unmap(data_, mapped_);
     return;
   }
-#endif
   ::operator delete (data_, std::align_val_t{kAlignment});
 }
 

@@ -11,7 +11,7 @@
 namespace inlay {
 
 // A zero-filled block of host memory, aligned to 64 bytes (a cache line, an AVX-512 register). Blocks of 2 MiB and more
-// come from the system directly, aligned to 2 MiB, with a hint for huge pages, and go back to it when freed.
+// come from the system directly, aligned to 2 MiB (Windows: 64 KiB), with a hint for huge pages, and go back to it when freed.
 class HostBuffer {
  public:
   static constexpr uint64_t kAlignment = 64;

@@ -5,15 +5,13 @@
 #include <cstdint>
 #include <string>
 
+#include "src/base/printf_format.h"
+
 namespace inlay {
 
-#if defined(__GNUC__)
-__attribute__((format(printf, 2, 3)))
-#endif
+INLAY_PRINTF(2, 3)
 void append_format(std::string& out, const char* format, ...);
-#if defined(__GNUC__)
-__attribute__((format(printf, 2, 0)))
-#endif
+INLAY_PRINTF(2, 0)
 void append_format_list(std::string& out, const char* format, va_list args);
 
 // "1 token", "2 tokens".

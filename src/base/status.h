@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "src/base/printf_format.h"
+
 namespace inlay {
 
 // The numbers are those of inlay_status in the C API and never change (src/capi asserts it).
@@ -40,9 +42,7 @@ struct [[nodiscard]] Status {
   bool ok() const { return code == Code::ok; }
 };
 
-#if defined(__GNUC__)
-__attribute__((format(printf, 2, 3)))
-#endif
+INLAY_PRINTF(2, 3)
 Status error(Code code, const char* format, ...);
 
 // A value or the reason why there is none.

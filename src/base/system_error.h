@@ -17,16 +17,18 @@ struct SystemError {
 std::span<const SystemError> system_errors();
 
 // "FORMAT: TEXT", with `number` as the native code.
-#if defined(__GNUC__)
-__attribute__((format(printf, 2, 3)))
-#endif
+INLAY_PRINTF(2, 3)
 Status system_error(int number, const char* format, ...);
 
 // The same for a thread that the system refused. Whatever the number, the caller can do with fewer threads or come again,
 // so that the code is always out_of_memory.
-#if defined(__GNUC__)
-__attribute__((format(printf, 2, 3)))
-#endif
+INLAY_PRINTF(2, 3)
 Status thread_error(int number, const char* format, ...);
+
+#ifdef _WIN32
+// The same for what GetLastError() gave.
+INLAY_PRINTF(2, 3)
+Status windows_error(unsigned long number, const char* format, ...);
+#endif
 
 }  // namespace inlay

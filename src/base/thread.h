@@ -3,7 +3,9 @@
 // rest are those of the thread that creates it.
 #pragma once
 
+#ifndef _WIN32
 #include <pthread.h>
+#endif
 
 #include <exception>
 #include <functional>
@@ -17,6 +19,11 @@ namespace inlay {
 
 class Thread {
  public:
+#ifdef _WIN32
+  using System = void*;  // a HANDLE
+#else
+  using System = pthread_t;
+#endif
   static constexpr size_t kStackBytes = size_t{1} << 20;  // with a guard page below
 
   // `name`: at most 15 bytes.
@@ -28,8 +35,8 @@ class Thread {
   void join();
 
  private:
-  explicit Thread(pthread_t handle) : handle_(handle) {}
-  std::optional<pthread_t> handle_;
+  explicit Thread(System handle) : handle_(handle) {}
+  std::optional<System> handle_;
 };
 
 // A piece of work beside the caller's; where the system gives no thread, it runs when its result is asked for.

@@ -5,10 +5,19 @@ file(GLOB INLAY_CAPI_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/capi/*.cp
 if(NOT UNIX OR APPLE OR INLAY_SANITIZE)  # where the C++ library is linked statically
   list(FILTER INLAY_CAPI_SOURCES EXCLUDE REGEX "/reserved_memory.cpp$")
 endif()
+inlay_sources_of_system(INLAY_CAPI_SOURCES)
 add_library(inlay SHARED ${INLAY_CAPI_SOURCES})
 inlay_unity_build(inlay)
 set(INLAY_EXPORTS ${CMAKE_SOURCE_DIR}/src/capi/exports.map)
 set_target_properties(inlay PROPERTIES SOVERSION 1 LINK_DEPENDS ${INLAY_EXPORTS})
+if(WIN32)  # the same names, as linkers for Windows take them
+  set(INLAY_DEFINITIONS ${CMAKE_BINARY_DIR}/inlay.def)
+  file(STRINGS ${INLAY_EXPORTS} names REGEX "^ +inlay_[a-z_]+;$")
+  list(TRANSFORM names REPLACE "^ +(.*);$" "  \\1")
+  list(JOIN names "\n" names)
+  file(CONFIGURE OUTPUT ${INLAY_DEFINITIONS} CONTENT "LIBRARY libinlay.dll\nEXPORTS\n${names}\n")
+  set_property(DIRECTORY ${CMAKE_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${INLAY_EXPORTS})
+endif()
 target_compile_definitions(inlay PRIVATE INLAY_VERSION_STRING="${PROJECT_VERSION}")
 target_include_directories(inlay INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include/capi> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(inlay PRIVATE inlay_engine)
@@ -22,7 +31,10 @@ endif()
 
 # inlay_link_options(TARGET): how the library is linked, also one that tests make.
 function(inlay_link_options target)
-  if(NOT UNIX OR APPLE)
+  if(WIN32)
+    target_link_options(${target} PRIVATE ${INLAY_DEFINITIONS} -Wl,--exclude-all-symbols)
+    return()
+  elseif(NOT UNIX OR APPLE)
     return()
   endif()
   target_link_options(${target} PRIVATE -Wl,--version-script=${INLAY_EXPORTS} -Wl,--exclude-libs,ALL -Wl,-z,now -Wl,-z,relro

@@ -52,7 +52,11 @@ Status add_tokens(const Tokenizer* tokenizer, Map& variables) {
 std::tm local_time() {
   const std::time_t now = std::time(nullptr);
   std::tm out{};
+#ifdef _WIN32
+  localtime_s(&out, &now);
+#else
   localtime_r(&now, &out);
+#endif
   return out;
 }
 

@@ -1,5 +1,9 @@
 #include "src/engine/devices.h"
 
+#if defined(_WIN32) && defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 #include <cstdio>
 #include <cstring>
 
@@ -12,7 +16,18 @@
 namespace inlay {
 namespace {
 
-// Product name as the system reports it; "CPU" where it does not.
+// Product name as the system, or the processor, reports it; "CPU" where it does not.
+#if defined(_WIN32) && defined(__x86_64__)
+std::string cpu_name() {
+  unsigned text[12] = {};  // 48 bytes, with a zero at their end
+  if (__get_cpuid_max(0x80000000, nullptr) < 0x80000004) return "CPU";
+  for (unsigned i = 0; i < 3; ++i) __get_cpuid(0x80000002 + i, &text[4 * i], &text[4 * i + 1], &text[4 * i + 2], &text[4 * i + 3]);
+  std::string name(reinterpret_cast<const char*>(text), strnlen(reinterpret_cast<const char*>(text), sizeof text));
+  name.erase(0, name.find_first_not_of(' '));
+  while (!name.empty() && name.back() == ' ') name.pop_back();
+  return name.empty() ? "CPU" : name;
+}
+#else
 std::string cpu_name() {
   std::string name = "CPU";
   std::FILE* file = std::fopen("/proc/cpuinfo", "re");
@@ -28,6 +43,7 @@ std::string cpu_name() {
   std::fclose(file);
   return name;
 }
+#endif
 
 DeviceInfo describe_cpu() {
   const HostMemory memory = host_memory();

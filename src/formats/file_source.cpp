@@ -7,10 +7,8 @@
 #include "src/formats/checkpoint.h"
 
 #ifdef _WIN32
-#ifndef NOMINMAX
-#define NOMINMAX
-#endif
-#include <windows.h>
+#include "src/base/wide_path.h"
+#include "src/base/windows_api.h"
 #else
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -31,39 +29,26 @@ struct FileState {
 
 #ifdef _WIN32
 
-class File {
- public:
-  explicit File(HANDLE handle = INVALID_HANDLE_VALUE) : handle_(handle) {}
-  File(File&& other) noexcept : handle_(std::exchange(other.handle_, INVALID_HANDLE_VALUE)) {}
-  File& operator=(File&&) = delete;
-  ~File() {
-    if (handle_ != INVALID_HANDLE_VALUE) CloseHandle(handle_);
-  }
-  HANDLE get() const { return handle_; }
-
- private:
-  HANDLE handle_;
-};
+using File = Handle;
 
 Status last_error(const std::string& path, const char* action) {
-  const DWORD code = GetLastError();
-  const bool absent = code == ERROR_FILE_NOT_FOUND || code == ERROR_PATH_NOT_FOUND;
-  Status out =
-      error(absent ? Code::not_found : Code::io, "%s: cannot %s: error %lu of Windows", path.c_str(), action, code);
-  out.native_code = static_cast<int32_t>(code);
-  return out;
+  return windows_error(GetLastError(), "%s: cannot %s", path.c_str(), action);
 }
 
+// Shared as files are elsewhere: while it is read, others may write to it, rename it, delete it and put another in its place.
 Result<File> open(const std::string& path) {
-  std::wstring wide(path.size() + 1, L'\0');
-  if (!MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path.c_str(), -1, wide.data(), static_cast<int>(wide.size())))
-    return last_error(path, "read the path as UTF-8");
-  File file(CreateFileW(wide.c_str(), GENERIC_READ, FILE_SHARE_READ, nullptr, OPEN_EXISTING, 0, nullptr));
-  if (file.get() == INVALID_HANDLE_VALUE) return last_error(path, "open the file");
-  return file;
+  INLAY_ASSIGN(const std::wstring name, wide_path(path));
+  constexpr DWORD kShared = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
+  File file(CreateFileW(name.c_str(), GENERIC_READ, kShared, nullptr, OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, nullptr));
+  if (file) return file;
+  const DWORD number = GetLastError(), attributes = GetFileAttributesW(name.c_str());
+  if (attributes != INVALID_FILE_ATTRIBUTES && attributes & FILE_ATTRIBUTE_DIRECTORY)
+    return error(Code::io, "%s: it is not a regular file", path.c_str());
+  return windows_error(number, "%s: cannot open the file", path.c_str());
 }
 
 Result<FileState> state_of(const File& file, const std::string& path) {
+  if (GetFileType(file.get()) != FILE_TYPE_DISK) return error(Code::io, "%s: it is not a regular file", path.c_str());
   BY_HANDLE_FILE_INFORMATION info;
   if (!GetFileInformationByHandle(file.get(), &info)) return last_error(path, "get the file's size");
   const auto both = [](DWORD high, DWORD low) { return static_cast<uint64_t>(high) << 32 | low; };

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <optional>
 #include <utility>
 
 #include "src/base/format.h"
@@ -102,24 +104,33 @@ int open_folder(const std::string& path) {
   }
 }
 
-}  // namespace
+class PosixTargetFile final : public TargetFile {
+ public:
+  explicit PosixTargetFile(std::string path) : path_(std::move(path)) {}
+  ~PosixTargetFile() override;
 
-Result<std::unique_ptr<TargetFile>> TargetFile::create(const std::string& path) {
-  if (path.find('\0') != std::string::npos)
-    return error(Code::invalid_argument, "%s: the path holds a NUL byte", path.c_str());
-  std::unique_ptr<TargetFile> file(new TargetFile(path));
-  INLAY_TRY(file->resolve());
-  INLAY_TRY(file->open());
-  return file;
-}
+  const std::string& path() const override { return path_; }
+  Status write(std::span<const std::byte> bytes) override;
+  Status publish() override;
+  Status resolve();
+  Status open();
 
-TargetFile::~TargetFile() {
+ private:
+  Status check_kind(std::optional<struct stat>& found) const;
+  Status failed(int number, const char* action) const;
+
+  std::string path_;
+  std::string target_, partial_;  // links followed; empty: there is no file of this name
+  int fd_ = -1;
+};
+
+PosixTargetFile::~PosixTargetFile() {
   if (fd_ >= 0) close_file(fd_);
   if (!partial_.empty()) ::unlink(partial_.c_str());
 }
 
 // The file that the path names or, where a link leads nowhere, the one that it would name.
-Status TargetFile::resolve() {
+Status PosixTargetFile::resolve() {
   target_ = path_;
   for (int n_links = 0;; ++n_links) {
     struct stat info;
@@ -139,7 +150,7 @@ Status TargetFile::resolve() {
 }
 
 // What is at the target now. As the system follows links, since those of /proc name what has no path.
-Status TargetFile::check_kind(std::optional<struct stat>& found) const {
+Status PosixTargetFile::check_kind(std::optional<struct stat>& found) const {
   struct stat info, followed;
   found.reset();
   if (::stat(path_.c_str(), &info) != 0) {
@@ -155,7 +166,7 @@ Status TargetFile::check_kind(std::optional<struct stat>& found) const {
   return {};
 }
 
-Status TargetFile::open() {
+Status PosixTargetFile::open() {
   std::optional<struct stat> replaced;
   INLAY_TRY(check_kind(replaced));
   const std::string start = folder_of(target_) + "/" + name_of(target_).substr(0, kMostOfName) + ".";
@@ -176,7 +187,7 @@ Status TargetFile::open() {
   return ::fchmod(fd_, replaced->st_mode & kept) == 0 ? Status{} : failed(errno, "set the permissions");
 }
 
-Status TargetFile::write(std::span<const std::byte> bytes) {
+Status PosixTargetFile::write(std::span<const std::byte> bytes) {
   const NoSizeSignal guard;
   while (!bytes.empty()) {
     const ssize_t n = ::write(fd_, bytes.data(), std::min(bytes.size(), kMostAtOnce));
@@ -187,7 +198,7 @@ Status TargetFile::write(std::span<const std::byte> bytes) {
   return {};
 }
 
-Status TargetFile::publish() {
+Status PosixTargetFile::publish() {
   if (const int number = sync_file(fd_)) return failed(number, "write the file");
   if (const int number = close_file(std::exchange(fd_, -1))) return failed(number, "write the file");
   std::optional<struct stat> replaced;
@@ -205,10 +216,21 @@ Status TargetFile::publish() {
   return system_error(not_synced, "%s: the file is in place, but its name may not outlive a power failure", path_.c_str());
 }
 
-Status TargetFile::failed(int number, const char* action) const {
+Status PosixTargetFile::failed(int number, const char* action) const {
   Status out = system_error(number, "%s: cannot %s", path_.c_str(), action);
   if (out.code == Code::not_found) out.code = Code::io;  // NOT_FOUND is for what is to be read
   return out;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<TargetFile>> TargetFile::create(const std::string& path) {
+  if (path.find('\0') != std::string::npos)
+    return error(Code::invalid_argument, "%s: the path holds a NUL byte", path.c_str());
+  auto file = std::make_unique<PosixTargetFile>(path);
+  INLAY_TRY(file->resolve());
+  INLAY_TRY(file->open());
+  return std::unique_ptr<TargetFile>(std::move(file));
 }
 
 }  // namespace inlay

@@ -154,10 +154,7 @@ Result<Order> compare(const Value& a, const Value& b, const char* sign);
 // The error that the use of an undefined value is.
 Status undefined_error(const Value& value);
 // A template or its input does what the language forbids: a wrong type, a missing argument.
-#if defined(__GNUC__)
-__attribute__((format(printf, 1, 2)))
-#endif
-Status
-type_error(const char* format, ...);
+INLAY_PRINTF(1, 2)
+Status type_error(const char* format, ...);
 
 }  // namespace inlay::tmpl

@@ -1,0 +1,82 @@
+#include <algorithm>
+#include <bit>
+#include <string>
+
+#include "src/base/float_environment.h"
+#include "src/base/system_error.h"
+#include "src/base/thread.h"
+#include "src/base/wide_path.h"
+#include "src/base/windows_api.h"
+
+namespace inlay {
+namespace {
+
+struct Start {
+  std::string name;
+  std::function<void()> body;
+  HMODULE module = nullptr;  // what this code is in; it stays loaded until the thread has left it
+};
+
+// Windows 10 of 2016 and later.
+void set_name(const std::string& name) {
+  using SetDescription = HRESULT(WINAPI*)(HANDLE, PCWSTR);
+  const FARPROC found = GetProcAddress(GetModuleHandleW(L"kernel32.dll"), "SetThreadDescription");
+  const Result<std::wstring> text = wide(name);
+  if (found && text.ok()) reinterpret_cast<SetDescription>(reinterpret_cast<void*>(found))(GetCurrentThread(), text->c_str());
+}
+
+DWORD WINAPI run(void* given) {
+  HMODULE module = nullptr;
+  {
+    const std::unique_ptr<Start> start(static_cast<Start*>(given));
+    module = start->module;
+    set_name(start->name);
+    const FloatEnvironment environment;
+    try {
+      start->body();
+    } catch (...) {  // out of memory: what a body was to do is then not done, which who waits for it finds
+    }
+  }
+  FreeLibraryAndExitThread(module, 0);
+}
+
+HMODULE hold_this_module() {
+  HMODULE module = nullptr;
+  GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS, reinterpret_cast<LPCWSTR>(&run), &module);
+  return module;
+}
+
+// A new thread has the process's priority and processors; ours has those of who starts it.
+void inherit(HANDLE thread) {
+  const int priority = GetThreadPriority(GetCurrentThread());
+  if (priority != THREAD_PRIORITY_ERROR_RETURN && priority != THREAD_PRIORITY_NORMAL) SetThreadPriority(thread, priority);
+  GROUP_AFFINITY own{};
+  if (!GetThreadGroupAffinity(GetCurrentThread(), &own)) return;
+  const DWORD n_of_group = GetActiveProcessorCount(own.Group);
+  if (static_cast<DWORD>(std::popcount(own.Mask)) < n_of_group) SetThreadGroupAffinity(thread, &own, nullptr);
+}
+
+}  // namespace
+
+Result<Thread> Thread::start(const char* name, std::function<void()> body) {
+  auto start = std::make_unique<Start>(Start{std::string(name).substr(0, 15), std::move(body), hold_this_module()});
+  if (!start->module) return thread_error(static_cast<int>(GetLastError()), "the system gives no thread");
+  HANDLE thread = CreateThread(nullptr, kStackBytes, run, start.get(), CREATE_SUSPENDED | STACK_SIZE_PARAM_IS_A_RESERVATION, nullptr);
+  if (!thread) {
+    const auto number = static_cast<int>(GetLastError());
+    FreeLibrary(start->module);
+    return thread_error(number, "the system gives no thread");
+  }
+  inherit(thread);
+  (void)start.release();  // the thread's now
+  ResumeThread(thread);
+  return Thread(thread);
+}
+
+void Thread::join() {
+  if (!handle_) return;
+  const Handle thread(*std::exchange(handle_, std::nullopt));
+  WaitForSingleObject(thread.get(), INFINITE);
+}
+
+}  // namespace inlay
