@@ -1,8 +1,5 @@
 #include "examples/cli/benchmark.h"
 
-#include <time.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -305,21 +302,6 @@ void Benchmark::report(JsonLine& line) const {
 
 void Benchmark::report_ranges(JsonLine& line) const {
   for (const Measurement& m : measured_) line.pair(m.key, m.low, m.high, 2);
-}
-
-double seconds_of_others() {
-  std::FILE* file = std::fopen("/proc/stat", "re");
-  if (!file) return -1.0;
-  // Ticks as user, nice, system, idle, iowait, irq, softirq, steal.
-  unsigned long long t[8] = {};
-  const int n = std::fscanf(file, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", t, t + 1, t + 2, t + 3, t + 4, t + 5,
-                            t + 6, t + 7);
-  std::fclose(file);
-  timespec own = {};
-  if (n != 8 || clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &own) != 0) return -1.0;
-  const double busy =
-      static_cast<double>(t[0] + t[1] + t[2] + t[5] + t[6] + t[7]) / static_cast<double>(sysconf(_SC_CLK_TCK));
-  return busy - static_cast<double>(own.tv_sec) - static_cast<double>(own.tv_nsec) * 1e-9;
 }
 
 }  // namespace inlay::cli

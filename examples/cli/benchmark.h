@@ -72,8 +72,4 @@ class Benchmark {
   std::string error_;
 };
 
-// Seconds of processor time that everything else on the machine has taken, processors taken away by a host included;
-// negative where the system does not tell.
-double seconds_of_others();
-
 }  // namespace inlay::cli

@@ -19,6 +19,7 @@
 #include "examples/cli/options.h"
 #include "examples/cli/profiles.h"
 #include "examples/cli/synthetic_model.h"
+#include "examples/cli/system.h"
 
 namespace inlay::cli {
 namespace {

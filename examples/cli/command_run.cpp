@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -11,6 +9,7 @@
 #include "examples/cli/engine.h"
 #include "examples/cli/generate.h"
 #include "examples/cli/sampler_options.h"
+#include "examples/cli/system.h"
 #include "examples/cli/words.h"
 
 namespace inlay::cli {
@@ -171,7 +170,7 @@ int answer_prompt(const inlay_engine* engine, inlay_session* session, const RunR
 
 int run_command(int argc, char** argv) {
   const RunRequest r = parse_run_request(argc, argv);
-  const bool conversation = !r.has_prompt && !r.has_file && isatty(STDIN_FILENO) != 0;
+  const bool conversation = !r.has_prompt && !r.has_file && is_terminal(stdin);
   const std::string prompt = conversation ? "" : r.has_prompt ? r.prompt : read_file(r.has_file ? r.file : "-");
   const EnginePtr engine = load_file(r.model, r.load);
   const SessionPtr session = open_session(engine.get(), r);

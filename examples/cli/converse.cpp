@@ -1,7 +1,5 @@
 #include "examples/cli/converse.h"
 
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -10,6 +8,7 @@
 #include "examples/cli/failure.h"
 #include "examples/cli/interrupt.h"
 #include "examples/cli/line_reader.h"
+#include "examples/cli/system.h"
 #include "examples/cli/words.h"
 #include "src/base/printable.h"
 
@@ -23,7 +22,7 @@ void say(const std::string& text) { std::fprintf(stderr, "inlay: %s\n", printabl
 // Called beside whatever the program does: no buffer of a stream is touched.
 void write_hint(const char* after) {
   const std::string text = std::string("\ninlay: Ctrl-C again, Ctrl-D or /bye ends the conversation\n") + after;
-  (void)!write(STDERR_FILENO, text.data(), text.size());
+  write_error(text.data(), text.size());
 }
 void hint() { write_hint(""); }
 void hint_and_prompt() { write_hint(kPrompt); }
@@ -55,7 +54,7 @@ void set_system(Conversation& conversation, const std::string& text) {
 
 void save(Conversation& conversation, const std::string& path) {
   if (path.empty()) return say("/save needs the name of a file to write");
-  std::FILE* file = std::fopen(path.c_str(), "wxe");  // what is there stays
+  std::FILE* file = open_file(path, 'x');  // what is there stays
   const std::string text = conversation.as_json();
   bool written = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
   if (file) written = std::fclose(file) == 0 && written;

@@ -9,6 +9,7 @@
 
 #include "examples/cli/model_path.h"
 #include "examples/cli/progress.h"
+#include "examples/cli/system.h"
 
 namespace inlay::cli {
 namespace {
@@ -193,7 +194,7 @@ std::vector<int32_t> tokenize_chat(const inlay_engine* engine, const std::string
 }
 
 std::string read_file(const std::string& path) {
-  std::FILE* file = path == "-" ? stdin : std::fopen(path.c_str(), "rb");
+  std::FILE* file = path == "-" ? stdin : open_file(path, 'r');
   if (!file) fail(kExitFailed, "cannot open " + path + ": " + std::strerror(errno));
   std::string text;
   char buffer[1 << 16];

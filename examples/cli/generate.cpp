@@ -1,12 +1,11 @@
 #include "examples/cli/generate.h"
 
-#include <unistd.h>
-
 #include <chrono>
 #include <cstdio>
 
 #include "examples/cli/failure.h"
 #include "examples/cli/interrupt.h"
+#include "examples/cli/system.h"
 #include "examples/cli/words.h"
 
 namespace inlay::cli {
@@ -48,7 +47,7 @@ void TextOutput::end_line() {
 }
 
 void TextOutput::end_interrupted_line() {
-  if (isatty(STDOUT_FILENO)) line_ended_ = false;
+  if (is_terminal(stdout)) line_ended_ = false;
   end_line();
 }
 

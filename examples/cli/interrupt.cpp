@@ -1,14 +1,18 @@
 #include "examples/cli/interrupt.h"
 
-#include <pthread.h>
-#include <signal.h>
-#include <unistd.h>
-
 #include <atomic>
+#include <csignal>
+#include <cstdlib>
 #include <exception>
 #include <mutex>
 #include <thread>
 #include <utility>
+#ifdef _WIN32
+#include "src/base/windows_api.h"
+#else
+#include <pthread.h>
+#include <signal.h>
+#endif
 
 #include "examples/cli/failure.h"
 
@@ -29,6 +33,7 @@ bool hint_given = false;
 // As the signal does that nobody waits for.
 [[noreturn]] void end_by(int signal_number) {
   if (restore_terminal) restore_terminal();
+#ifndef _WIN32
   if (signal_number != SIGINT) {
     sigset_t one;
     sigemptyset(&one);
@@ -36,7 +41,8 @@ bool hint_given = false;
     pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
     raise(signal_number);
   }
-  _exit(exit_code_of(signal_number));
+#endif
+  std::_Exit(exit_code_of(signal_number));
 }
 
 // Ctrl-C where a conversation waits for a line.
@@ -45,29 +51,45 @@ void press_at_prompt() {
   conversation_hint();
 }
 
-void wait_for_interrupts(sigset_t signals) {
-  for (int signal_number = 0; sigwait(&signals, &signal_number) == 0;) {
-    const std::lock_guard lock(mutex);
-    // A text can end at once: only what leaves something behind is asked to stop by SIGTERM.
-    const bool asked = in_scope && (signal_number == SIGINT || !scope_session);
-    const bool talks = conversation_hint && signal_number == SIGINT;
-    if (talks && !in_scope) {
-      press_at_prompt();
-      continue;
-    }
-    if (asked && (scope_writes || talks) && requested != 0) continue;
-    if (!asked || requested.exchange(signal_number) != 0) end_by(signal_number);
-    if (scope_session) inlay_session_cancel_turn(scope_session, scope_turn, nullptr);
+void take(int signal_number) {
+  const std::lock_guard lock(mutex);
+  // A text can end at once: only what leaves something behind is asked to stop by SIGTERM.
+  const bool asked = in_scope && (signal_number == SIGINT || !scope_session);
+  const bool talks = conversation_hint && signal_number == SIGINT;
+  if (talks && !in_scope) {
+    press_at_prompt();
+    return;
   }
+  if (asked && (scope_writes || talks) && requested != 0) return;
+  if (!asked || requested.exchange(signal_number) != 0) end_by(signal_number);
+  if (scope_session) inlay_session_cancel_turn(scope_session, scope_turn, nullptr);
+}
+
+#ifdef _WIN32
+// On a thread that Windows starts. A window that is closed, and a user who leaves, count as SIGTERM: the program ends when this
+// returns, so what has to remove a file is waited for, as long as Windows waits.
+BOOL WINAPI handle(DWORD event) {
+  const bool pressed = event == CTRL_C_EVENT || event == CTRL_BREAK_EVENT;
+  take(pressed ? SIGINT : SIGTERM);
+  if (!pressed) Sleep(INFINITE);
+  return TRUE;
+}
+#else
+void wait_for_interrupts(sigset_t signals) {
+  for (int signal_number = 0; sigwait(&signals, &signal_number) == 0;) take(signal_number);
 }
 
 bool is_ignored(int signal_number) {  // as by nohup
   struct sigaction action {};
   return sigaction(signal_number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
 }
+#endif
 
 }  // namespace
 
+#ifdef _WIN32
+void watch_interrupts() { SetConsoleCtrlHandler(handle, TRUE); }
+#else
 void watch_interrupts() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -83,6 +105,7 @@ void watch_interrupts() {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 }
+#endif
 
 void before_end_by_signal(void (*restore)()) {
   const std::lock_guard lock(mutex);

@@ -1,5 +1,5 @@
 // Ctrl-C, SIGTERM and SIGHUP as a request that the work under way ends in good order, instead of a signal that kills
-// the program.
+// the program. On Windows Ctrl-Break is a Ctrl-C, and a window that is closed a SIGTERM.
 #pragma once
 
 #include "include/capi/inlay.h"

@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <iterator>
 
+#include "examples/cli/system.h"
+
 #if INLAY_HAS_LIBEDIT
 #include <histedit.h>
 #include <locale.h>
@@ -184,10 +186,7 @@ LineReader::Outcome LineReader::read(std::string& line) {
   if (editor_) return editor_->read(line);
   std::fputs(prompt_, stdout);
   std::fflush(stdout);
-  line.clear();
-  int c = 0;
-  while ((c = std::getc(stdin)) != EOF && c != '\n') line.push_back(static_cast<char>(c));
-  return c == '\n' || !line.empty() ? Outcome::line : Outcome::end;
+  return read_line(line) ? Outcome::line : Outcome::end;
 }
 
 }  // namespace inlay::cli

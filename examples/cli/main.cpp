@@ -1,17 +1,18 @@
 // inlay: the command-line tool. It uses the public C API and nothing else of the project.
-#include <unistd.h>
-
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <filesystem>
 #include <new>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "examples/cli/commands.h"
 #include "examples/cli/failure.h"
 #include "examples/cli/interrupt.h"
+#include "examples/cli/system.h"
 
 namespace {
 
@@ -76,8 +77,8 @@ std::terminate_handler default_terminate;
 [[noreturn]] void end_without_memory() {
   if (std::current_exception()) default_terminate();
   constexpr char kSaid[] = "inlay: out of memory\n";
-  (void)!write(STDERR_FILENO, kSaid, sizeof kSaid - 1);
-  _exit(inlay::cli::kExitFailed);
+  inlay::cli::write_error(kSaid, sizeof kSaid - 1);
+  std::_Exit(inlay::cli::kExitFailed);
 }
 
 }  // namespace
@@ -85,7 +86,11 @@ std::terminate_handler default_terminate;
 int main(int argc, char** argv) {
   default_terminate = std::set_terminate(end_without_memory);
   try {
-    return run(argc, argv);
+    std::vector<std::string> words = inlay::cli::begin_program(argc, argv);
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    return run(static_cast<int>(words.size()), arguments.data());
   } catch (const std::bad_alloc&) {
     std::fputs("inlay: out of memory\n", stderr);
   } catch (const std::exception& failure) {

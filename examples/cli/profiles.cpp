@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "examples/cli/system.h"
 #include "examples/cli/words.h"
 
 namespace inlay::cli {
@@ -29,7 +30,7 @@ void print_profile(const inlay_engine* engine, const ProfilePlan& plan, int32_t 
 }
 
 void write_file(const std::string& path, const std::string& text) {
-  std::FILE* file = std::fopen(path.c_str(), "wb");
+  std::FILE* file = open_file(path, 'w');
   if (!file) fail(kExitFailed, "cannot write " + path + ": " + std::strerror(errno));
   const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
   if (std::fclose(file) != 0 || !written) fail(kExitFailed, "cannot write " + path + ": " + std::strerror(errno));

@@ -1,15 +1,15 @@
 #include "examples/cli/progress.h"
 
-#include <unistd.h>
-
 #include <cmath>
 #include <cstdio>
 #include <utility>
 
+#include "examples/cli/system.h"
+
 namespace inlay::cli {
 
 Progress::Progress(std::string what, bool writes)
-    : what_(std::move(what)), visible_(isatty(STDERR_FILENO) != 0), scope_(nullptr, writes) {}
+    : what_(std::move(what)), visible_(is_terminal(stderr)), scope_(nullptr, writes) {}
 
 Progress::~Progress() {
   if (visible_) std::fprintf(stderr, "\r\033[K");
