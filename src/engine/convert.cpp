@@ -1,17 +1,15 @@
 #include "src/engine/convert.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <span>
-#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "src/base/files.h"
 #include "src/base/host_limits.h"
 #include "src/base/printable.h"
-#include "src/base/system_error.h"
 #include "src/base/thread_pool.h"
 #include "src/formats/gguf_writer.h"
 #include "src/formats/metadata_builder.h"
@@ -172,31 +170,23 @@ class Converter {
   uint64_t n_done_ = 0, n_total_ = 0;
 };
 
-// Whether both paths name one file; no where one names none.
-Result<bool> are_one(const std::string& a, const std::string& b) {
-  std::error_code failure;
-  const bool one = std::filesystem::equivalent(a, b, failure);
-  const int number = failure.value();
-  if (!failure || number == ENOENT || number == ENOTDIR) return one;
-  return system_error(number, "%s: cannot compare the file with %s", b.c_str(), a.c_str());
-}
-
 // Nothing that the model is read from is replaced: not a file with tensors, nor any other one of a folder.
 Status check_target(const std::string& from, const std::string& to, const Checkpoint& checkpoint) {
   const Status refused = error(Code::invalid_argument, "%s cannot be written while it is read", to.c_str());
-  INLAY_ASSIGN(const bool is_model, are_one(from, to));
+  INLAY_ASSIGN(const bool is_model, is_same_file(from, to));
   if (is_model) return refused;
   uint32_t last = UINT32_MAX;
   for (const TensorEntry& tensor : checkpoint.tensors()) {
     if (std::exchange(last, tensor.source) == tensor.source) continue;
-    INLAY_ASSIGN(const bool is_source, are_one(std::string(checkpoint.source_name(tensor)), to));
+    INLAY_ASSIGN(const bool is_source, is_same_file(std::string(checkpoint.source_name(tensor)), to));
     if (is_source) return refused;
   }
-  std::error_code failure;
   INLAY_ASSIGN(const std::string folder, hf_folder_of(from));
-  if (folder.empty() || to.ends_with(".gguf") || !std::filesystem::exists(to, failure)) return {};
+  if (folder.empty() || to.ends_with(".gguf")) return {};
+  INLAY_ASSIGN(const PathKind kind, kind_of_path(to));
+  if (kind == PathKind::absent) return {};
   const std::filesystem::path parent = std::filesystem::path(to).parent_path();
-  INLAY_ASSIGN(const bool is_inside, are_one(folder, parent.empty() ? "." : parent.string()));
+  INLAY_ASSIGN(const bool is_inside, is_same_file(folder, parent.empty() ? "." : parent.string()));
   return is_inside ? refused : Status{};
 }
 

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <utility>
 
-#include "src/base/system_error.h"
+#include "src/base/files.h"
 #include "src/formats/gguf.h"
 #include "src/formats/other_files.h"
 #include "src/formats/safetensors.h"
@@ -113,9 +114,8 @@ class ShardIndex {
 // The names of the GGUF files in a folder, with what to do about them; empty if there are none.
 std::string gguf_files_in(const std::string& folder) {
   std::vector<std::string> names;
-  std::error_code failure;
-  for (fs::directory_iterator at(folder, failure), end; !failure && at != end; at.increment(failure)) {
-    if (const std::string name = at->path().filename().string(); name.ends_with(".gguf")) names.push_back(name);
+  if (const Result<std::vector<std::string>> all = names_in(folder); all.ok()) {
+    std::ranges::copy_if(*all, std::back_inserter(names), [](const std::string& name) { return name.ends_with(".gguf"); });
   }
   if (names.empty()) return {};
   if (names.size() == 1) return "it holds " + names[0] + ": give the path of that file";
@@ -363,10 +363,9 @@ Result<DType> hf_stored_type(const SafetensorsEntry& entry, const ByteSource& so
 }
 
 bool file_exists(const std::string& path) {
-  std::error_code failure;
-  const fs::file_type type = fs::status(path, failure).type();
+  const Result<PathKind> kind = kind_of_path(path);
   // What the system does not show is taken as there: opening it says why.
-  return type == fs::file_type::regular || type == fs::file_type::none || type == fs::file_type::unknown;
+  return !kind.ok() || *kind == PathKind::file;
 }
 
 Result<std::string> read_text_file(const std::string& path) {
@@ -388,11 +387,8 @@ Result<JsonDocument> read_json_file(const std::string& path) {
 }
 
 Result<std::string> hf_folder_of(const std::string& path) {
-  std::error_code failure;
-  const fs::file_type type = fs::status(path, failure).type();
-  if (type == fs::file_type::directory) return path;
-  if (type == fs::file_type::none || type == fs::file_type::unknown)
-    return system_error(failure.value(), "%s: cannot open the file", path.c_str());
+  INLAY_ASSIGN(const PathKind kind, kind_of_path(path));
+  if (kind == PathKind::folder) return path;
   const fs::path file(path);
   const std::string name = file.filename().string();
   if (name != kConfig && !name.ends_with(kSafetensors) && !name.ends_with(kIndexSuffix)) return std::string();

@@ -1,9 +1,7 @@
 // The chat templates of a folder.
-#include <cerrno>
-#include <filesystem>
 #include <map>
 
-#include "src/base/system_error.h"
+#include "src/base/files.h"
 #include "src/model/hf_token_list.h"
 
 namespace inlay {
@@ -15,22 +13,20 @@ using Templates = std::map<std::string, std::string, std::less<>>;  // by name
 
 // chat_template.jinja and additional_chat_templates/NAME.jinja
 Result<Templates> templates_of_files(const std::string& folder) {
-  namespace fs = std::filesystem;
   Templates out;
   const std::string usual = folder + "/chat_template.jinja";
   if (file_exists(usual)) {
     INLAY_ASSIGN(out[kDefaultTemplate], read_text_file(usual));
   }
-  std::error_code failure;
-  const fs::path others = fs::path(folder) / "additional_chat_templates";
-  for (fs::directory_iterator at(others, failure), end; !failure && at != end; at.increment(failure)) {
-    const fs::path& file = at->path();
-    if (file.extension() != ".jinja" || !file_exists(file.string())) continue;
-    INLAY_ASSIGN(std::string text, read_text_file(file.string()));
-    out.emplace(file.stem().string(), std::move(text));
+  const std::string others = folder + "/additional_chat_templates";
+  INLAY_ASSIGN(const std::vector<std::string> names, names_in(others));
+  for (const std::string& name : names) {
+    constexpr std::string_view kEnd = ".jinja";
+    const std::string file = others + "/" + name;
+    if (name.size() <= kEnd.size() || !name.ends_with(kEnd) || !file_exists(file)) continue;
+    INLAY_ASSIGN(std::string text, read_text_file(file));
+    out.emplace(name.substr(0, name.size() - kEnd.size()), std::move(text));
   }
-  if (const int number = failure.value(); number != 0 && number != ENOENT && number != ENOTDIR)
-    return system_error(number, "%s: cannot read the folder", others.c_str());
   return out;
 }
 
