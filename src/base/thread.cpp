@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <condition_variable>
-#include <mutex>
 #include <string>
 
 #include "src/base/float_environment.h"
+#include "src/base/mutex.h"
 #include "src/base/system_error.h"
 #include "src/base/thread_storage.h"
 
@@ -19,19 +18,19 @@ namespace {
 class Answer {
  public:
   void give(bool yes) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<Mutex> lock(mutex_);
     yes_ = yes;
     given_.notify_one();
   }
   bool wait() {
-    std::unique_lock<std::mutex> lock(mutex_);
+    std::unique_lock<Mutex> lock(mutex_);
     given_.wait(lock, [this] { return yes_.has_value(); });
     return *yes_;
   }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable given_;
+  Mutex mutex_;
+  Condition given_;
   std::optional<bool> yes_;
 };
 

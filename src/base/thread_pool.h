@@ -8,13 +8,12 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <exception>
-#include <mutex>
 #include <type_traits>
 #include <vector>
 
+#include "src/base/mutex.h"
 #include "src/base/status.h"
 #include "src/base/thread.h"
 
@@ -83,9 +82,9 @@ class ThreadPool {
   alignas(64) std::atomic<int64_t> next_item_{0};
   alignas(64) std::atomic<int> sleepers_{0};
   std::atomic<bool> stopping_{false};
-  std::mutex sleep_mutex_;
-  std::condition_variable wake_;
-  std::mutex loop_mutex_;  // held by the caller whose loop runs
+  Mutex sleep_mutex_;
+  Condition wake_;
+  Mutex loop_mutex_;  // held by the caller whose loop runs
   std::atomic<bool> failed_{false};
   std::exception_ptr failure_;  // of the first chunk that threw; the caller's when all have left the loop
   Status status_;

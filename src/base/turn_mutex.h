@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "src/base/mutex.h"
+
 namespace inlay {
 
 // For what threads take again and again and hold long: with std::mutex one that lets go and asks at once again mostly
@@ -17,12 +19,12 @@ class TurnMutex {
   void lock() {
     const uint32_t mine = next_.fetch_add(1, std::memory_order_relaxed);
     for (uint32_t now = now_.load(std::memory_order_acquire); now != mine; now = now_.load(std::memory_order_acquire)) {
-      now_.wait(now, std::memory_order_acquire);
+      wait_for_change(now_, now);
     }
   }
   void unlock() {
     now_.fetch_add(1, std::memory_order_release);
-    now_.notify_all();
+    wake_all(now_);
   }
 
   // While somebody holds it: how many threads hold it or wait for it.

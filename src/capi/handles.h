@@ -5,11 +5,11 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <type_traits>
 #include <vector>
 
 #include "src/base/fork.h"
+#include "src/base/mutex.h"
 #include "src/capi/arguments.h"
 #include "src/capi/guard.h"
 #include "src/engine/engine.h"
@@ -28,7 +28,7 @@ struct Shared {
   std::atomic<bool> warned_of_two_bos{false};
 
   // Room for the arguments of a decode step, so that the step itself allocates nothing.
-  std::mutex mutex;
+  Mutex mutex;
   std::vector<Session*> sessions;
   std::vector<StepEvent> events;
   std::vector<size_t> places;  // of these sessions in the caller's array

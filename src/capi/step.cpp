@@ -137,7 +137,7 @@ class StepRoom {
   }
 
   Shared& shared_;
-  const std::lock_guard<std::mutex> lock_;
+  const std::lock_guard<Mutex> lock_;
   const StepUses& uses_;
 };
 

@@ -7,13 +7,13 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "src/backend/backend.h"
 #include "src/base/load_times.h"
+#include "src/base/mutex.h"
 #include "src/base/turn_mutex.h"
 #include "src/engine/chat.h"
 #include "src/engine/kv_pools.h"
@@ -121,7 +121,7 @@ class Session {
   std::atomic<uint64_t> cancelled_turn_{0};  // 0: none
   std::atomic<bool> in_slices_{false};  // takes part in the engine's sliced step; written under the engine's mutex
 
-  mutable std::mutex info_mutex_;
+  mutable Mutex info_mutex_;
   SessionInfo info_;
 };
 
@@ -271,7 +271,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   // Who computes. In turns, so that a step waits for one chunk of another thread's prefill and not for all of them.
   mutable TurnMutex turn_;
   // What follows, and what sessions have of it: held for moments only, never while the device computes, and taken after turn_.
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   KvPools kv_;
   std::vector<int32_t> free_slots_;
   std::unique_ptr<StepArrays> arrays_;

@@ -3,10 +3,10 @@
 
 #include <array>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <string_view>
 
+#include "src/base/mutex.h"
 #include "src/engine/options.h"
 
 namespace inlay {
@@ -29,7 +29,7 @@ class Log {
   static constexpr size_t kRecords = 256;
   const LogLevel level_;
   const LogSink sink_;
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   std::array<Record, kRecords> ring_;
   uint64_t n_written_ = 0;
 };

@@ -1,8 +1,6 @@
 // The locks of calls that compute. Others take Engine::mutex_ alone, and wait for moments.
 #pragma once
 
-#include <mutex>
-
 #include "src/engine/engine.h"
 
 namespace inlay {
@@ -16,7 +14,7 @@ class Engine::Turn {
 
  private:
   const std::lock_guard<TurnMutex> turn_;
-  const std::lock_guard<std::mutex> lock_;
+  const std::lock_guard<Mutex> lock_;
 };
 
 // While the device computes: the turn stays, the mutex is free. Other threads may then make, fork, cut and free sessions that have no part
@@ -29,7 +27,7 @@ class Engine::Computing {
   Computing& operator=(const Computing&) = delete;
 
  private:
-  std::mutex& mutex_;
+  Mutex& mutex_;
 };
 
 }  // namespace inlay

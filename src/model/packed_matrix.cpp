@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <mutex>
 
 #include "kernels/common/quant_blocks.h"
+#include "src/base/mutex.h"
 #include "src/model/quantize.h"
 
 namespace inlay {
@@ -169,7 +169,7 @@ class PackedSource final : public ByteSource {
   mutable PackedMatrix m_;
   const DType dtype_;
   const uint64_t row_bytes_;
-  mutable std::mutex mutex_;  // of the rest, and of m_ until it is attached
+  mutable Mutex mutex_;  // of the rest, and of m_ until it is attached
   mutable std::vector<std::vector<std::byte>> read_;
   mutable bool is_attached_ = false;
   mutable uint64_t n_discarded_ = 0;

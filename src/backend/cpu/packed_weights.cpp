@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
+
+#include "src/base/mutex.h"
 
 namespace inlay {
 namespace {
@@ -70,7 +71,7 @@ class MatrixPacking {
   const WeightReader& reader_;
   ThreadPool& pool_;
   std::vector<Memory> threads_;
-  std::mutex mutex_;
+  Mutex mutex_;
   Status failure_;
 };
 

@@ -1,0 +1,61 @@
+// Locks and waits of threads. On Windows by the system's own calls: with those of MinGW's C++ library threads that nobody wakes were
+// seen, and they take memory and handles for each lock.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#ifndef _WIN32
+#include <condition_variable>
+#endif
+
+namespace inlay {
+
+#ifdef _WIN32
+
+class Mutex {
+ public:
+  Mutex() = default;
+  Mutex(const Mutex&) = delete;
+  Mutex& operator=(const Mutex&) = delete;
+  void lock();
+  bool try_lock();
+  void unlock();
+
+ private:
+  friend class Condition;
+  void* system_ = nullptr;  // an SRWLOCK
+};
+
+class Condition {
+ public:
+  Condition() = default;
+  Condition(const Condition&) = delete;
+  Condition& operator=(const Condition&) = delete;
+  void notify_one();
+  void notify_all();
+  void wait(std::unique_lock<Mutex>& lock);
+  template <class Holds>
+  void wait(std::unique_lock<Mutex>& lock, Holds holds) {
+    while (!holds()) wait(lock);
+  }
+
+ private:
+  void* system_ = nullptr;  // a CONDITION_VARIABLE
+};
+
+// Returns when `value` is another one than `old`, or earlier.
+void wait_for_change(const std::atomic<uint32_t>& value, uint32_t old);
+void wake_all(std::atomic<uint32_t>& value);
+
+#else
+
+using Mutex = std::mutex;
+using Condition = std::condition_variable;
+
+inline void wait_for_change(const std::atomic<uint32_t>& value, uint32_t old) { value.wait(old, std::memory_order_acquire); }
+inline void wake_all(std::atomic<uint32_t>& value) { value.notify_all(); }
+
+#endif
+
+}  // namespace inlay

@@ -1,0 +1,209 @@
+// The DLL in a process: unloaded and loaded again, used by threads that end, twice at once.
+// usage: windows_library MODE LIBRARY MODEL [OTHER_LIBRARY]      MODE: cycles, threads, copies, leave or held
+#include <windows.h>
+// after windows.h
+#include <psapi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tlhelp32.h>
+// after stdio.h
+#include "inlay_dl.h"
+
+enum { kTextBytes = 512, kTokens = 12, kThreads = 16 };
+
+static void fail(const char* what, const char* message) {
+  fprintf(stderr, "%s: %s\n", what, message);
+  exit(1);
+}
+
+static void expect(int holds, const char* what) {
+  if (!holds) fail("it does not hold that", what);
+}
+
+static inlay_dl open_library(const char* path) {
+  inlay_dl api;
+  char message[256];
+  if (inlay_dl_open(path, &api, message, sizeof message) != 0) fail("load", message);
+  return api;
+}
+
+static inlay_engine* load(const inlay_dl* api, const char* model) {
+  inlay_error err;
+  inlay_engine* engine = NULL;
+  inlay_load_params params;
+  memset(&params, 0, sizeof params);
+  params.struct_size = sizeof params;
+  params.n_threads = 2;
+  params.max_sessions = kThreads;
+  if (api->inlay_load(model, SIZE_MAX, &params, &engine, &err) != INLAY_OK) fail("inlay_load", err.message);
+  return engine;
+}
+
+// The likeliest continuation of a prompt.
+static void write_text(const inlay_dl* api, const inlay_engine* engine, char* text) {
+  static const char kPrompt[] = "Once upon a time";
+  inlay_error err;
+  inlay_session* session = NULL;
+  inlay_event event;
+  int32_t tokens[64];
+  size_t n_tokens = 0, n_bytes = 0, n_done = 0;
+  if (api->inlay_tokenize(engine, kPrompt, SIZE_MAX, 0, tokens, 64, &n_tokens, &err) != INLAY_OK) fail("inlay_tokenize", err.message);
+  if (api->inlay_session_create(engine, NULL, &session, &err) != INLAY_OK) fail("inlay_session_create", err.message);
+  if (api->inlay_prefill(session, tokens, n_tokens, &n_done, &err) != INLAY_OK) fail("inlay_prefill", err.message);
+  for (int i = 0; i < kTokens; ++i) {
+    if (api->inlay_decode_step(&session, 1, &event, sizeof event, &err) != INLAY_OK) fail("inlay_decode_step", err.message);
+    memcpy(text + n_bytes, event.text, event.text_bytes);
+    n_bytes += event.text_bytes;
+  }
+  text[n_bytes] = 0;
+  api->inlay_session_free(session);
+}
+
+// What a process may lose bit by bit.
+typedef struct usage {
+  SIZE_T n_bytes;
+  DWORD n_handles, n_threads;
+} usage;
+
+static usage used_now(void) {
+  usage out = {0};
+  PROCESS_MEMORY_COUNTERS_EX memory;
+  THREADENTRY32 thread;
+  HANDLE all = CreateToolhelp32Snapshot(TH32CS_SNAPTHREAD, 0);
+  memset(&memory, 0, sizeof memory);
+  memory.cb = sizeof memory;
+  K32GetProcessMemoryInfo(GetCurrentProcess(), (PROCESS_MEMORY_COUNTERS*)&memory, sizeof memory);
+  out.n_bytes = memory.PrivateUsage;
+  thread.dwSize = sizeof thread;
+  for (BOOL more = Thread32First(all, &thread); more; more = Thread32Next(all, &thread)) {
+    out.n_threads += thread.th32OwnerProcessID == GetCurrentProcessId();
+  }
+  CloseHandle(all);
+  GetProcessHandleCount(GetCurrentProcess(), &out.n_handles);
+  return out;
+}
+
+static void compare(usage before, usage after, const char* what) {
+  printf("%s: %lld KiB more, %ld handles more, %ld threads more\n", what, ((long long)after.n_bytes - (long long)before.n_bytes) / 1024,
+         (long)after.n_handles - (long)before.n_handles, (long)after.n_threads - (long)before.n_threads);
+  expect(after.n_bytes <= before.n_bytes + (256u << 10), "memory does not grow");
+  expect(after.n_handles <= before.n_handles, "handles do not grow");
+  expect(after.n_threads <= before.n_threads, "threads do not grow");
+}
+
+static int is_loaded(const char* path) {
+  wchar_t wide[1024];
+  MultiByteToWideChar(CP_UTF8, 0, path, -1, wide, 1024);
+  return GetModuleHandleW(wide) != NULL;
+}
+
+static void cycles(const char* library, const char* model) {
+  enum { kWarm = 20, kCycles = 200 };
+  usage warm = {0};
+  char first[kTextBytes], text[kTextBytes];
+  for (int i = 0; i < kCycles; ++i) {
+    inlay_dl api = open_library(library);
+    inlay_engine* engine = load(&api, model);
+    write_text(&api, engine, i == 0 ? first : text);
+    expect(i == 0 || strcmp(first, text) == 0, "each copy writes the same text");
+    api.inlay_free(engine);
+    inlay_dl_close(&api);
+    expect(!is_loaded(library), "a library at rest is unloaded");
+    if (i + 1 == kWarm) warm = used_now();
+  }
+  compare(warm, used_now(), "180 more loads");
+}
+
+typedef struct work {
+  const inlay_dl* api;
+  const inlay_engine* engine;
+  char text[kTextBytes];
+} work;
+
+static DWORD WINAPI work_once(void* given) {
+  work* mine = given;
+  write_text(mine->api, mine->engine, mine->text);
+  return 0;
+}
+
+static void threads(const char* library, const char* model) {
+  enum { kWarm = 5, kRounds = 30 };
+  usage warm = {0};
+  work works[kThreads];
+  HANDLE handles[kThreads];
+  inlay_dl api = open_library(library);
+  inlay_engine* engine = load(&api, model);
+  for (int round = 0; round < kRounds; ++round) {
+    for (int i = 0; i < kThreads; ++i) {
+      works[i].api = &api, works[i].engine = engine;
+      handles[i] = CreateThread(NULL, 0, work_once, &works[i], 0, NULL);
+      expect(handles[i] != NULL, "the system gives a thread");
+    }
+    WaitForMultipleObjects(kThreads, handles, TRUE, INFINITE);
+    for (int i = 0; i < kThreads; ++i) {
+      CloseHandle(handles[i]);
+      expect(strcmp(works[i].text, works[0].text) == 0, "each thread writes the same text");
+    }
+    if (round + 1 == kWarm) warm = used_now();
+  }
+  compare(warm, used_now(), "400 more threads");
+  api.inlay_free(engine);
+  inlay_dl_close(&api);
+}
+
+static void copies(const char* library, const char* model, const char* other) {
+  char text_a[kTextBytes], text_b[kTextBytes];
+  inlay_dl a = open_library(library), b = open_library(other);
+  expect(a.library != b.library && a.inlay_load != b.inlay_load, "they are two libraries");
+  inlay_engine *engine_a = load(&a, model), *engine_b = load(&b, model);
+  write_text(&a, engine_a, text_a);
+  write_text(&b, engine_b, text_b);
+  expect(strcmp(text_a, text_b) == 0, "both write the same text");
+  a.inlay_free(engine_a);
+  inlay_dl_close(&a);
+  expect(!is_loaded(library), "one is unloaded");
+  write_text(&b, engine_b, text_b);
+  expect(strcmp(text_a, text_b) == 0, "the other one goes on");
+  b.inlay_free(engine_b);
+  inlay_dl_close(&b);
+  expect(!is_loaded(other), "both are unloaded");
+}
+
+static DWORD WINAPI work_on(void* given) {
+  for (;;) work_once(given);
+}
+
+// A host that ends while its threads are in the library.
+static void leave(const char* library, const char* model) {
+  static inlay_dl api;
+  static work works[kThreads];
+  api = open_library(library);
+  const inlay_engine* engine = load(&api, model);
+  for (int i = 0; i < kThreads; ++i) {
+    works[i].api = &api, works[i].engine = engine;
+    expect(CreateThread(NULL, 0, work_on, &works[i], 0, NULL) != NULL, "the system gives a thread");
+  }
+  Sleep(200);
+}
+
+// A host that unloads the library, but has not freed its engine.
+static void held(const char* library, const char* model) {
+  inlay_dl api = open_library(library);
+  load(&api, model);
+  inlay_dl_close(&api);
+  expect(is_loaded(library), "a library whose threads run stays");
+  Sleep(100);  // they go on
+}
+
+int main(int argc, char** argv) {
+  if (argc < 4) fail("usage", "windows_library MODE LIBRARY MODEL [OTHER_LIBRARY]");
+  if (strcmp(argv[1], "cycles") == 0) cycles(argv[2], argv[3]);
+  else if (strcmp(argv[1], "threads") == 0) threads(argv[2], argv[3]);
+  else if (strcmp(argv[1], "copies") == 0 && argc == 5) copies(argv[2], argv[3], argv[4]);
+  else if (strcmp(argv[1], "held") == 0) held(argv[2], argv[3]);
+  else if (strcmp(argv[1], "leave") == 0) leave(argv[2], argv[3]);
+  else fail("no such mode", argv[1]);
+  printf("ok\n");
+  return 0;
+}
