@@ -52,6 +52,19 @@ function(inlay_take_thread_storage target)
 endfunction()
 
 inlay_link_options(inlay)
+if(WIN32)
+  # CMake's import library is MinGW's; MSVC and clang take one by their own name, from LLVM's tool or else from binutils.
+  set(INLAY_IMPORT_LIBRARY ${CMAKE_BINARY_DIR}/lib/inlay.lib)
+  find_program(INLAY_DLLTOOL NAMES llvm-dlltool llvm-dlltool-14 llvm-dlltool-16 llvm-dlltool-19)
+  set(import_tool ${INLAY_DLLTOOL} -m i386:x86-64)
+  if(NOT INLAY_DLLTOOL)
+    set(import_tool ${CMAKE_DLLTOOL})
+  endif()
+  add_custom_command(OUTPUT ${INLAY_IMPORT_LIBRARY} DEPENDS ${INLAY_DEFINITIONS} VERBATIM
+                     COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/lib
+                     COMMAND ${import_tool} -d ${INLAY_DEFINITIONS} -l ${INLAY_IMPORT_LIBRARY})
+  add_custom_target(inlay_import_library ALL DEPENDS ${INLAY_IMPORT_LIBRARY})
+endif()
 if(INLAY_THREAD_STORAGE)
   inlay_take_thread_storage(inlay)
 endif()
