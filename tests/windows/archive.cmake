@@ -1,0 +1,27 @@
+# A stranger's project: the archive unpacked, examples/c built from it with find_package(Inlay), and one of the programs run.
+# -DARCHIVE= -DCOMPILER= -DFOLDER= -DEMULATOR= -DMODEL= [-DWITHOUT=FILE: the negative control, an archive that lacks it]
+function(call)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE said ERROR_VARIABLE errors)
+  if(NOT code EQUAL 0)
+    message(FATAL_ERROR "${ARGN}: ${code}\n${said}${errors}")
+  endif()
+  set(said "${said}" PARENT_SCOPE)
+endfunction()
+
+file(REMOVE_RECURSE ${FOLDER})
+file(ARCHIVE_EXTRACT INPUT ${ARCHIVE} DESTINATION ${FOLDER})
+file(GLOB prefix ${FOLDER}/inlay-*)
+if(WITHOUT)
+  file(REMOVE ${prefix}/${WITHOUT})
+endif()
+set(build ${FOLDER}/build)
+call(${CMAKE_COMMAND} -G Ninja -S ${prefix}/share/inlay/c -B ${build} -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH=${prefix}
+     -DCMAKE_SYSTEM_NAME=Windows -DCMAKE_C_COMPILER=${COMPILER})
+call(${CMAKE_COMMAND} --build ${build})
+file(COPY ${prefix}/bin/libinlay.dll DESTINATION ${build})
+call(${EMULATOR} ${build}/example_complete.exe ${MODEL} "Once upon a time")
+string(LENGTH "${said}" length)
+if(length LESS 20)
+  message(FATAL_ERROR "the program wrote too little: ${said}")
+endif()
+message("${said}")
