@@ -2,14 +2,19 @@
 # Installs what the build needs, on Debian 12, Ubuntu 22.04 and later. Safe to run again; quick when everything is there.
 # Where it may not install, it prints the command to run and exits with status 1; without the tests' tools and libedit it goes on.
 #
-# Usage: examples/setup.sh [--tests]     --tests: also the tools of the other languages, which only the tests need
+# Usage: examples/setup.sh [--tests | --cross PRESET]
+#   --tests         also the tools of the other languages, which only the tests need
+#   --cross PRESET  also what builds for another system and runs its programs here: linux-arm64
 # Environment:
 #   INLAY_MIMALLOC_ROOT  prefix of a static mimalloc or its unpacked source: none is fetched
 set -euo pipefail
-if [ $# -gt 1 ] || [ "${1:---tests}" != --tests ]; then
-  echo "usage: examples/setup.sh [--tests]" >&2
-  exit 2
-fi
+case "$*" in
+  "" | --tests | "--cross linux-arm64") ;;
+  *)
+    echo "usage: examples/setup.sh [--tests | --cross linux-arm64]" >&2
+    exit 2
+    ;;
+esac
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=examples/toolchain.sh
 . "$here/toolchain.sh"
@@ -57,6 +62,17 @@ missing_test_packages() {
   /usr/bin/python3 -c 'import clang.cindex' 2>/dev/null || echo python3-clang
   /usr/bin/python3 -c 'import numpy' 2>/dev/null || echo python3-numpy
   /usr/bin/python3 -c 'import jinja2' 2>/dev/null || echo python3-jinja2
+}
+
+# The compiler, the emulator and GoogleTest's source.
+missing_cross_packages() {  # missing_cross_packages PRESET
+  case $1 in
+    linux-arm64)
+      command -v aarch64-linux-gnu-g++ >/dev/null || echo g++-aarch64-linux-gnu libc6-dev-arm64-cross
+      command -v qemu-aarch64 >/dev/null || echo qemu-user
+      ;;
+  esac
+  [ -e /usr/src/googletest/CMakeLists.txt ] || echo googletest
 }
 
 install_packages() {
@@ -147,6 +163,11 @@ if [ "${1:-}" = --tests ]; then
   if [ -n "$missing" ] && ! (install_packages $missing); then
     say "not installed:" $missing "; the tests that need one of them will skip"
   fi
+fi
+if [ "${1:-}" = --cross ]; then
+  missing=$(missing_cross_packages "$2")
+  # shellcheck disable=SC2086
+  [ -z "$missing" ] || install_packages $missing
 fi
 have_cmake || install_newer_cmake
 if [ -z "${INLAY_MIMALLOC_ROOT:-}" ] && ! fetch_mimalloc; then

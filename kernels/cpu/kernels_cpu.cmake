@@ -1,5 +1,8 @@
 # Each instruction set is compiled in files of its own; only dispatch.cpp decides which of them runs.
 file(GLOB cpu_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/cpu/*.cpp ${CMAKE_SOURCE_DIR}/kernels/cpu/generic/*.cpp)
+set(cpu_x86_tables ${cpu_sources})
+list(FILTER cpu_x86_tables INCLUDE REGEX "/table_avx[0-9]+\\.cpp$")
+list(REMOVE_ITEM cpu_sources ${cpu_x86_tables})
 file(GLOB cpu_avx2_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/cpu/avx2/*.cpp)
 file(GLOB cpu_avx512_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/cpu/avx512/*.cpp)
 file(GLOB cpu_avx512bf16_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/cpu/avx512bf16/*.cpp)
@@ -13,7 +16,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   # GCC 12 takes the undefined operand of its own AVX-512 intrinsics for an uninitialized one.
   set(avx512_flags ${avx2_flags} -Wno-maybe-uninitialized -Wno-uninitialized -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mprefer-vector-width=512)
   target_compile_definitions(inlay_kernels_cpu PRIVATE INLAY_X86_KERNELS=1)
-  target_sources(inlay_kernels_cpu PRIVATE ${cpu_avx2_sources} ${cpu_avx512_sources} ${cpu_avx512bf16_sources})
+  target_sources(inlay_kernels_cpu PRIVATE ${cpu_x86_tables} ${cpu_avx2_sources} ${cpu_avx512_sources} ${cpu_avx512bf16_sources})
   set_source_files_properties(${cpu_avx2_sources} PROPERTIES COMPILE_OPTIONS "${avx2_flags}")
   set_source_files_properties(${cpu_avx512_sources} PROPERTIES COMPILE_OPTIONS "${avx512_flags}")
   set_source_files_properties(${cpu_avx512bf16_sources} PROPERTIES COMPILE_OPTIONS "${avx512_flags};-mavx512bf16")

@@ -68,8 +68,14 @@ inline float next_random(uint32_t& state) {
 }
 
 inline const cpu::Kernels* table_named(const char* name) {
-  const cpu::Kernels* tables[] = {&cpu::kernels(cpu::Isa::generic), &cpu::kernels(cpu::Isa::avx2), &cpu::avx512_table(),
-                                  &cpu::kernels(cpu::Isa::avx512)};
+  const cpu::Kernels* tables[] = {
+      &cpu::kernels(cpu::Isa::generic),
+#if defined(__x86_64__)
+      &cpu::kernels(cpu::Isa::avx2),
+      &cpu::avx512_table(),
+      &cpu::kernels(cpu::Isa::avx512),
+#endif
+  };
   for (const cpu::Kernels* k : tables) {
     if (strcmp(k->name, name) == 0 && cpu::supported(k->isa)) return k;
   }

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Reads the shared library as the loader will: what it needs, what it exports, what it expects others to define.
 
-  check_library.py LIBRARY bindings/api/inlay.json
+  check_library.py LIBRARY bindings/api/inlay.json [--newest-glibc 2.36]
+
+With --newest-glibc nothing may need a later version of the C library: it is what the oldest supported system has.
 """
 
 import json
@@ -54,16 +56,32 @@ def import_problems(text: str) -> list[str]:
     return out
 
 
+def version_problems(text: str, newest: str) -> list[str]:
+    """`text` as for import_problems; `newest` as 2.36."""
+    def numbers(version: str) -> list[int]:
+        return [int(part) for part in version.split(".")]
+
+    found = re.findall(r"(\S+)@GLIBC_([0-9.]+)$", text, re.MULTILINE)
+    if not found:
+        return ["no version of the C library was read"]
+    return [f"{name} needs version {version} of the C library, later than {newest}" for name, version in found if numbers(version) > numbers(newest)]
+
+
 def run(*command: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def main(library: str, description: str) -> int:
+def main(library: str, description: str, *options: str) -> int:
     with open(description, encoding="utf-8") as file:
         functions = [f["name"] for f in json.load(file)["functions"]]
     problems = dynamic_problems(run("readelf", "-dW", library))
     problems += export_problems(run("nm", "-D", "--defined-only", library), functions)
-    problems += import_problems(run("nm", "-D", "--undefined-only", library))
+    imports = run("nm", "-D", "--undefined-only", library)
+    problems += import_problems(imports)
+    if options:
+        option, newest = options
+        assert option == "--newest-glibc", option
+        problems += version_problems(imports, newest)
     for problem in problems:
         print(f"{library}: {problem}")
     print(f"{len(functions)} functions, {len(problems)} problems")
@@ -71,4 +89,4 @@ def main(library: str, description: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:3]))
+    sys.exit(main(*sys.argv[1:]))

@@ -1,5 +1,5 @@
 # Frozen versions of the ABI: their clients run on this library, and clients of this version meet an older library.
-set(complete $<TARGET_FILE:example_complete> ${CMAKE_SOURCE_DIR}/examples/model/tales.gguf)
+set(complete ${INLAY_EMULATOR} $<TARGET_FILE:example_complete> ${CMAKE_SOURCE_DIR}/examples/model/tales.gguf)
 
 capi_test(abi_dump Python3::Interpreter -B tests/capi/test_abi_dump.py)
 set_tests_properties(capi.abi_dump PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT CC=${CMAKE_C_COMPILER})
@@ -30,7 +30,7 @@ foreach(json ${frozen_versions})
   target_link_libraries(capi_frozen_client_${version} PRIVATE inlay_flags $<TARGET_LINKER_FILE:inlay>)
   add_dependencies(capi_frozen_client_${version} inlay)
   add_dependencies(inlay_fast_tests capi_frozen_client_${version})
-  set(client $<TARGET_FILE:capi_frozen_client_${version}> ${CMAKE_SOURCE_DIR}/examples/model/tales.gguf)
+  set(client ${INLAY_EMULATOR} $<TARGET_FILE:capi_frozen_client_${version}> ${CMAKE_SOURCE_DIR}/examples/model/tales.gguf)
   list(JOIN client " " client)
   list(JOIN complete " " expected)
   if(TARGET example_complete)

@@ -18,9 +18,16 @@ namespace inlay::test {
 
 // ---- the host's settings
 
+#if defined(__x86_64__)
+inline constexpr unsigned kDefaultControl = 0x1f80;
+#else
+inline constexpr unsigned kDefaultControl = 0;
+static_assert(FE_TONEAREST == 0);
+#endif
+
 struct FloatState {
-  unsigned sse = 0x1f80;     // MXCSR, or the rounding where there is none
-  uint16_t x87 = 0x37f;      // the control word
+  unsigned control = kDefaultControl;  // MXCSR, FPCR, or the rounding where there is neither
+  uint16_t x87 = 0x37f;                // the control word
   uint16_t x87_flags = 0;
   bool operator==(const FloatState&) const = default;
 };
@@ -28,11 +35,13 @@ struct FloatState {
 inline FloatState read_state() {
 #if defined(__x86_64__)
   FloatState out;
-  out.sse = __builtin_ia32_stmxcsr();
+  out.control = __builtin_ia32_stmxcsr();
   __asm__ volatile("fnstcw %0" : "=m"(out.x87));
   __asm__ volatile("fnstsw %0" : "=m"(out.x87_flags));
   out.x87_flags &= 0x3f;
   return out;
+#elif defined(__aarch64__)
+  return {static_cast<unsigned>(__builtin_aarch64_get_fpcr())};
 #else
   return {static_cast<unsigned>(std::fegetround())};
 #endif
@@ -42,11 +51,20 @@ inline void write_state(const FloatState& state) {
 #if defined(__x86_64__)
   __asm__ volatile("fnclex");
   __asm__ volatile("fldcw %0" : : "m"(state.x87));
-  __builtin_ia32_ldmxcsr(state.sse);
+  __builtin_ia32_ldmxcsr(state.control);
+#elif defined(__aarch64__)
+  __builtin_aarch64_set_fpcr(state.control);
 #else
-  std::fesetround(static_cast<int>(state.sse));
+  std::fesetround(static_cast<int>(state.control));
 #endif
 }
+
+// Of the control word.
+#if defined(__x86_64__)
+inline constexpr unsigned kRoundingAt = 13, kFlushToZero = 1u << 15, kDenormalsAreZero = 1u << 6;
+#elif defined(__aarch64__)
+inline constexpr unsigned kRoundingAt = 22, kFlushToZero = 1u << 24, kDenormalsAreZero = kFlushToZero;
+#endif
 
 struct Host {
   std::string name;
@@ -59,7 +77,7 @@ struct Host {
 inline std::vector<Host> float_hosts() {
   std::vector<Host> out;
 #if defined(__x86_64__)
-  constexpr unsigned kFlushToZero = 1u << 15, kDenormalsAreZero = 1u << 6, kMasks = 0x1f80;
+  constexpr unsigned kMasks = 0x1f80;
   constexpr unsigned kTraps = 1 | 4 | 8;  // invalid, division by zero, overflow
   for (unsigned rounding = 0; rounding < 4; ++rounding)
     for (const unsigned denormals : {0u, kFlushToZero, kDenormalsAreZero, kFlushToZero | kDenormalsAreZero})
@@ -67,12 +85,16 @@ inline std::vector<Host> float_hosts() {
         Host host;
         host.name = "rounding " + std::to_string(rounding) + (denormals & kFlushToZero ? " FTZ" : "") +
                     (denormals & kDenormalsAreZero ? " DAZ" : "") + (traps ? " traps" : "");
-        host.state.sse = (kMasks & ~(traps << 7)) | rounding << 13 | denormals;
+        host.state.control = (kMasks & ~(traps << 7)) | rounding << kRoundingAt | denormals;
         host.state.x87 = static_cast<uint16_t>((0x37f & ~traps) | rounding << 10);
         host.full = traps && denormals == (kFlushToZero | kDenormalsAreZero);
         out.push_back(host);
       }
   out.push_back({"inexact was raised, single precision on the x87", {0x1f80 | 0x20, 0x07f, 0}, "C", false});
+#elif defined(__aarch64__)
+  for (unsigned rounding = 0; rounding < 4; ++rounding)
+    for (const unsigned denormals : {0u, kFlushToZero})
+      out.push_back({"rounding " + std::to_string(rounding) + (denormals ? " FZ" : ""), {rounding << kRoundingAt | denormals}, "C", denormals != 0});
 #else
   for (const int rounding : {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO})
     out.push_back({"rounding " + std::to_string(rounding), {static_cast<unsigned>(rounding), 0x37f, 0}});

@@ -55,6 +55,13 @@ class Imports(unittest.TestCase):
         self.assertTrue(check.import_problems(IMPORTS + "                 U cuInit\n"))
         self.assertTrue(check.import_problems(IMPORTS + "                 U _Znwm@GLIBCXX_3.4\n"))
 
+    def test_versions(self):
+        later = IMPORTS + "                 U arc4random@GLIBC_2.36\n"
+        self.assertEqual(check.version_problems(later, "2.36"), [])
+        self.assertEqual(check.version_problems(IMPORTS, "2.4"), ["memcpy needs version 2.14 of the C library, later than 2.4"])
+        self.assertEqual(check.version_problems(later, "2.35"), ["arc4random needs version 2.36 of the C library, later than 2.35"])
+        self.assertEqual(check.version_problems("", "2.36"), ["no version of the C library was read"])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -24,11 +24,13 @@ inline std::vector<float> random_floats(int64_t n, uint32_t seed, float deviatio
 // Every table that this processor runs; AVX-512 with and without the BF16 instructions.
 inline std::vector<const cpu::Kernels*> all_tables() {
   std::vector<const cpu::Kernels*> out = {&cpu::kernels(cpu::Isa::generic)};
+#if defined(__x86_64__)
   if (cpu::supported(cpu::Isa::avx2)) out.push_back(&cpu::kernels(cpu::Isa::avx2));
   if (cpu::supported(cpu::Isa::avx512)) {
     out.push_back(&cpu::avx512_table());
     if (&cpu::kernels(cpu::Isa::avx512) != out.back()) out.push_back(&cpu::kernels(cpu::Isa::avx512));
   }
+#endif
   return out;
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fails unless a library's operator new and delete lead to a mimalloc of its own, which nobody outside can see.
 
-Usage: check_allocator.py LIBRARY
+Usage: check_allocator.py LIBRARY [OBJDUMP]    OBJDUMP: of the library's processor
 """
 import subprocess
 import sys
@@ -14,10 +14,10 @@ def output(*command):
 
 
 def main():
-    library = sys.argv[1]
+    library, objdump = (*sys.argv[1:], "objdump")[:2]
     problems = []
     for operator, function in CALLS.items():
-        code = output("objdump", "-d", "--no-show-raw-insn", f"--disassemble={operator}", library)
+        code = output(objdump, "-d", "--no-show-raw-insn", f"--disassemble={operator}", library)
         if f"<{operator}>:" not in code:
             problems.append(f"{operator} is not inside")
         elif f"<{function}>" not in code:

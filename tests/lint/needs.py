@@ -138,6 +138,12 @@ def has_aspnet(_):
     return f"Microsoft.AspNetCore.App {version}." in (output_of("dotnet", "--list-runtimes") or "")
 
 
+def native_tool():
+    """The tool of a build for this machine, or None."""
+    builds = pathlib.Path(__file__).parents[2] / "build"
+    return next((str(tool) for tool in (builds / preset / "bin/inlay" for preset in ("release", "native", "cpu-only")) if tool.exists()), None)
+
+
 SETUP = "examples/setup.sh --tests installs it where it may"
 ELSEWHERE = "tests/run.sh runs them on such a machine"
 NEEDS = {
@@ -177,6 +183,8 @@ NEEDS = {
     "a pseudo-terminal": Need(has_pseudo_terminals, "mount devpts on /dev/pts, with a /dev/ptmx"),
     "limits that can be set": Need(can_limit_itself, "raise the hard limit of address space"),
     "room for a sparse file": Need(has_sparse_files, "point TMPDIR at a file system that has them"),
+    "the system itself": Need(lambda m: "INLAY_EMULATOR" not in os.environ, "tests/run.sh runs them on a system like that, without an emulator"),
+    "a tool for this machine": Need(lambda m: bool(native_tool()), "examples/quickstart.sh builds it"),
     "/proc": Need(lambda m: os.path.exists("/proc/self"), "mount it"),
 }
 

@@ -1,13 +1,14 @@
 // Quantized linear layers in plain C++, for processors without AVX2 and as the check on the other paths:
 //   out[j][row] (+)= sum over columns of weight[row][column] * activation[j][column] (+ bias[row])
 //
-// Layout and order of operations: quant_layout.h. The codes of a group are brought once into signed 16-bit form with
-// the rows innermost, (column, row), which compilers turn into widening multiply-adds, and serve up to 8 activation
-// rows. Bound: arithmetic. Rounds products before it adds them, so its results differ from a fused path's in the last
-// bits.
+// Layout and order of operations: quant_layout.h. The codes of a group are brought once into the form that group_dots.h
+// says, and serve up to 8 activation rows. Bound: arithmetic. Rounds products before it adds them, so its results differ
+// from a fused path's in the last bits.
 #include <cstring>
 
+#include "kernels/common/half.h"
 #include "kernels/common/quant_blocks.h"
+#include "kernels/cpu/generic/group_dots.h"
 #include "kernels/cpu/quant_layout.h"
 #include "kernels/cpu/quant_linear.h"
 #include "kernels/cpu/simd/compact_linear.h"
@@ -19,19 +20,28 @@ namespace {
 constexpr int kBlockM = 8;
 
 struct Group {
-  int16_t codes[kLanes][kGroup];  // offset taken off
-  float scale[2][kLanes];         // of each half; both the same where there is one
+  GroupCodes codes;
+  float scale[2][kLanes];  // of each half; both the same where there is one
   float minimum[kLanes];
-  int16_t half_minimums[2][kLanes];  // of types with minimums per 16 columns
+  int32_t half_minimums[2][kLanes];  // of types with minimums per 16 columns
 };
 
-float load_half(const uint8_t* p) { return to_float(Fp16{{p[0], p[1]}}); }
+// 16 FP16 as floats.
+void load_halves(const uint8_t* from, float* out) {
+  uint16_t halves[kLanes];
+  std::memcpy(halves, from, sizeof(halves));
+#pragma GCC unroll 1
+  for (int row = 0; row < kLanes; ++row) out[row] = float_from_f16(halves[row]);
+}
 
+// The factor of a record's rows.
 template <class L>
-float load_d(const uint8_t* record, int row) {
-  if constexpr (L::kFactor == Factor::half) return load_half(record + 2 * row);
-  if constexpr (L::kFactor == Factor::exponent) return half_power(record[row]);
-  return 1.0f;
+void load_d(const uint8_t* record, float* out) {
+  if constexpr (L::kFactor == Factor::half) {
+    load_halves(record, out);
+  } else {
+    for (int row = 0; row < kLanes; ++row) out[row] = L::kFactor == Factor::exponent ? half_power(record[row]) : 1.0f;
+  }
 }
 
 // scales: of one half of a group, for 16 rows.
@@ -49,91 +59,79 @@ float sub_scale(const uint8_t* scales, int row) {
 }
 
 template <class L>
-void load_factors(const uint8_t* record, int g, int row, Group& out) {
-  for (int half = 0; half < 2; ++half) {
-    out.scale[half][row] = load_d<L>(record, row);
-    if constexpr (L::kScales > 0) {
-      const int index = g * L::kScales + half * (L::kScales - 1);
-      const uint8_t* scales = record + L::kScalesAt + kLanes * L::kScaleBytes * index;
-      out.scale[half][row] *= sub_scale<L>(scales, row);
-      if constexpr (L::kHalfMinimums) out.half_minimums[half][row] = scales[row] >> 4;
+void load_factors(const uint8_t* record, int g, Group& out) {
+  float d[kLanes];
+  load_d<L>(record, d);
+  for (int half = 0; half < (L::kScales == 2 ? 2 : 1); ++half) {
+    const uint8_t* scales = record + L::kScalesAt + kLanes * L::kScaleBytes * (g * L::kScales + half);
+#pragma GCC unroll 1
+    for (int row = 0; row < kLanes; ++row) out.scale[half][row] = L::kScales > 0 ? d[row] * sub_scale<L>(scales, row) : d[row];
+    if constexpr (L::kHalfMinimums) {
+#pragma GCC unroll 1
+      for (int row = 0; row < kLanes; ++row) out.half_minimums[half][row] = scales[row] >> 4;
     }
   }
   if constexpr (L::kMinimum) {
-    const float m = load_half(record + L::kMinimumAt + 2 * row);
-    out.minimum[row] = L::kScales > 0 ? -m : m;
-    if constexpr (L::kSubMinimums) {
-      out.minimum[row] *= static_cast<float>(record[L::kSubMinimumsAt + kLanes * g + row]);
+    float m[kLanes];
+    load_halves(record + L::kMinimumAt, m);
+    const uint8_t* subs = record + L::kSubMinimumsAt + kLanes * g;
+#pragma GCC unroll 1
+    for (int row = 0; row < kLanes; ++row) {
+      out.minimum[row] = L::kScales > 0 ? -m[row] : m[row];
+      if constexpr (L::kSubMinimums) out.minimum[row] *= static_cast<float>(subs[row]);
     }
   }
 }
 
 template <class L>
 void expand(const uint8_t* record, int g, Group& out) {
-  for (int row = 0; row < kLanes; ++row) load_factors<L>(record, g, row, out);
-  const uint8_t* codes = record + L::kCodesAt + L::kGroupBytes * g;
-  for (int row = 0; row < kLanes; ++row) {
-    uint8_t bytes[kGroup];
-    unpack_codes<L>(codes, row, bytes);
-    for (int i = 0; i < kGroup; ++i) out.codes[row][i] = static_cast<int16_t>(bytes[i] - L::kOffset);
-  }
+  load_factors<L>(record, g, out);
+  expand_codes<L>(record + L::kCodesAt + L::kGroupBytes * g, out.codes);
 }
 
-template <int kColumns>
-float dot(const int16_t* codes, const int16_t* activation) {
-  int32_t sum = 0;
-  for (int i = 0; i < kColumns; ++i) sum += static_cast<int32_t>(codes[i]) * activation[i];
-  return static_cast<float>(sum);
-}
-
-// The codes of one row's activations, or their fine codes, widened.
-struct Activations {
-  int16_t codes[kGroup];
-  int sums[2];
-};
-Activations widen(const int8_t (&codes)[kGroup], const int16_t (&sums)[2]) {
-  Activations out;
-  for (int i = 0; i < kGroup; ++i) out.codes[i] = codes[i];
-  for (int i = 0; i < 2; ++i) out.sums[i] = sums[i];
-  return out;
-}
-
-// Sums of a group for one row of the tile.
+// Sums of a group for the rows of the tile: over codes of activations, or over their fine codes.
+template <class L>
 struct Dots {
-  float product[2];  // of each half, or of both
-  float minimum;     // sub-minimums times activations
+  int32_t product[L::kScales == 2 ? 2 : 1][kLanes];  // of each half, or of both
+  int32_t minimum[kLanes];                           // sub-minimums times activations
 };
 template <class L>
-Dots dots(const Group& w, int row, const Activations& a) {
-  Dots d = {};
-  if constexpr (L::kScales == 2) {
-    d.product[0] = dot<16>(w.codes[row], a.codes);
-    d.product[1] = dot<16>(w.codes[row] + 16, a.codes + 16);
-  } else {
-    d.product[0] = dot<32>(w.codes[row], a.codes);
-  }
+void dots(const Group& w, const int8_t* codes, const int16_t* sums, Dots<L>& out) {
+  constexpr int kHalf = L::kScales == 2 ? kGroup / 2 : kGroup;
+  dot<L, 0, kHalf>(w.codes, codes, out.product[0]);
+  if constexpr (L::kScales == 2) dot<L, kHalf, kGroup>(w.codes, codes, out.product[1]);
   if constexpr (L::kHalfMinimums) {
-    d.minimum = static_cast<float>(w.half_minimums[0][row] * a.sums[0] + w.half_minimums[1][row] * a.sums[1]);
+#pragma GCC unroll 1
+    for (int row = 0; row < kLanes; ++row) {
+      out.minimum[row] = w.half_minimums[0][row] * sums[0] + w.half_minimums[1][row] * sums[1];
+    }
   }
-  return d;
+}
+
+template <class L, bool kFine>
+void add_scaled(const Group& w, const Q8Group& a, const Dots<L>& coarse, const Dots<L>& fine, float* acc) {
+  const auto value = [](int32_t of_codes, int32_t of_fine_codes) {
+    const float sum = static_cast<float>(of_codes);
+    return kFine ? sum + kFineUnit * static_cast<float>(of_fine_codes) : sum;
+  };
+#pragma GCC unroll 1
+  for (int row = 0; row < kLanes; ++row) {
+    float t = value(coarse.product[0][row], fine.product[0][row]) * w.scale[0][row];
+    if constexpr (L::kScales == 2) t += value(coarse.product[1][row], fine.product[1][row]) * w.scale[1][row];
+    if constexpr (L::kHalfMinimums) t += w.minimum[row] * value(coarse.minimum[row], fine.minimum[row]);
+    float sum = acc[row] + t * a.scale;
+    if constexpr (L::kMinimum && !L::kHalfMinimums) sum += w.minimum[row] * a.scaled_sum;
+    acc[row] = sum;
+  }
 }
 
 template <class L>
 void add_group(const Group& w, const Q8Group& a, float* acc) {
-  const Activations codes = widen(a.codes, a.sums), fine_codes = widen(a.fine_codes, a.fine_sums);
-  for (int row = 0; row < kLanes; ++row) {
-    Dots d = dots<L>(w, row, codes);
-    if (a.fine) {
-      const Dots fine = dots<L>(w, row, fine_codes);
-      for (int half = 0; half < 2; ++half) d.product[half] += kFineUnit * fine.product[half];
-      d.minimum += kFineUnit * fine.minimum;
-    }
-    float t = d.product[0] * w.scale[0][row];
-    if constexpr (L::kScales == 2) t += d.product[1] * w.scale[1][row];
-    if constexpr (L::kHalfMinimums) t += w.minimum[row] * d.minimum;
-    acc[row] += t * a.scale;
-    if constexpr (L::kMinimum && !L::kHalfMinimums) acc[row] += w.minimum[row] * a.scaled_sum;
-  }
+  Dots<L> coarse, fine;
+  dots<L>(w, a.codes, a.sums, coarse);
+  if (!a.fine) return add_scaled<L, false>(w, a, coarse, coarse, acc);
+  dots<L>(w, a.fine_codes, a.fine_sums, fine);
+  add_scaled<L, true>(w, a, coarse, fine, acc);
 }
 
 void store(const LinearArgs& args, int64_t tile, int64_t j, const float* acc) {

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Builds for another system and runs here, under an emulator, those tests that mean something there: tests/cross/left_out.py names the
+# others. The last line it prints is `N passed, N failed, N skipped`.
+#
+# Usage: tests/cross.sh PRESET [CTEST_OPTIONS...]     e.g. tests/cross.sh linux-arm64 -R capi
+# Environment: INLAY_TARGET, INLAY_MIMALLOC_ROOT, CI and INLAY_STRICT_SKIPS as for tests/run.sh
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+preset=${1:?usage: tests/cross.sh PRESET [CTEST_OPTIONS...]}
+shift
+
+"$root/examples/setup.sh" --cross "$preset"
+# shellcheck source=examples/toolchain.sh
+. "$root/examples/toolchain.sh"
+cd "$root"
+build=build/$preset
+cmake --preset "$preset" ${CI:+-DINLAY_WERROR=ON} ${INLAY_MIMALLOC_ROOT:+-DINLAY_MIMALLOC_ROOT="$INLAY_MIMALLOC_ROOT"}
+cmake --build "$build" --target "${INLAY_TARGET:-all}"
+
+export INLAY_EMULATOR=1
+junit=$root/$build/junit.xml left_out=$root/$build/left_out.xml
+rm -f "$junit" "$left_out"
+all=--all
+[ $# = 0 ] || all=
+names=$(cd "$build" && ctest -N "$@" | sed -n 's/^ *Test *#[0-9]*: //p')
+# shellcheck disable=SC2086
+expression=$(printf '%s\n' "$names" | python3 tests/cross/left_out.py "$preset" "$left_out" $all)
+ctest_status=0
+(cd "$build" && ctest --output-on-failure -j "$(nproc)" --output-junit "$junit" "$@" -E "$expression" </dev/null) || ctest_status=$?
+[ -f "$junit" ] || { echo "tests/cross.sh: ctest wrote no results (status $ctest_status)" >&2; exit 1; }
+
+text=$build/tests/cross/text.txt
+[ ! -f "$text" ] || { echo "What the target's tool writes:"; cat "$text"; echo; }
+results=("$junit")
+! grep -q "<testcase" "$left_out" || results+=("$left_out")
+summary=(--note "$build/without_mimalloc.txt" --cpuinfo /dev/null --gpu-files)
+[ "${INLAY_STRICT_SKIPS:-0}" = 0 ] || summary+=(--strict)
+exec python3 tests/lint/summarize_ctest.py "${results[@]}" "${summary[@]}"
