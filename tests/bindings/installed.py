@@ -18,7 +18,7 @@ PROMPT, TOKENS = "Once upon a time", "20"
 # Everything but the examples and the other languages' packages.
 FILES = """bin/inlay include/inlay.h include/inlay_dl.h lib/cmake/Inlay/InlayConfig.cmake lib/cmake/Inlay/InlayConfigVersion.cmake
 lib/cmake/Inlay/InlayTargets-TYPE.cmake lib/cmake/Inlay/InlayTargets.cmake lib/libinlay.so lib/libinlay.so.1
-lib/pkgconfig/inlay.pc""".split()
+lib/pkgconfig/inlay.pc share/doc/inlay/NOTICES.txt""".split()
 
 
 def tool(name):
