@@ -79,7 +79,7 @@ def check(library: Path) -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         symbols = folder / "symbols_only.so"
-        run(["strip", "--strip-debug", "-o", symbols, library])
+        run([os.environ.get("STRIP", "strip"), "--strip-debug", "-o", symbols, library])
         candidates = {"the header": interface(api, folder), str(library): symbols}
         for path in sorted(generate.FROZEN.glob("*.json")):
             form, frozen = json.loads(path.read_text(encoding="utf-8")), path.with_suffix(".abi")

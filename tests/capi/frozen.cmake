@@ -1,19 +1,20 @@
 # Frozen versions of the ABI: their clients run on this library, and clients of this version meet an older library.
 set(complete ${INLAY_EMULATOR} $<TARGET_FILE:example_complete> ${CMAKE_SOURCE_DIR}/examples/model/tales.gguf)
 
-capi_test(abi_dump Python3::Interpreter -B tests/capi/test_abi_dump.py)
+capi_test(abi_dump ${Python3_EXECUTABLE} -B tests/capi/test_abi_dump.py)
 set_tests_properties(capi.abi_dump PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT CC=${CMAKE_C_COMPILER})
 if(NOT INLAY_SANITIZE)
-  capi_test(abi_is_kept Python3::Interpreter -B bindings/abi_dump.py --check ${INLAY_LIBRARY})
-  capi_test(abi_is_kept_refuses_other Python3::Interpreter -B bindings/abi_dump.py --check $<TARGET_FILE:capi_replaces_malloc>)
+  capi_test(abi_is_kept ${Python3_EXECUTABLE} -B bindings/abi_dump.py --check ${INLAY_LIBRARY})
+  capi_test(abi_is_kept_refuses_other ${Python3_EXECUTABLE} -B bindings/abi_dump.py --check $<TARGET_FILE:capi_replaces_malloc>)
   set_tests_properties(capi.abi_is_kept_refuses_other PROPERTIES PASS_REGULAR_EXPRESSION "32 Removed functions")
-  set_tests_properties(capi.abi_is_kept capi.abi_is_kept_refuses_other PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT CC=${CMAKE_C_COMPILER})
+  set_tests_properties(capi.abi_is_kept capi.abi_is_kept_refuses_other PROPERTIES SKIP_RETURN_CODE 77
+                       ENVIRONMENT "CC=${CMAKE_C_COMPILER};STRIP=${CMAKE_STRIP}")
 endif()
 
 # frozen_sources(JSON FOLDER [CLAIMED]): FOLDER/inlay.h and FOLDER/library.c of a version.
 function(frozen_sources json folder)
   add_custom_command(OUTPUT ${folder}/inlay.h ${folder}/library.c VERBATIM
-                     COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_SOURCE_DIR}/frozen_sources.py ${json} ${folder} ${ARGN}
+                     COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/frozen_sources.py ${json} ${folder} ${ARGN}
                      DEPENDS ${json} frozen_sources.py ${CMAKE_SOURCE_DIR}/bindings/emit/frozen_header.py
                              ${CMAKE_SOURCE_DIR}/bindings/emit/empty_library.py)
 endfunction()
