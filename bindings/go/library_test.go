@@ -1,6 +1,7 @@
 package inlay
 
 import (
+	"debug/pe"
 	"errors"
 	"os"
 	"os/exec"
@@ -169,6 +170,18 @@ func TestALibraryOfAnotherMajorABI(t *testing.T) {
 
 // The program itself does not need the library.
 func TestTheProgramIsNotLinkedToTheLibrary(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		program, err := pe.Open(os.Args[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer program.Close()
+		imported, err := program.ImportedSymbols() // each with the library that it is of
+		if all := strings.ToLower(strings.Join(imported, " ")); err != nil || !strings.Contains(all, "kernel32") || strings.Contains(all, "inlay") {
+			t.Errorf("%s %v", imported, err)
+		}
+		return
+	}
 	ldd, err := exec.LookPath("ldd")
 	if err != nil {
 		t.Skip("no ldd")
