@@ -39,13 +39,18 @@ func openDefault() error {
 	if path := os.Getenv("INLAY_LIBRARY"); path != "" {
 		return openFirst([]string{path})
 	}
+	return openFirst(libraryNames())
+}
+
+// libraryNames are those that the system is asked for.
+func libraryNames() []string {
 	switch runtime.GOOS {
 	case "windows":
-		return openFirst([]string{"inlay.dll"})
+		return []string{"libinlay.dll"}
 	case "darwin":
-		return openFirst([]string{"libinlay.1.dylib", "libinlay.dylib"})
+		return []string{"libinlay.1.dylib", "libinlay.dylib"}
 	}
-	return openFirst([]string{"libinlay.so.1", "libinlay.so"})
+	return []string{"libinlay.so.1", "libinlay.so"}
 }
 
 func openFirst(paths []string) error {

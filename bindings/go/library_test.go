@@ -1,10 +1,12 @@
 package inlay
 
 import (
+	"debug/pe"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -19,7 +21,7 @@ func otherLibrary(t *testing.T, name string) string {
 	if folder == "" {
 		t.Skip("INLAY_TEST_LIBRARIES is not set")
 	}
-	return filepath.Join(folder, name, "libinlay.so.1")
+	return filepath.Join(folder, name, libraryNames()[0])
 }
 
 // wantNoLibrary fails unless the error says that there is no library, and names all the words.
@@ -42,7 +44,7 @@ func TestWithoutALibrary(t *testing.T) {
 	}
 	options := testOptions()
 	_, err := Load(background, testModel, &options)
-	wantNoLibrary(t, err, "libinlay.so.1", "libinlay.so:", "INLAY_LIBRARY")
+	wantNoLibrary(t, err, append(libraryNames(), "INLAY_LIBRARY")...)
 	_, err = Devices()
 	wantNoLibrary(t, err)
 	_, _, err = ABIVersion()
@@ -77,11 +79,15 @@ func TestTheEnvironmentsLibraryIsTheOnlyOneTried(t *testing.T) {
 }
 
 func TestALibraryThatIsNotInlay(t *testing.T) {
-	if !inChild(t, "libpthread.so.0") {
+	other := "libpthread.so.0"
+	if runtime.GOOS == "windows" {
+		other = "ws2_32.dll"
+	}
+	if !inChild(t, other) {
 		return
 	}
 	_, err := Version()
-	wantNoLibrary(t, err, "libpthread.so.0 is not an Inlay library")
+	wantNoLibrary(t, err, other+" is not an Inlay library")
 }
 
 func TestOpenLibrary(t *testing.T) {
@@ -164,6 +170,18 @@ func TestALibraryOfAnotherMajorABI(t *testing.T) {
 
 // The program itself does not need the library.
 func TestTheProgramIsNotLinkedToTheLibrary(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		program, err := pe.Open(os.Args[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer program.Close()
+		imported, err := program.ImportedSymbols() // each with the library that it is of
+		if all := strings.ToLower(strings.Join(imported, " ")); err != nil || !strings.Contains(all, "kernel32") || strings.Contains(all, "inlay") {
+			t.Errorf("%s %v", imported, err)
+		}
+		return
+	}
 	ldd, err := exec.LookPath("ldd")
 	if err != nil {
 		t.Skip("no ldd")

@@ -259,10 +259,14 @@ func (s *stress) run(jobs int64) {
 	all.Wait()
 }
 
-// held is what this process holds: goroutines, threads of the library (those of Go stay for later goroutines), open files.
+// held is what this process holds: goroutines, threads of the library (those of Go stay for later goroutines), open files. Windows
+// does not tell the library's threads and files from Go's: there it is goroutines alone.
 type held struct{ routines, threads, files int }
 
 func heldNow(t *testing.T) held {
+	if runtime.GOOS == "windows" {
+		return held{routines: runtime.NumGoroutine()}
+	}
 	tasks, err := os.ReadDir("/proc/self/task")
 	if err != nil {
 		t.Skip("the system does not tell: ", err)
@@ -343,7 +347,11 @@ func (s *stress) expectFaultsNoticed() {
 	if err != nil {
 		s.t.Error(err)
 	}
-	wantHeld(s.t, held{before.routines + 1, before.threads + 1, before.files + 1})
+	more := held{before.routines + 1, before.threads + 1, before.files + 1}
+	if runtime.GOOS == "windows" {
+		more = held{routines: before.routines + 1}
+	}
+	wantHeld(s.t, more)
 	engine.Close()
 	file.Close()
 	close(waiting)

@@ -1,6 +1,8 @@
-//! With the feature `link`: says where the library is. INLAY_LIB_DIR names its folder; else pkg-config is asked; else the
-//! linker's own folders have to hold it.
-use std::{env, process::Command};
+//! With the feature `link`: says where the library is. INLAY_LIB_DIR names its folder, for Windows that of its import library;
+//! else pkg-config is asked; else the linker's own folders have to hold it.
+use std::env;
+use std::path::Path;
+use std::process::{exit, Command};
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
@@ -10,7 +12,10 @@ fn main() {
         return;
     }
     let folders = match env::var("INLAY_LIB_DIR") {
-        Ok(folder) => vec![folder],
+        Ok(folder) => {
+            expect_import_library(&folder);
+            vec![folder]
+        }
         Err(_) => folders_of_pkg_config(),
     };
     if let Some(folder) = folders.first() {
@@ -23,6 +28,19 @@ fn main() {
         if env::var("CARGO_CFG_UNIX").is_ok() {
             println!("cargo:rustc-link-arg=-Wl,-rpath,{folder}");
         }
+    }
+}
+
+/// For Windows: ends the build unless the folder holds what this target's linker takes for the library.
+fn expect_import_library(folder: &str) {
+    let Ok(system) = env::var("CARGO_CFG_WINDOWS").and_then(|_| env::var("CARGO_CFG_TARGET_ENV")) else {
+        return;
+    };
+    let names: &[&str] = if system == "msvc" { &["inlay.lib"] } else { &["libinlay.dll.a", "inlay.lib"] };
+    if !names.iter().any(|name| Path::new(folder).join(name).is_file()) {
+        let names = names.join(" or ");
+        eprintln!("INLAY_LIB_DIR is {folder}: it has no {names}, the import library of libinlay.dll");
+        exit(1);
     }
 }
 

@@ -20,7 +20,9 @@ SKIPPED = 77
 CSHARP = pathlib.Path(__file__).resolve().parents[2] / "bindings/csharp"
 PROMPT, TOKENS, BEGINNING = "Once upon a time", "16", "Once upon a time, a "
 MANAGED, NATIVE, CUDA, EXTENSION = "Inlay", "Inlay.Native.linux-x64", "Inlay.Native.linux-x64.Cuda", "Inlay.Extensions.AI"
-NATIVE_FILE = "runtimes/linux-x64/native/libinlay.so"
+NATIVE_ARM, NATIVE_WINDOWS = "Inlay.Native.linux-arm64", "Inlay.Native.win-x64"
+NATIVE_FILES = {NATIVE: "runtimes/linux-x64/native/libinlay.so", CUDA: "runtimes/linux-x64/native/libinlay.so",
+                NATIVE_ARM: "runtimes/linux-arm64/native/libinlay.so", NATIVE_WINDOWS: "runtimes/win-x64/native/libinlay.dll"}
 # NuGet's words for a source that does not answer and for packages that none has.
 NOT_TO_BE_HAD = re.compile(r"error (?:NU1301|NU1101|NU1102): (.*?)(?: \[|$)", re.MULTILINE)
 ERROR = re.compile(r"error \w+: ")
@@ -48,7 +50,7 @@ SINGLE = [*FOR_PLATFORM, "--no-self-contained", "-p:PublishSingleFile=true"]
 AOT = [*FOR_PLATFORM, "-p:PublishAot=true", f"-p:CppCompilerAndLinker={os.environ.get('CC', 'cc')}"]
 # Options of `dotnet publish`, and the files that it must give, without symbols; None: too many to name.
 PUBLISHED = {
-    "publish": ([], {"Inlay.dll", "complete", "complete.deps.json", "complete.dll", "complete.runtimeconfig.json", NATIVE_FILE}),
+    "publish": ([], {"Inlay.dll", "complete", "complete.deps.json", "complete.dll", "complete.runtimeconfig.json", NATIVE_FILES[NATIVE]}),
     "trimmed": (TRIMMED, None),
     "single_file": (SINGLE, {"complete", "libinlay.so"}),
     "one_file": ([*SINGLE, "-p:IncludeNativeLibrariesForSelfExtract=true"], {"complete"}),
@@ -135,10 +137,10 @@ def check_metadata(package, package_id, version):
     expect(f"{package_id} names a folder of the machine", named, [])
 
 
-def check_native(package, library):
-    expect(f"files of {package.name}", contents(package)[0], {NATIVE_FILE})
+def check_native(package, path, library):
+    expect(f"files of {package.name}", contents(package)[0], {path})
     with zipfile.ZipFile(package) as file:
-        expect("the library is the one given", file.read(NATIVE_FILE) == library.read_bytes(), True)
+        expect("the library is the one given", file.read(path) == library.read_bytes(), True)
     size = f"{library.stat().st_size / 1e6:.1f} MB"
     expect(f"the description tells {size}", size in nuspec(package)["description"].text, True)
 
@@ -156,10 +158,25 @@ def check_managed(feed, version, targets):
     expect("symbols that name a folder of the machine", named, [])
 
 
+def make_others(work, library):
+    """What begins like libraries for other platforms, which a packer needs no more of."""
+    elf, pe = bytearray(library.read_bytes()[:4096]), bytearray(4096)
+    elf[18:20] = (183).to_bytes(2, "little")  # EM_AARCH64
+    pe[:2], pe[60:64], pe[128:134] = b"MZ", (128).to_bytes(4, "little"), b"PE\0\0\x64\x86"
+    made = {NATIVE_ARM: work.folder / "arm64.so", NATIVE_WINDOWS: work.folder / "windows.dll"}
+    made[NATIVE_ARM].write_bytes(elf)
+    made[NATIVE_WINDOWS].write_bytes(pe)
+    return made
+
+
 def check_refusals(work, script, library, option):
     other = "--library" if option == "--cuda-library" else "--cuda-library"
+    windows = make_others(work, library)[NATIVE_WINDOWS]
+    of_arm = work.folder / "windows_arm64.dll"
+    of_arm.write_bytes(windows.read_bytes().replace(b"\x64\x86", b"\x64\xaa"))
     for arguments, reason in (([other, library], "code for GPUs"), (["--library", work.folder / "lost.so"], "no library"),
-                              (["--library", script], "no library for Linux on x64")):
+                              (["--library", script], "no library for Linux on x64"), (["--library", of_arm], "nor for Windows on x64"),
+                              (["--library", windows] * 2, "a second library for win-x64"), (["--cuda-library", windows], "for Linux on x64")):
         code, output, errors = work.try_to(script, *arguments, work.folder / "refused")
         expect(f"pack.sh {arguments} is refused: {output}{errors}", (code, reason in errors), (1, True))
     expect("what was refused made no package", (work.folder / "refused").exists(), False)
@@ -175,6 +192,9 @@ def make_packages(work, version, library):
         natives[CUDA] = work.folder / "with_section.so"
         work.run(tool("OBJCOPY"), "--add-section", f".nv_fatbin={script}", library, natives[CUDA])
         arguments += ["--cuda-library", natives[CUDA]]
+    for name, made in make_others(work, library).items():
+        natives[name] = made
+        arguments += ["--library", made]
     check_refusals(work, script, library, option)
     targets, extensions = ["netstandard2.0", "net8.0", "net10.0"], [EXTENSION] if (CSHARP / EXTENSION / f"{EXTENSION}.csproj").exists() else []
     sdk = ".".join(work.run(tool("DOTNET"), "--version").split(".")[:2])
@@ -193,7 +213,7 @@ def make_packages(work, version, library):
     for name in expected:
         check_metadata(work.feed / f"{name}.{version}.nupkg", name, version)
     for name, file in natives.items():
-        check_native(work.feed / f"{name}.{version}.nupkg", file)
+        check_native(work.feed / f"{name}.{version}.nupkg", NATIVE_FILES[name], file)
     check_managed(work.feed, version, targets)
     return CUDA if with_cuda else NATIVE
 

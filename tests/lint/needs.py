@@ -163,6 +163,7 @@ NEEDS = {
     "cargo fmt": Need(lambda m: runs("cargo", "fmt", "--version"), "rustup component add rustfmt", within="Rust 1.82 or later"),
     "cargo clippy": Need(lambda m: runs("cargo", "clippy", "--version"), "rustup component add clippy", within="Rust 1.82 or later"),
     "Go": Need(lambda m: runs("go", "version"), SETUP),
+    "Wine": Need(lambda m: any(map(program, ("wine64", "wine", "/usr/lib/wine/wine64"))), SETUP),
     "Mono": Need(lambda m: runs("mcs", "--version") and runs("mono", "--version") and bool(program("make")), SETUP),
     ".NET 8 or later": Need(lambda m: has_version("dotnet", (8, 0)), "put dotnet, of the .NET SDK, on PATH"),
     "ASP.NET Core": Need(has_aspnet, "install its runtime beside the .NET SDK", within=".NET 8 or later"),

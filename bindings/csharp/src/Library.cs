@@ -109,7 +109,7 @@ namespace Inlay
         {
             get
             {
-                if (NativeLoader.IsWindows) return new[] { "inlay.dll" };
+                if (NativeLoader.IsWindows) return new[] { "libinlay.dll" };
                 bool is_mac = Directory.Exists("/System/Library");
                 return is_mac ? new[] { "libinlay.1.dylib", "libinlay.dylib" } : new[] { "libinlay.so.1", "libinlay.so" };
             }

@@ -17,12 +17,16 @@ namespace Inlay
         [DllImport("inlay", EntryPoint = "inlay_version_string")]
         private static extern IntPtr VersionText();
 
+        // On Windows the runtime adds no "lib" to a name, and inlay.dll is this assembly itself.
+        [DllImport("libinlay", EntryPoint = "inlay_version_string")]
+        private static extern IntPtr VersionTextOnWindows();
+
         /// <summary>Returns zero and says why if the runtime does not find the library.</summary>
         internal static IntPtr OpenAsPackage(out string? path, out string? reason)
         {
             path = null;
-            reason = "the runtime finds no library 'inlay' for this assembly";
-            try { path = Platform.FileOf(VersionText()); }
+            reason = "the runtime finds no library '" + (IsWindows ? "libinlay" : "inlay") + "' for this assembly";
+            try { path = Platform.FileOf(IsWindows ? VersionTextOnWindows() : VersionText()); }
             catch (DllNotFoundException) { }
             catch (EntryPointNotFoundException problem) { reason = problem.Message; }
             catch (BadImageFormatException problem) { reason = problem.Message; }

@@ -1,8 +1,9 @@
 #include "control.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "lock.h"
 
 typedef struct message {
   struct message* next;
@@ -12,8 +13,7 @@ typedef struct message {
 } message;
 
 struct inlay_go_control {
-  pthread_mutex_t mutex;
-  pthread_cond_t changed;
+  inlay_go_lock lock;
   int cancelled;
   int log_ended;
   uint64_t n_done, n_total;
@@ -27,25 +27,23 @@ struct inlay_go_control {
 inlay_go_control* inlay_go_control_new(void) {
   inlay_go_control* control = calloc(1, sizeof *control);
   if (!control) return NULL;
-  pthread_mutex_init(&control->mutex, NULL);
-  pthread_cond_init(&control->changed, NULL);
+  inlay_go_lock_init(&control->lock);
   return control;
 }
 
 void inlay_go_control_free(inlay_go_control* control) {
   while (control->first) inlay_go_control_drop_message(control);
-  pthread_cond_destroy(&control->changed);
-  pthread_mutex_destroy(&control->mutex);
+  inlay_go_lock_destroy(&control->lock);
   free(control);
 }
 
 static int32_t on_progress(void* user, uint64_t n_done, uint64_t n_total) {
   inlay_go_control* control = user;
-  pthread_mutex_lock(&control->mutex);
+  inlay_go_lock_take(&control->lock);
   control->n_done = n_done;
   control->n_total = n_total;
   const int cancelled = control->cancelled;
-  pthread_mutex_unlock(&control->mutex);
+  inlay_go_lock_leave(&control->lock);
   return cancelled;
 }
 
@@ -57,26 +55,26 @@ static void on_log(void* user, inlay_log_level level, const char* text, size_t l
   made->level = level;
   made->len = len;
   memcpy(made->text, text, len);
-  pthread_mutex_lock(&control->mutex);
+  inlay_go_lock_take(&control->lock);
   if (control->last) control->last->next = made;
   else control->first = made;
   control->last = made;
-  pthread_cond_broadcast(&control->changed);
-  pthread_mutex_unlock(&control->mutex);
+  inlay_go_lock_wake_all(&control->lock);
+  inlay_go_lock_leave(&control->lock);
 }
 
 static int32_t on_read(void* user, uint64_t offset, void* into, uint64_t n) {
   inlay_go_control* control = user;
-  pthread_mutex_lock(&control->mutex);
+  inlay_go_lock_take(&control->lock);
   control->offset = offset;
   control->into = into;
   control->n = n;
   control->state = ASKED;
-  pthread_cond_broadcast(&control->changed);
-  while (control->state == ASKED) pthread_cond_wait(&control->changed, &control->mutex);
+  inlay_go_lock_wake_all(&control->lock);
+  while (control->state == ASKED) inlay_go_lock_wait(&control->lock);
   const int32_t error = control->error;
   control->state = IDLE;
-  pthread_mutex_unlock(&control->mutex);
+  inlay_go_lock_leave(&control->lock);
   return error;
 }
 
@@ -111,22 +109,22 @@ void inlay_go_control_attach_reader(inlay_go_control* control, inlay_reader* rea
 }
 
 void inlay_go_control_cancel(inlay_go_control* control) {
-  pthread_mutex_lock(&control->mutex);
+  inlay_go_lock_take(&control->lock);
   control->cancelled = 1;
-  pthread_mutex_unlock(&control->mutex);
+  inlay_go_lock_leave(&control->lock);
 }
 
 void inlay_go_control_progress(inlay_go_control* control, uint64_t* n_done, uint64_t* n_total) {
-  pthread_mutex_lock(&control->mutex);
+  inlay_go_lock_take(&control->lock);
   *n_done = control->n_done;
   *n_total = control->n_total;
-  pthread_mutex_unlock(&control->mutex);
+  inlay_go_lock_leave(&control->lock);
 }
 
 int inlay_go_control_message(inlay_go_control* control, inlay_log_level* level, const char** text, size_t* len) {
-  pthread_mutex_lock(&control->mutex);
+  inlay_go_lock_take(&control->lock);
   const message* first = control->first;
-  pthread_mutex_unlock(&control->mutex);
+  inlay_go_lock_leave(&control->lock);
   if (!first) return 0;
   *level = first->level;
   *text = first->text;
@@ -135,50 +133,50 @@ int inlay_go_control_message(inlay_go_control* control, inlay_log_level* level, 
 }
 
 int inlay_go_control_wait_message(inlay_go_control* control, inlay_log_level* level, const char** text, size_t* len) {
-  pthread_mutex_lock(&control->mutex);
-  while (!control->first && !control->log_ended) pthread_cond_wait(&control->changed, &control->mutex);
-  pthread_mutex_unlock(&control->mutex);
+  inlay_go_lock_take(&control->lock);
+  while (!control->first && !control->log_ended) inlay_go_lock_wait(&control->lock);
+  inlay_go_lock_leave(&control->lock);
   return inlay_go_control_message(control, level, text, len);
 }
 
 void inlay_go_control_drop_message(inlay_go_control* control) {
-  pthread_mutex_lock(&control->mutex);
+  inlay_go_lock_take(&control->lock);
   message* first = control->first;
   control->first = first->next;
   if (!control->first) control->last = NULL;
-  pthread_mutex_unlock(&control->mutex);
+  inlay_go_lock_leave(&control->lock);
   free(first);
 }
 
 int inlay_go_control_next_read(inlay_go_control* control, uint64_t* offset, void** into, uint64_t* n) {
-  pthread_mutex_lock(&control->mutex);
-  while (control->state != ASKED && control->state != FINISHED) pthread_cond_wait(&control->changed, &control->mutex);
+  inlay_go_lock_take(&control->lock);
+  while (control->state != ASKED && control->state != FINISHED) inlay_go_lock_wait(&control->lock);
   const int asked = control->state == ASKED;
   *offset = control->offset;
   *into = control->into;
   *n = control->n;
-  pthread_mutex_unlock(&control->mutex);
+  inlay_go_lock_leave(&control->lock);
   return asked;
 }
 
 void inlay_go_control_answer(inlay_go_control* control, int32_t error) {
-  pthread_mutex_lock(&control->mutex);
+  inlay_go_lock_take(&control->lock);
   control->error = error;
   control->state = ANSWERED;
-  pthread_cond_broadcast(&control->changed);
-  pthread_mutex_unlock(&control->mutex);
+  inlay_go_lock_wake_all(&control->lock);
+  inlay_go_lock_leave(&control->lock);
 }
 
 void inlay_go_control_finish(inlay_go_control* control) {
-  pthread_mutex_lock(&control->mutex);
+  inlay_go_lock_take(&control->lock);
   control->state = FINISHED;
-  pthread_cond_broadcast(&control->changed);
-  pthread_mutex_unlock(&control->mutex);
+  inlay_go_lock_wake_all(&control->lock);
+  inlay_go_lock_leave(&control->lock);
 }
 
 void inlay_go_control_end_log(inlay_go_control* control) {
-  pthread_mutex_lock(&control->mutex);
+  inlay_go_lock_take(&control->lock);
   control->log_ended = 1;
-  pthread_cond_broadcast(&control->changed);
-  pthread_mutex_unlock(&control->mutex);
+  inlay_go_lock_wake_all(&control->lock);
+  inlay_go_lock_leave(&control->lock);
 }

@@ -109,8 +109,8 @@ pub(crate) struct Reader<R> {
     panic: Option<Box<dyn Any + Send>>,
 }
 
-/// Number of the system's error for input and output, for errors that have none of their own.
-const EIO: i32 = 5;
+/// Number of the system's error for input and output, for errors that have none of their own: EIO, on Windows ERROR_IO_DEVICE.
+const EIO: i32 = if cfg!(windows) { 1117 } else { 5 };
 /// Bytes that are cleared and then read at a time: a part that the processor's cache holds.
 const PIECE_BYTES: usize = 256 * 1024;
 

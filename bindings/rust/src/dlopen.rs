@@ -5,7 +5,7 @@ use std::ffi::{c_void, CStr, OsStr};
 use std::sync::Mutex;
 
 #[cfg(windows)]
-const NAMES: [&str; 1] = ["inlay.dll"];
+const NAMES: [&str; 1] = ["libinlay.dll"];
 #[cfg(target_vendor = "apple")]
 const NAMES: [&str; 2] = ["libinlay.1.dylib", "libinlay.dylib"];
 #[cfg(not(any(windows, target_vendor = "apple")))]
