@@ -126,6 +126,11 @@ def has_pseudo_terminals(_):
     return True
 
 
+def has_rust_for_windows(_):
+    folder = output_of(program("rustc") or "rustc", "--print=target-libdir", "--target=x86_64-pc-windows-gnu")
+    return bool(folder) and bool(glob.glob(f"{folder.strip()}/libstd-*"))
+
+
 def has_oldest_rust(_):
     cargo = os.path.join(os.path.dirname(__file__), "../../bindings/rust/Cargo.toml")
     with open(cargo, encoding="utf-8") as file:
@@ -160,6 +165,7 @@ NEEDS = {
     "Rust 1.82 or later": Need(lambda m: has_version("rustc", (1, 82)) and runs("cargo", "--version"), "put cargo and rustc on PATH or in ~/.cargo/bin"),
     "the oldest Rust that is promised": Need(has_oldest_rust, "rustup toolchain install VERSION, or set INLAY_RUST_OLDEST",
                                              within="Rust 1.82 or later"),
+    "Rust for Windows": Need(has_rust_for_windows, "rustup target add x86_64-pc-windows-gnu", within="Rust 1.82 or later"),
     "cargo fmt": Need(lambda m: runs("cargo", "fmt", "--version"), "rustup component add rustfmt", within="Rust 1.82 or later"),
     "cargo clippy": Need(lambda m: runs("cargo", "clippy", "--version"), "rustup component add clippy", within="Rust 1.82 or later"),
     "Go": Need(lambda m: runs("go", "version"), SETUP),

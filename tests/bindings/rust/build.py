@@ -1,9 +1,10 @@
 """Builds the Rust programs that the tests run, and copies them to where they can be carried from.
 
-Usage: build.py CARGO TARGET_FOLDER BIN_FOLDER
+Usage: build.py CARGO TARGET_FOLDER BIN_FOLDER [--target=TARGET]
 
 Makes BIN_FOLDER/binding_rust_NAME of each program of this package (optimised) and of each test and example of the crate
-(with its debug assertions), and BIN_FOLDER/binding_rust_linked_complete, which is linked with the library that INLAY_LIBRARY names.
+(with its debug assertions), and BIN_FOLDER/binding_rust_linked_complete, which is linked with the library in INLAY_LIB_DIR, or else the
+one that INLAY_LIBRARY names.
 """
 import json
 import os
@@ -29,16 +30,16 @@ def executables(cargo, target_folder, manifest_folder, arguments):
 
 
 def main():
-    cargo, target_folder, bin_folder = sys.argv[1:]
-    found = executables(cargo, target_folder, HERE, ["build", "--release"])
-    found |= executables(cargo, target_folder, CRATE, ["test", "--no-run", "--tests"])
-    found |= executables(cargo, target_folder, CRATE, ["build", "--examples"])
-    os.environ["INLAY_LIB_DIR"] = str(pathlib.Path(os.environ["INLAY_LIBRARY"]).parent)
+    cargo, target_folder, bin_folder, *target = sys.argv[1:]
+    found = executables(cargo, target_folder, HERE, ["build", "--release", *target])
+    found |= executables(cargo, target_folder, CRATE, ["test", "--no-run", "--tests", *target])
+    found |= executables(cargo, target_folder, CRATE, ["build", "--examples", *target])
+    os.environ.setdefault("INLAY_LIB_DIR", os.path.dirname(os.environ["INLAY_LIBRARY"]))
     linked = executables(cargo, target_folder + "-link", CRATE,
-                         ["build", "--no-default-features", "--features=link", "--example=complete"])
+                         ["build", "--no-default-features", "--features=link", "--example=complete", *target])
     found["linked_complete"] = linked["complete"]
     for name, path in sorted(found.items()):
-        shutil.copy2(path, pathlib.Path(bin_folder) / f"binding_rust_{name}")
+        shutil.copy2(path, pathlib.Path(bin_folder) / f"binding_rust_{name}{pathlib.Path(path).suffix}")
         print(f"binding_rust_{name}")
 
 
