@@ -96,11 +96,13 @@ class Packages(unittest.TestCase):
     def test_native(self):
         library = self.feed / "library"
         library.write_bytes(b"ELF")
-        packages.check_native(self.package("a", **{packages.NATIVE_FILE: "ELF"}), library)
-        self.refused("the one given", packages.check_native, self.package("a", **{packages.NATIVE_FILE: "ELG"}), library)
-        self.refused("files", packages.check_native, self.package("a", **{packages.NATIVE_FILE + "/libinlay.so.1": "ELF"}), library)
+        path = packages.NATIVE_FILES[packages.NATIVE]
+        packages.check_native(self.package("a", **{path: "ELF"}), path, library)
+        self.refused("the one given", packages.check_native, self.package("a", **{path: "ELG"}), path, library)
+        self.refused("files", packages.check_native, self.package("a", **{path: "ELF"}), packages.NATIVE_FILES[packages.NATIVE_WINDOWS], library)
+        self.refused("files", packages.check_native, self.package("a", **{path + "/libinlay.so.1": "ELF"}), path, library)
         library.write_bytes(bytes(200000))
-        self.refused("tells 0.2 MB", packages.check_native, self.package("a", **{packages.NATIVE_FILE: bytes(200000)}), library)
+        self.refused("tells 0.2 MB", packages.check_native, self.package("a", **{path: bytes(200000)}), path, library)
 
     def test_symbols(self):
         self.package("Inlay.1.nupkg", **{"lib/net8.0/Inlay.dll": ""})
