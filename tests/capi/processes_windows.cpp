@@ -73,8 +73,7 @@ TEST(Processes, AChildHasTheProcessorsThatItIsGiven) {
   EXPECT_EQ(child.outcome(), 0u);
   DWORD_PTR own = 0, of_system = 0;
   ASSERT_TRUE(GetProcessAffinityMask(GetCurrentProcess(), &own, &of_system));
-  if (own == 1) GTEST_SKIP() << "needs more than one processor";
-  EXPECT_GT(default_threads(), 1) << "the control";
+  if (own != 1) EXPECT_GT(default_threads(), 1) << "the control";
 }
 
 }  // namespace
