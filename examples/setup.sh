@@ -4,14 +4,14 @@
 #
 # Usage: examples/setup.sh [--tests | --cross PRESET]
 #   --tests         also the tools of the other languages, which only the tests need
-#   --cross PRESET  also what builds for another system and runs its programs here: linux-arm64
+#   --cross PRESET  also what builds for another system and runs its programs here: linux-arm64, windows-x64
 # Environment:
 #   INLAY_MIMALLOC_ROOT  prefix of a static mimalloc or its unpacked source: none is fetched
 set -euo pipefail
 case "$*" in
-  "" | --tests | "--cross linux-arm64") ;;
+  "" | --tests | "--cross linux-arm64" | "--cross windows-x64") ;;
   *)
-    echo "usage: examples/setup.sh [--tests | --cross linux-arm64]" >&2
+    echo "usage: examples/setup.sh [--tests | --cross linux-arm64 | --cross windows-x64]" >&2
     exit 2
     ;;
 esac
@@ -70,6 +70,10 @@ missing_cross_packages() {  # missing_cross_packages PRESET
     linux-arm64)
       command -v aarch64-linux-gnu-g++ >/dev/null || echo g++-aarch64-linux-gnu libc6-dev-arm64-cross
       command -v qemu-aarch64 >/dev/null || echo qemu-user
+      ;;
+    windows-x64)
+      command -v x86_64-w64-mingw32-g++-posix >/dev/null || echo g++-mingw-w64-x86-64-posix
+      command -v wine64 >/dev/null || [ -x /usr/lib/wine/wine64 ] || echo wine64
       ;;
   esac
   [ -e /usr/src/googletest/CMakeLists.txt ] || echo googletest

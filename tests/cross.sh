@@ -2,7 +2,7 @@
 # Builds for another system and runs here, under an emulator, those tests that mean something there: tests/cross/left_out.py names the
 # others. The last line it prints is `N passed, N failed, N skipped`.
 #
-# Usage: tests/cross.sh PRESET [CTEST_OPTIONS...]     e.g. tests/cross.sh linux-arm64 -R capi
+# Usage: tests/cross.sh PRESET [CTEST_OPTIONS...]     e.g. tests/cross.sh linux-arm64 -R capi; windows-x64 runs under wine
 # Environment: INLAY_TARGET, INLAY_MIMALLOC_ROOT, CI and INLAY_STRICT_SKIPS as for tests/run.sh
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -18,6 +18,15 @@ cmake --preset "$preset" ${CI:+-DINLAY_WERROR=ON} ${INLAY_MIMALLOC_ROOT:+-DINLAY
 cmake --build "$build" --target "${INLAY_TARGET:-all}"
 
 export INLAY_EMULATOR=1
+cpuinfo=/dev/null  # of the emulator's processor nothing is said
+case $preset in
+  windows-*)
+    export WINEPREFIX=${WINEPREFIX:-$root/$build/wine} WINEDEBUG=${WINEDEBUG:--all}
+    wine=$(PATH=$PATH:/usr/lib/wine command -v wine64 wine | head -n 1)
+    "$wine" wineboot -i >/dev/null 2>&1  # before several programs would begin it
+    cpuinfo=/proc/cpuinfo
+    ;;
+esac
 junit=$root/$build/junit.xml left_out=$root/$build/left_out.xml
 rm -f "$junit" "$left_out"
 all=--all
@@ -33,6 +42,6 @@ text=$build/tests/cross/text.txt
 [ ! -f "$text" ] || { echo "What the target's tool writes:"; cat "$text"; echo; }
 results=("$junit")
 ! grep -q "<testcase" "$left_out" || results+=("$left_out")
-summary=(--note "$build/without_mimalloc.txt" --cpuinfo /dev/null --gpu-files)
+summary=(--note "$build/without_mimalloc.txt" --cpuinfo "$cpuinfo" --gpu-files)
 [ "${INLAY_STRICT_SKIPS:-0}" = 0 ] || summary+=(--strict)
 exec python3 tests/lint/summarize_ctest.py "${results[@]}" "${summary[@]}"

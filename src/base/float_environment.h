@@ -20,7 +20,7 @@ class FloatEnvironment {
 #if defined(__x86_64__)
     saved_ = __builtin_ia32_stmxcsr();
     __asm__ volatile("fnstcw %0" : "=m"(control_));
-    if (traps_x87()) __asm__ volatile("fnstsw %0" : "=m"(status_));
+    if (keeps_flags()) __asm__ volatile("fnstsw %0" : "=m"(status_));
     __builtin_ia32_ldmxcsr(kDefault);
     const uint16_t control = kDefaultControl;
     if (control_ != control) __asm__ volatile("fldcw %0" : : "m"(control));
@@ -36,7 +36,7 @@ class FloatEnvironment {
     uint16_t control, status = status_;
     __asm__ volatile("fnstcw %0" : "=m"(control));
     // A flag that the library raised would trap at the host's next x87 instruction.
-    if (traps_x87()) __asm__ volatile("fnstsw %0" : "=m"(status));
+    if (keeps_flags()) __asm__ volatile("fnstsw %0" : "=m"(status));
     if (((status ^ status_) & kFlags) != 0 || control != control_) restore_x87();
 #else
     std::fesetenv(&saved_);
@@ -52,8 +52,13 @@ class FloatEnvironment {
   static constexpr unsigned kDefault = 0x1f80;
   static constexpr uint16_t kDefaultControl = 0x37f, kFlags = 0x3f;
 
-  // Reading the flags takes longer than all else here, and no code of ours computes on the x87.
-  bool traps_x87() const { return (control_ & kFlags) != kFlags; }
+  // Reading the flags takes longer than all else here, and no code of ours computes on the x87; MinGW's C library does.
+#ifdef _WIN32
+  static constexpr bool kUsesX87 = true;
+#else
+  static constexpr bool kUsesX87 = false;
+#endif
+  bool keeps_flags() const { return kUsesX87 || (control_ & kFlags) != kFlags; }
 
   void restore_x87() const {
     struct {
@@ -62,7 +67,7 @@ class FloatEnvironment {
     } x87;
     __asm__ volatile("fnstenv %0" : "=m"(x87));
     x87.control = control_;
-    if (traps_x87()) x87.status = static_cast<uint16_t>((x87.status & ~kFlags) | (status_ & kFlags));
+    if (keeps_flags()) x87.status = static_cast<uint16_t>((x87.status & ~kFlags) | (status_ & kFlags));
     __asm__ volatile("fldenv %0" : : "m"(x87));
   }
 
@@ -80,6 +85,7 @@ class FloatEnvironment::OfHost {
     if (!call) return;
 #if defined(__x86_64__)
     __builtin_ia32_ldmxcsr(call->saved_);
+    if (kUsesX87) __asm__ volatile("fnclex");  // what the library raised would trap in the callback
     __asm__ volatile("fldcw %0" : : "m"(call->control_));
 #else
     std::fesetenv(&call->saved_);

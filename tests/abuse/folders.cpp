@@ -1,9 +1,8 @@
 // Mutated Hugging Face folders: configurations, tokenizers, templates and safetensors files. An error, or an engine
 // that can be used.
-#include <sys/resource.h>
-
 #include <filesystem>
 
+#include "tests/abuse/children.h"
 #include "tests/abuse/host.h"
 #include "tests/support/hf_folder.h"
 
@@ -27,7 +26,7 @@ std::vector<std::string> tokenizers;
 File tokenizer_config;
 std::vector<std::string> weights;  // of kFamilies
 
-std::string text_of_file(const std::string& path) {
+std::string text_of_file(const fs::path& path) {
   const auto bytes = bytes_of_file(path);
   return std::string(bytes.begin(), bytes.end());
 }
@@ -43,10 +42,7 @@ bool read_seeds(Case& the_case) {
   tokenizers.push_back(text_of_file(source_path("examples/model/hf/tokenizer.json")));
   tokenizer_config = {"tokenizer_config.json", text_of_file(source_path("examples/model/hf/tokenizer_config.json"))};
   for (const char* family : kFamilies) weights.push_back(test::safetensors_of(test::small_tensors(family)));
-  if (!INLAY_SANITIZED) {
-    const rlimit limit = {kAddressBytes, RLIM_INFINITY};
-    setrlimit(RLIMIT_AS, &limit);
-  }
+  if (!INLAY_SANITIZED) limit_memory(kAddressBytes);
   if (tokenizers.size() < 3 || tokenizers.back().empty()) the_case.say("no tokenizers");
   return tokenizers.size() >= 3 && !tokenizers.back().empty();
 }

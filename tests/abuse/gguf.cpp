@@ -1,10 +1,8 @@
 // Mutated GGUF files: an error, or an engine that can be used to its end.
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 
+#include "tests/abuse/children.h"
 #include "tests/abuse/gguf_fields.h"
 #include "tests/abuse/host.h"
 
@@ -37,10 +35,7 @@ bool read_seeds(Case& the_case) {
     seed.fields = GgufWalk(seed.bytes).walk();
     if (!seed.fields.fields.empty()) seeds.push_back(std::move(seed));
   }
-  if (!INLAY_SANITIZED) {
-    const rlimit limit = {kAddressBytes, RLIM_INFINITY};
-    setrlimit(RLIMIT_AS, &limit);
-  }
+  if (!INLAY_SANITIZED) limit_memory(kAddressBytes);
   if (seeds.size() < 40) the_case.say("no models");
   return seeds.size() >= 40;
 }

@@ -248,7 +248,7 @@ std::vector<int32_t> draw(Host& host, const inlay_engine* engine, const std::vec
   return out;
 }
 
-std::vector<uint8_t> bytes_of_file(const std::string& path) {
+std::vector<uint8_t> bytes_of_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }

@@ -1,6 +1,7 @@
 // A careful host: it looks at what every call promises, and uses an engine from its load to its end.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -72,7 +73,7 @@ void use_and_free(Host& host, inlay_engine* engine);
 // The tokens that a greedy session draws after a prompt; the engine stays.
 std::vector<int32_t> draw(Host& host, const inlay_engine* engine, const std::vector<int32_t>& prompt, int n_tokens);
 
-std::vector<uint8_t> bytes_of_file(const std::string& path);
+std::vector<uint8_t> bytes_of_file(const std::filesystem::path& path);
 bool write_file(const std::string& path, const void* data, size_t size);
 
 }  // namespace inlay::abuse

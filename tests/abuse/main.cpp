@@ -9,6 +9,7 @@
 // refused where the generator is to be refused: then nothing was tried.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -16,6 +17,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "tests/abuse/children.h"
 #include "tests/abuse/runner.h"
 
 namespace inlay::abuse {
@@ -36,18 +38,23 @@ std::string library_path() { return library; }
 std::string tool_path() { return INLAY_TOOL; }
 std::string failing_calls_path() { return INLAY_FAILING_CALLS; }
 
+namespace {
+std::string scratch;  // the first call is the parent's
+}
 std::string scratch_folder() {
-  static const pid_t owner = getpid();  // the first call is the parent's
-  static const std::string path = (fs::is_directory("/dev/shm") ? "/dev/shm" : fs::temp_directory_path().string()) +
-                                  "/inlay-abuse-" + std::to_string(owner);
-  fs::create_directories(path);
-  return path;
+  if (scratch.empty())
+    scratch = (fs::is_directory("/dev/shm") ? "/dev/shm" : fs::temp_directory_path().string()) + "/inlay-abuse-" + std::to_string(getpid());
+  fs::create_directories(scratch);
+  return scratch;
 }
 
 namespace {
 
-const Generator* const kGenerators[] = {&kLimit, &kCalls, &kNewThreads, &kToolLimit, &kToolCalls, &kFiles,  &kPairs,
-                                        &kForks, &kGguf,  &kFolders,    &kApi,       &kTemplates, &kSignals};
+const Generator* const kGenerators[] = {
+#ifndef _WIN32
+    &kLimit, &kCalls, &kNewThreads, &kToolLimit, &kToolCalls, &kFiles, &kPairs, &kForks, &kSignals,
+#endif
+    &kGguf, &kFolders, &kApi, &kTemplates};
 
 int usage() {
   std::fprintf(stderr,
@@ -139,10 +146,22 @@ void hide_driver(char** argv) {
 #endif
 
 }  // namespace
+
+#ifdef _WIN32
+void set_scratch_folder(const std::string& path) { scratch = path; }
+void set_library(const std::string& path) { library = path; }
+const Generator* find_generator(std::string_view name) {
+  const auto found = std::find_if(std::begin(kGenerators), std::end(kGenerators), [&](const Generator* g) { return g->name == name; });
+  return found == std::end(kGenerators) ? nullptr : *found;
+}
+#endif
 }  // namespace inlay::abuse
 
 int main(int argc, char** argv) {
   using namespace inlay::abuse;
+#ifdef _WIN32
+  if (argc > 1 && std::strcmp(argv[1], "--child") == 0) return be_started_child(argc - 2, argv + 2);
+#endif
   Options options;
   if (argc < 2 || !read_options(argc, argv, options)) return usage();
   if (std::strcmp(argv[1], "list") == 0) return list();

@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <thread>
 
+#include "tests/abuse/children.h"
+
 namespace inlay::abuse {
 
 double on_this_machine(double seconds) {

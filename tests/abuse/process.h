@@ -11,10 +11,6 @@ struct Ended {
   bool hung = false;  // it was ended after its time
 };
 
-// A limit of time on this machine: `seconds`, and more of them while more than half a process waits for each processor. So a case that
-// hangs is told from one that waits for a processor.
-double on_this_machine(double seconds);
-
 Ended wait_for(pid_t pid, double seconds);
 
 // What was written to a file that is open, at most so many bytes of its beginning.

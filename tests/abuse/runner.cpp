@@ -1,24 +1,15 @@
 #include "tests/abuse/runner.h"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <malloc.h>
-#include <sched.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
+#include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <new>
 #include <thread>
 
+#include "tests/abuse/children.h"
 #include "tests/abuse/host.h"
-#include "tests/abuse/process.h"
 
 namespace inlay::abuse {
 
@@ -34,33 +25,12 @@ double since(Clock::time_point begin) { return std::chrono::duration<double>(Clo
 
 // ---- what a process holds
 
-size_t entries_of(const char* folder) {
-  DIR* open = opendir(folder);
-  size_t n = 0;
-  while (open && readdir(open)) ++n;
-  if (open) closedir(open);
-  return n;
-}
-
-struct Held {
-  size_t n_descriptors = entries_of("/proc/self/fd"), n_threads = entries_of("/proc/self/task");
-};
-
-uint64_t anonymous_bytes() {
-  malloc_trim(0);
-  FILE* file = fopen("/proc/self/statm", "r");
-  unsigned long size = 0, resident = 0, shared = 0;
-  const bool read = file && fscanf(file, "%lu %lu %lu", &size, &resident, &shared) == 3;
-  if (file) fclose(file);
-  return read ? (resident - shared) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) : 0;
-}
-
 // A joined thread is in the list for a moment longer.
 void check_held(Case& the_case, Held& before, Tally& tally) {
-  Held after;
+  Held after = held_by_this_process();
   for (int i = 0; i < 200 && after.n_threads > before.n_threads; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    after = Held();
+    after = held_by_this_process();
   }
   if (after.n_descriptors > before.n_descriptors) {
     ++tally.n_leaked;
@@ -75,19 +45,21 @@ void check_held(Case& the_case, Held& before, Tally& tally) {
 
 // ---- faults of the program's own: a generator that counts none of them would count none of the library's
 
+[[noreturn]] void sleep_for_good() {
+  for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+}
+
 void plant(Case& the_case) {
   switch (the_case.index) {
     case 1:
       std::abort();
     case 3:
-      for (;;) pause();
+      sleep_for_good();
     case 5:
-      if (dup(0) < 0) the_case.violated("cannot plant a descriptor");
+      keep_a_descriptor();
       break;
     case 7:
-      std::thread([] {
-        for (;;) pause();
-      }).detach();
+      std::thread(sleep_for_good).detach();
       break;
     case 8: {
       static char* volatile leaked;
@@ -104,41 +76,43 @@ void plant(Case& the_case) {
   }
 }
 
+}  // namespace
+
 // ---- the child
 
-[[noreturn]] void be_child(const Generator& generator, const Options& options, Tally& tally, uint64_t begin,
-                           uint64_t end) {
-  Case before(tally, options.seed, begin);
+void be_child(const Batch& batch, Tally& tally) {
+  const Generator& generator = *batch.generator;
+  Case before(tally, batch.seed, batch.begin);
   std::string why;
   if (generator.opens_library && !open_library(why)) before.violated(why);
   if (!generator.prepare(before)) {
     before.violated("cannot begin");
-    _exit(3);
+    std::_Exit(3);
   }
-  Held held;
+  Held held = held_by_this_process();
   const auto run_all = [&] {
-    for (uint64_t i = begin; i < end; ++i) {
+    for (uint64_t i = batch.begin; i < batch.end; ++i) {
       tally.case_index = i;
-      Case the_case(tally, options.seed, i);
-      the_case.planted = options.plant;
-      if (options.plant) plant(the_case);
+      Case the_case(tally, batch.seed, i);
+      the_case.planted = batch.plant;
+      if (batch.plant) plant(the_case);
       (generator.run(the_case) == Outcome::refused ? tally.n_refused : tally.n_accepted)++;
       check_held(the_case, held, tally);
       ++tally.n_cases;
     }
   };
-  const uint64_t fresh = anonymous_bytes();
+  const uint64_t fresh = private_bytes();
   run_all();
-  if (generator.measures_memory && !INLAY_SANITIZED && end - begin > 1 && anonymous_bytes() > fresh + kGrowthBytes) {
+  if (generator.measures_memory && !INLAY_SANITIZED && batch.end - batch.begin > 1 && private_bytes() > fresh + kGrowthBytes) {
     // The same cases once more: what an allocator keeps for the largest of them does not grow again, what is lost does.
     const Tally counted = tally;
-    const uint64_t once = anonymous_bytes();
+    const uint64_t once = private_bytes();
     run_all();
-    const uint64_t twice = anonymous_bytes();
+    const uint64_t twice = private_bytes();
     tally = counted;
     if (twice > once + kGrowthBytes) {
       ++tally.n_leaked;
-      before.say("leaked: " + std::to_string((twice - once) >> 20) + " MiB up to case " + std::to_string(end - 1));
+      before.say("leaked: " + std::to_string((twice - once) >> 20) + " MiB up to case " + std::to_string(batch.end - 1));
     }
   }
   generator.finish();
@@ -146,57 +120,25 @@ void plant(Case& the_case) {
   std::exit(0);  // a sanitizer looks for what was not freed
 }
 
+namespace {
+
 // ---- the parent
 
-struct Child {
-  pid_t pid = 0;
-  int output = -1;  // what it writes
-  Tally* tally = nullptr;
-};
-
-Child start(const Generator& generator, const Options& options, uint64_t begin, uint64_t end) {
-  Child child;
-  void* shared = mmap(nullptr, sizeof(Tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (shared == MAP_FAILED) return child;
-  child.tally = new (shared) Tally;
-  child.tally->case_index = begin;
-  child.output = memfd_create("output", MFD_CLOEXEC);
-  fflush(stdout);
-  child.pid = fork();
-  if (child.pid != 0) return child;
-  dup2(child.output, 1);
-  dup2(child.output, 2);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  be_child(generator, options, *child.tally, begin, end);
-}
-
-// The child's status; -1: it hung and was ended.
-int wait_for_child(const Child& child, double limit_s) {
-  sigset_t ended;
-  sigemptyset(&ended);
-  sigaddset(&ended, SIGCHLD);
-  uint64_t seen = child.tally->case_index;
+// Whether it hung, and was ended.
+bool hangs(Child& child, double limit_s) {
+  const volatile Tally& tally = child.tally();
+  uint64_t seen = tally.case_index;
   bool at_end = false;
   Clock::time_point begin = Clock::now();
-  for (;;) {
-    int status = 0;
-    if (waitpid(child.pid, &status, WNOHANG) == child.pid) return status;
-    const volatile Tally& tally = *child.tally;
+  while (!child.ends_within(50)) {
     if (tally.case_index != seen || tally.ended != at_end) {
       seen = tally.case_index;
       at_end = tally.ended;
       begin = Clock::now();
     }
-    if (since(begin) > on_this_machine(at_end ? kEndSeconds : limit_s)) {
-      kill(child.pid, SIGKILL);
-      waitpid(child.pid, &status, 0);
-      return -1;
-    }
-    const timespec turn = {0, 50'000'000};
-    sigtimedwait(&ended, nullptr, &turn);
+    if (since(begin) > on_this_machine(at_end ? kEndSeconds : limit_s)) return child.kill(), true;
   }
+  return false;
 }
 
 void print_fault(const Generator& generator, const Options& options, uint64_t index, const std::string& what,
@@ -209,10 +151,11 @@ void print_fault(const Generator& generator, const Options& options, uint64_t in
 }
 
 // How a child ended, in the totals; the number of the case to go on with.
-uint64_t conclude(const Generator& generator, const Options& options, const Child& child, int status, uint64_t end,
-                  Totals& totals, const std::string& program) {
-  const Tally& tally = *child.tally;
-  const std::string output = written_to(child.output, 4000);
+uint64_t conclude(const Generator& generator, const Options& options, Child& child, bool hung, uint64_t end, Totals& totals,
+                  const std::string& program) {
+  const Tally& tally = const_cast<const Tally&>(child.tally());  // nobody writes to it any more
+  const std::string output = child.output(4000);
+  const Ending ending = child.ending();
   if (tally.n_said > 0) std::printf("%.*s", static_cast<int>(tally.n_said), tally.said);
   totals.n_cases += tally.n_cases;
   totals.n_calls += tally.n_calls;
@@ -222,7 +165,7 @@ uint64_t conclude(const Generator& generator, const Options& options, const Chil
   totals.n_hung += tally.n_hung;
   totals.n_leaked += tally.n_leaked;
   totals.n_other += tally.n_other;
-  if (status == 0) {
+  if (ending.good && !hung) {
     if (!output.empty()) {
       ++totals.n_other;
       print_fault(generator, options, tally.case_index, "wrote to the host's output, in this case or one before",
@@ -231,13 +174,10 @@ uint64_t conclude(const Generator& generator, const Options& options, const Chil
     return end;
   }
   if (!tally.ended) ++totals.n_cases;
-  std::string what = "ended with status " + std::to_string(WEXITSTATUS(status));
-  if (status == -1) {
+  std::string what = ending.how;
+  if (hung) {
     ++totals.n_hung;
     what = tally.ended ? "the process does not end" : "hung";
-  } else if (WIFSIGNALED(status)) {
-    ++totals.n_crashed;
-    what = std::string("ended by ") + strsignal(WTERMSIG(status));
   } else if (output.find("LeakSanitizer") != std::string::npos) {
     ++totals.n_leaked;
   } else {
@@ -257,10 +197,6 @@ void Case::say(const std::string& line) {
 }
 
 Totals run(const Generator& generator, const Options& options, const std::string& program) {
-  sigset_t ended;
-  sigemptyset(&ended);
-  sigaddset(&ended, SIGCHLD);
-  sigprocmask(SIG_BLOCK, &ended, nullptr);
   Totals totals;
   const double limit_s = options.limit_s > 0 ? options.limit_s : generator.limit_s;
   const Clock::time_point begin = Clock::now();
@@ -268,15 +204,15 @@ Totals run(const Generator& generator, const Options& options, const std::string
   const uint64_t last = options.only < 0 ? options.count : first + 1;
   for (uint64_t at = first; at < last && (options.seconds == 0 || since(begin) < options.seconds);) {
     const uint64_t end = std::min(last, (at / generator.per_batch + 1) * generator.per_batch);
-    const Child child = start(generator, options, at, end);
-    if (child.pid <= 0) {
-      std::printf("%s: cannot make a child process: %s\n", generator.name, std::strerror(errno));
+    std::string why;
+    const std::unique_ptr<Child> child = Child::start({&generator, options.seed, at, end, options.plant}, why);
+    if (!child) {
+      std::printf("%s: cannot make a child process: %s\n", generator.name, why.c_str());
       ++totals.n_other;
       break;
     }
-    at = conclude(generator, options, child, wait_for_child(child, limit_s), end, totals, program);
-    close(child.output);
-    munmap(child.tally, sizeof(Tally));
+    const bool hung = hangs(*child, limit_s);
+    at = conclude(generator, options, *child, hung, end, totals, program);
     std::error_code ignored;
     std::filesystem::remove_all(scratch_folder(), ignored);
   }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -21,7 +22,7 @@ namespace inlay::test {
 inline constexpr const char* kModel = "chat-bpe-qwen3-f32";
 inline constexpr int32_t kVocab = 320, kEnd = 319;
 
-inline std::vector<char> file_bytes(const std::string& path) {
+inline std::vector<char> file_bytes(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }

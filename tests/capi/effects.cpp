@@ -204,7 +204,7 @@ std::string logged_conversion(void (*log)(void*, inlay_log_level, const char*, s
   params.log_user = into;
   const std::string out = folder.string() + ".gguf";
   inlay_error err;
-  const auto status = inlay_convert(folder.c_str(), SIZE_MAX, out.c_str(), SIZE_MAX, &params, &err);
+  const auto status = inlay_convert(folder.string().c_str(), SIZE_MAX, out.c_str(), SIZE_MAX, &params, &err);
   fs::remove_all(folder);
   fs::remove(out);
   return status == INLAY_OK ? *into : failure(status, err);

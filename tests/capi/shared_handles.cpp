@@ -1,7 +1,9 @@
 // One handle in several calls at once, against what its documentation asks for: a session takes one call, the others are
 // BUSY; freeing waits for nobody and takes nothing from a call that is under way; after fork() the child's calls are refused.
+#ifndef _WIN32
 #include <sys/wait.h>
 #include <unistd.h>
+#endif
 
 #include <algorithm>
 #include <array>
@@ -146,7 +148,8 @@ TEST_P(SharedHandles, ASecondCallIsBusyAndTheFirstGoesOn) {
   for (const auto& [name, call] : calls()) {
     const EndlessPrompt prompt(session.get());
     bool was_busy = false;
-    for (int i = 0; i < 100'000 && !was_busy; ++i) was_busy = call(session.get()) == INLAY_BUSY;
+    const auto begin = std::chrono::steady_clock::now();
+    while (!was_busy && std::chrono::steady_clock::now() - begin < std::chrono::seconds(30)) was_busy = call(session.get()) == INLAY_BUSY;
     EXPECT_TRUE(was_busy) << name;
   }
   // The engine and the session are what they were.
@@ -295,6 +298,8 @@ TEST_P(SharedHandles, FreeingAnEngineInTheMiddleOfACall) {
 
 // ---- fork()
 
+#ifndef _WIN32
+
 // What the child found: 0, or the number of its first check that failed. A child that hangs is killed.
 int in_child(const std::function<int()>& checks) {
   const pid_t child = ::fork();
@@ -358,6 +363,7 @@ TEST(SharedHandles, AChildOfForkLoadsItsOwn) {
   EXPECT_EQ(runs(), 0);
   EXPECT_EQ(in_child([&] { return runs() != 0 ? 1 : in_child(runs); }), 0) << "a child, and its own child";
 }
+#endif
 
 }  // namespace
 }  // namespace inlay::test

@@ -67,13 +67,14 @@ class Arguments(ToolCase):
             command, _, said = part.partition("\n")
             if not command.startswith("inlay ") or not re.fullmatch("(inlay: .*\n)+", said):
                 continue  # it prints more than messages
-            done = subprocess.run([tool_case.TOOL, *shlex.split(command)[1:]], cwd=tool_case.ROOT, capture_output=True, check=False)
+            done = subprocess.run([*tool_case.RUN_BY, tool_case.TOOL, *shlex.split(command)[1:]], cwd=tool_case.ROOT, capture_output=True, check=False)
             self.assertNotEqual(done.returncode, 0, command)
-            self.assertEqual(done.stderr.decode(), said, command)
+            self.assertEqual(done.stderr.decode().replace(tool_case.SEPARATOR, "/"), said, command)
             n_compared += 1
         self.assertGreaterEqual(n_compared, 4)
 
     def test_what_is_no_model_is_named(self):
+        separator = tool_case.SEPARATOR
         with tempfile.TemporaryDirectory() as folder:
             missing = pathlib.Path(folder) / "missing.gguf"
             text = pathlib.Path(folder) / "text.gguf"
@@ -88,11 +89,11 @@ class Arguments(ToolCase):
             for command in (["run", "{}", "--prompt", "a"], ["info", "{}"], ["bench", "{}"], ["convert", "{}", "out.gguf"]):
                 def said_of(path):
                     return self.run_tool(*(word.replace("{}", str(path)) for word in command), code=1).stderr.decode()  # noqa: B023
-                self.assertIn(f"{folder} is a folder; the model is the file in it: give {text}\n", said_of(folder))
+                self.assertIn(f"{folder} is a folder; the model is the file in it: give {folder}{separator}text.gguf\n", said_of(folder))
                 self.assertIn("is a folder without a model: it has no config.json and no GGUF file", said_of(folder_of_folders))
                 for name in ("b-00001-of-00002.gguf", "b-00002-of-00002.gguf", "a.gguf"):
                     (folder_of_folders / name).touch()
-                self.assertIn(f"give one of the files in it:\n  {folder_of_folders}/a.gguf\n  {folder_of_folders}/b-00001-of-00002.gguf\n",
+                self.assertIn(f"give one of the files in it:\n  {folder_of_folders}{separator}a.gguf\n  {folder_of_folders}{separator}b-00001-of-00002.gguf\n",
                               said_of(folder_of_folders))
                 for name in folder_of_folders.iterdir():
                     name.unlink()

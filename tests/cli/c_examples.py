@@ -6,7 +6,7 @@ import re
 import tool_case
 from tool_case import OWN_MODEL, ModelCase, run_program
 
-COMPLETE, EIGHT, CANCEL, EMBED, GAME_LOOP, TOKENS = (tool_case.BUILD / "bin" / f"example_{name}"
+COMPLETE, EIGHT, CANCEL, EMBED, GAME_LOOP, TOKENS = (tool_case.BUILD / "bin" / f"example_{name}{tool_case.TOOL.suffix}"
                                                      for name in ("complete", "eight", "cancel", "embeddings", "game_loop", "tokens"))
 PROMPTS = ["the fox", "and then", "Once upon a time the"]
 FRAMES = re.compile(rb"(\w+) +(\d+) frames, ms: p50 ([\d.]+) p99 ([\d.]+) max ([\d.]+); (\d+) bytes shown\n")
@@ -19,7 +19,7 @@ class CExamples(ModelCase):
     def good(self, program, *arguments):
         done = run_program(program, *arguments)
         self.assertEqual(done.returncode, 0, done.stderr)
-        return done.stdout
+        return done.stdout.replace(b"\r\n", b"\n") if tool_case.ON_WINDOWS else done.stdout
 
     def test_complete_writes_what_the_tool_writes(self):
         self.assertEqual(self.good(COMPLETE, self.model, "the fox", 10).rstrip(b"\n"), b"the fox" + self.continuation("the fox", 10))

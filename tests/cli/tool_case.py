@@ -1,7 +1,7 @@
 """What the tests of the built tool share: where it is, how it is run, and which model it is given.
 
 Environment: INLAY_BUILD, the build folder; INLAY_TEST_DEVICE, cuda to run models on the GPU, otherwise the processor
-computes and programs see no GPU.
+computes and programs see no GPU; INLAY_RUN_BY, the command that runs programs of another system.
 """
 import os
 import pathlib
@@ -10,7 +10,10 @@ import sys
 import unittest
 
 BUILD = pathlib.Path(os.environ["INLAY_BUILD"])
-TOOL = BUILD / "bin" / "inlay"
+RUN_BY = os.environ.get("INLAY_RUN_BY", "").split()
+ON_WINDOWS = (BUILD / "bin" / "inlay.exe").exists()
+TOOL = BUILD / "bin" / ("inlay.exe" if ON_WINDOWS else "inlay")
+SEPARATOR = "\\" if ON_WINDOWS else "/"  # that the tool and the library put between a folder and a name
 LIBRARY = BUILD / "lib" / "libinlay.so.1"
 ROOT = pathlib.Path(__file__).parents[2]
 RANDOM_MODEL = ROOT / "tests" / "data" / "models" / "chat-bpe-qwen3-f32.gguf"  # its greedy text never ends
@@ -22,7 +25,8 @@ SKIPPED = 77  # exit code that ctest shows as a skip
 
 
 def run_program(program, *arguments, stdin=b"", timeout=1800, environment=ENVIRONMENT):
-    return subprocess.run([str(program), *map(str, arguments)], input=stdin, capture_output=True, timeout=timeout, check=False,
+    run_by = RUN_BY if BUILD in pathlib.Path(program).parents else []
+    return subprocess.run([*run_by, str(program), *map(str, arguments)], input=stdin, capture_output=True, timeout=timeout, check=False,
                           env=environment)
 
 

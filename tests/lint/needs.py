@@ -143,10 +143,14 @@ def has_aspnet(_):
     return f"Microsoft.AspNetCore.App {version}." in (output_of("dotnet", "--list-runtimes") or "")
 
 
-def native_tool():
-    """The tool of a build for this machine, or None."""
+def native_program(name):
+    """A program of a build for this machine, or None."""
     builds = pathlib.Path(__file__).parents[2] / "build"
-    return next((str(tool) for tool in (builds / preset / "bin/inlay" for preset in ("release", "native", "cpu-only")) if tool.exists()), None)
+    return next((str(path) for path in (builds / preset / "bin" / name for preset in ("release", "native", "cpu-only")) if path.exists()), None)
+
+
+def native_tool():
+    return native_program("inlay")
 
 
 SETUP = "examples/setup.sh --tests installs it where it may"
@@ -191,6 +195,8 @@ NEEDS = {
     "limits that can be set": Need(can_limit_itself, "raise the hard limit of address space"),
     "room for a sparse file": Need(has_sparse_files, "point TMPDIR at a file system that has them"),
     "the system itself": Need(lambda m: "INLAY_EMULATOR" not in os.environ, "tests/run.sh runs them on a system like that, without an emulator"),
+    "Linux": Need(lambda m: "INLAY_EMULATOR" not in os.environ, "tests/run.sh runs them there"),
+    "a test build for this machine": Need(lambda m: bool(native_program("logit_hashes")), "tests/run.sh builds it"),
     "a tool for this machine": Need(lambda m: bool(native_tool()), "examples/quickstart.sh builds it"),
     "/proc": Need(lambda m: os.path.exists("/proc/self"), "mount it"),
 }

@@ -9,10 +9,18 @@ namespace {
 
 std::atomic<int64_t> count{0};
 
+#ifdef _WIN32
+void* aligned(size_t bytes, size_t alignment) { return _aligned_malloc(bytes, alignment); }
+void free_aligned(void* p) { _aligned_free(p); }
+#else
+void* aligned(size_t bytes, size_t alignment) { return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment); }
+void free_aligned(void* p) { std::free(p); }
+#endif
+
 void* allocate(size_t bytes, size_t alignment) noexcept {
   count.fetch_add(1, std::memory_order_relaxed);
-  if (alignment <= alignof(std::max_align_t)) return std::malloc(bytes == 0 ? 1 : bytes);
-  return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  if (bytes == 0) bytes = 1;
+  return alignment == 1 ? std::malloc(bytes) : aligned(bytes, alignment);
 }
 
 void* allocate_or_throw(size_t bytes, size_t alignment) {
@@ -42,7 +50,7 @@ void operator delete(void* p) noexcept { std::free(p); }
 void operator delete[](void* p) noexcept { std::free(p); }
 void operator delete(void* p, size_t) noexcept { std::free(p); }
 void operator delete[](void* p, size_t) noexcept { std::free(p); }
-void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-void operator delete[](void* p, std::align_val_t) noexcept { std::free(p); }
-void operator delete(void* p, size_t, std::align_val_t) noexcept { std::free(p); }
-void operator delete[](void* p, size_t, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p, std::align_val_t) noexcept { free_aligned(p); }
+void operator delete[](void* p, std::align_val_t) noexcept { free_aligned(p); }
+void operator delete(void* p, size_t, std::align_val_t) noexcept { free_aligned(p); }
+void operator delete[](void* p, size_t, std::align_val_t) noexcept { free_aligned(p); }

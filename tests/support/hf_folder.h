@@ -1,43 +1,16 @@
 // Small Hugging Face folders of random weights, on disk.
 #pragma once
 
-#include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "tests/support/temporary_folder.h"
 #include "tests/unit/safetensors_image.h"
 
 namespace inlay::test {
-
-// A folder of its own that goes with the object.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    static int n_made = 0;
-    path_ = std::filesystem::temp_directory_path() /
-            ("inlay-hf-" + std::to_string(getpid()) + "-" + std::to_string(n_made++));
-    std::filesystem::create_directories(path_);
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  std::string path(const std::string& name = {}) const {
-    return name.empty() ? path_.string() : (path_ / name).string();
-  }
-  void write(const std::string& name, const std::string& bytes) const {
-    std::ofstream(path(name), std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  }
-
- private:
-  std::filesystem::path path_;
-};
 
 struct HfTensor {
   std::string name;

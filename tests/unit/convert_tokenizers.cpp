@@ -1,11 +1,11 @@
 // A folder's tokenizer and that of the file it is converted to are the same, for every kind of part that tokenizer.json
 // can have: tokens, text, beginnings and ends.
 #include <algorithm>
-#include <filesystem>
 #include <functional>
 
 #include "src/formats/metadata_builder.h"
 #include "src/model/hf_vocabulary.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/unit/tokenizer_fixtures.h"
 
 namespace inlay {
@@ -168,17 +168,8 @@ std::vector<Folder> folders() {
   return out;
 }
 
-class TemporaryFolder {
- public:
-  TemporaryFolder() : path_(::testing::TempDir() + "inlay_convert_" + std::to_string(::getpid())) { std::filesystem::create_directories(path_); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  void write(const char* name, const json& value) const { std::ofstream(path_ + "/" + name) << dumped(value); }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
+struct TemporaryFolder : test::TemporaryFolder {
+  void write(const char* name, const json& value) const { test::TemporaryFolder::write(name, dumped(value)); }
 };
 
 // The differences of two tokenizers, up to the first few. Texts with `left_out`, if any, are not looked at.

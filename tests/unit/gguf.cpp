@@ -2,8 +2,9 @@
 #include "src/formats/gguf.h"
 
 #include <gtest/gtest.h>
+#ifndef _WIN32
 #include <sys/stat.h>
-#include <unistd.h>
+#endif
 
 #include <algorithm>
 #include <filesystem>
@@ -14,6 +15,7 @@
 
 #include "tests/unit/gguf_image.h"
 #include "tests/support/processor_time.h"
+#include "tests/support/temporary_folder.h"
 
 namespace inlay {
 namespace {
@@ -22,27 +24,16 @@ namespace fs = std::filesystem;
 using testing::GgufImage;
 using Bytes = GgufImage::Bytes;
 
-class TemporaryFolder {
+class TemporaryFolder : test::TemporaryFolder {
  public:
-  TemporaryFolder() {
-    std::string name = (fs::temp_directory_path() / "inlay_gguf_XXXXXX").string();
-    if (::mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
   std::string write(const std::string& name, const Bytes& bytes) const {
-    const std::string file = (path_ / name).string();
+    const std::string file = (path() / name).string();
     std::ofstream out(file, std::ios::binary);
     out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
     EXPECT_TRUE(out.good()) << file;
     return file;
   }
-  fs::path path() const { return path_; }
-
- private:
-  fs::path path_;
+  fs::path path() const { return test::TemporaryFolder::path(); }
 };
 
 // A callback's storage: hands out `bytes`, counts calls, fails from call number `fail_at` on.
@@ -216,6 +207,7 @@ TEST(Gguf, ReportsFilesThatCannotBeRead) {
   EXPECT_EQ(open_gguf(std::string("a\0b", 3)).status().code, Code::invalid_argument);
 }
 
+#ifndef _WIN32
 TEST(Gguf, RefusesAFifoInsteadOfWaitingForIt) {
   const TemporaryFolder folder;
   const std::string path = (folder.path() / "fifo.gguf").string();
@@ -224,6 +216,7 @@ TEST(Gguf, RefusesAFifoInsteadOfWaitingForIt) {
   EXPECT_EQ(c.status().code, Code::io);
   EXPECT_NE(c.status().message.find("not a regular file"), std::string::npos) << c.status().message;
 }
+#endif
 
 // A sparse file that really has the bytes its header claims: 600 MiB must not be copied.
 TEST(Gguf, RefusesAHeaderBeyondTheLimit) {

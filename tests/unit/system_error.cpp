@@ -3,14 +3,13 @@
 
 #include <gtest/gtest.h>
 #include <locale.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <set>
 #include <string>
 
 #include "src/base/format.h"
+#include "tests/support/german_locale.h"
 
 namespace inlay {
 namespace {
@@ -36,24 +35,16 @@ TEST(SystemError, EveryRowIsReported) {
   EXPECT_EQ(unknown.message, "x: error 12345 of the system");
 }
 
-// A locale made for this test, as the machine may have none.
 TEST(SystemError, TextsDoNotFollowTheLocale) {
-  char folder[] = "/tmp/inlay-locale-XXXXXX";
-  ASSERT_NE(mkdtemp(folder), nullptr);
-  const std::string made = std::string("localedef -i de_DE -f UTF-8 ") + folder + "/de_DE.UTF-8 >/dev/null 2>&1";
-  (void)!system(made.c_str());
-  setenv("LOCPATH", folder, 1);
-  const bool set = setlocale(LC_ALL, "de_DE.UTF-8") != nullptr;
+  const test::GermanLocale locale;
+  if (!locale.is_there()) GTEST_SKIP() << "needs the locale de_DE";
+  setlocale(LC_ALL, locale.kName);
   char by_host[16] = "";
   snprintf(by_host, sizeof by_host, "%.1f", 1.5);
   std::string ours;
   append_format(ours, "%.1f", 1.5);
   char after[16] = "";
   snprintf(after, sizeof after, "%.1f", 1.5);
-  setlocale(LC_ALL, "C");
-  unsetenv("LOCPATH");
-  (void)!system((std::string("rm -r ") + folder).c_str());
-  if (!set) GTEST_SKIP() << "needs the locale de_DE";
   EXPECT_STREQ(by_host, "1,5");  // the negative control
   EXPECT_EQ(ours, "1.5");
   EXPECT_STREQ(after, "1,5");  // the host's locale is back

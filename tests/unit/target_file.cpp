@@ -1,14 +1,16 @@
 // Files that take their target's place when they are whole: what may be there before, and what stays behind.
 #include "src/formats/target_file.h"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
+#ifndef _WIN32
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#endif
 
 #include <algorithm>
 #include <atomic>
@@ -44,6 +46,7 @@ std::vector<std::string> names_in(const std::string& folder) {
   return out;
 }
 
+#ifndef _WIN32
 mode_t mode_of(const std::string& path) {
   struct stat info {};
   EXPECT_EQ(::stat(path.c_str(), &info), 0) << path;
@@ -58,6 +61,7 @@ void make_socket(const std::string& path) {
   ASSERT_EQ(::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
   ::close(fd);
 }
+#endif
 
 TEST(TargetFile, IsThereWhenItIsWhole) {
   const TemporaryFolder folder;
@@ -77,6 +81,7 @@ TEST(TargetFile, IsThereWhenItIsWhole) {
   EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"out"});
 }
 
+#ifndef _WIN32
 TEST(TargetFile, WhatIsNoRegularFileIsRefused) {
   const TemporaryFolder folder;
   ASSERT_EQ(::mkfifo(folder.path("fifo").c_str(), 0600), 0);
@@ -157,6 +162,8 @@ TEST(TargetFile, PermissionsOfWhatIsReplacedAreKept) {
   EXPECT_EQ(mode_of(path) & 07777, 0640u);
 }
 
+#endif
+
 TEST(TargetFile, LongNamesAreTaken) {
   const TemporaryFolder folder;
   const std::string name(255, 'n');
@@ -164,6 +171,7 @@ TEST(TargetFile, LongNamesAreTaken) {
   EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{name});
 }
 
+#ifndef _WIN32
 TEST(TargetFile, TwoWritersOfOneTargetPublishWholeFiles) {
   const TemporaryFolder folder;
   const std::string path = folder.path("out");
@@ -214,6 +222,7 @@ TEST(TargetFile, TheLimitOfFileSizesIsAnError) {
     EXPECT_EQ(WEXITSTATUS(how), 0);
   }
 }
+#endif
 
 }  // namespace
 }  // namespace inlay

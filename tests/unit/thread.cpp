@@ -1,13 +1,16 @@
 #include "src/base/thread.h"
 
 #include <gtest/gtest.h>
+#ifndef _WIN32
 #include <signal.h>
+#endif
 
 #include <cstring>
 
 namespace inlay {
 namespace {
 
+#ifndef _WIN32
 bool blocks(int signal) {
   sigset_t mask;
   pthread_sigmask(SIG_SETMASK, nullptr, &mask);
@@ -27,6 +30,8 @@ TEST(Thread, TakesNoSignalOfTheHost) {
   EXPECT_FALSE(segv || prof);
   EXPECT_FALSE(blocks(SIGTERM)) << "the creator's signals must stay as they were";
 }
+
+#endif
 
 #if defined(__linux__)
 TEST(Thread, HasItsNameAndStack) {

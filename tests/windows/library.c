@@ -2,11 +2,12 @@
 // usage: windows_library MODE LIBRARY MODEL [OTHER_LIBRARY]      MODE: cycles, threads, copies, leave or held
 #include <windows.h>
 // after windows.h
-#include <psapi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tlhelp32.h>
+
+#include "tests/support/held_windows.h"
 // after stdio.h
 #include "inlay_dl.h"
 
@@ -68,19 +69,15 @@ typedef struct usage {
 
 static usage used_now(void) {
   usage out = {0};
-  PROCESS_MEMORY_COUNTERS_EX memory;
   THREADENTRY32 thread;
   HANDLE all = CreateToolhelp32Snapshot(TH32CS_SNAPTHREAD, 0);
-  memset(&memory, 0, sizeof memory);
-  memory.cb = sizeof memory;
-  K32GetProcessMemoryInfo(GetCurrentProcess(), (PROCESS_MEMORY_COUNTERS*)&memory, sizeof memory);
-  out.n_bytes = memory.PrivateUsage;
+  out.n_bytes = inlay_test_private_bytes();
   thread.dwSize = sizeof thread;
   for (BOOL more = Thread32First(all, &thread); more; more = Thread32Next(all, &thread)) {
     out.n_threads += thread.th32OwnerProcessID == GetCurrentProcessId();
   }
   CloseHandle(all);
-  GetProcessHandleCount(GetCurrentProcess(), &out.n_handles);
+  out.n_handles = (DWORD)inlay_test_n_handles();
   return out;
 }
 
