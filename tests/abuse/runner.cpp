@@ -25,10 +25,10 @@ double since(Clock::time_point begin) { return std::chrono::duration<double>(Clo
 
 // ---- what a process holds
 
-// A joined thread is in the list for a moment longer.
+// A joined thread is in the list for a moment longer, and what it holds.
 void check_held(Case& the_case, Held& before, Tally& tally) {
   Held after = held_by_this_process();
-  for (int i = 0; i < 200 && after.n_threads > before.n_threads; ++i) {
+  for (int i = 0; i < 200 && (after.n_threads > before.n_threads || after.n_descriptors > before.n_descriptors); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     after = held_by_this_process();
   }
