@@ -2,10 +2,14 @@
 
 #include <dirent.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "src/base/system_error.h"
 
@@ -28,6 +32,35 @@ Result<PathKind> kind_of_path(const std::string& path) {
   INLAY_ASSIGN(const std::optional<struct stat> info, look_at(path));
   if (!info) return PathKind::absent;
   return S_ISDIR(info->st_mode) ? PathKind::folder : S_ISREG(info->st_mode) ? PathKind::file : PathKind::other;
+}
+
+Result<std::string> full_path(const std::string& path) {
+  std::string all = path;
+  if (!path.starts_with('/')) {
+    const std::unique_ptr<char, decltype(&std::free)> here(::getcwd(nullptr, 0), &std::free);
+    if (!here) return system_error(errno, "%s: there is no current folder", path.c_str());
+    all = std::string(here.get()) + "/" + path;
+  }
+  std::string out;
+  for (size_t begin = 0; begin < all.size();) {
+    const size_t end = std::min(all.find('/', begin), all.size());
+    const std::string_view part = std::string_view(all).substr(begin, end - begin);
+    begin = end + 1;
+    if (part.empty() || part == ".") continue;
+    if (part == "..") {
+      out.resize(out.empty() ? 0 : out.rfind('/'));
+    } else {
+      out.append("/").append(part);
+    }
+  }
+  return out.empty() ? "/" : out;
+}
+
+std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }  // npos + 1 is 0
+
+std::string folder_part(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, std::max<size_t>(slash, 1));
 }
 
 Result<std::vector<std::string>> names_in(const std::string& folder) {

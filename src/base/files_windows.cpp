@@ -52,6 +52,21 @@ Result<PathKind> kind_of_path(const std::string& path) {
   return attributes & FILE_ATTRIBUTE_DIRECTORY ? PathKind::folder : attributes & FILE_ATTRIBUTE_DEVICE ? PathKind::other : PathKind::file;
 }
 
+Result<std::string> full_path(const std::string& path) {
+  INLAY_ASSIGN(const std::wstring full, wide_path(path));
+  const size_t end = full.find_last_not_of(L'\\');
+  return utf8(std::wstring_view(full).substr(0, end + 1));
+}
+
+std::string last_part(const std::string& path) { return path.substr(path.find_last_of("/\\:") + 1); }  // npos + 1 is 0
+
+std::string folder_part(const std::string& path) {
+  const size_t at = path.find_last_of("/\\:");
+  if (at == std::string::npos) return {};
+  const bool is_root = at == 0 || path[at] == ':' || path[at - 1] == ':';
+  return path.substr(0, is_root ? at + 1 : at);
+}
+
 Result<std::vector<std::string>> names_in(const std::string& folder) {
   std::vector<std::string> names;
   INLAY_ASSIGN(std::wstring pattern, wide_path(folder));

@@ -14,7 +14,6 @@ namespace {
 struct Start {
   std::string name;
   std::function<void()> body;
-  HMODULE module = nullptr;  // what this code is in; it stays loaded until the thread has left it
 };
 
 // Windows 10 of 2016 and later.
@@ -26,24 +25,14 @@ void set_name(const std::string& name) {
 }
 
 DWORD WINAPI run(void* given) {
-  HMODULE module = nullptr;
-  {
-    const std::unique_ptr<Start> start(static_cast<Start*>(given));
-    module = start->module;
-    set_name(start->name);
-    const FloatEnvironment environment;
-    try {
-      start->body();
-    } catch (...) {  // out of memory: what a body was to do is then not done, which who waits for it finds
-    }
+  const std::unique_ptr<Start> start(static_cast<Start*>(given));
+  set_name(start->name);
+  const FloatEnvironment environment;
+  try {
+    start->body();
+  } catch (...) {  // out of memory: what a body was to do is then not done, which who waits for it finds
   }
-  FreeLibraryAndExitThread(module, 0);
-}
-
-HMODULE hold_this_module() {
-  HMODULE module = nullptr;
-  GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS, reinterpret_cast<LPCWSTR>(&run), &module);
-  return module;
+  return 0;
 }
 
 // A new thread has the process's priority and processors; ours has those of who starts it.
@@ -59,14 +48,9 @@ void inherit(HANDLE thread) {
 }  // namespace
 
 Result<Thread> Thread::start(const char* name, std::function<void()> body) {
-  auto start = std::make_unique<Start>(Start{std::string(name).substr(0, 15), std::move(body), hold_this_module()});
-  if (!start->module) return thread_error(static_cast<int>(GetLastError()), "the system gives no thread");
+  auto start = std::make_unique<Start>(Start{std::string(name).substr(0, 15), std::move(body)});
   HANDLE thread = CreateThread(nullptr, kStackBytes, run, start.get(), CREATE_SUSPENDED | STACK_SIZE_PARAM_IS_A_RESERVATION, nullptr);
-  if (!thread) {
-    const auto number = static_cast<int>(GetLastError());
-    FreeLibrary(start->module);
-    return thread_error(number, "the system gives no thread");
-  }
+  if (!thread) return thread_error(static_cast<int>(GetLastError()), "the system gives no thread");
   inherit(thread);
   (void)start.release();  // the thread's now
   ResumeThread(thread);

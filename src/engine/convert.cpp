@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <span>
 #include <utility>
 #include <vector>
@@ -185,8 +184,8 @@ Status check_target(const std::string& from, const std::string& to, const Checkp
   if (folder.empty() || to.ends_with(".gguf")) return {};
   INLAY_ASSIGN(const PathKind kind, kind_of_path(to));
   if (kind == PathKind::absent) return {};
-  const std::filesystem::path parent = std::filesystem::path(to).parent_path();
-  INLAY_ASSIGN(const bool is_inside, is_same_file(folder, parent.empty() ? "." : parent.string()));
+  const std::string parent = folder_part(to);
+  INLAY_ASSIGN(const bool is_inside, is_same_file(folder, parent.empty() ? "." : parent));
   return is_inside ? refused : Status{};
 }
 

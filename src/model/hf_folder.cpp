@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <iterator>
 #include <utility>
 
@@ -21,7 +20,6 @@
 namespace inlay {
 namespace {
 
-namespace fs = std::filesystem;
 
 constexpr const char *kConfig = "config.json", *kWeights = "model.safetensors",
                      *kIndex = "model.safetensors.index.json", *kTokenizer = "tokenizer.json";
@@ -33,7 +31,10 @@ constexpr size_t kShownFiles = 3;                        // in a message
 constexpr size_t kLongerName = 16;                       // that a tensor may get, and there may be two for one
 constexpr std::string_view kOutputTensor = "lm_head.weight", kEmbedding = "embed_tokens.weight";
 
-std::string in_folder(const std::string& folder, std::string_view name) { return (fs::path(folder) / name).string(); }
+std::string in_folder(const std::string& folder, std::string_view name) {
+  const bool needs_none = folder.empty() || folder.ends_with('/');
+  return folder + (needs_none ? "" : "/") + std::string(name);
+}
 
 struct StoredType {
   const char* name;
@@ -347,9 +348,8 @@ void add_key_warnings(const std::string& folder, std::vector<std::string>& out) 
 }
 
 std::string folder_name(const std::string& folder) {
-  std::error_code failure;
-  const fs::path path = fs::absolute(folder, failure) / "";
-  return path.lexically_normal().parent_path().filename().string();
+  const Result<std::string> path = full_path(folder);
+  return path.ok() ? last_part(*path) : "";
 }
 
 }  // namespace
@@ -389,10 +389,9 @@ Result<JsonDocument> read_json_file(const std::string& path) {
 Result<std::string> hf_folder_of(const std::string& path) {
   INLAY_ASSIGN(const PathKind kind, kind_of_path(path));
   if (kind == PathKind::folder) return path;
-  const fs::path file(path);
-  const std::string name = file.filename().string();
+  const std::string name = last_part(path), folder = folder_part(path);
   if (name != kConfig && !name.ends_with(kSafetensors) && !name.ends_with(kIndexSuffix)) return std::string();
-  return file.has_parent_path() ? file.parent_path().string() : ".";
+  return folder.empty() ? "." : folder;
 }
 
 Result<Checkpoint> open_hf_folder(const std::string& folder) {
