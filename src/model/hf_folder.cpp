@@ -20,7 +20,6 @@
 namespace inlay {
 namespace {
 
-
 constexpr const char *kConfig = "config.json", *kWeights = "model.safetensors",
                      *kIndex = "model.safetensors.index.json", *kTokenizer = "tokenizer.json";
 constexpr std::string_view kSafetensors = ".safetensors", kIndexSuffix = ".safetensors.index.json";
