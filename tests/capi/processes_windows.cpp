@@ -18,7 +18,7 @@ struct Child {
     STARTUPINFOW how{};
     how.cb = sizeof how;
     PROCESS_INFORMATION made{};
-    if (!CreateProcessW(nullptr, line.data(), nullptr, nullptr, TRUE, CREATE_SUSPENDED, nullptr, nullptr, &how, &made)) return {};
+    if (!CreateProcessW(nullptr, line.data(), nullptr, nullptr, TRUE, CREATE_SUSPENDED, nullptr, nullptr, &how, &made)) return {Handle(), Handle()};
     return {Handle(made.hProcess), Handle(made.hThread)};
   }
 
@@ -73,7 +73,9 @@ TEST(Processes, AChildHasTheProcessorsThatItIsGiven) {
   EXPECT_EQ(child.outcome(), 0u);
   DWORD_PTR own = 0, of_system = 0;
   ASSERT_TRUE(GetProcessAffinityMask(GetCurrentProcess(), &own, &of_system));
-  if (own != 1) EXPECT_GT(default_threads(), 1) << "the control";
+  if (own != 1) {
+    EXPECT_GT(default_threads(), 1) << "the control";
+  }
 }
 
 }  // namespace
