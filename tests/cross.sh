@@ -24,6 +24,10 @@ case $preset in
     export WINEPREFIX=${WINEPREFIX:-$root/$build/wine} WINEDEBUG=${WINEDEBUG:--all}
     wine=$(PATH=$PATH:/usr/lib/wine command -v wine64 wine | head -n 1)
     "$wine" wineboot -i >/dev/null 2>&1  # before several programs would begin it
+    # One program runs all the time: without any, Wine's services end, and each test would begin them again.
+    mkfifo "$root/$build/keeps_wine" 2>/dev/null || true
+    "$wine" cmd /c sort <>"$root/$build/keeps_wine" >/dev/null 2>&1 &
+    trap 'kill %1 2>/dev/null || true' EXIT
     cpuinfo=/proc/cpuinfo
     ;;
 esac
@@ -44,4 +48,4 @@ results=("$junit")
 ! grep -q "<testcase" "$left_out" || results+=("$left_out")
 summary=(--note "$build/without_mimalloc.txt" --cpuinfo "$cpuinfo" --gpu-files)
 [ "${INLAY_STRICT_SKIPS:-0}" = 0 ] || summary+=(--strict)
-exec python3 tests/lint/summarize_ctest.py "${results[@]}" "${summary[@]}"
+python3 tests/lint/summarize_ctest.py "${results[@]}" "${summary[@]}"
