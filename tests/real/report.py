@@ -104,7 +104,7 @@ def speeds(name):
 
 TABLES = {
     "docs/quality.md": {"distance-cpu": lambda: distances("real-cpu"), "distance-gpu": lambda: distances("real-gpu"), "types": types,
-                        "speed-gpu": lambda: speeds("speed-gpu")},
+                        "speed-gpu": lambda: speeds("speed-gpu"), "speed-cpu": lambda: speeds("speed-cpu")},
     "docs/quantization.md": {f"recipes-{model}": lambda model=model: recipes(model) for model in ("smollm2", "gemma3", "tales")},
 }
 
