@@ -231,7 +231,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   Status noted(Status status);                                                            // locked
   Status execute(std::span<Draw> draws);                                                  // in turn
   Status check_step(std::span<Session* const> sessions) const;                            // locked
-  void admit(Session& session, StepEvent& event);                                         // in turn
+  void admit(Session& session, StepEvent& event);                                         // locked
   Status run_step(std::span<Session* const> sessions, std::span<StepEvent> events);       // in turn
   void gather_step(std::span<Session* const> sessions, std::span<StepEvent> events);      // locked
   std::span<Draw> wanted_draws();                                                         // locked
@@ -249,7 +249,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void finish_draw(Session& session, StepEvent& event);                                   // locked
   Status reserve_blocks(Session& session, int32_t n_positions, int32_t n_at_once);        // locked
   Status run_chunk(Session& session, int32_t end);                                        // in turn
-  Status catch_up(Session& session, StepEvent& event);                                    // in turn
+  void catch_up(Session& session, StepEvent& event);                                      // in turn
   bool end_if_cancelled(Session& session, StepEvent& event);                              // locked
   void end_without_token(Session& session, StepEvent& event, FinishReason reason);        // locked
   Status run_prefill_chunk(Session& session);

@@ -196,7 +196,7 @@ Status Engine::check_step(std::span<Session* const> sessions) const {
   return status;
 }
 
-// Decides whether the session takes part; if not the event says why.
+// Decides whether the session takes part; if not the event says why. What it still has to run comes in catch_up().
 void Engine::admit(Session& session, StepEvent& event) {
   event = StepEvent{};
   if (session.finish_reason_ != FinishReason::none) {
@@ -211,15 +211,15 @@ void Engine::admit(Session& session, StepEvent& event) {
   if (end_if_cancelled(session, event)) return;
   if (session.tokens_.size() == static_cast<size_t>(info_.n_context)) {
     end_without_token(session, event, FinishReason::context_full);
-    return;
   }
-  if (!session.has_logits_) event.status = catch_up(session, event);
 }
 
-// Runs what a truncation has left to be run before the last token, and makes room for that.
-Status Engine::catch_up(Session& session, StepEvent& event) {
+// Runs what a truncation has left to be run before the last token, and makes room for that. No step begun ahead has the session: leaving
+// it would take the room back.
+void Engine::catch_up(Session& session, StepEvent& event) {
+  if (!event.draws() || session.has_logits_) return;
   const auto n_tokens = static_cast<int32_t>(session.tokens_.size());
-  Status status = reserve_blocks(session, n_tokens, prefill_chunk_);
+  Status& status = event.status = reserve_blocks(session, n_tokens, prefill_chunk_);
   while (status.ok() && session.n_computed_ < n_tokens - 1) {
     if (end_if_cancelled(session, event)) break;
     status = run_chunk(session, n_tokens - 1);
@@ -230,7 +230,6 @@ Status Engine::catch_up(Session& session, StepEvent& event) {
   } else {
     kv_.cut(session.kv_, session.n_computed_);
   }
-  return status;
 }
 
 // A request to cancel is spent by this.
@@ -266,6 +265,7 @@ Status Engine::run_step(std::span<Session* const> sessions, std::span<StepEvent>
   const bool was_begun = take_ahead(sessions, events);
   if (!was_begun) {
     INLAY_TRY(drop_ahead());
+    for (size_t i = 0; i < sessions.size(); ++i) catch_up(*sessions[i], events[i]);
     gather_step(sessions, events);
     if (arrays_->sample_rows.empty()) return {};
   }

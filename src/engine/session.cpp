@@ -116,6 +116,7 @@ Status Session::prefill(std::span<const int32_t> tokens, size_t& n_done) {
   INLAY_TRY(run.status());
   {
     const Engine::Turn turn(*engine_);
+    INLAY_TRY(engine_->drop_ahead());  // before the blocks are taken, some of which it would give back
     engine_->kv_.let_go(kv_);
     INLAY_TRY(engine_->reserve_blocks(*this, n_reserved(static_cast<int32_t>(n_before + tokens.size())), engine_->prefill_chunk_));
     if (options_.reserve) engine_->kv_.hold(kv_);

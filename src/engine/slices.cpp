@@ -65,7 +65,10 @@ Status Engine::begin_slices(std::span<Session* const> sessions) {
   }
   INLAY_TRY(drop_ahead());
   sliced_.events.assign(sessions.size(), {});
-  for (size_t i = 0; i < sessions.size(); ++i) admit(*sessions[i], sliced_.events[i]);
+  for (size_t i = 0; i < sessions.size(); ++i) {
+    admit(*sessions[i], sliced_.events[i]);
+    catch_up(*sessions[i], sliced_.events[i]);
+  }
   gather_step(sessions, sliced_.events);
   sliced_.n_units = arrays_->sample_rows.empty() ? 0 : arrays_->tokens.empty() ? 1 : units_.size();
   sliced_.n_done = 0;

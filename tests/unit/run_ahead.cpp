@@ -120,6 +120,25 @@ TEST_P(RunAhead, APromptComes) {
   });
 }
 
+TEST_P(RunAhead, APromptOfSeveralChunksComes) {
+  expect_same([&](Sessions& s, Trace& out) {
+    for (int i = 0; i < 4; ++i) step(all(s), out);
+    EXPECT_TRUE(prefill(*s[1], prompt(75, 200)).ok());
+    for (int i = 0; i < 4; ++i) step(all(s), out);
+  });
+}
+
+// The step that was begun has a block for the token, and is left by this one.
+TEST_P(RunAhead, ASessionAloneWhoseTokenBeginsABlock) {
+  for (int n = 8; n < 14; ++n) {
+    expect_same([&](Sessions& s, Trace& out) {
+      for (int i = 0; i < n; ++i) step(all(s), out);
+      for (int i = 0; i < 3; ++i) step({s[0].get()}, out);
+      for (int i = 0; i < 3; ++i) step({s[2].get(), s[1].get()}, out);
+    });
+  }
+}
+
 TEST_P(RunAhead, ANewSessionsPromptAndAForkCome) {
   expect_same([&](Sessions& s, Trace& out) {
     for (int i = 0; i < 4; ++i) step(all(s), out);
