@@ -6,10 +6,8 @@
 #include <cstdint>
 #include <memory>
 #include <type_traits>
-#include <vector>
 
 #include "src/base/fork.h"
-#include "src/base/mutex.h"
 #include "src/capi/arguments.h"
 #include "src/capi/guard.h"
 #include "src/engine/engine.h"
@@ -18,20 +16,12 @@ namespace inlay::capi {
 
 // What the handles of one engine and of its sessions have in common.
 struct Shared {
-  explicit Shared(size_t max_sessions) : sessions(max_sessions), events(max_sessions), places(max_sessions) {}
-
   // INTERNAL or DEVICE_LOST once a call ended so: nothing that the engine holds can be relied on after that.
   std::atomic<Code> broken{Code::ok};
 
   const uint32_t of_fork = fork_generation();  // the process that loaded the engine
 
   std::atomic<bool> warned_of_two_bos{false};
-
-  // Room for the arguments of a decode step, so that the step itself allocates nothing.
-  Mutex mutex;
-  std::vector<Session*> sessions;
-  std::vector<StepEvent> events;
-  std::vector<size_t> places;  // of these sessions in the caller's array
 };
 
 // The calls that are inside of a handle. Whoever leaves or frees it last deletes it, so that neither waits for the other.

@@ -47,7 +47,7 @@ Status hand_over(Result<std::shared_ptr<Engine>> loaded, inlay_engine** out) {
   INLAY_TRY(watch_forks());
   auto handle = std::make_unique<inlay_engine>();
   handle->engine = *std::move(loaded);
-  handle->shared = std::make_shared<Shared>(static_cast<size_t>(handle->engine->info().max_sessions));
+  handle->shared = std::make_shared<Shared>();
   *out = handle.release();
   return {};
 }

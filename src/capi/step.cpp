@@ -1,6 +1,7 @@
 // Prefill and decode, and the text that comes of them.
 #include <algorithm>
 #include <bitset>
+#include <vector>
 
 #include "src/base/format.h"
 #include "src/capi/guard.h"
@@ -52,7 +53,7 @@ class StepUses {
     INLAY_TRY(check_not_null(handles, "sessions"));
     if (n == 0) return error(Code::invalid_argument, "n_sessions is 0");
     INLAY_TRY(use.begin(static_cast<const inlay_session*>(handles[0]), "sessions[0]"));
-    const size_t most = handles[0]->shared->sessions.size();
+    const auto most = static_cast<size_t>(handles[0]->session->engine().info().max_sessions);
     if (n > most)
       return error(Code::invalid_argument, "n_sessions is %zu, expected at most %zu, the max_sessions of the load", n, most);
     handles_ = handles;
@@ -93,52 +94,60 @@ Status check_events(const inlay_event* events, size_t stride) {
   return {};
 }
 
-// The sessions that a step takes, in the room that the handles share, which its mutex protects.
-class StepRoom {
+// The step that the handles ask for; its events go to the caller's array.
+class Step final : public StepCaller {
  public:
-  std::span<Session*> sessions;
-  std::span<StepEvent> events;
+  Step(const StepUses& uses, inlay_event* events, size_t stride) : uses_(uses), events_(events), stride_(stride) {}
 
-  explicit StepRoom(const StepUses& uses) : shared_(*uses[0].shared), lock_(shared_.mutex), uses_(uses) {
-    size_t n = 0;
-    for (size_t i = 0; i < uses.size(); ++i) {
-      if (!uses.has(i)) continue;
-      shared_.sessions[n] = uses[i].session.get();
-      shared_.places[n++] = i;
+  bool has_sessions() const {
+    for (size_t i = 0; i < uses_.size(); ++i) {
+      if (uses_.has(i)) return true;
     }
-    sessions = std::span(shared_.sessions).first(n);
-    events = std::span(shared_.events).first(n);
-    std::fill(events.begin(), events.end(), StepEvent{});
+    return false;
   }
   Engine& engine() const { return uses_[0].session->engine(); }
 
-  // What the step leaves in the caller's memory. A wrong set of sessions is refused before any of them is looked at; then
-  // the events stay as they are.
-  void write_events(const Status& status, inlay_event* out, size_t stride) const {
-    if (status.code == Code::invalid_argument && std::all_of(events.begin(), events.end(), untouched)) return;
-    const auto write = [&](size_t place, const inlay_event& event) {
-      write_sized(reinterpret_cast<std::byte*>(out) + place * stride, stride, event);
-    };
+  size_t name_sessions(std::span<Session*> room) override {
+    size_t n = 0;
     for (size_t i = 0; i < uses_.size(); ++i) {
-      if (!uses_.has(i)) write(i, without_session(Code::busy, i));
+      if (uses_.has(i)) room[n++] = uses_[i].session.get();
     }
-    for (size_t k = 0; k < events.size(); ++k)
-      write(shared_.places[k], make_event(events[k], status.code, *sessions[k], shared_.places[k]));
+    return n;
+  }
+
+  // A wrong set of sessions is refused before any of them is looked at; then the events stay as they are.
+  void take_events(const Status& status, std::span<Session* const> sessions, std::span<const StepEvent> events) override {
+    if (status.code == Code::invalid_argument && std::all_of(events.begin(), events.end(), untouched)) return;
+    size_t k = 0;
+    for (size_t i = 0; i < uses_.size(); ++i) {
+      if (!uses_.has(i)) continue;
+      write(i, make_event(events[k], status.code, *sessions[k], i));
+      ++k;
+    }
+    write_busy();
+  }
+
+  // Of the sessions that another call has.
+  void write_busy() const {
+    for (size_t i = 0; i < uses_.size(); ++i) {
+      if (uses_.has(i)) continue;
+      inlay_event event = {};
+      event.status = INLAY_BUSY;
+      event.kind = INLAY_EVENT_NONE;
+      event.session_index = static_cast<int32_t>(i);
+      event.token = -1;
+      write(i, event);
+    }
   }
 
  private:
-  static inlay_event without_session(Code code, size_t place) {
-    inlay_event out = {};
-    out.status = static_cast<inlay_status>(code);
-    out.kind = INLAY_EVENT_NONE;
-    out.session_index = static_cast<int32_t>(place);
-    out.token = -1;
-    return out;
+  void write(size_t place, const inlay_event& event) const {
+    write_sized(reinterpret_cast<std::byte*>(events_) + place * stride_, stride_, event);
   }
 
-  Shared& shared_;
-  const std::lock_guard<Mutex> lock_;
   const StepUses& uses_;
+  inlay_event* const events_;
+  const size_t stride_;
 };
 
 }  // namespace
@@ -166,11 +175,13 @@ inlay_status inlay_decode_step(inlay_session* const* sessions, size_t n_sessions
     StepUses uses;
     INLAY_TRY(uses.begin(use, sessions, n_sessions));
     INLAY_TRY(check_events(events, event_stride));
-    const StepRoom room(uses);
-    Status status;
-    if (!room.sessions.empty()) status = room.engine().decode_step(room.sessions, room.events);
-    room.write_events(status, events, event_stride);
-    return status.ok() ? uses.busy() : status;
+    Step step(uses, events, event_stride);
+    if (step.has_sessions()) {
+      INLAY_TRY(step.engine().decode_step(step));
+    } else {
+      step.write_busy();
+    }
+    return uses.busy();
   });
 }
 
@@ -184,10 +195,8 @@ inlay_status inlay_decode_slice(inlay_session* const* sessions, size_t n_session
     INLAY_TRY(check_events(events, event_stride));
     INLAY_TRY(check_range(max_units, 0, INT32_MAX, "max_units"));
     INLAY_TRY(uses.busy());
-    const StepRoom room(uses);
-    Status status = room.engine().decode_slice(room.sessions, max_units, room.events, *units_left);
-    if (*units_left == 0) room.write_events(status, events, event_stride);
-    return status;
+    Step step(uses, events, event_stride);
+    return step.engine().decode_slice(step, max_units, *units_left);
   });
 }
 
@@ -196,8 +205,9 @@ inlay_status inlay_decode_abandon(inlay_session* const* sessions, size_t n_sessi
     StepUses uses;
     INLAY_TRY(uses.begin(use, sessions, n_sessions));
     INLAY_TRY(uses.busy());
-    const StepRoom room(uses);
-    return room.engine().decode_abandon(room.sessions);
+    std::vector<Session*> named;
+    for (size_t i = 0; i < uses.size(); ++i) named.push_back(uses[i].session.get());
+    return named[0]->engine().decode_abandon(named);
   });
 }
 

@@ -29,6 +29,7 @@
 namespace inlay {
 
 class Engine;
+class Session;
 
 enum class FinishReason : int32_t { none = 0, end_of_generation = 1, stop_string = 2, max_tokens = 3, cancelled = 4, stop_token = 5, context_full = 6 };
 
@@ -51,6 +52,18 @@ struct StepEvent {
   bool draws() const { return status.ok() && finish_reason == FinishReason::none; }  // once the session was admitted
 };
 Status first_error(std::span<const StepEvent> events);
+
+// Who asks for a step from outside. Both are called while the step has its turn, with the engine's own arrays: callers wait in the order of
+// their asking, and a step allocates nothing.
+class StepCaller {
+ public:
+  virtual size_t name_sessions(std::span<Session*> room) = 0;  // how many it has put there: at least one, at most max_sessions
+  // Not after a slice that has not ended the step.
+  virtual void take_events(const Status& status, std::span<Session* const> sessions, std::span<const StepEvent> events) = 0;
+
+ protected:
+  ~StepCaller() = default;
+};
 
 class Session {
  public:
@@ -191,6 +204,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   // One token for every session that can have one; events[i] belongs to sessions[i]. The status is that of the first
   // event that has an error, or of the step itself: then no session changed.
   Status decode_step(std::span<Session* const> sessions, std::span<StepEvent> events);
+  Status decode_step(StepCaller& caller);
 
   // The same step in slices of at most max_units units (step_units.h), for a host that has a little time now and then.
   // The first call begins it, with all checks and with the blocks it needs; the next ones go on, if they name the same
@@ -199,6 +213,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   // middle has ended, and no session changed.
   Status decode_slice(std::span<Session* const> sessions, int32_t max_units, std::span<StepEvent> events,
                       int32_t& units_left);
+  Status decode_slice(StepCaller& caller, int32_t max_units, int32_t& units_left);
   // Gives up the sliced step of these sessions, which are then as before it. There may be none.
   Status decode_abandon(std::span<Session* const> sessions);
 
@@ -219,6 +234,11 @@ class Engine : public std::enable_shared_from_this<Engine> {
     std::unique_ptr<StepArrays> arrays;  // null: the engine does not run ahead
     bool is_left = false;                // nobody will ask for the one that the device has; it is dropped before the next step
   };
+  // Room for what a StepCaller names, and for its events.
+  struct CalledStep {
+    std::vector<Session*> sessions;
+    std::vector<StepEvent> events;
+  };
   explicit Engine(Parts parts);
   static Result<std::shared_ptr<Engine>> assemble(Result<Checkpoint> checkpoint, const EngineOptions& options, LoadTimes& times);
 
@@ -230,6 +250,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
   Status check_idle() const;  // neither a lost device nor a step in slices                  locked
   Status noted(Status status);                                                            // locked
   Status execute(std::span<Draw> draws);                                                  // in turn
+  size_t name_sessions(StepCaller& caller);                                               // in turn
+  Status whole_step(std::span<Session* const> sessions, std::span<StepEvent> events);     // in turn
+  Status next_slice(std::span<Session* const> sessions, int32_t max_units, std::span<StepEvent> events, int32_t& units_left);  // in turn
   Status check_step(std::span<Session* const> sessions) const;                            // locked
   void admit(Session& session, StepEvent& event);                                         // locked
   Status run_step(std::span<Session* const> sessions, std::span<StepEvent> events);       // in turn
@@ -275,6 +298,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   KvPools kv_;
   std::vector<int32_t> free_slots_;
   std::unique_ptr<StepArrays> arrays_;
+  CalledStep called_;
   SlicedStep sliced_;
   AheadStep ahead_;
   int32_t n_long_runs_ = 0;  // prefills and the like under way, between whose steps turn_ is free

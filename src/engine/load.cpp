@@ -166,6 +166,8 @@ Engine::Engine(Parts parts)
   const bool slides = std::ranges::any_of(kv_.groups(), [](const KvGroup& group) { return group.window > 0; });
   if (config.run_ahead && !slides) ahead_.arrays = std::make_unique<StepArrays>(backend_->plan(), config);
   ahead_.sessions.reserve(static_cast<size_t>(info_.max_sessions));
+  called_.sessions.resize(static_cast<size_t>(info_.max_sessions));
+  called_.events.resize(static_cast<size_t>(info_.max_sessions));
   sliced_.sessions.reserve(static_cast<size_t>(info_.max_sessions));
   sliced_.events.reserve(static_cast<size_t>(info_.max_sessions));
 }

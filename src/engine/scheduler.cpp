@@ -246,11 +246,34 @@ void Engine::end_without_token(Session& session, StepEvent& event, FinishReason 
   session.publish();
 }
 
+static Status check_room_for_events(size_t n_sessions, size_t n_events) {
+  if (n_events >= n_sessions) return {};
+  return error(Code::invalid_argument, "the decode step has %zu sessions, but room for %zu events", n_sessions, n_events);
+}
+
 Status Engine::decode_step(std::span<Session* const> sessions, std::span<StepEvent> events) {
-  if (events.size() < sessions.size()) {
-    return error(Code::invalid_argument, "the decode step has %zu sessions, but room for %zu events", sessions.size(), events.size());
-  }
+  INLAY_TRY(check_room_for_events(sessions.size(), events.size()));
   const Turn turn(*this);
+  return whole_step(sessions, events);
+}
+
+Status Engine::decode_step(StepCaller& caller) {
+  const Turn turn(*this);
+  const size_t n = name_sessions(caller);
+  const std::span<Session* const> sessions = std::span(called_.sessions).first(n);
+  const std::span<StepEvent> events = std::span(called_.events).first(n);
+  Status status = whole_step(sessions, events);
+  caller.take_events(status, sessions, events);
+  return status;
+}
+
+size_t Engine::name_sessions(StepCaller& caller) {
+  const size_t n = caller.name_sessions(called_.sessions);
+  std::fill_n(called_.events.begin(), n, StepEvent{});
+  return n;
+}
+
+Status Engine::whole_step(std::span<Session* const> sessions, std::span<StepEvent> events) {
   INLAY_TRY(check_idle());
   INLAY_TRY(check_step(sessions));
   for (size_t i = 0; i < sessions.size(); ++i) admit(*sessions[i], events[i]);

@@ -31,6 +31,21 @@ Status Engine::decode_slice(std::span<Session* const> sessions, int32_t max_unit
     return error(Code::invalid_argument, "the decode step has %zu sessions, but room for %zu events", sessions.size(), events.size());
   }
   const Turn turn(*this);
+  return next_slice(sessions, max_units, events, units_left);
+}
+
+Status Engine::decode_slice(StepCaller& caller, int32_t max_units, int32_t& units_left) {
+  units_left = 0;
+  const Turn turn(*this);
+  const size_t n = name_sessions(caller);
+  const std::span<Session* const> sessions = std::span(called_.sessions).first(n);
+  const std::span<StepEvent> events = std::span(called_.events).first(n);
+  Status status = next_slice(sessions, max_units, events, units_left);
+  if (units_left == 0) caller.take_events(status, sessions, events);
+  return status;
+}
+
+Status Engine::next_slice(std::span<Session* const> sessions, int32_t max_units, std::span<StepEvent> events, int32_t& units_left) {
   INLAY_TRY(check_device());
   INLAY_TRY(check_step(sessions));
   const Stopwatch watch;
