@@ -5,6 +5,9 @@ file(GLOB INLAY_CAPI_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/capi/*.cp
 if(NOT UNIX OR APPLE OR INLAY_SANITIZE)  # where the C++ library is linked statically
   list(FILTER INLAY_CAPI_SOURCES EXCLUDE REGEX "/reserved_memory.cpp$")
 endif()
+if(NOT INLAY_OLDER_GLIBC)
+  list(FILTER INLAY_CAPI_SOURCES EXCLUDE REGEX "/older_glibc.cpp$")
+endif()
 inlay_sources_of_system(INLAY_CAPI_SOURCES)
 add_library(inlay SHARED ${INLAY_CAPI_SOURCES})
 inlay_unity_build(inlay)
@@ -42,6 +45,9 @@ function(inlay_link_options target)
   if(NOT INLAY_SANITIZE)
     # A sanitizer's run-time library must be shared with the host program and stays unresolved here.
     target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc -Wl,-z,defs -Wl,--wrap=malloc -Wl,--wrap=free)
+  endif()
+  if(INLAY_OLDER_GLIBC)
+    inlay_link_older_glibc(${target})
   endif()
 endfunction()
 

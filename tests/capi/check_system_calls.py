@@ -31,7 +31,8 @@ NOT_FAILED = {
 
 
 def base(name: str) -> str:
-    return re.sub(r"(64)?(_v?2)?$", "", name.removeprefix("__"))
+    name = re.sub(r"(64)?(_v?2)?$", "", name.removeprefix("__"))
+    return re.sub(r"^([fl]?)xstat$", r"\1stat", name)  # as glibc before 2.33 has it
 
 
 def undefined(text: str) -> set[str]:

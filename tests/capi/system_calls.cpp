@@ -116,6 +116,16 @@ INTERPOSE_CALL(int, rename, (const char* from, const char* to), (from, to), -1)
 INTERPOSE_CALL(int, stat, (const char* path, struct stat* info), (path, info), -1)
 INTERPOSE_CALL(int, lstat, (const char* path, struct stat* info), (path, info), -1)
 INTERPOSE_CALL(int, fstat, (int fd, struct stat* info), (fd, info), -1)
+// The same, as glibc before 2.33 has them: src/capi/older_glibc.cpp.
+#define INTERPOSE_OLDER_STAT(older, name, type, what)                                  \
+  INTERPOSE int older(int version, type what, struct stat* info) {                     \
+    if (fails(name)) return -1;                                                        \
+    static const auto real = next<int (*)(int, type, struct stat*)>(#older);           \
+    return real(version, what, info);                                                  \
+  }
+INTERPOSE_OLDER_STAT(__xstat, "stat", const char*, path)
+INTERPOSE_OLDER_STAT(__lxstat, "lstat", const char*, path)
+INTERPOSE_OLDER_STAT(__fxstat, "fstat", int, fd)
 INTERPOSE_CALL(ssize_t, readlink, (const char* path, char* into, size_t n), (path, into, n), -1)
 INTERPOSE_CALL(int, madvise, (void* at, size_t n, int advice), (at, n, advice), -1)
 INTERPOSE_CALL(int, sched_getaffinity, (pid_t process, size_t n, cpu_set_t* mask), (process, n, mask), -1)
