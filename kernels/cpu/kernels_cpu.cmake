@@ -1,11 +1,11 @@
 # Each instruction set is compiled in files of its own; only dispatch.cpp decides which of them runs.
-file(GLOB cpu_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/cpu/*.cpp ${CMAKE_SOURCE_DIR}/kernels/cpu/generic/*.cpp)
+file(GLOB cpu_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/cpu/*.cpp ${PROJECT_SOURCE_DIR}/kernels/cpu/generic/*.cpp)
 set(cpu_x86_tables ${cpu_sources})
 list(FILTER cpu_x86_tables INCLUDE REGEX "/table_avx[0-9]+\\.cpp$")
 list(REMOVE_ITEM cpu_sources ${cpu_x86_tables})
-file(GLOB cpu_avx2_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/cpu/avx2/*.cpp)
-file(GLOB cpu_avx512_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/cpu/avx512/*.cpp)
-file(GLOB cpu_avx512bf16_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/cpu/avx512bf16/*.cpp)
+file(GLOB cpu_avx2_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/cpu/avx2/*.cpp)
+file(GLOB cpu_avx512_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/cpu/avx512/*.cpp)
+file(GLOB cpu_avx512bf16_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/cpu/avx512bf16/*.cpp)
 add_library(inlay_kernels_cpu STATIC ${cpu_sources})
 target_link_libraries(inlay_kernels_cpu PUBLIC inlay_flags inlay_kernels_ref)
 # Results must not depend on where a compiler finds a multiply beside an add: fused ones are written out.

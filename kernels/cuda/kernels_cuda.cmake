@@ -8,14 +8,14 @@ if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know that nv
   set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
 endif()
 find_package(CUDAToolkit REQUIRED)
-file(GLOB INLAY_CUDA_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/cuda/*/*.cu)
+file(GLOB INLAY_CUDA_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/cuda/*/*.cu)
 
 # inlay_instances(RESULT FILE.cu.in TYPE...): a file for each storage type, so that many of them compile at a time.
 function(inlay_instances result template)
   set(files "")
   cmake_path(GET template STEM LAST_ONLY name)
   foreach(type ${ARGN})
-    string(REGEX REPLACE "type\\.cu$" "${type}.cu" file "${CMAKE_BINARY_DIR}/kernels/${name}")
+    string(REGEX REPLACE "type\\.cu$" "${type}.cu" file "${PROJECT_BINARY_DIR}/kernels/${name}")
     configure_file(${template} ${file} @ONLY)
     list(APPEND files ${file})
   endforeach()
@@ -57,7 +57,7 @@ target_compile_options(inlay_kernels_cuda PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:${
 
 # What sm_90a alone has: code that no other GPU can run, for which there is no PTX either.
 if(90 IN_LIST inlay_cuda_architectures)
-  file(GLOB INLAY_HOPPER_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/cuda/*/hopper/*.cu)
+  file(GLOB INLAY_HOPPER_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/cuda/*/hopper/*.cu)
   inlay_instances(gemm_instances kernels/cuda/gemm/hopper/mixed_gemm_type.cu.in ${INLAY_QUANTIZED_FORMS})
   add_library(inlay_kernels_hopper OBJECT ${INLAY_HOPPER_SOURCES} ${gemm_instances})
   target_link_libraries(inlay_kernels_hopper PRIVATE inlay_flags CUDA::cudart_static)
@@ -66,6 +66,6 @@ if(90 IN_LIST inlay_cuda_architectures)
   target_compile_options(inlay_kernels_hopper PRIVATE ${inlay_cuda_options} "SHELL:-gencode arch=compute_90a,code=sm_90a" ${inlay_cuda_warnings})
   target_sources(inlay_kernels_cuda PRIVATE $<TARGET_OBJECTS:inlay_kernels_hopper>)
 else()
-  file(GLOB INLAY_HOPPER_ABSENT CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/cuda/*/hopper/absent.cpp)
+  file(GLOB INLAY_HOPPER_ABSENT CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/cuda/*/hopper/absent.cpp)
   target_sources(inlay_kernels_cuda PRIVATE ${INLAY_HOPPER_ABSENT})
 endif()

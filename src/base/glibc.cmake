@@ -14,7 +14,7 @@ if(NOT INLAY_HAS_GLIBC)
   return()
 endif()
 set(INLAY_OLDER_GLIBC ON)
-set(INLAY_GLIBC_STUBS ${CMAKE_BINARY_DIR}/glibc)
+set(INLAY_GLIBC_STUBS ${PROJECT_BINARY_DIR}/glibc)
 
 # The stub of a library: assembler text that defines its names, and a script that gives them versions.
 function(inlay_write_glibc_stub library)

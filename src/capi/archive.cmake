@@ -1,6 +1,6 @@
 # What is given to others: notices of what the library contains, and the target `archive`, which packs all that is installed into one file
 # (docs/platforms.md).
-set(INLAY_NOTICES ${CMAKE_BINARY_DIR}/package/NOTICES.txt)
+set(INLAY_NOTICES ${PROJECT_BINARY_DIR}/package/NOTICES.txt)
 set(contents "Inlay ${PROJECT_VERSION} contains parts of other works.\n")
 # inlay_notice(NAME FILES...): the text of the first file that there is.
 function(inlay_notice name)
@@ -41,8 +41,8 @@ if(INLAY_HAS_CUDA)
   string(APPEND platform -cuda)
 endif()
 set(name inlay-${PROJECT_VERSION}-${platform})
-set(INLAY_ARCHIVE ${CMAKE_BINARY_DIR}/${name}.$<IF:$<BOOL:${WIN32}>,zip,tar.gz>)
-add_custom_target(archive DEPENDS inlay VERBATIM WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
+set(INLAY_ARCHIVE ${PROJECT_BINARY_DIR}/${name}.$<IF:$<BOOL:${WIN32}>,zip,tar.gz>)
+add_custom_target(archive DEPENDS inlay VERBATIM WORKING_DIRECTORY ${PROJECT_BINARY_DIR}
                   COMMAND ${CMAKE_COMMAND} -E rm -rf package/${name} ${INLAY_ARCHIVE}
                   COMMAND ${CMAKE_COMMAND} --install . --prefix package/${name} --strip
                   COMMAND ${CMAKE_COMMAND} -E chdir package ${CMAKE_COMMAND} -E tar $<IF:$<BOOL:${WIN32}>,cf,czf> ${INLAY_ARCHIVE}

@@ -11,7 +11,7 @@ endfunction()
 function(csharp_tests language folder runner suffix)
   # Layouts and numbers as the runtime sees them, against the generator's.
   string(REPLACE ";" " " probe "${runner} ${folder}/LayoutProbe${suffix}")
-  set(layout_text ${CMAKE_SOURCE_DIR}/tests/capi/layout.txt)
+  set(layout_text ${PROJECT_SOURCE_DIR}/tests/capi/layout.txt)
   csharp_test(${language} layout sh -c "${probe} | diff ${layout_text} -")
   csharp_test(${language} layout_refuses_other sh -c "${probe} | sed 's/offset 8 /offset 16 /' | diff ${layout_text} -")
   set_tests_properties(bindings.${language}_layout_refuses_other PROPERTIES PASS_REGULAR_EXPRESSION "> field .* offset 16")

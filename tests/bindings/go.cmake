@@ -12,9 +12,9 @@ if(go_absent)
   return()
 endif()
 
-set(go_source ${CMAKE_SOURCE_DIR}/bindings/go)
+set(go_source ${PROJECT_SOURCE_DIR}/bindings/go)
 set(go_tests ${CMAKE_CURRENT_LIST_DIR}/go)
-set(go_bin ${CMAKE_BINARY_DIR}/bin/binding_go)
+set(go_bin ${PROJECT_BINARY_DIR}/bin/binding_go)
 # Offline, and with nothing written outside the build folder.
 set(go ${CMAKE_COMMAND} -E env GOCACHE=${INLAY_BINDINGS_BUILD}/go/cache GOPATH=${INLAY_BINDINGS_BUILD}/go/path GOPROXY=off
        GOFLAGS=-buildvcs=false CGO_ENABLED=1 CC=${CMAKE_C_COMPILER})
@@ -47,7 +47,7 @@ binding_programs(go FIXTURE go_programs TOKENS ${go_bin}_tokens CALL_COST ${go_b
 
 # ---- layouts and numbers as the Go compiler sees them, against the generator's
 
-set(layout_text ${CMAKE_SOURCE_DIR}/tests/capi/layout.txt)
+set(layout_text ${PROJECT_SOURCE_DIR}/tests/capi/layout.txt)
 go_test(layout NEEDS_BUILD sh -c "${go_bin}_layout | diff ${layout_text} -")
 go_test(layout_refuses_other NEEDS_BUILD sh -c "${go_bin}_layout | sed 's/offset 8 /offset 16 /' | diff ${layout_text} -")
 set_tests_properties(bindings.go_layout_refuses_other PROPERTIES PASS_REGULAR_EXPRESSION "> field .* offset 16")
@@ -55,7 +55,7 @@ set_tests_properties(bindings.go_layout_refuses_other PROPERTIES PASS_REGULAR_EX
 # ---- the package's tests: with every check of cgo's pointers, and under the race detector
 
 # Libraries of other versions, made for the C tests, and one that lacks functions of the version that it claims.
-set(other_libraries ${CMAKE_BINARY_DIR}/tests/capi)
+set(other_libraries ${PROJECT_BINARY_DIR}/tests/capi)
 add_library(bindings_go_incomplete SHARED ${go_tests}/incomplete_library.c)
 set_target_properties(bindings_go_incomplete PROPERTIES OUTPUT_NAME inlay SOVERSION 1 C_VISIBILITY_PRESET default
                       LIBRARY_OUTPUT_DIRECTORY ${other_libraries}/go_incomplete_library)
@@ -72,7 +72,7 @@ go_test(race_is_seen NEEDS_BUILD ${CMAKE_COMMAND} -E env INLAY_TEST_RACE=1 ${go_
 set_tests_properties(bindings.go_race_is_seen PROPERTIES PASS_REGULAR_EXPRESSION "WARNING: DATA RACE")
 set(go_python $<TARGET_FILE:Python3::Interpreter> -B)
 if(INLAY_BUILD_EXAMPLES)
-  go_test(examples NEEDS_BUILD ${go_python} ${go_tests}/test_examples.py ${CMAKE_BINARY_DIR}/bin)
+  go_test(examples NEEDS_BUILD ${go_python} ${go_tests}/test_examples.py ${PROJECT_BINARY_DIR}/bin)
   set_tests_properties(bindings.go_examples PROPERTIES PROCESSORS 2)
 endif()
 

@@ -10,7 +10,7 @@ function(installed_test name)
   set_property(TEST bindings.${name} APPEND PROPERTY ENVIRONMENT ${tools})
 endfunction()
 
-installed_test(install install ${CMAKE_BINARY_DIR} ${installed})
+installed_test(install install ${PROJECT_BINARY_DIR} ${installed})
 set_tests_properties(bindings.install PROPERTIES FIXTURES_SETUP installed)
 installed_test(install_sources sources ${INLAY_BINDINGS_BUILD}/installed_sources)
 foreach(language ${languages})

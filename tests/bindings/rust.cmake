@@ -15,18 +15,18 @@ if(NOT rust_version OR rust_version VERSION_LESS 1.82)
 endif()
 
 set(rust_tests ${CMAKE_CURRENT_SOURCE_DIR}/rust)
-set(rust_crate ${CMAKE_SOURCE_DIR}/bindings/rust)
-set(rust_bin ${CMAKE_BINARY_DIR}/bin/binding_rust_)
+set(rust_crate ${PROJECT_SOURCE_DIR}/bindings/rust)
+set(rust_bin ${PROJECT_BINARY_DIR}/bin/binding_rust_)
 set(rust_target ${INLAY_BINDINGS_BUILD}/rust/target)
 file(MAKE_DIRECTORY ${rust_target})
 
-binding_test(rust_build Python3::Interpreter -B ${rust_tests}/build.py ${INLAY_CARGO} ${rust_target} ${CMAKE_BINARY_DIR}/bin)
+binding_test(rust_build Python3::Interpreter -B ${rust_tests}/build.py ${INLAY_CARGO} ${rust_target} ${PROJECT_BINARY_DIR}/bin)
 set_tests_properties(bindings.rust_build PROPERTIES FIXTURES_SETUP rust_programs)
 
 binding_programs(rust FIXTURE rust_programs TOKENS ${rust_bin}tokens CALL_COST ${rust_bin}call_cost EXAMPLES ${rust_bin}{})
 
 # Layouts and numbers as the Rust compiler sees them, against the generator's.
-set(layout_text ${CMAKE_SOURCE_DIR}/tests/capi/layout.txt)
+set(layout_text ${PROJECT_SOURCE_DIR}/tests/capi/layout.txt)
 binding_test(rust_layout sh -c "${rust_bin}layout_probe | diff ${layout_text} -")
 binding_test(rust_layout_refuses_other sh -c "${rust_bin}layout_probe | sed 's/offset 8 /offset 16 /' | diff ${layout_text} -")
 set_tests_properties(bindings.rust_layout_refuses_other PROPERTIES PASS_REGULAR_EXPRESSION "> field .* offset 16")

@@ -1,7 +1,7 @@
 # The languages on Windows: programs and tests that are built on Linux, run on the library of this build. tests/windows includes this.
 set(run ${CMAKE_CROSSCOMPILING_EMULATOR})
-set(bindings_tests ${CMAKE_SOURCE_DIR}/tests/bindings)
-set(layout_text ${CMAKE_SOURCE_DIR}/tests/capi/layout.txt)
+set(bindings_tests ${PROJECT_SOURCE_DIR}/tests/bindings)
+set(layout_text ${PROJECT_SOURCE_DIR}/tests/capi/layout.txt)
 
 # windows_skip(NAME REASON): in place of a language's tests.
 function(windows_skip name reason)
@@ -13,7 +13,7 @@ endfunction()
 function(windows_test language name)
   add_test(NAME windows.${language}_${name} COMMAND ${ARGN})
   set_tests_properties(windows.${language}_${name} PROPERTIES FIXTURES_REQUIRED windows_${language} ENVIRONMENT
-                       "INLAY_LIBRARY=$<TARGET_FILE:inlay>;INLAY_TEST_MODEL=${model};INLAY_TEST_LIBRARIES=${CMAKE_BINARY_DIR}/bindings/go/libraries")
+                       "INLAY_LIBRARY=$<TARGET_FILE:inlay>;INLAY_TEST_MODEL=${model};INLAY_TEST_LIBRARIES=${PROJECT_BINARY_DIR}/bindings/go/libraries")
 endfunction()
 
 # windows_prints(LANGUAGE TOKENS LAYOUT): the programs that every language has. Tokens are those that C draws on Linux, byte for byte;

@@ -11,11 +11,11 @@ if(reason)
   return()
 endif()
 
-set(go_folder ${CMAKE_BINARY_DIR}/bindings/go)
+set(go_folder ${PROJECT_BINARY_DIR}/bindings/go)
 # Not in the library's folder, where the system looks first.
 set(go_bin ${go_folder}/bin/windows)
 file(MAKE_DIRECTORY ${go_folder}/bin)
-add_test(NAME windows.go_build WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/bindings/go
+add_test(NAME windows.go_build WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}/bindings/go
          COMMAND ${CMAKE_COMMAND} -E env GOCACHE=${go_folder}/cache GOPATH=${go_folder}/path GOPROXY=off GOFLAGS=-buildvcs=false
          CC=${CMAKE_C_COMPILER} ${bindings_tests}/go/windows.sh ${INLAY_GO} ${Python3_EXECUTABLE} ${go_bin} ${go_folder}/libraries)
 set_tests_properties(windows.go_build PROPERTIES FIXTURES_SETUP windows_go)

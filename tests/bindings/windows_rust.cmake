@@ -25,7 +25,7 @@ if(reason)
 endif()
 
 # The linked program finds the library beside itself.
-set(rust_folder ${CMAKE_BINARY_DIR}/bindings/rust)
+set(rust_folder ${PROJECT_BINARY_DIR}/bindings/rust)
 set(rust_bin ${rust_folder}/bin)
 add_library(windows_bcryptprimitives SHARED ${bindings_tests}/rust/bcryptprimitives.c)
 set_target_properties(windows_bcryptprimitives PROPERTIES PREFIX "" OUTPUT_NAME bcryptprimitives RUNTIME_OUTPUT_DIRECTORY ${rust_bin}
@@ -45,11 +45,11 @@ set_tests_properties(windows.rust_linked PROPERTIES PASS_REGULAR_EXPRESSION "^On
 # The build says which import library it misses.
 windows_test(rust names_import_library env INLAY_LIB_DIR=${rust_folder} RUSTC=${INLAY_RUSTC} CARGO_TARGET_DIR=${rust_folder}/target-without
              ${INLAY_CARGO} build --offline --locked --target=${rust_windows} --no-default-features --features=link
-             --manifest-path=${CMAKE_SOURCE_DIR}/bindings/rust/Cargo.toml)
+             --manifest-path=${PROJECT_SOURCE_DIR}/bindings/rust/Cargo.toml)
 set_tests_properties(windows.rust_names_import_library PROPERTIES PASS_REGULAR_EXPRESSION "it has no libinlay.dll.a or inlay.lib")
 
 # The crate's own tests: the unit tests are named after the crate.
-file(GLOB rust_crate_tests CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/bindings/rust/tests ${CMAKE_SOURCE_DIR}/bindings/rust/tests/*.rs)
+file(GLOB rust_crate_tests CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/bindings/rust/tests ${PROJECT_SOURCE_DIR}/bindings/rust/tests/*.rs)
 list(TRANSFORM rust_crate_tests REPLACE "\\.rs$" "")
 foreach(name inlay ${rust_crate_tests})
   windows_test(rust ${name} ${run} ${rust_bin}/binding_rust_${name}.exe)

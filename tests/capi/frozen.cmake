@@ -1,5 +1,5 @@
 # Frozen versions of the ABI: their clients run on this library, and clients of this version meet an older library.
-set(complete ${INLAY_EMULATOR} $<TARGET_FILE:example_complete> ${CMAKE_SOURCE_DIR}/examples/model/tales.gguf)
+set(complete ${INLAY_EMULATOR} $<TARGET_FILE:example_complete> ${PROJECT_SOURCE_DIR}/examples/model/tales.gguf)
 
 if(NOT WIN32)
   capi_test(abi_dump ${Python3_EXECUTABLE} -B tests/capi/test_abi_dump.py)
@@ -17,12 +17,12 @@ endif()
 function(frozen_sources json folder)
   add_custom_command(OUTPUT ${folder}/inlay.h ${folder}/library.c VERBATIM
                      COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/frozen_sources.py ${json} ${folder} ${ARGN}
-                     DEPENDS ${json} frozen_sources.py ${CMAKE_SOURCE_DIR}/bindings/emit/frozen_header.py
-                             ${CMAKE_SOURCE_DIR}/bindings/emit/empty_library.py)
+                     DEPENDS ${json} frozen_sources.py ${PROJECT_SOURCE_DIR}/bindings/emit/frozen_header.py
+                             ${PROJECT_SOURCE_DIR}/bindings/emit/empty_library.py)
 endfunction()
 
 # A client of each frozen version writes what a client of this version does.
-file(GLOB frozen_versions CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bindings/api/abi/*.json)
+file(GLOB frozen_versions CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bindings/api/abi/*.json)
 foreach(json ${frozen_versions})
   cmake_path(GET json FILENAME version)
   string(REPLACE ".json" "" version ${version})
@@ -33,7 +33,7 @@ foreach(json ${frozen_versions})
   target_link_libraries(capi_frozen_client_${version} PRIVATE inlay_flags $<TARGET_LINKER_FILE:inlay>)
   add_dependencies(capi_frozen_client_${version} inlay)
   add_dependencies(inlay_fast_tests capi_frozen_client_${version})
-  set(client ${INLAY_EMULATOR} $<TARGET_FILE:capi_frozen_client_${version}> ${CMAKE_SOURCE_DIR}/examples/model/tales.gguf)
+  set(client ${INLAY_EMULATOR} $<TARGET_FILE:capi_frozen_client_${version}> ${PROJECT_SOURCE_DIR}/examples/model/tales.gguf)
   list(JOIN client " " client)
   list(JOIN complete " " expected)
   if(TARGET example_complete)
@@ -47,7 +47,7 @@ endforeach()
 # older_library(NAME [CLAIMED]): version 1.0 in a folder of its own, as the programs look for it.
 function(older_library name)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${name})
-  frozen_sources(${CMAKE_SOURCE_DIR}/bindings/api/abi/1.0.json ${folder} ${ARGN})
+  frozen_sources(${PROJECT_SOURCE_DIR}/bindings/api/abi/1.0.json ${folder} ${ARGN})
   add_library(capi_${name} SHARED ${folder}/library.c)
   target_compile_options(capi_${name} PRIVATE -I${folder} -w -fvisibility=default)
   if(NOT WIN32)
@@ -72,7 +72,7 @@ if(TARGET example_call_cost)
     if(WIN32)
       set(file $<TARGET_FILE:capi_${library}>)
     endif()
-    capi_test(opened_${library} example_call_cost ${file} ${CMAKE_SOURCE_DIR}/examples/model/tales.gguf)
+    capi_test(opened_${library} example_call_cost ${file} ${PROJECT_SOURCE_DIR}/examples/model/tales.gguf)
     set_tests_properties(capi.opened_${library} PROPERTIES PASS_REGULAR_EXPRESSION ${message})
   endforeach()
 endif()
