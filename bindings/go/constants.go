@@ -227,18 +227,19 @@ type LoadFlags = raw.LoadFlags
 
 // Values of LoadFlags.
 const (
-	// CUDA, without effect elsewhere, as the load's log says: prompts run on the engine's own products, even where
-	// the machine has cuBLASLt.
+	// CUDA, without effect elsewhere, as the load's log says: prompts are multiplied by the library's own kernels,
+	// even where the machine has cuBLASLt.
 	LoadNoCublas = raw.LoadNoCublas
 	// CUDA, likewise: decode steps launch every operation, even where one launch could run all layers.
 	LoadNoTokenKernel = raw.LoadNoTokenKernel
 	// CUDA, likewise: a decode step begins the next one of the same sessions before it returns, so that the device
 	// need not wait for the host. If anything else comes than that step, it waits until the device is done with it.
-	// Not of sessions with penalties or biases, nor of models with sliding windows; a logit row more a session.
+	// Not of sessions with penalties or biases, nor of models with sliding windows. Takes memory for one more row of
+	// logits a session.
 	LoadRunAhead = raw.LoadRunAhead
-	// CPU, without effect elsewhere, as the load's log says: pages of the workspace are taken from the system when
-	// they are first used, not beside the reading of weights. The process stays smaller until there are long prompts;
-	// the first prompts take longer.
+	// CPU, without effect elsewhere, as the load's log says: memory for the activations of long prompts is taken from
+	// the system when it is first used, not beside the reading of weights. The process stays smaller until there are
+	// long prompts; the first prompts take longer.
 	LoadTakePagesLater = raw.LoadTakePagesLater
 	// CPU, likewise: products of quantized weights take all activations in 16 bits, not only the third of them that
 	// holds most of the error. Logits then are those of the dequantized weights but for a KL divergence of about

@@ -43,7 +43,7 @@ type Sampler struct {
 	PenaltyWindow int `json:"penalty_window,omitempty"`
 	// Logprobs is how many of the likeliest tokens events report, at most 20.
 	Logprobs int `json:"logprobs,omitempty"`
-	// Seed decides the draws: same seed, stream and tokens, same draw, whatever else is in the batch.
+	// Seed decides the draws: same seed, stream, tokens and logits, same draw, whatever else is in the step.
 	Seed uint64 `json:"seed,omitempty"`
 	// Bias changes logits, each token once; minus infinity bans a token.
 	Bias []LogitBias `json:"bias,omitempty"`

@@ -113,7 +113,7 @@ namespace Inlay
         /// <summary>Likeliest tokens to report with each token, at most 20.</summary>
         public int Logprobs { get; set; }
 
-        /// <summary>Same seed, stream and tokens: same draw, whatever else is in the batch.</summary>
+        /// <summary>Same seed, stream, tokens and logits: same draw, whatever else is in the step.</summary>
         public ulong Seed { get; set; }
 
         /// <summary>Added to the logits of these tokens; minus infinity bans one.</summary>

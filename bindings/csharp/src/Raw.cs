@@ -219,20 +219,20 @@ namespace Inlay
     {
         /// <summary>None of them.</summary>
         None = 0,
-        /// <summary>CUDA, without effect elsewhere, as the load's log says: prompts run on the engine's own products, even
-        /// where the machine has cuBLASLt.</summary>
+        /// <summary>CUDA, without effect elsewhere, as the load's log says: prompts are multiplied by the library's own
+        /// kernels, even where the machine has cuBLASLt.</summary>
         NoCublas = 1,
         /// <summary>CUDA, likewise: decode steps launch every operation, even where one launch could run all
         /// layers.</summary>
         NoTokenKernel = 2,
         /// <summary>CUDA, likewise: a decode step begins the next one of the same sessions before it returns, so that the
         /// device need not wait for the host. If anything else comes than that step, it waits until the device is done with
-        /// it. Not of sessions with penalties or biases, nor of models with sliding windows; a logit row more a
-        /// session.</summary>
+        /// it. Not of sessions with penalties or biases, nor of models with sliding windows. Takes memory for one more row
+        /// of logits a session.</summary>
         RunAhead = 4,
-        /// <summary>CPU, without effect elsewhere, as the load's log says: pages of the workspace are taken from the system
-        /// when they are first used, not beside the reading of weights. The process stays smaller until there are long
-        /// prompts; the first prompts take longer.</summary>
+        /// <summary>CPU, without effect elsewhere, as the load's log says: memory for the activations of long prompts is
+        /// taken from the system when it is first used, not beside the reading of weights. The process stays smaller until
+        /// there are long prompts; the first prompts take longer.</summary>
         TakePagesLater = 8,
         /// <summary>CPU, likewise: products of quantized weights take all activations in 16 bits, not only the third of
         /// them that holds most of the error. Logits then are those of the dequantized weights but for a KL divergence of
@@ -323,9 +323,9 @@ namespace Inlay
 
 namespace Inlay.Raw
 {
-    /// <summary>Receives one log message. Called on the thread of the call that caused it, with the host's floating-point
-    /// settings; must not call the library. It must not leave by an exception, a panic, longjmp or pthread_exit; a C++
-    /// exception ends the process.</summary>
+    /// <summary>Receives one log message. Called on the thread of the call that caused it, and on a thread of the engine
+    /// only where the host asked for such a thread, with the host's floating-point settings; must not call the library. It
+    /// must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.</summary>
     /// <param name="user">As given with the callback.</param>
     /// <param name="level">Importance.</param>
     /// <param name="text">The message, one line, also terminated by a zero.</param>
@@ -468,8 +468,8 @@ namespace Inlay.Raw
         public ulong kv_budget_bytes;
         /// <summary>Type of the stored keys and values. [default F32 on REFERENCE, else F16]</summary>
         public KvDtype kv_dtype;
-        /// <summary>Tokens that prefill runs at a time, at most 4096: the grain of its cancel. More than n_context is as
-        /// n_context, and the log says so. [tokens, default 512, on a GPU with the memory for it 1024]</summary>
+        /// <summary>Tokens that prefill runs at a time, at most 4096; a cancel is seen between them. More than n_context is
+        /// as n_context, and the log says so. [tokens, default 512, on a GPU with the memory for it 1024]</summary>
         public int prefill_chunk;
         /// <summary>Least important messages to keep and to report. [default INFO]</summary>
         public LogSeverity log_level;
@@ -626,7 +626,8 @@ namespace Inlay.Raw
         /// <summary>Likeliest tokens to report in events, at most INLAY_MAX_LOGPROBS; fewer where fewer have a probability.
         /// [default 0: none]</summary>
         public int n_logprobs;
-        /// <summary>Same seed, stream and tokens: same draw, whatever else is in the batch. [default 0: the seed
+        /// <summary>Same seed, stream, tokens and logits: same draw, whatever else is in the step. Logits may differ in
+        /// their last bits between devices and versions, and on a GPU between cuts of a prompt. [default 0: the seed
         /// 0]</summary>
         public ulong seed;
         /// <summary>Logit changes, each token once; copied. [default NULL: none]</summary>
@@ -1298,17 +1299,17 @@ namespace Inlay.Raw
             return _inlay_load(path, path_len, @params, engine, err);
         }
 
-        /// <summary>Appends tokens to a session and runs them, chunk by chunk. It begins a new turn: finish reason and
-        /// max_tokens start over, text that was not taken is dropped.</summary>
+        /// <summary>Appends tokens to a session and runs them, chunk by chunk. It begins a new generation: finish reason
+        /// and max_tokens start over, text that was not taken is dropped.</summary>
         /// <param name="session">The session.</param>
         /// <param name="tokens">Token ids.</param>
         /// <param name="n_tokens">At least 1. [tokens]</param>
         /// <param name="n_done">How many of them the session has now. [tokens] May be null.</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: exclusive(session). Blocks: on the device until all tokens are run; other threads' calls that
-        /// compute on the engine have their turns before it and after each chunk. Ownership: The tokens are copied. On
-        /// error: The session keeps the first `*n_done` tokens, whole chunks; none unless it was cancelled or the device
-        /// failed. Errors: CONTEXT_FULL, KV_FULL, CANCELLED, INVALID_STATE, DEVICE_LOST. Since: 1.0.</remarks>
+        /// compute on the engine run before it and after each chunk. Ownership: The tokens are copied. On error: The
+        /// session keeps the first `*n_done` tokens, whole chunks; none unless it was cancelled or the device failed.
+        /// Errors: CONTEXT_FULL, KV_FULL, CANCELLED, INVALID_STATE, DEVICE_LOST. Since: 1.0.</remarks>
         public Status inlay_prefill(IntPtr session, int* tokens, UIntPtr n_tokens, UIntPtr* n_done, inlay_error* err)
         {
             return _inlay_prefill(session, tokens, n_tokens, n_done, err);
@@ -1322,10 +1323,10 @@ namespace Inlay.Raw
         /// <param name="events">One event a session.</param>
         /// <param name="event_stride">sizeof(inlay_event): from one event to the next. [bytes]</param>
         /// <param name="err">What went wrong. May be null.</param>
-        /// <remarks>Thread: exclusive(sessions). Blocks: on the device for one step; waits for its turn among other
-        /// threads' calls that compute on the engine, behind one chunk of each prefill. Ownership: Events are copies. On
-        /// error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status. Errors:
-        /// KV_FULL, INVALID_STATE, FORMAT, DEVICE_LOST. Since: 1.0.</remarks>
+        /// <remarks>Thread: exclusive(sessions). Blocks: on the device for one step; waits for other threads' calls that
+        /// compute on the engine, at most for one chunk of each prefill. Ownership: Events are copies. On error: Wrong
+        /// arguments: nothing happened, events are untouched. Otherwise each event has its own status. Errors: KV_FULL,
+        /// INVALID_STATE, FORMAT, DEVICE_LOST. Since: 1.0.</remarks>
         public Status inlay_decode_step(IntPtr* sessions, UIntPtr n_sessions, inlay_event* events, UIntPtr event_stride, inlay_error* err)
         {
             return _inlay_decode_step(sessions, n_sessions, events, event_stride, err);
@@ -1692,8 +1693,8 @@ namespace Inlay.Raw
         /// <param name="engine">The engine.</param>
         /// <param name="params">The step; NULL for defaults. May be null.</param>
         /// <param name="err">What went wrong. May be null.</param>
-        /// <remarks>Thread: any. Blocks: on the device for all repetitions; other calls that compute on the engine take
-        /// turns with them; takes device memory. Ownership: Nothing is kept. On error: No profile is added. Errors:
+        /// <remarks>Thread: any. Blocks: on the device for all repetitions; other calls that compute on the engine run
+        /// between them; takes device memory. Ownership: Nothing is kept. On error: No profile is added. Errors:
         /// SESSION_LIMIT, KV_FULL, DEVICE_OUT_OF_MEMORY, INVALID_STATE, DEVICE_LOST. Since: 1.1.</remarks>
         public Status inlay_profile_step(IntPtr engine, inlay_profile_params* @params, inlay_error* err)
         {
@@ -1761,14 +1762,14 @@ namespace Inlay.Raw
             return _inlay_convert(path, path_len, out_path, out_path_len, @params, err);
         }
 
-        /// <summary>Writes a conversation as the text that the model was trained on, by the chat template in the model's
-        /// metadata or by one that is given. The templates' language is Jinja as Hugging Face transformers sets it up. The
-        /// text holds control tokens in writing, BOS included where the template writes one: tokenize it with NO_BOS_EOS
-        /// and PARSE_SPECIAL. What messages say passes through as it is, control tokens in it too: for tokens
-        /// inlay_chat_tokenize is the way, for which messages are only text.</summary>
+        /// <summary>Writes a conversation as the text that the model was trained on, by the model's chat template or a
+        /// given one (Jinja, as Hugging Face transformers sets it up). A conversation is JSON: an array of messages such as
+        /// {"role": "user", "content": "Hi"}, or an object of all the template's variables: messages, tools, documents,
+        /// enable_thinking and so on. The text holds control tokens in writing, BOS where the template writes it: tokenize
+        /// it with NO_BOS_EOS and PARSE_SPECIAL. Those that messages write pass as they are, too; inlay_chat_tokenize takes
+        /// messages as text alone.</summary>
         /// <param name="engine">The engine.</param>
-        /// <param name="conversation">JSON: an array of messages such as {"role": "user", "content": "Hi"}, or an object of
-        /// all the template's variables: messages, tools, documents, enable_thinking and so on.</param>
+        /// <param name="conversation">JSON, as said above.</param>
         /// <param name="conversation_len">Its length, or SIZE_MAX. [bytes]</param>
         /// <param name="chat_template">A template; NULL for the model's own. May be null.</param>
         /// <param name="template_len">Its length, or SIZE_MAX. [bytes]</param>
@@ -1785,7 +1786,7 @@ namespace Inlay.Raw
             return _inlay_chat_render(engine, conversation, conversation_len, chat_template, template_len, flags, buf, cap, needed, err);
         }
 
-        /// <summary>Turns texts into vectors: the final hidden states of a text's tokens, normed as before the output
+        /// <summary>Turns texts into vectors: the final hidden states of a text's tokens, normalized as before the output
         /// matrix, pooled. Each text runs in a session of its own, several at once where sessions are free and a step has
         /// room; a text longer than prefill_chunk runs chunk by chunk.</summary>
         /// <param name="engine">The engine.</param>
@@ -1798,10 +1799,10 @@ namespace Inlay.Raw
         /// <param name="cap">Room in out. [values]</param>
         /// <param name="needed">n_texts x d_model. [values] May be null.</param>
         /// <param name="err">What went wrong. May be null.</param>
-        /// <remarks>Thread: any. Blocks: on the device until all texts are run; takes turns with other calls that compute
-        /// on the engine. Ownership: Nothing is kept. On error: BUFFER_TOO_SMALL: `*needed` is set, nothing was run.
-        /// Otherwise `out` is unspecified. Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT,
-        /// INVALID_STATE, DEVICE_LOST, FORMAT. Since: 1.2.</remarks>
+        /// <remarks>Thread: any. Blocks: on the device until all texts are run; other threads' calls that compute on the
+        /// engine run between its steps. Ownership: Nothing is kept. On error: BUFFER_TOO_SMALL: `*needed` is set, nothing
+        /// was run. Otherwise `out` is unspecified. Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL,
+        /// SESSION_LIMIT, INVALID_STATE, DEVICE_LOST, FORMAT. Since: 1.2.</remarks>
         public Status inlay_embed(IntPtr engine, int* tokens, UIntPtr n_tokens, int* lengths, UIntPtr n_texts, inlay_embed_params* @params, float* @out, UIntPtr cap, UIntPtr* needed, inlay_error* err)
         {
             if (_inlay_embed == null) return Older.Refuse("inlay_embed", "1.2", err);
@@ -1826,10 +1827,10 @@ namespace Inlay.Raw
         /// token -1 where there is none. NULL without n_logprobs. May be null.</param>
         /// <param name="top_cap">Room in top.</param>
         /// <param name="err">What went wrong. May be null.</param>
-        /// <remarks>Thread: any. Blocks: on the device until all texts are run; takes turns with other calls that compute
-        /// on the engine; progress is called meanwhile. Ownership: Nothing is kept. On error: BUFFER_TOO_SMALL: nothing was
-        /// run. Otherwise scores and top are unspecified. Errors: BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT,
-        /// INVALID_STATE, DEVICE_LOST, FORMAT, CANCELLED. Since: 1.2.</remarks>
+        /// <remarks>Thread: any. Blocks: on the device until all texts are run; other threads' calls that compute on the
+        /// engine run between its steps; progress is called meanwhile. Ownership: Nothing is kept. On error:
+        /// BUFFER_TOO_SMALL: nothing was run. Otherwise scores and top are unspecified. Errors: BUFFER_TOO_SMALL,
+        /// CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST, FORMAT, CANCELLED. Since: 1.2.</remarks>
         public Status inlay_score(IntPtr engine, IntPtr against, int* tokens, UIntPtr n_tokens, int* lengths, UIntPtr n_texts, inlay_score_params* @params, inlay_token_score* scores, UIntPtr score_stride, inlay_token_logprob* top, UIntPtr top_cap, inlay_error* err)
         {
             if (_inlay_score == null) return Older.Refuse("inlay_score", "1.2", err);
@@ -1872,9 +1873,10 @@ namespace Inlay.Raw
 
         /// <summary>Runs a part of a decode step, for hosts that give the model a little time in every frame. The first
         /// call begins the step, the next ones go on, until `*units_left` is 0: then events and status are those of
-        /// inlay_decode_step, bit for bit. A unit is a layer, or a part of the head that reads about as much. While a step
-        /// is pending the engine runs no other one and no prefill, and its sessions are not forked, cut or given another
-        /// sampler: INVALID_STATE. Freeing one of them drops it.</summary>
+        /// inlay_decode_step, bit for bit. What a unit is is the engine's affair, and steps differ in their number; those
+        /// of one step take about the same time. While a step is pending, calls that compute on the engine or change a
+        /// sequence or sampler of the step's sessions return INVALID_STATE; later minors may refuse fewer. Freeing one of
+        /// the sessions drops it.</summary>
         /// <param name="sessions">The sessions; of a pending step those that it began with, in their order.</param>
         /// <param name="n_sessions">At least 1; at most 64 on a GPU.</param>
         /// <param name="max_units">Most units to run now. 0 begins a step, if none is pending, and tells its units.</param>
@@ -1972,20 +1974,20 @@ namespace Inlay.Raw
             return _inlay_chat_tokenize(engine, conversation, conversation_len, chat_template, template_len, flags, tokens, cap, n_tokens, err);
         }
 
-        /// <summary>Takes tokens out of the sequence, for texts that outgrow the context: those behind them move to the
-        /// front. Their keys and values stay, keys are turned to the new positions (RoPE), which takes about as long as
-        /// copying the cache. They still carry what they have seen of the tokens that went: logits are close to those of
-        /// the shorter sequence, not the same; FP8 and INT8 keys are rounded once more. A generation goes on, also one that
-        /// ended with CONTEXT_FULL; where the last token goes, this is inlay_session_truncate. Where a sliding window
-        /// reaches back to keys that are no longer kept, the next prefill or step first runs the shorter sequence from its
-        /// beginning.</summary>
+        /// <summary>Takes tokens out of the sequence: those behind them move to the front. Their keys and values stay, keys
+        /// are rotated to the new positions (RoPE), in about the time of a copy. They still carry what they have seen of
+        /// the tokens that went: logits are close to those of the shorter sequence, not the same; FP8 and INT8 keys are
+        /// rounded once more. A generation goes on, also one that ended with CONTEXT_FULL; where the last token goes, this
+        /// is inlay_session_truncate. Where a sliding window needs keys that are gone, the next prefill or step first runs
+        /// the shorter sequence from its beginning. UNSUPPORTED: the model has a state that cannot lose tokens; no present
+        /// model has.</summary>
         /// <param name="session">The session.</param>
         /// <param name="first">The first token to go, at most the present length. [tokens]</param>
         /// <param name="n_tokens">How many go; 0: nothing happens. [tokens]</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: exclusive(session). Blocks: while the device moves keys and values; waits for other calls that
         /// compute on the engine. Ownership: Nothing is kept. On error: DEVICE_LOST: unspecified. Otherwise nothing has
-        /// changed. Errors: KV_FULL, INVALID_STATE, DEVICE_LOST. Since: 1.2.</remarks>
+        /// changed. Errors: KV_FULL, UNSUPPORTED, INVALID_STATE, DEVICE_LOST. Since: 1.2.</remarks>
         public Status inlay_session_shift(IntPtr session, UIntPtr first, UIntPtr n_tokens, inlay_error* err)
         {
             if (_inlay_session_shift == null) return Older.Refuse("inlay_session_shift", "1.2", err);

@@ -17,7 +17,10 @@
 // - Strings in: UTF-8 with a length, SIZE_MAX if a zero ends it. Strings out: the caller's buffer; a NULL buffer of size 0 asks for
 //   the needed size. Lengths never count the zero.
 // - Only handles have to be freed, in any order. What a call is given is not used after it returned, unless it says so.
-// - Only calls marked so take device memory.
+// - Later minors may return numbers that this header does not have. An unknown status is a failure, an unknown finish reason an
+//   end; an event of an unknown kind is to be skipped.
+// - Only calls marked so take more device memory than the load did. Within the budget that was set at load, others may give some
+//   back and take it again.
 // - Results do not depend on the thread's floating-point settings (rounding, denormals, traps). A call gives them back as they
 //   were, with their sticky flags; callbacks run with them.
 // - A thread inside of a call must not be cancelled (pthread_cancel), and no callback may end its thread or jump out: pthread_exit
@@ -157,10 +160,10 @@ typedef int32_t inlay_profile_form;
 
 // How a model runs.
 typedef uint32_t inlay_load_flags;
-#define INLAY_LOAD_NO_CUBLAS 1u  // CUDA, without effect elsewhere, as the load's log says: prompts run on the engine's own products, even where the machine has cuBLASLt.
+#define INLAY_LOAD_NO_CUBLAS 1u  // CUDA, without effect elsewhere, as the load's log says: prompts are multiplied by the library's own kernels, even where the machine has cuBLASLt.
 #define INLAY_LOAD_NO_TOKEN_KERNEL 2u  // CUDA, likewise: decode steps launch every operation, even where one launch could run all layers.
-#define INLAY_LOAD_RUN_AHEAD 4u  // CUDA, likewise: a decode step begins the next one of the same sessions before it returns, so that the device need not wait for the host. If anything else comes than that step, it waits until the device is done with it. Not of sessions with penalties or biases, nor of models with sliding windows; a logit row more a session.
-#define INLAY_LOAD_TAKE_PAGES_LATER 8u  // CPU, without effect elsewhere, as the load's log says: pages of the workspace are taken from the system when they are first used, not beside the reading of weights. The process stays smaller until there are long prompts; the first prompts take longer.
+#define INLAY_LOAD_RUN_AHEAD 4u  // CUDA, likewise: a decode step begins the next one of the same sessions before it returns, so that the device need not wait for the host. If anything else comes than that step, it waits until the device is done with it. Not of sessions with penalties or biases, nor of models with sliding windows. Takes memory for one more row of logits a session.
+#define INLAY_LOAD_TAKE_PAGES_LATER 8u  // CPU, without effect elsewhere, as the load's log says: memory for the activations of long prompts is taken from the system when it is first used, not beside the reading of weights. The process stays smaller until there are long prompts; the first prompts take longer.
 #define INLAY_LOAD_EXACT_ACTIVATIONS 16u  // CPU, likewise: products of quantized weights take all activations in 16 bits, not only the third of them that holds most of the error. Logits then are those of the dequantized weights but for a KL divergence of about 1e-6; prompts take longer.
 
 // Type in which weights are held.
@@ -206,9 +209,9 @@ typedef struct inlay_engine inlay_engine;
 // One token sequence of an engine, which it keeps alive.
 typedef struct inlay_session inlay_session;
 
-// Receives one log message. Called on the thread of the call that caused it, with the host's floating-point settings;
-// must not call the library. It must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends
-// the process.
+// Receives one log message. Called on the thread of the call that caused it, and on a thread of the engine only where
+// the host asked for such a thread, with the host's floating-point settings; must not call the library. It must not
+// leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
 typedef void (*inlay_log_fn)(void* user, inlay_log_level level, const char* text, size_t text_len);
 
 // Told how far a load, a conversion or a scoring is, a load at least once a second. Return non-zero to cancel it.
@@ -319,8 +322,8 @@ typedef struct inlay_load_params {
   uint64_t kv_budget_bytes;
   // Type of the stored keys and values. [default F32 on REFERENCE, else F16]
   inlay_kv_dtype kv_dtype;
-  // Tokens that prefill runs at a time, at most 4096: the grain of its cancel. More than n_context is as n_context, and
-  // the log says so. [tokens, default 512, on a GPU with the memory for it 1024]
+  // Tokens that prefill runs at a time, at most 4096; a cancel is seen between them. More than n_context is as
+  // n_context, and the log says so. [tokens, default 512, on a GPU with the memory for it 1024]
   int32_t prefill_chunk;
   // Least important messages to keep and to report. [default INFO]
   inlay_log_level log_level;
@@ -466,7 +469,8 @@ typedef struct inlay_sampler_params {
   // Likeliest tokens to report in events, at most INLAY_MAX_LOGPROBS; fewer where fewer have a probability. [default 0:
   // none]
   int32_t n_logprobs;
-  // Same seed, stream and tokens: same draw, whatever else is in the batch. [default 0: the seed 0]
+  // Same seed, stream, tokens and logits: same draw, whatever else is in the step. Logits may differ in their last bits
+  // between devices and versions, and on a GPU between cuts of a prompt. [default 0: the seed 0]
   uint64_t seed;
   // Logit changes, each token once; copied. [default NULL: none]
   const inlay_logit_bias* bias;
@@ -723,11 +727,11 @@ typedef struct inlay_logits {
 inlay_status inlay_load(const char* path, size_t path_len, const inlay_load_params* params, inlay_engine** engine,
                         inlay_error* err);
 
-// Appends tokens to a session and runs them, chunk by chunk. It begins a new turn: finish reason and max_tokens start
-// over, text that was not taken is dropped.
+// Appends tokens to a session and runs them, chunk by chunk. It begins a new generation: finish reason and max_tokens
+// start over, text that was not taken is dropped.
 // Thread: exclusive(session).
-// Blocks: on the device until all tokens are run; other threads' calls that compute on the engine have their turns
-// before it and after each chunk.
+// Blocks: on the device until all tokens are run; other threads' calls that compute on the engine run before it and
+// after each chunk.
 // Ownership: The tokens are copied.
 // On error: The session keeps the first `*n_done` tokens, whole chunks; none unless it was cancelled or the device
 // failed.
@@ -740,8 +744,8 @@ inlay_status inlay_prefill(inlay_session* session, const int32_t* tokens, size_t
 // A session that cannot advance is unchanged and says so in its event's status; the others advance, and the first such
 // status is returned. Sessions are of one engine, each named once.
 // Thread: exclusive(sessions).
-// Blocks: on the device for one step; waits for its turn among other threads' calls that compute on the engine, behind
-// one chunk of each prefill.
+// Blocks: on the device for one step; waits for other threads' calls that compute on the engine, at most for one chunk
+// of each prefill.
 // Ownership: Events are copies.
 // On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status.
 // Errors: KV_FULL, INVALID_STATE, FORMAT, DEVICE_LOST.
@@ -1051,7 +1055,7 @@ inlay_status inlay_log_read(const inlay_engine* engine, uint64_t* cursor, inlay_
 // Runs a step of fixed tokens again and again, in a session of its own: whole, then with a time for each operation, and
 // measures how fast the device reads memory. The engine keeps its latest 16 profiles; inlay_profile_text writes them.
 // Thread: any.
-// Blocks: on the device for all repetitions; other calls that compute on the engine take turns with them; takes device
+// Blocks: on the device for all repetitions; other calls that compute on the engine run between them; takes device
 // memory.
 // Ownership: Nothing is kept.
 // On error: No profile is added.
@@ -1101,11 +1105,11 @@ inlay_status inlay_convert(const char* path, size_t path_len, const char* out_pa
 
 // ---- Tokens ----------------------------------------------------------------------------------------------------------
 
-// Writes a conversation as the text that the model was trained on, by the chat template in the model's metadata or by
-// one that is given. The templates' language is Jinja as Hugging Face transformers sets it up. The text holds control
-// tokens in writing, BOS included where the template writes one: tokenize it with NO_BOS_EOS and PARSE_SPECIAL. What
-// messages say passes through as it is, control tokens in it too: for tokens inlay_chat_tokenize is the way, for which
-// messages are only text.
+// Writes a conversation as the text that the model was trained on, by the model's chat template or a given one (Jinja,
+// as Hugging Face transformers sets it up). A conversation is JSON: an array of messages such as {"role": "user",
+// "content": "Hi"}, or an object of all the template's variables: messages, tools, documents, enable_thinking and so
+// on. The text holds control tokens in writing, BOS where the template writes it: tokenize it with NO_BOS_EOS and
+// PARSE_SPECIAL. Those that messages write pass as they are, too; inlay_chat_tokenize takes messages as text alone.
 // Thread: any.
 // Blocks: no.
 // Ownership: Nothing is kept.
@@ -1116,11 +1120,11 @@ inlay_status inlay_chat_render(const inlay_engine* engine, const char* conversat
                                const char* chat_template, size_t template_len, inlay_chat_flags flags, char* buf,
                                size_t cap, size_t* needed, inlay_error* err);
 
-// Turns texts into vectors: the final hidden states of a text's tokens, normed as before the output matrix, pooled.
+// Turns texts into vectors: the final hidden states of a text's tokens, normalized as before the output matrix, pooled.
 // Each text runs in a session of its own, several at once where sessions are free and a step has room; a text longer
 // than prefill_chunk runs chunk by chunk.
 // Thread: any.
-// Blocks: on the device until all texts are run; takes turns with other calls that compute on the engine.
+// Blocks: on the device until all texts are run; other threads' calls that compute on the engine run between its steps.
 // Ownership: Nothing is kept.
 // On error: BUFFER_TOO_SMALL: `*needed` is set, nothing was run. Otherwise `out` is unspecified.
 // Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST, FORMAT.
@@ -1134,8 +1138,8 @@ inlay_status inlay_embed(const inlay_engine* engine, const int32_t* tokens, size
 // chunk by chunk. With another engine of the same vocabulary both run, and their distributions are compared: what a
 // quantization costs.
 // Thread: any.
-// Blocks: on the device until all texts are run; takes turns with other calls that compute on the engine; progress is
-// called meanwhile.
+// Blocks: on the device until all texts are run; other threads' calls that compute on the engine run between its steps;
+// progress is called meanwhile.
 // Ownership: Nothing is kept.
 // On error: BUFFER_TOO_SMALL: nothing was run. Otherwise scores and top are unspecified.
 // Errors: BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST, FORMAT, CANCELLED.
@@ -1174,9 +1178,9 @@ inlay_status inlay_session_view_logits(inlay_session* session, inlay_logits* vie
 
 // Runs a part of a decode step, for hosts that give the model a little time in every frame. The first call begins the
 // step, the next ones go on, until `*units_left` is 0: then events and status are those of inlay_decode_step, bit for
-// bit. A unit is a layer, or a part of the head that reads about as much. While a step is pending the engine runs no
-// other one and no prefill, and its sessions are not forked, cut or given another sampler: INVALID_STATE. Freeing one
-// of them drops it.
+// bit. What a unit is is the engine's affair, and steps differ in their number; those of one step take about the same
+// time. While a step is pending, calls that compute on the engine or change a sequence or sampler of the step's
+// sessions return INVALID_STATE; later minors may refuse fewer. Freeing one of the sessions drops it.
 // Thread: exclusive(sessions).
 // Blocks: on the device for max_units units; waits for other calls that compute on the engine. Between the chunks of
 // another thread's prefill no step begins: BUSY.
@@ -1247,17 +1251,17 @@ inlay_status inlay_chat_tokenize(const inlay_engine* engine, const char* convers
 
 // ---- Sessions --------------------------------------------------------------------------------------------------------
 
-// Takes tokens out of the sequence, for texts that outgrow the context: those behind them move to the front. Their keys
-// and values stay, keys are turned to the new positions (RoPE), which takes about as long as copying the cache. They
-// still carry what they have seen of the tokens that went: logits are close to those of the shorter sequence, not the
-// same; FP8 and INT8 keys are rounded once more. A generation goes on, also one that ended with CONTEXT_FULL; where the
-// last token goes, this is inlay_session_truncate. Where a sliding window reaches back to keys that are no longer kept,
-// the next prefill or step first runs the shorter sequence from its beginning.
+// Takes tokens out of the sequence: those behind them move to the front. Their keys and values stay, keys are rotated
+// to the new positions (RoPE), in about the time of a copy. They still carry what they have seen of the tokens that
+// went: logits are close to those of the shorter sequence, not the same; FP8 and INT8 keys are rounded once more. A
+// generation goes on, also one that ended with CONTEXT_FULL; where the last token goes, this is inlay_session_truncate.
+// Where a sliding window needs keys that are gone, the next prefill or step first runs the shorter sequence from its
+// beginning. UNSUPPORTED: the model has a state that cannot lose tokens; no present model has.
 // Thread: exclusive(session).
 // Blocks: while the device moves keys and values; waits for other calls that compute on the engine.
 // Ownership: Nothing is kept.
 // On error: DEVICE_LOST: unspecified. Otherwise nothing has changed.
-// Errors: KV_FULL, INVALID_STATE, DEVICE_LOST.
+// Errors: KV_FULL, UNSUPPORTED, INVALID_STATE, DEVICE_LOST.
 // Since: 1.2.
 inlay_status inlay_session_shift(inlay_session* session, size_t first, size_t n_tokens, inlay_error* err);
 

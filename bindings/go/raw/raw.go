@@ -702,18 +702,19 @@ type LoadFlags uint32
 
 // Values of LoadFlags.
 const (
-	// CUDA, without effect elsewhere, as the load's log says: prompts run on the engine's own products, even where
-	// the machine has cuBLASLt.
+	// CUDA, without effect elsewhere, as the load's log says: prompts are multiplied by the library's own kernels,
+	// even where the machine has cuBLASLt.
 	LoadNoCublas LoadFlags = 1
 	// CUDA, likewise: decode steps launch every operation, even where one launch could run all layers.
 	LoadNoTokenKernel LoadFlags = 2
 	// CUDA, likewise: a decode step begins the next one of the same sessions before it returns, so that the device
 	// need not wait for the host. If anything else comes than that step, it waits until the device is done with it.
-	// Not of sessions with penalties or biases, nor of models with sliding windows; a logit row more a session.
+	// Not of sessions with penalties or biases, nor of models with sliding windows. Takes memory for one more row of
+	// logits a session.
 	LoadRunAhead LoadFlags = 4
-	// CPU, without effect elsewhere, as the load's log says: pages of the workspace are taken from the system when
-	// they are first used, not beside the reading of weights. The process stays smaller until there are long prompts;
-	// the first prompts take longer.
+	// CPU, without effect elsewhere, as the load's log says: memory for the activations of long prompts is taken from
+	// the system when it is first used, not beside the reading of weights. The process stays smaller until there are
+	// long prompts; the first prompts take longer.
 	LoadTakePagesLater LoadFlags = 8
 	// CPU, likewise: products of quantized weights take all activations in 16 bits, not only the third of them that
 	// holds most of the error. Logits then are those of the dequantized weights but for a KL divergence of about
@@ -868,9 +869,9 @@ type Engine struct{ _ [0]byte }
 // One token sequence of an engine, which it keeps alive.
 type Session struct{ _ [0]byte }
 
-// Receives one log message. Called on the thread of the call that caused it, with the host's floating-point settings;
-// must not call the library. It must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception
-// ends the process.
+// Receives one log message. Called on the thread of the call that caused it, and on a thread of the engine only where
+// the host asked for such a thread, with the host's floating-point settings; must not call the library. It must not
+// leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
 //
 // It is the address of a C function.
 type LogFn unsafe.Pointer
@@ -987,8 +988,8 @@ type LoadParams struct {
 	KVBudgetBytes uint64
 	// Type of the stored keys and values. [default F32 on REFERENCE, else F16]
 	KVDtype KVDtype
-	// Tokens that prefill runs at a time, at most 4096: the grain of its cancel. More than n_context is as n_context,
-	// and the log says so. [tokens, default 512, on a GPU with the memory for it 1024]
+	// Tokens that prefill runs at a time, at most 4096; a cancel is seen between them. More than n_context is as
+	// n_context, and the log says so. [tokens, default 512, on a GPU with the memory for it 1024]
 	PrefillChunk int32
 	// Least important messages to keep and to report. [default INFO]
 	LogLevel LogLevel
@@ -1134,7 +1135,8 @@ type SamplerParams struct {
 	// Likeliest tokens to report in events, at most INLAY_MAX_LOGPROBS; fewer where fewer have a probability.
 	// [default 0: none]
 	NLogprobs int32
-	// Same seed, stream and tokens: same draw, whatever else is in the batch. [default 0: the seed 0]
+	// Same seed, stream, tokens and logits: same draw, whatever else is in the step. Logits may differ in their last
+	// bits between devices and versions, and on a GPU between cuts of a prompt. [default 0: the seed 0]
 	Seed uint64
 	// Logit changes, each token once; copied. [default NULL: none]
 	Bias *LogitBias
@@ -1395,16 +1397,16 @@ func Load(path *byte, pathLen uintptr, params *LoadParams, engine **Engine, err 
 	return Status(C.go_inlay_load((*C.char)(unsafe.Pointer(path)), C.size_t(pathLen), (*C.inlay_load_params)(unsafe.Pointer(params)), (**C.inlay_engine)(unsafe.Pointer(engine)), (*C.inlay_error)(unsafe.Pointer(err))))
 }
 
-// Prefill is inlay_prefill. Appends tokens to a session and runs them, chunk by chunk. It begins a new turn: finish
-// reason and max_tokens start over, text that was not taken is dropped.
+// Prefill is inlay_prefill. Appends tokens to a session and runs them, chunk by chunk. It begins a new generation:
+// finish reason and max_tokens start over, text that was not taken is dropped.
 //
 //   - session: The session.
 //   - tokens: Token ids.
 //   - nTokens: At least 1.
 //   - nDone: How many of them the session has now.
 //   - Thread: exclusive(session).
-//   - Blocks: on the device until all tokens are run; other threads' calls that compute on the engine have their
-//     turns before it and after each chunk.
+//   - Blocks: on the device until all tokens are run; other threads' calls that compute on the engine run before it
+//     and after each chunk.
 //   - Ownership: The tokens are copied.
 //   - On error: The session keeps the first `*n_done` tokens, whole chunks; none unless it was cancelled or the
 //     device failed.
@@ -1423,8 +1425,8 @@ func Prefill(session *Session, tokens *int32, nTokens uintptr, nDone *uintptr, e
 //   - events: One event a session.
 //   - eventStride: sizeof(inlay_event): from one event to the next.
 //   - Thread: exclusive(sessions).
-//   - Blocks: on the device for one step; waits for its turn among other threads' calls that compute on the engine,
-//     behind one chunk of each prefill.
+//   - Blocks: on the device for one step; waits for other threads' calls that compute on the engine, at most for one
+//     chunk of each prefill.
 //   - Ownership: Events are copies.
 //   - On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status.
 //   - Errors: KV_FULL, INVALID_STATE, FORMAT, DEVICE_LOST.
@@ -1877,7 +1879,7 @@ func LogRead(engine *Engine, cursor *uint64, level *LogLevel, buf *byte, cap_ ui
 //   - engine: The engine.
 //   - params: The step; NULL for defaults.
 //   - Thread: any.
-//   - Blocks: on the device for all repetitions; other calls that compute on the engine take turns with them; takes
+//   - Blocks: on the device for all repetitions; other calls that compute on the engine run between them; takes
 //     device memory.
 //   - Ownership: Nothing is kept.
 //   - On error: No profile is added.
@@ -1950,15 +1952,15 @@ func Convert(path *byte, pathLen uintptr, outPath *byte, outPathLen uintptr, par
 	return Status(C.go_inlay_convert((*C.char)(unsafe.Pointer(path)), C.size_t(pathLen), (*C.char)(unsafe.Pointer(outPath)), C.size_t(outPathLen), (*C.inlay_convert_params)(unsafe.Pointer(params)), (*C.inlay_error)(unsafe.Pointer(err))))
 }
 
-// ChatRender is inlay_chat_render. Writes a conversation as the text that the model was trained on, by the chat
-// template in the model's metadata or by one that is given. The templates' language is Jinja as Hugging Face
-// transformers sets it up. The text holds control tokens in writing, BOS included where the template writes one:
-// tokenize it with NO_BOS_EOS and PARSE_SPECIAL. What messages say passes through as it is, control tokens in it too:
-// for tokens inlay_chat_tokenize is the way, for which messages are only text.
+// ChatRender is inlay_chat_render. Writes a conversation as the text that the model was trained on, by the model's
+// chat template or a given one (Jinja, as Hugging Face transformers sets it up). A conversation is JSON: an array of
+// messages such as {"role": "user", "content": "Hi"}, or an object of all the template's variables: messages, tools,
+// documents, enable_thinking and so on. The text holds control tokens in writing, BOS where the template writes it:
+// tokenize it with NO_BOS_EOS and PARSE_SPECIAL. Those that messages write pass as they are, too; inlay_chat_tokenize
+// takes messages as text alone.
 //
 //   - engine: The engine.
-//   - conversation: JSON: an array of messages such as {"role": "user", "content": "Hi"}, or an object of all the
-//     template's variables: messages, tools, documents, enable_thinking and so on.
+//   - conversation: JSON, as said above.
 //   - conversationLen: Its length, or SIZE_MAX.
 //   - chatTemplate: A template; NULL for the model's own.
 //   - templateLen: Its length, or SIZE_MAX.
@@ -1976,9 +1978,9 @@ func ChatRender(engine *Engine, conversation *byte, conversationLen uintptr, cha
 	return Status(C.go_inlay_chat_render((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.char)(unsafe.Pointer(conversation)), C.size_t(conversationLen), (*C.char)(unsafe.Pointer(chatTemplate)), C.size_t(templateLen), C.inlay_chat_flags(flags), (*C.char)(unsafe.Pointer(buf)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
 }
 
-// Embed is inlay_embed. Turns texts into vectors: the final hidden states of a text's tokens, normed as before the
-// output matrix, pooled. Each text runs in a session of its own, several at once where sessions are free and a step
-// has room; a text longer than prefill_chunk runs chunk by chunk.
+// Embed is inlay_embed. Turns texts into vectors: the final hidden states of a text's tokens, normalized as before
+// the output matrix, pooled. Each text runs in a session of its own, several at once where sessions are free and a
+// step has room; a text longer than prefill_chunk runs chunk by chunk.
 //
 //   - engine: The engine.
 //   - tokens: The texts' token ids, one text after the other.
@@ -1990,7 +1992,8 @@ func ChatRender(engine *Engine, conversation *byte, conversationLen uintptr, cha
 //   - cap_: Room in out.
 //   - needed: n_texts x d_model.
 //   - Thread: any.
-//   - Blocks: on the device until all texts are run; takes turns with other calls that compute on the engine.
+//   - Blocks: on the device until all texts are run; other threads' calls that compute on the engine run between its
+//     steps.
 //   - Ownership: Nothing is kept.
 //   - On error: BUFFER_TOO_SMALL: `*needed` is set, nothing was run. Otherwise `out` is unspecified.
 //   - Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST,
@@ -2018,8 +2021,8 @@ func Embed(engine *Engine, tokens *int32, nTokens uintptr, lengths *int32, nText
 //     where there is none. NULL without n_logprobs.
 //   - topCap: Room in top.
 //   - Thread: any.
-//   - Blocks: on the device until all texts are run; takes turns with other calls that compute on the engine;
-//     progress is called meanwhile.
+//   - Blocks: on the device until all texts are run; other threads' calls that compute on the engine run between its
+//     steps; progress is called meanwhile.
 //   - Ownership: Nothing is kept.
 //   - On error: BUFFER_TOO_SMALL: nothing was run. Otherwise scores and top are unspecified.
 //   - Errors: BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST, FORMAT, CANCELLED.
@@ -2067,9 +2070,10 @@ func SessionViewLogits(session *Session, view *Logits, err *Error) Status {
 
 // DecodeSlice is inlay_decode_slice. Runs a part of a decode step, for hosts that give the model a little time in
 // every frame. The first call begins the step, the next ones go on, until `*units_left` is 0: then events and status
-// are those of inlay_decode_step, bit for bit. A unit is a layer, or a part of the head that reads about as much.
-// While a step is pending the engine runs no other one and no prefill, and its sessions are not forked, cut or given
-// another sampler: INVALID_STATE. Freeing one of them drops it.
+// are those of inlay_decode_step, bit for bit. What a unit is is the engine's affair, and steps differ in their
+// number; those of one step take about the same time. While a step is pending, calls that compute on the engine or
+// change a sequence or sampler of the step's sessions return INVALID_STATE; later minors may refuse fewer. Freeing
+// one of the sessions drops it.
 //
 //   - sessions: The sessions; of a pending step those that it began with, in their order.
 //   - nSessions: At least 1; at most 64 on a GPU.
@@ -2179,13 +2183,13 @@ func ChatTokenize(engine *Engine, conversation *byte, conversationLen uintptr, c
 	return Status(C.go_inlay_chat_tokenize((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.char)(unsafe.Pointer(conversation)), C.size_t(conversationLen), (*C.char)(unsafe.Pointer(chatTemplate)), C.size_t(templateLen), C.inlay_chat_flags(flags), (*C.int32_t)(unsafe.Pointer(tokens)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(nTokens)), (*C.inlay_error)(unsafe.Pointer(err))))
 }
 
-// SessionShift is inlay_session_shift. Takes tokens out of the sequence, for texts that outgrow the context: those
-// behind them move to the front. Their keys and values stay, keys are turned to the new positions (RoPE), which takes
-// about as long as copying the cache. They still carry what they have seen of the tokens that went: logits are close
-// to those of the shorter sequence, not the same; FP8 and INT8 keys are rounded once more. A generation goes on, also
-// one that ended with CONTEXT_FULL; where the last token goes, this is inlay_session_truncate. Where a sliding window
-// reaches back to keys that are no longer kept, the next prefill or step first runs the shorter sequence from its
-// beginning.
+// SessionShift is inlay_session_shift. Takes tokens out of the sequence: those behind them move to the front. Their
+// keys and values stay, keys are rotated to the new positions (RoPE), in about the time of a copy. They still carry
+// what they have seen of the tokens that went: logits are close to those of the shorter sequence, not the same; FP8
+// and INT8 keys are rounded once more. A generation goes on, also one that ended with CONTEXT_FULL; where the last
+// token goes, this is inlay_session_truncate. Where a sliding window needs keys that are gone, the next prefill or
+// step first runs the shorter sequence from its beginning. UNSUPPORTED: the model has a state that cannot lose
+// tokens; no present model has.
 //
 //   - session: The session.
 //   - first: The first token to go, at most the present length.
@@ -2194,7 +2198,7 @@ func ChatTokenize(engine *Engine, conversation *byte, conversationLen uintptr, c
 //   - Blocks: while the device moves keys and values; waits for other calls that compute on the engine.
 //   - Ownership: Nothing is kept.
 //   - On error: DEVICE_LOST: unspecified. Otherwise nothing has changed.
-//   - Errors: KV_FULL, INVALID_STATE, DEVICE_LOST.
+//   - Errors: KV_FULL, UNSUPPORTED, INVALID_STATE, DEVICE_LOST.
 //   - Since: 1.2.
 func SessionShift(session *Session, first uintptr, nTokens uintptr, err *Error) Status {
 	return Status(C.go_inlay_session_shift((*C.inlay_session)(unsafe.Pointer(session)), C.size_t(first), C.size_t(nTokens), (*C.inlay_error)(unsafe.Pointer(err))))

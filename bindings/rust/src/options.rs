@@ -300,7 +300,7 @@ pub struct Sampler {
     pub penalty_window: i32,
     /// Likeliest tokens to report in events, at most [`MAX_LOGPROBS`](crate::MAX_LOGPROBS).
     pub n_logprobs: u32,
-    /// Same seed, stream and tokens: same draw, whatever else is in the batch.
+    /// Same seed, stream, tokens and logits: same draw, whatever else is in the step.
     pub seed: u64,
     /// Logit changes, each token once, at most 1024.
     pub bias: Vec<LogitBias>,

@@ -202,18 +202,19 @@ pub const INLAY_PROFILE_TRACE: inlay_profile_form = 2;
 
 /// How a model runs.
 pub type inlay_load_flags = u32;
-/// CUDA, without effect elsewhere, as the load's log says: prompts run on the engine's own products, even where the
-/// machine has cuBLASLt.
+/// CUDA, without effect elsewhere, as the load's log says: prompts are multiplied by the library's own kernels, even
+/// where the machine has cuBLASLt.
 pub const INLAY_LOAD_NO_CUBLAS: inlay_load_flags = 1;
 /// CUDA, likewise: decode steps launch every operation, even where one launch could run all layers.
 pub const INLAY_LOAD_NO_TOKEN_KERNEL: inlay_load_flags = 2;
 /// CUDA, likewise: a decode step begins the next one of the same sessions before it returns, so that the device need
 /// not wait for the host. If anything else comes than that step, it waits until the device is done with it. Not of
-/// sessions with penalties or biases, nor of models with sliding windows; a logit row more a session.
+/// sessions with penalties or biases, nor of models with sliding windows. Takes memory for one more row of logits a
+/// session.
 pub const INLAY_LOAD_RUN_AHEAD: inlay_load_flags = 4;
-/// CPU, without effect elsewhere, as the load's log says: pages of the workspace are taken from the system when they
-/// are first used, not beside the reading of weights. The process stays smaller until there are long prompts; the
-/// first prompts take longer.
+/// CPU, without effect elsewhere, as the load's log says: memory for the activations of long prompts is taken from
+/// the system when it is first used, not beside the reading of weights. The process stays smaller until there are
+/// long prompts; the first prompts take longer.
 pub const INLAY_LOAD_TAKE_PAGES_LATER: inlay_load_flags = 8;
 /// CPU, likewise: products of quantized weights take all activations in 16 bits, not only the third of them that
 /// holds most of the error. Logits then are those of the dequantized weights but for a KL divergence of about 1e-6;
@@ -298,9 +299,9 @@ pub struct inlay_session {
     _neither_send_nor_sync: PhantomData<(*mut u8, PhantomPinned)>,
 }
 
-/// Receives one log message. Called on the thread of the call that caused it, with the host's floating-point
-/// settings; must not call the library. It must not leave by an exception, a panic, longjmp or pthread_exit; a C++
-/// exception ends the process.
+/// Receives one log message. Called on the thread of the call that caused it, and on a thread of the engine only
+/// where the host asked for such a thread, with the host's floating-point settings; must not call the library. It
+/// must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
 pub type inlay_log_fn = unsafe extern "C" fn(user: *mut c_void, level: inlay_log_level, text: *const c_char, text_len: usize);
 
 /// Told how far a load, a conversion or a scoring is, a load at least once a second. Return non-zero to cancel it.
@@ -475,7 +476,7 @@ pub struct inlay_load_params {
     pub kv_budget_bytes: u64,
     /// Type of the stored keys and values. (default F32 on REFERENCE, else F16)
     pub kv_dtype: inlay_kv_dtype,
-    /// Tokens that prefill runs at a time, at most 4096: the grain of its cancel. More than n_context is as
+    /// Tokens that prefill runs at a time, at most 4096; a cancel is seen between them. More than n_context is as
     /// n_context, and the log says so. (tokens, default 512, on a GPU with the memory for it 1024)
     pub prefill_chunk: i32,
     /// Least important messages to keep and to report. (default INFO)
@@ -662,7 +663,8 @@ pub struct inlay_sampler_params {
     /// Likeliest tokens to report in events, at most [`INLAY_MAX_LOGPROBS`]; fewer where fewer have a probability.
     /// (default 0: none)
     pub n_logprobs: i32,
-    /// Same seed, stream and tokens: same draw, whatever else is in the batch. (default 0: the seed 0)
+    /// Same seed, stream, tokens and logits: same draw, whatever else is in the step. Logits may differ in their last
+    /// bits between devices and versions, and on a GPU between cuts of a prompt. (default 0: the seed 0)
     pub seed: u64,
     /// Logit changes, each token once; copied. (default NULL: none)
     pub bias: *const inlay_logit_bias,
@@ -1040,12 +1042,12 @@ pub struct Functions {
     /// - `params`: NULL: all defaults. (may be null)
     /// - `engine`: The new engine.
     pub inlay_load: unsafe extern "C" fn(path: *const c_char, path_len: usize, params: *const inlay_load_params, engine: *mut *mut inlay_engine, err: *mut inlay_error) -> inlay_status,
-    /// Appends tokens to a session and runs them, chunk by chunk. It begins a new turn: finish reason and max_tokens
-    /// start over, text that was not taken is dropped.
+    /// Appends tokens to a session and runs them, chunk by chunk. It begins a new generation: finish reason and
+    /// max_tokens start over, text that was not taken is dropped.
     ///
     /// - Thread: exclusive(session).
-    /// - Blocks: on the device until all tokens are run; other threads' calls that compute on the engine have their
-    ///   turns before it and after each chunk.
+    /// - Blocks: on the device until all tokens are run; other threads' calls that compute on the engine run before
+    ///   it and after each chunk.
     /// - Ownership: The tokens are copied.
     /// - On error: The session keeps the first `*n_done` tokens, whole chunks; none unless it was cancelled or the
     ///   device failed.
@@ -1063,8 +1065,8 @@ pub struct Functions {
     /// the first such status is returned. Sessions are of one engine, each named once.
     ///
     /// - Thread: exclusive(sessions).
-    /// - Blocks: on the device for one step; waits for its turn among other threads' calls that compute on the
-    ///   engine, behind one chunk of each prefill.
+    /// - Blocks: on the device for one step; waits for other threads' calls that compute on the engine, at most for
+    ///   one chunk of each prefill.
     /// - Ownership: Events are copies.
     /// - On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status.
     /// - Errors: KV_FULL, INVALID_STATE, FORMAT, DEVICE_LOST.
@@ -1483,8 +1485,8 @@ pub struct Functions {
     /// [`inlay_profile_text`](Functions::inlay_profile_text) writes them.
     ///
     /// - Thread: any.
-    /// - Blocks: on the device for all repetitions; other calls that compute on the engine take turns with them;
-    ///   takes device memory.
+    /// - Blocks: on the device for all repetitions; other calls that compute on the engine run between them; takes
+    ///   device memory.
     /// - Ownership: Nothing is kept.
     /// - On error: No profile is added.
     /// - Errors: SESSION_LIMIT, KV_FULL, DEVICE_OUT_OF_MEMORY, INVALID_STATE, DEVICE_LOST.
@@ -1554,11 +1556,12 @@ pub struct Functions {
     /// - `out_path_len`: Its length, or SIZE_MAX. (bytes)
     /// - `params`: NULL: all defaults. (may be null)
     pub inlay_convert: unsafe extern "C" fn(path: *const c_char, path_len: usize, out_path: *const c_char, out_path_len: usize, params: *const inlay_convert_params, err: *mut inlay_error) -> inlay_status,
-    /// Writes a conversation as the text that the model was trained on, by the chat template in the model's metadata
-    /// or by one that is given. The templates' language is Jinja as Hugging Face transformers sets it up. The text
-    /// holds control tokens in writing, BOS included where the template writes one: tokenize it with NO_BOS_EOS and
-    /// PARSE_SPECIAL. What messages say passes through as it is, control tokens in it too: for tokens
-    /// [`inlay_chat_tokenize`](Functions::inlay_chat_tokenize) is the way, for which messages are only text.
+    /// Writes a conversation as the text that the model was trained on, by the model's chat template or a given one
+    /// (Jinja, as Hugging Face transformers sets it up). A conversation is JSON: an array of messages such as
+    /// {"role": "user", "content": "Hi"}, or an object of all the template's variables: messages, tools, documents,
+    /// enable_thinking and so on. The text holds control tokens in writing, BOS where the template writes it:
+    /// tokenize it with NO_BOS_EOS and PARSE_SPECIAL. Those that messages write pass as they are, too;
+    /// [`inlay_chat_tokenize`](Functions::inlay_chat_tokenize) takes messages as text alone.
     ///
     /// - Thread: any.
     /// - Blocks: no.
@@ -1569,8 +1572,7 @@ pub struct Functions {
     ///
     /// Parameters:
     /// - `engine`: The engine.
-    /// - `conversation`: JSON: an array of messages such as {"role": "user", "content": "Hi"}, or an object of all
-    ///   the template's variables: messages, tools, documents, enable_thinking and so on.
+    /// - `conversation`: JSON, as said above.
     /// - `conversation_len`: Its length, or SIZE_MAX. (bytes)
     /// - `chat_template`: A template; NULL for the model's own. (may be null)
     /// - `template_len`: Its length, or SIZE_MAX. (bytes)
@@ -1579,12 +1581,13 @@ pub struct Functions {
     /// - `cap`: Room in buf. (bytes)
     /// - `needed`: Length of the text. (bytes, may be null)
     pub inlay_chat_render: unsafe extern "C" fn(engine: *const inlay_engine, conversation: *const c_char, conversation_len: usize, chat_template: *const c_char, template_len: usize, flags: inlay_chat_flags, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
-    /// Turns texts into vectors: the final hidden states of a text's tokens, normed as before the output matrix,
+    /// Turns texts into vectors: the final hidden states of a text's tokens, normalized as before the output matrix,
     /// pooled. Each text runs in a session of its own, several at once where sessions are free and a step has room; a
     /// text longer than prefill_chunk runs chunk by chunk.
     ///
     /// - Thread: any.
-    /// - Blocks: on the device until all texts are run; takes turns with other calls that compute on the engine.
+    /// - Blocks: on the device until all texts are run; other threads' calls that compute on the engine run between
+    ///   its steps.
     /// - Ownership: Nothing is kept.
     /// - On error: BUFFER_TOO_SMALL: `*needed` is set, nothing was run. Otherwise `out` is unspecified.
     /// - Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST,
@@ -1608,8 +1611,8 @@ pub struct Functions {
     /// are compared: what a quantization costs.
     ///
     /// - Thread: any.
-    /// - Blocks: on the device until all texts are run; takes turns with other calls that compute on the engine;
-    ///   progress is called meanwhile.
+    /// - Blocks: on the device until all texts are run; other threads' calls that compute on the engine run between
+    ///   its steps; progress is called meanwhile.
     /// - Ownership: Nothing is kept.
     /// - On error: BUFFER_TOO_SMALL: nothing was run. Otherwise scores and top are unspecified.
     /// - Errors: BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST, FORMAT,
@@ -1667,9 +1670,10 @@ pub struct Functions {
     pub inlay_session_view_logits: unsafe extern "C" fn(session: *mut inlay_session, view: *mut inlay_logits, err: *mut inlay_error) -> inlay_status,
     /// Runs a part of a decode step, for hosts that give the model a little time in every frame. The first call
     /// begins the step, the next ones go on, until `*units_left` is 0: then events and status are those of
-    /// [`inlay_decode_step`](Functions::inlay_decode_step), bit for bit. A unit is a layer, or a part of the head
-    /// that reads about as much. While a step is pending the engine runs no other one and no prefill, and its
-    /// sessions are not forked, cut or given another sampler: INVALID_STATE. Freeing one of them drops it.
+    /// [`inlay_decode_step`](Functions::inlay_decode_step), bit for bit. What a unit is is the engine's affair, and
+    /// steps differ in their number; those of one step take about the same time. While a step is pending, calls that
+    /// compute on the engine or change a sequence or sampler of the step's sessions return INVALID_STATE; later
+    /// minors may refuse fewer. Freeing one of the sessions drops it.
     ///
     /// - Thread: exclusive(sessions).
     /// - Blocks: on the device for max_units units; waits for other calls that compute on the engine. Between the
@@ -1773,19 +1777,19 @@ pub struct Functions {
     /// - `cap`: Room in tokens. (tokens)
     /// - `n_tokens`: How many tokens the conversation has. (tokens)
     pub inlay_chat_tokenize: unsafe extern "C" fn(engine: *const inlay_engine, conversation: *const c_char, conversation_len: usize, chat_template: *const c_char, template_len: usize, flags: inlay_chat_flags, tokens: *mut i32, cap: usize, n_tokens: *mut usize, err: *mut inlay_error) -> inlay_status,
-    /// Takes tokens out of the sequence, for texts that outgrow the context: those behind them move to the front.
-    /// Their keys and values stay, keys are turned to the new positions (RoPE), which takes about as long as copying
-    /// the cache. They still carry what they have seen of the tokens that went: logits are close to those of the
-    /// shorter sequence, not the same; FP8 and INT8 keys are rounded once more. A generation goes on, also one that
-    /// ended with CONTEXT_FULL; where the last token goes, this is
-    /// [`inlay_session_truncate`](Functions::inlay_session_truncate). Where a sliding window reaches back to keys
-    /// that are no longer kept, the next prefill or step first runs the shorter sequence from its beginning.
+    /// Takes tokens out of the sequence: those behind them move to the front. Their keys and values stay, keys are
+    /// rotated to the new positions (RoPE), in about the time of a copy. They still carry what they have seen of the
+    /// tokens that went: logits are close to those of the shorter sequence, not the same; FP8 and INT8 keys are
+    /// rounded once more. A generation goes on, also one that ended with CONTEXT_FULL; where the last token goes,
+    /// this is [`inlay_session_truncate`](Functions::inlay_session_truncate). Where a sliding window needs keys that
+    /// are gone, the next prefill or step first runs the shorter sequence from its beginning. UNSUPPORTED: the model
+    /// has a state that cannot lose tokens; no present model has.
     ///
     /// - Thread: exclusive(session).
     /// - Blocks: while the device moves keys and values; waits for other calls that compute on the engine.
     /// - Ownership: Nothing is kept.
     /// - On error: DEVICE_LOST: unspecified. Otherwise nothing has changed.
-    /// - Errors: KV_FULL, INVALID_STATE, DEVICE_LOST.
+    /// - Errors: KV_FULL, UNSUPPORTED, INVALID_STATE, DEVICE_LOST.
     /// - Since: 1.2.
     ///
     /// Parameters:

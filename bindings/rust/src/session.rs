@@ -429,12 +429,13 @@ pub enum Slice {
     Ended(Vec<Result<Event>>),
 }
 
-/// Runs a part of a decode step: at most so many units, each a layer or a part of the head that takes about as long. For programs
-/// that give the model a little time in every frame.
+/// Runs a part of a decode step: at most so many units. What a unit is is the engine's affair, and steps differ in their number;
+/// those of one step take about the same time. For programs that give the model a little time in every frame.
 ///
 /// The first call begins a step, the next ones go on with it. Zero units only begin it, and tell how many it has. While it is
 /// pending the engine runs no other step and no prefill, and its sessions are not forked, cut or given another sampler:
-/// [`Status::InvalidState`]. Dropping one of them drops the step, as [`decode_abandon`] does.
+/// [`Status::InvalidState`]; later versions may refuse fewer calls. Dropping one of them drops the step, as [`decode_abandon`]
+/// does.
 ///
 /// # Errors
 /// [`Status::InvalidArgument`], [`Status::Busy`] or [`Status::DeviceLost`] for all of them; those of [`Session::decode_step`] for
