@@ -116,7 +116,7 @@ func TestMaxTokensCanChange(t *testing.T) {
 	wantEnd(t, generate(3), 3, FinishMaxTokens)
 	wantEnd(t, generate(0), 3, FinishMaxTokens) // 0 leaves it.
 	wantEnd(t, generate(11), 11, FinishMaxTokens)
-	// In the turn under way.
+	// In the generation under way.
 	prefill(t, session, 1)
 	drawn(t, session, 4)
 	if err := session.SetMaxTokens(6); err != nil {

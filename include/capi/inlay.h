@@ -563,9 +563,9 @@ typedef struct inlay_session_info {
   int32_t n_kv_blocks;
   // Text that inlay_session_take_text would give. [bytes]
   uint64_t text_pending;
-  // Number of the turn, for inlay_session_cancel_turn: how many prefills have begun. A fork counts from where its
+  // Number of the generation, for inlay_session_cancel_generation: how many have begun. A fork counts from where its
   // parent was.
-  uint64_t turn;
+  uint64_t generation;
 } inlay_session_info;
 
 // What one session did in one decode step. Arrays of events come with a stride, sizeof(inlay_event) as the caller knows
@@ -967,9 +967,9 @@ inlay_status inlay_session_take_text(inlay_session* session, char* buf, size_t c
 // Since: 1.0.
 inlay_status inlay_session_fork(inlay_session* session, inlay_session** child, inlay_error* err);
 
-// Cuts the sequence back to its first tokens. Text that was not taken is dropped, finish reason and max_tokens start
-// over. Where a sliding window reaches back to keys that are no longer kept, the next prefill or step first runs the
-// sequence from its beginning again.
+// Cuts the sequence back to its first tokens. It begins a new generation: finish reason and max_tokens start over, text
+// that was not taken is dropped. Where a sliding window reaches back to keys that are no longer kept, the next prefill
+// or step first runs the sequence from its beginning again.
 // Thread: exclusive(session).
 // Blocks: no.
 // Ownership: Nothing is kept.
@@ -1211,19 +1211,20 @@ inlay_status inlay_decode_abandon(inlay_session* const* sessions, size_t n_sessi
 inlay_status inlay_session_set_stop_tokens(inlay_session* session, const int32_t* tokens, size_t n_tokens,
                                            inlay_error* err);
 
-// Asks for the end of one turn: as inlay_session_cancel, but a request for a turn that is over has no effect on later
-// ones. A turn begins with a prefill, whose number is one more than the last one's; inlay_session_info tells it. A
-// request for the coming turn is seen by its prefill. Of requests for several turns the session knows the highest.
+// Asks for the end of one generation: as inlay_session_cancel, but a request for one that is over has no effect on
+// later ones. A generation begins with a prefill or a truncation; its number is one more than the last one's, and
+// inlay_session_info tells it. A request for the coming one is seen by the prefill that begins it. Of requests for
+// several the session knows the highest.
 // Thread: any.
 // Blocks: no.
 // Ownership: Nothing is kept.
 // On error: Nothing has changed.
 // Errors: only the common ones.
 // Since: 1.2.
-inlay_status inlay_session_cancel_turn(const inlay_session* session, uint64_t turn, inlay_error* err);
+inlay_status inlay_session_cancel_generation(const inlay_session* session, uint64_t generation, inlay_error* err);
 
 // Sets how many tokens may be drawn after a prefill: with the last of them the session finishes, the reason is
-// MAX_TOKENS. It counts for the turn under way, too; one that has drawn as many already ends with its next token.
+// MAX_TOKENS. It counts for the generation under way, too; one that has drawn as many already ends with its next token.
 // Thread: exclusive(session).
 // Blocks: no.
 // Ownership: Nothing is kept.

@@ -70,7 +70,7 @@
   X(inlay_decode_slice) \
   X(inlay_decode_abandon) \
   X(inlay_session_set_stop_tokens) \
-  X(inlay_session_cancel_turn) \
+  X(inlay_session_cancel_generation) \
   X(inlay_session_set_max_tokens) \
   X(inlay_chat_tokenize) \
   X(inlay_session_shift)
@@ -154,7 +154,7 @@ typedef struct inlay_dl {
   inlay_status (*inlay_decode_abandon)(inlay_session* const* sessions, size_t n_sessions, inlay_error* err);
   inlay_status (*inlay_session_set_stop_tokens)(inlay_session* session, const int32_t* tokens, size_t n_tokens,
                                                 inlay_error* err);
-  inlay_status (*inlay_session_cancel_turn)(const inlay_session* session, uint64_t turn, inlay_error* err);
+  inlay_status (*inlay_session_cancel_generation)(const inlay_session* session, uint64_t generation, inlay_error* err);
   inlay_status (*inlay_session_set_max_tokens)(inlay_session* session, int32_t max_tokens, inlay_error* err);
   inlay_status (*inlay_chat_tokenize)(const inlay_engine* engine, const char* conversation, size_t conversation_len,
                                       const char* chat_template, size_t template_len, inlay_chat_flags flags,

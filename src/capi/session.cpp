@@ -131,7 +131,7 @@ inlay_status inlay_session_get_info(const inlay_session* session, inlay_session_
     out.n_generated = now.n_drawn;
     out.n_kv_blocks = now.n_kv_blocks;
     out.text_pending = now.n_pending_text;
-    out.turn = now.turn;
+    out.generation = now.generation;
     write_struct(info, out);
     return {};
   });
@@ -233,10 +233,10 @@ void inlay_session_cancel(const inlay_session* session) {
   if (use.begin(session, "session").ok()) session->session->cancel();
 }
 
-inlay_status inlay_session_cancel_turn(const inlay_session* session, uint64_t turn, inlay_error* err) {
+inlay_status inlay_session_cancel_generation(const inlay_session* session, uint64_t generation, inlay_error* err) {
   return guarded<inlay_session>(err, [&](auto& use) -> Status {
     INLAY_TRY(use.begin(session, "session"));
-    session->session->cancel_turn(turn);
+    session->session->cancel_generation(generation);
     return {};
   });
 }

@@ -33,19 +33,24 @@ void Session::publish() {
            .n_kv_blocks = n_kv_blocks,
            .finish_reason = finish_reason_,
            .n_pending_text = text_.n_ready(),
-           .turn = turn_};
+           .generation = generation_};
 }
 
-void Session::cancel_turn(uint64_t turn) {
-  uint64_t known = cancelled_turn_.load(std::memory_order_relaxed);
-  while (known < turn && !cancelled_turn_.compare_exchange_weak(known, turn, std::memory_order_seq_cst)) {
+void Session::cancel_generation(uint64_t number) {
+  uint64_t known = cancelled_generation_.load(std::memory_order_relaxed);
+  while (known < number && !cancelled_generation_.compare_exchange_weak(known, number, std::memory_order_seq_cst)) {
   }
 }
 
 bool Session::take_cancel() {
   if (cancelled_.exchange(false, std::memory_order_relaxed)) return true;
-  uint64_t turn = turn_;
-  return turn > 0 && cancelled_turn_.compare_exchange_strong(turn, 0, std::memory_order_relaxed);
+  uint64_t number = generation_;
+  return number > 0 && cancelled_generation_.compare_exchange_strong(number, 0, std::memory_order_relaxed);
+}
+
+void Session::begin_generation() {
+  const std::lock_guard lock(info_mutex_);
+  info_.generation = ++generation_;
 }
 
 void Session::after_rewrite() {
@@ -121,10 +126,7 @@ Status Session::prefill(std::span<const int32_t> tokens, size_t& n_done) {
     if (options_.reserve) engine_->kv_.hold(kv_);
   }
   tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
-  {
-    const std::lock_guard lock(info_mutex_);
-    info_.turn = ++turn_;
-  }
+  begin_generation();
 
   Status status;
   while (status.ok() && n_computed_ < static_cast<int32_t>(tokens_.size())) {
@@ -164,7 +166,7 @@ Result<std::shared_ptr<Session>> Session::fork() {
   child->logits_readable_ = logits_readable_;
   child->n_drawn_ = n_drawn_;
   child->sampler_state_ = sampler_state_;
-  child->turn_ = turn_;
+  child->generation_ = generation_;
   child->finish_reason_ = finish_reason_;
   child->text_ = text_;
   const std::lock_guard lock(engine_->mutex_);
@@ -185,6 +187,7 @@ Status Session::truncate(int32_t n_tokens) {
     tokens_.resize(static_cast<size_t>(n_tokens));
     engine_->forget_logits(*this);
   }
+  begin_generation();
   after_rewrite();
   const std::lock_guard lock(engine_->mutex_);
   publish();

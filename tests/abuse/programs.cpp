@@ -312,7 +312,7 @@ class Program {
 
   void cancel(const Session& s) {
     if (random_.one_in(2)) return lib.inlay_session_cancel(s.handle);
-    check("inlay_session_cancel_turn", lib.inlay_session_cancel_turn(s.handle, random_.below(6), &err_));
+    check("inlay_session_cancel_generation", lib.inlay_session_cancel_generation(s.handle, random_.below(6), &err_));
   }
 
   void texts() {

@@ -73,8 +73,8 @@ inlay_status view_logits(const Handles& h, inlay_error* err) {
   inlay_logits view = sized<inlay_logits>();
   return lib.inlay_session_view_logits(h.session, &view, err);
 }
-inlay_status cancel_turn(const Handles& h, inlay_error* err) {
-  return lib.inlay_session_cancel_turn(h.session, 1, err);
+inlay_status cancel_generation(const Handles& h, inlay_error* err) {
+  return lib.inlay_session_cancel_generation(h.session, 1, err);
 }
 
 inlay_status create_session(const Handles& h, inlay_error* err) {
@@ -190,7 +190,7 @@ constexpr HandleCall kTable[] = {
     {"inlay_session_set_max_tokens", true, set_max_tokens},
     {"inlay_session_copy_logits", true, copy_logits},
     {"inlay_session_view_logits", true, view_logits},
-    {"inlay_session_cancel_turn", true, cancel_turn},
+    {"inlay_session_cancel_generation", true, cancel_generation},
     {"inlay_session_create", false, create_session},
     {"inlay_engine_get_info", false, engine_get_info},
     {"inlay_engine_get_stats", false, get_stats},

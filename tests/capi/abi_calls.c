@@ -201,7 +201,7 @@ static void test_null_handles(void) {
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(NULL, &token, 1, &token, 1, NULL, NULL, 0, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_score)(NULL, NULL, &token, 1, NULL, 0, NULL, NULL, 0, NULL, 0, &err));
   CALL(inlay_session_cancel)(NULL);
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_cancel_turn)(NULL, 1, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_cancel_generation)(NULL, 1, &err));
   CALL(inlay_session_free)(NULL);
   CALL(inlay_free)(NULL);
 }
@@ -570,7 +570,7 @@ static void test_session(const inlay_engine* engine, int32_t n_vocab) {
   test_slices(session, (const inlay_session*)engine);
   EXPECT(INLAY_OK, CALL(inlay_session_truncate)(session, 0, &err));
   CALL(inlay_session_cancel)(session);
-  EXPECT(INLAY_OK, CALL(inlay_session_cancel_turn)(session, 1000000, &err));
+  EXPECT(INLAY_OK, CALL(inlay_session_cancel_generation)(session, 1000000, &err));
   CALL(inlay_session_free)(session);
   CALL(inlay_session_free)(child);
 }

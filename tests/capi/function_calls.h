@@ -438,10 +438,10 @@ inline std::vector<Row> table() {
            return outcome(status, err) + bytes_of(std::vector<float>(view.values, view.values + view.n_values));
          });
        }},
-      {"inlay_session_cancel_turn", [](const World& w) {
+      {"inlay_session_cancel_generation", [](const World& w) {
          return generated(w, false, [](const SessionPtr& session) {
            inlay_error err;
-           return outcome(CALL(inlay_session_cancel_turn, session.get(), uint64_t{1}, &err), err);
+           return outcome(CALL(inlay_session_cancel_generation, session.get(), uint64_t{1}, &err), err);
          });
        }},
       {"inlay_session_cancel", [](const World& w) {

@@ -264,7 +264,7 @@ int main(void) {
   FIELD(inlay_session_info, n_generated)
   FIELD(inlay_session_info, n_kv_blocks)
   FIELD(inlay_session_info, text_pending)
-  FIELD(inlay_session_info, turn)
+  FIELD(inlay_session_info, generation)
   STRUCT(inlay_event)
   FIELD(inlay_event, status)
   FIELD(inlay_event, kind)

@@ -269,7 +269,7 @@ TEST_P(Sessions, StepIgnoresWhoHasFinished) {
   EXPECT_EQ(events[0].status, INLAY_INVALID_STATE);
   EXPECT_EQ(events[0].finish_reason, INLAY_FINISH_MAX_TOKENS);
   EXPECT_EQ(events[1].token, kChatReply[0]);
-  prefill(finite, {65});  // a new turn
+  prefill(finite, {65});  // a new generation
   EXPECT_EQ(step(finite).finish_reason, INLAY_FINISH_NONE);
   EXPECT_EQ(step(finite).finish_reason, INLAY_FINISH_MAX_TOKENS);
 }
@@ -370,33 +370,42 @@ TEST_P(Sessions, CancelFinishesTheNextStep) {
   EXPECT_EQ(step(session).kind, INLAY_EVENT_TOKEN);
 }
 
-TEST_P(Sessions, ACancelIsOfOneTurn) {
+TEST_P(Sessions, ACancelIsOfOneGeneration) {
   const EnginePtr engine = load(params());
   const SessionPtr session = new_session(engine);
-  EXPECT_EQ(info_of(session).turn, 0u);
-  inlay_session_cancel_turn(session.get(), 0, nullptr);
+  EXPECT_EQ(info_of(session).generation, 0u);
+  inlay_session_cancel_generation(session.get(), 0, nullptr);
   prefill(session, kPlain);
-  EXPECT_EQ(info_of(session).turn, 1u);
+  EXPECT_EQ(info_of(session).generation, 1u);
   EXPECT_EQ(step(session).kind, INLAY_EVENT_TOKEN);
-  inlay_session_cancel_turn(session.get(), 1, nullptr);
+  inlay_session_cancel_generation(session.get(), 1, nullptr);
   EXPECT_EQ(step(session).finish_reason, INLAY_FINISH_CANCELLED);
-  inlay_session_cancel_turn(session.get(), 1, nullptr);  // too late
+  inlay_session_cancel_generation(session.get(), 1, nullptr);  // too late
   prefill(session, {65});
   EXPECT_EQ(step(session).kind, INLAY_EVENT_TOKEN);
-  inlay_session_cancel_turn(session.get(), 3, nullptr);  // of the coming turn
-  inlay_session_cancel_turn(session.get(), 1, nullptr);  // takes nothing of that away
+  inlay_session_cancel_generation(session.get(), 3, nullptr);  // of the coming one
+  inlay_session_cancel_generation(session.get(), 1, nullptr);  // takes nothing of that away
   EXPECT_EQ(step(session).kind, INLAY_EVENT_TOKEN);
   const SessionPtr child = fork(session);
-  EXPECT_EQ(info_of(child).turn, 2u);
+  EXPECT_EQ(info_of(child).generation, 2u);
   EXPECT_EQ(inlay_prefill(session.get(), kPlain.data(), kPlain.size(), nullptr, nullptr), INLAY_CANCELLED);
   prefill(session, kPlain);
-  EXPECT_EQ(info_of(session).turn, 4u);
+  EXPECT_EQ(info_of(session).generation, 4u);
   EXPECT_EQ(step(session).kind, INLAY_EVENT_TOKEN);
   prefill(child, kPlain);  // the request was the parent's
+  // A truncation begins another generation, too.
+  inlay_session_cancel_generation(session.get(), 4, nullptr);
+  ASSERT_EQ(inlay_session_truncate(session.get(), 3, nullptr), INLAY_OK);
+  EXPECT_EQ(info_of(session).generation, 5u);
+  EXPECT_EQ(step(session).kind, INLAY_EVENT_TOKEN);
+  inlay_session_cancel_generation(session.get(), 5, nullptr);
+  EXPECT_EQ(step(session).finish_reason, INLAY_FINISH_CANCELLED);
+  ASSERT_EQ(inlay_session_truncate(session.get(), 4, nullptr), INLAY_OK) << "nothing is cut";
+  EXPECT_EQ(step(session).kind, INLAY_EVENT_TOKEN);
 }
 
-// Requests come before, in and after their turns: no other turn ends because of one.
-TEST_P(Sessions, LateCancelsEndNoLaterTurn) {
+// Requests come before, in and after their generations: no other one ends because of one.
+TEST_P(Sessions, LateCancelsEndNoLaterGeneration) {
   const EnginePtr engine = load(params());
   const SessionPtr session = new_session(engine);
   const int n_rounds = GetParam() == INLAY_DEVICE_CPU ? 10000 : 500;
@@ -404,18 +413,17 @@ TEST_P(Sessions, LateCancelsEndNoLaterTurn) {
   std::atomic<bool> stop{false};
   std::thread other([&] {
     for (uint64_t last = 0; !stop.load();) {
-      const uint64_t turn = wanted.load();
-      if (turn == last) continue;
-      for (uint64_t i = 0; i < turn % 512; ++i) std::atomic_signal_fence(std::memory_order_seq_cst);
-      inlay_session_cancel_turn(session.get(), last = turn, nullptr);
+      const uint64_t number = wanted.load();
+      if (number == last) continue;
+      for (uint64_t i = 0; i < number % 512; ++i) std::atomic_signal_fence(std::memory_order_seq_cst);
+      inlay_session_cancel_generation(session.get(), last = number, nullptr);
     }
   });
   int n_cancelled = 0, n_wrong = 0;
   for (int round = 0; round < n_rounds; ++round) {
     ASSERT_EQ(inlay_session_truncate(session.get(), 0, nullptr), INLAY_OK);
-    const uint64_t turn = info_of(session).turn + 1;
-    const bool asks = turn % 2 == 1;  // every other turn is asked to end
-    if (asks) wanted.store(turn);
+    const bool asks = round % 2 == 1;  // every other generation is asked to end
+    if (asks) wanted.store(info_of(session).generation + 1);
     bool cancelled = inlay_prefill(session.get(), kPlain.data(), 2, nullptr, nullptr) == INLAY_CANCELLED;
     if (!cancelled) cancelled = step(session).finish_reason == INLAY_FINISH_CANCELLED;
     n_cancelled += cancelled;
@@ -425,6 +433,34 @@ TEST_P(Sessions, LateCancelsEndNoLaterTurn) {
   other.join();
   EXPECT_EQ(n_wrong, 0);
   EXPECT_GT(n_cancelled, 0);
+}
+
+// Requests for generations that are over come all the time, beside those that follow them.
+TEST_P(Sessions, GenerationsThatAreOverCannotBeCancelled) {
+  const EnginePtr engine = load(params());
+  inlay_session_params limited = sized<inlay_session_params>();
+  limited.max_tokens = 2;
+  const SessionPtr session = new_session(engine, &limited);
+  std::atomic<uint64_t> over{0};
+  std::atomic<bool> stop{false};
+  std::thread other([&] {
+    while (!stop.load()) inlay_session_cancel_generation(session.get(), over.load(), nullptr);
+  });
+  int n_wrong = 0;
+  for (int round = 0; round < 300; ++round) {
+    if (round % 2 == 1) {
+      n_wrong += inlay_session_truncate(session.get(), 1, nullptr) != INLAY_OK;
+    } else {
+      n_wrong += inlay_session_truncate(session.get(), 0, nullptr) != INLAY_OK;
+      n_wrong += inlay_prefill(session.get(), kPlain.data(), 2, nullptr, nullptr) != INLAY_OK;
+    }
+    n_wrong += step(session).finish_reason != INLAY_FINISH_NONE;
+    n_wrong += step(session).finish_reason != INLAY_FINISH_MAX_TOKENS;
+    over.store(info_of(session).generation);
+  }
+  stop.store(true);
+  other.join();
+  EXPECT_EQ(n_wrong, 0);
 }
 
 // Cancels until one request meets a prefill at work; what was kept must then be whole chunks that can be gone on from.

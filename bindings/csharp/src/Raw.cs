@@ -729,9 +729,9 @@ namespace Inlay.Raw
         public int n_kv_blocks;
         /// <summary>Text that inlay_session_take_text would give. [bytes]</summary>
         public ulong text_pending;
-        /// <summary>Number of the turn, for inlay_session_cancel_turn: how many prefills have begun. A fork counts from
+        /// <summary>Number of the generation, for inlay_session_cancel_generation: how many have begun. A fork counts from
         /// where its parent was.</summary>
-        public ulong turn;
+        public ulong generation;
     }
 
     /// <summary>The 20 elements of inlay_event.top, one behind the other.</summary>
@@ -1017,7 +1017,7 @@ namespace Inlay.Raw
         private readonly delegate* unmanaged[Cdecl]<IntPtr*, UIntPtr, int, inlay_event*, UIntPtr, int*, inlay_error*, Status> _inlay_decode_slice;
         private readonly delegate* unmanaged[Cdecl]<IntPtr*, UIntPtr, inlay_error*, Status> _inlay_decode_abandon;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, inlay_error*, Status> _inlay_session_set_stop_tokens;
-        private readonly delegate* unmanaged[Cdecl]<IntPtr, ulong, inlay_error*, Status> _inlay_session_cancel_turn;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, ulong, inlay_error*, Status> _inlay_session_cancel_generation;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, int, inlay_error*, Status> _inlay_session_set_max_tokens;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, byte*, UIntPtr, ChatFlags, int*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_chat_tokenize;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, UIntPtr, UIntPtr, inlay_error*, Status> _inlay_session_shift;
@@ -1069,7 +1069,7 @@ namespace Inlay.Raw
             _inlay_decode_slice = (delegate* unmanaged[Cdecl]<IntPtr*, UIntPtr, int, inlay_event*, UIntPtr, int*, inlay_error*, Status>)find("inlay_decode_slice", 2);
             _inlay_decode_abandon = (delegate* unmanaged[Cdecl]<IntPtr*, UIntPtr, inlay_error*, Status>)find("inlay_decode_abandon", 2);
             _inlay_session_set_stop_tokens = (delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, inlay_error*, Status>)find("inlay_session_set_stop_tokens", 2);
-            _inlay_session_cancel_turn = (delegate* unmanaged[Cdecl]<IntPtr, ulong, inlay_error*, Status>)find("inlay_session_cancel_turn", 2);
+            _inlay_session_cancel_generation = (delegate* unmanaged[Cdecl]<IntPtr, ulong, inlay_error*, Status>)find("inlay_session_cancel_generation", 2);
             _inlay_session_set_max_tokens = (delegate* unmanaged[Cdecl]<IntPtr, int, inlay_error*, Status>)find("inlay_session_set_max_tokens", 2);
             _inlay_chat_tokenize = (delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, byte*, UIntPtr, ChatFlags, int*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_chat_tokenize", 2);
             _inlay_session_shift = (delegate* unmanaged[Cdecl]<IntPtr, UIntPtr, UIntPtr, inlay_error*, Status>)find("inlay_session_shift", 2);
@@ -1166,7 +1166,7 @@ namespace Inlay.Raw
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_session_set_stop_tokens(IntPtr session, int* tokens, UIntPtr n_tokens, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
-            internal delegate Status inlay_session_cancel_turn(IntPtr session, ulong turn, inlay_error* err);
+            internal delegate Status inlay_session_cancel_generation(IntPtr session, ulong generation, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_session_set_max_tokens(IntPtr session, int max_tokens, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
@@ -1219,7 +1219,7 @@ namespace Inlay.Raw
         private readonly Signature.inlay_decode_slice _inlay_decode_slice;
         private readonly Signature.inlay_decode_abandon _inlay_decode_abandon;
         private readonly Signature.inlay_session_set_stop_tokens _inlay_session_set_stop_tokens;
-        private readonly Signature.inlay_session_cancel_turn _inlay_session_cancel_turn;
+        private readonly Signature.inlay_session_cancel_generation _inlay_session_cancel_generation;
         private readonly Signature.inlay_session_set_max_tokens _inlay_session_set_max_tokens;
         private readonly Signature.inlay_chat_tokenize _inlay_chat_tokenize;
         private readonly Signature.inlay_session_shift _inlay_session_shift;
@@ -1271,7 +1271,7 @@ namespace Inlay.Raw
             _inlay_decode_slice = Bind<Signature.inlay_decode_slice>(find("inlay_decode_slice", 2));
             _inlay_decode_abandon = Bind<Signature.inlay_decode_abandon>(find("inlay_decode_abandon", 2));
             _inlay_session_set_stop_tokens = Bind<Signature.inlay_session_set_stop_tokens>(find("inlay_session_set_stop_tokens", 2));
-            _inlay_session_cancel_turn = Bind<Signature.inlay_session_cancel_turn>(find("inlay_session_cancel_turn", 2));
+            _inlay_session_cancel_generation = Bind<Signature.inlay_session_cancel_generation>(find("inlay_session_cancel_generation", 2));
             _inlay_session_set_max_tokens = Bind<Signature.inlay_session_set_max_tokens>(find("inlay_session_set_max_tokens", 2));
             _inlay_chat_tokenize = Bind<Signature.inlay_chat_tokenize>(find("inlay_chat_tokenize", 2));
             _inlay_session_shift = Bind<Signature.inlay_session_shift>(find("inlay_session_shift", 2));
@@ -1584,9 +1584,9 @@ namespace Inlay.Raw
             return _inlay_session_fork(session, child, err);
         }
 
-        /// <summary>Cuts the sequence back to its first tokens. Text that was not taken is dropped, finish reason and
-        /// max_tokens start over. Where a sliding window reaches back to keys that are no longer kept, the next prefill or
-        /// step first runs the sequence from its beginning again.</summary>
+        /// <summary>Cuts the sequence back to its first tokens. It begins a new generation: finish reason and max_tokens
+        /// start over, text that was not taken is dropped. Where a sliding window reaches back to keys that are no longer
+        /// kept, the next prefill or step first runs the sequence from its beginning again.</summary>
         /// <param name="session">The session.</param>
         /// <param name="n_tokens">Tokens to keep, at most the present length. [tokens]</param>
         /// <param name="err">What went wrong. May be null.</param>
@@ -1921,24 +1921,24 @@ namespace Inlay.Raw
             return _inlay_session_set_stop_tokens(session, tokens, n_tokens, err);
         }
 
-        /// <summary>Asks for the end of one turn: as inlay_session_cancel, but a request for a turn that is over has no
-        /// effect on later ones. A turn begins with a prefill, whose number is one more than the last one's;
-        /// inlay_session_info tells it. A request for the coming turn is seen by its prefill. Of requests for several turns
-        /// the session knows the highest.</summary>
+        /// <summary>Asks for the end of one generation: as inlay_session_cancel, but a request for one that is over has no
+        /// effect on later ones. A generation begins with a prefill or a truncation; its number is one more than the last
+        /// one's, and inlay_session_info tells it. A request for the coming one is seen by the prefill that begins it. Of
+        /// requests for several the session knows the highest.</summary>
         /// <param name="session">The session.</param>
-        /// <param name="turn">The turn's number.</param>
+        /// <param name="generation">Its number.</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. On error: Nothing has changed. Errors: only the
         /// common ones. Since: 1.2.</remarks>
-        public Status inlay_session_cancel_turn(IntPtr session, ulong turn, inlay_error* err)
+        public Status inlay_session_cancel_generation(IntPtr session, ulong generation, inlay_error* err)
         {
-            if (_inlay_session_cancel_turn == null) return Older.Refuse("inlay_session_cancel_turn", "1.2", err);
-            return _inlay_session_cancel_turn(session, turn, err);
+            if (_inlay_session_cancel_generation == null) return Older.Refuse("inlay_session_cancel_generation", "1.2", err);
+            return _inlay_session_cancel_generation(session, generation, err);
         }
 
         /// <summary>Sets how many tokens may be drawn after a prefill: with the last of them the session finishes, the
-        /// reason is MAX_TOKENS. It counts for the turn under way, too; one that has drawn as many already ends with its
-        /// next token.</summary>
+        /// reason is MAX_TOKENS. It counts for the generation under way, too; one that has drawn as many already ends with
+        /// its next token.</summary>
         /// <param name="session">The session.</param>
         /// <param name="max_tokens">0 or more; 0: no limit but the context. [tokens]</param>
         /// <param name="err">What went wrong. May be null.</param>

@@ -770,7 +770,7 @@ type SessionInfo struct {
 
 	TextPending uint64
 
-	Turn uint64
+	Generation uint64
 }
 
 type Event struct {
@@ -1041,7 +1041,9 @@ func SessionSetStopTokens(session *Session, tokens *int32, nTokens uintptr, err 
 	return withoutCgo(err)
 }
 
-func SessionCancelTurn(session *Session, turn uint64, err *Error) Status { return withoutCgo(err) }
+func SessionCancelGeneration(session *Session, generation uint64, err *Error) Status {
+	return withoutCgo(err)
+}
 
 func SessionSetMaxTokens(session *Session, maxTokens int32, err *Error) Status {
 	return withoutCgo(err)

@@ -270,10 +270,11 @@ static inlay_status go_inlay_session_set_stop_tokens(inlay_session* session, con
   if (!api->inlay_session_set_stop_tokens) return inlay_go_missing("inlay_session_set_stop_tokens", err);
   return api->inlay_session_set_stop_tokens(session, tokens, n_tokens, err);
 }
-static inlay_status go_inlay_session_cancel_turn(const inlay_session* session, uint64_t turn, inlay_error* err) {
+static inlay_status go_inlay_session_cancel_generation(const inlay_session* session, uint64_t generation,
+                                                       inlay_error* err) {
   const inlay_dl* api = inlay_go_api();
-  if (!api->inlay_session_cancel_turn) return inlay_go_missing("inlay_session_cancel_turn", err);
-  return api->inlay_session_cancel_turn(session, turn, err);
+  if (!api->inlay_session_cancel_generation) return inlay_go_missing("inlay_session_cancel_generation", err);
+  return api->inlay_session_cancel_generation(session, generation, err);
 }
 static inlay_status go_inlay_session_set_max_tokens(inlay_session* session, int32_t max_tokens, inlay_error* err) {
   const inlay_dl* api = inlay_go_api();
@@ -1229,9 +1230,9 @@ type SessionInfo struct {
 	NKVBlocks int32
 	// Text that inlay_session_take_text would give. [bytes]
 	TextPending uint64
-	// Number of the turn, for inlay_session_cancel_turn: how many prefills have begun. A fork counts from where its
-	// parent was.
-	Turn uint64
+	// Number of the generation, for inlay_session_cancel_generation: how many have begun. A fork counts from where
+	// its parent was.
+	Generation uint64
 }
 
 // What one session did in one decode step. Arrays of events come with a stride, sizeof(inlay_event) as the caller
@@ -1745,9 +1746,9 @@ func SessionFork(session *Session, child **Session, err *Error) Status {
 	return Status(C.go_inlay_session_fork((*C.inlay_session)(unsafe.Pointer(session)), (**C.inlay_session)(unsafe.Pointer(child)), (*C.inlay_error)(unsafe.Pointer(err))))
 }
 
-// SessionTruncate is inlay_session_truncate. Cuts the sequence back to its first tokens. Text that was not taken is
-// dropped, finish reason and max_tokens start over. Where a sliding window reaches back to keys that are no longer
-// kept, the next prefill or step first runs the sequence from its beginning again.
+// SessionTruncate is inlay_session_truncate. Cuts the sequence back to its first tokens. It begins a new generation:
+// finish reason and max_tokens start over, text that was not taken is dropped. Where a sliding window reaches back to
+// keys that are no longer kept, the next prefill or step first runs the sequence from its beginning again.
 //
 //   - session: The session.
 //   - nTokens: Tokens to keep, at most the present length.
@@ -2124,26 +2125,26 @@ func SessionSetStopTokens(session *Session, tokens *int32, nTokens uintptr, err 
 	return Status(C.go_inlay_session_set_stop_tokens((*C.inlay_session)(unsafe.Pointer(session)), (*C.int32_t)(unsafe.Pointer(tokens)), C.size_t(nTokens), (*C.inlay_error)(unsafe.Pointer(err))))
 }
 
-// SessionCancelTurn is inlay_session_cancel_turn. Asks for the end of one turn: as inlay_session_cancel, but a
-// request for a turn that is over has no effect on later ones. A turn begins with a prefill, whose number is one more
-// than the last one's; inlay_session_info tells it. A request for the coming turn is seen by its prefill. Of requests
-// for several turns the session knows the highest.
+// SessionCancelGeneration is inlay_session_cancel_generation. Asks for the end of one generation: as
+// inlay_session_cancel, but a request for one that is over has no effect on later ones. A generation begins with a
+// prefill or a truncation; its number is one more than the last one's, and inlay_session_info tells it. A request for
+// the coming one is seen by the prefill that begins it. Of requests for several the session knows the highest.
 //
 //   - session: The session.
-//   - turn: The turn's number.
+//   - generation: Its number.
 //   - Thread: any.
 //   - Blocks: no.
 //   - Ownership: Nothing is kept.
 //   - On error: Nothing has changed.
 //   - Errors: only the common ones.
 //   - Since: 1.2.
-func SessionCancelTurn(session *Session, turn uint64, err *Error) Status {
-	return Status(C.go_inlay_session_cancel_turn((*C.inlay_session)(unsafe.Pointer(session)), C.uint64_t(turn), (*C.inlay_error)(unsafe.Pointer(err))))
+func SessionCancelGeneration(session *Session, generation uint64, err *Error) Status {
+	return Status(C.go_inlay_session_cancel_generation((*C.inlay_session)(unsafe.Pointer(session)), C.uint64_t(generation), (*C.inlay_error)(unsafe.Pointer(err))))
 }
 
 // SessionSetMaxTokens is inlay_session_set_max_tokens. Sets how many tokens may be drawn after a prefill: with the
-// last of them the session finishes, the reason is MAX_TOKENS. It counts for the turn under way, too; one that has
-// drawn as many already ends with its next token.
+// last of them the session finishes, the reason is MAX_TOKENS. It counts for the generation under way, too; one that
+// has drawn as many already ends with its next token.
 //
 //   - session: The session.
 //   - maxTokens: 0 or more; 0: no limit but the context.

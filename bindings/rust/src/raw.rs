@@ -778,9 +778,9 @@ pub struct inlay_session_info {
     pub n_kv_blocks: i32,
     /// Text that [`inlay_session_take_text`](Functions::inlay_session_take_text) would give. (bytes)
     pub text_pending: u64,
-    /// Number of the turn, for [`inlay_session_cancel_turn`](Functions::inlay_session_cancel_turn): how many prefills
-    /// have begun. A fork counts from where its parent was.
-    pub turn: u64,
+    /// Number of the generation, for [`inlay_session_cancel_generation`](Functions::inlay_session_cancel_generation):
+    /// how many have begun. A fork counts from where its parent was.
+    pub generation: u64,
 }
 
 impl Default for inlay_session_info {
@@ -1361,9 +1361,9 @@ pub struct Functions {
     /// - `session`: The session.
     /// - `child`: The new session.
     pub inlay_session_fork: unsafe extern "C" fn(session: *mut inlay_session, child: *mut *mut inlay_session, err: *mut inlay_error) -> inlay_status,
-    /// Cuts the sequence back to its first tokens. Text that was not taken is dropped, finish reason and max_tokens
-    /// start over. Where a sliding window reaches back to keys that are no longer kept, the next prefill or step
-    /// first runs the sequence from its beginning again.
+    /// Cuts the sequence back to its first tokens. It begins a new generation: finish reason and max_tokens start
+    /// over, text that was not taken is dropped. Where a sliding window reaches back to keys that are no longer kept,
+    /// the next prefill or step first runs the sequence from its beginning again.
     ///
     /// - Thread: exclusive(session).
     /// - Blocks: no.
@@ -1720,10 +1720,10 @@ pub struct Functions {
     /// - `tokens`: Token ids; those outside of the vocabulary are refused. (may be null)
     /// - `n_tokens`: At most 1024; 0: none. (tokens)
     pub inlay_session_set_stop_tokens: unsafe extern "C" fn(session: *mut inlay_session, tokens: *const i32, n_tokens: usize, err: *mut inlay_error) -> inlay_status,
-    /// Asks for the end of one turn: as [`inlay_session_cancel`](Functions::inlay_session_cancel), but a request for
-    /// a turn that is over has no effect on later ones. A turn begins with a prefill, whose number is one more than
-    /// the last one's; [`inlay_session_info`] tells it. A request for the coming turn is seen by its prefill. Of
-    /// requests for several turns the session knows the highest.
+    /// Asks for the end of one generation: as [`inlay_session_cancel`](Functions::inlay_session_cancel), but a
+    /// request for one that is over has no effect on later ones. A generation begins with a prefill or a truncation;
+    /// its number is one more than the last one's, and [`inlay_session_info`] tells it. A request for the coming one
+    /// is seen by the prefill that begins it. Of requests for several the session knows the highest.
     ///
     /// - Thread: any.
     /// - Blocks: no.
@@ -1734,10 +1734,10 @@ pub struct Functions {
     ///
     /// Parameters:
     /// - `session`: The session.
-    /// - `turn`: The turn's number.
-    pub inlay_session_cancel_turn: unsafe extern "C" fn(session: *const inlay_session, turn: u64, err: *mut inlay_error) -> inlay_status,
+    /// - `generation`: Its number.
+    pub inlay_session_cancel_generation: unsafe extern "C" fn(session: *const inlay_session, generation: u64, err: *mut inlay_error) -> inlay_status,
     /// Sets how many tokens may be drawn after a prefill: with the last of them the session finishes, the reason is
-    /// MAX_TOKENS. It counts for the turn under way, too; one that has drawn as many already ends with its next
+    /// MAX_TOKENS. It counts for the generation under way, too; one that has drawn as many already ends with its next
     /// token.
     ///
     /// - Thread: exclusive(session).
@@ -1845,7 +1845,7 @@ pub const FUNCTION_NAMES: [&str; 48] = [
     "inlay_decode_slice",
     "inlay_decode_abandon",
     "inlay_session_set_stop_tokens",
-    "inlay_session_cancel_turn",
+    "inlay_session_cancel_generation",
     "inlay_session_set_max_tokens",
     "inlay_chat_tokenize",
     "inlay_session_shift",
@@ -1942,8 +1942,8 @@ unsafe extern "C" {
     pub fn inlay_decode_abandon(sessions: *const *mut inlay_session, n_sessions: usize, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_session_set_stop_tokens`].
     pub fn inlay_session_set_stop_tokens(session: *mut inlay_session, tokens: *const i32, n_tokens: usize, err: *mut inlay_error) -> inlay_status;
-    /// See [`Functions::inlay_session_cancel_turn`].
-    pub fn inlay_session_cancel_turn(session: *const inlay_session, turn: u64, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_session_cancel_generation`].
+    pub fn inlay_session_cancel_generation(session: *const inlay_session, generation: u64, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_session_set_max_tokens`].
     pub fn inlay_session_set_max_tokens(session: *mut inlay_session, max_tokens: i32, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_chat_tokenize`].
@@ -2001,7 +2001,7 @@ impl Functions {
             inlay_decode_slice,
             inlay_decode_abandon,
             inlay_session_set_stop_tokens,
-            inlay_session_cancel_turn,
+            inlay_session_cancel_generation,
             inlay_session_set_max_tokens,
             inlay_chat_tokenize,
             inlay_session_shift,
@@ -2248,9 +2248,9 @@ impl Functions {
                 // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
-            inlay_session_cancel_turn: match find(c"inlay_session_cancel_turn") {
-                p if p.is_null() && minor < 2 => absent_inlay_session_cancel_turn,
-                p if p.is_null() => return Err("inlay_session_cancel_turn"),
+            inlay_session_cancel_generation: match find(c"inlay_session_cancel_generation") {
+                p if p.is_null() && minor < 2 => absent_inlay_session_cancel_generation,
+                p if p.is_null() => return Err("inlay_session_cancel_generation"),
                 // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
@@ -2336,9 +2336,9 @@ unsafe extern "C" fn absent_inlay_session_set_stop_tokens(_: *mut inlay_session,
     unsafe { absent(err, "the loaded library has no inlay_session_set_stop_tokens, which is since ABI 1.2") }
 }
 
-unsafe extern "C" fn absent_inlay_session_cancel_turn(_: *const inlay_session, _: u64, err: *mut inlay_error) -> inlay_status {
+unsafe extern "C" fn absent_inlay_session_cancel_generation(_: *const inlay_session, _: u64, err: *mut inlay_error) -> inlay_status {
     // SAFETY: the caller's promise about `err` is the same.
-    unsafe { absent(err, "the loaded library has no inlay_session_cancel_turn, which is since ABI 1.2") }
+    unsafe { absent(err, "the loaded library has no inlay_session_cancel_generation, which is since ABI 1.2") }
 }
 
 unsafe extern "C" fn absent_inlay_session_set_max_tokens(_: *mut inlay_session, _: i32, err: *mut inlay_error) -> inlay_status {

@@ -1,4 +1,4 @@
-use crate::cancel::Turns;
+use crate::cancel::Cancels;
 use crate::error::call;
 use crate::info::{Event, SessionInfo};
 use crate::options::count;
@@ -16,15 +16,15 @@ use std::marker::PhantomData;
 /// It can be sent to another thread and is used by one at a time. Dropping it gives its part of the pool back at once.
 pub struct Session {
     session: *mut raw::inlay_session,
-    turns: Turns,
+    cancels: Cancels,
     engine: Engine,
-    /// Of the turn under way.
+    /// Of the generation under way.
     counts: Counts,
     place: Place,
     _one_thread_at_a_time: PhantomData<Cell<()>>,
 }
 
-/// What an event tells about its turn.
+/// What an event tells about its generation.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     n_prompt: u32,
@@ -37,7 +37,7 @@ unsafe impl Send for Session {}
 
 impl Drop for Session {
     fn drop(&mut self) {
-        self.turns.forget_session();
+        self.cancels.forget_session();
         // SAFETY: the session is ours, and no cancel handle reaches it any more.
         unsafe { (self.functions().inlay_session_free)(self.session) }
     }
@@ -66,9 +66,9 @@ impl Session {
     }
 
     fn own(engine: Engine, session: *mut raw::inlay_session) -> Self {
-        let turns = Turns::new(engine.library(), session);
+        let cancels = Cancels::new(engine.library(), session);
         let (counts, place) = (Counts::default(), Place::new());
-        Self { session, turns, engine, counts, place, _one_thread_at_a_time: PhantomData }
+        Self { session, cancels, engine, counts, place, _one_thread_at_a_time: PhantomData }
     }
 
     fn functions(&self) -> &'static raw::Functions {
@@ -85,35 +85,35 @@ impl Session {
         self.session
     }
 
-    /// What stops the session's next work from any thread: the turn that its next prompt begins; or the turn under way, if the
-    /// session draws more of it before a prompt comes. A request that is made before that begins counts, too. Once the turn is
-    /// over the handle does nothing: each turn needs one of its own. A prompt that is refused begins no turn.
+    /// What stops the session's next work from any thread: the generation that its next prompt begins; or the one under way, if
+    /// the session draws more of it before a prompt comes. A request that is made before that begins counts, too. Once the
+    /// generation is over the handle does nothing: each one needs a handle of its own. A prompt that is refused begins none.
     pub fn cancel_handle(&self) -> CancelHandle {
-        self.turns.handle_of_next()
+        self.cancels.handle_of_next()
     }
 
-    /// What stops the turn under way.
-    pub(crate) fn handle_of_turn(&self) -> CancelHandle {
-        self.turns.handle_of(self.turn())
+    /// What stops the generation under way.
+    pub(crate) fn handle_of_generation(&self) -> CancelHandle {
+        self.cancels.handle_of(self.generation())
     }
 
-    /// Before a call that works on the turn under way, or on the one after it.
+    /// Before a call that works on the generation under way, or on the one after it.
     fn works_on(&self, coming: u64) {
-        if self.turns.has_open_handles() {
-            self.turns.works_on(self.turn() + coming);
+        if self.cancels.has_open_handles() {
+            self.cancels.works_on(self.generation() + coming);
         }
     }
 
-    /// How many turns have begun; 0 where the library does not tell.
-    fn turn(&self) -> u64 {
-        self.info().map_or(0, |info| info.turn)
+    /// How many generations have begun; 0 where the library does not tell.
+    fn generation(&self) -> u64 {
+        self.info().map_or(0, |info| info.generation)
     }
 
     /// Runs a prompt, and gives the events that follow it, one a step, until the session has finished.
     ///
-    /// A prompt begins a new turn behind what the session has already read and written. A context that becomes full is an end as
-    /// any other: the last event's finish reason is [`ContextFull`](crate::FinishReason::ContextFull). A prompt that does not
-    /// fit is an error: [`Status::ContextFull`].
+    /// A prompt begins a new generation behind what the session has already read and written. A context that becomes full is an
+    /// end as any other: the last event's finish reason is [`ContextFull`](crate::FinishReason::ContextFull). A prompt that does
+    /// not fit is an error: [`Status::ContextFull`].
     ///
     /// # Errors
     /// [`Status::InvalidArgument`] for a wrong option; those of [`prefill`](Self::prefill).
@@ -165,8 +165,8 @@ impl Session {
         OwnedGeneration { session: self, ended: false }
     }
 
-    /// Appends a prompt and runs it, chunk by chunk. It begins a new turn: finish reason and `max_tokens` start over, text that
-    /// was not taken is dropped.
+    /// Appends a prompt and runs it, chunk by chunk. It begins a new generation: finish reason and `max_tokens` start over, text
+    /// that was not taken is dropped.
     ///
     /// If it is cancelled, or the device fails, the session keeps the chunks that were run; [`info`](Self::info) tells how
     /// many tokens it then has. Any other failure leaves it as it was.
@@ -231,7 +231,7 @@ impl Session {
         }
     }
 
-    /// An event with its turn's counts, and the text that did not fit.
+    /// An event with its generation's counts, and the text that did not fit.
     fn whole_event(&mut self, raw: &raw::inlay_event) -> Result<Event> {
         let mut event = Event::from_raw(raw);
         self.counts.n_generated += u32::from(event.token.is_some());
@@ -286,7 +286,7 @@ impl Session {
         Ok(child)
     }
 
-    /// Cuts the sequence back to its first tokens. Finish reason and `max_tokens` start over.
+    /// Cuts the sequence back to its first tokens. It begins a new generation: finish reason and `max_tokens` start over.
     ///
     /// # Errors
     /// [`Status::InvalidArgument`] or [`Status::InvalidState`].
@@ -343,7 +343,7 @@ impl Session {
     }
 
     /// Sets how many tokens may be drawn after a prompt before the session finishes; 0: no limit but the context. It counts for
-    /// the turn under way, too: one that has drawn as many already ends with its next token.
+    /// the generation under way, too: one that has drawn as many already ends with its next token.
     ///
     /// # Errors
     /// Only those that any call may fail with: see [`Error`](crate::Error).

@@ -24,7 +24,7 @@ fn generation_gives_the_text_of_its_tokens() {
 }
 
 #[test]
-fn events_count_the_tokens_of_their_turn() {
+fn events_count_the_tokens_of_their_generation() {
     let engine = load();
     let n_prompt = engine.tokenize(PROMPT, TokenizeOptions::default()).unwrap().len() as u32;
     let mut session = endless(&engine);
@@ -76,7 +76,7 @@ fn max_tokens_can_change() {
     assert_eq!(count(Some(1)), (1, Some(FinishReason::MaxTokens)));
     assert_eq!(count(Some(0)), (20, None), "0 is no limit");
     assert_eq!(count(Some(u32::MAX)), (20, None));
-    // In the turn under way.
+    // In the generation under way.
     let mut session = begun(&engine);
     draw(&mut session, 4);
     session.set_max_tokens(6).unwrap();

@@ -276,7 +276,7 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_session_info), "n_generated", p, &p->n_generated);
         Field(typeof(inlay_session_info), "n_kv_blocks", p, &p->n_kv_blocks);
         Field(typeof(inlay_session_info), "text_pending", p, &p->text_pending);
-        Field(typeof(inlay_session_info), "turn", p, &p->turn);
+        Field(typeof(inlay_session_info), "generation", p, &p->generation);
     }
 
     struct Behind_inlay_event { public byte Before; public inlay_event Value; }

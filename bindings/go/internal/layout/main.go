@@ -314,7 +314,7 @@ func main() {
 		field("inlay_session_info.n_generated", unsafe.Offsetof(s.NGenerated), unsafe.Sizeof(s.NGenerated))
 		field("inlay_session_info.n_kv_blocks", unsafe.Offsetof(s.NKVBlocks), unsafe.Sizeof(s.NKVBlocks))
 		field("inlay_session_info.text_pending", unsafe.Offsetof(s.TextPending), unsafe.Sizeof(s.TextPending))
-		field("inlay_session_info.turn", unsafe.Offsetof(s.Turn), unsafe.Sizeof(s.Turn))
+		field("inlay_session_info.generation", unsafe.Offsetof(s.Generation), unsafe.Sizeof(s.Generation))
 	}
 	{
 		var s raw.Event

@@ -283,7 +283,7 @@ fn structs() {
     layout!(inlay_session_info, n_generated, "n_generated");
     layout!(inlay_session_info, n_kv_blocks, "n_kv_blocks");
     layout!(inlay_session_info, text_pending, "text_pending");
-    layout!(inlay_session_info, turn, "turn");
+    layout!(inlay_session_info, generation, "generation");
     layout!(inlay_event);
     layout!(inlay_event, status, "status");
     layout!(inlay_event, kind, "kind");
