@@ -326,5 +326,5 @@ type EmbedFlags = raw.EmbedFlags
 // Values of EmbedFlags.
 const (
 	// Scaled to length 1, so that a scalar product of two is their cosine.
-	EmbedNormalise = raw.EmbedNormalise
+	EmbedNormalize = raw.EmbedNormalize
 )

@@ -398,7 +398,7 @@ func TestContextEndsAConversion(t *testing.T) {
 func TestEmbed(t *testing.T) {
 	engine := engineWith(t, nil)
 	text := []int32{737, 937, 258, 480}
-	vectors, err := engine.Embed(background, [][]int32{text, {5}, text}, PoolingMean, EmbedNormalise)
+	vectors, err := engine.Embed(background, [][]int32{text, {5}, text}, PoolingMean, EmbedNormalize)
 	if err != nil || len(vectors) != 3 || len(vectors[0]) != int(engine.Info().DModel) {
 		t.Fatal(len(vectors), err)
 	}

@@ -485,7 +485,7 @@ std::vector<EffectRow> table() {
       embed_row("pooling", effect, [](inlay_embed_params& p) { p.pooling = INLAY_POOLING_LAST; }),
       embed_row("pooling", refused, [](inlay_embed_params& p) { p.pooling = INLAY_POOLING_DEFAULT; }, "the model names no pooling"),
       embed_row("flags", refused, [](inlay_embed_params& p) { p.flags = 1u << 31; }, "params.flags"),
-      embed_row("INLAY_EMBED_NORMALISE", effect, [](inlay_embed_params& p) { p.flags = INLAY_EMBED_NORMALISE; }),
+      embed_row("INLAY_EMBED_NORMALIZE", effect, [](inlay_embed_params& p) { p.flags = INLAY_EMBED_NORMALIZE; }),
       embed_row("reserved", refused, [](inlay_embed_params& p) { p.reserved = 1; }, "params.reserved"),
       // ---- score
       score_row("struct_size", refused, [](inlay_score_params& p) { p.struct_size = 3; }, "struct_size"),

@@ -142,7 +142,7 @@ inline std::string generated(const World& world, bool hot, const std::function<s
 inline std::string embedding(const World& world, inlay_pooling pooling) {
   inlay_embed_params params = sized<inlay_embed_params>();
   params.pooling = pooling;
-  params.flags = INLAY_EMBED_NORMALISE;
+  params.flags = INLAY_EMBED_NORMALIZE;
   const auto n = static_cast<int32_t>(kPlain.size());
   std::vector<float> out(4096);
   size_t needed = 0;

@@ -122,7 +122,7 @@ int main(void) {
   CONSTANT(INLAY_POOLING_LAST)
   CONSTANT(INLAY_POOLING_FIRST)
   ENUM(inlay_embed_flags)
-  CONSTANT(INLAY_EMBED_NORMALISE)
+  CONSTANT(INLAY_EMBED_NORMALIZE)
   STRUCT(inlay_error)
   FIELD(inlay_error, status)
   FIELD(inlay_error, native_code)

@@ -124,7 +124,7 @@ namespace Inlay
 
         /// <summary>Turns texts, given as tokens, into vectors of the model's width: the final hidden states of each, pooled.
         /// Each runs in a session of its own, several at once where sessions are free.</summary>
-        public float[][] Embed(IList<int[]> texts, Pooling pooling = Pooling.Default, EmbedFlags flags = EmbedFlags.Normalise)
+        public float[][] Embed(IList<int[]> texts, Pooling pooling = Pooling.Default, EmbedFlags flags = EmbedFlags.Normalize)
         {
             int[] lengths, tokens = Joined(texts, out lengths);
             int width = Info.ModelWidth;

@@ -317,7 +317,7 @@ namespace Inlay
         /// <summary>None of them.</summary>
         None = 0,
         /// <summary>Scaled to length 1, so that a scalar product of two is their cosine.</summary>
-        Normalise = 1,
+        Normalize = 1,
     }
 }
 

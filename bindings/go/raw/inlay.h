@@ -201,7 +201,7 @@ typedef int32_t inlay_pooling;
 
 // What an embedding is.
 typedef uint32_t inlay_embed_flags;
-#define INLAY_EMBED_NORMALISE 1u  // Scaled to length 1, so that a scalar product of two is their cosine.
+#define INLAY_EMBED_NORMALIZE 1u  // Scaled to length 1, so that a scalar product of two is their cosine.
 
 // One model's weights on one device, with the KV pool and the statistics of its sessions.
 typedef struct inlay_engine inlay_engine;

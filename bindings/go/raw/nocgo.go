@@ -476,7 +476,7 @@ func (v Pooling) String() string {
 type EmbedFlags uint32
 
 const (
-	EmbedNormalise EmbedFlags = 1
+	EmbedNormalize EmbedFlags = 1
 )
 
 type Engine struct{ _ [0]byte }

@@ -861,7 +861,7 @@ type EmbedFlags uint32
 // Values of EmbedFlags.
 const (
 	// Scaled to length 1, so that a scalar product of two is their cosine.
-	EmbedNormalise EmbedFlags = 1
+	EmbedNormalize EmbedFlags = 1
 )
 
 // One model's weights on one device, with the KV pool and the statistics of its sessions.

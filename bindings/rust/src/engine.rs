@@ -533,7 +533,7 @@ impl Engine {
     }
 
     /// Runs the same tokens in two engines, of which this one's values count as right, and tells how far apart each
-    /// operation's values are. A normalised squared error above `nmse_limit` counts as different.
+    /// operation's values are. A normalized squared error above `nmse_limit` counts as different.
     ///
     /// # Errors
     /// [`Status::SessionLimit`], [`Status::ContextFull`], [`Status::KvFull`], [`Status::Unsupported`], [`Status::InvalidState`] or

@@ -94,7 +94,7 @@ setters! {
     }
     impl[] EmbedOptions {
         pooling: Pooling,
-        normalise: bool,
+        normalize: bool,
     }
     impl['a] ScoreOptions<'a> {
         n_given: u32,
@@ -488,14 +488,14 @@ pub struct EmbedOptions {
     /// How the final hidden states of its tokens become one vector. Default: as the model's metadata say.
     pub pooling: Pooling,
     /// Scaled to length 1, so that a scalar product of two is their cosine.
-    pub normalise: bool,
+    pub normalize: bool,
 }
 
 impl EmbedOptions {
     pub(crate) fn to_raw(self) -> raw::inlay_embed_params {
         raw::inlay_embed_params {
             pooling: self.pooling.to_raw(),
-            flags: if self.normalise { raw::INLAY_EMBED_NORMALISE } else { 0 },
+            flags: if self.normalize { raw::INLAY_EMBED_NORMALIZE } else { 0 },
             ..Default::default()
         }
     }

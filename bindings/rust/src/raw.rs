@@ -281,7 +281,7 @@ pub const INLAY_POOLING_FIRST: inlay_pooling = 3;
 /// What an embedding is.
 pub type inlay_embed_flags = u32;
 /// Scaled to length 1, so that a scalar product of two is their cosine.
-pub const INLAY_EMBED_NORMALISE: inlay_embed_flags = 1;
+pub const INLAY_EMBED_NORMALIZE: inlay_embed_flags = 1;
 
 /// One model's weights on one device, with the KV pool and the statistics of its sessions.
 #[derive(Debug)]

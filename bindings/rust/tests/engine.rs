@@ -229,14 +229,14 @@ fn models_are_explained() {
 fn texts_become_vectors() {
     let engine = load();
     let tokens = engine.tokenize(PROMPT, TokenizeOptions::default()).unwrap();
-    let options = EmbedOptions::default().pooling(Pooling::Mean).normalise(true);
+    let options = EmbedOptions::default().pooling(Pooling::Mean).normalize(true);
     let vectors = engine.embed(&[&tokens, &tokens[..1], &tokens], options).unwrap();
     assert_eq!(vectors.len(), 3);
     let product = |a: usize, b: usize| vectors[a].iter().zip(&vectors[b]).map(|(x, y)| x * y).sum::<f32>();
     assert_eq!(vectors[0].len(), engine.info().unwrap().d_model as usize);
     assert!((product(0, 0) - 1.0).abs() < 1e-4 && (product(0, 2) - 1.0).abs() < 1e-4);
     assert!(product(0, 1) < 0.99);
-    let raw = engine.embed(&[&tokens], options.normalise(false)).unwrap();
+    let raw = engine.embed(&[&tokens], options.normalize(false)).unwrap();
     assert!((raw[0].iter().map(|x| x * x).sum::<f32>() - 1.0).abs() > 0.01);
     assert!(engine.embed(&[], options).unwrap().is_empty());
     assert_eq!(engine.embed(&[&[]], options).unwrap_err().status(), Status::InvalidArgument);

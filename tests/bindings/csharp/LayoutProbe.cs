@@ -518,7 +518,7 @@ static unsafe class LayoutProbe
         Constant("INLAY_POOLING_LAST", (long)Pooling.Last);
         Constant("INLAY_POOLING_FIRST", (long)Pooling.First);
         Enumeration("inlay_embed_flags", typeof(EmbedFlags));
-        Constant("INLAY_EMBED_NORMALISE", (long)EmbedFlags.Normalise);
+        Constant("INLAY_EMBED_NORMALIZE", (long)EmbedFlags.Normalize);
         Print_inlay_error();
         Print_inlay_text();
         Print_inlay_logit_bias();

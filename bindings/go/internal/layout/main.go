@@ -134,7 +134,7 @@ func main() {
 	constant("INLAY_POOLING_LAST", int64(raw.PoolingLast))
 	constant("INLAY_POOLING_FIRST", int64(raw.PoolingFirst))
 	enum("inlay_embed_flags", unsafe.Sizeof(raw.EmbedFlags(0)))
-	constant("INLAY_EMBED_NORMALISE", int64(raw.EmbedNormalise))
+	constant("INLAY_EMBED_NORMALIZE", int64(raw.EmbedNormalize))
 	{
 		var s raw.Error
 		layout("inlay_error", unsafe.Sizeof(s), unsafe.Alignof(s))

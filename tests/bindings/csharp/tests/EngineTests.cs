@@ -254,7 +254,7 @@ static class EngineTests
             Expect.True(Math.Abs(Product(vectors[0], vectors[2]) - 1) < 1e-4, "the same text is the same vector of length 1");
             Expect.True(Product(vectors[0], vectors[1]) < 0.99, "another text is another one");
             float[] raw = engine.Embed(new[] { text }, Pooling.Mean, EmbedFlags.None)[0];
-            Expect.True(Math.Abs(Product(raw, raw) - 1) > 0.01, "not normalised");
+            Expect.True(Math.Abs(Product(raw, raw) - 1) > 0.01, "not normalized");
             Expect.Equal(0, engine.Embed(new int[0][], Pooling.Mean).Length, "no texts");
             Expect.Status(Status.InvalidArgument, () => engine.Embed(new[] { new int[0] }, Pooling.Mean), "an empty text");
             Expect.Status(Status.Unsupported, () => engine.Embed(new[] { text }), "a pooling that the model does not name");

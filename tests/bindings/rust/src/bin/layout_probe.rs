@@ -138,7 +138,7 @@ fn constants() {
     constant("INLAY_POOLING_LAST", INLAY_POOLING_LAST as i64);
     constant("INLAY_POOLING_FIRST", INLAY_POOLING_FIRST as i64);
     println!("enum inlay_embed_flags size {}", size_of::<inlay_embed_flags>());
-    constant("INLAY_EMBED_NORMALISE", INLAY_EMBED_NORMALISE as i64);
+    constant("INLAY_EMBED_NORMALIZE", INLAY_EMBED_NORMALIZE as i64);
 }
 
 fn structs() {
