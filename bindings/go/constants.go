@@ -271,18 +271,15 @@ const (
 	WeightQ6K = raw.WeightQ6K
 )
 
-// Types of the matrices of a GGUF file that is written. Norms and biases are F32 in all. Rows that are no whole
-// blocks of a type get one with smaller blocks.
+// Types of the matrices of a GGUF file that is written, with the numbers of inlay_weight_dtype; FP8's is refused,
+// because no GGUF file has it. Norms and biases are F32 in all. Rows that are no whole blocks of a type get one with
+// smaller blocks.
 type ConvertType = raw.ConvertType
 
 // Values of ConvertType.
 const (
-	// Every matrix in F16.
-	ConvertF16 = raw.ConvertF16
-	// Every matrix in BF16.
-	ConvertBf16 = raw.ConvertBf16
-	// Every matrix in F32.
-	ConvertF32 = raw.ConvertF32
+	// F16.
+	ConvertDefault = raw.ConvertDefault
 	// 8.5 bits a weight.
 	ConvertQ80 = raw.ConvertQ80
 	// 4.5 bits a weight; the output matrix in Q6_K.
@@ -293,6 +290,12 @@ const (
 	ConvertQ5KM = raw.ConvertQ5KM
 	// 6.6 bits a weight.
 	ConvertQ6K = raw.ConvertQ6K
+	// Every matrix in F16.
+	ConvertF16 = raw.ConvertF16
+	// Every matrix in BF16.
+	ConvertBf16 = raw.ConvertBf16
+	// Every matrix in F32.
+	ConvertF32 = raw.ConvertF32
 )
 
 // How a conversation becomes text.

@@ -140,7 +140,9 @@ static void test_convert(const char* model) {
   IN_STRUCT(inlay_convert_params, (void)0, CALL(inlay_convert)(MISSING, SIZE_MAX, "x.gguf", SIZE_MAX, p, &err),
             INLAY_NOT_FOUND);
   BAD_CONVERT_PARAM(type, -1);
-  BAD_CONVERT_PARAM(type, INLAY_CONVERT_Q6_K + 1);
+  BAD_CONVERT_PARAM(type, INLAY_CONVERT_F32 + 1);
+  BAD_CONVERT_PARAM(type, INLAY_WEIGHT_FP8);
+  CHECK(strstr(err.message, "FP8") != NULL);
   BAD_CONVERT_PARAM(n_threads, -1);
   BAD_CONVERT_PARAM(reserved, 1);
   if (!model) return;

@@ -455,6 +455,8 @@ std::vector<EffectRow> table() {
       convert_row("struct_size", refused, [](inlay_convert_params& p) { p.struct_size = 3; }, "struct_size"),
       convert_row("type", effect, [](inlay_convert_params& p) { p.type = INLAY_CONVERT_F32; }),
       convert_row("type", refused, [](inlay_convert_params& p) { p.type = 99; }, "params.type"),
+      convert_row("type", refused, [](inlay_convert_params& p) { p.type = INLAY_WEIGHT_FP8; }, "(FP8)"),
+      convert_row("type", neutral, [](inlay_convert_params& p) { p.type = INLAY_CONVERT_F16; }, "\nF16\n"),
       convert_row("n_threads", neutral, [](inlay_convert_params& p) { p.n_threads = 2; }, "Threads that compute"),
       convert_row("n_threads", refused, [](inlay_convert_params& p) { p.n_threads = -1; }, "n_threads"),
       convert_row("reserved", refused, [](inlay_convert_params& p) { p.reserved = 1; }, "params.reserved"),

@@ -504,7 +504,7 @@ inline std::vector<Row> table() {
        }},
       {"inlay_convert", [](const World&) {
          std::string out;
-         for (inlay_convert_type type = INLAY_CONVERT_F16; type <= INLAY_CONVERT_Q6_K; ++type)
+         for (inlay_convert_type type = INLAY_CONVERT_Q8_0; type <= INLAY_CONVERT_F32; ++type)
            out += converted(model_file("llama-f32"), type);
          return out + converted(INLAY_SOURCE_DIR "/examples/model/hf", INLAY_CONVERT_Q8_0);
        }},

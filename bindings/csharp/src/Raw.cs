@@ -262,27 +262,30 @@ namespace Inlay
         Q6K = 6,
     }
 
-    /// <summary>Types of the matrices of a GGUF file that is written. Norms and biases are F32 in all. Rows that are no
-    /// whole blocks of a type get one with smaller blocks.</summary>
+    /// <summary>Types of the matrices of a GGUF file that is written, with the numbers of inlay_weight_dtype; FP8's is
+    /// refused, because no GGUF file has it. Norms and biases are F32 in all. Rows that are no whole blocks of a type get
+    /// one with smaller blocks.</summary>
     public enum ConvertType : int
     {
-        /// <summary>Every matrix in F16.</summary>
-        F16 = 0,
-        /// <summary>Every matrix in BF16.</summary>
-        Bf16 = 1,
-        /// <summary>Every matrix in F32.</summary>
-        F32 = 2,
+        /// <summary>F16.</summary>
+        Default = 0,
         /// <summary>8.5 bits a weight.</summary>
-        Q80 = 3,
+        Q80 = 2,
         /// <summary>4.5 bits a weight; the output matrix in Q6_K.</summary>
-        Q40 = 4,
+        Q40 = 3,
         /// <summary>Q4_K, and Q6_K for the output matrix and for the values and down projections of half of the
         /// layers.</summary>
-        Q4KM = 5,
+        Q4KM = 4,
         /// <summary>Q5_K, and Q6_K as in Q4_K_M.</summary>
-        Q5KM = 6,
+        Q5KM = 5,
         /// <summary>6.6 bits a weight.</summary>
-        Q6K = 7,
+        Q6K = 6,
+        /// <summary>Every matrix in F16.</summary>
+        F16 = 7,
+        /// <summary>Every matrix in BF16.</summary>
+        Bf16 = 8,
+        /// <summary>Every matrix in F32.</summary>
+        F32 = 9,
     }
 
     /// <summary>How a conversation becomes text.</summary>

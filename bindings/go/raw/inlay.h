@@ -176,17 +176,19 @@ typedef int32_t inlay_weight_dtype;
 #define INLAY_WEIGHT_Q5_K_M 5  // Likewise.
 #define INLAY_WEIGHT_Q6_K 6  // Likewise.
 
-// Types of the matrices of a GGUF file that is written. Norms and biases are F32 in all. Rows that are no whole blocks
-// of a type get one with smaller blocks.
+// Types of the matrices of a GGUF file that is written, with the numbers of inlay_weight_dtype; FP8's is refused,
+// because no GGUF file has it. Norms and biases are F32 in all. Rows that are no whole blocks of a type get one with
+// smaller blocks.
 typedef int32_t inlay_convert_type;
-#define INLAY_CONVERT_F16 0  // Every matrix in F16.
-#define INLAY_CONVERT_BF16 1  // Every matrix in BF16.
-#define INLAY_CONVERT_F32 2  // Every matrix in F32.
-#define INLAY_CONVERT_Q8_0 3  // 8.5 bits a weight.
-#define INLAY_CONVERT_Q4_0 4  // 4.5 bits a weight; the output matrix in Q6_K.
-#define INLAY_CONVERT_Q4_K_M 5  // Q4_K, and Q6_K for the output matrix and for the values and down projections of half of the layers.
-#define INLAY_CONVERT_Q5_K_M 6  // Q5_K, and Q6_K as in Q4_K_M.
-#define INLAY_CONVERT_Q6_K 7  // 6.6 bits a weight.
+#define INLAY_CONVERT_DEFAULT 0  // F16.
+#define INLAY_CONVERT_Q8_0 2  // 8.5 bits a weight.
+#define INLAY_CONVERT_Q4_0 3  // 4.5 bits a weight; the output matrix in Q6_K.
+#define INLAY_CONVERT_Q4_K_M 4  // Q4_K, and Q6_K for the output matrix and for the values and down projections of half of the layers.
+#define INLAY_CONVERT_Q5_K_M 5  // Q5_K, and Q6_K as in Q4_K_M.
+#define INLAY_CONVERT_Q6_K 6  // 6.6 bits a weight.
+#define INLAY_CONVERT_F16 7  // Every matrix in F16.
+#define INLAY_CONVERT_BF16 8  // Every matrix in BF16.
+#define INLAY_CONVERT_F32 9  // Every matrix in F32.
 
 // How a conversation becomes text.
 typedef uint32_t inlay_chat_flags;

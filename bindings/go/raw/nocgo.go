@@ -402,31 +402,29 @@ func (v WeightDtype) String() string {
 type ConvertType int32
 
 const (
-	ConvertF16 ConvertType = 0
+	ConvertDefault ConvertType = 0
 
-	ConvertBf16 ConvertType = 1
+	ConvertQ80 ConvertType = 2
 
-	ConvertF32 ConvertType = 2
+	ConvertQ40 ConvertType = 3
 
-	ConvertQ80 ConvertType = 3
+	ConvertQ4KM ConvertType = 4
 
-	ConvertQ40 ConvertType = 4
+	ConvertQ5KM ConvertType = 5
 
-	ConvertQ4KM ConvertType = 5
+	ConvertQ6K ConvertType = 6
 
-	ConvertQ5KM ConvertType = 6
+	ConvertF16 ConvertType = 7
 
-	ConvertQ6K ConvertType = 7
+	ConvertBf16 ConvertType = 8
+
+	ConvertF32 ConvertType = 9
 )
 
 func (v ConvertType) String() string {
 	switch v {
-	case ConvertF16:
-		return "F16"
-	case ConvertBf16:
-		return "BF16"
-	case ConvertF32:
-		return "F32"
+	case ConvertDefault:
+		return "DEFAULT"
 	case ConvertQ80:
 		return "Q8_0"
 	case ConvertQ40:
@@ -437,6 +435,12 @@ func (v ConvertType) String() string {
 		return "Q5_K_M"
 	case ConvertQ6K:
 		return "Q6_K"
+	case ConvertF16:
+		return "F16"
+	case ConvertBf16:
+		return "BF16"
+	case ConvertF32:
+		return "F32"
 	}
 	return "UNKNOWN"
 }

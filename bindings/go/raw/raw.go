@@ -768,39 +768,38 @@ func (v WeightDtype) String() string {
 	return "UNKNOWN"
 }
 
-// Types of the matrices of a GGUF file that is written. Norms and biases are F32 in all. Rows that are no whole
-// blocks of a type get one with smaller blocks.
+// Types of the matrices of a GGUF file that is written, with the numbers of inlay_weight_dtype; FP8's is refused,
+// because no GGUF file has it. Norms and biases are F32 in all. Rows that are no whole blocks of a type get one with
+// smaller blocks.
 type ConvertType int32
 
 // Values of ConvertType.
 const (
-	// Every matrix in F16.
-	ConvertF16 ConvertType = 0
-	// Every matrix in BF16.
-	ConvertBf16 ConvertType = 1
-	// Every matrix in F32.
-	ConvertF32 ConvertType = 2
+	// F16.
+	ConvertDefault ConvertType = 0
 	// 8.5 bits a weight.
-	ConvertQ80 ConvertType = 3
+	ConvertQ80 ConvertType = 2
 	// 4.5 bits a weight; the output matrix in Q6_K.
-	ConvertQ40 ConvertType = 4
+	ConvertQ40 ConvertType = 3
 	// Q4_K, and Q6_K for the output matrix and for the values and down projections of half of the layers.
-	ConvertQ4KM ConvertType = 5
+	ConvertQ4KM ConvertType = 4
 	// Q5_K, and Q6_K as in Q4_K_M.
-	ConvertQ5KM ConvertType = 6
+	ConvertQ5KM ConvertType = 5
 	// 6.6 bits a weight.
-	ConvertQ6K ConvertType = 7
+	ConvertQ6K ConvertType = 6
+	// Every matrix in F16.
+	ConvertF16 ConvertType = 7
+	// Every matrix in BF16.
+	ConvertBf16 ConvertType = 8
+	// Every matrix in F32.
+	ConvertF32 ConvertType = 9
 )
 
 // String is the value's name as the C header writes it, without the prefix.
 func (v ConvertType) String() string {
 	switch v {
-	case ConvertF16:
-		return "F16"
-	case ConvertBf16:
-		return "BF16"
-	case ConvertF32:
-		return "F32"
+	case ConvertDefault:
+		return "DEFAULT"
 	case ConvertQ80:
 		return "Q8_0"
 	case ConvertQ40:
@@ -811,6 +810,12 @@ func (v ConvertType) String() string {
 		return "Q5_K_M"
 	case ConvertQ6K:
 		return "Q6_K"
+	case ConvertF16:
+		return "F16"
+	case ConvertBf16:
+		return "BF16"
+	case ConvertF32:
+		return "F32"
 	}
 	return "UNKNOWN"
 }

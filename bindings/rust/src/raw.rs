@@ -241,25 +241,28 @@ pub const INLAY_WEIGHT_Q5_K_M: inlay_weight_dtype = 5;
 /// Likewise.
 pub const INLAY_WEIGHT_Q6_K: inlay_weight_dtype = 6;
 
-/// Types of the matrices of a GGUF file that is written. Norms and biases are F32 in all. Rows that are no whole
-/// blocks of a type get one with smaller blocks.
+/// Types of the matrices of a GGUF file that is written, with the numbers of [`inlay_weight_dtype`]; FP8's is
+/// refused, because no GGUF file has it. Norms and biases are F32 in all. Rows that are no whole blocks of a type get
+/// one with smaller blocks.
 pub type inlay_convert_type = i32;
-/// Every matrix in F16.
-pub const INLAY_CONVERT_F16: inlay_convert_type = 0;
-/// Every matrix in BF16.
-pub const INLAY_CONVERT_BF16: inlay_convert_type = 1;
-/// Every matrix in F32.
-pub const INLAY_CONVERT_F32: inlay_convert_type = 2;
+/// F16.
+pub const INLAY_CONVERT_DEFAULT: inlay_convert_type = 0;
 /// 8.5 bits a weight.
-pub const INLAY_CONVERT_Q8_0: inlay_convert_type = 3;
+pub const INLAY_CONVERT_Q8_0: inlay_convert_type = 2;
 /// 4.5 bits a weight; the output matrix in Q6_K.
-pub const INLAY_CONVERT_Q4_0: inlay_convert_type = 4;
+pub const INLAY_CONVERT_Q4_0: inlay_convert_type = 3;
 /// Q4_K, and Q6_K for the output matrix and for the values and down projections of half of the layers.
-pub const INLAY_CONVERT_Q4_K_M: inlay_convert_type = 5;
+pub const INLAY_CONVERT_Q4_K_M: inlay_convert_type = 4;
 /// Q5_K, and Q6_K as in Q4_K_M.
-pub const INLAY_CONVERT_Q5_K_M: inlay_convert_type = 6;
+pub const INLAY_CONVERT_Q5_K_M: inlay_convert_type = 5;
 /// 6.6 bits a weight.
-pub const INLAY_CONVERT_Q6_K: inlay_convert_type = 7;
+pub const INLAY_CONVERT_Q6_K: inlay_convert_type = 6;
+/// Every matrix in F16.
+pub const INLAY_CONVERT_F16: inlay_convert_type = 7;
+/// Every matrix in BF16.
+pub const INLAY_CONVERT_BF16: inlay_convert_type = 8;
+/// Every matrix in F32.
+pub const INLAY_CONVERT_F32: inlay_convert_type = 9;
 
 /// How a conversation becomes text.
 pub type inlay_chat_flags = u32;

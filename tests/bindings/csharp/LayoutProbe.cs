@@ -502,14 +502,15 @@ static unsafe class LayoutProbe
         Constant("INLAY_WEIGHT_Q5_K_M", (long)WeightDtype.Q5KM);
         Constant("INLAY_WEIGHT_Q6_K", (long)WeightDtype.Q6K);
         Enumeration("inlay_convert_type", typeof(ConvertType));
-        Constant("INLAY_CONVERT_F16", (long)ConvertType.F16);
-        Constant("INLAY_CONVERT_BF16", (long)ConvertType.Bf16);
-        Constant("INLAY_CONVERT_F32", (long)ConvertType.F32);
+        Constant("INLAY_CONVERT_DEFAULT", (long)ConvertType.Default);
         Constant("INLAY_CONVERT_Q8_0", (long)ConvertType.Q80);
         Constant("INLAY_CONVERT_Q4_0", (long)ConvertType.Q40);
         Constant("INLAY_CONVERT_Q4_K_M", (long)ConvertType.Q4KM);
         Constant("INLAY_CONVERT_Q5_K_M", (long)ConvertType.Q5KM);
         Constant("INLAY_CONVERT_Q6_K", (long)ConvertType.Q6K);
+        Constant("INLAY_CONVERT_F16", (long)ConvertType.F16);
+        Constant("INLAY_CONVERT_BF16", (long)ConvertType.Bf16);
+        Constant("INLAY_CONVERT_F32", (long)ConvertType.F32);
         Enumeration("inlay_chat_flags", typeof(ChatFlags));
         Constant("INLAY_CHAT_ADD_GENERATION_PROMPT", (long)ChatFlags.AddGenerationPrompt);
         Enumeration("inlay_pooling", typeof(Pooling));

@@ -122,14 +122,15 @@ fn constants() {
     constant("INLAY_WEIGHT_Q5_K_M", INLAY_WEIGHT_Q5_K_M as i64);
     constant("INLAY_WEIGHT_Q6_K", INLAY_WEIGHT_Q6_K as i64);
     println!("enum inlay_convert_type size {}", size_of::<inlay_convert_type>());
-    constant("INLAY_CONVERT_F16", INLAY_CONVERT_F16 as i64);
-    constant("INLAY_CONVERT_BF16", INLAY_CONVERT_BF16 as i64);
-    constant("INLAY_CONVERT_F32", INLAY_CONVERT_F32 as i64);
+    constant("INLAY_CONVERT_DEFAULT", INLAY_CONVERT_DEFAULT as i64);
     constant("INLAY_CONVERT_Q8_0", INLAY_CONVERT_Q8_0 as i64);
     constant("INLAY_CONVERT_Q4_0", INLAY_CONVERT_Q4_0 as i64);
     constant("INLAY_CONVERT_Q4_K_M", INLAY_CONVERT_Q4_K_M as i64);
     constant("INLAY_CONVERT_Q5_K_M", INLAY_CONVERT_Q5_K_M as i64);
     constant("INLAY_CONVERT_Q6_K", INLAY_CONVERT_Q6_K as i64);
+    constant("INLAY_CONVERT_F16", INLAY_CONVERT_F16 as i64);
+    constant("INLAY_CONVERT_BF16", INLAY_CONVERT_BF16 as i64);
+    constant("INLAY_CONVERT_F32", INLAY_CONVERT_F32 as i64);
     println!("enum inlay_chat_flags size {}", size_of::<inlay_chat_flags>());
     constant("INLAY_CHAT_ADD_GENERATION_PROMPT", INLAY_CHAT_ADD_GENERATION_PROMPT as i64);
     println!("enum inlay_pooling size {}", size_of::<inlay_pooling>());
