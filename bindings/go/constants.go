@@ -271,6 +271,16 @@ const (
 	WeightQ6K = raw.WeightQ6K
 )
 
+// What a sampler does otherwise.
+type SamplerFlags = raw.SamplerFlags
+
+// Values of SamplerFlags.
+const (
+	// Repetitions that DRY looks for reach across any text. Refused together with dry_breakers; changes nothing
+	// without dry_multiplier.
+	SamplerNoDryBreakers = raw.SamplerNoDryBreakers
+)
+
 // Types of the matrices of a GGUF file that is written, with the numbers of inlay_weight_dtype; FP8's is refused,
 // because no GGUF file has it. Norms and biases are F32 in all. Rows that are no whole blocks of a type get one with
 // smaller blocks.

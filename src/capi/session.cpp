@@ -36,6 +36,13 @@ Status read_dry(const inlay_sampler_params& params, SamplerParams& out) {
   set_unless_zero(params.dry_base, out.dry_base);
   set_unless_zero(params.dry_allowed_length, out.dry_allowed_length);
   set_unless_zero(params.dry_window, out.dry_window);
+  if ((params.flags & INLAY_SAMPLER_NO_DRY_BREAKERS) != 0) {
+    if (params.n_dry_breakers != 0) {
+      return error(Code::invalid_argument, "sampler.flags turn breakers off, but sampler.n_dry_breakers is %zu",
+                   params.n_dry_breakers);
+    }
+    out.dry_breakers.clear();
+  }
   if (params.n_dry_breakers == 0) return {};
   if (params.n_dry_breakers > kMaxDryBreakers) {
     return error(Code::invalid_argument, "sampler.n_dry_breakers is %zu, expected at most %zu", params.n_dry_breakers,
@@ -46,6 +53,9 @@ Status read_dry(const inlay_sampler_params& params, SamplerParams& out) {
   for (size_t i = 0; i < params.n_dry_breakers; ++i) {
     const inlay_text& breaker = params.dry_breakers[i];
     INLAY_ASSIGN(const std::string_view text, read_text(breaker.data, breaker.len, "a text of sampler.dry_breakers"));
+    if (text.empty()) {
+      return error(Code::invalid_argument, "sampler.dry_breakers has no bytes in text %zu; a flag turns breakers off", i);
+    }
     out.dry_breakers.emplace_back(text);
   }
   return {};
@@ -56,6 +66,8 @@ Status read_dry(const inlay_sampler_params& params, SamplerParams& out) {
 Status read_sampler(const inlay_sampler_params* given, SamplerParams& out) {
   inlay_sampler_params params;
   INLAY_TRY(read_struct(given, "sampler", params));
+  INLAY_TRY(check_flags(params.flags, INLAY_SAMPLER_NO_DRY_BREAKERS, "sampler.flags"));
+  if (params.reserved != 0) return error(Code::invalid_argument, "sampler.reserved is not 0");
   if (params.n_bias > static_cast<size_t>(kMaxBias)) {
     return error(Code::invalid_argument, "sampler.n_bias is %zu, expected at most %d", params.n_bias, kMaxBias);
   }

@@ -403,6 +403,8 @@ static void test_sampler(inlay_session* session, int32_t n_vocab) {
   BAD_SAMPLER(dry_window, -2);
   BAD_SAMPLER(n_dry_breakers, 1);  // with a NULL pointer
   BAD_SAMPLER(n_dry_breakers, 65);
+  BAD_SAMPLER(flags, 0x80000000u);
+  BAD_SAMPLER(reserved, 1);
   refuse_biases(session, bias, 0);  // one token twice
   refuse_biases(session, bias, n_vocab);
   refuse_biases(session, bias, -1);

@@ -56,7 +56,8 @@ namespace Inlay
             { "dry_allowed_length", nameof(SamplerOptions.DryAllowedLength) },
             { "dry_window", nameof(SamplerOptions.DryWindow) },
             { "dry_breakers", nameof(SamplerOptions.DryBreakers) },
-            { "n_dry_breakers", nameof(SamplerOptions.DryBreakers) + ".Count" }
+            { "n_dry_breakers", nameof(SamplerOptions.DryBreakers) + ".Count" },
+            { "flags", nameof(SamplerOptions.Flags) }
         };
 
         internal static readonly FieldNames Session = new FieldNames("params.", Sampler)

@@ -167,9 +167,12 @@ namespace Inlay
         /// <summary>Last tokens of the sequence in which repetitions are looked for; 0 and -1 are all.</summary>
         public int DryWindow { get; set; }
 
-        /// <summary>Texts that no repetition reaches across and whose tokens DRY leaves alone, at most 64, each of at most 128
-        /// bytes; an empty one breaks nothing. Null is a line feed, a colon, a quotation mark and an asterisk.</summary>
+        /// <summary>Texts that no repetition reaches across and whose tokens DRY leaves alone, at most 64, each of 1 to 128
+        /// bytes. Null is a line feed, a colon, a quotation mark and an asterisk.</summary>
         public IList<string>? DryBreakers { get; set; }
+
+        /// <summary>What the sampler does otherwise.</summary>
+        public SamplerFlags Flags { get; set; }
 
         /// <summary>The sampler in C's form, for as long as it is not disposed.</summary>
         internal unsafe sealed class Pinned : IDisposable
@@ -206,7 +209,8 @@ namespace Inlay
                     dry_base = o.DryBase,
                     dry_allowed_length = o.DryAllowedLength,
                     dry_window = o.DryWindow,
-                    dry_breakers = _breakers.Count == 0 ? null : _breakers.First, n_dry_breakers = (UIntPtr)(uint)_breakers.Count
+                    dry_breakers = _breakers.Count == 0 ? null : _breakers.First, n_dry_breakers = (UIntPtr)(uint)_breakers.Count,
+                    flags = o.Flags
                 };
             }
 

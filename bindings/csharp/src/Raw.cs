@@ -262,6 +262,17 @@ namespace Inlay
         Q6K = 6,
     }
 
+    /// <summary>What a sampler does otherwise.</summary>
+    [Flags]
+    public enum SamplerFlags : uint
+    {
+        /// <summary>None of them.</summary>
+        None = 0,
+        /// <summary>Repetitions that DRY looks for reach across any text. Refused together with dry_breakers; changes
+        /// nothing without dry_multiplier.</summary>
+        NoDryBreakers = 1,
+    }
+
     /// <summary>Types of the matrices of a GGUF file that is written, with the numbers of inlay_weight_dtype; FP8's is
     /// refused, because no GGUF file has it. Norms and biases are F32 in all. Rows that are no whole blocks of a type get
     /// one with smaller blocks.</summary>
@@ -679,12 +690,16 @@ namespace Inlay.Raw
         /// <summary>Last tokens of the sequence in which repetitions are looked for. Changes nothing without
         /// dry_multiplier. [tokens, default 0: all, as -1 is]</summary>
         public int dry_window;
-        /// <summary>Texts that no repetition reaches across and whose tokens DRY leaves alone, each of at most 128 bytes;
-        /// copied. An empty one breaks nothing: alone it turns them off. [default NULL: a line feed, a colon, a quotation
-        /// mark, an asterisk]</summary>
+        /// <summary>Texts that no repetition reaches across and whose tokens DRY leaves alone, each of 1 to 128 bytes;
+        /// copied. Changes nothing without dry_multiplier. [default NULL: a line feed, a colon, a quotation mark, an
+        /// asterisk]</summary>
         public inlay_text* dry_breakers;
         /// <summary>Their number, at most 64. [default 0]</summary>
         public UIntPtr n_dry_breakers;
+        /// <summary>Others than the named ones are refused. [default 0]</summary>
+        public SamplerFlags flags;
+        /// <summary>0. [default 0]</summary>
+        public uint reserved;
     }
 
     /// <summary>How a session generates. Zero means default for every field.</summary>

@@ -176,6 +176,10 @@ typedef int32_t inlay_weight_dtype;
 #define INLAY_WEIGHT_Q5_K_M 5  // Likewise.
 #define INLAY_WEIGHT_Q6_K 6  // Likewise.
 
+// What a sampler does otherwise.
+typedef uint32_t inlay_sampler_flags;
+#define INLAY_SAMPLER_NO_DRY_BREAKERS 1u  // Repetitions that DRY looks for reach across any text. Refused together with dry_breakers; changes nothing without dry_multiplier.
+
 // Types of the matrices of a GGUF file that is written, with the numbers of inlay_weight_dtype; FP8's is refused,
 // because no GGUF file has it. Norms and biases are F32 in all. Rows that are no whole blocks of a type get one with
 // smaller blocks.
@@ -516,12 +520,15 @@ typedef struct inlay_sampler_params {
   // Last tokens of the sequence in which repetitions are looked for. Changes nothing without dry_multiplier. [tokens,
   // default 0: all, as -1 is]
   int32_t dry_window;
-  // Texts that no repetition reaches across and whose tokens DRY leaves alone, each of at most 128 bytes; copied. An
-  // empty one breaks nothing: alone it turns them off. [default NULL: a line feed, a colon, a quotation mark, an
-  // asterisk]
+  // Texts that no repetition reaches across and whose tokens DRY leaves alone, each of 1 to 128 bytes; copied. Changes
+  // nothing without dry_multiplier. [default NULL: a line feed, a colon, a quotation mark, an asterisk]
   const inlay_text* dry_breakers;
   // Their number, at most 64. [default 0]
   size_t n_dry_breakers;
+  // Others than the named ones are refused. [default 0]
+  inlay_sampler_flags flags;
+  // 0. [default 0]
+  uint32_t reserved;
 } inlay_sampler_params;
 
 // How a session generates. Zero means default for every field.

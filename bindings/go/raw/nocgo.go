@@ -399,6 +399,12 @@ func (v WeightDtype) String() string {
 	return "UNKNOWN"
 }
 
+type SamplerFlags uint32
+
+const (
+	SamplerNoDryBreakers SamplerFlags = 1
+)
+
 type ConvertType int32
 
 const (
@@ -739,6 +745,10 @@ type SamplerParams struct {
 	DryBreakers *Text
 
 	NDryBreakers uintptr
+
+	Flags SamplerFlags
+
+	Reserved uint32
 }
 
 type SessionParams struct {

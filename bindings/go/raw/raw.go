@@ -768,6 +768,16 @@ func (v WeightDtype) String() string {
 	return "UNKNOWN"
 }
 
+// What a sampler does otherwise.
+type SamplerFlags uint32
+
+// Values of SamplerFlags.
+const (
+	// Repetitions that DRY looks for reach across any text. Refused together with dry_breakers; changes nothing
+	// without dry_multiplier.
+	SamplerNoDryBreakers SamplerFlags = 1
+)
+
 // Types of the matrices of a GGUF file that is written, with the numbers of inlay_weight_dtype; FP8's is refused,
 // because no GGUF file has it. Norms and biases are F32 in all. Rows that are no whole blocks of a type get one with
 // smaller blocks.
@@ -1186,12 +1196,15 @@ type SamplerParams struct {
 	// Last tokens of the sequence in which repetitions are looked for. Changes nothing without dry_multiplier.
 	// [tokens, default 0: all, as -1 is]
 	DryWindow int32
-	// Texts that no repetition reaches across and whose tokens DRY leaves alone, each of at most 128 bytes; copied.
-	// An empty one breaks nothing: alone it turns them off. [default NULL: a line feed, a colon, a quotation mark, an
-	// asterisk]
+	// Texts that no repetition reaches across and whose tokens DRY leaves alone, each of 1 to 128 bytes; copied.
+	// Changes nothing without dry_multiplier. [default NULL: a line feed, a colon, a quotation mark, an asterisk]
 	DryBreakers *Text
 	// Their number, at most 64. [default 0]
 	NDryBreakers uintptr
+	// Others than the named ones are refused. [default 0]
+	Flags SamplerFlags
+	// 0. [default 0]
+	Reserved uint32
 }
 
 // How a session generates. Zero means default for every field.

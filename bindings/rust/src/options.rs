@@ -73,6 +73,7 @@ setters! {
         dry_base: f32,
         dry_allowed_length: u32,
         dry_window: i32,
+        no_dry_breakers: bool,
     }
     impl[] SessionOptions {
         sampler: Sampler,
@@ -338,9 +339,11 @@ pub struct Sampler {
     pub dry_allowed_length: u32,
     /// Last tokens of the sequence in which repetitions are looked for. 0: all, as -1 is.
     pub dry_window: i32,
-    /// Texts that no repetition reaches across and whose tokens DRY leaves alone, at most 64, each of at most 128 bytes; an
-    /// empty one breaks nothing. None: a line feed, a colon, a quotation mark and an asterisk.
+    /// Texts that no repetition reaches across and whose tokens DRY leaves alone, at most 64, each of 1 to 128 bytes. None: a
+    /// line feed, a colon, a quotation mark and an asterisk.
     pub dry_breakers: Vec<String>,
+    /// Repetitions that DRY looks for reach across any text.
+    pub no_dry_breakers: bool,
 }
 
 impl Sampler {
@@ -384,6 +387,7 @@ impl Sampler {
             dry_window: self.dry_window,
             dry_breakers: if breakers.is_empty() { std::ptr::null() } else { breakers.as_ptr() },
             n_dry_breakers: breakers.len(),
+            flags: if self.no_dry_breakers { raw::INLAY_SAMPLER_NO_DRY_BREAKERS } else { 0 },
             ..Default::default()
         })
     }

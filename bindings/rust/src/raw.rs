@@ -241,6 +241,12 @@ pub const INLAY_WEIGHT_Q5_K_M: inlay_weight_dtype = 5;
 /// Likewise.
 pub const INLAY_WEIGHT_Q6_K: inlay_weight_dtype = 6;
 
+/// What a sampler does otherwise.
+pub type inlay_sampler_flags = u32;
+/// Repetitions that DRY looks for reach across any text. Refused together with dry_breakers; changes nothing without
+/// dry_multiplier.
+pub const INLAY_SAMPLER_NO_DRY_BREAKERS: inlay_sampler_flags = 1;
+
 /// Types of the matrices of a GGUF file that is written, with the numbers of [`inlay_weight_dtype`]; FP8's is
 /// refused, because no GGUF file has it. Norms and biases are F32 in all. Rows that are no whole blocks of a type get
 /// one with smaller blocks.
@@ -712,12 +718,15 @@ pub struct inlay_sampler_params {
     /// Last tokens of the sequence in which repetitions are looked for. Changes nothing without dry_multiplier.
     /// (tokens, default 0: all, as -1 is)
     pub dry_window: i32,
-    /// Texts that no repetition reaches across and whose tokens DRY leaves alone, each of at most 128 bytes; copied.
-    /// An empty one breaks nothing: alone it turns them off. (default NULL: a line feed, a colon, a quotation mark,
-    /// an asterisk)
+    /// Texts that no repetition reaches across and whose tokens DRY leaves alone, each of 1 to 128 bytes; copied.
+    /// Changes nothing without dry_multiplier. (default NULL: a line feed, a colon, a quotation mark, an asterisk)
     pub dry_breakers: *const inlay_text,
     /// Their number, at most 64. (default 0)
     pub n_dry_breakers: usize,
+    /// Others than the named ones are refused. (default 0)
+    pub flags: inlay_sampler_flags,
+    /// 0. (default 0)
+    pub reserved: u32,
 }
 
 impl Default for inlay_sampler_params {

@@ -243,6 +243,8 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_sampler_params), "dry_window", p, &p->dry_window);
         Field(typeof(inlay_sampler_params), "dry_breakers", p, &p->dry_breakers);
         Field(typeof(inlay_sampler_params), "n_dry_breakers", p, &p->n_dry_breakers);
+        Field(typeof(inlay_sampler_params), "flags", p, &p->flags);
+        Field(typeof(inlay_sampler_params), "reserved", p, &p->reserved);
     }
 
     struct Behind_inlay_session_params { public byte Before; public inlay_session_params Value; }
@@ -501,6 +503,8 @@ static unsafe class LayoutProbe
         Constant("INLAY_WEIGHT_Q4_K_M", (long)WeightDtype.Q4KM);
         Constant("INLAY_WEIGHT_Q5_K_M", (long)WeightDtype.Q5KM);
         Constant("INLAY_WEIGHT_Q6_K", (long)WeightDtype.Q6K);
+        Enumeration("inlay_sampler_flags", typeof(SamplerFlags));
+        Constant("INLAY_SAMPLER_NO_DRY_BREAKERS", (long)SamplerFlags.NoDryBreakers);
         Enumeration("inlay_convert_type", typeof(ConvertType));
         Constant("INLAY_CONVERT_DEFAULT", (long)ConvertType.Default);
         Constant("INLAY_CONVERT_Q8_0", (long)ConvertType.Q80);

@@ -117,6 +117,8 @@ func main() {
 	constant("INLAY_WEIGHT_Q4_K_M", int64(raw.WeightQ4KM))
 	constant("INLAY_WEIGHT_Q5_K_M", int64(raw.WeightQ5KM))
 	constant("INLAY_WEIGHT_Q6_K", int64(raw.WeightQ6K))
+	enum("inlay_sampler_flags", unsafe.Sizeof(raw.SamplerFlags(0)))
+	constant("INLAY_SAMPLER_NO_DRY_BREAKERS", int64(raw.SamplerNoDryBreakers))
 	enum("inlay_convert_type", unsafe.Sizeof(raw.ConvertType(0)))
 	constant("INLAY_CONVERT_DEFAULT", int64(raw.ConvertDefault))
 	constant("INLAY_CONVERT_Q8_0", int64(raw.ConvertQ80))
@@ -292,6 +294,8 @@ func main() {
 		field("inlay_sampler_params.dry_window", unsafe.Offsetof(s.DryWindow), unsafe.Sizeof(s.DryWindow))
 		field("inlay_sampler_params.dry_breakers", unsafe.Offsetof(s.DryBreakers), unsafe.Sizeof(s.DryBreakers))
 		field("inlay_sampler_params.n_dry_breakers", unsafe.Offsetof(s.NDryBreakers), unsafe.Sizeof(s.NDryBreakers))
+		field("inlay_sampler_params.flags", unsafe.Offsetof(s.Flags), unsafe.Sizeof(s.Flags))
+		field("inlay_sampler_params.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
 	}
 	{
 		var s raw.SessionParams

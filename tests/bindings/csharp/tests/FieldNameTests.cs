@@ -145,6 +145,8 @@ static class FieldNameTests
         SamplerSays("DryWindow is -2", new SamplerOptions { DryWindow = -2 });
         SamplerSays("DryBreakers.Count is 65", new SamplerOptions { DryBreakers = new string[65].Select(none => "x").ToArray() });
         SamplerSays("DryBreakers has 129 bytes in text 1", new SamplerOptions { DryBreakers = new[] { "x", new string('x', 129) } });
+        SamplerSays("DryBreakers has no bytes in text 1", new SamplerOptions { DryBreakers = new[] { "x", "" } });
+        SamplerSays("Flags turn breakers off, but DryBreakers.Count is 1", new SamplerOptions { DryBreakers = new[] { "x" }, Flags = SamplerFlags.NoDryBreakers });
         SamplerSays("Temperature is ", new SamplerOptions { Temperature = float.NaN });
         SamplerSays("Logprobs is 99", new SamplerOptions { Logprobs = 99 });
         SamplerSays("Bias of token 5 is ", new SamplerOptions { Bias = new Dictionary<int, float> { { 5, float.NaN } } });

@@ -160,7 +160,8 @@ static class TextTests
             same("with DRY", false);
             sampler.DryBreakers = new[] { "never", "f" };
             same("with a breaker in the token", true);
-            sampler.DryBreakers = new[] { "" };
+            sampler.DryBreakers = null;
+            sampler.Flags = SamplerFlags.NoDryBreakers;
             same("without breakers", false);
             sampler.DryAllowedLength = 20;
             same("as long as it is allowed", true);

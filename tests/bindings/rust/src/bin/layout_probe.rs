@@ -121,6 +121,8 @@ fn constants() {
     constant("INLAY_WEIGHT_Q4_K_M", INLAY_WEIGHT_Q4_K_M as i64);
     constant("INLAY_WEIGHT_Q5_K_M", INLAY_WEIGHT_Q5_K_M as i64);
     constant("INLAY_WEIGHT_Q6_K", INLAY_WEIGHT_Q6_K as i64);
+    println!("enum inlay_sampler_flags size {}", size_of::<inlay_sampler_flags>());
+    constant("INLAY_SAMPLER_NO_DRY_BREAKERS", INLAY_SAMPLER_NO_DRY_BREAKERS as i64);
     println!("enum inlay_convert_type size {}", size_of::<inlay_convert_type>());
     constant("INLAY_CONVERT_DEFAULT", INLAY_CONVERT_DEFAULT as i64);
     constant("INLAY_CONVERT_Q8_0", INLAY_CONVERT_Q8_0 as i64);
@@ -267,6 +269,8 @@ fn structs() {
     layout!(inlay_sampler_params, dry_window, "dry_window");
     layout!(inlay_sampler_params, dry_breakers, "dry_breakers");
     layout!(inlay_sampler_params, n_dry_breakers, "n_dry_breakers");
+    layout!(inlay_sampler_params, flags, "flags");
+    layout!(inlay_sampler_params, reserved, "reserved");
     layout!(inlay_session_params);
     layout!(inlay_session_params, struct_size, "struct_size");
     layout!(inlay_session_params, flags, "flags");
