@@ -230,8 +230,6 @@ const (
 	// CUDA, without effect elsewhere, as the load's log says: prompts are multiplied by the library's own kernels,
 	// even where the machine has cuBLASLt.
 	LoadNoCublas = raw.LoadNoCublas
-	// CUDA, likewise: decode steps launch every operation, even where one launch could run all layers.
-	LoadNoTokenKernel = raw.LoadNoTokenKernel
 	// CUDA, likewise: a decode step begins the next one of the same sessions before it returns, so that the device
 	// need not wait for the host. If anything else comes than that step, it waits until the device is done with it.
 	// Not of sessions with penalties or biases, nor of models with sliding windows. Takes memory for one more row of

@@ -161,7 +161,6 @@ typedef int32_t inlay_profile_form;
 // How a model runs.
 typedef uint32_t inlay_load_flags;
 #define INLAY_LOAD_NO_CUBLAS 1u  // CUDA, without effect elsewhere, as the load's log says: prompts are multiplied by the library's own kernels, even where the machine has cuBLASLt.
-#define INLAY_LOAD_NO_TOKEN_KERNEL 2u  // CUDA, likewise: decode steps launch every operation, even where one launch could run all layers.
 #define INLAY_LOAD_RUN_AHEAD 4u  // CUDA, likewise: a decode step begins the next one of the same sessions before it returns, so that the device need not wait for the host. If anything else comes than that step, it waits until the device is done with it. Not of sessions with penalties or biases, nor of models with sliding windows. Takes memory for one more row of logits a session.
 #define INLAY_LOAD_TAKE_PAGES_LATER 8u  // CPU, without effect elsewhere, as the load's log says: memory for the activations of long prompts is taken from the system when it is first used, not beside the reading of weights. The process stays smaller until there are long prompts; the first prompts take longer.
 #define INLAY_LOAD_EXACT_ACTIVATIONS 16u  // CPU, likewise: products of quantized weights take all activations in 16 bits, not only the third of them that holds most of the error. Logits then are those of the dequantized weights but for a KL divergence of about 1e-6; prompts take longer.
@@ -353,6 +352,16 @@ typedef struct inlay_load_params {
   const char* pre_tokenizer;
   // Its length. [bytes, default 0]
   size_t pre_tokenizer_len;
+  // What changes speed alone, for those who measure: key=value pairs with blanks or commas between. Copied. Keys and
+  // values may come and go in any version; an unknown one is refused, and the error lists the known ones. On CUDA
+  // token_kernel=0 (decode steps launch every operation, even where one launch could run all layers), cublas=0 (as
+  // NO_CUBLAS), mixed_gemm=0 (prompts multiply weights that were dequantized before) and group_rows=1 (products of 9 to
+  // 32 rows always share weights among several multiprocessors); on the CPU isa=generic, avx2 or avx512 (instructions
+  // that the processor lacks are refused). The load's log names those that change nothing on the device. [default NULL:
+  // none]
+  const char* tuning;
+  // Its length. [bytes, default 0]
+  size_t tuning_len;
 } inlay_load_params;
 
 // Memory that a load would take, and what its parameters come to.

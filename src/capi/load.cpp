@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "src/engine/convert.h"
 #include "src/engine/devices.h"
 #include "src/engine/explain.h"
+#include "src/engine/tuning.h"
 
 namespace inlay::capi {
 namespace {
@@ -95,7 +97,7 @@ Status read_load_params(const inlay_load_params* given, EngineOptions& out) {
   INLAY_TRY(check_range(params.log_level, INLAY_LOG_OFF, INLAY_LOG_DEBUG, "params.log_level"));
   INLAY_TRY(check_range(params.weight_dtype, INLAY_WEIGHT_DEFAULT, INLAY_WEIGHT_Q6_K, "params.weight_dtype"));
   if (params.reserved != 0) return error(Code::invalid_argument, "params.reserved is not 0");
-  INLAY_TRY(check_flags(params.flags, INLAY_LOAD_NO_CUBLAS | INLAY_LOAD_NO_TOKEN_KERNEL | INLAY_LOAD_RUN_AHEAD | INLAY_LOAD_TAKE_PAGES_LATER |
+  INLAY_TRY(check_flags(params.flags, INLAY_LOAD_NO_CUBLAS | INLAY_LOAD_RUN_AHEAD | INLAY_LOAD_TAKE_PAGES_LATER |
                                           INLAY_LOAD_EXACT_ACTIVATIONS,
                         "params.flags"));
   out.device = static_cast<DeviceKind>(params.device);
@@ -119,16 +121,17 @@ Status read_load_params(const inlay_load_params* given, EngineOptions& out) {
     default:
       break;
   }
-  if (params.pre_tokenizer) {
-    INLAY_ASSIGN(out.pre_tokenizer, read_text(params.pre_tokenizer, params.pre_tokenizer_len, "params.pre_tokenizer"));
-  } else if (params.pre_tokenizer_len != 0) {
-    return error(Code::invalid_argument, "params.pre_tokenizer is NULL, but params.pre_tokenizer_len is not 0");
-  }
+  INLAY_ASSIGN(out.pre_tokenizer, read_text(params.pre_tokenizer, params.pre_tokenizer_len, "params.pre_tokenizer"));
+  INLAY_ASSIGN(const std::string_view tuning, read_text(params.tuning, params.tuning_len, "params.tuning"));
+  INLAY_TRY(apply_tuning(tuning, out));
   out.weight_dtype = static_cast<WeightDType>(params.weight_dtype);
   out.n_threads = params.n_threads;
   out.prefill_chunk = params.prefill_chunk;
-  out.allow_cublas = (params.flags & INLAY_LOAD_NO_CUBLAS) == 0;
-  out.allow_token_kernel = (params.flags & INLAY_LOAD_NO_TOKEN_KERNEL) == 0;
+  if ((params.flags & INLAY_LOAD_NO_CUBLAS) != 0) {
+    if (out.allow_cublas && std::ranges::find(out.tuned, "cublas") != out.tuned.end())
+      return error(Code::invalid_argument, "params.flags has NO_CUBLAS, but params.tuning has cublas=1");
+    out.allow_cublas = false;
+  }
   out.run_ahead = (params.flags & INLAY_LOAD_RUN_AHEAD) != 0;
   out.take_pages_later = (params.flags & INLAY_LOAD_TAKE_PAGES_LATER) != 0;
   out.exact_activations = (params.flags & INLAY_LOAD_EXACT_ACTIVATIONS) != 0;

@@ -330,6 +330,15 @@ std::vector<EffectRow> table() {
          p.pre_tokenizer_len = set ? SIZE_MAX : 5;
          return loaded(p);
        }, "qwen2 and more"},
+      load_row("tuning", effect, [](Load& p) { p.tuning = "cublas=1", p.tuning_len = SIZE_MAX; }, "tuning: cublas changes nothing"),
+      load_row("tuning", refused, [](Load& p) { p.tuning = "no_such_key=1", p.tuning_len = SIZE_MAX; }, "no_such_key"),
+      load_row("flags", refused, [](Load& p) { p.flags = INLAY_LOAD_NO_CUBLAS, p.tuning = "cublas=1", p.tuning_len = 8; }, "cublas=1"),
+      {"inlay_load_params.tuning_len", Kind::refused, [](bool set) {
+         inlay_load_params p = on(INLAY_DEVICE_CPU);
+         p.tuning = "isa=generic and more";
+         p.tuning_len = set ? SIZE_MAX : 11;
+         return loaded(p);
+       }, "'and'"},
       {"inlay_load_params.log", effect, [](bool set) {
          noted.clear();
          Load params = on(INLAY_DEVICE_CPU);
@@ -363,7 +372,6 @@ std::vector<EffectRow> table() {
       load_row("weight_dtype", refused, [](Load& p) { p.weight_dtype = 99; }, "weight_dtype"),
       load_row("reserved", refused, [](Load& p) { p.reserved = 1; }, "params.reserved"),
       load_flag("INLAY_LOAD_NO_CUBLAS", INLAY_LOAD_NO_CUBLAS),
-      load_flag("INLAY_LOAD_NO_TOKEN_KERNEL", INLAY_LOAD_NO_TOKEN_KERNEL),
       load_flag("INLAY_LOAD_RUN_AHEAD", INLAY_LOAD_RUN_AHEAD),
       {"INLAY_LOAD_TAKE_PAGES_LATER", neutral, [](bool set) {
          Load p = on(INLAY_DEVICE_CPU);

@@ -20,6 +20,8 @@ namespace Inlay
             { "weight_dtype", nameof(LoadOptions.WeightDtype) },
             { "pre_tokenizer", nameof(LoadOptions.PreTokenizer) },
             { "pre_tokenizer_len", nameof(LoadOptions.PreTokenizer) + ".Length" },
+            { "tuning", nameof(LoadOptions.Tuning) },
+            { "tuning_len", nameof(LoadOptions.Tuning) + ".Length" },
             { "prefill_chunk", nameof(LoadOptions.PrefillChunk) },
             { "log_level", nameof(LoadOptions.LogLevel) },
             { "flags", nameof(LoadOptions.Flags) },

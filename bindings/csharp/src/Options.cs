@@ -38,6 +38,10 @@ namespace Inlay
         /// file's.</summary>
         public string? PreTokenizer { get; set; }
 
+        /// <summary>What changes speed alone, for those who measure: key=value pairs, such as isa=avx2, with blanks or commas
+        /// between. Keys may come and go in any version; an unknown one is refused, and the error lists the known ones.</summary>
+        public string? Tuning { get; set; }
+
         /// <summary>Tokens that prefill runs at a time: the grain of its cancel; default 512, on a GPU 1024.</summary>
         public int PrefillChunk { get; set; }
 
@@ -64,17 +68,18 @@ namespace Inlay
         /// </summary>
         public Action<ulong, ulong>? Progress { get; set; }
 
-        /// <summary>To be pinned while what Raw gives is in use; null where there is no name.</summary>
-        internal byte[]? PreTokenizerBytes()
+        /// <summary>The texts where C finds them, while what Raw gives is in use.</summary>
+        internal PinnedTexts PinTexts()
         {
-            return string.IsNullOrEmpty(PreTokenizer) ? null : Utf8.Bytes(PreTokenizer, nameof(PreTokenizer));
+            return new PinnedTexts(new[] { PreTokenizer ?? "", Tuning ?? "" }, nameof(LoadOptions));
         }
 
-        internal unsafe inlay_load_params Raw(byte* preTokenizer, byte[]? preTokenizerBytes)
+        internal unsafe inlay_load_params Raw(PinnedTexts texts)
         {
+            inlay_text preTokenizer = texts.First[0], tuning = texts.First[1];
             return new inlay_load_params
             {
-                pre_tokenizer = preTokenizer, pre_tokenizer_len = (UIntPtr)(uint)(preTokenizerBytes?.Length ?? 0),
+                pre_tokenizer = preTokenizer.data, pre_tokenizer_len = preTokenizer.len, tuning = tuning.data, tuning_len = tuning.len,
                 struct_size = (uint)sizeof(inlay_load_params), device = Device, device_index = DeviceIndex, n_context = ContextLength,
                 max_sessions = MaxSessions, n_threads = Threads, kv_budget_bytes = KvBudgetBytes, kv_dtype = KvDtype,
                 weight_dtype = WeightDtype, prefill_chunk = PrefillChunk, log_level = LogLevel, flags = (uint)Flags

@@ -352,8 +352,6 @@ type LoadFlags uint32
 const (
 	LoadNoCublas LoadFlags = 1
 
-	LoadNoTokenKernel LoadFlags = 2
-
 	LoadRunAhead LoadFlags = 4
 
 	LoadTakePagesLater LoadFlags = 8
@@ -601,6 +599,10 @@ type LoadParams struct {
 	PreTokenizer *byte
 
 	PreTokenizerLen uintptr
+
+	Tuning *byte
+
+	TuningLen uintptr
 }
 
 type MemoryInfo struct {

@@ -706,8 +706,6 @@ const (
 	// CUDA, without effect elsewhere, as the load's log says: prompts are multiplied by the library's own kernels,
 	// even where the machine has cuBLASLt.
 	LoadNoCublas LoadFlags = 1
-	// CUDA, likewise: decode steps launch every operation, even where one launch could run all layers.
-	LoadNoTokenKernel LoadFlags = 2
 	// CUDA, likewise: a decode step begins the next one of the same sessions before it returns, so that the device
 	// need not wait for the host. If anything else comes than that step, it waits until the device is done with it.
 	// Not of sessions with penalties or biases, nor of models with sliding windows. Takes memory for one more row of
@@ -1029,6 +1027,16 @@ type LoadParams struct {
 	PreTokenizer *byte
 	// Its length. [bytes, default 0]
 	PreTokenizerLen uintptr
+	// What changes speed alone, for those who measure: key=value pairs with blanks or commas between. Copied. Keys
+	// and values may come and go in any version; an unknown one is refused, and the error lists the known ones. On
+	// CUDA token_kernel=0 (decode steps launch every operation, even where one launch could run all layers), cublas=0
+	// (as NO_CUBLAS), mixed_gemm=0 (prompts multiply weights that were dequantized before) and group_rows=1 (products
+	// of 9 to 32 rows always share weights among several multiprocessors); on the CPU isa=generic, avx2 or avx512
+	// (instructions that the processor lacks are refused). The load's log names those that change nothing on the
+	// device. [default NULL: none]
+	Tuning *byte
+	// Its length. [bytes, default 0]
+	TuningLen uintptr
 }
 
 // Memory that a load would take, and what its parameters come to.

@@ -35,10 +35,10 @@ setters! {
         kv_dtype: KvDtype,
         weight_dtype: WeightDtype,
         pre_tokenizer: impl Into<Option<&'a str>>,
+        tuning: impl Into<Option<&'a str>>,
         prefill_chunk: u32,
         log_level: LogLevel,
         no_cublas: bool,
-        no_token_kernel: bool,
         run_ahead: bool,
         take_pages_later: bool,
         exact_activations: bool,
@@ -133,18 +133,20 @@ pub struct LoadOptions<'a> {
     pub weight_dtype: WeightDtype,
     /// How byte-level BPE of a GGUF file splits text: a name as in `tokenizer.ggml.pre`. Default: the file's.
     pub pre_tokenizer: Option<&'a str>,
+    /// What changes speed alone, for those who measure: key=value pairs, such as `isa=avx2`, with blanks or commas between. Keys
+    /// may come and go in any version; an unknown one is refused, and the error lists the known ones.
+    pub tuning: Option<&'a str>,
     /// Tokens that a prefill runs at a time: the grain of its cancel. Default: 512, on a GPU 1024.
     pub prefill_chunk: u32,
     /// Least important messages to keep and to report.
     pub log_level: LogLevel,
-    /// CUDA: prompts run on the engine's own products, even where the machine has cuBLASLt.
+    /// CUDA: prompts are multiplied by the library's own kernels, even where the machine has cuBLASLt.
     pub no_cublas: bool,
-    /// CUDA: decode steps launch every operation, even where one launch could run all layers.
-    pub no_token_kernel: bool,
     /// CUDA: a decode step begins the next one of the same sessions before it returns, so that the device need not wait for
     /// the host. If anything else comes than that step, it waits until the device is done with it.
     pub run_ahead: bool,
-    /// CPU: pages of the workspace are taken from the system when they are first used, not beside the reading of weights.
+    /// CPU: memory for the activations of long prompts is taken from the system when it is first used, not beside the reading of
+    /// weights.
     pub take_pages_later: bool,
     /// CPU: products of quantized weights take all activations in 16 bits, not only the third of them that holds most of the
     /// error. Prompts take longer.
@@ -184,10 +186,11 @@ impl<'a> LoadOptions<'a> {
             weight_dtype: self.weight_dtype.to_raw(),
             pre_tokenizer: self.pre_tokenizer.map_or(std::ptr::null(), |name| name.as_ptr().cast()),
             pre_tokenizer_len: self.pre_tokenizer.map_or(0, str::len),
+            tuning: self.tuning.map_or(std::ptr::null(), |text| text.as_ptr().cast()),
+            tuning_len: self.tuning.map_or(0, str::len),
             prefill_chunk: count(self.prefill_chunk),
             log_level: self.log_level.to_raw(),
             flags: if self.no_cublas { raw::INLAY_LOAD_NO_CUBLAS } else { 0 }
-                | if self.no_token_kernel { raw::INLAY_LOAD_NO_TOKEN_KERNEL } else { 0 }
                 | if self.run_ahead { raw::INLAY_LOAD_RUN_AHEAD } else { 0 }
                 | if self.take_pages_later { raw::INLAY_LOAD_TAKE_PAGES_LATER } else { 0 }
                 | if self.exact_activations { raw::INLAY_LOAD_EXACT_ACTIVATIONS } else { 0 },
@@ -208,10 +211,10 @@ impl std::fmt::Debug for LoadOptions<'_> {
             .field("kv_dtype", &self.kv_dtype)
             .field("weight_dtype", &self.weight_dtype)
             .field("pre_tokenizer", &self.pre_tokenizer)
+            .field("tuning", &self.tuning)
             .field("prefill_chunk", &self.prefill_chunk)
             .field("log_level", &self.log_level)
             .field("no_cublas", &self.no_cublas)
-            .field("no_token_kernel", &self.no_token_kernel)
             .field("run_ahead", &self.run_ahead)
             .field("take_pages_later", &self.take_pages_later)
             .field("exact_activations", &self.exact_activations)

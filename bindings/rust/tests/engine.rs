@@ -3,8 +3,8 @@ mod common;
 
 use common::*;
 use inlay::{
-    raw, ConvertOptions, ConvertType, EmbedOptions, Engine, Library, LoadOptions, LogLevel, Pooling, ProfileForm,
-    ProfileOptions, ScoreOptions, Status, Token, TokenScore, TokenizeOptions,
+    raw, ConvertOptions, ConvertType, DeviceKind, EmbedOptions, Engine, Library, LoadOptions, LogLevel, Pooling,
+    ProfileForm, ProfileOptions, ScoreOptions, Status, Token, TokenScore, TokenizeOptions,
 };
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
@@ -124,6 +124,20 @@ fn a_splitter_is_named() {
     let error = Engine::load(model(), options().pre_tokenizer("gpt-99")).unwrap_err();
     assert_eq!(error.status(), Status::InvalidArgument);
     assert!(error.message().contains("'gpt-99'"), "{error}");
+}
+
+#[test]
+fn tuning_is_a_text() {
+    let logged = Arc::new(Mutex::new(String::new()));
+    let lines = Arc::clone(&logged);
+    let note = move |_: LogLevel, line: &str| lines.lock().unwrap().push_str(line);
+    let tuned = || options().device(DeviceKind::Cpu);
+    Engine::load(model(), tuned().tuning("cublas=0, isa=generic").log(note)).unwrap();
+    assert!(logged.lock().unwrap().contains("tuning: cublas changes nothing"), "{logged:?}");
+    for (text, said) in [("speed=9", "'speed'"), ("isa=fast", "generic, avx2 or avx512"), ("isa", "key=value")] {
+        let error = Engine::load(model(), tuned().tuning(text)).unwrap_err();
+        assert!(error.status() == Status::InvalidArgument && error.message().contains(said), "{error}");
+    }
 }
 
 #[test]

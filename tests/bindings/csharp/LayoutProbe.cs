@@ -139,6 +139,8 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_load_params), "reserved", p, &p->reserved);
         Field(typeof(inlay_load_params), "pre_tokenizer", p, &p->pre_tokenizer);
         Field(typeof(inlay_load_params), "pre_tokenizer_len", p, &p->pre_tokenizer_len);
+        Field(typeof(inlay_load_params), "tuning", p, &p->tuning);
+        Field(typeof(inlay_load_params), "tuning_len", p, &p->tuning_len);
     }
 
     struct Behind_inlay_memory_info { public byte Before; public inlay_memory_info Value; }
@@ -491,7 +493,6 @@ static unsafe class LayoutProbe
         Constant("INLAY_PROFILE_TRACE", (long)ProfileForm.Trace);
         Enumeration("inlay_load_flags", typeof(LoadFlags));
         Constant("INLAY_LOAD_NO_CUBLAS", (long)LoadFlags.NoCublas);
-        Constant("INLAY_LOAD_NO_TOKEN_KERNEL", (long)LoadFlags.NoTokenKernel);
         Constant("INLAY_LOAD_RUN_AHEAD", (long)LoadFlags.RunAhead);
         Constant("INLAY_LOAD_TAKE_PAGES_LATER", (long)LoadFlags.TakePagesLater);
         Constant("INLAY_LOAD_EXACT_ACTIVATIONS", (long)LoadFlags.ExactActivations);

@@ -105,7 +105,6 @@ func main() {
 	constant("INLAY_PROFILE_TRACE", int64(raw.ProfileTrace))
 	enum("inlay_load_flags", unsafe.Sizeof(raw.LoadFlags(0)))
 	constant("INLAY_LOAD_NO_CUBLAS", int64(raw.LoadNoCublas))
-	constant("INLAY_LOAD_NO_TOKEN_KERNEL", int64(raw.LoadNoTokenKernel))
 	constant("INLAY_LOAD_RUN_AHEAD", int64(raw.LoadRunAhead))
 	constant("INLAY_LOAD_TAKE_PAGES_LATER", int64(raw.LoadTakePagesLater))
 	constant("INLAY_LOAD_EXACT_ACTIVATIONS", int64(raw.LoadExactActivations))
@@ -210,6 +209,8 @@ func main() {
 		field("inlay_load_params.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
 		field("inlay_load_params.pre_tokenizer", unsafe.Offsetof(s.PreTokenizer), unsafe.Sizeof(s.PreTokenizer))
 		field("inlay_load_params.pre_tokenizer_len", unsafe.Offsetof(s.PreTokenizerLen), unsafe.Sizeof(s.PreTokenizerLen))
+		field("inlay_load_params.tuning", unsafe.Offsetof(s.Tuning), unsafe.Sizeof(s.Tuning))
+		field("inlay_load_params.tuning_len", unsafe.Offsetof(s.TuningLen), unsafe.Sizeof(s.TuningLen))
 	}
 	{
 		var s raw.MemoryInfo

@@ -161,6 +161,21 @@ static class EngineTests
         Expect.Contains("'gpt-99'", Expect.Status(Status.InvalidArgument, () => Engine.Load(Given.Model, options), "no splitter").Message);
     }
 
+    public static void TuningIsAText()
+    {
+        LoadOptions options = Given.Options;
+        options.Device = DeviceKind.Cpu;
+        options.Tuning = "cublas=0, isa=generic";
+        string logged = "";
+        options.Log = message => logged += message.Text;
+        using (Engine engine = Engine.Load(Given.Model, options)) Expect.Contains("tuning: cublas changes nothing", logged);
+        foreach (string[] wrong in new[] { new[] { "speed=9", "'speed'" }, new[] { "isa=fast", "generic, avx2 or avx512" }, new[] { "isa", "key=value" } })
+        {
+            options.Tuning = wrong[0];
+            Expect.Contains(wrong[1], Expect.Status(Status.InvalidArgument, () => Engine.Load(Given.Model, options), wrong[0]).Message);
+        }
+    }
+
     public static void SizesAndPlans()
     {
         LoadOptions options = Given.Options;

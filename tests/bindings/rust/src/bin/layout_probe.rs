@@ -109,7 +109,6 @@ fn constants() {
     constant("INLAY_PROFILE_TRACE", INLAY_PROFILE_TRACE as i64);
     println!("enum inlay_load_flags size {}", size_of::<inlay_load_flags>());
     constant("INLAY_LOAD_NO_CUBLAS", INLAY_LOAD_NO_CUBLAS as i64);
-    constant("INLAY_LOAD_NO_TOKEN_KERNEL", INLAY_LOAD_NO_TOKEN_KERNEL as i64);
     constant("INLAY_LOAD_RUN_AHEAD", INLAY_LOAD_RUN_AHEAD as i64);
     constant("INLAY_LOAD_TAKE_PAGES_LATER", INLAY_LOAD_TAKE_PAGES_LATER as i64);
     constant("INLAY_LOAD_EXACT_ACTIVATIONS", INLAY_LOAD_EXACT_ACTIVATIONS as i64);
@@ -197,6 +196,8 @@ fn structs() {
     layout!(inlay_load_params, reserved, "reserved");
     layout!(inlay_load_params, pre_tokenizer, "pre_tokenizer");
     layout!(inlay_load_params, pre_tokenizer_len, "pre_tokenizer_len");
+    layout!(inlay_load_params, tuning, "tuning");
+    layout!(inlay_load_params, tuning_len, "tuning_len");
     layout!(inlay_memory_info);
     layout!(inlay_memory_info, struct_size, "struct_size");
     layout!(inlay_memory_info, device, "device");
