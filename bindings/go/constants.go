@@ -111,7 +111,7 @@ const (
 	FinishEndOfGeneration = raw.FinishEndOfGeneration
 	// The text reached a stop string; neither it nor anything behind it is part of the text.
 	FinishStopString = raw.FinishStopString
-	// max_tokens tokens were drawn.
+	// max_tokens tokens were drawn, accepted ones included.
 	FinishMaxTokens = raw.FinishMaxTokens
 	// inlay_session_cancel asked for it.
 	FinishCancelled = raw.FinishCancelled

@@ -277,6 +277,43 @@ func (s *Session) Shift(first, n int) error {
 	return err
 }
 
+// Accept appends tokens that the program chose, as if they had been drawn: they count toward MaxTokens, penalties see them, and
+// their text comes with the next event or TakeText. One that would end the generation ends it; what comes behind it is not
+// accepted. Accept returns how many the sequence has now. Nothing is run before the next step.
+func (s *Session) Accept(tokens []int32) (int, error) {
+	if err := s.begin("accept"); err != nil {
+		return 0, err
+	}
+	defer s.end()
+	var n uintptr
+	err := check("accept", func(err *raw.Error) Status {
+		return raw.SessionAccept(s.handle, tokensOf(tokens), uintptr(len(tokens)), &n, err)
+	})
+	s.generated += int(n)
+	return int(n), err
+}
+
+// Tokens are those of the sequence from the first one on: of prompts, drawn and accepted ones.
+func (s *Session) Tokens(first int) ([]int32, error) {
+	const op = "tokens"
+	if err := s.begin(op); err != nil {
+		return nil, err
+	}
+	defer s.end()
+	if first < 0 {
+		return nil, fail(op, StatusInvalidArgument, "first is %d", first)
+	}
+	info, err := s.info()
+	if err != nil {
+		return nil, err
+	}
+	out, n := make([]int32, info.NTokens), uintptr(0)
+	err = check(op, func(err *raw.Error) Status {
+		return raw.SessionGetTokens(s.handle, uintptr(first), tokensOf(out), uintptr(len(out)), &n, err)
+	})
+	return out[:n], err
+}
+
 // SetSampler changes how the following tokens are drawn.
 func (s *Session) SetSampler(sampler Sampler) error {
 	if err := s.begin("set sampler"); err != nil {

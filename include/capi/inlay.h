@@ -108,7 +108,7 @@ typedef int32_t inlay_finish_reason;
 #define INLAY_FINISH_NONE 0  // It has not.
 #define INLAY_FINISH_END_OF_GENERATION 1  // The model drew one of its end tokens.
 #define INLAY_FINISH_STOP_STRING 2  // The text reached a stop string; neither it nor anything behind it is part of the text.
-#define INLAY_FINISH_MAX_TOKENS 3  // max_tokens tokens were drawn.
+#define INLAY_FINISH_MAX_TOKENS 3  // max_tokens tokens were drawn, accepted ones included.
 #define INLAY_FINISH_CANCELLED 4  // inlay_session_cancel asked for it.
 #define INLAY_FINISH_STOP_TOKEN 5  // A stop token was drawn; it is the event's token and in the sequence, but not in the text.
 #define INLAY_FINISH_CONTEXT_FULL 6  // The context has no room for another token. The event's token is the last one; -1 where a prompt has filled the context.
@@ -574,7 +574,7 @@ typedef struct inlay_session_info {
   int32_t n_tokens;
   // Longest that it can become. [tokens]
   int32_t n_context;
-  // Tokens drawn since the last prefill or truncation. [tokens]
+  // Tokens drawn or accepted since the last prefill or truncation. [tokens]
   int32_t n_generated;
   // Blocks of the KV pool that it uses, those shared with forks included. Layers with a sliding window have blocks of
   // their own, those of the window.
@@ -1283,6 +1283,30 @@ inlay_status inlay_chat_tokenize(const inlay_engine* engine, const char* convers
 // Errors: KV_FULL, UNSUPPORTED, INVALID_STATE, DEVICE_LOST.
 // Since: 1.2.
 inlay_status inlay_session_shift(inlay_session* session, size_t first, size_t n_tokens, inlay_error* err);
+
+// Appends tokens that the host chose, as if they had been drawn: they count toward max_tokens, penalties and DRY see
+// them, their text comes with the next event or inlay_session_take_text. A stop string, a stop or end token, max_tokens
+// or the context's end finishes the generation as in a step; what comes behind is not accepted. Averages of Mirostat
+// and adaptive-p stay. Nothing is run: logits remain those of before, and the next step runs the tokens before it
+// draws.
+// Thread: exclusive(session).
+// Blocks: no.
+// Ownership: The ids are copied.
+// On error: Nothing has changed.
+// Errors: INVALID_STATE.
+// Since: 1.2.
+inlay_status inlay_session_accept(inlay_session* session, const int32_t* tokens, size_t n_tokens, size_t* n_accepted,
+                                  inlay_error* err);
+
+// Reads a session's tokens back: those of prompts, drawn and accepted ones.
+// Thread: exclusive(session).
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: BUFFER_TOO_SMALL: `*n_tokens` is set, nothing is written.
+// Errors: BUFFER_TOO_SMALL.
+// Since: 1.2.
+inlay_status inlay_session_get_tokens(inlay_session* session, size_t first, int32_t* tokens, size_t cap,
+                                      size_t* n_tokens, inlay_error* err);
 
 #ifdef __cplusplus
 }

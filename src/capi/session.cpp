@@ -1,5 +1,6 @@
 #include <limits>
 
+#include "src/base/format.h"
 #include "src/capi/guard.h"
 #include "src/capi/handles.h"
 
@@ -171,6 +172,33 @@ inlay_status inlay_session_shift(inlay_session* session, size_t first, size_t n_
   return guarded<inlay_session>(err, [&](auto& use) -> Status {
     INLAY_TRY(use.begin(session, "session"));
     return session->session->shift(first, n_tokens);
+  });
+}
+
+inlay_status inlay_session_accept(inlay_session* session, const int32_t* tokens, size_t n_tokens, size_t* n_accepted,
+                                  inlay_error* err) {
+  clear(n_accepted);
+  return guarded<inlay_session>(err, [&](auto& use) -> Status {
+    INLAY_TRY(use.begin(session, "session"));
+    INLAY_ASSIGN(const std::span<const int32_t> ids, read_tokens(tokens, n_tokens, "tokens"));
+    size_t n = 0;
+    INLAY_TRY(session->session->accept(ids, n));
+    if (n_accepted) *n_accepted = n;
+    return {};
+  });
+}
+
+inlay_status inlay_session_get_tokens(inlay_session* session, size_t first, int32_t* tokens, size_t cap, size_t* n_tokens,
+                                      inlay_error* err) {
+  clear(n_tokens);
+  return guarded<inlay_session>(err, [&](auto& use) -> Status {
+    INLAY_TRY(use.begin(session, "session"));
+    INLAY_TRY(check_not_null(n_tokens, "n_tokens"));
+    if (cap != 0) INLAY_TRY(check_not_null(tokens, "tokens"));
+    const std::span<const int32_t> all = session->session->tokens();
+    if (first > all.size())
+      return error(Code::invalid_argument, "first is %zu, but the sequence has %s", first, counted(all.size(), "token").c_str());
+    return write_tokens(all.subspan(first), tokens, cap, n_tokens, first == 0 ? "the sequence" : "the rest of the sequence");
   });
 }
 

@@ -68,6 +68,8 @@ class Session {
   Status prefill(std::span<const int32_t> tokens, size_t& n_done);
   Result<std::shared_ptr<Session>> fork();
   Status truncate(int32_t n_tokens);
+  // Appends tokens as if they had been drawn, until one of them ends the generation. Nothing is run.
+  Status accept(std::span<const int32_t> tokens, size_t& n_accepted);
   // Takes n tokens from `first` on out of the sequence. Those behind them keep what they have cached, turned to where they
   // are now; a generation goes on.
   Status shift(size_t first, size_t n);

@@ -215,6 +215,31 @@ Status Session::shift(size_t first, size_t n) {
   return {};
 }
 
+Status Session::accept(std::span<const int32_t> tokens, size_t& n_accepted) {
+  n_accepted = 0;
+  INLAY_TRY(check_not_in_slices());
+  if (finish_reason_ != FinishReason::none)
+    return error(Code::invalid_state, "the sequence has ended; prefill or truncate it to go on");
+  if (tokens_.empty()) return error(Code::invalid_state, "the sequence has no tokens: prefill it first");
+  INLAY_TRY(engine_->check_tokens(tokens));
+  if (tokens.empty()) return {};
+  const std::lock_guard lock(engine_->mutex_);
+  engine_->leave_ahead(*this);
+  if (tokens_.size() == static_cast<size_t>(engine_->info_.n_context)) {
+    StepEvent end;
+    engine_->end_without_token(*this, end, FinishReason::context_full);
+    return {};
+  }
+  const SamplerState averages = sampler_state_;  // of tokens that the sampler drew
+  for (; n_accepted < tokens.size() && finish_reason_ == FinishReason::none; ++n_accepted) {
+    StepEvent event;
+    event.sample.token = tokens[n_accepted];
+    engine_->finish_draw(*this, event);
+  }
+  sampler_state_ = averages;
+  return {};
+}
+
 Status Session::set_sampler(const SamplerParams& params) {
   INLAY_TRY(check_not_in_slices());
   INLAY_TRY(validate(params, engine_->spec().n_vocab));

@@ -79,7 +79,7 @@ class Program {
     if (sessions_.empty() || random_.one_in(20)) return create();
     const size_t i = random_.below(sessions_.size());
     Session& s = sessions_[i];
-    switch (random_.below(18)) {
+    switch (random_.below(19)) {
       case 0:
         return free_one(i);
       case 1:
@@ -111,6 +111,8 @@ class Program {
         return shift(s);
       case 16:
         return score();
+      case 17:
+        return accept(s);
       default:
         return embed();
     }
@@ -249,6 +251,19 @@ class Program {
     const size_t first = random_.below(n_now + 1), n = random_.below(n_now - first + (random_.one_in(5) ? 4 : 1));
     if (check("inlay_session_shift", lib.inlay_session_shift(s.handle, first, n, &err_))) s.n_tokens -= static_cast<int32_t>(n);
     compare(s);
+  }
+
+  void accept(Session& s) {
+    std::vector<int32_t> tokens(random_.below(4));
+    for (int32_t& t : tokens) t = static_cast<int32_t>(random_.below(static_cast<size_t>(n_vocab) + (random_.one_in(10) ? 3 : 0)));
+    size_t n = 0;
+    check("inlay_session_accept", lib.inlay_session_accept(s.handle, tokens.data(), tokens.size(), &n, &err_));
+    s.n_tokens += static_cast<int32_t>(n);
+    compare(s);
+    std::vector<int32_t> all(static_cast<size_t>(s.n_tokens));
+    if (check("inlay_session_get_tokens", lib.inlay_session_get_tokens(s.handle, 0, all.data(), all.size(), &n, &err_)) &&
+        (n != all.size() || n < tokens.size()))
+      host_.violated("a sequence of " + std::to_string(all.size()) + " tokens reads as " + std::to_string(n));
   }
 
   inlay_sampler_params random_sampler() {

@@ -73,6 +73,15 @@ inlay_status view_logits(const Handles& h, inlay_error* err) {
   inlay_logits view = sized<inlay_logits>();
   return lib.inlay_session_view_logits(h.session, &view, err);
 }
+inlay_status accept_tokens(const Handles& h, inlay_error* err) {
+  size_t n = 0;
+  return lib.inlay_session_accept(h.session, kTokens, 4, &n, err);
+}
+inlay_status get_tokens(const Handles& h, inlay_error* err) {
+  int32_t tokens[4];
+  size_t n = 0;
+  return lib.inlay_session_get_tokens(h.session, 0, tokens, 4, &n, err);
+}
 inlay_status cancel_generation(const Handles& h, inlay_error* err) {
   return lib.inlay_session_cancel_generation(h.session, 1, err);
 }
@@ -184,6 +193,8 @@ constexpr HandleCall kTable[] = {
     {"inlay_session_fork", true, fork_session},
     {"inlay_session_truncate", true, truncate_session},
     {"inlay_session_shift", true, shift_session},
+    {"inlay_session_accept", true, accept_tokens},
+    {"inlay_session_get_tokens", true, get_tokens},
     {"inlay_session_set_sampler", true, set_sampler},
     {"inlay_session_set_stop", true, set_stop},
     {"inlay_session_set_stop_tokens", true, set_stop_tokens},

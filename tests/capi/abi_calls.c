@@ -188,6 +188,8 @@ static void test_null_handles(void) {
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_fork)(NULL, &session, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_truncate)(NULL, 0, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_shift)(NULL, 0, 0, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_accept)(NULL, &token, 1, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_get_tokens)(NULL, 0, NULL, 0, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_sampler)(NULL, NULL, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_stop)(NULL, NULL, 0, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_stop_tokens)(NULL, NULL, 0, &err));
@@ -535,6 +537,26 @@ static void test_slices(inlay_session* session, const inlay_session* other_type)
   CHECK(left == 0 && event.kind == INLAY_EVENT_TOKEN);
 }
 
+static void test_accept(inlay_session* session, int32_t n_vocab) {
+  int32_t ids[2] = {0, 0}, read[64];
+  size_t n = 99, n_all = 0;
+  EXPECT(INLAY_OK, CALL(inlay_session_get_tokens)(session, 0, NULL, 0, &n_all, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_accept)(session, NULL, 1, &n, &err));
+  CHECK(n == 0);
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_accept)(session, ids, SIZE_MAX, &n, &err));
+  ids[1] = n_vocab;
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_accept)(session, ids, 2, NULL, &err));
+  EXPECT(INLAY_OK, CALL(inlay_session_accept)(session, NULL, 0, &n, &err));
+  EXPECT(INLAY_OK, CALL(inlay_session_accept)(session, ids, 1, &n, &err));
+  CHECK(n == 1);
+  EXPECT(INLAY_OK, CALL(inlay_session_get_tokens)(session, 0, read, 64, &n, &err));
+  CHECK(n == n_all + 1 && read[n_all] == ids[0]);
+  EXPECT(INLAY_BUFFER_TOO_SMALL, CALL(inlay_session_get_tokens)(session, 0, read, n_all, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_get_tokens)(session, 0, NULL, 1, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_get_tokens)(session, 0, read, 64, NULL, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_get_tokens)(session, SIZE_MAX, read, 64, &n, &err));
+}
+
 static void test_session(const inlay_engine* engine, int32_t n_vocab) {
   inlay_session *session = NULL, *child = (inlay_session*)&err;
   static float logits[1 << 20];
@@ -572,6 +594,7 @@ static void test_session(const inlay_engine* engine, int32_t n_vocab) {
   EXPECT(INLAY_OK, CALL(inlay_session_shift)(session, 0, 1, &err));
   EXPECT(INLAY_OK, CALL(inlay_session_shift)(session, 0, 0, &err));
   test_slices(session, (const inlay_session*)engine);
+  test_accept(session, n_vocab);
   EXPECT(INLAY_OK, CALL(inlay_session_truncate)(session, 0, &err));
   CALL(inlay_session_cancel)(session);
   EXPECT(INLAY_OK, CALL(inlay_session_cancel_generation)(session, 1000000, &err));

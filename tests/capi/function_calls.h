@@ -394,6 +394,23 @@ inline std::vector<Row> table() {
            return outcome(status, err) + stepped(session, 3) + logits_of(session);
          });
        }},
+      {"inlay_session_accept", [](const World& w) {
+         return generated(w, false, [](const SessionPtr& session) {
+           size_t n = 9;
+           inlay_error err;
+           const inlay_status status = CALL(inlay_session_accept, session.get(), &kPlain[1], size_t{3}, &n, &err);
+           return outcome(status, err) + std::to_string(n);
+         });
+       }},
+      {"inlay_session_get_tokens", [](const World& w) {
+         return generated(w, false, [](const SessionPtr& session) {
+           Tokens tokens(64);
+           size_t n = 0;
+           inlay_error err;
+           const inlay_status status = CALL(inlay_session_get_tokens, session.get(), size_t{1}, tokens.data(), tokens.size(), &n, &err);
+           return outcome(status, err) + std::to_string(n) + bytes_of(tokens);
+         });
+       }},
       {"inlay_session_set_sampler", [](const World& w) {
          return generated(w, false, [](const SessionPtr& session) {
            std::string out;

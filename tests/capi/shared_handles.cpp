@@ -68,6 +68,16 @@ const std::map<std::string, Call>& calls() {
        }},
       {"inlay_session_truncate", [](inlay_session* s) { return inlay_session_truncate(s, 3, nullptr); }},
       {"inlay_session_shift", [](inlay_session* s) { return inlay_session_shift(s, 1, 1, nullptr); }},
+      {"inlay_session_accept",
+       [](inlay_session* s) {
+         size_t n = 0;
+         return inlay_session_accept(s, kPlain.data(), 1, &n, nullptr);
+       }},
+      {"inlay_session_get_tokens",
+       [](inlay_session* s) {
+         size_t n = 0;
+         return inlay_session_get_tokens(s, 0, nullptr, 0, &n, nullptr);
+       }},
       {"inlay_session_set_sampler",
        [](inlay_session* s) {
          const auto params = sized<inlay_sampler_params>();

@@ -101,7 +101,7 @@ namespace Inlay
         EndOfGeneration = 1,
         /// <summary>The text reached a stop string; neither it nor anything behind it is part of the text.</summary>
         StopString = 2,
-        /// <summary>max_tokens tokens were drawn.</summary>
+        /// <summary>max_tokens tokens were drawn, accepted ones included.</summary>
         MaxTokens = 3,
         /// <summary>inlay_session_cancel asked for it.</summary>
         Cancelled = 4,
@@ -747,7 +747,7 @@ namespace Inlay.Raw
         public int n_tokens;
         /// <summary>Longest that it can become. [tokens]</summary>
         public int n_context;
-        /// <summary>Tokens drawn since the last prefill or truncation. [tokens]</summary>
+        /// <summary>Tokens drawn or accepted since the last prefill or truncation. [tokens]</summary>
         public int n_generated;
         /// <summary>Blocks of the KV pool that it uses, those shared with forks included. Layers with a sliding window have
         /// blocks of their own, those of the window.</summary>
@@ -1046,6 +1046,8 @@ namespace Inlay.Raw
         private readonly delegate* unmanaged[Cdecl]<IntPtr, int, inlay_error*, Status> _inlay_session_set_max_tokens;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, byte*, UIntPtr, ChatFlags, int*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_chat_tokenize;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, UIntPtr, UIntPtr, inlay_error*, Status> _inlay_session_shift;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_session_accept;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, UIntPtr, int*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_session_get_tokens;
 
         // `find` takes a name and the minor version since which there is a function of this name.
         internal Api(Func<string, int, IntPtr> find)
@@ -1098,6 +1100,8 @@ namespace Inlay.Raw
             _inlay_session_set_max_tokens = (delegate* unmanaged[Cdecl]<IntPtr, int, inlay_error*, Status>)find("inlay_session_set_max_tokens", 2);
             _inlay_chat_tokenize = (delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, byte*, UIntPtr, ChatFlags, int*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_chat_tokenize", 2);
             _inlay_session_shift = (delegate* unmanaged[Cdecl]<IntPtr, UIntPtr, UIntPtr, inlay_error*, Status>)find("inlay_session_shift", 2);
+            _inlay_session_accept = (delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_session_accept", 2);
+            _inlay_session_get_tokens = (delegate* unmanaged[Cdecl]<IntPtr, UIntPtr, int*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_session_get_tokens", 2);
         }
 #else
         private static class Signature
@@ -1198,6 +1202,10 @@ namespace Inlay.Raw
             internal delegate Status inlay_chat_tokenize(IntPtr engine, byte* conversation, UIntPtr conversation_len, byte* chat_template, UIntPtr template_len, ChatFlags flags, int* tokens, UIntPtr cap, UIntPtr* n_tokens, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_session_shift(IntPtr session, UIntPtr first, UIntPtr n_tokens, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_session_accept(IntPtr session, int* tokens, UIntPtr n_tokens, UIntPtr* n_accepted, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_session_get_tokens(IntPtr session, UIntPtr first, int* tokens, UIntPtr cap, UIntPtr* n_tokens, inlay_error* err);
         }
 
         private readonly Signature.inlay_load _inlay_load;
@@ -1248,6 +1256,8 @@ namespace Inlay.Raw
         private readonly Signature.inlay_session_set_max_tokens _inlay_session_set_max_tokens;
         private readonly Signature.inlay_chat_tokenize _inlay_chat_tokenize;
         private readonly Signature.inlay_session_shift _inlay_session_shift;
+        private readonly Signature.inlay_session_accept _inlay_session_accept;
+        private readonly Signature.inlay_session_get_tokens _inlay_session_get_tokens;
 
         // `find` takes a name and the minor version since which there is a function of this name.
         internal Api(Func<string, int, IntPtr> find)
@@ -1300,6 +1310,8 @@ namespace Inlay.Raw
             _inlay_session_set_max_tokens = Bind<Signature.inlay_session_set_max_tokens>(find("inlay_session_set_max_tokens", 2));
             _inlay_chat_tokenize = Bind<Signature.inlay_chat_tokenize>(find("inlay_chat_tokenize", 2));
             _inlay_session_shift = Bind<Signature.inlay_session_shift>(find("inlay_session_shift", 2));
+            _inlay_session_accept = Bind<Signature.inlay_session_accept>(find("inlay_session_accept", 2));
+            _inlay_session_get_tokens = Bind<Signature.inlay_session_get_tokens>(find("inlay_session_get_tokens", 2));
         }
 
         private static T Bind<T>(IntPtr function) where T : class
@@ -2017,6 +2029,40 @@ namespace Inlay.Raw
         {
             if (_inlay_session_shift == null) return Older.Refuse("inlay_session_shift", "1.2", err);
             return _inlay_session_shift(session, first, n_tokens, err);
+        }
+
+        /// <summary>Appends tokens that the host chose, as if they had been drawn: they count toward max_tokens, penalties
+        /// and DRY see them, their text comes with the next event or inlay_session_take_text. A stop string, a stop or end
+        /// token, max_tokens or the context's end finishes the generation as in a step; what comes behind is not accepted.
+        /// Averages of Mirostat and adaptive-p stay. Nothing is run: logits remain those of before, and the next step runs
+        /// the tokens before it draws.</summary>
+        /// <param name="session">A session that has tokens and has not finished.</param>
+        /// <param name="tokens">Token ids. May be null.</param>
+        /// <param name="n_tokens">0: nothing happens. [tokens]</param>
+        /// <param name="n_accepted">How many of them the sequence has now; fewer only where the generation has finished, as
+        /// inlay_session_get_info tells. [tokens] May be null.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: exclusive(session). Blocks: no. Ownership: The ids are copied. On error: Nothing has changed.
+        /// Errors: INVALID_STATE. Since: 1.2.</remarks>
+        public Status inlay_session_accept(IntPtr session, int* tokens, UIntPtr n_tokens, UIntPtr* n_accepted, inlay_error* err)
+        {
+            if (_inlay_session_accept == null) return Older.Refuse("inlay_session_accept", "1.2", err);
+            return _inlay_session_accept(session, tokens, n_tokens, n_accepted, err);
+        }
+
+        /// <summary>Reads a session's tokens back: those of prompts, drawn and accepted ones.</summary>
+        /// <param name="session">The session.</param>
+        /// <param name="first">The first token to read, at most the length of the sequence. [tokens]</param>
+        /// <param name="tokens">Their ids, up to the end of the sequence. May be null.</param>
+        /// <param name="cap">Room in tokens. [tokens]</param>
+        /// <param name="n_tokens">How many there are from the first one on. [tokens]</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: exclusive(session). Blocks: no. Ownership: Nothing is kept. On error: BUFFER_TOO_SMALL:
+        /// `*n_tokens` is set, nothing is written. Errors: BUFFER_TOO_SMALL. Since: 1.2.</remarks>
+        public Status inlay_session_get_tokens(IntPtr session, UIntPtr first, int* tokens, UIntPtr cap, UIntPtr* n_tokens, inlay_error* err)
+        {
+            if (_inlay_session_get_tokens == null) return Older.Refuse("inlay_session_get_tokens", "1.2", err);
+            return _inlay_session_get_tokens(session, first, tokens, cap, n_tokens, err);
         }
     }
 }

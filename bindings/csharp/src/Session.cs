@@ -266,6 +266,44 @@ namespace Inlay
             }
         }
 
+        /// <summary>Appends tokens that the program chose, as if they had been drawn: they count toward the token limit, penalties
+        /// see them, and their text comes with the next event or <see cref="TakeText"/>. One that would end the generation ends it;
+        /// what comes behind it is not accepted. Nothing is run before the next step.</summary>
+        /// <returns>How many of them the sequence has now.</returns>
+        public int Accept(int[] tokens)
+        {
+            if (tokens == null) throw new ArgumentNullException(nameof(tokens));
+            inlay_error error;
+            using (var use = new Use(this))
+            {
+                fixed (int* first = tokens)
+                {
+                    UIntPtr n;
+                    Check.Ok(_api.inlay_session_accept(use.Pointer, first, (UIntPtr)(uint)tokens.Length, &n, &error), ref error);
+                    _generatedTokens += (int)n;
+                    return (int)n;
+                }
+            }
+        }
+
+        /// <summary>The tokens of the sequence from the given one on: those of prompts, drawn and accepted ones.</summary>
+        public int[] GetTokens(int first = 0)
+        {
+            if (first < 0) throw new ArgumentOutOfRangeException(nameof(first));
+            inlay_error error;
+            using (var use = new Use(this))
+            {
+                UIntPtr n;
+                Check.Ok(_api.inlay_session_get_tokens(use.Pointer, (UIntPtr)(uint)first, null, UIntPtr.Zero, &n, &error), ref error);
+                var tokens = new int[(int)n];
+                fixed (int* into = tokens)
+                {
+                    Check.Ok(_api.inlay_session_get_tokens(use.Pointer, (UIntPtr)(uint)first, into, n, &n, &error), ref error);
+                }
+                return tokens;
+            }
+        }
+
         /// <summary>Changes how the following tokens are drawn.</summary>
         public void SetSampler(SamplerOptions sampler)
         {

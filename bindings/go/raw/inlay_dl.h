@@ -73,7 +73,9 @@
   X(inlay_session_cancel_generation) \
   X(inlay_session_set_max_tokens) \
   X(inlay_chat_tokenize) \
-  X(inlay_session_shift)
+  X(inlay_session_shift) \
+  X(inlay_session_accept) \
+  X(inlay_session_get_tokens)
 
 typedef struct inlay_dl {
   void* library;
@@ -160,6 +162,10 @@ typedef struct inlay_dl {
                                       const char* chat_template, size_t template_len, inlay_chat_flags flags,
                                       int32_t* tokens, size_t cap, size_t* n_tokens, inlay_error* err);
   inlay_status (*inlay_session_shift)(inlay_session* session, size_t first, size_t n_tokens, inlay_error* err);
+  inlay_status (*inlay_session_accept)(inlay_session* session, const int32_t* tokens, size_t n_tokens,
+                                       size_t* n_accepted, inlay_error* err);
+  inlay_status (*inlay_session_get_tokens)(inlay_session* session, size_t first, int32_t* tokens, size_t cap,
+                                           size_t* n_tokens, inlay_error* err);
 } inlay_dl;
 
 #ifdef _WIN32

@@ -1072,3 +1072,11 @@ func ChatTokenize(engine *Engine, conversation *byte, conversationLen uintptr, c
 func SessionShift(session *Session, first uintptr, nTokens uintptr, err *Error) Status {
 	return withoutCgo(err)
 }
+
+func SessionAccept(session *Session, tokens *int32, nTokens uintptr, nAccepted *uintptr, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func SessionGetTokens(session *Session, first uintptr, tokens *int32, cap_ uintptr, nTokens *uintptr, err *Error) Status {
+	return withoutCgo(err)
+}

@@ -294,6 +294,18 @@ static inlay_status go_inlay_session_shift(inlay_session* session, size_t first,
   if (!api->inlay_session_shift) return inlay_go_missing("inlay_session_shift", err);
   return api->inlay_session_shift(session, first, n_tokens, err);
 }
+static inlay_status go_inlay_session_accept(inlay_session* session, const int32_t* tokens, size_t n_tokens,
+                                            size_t* n_accepted, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_session_accept) return inlay_go_missing("inlay_session_accept", err);
+  return api->inlay_session_accept(session, tokens, n_tokens, n_accepted, err);
+}
+static inlay_status go_inlay_session_get_tokens(inlay_session* session, size_t first, int32_t* tokens, size_t cap,
+                                                size_t* n_tokens, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_session_get_tokens) return inlay_go_missing("inlay_session_get_tokens", err);
+  return api->inlay_session_get_tokens(session, first, tokens, cap, n_tokens, err);
+}
 */
 import "C"
 
@@ -521,7 +533,7 @@ const (
 	FinishEndOfGeneration FinishReason = 1
 	// The text reached a stop string; neither it nor anything behind it is part of the text.
 	FinishStopString FinishReason = 2
-	// max_tokens tokens were drawn.
+	// max_tokens tokens were drawn, accepted ones included.
 	FinishMaxTokens FinishReason = 3
 	// inlay_session_cancel asked for it.
 	FinishCancelled FinishReason = 4
@@ -1249,7 +1261,7 @@ type SessionInfo struct {
 	NTokens int32
 	// Longest that it can become. [tokens]
 	NContext int32
-	// Tokens drawn since the last prefill or truncation. [tokens]
+	// Tokens drawn or accepted since the last prefill or truncation. [tokens]
 	NGenerated int32
 	// Blocks of the KV pool that it uses, those shared with forks included. Layers with a sliding window have blocks
 	// of their own, those of the window.
@@ -2229,4 +2241,43 @@ func ChatTokenize(engine *Engine, conversation *byte, conversationLen uintptr, c
 //   - Since: 1.2.
 func SessionShift(session *Session, first uintptr, nTokens uintptr, err *Error) Status {
 	return Status(C.go_inlay_session_shift((*C.inlay_session)(unsafe.Pointer(session)), C.size_t(first), C.size_t(nTokens), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// SessionAccept is inlay_session_accept. Appends tokens that the host chose, as if they had been drawn: they count
+// toward max_tokens, penalties and DRY see them, their text comes with the next event or inlay_session_take_text. A
+// stop string, a stop or end token, max_tokens or the context's end finishes the generation as in a step; what comes
+// behind is not accepted. Averages of Mirostat and adaptive-p stay. Nothing is run: logits remain those of before,
+// and the next step runs the tokens before it draws.
+//
+//   - session: A session that has tokens and has not finished.
+//   - tokens: Token ids.
+//   - nTokens: 0: nothing happens.
+//   - nAccepted: How many of them the sequence has now; fewer only where the generation has finished, as
+//     inlay_session_get_info tells.
+//   - Thread: exclusive(session).
+//   - Blocks: no.
+//   - Ownership: The ids are copied.
+//   - On error: Nothing has changed.
+//   - Errors: INVALID_STATE.
+//   - Since: 1.2.
+func SessionAccept(session *Session, tokens *int32, nTokens uintptr, nAccepted *uintptr, err *Error) Status {
+	return Status(C.go_inlay_session_accept((*C.inlay_session)(unsafe.Pointer(session)), (*C.int32_t)(unsafe.Pointer(tokens)), C.size_t(nTokens), (*C.size_t)(unsafe.Pointer(nAccepted)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// SessionGetTokens is inlay_session_get_tokens. Reads a session's tokens back: those of prompts, drawn and accepted
+// ones.
+//
+//   - session: The session.
+//   - first: The first token to read, at most the length of the sequence.
+//   - tokens: Their ids, up to the end of the sequence.
+//   - cap_: Room in tokens.
+//   - nTokens: How many there are from the first one on.
+//   - Thread: exclusive(session).
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - On error: BUFFER_TOO_SMALL: `*n_tokens` is set, nothing is written.
+//   - Errors: BUFFER_TOO_SMALL.
+//   - Since: 1.2.
+func SessionGetTokens(session *Session, first uintptr, tokens *int32, cap_ uintptr, nTokens *uintptr, err *Error) Status {
+	return Status(C.go_inlay_session_get_tokens((*C.inlay_session)(unsafe.Pointer(session)), C.size_t(first), (*C.int32_t)(unsafe.Pointer(tokens)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(nTokens)), (*C.inlay_error)(unsafe.Pointer(err))))
 }

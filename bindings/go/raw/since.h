@@ -52,6 +52,8 @@
   X(inlay_session_cancel_generation, 2) \
   X(inlay_session_set_max_tokens, 2) \
   X(inlay_chat_tokenize, 2) \
-  X(inlay_session_shift, 2)
+  X(inlay_session_shift, 2) \
+  X(inlay_session_accept, 2) \
+  X(inlay_session_get_tokens, 2)
 
 #endif

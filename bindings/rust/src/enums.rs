@@ -244,7 +244,7 @@ pub enum FinishReason {
     EndOfGeneration,
     /// The text reached a stop string; neither it nor anything behind it is part of the text.
     StopString,
-    /// max_tokens tokens were drawn.
+    /// max_tokens tokens were drawn, accepted ones included.
     MaxTokens,
     /// `inlay_session_cancel` asked for it.
     Cancelled,

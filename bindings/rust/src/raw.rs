@@ -123,7 +123,7 @@ pub const INLAY_FINISH_NONE: inlay_finish_reason = 0;
 pub const INLAY_FINISH_END_OF_GENERATION: inlay_finish_reason = 1;
 /// The text reached a stop string; neither it nor anything behind it is part of the text.
 pub const INLAY_FINISH_STOP_STRING: inlay_finish_reason = 2;
-/// max_tokens tokens were drawn.
+/// max_tokens tokens were drawn, accepted ones included.
 pub const INLAY_FINISH_MAX_TOKENS: inlay_finish_reason = 3;
 /// [`inlay_session_cancel`](Functions::inlay_session_cancel) asked for it.
 pub const INLAY_FINISH_CANCELLED: inlay_finish_reason = 4;
@@ -791,7 +791,7 @@ pub struct inlay_session_info {
     pub n_tokens: i32,
     /// Longest that it can become. (tokens)
     pub n_context: i32,
-    /// Tokens drawn since the last prefill or truncation. (tokens)
+    /// Tokens drawn or accepted since the last prefill or truncation. (tokens)
     pub n_generated: i32,
     /// Blocks of the KV pool that it uses, those shared with forks included. Layers with a sliding window have blocks
     /// of their own, those of the window.
@@ -1817,10 +1817,47 @@ pub struct Functions {
     /// - `first`: The first token to go, at most the present length. (tokens)
     /// - `n_tokens`: How many go; 0: nothing happens. (tokens)
     pub inlay_session_shift: unsafe extern "C" fn(session: *mut inlay_session, first: usize, n_tokens: usize, err: *mut inlay_error) -> inlay_status,
+    /// Appends tokens that the host chose, as if they had been drawn: they count toward max_tokens, penalties and DRY
+    /// see them, their text comes with the next event or
+    /// [`inlay_session_take_text`](Functions::inlay_session_take_text). A stop string, a stop or end token,
+    /// max_tokens or the context's end finishes the generation as in a step; what comes behind is not accepted.
+    /// Averages of Mirostat and adaptive-p stay. Nothing is run: logits remain those of before, and the next step
+    /// runs the tokens before it draws.
+    ///
+    /// - Thread: exclusive(session).
+    /// - Blocks: no.
+    /// - Ownership: The ids are copied.
+    /// - On error: Nothing has changed.
+    /// - Errors: INVALID_STATE.
+    /// - Since: 1.2.
+    ///
+    /// Parameters:
+    /// - `session`: A session that has tokens and has not finished.
+    /// - `tokens`: Token ids. (may be null)
+    /// - `n_tokens`: 0: nothing happens. (tokens)
+    /// - `n_accepted`: How many of them the sequence has now; fewer only where the generation has finished, as
+    ///   [`inlay_session_get_info`](Functions::inlay_session_get_info) tells. (tokens, may be null)
+    pub inlay_session_accept: unsafe extern "C" fn(session: *mut inlay_session, tokens: *const i32, n_tokens: usize, n_accepted: *mut usize, err: *mut inlay_error) -> inlay_status,
+    /// Reads a session's tokens back: those of prompts, drawn and accepted ones.
+    ///
+    /// - Thread: exclusive(session).
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - On error: BUFFER_TOO_SMALL: `*n_tokens` is set, nothing is written.
+    /// - Errors: BUFFER_TOO_SMALL.
+    /// - Since: 1.2.
+    ///
+    /// Parameters:
+    /// - `session`: The session.
+    /// - `first`: The first token to read, at most the length of the sequence. (tokens)
+    /// - `tokens`: Their ids, up to the end of the sequence. (may be null)
+    /// - `cap`: Room in tokens. (tokens)
+    /// - `n_tokens`: How many there are from the first one on. (tokens)
+    pub inlay_session_get_tokens: unsafe extern "C" fn(session: *mut inlay_session, first: usize, tokens: *mut i32, cap: usize, n_tokens: *mut usize, err: *mut inlay_error) -> inlay_status,
 }
 
 /// Names of all functions, in the header's order.
-pub const FUNCTION_NAMES: [&str; 48] = [
+pub const FUNCTION_NAMES: [&str; 50] = [
     "inlay_load",
     "inlay_prefill",
     "inlay_decode_step",
@@ -1869,6 +1906,8 @@ pub const FUNCTION_NAMES: [&str; 48] = [
     "inlay_session_set_max_tokens",
     "inlay_chat_tokenize",
     "inlay_session_shift",
+    "inlay_session_accept",
+    "inlay_session_get_tokens",
 ];
 
 #[cfg(feature = "link")]
@@ -1970,6 +2009,10 @@ unsafe extern "C" {
     pub fn inlay_chat_tokenize(engine: *const inlay_engine, conversation: *const c_char, conversation_len: usize, chat_template: *const c_char, template_len: usize, flags: inlay_chat_flags, tokens: *mut i32, cap: usize, n_tokens: *mut usize, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_session_shift`].
     pub fn inlay_session_shift(session: *mut inlay_session, first: usize, n_tokens: usize, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_session_accept`].
+    pub fn inlay_session_accept(session: *mut inlay_session, tokens: *const i32, n_tokens: usize, n_accepted: *mut usize, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_session_get_tokens`].
+    pub fn inlay_session_get_tokens(session: *mut inlay_session, first: usize, tokens: *mut i32, cap: usize, n_tokens: *mut usize, err: *mut inlay_error) -> inlay_status;
 }
 
 impl Functions {
@@ -2025,6 +2068,8 @@ impl Functions {
             inlay_session_set_max_tokens,
             inlay_chat_tokenize,
             inlay_session_shift,
+            inlay_session_accept,
+            inlay_session_get_tokens,
         }
     }
 
@@ -2292,6 +2337,18 @@ impl Functions {
                 // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
+            inlay_session_accept: match find(c"inlay_session_accept") {
+                p if p.is_null() && minor < 2 => absent_inlay_session_accept,
+                p if p.is_null() => return Err("inlay_session_accept"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
+            inlay_session_get_tokens: match find(c"inlay_session_get_tokens") {
+                p if p.is_null() && minor < 2 => absent_inlay_session_get_tokens,
+                p if p.is_null() => return Err("inlay_session_get_tokens"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
         })
     }
 }
@@ -2374,6 +2431,16 @@ unsafe extern "C" fn absent_inlay_chat_tokenize(_: *const inlay_engine, _: *cons
 unsafe extern "C" fn absent_inlay_session_shift(_: *mut inlay_session, _: usize, _: usize, err: *mut inlay_error) -> inlay_status {
     // SAFETY: the caller's promise about `err` is the same.
     unsafe { absent(err, "the loaded library has no inlay_session_shift, which is since ABI 1.2") }
+}
+
+unsafe extern "C" fn absent_inlay_session_accept(_: *mut inlay_session, _: *const i32, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_session_accept, which is since ABI 1.2") }
+}
+
+unsafe extern "C" fn absent_inlay_session_get_tokens(_: *mut inlay_session, _: usize, _: *mut i32, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_session_get_tokens, which is since ABI 1.2") }
 }
 
 /// Makes a pointer to a function of its address.

@@ -311,6 +311,37 @@ impl Session {
         Ok(())
     }
 
+    /// Appends tokens that the program chose, as if they had been drawn: they count toward `max_tokens`, penalties see them, and
+    /// their text comes with the next event or [`take_text`](Self::take_text). One that would end the generation ends it; what
+    /// comes behind it is not accepted. Gives how many the sequence has now. Nothing is run before the next step.
+    ///
+    /// # Errors
+    /// [`Status::InvalidArgument`] for a token that is none of the model's; [`Status::InvalidState`] where the session has no
+    /// tokens or has finished.
+    pub fn accept(&mut self, tokens: &[Token]) -> Result<usize> {
+        let mut n = 0;
+        let accept = self.functions().inlay_session_accept;
+        // SAFETY: the tokens live during the call, and the session is used here alone.
+        call(|err| unsafe { accept(self.session, tokens.as_ptr(), tokens.len(), &mut n, err) })?;
+        self.counts.n_generated += u32::try_from(n).unwrap_or(u32::MAX);
+        Ok(n)
+    }
+
+    /// The tokens of the sequence from `first` on: those of prompts, drawn and accepted ones.
+    ///
+    /// # Errors
+    /// [`Status::InvalidArgument`] if the sequence is shorter.
+    pub fn tokens(&mut self, first: usize) -> Result<Vec<Token>> {
+        let read = self.functions().inlay_session_get_tokens;
+        let mut n = 0;
+        // SAFETY: a null pointer asks for the number alone.
+        call(|err| unsafe { read(self.session, first, std::ptr::null_mut(), 0, &mut n, err) })?;
+        let mut tokens = vec![0; n];
+        // SAFETY: there is room for all tokens, which no other call adds to.
+        call(|err| unsafe { read(self.session, first, tokens.as_mut_ptr(), tokens.len(), &mut n, err) })?;
+        Ok(tokens)
+    }
+
     /// Changes how the following tokens are drawn.
     ///
     /// # Errors

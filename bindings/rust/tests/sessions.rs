@@ -329,3 +329,22 @@ fn events_carry_all_of_a_long_text() {
     assert_eq!(session.info().unwrap().text_pending, 0);
     assert_eq!(session.take_text().unwrap(), "");
 }
+
+#[test]
+fn accepted_tokens_count_as_drawn() {
+    let engine = load();
+    let drawn = greedy(&engine, 8);
+    let mut session = begun(&engine);
+    let n_prompt = session.info().unwrap().n_tokens as usize;
+    assert_eq!(session.accept(&drawn[..4]).unwrap(), 4);
+    let event = session.decode_step().unwrap();
+    assert_eq!((event.token, event.n_generated), (Some(drawn[4]), 5));
+    assert!(event.text.starts_with(&engine.detokenize(&drawn[..4], false).unwrap()), "{}", event.text);
+    assert_eq!(session.tokens(n_prompt).unwrap(), drawn[..5]);
+    assert_eq!(session.tokens(0).unwrap().len(), n_prompt + 5);
+    session.set_max_tokens(7).unwrap();
+    assert_eq!(session.accept(&drawn).unwrap(), 2, "the limit ends it");
+    assert_eq!(session.accept(&drawn).unwrap_err().status(), Status::InvalidState);
+    assert_eq!(session.tokens(1000).unwrap_err().status(), Status::InvalidArgument);
+    assert_eq!(endless(&engine).accept(&[1]).unwrap_err().status(), Status::InvalidState);
+}
