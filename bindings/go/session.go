@@ -65,21 +65,21 @@ func (e *Engine) NewSession(options *SessionOptions) (*Session, error) {
 		return nil, err
 	}
 	defer raw.Release(unsafe.Pointer(params.Sampler))
+	if len(options.Stop) > 0 {
+		params.Stops, params.NStops = textsInC(options.Stop), uintptr(len(options.Stop))
+		defer raw.Release(unsafe.Pointer(params.Stops))
+	}
 	var created *raw.Session
 	err = check("new session", func(err *raw.Error) Status { return raw.SessionCreate(handle, &params, &created, err) })
 	if err != nil {
 		return nil, err
 	}
 	session := newSession(e.shared, created)
-	if len(options.Stop) > 0 {
-		err = session.SetStop(options.Stop...)
-	}
-	if err == nil && len(options.StopTokens) > 0 {
-		err = session.SetStopTokens(options.StopTokens...)
-	}
-	if err != nil {
-		session.Close()
-		return nil, err
+	if len(options.StopTokens) > 0 {
+		if err := session.SetStopTokens(options.StopTokens...); err != nil {
+			session.Close()
+			return nil, err
+		}
 	}
 	return session, nil
 }

@@ -23,6 +23,18 @@ Status check_stop_count(size_t n, const char* name) {
   return error(Code::invalid_argument, "%s is %zu, expected at most %zu", name, n, kMaxStopTokens);
 }
 
+Result<std::vector<std::string>> read_stops(const inlay_text* stops, size_t n, const char* name, const char* count_name) {
+  if (n != 0) INLAY_TRY(check_not_null(stops, name));
+  if (n > TextStream::kMaxStops)
+    return error(Code::invalid_argument, "%s is %zu, expected at most %zu", count_name, n, TextStream::kMaxStops);
+  std::vector<std::string> out;
+  for (size_t i = 0; i < n; ++i) {
+    INLAY_ASSIGN(const std::string_view text, read_text(stops[i].data, stops[i].len, "a stop string"));
+    out.emplace_back(text);
+  }
+  return out;
+}
+
 }  // namespace
 
 namespace {
@@ -110,6 +122,7 @@ Status read_session_params(const inlay_session_params* given, SessionOptions& ou
   INLAY_ASSIGN(const auto stop_tokens, read_tokens(params.stop_tokens, params.n_stop_tokens, "params.stop_tokens"));
   INLAY_TRY(check_stop_count(stop_tokens.size(), "params.n_stop_tokens"));
   out.stop_tokens.assign(stop_tokens.begin(), stop_tokens.end());
+  INLAY_ASSIGN(out.stops, read_stops(params.stops, params.n_stops, "params.stops", "params.n_stops"));
   return read_sampler(params.sampler, out.sampler);
 }
 
@@ -214,15 +227,7 @@ inlay_status inlay_session_set_sampler(inlay_session* session, const inlay_sampl
 inlay_status inlay_session_set_stop(inlay_session* session, const inlay_text* stops, size_t n_stops, inlay_error* err) {
   return guarded<inlay_session>(err, [&](auto& use) -> Status {
     INLAY_TRY(use.begin(session, "session"));
-    if (n_stops != 0) INLAY_TRY(check_not_null(stops, "stops"));
-    if (n_stops > TextStream::kMaxStops) {
-      return error(Code::invalid_argument, "n_stops is %zu, expected at most %zu", n_stops, TextStream::kMaxStops);
-    }
-    std::vector<std::string> texts;
-    for (size_t i = 0; i < n_stops; ++i) {
-      INLAY_ASSIGN(const std::string_view text, read_text(stops[i].data, stops[i].len, "a stop string"));
-      texts.emplace_back(text);
-    }
+    INLAY_ASSIGN(std::vector<std::string> texts, read_stops(stops, n_stops, "stops", "n_stops"));
     return session->session->set_stop(std::move(texts));
   });
 }

@@ -271,6 +271,7 @@ Result<std::shared_ptr<Session>> Engine::create_session(const SessionOptions& op
   INLAY_TRY(validate_stop_tokens(options.stop_tokens, spec().n_vocab));
   // Made before it has a slot, so that running out of memory here loses none.
   const std::shared_ptr<Session> session(new Session(shared_from_this(), options));
+  INLAY_TRY(session->set_stop(std::move(session->options_.stops)));
   {
     const std::lock_guard lock(mutex_);
     INLAY_TRY(check_device());

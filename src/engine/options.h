@@ -67,6 +67,7 @@ struct SessionOptions {
   bool ignore_end_of_generation = false;
   bool reserve = false;  // a prefill takes the KV blocks of max_tokens, too
   std::vector<int32_t> stop_tokens;  // end the generation when drawn; at most kMaxStopTokens
+  std::vector<std::string> stops;    // texts that end it, when the session is made
 };
 
 inline constexpr size_t kMaxStopTokens = 1024;

@@ -458,6 +458,9 @@ static void test_session_create(const inlay_engine* engine) {
   params.reserved = 1;
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_create)(engine, &params, &s, &err));
   params.reserved = 0;
+  params.n_stops = 1;  // with a NULL pointer
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_create)(engine, &params, &s, &err));
+  params.n_stops = 0;
   IN_STRUCT(inlay_sampler_params, params.sampler = p,
             (CALL(inlay_session_free)(s), CALL(inlay_session_create)(engine, &params, &s, &err)), INLAY_OK);
   CALL(inlay_session_free)(s);

@@ -279,6 +279,7 @@ std::vector<EffectRow> table() {
   using Sampler = inlay_sampler_params;
   using Session = inlay_session_params;
   static const std::string first(1, static_cast<char>(kPlainReply[0])), none = "~~";
+  static const inlay_text first_text = {first.data(), 1}, empty_text = {"", 0};
   static const int32_t stops[] = {kPlainReply[3], kPlainReply[3], kVocab};
   static const Sampler hot_sampler = hot();
   static int calls = 0;
@@ -445,6 +446,16 @@ std::vector<EffectRow> table() {
          return drawn(params);
        }},
       session_row("n_stop_tokens", refused, [](Session& p) { p.stop_tokens = stops; p.n_stop_tokens = 1025; }, "n_stop_tokens"),
+      session_row("stops", effect, [](Session& p) { p.stops = &first_text; p.n_stops = 1; }),
+      session_row("stops", refused, [](Session& p) { p.n_stops = 1; }, "params.stops is NULL"),
+      session_row("stops", refused, [](Session& p) { p.stops = &empty_text; p.n_stops = 1; }, "stop string 0 has 0 bytes"),
+      {"inlay_session_params.n_stops", effect, [](bool set) {
+         Session params = sized<Session>();
+         params.stops = &first_text;
+         params.n_stops = set;
+         return drawn(params);
+       }},
+      session_row("n_stops", refused, [](Session& p) { p.stops = &first_text; p.n_stops = 65; }, "params.n_stops"),
       // ---- stop strings
       stop_row("data", effect, {{first.data(), 1}}, {{none.data(), 1}}),
       stop_row("data", refused, {{nullptr, 1}}, {}, "a stop string is NULL"),

@@ -262,6 +262,8 @@ int main(void) {
   FIELD(inlay_session_params, reserved)
   FIELD(inlay_session_params, stop_tokens)
   FIELD(inlay_session_params, n_stop_tokens)
+  FIELD(inlay_session_params, stops)
+  FIELD(inlay_session_params, n_stops)
   STRUCT(inlay_session_info)
   FIELD(inlay_session_info, struct_size)
   FIELD(inlay_session_info, finish_reason)

@@ -297,6 +297,35 @@ TEST_P(Sessions, StopTokensEndAGeneration) {
   }
 }
 
+TEST_P(Sessions, StopStringsCanBeGivenAtCreation) {
+  const EnginePtr engine = load(params());
+  const inlay_text stops[] = {{"#!", 2}, {"never", SIZE_MAX}};
+  inlay_session_params stopping = sized<inlay_session_params>();
+  stopping.stops = stops;
+  stopping.n_stops = 2;
+  const SessionPtr session = new_session(engine, &stopping);
+  prefill(session, kPlain);
+  EXPECT_EQ(force_text(session, "a#"), (std::vector<std::string>{"a", ""}));
+  const SessionPtr child = fork(session);
+  EXPECT_EQ(force(session, '!').finish_reason, INLAY_FINISH_STOP_STRING);
+  EXPECT_EQ(force(child, '!').finish_reason, INLAY_FINISH_STOP_STRING) << "a fork has them, too";
+  set_stops(child, {});
+  ASSERT_EQ(inlay_session_truncate(child.get(), kPlain.size(), nullptr), INLAY_OK);
+  force_text(child, "a#!b");
+  const SessionPtr grandchild = fork(child);
+  EXPECT_EQ(text_of(force(grandchild, '.')), ".") << "it has those of now";
+  // What is refused takes no session's place.
+  inlay_load_params one = params();
+  one.max_sessions = 1;
+  const EnginePtr small = load(one);
+  inlay_session* refused = nullptr;
+  const inlay_text empty = {"", 0};
+  stopping.stops = &empty;
+  stopping.n_stops = 1;
+  EXPECT_EQ(inlay_session_create(small.get(), &stopping, &refused, nullptr), INLAY_INVALID_ARGUMENT);
+  new_session(small);
+}
+
 TEST_P(Sessions, StepRefusesStrangersAndTwins) {
   const EnginePtr engine = load(params()), elsewhere = load(params());
   const SessionPtr session = new_session(engine), stranger = new_session(elsewhere);

@@ -69,7 +69,9 @@ namespace Inlay
             { "stream", nameof(SessionOptions.Stream) },
             { "max_tokens", nameof(SessionOptions.MaxTokens) },
             { "stop_tokens", nameof(SessionOptions.StopTokens) },
-            { "n_stop_tokens", nameof(SessionOptions.StopTokens) + ".Length" }
+            { "n_stop_tokens", nameof(SessionOptions.StopTokens) + ".Length" },
+            { "stops", nameof(SessionOptions.Stop) },
+            { "n_stops", nameof(SessionOptions.Stop) + ".Count" }
         };
 
         internal static readonly FieldNames Profile = new FieldNames("params.", null)

@@ -733,6 +733,11 @@ namespace Inlay.Raw
         public int* stop_tokens;
         /// <summary>Their number, at most 1024. [default 0]</summary>
         public UIntPtr n_stop_tokens;
+        /// <summary>Texts that end the generation, as inlay_session_set_stop takes them; copied. [default NULL:
+        /// none]</summary>
+        public inlay_text* stops;
+        /// <summary>Their number, at most 64. [default 0]</summary>
+        public UIntPtr n_stops;
     }
 
     /// <summary>Where a session stands.</summary>
@@ -1645,9 +1650,10 @@ namespace Inlay.Raw
             return _inlay_session_set_sampler(session, @params, err);
         }
 
-        /// <summary>Sets the texts that end a generation; an empty one is refused, one that is given twice counts once.
-        /// They are looked for in the text, and in what it is with the names of control tokens in it: &lt;|user|&gt; stops
-        /// at that token. Text held back for the old ones stays held until the next step.</summary>
+        /// <summary>Sets the texts that end a generation, at most 64 of at most 1024 bytes each; an empty one is refused,
+        /// one that is given twice counts once. They are looked for in the text, and in what it is with the names of
+        /// control tokens in it: &lt;|user|&gt; stops at that token. Text held back for the old ones stays held until the
+        /// next step.</summary>
         /// <param name="session">The session.</param>
         /// <param name="stops">The texts, each of 1 to 1024 bytes. May be null.</param>
         /// <param name="n_stops">Their number, at most 64; 0 removes all.</param>

@@ -51,6 +51,7 @@ namespace Inlay
             SamplerOptions sampler = options.Sampler ?? new SamplerOptions();
             using (var hold = new Hold(parent))
             using (var pinned = new SamplerOptions.Pinned(sampler))
+            using (var texts = new PinnedTexts(options.Stop ?? Array.Empty<string>(), nameof(SessionOptions.Stop)))
             {
                 int[] stops = options.StopTokens ?? Array.Empty<int>();
                 fixed (int* stop = stops)
@@ -59,7 +60,8 @@ namespace Inlay
                     var raw = new inlay_session_params
                     {
                         struct_size = (uint)sizeof(inlay_session_params), flags = options.Flags, sampler = &draw, stream = options.Stream,
-                        max_tokens = options.MaxTokens, stop_tokens = stop, n_stop_tokens = (UIntPtr)(uint)stops.Length
+                        max_tokens = options.MaxTokens, stop_tokens = stop, n_stop_tokens = (UIntPtr)(uint)stops.Length,
+                        stops = texts.Count == 0 ? null : texts.First, n_stops = (UIntPtr)(uint)texts.Count
                     };
                     status = api.inlay_session_create(hold.Pointer, &raw, &handle, &error);
                 }
@@ -67,15 +69,6 @@ namespace Inlay
             session._handle.Freed = freed;
             session._handle.Set(handle);
             Check.Ok(status, ref error, FieldNames.Session);
-            try
-            {
-                if (options.Stop != null) session.SetStop(options.Stop);
-            }
-            catch
-            {
-                session.Dispose(); // nobody else has it
-                throw;
-            }
             return session;
         }
 

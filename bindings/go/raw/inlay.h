@@ -562,6 +562,10 @@ typedef struct inlay_session_params {
   const int32_t* stop_tokens;
   // Their number, at most 1024. [default 0]
   size_t n_stop_tokens;
+  // Texts that end the generation, as inlay_session_set_stop takes them; copied. [default NULL: none]
+  const inlay_text* stops;
+  // Their number, at most 64. [default 0]
+  size_t n_stops;
 } inlay_session_params;
 
 // Where a session stands.
@@ -1005,9 +1009,9 @@ inlay_status inlay_session_truncate(inlay_session* session, size_t n_tokens, inl
 // Since: 1.0.
 inlay_status inlay_session_set_sampler(inlay_session* session, const inlay_sampler_params* params, inlay_error* err);
 
-// Sets the texts that end a generation; an empty one is refused, one that is given twice counts once. They are looked
-// for in the text, and in what it is with the names of control tokens in it: <|user|> stops at that token. Text held
-// back for the old ones stays held until the next step.
+// Sets the texts that end a generation, at most 64 of at most 1024 bytes each; an empty one is refused, one that is
+// given twice counts once. They are looked for in the text, and in what it is with the names of control tokens in it:
+// <|user|> stops at that token. Text held back for the old ones stays held until the next step.
 // Thread: exclusive(session).
 // Blocks: no.
 // Ownership: The texts are copied.

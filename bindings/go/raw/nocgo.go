@@ -769,6 +769,10 @@ type SessionParams struct {
 	StopTokens *int32
 
 	NStopTokens uintptr
+
+	Stops *Text
+
+	NStops uintptr
 }
 
 type SessionInfo struct {

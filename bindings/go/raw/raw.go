@@ -1249,6 +1249,10 @@ type SessionParams struct {
 	StopTokens *int32
 	// Their number, at most 1024. [default 0]
 	NStopTokens uintptr
+	// Texts that end the generation, as inlay_session_set_stop takes them; copied. [default NULL: none]
+	Stops *Text
+	// Their number, at most 64. [default 0]
+	NStops uintptr
 }
 
 // Where a session stands.
@@ -1814,9 +1818,10 @@ func SessionSetSampler(session *Session, params *SamplerParams, err *Error) Stat
 	return Status(C.go_inlay_session_set_sampler((*C.inlay_session)(unsafe.Pointer(session)), (*C.inlay_sampler_params)(unsafe.Pointer(params)), (*C.inlay_error)(unsafe.Pointer(err))))
 }
 
-// SessionSetStop is inlay_session_set_stop. Sets the texts that end a generation; an empty one is refused, one that
-// is given twice counts once. They are looked for in the text, and in what it is with the names of control tokens in
-// it: <|user|> stops at that token. Text held back for the old ones stays held until the next step.
+// SessionSetStop is inlay_session_set_stop. Sets the texts that end a generation, at most 64 of at most 1024 bytes
+// each; an empty one is refused, one that is given twice counts once. They are looked for in the text, and in what it
+// is with the names of control tokens in it: <|user|> stops at that token. Text held back for the old ones stays held
+// until the next step.
 //
 //   - session: The session.
 //   - stops: The texts, each of 1 to 1024 bytes.

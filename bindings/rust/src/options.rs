@@ -427,6 +427,7 @@ impl SessionOptions {
 
     /// Makes a call with the options as the C API wants them.
     pub(crate) fn with_raw<T>(&self, function: impl FnOnce(&raw::inlay_session_params) -> T) -> T {
+        let stops: Vec<_> = self.stop.iter().map(|text| raw_text(text)).collect();
         self.sampler.with_raw(|sampler| {
             function(&raw::inlay_session_params {
                 flags: (if self.ignore_end_of_generation { raw::INLAY_SESSION_IGNORE_END_OF_GENERATION } else { 0 })
@@ -436,6 +437,8 @@ impl SessionOptions {
                 max_tokens: count(self.max_tokens),
                 stop_tokens: if self.stop_tokens.is_empty() { std::ptr::null() } else { self.stop_tokens.as_ptr() },
                 n_stop_tokens: self.stop_tokens.len(),
+                stops: if stops.is_empty() { std::ptr::null() } else { stops.as_ptr() },
+                n_stops: stops.len(),
                 ..Default::default()
             })
         })

@@ -769,6 +769,11 @@ pub struct inlay_session_params {
     pub stop_tokens: *const i32,
     /// Their number, at most 1024. (default 0)
     pub n_stop_tokens: usize,
+    /// Texts that end the generation, as [`inlay_session_set_stop`](Functions::inlay_session_set_stop) takes them;
+    /// copied. (default NULL: none)
+    pub stops: *const inlay_text,
+    /// Their number, at most 64. (default 0)
+    pub n_stops: usize,
 }
 
 impl Default for inlay_session_params {
@@ -1409,9 +1414,9 @@ pub struct Functions {
     /// - `session`: The session.
     /// - `params`: NULL: greedy. (may be null)
     pub inlay_session_set_sampler: unsafe extern "C" fn(session: *mut inlay_session, params: *const inlay_sampler_params, err: *mut inlay_error) -> inlay_status,
-    /// Sets the texts that end a generation; an empty one is refused, one that is given twice counts once. They are
-    /// looked for in the text, and in what it is with the names of control tokens in it: \<|user|\> stops at that
-    /// token. Text held back for the old ones stays held until the next step.
+    /// Sets the texts that end a generation, at most 64 of at most 1024 bytes each; an empty one is refused, one that
+    /// is given twice counts once. They are looked for in the text, and in what it is with the names of control
+    /// tokens in it: \<|user|\> stops at that token. Text held back for the old ones stays held until the next step.
     ///
     /// - Thread: exclusive(session).
     /// - Blocks: no.

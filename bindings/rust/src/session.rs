@@ -58,11 +58,7 @@ impl Session {
                 }
             })
         })?;
-        let mut session = Self::own(engine.clone(), session);
-        if !options.stop.is_empty() {
-            session.set_stop(&options.stop)?;
-        }
-        Ok(session)
+        Ok(Self::own(engine.clone(), session))
     }
 
     fn own(engine: Engine, session: *mut raw::inlay_session) -> Self {

@@ -264,6 +264,8 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_session_params), "reserved", p, &p->reserved);
         Field(typeof(inlay_session_params), "stop_tokens", p, &p->stop_tokens);
         Field(typeof(inlay_session_params), "n_stop_tokens", p, &p->n_stop_tokens);
+        Field(typeof(inlay_session_params), "stops", p, &p->stops);
+        Field(typeof(inlay_session_params), "n_stops", p, &p->n_stops);
     }
 
     struct Behind_inlay_session_info { public byte Before; public inlay_session_info Value; }

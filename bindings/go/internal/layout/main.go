@@ -309,6 +309,8 @@ func main() {
 		field("inlay_session_params.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
 		field("inlay_session_params.stop_tokens", unsafe.Offsetof(s.StopTokens), unsafe.Sizeof(s.StopTokens))
 		field("inlay_session_params.n_stop_tokens", unsafe.Offsetof(s.NStopTokens), unsafe.Sizeof(s.NStopTokens))
+		field("inlay_session_params.stops", unsafe.Offsetof(s.Stops), unsafe.Sizeof(s.Stops))
+		field("inlay_session_params.n_stops", unsafe.Offsetof(s.NStops), unsafe.Sizeof(s.NStops))
 	}
 	{
 		var s raw.SessionInfo

@@ -281,6 +281,8 @@ fn structs() {
     layout!(inlay_session_params, reserved, "reserved");
     layout!(inlay_session_params, stop_tokens, "stop_tokens");
     layout!(inlay_session_params, n_stop_tokens, "n_stop_tokens");
+    layout!(inlay_session_params, stops, "stops");
+    layout!(inlay_session_params, n_stops, "n_stops");
     layout!(inlay_session_info);
     layout!(inlay_session_info, struct_size, "struct_size");
     layout!(inlay_session_info, finish_reason, "finish_reason");
