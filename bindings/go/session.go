@@ -361,7 +361,8 @@ func (s *Session) SetStopTokens(tokens ...int32) error {
 }
 
 // SetMaxTokens sets how many tokens may be drawn after a prefill before the session finishes; 0 is no limit but the context.
-// It counts for the generation under way, too: one that has drawn as many already ends with its next token.
+// It counts for the generation under way, too: one that has drawn as many already ends with its next token. With SessionReserve
+// that generation also gets the KV blocks for a higher limit, or the limit stays and the error matches StatusKVFull.
 func (s *Session) SetMaxTokens(n int) error {
 	if err := s.begin("set max tokens"); err != nil {
 		return err

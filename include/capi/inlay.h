@@ -1247,11 +1247,12 @@ inlay_status inlay_session_cancel_generation(const inlay_session* session, uint6
 
 // Sets how many tokens may be drawn after a prefill: with the last of them the session finishes, the reason is
 // MAX_TOKENS. It counts for the generation under way, too; one that has drawn as many already ends with its next token.
+// With INLAY_SESSION_RESERVE a generation under way also gets the KV blocks for a higher limit, or KV_FULL.
 // Thread: exclusive(session).
 // Blocks: no.
 // Ownership: Nothing is kept.
 // On error: Nothing has changed.
-// Errors: only the common ones.
+// Errors: KV_FULL.
 // Since: 1.2.
 inlay_status inlay_session_set_max_tokens(inlay_session* session, int32_t max_tokens, inlay_error* err);
 

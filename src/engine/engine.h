@@ -100,6 +100,7 @@ class Session {
   void publish();           // makes the figures of info() visible to other threads; the engine's mutex is held
   Status check_room(size_t n_new_tokens) const;
   int32_t n_reserved(int32_t n_tokens) const;
+  Status reserve_more(int32_t max_tokens);
   std::string last_bytes() const;
   void after_rewrite();     // the sequence was changed by the caller: drawing starts anew
   DrawContext draw_context();  // of the next draw; valid until the one after it

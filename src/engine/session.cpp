@@ -277,7 +277,25 @@ Status Session::set_stop_tokens(std::vector<int32_t> tokens) {
 
 Status Session::set_max_tokens(int32_t max_tokens) {
   if (max_tokens < 0) return error(Code::invalid_argument, "max_tokens is %d, expected 0 or more", max_tokens);
+  INLAY_TRY(reserve_more(max_tokens));
   options_.max_tokens = max_tokens;
+  return {};
+}
+
+// The blocks of a generation whose blocks are reserved, up to a new limit. What it has stays; shared blocks are not copied.
+Status Session::reserve_more(int32_t max_tokens) {
+  const std::lock_guard lock(engine_->mutex_);
+  if (std::ranges::none_of(kv_, [](const KvHolding& holding) { return holding.n_held > 0; })) return {};
+  const int64_t n_context = engine_->info_.n_context, n_now = static_cast<int64_t>(tokens_.size());
+  const int64_t n_more = max_tokens == 0 ? n_context : std::max(1, max_tokens - n_drawn_);
+  INLAY_TRY(engine_->kv_.reserve(kv_,
+                                 {.first = kv_blocks_for(engine_->info_.n_context) * kKvBlockTokens,
+                                  .end = static_cast<int32_t>(std::min(n_context, n_now + n_more)),
+                                  .most = engine_->prefill_chunk_},
+                                 {}));
+  engine_->kv_.hold(kv_);
+  engine_->stats_.n_kv_blocks_peak = std::max(engine_->stats_.n_kv_blocks_peak, engine_->kv_.n_used());
+  publish();
   return {};
 }
 

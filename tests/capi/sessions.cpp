@@ -253,6 +253,47 @@ TEST_P(Sessions, FullPoolLeavesTheSessionAlone) {
   EXPECT_EQ(info_of(first).n_tokens, before.n_tokens + 1);
 }
 
+// With RESERVE a limit that is raised is kept, too, whatever others take; one that cannot be kept changes nothing.
+TEST_P(Sessions, ARaisedLimitIsReserved) {
+  const inlay_stats usual = stats_of(load(params()));
+  inlay_memory_info plan = sized<inlay_memory_info>();
+  inlay_load_params tight = params();
+  ASSERT_EQ(inlay_memory_plan(model_file(kModel).c_str(), SIZE_MAX, &tight, &plan, nullptr), INLAY_OK);
+  tight.kv_budget_bytes = 8 * (plan.kv_bytes / static_cast<uint64_t>(usual.n_kv_blocks));
+  const EnginePtr engine = load(tight);
+  const int32_t n_block = usual.n_block_tokens, n_prompt = static_cast<int32_t>(kPlain.size());
+  ASSERT_EQ(stats_of(engine).n_kv_blocks, 8);
+  inlay_session_params reserving = sized<inlay_session_params>();
+  reserving.flags = INLAY_SESSION_RESERVE | INLAY_SESSION_IGNORE_END_OF_GENERATION;
+  reserving.max_tokens = n_block;
+  const SessionPtr session = new_session(engine, &reserving);
+  inlay_error err;
+  const auto set_limit = [&](int32_t max_tokens) { return inlay_session_set_max_tokens(session.get(), max_tokens, &err); };
+  EXPECT_EQ(set_limit(5 * n_block), INLAY_OK);
+  EXPECT_EQ(set_limit(n_block), INLAY_OK);
+  EXPECT_EQ(stats_of(engine).n_kv_blocks_used, 0) << "no generation is under way";
+  prefill(session, kPlain);
+  EXPECT_EQ(stats_of(engine).n_kv_blocks_used, 2);
+  greedy(session, 3);
+  EXPECT_EQ(set_limit(3 * n_block), INLAY_OK) << err.message;
+  EXPECT_EQ(stats_of(engine).n_kv_blocks_used, 4);
+  EXPECT_EQ(info_of(session).n_kv_blocks, 4);
+  EXPECT_EQ(set_limit(2 * n_block), INLAY_OK);
+  EXPECT_EQ(set_limit(3 * n_block), INLAY_OK) << "what it has stays";
+  EXPECT_EQ(stats_of(engine).n_kv_blocks_used, 4);
+  const SessionPtr other = new_session(engine);
+  prefill(other, Tokens(static_cast<size_t>(4 * n_block), 65));
+  for (const int32_t too_many : {5 * n_block, 0, INT32_MAX}) {
+    EXPECT_EQ(set_limit(too_many), INLAY_KV_FULL) << too_many;
+    EXPECT_GT(err.required, err.available);
+  }
+  EXPECT_EQ(stats_of(engine).n_kv_blocks_used, 8);
+  greedy(session, static_cast<size_t>(3 * n_block - 4));
+  EXPECT_EQ(step(session).finish_reason, INLAY_FINISH_MAX_TOKENS) << "the limit is that of before";
+  EXPECT_EQ(info_of(session).n_tokens, n_prompt + 3 * n_block);
+  EXPECT_EQ(set_limit(INT32_MAX), INLAY_OK) << "the generation is over";
+}
+
 TEST_P(Sessions, StepIgnoresWhoHasFinished) {
   const EnginePtr engine = load(params());
   inlay_session_params two = sized<inlay_session_params>();

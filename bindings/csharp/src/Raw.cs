@@ -1981,12 +1981,13 @@ namespace Inlay.Raw
 
         /// <summary>Sets how many tokens may be drawn after a prefill: with the last of them the session finishes, the
         /// reason is MAX_TOKENS. It counts for the generation under way, too; one that has drawn as many already ends with
-        /// its next token.</summary>
+        /// its next token. With INLAY_SESSION_RESERVE a generation under way also gets the KV blocks for a higher limit, or
+        /// KV_FULL.</summary>
         /// <param name="session">The session.</param>
         /// <param name="max_tokens">0 or more; 0: no limit but the context. [tokens]</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: exclusive(session). Blocks: no. Ownership: Nothing is kept. On error: Nothing has changed.
-        /// Errors: only the common ones. Since: 1.2.</remarks>
+        /// Errors: KV_FULL. Since: 1.2.</remarks>
         public Status inlay_session_set_max_tokens(IntPtr session, int max_tokens, inlay_error* err)
         {
             if (_inlay_session_set_max_tokens == null) return Older.Refuse("inlay_session_set_max_tokens", "1.2", err);

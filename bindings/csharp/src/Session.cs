@@ -339,7 +339,9 @@ namespace Inlay
         }
 
         /// <summary>Sets how many tokens may be drawn after a prompt: with the last of them the session finishes, the reason is
-        /// MaxTokens. 0: no limit but the context.</summary>
+        /// MaxTokens. 0: no limit but the context. With SessionFlags.Reserve a generation under way also gets the KV blocks for a
+        /// higher limit.</summary>
+        /// <exception cref="InlayException">Status KvFull: they are not free; the limit stays.</exception>
         public void SetMaxTokens(int maxTokens)
         {
             inlay_error error;

@@ -2187,7 +2187,8 @@ func SessionCancelGeneration(session *Session, generation uint64, err *Error) St
 
 // SessionSetMaxTokens is inlay_session_set_max_tokens. Sets how many tokens may be drawn after a prefill: with the
 // last of them the session finishes, the reason is MAX_TOKENS. It counts for the generation under way, too; one that
-// has drawn as many already ends with its next token.
+// has drawn as many already ends with its next token. With INLAY_SESSION_RESERVE a generation under way also gets the
+// KV blocks for a higher limit, or KV_FULL.
 //
 //   - session: The session.
 //   - maxTokens: 0 or more; 0: no limit but the context.
@@ -2195,7 +2196,7 @@ func SessionCancelGeneration(session *Session, generation uint64, err *Error) St
 //   - Blocks: no.
 //   - Ownership: Nothing is kept.
 //   - On error: Nothing has changed.
-//   - Errors: only the common ones.
+//   - Errors: KV_FULL.
 //   - Since: 1.2.
 func SessionSetMaxTokens(session *Session, maxTokens int32, err *Error) Status {
 	return Status(C.go_inlay_session_set_max_tokens((*C.inlay_session)(unsafe.Pointer(session)), C.int32_t(maxTokens), (*C.inlay_error)(unsafe.Pointer(err))))

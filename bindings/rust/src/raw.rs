@@ -1763,13 +1763,14 @@ pub struct Functions {
     pub inlay_session_cancel_generation: unsafe extern "C" fn(session: *const inlay_session, generation: u64, err: *mut inlay_error) -> inlay_status,
     /// Sets how many tokens may be drawn after a prefill: with the last of them the session finishes, the reason is
     /// MAX_TOKENS. It counts for the generation under way, too; one that has drawn as many already ends with its next
-    /// token.
+    /// token. With [`INLAY_SESSION_RESERVE`] a generation under way also gets the KV blocks for a higher limit, or
+    /// KV_FULL.
     ///
     /// - Thread: exclusive(session).
     /// - Blocks: no.
     /// - Ownership: Nothing is kept.
     /// - On error: Nothing has changed.
-    /// - Errors: only the common ones.
+    /// - Errors: KV_FULL.
     /// - Since: 1.2.
     ///
     /// Parameters:

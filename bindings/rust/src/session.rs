@@ -370,10 +370,11 @@ impl Session {
     }
 
     /// Sets how many tokens may be drawn after a prompt before the session finishes; 0: no limit but the context. It counts for
-    /// the generation under way, too: one that has drawn as many already ends with its next token.
+    /// the generation under way, too: one that has drawn as many already ends with its next token. With
+    /// [`SessionOptions::reserve`] that generation also gets the KV blocks for a higher limit.
     ///
     /// # Errors
-    /// Only those that any call may fail with: see [`Error`](crate::Error).
+    /// [`Status::KvFull`] where they are not free; the limit then stays.
     pub fn set_max_tokens(&mut self, max_tokens: u32) -> Result<()> {
         let set = self.functions().inlay_session_set_max_tokens;
         // SAFETY: the session is used here alone.
