@@ -186,9 +186,11 @@ std::vector<int32_t> tokenize_chat(const inlay_engine* engine, const std::string
   std::vector<int32_t> tokens;
   size_t n = 0;
   inlay_error error;
+  auto params = sized<inlay_chat_params>();
+  params.flags = INLAY_CHAT_ADD_GENERATION_PROMPT;
   const auto ask = [&] {
-    return inlay_chat_tokenize(engine, messages.data(), messages.size(), nullptr, 0, INLAY_CHAT_ADD_GENERATION_PROMPT,
-                               tokens.empty() ? nullptr : tokens.data(), tokens.size(), &n, &error);
+    return inlay_chat_tokenize(engine, messages.data(), messages.size(), &params, tokens.empty() ? nullptr : tokens.data(),
+                               tokens.size(), &n, &error);
   };
   const char* what = "the model's chat template cannot write this (--raw does without it)";
   check(ask(), error, what);

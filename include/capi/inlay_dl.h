@@ -139,8 +139,8 @@ typedef struct inlay_dl {
   inlay_status (*inlay_convert)(const char* path, size_t path_len, const char* out_path, size_t out_path_len,
                                 const inlay_convert_params* params, inlay_error* err);
   inlay_status (*inlay_chat_render)(const inlay_engine* engine, const char* conversation, size_t conversation_len,
-                                    const char* chat_template, size_t template_len, inlay_chat_flags flags, char* buf,
-                                    size_t cap, size_t* needed, inlay_error* err);
+                                    const inlay_chat_params* params, char* buf, size_t cap, size_t* needed,
+                                    inlay_error* err);
   inlay_status (*inlay_embed)(const inlay_engine* engine, const int32_t* tokens, size_t n_tokens,
                               const int32_t* lengths, size_t n_texts, const inlay_embed_params* params, float* out,
                               size_t cap, size_t* needed, inlay_error* err);
@@ -159,8 +159,8 @@ typedef struct inlay_dl {
   inlay_status (*inlay_session_cancel_generation)(const inlay_session* session, uint64_t generation, inlay_error* err);
   inlay_status (*inlay_session_set_max_tokens)(inlay_session* session, int32_t max_tokens, inlay_error* err);
   inlay_status (*inlay_chat_tokenize)(const inlay_engine* engine, const char* conversation, size_t conversation_len,
-                                      const char* chat_template, size_t template_len, inlay_chat_flags flags,
-                                      int32_t* tokens, size_t cap, size_t* n_tokens, inlay_error* err);
+                                      const inlay_chat_params* params, int32_t* tokens, size_t cap, size_t* n_tokens,
+                                      inlay_error* err);
   inlay_status (*inlay_session_shift)(inlay_session* session, size_t first, size_t n_tokens, inlay_error* err);
   inlay_status (*inlay_session_accept)(inlay_session* session, const int32_t* tokens, size_t n_tokens,
                                        size_t* n_accepted, inlay_error* err);

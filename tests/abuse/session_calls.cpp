@@ -159,12 +159,12 @@ inlay_status compare_text(const Handles& h, inlay_error* err) {
 inlay_status chat_render(const Handles& h, inlay_error* err) {
   std::string text(1 << 12, '\0');
   size_t n = 0;
-  return lib.inlay_chat_render(h.engine, kConversation, SIZE_MAX, nullptr, 0, 0, text.data(), text.size(), &n, err);
+  return lib.inlay_chat_render(h.engine, kConversation, SIZE_MAX, nullptr, text.data(), text.size(), &n, err);
 }
 inlay_status chat_tokenize(const Handles& h, inlay_error* err) {
   int32_t tokens[256];
   size_t n = 0;
-  return lib.inlay_chat_tokenize(h.engine, kConversation, SIZE_MAX, nullptr, 0, 0, tokens, 256, &n, err);
+  return lib.inlay_chat_tokenize(h.engine, kConversation, SIZE_MAX, nullptr, tokens, 256, &n, err);
 }
 inlay_status embed(const Handles& h, inlay_error* err) {
   static constexpr int32_t kLengths[] = {4};

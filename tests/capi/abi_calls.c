@@ -174,8 +174,8 @@ static void test_null_handles(void) {
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_tokenize)(NULL, "x", SIZE_MAX, 0, NULL, 0, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_detokenize)(NULL, &token, 1, 0, NULL, 0, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_token_get_info)(NULL, 0, &token_info, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_render)(NULL, "[]", SIZE_MAX, NULL, 0, 0, NULL, 0, &n, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_tokenize)(NULL, "[]", SIZE_MAX, NULL, 0, 0, NULL, 0, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_render)(NULL, "[]", SIZE_MAX, NULL, NULL, 0, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_tokenize)(NULL, "[]", SIZE_MAX, NULL, NULL, 0, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_create)(NULL, NULL, &session, &err));
   CHECK(session == NULL);
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_get_info)(NULL, &session_info, &err));
@@ -308,32 +308,41 @@ static void test_tokens(const inlay_engine* engine, int32_t n_vocab) {
   }
 }
 
+#define CHAT(form, flags) (&(inlay_chat_params){sizeof(inlay_chat_params), flags, form, SIZE_MAX})
+
 static void test_chat(const inlay_engine* engine) {
   static const char talk[] = "[{\"role\": \"user\", \"content\": \"Hi\"}]";
   static const char form[] = "{{ messages[0].content }}{% if add_generation_prompt %}>{% endif %}";
   size_t n = 0;
-  TEXT_OUT(CALL(inlay_chat_render)(engine, talk, SIZE_MAX, form, SIZE_MAX, INLAY_CHAT_ADD_GENERATION_PROMPT, buf, cap,
+  TEXT_OUT(CALL(inlay_chat_render)(engine, talk, SIZE_MAX, CHAT(form, INLAY_CHAT_ADD_GENERATION_PROMPT), buf, cap,
                                    &need, &err));
-  EXPECT(INLAY_OK, CALL(inlay_chat_render)(engine, talk, sizeof talk - 1, form, sizeof form - 1, 0, NULL, 0, &n, &err));
+  EXPECT(INLAY_OK, CALL(inlay_chat_render)(engine, talk, sizeof talk - 1, CHAT(form, 0), NULL, 0, &n, &err));
   CHECK(n == 2);
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_render)(engine, NULL, 1, form, SIZE_MAX, 0, NULL, 0, &n, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_render)(engine, talk, SIZE_MAX, form, SIZE_MAX, 2, NULL, 0, &n, &err));
-  EXPECT(INLAY_FORMAT, CALL(inlay_chat_render)(engine, "[", SIZE_MAX, form, SIZE_MAX, 0, NULL, 0, &n, &err));
-  EXPECT(INLAY_FORMAT, CALL(inlay_chat_render)(engine, "\xff\xfe", 2, form, SIZE_MAX, 0, NULL, 0, &n, &err));
-  EXPECT(INLAY_FORMAT, CALL(inlay_chat_render)(engine, talk, SIZE_MAX, "{{", SIZE_MAX, 0, NULL, 0, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_render)(engine, NULL, 1, CHAT(form, 0), NULL, 0, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_render)(engine, talk, SIZE_MAX, CHAT(form, 2), NULL, 0, &n, &err));
+  EXPECT(INLAY_FORMAT, CALL(inlay_chat_render)(engine, "[", SIZE_MAX, CHAT(form, 0), NULL, 0, &n, &err));
+  EXPECT(INLAY_FORMAT, CALL(inlay_chat_render)(engine, "\xff\xfe", 2, CHAT(form, 0), NULL, 0, &n, &err));
+  EXPECT(INLAY_FORMAT, CALL(inlay_chat_render)(engine, talk, SIZE_MAX, CHAT("{{", 0), NULL, 0, &n, &err));
   EXPECT(INLAY_UNSUPPORTED,
-         CALL(inlay_chat_render)(engine, talk, SIZE_MAX, "{{ 1|nothing }}", SIZE_MAX, 0, NULL, 0, &n, &err));
+         CALL(inlay_chat_render)(engine, talk, SIZE_MAX, CHAT("{{ 1|nothing }}", 0), NULL, 0, &n, &err));
+  IN_STRUCT(inlay_chat_params, (p->chat_template = form, p->template_len = sizeof form - 1),
+            CALL(inlay_chat_render)(engine, talk, SIZE_MAX, p, NULL, 0, &n, &err), INLAY_OK);
+  {
+    inlay_chat_params wrong = {sizeof wrong, 0, NULL, 1};
+    EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_render)(engine, talk, SIZE_MAX, &wrong, NULL, 0, &n, &err));
+    CHECK(strstr(err.message, "params.chat_template is NULL") != NULL);
+  }
   int32_t tokens[16];
-  EXPECT(INLAY_OK, CALL(inlay_chat_tokenize)(engine, talk, SIZE_MAX, form, SIZE_MAX, 0, NULL, 0, &n, &err));
+  EXPECT(INLAY_OK, CALL(inlay_chat_tokenize)(engine, talk, SIZE_MAX, CHAT(form, 0), NULL, 0, &n, &err));
   CHECK(n > 0 && n <= 16);
-  EXPECT(INLAY_OK, CALL(inlay_chat_tokenize)(engine, talk, SIZE_MAX, form, SIZE_MAX, 0, tokens, n, &n, &err));
+  EXPECT(INLAY_OK, CALL(inlay_chat_tokenize)(engine, talk, SIZE_MAX, CHAT(form, 0), tokens, n, &n, &err));
   EXPECT(INLAY_BUFFER_TOO_SMALL,
-         CALL(inlay_chat_tokenize)(engine, talk, SIZE_MAX, form, SIZE_MAX, 0, tokens, n - 1, &n, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_tokenize)(engine, NULL, 1, form, SIZE_MAX, 0, NULL, 0, &n, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_tokenize)(engine, talk, SIZE_MAX, form, SIZE_MAX, 2, NULL, 0, &n, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_tokenize)(engine, talk, SIZE_MAX, form, SIZE_MAX, 0, NULL, 0, NULL, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_tokenize)(engine, talk, SIZE_MAX, form, SIZE_MAX, 0, NULL, 4, &n, &err));
-  EXPECT(INLAY_FORMAT, CALL(inlay_chat_tokenize)(engine, "[", SIZE_MAX, form, SIZE_MAX, 0, NULL, 0, &n, &err));
+         CALL(inlay_chat_tokenize)(engine, talk, SIZE_MAX, CHAT(form, 0), tokens, n - 1, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_tokenize)(engine, NULL, 1, CHAT(form, 0), NULL, 0, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_tokenize)(engine, talk, SIZE_MAX, CHAT(form, 2), NULL, 0, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_tokenize)(engine, talk, SIZE_MAX, CHAT(form, 0), NULL, 0, NULL, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_tokenize)(engine, talk, SIZE_MAX, CHAT(form, 0), NULL, 4, &n, &err));
+  EXPECT(INLAY_FORMAT, CALL(inlay_chat_tokenize)(engine, "[", SIZE_MAX, CHAT(form, 0), NULL, 0, &n, &err));
 }
 
 static void test_explanations(const char* model) {

@@ -246,9 +246,21 @@ std::string chat(const char* source, bool prompt) {
   char buf[256];
   size_t n = 0;
   inlay_error err;
-  const auto status = inlay_chat_render(engine().get(), "[]", SIZE_MAX, source, SIZE_MAX,
-                                        prompt ? INLAY_CHAT_ADD_GENERATION_PROMPT : 0, buf, sizeof buf, &n, &err);
+  const inlay_chat_params params = written_by(source, prompt ? INLAY_CHAT_ADD_GENERATION_PROMPT : 0);
+  const auto status = inlay_chat_render(engine().get(), "[]", SIZE_MAX, &params, buf, sizeof buf, &n, &err);
   return status == INLAY_OK ? std::string(buf, n) : failure(status, err);
+}
+
+EffectRow chat_row(const char* field, Kind kind, std::function<void(inlay_chat_params&)> set, std::string words = "") {
+  return {std::string("inlay_chat_params.") + field, kind, [=](bool with) {
+            inlay_chat_params params = written_by("{{ messages|length }} and more");
+            if (with) set(params);
+            char buf[256];
+            size_t n = 0;
+            inlay_error err;
+            const auto status = inlay_chat_render(engine().get(), "[]", SIZE_MAX, &params, buf, sizeof buf, &n, &err);
+            return status == INLAY_OK ? std::string(buf, n) : failure(status, err);
+          }, std::move(words)};
 }
 
 std::string tokenized(const char* model, const char* text, inlay_tokenize_flags flags) {
@@ -537,6 +549,11 @@ std::vector<EffectRow> table() {
          return tokenized(kModel, end.c_str(), set ? INLAY_TOKENIZE_PARSE_SPECIAL : 0);
        }},
       {"INLAY_DETOKENIZE_SHOW_SPECIAL", effect, [](bool set) { return detokenized(set ? INLAY_DETOKENIZE_SHOW_SPECIAL : 0); }},
+      chat_row("struct_size", refused, [](inlay_chat_params& p) { p.struct_size = 3; }, "struct_size"),
+      chat_row("flags", refused, [](inlay_chat_params& p) { p.flags = 1u << 31; }, "params.flags"),
+      chat_row("chat_template", effect, [](inlay_chat_params& p) { p.chat_template = "x"; }),
+      chat_row("chat_template", refused, [](inlay_chat_params& p) { p.chat_template = nullptr; }, "params.chat_template is NULL"),
+      chat_row("template_len", effect, [](inlay_chat_params& p) { p.template_len = 21; }),
       {"INLAY_CHAT_ADD_GENERATION_PROMPT", effect, [](bool set) { return chat("{{ add_generation_prompt }}", set); }},
       {"INLAY_CHAT_ADD_GENERATION_PROMPT", neutral, [](bool set) { return chat("x", set); }, "does not read the variable"},
   };

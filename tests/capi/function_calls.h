@@ -194,7 +194,8 @@ inline constexpr const char* kForm =
 
 inline std::string rendered(const World& world, const char* form) {
   return text_of([&](char* buf, size_t cap, size_t* needed, inlay_error* err) {
-    return CALL(inlay_chat_render, world.engine.get(), kTalk, SIZE_MAX, form, SIZE_MAX, 0u, buf, cap, needed, err);
+    const inlay_chat_params params = written_by(form);
+    return CALL(inlay_chat_render, world.engine.get(), kTalk, SIZE_MAX, &params, buf, cap, needed, err);
   });
 }
 
@@ -530,8 +531,8 @@ inline std::vector<Row> table() {
          Tokens tokens(4096);
          size_t n = 0;
          inlay_error err;
-         const inlay_status status = CALL(inlay_chat_tokenize, w.engine.get(), kTalk, SIZE_MAX, kForm, SIZE_MAX, 0u, tokens.data(),
-                                          tokens.size(), &n, &err);
+         const inlay_chat_params params = written_by(kForm);
+         const inlay_status status = CALL(inlay_chat_tokenize, w.engine.get(), kTalk, SIZE_MAX, &params, tokens.data(), tokens.size(), &n, &err);
          tokens.resize(n);
          return outcome(status, err) + bytes_of(tokens);
        }},

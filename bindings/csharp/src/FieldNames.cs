@@ -86,6 +86,11 @@ namespace Inlay
             { "type", "type" }, { "n_threads", "threads" }, { "progress", "progress" }, { "log", "log" }
         };
 
+        internal static readonly FieldNames Chat = new FieldNames("params.", null)
+        {
+            { "flags", "flags" }, { "chat_template", "template" }, { "template_len", "template.Length" }
+        };
+
         internal static readonly FieldNames Embed = new FieldNames("params.", null)
         {
             { "pooling", "pooling" }, { "flags", "flags" }, { "n_tokens", "tokens.Length" }

@@ -870,6 +870,20 @@ namespace Inlay.Raw
         public IntPtr log_user;
     }
 
+    /// <summary>How a conversation is written. Zero means default for every field.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct inlay_chat_params
+    {
+        /// <summary>sizeof(inlay_chat_params). [bytes]</summary>
+        public uint struct_size;
+        /// <summary>Others than the named ones are refused. [default 0: the conversation alone]</summary>
+        public ChatFlags flags;
+        /// <summary>A template. Not used after the call. [default NULL: the model's own]</summary>
+        public byte* chat_template;
+        /// <summary>Its length, or SIZE_MAX if a zero ends it. [bytes, default 0]</summary>
+        public UIntPtr template_len;
+    }
+
     /// <summary>What embeddings are made of. Zero means default for every field.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct inlay_embed_params
@@ -1039,7 +1053,7 @@ namespace Inlay.Raw
         private readonly delegate* unmanaged[Cdecl]<IntPtr, ProfileForm, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_profile_text;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, IntPtr, int*, UIntPtr, double, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_compare_text;
         private readonly delegate* unmanaged[Cdecl]<byte*, UIntPtr, byte*, UIntPtr, inlay_convert_params*, inlay_error*, Status> _inlay_convert;
-        private readonly delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, byte*, UIntPtr, ChatFlags, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_chat_render;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, inlay_chat_params*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_chat_render;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, int*, UIntPtr, inlay_embed_params*, float*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_embed;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, IntPtr, int*, UIntPtr, int*, UIntPtr, inlay_score_params*, inlay_token_score*, UIntPtr, inlay_token_logprob*, UIntPtr, inlay_error*, Status> _inlay_score;
         private readonly delegate* unmanaged[Cdecl]<byte*, UIntPtr, inlay_load_params*, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_explain;
@@ -1049,7 +1063,7 @@ namespace Inlay.Raw
         private readonly delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, inlay_error*, Status> _inlay_session_set_stop_tokens;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, ulong, inlay_error*, Status> _inlay_session_cancel_generation;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, int, inlay_error*, Status> _inlay_session_set_max_tokens;
-        private readonly delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, byte*, UIntPtr, ChatFlags, int*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_chat_tokenize;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, inlay_chat_params*, int*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_chat_tokenize;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, UIntPtr, UIntPtr, inlay_error*, Status> _inlay_session_shift;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_session_accept;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, UIntPtr, int*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_session_get_tokens;
@@ -1093,7 +1107,7 @@ namespace Inlay.Raw
             _inlay_profile_text = (delegate* unmanaged[Cdecl]<IntPtr, ProfileForm, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_profile_text", 1);
             _inlay_compare_text = (delegate* unmanaged[Cdecl]<IntPtr, IntPtr, int*, UIntPtr, double, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_compare_text", 1);
             _inlay_convert = (delegate* unmanaged[Cdecl]<byte*, UIntPtr, byte*, UIntPtr, inlay_convert_params*, inlay_error*, Status>)find("inlay_convert", 2);
-            _inlay_chat_render = (delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, byte*, UIntPtr, ChatFlags, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_chat_render", 2);
+            _inlay_chat_render = (delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, inlay_chat_params*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_chat_render", 2);
             _inlay_embed = (delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, int*, UIntPtr, inlay_embed_params*, float*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_embed", 2);
             _inlay_score = (delegate* unmanaged[Cdecl]<IntPtr, IntPtr, int*, UIntPtr, int*, UIntPtr, inlay_score_params*, inlay_token_score*, UIntPtr, inlay_token_logprob*, UIntPtr, inlay_error*, Status>)find("inlay_score", 2);
             _inlay_explain = (delegate* unmanaged[Cdecl]<byte*, UIntPtr, inlay_load_params*, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_explain", 2);
@@ -1103,7 +1117,7 @@ namespace Inlay.Raw
             _inlay_session_set_stop_tokens = (delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, inlay_error*, Status>)find("inlay_session_set_stop_tokens", 2);
             _inlay_session_cancel_generation = (delegate* unmanaged[Cdecl]<IntPtr, ulong, inlay_error*, Status>)find("inlay_session_cancel_generation", 2);
             _inlay_session_set_max_tokens = (delegate* unmanaged[Cdecl]<IntPtr, int, inlay_error*, Status>)find("inlay_session_set_max_tokens", 2);
-            _inlay_chat_tokenize = (delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, byte*, UIntPtr, ChatFlags, int*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_chat_tokenize", 2);
+            _inlay_chat_tokenize = (delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, inlay_chat_params*, int*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_chat_tokenize", 2);
             _inlay_session_shift = (delegate* unmanaged[Cdecl]<IntPtr, UIntPtr, UIntPtr, inlay_error*, Status>)find("inlay_session_shift", 2);
             _inlay_session_accept = (delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_session_accept", 2);
             _inlay_session_get_tokens = (delegate* unmanaged[Cdecl]<IntPtr, UIntPtr, int*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_session_get_tokens", 2);
@@ -1184,7 +1198,7 @@ namespace Inlay.Raw
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_convert(byte* path, UIntPtr path_len, byte* out_path, UIntPtr out_path_len, inlay_convert_params* @params, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
-            internal delegate Status inlay_chat_render(IntPtr engine, byte* conversation, UIntPtr conversation_len, byte* chat_template, UIntPtr template_len, ChatFlags flags, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err);
+            internal delegate Status inlay_chat_render(IntPtr engine, byte* conversation, UIntPtr conversation_len, inlay_chat_params* @params, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_embed(IntPtr engine, int* tokens, UIntPtr n_tokens, int* lengths, UIntPtr n_texts, inlay_embed_params* @params, float* @out, UIntPtr cap, UIntPtr* needed, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
@@ -1204,7 +1218,7 @@ namespace Inlay.Raw
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_session_set_max_tokens(IntPtr session, int max_tokens, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
-            internal delegate Status inlay_chat_tokenize(IntPtr engine, byte* conversation, UIntPtr conversation_len, byte* chat_template, UIntPtr template_len, ChatFlags flags, int* tokens, UIntPtr cap, UIntPtr* n_tokens, inlay_error* err);
+            internal delegate Status inlay_chat_tokenize(IntPtr engine, byte* conversation, UIntPtr conversation_len, inlay_chat_params* @params, int* tokens, UIntPtr cap, UIntPtr* n_tokens, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_session_shift(IntPtr session, UIntPtr first, UIntPtr n_tokens, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
@@ -1814,19 +1828,17 @@ namespace Inlay.Raw
         /// <param name="engine">The engine.</param>
         /// <param name="conversation">JSON, as said above.</param>
         /// <param name="conversation_len">Its length, or SIZE_MAX. [bytes]</param>
-        /// <param name="chat_template">A template; NULL for the model's own. May be null.</param>
-        /// <param name="template_len">Its length, or SIZE_MAX. [bytes]</param>
-        /// <param name="flags">0: the conversation alone.</param>
+        /// <param name="params">NULL: all defaults. May be null.</param>
         /// <param name="buf">The text, ended by a zero if there is room. May be null.</param>
         /// <param name="cap">Room in buf. [bytes]</param>
         /// <param name="needed">Length of the text. [bytes] May be null.</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. On error: BUFFER_TOO_SMALL: `*needed` is set, buf
         /// is unspecified. Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL. Since: 1.2.</remarks>
-        public Status inlay_chat_render(IntPtr engine, byte* conversation, UIntPtr conversation_len, byte* chat_template, UIntPtr template_len, ChatFlags flags, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err)
+        public Status inlay_chat_render(IntPtr engine, byte* conversation, UIntPtr conversation_len, inlay_chat_params* @params, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err)
         {
             if (_inlay_chat_render == null) return Older.Refuse("inlay_chat_render", "1.2", err);
-            return _inlay_chat_render(engine, conversation, conversation_len, chat_template, template_len, flags, buf, cap, needed, err);
+            return _inlay_chat_render(engine, conversation, conversation_len, @params, buf, cap, needed, err);
         }
 
         /// <summary>Turns texts into vectors: the final hidden states of a text's tokens, normalized as before the output
@@ -2003,19 +2015,17 @@ namespace Inlay.Raw
         /// <param name="engine">The engine.</param>
         /// <param name="conversation">As inlay_chat_render takes it.</param>
         /// <param name="conversation_len">Its length, or SIZE_MAX. [bytes]</param>
-        /// <param name="chat_template">A template; NULL for the model's own. May be null.</param>
-        /// <param name="template_len">Its length, or SIZE_MAX. [bytes]</param>
-        /// <param name="flags">0: the conversation alone.</param>
+        /// <param name="params">NULL: all defaults. May be null.</param>
         /// <param name="tokens">The tokens. May be null.</param>
         /// <param name="cap">Room in tokens. [tokens]</param>
         /// <param name="n_tokens">How many tokens the conversation has. [tokens]</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. On error: BUFFER_TOO_SMALL: `*n_tokens` is set,
         /// nothing is written. Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL. Since: 1.2.</remarks>
-        public Status inlay_chat_tokenize(IntPtr engine, byte* conversation, UIntPtr conversation_len, byte* chat_template, UIntPtr template_len, ChatFlags flags, int* tokens, UIntPtr cap, UIntPtr* n_tokens, inlay_error* err)
+        public Status inlay_chat_tokenize(IntPtr engine, byte* conversation, UIntPtr conversation_len, inlay_chat_params* @params, int* tokens, UIntPtr cap, UIntPtr* n_tokens, inlay_error* err)
         {
             if (_inlay_chat_tokenize == null) return Older.Refuse("inlay_chat_tokenize", "1.2", err);
-            return _inlay_chat_tokenize(engine, conversation, conversation_len, chat_template, template_len, flags, tokens, cap, n_tokens, err);
+            return _inlay_chat_tokenize(engine, conversation, conversation_len, @params, tokens, cap, n_tokens, err);
         }
 
         /// <summary>Takes tokens out of the sequence: those behind them move to the front. Their keys and values stay, keys

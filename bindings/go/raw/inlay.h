@@ -678,6 +678,18 @@ typedef struct inlay_convert_params {
   void* log_user;
 } inlay_convert_params;
 
+// How a conversation is written. Zero means default for every field.
+typedef struct inlay_chat_params {
+  // sizeof(inlay_chat_params). [bytes]
+  uint32_t struct_size;
+  // Others than the named ones are refused. [default 0: the conversation alone]
+  inlay_chat_flags flags;
+  // A template. Not used after the call. [default NULL: the model's own]
+  const char* chat_template;
+  // Its length, or SIZE_MAX if a zero ends it. [bytes, default 0]
+  size_t template_len;
+} inlay_chat_params;
+
 // What embeddings are made of. Zero means default for every field.
 typedef struct inlay_embed_params {
   // sizeof(inlay_embed_params). [bytes]
@@ -1139,8 +1151,8 @@ inlay_status inlay_convert(const char* path, size_t path_len, const char* out_pa
 // Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL.
 // Since: 1.2.
 inlay_status inlay_chat_render(const inlay_engine* engine, const char* conversation, size_t conversation_len,
-                               const char* chat_template, size_t template_len, inlay_chat_flags flags, char* buf,
-                               size_t cap, size_t* needed, inlay_error* err);
+                               const inlay_chat_params* params, char* buf, size_t cap, size_t* needed,
+                               inlay_error* err);
 
 // Turns texts into vectors: the final hidden states of a text's tokens, normalized as before the output matrix, pooled.
 // Each text runs in a session of its own, several at once where sessions are free and a step has room; a text longer
@@ -1270,8 +1282,8 @@ inlay_status inlay_session_set_max_tokens(inlay_session* session, int32_t max_to
 // Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL.
 // Since: 1.2.
 inlay_status inlay_chat_tokenize(const inlay_engine* engine, const char* conversation, size_t conversation_len,
-                                 const char* chat_template, size_t template_len, inlay_chat_flags flags,
-                                 int32_t* tokens, size_t cap, size_t* n_tokens, inlay_error* err);
+                                 const inlay_chat_params* params, int32_t* tokens, size_t cap, size_t* n_tokens,
+                                 inlay_error* err);
 
 // ---- Sessions --------------------------------------------------------------------------------------------------------
 

@@ -871,6 +871,16 @@ type ConvertParams struct {
 	LogUser unsafe.Pointer
 }
 
+type ChatParams struct {
+	StructSize uint32
+
+	Flags ChatFlags
+
+	ChatTemplate *byte
+
+	TemplateLen uintptr
+}
+
 type EmbedParams struct {
 	StructSize uint32
 
@@ -1033,7 +1043,7 @@ func Convert(path *byte, pathLen uintptr, outPath *byte, outPathLen uintptr, par
 	return withoutCgo(err)
 }
 
-func ChatRender(engine *Engine, conversation *byte, conversationLen uintptr, chatTemplate *byte, templateLen uintptr, flags ChatFlags, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
+func ChatRender(engine *Engine, conversation *byte, conversationLen uintptr, params *ChatParams, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
 	return withoutCgo(err)
 }
 
@@ -1069,7 +1079,7 @@ func SessionSetMaxTokens(session *Session, maxTokens int32, err *Error) Status {
 	return withoutCgo(err)
 }
 
-func ChatTokenize(engine *Engine, conversation *byte, conversationLen uintptr, chatTemplate *byte, templateLen uintptr, flags ChatFlags, tokens *int32, cap_ uintptr, nTokens *uintptr, err *Error) Status {
+func ChatTokenize(engine *Engine, conversation *byte, conversationLen uintptr, params *ChatParams, tokens *int32, cap_ uintptr, nTokens *uintptr, err *Error) Status {
 	return withoutCgo(err)
 }
 

@@ -220,11 +220,11 @@ static inlay_status go_inlay_convert(const char* path, size_t path_len, const ch
   return api->inlay_convert(path, path_len, out_path, out_path_len, params, err);
 }
 static inlay_status go_inlay_chat_render(const inlay_engine* engine, const char* conversation, size_t conversation_len,
-                                         const char* chat_template, size_t template_len, inlay_chat_flags flags,
-                                         char* buf, size_t cap, size_t* needed, inlay_error* err) {
+                                         const inlay_chat_params* params, char* buf, size_t cap, size_t* needed,
+                                         inlay_error* err) {
   const inlay_dl* api = inlay_go_api();
   if (!api->inlay_chat_render) return inlay_go_missing("inlay_chat_render", err);
-  return api->inlay_chat_render(engine, conversation, conversation_len, chat_template, template_len, flags, buf, cap, needed, err);
+  return api->inlay_chat_render(engine, conversation, conversation_len, params, buf, cap, needed, err);
 }
 static inlay_status go_inlay_embed(const inlay_engine* engine, const int32_t* tokens, size_t n_tokens,
                                    const int32_t* lengths, size_t n_texts, const inlay_embed_params* params, float* out,
@@ -282,12 +282,11 @@ static inlay_status go_inlay_session_set_max_tokens(inlay_session* session, int3
   return api->inlay_session_set_max_tokens(session, max_tokens, err);
 }
 static inlay_status go_inlay_chat_tokenize(const inlay_engine* engine, const char* conversation,
-                                           size_t conversation_len, const char* chat_template, size_t template_len,
-                                           inlay_chat_flags flags, int32_t* tokens, size_t cap, size_t* n_tokens,
-                                           inlay_error* err) {
+                                           size_t conversation_len, const inlay_chat_params* params, int32_t* tokens,
+                                           size_t cap, size_t* n_tokens, inlay_error* err) {
   const inlay_dl* api = inlay_go_api();
   if (!api->inlay_chat_tokenize) return inlay_go_missing("inlay_chat_tokenize", err);
-  return api->inlay_chat_tokenize(engine, conversation, conversation_len, chat_template, template_len, flags, tokens, cap, n_tokens, err);
+  return api->inlay_chat_tokenize(engine, conversation, conversation_len, params, tokens, cap, n_tokens, err);
 }
 static inlay_status go_inlay_session_shift(inlay_session* session, size_t first, size_t n_tokens, inlay_error* err) {
   const inlay_dl* api = inlay_go_api();
@@ -1365,6 +1364,18 @@ type ConvertParams struct {
 	LogUser unsafe.Pointer
 }
 
+// How a conversation is written. Zero means default for every field.
+type ChatParams struct {
+	// sizeof(inlay_chat_params). [bytes]
+	StructSize uint32
+	// Others than the named ones are refused. [default 0: the conversation alone]
+	Flags ChatFlags
+	// A template. Not used after the call. [default NULL: the model's own]
+	ChatTemplate *byte
+	// Its length, or SIZE_MAX if a zero ends it. [bytes, default 0]
+	TemplateLen uintptr
+}
+
 // What embeddings are made of. Zero means default for every field.
 type EmbedParams struct {
 	// sizeof(inlay_embed_params). [bytes]
@@ -2006,9 +2017,7 @@ func Convert(path *byte, pathLen uintptr, outPath *byte, outPathLen uintptr, par
 //   - engine: The engine.
 //   - conversation: JSON, as said above.
 //   - conversationLen: Its length, or SIZE_MAX.
-//   - chatTemplate: A template; NULL for the model's own.
-//   - templateLen: Its length, or SIZE_MAX.
-//   - flags: 0: the conversation alone.
+//   - params: NULL: all defaults.
 //   - buf: The text, ended by a zero if there is room.
 //   - cap_: Room in buf.
 //   - needed: Length of the text.
@@ -2018,8 +2027,8 @@ func Convert(path *byte, pathLen uintptr, outPath *byte, outPathLen uintptr, par
 //   - On error: BUFFER_TOO_SMALL: `*needed` is set, buf is unspecified.
 //   - Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL.
 //   - Since: 1.2.
-func ChatRender(engine *Engine, conversation *byte, conversationLen uintptr, chatTemplate *byte, templateLen uintptr, flags ChatFlags, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
-	return Status(C.go_inlay_chat_render((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.char)(unsafe.Pointer(conversation)), C.size_t(conversationLen), (*C.char)(unsafe.Pointer(chatTemplate)), C.size_t(templateLen), C.inlay_chat_flags(flags), (*C.char)(unsafe.Pointer(buf)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
+func ChatRender(engine *Engine, conversation *byte, conversationLen uintptr, params *ChatParams, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return Status(C.go_inlay_chat_render((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.char)(unsafe.Pointer(conversation)), C.size_t(conversationLen), (*C.inlay_chat_params)(unsafe.Pointer(params)), (*C.char)(unsafe.Pointer(buf)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
 }
 
 // Embed is inlay_embed. Turns texts into vectors: the final hidden states of a text's tokens, normalized as before
@@ -2212,9 +2221,7 @@ func SessionSetMaxTokens(session *Session, maxTokens int32, err *Error) Status {
 //   - engine: The engine.
 //   - conversation: As inlay_chat_render takes it.
 //   - conversationLen: Its length, or SIZE_MAX.
-//   - chatTemplate: A template; NULL for the model's own.
-//   - templateLen: Its length, or SIZE_MAX.
-//   - flags: 0: the conversation alone.
+//   - params: NULL: all defaults.
 //   - tokens: The tokens.
 //   - cap_: Room in tokens.
 //   - nTokens: How many tokens the conversation has.
@@ -2224,8 +2231,8 @@ func SessionSetMaxTokens(session *Session, maxTokens int32, err *Error) Status {
 //   - On error: BUFFER_TOO_SMALL: `*n_tokens` is set, nothing is written.
 //   - Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL.
 //   - Since: 1.2.
-func ChatTokenize(engine *Engine, conversation *byte, conversationLen uintptr, chatTemplate *byte, templateLen uintptr, flags ChatFlags, tokens *int32, cap_ uintptr, nTokens *uintptr, err *Error) Status {
-	return Status(C.go_inlay_chat_tokenize((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.char)(unsafe.Pointer(conversation)), C.size_t(conversationLen), (*C.char)(unsafe.Pointer(chatTemplate)), C.size_t(templateLen), C.inlay_chat_flags(flags), (*C.int32_t)(unsafe.Pointer(tokens)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(nTokens)), (*C.inlay_error)(unsafe.Pointer(err))))
+func ChatTokenize(engine *Engine, conversation *byte, conversationLen uintptr, params *ChatParams, tokens *int32, cap_ uintptr, nTokens *uintptr, err *Error) Status {
+	return Status(C.go_inlay_chat_tokenize((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.char)(unsafe.Pointer(conversation)), C.size_t(conversationLen), (*C.inlay_chat_params)(unsafe.Pointer(params)), (*C.int32_t)(unsafe.Pointer(tokens)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(nTokens)), (*C.inlay_error)(unsafe.Pointer(err))))
 }
 
 // SessionShift is inlay_session_shift. Takes tokens out of the sequence: those behind them move to the front. Their

@@ -945,6 +945,28 @@ impl Default for inlay_convert_params {
     }
 }
 
+/// How a conversation is written. Zero means default for every field.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct inlay_chat_params {
+    /// sizeof([`inlay_chat_params`]). (bytes)
+    pub struct_size: u32,
+    /// Others than the named ones are refused. (default 0: the conversation alone)
+    pub flags: inlay_chat_flags,
+    /// A template. Not used after the call. (default NULL: the model's own)
+    pub chat_template: *const c_char,
+    /// Its length, or SIZE_MAX if a zero ends it. (bytes, default 0)
+    pub template_len: usize,
+}
+
+impl Default for inlay_chat_params {
+    /// All zero, with `struct_size` set.
+    fn default() -> Self {
+        // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
+        Self { struct_size: size_of::<Self>() as u32, ..unsafe { core::mem::zeroed() } }
+    }
+}
+
 /// What embeddings are made of. Zero means default for every field.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -1599,13 +1621,11 @@ pub struct Functions {
     /// - `engine`: The engine.
     /// - `conversation`: JSON, as said above.
     /// - `conversation_len`: Its length, or SIZE_MAX. (bytes)
-    /// - `chat_template`: A template; NULL for the model's own. (may be null)
-    /// - `template_len`: Its length, or SIZE_MAX. (bytes)
-    /// - `flags`: 0: the conversation alone.
+    /// - `params`: NULL: all defaults. (may be null)
     /// - `buf`: The text, ended by a zero if there is room. (may be null)
     /// - `cap`: Room in buf. (bytes)
     /// - `needed`: Length of the text. (bytes, may be null)
-    pub inlay_chat_render: unsafe extern "C" fn(engine: *const inlay_engine, conversation: *const c_char, conversation_len: usize, chat_template: *const c_char, template_len: usize, flags: inlay_chat_flags, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
+    pub inlay_chat_render: unsafe extern "C" fn(engine: *const inlay_engine, conversation: *const c_char, conversation_len: usize, params: *const inlay_chat_params, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
     /// Turns texts into vectors: the final hidden states of a text's tokens, normalized as before the output matrix,
     /// pooled. Each text runs in a session of its own, several at once where sessions are free and a step has room; a
     /// text longer than prefill_chunk runs chunk by chunk.
@@ -1796,13 +1816,11 @@ pub struct Functions {
     /// - `engine`: The engine.
     /// - `conversation`: As [`inlay_chat_render`](Functions::inlay_chat_render) takes it.
     /// - `conversation_len`: Its length, or SIZE_MAX. (bytes)
-    /// - `chat_template`: A template; NULL for the model's own. (may be null)
-    /// - `template_len`: Its length, or SIZE_MAX. (bytes)
-    /// - `flags`: 0: the conversation alone.
+    /// - `params`: NULL: all defaults. (may be null)
     /// - `tokens`: The tokens. (may be null)
     /// - `cap`: Room in tokens. (tokens)
     /// - `n_tokens`: How many tokens the conversation has. (tokens)
-    pub inlay_chat_tokenize: unsafe extern "C" fn(engine: *const inlay_engine, conversation: *const c_char, conversation_len: usize, chat_template: *const c_char, template_len: usize, flags: inlay_chat_flags, tokens: *mut i32, cap: usize, n_tokens: *mut usize, err: *mut inlay_error) -> inlay_status,
+    pub inlay_chat_tokenize: unsafe extern "C" fn(engine: *const inlay_engine, conversation: *const c_char, conversation_len: usize, params: *const inlay_chat_params, tokens: *mut i32, cap: usize, n_tokens: *mut usize, err: *mut inlay_error) -> inlay_status,
     /// Takes tokens out of the sequence: those behind them move to the front. Their keys and values stay, keys are
     /// rotated to the new positions (RoPE), in about the time of a copy. They still carry what they have seen of the
     /// tokens that went: logits are close to those of the shorter sequence, not the same; FP8 and INT8 keys are
@@ -1992,7 +2010,7 @@ unsafe extern "C" {
     /// See [`Functions::inlay_convert`].
     pub fn inlay_convert(path: *const c_char, path_len: usize, out_path: *const c_char, out_path_len: usize, params: *const inlay_convert_params, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_chat_render`].
-    pub fn inlay_chat_render(engine: *const inlay_engine, conversation: *const c_char, conversation_len: usize, chat_template: *const c_char, template_len: usize, flags: inlay_chat_flags, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
+    pub fn inlay_chat_render(engine: *const inlay_engine, conversation: *const c_char, conversation_len: usize, params: *const inlay_chat_params, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_embed`].
     pub fn inlay_embed(engine: *const inlay_engine, tokens: *const i32, n_tokens: usize, lengths: *const i32, n_texts: usize, params: *const inlay_embed_params, out: *mut f32, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_score`].
@@ -2012,7 +2030,7 @@ unsafe extern "C" {
     /// See [`Functions::inlay_session_set_max_tokens`].
     pub fn inlay_session_set_max_tokens(session: *mut inlay_session, max_tokens: i32, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_chat_tokenize`].
-    pub fn inlay_chat_tokenize(engine: *const inlay_engine, conversation: *const c_char, conversation_len: usize, chat_template: *const c_char, template_len: usize, flags: inlay_chat_flags, tokens: *mut i32, cap: usize, n_tokens: *mut usize, err: *mut inlay_error) -> inlay_status;
+    pub fn inlay_chat_tokenize(engine: *const inlay_engine, conversation: *const c_char, conversation_len: usize, params: *const inlay_chat_params, tokens: *mut i32, cap: usize, n_tokens: *mut usize, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_session_shift`].
     pub fn inlay_session_shift(session: *mut inlay_session, first: usize, n_tokens: usize, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_session_accept`].
@@ -2379,7 +2397,7 @@ unsafe extern "C" fn absent_inlay_convert(_: *const c_char, _: usize, _: *const 
     unsafe { absent(err, "the loaded library has no inlay_convert, which is since ABI 1.2") }
 }
 
-unsafe extern "C" fn absent_inlay_chat_render(_: *const inlay_engine, _: *const c_char, _: usize, _: *const c_char, _: usize, _: inlay_chat_flags, _: *mut c_char, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
+unsafe extern "C" fn absent_inlay_chat_render(_: *const inlay_engine, _: *const c_char, _: usize, _: *const inlay_chat_params, _: *mut c_char, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
     // SAFETY: the caller's promise about `err` is the same.
     unsafe { absent(err, "the loaded library has no inlay_chat_render, which is since ABI 1.2") }
 }
@@ -2429,7 +2447,7 @@ unsafe extern "C" fn absent_inlay_session_set_max_tokens(_: *mut inlay_session, 
     unsafe { absent(err, "the loaded library has no inlay_session_set_max_tokens, which is since ABI 1.2") }
 }
 
-unsafe extern "C" fn absent_inlay_chat_tokenize(_: *const inlay_engine, _: *const c_char, _: usize, _: *const c_char, _: usize, _: inlay_chat_flags, _: *mut i32, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
+unsafe extern "C" fn absent_inlay_chat_tokenize(_: *const inlay_engine, _: *const c_char, _: usize, _: *const inlay_chat_params, _: *mut i32, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
     // SAFETY: the caller's promise about `err` is the same.
     unsafe { absent(err, "the loaded library has no inlay_chat_tokenize, which is since ABI 1.2") }
 }

@@ -356,6 +356,19 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_convert_params), "log_user", p, &p->log_user);
     }
 
+    struct Behind_inlay_chat_params { public byte Before; public inlay_chat_params Value; }
+
+    static void Print_inlay_chat_params()
+    {
+        var behind = default(Behind_inlay_chat_params);
+        Struct(typeof(inlay_chat_params), sizeof(inlay_chat_params), (byte*)&behind.Value - (byte*)&behind);
+        inlay_chat_params* p = &behind.Value;
+        Field(typeof(inlay_chat_params), "struct_size", p, &p->struct_size);
+        Field(typeof(inlay_chat_params), "flags", p, &p->flags);
+        Field(typeof(inlay_chat_params), "chat_template", p, &p->chat_template);
+        Field(typeof(inlay_chat_params), "template_len", p, &p->template_len);
+    }
+
     struct Behind_inlay_embed_params { public byte Before; public inlay_embed_params Value; }
 
     static void Print_inlay_embed_params()
@@ -544,6 +557,7 @@ static unsafe class LayoutProbe
         Print_inlay_stats();
         Print_inlay_profile_params();
         Print_inlay_convert_params();
+        Print_inlay_chat_params();
         Print_inlay_embed_params();
         Print_inlay_score_params();
         Print_inlay_token_score();

@@ -376,6 +376,14 @@ func main() {
 		field("inlay_convert_params.log_user", unsafe.Offsetof(s.LogUser), unsafe.Sizeof(s.LogUser))
 	}
 	{
+		var s raw.ChatParams
+		layout("inlay_chat_params", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_chat_params.struct_size", unsafe.Offsetof(s.StructSize), unsafe.Sizeof(s.StructSize))
+		field("inlay_chat_params.flags", unsafe.Offsetof(s.Flags), unsafe.Sizeof(s.Flags))
+		field("inlay_chat_params.chat_template", unsafe.Offsetof(s.ChatTemplate), unsafe.Sizeof(s.ChatTemplate))
+		field("inlay_chat_params.template_len", unsafe.Offsetof(s.TemplateLen), unsafe.Sizeof(s.TemplateLen))
+	}
+	{
 		var s raw.EmbedParams
 		layout("inlay_embed_params", unsafe.Sizeof(s), unsafe.Alignof(s))
 		field("inlay_embed_params.struct_size", unsafe.Offsetof(s.StructSize), unsafe.Sizeof(s.StructSize))

@@ -331,6 +331,11 @@ fn structs() {
     layout!(inlay_convert_params, progress_user, "progress_user");
     layout!(inlay_convert_params, log, "log");
     layout!(inlay_convert_params, log_user, "log_user");
+    layout!(inlay_chat_params);
+    layout!(inlay_chat_params, struct_size, "struct_size");
+    layout!(inlay_chat_params, flags, "flags");
+    layout!(inlay_chat_params, chat_template, "chat_template");
+    layout!(inlay_chat_params, template_len, "template_len");
     layout!(inlay_embed_params);
     layout!(inlay_embed_params, struct_size, "struct_size");
     layout!(inlay_embed_params, pooling, "pooling");
