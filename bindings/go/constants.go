@@ -111,7 +111,7 @@ const (
 	FinishEndOfGeneration = raw.FinishEndOfGeneration
 	// The text reached a stop string; neither it nor anything behind it is part of the text.
 	FinishStopString = raw.FinishStopString
-	// max_tokens tokens were drawn.
+	// max_tokens tokens were drawn, accepted ones included.
 	FinishMaxTokens = raw.FinishMaxTokens
 	// inlay_session_cancel asked for it.
 	FinishCancelled = raw.FinishCancelled
@@ -227,18 +227,17 @@ type LoadFlags = raw.LoadFlags
 
 // Values of LoadFlags.
 const (
-	// CUDA, without effect elsewhere, as the load's log says: prompts run on the engine's own products, even where
-	// the machine has cuBLASLt.
+	// CUDA, without effect elsewhere, as the load's log says: prompts are multiplied by the library's own kernels,
+	// even where the machine has cuBLASLt.
 	LoadNoCublas = raw.LoadNoCublas
-	// CUDA, likewise: decode steps launch every operation, even where one launch could run all layers.
-	LoadNoTokenKernel = raw.LoadNoTokenKernel
 	// CUDA, likewise: a decode step begins the next one of the same sessions before it returns, so that the device
 	// need not wait for the host. If anything else comes than that step, it waits until the device is done with it.
-	// Not of sessions with penalties or biases, nor of models with sliding windows; a logit row more a session.
+	// Not of sessions with penalties or biases, nor of models with sliding windows. Takes memory for one more row of
+	// logits a session.
 	LoadRunAhead = raw.LoadRunAhead
-	// CPU, without effect elsewhere, as the load's log says: pages of the workspace are taken from the system when
-	// they are first used, not beside the reading of weights. The process stays smaller until there are long prompts;
-	// the first prompts take longer.
+	// CPU, without effect elsewhere, as the load's log says: memory for the activations of long prompts is taken from
+	// the system when it is first used, not beside the reading of weights. The process stays smaller until there are
+	// long prompts; the first prompts take longer.
 	LoadTakePagesLater = raw.LoadTakePagesLater
 	// CPU, likewise: products of quantized weights take all activations in 16 bits, not only the third of them that
 	// holds most of the error. Logits then are those of the dequantized weights but for a KL divergence of about
@@ -270,18 +269,25 @@ const (
 	WeightQ6K = raw.WeightQ6K
 )
 
-// Types of the matrices of a GGUF file that is written. Norms and biases are F32 in all. Rows that are no whole
-// blocks of a type get one with smaller blocks.
+// What a sampler does otherwise.
+type SamplerFlags = raw.SamplerFlags
+
+// Values of SamplerFlags.
+const (
+	// Repetitions that DRY looks for reach across any text. Refused together with dry_breakers; changes nothing
+	// without dry_multiplier.
+	SamplerNoDryBreakers = raw.SamplerNoDryBreakers
+)
+
+// Types of the matrices of a GGUF file that is written, with the numbers of inlay_weight_dtype; FP8's is refused,
+// because no GGUF file has it. Norms and biases are F32 in all. Rows that are no whole blocks of a type get one with
+// smaller blocks.
 type ConvertType = raw.ConvertType
 
 // Values of ConvertType.
 const (
-	// Every matrix in F16.
-	ConvertF16 = raw.ConvertF16
-	// Every matrix in BF16.
-	ConvertBf16 = raw.ConvertBf16
-	// Every matrix in F32.
-	ConvertF32 = raw.ConvertF32
+	// F16.
+	ConvertDefault = raw.ConvertDefault
 	// 8.5 bits a weight.
 	ConvertQ80 = raw.ConvertQ80
 	// 4.5 bits a weight; the output matrix in Q6_K.
@@ -292,6 +298,12 @@ const (
 	ConvertQ5KM = raw.ConvertQ5KM
 	// 6.6 bits a weight.
 	ConvertQ6K = raw.ConvertQ6K
+	// Every matrix in F16.
+	ConvertF16 = raw.ConvertF16
+	// Every matrix in BF16.
+	ConvertBf16 = raw.ConvertBf16
+	// Every matrix in F32.
+	ConvertF32 = raw.ConvertF32
 )
 
 // How a conversation becomes text.
@@ -325,5 +337,5 @@ type EmbedFlags = raw.EmbedFlags
 // Values of EmbedFlags.
 const (
 	// Scaled to length 1, so that a scalar product of two is their cosine.
-	EmbedNormalise = raw.EmbedNormalise
+	EmbedNormalize = raw.EmbedNormalize
 )

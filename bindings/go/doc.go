@@ -28,7 +28,7 @@
 // that finds it in use returns an error that matches StatusBusy. It has one Generation at a time: of two, the older one
 // ends with an error. Generations that goroutines run at a time share decode steps: whoever asks for an event while no step
 // is under way runs one for all that wait. Cancel, Info and Close may be called at any time from any goroutine; a request to
-// stop belongs to the turn under way and has no effect on later ones. Engines and sessions may be closed in any order and
+// stop belongs to the generation under way and has no effect on later ones. Engines and sessions may be closed in any order and
 // more than once; what is never closed is freed some time after it became unreachable.
 //
 // # Errors

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -116,7 +117,7 @@ func TestMaxTokensCanChange(t *testing.T) {
 	wantEnd(t, generate(3), 3, FinishMaxTokens)
 	wantEnd(t, generate(0), 3, FinishMaxTokens) // 0 leaves it.
 	wantEnd(t, generate(11), 11, FinishMaxTokens)
-	// In the turn under way.
+	// In the generation under way.
 	prefill(t, session, 1)
 	drawn(t, session, 4)
 	if err := session.SetMaxTokens(6); err != nil {
@@ -438,5 +439,46 @@ func TestEveryGenerationEndsOnce(t *testing.T) {
 	}
 	if stats, err := engine.Stats(); err != nil || stats.NSessions != 0 {
 		t.Error(stats, err)
+	}
+}
+
+// Tokens that are accepted count as drawn ones.
+func TestAccept(t *testing.T) {
+	engine := engineWith(t, nil)
+	options := &SessionOptions{Flags: SessionIgnoreEndOfGeneration}
+	other, session := sessionOf(t, engine, options), sessionOf(t, engine, options)
+	prefill(t, other, 1, 2, 3)
+	want := drawn(t, other, 8)
+	_, err := session.Accept(want)
+	wantStatus(t, err, StatusInvalidState)
+	prefill(t, session, 1, 2, 3)
+	if n, err := session.Accept(want[:4]); n != 4 || err != nil {
+		t.Fatal(n, err)
+	}
+	event, err := session.Step()
+	text, _ := engine.Detokenize(want[:4], 0)
+	if err != nil || event.Token != want[4] || event.GeneratedTokens != 5 || !strings.HasPrefix(event.Text, text) {
+		t.Errorf("%+v %v", event, err)
+	}
+	if tokens, err := session.Tokens(2); err != nil || !same(tokens, append([]int32{3}, want[:5]...)) {
+		t.Error(tokens, err)
+	}
+	if tokens, err := session.Tokens(8); err != nil || len(tokens) != 0 {
+		t.Error(tokens, err)
+	}
+	for _, first := range []int{-1, 9} {
+		_, err := session.Tokens(first)
+		wantStatus(t, err, StatusInvalidArgument)
+	}
+	if err := session.SetMaxTokens(7); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := session.Accept(want); n != 2 || err != nil {
+		t.Error(n, err)
+	}
+	_, err = session.Accept(want)
+	wantStatus(t, err, StatusInvalidState)
+	if n, err := session.Accept(nil); n != 0 || err == nil {
+		t.Error(n, err)
 	}
 }

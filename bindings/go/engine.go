@@ -148,13 +148,10 @@ func (e *Engine) ChatText(conversation, template string, flags ChatFlags) (strin
 		return "", err
 	}
 	defer e.leave()
-	var form *byte
-	if template != "" {
-		form = bytesOf(template)
-	}
+	params, release := chatParams(template, flags)
+	defer release()
 	return readText("chat text", 1<<14, func(buf *byte, size uintptr, needed *uintptr, err *raw.Error) Status {
-		return raw.ChatRender(handle, bytesOf(conversation), uintptr(len(conversation)), form, uintptr(len(template)), flags,
-			buf, size, needed, err)
+		return raw.ChatRender(handle, bytesOf(conversation), uintptr(len(conversation)), params, buf, size, needed, err)
 	})
 }
 
@@ -169,16 +166,24 @@ func (e *Engine) ChatTokens(conversation, template string, flags ChatFlags) ([]i
 	return chatTokens(handle, conversation, template, flags)
 }
 
-func chatTokens(handle *raw.Engine, conversation, template string, flags ChatFlags) ([]int32, error) {
-	var form *byte
-	if template != "" {
-		form = bytesOf(template)
+// chatParams are those of a conversation, with the template in C's memory.
+func chatParams(template string, flags ChatFlags) (*raw.ChatParams, func()) {
+	params := &raw.ChatParams{StructSize: uint32(unsafe.Sizeof(raw.ChatParams{})), Flags: flags}
+	if template == "" {
+		return params, func() {}
 	}
+	text := textsInC([]string{template})
+	params.ChatTemplate, params.TemplateLen = text.Data, text.Len
+	return params, func() { raw.Release(unsafe.Pointer(text)) }
+}
+
+func chatTokens(handle *raw.Engine, conversation, template string, flags ChatFlags) ([]int32, error) {
+	params, release := chatParams(template, flags)
+	defer release()
 	var n uintptr
 	read := func(tokens *int32, room uintptr) error {
 		return check("chat tokens", func(err *raw.Error) Status {
-			return raw.ChatTokenize(handle, bytesOf(conversation), uintptr(len(conversation)), form, uintptr(len(template)),
-				flags, tokens, room, &n, err)
+			return raw.ChatTokenize(handle, bytesOf(conversation), uintptr(len(conversation)), params, tokens, room, &n, err)
 		})
 	}
 	if err := read(nil, 0); err != nil {

@@ -30,7 +30,7 @@ type Generation struct {
 	session *Session
 	ctx     context.Context
 	number  uint64 // among the session's generations
-	turn    uint64 // of the session, in which it writes
+	prefill uint64 // of the session, behind which it writes
 	finish  FinishReason
 	end     error // what Next returns from now on
 	chat    *Chat // that hears its events, if there is one
@@ -117,9 +117,9 @@ func (s *Session) apply(options *GenerateOptions) error {
 
 // Continue is what the session writes from where it stands, as after Prefill or Fork.
 func (s *Session) Continue(ctx context.Context) *Generation {
-	s.turns.Lock()
-	defer s.turns.Unlock()
-	return &Generation{session: s, ctx: ctx, number: s.latest.Add(1), turn: s.turns.number}
+	s.cancels.Lock()
+	defer s.cancels.Unlock()
+	return &Generation{session: s, ctx: ctx, number: s.latest.Add(1), prefill: s.cancels.prefills}
 }
 
 // Cancel asks for the end of this generation, from any goroutine: its next event finishes with FinishCancelled. Where the
@@ -129,12 +129,12 @@ func (g *Generation) Cancel() {
 	if s.join("cancel") != nil {
 		return
 	}
-	s.turns.Lock()
-	if g.number == s.latest.Load() && g.turn == s.turns.number {
-		s.turns.asked = g.turn
-		s.request(g.turn)
+	s.cancels.Lock()
+	if g.number == s.latest.Load() && g.prefill == s.cancels.prefills {
+		s.cancels.asked = s.cancels.number
+		s.request(s.cancels.number)
 	}
-	s.turns.Unlock()
+	s.cancels.Unlock()
 	s.leave()
 }
 

@@ -119,7 +119,7 @@ func TestDryBreaksRepetitionsButForItsBreakers(t *testing.T) {
 		"plain":             {Sampler{}, true},
 		"DRY":               {Sampler{DryMultiplier: 100}, false},
 		"a breaker":         {Sampler{DryMultiplier: 100, DryBreakers: []string{"never", "f"}}, true},
-		"no breaker":        {Sampler{DryMultiplier: 100, DryBreakers: []string{""}}, false},
+		"no breaker":        {Sampler{DryMultiplier: 100, Flags: SamplerNoDryBreakers}, false},
 		"a length":          {Sampler{DryMultiplier: 100, DryAllowedLength: 20}, true},
 		"a window of a few": {Sampler{DryMultiplier: 100, DryWindow: 2}, true},
 	} {
@@ -151,6 +151,9 @@ func TestEveryFieldOfASamplerArrives(t *testing.T) {
 		"dry_window":         {DryWindow: -2},
 		"dry_breakers":       {DryBreakers: []string{string(make([]byte, 129))}},
 		"n_dry_breakers":     {DryBreakers: make([]string, 65)},
+		"flags turn":         {DryBreakers: []string{"x"}, Flags: SamplerNoDryBreakers},
+		"in text 1":          {DryBreakers: []string{"x", ""}},
+		"flags":              {Flags: 1 << 31},
 	} {
 		_, err := engine.NewSession(&SessionOptions{Sampler: sampler})
 		if !errors.Is(err, StatusInvalidArgument) || !strings.Contains(err.Error(), field) {

@@ -59,13 +59,13 @@ type SessionInfo struct {
 	NKVBlocks int `json:"n_kv_blocks"`
 	// TextPending is how many bytes TakeText would give.
 	TextPending uint64 `json:"text_pending"`
-	// Turn is how many prefills have begun. A fork counts from where its parent was.
-	Turn uint64 `json:"turn"`
+	// Generation is how many generations have begun, each with a prefill or a truncation. A fork counts from where its parent was.
+	Generation uint64 `json:"generation"`
 }
 
 func sessionInfoOf(c *raw.SessionInfo) SessionInfo {
 	return SessionInfo{FinishReason: c.FinishReason, NTokens: int(c.NTokens), NContext: int(c.NContext),
-		NGenerated: int(c.NGenerated), NKVBlocks: int(c.NKVBlocks), TextPending: c.TextPending, Turn: c.Turn}
+		NGenerated: int(c.NGenerated), NKVBlocks: int(c.NKVBlocks), TextPending: c.TextPending, Generation: c.Generation}
 }
 
 // Stats are what an engine has done since it was loaded.

@@ -33,6 +33,9 @@ type LoadOptions struct {
 	WeightDtype WeightDtype
 	// PreTokenizer is how byte-level BPE of a GGUF file splits text: a name as in tokenizer.ggml.pre, by default the file's.
 	PreTokenizer string
+	// Tuning changes speed alone, for those who measure: key=value pairs, such as isa=avx2, with blanks or commas between. Keys
+	// may come and go in any version; an unknown one is refused, and the error lists the known ones.
+	Tuning string
 	// PrefillChunk is how many tokens prefill runs at a time, by default 512, on a GPU 1024: the grain of its cancelling.
 	PrefillChunk int
 	// LogLevel is the least important kind of message that Logs has, by default LogInfo.
@@ -67,12 +70,14 @@ func (o *LoadOptions) params(op string) (*raw.LoadParams, func(), error) {
 	params.PrefillChunk = n.int32("PrefillChunk", o.PrefillChunk)
 	params.LogLevel = o.LogLevel
 	params.Flags = uint32(o.Flags)
-	if n.err != nil || o.PreTokenizer == "" {
+	if n.err != nil {
 		return params, func() {}, n.err
 	}
-	name := textsInC([]string{o.PreTokenizer})
-	params.PreTokenizer, params.PreTokenizerLen = name.Data, name.Len
-	return params, func() { raw.Release(unsafe.Pointer(name)) }, nil
+	memory := textsInC([]string{o.PreTokenizer, o.Tuning})
+	texts := unsafe.Slice(memory, 2)
+	params.PreTokenizer, params.PreTokenizerLen = texts[0].Data, texts[0].Len
+	params.Tuning, params.TuningLen = texts[1].Data, texts[1].Len
+	return params, func() { raw.Release(unsafe.Pointer(memory)) }, nil
 }
 
 // Load loads a model file: GGUF, of which a split one is named by its first file. When the context ends first, the load

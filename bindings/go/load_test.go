@@ -369,6 +369,30 @@ func TestPreTokenizer(t *testing.T) {
 	}
 }
 
+func TestTuning(t *testing.T) {
+	options := testOptions()
+	options.Device, options.Tuning = DeviceCPU, "cublas=0, isa=generic"
+	engine, err := Load(background, testModel, &options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var logged string
+	logs := engine.Logs()
+	for message, err := logs.Next(); err == nil; message, err = logs.Next() {
+		logged += message.Text
+	}
+	if !strings.Contains(logged, "tuning: cublas changes nothing") {
+		t.Error(logged)
+	}
+	engine.Close()
+	for text, says := range map[string]string{"speed=9": "'speed'", "isa=fast": "generic, avx2 or avx512", "isa": "key=value"} {
+		options.Tuning = text
+		if _, err := Load(background, testModel, &options); !errors.Is(err, StatusInvalidArgument) || !strings.Contains(err.Error(), says) {
+			t.Error(text, err)
+		}
+	}
+}
+
 func TestContextEndsAConversion(t *testing.T) {
 	target := filepath.Join(t.TempDir(), "made.gguf")
 	ctx, cancel := context.WithCancel(background)
@@ -398,7 +422,7 @@ func TestContextEndsAConversion(t *testing.T) {
 func TestEmbed(t *testing.T) {
 	engine := engineWith(t, nil)
 	text := []int32{737, 937, 258, 480}
-	vectors, err := engine.Embed(background, [][]int32{text, {5}, text}, PoolingMean, EmbedNormalise)
+	vectors, err := engine.Embed(background, [][]int32{text, {5}, text}, PoolingMean, EmbedNormalize)
 	if err != nil || len(vectors) != 3 || len(vectors[0]) != int(engine.Info().DModel) {
 		t.Fatal(len(vectors), err)
 	}

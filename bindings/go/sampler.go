@@ -43,7 +43,7 @@ type Sampler struct {
 	PenaltyWindow int `json:"penalty_window,omitempty"`
 	// Logprobs is how many of the likeliest tokens events report, at most 20.
 	Logprobs int `json:"logprobs,omitempty"`
-	// Seed decides the draws: same seed, stream and tokens, same draw, whatever else is in the batch.
+	// Seed decides the draws: same seed, stream, tokens and logits, same draw, whatever else is in the step.
 	Seed uint64 `json:"seed,omitempty"`
 	// Bias changes logits, each token once; minus infinity bans a token.
 	Bias []LogitBias `json:"bias,omitempty"`
@@ -80,9 +80,11 @@ type Sampler struct {
 	DryAllowedLength int `json:"dry_allowed_length,omitempty"`
 	// DryWindow is how many of the last tokens repetitions are looked for in; 0 and -1 are all.
 	DryWindow int `json:"dry_window,omitempty"`
-	// DryBreakers are texts that no repetition reaches across and whose tokens DRY leaves alone, at most 64, each of at most
-	// 128 bytes; an empty one breaks nothing. None stands for a line feed, a colon, a quotation mark and an asterisk.
+	// DryBreakers are texts that no repetition reaches across and whose tokens DRY leaves alone, at most 64, each of 1 to 128
+	// bytes. None stands for a line feed, a colon, a quotation mark and an asterisk.
 	DryBreakers []string `json:"dry_breakers,omitempty"`
+	// Flags say what the sampler does otherwise.
+	Flags SamplerFlags `json:"flags,omitempty"`
 }
 
 // inC copies the sampler to C's memory, because it points to the biases. The caller releases it.
@@ -97,6 +99,7 @@ func (s *Sampler) inC(op string) (*raw.SamplerParams, error) {
 		XtcProbability: s.XTCProbability, XtcThreshold: s.XTCThreshold, MirostatTau: s.MirostatTau, MirostatEta: s.MirostatEta,
 		AdaptiveTarget: s.AdaptiveTarget, AdaptiveDecay: s.AdaptiveDecay, DryMultiplier: s.DryMultiplier, DryBase: s.DryBase,
 		DryAllowedLength: n.int32("DryAllowedLength", s.DryAllowedLength), DryWindow: n.int32("DryWindow", s.DryWindow),
+		Flags: s.Flags,
 	}
 	if n.err != nil {
 		return nil, n.err

@@ -37,10 +37,11 @@ type Session struct {
 	closed atomic.Bool
 	single *batch // what Step needs, so that it allocates nothing
 	place  place  // in the engine's steps
-	turns  turns
+	// cancels is what Cancel needs.
+	cancels cancels
 	// latest counts the Generations, of which only the last may go on.
 	latest atomic.Uint64
-	// prompt and generated count the tokens of the turn under way; who holds inUse may use them.
+	// prompt and generated count the tokens of the generation under way; who holds inUse may use them.
 	prompt, generated int
 }
 
@@ -64,21 +65,21 @@ func (e *Engine) NewSession(options *SessionOptions) (*Session, error) {
 		return nil, err
 	}
 	defer raw.Release(unsafe.Pointer(params.Sampler))
+	if len(options.Stop) > 0 {
+		params.Stops, params.NStops = textsInC(options.Stop), uintptr(len(options.Stop))
+		defer raw.Release(unsafe.Pointer(params.Stops))
+	}
 	var created *raw.Session
 	err = check("new session", func(err *raw.Error) Status { return raw.SessionCreate(handle, &params, &created, err) })
 	if err != nil {
 		return nil, err
 	}
 	session := newSession(e.shared, created)
-	if len(options.Stop) > 0 {
-		err = session.SetStop(options.Stop...)
-	}
-	if err == nil && len(options.StopTokens) > 0 {
-		err = session.SetStopTokens(options.StopTokens...)
-	}
-	if err != nil {
-		session.Close()
-		return nil, err
+	if len(options.StopTokens) > 0 {
+		if err := session.SetStopTokens(options.StopTokens...); err != nil {
+			session.Close()
+			return nil, err
+		}
 	}
 	return session, nil
 }
@@ -160,7 +161,7 @@ func (s *Session) info() (raw.SessionInfo, error) {
 	return info, err
 }
 
-// Prefill appends tokens and runs them. It begins a new turn: finish reason and MaxTokens start over, text that was not
+// Prefill appends tokens and runs them. It begins a new generation: finish reason and MaxTokens start over, text that was not
 // taken is dropped. When the context ends, it stops after the chunk under way with an error that matches StatusCancelled
 // and the context's error. n says how many of the tokens the session has kept: all of them, or whole chunks. A context
 // that ends when the last chunk has begun changes nothing any more.
@@ -231,13 +232,13 @@ func (s *Session) Fork() (*Session, error) {
 		return nil, err
 	}
 	fork := newSession(s.engine, child)
-	fork.turns.number = s.turns.number
+	fork.cancels.number = s.cancels.number
 	fork.prompt, fork.generated = s.prompt, s.generated
 	return fork, nil
 }
 
-// Truncate cuts the sequence back to its first n tokens. Text that was not taken is dropped, finish reason and MaxTokens
-// start over.
+// Truncate cuts the sequence back to its first n tokens. It begins a new generation: text that was not taken is dropped,
+// finish reason and MaxTokens start over.
 func (s *Session) Truncate(n int) error {
 	if err := s.begin("truncate"); err != nil {
 		return err
@@ -246,11 +247,9 @@ func (s *Session) Truncate(n int) error {
 	if n < 0 {
 		return fail("truncate", StatusInvalidArgument, "n is %d", n)
 	}
-	err := check("truncate", func(err *raw.Error) Status { return raw.SessionTruncate(s.handle, uintptr(n), err) })
-	if err == nil {
-		s.generated = 0
-	}
-	return err
+	s.cancels.Lock()
+	defer s.cancels.Unlock()
+	return s.truncate(n)
 }
 
 // Shift takes n tokens from first on out of the sequence, for texts that outgrow the context: what is behind them moves to the
@@ -272,7 +271,47 @@ func (s *Session) Shift(first, n int) error {
 	}
 	info, err := s.info()
 	s.generated = int(info.NGenerated)
+	s.cancels.Lock()
+	s.cancels.number = info.Generation // Where the last token went, another one has begun.
+	s.cancels.Unlock()
 	return err
+}
+
+// Accept appends tokens that the program chose, as if they had been drawn: they count toward MaxTokens, penalties see them, and
+// their text comes with the next event or TakeText. One that would end the generation ends it; what comes behind it is not
+// accepted. Accept returns how many the sequence has now. Nothing is run before the next step.
+func (s *Session) Accept(tokens []int32) (int, error) {
+	if err := s.begin("accept"); err != nil {
+		return 0, err
+	}
+	defer s.end()
+	var n uintptr
+	err := check("accept", func(err *raw.Error) Status {
+		return raw.SessionAccept(s.handle, tokensOf(tokens), uintptr(len(tokens)), &n, err)
+	})
+	s.generated += int(n)
+	return int(n), err
+}
+
+// Tokens are those of the sequence from the first one on: of prompts, drawn and accepted ones.
+func (s *Session) Tokens(first int) ([]int32, error) {
+	const op = "tokens"
+	if err := s.begin(op); err != nil {
+		return nil, err
+	}
+	defer s.end()
+	if first < 0 {
+		return nil, fail(op, StatusInvalidArgument, "first is %d", first)
+	}
+	info, err := s.info()
+	if err != nil {
+		return nil, err
+	}
+	out, n := make([]int32, info.NTokens), uintptr(0)
+	err = check(op, func(err *raw.Error) Status {
+		return raw.SessionGetTokens(s.handle, uintptr(first), tokensOf(out), uintptr(len(out)), &n, err)
+	})
+	return out[:n], err
 }
 
 // SetSampler changes how the following tokens are drawn.
@@ -322,7 +361,8 @@ func (s *Session) SetStopTokens(tokens ...int32) error {
 }
 
 // SetMaxTokens sets how many tokens may be drawn after a prefill before the session finishes; 0 is no limit but the context.
-// It counts for the turn under way, too: one that has drawn as many already ends with its next token.
+// It counts for the generation under way, too: one that has drawn as many already ends with its next token. With SessionReserve
+// that generation also gets the KV blocks for a higher limit, or the limit stays and the error matches StatusKVFull.
 func (s *Session) SetMaxTokens(n int) error {
 	if err := s.begin("set max tokens"); err != nil {
 		return err

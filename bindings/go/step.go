@@ -72,12 +72,13 @@ func DecodeStep(ctx context.Context, sessions []*Session, events []Event) ([]Eve
 	return b.eventsOf(sessions, why, events, err)
 }
 
-// DecodeSlice runs a part of a decode step: at most maxUnits units, each a layer or a part of the head that takes about
-// as long. It is for programs that give the model a little time in every frame. The first call begins a step, the next
-// ones, for the same sessions in the same order, go on with it. left is what remains of it; when that is 0, events and
-// error are those of DecodeStep, and until then there are none. With maxUnits 0 it only begins a step, and tells its
-// units. While a step is pending the engine runs no other one and no prefill, and its sessions are not forked, cut or
-// given another sampler: StatusInvalidState. Closing one of them drops the step, as DecodeAbandon does.
+// DecodeSlice runs a part of a decode step: at most maxUnits units, which take about the same time each; what a unit is is
+// the engine's affair, and steps differ in their number. It is for programs that give the model a little time in every
+// frame. The first call begins a step, the next ones, for the same sessions in the same order, go on with it. left is what
+// remains of it; when that is 0, events and error are those of DecodeStep, and until then there are none. With maxUnits 0 it
+// only begins a step, and tells its units. While a step is pending the engine runs no other one and no prefill, and its
+// sessions are not forked, cut or given another sampler: StatusInvalidState; later versions may refuse fewer calls. Closing
+// one of them drops the step, as DecodeAbandon does.
 func DecodeSlice(sessions []*Session, maxUnits int, events []Event) (out []Event, left int, err error) {
 	const op = "decode slice"
 	n := numbers{op: op}

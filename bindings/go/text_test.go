@@ -69,7 +69,7 @@ func TestJSON(t *testing.T) {
 	scored, _ := engine.Score(background, [][]int32{{1, 2}}, &ScoreOptions{Logprobs: 2, Against: engine})
 	bias := Sampler{Temperature: 0.5, TopK: 4, Bias: []LogitBias{{Token: 3, Bias: -1}}}
 	for name, value := range map[string]any{
-		`"finish":"NONE"`: event, `"n_vocab":`: engine.Info(), `"n_kv_blocks_used":`: stats, `"turn":1`: info, `"kv_bytes":`: plan,
+		`"finish":"NONE"`: event, `"n_vocab":`: engine.Info(), `"n_kv_blocks_used":`: stats, `"generation":1`: info, `"kv_bytes":`: plan,
 		`"total_bytes":`: devices[0], `"piece_bytes":`: token, `"bias":[{"token":3,"bias":-1}]`: bias,
 		`"level":"ERROR"`: LogMessage{Number: 3, Level: LogError, Text: "x"}, `"logprob":`: event.Top[0],
 		`"scored":true`: scored[0][1], `"same_best":true`: *scored[0][1].Against, `"scored":false`: scored[0][0],

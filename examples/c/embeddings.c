@@ -21,7 +21,7 @@ static int fail(const char* what) {
 static float* embed(const char* text, size_t width) {
   // A model that was not made for embeddings names no pooling: the mean is a good choice.
   inlay_embed_params params = {
-      .struct_size = sizeof params, .pooling = INLAY_POOLING_MEAN, .flags = INLAY_EMBED_NORMALISE};
+      .struct_size = sizeof params, .pooling = INLAY_POOLING_MEAN, .flags = INLAY_EMBED_NORMALIZE};
   size_t n = 0;
   int32_t* tokens = example_tokens(engine, text, &n, &err);
   float* vector = malloc(width * sizeof *vector);

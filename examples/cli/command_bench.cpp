@@ -170,8 +170,6 @@ BenchRequest parse_bench_request(int argc, char** argv) {
                   "tokens of a prompt that run at a time (512, on a GPU 1024)");
   options.flag("--no-cublas", r.load.no_cublas,
                "cuda: prompts on the engine's own products, even where the machine has cuBLASLt");
-  options.flag("--no-token-kernel", r.load.no_token_kernel,
-               "cuda: tokens of few sessions as launches of every operation");
   options.flag("--run-ahead", r.load.run_ahead, "cuda: a step begins the next one before it returns");
   r.load.add_to(options);
   const std::vector<std::string> rest = options.parse(argc, argv, 1);

@@ -14,14 +14,17 @@ int convert_command(int argc, char** argv) {
   auto params = sized<inlay_convert_params>();
   Options options("convert MODEL OUT.gguf [options]",
                   "Writes a model, a GGUF file or a Hugging Face folder, as a GGUF file.");
-  // In the order of INLAY_CONVERT_*.
-  options.choice("--type", {"f16", "bf16", "f32", "q8_0", "q4_0", "q4_k_m", "q5_k_m", "q6_k"}, params.type,
+  int32_t type = 0;
+  options.choice("--type", {"f16", "bf16", "f32", "q8_0", "q4_0", "q4_k_m", "q5_k_m", "q6_k"}, type,
                  "type of the matrices (f16)");
   options.integer("-t --threads", params.n_threads, 1, 1024, "threads that compute (all cores)");
   const std::vector<std::string> rest = options.parse(argc, argv, 2);
   if (rest.size() < 2)
     options.usage_error(rest.empty() ? "no model given: name a GGUF file or a Hugging Face folder"
                                      : "no file to write given");
+  constexpr inlay_convert_type kTypes[] = {INLAY_CONVERT_F16,  INLAY_CONVERT_BF16,   INLAY_CONVERT_F32,    INLAY_CONVERT_Q8_0,
+                                           INLAY_CONVERT_Q4_0, INLAY_CONVERT_Q4_K_M, INLAY_CONVERT_Q5_K_M, INLAY_CONVERT_Q6_K};
+  params.type = kTypes[type];
 
   check_path(rest[0]);
   inlay_error error;

@@ -84,7 +84,7 @@ int embed_command(int argc, char** argv) {
   const EnginePtr engine = load_file(rest[0], load);
   auto params = sized<inlay_embed_params>();
   params.pooling = pooling;
-  params.flags = raw ? 0 : INLAY_EMBED_NORMALISE;
+  params.flags = raw ? 0 : INLAY_EMBED_NORMALIZE;
   const std::vector<float> values = embed(engine.get(), texts, params);
   const size_t width = values.size() / texts.size();
   similarities ? print_similarities(values, width) : print_vectors(values, width);

@@ -77,6 +77,8 @@ void LoadOptions::add_to(Options& options) {
               });
   options.flag("--exact-activations", exact_activations,
                "on the CPU, 16 bits for all activations that meet quantized weights, not for a third of them");
+  options.text("--tuning", "TEXT", tuning, nullptr,
+               "key=value pairs that change speed alone, as isa=avx2; an unknown key tells which there are");
   options.integer("-t --threads", n_threads, 1, 1024, "threads that compute (all cores)");
 }
 
@@ -87,14 +89,16 @@ inlay_load_params LoadOptions::params() const {
   params.n_threads = n_threads;
   params.max_sessions = max_sessions;
   params.prefill_chunk = prefill_chunk;
-  params.flags = (no_cublas ? INLAY_LOAD_NO_CUBLAS : 0u) | (no_token_kernel ? INLAY_LOAD_NO_TOKEN_KERNEL : 0u) |
-                 (run_ahead ? INLAY_LOAD_RUN_AHEAD : 0u) | (exact_activations ? INLAY_LOAD_EXACT_ACTIVATIONS : 0u);
+  params.flags = (no_cublas ? INLAY_LOAD_NO_CUBLAS : 0u) | (run_ahead ? INLAY_LOAD_RUN_AHEAD : 0u) |
+                 (exact_activations ? INLAY_LOAD_EXACT_ACTIVATIONS : 0u);
   params.kv_dtype = kv_dtype;
   params.weight_dtype = weight_dtype;
   if (!pre_tokenizer.empty()) {
     params.pre_tokenizer = pre_tokenizer.data();
     params.pre_tokenizer_len = pre_tokenizer.size();
   }
+  params.tuning = tuning.data();
+  params.tuning_len = tuning.size();
   params.kv_budget_bytes = static_cast<uint64_t>(kv_mib) << 20;
   params.log_level = load_times ? INLAY_LOG_DEBUG : keeps_decisions ? INLAY_LOG_INFO : INLAY_LOG_WARNING;
   params.log_user = load_times;
@@ -182,9 +186,11 @@ std::vector<int32_t> tokenize_chat(const inlay_engine* engine, const std::string
   std::vector<int32_t> tokens;
   size_t n = 0;
   inlay_error error;
+  auto params = sized<inlay_chat_params>();
+  params.flags = INLAY_CHAT_ADD_GENERATION_PROMPT;
   const auto ask = [&] {
-    return inlay_chat_tokenize(engine, messages.data(), messages.size(), nullptr, 0, INLAY_CHAT_ADD_GENERATION_PROMPT,
-                               tokens.empty() ? nullptr : tokens.data(), tokens.size(), &n, &error);
+    return inlay_chat_tokenize(engine, messages.data(), messages.size(), &params, tokens.empty() ? nullptr : tokens.data(),
+                               tokens.size(), &n, &error);
   };
   const char* what = "the model's chat template cannot write this (--raw does without it)";
   check(ask(), error, what);

@@ -37,16 +37,15 @@ struct LoadOptions {
   int32_t kv_mib = 0;
   int32_t weight_dtype = INLAY_WEIGHT_DEFAULT;
   int32_t prefill_chunk = 0;
-  std::string pre_tokenizer;
+  std::string pre_tokenizer, tuning;
   bool no_cublas = false;
-  bool no_token_kernel = false;
   bool run_ahead = false;
   bool exact_activations = false;
   const char* context_from = "--ctx asks for";  // begins the message of a context that is too long
   bool keeps_decisions = false;                 // the engine's log has what it found and chose
   std::string* load_times = nullptr;            // takes the engine's own account of where the time of the load went
 
-  void add_to(Options& options);  // --device, --weights, --kv, --pre, -ngl and --threads
+  void add_to(Options& options);  // --device, --weights, --kv, --pre, -ngl, --tuning and --threads
   inlay_load_params params() const;
 };
 

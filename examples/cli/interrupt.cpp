@@ -24,7 +24,7 @@ int exit_code_of(int signal_number) { return signal_number == SIGINT ? kExitInte
 std::mutex mutex;  // of what follows it; the flag is read without
 bool in_scope = false, scope_writes = false;
 const inlay_session* scope_session = nullptr;
-uint64_t scope_turn = 0;
+uint64_t scope_generation = 0;
 std::atomic<int> requested = 0;  // the signal's number
 void (*restore_terminal)() = nullptr;
 void (*conversation_hint)() = nullptr;  // of the ConversationScope, if there is one
@@ -62,7 +62,7 @@ void take(int signal_number) {
   }
   if (asked && (scope_writes || talks) && requested != 0) return;
   if (!asked || requested.exchange(signal_number) != 0) end_by(signal_number);
-  if (scope_session) inlay_session_cancel_turn(scope_session, scope_turn, nullptr);
+  if (scope_session) inlay_session_cancel_generation(scope_session, scope_generation, nullptr);
 }
 
 #ifdef _WIN32
@@ -122,7 +122,7 @@ InterruptScope::InterruptScope(const inlay_session* session, bool writes) {
   inlay_session_info info = {};
   info.struct_size = sizeof info;
   inlay_session_get_info(session, &info, nullptr);
-  scope_turn = info.turn + 1;
+  scope_generation = info.generation + 1;
 }
 
 InterruptScope::~InterruptScope() {

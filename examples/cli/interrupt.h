@@ -13,7 +13,7 @@ void watch_interrupts();
 // `restore` is called before a signal ends the program; what it changed of the terminal is put back there.
 void before_end_by_signal(void (*restore)());
 
-// While one lives, the first Ctrl-C sets interrupted() and cancels the turn that the session's next prefill begins, if
+// While one lives, the first Ctrl-C sets interrupted() and cancels the generation that the next prefill begins, if
 // there is a session; the second ends the program. While none lives, the first one does. They do not nest. SIGTERM and
 // SIGHUP count as Ctrl-C where there is no session, otherwise they end the program. Work that `writes` a file removes
 // it before the program ends, whatever else comes: the second Ctrl-C says no more than the first.

@@ -46,7 +46,13 @@ std::vector<inlay_text> SamplerOptions::fill(inlay_sampler_params& params) const
   params.dry_allowed_length = dry_allowed_length_;
   params.dry_window = dry_window_;
   std::vector<inlay_text> breakers;
-  for (const std::string& text : dry_breakers_) breakers.push_back({text.data(), text == "none" ? 0 : text.size()});
+  for (const std::string& text : dry_breakers_) {
+    if (text == "none") {
+      params.flags |= INLAY_SAMPLER_NO_DRY_BREAKERS;
+    } else {
+      breakers.push_back({text.data(), text.size()});
+    }
+  }
   params.dry_breakers = breakers.data();
   params.n_dry_breakers = breakers.size();
   return breakers;

@@ -78,12 +78,12 @@ Result<std::vector<std::span<const int32_t>>> cut_texts(std::span<const int32_t>
   return texts;
 }
 
-Status write_tokens(std::span<const int32_t> ids, int32_t* tokens, size_t cap, size_t* n_tokens) {
+Status write_tokens(std::span<const int32_t> ids, int32_t* tokens, size_t cap, size_t* n_tokens, const char* whose) {
   *n_tokens = ids.size();
   if (!tokens) return {};
   if (cap < ids.size()) {
     Status small =
-        error(Code::buffer_too_small, "the text has %s, the buffer has room for %zu", counted(ids.size(), "token").c_str(), cap);
+        error(Code::buffer_too_small, "%s has %s, the buffer has room for %zu", whose, counted(ids.size(), "token").c_str(), cap);
     small.required = ids.size();
     small.available = cap;
     return small;

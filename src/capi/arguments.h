@@ -67,7 +67,7 @@ Result<std::span<const int32_t>> read_tokens(const int32_t* tokens, size_t n, co
 Result<std::vector<std::span<const int32_t>>> cut_texts(std::span<const int32_t> ids, std::span<const int32_t> lengths);
 
 // To the caller's array; n_tokens is not NULL. With no array only the number is told.
-Status write_tokens(std::span<const int32_t> ids, int32_t* tokens, size_t cap, size_t* n_tokens);
+Status write_tokens(std::span<const int32_t> ids, int32_t* tokens, size_t cap, size_t* n_tokens, const char* whose = "the text");
 // Ends the text by a zero if there is room. A NULL buffer of size 0 only asks for the size. `needed` may be NULL.
 Status write_text(std::string_view text, char* buf, size_t cap, size_t* needed);
 // The same for a text of lines that shows what files say: with escapes as in messages.

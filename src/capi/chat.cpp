@@ -12,15 +12,16 @@ struct Given {
 };
 
 Result<Given> read_arguments(Use<inlay_engine>& use, const inlay_engine* engine, const char* conversation,
-                             size_t conversation_len, const char* chat_template, size_t template_len, inlay_chat_flags flags) {
+                             size_t conversation_len, const inlay_chat_params* given) {
   INLAY_TRY(use.begin(engine, "engine"));
   Given out;
   INLAY_ASSIGN(out.conversation, read_text(conversation, conversation_len, "conversation"));
-  INLAY_TRY(check_flags(flags, INLAY_CHAT_ADD_GENERATION_PROMPT, "flags"));
-  out.options.add_generation_prompt = (flags & INLAY_CHAT_ADD_GENERATION_PROMPT) != 0;
-  if (chat_template) {
-    INLAY_ASSIGN(out.options.source, read_text(chat_template, template_len, "chat_template"));
-  }
+  inlay_chat_params params;
+  INLAY_TRY(read_struct(given, "params", params));
+  INLAY_TRY(check_flags(params.flags, INLAY_CHAT_ADD_GENERATION_PROMPT, "params.flags"));
+  out.options.add_generation_prompt = (params.flags & INLAY_CHAT_ADD_GENERATION_PROMPT) != 0;
+  INLAY_ASSIGN(const std::string_view source, read_text(params.chat_template, params.template_len, "params.chat_template"));
+  if (params.chat_template) out.options.source = source;
   return out;
 }
 
@@ -31,20 +32,19 @@ using namespace inlay;
 using namespace inlay::capi;
 
 inlay_status inlay_chat_render(const inlay_engine* engine, const char* conversation, size_t conversation_len,
-                               const char* chat_template, size_t template_len, inlay_chat_flags flags, char* buf,
-                               size_t cap, size_t* needed, inlay_error* err) {
+                               const inlay_chat_params* params, char* buf, size_t cap, size_t* needed, inlay_error* err) {
   return guarded<inlay_engine>(err, [&](auto& use) -> Status {
-    INLAY_ASSIGN(const Given given, read_arguments(use, engine, conversation, conversation_len, chat_template, template_len, flags));
+    INLAY_ASSIGN(const Given given, read_arguments(use, engine, conversation, conversation_len, params));
     INLAY_ASSIGN(const std::string text, render_chat(*engine->engine, given.conversation, given.options));
     return write_text(text, buf, cap, needed);
   });
 }
 
 inlay_status inlay_chat_tokenize(const inlay_engine* engine, const char* conversation, size_t conversation_len,
-                                 const char* chat_template, size_t template_len, inlay_chat_flags flags,
-                                 int32_t* tokens, size_t cap, size_t* n_tokens, inlay_error* err) {
+                                 const inlay_chat_params* params, int32_t* tokens, size_t cap, size_t* n_tokens,
+                                 inlay_error* err) {
   return guarded<inlay_engine>(err, [&](auto& use) -> Status {
-    INLAY_ASSIGN(const Given given, read_arguments(use, engine, conversation, conversation_len, chat_template, template_len, flags));
+    INLAY_ASSIGN(const Given given, read_arguments(use, engine, conversation, conversation_len, params));
     INLAY_TRY(check_not_null(n_tokens, "n_tokens"));
     if (cap != 0) INLAY_TRY(check_not_null(tokens, "tokens"));
     *n_tokens = 0;

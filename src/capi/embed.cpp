@@ -11,9 +11,9 @@ Status read_params(const inlay_embed_params* given, EmbedOptions& out) {
   inlay_embed_params params;
   INLAY_TRY(read_struct(given, "params", params));
   INLAY_TRY(check_range(params.pooling, INLAY_POOLING_DEFAULT, INLAY_POOLING_FIRST, "params.pooling"));
-  INLAY_TRY(check_flags(params.flags, INLAY_EMBED_NORMALISE, "params.flags"));
+  INLAY_TRY(check_flags(params.flags, INLAY_EMBED_NORMALIZE, "params.flags"));
   if (params.reserved != 0) return error(Code::invalid_argument, "params.reserved is not 0");
-  out.normalise = (params.flags & INLAY_EMBED_NORMALISE) != 0;
+  out.normalize = (params.flags & INLAY_EMBED_NORMALIZE) != 0;
   switch (params.pooling) {
     case INLAY_POOLING_MEAN:
       out.pooling = Pooling::mean;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "src/engine/convert.h"
 #include "src/engine/devices.h"
 #include "src/engine/explain.h"
+#include "src/engine/tuning.h"
 
 namespace inlay::capi {
 namespace {
@@ -41,6 +43,33 @@ Result<std::string> read_path(const char* path, size_t path_len, const char* wha
   return std::string(text);
 }
 
+Result<ConvertType> read_convert_type(inlay_convert_type type) {
+  switch (type) {
+    case INLAY_CONVERT_DEFAULT:
+    case INLAY_CONVERT_F16:
+      return ConvertType::f16;
+    case INLAY_CONVERT_BF16:
+      return ConvertType::bf16;
+    case INLAY_CONVERT_F32:
+      return ConvertType::f32;
+    case INLAY_CONVERT_Q8_0:
+      return ConvertType::q8_0;
+    case INLAY_CONVERT_Q4_0:
+      return ConvertType::q4_0;
+    case INLAY_CONVERT_Q4_K_M:
+      return ConvertType::q4_k_m;
+    case INLAY_CONVERT_Q5_K_M:
+      return ConvertType::q5_k_m;
+    case INLAY_CONVERT_Q6_K:
+      return ConvertType::q6_k;
+    case INLAY_WEIGHT_FP8:
+      return error(Code::invalid_argument, "params.type is %d (FP8), which no GGUF file can have", type);
+    default:
+      return error(Code::invalid_argument, "params.type is %d, expected %d, or %d to %d", type, INLAY_CONVERT_DEFAULT,
+                   INLAY_CONVERT_Q8_0, INLAY_CONVERT_F32);
+  }
+}
+
 // The loaded engine as a handle of the caller.
 Status hand_over(Result<std::shared_ptr<Engine>> loaded, inlay_engine** out) {
   if (!loaded.ok()) return std::move(loaded).status();
@@ -68,7 +97,7 @@ Status read_load_params(const inlay_load_params* given, EngineOptions& out) {
   INLAY_TRY(check_range(params.log_level, INLAY_LOG_OFF, INLAY_LOG_DEBUG, "params.log_level"));
   INLAY_TRY(check_range(params.weight_dtype, INLAY_WEIGHT_DEFAULT, INLAY_WEIGHT_Q6_K, "params.weight_dtype"));
   if (params.reserved != 0) return error(Code::invalid_argument, "params.reserved is not 0");
-  INLAY_TRY(check_flags(params.flags, INLAY_LOAD_NO_CUBLAS | INLAY_LOAD_NO_TOKEN_KERNEL | INLAY_LOAD_RUN_AHEAD | INLAY_LOAD_TAKE_PAGES_LATER |
+  INLAY_TRY(check_flags(params.flags, INLAY_LOAD_NO_CUBLAS | INLAY_LOAD_RUN_AHEAD | INLAY_LOAD_TAKE_PAGES_LATER |
                                           INLAY_LOAD_EXACT_ACTIVATIONS,
                         "params.flags"));
   out.device = static_cast<DeviceKind>(params.device);
@@ -92,16 +121,17 @@ Status read_load_params(const inlay_load_params* given, EngineOptions& out) {
     default:
       break;
   }
-  if (params.pre_tokenizer) {
-    INLAY_ASSIGN(out.pre_tokenizer, read_text(params.pre_tokenizer, params.pre_tokenizer_len, "params.pre_tokenizer"));
-  } else if (params.pre_tokenizer_len != 0) {
-    return error(Code::invalid_argument, "params.pre_tokenizer is NULL, but params.pre_tokenizer_len is not 0");
-  }
+  INLAY_ASSIGN(out.pre_tokenizer, read_text(params.pre_tokenizer, params.pre_tokenizer_len, "params.pre_tokenizer"));
+  INLAY_ASSIGN(const std::string_view tuning, read_text(params.tuning, params.tuning_len, "params.tuning"));
+  INLAY_TRY(apply_tuning(tuning, out));
   out.weight_dtype = static_cast<WeightDType>(params.weight_dtype);
   out.n_threads = params.n_threads;
   out.prefill_chunk = params.prefill_chunk;
-  out.allow_cublas = (params.flags & INLAY_LOAD_NO_CUBLAS) == 0;
-  out.allow_token_kernel = (params.flags & INLAY_LOAD_NO_TOKEN_KERNEL) == 0;
+  if ((params.flags & INLAY_LOAD_NO_CUBLAS) != 0) {
+    if (out.allow_cublas && std::ranges::find(out.tuned, "cublas") != out.tuned.end())
+      return error(Code::invalid_argument, "params.flags has NO_CUBLAS, but params.tuning has cublas=1");
+    out.allow_cublas = false;
+  }
   out.run_ahead = (params.flags & INLAY_LOAD_RUN_AHEAD) != 0;
   out.take_pages_later = (params.flags & INLAY_LOAD_TAKE_PAGES_LATER) != 0;
   out.exact_activations = (params.flags & INLAY_LOAD_EXACT_ACTIVATIONS) != 0;
@@ -192,14 +222,9 @@ static_assert(static_cast<int>(WeightDType::fp8) == INLAY_WEIGHT_FP8 &&
               static_cast<int>(WeightDType::q5_k_m) == INLAY_WEIGHT_Q5_K_M &&
               static_cast<int>(WeightDType::q6_k) == INLAY_WEIGHT_Q6_K);
 
-static_assert(static_cast<int>(ConvertType::f16) == INLAY_CONVERT_F16 &&
-              static_cast<int>(ConvertType::bf16) == INLAY_CONVERT_BF16 &&
-              static_cast<int>(ConvertType::f32) == INLAY_CONVERT_F32 &&
-              static_cast<int>(ConvertType::q8_0) == INLAY_CONVERT_Q8_0 &&
-              static_cast<int>(ConvertType::q4_0) == INLAY_CONVERT_Q4_0 &&
-              static_cast<int>(ConvertType::q4_k_m) == INLAY_CONVERT_Q4_K_M &&
-              static_cast<int>(ConvertType::q5_k_m) == INLAY_CONVERT_Q5_K_M &&
-              static_cast<int>(ConvertType::q6_k) == INLAY_CONVERT_Q6_K);
+static_assert(INLAY_WEIGHT_Q8_0 == INLAY_CONVERT_Q8_0 && INLAY_WEIGHT_Q4_0 == INLAY_CONVERT_Q4_0 &&
+              INLAY_WEIGHT_Q4_K_M == INLAY_CONVERT_Q4_K_M && INLAY_WEIGHT_Q5_K_M == INLAY_CONVERT_Q5_K_M &&
+              INLAY_WEIGHT_Q6_K == INLAY_CONVERT_Q6_K);
 
 inlay_status inlay_explain(const char* path, size_t path_len, const inlay_load_params* params, int32_t* n_devices,
                            char* buf, size_t cap, size_t* needed, inlay_error* err) {
@@ -220,10 +245,11 @@ inlay_status inlay_convert(const char* path, size_t path_len, const char* out_pa
     INLAY_ASSIGN(const std::string to, read_path(out_path, out_path_len, "out_path"));
     inlay_convert_params p;
     INLAY_TRY(read_struct(params, "params", p));
-    INLAY_TRY(check_range(p.type, INLAY_CONVERT_F16, INLAY_CONVERT_Q6_K, "params.type"));
+    ConvertOptions options;
+    INLAY_ASSIGN(options.type, read_convert_type(p.type));
     INLAY_TRY(check_range(p.n_threads, 0, ThreadPool::kMaxThreads, "params.n_threads"));
     if (p.reserved != 0) return error(Code::invalid_argument, "params.reserved is not 0");
-    ConvertOptions options = {.type = static_cast<ConvertType>(p.type), .n_threads = p.n_threads};
+    options.n_threads = p.n_threads;
     if (p.progress) {
       options.progress = [&p](uint64_t n_done, uint64_t n_total) {
         int32_t stop = 0;

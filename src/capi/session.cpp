@@ -1,5 +1,6 @@
 #include <limits>
 
+#include "src/base/format.h"
 #include "src/capi/guard.h"
 #include "src/capi/handles.h"
 
@@ -22,6 +23,18 @@ Status check_stop_count(size_t n, const char* name) {
   return error(Code::invalid_argument, "%s is %zu, expected at most %zu", name, n, kMaxStopTokens);
 }
 
+Result<std::vector<std::string>> read_stops(const inlay_text* stops, size_t n, const char* name, const char* count_name) {
+  if (n != 0) INLAY_TRY(check_not_null(stops, name));
+  if (n > TextStream::kMaxStops)
+    return error(Code::invalid_argument, "%s is %zu, expected at most %zu", count_name, n, TextStream::kMaxStops);
+  std::vector<std::string> out;
+  for (size_t i = 0; i < n; ++i) {
+    INLAY_ASSIGN(const std::string_view text, read_text(stops[i].data, stops[i].len, "a stop string"));
+    out.emplace_back(text);
+  }
+  return out;
+}
+
 }  // namespace
 
 namespace {
@@ -36,6 +49,13 @@ Status read_dry(const inlay_sampler_params& params, SamplerParams& out) {
   set_unless_zero(params.dry_base, out.dry_base);
   set_unless_zero(params.dry_allowed_length, out.dry_allowed_length);
   set_unless_zero(params.dry_window, out.dry_window);
+  if ((params.flags & INLAY_SAMPLER_NO_DRY_BREAKERS) != 0) {
+    if (params.n_dry_breakers != 0) {
+      return error(Code::invalid_argument, "sampler.flags turn breakers off, but sampler.n_dry_breakers is %zu",
+                   params.n_dry_breakers);
+    }
+    out.dry_breakers.clear();
+  }
   if (params.n_dry_breakers == 0) return {};
   if (params.n_dry_breakers > kMaxDryBreakers) {
     return error(Code::invalid_argument, "sampler.n_dry_breakers is %zu, expected at most %zu", params.n_dry_breakers,
@@ -46,6 +66,9 @@ Status read_dry(const inlay_sampler_params& params, SamplerParams& out) {
   for (size_t i = 0; i < params.n_dry_breakers; ++i) {
     const inlay_text& breaker = params.dry_breakers[i];
     INLAY_ASSIGN(const std::string_view text, read_text(breaker.data, breaker.len, "a text of sampler.dry_breakers"));
+    if (text.empty()) {
+      return error(Code::invalid_argument, "sampler.dry_breakers has no bytes in text %zu; a flag turns breakers off", i);
+    }
     out.dry_breakers.emplace_back(text);
   }
   return {};
@@ -56,6 +79,8 @@ Status read_dry(const inlay_sampler_params& params, SamplerParams& out) {
 Status read_sampler(const inlay_sampler_params* given, SamplerParams& out) {
   inlay_sampler_params params;
   INLAY_TRY(read_struct(given, "sampler", params));
+  INLAY_TRY(check_flags(params.flags, INLAY_SAMPLER_NO_DRY_BREAKERS, "sampler.flags"));
+  if (params.reserved != 0) return error(Code::invalid_argument, "sampler.reserved is not 0");
   if (params.n_bias > static_cast<size_t>(kMaxBias)) {
     return error(Code::invalid_argument, "sampler.n_bias is %zu, expected at most %d", params.n_bias, kMaxBias);
   }
@@ -97,6 +122,7 @@ Status read_session_params(const inlay_session_params* given, SessionOptions& ou
   INLAY_ASSIGN(const auto stop_tokens, read_tokens(params.stop_tokens, params.n_stop_tokens, "params.stop_tokens"));
   INLAY_TRY(check_stop_count(stop_tokens.size(), "params.n_stop_tokens"));
   out.stop_tokens.assign(stop_tokens.begin(), stop_tokens.end());
+  INLAY_ASSIGN(out.stops, read_stops(params.stops, params.n_stops, "params.stops", "params.n_stops"));
   return read_sampler(params.sampler, out.sampler);
 }
 
@@ -131,7 +157,7 @@ inlay_status inlay_session_get_info(const inlay_session* session, inlay_session_
     out.n_generated = now.n_drawn;
     out.n_kv_blocks = now.n_kv_blocks;
     out.text_pending = now.n_pending_text;
-    out.turn = now.turn;
+    out.generation = now.generation;
     write_struct(info, out);
     return {};
   });
@@ -162,6 +188,33 @@ inlay_status inlay_session_shift(inlay_session* session, size_t first, size_t n_
   });
 }
 
+inlay_status inlay_session_accept(inlay_session* session, const int32_t* tokens, size_t n_tokens, size_t* n_accepted,
+                                  inlay_error* err) {
+  clear(n_accepted);
+  return guarded<inlay_session>(err, [&](auto& use) -> Status {
+    INLAY_TRY(use.begin(session, "session"));
+    INLAY_ASSIGN(const std::span<const int32_t> ids, read_tokens(tokens, n_tokens, "tokens"));
+    size_t n = 0;
+    INLAY_TRY(session->session->accept(ids, n));
+    if (n_accepted) *n_accepted = n;
+    return {};
+  });
+}
+
+inlay_status inlay_session_get_tokens(inlay_session* session, size_t first, int32_t* tokens, size_t cap, size_t* n_tokens,
+                                      inlay_error* err) {
+  clear(n_tokens);
+  return guarded<inlay_session>(err, [&](auto& use) -> Status {
+    INLAY_TRY(use.begin(session, "session"));
+    INLAY_TRY(check_not_null(n_tokens, "n_tokens"));
+    if (cap != 0) INLAY_TRY(check_not_null(tokens, "tokens"));
+    const std::span<const int32_t> all = session->session->tokens();
+    if (first > all.size())
+      return error(Code::invalid_argument, "first is %zu, but the sequence has %s", first, counted(all.size(), "token").c_str());
+    return write_tokens(all.subspan(first), tokens, cap, n_tokens, first == 0 ? "the sequence" : "the rest of the sequence");
+  });
+}
+
 inlay_status inlay_session_set_sampler(inlay_session* session, const inlay_sampler_params* params, inlay_error* err) {
   return guarded<inlay_session>(err, [&](auto& use) -> Status {
     INLAY_TRY(use.begin(session, "session"));
@@ -174,15 +227,7 @@ inlay_status inlay_session_set_sampler(inlay_session* session, const inlay_sampl
 inlay_status inlay_session_set_stop(inlay_session* session, const inlay_text* stops, size_t n_stops, inlay_error* err) {
   return guarded<inlay_session>(err, [&](auto& use) -> Status {
     INLAY_TRY(use.begin(session, "session"));
-    if (n_stops != 0) INLAY_TRY(check_not_null(stops, "stops"));
-    if (n_stops > TextStream::kMaxStops) {
-      return error(Code::invalid_argument, "n_stops is %zu, expected at most %zu", n_stops, TextStream::kMaxStops);
-    }
-    std::vector<std::string> texts;
-    for (size_t i = 0; i < n_stops; ++i) {
-      INLAY_ASSIGN(const std::string_view text, read_text(stops[i].data, stops[i].len, "a stop string"));
-      texts.emplace_back(text);
-    }
+    INLAY_ASSIGN(std::vector<std::string> texts, read_stops(stops, n_stops, "stops", "n_stops"));
     return session->session->set_stop(std::move(texts));
   });
 }
@@ -233,10 +278,10 @@ void inlay_session_cancel(const inlay_session* session) {
   if (use.begin(session, "session").ok()) session->session->cancel();
 }
 
-inlay_status inlay_session_cancel_turn(const inlay_session* session, uint64_t turn, inlay_error* err) {
+inlay_status inlay_session_cancel_generation(const inlay_session* session, uint64_t generation, inlay_error* err) {
   return guarded<inlay_session>(err, [&](auto& use) -> Status {
     INLAY_TRY(use.begin(session, "session"));
-    session->session->cancel_turn(turn);
+    session->session->cancel_generation(generation);
     return {};
   });
 }

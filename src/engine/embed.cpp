@@ -15,11 +15,11 @@ namespace {
 enum class StoredPooling : uint64_t { none, mean, cls, last };
 
 // `first` is the number of the group's first text, for errors.
-Status write_vectors(const std::vector<Pooler>& poolers, bool normalise, size_t first, std::span<float> out) {
+Status write_vectors(const std::vector<Pooler>& poolers, bool normalize, size_t first, std::span<float> out) {
   const size_t d_model = out.size() / poolers.size();
   for (size_t i = 0; i < poolers.size(); ++i) {
     const std::span<float> values = out.subspan(i * d_model, d_model);
-    poolers[i].finish(normalise, values);
+    poolers[i].finish(normalize, values);
     const auto bad = std::ranges::find_if_not(values, [](float v) { return std::isfinite(v); });
     if (bad == values.end()) continue;
     return error(Code::format, "the model gave %g for value %td of text %zu", static_cast<double>(*bad), bad - values.begin(),
@@ -84,7 +84,7 @@ Status embed(Engine& engine, std::span<const std::span<const int32_t>> texts, co
     INLAY_TRY(group.take(texts.subspan(i)));
     std::vector<Pooler> poolers(group.size(), Pooler(pooling, engine.output_norm(), engine.spec().norm_epsilon));
     INLAY_TRY(run_group(engine, group, poolers));
-    INLAY_TRY(write_vectors(poolers, options.normalise, i, out.subspan(i * d_model, group.size() * d_model)));
+    INLAY_TRY(write_vectors(poolers, options.normalize, i, out.subspan(i * d_model, group.size() * d_model)));
     i += group.size();
   }
   return {};

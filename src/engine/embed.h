@@ -13,7 +13,7 @@ class Engine;
 
 struct EmbedOptions {
   std::optional<Pooling> pooling = {};  // none: the model's own
-  bool normalise = false;
+  bool normalize = false;
 };
 
 // What the model's file asks for. UNSUPPORTED if that is nothing, or something else than Pooling has.

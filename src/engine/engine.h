@@ -40,7 +40,7 @@ struct SessionInfo {
   int32_t n_kv_blocks = 0;
   FinishReason finish_reason = FinishReason::none;
   uint64_t n_pending_text = 0;  // bytes that an event had no room for
-  uint64_t turn = 0;            // prefills that have begun
+  uint64_t generation = 0;      // prefills and truncations so far
 };
 
 // One drawn token, or why there is none.
@@ -81,6 +81,8 @@ class Session {
   Status prefill(std::span<const int32_t> tokens, size_t& n_done);
   Result<std::shared_ptr<Session>> fork();
   Status truncate(int32_t n_tokens);
+  // Appends tokens as if they had been drawn, until one of them ends the generation. Nothing is run.
+  Status accept(std::span<const int32_t> tokens, size_t& n_accepted);
   // Takes n tokens from `first` on out of the sequence. Those behind them keep what they have cached, turned to where they
   // are now; a generation goes on.
   Status shift(size_t first, size_t n);
@@ -94,8 +96,8 @@ class Session {
   Result<std::span<const float>> view_logits();
   // Any thread; seen by every step that begins after it has returned.
   void cancel() { cancelled_.store(true, std::memory_order_seq_cst); }
-  // Likewise, for the turn of that number alone.
-  void cancel_turn(uint64_t turn);
+  // Likewise, for the generation of that number alone.
+  void cancel_generation(uint64_t number);
 
   // Text of drawn tokens that is complete and certain: moves up to n bytes, whole UTF-8 characters only.
   size_t take_text(char* out, size_t n);
@@ -106,10 +108,12 @@ class Session {
   Session(std::shared_ptr<Engine> engine, const SessionOptions& options);
 
   Status check_not_in_slices() const;
-  bool take_cancel();       // whether there is a request for the end of this turn, which is spent by it
+  bool take_cancel();       // whether there is a request for the end of this generation, which is spent by it
+  void begin_generation();  // its number is one more than the last one's
   void publish();           // makes the figures of info() visible to other threads; the engine's mutex is held
   Status check_room(size_t n_new_tokens) const;
   int32_t n_reserved(int32_t n_tokens) const;
+  Status reserve_more(int32_t max_tokens);
   std::string last_bytes() const;
   void after_rewrite();     // the sequence was changed by the caller: drawing starts anew
   DrawContext draw_context();  // of the next draw; valid until the one after it
@@ -129,9 +133,9 @@ class Session {
   int32_t n_drawn_ = 0;
   FinishReason finish_reason_ = FinishReason::none;
   TextStream text_;
-  uint64_t turn_ = 0;  // prefills that have begun
+  uint64_t generation_ = 0;  // prefills and truncations that have begun
   std::atomic<bool> cancelled_{false};
-  std::atomic<uint64_t> cancelled_turn_{0};  // 0: none
+  std::atomic<uint64_t> cancelled_generation_{0};  // 0: none
   std::atomic<bool> in_slices_{false};  // takes part in the engine's sliced step; written under the engine's mutex
 
   mutable Mutex info_mutex_;

@@ -11,6 +11,7 @@
 #include "src/engine/engine.h"
 #include "src/engine/placement.h"
 #include "src/engine/step_arrays.h"
+#include "src/engine/tuning.h"
 #include "src/formats/text.h"
 #include "src/model/hf_folder.h"
 #include "src/model/hf_vocabulary.h"
@@ -87,8 +88,7 @@ void log_unused(const EngineOptions& o, const Placement& p, const std::vector<Kv
     bool is_given;
     DeviceKind device;
     const char* device_name;
-  } flags[] = {{"NO_CUBLAS", !o.allow_cublas, DeviceKind::cuda, "CUDA"},
-               {"NO_TOKEN_KERNEL", !o.allow_token_kernel, DeviceKind::cuda, "CUDA"},
+  } flags[] = {{"NO_CUBLAS", !o.allow_cublas && std::ranges::find(o.tuned, "cublas") == o.tuned.end(), DeviceKind::cuda, "CUDA"},
                {"RUN_AHEAD", o.run_ahead, DeviceKind::cuda, "CUDA"},
                {"TAKE_PAGES_LATER", o.take_pages_later, DeviceKind::cpu, "the CPU"},
                {"EXACT_ACTIVATIONS", o.exact_activations, DeviceKind::cpu, "the CPU"}};
@@ -97,6 +97,7 @@ void log_unused(const EngineOptions& o, const Placement& p, const std::vector<Kv
       log.write(LogLevel::info,
                 std::string("the load flag ") + flag.name + " changes nothing: it is of " + flag.device_name);
   }
+  for (const std::string& line : unused_tuning(o, p.device)) log.write(LogLevel::info, line);
   if (o.run_ahead && slides && p.device == DeviceKind::cuda) {
     log.write(LogLevel::info, "the load flag RUN_AHEAD changes nothing: the model has sliding windows");
   }
@@ -272,6 +273,7 @@ Result<std::shared_ptr<Session>> Engine::create_session(const SessionOptions& op
   INLAY_TRY(validate_stop_tokens(options.stop_tokens, spec().n_vocab));
   // Made before it has a slot, so that running out of memory here loses none.
   const std::shared_ptr<Session> session(new Session(shared_from_this(), options));
+  INLAY_TRY(session->set_stop(std::move(session->options_.stops)));
   {
     const std::lock_guard lock(mutex_);
     INLAY_TRY(check_device());

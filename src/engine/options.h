@@ -13,6 +13,10 @@
 
 namespace inlay {
 
+namespace cpu {
+enum class Isa : uint8_t;  // kernels/cpu/cpu_kernels.h
+}
+
 enum class DeviceKind : int32_t { automatic = 0, cpu = 1, cuda = 2, reference = 3 };
 enum class LogLevel : int32_t { error = 1, warning = 2, info = 3, debug = 4 };
 
@@ -35,9 +39,13 @@ struct EngineOptions {
   int32_t prefill_chunk = 0;       // tokens of a prompt per execution; 0: default_prefill_chunk
   bool allow_token_kernel = true;  // cuda: as in BackendConfig
   bool allow_cublas = true;        // cuda: as in BackendConfig
+  bool allow_mixed_gemm = true;    // cuda: as in BackendConfig
+  bool always_group_rows = false;  // cuda: as in BackendConfig
   bool run_ahead = false;          // as in BackendConfig
   bool take_pages_later = false;   // cpu: as in BackendConfig
   bool exact_activations = false;  // cpu: as in BackendConfig
+  std::optional<cpu::Isa> isa;     // cpu: which kernels; none: those of the widest instructions
+  std::vector<std::string> tuned;  // keys of `tuning` that were given
   std::string pre_tokenizer;       // instead of the file's tokenizer.ggml.pre; empty: that
   LogLevel log_level = LogLevel::info;
   LogSink log;  // called on the thread of the call that logs
@@ -59,6 +67,7 @@ struct SessionOptions {
   bool ignore_end_of_generation = false;
   bool reserve = false;  // a prefill takes the KV blocks of max_tokens, too
   std::vector<int32_t> stop_tokens;  // end the generation when drawn; at most kMaxStopTokens
+  std::vector<std::string> stops;    // texts that end it, when the session is made
 };
 
 inline constexpr size_t kMaxStopTokens = 1024;

@@ -10,6 +10,7 @@
 #include "src/base/host_limits.h"
 #include "src/base/load_times.h"
 #include "src/engine/devices.h"
+#include "src/engine/tuning.h"
 #if INLAY_HAS_CUDA
 #include "src/backend/cuda/cuda_backend.h"
 #endif
@@ -149,7 +150,7 @@ Result<MemoryNeeds> needs_of(const Plan& plan, const Placement& p) {
       return cuda_memory_needs(plan, p.config, p.device_index);
 #endif
     default:
-      return cpu_memory_needs(plan, p.config);
+      return cpu_memory_needs(plan, p.config, p.isa);
   }
 }
 
@@ -158,9 +159,14 @@ Result<Placement> place_on(DeviceKind device, const Plan& plan, const EngineOpti
   if (device != DeviceKind::cuda && o.device_index != 0) {
     return error(Code::invalid_argument, "device_index is %d, expected 0: there is one processor", o.device_index);
   }
+  if (device == DeviceKind::cpu && o.isa && !cpu::supported(*o.isa)) {
+    return error(Code::unsupported, "tuning has isa=%s, but this processor or this build lacks these instructions",
+                 std::string(isa_name(*o.isa)).c_str());
+  }
   Placement p;
   p.device = device;
   p.device_index = o.device_index;
+  if (o.isa) p.isa = *o.isa;
   INLAY_ASSIGN(const DeviceInfo found, find_device(device, o.device_index));
   times.mark("device");  // the first load on a GPU makes its context
   INLAY_ASSIGN(p.config.kv_dtype, settle_kv_dtype(o, device));
@@ -171,6 +177,8 @@ Result<Placement> place_on(DeviceKind device, const Plan& plan, const EngineOpti
   p.config.run_ahead = o.run_ahead;
   p.config.allow_cublas = o.allow_cublas;
   p.config.allow_token_kernel = o.allow_token_kernel;
+  p.config.allow_mixed_gemm = o.allow_mixed_gemm;
+  p.config.always_group_rows = o.always_group_rows;
   p.config.take_pages_later = o.take_pages_later;
   p.config.exact_activations = o.exact_activations;
   p.config.n_threads = device == DeviceKind::reference ? 1 : o.n_threads ? o.n_threads : default_threads();
@@ -257,7 +265,7 @@ Result<std::unique_ptr<Backend>> make_backend(Plan plan, WeightReader& reader, c
       return make_cuda_backend(std::move(plan), reader, p.config, p.device_index, progress);
 #endif
     default:
-      return make_cpu_backend(std::move(plan), reader, p.config, progress);
+      return make_cpu_backend(std::move(plan), reader, p.config, progress, p.isa);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "src/backend/backend.h"
+#include "src/backend/cpu/cpu_backend.h"
 #include "src/engine/options.h"
 
 namespace inlay {
@@ -14,6 +15,7 @@ struct Placement {
   int32_t device_index = 0;
   int32_t prefill_chunk = 0;
   BackendConfig config;
+  cpu::Isa isa = cpu::best_isa();  // on the CPU
   MemoryNeeds needs;
   std::string remark;  // why `automatic` did not take the faster device; empty if it did
   std::string times;   // LoadTimes::text() of finding it

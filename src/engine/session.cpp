@@ -33,19 +33,24 @@ void Session::publish() {
            .n_kv_blocks = n_kv_blocks,
            .finish_reason = finish_reason_,
            .n_pending_text = text_.n_ready(),
-           .turn = turn_};
+           .generation = generation_};
 }
 
-void Session::cancel_turn(uint64_t turn) {
-  uint64_t known = cancelled_turn_.load(std::memory_order_relaxed);
-  while (known < turn && !cancelled_turn_.compare_exchange_weak(known, turn, std::memory_order_seq_cst)) {
+void Session::cancel_generation(uint64_t number) {
+  uint64_t known = cancelled_generation_.load(std::memory_order_relaxed);
+  while (known < number && !cancelled_generation_.compare_exchange_weak(known, number, std::memory_order_seq_cst)) {
   }
 }
 
 bool Session::take_cancel() {
   if (cancelled_.exchange(false, std::memory_order_relaxed)) return true;
-  uint64_t turn = turn_;
-  return turn > 0 && cancelled_turn_.compare_exchange_strong(turn, 0, std::memory_order_relaxed);
+  uint64_t number = generation_;
+  return number > 0 && cancelled_generation_.compare_exchange_strong(number, 0, std::memory_order_relaxed);
+}
+
+void Session::begin_generation() {
+  const std::lock_guard lock(info_mutex_);
+  info_.generation = ++generation_;
 }
 
 void Session::after_rewrite() {
@@ -122,10 +127,7 @@ Status Session::prefill(std::span<const int32_t> tokens, size_t& n_done) {
     if (options_.reserve) engine_->kv_.hold(kv_);
   }
   tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
-  {
-    const std::lock_guard lock(info_mutex_);
-    info_.turn = ++turn_;
-  }
+  begin_generation();
 
   Status status;
   while (status.ok() && n_computed_ < static_cast<int32_t>(tokens_.size())) {
@@ -165,7 +167,7 @@ Result<std::shared_ptr<Session>> Session::fork() {
   child->logits_readable_ = logits_readable_;
   child->n_drawn_ = n_drawn_;
   child->sampler_state_ = sampler_state_;
-  child->turn_ = turn_;
+  child->generation_ = generation_;
   child->finish_reason_ = finish_reason_;
   child->text_ = text_;
   const std::lock_guard lock(engine_->mutex_);
@@ -186,6 +188,7 @@ Status Session::truncate(int32_t n_tokens) {
     tokens_.resize(static_cast<size_t>(n_tokens));
     engine_->forget_logits(*this);
   }
+  begin_generation();
   after_rewrite();
   const std::lock_guard lock(engine_->mutex_);
   publish();
@@ -210,6 +213,31 @@ Status Session::shift(size_t first, size_t n) {
   tokens_.erase(from, from + static_cast<std::ptrdiff_t>(n));
   if (finish_reason_ == FinishReason::context_full) finish_reason_ = FinishReason::none;
   publish();
+  return {};
+}
+
+Status Session::accept(std::span<const int32_t> tokens, size_t& n_accepted) {
+  n_accepted = 0;
+  INLAY_TRY(check_not_in_slices());
+  if (finish_reason_ != FinishReason::none)
+    return error(Code::invalid_state, "the sequence has ended; prefill or truncate it to go on");
+  if (tokens_.empty()) return error(Code::invalid_state, "the sequence has no tokens: prefill it first");
+  INLAY_TRY(engine_->check_tokens(tokens));
+  if (tokens.empty()) return {};
+  const std::lock_guard lock(engine_->mutex_);
+  engine_->leave_ahead(*this);
+  if (tokens_.size() == static_cast<size_t>(engine_->info_.n_context)) {
+    StepEvent end;
+    engine_->end_without_token(*this, end, FinishReason::context_full);
+    return {};
+  }
+  const SamplerState averages = sampler_state_;  // of tokens that the sampler drew
+  for (; n_accepted < tokens.size() && finish_reason_ == FinishReason::none; ++n_accepted) {
+    StepEvent event;
+    event.sample.token = tokens[n_accepted];
+    engine_->finish_draw(*this, event);
+  }
+  sampler_state_ = averages;
   return {};
 }
 
@@ -250,7 +278,25 @@ Status Session::set_stop_tokens(std::vector<int32_t> tokens) {
 
 Status Session::set_max_tokens(int32_t max_tokens) {
   if (max_tokens < 0) return error(Code::invalid_argument, "max_tokens is %d, expected 0 or more", max_tokens);
+  INLAY_TRY(reserve_more(max_tokens));
   options_.max_tokens = max_tokens;
+  return {};
+}
+
+// The blocks of a generation whose blocks are reserved, up to a new limit. What it has stays; shared blocks are not copied.
+Status Session::reserve_more(int32_t max_tokens) {
+  const std::lock_guard lock(engine_->mutex_);
+  if (std::ranges::none_of(kv_, [](const KvHolding& holding) { return holding.n_held > 0; })) return {};
+  const int64_t n_context = engine_->info_.n_context, n_now = static_cast<int64_t>(tokens_.size());
+  const int64_t n_more = max_tokens == 0 ? n_context : std::max(1, max_tokens - n_drawn_);
+  INLAY_TRY(engine_->kv_.reserve(kv_,
+                                 {.first = kv_blocks_for(engine_->info_.n_context) * kKvBlockTokens,
+                                  .end = static_cast<int32_t>(std::min(n_context, n_now + n_more)),
+                                  .most = engine_->prefill_chunk_},
+                                 {}));
+  engine_->kv_.hold(kv_);
+  engine_->stats_.n_kv_blocks_peak = std::max(engine_->stats_.n_kv_blocks_peak, engine_->kv_.n_used());
+  publish();
   return {};
 }
 

@@ -42,7 +42,7 @@ struct ArchSpec {
   WindowRule window;
   // Mixtures of experts.
   Presence experts = Presence::never;
-  bool normalised_experts = true;         // the chosen weights are divided by their sum, where the file does not say
+  bool normalized_experts = true;         // the chosen weights are divided by their sum, where the file does not say
   bool shared_expert = false;             // with a gate
   bool biased_experts = false;            // the router too; softmax is over the chosen ones
   bool ffn_norm_after_attention = false;  // GGUF's name of ffn_norm is post_attention_norm

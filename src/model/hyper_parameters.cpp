@@ -260,7 +260,7 @@ Status read_experts(const ArchKeys& keys, const ArchSpec& arch, ModelSpec& spec)
   if (moe.n_experts < 2) return error(Code::unsupported, "%s is 1, expected at least 2", keys.shown("expert_count").c_str());
   INLAY_ASSIGN(moe.n_used, keys.size("expert_used_count", std::min<uint64_t>(kMaxChosen, static_cast<uint64_t>(moe.n_experts))));
   INLAY_TRY(read_expert_widths(keys, arch, spec));
-  INLAY_ASSIGN(moe.normalise_weights, keys.flag_or("expert_weights_norm", arch.normalised_experts));
+  INLAY_ASSIGN(moe.normalize_weights, keys.flag_or("expert_weights_norm", arch.normalized_experts));
   INLAY_ASSIGN(const double scale, keys.positive_or("expert_weights_scale", 1.0, 1e6));
   moe.weights_scale = static_cast<float>(scale);
   moe.router_bias = moe.expert_bias = arch.biased_experts;

@@ -41,12 +41,12 @@ struct MoeSpec {
   int32_t n_experts = 0, n_used = 0;          // n_experts 0: a dense model
   int32_t d_ff_expert = 0, d_ff_shared = 0;   // d_ff_shared 0: no expert that every row goes through
   Gating gating = Gating::softmax_then_top;
-  bool normalise_weights = false;             // the chosen weights are divided by their sum
+  bool normalize_weights = false;             // the chosen weights are divided by their sum
   float weights_scale = 1.0f;                 // and multiplied by this
   bool router_bias = false, expert_bias = false;
   bool shared_gate = false;                   // the shared expert's result times sigmoid of a learned projection
   // The softmax of the largest logits is that of all, divided by the sum of theirs.
-  bool softmax_over_chosen() const { return normalise_weights || gating == Gating::top_then_softmax; }
+  bool softmax_over_chosen() const { return normalize_weights || gating == Gating::top_then_softmax; }
   std::vector<uint8_t> layers;                // (n_layers) 1: of experts, 0: dense
 };
 

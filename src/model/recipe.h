@@ -5,8 +5,7 @@
 
 namespace inlay {
 
-// What a model is converted to, or quantized to at load. The numbers are those of inlay_convert_type in the C API
-// (src/capi asserts it).
+// What a model is converted to, or quantized to at load.
 enum class ConvertType : uint8_t { f16, bf16, f32, q8_0, q4_0, q4_k_m, q5_k_m, q6_k, count };
 
 struct Recipe {

@@ -94,12 +94,13 @@ void use_tokenizer(Host& host, const inlay_engine* engine, int32_t n_vocab) {
              lib.inlay_token_get_info(engine, static_cast<int32_t>(host.random().below(static_cast<size_t>(n_vocab))),
                                       &info, &err),
              err);
+  inlay_chat_params with_prompt = sized<inlay_chat_params>();
+  with_prompt.flags = INLAY_CHAT_ADD_GENERATION_PROMPT;
   text_of(host, "inlay_chat_render", [&](char* buf, size_t cap, size_t* needed, inlay_error* e) {
-    return lib.inlay_chat_render(engine, kConversation, SIZE_MAX, nullptr, 0, INLAY_CHAT_ADD_GENERATION_PROMPT, buf,
-                                 cap, needed, e);
+    return lib.inlay_chat_render(engine, kConversation, SIZE_MAX, &with_prompt, buf, cap, needed, e);
   });
   host.check("inlay_chat_tokenize",
-             lib.inlay_chat_tokenize(engine, kConversation, SIZE_MAX, nullptr, 0, 0, nullptr, 0, &n, &err), err);
+             lib.inlay_chat_tokenize(engine, kConversation, SIZE_MAX, nullptr, nullptr, 0, &n, &err), err);
 }
 
 inlay_session* make_session(Host& host, const inlay_engine* engine) {

@@ -79,7 +79,7 @@ class Program {
     if (sessions_.empty() || random_.one_in(20)) return create();
     const size_t i = random_.below(sessions_.size());
     Session& s = sessions_[i];
-    switch (random_.below(18)) {
+    switch (random_.below(19)) {
       case 0:
         return free_one(i);
       case 1:
@@ -111,6 +111,8 @@ class Program {
         return shift(s);
       case 16:
         return score();
+      case 17:
+        return accept(s);
       default:
         return embed();
     }
@@ -251,6 +253,19 @@ class Program {
     compare(s);
   }
 
+  void accept(Session& s) {
+    std::vector<int32_t> tokens(random_.below(4));
+    for (int32_t& t : tokens) t = static_cast<int32_t>(random_.below(static_cast<size_t>(n_vocab) + (random_.one_in(10) ? 3 : 0)));
+    size_t n = 0;
+    check("inlay_session_accept", lib.inlay_session_accept(s.handle, tokens.data(), tokens.size(), &n, &err_));
+    s.n_tokens += static_cast<int32_t>(n);
+    compare(s);
+    std::vector<int32_t> all(static_cast<size_t>(s.n_tokens));
+    if (check("inlay_session_get_tokens", lib.inlay_session_get_tokens(s.handle, 0, all.data(), all.size(), &n, &err_)) &&
+        (n != all.size() || n < tokens.size()))
+      host_.violated("a sequence of " + std::to_string(all.size()) + " tokens reads as " + std::to_string(n));
+  }
+
   inlay_sampler_params random_sampler() {
     inlay_sampler_params p = sized<inlay_sampler_params>();
     static constexpr float kValues[] = {0.0f, 0.3f, 0.9f, 1.0f, 1.5f};
@@ -312,7 +327,7 @@ class Program {
 
   void cancel(const Session& s) {
     if (random_.one_in(2)) return lib.inlay_session_cancel(s.handle);
-    check("inlay_session_cancel_turn", lib.inlay_session_cancel_turn(s.handle, random_.below(6), &err_));
+    check("inlay_session_cancel_generation", lib.inlay_session_cancel_generation(s.handle, random_.below(6), &err_));
   }
 
   void texts() {

@@ -73,8 +73,17 @@ inlay_status view_logits(const Handles& h, inlay_error* err) {
   inlay_logits view = sized<inlay_logits>();
   return lib.inlay_session_view_logits(h.session, &view, err);
 }
-inlay_status cancel_turn(const Handles& h, inlay_error* err) {
-  return lib.inlay_session_cancel_turn(h.session, 1, err);
+inlay_status accept_tokens(const Handles& h, inlay_error* err) {
+  size_t n = 0;
+  return lib.inlay_session_accept(h.session, kTokens, 4, &n, err);
+}
+inlay_status get_tokens(const Handles& h, inlay_error* err) {
+  int32_t tokens[4];
+  size_t n = 0;
+  return lib.inlay_session_get_tokens(h.session, 0, tokens, 4, &n, err);
+}
+inlay_status cancel_generation(const Handles& h, inlay_error* err) {
+  return lib.inlay_session_cancel_generation(h.session, 1, err);
 }
 
 inlay_status create_session(const Handles& h, inlay_error* err) {
@@ -150,12 +159,12 @@ inlay_status compare_text(const Handles& h, inlay_error* err) {
 inlay_status chat_render(const Handles& h, inlay_error* err) {
   std::string text(1 << 12, '\0');
   size_t n = 0;
-  return lib.inlay_chat_render(h.engine, kConversation, SIZE_MAX, nullptr, 0, 0, text.data(), text.size(), &n, err);
+  return lib.inlay_chat_render(h.engine, kConversation, SIZE_MAX, nullptr, text.data(), text.size(), &n, err);
 }
 inlay_status chat_tokenize(const Handles& h, inlay_error* err) {
   int32_t tokens[256];
   size_t n = 0;
-  return lib.inlay_chat_tokenize(h.engine, kConversation, SIZE_MAX, nullptr, 0, 0, tokens, 256, &n, err);
+  return lib.inlay_chat_tokenize(h.engine, kConversation, SIZE_MAX, nullptr, tokens, 256, &n, err);
 }
 inlay_status embed(const Handles& h, inlay_error* err) {
   static constexpr int32_t kLengths[] = {4};
@@ -184,13 +193,15 @@ constexpr HandleCall kTable[] = {
     {"inlay_session_fork", true, fork_session},
     {"inlay_session_truncate", true, truncate_session},
     {"inlay_session_shift", true, shift_session},
+    {"inlay_session_accept", true, accept_tokens},
+    {"inlay_session_get_tokens", true, get_tokens},
     {"inlay_session_set_sampler", true, set_sampler},
     {"inlay_session_set_stop", true, set_stop},
     {"inlay_session_set_stop_tokens", true, set_stop_tokens},
     {"inlay_session_set_max_tokens", true, set_max_tokens},
     {"inlay_session_copy_logits", true, copy_logits},
     {"inlay_session_view_logits", true, view_logits},
-    {"inlay_session_cancel_turn", true, cancel_turn},
+    {"inlay_session_cancel_generation", true, cancel_generation},
     {"inlay_session_create", false, create_session},
     {"inlay_engine_get_info", false, engine_get_info},
     {"inlay_engine_get_stats", false, get_stats},

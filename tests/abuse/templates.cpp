@@ -86,17 +86,19 @@ Outcome run(Case& the_case) {
     fuzz::mutate(mutable_bytes, mutable_bytes, random);
     conversation.assign(mutable_bytes.begin(), mutable_bytes.end());
   }
-  const auto flags = static_cast<inlay_chat_flags>(random.below(2));
+  inlay_chat_params params = sized<inlay_chat_params>();
+  params.flags = static_cast<inlay_chat_flags>(random.below(2));
+  params.chat_template = text.data();
+  params.template_len = text.size();
   inlay_error err;
   std::string rendered(4000, '\0');
   size_t needed = 0;
-  inlay_status status = lib.inlay_chat_render(engine, conversation.data(), conversation.size(), text.data(),
-                                              text.size(), flags, rendered.data(), rendered.size(), &needed, &err);
+  inlay_status status = lib.inlay_chat_render(engine, conversation.data(), conversation.size(), &params, rendered.data(),
+                                              rendered.size(), &needed, &err);
   const bool worked = host.check("inlay_chat_render", status, err);
   if (worked && needed > rendered.size()) the_case.violated("inlay_chat_render: wrote more than there is room");
   int32_t tokens[2000];
-  status = lib.inlay_chat_tokenize(engine, conversation.data(), conversation.size(), text.data(), text.size(), flags,
-                                   tokens, 2000, &needed, &err);
+  status = lib.inlay_chat_tokenize(engine, conversation.data(), conversation.size(), &params, tokens, 2000, &needed, &err);
   const bool tokenized = host.check("inlay_chat_tokenize", status, err);
   if (worked && !tokenized && status != INLAY_BUFFER_TOO_SMALL)
     the_case.violated(std::string("rendered, but not tokenized: ") + err.message);

@@ -140,7 +140,9 @@ static void test_convert(const char* model) {
   IN_STRUCT(inlay_convert_params, (void)0, CALL(inlay_convert)(MISSING, SIZE_MAX, "x.gguf", SIZE_MAX, p, &err),
             INLAY_NOT_FOUND);
   BAD_CONVERT_PARAM(type, -1);
-  BAD_CONVERT_PARAM(type, INLAY_CONVERT_Q6_K + 1);
+  BAD_CONVERT_PARAM(type, INLAY_CONVERT_F32 + 1);
+  BAD_CONVERT_PARAM(type, INLAY_WEIGHT_FP8);
+  CHECK(strstr(err.message, "FP8") != NULL);
   BAD_CONVERT_PARAM(n_threads, -1);
   BAD_CONVERT_PARAM(reserved, 1);
   if (!model) return;
@@ -172,8 +174,8 @@ static void test_null_handles(void) {
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_tokenize)(NULL, "x", SIZE_MAX, 0, NULL, 0, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_detokenize)(NULL, &token, 1, 0, NULL, 0, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_token_get_info)(NULL, 0, &token_info, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_render)(NULL, "[]", SIZE_MAX, NULL, 0, 0, NULL, 0, &n, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_tokenize)(NULL, "[]", SIZE_MAX, NULL, 0, 0, NULL, 0, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_render)(NULL, "[]", SIZE_MAX, NULL, NULL, 0, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_tokenize)(NULL, "[]", SIZE_MAX, NULL, NULL, 0, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_create)(NULL, NULL, &session, &err));
   CHECK(session == NULL);
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_get_info)(NULL, &session_info, &err));
@@ -186,6 +188,8 @@ static void test_null_handles(void) {
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_fork)(NULL, &session, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_truncate)(NULL, 0, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_shift)(NULL, 0, 0, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_accept)(NULL, &token, 1, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_get_tokens)(NULL, 0, NULL, 0, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_sampler)(NULL, NULL, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_stop)(NULL, NULL, 0, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_stop_tokens)(NULL, NULL, 0, &err));
@@ -201,7 +205,7 @@ static void test_null_handles(void) {
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(NULL, &token, 1, &token, 1, NULL, NULL, 0, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_score)(NULL, NULL, &token, 1, NULL, 0, NULL, NULL, 0, NULL, 0, &err));
   CALL(inlay_session_cancel)(NULL);
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_cancel_turn)(NULL, 1, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_cancel_generation)(NULL, 1, &err));
   CALL(inlay_session_free)(NULL);
   CALL(inlay_free)(NULL);
 }
@@ -304,32 +308,41 @@ static void test_tokens(const inlay_engine* engine, int32_t n_vocab) {
   }
 }
 
+#define CHAT(form, flags) (&(inlay_chat_params){sizeof(inlay_chat_params), flags, form, SIZE_MAX})
+
 static void test_chat(const inlay_engine* engine) {
   static const char talk[] = "[{\"role\": \"user\", \"content\": \"Hi\"}]";
   static const char form[] = "{{ messages[0].content }}{% if add_generation_prompt %}>{% endif %}";
   size_t n = 0;
-  TEXT_OUT(CALL(inlay_chat_render)(engine, talk, SIZE_MAX, form, SIZE_MAX, INLAY_CHAT_ADD_GENERATION_PROMPT, buf, cap,
+  TEXT_OUT(CALL(inlay_chat_render)(engine, talk, SIZE_MAX, CHAT(form, INLAY_CHAT_ADD_GENERATION_PROMPT), buf, cap,
                                    &need, &err));
-  EXPECT(INLAY_OK, CALL(inlay_chat_render)(engine, talk, sizeof talk - 1, form, sizeof form - 1, 0, NULL, 0, &n, &err));
+  EXPECT(INLAY_OK, CALL(inlay_chat_render)(engine, talk, sizeof talk - 1, CHAT(form, 0), NULL, 0, &n, &err));
   CHECK(n == 2);
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_render)(engine, NULL, 1, form, SIZE_MAX, 0, NULL, 0, &n, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_render)(engine, talk, SIZE_MAX, form, SIZE_MAX, 2, NULL, 0, &n, &err));
-  EXPECT(INLAY_FORMAT, CALL(inlay_chat_render)(engine, "[", SIZE_MAX, form, SIZE_MAX, 0, NULL, 0, &n, &err));
-  EXPECT(INLAY_FORMAT, CALL(inlay_chat_render)(engine, "\xff\xfe", 2, form, SIZE_MAX, 0, NULL, 0, &n, &err));
-  EXPECT(INLAY_FORMAT, CALL(inlay_chat_render)(engine, talk, SIZE_MAX, "{{", SIZE_MAX, 0, NULL, 0, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_render)(engine, NULL, 1, CHAT(form, 0), NULL, 0, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_render)(engine, talk, SIZE_MAX, CHAT(form, 2), NULL, 0, &n, &err));
+  EXPECT(INLAY_FORMAT, CALL(inlay_chat_render)(engine, "[", SIZE_MAX, CHAT(form, 0), NULL, 0, &n, &err));
+  EXPECT(INLAY_FORMAT, CALL(inlay_chat_render)(engine, "\xff\xfe", 2, CHAT(form, 0), NULL, 0, &n, &err));
+  EXPECT(INLAY_FORMAT, CALL(inlay_chat_render)(engine, talk, SIZE_MAX, CHAT("{{", 0), NULL, 0, &n, &err));
   EXPECT(INLAY_UNSUPPORTED,
-         CALL(inlay_chat_render)(engine, talk, SIZE_MAX, "{{ 1|nothing }}", SIZE_MAX, 0, NULL, 0, &n, &err));
+         CALL(inlay_chat_render)(engine, talk, SIZE_MAX, CHAT("{{ 1|nothing }}", 0), NULL, 0, &n, &err));
+  IN_STRUCT(inlay_chat_params, (p->chat_template = form, p->template_len = sizeof form - 1),
+            CALL(inlay_chat_render)(engine, talk, SIZE_MAX, p, NULL, 0, &n, &err), INLAY_OK);
+  {
+    inlay_chat_params wrong = {sizeof wrong, 0, NULL, 1};
+    EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_render)(engine, talk, SIZE_MAX, &wrong, NULL, 0, &n, &err));
+    CHECK(strstr(err.message, "params.chat_template is NULL") != NULL);
+  }
   int32_t tokens[16];
-  EXPECT(INLAY_OK, CALL(inlay_chat_tokenize)(engine, talk, SIZE_MAX, form, SIZE_MAX, 0, NULL, 0, &n, &err));
+  EXPECT(INLAY_OK, CALL(inlay_chat_tokenize)(engine, talk, SIZE_MAX, CHAT(form, 0), NULL, 0, &n, &err));
   CHECK(n > 0 && n <= 16);
-  EXPECT(INLAY_OK, CALL(inlay_chat_tokenize)(engine, talk, SIZE_MAX, form, SIZE_MAX, 0, tokens, n, &n, &err));
+  EXPECT(INLAY_OK, CALL(inlay_chat_tokenize)(engine, talk, SIZE_MAX, CHAT(form, 0), tokens, n, &n, &err));
   EXPECT(INLAY_BUFFER_TOO_SMALL,
-         CALL(inlay_chat_tokenize)(engine, talk, SIZE_MAX, form, SIZE_MAX, 0, tokens, n - 1, &n, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_tokenize)(engine, NULL, 1, form, SIZE_MAX, 0, NULL, 0, &n, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_tokenize)(engine, talk, SIZE_MAX, form, SIZE_MAX, 2, NULL, 0, &n, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_tokenize)(engine, talk, SIZE_MAX, form, SIZE_MAX, 0, NULL, 0, NULL, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_tokenize)(engine, talk, SIZE_MAX, form, SIZE_MAX, 0, NULL, 4, &n, &err));
-  EXPECT(INLAY_FORMAT, CALL(inlay_chat_tokenize)(engine, "[", SIZE_MAX, form, SIZE_MAX, 0, NULL, 0, &n, &err));
+         CALL(inlay_chat_tokenize)(engine, talk, SIZE_MAX, CHAT(form, 0), tokens, n - 1, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_tokenize)(engine, NULL, 1, CHAT(form, 0), NULL, 0, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_tokenize)(engine, talk, SIZE_MAX, CHAT(form, 2), NULL, 0, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_tokenize)(engine, talk, SIZE_MAX, CHAT(form, 0), NULL, 0, NULL, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_tokenize)(engine, talk, SIZE_MAX, CHAT(form, 0), NULL, 4, &n, &err));
+  EXPECT(INLAY_FORMAT, CALL(inlay_chat_tokenize)(engine, "[", SIZE_MAX, CHAT(form, 0), NULL, 0, &n, &err));
 }
 
 static void test_explanations(const char* model) {
@@ -401,6 +414,8 @@ static void test_sampler(inlay_session* session, int32_t n_vocab) {
   BAD_SAMPLER(dry_window, -2);
   BAD_SAMPLER(n_dry_breakers, 1);  // with a NULL pointer
   BAD_SAMPLER(n_dry_breakers, 65);
+  BAD_SAMPLER(flags, 0x80000000u);
+  BAD_SAMPLER(reserved, 1);
   refuse_biases(session, bias, 0);  // one token twice
   refuse_biases(session, bias, n_vocab);
   refuse_biases(session, bias, -1);
@@ -452,6 +467,9 @@ static void test_session_create(const inlay_engine* engine) {
   params.reserved = 1;
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_create)(engine, &params, &s, &err));
   params.reserved = 0;
+  params.n_stops = 1;  // with a NULL pointer
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_create)(engine, &params, &s, &err));
+  params.n_stops = 0;
   IN_STRUCT(inlay_sampler_params, params.sampler = p,
             (CALL(inlay_session_free)(s), CALL(inlay_session_create)(engine, &params, &s, &err)), INLAY_OK);
   CALL(inlay_session_free)(s);
@@ -531,6 +549,26 @@ static void test_slices(inlay_session* session, const inlay_session* other_type)
   CHECK(left == 0 && event.kind == INLAY_EVENT_TOKEN);
 }
 
+static void test_accept(inlay_session* session, int32_t n_vocab) {
+  int32_t ids[2] = {0, 0}, read[64];
+  size_t n = 99, n_all = 0;
+  EXPECT(INLAY_OK, CALL(inlay_session_get_tokens)(session, 0, NULL, 0, &n_all, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_accept)(session, NULL, 1, &n, &err));
+  CHECK(n == 0);
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_accept)(session, ids, SIZE_MAX, &n, &err));
+  ids[1] = n_vocab;
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_accept)(session, ids, 2, NULL, &err));
+  EXPECT(INLAY_OK, CALL(inlay_session_accept)(session, NULL, 0, &n, &err));
+  EXPECT(INLAY_OK, CALL(inlay_session_accept)(session, ids, 1, &n, &err));
+  CHECK(n == 1);
+  EXPECT(INLAY_OK, CALL(inlay_session_get_tokens)(session, 0, read, 64, &n, &err));
+  CHECK(n == n_all + 1 && read[n_all] == ids[0]);
+  EXPECT(INLAY_BUFFER_TOO_SMALL, CALL(inlay_session_get_tokens)(session, 0, read, n_all, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_get_tokens)(session, 0, NULL, 1, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_get_tokens)(session, 0, read, 64, NULL, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_get_tokens)(session, SIZE_MAX, read, 64, &n, &err));
+}
+
 static void test_session(const inlay_engine* engine, int32_t n_vocab) {
   inlay_session *session = NULL, *child = (inlay_session*)&err;
   static float logits[1 << 20];
@@ -568,9 +606,10 @@ static void test_session(const inlay_engine* engine, int32_t n_vocab) {
   EXPECT(INLAY_OK, CALL(inlay_session_shift)(session, 0, 1, &err));
   EXPECT(INLAY_OK, CALL(inlay_session_shift)(session, 0, 0, &err));
   test_slices(session, (const inlay_session*)engine);
+  test_accept(session, n_vocab);
   EXPECT(INLAY_OK, CALL(inlay_session_truncate)(session, 0, &err));
   CALL(inlay_session_cancel)(session);
-  EXPECT(INLAY_OK, CALL(inlay_session_cancel_turn)(session, 1000000, &err));
+  EXPECT(INLAY_OK, CALL(inlay_session_cancel_generation)(session, 1000000, &err));
   CALL(inlay_session_free)(session);
   CALL(inlay_session_free)(child);
 }

@@ -90,6 +90,15 @@ inline inlay_event step(const SessionPtr& session, inlay_status want = INLAY_OK)
   return event;
 }
 
+// A template, for the calls that write conversations.
+inline inlay_chat_params written_by(const char* form, inlay_chat_flags flags = 0) {
+  inlay_chat_params params = sized<inlay_chat_params>();
+  params.flags = flags;
+  params.chat_template = form;
+  params.template_len = SIZE_MAX;
+  return params;
+}
+
 inline void set_sampler(const SessionPtr& session, const inlay_sampler_params* params) {
   inlay_error err;
   ASSERT_EQ(inlay_session_set_sampler(session.get(), params, &err), INLAY_OK) << err.message;

@@ -246,9 +246,21 @@ std::string chat(const char* source, bool prompt) {
   char buf[256];
   size_t n = 0;
   inlay_error err;
-  const auto status = inlay_chat_render(engine().get(), "[]", SIZE_MAX, source, SIZE_MAX,
-                                        prompt ? INLAY_CHAT_ADD_GENERATION_PROMPT : 0, buf, sizeof buf, &n, &err);
+  const inlay_chat_params params = written_by(source, prompt ? INLAY_CHAT_ADD_GENERATION_PROMPT : 0);
+  const auto status = inlay_chat_render(engine().get(), "[]", SIZE_MAX, &params, buf, sizeof buf, &n, &err);
   return status == INLAY_OK ? std::string(buf, n) : failure(status, err);
+}
+
+EffectRow chat_row(const char* field, Kind kind, std::function<void(inlay_chat_params&)> set, std::string words = "") {
+  return {std::string("inlay_chat_params.") + field, kind, [=](bool with) {
+            inlay_chat_params params = written_by("{{ messages|length }} and more");
+            if (with) set(params);
+            char buf[256];
+            size_t n = 0;
+            inlay_error err;
+            const auto status = inlay_chat_render(engine().get(), "[]", SIZE_MAX, &params, buf, sizeof buf, &n, &err);
+            return status == INLAY_OK ? std::string(buf, n) : failure(status, err);
+          }, std::move(words)};
 }
 
 std::string tokenized(const char* model, const char* text, inlay_tokenize_flags flags) {
@@ -279,6 +291,7 @@ std::vector<EffectRow> table() {
   using Sampler = inlay_sampler_params;
   using Session = inlay_session_params;
   static const std::string first(1, static_cast<char>(kPlainReply[0])), none = "~~";
+  static const inlay_text first_text = {first.data(), 1}, empty_text = {"", 0};
   static const int32_t stops[] = {kPlainReply[3], kPlainReply[3], kVocab};
   static const Sampler hot_sampler = hot();
   static int calls = 0;
@@ -330,6 +343,15 @@ std::vector<EffectRow> table() {
          p.pre_tokenizer_len = set ? SIZE_MAX : 5;
          return loaded(p);
        }, "qwen2 and more"},
+      load_row("tuning", effect, [](Load& p) { p.tuning = "cublas=1", p.tuning_len = SIZE_MAX; }, "tuning: cublas changes nothing"),
+      load_row("tuning", refused, [](Load& p) { p.tuning = "no_such_key=1", p.tuning_len = SIZE_MAX; }, "no_such_key"),
+      load_row("flags", refused, [](Load& p) { p.flags = INLAY_LOAD_NO_CUBLAS, p.tuning = "cublas=1", p.tuning_len = 8; }, "cublas=1"),
+      {"inlay_load_params.tuning_len", Kind::refused, [](bool set) {
+         inlay_load_params p = on(INLAY_DEVICE_CPU);
+         p.tuning = "isa=generic and more";
+         p.tuning_len = set ? SIZE_MAX : 11;
+         return loaded(p);
+       }, "'and'"},
       {"inlay_load_params.log", effect, [](bool set) {
          noted.clear();
          Load params = on(INLAY_DEVICE_CPU);
@@ -363,7 +385,6 @@ std::vector<EffectRow> table() {
       load_row("weight_dtype", refused, [](Load& p) { p.weight_dtype = 99; }, "weight_dtype"),
       load_row("reserved", refused, [](Load& p) { p.reserved = 1; }, "params.reserved"),
       load_flag("INLAY_LOAD_NO_CUBLAS", INLAY_LOAD_NO_CUBLAS),
-      load_flag("INLAY_LOAD_NO_TOKEN_KERNEL", INLAY_LOAD_NO_TOKEN_KERNEL),
       load_flag("INLAY_LOAD_RUN_AHEAD", INLAY_LOAD_RUN_AHEAD),
       {"INLAY_LOAD_TAKE_PAGES_LATER", neutral, [](bool set) {
          Load p = on(INLAY_DEVICE_CPU);
@@ -437,6 +458,16 @@ std::vector<EffectRow> table() {
          return drawn(params);
        }},
       session_row("n_stop_tokens", refused, [](Session& p) { p.stop_tokens = stops; p.n_stop_tokens = 1025; }, "n_stop_tokens"),
+      session_row("stops", effect, [](Session& p) { p.stops = &first_text; p.n_stops = 1; }),
+      session_row("stops", refused, [](Session& p) { p.n_stops = 1; }, "params.stops is NULL"),
+      session_row("stops", refused, [](Session& p) { p.stops = &empty_text; p.n_stops = 1; }, "stop string 0 has 0 bytes"),
+      {"inlay_session_params.n_stops", effect, [](bool set) {
+         Session params = sized<Session>();
+         params.stops = &first_text;
+         params.n_stops = set;
+         return drawn(params);
+       }},
+      session_row("n_stops", refused, [](Session& p) { p.stops = &first_text; p.n_stops = 65; }, "params.n_stops"),
       // ---- stop strings
       stop_row("data", effect, {{first.data(), 1}}, {{none.data(), 1}}),
       stop_row("data", refused, {{nullptr, 1}}, {}, "a stop string is NULL"),
@@ -455,6 +486,8 @@ std::vector<EffectRow> table() {
       convert_row("struct_size", refused, [](inlay_convert_params& p) { p.struct_size = 3; }, "struct_size"),
       convert_row("type", effect, [](inlay_convert_params& p) { p.type = INLAY_CONVERT_F32; }),
       convert_row("type", refused, [](inlay_convert_params& p) { p.type = 99; }, "params.type"),
+      convert_row("type", refused, [](inlay_convert_params& p) { p.type = INLAY_WEIGHT_FP8; }, "(FP8)"),
+      convert_row("type", neutral, [](inlay_convert_params& p) { p.type = INLAY_CONVERT_F16; }, "\nF16\n"),
       convert_row("n_threads", neutral, [](inlay_convert_params& p) { p.n_threads = 2; }, "Threads that compute"),
       convert_row("n_threads", refused, [](inlay_convert_params& p) { p.n_threads = -1; }, "n_threads"),
       convert_row("reserved", refused, [](inlay_convert_params& p) { p.reserved = 1; }, "params.reserved"),
@@ -485,7 +518,7 @@ std::vector<EffectRow> table() {
       embed_row("pooling", effect, [](inlay_embed_params& p) { p.pooling = INLAY_POOLING_LAST; }),
       embed_row("pooling", refused, [](inlay_embed_params& p) { p.pooling = INLAY_POOLING_DEFAULT; }, "the model names no pooling"),
       embed_row("flags", refused, [](inlay_embed_params& p) { p.flags = 1u << 31; }, "params.flags"),
-      embed_row("INLAY_EMBED_NORMALISE", effect, [](inlay_embed_params& p) { p.flags = INLAY_EMBED_NORMALISE; }),
+      embed_row("INLAY_EMBED_NORMALIZE", effect, [](inlay_embed_params& p) { p.flags = INLAY_EMBED_NORMALIZE; }),
       embed_row("reserved", refused, [](inlay_embed_params& p) { p.reserved = 1; }, "params.reserved"),
       // ---- score
       score_row("struct_size", refused, [](inlay_score_params& p) { p.struct_size = 3; }, "struct_size"),
@@ -516,6 +549,11 @@ std::vector<EffectRow> table() {
          return tokenized(kModel, end.c_str(), set ? INLAY_TOKENIZE_PARSE_SPECIAL : 0);
        }},
       {"INLAY_DETOKENIZE_SHOW_SPECIAL", effect, [](bool set) { return detokenized(set ? INLAY_DETOKENIZE_SHOW_SPECIAL : 0); }},
+      chat_row("struct_size", refused, [](inlay_chat_params& p) { p.struct_size = 3; }, "struct_size"),
+      chat_row("flags", refused, [](inlay_chat_params& p) { p.flags = 1u << 31; }, "params.flags"),
+      chat_row("chat_template", effect, [](inlay_chat_params& p) { p.chat_template = "x"; }),
+      chat_row("chat_template", refused, [](inlay_chat_params& p) { p.chat_template = nullptr; }, "params.chat_template is NULL"),
+      chat_row("template_len", effect, [](inlay_chat_params& p) { p.template_len = 21; }),
       {"INLAY_CHAT_ADD_GENERATION_PROMPT", effect, [](bool set) { return chat("{{ add_generation_prompt }}", set); }},
       {"INLAY_CHAT_ADD_GENERATION_PROMPT", neutral, [](bool set) { return chat("x", set); }, "does not read the variable"},
   };

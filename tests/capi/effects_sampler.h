@@ -38,7 +38,7 @@ inline std::string drawn(const inlay_session_params& params, const std::vector<i
   inlay_error err;
   if (const auto status = inlay_session_create(of.get(), &params, &made, &err); status != INLAY_OK) return failure(status, err);
   const SessionPtr session(made);
-  if (const auto status = inlay_session_set_stop(made, stops.data(), stops.size(), &err); status != INLAY_OK)
+  if (const auto status = stops.empty() ? INLAY_OK : inlay_session_set_stop(made, stops.data(), stops.size(), &err); status != INLAY_OK)
     return failure(status, err);
   inlay_engine_info info = sized<inlay_engine_info>();
   EXPECT_EQ(inlay_engine_get_info(of.get(), &info, nullptr), INLAY_OK);
@@ -69,7 +69,7 @@ inline inlay_sampler_params hot() {
 
 inline EffectRow sampler_row(const char* field, Kind kind, std::function<void(inlay_sampler_params&)> set, std::string words = "",
                 std::function<inlay_sampler_params()> base = hot) {
-  return {std::string("inlay_sampler_params.") + field, kind, [=](bool with) {
+  return {field[0] == 'I' ? field : std::string("inlay_sampler_params.") + field, kind, [=](bool with) {
             inlay_sampler_params params = base();
             if (with) set(params);
             return drawn(params);
@@ -110,11 +110,17 @@ inline std::vector<EffectRow> sampler_rows() {
   const auto mirostat = hot_with([](Sampler& p) { p.mirostat_tau = 3; });
   const auto adaptive = hot_with([](Sampler& p) { p.temperature = 1, p.adaptive_target = 0.5f; });
   static const inlay_logit_bias always = {70, 50.0f};  // F without end
-  static const inlay_text breaker = {"F", 1};
+  static const inlay_text breaker = {"F", 1}, no_breaker = {"", 0};
   const auto repeating = hot_with([](Sampler& p) { p.temperature = 0, p.bias = &always, p.n_bias = 1; });
   const auto dry = [repeating] {
     Sampler out = repeating();
     out.dry_multiplier = 100;
+    return out;
+  };
+  static const inlay_logit_bias star = {'*', 50.0f};  // a breaker by default
+  const auto broken = [=] {
+    Sampler out = dry();
+    out.bias = &star;
     return out;
   };
   const std::string only = "only bias, DRY, penalties and n_logprobs change anything";
@@ -219,6 +225,15 @@ inline std::vector<EffectRow> sampler_rows() {
         return out;
       }),
       sampler_row("n_dry_breakers", refused, [](Sampler& p) { p.dry_breakers = &breaker, p.n_dry_breakers = 65; }, "n_dry_breakers"),
+      sampler_row("dry_breakers", neutral, [](Sampler& p) { p.dry_breakers = &breaker, p.n_dry_breakers = 1; }, "nothing without dry_multiplier", repeating),
+      sampler_row("dry_breakers", refused, [](Sampler& p) { p.dry_breakers = &no_breaker, p.n_dry_breakers = 1; }, "no bytes in text 0"),
+      sampler_row("flags", refused, [](Sampler& p) { p.flags = 1u << 31; }, "sampler.flags"),
+      sampler_row("flags", refused, [](Sampler& p) { p.dry_breakers = &breaker, p.n_dry_breakers = 1, p.flags = INLAY_SAMPLER_NO_DRY_BREAKERS; },
+                  "sampler.flags turn breakers off"),
+      sampler_row("reserved", refused, [](Sampler& p) { p.reserved = 1; }, "sampler.reserved"),
+      sampler_row("INLAY_SAMPLER_NO_DRY_BREAKERS", effect, [](Sampler& p) { p.flags = INLAY_SAMPLER_NO_DRY_BREAKERS; }, "", broken),
+      sampler_row("INLAY_SAMPLER_NO_DRY_BREAKERS", neutral, [](Sampler& p) { p.flags = INLAY_SAMPLER_NO_DRY_BREAKERS; },
+                  "nothing without dry_multiplier", repeating),
       bias_row("token", effect, kBias, kBias + 1),
       bias_row("token", refused, kBias + 3, kBias, "token 320"),
       bias_row("bias", effect, kBias, kBias + 2),

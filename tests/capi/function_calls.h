@@ -142,7 +142,7 @@ inline std::string generated(const World& world, bool hot, const std::function<s
 inline std::string embedding(const World& world, inlay_pooling pooling) {
   inlay_embed_params params = sized<inlay_embed_params>();
   params.pooling = pooling;
-  params.flags = INLAY_EMBED_NORMALISE;
+  params.flags = INLAY_EMBED_NORMALIZE;
   const auto n = static_cast<int32_t>(kPlain.size());
   std::vector<float> out(4096);
   size_t needed = 0;
@@ -194,7 +194,8 @@ inline constexpr const char* kForm =
 
 inline std::string rendered(const World& world, const char* form) {
   return text_of([&](char* buf, size_t cap, size_t* needed, inlay_error* err) {
-    return CALL(inlay_chat_render, world.engine.get(), kTalk, SIZE_MAX, form, SIZE_MAX, 0u, buf, cap, needed, err);
+    const inlay_chat_params params = written_by(form);
+    return CALL(inlay_chat_render, world.engine.get(), kTalk, SIZE_MAX, &params, buf, cap, needed, err);
   });
 }
 
@@ -394,6 +395,23 @@ inline std::vector<Row> table() {
            return outcome(status, err) + stepped(session, 3) + logits_of(session);
          });
        }},
+      {"inlay_session_accept", [](const World& w) {
+         return generated(w, false, [](const SessionPtr& session) {
+           size_t n = 9;
+           inlay_error err;
+           const inlay_status status = CALL(inlay_session_accept, session.get(), &kPlain[1], size_t{3}, &n, &err);
+           return outcome(status, err) + std::to_string(n);
+         });
+       }},
+      {"inlay_session_get_tokens", [](const World& w) {
+         return generated(w, false, [](const SessionPtr& session) {
+           Tokens tokens(64);
+           size_t n = 0;
+           inlay_error err;
+           const inlay_status status = CALL(inlay_session_get_tokens, session.get(), size_t{1}, tokens.data(), tokens.size(), &n, &err);
+           return outcome(status, err) + std::to_string(n) + bytes_of(tokens);
+         });
+       }},
       {"inlay_session_set_sampler", [](const World& w) {
          return generated(w, false, [](const SessionPtr& session) {
            std::string out;
@@ -438,10 +456,10 @@ inline std::vector<Row> table() {
            return outcome(status, err) + bytes_of(std::vector<float>(view.values, view.values + view.n_values));
          });
        }},
-      {"inlay_session_cancel_turn", [](const World& w) {
+      {"inlay_session_cancel_generation", [](const World& w) {
          return generated(w, false, [](const SessionPtr& session) {
            inlay_error err;
-           return outcome(CALL(inlay_session_cancel_turn, session.get(), uint64_t{1}, &err), err);
+           return outcome(CALL(inlay_session_cancel_generation, session.get(), uint64_t{1}, &err), err);
          });
        }},
       {"inlay_session_cancel", [](const World& w) {
@@ -504,7 +522,7 @@ inline std::vector<Row> table() {
        }},
       {"inlay_convert", [](const World&) {
          std::string out;
-         for (inlay_convert_type type = INLAY_CONVERT_F16; type <= INLAY_CONVERT_Q6_K; ++type)
+         for (inlay_convert_type type = INLAY_CONVERT_Q8_0; type <= INLAY_CONVERT_F32; ++type)
            out += converted(model_file("llama-f32"), type);
          return out + converted(INLAY_SOURCE_DIR "/examples/model/hf", INLAY_CONVERT_Q8_0);
        }},
@@ -513,8 +531,8 @@ inline std::vector<Row> table() {
          Tokens tokens(4096);
          size_t n = 0;
          inlay_error err;
-         const inlay_status status = CALL(inlay_chat_tokenize, w.engine.get(), kTalk, SIZE_MAX, kForm, SIZE_MAX, 0u, tokens.data(),
-                                          tokens.size(), &n, &err);
+         const inlay_chat_params params = written_by(kForm);
+         const inlay_status status = CALL(inlay_chat_tokenize, w.engine.get(), kTalk, SIZE_MAX, &params, tokens.data(), tokens.size(), &n, &err);
          tokens.resize(n);
          return outcome(status, err) + bytes_of(tokens);
        }},

@@ -345,6 +345,70 @@ TEST_P(Load, MessagesReachTheHostAndTheRing) {
   EXPECT_TRUE(heard.empty());
 }
 
+void tune(inlay_load_params& params, const char* text) {
+  params.tuning = text;
+  params.tuning_len = SIZE_MAX;
+}
+
+void note_line(void* user, inlay_log_level, const char* text, size_t n) {
+  *static_cast<std::string*>(user) += std::string(text, n) + "\n";
+}
+
+TEST_P(Load, TuningSaysWhatChangesNothing) {
+  const struct {
+    const char *key, *text;
+    inlay_device_kind device;
+  } cases[] = {{"token_kernel", "token_kernel=0", INLAY_DEVICE_CUDA},
+               {"cublas", ",cublas=0,", INLAY_DEVICE_CUDA},
+               {"mixed_gemm", " mixed_gemm=0", INLAY_DEVICE_CUDA},
+               {"group_rows", "group_rows=1\n", INLAY_DEVICE_CUDA},
+               {"isa", "\tisa=generic", INLAY_DEVICE_CPU}};
+  std::string all;
+  for (const auto& c : cases) {
+    all += c.text;
+    all += ' ';
+    std::string log;
+    inlay_load_params p = params();
+    tune(p, c.text);
+    p.log = note_line;
+    p.log_user = &log;
+    const EnginePtr engine = load(p);
+    const bool is_said = log.find(std::string("tuning: ") + c.key + " changes nothing") != std::string::npos;
+    EXPECT_EQ(is_said, c.device != GetParam()) << log;
+    EXPECT_EQ(log.find("the load flag"), std::string::npos) << log;
+  }
+  inlay_load_params p = params();
+  tune(p, all.c_str());
+  const SessionPtr session = new_session(load(p));
+  prefill(session, kPlain);
+  EXPECT_EQ(greedy(session, kPlainReply.size()), kPlainReply);
+}
+
+// The log names the kernels; what the processor lacks is refused.
+TEST(LoadTuning, ChoosesTheInstructionSet) {
+  int n_loaded = 0;
+  for (const char* isa : {"generic", "avx2", "avx512"}) {
+    std::string log;
+    inlay_load_params p = on(INLAY_DEVICE_CPU);
+    const std::string text = std::string("isa=") + isa;
+    tune(p, text.c_str());
+    p.log = note_line;
+    p.log_user = &log;
+    inlay_engine* engine = nullptr;
+    inlay_error err;
+    const inlay_status status = inlay_load(model_file(kModel).c_str(), SIZE_MAX, &p, &engine, &err);
+    const EnginePtr owned(engine);
+    if (status == INLAY_OK) {
+      ++n_loaded;
+      EXPECT_NE(log.find(isa), std::string::npos) << log;
+    } else {
+      EXPECT_EQ(status, INLAY_UNSUPPORTED);
+      EXPECT_NE(std::string(err.message).find(text), std::string::npos) << err.message;
+    }
+  }
+  EXPECT_GE(n_loaded, 1);
+}
+
 TEST_P(Load, ErrorsNameTheParameter) {
   struct Case {
     const char* name;
@@ -361,6 +425,13 @@ TEST_P(Load, ErrorsNameTheParameter) {
       {"pre_tokenizer", [](inlay_load_params& p) { p.pre_tokenizer = "gpt-99", p.pre_tokenizer_len = SIZE_MAX; },
        INLAY_INVALID_ARGUMENT},
       {"params.pre_tokenizer is NULL", [](inlay_load_params& p) { p.pre_tokenizer_len = 3; }, INLAY_INVALID_ARGUMENT},
+      {"params.tuning is NULL", [](inlay_load_params& p) { p.tuning_len = 3; }, INLAY_INVALID_ARGUMENT},
+      {"no key 'speed'; there are token_kernel, cublas, mixed_gemm, group_rows, isa",
+       [](inlay_load_params& p) { tune(p, "isa=generic speed=9"); }, INLAY_INVALID_ARGUMENT},
+      {"'speed', expected key=value", [](inlay_load_params& p) { tune(p, "speed"); }, INLAY_INVALID_ARGUMENT},
+      {"'fast' for isa, expected generic, avx2 or avx512", [](inlay_load_params& p) { tune(p, "isa=fast"); }, INLAY_INVALID_ARGUMENT},
+      {"'' for cublas, expected 0 or 1", [](inlay_load_params& p) { tune(p, "cublas="); }, INLAY_INVALID_ARGUMENT},
+      {"names cublas twice", [](inlay_load_params& p) { tune(p, "cublas=0,cublas=0"); }, INLAY_INVALID_ARGUMENT},
       {"kv_budget_bytes", [](inlay_load_params& p) { p.kv_budget_bytes = 1; }, INLAY_INVALID_ARGUMENT},
       {"KV cache",
        [](inlay_load_params& p) { p.kv_dtype = p.device == INLAY_DEVICE_REFERENCE ? INLAY_KV_F16 : INLAY_KV_F32; },

@@ -253,6 +253,47 @@ TEST_P(Sessions, FullPoolLeavesTheSessionAlone) {
   EXPECT_EQ(info_of(first).n_tokens, before.n_tokens + 1);
 }
 
+// With RESERVE a limit that is raised is kept, too, whatever others take; one that cannot be kept changes nothing.
+TEST_P(Sessions, ARaisedLimitIsReserved) {
+  const inlay_stats usual = stats_of(load(params()));
+  inlay_memory_info plan = sized<inlay_memory_info>();
+  inlay_load_params tight = params();
+  ASSERT_EQ(inlay_memory_plan(model_file(kModel).c_str(), SIZE_MAX, &tight, &plan, nullptr), INLAY_OK);
+  tight.kv_budget_bytes = 8 * (plan.kv_bytes / static_cast<uint64_t>(usual.n_kv_blocks));
+  const EnginePtr engine = load(tight);
+  const int32_t n_block = usual.n_block_tokens, n_prompt = static_cast<int32_t>(kPlain.size());
+  ASSERT_EQ(stats_of(engine).n_kv_blocks, 8);
+  inlay_session_params reserving = sized<inlay_session_params>();
+  reserving.flags = INLAY_SESSION_RESERVE | INLAY_SESSION_IGNORE_END_OF_GENERATION;
+  reserving.max_tokens = n_block;
+  const SessionPtr session = new_session(engine, &reserving);
+  inlay_error err;
+  const auto set_limit = [&](int32_t max_tokens) { return inlay_session_set_max_tokens(session.get(), max_tokens, &err); };
+  EXPECT_EQ(set_limit(5 * n_block), INLAY_OK);
+  EXPECT_EQ(set_limit(n_block), INLAY_OK);
+  EXPECT_EQ(stats_of(engine).n_kv_blocks_used, 0) << "no generation is under way";
+  prefill(session, kPlain);
+  EXPECT_EQ(stats_of(engine).n_kv_blocks_used, 2);
+  greedy(session, 3);
+  EXPECT_EQ(set_limit(3 * n_block), INLAY_OK) << err.message;
+  EXPECT_EQ(stats_of(engine).n_kv_blocks_used, 4);
+  EXPECT_EQ(info_of(session).n_kv_blocks, 4);
+  EXPECT_EQ(set_limit(2 * n_block), INLAY_OK);
+  EXPECT_EQ(set_limit(3 * n_block), INLAY_OK) << "what it has stays";
+  EXPECT_EQ(stats_of(engine).n_kv_blocks_used, 4);
+  const SessionPtr other = new_session(engine);
+  prefill(other, Tokens(static_cast<size_t>(4 * n_block), 65));
+  for (const int32_t too_many : {5 * n_block, 0, INT32_MAX}) {
+    EXPECT_EQ(set_limit(too_many), INLAY_KV_FULL) << too_many;
+    EXPECT_GT(err.required, err.available);
+  }
+  EXPECT_EQ(stats_of(engine).n_kv_blocks_used, 8);
+  greedy(session, static_cast<size_t>(3 * n_block - 4));
+  EXPECT_EQ(step(session).finish_reason, INLAY_FINISH_MAX_TOKENS) << "the limit is that of before";
+  EXPECT_EQ(info_of(session).n_tokens, n_prompt + 3 * n_block);
+  EXPECT_EQ(set_limit(INT32_MAX), INLAY_OK) << "the generation is over";
+}
+
 TEST_P(Sessions, StepIgnoresWhoHasFinished) {
   const EnginePtr engine = load(params());
   inlay_session_params two = sized<inlay_session_params>();
@@ -269,7 +310,7 @@ TEST_P(Sessions, StepIgnoresWhoHasFinished) {
   EXPECT_EQ(events[0].status, INLAY_INVALID_STATE);
   EXPECT_EQ(events[0].finish_reason, INLAY_FINISH_MAX_TOKENS);
   EXPECT_EQ(events[1].token, kChatReply[0]);
-  prefill(finite, {65});  // a new turn
+  prefill(finite, {65});  // a new generation
   EXPECT_EQ(step(finite).finish_reason, INLAY_FINISH_NONE);
   EXPECT_EQ(step(finite).finish_reason, INLAY_FINISH_MAX_TOKENS);
 }
@@ -295,6 +336,35 @@ TEST_P(Sessions, StopTokensEndAGeneration) {
     ASSERT_EQ(inlay_session_truncate(session.get(), kChat.size(), &err), INLAY_OK);
     EXPECT_EQ(step(session).finish_reason, INLAY_FINISH_NONE) << "others stop nothing";
   }
+}
+
+TEST_P(Sessions, StopStringsCanBeGivenAtCreation) {
+  const EnginePtr engine = load(params());
+  const inlay_text stops[] = {{"#!", 2}, {"never", SIZE_MAX}};
+  inlay_session_params stopping = sized<inlay_session_params>();
+  stopping.stops = stops;
+  stopping.n_stops = 2;
+  const SessionPtr session = new_session(engine, &stopping);
+  prefill(session, kPlain);
+  EXPECT_EQ(force_text(session, "a#"), (std::vector<std::string>{"a", ""}));
+  const SessionPtr child = fork(session);
+  EXPECT_EQ(force(session, '!').finish_reason, INLAY_FINISH_STOP_STRING);
+  EXPECT_EQ(force(child, '!').finish_reason, INLAY_FINISH_STOP_STRING) << "a fork has them, too";
+  set_stops(child, {});
+  ASSERT_EQ(inlay_session_truncate(child.get(), kPlain.size(), nullptr), INLAY_OK);
+  force_text(child, "a#!b");
+  const SessionPtr grandchild = fork(child);
+  EXPECT_EQ(text_of(force(grandchild, '.')), ".") << "it has those of now";
+  // What is refused takes no session's place.
+  inlay_load_params one = params();
+  one.max_sessions = 1;
+  const EnginePtr small = load(one);
+  inlay_session* refused = nullptr;
+  const inlay_text empty = {"", 0};
+  stopping.stops = &empty;
+  stopping.n_stops = 1;
+  EXPECT_EQ(inlay_session_create(small.get(), &stopping, &refused, nullptr), INLAY_INVALID_ARGUMENT);
+  new_session(small);
 }
 
 TEST_P(Sessions, StepRefusesStrangersAndTwins) {
@@ -370,33 +440,42 @@ TEST_P(Sessions, CancelFinishesTheNextStep) {
   EXPECT_EQ(step(session).kind, INLAY_EVENT_TOKEN);
 }
 
-TEST_P(Sessions, ACancelIsOfOneTurn) {
+TEST_P(Sessions, ACancelIsOfOneGeneration) {
   const EnginePtr engine = load(params());
   const SessionPtr session = new_session(engine);
-  EXPECT_EQ(info_of(session).turn, 0u);
-  inlay_session_cancel_turn(session.get(), 0, nullptr);
+  EXPECT_EQ(info_of(session).generation, 0u);
+  inlay_session_cancel_generation(session.get(), 0, nullptr);
   prefill(session, kPlain);
-  EXPECT_EQ(info_of(session).turn, 1u);
+  EXPECT_EQ(info_of(session).generation, 1u);
   EXPECT_EQ(step(session).kind, INLAY_EVENT_TOKEN);
-  inlay_session_cancel_turn(session.get(), 1, nullptr);
+  inlay_session_cancel_generation(session.get(), 1, nullptr);
   EXPECT_EQ(step(session).finish_reason, INLAY_FINISH_CANCELLED);
-  inlay_session_cancel_turn(session.get(), 1, nullptr);  // too late
+  inlay_session_cancel_generation(session.get(), 1, nullptr);  // too late
   prefill(session, {65});
   EXPECT_EQ(step(session).kind, INLAY_EVENT_TOKEN);
-  inlay_session_cancel_turn(session.get(), 3, nullptr);  // of the coming turn
-  inlay_session_cancel_turn(session.get(), 1, nullptr);  // takes nothing of that away
+  inlay_session_cancel_generation(session.get(), 3, nullptr);  // of the coming one
+  inlay_session_cancel_generation(session.get(), 1, nullptr);  // takes nothing of that away
   EXPECT_EQ(step(session).kind, INLAY_EVENT_TOKEN);
   const SessionPtr child = fork(session);
-  EXPECT_EQ(info_of(child).turn, 2u);
+  EXPECT_EQ(info_of(child).generation, 2u);
   EXPECT_EQ(inlay_prefill(session.get(), kPlain.data(), kPlain.size(), nullptr, nullptr), INLAY_CANCELLED);
   prefill(session, kPlain);
-  EXPECT_EQ(info_of(session).turn, 4u);
+  EXPECT_EQ(info_of(session).generation, 4u);
   EXPECT_EQ(step(session).kind, INLAY_EVENT_TOKEN);
   prefill(child, kPlain);  // the request was the parent's
+  // A truncation begins another generation, too.
+  inlay_session_cancel_generation(session.get(), 4, nullptr);
+  ASSERT_EQ(inlay_session_truncate(session.get(), 3, nullptr), INLAY_OK);
+  EXPECT_EQ(info_of(session).generation, 5u);
+  EXPECT_EQ(step(session).kind, INLAY_EVENT_TOKEN);
+  inlay_session_cancel_generation(session.get(), 5, nullptr);
+  EXPECT_EQ(step(session).finish_reason, INLAY_FINISH_CANCELLED);
+  ASSERT_EQ(inlay_session_truncate(session.get(), 4, nullptr), INLAY_OK) << "nothing is cut";
+  EXPECT_EQ(step(session).kind, INLAY_EVENT_TOKEN);
 }
 
-// Requests come before, in and after their turns: no other turn ends because of one.
-TEST_P(Sessions, LateCancelsEndNoLaterTurn) {
+// Requests come before, in and after their generations: no other one ends because of one.
+TEST_P(Sessions, LateCancelsEndNoLaterGeneration) {
   const EnginePtr engine = load(params());
   const SessionPtr session = new_session(engine);
   const int n_rounds = GetParam() == INLAY_DEVICE_CPU ? 10000 : 500;
@@ -404,18 +483,17 @@ TEST_P(Sessions, LateCancelsEndNoLaterTurn) {
   std::atomic<bool> stop{false};
   std::thread other([&] {
     for (uint64_t last = 0; !stop.load();) {
-      const uint64_t turn = wanted.load();
-      if (turn == last) continue;
-      for (uint64_t i = 0; i < turn % 512; ++i) std::atomic_signal_fence(std::memory_order_seq_cst);
-      inlay_session_cancel_turn(session.get(), last = turn, nullptr);
+      const uint64_t number = wanted.load();
+      if (number == last) continue;
+      for (uint64_t i = 0; i < number % 512; ++i) std::atomic_signal_fence(std::memory_order_seq_cst);
+      inlay_session_cancel_generation(session.get(), last = number, nullptr);
     }
   });
   int n_cancelled = 0, n_wrong = 0;
   for (int round = 0; round < n_rounds; ++round) {
     ASSERT_EQ(inlay_session_truncate(session.get(), 0, nullptr), INLAY_OK);
-    const uint64_t turn = info_of(session).turn + 1;
-    const bool asks = turn % 2 == 1;  // every other turn is asked to end
-    if (asks) wanted.store(turn);
+    const bool asks = round % 2 == 1;  // every other generation is asked to end
+    if (asks) wanted.store(info_of(session).generation + 1);
     bool cancelled = inlay_prefill(session.get(), kPlain.data(), 2, nullptr, nullptr) == INLAY_CANCELLED;
     if (!cancelled) cancelled = step(session).finish_reason == INLAY_FINISH_CANCELLED;
     n_cancelled += cancelled;
@@ -425,6 +503,34 @@ TEST_P(Sessions, LateCancelsEndNoLaterTurn) {
   other.join();
   EXPECT_EQ(n_wrong, 0);
   EXPECT_GT(n_cancelled, 0);
+}
+
+// Requests for generations that are over come all the time, beside those that follow them.
+TEST_P(Sessions, GenerationsThatAreOverCannotBeCancelled) {
+  const EnginePtr engine = load(params());
+  inlay_session_params limited = sized<inlay_session_params>();
+  limited.max_tokens = 2;
+  const SessionPtr session = new_session(engine, &limited);
+  std::atomic<uint64_t> over{0};
+  std::atomic<bool> stop{false};
+  std::thread other([&] {
+    while (!stop.load()) inlay_session_cancel_generation(session.get(), over.load(), nullptr);
+  });
+  int n_wrong = 0;
+  for (int round = 0; round < 300; ++round) {
+    if (round % 2 == 1) {
+      n_wrong += inlay_session_truncate(session.get(), 1, nullptr) != INLAY_OK;
+    } else {
+      n_wrong += inlay_session_truncate(session.get(), 0, nullptr) != INLAY_OK;
+      n_wrong += inlay_prefill(session.get(), kPlain.data(), 2, nullptr, nullptr) != INLAY_OK;
+    }
+    n_wrong += step(session).finish_reason != INLAY_FINISH_NONE;
+    n_wrong += step(session).finish_reason != INLAY_FINISH_MAX_TOKENS;
+    over.store(info_of(session).generation);
+  }
+  stop.store(true);
+  other.join();
+  EXPECT_EQ(n_wrong, 0);
 }
 
 // Cancels until one request meets a prefill at work; what was kept must then be whole chunks that can be gone on from.

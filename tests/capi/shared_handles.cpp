@@ -68,6 +68,16 @@ const std::map<std::string, Call>& calls() {
        }},
       {"inlay_session_truncate", [](inlay_session* s) { return inlay_session_truncate(s, 3, nullptr); }},
       {"inlay_session_shift", [](inlay_session* s) { return inlay_session_shift(s, 1, 1, nullptr); }},
+      {"inlay_session_accept",
+       [](inlay_session* s) {
+         size_t n = 0;
+         return inlay_session_accept(s, kPlain.data(), 1, &n, nullptr);
+       }},
+      {"inlay_session_get_tokens",
+       [](inlay_session* s) {
+         size_t n = 0;
+         return inlay_session_get_tokens(s, 0, nullptr, 0, &n, nullptr);
+       }},
       {"inlay_session_set_sampler",
        [](inlay_session* s) {
          const auto params = sized<inlay_sampler_params>();
@@ -167,7 +177,7 @@ TEST_P(SharedHandles, CallsOfAnyThreadAreNeverBusy) {
   for (int i = 0; i < 2000; ++i) {
     auto info = sized<inlay_session_info>();
     ASSERT_EQ(inlay_session_get_info(session.get(), &info, nullptr), INLAY_OK);
-    ASSERT_EQ(inlay_session_cancel_turn(session.get(), UINT64_MAX, nullptr), INLAY_OK);
+    ASSERT_EQ(inlay_session_cancel_generation(session.get(), UINT64_MAX, nullptr), INLAY_OK);
   }
 }
 
@@ -330,7 +340,7 @@ TEST_P(SharedHandles, AChildOfForkIsRefusedAtOnce) {
       inlay_session* made = nullptr;
       inlay_error err;
       if (inlay_session_get_info(busy.get(), &info, nullptr) != INLAY_INVALID_STATE) return 101;
-      if (inlay_session_cancel_turn(busy.get(), 1, nullptr) != INLAY_INVALID_STATE) return 102;
+      if (inlay_session_cancel_generation(busy.get(), 1, nullptr) != INLAY_INVALID_STATE) return 102;
       inlay_session_cancel(busy.get());
       if (inlay_engine_get_stats(engine.get(), &stats, &err) != INLAY_INVALID_STATE) return 103;
       if (std::string(err.message).find("fork()") == std::string::npos) return 104;

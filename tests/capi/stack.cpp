@@ -30,14 +30,15 @@ std::vector<std::string> deep_forms() {
 
 std::string rendered_with_talk(const World& world, const std::string& form, const std::string& talk) {
   std::string out;
+  const inlay_chat_params params = written_by(form.c_str());
   const auto render = [&](char* buf, size_t cap, size_t* needed, inlay_error* err) {
-    return CALL(inlay_chat_render, world.engine.get(), talk.c_str(), SIZE_MAX, form.c_str(), SIZE_MAX, 0u, buf, cap, needed, err);
+    return CALL(inlay_chat_render, world.engine.get(), talk.c_str(), SIZE_MAX, &params, buf, cap, needed, err);
   };
   out += text_of(render);
   Tokens tokens(4096);
   size_t n = 0;
   inlay_error err;
-  CALL(inlay_chat_tokenize, world.engine.get(), talk.c_str(), SIZE_MAX, form.c_str(), SIZE_MAX, 0u, tokens.data(), tokens.size(), &n, &err);
+  CALL(inlay_chat_tokenize, world.engine.get(), talk.c_str(), SIZE_MAX, &params, tokens.data(), tokens.size(), &n, &err);
   return out;
 }
 

@@ -116,8 +116,8 @@ std::string chat(const EnginePtr& engine, const char* conversation, const char* 
   std::string out(4096, '\0');
   size_t needed = 0;
   inlay_error err;
-  const inlay_status status = inlay_chat_render(engine.get(), conversation, SIZE_MAX, form, SIZE_MAX, flags, out.data(),
-                                                out.size(), &needed, &err);
+  const inlay_chat_params params = written_by(form, flags);
+  const inlay_status status = inlay_chat_render(engine.get(), conversation, SIZE_MAX, &params, out.data(), out.size(), &needed, &err);
   return status == INLAY_OK ? out.substr(0, needed) : std::to_string(status) + " " + err.message;
 }
 

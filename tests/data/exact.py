@@ -173,7 +173,7 @@ class Evaluation:
             self.margins.append((last - next_one) / last)
             chosen = order[:n_used]
             shares = likely[t, chosen]
-            if self.family.get("experts_normalised", True):
+            if self.family.get("experts_normalized", True):
                 shares = shares / shares.sum()
             for e, share in zip(chosen, shares):
                 out[t] += share * self.expert(x[t], block, e)

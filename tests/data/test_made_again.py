@@ -153,7 +153,7 @@ class Models(MadeAgain):
     # Fields of the model, or of its family, without which the logits must be others.
     SPECIALITIES = (
         ("llama-window-biases-f32", {"swa": 0}), ("llama-window-biases-f32", {"otherwise": {"interleaved": False}}),
-        ("qwen2moe-f32", {"otherwise": {"experts_normalised": True}}), ("qwen2moe-f32", {"shared": 0}),
+        ("qwen2moe-f32", {"otherwise": {"experts_normalized": True}}), ("qwen2moe-f32", {"shared": 0}),
         ("gemma3-linear-f32", {"rope_scaling": None}), ("gemma3-linear-f32", {"otherwise": {"window_unscaled": False}}),
         ("gemma3-linear-f32", {"otherwise": {"period": 5}}), ("gemma3-linear-f32", {"otherwise": {"gelu": False}}),
         ("phi3-partial-window-f32", {"swa": 0}), ("phi3-partial-window-f32", {"nrot": 16}),

@@ -9,11 +9,11 @@ takes to be otherwise, and `libllama_why` says so.
 """
 
 # What distinguishes the families. period: the last of every so many layers has no window; no_rope: the last of every so many
-# has no RoPE. Where experts_normalised is false, the weights of the chosen experts keep their softmax over all.
+# has no RoPE. Where experts_normalized is false, the weights of the chosen experts keep their softmax over all.
 FAMILIES = {
     "llama": {"interleaved": True},
     "qwen2": {"qkv_bias": True},
-    "qwen2moe": {"qkv_bias": True, "expert_width_key": True, "experts_normalised": False},
+    "qwen2moe": {"qkv_bias": True, "expert_width_key": True, "experts_normalized": False},
     "qwen3": {"qk_norm": "head"},
     "qwen3moe": {"qk_norm": "head", "expert_width_key": True},
     "gemma2": {"gelu": True, "post_norms": True, "scaled_embedding": True, "period": 2},

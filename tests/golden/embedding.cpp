@@ -142,11 +142,11 @@ TEST_P(Embedding, CompanyChangesNothing) {
   }
 }
 
-TEST_P(Embedding, NormalisedHasLengthOne) {
+TEST_P(Embedding, NormalizedHasLengthOne) {
   const Text text = text_of(20, 4);
   const auto engine = load(GetParam());
   const std::vector<float> raw = vector_of(*engine, text, {.pooling = Pooling::mean});
-  const std::vector<float> unit = vector_of(*engine, text, {.pooling = Pooling::mean, .normalise = true});
+  const std::vector<float> unit = vector_of(*engine, text, {.pooling = Pooling::mean, .normalize = true});
   double squares = 0, raw_squares = 0;
   for (size_t k = 0; k < unit.size(); ++k) squares += double{unit[k]} * unit[k], raw_squares += double{raw[k]} * raw[k];
   EXPECT_NEAR(squares, 1, 1e-5);
@@ -211,8 +211,8 @@ TEST_P(Embedding, NumbersThatOverflowedAreAnError) {
     Engine& engine = **loaded;
     const Code want = overflows ? Code::format : Code::ok;
     for (const Pooling pooling : kAll) {
-      for (const bool normalise : {false, true}) {
-        const Status status = embed_all(engine, {{3, 1, 4}}, {.pooling = pooling, .normalise = normalise}).status();
+      for (const bool normalize : {false, true}) {
+        const Status status = embed_all(engine, {{3, 1, 4}}, {.pooling = pooling, .normalize = normalize}).status();
         EXPECT_EQ(status.code, want) << status.message;
       }
     }

@@ -377,7 +377,7 @@ TEST(Families, SmolLmsLayersWithoutRopeDoNotRotate) {
   EXPECT_GT(test::nmse(with_rope({1, 0}), with_rope({0, 1})), 1e-6);
 }
 
-// OLMo 2 of small_config() in doubles, after its definition: a layer normalises q and k over their whole width, and
+// OLMo 2 of small_config() in doubles, after its definition: a layer normalizes q and k over their whole width, and
 // what attention and feed-forward add, but not what they read.
 class SmallOlmo {
  public:

@@ -109,8 +109,8 @@ class Engine:
 
     def _conversation(self, messages, prompt):
         data = json.dumps({"messages": messages}).encode()
-        flags = self.library.constant["INLAY_CHAT_ADD_GENERATION_PROMPT"] if prompt else 0
-        return data, ctypes.c_size_t(len(data)), None, ctypes.c_size_t(0), ctypes.c_uint32(flags)
+        params = self.library.new("inlay_chat_params", flags=self.library.constant["INLAY_CHAT_ADD_GENERATION_PROMPT"] if prompt else 0)
+        return data, ctypes.c_size_t(len(data)), ctypes.byref(params)
 
     def _sized(self, kind, function, *arguments):
         """What a function that takes a buffer gives: it is asked for the size first."""

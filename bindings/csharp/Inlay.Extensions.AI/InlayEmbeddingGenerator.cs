@@ -19,8 +19,8 @@ public sealed class InlayEmbeddingGeneratorOptions
     /// <summary>How the states of a text's tokens become one vector; by default as the model's file says.</summary>
     public Pooling Pooling { get; set; }
 
-    /// <summary>What is done with the vectors; default Normalise.</summary>
-    public EmbedFlags Flags { get; set; } = EmbedFlags.Normalise;
+    /// <summary>What is done with the vectors; default Normalize.</summary>
+    public EmbedFlags Flags { get; set; } = EmbedFlags.Normalize;
 
     /// <summary>Texts that run in one call; between calls a cancellation is seen. Null: as many as the engine has sessions.</summary>
     public int? BatchSize { get; set; }

@@ -81,10 +81,9 @@ namespace Inlay
             if (options.MaxWaiting < 0) throw new ArgumentOutOfRangeException(nameof(options), "MaxWaiting is negative");
             cancellation.ThrowIfCancellationRequested();
             var engine = new Engine(Library.Api, options);
-            byte[]? splitter = options.PreTokenizerBytes();
-            fixed (byte* pre = splitter)
+            using (PinnedTexts texts = options.PinTexts())
             {
-                inlay_load_params raw = options.Raw(pre, splitter);
+                inlay_load_params raw = options.Raw(texts);
                 if (engine._log != null)
                 {
                     raw.log = Callbacks.Log;
@@ -162,12 +161,12 @@ namespace Inlay
             UIntPtr length;
             byte[] bytes = Utf8.Bytes(path, "path", out length);
             options = options ?? new LoadOptions();
-            byte[]? splitter = options.PreTokenizerBytes();
             var info = new inlay_memory_info { struct_size = (uint)sizeof(inlay_memory_info) };
             inlay_error error;
-            fixed (byte* name = bytes, pre = splitter)
+            using (PinnedTexts texts = options.PinTexts())
+            fixed (byte* name = bytes)
             {
-                inlay_load_params raw = options.Raw(pre, splitter);
+                inlay_load_params raw = options.Raw(texts);
                 Check.Ok(Library.Api.inlay_memory_plan(name, length, &raw, &info, &error), ref error, FieldNames.Load);
             }
             return new MemoryInfo(ref info);
@@ -183,15 +182,15 @@ namespace Inlay
             UIntPtr length;
             byte[] bytes = Utf8.Bytes(path, "path", out length);
             options = options ?? new LoadOptions();
-            byte[]? splitter = options.PreTokenizerBytes();
             int found = 0;
             byte[] text = Native.ReadBytes(ReportRoom, (buffer, room, needed, error) =>
             {
                 int n = 0;
                 Status status;
-                fixed (byte* name = bytes, pre = splitter)
+                using (PinnedTexts texts = options.PinTexts())
+                fixed (byte* name = bytes)
                 {
-                    inlay_load_params given = options.Raw(pre, splitter);
+                    inlay_load_params given = options.Raw(texts);
                     status = Library.Api.inlay_explain(name, length, &given, &n, buffer, room, needed, error);
                 }
                 found = n;

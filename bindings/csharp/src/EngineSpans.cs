@@ -109,7 +109,7 @@ namespace Inlay
         /// <returns>How many values it has.</returns>
         /// <exception cref="InlayException">Status BufferTooSmall: there is less room than a vector needs.</exception>
         public int Embed(ReadOnlySpan<int> tokens, Span<float> into, Pooling pooling = Pooling.Default,
-                         EmbedFlags flags = EmbedFlags.Normalise)
+                         EmbedFlags flags = EmbedFlags.Normalize)
         {
             int length = tokens.Length;
             return Embed(tokens, new ReadOnlySpan<int>(&length, 1), into, pooling, flags);
@@ -125,7 +125,7 @@ namespace Inlay
         /// <returns>How many values were written.</returns>
         /// <exception cref="InlayException">Status BufferTooSmall: there is less room than the vectors need.</exception>
         public int Embed(ReadOnlySpan<int> tokens, ReadOnlySpan<int> lengths, Span<float> into, Pooling pooling = Pooling.Default,
-                         EmbedFlags flags = EmbedFlags.Normalise)
+                         EmbedFlags flags = EmbedFlags.Normalize)
         {
             var raw = new inlay_embed_params { struct_size = (uint)sizeof(inlay_embed_params), pooling = pooling, flags = flags };
             UIntPtr needed;

@@ -85,9 +85,10 @@ namespace Inlay
                 fixed (byte* json = bytes)
                 fixed (byte* source = form)
                 {
-                    return _api.inlay_chat_render(engine, json, length, source, template_length, flags, buffer, room, needed, error);
+                    inlay_chat_params raw = ChatParams(source, template_length, flags);
+                    return _api.inlay_chat_render(engine, json, length, &raw, buffer, room, needed, error);
                 }
-            });
+            }, FieldNames.Chat);
         }
 
         /// <summary>The conversation that <see cref="GetChatText"/> writes, as tokens in which only the template's own control
@@ -104,16 +105,25 @@ namespace Inlay
             fixed (byte* json = bytes)
             fixed (byte* source = form)
             {
-                Check.Ok(_api.inlay_chat_tokenize(engine.Pointer, json, length, source, template_length, flags, null, UIntPtr.Zero,
-                                                  &count, &error), ref error);
+                inlay_chat_params raw = ChatParams(source, template_length, flags);
+                Check.Ok(_api.inlay_chat_tokenize(engine.Pointer, json, length, &raw, null, UIntPtr.Zero, &count, &error), ref error,
+                         FieldNames.Chat);
                 tokens = new int[(int)count];
                 fixed (int* first = tokens)
                 {
-                    Check.Ok(_api.inlay_chat_tokenize(engine.Pointer, json, length, source, template_length, flags, first,
-                                                      (UIntPtr)(uint)tokens.Length, &count, &error), ref error);
+                    Check.Ok(_api.inlay_chat_tokenize(engine.Pointer, json, length, &raw, first, (UIntPtr)(uint)tokens.Length, &count,
+                                                      &error), ref error, FieldNames.Chat);
                 }
             }
             return tokens;
+        }
+
+        private static inlay_chat_params ChatParams(byte* template, UIntPtr length, ChatFlags flags)
+        {
+            return new inlay_chat_params
+            {
+                struct_size = (uint)sizeof(inlay_chat_params), flags = flags, chat_template = template, template_len = length
+            };
         }
 
         /// <summary>The conversation as tokens.</summary>
@@ -124,7 +134,7 @@ namespace Inlay
 
         /// <summary>Turns texts, given as tokens, into vectors of the model's width: the final hidden states of each, pooled.
         /// Each runs in a session of its own, several at once where sessions are free.</summary>
-        public float[][] Embed(IList<int[]> texts, Pooling pooling = Pooling.Default, EmbedFlags flags = EmbedFlags.Normalise)
+        public float[][] Embed(IList<int[]> texts, Pooling pooling = Pooling.Default, EmbedFlags flags = EmbedFlags.Normalize)
         {
             int[] lengths, tokens = Joined(texts, out lengths);
             int width = Info.ModelWidth;
@@ -393,12 +403,12 @@ namespace Inlay
 
         private delegate Status EngineTextCall(IntPtr engine, byte* buffer, UIntPtr room, UIntPtr* needed, inlay_error* error);
 
-        private string ReadText(int first_room, EngineTextCall call)
+        private string ReadText(int first_room, EngineTextCall call, FieldNames? names = null)
         {
             using (var engine = new Hold(_handle))
             {
                 IntPtr pointer = engine.Pointer;
-                return Native.ReadText(first_room, (buffer, room, needed, error) => call(pointer, buffer, room, needed, error));
+                return Native.ReadText(first_room, (buffer, room, needed, error) => call(pointer, buffer, room, needed, error), names);
             }
         }
     }

@@ -20,6 +20,8 @@ namespace Inlay
             { "weight_dtype", nameof(LoadOptions.WeightDtype) },
             { "pre_tokenizer", nameof(LoadOptions.PreTokenizer) },
             { "pre_tokenizer_len", nameof(LoadOptions.PreTokenizer) + ".Length" },
+            { "tuning", nameof(LoadOptions.Tuning) },
+            { "tuning_len", nameof(LoadOptions.Tuning) + ".Length" },
             { "prefill_chunk", nameof(LoadOptions.PrefillChunk) },
             { "log_level", nameof(LoadOptions.LogLevel) },
             { "flags", nameof(LoadOptions.Flags) },
@@ -56,7 +58,8 @@ namespace Inlay
             { "dry_allowed_length", nameof(SamplerOptions.DryAllowedLength) },
             { "dry_window", nameof(SamplerOptions.DryWindow) },
             { "dry_breakers", nameof(SamplerOptions.DryBreakers) },
-            { "n_dry_breakers", nameof(SamplerOptions.DryBreakers) + ".Count" }
+            { "n_dry_breakers", nameof(SamplerOptions.DryBreakers) + ".Count" },
+            { "flags", nameof(SamplerOptions.Flags) }
         };
 
         internal static readonly FieldNames Session = new FieldNames("params.", Sampler)
@@ -66,7 +69,9 @@ namespace Inlay
             { "stream", nameof(SessionOptions.Stream) },
             { "max_tokens", nameof(SessionOptions.MaxTokens) },
             { "stop_tokens", nameof(SessionOptions.StopTokens) },
-            { "n_stop_tokens", nameof(SessionOptions.StopTokens) + ".Length" }
+            { "n_stop_tokens", nameof(SessionOptions.StopTokens) + ".Length" },
+            { "stops", nameof(SessionOptions.Stop) },
+            { "n_stops", nameof(SessionOptions.Stop) + ".Count" }
         };
 
         internal static readonly FieldNames Profile = new FieldNames("params.", null)
@@ -79,6 +84,11 @@ namespace Inlay
         internal static readonly FieldNames Convert = new FieldNames("params.", null)
         {
             { "type", "type" }, { "n_threads", "threads" }, { "progress", "progress" }, { "log", "log" }
+        };
+
+        internal static readonly FieldNames Chat = new FieldNames("params.", null)
+        {
+            { "flags", "flags" }, { "chat_template", "template" }, { "template_len", "template.Length" }
         };
 
         internal static readonly FieldNames Embed = new FieldNames("params.", null)

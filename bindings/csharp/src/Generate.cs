@@ -46,11 +46,12 @@ namespace Inlay
         /// <remarks>
         /// The first call begins a step, the next ones, for the same sessions in the same order, go on with it. While it is
         /// pending the engine runs no other step and no prefill, and its sessions are not forked, cut or given another
-        /// sampler: Status InvalidState. Disposing one of them drops the step, as <see cref="DecodeAbandon"/> does.
+        /// sampler: Status InvalidState; later versions may refuse fewer calls. Disposing one of them drops the step, as
+        /// <see cref="DecodeAbandon"/> does.
         /// </remarks>
         /// <param name="sessions">Sessions of this engine, each once.</param>
-        /// <param name="maxUnits">How much to run now: a unit is a layer, or a part of the head that takes about as long. 0
-        /// only begins a step, and tells its units.</param>
+        /// <param name="maxUnits">How much to run now. What a unit is is the engine's affair, and steps differ in their number;
+        /// those of one step take about the same time. 0 only begins a step, and tells its units.</param>
         /// <param name="events">Room for as many events, which are there when the step has ended.</param>
         /// <param name="unitsLeft">What remains of the step; 0: it has ended, and events and result are those of DecodeStep.
         /// </param>

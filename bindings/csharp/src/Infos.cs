@@ -202,8 +202,8 @@ namespace Inlay
         /// <summary>Bytes of text that <see cref="Session.TakeText"/> would give.</summary>
         public ulong PendingTextBytes { get { return _raw.text_pending; } }
 
-        /// <summary>Prompts that have begun so far.</summary>
-        public ulong Turn { get { return _raw.turn; } }
+        /// <summary>Generations that have begun so far, each with a prompt or a truncation.</summary>
+        public ulong Generation { get { return _raw.generation; } }
     }
 
     /// <summary>One entry of the vocabulary.</summary>

@@ -35,9 +35,9 @@ namespace Inlay
         internal delegate Status TextCall(byte* buffer, UIntPtr room, UIntPtr* needed, inlay_error* error);
 
         /// <summary>A text of a call that writes into the caller's buffer, which grows until it is large enough.</summary>
-        internal static string ReadText(int first_room, TextCall call)
+        internal static string ReadText(int first_room, TextCall call, FieldNames? names = null)
         {
-            byte[] bytes = ReadBytes(first_room, call);
+            byte[] bytes = ReadBytes(first_room, call, names);
             fixed (byte* text = bytes) return Utf8.Text(text, bytes.Length);
         }
 

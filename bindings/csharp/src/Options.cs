@@ -38,6 +38,10 @@ namespace Inlay
         /// file's.</summary>
         public string? PreTokenizer { get; set; }
 
+        /// <summary>What changes speed alone, for those who measure: key=value pairs, such as isa=avx2, with blanks or commas
+        /// between. Keys may come and go in any version; an unknown one is refused, and the error lists the known ones.</summary>
+        public string? Tuning { get; set; }
+
         /// <summary>Tokens that prefill runs at a time: the grain of its cancel; default 512, on a GPU 1024.</summary>
         public int PrefillChunk { get; set; }
 
@@ -64,17 +68,18 @@ namespace Inlay
         /// </summary>
         public Action<ulong, ulong>? Progress { get; set; }
 
-        /// <summary>To be pinned while what Raw gives is in use; null where there is no name.</summary>
-        internal byte[]? PreTokenizerBytes()
+        /// <summary>The texts where C finds them, while what Raw gives is in use.</summary>
+        internal PinnedTexts PinTexts()
         {
-            return string.IsNullOrEmpty(PreTokenizer) ? null : Utf8.Bytes(PreTokenizer, nameof(PreTokenizer));
+            return new PinnedTexts(new[] { PreTokenizer ?? "", Tuning ?? "" }, nameof(LoadOptions));
         }
 
-        internal unsafe inlay_load_params Raw(byte* preTokenizer, byte[]? preTokenizerBytes)
+        internal unsafe inlay_load_params Raw(PinnedTexts texts)
         {
+            inlay_text preTokenizer = texts.First[0], tuning = texts.First[1];
             return new inlay_load_params
             {
-                pre_tokenizer = preTokenizer, pre_tokenizer_len = (UIntPtr)(uint)(preTokenizerBytes?.Length ?? 0),
+                pre_tokenizer = preTokenizer.data, pre_tokenizer_len = preTokenizer.len, tuning = tuning.data, tuning_len = tuning.len,
                 struct_size = (uint)sizeof(inlay_load_params), device = Device, device_index = DeviceIndex, n_context = ContextLength,
                 max_sessions = MaxSessions, n_threads = Threads, kv_budget_bytes = KvBudgetBytes, kv_dtype = KvDtype,
                 weight_dtype = WeightDtype, prefill_chunk = PrefillChunk, log_level = LogLevel, flags = (uint)Flags
@@ -113,7 +118,7 @@ namespace Inlay
         /// <summary>Likeliest tokens to report with each token, at most 20.</summary>
         public int Logprobs { get; set; }
 
-        /// <summary>Same seed, stream and tokens: same draw, whatever else is in the batch.</summary>
+        /// <summary>Same seed, stream, tokens and logits: same draw, whatever else is in the step.</summary>
         public ulong Seed { get; set; }
 
         /// <summary>Added to the logits of these tokens; minus infinity bans one.</summary>
@@ -167,9 +172,12 @@ namespace Inlay
         /// <summary>Last tokens of the sequence in which repetitions are looked for; 0 and -1 are all.</summary>
         public int DryWindow { get; set; }
 
-        /// <summary>Texts that no repetition reaches across and whose tokens DRY leaves alone, at most 64, each of at most 128
-        /// bytes; an empty one breaks nothing. Null is a line feed, a colon, a quotation mark and an asterisk.</summary>
+        /// <summary>Texts that no repetition reaches across and whose tokens DRY leaves alone, at most 64, each of 1 to 128
+        /// bytes. Null is a line feed, a colon, a quotation mark and an asterisk.</summary>
         public IList<string>? DryBreakers { get; set; }
+
+        /// <summary>What the sampler does otherwise.</summary>
+        public SamplerFlags Flags { get; set; }
 
         /// <summary>The sampler in C's form, for as long as it is not disposed.</summary>
         internal unsafe sealed class Pinned : IDisposable
@@ -206,7 +214,8 @@ namespace Inlay
                     dry_base = o.DryBase,
                     dry_allowed_length = o.DryAllowedLength,
                     dry_window = o.DryWindow,
-                    dry_breakers = _breakers.Count == 0 ? null : _breakers.First, n_dry_breakers = (UIntPtr)(uint)_breakers.Count
+                    dry_breakers = _breakers.Count == 0 ? null : _breakers.First, n_dry_breakers = (UIntPtr)(uint)_breakers.Count,
+                    flags = o.Flags
                 };
             }
 

@@ -101,7 +101,7 @@ namespace Inlay
         EndOfGeneration = 1,
         /// <summary>The text reached a stop string; neither it nor anything behind it is part of the text.</summary>
         StopString = 2,
-        /// <summary>max_tokens tokens were drawn.</summary>
+        /// <summary>max_tokens tokens were drawn, accepted ones included.</summary>
         MaxTokens = 3,
         /// <summary>inlay_session_cancel asked for it.</summary>
         Cancelled = 4,
@@ -219,20 +219,17 @@ namespace Inlay
     {
         /// <summary>None of them.</summary>
         None = 0,
-        /// <summary>CUDA, without effect elsewhere, as the load's log says: prompts run on the engine's own products, even
-        /// where the machine has cuBLASLt.</summary>
+        /// <summary>CUDA, without effect elsewhere, as the load's log says: prompts are multiplied by the library's own
+        /// kernels, even where the machine has cuBLASLt.</summary>
         NoCublas = 1,
-        /// <summary>CUDA, likewise: decode steps launch every operation, even where one launch could run all
-        /// layers.</summary>
-        NoTokenKernel = 2,
         /// <summary>CUDA, likewise: a decode step begins the next one of the same sessions before it returns, so that the
         /// device need not wait for the host. If anything else comes than that step, it waits until the device is done with
-        /// it. Not of sessions with penalties or biases, nor of models with sliding windows; a logit row more a
-        /// session.</summary>
+        /// it. Not of sessions with penalties or biases, nor of models with sliding windows. Takes memory for one more row
+        /// of logits a session.</summary>
         RunAhead = 4,
-        /// <summary>CPU, without effect elsewhere, as the load's log says: pages of the workspace are taken from the system
-        /// when they are first used, not beside the reading of weights. The process stays smaller until there are long
-        /// prompts; the first prompts take longer.</summary>
+        /// <summary>CPU, without effect elsewhere, as the load's log says: memory for the activations of long prompts is
+        /// taken from the system when it is first used, not beside the reading of weights. The process stays smaller until
+        /// there are long prompts; the first prompts take longer.</summary>
         TakePagesLater = 8,
         /// <summary>CPU, likewise: products of quantized weights take all activations in 16 bits, not only the third of
         /// them that holds most of the error. Logits then are those of the dequantized weights but for a KL divergence of
@@ -262,27 +259,41 @@ namespace Inlay
         Q6K = 6,
     }
 
-    /// <summary>Types of the matrices of a GGUF file that is written. Norms and biases are F32 in all. Rows that are no
-    /// whole blocks of a type get one with smaller blocks.</summary>
+    /// <summary>What a sampler does otherwise.</summary>
+    [Flags]
+    public enum SamplerFlags : uint
+    {
+        /// <summary>None of them.</summary>
+        None = 0,
+        /// <summary>Repetitions that DRY looks for reach across any text. Refused together with dry_breakers; changes
+        /// nothing without dry_multiplier.</summary>
+        NoDryBreakers = 1,
+    }
+
+    /// <summary>Types of the matrices of a GGUF file that is written, with the numbers of inlay_weight_dtype; FP8's is
+    /// refused, because no GGUF file has it. Norms and biases are F32 in all. Rows that are no whole blocks of a type get
+    /// one with smaller blocks.</summary>
     public enum ConvertType : int
     {
-        /// <summary>Every matrix in F16.</summary>
-        F16 = 0,
-        /// <summary>Every matrix in BF16.</summary>
-        Bf16 = 1,
-        /// <summary>Every matrix in F32.</summary>
-        F32 = 2,
+        /// <summary>F16.</summary>
+        Default = 0,
         /// <summary>8.5 bits a weight.</summary>
-        Q80 = 3,
+        Q80 = 2,
         /// <summary>4.5 bits a weight; the output matrix in Q6_K.</summary>
-        Q40 = 4,
+        Q40 = 3,
         /// <summary>Q4_K, and Q6_K for the output matrix and for the values and down projections of half of the
         /// layers.</summary>
-        Q4KM = 5,
+        Q4KM = 4,
         /// <summary>Q5_K, and Q6_K as in Q4_K_M.</summary>
-        Q5KM = 6,
+        Q5KM = 5,
         /// <summary>6.6 bits a weight.</summary>
-        Q6K = 7,
+        Q6K = 6,
+        /// <summary>Every matrix in F16.</summary>
+        F16 = 7,
+        /// <summary>Every matrix in BF16.</summary>
+        Bf16 = 8,
+        /// <summary>Every matrix in F32.</summary>
+        F32 = 9,
     }
 
     /// <summary>How a conversation becomes text.</summary>
@@ -317,15 +328,15 @@ namespace Inlay
         /// <summary>None of them.</summary>
         None = 0,
         /// <summary>Scaled to length 1, so that a scalar product of two is their cosine.</summary>
-        Normalise = 1,
+        Normalize = 1,
     }
 }
 
 namespace Inlay.Raw
 {
-    /// <summary>Receives one log message. Called on the thread of the call that caused it, with the host's floating-point
-    /// settings; must not call the library. It must not leave by an exception, a panic, longjmp or pthread_exit; a C++
-    /// exception ends the process.</summary>
+    /// <summary>Receives one log message. Called on the thread of the call that caused it, and on a thread of the engine
+    /// only where the host asked for such a thread, with the host's floating-point settings; must not call the library. It
+    /// must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.</summary>
     /// <param name="user">As given with the callback.</param>
     /// <param name="level">Importance.</param>
     /// <param name="text">The message, one line, also terminated by a zero.</param>
@@ -468,8 +479,8 @@ namespace Inlay.Raw
         public ulong kv_budget_bytes;
         /// <summary>Type of the stored keys and values. [default F32 on REFERENCE, else F16]</summary>
         public KvDtype kv_dtype;
-        /// <summary>Tokens that prefill runs at a time, at most 4096: the grain of its cancel. More than n_context is as
-        /// n_context, and the log says so. [tokens, default 512, on a GPU with the memory for it 1024]</summary>
+        /// <summary>Tokens that prefill runs at a time, at most 4096; a cancel is seen between them. More than n_context is
+        /// as n_context, and the log says so. [tokens, default 512, on a GPU with the memory for it 1024]</summary>
         public int prefill_chunk;
         /// <summary>Least important messages to keep and to report. [default INFO]</summary>
         public LogSeverity log_level;
@@ -493,6 +504,16 @@ namespace Inlay.Raw
         public byte* pre_tokenizer;
         /// <summary>Its length. [bytes, default 0]</summary>
         public UIntPtr pre_tokenizer_len;
+        /// <summary>What changes speed alone, for those who measure: key=value pairs with blanks or commas between. Copied.
+        /// Keys and values may come and go in any version; an unknown one is refused, and the error lists the known ones.
+        /// On CUDA token_kernel=0 (decode steps launch every operation, even where one launch could run all layers),
+        /// cublas=0 (as NO_CUBLAS), mixed_gemm=0 (prompts multiply weights that were dequantized before) and group_rows=1
+        /// (products of 9 to 32 rows always share weights among several multiprocessors); on the CPU isa=generic, avx2 or
+        /// avx512 (instructions that the processor lacks are refused). The load's log names those that change nothing on
+        /// the device. [default NULL: none]</summary>
+        public byte* tuning;
+        /// <summary>Its length. [bytes, default 0]</summary>
+        public UIntPtr tuning_len;
     }
 
     /// <summary>Memory that a load would take, and what its parameters come to.</summary>
@@ -626,7 +647,8 @@ namespace Inlay.Raw
         /// <summary>Likeliest tokens to report in events, at most INLAY_MAX_LOGPROBS; fewer where fewer have a probability.
         /// [default 0: none]</summary>
         public int n_logprobs;
-        /// <summary>Same seed, stream and tokens: same draw, whatever else is in the batch. [default 0: the seed
+        /// <summary>Same seed, stream, tokens and logits: same draw, whatever else is in the step. Logits may differ in
+        /// their last bits between devices and versions, and on a GPU between cuts of a prompt. [default 0: the seed
         /// 0]</summary>
         public ulong seed;
         /// <summary>Logit changes, each token once; copied. [default NULL: none]</summary>
@@ -675,12 +697,16 @@ namespace Inlay.Raw
         /// <summary>Last tokens of the sequence in which repetitions are looked for. Changes nothing without
         /// dry_multiplier. [tokens, default 0: all, as -1 is]</summary>
         public int dry_window;
-        /// <summary>Texts that no repetition reaches across and whose tokens DRY leaves alone, each of at most 128 bytes;
-        /// copied. An empty one breaks nothing: alone it turns them off. [default NULL: a line feed, a colon, a quotation
-        /// mark, an asterisk]</summary>
+        /// <summary>Texts that no repetition reaches across and whose tokens DRY leaves alone, each of 1 to 128 bytes;
+        /// copied. Changes nothing without dry_multiplier. [default NULL: a line feed, a colon, a quotation mark, an
+        /// asterisk]</summary>
         public inlay_text* dry_breakers;
         /// <summary>Their number, at most 64. [default 0]</summary>
         public UIntPtr n_dry_breakers;
+        /// <summary>Others than the named ones are refused. [default 0]</summary>
+        public SamplerFlags flags;
+        /// <summary>0. [default 0]</summary>
+        public uint reserved;
     }
 
     /// <summary>How a session generates. Zero means default for every field.</summary>
@@ -707,6 +733,11 @@ namespace Inlay.Raw
         public int* stop_tokens;
         /// <summary>Their number, at most 1024. [default 0]</summary>
         public UIntPtr n_stop_tokens;
+        /// <summary>Texts that end the generation, as inlay_session_set_stop takes them; copied. [default NULL:
+        /// none]</summary>
+        public inlay_text* stops;
+        /// <summary>Their number, at most 64. [default 0]</summary>
+        public UIntPtr n_stops;
     }
 
     /// <summary>Where a session stands.</summary>
@@ -721,16 +752,16 @@ namespace Inlay.Raw
         public int n_tokens;
         /// <summary>Longest that it can become. [tokens]</summary>
         public int n_context;
-        /// <summary>Tokens drawn since the last prefill or truncation. [tokens]</summary>
+        /// <summary>Tokens drawn or accepted since the last prefill or truncation. [tokens]</summary>
         public int n_generated;
         /// <summary>Blocks of the KV pool that it uses, those shared with forks included. Layers with a sliding window have
         /// blocks of their own, those of the window.</summary>
         public int n_kv_blocks;
         /// <summary>Text that inlay_session_take_text would give. [bytes]</summary>
         public ulong text_pending;
-        /// <summary>Number of the turn, for inlay_session_cancel_turn: how many prefills have begun. A fork counts from
+        /// <summary>Number of the generation, for inlay_session_cancel_generation: how many have begun. A fork counts from
         /// where its parent was.</summary>
-        public ulong turn;
+        public ulong generation;
     }
 
     /// <summary>The 20 elements of inlay_event.top, one behind the other.</summary>
@@ -837,6 +868,20 @@ namespace Inlay.Raw
         public IntPtr log;
         /// <summary>Given to log; unused without it. [default NULL]</summary>
         public IntPtr log_user;
+    }
+
+    /// <summary>How a conversation is written. Zero means default for every field.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct inlay_chat_params
+    {
+        /// <summary>sizeof(inlay_chat_params). [bytes]</summary>
+        public uint struct_size;
+        /// <summary>Others than the named ones are refused. [default 0: the conversation alone]</summary>
+        public ChatFlags flags;
+        /// <summary>A template. Not used after the call. [default NULL: the model's own]</summary>
+        public byte* chat_template;
+        /// <summary>Its length, or SIZE_MAX if a zero ends it. [bytes, default 0]</summary>
+        public UIntPtr template_len;
     }
 
     /// <summary>What embeddings are made of. Zero means default for every field.</summary>
@@ -1008,7 +1053,7 @@ namespace Inlay.Raw
         private readonly delegate* unmanaged[Cdecl]<IntPtr, ProfileForm, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_profile_text;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, IntPtr, int*, UIntPtr, double, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_compare_text;
         private readonly delegate* unmanaged[Cdecl]<byte*, UIntPtr, byte*, UIntPtr, inlay_convert_params*, inlay_error*, Status> _inlay_convert;
-        private readonly delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, byte*, UIntPtr, ChatFlags, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_chat_render;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, inlay_chat_params*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_chat_render;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, int*, UIntPtr, inlay_embed_params*, float*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_embed;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, IntPtr, int*, UIntPtr, int*, UIntPtr, inlay_score_params*, inlay_token_score*, UIntPtr, inlay_token_logprob*, UIntPtr, inlay_error*, Status> _inlay_score;
         private readonly delegate* unmanaged[Cdecl]<byte*, UIntPtr, inlay_load_params*, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_explain;
@@ -1016,10 +1061,12 @@ namespace Inlay.Raw
         private readonly delegate* unmanaged[Cdecl]<IntPtr*, UIntPtr, int, inlay_event*, UIntPtr, int*, inlay_error*, Status> _inlay_decode_slice;
         private readonly delegate* unmanaged[Cdecl]<IntPtr*, UIntPtr, inlay_error*, Status> _inlay_decode_abandon;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, inlay_error*, Status> _inlay_session_set_stop_tokens;
-        private readonly delegate* unmanaged[Cdecl]<IntPtr, ulong, inlay_error*, Status> _inlay_session_cancel_turn;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, ulong, inlay_error*, Status> _inlay_session_cancel_generation;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, int, inlay_error*, Status> _inlay_session_set_max_tokens;
-        private readonly delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, byte*, UIntPtr, ChatFlags, int*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_chat_tokenize;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, inlay_chat_params*, int*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_chat_tokenize;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, UIntPtr, UIntPtr, inlay_error*, Status> _inlay_session_shift;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_session_accept;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, UIntPtr, int*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_session_get_tokens;
 
         // `find` takes a name and the minor version since which there is a function of this name.
         internal Api(Func<string, int, IntPtr> find)
@@ -1060,7 +1107,7 @@ namespace Inlay.Raw
             _inlay_profile_text = (delegate* unmanaged[Cdecl]<IntPtr, ProfileForm, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_profile_text", 1);
             _inlay_compare_text = (delegate* unmanaged[Cdecl]<IntPtr, IntPtr, int*, UIntPtr, double, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_compare_text", 1);
             _inlay_convert = (delegate* unmanaged[Cdecl]<byte*, UIntPtr, byte*, UIntPtr, inlay_convert_params*, inlay_error*, Status>)find("inlay_convert", 2);
-            _inlay_chat_render = (delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, byte*, UIntPtr, ChatFlags, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_chat_render", 2);
+            _inlay_chat_render = (delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, inlay_chat_params*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_chat_render", 2);
             _inlay_embed = (delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, int*, UIntPtr, inlay_embed_params*, float*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_embed", 2);
             _inlay_score = (delegate* unmanaged[Cdecl]<IntPtr, IntPtr, int*, UIntPtr, int*, UIntPtr, inlay_score_params*, inlay_token_score*, UIntPtr, inlay_token_logprob*, UIntPtr, inlay_error*, Status>)find("inlay_score", 2);
             _inlay_explain = (delegate* unmanaged[Cdecl]<byte*, UIntPtr, inlay_load_params*, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_explain", 2);
@@ -1068,10 +1115,12 @@ namespace Inlay.Raw
             _inlay_decode_slice = (delegate* unmanaged[Cdecl]<IntPtr*, UIntPtr, int, inlay_event*, UIntPtr, int*, inlay_error*, Status>)find("inlay_decode_slice", 2);
             _inlay_decode_abandon = (delegate* unmanaged[Cdecl]<IntPtr*, UIntPtr, inlay_error*, Status>)find("inlay_decode_abandon", 2);
             _inlay_session_set_stop_tokens = (delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, inlay_error*, Status>)find("inlay_session_set_stop_tokens", 2);
-            _inlay_session_cancel_turn = (delegate* unmanaged[Cdecl]<IntPtr, ulong, inlay_error*, Status>)find("inlay_session_cancel_turn", 2);
+            _inlay_session_cancel_generation = (delegate* unmanaged[Cdecl]<IntPtr, ulong, inlay_error*, Status>)find("inlay_session_cancel_generation", 2);
             _inlay_session_set_max_tokens = (delegate* unmanaged[Cdecl]<IntPtr, int, inlay_error*, Status>)find("inlay_session_set_max_tokens", 2);
-            _inlay_chat_tokenize = (delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, byte*, UIntPtr, ChatFlags, int*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_chat_tokenize", 2);
+            _inlay_chat_tokenize = (delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, inlay_chat_params*, int*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_chat_tokenize", 2);
             _inlay_session_shift = (delegate* unmanaged[Cdecl]<IntPtr, UIntPtr, UIntPtr, inlay_error*, Status>)find("inlay_session_shift", 2);
+            _inlay_session_accept = (delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_session_accept", 2);
+            _inlay_session_get_tokens = (delegate* unmanaged[Cdecl]<IntPtr, UIntPtr, int*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_session_get_tokens", 2);
         }
 #else
         private static class Signature
@@ -1149,7 +1198,7 @@ namespace Inlay.Raw
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_convert(byte* path, UIntPtr path_len, byte* out_path, UIntPtr out_path_len, inlay_convert_params* @params, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
-            internal delegate Status inlay_chat_render(IntPtr engine, byte* conversation, UIntPtr conversation_len, byte* chat_template, UIntPtr template_len, ChatFlags flags, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err);
+            internal delegate Status inlay_chat_render(IntPtr engine, byte* conversation, UIntPtr conversation_len, inlay_chat_params* @params, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_embed(IntPtr engine, int* tokens, UIntPtr n_tokens, int* lengths, UIntPtr n_texts, inlay_embed_params* @params, float* @out, UIntPtr cap, UIntPtr* needed, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
@@ -1165,13 +1214,17 @@ namespace Inlay.Raw
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_session_set_stop_tokens(IntPtr session, int* tokens, UIntPtr n_tokens, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
-            internal delegate Status inlay_session_cancel_turn(IntPtr session, ulong turn, inlay_error* err);
+            internal delegate Status inlay_session_cancel_generation(IntPtr session, ulong generation, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_session_set_max_tokens(IntPtr session, int max_tokens, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
-            internal delegate Status inlay_chat_tokenize(IntPtr engine, byte* conversation, UIntPtr conversation_len, byte* chat_template, UIntPtr template_len, ChatFlags flags, int* tokens, UIntPtr cap, UIntPtr* n_tokens, inlay_error* err);
+            internal delegate Status inlay_chat_tokenize(IntPtr engine, byte* conversation, UIntPtr conversation_len, inlay_chat_params* @params, int* tokens, UIntPtr cap, UIntPtr* n_tokens, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_session_shift(IntPtr session, UIntPtr first, UIntPtr n_tokens, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_session_accept(IntPtr session, int* tokens, UIntPtr n_tokens, UIntPtr* n_accepted, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_session_get_tokens(IntPtr session, UIntPtr first, int* tokens, UIntPtr cap, UIntPtr* n_tokens, inlay_error* err);
         }
 
         private readonly Signature.inlay_load _inlay_load;
@@ -1218,10 +1271,12 @@ namespace Inlay.Raw
         private readonly Signature.inlay_decode_slice _inlay_decode_slice;
         private readonly Signature.inlay_decode_abandon _inlay_decode_abandon;
         private readonly Signature.inlay_session_set_stop_tokens _inlay_session_set_stop_tokens;
-        private readonly Signature.inlay_session_cancel_turn _inlay_session_cancel_turn;
+        private readonly Signature.inlay_session_cancel_generation _inlay_session_cancel_generation;
         private readonly Signature.inlay_session_set_max_tokens _inlay_session_set_max_tokens;
         private readonly Signature.inlay_chat_tokenize _inlay_chat_tokenize;
         private readonly Signature.inlay_session_shift _inlay_session_shift;
+        private readonly Signature.inlay_session_accept _inlay_session_accept;
+        private readonly Signature.inlay_session_get_tokens _inlay_session_get_tokens;
 
         // `find` takes a name and the minor version since which there is a function of this name.
         internal Api(Func<string, int, IntPtr> find)
@@ -1270,10 +1325,12 @@ namespace Inlay.Raw
             _inlay_decode_slice = Bind<Signature.inlay_decode_slice>(find("inlay_decode_slice", 2));
             _inlay_decode_abandon = Bind<Signature.inlay_decode_abandon>(find("inlay_decode_abandon", 2));
             _inlay_session_set_stop_tokens = Bind<Signature.inlay_session_set_stop_tokens>(find("inlay_session_set_stop_tokens", 2));
-            _inlay_session_cancel_turn = Bind<Signature.inlay_session_cancel_turn>(find("inlay_session_cancel_turn", 2));
+            _inlay_session_cancel_generation = Bind<Signature.inlay_session_cancel_generation>(find("inlay_session_cancel_generation", 2));
             _inlay_session_set_max_tokens = Bind<Signature.inlay_session_set_max_tokens>(find("inlay_session_set_max_tokens", 2));
             _inlay_chat_tokenize = Bind<Signature.inlay_chat_tokenize>(find("inlay_chat_tokenize", 2));
             _inlay_session_shift = Bind<Signature.inlay_session_shift>(find("inlay_session_shift", 2));
+            _inlay_session_accept = Bind<Signature.inlay_session_accept>(find("inlay_session_accept", 2));
+            _inlay_session_get_tokens = Bind<Signature.inlay_session_get_tokens>(find("inlay_session_get_tokens", 2));
         }
 
         private static T Bind<T>(IntPtr function) where T : class
@@ -1298,17 +1355,17 @@ namespace Inlay.Raw
             return _inlay_load(path, path_len, @params, engine, err);
         }
 
-        /// <summary>Appends tokens to a session and runs them, chunk by chunk. It begins a new turn: finish reason and
-        /// max_tokens start over, text that was not taken is dropped.</summary>
+        /// <summary>Appends tokens to a session and runs them, chunk by chunk. It begins a new generation: finish reason
+        /// and max_tokens start over, text that was not taken is dropped.</summary>
         /// <param name="session">The session.</param>
         /// <param name="tokens">Token ids.</param>
         /// <param name="n_tokens">At least 1. [tokens]</param>
         /// <param name="n_done">How many of them the session has now. [tokens] May be null.</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: exclusive(session). Blocks: on the device until all tokens are run; other threads' calls that
-        /// compute on the engine have their turns before it and after each chunk. Ownership: The tokens are copied. On
-        /// error: The session keeps the first `*n_done` tokens, whole chunks; none unless it was cancelled or the device
-        /// failed. Errors: CONTEXT_FULL, KV_FULL, CANCELLED, INVALID_STATE, DEVICE_LOST. Since: 1.0.</remarks>
+        /// compute on the engine run before it and after each chunk. Ownership: The tokens are copied. On error: The
+        /// session keeps the first `*n_done` tokens, whole chunks; none unless it was cancelled or the device failed.
+        /// Errors: CONTEXT_FULL, KV_FULL, CANCELLED, INVALID_STATE, DEVICE_LOST. Since: 1.0.</remarks>
         public Status inlay_prefill(IntPtr session, int* tokens, UIntPtr n_tokens, UIntPtr* n_done, inlay_error* err)
         {
             return _inlay_prefill(session, tokens, n_tokens, n_done, err);
@@ -1322,10 +1379,10 @@ namespace Inlay.Raw
         /// <param name="events">One event a session.</param>
         /// <param name="event_stride">sizeof(inlay_event): from one event to the next. [bytes]</param>
         /// <param name="err">What went wrong. May be null.</param>
-        /// <remarks>Thread: exclusive(sessions). Blocks: on the device for one step; waits for its turn among other
-        /// threads' calls that compute on the engine, behind one chunk of each prefill. Ownership: Events are copies. On
-        /// error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status. Errors:
-        /// KV_FULL, INVALID_STATE, FORMAT, DEVICE_LOST. Since: 1.0.</remarks>
+        /// <remarks>Thread: exclusive(sessions). Blocks: on the device for one step; waits for other threads' calls that
+        /// compute on the engine, at most for one chunk of each prefill. Ownership: Events are copies. On error: Wrong
+        /// arguments: nothing happened, events are untouched. Otherwise each event has its own status. Errors: KV_FULL,
+        /// INVALID_STATE, FORMAT, DEVICE_LOST. Since: 1.0.</remarks>
         public Status inlay_decode_step(IntPtr* sessions, UIntPtr n_sessions, inlay_event* events, UIntPtr event_stride, inlay_error* err)
         {
             return _inlay_decode_step(sessions, n_sessions, events, event_stride, err);
@@ -1583,9 +1640,9 @@ namespace Inlay.Raw
             return _inlay_session_fork(session, child, err);
         }
 
-        /// <summary>Cuts the sequence back to its first tokens. Text that was not taken is dropped, finish reason and
-        /// max_tokens start over. Where a sliding window reaches back to keys that are no longer kept, the next prefill or
-        /// step first runs the sequence from its beginning again.</summary>
+        /// <summary>Cuts the sequence back to its first tokens. It begins a new generation: finish reason and max_tokens
+        /// start over, text that was not taken is dropped. Where a sliding window reaches back to keys that are no longer
+        /// kept, the next prefill or step first runs the sequence from its beginning again.</summary>
         /// <param name="session">The session.</param>
         /// <param name="n_tokens">Tokens to keep, at most the present length. [tokens]</param>
         /// <param name="err">What went wrong. May be null.</param>
@@ -1607,9 +1664,10 @@ namespace Inlay.Raw
             return _inlay_session_set_sampler(session, @params, err);
         }
 
-        /// <summary>Sets the texts that end a generation; an empty one is refused, one that is given twice counts once.
-        /// They are looked for in the text, and in what it is with the names of control tokens in it: &lt;|user|&gt; stops
-        /// at that token. Text held back for the old ones stays held until the next step.</summary>
+        /// <summary>Sets the texts that end a generation, at most 64 of at most 1024 bytes each; an empty one is refused,
+        /// one that is given twice counts once. They are looked for in the text, and in what it is with the names of
+        /// control tokens in it: &lt;|user|&gt; stops at that token. Text held back for the old ones stays held until the
+        /// next step.</summary>
         /// <param name="session">The session.</param>
         /// <param name="stops">The texts, each of 1 to 1024 bytes. May be null.</param>
         /// <param name="n_stops">Their number, at most 64; 0 removes all.</param>
@@ -1692,8 +1750,8 @@ namespace Inlay.Raw
         /// <param name="engine">The engine.</param>
         /// <param name="params">The step; NULL for defaults. May be null.</param>
         /// <param name="err">What went wrong. May be null.</param>
-        /// <remarks>Thread: any. Blocks: on the device for all repetitions; other calls that compute on the engine take
-        /// turns with them; takes device memory. Ownership: Nothing is kept. On error: No profile is added. Errors:
+        /// <remarks>Thread: any. Blocks: on the device for all repetitions; other calls that compute on the engine run
+        /// between them; takes device memory. Ownership: Nothing is kept. On error: No profile is added. Errors:
         /// SESSION_LIMIT, KV_FULL, DEVICE_OUT_OF_MEMORY, INVALID_STATE, DEVICE_LOST. Since: 1.1.</remarks>
         public Status inlay_profile_step(IntPtr engine, inlay_profile_params* @params, inlay_error* err)
         {
@@ -1761,31 +1819,29 @@ namespace Inlay.Raw
             return _inlay_convert(path, path_len, out_path, out_path_len, @params, err);
         }
 
-        /// <summary>Writes a conversation as the text that the model was trained on, by the chat template in the model's
-        /// metadata or by one that is given. The templates' language is Jinja as Hugging Face transformers sets it up. The
-        /// text holds control tokens in writing, BOS included where the template writes one: tokenize it with NO_BOS_EOS
-        /// and PARSE_SPECIAL. What messages say passes through as it is, control tokens in it too: for tokens
-        /// inlay_chat_tokenize is the way, for which messages are only text.</summary>
+        /// <summary>Writes a conversation as the text that the model was trained on, by the model's chat template or a
+        /// given one (Jinja, as Hugging Face transformers sets it up). A conversation is JSON: an array of messages such as
+        /// {"role": "user", "content": "Hi"}, or an object of all the template's variables: messages, tools, documents,
+        /// enable_thinking and so on. The text holds control tokens in writing, BOS where the template writes it: tokenize
+        /// it with NO_BOS_EOS and PARSE_SPECIAL. Those that messages write pass as they are, too; inlay_chat_tokenize takes
+        /// messages as text alone.</summary>
         /// <param name="engine">The engine.</param>
-        /// <param name="conversation">JSON: an array of messages such as {"role": "user", "content": "Hi"}, or an object of
-        /// all the template's variables: messages, tools, documents, enable_thinking and so on.</param>
+        /// <param name="conversation">JSON, as said above.</param>
         /// <param name="conversation_len">Its length, or SIZE_MAX. [bytes]</param>
-        /// <param name="chat_template">A template; NULL for the model's own. May be null.</param>
-        /// <param name="template_len">Its length, or SIZE_MAX. [bytes]</param>
-        /// <param name="flags">0: the conversation alone.</param>
+        /// <param name="params">NULL: all defaults. May be null.</param>
         /// <param name="buf">The text, ended by a zero if there is room. May be null.</param>
         /// <param name="cap">Room in buf. [bytes]</param>
         /// <param name="needed">Length of the text. [bytes] May be null.</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. On error: BUFFER_TOO_SMALL: `*needed` is set, buf
         /// is unspecified. Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL. Since: 1.2.</remarks>
-        public Status inlay_chat_render(IntPtr engine, byte* conversation, UIntPtr conversation_len, byte* chat_template, UIntPtr template_len, ChatFlags flags, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err)
+        public Status inlay_chat_render(IntPtr engine, byte* conversation, UIntPtr conversation_len, inlay_chat_params* @params, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err)
         {
             if (_inlay_chat_render == null) return Older.Refuse("inlay_chat_render", "1.2", err);
-            return _inlay_chat_render(engine, conversation, conversation_len, chat_template, template_len, flags, buf, cap, needed, err);
+            return _inlay_chat_render(engine, conversation, conversation_len, @params, buf, cap, needed, err);
         }
 
-        /// <summary>Turns texts into vectors: the final hidden states of a text's tokens, normed as before the output
+        /// <summary>Turns texts into vectors: the final hidden states of a text's tokens, normalized as before the output
         /// matrix, pooled. Each text runs in a session of its own, several at once where sessions are free and a step has
         /// room; a text longer than prefill_chunk runs chunk by chunk.</summary>
         /// <param name="engine">The engine.</param>
@@ -1798,10 +1854,10 @@ namespace Inlay.Raw
         /// <param name="cap">Room in out. [values]</param>
         /// <param name="needed">n_texts x d_model. [values] May be null.</param>
         /// <param name="err">What went wrong. May be null.</param>
-        /// <remarks>Thread: any. Blocks: on the device until all texts are run; takes turns with other calls that compute
-        /// on the engine. Ownership: Nothing is kept. On error: BUFFER_TOO_SMALL: `*needed` is set, nothing was run.
-        /// Otherwise `out` is unspecified. Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT,
-        /// INVALID_STATE, DEVICE_LOST, FORMAT. Since: 1.2.</remarks>
+        /// <remarks>Thread: any. Blocks: on the device until all texts are run; other threads' calls that compute on the
+        /// engine run between its steps. Ownership: Nothing is kept. On error: BUFFER_TOO_SMALL: `*needed` is set, nothing
+        /// was run. Otherwise `out` is unspecified. Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL,
+        /// SESSION_LIMIT, INVALID_STATE, DEVICE_LOST, FORMAT. Since: 1.2.</remarks>
         public Status inlay_embed(IntPtr engine, int* tokens, UIntPtr n_tokens, int* lengths, UIntPtr n_texts, inlay_embed_params* @params, float* @out, UIntPtr cap, UIntPtr* needed, inlay_error* err)
         {
             if (_inlay_embed == null) return Older.Refuse("inlay_embed", "1.2", err);
@@ -1826,10 +1882,10 @@ namespace Inlay.Raw
         /// token -1 where there is none. NULL without n_logprobs. May be null.</param>
         /// <param name="top_cap">Room in top.</param>
         /// <param name="err">What went wrong. May be null.</param>
-        /// <remarks>Thread: any. Blocks: on the device until all texts are run; takes turns with other calls that compute
-        /// on the engine; progress is called meanwhile. Ownership: Nothing is kept. On error: BUFFER_TOO_SMALL: nothing was
-        /// run. Otherwise scores and top are unspecified. Errors: BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT,
-        /// INVALID_STATE, DEVICE_LOST, FORMAT, CANCELLED. Since: 1.2.</remarks>
+        /// <remarks>Thread: any. Blocks: on the device until all texts are run; other threads' calls that compute on the
+        /// engine run between its steps; progress is called meanwhile. Ownership: Nothing is kept. On error:
+        /// BUFFER_TOO_SMALL: nothing was run. Otherwise scores and top are unspecified. Errors: BUFFER_TOO_SMALL,
+        /// CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST, FORMAT, CANCELLED. Since: 1.2.</remarks>
         public Status inlay_score(IntPtr engine, IntPtr against, int* tokens, UIntPtr n_tokens, int* lengths, UIntPtr n_texts, inlay_score_params* @params, inlay_token_score* scores, UIntPtr score_stride, inlay_token_logprob* top, UIntPtr top_cap, inlay_error* err)
         {
             if (_inlay_score == null) return Older.Refuse("inlay_score", "1.2", err);
@@ -1872,9 +1928,10 @@ namespace Inlay.Raw
 
         /// <summary>Runs a part of a decode step, for hosts that give the model a little time in every frame. The first
         /// call begins the step, the next ones go on, until `*units_left` is 0: then events and status are those of
-        /// inlay_decode_step, bit for bit. A unit is a layer, or a part of the head that reads about as much. While a step
-        /// is pending the engine runs no other one and no prefill, and its sessions are not forked, cut or given another
-        /// sampler: INVALID_STATE. Freeing one of them drops it.</summary>
+        /// inlay_decode_step, bit for bit. What a unit is is the engine's affair, and steps differ in their number; those
+        /// of one step take about the same time. While a step is pending, calls that compute on the engine or change a
+        /// sequence or sampler of the step's sessions return INVALID_STATE; later minors may refuse fewer. Freeing one of
+        /// the sessions drops it.</summary>
         /// <param name="sessions">The sessions; of a pending step those that it began with, in their order.</param>
         /// <param name="n_sessions">At least 1; at most 64 on a GPU.</param>
         /// <param name="max_units">Most units to run now. 0 begins a step, if none is pending, and tells its units.</param>
@@ -1919,29 +1976,30 @@ namespace Inlay.Raw
             return _inlay_session_set_stop_tokens(session, tokens, n_tokens, err);
         }
 
-        /// <summary>Asks for the end of one turn: as inlay_session_cancel, but a request for a turn that is over has no
-        /// effect on later ones. A turn begins with a prefill, whose number is one more than the last one's;
-        /// inlay_session_info tells it. A request for the coming turn is seen by its prefill. Of requests for several turns
-        /// the session knows the highest.</summary>
+        /// <summary>Asks for the end of one generation: as inlay_session_cancel, but a request for one that is over has no
+        /// effect on later ones. A generation begins with a prefill or a truncation; its number is one more than the last
+        /// one's, and inlay_session_info tells it. A request for the coming one is seen by the prefill that begins it. Of
+        /// requests for several the session knows the highest.</summary>
         /// <param name="session">The session.</param>
-        /// <param name="turn">The turn's number.</param>
+        /// <param name="generation">Its number.</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. On error: Nothing has changed. Errors: only the
         /// common ones. Since: 1.2.</remarks>
-        public Status inlay_session_cancel_turn(IntPtr session, ulong turn, inlay_error* err)
+        public Status inlay_session_cancel_generation(IntPtr session, ulong generation, inlay_error* err)
         {
-            if (_inlay_session_cancel_turn == null) return Older.Refuse("inlay_session_cancel_turn", "1.2", err);
-            return _inlay_session_cancel_turn(session, turn, err);
+            if (_inlay_session_cancel_generation == null) return Older.Refuse("inlay_session_cancel_generation", "1.2", err);
+            return _inlay_session_cancel_generation(session, generation, err);
         }
 
         /// <summary>Sets how many tokens may be drawn after a prefill: with the last of them the session finishes, the
-        /// reason is MAX_TOKENS. It counts for the turn under way, too; one that has drawn as many already ends with its
-        /// next token.</summary>
+        /// reason is MAX_TOKENS. It counts for the generation under way, too; one that has drawn as many already ends with
+        /// its next token. With INLAY_SESSION_RESERVE a generation under way also gets the KV blocks for a higher limit, or
+        /// KV_FULL.</summary>
         /// <param name="session">The session.</param>
         /// <param name="max_tokens">0 or more; 0: no limit but the context. [tokens]</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: exclusive(session). Blocks: no. Ownership: Nothing is kept. On error: Nothing has changed.
-        /// Errors: only the common ones. Since: 1.2.</remarks>
+        /// Errors: KV_FULL. Since: 1.2.</remarks>
         public Status inlay_session_set_max_tokens(IntPtr session, int max_tokens, inlay_error* err)
         {
             if (_inlay_session_set_max_tokens == null) return Older.Refuse("inlay_session_set_max_tokens", "1.2", err);
@@ -1957,39 +2015,71 @@ namespace Inlay.Raw
         /// <param name="engine">The engine.</param>
         /// <param name="conversation">As inlay_chat_render takes it.</param>
         /// <param name="conversation_len">Its length, or SIZE_MAX. [bytes]</param>
-        /// <param name="chat_template">A template; NULL for the model's own. May be null.</param>
-        /// <param name="template_len">Its length, or SIZE_MAX. [bytes]</param>
-        /// <param name="flags">0: the conversation alone.</param>
+        /// <param name="params">NULL: all defaults. May be null.</param>
         /// <param name="tokens">The tokens. May be null.</param>
         /// <param name="cap">Room in tokens. [tokens]</param>
         /// <param name="n_tokens">How many tokens the conversation has. [tokens]</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. On error: BUFFER_TOO_SMALL: `*n_tokens` is set,
         /// nothing is written. Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL. Since: 1.2.</remarks>
-        public Status inlay_chat_tokenize(IntPtr engine, byte* conversation, UIntPtr conversation_len, byte* chat_template, UIntPtr template_len, ChatFlags flags, int* tokens, UIntPtr cap, UIntPtr* n_tokens, inlay_error* err)
+        public Status inlay_chat_tokenize(IntPtr engine, byte* conversation, UIntPtr conversation_len, inlay_chat_params* @params, int* tokens, UIntPtr cap, UIntPtr* n_tokens, inlay_error* err)
         {
             if (_inlay_chat_tokenize == null) return Older.Refuse("inlay_chat_tokenize", "1.2", err);
-            return _inlay_chat_tokenize(engine, conversation, conversation_len, chat_template, template_len, flags, tokens, cap, n_tokens, err);
+            return _inlay_chat_tokenize(engine, conversation, conversation_len, @params, tokens, cap, n_tokens, err);
         }
 
-        /// <summary>Takes tokens out of the sequence, for texts that outgrow the context: those behind them move to the
-        /// front. Their keys and values stay, keys are turned to the new positions (RoPE), which takes about as long as
-        /// copying the cache. They still carry what they have seen of the tokens that went: logits are close to those of
-        /// the shorter sequence, not the same; FP8 and INT8 keys are rounded once more. A generation goes on, also one that
-        /// ended with CONTEXT_FULL; where the last token goes, this is inlay_session_truncate. Where a sliding window
-        /// reaches back to keys that are no longer kept, the next prefill or step first runs the shorter sequence from its
-        /// beginning.</summary>
+        /// <summary>Takes tokens out of the sequence: those behind them move to the front. Their keys and values stay, keys
+        /// are rotated to the new positions (RoPE), in about the time of a copy. They still carry what they have seen of
+        /// the tokens that went: logits are close to those of the shorter sequence, not the same; FP8 and INT8 keys are
+        /// rounded once more. A generation goes on, also one that ended with CONTEXT_FULL; where the last token goes, this
+        /// is inlay_session_truncate. Where a sliding window needs keys that are gone, the next prefill or step first runs
+        /// the shorter sequence from its beginning. UNSUPPORTED: the model has a state that cannot lose tokens; no present
+        /// model has.</summary>
         /// <param name="session">The session.</param>
         /// <param name="first">The first token to go, at most the present length. [tokens]</param>
         /// <param name="n_tokens">How many go; 0: nothing happens. [tokens]</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: exclusive(session). Blocks: while the device moves keys and values; waits for other calls that
         /// compute on the engine. Ownership: Nothing is kept. On error: DEVICE_LOST: unspecified. Otherwise nothing has
-        /// changed. Errors: KV_FULL, INVALID_STATE, DEVICE_LOST. Since: 1.2.</remarks>
+        /// changed. Errors: KV_FULL, UNSUPPORTED, INVALID_STATE, DEVICE_LOST. Since: 1.2.</remarks>
         public Status inlay_session_shift(IntPtr session, UIntPtr first, UIntPtr n_tokens, inlay_error* err)
         {
             if (_inlay_session_shift == null) return Older.Refuse("inlay_session_shift", "1.2", err);
             return _inlay_session_shift(session, first, n_tokens, err);
+        }
+
+        /// <summary>Appends tokens that the host chose, as if they had been drawn: they count toward max_tokens, penalties
+        /// and DRY see them, their text comes with the next event or inlay_session_take_text. A stop string, a stop or end
+        /// token, max_tokens or the context's end finishes the generation as in a step; what comes behind is not accepted.
+        /// Averages of Mirostat and adaptive-p stay. Nothing is run: logits remain those of before, and the next step runs
+        /// the tokens before it draws.</summary>
+        /// <param name="session">A session that has tokens and has not finished.</param>
+        /// <param name="tokens">Token ids. May be null.</param>
+        /// <param name="n_tokens">0: nothing happens. [tokens]</param>
+        /// <param name="n_accepted">How many of them the sequence has now; fewer only where the generation has finished, as
+        /// inlay_session_get_info tells. [tokens] May be null.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: exclusive(session). Blocks: no. Ownership: The ids are copied. On error: Nothing has changed.
+        /// Errors: INVALID_STATE. Since: 1.2.</remarks>
+        public Status inlay_session_accept(IntPtr session, int* tokens, UIntPtr n_tokens, UIntPtr* n_accepted, inlay_error* err)
+        {
+            if (_inlay_session_accept == null) return Older.Refuse("inlay_session_accept", "1.2", err);
+            return _inlay_session_accept(session, tokens, n_tokens, n_accepted, err);
+        }
+
+        /// <summary>Reads a session's tokens back: those of prompts, drawn and accepted ones.</summary>
+        /// <param name="session">The session.</param>
+        /// <param name="first">The first token to read, at most the length of the sequence. [tokens]</param>
+        /// <param name="tokens">Their ids, up to the end of the sequence. May be null.</param>
+        /// <param name="cap">Room in tokens. [tokens]</param>
+        /// <param name="n_tokens">How many there are from the first one on. [tokens]</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: exclusive(session). Blocks: no. Ownership: Nothing is kept. On error: BUFFER_TOO_SMALL:
+        /// `*n_tokens` is set, nothing is written. Errors: BUFFER_TOO_SMALL. Since: 1.2.</remarks>
+        public Status inlay_session_get_tokens(IntPtr session, UIntPtr first, int* tokens, UIntPtr cap, UIntPtr* n_tokens, inlay_error* err)
+        {
+            if (_inlay_session_get_tokens == null) return Older.Refuse("inlay_session_get_tokens", "1.2", err);
+            return _inlay_session_get_tokens(session, first, tokens, cap, n_tokens, err);
         }
     }
 }

@@ -18,8 +18,8 @@ namespace Inlay
         private readonly Api _api;
         private readonly SessionHandle _handle;
         private int _busy;
-        private int _promptTokens, _generatedTokens; // of the turn under way
-        private long _turn;                          // its number, or that of the one to come which Cancel is to end
+        private int _promptTokens, _generatedTokens; // of the generation under way
+        private long _generation;                    // its number, or that of the one to come which Cancel is to end
 
         private Session(Api api, Engine engine)
         {
@@ -51,6 +51,7 @@ namespace Inlay
             SamplerOptions sampler = options.Sampler ?? new SamplerOptions();
             using (var hold = new Hold(parent))
             using (var pinned = new SamplerOptions.Pinned(sampler))
+            using (var texts = new PinnedTexts(options.Stop ?? Array.Empty<string>(), nameof(SessionOptions.Stop)))
             {
                 int[] stops = options.StopTokens ?? Array.Empty<int>();
                 fixed (int* stop = stops)
@@ -59,7 +60,8 @@ namespace Inlay
                     var raw = new inlay_session_params
                     {
                         struct_size = (uint)sizeof(inlay_session_params), flags = options.Flags, sampler = &draw, stream = options.Stream,
-                        max_tokens = options.MaxTokens, stop_tokens = stop, n_stop_tokens = (UIntPtr)(uint)stops.Length
+                        max_tokens = options.MaxTokens, stop_tokens = stop, n_stop_tokens = (UIntPtr)(uint)stops.Length,
+                        stops = texts.Count == 0 ? null : texts.First, n_stops = (UIntPtr)(uint)texts.Count
                     };
                     status = api.inlay_session_create(hold.Pointer, &raw, &handle, &error);
                 }
@@ -67,15 +69,6 @@ namespace Inlay
             session._handle.Freed = freed;
             session._handle.Set(handle);
             Check.Ok(status, ref error, FieldNames.Session);
-            try
-            {
-                if (options.Stop != null) session.SetStop(options.Stop);
-            }
-            catch
-            {
-                session.Dispose(); // nobody else has it
-                throw;
-            }
             return session;
         }
 
@@ -84,13 +77,14 @@ namespace Inlay
 
         /// <summary>Asks for the end of what the session generates: a prompt ends after its chunk, a generation with its next step. From
         /// any thread.</summary>
-        /// <remarks>It is for the generation under way, or the one that waits for its turn; later ones are not concerned.</remarks>
+        /// <remarks>It is for the generation under way, or the one that waits to begin; later ones are not concerned. A prompt and a
+        /// truncation begin one.</remarks>
         public void Cancel()
         {
             using (var session = new Hold(_handle))
             {
                 inlay_error error;
-                Status status = _api.inlay_session_cancel_turn(session.Pointer, (ulong)Volatile.Read(ref _turn), &error);
+                Status status = _api.inlay_session_cancel_generation(session.Pointer, (ulong)Volatile.Read(ref _generation), &error);
                 if (status == Status.Unsupported) _api.inlay_session_cancel(session.Pointer); // a library from before ABI 1.2
             }
         }
@@ -107,7 +101,7 @@ namespace Inlay
             }
         }
 
-        /// <summary>Appends tokens and runs them. It begins a new turn: finish reason and token limit start over.</summary>
+        /// <summary>Appends tokens and runs them. It begins a new generation: finish reason and token limit start over.</summary>
         /// <exception cref="InlayException">Status ContextFull, KvFull and others; the session is unchanged.</exception>
         /// <exception cref="OperationCanceledException">It was cancelled. The chunks that were run stay, as <see
         /// cref="Info"/> tells.</exception>
@@ -147,8 +141,8 @@ namespace Inlay
             {
                 inlay_error error;
                 Status status;
-                long last = LastTurn(use.Pointer);
-                Volatile.Write(ref _turn, last + 1);
+                long last = LastGeneration(use.Pointer);
+                Volatile.Write(ref _generation, last + 1);
                 using (cancellation.Register(OnCancelled, this)) // whose end waits for a request that is being made
                 {
                     status = _api.inlay_prefill(use.Pointer, tokens, (UIntPtr)(uint)n_tokens, null, &error);
@@ -158,7 +152,7 @@ namespace Inlay
                     _promptTokens = n_tokens;
                     _generatedTokens = 0;
                 }
-                else if (status != Status.Cancelled) Volatile.Write(ref _turn, last); // no turn has begun
+                else if (status != Status.Cancelled) Volatile.Write(ref _generation, last); // none has begun
                 if (status == Status.Ok || status == Status.Cancelled) cancellation.ThrowIfCancellationRequested();
                 Check.Ok(status, ref error);
             }
@@ -166,18 +160,18 @@ namespace Inlay
 
         private static readonly Action<object?> OnCancelled = session => ((Session)session!).Cancel();
 
-        private long LastTurn(IntPtr session)
+        private long LastGeneration(IntPtr session)
         {
             var raw = new inlay_session_info { struct_size = (uint)sizeof(inlay_session_info) };
             inlay_error error;
             Check.Ok(_api.inlay_session_get_info(session, &raw, &error), ref error);
-            return (long)raw.turn;
+            return (long)raw.generation;
         }
 
-        /// <summary>From now on Cancel is for the turn to come.</summary>
-        internal void AwaitTurn()
+        /// <summary>From now on Cancel is for the generation to come.</summary>
+        internal void AwaitGeneration()
         {
-            using (var session = new Hold(_handle)) Volatile.Write(ref _turn, LastTurn(session.Pointer) + 1);
+            using (var session = new Hold(_handle)) Volatile.Write(ref _generation, LastGeneration(session.Pointer) + 1);
         }
 
         /// <summary>Draws one token. For several sessions at once see <see cref="Inlay.Engine.DecodeStep(Session[],
@@ -228,19 +222,23 @@ namespace Inlay
             Status status;
             using (var use = new Use(this)) status = _api.inlay_session_fork(use.Pointer, &handle, &error);
             child._handle.Freed = _handle.Freed;
-            child._turn = Volatile.Read(ref _turn);
+            child._generation = Volatile.Read(ref _generation);
             child._handle.Set(handle);
             Check.Ok(status, ref error);
             return child;
         }
 
-        /// <summary>Cuts the sequence back to its first tokens. Text that was not taken is dropped; the session can go
-        /// on.</summary>
+        /// <summary>Cuts the sequence back to its first tokens. It begins a new generation: text that was not taken is dropped, finish
+        /// reason and token limit start over.</summary>
         public void Truncate(int n_tokens)
         {
             if (n_tokens < 0) throw new ArgumentOutOfRangeException(nameof(n_tokens));
             inlay_error error;
-            using (var use = new Use(this)) Check.Ok(_api.inlay_session_truncate(use.Pointer, (UIntPtr)(uint)n_tokens, &error), ref error);
+            using (var use = new Use(this))
+            {
+                Check.Ok(_api.inlay_session_truncate(use.Pointer, (UIntPtr)(uint)n_tokens, &error), ref error);
+                Volatile.Write(ref _generation, LastGeneration(use.Pointer));
+            }
         }
 
         /// <summary>Takes tokens out of the sequence, for texts that outgrow the context: what is behind them moves to the front and
@@ -255,7 +253,48 @@ namespace Inlay
             if (n_tokens < 0) throw new ArgumentOutOfRangeException(nameof(n_tokens));
             inlay_error error;
             using (var use = new Use(this))
+            {
                 Check.Ok(_api.inlay_session_shift(use.Pointer, (UIntPtr)(uint)first, (UIntPtr)(uint)n_tokens, &error), ref error);
+                Volatile.Write(ref _generation, LastGeneration(use.Pointer)); // where the last token went, another one has begun
+            }
+        }
+
+        /// <summary>Appends tokens that the program chose, as if they had been drawn: they count toward the token limit, penalties
+        /// see them, and their text comes with the next event or <see cref="TakeText"/>. One that would end the generation ends it;
+        /// what comes behind it is not accepted. Nothing is run before the next step.</summary>
+        /// <returns>How many of them the sequence has now.</returns>
+        public int Accept(int[] tokens)
+        {
+            if (tokens == null) throw new ArgumentNullException(nameof(tokens));
+            inlay_error error;
+            using (var use = new Use(this))
+            {
+                fixed (int* first = tokens)
+                {
+                    UIntPtr n;
+                    Check.Ok(_api.inlay_session_accept(use.Pointer, first, (UIntPtr)(uint)tokens.Length, &n, &error), ref error);
+                    _generatedTokens += (int)n;
+                    return (int)n;
+                }
+            }
+        }
+
+        /// <summary>The tokens of the sequence from the given one on: those of prompts, drawn and accepted ones.</summary>
+        public int[] GetTokens(int first = 0)
+        {
+            if (first < 0) throw new ArgumentOutOfRangeException(nameof(first));
+            inlay_error error;
+            using (var use = new Use(this))
+            {
+                UIntPtr n;
+                Check.Ok(_api.inlay_session_get_tokens(use.Pointer, (UIntPtr)(uint)first, null, UIntPtr.Zero, &n, &error), ref error);
+                var tokens = new int[(int)n];
+                fixed (int* into = tokens)
+                {
+                    Check.Ok(_api.inlay_session_get_tokens(use.Pointer, (UIntPtr)(uint)first, into, n, &n, &error), ref error);
+                }
+                return tokens;
+            }
         }
 
         /// <summary>Changes how the following tokens are drawn.</summary>
@@ -300,7 +339,9 @@ namespace Inlay
         }
 
         /// <summary>Sets how many tokens may be drawn after a prompt: with the last of them the session finishes, the reason is
-        /// MaxTokens. 0: no limit but the context.</summary>
+        /// MaxTokens. 0: no limit but the context. With SessionFlags.Reserve a generation under way also gets the KV blocks for a
+        /// higher limit.</summary>
+        /// <exception cref="InlayException">Status KvFull: they are not free; the limit stays.</exception>
         public void SetMaxTokens(int maxTokens)
         {
             inlay_error error;

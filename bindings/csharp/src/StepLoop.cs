@@ -73,7 +73,7 @@ namespace Inlay
             {
                 if (_ending) throw new ObjectDisposedException("Worker");
                 if (_taken.Contains(job.Session)) throw new InvalidOperationException("the session already generates");
-                job.Session.AwaitTurn();
+                job.Session.AwaitGeneration();
                 _taken.Add(job.Session);
                 _prompts.Add(job);
                 if (_stepper == null) _stepper = Run(Stepper, "Inlay steps");

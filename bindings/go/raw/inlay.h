@@ -17,7 +17,10 @@
 // - Strings in: UTF-8 with a length, SIZE_MAX if a zero ends it. Strings out: the caller's buffer; a NULL buffer of size 0 asks for
 //   the needed size. Lengths never count the zero.
 // - Only handles have to be freed, in any order. What a call is given is not used after it returned, unless it says so.
-// - Only calls marked so take device memory.
+// - Later minors may return numbers that this header does not have. An unknown status is a failure, an unknown finish reason an
+//   end; an event of an unknown kind is to be skipped.
+// - Only calls marked so take more device memory than the load did. Within the budget that was set at load, others may give some
+//   back and take it again.
 // - Results do not depend on the thread's floating-point settings (rounding, denormals, traps). A call gives them back as they
 //   were, with their sticky flags; callbacks run with them.
 // - A thread inside of a call must not be cancelled (pthread_cancel), and no callback may end its thread or jump out: pthread_exit
@@ -105,7 +108,7 @@ typedef int32_t inlay_finish_reason;
 #define INLAY_FINISH_NONE 0  // It has not.
 #define INLAY_FINISH_END_OF_GENERATION 1  // The model drew one of its end tokens.
 #define INLAY_FINISH_STOP_STRING 2  // The text reached a stop string; neither it nor anything behind it is part of the text.
-#define INLAY_FINISH_MAX_TOKENS 3  // max_tokens tokens were drawn.
+#define INLAY_FINISH_MAX_TOKENS 3  // max_tokens tokens were drawn, accepted ones included.
 #define INLAY_FINISH_CANCELLED 4  // inlay_session_cancel asked for it.
 #define INLAY_FINISH_STOP_TOKEN 5  // A stop token was drawn; it is the event's token and in the sequence, but not in the text.
 #define INLAY_FINISH_CONTEXT_FULL 6  // The context has no room for another token. The event's token is the last one; -1 where a prompt has filled the context.
@@ -157,10 +160,9 @@ typedef int32_t inlay_profile_form;
 
 // How a model runs.
 typedef uint32_t inlay_load_flags;
-#define INLAY_LOAD_NO_CUBLAS 1u  // CUDA, without effect elsewhere, as the load's log says: prompts run on the engine's own products, even where the machine has cuBLASLt.
-#define INLAY_LOAD_NO_TOKEN_KERNEL 2u  // CUDA, likewise: decode steps launch every operation, even where one launch could run all layers.
-#define INLAY_LOAD_RUN_AHEAD 4u  // CUDA, likewise: a decode step begins the next one of the same sessions before it returns, so that the device need not wait for the host. If anything else comes than that step, it waits until the device is done with it. Not of sessions with penalties or biases, nor of models with sliding windows; a logit row more a session.
-#define INLAY_LOAD_TAKE_PAGES_LATER 8u  // CPU, without effect elsewhere, as the load's log says: pages of the workspace are taken from the system when they are first used, not beside the reading of weights. The process stays smaller until there are long prompts; the first prompts take longer.
+#define INLAY_LOAD_NO_CUBLAS 1u  // CUDA, without effect elsewhere, as the load's log says: prompts are multiplied by the library's own kernels, even where the machine has cuBLASLt.
+#define INLAY_LOAD_RUN_AHEAD 4u  // CUDA, likewise: a decode step begins the next one of the same sessions before it returns, so that the device need not wait for the host. If anything else comes than that step, it waits until the device is done with it. Not of sessions with penalties or biases, nor of models with sliding windows. Takes memory for one more row of logits a session.
+#define INLAY_LOAD_TAKE_PAGES_LATER 8u  // CPU, without effect elsewhere, as the load's log says: memory for the activations of long prompts is taken from the system when it is first used, not beside the reading of weights. The process stays smaller until there are long prompts; the first prompts take longer.
 #define INLAY_LOAD_EXACT_ACTIVATIONS 16u  // CPU, likewise: products of quantized weights take all activations in 16 bits, not only the third of them that holds most of the error. Logits then are those of the dequantized weights but for a KL divergence of about 1e-6; prompts take longer.
 
 // Type in which weights are held.
@@ -173,17 +175,23 @@ typedef int32_t inlay_weight_dtype;
 #define INLAY_WEIGHT_Q5_K_M 5  // Likewise.
 #define INLAY_WEIGHT_Q6_K 6  // Likewise.
 
-// Types of the matrices of a GGUF file that is written. Norms and biases are F32 in all. Rows that are no whole blocks
-// of a type get one with smaller blocks.
+// What a sampler does otherwise.
+typedef uint32_t inlay_sampler_flags;
+#define INLAY_SAMPLER_NO_DRY_BREAKERS 1u  // Repetitions that DRY looks for reach across any text. Refused together with dry_breakers; changes nothing without dry_multiplier.
+
+// Types of the matrices of a GGUF file that is written, with the numbers of inlay_weight_dtype; FP8's is refused,
+// because no GGUF file has it. Norms and biases are F32 in all. Rows that are no whole blocks of a type get one with
+// smaller blocks.
 typedef int32_t inlay_convert_type;
-#define INLAY_CONVERT_F16 0  // Every matrix in F16.
-#define INLAY_CONVERT_BF16 1  // Every matrix in BF16.
-#define INLAY_CONVERT_F32 2  // Every matrix in F32.
-#define INLAY_CONVERT_Q8_0 3  // 8.5 bits a weight.
-#define INLAY_CONVERT_Q4_0 4  // 4.5 bits a weight; the output matrix in Q6_K.
-#define INLAY_CONVERT_Q4_K_M 5  // Q4_K, and Q6_K for the output matrix and for the values and down projections of half of the layers.
-#define INLAY_CONVERT_Q5_K_M 6  // Q5_K, and Q6_K as in Q4_K_M.
-#define INLAY_CONVERT_Q6_K 7  // 6.6 bits a weight.
+#define INLAY_CONVERT_DEFAULT 0  // F16.
+#define INLAY_CONVERT_Q8_0 2  // 8.5 bits a weight.
+#define INLAY_CONVERT_Q4_0 3  // 4.5 bits a weight; the output matrix in Q6_K.
+#define INLAY_CONVERT_Q4_K_M 4  // Q4_K, and Q6_K for the output matrix and for the values and down projections of half of the layers.
+#define INLAY_CONVERT_Q5_K_M 5  // Q5_K, and Q6_K as in Q4_K_M.
+#define INLAY_CONVERT_Q6_K 6  // 6.6 bits a weight.
+#define INLAY_CONVERT_F16 7  // Every matrix in F16.
+#define INLAY_CONVERT_BF16 8  // Every matrix in BF16.
+#define INLAY_CONVERT_F32 9  // Every matrix in F32.
 
 // How a conversation becomes text.
 typedef uint32_t inlay_chat_flags;
@@ -198,7 +206,7 @@ typedef int32_t inlay_pooling;
 
 // What an embedding is.
 typedef uint32_t inlay_embed_flags;
-#define INLAY_EMBED_NORMALISE 1u  // Scaled to length 1, so that a scalar product of two is their cosine.
+#define INLAY_EMBED_NORMALIZE 1u  // Scaled to length 1, so that a scalar product of two is their cosine.
 
 // One model's weights on one device, with the KV pool and the statistics of its sessions.
 typedef struct inlay_engine inlay_engine;
@@ -206,9 +214,9 @@ typedef struct inlay_engine inlay_engine;
 // One token sequence of an engine, which it keeps alive.
 typedef struct inlay_session inlay_session;
 
-// Receives one log message. Called on the thread of the call that caused it, with the host's floating-point settings;
-// must not call the library. It must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends
-// the process.
+// Receives one log message. Called on the thread of the call that caused it, and on a thread of the engine only where
+// the host asked for such a thread, with the host's floating-point settings; must not call the library. It must not
+// leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
 typedef void (*inlay_log_fn)(void* user, inlay_log_level level, const char* text, size_t text_len);
 
 // Told how far a load, a conversion or a scoring is, a load at least once a second. Return non-zero to cancel it.
@@ -319,8 +327,8 @@ typedef struct inlay_load_params {
   uint64_t kv_budget_bytes;
   // Type of the stored keys and values. [default F32 on REFERENCE, else F16]
   inlay_kv_dtype kv_dtype;
-  // Tokens that prefill runs at a time, at most 4096: the grain of its cancel. More than n_context is as n_context, and
-  // the log says so. [tokens, default 512, on a GPU with the memory for it 1024]
+  // Tokens that prefill runs at a time, at most 4096; a cancel is seen between them. More than n_context is as
+  // n_context, and the log says so. [tokens, default 512, on a GPU with the memory for it 1024]
   int32_t prefill_chunk;
   // Least important messages to keep and to report. [default INFO]
   inlay_log_level log_level;
@@ -344,6 +352,16 @@ typedef struct inlay_load_params {
   const char* pre_tokenizer;
   // Its length. [bytes, default 0]
   size_t pre_tokenizer_len;
+  // What changes speed alone, for those who measure: key=value pairs with blanks or commas between. Copied. Keys and
+  // values may come and go in any version; an unknown one is refused, and the error lists the known ones. On CUDA
+  // token_kernel=0 (decode steps launch every operation, even where one launch could run all layers), cublas=0 (as
+  // NO_CUBLAS), mixed_gemm=0 (prompts multiply weights that were dequantized before) and group_rows=1 (products of 9 to
+  // 32 rows always share weights among several multiprocessors); on the CPU isa=generic, avx2 or avx512 (instructions
+  // that the processor lacks are refused). The load's log names those that change nothing on the device. [default NULL:
+  // none]
+  const char* tuning;
+  // Its length. [bytes, default 0]
+  size_t tuning_len;
 } inlay_load_params;
 
 // Memory that a load would take, and what its parameters come to.
@@ -466,7 +484,8 @@ typedef struct inlay_sampler_params {
   // Likeliest tokens to report in events, at most INLAY_MAX_LOGPROBS; fewer where fewer have a probability. [default 0:
   // none]
   int32_t n_logprobs;
-  // Same seed, stream and tokens: same draw, whatever else is in the batch. [default 0: the seed 0]
+  // Same seed, stream, tokens and logits: same draw, whatever else is in the step. Logits may differ in their last bits
+  // between devices and versions, and on a GPU between cuts of a prompt. [default 0: the seed 0]
   uint64_t seed;
   // Logit changes, each token once; copied. [default NULL: none]
   const inlay_logit_bias* bias;
@@ -510,12 +529,15 @@ typedef struct inlay_sampler_params {
   // Last tokens of the sequence in which repetitions are looked for. Changes nothing without dry_multiplier. [tokens,
   // default 0: all, as -1 is]
   int32_t dry_window;
-  // Texts that no repetition reaches across and whose tokens DRY leaves alone, each of at most 128 bytes; copied. An
-  // empty one breaks nothing: alone it turns them off. [default NULL: a line feed, a colon, a quotation mark, an
-  // asterisk]
+  // Texts that no repetition reaches across and whose tokens DRY leaves alone, each of 1 to 128 bytes; copied. Changes
+  // nothing without dry_multiplier. [default NULL: a line feed, a colon, a quotation mark, an asterisk]
   const inlay_text* dry_breakers;
   // Their number, at most 64. [default 0]
   size_t n_dry_breakers;
+  // Others than the named ones are refused. [default 0]
+  inlay_sampler_flags flags;
+  // 0. [default 0]
+  uint32_t reserved;
 } inlay_sampler_params;
 
 // How a session generates. Zero means default for every field.
@@ -540,6 +562,10 @@ typedef struct inlay_session_params {
   const int32_t* stop_tokens;
   // Their number, at most 1024. [default 0]
   size_t n_stop_tokens;
+  // Texts that end the generation, as inlay_session_set_stop takes them; copied. [default NULL: none]
+  const inlay_text* stops;
+  // Their number, at most 64. [default 0]
+  size_t n_stops;
 } inlay_session_params;
 
 // Where a session stands.
@@ -552,16 +578,16 @@ typedef struct inlay_session_info {
   int32_t n_tokens;
   // Longest that it can become. [tokens]
   int32_t n_context;
-  // Tokens drawn since the last prefill or truncation. [tokens]
+  // Tokens drawn or accepted since the last prefill or truncation. [tokens]
   int32_t n_generated;
   // Blocks of the KV pool that it uses, those shared with forks included. Layers with a sliding window have blocks of
   // their own, those of the window.
   int32_t n_kv_blocks;
   // Text that inlay_session_take_text would give. [bytes]
   uint64_t text_pending;
-  // Number of the turn, for inlay_session_cancel_turn: how many prefills have begun. A fork counts from where its
+  // Number of the generation, for inlay_session_cancel_generation: how many have begun. A fork counts from where its
   // parent was.
-  uint64_t turn;
+  uint64_t generation;
 } inlay_session_info;
 
 // What one session did in one decode step. Arrays of events come with a stride, sizeof(inlay_event) as the caller knows
@@ -652,6 +678,18 @@ typedef struct inlay_convert_params {
   void* log_user;
 } inlay_convert_params;
 
+// How a conversation is written. Zero means default for every field.
+typedef struct inlay_chat_params {
+  // sizeof(inlay_chat_params). [bytes]
+  uint32_t struct_size;
+  // Others than the named ones are refused. [default 0: the conversation alone]
+  inlay_chat_flags flags;
+  // A template. Not used after the call. [default NULL: the model's own]
+  const char* chat_template;
+  // Its length, or SIZE_MAX if a zero ends it. [bytes, default 0]
+  size_t template_len;
+} inlay_chat_params;
+
 // What embeddings are made of. Zero means default for every field.
 typedef struct inlay_embed_params {
   // sizeof(inlay_embed_params). [bytes]
@@ -723,11 +761,11 @@ typedef struct inlay_logits {
 inlay_status inlay_load(const char* path, size_t path_len, const inlay_load_params* params, inlay_engine** engine,
                         inlay_error* err);
 
-// Appends tokens to a session and runs them, chunk by chunk. It begins a new turn: finish reason and max_tokens start
-// over, text that was not taken is dropped.
+// Appends tokens to a session and runs them, chunk by chunk. It begins a new generation: finish reason and max_tokens
+// start over, text that was not taken is dropped.
 // Thread: exclusive(session).
-// Blocks: on the device until all tokens are run; other threads' calls that compute on the engine have their turns
-// before it and after each chunk.
+// Blocks: on the device until all tokens are run; other threads' calls that compute on the engine run before it and
+// after each chunk.
 // Ownership: The tokens are copied.
 // On error: The session keeps the first `*n_done` tokens, whole chunks; none unless it was cancelled or the device
 // failed.
@@ -740,8 +778,8 @@ inlay_status inlay_prefill(inlay_session* session, const int32_t* tokens, size_t
 // A session that cannot advance is unchanged and says so in its event's status; the others advance, and the first such
 // status is returned. Sessions are of one engine, each named once.
 // Thread: exclusive(sessions).
-// Blocks: on the device for one step; waits for its turn among other threads' calls that compute on the engine, behind
-// one chunk of each prefill.
+// Blocks: on the device for one step; waits for other threads' calls that compute on the engine, at most for one chunk
+// of each prefill.
 // Ownership: Events are copies.
 // On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status.
 // Errors: KV_FULL, INVALID_STATE, FORMAT, DEVICE_LOST.
@@ -963,9 +1001,9 @@ inlay_status inlay_session_take_text(inlay_session* session, char* buf, size_t c
 // Since: 1.0.
 inlay_status inlay_session_fork(inlay_session* session, inlay_session** child, inlay_error* err);
 
-// Cuts the sequence back to its first tokens. Text that was not taken is dropped, finish reason and max_tokens start
-// over. Where a sliding window reaches back to keys that are no longer kept, the next prefill or step first runs the
-// sequence from its beginning again.
+// Cuts the sequence back to its first tokens. It begins a new generation: finish reason and max_tokens start over, text
+// that was not taken is dropped. Where a sliding window reaches back to keys that are no longer kept, the next prefill
+// or step first runs the sequence from its beginning again.
 // Thread: exclusive(session).
 // Blocks: no.
 // Ownership: Nothing is kept.
@@ -983,9 +1021,9 @@ inlay_status inlay_session_truncate(inlay_session* session, size_t n_tokens, inl
 // Since: 1.0.
 inlay_status inlay_session_set_sampler(inlay_session* session, const inlay_sampler_params* params, inlay_error* err);
 
-// Sets the texts that end a generation; an empty one is refused, one that is given twice counts once. They are looked
-// for in the text, and in what it is with the names of control tokens in it: <|user|> stops at that token. Text held
-// back for the old ones stays held until the next step.
+// Sets the texts that end a generation, at most 64 of at most 1024 bytes each; an empty one is refused, one that is
+// given twice counts once. They are looked for in the text, and in what it is with the names of control tokens in it:
+// <|user|> stops at that token. Text held back for the old ones stays held until the next step.
 // Thread: exclusive(session).
 // Blocks: no.
 // Ownership: The texts are copied.
@@ -1051,7 +1089,7 @@ inlay_status inlay_log_read(const inlay_engine* engine, uint64_t* cursor, inlay_
 // Runs a step of fixed tokens again and again, in a session of its own: whole, then with a time for each operation, and
 // measures how fast the device reads memory. The engine keeps its latest 16 profiles; inlay_profile_text writes them.
 // Thread: any.
-// Blocks: on the device for all repetitions; other calls that compute on the engine take turns with them; takes device
+// Blocks: on the device for all repetitions; other calls that compute on the engine run between them; takes device
 // memory.
 // Ownership: Nothing is kept.
 // On error: No profile is added.
@@ -1101,11 +1139,11 @@ inlay_status inlay_convert(const char* path, size_t path_len, const char* out_pa
 
 // ---- Tokens ----------------------------------------------------------------------------------------------------------
 
-// Writes a conversation as the text that the model was trained on, by the chat template in the model's metadata or by
-// one that is given. The templates' language is Jinja as Hugging Face transformers sets it up. The text holds control
-// tokens in writing, BOS included where the template writes one: tokenize it with NO_BOS_EOS and PARSE_SPECIAL. What
-// messages say passes through as it is, control tokens in it too: for tokens inlay_chat_tokenize is the way, for which
-// messages are only text.
+// Writes a conversation as the text that the model was trained on, by the model's chat template or a given one (Jinja,
+// as Hugging Face transformers sets it up). A conversation is JSON: an array of messages such as {"role": "user",
+// "content": "Hi"}, or an object of all the template's variables: messages, tools, documents, enable_thinking and so
+// on. The text holds control tokens in writing, BOS where the template writes it: tokenize it with NO_BOS_EOS and
+// PARSE_SPECIAL. Those that messages write pass as they are, too; inlay_chat_tokenize takes messages as text alone.
 // Thread: any.
 // Blocks: no.
 // Ownership: Nothing is kept.
@@ -1113,14 +1151,14 @@ inlay_status inlay_convert(const char* path, size_t path_len, const char* out_pa
 // Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL.
 // Since: 1.2.
 inlay_status inlay_chat_render(const inlay_engine* engine, const char* conversation, size_t conversation_len,
-                               const char* chat_template, size_t template_len, inlay_chat_flags flags, char* buf,
-                               size_t cap, size_t* needed, inlay_error* err);
+                               const inlay_chat_params* params, char* buf, size_t cap, size_t* needed,
+                               inlay_error* err);
 
-// Turns texts into vectors: the final hidden states of a text's tokens, normed as before the output matrix, pooled.
+// Turns texts into vectors: the final hidden states of a text's tokens, normalized as before the output matrix, pooled.
 // Each text runs in a session of its own, several at once where sessions are free and a step has room; a text longer
 // than prefill_chunk runs chunk by chunk.
 // Thread: any.
-// Blocks: on the device until all texts are run; takes turns with other calls that compute on the engine.
+// Blocks: on the device until all texts are run; other threads' calls that compute on the engine run between its steps.
 // Ownership: Nothing is kept.
 // On error: BUFFER_TOO_SMALL: `*needed` is set, nothing was run. Otherwise `out` is unspecified.
 // Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST, FORMAT.
@@ -1134,8 +1172,8 @@ inlay_status inlay_embed(const inlay_engine* engine, const int32_t* tokens, size
 // chunk by chunk. With another engine of the same vocabulary both run, and their distributions are compared: what a
 // quantization costs.
 // Thread: any.
-// Blocks: on the device until all texts are run; takes turns with other calls that compute on the engine; progress is
-// called meanwhile.
+// Blocks: on the device until all texts are run; other threads' calls that compute on the engine run between its steps;
+// progress is called meanwhile.
 // Ownership: Nothing is kept.
 // On error: BUFFER_TOO_SMALL: nothing was run. Otherwise scores and top are unspecified.
 // Errors: BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST, FORMAT, CANCELLED.
@@ -1174,9 +1212,9 @@ inlay_status inlay_session_view_logits(inlay_session* session, inlay_logits* vie
 
 // Runs a part of a decode step, for hosts that give the model a little time in every frame. The first call begins the
 // step, the next ones go on, until `*units_left` is 0: then events and status are those of inlay_decode_step, bit for
-// bit. A unit is a layer, or a part of the head that reads about as much. While a step is pending the engine runs no
-// other one and no prefill, and its sessions are not forked, cut or given another sampler: INVALID_STATE. Freeing one
-// of them drops it.
+// bit. What a unit is is the engine's affair, and steps differ in their number; those of one step take about the same
+// time. While a step is pending, calls that compute on the engine or change a sequence or sampler of the step's
+// sessions return INVALID_STATE; later minors may refuse fewer. Freeing one of the sessions drops it.
 // Thread: exclusive(sessions).
 // Blocks: on the device for max_units units; waits for other calls that compute on the engine. Between the chunks of
 // another thread's prefill no step begins: BUSY.
@@ -1207,24 +1245,26 @@ inlay_status inlay_decode_abandon(inlay_session* const* sessions, size_t n_sessi
 inlay_status inlay_session_set_stop_tokens(inlay_session* session, const int32_t* tokens, size_t n_tokens,
                                            inlay_error* err);
 
-// Asks for the end of one turn: as inlay_session_cancel, but a request for a turn that is over has no effect on later
-// ones. A turn begins with a prefill, whose number is one more than the last one's; inlay_session_info tells it. A
-// request for the coming turn is seen by its prefill. Of requests for several turns the session knows the highest.
+// Asks for the end of one generation: as inlay_session_cancel, but a request for one that is over has no effect on
+// later ones. A generation begins with a prefill or a truncation; its number is one more than the last one's, and
+// inlay_session_info tells it. A request for the coming one is seen by the prefill that begins it. Of requests for
+// several the session knows the highest.
 // Thread: any.
 // Blocks: no.
 // Ownership: Nothing is kept.
 // On error: Nothing has changed.
 // Errors: only the common ones.
 // Since: 1.2.
-inlay_status inlay_session_cancel_turn(const inlay_session* session, uint64_t turn, inlay_error* err);
+inlay_status inlay_session_cancel_generation(const inlay_session* session, uint64_t generation, inlay_error* err);
 
 // Sets how many tokens may be drawn after a prefill: with the last of them the session finishes, the reason is
-// MAX_TOKENS. It counts for the turn under way, too; one that has drawn as many already ends with its next token.
+// MAX_TOKENS. It counts for the generation under way, too; one that has drawn as many already ends with its next token.
+// With INLAY_SESSION_RESERVE a generation under way also gets the KV blocks for a higher limit, or KV_FULL.
 // Thread: exclusive(session).
 // Blocks: no.
 // Ownership: Nothing is kept.
 // On error: Nothing has changed.
-// Errors: only the common ones.
+// Errors: KV_FULL.
 // Since: 1.2.
 inlay_status inlay_session_set_max_tokens(inlay_session* session, int32_t max_tokens, inlay_error* err);
 
@@ -1242,24 +1282,48 @@ inlay_status inlay_session_set_max_tokens(inlay_session* session, int32_t max_to
 // Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL.
 // Since: 1.2.
 inlay_status inlay_chat_tokenize(const inlay_engine* engine, const char* conversation, size_t conversation_len,
-                                 const char* chat_template, size_t template_len, inlay_chat_flags flags,
-                                 int32_t* tokens, size_t cap, size_t* n_tokens, inlay_error* err);
+                                 const inlay_chat_params* params, int32_t* tokens, size_t cap, size_t* n_tokens,
+                                 inlay_error* err);
 
 // ---- Sessions --------------------------------------------------------------------------------------------------------
 
-// Takes tokens out of the sequence, for texts that outgrow the context: those behind them move to the front. Their keys
-// and values stay, keys are turned to the new positions (RoPE), which takes about as long as copying the cache. They
-// still carry what they have seen of the tokens that went: logits are close to those of the shorter sequence, not the
-// same; FP8 and INT8 keys are rounded once more. A generation goes on, also one that ended with CONTEXT_FULL; where the
-// last token goes, this is inlay_session_truncate. Where a sliding window reaches back to keys that are no longer kept,
-// the next prefill or step first runs the shorter sequence from its beginning.
+// Takes tokens out of the sequence: those behind them move to the front. Their keys and values stay, keys are rotated
+// to the new positions (RoPE), in about the time of a copy. They still carry what they have seen of the tokens that
+// went: logits are close to those of the shorter sequence, not the same; FP8 and INT8 keys are rounded once more. A
+// generation goes on, also one that ended with CONTEXT_FULL; where the last token goes, this is inlay_session_truncate.
+// Where a sliding window needs keys that are gone, the next prefill or step first runs the shorter sequence from its
+// beginning. UNSUPPORTED: the model has a state that cannot lose tokens; no present model has.
 // Thread: exclusive(session).
 // Blocks: while the device moves keys and values; waits for other calls that compute on the engine.
 // Ownership: Nothing is kept.
 // On error: DEVICE_LOST: unspecified. Otherwise nothing has changed.
-// Errors: KV_FULL, INVALID_STATE, DEVICE_LOST.
+// Errors: KV_FULL, UNSUPPORTED, INVALID_STATE, DEVICE_LOST.
 // Since: 1.2.
 inlay_status inlay_session_shift(inlay_session* session, size_t first, size_t n_tokens, inlay_error* err);
+
+// Appends tokens that the host chose, as if they had been drawn: they count toward max_tokens, penalties and DRY see
+// them, their text comes with the next event or inlay_session_take_text. A stop string, a stop or end token, max_tokens
+// or the context's end finishes the generation as in a step; what comes behind is not accepted. Averages of Mirostat
+// and adaptive-p stay. Nothing is run: logits remain those of before, and the next step runs the tokens before it
+// draws.
+// Thread: exclusive(session).
+// Blocks: no.
+// Ownership: The ids are copied.
+// On error: Nothing has changed.
+// Errors: INVALID_STATE.
+// Since: 1.2.
+inlay_status inlay_session_accept(inlay_session* session, const int32_t* tokens, size_t n_tokens, size_t* n_accepted,
+                                  inlay_error* err);
+
+// Reads a session's tokens back: those of prompts, drawn and accepted ones.
+// Thread: exclusive(session).
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: BUFFER_TOO_SMALL: `*n_tokens` is set, nothing is written.
+// Errors: BUFFER_TOO_SMALL.
+// Since: 1.2.
+inlay_status inlay_session_get_tokens(inlay_session* session, size_t first, int32_t* tokens, size_t cap,
+                                      size_t* n_tokens, inlay_error* err);
 
 #ifdef __cplusplus
 }

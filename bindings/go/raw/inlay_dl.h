@@ -70,10 +70,12 @@
   X(inlay_decode_slice) \
   X(inlay_decode_abandon) \
   X(inlay_session_set_stop_tokens) \
-  X(inlay_session_cancel_turn) \
+  X(inlay_session_cancel_generation) \
   X(inlay_session_set_max_tokens) \
   X(inlay_chat_tokenize) \
-  X(inlay_session_shift)
+  X(inlay_session_shift) \
+  X(inlay_session_accept) \
+  X(inlay_session_get_tokens)
 
 typedef struct inlay_dl {
   void* library;
@@ -137,8 +139,8 @@ typedef struct inlay_dl {
   inlay_status (*inlay_convert)(const char* path, size_t path_len, const char* out_path, size_t out_path_len,
                                 const inlay_convert_params* params, inlay_error* err);
   inlay_status (*inlay_chat_render)(const inlay_engine* engine, const char* conversation, size_t conversation_len,
-                                    const char* chat_template, size_t template_len, inlay_chat_flags flags, char* buf,
-                                    size_t cap, size_t* needed, inlay_error* err);
+                                    const inlay_chat_params* params, char* buf, size_t cap, size_t* needed,
+                                    inlay_error* err);
   inlay_status (*inlay_embed)(const inlay_engine* engine, const int32_t* tokens, size_t n_tokens,
                               const int32_t* lengths, size_t n_texts, const inlay_embed_params* params, float* out,
                               size_t cap, size_t* needed, inlay_error* err);
@@ -154,12 +156,16 @@ typedef struct inlay_dl {
   inlay_status (*inlay_decode_abandon)(inlay_session* const* sessions, size_t n_sessions, inlay_error* err);
   inlay_status (*inlay_session_set_stop_tokens)(inlay_session* session, const int32_t* tokens, size_t n_tokens,
                                                 inlay_error* err);
-  inlay_status (*inlay_session_cancel_turn)(const inlay_session* session, uint64_t turn, inlay_error* err);
+  inlay_status (*inlay_session_cancel_generation)(const inlay_session* session, uint64_t generation, inlay_error* err);
   inlay_status (*inlay_session_set_max_tokens)(inlay_session* session, int32_t max_tokens, inlay_error* err);
   inlay_status (*inlay_chat_tokenize)(const inlay_engine* engine, const char* conversation, size_t conversation_len,
-                                      const char* chat_template, size_t template_len, inlay_chat_flags flags,
-                                      int32_t* tokens, size_t cap, size_t* n_tokens, inlay_error* err);
+                                      const inlay_chat_params* params, int32_t* tokens, size_t cap, size_t* n_tokens,
+                                      inlay_error* err);
   inlay_status (*inlay_session_shift)(inlay_session* session, size_t first, size_t n_tokens, inlay_error* err);
+  inlay_status (*inlay_session_accept)(inlay_session* session, const int32_t* tokens, size_t n_tokens,
+                                       size_t* n_accepted, inlay_error* err);
+  inlay_status (*inlay_session_get_tokens)(inlay_session* session, size_t first, int32_t* tokens, size_t cap,
+                                           size_t* n_tokens, inlay_error* err);
 } inlay_dl;
 
 #ifdef _WIN32

@@ -352,8 +352,6 @@ type LoadFlags uint32
 const (
 	LoadNoCublas LoadFlags = 1
 
-	LoadNoTokenKernel LoadFlags = 2
-
 	LoadRunAhead LoadFlags = 4
 
 	LoadTakePagesLater LoadFlags = 8
@@ -399,34 +397,38 @@ func (v WeightDtype) String() string {
 	return "UNKNOWN"
 }
 
+type SamplerFlags uint32
+
+const (
+	SamplerNoDryBreakers SamplerFlags = 1
+)
+
 type ConvertType int32
 
 const (
-	ConvertF16 ConvertType = 0
+	ConvertDefault ConvertType = 0
 
-	ConvertBf16 ConvertType = 1
+	ConvertQ80 ConvertType = 2
 
-	ConvertF32 ConvertType = 2
+	ConvertQ40 ConvertType = 3
 
-	ConvertQ80 ConvertType = 3
+	ConvertQ4KM ConvertType = 4
 
-	ConvertQ40 ConvertType = 4
+	ConvertQ5KM ConvertType = 5
 
-	ConvertQ4KM ConvertType = 5
+	ConvertQ6K ConvertType = 6
 
-	ConvertQ5KM ConvertType = 6
+	ConvertF16 ConvertType = 7
 
-	ConvertQ6K ConvertType = 7
+	ConvertBf16 ConvertType = 8
+
+	ConvertF32 ConvertType = 9
 )
 
 func (v ConvertType) String() string {
 	switch v {
-	case ConvertF16:
-		return "F16"
-	case ConvertBf16:
-		return "BF16"
-	case ConvertF32:
-		return "F32"
+	case ConvertDefault:
+		return "DEFAULT"
 	case ConvertQ80:
 		return "Q8_0"
 	case ConvertQ40:
@@ -437,6 +439,12 @@ func (v ConvertType) String() string {
 		return "Q5_K_M"
 	case ConvertQ6K:
 		return "Q6_K"
+	case ConvertF16:
+		return "F16"
+	case ConvertBf16:
+		return "BF16"
+	case ConvertF32:
+		return "F32"
 	}
 	return "UNKNOWN"
 }
@@ -476,7 +484,7 @@ func (v Pooling) String() string {
 type EmbedFlags uint32
 
 const (
-	EmbedNormalise EmbedFlags = 1
+	EmbedNormalize EmbedFlags = 1
 )
 
 type Engine struct{ _ [0]byte }
@@ -591,6 +599,10 @@ type LoadParams struct {
 	PreTokenizer *byte
 
 	PreTokenizerLen uintptr
+
+	Tuning *byte
+
+	TuningLen uintptr
 }
 
 type MemoryInfo struct {
@@ -735,6 +747,10 @@ type SamplerParams struct {
 	DryBreakers *Text
 
 	NDryBreakers uintptr
+
+	Flags SamplerFlags
+
+	Reserved uint32
 }
 
 type SessionParams struct {
@@ -753,6 +769,10 @@ type SessionParams struct {
 	StopTokens *int32
 
 	NStopTokens uintptr
+
+	Stops *Text
+
+	NStops uintptr
 }
 
 type SessionInfo struct {
@@ -770,7 +790,7 @@ type SessionInfo struct {
 
 	TextPending uint64
 
-	Turn uint64
+	Generation uint64
 }
 
 type Event struct {
@@ -849,6 +869,16 @@ type ConvertParams struct {
 	Log LogFn
 
 	LogUser unsafe.Pointer
+}
+
+type ChatParams struct {
+	StructSize uint32
+
+	Flags ChatFlags
+
+	ChatTemplate *byte
+
+	TemplateLen uintptr
 }
 
 type EmbedParams struct {
@@ -1013,7 +1043,7 @@ func Convert(path *byte, pathLen uintptr, outPath *byte, outPathLen uintptr, par
 	return withoutCgo(err)
 }
 
-func ChatRender(engine *Engine, conversation *byte, conversationLen uintptr, chatTemplate *byte, templateLen uintptr, flags ChatFlags, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
+func ChatRender(engine *Engine, conversation *byte, conversationLen uintptr, params *ChatParams, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
 	return withoutCgo(err)
 }
 
@@ -1041,16 +1071,26 @@ func SessionSetStopTokens(session *Session, tokens *int32, nTokens uintptr, err 
 	return withoutCgo(err)
 }
 
-func SessionCancelTurn(session *Session, turn uint64, err *Error) Status { return withoutCgo(err) }
+func SessionCancelGeneration(session *Session, generation uint64, err *Error) Status {
+	return withoutCgo(err)
+}
 
 func SessionSetMaxTokens(session *Session, maxTokens int32, err *Error) Status {
 	return withoutCgo(err)
 }
 
-func ChatTokenize(engine *Engine, conversation *byte, conversationLen uintptr, chatTemplate *byte, templateLen uintptr, flags ChatFlags, tokens *int32, cap_ uintptr, nTokens *uintptr, err *Error) Status {
+func ChatTokenize(engine *Engine, conversation *byte, conversationLen uintptr, params *ChatParams, tokens *int32, cap_ uintptr, nTokens *uintptr, err *Error) Status {
 	return withoutCgo(err)
 }
 
 func SessionShift(session *Session, first uintptr, nTokens uintptr, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func SessionAccept(session *Session, tokens *int32, nTokens uintptr, nAccepted *uintptr, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func SessionGetTokens(session *Session, first uintptr, tokens *int32, cap_ uintptr, nTokens *uintptr, err *Error) Status {
 	return withoutCgo(err)
 }

@@ -220,11 +220,11 @@ static inlay_status go_inlay_convert(const char* path, size_t path_len, const ch
   return api->inlay_convert(path, path_len, out_path, out_path_len, params, err);
 }
 static inlay_status go_inlay_chat_render(const inlay_engine* engine, const char* conversation, size_t conversation_len,
-                                         const char* chat_template, size_t template_len, inlay_chat_flags flags,
-                                         char* buf, size_t cap, size_t* needed, inlay_error* err) {
+                                         const inlay_chat_params* params, char* buf, size_t cap, size_t* needed,
+                                         inlay_error* err) {
   const inlay_dl* api = inlay_go_api();
   if (!api->inlay_chat_render) return inlay_go_missing("inlay_chat_render", err);
-  return api->inlay_chat_render(engine, conversation, conversation_len, chat_template, template_len, flags, buf, cap, needed, err);
+  return api->inlay_chat_render(engine, conversation, conversation_len, params, buf, cap, needed, err);
 }
 static inlay_status go_inlay_embed(const inlay_engine* engine, const int32_t* tokens, size_t n_tokens,
                                    const int32_t* lengths, size_t n_texts, const inlay_embed_params* params, float* out,
@@ -270,10 +270,11 @@ static inlay_status go_inlay_session_set_stop_tokens(inlay_session* session, con
   if (!api->inlay_session_set_stop_tokens) return inlay_go_missing("inlay_session_set_stop_tokens", err);
   return api->inlay_session_set_stop_tokens(session, tokens, n_tokens, err);
 }
-static inlay_status go_inlay_session_cancel_turn(const inlay_session* session, uint64_t turn, inlay_error* err) {
+static inlay_status go_inlay_session_cancel_generation(const inlay_session* session, uint64_t generation,
+                                                       inlay_error* err) {
   const inlay_dl* api = inlay_go_api();
-  if (!api->inlay_session_cancel_turn) return inlay_go_missing("inlay_session_cancel_turn", err);
-  return api->inlay_session_cancel_turn(session, turn, err);
+  if (!api->inlay_session_cancel_generation) return inlay_go_missing("inlay_session_cancel_generation", err);
+  return api->inlay_session_cancel_generation(session, generation, err);
 }
 static inlay_status go_inlay_session_set_max_tokens(inlay_session* session, int32_t max_tokens, inlay_error* err) {
   const inlay_dl* api = inlay_go_api();
@@ -281,17 +282,28 @@ static inlay_status go_inlay_session_set_max_tokens(inlay_session* session, int3
   return api->inlay_session_set_max_tokens(session, max_tokens, err);
 }
 static inlay_status go_inlay_chat_tokenize(const inlay_engine* engine, const char* conversation,
-                                           size_t conversation_len, const char* chat_template, size_t template_len,
-                                           inlay_chat_flags flags, int32_t* tokens, size_t cap, size_t* n_tokens,
-                                           inlay_error* err) {
+                                           size_t conversation_len, const inlay_chat_params* params, int32_t* tokens,
+                                           size_t cap, size_t* n_tokens, inlay_error* err) {
   const inlay_dl* api = inlay_go_api();
   if (!api->inlay_chat_tokenize) return inlay_go_missing("inlay_chat_tokenize", err);
-  return api->inlay_chat_tokenize(engine, conversation, conversation_len, chat_template, template_len, flags, tokens, cap, n_tokens, err);
+  return api->inlay_chat_tokenize(engine, conversation, conversation_len, params, tokens, cap, n_tokens, err);
 }
 static inlay_status go_inlay_session_shift(inlay_session* session, size_t first, size_t n_tokens, inlay_error* err) {
   const inlay_dl* api = inlay_go_api();
   if (!api->inlay_session_shift) return inlay_go_missing("inlay_session_shift", err);
   return api->inlay_session_shift(session, first, n_tokens, err);
+}
+static inlay_status go_inlay_session_accept(inlay_session* session, const int32_t* tokens, size_t n_tokens,
+                                            size_t* n_accepted, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_session_accept) return inlay_go_missing("inlay_session_accept", err);
+  return api->inlay_session_accept(session, tokens, n_tokens, n_accepted, err);
+}
+static inlay_status go_inlay_session_get_tokens(inlay_session* session, size_t first, int32_t* tokens, size_t cap,
+                                                size_t* n_tokens, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_session_get_tokens) return inlay_go_missing("inlay_session_get_tokens", err);
+  return api->inlay_session_get_tokens(session, first, tokens, cap, n_tokens, err);
 }
 */
 import "C"
@@ -520,7 +532,7 @@ const (
 	FinishEndOfGeneration FinishReason = 1
 	// The text reached a stop string; neither it nor anything behind it is part of the text.
 	FinishStopString FinishReason = 2
-	// max_tokens tokens were drawn.
+	// max_tokens tokens were drawn, accepted ones included.
 	FinishMaxTokens FinishReason = 3
 	// inlay_session_cancel asked for it.
 	FinishCancelled FinishReason = 4
@@ -702,18 +714,17 @@ type LoadFlags uint32
 
 // Values of LoadFlags.
 const (
-	// CUDA, without effect elsewhere, as the load's log says: prompts run on the engine's own products, even where
-	// the machine has cuBLASLt.
+	// CUDA, without effect elsewhere, as the load's log says: prompts are multiplied by the library's own kernels,
+	// even where the machine has cuBLASLt.
 	LoadNoCublas LoadFlags = 1
-	// CUDA, likewise: decode steps launch every operation, even where one launch could run all layers.
-	LoadNoTokenKernel LoadFlags = 2
 	// CUDA, likewise: a decode step begins the next one of the same sessions before it returns, so that the device
 	// need not wait for the host. If anything else comes than that step, it waits until the device is done with it.
-	// Not of sessions with penalties or biases, nor of models with sliding windows; a logit row more a session.
+	// Not of sessions with penalties or biases, nor of models with sliding windows. Takes memory for one more row of
+	// logits a session.
 	LoadRunAhead LoadFlags = 4
-	// CPU, without effect elsewhere, as the load's log says: pages of the workspace are taken from the system when
-	// they are first used, not beside the reading of weights. The process stays smaller until there are long prompts;
-	// the first prompts take longer.
+	// CPU, without effect elsewhere, as the load's log says: memory for the activations of long prompts is taken from
+	// the system when it is first used, not beside the reading of weights. The process stays smaller until there are
+	// long prompts; the first prompts take longer.
 	LoadTakePagesLater LoadFlags = 8
 	// CPU, likewise: products of quantized weights take all activations in 16 bits, not only the third of them that
 	// holds most of the error. Logits then are those of the dequantized weights but for a KL divergence of about
@@ -766,39 +777,48 @@ func (v WeightDtype) String() string {
 	return "UNKNOWN"
 }
 
-// Types of the matrices of a GGUF file that is written. Norms and biases are F32 in all. Rows that are no whole
-// blocks of a type get one with smaller blocks.
+// What a sampler does otherwise.
+type SamplerFlags uint32
+
+// Values of SamplerFlags.
+const (
+	// Repetitions that DRY looks for reach across any text. Refused together with dry_breakers; changes nothing
+	// without dry_multiplier.
+	SamplerNoDryBreakers SamplerFlags = 1
+)
+
+// Types of the matrices of a GGUF file that is written, with the numbers of inlay_weight_dtype; FP8's is refused,
+// because no GGUF file has it. Norms and biases are F32 in all. Rows that are no whole blocks of a type get one with
+// smaller blocks.
 type ConvertType int32
 
 // Values of ConvertType.
 const (
-	// Every matrix in F16.
-	ConvertF16 ConvertType = 0
-	// Every matrix in BF16.
-	ConvertBf16 ConvertType = 1
-	// Every matrix in F32.
-	ConvertF32 ConvertType = 2
+	// F16.
+	ConvertDefault ConvertType = 0
 	// 8.5 bits a weight.
-	ConvertQ80 ConvertType = 3
+	ConvertQ80 ConvertType = 2
 	// 4.5 bits a weight; the output matrix in Q6_K.
-	ConvertQ40 ConvertType = 4
+	ConvertQ40 ConvertType = 3
 	// Q4_K, and Q6_K for the output matrix and for the values and down projections of half of the layers.
-	ConvertQ4KM ConvertType = 5
+	ConvertQ4KM ConvertType = 4
 	// Q5_K, and Q6_K as in Q4_K_M.
-	ConvertQ5KM ConvertType = 6
+	ConvertQ5KM ConvertType = 5
 	// 6.6 bits a weight.
-	ConvertQ6K ConvertType = 7
+	ConvertQ6K ConvertType = 6
+	// Every matrix in F16.
+	ConvertF16 ConvertType = 7
+	// Every matrix in BF16.
+	ConvertBf16 ConvertType = 8
+	// Every matrix in F32.
+	ConvertF32 ConvertType = 9
 )
 
 // String is the value's name as the C header writes it, without the prefix.
 func (v ConvertType) String() string {
 	switch v {
-	case ConvertF16:
-		return "F16"
-	case ConvertBf16:
-		return "BF16"
-	case ConvertF32:
-		return "F32"
+	case ConvertDefault:
+		return "DEFAULT"
 	case ConvertQ80:
 		return "Q8_0"
 	case ConvertQ40:
@@ -809,6 +829,12 @@ func (v ConvertType) String() string {
 		return "Q5_K_M"
 	case ConvertQ6K:
 		return "Q6_K"
+	case ConvertF16:
+		return "F16"
+	case ConvertBf16:
+		return "BF16"
+	case ConvertF32:
+		return "F32"
 	}
 	return "UNKNOWN"
 }
@@ -859,7 +885,7 @@ type EmbedFlags uint32
 // Values of EmbedFlags.
 const (
 	// Scaled to length 1, so that a scalar product of two is their cosine.
-	EmbedNormalise EmbedFlags = 1
+	EmbedNormalize EmbedFlags = 1
 )
 
 // One model's weights on one device, with the KV pool and the statistics of its sessions.
@@ -868,9 +894,9 @@ type Engine struct{ _ [0]byte }
 // One token sequence of an engine, which it keeps alive.
 type Session struct{ _ [0]byte }
 
-// Receives one log message. Called on the thread of the call that caused it, with the host's floating-point settings;
-// must not call the library. It must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception
-// ends the process.
+// Receives one log message. Called on the thread of the call that caused it, and on a thread of the engine only where
+// the host asked for such a thread, with the host's floating-point settings; must not call the library. It must not
+// leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
 //
 // It is the address of a C function.
 type LogFn unsafe.Pointer
@@ -987,8 +1013,8 @@ type LoadParams struct {
 	KVBudgetBytes uint64
 	// Type of the stored keys and values. [default F32 on REFERENCE, else F16]
 	KVDtype KVDtype
-	// Tokens that prefill runs at a time, at most 4096: the grain of its cancel. More than n_context is as n_context,
-	// and the log says so. [tokens, default 512, on a GPU with the memory for it 1024]
+	// Tokens that prefill runs at a time, at most 4096; a cancel is seen between them. More than n_context is as
+	// n_context, and the log says so. [tokens, default 512, on a GPU with the memory for it 1024]
 	PrefillChunk int32
 	// Least important messages to keep and to report. [default INFO]
 	LogLevel LogLevel
@@ -1012,6 +1038,16 @@ type LoadParams struct {
 	PreTokenizer *byte
 	// Its length. [bytes, default 0]
 	PreTokenizerLen uintptr
+	// What changes speed alone, for those who measure: key=value pairs with blanks or commas between. Copied. Keys
+	// and values may come and go in any version; an unknown one is refused, and the error lists the known ones. On
+	// CUDA token_kernel=0 (decode steps launch every operation, even where one launch could run all layers), cublas=0
+	// (as NO_CUBLAS), mixed_gemm=0 (prompts multiply weights that were dequantized before) and group_rows=1 (products
+	// of 9 to 32 rows always share weights among several multiprocessors); on the CPU isa=generic, avx2 or avx512
+	// (instructions that the processor lacks are refused). The load's log names those that change nothing on the
+	// device. [default NULL: none]
+	Tuning *byte
+	// Its length. [bytes, default 0]
+	TuningLen uintptr
 }
 
 // Memory that a load would take, and what its parameters come to.
@@ -1134,7 +1170,8 @@ type SamplerParams struct {
 	// Likeliest tokens to report in events, at most INLAY_MAX_LOGPROBS; fewer where fewer have a probability.
 	// [default 0: none]
 	NLogprobs int32
-	// Same seed, stream and tokens: same draw, whatever else is in the batch. [default 0: the seed 0]
+	// Same seed, stream, tokens and logits: same draw, whatever else is in the step. Logits may differ in their last
+	// bits between devices and versions, and on a GPU between cuts of a prompt. [default 0: the seed 0]
 	Seed uint64
 	// Logit changes, each token once; copied. [default NULL: none]
 	Bias *LogitBias
@@ -1178,12 +1215,15 @@ type SamplerParams struct {
 	// Last tokens of the sequence in which repetitions are looked for. Changes nothing without dry_multiplier.
 	// [tokens, default 0: all, as -1 is]
 	DryWindow int32
-	// Texts that no repetition reaches across and whose tokens DRY leaves alone, each of at most 128 bytes; copied.
-	// An empty one breaks nothing: alone it turns them off. [default NULL: a line feed, a colon, a quotation mark, an
-	// asterisk]
+	// Texts that no repetition reaches across and whose tokens DRY leaves alone, each of 1 to 128 bytes; copied.
+	// Changes nothing without dry_multiplier. [default NULL: a line feed, a colon, a quotation mark, an asterisk]
 	DryBreakers *Text
 	// Their number, at most 64. [default 0]
 	NDryBreakers uintptr
+	// Others than the named ones are refused. [default 0]
+	Flags SamplerFlags
+	// 0. [default 0]
+	Reserved uint32
 }
 
 // How a session generates. Zero means default for every field.
@@ -1208,6 +1248,10 @@ type SessionParams struct {
 	StopTokens *int32
 	// Their number, at most 1024. [default 0]
 	NStopTokens uintptr
+	// Texts that end the generation, as inlay_session_set_stop takes them; copied. [default NULL: none]
+	Stops *Text
+	// Their number, at most 64. [default 0]
+	NStops uintptr
 }
 
 // Where a session stands.
@@ -1220,16 +1264,16 @@ type SessionInfo struct {
 	NTokens int32
 	// Longest that it can become. [tokens]
 	NContext int32
-	// Tokens drawn since the last prefill or truncation. [tokens]
+	// Tokens drawn or accepted since the last prefill or truncation. [tokens]
 	NGenerated int32
 	// Blocks of the KV pool that it uses, those shared with forks included. Layers with a sliding window have blocks
 	// of their own, those of the window.
 	NKVBlocks int32
 	// Text that inlay_session_take_text would give. [bytes]
 	TextPending uint64
-	// Number of the turn, for inlay_session_cancel_turn: how many prefills have begun. A fork counts from where its
-	// parent was.
-	Turn uint64
+	// Number of the generation, for inlay_session_cancel_generation: how many have begun. A fork counts from where
+	// its parent was.
+	Generation uint64
 }
 
 // What one session did in one decode step. Arrays of events come with a stride, sizeof(inlay_event) as the caller
@@ -1320,6 +1364,18 @@ type ConvertParams struct {
 	LogUser unsafe.Pointer
 }
 
+// How a conversation is written. Zero means default for every field.
+type ChatParams struct {
+	// sizeof(inlay_chat_params). [bytes]
+	StructSize uint32
+	// Others than the named ones are refused. [default 0: the conversation alone]
+	Flags ChatFlags
+	// A template. Not used after the call. [default NULL: the model's own]
+	ChatTemplate *byte
+	// Its length, or SIZE_MAX if a zero ends it. [bytes, default 0]
+	TemplateLen uintptr
+}
+
 // What embeddings are made of. Zero means default for every field.
 type EmbedParams struct {
 	// sizeof(inlay_embed_params). [bytes]
@@ -1395,16 +1451,16 @@ func Load(path *byte, pathLen uintptr, params *LoadParams, engine **Engine, err 
 	return Status(C.go_inlay_load((*C.char)(unsafe.Pointer(path)), C.size_t(pathLen), (*C.inlay_load_params)(unsafe.Pointer(params)), (**C.inlay_engine)(unsafe.Pointer(engine)), (*C.inlay_error)(unsafe.Pointer(err))))
 }
 
-// Prefill is inlay_prefill. Appends tokens to a session and runs them, chunk by chunk. It begins a new turn: finish
-// reason and max_tokens start over, text that was not taken is dropped.
+// Prefill is inlay_prefill. Appends tokens to a session and runs them, chunk by chunk. It begins a new generation:
+// finish reason and max_tokens start over, text that was not taken is dropped.
 //
 //   - session: The session.
 //   - tokens: Token ids.
 //   - nTokens: At least 1.
 //   - nDone: How many of them the session has now.
 //   - Thread: exclusive(session).
-//   - Blocks: on the device until all tokens are run; other threads' calls that compute on the engine have their
-//     turns before it and after each chunk.
+//   - Blocks: on the device until all tokens are run; other threads' calls that compute on the engine run before it
+//     and after each chunk.
 //   - Ownership: The tokens are copied.
 //   - On error: The session keeps the first `*n_done` tokens, whole chunks; none unless it was cancelled or the
 //     device failed.
@@ -1423,8 +1479,8 @@ func Prefill(session *Session, tokens *int32, nTokens uintptr, nDone *uintptr, e
 //   - events: One event a session.
 //   - eventStride: sizeof(inlay_event): from one event to the next.
 //   - Thread: exclusive(sessions).
-//   - Blocks: on the device for one step; waits for its turn among other threads' calls that compute on the engine,
-//     behind one chunk of each prefill.
+//   - Blocks: on the device for one step; waits for other threads' calls that compute on the engine, at most for one
+//     chunk of each prefill.
 //   - Ownership: Events are copies.
 //   - On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status.
 //   - Errors: KV_FULL, INVALID_STATE, FORMAT, DEVICE_LOST.
@@ -1743,9 +1799,9 @@ func SessionFork(session *Session, child **Session, err *Error) Status {
 	return Status(C.go_inlay_session_fork((*C.inlay_session)(unsafe.Pointer(session)), (**C.inlay_session)(unsafe.Pointer(child)), (*C.inlay_error)(unsafe.Pointer(err))))
 }
 
-// SessionTruncate is inlay_session_truncate. Cuts the sequence back to its first tokens. Text that was not taken is
-// dropped, finish reason and max_tokens start over. Where a sliding window reaches back to keys that are no longer
-// kept, the next prefill or step first runs the sequence from its beginning again.
+// SessionTruncate is inlay_session_truncate. Cuts the sequence back to its first tokens. It begins a new generation:
+// finish reason and max_tokens start over, text that was not taken is dropped. Where a sliding window reaches back to
+// keys that are no longer kept, the next prefill or step first runs the sequence from its beginning again.
 //
 //   - session: The session.
 //   - nTokens: Tokens to keep, at most the present length.
@@ -1773,9 +1829,10 @@ func SessionSetSampler(session *Session, params *SamplerParams, err *Error) Stat
 	return Status(C.go_inlay_session_set_sampler((*C.inlay_session)(unsafe.Pointer(session)), (*C.inlay_sampler_params)(unsafe.Pointer(params)), (*C.inlay_error)(unsafe.Pointer(err))))
 }
 
-// SessionSetStop is inlay_session_set_stop. Sets the texts that end a generation; an empty one is refused, one that
-// is given twice counts once. They are looked for in the text, and in what it is with the names of control tokens in
-// it: <|user|> stops at that token. Text held back for the old ones stays held until the next step.
+// SessionSetStop is inlay_session_set_stop. Sets the texts that end a generation, at most 64 of at most 1024 bytes
+// each; an empty one is refused, one that is given twice counts once. They are looked for in the text, and in what it
+// is with the names of control tokens in it: <|user|> stops at that token. Text held back for the old ones stays held
+// until the next step.
 //
 //   - session: The session.
 //   - stops: The texts, each of 1 to 1024 bytes.
@@ -1877,7 +1934,7 @@ func LogRead(engine *Engine, cursor *uint64, level *LogLevel, buf *byte, cap_ ui
 //   - engine: The engine.
 //   - params: The step; NULL for defaults.
 //   - Thread: any.
-//   - Blocks: on the device for all repetitions; other calls that compute on the engine take turns with them; takes
+//   - Blocks: on the device for all repetitions; other calls that compute on the engine run between them; takes
 //     device memory.
 //   - Ownership: Nothing is kept.
 //   - On error: No profile is added.
@@ -1950,19 +2007,17 @@ func Convert(path *byte, pathLen uintptr, outPath *byte, outPathLen uintptr, par
 	return Status(C.go_inlay_convert((*C.char)(unsafe.Pointer(path)), C.size_t(pathLen), (*C.char)(unsafe.Pointer(outPath)), C.size_t(outPathLen), (*C.inlay_convert_params)(unsafe.Pointer(params)), (*C.inlay_error)(unsafe.Pointer(err))))
 }
 
-// ChatRender is inlay_chat_render. Writes a conversation as the text that the model was trained on, by the chat
-// template in the model's metadata or by one that is given. The templates' language is Jinja as Hugging Face
-// transformers sets it up. The text holds control tokens in writing, BOS included where the template writes one:
-// tokenize it with NO_BOS_EOS and PARSE_SPECIAL. What messages say passes through as it is, control tokens in it too:
-// for tokens inlay_chat_tokenize is the way, for which messages are only text.
+// ChatRender is inlay_chat_render. Writes a conversation as the text that the model was trained on, by the model's
+// chat template or a given one (Jinja, as Hugging Face transformers sets it up). A conversation is JSON: an array of
+// messages such as {"role": "user", "content": "Hi"}, or an object of all the template's variables: messages, tools,
+// documents, enable_thinking and so on. The text holds control tokens in writing, BOS where the template writes it:
+// tokenize it with NO_BOS_EOS and PARSE_SPECIAL. Those that messages write pass as they are, too; inlay_chat_tokenize
+// takes messages as text alone.
 //
 //   - engine: The engine.
-//   - conversation: JSON: an array of messages such as {"role": "user", "content": "Hi"}, or an object of all the
-//     template's variables: messages, tools, documents, enable_thinking and so on.
+//   - conversation: JSON, as said above.
 //   - conversationLen: Its length, or SIZE_MAX.
-//   - chatTemplate: A template; NULL for the model's own.
-//   - templateLen: Its length, or SIZE_MAX.
-//   - flags: 0: the conversation alone.
+//   - params: NULL: all defaults.
 //   - buf: The text, ended by a zero if there is room.
 //   - cap_: Room in buf.
 //   - needed: Length of the text.
@@ -1972,13 +2027,13 @@ func Convert(path *byte, pathLen uintptr, outPath *byte, outPathLen uintptr, par
 //   - On error: BUFFER_TOO_SMALL: `*needed` is set, buf is unspecified.
 //   - Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL.
 //   - Since: 1.2.
-func ChatRender(engine *Engine, conversation *byte, conversationLen uintptr, chatTemplate *byte, templateLen uintptr, flags ChatFlags, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
-	return Status(C.go_inlay_chat_render((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.char)(unsafe.Pointer(conversation)), C.size_t(conversationLen), (*C.char)(unsafe.Pointer(chatTemplate)), C.size_t(templateLen), C.inlay_chat_flags(flags), (*C.char)(unsafe.Pointer(buf)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
+func ChatRender(engine *Engine, conversation *byte, conversationLen uintptr, params *ChatParams, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return Status(C.go_inlay_chat_render((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.char)(unsafe.Pointer(conversation)), C.size_t(conversationLen), (*C.inlay_chat_params)(unsafe.Pointer(params)), (*C.char)(unsafe.Pointer(buf)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
 }
 
-// Embed is inlay_embed. Turns texts into vectors: the final hidden states of a text's tokens, normed as before the
-// output matrix, pooled. Each text runs in a session of its own, several at once where sessions are free and a step
-// has room; a text longer than prefill_chunk runs chunk by chunk.
+// Embed is inlay_embed. Turns texts into vectors: the final hidden states of a text's tokens, normalized as before
+// the output matrix, pooled. Each text runs in a session of its own, several at once where sessions are free and a
+// step has room; a text longer than prefill_chunk runs chunk by chunk.
 //
 //   - engine: The engine.
 //   - tokens: The texts' token ids, one text after the other.
@@ -1990,7 +2045,8 @@ func ChatRender(engine *Engine, conversation *byte, conversationLen uintptr, cha
 //   - cap_: Room in out.
 //   - needed: n_texts x d_model.
 //   - Thread: any.
-//   - Blocks: on the device until all texts are run; takes turns with other calls that compute on the engine.
+//   - Blocks: on the device until all texts are run; other threads' calls that compute on the engine run between its
+//     steps.
 //   - Ownership: Nothing is kept.
 //   - On error: BUFFER_TOO_SMALL: `*needed` is set, nothing was run. Otherwise `out` is unspecified.
 //   - Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST,
@@ -2018,8 +2074,8 @@ func Embed(engine *Engine, tokens *int32, nTokens uintptr, lengths *int32, nText
 //     where there is none. NULL without n_logprobs.
 //   - topCap: Room in top.
 //   - Thread: any.
-//   - Blocks: on the device until all texts are run; takes turns with other calls that compute on the engine;
-//     progress is called meanwhile.
+//   - Blocks: on the device until all texts are run; other threads' calls that compute on the engine run between its
+//     steps; progress is called meanwhile.
 //   - Ownership: Nothing is kept.
 //   - On error: BUFFER_TOO_SMALL: nothing was run. Otherwise scores and top are unspecified.
 //   - Errors: BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST, FORMAT, CANCELLED.
@@ -2067,9 +2123,10 @@ func SessionViewLogits(session *Session, view *Logits, err *Error) Status {
 
 // DecodeSlice is inlay_decode_slice. Runs a part of a decode step, for hosts that give the model a little time in
 // every frame. The first call begins the step, the next ones go on, until `*units_left` is 0: then events and status
-// are those of inlay_decode_step, bit for bit. A unit is a layer, or a part of the head that reads about as much.
-// While a step is pending the engine runs no other one and no prefill, and its sessions are not forked, cut or given
-// another sampler: INVALID_STATE. Freeing one of them drops it.
+// are those of inlay_decode_step, bit for bit. What a unit is is the engine's affair, and steps differ in their
+// number; those of one step take about the same time. While a step is pending, calls that compute on the engine or
+// change a sequence or sampler of the step's sessions return INVALID_STATE; later minors may refuse fewer. Freeing
+// one of the sessions drops it.
 //
 //   - sessions: The sessions; of a pending step those that it began with, in their order.
 //   - nSessions: At least 1; at most 64 on a GPU.
@@ -2120,26 +2177,27 @@ func SessionSetStopTokens(session *Session, tokens *int32, nTokens uintptr, err 
 	return Status(C.go_inlay_session_set_stop_tokens((*C.inlay_session)(unsafe.Pointer(session)), (*C.int32_t)(unsafe.Pointer(tokens)), C.size_t(nTokens), (*C.inlay_error)(unsafe.Pointer(err))))
 }
 
-// SessionCancelTurn is inlay_session_cancel_turn. Asks for the end of one turn: as inlay_session_cancel, but a
-// request for a turn that is over has no effect on later ones. A turn begins with a prefill, whose number is one more
-// than the last one's; inlay_session_info tells it. A request for the coming turn is seen by its prefill. Of requests
-// for several turns the session knows the highest.
+// SessionCancelGeneration is inlay_session_cancel_generation. Asks for the end of one generation: as
+// inlay_session_cancel, but a request for one that is over has no effect on later ones. A generation begins with a
+// prefill or a truncation; its number is one more than the last one's, and inlay_session_info tells it. A request for
+// the coming one is seen by the prefill that begins it. Of requests for several the session knows the highest.
 //
 //   - session: The session.
-//   - turn: The turn's number.
+//   - generation: Its number.
 //   - Thread: any.
 //   - Blocks: no.
 //   - Ownership: Nothing is kept.
 //   - On error: Nothing has changed.
 //   - Errors: only the common ones.
 //   - Since: 1.2.
-func SessionCancelTurn(session *Session, turn uint64, err *Error) Status {
-	return Status(C.go_inlay_session_cancel_turn((*C.inlay_session)(unsafe.Pointer(session)), C.uint64_t(turn), (*C.inlay_error)(unsafe.Pointer(err))))
+func SessionCancelGeneration(session *Session, generation uint64, err *Error) Status {
+	return Status(C.go_inlay_session_cancel_generation((*C.inlay_session)(unsafe.Pointer(session)), C.uint64_t(generation), (*C.inlay_error)(unsafe.Pointer(err))))
 }
 
 // SessionSetMaxTokens is inlay_session_set_max_tokens. Sets how many tokens may be drawn after a prefill: with the
-// last of them the session finishes, the reason is MAX_TOKENS. It counts for the turn under way, too; one that has
-// drawn as many already ends with its next token.
+// last of them the session finishes, the reason is MAX_TOKENS. It counts for the generation under way, too; one that
+// has drawn as many already ends with its next token. With INLAY_SESSION_RESERVE a generation under way also gets the
+// KV blocks for a higher limit, or KV_FULL.
 //
 //   - session: The session.
 //   - maxTokens: 0 or more; 0: no limit but the context.
@@ -2147,7 +2205,7 @@ func SessionCancelTurn(session *Session, turn uint64, err *Error) Status {
 //   - Blocks: no.
 //   - Ownership: Nothing is kept.
 //   - On error: Nothing has changed.
-//   - Errors: only the common ones.
+//   - Errors: KV_FULL.
 //   - Since: 1.2.
 func SessionSetMaxTokens(session *Session, maxTokens int32, err *Error) Status {
 	return Status(C.go_inlay_session_set_max_tokens((*C.inlay_session)(unsafe.Pointer(session)), C.int32_t(maxTokens), (*C.inlay_error)(unsafe.Pointer(err))))
@@ -2163,9 +2221,7 @@ func SessionSetMaxTokens(session *Session, maxTokens int32, err *Error) Status {
 //   - engine: The engine.
 //   - conversation: As inlay_chat_render takes it.
 //   - conversationLen: Its length, or SIZE_MAX.
-//   - chatTemplate: A template; NULL for the model's own.
-//   - templateLen: Its length, or SIZE_MAX.
-//   - flags: 0: the conversation alone.
+//   - params: NULL: all defaults.
 //   - tokens: The tokens.
 //   - cap_: Room in tokens.
 //   - nTokens: How many tokens the conversation has.
@@ -2175,17 +2231,17 @@ func SessionSetMaxTokens(session *Session, maxTokens int32, err *Error) Status {
 //   - On error: BUFFER_TOO_SMALL: `*n_tokens` is set, nothing is written.
 //   - Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL.
 //   - Since: 1.2.
-func ChatTokenize(engine *Engine, conversation *byte, conversationLen uintptr, chatTemplate *byte, templateLen uintptr, flags ChatFlags, tokens *int32, cap_ uintptr, nTokens *uintptr, err *Error) Status {
-	return Status(C.go_inlay_chat_tokenize((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.char)(unsafe.Pointer(conversation)), C.size_t(conversationLen), (*C.char)(unsafe.Pointer(chatTemplate)), C.size_t(templateLen), C.inlay_chat_flags(flags), (*C.int32_t)(unsafe.Pointer(tokens)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(nTokens)), (*C.inlay_error)(unsafe.Pointer(err))))
+func ChatTokenize(engine *Engine, conversation *byte, conversationLen uintptr, params *ChatParams, tokens *int32, cap_ uintptr, nTokens *uintptr, err *Error) Status {
+	return Status(C.go_inlay_chat_tokenize((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.char)(unsafe.Pointer(conversation)), C.size_t(conversationLen), (*C.inlay_chat_params)(unsafe.Pointer(params)), (*C.int32_t)(unsafe.Pointer(tokens)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(nTokens)), (*C.inlay_error)(unsafe.Pointer(err))))
 }
 
-// SessionShift is inlay_session_shift. Takes tokens out of the sequence, for texts that outgrow the context: those
-// behind them move to the front. Their keys and values stay, keys are turned to the new positions (RoPE), which takes
-// about as long as copying the cache. They still carry what they have seen of the tokens that went: logits are close
-// to those of the shorter sequence, not the same; FP8 and INT8 keys are rounded once more. A generation goes on, also
-// one that ended with CONTEXT_FULL; where the last token goes, this is inlay_session_truncate. Where a sliding window
-// reaches back to keys that are no longer kept, the next prefill or step first runs the shorter sequence from its
-// beginning.
+// SessionShift is inlay_session_shift. Takes tokens out of the sequence: those behind them move to the front. Their
+// keys and values stay, keys are rotated to the new positions (RoPE), in about the time of a copy. They still carry
+// what they have seen of the tokens that went: logits are close to those of the shorter sequence, not the same; FP8
+// and INT8 keys are rounded once more. A generation goes on, also one that ended with CONTEXT_FULL; where the last
+// token goes, this is inlay_session_truncate. Where a sliding window needs keys that are gone, the next prefill or
+// step first runs the shorter sequence from its beginning. UNSUPPORTED: the model has a state that cannot lose
+// tokens; no present model has.
 //
 //   - session: The session.
 //   - first: The first token to go, at most the present length.
@@ -2194,8 +2250,47 @@ func ChatTokenize(engine *Engine, conversation *byte, conversationLen uintptr, c
 //   - Blocks: while the device moves keys and values; waits for other calls that compute on the engine.
 //   - Ownership: Nothing is kept.
 //   - On error: DEVICE_LOST: unspecified. Otherwise nothing has changed.
-//   - Errors: KV_FULL, INVALID_STATE, DEVICE_LOST.
+//   - Errors: KV_FULL, UNSUPPORTED, INVALID_STATE, DEVICE_LOST.
 //   - Since: 1.2.
 func SessionShift(session *Session, first uintptr, nTokens uintptr, err *Error) Status {
 	return Status(C.go_inlay_session_shift((*C.inlay_session)(unsafe.Pointer(session)), C.size_t(first), C.size_t(nTokens), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// SessionAccept is inlay_session_accept. Appends tokens that the host chose, as if they had been drawn: they count
+// toward max_tokens, penalties and DRY see them, their text comes with the next event or inlay_session_take_text. A
+// stop string, a stop or end token, max_tokens or the context's end finishes the generation as in a step; what comes
+// behind is not accepted. Averages of Mirostat and adaptive-p stay. Nothing is run: logits remain those of before,
+// and the next step runs the tokens before it draws.
+//
+//   - session: A session that has tokens and has not finished.
+//   - tokens: Token ids.
+//   - nTokens: 0: nothing happens.
+//   - nAccepted: How many of them the sequence has now; fewer only where the generation has finished, as
+//     inlay_session_get_info tells.
+//   - Thread: exclusive(session).
+//   - Blocks: no.
+//   - Ownership: The ids are copied.
+//   - On error: Nothing has changed.
+//   - Errors: INVALID_STATE.
+//   - Since: 1.2.
+func SessionAccept(session *Session, tokens *int32, nTokens uintptr, nAccepted *uintptr, err *Error) Status {
+	return Status(C.go_inlay_session_accept((*C.inlay_session)(unsafe.Pointer(session)), (*C.int32_t)(unsafe.Pointer(tokens)), C.size_t(nTokens), (*C.size_t)(unsafe.Pointer(nAccepted)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// SessionGetTokens is inlay_session_get_tokens. Reads a session's tokens back: those of prompts, drawn and accepted
+// ones.
+//
+//   - session: The session.
+//   - first: The first token to read, at most the length of the sequence.
+//   - tokens: Their ids, up to the end of the sequence.
+//   - cap_: Room in tokens.
+//   - nTokens: How many there are from the first one on.
+//   - Thread: exclusive(session).
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - On error: BUFFER_TOO_SMALL: `*n_tokens` is set, nothing is written.
+//   - Errors: BUFFER_TOO_SMALL.
+//   - Since: 1.2.
+func SessionGetTokens(session *Session, first uintptr, tokens *int32, cap_ uintptr, nTokens *uintptr, err *Error) Status {
+	return Status(C.go_inlay_session_get_tokens((*C.inlay_session)(unsafe.Pointer(session)), C.size_t(first), (*C.int32_t)(unsafe.Pointer(tokens)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(nTokens)), (*C.inlay_error)(unsafe.Pointer(err))))
 }

@@ -49,9 +49,11 @@
   X(inlay_decode_slice, 2) \
   X(inlay_decode_abandon, 2) \
   X(inlay_session_set_stop_tokens, 2) \
-  X(inlay_session_cancel_turn, 2) \
+  X(inlay_session_cancel_generation, 2) \
   X(inlay_session_set_max_tokens, 2) \
   X(inlay_chat_tokenize, 2) \
-  X(inlay_session_shift, 2)
+  X(inlay_session_shift, 2) \
+  X(inlay_session_accept, 2) \
+  X(inlay_session_get_tokens, 2)
 
 #endif

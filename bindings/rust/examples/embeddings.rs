@@ -9,7 +9,7 @@ fn embed(engine: &Engine, texts: &[String]) -> inlay::Result<Vec<Vec<f32>>> {
     let tokenize = |text: &String| engine.tokenize(text, TokenizeOptions::default());
     let tokens = texts.iter().map(tokenize).collect::<inlay::Result<Vec<_>>>()?;
     let tokens: Vec<&[Token]> = tokens.iter().map(Vec::as_slice).collect();
-    let options = EmbedOptions::default().normalise(true);
+    let options = EmbedOptions::default().normalize(true);
     match engine.embed(&tokens, options) {
         Err(error) if error.status() == Status::Unsupported => engine.embed(&tokens, options.pooling(Pooling::Mean)),
         vectors => vectors,

@@ -2,11 +2,11 @@ use crate::{raw, Library};
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Stops one turn of a session from any thread, within one step or one chunk of a prefill. A turn is a prompt and what is drawn
-/// after it, up to the next prompt. A request that comes when the turn is over has no effect on later ones.
+/// Stops one generation of a session from any thread, within one step or one chunk of a prefill. A generation is a prompt and what
+/// is drawn after it, up to the next prompt or truncation. A request that comes when it is over has no effect on later ones.
 ///
 /// It does not keep the session alive: once the session is dropped, cancelling does nothing. A library older than ABI 1.2 knows
-/// no turns; with it a late request ends the session's next turn.
+/// no numbers of generations; with it a late request ends the session's next one.
 #[derive(Clone)]
 pub struct CancelHandle {
     shared: Arc<Shared>,
@@ -28,7 +28,7 @@ unsafe impl Sync for Shared {}
 #[derive(Clone, Copy, Default)]
 struct Ticket {
     /// `None` until the session works again.
-    turn: Option<u64>,
+    generation: Option<u64>,
     requested: bool,
 }
 
@@ -37,7 +37,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Shared {
-    fn cancel_turn(&self, turn: u64) {
+    fn cancel_generation(&self, generation: u64) {
         let session = lock(&self.session);
         if session.is_null() {
             return;
@@ -45,7 +45,8 @@ impl Shared {
         let functions = self.library.functions();
         // SAFETY: a session that cannot be freed before the lock is.
         unsafe {
-            if (functions.inlay_session_cancel_turn)(*session, turn, std::ptr::null_mut()) == raw::INLAY_UNSUPPORTED {
+            let cancel = functions.inlay_session_cancel_generation;
+            if cancel(*session, generation, std::ptr::null_mut()) == raw::INLAY_UNSUPPORTED {
                 (functions.inlay_session_cancel)(*session);
             }
         }
@@ -53,45 +54,45 @@ impl Shared {
 }
 
 impl CancelHandle {
-    /// Asks for the end of the turn. A prefill under way ends with [`Status::Cancelled`](crate::Status::Cancelled) after its
-    /// chunk; otherwise the turn's next step, or the prefill that begins it, sees the request, once: a step's event then has the
-    /// finish reason [`Cancelled`](crate::FinishReason::Cancelled).
+    /// Asks for the end of the generation. A prefill under way ends with [`Status::Cancelled`](crate::Status::Cancelled) after
+    /// its chunk; otherwise the next step, or the prefill that begins the generation, sees the request, once: a step's event
+    /// then has the finish reason [`Cancelled`](crate::FinishReason::Cancelled).
     pub fn cancel(&self) {
         let mut ticket = lock(&self.ticket);
         ticket.requested = true;
-        if let Some(turn) = ticket.turn {
-            self.shared.cancel_turn(turn);
+        if let Some(generation) = ticket.generation {
+            self.shared.cancel_generation(generation);
         }
     }
 }
 
 impl std::fmt::Debug for CancelHandle {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("CancelHandle").field("turn", &lock(&self.ticket).turn).finish()
+        f.debug_struct("CancelHandle").field("generation", &lock(&self.ticket).generation).finish()
     }
 }
 
 /// A session's side of its handles.
-pub(crate) struct Turns {
+pub(crate) struct Cancels {
     shared: Arc<Shared>,
-    /// Of the handles that were made since the session last worked: what it does next decides their turn.
+    /// Of the handles that were made since the session last worked: what it does next decides their generation.
     open: RefCell<Option<Arc<Mutex<Ticket>>>>,
 }
 
-impl Turns {
+impl Cancels {
     pub(crate) fn new(library: Library, session: *mut raw::inlay_session) -> Self {
         Self { shared: Arc::new(Shared { library, session: Mutex::new(session) }), open: RefCell::default() }
     }
 
-    /// A handle for the turn that the session works on next.
+    /// A handle for the generation that the session works on next.
     pub(crate) fn handle_of_next(&self) -> CancelHandle {
         let ticket = Arc::clone(self.open.borrow_mut().get_or_insert_with(Arc::default));
         CancelHandle { shared: Arc::clone(&self.shared), ticket }
     }
 
-    /// A handle for this turn.
-    pub(crate) fn handle_of(&self, turn: u64) -> CancelHandle {
-        let ticket = Arc::new(Mutex::new(Ticket { turn: Some(turn), requested: false }));
+    /// A handle for this generation.
+    pub(crate) fn handle_of(&self, generation: u64) -> CancelHandle {
+        let ticket = Arc::new(Mutex::new(Ticket { generation: Some(generation), requested: false }));
         CancelHandle { shared: Arc::clone(&self.shared), ticket }
     }
 
@@ -99,16 +100,16 @@ impl Turns {
         self.open.borrow().is_some()
     }
 
-    /// Before the session works on a turn: the handles that were made for it learn its number, and what they were asked for
+    /// Before the session works on a generation: the handles that were made for it learn its number, and what they were asked for
     /// meanwhile is passed on.
-    pub(crate) fn works_on(&self, turn: u64) {
+    pub(crate) fn works_on(&self, generation: u64) {
         let Some(open) = self.open.borrow_mut().take() else {
             return;
         };
         let mut ticket = lock(&open);
-        ticket.turn = Some(turn);
+        ticket.generation = Some(generation);
         if ticket.requested {
-            self.shared.cancel_turn(turn);
+            self.shared.cancel_generation(generation);
         }
     }
 
@@ -130,28 +131,28 @@ mod tests {
         N_CANCELS.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// A library of ABI 1.1, which has no `inlay_session_cancel_turn`, gets the request that it knows; a session that is gone gets
-    /// none.
+    /// A library of ABI 1.1, which has no `inlay_session_cancel_generation`, gets the request that it knows; a session that is
+    /// gone gets none.
     #[test]
     fn an_older_library_is_asked_in_its_own_way() {
         let find = |name: &CStr| match name.to_str() {
             Ok("inlay_session_cancel") => count_cancel as *mut c_void,
-            Ok("inlay_session_cancel_turn") => ptr::null_mut(),
+            Ok("inlay_session_cancel_generation") => ptr::null_mut(),
             _ => ptr::NonNull::<c_void>::dangling().as_ptr(),
         };
         // SAFETY: none of the functions that lie nowhere is called.
         let functions = unsafe { raw::Functions::resolve(1, find) }.unwrap();
-        let turns = Turns::new(Library::of(Box::leak(Box::new(functions))), ptr::NonNull::dangling().as_ptr());
-        let early = turns.handle_of_next();
+        let cancels = Cancels::new(Library::of(Box::leak(Box::new(functions))), ptr::NonNull::dangling().as_ptr());
+        let early = cancels.handle_of_next();
         early.cancel();
         assert_eq!(N_CANCELS.load(Ordering::SeqCst), 0, "nothing has begun");
-        turns.works_on(1);
+        cancels.works_on(1);
         assert_eq!(N_CANCELS.load(Ordering::SeqCst), 1, "passed on");
         early.cancel();
-        turns.handle_of(1).cancel();
+        cancels.handle_of(1).cancel();
         assert_eq!(N_CANCELS.load(Ordering::SeqCst), 3);
-        assert!(!turns.has_open_handles());
-        turns.forget_session();
+        assert!(!cancels.has_open_handles());
+        cancels.forget_session();
         early.cancel();
         assert_eq!(N_CANCELS.load(Ordering::SeqCst), 3);
     }

@@ -109,7 +109,7 @@ impl Display for TokenInfo {
 
 impl Display for SessionInfo {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        write!(f, "turn {}: {} of {} tokens, ", self.turn, self.n_tokens, self.n_context)?;
+        write!(f, "generation {}: {} of {} tokens, ", self.generation, self.n_tokens, self.n_context)?;
         write!(f, "{} drawn, {} blocks", self.n_generated, self.n_kv_blocks)?;
         match self.finish_reason {
             Some(reason) => write!(f, "; ended: {reason}"),

@@ -311,15 +311,13 @@ impl Engine {
         add_generation_prompt: bool,
     ) -> Result<String> {
         let conversation = conversation.into().json();
-        let flags = if add_generation_prompt { raw::INLAY_CHAT_ADD_GENERATION_PROMPT } else { 0 };
-        let (form, n_form) = template.map_or((std::ptr::null(), 0), |text| (text.as_ptr(), text.len()));
+        let params = chat_params(template, add_generation_prompt);
         read_string(COMPUTED_TEXT_BYTES, |buf, cap, needed, err| {
             let (json, n_json) = (conversation.as_ptr().cast(), conversation.len());
-            let (form, buf) = (form.cast(), buf.cast());
             // SAFETY: the texts live during the call; the buffer has room for `cap` bytes.
             unsafe {
                 let render = self.functions().inlay_chat_render;
-                render(self.as_ptr(), json, n_json, form, n_form, flags, buf, cap, needed, err)
+                render(self.as_ptr(), json, n_json, &params, buf.cast(), cap, needed, err)
             }
         })
     }
@@ -347,19 +345,16 @@ impl Engine {
         add_generation_prompt: bool,
     ) -> Result<Vec<Token>> {
         let conversation = conversation.into().json();
-        let flags = if add_generation_prompt { raw::INLAY_CHAT_ADD_GENERATION_PROMPT } else { 0 };
-        let (form, n_form) = template.map_or((std::ptr::null(), 0), |text| (text.as_ptr().cast(), text.len()));
+        let params = chat_params(template, add_generation_prompt);
         let (json, n_json) = (conversation.as_ptr().cast(), conversation.len());
         let tokenize = self.functions().inlay_chat_tokenize;
         let mut n = 0;
         // SAFETY: the texts live during the call; without a buffer only the number is told.
-        call(|err| unsafe {
-            tokenize(self.as_ptr(), json, n_json, form, n_form, flags, std::ptr::null_mut(), 0, &mut n, err)
-        })?;
+        call(|err| unsafe { tokenize(self.as_ptr(), json, n_json, &params, std::ptr::null_mut(), 0, &mut n, err) })?;
         let mut tokens = vec![0; n];
         // SAFETY: the texts live during the call; the buffer has room for `n` tokens.
         call(|err| unsafe {
-            tokenize(self.as_ptr(), json, n_json, form, n_form, flags, tokens.as_mut_ptr(), tokens.len(), &mut n, err)
+            tokenize(self.as_ptr(), json, n_json, &params, tokens.as_mut_ptr(), tokens.len(), &mut n, err)
         })?;
         tokens.truncate(n);
         Ok(tokens)
@@ -533,7 +528,7 @@ impl Engine {
     }
 
     /// Runs the same tokens in two engines, of which this one's values count as right, and tells how far apart each
-    /// operation's values are. A normalised squared error above `nmse_limit` counts as different.
+    /// operation's values are. A normalized squared error above `nmse_limit` counts as different.
     ///
     /// # Errors
     /// [`Status::SessionLimit`], [`Status::ContextFull`], [`Status::KvFull`], [`Status::Unsupported`], [`Status::InvalidState`] or
@@ -553,5 +548,15 @@ impl Engine {
 impl std::fmt::Debug for Engine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Engine({:p})", self.as_ptr())
+    }
+}
+
+/// The parameters of a conversation; the template must live as long.
+fn chat_params(template: Option<&str>, add_generation_prompt: bool) -> raw::inlay_chat_params {
+    raw::inlay_chat_params {
+        flags: if add_generation_prompt { raw::INLAY_CHAT_ADD_GENERATION_PROMPT } else { 0 },
+        chat_template: template.map_or(std::ptr::null(), |text| text.as_ptr().cast()),
+        template_len: template.map_or(0, str::len),
+        ..Default::default()
     }
 }

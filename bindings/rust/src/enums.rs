@@ -244,7 +244,7 @@ pub enum FinishReason {
     EndOfGeneration,
     /// The text reached a stop string; neither it nor anything behind it is part of the text.
     StopString,
-    /// max_tokens tokens were drawn.
+    /// max_tokens tokens were drawn, accepted ones included.
     MaxTokens,
     /// `inlay_session_cancel` asked for it.
     Cancelled,
@@ -428,18 +428,15 @@ impl WeightDtype {
     }
 }
 
-/// Types of the matrices of a GGUF file that is written. Norms and biases are F32 in all. Rows that are no whole
-/// blocks of a type get one with smaller blocks.
+/// Types of the matrices of a GGUF file that is written, with the numbers of `inlay_weight_dtype`; FP8's is refused,
+/// because no GGUF file has it. Norms and biases are F32 in all. Rows that are no whole blocks of a type get one with
+/// smaller blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum ConvertType {
-    /// Every matrix in F16.
+    /// F16.
     #[default]
-    F16,
-    /// Every matrix in BF16.
-    Bf16,
-    /// Every matrix in F32.
-    F32,
+    Default,
     /// 8.5 bits a weight.
     Q80,
     /// 4.5 bits a weight; the output matrix in Q6_K.
@@ -450,6 +447,12 @@ pub enum ConvertType {
     Q5KM,
     /// 6.6 bits a weight.
     Q6K,
+    /// Every matrix in F16.
+    F16,
+    /// Every matrix in BF16.
+    Bf16,
+    /// Every matrix in F32.
+    F32,
     /// A number that this version of the crate has no name for.
     Other(i32),
 }
@@ -458,14 +461,15 @@ impl ConvertType {
     /// From the number in the C API.
     pub const fn from_raw(number: i32) -> Self {
         match number {
-            raw::INLAY_CONVERT_F16 => Self::F16,
-            raw::INLAY_CONVERT_BF16 => Self::Bf16,
-            raw::INLAY_CONVERT_F32 => Self::F32,
+            raw::INLAY_CONVERT_DEFAULT => Self::Default,
             raw::INLAY_CONVERT_Q8_0 => Self::Q80,
             raw::INLAY_CONVERT_Q4_0 => Self::Q40,
             raw::INLAY_CONVERT_Q4_K_M => Self::Q4KM,
             raw::INLAY_CONVERT_Q5_K_M => Self::Q5KM,
             raw::INLAY_CONVERT_Q6_K => Self::Q6K,
+            raw::INLAY_CONVERT_F16 => Self::F16,
+            raw::INLAY_CONVERT_BF16 => Self::Bf16,
+            raw::INLAY_CONVERT_F32 => Self::F32,
             other => Self::Other(other),
         }
     }
@@ -473,14 +477,15 @@ impl ConvertType {
     /// The number in the C API.
     pub const fn to_raw(self) -> i32 {
         match self {
-            Self::F16 => raw::INLAY_CONVERT_F16,
-            Self::Bf16 => raw::INLAY_CONVERT_BF16,
-            Self::F32 => raw::INLAY_CONVERT_F32,
+            Self::Default => raw::INLAY_CONVERT_DEFAULT,
             Self::Q80 => raw::INLAY_CONVERT_Q8_0,
             Self::Q40 => raw::INLAY_CONVERT_Q4_0,
             Self::Q4KM => raw::INLAY_CONVERT_Q4_K_M,
             Self::Q5KM => raw::INLAY_CONVERT_Q5_K_M,
             Self::Q6K => raw::INLAY_CONVERT_Q6_K,
+            Self::F16 => raw::INLAY_CONVERT_F16,
+            Self::Bf16 => raw::INLAY_CONVERT_BF16,
+            Self::F32 => raw::INLAY_CONVERT_F32,
             Self::Other(number) => number,
         }
     }

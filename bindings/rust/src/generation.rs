@@ -54,9 +54,9 @@ impl fmt::Display for Reply {
 }
 
 impl Generation<'_> {
-    /// What stops this generation's turn from any thread. Once the turn is over it does nothing.
+    /// What stops this generation from any thread. Once it is over that does nothing.
     pub fn cancel_handle(&self) -> CancelHandle {
-        self.session.handle_of_turn()
+        self.session.handle_of_generation()
     }
 
     /// Runs to the end, and gives all text that is left. One that was cancelled is an error, [`Status::Cancelled`];
@@ -79,9 +79,9 @@ impl Generation<'_> {
 }
 
 impl OwnedGeneration {
-    /// What stops this generation's turn from any thread. Once the turn is over it does nothing.
+    /// What stops this generation from any thread. Once it is over that does nothing.
     pub fn cancel_handle(&self) -> CancelHandle {
-        self.session.handle_of_turn()
+        self.session.handle_of_generation()
     }
 
     /// Runs to the end, and gives all text that is left. One that was cancelled is an error, [`Status::Cancelled`];

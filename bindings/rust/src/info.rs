@@ -227,8 +227,8 @@ pub struct SessionInfo {
     pub n_kv_blocks: u32,
     /// Bytes of text that [`Session::take_text`](crate::Session::take_text) would give.
     pub text_pending: u64,
-    /// How many turns have begun, each with a prompt. A fork counts from where its parent was.
-    pub turn: u64,
+    /// How many generations have begun, each with a prompt or a truncation. A fork counts from where its parent was.
+    pub generation: u64,
 }
 
 impl SessionInfo {
@@ -240,7 +240,7 @@ impl SessionInfo {
             n_generated: count(info.n_generated),
             n_kv_blocks: count(info.n_kv_blocks),
             text_pending: info.text_pending,
-            turn: info.turn,
+            generation: info.generation,
         }
     }
 }

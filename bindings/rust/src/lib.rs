@@ -25,7 +25,7 @@
 //! # Threads
 //! [`Engine`] and [`CancelHandle`] are used from any thread at any time. A [`Session`] goes from thread to thread but is used by
 //! one at a time. Generations that threads run at a time share their decode steps, so that the weights are read once for all;
-//! other calls that compute on one engine take turns.
+//! other calls that compute on one engine run one after the other.
 #![deny(unsafe_op_in_unsafe_fn)]
 
 #[cfg(not(any(feature = "dlopen", feature = "link")))]

@@ -35,10 +35,10 @@ setters! {
         kv_dtype: KvDtype,
         weight_dtype: WeightDtype,
         pre_tokenizer: impl Into<Option<&'a str>>,
+        tuning: impl Into<Option<&'a str>>,
         prefill_chunk: u32,
         log_level: LogLevel,
         no_cublas: bool,
-        no_token_kernel: bool,
         run_ahead: bool,
         take_pages_later: bool,
         exact_activations: bool,
@@ -73,6 +73,7 @@ setters! {
         dry_base: f32,
         dry_allowed_length: u32,
         dry_window: i32,
+        no_dry_breakers: bool,
     }
     impl[] SessionOptions {
         sampler: Sampler,
@@ -94,7 +95,7 @@ setters! {
     }
     impl[] EmbedOptions {
         pooling: Pooling,
-        normalise: bool,
+        normalize: bool,
     }
     impl['a] ScoreOptions<'a> {
         n_given: u32,
@@ -132,18 +133,20 @@ pub struct LoadOptions<'a> {
     pub weight_dtype: WeightDtype,
     /// How byte-level BPE of a GGUF file splits text: a name as in `tokenizer.ggml.pre`. Default: the file's.
     pub pre_tokenizer: Option<&'a str>,
+    /// What changes speed alone, for those who measure: key=value pairs, such as `isa=avx2`, with blanks or commas between. Keys
+    /// may come and go in any version; an unknown one is refused, and the error lists the known ones.
+    pub tuning: Option<&'a str>,
     /// Tokens that a prefill runs at a time: the grain of its cancel. Default: 512, on a GPU 1024.
     pub prefill_chunk: u32,
     /// Least important messages to keep and to report.
     pub log_level: LogLevel,
-    /// CUDA: prompts run on the engine's own products, even where the machine has cuBLASLt.
+    /// CUDA: prompts are multiplied by the library's own kernels, even where the machine has cuBLASLt.
     pub no_cublas: bool,
-    /// CUDA: decode steps launch every operation, even where one launch could run all layers.
-    pub no_token_kernel: bool,
     /// CUDA: a decode step begins the next one of the same sessions before it returns, so that the device need not wait for
     /// the host. If anything else comes than that step, it waits until the device is done with it.
     pub run_ahead: bool,
-    /// CPU: pages of the workspace are taken from the system when they are first used, not beside the reading of weights.
+    /// CPU: memory for the activations of long prompts is taken from the system when it is first used, not beside the reading of
+    /// weights.
     pub take_pages_later: bool,
     /// CPU: products of quantized weights take all activations in 16 bits, not only the third of them that holds most of the
     /// error. Prompts take longer.
@@ -183,10 +186,11 @@ impl<'a> LoadOptions<'a> {
             weight_dtype: self.weight_dtype.to_raw(),
             pre_tokenizer: self.pre_tokenizer.map_or(std::ptr::null(), |name| name.as_ptr().cast()),
             pre_tokenizer_len: self.pre_tokenizer.map_or(0, str::len),
+            tuning: self.tuning.map_or(std::ptr::null(), |text| text.as_ptr().cast()),
+            tuning_len: self.tuning.map_or(0, str::len),
             prefill_chunk: count(self.prefill_chunk),
             log_level: self.log_level.to_raw(),
             flags: if self.no_cublas { raw::INLAY_LOAD_NO_CUBLAS } else { 0 }
-                | if self.no_token_kernel { raw::INLAY_LOAD_NO_TOKEN_KERNEL } else { 0 }
                 | if self.run_ahead { raw::INLAY_LOAD_RUN_AHEAD } else { 0 }
                 | if self.take_pages_later { raw::INLAY_LOAD_TAKE_PAGES_LATER } else { 0 }
                 | if self.exact_activations { raw::INLAY_LOAD_EXACT_ACTIVATIONS } else { 0 },
@@ -207,10 +211,10 @@ impl std::fmt::Debug for LoadOptions<'_> {
             .field("kv_dtype", &self.kv_dtype)
             .field("weight_dtype", &self.weight_dtype)
             .field("pre_tokenizer", &self.pre_tokenizer)
+            .field("tuning", &self.tuning)
             .field("prefill_chunk", &self.prefill_chunk)
             .field("log_level", &self.log_level)
             .field("no_cublas", &self.no_cublas)
-            .field("no_token_kernel", &self.no_token_kernel)
             .field("run_ahead", &self.run_ahead)
             .field("take_pages_later", &self.take_pages_later)
             .field("exact_activations", &self.exact_activations)
@@ -300,7 +304,7 @@ pub struct Sampler {
     pub penalty_window: i32,
     /// Likeliest tokens to report in events, at most [`MAX_LOGPROBS`](crate::MAX_LOGPROBS).
     pub n_logprobs: u32,
-    /// Same seed, stream and tokens: same draw, whatever else is in the batch.
+    /// Same seed, stream, tokens and logits: same draw, whatever else is in the step.
     pub seed: u64,
     /// Logit changes, each token once, at most 1024.
     pub bias: Vec<LogitBias>,
@@ -338,9 +342,11 @@ pub struct Sampler {
     pub dry_allowed_length: u32,
     /// Last tokens of the sequence in which repetitions are looked for. 0: all, as -1 is.
     pub dry_window: i32,
-    /// Texts that no repetition reaches across and whose tokens DRY leaves alone, at most 64, each of at most 128 bytes; an
-    /// empty one breaks nothing. None: a line feed, a colon, a quotation mark and an asterisk.
+    /// Texts that no repetition reaches across and whose tokens DRY leaves alone, at most 64, each of 1 to 128 bytes. None: a
+    /// line feed, a colon, a quotation mark and an asterisk.
     pub dry_breakers: Vec<String>,
+    /// Repetitions that DRY looks for reach across any text.
+    pub no_dry_breakers: bool,
 }
 
 impl Sampler {
@@ -384,6 +390,7 @@ impl Sampler {
             dry_window: self.dry_window,
             dry_breakers: if breakers.is_empty() { std::ptr::null() } else { breakers.as_ptr() },
             n_dry_breakers: breakers.len(),
+            flags: if self.no_dry_breakers { raw::INLAY_SAMPLER_NO_DRY_BREAKERS } else { 0 },
             ..Default::default()
         })
     }
@@ -420,6 +427,7 @@ impl SessionOptions {
 
     /// Makes a call with the options as the C API wants them.
     pub(crate) fn with_raw<T>(&self, function: impl FnOnce(&raw::inlay_session_params) -> T) -> T {
+        let stops: Vec<_> = self.stop.iter().map(|text| raw_text(text)).collect();
         self.sampler.with_raw(|sampler| {
             function(&raw::inlay_session_params {
                 flags: (if self.ignore_end_of_generation { raw::INLAY_SESSION_IGNORE_END_OF_GENERATION } else { 0 })
@@ -429,6 +437,8 @@ impl SessionOptions {
                 max_tokens: count(self.max_tokens),
                 stop_tokens: if self.stop_tokens.is_empty() { std::ptr::null() } else { self.stop_tokens.as_ptr() },
                 n_stop_tokens: self.stop_tokens.len(),
+                stops: if stops.is_empty() { std::ptr::null() } else { stops.as_ptr() },
+                n_stops: stops.len(),
                 ..Default::default()
             })
         })
@@ -488,14 +498,14 @@ pub struct EmbedOptions {
     /// How the final hidden states of its tokens become one vector. Default: as the model's metadata say.
     pub pooling: Pooling,
     /// Scaled to length 1, so that a scalar product of two is their cosine.
-    pub normalise: bool,
+    pub normalize: bool,
 }
 
 impl EmbedOptions {
     pub(crate) fn to_raw(self) -> raw::inlay_embed_params {
         raw::inlay_embed_params {
             pooling: self.pooling.to_raw(),
-            flags: if self.normalise { raw::INLAY_EMBED_NORMALISE } else { 0 },
+            flags: if self.normalize { raw::INLAY_EMBED_NORMALIZE } else { 0 },
             ..Default::default()
         }
     }

@@ -123,7 +123,7 @@ pub const INLAY_FINISH_NONE: inlay_finish_reason = 0;
 pub const INLAY_FINISH_END_OF_GENERATION: inlay_finish_reason = 1;
 /// The text reached a stop string; neither it nor anything behind it is part of the text.
 pub const INLAY_FINISH_STOP_STRING: inlay_finish_reason = 2;
-/// max_tokens tokens were drawn.
+/// max_tokens tokens were drawn, accepted ones included.
 pub const INLAY_FINISH_MAX_TOKENS: inlay_finish_reason = 3;
 /// [`inlay_session_cancel`](Functions::inlay_session_cancel) asked for it.
 pub const INLAY_FINISH_CANCELLED: inlay_finish_reason = 4;
@@ -202,18 +202,17 @@ pub const INLAY_PROFILE_TRACE: inlay_profile_form = 2;
 
 /// How a model runs.
 pub type inlay_load_flags = u32;
-/// CUDA, without effect elsewhere, as the load's log says: prompts run on the engine's own products, even where the
-/// machine has cuBLASLt.
+/// CUDA, without effect elsewhere, as the load's log says: prompts are multiplied by the library's own kernels, even
+/// where the machine has cuBLASLt.
 pub const INLAY_LOAD_NO_CUBLAS: inlay_load_flags = 1;
-/// CUDA, likewise: decode steps launch every operation, even where one launch could run all layers.
-pub const INLAY_LOAD_NO_TOKEN_KERNEL: inlay_load_flags = 2;
 /// CUDA, likewise: a decode step begins the next one of the same sessions before it returns, so that the device need
 /// not wait for the host. If anything else comes than that step, it waits until the device is done with it. Not of
-/// sessions with penalties or biases, nor of models with sliding windows; a logit row more a session.
+/// sessions with penalties or biases, nor of models with sliding windows. Takes memory for one more row of logits a
+/// session.
 pub const INLAY_LOAD_RUN_AHEAD: inlay_load_flags = 4;
-/// CPU, without effect elsewhere, as the load's log says: pages of the workspace are taken from the system when they
-/// are first used, not beside the reading of weights. The process stays smaller until there are long prompts; the
-/// first prompts take longer.
+/// CPU, without effect elsewhere, as the load's log says: memory for the activations of long prompts is taken from
+/// the system when it is first used, not beside the reading of weights. The process stays smaller until there are
+/// long prompts; the first prompts take longer.
 pub const INLAY_LOAD_TAKE_PAGES_LATER: inlay_load_flags = 8;
 /// CPU, likewise: products of quantized weights take all activations in 16 bits, not only the third of them that
 /// holds most of the error. Logits then are those of the dequantized weights but for a KL divergence of about 1e-6;
@@ -240,25 +239,34 @@ pub const INLAY_WEIGHT_Q5_K_M: inlay_weight_dtype = 5;
 /// Likewise.
 pub const INLAY_WEIGHT_Q6_K: inlay_weight_dtype = 6;
 
-/// Types of the matrices of a GGUF file that is written. Norms and biases are F32 in all. Rows that are no whole
-/// blocks of a type get one with smaller blocks.
+/// What a sampler does otherwise.
+pub type inlay_sampler_flags = u32;
+/// Repetitions that DRY looks for reach across any text. Refused together with dry_breakers; changes nothing without
+/// dry_multiplier.
+pub const INLAY_SAMPLER_NO_DRY_BREAKERS: inlay_sampler_flags = 1;
+
+/// Types of the matrices of a GGUF file that is written, with the numbers of [`inlay_weight_dtype`]; FP8's is
+/// refused, because no GGUF file has it. Norms and biases are F32 in all. Rows that are no whole blocks of a type get
+/// one with smaller blocks.
 pub type inlay_convert_type = i32;
-/// Every matrix in F16.
-pub const INLAY_CONVERT_F16: inlay_convert_type = 0;
-/// Every matrix in BF16.
-pub const INLAY_CONVERT_BF16: inlay_convert_type = 1;
-/// Every matrix in F32.
-pub const INLAY_CONVERT_F32: inlay_convert_type = 2;
+/// F16.
+pub const INLAY_CONVERT_DEFAULT: inlay_convert_type = 0;
 /// 8.5 bits a weight.
-pub const INLAY_CONVERT_Q8_0: inlay_convert_type = 3;
+pub const INLAY_CONVERT_Q8_0: inlay_convert_type = 2;
 /// 4.5 bits a weight; the output matrix in Q6_K.
-pub const INLAY_CONVERT_Q4_0: inlay_convert_type = 4;
+pub const INLAY_CONVERT_Q4_0: inlay_convert_type = 3;
 /// Q4_K, and Q6_K for the output matrix and for the values and down projections of half of the layers.
-pub const INLAY_CONVERT_Q4_K_M: inlay_convert_type = 5;
+pub const INLAY_CONVERT_Q4_K_M: inlay_convert_type = 4;
 /// Q5_K, and Q6_K as in Q4_K_M.
-pub const INLAY_CONVERT_Q5_K_M: inlay_convert_type = 6;
+pub const INLAY_CONVERT_Q5_K_M: inlay_convert_type = 5;
 /// 6.6 bits a weight.
-pub const INLAY_CONVERT_Q6_K: inlay_convert_type = 7;
+pub const INLAY_CONVERT_Q6_K: inlay_convert_type = 6;
+/// Every matrix in F16.
+pub const INLAY_CONVERT_F16: inlay_convert_type = 7;
+/// Every matrix in BF16.
+pub const INLAY_CONVERT_BF16: inlay_convert_type = 8;
+/// Every matrix in F32.
+pub const INLAY_CONVERT_F32: inlay_convert_type = 9;
 
 /// How a conversation becomes text.
 pub type inlay_chat_flags = u32;
@@ -280,7 +288,7 @@ pub const INLAY_POOLING_FIRST: inlay_pooling = 3;
 /// What an embedding is.
 pub type inlay_embed_flags = u32;
 /// Scaled to length 1, so that a scalar product of two is their cosine.
-pub const INLAY_EMBED_NORMALISE: inlay_embed_flags = 1;
+pub const INLAY_EMBED_NORMALIZE: inlay_embed_flags = 1;
 
 /// One model's weights on one device, with the KV pool and the statistics of its sessions.
 #[derive(Debug)]
@@ -298,9 +306,9 @@ pub struct inlay_session {
     _neither_send_nor_sync: PhantomData<(*mut u8, PhantomPinned)>,
 }
 
-/// Receives one log message. Called on the thread of the call that caused it, with the host's floating-point
-/// settings; must not call the library. It must not leave by an exception, a panic, longjmp or pthread_exit; a C++
-/// exception ends the process.
+/// Receives one log message. Called on the thread of the call that caused it, and on a thread of the engine only
+/// where the host asked for such a thread, with the host's floating-point settings; must not call the library. It
+/// must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
 pub type inlay_log_fn = unsafe extern "C" fn(user: *mut c_void, level: inlay_log_level, text: *const c_char, text_len: usize);
 
 /// Told how far a load, a conversion or a scoring is, a load at least once a second. Return non-zero to cancel it.
@@ -475,7 +483,7 @@ pub struct inlay_load_params {
     pub kv_budget_bytes: u64,
     /// Type of the stored keys and values. (default F32 on REFERENCE, else F16)
     pub kv_dtype: inlay_kv_dtype,
-    /// Tokens that prefill runs at a time, at most 4096: the grain of its cancel. More than n_context is as
+    /// Tokens that prefill runs at a time, at most 4096; a cancel is seen between them. More than n_context is as
     /// n_context, and the log says so. (tokens, default 512, on a GPU with the memory for it 1024)
     pub prefill_chunk: i32,
     /// Least important messages to keep and to report. (default INFO)
@@ -500,6 +508,16 @@ pub struct inlay_load_params {
     pub pre_tokenizer: *const c_char,
     /// Its length. (bytes, default 0)
     pub pre_tokenizer_len: usize,
+    /// What changes speed alone, for those who measure: key=value pairs with blanks or commas between. Copied. Keys
+    /// and values may come and go in any version; an unknown one is refused, and the error lists the known ones. On
+    /// CUDA token_kernel=0 (decode steps launch every operation, even where one launch could run all layers),
+    /// cublas=0 (as NO_CUBLAS), mixed_gemm=0 (prompts multiply weights that were dequantized before) and group_rows=1
+    /// (products of 9 to 32 rows always share weights among several multiprocessors); on the CPU isa=generic, avx2 or
+    /// avx512 (instructions that the processor lacks are refused). The load's log names those that change nothing on
+    /// the device. (default NULL: none)
+    pub tuning: *const c_char,
+    /// Its length. (bytes, default 0)
+    pub tuning_len: usize,
 }
 
 impl Default for inlay_load_params {
@@ -662,7 +680,8 @@ pub struct inlay_sampler_params {
     /// Likeliest tokens to report in events, at most [`INLAY_MAX_LOGPROBS`]; fewer where fewer have a probability.
     /// (default 0: none)
     pub n_logprobs: i32,
-    /// Same seed, stream and tokens: same draw, whatever else is in the batch. (default 0: the seed 0)
+    /// Same seed, stream, tokens and logits: same draw, whatever else is in the step. Logits may differ in their last
+    /// bits between devices and versions, and on a GPU between cuts of a prompt. (default 0: the seed 0)
     pub seed: u64,
     /// Logit changes, each token once; copied. (default NULL: none)
     pub bias: *const inlay_logit_bias,
@@ -707,12 +726,15 @@ pub struct inlay_sampler_params {
     /// Last tokens of the sequence in which repetitions are looked for. Changes nothing without dry_multiplier.
     /// (tokens, default 0: all, as -1 is)
     pub dry_window: i32,
-    /// Texts that no repetition reaches across and whose tokens DRY leaves alone, each of at most 128 bytes; copied.
-    /// An empty one breaks nothing: alone it turns them off. (default NULL: a line feed, a colon, a quotation mark,
-    /// an asterisk)
+    /// Texts that no repetition reaches across and whose tokens DRY leaves alone, each of 1 to 128 bytes; copied.
+    /// Changes nothing without dry_multiplier. (default NULL: a line feed, a colon, a quotation mark, an asterisk)
     pub dry_breakers: *const inlay_text,
     /// Their number, at most 64. (default 0)
     pub n_dry_breakers: usize,
+    /// Others than the named ones are refused. (default 0)
+    pub flags: inlay_sampler_flags,
+    /// 0. (default 0)
+    pub reserved: u32,
 }
 
 impl Default for inlay_sampler_params {
@@ -747,6 +769,11 @@ pub struct inlay_session_params {
     pub stop_tokens: *const i32,
     /// Their number, at most 1024. (default 0)
     pub n_stop_tokens: usize,
+    /// Texts that end the generation, as [`inlay_session_set_stop`](Functions::inlay_session_set_stop) takes them;
+    /// copied. (default NULL: none)
+    pub stops: *const inlay_text,
+    /// Their number, at most 64. (default 0)
+    pub n_stops: usize,
 }
 
 impl Default for inlay_session_params {
@@ -769,16 +796,16 @@ pub struct inlay_session_info {
     pub n_tokens: i32,
     /// Longest that it can become. (tokens)
     pub n_context: i32,
-    /// Tokens drawn since the last prefill or truncation. (tokens)
+    /// Tokens drawn or accepted since the last prefill or truncation. (tokens)
     pub n_generated: i32,
     /// Blocks of the KV pool that it uses, those shared with forks included. Layers with a sliding window have blocks
     /// of their own, those of the window.
     pub n_kv_blocks: i32,
     /// Text that [`inlay_session_take_text`](Functions::inlay_session_take_text) would give. (bytes)
     pub text_pending: u64,
-    /// Number of the turn, for [`inlay_session_cancel_turn`](Functions::inlay_session_cancel_turn): how many prefills
-    /// have begun. A fork counts from where its parent was.
-    pub turn: u64,
+    /// Number of the generation, for [`inlay_session_cancel_generation`](Functions::inlay_session_cancel_generation):
+    /// how many have begun. A fork counts from where its parent was.
+    pub generation: u64,
 }
 
 impl Default for inlay_session_info {
@@ -918,6 +945,28 @@ impl Default for inlay_convert_params {
     }
 }
 
+/// How a conversation is written. Zero means default for every field.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct inlay_chat_params {
+    /// sizeof([`inlay_chat_params`]). (bytes)
+    pub struct_size: u32,
+    /// Others than the named ones are refused. (default 0: the conversation alone)
+    pub flags: inlay_chat_flags,
+    /// A template. Not used after the call. (default NULL: the model's own)
+    pub chat_template: *const c_char,
+    /// Its length, or SIZE_MAX if a zero ends it. (bytes, default 0)
+    pub template_len: usize,
+}
+
+impl Default for inlay_chat_params {
+    /// All zero, with `struct_size` set.
+    fn default() -> Self {
+        // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
+        Self { struct_size: size_of::<Self>() as u32, ..unsafe { core::mem::zeroed() } }
+    }
+}
+
 /// What embeddings are made of. Zero means default for every field.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -1040,12 +1089,12 @@ pub struct Functions {
     /// - `params`: NULL: all defaults. (may be null)
     /// - `engine`: The new engine.
     pub inlay_load: unsafe extern "C" fn(path: *const c_char, path_len: usize, params: *const inlay_load_params, engine: *mut *mut inlay_engine, err: *mut inlay_error) -> inlay_status,
-    /// Appends tokens to a session and runs them, chunk by chunk. It begins a new turn: finish reason and max_tokens
-    /// start over, text that was not taken is dropped.
+    /// Appends tokens to a session and runs them, chunk by chunk. It begins a new generation: finish reason and
+    /// max_tokens start over, text that was not taken is dropped.
     ///
     /// - Thread: exclusive(session).
-    /// - Blocks: on the device until all tokens are run; other threads' calls that compute on the engine have their
-    ///   turns before it and after each chunk.
+    /// - Blocks: on the device until all tokens are run; other threads' calls that compute on the engine run before
+    ///   it and after each chunk.
     /// - Ownership: The tokens are copied.
     /// - On error: The session keeps the first `*n_done` tokens, whole chunks; none unless it was cancelled or the
     ///   device failed.
@@ -1063,8 +1112,8 @@ pub struct Functions {
     /// the first such status is returned. Sessions are of one engine, each named once.
     ///
     /// - Thread: exclusive(sessions).
-    /// - Blocks: on the device for one step; waits for its turn among other threads' calls that compute on the
-    ///   engine, behind one chunk of each prefill.
+    /// - Blocks: on the device for one step; waits for other threads' calls that compute on the engine, at most for
+    ///   one chunk of each prefill.
     /// - Ownership: Events are copies.
     /// - On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status.
     /// - Errors: KV_FULL, INVALID_STATE, FORMAT, DEVICE_LOST.
@@ -1359,9 +1408,9 @@ pub struct Functions {
     /// - `session`: The session.
     /// - `child`: The new session.
     pub inlay_session_fork: unsafe extern "C" fn(session: *mut inlay_session, child: *mut *mut inlay_session, err: *mut inlay_error) -> inlay_status,
-    /// Cuts the sequence back to its first tokens. Text that was not taken is dropped, finish reason and max_tokens
-    /// start over. Where a sliding window reaches back to keys that are no longer kept, the next prefill or step
-    /// first runs the sequence from its beginning again.
+    /// Cuts the sequence back to its first tokens. It begins a new generation: finish reason and max_tokens start
+    /// over, text that was not taken is dropped. Where a sliding window reaches back to keys that are no longer kept,
+    /// the next prefill or step first runs the sequence from its beginning again.
     ///
     /// - Thread: exclusive(session).
     /// - Blocks: no.
@@ -1387,9 +1436,9 @@ pub struct Functions {
     /// - `session`: The session.
     /// - `params`: NULL: greedy. (may be null)
     pub inlay_session_set_sampler: unsafe extern "C" fn(session: *mut inlay_session, params: *const inlay_sampler_params, err: *mut inlay_error) -> inlay_status,
-    /// Sets the texts that end a generation; an empty one is refused, one that is given twice counts once. They are
-    /// looked for in the text, and in what it is with the names of control tokens in it: \<|user|\> stops at that
-    /// token. Text held back for the old ones stays held until the next step.
+    /// Sets the texts that end a generation, at most 64 of at most 1024 bytes each; an empty one is refused, one that
+    /// is given twice counts once. They are looked for in the text, and in what it is with the names of control
+    /// tokens in it: \<|user|\> stops at that token. Text held back for the old ones stays held until the next step.
     ///
     /// - Thread: exclusive(session).
     /// - Blocks: no.
@@ -1483,8 +1532,8 @@ pub struct Functions {
     /// [`inlay_profile_text`](Functions::inlay_profile_text) writes them.
     ///
     /// - Thread: any.
-    /// - Blocks: on the device for all repetitions; other calls that compute on the engine take turns with them;
-    ///   takes device memory.
+    /// - Blocks: on the device for all repetitions; other calls that compute on the engine run between them; takes
+    ///   device memory.
     /// - Ownership: Nothing is kept.
     /// - On error: No profile is added.
     /// - Errors: SESSION_LIMIT, KV_FULL, DEVICE_OUT_OF_MEMORY, INVALID_STATE, DEVICE_LOST.
@@ -1554,11 +1603,12 @@ pub struct Functions {
     /// - `out_path_len`: Its length, or SIZE_MAX. (bytes)
     /// - `params`: NULL: all defaults. (may be null)
     pub inlay_convert: unsafe extern "C" fn(path: *const c_char, path_len: usize, out_path: *const c_char, out_path_len: usize, params: *const inlay_convert_params, err: *mut inlay_error) -> inlay_status,
-    /// Writes a conversation as the text that the model was trained on, by the chat template in the model's metadata
-    /// or by one that is given. The templates' language is Jinja as Hugging Face transformers sets it up. The text
-    /// holds control tokens in writing, BOS included where the template writes one: tokenize it with NO_BOS_EOS and
-    /// PARSE_SPECIAL. What messages say passes through as it is, control tokens in it too: for tokens
-    /// [`inlay_chat_tokenize`](Functions::inlay_chat_tokenize) is the way, for which messages are only text.
+    /// Writes a conversation as the text that the model was trained on, by the model's chat template or a given one
+    /// (Jinja, as Hugging Face transformers sets it up). A conversation is JSON: an array of messages such as
+    /// {"role": "user", "content": "Hi"}, or an object of all the template's variables: messages, tools, documents,
+    /// enable_thinking and so on. The text holds control tokens in writing, BOS where the template writes it:
+    /// tokenize it with NO_BOS_EOS and PARSE_SPECIAL. Those that messages write pass as they are, too;
+    /// [`inlay_chat_tokenize`](Functions::inlay_chat_tokenize) takes messages as text alone.
     ///
     /// - Thread: any.
     /// - Blocks: no.
@@ -1569,22 +1619,20 @@ pub struct Functions {
     ///
     /// Parameters:
     /// - `engine`: The engine.
-    /// - `conversation`: JSON: an array of messages such as {"role": "user", "content": "Hi"}, or an object of all
-    ///   the template's variables: messages, tools, documents, enable_thinking and so on.
+    /// - `conversation`: JSON, as said above.
     /// - `conversation_len`: Its length, or SIZE_MAX. (bytes)
-    /// - `chat_template`: A template; NULL for the model's own. (may be null)
-    /// - `template_len`: Its length, or SIZE_MAX. (bytes)
-    /// - `flags`: 0: the conversation alone.
+    /// - `params`: NULL: all defaults. (may be null)
     /// - `buf`: The text, ended by a zero if there is room. (may be null)
     /// - `cap`: Room in buf. (bytes)
     /// - `needed`: Length of the text. (bytes, may be null)
-    pub inlay_chat_render: unsafe extern "C" fn(engine: *const inlay_engine, conversation: *const c_char, conversation_len: usize, chat_template: *const c_char, template_len: usize, flags: inlay_chat_flags, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
-    /// Turns texts into vectors: the final hidden states of a text's tokens, normed as before the output matrix,
+    pub inlay_chat_render: unsafe extern "C" fn(engine: *const inlay_engine, conversation: *const c_char, conversation_len: usize, params: *const inlay_chat_params, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
+    /// Turns texts into vectors: the final hidden states of a text's tokens, normalized as before the output matrix,
     /// pooled. Each text runs in a session of its own, several at once where sessions are free and a step has room; a
     /// text longer than prefill_chunk runs chunk by chunk.
     ///
     /// - Thread: any.
-    /// - Blocks: on the device until all texts are run; takes turns with other calls that compute on the engine.
+    /// - Blocks: on the device until all texts are run; other threads' calls that compute on the engine run between
+    ///   its steps.
     /// - Ownership: Nothing is kept.
     /// - On error: BUFFER_TOO_SMALL: `*needed` is set, nothing was run. Otherwise `out` is unspecified.
     /// - Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST,
@@ -1608,8 +1656,8 @@ pub struct Functions {
     /// are compared: what a quantization costs.
     ///
     /// - Thread: any.
-    /// - Blocks: on the device until all texts are run; takes turns with other calls that compute on the engine;
-    ///   progress is called meanwhile.
+    /// - Blocks: on the device until all texts are run; other threads' calls that compute on the engine run between
+    ///   its steps; progress is called meanwhile.
     /// - Ownership: Nothing is kept.
     /// - On error: BUFFER_TOO_SMALL: nothing was run. Otherwise scores and top are unspecified.
     /// - Errors: BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST, FORMAT,
@@ -1667,9 +1715,10 @@ pub struct Functions {
     pub inlay_session_view_logits: unsafe extern "C" fn(session: *mut inlay_session, view: *mut inlay_logits, err: *mut inlay_error) -> inlay_status,
     /// Runs a part of a decode step, for hosts that give the model a little time in every frame. The first call
     /// begins the step, the next ones go on, until `*units_left` is 0: then events and status are those of
-    /// [`inlay_decode_step`](Functions::inlay_decode_step), bit for bit. A unit is a layer, or a part of the head
-    /// that reads about as much. While a step is pending the engine runs no other one and no prefill, and its
-    /// sessions are not forked, cut or given another sampler: INVALID_STATE. Freeing one of them drops it.
+    /// [`inlay_decode_step`](Functions::inlay_decode_step), bit for bit. What a unit is is the engine's affair, and
+    /// steps differ in their number; those of one step take about the same time. While a step is pending, calls that
+    /// compute on the engine or change a sequence or sampler of the step's sessions return INVALID_STATE; later
+    /// minors may refuse fewer. Freeing one of the sessions drops it.
     ///
     /// - Thread: exclusive(sessions).
     /// - Blocks: on the device for max_units units; waits for other calls that compute on the engine. Between the
@@ -1716,10 +1765,10 @@ pub struct Functions {
     /// - `tokens`: Token ids; those outside of the vocabulary are refused. (may be null)
     /// - `n_tokens`: At most 1024; 0: none. (tokens)
     pub inlay_session_set_stop_tokens: unsafe extern "C" fn(session: *mut inlay_session, tokens: *const i32, n_tokens: usize, err: *mut inlay_error) -> inlay_status,
-    /// Asks for the end of one turn: as [`inlay_session_cancel`](Functions::inlay_session_cancel), but a request for
-    /// a turn that is over has no effect on later ones. A turn begins with a prefill, whose number is one more than
-    /// the last one's; [`inlay_session_info`] tells it. A request for the coming turn is seen by its prefill. Of
-    /// requests for several turns the session knows the highest.
+    /// Asks for the end of one generation: as [`inlay_session_cancel`](Functions::inlay_session_cancel), but a
+    /// request for one that is over has no effect on later ones. A generation begins with a prefill or a truncation;
+    /// its number is one more than the last one's, and [`inlay_session_info`] tells it. A request for the coming one
+    /// is seen by the prefill that begins it. Of requests for several the session knows the highest.
     ///
     /// - Thread: any.
     /// - Blocks: no.
@@ -1730,17 +1779,18 @@ pub struct Functions {
     ///
     /// Parameters:
     /// - `session`: The session.
-    /// - `turn`: The turn's number.
-    pub inlay_session_cancel_turn: unsafe extern "C" fn(session: *const inlay_session, turn: u64, err: *mut inlay_error) -> inlay_status,
+    /// - `generation`: Its number.
+    pub inlay_session_cancel_generation: unsafe extern "C" fn(session: *const inlay_session, generation: u64, err: *mut inlay_error) -> inlay_status,
     /// Sets how many tokens may be drawn after a prefill: with the last of them the session finishes, the reason is
-    /// MAX_TOKENS. It counts for the turn under way, too; one that has drawn as many already ends with its next
-    /// token.
+    /// MAX_TOKENS. It counts for the generation under way, too; one that has drawn as many already ends with its next
+    /// token. With [`INLAY_SESSION_RESERVE`] a generation under way also gets the KV blocks for a higher limit, or
+    /// KV_FULL.
     ///
     /// - Thread: exclusive(session).
     /// - Blocks: no.
     /// - Ownership: Nothing is kept.
     /// - On error: Nothing has changed.
-    /// - Errors: only the common ones.
+    /// - Errors: KV_FULL.
     /// - Since: 1.2.
     ///
     /// Parameters:
@@ -1766,26 +1816,24 @@ pub struct Functions {
     /// - `engine`: The engine.
     /// - `conversation`: As [`inlay_chat_render`](Functions::inlay_chat_render) takes it.
     /// - `conversation_len`: Its length, or SIZE_MAX. (bytes)
-    /// - `chat_template`: A template; NULL for the model's own. (may be null)
-    /// - `template_len`: Its length, or SIZE_MAX. (bytes)
-    /// - `flags`: 0: the conversation alone.
+    /// - `params`: NULL: all defaults. (may be null)
     /// - `tokens`: The tokens. (may be null)
     /// - `cap`: Room in tokens. (tokens)
     /// - `n_tokens`: How many tokens the conversation has. (tokens)
-    pub inlay_chat_tokenize: unsafe extern "C" fn(engine: *const inlay_engine, conversation: *const c_char, conversation_len: usize, chat_template: *const c_char, template_len: usize, flags: inlay_chat_flags, tokens: *mut i32, cap: usize, n_tokens: *mut usize, err: *mut inlay_error) -> inlay_status,
-    /// Takes tokens out of the sequence, for texts that outgrow the context: those behind them move to the front.
-    /// Their keys and values stay, keys are turned to the new positions (RoPE), which takes about as long as copying
-    /// the cache. They still carry what they have seen of the tokens that went: logits are close to those of the
-    /// shorter sequence, not the same; FP8 and INT8 keys are rounded once more. A generation goes on, also one that
-    /// ended with CONTEXT_FULL; where the last token goes, this is
-    /// [`inlay_session_truncate`](Functions::inlay_session_truncate). Where a sliding window reaches back to keys
-    /// that are no longer kept, the next prefill or step first runs the shorter sequence from its beginning.
+    pub inlay_chat_tokenize: unsafe extern "C" fn(engine: *const inlay_engine, conversation: *const c_char, conversation_len: usize, params: *const inlay_chat_params, tokens: *mut i32, cap: usize, n_tokens: *mut usize, err: *mut inlay_error) -> inlay_status,
+    /// Takes tokens out of the sequence: those behind them move to the front. Their keys and values stay, keys are
+    /// rotated to the new positions (RoPE), in about the time of a copy. They still carry what they have seen of the
+    /// tokens that went: logits are close to those of the shorter sequence, not the same; FP8 and INT8 keys are
+    /// rounded once more. A generation goes on, also one that ended with CONTEXT_FULL; where the last token goes,
+    /// this is [`inlay_session_truncate`](Functions::inlay_session_truncate). Where a sliding window needs keys that
+    /// are gone, the next prefill or step first runs the shorter sequence from its beginning. UNSUPPORTED: the model
+    /// has a state that cannot lose tokens; no present model has.
     ///
     /// - Thread: exclusive(session).
     /// - Blocks: while the device moves keys and values; waits for other calls that compute on the engine.
     /// - Ownership: Nothing is kept.
     /// - On error: DEVICE_LOST: unspecified. Otherwise nothing has changed.
-    /// - Errors: KV_FULL, INVALID_STATE, DEVICE_LOST.
+    /// - Errors: KV_FULL, UNSUPPORTED, INVALID_STATE, DEVICE_LOST.
     /// - Since: 1.2.
     ///
     /// Parameters:
@@ -1793,10 +1841,47 @@ pub struct Functions {
     /// - `first`: The first token to go, at most the present length. (tokens)
     /// - `n_tokens`: How many go; 0: nothing happens. (tokens)
     pub inlay_session_shift: unsafe extern "C" fn(session: *mut inlay_session, first: usize, n_tokens: usize, err: *mut inlay_error) -> inlay_status,
+    /// Appends tokens that the host chose, as if they had been drawn: they count toward max_tokens, penalties and DRY
+    /// see them, their text comes with the next event or
+    /// [`inlay_session_take_text`](Functions::inlay_session_take_text). A stop string, a stop or end token,
+    /// max_tokens or the context's end finishes the generation as in a step; what comes behind is not accepted.
+    /// Averages of Mirostat and adaptive-p stay. Nothing is run: logits remain those of before, and the next step
+    /// runs the tokens before it draws.
+    ///
+    /// - Thread: exclusive(session).
+    /// - Blocks: no.
+    /// - Ownership: The ids are copied.
+    /// - On error: Nothing has changed.
+    /// - Errors: INVALID_STATE.
+    /// - Since: 1.2.
+    ///
+    /// Parameters:
+    /// - `session`: A session that has tokens and has not finished.
+    /// - `tokens`: Token ids. (may be null)
+    /// - `n_tokens`: 0: nothing happens. (tokens)
+    /// - `n_accepted`: How many of them the sequence has now; fewer only where the generation has finished, as
+    ///   [`inlay_session_get_info`](Functions::inlay_session_get_info) tells. (tokens, may be null)
+    pub inlay_session_accept: unsafe extern "C" fn(session: *mut inlay_session, tokens: *const i32, n_tokens: usize, n_accepted: *mut usize, err: *mut inlay_error) -> inlay_status,
+    /// Reads a session's tokens back: those of prompts, drawn and accepted ones.
+    ///
+    /// - Thread: exclusive(session).
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - On error: BUFFER_TOO_SMALL: `*n_tokens` is set, nothing is written.
+    /// - Errors: BUFFER_TOO_SMALL.
+    /// - Since: 1.2.
+    ///
+    /// Parameters:
+    /// - `session`: The session.
+    /// - `first`: The first token to read, at most the length of the sequence. (tokens)
+    /// - `tokens`: Their ids, up to the end of the sequence. (may be null)
+    /// - `cap`: Room in tokens. (tokens)
+    /// - `n_tokens`: How many there are from the first one on. (tokens)
+    pub inlay_session_get_tokens: unsafe extern "C" fn(session: *mut inlay_session, first: usize, tokens: *mut i32, cap: usize, n_tokens: *mut usize, err: *mut inlay_error) -> inlay_status,
 }
 
 /// Names of all functions, in the header's order.
-pub const FUNCTION_NAMES: [&str; 48] = [
+pub const FUNCTION_NAMES: [&str; 50] = [
     "inlay_load",
     "inlay_prefill",
     "inlay_decode_step",
@@ -1841,10 +1926,12 @@ pub const FUNCTION_NAMES: [&str; 48] = [
     "inlay_decode_slice",
     "inlay_decode_abandon",
     "inlay_session_set_stop_tokens",
-    "inlay_session_cancel_turn",
+    "inlay_session_cancel_generation",
     "inlay_session_set_max_tokens",
     "inlay_chat_tokenize",
     "inlay_session_shift",
+    "inlay_session_accept",
+    "inlay_session_get_tokens",
 ];
 
 #[cfg(feature = "link")]
@@ -1923,7 +2010,7 @@ unsafe extern "C" {
     /// See [`Functions::inlay_convert`].
     pub fn inlay_convert(path: *const c_char, path_len: usize, out_path: *const c_char, out_path_len: usize, params: *const inlay_convert_params, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_chat_render`].
-    pub fn inlay_chat_render(engine: *const inlay_engine, conversation: *const c_char, conversation_len: usize, chat_template: *const c_char, template_len: usize, flags: inlay_chat_flags, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
+    pub fn inlay_chat_render(engine: *const inlay_engine, conversation: *const c_char, conversation_len: usize, params: *const inlay_chat_params, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_embed`].
     pub fn inlay_embed(engine: *const inlay_engine, tokens: *const i32, n_tokens: usize, lengths: *const i32, n_texts: usize, params: *const inlay_embed_params, out: *mut f32, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_score`].
@@ -1938,14 +2025,18 @@ unsafe extern "C" {
     pub fn inlay_decode_abandon(sessions: *const *mut inlay_session, n_sessions: usize, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_session_set_stop_tokens`].
     pub fn inlay_session_set_stop_tokens(session: *mut inlay_session, tokens: *const i32, n_tokens: usize, err: *mut inlay_error) -> inlay_status;
-    /// See [`Functions::inlay_session_cancel_turn`].
-    pub fn inlay_session_cancel_turn(session: *const inlay_session, turn: u64, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_session_cancel_generation`].
+    pub fn inlay_session_cancel_generation(session: *const inlay_session, generation: u64, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_session_set_max_tokens`].
     pub fn inlay_session_set_max_tokens(session: *mut inlay_session, max_tokens: i32, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_chat_tokenize`].
-    pub fn inlay_chat_tokenize(engine: *const inlay_engine, conversation: *const c_char, conversation_len: usize, chat_template: *const c_char, template_len: usize, flags: inlay_chat_flags, tokens: *mut i32, cap: usize, n_tokens: *mut usize, err: *mut inlay_error) -> inlay_status;
+    pub fn inlay_chat_tokenize(engine: *const inlay_engine, conversation: *const c_char, conversation_len: usize, params: *const inlay_chat_params, tokens: *mut i32, cap: usize, n_tokens: *mut usize, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_session_shift`].
     pub fn inlay_session_shift(session: *mut inlay_session, first: usize, n_tokens: usize, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_session_accept`].
+    pub fn inlay_session_accept(session: *mut inlay_session, tokens: *const i32, n_tokens: usize, n_accepted: *mut usize, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_session_get_tokens`].
+    pub fn inlay_session_get_tokens(session: *mut inlay_session, first: usize, tokens: *mut i32, cap: usize, n_tokens: *mut usize, err: *mut inlay_error) -> inlay_status;
 }
 
 impl Functions {
@@ -1997,10 +2088,12 @@ impl Functions {
             inlay_decode_slice,
             inlay_decode_abandon,
             inlay_session_set_stop_tokens,
-            inlay_session_cancel_turn,
+            inlay_session_cancel_generation,
             inlay_session_set_max_tokens,
             inlay_chat_tokenize,
             inlay_session_shift,
+            inlay_session_accept,
+            inlay_session_get_tokens,
         }
     }
 
@@ -2244,9 +2337,9 @@ impl Functions {
                 // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
-            inlay_session_cancel_turn: match find(c"inlay_session_cancel_turn") {
-                p if p.is_null() && minor < 2 => absent_inlay_session_cancel_turn,
-                p if p.is_null() => return Err("inlay_session_cancel_turn"),
+            inlay_session_cancel_generation: match find(c"inlay_session_cancel_generation") {
+                p if p.is_null() && minor < 2 => absent_inlay_session_cancel_generation,
+                p if p.is_null() => return Err("inlay_session_cancel_generation"),
                 // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
@@ -2265,6 +2358,18 @@ impl Functions {
             inlay_session_shift: match find(c"inlay_session_shift") {
                 p if p.is_null() && minor < 2 => absent_inlay_session_shift,
                 p if p.is_null() => return Err("inlay_session_shift"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
+            inlay_session_accept: match find(c"inlay_session_accept") {
+                p if p.is_null() && minor < 2 => absent_inlay_session_accept,
+                p if p.is_null() => return Err("inlay_session_accept"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
+            inlay_session_get_tokens: match find(c"inlay_session_get_tokens") {
+                p if p.is_null() && minor < 2 => absent_inlay_session_get_tokens,
+                p if p.is_null() => return Err("inlay_session_get_tokens"),
                 // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
@@ -2292,7 +2397,7 @@ unsafe extern "C" fn absent_inlay_convert(_: *const c_char, _: usize, _: *const 
     unsafe { absent(err, "the loaded library has no inlay_convert, which is since ABI 1.2") }
 }
 
-unsafe extern "C" fn absent_inlay_chat_render(_: *const inlay_engine, _: *const c_char, _: usize, _: *const c_char, _: usize, _: inlay_chat_flags, _: *mut c_char, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
+unsafe extern "C" fn absent_inlay_chat_render(_: *const inlay_engine, _: *const c_char, _: usize, _: *const inlay_chat_params, _: *mut c_char, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
     // SAFETY: the caller's promise about `err` is the same.
     unsafe { absent(err, "the loaded library has no inlay_chat_render, which is since ABI 1.2") }
 }
@@ -2332,9 +2437,9 @@ unsafe extern "C" fn absent_inlay_session_set_stop_tokens(_: *mut inlay_session,
     unsafe { absent(err, "the loaded library has no inlay_session_set_stop_tokens, which is since ABI 1.2") }
 }
 
-unsafe extern "C" fn absent_inlay_session_cancel_turn(_: *const inlay_session, _: u64, err: *mut inlay_error) -> inlay_status {
+unsafe extern "C" fn absent_inlay_session_cancel_generation(_: *const inlay_session, _: u64, err: *mut inlay_error) -> inlay_status {
     // SAFETY: the caller's promise about `err` is the same.
-    unsafe { absent(err, "the loaded library has no inlay_session_cancel_turn, which is since ABI 1.2") }
+    unsafe { absent(err, "the loaded library has no inlay_session_cancel_generation, which is since ABI 1.2") }
 }
 
 unsafe extern "C" fn absent_inlay_session_set_max_tokens(_: *mut inlay_session, _: i32, err: *mut inlay_error) -> inlay_status {
@@ -2342,7 +2447,7 @@ unsafe extern "C" fn absent_inlay_session_set_max_tokens(_: *mut inlay_session, 
     unsafe { absent(err, "the loaded library has no inlay_session_set_max_tokens, which is since ABI 1.2") }
 }
 
-unsafe extern "C" fn absent_inlay_chat_tokenize(_: *const inlay_engine, _: *const c_char, _: usize, _: *const c_char, _: usize, _: inlay_chat_flags, _: *mut i32, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
+unsafe extern "C" fn absent_inlay_chat_tokenize(_: *const inlay_engine, _: *const c_char, _: usize, _: *const inlay_chat_params, _: *mut i32, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
     // SAFETY: the caller's promise about `err` is the same.
     unsafe { absent(err, "the loaded library has no inlay_chat_tokenize, which is since ABI 1.2") }
 }
@@ -2350,6 +2455,16 @@ unsafe extern "C" fn absent_inlay_chat_tokenize(_: *const inlay_engine, _: *cons
 unsafe extern "C" fn absent_inlay_session_shift(_: *mut inlay_session, _: usize, _: usize, err: *mut inlay_error) -> inlay_status {
     // SAFETY: the caller's promise about `err` is the same.
     unsafe { absent(err, "the loaded library has no inlay_session_shift, which is since ABI 1.2") }
+}
+
+unsafe extern "C" fn absent_inlay_session_accept(_: *mut inlay_session, _: *const i32, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_session_accept, which is since ABI 1.2") }
+}
+
+unsafe extern "C" fn absent_inlay_session_get_tokens(_: *mut inlay_session, _: usize, _: *mut i32, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_session_get_tokens, which is since ABI 1.2") }
 }
 
 /// Makes a pointer to a function of its address.

@@ -1,4 +1,4 @@
-use crate::cancel::Turns;
+use crate::cancel::Cancels;
 use crate::error::call;
 use crate::info::{Event, SessionInfo};
 use crate::options::count;
@@ -16,15 +16,15 @@ use std::marker::PhantomData;
 /// It can be sent to another thread and is used by one at a time. Dropping it gives its part of the pool back at once.
 pub struct Session {
     session: *mut raw::inlay_session,
-    turns: Turns,
+    cancels: Cancels,
     engine: Engine,
-    /// Of the turn under way.
+    /// Of the generation under way.
     counts: Counts,
     place: Place,
     _one_thread_at_a_time: PhantomData<Cell<()>>,
 }
 
-/// What an event tells about its turn.
+/// What an event tells about its generation.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     n_prompt: u32,
@@ -37,7 +37,7 @@ unsafe impl Send for Session {}
 
 impl Drop for Session {
     fn drop(&mut self) {
-        self.turns.forget_session();
+        self.cancels.forget_session();
         // SAFETY: the session is ours, and no cancel handle reaches it any more.
         unsafe { (self.functions().inlay_session_free)(self.session) }
     }
@@ -58,17 +58,13 @@ impl Session {
                 }
             })
         })?;
-        let mut session = Self::own(engine.clone(), session);
-        if !options.stop.is_empty() {
-            session.set_stop(&options.stop)?;
-        }
-        Ok(session)
+        Ok(Self::own(engine.clone(), session))
     }
 
     fn own(engine: Engine, session: *mut raw::inlay_session) -> Self {
-        let turns = Turns::new(engine.library(), session);
+        let cancels = Cancels::new(engine.library(), session);
         let (counts, place) = (Counts::default(), Place::new());
-        Self { session, turns, engine, counts, place, _one_thread_at_a_time: PhantomData }
+        Self { session, cancels, engine, counts, place, _one_thread_at_a_time: PhantomData }
     }
 
     fn functions(&self) -> &'static raw::Functions {
@@ -85,35 +81,35 @@ impl Session {
         self.session
     }
 
-    /// What stops the session's next work from any thread: the turn that its next prompt begins; or the turn under way, if the
-    /// session draws more of it before a prompt comes. A request that is made before that begins counts, too. Once the turn is
-    /// over the handle does nothing: each turn needs one of its own. A prompt that is refused begins no turn.
+    /// What stops the session's next work from any thread: the generation that its next prompt begins; or the one under way, if
+    /// the session draws more of it before a prompt comes. A request that is made before that begins counts, too. Once the
+    /// generation is over the handle does nothing: each one needs a handle of its own. A prompt that is refused begins none.
     pub fn cancel_handle(&self) -> CancelHandle {
-        self.turns.handle_of_next()
+        self.cancels.handle_of_next()
     }
 
-    /// What stops the turn under way.
-    pub(crate) fn handle_of_turn(&self) -> CancelHandle {
-        self.turns.handle_of(self.turn())
+    /// What stops the generation under way.
+    pub(crate) fn handle_of_generation(&self) -> CancelHandle {
+        self.cancels.handle_of(self.generation())
     }
 
-    /// Before a call that works on the turn under way, or on the one after it.
+    /// Before a call that works on the generation under way, or on the one after it.
     fn works_on(&self, coming: u64) {
-        if self.turns.has_open_handles() {
-            self.turns.works_on(self.turn() + coming);
+        if self.cancels.has_open_handles() {
+            self.cancels.works_on(self.generation() + coming);
         }
     }
 
-    /// How many turns have begun; 0 where the library does not tell.
-    fn turn(&self) -> u64 {
-        self.info().map_or(0, |info| info.turn)
+    /// How many generations have begun; 0 where the library does not tell.
+    fn generation(&self) -> u64 {
+        self.info().map_or(0, |info| info.generation)
     }
 
     /// Runs a prompt, and gives the events that follow it, one a step, until the session has finished.
     ///
-    /// A prompt begins a new turn behind what the session has already read and written. A context that becomes full is an end as
-    /// any other: the last event's finish reason is [`ContextFull`](crate::FinishReason::ContextFull). A prompt that does not
-    /// fit is an error: [`Status::ContextFull`].
+    /// A prompt begins a new generation behind what the session has already read and written. A context that becomes full is an
+    /// end as any other: the last event's finish reason is [`ContextFull`](crate::FinishReason::ContextFull). A prompt that does
+    /// not fit is an error: [`Status::ContextFull`].
     ///
     /// # Errors
     /// [`Status::InvalidArgument`] for a wrong option; those of [`prefill`](Self::prefill).
@@ -165,8 +161,8 @@ impl Session {
         OwnedGeneration { session: self, ended: false }
     }
 
-    /// Appends a prompt and runs it, chunk by chunk. It begins a new turn: finish reason and `max_tokens` start over, text that
-    /// was not taken is dropped.
+    /// Appends a prompt and runs it, chunk by chunk. It begins a new generation: finish reason and `max_tokens` start over, text
+    /// that was not taken is dropped.
     ///
     /// If it is cancelled, or the device fails, the session keeps the chunks that were run; [`info`](Self::info) tells how
     /// many tokens it then has. Any other failure leaves it as it was.
@@ -231,7 +227,7 @@ impl Session {
         }
     }
 
-    /// An event with its turn's counts, and the text that did not fit.
+    /// An event with its generation's counts, and the text that did not fit.
     fn whole_event(&mut self, raw: &raw::inlay_event) -> Result<Event> {
         let mut event = Event::from_raw(raw);
         self.counts.n_generated += u32::from(event.token.is_some());
@@ -286,7 +282,7 @@ impl Session {
         Ok(child)
     }
 
-    /// Cuts the sequence back to its first tokens. Finish reason and `max_tokens` start over.
+    /// Cuts the sequence back to its first tokens. It begins a new generation: finish reason and `max_tokens` start over.
     ///
     /// # Errors
     /// [`Status::InvalidArgument`] or [`Status::InvalidState`].
@@ -309,6 +305,37 @@ impl Session {
         call(|err| unsafe { (self.functions().inlay_session_shift)(self.session, first, n_tokens, err) })?;
         self.counts.n_generated = self.info()?.n_generated;
         Ok(())
+    }
+
+    /// Appends tokens that the program chose, as if they had been drawn: they count toward `max_tokens`, penalties see them, and
+    /// their text comes with the next event or [`take_text`](Self::take_text). One that would end the generation ends it; what
+    /// comes behind it is not accepted. Gives how many the sequence has now. Nothing is run before the next step.
+    ///
+    /// # Errors
+    /// [`Status::InvalidArgument`] for a token that is none of the model's; [`Status::InvalidState`] where the session has no
+    /// tokens or has finished.
+    pub fn accept(&mut self, tokens: &[Token]) -> Result<usize> {
+        let mut n = 0;
+        let accept = self.functions().inlay_session_accept;
+        // SAFETY: the tokens live during the call, and the session is used here alone.
+        call(|err| unsafe { accept(self.session, tokens.as_ptr(), tokens.len(), &mut n, err) })?;
+        self.counts.n_generated += u32::try_from(n).unwrap_or(u32::MAX);
+        Ok(n)
+    }
+
+    /// The tokens of the sequence from `first` on: those of prompts, drawn and accepted ones.
+    ///
+    /// # Errors
+    /// [`Status::InvalidArgument`] if the sequence is shorter.
+    pub fn tokens(&mut self, first: usize) -> Result<Vec<Token>> {
+        let read = self.functions().inlay_session_get_tokens;
+        let mut n = 0;
+        // SAFETY: a null pointer asks for the number alone.
+        call(|err| unsafe { read(self.session, first, std::ptr::null_mut(), 0, &mut n, err) })?;
+        let mut tokens = vec![0; n];
+        // SAFETY: there is room for all tokens, which no other call adds to.
+        call(|err| unsafe { read(self.session, first, tokens.as_mut_ptr(), tokens.len(), &mut n, err) })?;
+        Ok(tokens)
     }
 
     /// Changes how the following tokens are drawn.
@@ -343,10 +370,11 @@ impl Session {
     }
 
     /// Sets how many tokens may be drawn after a prompt before the session finishes; 0: no limit but the context. It counts for
-    /// the turn under way, too: one that has drawn as many already ends with its next token.
+    /// the generation under way, too: one that has drawn as many already ends with its next token. With
+    /// [`SessionOptions::reserve`] that generation also gets the KV blocks for a higher limit.
     ///
     /// # Errors
-    /// Only those that any call may fail with: see [`Error`](crate::Error).
+    /// [`Status::KvFull`] where they are not free; the limit then stays.
     pub fn set_max_tokens(&mut self, max_tokens: u32) -> Result<()> {
         let set = self.functions().inlay_session_set_max_tokens;
         // SAFETY: the session is used here alone.
@@ -429,12 +457,13 @@ pub enum Slice {
     Ended(Vec<Result<Event>>),
 }
 
-/// Runs a part of a decode step: at most so many units, each a layer or a part of the head that takes about as long. For programs
-/// that give the model a little time in every frame.
+/// Runs a part of a decode step: at most so many units. What a unit is is the engine's affair, and steps differ in their number;
+/// those of one step take about the same time. For programs that give the model a little time in every frame.
 ///
 /// The first call begins a step, the next ones go on with it. Zero units only begin it, and tell how many it has. While it is
 /// pending the engine runs no other step and no prefill, and its sessions are not forked, cut or given another sampler:
-/// [`Status::InvalidState`]. Dropping one of them drops the step, as [`decode_abandon`] does.
+/// [`Status::InvalidState`]; later versions may refuse fewer calls. Dropping one of them drops the step, as [`decode_abandon`]
+/// does.
 ///
 /// # Errors
 /// [`Status::InvalidArgument`], [`Status::Busy`] or [`Status::DeviceLost`] for all of them; those of [`Session::decode_step`] for

@@ -1,4 +1,4 @@
-//! A cancel belongs to one turn.
+//! A cancel belongs to one generation.
 mod common;
 
 use common::*;
@@ -6,8 +6,8 @@ use inlay::{CancelHandle, FinishReason, GenerateOptions, Session, Status};
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-/// How a turn of so many tokens ends.
-fn turn(session: &mut Session, n_tokens: u32) -> Result<Option<FinishReason>, Status> {
+/// How a generation of so many tokens ends.
+fn generation(session: &mut Session, n_tokens: u32) -> Result<Option<FinishReason>, Status> {
     let options = GenerateOptions::default().max_tokens(n_tokens);
     let events = session.generate(&[5], &options).map_err(|error| error.status())?;
     events.last().expect("an event").map(|event| event.finish_reason).map_err(|error| error.status())
@@ -19,10 +19,10 @@ fn was_cancelled(end: &Result<Option<FinishReason>, Status>) -> bool {
     matches!(end, Ok(Some(FinishReason::Cancelled)) | Err(Status::Cancelled))
 }
 
-/// Of every two turns the first one has a cancel from another thread, which comes at any time: before it or in it, and in every
+/// Of every two generations the first one has a cancel from another thread, which comes at any time: before it or in it, and in every
 /// other round after it, while the second one begins. That one, which nobody cancels, is whole.
 #[test]
-fn ten_thousand_late_cancels_end_no_other_turn() {
+fn ten_thousand_late_cancels_end_no_other_generation() {
     let engine = load_with(options().n_threads(1));
     let mut session = endless(&engine);
     let (to_cancel, handles) = sync_channel::<(CancelHandle, u32)>(0);
@@ -39,9 +39,9 @@ fn ten_thousand_late_cancels_end_no_other_turn() {
             let request = (session.cancel_handle(), round * 7919 % 8000);
             let end = if round % 2 == 0 {
                 to_cancel.send(request).unwrap();
-                turn(&mut session, 2)
+                generation(&mut session, 2)
             } else {
-                let end = turn(&mut session, 1);
+                let end = generation(&mut session, 1);
                 assert_eq!(end, WHOLE, "round {round}");
                 to_cancel.send(request).unwrap();
                 end
@@ -52,11 +52,11 @@ fn ten_thousand_late_cancels_end_no_other_turn() {
                 assert_eq!(end, WHOLE, "round {round}");
             }
             session.truncate(0).unwrap();
-            assert_eq!(turn(&mut session, 1), WHOLE, "the turn after round {round}");
+            assert_eq!(generation(&mut session, 1), WHOLE, "the generation after round {round}");
         }
         drop(to_cancel);
     });
-    assert!(n_cancelled > 100, "{n_cancelled} turns cancelled");
+    assert!(n_cancelled > 100, "{n_cancelled} generations cancelled");
 }
 
 #[test]
@@ -64,40 +64,40 @@ fn a_late_cancel_does_nothing() {
     let engine = load();
     let mut session = endless(&engine);
     let before = session.cancel_handle();
-    assert_eq!(turn(&mut session, 2), WHOLE);
-    before.cancel(); // the turn that it is for is over
-    assert_eq!(turn(&mut session, 2), WHOLE);
+    assert_eq!(generation(&mut session, 2), WHOLE);
+    before.cancel(); // the generation that it is for is over
+    assert_eq!(generation(&mut session, 2), WHOLE);
     before.cancel();
     before.clone().cancel();
-    assert_eq!(turn(&mut session, 2), WHOLE);
+    assert_eq!(generation(&mut session, 2), WHOLE);
     // A generation that is left in its middle, and its own handle.
     let mut events = session.generate(PROMPT, &GenerateOptions::default()).unwrap();
     events.next().unwrap().unwrap();
     let amid = events.cancel_handle();
     drop(events);
-    assert_eq!(turn(&mut session, 2), WHOLE);
+    assert_eq!(generation(&mut session, 2), WHOLE);
     amid.cancel();
-    assert_eq!(turn(&mut session, 2), WHOLE);
+    assert_eq!(generation(&mut session, 2), WHOLE);
 }
 
 #[test]
 fn a_handle_is_for_what_comes_next() {
     let engine = load();
     let mut session = endless(&engine);
-    // The coming turn, before it begins.
+    // The coming generation, before it begins.
     session.cancel_handle().cancel();
-    assert_eq!(turn(&mut session, 2), Err(Status::Cancelled));
-    assert_eq!(turn(&mut session, 2), WHOLE);
+    assert_eq!(generation(&mut session, 2), Err(Status::Cancelled));
+    assert_eq!(generation(&mut session, 2), WHOLE);
     session.cancel_handle().cancel();
-    assert_eq!(turn(&mut session, 2), Err(Status::Cancelled));
-    // The turn under way, which goes on.
+    assert_eq!(generation(&mut session, 2), Err(Status::Cancelled));
+    // The generation under way, which goes on.
     session.prefill(PROMPT).unwrap();
     session.set_max_tokens(0).unwrap();
     let handle = session.cancel_handle();
     draw(&mut session, 2);
     handle.cancel();
     assert_eq!(session.decode_step().unwrap().finish_reason, Some(FinishReason::Cancelled));
-    // A turn is left in its middle; the handle that is made then is for the next one.
+    // A generation is left in its middle; the handle that is made then is for the next one.
     session.prefill(PROMPT).unwrap();
     draw(&mut session, 2);
     let handle = session.cancel_handle();
@@ -106,11 +106,21 @@ fn a_handle_is_for_what_comes_next() {
     handle.cancel();
     session.prefill(PROMPT).unwrap();
     draw(&mut session, 2);
-    // A prompt that is refused begins no turn.
+    // A prompt that is refused begins no generation.
     let handle = session.cancel_handle();
     assert_eq!(session.prefill(&[1; 5000]).unwrap_err().status(), Status::ContextFull);
     handle.cancel();
-    assert_eq!(turn(&mut session, 2), Err(Status::Cancelled));
+    assert_eq!(generation(&mut session, 2), Err(Status::Cancelled));
+    // A truncation begins a generation, too.
+    session.prefill(PROMPT).unwrap();
+    let handle = session.cancel_handle();
+    draw(&mut session, 1);
+    session.truncate(1).unwrap();
+    handle.cancel();
+    let of_this = session.cancel_handle();
+    draw(&mut session, 1);
+    of_this.cancel();
+    assert_eq!(session.decode_step().unwrap().finish_reason, Some(FinishReason::Cancelled));
     // A generation's own handle.
     let mut events = session.generate(PROMPT, &GenerateOptions::default().max_tokens(0)).unwrap();
     events.next().unwrap().unwrap();

@@ -3,8 +3,8 @@ mod common;
 
 use common::*;
 use inlay::{
-    raw, ConvertOptions, ConvertType, EmbedOptions, Engine, Library, LoadOptions, LogLevel, Pooling, ProfileForm,
-    ProfileOptions, ScoreOptions, Status, Token, TokenScore, TokenizeOptions,
+    raw, ConvertOptions, ConvertType, DeviceKind, EmbedOptions, Engine, Library, LoadOptions, LogLevel, Pooling,
+    ProfileForm, ProfileOptions, ScoreOptions, Status, Token, TokenScore, TokenizeOptions,
 };
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
@@ -127,6 +127,20 @@ fn a_splitter_is_named() {
 }
 
 #[test]
+fn tuning_is_a_text() {
+    let logged = Arc::new(Mutex::new(String::new()));
+    let lines = Arc::clone(&logged);
+    let note = move |_: LogLevel, line: &str| lines.lock().unwrap().push_str(line);
+    let tuned = || options().device(DeviceKind::Cpu);
+    Engine::load(model(), tuned().tuning("cublas=0, isa=generic").log(note)).unwrap();
+    assert!(logged.lock().unwrap().contains("tuning: cublas changes nothing"), "{logged:?}");
+    for (text, said) in [("speed=9", "'speed'"), ("isa=fast", "generic, avx2 or avx512"), ("isa", "key=value")] {
+        let error = Engine::load(model(), tuned().tuning(text)).unwrap_err();
+        assert!(error.status() == Status::InvalidArgument && error.message().contains(said), "{error}");
+    }
+}
+
+#[test]
 fn an_engine_tells_what_it_is() {
     let engine = load();
     let info = engine.info().unwrap();
@@ -229,14 +243,14 @@ fn models_are_explained() {
 fn texts_become_vectors() {
     let engine = load();
     let tokens = engine.tokenize(PROMPT, TokenizeOptions::default()).unwrap();
-    let options = EmbedOptions::default().pooling(Pooling::Mean).normalise(true);
+    let options = EmbedOptions::default().pooling(Pooling::Mean).normalize(true);
     let vectors = engine.embed(&[&tokens, &tokens[..1], &tokens], options).unwrap();
     assert_eq!(vectors.len(), 3);
     let product = |a: usize, b: usize| vectors[a].iter().zip(&vectors[b]).map(|(x, y)| x * y).sum::<f32>();
     assert_eq!(vectors[0].len(), engine.info().unwrap().d_model as usize);
     assert!((product(0, 0) - 1.0).abs() < 1e-4 && (product(0, 2) - 1.0).abs() < 1e-4);
     assert!(product(0, 1) < 0.99);
-    let raw = engine.embed(&[&tokens], options.normalise(false)).unwrap();
+    let raw = engine.embed(&[&tokens], options.normalize(false)).unwrap();
     assert!((raw[0].iter().map(|x| x * x).sum::<f32>() - 1.0).abs() > 0.01);
     assert!(engine.embed(&[], options).unwrap().is_empty());
     assert_eq!(engine.embed(&[&[]], options).unwrap_err().status(), Status::InvalidArgument);

@@ -278,6 +278,8 @@ fn every_field_of_a_sampler_arrives() {
         ("dry_window", s().dry_window(-2)),
         ("dry_breakers", s().dry_breakers(["x".repeat(129)])),
         ("n_dry_breakers", s().dry_breakers(["x"; 65])),
+        ("in text 1", s().dry_breakers(["x", ""])),
+        ("flags turn breakers off", s().dry_breakers(["x"]).no_dry_breakers(true)),
     ] {
         refused(engine.session(&SessionOptions::default().sampler(sampler)), Status::InvalidArgument, field);
     }

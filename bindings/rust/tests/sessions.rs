@@ -24,7 +24,7 @@ fn generation_gives_the_text_of_its_tokens() {
 }
 
 #[test]
-fn events_count_the_tokens_of_their_turn() {
+fn events_count_the_tokens_of_their_generation() {
     let engine = load();
     let n_prompt = engine.tokenize(PROMPT, TokenizeOptions::default()).unwrap().len() as u32;
     let mut session = endless(&engine);
@@ -76,7 +76,7 @@ fn max_tokens_can_change() {
     assert_eq!(count(Some(1)), (1, Some(FinishReason::MaxTokens)));
     assert_eq!(count(Some(0)), (20, None), "0 is no limit");
     assert_eq!(count(Some(u32::MAX)), (20, None));
-    // In the turn under way.
+    // In the generation under way.
     let mut session = begun(&engine);
     draw(&mut session, 4);
     session.set_max_tokens(6).unwrap();
@@ -240,7 +240,7 @@ fn dry_breaks_repetitions_but_for_its_breakers() {
     assert!(repeats(Sampler::default()));
     assert!(!repeats(dry.clone()));
     assert!(repeats(dry.clone().dry_breakers(["never", "f"])), "the token has a breaker in its text");
-    assert!(!repeats(dry.clone().dry_breakers([""])));
+    assert!(!repeats(dry.clone().no_dry_breakers(true)));
     assert!(repeats(dry.dry_allowed_length(20)));
 }
 
@@ -328,4 +328,23 @@ fn events_carry_all_of_a_long_text() {
     assert!(event.text.len() > inlay::raw::INLAY_EVENT_TEXT_BYTES);
     assert_eq!(session.info().unwrap().text_pending, 0);
     assert_eq!(session.take_text().unwrap(), "");
+}
+
+#[test]
+fn accepted_tokens_count_as_drawn() {
+    let engine = load();
+    let drawn = greedy(&engine, 8);
+    let mut session = begun(&engine);
+    let n_prompt = session.info().unwrap().n_tokens as usize;
+    assert_eq!(session.accept(&drawn[..4]).unwrap(), 4);
+    let event = session.decode_step().unwrap();
+    assert_eq!((event.token, event.n_generated), (Some(drawn[4]), 5));
+    assert!(event.text.starts_with(&engine.detokenize(&drawn[..4], false).unwrap()), "{}", event.text);
+    assert_eq!(session.tokens(n_prompt).unwrap(), drawn[..5]);
+    assert_eq!(session.tokens(0).unwrap().len(), n_prompt + 5);
+    session.set_max_tokens(7).unwrap();
+    assert_eq!(session.accept(&drawn).unwrap(), 2, "the limit ends it");
+    assert_eq!(session.accept(&drawn).unwrap_err().status(), Status::InvalidState);
+    assert_eq!(session.tokens(1000).unwrap_err().status(), Status::InvalidArgument);
+    assert_eq!(endless(&engine).accept(&[1]).unwrap_err().status(), Status::InvalidState);
 }

@@ -95,7 +95,7 @@ fn cancel_takes_effect_within_a_step() {
         assert!(n_late <= 1, "{n_late} tokens after the step that was under way");
     });
     assert_eq!(session.info().unwrap().finish_reason, Some(FinishReason::Cancelled));
-    session.prefill(PROMPT).unwrap(); // a new turn
+    session.prefill(PROMPT).unwrap(); // a new generation
     draw(&mut session, 3);
 }
 
@@ -148,7 +148,7 @@ fn within_a_minute<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static)
     worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// The ends that a generation of a new turn tells of, and its tokens: as many as are asked for, or all.
+/// The ends that a generation of a new one tells of, and its tokens: as many as are asked for, or all.
 fn generate(session: &mut Session, most: usize) -> (Vec<Result<FinishReason, Status>>, Vec<inlay::Token>) {
     let (mut ends, mut tokens) = (Vec::new(), Vec::new());
     match session.generate(PROMPT, &GenerateOptions::default()) {

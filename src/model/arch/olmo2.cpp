@@ -1,4 +1,4 @@
-// OLMo 2 and 3: no norms before attention and feed-forward but after them, Q and K normalised over all heads. OLMo 3 has
+// OLMo 2 and 3: no norms before attention and feed-forward but after them, Q and K normalized over all heads. OLMo 3 has
 // windows in three of four layers, which do not take its RoPE scaling.
 #include "src/model/arch_spec.h"
 

@@ -8,7 +8,7 @@ const ArchSpec kQwen2Moe = {
     .name = "qwen2moe",
     .qkv_bias = Presence::required,
     .experts = Presence::required,
-    .normalised_experts = false,
+    .normalized_experts = false,
     .shared_expert = true,
 };
 

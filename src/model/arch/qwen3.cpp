@@ -1,4 +1,4 @@
-// Qwen3 (dense): no biases, each head of Q and K normalised before RoPE.
+// Qwen3 (dense): no biases, each head of Q and K normalized before RoPE.
 #include "src/model/arch_spec.h"
 
 namespace inlay {

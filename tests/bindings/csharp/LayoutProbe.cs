@@ -139,6 +139,8 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_load_params), "reserved", p, &p->reserved);
         Field(typeof(inlay_load_params), "pre_tokenizer", p, &p->pre_tokenizer);
         Field(typeof(inlay_load_params), "pre_tokenizer_len", p, &p->pre_tokenizer_len);
+        Field(typeof(inlay_load_params), "tuning", p, &p->tuning);
+        Field(typeof(inlay_load_params), "tuning_len", p, &p->tuning_len);
     }
 
     struct Behind_inlay_memory_info { public byte Before; public inlay_memory_info Value; }
@@ -243,6 +245,8 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_sampler_params), "dry_window", p, &p->dry_window);
         Field(typeof(inlay_sampler_params), "dry_breakers", p, &p->dry_breakers);
         Field(typeof(inlay_sampler_params), "n_dry_breakers", p, &p->n_dry_breakers);
+        Field(typeof(inlay_sampler_params), "flags", p, &p->flags);
+        Field(typeof(inlay_sampler_params), "reserved", p, &p->reserved);
     }
 
     struct Behind_inlay_session_params { public byte Before; public inlay_session_params Value; }
@@ -260,6 +264,8 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_session_params), "reserved", p, &p->reserved);
         Field(typeof(inlay_session_params), "stop_tokens", p, &p->stop_tokens);
         Field(typeof(inlay_session_params), "n_stop_tokens", p, &p->n_stop_tokens);
+        Field(typeof(inlay_session_params), "stops", p, &p->stops);
+        Field(typeof(inlay_session_params), "n_stops", p, &p->n_stops);
     }
 
     struct Behind_inlay_session_info { public byte Before; public inlay_session_info Value; }
@@ -276,7 +282,7 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_session_info), "n_generated", p, &p->n_generated);
         Field(typeof(inlay_session_info), "n_kv_blocks", p, &p->n_kv_blocks);
         Field(typeof(inlay_session_info), "text_pending", p, &p->text_pending);
-        Field(typeof(inlay_session_info), "turn", p, &p->turn);
+        Field(typeof(inlay_session_info), "generation", p, &p->generation);
     }
 
     struct Behind_inlay_event { public byte Before; public inlay_event Value; }
@@ -348,6 +354,19 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_convert_params), "progress_user", p, &p->progress_user);
         Field(typeof(inlay_convert_params), "log", p, &p->log);
         Field(typeof(inlay_convert_params), "log_user", p, &p->log_user);
+    }
+
+    struct Behind_inlay_chat_params { public byte Before; public inlay_chat_params Value; }
+
+    static void Print_inlay_chat_params()
+    {
+        var behind = default(Behind_inlay_chat_params);
+        Struct(typeof(inlay_chat_params), sizeof(inlay_chat_params), (byte*)&behind.Value - (byte*)&behind);
+        inlay_chat_params* p = &behind.Value;
+        Field(typeof(inlay_chat_params), "struct_size", p, &p->struct_size);
+        Field(typeof(inlay_chat_params), "flags", p, &p->flags);
+        Field(typeof(inlay_chat_params), "chat_template", p, &p->chat_template);
+        Field(typeof(inlay_chat_params), "template_len", p, &p->template_len);
     }
 
     struct Behind_inlay_embed_params { public byte Before; public inlay_embed_params Value; }
@@ -489,7 +508,6 @@ static unsafe class LayoutProbe
         Constant("INLAY_PROFILE_TRACE", (long)ProfileForm.Trace);
         Enumeration("inlay_load_flags", typeof(LoadFlags));
         Constant("INLAY_LOAD_NO_CUBLAS", (long)LoadFlags.NoCublas);
-        Constant("INLAY_LOAD_NO_TOKEN_KERNEL", (long)LoadFlags.NoTokenKernel);
         Constant("INLAY_LOAD_RUN_AHEAD", (long)LoadFlags.RunAhead);
         Constant("INLAY_LOAD_TAKE_PAGES_LATER", (long)LoadFlags.TakePagesLater);
         Constant("INLAY_LOAD_EXACT_ACTIVATIONS", (long)LoadFlags.ExactActivations);
@@ -501,15 +519,18 @@ static unsafe class LayoutProbe
         Constant("INLAY_WEIGHT_Q4_K_M", (long)WeightDtype.Q4KM);
         Constant("INLAY_WEIGHT_Q5_K_M", (long)WeightDtype.Q5KM);
         Constant("INLAY_WEIGHT_Q6_K", (long)WeightDtype.Q6K);
+        Enumeration("inlay_sampler_flags", typeof(SamplerFlags));
+        Constant("INLAY_SAMPLER_NO_DRY_BREAKERS", (long)SamplerFlags.NoDryBreakers);
         Enumeration("inlay_convert_type", typeof(ConvertType));
-        Constant("INLAY_CONVERT_F16", (long)ConvertType.F16);
-        Constant("INLAY_CONVERT_BF16", (long)ConvertType.Bf16);
-        Constant("INLAY_CONVERT_F32", (long)ConvertType.F32);
+        Constant("INLAY_CONVERT_DEFAULT", (long)ConvertType.Default);
         Constant("INLAY_CONVERT_Q8_0", (long)ConvertType.Q80);
         Constant("INLAY_CONVERT_Q4_0", (long)ConvertType.Q40);
         Constant("INLAY_CONVERT_Q4_K_M", (long)ConvertType.Q4KM);
         Constant("INLAY_CONVERT_Q5_K_M", (long)ConvertType.Q5KM);
         Constant("INLAY_CONVERT_Q6_K", (long)ConvertType.Q6K);
+        Constant("INLAY_CONVERT_F16", (long)ConvertType.F16);
+        Constant("INLAY_CONVERT_BF16", (long)ConvertType.Bf16);
+        Constant("INLAY_CONVERT_F32", (long)ConvertType.F32);
         Enumeration("inlay_chat_flags", typeof(ChatFlags));
         Constant("INLAY_CHAT_ADD_GENERATION_PROMPT", (long)ChatFlags.AddGenerationPrompt);
         Enumeration("inlay_pooling", typeof(Pooling));
@@ -518,7 +539,7 @@ static unsafe class LayoutProbe
         Constant("INLAY_POOLING_LAST", (long)Pooling.Last);
         Constant("INLAY_POOLING_FIRST", (long)Pooling.First);
         Enumeration("inlay_embed_flags", typeof(EmbedFlags));
-        Constant("INLAY_EMBED_NORMALISE", (long)EmbedFlags.Normalise);
+        Constant("INLAY_EMBED_NORMALIZE", (long)EmbedFlags.Normalize);
         Print_inlay_error();
         Print_inlay_text();
         Print_inlay_logit_bias();
@@ -536,6 +557,7 @@ static unsafe class LayoutProbe
         Print_inlay_stats();
         Print_inlay_profile_params();
         Print_inlay_convert_params();
+        Print_inlay_chat_params();
         Print_inlay_embed_params();
         Print_inlay_score_params();
         Print_inlay_token_score();

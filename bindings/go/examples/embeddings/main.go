@@ -44,7 +44,7 @@ func rank(ctx context.Context, model string, texts []string) error {
 		}
 	}
 	// A model that was not made for embeddings names no pooling: the mean is a good choice.
-	vectors, err := engine.Embed(ctx, tokens, inlay.PoolingMean, inlay.EmbedNormalise)
+	vectors, err := engine.Embed(ctx, tokens, inlay.PoolingMean, inlay.EmbedNormalize)
 	if err != nil {
 		return err
 	}

@@ -105,7 +105,6 @@ func main() {
 	constant("INLAY_PROFILE_TRACE", int64(raw.ProfileTrace))
 	enum("inlay_load_flags", unsafe.Sizeof(raw.LoadFlags(0)))
 	constant("INLAY_LOAD_NO_CUBLAS", int64(raw.LoadNoCublas))
-	constant("INLAY_LOAD_NO_TOKEN_KERNEL", int64(raw.LoadNoTokenKernel))
 	constant("INLAY_LOAD_RUN_AHEAD", int64(raw.LoadRunAhead))
 	constant("INLAY_LOAD_TAKE_PAGES_LATER", int64(raw.LoadTakePagesLater))
 	constant("INLAY_LOAD_EXACT_ACTIVATIONS", int64(raw.LoadExactActivations))
@@ -117,15 +116,18 @@ func main() {
 	constant("INLAY_WEIGHT_Q4_K_M", int64(raw.WeightQ4KM))
 	constant("INLAY_WEIGHT_Q5_K_M", int64(raw.WeightQ5KM))
 	constant("INLAY_WEIGHT_Q6_K", int64(raw.WeightQ6K))
+	enum("inlay_sampler_flags", unsafe.Sizeof(raw.SamplerFlags(0)))
+	constant("INLAY_SAMPLER_NO_DRY_BREAKERS", int64(raw.SamplerNoDryBreakers))
 	enum("inlay_convert_type", unsafe.Sizeof(raw.ConvertType(0)))
-	constant("INLAY_CONVERT_F16", int64(raw.ConvertF16))
-	constant("INLAY_CONVERT_BF16", int64(raw.ConvertBf16))
-	constant("INLAY_CONVERT_F32", int64(raw.ConvertF32))
+	constant("INLAY_CONVERT_DEFAULT", int64(raw.ConvertDefault))
 	constant("INLAY_CONVERT_Q8_0", int64(raw.ConvertQ80))
 	constant("INLAY_CONVERT_Q4_0", int64(raw.ConvertQ40))
 	constant("INLAY_CONVERT_Q4_K_M", int64(raw.ConvertQ4KM))
 	constant("INLAY_CONVERT_Q5_K_M", int64(raw.ConvertQ5KM))
 	constant("INLAY_CONVERT_Q6_K", int64(raw.ConvertQ6K))
+	constant("INLAY_CONVERT_F16", int64(raw.ConvertF16))
+	constant("INLAY_CONVERT_BF16", int64(raw.ConvertBf16))
+	constant("INLAY_CONVERT_F32", int64(raw.ConvertF32))
 	enum("inlay_chat_flags", unsafe.Sizeof(raw.ChatFlags(0)))
 	constant("INLAY_CHAT_ADD_GENERATION_PROMPT", int64(raw.ChatAddGenerationPrompt))
 	enum("inlay_pooling", unsafe.Sizeof(raw.Pooling(0)))
@@ -134,7 +136,7 @@ func main() {
 	constant("INLAY_POOLING_LAST", int64(raw.PoolingLast))
 	constant("INLAY_POOLING_FIRST", int64(raw.PoolingFirst))
 	enum("inlay_embed_flags", unsafe.Sizeof(raw.EmbedFlags(0)))
-	constant("INLAY_EMBED_NORMALISE", int64(raw.EmbedNormalise))
+	constant("INLAY_EMBED_NORMALIZE", int64(raw.EmbedNormalize))
 	{
 		var s raw.Error
 		layout("inlay_error", unsafe.Sizeof(s), unsafe.Alignof(s))
@@ -207,6 +209,8 @@ func main() {
 		field("inlay_load_params.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
 		field("inlay_load_params.pre_tokenizer", unsafe.Offsetof(s.PreTokenizer), unsafe.Sizeof(s.PreTokenizer))
 		field("inlay_load_params.pre_tokenizer_len", unsafe.Offsetof(s.PreTokenizerLen), unsafe.Sizeof(s.PreTokenizerLen))
+		field("inlay_load_params.tuning", unsafe.Offsetof(s.Tuning), unsafe.Sizeof(s.Tuning))
+		field("inlay_load_params.tuning_len", unsafe.Offsetof(s.TuningLen), unsafe.Sizeof(s.TuningLen))
 	}
 	{
 		var s raw.MemoryInfo
@@ -291,6 +295,8 @@ func main() {
 		field("inlay_sampler_params.dry_window", unsafe.Offsetof(s.DryWindow), unsafe.Sizeof(s.DryWindow))
 		field("inlay_sampler_params.dry_breakers", unsafe.Offsetof(s.DryBreakers), unsafe.Sizeof(s.DryBreakers))
 		field("inlay_sampler_params.n_dry_breakers", unsafe.Offsetof(s.NDryBreakers), unsafe.Sizeof(s.NDryBreakers))
+		field("inlay_sampler_params.flags", unsafe.Offsetof(s.Flags), unsafe.Sizeof(s.Flags))
+		field("inlay_sampler_params.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
 	}
 	{
 		var s raw.SessionParams
@@ -303,6 +309,8 @@ func main() {
 		field("inlay_session_params.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
 		field("inlay_session_params.stop_tokens", unsafe.Offsetof(s.StopTokens), unsafe.Sizeof(s.StopTokens))
 		field("inlay_session_params.n_stop_tokens", unsafe.Offsetof(s.NStopTokens), unsafe.Sizeof(s.NStopTokens))
+		field("inlay_session_params.stops", unsafe.Offsetof(s.Stops), unsafe.Sizeof(s.Stops))
+		field("inlay_session_params.n_stops", unsafe.Offsetof(s.NStops), unsafe.Sizeof(s.NStops))
 	}
 	{
 		var s raw.SessionInfo
@@ -314,7 +322,7 @@ func main() {
 		field("inlay_session_info.n_generated", unsafe.Offsetof(s.NGenerated), unsafe.Sizeof(s.NGenerated))
 		field("inlay_session_info.n_kv_blocks", unsafe.Offsetof(s.NKVBlocks), unsafe.Sizeof(s.NKVBlocks))
 		field("inlay_session_info.text_pending", unsafe.Offsetof(s.TextPending), unsafe.Sizeof(s.TextPending))
-		field("inlay_session_info.turn", unsafe.Offsetof(s.Turn), unsafe.Sizeof(s.Turn))
+		field("inlay_session_info.generation", unsafe.Offsetof(s.Generation), unsafe.Sizeof(s.Generation))
 	}
 	{
 		var s raw.Event
@@ -366,6 +374,14 @@ func main() {
 		field("inlay_convert_params.progress_user", unsafe.Offsetof(s.ProgressUser), unsafe.Sizeof(s.ProgressUser))
 		field("inlay_convert_params.log", unsafe.Offsetof(s.Log), unsafe.Sizeof(s.Log))
 		field("inlay_convert_params.log_user", unsafe.Offsetof(s.LogUser), unsafe.Sizeof(s.LogUser))
+	}
+	{
+		var s raw.ChatParams
+		layout("inlay_chat_params", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_chat_params.struct_size", unsafe.Offsetof(s.StructSize), unsafe.Sizeof(s.StructSize))
+		field("inlay_chat_params.flags", unsafe.Offsetof(s.Flags), unsafe.Sizeof(s.Flags))
+		field("inlay_chat_params.chat_template", unsafe.Offsetof(s.ChatTemplate), unsafe.Sizeof(s.ChatTemplate))
+		field("inlay_chat_params.template_len", unsafe.Offsetof(s.TemplateLen), unsafe.Sizeof(s.TemplateLen))
 	}
 	{
 		var s raw.EmbedParams

@@ -161,6 +161,21 @@ static class EngineTests
         Expect.Contains("'gpt-99'", Expect.Status(Status.InvalidArgument, () => Engine.Load(Given.Model, options), "no splitter").Message);
     }
 
+    public static void TuningIsAText()
+    {
+        LoadOptions options = Given.Options;
+        options.Device = DeviceKind.Cpu;
+        options.Tuning = "cublas=0, isa=generic";
+        string logged = "";
+        options.Log = message => logged += message.Text;
+        using (Engine engine = Engine.Load(Given.Model, options)) Expect.Contains("tuning: cublas changes nothing", logged);
+        foreach (string[] wrong in new[] { new[] { "speed=9", "'speed'" }, new[] { "isa=fast", "generic, avx2 or avx512" }, new[] { "isa", "key=value" } })
+        {
+            options.Tuning = wrong[0];
+            Expect.Contains(wrong[1], Expect.Status(Status.InvalidArgument, () => Engine.Load(Given.Model, options), wrong[0]).Message);
+        }
+    }
+
     public static void SizesAndPlans()
     {
         LoadOptions options = Given.Options;
@@ -254,7 +269,7 @@ static class EngineTests
             Expect.True(Math.Abs(Product(vectors[0], vectors[2]) - 1) < 1e-4, "the same text is the same vector of length 1");
             Expect.True(Product(vectors[0], vectors[1]) < 0.99, "another text is another one");
             float[] raw = engine.Embed(new[] { text }, Pooling.Mean, EmbedFlags.None)[0];
-            Expect.True(Math.Abs(Product(raw, raw) - 1) > 0.01, "not normalised");
+            Expect.True(Math.Abs(Product(raw, raw) - 1) > 0.01, "not normalized");
             Expect.Equal(0, engine.Embed(new int[0][], Pooling.Mean).Length, "no texts");
             Expect.Status(Status.InvalidArgument, () => engine.Embed(new[] { new int[0] }, Pooling.Mean), "an empty text");
             Expect.Status(Status.Unsupported, () => engine.Embed(new[] { text }), "a pooling that the model does not name");

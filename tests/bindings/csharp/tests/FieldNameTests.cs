@@ -12,6 +12,8 @@ static class FieldNameTests
 
     static readonly MethodInfo Embed = typeof(Engine).GetMethod("Embed", new[] { typeof(IList<int[]>), typeof(Pooling), typeof(EmbedFlags) });
 
+    static readonly MethodInfo ChatTokens = typeof(Engine).GetMethod("GetChatTokens", new[] { typeof(string), typeof(string), typeof(ChatFlags) });
+
     /// <summary>For each parameter struct: its table, its name in messages, and where its fields are in C#.</summary>
     static readonly Dictionary<Type, object[]> Structs = new Dictionary<Type, object[]>
     {
@@ -20,6 +22,7 @@ static class FieldNameTests
         { typeof(inlay_sampler_params), new object[] { "Sampler", "sampler", typeof(SamplerOptions) } },
         { typeof(inlay_profile_params), new object[] { "Profile", "params", typeof(ProfileOptions) } },
         { typeof(inlay_convert_params), new object[] { "Convert", "params", typeof(Engine).GetMethod("Convert") } },
+        { typeof(inlay_chat_params), new object[] { "Chat", "params", ChatTokens } },
         { typeof(inlay_embed_params), new object[] { "Embed", "params", Embed } },
         { typeof(inlay_score_params), new object[] { "Score", "params", typeof(ScoreOptions) } }
     };
@@ -118,6 +121,8 @@ static class FieldNameTests
             Says("tokens.Length is 1025", () => session.SetStopTokens(new int[1025]), "n_tokens");
             Says("maxTokens is -1", () => session.SetMaxTokens(-1), "max_tokens");
             Says("Past is -1", () => engine.ProfileStep(new ProfileOptions { Past = -1 }), "n_past");
+            Says("flags: unknown bits", () => engine.GetChatTokens("[]", "x", (ChatFlags)0x100), "params.");
+            Says("flags: unknown bits", () => engine.GetChatText("[]", "x", (ChatFlags)0x100), "params.");
             Says("pooling is 77", () => engine.Embed(new[] { Given.Prompt }, (Pooling)77), "params.");
             foreach (int n in new[] { -1, 21, int.MaxValue })
                 Says("Logprobs is " + n, () => engine.Score(new[] { Given.Prompt }, new ScoreOptions { Logprobs = n }), "params.", "n_log");
@@ -145,6 +150,8 @@ static class FieldNameTests
         SamplerSays("DryWindow is -2", new SamplerOptions { DryWindow = -2 });
         SamplerSays("DryBreakers.Count is 65", new SamplerOptions { DryBreakers = new string[65].Select(none => "x").ToArray() });
         SamplerSays("DryBreakers has 129 bytes in text 1", new SamplerOptions { DryBreakers = new[] { "x", new string('x', 129) } });
+        SamplerSays("DryBreakers has no bytes in text 1", new SamplerOptions { DryBreakers = new[] { "x", "" } });
+        SamplerSays("Flags turn breakers off, but DryBreakers.Count is 1", new SamplerOptions { DryBreakers = new[] { "x" }, Flags = SamplerFlags.NoDryBreakers });
         SamplerSays("Temperature is ", new SamplerOptions { Temperature = float.NaN });
         SamplerSays("Logprobs is 99", new SamplerOptions { Logprobs = 99 });
         SamplerSays("Bias of token 5 is ", new SamplerOptions { Bias = new Dictionary<int, float> { { 5, float.NaN } } });

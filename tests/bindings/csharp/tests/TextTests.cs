@@ -160,10 +160,32 @@ static class TextTests
             same("with DRY", false);
             sampler.DryBreakers = new[] { "never", "f" };
             same("with a breaker in the token", true);
-            sampler.DryBreakers = new[] { "" };
+            sampler.DryBreakers = null;
+            sampler.Flags = SamplerFlags.NoDryBreakers;
             same("without breakers", false);
             sampler.DryAllowedLength = 20;
             same("as long as it is allowed", true);
+        }
+    }
+
+    public static void AcceptedTokensCountAsDrawn()
+    {
+        using (Engine engine = Given.Engine())
+        using (Session session = engine.CreateSession(Given.Endless))
+        {
+            session.Prefill(Given.Prompt);
+            int[] drawn = Given.Draw(session, 8);
+            session.Truncate(0);
+            Expect.Status(Status.InvalidState, () => session.Accept(drawn), "nothing to go on with");
+            session.Prefill(Given.Prompt);
+            Expect.Equal(4, session.Accept(drawn.Take(4).ToArray()), "accepted");
+            Expect.Equal(drawn[4], session.DecodeStep().Token, "drawn behind them");
+            Expect.Sequence(Given.Prompt.Concat(drawn.Take(5)).ToArray(), session.GetTokens(), "the sequence");
+            Expect.Sequence(drawn.Take(5).ToArray(), session.GetTokens(Given.Prompt.Length), "its end");
+            session.SetMaxTokens(7);
+            Expect.Equal(2, session.Accept(drawn), "up to the limit");
+            Expect.Equal(FinishReason.MaxTokens, session.Info.FinishReason, "reason");
+            Expect.Status(Status.InvalidArgument, () => session.GetTokens(1000), "behind the end");
         }
     }
 

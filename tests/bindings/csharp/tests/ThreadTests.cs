@@ -70,6 +70,13 @@ static class ThreadTests
             Expect.Equal(-1, last.Token, "token");
             session.Prefill(Given.Prompt);
             Expect.Equal(EventKind.Token, session.DecodeStep().Kind, "the request was for once");
+            session.Cancel();
+            ulong number = session.Info.Generation;
+            session.Truncate(1);
+            Expect.Equal(number + 1, session.Info.Generation, "a truncation begins a generation");
+            Expect.Equal(EventKind.Token, session.DecodeStep().Kind, "the request was for the one before");
+            session.Cancel();
+            Expect.Equal(FinishReason.Cancelled, session.DecodeStep().FinishReason, "of this one");
         }
     }
 
@@ -154,7 +161,7 @@ static class ThreadTests
                     int n_kept = session.Info.Tokens;
                     Expect.Equal(0, n_kept % 8, "whole chunks");
                     if (n_kept > 0 && n_kept < prompt.Length) n_met++;
-                    if (n_kept == prompt.Length) n_kept = 0; // cancelled in its last chunk: the turn is over, and a prompt begins another
+                    if (n_kept == prompt.Length) n_kept = 0; // cancelled in its last chunk: the generation is over, and a prompt begins another
                     session.Truncate(n_kept);
                     var rest = new int[prompt.Length - n_kept];
                     Array.Copy(prompt, n_kept, rest, 0, rest.Length);

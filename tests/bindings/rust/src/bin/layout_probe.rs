@@ -109,7 +109,6 @@ fn constants() {
     constant("INLAY_PROFILE_TRACE", INLAY_PROFILE_TRACE as i64);
     println!("enum inlay_load_flags size {}", size_of::<inlay_load_flags>());
     constant("INLAY_LOAD_NO_CUBLAS", INLAY_LOAD_NO_CUBLAS as i64);
-    constant("INLAY_LOAD_NO_TOKEN_KERNEL", INLAY_LOAD_NO_TOKEN_KERNEL as i64);
     constant("INLAY_LOAD_RUN_AHEAD", INLAY_LOAD_RUN_AHEAD as i64);
     constant("INLAY_LOAD_TAKE_PAGES_LATER", INLAY_LOAD_TAKE_PAGES_LATER as i64);
     constant("INLAY_LOAD_EXACT_ACTIVATIONS", INLAY_LOAD_EXACT_ACTIVATIONS as i64);
@@ -121,15 +120,18 @@ fn constants() {
     constant("INLAY_WEIGHT_Q4_K_M", INLAY_WEIGHT_Q4_K_M as i64);
     constant("INLAY_WEIGHT_Q5_K_M", INLAY_WEIGHT_Q5_K_M as i64);
     constant("INLAY_WEIGHT_Q6_K", INLAY_WEIGHT_Q6_K as i64);
+    println!("enum inlay_sampler_flags size {}", size_of::<inlay_sampler_flags>());
+    constant("INLAY_SAMPLER_NO_DRY_BREAKERS", INLAY_SAMPLER_NO_DRY_BREAKERS as i64);
     println!("enum inlay_convert_type size {}", size_of::<inlay_convert_type>());
-    constant("INLAY_CONVERT_F16", INLAY_CONVERT_F16 as i64);
-    constant("INLAY_CONVERT_BF16", INLAY_CONVERT_BF16 as i64);
-    constant("INLAY_CONVERT_F32", INLAY_CONVERT_F32 as i64);
+    constant("INLAY_CONVERT_DEFAULT", INLAY_CONVERT_DEFAULT as i64);
     constant("INLAY_CONVERT_Q8_0", INLAY_CONVERT_Q8_0 as i64);
     constant("INLAY_CONVERT_Q4_0", INLAY_CONVERT_Q4_0 as i64);
     constant("INLAY_CONVERT_Q4_K_M", INLAY_CONVERT_Q4_K_M as i64);
     constant("INLAY_CONVERT_Q5_K_M", INLAY_CONVERT_Q5_K_M as i64);
     constant("INLAY_CONVERT_Q6_K", INLAY_CONVERT_Q6_K as i64);
+    constant("INLAY_CONVERT_F16", INLAY_CONVERT_F16 as i64);
+    constant("INLAY_CONVERT_BF16", INLAY_CONVERT_BF16 as i64);
+    constant("INLAY_CONVERT_F32", INLAY_CONVERT_F32 as i64);
     println!("enum inlay_chat_flags size {}", size_of::<inlay_chat_flags>());
     constant("INLAY_CHAT_ADD_GENERATION_PROMPT", INLAY_CHAT_ADD_GENERATION_PROMPT as i64);
     println!("enum inlay_pooling size {}", size_of::<inlay_pooling>());
@@ -138,7 +140,7 @@ fn constants() {
     constant("INLAY_POOLING_LAST", INLAY_POOLING_LAST as i64);
     constant("INLAY_POOLING_FIRST", INLAY_POOLING_FIRST as i64);
     println!("enum inlay_embed_flags size {}", size_of::<inlay_embed_flags>());
-    constant("INLAY_EMBED_NORMALISE", INLAY_EMBED_NORMALISE as i64);
+    constant("INLAY_EMBED_NORMALIZE", INLAY_EMBED_NORMALIZE as i64);
 }
 
 fn structs() {
@@ -194,6 +196,8 @@ fn structs() {
     layout!(inlay_load_params, reserved, "reserved");
     layout!(inlay_load_params, pre_tokenizer, "pre_tokenizer");
     layout!(inlay_load_params, pre_tokenizer_len, "pre_tokenizer_len");
+    layout!(inlay_load_params, tuning, "tuning");
+    layout!(inlay_load_params, tuning_len, "tuning_len");
     layout!(inlay_memory_info);
     layout!(inlay_memory_info, struct_size, "struct_size");
     layout!(inlay_memory_info, device, "device");
@@ -266,6 +270,8 @@ fn structs() {
     layout!(inlay_sampler_params, dry_window, "dry_window");
     layout!(inlay_sampler_params, dry_breakers, "dry_breakers");
     layout!(inlay_sampler_params, n_dry_breakers, "n_dry_breakers");
+    layout!(inlay_sampler_params, flags, "flags");
+    layout!(inlay_sampler_params, reserved, "reserved");
     layout!(inlay_session_params);
     layout!(inlay_session_params, struct_size, "struct_size");
     layout!(inlay_session_params, flags, "flags");
@@ -275,6 +281,8 @@ fn structs() {
     layout!(inlay_session_params, reserved, "reserved");
     layout!(inlay_session_params, stop_tokens, "stop_tokens");
     layout!(inlay_session_params, n_stop_tokens, "n_stop_tokens");
+    layout!(inlay_session_params, stops, "stops");
+    layout!(inlay_session_params, n_stops, "n_stops");
     layout!(inlay_session_info);
     layout!(inlay_session_info, struct_size, "struct_size");
     layout!(inlay_session_info, finish_reason, "finish_reason");
@@ -283,7 +291,7 @@ fn structs() {
     layout!(inlay_session_info, n_generated, "n_generated");
     layout!(inlay_session_info, n_kv_blocks, "n_kv_blocks");
     layout!(inlay_session_info, text_pending, "text_pending");
-    layout!(inlay_session_info, turn, "turn");
+    layout!(inlay_session_info, generation, "generation");
     layout!(inlay_event);
     layout!(inlay_event, status, "status");
     layout!(inlay_event, kind, "kind");
@@ -323,6 +331,11 @@ fn structs() {
     layout!(inlay_convert_params, progress_user, "progress_user");
     layout!(inlay_convert_params, log, "log");
     layout!(inlay_convert_params, log_user, "log_user");
+    layout!(inlay_chat_params);
+    layout!(inlay_chat_params, struct_size, "struct_size");
+    layout!(inlay_chat_params, flags, "flags");
+    layout!(inlay_chat_params, chat_template, "chat_template");
+    layout!(inlay_chat_params, template_len, "template_len");
     layout!(inlay_embed_params);
     layout!(inlay_embed_params, struct_size, "struct_size");
     layout!(inlay_embed_params, pooling, "pooling");

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// A request to stop belongs to a turn: one that comes without a turn, or for one that is over, has no effect.
-func TestCancelBelongsToATurn(t *testing.T) {
+// A request to stop belongs to a generation: one that comes without one, or for one that is over, has no effect.
+func TestCancelBelongsToAGeneration(t *testing.T) {
 	session := sessionOf(t, engineWith(t, nil), &SessionOptions{MaxTokens: 3, Flags: SessionIgnoreEndOfGeneration})
 	session.Cancel()
 	prefill(t, session, 1, 2, 3)
 	drawn(t, session, 3)
-	session.Cancel() // This turn is over.
+	session.Cancel() // This generation is over.
 	prefill(t, session, 3)
 	drawn(t, session, 1)
 	session.Cancel()
@@ -27,7 +27,7 @@ func TestCancelBelongsToATurn(t *testing.T) {
 		}
 	}
 	prefill(t, session, 3)
-	session.Cancel() // It is not seen before the next turn begins.
+	session.Cancel() // It is not seen before the next one begins.
 	prefill(t, session, 3)
 	wantEnd(t, eventsOf(t, session.Continue(background), nil), 3, FinishMaxTokens)
 	// That of a generation ends no other one.
@@ -51,9 +51,30 @@ func TestCancelBelongsToATurn(t *testing.T) {
 	third.Cancel()
 	prefill(t, session, 1)
 	drawn(t, session, 1)
+	// A truncation begins another one, too: what came before it has no effect, what comes then has.
+	session.Cancel()
+	truncate := func() {
+		t.Helper()
+		if err := session.Truncate(1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	truncate()
+	drawn(t, session, 1)
+	fourth := session.Continue(background)
+	truncate()
+	fourth.Cancel()
+	if event, err := fourth.Next(); err != nil || event.Finish != FinishCancelled {
+		t.Errorf("%+v %v", event, err)
+	}
+	truncate()
+	session.Cancel()
+	if event, err := session.Step(); err != nil || event.Finish != FinishCancelled {
+		t.Errorf("%+v %v", event, err)
+	}
 }
 
-// What the context of a prefill has asked for when all of the prompt was run ends nothing, neither later turns nor its own;
+// What the context of a prefill has asked for when all of the prompt was run ends nothing, neither later generations nor its own;
 // the program's own request does.
 func TestALateContextStopsNothing(t *testing.T) {
 	engine := engineWith(t, nil)
@@ -62,8 +83,8 @@ func TestALateContextStopsNothing(t *testing.T) {
 	late := func() {
 		t.Helper()
 		prefill(t, session, 1, 2)
-		session.request(session.turns.number)
-		session.turns.late = true
+		session.request(session.cancels.number)
+		session.cancels.late = true
 	}
 	prefill(t, alone, 1, 2)
 	want := drawn(t, alone, 8)
@@ -93,20 +114,20 @@ func TestALateContextStopsNothing(t *testing.T) {
 	drawn(t, session, 1)
 	// Where the request was spent after all, nothing is lost.
 	prefill(t, session, 1, 2)
-	session.turns.late = true
+	session.cancels.late = true
 	drawn(t, session, 1)
 	if info, err := session.Info(); err != nil || info.NGenerated != 1 {
 		t.Errorf("%+v %v", info, err)
 	}
 }
 
-// A request that meets a prefill that is refused is for a turn that has not begun; it does not end the one that begins next.
+// A request that meets a prefill that is refused is for a generation that has not begun; it does not end the one that begins next.
 func TestARequestDuringARefusedPrefill(t *testing.T) {
 	session := sessionOf(t, engineWith(t, nil), &SessionOptions{Flags: SessionIgnoreEndOfGeneration})
 	prefill(t, session, 1, 2)
 	for i := 0; i < 3; i++ {
-		session.request(session.turns.number + 1)
-		session.turns.early = true
+		session.request(session.cancels.number + 1)
+		session.cancels.early = true
 		for j := 0; j < i; j++ {
 			_, err := session.Prefill(background, []int32{-1})
 			wantStatus(t, err, StatusInvalidArgument)
@@ -114,12 +135,19 @@ func TestARequestDuringARefusedPrefill(t *testing.T) {
 		prefill(t, session, 3)
 		drawn(t, session, 2)
 	}
+	// Nor the one that a truncation begins.
+	session.request(session.cancels.number + 1)
+	session.cancels.early = true
+	if err := session.Truncate(2 + 3*3 - 1); err != nil {
+		t.Fatal(err)
+	}
+	drawn(t, session, 1)
 	if info, err := session.Info(); err != nil || info.NTokens != 2+3*3 {
 		t.Errorf("%+v %v", info, err)
 	}
 }
 
-// Contexts and requests that end at any time, mostly about the end of a short prefill: the turn that they belong to may end, a
+// Contexts and requests that end at any time, mostly about the end of a short prefill: the generation that they belong to may end, a
 // later one never does, and a prefill that has returned without an error can go on.
 func TestTenThousandLateRequests(t *testing.T) {
 	session := sessionOf(t, engineWith(t, func(o *LoadOptions) { o.Threads, o.PrefillChunk = 1, 1 }), &SessionOptions{Flags: SessionIgnoreEndOfGeneration})
@@ -182,7 +210,7 @@ func TestTenThousandLateRequests(t *testing.T) {
 		if err != nil && err != io.EOF {
 			t.Fatalf("round %d: %v", round, err)
 		}
-		if session.turns.early {
+		if session.cancels.early {
 			t.Fatal("no prefill was refused")
 		}
 	}
