@@ -54,6 +54,7 @@ set(whole ${PROJECT_BINARY_DIR}/static/inlay.o)
 add_custom_command(OUTPUT ${whole} DEPENDS ${objects} ${linked} ${names_file} VERBATIM COMMAND_EXPAND_LISTS
                    COMMAND ${CMAKE_CXX_COMPILER} -r -nostdlib -Wl,--force-group-allocation,--wrap=malloc,--wrap=free -o ${whole}
                            ${objects} -Wl,--start-group ${linked} -Wl,--end-group
+                   COMMAND sh -c "if ${CMAKE_NM} -u '${whole}' | grep ' _Z'; then echo 'libinlay.a lacks these names' >&2; exit 1; fi"
                    COMMAND ${CMAKE_OBJCOPY} --wildcard --weaken-symbol=_Z* ${whole}  # only then names that the C++ library wants unique can be local
                    COMMAND ${CMAKE_OBJCOPY} --keep-global-symbols=${names_file} ${whole})
 set_source_files_properties(${whole} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)

@@ -16,7 +16,7 @@ set(go_source ${PROJECT_SOURCE_DIR}/bindings/go)
 set(go_tests ${CMAKE_CURRENT_LIST_DIR}/go)
 set(go_bin ${PROJECT_BINARY_DIR}/bin/binding_go)
 # Offline, and with nothing written outside the build folder.
-set(go ${CMAKE_COMMAND} -E env GOCACHE=${INLAY_BINDINGS_BUILD}/go/cache GOPATH=${INLAY_BINDINGS_BUILD}/go/path GOPROXY=off
+set(go ${CMAKE_COMMAND} -E env GOCACHE=${INLAY_GO_CACHE} GOPATH=${INLAY_BINDINGS_BUILD}/go/path GOPROXY=off
        GOFLAGS=-buildvcs=false CGO_ENABLED=1 CC=${CMAKE_C_COMPILER})
 
 # go_test(NAME [NEEDS_BUILD] COMMAND...): a test that runs in the folder of the package.
