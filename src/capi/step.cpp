@@ -87,11 +87,7 @@ class StepUses {
 
 Status check_events(const inlay_event* events, size_t stride) {
   INLAY_TRY(check_not_null(events, "events"));
-  if (stride < kFirstSize<inlay_event> || stride > kMaxStructSize || stride % alignof(inlay_event) != 0) {
-    return error(Code::invalid_argument, "event_stride is %zu, expected a multiple of %zu from %zu to %zu", stride,
-                 alignof(inlay_event), kFirstSize<inlay_event>, kMaxStructSize);
-  }
-  return {};
+  return check_stride(stride, kFirstSize<inlay_event>, alignof(inlay_event), "event_stride");
 }
 
 // The step that the handles ask for; its events go to the caller's array.

@@ -202,7 +202,7 @@ static void test_null_handles(void) {
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_profile_step)(NULL, NULL, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_profile_text)(NULL, 0, NULL, 0, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_compare_text)(NULL, NULL, &token, 1, 0, NULL, NULL, 0, &n, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(NULL, &token, 1, &token, 1, NULL, NULL, 0, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(NULL, NULL, 0, sizeof(inlay_embed_input), NULL, NULL, 0, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_score)(NULL, NULL, &token, 1, NULL, 0, NULL, NULL, 0, NULL, 0, &err));
   CALL(inlay_session_cancel)(NULL);
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_cancel_generation)(NULL, 1, &err));

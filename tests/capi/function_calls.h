@@ -143,14 +143,17 @@ inline std::string embedding(const World& world, inlay_pooling pooling) {
   inlay_embed_params params = sized<inlay_embed_params>();
   params.pooling = pooling;
   params.flags = INLAY_EMBED_NORMALIZE;
-  const auto n = static_cast<int32_t>(kPlain.size());
+  std::string told;
+  params.progress = progress;
+  params.progress_user = &told;
+  const inlay_embed_input inputs[] = {{kPlain.data(), kPlain.size(), nullptr, 0}, {nullptr, 0, "Stra\u00dfe 1,5", SIZE_MAX}};
   std::vector<float> out(4096);
   size_t needed = 0;
   inlay_error err;
   const inlay_status status =
-      CALL(inlay_embed, world.engine.get(), kPlain.data(), kPlain.size(), &n, size_t{1}, &params, out.data(), out.size(), &needed, &err);
+      CALL(inlay_embed, world.engine.get(), inputs, size_t{2}, sizeof *inputs, &params, out.data(), out.size(), &needed, &err);
   out.resize(std::min(needed, out.size()));
-  return outcome(status, err) + bytes_of(out);
+  return outcome(status, err) + bytes_of(out) + told;
 }
 
 inline std::string scored(const World& world, const inlay_engine* against) {

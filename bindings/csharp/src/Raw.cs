@@ -344,11 +344,12 @@ namespace Inlay.Raw
     [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
     public unsafe delegate void inlay_log_fn(IntPtr user, LogSeverity level, byte* text, UIntPtr text_len);
 
-    /// <summary>Told how far a load, a conversion or a scoring is, a load at least once a second. Return non-zero to cancel
-    /// it. Called on the calling thread, with the host's floating-point settings; must not call the library. It must not
-    /// leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.</summary>
+    /// <summary>Told how far a load, a conversion, a scoring or an embedding is, a load at least once a second. Return
+    /// non-zero to cancel it. Called on the calling thread, with the host's floating-point settings; must not call the
+    /// library. It must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the
+    /// process.</summary>
     /// <param name="user">As given with the callback.</param>
-    /// <param name="n_done">Model bytes in place; of a scoring tokens that were run.</param>
+    /// <param name="n_done">Model bytes in place; of a scoring or an embedding tokens that were run.</param>
     /// <param name="n_total">The same in all.</param>
     [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
     public unsafe delegate int inlay_progress_fn(IntPtr user, ulong n_done, ulong n_total);
@@ -896,6 +897,26 @@ namespace Inlay.Raw
         public EmbedFlags flags;
         /// <summary>0.</summary>
         public uint reserved;
+        /// <summary>Called after each step with the tokens that were run, and all that will be. [default none]</summary>
+        public IntPtr progress;
+        /// <summary>Given to progress; unused without it. [default NULL]</summary>
+        public IntPtr progress_user;
+    }
+
+    /// <summary>What one embedding is of: tokens or text, not both. Arrays come with a stride, sizeof(inlay_embed_input) as
+    /// the caller knows it.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct inlay_embed_input
+    {
+        /// <summary>Token ids, at least 1. [default NULL: text is given]</summary>
+        public int* tokens;
+        /// <summary>Their number. [tokens, default 0]</summary>
+        public UIntPtr n_tokens;
+        /// <summary>A text, which becomes tokens as by inlay_tokenize without flags. [default NULL: tokens are
+        /// given]</summary>
+        public byte* text;
+        /// <summary>Its length, or SIZE_MAX if a zero ends it. [bytes, default 0]</summary>
+        public UIntPtr text_len;
     }
 
     /// <summary>What is scored. Zero means default for every field.</summary>
@@ -1054,7 +1075,7 @@ namespace Inlay.Raw
         private readonly delegate* unmanaged[Cdecl]<IntPtr, IntPtr, int*, UIntPtr, double, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_compare_text;
         private readonly delegate* unmanaged[Cdecl]<byte*, UIntPtr, byte*, UIntPtr, inlay_convert_params*, inlay_error*, Status> _inlay_convert;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, inlay_chat_params*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_chat_render;
-        private readonly delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, int*, UIntPtr, inlay_embed_params*, float*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_embed;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_embed_input*, UIntPtr, UIntPtr, inlay_embed_params*, float*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_embed;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, IntPtr, int*, UIntPtr, int*, UIntPtr, inlay_score_params*, inlay_token_score*, UIntPtr, inlay_token_logprob*, UIntPtr, inlay_error*, Status> _inlay_score;
         private readonly delegate* unmanaged[Cdecl]<byte*, UIntPtr, inlay_load_params*, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_explain;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_logits*, inlay_error*, Status> _inlay_session_view_logits;
@@ -1108,7 +1129,7 @@ namespace Inlay.Raw
             _inlay_compare_text = (delegate* unmanaged[Cdecl]<IntPtr, IntPtr, int*, UIntPtr, double, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_compare_text", 1);
             _inlay_convert = (delegate* unmanaged[Cdecl]<byte*, UIntPtr, byte*, UIntPtr, inlay_convert_params*, inlay_error*, Status>)find("inlay_convert", 2);
             _inlay_chat_render = (delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, inlay_chat_params*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_chat_render", 2);
-            _inlay_embed = (delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, int*, UIntPtr, inlay_embed_params*, float*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_embed", 2);
+            _inlay_embed = (delegate* unmanaged[Cdecl]<IntPtr, inlay_embed_input*, UIntPtr, UIntPtr, inlay_embed_params*, float*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_embed", 2);
             _inlay_score = (delegate* unmanaged[Cdecl]<IntPtr, IntPtr, int*, UIntPtr, int*, UIntPtr, inlay_score_params*, inlay_token_score*, UIntPtr, inlay_token_logprob*, UIntPtr, inlay_error*, Status>)find("inlay_score", 2);
             _inlay_explain = (delegate* unmanaged[Cdecl]<byte*, UIntPtr, inlay_load_params*, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_explain", 2);
             _inlay_session_view_logits = (delegate* unmanaged[Cdecl]<IntPtr, inlay_logits*, inlay_error*, Status>)find("inlay_session_view_logits", 2);
@@ -1200,7 +1221,7 @@ namespace Inlay.Raw
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_chat_render(IntPtr engine, byte* conversation, UIntPtr conversation_len, inlay_chat_params* @params, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
-            internal delegate Status inlay_embed(IntPtr engine, int* tokens, UIntPtr n_tokens, int* lengths, UIntPtr n_texts, inlay_embed_params* @params, float* @out, UIntPtr cap, UIntPtr* needed, inlay_error* err);
+            internal delegate Status inlay_embed(IntPtr engine, inlay_embed_input* inputs, UIntPtr n_inputs, UIntPtr input_stride, inlay_embed_params* @params, float* @out, UIntPtr cap, UIntPtr* needed, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_score(IntPtr engine, IntPtr against, int* tokens, UIntPtr n_tokens, int* lengths, UIntPtr n_texts, inlay_score_params* @params, inlay_token_score* scores, UIntPtr score_stride, inlay_token_logprob* top, UIntPtr top_cap, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
@@ -1845,23 +1866,23 @@ namespace Inlay.Raw
         /// matrix, pooled. Each text runs in a session of its own, several at once where sessions are free and a step has
         /// room; a text longer than prefill_chunk runs chunk by chunk.</summary>
         /// <param name="engine">The engine.</param>
-        /// <param name="tokens">The texts' token ids, one text after the other. May be null.</param>
-        /// <param name="n_tokens">Of all texts together. [tokens]</param>
-        /// <param name="lengths">Tokens of each text, 1 at least. May be null.</param>
-        /// <param name="n_texts">Their number.</param>
+        /// <param name="inputs">The texts. May be null.</param>
+        /// <param name="n_inputs">Their number.</param>
+        /// <param name="input_stride">sizeof(inlay_embed_input): from one text to the next. [bytes]</param>
         /// <param name="params">NULL: all defaults. May be null.</param>
-        /// <param name="out">n_texts x d_model values, text after text. May be null.</param>
+        /// <param name="out">n_inputs x d_model values, text after text. May be null.</param>
         /// <param name="cap">Room in out. [values]</param>
-        /// <param name="needed">n_texts x d_model. [values] May be null.</param>
+        /// <param name="needed">n_inputs x d_model. [values] May be null.</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: any. Blocks: on the device until all texts are run; other threads' calls that compute on the
-        /// engine run between its steps. Ownership: Nothing is kept. On error: BUFFER_TOO_SMALL: `*needed` is set, nothing
-        /// was run. Otherwise `out` is unspecified. Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL,
-        /// SESSION_LIMIT, INVALID_STATE, DEVICE_LOST, FORMAT. Since: 1.2.</remarks>
-        public Status inlay_embed(IntPtr engine, int* tokens, UIntPtr n_tokens, int* lengths, UIntPtr n_texts, inlay_embed_params* @params, float* @out, UIntPtr cap, UIntPtr* needed, inlay_error* err)
+        /// engine run between its steps; progress is called meanwhile. Ownership: Nothing is kept. On error:
+        /// BUFFER_TOO_SMALL: `*needed` is set, nothing was run. Otherwise `out` is unspecified. Errors: UNSUPPORTED,
+        /// BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST, FORMAT, CANCELLED. Since:
+        /// 1.2.</remarks>
+        public Status inlay_embed(IntPtr engine, inlay_embed_input* inputs, UIntPtr n_inputs, UIntPtr input_stride, inlay_embed_params* @params, float* @out, UIntPtr cap, UIntPtr* needed, inlay_error* err)
         {
             if (_inlay_embed == null) return Older.Refuse("inlay_embed", "1.2", err);
-            return _inlay_embed(engine, tokens, n_tokens, lengths, n_texts, @params, @out, cap, needed, err);
+            return _inlay_embed(engine, inputs, n_inputs, input_stride, @params, @out, cap, needed, err);
         }
 
         /// <summary>Says how likely each token of texts is, given those before it: one run of the model in steps, nothing

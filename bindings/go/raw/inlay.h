@@ -219,9 +219,9 @@ typedef struct inlay_session inlay_session;
 // leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
 typedef void (*inlay_log_fn)(void* user, inlay_log_level level, const char* text, size_t text_len);
 
-// Told how far a load, a conversion or a scoring is, a load at least once a second. Return non-zero to cancel it.
-// Called on the calling thread, with the host's floating-point settings; must not call the library. It must not leave
-// by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
+// Told how far a load, a conversion, a scoring or an embedding is, a load at least once a second. Return non-zero to
+// cancel it. Called on the calling thread, with the host's floating-point settings; must not call the library. It must
+// not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
 typedef int32_t (*inlay_progress_fn)(void* user, uint64_t n_done, uint64_t n_total);
 
 // Fills `into` with the model's bytes [offset, offset + n). Returns 0, or a system error number. Called on the loading
@@ -700,7 +700,24 @@ typedef struct inlay_embed_params {
   inlay_embed_flags flags;
   // 0.
   uint32_t reserved;
+  // Called after each step with the tokens that were run, and all that will be. [default none]
+  inlay_progress_fn progress;
+  // Given to progress; unused without it. [default NULL]
+  void* progress_user;
 } inlay_embed_params;
+
+// What one embedding is of: tokens or text, not both. Arrays come with a stride, sizeof(inlay_embed_input) as the
+// caller knows it.
+typedef struct inlay_embed_input {
+  // Token ids, at least 1. [default NULL: text is given]
+  const int32_t* tokens;
+  // Their number. [tokens, default 0]
+  size_t n_tokens;
+  // A text, which becomes tokens as by inlay_tokenize without flags. [default NULL: tokens are given]
+  const char* text;
+  // Its length, or SIZE_MAX if a zero ends it. [bytes, default 0]
+  size_t text_len;
+} inlay_embed_input;
 
 // What is scored. Zero means default for every field.
 typedef struct inlay_score_params {
@@ -1158,13 +1175,15 @@ inlay_status inlay_chat_render(const inlay_engine* engine, const char* conversat
 // Each text runs in a session of its own, several at once where sessions are free and a step has room; a text longer
 // than prefill_chunk runs chunk by chunk.
 // Thread: any.
-// Blocks: on the device until all texts are run; other threads' calls that compute on the engine run between its steps.
+// Blocks: on the device until all texts are run; other threads' calls that compute on the engine run between its steps;
+// progress is called meanwhile.
 // Ownership: Nothing is kept.
 // On error: BUFFER_TOO_SMALL: `*needed` is set, nothing was run. Otherwise `out` is unspecified.
-// Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST, FORMAT.
+// Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST, FORMAT,
+// CANCELLED.
 // Since: 1.2.
-inlay_status inlay_embed(const inlay_engine* engine, const int32_t* tokens, size_t n_tokens, const int32_t* lengths,
-                         size_t n_texts, const inlay_embed_params* params, float* out, size_t cap, size_t* needed,
+inlay_status inlay_embed(const inlay_engine* engine, const inlay_embed_input* inputs, size_t n_inputs,
+                         size_t input_stride, const inlay_embed_params* params, float* out, size_t cap, size_t* needed,
                          inlay_error* err);
 
 // Says how likely each token of texts is, given those before it: one run of the model in steps, nothing is drawn. Each

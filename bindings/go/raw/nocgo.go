@@ -889,6 +889,20 @@ type EmbedParams struct {
 	Flags EmbedFlags
 
 	Reserved uint32
+
+	Progress ProgressFn
+
+	ProgressUser unsafe.Pointer
+}
+
+type EmbedInput struct {
+	Tokens *int32
+
+	NTokens uintptr
+
+	Text *byte
+
+	TextLen uintptr
 }
 
 type ScoreParams struct {
@@ -1047,7 +1061,7 @@ func ChatRender(engine *Engine, conversation *byte, conversationLen uintptr, par
 	return withoutCgo(err)
 }
 
-func Embed(engine *Engine, tokens *int32, nTokens uintptr, lengths *int32, nTexts uintptr, params *EmbedParams, out *float32, cap_ uintptr, needed *uintptr, err *Error) Status {
+func Embed(engine *Engine, inputs *EmbedInput, nInputs uintptr, inputStride uintptr, params *EmbedParams, out *float32, cap_ uintptr, needed *uintptr, err *Error) Status {
 	return withoutCgo(err)
 }
 

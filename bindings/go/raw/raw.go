@@ -226,12 +226,12 @@ static inlay_status go_inlay_chat_render(const inlay_engine* engine, const char*
   if (!api->inlay_chat_render) return inlay_go_missing("inlay_chat_render", err);
   return api->inlay_chat_render(engine, conversation, conversation_len, params, buf, cap, needed, err);
 }
-static inlay_status go_inlay_embed(const inlay_engine* engine, const int32_t* tokens, size_t n_tokens,
-                                   const int32_t* lengths, size_t n_texts, const inlay_embed_params* params, float* out,
-                                   size_t cap, size_t* needed, inlay_error* err) {
+static inlay_status go_inlay_embed(const inlay_engine* engine, const inlay_embed_input* inputs, size_t n_inputs,
+                                   size_t input_stride, const inlay_embed_params* params, float* out, size_t cap,
+                                   size_t* needed, inlay_error* err) {
   const inlay_dl* api = inlay_go_api();
   if (!api->inlay_embed) return inlay_go_missing("inlay_embed", err);
-  return api->inlay_embed(engine, tokens, n_tokens, lengths, n_texts, params, out, cap, needed, err);
+  return api->inlay_embed(engine, inputs, n_inputs, input_stride, params, out, cap, needed, err);
 }
 static inlay_status go_inlay_score(const inlay_engine* engine, const inlay_engine* against, const int32_t* tokens,
                                    size_t n_tokens, const int32_t* lengths, size_t n_texts,
@@ -901,9 +901,9 @@ type Session struct{ _ [0]byte }
 // It is the address of a C function.
 type LogFn unsafe.Pointer
 
-// Told how far a load, a conversion or a scoring is, a load at least once a second. Return non-zero to cancel it.
-// Called on the calling thread, with the host's floating-point settings; must not call the library. It must not leave
-// by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
+// Told how far a load, a conversion, a scoring or an embedding is, a load at least once a second. Return non-zero to
+// cancel it. Called on the calling thread, with the host's floating-point settings; must not call the library. It
+// must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
 //
 // It is the address of a C function.
 type ProgressFn unsafe.Pointer
@@ -1386,6 +1386,23 @@ type EmbedParams struct {
 	Flags EmbedFlags
 	// 0.
 	Reserved uint32
+	// Called after each step with the tokens that were run, and all that will be. [default none]
+	Progress ProgressFn
+	// Given to progress; unused without it. [default NULL]
+	ProgressUser unsafe.Pointer
+}
+
+// What one embedding is of: tokens or text, not both. Arrays come with a stride, sizeof(inlay_embed_input) as the
+// caller knows it.
+type EmbedInput struct {
+	// Token ids, at least 1. [default NULL: text is given]
+	Tokens *int32
+	// Their number. [tokens, default 0]
+	NTokens uintptr
+	// A text, which becomes tokens as by inlay_tokenize without flags. [default NULL: tokens are given]
+	Text *byte
+	// Its length, or SIZE_MAX if a zero ends it. [bytes, default 0]
+	TextLen uintptr
 }
 
 // What is scored. Zero means default for every field.
@@ -2036,24 +2053,23 @@ func ChatRender(engine *Engine, conversation *byte, conversationLen uintptr, par
 // step has room; a text longer than prefill_chunk runs chunk by chunk.
 //
 //   - engine: The engine.
-//   - tokens: The texts' token ids, one text after the other.
-//   - nTokens: Of all texts together.
-//   - lengths: Tokens of each text, 1 at least.
-//   - nTexts: Their number.
+//   - inputs: The texts.
+//   - nInputs: Their number.
+//   - inputStride: sizeof(inlay_embed_input): from one text to the next.
 //   - params: NULL: all defaults.
-//   - out: n_texts x d_model values, text after text.
+//   - out: n_inputs x d_model values, text after text.
 //   - cap_: Room in out.
-//   - needed: n_texts x d_model.
+//   - needed: n_inputs x d_model.
 //   - Thread: any.
 //   - Blocks: on the device until all texts are run; other threads' calls that compute on the engine run between its
-//     steps.
+//     steps; progress is called meanwhile.
 //   - Ownership: Nothing is kept.
 //   - On error: BUFFER_TOO_SMALL: `*needed` is set, nothing was run. Otherwise `out` is unspecified.
 //   - Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST,
-//     FORMAT.
+//     FORMAT, CANCELLED.
 //   - Since: 1.2.
-func Embed(engine *Engine, tokens *int32, nTokens uintptr, lengths *int32, nTexts uintptr, params *EmbedParams, out *float32, cap_ uintptr, needed *uintptr, err *Error) Status {
-	return Status(C.go_inlay_embed((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.int32_t)(unsafe.Pointer(tokens)), C.size_t(nTokens), (*C.int32_t)(unsafe.Pointer(lengths)), C.size_t(nTexts), (*C.inlay_embed_params)(unsafe.Pointer(params)), (*C.float)(unsafe.Pointer(out)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
+func Embed(engine *Engine, inputs *EmbedInput, nInputs uintptr, inputStride uintptr, params *EmbedParams, out *float32, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return Status(C.go_inlay_embed((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.inlay_embed_input)(unsafe.Pointer(inputs)), C.size_t(nInputs), C.size_t(inputStride), (*C.inlay_embed_params)(unsafe.Pointer(params)), (*C.float)(unsafe.Pointer(out)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
 }
 
 // Score is inlay_score. Says how likely each token of texts is, given those before it: one run of the model in steps,

@@ -311,9 +311,9 @@ pub struct inlay_session {
 /// must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
 pub type inlay_log_fn = unsafe extern "C" fn(user: *mut c_void, level: inlay_log_level, text: *const c_char, text_len: usize);
 
-/// Told how far a load, a conversion or a scoring is, a load at least once a second. Return non-zero to cancel it.
-/// Called on the calling thread, with the host's floating-point settings; must not call the library. It must not
-/// leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
+/// Told how far a load, a conversion, a scoring or an embedding is, a load at least once a second. Return non-zero to
+/// cancel it. Called on the calling thread, with the host's floating-point settings; must not call the library. It
+/// must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
 pub type inlay_progress_fn = unsafe extern "C" fn(user: *mut c_void, n_done: u64, n_total: u64) -> i32;
 
 /// Fills `into` with the model's bytes \[offset, offset + n). Returns 0, or a system error number. Called on the
@@ -979,6 +979,10 @@ pub struct inlay_embed_params {
     pub flags: inlay_embed_flags,
     /// 0.
     pub reserved: u32,
+    /// Called after each step with the tokens that were run, and all that will be. (default none)
+    pub progress: Option<inlay_progress_fn>,
+    /// Given to progress; unused without it. (default NULL)
+    pub progress_user: *mut c_void,
 }
 
 impl Default for inlay_embed_params {
@@ -986,6 +990,30 @@ impl Default for inlay_embed_params {
     fn default() -> Self {
         // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
         Self { struct_size: size_of::<Self>() as u32, ..unsafe { core::mem::zeroed() } }
+    }
+}
+
+/// What one embedding is of: tokens or text, not both. Arrays come with a stride, sizeof([`inlay_embed_input`]) as
+/// the caller knows it.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct inlay_embed_input {
+    /// Token ids, at least 1. (default NULL: text is given)
+    pub tokens: *const i32,
+    /// Their number. (tokens, default 0)
+    pub n_tokens: usize,
+    /// A text, which becomes tokens as by [`inlay_tokenize`](Functions::inlay_tokenize) without flags. (default NULL:
+    /// tokens are given)
+    pub text: *const c_char,
+    /// Its length, or SIZE_MAX if a zero ends it. (bytes, default 0)
+    pub text_len: usize,
+}
+
+impl Default for inlay_embed_input {
+    /// All zero.
+    fn default() -> Self {
+        // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
+        unsafe { core::mem::zeroed() }
     }
 }
 
@@ -1632,24 +1660,23 @@ pub struct Functions {
     ///
     /// - Thread: any.
     /// - Blocks: on the device until all texts are run; other threads' calls that compute on the engine run between
-    ///   its steps.
+    ///   its steps; progress is called meanwhile.
     /// - Ownership: Nothing is kept.
     /// - On error: BUFFER_TOO_SMALL: `*needed` is set, nothing was run. Otherwise `out` is unspecified.
     /// - Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST,
-    ///   FORMAT.
+    ///   FORMAT, CANCELLED.
     /// - Since: 1.2.
     ///
     /// Parameters:
     /// - `engine`: The engine.
-    /// - `tokens`: The texts' token ids, one text after the other. (may be null)
-    /// - `n_tokens`: Of all texts together. (tokens)
-    /// - `lengths`: Tokens of each text, 1 at least. (may be null)
-    /// - `n_texts`: Their number.
+    /// - `inputs`: The texts. (may be null)
+    /// - `n_inputs`: Their number.
+    /// - `input_stride`: sizeof([`inlay_embed_input`]): from one text to the next. (bytes)
     /// - `params`: NULL: all defaults. (may be null)
-    /// - `out`: n_texts x d_model values, text after text. (may be null)
+    /// - `out`: n_inputs x d_model values, text after text. (may be null)
     /// - `cap`: Room in out. (values)
-    /// - `needed`: n_texts x d_model. (values, may be null)
-    pub inlay_embed: unsafe extern "C" fn(engine: *const inlay_engine, tokens: *const i32, n_tokens: usize, lengths: *const i32, n_texts: usize, params: *const inlay_embed_params, out: *mut f32, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
+    /// - `needed`: n_inputs x d_model. (values, may be null)
+    pub inlay_embed: unsafe extern "C" fn(engine: *const inlay_engine, inputs: *const inlay_embed_input, n_inputs: usize, input_stride: usize, params: *const inlay_embed_params, out: *mut f32, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
     /// Says how likely each token of texts is, given those before it: one run of the model in steps, nothing is
     /// drawn. Each text runs in a session of its own, several at once where sessions are free and a step has room; a
     /// longer one runs chunk by chunk. With another engine of the same vocabulary both run, and their distributions
@@ -2012,7 +2039,7 @@ unsafe extern "C" {
     /// See [`Functions::inlay_chat_render`].
     pub fn inlay_chat_render(engine: *const inlay_engine, conversation: *const c_char, conversation_len: usize, params: *const inlay_chat_params, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_embed`].
-    pub fn inlay_embed(engine: *const inlay_engine, tokens: *const i32, n_tokens: usize, lengths: *const i32, n_texts: usize, params: *const inlay_embed_params, out: *mut f32, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
+    pub fn inlay_embed(engine: *const inlay_engine, inputs: *const inlay_embed_input, n_inputs: usize, input_stride: usize, params: *const inlay_embed_params, out: *mut f32, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_score`].
     pub fn inlay_score(engine: *const inlay_engine, against: *const inlay_engine, tokens: *const i32, n_tokens: usize, lengths: *const i32, n_texts: usize, params: *const inlay_score_params, scores: *mut inlay_token_score, score_stride: usize, top: *mut inlay_token_logprob, top_cap: usize, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_explain`].
@@ -2402,7 +2429,7 @@ unsafe extern "C" fn absent_inlay_chat_render(_: *const inlay_engine, _: *const 
     unsafe { absent(err, "the loaded library has no inlay_chat_render, which is since ABI 1.2") }
 }
 
-unsafe extern "C" fn absent_inlay_embed(_: *const inlay_engine, _: *const i32, _: usize, _: *const i32, _: usize, _: *const inlay_embed_params, _: *mut f32, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
+unsafe extern "C" fn absent_inlay_embed(_: *const inlay_engine, _: *const inlay_embed_input, _: usize, _: usize, _: *const inlay_embed_params, _: *mut f32, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
     // SAFETY: the caller's promise about `err` is the same.
     unsafe { absent(err, "the loaded library has no inlay_embed, which is since ABI 1.2") }
 }

@@ -380,6 +380,21 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_embed_params), "pooling", p, &p->pooling);
         Field(typeof(inlay_embed_params), "flags", p, &p->flags);
         Field(typeof(inlay_embed_params), "reserved", p, &p->reserved);
+        Field(typeof(inlay_embed_params), "progress", p, &p->progress);
+        Field(typeof(inlay_embed_params), "progress_user", p, &p->progress_user);
+    }
+
+    struct Behind_inlay_embed_input { public byte Before; public inlay_embed_input Value; }
+
+    static void Print_inlay_embed_input()
+    {
+        var behind = default(Behind_inlay_embed_input);
+        Struct(typeof(inlay_embed_input), sizeof(inlay_embed_input), (byte*)&behind.Value - (byte*)&behind);
+        inlay_embed_input* p = &behind.Value;
+        Field(typeof(inlay_embed_input), "tokens", p, &p->tokens);
+        Field(typeof(inlay_embed_input), "n_tokens", p, &p->n_tokens);
+        Field(typeof(inlay_embed_input), "text", p, &p->text);
+        Field(typeof(inlay_embed_input), "text_len", p, &p->text_len);
     }
 
     struct Behind_inlay_score_params { public byte Before; public inlay_score_params Value; }
@@ -559,6 +574,7 @@ static unsafe class LayoutProbe
         Print_inlay_convert_params();
         Print_inlay_chat_params();
         Print_inlay_embed_params();
+        Print_inlay_embed_input();
         Print_inlay_score_params();
         Print_inlay_token_score();
         Print_inlay_logits();

@@ -390,6 +390,16 @@ func main() {
 		field("inlay_embed_params.pooling", unsafe.Offsetof(s.Pooling), unsafe.Sizeof(s.Pooling))
 		field("inlay_embed_params.flags", unsafe.Offsetof(s.Flags), unsafe.Sizeof(s.Flags))
 		field("inlay_embed_params.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
+		field("inlay_embed_params.progress", unsafe.Offsetof(s.Progress), unsafe.Sizeof(s.Progress))
+		field("inlay_embed_params.progress_user", unsafe.Offsetof(s.ProgressUser), unsafe.Sizeof(s.ProgressUser))
+	}
+	{
+		var s raw.EmbedInput
+		layout("inlay_embed_input", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_embed_input.tokens", unsafe.Offsetof(s.Tokens), unsafe.Sizeof(s.Tokens))
+		field("inlay_embed_input.n_tokens", unsafe.Offsetof(s.NTokens), unsafe.Sizeof(s.NTokens))
+		field("inlay_embed_input.text", unsafe.Offsetof(s.Text), unsafe.Sizeof(s.Text))
+		field("inlay_embed_input.text_len", unsafe.Offsetof(s.TextLen), unsafe.Sizeof(s.TextLen))
 	}
 	{
 		var s raw.ScoreParams

@@ -341,6 +341,13 @@ fn structs() {
     layout!(inlay_embed_params, pooling, "pooling");
     layout!(inlay_embed_params, flags, "flags");
     layout!(inlay_embed_params, reserved, "reserved");
+    layout!(inlay_embed_params, progress, "progress");
+    layout!(inlay_embed_params, progress_user, "progress_user");
+    layout!(inlay_embed_input);
+    layout!(inlay_embed_input, tokens, "tokens");
+    layout!(inlay_embed_input, n_tokens, "n_tokens");
+    layout!(inlay_embed_input, text, "text");
+    layout!(inlay_embed_input, text_len, "text_len");
     layout!(inlay_score_params);
     layout!(inlay_score_params, struct_size, "struct_size");
     layout!(inlay_score_params, n_given, "n_given");
