@@ -20,6 +20,7 @@ inlay_event make_event(const StepEvent& step, Code failed, Session& session, siz
   out.kind = drew ? INLAY_EVENT_TOKEN : finished ? INLAY_EVENT_FINISHED : INLAY_EVENT_NONE;
   out.session_index = static_cast<int32_t>(index);
   out.token = drew ? step.sample.token : -1;
+  out.n_tokens = drew;
   out.finish_reason = static_cast<inlay_finish_reason>(step.finish_reason);
   if (drew) {
     out.logprob = step.sample.logprob;

@@ -488,6 +488,7 @@ static void test_step(inlay_session* session, const inlay_session* other_type, i
   both[0] = both[1] = session;
   EXPECT(INLAY_INVALID_STATE, CALL(inlay_decode_step)(both, 1, events, sizeof *events, &err));
   CHECK(events[0].status == INLAY_INVALID_STATE && events[0].kind == INLAY_EVENT_NONE && events[0].token == -1);
+  CHECK(events[0].n_tokens == 0);
   EXPECT(INLAY_INVALID_STATE, CALL(inlay_session_copy_logits)(session, (float*)u.bytes, (size_t)n_vocab, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_prefill)(session, NULL, 1, &n, &err));
   CHECK(n == 0);
@@ -514,6 +515,7 @@ static void test_step(inlay_session* session, const inlay_session* other_type, i
   memset(&u, 0xaa, sizeof u);
   EXPECT(INLAY_OK, CALL(inlay_decode_step)(both, 1, events, sizeof *events + 64, &err));
   CHECK(events[0].kind == INLAY_EVENT_TOKEN && events[0].token >= 0 && events[0].token < n_vocab);
+  CHECK(events[0].n_tokens == 1);
   CHECK(u.bytes[sizeof *events] == 0 && u.bytes[sizeof *events + 63] == 0 && u.bytes[sizeof *events + 64] == 0xaa);
 }
 

@@ -285,6 +285,8 @@ int main(void) {
   FIELD(inlay_event, text_pending)
   FIELD(inlay_event, top)
   FIELD(inlay_event, text)
+  FIELD(inlay_event, n_tokens)
+  FIELD(inlay_event, reserved)
   STRUCT(inlay_stats)
   FIELD(inlay_stats, struct_size)
   FIELD(inlay_stats, n_sessions)

@@ -802,6 +802,12 @@ namespace Inlay.Raw
         /// <summary>New text, whole characters, not ended by a zero. What may begin a stop string is held back until that
         /// is clear. A character whose first bytes end the prompt comes whole with the token that completes it.</summary>
         public fixed byte text[Api.INLAY_EVENT_TEXT_BYTES];
+        /// <summary>Tokens that were drawn: 1 with TOKEN, else 0. More only where the session asked for it by a flag of a
+        /// later minor: then they are the last ones of the sequence, to be read with inlay_session_get_tokens, and token is
+        /// the last of them. [tokens]</summary>
+        public int n_tokens;
+        /// <summary>0.</summary>
+        public int reserved;
     }
 
     /// <summary>What an engine has done since it was loaded.</summary>

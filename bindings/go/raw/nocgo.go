@@ -815,6 +815,10 @@ type Event struct {
 	Top [MaxLogprobs]TokenLogprob
 
 	Text [EventTextBytes]byte
+
+	NTokens int32
+
+	Reserved int32
 }
 
 type Stats struct {

@@ -1302,6 +1302,12 @@ type Event struct {
 	// New text, whole characters, not ended by a zero. What may begin a stop string is held back until that is clear.
 	// A character whose first bytes end the prompt comes whole with the token that completes it.
 	Text [EventTextBytes]byte
+	// Tokens that were drawn: 1 with TOKEN, else 0. More only where the session asked for it by a flag of a later
+	// minor: then they are the last ones of the sequence, to be read with inlay_session_get_tokens, and token is the
+	// last of them. [tokens]
+	NTokens int32
+	// 0.
+	Reserved int32
 }
 
 // What an engine has done since it was loaded.

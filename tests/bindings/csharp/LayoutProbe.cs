@@ -303,6 +303,8 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_event), "text_pending", p, &p->text_pending);
         Field(typeof(inlay_event), "top", p, &p->top);
         Field(typeof(inlay_event), "text", p, p->text);
+        Field(typeof(inlay_event), "n_tokens", p, &p->n_tokens);
+        Field(typeof(inlay_event), "reserved", p, &p->reserved);
     }
 
     struct Behind_inlay_stats { public byte Before; public inlay_stats Value; }

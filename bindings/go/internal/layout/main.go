@@ -338,6 +338,8 @@ func main() {
 		field("inlay_event.text_pending", unsafe.Offsetof(s.TextPending), unsafe.Sizeof(s.TextPending))
 		field("inlay_event.top", unsafe.Offsetof(s.Top), unsafe.Sizeof(s.Top))
 		field("inlay_event.text", unsafe.Offsetof(s.Text), unsafe.Sizeof(s.Text))
+		field("inlay_event.n_tokens", unsafe.Offsetof(s.NTokens), unsafe.Sizeof(s.NTokens))
+		field("inlay_event.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
 	}
 	{
 		var s raw.Stats

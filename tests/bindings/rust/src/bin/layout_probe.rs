@@ -304,6 +304,8 @@ fn structs() {
     layout!(inlay_event, text_pending, "text_pending");
     layout!(inlay_event, top, "top");
     layout!(inlay_event, text, "text");
+    layout!(inlay_event, n_tokens, "n_tokens");
+    layout!(inlay_event, reserved, "reserved");
     layout!(inlay_stats);
     layout!(inlay_stats, struct_size, "struct_size");
     layout!(inlay_stats, n_sessions, "n_sessions");
