@@ -306,6 +306,19 @@ const (
 	ConvertF32 = raw.ConvertF32
 )
 
+// How an explanation is written.
+type ExplainForm = raw.ExplainForm
+
+// Values of ExplainForm.
+const (
+	// For people.
+	ExplainText = raw.ExplainText
+	// The same facts as one object with the members path, error, model, tokenizer, chat_template, tensors, devices
+	// and contexts. An error is null or a message. Numbers have the names that they have in inlay_engine_info and
+	// inlay_memory_info. Later minors may add members.
+	ExplainJson = raw.ExplainJson
+)
+
 // How a conversation becomes text.
 type ChatFlags = raw.ChatFlags
 

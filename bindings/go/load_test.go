@@ -2,6 +2,7 @@ package inlay
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -462,6 +463,14 @@ func TestEmbed(t *testing.T) {
 func TestExplain(t *testing.T) {
 	text, devices, err := Explain(testModel, nil)
 	if err != nil || devices < 2 || !strings.Contains(text, "would run on") {
+		t.Error(text, devices, err)
+	}
+	text, devices, err = ExplainJSON(testModel, nil)
+	var facts struct {
+		Model   struct{ Family string }
+		Devices []struct{ Error *string }
+	}
+	if err != nil || json.Unmarshal([]byte(text), &facts) != nil || facts.Model.Family != "llama" || len(facts.Devices) <= devices-1 {
 		t.Error(text, devices, err)
 	}
 	if _, _, err := Explain("no/such/model.gguf", nil); !errors.Is(err, StatusNotFound) {

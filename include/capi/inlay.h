@@ -193,6 +193,11 @@ typedef int32_t inlay_convert_type;
 #define INLAY_CONVERT_BF16 8  // Every matrix in BF16.
 #define INLAY_CONVERT_F32 9  // Every matrix in F32.
 
+// How an explanation is written.
+typedef int32_t inlay_explain_form;
+#define INLAY_EXPLAIN_TEXT 0  // For people.
+#define INLAY_EXPLAIN_JSON 1  // The same facts as one object with the members path, error, model, tokenizer, chat_template, tensors, devices and contexts. An error is null or a message. Numbers have the names that they have in inlay_engine_info and inlay_memory_info. Later minors may add members.
+
 // How a conversation becomes text.
 typedef uint32_t inlay_chat_flags;
 #define INLAY_CHAT_ADD_GENERATION_PROMPT 1u  // The text ends where the model's answer begins: the template's variable add_generation_prompt is true. It changes nothing for a template that does not read the variable, or where the conversation sets it itself.
@@ -1219,8 +1224,8 @@ inlay_status inlay_score(const inlay_engine* engine, const inlay_engine* against
 // On error: Nothing has changed.
 // Errors: NOT_FOUND, IO, FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL.
 // Since: 1.2.
-inlay_status inlay_explain(const char* path, size_t path_len, const inlay_load_params* params, int32_t* n_devices,
-                           char* buf, size_t cap, size_t* needed, inlay_error* err);
+inlay_status inlay_explain(const char* path, size_t path_len, const inlay_load_params* params, inlay_explain_form form,
+                           int32_t* n_devices, char* buf, size_t cap, size_t* needed, inlay_error* err);
 
 // ---- Sessions --------------------------------------------------------------------------------------------------------
 

@@ -348,13 +348,17 @@ static void test_chat(const inlay_engine* engine) {
 static void test_explanations(const char* model) {
   int32_t n_devices = -1;
   size_t n = 0;
-  EXPECT(INLAY_NOT_FOUND, CALL(inlay_explain)(MISSING, SIZE_MAX, NULL, &n_devices, NULL, 0, &n, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_explain)(NULL, SIZE_MAX, NULL, &n_devices, NULL, 0, &n, &err));
-  IN_STRUCT(inlay_load_params, (void)0, CALL(inlay_explain)(MISSING, SIZE_MAX, p, NULL, NULL, 0, &n, &err),
+  EXPECT(INLAY_NOT_FOUND, CALL(inlay_explain)(MISSING, SIZE_MAX, NULL, 0, &n_devices, NULL, 0, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_explain)(NULL, SIZE_MAX, NULL, 0, &n_devices, NULL, 0, &n, &err));
+  IN_STRUCT(inlay_load_params, (void)0, CALL(inlay_explain)(MISSING, SIZE_MAX, p, 0, NULL, NULL, 0, &n, &err),
             INLAY_NOT_FOUND);
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_explain)(MISSING, SIZE_MAX, NULL, -1, &n_devices, NULL, 0, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT,
+         CALL(inlay_explain)(MISSING, SIZE_MAX, NULL, INLAY_EXPLAIN_JSON + 1, &n_devices, NULL, 0, &n, &err));
   CHECK(n_devices == -1);
   if (!model) return;
-  TEXT_OUT(CALL(inlay_explain)(model, SIZE_MAX, NULL, &n_devices, buf, cap, &need, &err));
+  TEXT_OUT(CALL(inlay_explain)(model, SIZE_MAX, NULL, INLAY_EXPLAIN_JSON, NULL, buf, cap, &need, &err));
+  TEXT_OUT(CALL(inlay_explain)(model, SIZE_MAX, NULL, INLAY_EXPLAIN_TEXT, &n_devices, buf, cap, &need, &err));
   CHECK(n_devices >= 2);
 }
 

@@ -296,6 +296,17 @@ namespace Inlay
         F32 = 9,
     }
 
+    /// <summary>How an explanation is written.</summary>
+    public enum ExplainForm : int
+    {
+        /// <summary>For people.</summary>
+        Text = 0,
+        /// <summary>The same facts as one object with the members path, error, model, tokenizer, chat_template, tensors,
+        /// devices and contexts. An error is null or a message. Numbers have the names that they have in inlay_engine_info
+        /// and inlay_memory_info. Later minors may add members.</summary>
+        Json = 1,
+    }
+
     /// <summary>How a conversation becomes text.</summary>
     [Flags]
     public enum ChatFlags : uint
@@ -1083,7 +1094,7 @@ namespace Inlay.Raw
         private readonly delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, inlay_chat_params*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_chat_render;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_embed_input*, UIntPtr, UIntPtr, inlay_embed_params*, float*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_embed;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, IntPtr, int*, UIntPtr, int*, UIntPtr, inlay_score_params*, inlay_token_score*, UIntPtr, inlay_token_logprob*, UIntPtr, inlay_error*, Status> _inlay_score;
-        private readonly delegate* unmanaged[Cdecl]<byte*, UIntPtr, inlay_load_params*, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_explain;
+        private readonly delegate* unmanaged[Cdecl]<byte*, UIntPtr, inlay_load_params*, ExplainForm, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_explain;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_logits*, inlay_error*, Status> _inlay_session_view_logits;
         private readonly delegate* unmanaged[Cdecl]<IntPtr*, UIntPtr, int, inlay_event*, UIntPtr, int*, inlay_error*, Status> _inlay_decode_slice;
         private readonly delegate* unmanaged[Cdecl]<IntPtr*, UIntPtr, inlay_error*, Status> _inlay_decode_abandon;
@@ -1137,7 +1148,7 @@ namespace Inlay.Raw
             _inlay_chat_render = (delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, inlay_chat_params*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_chat_render", 2);
             _inlay_embed = (delegate* unmanaged[Cdecl]<IntPtr, inlay_embed_input*, UIntPtr, UIntPtr, inlay_embed_params*, float*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_embed", 2);
             _inlay_score = (delegate* unmanaged[Cdecl]<IntPtr, IntPtr, int*, UIntPtr, int*, UIntPtr, inlay_score_params*, inlay_token_score*, UIntPtr, inlay_token_logprob*, UIntPtr, inlay_error*, Status>)find("inlay_score", 2);
-            _inlay_explain = (delegate* unmanaged[Cdecl]<byte*, UIntPtr, inlay_load_params*, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_explain", 2);
+            _inlay_explain = (delegate* unmanaged[Cdecl]<byte*, UIntPtr, inlay_load_params*, ExplainForm, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_explain", 2);
             _inlay_session_view_logits = (delegate* unmanaged[Cdecl]<IntPtr, inlay_logits*, inlay_error*, Status>)find("inlay_session_view_logits", 2);
             _inlay_decode_slice = (delegate* unmanaged[Cdecl]<IntPtr*, UIntPtr, int, inlay_event*, UIntPtr, int*, inlay_error*, Status>)find("inlay_decode_slice", 2);
             _inlay_decode_abandon = (delegate* unmanaged[Cdecl]<IntPtr*, UIntPtr, inlay_error*, Status>)find("inlay_decode_abandon", 2);
@@ -1231,7 +1242,7 @@ namespace Inlay.Raw
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_score(IntPtr engine, IntPtr against, int* tokens, UIntPtr n_tokens, int* lengths, UIntPtr n_texts, inlay_score_params* @params, inlay_token_score* scores, UIntPtr score_stride, inlay_token_logprob* top, UIntPtr top_cap, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
-            internal delegate Status inlay_explain(byte* path, UIntPtr path_len, inlay_load_params* @params, int* n_devices, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err);
+            internal delegate Status inlay_explain(byte* path, UIntPtr path_len, inlay_load_params* @params, ExplainForm form, int* n_devices, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_session_view_logits(IntPtr session, inlay_logits* view, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
@@ -1925,6 +1936,7 @@ namespace Inlay.Raw
         /// <param name="path">As inlay_load takes it.</param>
         /// <param name="path_len">Its length, or SIZE_MAX. [bytes]</param>
         /// <param name="params">NULL: all defaults. Contexts are shown for its device. May be null.</param>
+        /// <param name="form">Text or JSON.</param>
         /// <param name="n_devices">How many devices would run it with these parameters. May be null.</param>
         /// <param name="buf">The text, ended by a zero if there is room. May be null.</param>
         /// <param name="cap">Room in buf. [bytes]</param>
@@ -1933,10 +1945,10 @@ namespace Inlay.Raw
         /// <remarks>Thread: any. Blocks: on disk, for headers and the tokenizer, and on drivers. Ownership: Nothing is
         /// kept. On error: Nothing has changed. Errors: NOT_FOUND, IO, FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL. Since:
         /// 1.2.</remarks>
-        public Status inlay_explain(byte* path, UIntPtr path_len, inlay_load_params* @params, int* n_devices, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err)
+        public Status inlay_explain(byte* path, UIntPtr path_len, inlay_load_params* @params, ExplainForm form, int* n_devices, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err)
         {
             if (_inlay_explain == null) return Older.Refuse("inlay_explain", "1.2", err);
-            return _inlay_explain(path, path_len, @params, n_devices, buf, cap, needed, err);
+            return _inlay_explain(path, path_len, @params, form, n_devices, buf, cap, needed, err);
         }
 
         /// <summary>The logits that inlay_session_copy_logits copies, without a copy: for hosts that read those of many

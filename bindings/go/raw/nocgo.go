@@ -449,6 +449,24 @@ func (v ConvertType) String() string {
 	return "UNKNOWN"
 }
 
+type ExplainForm int32
+
+const (
+	ExplainText ExplainForm = 0
+
+	ExplainJson ExplainForm = 1
+)
+
+func (v ExplainForm) String() string {
+	switch v {
+	case ExplainText:
+		return "TEXT"
+	case ExplainJson:
+		return "JSON"
+	}
+	return "UNKNOWN"
+}
+
 type ChatFlags uint32
 
 const (
@@ -1073,7 +1091,7 @@ func Score(engine *Engine, against *Engine, tokens *int32, nTokens uintptr, leng
 	return withoutCgo(err)
 }
 
-func Explain(path *byte, pathLen uintptr, params *LoadParams, nDevices *int32, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
+func Explain(path *byte, pathLen uintptr, params *LoadParams, form ExplainForm, nDevices *int32, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
 	return withoutCgo(err)
 }
 

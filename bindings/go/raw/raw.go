@@ -242,10 +242,11 @@ static inlay_status go_inlay_score(const inlay_engine* engine, const inlay_engin
   return api->inlay_score(engine, against, tokens, n_tokens, lengths, n_texts, params, scores, score_stride, top, top_cap, err);
 }
 static inlay_status go_inlay_explain(const char* path, size_t path_len, const inlay_load_params* params,
-                                     int32_t* n_devices, char* buf, size_t cap, size_t* needed, inlay_error* err) {
+                                     inlay_explain_form form, int32_t* n_devices, char* buf, size_t cap, size_t* needed,
+                                     inlay_error* err) {
   const inlay_dl* api = inlay_go_api();
   if (!api->inlay_explain) return inlay_go_missing("inlay_explain", err);
-  return api->inlay_explain(path, path_len, params, n_devices, buf, cap, needed, err);
+  return api->inlay_explain(path, path_len, params, form, n_devices, buf, cap, needed, err);
 }
 static inlay_status go_inlay_session_view_logits(inlay_session* session, inlay_logits* view, inlay_error* err) {
   const inlay_dl* api = inlay_go_api();
@@ -835,6 +836,30 @@ func (v ConvertType) String() string {
 		return "BF16"
 	case ConvertF32:
 		return "F32"
+	}
+	return "UNKNOWN"
+}
+
+// How an explanation is written.
+type ExplainForm int32
+
+// Values of ExplainForm.
+const (
+	// For people.
+	ExplainText ExplainForm = 0
+	// The same facts as one object with the members path, error, model, tokenizer, chat_template, tensors, devices
+	// and contexts. An error is null or a message. Numbers have the names that they have in inlay_engine_info and
+	// inlay_memory_info. Later minors may add members.
+	ExplainJson ExplainForm = 1
+)
+
+// String is the value's name as the C header writes it, without the prefix.
+func (v ExplainForm) String() string {
+	switch v {
+	case ExplainText:
+		return "TEXT"
+	case ExplainJson:
+		return "JSON"
 	}
 	return "UNKNOWN"
 }
@@ -2113,6 +2138,7 @@ func Score(engine *Engine, against *Engine, tokens *int32, nTokens uintptr, leng
 //   - path: As inlay_load takes it.
 //   - pathLen: Its length, or SIZE_MAX.
 //   - params: NULL: all defaults. Contexts are shown for its device.
+//   - form: Text or JSON.
 //   - nDevices: How many devices would run it with these parameters.
 //   - buf: The text, ended by a zero if there is room.
 //   - cap_: Room in buf.
@@ -2123,8 +2149,8 @@ func Score(engine *Engine, against *Engine, tokens *int32, nTokens uintptr, leng
 //   - On error: Nothing has changed.
 //   - Errors: NOT_FOUND, IO, FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL.
 //   - Since: 1.2.
-func Explain(path *byte, pathLen uintptr, params *LoadParams, nDevices *int32, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
-	return Status(C.go_inlay_explain((*C.char)(unsafe.Pointer(path)), C.size_t(pathLen), (*C.inlay_load_params)(unsafe.Pointer(params)), (*C.int32_t)(unsafe.Pointer(nDevices)), (*C.char)(unsafe.Pointer(buf)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
+func Explain(path *byte, pathLen uintptr, params *LoadParams, form ExplainForm, nDevices *int32, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return Status(C.go_inlay_explain((*C.char)(unsafe.Pointer(path)), C.size_t(pathLen), (*C.inlay_load_params)(unsafe.Pointer(params)), C.inlay_explain_form(form), (*C.int32_t)(unsafe.Pointer(nDevices)), (*C.char)(unsafe.Pointer(buf)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
 }
 
 // SessionViewLogits is inlay_session_view_logits. The logits that inlay_session_copy_logits copies, without a copy:

@@ -110,6 +110,14 @@ impl Engine {
         Library::get()?.explain(path, options)
     }
 
+    /// The same facts as one JSON object, as [`Library::explain_json`] tells.
+    ///
+    /// # Errors
+    /// Those of [`explain`](Self::explain).
+    pub fn explain_json(path: impl AsRef<Path>, options: &LoadOptions<'_>) -> Result<Explanation> {
+        Library::get()?.explain_json(path, options)
+    }
+
     /// Writes a model as a GGUF file with matrices of another type, as [`Library::convert`] does.
     ///
     /// # Errors

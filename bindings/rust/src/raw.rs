@@ -268,6 +268,15 @@ pub const INLAY_CONVERT_BF16: inlay_convert_type = 8;
 /// Every matrix in F32.
 pub const INLAY_CONVERT_F32: inlay_convert_type = 9;
 
+/// How an explanation is written.
+pub type inlay_explain_form = i32;
+/// For people.
+pub const INLAY_EXPLAIN_TEXT: inlay_explain_form = 0;
+/// The same facts as one object with the members path, error, model, tokenizer, chat_template, tensors, devices and
+/// contexts. An error is null or a message. Numbers have the names that they have in [`inlay_engine_info`] and
+/// [`inlay_memory_info`]. Later minors may add members.
+pub const INLAY_EXPLAIN_JSON: inlay_explain_form = 1;
+
 /// How a conversation becomes text.
 pub type inlay_chat_flags = u32;
 /// The text ends where the model's answer begins: the template's variable add_generation_prompt is true. It changes
@@ -1726,11 +1735,12 @@ pub struct Functions {
     /// - `path`: As [`inlay_load`](Functions::inlay_load) takes it.
     /// - `path_len`: Its length, or SIZE_MAX. (bytes)
     /// - `params`: NULL: all defaults. Contexts are shown for its device. (may be null)
+    /// - `form`: Text or JSON.
     /// - `n_devices`: How many devices would run it with these parameters. (may be null)
     /// - `buf`: The text, ended by a zero if there is room. (may be null)
     /// - `cap`: Room in buf. (bytes)
     /// - `needed`: Length of the text. (bytes, may be null)
-    pub inlay_explain: unsafe extern "C" fn(path: *const c_char, path_len: usize, params: *const inlay_load_params, n_devices: *mut i32, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
+    pub inlay_explain: unsafe extern "C" fn(path: *const c_char, path_len: usize, params: *const inlay_load_params, form: inlay_explain_form, n_devices: *mut i32, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
     /// The logits that [`inlay_session_copy_logits`](Functions::inlay_session_copy_logits) copies, without a copy:
     /// for hosts that read those of many sessions after every step.
     ///
@@ -2049,7 +2059,7 @@ unsafe extern "C" {
     /// See [`Functions::inlay_score`].
     pub fn inlay_score(engine: *const inlay_engine, against: *const inlay_engine, tokens: *const i32, n_tokens: usize, lengths: *const i32, n_texts: usize, params: *const inlay_score_params, scores: *mut inlay_token_score, score_stride: usize, top: *mut inlay_token_logprob, top_cap: usize, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_explain`].
-    pub fn inlay_explain(path: *const c_char, path_len: usize, params: *const inlay_load_params, n_devices: *mut i32, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
+    pub fn inlay_explain(path: *const c_char, path_len: usize, params: *const inlay_load_params, form: inlay_explain_form, n_devices: *mut i32, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_session_view_logits`].
     pub fn inlay_session_view_logits(session: *mut inlay_session, view: *mut inlay_logits, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_decode_slice`].
@@ -2445,7 +2455,7 @@ unsafe extern "C" fn absent_inlay_score(_: *const inlay_engine, _: *const inlay_
     unsafe { absent(err, "the loaded library has no inlay_score, which is since ABI 1.2") }
 }
 
-unsafe extern "C" fn absent_inlay_explain(_: *const c_char, _: usize, _: *const inlay_load_params, _: *mut i32, _: *mut c_char, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
+unsafe extern "C" fn absent_inlay_explain(_: *const c_char, _: usize, _: *const inlay_load_params, _: inlay_explain_form, _: *mut i32, _: *mut c_char, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
     // SAFETY: the caller's promise about `err` is the same.
     unsafe { absent(err, "the loaded library has no inlay_explain, which is since ABI 1.2") }
 }

@@ -235,6 +235,9 @@ fn options_are_shown_whole() {
 fn models_are_explained() {
     let found = Engine::explain(model(), &LoadOptions::default()).unwrap();
     assert!(found.n_devices >= 2 && found.text.contains("would run on"), "{}", found.text);
+    let facts = Engine::explain_json(model(), &LoadOptions::default()).unwrap();
+    assert_eq!(facts.n_devices, found.n_devices);
+    assert!(facts.text.starts_with('{') && facts.text.contains("\"family\": \""), "{}", facts.text);
     let missing = Engine::explain("no/such/model.gguf", &LoadOptions::default());
     assert_eq!(missing.unwrap_err().status(), Status::NotFound);
 }

@@ -548,6 +548,9 @@ static unsafe class LayoutProbe
         Constant("INLAY_CONVERT_F16", (long)ConvertType.F16);
         Constant("INLAY_CONVERT_BF16", (long)ConvertType.Bf16);
         Constant("INLAY_CONVERT_F32", (long)ConvertType.F32);
+        Enumeration("inlay_explain_form", typeof(ExplainForm));
+        Constant("INLAY_EXPLAIN_TEXT", (long)ExplainForm.Text);
+        Constant("INLAY_EXPLAIN_JSON", (long)ExplainForm.Json);
         Enumeration("inlay_chat_flags", typeof(ChatFlags));
         Constant("INLAY_CHAT_ADD_GENERATION_PROMPT", (long)ChatFlags.AddGenerationPrompt);
         Enumeration("inlay_pooling", typeof(Pooling));

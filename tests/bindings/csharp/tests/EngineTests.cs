@@ -255,6 +255,8 @@ static class EngineTests
         int devices;
         Expect.Contains("would run on", Engine.Explain(Given.Model, out devices));
         Expect.True(devices >= 2, "the processor and the interpreter");
+        Expect.Contains("\"family\": \"", Engine.ExplainJson(Given.Model, out devices));
+        Expect.True(devices >= 2, "the same devices");
         Expect.Status(Status.NotFound, () => Engine.Explain("no/such/model.gguf", out devices), "no model");
     }
 

@@ -132,6 +132,9 @@ fn constants() {
     constant("INLAY_CONVERT_F16", INLAY_CONVERT_F16 as i64);
     constant("INLAY_CONVERT_BF16", INLAY_CONVERT_BF16 as i64);
     constant("INLAY_CONVERT_F32", INLAY_CONVERT_F32 as i64);
+    println!("enum inlay_explain_form size {}", size_of::<inlay_explain_form>());
+    constant("INLAY_EXPLAIN_TEXT", INLAY_EXPLAIN_TEXT as i64);
+    constant("INLAY_EXPLAIN_JSON", INLAY_EXPLAIN_JSON as i64);
     println!("enum inlay_chat_flags size {}", size_of::<inlay_chat_flags>());
     constant("INLAY_CHAT_ADD_GENERATION_PROMPT", INLAY_CHAT_ADD_GENERATION_PROMPT as i64);
     println!("enum inlay_pooling size {}", size_of::<inlay_pooling>());
