@@ -53,12 +53,10 @@ def emit(api: Api) -> str:
         out += ["", *c_types.wrap(callback.doc, "// "), c_types.declaration(c_types.callback_typedef(api, callback))]
     for struct in api.structs:
         out += ["", *struct_lines(struct)]
-    group = ""
-    for function in api.functions:
-        if function.group != group:
-            group = function.group
-            out += ["", f"// ---- {group} " + "-" * (112 - len(group))]
-        out += ["", *doc_lines(api, function), c_types.declaration(c_types.prototype(api, function) + ";")]
+    for group, functions in api.by_subject().items():
+        out += ["", f"// ---- {group} " + "-" * (112 - len(group))]
+        for function in functions:
+            out += ["", *doc_lines(api, function), c_types.declaration(c_types.prototype(api, function) + ";")]
     out += ["", "#ifdef __cplusplus", "}", "#endif", "", "#endif", ""]
     return "\n".join(out)
 

@@ -904,6 +904,32 @@ inlay_status inlay_load_reader(const inlay_reader* reader, const inlay_load_para
 inlay_status inlay_memory_plan(const char* path, size_t path_len, const inlay_load_params* params,
                                inlay_memory_info* info, inlay_error* err);
 
+// Writes a model as a GGUF file with matrices of another type, under the names that GGUF files use. The source is a
+// path as inlay_load takes it. With a quantized type, quantized matrices that take as few bits a weight already stay as
+// they are. A folder's tokenizer gives the same tokens, texts and ends from the file; the log names what other programs
+// will not read there.
+// Thread: any.
+// Blocks: on disk, and to quantize.
+// Ownership: Nothing is kept.
+// On error: Nothing is left; a file that was there before stays. Where only the folder cannot be brought to the disk,
+// IO: the file is in place, but its name may not outlive a power failure; the message says so.
+// Errors: NOT_FOUND, IO, FORMAT, UNSUPPORTED, CANCELLED.
+// Since: 1.2.
+inlay_status inlay_convert(const char* path, size_t path_len, const char* out_path, size_t out_path_len,
+                           const inlay_convert_params* params, inlay_error* err);
+
+// Says what a model is, from its files' headers alone: family, features, types of its tensors, which devices would run
+// it and why others would not, and the memory that contexts of several lengths take. A model that no device runs is no
+// error here; files that cannot be read are.
+// Thread: any.
+// Blocks: on disk, for headers and the tokenizer, and on drivers.
+// Ownership: Nothing is kept.
+// On error: Nothing has changed.
+// Errors: NOT_FOUND, IO, FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL.
+// Since: 1.2.
+inlay_status inlay_explain(const char* path, size_t path_len, const inlay_load_params* params, inlay_explain_form form,
+                           int32_t* n_devices, char* buf, size_t cap, size_t* needed, inlay_error* err);
+
 // ---- Model -----------------------------------------------------------------------------------------------------------
 
 // Sizes of the model and of what was allocated for it.
@@ -1081,154 +1107,6 @@ inlay_status inlay_session_copy_logits(inlay_session* session, float* logits, si
 // Since: 1.0.
 void inlay_session_cancel(const inlay_session* session);
 
-// ---- Observation -----------------------------------------------------------------------------------------------------
-
-// What the engine has done so far.
-// Thread: any.
-// Blocks: no.
-// Ownership: Nothing is kept.
-// On error: Nothing has changed.
-// Errors: only the common ones.
-// Since: 1.0.
-inlay_status inlay_engine_get_stats(const inlay_engine* engine, inlay_stats* stats, inlay_error* err);
-
-// The list of operations that a step runs, as text: one line an operation, with its bytes and its floating-point
-// operations for one token.
-// Thread: any.
-// Blocks: no.
-// Ownership: Nothing is kept.
-// On error: Nothing has changed.
-// Errors: BUFFER_TOO_SMALL.
-// Since: 1.0.
-inlay_status inlay_plan_text(const inlay_engine* engine, char* buf, size_t cap, size_t* needed, inlay_error* err);
-
-// Reads one message from the engine's ring of the latest messages. `*cursor` is the number of the message read before,
-// 0 for none, and becomes that of this one; numbers count from 1, and those that the ring no longer holds are passed
-// over.
-// Thread: any.
-// Blocks: no.
-// Ownership: Nothing is kept.
-// On error: `*cursor` is unchanged. NOT_FOUND: there is no newer message yet.
-// Errors: NOT_FOUND, BUFFER_TOO_SMALL.
-// Since: 1.0.
-inlay_status inlay_log_read(const inlay_engine* engine, uint64_t* cursor, inlay_log_level* level, char* buf, size_t cap,
-                            size_t* needed, inlay_error* err);
-
-// Runs a step of fixed tokens again and again, in a session of its own: whole, then with a time for each operation, and
-// measures how fast the device reads memory. The engine keeps its latest 16 profiles; inlay_profile_text writes them.
-// Thread: any.
-// Blocks: on the device for all repetitions; other calls that compute on the engine run between them; takes device
-// memory.
-// Ownership: Nothing is kept.
-// On error: No profile is added.
-// Errors: SESSION_LIMIT, KV_FULL, DEVICE_OUT_OF_MEMORY, INVALID_STATE, DEVICE_LOST.
-// Since: 1.1.
-inlay_status inlay_profile_step(const inlay_engine* engine, const inlay_profile_params* params, inlay_error* err);
-
-// What inlay_profile_step measured: time, bytes, bytes a second and the share of the read bandwidth, operation by
-// operation. Bytes are those that the operation must move at least, each weight as it is held.
-// Thread: any.
-// Blocks: no.
-// Ownership: Nothing is kept.
-// On error: NOT_FOUND: nothing was profiled yet.
-// Errors: NOT_FOUND, BUFFER_TOO_SMALL.
-// Since: 1.1.
-inlay_status inlay_profile_text(const inlay_engine* engine, inlay_profile_form form, char* buf, size_t cap,
-                                size_t* needed, inlay_error* err);
-
-// Runs the same tokens in two engines, all but the last as one step and the last as another, and writes how far apart
-// each operation's values are: cosine, squared error over squares (NMSE), largest difference. For finding where two
-// devices, or two files of a model, begin to differ.
-// Thread: any.
-// Blocks: on both devices for two steps, on each call, also one for the size; takes device memory.
-// Ownership: Nothing is kept.
-// On error: Nothing has changed.
-// Errors: SESSION_LIMIT, CONTEXT_FULL, KV_FULL, BUFFER_TOO_SMALL, UNSUPPORTED, INVALID_STATE, DEVICE_LOST.
-// Since: 1.1.
-inlay_status inlay_compare_text(const inlay_engine* engine_a, const inlay_engine* engine_b, const int32_t* tokens,
-                                size_t n_tokens, double nmse_limit, int32_t* first, char* buf, size_t cap,
-                                size_t* needed, inlay_error* err);
-
-// ---- Load ------------------------------------------------------------------------------------------------------------
-
-// Writes a model as a GGUF file with matrices of another type, under the names that GGUF files use. The source is a
-// path as inlay_load takes it. With a quantized type, quantized matrices that take as few bits a weight already stay as
-// they are. A folder's tokenizer gives the same tokens, texts and ends from the file; the log names what other programs
-// will not read there.
-// Thread: any.
-// Blocks: on disk, and to quantize.
-// Ownership: Nothing is kept.
-// On error: Nothing is left; a file that was there before stays. Where only the folder cannot be brought to the disk,
-// IO: the file is in place, but its name may not outlive a power failure; the message says so.
-// Errors: NOT_FOUND, IO, FORMAT, UNSUPPORTED, CANCELLED.
-// Since: 1.2.
-inlay_status inlay_convert(const char* path, size_t path_len, const char* out_path, size_t out_path_len,
-                           const inlay_convert_params* params, inlay_error* err);
-
-// ---- Tokens ----------------------------------------------------------------------------------------------------------
-
-// Writes a conversation as the text that the model was trained on, by the model's chat template or a given one (Jinja,
-// as Hugging Face transformers sets it up). A conversation is JSON: an array of messages such as {"role": "user",
-// "content": "Hi"}, or an object of all the template's variables: messages, tools, documents, enable_thinking and so
-// on. The text holds control tokens in writing, BOS where the template writes it: tokenize it with NO_BOS_EOS and
-// PARSE_SPECIAL. Those that messages write pass as they are, too; inlay_chat_tokenize takes messages as text alone.
-// Thread: any.
-// Blocks: no.
-// Ownership: Nothing is kept.
-// On error: BUFFER_TOO_SMALL: `*needed` is set, buf is unspecified.
-// Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL.
-// Since: 1.2.
-inlay_status inlay_chat_render(const inlay_engine* engine, const char* conversation, size_t conversation_len,
-                               const inlay_chat_params* params, char* buf, size_t cap, size_t* needed,
-                               inlay_error* err);
-
-// Turns texts into vectors: the final hidden states of a text's tokens, normalized as before the output matrix, pooled.
-// Each text runs in a session of its own, several at once where sessions are free and a step has room; a text longer
-// than prefill_chunk runs chunk by chunk.
-// Thread: any.
-// Blocks: on the device until all texts are run; other threads' calls that compute on the engine run between its steps;
-// progress is called meanwhile.
-// Ownership: Nothing is kept.
-// On error: BUFFER_TOO_SMALL: `*needed` is set, nothing was run. Otherwise `out` is unspecified.
-// Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST, FORMAT,
-// CANCELLED.
-// Since: 1.2.
-inlay_status inlay_embed(const inlay_engine* engine, const inlay_embed_input* inputs, size_t n_inputs,
-                         size_t input_stride, const inlay_embed_params* params, float* out, size_t cap, size_t* needed,
-                         inlay_error* err);
-
-// Says how likely each token of texts is, given those before it: one run of the model in steps, nothing is drawn. Each
-// text runs in a session of its own, several at once where sessions are free and a step has room; a longer one runs
-// chunk by chunk. With another engine of the same vocabulary both run, and their distributions are compared: what a
-// quantization costs.
-// Thread: any.
-// Blocks: on the device until all texts are run; other threads' calls that compute on the engine run between its steps;
-// progress is called meanwhile.
-// Ownership: Nothing is kept.
-// On error: BUFFER_TOO_SMALL: nothing was run. Otherwise scores and top are unspecified.
-// Errors: BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST, FORMAT, CANCELLED.
-// Since: 1.2.
-inlay_status inlay_score(const inlay_engine* engine, const inlay_engine* against, const int32_t* tokens,
-                         size_t n_tokens, const int32_t* lengths, size_t n_texts, const inlay_score_params* params,
-                         inlay_token_score* scores, size_t score_stride, inlay_token_logprob* top, size_t top_cap,
-                         inlay_error* err);
-
-// ---- Load ------------------------------------------------------------------------------------------------------------
-
-// Says what a model is, from its files' headers alone: family, features, types of its tensors, which devices would run
-// it and why others would not, and the memory that contexts of several lengths take. A model that no device runs is no
-// error here; files that cannot be read are.
-// Thread: any.
-// Blocks: on disk, for headers and the tokenizer, and on drivers.
-// Ownership: Nothing is kept.
-// On error: Nothing has changed.
-// Errors: NOT_FOUND, IO, FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL.
-// Since: 1.2.
-inlay_status inlay_explain(const char* path, size_t path_len, const inlay_load_params* params, inlay_explain_form form,
-                           int32_t* n_devices, char* buf, size_t cap, size_t* needed, inlay_error* err);
-
-// ---- Sessions --------------------------------------------------------------------------------------------------------
-
 // The logits that inlay_session_copy_logits copies, without a copy: for hosts that read those of many sessions after
 // every step.
 // Thread: exclusive(session).
@@ -1298,25 +1176,6 @@ inlay_status inlay_session_cancel_generation(const inlay_session* session, uint6
 // Since: 1.2.
 inlay_status inlay_session_set_max_tokens(inlay_session* session, int32_t max_tokens, inlay_error* err);
 
-// ---- Tokens ----------------------------------------------------------------------------------------------------------
-
-// Writes a conversation as inlay_chat_render does, and tokenizes it, so that only the template's own control tokens
-// count: those that the conversation writes, in messages, tools or any other of its values, or that arise only together
-// with what it writes, are text. Where it writes none the tokens are those of inlay_chat_render and inlay_tokenize with
-// NO_BOS_EOS and PARSE_SPECIAL. Whatever a template makes of the conversation's texts counts as theirs; where it
-// changes a text that mixes both (replace, upper, tojson), all of it does.
-// Thread: any.
-// Blocks: no.
-// Ownership: Nothing is kept.
-// On error: BUFFER_TOO_SMALL: `*n_tokens` is set, nothing is written.
-// Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL.
-// Since: 1.2.
-inlay_status inlay_chat_tokenize(const inlay_engine* engine, const char* conversation, size_t conversation_len,
-                                 const inlay_chat_params* params, int32_t* tokens, size_t cap, size_t* n_tokens,
-                                 inlay_error* err);
-
-// ---- Sessions --------------------------------------------------------------------------------------------------------
-
 // Takes tokens out of the sequence: those behind them move to the front. Their keys and values stay, keys are rotated
 // to the new positions (RoPE), in about the time of a copy. They still carry what they have seen of the tokens that
 // went: logits are close to those of the shorter sequence, not the same; FP8 and INT8 keys are rounded once more. A
@@ -1354,6 +1213,139 @@ inlay_status inlay_session_accept(inlay_session* session, const int32_t* tokens,
 // Since: 1.2.
 inlay_status inlay_session_get_tokens(inlay_session* session, size_t first, int32_t* tokens, size_t cap,
                                       size_t* n_tokens, inlay_error* err);
+
+// ---- Observation -----------------------------------------------------------------------------------------------------
+
+// What the engine has done so far.
+// Thread: any.
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: Nothing has changed.
+// Errors: only the common ones.
+// Since: 1.0.
+inlay_status inlay_engine_get_stats(const inlay_engine* engine, inlay_stats* stats, inlay_error* err);
+
+// The list of operations that a step runs, as text: one line an operation, with its bytes and its floating-point
+// operations for one token.
+// Thread: any.
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: Nothing has changed.
+// Errors: BUFFER_TOO_SMALL.
+// Since: 1.0.
+inlay_status inlay_plan_text(const inlay_engine* engine, char* buf, size_t cap, size_t* needed, inlay_error* err);
+
+// Reads one message from the engine's ring of the latest messages. `*cursor` is the number of the message read before,
+// 0 for none, and becomes that of this one; numbers count from 1, and those that the ring no longer holds are passed
+// over.
+// Thread: any.
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: `*cursor` is unchanged. NOT_FOUND: there is no newer message yet.
+// Errors: NOT_FOUND, BUFFER_TOO_SMALL.
+// Since: 1.0.
+inlay_status inlay_log_read(const inlay_engine* engine, uint64_t* cursor, inlay_log_level* level, char* buf, size_t cap,
+                            size_t* needed, inlay_error* err);
+
+// Runs a step of fixed tokens again and again, in a session of its own: whole, then with a time for each operation, and
+// measures how fast the device reads memory. The engine keeps its latest 16 profiles; inlay_profile_text writes them.
+// Thread: any.
+// Blocks: on the device for all repetitions; other calls that compute on the engine run between them; takes device
+// memory.
+// Ownership: Nothing is kept.
+// On error: No profile is added.
+// Errors: SESSION_LIMIT, KV_FULL, DEVICE_OUT_OF_MEMORY, INVALID_STATE, DEVICE_LOST.
+// Since: 1.1.
+inlay_status inlay_profile_step(const inlay_engine* engine, const inlay_profile_params* params, inlay_error* err);
+
+// What inlay_profile_step measured: time, bytes, bytes a second and the share of the read bandwidth, operation by
+// operation. Bytes are those that the operation must move at least, each weight as it is held.
+// Thread: any.
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: NOT_FOUND: nothing was profiled yet.
+// Errors: NOT_FOUND, BUFFER_TOO_SMALL.
+// Since: 1.1.
+inlay_status inlay_profile_text(const inlay_engine* engine, inlay_profile_form form, char* buf, size_t cap,
+                                size_t* needed, inlay_error* err);
+
+// Runs the same tokens in two engines, all but the last as one step and the last as another, and writes how far apart
+// each operation's values are: cosine, squared error over squares (NMSE), largest difference. For finding where two
+// devices, or two files of a model, begin to differ.
+// Thread: any.
+// Blocks: on both devices for two steps, on each call, also one for the size; takes device memory.
+// Ownership: Nothing is kept.
+// On error: Nothing has changed.
+// Errors: SESSION_LIMIT, CONTEXT_FULL, KV_FULL, BUFFER_TOO_SMALL, UNSUPPORTED, INVALID_STATE, DEVICE_LOST.
+// Since: 1.1.
+inlay_status inlay_compare_text(const inlay_engine* engine_a, const inlay_engine* engine_b, const int32_t* tokens,
+                                size_t n_tokens, double nmse_limit, int32_t* first, char* buf, size_t cap,
+                                size_t* needed, inlay_error* err);
+
+// ---- Conversations ---------------------------------------------------------------------------------------------------
+
+// Writes a conversation as the text that the model was trained on, by the model's chat template or a given one (Jinja,
+// as Hugging Face transformers sets it up). A conversation is JSON: an array of messages such as {"role": "user",
+// "content": "Hi"}, or an object of all the template's variables: messages, tools, documents, enable_thinking and so
+// on. The text holds control tokens in writing, BOS where the template writes it: tokenize it with NO_BOS_EOS and
+// PARSE_SPECIAL. Those that messages write pass as they are, too; inlay_chat_tokenize takes messages as text alone.
+// Thread: any.
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: BUFFER_TOO_SMALL: `*needed` is set, buf is unspecified.
+// Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL.
+// Since: 1.2.
+inlay_status inlay_chat_render(const inlay_engine* engine, const char* conversation, size_t conversation_len,
+                               const inlay_chat_params* params, char* buf, size_t cap, size_t* needed,
+                               inlay_error* err);
+
+// Writes a conversation as inlay_chat_render does, and tokenizes it, so that only the template's own control tokens
+// count: those that the conversation writes, in messages, tools or any other of its values, or that arise only together
+// with what it writes, are text. Where it writes none the tokens are those of inlay_chat_render and inlay_tokenize with
+// NO_BOS_EOS and PARSE_SPECIAL. Whatever a template makes of the conversation's texts counts as theirs; where it
+// changes a text that mixes both (replace, upper, tojson), all of it does.
+// Thread: any.
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: BUFFER_TOO_SMALL: `*n_tokens` is set, nothing is written.
+// Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL.
+// Since: 1.2.
+inlay_status inlay_chat_tokenize(const inlay_engine* engine, const char* conversation, size_t conversation_len,
+                                 const inlay_chat_params* params, int32_t* tokens, size_t cap, size_t* n_tokens,
+                                 inlay_error* err);
+
+// ---- Embeddings and scores -------------------------------------------------------------------------------------------
+
+// Turns texts into vectors: the final hidden states of a text's tokens, normalized as before the output matrix, pooled.
+// Each text runs in a session of its own, several at once where sessions are free and a step has room; a text longer
+// than prefill_chunk runs chunk by chunk.
+// Thread: any.
+// Blocks: on the device until all texts are run; other threads' calls that compute on the engine run between its steps;
+// progress is called meanwhile.
+// Ownership: Nothing is kept.
+// On error: BUFFER_TOO_SMALL: `*needed` is set, nothing was run. Otherwise `out` is unspecified.
+// Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST, FORMAT,
+// CANCELLED.
+// Since: 1.2.
+inlay_status inlay_embed(const inlay_engine* engine, const inlay_embed_input* inputs, size_t n_inputs,
+                         size_t input_stride, const inlay_embed_params* params, float* out, size_t cap, size_t* needed,
+                         inlay_error* err);
+
+// Says how likely each token of texts is, given those before it: one run of the model in steps, nothing is drawn. Each
+// text runs in a session of its own, several at once where sessions are free and a step has room; a longer one runs
+// chunk by chunk. With another engine of the same vocabulary both run, and their distributions are compared: what a
+// quantization costs.
+// Thread: any.
+// Blocks: on the device until all texts are run; other threads' calls that compute on the engine run between its steps;
+// progress is called meanwhile.
+// Ownership: Nothing is kept.
+// On error: BUFFER_TOO_SMALL: nothing was run. Otherwise scores and top are unspecified.
+// Errors: BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST, FORMAT, CANCELLED.
+// Since: 1.2.
+inlay_status inlay_score(const inlay_engine* engine, const inlay_engine* against, const int32_t* tokens,
+                         size_t n_tokens, const int32_t* lengths, size_t n_texts, const inlay_score_params* params,
+                         inlay_token_score* scores, size_t score_stride, inlay_token_logprob* top, size_t top_cap,
+                         inlay_error* err);
 
 #ifdef __cplusplus
 }
