@@ -239,9 +239,9 @@ const (
 	// the system when it is first used, not beside the reading of weights. The process stays smaller until there are
 	// long prompts; the first prompts take longer.
 	LoadTakePagesLater = raw.LoadTakePagesLater
-	// CPU, likewise: products of quantized weights take all activations in 16 bits, not only the third of them that
-	// holds most of the error. Logits then are those of the dequantized weights but for a KL divergence of about
-	// 1e-6; prompts take longer.
+	// CPU, likewise: matrix products with quantized weights take all activations in 16 bits, not only the third of
+	// them that holds most of the error. Logits then are those of the dequantized weights but for a KL divergence of
+	// about 1e-6; prompts take longer.
 	LoadExactActivations = raw.LoadExactActivations
 )
 

@@ -19,8 +19,7 @@
 // - Only handles have to be freed, in any order. What a call is given is not used after it returned, unless it says so.
 // - Later minors may return numbers that this header does not have. An unknown status is a failure, an unknown finish reason an
 //   end; an event of an unknown kind is to be skipped.
-// - Only calls marked so take more device memory than the load did. Within the budget that was set at load, others may give some
-//   back and take it again.
+// - Only calls marked so take device memory. Others may give some back and take it again, within the budget that was set at load.
 // - Results do not depend on the thread's floating-point settings (rounding, denormals, traps). A call gives them back as they
 //   were, with their sticky flags; callbacks run with them.
 // - A thread inside of a call must not be cancelled (pthread_cancel), and no callback may end its thread or jump out: pthread_exit
@@ -163,7 +162,7 @@ typedef uint32_t inlay_load_flags;
 #define INLAY_LOAD_NO_CUBLAS 1u  // CUDA, without effect elsewhere, as the load's log says: prompts are multiplied by the library's own kernels, even where the machine has cuBLASLt.
 #define INLAY_LOAD_RUN_AHEAD 4u  // CUDA, likewise: a decode step begins the next one of the same sessions before it returns, so that the device need not wait for the host. If anything else comes than that step, it waits until the device is done with it. Not of sessions with penalties or biases, nor of models with sliding windows. Takes memory for one more row of logits a session.
 #define INLAY_LOAD_TAKE_PAGES_LATER 8u  // CPU, without effect elsewhere, as the load's log says: memory for the activations of long prompts is taken from the system when it is first used, not beside the reading of weights. The process stays smaller until there are long prompts; the first prompts take longer.
-#define INLAY_LOAD_EXACT_ACTIVATIONS 16u  // CPU, likewise: products of quantized weights take all activations in 16 bits, not only the third of them that holds most of the error. Logits then are those of the dequantized weights but for a KL divergence of about 1e-6; prompts take longer.
+#define INLAY_LOAD_EXACT_ACTIVATIONS 16u  // CPU, likewise: matrix products with quantized weights take all activations in 16 bits, not only the third of them that holds most of the error. Logits then are those of the dequantized weights but for a KL divergence of about 1e-6; prompts take longer.
 
 // Type in which weights are held.
 typedef int32_t inlay_weight_dtype;
@@ -360,10 +359,10 @@ typedef struct inlay_load_params {
   // What changes speed alone, for those who measure: key=value pairs with blanks or commas between. Copied. Keys and
   // values may come and go in any version; an unknown one is refused, and the error lists the known ones. On CUDA
   // token_kernel=0 (decode steps launch every operation, even where one launch could run all layers), cublas=0 (as
-  // NO_CUBLAS), mixed_gemm=0 (prompts multiply weights that were dequantized before) and group_rows=1 (products of 9 to
-  // 32 rows always share weights among several multiprocessors); on the CPU isa=generic, avx2 or avx512 (instructions
-  // that the processor lacks are refused). The load's log names those that change nothing on the device. [default NULL:
-  // none]
+  // NO_CUBLAS), mixed_gemm=0 (prompts multiply weights that were dequantized before) and group_rows=1 (matrix products
+  // of 9 to 32 rows always share weights among several multiprocessors); on the CPU isa=generic, avx2 or avx512
+  // (instructions that the processor lacks are refused). The load's log names those that change nothing on the device.
+  // [default NULL: none]
   const char* tuning;
   // Its length. [bytes, default 0]
   size_t tuning_len;
@@ -1121,8 +1120,8 @@ inlay_status inlay_session_view_logits(inlay_session* session, inlay_logits* vie
 // Runs a part of a decode step, for hosts that give the model a little time in every frame. The first call begins the
 // step, the next ones go on, until `*units_left` is 0: then events and status are those of inlay_decode_step, bit for
 // bit. What a unit is is the engine's affair, and steps differ in their number; those of one step take about the same
-// time. While a step is pending, calls that compute on the engine or change a sequence or sampler of the step's
-// sessions return INVALID_STATE; later minors may refuse fewer. Freeing one of the sessions drops it.
+// time. While a step is pending, calls that compute on the engine return INVALID_STATE, and of its sessions those that
+// fork, change the sequence or set a sampler; later minors may refuse fewer. Freeing one of the sessions drops it.
 // Thread: exclusive(sessions).
 // Blocks: on the device for max_units units; waits for other calls that compute on the engine. Between the chunks of
 // another thread's prefill no step begins: BUSY.

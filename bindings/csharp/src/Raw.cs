@@ -231,9 +231,9 @@ namespace Inlay
         /// taken from the system when it is first used, not beside the reading of weights. The process stays smaller until
         /// there are long prompts; the first prompts take longer.</summary>
         TakePagesLater = 8,
-        /// <summary>CPU, likewise: products of quantized weights take all activations in 16 bits, not only the third of
-        /// them that holds most of the error. Logits then are those of the dequantized weights but for a KL divergence of
-        /// about 1e-6; prompts take longer.</summary>
+        /// <summary>CPU, likewise: matrix products with quantized weights take all activations in 16 bits, not only the
+        /// third of them that holds most of the error. Logits then are those of the dequantized weights but for a KL
+        /// divergence of about 1e-6; prompts take longer.</summary>
         ExactActivations = 16,
     }
 
@@ -520,9 +520,9 @@ namespace Inlay.Raw
         /// Keys and values may come and go in any version; an unknown one is refused, and the error lists the known ones.
         /// On CUDA token_kernel=0 (decode steps launch every operation, even where one launch could run all layers),
         /// cublas=0 (as NO_CUBLAS), mixed_gemm=0 (prompts multiply weights that were dequantized before) and group_rows=1
-        /// (products of 9 to 32 rows always share weights among several multiprocessors); on the CPU isa=generic, avx2 or
-        /// avx512 (instructions that the processor lacks are refused). The load's log names those that change nothing on
-        /// the device. [default NULL: none]</summary>
+        /// (matrix products of 9 to 32 rows always share weights among several multiprocessors); on the CPU isa=generic,
+        /// avx2 or avx512 (instructions that the processor lacks are refused). The load's log names those that change
+        /// nothing on the device. [default NULL: none]</summary>
         public byte* tuning;
         /// <summary>Its length. [bytes, default 0]</summary>
         public UIntPtr tuning_len;
@@ -1968,9 +1968,9 @@ namespace Inlay.Raw
         /// <summary>Runs a part of a decode step, for hosts that give the model a little time in every frame. The first
         /// call begins the step, the next ones go on, until `*units_left` is 0: then events and status are those of
         /// inlay_decode_step, bit for bit. What a unit is is the engine's affair, and steps differ in their number; those
-        /// of one step take about the same time. While a step is pending, calls that compute on the engine or change a
-        /// sequence or sampler of the step's sessions return INVALID_STATE; later minors may refuse fewer. Freeing one of
-        /// the sessions drops it.</summary>
+        /// of one step take about the same time. While a step is pending, calls that compute on the engine return
+        /// INVALID_STATE, and of its sessions those that fork, change the sequence or set a sampler; later minors may
+        /// refuse fewer. Freeing one of the sessions drops it.</summary>
         /// <param name="sessions">The sessions; of a pending step those that it began with, in their order.</param>
         /// <param name="n_sessions">At least 1; at most 64 on a GPU.</param>
         /// <param name="max_units">Most units to run now. 0 begins a step, if none is pending, and tells its units.</param>

@@ -727,9 +727,9 @@ const (
 	// the system when it is first used, not beside the reading of weights. The process stays smaller until there are
 	// long prompts; the first prompts take longer.
 	LoadTakePagesLater LoadFlags = 8
-	// CPU, likewise: products of quantized weights take all activations in 16 bits, not only the third of them that
-	// holds most of the error. Logits then are those of the dequantized weights but for a KL divergence of about
-	// 1e-6; prompts take longer.
+	// CPU, likewise: matrix products with quantized weights take all activations in 16 bits, not only the third of
+	// them that holds most of the error. Logits then are those of the dequantized weights but for a KL divergence of
+	// about 1e-6; prompts take longer.
 	LoadExactActivations LoadFlags = 16
 )
 
@@ -1066,10 +1066,10 @@ type LoadParams struct {
 	// What changes speed alone, for those who measure: key=value pairs with blanks or commas between. Copied. Keys
 	// and values may come and go in any version; an unknown one is refused, and the error lists the known ones. On
 	// CUDA token_kernel=0 (decode steps launch every operation, even where one launch could run all layers), cublas=0
-	// (as NO_CUBLAS), mixed_gemm=0 (prompts multiply weights that were dequantized before) and group_rows=1 (products
-	// of 9 to 32 rows always share weights among several multiprocessors); on the CPU isa=generic, avx2 or avx512
-	// (instructions that the processor lacks are refused). The load's log names those that change nothing on the
-	// device. [default NULL: none]
+	// (as NO_CUBLAS), mixed_gemm=0 (prompts multiply weights that were dequantized before) and group_rows=1 (matrix
+	// products of 9 to 32 rows always share weights among several multiprocessors); on the CPU isa=generic, avx2 or
+	// avx512 (instructions that the processor lacks are refused). The load's log names those that change nothing on
+	// the device. [default NULL: none]
 	Tuning *byte
 	// Its length. [bytes, default 0]
 	TuningLen uintptr
@@ -2172,9 +2172,9 @@ func SessionViewLogits(session *Session, view *Logits, err *Error) Status {
 // DecodeSlice is inlay_decode_slice. Runs a part of a decode step, for hosts that give the model a little time in
 // every frame. The first call begins the step, the next ones go on, until `*units_left` is 0: then events and status
 // are those of inlay_decode_step, bit for bit. What a unit is is the engine's affair, and steps differ in their
-// number; those of one step take about the same time. While a step is pending, calls that compute on the engine or
-// change a sequence or sampler of the step's sessions return INVALID_STATE; later minors may refuse fewer. Freeing
-// one of the sessions drops it.
+// number; those of one step take about the same time. While a step is pending, calls that compute on the engine
+// return INVALID_STATE, and of its sessions those that fork, change the sequence or set a sampler; later minors may
+// refuse fewer. Freeing one of the sessions drops it.
 //
 //   - sessions: The sessions; of a pending step those that it began with, in their order.
 //   - nSessions: At least 1; at most 64 on a GPU.

@@ -214,9 +214,9 @@ pub const INLAY_LOAD_RUN_AHEAD: inlay_load_flags = 4;
 /// the system when it is first used, not beside the reading of weights. The process stays smaller until there are
 /// long prompts; the first prompts take longer.
 pub const INLAY_LOAD_TAKE_PAGES_LATER: inlay_load_flags = 8;
-/// CPU, likewise: products of quantized weights take all activations in 16 bits, not only the third of them that
-/// holds most of the error. Logits then are those of the dequantized weights but for a KL divergence of about 1e-6;
-/// prompts take longer.
+/// CPU, likewise: matrix products with quantized weights take all activations in 16 bits, not only the third of them
+/// that holds most of the error. Logits then are those of the dequantized weights but for a KL divergence of about
+/// 1e-6; prompts take longer.
 pub const INLAY_LOAD_EXACT_ACTIVATIONS: inlay_load_flags = 16;
 
 /// Type in which weights are held.
@@ -521,9 +521,9 @@ pub struct inlay_load_params {
     /// and values may come and go in any version; an unknown one is refused, and the error lists the known ones. On
     /// CUDA token_kernel=0 (decode steps launch every operation, even where one launch could run all layers),
     /// cublas=0 (as NO_CUBLAS), mixed_gemm=0 (prompts multiply weights that were dequantized before) and group_rows=1
-    /// (products of 9 to 32 rows always share weights among several multiprocessors); on the CPU isa=generic, avx2 or
-    /// avx512 (instructions that the processor lacks are refused). The load's log names those that change nothing on
-    /// the device. (default NULL: none)
+    /// (matrix products of 9 to 32 rows always share weights among several multiprocessors); on the CPU isa=generic,
+    /// avx2 or avx512 (instructions that the processor lacks are refused). The load's log names those that change
+    /// nothing on the device. (default NULL: none)
     pub tuning: *const c_char,
     /// Its length. (bytes, default 0)
     pub tuning_len: usize,
@@ -1760,8 +1760,8 @@ pub struct Functions {
     /// begins the step, the next ones go on, until `*units_left` is 0: then events and status are those of
     /// [`inlay_decode_step`](Functions::inlay_decode_step), bit for bit. What a unit is is the engine's affair, and
     /// steps differ in their number; those of one step take about the same time. While a step is pending, calls that
-    /// compute on the engine or change a sequence or sampler of the step's sessions return INVALID_STATE; later
-    /// minors may refuse fewer. Freeing one of the sessions drops it.
+    /// compute on the engine return INVALID_STATE, and of its sessions those that fork, change the sequence or set a
+    /// sampler; later minors may refuse fewer. Freeing one of the sessions drops it.
     ///
     /// - Thread: exclusive(sessions).
     /// - Blocks: on the device for max_units units; waits for other calls that compute on the engine. Between the
