@@ -139,6 +139,13 @@ class Api:
     def struct(self, name: str) -> Struct | None:
         return find(self.structs, name)
 
+    def by_subject(self) -> dict[str, list[Function]]:
+        """The functions of each group, groups in the order in which they first come."""
+        out = {}
+        for function in self.functions:
+            out.setdefault(function.group, []).append(function)
+        return out
+
     def is_handle(self, name: str) -> bool:
         return find(self.handles, name) is not None
 

@@ -25,8 +25,7 @@ PREFACE = """\
 // - Only handles have to be freed, in any order. What a call is given is not used after it returned, unless it says so.
 // - Later minors may return numbers that this header does not have. An unknown status is a failure, an unknown finish reason an
 //   end; an event of an unknown kind is to be skipped.
-// - Only calls marked so take more device memory than the load did. Within the budget that was set at load, others may give some
-//   back and take it again.
+// - Only calls marked so take device memory. Others may give some back and take it again, within the budget that was set at load.
 // - Results do not depend on the thread's floating-point settings (rounding, denormals, traps). A call gives them back as they
 //   were, with their sticky flags; callbacks run with them.
 // - A thread inside of a call must not be cancelled (pthread_cancel), and no callback may end its thread or jump out: pthread_exit
@@ -53,12 +52,10 @@ def emit(api: Api) -> str:
         out += ["", *c_types.wrap(callback.doc, "// "), c_types.declaration(c_types.callback_typedef(api, callback))]
     for struct in api.structs:
         out += ["", *struct_lines(struct)]
-    group = ""
-    for function in api.functions:
-        if function.group != group:
-            group = function.group
-            out += ["", f"// ---- {group} " + "-" * (112 - len(group))]
-        out += ["", *doc_lines(api, function), c_types.declaration(c_types.prototype(api, function) + ";")]
+    for group, functions in api.by_subject().items():
+        out += ["", f"// ---- {group} " + "-" * (112 - len(group))]
+        for function in functions:
+            out += ["", *doc_lines(api, function), c_types.declaration(c_types.prototype(api, function) + ";")]
     out += ["", "#ifdef __cplusplus", "}", "#endif", "", "#endif", ""]
     return "\n".join(out)
 

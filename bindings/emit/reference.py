@@ -14,12 +14,10 @@ ABI {version}. Rules that hold for every function stand at the top of `include/c
 
 def emit(api: Api) -> str:
     out = [HEAD.format(version=api.version()), *contents(api)]
-    group = ""
-    for function in api.functions:
-        if function.group != group:
-            group = function.group
-            out += [f"## {group}", ""]
-        out += function_lines(api, function)
+    for group, functions in api.by_subject().items():
+        out += [f"## {group}", ""]
+        for function in functions:
+            out += function_lines(api, function)
     out += ["## Structs", ""]
     for struct in api.structs:
         out += struct_lines(struct)
@@ -37,11 +35,9 @@ def emit(api: Api) -> str:
 
 
 def contents(api: Api) -> list[str]:
-    out, groups = [], {}
-    for function in api.functions:
-        groups.setdefault(function.group, []).append(function.name)
-    for group, names in groups.items():
-        out.append(f"- {group}: " + ", ".join(f"[{n}](#{n})" for n in names))
+    out = []
+    for group, functions in api.by_subject().items():
+        out.append(f"- {group}: " + ", ".join(f"[{f.name}](#{f.name})" for f in functions))
     return [*out, ""]
 
 

@@ -239,9 +239,9 @@ const (
 	// the system when it is first used, not beside the reading of weights. The process stays smaller until there are
 	// long prompts; the first prompts take longer.
 	LoadTakePagesLater = raw.LoadTakePagesLater
-	// CPU, likewise: products of quantized weights take all activations in 16 bits, not only the third of them that
-	// holds most of the error. Logits then are those of the dequantized weights but for a KL divergence of about
-	// 1e-6; prompts take longer.
+	// CPU, likewise: matrix products with quantized weights take all activations in 16 bits, not only the third of
+	// them that holds most of the error. Logits then are those of the dequantized weights but for a KL divergence of
+	// about 1e-6; prompts take longer.
 	LoadExactActivations = raw.LoadExactActivations
 )
 
@@ -304,6 +304,19 @@ const (
 	ConvertBf16 = raw.ConvertBf16
 	// Every matrix in F32.
 	ConvertF32 = raw.ConvertF32
+)
+
+// How an explanation is written.
+type ExplainForm = raw.ExplainForm
+
+// Values of ExplainForm.
+const (
+	// For people.
+	ExplainText = raw.ExplainText
+	// The same facts as one object with the members path, error, model, tokenizer, chat_template, tensors, devices
+	// and contexts. An error is null or a message. Numbers have the names that they have in inlay_engine_info and
+	// inlay_memory_info. Later minors may add members.
+	ExplainJson = raw.ExplainJson
 )
 
 // How a conversation becomes text.

@@ -457,7 +457,7 @@ func TestAccept(t *testing.T) {
 	}
 	event, err := session.Step()
 	text, _ := engine.Detokenize(want[:4], 0)
-	if err != nil || event.Token != want[4] || event.GeneratedTokens != 5 || !strings.HasPrefix(event.Text, text) {
+	if err != nil || event.Token != want[4] || event.NTokens != 1 || event.GeneratedTokens != 5 || !strings.HasPrefix(event.Text, text) {
 		t.Errorf("%+v %v", event, err)
 	}
 	if tokens, err := session.Tokens(2); err != nil || !same(tokens, append([]int32{3}, want[:5]...)) {

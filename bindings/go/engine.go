@@ -3,7 +3,6 @@ package inlay
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -197,39 +196,45 @@ func chatTokens(handle *raw.Engine, conversation, template string, flags ChatFla
 }
 
 // Embed turns texts, given as tokens, into vectors of the model's width: the final hidden states of each, pooled. Each runs
-// in a session of its own, several at once where sessions are free. When the context ends, it stops behind the texts under
+// in a session of its own, several at once where sessions are free. When the context ends, it stops behind the step under
 // way, with an error that matches StatusCancelled and the context's error.
 func (e *Engine) Embed(ctx context.Context, texts [][]int32, pooling Pooling, flags EmbedFlags) ([][]float32, error) {
-	handle, err := e.join("embed")
-	if err != nil {
-		return nil, err
+	return e.embed(ctx, embedTokensInC(texts), len(texts), pooling, flags)
+}
+
+// EmbedTexts is Embed of texts, with the BOS and EOS tokens that the model asks for.
+func (e *Engine) EmbedTexts(ctx context.Context, texts []string, pooling Pooling, flags EmbedFlags) ([][]float32, error) {
+	return e.embed(ctx, embedTextsInC(texts), len(texts), pooling, flags)
+}
+
+// embedTokensInC copies the tokens to C's memory.
+func embedTokensInC(texts [][]int32) *raw.EmbedInput {
+	at := uintptr(len(texts)) * unsafe.Sizeof(raw.EmbedInput{})
+	size := at + 4
+	for _, text := range texts {
+		size += uintptr(len(text)) * 4
 	}
-	defer e.leave()
-	defer e.shared.queue.wake() // The texts have had sessions.
-	group := len(texts)
-	if ctx.Done() != nil { // A call cannot be stopped, so each takes as many as can run at once.
-		group = e.info.MaxSessions
+	memory := raw.Calloc(size)
+	inputs := unsafe.Slice((*raw.EmbedInput)(memory), len(texts))
+	for i, text := range texts {
+		tokens := unsafe.Slice((*int32)(unsafe.Add(memory, at)), len(text)+1)
+		copy(tokens, text)
+		inputs[i].Tokens, inputs[i].NTokens = &tokens[0], uintptr(len(text))
+		at += uintptr(len(text)) * 4
 	}
-	var vectors [][]float32
-	for done := 0; ; done += group {
-		if ctx.Err() != nil {
-			return nil, cancelled("embed", ctx)
-		}
-		if group > len(texts) {
-			group = len(texts)
-		}
-		some, err := e.embed(handle, texts[:group], pooling, flags)
-		if err != nil {
-			if e, ok := err.(*Error); ok && done > 0 {
-				e.Message = fmt.Sprintf("behind the first %d texts: %s", done, e.Message)
-			}
-			return nil, err
-		}
-		vectors, texts = append(vectors, some...), texts[group:]
-		if len(texts) == 0 {
-			return vectors, nil
-		}
+	return (*raw.EmbedInput)(memory)
+}
+
+// embedTextsInC copies the texts to C's memory.
+func embedTextsInC(texts []string) *raw.EmbedInput {
+	at := uintptr(len(texts)) * unsafe.Sizeof(raw.EmbedInput{})
+	memory := raw.Calloc(at + textsSize(texts) + 1)
+	inputs := unsafe.Slice((*raw.EmbedInput)(memory), len(texts))
+	copied := unsafe.Slice(putTexts(unsafe.Add(memory, at), texts), len(texts))
+	for i, text := range copied {
+		inputs[i].Text, inputs[i].TextLen = text.Data, text.Len
 	}
+	return (*raw.EmbedInput)(memory)
 }
 
 // joined are the texts' tokens one after the other, and how many each has.
@@ -242,19 +247,36 @@ func joined(texts [][]int32) (tokens, lengths []int32) {
 	return tokens, lengths
 }
 
-func (e *Engine) embed(handle *raw.Engine, texts [][]int32, pooling Pooling, flags EmbedFlags) ([][]float32, error) {
-	tokens, lengths := joined(texts)
-	params := raw.EmbedParams{StructSize: uint32(unsafe.Sizeof(raw.EmbedParams{})), Pooling: pooling, Flags: flags}
-	width := e.info.DModel
-	values := make([]float32, len(texts)*width+1)
-	err := check("embed", func(err *raw.Error) Status {
-		return raw.Embed(handle, tokensOf(tokens), uintptr(len(tokens)), tokensOf(lengths), uintptr(len(texts)), &params,
-			&values[0], uintptr(len(values)), nil, err)
-	})
+// embed releases the inputs.
+func (e *Engine) embed(ctx context.Context, inputs *raw.EmbedInput, n int, pooling Pooling, flags EmbedFlags) ([][]float32, error) {
+	defer raw.Release(unsafe.Pointer(inputs))
+	handle, err := e.join("embed")
 	if err != nil {
 		return nil, err
 	}
-	vectors := make([][]float32, len(texts))
+	defer e.leave()
+	defer e.shared.queue.wake() // The texts have had sessions.
+	if ctx.Err() != nil {
+		return nil, cancelled("embed", ctx)
+	}
+	params := &raw.EmbedParams{StructSize: uint32(unsafe.Sizeof(raw.EmbedParams{})), Pooling: pooling, Flags: flags}
+	width := e.info.DModel
+	values := make([]float32, n*width+1)
+	control := raw.NewControl()
+	defer control.Free()
+	control.AttachEmbed(params)
+	followed(ctx, control, nil, func() {
+		err = check("embed", func(err *raw.Error) Status {
+			return raw.Embed(handle, inputs, uintptr(n), unsafe.Sizeof(*inputs), params, &values[0], uintptr(len(values)), nil, err)
+		})
+	})
+	if errors.Is(err, StatusCancelled) && ctx.Err() != nil {
+		err = withCause(err, ctx.Err())
+	}
+	if err != nil {
+		return nil, err
+	}
+	vectors := make([][]float32, n)
 	for i := range vectors {
 		vectors[i] = values[i*width : (i+1)*width : (i+1)*width]
 	}

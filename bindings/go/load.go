@@ -297,6 +297,15 @@ func MemoryPlan(path string, options *LoadOptions) (MemoryInfo, error) {
 // Explain says what a model is, from its files' headers alone: family, features, types of its tensors, which devices would
 // run it, and how many these are, why others would not, and the memory that contexts of several lengths take.
 func Explain(path string, options *LoadOptions) (text string, devices int, err error) {
+	return explain(path, options, ExplainText)
+}
+
+// ExplainJSON gives the facts of Explain as one JSON object.
+func ExplainJSON(path string, options *LoadOptions) (text string, devices int, err error) {
+	return explain(path, options, ExplainJson)
+}
+
+func explain(path string, options *LoadOptions, form ExplainForm) (text string, devices int, err error) {
 	if err := openDefault(); err != nil {
 		return "", 0, err
 	}
@@ -307,7 +316,7 @@ func Explain(path string, options *LoadOptions) (text string, devices int, err e
 	defer release()
 	var n int32
 	text, err = readText("explain", 1<<14, func(buf *byte, size uintptr, needed *uintptr, err *raw.Error) Status {
-		return raw.Explain(bytesOf(path), uintptr(len(path)), params, &n, buf, size, needed, err)
+		return raw.Explain(bytesOf(path), uintptr(len(path)), params, form, &n, buf, size, needed, err)
 	})
 	return text, int(n), err
 }

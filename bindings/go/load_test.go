@@ -2,6 +2,7 @@ package inlay
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -438,6 +439,16 @@ func TestEmbed(t *testing.T) {
 	if raw, err := engine.Embed(background, [][]int32{text}, PoolingMean, 0); err != nil || math.Abs(product(raw[0], raw[0])-1) < 0.01 {
 		t.Error(err)
 	}
+	prompt := "Once upon a time"
+	tokens, _ := engine.Tokenize(prompt, 0)
+	of, err := engine.EmbedTexts(background, []string{prompt, "x"}, PoolingMean, EmbedNormalize)
+	want, _ := engine.Embed(background, [][]int32{tokens}, PoolingMean, EmbedNormalize)
+	if err != nil || len(of) != 2 || math.Abs(product(of[0], want[0])-1) > 1e-4 || product(of[0], of[1]) > 0.99 {
+		t.Error(err)
+	}
+	if none, err := engine.EmbedTexts(background, nil, PoolingMean, 0); err != nil || len(none) != 0 {
+		t.Error(none, err)
+	}
 	if none, err := engine.Embed(background, nil, PoolingMean, 0); err != nil || len(none) != 0 {
 		t.Error(none, err)
 	}
@@ -452,6 +463,14 @@ func TestEmbed(t *testing.T) {
 func TestExplain(t *testing.T) {
 	text, devices, err := Explain(testModel, nil)
 	if err != nil || devices < 2 || !strings.Contains(text, "would run on") {
+		t.Error(text, devices, err)
+	}
+	text, devices, err = ExplainJSON(testModel, nil)
+	var facts struct {
+		Model   struct{ Family string }
+		Devices []struct{ Error *string }
+	}
+	if err != nil || json.Unmarshal([]byte(text), &facts) != nil || facts.Model.Family != "llama" || len(facts.Devices) <= devices-1 {
 		t.Error(text, devices, err)
 	}
 	if _, _, err := Explain("no/such/model.gguf", nil); !errors.Is(err, StatusNotFound) {

@@ -18,6 +18,8 @@ type Event struct {
 	Kind EventKind `json:"kind"`
 	// Token is the drawn token, -1 if there is none.
 	Token int32 `json:"token"`
+	// NTokens is how many were drawn, of which Token is the last: 0 or 1.
+	NTokens int `json:"n_tokens"`
 	// Finish is not FinishNone if this was the session's last event until its next prefill. A context that is full is such an
 	// end, FinishContextFull, and no error.
 	Finish FinishReason `json:"finish"`
@@ -233,7 +235,7 @@ func (b *batch) event(i int, session *Session) (Event, error) {
 	if e.Status == StatusOK && e.Token >= 0 {
 		session.generated++
 	}
-	out := Event{Session: session, Status: e.Status, Kind: e.Kind, Token: e.Token, Finish: e.FinishReason,
+	out := Event{Session: session, Status: e.Status, Kind: e.Kind, Token: e.Token, NTokens: int(e.NTokens), Finish: e.FinishReason,
 		Logprob: e.Logprob, PromptTokens: session.prompt, GeneratedTokens: session.generated}
 	if e.NLogprobs > 0 {
 		out.Top = make([]TokenLogprob, e.NLogprobs)

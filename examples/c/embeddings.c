@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "inlay.h"
-#include "prompt.h"
 
 #define MAX_TEXTS 64
 
@@ -22,14 +21,10 @@ static float* embed(const char* text, size_t width) {
   // A model that was not made for embeddings names no pooling: the mean is a good choice.
   inlay_embed_params params = {
       .struct_size = sizeof params, .pooling = INLAY_POOLING_MEAN, .flags = INLAY_EMBED_NORMALIZE};
-  size_t n = 0;
-  int32_t* tokens = example_tokens(engine, text, &n, &err);
+  const inlay_embed_input input = {.text = text, .text_len = SIZE_MAX};
   float* vector = malloc(width * sizeof *vector);
-  inlay_status status = tokens ? INLAY_OUT_OF_MEMORY : err.status;
-  const int32_t length = (int32_t)n;
-  if (tokens && vector) status = inlay_embed(engine, tokens, n, &length, 1, &params, vector, width, NULL, &err);
-  free(tokens);
-  if (status == INLAY_OK) return vector;
+  if (!vector) err = (inlay_error){.status = INLAY_OUT_OF_MEMORY};
+  if (vector && inlay_embed(engine, &input, 1, sizeof input, &params, vector, width, NULL, &err) == INLAY_OK) return vector;
   fail(text);
   free(vector);
   return NULL;

@@ -22,18 +22,17 @@ std::vector<std::string> lines_of(const std::string& text) {
 // (texts, d_model), row after row.
 std::vector<float> embed(const inlay_engine* engine, const std::vector<std::string>& texts,
                          const inlay_embed_params& params) {
-  std::vector<int32_t> tokens, lengths;
+  std::vector<std::vector<int32_t>> tokens;
+  std::vector<inlay_embed_input> inputs;
   for (const std::string& text : texts) {
-    const std::vector<int32_t> ids = tokenize(engine, text, INLAY_TOKENIZE_PARSE_SPECIAL);
-    tokens.insert(tokens.end(), ids.begin(), ids.end());
-    lengths.push_back(static_cast<int32_t>(ids.size()));
+    tokens.push_back(tokenize(engine, text, INLAY_TOKENIZE_PARSE_SPECIAL));
+    inputs.push_back({tokens.back().data(), tokens.back().size(), nullptr, 0});
   }
   std::vector<float> out;
   inlay_error error;
   size_t n = 0;
   const auto run = [&](float* values, size_t room) {
-    check(inlay_embed(engine, tokens.data(), tokens.size(), lengths.data(), lengths.size(), &params, values, room, &n,
-                      &error),
+    check(inlay_embed(engine, inputs.data(), inputs.size(), sizeof(inlay_embed_input), &params, values, room, &n, &error),
           error, "cannot embed");
   };
   run(nullptr, 0);

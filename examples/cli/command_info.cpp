@@ -75,12 +75,12 @@ void print_metadata(const inlay_engine* engine) {
 }
 
 // What the library says of the model and of where it would run; false if no device would run it.
-bool print_explanation(const std::string& path, const inlay_load_params& params) {
+bool print_explanation(const std::string& path, const inlay_load_params& params, inlay_explain_form form) {
   int32_t n_devices = 0;
   const std::string text = text_of(
       [&](char* buffer, size_t cap, size_t* needed, inlay_error* err) {
         const inlay_status status =
-            inlay_explain(path.data(), path.size(), &params, &n_devices, buffer, cap, needed, err);
+            inlay_explain(path.data(), path.size(), &params, form, &n_devices, buffer, cap, needed, err);
         check(status, *err, "cannot read", path);
         return status;
       },
@@ -93,6 +93,7 @@ bool print_explanation(const std::string& path, const inlay_load_params& params)
 
 int info_command(int argc, char** argv) {
   LoadOptions planned;
+  bool json = false;
   Options options(
       "info MODEL [options]",
       "Prints what a model is, which devices would run it and why others would not, the memory that it takes,\n"
@@ -101,6 +102,7 @@ int info_command(int argc, char** argv) {
   options.integer("-c --ctx", planned.n_context, 1, 1 << 30,
                   "tokens of the longest sequence (the trained context, at most 4096)");
   options.integer("--sessions", planned.max_sessions, 1, 1024, "sessions at a time (8)");
+  options.flag("--json", json, "the first part alone, as one JSON object on one line");
   const std::vector<std::string> rest = options.parse(argc, argv, 1);
   if (rest.empty()) options.usage_error("no model given: name a GGUF file or a Hugging Face folder");
 
@@ -109,7 +111,9 @@ int info_command(int argc, char** argv) {
   const inlay_load_params params = planned.params();
   check_path(rest[0]);
   if (planned.n_context > 0) check_context(rest[0], planned, trained_context_of(rest[0]));
-  if (!print_explanation(rest[0], params)) fail(kExitFailed, "no device runs " + rest[0]);
+  if (!print_explanation(rest[0], params, json ? INLAY_EXPLAIN_JSON : INLAY_EXPLAIN_TEXT))
+    fail(kExitFailed, "no device runs " + rest[0]);
+  if (json) return 0;
   check(inlay_memory_plan(rest[0].data(), rest[0].size(), &params, &memory, &error), error, "cannot plan", rest[0]);
   LoadOptions smallest = planned;  // metadata come with an engine; this one generates nothing
   smallest.n_context = smallest.max_sessions = 1;

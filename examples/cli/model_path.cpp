@@ -48,18 +48,17 @@ void check_path(const std::string& path) {
 
 int32_t trained_context_of(const std::string& path) {
   const auto params = sized<inlay_load_params>();
-  int32_t n_devices = 0;
   size_t n = 0;
-  if (inlay_explain(path.data(), path.size(), &params, &n_devices, nullptr, 0, &n, nullptr) != INLAY_OK) return 0;
+  const auto explain = [&](char* buffer, size_t cap) {
+    return inlay_explain(path.data(), path.size(), &params, INLAY_EXPLAIN_JSON, nullptr, buffer, cap, &n, nullptr) == INLAY_OK;
+  };
+  if (!explain(nullptr, 0)) return 0;
   std::string text(n + 1, '\0');
-  if (inlay_explain(path.data(), path.size(), &params, &n_devices, text.data(), text.size(), &n, nullptr) != INLAY_OK)
-    return 0;
-  constexpr std::string_view kRow = "\ntrained context ";
-  size_t at = text.find(kRow);
-  if (at == std::string::npos) return 0;
-  at = text.find_first_not_of(' ', at + kRow.size());
+  if (!explain(text.data(), text.size())) return 0;
+  constexpr std::string_view kMember = "\"n_context_train\": ";  // quotation marks of texts have a backslash before them
+  const size_t at = text.find(kMember);
   int32_t value = 0;
-  if (at != std::string::npos) std::from_chars(text.data() + at, text.data() + text.size(), value);
+  if (at != std::string::npos) std::from_chars(text.data() + at + kMember.size(), text.data() + text.size(), value);
   return value;
 }
 

@@ -19,8 +19,7 @@
 // - Only handles have to be freed, in any order. What a call is given is not used after it returned, unless it says so.
 // - Later minors may return numbers that this header does not have. An unknown status is a failure, an unknown finish reason an
 //   end; an event of an unknown kind is to be skipped.
-// - Only calls marked so take more device memory than the load did. Within the budget that was set at load, others may give some
-//   back and take it again.
+// - Only calls marked so take device memory. Others may give some back and take it again, within the budget that was set at load.
 // - Results do not depend on the thread's floating-point settings (rounding, denormals, traps). A call gives them back as they
 //   were, with their sticky flags; callbacks run with them.
 // - A thread inside of a call must not be cancelled (pthread_cancel), and no callback may end its thread or jump out: pthread_exit
@@ -163,7 +162,7 @@ typedef uint32_t inlay_load_flags;
 #define INLAY_LOAD_NO_CUBLAS 1u  // CUDA, without effect elsewhere, as the load's log says: prompts are multiplied by the library's own kernels, even where the machine has cuBLASLt.
 #define INLAY_LOAD_RUN_AHEAD 4u  // CUDA, likewise: a decode step begins the next one of the same sessions before it returns, so that the device need not wait for the host. If anything else comes than that step, it waits until the device is done with it. Not of sessions with penalties or biases, nor of models with sliding windows. Takes memory for one more row of logits a session.
 #define INLAY_LOAD_TAKE_PAGES_LATER 8u  // CPU, without effect elsewhere, as the load's log says: memory for the activations of long prompts is taken from the system when it is first used, not beside the reading of weights. The process stays smaller until there are long prompts; the first prompts take longer.
-#define INLAY_LOAD_EXACT_ACTIVATIONS 16u  // CPU, likewise: products of quantized weights take all activations in 16 bits, not only the third of them that holds most of the error. Logits then are those of the dequantized weights but for a KL divergence of about 1e-6; prompts take longer.
+#define INLAY_LOAD_EXACT_ACTIVATIONS 16u  // CPU, likewise: matrix products with quantized weights take all activations in 16 bits, not only the third of them that holds most of the error. Logits then are those of the dequantized weights but for a KL divergence of about 1e-6; prompts take longer.
 
 // Type in which weights are held.
 typedef int32_t inlay_weight_dtype;
@@ -193,6 +192,11 @@ typedef int32_t inlay_convert_type;
 #define INLAY_CONVERT_BF16 8  // Every matrix in BF16.
 #define INLAY_CONVERT_F32 9  // Every matrix in F32.
 
+// How an explanation is written.
+typedef int32_t inlay_explain_form;
+#define INLAY_EXPLAIN_TEXT 0  // For people.
+#define INLAY_EXPLAIN_JSON 1  // The same facts as one object with the members path, error, model, tokenizer, chat_template, tensors, devices and contexts. An error is null or a message. Numbers have the names that they have in inlay_engine_info and inlay_memory_info. Later minors may add members.
+
 // How a conversation becomes text.
 typedef uint32_t inlay_chat_flags;
 #define INLAY_CHAT_ADD_GENERATION_PROMPT 1u  // The text ends where the model's answer begins: the template's variable add_generation_prompt is true. It changes nothing for a template that does not read the variable, or where the conversation sets it itself.
@@ -219,9 +223,9 @@ typedef struct inlay_session inlay_session;
 // leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
 typedef void (*inlay_log_fn)(void* user, inlay_log_level level, const char* text, size_t text_len);
 
-// Told how far a load, a conversion or a scoring is, a load at least once a second. Return non-zero to cancel it.
-// Called on the calling thread, with the host's floating-point settings; must not call the library. It must not leave
-// by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
+// Told how far a load, a conversion, a scoring or an embedding is, a load at least once a second. Return non-zero to
+// cancel it. Called on the calling thread, with the host's floating-point settings; must not call the library. It must
+// not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
 typedef int32_t (*inlay_progress_fn)(void* user, uint64_t n_done, uint64_t n_total);
 
 // Fills `into` with the model's bytes [offset, offset + n). Returns 0, or a system error number. Called on the loading
@@ -355,10 +359,10 @@ typedef struct inlay_load_params {
   // What changes speed alone, for those who measure: key=value pairs with blanks or commas between. Copied. Keys and
   // values may come and go in any version; an unknown one is refused, and the error lists the known ones. On CUDA
   // token_kernel=0 (decode steps launch every operation, even where one launch could run all layers), cublas=0 (as
-  // NO_CUBLAS), mixed_gemm=0 (prompts multiply weights that were dequantized before) and group_rows=1 (products of 9 to
-  // 32 rows always share weights among several multiprocessors); on the CPU isa=generic, avx2 or avx512 (instructions
-  // that the processor lacks are refused). The load's log names those that change nothing on the device. [default NULL:
-  // none]
+  // NO_CUBLAS), mixed_gemm=0 (prompts multiply weights that were dequantized before) and group_rows=1 (matrix products
+  // of 9 to 32 rows always share weights among several multiprocessors); on the CPU isa=generic, avx2 or avx512
+  // (instructions that the processor lacks are refused). The load's log names those that change nothing on the device.
+  // [default NULL: none]
   const char* tuning;
   // Its length. [bytes, default 0]
   size_t tuning_len;
@@ -616,6 +620,12 @@ typedef struct inlay_event {
   // New text, whole characters, not ended by a zero. What may begin a stop string is held back until that is clear. A
   // character whose first bytes end the prompt comes whole with the token that completes it.
   char text[INLAY_EVENT_TEXT_BYTES];
+  // Tokens that were drawn: 1 with TOKEN, else 0. More only where the session asked for it by a flag of a later minor:
+  // then they are the last ones of the sequence, to be read with inlay_session_get_tokens, and token is the last of
+  // them. [tokens]
+  int32_t n_tokens;
+  // 0.
+  int32_t reserved;
 } inlay_event;
 
 // What an engine has done since it was loaded.
@@ -700,7 +710,24 @@ typedef struct inlay_embed_params {
   inlay_embed_flags flags;
   // 0.
   uint32_t reserved;
+  // Called after each step with the tokens that were run, and all that will be. [default none]
+  inlay_progress_fn progress;
+  // Given to progress; unused without it. [default NULL]
+  void* progress_user;
 } inlay_embed_params;
+
+// What one embedding is of: tokens or text, not both. Arrays come with a stride, sizeof(inlay_embed_input) as the
+// caller knows it.
+typedef struct inlay_embed_input {
+  // Token ids, at least 1. [default NULL: text is given]
+  const int32_t* tokens;
+  // Their number. [tokens, default 0]
+  size_t n_tokens;
+  // A text, which becomes tokens as by inlay_tokenize without flags. [default NULL: tokens are given]
+  const char* text;
+  // Its length, or SIZE_MAX if a zero ends it. [bytes, default 0]
+  size_t text_len;
+} inlay_embed_input;
 
 // What is scored. Zero means default for every field.
 typedef struct inlay_score_params {
@@ -875,6 +902,32 @@ inlay_status inlay_load_reader(const inlay_reader* reader, const inlay_load_para
 // Since: 1.0.
 inlay_status inlay_memory_plan(const char* path, size_t path_len, const inlay_load_params* params,
                                inlay_memory_info* info, inlay_error* err);
+
+// Writes a model as a GGUF file with matrices of another type, under the names that GGUF files use. The source is a
+// path as inlay_load takes it. With a quantized type, quantized matrices that take as few bits a weight already stay as
+// they are. A folder's tokenizer gives the same tokens, texts and ends from the file; the log names what other programs
+// will not read there.
+// Thread: any.
+// Blocks: on disk, and to quantize.
+// Ownership: Nothing is kept.
+// On error: Nothing is left; a file that was there before stays. Where only the folder cannot be brought to the disk,
+// IO: the file is in place, but its name may not outlive a power failure; the message says so.
+// Errors: NOT_FOUND, IO, FORMAT, UNSUPPORTED, CANCELLED.
+// Since: 1.2.
+inlay_status inlay_convert(const char* path, size_t path_len, const char* out_path, size_t out_path_len,
+                           const inlay_convert_params* params, inlay_error* err);
+
+// Says what a model is, from its files' headers alone: family, features, types of its tensors, which devices would run
+// it and why others would not, and the memory that contexts of several lengths take. A model that no device runs is no
+// error here; files that cannot be read are.
+// Thread: any.
+// Blocks: on disk, for headers and the tokenizer, and on drivers.
+// Ownership: Nothing is kept.
+// On error: Nothing has changed.
+// Errors: NOT_FOUND, IO, FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL.
+// Since: 1.2.
+inlay_status inlay_explain(const char* path, size_t path_len, const inlay_load_params* params, inlay_explain_form form,
+                           int32_t* n_devices, char* buf, size_t cap, size_t* needed, inlay_error* err);
 
 // ---- Model -----------------------------------------------------------------------------------------------------------
 
@@ -1053,6 +1106,113 @@ inlay_status inlay_session_copy_logits(inlay_session* session, float* logits, si
 // Since: 1.0.
 void inlay_session_cancel(const inlay_session* session);
 
+// The logits that inlay_session_copy_logits copies, without a copy: for hosts that read those of many sessions after
+// every step.
+// Thread: exclusive(session).
+// Blocks: no.
+// Ownership: The values are the engine's. They are there until the session's next call that is `exclusive`, decode
+// steps that it takes part in included, or its end.
+// On error: `view` is unspecified.
+// Errors: INVALID_STATE, DEVICE_LOST.
+// Since: 1.2.
+inlay_status inlay_session_view_logits(inlay_session* session, inlay_logits* view, inlay_error* err);
+
+// Runs a part of a decode step, for hosts that give the model a little time in every frame. The first call begins the
+// step, the next ones go on, until `*units_left` is 0: then events and status are those of inlay_decode_step, bit for
+// bit. What a unit is is the engine's affair, and steps differ in their number; those of one step take about the same
+// time. While a step is pending, calls that compute on the engine return INVALID_STATE, and of its sessions those that
+// fork, change the sequence or set a sampler; later minors may refuse fewer. Freeing one of the sessions drops it.
+// Thread: exclusive(sessions).
+// Blocks: on the device for max_units units; waits for other calls that compute on the engine. Between the chunks of
+// another thread's prefill no step begins: BUSY.
+// Ownership: Events are copies.
+// On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status.
+// Errors: KV_FULL, INVALID_STATE, BUSY, FORMAT, DEVICE_LOST.
+// Since: 1.2.
+inlay_status inlay_decode_slice(inlay_session* const* sessions, size_t n_sessions, int32_t max_units,
+                                inlay_event* events, size_t event_stride, int32_t* units_left, inlay_error* err);
+
+// Drops the pending step that inlay_decode_slice has begun for these sessions: they are as they were before it, except
+// that one which it found cancelled has finished. If no step is pending, nothing happens.
+// Thread: exclusive(sessions).
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: Nothing has changed.
+// Errors: INVALID_STATE.
+// Since: 1.2.
+inlay_status inlay_decode_abandon(inlay_session* const* sessions, size_t n_sessions, inlay_error* err);
+
+// Sets the token ids that end a generation when drawn, in place of those that there were.
+// Thread: exclusive(session).
+// Blocks: no.
+// Ownership: The ids are copied.
+// On error: Nothing has changed.
+// Errors: only the common ones.
+// Since: 1.2.
+inlay_status inlay_session_set_stop_tokens(inlay_session* session, const int32_t* tokens, size_t n_tokens,
+                                           inlay_error* err);
+
+// Asks for the end of one generation: as inlay_session_cancel, but a request for one that is over has no effect on
+// later ones. A generation begins with a prefill or a truncation; its number is one more than the last one's, and
+// inlay_session_info tells it. A request for the coming one is seen by the prefill that begins it. Of requests for
+// several the session knows the highest.
+// Thread: any.
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: Nothing has changed.
+// Errors: only the common ones.
+// Since: 1.2.
+inlay_status inlay_session_cancel_generation(const inlay_session* session, uint64_t generation, inlay_error* err);
+
+// Sets how many tokens may be drawn after a prefill: with the last of them the session finishes, the reason is
+// MAX_TOKENS. It counts for the generation under way, too; one that has drawn as many already ends with its next token.
+// With INLAY_SESSION_RESERVE a generation under way also gets the KV blocks for a higher limit, or KV_FULL.
+// Thread: exclusive(session).
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: Nothing has changed.
+// Errors: KV_FULL.
+// Since: 1.2.
+inlay_status inlay_session_set_max_tokens(inlay_session* session, int32_t max_tokens, inlay_error* err);
+
+// Takes tokens out of the sequence: those behind them move to the front. Their keys and values stay, keys are rotated
+// to the new positions (RoPE), in about the time of a copy. They still carry what they have seen of the tokens that
+// went: logits are close to those of the shorter sequence, not the same; FP8 and INT8 keys are rounded once more. A
+// generation goes on, also one that ended with CONTEXT_FULL; where the last token goes, this is inlay_session_truncate.
+// Where a sliding window needs keys that are gone, the next prefill or step first runs the shorter sequence from its
+// beginning. UNSUPPORTED: the model has a state that cannot lose tokens; no present model has.
+// Thread: exclusive(session).
+// Blocks: while the device moves keys and values; waits for other calls that compute on the engine.
+// Ownership: Nothing is kept.
+// On error: DEVICE_LOST: unspecified. Otherwise nothing has changed.
+// Errors: KV_FULL, UNSUPPORTED, INVALID_STATE, DEVICE_LOST.
+// Since: 1.2.
+inlay_status inlay_session_shift(inlay_session* session, size_t first, size_t n_tokens, inlay_error* err);
+
+// Appends tokens that the host chose, as if they had been drawn: they count toward max_tokens, penalties and DRY see
+// them, their text comes with the next event or inlay_session_take_text. A stop string, a stop or end token, max_tokens
+// or the context's end finishes the generation as in a step; what comes behind is not accepted. Averages of Mirostat
+// and adaptive-p stay. Nothing is run: logits remain those of before, and the next step runs the tokens before it
+// draws.
+// Thread: exclusive(session).
+// Blocks: no.
+// Ownership: The ids are copied.
+// On error: Nothing has changed.
+// Errors: INVALID_STATE.
+// Since: 1.2.
+inlay_status inlay_session_accept(inlay_session* session, const int32_t* tokens, size_t n_tokens, size_t* n_accepted,
+                                  inlay_error* err);
+
+// Reads a session's tokens back: those of prompts, drawn and accepted ones.
+// Thread: exclusive(session).
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: BUFFER_TOO_SMALL: `*n_tokens` is set, nothing is written.
+// Errors: BUFFER_TOO_SMALL.
+// Since: 1.2.
+inlay_status inlay_session_get_tokens(inlay_session* session, size_t first, int32_t* tokens, size_t cap,
+                                      size_t* n_tokens, inlay_error* err);
+
 // ---- Observation -----------------------------------------------------------------------------------------------------
 
 // What the engine has done so far.
@@ -1121,23 +1281,7 @@ inlay_status inlay_compare_text(const inlay_engine* engine_a, const inlay_engine
                                 size_t n_tokens, double nmse_limit, int32_t* first, char* buf, size_t cap,
                                 size_t* needed, inlay_error* err);
 
-// ---- Load ------------------------------------------------------------------------------------------------------------
-
-// Writes a model as a GGUF file with matrices of another type, under the names that GGUF files use. The source is a
-// path as inlay_load takes it. With a quantized type, quantized matrices that take as few bits a weight already stay as
-// they are. A folder's tokenizer gives the same tokens, texts and ends from the file; the log names what other programs
-// will not read there.
-// Thread: any.
-// Blocks: on disk, and to quantize.
-// Ownership: Nothing is kept.
-// On error: Nothing is left; a file that was there before stays. Where only the folder cannot be brought to the disk,
-// IO: the file is in place, but its name may not outlive a power failure; the message says so.
-// Errors: NOT_FOUND, IO, FORMAT, UNSUPPORTED, CANCELLED.
-// Since: 1.2.
-inlay_status inlay_convert(const char* path, size_t path_len, const char* out_path, size_t out_path_len,
-                           const inlay_convert_params* params, inlay_error* err);
-
-// ---- Tokens ----------------------------------------------------------------------------------------------------------
+// ---- Conversations ---------------------------------------------------------------------------------------------------
 
 // Writes a conversation as the text that the model was trained on, by the model's chat template or a given one (Jinja,
 // as Hugging Face transformers sets it up). A conversation is JSON: an array of messages such as {"role": "user",
@@ -1154,17 +1298,36 @@ inlay_status inlay_chat_render(const inlay_engine* engine, const char* conversat
                                const inlay_chat_params* params, char* buf, size_t cap, size_t* needed,
                                inlay_error* err);
 
+// Writes a conversation as inlay_chat_render does, and tokenizes it, so that only the template's own control tokens
+// count: those that the conversation writes, in messages, tools or any other of its values, or that arise only together
+// with what it writes, are text. Where it writes none the tokens are those of inlay_chat_render and inlay_tokenize with
+// NO_BOS_EOS and PARSE_SPECIAL. Whatever a template makes of the conversation's texts counts as theirs; where it
+// changes a text that mixes both (replace, upper, tojson), all of it does.
+// Thread: any.
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: BUFFER_TOO_SMALL: `*n_tokens` is set, nothing is written.
+// Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL.
+// Since: 1.2.
+inlay_status inlay_chat_tokenize(const inlay_engine* engine, const char* conversation, size_t conversation_len,
+                                 const inlay_chat_params* params, int32_t* tokens, size_t cap, size_t* n_tokens,
+                                 inlay_error* err);
+
+// ---- Embeddings and scores -------------------------------------------------------------------------------------------
+
 // Turns texts into vectors: the final hidden states of a text's tokens, normalized as before the output matrix, pooled.
 // Each text runs in a session of its own, several at once where sessions are free and a step has room; a text longer
 // than prefill_chunk runs chunk by chunk.
 // Thread: any.
-// Blocks: on the device until all texts are run; other threads' calls that compute on the engine run between its steps.
+// Blocks: on the device until all texts are run; other threads' calls that compute on the engine run between its steps;
+// progress is called meanwhile.
 // Ownership: Nothing is kept.
 // On error: BUFFER_TOO_SMALL: `*needed` is set, nothing was run. Otherwise `out` is unspecified.
-// Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST, FORMAT.
+// Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST, FORMAT,
+// CANCELLED.
 // Since: 1.2.
-inlay_status inlay_embed(const inlay_engine* engine, const int32_t* tokens, size_t n_tokens, const int32_t* lengths,
-                         size_t n_texts, const inlay_embed_params* params, float* out, size_t cap, size_t* needed,
+inlay_status inlay_embed(const inlay_engine* engine, const inlay_embed_input* inputs, size_t n_inputs,
+                         size_t input_stride, const inlay_embed_params* params, float* out, size_t cap, size_t* needed,
                          inlay_error* err);
 
 // Says how likely each token of texts is, given those before it: one run of the model in steps, nothing is drawn. Each
@@ -1182,148 +1345,6 @@ inlay_status inlay_score(const inlay_engine* engine, const inlay_engine* against
                          size_t n_tokens, const int32_t* lengths, size_t n_texts, const inlay_score_params* params,
                          inlay_token_score* scores, size_t score_stride, inlay_token_logprob* top, size_t top_cap,
                          inlay_error* err);
-
-// ---- Load ------------------------------------------------------------------------------------------------------------
-
-// Says what a model is, from its files' headers alone: family, features, types of its tensors, which devices would run
-// it and why others would not, and the memory that contexts of several lengths take. A model that no device runs is no
-// error here; files that cannot be read are.
-// Thread: any.
-// Blocks: on disk, for headers and the tokenizer, and on drivers.
-// Ownership: Nothing is kept.
-// On error: Nothing has changed.
-// Errors: NOT_FOUND, IO, FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL.
-// Since: 1.2.
-inlay_status inlay_explain(const char* path, size_t path_len, const inlay_load_params* params, int32_t* n_devices,
-                           char* buf, size_t cap, size_t* needed, inlay_error* err);
-
-// ---- Sessions --------------------------------------------------------------------------------------------------------
-
-// The logits that inlay_session_copy_logits copies, without a copy: for hosts that read those of many sessions after
-// every step.
-// Thread: exclusive(session).
-// Blocks: no.
-// Ownership: The values are the engine's. They are there until the session's next call that is `exclusive`, decode
-// steps that it takes part in included, or its end.
-// On error: `view` is unspecified.
-// Errors: INVALID_STATE, DEVICE_LOST.
-// Since: 1.2.
-inlay_status inlay_session_view_logits(inlay_session* session, inlay_logits* view, inlay_error* err);
-
-// Runs a part of a decode step, for hosts that give the model a little time in every frame. The first call begins the
-// step, the next ones go on, until `*units_left` is 0: then events and status are those of inlay_decode_step, bit for
-// bit. What a unit is is the engine's affair, and steps differ in their number; those of one step take about the same
-// time. While a step is pending, calls that compute on the engine or change a sequence or sampler of the step's
-// sessions return INVALID_STATE; later minors may refuse fewer. Freeing one of the sessions drops it.
-// Thread: exclusive(sessions).
-// Blocks: on the device for max_units units; waits for other calls that compute on the engine. Between the chunks of
-// another thread's prefill no step begins: BUSY.
-// Ownership: Events are copies.
-// On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status.
-// Errors: KV_FULL, INVALID_STATE, BUSY, FORMAT, DEVICE_LOST.
-// Since: 1.2.
-inlay_status inlay_decode_slice(inlay_session* const* sessions, size_t n_sessions, int32_t max_units,
-                                inlay_event* events, size_t event_stride, int32_t* units_left, inlay_error* err);
-
-// Drops the pending step that inlay_decode_slice has begun for these sessions: they are as they were before it, except
-// that one which it found cancelled has finished. If no step is pending, nothing happens.
-// Thread: exclusive(sessions).
-// Blocks: no.
-// Ownership: Nothing is kept.
-// On error: Nothing has changed.
-// Errors: INVALID_STATE.
-// Since: 1.2.
-inlay_status inlay_decode_abandon(inlay_session* const* sessions, size_t n_sessions, inlay_error* err);
-
-// Sets the token ids that end a generation when drawn, in place of those that there were.
-// Thread: exclusive(session).
-// Blocks: no.
-// Ownership: The ids are copied.
-// On error: Nothing has changed.
-// Errors: only the common ones.
-// Since: 1.2.
-inlay_status inlay_session_set_stop_tokens(inlay_session* session, const int32_t* tokens, size_t n_tokens,
-                                           inlay_error* err);
-
-// Asks for the end of one generation: as inlay_session_cancel, but a request for one that is over has no effect on
-// later ones. A generation begins with a prefill or a truncation; its number is one more than the last one's, and
-// inlay_session_info tells it. A request for the coming one is seen by the prefill that begins it. Of requests for
-// several the session knows the highest.
-// Thread: any.
-// Blocks: no.
-// Ownership: Nothing is kept.
-// On error: Nothing has changed.
-// Errors: only the common ones.
-// Since: 1.2.
-inlay_status inlay_session_cancel_generation(const inlay_session* session, uint64_t generation, inlay_error* err);
-
-// Sets how many tokens may be drawn after a prefill: with the last of them the session finishes, the reason is
-// MAX_TOKENS. It counts for the generation under way, too; one that has drawn as many already ends with its next token.
-// With INLAY_SESSION_RESERVE a generation under way also gets the KV blocks for a higher limit, or KV_FULL.
-// Thread: exclusive(session).
-// Blocks: no.
-// Ownership: Nothing is kept.
-// On error: Nothing has changed.
-// Errors: KV_FULL.
-// Since: 1.2.
-inlay_status inlay_session_set_max_tokens(inlay_session* session, int32_t max_tokens, inlay_error* err);
-
-// ---- Tokens ----------------------------------------------------------------------------------------------------------
-
-// Writes a conversation as inlay_chat_render does, and tokenizes it, so that only the template's own control tokens
-// count: those that the conversation writes, in messages, tools or any other of its values, or that arise only together
-// with what it writes, are text. Where it writes none the tokens are those of inlay_chat_render and inlay_tokenize with
-// NO_BOS_EOS and PARSE_SPECIAL. Whatever a template makes of the conversation's texts counts as theirs; where it
-// changes a text that mixes both (replace, upper, tojson), all of it does.
-// Thread: any.
-// Blocks: no.
-// Ownership: Nothing is kept.
-// On error: BUFFER_TOO_SMALL: `*n_tokens` is set, nothing is written.
-// Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL.
-// Since: 1.2.
-inlay_status inlay_chat_tokenize(const inlay_engine* engine, const char* conversation, size_t conversation_len,
-                                 const inlay_chat_params* params, int32_t* tokens, size_t cap, size_t* n_tokens,
-                                 inlay_error* err);
-
-// ---- Sessions --------------------------------------------------------------------------------------------------------
-
-// Takes tokens out of the sequence: those behind them move to the front. Their keys and values stay, keys are rotated
-// to the new positions (RoPE), in about the time of a copy. They still carry what they have seen of the tokens that
-// went: logits are close to those of the shorter sequence, not the same; FP8 and INT8 keys are rounded once more. A
-// generation goes on, also one that ended with CONTEXT_FULL; where the last token goes, this is inlay_session_truncate.
-// Where a sliding window needs keys that are gone, the next prefill or step first runs the shorter sequence from its
-// beginning. UNSUPPORTED: the model has a state that cannot lose tokens; no present model has.
-// Thread: exclusive(session).
-// Blocks: while the device moves keys and values; waits for other calls that compute on the engine.
-// Ownership: Nothing is kept.
-// On error: DEVICE_LOST: unspecified. Otherwise nothing has changed.
-// Errors: KV_FULL, UNSUPPORTED, INVALID_STATE, DEVICE_LOST.
-// Since: 1.2.
-inlay_status inlay_session_shift(inlay_session* session, size_t first, size_t n_tokens, inlay_error* err);
-
-// Appends tokens that the host chose, as if they had been drawn: they count toward max_tokens, penalties and DRY see
-// them, their text comes with the next event or inlay_session_take_text. A stop string, a stop or end token, max_tokens
-// or the context's end finishes the generation as in a step; what comes behind is not accepted. Averages of Mirostat
-// and adaptive-p stay. Nothing is run: logits remain those of before, and the next step runs the tokens before it
-// draws.
-// Thread: exclusive(session).
-// Blocks: no.
-// Ownership: The ids are copied.
-// On error: Nothing has changed.
-// Errors: INVALID_STATE.
-// Since: 1.2.
-inlay_status inlay_session_accept(inlay_session* session, const int32_t* tokens, size_t n_tokens, size_t* n_accepted,
-                                  inlay_error* err);
-
-// Reads a session's tokens back: those of prompts, drawn and accepted ones.
-// Thread: exclusive(session).
-// Blocks: no.
-// Ownership: Nothing is kept.
-// On error: BUFFER_TOO_SMALL: `*n_tokens` is set, nothing is written.
-// Errors: BUFFER_TOO_SMALL.
-// Since: 1.2.
-inlay_status inlay_session_get_tokens(inlay_session* session, size_t first, int32_t* tokens, size_t cap,
-                                      size_t* n_tokens, inlay_error* err);
 
 #ifdef __cplusplus
 }

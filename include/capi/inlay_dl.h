@@ -141,15 +141,16 @@ typedef struct inlay_dl {
   inlay_status (*inlay_chat_render)(const inlay_engine* engine, const char* conversation, size_t conversation_len,
                                     const inlay_chat_params* params, char* buf, size_t cap, size_t* needed,
                                     inlay_error* err);
-  inlay_status (*inlay_embed)(const inlay_engine* engine, const int32_t* tokens, size_t n_tokens,
-                              const int32_t* lengths, size_t n_texts, const inlay_embed_params* params, float* out,
-                              size_t cap, size_t* needed, inlay_error* err);
+  inlay_status (*inlay_embed)(const inlay_engine* engine, const inlay_embed_input* inputs, size_t n_inputs,
+                              size_t input_stride, const inlay_embed_params* params, float* out, size_t cap,
+                              size_t* needed, inlay_error* err);
   inlay_status (*inlay_score)(const inlay_engine* engine, const inlay_engine* against, const int32_t* tokens,
                               size_t n_tokens, const int32_t* lengths, size_t n_texts, const inlay_score_params* params,
                               inlay_token_score* scores, size_t score_stride, inlay_token_logprob* top, size_t top_cap,
                               inlay_error* err);
-  inlay_status (*inlay_explain)(const char* path, size_t path_len, const inlay_load_params* params, int32_t* n_devices,
-                                char* buf, size_t cap, size_t* needed, inlay_error* err);
+  inlay_status (*inlay_explain)(const char* path, size_t path_len, const inlay_load_params* params,
+                                inlay_explain_form form, int32_t* n_devices, char* buf, size_t cap, size_t* needed,
+                                inlay_error* err);
   inlay_status (*inlay_session_view_logits)(inlay_session* session, inlay_logits* view, inlay_error* err);
   inlay_status (*inlay_decode_slice)(inlay_session* const* sessions, size_t n_sessions, int32_t max_units,
                                      inlay_event* events, size_t event_stride, int32_t* units_left, inlay_error* err);

@@ -45,6 +45,12 @@ Status check_range(int32_t value, int32_t low, int32_t high, const char* name) {
   return error(Code::invalid_argument, "%s is %d, expected %d to %d", name, value, low, high);
 }
 
+Status check_stride(size_t stride, size_t first_size, size_t alignment, const char* name) {
+  if (stride >= first_size && stride <= kMaxStructSize && stride % alignment == 0) return {};
+  return error(Code::invalid_argument, "%s is %zu, expected a multiple of %zu from %zu to %zu", name, stride, alignment, first_size,
+               kMaxStructSize);
+}
+
 Result<std::string_view> read_text(const char* data, size_t len, const char* name) {
   if (!data && len != 0) return error(Code::invalid_argument, "%s is NULL", name);
   if (!data) return std::string_view();

@@ -20,6 +20,7 @@ Status check_struct_size(size_t size, size_t first_size, const char* name);
 Status check_zero_tail(const void* data, size_t known, size_t size, const char* name);
 Status check_flags(uint32_t flags, uint32_t known, const char* name);
 Status check_range(int32_t value, int32_t low, int32_t high, const char* name);
+Status check_stride(size_t stride, size_t first_size, size_t alignment, const char* name);
 
 // A parameter struct of the caller's version in this version's form; NULL and missing fields are zero.
 template <class T>
@@ -30,6 +31,16 @@ Status read_struct(const T* given, const char* name, T& out) {
   INLAY_TRY(check_struct_size(size, kFirstSize<T>, name));
   INLAY_TRY(check_zero_tail(given, sizeof(T), size, name));
   std::memcpy(&out, given, size < sizeof(T) ? size : sizeof(T));
+  return {};
+}
+
+// One of an array of structs of the caller's version, `stride` bytes each, which passed check_stride().
+template <class T>
+Status read_element(const T* given, size_t i, size_t stride, const char* name, T& out) {
+  const char* from = reinterpret_cast<const char*>(given) + i * stride;
+  INLAY_TRY(check_zero_tail(from, sizeof(T), stride, name));
+  std::memset(&out, 0, sizeof out);
+  std::memcpy(&out, from, stride < sizeof(T) ? stride : sizeof(T));
   return {};
 }
 

@@ -1,6 +1,7 @@
 #include "src/engine/embed.h"
 
 #include "src/base/format.h"
+#include "src/base/host_call.h"
 #include "src/capi/guard.h"
 #include "src/capi/handles.h"
 
@@ -27,7 +28,27 @@ Status read_params(const inlay_embed_params* given, EmbedOptions& out) {
     default:
       break;
   }
+  if (params.progress) {
+    out.progress = [progress = params.progress, user = params.progress_user](uint64_t n_done, uint64_t n_total) {
+      int32_t stop = 0;
+      call_host([&] { stop = progress(user, n_done, n_total); });
+      return stop == 0;
+    };
+  }
   return {};
+}
+
+// The tokens of one text; `made` holds those that are made of its characters.
+Result<std::span<const int32_t>> read_input(const Engine& engine, const inlay_embed_input& input, size_t i, std::vector<int32_t>& made) {
+  const bool has_tokens = input.tokens || input.n_tokens != 0, has_text = input.text || input.text_len != 0;
+  if (has_tokens == has_text)
+    return error(Code::invalid_argument, "inputs[%zu] has %s", i, has_text ? "tokens and a text" : "neither tokens nor a text");
+  const std::string name = "inputs[" + std::to_string(i) + (has_text ? "].text" : "].tokens");
+  if (has_tokens) return read_tokens(input.tokens, input.n_tokens, name.c_str());
+  INLAY_ASSIGN(const std::string_view text, read_text(input.text, input.text_len, name.c_str()));
+  if (!engine.tokenizer()) return error(Code::unsupported, "%s: the model has no tokenizer", name.c_str());
+  engine.tokenizer()->encode(text, {}, made);
+  return std::span<const int32_t>(made);
 }
 
 }  // namespace
@@ -36,26 +57,33 @@ Status read_params(const inlay_embed_params* given, EmbedOptions& out) {
 using namespace inlay;
 using namespace inlay::capi;
 
-inlay_status inlay_embed(const inlay_engine* engine, const int32_t* tokens, size_t n_tokens, const int32_t* lengths,
-                         size_t n_texts, const inlay_embed_params* params, float* out, size_t cap, size_t* needed,
-                         inlay_error* err) {
+inlay_status inlay_embed(const inlay_engine* engine, const inlay_embed_input* inputs, size_t n_inputs, size_t input_stride,
+                         const inlay_embed_params* params, float* out, size_t cap, size_t* needed, inlay_error* err) {
   return guarded<inlay_engine>(err, [&](auto& use) -> Status {
     INLAY_TRY(use.begin(engine, "engine"));
-    INLAY_ASSIGN(const std::span<const int32_t> ids, read_tokens(tokens, n_tokens, "tokens"));
-    INLAY_ASSIGN(const std::span<const int32_t> counts, read_tokens(lengths, n_texts, "lengths"));
+    if (n_inputs != 0) INLAY_TRY(check_not_null(inputs, "inputs"));
+    if (n_inputs > INT32_MAX) return error(Code::invalid_argument, "n_inputs is %zu, expected at most %d", n_inputs, INT32_MAX);
+    INLAY_TRY(check_stride(input_stride, kFirstSize<inlay_embed_input>, alignof(inlay_embed_input), "input_stride"));
     EmbedOptions options;
     INLAY_TRY(read_params(params, options));
-    INLAY_ASSIGN(const auto texts, cut_texts(ids, counts));
-    const size_t n_values = texts.size() * static_cast<size_t>(engine->engine->spec().d_model);
+    const size_t n_values = n_inputs * static_cast<size_t>(engine->engine->spec().d_model);
     if (needed) *needed = n_values;
     if (!out && cap == 0) return {};
     INLAY_TRY(check_not_null(out, "out"));
     if (cap < n_values) {
       Status small = error(Code::buffer_too_small, "%s have %zu values, the buffer has room for %zu",
-                           counted(texts.size(), "text").c_str(), n_values, cap);
+                           counted(n_inputs, "text").c_str(), n_values, cap);
       small.required = n_values;
       small.available = cap;
       return small;
+    }
+    std::vector<std::vector<int32_t>> made(n_inputs);
+    std::vector<std::span<const int32_t>> texts;
+    for (size_t i = 0; i < n_inputs; ++i) {
+      inlay_embed_input input;
+      INLAY_TRY(read_element(inputs, i, input_stride, "an element of inputs", input));
+      INLAY_ASSIGN(const std::span<const int32_t> text, read_input(*engine->engine, input, i, made[i]));
+      texts.push_back(text);
     }
     return embed(*engine->engine, texts, options, {out, n_values});
   });

@@ -226,14 +226,16 @@ static_assert(INLAY_WEIGHT_Q8_0 == INLAY_CONVERT_Q8_0 && INLAY_WEIGHT_Q4_0 == IN
               INLAY_WEIGHT_Q4_K_M == INLAY_CONVERT_Q4_K_M && INLAY_WEIGHT_Q5_K_M == INLAY_CONVERT_Q5_K_M &&
               INLAY_WEIGHT_Q6_K == INLAY_CONVERT_Q6_K);
 
-inlay_status inlay_explain(const char* path, size_t path_len, const inlay_load_params* params, int32_t* n_devices,
-                           char* buf, size_t cap, size_t* needed, inlay_error* err) {
+inlay_status inlay_explain(const char* path, size_t path_len, const inlay_load_params* params, inlay_explain_form form,
+                           int32_t* n_devices, char* buf, size_t cap, size_t* needed, inlay_error* err) {
   return guarded(err, [&]() -> Status {
     INLAY_ASSIGN(const std::string file, read_path(path, path_len));
     EngineOptions options;
     INLAY_TRY(read_load_params(params, options));
+    INLAY_TRY(check_range(form, INLAY_EXPLAIN_TEXT, INLAY_EXPLAIN_JSON, "form"));
     INLAY_ASSIGN(const Explanation explanation, explain(file, options));
     if (n_devices) *n_devices = explanation.n_runs();
+    if (form == INLAY_EXPLAIN_JSON) return write_text(explanation_json(explanation), buf, cap, needed);
     return write_lines(explanation_text(explanation), buf, cap, needed);
   });
 }

@@ -28,11 +28,7 @@ Status read_params(const inlay_score_params* given, ScoreOptions& out) {
 
 Status check_scores(const inlay_token_score* scores, size_t stride) {
   INLAY_TRY(check_not_null(scores, "scores"));
-  if (stride < kFirstSize<inlay_token_score> || stride > kMaxStructSize || stride % alignof(inlay_token_score) != 0) {
-    return error(Code::invalid_argument, "score_stride is %zu, expected a multiple of %zu from %zu to %zu", stride,
-                 alignof(inlay_token_score), kFirstSize<inlay_token_score>, kMaxStructSize);
-  }
-  return {};
+  return check_stride(stride, kFirstSize<inlay_token_score>, alignof(inlay_token_score), "score_stride");
 }
 
 inlay_token_score made_of(const ScoredToken& s) {

@@ -20,6 +20,7 @@ inlay_event make_event(const StepEvent& step, Code failed, Session& session, siz
   out.kind = drew ? INLAY_EVENT_TOKEN : finished ? INLAY_EVENT_FINISHED : INLAY_EVENT_NONE;
   out.session_index = static_cast<int32_t>(index);
   out.token = drew ? step.sample.token : -1;
+  out.n_tokens = drew;
   out.finish_reason = static_cast<inlay_finish_reason>(step.finish_reason);
   if (drew) {
     out.logprob = step.sample.logprob;
@@ -87,11 +88,7 @@ class StepUses {
 
 Status check_events(const inlay_event* events, size_t stride) {
   INLAY_TRY(check_not_null(events, "events"));
-  if (stride < kFirstSize<inlay_event> || stride > kMaxStructSize || stride % alignof(inlay_event) != 0) {
-    return error(Code::invalid_argument, "event_stride is %zu, expected a multiple of %zu from %zu to %zu", stride,
-                 alignof(inlay_event), kFirstSize<inlay_event>, kMaxStructSize);
-  }
-  return {};
+  return check_stride(stride, kFirstSize<inlay_event>, alignof(inlay_event), "event_stride");
 }
 
 // The step that the handles ask for; its events go to the caller's array.

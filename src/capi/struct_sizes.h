@@ -40,7 +40,9 @@ inline constexpr size_t kFirstSize<inlay_convert_params> = 48;
 template <>
 inline constexpr size_t kFirstSize<inlay_chat_params> = 24;
 template <>
-inline constexpr size_t kFirstSize<inlay_embed_params> = 16;
+inline constexpr size_t kFirstSize<inlay_embed_params> = 32;
+template <>
+inline constexpr size_t kFirstSize<inlay_embed_input> = 32;
 template <>
 inline constexpr size_t kFirstSize<inlay_score_params> = 32;
 template <>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "src/engine/engine.h"
@@ -28,7 +29,8 @@ Status write_vectors(const std::vector<Pooler>& poolers, bool normalize, size_t 
   return {};
 }
 
-Status run_group(Engine& engine, TextGroup& group, std::vector<Pooler>& poolers) {
+// `tell` is told how many tokens each step has run.
+Status run_group(Engine& engine, TextGroup& group, std::vector<Pooler>& poolers, const std::function<Status(size_t n_tokens)>& tell) {
   while (group.next_step()) {
     const auto pool = [&](const Tap& tap) {
       const float* values = tap.values;
@@ -38,6 +40,7 @@ Status run_group(Engine& engine, TextGroup& group, std::vector<Pooler>& poolers)
       }
     };
     INLAY_TRY(engine.run_layers({.sessions = group.sessions(), .n_tokens = group.n_tokens(), .tap = pool}));
+    INLAY_TRY(tell(std::reduce(group.n_tokens().begin(), group.n_tokens().end(), size_t{0})));
   }
   return {};
 }
@@ -79,11 +82,18 @@ Status embed(Engine& engine, std::span<const std::span<const int32_t>> texts, co
   const Engine::LongRun run(engine);
   INLAY_TRY(run.status());
   const size_t d_model = engine.output_norm().size();
+  uint64_t n_done = 0, n_total = 0;
+  for (const auto& text : texts) n_total += text.size();
+  const auto tell = [&](size_t n_tokens) -> Status {
+    n_done += n_tokens;
+    if (options.progress && !options.progress(n_done, n_total)) return error(Code::cancelled, "the embedding was stopped");
+    return {};
+  };
   for (size_t i = 0; i < texts.size();) {
     TextGroup group(engine, engine.prefill_chunk());
     INLAY_TRY(group.take(texts.subspan(i)));
     std::vector<Pooler> poolers(group.size(), Pooler(pooling, engine.output_norm(), engine.spec().norm_epsilon));
-    INLAY_TRY(run_group(engine, group, poolers));
+    INLAY_TRY(run_group(engine, group, poolers, tell));
     INLAY_TRY(write_vectors(poolers, options.normalize, i, out.subspan(i * d_model, group.size() * d_model)));
     i += group.size();
   }

@@ -1,6 +1,7 @@
 // Texts as vectors: pooled final hidden states.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 
@@ -14,6 +15,8 @@ class Engine;
 struct EmbedOptions {
   std::optional<Pooling> pooling = {};  // none: the model's own
   bool normalize = false;
+  // Told after each step the tokens that were run, and all; false stops with CANCELLED.
+  std::function<bool(uint64_t n_done, uint64_t n_total)> progress = {};
 };
 
 // What the model's file asks for. UNSUPPORTED if that is nothing, or something else than Pooling has.

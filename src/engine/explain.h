@@ -45,6 +45,10 @@ inline constexpr int32_t kContextStep = 256;
 // An error if the path has no model files or they cannot be read as such. A model that no device runs is none.
 Result<Explanation> explain(const std::string& path, const EngineOptions& options);
 
+// What the model has beyond the plainest decoder.
+std::vector<std::string> features_of(const ModelSpec& spec);
+
 std::string explanation_text(const Explanation& explanation);
+std::string explanation_json(const Explanation& explanation);  // the same facts
 
 }  // namespace inlay

@@ -21,8 +21,9 @@ const char* scaling_name(RopeScalingKind kind) {
   }
 }
 
-// What the model has beyond the plainest decoder.
-std::vector<std::string> features(const ModelSpec& s) {
+}  // namespace
+
+std::vector<std::string> features_of(const ModelSpec& s) {
   std::vector<std::string> out;
   const auto add = [&](bool has, std::string name) {
     if (has) out.push_back(std::move(name));
@@ -48,13 +49,15 @@ std::vector<std::string> features(const ModelSpec& s) {
   return out;
 }
 
+namespace {
+
 void add_model(const Explanation& e, std::string& out) {
   const ModelSpec& s = e.spec;
   append_format(out, "%-15s %s\n", "model", s.name.c_str());
   append_format(out, "%-15s %s, %.4g million parameters, %d layers of width %d, vocabulary of %d\n", "family", s.arch.c_str(),
                 static_cast<double>(e.n_params) * 1e-6, s.n_layers, s.d_model, s.n_vocab);
   std::string list;
-  for (const std::string& feature : features(s)) list += (list.empty() ? "" : ", ") + feature;
+  for (const std::string& feature : features_of(s)) list += (list.empty() ? "" : ", ") + feature;
   append_format(out, "%-15s %s\n", "features", list.empty() ? "none beyond the plainest decoder" : list.c_str());
   append_format(out, "%-15s %d tokens\n", "trained context", s.n_context_train);
   if (!e.tokenizer.ok())

@@ -136,8 +136,9 @@ void read_it(Host& host, const std::string& path, const inlay_load_params& param
       char text[4096];
       int32_t n_devices = 0;
       size_t needed = 0;
+      const auto form = static_cast<inlay_explain_form>(host.random().below(2));
       const inlay_status status =
-          lib.inlay_explain(path.data(), path.size(), &params, &n_devices, text, sizeof text, &needed, &err);
+          lib.inlay_explain(path.data(), path.size(), &params, form, &n_devices, text, sizeof text, &needed, &err);
       host.check("inlay_explain", status, err);
       break;
     }

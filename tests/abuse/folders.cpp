@@ -211,8 +211,9 @@ void look_at_folder(Host& host, const inlay_load_params& params) {
   char text[4096];
   int32_t n_devices = 0;
   size_t needed = 0;
+  const auto form = static_cast<inlay_explain_form>(host.random().below(2));
   host.check("inlay_explain",
-             lib.inlay_explain(folder.data(), folder.size(), &params, &n_devices, text, sizeof text, &needed, &err),
+             lib.inlay_explain(folder.data(), folder.size(), &params, form, &n_devices, text, sizeof text, &needed, &err),
              err);
   const std::string out = scratch_folder() + "/folder.gguf";
   inlay_convert_params convert = sized<inlay_convert_params>();

@@ -167,12 +167,13 @@ void look_at_file(Host& host, const inlay_load_params& params) {
   char text[4096];
   int32_t n_devices = 0;
   size_t needed = 0;
+  const auto form = static_cast<inlay_explain_form>(host.random().below(2));
   inlay_memory_info info = sized<inlay_memory_info>();
   host.check("inlay_memory_plan", lib.inlay_memory_plan(file.data(), file.size(), &params, &info, &err), err);
   host.check("inlay_explain",
-             lib.inlay_explain(file.data(), file.size(), &params, &n_devices, text, sizeof text, &needed, &err), err);
+             lib.inlay_explain(file.data(), file.size(), &params, form, &n_devices, text, sizeof text, &needed, &err), err);
   inlay_convert_params convert = sized<inlay_convert_params>();
-  convert.type = static_cast<inlay_convert_type>(host.random().below(8));
+  convert.type = static_cast<inlay_convert_type>(host.random().below(10));
   convert.n_threads = 1;
   const std::string out = file + ".out";
   if (host.check("inlay_convert", lib.inlay_convert(file.data(), file.size(), out.data(), out.size(), &convert, &err),

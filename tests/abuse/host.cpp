@@ -219,11 +219,12 @@ void use_and_free(Host& host, inlay_engine* engine) {
   use_sessions(host, engine, info.n_vocab);
   inlay_embed_params embed = sized<inlay_embed_params>();
   embed.pooling = INLAY_POOLING_MEAN;
-  const int32_t tokens[] = {1, 2, 3}, lengths[] = {3};
+  const int32_t tokens[] = {1, 2, 3};
+  const inlay_embed_input input = {tokens, 3, nullptr, 0};
   size_t needed = 0;
   std::vector<float> vector(static_cast<size_t>(std::max(info.d_model, 1)));
   host.check("inlay_embed",
-             lib.inlay_embed(engine, tokens, 3, lengths, 1, &embed, vector.data(), vector.size(), &needed, &err), err);
+             lib.inlay_embed(engine, &input, 1, sizeof input, &embed, vector.data(), vector.size(), &needed, &err), err);
   inlay_token_score scores[3];
   host.check("inlay_score",
              lib.inlay_score(engine, nullptr, tokens, 3, nullptr, 0, nullptr, scores, sizeof *scores, nullptr, 0, &err), err);

@@ -356,15 +356,17 @@ class Program {
   void embed() {
     std::vector<int32_t> tokens(1 + random_.below(20));
     for (int32_t& t : tokens) t = static_cast<int32_t>(random_.below(static_cast<size_t>(n_vocab)));
-    const auto cut = static_cast<int32_t>(random_.below(tokens.size()));
-    const int32_t lengths[] = {cut, static_cast<int32_t>(tokens.size()) - cut};
+    const size_t cut = random_.below(tokens.size());
+    const std::string text(random_.below(30), 'x');
+    inlay_embed_input inputs[] = {{tokens.data(), cut, nullptr, 0}, {tokens.data() + cut, tokens.size() - cut, nullptr, 0}};
+    if (random_.one_in(3)) inputs[0] = {nullptr, 0, text.data(), text.size()};
     inlay_embed_params params = sized<inlay_embed_params>();
     params.pooling = static_cast<inlay_pooling>(random_.below(5));
     params.flags = static_cast<inlay_embed_flags>(random_.below(2));
     std::vector<float> out(random_.one_in(6) ? 10 : 4096);
     size_t needed = 0;
-    check("inlay_embed", lib.inlay_embed(engine, tokens.data(), tokens.size(), lengths, 2, &params, out.data(),
-                                         out.size(), &needed, &err_));
+    if (random_.one_in(3)) params.progress = tell, params.progress_user = this;
+    check("inlay_embed", lib.inlay_embed(engine, inputs, 2, sizeof *inputs, &params, out.data(), out.size(), &needed, &err_));
   }
 
   static int32_t tell(void* user, uint64_t n_done, uint64_t n_total) {

@@ -167,12 +167,12 @@ inlay_status chat_tokenize(const Handles& h, inlay_error* err) {
   return lib.inlay_chat_tokenize(h.engine, kConversation, SIZE_MAX, nullptr, tokens, 256, &n, err);
 }
 inlay_status embed(const Handles& h, inlay_error* err) {
-  static constexpr int32_t kLengths[] = {4};
+  const inlay_embed_input input = {kTokens, 4, nullptr, 0};
   std::vector<float> out(4096);
   inlay_embed_params params = sized<inlay_embed_params>();
   params.pooling = INLAY_POOLING_MEAN;
   size_t n = 0;
-  return lib.inlay_embed(h.engine, kTokens, 4, kLengths, 1, &params, out.data(), out.size(), &n, err);
+  return lib.inlay_embed(h.engine, &input, 1, sizeof input, &params, out.data(), out.size(), &n, err);
 }
 inlay_status score(const Handles& h, inlay_error* err) {
   static constexpr int32_t kLengths[] = {1, 3};

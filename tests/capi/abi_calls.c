@@ -202,7 +202,7 @@ static void test_null_handles(void) {
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_profile_step)(NULL, NULL, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_profile_text)(NULL, 0, NULL, 0, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_compare_text)(NULL, NULL, &token, 1, 0, NULL, NULL, 0, &n, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(NULL, &token, 1, &token, 1, NULL, NULL, 0, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(NULL, NULL, 0, sizeof(inlay_embed_input), NULL, NULL, 0, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_score)(NULL, NULL, &token, 1, NULL, 0, NULL, NULL, 0, NULL, 0, &err));
   CALL(inlay_session_cancel)(NULL);
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_cancel_generation)(NULL, 1, &err));
@@ -348,13 +348,17 @@ static void test_chat(const inlay_engine* engine) {
 static void test_explanations(const char* model) {
   int32_t n_devices = -1;
   size_t n = 0;
-  EXPECT(INLAY_NOT_FOUND, CALL(inlay_explain)(MISSING, SIZE_MAX, NULL, &n_devices, NULL, 0, &n, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_explain)(NULL, SIZE_MAX, NULL, &n_devices, NULL, 0, &n, &err));
-  IN_STRUCT(inlay_load_params, (void)0, CALL(inlay_explain)(MISSING, SIZE_MAX, p, NULL, NULL, 0, &n, &err),
+  EXPECT(INLAY_NOT_FOUND, CALL(inlay_explain)(MISSING, SIZE_MAX, NULL, 0, &n_devices, NULL, 0, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_explain)(NULL, SIZE_MAX, NULL, 0, &n_devices, NULL, 0, &n, &err));
+  IN_STRUCT(inlay_load_params, (void)0, CALL(inlay_explain)(MISSING, SIZE_MAX, p, 0, NULL, NULL, 0, &n, &err),
             INLAY_NOT_FOUND);
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_explain)(MISSING, SIZE_MAX, NULL, -1, &n_devices, NULL, 0, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT,
+         CALL(inlay_explain)(MISSING, SIZE_MAX, NULL, INLAY_EXPLAIN_JSON + 1, &n_devices, NULL, 0, &n, &err));
   CHECK(n_devices == -1);
   if (!model) return;
-  TEXT_OUT(CALL(inlay_explain)(model, SIZE_MAX, NULL, &n_devices, buf, cap, &need, &err));
+  TEXT_OUT(CALL(inlay_explain)(model, SIZE_MAX, NULL, INLAY_EXPLAIN_JSON, NULL, buf, cap, &need, &err));
+  TEXT_OUT(CALL(inlay_explain)(model, SIZE_MAX, NULL, INLAY_EXPLAIN_TEXT, &n_devices, buf, cap, &need, &err));
   CHECK(n_devices >= 2);
 }
 
@@ -488,6 +492,7 @@ static void test_step(inlay_session* session, const inlay_session* other_type, i
   both[0] = both[1] = session;
   EXPECT(INLAY_INVALID_STATE, CALL(inlay_decode_step)(both, 1, events, sizeof *events, &err));
   CHECK(events[0].status == INLAY_INVALID_STATE && events[0].kind == INLAY_EVENT_NONE && events[0].token == -1);
+  CHECK(events[0].n_tokens == 0);
   EXPECT(INLAY_INVALID_STATE, CALL(inlay_session_copy_logits)(session, (float*)u.bytes, (size_t)n_vocab, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_prefill)(session, NULL, 1, &n, &err));
   CHECK(n == 0);
@@ -514,6 +519,7 @@ static void test_step(inlay_session* session, const inlay_session* other_type, i
   memset(&u, 0xaa, sizeof u);
   EXPECT(INLAY_OK, CALL(inlay_decode_step)(both, 1, events, sizeof *events + 64, &err));
   CHECK(events[0].kind == INLAY_EVENT_TOKEN && events[0].token >= 0 && events[0].token < n_vocab);
+  CHECK(events[0].n_tokens == 1);
   CHECK(u.bytes[sizeof *events] == 0 && u.bytes[sizeof *events + 63] == 0 && u.bytes[sizeof *events + 64] == 0xaa);
 }
 

@@ -10,46 +10,83 @@ static int32_t stop_at_once(void* user, uint64_t n_done, uint64_t n_total) {
   return 1;
 }
 
+#define EMBED(n_inputs, params, out, cap, needed) \
+  CALL(inlay_embed)(engine, inputs, n_inputs, sizeof *inputs, params, out, cap, needed, &err)
+#define BAD_INPUT(field, value, status)                      \
+  do {                                                       \
+    inlay_embed_input before = inputs[1];                    \
+    inputs[1].field = value;                                 \
+    EXPECT(status, EMBED(2, &params, out, n, NULL));         \
+    CHECK(strstr(err.message, "inputs[1]") != NULL);         \
+    inputs[1] = before;                                      \
+  } while (0)
+
 static void test_embeddings(const inlay_engine* engine, int32_t n_vocab) {
   static float out[3 * 8192];
-  int32_t ids[3] = {1, 2, 3}, lengths[2] = {1, 2}, wrong[2] = {1, 2};
-  size_t n = 0;
+  static const size_t strides[] = {0, 8, sizeof(inlay_embed_input) - 8, sizeof(inlay_embed_input) + 4, 4104, SIZE_MAX};
+  int32_t ids[3] = {1, 2, 3};
+  inlay_embed_input inputs[2] = {{ids, 1, NULL, 0}, {ids + 1, 2, NULL, 0}};
+  struct {
+    inlay_embed_input known;
+    uint64_t newer;
+  } wide[2];
+  size_t n = 0, i;
+  int n_told = 0;
   inlay_embed_params params = {0};
   params.struct_size = sizeof params;
   params.pooling = INLAY_POOLING_MEAN;
-  EXPECT(INLAY_OK, CALL(inlay_embed)(engine, ids, 3, lengths, 2, &params, NULL, 0, &n, &err));
+  EXPECT(INLAY_OK, EMBED(2, &params, NULL, 0, &n));
   CHECK(n > 0 && n % 2 == 0 && n <= sizeof out / sizeof *out);
   out[n] = 7;
-  EXPECT(INLAY_OK, CALL(inlay_embed)(engine, ids, 3, lengths, 2, &params, out, n, NULL, &err));
+  EXPECT(INLAY_OK, EMBED(2, &params, out, n, NULL));
   CHECK(out[n] == 7 && memcmp(out, out + n / 2, n / 2 * sizeof *out) != 0);
-  EXPECT(INLAY_BUFFER_TOO_SMALL, CALL(inlay_embed)(engine, ids, 3, lengths, 2, &params, out, n - 1, NULL, &err));
+  EXPECT(INLAY_BUFFER_TOO_SMALL, EMBED(2, &params, out, n - 1, NULL));
   CHECK(err.required == n && err.available == n - 1);
-  EXPECT(INLAY_OK, CALL(inlay_embed)(engine, NULL, 0, NULL, 0, &params, out, n, &n, &err));
+  EXPECT(INLAY_OK, CALL(inlay_embed)(engine, NULL, 0, sizeof *inputs, &params, out, n, &n, &err));
   CHECK(n == 0);
-  IN_STRUCT(inlay_embed_params, (p->pooling = INLAY_POOLING_LAST),
-            CALL(inlay_embed)(engine, ids, 3, lengths, 2, p, out, sizeof out / sizeof *out, &n, &err), INLAY_OK);
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(engine, NULL, 3, lengths, 2, &params, out, n, NULL, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(engine, ids, 3, NULL, 2, &params, out, n, NULL, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(engine, ids, 3, lengths, 1, &params, out, n, NULL, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(engine, ids, 2, lengths, 2, &params, out, n, NULL, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(engine, ids, SIZE_MAX, lengths, 2, &params, out, n, NULL, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(engine, ids, 3, lengths, 2, &params, NULL, n, NULL, &err));
-  wrong[0] = 0;
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(engine, ids, 3, wrong, 2, &params, out, n, NULL, &err));
-  wrong[0] = INT32_MIN;
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(engine, ids, 3, wrong, 2, &params, out, n, NULL, &err));
+  IN_STRUCT(inlay_embed_params, (p->pooling = INLAY_POOLING_LAST), EMBED(2, p, out, sizeof out / sizeof *out, &n), INLAY_OK);
+  for (i = 0; i < sizeof strides / sizeof *strides; ++i) {
+    EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(engine, inputs, 2, strides[i], &params, out, n, NULL, &err));
+    CHECK(strstr(err.message, "input_stride") != NULL);
+  }
+  memset(wide, 0, sizeof wide);
+  wide[0].known = inputs[0];
+  wide[1].known = inputs[1];
+  EXPECT(INLAY_OK, CALL(inlay_embed)(engine, &wide[0].known, 2, sizeof *wide, &params, out, n, NULL, &err));
+  wide[1].newer = 1;
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(engine, &wide[0].known, 2, sizeof *wide, &params, out, n, NULL, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(engine, NULL, 2, sizeof *inputs, &params, out, n, NULL, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, EMBED(SIZE_MAX, &params, out, n, NULL));
+  EXPECT(INLAY_INVALID_ARGUMENT, EMBED(2, &params, NULL, n, NULL));
+  BAD_INPUT(tokens, NULL, INLAY_INVALID_ARGUMENT);
+  BAD_INPUT(n_tokens, SIZE_MAX, INLAY_INVALID_ARGUMENT);
+  BAD_INPUT(text, "x", INLAY_INVALID_ARGUMENT);
+  BAD_INPUT(text_len, 1, INLAY_INVALID_ARGUMENT);
+  inputs[1].tokens = NULL;
+  inputs[1].n_tokens = 0;
+  EXPECT(INLAY_INVALID_ARGUMENT, EMBED(2, &params, out, n, NULL));
+  CHECK(strstr(err.message, "inputs[1] has neither") != NULL);
+  BAD_INPUT(text_len, 1, INLAY_INVALID_ARGUMENT);
+  inputs[1].tokens = ids;
+  EXPECT(INLAY_INVALID_ARGUMENT, EMBED(2, &params, out, n, NULL));  // no tokens
+  inputs[1].n_tokens = 2;
   ids[1] = n_vocab;
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(engine, ids, 3, lengths, 2, &params, out, n, NULL, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, EMBED(2, &params, out, n, NULL));
   ids[1] = 2;
+  params.progress = stop_at_once;
+  params.progress_user = &n_told;
+  EXPECT(INLAY_CANCELLED, EMBED(2, &params, out, n, NULL));
+  CHECK(n_told == 1);
+  params.progress = NULL;
   params.flags = 2;
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(engine, ids, 3, lengths, 2, &params, out, n, NULL, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, EMBED(2, &params, out, n, NULL));
   params.flags = 0;
   params.reserved = 1;
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(engine, ids, 3, lengths, 2, &params, out, n, NULL, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, EMBED(2, &params, out, n, NULL));
   params.reserved = 0;
   params.pooling = 4;
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(engine, ids, 3, lengths, 2, &params, out, n, NULL, &err));
-  EXPECT(INLAY_UNSUPPORTED, CALL(inlay_embed)(engine, ids, 3, lengths, 2, NULL, out, n, NULL, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, EMBED(2, &params, out, n, NULL));
+  EXPECT(INLAY_UNSUPPORTED, EMBED(2, NULL, out, n, NULL));
 }
 
 #define SCORE(lengths, n_texts, params, n_top) \

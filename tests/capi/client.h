@@ -87,6 +87,7 @@ inline inlay_event step(const SessionPtr& session, inlay_status want = INLAY_OK)
   EXPECT_EQ(status, want) << err.message;
   EXPECT_EQ(event.status, status);
   EXPECT_EQ(event.session_index, 0);
+  EXPECT_EQ(event.n_tokens, event.kind == INLAY_EVENT_TOKEN ? 1 : 0);
   return event;
 }
 

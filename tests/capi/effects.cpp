@@ -210,18 +210,28 @@ std::string logged_conversion(void (*log)(void*, inlay_log_level, const char*, s
   return status == INLAY_OK ? *into : failure(status, err);
 }
 
+std::string embedded(const inlay_embed_input& input, const inlay_embed_params& params) {
+  std::vector<float> out(4096);
+  size_t needed = 0;
+  inlay_error err;
+  const auto status = inlay_embed(engine().get(), &input, 1, sizeof input, &params, out.data(), out.size(), &needed, &err);
+  return status == INLAY_OK ? std::to_string(out[0]) + " " + std::to_string(out[1]) : failure(status, err);
+}
+
 EffectRow embed_row(const char* name, Kind kind, std::function<void(inlay_embed_params&)> set, std::string words = "") {
   return {name[0] == 'I' ? name : std::string("inlay_embed_params.") + name, kind, [=](bool with) {
             inlay_embed_params params = sized<inlay_embed_params>();
             params.pooling = INLAY_POOLING_MEAN;
             if (with) set(params);
-            const auto n = static_cast<int32_t>(kPlain.size());
-            std::vector<float> out(4096);
-            size_t needed = 0;
-            inlay_error err;
-            const auto status = inlay_embed(engine().get(), kPlain.data(), kPlain.size(), &n, 1, &params, out.data(), out.size(),
-                                            &needed, &err);
-            return status == INLAY_OK ? std::to_string(out[0]) + " " + std::to_string(out[1]) : failure(status, err);
+            return embedded({kPlain.data(), kPlain.size(), nullptr, 0}, params);
+          }, std::move(words)};
+}
+
+EffectRow input_row(const char* field, Kind kind, inlay_embed_input with, inlay_embed_input without, std::string words = "") {
+  return {std::string("inlay_embed_input.") + field, kind, [=](bool set) {
+            inlay_embed_params params = sized<inlay_embed_params>();
+            params.pooling = INLAY_POOLING_MEAN;
+            return embedded(set ? with : without, params);
           }, std::move(words)};
 }
 
@@ -519,6 +529,24 @@ std::vector<EffectRow> table() {
       embed_row("pooling", refused, [](inlay_embed_params& p) { p.pooling = INLAY_POOLING_DEFAULT; }, "the model names no pooling"),
       embed_row("flags", refused, [](inlay_embed_params& p) { p.flags = 1u << 31; }, "params.flags"),
       embed_row("INLAY_EMBED_NORMALIZE", effect, [](inlay_embed_params& p) { p.flags = INLAY_EMBED_NORMALIZE; }),
+      embed_row("progress", refused, [](inlay_embed_params& p) { p.progress = stop_at_once; }, "CANCELLED"),
+      embed_row("progress_user", neutral, [](inlay_embed_params& p) { p.progress_user = &calls; }, "unused without it"),
+      {"inlay_embed_params.progress_user", effect, [](bool set) {
+         calls = 0;
+         int other = 0;
+         embed_row("", neutral, [&](inlay_embed_params& p) {
+           p.progress = count_calls;
+           p.progress_user = set ? &calls : &other;
+         }).observe(true);
+         return std::string(calls > 0 ? "called" : "not called");
+       }},
+      input_row("tokens", effect, {kPlain.data() + 1, 2, nullptr, 0}, {kPlain.data(), 2, nullptr, 0}),
+      input_row("n_tokens", effect, {kPlain.data(), 3, nullptr, 0}, {kPlain.data(), 2, nullptr, 0}),
+      input_row("n_tokens", refused, {kPlain.data(), 0, nullptr, 0}, {kPlain.data(), 2, nullptr, 0}, "text 0 has no tokens"),
+      input_row("text", effect, {nullptr, 0, "ab", 2}, {nullptr, 0, "ba", 2}),
+      input_row("text", refused, {kPlain.data(), 2, "ab", 2}, {kPlain.data(), 2, nullptr, 0}, "tokens and a text"),
+      input_row("text_len", effect, {nullptr, 0, "ab", SIZE_MAX}, {nullptr, 0, "ab", 1}),
+      input_row("text_len", refused, {nullptr, 0, nullptr, 1}, {nullptr, 0, "a", 1}, "inputs[0].text is NULL"),
       embed_row("reserved", refused, [](inlay_embed_params& p) { p.reserved = 1; }, "params.reserved"),
       // ---- score
       score_row("struct_size", refused, [](inlay_score_params& p) { p.struct_size = 3; }, "struct_size"),

@@ -285,7 +285,7 @@ TEST_P(SharedHandles, FreeingASessionInTheMiddleOfItsPrompt) {
 
 TEST_P(SharedHandles, FreeingAnEngineInTheMiddleOfACall) {
   const Tokens text(kContext - 1, kPlain[0]);
-  const auto n = static_cast<int32_t>(text.size());
+  const inlay_embed_input input = {text.data(), text.size(), nullptr, 0};
   auto params = sized<inlay_embed_params>();
   params.pooling = INLAY_POOLING_MEAN;
   for (int i = 0; i < 5; ++i) {
@@ -294,7 +294,7 @@ TEST_P(SharedHandles, FreeingAnEngineInTheMiddleOfACall) {
     std::thread call([&] {
       std::vector<float> vector(4096);
       size_t needed = 0;
-      status = inlay_embed(engine, text.data(), text.size(), &n, 1, &params, vector.data(), vector.size(), &needed, nullptr);
+      status = inlay_embed(engine, &input, 1, sizeof input, &params, vector.data(), vector.size(), &needed, nullptr);
     });
     auto stats = sized<inlay_stats>();
     do {

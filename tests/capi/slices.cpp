@@ -63,6 +63,7 @@ TEST_P(Slices, EventsComeWithTheLastOne) {
   EXPECT_EQ(frame(one, 1, events), 0);
   EXPECT_EQ(events[0].token, kPlainReply[1]);
   EXPECT_EQ(events[0].kind, INLAY_EVENT_TOKEN);
+  EXPECT_EQ(events[0].n_tokens, 1);
 }
 
 TEST_P(Slices, PendingStepsRefuseAndAreAbandoned) {

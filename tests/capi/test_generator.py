@@ -60,6 +60,18 @@ class Description(unittest.TestCase):
         self.refused('thread = "exclusive(session)"', 'thread = "exclusive(engine)"', "thread must be")
         self.refused('thread = "exclusive(session)"', 'thread = "any"', "must be shared")
 
+    def test_each_section_comes_once(self):
+        api = api_model.parse(TEXT)
+        groups = [f.group for f in api.functions]
+        self.assertGreater(sum(a != b for a, b in zip(groups, groups[1:])), len(set(groups)), "functions of later versions come last")
+        for name, mark in (("include/capi/inlay.h", "// ---- {} -"), ("docs/api.md", "## {}\n")):
+            text = generate.OUTPUTS[name](api)
+            for group in set(groups):
+                self.assertEqual(text.count("\n" + mark.format(group)), 1, f"{name}: {group}")
+            sections = [g for g in dict.fromkeys(groups)]
+            self.assertEqual(sorted(sections, key=lambda g: text.index("\n" + mark.format(g))), sections, name)
+        self.assertEqual(sorted(f.name for fs in api.by_subject().values() for f in fs), sorted(f.name for f in api.functions))
+
     def test_documentation_fits(self):
         api = parse_changed('doc = "Describes a device."', 'doc = "' + "Describes a device. " * 60 + '"')
         with self.assertRaises(api_model.ApiError):

@@ -145,11 +145,12 @@ const std::map<std::string, Use>& uses_of_the_model() {
        }},
       {"inlay_embed",
        [](const EnginePtr& engine, int32_t id, inlay_error* err) {
-         const int32_t ids[] = {72, id}, lengths[] = {1, 1};
+         const int32_t ids[] = {72, id};
+         const inlay_embed_input inputs[] = {{ids, 1, nullptr, 0}, {ids + 1, 1, nullptr, 0}};
          inlay_embed_params params = sized<inlay_embed_params>();
          params.pooling = INLAY_POOLING_MEAN;
          std::vector<float> out(64);
-         return inlay_embed(engine.get(), ids, 2, lengths, 2, &params, out.data(), out.size(), nullptr, err);
+         return inlay_embed(engine.get(), inputs, 2, sizeof *inputs, &params, out.data(), out.size(), nullptr, err);
        }},
       {"inlay_score",
        [](const EnginePtr& engine, int32_t id, inlay_error* err) {

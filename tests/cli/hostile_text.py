@@ -30,8 +30,8 @@ class HostileText(DeviceCase):
                 self.assertEqual(good.count(place), 1, place)
                 attack = ATTACK[:len(place)].decode(errors="ignore").encode()
                 model.write_bytes(good.replace(place, attack + b"x" * (len(place) - len(attack))))
-                for command in commands:
-                    done = run_program(TOOL, command, *(a.format(model=model, folder=folder) for a in ARGUMENTS[command]))
+                for command, arguments in [*((c, ARGUMENTS[c]) for c in commands), ("info", ["{model}", "--json"])]:
+                    done = run_program(TOOL, command, *(a.format(model=model, folder=folder) for a in arguments))
                     shown = (done.stdout + done.stderr).decode()  # UTF-8, whatever the file holds
                     n_shown += "\\x1b]0;x" in shown
                     with self.subTest(place=place, command=command):

@@ -1,4 +1,5 @@
 """run, info, plan and tokenize on a model with a tokenizer."""
+import json
 import os
 import pathlib
 import re
@@ -55,6 +56,29 @@ class Info(ModelCase):
         self.assertEqual(int(re.search(r"^(\d+) +is the longest that fits", text, re.MULTILINE)[1]), trained)
         types = re.findall(r"^([A-Z]\w+) +(\d+) +(\d+) +([\d.]+)$", text, re.MULTILINE)
         self.assertEqual(sum(int(row[2]) for row in types), int(re.search(r"^parameters +(\d+)", text, re.MULTILINE)[1]))
+
+    def test_json_has_the_same_facts(self):
+        text = self.run_tool("info", self.model, "--ctx", "64").stdout.decode()
+        shown = self.run_tool("info", self.model, "--ctx", "64", "--json").stdout
+        self.assertEqual(shown.count(b"\n"), 1)
+        found = json.loads(shown)
+        self.assertEqual(list(found), ["path", "error", "model", "tokenizer", "chat_template", "tensors", "devices", "contexts"])
+        self.assertIsNone(found["error"])
+        facts = dict(re.findall(r"^(\S.*?)  +(\S.*)$", text, re.MULTILINE))
+        model = found["model"]
+        self.assertEqual((found["path"], model["name"], f"{model['n_context_train']} tokens"),
+                         (facts["path"], facts["model"], re.search(r"^trained context +(\d+ tokens)", text, re.MULTILINE)[1]))
+        self.assertIn(f"{model['family']}, ", facts["family"])
+        self.assertEqual(", ".join(model["features"]) or "none beyond the plainest decoder", facts["features"])
+        for device in found["devices"]:
+            self.assertIn(f"  {'no ' if device['error'] else 'yes'}  {device['name']}: ", text)
+        for tensors in found["tensors"]:
+            self.assertRegex(text, rf"(?m)^{tensors['type']} +{tensors['n_tensors']} +{tensors['n_elements']} ")
+        self.assertEqual([c["n_context"] for c in found["contexts"]["each"]],
+                         [int(n) for n in re.findall(r"^(\d+) +[\d.]+ +[\d.]+ +[\d.]+ +[\d.]+$", text, re.MULTILINE)])
+        self.assertIn(f"{found['contexts']['longest']} ", re.search(r"^.*is the longest that fits", text, re.MULTILINE)[0])
+        for needs in [*found["devices"], *found["contexts"]["each"]]:
+            self.assertEqual(needs["weight_bytes"] + needs["kv_bytes"] + needs["scratch_bytes"], needs["total_bytes"])
 
     def test_what_does_not_run_says_why(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -335,7 +335,13 @@ class Program {
     params.pooling = std::array{INLAY_POOLING_MEAN, INLAY_POOLING_LAST, INLAY_POOLING_FIRST}[static_cast<size_t>(random_.below(3))];
     std::vector<float> vectors(lengths.size() * static_cast<size_t>(info_.d_model));
     size_t needed = 0;
-    const inlay_status status = inlay_embed(engine_.get(), given.data(), given.size(), lengths.data(), lengths.size(), &params, vectors.data(),
+    std::vector<inlay_embed_input> inputs;
+    const int32_t* at = given.data();
+    for (const int32_t n : lengths) {
+      inputs.push_back({at, static_cast<size_t>(n), nullptr, 0});
+      at += n;
+    }
+    const inlay_status status = inlay_embed(engine_.get(), inputs.data(), inputs.size(), sizeof(inlay_embed_input), &params, vectors.data(),
                                             vectors.size(), &needed, nullptr);
     Hash hash;
     if (status == INLAY_OK) hash.add(vectors.data(), vectors.size() * sizeof(float));

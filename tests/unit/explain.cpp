@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -110,6 +111,63 @@ TEST(Explain, AWrongTokenizerOrTemplateIsNamed) {
   const std::string text = explanation_text(e);
   EXPECT_NE(text.find("tokenizer       cannot be used: "), std::string::npos) << text;
   EXPECT_NE(text.find("chat template   chat template: "), std::string::npos) << text;
+}
+
+// Every fact of the text is a member of the object.
+TEST(Explain, AsJsonItIsTheSame) {
+  const EngineOptions options = {.device = DeviceKind::cpu, .n_context = 128, .max_sessions = 1, .n_threads = 2};
+  const Explanation e = explained(kModel, options);
+  const json found = json::parse(explanation_json(e));
+  EXPECT_EQ(found["path"], e.path);
+  EXPECT_TRUE(found["error"].is_null());
+  const json& model = found["model"];
+  EXPECT_EQ(model["name"], e.spec.name);
+  EXPECT_EQ(model["family"], e.spec.arch);
+  EXPECT_EQ(model["n_params"], e.n_params);
+  EXPECT_EQ(model["n_layers"], e.spec.n_layers);
+  EXPECT_EQ(model["d_model"], e.spec.d_model);
+  EXPECT_EQ(model["n_vocab"], e.spec.n_vocab);
+  EXPECT_EQ(model["n_context_train"], e.spec.n_context_train);
+  EXPECT_EQ(model["features"], features_of(e.spec));
+  EXPECT_EQ(found["tokenizer"], json({{"n_tokens", 2048}, {"error", nullptr}}));
+  EXPECT_EQ(found["chat_template"], json({{"error", nullptr}}));
+  ASSERT_EQ(found["tensors"].size(), e.types.size());
+  for (size_t i = 0; i < e.types.size(); ++i) {
+    const Explanation::Types& t = e.types[i];
+    EXPECT_EQ(found["tensors"][i], json({{"type", traits(t.dtype).name}, {"n_tensors", t.n_tensors}, {"n_elements", t.n_elements}, {"n_bytes", t.n_bytes}}));
+  }
+  ASSERT_EQ(found["devices"].size(), e.devices.size());
+  const auto needs_of = [](const json& from) {
+    return std::vector<uint64_t>{from["weight_bytes"], from["kv_bytes"], from["scratch_bytes"], from["total_bytes"]};
+  };
+  const auto needs = [](const MemoryNeeds& n) { return std::vector<uint64_t>{n.weights, n.kv, n.workspace, n.total()}; };
+  for (size_t i = 0; i < e.devices.size(); ++i) {
+    const Explanation::Device& d = e.devices[i];
+    EXPECT_EQ(found["devices"][i]["name"], d.name);
+    EXPECT_EQ(found["devices"][i]["error"], d.status.ok() ? json() : json(d.status.message));
+    EXPECT_EQ(found["devices"][i]["free_bytes"], d.free_bytes);
+    EXPECT_EQ(needs_of(found["devices"][i]), needs(d.needs));
+  }
+  EXPECT_EQ(found["contexts"]["device"], e.context_device);
+  EXPECT_EQ(found["contexts"]["longest"], e.longest_context);
+  ASSERT_EQ(found["contexts"]["each"].size(), 1u);
+  EXPECT_EQ(found["contexts"]["each"][0]["n_context"], 512);
+  EXPECT_EQ(needs_of(found["contexts"]["each"][0]), needs(e.contexts[0].needs));
+}
+
+TEST(Explain, AsJsonAnyTextIsWhole) {
+  Explanation e;
+  e.path = "a \"folder\"\\\x01\t\n\xff\xC3\xA9\x7f\u202e\u6c34\U0001f98a";
+  e.model = error(Code::format, "no \"model\"");
+  e.types.push_back({.dtype = DType::f16, .n_tensors = 1, .n_elements = 2, .n_bytes = 4});
+  const std::string text = explanation_json(e);
+  EXPECT_TRUE(std::ranges::all_of(text, [](char c) { return c >= 0x20 && c < 0x7F; })) << text;
+  const json found = json::parse(text);
+  EXPECT_EQ(found["path"], "a \"folder\"\\\x01\t\n\uFFFD\xC3\xA9\x7f\u202e\u6c34\U0001f98a");
+  EXPECT_EQ(found["error"], "no \"model\"");
+  EXPECT_TRUE(found["model"].is_null() && found["tokenizer"].is_null() && found["contexts"].is_null());
+  EXPECT_EQ(found["devices"], json::array());
+  EXPECT_EQ(found["tensors"].size(), 1u);
 }
 
 TEST(Explain, FilesThatCannotBeReadAreErrors) {

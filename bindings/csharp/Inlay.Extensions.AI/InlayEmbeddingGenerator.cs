@@ -75,7 +75,7 @@ public sealed class InlayEmbeddingGenerator : IEmbeddingGenerator<string, Embedd
             try
             {
                 ObjectDisposedException.ThrowIf(_disposed, this);
-                tokens += await Task.Run(() => Run(batch, all), cancellationToken).ConfigureAwait(false);
+                tokens += await Task.Run(() => Run(batch, all, cancellationToken), cancellationToken).ConfigureAwait(false);
             }
             finally { _turn.Release(); }
         }
@@ -83,11 +83,11 @@ public sealed class InlayEmbeddingGenerator : IEmbeddingGenerator<string, Embedd
         return all;
     }
 
-    private long Run(string[] texts, GeneratedEmbeddings<Embedding<float>> into)
+    private long Run(string[] texts, GeneratedEmbeddings<Embedding<float>> into, CancellationToken cancellation)
     {
         int[][] tokens = Array.ConvertAll(texts, text => _engine.Tokenize(text));
         DateTimeOffset now = DateTimeOffset.UtcNow;
-        foreach (float[] vector in _engine.Embed(tokens, _pooling, _flags))
+        foreach (float[] vector in _engine.Embed(tokens, _pooling, _flags, cancellation))
         {
             into.Add(new Embedding<float>(vector) { ModelId = _metadata.DefaultModelId, CreatedAt = now });
         }

@@ -179,6 +179,17 @@ namespace Inlay
         /// <param name="options">How it would be loaded.</param>
         public static string Explain(string path, out int devices, LoadOptions? options = null)
         {
+            return Explain(path, out devices, options, ExplainForm.Text);
+        }
+
+        /// <summary>The facts of <see cref="Explain(string, out int, LoadOptions)"/>, as one JSON object.</summary>
+        public static string ExplainJson(string path, out int devices, LoadOptions? options = null)
+        {
+            return Explain(path, out devices, options, ExplainForm.Json);
+        }
+
+        private static string Explain(string path, out int devices, LoadOptions? options, ExplainForm form)
+        {
             UIntPtr length;
             byte[] bytes = Utf8.Bytes(path, "path", out length);
             options = options ?? new LoadOptions();
@@ -191,7 +202,7 @@ namespace Inlay
                 fixed (byte* name = bytes)
                 {
                     inlay_load_params given = options.Raw(texts);
-                    status = Library.Api.inlay_explain(name, length, &given, &n, buffer, room, needed, error);
+                    status = Library.Api.inlay_explain(name, length, &given, form, &n, buffer, room, needed, error);
                 }
                 found = n;
                 return status;

@@ -127,20 +127,17 @@ namespace Inlay
         public int Embed(ReadOnlySpan<int> tokens, ReadOnlySpan<int> lengths, Span<float> into, Pooling pooling = Pooling.Default,
                          EmbedFlags flags = EmbedFlags.Normalize)
         {
-            var raw = new inlay_embed_params { struct_size = (uint)sizeof(inlay_embed_params), pooling = pooling, flags = flags };
-            UIntPtr needed;
-            inlay_error error;
+            int sum = 0;
+            foreach (int length in lengths) sum = checked(sum + Math.Max(0, length));
+            if (sum != tokens.Length)
+                throw new ArgumentException("tokens.Length is " + tokens.Length + ", the lengths sum up to " + sum, nameof(tokens));
             float none;
-            using (_queue.WakeAfter())
-            using (var engine = new Hold(_handle))
-            fixed (int* ids = tokens, counts = lengths)
+            fixed (int* ids = tokens)
             fixed (float* output = into)
             {
-                float* target = output == null ? &none : output;
-                Check.Ok(_api.inlay_embed(engine.Pointer, ids, (UIntPtr)(uint)tokens.Length, counts, (UIntPtr)(uint)lengths.Length, &raw,
-                                          target, (UIntPtr)(uint)into.Length, &needed, &error), ref error, FieldNames.Embed);
+                return Embed(InputsOf(ids, lengths.ToArray()), output == null ? &none : output, into.Length, pooling, flags,
+                             default(System.Threading.CancellationToken));
             }
-            return (int)needed;
         }
     }
 }

@@ -134,29 +134,80 @@ namespace Inlay
 
         /// <summary>Turns texts, given as tokens, into vectors of the model's width: the final hidden states of each, pooled.
         /// Each runs in a session of its own, several at once where sessions are free.</summary>
-        public float[][] Embed(IList<int[]> texts, Pooling pooling = Pooling.Default, EmbedFlags flags = EmbedFlags.Normalize)
+        /// <exception cref="OperationCanceledException">It was cancelled, behind the step that ran.</exception>
+        public float[][] Embed(IList<int[]> texts, Pooling pooling = Pooling.Default, EmbedFlags flags = EmbedFlags.Normalize,
+                               CancellationToken cancellation = default(CancellationToken))
         {
             int[] lengths, tokens = Joined(texts, out lengths);
-            int width = Info.ModelWidth;
-            var values = new float[checked(lengths.Length * width + 1)];
-            var raw = new inlay_embed_params { struct_size = (uint)sizeof(inlay_embed_params), pooling = pooling, flags = flags };
-            inlay_error error;
-            using (_queue.WakeAfter())
-            using (var engine = new Hold(_handle))
-            fixed (int* all = tokens)
-            fixed (int* counts = lengths)
-            fixed (float* target = values)
+            fixed (int* all = tokens) return Embed(InputsOf(all, lengths), pooling, flags, cancellation);
+        }
+
+        /// <summary>Turns texts into vectors, with the BOS and EOS tokens that the model asks for.</summary>
+        /// <exception cref="OperationCanceledException">It was cancelled, behind the step that ran.</exception>
+        public float[][] Embed(IList<string> texts, Pooling pooling = Pooling.Default, EmbedFlags flags = EmbedFlags.Normalize,
+                               CancellationToken cancellation = default(CancellationToken))
+        {
+            if (texts == null) throw new ArgumentNullException(nameof(texts));
+            using (var pinned = new PinnedTexts(texts, nameof(texts)))
             {
-                Check.Ok(_api.inlay_embed(engine.Pointer, all, (UIntPtr)(uint)tokens.Length, counts, (UIntPtr)(uint)lengths.Length,
-                                          &raw, target, (UIntPtr)(uint)values.Length, null, &error), ref error, FieldNames.Embed);
+                var inputs = new inlay_embed_input[texts.Count];
+                for (int i = 0; i < inputs.Length; i++)
+                    inputs[i] = new inlay_embed_input { text = pinned.First[i].data, text_len = pinned.First[i].len };
+                return Embed(inputs, pooling, flags, cancellation);
             }
-            var vectors = new float[lengths.Length][];
+        }
+
+        private float[][] Embed(inlay_embed_input[] inputs, Pooling pooling, EmbedFlags flags, CancellationToken cancellation)
+        {
+            int width = Info.ModelWidth;
+            var values = new float[checked(inputs.Length * width + 1)];
+            fixed (float* target = values) Embed(inputs, target, values.Length, pooling, flags, cancellation);
+            var vectors = new float[inputs.Length][];
             for (int i = 0; i < vectors.Length; i++)
             {
                 vectors[i] = new float[width];
                 Array.Copy(values, i * width, vectors[i], 0, width);
             }
             return vectors;
+        }
+
+        /// <returns>How many values were written.</returns>
+        private int Embed(inlay_embed_input[] inputs, float* target, int room, Pooling pooling, EmbedFlags flags,
+                          CancellationToken cancellation)
+        {
+            cancellation.ThrowIfCancellationRequested();
+            var raw = new inlay_embed_params { struct_size = (uint)sizeof(inlay_embed_params), pooling = pooling, flags = flags };
+            UIntPtr needed;
+            inlay_error error;
+            Status status;
+            using (var watch = new LoadWatch(null, cancellation, null))
+            {
+                if (cancellation.CanBeCanceled)
+                {
+                    raw.progress = Callbacks.Progress;
+                    raw.progress_user = new IntPtr(watch.Number);
+                }
+                using (_queue.WakeAfter())
+                using (var engine = new Hold(_handle))
+                fixed (inlay_embed_input* first = inputs)
+                {
+                    status = _api.inlay_embed(engine.Pointer, first, (UIntPtr)(uint)inputs.Length, (UIntPtr)(uint)sizeof(inlay_embed_input),
+                                              &raw, target, (UIntPtr)(uint)room, &needed, &error);
+                }
+                if (status != Status.Ok) throw watch.Failure(status, ref error, FieldNames.Embed);
+            }
+            return (int)needed;
+        }
+
+        private static inlay_embed_input[] InputsOf(int* tokens, int[] lengths)
+        {
+            var inputs = new inlay_embed_input[lengths.Length];
+            for (int i = 0; i < inputs.Length; i++)
+            {
+                inputs[i] = new inlay_embed_input { tokens = tokens, n_tokens = (UIntPtr)(uint)lengths[i] };
+                tokens += lengths[i];
+            }
+            return inputs;
         }
 
         /// <summary>The texts' tokens one after the other, and how many each has.</summary>

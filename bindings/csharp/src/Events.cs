@@ -83,6 +83,9 @@ namespace Inlay
         /// <summary>The drawn token, -1 if there is none.</summary>
         public int Token { get { return raw.token; } }
 
+        /// <summary>Tokens that were drawn, of which Token is the last: 0 or 1.</summary>
+        public int TokenCount { get { return raw.n_tokens; } }
+
         /// <summary>Not None: this was the session's last event until its next prefill.</summary>
         public FinishReason FinishReason { get { return raw.finish_reason; } }
 

@@ -93,7 +93,7 @@ namespace Inlay
 
         internal static readonly FieldNames Embed = new FieldNames("params.", null)
         {
-            { "pooling", "pooling" }, { "flags", "flags" }, { "n_tokens", "tokens.Length" }
+            { "pooling", "pooling" }, { "flags", "flags" }, { "progress", "cancellation" }
         };
 
         internal static readonly FieldNames Score = new FieldNames("params.", null)

@@ -231,9 +231,9 @@ namespace Inlay
         /// taken from the system when it is first used, not beside the reading of weights. The process stays smaller until
         /// there are long prompts; the first prompts take longer.</summary>
         TakePagesLater = 8,
-        /// <summary>CPU, likewise: products of quantized weights take all activations in 16 bits, not only the third of
-        /// them that holds most of the error. Logits then are those of the dequantized weights but for a KL divergence of
-        /// about 1e-6; prompts take longer.</summary>
+        /// <summary>CPU, likewise: matrix products with quantized weights take all activations in 16 bits, not only the
+        /// third of them that holds most of the error. Logits then are those of the dequantized weights but for a KL
+        /// divergence of about 1e-6; prompts take longer.</summary>
         ExactActivations = 16,
     }
 
@@ -296,6 +296,17 @@ namespace Inlay
         F32 = 9,
     }
 
+    /// <summary>How an explanation is written.</summary>
+    public enum ExplainForm : int
+    {
+        /// <summary>For people.</summary>
+        Text = 0,
+        /// <summary>The same facts as one object with the members path, error, model, tokenizer, chat_template, tensors,
+        /// devices and contexts. An error is null or a message. Numbers have the names that they have in inlay_engine_info
+        /// and inlay_memory_info. Later minors may add members.</summary>
+        Json = 1,
+    }
+
     /// <summary>How a conversation becomes text.</summary>
     [Flags]
     public enum ChatFlags : uint
@@ -344,11 +355,12 @@ namespace Inlay.Raw
     [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
     public unsafe delegate void inlay_log_fn(IntPtr user, LogSeverity level, byte* text, UIntPtr text_len);
 
-    /// <summary>Told how far a load, a conversion or a scoring is, a load at least once a second. Return non-zero to cancel
-    /// it. Called on the calling thread, with the host's floating-point settings; must not call the library. It must not
-    /// leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.</summary>
+    /// <summary>Told how far a load, a conversion, a scoring or an embedding is, a load at least once a second. Return
+    /// non-zero to cancel it. Called on the calling thread, with the host's floating-point settings; must not call the
+    /// library. It must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the
+    /// process.</summary>
     /// <param name="user">As given with the callback.</param>
-    /// <param name="n_done">Model bytes in place; of a scoring tokens that were run.</param>
+    /// <param name="n_done">Model bytes in place; of a scoring or an embedding tokens that were run.</param>
     /// <param name="n_total">The same in all.</param>
     [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
     public unsafe delegate int inlay_progress_fn(IntPtr user, ulong n_done, ulong n_total);
@@ -508,9 +520,9 @@ namespace Inlay.Raw
         /// Keys and values may come and go in any version; an unknown one is refused, and the error lists the known ones.
         /// On CUDA token_kernel=0 (decode steps launch every operation, even where one launch could run all layers),
         /// cublas=0 (as NO_CUBLAS), mixed_gemm=0 (prompts multiply weights that were dequantized before) and group_rows=1
-        /// (products of 9 to 32 rows always share weights among several multiprocessors); on the CPU isa=generic, avx2 or
-        /// avx512 (instructions that the processor lacks are refused). The load's log names those that change nothing on
-        /// the device. [default NULL: none]</summary>
+        /// (matrix products of 9 to 32 rows always share weights among several multiprocessors); on the CPU isa=generic,
+        /// avx2 or avx512 (instructions that the processor lacks are refused). The load's log names those that change
+        /// nothing on the device. [default NULL: none]</summary>
         public byte* tuning;
         /// <summary>Its length. [bytes, default 0]</summary>
         public UIntPtr tuning_len;
@@ -801,6 +813,12 @@ namespace Inlay.Raw
         /// <summary>New text, whole characters, not ended by a zero. What may begin a stop string is held back until that
         /// is clear. A character whose first bytes end the prompt comes whole with the token that completes it.</summary>
         public fixed byte text[Api.INLAY_EVENT_TEXT_BYTES];
+        /// <summary>Tokens that were drawn: 1 with TOKEN, else 0. More only where the session asked for it by a flag of a
+        /// later minor: then they are the last ones of the sequence, to be read with inlay_session_get_tokens, and token is
+        /// the last of them. [tokens]</summary>
+        public int n_tokens;
+        /// <summary>0.</summary>
+        public int reserved;
     }
 
     /// <summary>What an engine has done since it was loaded.</summary>
@@ -896,6 +914,26 @@ namespace Inlay.Raw
         public EmbedFlags flags;
         /// <summary>0.</summary>
         public uint reserved;
+        /// <summary>Called after each step with the tokens that were run, and all that will be. [default none]</summary>
+        public IntPtr progress;
+        /// <summary>Given to progress; unused without it. [default NULL]</summary>
+        public IntPtr progress_user;
+    }
+
+    /// <summary>What one embedding is of: tokens or text, not both. Arrays come with a stride, sizeof(inlay_embed_input) as
+    /// the caller knows it.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct inlay_embed_input
+    {
+        /// <summary>Token ids, at least 1. [default NULL: text is given]</summary>
+        public int* tokens;
+        /// <summary>Their number. [tokens, default 0]</summary>
+        public UIntPtr n_tokens;
+        /// <summary>A text, which becomes tokens as by inlay_tokenize without flags. [default NULL: tokens are
+        /// given]</summary>
+        public byte* text;
+        /// <summary>Its length, or SIZE_MAX if a zero ends it. [bytes, default 0]</summary>
+        public UIntPtr text_len;
     }
 
     /// <summary>What is scored. Zero means default for every field.</summary>
@@ -1054,9 +1092,9 @@ namespace Inlay.Raw
         private readonly delegate* unmanaged[Cdecl]<IntPtr, IntPtr, int*, UIntPtr, double, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_compare_text;
         private readonly delegate* unmanaged[Cdecl]<byte*, UIntPtr, byte*, UIntPtr, inlay_convert_params*, inlay_error*, Status> _inlay_convert;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, inlay_chat_params*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_chat_render;
-        private readonly delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, int*, UIntPtr, inlay_embed_params*, float*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_embed;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_embed_input*, UIntPtr, UIntPtr, inlay_embed_params*, float*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_embed;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, IntPtr, int*, UIntPtr, int*, UIntPtr, inlay_score_params*, inlay_token_score*, UIntPtr, inlay_token_logprob*, UIntPtr, inlay_error*, Status> _inlay_score;
-        private readonly delegate* unmanaged[Cdecl]<byte*, UIntPtr, inlay_load_params*, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_explain;
+        private readonly delegate* unmanaged[Cdecl]<byte*, UIntPtr, inlay_load_params*, ExplainForm, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_explain;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_logits*, inlay_error*, Status> _inlay_session_view_logits;
         private readonly delegate* unmanaged[Cdecl]<IntPtr*, UIntPtr, int, inlay_event*, UIntPtr, int*, inlay_error*, Status> _inlay_decode_slice;
         private readonly delegate* unmanaged[Cdecl]<IntPtr*, UIntPtr, inlay_error*, Status> _inlay_decode_abandon;
@@ -1108,9 +1146,9 @@ namespace Inlay.Raw
             _inlay_compare_text = (delegate* unmanaged[Cdecl]<IntPtr, IntPtr, int*, UIntPtr, double, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_compare_text", 1);
             _inlay_convert = (delegate* unmanaged[Cdecl]<byte*, UIntPtr, byte*, UIntPtr, inlay_convert_params*, inlay_error*, Status>)find("inlay_convert", 2);
             _inlay_chat_render = (delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, inlay_chat_params*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_chat_render", 2);
-            _inlay_embed = (delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, int*, UIntPtr, inlay_embed_params*, float*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_embed", 2);
+            _inlay_embed = (delegate* unmanaged[Cdecl]<IntPtr, inlay_embed_input*, UIntPtr, UIntPtr, inlay_embed_params*, float*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_embed", 2);
             _inlay_score = (delegate* unmanaged[Cdecl]<IntPtr, IntPtr, int*, UIntPtr, int*, UIntPtr, inlay_score_params*, inlay_token_score*, UIntPtr, inlay_token_logprob*, UIntPtr, inlay_error*, Status>)find("inlay_score", 2);
-            _inlay_explain = (delegate* unmanaged[Cdecl]<byte*, UIntPtr, inlay_load_params*, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_explain", 2);
+            _inlay_explain = (delegate* unmanaged[Cdecl]<byte*, UIntPtr, inlay_load_params*, ExplainForm, int*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_explain", 2);
             _inlay_session_view_logits = (delegate* unmanaged[Cdecl]<IntPtr, inlay_logits*, inlay_error*, Status>)find("inlay_session_view_logits", 2);
             _inlay_decode_slice = (delegate* unmanaged[Cdecl]<IntPtr*, UIntPtr, int, inlay_event*, UIntPtr, int*, inlay_error*, Status>)find("inlay_decode_slice", 2);
             _inlay_decode_abandon = (delegate* unmanaged[Cdecl]<IntPtr*, UIntPtr, inlay_error*, Status>)find("inlay_decode_abandon", 2);
@@ -1200,11 +1238,11 @@ namespace Inlay.Raw
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_chat_render(IntPtr engine, byte* conversation, UIntPtr conversation_len, inlay_chat_params* @params, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
-            internal delegate Status inlay_embed(IntPtr engine, int* tokens, UIntPtr n_tokens, int* lengths, UIntPtr n_texts, inlay_embed_params* @params, float* @out, UIntPtr cap, UIntPtr* needed, inlay_error* err);
+            internal delegate Status inlay_embed(IntPtr engine, inlay_embed_input* inputs, UIntPtr n_inputs, UIntPtr input_stride, inlay_embed_params* @params, float* @out, UIntPtr cap, UIntPtr* needed, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_score(IntPtr engine, IntPtr against, int* tokens, UIntPtr n_tokens, int* lengths, UIntPtr n_texts, inlay_score_params* @params, inlay_token_score* scores, UIntPtr score_stride, inlay_token_logprob* top, UIntPtr top_cap, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
-            internal delegate Status inlay_explain(byte* path, UIntPtr path_len, inlay_load_params* @params, int* n_devices, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err);
+            internal delegate Status inlay_explain(byte* path, UIntPtr path_len, inlay_load_params* @params, ExplainForm form, int* n_devices, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_session_view_logits(IntPtr session, inlay_logits* view, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
@@ -1845,23 +1883,23 @@ namespace Inlay.Raw
         /// matrix, pooled. Each text runs in a session of its own, several at once where sessions are free and a step has
         /// room; a text longer than prefill_chunk runs chunk by chunk.</summary>
         /// <param name="engine">The engine.</param>
-        /// <param name="tokens">The texts' token ids, one text after the other. May be null.</param>
-        /// <param name="n_tokens">Of all texts together. [tokens]</param>
-        /// <param name="lengths">Tokens of each text, 1 at least. May be null.</param>
-        /// <param name="n_texts">Their number.</param>
+        /// <param name="inputs">The texts. May be null.</param>
+        /// <param name="n_inputs">Their number.</param>
+        /// <param name="input_stride">sizeof(inlay_embed_input): from one text to the next. [bytes]</param>
         /// <param name="params">NULL: all defaults. May be null.</param>
-        /// <param name="out">n_texts x d_model values, text after text. May be null.</param>
+        /// <param name="out">n_inputs x d_model values, text after text. May be null.</param>
         /// <param name="cap">Room in out. [values]</param>
-        /// <param name="needed">n_texts x d_model. [values] May be null.</param>
+        /// <param name="needed">n_inputs x d_model. [values] May be null.</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: any. Blocks: on the device until all texts are run; other threads' calls that compute on the
-        /// engine run between its steps. Ownership: Nothing is kept. On error: BUFFER_TOO_SMALL: `*needed` is set, nothing
-        /// was run. Otherwise `out` is unspecified. Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL,
-        /// SESSION_LIMIT, INVALID_STATE, DEVICE_LOST, FORMAT. Since: 1.2.</remarks>
-        public Status inlay_embed(IntPtr engine, int* tokens, UIntPtr n_tokens, int* lengths, UIntPtr n_texts, inlay_embed_params* @params, float* @out, UIntPtr cap, UIntPtr* needed, inlay_error* err)
+        /// engine run between its steps; progress is called meanwhile. Ownership: Nothing is kept. On error:
+        /// BUFFER_TOO_SMALL: `*needed` is set, nothing was run. Otherwise `out` is unspecified. Errors: UNSUPPORTED,
+        /// BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST, FORMAT, CANCELLED. Since:
+        /// 1.2.</remarks>
+        public Status inlay_embed(IntPtr engine, inlay_embed_input* inputs, UIntPtr n_inputs, UIntPtr input_stride, inlay_embed_params* @params, float* @out, UIntPtr cap, UIntPtr* needed, inlay_error* err)
         {
             if (_inlay_embed == null) return Older.Refuse("inlay_embed", "1.2", err);
-            return _inlay_embed(engine, tokens, n_tokens, lengths, n_texts, @params, @out, cap, needed, err);
+            return _inlay_embed(engine, inputs, n_inputs, input_stride, @params, @out, cap, needed, err);
         }
 
         /// <summary>Says how likely each token of texts is, given those before it: one run of the model in steps, nothing
@@ -1898,6 +1936,7 @@ namespace Inlay.Raw
         /// <param name="path">As inlay_load takes it.</param>
         /// <param name="path_len">Its length, or SIZE_MAX. [bytes]</param>
         /// <param name="params">NULL: all defaults. Contexts are shown for its device. May be null.</param>
+        /// <param name="form">Text or JSON.</param>
         /// <param name="n_devices">How many devices would run it with these parameters. May be null.</param>
         /// <param name="buf">The text, ended by a zero if there is room. May be null.</param>
         /// <param name="cap">Room in buf. [bytes]</param>
@@ -1906,10 +1945,10 @@ namespace Inlay.Raw
         /// <remarks>Thread: any. Blocks: on disk, for headers and the tokenizer, and on drivers. Ownership: Nothing is
         /// kept. On error: Nothing has changed. Errors: NOT_FOUND, IO, FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL. Since:
         /// 1.2.</remarks>
-        public Status inlay_explain(byte* path, UIntPtr path_len, inlay_load_params* @params, int* n_devices, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err)
+        public Status inlay_explain(byte* path, UIntPtr path_len, inlay_load_params* @params, ExplainForm form, int* n_devices, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err)
         {
             if (_inlay_explain == null) return Older.Refuse("inlay_explain", "1.2", err);
-            return _inlay_explain(path, path_len, @params, n_devices, buf, cap, needed, err);
+            return _inlay_explain(path, path_len, @params, form, n_devices, buf, cap, needed, err);
         }
 
         /// <summary>The logits that inlay_session_copy_logits copies, without a copy: for hosts that read those of many
@@ -1929,9 +1968,9 @@ namespace Inlay.Raw
         /// <summary>Runs a part of a decode step, for hosts that give the model a little time in every frame. The first
         /// call begins the step, the next ones go on, until `*units_left` is 0: then events and status are those of
         /// inlay_decode_step, bit for bit. What a unit is is the engine's affair, and steps differ in their number; those
-        /// of one step take about the same time. While a step is pending, calls that compute on the engine or change a
-        /// sequence or sampler of the step's sessions return INVALID_STATE; later minors may refuse fewer. Freeing one of
-        /// the sessions drops it.</summary>
+        /// of one step take about the same time. While a step is pending, calls that compute on the engine return
+        /// INVALID_STATE, and of its sessions those that fork, change the sequence or set a sampler; later minors may
+        /// refuse fewer. Freeing one of the sessions drops it.</summary>
         /// <param name="sessions">The sessions; of a pending step those that it began with, in their order.</param>
         /// <param name="n_sessions">At least 1; at most 64 on a GPU.</param>
         /// <param name="max_units">Most units to run now. 0 begins a step, if none is pending, and tells its units.</param>

@@ -93,6 +93,11 @@ void inlay_go_control_attach_score(inlay_go_control* control, inlay_score_params
   params->progress_user = control;
 }
 
+void inlay_go_control_attach_embed(inlay_go_control* control, inlay_embed_params* params) {
+  params->progress = on_progress;
+  params->progress_user = control;
+}
+
 void inlay_go_control_attach_log(inlay_go_control* control, inlay_convert_params* params) {
   params->log = on_log;
   params->log_user = control;

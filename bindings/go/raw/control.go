@@ -37,6 +37,11 @@ func (c Control) AttachScore(params *ScoreParams) {
 	C.inlay_go_control_attach_score(c.c, (*C.inlay_score_params)(unsafe.Pointer(params)))
 }
 
+// AttachEmbed is Attach for an embedding.
+func (c Control) AttachEmbed(params *EmbedParams) {
+	C.inlay_go_control_attach_embed(c.c, (*C.inlay_embed_params)(unsafe.Pointer(params)))
+}
+
 // AttachLog makes a conversion leave its messages with the control.
 func (c Control) AttachLog(params *ConvertParams) {
 	C.inlay_go_control_attach_log(c.c, (*C.inlay_convert_params)(unsafe.Pointer(params)))

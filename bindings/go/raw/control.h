@@ -15,6 +15,7 @@ void inlay_go_control_free(inlay_go_control* control);
 void inlay_go_control_attach(inlay_go_control* control, inlay_load_params* params);
 void inlay_go_control_attach_convert(inlay_go_control* control, inlay_convert_params* params);
 void inlay_go_control_attach_score(inlay_go_control* control, inlay_score_params* params);
+void inlay_go_control_attach_embed(inlay_go_control* control, inlay_embed_params* params);
 void inlay_go_control_attach_log(inlay_go_control* control, inlay_convert_params* params);
 void inlay_go_control_attach_reader(inlay_go_control* control, inlay_reader* reader);
 

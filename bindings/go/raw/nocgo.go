@@ -449,6 +449,24 @@ func (v ConvertType) String() string {
 	return "UNKNOWN"
 }
 
+type ExplainForm int32
+
+const (
+	ExplainText ExplainForm = 0
+
+	ExplainJson ExplainForm = 1
+)
+
+func (v ExplainForm) String() string {
+	switch v {
+	case ExplainText:
+		return "TEXT"
+	case ExplainJson:
+		return "JSON"
+	}
+	return "UNKNOWN"
+}
+
 type ChatFlags uint32
 
 const (
@@ -815,6 +833,10 @@ type Event struct {
 	Top [MaxLogprobs]TokenLogprob
 
 	Text [EventTextBytes]byte
+
+	NTokens int32
+
+	Reserved int32
 }
 
 type Stats struct {
@@ -889,6 +911,20 @@ type EmbedParams struct {
 	Flags EmbedFlags
 
 	Reserved uint32
+
+	Progress ProgressFn
+
+	ProgressUser unsafe.Pointer
+}
+
+type EmbedInput struct {
+	Tokens *int32
+
+	NTokens uintptr
+
+	Text *byte
+
+	TextLen uintptr
 }
 
 type ScoreParams struct {
@@ -1047,7 +1083,7 @@ func ChatRender(engine *Engine, conversation *byte, conversationLen uintptr, par
 	return withoutCgo(err)
 }
 
-func Embed(engine *Engine, tokens *int32, nTokens uintptr, lengths *int32, nTexts uintptr, params *EmbedParams, out *float32, cap_ uintptr, needed *uintptr, err *Error) Status {
+func Embed(engine *Engine, inputs *EmbedInput, nInputs uintptr, inputStride uintptr, params *EmbedParams, out *float32, cap_ uintptr, needed *uintptr, err *Error) Status {
 	return withoutCgo(err)
 }
 
@@ -1055,7 +1091,7 @@ func Score(engine *Engine, against *Engine, tokens *int32, nTokens uintptr, leng
 	return withoutCgo(err)
 }
 
-func Explain(path *byte, pathLen uintptr, params *LoadParams, nDevices *int32, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
+func Explain(path *byte, pathLen uintptr, params *LoadParams, form ExplainForm, nDevices *int32, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
 	return withoutCgo(err)
 }
 

@@ -44,6 +44,7 @@ func (Control) Free()                          {}
 func (Control) Attach(*LoadParams)             {}
 func (Control) AttachConvert(*ConvertParams)   {}
 func (Control) AttachScore(*ScoreParams)       {}
+func (Control) AttachEmbed(*EmbedParams)       {}
 func (Control) AttachLog(*ConvertParams)       {}
 func (Control) AttachLoadLog(*LoadParams)      {}
 func (Control) AttachReader(*Reader)           {}

@@ -226,12 +226,12 @@ static inlay_status go_inlay_chat_render(const inlay_engine* engine, const char*
   if (!api->inlay_chat_render) return inlay_go_missing("inlay_chat_render", err);
   return api->inlay_chat_render(engine, conversation, conversation_len, params, buf, cap, needed, err);
 }
-static inlay_status go_inlay_embed(const inlay_engine* engine, const int32_t* tokens, size_t n_tokens,
-                                   const int32_t* lengths, size_t n_texts, const inlay_embed_params* params, float* out,
-                                   size_t cap, size_t* needed, inlay_error* err) {
+static inlay_status go_inlay_embed(const inlay_engine* engine, const inlay_embed_input* inputs, size_t n_inputs,
+                                   size_t input_stride, const inlay_embed_params* params, float* out, size_t cap,
+                                   size_t* needed, inlay_error* err) {
   const inlay_dl* api = inlay_go_api();
   if (!api->inlay_embed) return inlay_go_missing("inlay_embed", err);
-  return api->inlay_embed(engine, tokens, n_tokens, lengths, n_texts, params, out, cap, needed, err);
+  return api->inlay_embed(engine, inputs, n_inputs, input_stride, params, out, cap, needed, err);
 }
 static inlay_status go_inlay_score(const inlay_engine* engine, const inlay_engine* against, const int32_t* tokens,
                                    size_t n_tokens, const int32_t* lengths, size_t n_texts,
@@ -242,10 +242,11 @@ static inlay_status go_inlay_score(const inlay_engine* engine, const inlay_engin
   return api->inlay_score(engine, against, tokens, n_tokens, lengths, n_texts, params, scores, score_stride, top, top_cap, err);
 }
 static inlay_status go_inlay_explain(const char* path, size_t path_len, const inlay_load_params* params,
-                                     int32_t* n_devices, char* buf, size_t cap, size_t* needed, inlay_error* err) {
+                                     inlay_explain_form form, int32_t* n_devices, char* buf, size_t cap, size_t* needed,
+                                     inlay_error* err) {
   const inlay_dl* api = inlay_go_api();
   if (!api->inlay_explain) return inlay_go_missing("inlay_explain", err);
-  return api->inlay_explain(path, path_len, params, n_devices, buf, cap, needed, err);
+  return api->inlay_explain(path, path_len, params, form, n_devices, buf, cap, needed, err);
 }
 static inlay_status go_inlay_session_view_logits(inlay_session* session, inlay_logits* view, inlay_error* err) {
   const inlay_dl* api = inlay_go_api();
@@ -726,9 +727,9 @@ const (
 	// the system when it is first used, not beside the reading of weights. The process stays smaller until there are
 	// long prompts; the first prompts take longer.
 	LoadTakePagesLater LoadFlags = 8
-	// CPU, likewise: products of quantized weights take all activations in 16 bits, not only the third of them that
-	// holds most of the error. Logits then are those of the dequantized weights but for a KL divergence of about
-	// 1e-6; prompts take longer.
+	// CPU, likewise: matrix products with quantized weights take all activations in 16 bits, not only the third of
+	// them that holds most of the error. Logits then are those of the dequantized weights but for a KL divergence of
+	// about 1e-6; prompts take longer.
 	LoadExactActivations LoadFlags = 16
 )
 
@@ -839,6 +840,30 @@ func (v ConvertType) String() string {
 	return "UNKNOWN"
 }
 
+// How an explanation is written.
+type ExplainForm int32
+
+// Values of ExplainForm.
+const (
+	// For people.
+	ExplainText ExplainForm = 0
+	// The same facts as one object with the members path, error, model, tokenizer, chat_template, tensors, devices
+	// and contexts. An error is null or a message. Numbers have the names that they have in inlay_engine_info and
+	// inlay_memory_info. Later minors may add members.
+	ExplainJson ExplainForm = 1
+)
+
+// String is the value's name as the C header writes it, without the prefix.
+func (v ExplainForm) String() string {
+	switch v {
+	case ExplainText:
+		return "TEXT"
+	case ExplainJson:
+		return "JSON"
+	}
+	return "UNKNOWN"
+}
+
 // How a conversation becomes text.
 type ChatFlags uint32
 
@@ -901,9 +926,9 @@ type Session struct{ _ [0]byte }
 // It is the address of a C function.
 type LogFn unsafe.Pointer
 
-// Told how far a load, a conversion or a scoring is, a load at least once a second. Return non-zero to cancel it.
-// Called on the calling thread, with the host's floating-point settings; must not call the library. It must not leave
-// by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
+// Told how far a load, a conversion, a scoring or an embedding is, a load at least once a second. Return non-zero to
+// cancel it. Called on the calling thread, with the host's floating-point settings; must not call the library. It
+// must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
 //
 // It is the address of a C function.
 type ProgressFn unsafe.Pointer
@@ -1041,10 +1066,10 @@ type LoadParams struct {
 	// What changes speed alone, for those who measure: key=value pairs with blanks or commas between. Copied. Keys
 	// and values may come and go in any version; an unknown one is refused, and the error lists the known ones. On
 	// CUDA token_kernel=0 (decode steps launch every operation, even where one launch could run all layers), cublas=0
-	// (as NO_CUBLAS), mixed_gemm=0 (prompts multiply weights that were dequantized before) and group_rows=1 (products
-	// of 9 to 32 rows always share weights among several multiprocessors); on the CPU isa=generic, avx2 or avx512
-	// (instructions that the processor lacks are refused). The load's log names those that change nothing on the
-	// device. [default NULL: none]
+	// (as NO_CUBLAS), mixed_gemm=0 (prompts multiply weights that were dequantized before) and group_rows=1 (matrix
+	// products of 9 to 32 rows always share weights among several multiprocessors); on the CPU isa=generic, avx2 or
+	// avx512 (instructions that the processor lacks are refused). The load's log names those that change nothing on
+	// the device. [default NULL: none]
 	Tuning *byte
 	// Its length. [bytes, default 0]
 	TuningLen uintptr
@@ -1302,6 +1327,12 @@ type Event struct {
 	// New text, whole characters, not ended by a zero. What may begin a stop string is held back until that is clear.
 	// A character whose first bytes end the prompt comes whole with the token that completes it.
 	Text [EventTextBytes]byte
+	// Tokens that were drawn: 1 with TOKEN, else 0. More only where the session asked for it by a flag of a later
+	// minor: then they are the last ones of the sequence, to be read with inlay_session_get_tokens, and token is the
+	// last of them. [tokens]
+	NTokens int32
+	// 0.
+	Reserved int32
 }
 
 // What an engine has done since it was loaded.
@@ -1386,6 +1417,23 @@ type EmbedParams struct {
 	Flags EmbedFlags
 	// 0.
 	Reserved uint32
+	// Called after each step with the tokens that were run, and all that will be. [default none]
+	Progress ProgressFn
+	// Given to progress; unused without it. [default NULL]
+	ProgressUser unsafe.Pointer
+}
+
+// What one embedding is of: tokens or text, not both. Arrays come with a stride, sizeof(inlay_embed_input) as the
+// caller knows it.
+type EmbedInput struct {
+	// Token ids, at least 1. [default NULL: text is given]
+	Tokens *int32
+	// Their number. [tokens, default 0]
+	NTokens uintptr
+	// A text, which becomes tokens as by inlay_tokenize without flags. [default NULL: tokens are given]
+	Text *byte
+	// Its length, or SIZE_MAX if a zero ends it. [bytes, default 0]
+	TextLen uintptr
 }
 
 // What is scored. Zero means default for every field.
@@ -2036,24 +2084,23 @@ func ChatRender(engine *Engine, conversation *byte, conversationLen uintptr, par
 // step has room; a text longer than prefill_chunk runs chunk by chunk.
 //
 //   - engine: The engine.
-//   - tokens: The texts' token ids, one text after the other.
-//   - nTokens: Of all texts together.
-//   - lengths: Tokens of each text, 1 at least.
-//   - nTexts: Their number.
+//   - inputs: The texts.
+//   - nInputs: Their number.
+//   - inputStride: sizeof(inlay_embed_input): from one text to the next.
 //   - params: NULL: all defaults.
-//   - out: n_texts x d_model values, text after text.
+//   - out: n_inputs x d_model values, text after text.
 //   - cap_: Room in out.
-//   - needed: n_texts x d_model.
+//   - needed: n_inputs x d_model.
 //   - Thread: any.
 //   - Blocks: on the device until all texts are run; other threads' calls that compute on the engine run between its
-//     steps.
+//     steps; progress is called meanwhile.
 //   - Ownership: Nothing is kept.
 //   - On error: BUFFER_TOO_SMALL: `*needed` is set, nothing was run. Otherwise `out` is unspecified.
 //   - Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST,
-//     FORMAT.
+//     FORMAT, CANCELLED.
 //   - Since: 1.2.
-func Embed(engine *Engine, tokens *int32, nTokens uintptr, lengths *int32, nTexts uintptr, params *EmbedParams, out *float32, cap_ uintptr, needed *uintptr, err *Error) Status {
-	return Status(C.go_inlay_embed((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.int32_t)(unsafe.Pointer(tokens)), C.size_t(nTokens), (*C.int32_t)(unsafe.Pointer(lengths)), C.size_t(nTexts), (*C.inlay_embed_params)(unsafe.Pointer(params)), (*C.float)(unsafe.Pointer(out)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
+func Embed(engine *Engine, inputs *EmbedInput, nInputs uintptr, inputStride uintptr, params *EmbedParams, out *float32, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return Status(C.go_inlay_embed((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.inlay_embed_input)(unsafe.Pointer(inputs)), C.size_t(nInputs), C.size_t(inputStride), (*C.inlay_embed_params)(unsafe.Pointer(params)), (*C.float)(unsafe.Pointer(out)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
 }
 
 // Score is inlay_score. Says how likely each token of texts is, given those before it: one run of the model in steps,
@@ -2091,6 +2138,7 @@ func Score(engine *Engine, against *Engine, tokens *int32, nTokens uintptr, leng
 //   - path: As inlay_load takes it.
 //   - pathLen: Its length, or SIZE_MAX.
 //   - params: NULL: all defaults. Contexts are shown for its device.
+//   - form: Text or JSON.
 //   - nDevices: How many devices would run it with these parameters.
 //   - buf: The text, ended by a zero if there is room.
 //   - cap_: Room in buf.
@@ -2101,8 +2149,8 @@ func Score(engine *Engine, against *Engine, tokens *int32, nTokens uintptr, leng
 //   - On error: Nothing has changed.
 //   - Errors: NOT_FOUND, IO, FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL.
 //   - Since: 1.2.
-func Explain(path *byte, pathLen uintptr, params *LoadParams, nDevices *int32, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
-	return Status(C.go_inlay_explain((*C.char)(unsafe.Pointer(path)), C.size_t(pathLen), (*C.inlay_load_params)(unsafe.Pointer(params)), (*C.int32_t)(unsafe.Pointer(nDevices)), (*C.char)(unsafe.Pointer(buf)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
+func Explain(path *byte, pathLen uintptr, params *LoadParams, form ExplainForm, nDevices *int32, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return Status(C.go_inlay_explain((*C.char)(unsafe.Pointer(path)), C.size_t(pathLen), (*C.inlay_load_params)(unsafe.Pointer(params)), C.inlay_explain_form(form), (*C.int32_t)(unsafe.Pointer(nDevices)), (*C.char)(unsafe.Pointer(buf)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
 }
 
 // SessionViewLogits is inlay_session_view_logits. The logits that inlay_session_copy_logits copies, without a copy:
@@ -2124,9 +2172,9 @@ func SessionViewLogits(session *Session, view *Logits, err *Error) Status {
 // DecodeSlice is inlay_decode_slice. Runs a part of a decode step, for hosts that give the model a little time in
 // every frame. The first call begins the step, the next ones go on, until `*units_left` is 0: then events and status
 // are those of inlay_decode_step, bit for bit. What a unit is is the engine's affair, and steps differ in their
-// number; those of one step take about the same time. While a step is pending, calls that compute on the engine or
-// change a sequence or sampler of the step's sessions return INVALID_STATE; later minors may refuse fewer. Freeing
-// one of the sessions drops it.
+// number; those of one step take about the same time. While a step is pending, calls that compute on the engine
+// return INVALID_STATE, and of its sessions those that fork, change the sequence or set a sampler; later minors may
+// refuse fewer. Freeing one of the sessions drops it.
 //
 //   - sessions: The sessions; of a pending step those that it began with, in their order.
 //   - nSessions: At least 1; at most 64 on a GPU.

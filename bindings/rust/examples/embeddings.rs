@@ -1,17 +1,14 @@
 //! Ranks texts by how like they are to a query: by the cosine of their embeddings, the likest first.
 //! usage: embeddings MODEL QUERY TEXT...
-use inlay::{EmbedOptions, Engine, LoadOptions, Pooling, Status, Token, TokenizeOptions};
+use inlay::{EmbedOptions, Engine, LoadOptions, Pooling, Status};
 
 const USAGE: &str = "usage: embeddings MODEL QUERY TEXT...";
 
 /// A vector of length 1 for each text. A model that was made for embeddings says how it pools; of others the mean is taken.
 fn embed(engine: &Engine, texts: &[String]) -> inlay::Result<Vec<Vec<f32>>> {
-    let tokenize = |text: &String| engine.tokenize(text, TokenizeOptions::default());
-    let tokens = texts.iter().map(tokenize).collect::<inlay::Result<Vec<_>>>()?;
-    let tokens: Vec<&[Token]> = tokens.iter().map(Vec::as_slice).collect();
     let options = EmbedOptions::default().normalize(true);
-    match engine.embed(&tokens, options) {
-        Err(error) if error.status() == Status::Unsupported => engine.embed(&tokens, options.pooling(Pooling::Mean)),
+    match engine.embed(texts, options) {
+        Err(error) if error.status() == Status::Unsupported => engine.embed(texts, options.pooling(Pooling::Mean)),
         vectors => vectors,
     }
 }

@@ -75,6 +75,12 @@ impl<'a> Progress<'a> {
     }
 
     /// The parameters must not be used after `self`.
+    pub(crate) fn install_in_embedding(&mut self, params: &mut raw::inlay_embed_params) {
+        params.progress = Some(tell_progress);
+        params.progress_user = (&raw mut *self).cast();
+    }
+
+    /// The parameters must not be used after `self`.
     pub(crate) fn install_in_scoring(&mut self, params: &mut raw::inlay_score_params) {
         params.progress = Some(tell_progress);
         params.progress_user = (&raw mut *self).cast();

@@ -4,8 +4,8 @@ use crate::info::{EngineInfo, Explanation, LogMessage, MemoryInfo, Stats, TokenI
 use crate::steps::Steps;
 use crate::TokenizeOptions;
 use crate::{
-    raw, Chat, ChatMessage, Conversation, ConvertOptions, ConvertType, EmbedOptions, Error, Library, LoadOptions,
-    LogLevel, ProfileForm, ProfileOptions, ProgressFn, Result, ScoreOptions, Session, SessionOptions, Status, Token,
+    raw, Chat, ChatMessage, Conversation, ConvertOptions, ConvertType, EmbedOptions, Library, LoadOptions, LogLevel,
+    ProfileForm, ProfileOptions, ProgressFn, Prompt, Result, ScoreOptions, Session, SessionOptions, Status, Token,
     MAX_LOGPROBS,
 };
 use std::io::{Read, Seek};
@@ -108,6 +108,14 @@ impl Engine {
     /// [`Status::Format`] or [`Status::Unsupported`].
     pub fn explain(path: impl AsRef<Path>, options: &LoadOptions<'_>) -> Result<Explanation> {
         Library::get()?.explain(path, options)
+    }
+
+    /// The same facts as one JSON object, as [`Library::explain_json`] tells.
+    ///
+    /// # Errors
+    /// Those of [`explain`](Self::explain).
+    pub fn explain_json(path: impl AsRef<Path>, options: &LoadOptions<'_>) -> Result<Explanation> {
+        Library::get()?.explain_json(path, options)
     }
 
     /// Writes a model as a GGUF file with matrices of another type, as [`Library::convert`] does.
@@ -371,51 +379,64 @@ impl Engine {
         Ok(TokenInfo::from_raw(&info))
     }
 
-    /// Turns texts, given as tokens, into vectors of the model's width: the final hidden states of each, pooled. Each runs in a
-    /// session of its own, several at once where sessions are free.
+    /// Turns texts, or their tokens, into vectors of the model's width: the final hidden states of each, pooled. Each runs in a
+    /// session of its own, several at once where sessions are free. A text has the BOS and EOS tokens that the model asks for.
     ///
     /// # Errors
     /// [`Status::Unsupported`], [`Status::ContextFull`], [`Status::KvFull`], [`Status::SessionLimit`], [`Status::InvalidState`] or
     /// [`Status::DeviceLost`].
-    pub fn embed(&self, texts: &[&[Token]], options: EmbedOptions) -> Result<Vec<Vec<f32>>> {
-        let params = options.to_raw();
-        let (tokens, lengths) = joined(texts);
-        let width = self.info()?.d_model as usize;
-        let mut out = vec![0f32; texts.len() * width];
-        call(|err| {
-            // SAFETY: tokens, lengths and parameters live during the call; the buffer has room for what it is said to.
-            unsafe {
-                let (ids, counts, needed) = (tokens.as_ptr(), lengths.as_ptr(), std::ptr::null_mut());
-                let embed = self.functions().inlay_embed;
-                let (n, n_texts, cap) = (tokens.len(), texts.len(), out.len());
-                embed(self.as_ptr(), ids, n, counts, n_texts, &params, out.as_mut_ptr(), cap, needed, err)
-            }
-        })?;
-        Ok(out.chunks(width).map(<[f32]>::to_vec).collect())
+    pub fn embed<'p, P: Into<Prompt<'p>>>(
+        &self,
+        texts: impl IntoIterator<Item = P>,
+        options: EmbedOptions,
+    ) -> Result<Vec<Vec<f32>>> {
+        self.embed_inputs(texts.into_iter().map(embed_input).collect(), options, None)
     }
 
-    /// As [`embed`](Self::embed), in groups of as many texts as the engine has sessions. Before each group `progress` is told how
-    /// many texts are done, and how many there are; `Break` ends it there.
+    /// As [`embed`](Self::embed). After each step `progress` is told how many tokens were run, and how many there are; `Break` ends
+    /// it there. It must not call the library.
     ///
     /// # Errors
     /// Those of [`embed`](Self::embed); [`Status::Cancelled`] if `progress` breaks.
-    pub fn embed_with(
+    pub fn embed_with<'p, P: Into<Prompt<'p>>>(
         &self,
-        texts: &[&[Token]],
+        texts: impl IntoIterator<Item = P>,
         options: EmbedOptions,
-        mut progress: impl FnMut(usize, usize) -> ControlFlow<()>,
+        progress: impl FnMut(u64, u64) -> ControlFlow<()>,
     ) -> Result<Vec<Vec<f32>>> {
-        let most = self.info()?.max_sessions as usize;
-        let mut vectors = Vec::with_capacity(texts.len());
-        for group in texts.chunks(most.max(1)) {
-            let n_done = vectors.len();
-            if progress(n_done, texts.len()).is_break() {
-                let message = format!("the embedding was cancelled behind {n_done} of {} texts", texts.len());
-                return Err(Error::new(Status::Cancelled, message));
-            }
-            vectors.extend(self.embed(group, options).map_err(|error| error.behind_texts(n_done))?);
+        self.embed_inputs(
+            texts.into_iter().map(embed_input).collect(),
+            options,
+            Some(Progress::new(Box::new(progress))),
+        )
+    }
+
+    /// What the inputs point to must live during the call.
+    fn embed_inputs(
+        &self,
+        inputs: Vec<raw::inlay_embed_input>,
+        options: EmbedOptions,
+        mut progress: Option<Progress<'_>>,
+    ) -> Result<Vec<Vec<f32>>> {
+        let mut params = options.to_raw();
+        if let Some(progress) = &mut progress {
+            progress.install_in_embedding(&mut params);
         }
-        Ok(vectors)
+        let width = self.info()?.d_model as usize;
+        let mut out = vec![0f32; inputs.len() * width];
+        let embedded = call(|err| {
+            // SAFETY: inputs, parameters and progress live during the call; the buffer has room for what it is said to.
+            unsafe {
+                let (from, n, stride) = (inputs.as_ptr(), inputs.len(), size_of::<raw::inlay_embed_input>());
+                let (to, cap, needed) = (out.as_mut_ptr(), out.len(), std::ptr::null_mut());
+                (self.functions().inlay_embed)(self.as_ptr(), from, n, stride, &params, to, cap, needed, err)
+            }
+        });
+        if let Some(progress) = progress {
+            progress.resume_panic();
+        }
+        embedded?;
+        Ok(out.chunks(width).map(<[f32]>::to_vec).collect())
     }
 
     /// Tells how likely each token of texts is, given those before it: for perplexities, choices between answers, and what a
@@ -548,6 +569,15 @@ impl Engine {
 impl std::fmt::Debug for Engine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Engine({:p})", self.as_ptr())
+    }
+}
+
+/// A text to embed, which must live as long.
+fn embed_input<'p>(text: impl Into<Prompt<'p>>) -> raw::inlay_embed_input {
+    let none = raw::inlay_embed_input { tokens: std::ptr::null(), n_tokens: 0, text: std::ptr::null(), text_len: 0 };
+    match text.into() {
+        Prompt::Tokens(tokens) => raw::inlay_embed_input { tokens: tokens.as_ptr(), n_tokens: tokens.len(), ..none },
+        Prompt::Text(text) => raw::inlay_embed_input { text: text.as_ptr().cast(), text_len: text.len(), ..none },
     }
 }
 

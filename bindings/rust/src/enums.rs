@@ -491,6 +491,41 @@ impl ConvertType {
     }
 }
 
+/// How an explanation is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum ExplainForm {
+    /// For people.
+    #[default]
+    Text,
+    /// The same facts as one object with the members path, error, model, tokenizer, chat_template, tensors, devices
+    /// and contexts. An error is null or a message. Numbers have the names that they have in `inlay_engine_info` and
+    /// `inlay_memory_info`. Later minors may add members.
+    Json,
+    /// A number that this version of the crate has no name for.
+    Other(i32),
+}
+
+impl ExplainForm {
+    /// From the number in the C API.
+    pub const fn from_raw(number: i32) -> Self {
+        match number {
+            raw::INLAY_EXPLAIN_TEXT => Self::Text,
+            raw::INLAY_EXPLAIN_JSON => Self::Json,
+            other => Self::Other(other),
+        }
+    }
+
+    /// The number in the C API.
+    pub const fn to_raw(self) -> i32 {
+        match self {
+            Self::Text => raw::INLAY_EXPLAIN_TEXT,
+            Self::Json => raw::INLAY_EXPLAIN_JSON,
+            Self::Other(number) => number,
+        }
+    }
+}
+
 /// How the final hidden states of a text's tokens become one vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]

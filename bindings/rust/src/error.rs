@@ -98,15 +98,6 @@ impl Error {
         Self { session_index: Some(index), ..self }
     }
 
-    /// An error that counts texts from one on that is not the first.
-    pub(crate) fn behind_texts(self, n_texts: usize) -> Self {
-        if n_texts == 0 {
-            return self;
-        }
-        let message = format!("behind the first {n_texts} texts: {}", self.message);
-        Self { message, ..self }
-    }
-
     /// An error that a reader of the program caused.
     pub(crate) fn of_reader(self, source: std::io::Error) -> Self {
         Self {

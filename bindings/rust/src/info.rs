@@ -375,6 +375,8 @@ pub struct Event {
     pub text: String,
     /// The drawn token; `None` if the session finished without one.
     pub token: Option<Token>,
+    /// Tokens that were drawn, of which `token` is the last: 0 or 1.
+    pub n_tokens: u32,
     /// Natural logarithm of the token's probability under the model, before any sampling step.
     pub logprob: f32,
     /// The likeliest tokens, the likeliest first: as many as [`Sampler::n_logprobs`](crate::Sampler::n_logprobs) asks for.
@@ -395,6 +397,7 @@ impl Event {
         Self {
             text: crate::error::into_string(event.text[..n_text].iter().map(|&c| c as u8).collect()),
             token: token(event.token),
+            n_tokens: count(event.n_tokens),
             logprob: event.logprob,
             top: event.top[..n_top].iter().map(TokenLogprob::from_raw).collect(),
             finish_reason: FinishReason::from_raw(event.finish_reason),

@@ -169,13 +169,25 @@ impl Library {
     /// # Errors
     /// [`Status::NotFound`], [`Status::Io`], [`Status::Format`] or [`Status::Unsupported`].
     pub fn explain(self, path: impl AsRef<Path>, options: &LoadOptions<'_>) -> Result<Explanation> {
-        let path = utf8(path.as_ref())?;
+        self.explanation(path.as_ref(), options, raw::INLAY_EXPLAIN_TEXT)
+    }
+
+    /// The facts of [`explain`](Self::explain), as one JSON object.
+    ///
+    /// # Errors
+    /// Those of [`explain`](Self::explain).
+    pub fn explain_json(self, path: impl AsRef<Path>, options: &LoadOptions<'_>) -> Result<Explanation> {
+        self.explanation(path.as_ref(), options, raw::INLAY_EXPLAIN_JSON)
+    }
+
+    fn explanation(self, path: &Path, options: &LoadOptions<'_>, form: i32) -> Result<Explanation> {
+        let path = utf8(path)?;
         let params = options.to_raw();
         let (name, n_name, mut n_devices) = (path.as_ptr().cast(), path.len(), 0);
         let text = read_string(EXPLANATION_BYTES, |buf, cap, needed, err| {
             let explain = self.functions.inlay_explain;
             // SAFETY: path and parameters live during the call; the buffer has room for `cap` bytes.
-            unsafe { explain(name, n_name, &params, &mut n_devices, buf.cast(), cap, needed, err) }
+            unsafe { explain(name, n_name, &params, form, &mut n_devices, buf.cast(), cap, needed, err) }
         })?;
         Ok(Explanation { n_devices: u32::try_from(n_devices).unwrap_or(0), text })
     }

@@ -214,9 +214,9 @@ pub const INLAY_LOAD_RUN_AHEAD: inlay_load_flags = 4;
 /// the system when it is first used, not beside the reading of weights. The process stays smaller until there are
 /// long prompts; the first prompts take longer.
 pub const INLAY_LOAD_TAKE_PAGES_LATER: inlay_load_flags = 8;
-/// CPU, likewise: products of quantized weights take all activations in 16 bits, not only the third of them that
-/// holds most of the error. Logits then are those of the dequantized weights but for a KL divergence of about 1e-6;
-/// prompts take longer.
+/// CPU, likewise: matrix products with quantized weights take all activations in 16 bits, not only the third of them
+/// that holds most of the error. Logits then are those of the dequantized weights but for a KL divergence of about
+/// 1e-6; prompts take longer.
 pub const INLAY_LOAD_EXACT_ACTIVATIONS: inlay_load_flags = 16;
 
 /// Type in which weights are held.
@@ -268,6 +268,15 @@ pub const INLAY_CONVERT_BF16: inlay_convert_type = 8;
 /// Every matrix in F32.
 pub const INLAY_CONVERT_F32: inlay_convert_type = 9;
 
+/// How an explanation is written.
+pub type inlay_explain_form = i32;
+/// For people.
+pub const INLAY_EXPLAIN_TEXT: inlay_explain_form = 0;
+/// The same facts as one object with the members path, error, model, tokenizer, chat_template, tensors, devices and
+/// contexts. An error is null or a message. Numbers have the names that they have in [`inlay_engine_info`] and
+/// [`inlay_memory_info`]. Later minors may add members.
+pub const INLAY_EXPLAIN_JSON: inlay_explain_form = 1;
+
 /// How a conversation becomes text.
 pub type inlay_chat_flags = u32;
 /// The text ends where the model's answer begins: the template's variable add_generation_prompt is true. It changes
@@ -311,9 +320,9 @@ pub struct inlay_session {
 /// must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
 pub type inlay_log_fn = unsafe extern "C" fn(user: *mut c_void, level: inlay_log_level, text: *const c_char, text_len: usize);
 
-/// Told how far a load, a conversion or a scoring is, a load at least once a second. Return non-zero to cancel it.
-/// Called on the calling thread, with the host's floating-point settings; must not call the library. It must not
-/// leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
+/// Told how far a load, a conversion, a scoring or an embedding is, a load at least once a second. Return non-zero to
+/// cancel it. Called on the calling thread, with the host's floating-point settings; must not call the library. It
+/// must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
 pub type inlay_progress_fn = unsafe extern "C" fn(user: *mut c_void, n_done: u64, n_total: u64) -> i32;
 
 /// Fills `into` with the model's bytes \[offset, offset + n). Returns 0, or a system error number. Called on the
@@ -512,9 +521,9 @@ pub struct inlay_load_params {
     /// and values may come and go in any version; an unknown one is refused, and the error lists the known ones. On
     /// CUDA token_kernel=0 (decode steps launch every operation, even where one launch could run all layers),
     /// cublas=0 (as NO_CUBLAS), mixed_gemm=0 (prompts multiply weights that were dequantized before) and group_rows=1
-    /// (products of 9 to 32 rows always share weights among several multiprocessors); on the CPU isa=generic, avx2 or
-    /// avx512 (instructions that the processor lacks are refused). The load's log names those that change nothing on
-    /// the device. (default NULL: none)
+    /// (matrix products of 9 to 32 rows always share weights among several multiprocessors); on the CPU isa=generic,
+    /// avx2 or avx512 (instructions that the processor lacks are refused). The load's log names those that change
+    /// nothing on the device. (default NULL: none)
     pub tuning: *const c_char,
     /// Its length. (bytes, default 0)
     pub tuning_len: usize,
@@ -845,6 +854,12 @@ pub struct inlay_event {
     /// New text, whole characters, not ended by a zero. What may begin a stop string is held back until that is
     /// clear. A character whose first bytes end the prompt comes whole with the token that completes it.
     pub text: [c_char; INLAY_EVENT_TEXT_BYTES],
+    /// Tokens that were drawn: 1 with TOKEN, else 0. More only where the session asked for it by a flag of a later
+    /// minor: then they are the last ones of the sequence, to be read with
+    /// [`inlay_session_get_tokens`](Functions::inlay_session_get_tokens), and token is the last of them. (tokens)
+    pub n_tokens: i32,
+    /// 0.
+    pub reserved: i32,
 }
 
 impl Default for inlay_event {
@@ -979,6 +994,10 @@ pub struct inlay_embed_params {
     pub flags: inlay_embed_flags,
     /// 0.
     pub reserved: u32,
+    /// Called after each step with the tokens that were run, and all that will be. (default none)
+    pub progress: Option<inlay_progress_fn>,
+    /// Given to progress; unused without it. (default NULL)
+    pub progress_user: *mut c_void,
 }
 
 impl Default for inlay_embed_params {
@@ -986,6 +1005,30 @@ impl Default for inlay_embed_params {
     fn default() -> Self {
         // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
         Self { struct_size: size_of::<Self>() as u32, ..unsafe { core::mem::zeroed() } }
+    }
+}
+
+/// What one embedding is of: tokens or text, not both. Arrays come with a stride, sizeof([`inlay_embed_input`]) as
+/// the caller knows it.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct inlay_embed_input {
+    /// Token ids, at least 1. (default NULL: text is given)
+    pub tokens: *const i32,
+    /// Their number. (tokens, default 0)
+    pub n_tokens: usize,
+    /// A text, which becomes tokens as by [`inlay_tokenize`](Functions::inlay_tokenize) without flags. (default NULL:
+    /// tokens are given)
+    pub text: *const c_char,
+    /// Its length, or SIZE_MAX if a zero ends it. (bytes, default 0)
+    pub text_len: usize,
+}
+
+impl Default for inlay_embed_input {
+    /// All zero.
+    fn default() -> Self {
+        // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
+        unsafe { core::mem::zeroed() }
     }
 }
 
@@ -1632,24 +1675,23 @@ pub struct Functions {
     ///
     /// - Thread: any.
     /// - Blocks: on the device until all texts are run; other threads' calls that compute on the engine run between
-    ///   its steps.
+    ///   its steps; progress is called meanwhile.
     /// - Ownership: Nothing is kept.
     /// - On error: BUFFER_TOO_SMALL: `*needed` is set, nothing was run. Otherwise `out` is unspecified.
     /// - Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST,
-    ///   FORMAT.
+    ///   FORMAT, CANCELLED.
     /// - Since: 1.2.
     ///
     /// Parameters:
     /// - `engine`: The engine.
-    /// - `tokens`: The texts' token ids, one text after the other. (may be null)
-    /// - `n_tokens`: Of all texts together. (tokens)
-    /// - `lengths`: Tokens of each text, 1 at least. (may be null)
-    /// - `n_texts`: Their number.
+    /// - `inputs`: The texts. (may be null)
+    /// - `n_inputs`: Their number.
+    /// - `input_stride`: sizeof([`inlay_embed_input`]): from one text to the next. (bytes)
     /// - `params`: NULL: all defaults. (may be null)
-    /// - `out`: n_texts x d_model values, text after text. (may be null)
+    /// - `out`: n_inputs x d_model values, text after text. (may be null)
     /// - `cap`: Room in out. (values)
-    /// - `needed`: n_texts x d_model. (values, may be null)
-    pub inlay_embed: unsafe extern "C" fn(engine: *const inlay_engine, tokens: *const i32, n_tokens: usize, lengths: *const i32, n_texts: usize, params: *const inlay_embed_params, out: *mut f32, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
+    /// - `needed`: n_inputs x d_model. (values, may be null)
+    pub inlay_embed: unsafe extern "C" fn(engine: *const inlay_engine, inputs: *const inlay_embed_input, n_inputs: usize, input_stride: usize, params: *const inlay_embed_params, out: *mut f32, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
     /// Says how likely each token of texts is, given those before it: one run of the model in steps, nothing is
     /// drawn. Each text runs in a session of its own, several at once where sessions are free and a step has room; a
     /// longer one runs chunk by chunk. With another engine of the same vocabulary both run, and their distributions
@@ -1693,11 +1735,12 @@ pub struct Functions {
     /// - `path`: As [`inlay_load`](Functions::inlay_load) takes it.
     /// - `path_len`: Its length, or SIZE_MAX. (bytes)
     /// - `params`: NULL: all defaults. Contexts are shown for its device. (may be null)
+    /// - `form`: Text or JSON.
     /// - `n_devices`: How many devices would run it with these parameters. (may be null)
     /// - `buf`: The text, ended by a zero if there is room. (may be null)
     /// - `cap`: Room in buf. (bytes)
     /// - `needed`: Length of the text. (bytes, may be null)
-    pub inlay_explain: unsafe extern "C" fn(path: *const c_char, path_len: usize, params: *const inlay_load_params, n_devices: *mut i32, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
+    pub inlay_explain: unsafe extern "C" fn(path: *const c_char, path_len: usize, params: *const inlay_load_params, form: inlay_explain_form, n_devices: *mut i32, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
     /// The logits that [`inlay_session_copy_logits`](Functions::inlay_session_copy_logits) copies, without a copy:
     /// for hosts that read those of many sessions after every step.
     ///
@@ -1717,8 +1760,8 @@ pub struct Functions {
     /// begins the step, the next ones go on, until `*units_left` is 0: then events and status are those of
     /// [`inlay_decode_step`](Functions::inlay_decode_step), bit for bit. What a unit is is the engine's affair, and
     /// steps differ in their number; those of one step take about the same time. While a step is pending, calls that
-    /// compute on the engine or change a sequence or sampler of the step's sessions return INVALID_STATE; later
-    /// minors may refuse fewer. Freeing one of the sessions drops it.
+    /// compute on the engine return INVALID_STATE, and of its sessions those that fork, change the sequence or set a
+    /// sampler; later minors may refuse fewer. Freeing one of the sessions drops it.
     ///
     /// - Thread: exclusive(sessions).
     /// - Blocks: on the device for max_units units; waits for other calls that compute on the engine. Between the
@@ -2012,11 +2055,11 @@ unsafe extern "C" {
     /// See [`Functions::inlay_chat_render`].
     pub fn inlay_chat_render(engine: *const inlay_engine, conversation: *const c_char, conversation_len: usize, params: *const inlay_chat_params, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_embed`].
-    pub fn inlay_embed(engine: *const inlay_engine, tokens: *const i32, n_tokens: usize, lengths: *const i32, n_texts: usize, params: *const inlay_embed_params, out: *mut f32, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
+    pub fn inlay_embed(engine: *const inlay_engine, inputs: *const inlay_embed_input, n_inputs: usize, input_stride: usize, params: *const inlay_embed_params, out: *mut f32, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_score`].
     pub fn inlay_score(engine: *const inlay_engine, against: *const inlay_engine, tokens: *const i32, n_tokens: usize, lengths: *const i32, n_texts: usize, params: *const inlay_score_params, scores: *mut inlay_token_score, score_stride: usize, top: *mut inlay_token_logprob, top_cap: usize, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_explain`].
-    pub fn inlay_explain(path: *const c_char, path_len: usize, params: *const inlay_load_params, n_devices: *mut i32, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
+    pub fn inlay_explain(path: *const c_char, path_len: usize, params: *const inlay_load_params, form: inlay_explain_form, n_devices: *mut i32, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_session_view_logits`].
     pub fn inlay_session_view_logits(session: *mut inlay_session, view: *mut inlay_logits, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_decode_slice`].
@@ -2402,7 +2445,7 @@ unsafe extern "C" fn absent_inlay_chat_render(_: *const inlay_engine, _: *const 
     unsafe { absent(err, "the loaded library has no inlay_chat_render, which is since ABI 1.2") }
 }
 
-unsafe extern "C" fn absent_inlay_embed(_: *const inlay_engine, _: *const i32, _: usize, _: *const i32, _: usize, _: *const inlay_embed_params, _: *mut f32, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
+unsafe extern "C" fn absent_inlay_embed(_: *const inlay_engine, _: *const inlay_embed_input, _: usize, _: usize, _: *const inlay_embed_params, _: *mut f32, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
     // SAFETY: the caller's promise about `err` is the same.
     unsafe { absent(err, "the loaded library has no inlay_embed, which is since ABI 1.2") }
 }
@@ -2412,7 +2455,7 @@ unsafe extern "C" fn absent_inlay_score(_: *const inlay_engine, _: *const inlay_
     unsafe { absent(err, "the loaded library has no inlay_score, which is since ABI 1.2") }
 }
 
-unsafe extern "C" fn absent_inlay_explain(_: *const c_char, _: usize, _: *const inlay_load_params, _: *mut i32, _: *mut c_char, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
+unsafe extern "C" fn absent_inlay_explain(_: *const c_char, _: usize, _: *const inlay_load_params, _: inlay_explain_form, _: *mut i32, _: *mut c_char, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
     // SAFETY: the caller's promise about `err` is the same.
     unsafe { absent(err, "the loaded library has no inlay_explain, which is since ABI 1.2") }
 }

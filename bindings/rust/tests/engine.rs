@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
 use std::panic::{catch_unwind, AssertUnwindSafe};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 #[test]
@@ -235,6 +235,9 @@ fn options_are_shown_whole() {
 fn models_are_explained() {
     let found = Engine::explain(model(), &LoadOptions::default()).unwrap();
     assert!(found.n_devices >= 2 && found.text.contains("would run on"), "{}", found.text);
+    let facts = Engine::explain_json(model(), &LoadOptions::default()).unwrap();
+    assert_eq!(facts.n_devices, found.n_devices);
+    assert!(facts.text.starts_with('{') && facts.text.contains("\"family\": \""), "{}", facts.text);
     let missing = Engine::explain("no/such/model.gguf", &LoadOptions::default());
     assert_eq!(missing.unwrap_err().status(), Status::NotFound);
 }
@@ -244,51 +247,53 @@ fn texts_become_vectors() {
     let engine = load();
     let tokens = engine.tokenize(PROMPT, TokenizeOptions::default()).unwrap();
     let options = EmbedOptions::default().pooling(Pooling::Mean).normalize(true);
-    let vectors = engine.embed(&[&tokens, &tokens[..1], &tokens], options).unwrap();
+    let vectors = engine.embed([&tokens[..], &tokens[..1], &tokens[..]], options).unwrap();
     assert_eq!(vectors.len(), 3);
     let product = |a: usize, b: usize| vectors[a].iter().zip(&vectors[b]).map(|(x, y)| x * y).sum::<f32>();
     assert_eq!(vectors[0].len(), engine.info().unwrap().d_model as usize);
     assert!((product(0, 0) - 1.0).abs() < 1e-4 && (product(0, 2) - 1.0).abs() < 1e-4);
     assert!(product(0, 1) < 0.99);
-    let raw = engine.embed(&[&tokens], options.normalize(false)).unwrap();
+    let of_texts = engine.embed([PROMPT], options).unwrap();
+    assert!(of_texts[0].iter().zip(&vectors[0]).all(|(a, b)| (a - b).abs() < 1e-3), "a text is its tokens");
+    let raw = engine.embed([&tokens], options.normalize(false)).unwrap();
     assert!((raw[0].iter().map(|x| x * x).sum::<f32>() - 1.0).abs() > 0.01);
-    assert!(engine.embed(&[], options).unwrap().is_empty());
-    assert_eq!(engine.embed(&[&[]], options).unwrap_err().status(), Status::InvalidArgument);
-    assert_eq!(engine.embed(&[&tokens], EmbedOptions::default()).unwrap_err().status(), Status::Unsupported);
+    assert!(engine.embed([""; 0], options).unwrap().is_empty());
+    assert_eq!(engine.embed([&[] as &[Token]], options).unwrap_err().status(), Status::InvalidArgument);
+    assert_eq!(engine.embed([&tokens], EmbedOptions::default()).unwrap_err().status(), Status::Unsupported);
 }
 
 #[test]
-fn an_embedding_is_cancelled_between_groups() {
+fn an_embedding_tells_and_is_cancelled() {
     let engine = load_with(options().max_sessions(2));
     let texts: [&[Token]; 5] = [&[5], &[6, 7], &[8], &[9], &[5]];
     let embed_options = EmbedOptions::default().pooling(Pooling::Mean);
-    let want = engine.embed(&texts, embed_options).unwrap();
+    let want = engine.embed(texts, embed_options).unwrap();
     let mut told = Vec::new();
-    let vectors = engine.embed_with(&texts, embed_options, |n_done, n_all| {
+    let vectors = engine.embed_with(texts, embed_options, |n_done, n_all| {
         told.push((n_done, n_all));
         ControlFlow::Continue(())
     });
-    assert_eq!(told, [(0, 5), (2, 5), (4, 5)]);
-    let pairs = vectors.unwrap().concat().into_iter().zip(want.concat()).collect::<Vec<_>>();
-    assert!(pairs.len() == 5 * want[0].len() && pairs.iter().all(|(a, b)| (a - b).abs() < 1e-3), "other vectors");
+    assert_eq!(told, [(3, 6), (5, 6), (6, 6)], "two texts a step");
+    assert_eq!(vectors.unwrap(), want);
 
-    let (asked, mut n_groups) = (AtomicBool::new(false), 0);
-    let cancelled = engine.embed_with(&texts, embed_options, |_, _| {
-        if asked.load(Ordering::Relaxed) {
-            return ControlFlow::Break(());
+    let mut n_told = 0;
+    let cancelled = engine.embed_with(texts, embed_options, |_, _| {
+        n_told += 1;
+        if n_told == 2 {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
-        n_groups += 1;
-        std::thread::scope(|scope| scope.spawn(|| asked.store(true, Ordering::Relaxed)).join().unwrap());
-        ControlFlow::Continue(())
     });
-    let error = cancelled.unwrap_err();
-    assert_eq!((error.status(), n_groups), (Status::Cancelled, 1));
-    assert!(error.message().contains("behind 2 of 5 texts"), "{error}");
+    assert_eq!((cancelled.unwrap_err().status(), n_told), (Status::Cancelled, 2));
     assert_eq!(engine.stats().unwrap().n_sessions, 0);
+    let panicked =
+        catch_unwind(AssertUnwindSafe(|| engine.embed_with(texts, embed_options, |_, _| panic!("in progress"))));
+    assert_eq!(*panicked.unwrap_err().downcast::<&str>().unwrap(), "in progress");
 
     let wrong: [&[Token]; 4] = [&[5], &[6], &[7], &[]];
-    let error = engine.embed_with(&wrong, embed_options, |_, _| ControlFlow::Continue(())).unwrap_err();
-    assert!(error.message().starts_with("behind the first 2 texts: lengths[1] "), "{error}");
+    let error = engine.embed(wrong, embed_options).unwrap_err();
+    assert!(error.message().starts_with("text 3 has no tokens"), "{error}");
 }
 
 fn text_of(engine: &Engine, text: &str) -> Vec<Token> {

@@ -338,7 +338,7 @@ fn accepted_tokens_count_as_drawn() {
     let n_prompt = session.info().unwrap().n_tokens as usize;
     assert_eq!(session.accept(&drawn[..4]).unwrap(), 4);
     let event = session.decode_step().unwrap();
-    assert_eq!((event.token, event.n_generated), (Some(drawn[4]), 5));
+    assert_eq!((event.token, event.n_tokens, event.n_generated), (Some(drawn[4]), 1, 5));
     assert!(event.text.starts_with(&engine.detokenize(&drawn[..4], false).unwrap()), "{}", event.text);
     assert_eq!(session.tokens(n_prompt).unwrap(), drawn[..5]);
     assert_eq!(session.tokens(0).unwrap().len(), n_prompt + 5);

@@ -303,6 +303,8 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_event), "text_pending", p, &p->text_pending);
         Field(typeof(inlay_event), "top", p, &p->top);
         Field(typeof(inlay_event), "text", p, p->text);
+        Field(typeof(inlay_event), "n_tokens", p, &p->n_tokens);
+        Field(typeof(inlay_event), "reserved", p, &p->reserved);
     }
 
     struct Behind_inlay_stats { public byte Before; public inlay_stats Value; }
@@ -380,6 +382,21 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_embed_params), "pooling", p, &p->pooling);
         Field(typeof(inlay_embed_params), "flags", p, &p->flags);
         Field(typeof(inlay_embed_params), "reserved", p, &p->reserved);
+        Field(typeof(inlay_embed_params), "progress", p, &p->progress);
+        Field(typeof(inlay_embed_params), "progress_user", p, &p->progress_user);
+    }
+
+    struct Behind_inlay_embed_input { public byte Before; public inlay_embed_input Value; }
+
+    static void Print_inlay_embed_input()
+    {
+        var behind = default(Behind_inlay_embed_input);
+        Struct(typeof(inlay_embed_input), sizeof(inlay_embed_input), (byte*)&behind.Value - (byte*)&behind);
+        inlay_embed_input* p = &behind.Value;
+        Field(typeof(inlay_embed_input), "tokens", p, &p->tokens);
+        Field(typeof(inlay_embed_input), "n_tokens", p, &p->n_tokens);
+        Field(typeof(inlay_embed_input), "text", p, &p->text);
+        Field(typeof(inlay_embed_input), "text_len", p, &p->text_len);
     }
 
     struct Behind_inlay_score_params { public byte Before; public inlay_score_params Value; }
@@ -531,6 +548,9 @@ static unsafe class LayoutProbe
         Constant("INLAY_CONVERT_F16", (long)ConvertType.F16);
         Constant("INLAY_CONVERT_BF16", (long)ConvertType.Bf16);
         Constant("INLAY_CONVERT_F32", (long)ConvertType.F32);
+        Enumeration("inlay_explain_form", typeof(ExplainForm));
+        Constant("INLAY_EXPLAIN_TEXT", (long)ExplainForm.Text);
+        Constant("INLAY_EXPLAIN_JSON", (long)ExplainForm.Json);
         Enumeration("inlay_chat_flags", typeof(ChatFlags));
         Constant("INLAY_CHAT_ADD_GENERATION_PROMPT", (long)ChatFlags.AddGenerationPrompt);
         Enumeration("inlay_pooling", typeof(Pooling));
@@ -559,6 +579,7 @@ static unsafe class LayoutProbe
         Print_inlay_convert_params();
         Print_inlay_chat_params();
         Print_inlay_embed_params();
+        Print_inlay_embed_input();
         Print_inlay_score_params();
         Print_inlay_token_score();
         Print_inlay_logits();

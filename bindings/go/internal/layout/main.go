@@ -128,6 +128,9 @@ func main() {
 	constant("INLAY_CONVERT_F16", int64(raw.ConvertF16))
 	constant("INLAY_CONVERT_BF16", int64(raw.ConvertBf16))
 	constant("INLAY_CONVERT_F32", int64(raw.ConvertF32))
+	enum("inlay_explain_form", unsafe.Sizeof(raw.ExplainForm(0)))
+	constant("INLAY_EXPLAIN_TEXT", int64(raw.ExplainText))
+	constant("INLAY_EXPLAIN_JSON", int64(raw.ExplainJson))
 	enum("inlay_chat_flags", unsafe.Sizeof(raw.ChatFlags(0)))
 	constant("INLAY_CHAT_ADD_GENERATION_PROMPT", int64(raw.ChatAddGenerationPrompt))
 	enum("inlay_pooling", unsafe.Sizeof(raw.Pooling(0)))
@@ -338,6 +341,8 @@ func main() {
 		field("inlay_event.text_pending", unsafe.Offsetof(s.TextPending), unsafe.Sizeof(s.TextPending))
 		field("inlay_event.top", unsafe.Offsetof(s.Top), unsafe.Sizeof(s.Top))
 		field("inlay_event.text", unsafe.Offsetof(s.Text), unsafe.Sizeof(s.Text))
+		field("inlay_event.n_tokens", unsafe.Offsetof(s.NTokens), unsafe.Sizeof(s.NTokens))
+		field("inlay_event.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
 	}
 	{
 		var s raw.Stats
@@ -390,6 +395,16 @@ func main() {
 		field("inlay_embed_params.pooling", unsafe.Offsetof(s.Pooling), unsafe.Sizeof(s.Pooling))
 		field("inlay_embed_params.flags", unsafe.Offsetof(s.Flags), unsafe.Sizeof(s.Flags))
 		field("inlay_embed_params.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
+		field("inlay_embed_params.progress", unsafe.Offsetof(s.Progress), unsafe.Sizeof(s.Progress))
+		field("inlay_embed_params.progress_user", unsafe.Offsetof(s.ProgressUser), unsafe.Sizeof(s.ProgressUser))
+	}
+	{
+		var s raw.EmbedInput
+		layout("inlay_embed_input", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_embed_input.tokens", unsafe.Offsetof(s.Tokens), unsafe.Sizeof(s.Tokens))
+		field("inlay_embed_input.n_tokens", unsafe.Offsetof(s.NTokens), unsafe.Sizeof(s.NTokens))
+		field("inlay_embed_input.text", unsafe.Offsetof(s.Text), unsafe.Sizeof(s.Text))
+		field("inlay_embed_input.text_len", unsafe.Offsetof(s.TextLen), unsafe.Sizeof(s.TextLen))
 	}
 	{
 		var s raw.ScoreParams

@@ -255,6 +255,8 @@ static class EngineTests
         int devices;
         Expect.Contains("would run on", Engine.Explain(Given.Model, out devices));
         Expect.True(devices >= 2, "the processor and the interpreter");
+        Expect.Contains("\"family\": \"", Engine.ExplainJson(Given.Model, out devices));
+        Expect.True(devices >= 2, "the same devices");
         Expect.Status(Status.NotFound, () => Engine.Explain("no/such/model.gguf", out devices), "no model");
     }
 
@@ -270,6 +272,16 @@ static class EngineTests
             Expect.True(Product(vectors[0], vectors[1]) < 0.99, "another text is another one");
             float[] raw = engine.Embed(new[] { text }, Pooling.Mean, EmbedFlags.None)[0];
             Expect.True(Math.Abs(Product(raw, raw) - 1) > 0.01, "not normalized");
+            const string said = "Once upon a time";
+            float[][] of = engine.Embed(new[] { said, "x" }, Pooling.Mean);
+            Expect.True(Math.Abs(Product(of[0], engine.Embed(new[] { engine.Tokenize(said) }, Pooling.Mean)[0]) - 1) < 1e-4, "a text is its tokens");
+            Expect.True(Product(of[0], of[1]) < 0.99, "each text has its own");
+            using (var source = new CancellationTokenSource())
+            {
+                Expect.Equal(1, engine.Embed(new[] { said }, Pooling.Mean, EmbedFlags.None, source.Token).Length, "nobody cancels");
+                source.Cancel();
+                Expect.Throws<OperationCanceledException>(() => engine.Embed(new[] { said }, Pooling.Mean, EmbedFlags.None, source.Token), "cancelled");
+            }
             Expect.Equal(0, engine.Embed(new int[0][], Pooling.Mean).Length, "no texts");
             Expect.Status(Status.InvalidArgument, () => engine.Embed(new[] { new int[0] }, Pooling.Mean), "an empty text");
             Expect.Status(Status.Unsupported, () => engine.Embed(new[] { text }), "a pooling that the model does not name");

@@ -3,6 +3,7 @@ using System;
 using System.Collections.Generic;
 using System.Linq;
 using System.Reflection;
+using System.Threading;
 using Inlay;
 using Inlay.Raw;
 
@@ -10,7 +11,7 @@ static class FieldNameTests
 {
     static readonly Type Table = typeof(Engine).Assembly.GetType("Inlay.FieldNames");
 
-    static readonly MethodInfo Embed = typeof(Engine).GetMethod("Embed", new[] { typeof(IList<int[]>), typeof(Pooling), typeof(EmbedFlags) });
+    static readonly MethodInfo Embed = typeof(Engine).GetMethod("Embed", new[] { typeof(IList<string>), typeof(Pooling), typeof(EmbedFlags), typeof(CancellationToken) });
 
     static readonly MethodInfo ChatTokens = typeof(Engine).GetMethod("GetChatTokens", new[] { typeof(string), typeof(string), typeof(ChatFlags) });
 

@@ -179,7 +179,9 @@ static class TextTests
             Expect.Status(Status.InvalidState, () => session.Accept(drawn), "nothing to go on with");
             session.Prefill(Given.Prompt);
             Expect.Equal(4, session.Accept(drawn.Take(4).ToArray()), "accepted");
-            Expect.Equal(drawn[4], session.DecodeStep().Token, "drawn behind them");
+            StepEvent step = session.DecodeStep();
+            Expect.Equal(drawn[4], step.Token, "drawn behind them");
+            Expect.Equal(1, step.TokenCount, "one token a step");
             Expect.Sequence(Given.Prompt.Concat(drawn.Take(5)).ToArray(), session.GetTokens(), "the sequence");
             Expect.Sequence(drawn.Take(5).ToArray(), session.GetTokens(Given.Prompt.Length), "its end");
             session.SetMaxTokens(7);

@@ -132,6 +132,9 @@ fn constants() {
     constant("INLAY_CONVERT_F16", INLAY_CONVERT_F16 as i64);
     constant("INLAY_CONVERT_BF16", INLAY_CONVERT_BF16 as i64);
     constant("INLAY_CONVERT_F32", INLAY_CONVERT_F32 as i64);
+    println!("enum inlay_explain_form size {}", size_of::<inlay_explain_form>());
+    constant("INLAY_EXPLAIN_TEXT", INLAY_EXPLAIN_TEXT as i64);
+    constant("INLAY_EXPLAIN_JSON", INLAY_EXPLAIN_JSON as i64);
     println!("enum inlay_chat_flags size {}", size_of::<inlay_chat_flags>());
     constant("INLAY_CHAT_ADD_GENERATION_PROMPT", INLAY_CHAT_ADD_GENERATION_PROMPT as i64);
     println!("enum inlay_pooling size {}", size_of::<inlay_pooling>());
@@ -304,6 +307,8 @@ fn structs() {
     layout!(inlay_event, text_pending, "text_pending");
     layout!(inlay_event, top, "top");
     layout!(inlay_event, text, "text");
+    layout!(inlay_event, n_tokens, "n_tokens");
+    layout!(inlay_event, reserved, "reserved");
     layout!(inlay_stats);
     layout!(inlay_stats, struct_size, "struct_size");
     layout!(inlay_stats, n_sessions, "n_sessions");
@@ -341,6 +346,13 @@ fn structs() {
     layout!(inlay_embed_params, pooling, "pooling");
     layout!(inlay_embed_params, flags, "flags");
     layout!(inlay_embed_params, reserved, "reserved");
+    layout!(inlay_embed_params, progress, "progress");
+    layout!(inlay_embed_params, progress_user, "progress_user");
+    layout!(inlay_embed_input);
+    layout!(inlay_embed_input, tokens, "tokens");
+    layout!(inlay_embed_input, n_tokens, "n_tokens");
+    layout!(inlay_embed_input, text, "text");
+    layout!(inlay_embed_input, text_len, "text_len");
     layout!(inlay_score_params);
     layout!(inlay_score_params, struct_size, "struct_size");
     layout!(inlay_score_params, n_given, "n_given");
