@@ -51,19 +51,19 @@ class Generator : public Object {
   const char* type_name() const override { return "generator"; }
   Result<std::vector<Value>> take() {
     std::vector<Value> out = std::exchange(items_, {});
+    out.erase(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(std::exchange(n_taken_, 0)));
     if (!failure_.ok()) return std::exchange(failure_, {});
     return out;
   }
   Result<std::optional<Value>> take_first() {
-    if (items_.empty() && !failure_.ok()) return std::exchange(failure_, {});
-    if (items_.empty()) return std::optional<Value>();
-    Value first = std::move(items_.front());
-    items_.erase(items_.begin());
-    return std::optional(std::move(first));
+    if (n_taken_ < items_.size()) return std::optional(std::move(items_[n_taken_++]));
+    if (!failure_.ok()) return std::exchange(failure_, {});
+    return std::optional<Value>();
   }
 
  private:
   std::vector<Value> items_;
+  size_t n_taken_ = 0;
   Status failure_;
 };
 
