@@ -101,7 +101,7 @@ bool Benchmark::run() {
 // The first prompt and step of the engine, and the same again, by which the engine is warm.
 bool Benchmark::measure_first(inlay_session* session) {
   if (plan_.prompts.empty() && plan_.depths.empty()) return true;
-  const int32_t n = plan_.prompts.empty() ? kDepthWarmUpTokens : plan_.prompts.front();
+  const int32_t n = plan_.prompts.empty() ? kWarmUpTokens : plan_.prompts.front();
   std::vector<double> prompts, steps;
   for (int32_t i = 0; i <= kAfterFirst; ++i) {
     if (!cut_back(session, 0)) return false;

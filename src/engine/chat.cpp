@@ -3,6 +3,7 @@
 #include <array>
 #include <ctime>
 
+#include "src/base/ascii.h"
 #include "src/engine/engine.h"
 #include "src/template/template.h"
 #include "src/template/variables.h"
@@ -105,8 +106,49 @@ Result<std::vector<int32_t>> tokenize_chat(const Engine& engine, std::string_vie
   std::vector<TextRange> plain;
   for (const tmpl::Span& span : text.foreign) plain.push_back({span.begin, span.end});
   std::vector<int32_t> out;
-  engine.tokenizer()->encode(text.bytes, {.add_special = false, .parse_special = true, .plain = plain}, out);
+  const Tokenizer& tokenizer = *engine.tokenizer();
+  tokenizer.encode(text.bytes, {.add_special = false, .parse_special = true, .plain = plain}, out);
+  const bool lacks_bos = !options.source && tokenizer.adds_bos() && (out.empty() || out.front() != tokenizer.bos());
+  if (lacks_bos) out.insert(out.begin(), tokenizer.bos());
   return out;
+}
+
+namespace {
+
+// Words in the names of models that were trained on conversations.
+bool is_named_instruct(const Metadata& metadata) {
+  for (const char* key : {"general.finetune", "general.name", "general.basename"}) {
+    const auto name = metadata.string_or(key, "");
+    if (!name.ok()) continue;
+    std::string word;
+    for (const char c : std::string(*name) + " ") {
+      if (is_ascii_alnum(c)) {
+        word += ascii_lower(c);
+        continue;
+      }
+      if (word == "instruct" || word == "chat" || word == "it") return true;
+      word.clear();
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+void log_chat(Engine& engine, std::string_view conversation) {
+  const Tokenizer* tokenizer = engine.tokenizer();
+  if (!tokenizer) return;
+  const Metadata& metadata = engine.metadata();
+  if (!metadata.find(kKey)) {
+    if (is_named_instruct(metadata))
+      engine.log().write(LogLevel::warning, std::string("the model is named as one for conversations, but has no chat template: there is no ") + kKey + " in its metadata");
+    return;
+  }
+  if (!tokenizer->adds_bos()) return;
+  const auto written = render_chat(engine, conversation, {});
+  const auto tokens = tokenize_chat(engine, conversation, {});
+  if (!written.ok() || !tokens.ok() || written->starts_with(tokenizer->piece(tokenizer->bos()))) return;
+  engine.log().write(LogLevel::info, "the model asks for BOS, and its chat template writes none: conversations have it in front");
 }
 
 }  // namespace inlay

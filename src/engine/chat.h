@@ -36,8 +36,12 @@ struct ChatOptions {
 // `conversation` is JSON as tmpl::read_variables takes it. The text holds control tokens in writing, BOS included if
 // the template writes one: it is to be tokenized with special tokens parsed and none added.
 Result<std::string> render_chat(const Engine& engine, std::string_view conversation, const ChatOptions& options);
-// The same as tokens: no control token is made of, or with, what the conversation says.
+// The same as tokens: no control token is made of, or with, what the conversation says. BOS is in front where the model asks for one and
+// its own template writes none; a template that is given has it all in its hands.
 Result<std::vector<int32_t>> tokenize_chat(const Engine& engine, std::string_view conversation,
                                            const ChatOptions& options);
+
+// Says in the log what a load should tell of conversations: no template for a model that is named as one for them, BOS that is put in front.
+void log_chat(Engine& engine, std::string_view conversation);
 
 }  // namespace inlay

@@ -202,7 +202,9 @@ static void call_first(const std::shared_ptr<Engine>& engine) {
   std::string text;
   tokenizer->encode("Once upon a time", {}, tokens);
   (void)tokenizer->decode(tokens, {}, text);
-  (void)tokenize_chat(*engine, R"([{"role": "user", "content": "Hello"}])", {.add_generation_prompt = true});
+  constexpr const char* kHello = R"([{"role": "user", "content": "Hello"}])";
+  (void)tokenize_chat(*engine, kHello, {.add_generation_prompt = true});
+  log_chat(*engine, kHello);
 }
 
 Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, const EngineOptions& options, LoadTimes& times) {

@@ -54,6 +54,7 @@ Result<Value> attribute_of(Run& run, const Value& value, std::string_view name) 
     auto found = value.object().attribute(run, name);
     return found ? *std::move(found) : missing_attribute(value, name);
   }
+  if (value.is(Kind::list) && value.list().is_group && (name == "grouper" || name == "list")) return value.list().items[name == "list"];
   const MethodEntry method = find_method(value, name);
   switch (method.access) {
     case Access::callable:
@@ -86,11 +87,12 @@ Result<Value> item_of(Run& run, const Value& value, const Value& key) {
 Result<Value> path_of(Run& run, const Value& value, const Value& path, const Value* otherwise) {
   Value at = value;
   std::vector<Value> steps;
+  if (path.is_none()) return at;
   if (path.is_string()) {
     for (const std::string_view part : split(path.text(), ".", SIZE_MAX, Side::left)) {
       int64_t index = 0;
       const auto parsed = std::from_chars(part.data(), part.data() + part.size(), index);
-      const bool is_index = !part.empty() && parsed.ec == std::errc() && parsed.ptr == part.data() + part.size();
+      const bool is_index = !part.empty() && part[0] != '-' && parsed.ec == std::errc() && parsed.ptr == part.data() + part.size();
       steps.push_back(is_index ? Value(index) : Value(std::string(part)));
     }
   } else {

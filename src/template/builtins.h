@@ -22,10 +22,12 @@ struct Named {
 Filter find_filter(std::string_view name);  // null if there is none
 Test find_test(std::string_view name);
 Result<Value> apply_filter(Run& run, std::string_view name, const Value& value, const Arguments& arguments);
+bool is_iterable(const Value& value);
 Result<bool> apply_test(Run& run, std::string_view name, const Value& value, const Arguments& arguments);
 
 // The tables that find_filter searches, one a source file.
 std::span<const Named<Filter>> text_filters();
+std::span<const Named<Filter>> layout_filters();
 std::span<const Named<Filter>> sequence_filters();
 std::span<const Named<Filter>> mapping_filters();
 std::span<const Named<Filter>> number_filters();

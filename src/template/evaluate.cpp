@@ -1,4 +1,6 @@
 // Expressions.
+#include <algorithm>
+
 #include "src/template/builtins.h"
 #include "src/template/interpreter.h"
 #include "src/template/python_text.h"
@@ -131,9 +133,24 @@ Result<Arguments> Interpreter::arguments_of(const Expression& call, Frame* frame
     INLAY_ASSIGN(Value value, evaluate(*call.parts[i], frame));
     out.positional.push_back(std::move(value));
   }
+  if (call.spread) {
+    INLAY_ASSIGN(const Value value, evaluate(*call.spread, frame));
+    INLAY_ASSIGN(const auto items, run_.iterate(value));
+    out.positional.insert(out.positional.end(), items.begin(), items.end());
+  }
   for (const auto& [name, expression] : call.keywords) {
     INLAY_ASSIGN(Value value, evaluate(*expression, frame));
     out.named.emplace_back(name, std::move(value));
+  }
+  if (!call.spread_named) return out;
+  INLAY_ASSIGN(const Value value, evaluate(*call.spread_named, frame));
+  if (!value.is(Kind::map)) return type_error("argument after ** must be a mapping, not %s", value.type_name());
+  for (const auto& [name, item] : value.map().entries()) {
+    if (!name.is_string()) return type_error("keywords must be strings");
+    const bool given = std::any_of(out.named.begin(), out.named.end(), [&](const auto& argument) { return argument.first == name.text(); });
+    if (given) return type_error("got two values for the argument '%s'", name.text().c_str());
+    INLAY_TRY(run_.charge(1 + out.named.size()));
+    out.named.emplace_back(name.text(), item);
   }
   return out;
 }

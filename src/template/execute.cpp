@@ -19,6 +19,7 @@ class Macro : public Object {
   Result<Value> call(Run&, const Arguments& arguments) override {
     return interpreter_.call_macro(definition_, closure_, arguments);
   }
+  std::optional<std::string> text() const override { return "<Macro '" + definition_.name + "'>"; }
   std::optional<Value> attribute(Run&, std::string_view name) override {
     return name == "name" ? std::optional(Value(definition_.name)) : std::nullopt;
   }

@@ -58,6 +58,8 @@ ExpressionPtr ExpressionParser::make(ExpressionKind kind, Position position) con
 Result<ExpressionPtr> ExpressionParser::finish(ExpressionPtr node) const {
   for (const auto& part : node->parts)
     if (part) node->depth = std::max(node->depth, part->depth + 1);
+  for (const auto* spread : {&node->spread, &node->spread_named})
+    if (*spread) node->depth = std::max(node->depth, (*spread)->depth + 1);
   for (const auto& [name, value] : node->keywords) node->depth = std::max(node->depth, value->depth + 1);
   INLAY_TRY(check_depth(node->depth));
   return node;

@@ -7,6 +7,7 @@
 #include "src/template/binding.h"
 #include "src/template/builtins.h"
 #include "src/template/numbers.h"
+#include "src/template/python_text.h"
 #include "src/template/text.h"
 
 namespace inlay::tmpl {
@@ -24,20 +25,21 @@ Result<Value> absolute(Run&, const Value& value, const Arguments& arguments) {
 
 Result<Value> to_integer(Run& run, const Value& value, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "int", {"default", "base"}));
-  INLAY_ASSIGN(const int64_t base, bound.integer(1, 10));
-  if (base != 0 && (base < 2 || base > 36)) return type_error("int: base must be 0 or from 2 to 36");
   const Value otherwise = bound.has(0) ? bound[0] : Value(int64_t{0});
   if (value.is_undefined()) return undefined_error(value);
   if (value.is_integral()) return Value(value.integer());
   double real = 0;
   if (value.is_string()) {
     INLAY_TRY(run.charge_bytes(value.text().size()));
-    if (const auto whole = parse_integer(value.text(), static_cast<int>(base))) return Value(*whole);
+    const int64_t base = !bound.has(1) ? 10 : bound[1].is_integral() ? bound[1].integer() : -1;  // what is no base reads no digits
+    const bool is_base = base == 0 || (base >= 2 && base <= 36);
+    if (const auto whole = is_base ? parse_integer(value.text(), static_cast<int>(base)) : std::nullopt) return Value(*whole);
     const auto parsed = parse_real(value.text());
     if (!parsed) return otherwise;
     real = *parsed;
   } else if (value.is(Kind::real)) {
     real = value.real();
+    if (std::isinf(real)) return type_error("cannot convert float infinity to integer");
   } else {
     return otherwise;
   }
@@ -74,17 +76,22 @@ Result<double> round_decimal(double value, int64_t digits) {
 
 Result<Value> round(Run&, const Value& value, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "round", {"precision", "method"}));
-  INLAY_ASSIGN(const int64_t digits, bound.integer(0, 0));
   INLAY_ASSIGN(const std::string method, bound.text(1, "common"));
   if (value.is_undefined()) return undefined_error(value);
   if (!value.is_number()) return type_error("type %s doesn't define __round__ method", value.type_name());
   if (method != "common" && method != "ceil" && method != "floor")
     return type_error("method must be common, ceil or floor");
+  const bool to_whole = bound.has(0) && bound[0].is_none() && method == "common";  // to an integer
+  int64_t digits = 0;
+  if (!to_whole) {
+    INLAY_ASSIGN(digits, bound.integer(0, 0));
+  }
   if (method == "common" && value.is_integral() && digits >= 0) return Value(value.integer());
-  if (!std::isfinite(value.real())) return value;
+  if (!std::isfinite(value.real())) return to_whole || method != "common" ? Result<Value>(type_error("cannot convert float %s to integer", real_text(value.real()).c_str())) : value;
   if (method == "common") {
     INLAY_ASSIGN(const double out, round_decimal(value.real(), digits));
-    return value.is_integral() ? Value(static_cast<int64_t>(out)) : Value(out);
+    if (to_whole && !(std::fabs(out) < 9.2e18)) return error(Code::unsupported, "an integer does not fit in 64 bits");
+    return value.is_integral() || to_whole ? Value(static_cast<int64_t>(out)) : Value(out);
   }
   const double scale = std::pow(10.0, static_cast<double>(digits));
   const double scaled = value.real() * scale;
@@ -99,7 +106,7 @@ constexpr Named<Filter> kNumberFilters[] = {
 std::span<const Named<Filter>> number_filters() { return kNumberFilters; }
 
 Filter find_filter(std::string_view name) {
-  for (const auto table : {text_filters(), sequence_filters(), mapping_filters(), number_filters()})
+  for (const auto table : {text_filters(), layout_filters(), sequence_filters(), mapping_filters(), number_filters()})
     for (const auto& known : table)
       if (known.name == name) return known.function;
   return nullptr;

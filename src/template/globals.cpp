@@ -68,12 +68,12 @@ class Joiner : public Object {
   bool callable() const override { return true; }
   Result<Value> call(Run& run, const Arguments&) override {
     if (!std::exchange(used_, true)) return Value(std::string());
-    INLAY_TRY(run.charge_bytes(separator_.text().size()));
+    INLAY_TRY(run.charge(separator_.weight()));
     return separator_;
   }
 
  private:
-  const Value separator_;  // a string
+  const Value separator_;
   bool used_ = false;
 };
 
@@ -98,10 +98,7 @@ Result<Value> range(Run& run, const Arguments& arguments) {
     if (__builtin_add_overflow(i, step, &i)) break;
   }
   INLAY_TRY(run.charge(items.size()));
-  List list{.items = std::move(items), .kind = ListKind::range};
-  append_format(list.range_text, "range(%lld, %lld", static_cast<long long>(begin), static_cast<long long>(end));
-  list.range_text += step == 1 ? ")" : ", " + std::to_string(step) + ")";
-  return Value(std::move(list));
+  return Value(List{.items = std::move(items), .kind = ListKind::range, .range = {begin, end, step}});
 }
 
 Result<Map> map_of(Run& run, const Arguments& arguments, const char* function) {
@@ -147,9 +144,8 @@ Result<Value> cycler(Run& run, const Arguments& arguments) {
 
 Result<Value> joiner(Run& run, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "joiner", {"sep"}));
-  INLAY_ASSIGN(std::string separator, bound.text(0, ", "));
   INLAY_TRY(run.charge(4));
-  return Value(run.make<Joiner>(bound.has(0) ? bound[0] : Value(std::move(separator))));
+  return Value(run.make<Joiner>(bound.has(0) ? bound[0] : Value(std::string(", "))));
 }
 
 Result<Value> raise_exception(Run& run, const Arguments& arguments) {

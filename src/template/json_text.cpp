@@ -168,14 +168,15 @@ Status JsonWriter::write(const Value& value, size_t level) {
   return type_error("Object of type %s is not JSON serializable", value.type_name());
 }
 
-Status read_style(const Bound& bound, Style& style) {
+// A text alone has nothing to indent or to separate, so that nobody looks at what does.
+Status read_style(Run& run, const Bound& bound, bool is_text, Style& style) {
   style.ascii = bound.truth(0, false);
   style.sorted = bound.truth(3, false);
   style.indented = bound.has(1) && !bound[1].is_none();
   if (style.indented) {
     if (bound[1].is_string()) {
       style.indent = bound[1].text();
-    } else {
+    } else if (!is_text) {
       INLAY_ASSIGN(const int64_t width, bound.integer(1, 0));
       if (width > kMaxIndent)
         return error(Code::unsupported, "tojson: an indent above %d", static_cast<int>(kMaxIndent));
@@ -184,11 +185,12 @@ Status read_style(const Bound& bound, Style& style) {
     style.item_separator = ",";
   }
   if (!bound.has(2) || bound[2].is_none()) return {};
-  const bool pair = bound[2].is(Kind::list) && bound[2].list().items.size() == 2 &&
-                    bound[2].list().items[0].is_string() && bound[2].list().items[1].is_string();
-  if (!pair) return type_error("tojson: 'separators' must be two strings");
-  style.item_separator = bound[2].list().items[0].text();
-  style.key_separator = bound[2].list().items[1].text();
+  INLAY_ASSIGN(const auto separators, run.iterate(bound[2]));
+  const bool are_texts = separators.size() == 2 && separators[0].is_string() && separators[1].is_string();
+  if (separators.size() != 2 || (!are_texts && !is_text)) return type_error("tojson: 'separators' must be two strings");
+  if (!are_texts) return {};
+  style.item_separator = separators[0].text();
+  style.key_separator = separators[1].text();
   return {};
 }
 
@@ -198,7 +200,7 @@ Result<Value> to_json(Run& run, const Value& value, const Arguments& arguments) 
   INLAY_ASSIGN(const Bound bound,
                Bound::bind(arguments, "tojson", {"ensure_ascii", "indent", "separators", "sort_keys"}));
   Style style;
-  INLAY_TRY(read_style(bound, style));
+  INLAY_TRY(read_style(run, bound, value.is_string(), style));
   JsonWriter writer(run, style);
   INLAY_TRY(writer.write(value, 0));
   return run.text(std::move(writer.out));

@@ -14,6 +14,10 @@ class Loop : public Object {
   bool callable() const override { return true; }
   Result<Value> call(Run& run, const Arguments& arguments) override;
   std::optional<Value> attribute(Run& run, std::string_view name) override;
+  std::optional<int64_t> length() const override { return static_cast<int64_t>(items.size()); }
+  std::optional<std::string> text() const override {
+    return "<LoopContext " + std::to_string(at + 1) + "/" + std::to_string(items.size()) + ">";
+  }
   Result<Value> cycle(const Arguments& arguments) const;
   Result<Value> changed(Run& run, const Arguments& arguments);
 

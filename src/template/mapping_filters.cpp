@@ -21,53 +21,61 @@ Arguments behind(const Arguments& arguments, size_t n) {
   return out;
 }
 
-Result<Value> map_attribute(Run& run, std::vector<Value> items, const Arguments& arguments) {
+Status map_attribute(Run& run, const std::vector<Value>& items, const Arguments& arguments, std::vector<Value>& out) {
   const Value* path = named(arguments, "attribute");
   const Value* otherwise = named(arguments, "default");
   for (const auto& [name, value] : arguments.named)
     if (name != "attribute" && name != "default") return type_error("map takes no argument '%s'", name.c_str());
-  for (Value& item : items) {
-    INLAY_ASSIGN(item, path_of(run, item, *path, otherwise && !otherwise->is_none() ? otherwise : nullptr));
+  for (const Value& item : items) {
+    INLAY_ASSIGN(Value mapped, path_of(run, item, *path, otherwise && !otherwise->is_none() ? otherwise : nullptr));
+    out.push_back(std::move(mapped));
   }
-  return run.generator(std::move(items));
+  return {};
 }
 
+// Of what is false, as none, nothing is asked.
 Result<Value> map(Run& run, const Value& value, const Arguments& arguments) {
-  INLAY_ASSIGN(auto items, run.iterate(value));
-  if (arguments.positional.empty() && named(arguments, "attribute"))
-    return map_attribute(run, std::move(items), arguments);
-  if (arguments.positional.empty() || !arguments.positional[0].is_string())
-    return type_error("map requires the name of a filter");
-  const Arguments rest = behind(arguments, 1);
-  for (Value& item : items) {
-    INLAY_TRY(run.charge(1));
-    INLAY_ASSIGN(item, apply_filter(run, arguments.positional[0].text(), item, rest));
-  }
-  return run.generator(std::move(items));
+  return run.generator_of([&](std::vector<Value>& out) -> Status {
+    if (!value.truth()) return {};
+    const bool by_attribute = arguments.positional.empty() && named(arguments, "attribute");
+    if (!by_attribute && (arguments.positional.empty() || !arguments.positional[0].is_string()))
+      return type_error("map requires the name of a filter");
+    INLAY_ASSIGN(const auto items, run.iterate(value));
+    if (by_attribute) return map_attribute(run, items, arguments, out);
+    const Arguments rest = behind(arguments, 1);
+    for (const Value& item : items) {
+      INLAY_TRY(run.charge(1));
+      INLAY_ASSIGN(Value mapped, apply_filter(run, arguments.positional[0].text(), item, rest));
+      out.push_back(std::move(mapped));
+    }
+    return {};
+  });
 }
 
 // select, reject and, with an attribute as the first argument, selectattr and rejectattr.
 Result<Value> filtered(Run& run, const Value& value, const Arguments& arguments, bool wanted, bool by_attribute) {
-  const size_t n_before = by_attribute ? 1 : 0;
-  if (arguments.positional.size() < n_before) return type_error("the name of an attribute is missing");
-  const bool tested = arguments.positional.size() > n_before;
-  if (tested && !arguments.positional[n_before].is_string()) return type_error("the name of a test must be a string");
-  const Arguments rest = tested ? behind(arguments, n_before + 1) : Arguments{};
-  INLAY_ASSIGN(auto items, run.iterate(value));
-  std::vector<Value> out;
-  for (Value& item : items) {
-    INLAY_TRY(run.charge(1));
-    Value subject = item;
-    if (by_attribute) {
-      INLAY_ASSIGN(subject, path_of(run, item, arguments.positional[0], nullptr));
+  return run.generator_of([&](std::vector<Value>& out) -> Status {
+    if (!value.truth()) return {};
+    const size_t n_before = by_attribute ? 1 : 0;
+    if (arguments.positional.size() < n_before) return type_error("the name of an attribute is missing");
+    const bool tested = arguments.positional.size() > n_before;
+    const Arguments rest = tested ? behind(arguments, n_before + 1) : Arguments{};
+    INLAY_ASSIGN(auto items, run.iterate(value));
+    for (Value& item : items) {
+      INLAY_TRY(run.charge(1));
+      Value subject = item;
+      if (by_attribute) {
+        INLAY_ASSIGN(subject, path_of(run, item, arguments.positional[0], nullptr));
+      }
+      bool holds = !tested && subject.truth();
+      if (tested) {
+        if (!arguments.positional[n_before].is_string()) return type_error("the name of a test must be a string");
+        INLAY_ASSIGN(holds, apply_test(run, arguments.positional[n_before].text(), subject, rest));
+      }
+      if (holds == wanted) out.push_back(std::move(item));
     }
-    bool holds = subject.truth();
-    if (tested) {
-      INLAY_ASSIGN(holds, apply_test(run, arguments.positional[n_before].text(), subject, rest));
-    }
-    if (holds == wanted) out.push_back(std::move(item));
-  }
-  return run.generator(std::move(out));
+    return {};
+  });
 }
 Result<Value> select(Run& run, const Value& v, const Arguments& a) { return filtered(run, v, a, true, false); }
 Result<Value> reject(Run& run, const Value& v, const Arguments& a) { return filtered(run, v, a, false, false); }
@@ -87,16 +95,19 @@ Result<std::vector<Value>> pairs_of(Run& run, const Map& map) {
 
 Result<Value> items(Run& run, const Value& value, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "items", {}));
-  if (value.is_undefined()) return run.generator({});
-  if (!value.is(Kind::map)) return type_error("Can only get item pairs from a mapping.");
-  INLAY_ASSIGN(auto pairs, pairs_of(run, value.map()));
-  return run.generator(std::move(pairs));
+  return run.generator_of([&](std::vector<Value>& out) -> Status {
+    if (value.is_undefined()) return {};
+    if (!value.is(Kind::map)) return type_error("Can only get item pairs from a mapping.");
+    INLAY_ASSIGN(out, pairs_of(run, value.map()));
+    return {};
+  });
 }
 
 Result<Value> sort_map(Run& run, const Value& value, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "dictsort", {"case_sensitive", "by", "reverse"}));
   INLAY_ASSIGN(const std::string by, bound.text(1, "key"));
   if (by != "key" && by != "value") return type_error("You can only sort by either \"key\" or \"value\"");
+  INLAY_ASSIGN(const int64_t reverse, bound.integer(2, 0));
   if (value.is_undefined()) return undefined_error(value);
   if (!value.is(Kind::map)) return type_error("dictsort needs a dict, not %s", value.type_name());
   INLAY_ASSIGN(auto pairs, pairs_of(run, value.map()));
@@ -105,7 +116,7 @@ Result<Value> sort_map(Run& run, const Value& value, const Arguments& arguments)
     INLAY_ASSIGN(Value key, sort_key(run, pair.list().items[by == "value"], Value(), bound.truth(0, false)));
     keyed.push_back({std::move(key), std::move(pair)});
   }
-  INLAY_TRY(sort_by_key(run, keyed, bound.truth(2, false)));
+  INLAY_TRY(sort_by_key(run, keyed, reverse != 0));
   pairs.clear();
   for (Keyed& entry : keyed) pairs.push_back(std::move(entry.value));
   return run.list(std::move(pairs));
@@ -133,8 +144,8 @@ Result<Value> group_by(Run& run, const Value& value, const Arguments& arguments)
     // The group is named as its first member spells it.
     INLAY_ASSIGN(Value name, path_of(run, members[0], bound[0], bound[1].is_none() ? nullptr : &bound[1]));
     INLAY_ASSIGN(Value list, run.list(std::move(members)));
-    INLAY_ASSIGN(Value group, run.tuple({std::move(name), std::move(list)}));
-    groups.push_back(std::move(group));
+    INLAY_TRY(run.charge(3));
+    groups.push_back(Value(List{.items = {std::move(name), std::move(list)}, .kind = ListKind::tuple, .is_group = true}));
   }
   return run.list(std::move(groups));
 }

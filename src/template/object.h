@@ -28,6 +28,8 @@ class Object {
   virtual bool callable() const { return false; }
   virtual Result<Value> call(Run&, const Arguments&) { return type_error("'%s' object is not callable", type_name()); }
   virtual std::optional<Value> attribute(Run&, std::string_view) { return std::nullopt; }
+  virtual std::optional<int64_t> length() const { return std::nullopt; }
+  virtual std::optional<std::string> text() const { return std::nullopt; }  // str(), where it is the same in every process
 };
 
 // The assignable object that carries values out of loops.
@@ -41,21 +43,28 @@ class Namespace : public Object {
   Map values;
 };
 
-// A sequence that can be walked once, as filters like map and select give. It is true even if empty.
+// A sequence that can be walked once, as filters like map and select give. It is true even if empty. What failed behind the last
+// item fails for those who get there.
 class Generator : public Object {
  public:
-  explicit Generator(std::vector<Value> values) : items_(std::move(values)) {}
+  explicit Generator(std::vector<Value> values, Status failure = {}) : items_(std::move(values)), failure_(std::move(failure)) {}
   const char* type_name() const override { return "generator"; }
-  std::vector<Value> take() { return std::exchange(items_, {}); }
-  std::optional<Value> take_first() {
-    if (items_.empty()) return std::nullopt;
-    Value first = std::move(items_.front());
-    items_.erase(items_.begin());
-    return first;
+  Result<std::vector<Value>> take() {
+    std::vector<Value> out = std::exchange(items_, {});
+    out.erase(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(std::exchange(n_taken_, 0)));
+    if (!failure_.ok()) return std::exchange(failure_, {});
+    return out;
+  }
+  Result<std::optional<Value>> take_first() {
+    if (n_taken_ < items_.size()) return std::optional(std::move(items_[n_taken_++]));
+    if (!failure_.ok()) return std::exchange(failure_, {});
+    return std::optional<Value>();
   }
 
  private:
   std::vector<Value> items_;
+  size_t n_taken_ = 0;
+  Status failure_;
 };
 
 }  // namespace inlay::tmpl

@@ -18,6 +18,7 @@ Result<Value> power(const Value& a, const Value& b) {
     const double out = std::pow(a.real(), b.real());
     if (std::isnan(out) && !std::isnan(a.real()) && !std::isnan(b.real()))
       return error(Code::unsupported, "a complex number");
+    if (std::isinf(out) && std::isfinite(a.real()) && std::isfinite(b.real())) return type_error("the result of ** is out of range");
     return Value(out);
   }
   int64_t base = a.integer(), out = 1;
@@ -33,8 +34,15 @@ Result<Value> divide_whole(const Value& a, const Value& b, bool wants_rest) {
   if (b.real() == 0) return type_error("integer division or modulo by zero");
   if (!a.is_integral() || !b.is_integral()) {
     double rest = std::fmod(a.real(), b.real());
-    if (rest != 0 && std::signbit(rest) != std::signbit(b.real())) rest += b.real();
-    return Value(wants_rest ? rest : std::floor((a.real() - rest) / b.real() + 0.5));
+    if (rest == 0)
+      rest = std::copysign(0.0, b.real());
+    else if (std::signbit(rest) != std::signbit(b.real()))
+      rest += b.real();
+    if (wants_rest) return Value(rest);
+    const double quotient = (a.real() - rest) / b.real();
+    if (quotient == 0) return Value(std::copysign(0.0, a.real() / b.real()));
+    const double whole = std::floor(quotient);
+    return Value(quotient - whole > 0.5 ? whole + 1 : whole);
   }
   const int64_t x = a.integer(), y = b.integer();
   if (y == -1) {
@@ -97,8 +105,12 @@ Result<Value> add(Run& run, const Value& a, const Value& b) {
   return type_error("unsupported operand type(s) for +: '%s' and '%s'", a.type_name(), b.type_name());
 }
 
-// Positions of begin:end:step within n elements.
-Result<std::vector<size_t>> slice_positions(const Value (&bounds)[3], int64_t n) {
+// Positions of begin:end:step within n elements, which lie from `begin` to `end`.
+struct Positions {
+  int64_t begin, end, step;
+  std::vector<size_t> all;
+};
+Result<Positions> slice_positions(const Value (&bounds)[3], int64_t n) {
   for (const Value& bound : bounds) {
     if (bound.is_undefined()) return undefined_error(bound);
     if (!bound.is_none() && !bound.is_integral()) return type_error("slice indices must be integers or None");
@@ -113,10 +125,10 @@ Result<std::vector<size_t>> slice_positions(const Value (&bounds)[3], int64_t n)
   };
   const int64_t begin = position(bounds[0], step < 0 ? highest : lowest);
   const int64_t end = position(bounds[1], step < 0 ? lowest : highest);
-  std::vector<size_t> out;
+  Positions out{begin, end, step, {}};
   int64_t at = begin;
   while (step < 0 ? at > end : at < end) {
-    out.push_back(static_cast<size_t>(at));
+    out.all.push_back(static_cast<size_t>(at));
     if (__builtin_add_overflow(at, step, &at)) break;
   }
   return out;
@@ -143,7 +155,7 @@ Result<Value> slice_of(Run& run, const Value& value, const Value (&bounds)[3]) {
     const auto points = code_points(value.text());
     INLAY_ASSIGN(const auto positions, slice_positions(bounds, static_cast<int64_t>(points.size())));
     Text out{{}, value.is_markup()};
-    for (const size_t at : positions) {
+    for (const size_t at : positions.all) {
       const auto begin = static_cast<size_t>(points[at].data() - value.text().data());
       add_spans(out.foreign, out.bytes.size(), value.foreign(), {begin, begin + points[at].size()});
       out.bytes += points[at];
@@ -151,13 +163,18 @@ Result<Value> slice_of(Run& run, const Value& value, const Value (&bounds)[3]) {
     return run.text(std::move(out));
   }
   if (!value.is(Kind::list) || value.list().kind > ListKind::range)
-    return Value::undefined("'" + std::string(value.type_name()) + " object' has no slices");
+    return type_error("'%s' object has no slices", value.type_name());
   const auto& items = value.list().items;
   INLAY_TRY(run.charge(items.size()));
   INLAY_ASSIGN(const auto positions, slice_positions(bounds, static_cast<int64_t>(items.size())));
   std::vector<Value> out;
-  for (const size_t at : positions) out.push_back(items[at]);
-  return run.list(std::move(out), value.list().kind == ListKind::range ? ListKind::list : value.list().kind);
+  for (const size_t at : positions.all) out.push_back(items[at]);
+  if (value.list().kind != ListKind::range) return run.list(std::move(out), value.list().kind);
+  const auto& range = value.list().range;
+  const auto number = [&](int64_t position) { return static_cast<int64_t>(static_cast<uint64_t>(range.begin) + static_cast<uint64_t>(position) * static_cast<uint64_t>(range.step)); };
+  const auto step = static_cast<int64_t>(static_cast<uint64_t>(range.step) * static_cast<uint64_t>(positions.step));
+  INLAY_TRY(run.charge(out.size() + 1));
+  return Value(List{.items = std::move(out), .kind = ListKind::range, .range = {number(positions.begin), number(positions.end), step}});
 }
 
 }  // namespace inlay::tmpl

@@ -21,6 +21,20 @@ struct Field {
   bool has(char flag) const { return flags.find(flag) != flags.npos; }
 };
 
+// repr() in ASCII, as !a and %a ask for.
+std::string ascii(std::string_view text) {
+  std::string out;
+  for (const std::string_view c : code_points(text)) {
+    const auto point = static_cast<uint32_t>(decode_utf8(c.data()).value);
+    if (point < 0x80) {
+      out += c;
+    } else {
+      append_format(out, point < 0x100 ? "\\x%02x" : point < 0x10000 ? "\\u%04x" : "\\U%08x", point);
+    }
+  }
+  return out;
+}
+
 class PercentFormat {
  public:
   PercentFormat(Run& run, const std::string& format, const Value& arguments)
@@ -47,7 +61,9 @@ class PercentFormat {
   bool is_tuple() const { return arguments_.is(Kind::list) && arguments_.list().kind == ListKind::tuple; }
 
   // What Python takes for a mapping, so that it may stay unused.
-  bool has_items() const { return arguments_.is(Kind::list) || arguments_.is(Kind::map) || arguments_.is_undefined(); }
+  bool has_items() const {
+    return (arguments_.is(Kind::list) && arguments_.list().kind <= ListKind::range) || arguments_.is(Kind::map) || arguments_.is_undefined();
+  }
 
   Result<int64_t> number() {
     int64_t value = 0;
@@ -95,12 +111,17 @@ class PercentFormat {
 
   Result<std::string> convert(const Field& field) {
     if (field.type == '%') return std::string("%");
-    if (std::string_view("srdiuxXofFeEgG").find(field.type) == std::string_view::npos)
+    if (std::string_view("csradiuxXofFeEgG").find(field.type) == std::string_view::npos)
       return error(Code::unsupported, "the format character '%c' is not supported", field.type);
     INLAY_ASSIGN(const Value value, next_argument(field));
     std::string text;
-    if (field.type == 's' || field.type == 'r') {
+    if (field.type == 'c') {
+      INLAY_ASSIGN(text, character(value));
+      return padded(field, text, false);
+    }
+    if (field.type == 's' || field.type == 'r' || field.type == 'a') {
       INLAY_ASSIGN(text, field.type == 's' ? to_text(run_, value) : repr(run_, value));
+      if (field.type == 'a') text = ascii(text);
       if (field.precision >= 0) {
         const auto points = code_points(text);
         size_t n = 0;
@@ -114,6 +135,17 @@ class PercentFormat {
       return type_error("%%%c format: a real number is required, not %s", field.type, value.type_name());
     INLAY_ASSIGN(const std::string number, digits(field, value));
     return padded(field, number, true);
+  }
+
+  static Result<std::string> character(const Value& value) {
+    if (value.is_string() && count_code_points(value.text()) == 1) return value.text();
+    if (!value.is_integral()) return type_error("%%c requires int or char");
+    const int64_t point = value.integer();
+    if (point < 0 || point > 0x10FFFF) return type_error("%%c arg not in range(0x110000)");
+    if (point >= 0xD800 && point < 0xE000) return error(Code::unsupported, "%%c of a surrogate is not supported");
+    std::string out;
+    append_code_point(out, static_cast<uint32_t>(point));
+    return out;
   }
 
   // The digits without a sign. std::to_chars, as printf would ask the host's locale for the decimal point.
@@ -151,7 +183,8 @@ class PercentFormat {
   static Result<std::string> digits(const Field& field, const Value& value) {
     if (field.has('#')) return error(Code::unsupported, "the format flag '#' is not supported");
     INLAY_ASSIGN(const std::string text, magnitude(field, value));
-    const bool negative = std::signbit(value.real());
+    const bool is_whole = std::string_view("diuxXo").find(field.type) != std::string_view::npos;
+    const bool negative = is_whole ? value.real() <= -1 : std::signbit(value.real());
     return (negative ? "-" : field.has('+') ? "+" : field.has(' ') ? " " : "") + text;
   }
 
@@ -313,20 +346,6 @@ Result<std::string> styled(Run& run, const Value& value, std::string_view spec) 
   for (uint64_t i = 0; i < before; ++i) out += style.fill;
   out += align == '=' ? text : sign + text;
   for (uint64_t i = before; i < missing; ++i) out += style.fill;
-  return out;
-}
-
-// repr() in ASCII, as !a asks for.
-std::string ascii(std::string_view text) {
-  std::string out;
-  for (const std::string_view c : code_points(text)) {
-    const auto point = static_cast<uint32_t>(decode_utf8(c.data()).value);
-    if (point < 0x80) {
-      out += c;
-    } else {
-      append_format(out, point < 0x100 ? "\\x%02x" : point < 0x10000 ? "\\u%04x" : "\\U%08x", point);
-    }
-  }
   return out;
 }
 

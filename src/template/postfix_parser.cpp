@@ -67,13 +67,18 @@ Status ExpressionParser::arguments(Expression& call) {
   for (bool first = true; !peek().is_sign(")"); first = false) {
     if (!first) INLAY_TRY(expect_sign(","));
     if (peek().is_sign(")")) break;
-    if (peek().is_sign("*") || peek().is_sign("**"))
-      return fail(peek().position, Code::unsupported,
-                  "unpacking of arguments with " + peek().describe() + " is not supported");
+    if (peek().is_sign("*") || peek().is_sign("**")) {
+      ExpressionPtr& spread = peek().is_sign("*") ? call.spread : call.spread_named;
+      if (spread || call.spread_named) return unexpected("')'");
+      take();
+      INLAY_ASSIGN(spread, expression());
+      continue;
+    }
     const bool keyword = peek().kind == TokenKind::name && peek(1).is_sign("=");
     const std::string name = keyword ? take().text : "";
     if (keyword) take();
-    if (!keyword && !call.keywords.empty()) return unexpected("a keyword argument");
+    if (call.spread_named) return unexpected("')'");
+    if (!keyword && (call.spread || !call.keywords.empty())) return unexpected("a keyword argument");
     INLAY_ASSIGN(ExpressionPtr value, expression());
     if (keyword)
       call.keywords.emplace_back(name, std::move(value));

@@ -43,7 +43,8 @@ Status append_list(Run& run, const List& list, std::string& out) {
     case ListKind::tuple:
       return append_items(run, list.items, "(", list.items.size() == 1 ? ",)" : ")", out);
     case ListKind::range:
-      out += list.range_text;
+      out += "range(" + std::to_string(list.range.begin) + ", " + std::to_string(list.range.end);
+      out += list.range.step == 1 ? ")" : ", " + std::to_string(list.range.step) + ")";
       return {};
     case ListKind::keys:
       return append_items(run, list.items, "dict_keys([", "])", out);
@@ -90,6 +91,10 @@ Status append_repr(Run& run, const Value& value, std::string& out) {
     out += "<Namespace ";
     INLAY_TRY(append_map(run, space->values, out));
     out += '>';
+    return {};
+  }
+  if (const auto text = value.object().text()) {
+    out += *text;
     return {};
   }
   return error(Code::unsupported, "a value of type '%s' has no text", value.type_name());

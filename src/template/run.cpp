@@ -74,7 +74,7 @@ Result<Value> Run::texts(const Value& of, const std::vector<std::string_view>& p
   std::vector<Value> items;
   items.reserve(parts.size());
   for (const std::string_view bytes : parts) {
-    INLAY_ASSIGN(Value item, part(of, bytes));
+    INLAY_ASSIGN(Value item, part(of, bytes, of.is_markup()));
     items.push_back(std::move(item));
   }
   return list(std::move(items), kind);
@@ -126,6 +126,9 @@ Result<int64_t> Run::length(const Value& value) {
     case Kind::string:
       INLAY_TRY(charge_bytes(value.text().size()));
       return static_cast<int64_t>(count_code_points(value.text()));
+    case Kind::object:
+      if (const auto n = value.object().length()) return *n;
+      [[fallthrough]];
     default:
       return type_error("object of type '%s' has no len()", value.type_name());
   }
@@ -147,6 +150,16 @@ Result<bool> Run::contains(const Value& container, const Value& item) {
     INLAY_TRY(charge(container.map().n_other_keys()));
     return container.map().find(item) != nullptr;
   }
+  if (auto* generator = container.is(Kind::object) ? dynamic_cast<Generator*>(&container.object()) : nullptr) {
+    while (true) {
+      INLAY_ASSIGN(const std::optional<Value> candidate, generator->take_first());
+      if (!candidate) return false;
+      INLAY_ASSIGN(const bool found, same(*candidate, item));
+      if (found) return true;
+    }
+  }
+  if (container.is(Kind::list) && container.list().kind == ListKind::keys && !hashable(item))
+    return type_error("unhashable type: '%s'", item.type_name());
   if (!container.is(Kind::list) && !container.is_undefined() && !container.is(Kind::object))
     return type_error("argument of type '%s' is not iterable", container.type_name());
   INLAY_ASSIGN(const auto items, iterate(container));

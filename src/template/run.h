@@ -48,6 +48,15 @@ class Run {
   Status set(Map& map, Value key, Value value);
   Result<Value> texts(const Value& of, const std::vector<std::string_view>& parts, ListKind kind = ListKind::list);
   Result<Value> generator(std::vector<Value> items);
+  // Of the items that `fill` puts into its argument. An error of the template's is for those who walk beyond the last item.
+  template <class Fill>
+  Result<Value> generator_of(const Fill& fill) {
+    std::vector<Value> items;
+    Status failure = fill(items);
+    if (!failure.ok() && failure.code != Code::invalid_argument) return failure;
+    INLAY_TRY(charge(items.size() + 1));
+    return Value(make<Generator>(std::move(items), std::move(failure)));
+  }
 
   // What a loop over the value visits. A generator is empty afterwards.
   Result<std::vector<Value>> iterate(const Value& value);

@@ -17,6 +17,19 @@ Result<Value> sort_key(Run& run, const Value& item, const Value& path, bool case
   return run.text(lower(key.text()));
 }
 
+Result<Value> sort_keys(Run& run, const Value& item, const Value& path, bool case_sensitive) {
+  std::vector<Value> paths = {path}, keys;
+  if (path.is_string()) {
+    INLAY_ASSIGN(const Value parts, run.texts(path, split(path.text(), ",", SIZE_MAX, Side::left)));
+    paths = parts.list().items;
+  }
+  for (const Value& one : paths) {
+    INLAY_ASSIGN(Value key, sort_key(run, item, one, case_sensitive));
+    keys.push_back(std::move(key));
+  }
+  return run.list(std::move(keys));
+}
+
 Status sort_by_key(Run& run, std::vector<Keyed>& items, bool descending) {
   Status failure;
   const auto before = [&](size_t a, size_t b) {

@@ -44,6 +44,7 @@ struct Expression {
   Value constant;
   std::vector<ExpressionPtr> parts;
   std::vector<std::pair<std::string, ExpressionPtr>> keywords;
+  ExpressionPtr spread, spread_named;  // of a call: *spread, **spread_named
   std::vector<std::string> operators;
   uint32_t depth = 1;  // longest chain of expressions below and including this one
 };

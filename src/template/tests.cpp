@@ -3,9 +3,15 @@
 
 #include "src/template/binding.h"
 #include "src/template/builtins.h"
+#include "src/template/python_text.h"
 #include "src/template/text.h"
 
 namespace inlay::tmpl {
+
+bool is_iterable(const Value& v) {
+  if (v.is(Kind::object)) return dynamic_cast<Generator*>(&v.object()) != nullptr || v.object().length();
+  return v.is_string() || v.is(Kind::map) || v.is(Kind::list) || v.is_undefined();
+}
 
 namespace {
 
@@ -33,10 +39,6 @@ bool is_callable(const Value& v) { return v.is_undefined() || (v.is(Kind::object
 bool can_be_indexed(const Value& v) {
   return v.is_string() || v.is(Kind::map) || v.is_undefined() || (v.is(Kind::list) && v.list().kind <= ListKind::range);
 }
-bool is_iterable(const Value& v) {
-  if (v.is(Kind::object)) return dynamic_cast<Generator*>(&v.object()) != nullptr;
-  return v.is_string() || v.is(Kind::map) || v.is(Kind::list) || v.is_undefined();
-}
 
 bool has_case(const std::string& text, bool (*other)(uint32_t), bool (*wanted)(uint32_t)) {
   bool found = false;
@@ -46,8 +48,12 @@ bool has_case(const std::string& text, bool (*other)(uint32_t), bool (*wanted)(u
   }
   return found;
 }
-bool is_lower_text(const Value& v) { return v.is_string() && has_case(v.text(), is_upper, is_lower); }
-bool is_upper_text(const Value& v) { return v.is_string() && has_case(v.text(), is_lower, is_upper); }
+template <bool Upper>
+Result<bool> has_wanted_case(Run& run, const Value& value, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, Upper ? "upper" : "lower", {}));
+  INLAY_ASSIGN(const std::string text, to_text(run, value));
+  return Upper ? has_case(text, is_lower, is_upper) : has_case(text, is_upper, is_lower);
+}
 
 Result<Value> modulo(Run& run, const Value& value, const Value& by) { return arithmetic(run, "%", value, by); }
 
@@ -106,10 +112,12 @@ Result<bool> is_same(Run& run, const Value& value, const Arguments& arguments) {
 
 Result<bool> is_filter(Run&, const Value& value, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "filter", {}));
+  if (!hashable(value)) return type_error("unhashable type: '%s'", value.type_name());
   return value.is_string() && find_filter(value.text());
 }
 Result<bool> is_test(Run&, const Value& value, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "test", {}));
+  if (!hashable(value)) return type_error("unhashable type: '%s'", value.type_name());
   return value.is_string() && find_test(value.text());
 }
 
@@ -128,8 +136,8 @@ constexpr Named<Test> kTests[] = {{"defined", plain<is_defined>},
                                   {"iterable", plain<is_iterable>},
                                   {"callable", plain<is_callable>},
                                   {"escaped", plain<is_escaped>},
-                                  {"lower", plain<is_lower_text>},
-                                  {"upper", plain<is_upper_text>},
+                                  {"lower", has_wanted_case<false>},
+                                  {"upper", has_wanted_case<true>},
                                   {"odd", is_odd},
                                   {"even", is_even},
                                   {"divisibleby", is_divisible},

@@ -140,20 +140,29 @@ Result<Value> center(Run& run, const Value& value, const Arguments& arguments) {
 
 Result<Value> truncate(Run& run, const Value& value, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "truncate", {"length", "killwords", "end", "leeway"}));
+  // Whatever has a length is returned as it is if it is short enough.
+  int64_t n_end = 3;
+  double limit = 255, leeway = 5;
+  const auto number = [&](size_t which, double& out) -> Status {
+    if (!bound.has(which)) return {};
+    if (!bound[which].is_number()) return type_error("truncate: '%s' must be a number, not %s", which == 0 ? "length" : "leeway", bound[which].type_name());
+    out = bound[which].real();
+    return {};
+  };
+  INLAY_TRY(number(0, limit));
+  if (!bound[3].is_none()) INLAY_TRY(number(3, leeway));
+  if (bound.has(2)) {
+    INLAY_ASSIGN(n_end, run.length(bound[2]));
+  }
+  if (!(limit >= static_cast<double>(n_end))) return type_error("truncate: 'length' is less than that of 'end', %d", static_cast<int>(n_end));
+  if (!(leeway >= 0)) return type_error("truncate: 'leeway' must not be negative");
+  INLAY_ASSIGN(const int64_t n, run.length(value));
+  if (static_cast<double>(n) <= limit + leeway) return value;
+  if (!value.is_string()) return type_error("truncate needs a string, not %s", value.type_name());
   INLAY_ASSIGN(const int64_t length, bound.integer(0, 255));
   INLAY_ASSIGN(const std::string end, bound.text(2, "..."));
-  int64_t leeway = 5;
-  if (!bound[3].is_none()) {
-    INLAY_ASSIGN(leeway, bound.integer(3, 5));
-  }
-  if (!value.is_string()) return type_error("truncate needs a string, not %s", value.type_name());
   const auto points = code_points(value.text());
   INLAY_TRY(run.charge(points.size()));
-  const auto n_end = static_cast<int64_t>(count_code_points(end));
-  if (length < n_end)
-    return type_error("expected length >= %d, got %d", static_cast<int>(n_end), static_cast<int>(length));
-  if (leeway < 0) return type_error("expected leeway >= 0");
-  if (static_cast<int64_t>(points.size()) - length <= leeway) return value;
   std::string kept;
   for (size_t i = 0; i < static_cast<size_t>(length - n_end); ++i) kept += points[i];
   if (!bound.truth(1, false)) kept = kept.substr(0, kept.rfind(' '));  // npos keeps all
@@ -225,14 +234,27 @@ std::string url_quoted(std::string_view text, bool in_query) {
   return out;
 }
 
+Result<std::vector<Map::Entry>> pairs_in(Run& run, const Value& value) {
+  if (value.is(Kind::map)) return value.map().entries();
+  std::vector<Map::Entry> out;
+  INLAY_ASSIGN(const auto items, run.iterate(value));
+  for (const Value& item : items) {
+    INLAY_ASSIGN(const auto both, run.iterate(item));
+    if (both.size() != 2) return type_error("urlencode needs pairs of a name and a value");
+    out.emplace_back(both[0], both[1]);
+  }
+  return out;
+}
+
 Result<Value> url_encode(Run& run, const Value& value, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "urlencode", {}));
-  if (!value.is(Kind::map)) {
+  if (value.is_string() || !is_iterable(value)) {
     INLAY_ASSIGN(const std::string text, to_text(run, value));
     return run.text(url_quoted(text, false));
   }
   std::string out;
-  for (const auto& [key, item] : value.map().entries()) {
+  INLAY_ASSIGN(const auto pairs, pairs_in(run, value));
+  for (const auto& [key, item] : pairs) {
     INLAY_ASSIGN(const std::string name, to_text(run, key));
     INLAY_ASSIGN(const std::string text, to_text(run, item));
     (out += out.empty() ? "" : "&") += url_quoted(name, true) + "=" + url_quoted(text, true);

@@ -3,6 +3,7 @@
 
 #include "src/template/binding.h"
 #include "src/template/builtins.h"
+#include "src/template/literals.h"
 #include "src/template/python_text.h"
 #include "src/template/text.h"
 
@@ -18,6 +19,13 @@ template <std::string (*Convert)(std::string_view)>
 Result<Value> converted_text(Run& run, const Value& self, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "the method", {}));
   return text_like(run, self, Convert(self.text()));
+}
+
+// An argument that becomes a part of the result: markup takes everything, escaped.
+Result<std::string> added_text(Run& run, const Value& self, const Bound& bound, size_t which, std::string_view otherwise = "") {
+  if (!self.is_markup() || !bound.has(which)) return bound.text(which, otherwise);
+  INLAY_ASSIGN(std::string text, to_text(run, bound[which]));
+  return bound[which].is_markup() ? std::move(text) : escape_html(text);
 }
 
 template <Side Where>
@@ -43,7 +51,8 @@ Result<Value> split_text(Run& run, const Value& self, const Arguments& arguments
 
 Result<Value> lines(Run& run, const Value& self, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "splitlines", {"keepends"}));
-  return run.texts(self, split_lines(self.text(), bound.truth(0, false)));
+  INLAY_ASSIGN(const int64_t keeps_ends, bound.integer(0, 0));
+  return run.texts(self, split_lines(self.text(), keeps_ends != 0));
 }
 
 template <Side Where>
@@ -64,7 +73,7 @@ Result<Value> partition(Run& run, const Value& self, const Arguments& arguments)
 Result<Value> replaced(Run& run, const Value& self, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "replace", {"old", "new", "count"}, 2));
   INLAY_ASSIGN(const std::string from, bound.text(0));
-  INLAY_ASSIGN(const std::string to, bound.text(1));
+  INLAY_ASSIGN(const std::string to, added_text(run, self, bound, 1));
   INLAY_ASSIGN(const int64_t limit, bound.integer(2, -1));
   const size_t n = limit < 0 ? SIZE_MAX : static_cast<size_t>(limit);
   INLAY_TRY(run.charge_bytes(self.text().size()));
@@ -75,7 +84,7 @@ Result<Value> replaced(Run& run, const Value& self, const Arguments& arguments) 
 Result<Value> joined(Run& run, const Value& self, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "join", {"iterable"}, 1));
   INLAY_ASSIGN(const auto items, run.iterate(bound[0]));
-  for (size_t i = 0; i < items.size(); ++i)
+  for (size_t i = 0; i < items.size() && !self.is_markup(); ++i)
     if (!items[i].is_string())
       return type_error("sequence item %zu: expected str instance, %s found", i, items[i].type_name());
   return join_texts(run, items, self);
@@ -155,7 +164,7 @@ template <Side Where>
 Result<Value> justified(Run& run, const Value& self, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "justification", {"width", "fillchar"}, 1));
   INLAY_ASSIGN(const int64_t width, bound.integer(0, 0));
-  INLAY_ASSIGN(const std::string fill, bound.text(1, " "));
+  INLAY_ASSIGN(const std::string fill, added_text(run, self, bound, 1, " "));
   if (count_code_points(fill) != 1) return type_error("the fill character must be exactly one character long");
   const auto n = static_cast<int64_t>(count_code_points(self.text()));
   if (width <= n) return self;
@@ -212,6 +221,69 @@ Result<Value> all_digits(Run&, const Value& self, const Arguments& arguments) {
   return Value(out);
 }
 
+Result<Value> all_numeric(Run&, const Value& self, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "isnumeric", {}));
+  bool out = !self.text().empty();
+  for (const std::string_view c : code_points(self.text())) {
+    const uint32_t point = decode_utf8(c.data()).value;
+    if (point >= 0x3400 && !is_number(point) && is_letter(point))  // some of these letters are numbers to Python
+      return error(Code::unsupported, "isnumeric is not supported for %s", quoted_text(c).c_str());
+    out = out && is_number(point);
+  }
+  return Value(out);
+}
+
+Result<Value> all_printable(Run&, const Value& self, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "isprintable", {}));
+  const auto points = code_points(self.text());
+  return Value(std::all_of(points.begin(), points.end(), [](std::string_view c) { return is_printable(decode_utf8(c.data()).value); }));
+}
+
+Result<Value> is_identifier(Run&, const Value& self, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "isidentifier", {}));
+  return Value(!self.text().empty() && name_length(self.text()) == self.text().size());
+}
+
+// Every run of letters begins with a capital one, and has no other.
+Result<Value> is_title(Run&, const Value& self, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "istitle", {}));
+  bool found = false, inside = false;
+  for (const std::string_view c : code_points(self.text())) {
+    const uint32_t point = decode_utf8(c.data()).value;
+    const bool cased = is_upper(point) || is_lower(point);
+    if (cased && is_upper(point) == inside) return Value(false);
+    inside = cased;
+    found = found || cased;
+  }
+  return Value(found);
+}
+
+Result<Value> case_folded(Run& run, const Value& self, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "casefold", {}));
+  for (const std::string_view c : code_points(self.text()))
+    if (!is_ascii(decode_utf8(c.data()).value)) return error(Code::unsupported, "casefold is not supported for %s", quoted_text(c).c_str());
+  return text_like(run, self, lower(self.text()));
+}
+
+Result<Value> tabs_expanded(Run& run, const Value& self, const Arguments& arguments) {
+  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "expandtabs", {"tabsize"}));
+  INLAY_ASSIGN(const int64_t size, bound.integer(0, 8));
+  INLAY_TRY(run.charge_product(count(self.text(), "\t"), static_cast<uint64_t>(std::max<int64_t>(size, 0))));
+  std::string out;
+  int64_t column = 0;
+  for (const std::string_view c : code_points(self.text())) {
+    if (c != "\t") {
+      out += c;
+      column = c == "\n" || c == "\r" ? 0 : column + 1;
+    } else if (size > 0) {
+      const int64_t n = size - column % size;
+      out.append(static_cast<size_t>(n), ' ');
+      column += n;
+    }
+  }
+  return text_like(run, self, out);
+}
+
 template <bool Upper>
 Result<Value> has_case(Run& run, const Value& self, const Arguments& arguments) {
   INLAY_ASSIGN(const bool out, apply_test(run, Upper ? "upper" : "lower", self, arguments));
@@ -227,7 +299,7 @@ constexpr MethodEntry kUnsupported = {Access::unsupported, nullptr};
 
 constexpr Named<MethodEntry> kMethods[] = {{"upper", callable(converted_text<upper>)},
                                            {"lower", callable(converted_text<lower>)},
-                                           {"casefold", kUnsupported},
+                                           {"casefold", callable(case_folded)},
                                            {"capitalize", callable(converted_text<capitalize>)},
                                            {"title", callable(converted_text<title>)},
                                            {"swapcase", callable(converted_text<swap_case>)},
@@ -265,11 +337,11 @@ constexpr Named<MethodEntry> kMethods[] = {{"upper", callable(converted_text<upp
                                            {"format", callable(format_braces)},
                                            {"format_map", kUnsupported},
                                            {"encode", kUnsupported},
-                                           {"expandtabs", kUnsupported},
-                                           {"isidentifier", kUnsupported},
-                                           {"isnumeric", kUnsupported},
-                                           {"isprintable", kUnsupported},
-                                           {"istitle", kUnsupported},
+                                           {"expandtabs", callable(tabs_expanded)},
+                                           {"isidentifier", callable(is_identifier)},
+                                           {"isnumeric", callable(all_numeric)},
+                                           {"isprintable", callable(all_printable)},
+                                           {"istitle", callable(is_title)},
                                            {"maketrans", kUnsupported},
                                            {"translate", kUnsupported}};
 

@@ -88,6 +88,7 @@ const char* Value::type_name() const {
 const void* Value::identity() const {
   if (is(Kind::list)) return &list();
   if (is(Kind::map)) return &map();
+  if (is_undefined()) return &undefined_message();
   return is(Kind::object) ? &object() : nullptr;
 }
 
@@ -136,7 +137,7 @@ const Value* Map::find(std::string_view key) const {
 bool hashable(const Value& value) {
   if (value.is(Kind::map)) return false;
   if (!value.is(Kind::list)) return true;
-  if (value.list().kind == ListKind::range) return true;
+  if (value.list().kind == ListKind::range || value.list().kind == ListKind::values) return true;
   return value.list().kind == ListKind::tuple &&
          std::all_of(value.list().items.begin(), value.list().items.end(), hashable);
 }
@@ -152,6 +153,7 @@ bool equal_maps(const Map& a, const Map& b) {
 }
 
 bool equal_lists(const List& a, const List& b) {
+  if (a.kind == ListKind::values || b.kind == ListKind::values) return &a == &b;
   return a.kind == b.kind && a.items.size() == b.items.size() &&
          std::equal(a.items.begin(), a.items.end(), b.items.begin(), equal);
 }

@@ -95,7 +95,7 @@ class Value {
   uint32_t depth() const;         // 0 of what holds no other values
   uint64_t weight() const;        // cost of a walk through everything inside, in steps; what is held twice counts twice
   const char* type_name() const;  // Python's: "str", "NoneType"
-  const void* identity() const;   // the same for copies of one container or object
+  const void* identity() const;   // the same for copies of one container, object or undefined value
 
  private:
   // In the order of Kind.
@@ -110,7 +110,10 @@ enum class ListKind : uint8_t { list, tuple, range, keys, values, items };
 struct List {
   std::vector<Value> items;
   ListKind kind = ListKind::list;
-  std::string range_text;  // of a range: how it was made
+  struct {
+    int64_t begin = 0, end = 0, step = 1;
+  } range;  // of a range: how it was made
+  bool is_group = false;   // of a tuple: its items have the names `grouper` and `list`, too
   uint32_t depth = 1;      // these are set by Value(List)
   uint64_t weight = 1;
   bool foreign = false;    // and this: of any item

@@ -180,6 +180,44 @@ Result<SpecialId> read_special_id(const Metadata& metadata, std::string_view nam
   return SpecialId{-1, true};
 }
 
+bool is_turn_mark(std::string_view text) {
+  constexpr std::string_view kBar = "\xEF\xBD\x9C";  // U+FF5C
+  constexpr std::string_view kNames[] = {"<start_of_turn>", "<end_of_turn>", "<end_of_utterance>", "[INST]", "[/INST]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]"};
+  const auto between = [&](const std::string& begin, const std::string& end) {
+    return text.size() > begin.size() + end.size() && text.starts_with(begin) && text.ends_with(end) && text.find_first_of(" \n\t") == text.npos;
+  };
+  return between("<|", "|>") || between("<" + std::string(kBar), std::string(kBar) + ">") || std::ranges::find(kNames, text) != std::end(kNames);
+}
+
+Result<std::vector<int32_t>> read_gguf_turn_tokens(const Metadata& metadata, std::span<const std::string_view> texts,
+                                                   std::span<const TokenKind> kinds, std::vector<std::string>& remarks) {
+  std::vector<int32_t> out;
+  if (metadata.find(kEndIdsKey)) return out;  // the types are the folder's own
+  INLAY_ASSIGN(const SpecialId bos, read_special_id(metadata, "bos", static_cast<int32_t>(kinds.size()), remarks));
+  std::string written;  // all templates
+  for (const MetaEntry& entry : metadata.entries()) {
+    if (!entry.key.starts_with("tokenizer.chat_template")) continue;
+    const auto source = metadata.get_string(entry.key);
+    if (source.ok()) (written += *source) += '\n';
+  }
+  std::string line;
+  for (int32_t id = 0; id < static_cast<int32_t>(texts.size()); ++id) {
+    const std::string_view text = texts[static_cast<size_t>(id)];
+    const TokenKind kind = kinds[static_cast<size_t>(id)];
+    if (text.size() < 3 || (text.front() != '<' && text.front() != '[') || (kind != TokenKind::normal && kind != TokenKind::user_defined)) continue;
+    const EndName* end = find_end_name(text);
+    const bool is_end = end && is_turn_mark(text) && !std::string_view(end->key).starts_with("fim_");
+    const bool is_normal = kind == TokenKind::normal;  // user-defined ones are taken whole as they are
+    const bool is_written = is_normal && is_turn_mark(text) && written.find(text) != written.npos;
+    if (!is_end && !is_written && !(is_normal && id == bos.id)) continue;
+    out.push_back(id);
+    append_format(line, "%s %s (%d, %s)", line.empty() ? "" : ",", quote(text).c_str(), id,
+                  is_end ? "a name of ends" : is_written ? "the chat template writes it" : "tokenizer.ggml.bos_token_id");
+  }
+  if (!line.empty()) remarks.push_back("taken as control tokens, though the file has them as text:" + line);
+  return out;
+}
+
 Result<GgufEnds> read_gguf_ends(const Metadata& metadata, std::span<const std::string_view> texts,
                                 std::span<const TokenKind> kinds, std::vector<std::string>& remarks) {
   return EndReader(metadata, texts, kinds, remarks).read();

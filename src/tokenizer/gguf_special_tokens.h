@@ -36,6 +36,12 @@ struct EndName {
 };
 std::span<const EndName> gguf_end_names();
 
+// Ids of tokens that are no text whatever type the file gives them: ends of turns that no text has (<|im_end|>), what else of that form the
+// chat templates write, and BOS. They are to be control tokens; those that the file has as another type are remarked on, with the reason.
+Result<std::vector<int32_t>> read_gguf_turn_tokens(const Metadata& metadata, std::span<const std::string_view> texts,
+                                                   std::span<const TokenKind> kinds, std::vector<std::string>& remarks);
+bool is_turn_mark(std::string_view text);  // a form that text does not have: <|im_start|>, <end_of_turn>
+
 struct GgufEnds {
   std::vector<int32_t> ids;
   std::vector<int32_t> made_control;  // user-defined tokens whose names are those of turns' ends: their texts are no output

@@ -23,6 +23,7 @@ class VocabularyReader {
   Result<Vocabulary> read(bool adds_bos, int32_t n_rows) {
     INLAY_TRY(read_tokens());
     INLAY_TRY(read_kinds());
+    INLAY_TRY(read_turn_tokens());
     INLAY_TRY(read_scores());
     INLAY_TRY(make_pieces());
     pad_vocabulary(v_, n_rows);
@@ -61,6 +62,12 @@ class VocabularyReader {
         return error(Code::format, "%s[%zu] is %d, not a token type", kTypesKey.data(), i, types[i]);
       v_.kinds[i] = kKinds[types[i]];
     }
+    return {};
+  }
+
+  Status read_turn_tokens() {
+    INLAY_ASSIGN(const std::vector<int32_t> ids, read_gguf_turn_tokens(metadata_, texts_, v_.kinds, v_.remarks));
+    for (const int32_t id : ids) v_.kinds[static_cast<size_t>(id)] = TokenKind::control;
     return {};
   }
 

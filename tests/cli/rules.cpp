@@ -106,6 +106,31 @@ TEST(ImpossibleSpeed, IsReportedAsAnErrorAndNotAsASpeed) {
     EXPECT_NE(benchmark.error().find(part), std::string::npos) << benchmark.error();
 }
 
+TEST(SmallFigures, RunInTheContextThatTheyAskFor) {
+  const BenchmarkPlan plans[] = {
+      {.prompts = {}, .depths = {0}, .batches = {}, .n_drawn = 1},
+      {.prompts = {}, .depths = {0}, .batches = {}, .n_drawn = 40},
+      {.prompts = {}, .depths = {3}, .batches = {}, .n_drawn = 1},
+      {.prompts = {1}, .depths = {0}, .batches = {}, .n_drawn = 1},
+      {.prompts = {9, 2}, .depths = {}, .batches = {}, .n_drawn = 1},
+      {.prompts = {2, 9}, .depths = {1, 0}, .batches = {2}, .n_drawn = 2, .batch_prompt = 1, .batch_steps = 1},
+      {.prompts = {}, .depths = {}, .batches = {1}, .n_drawn = 1, .batch_prompt = 1, .batch_steps = 1},
+      {.prompts = {}, .depths = {}, .batches = {}, .n_drawn = 1, .batch_prompt = 1, .n_latency = 1},
+  };
+  for (size_t i = 0; i < std::size(plans); ++i) {
+    BenchmarkPlan plan = plans[i];
+    plan.n_repetitions = 1;
+    LoadOptions load;
+    load.device = INLAY_DEVICE_CPU;
+    load.n_threads = 1;
+    load.n_context = plan.n_context();
+    load.max_sessions = plan.max_sessions();
+    const EnginePtr engine = load_file(TALES_MODEL, load);
+    Benchmark benchmark(engine.get(), plan);
+    EXPECT_TRUE(benchmark.run()) << i << ", context " << load.n_context << ": " << benchmark.error();
+  }
+}
+
 TEST(FittedFigures, FitIntoTheContext) {
   for (const int32_t context :
        {1, 2, 16, 24, 40, 100, 127, 128, 129, 256, 300, 512, 520, 1024, 2048, 4096, 8192, 16384, 16512, 131072}) {

@@ -25,6 +25,7 @@ import jinja2.ext
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from conversations import CHATS
+from kinds_of_values import TABLES, table
 from snippets_functions import FIELDS, FUNCTIONS, TIMES
 from snippets_language import LANGUAGE, REFUSABLE
 from template_settings import MODELS, TEMPLATES
@@ -206,6 +207,20 @@ def make_snippets(out):
     return counts(cases)
 
 
+def make_kinds(out):
+    """kinds.json: every member with values of all kinds."""
+    def rendered(source, value):
+        try:
+            return parsed(source, NOW).render(v=value, yes=True)
+        except Exception:  # whatever a template can cause
+            return None
+
+    rows = list(table(environment(NOW), rendered))
+    head = json.dumps({"context": {"yes": True}, **TABLES}, ensure_ascii=False)[:-1]
+    write(out / "kinds.json", head + ',\n "rows": [\n' + ",\n".join(map(line_of, rows)) + "\n ]\n}\n")
+    return {"members": len({row[0] for row in rows}), "cases": sum(len(row[3]) for row in rows)}
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     arguments.add_argument("--out", type=pathlib.Path, default=HOME, help="another folder than templates/")
@@ -219,7 +234,7 @@ def main():
         files = [(name, settings, given.models / settings["file"]) for name, settings in MODELS.items()]
     index = {"now": NOW, "reference": "Jinja2 " + jinja2.__version__, "second_opinion": "@huggingface/jinja 0.5.11",
              "templates": [make_template(name, settings, file, out) for name, settings, file in files],
-             "engine": make_snippets(out)}
+             "engine": make_snippets(out), "kinds": make_kinds(out)}
     used = [line_of(chat["name"]) + ": " + line_of(conversation(chat)) for chat in CHATS]
     write(out / "conversations.json", "{\n " + ",\n ".join(used) + "\n}\n")
     rows = [" " + line_of(key) + ": " + (line_of(value) if key != "templates" else

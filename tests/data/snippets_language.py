@@ -310,8 +310,8 @@ LANGUAGE = [
     ("slice-of-text-bound", "{{ b['a':] }}", VALUES),
     ("slice-undefined-bound", "{{ b[nope:] }}", VALUES),
     ("slice-of-undefined", "{{ nope[1:] }}"),
-    ("slice-of-number", "[{{ 5[1:] }}]"),
-    ("slice-of-none", "[{{ none[1:] }}]"),
+    ("slice-of-number", "[{{ n[1:] }}]", {"n": 5}),
+    ("slice-of-none", "[{{ n[1:] }}]", {"n": None}),
     ("slice-huge-step", "{{ b[::9223372036854775807] }}{{ b[::-9223372036854775807] }}", VALUES),
     ("index-kinds",
      "{{ b[true] }}{{ b['0'] }}|{{ b[1.5] }}|{{ b[none] }}|{{ b.0 }}{{ s[5] }}{{ 'é😀x'[1] }}{{ range(5)[-1] }}"

@@ -53,6 +53,10 @@ def templates(folder):
     if engine.exists():
         for case in json.loads(engine.read_text(encoding="utf-8"))["cases"]:
             yield case["template"]
+    kinds = folder / "kinds.json"
+    if kinds.exists():
+        for _, template, *_ in json.loads(kinds.read_text(encoding="utf-8"))["rows"]:
+            yield template
 
 
 def unused(root):

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +12,7 @@
 #include "src/engine/engine.h"
 #include "tests/support/random_model.h"
 #include "tests/unit/llama_image.h"
+#include "tests/unit/tokenizer_vocabularies.h"
 
 namespace inlay {
 namespace {
@@ -174,6 +176,73 @@ TEST(ChatTokens, PlainTalkIsWhatRenderingGives) {
                          {"role": "assistant", "content": "Hi"}, {"role": "user", "content": "A room?"}])";
   const ChatOptions options = {.add_generation_prompt = true};
   EXPECT_EQ(*tokenize_chat(**engine, talk, options), tokens_of(**engine, *render_chat(**engine, talk, options), true));
+}
+
+// A llama of bytes and <bos>, which its file asks for or not, with a name and a template.
+struct Loaded {
+  std::shared_ptr<Engine> engine;
+  std::vector<std::string> log;
+};
+Loaded model_of_bytes(const std::string& name, bool adds_bos, const char* chat_template) {
+  testing::VocabularyFile v;
+  for (int byte = 0; byte < 256; ++byte) v.add(testing::byte_char(byte));
+  v.add("<bos>", testing::kControl);
+  const auto bytes = testing::llama_image(
+      {.d_model = 32, .d_ff = 64, .n_heads = 2, .n_kv_heads = 1, .d_head = 16, .n_rot = 16, .n_vocab = 257},
+      [&](testing::GgufImage& image) {
+        image.text("tokenizer.ggml.model", "gpt2").text("tokenizer.ggml.pre", "gpt-2").text("general.name", name);
+        image.texts("tokenizer.ggml.tokens", v.tokens).array("tokenizer.ggml.token_type", MetaType::i32, v.types);
+        image.texts("tokenizer.ggml.merges", {}).u32("tokenizer.ggml.bos_token_id", 256);
+        image.boolean("tokenizer.ggml.add_bos_token", adds_bos);
+        if (chat_template) image.text("tokenizer.chat_template", chat_template);
+      });
+  Loaded out;
+  EngineOptions options{.device = DeviceKind::cpu};
+  options.log = [&](LogLevel, std::string_view line) { out.log.emplace_back(line); };
+  auto engine = Engine::load(borrow_memory(bytes, "model"), options);
+  EXPECT_TRUE(engine.ok()) << engine.status().message;
+  out.engine = *engine;
+  return out;
+}
+
+size_t n_lines_with(const std::vector<std::string>& log, std::string_view words) {
+  return static_cast<size_t>(std::ranges::count_if(log, [&](const std::string& line) { return line.find(words) != line.npos; }));
+}
+
+TEST(ChatTokens, BosIsInFrontWhereTheModelAsksForOneAndItsTemplateWritesNone) {
+  const struct {
+    const char* source;
+    bool adds_bos;
+    std::vector<int32_t> tokens;
+    bool is_put_in_front;
+  } cases[] = {{"{{ bos_token }}{{ messages[0].content }}", true, {256, 'H', 'e', 'l', 'l', 'o'}, false},
+               {"{{ messages[0].content }}", true, {256, 'H', 'e', 'l', 'l', 'o'}, true},
+               {"{{ messages[0].content }}", false, {'H', 'e', 'l', 'l', 'o'}, false},
+               {"{{ '' }}", true, {256}, true}};
+  const char* talk = R"([{"role": "user", "content": "Hello"}])";
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.source);
+    const Loaded loaded = model_of_bytes("test", c.adds_bos, c.source);
+    const auto tokens = tokenize_chat(*loaded.engine, talk, {});
+    ASSERT_TRUE(tokens.ok()) << tokens.status().message;
+    EXPECT_EQ(*tokens, c.tokens);
+    EXPECT_EQ(n_lines_with(loaded.log, "its chat template writes none"), c.is_put_in_front ? 1u : 0u);
+    // A template that is given says all.
+    EXPECT_EQ(*tokenize_chat(*loaded.engine, talk, {.source = "{{ messages[0].content }}"}), (std::vector<int32_t>{'H', 'e', 'l', 'l', 'o'}));
+  }
+}
+
+TEST(Chat, AModelForConversationsWithoutATemplateSaysSoOnce) {
+  const struct {
+    const char* name;
+    const char* chat_template;
+    bool says;
+  } cases[] = {{"Tiny 1B Instruct", nullptr, true},  {"tiny-1b-it", nullptr, true},          {"Tiny Chat", nullptr, true},
+               {"Tiny 1B", nullptr, false},          {"Kitten digit", nullptr, false},       {"Tiny 1B Instruct", "{{ messages }}", false}};
+  for (const auto& c : cases) {
+    const Loaded loaded = model_of_bytes(c.name, false, c.chat_template);
+    EXPECT_EQ(n_lines_with(loaded.log, "has no chat template"), c.says ? 1u : 0u) << c.name;
+  }
 }
 
 // Every template and conversation of tests/data/templates; `change` sees the conversation's texts that are no keys.

@@ -2,6 +2,7 @@
 // of raise_exception, or an error where the reference fails.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <filesystem>
@@ -10,38 +11,13 @@
 #include <nlohmann/json.hpp>
 
 #include "src/template/template.h"
+#include "tests/support/template_values.h"
 
 namespace inlay::tmpl {
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-
-Value value_of(const Json& json) {
-  switch (json.type()) {
-    case Json::value_t::boolean:
-      return json.get<bool>();
-    case Json::value_t::number_integer:
-    case Json::value_t::number_unsigned:
-      return json.get<int64_t>();
-    case Json::value_t::number_float:
-      return json.get<double>();
-    case Json::value_t::string:
-      return json.get<std::string>();
-    case Json::value_t::array: {
-      List list;
-      for (const Json& item : json) list.items.push_back(value_of(item));
-      return list;
-    }
-    case Json::value_t::object: {
-      Map map;
-      for (const auto& [key, item] : json.items()) map.set(Value(key), value_of(item));
-      return map;
-    }
-    default:
-      return {};
-  }
-}
 
 std::string read(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -130,6 +106,50 @@ const Set& own_set() {
 
 TEST(TemplateConformance, Snippets) { own_set().run_snippets(); }
 TEST(TemplateConformance, Templates) { own_set().run_templates(); }
+
+// The ? of a row's template is a variable, whose value is one of a list; its results are texts, null for an error, or 0 where there is no answer.
+struct Kinds {
+  Json table = Json::parse(read(own_set().folder / "kinds.json"));
+
+  // Of one result; empty if it is right.
+  std::string verdict(const Json& row, size_t which) const {
+    std::string source = row[1];
+    std::ranges::replace(source, '?', 'v');
+    source.insert(0, "{% set v = " + table[row[2].get<std::string>()][which].get<std::string>() + " %}");
+    auto test = Json::object({{"context", table["context"]}});
+    if (row[3][which].is_null())
+      test["engine_error"] = "";
+    else
+      test["expected"] = row[3][which];
+    const std::string wrong = own_set().verdict(source, test);
+    if (wrong.ends_with("has no text")) return "";  // of functions and generators: it would be an address
+    return wrong.empty() ? "" : source + ": " + wrong;
+  }
+};
+
+TEST(TemplateConformance, MembersWithAllKindsOfValues) {
+  const Kinds kinds;
+  size_t n = 0;
+  for (const Json& row : kinds.table["rows"]) {
+    for (size_t i = 0; i < row[3].size(); ++i) {
+      if (row[3][i].is_number()) continue;
+      EXPECT_EQ(kinds.verdict(row, i), "") << row[0];
+      ++n;
+    }
+  }
+  EXPECT_GT(n, 10000u);
+}
+
+TEST(TemplateConformance, KindsNoticeWhatIsWrong) {
+  const Kinds kinds;
+  const auto first = static_cast<std::string>(kinds.table["values"][0]);
+  ASSERT_EQ(first, "none");
+  const auto row = [](const char* json) { return Json::parse(json); };
+  EXPECT_EQ(kinds.verdict(row(R"(["", "{{ ? is none }}{{ yes }}", "values", ["TrueTrue"]])"), 0), "");
+  EXPECT_NE(kinds.verdict(row(R"(["", "{{ ? }}", "values", ["none"]])"), 0), "");
+  EXPECT_NE(kinds.verdict(row(R"(["", "{{ ? }}", "values", [null]])"), 0), "");
+  EXPECT_NE(kinds.verdict(row(R"(["", "{{ ?() }}", "values", ["None"]])"), 0), "");
+}
 
 TEST(TemplateConformance, TemplatesOfModels) {
   const std::string fixtures = INLAY_FIXTURES_DIR;

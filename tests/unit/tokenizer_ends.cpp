@@ -22,6 +22,13 @@ std::vector<std::string> all_names() {
   return out;
 }
 
+// Names that no text has, so that they count whatever the file says.
+bool is_no_text(std::string_view name) {
+  for (const EndName& end : gguf_end_names())
+    if (end.text == name && std::string_view(end.key).starts_with("fim_")) return false;
+  return is_turn_mark(name);
+}
+
 // The bytes, and a token of that name and type.
 VocabularyFile with_name(const std::string& name, int32_t type) {
   VocabularyFile v;
@@ -41,7 +48,7 @@ TEST(GgufEnds, NamesCountWhereTheFileStatesNothing) {
       EXPECT_TRUE(is_remarked(*t, "taken as ends of generation by their names"));
     }
     VocabularyFile v = with_name(name, kNormal);
-    EXPECT_FALSE(load_good(v)->is_end_of_generation(256)) << "the file says that it is text";
+    EXPECT_EQ(load_good(v)->is_end_of_generation(256), is_no_text(name)) << "the file says that it is text";
     v.with_types = false;
     EXPECT_TRUE(load_good(v)->is_end_of_generation(256)) << "the file says nothing of types";
   }
@@ -55,12 +62,73 @@ TEST(GgufEnds, WhereAKeyNamesTheTokenOthersOfThatNameAreText) {
       if (end.text == name) v.numbers = {{std::string(end.key) + "_token_id", 257}};
     const auto t = load_good(v);
     EXPECT_TRUE(t->is_end_of_generation(257));
-    EXPECT_FALSE(t->is_end_of_generation(256));
+    EXPECT_EQ(t->is_end_of_generation(256), is_no_text(name));
+    if (is_no_text(name)) continue;
     EXPECT_EQ(t->kind(256), TokenKind::user_defined);
     EXPECT_TRUE(t->remarks().empty()) << t->remarks()[0];
     v.types[256] = kControl;
     EXPECT_TRUE(load_good(v)->is_end_of_generation(256)) << "a control token is no text";
   }
+}
+
+// A fine-tune whose file has its turns' tokens as text and names the base model's end.
+TEST(TurnTokens, CountByNameAndTemplateWhateverTheirType) {
+  const struct {
+    const char* name;
+    const char* chat_template;  // null: none
+    int32_t type;
+    bool is_control, is_end;
+  } cases[] = {
+      {"<|im_start|>", "{{ '<|im_start|>' }}", kNormal, true, false},
+      {"<|im_start|>", "<|im_start|>", kUserDefined, false, false},  // is taken whole as it is
+      {"<|im_start|>", "<|im_end|>", kNormal, false, false},
+      {"<|im_start|>", nullptr, kNormal, false, false},
+      {"<|im_end|>", "<|im_end|>", kNormal, true, true},
+      {"<|im_end|>", nullptr, kNormal, true, true},
+      {"<|im_end|>", nullptr, kUserDefined, true, true},
+      {"<start_of_turn>", "<start_of_turn>", kNormal, true, false},
+      {"<end_of_turn>", nullptr, kNormal, true, true},
+      {"<|eot_id|>", nullptr, kNormal, true, true},
+      {"<|start_header_id|>", "<|start_header_id|>", kNormal, true, false},
+      {"<\xEF\xBD\x9CUser\xEF\xBD\x9C>", "<\xEF\xBD\x9CUser\xEF\xBD\x9C>", kNormal, true, false},
+      {"[INST]", "[INST]", kNormal, true, false},
+      // What texts have stays text, although a template writes it.
+      {"</s>", "</s>", kNormal, false, false},
+      {"<div>", "<div>", kNormal, false, false},
+      {"[PAD]", "[PAD]", kNormal, false, false},
+      {"<| |>", "<| |>", kNormal, false, false},
+      {"<|fim_pad|>", nullptr, kNormal, false, false},
+      {"user", "user", kNormal, false, false},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(std::string(c.name) + " in " + (c.chat_template ? c.chat_template : "no template") + ", type " + std::to_string(c.type));
+    VocabularyFile v = with_name(c.name, c.type);
+    v.numbers = {{"eos_token_id", 257}, {"fim_pad_token_id", 257}};
+    GgufImage image = image_of(v);
+    if (c.chat_template) image.text("tokenizer.chat_template", c.chat_template);
+    const GgufImage::Bytes bytes = image.build();
+    const auto file = read_gguf(borrow_memory(bytes, "vocabulary"));
+    ASSERT_TRUE(file.ok()) << file.status().message;
+    const auto t = taken(Tokenizer::from_metadata(file->metadata()));
+    EXPECT_EQ(t->kind(256) == TokenKind::control, c.is_control);
+    EXPECT_EQ(t->is_end_of_generation(256), c.is_end);
+    EXPECT_TRUE(t->is_end_of_generation(257));
+    EXPECT_EQ(is_remarked(*t, "taken as control tokens, though the file has them as text"), c.is_control);
+    EXPECT_EQ(text_of(*t, {256}), c.is_control ? "" : text_of(*t, {256}, true));
+    if (c.is_control) {
+      EXPECT_EQ(ids_of(*t, "a" + std::string(c.name), {.add_special = false, .parse_special = true}), (Ids{'a', 256}));
+    }
+  }
+}
+
+TEST(TurnTokens, ABosOfTheTypeOfTextIsOneAllTheSame) {
+  VocabularyFile v = with_name("<bos>", kNormal);
+  EXPECT_EQ(load_good(v)->kind(256), TokenKind::normal);
+  v.numbers = {{"bos_token_id", 256}};
+  EXPECT_EQ(load_good(v)->kind(256), TokenKind::control);
+  EXPECT_TRUE(is_remarked(*load_good(v), "tokenizer.ggml.bos_token_id"));
+  v.tokens[256] = "word";
+  EXPECT_EQ(load_good(v)->kind(256), TokenKind::normal);
 }
 
 // Phi 3 states <|endoftext|>; its user-defined </s> still ends a text that begins with <s>.
