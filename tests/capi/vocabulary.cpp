@@ -143,7 +143,13 @@ const std::map<std::string, Use>& uses_of_the_model() {
          const int32_t ids[] = {72, id};
          return inlay_prefill(session.get(), ids, 2, nullptr, err);
        }},
-      {"inlay_embed",
+      {"inlay_session_accept",
+       [](const EnginePtr& engine, int32_t id, inlay_error* err) {
+         const SessionPtr session = new_session(engine);
+         prefill(session, {72});
+         return inlay_session_accept(session.get(), &id, 1, nullptr, err);
+       }},
+      {"inlay_embed_input",
        [](const EnginePtr& engine, int32_t id, inlay_error* err) {
          const int32_t ids[] = {72, id};
          const inlay_embed_input inputs[] = {{ids, 1, nullptr, 0}, {ids + 1, 1, nullptr, 0}};
@@ -204,7 +210,7 @@ TEST(VocabularySize, AllThatTakesIdsIsTried) {
       if ((p["name"] == "token" || p["name"] == "tokens") && p["direction"] == "in") described.insert(function["name"]);
   for (const json& type : api["structs"])
     for (const json& field : type["fields"])
-      if (field["name"] == "token" && type["use"] == "in") described.insert(type["name"]);
+      if ((field["name"] == "token" || field["name"] == "tokens") && type["use"] == "in") described.insert(type["name"]);
   described.insert("inlay_session_set_sampler");  // takes a struct with ids later
   for (const auto* uses : {&uses_of_the_model(), &uses_of_the_tokenizer()})
     for (const auto& [name, use] : *uses) tried.insert(name);

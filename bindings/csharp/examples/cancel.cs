@@ -8,19 +8,19 @@ using Inlay;
 
 static class Cancel
 {
-    // Decodes until it is cancelled, and calls `began` at the first token. Where the context is full, the tale begins again.
+    // Decodes until it is cancelled, and calls `began` at the first token. Where the context is full, half of the tale goes.
     static void Decode(Session session, CancellationToken token, Action began, ref int n_tokens)
     {
         session.Prefill("Once upon a time");
         int n_prompt = session.Info.Tokens;
         for (FinishReason reason = FinishReason.None; reason != FinishReason.Cancelled;)
         {
-            session.Truncate(n_prompt);
             foreach (Generated next in session.Continue(token))
             {
                 if (next.Token >= 0 && ++n_tokens == 1) began();
                 reason = next.FinishReason;
             }
+            if (reason == FinishReason.ContextFull) session.Shift(n_prompt, (session.Info.Tokens - n_prompt) / 2);
         }
     }
 

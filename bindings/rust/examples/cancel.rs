@@ -4,7 +4,7 @@ use inlay::{Engine, FinishReason, LoadOptions, Session, SessionOptions};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Decodes until the session says that it was cancelled. Where the context is full, the tale begins again.
+/// Decodes until the session says that it was cancelled. Where the context is full, half of the tale goes.
 fn decode_until_cancelled(session: &mut Session, n_prompt: usize) -> inlay::Result<u32> {
     let mut n_tokens = 0;
     loop {
@@ -13,7 +13,7 @@ fn decode_until_cancelled(session: &mut Session, n_prompt: usize) -> inlay::Resu
         match event.finish_reason {
             None => {}
             Some(FinishReason::Cancelled) => return Ok(n_tokens),
-            Some(_) => session.truncate(n_prompt)?,
+            Some(_) => session.shift(n_prompt, (session.info()?.n_tokens as usize - n_prompt) / 2)?,
         }
     }
 }

@@ -80,7 +80,7 @@ fn cancel_takes_effect_within_a_step() {
             }
             match event.finish_reason {
                 // The other thread takes its time.
-                Some(FinishReason::ContextFull) => session.truncate(n_prompt).unwrap(),
+                Some(FinishReason::ContextFull) => session.shift(n_prompt, 100).unwrap(),
                 Some(reason) => return Some(reason),
                 None => {}
             }
