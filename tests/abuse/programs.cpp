@@ -261,8 +261,7 @@ class Program {
     s.n_tokens += static_cast<int32_t>(n);
     compare(s);
     std::vector<int32_t> all(static_cast<size_t>(s.n_tokens));
-    if (check("inlay_session_get_tokens", lib.inlay_session_get_tokens(s.handle, 0, all.data(), all.size(), &n, &err_)) &&
-        (n != all.size() || n < tokens.size()))
+    if (check("inlay_session_get_tokens", lib.inlay_session_get_tokens(s.handle, 0, all.data(), all.size(), &n, &err_)) && n != all.size())
       host_.violated("a sequence of " + std::to_string(all.size()) + " tokens reads as " + std::to_string(n));
   }
 

@@ -78,9 +78,8 @@ inlay_status accept_tokens(const Handles& h, inlay_error* err) {
   return lib.inlay_session_accept(h.session, kTokens, 4, &n, err);
 }
 inlay_status get_tokens(const Handles& h, inlay_error* err) {
-  int32_t tokens[4];
   size_t n = 0;
-  return lib.inlay_session_get_tokens(h.session, 0, tokens, 4, &n, err);
+  return lib.inlay_session_get_tokens(h.session, 0, nullptr, 0, &n, err);
 }
 inlay_status cancel_generation(const Handles& h, inlay_error* err) {
   return lib.inlay_session_cancel_generation(h.session, 1, err);
