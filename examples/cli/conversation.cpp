@@ -38,9 +38,15 @@ std::string Conversation::messages(size_t first, const char* between) const {
 
 std::string Conversation::as_json() const { return messages(0, ",\n ") + "\n"; }
 
-std::vector<int32_t> Conversation::render(size_t first) const {
-  if (form_.has_template) return tokenize_chat(engine_, messages(first, ","));
+// `refused`: set where the template refuses the messages; then there are no tokens.
+std::vector<int32_t> Conversation::render(size_t first, std::string& refused) const {
   std::vector<int32_t> tokens;
+  if (form_.has_template) {
+    inlay_error error;
+    if (tokenize_chat(engine_, messages(first, ","), tokens, error) == INLAY_OK) return tokens;
+    refused = describe("the model's chat template cannot write this (--raw does without it)", error);
+    return {};
+  }
   for (size_t i = first; i < turns_.size(); ++i) {
     const inlay_tokenize_flags flags = (i == first && !form_.no_bos ? 0 : INLAY_TOKENIZE_NO_BOS_EOS) |
                                        (form_.special ? INLAY_TOKENIZE_PARSE_SPECIAL : 0);
@@ -72,7 +78,10 @@ size_t Conversation::keep_common_part(const std::vector<int32_t>& tokens) {
 std::vector<int32_t> Conversation::prompt_of(const std::string& line) {
   turns_ = {{.line = line}};
   first_ = 0;
-  return render(0);
+  std::string refused;
+  std::vector<int32_t> tokens = render(0, refused);
+  if (!refused.empty()) fail(kExitFailed, refused);
+  return tokens;
 }
 
 Conversation::Admission Conversation::admit(const std::string& line) {
@@ -83,11 +92,12 @@ Conversation::Admission Conversation::admit(const std::string& line) {
   const size_t quarter = std::max<size_t>(1, found.n_context / 4);
   const size_t n_answer = form_.n_most > 0 ? std::min(static_cast<size_t>(form_.n_most), quarter) : quarter;
   const size_t first = first_turn_that_stays(first_, turns_.size(), found.n_context, n_answer,
-                                             [&](size_t i) { return render(i).size(); });
-  std::vector<int32_t> prompt = render(first);
-  if (prompt.empty()) fail(kExitFailed, "the model's chat template writes nothing for this; --raw does without it");
+                                             [&](size_t i) { return render(i, found.refused).size(); });
+  found.refused.clear();  // what counts is whether it takes those turns that stay
+  std::vector<int32_t> prompt = render(first, found.refused);
+  if (prompt.empty() && found.refused.empty()) found.refused = "the model's chat template writes nothing for this; --raw does without it";
   found.n_needed = prompt.size();
-  found.taken = prompt.size() < found.n_context;
+  found.taken = found.refused.empty() && prompt.size() < found.n_context;
   if (!found.taken) {
     turns_.pop_back();
     return found;

@@ -26,7 +26,8 @@ class Conversation {
   std::vector<int32_t> prompt_of(const std::string& line);
 
   struct Admission {
-    bool taken = true;                   // false: the line does not fit into the context, and nothing has changed
+    bool taken = true;                   // false: nothing has changed: the line does not fit into the context, or
+    std::string refused = {};            // the model's template refuses it, for this reason
     size_t n_needed = 0, n_context = 0;  // tokens
     size_t n_dropped = 0;                // turns
   };
@@ -49,7 +50,7 @@ class Conversation {
     std::vector<int32_t> drawn = {};  // as far as the session holds it
   };
   std::string messages(size_t first, const char* between) const;
-  std::vector<int32_t> render(size_t first) const;
+  std::vector<int32_t> render(size_t first, std::string& refused) const;
   size_t keep_common_part(const std::vector<int32_t>& tokens);
   inlay_session_info facts() const;
 

@@ -104,6 +104,7 @@ void take_turn(Conversation& conversation, const std::string& line, TextOutput& 
                const std::function<void(const Turn&)>& report) {
   const Conversation::Admission found = conversation.admit(line);
   const std::string context = "the context of " + counted(found.n_context, "token");
+  if (!found.refused.empty()) return say(found.refused + "; the conversation goes on without this line");
   if (!found.taken) {
     return say("this line is too long and was not taken: the prompt would be " + counted(found.n_needed, "token") +
                ", " + context + " has no room for it and an answer");

@@ -182,21 +182,19 @@ bool has_chat_template(const inlay_engine* engine) {
   return inlay_meta_value(engine, "tokenizer.chat_template", SIZE_MAX, nullptr, 0, &n, nullptr) == INLAY_OK;
 }
 
-std::vector<int32_t> tokenize_chat(const inlay_engine* engine, const std::string& messages) {
-  std::vector<int32_t> tokens;
+inlay_status tokenize_chat(const inlay_engine* engine, const std::string& messages, std::vector<int32_t>& tokens, inlay_error& error) {
+  tokens.clear();
   size_t n = 0;
-  inlay_error error;
   auto params = sized<inlay_chat_params>();
   params.flags = INLAY_CHAT_ADD_GENERATION_PROMPT;
   const auto ask = [&] {
     return inlay_chat_tokenize(engine, messages.data(), messages.size(), &params, tokens.empty() ? nullptr : tokens.data(),
                                tokens.size(), &n, &error);
   };
-  const char* what = "the model's chat template cannot write this (--raw does without it)";
-  check(ask(), error, what);
+  inlay_status status = ask();
+  if (status != INLAY_OK || n == 0) return status;
   tokens.resize(n);
-  if (n > 0) check(ask(), error, what);
-  return tokens;
+  return ask();
 }
 
 std::string read_file(const std::string& path) {

@@ -278,9 +278,9 @@ Status Engine::whole_step(std::span<Session* const> sessions, std::span<StepEven
   INLAY_TRY(check_step(sessions));
   for (size_t i = 0; i < sessions.size(); ++i) admit(*sessions[i], events[i]);
   const Stopwatch watch;
+  const uint64_t n_steps = stats_.n_decode_steps;
   INLAY_TRY(run_step(sessions, events));
-  ++stats_.n_decode_steps;
-  stats_.decode_seconds += watch.seconds();
+  if (stats_.n_decode_steps > n_steps) stats_.decode_seconds += watch.seconds();
   return first_error(events.first(sessions.size()));
 }
 
@@ -319,7 +319,7 @@ void Engine::gather_step(std::span<Session* const> sessions, std::span<StepEvent
   }
 }
 
-// After the step: what was drawn joins the sequences.
+// After the step, in which somebody took part: what was drawn joins the sequences.
 void Engine::finish_step(std::span<Session* const> sessions, std::span<StepEvent> events) {
   size_t row = 0;
   for (size_t i = 0; i < sessions.size(); ++i) {
@@ -336,6 +336,7 @@ void Engine::finish_step(std::span<Session* const> sessions, std::span<StepEvent
     finish_draw(s, events[i]);
     ++stats_.n_decode_tokens;
   }
+  ++stats_.n_decode_steps;
 }
 
 // Appends the drawn token, makes its text ready, and decides whether the sequence ends.

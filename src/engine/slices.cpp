@@ -57,9 +57,10 @@ Status Engine::next_slice(std::span<Session* const> sessions, int32_t max_units,
     return {};
   }
   if (status.ok()) {
-    if (!arrays_->sample_rows.empty()) finish_step(sessions, sliced_.events);
-    ++stats_.n_decode_steps;
-    stats_.decode_seconds += sliced_.seconds;
+    if (!arrays_->sample_rows.empty()) {
+      finish_step(sessions, sliced_.events);
+      stats_.decode_seconds += sliced_.seconds;
+    }
     status = first_error(sliced_.events);
   }
   std::ranges::move(sliced_.events, events.begin());

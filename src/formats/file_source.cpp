@@ -15,6 +15,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+
+#include "src/formats/descriptor.h"
 #endif
 
 namespace inlay {
@@ -90,7 +92,7 @@ Status last_error(const std::string& path, const char* action) {
 int open_to_read(const std::string& path) {
   for (;;) {
     // O_NONBLOCK so that a FIFO is refused later instead of blocking here; it changes nothing for regular files.
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const int fd = above_standard_streams(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (fd >= 0 || errno != EINTR) return fd;
   }
 }

@@ -9,12 +9,14 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <cstdio>
 #include <optional>
 #include <utility>
 
 #include "src/base/format.h"
 #include "src/base/system_error.h"
+#include "src/formats/descriptor.h"
 
 namespace inlay {
 namespace {
@@ -97,16 +99,23 @@ int sync_file(int fd) {
   return 0;
 }
 
+// So that the host may change its working directory meanwhile. Where the system does not say which one that is, the path stays as it is.
+std::string absolute(const std::string& path) {
+  char folder[PATH_MAX];
+  if (path.starts_with('/') || ::getcwd(folder, sizeof(folder)) == nullptr) return path;
+  return std::string(folder) + "/" + path;
+}
+
 int open_folder(const std::string& path) {
   for (;;) {
-    const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int fd = above_standard_streams(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (fd >= 0 || errno != EINTR) return fd;
   }
 }
 
 class PosixTargetFile final : public TargetFile {
  public:
-  explicit PosixTargetFile(std::string path) : path_(std::move(path)) {}
+  explicit PosixTargetFile(std::string path) : path_(std::move(path)), place_(absolute(path_)) {}
   ~PosixTargetFile() override;
 
   const std::string& path() const override { return path_; }
@@ -119,7 +128,7 @@ class PosixTargetFile final : public TargetFile {
   Status check_kind(std::optional<struct stat>& found) const;
   Status failed(int number, const char* action) const;
 
-  std::string path_;
+  const std::string path_, place_;  // as it was given, and from the root
   std::string target_, partial_;  // links followed; empty: there is no file of this name
   int fd_ = -1;
 };
@@ -131,7 +140,7 @@ PosixTargetFile::~PosixTargetFile() {
 
 // The file that the path names or, where a link leads nowhere, the one that it would name.
 Status PosixTargetFile::resolve() {
-  target_ = path_;
+  target_ = place_;
   for (int n_links = 0;; ++n_links) {
     struct stat info;
     if (::lstat(target_.c_str(), &info) != 0) {
@@ -153,7 +162,7 @@ Status PosixTargetFile::resolve() {
 Status PosixTargetFile::check_kind(std::optional<struct stat>& found) const {
   struct stat info, followed;
   found.reset();
-  if (::stat(path_.c_str(), &info) != 0) {
+  if (::stat(place_.c_str(), &info) != 0) {
     return errno == ENOENT ? Status{} : failed(errno, "look at the file");
   }
   if (!S_ISREG(info.st_mode))
@@ -172,9 +181,11 @@ Status PosixTargetFile::open() {
   const std::string start = folder_of(target_) + "/" + name_of(target_).substr(0, kMostOfName) + ".";
   for (int i = 0; fd_ < 0; ++i) {
     std::string name = start + random_name() + ".partial";
-    fd_ = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, replaced ? 0600 : 0666);
-    if (fd_ >= 0) {
+    const int fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, replaced ? 0600 : 0666);
+    if (fd >= 0) {
       partial_ = std::move(name);
+      fd_ = above_standard_streams(fd);
+      if (fd_ < 0) return failed(errno, "create the file");
     } else if (errno != EINTR && (errno != EEXIST || i == kMostNames)) {
       return failed(errno, "create the file");
     }

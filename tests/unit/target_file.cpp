@@ -144,6 +144,40 @@ TEST(TargetFile, AFileWithoutAPathIsRefused) {
   EXPECT_TRUE(fs::is_empty(folder.path()));
 }
 
+// A host that has closed its standard input.
+TEST(TargetFile, IsNoneOfTheStandardStreams) {
+  const TemporaryFolder folder;
+  ASSERT_TRUE(write(folder.path("in"), "x").ok());
+  const int input = ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+  ASSERT_GE(input, 0);
+  ::close(STDIN_FILENO);
+  auto file = TargetFile::create(folder.path("out"));
+  const auto source = open_file(folder.path("in"));
+  EXPECT_EQ(::fcntl(STDIN_FILENO, F_GETFD), -1) << "a file of ours has the number of the standard input";
+  EXPECT_EQ(::dup2(input, STDIN_FILENO), STDIN_FILENO);
+  ::close(input);
+  ASSERT_TRUE(source.ok()) << source.status().message;
+  ASSERT_TRUE(file.ok()) << file.status().message;
+  ASSERT_TRUE((*file)->write(bytes("abc")).ok());
+  ASSERT_TRUE((*file)->publish().ok());
+  EXPECT_EQ(contents(folder.path("out")), "abc");
+}
+
+TEST(TargetFile, TheHostMayChangeItsWorkingDirectory) {
+  const TemporaryFolder one, other;
+  const fs::path before = fs::current_path();
+  fs::current_path(one.path());
+  auto file = TargetFile::create("out");
+  fs::current_path(other.path());
+  const Status status = !file.ok() ? file.status() : (*file)->write(bytes("abc"));
+  const Status published = status.ok() ? (*file)->publish() : status;
+  fs::current_path(before);
+  ASSERT_TRUE(published.ok()) << published.message;
+  EXPECT_EQ(contents(one.path("out")), "abc");
+  EXPECT_EQ(names_in(one.path()), std::vector<std::string>{"out"});
+  EXPECT_TRUE(fs::is_empty(other.path()));
+}
+
 TEST(TargetFile, PermissionsOfWhatIsReplacedAreKept) {
   const TemporaryFolder folder;
   const std::string path = folder.path("out");
