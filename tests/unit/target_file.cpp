@@ -17,6 +17,7 @@
 #include <cerrno>
 #include <thread>
 
+#include "src/formats/checkpoint.h"
 #include "tests/support/hf_folder.h"
 
 namespace inlay {
