@@ -160,10 +160,10 @@ class ConfigReader {
       return error(Code::unsupported, "%s is %s, expected '%s'", value.where().c_str(), quote(activation).c_str(),
                    out_.family->activation);
     }
-    for (const auto& [key, causal] : {std::pair{"use_bidirectional_attention", false}, {"is_causal", true}}) {
-      INLAY_ASSIGN(const bool given, config_.bool_or(key, causal));
+    for (const auto& [flag, causal] : {std::pair{"use_bidirectional_attention", false}, {"is_causal", true}}) {
+      INLAY_ASSIGN(const bool given, config_.bool_or(flag, causal));
       if (given == causal) continue;
-      INLAY_ASSIGN(const JsonValue value, config_.get(key));
+      INLAY_ASSIGN(const JsonValue value, config_.get(flag));
       return error(Code::unsupported, "%s is %s: attention to later tokens is not supported", value.where().c_str(), given ? "true" : "false");
     }
     return {};
