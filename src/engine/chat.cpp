@@ -1,6 +1,5 @@
 #include "src/engine/chat.h"
 
-#include <array>
 #include <ctime>
 
 #include "src/base/ascii.h"
@@ -37,17 +36,19 @@ std::optional<Result<tmpl::Template>> parse_key(const Metadata& metadata, const 
   return source.ok() ? parse(*source) : Result<tmpl::Template>(source.status());
 }
 
-// bos_token and eos_token, unless the caller gives them.
-Status add_tokens(const Tokenizer* tokenizer, Map& variables) {
-  if (!tokenizer) return {};
-  const std::pair<const char*, int32_t> tokens[] = {{"bos_token", tokenizer->bos()}, {"eos_token", tokenizer->eos()}};
-  for (const auto& [name, id] : tokens) {
-    if (id < 0 || variables.find(name)) continue;
-    std::string written;
-    INLAY_TRY(tokenizer->decode(std::array{id}, {.show_special = true}, written));
-    variables.set(text(name), Value(std::move(written)));
+// The special tokens by their names, unless the caller gives them.
+void add_tokens(const Tokenizer* tokenizer, Map& variables) {
+  if (!tokenizer) return;
+  for (const SpecialTokenName& special : tokenizer->special_names()) {
+    if (variables.find(std::string_view(special.name))) continue;
+    if (!special.is_list) {
+      variables.set(text(special.name), text(special.texts[0]));
+      continue;
+    }
+    tmpl::List list;
+    for (const std::string& token : special.texts) list.items.push_back(text(token));
+    variables.set(text(special.name), Value(std::move(list)));
   }
-  return {};
 }
 
 std::tm local_time() {
@@ -83,7 +84,7 @@ Result<tmpl::Text> render(const Engine& engine, std::string_view conversation, c
   INLAY_ASSIGN(Map variables, tmpl::read_variables(conversation, marks));
   if (!variables.find("add_generation_prompt"))
     variables.set(text("add_generation_prompt"), Value(options.add_generation_prompt));
-  INLAY_TRY(add_tokens(engine.tokenizer(), variables));
+  add_tokens(engine.tokenizer(), variables);
   const Value* tools = variables.find("tools");
   INLAY_ASSIGN(const tmpl::Template chosen,
                options.source ? parse(*options.source) : engine.chat_templates().pick(tools && tools->truth()));

@@ -26,10 +26,7 @@ Result<std::unique_ptr<Tokenizer>> read_folder_tokenizer(const std::string& fold
   TokenizerFiles files;
   files.name = folder + "/tokenizer.json";
   INLAY_ASSIGN(files.tokenizer, read_text_file(files.name));
-  const std::string config = folder + "/tokenizer_config.json";
-  if (file_exists(config)) {
-    INLAY_ASSIGN(files.config, read_text_file(config));
-  }
+  INLAY_ASSIGN(files.config, read_hf_tokenizer_config(folder));
   INLAY_ASSIGN(HfConfiguredIds ends, read_hf_end_ids(folder));
   files.end_ids = std::move(ends.ids);
   files.end_ids_name = std::move(ends.where);

@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "src/base/format.h"
 #include "src/formats/json_data.h"
 #include "src/formats/text.h"
 
@@ -159,5 +160,39 @@ JsonDocument::JsonDocument(std::unique_ptr<const detail::JsonData> data) : data_
 JsonDocument::JsonDocument(JsonDocument&&) noexcept = default;
 JsonDocument& JsonDocument::operator=(JsonDocument&&) noexcept = default;
 JsonDocument::~JsonDocument() = default;
+
+std::string json_string(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\')
+      out += {'\\', c};
+    else if (static_cast<unsigned char>(c) < 32)
+      append_format(out, "\\u%04x", c);
+    else
+      out += c;
+  }
+  return out + '"';
+}
+
+std::string json_text(const JsonValue& value) {
+  std::string out;
+  switch (value.type()) {
+    case JsonType::null:
+      return "null";
+    case JsonType::boolean:
+      return *value.as_bool() ? "true" : "false";
+    case JsonType::number:
+      return std::string(value.number_text());
+    case JsonType::string:
+      return json_string(*value.as_string());
+    case JsonType::array:
+      for (const JsonValue element : value.elements()) (out += out.empty() ? "" : ",") += json_text(element);
+      return "[" + out + "]";
+    case JsonType::object:
+      break;
+  }
+  for (const JsonMember& member : value.members()) (out += out.empty() ? "" : ",") += json_string(member.key) + ":" + json_text(member.value);
+  return "{" + out + "}";
+}
 
 }  // namespace inlay

@@ -78,6 +78,9 @@ struct JsonMember {
   JsonValue value;
 };
 
+std::string json_string(std::string_view text);  // a literal
+std::string json_text(const JsonValue& value);   // the value as it could be read again, without blanks
+
 // for (JsonValue element : elements)
 class JsonElements {
  public:

@@ -109,6 +109,7 @@ class ConfigReader {
                                                    "num_experts",
                                                    "num_local_experts",
                                                    "original_max_position_embeddings",
+                                                   "is_causal",
                                                    "partial_rotary_factor",
                                                    "quantization_config",
                                                    "rope_local_base_freq",
@@ -159,10 +160,13 @@ class ConfigReader {
       return error(Code::unsupported, "%s is %s, expected '%s'", value.where().c_str(), quote(activation).c_str(),
                    out_.family->activation);
     }
-    INLAY_ASSIGN(const bool both_ways, config_.bool_or("use_bidirectional_attention", false));
-    if (!both_ways) return {};
-    INLAY_ASSIGN(const JsonValue value, config_.get("use_bidirectional_attention"));
-    return error(Code::unsupported, "%s is true: attention to later tokens is not supported", value.where().c_str());
+    for (const auto& [flag, causal] : {std::pair{"use_bidirectional_attention", false}, {"is_causal", true}}) {
+      INLAY_ASSIGN(const bool given, config_.bool_or(flag, causal));
+      if (given == causal) continue;
+      INLAY_ASSIGN(const JsonValue value, config_.get(flag));
+      return error(Code::unsupported, "%s is %s: attention to later tokens is not supported", value.where().c_str(), given ? "true" : "false");
+    }
+    return {};
   }
 
   // As the family reads it.

@@ -48,24 +48,35 @@ Result<uint32_t> read_mode(const JsonValue& config) {
   return n_modes == 1 ? stored : 0;
 }
 
-// In the folder that modules.json names; without that file in the usual one.
-Result<std::string> pooling_file(const std::string& folder) {
+// The file in the folder that modules.json names, or without that file in the usual one; and the modules that would change a vector and are
+// not computed here.
+struct PoolingFile {
+  std::string name = "1_Pooling/config.json", not_computed;
+};
+Result<PoolingFile> pooling_file(const std::string& folder) {
   const std::string list = folder + "/modules.json";
-  if (!file_exists(list)) return std::string("1_Pooling/config.json");
+  PoolingFile out;
+  if (!file_exists(list)) return out;
   INLAY_ASSIGN(const JsonDocument document, read_json_file(list));
   INLAY_ASSIGN(const JsonElements modules, document.root().as_array());
   for (const JsonValue& module : modules) {
     INLAY_ASSIGN(const std::string_view type, module.string_or("type", ""));
-    if (!type.ends_with(".Pooling")) continue;
+    const std::string_view kind = type.substr(type.rfind('.') + 1);  // npos + 1 is 0
+    if (kind != "Pooling") {
+      // Vectors have length 1 anyhow, and nothing is dropped out but in training.
+      const bool is_known = kind == "Transformer" || kind == "Normalize" || kind == "Dropout";
+      if (!is_known) out.not_computed += (out.not_computed.empty() ? "" : ", ") + quote(type);
+      continue;
+    }
     INLAY_ASSIGN(const JsonValue path, module.get("path"));
     INLAY_ASSIGN(const std::string_view name, path.as_string());
     if (name.empty() || name.find_first_of(std::string_view("/\\:\0", 4)) != name.npos || name == "..") {
       return error(Code::format, "%s is %s, expected the name of a folder beside modules.json", path.where().c_str(),
                    quote(name).c_str());
     }
-    return std::string(name) + "/config.json";
+    out.name = std::string(name) + "/config.json";
   }
-  return std::string("1_Pooling/config.json");
+  return out;
 }
 
 }  // namespace
@@ -73,12 +84,16 @@ Result<std::string> pooling_file(const std::string& folder) {
 std::span<const HfPoolingMode> hf_pooling_modes() { return kModes; }
 
 Status add_hf_pooling(const std::string& folder, const std::string& arch, MetadataBuilder& metadata) {
-  INLAY_ASSIGN(const std::string file, pooling_file(folder));
-  const std::string path = folder + "/" + file;
+  INLAY_ASSIGN(const PoolingFile file, pooling_file(folder));
+  if (!file.not_computed.empty()) {
+    metadata.u32(arch + ".pooling_type", 0, "the pooling mode of modules.json, whose module " + file.not_computed + " is not supported,");
+    return {};
+  }
+  const std::string path = folder + "/" + file.name;
   if (!file_exists(path)) return {};
   INLAY_ASSIGN(const JsonDocument document, read_json_file(path));
   INLAY_ASSIGN(const uint32_t stored, read_mode(document.root()));
-  metadata.u32(arch + ".pooling_type", stored, "the pooling mode in " + file);
+  metadata.u32(arch + ".pooling_type", stored, "the pooling mode in " + file.name);
   return {};
 }
 

@@ -41,7 +41,10 @@ class VocabularyWriter {
   VocabularyWriter(const std::string& folder, MetadataBuilder& metadata) : folder_(folder), metadata_(metadata) {}
 
   Result<std::vector<std::string>> write(uint64_t n_vocab) {
-    INLAY_ASSIGN(tokenizer_config_, read_if_there(folder_ + "/tokenizer_config.json"));
+    INLAY_ASSIGN(config_text_, read_hf_tokenizer_config(folder_));
+    if (!config_text_.empty()) {
+      INLAY_ASSIGN(tokenizer_config_, JsonDocument::parse(config_text_, folder_ + "/tokenizer_config.json"));
+    }
     INLAY_ASSIGN(configured_, ConfiguredIds::open(folder_));
     INLAY_ASSIGN(const JsonDocument tokenizer, read_json_file(folder_ + "/tokenizer.json"));
     INLAY_ASSIGN(const bool is_spm, is_like_spm(tokenizer.root()));
@@ -74,12 +77,8 @@ class VocabularyWriter {
  private:
   Status add_files() {
     INLAY_ASSIGN(const std::string tokenizer, read_text_file(folder_ + "/tokenizer.json"));
-    std::string config;
-    if (tokenizer_config_) {
-      INLAY_ASSIGN(config, read_text_file(folder_ + "/tokenizer_config.json"));
-    }
     metadata_.text("tokenizer.huggingface.json", tokenizer);
-    metadata_.text("tokenizer.inlay.config", config);
+    metadata_.text("tokenizer.inlay.config", config_text_);
     return {};
   }
 
@@ -546,6 +545,10 @@ class VocabularyWriter {
     INLAY_ASSIGN(bos_, special_token("bos_token", "bos_token_id"));
     INLAY_ASSIGN(eos_, special_token("eos_token", "eos_token_id"));
     INLAY_ASSIGN(const int32_t padding, special_token("pad_token", "pad_token_id"));
+    for (const auto& [name, key] : {std::pair{"sep_token", "seperator"}, {"cls_token", "cls"}, {"mask_token", "mask"}}) {
+      INLAY_ASSIGN(const int32_t id, named_token(name));
+      add_id(key, id);
+    }
     INLAY_ASSIGN(const int32_t unknown, named_token("unk_token"));
     add_id("bos", bos_);
     add_id("eos", eos_);
@@ -662,6 +665,7 @@ class VocabularyWriter {
 
   const std::string& folder_;
   MetadataBuilder& metadata_;
+  std::string config_text_;
   std::optional<JsonDocument> tokenizer_config_;
   ConfiguredIds configured_;
   TokenList tokens_;

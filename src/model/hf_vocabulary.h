@@ -20,6 +20,10 @@ Status add_hf_templates(const std::string& folder, MetadataBuilder& metadata);
 // A tokenizer whose kind or splitter has no name in GGUF is "none" to other programs.
 Result<std::vector<std::string>> add_hf_vocabulary(const std::string& folder, uint64_t n_vocab, MetadataBuilder& metadata);
 
+// The text of tokenizer_config.json, "" if there is none. Where it has no added_tokens_decoder, which older files lack, the tokens that
+// special_tokens_map.json names are in it, as transformers has them then.
+Result<std::string> read_hf_tokenizer_config(const std::string& folder);
+
 // Ids under a key of generation_config.json, else of config.json, else of its text_config: a number or several, as they are written. They need not be
 // those of tokens: -1 is a way to say none.
 struct HfConfiguredIds {

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "src/formats/metadata.h"
@@ -21,6 +22,10 @@ struct SpecialId {
   int32_t id = -1;         // -1: none
   bool is_stated = false;  // the file has the key, whatever it says
 };
+
+// Roles beside bos, eos and unk: the name in templates, and NAME in tokenizer.ggml.NAME_token_id, which GGUF spells so.
+inline constexpr std::pair<const char*, const char*> kGgufRoles[] = {
+    {"pad_token", "padding"}, {"sep_token", "seperator"}, {"cls_token", "cls"}, {"mask_token", "mask"}};
 
 // A remark on an id outside the vocabulary; `where`: what names it.
 std::string no_such_token(std::string_view where, int64_t id, int32_t n_ids);

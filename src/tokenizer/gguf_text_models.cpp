@@ -5,6 +5,7 @@
 
 #include "src/base/format.h"
 #include "src/formats/base64.h"
+#include "src/formats/json.h"
 #include "src/formats/text.h"
 #include "src/tokenizer/gguf_special_tokens.h"
 #include "src/tokenizer/json_tokenizer.h"
@@ -18,19 +19,6 @@ constexpr std::string_view kWordBegins = "\xE2\x96\x81";  // U+2581
 
 // The numbers of tokenizer.ggml.token_type.
 enum StoredKind { kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4, kUnused = 5, kByte = 6 };
-
-std::string json_string(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\')
-      out += {'\\', c};
-    else if (static_cast<unsigned char>(c) < 32)
-      append_format(out, "\\u%04x", c);
-    else
-      out += c;
-  }
-  return out + '"';
-}
 
 class Writer {
  public:

@@ -35,6 +35,7 @@ class PipelineReader {
   }
 
   // After read(): of a token, -1 if there is none.
+  std::string_view text(int32_t id) const { return texts_[static_cast<size_t>(id)]; }
   int32_t id_of(std::string_view text) const {
     const auto found = added_ids_.find(text);
     if (found != added_ids_.end()) return found->second;
@@ -423,8 +424,12 @@ class ConfigReader {
     if (config) {
       INLAY_ASSIGN(v_.bos, token_id(*config, "bos_token"));
       INLAY_ASSIGN(v_.eos, token_id(*config, "eos_token"));
+      INLAY_TRY(read_names(*config));
     }
-    if (v_.bos < 0 && !out_.before.empty()) v_.bos = out_.before.front();
+    if (v_.bos < 0 && !out_.before.empty()) {
+      v_.bos = out_.before.front();
+      v_.special_names.push_back({"bos_token", {std::string(tokens_.text(v_.bos))}});
+    }
     if (config) {
       INLAY_TRY(apply_flag(*config, "add_bos_token", v_.bos, out_.before));
       INLAY_TRY(apply_flag(*config, "add_eos_token", v_.eos, out_.after));
@@ -442,6 +447,39 @@ class ConfigReader {
   }
 
  private:
+  // What is named ..._token, lists of further tokens, and names of the model's own.
+  Status read_names(const JsonValue& config) {
+    for (const JsonMember& member : config.members()) {
+      const JsonValue& value = member.value;
+      if (member.key.ends_with("_special_tokens") && value.is_object()) {
+        for (const JsonMember& own : value.members()) add_name(own.key, own.value);
+      } else if (member.key.ends_with("_special_tokens") && value.is_array()) {
+        SpecialTokenName list{std::string(member.key), {}, true};
+        for (const JsonValue token : value.elements())
+          if (auto text = text_of(token)) list.texts.push_back(*std::move(text));
+        v_.special_names.push_back(std::move(list));
+      } else if (member.key.ends_with("_token")) {
+        add_name(member.key, value);
+      }
+    }
+    return {};
+  }
+
+  void add_name(std::string_view name, const JsonValue& value) {
+    const bool is_known = std::any_of(v_.special_names.begin(), v_.special_names.end(), [&](const SpecialTokenName& known) { return known.name == name; });
+    if (auto text = text_of(value); text && !is_known) v_.special_names.push_back({std::string(name), {*std::move(text)}});
+  }
+
+  static std::optional<std::string> text_of(JsonValue value) {
+    if (value.is_object()) {
+      const auto content = value.find("content");
+      if (!content) return std::nullopt;
+      value = *content;
+    }
+    const auto text = value.as_string();
+    return text.ok() ? std::optional(std::string(*text)) : std::nullopt;
+  }
+
   // A string, or an object with the content; -1 if there is none
   Result<int32_t> token_id(const JsonValue& config, const char* key) {
     auto value = config.find(key);

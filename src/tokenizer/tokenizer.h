@@ -32,6 +32,13 @@ struct DecodeOptions {
   bool show_special = false;  // control and unknown tokens give their text instead of nothing
 };
 
+// What the files call a token: pad_token, or a name of the model's own; several where the name is of a list.
+struct SpecialTokenName {
+  std::string name;
+  std::vector<std::string> texts;
+  bool is_list = false;
+};
+
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
@@ -60,6 +67,8 @@ class Tokenizer {
   // -1 where the vocabulary has none
   virtual int32_t bos() const = 0;
   virtual int32_t eos() const = 0;
+  // All that have a name in the files; bos_token and eos_token among them where there are such tokens.
+  virtual std::span<const SpecialTokenName> special_names() const = 0;
   virtual bool adds_bos() const = 0;
   virtual bool adds_eos() const = 0;
   // SPM drops the one space that it prefixes; true if the first piece of a text loses its leading space.

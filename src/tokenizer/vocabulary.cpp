@@ -164,10 +164,21 @@ class VocabularyReader {
     return customary;
   }
 
+  void add_name(const char* name, int32_t id) {
+    if (id >= 0 && static_cast<size_t>(id) < texts_.size()) v_.special_names.push_back({name, {std::string(v_.piece(id))}});
+  }
+
   Status read_special_ids() {
     INLAY_ASSIGN(v_.unknown, special_id("unknown", 0, "<unk>"));
     INLAY_ASSIGN(v_.bos, special_id("bos", 1, "<s>"));
     INLAY_ASSIGN(v_.eos, special_id("eos", 2, "</s>"));
+    add_name("bos_token", v_.bos);
+    add_name("eos_token", v_.eos);
+    add_name("unk_token", v_.unknown);
+    for (const auto& [name, key] : kGgufRoles) {
+      INLAY_ASSIGN(const SpecialId special, read_special_id(metadata_, key, v_.size(), v_.remarks));
+      add_name(name, special.id);
+    }
     return {};
   }
 

@@ -27,6 +27,7 @@ struct Vocabulary {
   int32_t bos = -1;
   int32_t eos = -1;
   int32_t unknown = -1;
+  std::vector<SpecialTokenName> special_names;
   bool add_bos = false;
   bool add_eos = false;
   bool add_space_prefix = false;    // SPM only

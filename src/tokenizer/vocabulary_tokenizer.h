@@ -20,6 +20,7 @@ class VocabularyTokenizer : public Tokenizer {
   bool is_end_of_generation(int32_t id) const final { return vocabulary_.ends_generation[id] != 0; }
   int32_t bos() const final { return vocabulary_.bos; }
   int32_t eos() const final { return vocabulary_.eos; }
+  std::span<const SpecialTokenName> special_names() const final { return vocabulary_.special_names; }
   bool adds_bos() const final { return vocabulary_.add_bos; }
   bool adds_eos() const final { return vocabulary_.add_eos; }
   bool strips_leading_space() const final { return vocabulary_.add_space_prefix; }

@@ -105,6 +105,32 @@ TEST(HfFolder, HeadsFollowFromTheWidthWhereTheFamilySaysSo) {
       << wide.status().message;
 }
 
+// Modules that would change a vector: the folder's own pooling is refused, by the module's name.
+TEST(HfFolder, ModulesBehindThePoolingThatAreNotComputedAreNamed) {
+  const struct {
+    std::vector<std::string> kinds;
+    uint64_t stored;
+    const char* named;
+  } cases[] = {{{"Transformer", "Pooling"}, 1, ""},          {{"Transformer", "Pooling", "Normalize"}, 1, ""},
+               {{"Transformer", "Pooling", "Dropout"}, 1, ""}, {{"Transformer", "Pooling", "Dense", "Normalize"}, 0, "Dense"},
+               {{"Transformer", "Pooling", "LayerNorm"}, 0, "LayerNorm"}, {{"CLIPModel", "Pooling"}, 0, "CLIPModel"}};
+  for (const auto& c : cases) {
+    TemporaryFolder folder;
+    write(folder, test::small_config("qwen2"), test::small_tensors("qwen2"));
+    json modules = json::array();
+    for (const std::string& kind : c.kinds)
+      modules.push_back({{"idx", modules.size()}, {"path", kind == "Transformer" ? "" : "1_" + kind}, {"type", "sentence_transformers.models." + kind}});
+    folder.write("modules.json", modules.dump());
+    std::filesystem::create_directories(folder.path("1_Pooling"));
+    folder.write("1_Pooling/config.json", R"({"pooling_mode_mean_tokens": true})");
+    const auto checkpoint = open_checkpoint(folder.path());
+    ASSERT_TRUE(checkpoint.ok()) << checkpoint.status().message;
+    const Metadata& metadata = checkpoint->metadata();
+    EXPECT_EQ(*metadata.get_u64("qwen2.pooling_type"), c.stored) << c.kinds.back();
+    EXPECT_NE(std::string(metadata.key_in_file("qwen2.pooling_type")).find(c.named), std::string::npos) << metadata.key_in_file("qwen2.pooling_type");
+  }
+}
+
 TEST(HfFolder, PoolingOfSentenceTransformersBecomesGgufsKey) {
   const auto stored = [](const std::string& text) -> std::string {
     TemporaryFolder folder;
@@ -353,9 +379,12 @@ TEST(HfFolder, ScalesAndCapsAreThoseOfTheFamily) {
   EXPECT_FLOAT_EQ(granite->spec().residual_scale, 0.22f);
   EXPECT_FLOAT_EQ(granite->spec().attention_scale, 0.015625f);
   EXPECT_FLOAT_EQ(granite->spec().logit_scale, 1.0f / 16);
-  const auto both_ways = open_with("gemma3_text", [](json& c) { c["use_bidirectional_attention"] = true; });
-  ASSERT_FALSE(both_ways.ok());
-  EXPECT_NE(both_ways.status().message.find("use_bidirectional_attention is true"), std::string::npos);
+  for (const auto& [key, wrong] : {std::pair{"use_bidirectional_attention", true}, {"is_causal", false}}) {
+    const auto both_ways = open_with("gemma3_text", [&](json& c) { c[key] = wrong; });
+    ASSERT_FALSE(both_ways.ok()) << key;
+    EXPECT_NE(both_ways.status().message.find(std::string(key) + (wrong ? " is true" : " is false")), std::string::npos) << both_ways.status().message;
+    EXPECT_TRUE(open_with("gemma3_text", [&](json& c) { c[key] = !wrong; }).ok()) << key;
+  }
 }
 
 TEST(HfFolder, LayersHaveTheRopeThatTheFamilyGivesThem) {

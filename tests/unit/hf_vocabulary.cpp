@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 
+#include "src/tokenizer/tokenizer.h"
 #include "tests/support/hf_folder.h"
 
 namespace inlay {
@@ -74,6 +75,61 @@ TEST(HfVocabulary, TokensTypesMergesAndSpecialIds) {
 }
 
 // As the folder's own reader takes it: the tokens are those of generation_config.json and the one that the tokenizer names.
+// What the tokenizer of a folder's files calls its tokens: NAME=TEXT,... in the order of names.
+std::string names_of(const json& config, const json& map) {
+  TemporaryFolder folder;
+  folder.write("tokenizer.json", small_files().tokenizer.dump());
+  if (!config.is_null()) folder.write("tokenizer_config.json", config.dump());
+  if (!map.is_null()) folder.write("special_tokens_map.json", map.dump());
+  MetadataBuilder builder;
+  EXPECT_TRUE(add_hf_vocabulary(folder.path(), 9, builder).ok());
+  const auto metadata = builder.build("");
+  const auto tokenizer = Tokenizer::from_metadata(metadata, 9);
+  EXPECT_TRUE(tokenizer.ok()) << tokenizer.status().message;
+  std::map<std::string, std::string> names;
+  for (const SpecialTokenName& special : (*tokenizer)->special_names()) {
+    std::string& texts = names[special.name];
+    for (const std::string& text : special.texts) texts += (texts.empty() ? "" : " ") + text;
+    if (special.is_list) texts = "[" + texts + "]";
+  }
+  std::string out;
+  for (const auto& [name, text] : names) out += (out.empty() ? "" : ",") + name + "=" + text;
+  return out;
+}
+
+TEST(HfVocabulary, SpecialTokensFromWhereverAFolderNamesThem) {
+  const json none, roles = {{"bos_token", "<s>"}, {"eos_token", "</s>"}, {"pad_token", "a"}, {"unk_token", "b"}, {"sep_token", "c"}, {"cls_token", {{"content", "d"}}}, {"mask_token", "ab"}};
+  const std::string all = "bos_token=<s>,cls_token=d,eos_token=</s>,mask_token=ab,pad_token=a,sep_token=c,unk_token=b";
+  const struct {
+    json config, map;
+    std::string want;
+  } cases[] = {
+      {none, none, "bos_token=<s>"},  // the post-processor's
+      {roles, none, all},
+      {none, roles, all},
+      {{{"pad_token", "a"}}, roles, all},
+      {{{"pad_token", "b"}}, {{"pad_token", "a"}}, "bos_token=<s>,pad_token=a"},
+      {{{"pad_token", "b"}, {"added_tokens_decoder", json::object()}}, {{"pad_token", "a"}, {"sep_token", "c"}}, "bos_token=<s>,pad_token=b"},
+      {{{"pad_token", nullptr}, {"add_bos_token", true}, {"model_max_length", 7}}, none, "bos_token=<s>"},
+      {{{"additional_special_tokens", {"a", {{"content", "b"}}}}}, none, "additional_special_tokens=[a b],bos_token=<s>"},
+      {none, {{"additional_special_tokens", {"a", "b"}}}, "additional_special_tokens=[a b],bos_token=<s>"},
+      {{{"extra_special_tokens", {{"image_token", "a"}, {"end_of_image", "b"}}}}, none, "bos_token=<s>,end_of_image=b,image_token=a"},
+      {{{"model_specific_special_tokens", {{"boi_token", "a"}}}, {"boi_token", "a"}}, none, "boi_token=a,bos_token=<s>"},
+      {{{"pad_token", "not in the vocabulary"}}, none, "bos_token=<s>,pad_token=not in the vocabulary"},
+  };
+  for (const auto& c : cases) EXPECT_EQ(names_of(c.config, c.map), c.want) << c.config << " " << c.map;
+}
+
+// Other programs find them in GGUF's own keys.
+TEST(HfVocabulary, RolesAreKeysOfGguf) {
+  const auto m = read([](Files& f) {
+    f.config["pad_token"] = "a", f.config["unk_token"] = "b", f.config["sep_token"] = "c", f.config["cls_token"] = "d", f.config["mask_token"] = "ab";
+  });
+  ASSERT_TRUE(m.ok()) << m.status().message;
+  for (const auto& [key, id] : {std::pair{"padding", 0}, {"unknown", 1}, {"seperator", 2}, {"cls", 3}, {"mask", 4}, {"bos", 6}, {"eos", 7}})
+    EXPECT_EQ(*m->get_i64("tokenizer.ggml." + std::string(key) + "_token_id"), id) << key;
+}
+
 TEST(HfVocabulary, AllEndsAreListed) {
   const auto ends = [](const std::function<void(Files&)>& change) {
     const auto m = read(change);

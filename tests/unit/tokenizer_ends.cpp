@@ -228,6 +228,25 @@ TEST(SpecialIds, OutsideTheVocabularyTheyMeanNone) {
   }
 }
 
+TEST(SpecialIds, HaveTheirNames) {
+  const std::pair<const char*, const char*> roles[] = {{"bos", "bos_token"}, {"eos", "eos_token"}, {"unknown", "unk_token"}, {"padding", "pad_token"},
+                                                       {"seperator", "sep_token"}, {"cls", "cls_token"}, {"mask", "mask_token"}};
+  for (const auto& [key, name] : roles) {
+    for (const uint32_t id : {uint32_t{300}, uint32_t{'x'}}) {
+      VocabularyFile v = bpe_vocabulary();
+      v.numbers = {{std::string(key) + "_token_id", id}};
+      const auto t = load_good(v);
+      if (id == 300) {
+        EXPECT_TRUE(t->special_names().empty()) << name;
+        continue;
+      }
+      ASSERT_EQ(t->special_names().size(), 1u) << name;
+      EXPECT_EQ(t->special_names()[0].name, name);
+      EXPECT_EQ(t->special_names()[0].texts, std::vector<std::string>{"x"});
+    }
+  }
+}
+
 // Every integer type in which a file may write -1.
 TEST(SpecialIds, MinusOneOfEveryTypeMeansNone) {
   const auto eos = [](auto put) {
