@@ -638,7 +638,7 @@ typedef struct inlay_stats {
   uint64_t n_prefill_tokens;
   // Tokens that decode steps drew. [tokens]
   uint64_t n_decode_tokens;
-  // Decode steps.
+  // Decode steps in which a session took part.
   uint64_t n_decode_steps;
   // Time that the load took. [seconds]
   double load_seconds;
@@ -1301,8 +1301,9 @@ inlay_status inlay_chat_render(const inlay_engine* engine, const char* conversat
 // Writes a conversation as inlay_chat_render does, and tokenizes it, so that only the template's own control tokens
 // count: those that the conversation writes, in messages, tools or any other of its values, or that arise only together
 // with what it writes, are text. Where it writes none the tokens are those of inlay_chat_render and inlay_tokenize with
-// NO_BOS_EOS and PARSE_SPECIAL. Whatever a template makes of the conversation's texts counts as theirs; where it
-// changes a text that mixes both (replace, upper, tojson), all of it does.
+// NO_BOS_EOS and PARSE_SPECIAL, behind BOS where the model asks for it and its own template writes none. Whatever a
+// template makes of the conversation's texts counts as theirs; where it changes a text that mixes both (replace, upper,
+// tojson), all of it does.
 // Thread: any.
 // Blocks: no.
 // Ownership: Nothing is kept.

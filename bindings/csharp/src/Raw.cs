@@ -833,7 +833,7 @@ namespace Inlay.Raw
         public ulong n_prefill_tokens;
         /// <summary>Tokens that decode steps drew. [tokens]</summary>
         public ulong n_decode_tokens;
-        /// <summary>Decode steps.</summary>
+        /// <summary>Decode steps in which a session took part.</summary>
         public ulong n_decode_steps;
         /// <summary>Time that the load took. [seconds]</summary>
         public double load_seconds;
@@ -2048,9 +2048,9 @@ namespace Inlay.Raw
         /// <summary>Writes a conversation as inlay_chat_render does, and tokenizes it, so that only the template's own
         /// control tokens count: those that the conversation writes, in messages, tools or any other of its values, or that
         /// arise only together with what it writes, are text. Where it writes none the tokens are those of
-        /// inlay_chat_render and inlay_tokenize with NO_BOS_EOS and PARSE_SPECIAL. Whatever a template makes of the
-        /// conversation's texts counts as theirs; where it changes a text that mixes both (replace, upper, tojson), all of
-        /// it does.</summary>
+        /// inlay_chat_render and inlay_tokenize with NO_BOS_EOS and PARSE_SPECIAL, behind BOS where the model asks for it
+        /// and its own template writes none. Whatever a template makes of the conversation's texts counts as theirs; where
+        /// it changes a text that mixes both (replace, upper, tojson), all of it does.</summary>
         /// <param name="engine">The engine.</param>
         /// <param name="conversation">As inlay_chat_render takes it.</param>
         /// <param name="conversation_len">Its length, or SIZE_MAX. [bytes]</param>

@@ -1345,7 +1345,7 @@ type Stats struct {
 	NPrefillTokens uint64
 	// Tokens that decode steps drew. [tokens]
 	NDecodeTokens uint64
-	// Decode steps.
+	// Decode steps in which a session took part.
 	NDecodeSteps uint64
 	// Time that the load took. [seconds]
 	LoadSeconds float64
@@ -2262,9 +2262,9 @@ func SessionSetMaxTokens(session *Session, maxTokens int32, err *Error) Status {
 // ChatTokenize is inlay_chat_tokenize. Writes a conversation as inlay_chat_render does, and tokenizes it, so that
 // only the template's own control tokens count: those that the conversation writes, in messages, tools or any other
 // of its values, or that arise only together with what it writes, are text. Where it writes none the tokens are those
-// of inlay_chat_render and inlay_tokenize with NO_BOS_EOS and PARSE_SPECIAL. Whatever a template makes of the
-// conversation's texts counts as theirs; where it changes a text that mixes both (replace, upper, tojson), all of it
-// does.
+// of inlay_chat_render and inlay_tokenize with NO_BOS_EOS and PARSE_SPECIAL, behind BOS where the model asks for it
+// and its own template writes none. Whatever a template makes of the conversation's texts counts as theirs; where it
+// changes a text that mixes both (replace, upper, tojson), all of it does.
 //
 //   - engine: The engine.
 //   - conversation: As inlay_chat_render takes it.

@@ -882,7 +882,7 @@ pub struct inlay_stats {
     pub n_prefill_tokens: u64,
     /// Tokens that decode steps drew. (tokens)
     pub n_decode_tokens: u64,
-    /// Decode steps.
+    /// Decode steps in which a session took part.
     pub n_decode_steps: u64,
     /// Time that the load took. (seconds)
     pub load_seconds: f64,
@@ -1844,9 +1844,9 @@ pub struct Functions {
     /// only the template's own control tokens count: those that the conversation writes, in messages, tools or any
     /// other of its values, or that arise only together with what it writes, are text. Where it writes none the
     /// tokens are those of [`inlay_chat_render`](Functions::inlay_chat_render) and
-    /// [`inlay_tokenize`](Functions::inlay_tokenize) with NO_BOS_EOS and PARSE_SPECIAL. Whatever a template makes of
-    /// the conversation's texts counts as theirs; where it changes a text that mixes both (replace, upper, tojson),
-    /// all of it does.
+    /// [`inlay_tokenize`](Functions::inlay_tokenize) with NO_BOS_EOS and PARSE_SPECIAL, behind BOS where the model
+    /// asks for it and its own template writes none. Whatever a template makes of the conversation's texts counts as
+    /// theirs; where it changes a text that mixes both (replace, upper, tojson), all of it does.
     ///
     /// - Thread: any.
     /// - Blocks: no.
