@@ -34,8 +34,9 @@ double at(std::vector<double> sorted, double part) {
 class Waiting : public OnEachDevice {};
 INSTANTIATE_TEST_SUITE_P(Devices, Waiting, testing::Values(INLAY_DEVICE_CPU, INLAY_DEVICE_CUDA), device_name);
 
-// Each call, beside the prompts, takes no more than 0.2 ms longer than alone. INLAY_TEST_MODEL is another model's path, INLAY_TEST_ROUNDS says how often each function's row runs;
-// from 20 on the 99th percentile counts, which a busy machine spoils.
+// Beside the prompts half of the calls of each kind end within a tenth of a prompt: a call that waited would take about half of one.
+// INLAY_TEST_MODEL is another model's path, INLAY_TEST_ROUNDS says how often each function's row runs. From 20 on, the 99th percentile may be 0.2 ms above that
+// of the calls alone: a measurement for a machine that does nothing else.
 TEST_P(Waiting, CallsThatDoNotBlockDoNotWaitForAPrompt) {
   const char* given = std::getenv("INLAY_TEST_ROUNDS");
   const int n_rounds = given ? std::atoi(given) : 3;
@@ -85,9 +86,9 @@ TEST_P(Waiting, CallsThatDoNotBlockDoNotWaitForAPrompt) {
   other.join();
   report = nullptr;
 
-  // On a busy machine the system stops threads for longer than that.
   const double prompt = at(prompt_ms, 0.5);
-  const double part = n_rounds >= 20 ? 0.99 : 0.5;
+  const bool exact = n_rounds >= 20;
+  const double part = exact ? 0.99 : 0.5, longer = exact ? 0.2 : std::max(0.2, 0.1 * prompt);
   std::printf("%-32s %8s %9s %9s %9s %9s   (a prompt takes %.1f ms)\n", "milliseconds", "calls", "p50 alone", "p50", "p99 alone", "p99", prompt);
   size_t n_measured = 0;
   for (const auto& [name, of_calls] : times) {
@@ -96,7 +97,7 @@ TEST_P(Waiting, CallsThatDoNotBlockDoNotWaitForAPrompt) {
                 at(of_calls, 0.99), waits ? "   may wait" : "");
     if (waits) continue;
     ++n_measured;
-    EXPECT_LT(at(of_calls, part), at(alone[name], part) + 0.2) << name;
+    EXPECT_LT(at(of_calls, part), at(alone[name], part) + longer) << name;
   }
   EXPECT_GE(n_measured, 25u);
   EXPECT_GT(at(times["inlay_prefill"], 1), 0.3 * prompt) << "the control: a call that computes does wait";
