@@ -54,7 +54,8 @@ class Converter {
         model_(model),
         options_(options),
         recipe_(recipe_of(options.type)),
-        pool_(options.n_threads > 0 ? options.n_threads : default_threads()) {}
+        pool_(options.n_threads > 0 ? options.n_threads : default_threads()),
+        losses_(static_cast<size_t>(pool_.size())) {}
 
   Status run(const std::string& to) {
     INLAY_TRY(pool_.status());
@@ -122,6 +123,7 @@ class Converter {
   }
 
   Status write(const Job& job, GgufWriter& writer) {
+    std::fill(losses_.begin(), losses_.end(), ConversionLoss{});
     int64_t n_at_once = std::max<int64_t>(1, kElementsAtOnce / job.n_cols);
     n_at_once = std::max<int64_t>(1, n_at_once / job.d_head) * job.d_head;  // whole heads
     for (int64_t begin = 0; begin < job.n_rows; begin += n_at_once) {
@@ -133,7 +135,9 @@ class Converter {
         return error(Code::cancelled, "the conversion was stopped");
     }
     checkpoint_.discard(*job.from);
-    return {};
+    ConversionLoss loss;
+    for (const ConversionLoss& of_thread : losses_) loss.add(of_thread);
+    return loss.is_too_much(job.to) ? cannot_hold(job.from->name, job.to, loss) : Status{};
   }
 
   // Rows [begin, begin + n_rows) into out_.
@@ -144,14 +148,15 @@ class Converter {
     out_.resize(row_out * static_cast<uint64_t>(n_rows));
     INLAY_TRY(read_rows(checkpoint_, *job.from, begin, row_in, in_, &pool_));
     pool_.parallel_for(n_rows, std::max<int64_t>(1, kElementsOfThread / job.n_cols),
-                       [&](int64_t first, int64_t end, int) {
+                       [&](int64_t first, int64_t end, int thread) {
+                         ConversionLoss& loss = losses_[static_cast<size_t>(thread)];
                          for (int64_t r = first; r < end; ++r) {
                            const int64_t in_head = r % job.d_head;
                            const int64_t source =
                                r - in_head + (job.n_rotated > 0 ? interleaved_source(in_head, job.n_rotated) : in_head);
                            std::byte* out = out_.data() + row_out * static_cast<uint64_t>(r);
-                           convert(job.from->dtype, in_.data() + row_in * static_cast<uint64_t>(source), job.to,
-                                   job.n_cols, out);
+                           loss.add(convert(job.from->dtype, in_.data() + row_in * static_cast<uint64_t>(source), job.to,
+                                            job.n_cols, out));
                            if (job.added != 0) add_to_floats(job.added, job.n_cols, out);
                          }
                        });
@@ -163,6 +168,7 @@ class Converter {
   const ConvertOptions& options_;
   const Recipe& recipe_;
   ThreadPool pool_;
+  std::vector<ConversionLoss> losses_;  // of each thread, in one tensor
   std::vector<Job> jobs_;
   std::vector<GgufTensor> tensors_;
   std::vector<std::byte> in_, out_;

@@ -6,6 +6,7 @@
 
 #include "kernels/common/half.h"
 #include "kernels/ref/dequantize.h"
+#include "src/base/printable.h"
 #include "src/model/fp8.h"
 #include "src/model/quantize_k.h"
 
@@ -13,6 +14,7 @@ namespace inlay {
 namespace {
 
 constexpr uint16_t kNanHalf = 0x7e00;
+constexpr int64_t kConvertedAtOnce = 1024;  // whole blocks of every type
 
 // Nearest, halves away from zero, as the types' definition in ggml rounds.
 int code_of(float value, int low, int high) {
@@ -23,7 +25,7 @@ int code_of(float value, int low, int high) {
 void quantize_block(const float* x, BlockQ8_0& out) {
   float largest = 0;
   for (int i = 0; i < 32; ++i) largest = std::max(largest, std::fabs(x[i]));
-  const float scale = largest / 127.0f, inverse = scale > 0 ? 1.0f / scale : 0.0f;
+  const float scale = storable_scale(largest / 127.0f), inverse = scale > 0 ? 1.0f / scale : 0.0f;
   out.d = half_of(scale);
   for (int i = 0; i < 32; ++i) out.q[i] = static_cast<int8_t>(code_of(x[i] * inverse, -127, 127));
 }
@@ -38,7 +40,7 @@ float largest_of(const float* x) {
 
 // The value of largest magnitude becomes the lowest code, so the scale has the opposite sign.
 void quantize_block(const float* x, BlockQ4_0& out) {
-  const float scale = largest_of(x) / -8.0f, inverse = scale != 0 ? 1.0f / scale : 0.0f;
+  const float scale = storable_scale(largest_of(x) / -8.0f), inverse = scale != 0 ? 1.0f / scale : 0.0f;
   out.d = half_of(scale);
   for (int i = 0; i < 16; ++i) {
     out.q[i] = static_cast<uint8_t>(code_of(x[i] * inverse + 8, 0, 15) | code_of(x[i + 16] * inverse + 8, 0, 15) << 4);
@@ -55,7 +57,7 @@ void put_codes(const int (&codes)[32], Block& out) {
 }
 
 void quantize_block(const float* x, BlockQ5_0& out) {
-  const float scale = largest_of(x) / -16.0f, inverse = scale != 0 ? 1.0f / scale : 0.0f;
+  const float scale = storable_scale(largest_of(x) / -16.0f), inverse = scale != 0 ? 1.0f / scale : 0.0f;
   out.d = half_of(scale);
   int codes[32];
   for (int i = 0; i < 32; ++i) codes[i] = code_of(x[i] * inverse + 16, 0, 31);
@@ -64,7 +66,7 @@ void quantize_block(const float* x, BlockQ5_0& out) {
 
 void quantize_block(const float* x, BlockQ5_1& out) {
   const auto [low, high] = std::minmax_element(x, x + 32);
-  const float scale = (*high - *low) / 31.0f, inverse = scale > 0 ? 1.0f / scale : 0.0f;
+  const float scale = storable_scale((*high - *low) / 31.0f), inverse = scale > 0 ? 1.0f / scale : 0.0f;
   out.d = half_of(scale), out.m = half_of(*low);
   int codes[32];
   for (int i = 0; i < 32; ++i) codes[i] = code_of((x[i] - *low) * inverse, 0, 31);
@@ -129,7 +131,78 @@ Quantizer quantizer_of(DType type) {
   }
 }
 
+// Share of the squares that may be lost: several times what normally distributed values lose.
+double allowed_loss(DType type) {
+  switch (type) {
+    case DType::f16:
+    case DType::bf16:
+      return 1e-4;
+    case DType::q8_0:
+      return 1e-3;
+    case DType::f8_e4m3:
+    case DType::q6_k:
+      return 5e-3;
+    case DType::q5_0:
+    case DType::q5_1:
+    case DType::q5_k:
+      return 1e-2;
+    default:
+      return 5e-2;
+  }
+}
+
+// Of F32, F16 or BF16. Infinity or a NaN, where there is one: bits of magnitudes are in the order of the numbers.
+float largest_magnitude(DType type, const std::byte* values, int64_t n) {
+  if (type == DType::f32) {
+    uint32_t largest = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      uint32_t bits;
+      std::memcpy(&bits, values + 4 * i, sizeof bits);
+      largest = std::max(largest, bits & 0x7fffffffu);
+    }
+    return float_from_bits(largest);
+  }
+  uint16_t largest = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    uint16_t bits;
+    std::memcpy(&bits, values + 2 * i, sizeof bits);
+    largest = std::max(largest, static_cast<uint16_t>(bits & 0x7fff));
+  }
+  return type == DType::f16 ? float_from_f16(largest) : float_from_bf16(largest);
+}
+
+// Where the largest magnitude of some values is between these, all types hold it, and what is small beside it matters little.
+constexpr float kSmallSafe = 1.0f / 128, kLargeSafe = 65504;
+
+bool is_safe(float largest) { return largest >= kSmallSafe && largest <= kLargeSafe; }
+
+ConversionLoss measured_loss(const float* values, int64_t n, DType to, const std::byte* converted) {
+  ConversionLoss loss;
+  float held[kConvertedAtOnce];
+  ref::dequantize_row(to, converted, n, held);
+  for (int64_t i = 0; i < n; ++i) {
+    const double error = double{values[i]} - held[i];
+    loss.errors += error * error, loss.squares += double{values[i]} * values[i];
+  }
+  return loss;
+}
+
 }  // namespace
+
+void ConversionLoss::add(const ConversionLoss& other) {
+  largest = std::max(largest, other.largest), errors += other.errors, squares += other.squares;
+}
+
+bool ConversionLoss::is_beyond() const { return !std::isfinite(errors); }
+
+bool ConversionLoss::is_too_much(DType to) const { return !(errors <= allowed_loss(to) * squares); }
+
+Status cannot_hold(std::string_view tensor, DType to, const ConversionLoss& loss) {
+  const char* which = loss.largest > 1 ? "beyond" : "below";
+  const char* others = to == DType::bf16 ? "F32 holds them" : "its numbers or scales are FP16; BF16 and F32 hold them";
+  return error(Code::unsupported, "%s has values of up to %.3g, %s what %s holds: %s", printable(tensor).c_str(), double{loss.largest},
+               which, traits(to).name, others);
+}
 
 Fp16 half_of(float value) {
   const uint16_t h = f16_from_float(value);
@@ -138,26 +211,50 @@ Fp16 half_of(float value) {
   return out;
 }
 
+float storable_scale(float scale) {
+  constexpr float kStep = 0x1p-24f, kFew = 16 * kStep;
+  return std::fabs(scale) < kFew ? std::copysign(std::ceil(std::fabs(scale) / kStep) * kStep, scale) : scale;
+}
+
 bool can_quantize_to(DType type) { return quantizer_of(type) != nullptr; }
 
 void quantize(DType to, const float* values, int64_t n, std::byte* out) {
   if (const Quantizer quantizer = quantizer_of(to)) quantizer(values, n, out);
 }
 
-void convert(DType from, const std::byte* values, DType to, int64_t n, std::byte* out) {
+ConversionLoss convert(DType from, const std::byte* values, DType to, int64_t n, std::byte* out) {
+  ConversionLoss loss;
   if (from == to) {
     std::memcpy(out, values, static_cast<size_t>(row_bytes(from, static_cast<uint64_t>(n))));
-    return;
+    return loss;
   }
-  if (to == DType::f8_e4m3) return quantize_f8_e4m3(from, values, n, out);
-  constexpr int64_t kPart = 1024;  // whole blocks of every type
-  float floats[kPart];
-  for (int64_t done = 0; done < n; done += kPart) {
-    const int64_t n_part = std::min(kPart, n - done);
+  float floats[kConvertedAtOnce];
+  for (int64_t done = 0; done < n; done += kConvertedAtOnce) {
+    const int64_t n_part = std::min(kConvertedAtOnce, n - done);
     const auto at = static_cast<uint64_t>(done);
-    ref::dequantize_row(from, values + row_bytes(from, at), n_part, floats);
-    quantize(to, floats, n_part, out + row_bytes(to, at));
+    const std::byte* part = values + row_bytes(from, at);
+    std::byte* converted = out + row_bytes(to, at);
+    const bool from_floats = to != DType::f8_e4m3;
+    if (from_floats) {
+      ref::dequantize_row(from, part, n_part, floats);
+      quantize(to, floats, n_part, converted);
+    } else {
+      quantize_f8_e4m3(from, part, n_part, converted);
+    }
+    const float largest = from_floats ? largest_magnitude(DType::f32, reinterpret_cast<const std::byte*>(floats), n_part)
+                                      : largest_magnitude(from, part, n_part);
+    if (largest == 0 || !std::isfinite(largest)) continue;
+    ConversionLoss of_part;
+    if (is_safe(largest)) {
+      of_part.squares = double{largest} * largest;
+    } else {
+      if (!from_floats) ref::dequantize_row(from, part, n_part, floats);
+      of_part = measured_loss(floats, n_part, to, converted);
+    }
+    of_part.largest = largest;
+    loss.add(of_part);
   }
+  return loss;
 }
 
 void widen(DType from, const std::byte* values, int64_t n, float* out) {

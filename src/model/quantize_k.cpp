@@ -56,8 +56,8 @@ template <class Block>
 void put_scales(cpu::AffineFits& fits, int lane, Block& out) {
   float* const scale = fits.scale + lane;
   float* const min = fits.min + lane;
-  out.d = half_of(std::max(0.0f, *std::max_element(scale, scale + kGroups)) / kLargestScale);
-  out.dmin = half_of(std::max(0.0f, *std::max_element(min, min + kGroups)) / kLargestScale);
+  out.d = half_of(storable_scale(std::max(0.0f, *std::max_element(scale, scale + kGroups)) / kLargestScale));
+  out.dmin = half_of(storable_scale(std::max(0.0f, *std::max_element(min, min + kGroups)) / kLargestScale));
   const float d = to_float(out.d), dmin = to_float(out.dmin);
   uint8_t scales[kGroups], mins[kGroups];
   for (int g = 0; g < kGroups; ++g) {
@@ -144,7 +144,7 @@ void quantize_q6_k(const float* values, int64_t n, std::byte* out) {
     quantizers().fit_symmetric(x, scale);
     for (const float s : scale) largest = std::fabs(s) > std::fabs(largest) ? s : largest;
     BlockQ6_K block;
-    block.d = half_of(finite ? largest / -128.0f : NAN);
+    block.d = half_of(finite ? storable_scale(largest / -128.0f) : NAN);
     const float d = to_float(block.d);
     for (int g = 0; g < kSmallGroups; ++g) {
       block.scales[g] = static_cast<int8_t>(d != 0 ? k_code_of(scale[g] / d, -128, 127) : 0);

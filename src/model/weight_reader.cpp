@@ -48,12 +48,13 @@ Result<const std::byte*> WeightReader::read(const Weight& weight, ThreadPool* po
   const uint64_t stored_row = stored_row_bytes(weight), row = weight.n_bytes() / static_cast<uint64_t>(weight.n_rows);
   grow(converted_, weight.n_bytes());
   const int64_t n_at_once = std::max<int64_t>(1, kElementsAtOnce / weight.n_cols);
+  std::vector<ConversionLoss> losses(pool ? static_cast<size_t>(pool->size()) : 1);  // of each thread
   for (int64_t first = 0; first < weight.n_rows; first += n_at_once) {
     const int64_t n_rows = std::min(n_at_once, weight.n_rows - first);
-    const auto convert_rows = [&](int64_t begin, int64_t end, int) {
+    const auto convert_rows = [&](int64_t begin, int64_t end, int thread) {
       const auto at = static_cast<uint64_t>(first + begin);
-      convert(weight.file_dtype, stored + at * stored_row, weight.dtype, (end - begin) * weight.n_cols,
-              converted_.data() + at * row);
+      losses[static_cast<size_t>(thread)].add(convert(weight.file_dtype, stored + at * stored_row, weight.dtype,
+                                                      (end - begin) * weight.n_cols, converted_.data() + at * row));
     };
     if (pool) {
       pool->parallel_for(n_rows, kRowsAtOnce, convert_rows);
@@ -64,6 +65,9 @@ Result<const std::byte*> WeightReader::read(const Weight& weight, ThreadPool* po
       return error(Code::cancelled, "loading was cancelled");
     }
   }
+  ConversionLoss loss;
+  for (const ConversionLoss& of_thread : losses) loss.add(of_thread);
+  if (loss.is_too_much(weight.dtype)) return cannot_hold(weight.name, weight.dtype, loss);
   return converted_.data();
 }
 
@@ -116,8 +120,10 @@ Status WeightReader::read_range(const Weight& weight, uint64_t at, std::span<std
   grow(scratch.rows, n_rows * stored_row);
   const std::span stored(scratch.rows.data(), static_cast<size_t>(n_rows * stored_row));
   INLAY_TRY(read_stored_range(weight, at / row * stored_row, stored, scratch));
-  convert(weight.file_dtype, stored.data(), weight.dtype, static_cast<int64_t>(n_rows) * weight.n_cols, into.data());
-  return {};
+  const ConversionLoss loss =
+      convert(weight.file_dtype, stored.data(), weight.dtype, static_cast<int64_t>(n_rows) * weight.n_cols, into.data());
+  // These rows alone: that they are small beside others is no fault.
+  return loss.is_beyond() || (loss.largest > 1 && loss.is_too_much(weight.dtype)) ? cannot_hold(weight.name, weight.dtype, loss) : Status{};
 }
 
 Status WeightReader::read_stored_range(const Weight& weight, uint64_t at, std::span<std::byte> into, ReadScratch& scratch) const {

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <filesystem>
 
 #include "src/engine/convert.h"
 #include "src/engine/engine.h"
@@ -28,7 +30,8 @@ constexpr Case kCases[] = {{WeightDType::q8_0, ConvertType::q8_0, "q8_0"},
                            {WeightDType::q6_k, ConvertType::q6_k, "q6_k"}};
 
 // Rows of 256, so that K-quants have whole blocks; three layers, of which a mixed type treats one differently.
-void write_wide_folder(const TemporaryFolder& folder, int64_t n_vocab = 20) {
+// `scaled`: the numbers of that tensor, where one is named, are of this magnitude.
+void write_wide_folder(const TemporaryFolder& folder, int64_t n_vocab = 20, const std::string& scaled = "", float magnitude = 1) {
   nlohmann::json config = test::small_config("llama");
   config["hidden_size"] = 256, config["intermediate_size"] = 512, config["num_attention_heads"] = 16,
   config["vocab_size"] = n_vocab;
@@ -36,6 +39,11 @@ void write_wide_folder(const TemporaryFolder& folder, int64_t n_vocab = 20) {
   std::vector<test::HfTensor> tensors = test::small_tensors("llama");
   for (test::HfTensor& t : tensors) {
     for (int64_t& d : t.shape) d = d == 32 ? 256 : d == 48 ? 512 : d == 20 ? n_vocab : d;
+    if (t.name != scaled) continue;
+    for (int64_t i = 0; i < t.shape[0] * t.shape[1]; ++i) {
+      const float value = magnitude * std::sin(static_cast<float>(i * i % 1009));
+      t.data.append(reinterpret_cast<const char*>(&value), sizeof value);
+    }
   }
   folder.write("model.safetensors", test::safetensors_of(tensors));
 }
@@ -66,6 +74,45 @@ INSTANTIATE_TEST_SUITE_P(Backends, QuantizeAtLoadOn, ::testing::ValuesIn(all_tar
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 });
+
+// Numbers that FP16, and so the scales of all quantized types, cannot hold: never a file or a model that computes something else.
+TEST(QuantizeAtLoad, NumbersThatATypeCannotHoldAreRefused) {
+  const std::string tensor = "model.layers.1.mlp.down_proj.weight";
+  const auto expect_named = [&](const Status& status, const std::string& how) {
+    EXPECT_EQ(status.code, Code::unsupported) << status.message;
+    EXPECT_NE(status.message.find(tensor + " has values of up to "), std::string::npos) << status.message;
+    EXPECT_NE(status.message.find(how), std::string::npos) << status.message;
+  };
+  for (const float magnitude : {1e9f, 1e-10f, 0.02f}) {
+    TemporaryFolder folder, made;
+    write_wide_folder(folder, 20, tensor, magnitude);
+    const std::string how = magnitude > 1 ? "beyond" : "below";
+    for (const auto type : {ConvertType::f16, ConvertType::bf16, ConvertType::f32, ConvertType::q8_0, ConvertType::q4_0, ConvertType::q4_k_m,
+                            ConvertType::q5_k_m, ConvertType::q6_k}) {
+      SCOPED_TRACE(recipe_of(type).name);
+      const Status status = convert_to_gguf(folder.path(), made.path("made.gguf"), {.type = type});
+      if (magnitude == 0.02f || type == ConvertType::bf16 || type == ConvertType::f32) {
+        EXPECT_TRUE(status.ok()) << status.message;
+        std::filesystem::remove(made.path("made.gguf"));
+      } else {
+        expect_named(status, how);
+        EXPECT_TRUE(std::filesystem::is_empty(made.path()));
+      }
+    }
+    for (const DeviceKind device : {DeviceKind::reference, DeviceKind::cpu}) {
+      if (magnitude < 1e-6f && device == DeviceKind::cpu) continue;  // reads rows, and some may be small
+      for (const auto asked : {WeightDType::q8_0, WeightDType::q4_0, WeightDType::q4_k_m, WeightDType::q5_k_m, WeightDType::q6_k, WeightDType::fp8}) {
+        SCOPED_TRACE(static_cast<int>(asked));
+        const auto engine = Engine::load(folder.path(), {.device = device, .max_sessions = 1, .weight_dtype = asked, .n_threads = 2});
+        if (magnitude == 0.02f) {
+          EXPECT_TRUE(engine.ok()) << engine.status().message;
+        } else {
+          expect_named(engine.status(), how);
+        }
+      }
+    }
+  }
+}
 
 struct Outcome {
   std::vector<int32_t> tokens;

@@ -88,6 +88,35 @@ TEST_P(Quantize, ExtremesDoNotEndTheProgram) {
   }
 }
 
+ConversionLoss loss_of_conversion(DType to, const std::vector<float>& values) {
+  std::vector<std::byte> out(row_bytes(to, values.size()));
+  return convert(DType::f32, reinterpret_cast<const std::byte*>(values.data()), to, static_cast<int64_t>(values.size()), out.data());
+}
+
+TEST_P(Quantize, WhatATypeCannotHoldIsTold) {
+  const DType type = GetParam().type;
+  const bool has_range = type == DType::f32 || type == DType::bf16;
+  for (const float scale : {1e-5f, 2e-5f, 1e-4f, 0.002f, 0.02f, 1.0f, 1000.0f}) {
+    EXPECT_FALSE(loss_of_conversion(type, normal_values(scale)).is_too_much(type)) << scale;
+  }
+  for (const float scale : {1e9f, 1e15f, 1e-9f, 1e-15f}) {
+    const ConversionLoss loss = loss_of_conversion(type, normal_values(scale));
+    EXPECT_EQ(loss.is_too_much(type), !has_range) << scale;
+    EXPECT_EQ(loss.is_beyond(), !has_range && scale > 1) << scale;
+  }
+}
+
+TEST_P(Quantize, SmallRowsBesideOthersAndWhatWasNoNumberBeforeAreNoLoss) {
+  const DType type = GetParam().type;
+  std::vector<float> values = normal_values(0.02f);
+  for (size_t i = 1024; i < 3072; ++i) values[i] *= 1e-9f;
+  EXPECT_FALSE(loss_of_conversion(type, values).is_too_much(type));
+  values[0] = INFINITY, values[1025] = NAN;
+  EXPECT_FALSE(loss_of_conversion(type, values).is_too_much(type));
+  values[3500] = 1e15f;
+  EXPECT_EQ(loss_of_conversion(type, values).is_too_much(type), type != DType::f32 && type != DType::bf16) << "the control";
+}
+
 INSTANTIATE_TEST_SUITE_P(Types, Quantize,
                          ::testing::Values(Limits{DType::f32, 0, 0}, Limits{DType::f16, 1e-5, 4e-4},
                                            Limits{DType::bf16, 1e-4, 3e-3}, Limits{DType::q8_0, 2e-3, 7e-3},
@@ -100,6 +129,22 @@ TEST(QuantizeTypes, OthersAreNotOffered) {
   EXPECT_TRUE(can_quantize_to(DType::q4_k));
   EXPECT_FALSE(can_quantize_to(DType::f8_e4m3));
   EXPECT_FALSE(can_quantize_to(DType::count));
+}
+
+TEST(QuantizeTypes, Fp8TellsWhatItCannotHold) {
+  for (const float scale : {0.002f, 1.0f, 1000.0f}) {
+    EXPECT_FALSE(loss_of_conversion(DType::f8_e4m3, normal_values(scale)).is_too_much(DType::f8_e4m3)) << scale;
+  }
+  for (const float scale : {1e9f, 1e-11f}) {
+    EXPECT_TRUE(loss_of_conversion(DType::f8_e4m3, normal_values(scale)).is_too_much(DType::f8_e4m3)) << scale;
+  }
+}
+
+TEST(QuantizeTypes, TheErrorNamesTensorValueAndTypesThatHold) {
+  const Status large = cannot_hold("blk.0.a", DType::q8_0, {.largest = 2e9f});
+  EXPECT_EQ(large.message, "blk.0.a has values of up to 2e+09, beyond what Q8_0 holds: its numbers or scales are FP16; BF16 and F32 hold them");
+  EXPECT_NE(cannot_hold("a", DType::f16, {.largest = 1e-9f}).message.find("below what F16"), std::string::npos);
+  EXPECT_NE(cannot_hold("a", DType::bf16, {.largest = 3.4e38f}).message.find("F32 holds them"), std::string::npos);
 }
 
 }  // namespace
