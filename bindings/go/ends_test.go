@@ -195,7 +195,7 @@ func TestWhatIsRefusedLeavesNothing(t *testing.T) {
 		"a temperature":          {Sampler: Sampler{Temperature: -1}},
 		"a bias":                 {Sampler: Sampler{Bias: []LogitBias{{Token: -5}}}},
 		"a negative limit":       {MaxTokens: -1},
-		"a limit of many digits": {MaxTokens: 1 << 40},
+		"a limit of many digits": {MaxTokens: beyond},
 	} {
 		options := options
 		session, err := engine.NewSession(&options)

@@ -26,7 +26,7 @@ type Error struct {
 	Op string
 	// Status says what kind of error it is; errors.Is matches it.
 	Status Status
-	// Message says in English what is wrong and where.
+	// Message says in English what is wrong and where. Options and arguments have Go's names in it.
 	Message string
 	// NativeCode is the system's or the driver's error number, 0 if there is none.
 	NativeCode int
@@ -72,7 +72,7 @@ func closedError(op, what string) error {
 }
 
 func newError(op string, status Status, err *raw.Error) error {
-	return &Error{Op: op, Status: status, Message: err.Text(), NativeCode: int(err.NativeCode), Required: err.Required,
+	return &Error{Op: op, Status: status, Message: namesOf[op].inGo(err.Text()), NativeCode: int(err.NativeCode), Required: err.Required,
 		Available: err.Available}
 }
 

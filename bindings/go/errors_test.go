@@ -24,10 +24,10 @@ func loadError(change func(*LoadOptions)) error {
 
 func TestInvalidArgument(t *testing.T) {
 	e := wantStatus(t, loadError(func(o *LoadOptions) { o.Context = -1 }), StatusInvalidArgument)
-	if !strings.Contains(e.Message, "n_context") || e.Op != "load" || !strings.Contains(e.Error(), "INVALID_ARGUMENT") {
+	if !strings.Contains(e.Message, "Context is -1") || e.Op != "load" || !strings.Contains(e.Error(), "INVALID_ARGUMENT") {
 		t.Errorf("the message is %q", e.Error())
 	}
-	wantStatus(t, loadError(func(o *LoadOptions) { o.Context = 1 << 40 }), StatusInvalidArgument)
+	wantStatus(t, loadError(func(o *LoadOptions) { o.Context = beyond }), StatusInvalidArgument)
 	engine := engineWith(t, nil)
 	_, err := engine.NewSession(&SessionOptions{Sampler: Sampler{Temperature: -1}})
 	wantStatus(t, err, StatusInvalidArgument)
@@ -35,14 +35,14 @@ func TestInvalidArgument(t *testing.T) {
 	wantStatus(t, err, StatusInvalidArgument)
 	_, err = engine.NewSession(&SessionOptions{Stop: make([]string, 1000)})
 	wantStatus(t, err, StatusInvalidArgument)
-	_, err = engine.NewSession(&SessionOptions{MaxTokens: 1 << 40})
+	_, err = engine.NewSession(&SessionOptions{MaxTokens: beyond})
 	wantStatus(t, err, StatusInvalidArgument)
 	session := sessionOf(t, engine, nil)
 	_, err = session.Prefill(background, []int32{-1})
 	wantStatus(t, err, StatusInvalidArgument)
 	wantStatus(t, session.Truncate(-1), StatusInvalidArgument)
 	wantStatus(t, session.SetMaxTokens(-1), StatusInvalidArgument)
-	wantStatus(t, session.SetMaxTokens(1<<40), StatusInvalidArgument)
+	wantStatus(t, session.SetMaxTokens(beyond), StatusInvalidArgument)
 	_, err = session.GenerateTokens(background, []int32{1}, &GenerateOptions{MaxTokens: -1})
 	wantStatus(t, err, StatusInvalidArgument)
 	var noSession *Session

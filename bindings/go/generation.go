@@ -2,6 +2,7 @@ package inlay
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strings"
 )
@@ -231,7 +232,13 @@ func (g *Generation) WriteTo(w io.Writer) (n int64, err error) {
 			return n, err
 		}
 		written, err := io.WriteString(w, event.Text)
+		if written < 0 || written > len(event.Text) {
+			return n, fmt.Errorf("the writer says that it has written %d bytes of %d", written, len(event.Text))
+		}
 		n += int64(written)
+		if err == nil && written < len(event.Text) {
+			err = io.ErrShortWrite
+		}
 		if err != nil {
 			return n, err
 		}

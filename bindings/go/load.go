@@ -3,6 +3,7 @@ package inlay
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"runtime"
 	"syscall"
@@ -100,7 +101,8 @@ func LoadBytes(ctx context.Context, model []byte, options *LoadOptions) (*Engine
 
 // LoadReader loads a model of size bytes through a reader: from an archive, an asset pack, a decrypting reader. The
 // reader is called on this goroutine, during this call only; an error that it returns is what the load's error wraps, and
-// its panic goes on from this call once the load has ended.
+// its panic goes on from this call once the load has ended. One that says that it has read more bytes than it was asked for, or
+// fewer than none, ends the load, too.
 func LoadReader(ctx context.Context, model io.ReaderAt, size int64, options *LoadOptions) (*Engine, error) {
 	if model == nil || size <= 0 {
 		return nil, fail("load", StatusInvalidArgument, "there is no reader or its size is not positive")
@@ -144,8 +146,10 @@ func serve(control raw.Control, model io.ReaderAt) (failure error) {
 		}
 		n, err := model.ReadAt(into, int64(offset))
 		answer := int32(0)
-		if n < len(into) {
-			if err == nil || err == io.EOF {
+		if n != len(into) {
+			if n < 0 || n > len(into) { // What it did to the memory is unknown.
+				err = fmt.Errorf("the reader says that it has read %d bytes of %d", n, len(into))
+			} else if err == nil || err == io.EOF {
 				err = io.ErrUnexpectedEOF
 			}
 			failure = err

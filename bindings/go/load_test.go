@@ -105,6 +105,13 @@ func TestReaderErrorsArrive(t *testing.T) {
 	if wantStatus(t, err, StatusIO); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Error(err)
 	}
+	for _, more := range []int{1, 1 << 20, -1 << 20} {
+		read := func(into []byte) (int, error) { return len(into) + more, nil }
+		_, err = LoadReader(background, &failingReader{file: file, at: 2, fail: read}, size, &options)
+		if wantStatus(t, err, StatusIO); !strings.Contains(fmt.Sprint(errors.Unwrap(err)), "the reader says that it has read ") {
+			t.Errorf("%d bytes more than there is room for: %v, of %v", more, err, errors.Unwrap(err))
+		}
+	}
 }
 
 // A reader's panic reaches the caller of LoadReader, and nothing of the load is left.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"testing"
@@ -16,7 +17,15 @@ var (
 	testModel  = os.Getenv("INLAY_TEST_MODEL")
 	testDevice = DeviceCPU
 	background = context.Background()
+	// beyond is a count that the library cannot take: more than 32 bits hold, or, where an int has no more, less than none.
+	beyond = math.MinInt
 )
+
+func init() {
+	if math.MaxInt > math.MaxInt32 {
+		beyond = math.MaxInt
+	}
+}
 
 func TestMain(m *testing.M) {
 	if os.Getenv("INLAY_LIBRARY") == "" && os.Getenv(childVariable) == "" || testModel == "" {

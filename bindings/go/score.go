@@ -98,6 +98,11 @@ func (e *Engine) Score(ctx context.Context, texts [][]int32, options *ScoreOptio
 	if n.err != nil {
 		return nil, n.err
 	}
+	for i, text := range texts {
+		if len(text) == 0 {
+			return nil, fail("score", StatusInvalidArgument, "texts[%d] has no tokens", i)
+		}
+	}
 	scores, top, err := score(ctx, handle, against, texts, params, options.Progress)
 	if err != nil {
 		return nil, err

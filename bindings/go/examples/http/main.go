@@ -1,5 +1,6 @@
-// Command http serves a model: GET /?prompt=TEXT streams what it writes as server-sent events, data: {"text":"..."}. The last one
-// is of type end and has the finish reason; without it the answer was cut short. GET /stats is the engine's statistics.
+// Command http serves a model: GET /?prompt=TEXT streams what it writes as server-sent events, data: {"text":"..."}. The last one,
+// and no other, is of type end and has the finish reason, and the status if it was cut short. A prompt that is refused is answered
+// by 400. GET /stats is the engine's statistics.
 //
 //	http MODEL [ADDRESS]     ADDRESS: 127.0.0.1:8080 unless given; port 0 is any free one
 package main
@@ -67,14 +68,17 @@ func stream(engine *inlay.Engine, w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-cache")
+	status := inlay.StatusOK
 	for answer.Finish() == inlay.FinishNone {
 		event, err := answer.Next()
-		if err != nil {
-			return // the client has left
+		var failed *inlay.Error
+		if errors.As(err, &failed) {
+			status = failed.Status
+			break
 		}
 		text, _ := json.Marshal(event.Text)
 		fmt.Fprintf(w, "data: {\"text\":%s}\n\n", text)
 		w.(http.Flusher).Flush()
 	}
-	fmt.Fprintf(w, "event: end\ndata: {\"finish\":%q,\"status\":\"OK\"}\n\n", answer.Finish())
+	fmt.Fprintf(w, "event: end\ndata: {\"finish\":%q,\"status\":%q}\n\n", answer.Finish(), status)
 }
