@@ -71,14 +71,13 @@ func stream(engine *inlay.Engine, w http.ResponseWriter, r *http.Request) {
 	status := inlay.StatusOK
 	for answer.Finish() == inlay.FinishNone {
 		event, err := answer.Next()
-		var failed *inlay.Error
-		if errors.As(err, &failed) {
-			status = failed.Status
+		if err != nil { // of the library, as all but io.EOF
+			status = err.(*inlay.Error).Status
 			break
 		}
 		text, _ := json.Marshal(event.Text)
 		fmt.Fprintf(w, "data: {\"text\":%s}\n\n", text)
 		w.(http.Flusher).Flush()
 	}
-	fmt.Fprintf(w, "event: end\ndata: {\"finish\":%q,\"status\":%q}\n\n", answer.Finish(), status)
+	fmt.Fprintf(w, "event: end\ndata: {\"finish\":%q,\"status\":%q}\n\n", answer.Finish(), status.String())
 }
