@@ -44,7 +44,7 @@ SAID = {
     ("inlay_decode_slice", "C#"): "`Engine.DecodeSlice`",
     ("inlay_tokenize", "C#"): "`Engine.Tokenize`, `Engine.TokenizeUtf8`",
     ("inlay_detokenize", "C#"): "`Engine.Detokenize`, `Engine.DetokenizeBytes`",
-    ("inlay_prefill", "Rust"): "`Session::prefill`, `Session::prefill_with`",
+    ("inlay_prefill", "Rust"): "`Session::prefill`, `Session::begin`",
     ("inlay_detokenize", "Rust"): "`Engine::detokenize`, `Engine::detokenize_bytes`",
     ("inlay_status_name", "Go"): "`Status` has its names itself",
     ("inlay_session_view_logits", "Go"): "nothing would keep a session alive for a slice of its memory: `Session.Logits` copies",
@@ -55,7 +55,7 @@ SAID = {
 FEATURES = {
     "a generation as a loop": ("`Session::generate`, `Session::events`", "`Session.Generate`, `Generation.All`, `Generation.Channel`",
                                "`Session.Generate`, `Session.GenerateAsync`"),
-    "one that owns its session": ("`OwnedGeneration`", "`Generation`: sessions are shared references there", "`Engine.GenerateAsync`"),
+    "one that owns its session": ("`Session::into_events`: `OwnedGeneration`", "`Generation`: sessions are shared references there", "`Engine.GenerateAsync`"),
     "a whole text, with its reason": ("`Generation::into_reply`", "`Generation.Text`, `Generation.Finish`", "`CompleteAsync`"),
     "counts of tokens": ("`n_prompt`, `n_generated`", "`PromptTokens`, `GeneratedTokens`", "`PromptTokens`, `GeneratedTokens`"),
     "a limit of tokens for one prompt": ("`max_tokens`", "`MaxTokens`", "`MaxTokens`"),
@@ -65,11 +65,11 @@ FEATURES = {
     "embeddings of texts": ("`Engine::embed`", "`Engine.EmbedTexts`", "`Engine.Embed`"),
     "BOS in the middle": ("`always_bos_eos`", "`RepeatBOS`", "`RepeatBos`"),
     "typed messages": ("`ChatMessage`", "`ChatMessage`", "`ChatMessage`"),
-    "a conversation kept in a session": ("`Engine::chat`, `Chat::ask`", "`Engine.NewChat`, `Chat.Ask`",
+    "a conversation kept in a session": ("`Engine::chat`, `Chat::ask`, `Chat::set_sampler`", "`Engine.NewChat`, `Chat.Ask`",
                                          "`Engine.CreateChat`, `Chat.Ask`, `Chat.AskAsync`"),
     "many callers that share steps": ("`Generation` and `OwnedGeneration` of many threads", "`Generation` of many goroutines",
                                       "`Engine.GenerateAsync`, `Worker`"),
-    "waiting for a free session": ("by hand: at status SessionLimit", "`Engine.WaitForSession`", "`Engine.CreateSessionAsync`"),
+    "waiting for a free session": ("`Engine::wait_for_session`", "`Engine.WaitForSession`", "`Engine.CreateSessionAsync`"),
     "log messages": ("`LoadOptions::log`, `Engine::logs`", "`Logger`, `LogReader`", "`LoadOptions.Log`, `TryReadLog`"),
 }
 

@@ -386,6 +386,7 @@ func (e *Engine) Profile(ctx context.Context, options ProfileOptions) error {
 		return err
 	}
 	defer e.leave()
+	defer e.shared.queue.wake() // It has had a session.
 	n := numbers{op: "profile"}
 	params := raw.ProfileParams{StructSize: uint32(unsafe.Sizeof(raw.ProfileParams{})), NTokens: n.int32("Tokens", options.Tokens),
 		NPast: n.int32("Past", options.Past), NRepetitions: n.int32("Repetitions", options.Repetitions)}
@@ -420,6 +421,8 @@ func Compare(a, b *Engine, tokens []int32, nmseLimit float64) (text string, firs
 		return "", 0, err
 	}
 	defer b.leave()
+	defer a.shared.queue.wake() // They have had a session each.
+	defer b.shared.queue.wake()
 	var operation int32
 	text, err = readText("compare", 1<<16, func(buf *byte, size uintptr, needed *uintptr, err *raw.Error) Status {
 		return raw.CompareText(handleA, handleB, tokensOf(tokens), uintptr(len(tokens)), nmseLimit, &operation, buf, size,

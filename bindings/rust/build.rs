@@ -1,5 +1,5 @@
 //! With the feature `link`: says where the library is. INLAY_LIB_DIR names its folder, for Windows that of its import library;
-//! else pkg-config is asked; else the linker's own folders have to hold it.
+//! else pkg-config is asked. The build ends here where neither knows it, since the linker's own error says neither name.
 use std::env;
 use std::path::Path;
 use std::process::{exit, Command};
@@ -7,16 +7,21 @@ use std::process::{exit, Command};
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-env-changed=INLAY_LIB_DIR");
+    println!("cargo:rerun-if-env-changed=PKG_CONFIG");
     println!("cargo:rerun-if-env-changed=PKG_CONFIG_PATH");
     if env::var_os("CARGO_FEATURE_LINK").is_none() {
         return;
     }
     let folders = match env::var("INLAY_LIB_DIR") {
         Ok(folder) => {
-            expect_import_library(&folder);
+            expect_library(&folder);
             vec![folder]
         }
-        Err(_) => folders_of_pkg_config(),
+        Err(_) => folders_of_pkg_config().unwrap_or_else(|reason| {
+            fail(&format!(
+                "the feature `link` needs the Inlay library: INLAY_LIB_DIR is not set, which names the folder that it lies in, and {reason}"
+            ))
+        }),
     };
     if let Some(folder) = folders.first() {
         // For the build script of a program that depends on this package: its environment has it as DEP_INLAY_LIB_DIR.
@@ -31,28 +36,35 @@ fn main() {
     }
 }
 
-/// For Windows: ends the build unless the folder holds what this target's linker takes for the library.
-fn expect_import_library(folder: &str) {
-    let Ok(system) = env::var("CARGO_CFG_WINDOWS").and_then(|_| env::var("CARGO_CFG_TARGET_ENV")) else {
-        return;
+fn fail(message: &str) -> ! {
+    eprintln!("{message}");
+    exit(1);
+}
+
+/// Ends the build unless the folder holds what this target's linker takes for the library.
+fn expect_library(folder: &str) {
+    let of = |name: &str| env::var(name).unwrap_or_default();
+    let (names, what): (&[&str], _) = match (of("CARGO_CFG_TARGET_OS").as_str(), of("CARGO_CFG_TARGET_ENV").as_str()) {
+        ("windows", "msvc") => (&["inlay.lib"], "import library of libinlay.dll"),
+        ("windows", _) => (&["libinlay.dll.a", "inlay.lib"], "import library of libinlay.dll"),
+        ("macos", _) => (&["libinlay.dylib"], "library"),
+        _ => (&["libinlay.so", "libinlay.a"], "library"),
     };
-    let names: &[&str] = if system == "msvc" { &["inlay.lib"] } else { &["libinlay.dll.a", "inlay.lib"] };
     if !names.iter().any(|name| Path::new(folder).join(name).is_file()) {
-        let names = names.join(" or ");
-        eprintln!("INLAY_LIB_DIR is {folder}: it has no {names}, the import library of libinlay.dll");
-        exit(1);
+        fail(&format!("INLAY_LIB_DIR is {folder}: it has no {}, the {what}", names.join(" or ")));
     }
 }
 
-/// The folders of `-L` in what pkg-config says; none if it is not there or knows no Inlay.
-fn folders_of_pkg_config() -> Vec<String> {
+/// The folders of `-L` in what pkg-config says.
+fn folders_of_pkg_config() -> Result<Vec<String>, String> {
     let program = env::var("PKG_CONFIG").unwrap_or_else(|_| "pkg-config".into());
-    match Command::new(program).args(["--libs-only-L", "--keep-system-libs", "inlay"]).output() {
-        Ok(done) if done.status.success() => String::from_utf8_lossy(&done.stdout)
+    match Command::new(&program).args(["--libs-only-L", "--keep-system-libs", "inlay"]).output() {
+        Ok(done) if done.status.success() => Ok(String::from_utf8_lossy(&done.stdout)
             .split_whitespace()
             .filter_map(|word| word.strip_prefix("-L"))
             .map(str::to_owned)
-            .collect(),
-        _ => Vec::new(),
+            .collect()),
+        Ok(done) => Err(format!("{program} does not know it: {}", String::from_utf8_lossy(&done.stderr).trim())),
+        Err(error) => Err(format!("{program} does not run: {error}")),
     }
 }

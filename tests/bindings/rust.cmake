@@ -38,12 +38,15 @@ function(rust_program_test name)
   set_tests_properties(bindings.rust_${name} PROPERTIES FIXTURES_REQUIRED rust_programs)
 endfunction()
 
-# The crate's own tests: the unit tests are named after the crate.
+# The crate's own tests, built from its package: the unit tests are named after the crate.
 file(GLOB rust_crate_tests CONFIGURE_DEPENDS RELATIVE ${rust_crate}/tests ${rust_crate}/tests/*.rs)
 list(TRANSFORM rust_crate_tests REPLACE "\\.rs$" "")
 foreach(name inlay ${rust_crate_tests})
   rust_program_test(${name} ${rust_bin}${name})
 endforeach()
+
+rust_program_test(tests_say_what_they_need env -u INLAY_TEST_MODEL ${rust_bin}owned)
+set_tests_properties(bindings.rust_tests_say_what_they_need PROPERTIES PASS_REGULAR_EXPRESSION "INLAY_TEST_MODEL is not set")
 
 # The oldest Rust that Cargo.toml promises, where rustup has it; INLAY_RUST_OLDEST is the path of a rustc to use instead.
 binding_test(rust_oldest Python3::Interpreter -B ${rust_tests}/oldest.py ${INLAY_CARGO} ${rust_target}-oldest)
@@ -85,6 +88,21 @@ set_tests_properties(bindings.rust_linked PROPERTIES PASS_REGULAR_EXPRESSION "${
 binding_test(rust_compile_cases Python3::Interpreter -B ${rust_tests}/compile_cases.py ${INLAY_RUSTC})
 binding_test(rust_dependent Python3::Interpreter -B ${rust_tests}/dependent.py ${INLAY_CARGO} ${rust_target})
 binding_test(rust_emitters ${CMAKE_COMMAND} -E env RUSTC=${INLAY_RUSTC} ${Python3_EXECUTABLE} -B tests/bindings/test_emit_rust.py)
+
+# The build says what it misses, without the library and with a folder that has none.
+foreach(name unset other)
+  set(lib_dir -u INLAY_LIB_DIR)
+  if(name STREQUAL other)
+    set(lib_dir INLAY_LIB_DIR=${rust_tests})
+  endif()
+  binding_test(rust_link_says_what_it_misses_${name} env ${lib_dir} PKG_CONFIG_LIBDIR=${rust_tests} PKG_CONFIG_PATH= RUSTC=${INLAY_RUSTC}
+               CARGO_TARGET_DIR=${rust_target}-missing ${INLAY_CARGO} check --offline --locked --no-default-features --features=link
+               --manifest-path=${rust_crate}/Cargo.toml)
+endforeach()
+set_tests_properties(bindings.rust_link_says_what_it_misses_unset PROPERTIES PASS_REGULAR_EXPRESSION
+                     "the feature .link. needs the Inlay library: INLAY_LIB_DIR is not set.* pkg-config does not know it")
+set_tests_properties(bindings.rust_link_says_what_it_misses_other PROPERTIES PASS_REGULAR_EXPRESSION "INLAY_LIB_DIR is .*: it has no libinlay.so")
+set_property(TEST bindings.rust_link_says_what_it_misses_unset bindings.rust_link_says_what_it_misses_other PROPERTY RESOURCE_LOCK rust_missing)
 
 foreach(check format clippy documentation package)
   binding_test(rust_${check} ${rust_tests}/check_sources.sh ${check} ${INLAY_CARGO} ${rust_target})

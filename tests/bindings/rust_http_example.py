@@ -70,21 +70,22 @@ def events(response):
 
 
 def ask(server, prompt):
-    """The status, the answer's text, its number of pieces, its errors, and when it began and ended."""
+    """The status, the answer's text, its number of pieces, and when it began and ended. `prompt` may be bytes."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT)
     with contextlib.closing(connection):
-        connection.request("POST", "/", prompt.encode())
+        connection.request("POST", "/", prompt if isinstance(prompt, bytes) else prompt.encode())
         response = connection.getresponse()
         begin = time.monotonic()
         said = response.read().decode()
         end = time.monotonic()
     if response.status != 200:
-        return response.status, said, 0, [], begin, end
+        check("a refusal is no stream", response.headers["Content-Type"] == "text/plain" and "event" not in said, (response.headers, said))
+        return response.status, said, 0, begin, end
     check("type", response.headers["Content-Type"] == "text/event-stream", response.headers)
     got = list(events(said))
-    check("an end", got[-1][0] == "end" and all(name in ("message", "error") for name, _ in got[:-1]), got)
-    text = "".join(data["text"] for name, data in got if name == "message")
-    return 200, text, len(got) - 1, [data["text"] for name, data in got if name == "error"], begin, end
+    check("one end, the last", [name for name, _ in got] == ["message"] * (len(got) - 1) + ["end"], got)
+    check("it ended well", got[-1][1]["finish"] in ("end of generation", "max tokens") and got[-1][1]["status"] == "ok", got[-1])
+    return 200, "".join(data["text"] for _, data in got[:-1]), len(got) - 1, begin, end
 
 
 def ask_all(server, prompts):
@@ -95,7 +96,7 @@ def ask_all(server, prompts):
 def check_together(server, alone):
     answers = ask_all(server, PROMPTS)
     check("each answer is that of its prompt alone", [answer[1] for answer in answers] == alone, answers)
-    check("they came together", max(answer[4] for answer in answers) < min(answer[5] for answer in answers), answers)
+    check("they came together", max(answer[3] for answer in answers) < min(answer[4] for answer in answers), answers)
 
 
 def check_pieces(server):
@@ -146,10 +147,13 @@ def check_many(server, alone):
 
 
 def check_prompts(server):
-    _, _, n_pieces, errors, _, _ = ask(server, "Once upon a time. " * 1000)
-    check("a prompt that is too long is an error", n_pieces == 1 and "context" in errors[0], errors)
-    _, text, _, errors, _, _ = ask(server, 'The "old" fox\n\tsaid \\ é 😀')
-    check("any character may stand in a prompt", text and not errors, errors)
+    for what, prompt, status, reason in (("too long for the model", "Once upon a time. " * 1000, 400, "context"),
+                                         ("no UTF-8", b"Once \xff upon", 400, "utf-8"),
+                                         ("too large", "x" * (1 << 20), 413, "65536 bytes")):
+        answer = ask(server, prompt)
+        check(f"a prompt that is {what} is refused before anything is streamed", answer[0] == status and reason in answer[1], answer)
+    answer = ask(server, 'The "old" fox\n\tsaid \\ é 😀')
+    check("any character may stand in a prompt", answer[0] == 200 and answer[1], answer)
 
 
 def main():
@@ -163,7 +167,7 @@ def main():
         check_disconnect(server, alone)
         check_many(server, alone)
         check("nothing panicked", "panicked" not in server.said, server.said)
-    print("http: many clients that share steps, pieces, errors, clients that leave, more than may wait")
+    print("http: many clients that share steps, pieces, refusals, one end, clients that leave, more than may wait")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 use crate::{
-    ChatMessage, Engine, Error, Event, GenerateOptions, Generation, Result, Session, SessionOptions, Status, Token,
+    ChatMessage, Engine, Error, Event, GenerateOptions, Generation, Result, Sampler, Session, SessionOptions, Status,
+    Token,
 };
 
 /// A conversation: its messages, and a session that holds their tokens, so that an answer runs only what is new. The model's chat
@@ -79,7 +80,24 @@ impl Chat {
         self.said.n_reused
     }
 
-    /// The chat's session.
+    /// Changes how the answers are drawn from now on, that of a line which is asked already included. They begin with the sampler of
+    /// the options that the chat was made with.
+    ///
+    /// # Errors
+    /// Those of [`Session::set_sampler`].
+    pub fn set_sampler(&mut self, sampler: &Sampler) -> Result<()> {
+        self.session.set_sampler(sampler)
+    }
+
+    /// Changes the texts that end an answer.
+    ///
+    /// # Errors
+    /// Those of [`Session::set_stop`].
+    pub fn set_stop<S: AsRef<str>>(&mut self, stops: &[S]) -> Result<()> {
+        self.session.set_stop(stops)
+    }
+
+    /// The chat's session, for what it tells and for a [`CancelHandle`](crate::CancelHandle).
     pub fn session(&self) -> &Session {
         &self.session
     }

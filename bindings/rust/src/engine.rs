@@ -1,17 +1,19 @@
 use crate::callbacks::{OwnedSink, Progress};
 use crate::error::{call, into_string, read_bytes, read_string};
 use crate::info::{EngineInfo, Explanation, LogMessage, MemoryInfo, Stats, TokenInfo, TokenScore};
+use crate::queue::Queue;
 use crate::steps::Steps;
 use crate::TokenizeOptions;
 use crate::{
-    raw, Chat, ChatMessage, Conversation, ConvertOptions, ConvertType, EmbedOptions, Library, LoadOptions, LogLevel,
-    ProfileForm, ProfileOptions, ProgressFn, Prompt, Result, ScoreOptions, Session, SessionOptions, Status, Token,
-    MAX_LOGPROBS,
+    raw, Chat, ChatMessage, Conversation, ConvertOptions, ConvertType, EmbedOptions, Error, Library, LoadOptions,
+    LogLevel, ProfileForm, ProfileOptions, ProgressFn, Prompt, Result, ScoreOptions, Session, SessionOptions, Status,
+    Token, MAX_LOGPROBS,
 };
 use std::io::{Read, Seek};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Room for a text at the first try.
 const TEXT_BYTES: usize = 512;
@@ -31,6 +33,7 @@ struct Shared {
     library: Library,
     engine: *mut raw::inlay_engine,
     steps: Steps,
+    queue: Queue,
     /// Freed behind the engine, which calls it.
     _log: Option<OwnedSink>,
 }
@@ -157,8 +160,9 @@ impl Engine {
             progress.install(&mut params);
         }
         let mut engine = std::ptr::null_mut();
-        let loaded = call(|err| load(&params, &mut engine, err))
-            .map(|()| Self { shared: Arc::new(Shared { library, engine, steps: Steps::default(), _log: log }) });
+        let loaded = call(|err| load(&params, &mut engine, err)).map(|()| Self {
+            shared: Arc::new(Shared { library, engine, steps: Steps::default(), queue: Queue::default(), _log: log }),
+        });
         if let Some(progress) = progress {
             progress.resume_panic();
         }
@@ -172,6 +176,11 @@ impl Engine {
 
     pub(crate) fn steps(&self) -> &Steps {
         &self.shared.steps
+    }
+
+    /// Who waits for one of the engine's sessions.
+    pub(crate) fn queue(&self) -> &Queue {
+        &self.shared.queue
     }
 
     /// The handle of the C API, for what this crate does not wrap. It is this object's: it must not be freed.
@@ -189,6 +198,27 @@ impl Engine {
     /// [`Status::SessionLimit`], [`Status::DeviceOutOfMemory`] or [`Status::DeviceLost`].
     pub fn session(&self, options: &SessionOptions) -> Result<Session> {
         Session::new(self, options)
+    }
+
+    /// As [`session`](Self::session), but where all [`max_sessions`](LoadOptions::max_sessions) are in use it blocks until another
+    /// thread drops one, behind those that came before; `patience` is the longest that it waits. [`Duration::MAX`] is for ever:
+    /// then a thread that waits for a session of its own waits in vain. Sessions that are freed through [`raw`] are not noticed.
+    ///
+    /// # Errors
+    /// [`Status::SessionLimit`] when the patience is over; the others of [`session`](Self::session), at once.
+    pub fn wait_for_session(&self, options: &SessionOptions, patience: Duration) -> Result<Session> {
+        let mut limit = None;
+        let made = self.queue().wait(patience, || match self.session(options) {
+            Err(error) if error.status() == Status::SessionLimit => {
+                limit = Some(error);
+                None
+            }
+            made => Some(made),
+        });
+        made.unwrap_or_else(|| {
+            let message = "all sessions of the engine are in use, and others wait for them";
+            Err(limit.unwrap_or_else(|| Error::new(Status::SessionLimit, message)))
+        })
     }
 
     /// Sizes of the model and of what was allocated for it.
@@ -432,6 +462,7 @@ impl Engine {
                 (self.functions().inlay_embed)(self.as_ptr(), from, n, stride, &params, to, cap, needed, err)
             }
         });
+        self.queue().wake(); // the texts have had sessions
         if let Some(progress) = progress {
             progress.resume_panic();
         }
@@ -474,6 +505,7 @@ impl Engine {
                 score(self.as_ptr(), against, ids, n, counts, texts.len(), &params, to, stride, likeliest, cap, err)
             }
         });
+        [Some(self), options.against].into_iter().flatten().for_each(|engine| engine.queue().wake()); // the texts have had sessions
         if let Some(progress) = progress {
             progress.resume_panic();
         }
@@ -534,7 +566,9 @@ impl Engine {
     pub fn profile_step(&self, options: ProfileOptions) -> Result<()> {
         let params = options.to_raw();
         // SAFETY: the parameters live during the call.
-        call(|err| unsafe { (self.functions().inlay_profile_step)(self.as_ptr(), &params, err) })
+        let profiled = call(|err| unsafe { (self.functions().inlay_profile_step)(self.as_ptr(), &params, err) });
+        self.queue().wake(); // it has had a session
+        profiled
     }
 
     /// What [`profile_step`](Self::profile_step) measured.
@@ -561,7 +595,9 @@ impl Engine {
         let table = read_string(COMPUTED_TEXT_BYTES, |buf, cap, needed, err| {
             // SAFETY: both engines and the tokens live during the call; the buffer has room for `cap` bytes.
             unsafe { compare(a, b, tokens.as_ptr(), n, nmse_limit, &mut first, buf.cast(), cap, needed, err) }
-        })?;
+        });
+        [self, other].into_iter().for_each(|engine| engine.queue().wake()); // they have had a session each
+        let table = table?;
         Ok(Comparison { first: u32::try_from(first).ok(), table })
     }
 }

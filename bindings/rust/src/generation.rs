@@ -17,7 +17,7 @@ pub struct Generation<'s> {
 }
 
 /// A [`Generation`] that owns its session: it borrows nothing and can be sent to another thread. Made by
-/// [`Session::into_generation`] and [`Session::into_events`].
+/// [`Session::into_events`].
 #[derive(Debug)]
 #[must_use = "nothing is generated until the events are asked for"]
 pub struct OwnedGeneration {

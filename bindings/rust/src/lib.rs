@@ -46,6 +46,7 @@ mod generation;
 mod info;
 mod library;
 mod options;
+mod queue;
 #[allow(clippy::missing_errors_doc)] // its functions name their errors in the C API's way
 #[rustfmt::skip]
 pub mod raw;

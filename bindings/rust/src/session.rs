@@ -14,6 +14,19 @@ use std::marker::PhantomData;
 /// One token sequence of an engine, which it keeps alive.
 ///
 /// It can be sent to another thread and is used by one at a time. Dropping it gives its part of the pool back at once.
+///
+/// # Generating
+/// [`generate`](Self::generate) is the usual way: it takes a prompt and options, and gives the events. The others are for what it
+/// cannot do:
+///
+/// | call | for |
+/// |---|---|
+/// | [`Chat::ask`](crate::Chat::ask) | conversations: it keeps messages and runs only what is new |
+/// | [`begin`](Self::begin), then [`into_events`](Self::into_events) | a generation that owns its session: for a thread, a struct, a stream |
+/// | [`begin`](Self::begin), then [`decode_step`] or [`decode_slice`](crate::decode_slice) | one thread that steps many sessions |
+/// | [`events`](Self::events) | going on without a prompt: behind a fork, an accepted token, a loop that was left |
+/// | [`prefill`](Self::prefill) | a prompt alone, in parts, or for the logits behind it |
+/// | [`Session::decode_step`] | a token at a time, in a step of its own |
 pub struct Session {
     session: *mut raw::inlay_session,
     cancels: Cancels,
@@ -40,6 +53,7 @@ impl Drop for Session {
         self.cancels.forget_session();
         // SAFETY: the session is ours, and no cancel handle reaches it any more.
         unsafe { (self.functions().inlay_session_free)(self.session) }
+        self.engine.queue().wake();
     }
 }
 
@@ -118,22 +132,8 @@ impl Session {
         Ok(self.events())
     }
 
-    /// As [`generate`](Self::generate), by a generation that owns the session: for a thread, a struct, a stream. If the prompt
-    /// fails the session is dropped; [`begin`](Self::begin) and [`into_events`](Self::into_events) keep it then.
-    ///
-    /// # Errors
-    /// Those of [`generate`](Self::generate).
-    pub fn into_generation<'p>(
-        mut self,
-        prompt: impl Into<Prompt<'p>>,
-        options: &GenerateOptions,
-    ) -> Result<OwnedGeneration> {
-        self.begin(prompt, options)?;
-        Ok(self.into_events())
-    }
-
     /// The first part of [`generate`](Self::generate): applies the options and runs the prompt. The events are those of
-    /// [`events`](Self::events), [`into_events`](Self::into_events), or of steps with other sessions.
+    /// [`into_events`](Self::into_events), or of steps with other sessions.
     ///
     /// # Errors
     /// Those of [`generate`](Self::generate).
@@ -147,7 +147,7 @@ impl Session {
         if let Some(max_tokens) = options.max_tokens {
             self.set_max_tokens(max_tokens)?;
         }
-        self.prefill_with(prompt, options.tokenize)
+        self.prefill_text(prompt.into(), options.tokenize)
     }
 
     /// The events that follow, one a step, until the session has finished: what [`generate`](Self::generate) gives, without a
@@ -156,7 +156,8 @@ impl Session {
         Generation { session: self, said: None, ended: false }
     }
 
-    /// The same events, by a generation that owns the session and can give it back.
+    /// The same events, by a generation that owns the session and can give it back. It borrows nothing, so that a thread, a struct
+    /// or a stream can hold it.
     pub fn into_events(self) -> OwnedGeneration {
         OwnedGeneration { session: self, ended: false }
     }
@@ -173,15 +174,11 @@ impl Session {
     /// [`Status::ContextFull`], [`Status::KvFull`], [`Status::Cancelled`], [`Status::InvalidState`] or [`Status::DeviceLost`];
     /// [`Status::Unsupported`] for a text where the model has no tokenizer.
     pub fn prefill<'p>(&mut self, prompt: impl Into<Prompt<'p>>) -> Result<()> {
-        self.prefill_with(prompt, TokenizeOptions::default())
+        self.prefill_text(prompt.into(), TokenizeOptions::default())
     }
 
-    /// As [`prefill`](Self::prefill); the options say how a text becomes tokens.
-    ///
-    /// # Errors
-    /// Those of [`prefill`](Self::prefill).
-    pub fn prefill_with<'p>(&mut self, prompt: impl Into<Prompt<'p>>, options: TokenizeOptions) -> Result<()> {
-        let text = match prompt.into() {
+    fn prefill_text(&mut self, prompt: Prompt<'_>, options: TokenizeOptions) -> Result<()> {
+        let text = match prompt {
             Prompt::Tokens(tokens) => return self.prefill_tokens(tokens),
             Prompt::Text(text) => text,
         };

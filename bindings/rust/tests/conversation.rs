@@ -2,7 +2,7 @@
 mod common;
 
 use common::*;
-use inlay::{Chat, ChatMessage, Engine, Event, FinishReason, GenerateOptions, SessionOptions, Status};
+use inlay::{Chat, ChatMessage, Engine, Event, FinishReason, GenerateOptions, Sampler, SessionOptions, Status};
 use std::thread;
 
 const SCENE: &str = "Mira is a kind innkeeper at an inn in Oakvale.";
@@ -129,6 +129,33 @@ fn a_full_context_drops_the_oldest_turns() {
     assert!((1..=5).contains(&n_shrunk), "{n_shrunk}");
     chat.clear();
     assert_eq!((chat.messages(), chat.n_dropped()), (&scene()[..], 0));
+}
+
+#[test]
+fn a_chat_draws_by_the_sampler_that_it_is_given() {
+    let engine = small();
+    let wild = |seed| Sampler::default().temperature(1.5).seed(seed);
+    let with = |sampler| engine.chat(&SessionOptions::default().max_tokens(40).sampler(sampler), scene()).unwrap();
+    let greedy = answer(&mut chat(&engine, 40), ROOM).0;
+    let made = answer(&mut with(wild(3)), ROOM).0;
+    assert_ne!(made, greedy);
+    // Given later it draws the same; between two lines it changes the second one alone.
+    let mut later = chat(&engine, 40);
+    later.set_sampler(&wild(3)).unwrap();
+    assert_eq!(answer(&mut later, ROOM).0, made);
+    later.clear();
+    later.set_sampler(&Sampler::default()).unwrap();
+    assert_eq!(answer(&mut later, ROOM).0, greedy);
+    assert_eq!(later.set_sampler(&Sampler::default().temperature(-1.0)).unwrap_err().status(), Status::InvalidArgument);
+    // So do the texts that end an answer.
+    let stop = greedy.split(' ').nth(3).unwrap();
+    later.clear();
+    later.set_stop(&[stop]).unwrap();
+    let (text, last) = answer(&mut later, ROOM);
+    assert_eq!(
+        (text.as_str(), last.finish_reason),
+        (&greedy[..greedy.find(stop).unwrap()], Some(FinishReason::StopString))
+    );
 }
 
 #[test]

@@ -33,12 +33,12 @@ fn a_second_prompt_has_no_bos() {
     session.prefill(PROMPT).unwrap();
     assert_eq!(length(&session), with);
     let always = TokenizeOptions::default().always_bos_eos(true);
-    session.prefill_with(PROMPT, always).unwrap();
+    session.begin(PROMPT, &GenerateOptions::default().tokenize(always)).unwrap();
     assert_eq!(length(&session), with + with);
     session.truncate(0).unwrap();
-    session.prefill_with(PROMPT, TokenizeOptions::default().no_bos_eos(true)).unwrap();
+    session.begin(PROMPT, &GenerateOptions::default().tokenize(TokenizeOptions::default().no_bos_eos(true))).unwrap();
     assert_eq!(length(&session), without);
-    session.prefill_with(PROMPT, always.no_bos_eos(true)).unwrap();
+    session.begin(PROMPT, &GenerateOptions::default().tokenize(always.no_bos_eos(true))).unwrap();
     assert_eq!(length(&session), without + without);
 }
 

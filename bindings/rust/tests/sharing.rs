@@ -14,7 +14,7 @@ fn prompt(i: usize) -> String {
 
 fn begin(engine: &Engine, prompt: &str, max_tokens: u32) -> inlay::OwnedGeneration {
     let options = SessionOptions::default().max_tokens(max_tokens).ignore_end_of_generation(true);
-    engine.session(&options).unwrap().into_generation(prompt, &Default::default()).unwrap()
+    owned(engine.session(&options).unwrap(), prompt, &Default::default())
 }
 
 /// Tokens that were drawn and steps that were run meanwhile.

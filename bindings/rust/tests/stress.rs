@@ -100,7 +100,7 @@ fn job(engine: &Engine, random: &mut Random, right: &[String], counts: &mut Coun
         }
         2 => {
             // Its session outlives the caller's engine, and is dropped by another thread.
-            let mut owned = session(&engine.clone()).into_generation(PROMPT, &options).unwrap();
+            let mut owned = owned(session(&engine.clone()), PROMPT, &options);
             let text = text_of(owned.by_ref().take(n));
             thread::spawn(move || drop(owned)).join().unwrap();
             counts.take(&text, false, right_text);

@@ -1,15 +1,23 @@
 //! What the tests share. The environment says what they run on: INLAY_LIBRARY, INLAY_TEST_MODEL (the model of the repository
-//! unless set) and INLAY_TEST_DEVICE: cpu (unless set), cuda or reference.
+//! unless set; a package of the crate has none) and INLAY_TEST_DEVICE: cpu (unless set), cuda or reference.
 #![allow(dead_code)]
 
-use inlay::{DeviceKind, Engine, LoadOptions, Session, SessionOptions, Token};
+use inlay::{
+    DeviceKind, Engine, GenerateOptions, LoadOptions, OwnedGeneration, Prompt, Session, SessionOptions, Token,
+};
 use std::path::PathBuf;
 
 pub const PROMPT: &str = "Once upon a time";
 
 pub fn model() -> PathBuf {
-    let in_repository = || [env!("CARGO_MANIFEST_DIR"), "../../examples/model/tales.gguf"].iter().collect();
-    std::env::var_os("INLAY_TEST_MODEL").map_or_else(in_repository, PathBuf::from)
+    std::env::var_os("INLAY_TEST_MODEL").map_or_else(
+        || {
+            let model: PathBuf = [env!("CARGO_MANIFEST_DIR"), "../../examples/model/tales.gguf"].iter().collect();
+            assert!(model.is_file(), "the tests need a model: INLAY_TEST_MODEL is not set, which is the path of one");
+            model
+        },
+        PathBuf::from,
+    )
 }
 
 pub fn device() -> DeviceKind {
@@ -43,6 +51,12 @@ pub fn begun(engine: &Engine) -> Session {
     let mut session = endless(engine);
     session.prefill(PROMPT).expect("the prompt runs");
     session
+}
+
+/// The events of a prompt, by a generation that owns the session.
+pub fn owned<'p>(mut session: Session, prompt: impl Into<Prompt<'p>>, options: &GenerateOptions) -> OwnedGeneration {
+    session.begin(prompt, options).expect("the prompt runs");
+    session.into_events()
 }
 
 pub fn draw(session: &mut Session, n: usize) -> Vec<Token> {

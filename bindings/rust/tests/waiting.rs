@@ -1,0 +1,85 @@
+//! Waiting for a session while all of them are in use.
+mod common;
+
+use common::*;
+use inlay::{EmbedOptions, Engine, Pooling, Session, SessionOptions, Status};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const SHORT: Duration = Duration::from_millis(50);
+const LONG: Duration = Duration::from_secs(60);
+
+fn of(n_sessions: u32) -> Engine {
+    load_with(options().n_context(256).max_sessions(n_sessions))
+}
+
+fn wait(engine: &Engine, patience: Duration) -> inlay::Result<Session> {
+    engine.wait_for_session(&SessionOptions::default(), patience)
+}
+
+#[test]
+fn a_free_session_comes_at_once_and_a_missing_one_when_the_patience_is_over() {
+    let engine = of(1);
+    let held = wait(&engine, Duration::ZERO).unwrap();
+    for patience in [Duration::ZERO, SHORT] {
+        let begin = Instant::now();
+        assert_eq!(wait(&engine, patience).unwrap_err().status(), Status::SessionLimit);
+        assert!(begin.elapsed() >= patience);
+    }
+    drop(held);
+    wait(&engine, Duration::MAX).unwrap();
+    // What is wrong is told at once, not waited for.
+    let begin = Instant::now();
+    let wrong = SessionOptions::default().stop(["".to_owned()]);
+    assert_eq!(engine.wait_for_session(&wrong, LONG).unwrap_err().status(), Status::InvalidArgument);
+    assert!(begin.elapsed() < LONG / 2);
+}
+
+#[test]
+fn a_session_that_another_thread_drops_is_waited_for() {
+    let engine = of(1);
+    for patience in [LONG, Duration::MAX] {
+        let held = wait(&engine, LONG).unwrap();
+        let (begin, other) = (Instant::now(), engine.clone());
+        let waiting = thread::spawn(move || wait(&other, patience).map(|_| begin.elapsed()));
+        thread::sleep(SHORT);
+        drop(held);
+        let waited = waiting.join().unwrap().unwrap();
+        assert!(SHORT <= waited && waited < LONG / 2, "{waited:?}");
+    }
+}
+
+#[test]
+fn sessions_of_the_librarys_own_are_waited_for() {
+    let engine = of(1);
+    let text = "Once upon a time there was a fox. ".repeat(5);
+    let embedding = {
+        let engine = engine.clone();
+        thread::spawn(move || {
+            for _ in 0..20 {
+                // It may find the session taken, which it does not wait for.
+                let _ = engine.embed([text.as_str()], EmbedOptions::default().pooling(Pooling::Mean));
+            }
+        })
+    };
+    for _ in 0..20 {
+        drop(wait(&engine, LONG).unwrap());
+    }
+    embedding.join().unwrap();
+}
+
+#[test]
+fn many_threads_share_few_sessions() {
+    let engine = of(3);
+    let want = greedy(&engine, 5);
+    thread::scope(|scope| {
+        for _ in 0..24 {
+            scope.spawn(|| {
+                let mut session = wait(&engine, LONG).unwrap();
+                session.prefill(PROMPT).unwrap();
+                assert_eq!(draw(&mut session, 5), want);
+            });
+        }
+    });
+    assert_eq!(engine.stats().unwrap().n_sessions, 0);
+}
