@@ -10,6 +10,7 @@ SCALARS = {"i32": 4, "u32": 4, "i64": 8, "u64": 8, "f32": 4, "f64": 8, "u8": 1, 
 RETURNS = ("status", "void", "i32", "u32", "static_utf8")
 GROWTHS = ("sized", "stride", "fixed")
 NAME = re.compile(r"inlay_[a-z0-9_]+")
+RANGE = re.compile(r"any number|-?[0-9.]+ or more|-?[0-9.]+ to [0-9.]+")
 HEADER_DOC_LINES = 12
 
 
@@ -76,10 +77,20 @@ class Field:
     count: int  # elements of an inline array, 1 for a plain field
     count_name: str  # the constant that count was written with, or ""
     unit: str
+    range: str  # of the values beside the default: of a form of RANGE
     default: str
     since: str
     offset: int = 0
     size: int = 0
+
+    def notes(self) -> str:
+        """Unit, range and default, as they stand behind the documentation; may be empty."""
+        return ", ".join(filter(None, [self.unit, self.range, f"default {self.default}" if self.default else ""]))
+
+    def limits(self) -> tuple[float | None, float | None]:
+        """The smallest and the largest value of the range."""
+        low, _, high = self.range.partition(" to ")
+        return (None, None) if low == "any number" else (float(low.split()[0]), float(high) if high else None)
 
 
 @dataclass
@@ -267,7 +278,7 @@ def read_struct(api: Api, t: Table) -> Struct:
             count, count_name = constant.value, count
         struct.fields.append(Field(f.take("name", str), f.take("type", str), f.take("doc", str),
                                    f.take("pointer", bool, False), f.take("len", str, ""), count, count_name,
-                                   f.take("unit", str, ""), f.take("default", str, ""),
+                                   f.take("unit", str, ""), f.take("range", str, ""), f.take("default", str, ""),
                                    f.take("since", str, struct.since)))
         f.done()
     return struct
@@ -313,6 +324,15 @@ def field_type(api: Api, where: str, f: Field) -> tuple[int, int]:
     return inner.size, inner.align
 
 
+def check_range(struct: Struct, where: str, f: Field) -> None:
+    """Each number that a program sets says its range; lengths of texts are as the texts, and 64 bits are all allowed."""
+    if f.range and not RANGE.fullmatch(f.range):
+        raise ApiError(f"{where}: range is {f.range}, expected `any number`, `LOW or more` or `LOW to HIGH`")
+    is_set = struct.growth == "sized" and struct.use == "in" and not f.pointer
+    if is_set and (f.type in ("i32", "f32", "f64") or (f.type == "size" and f.unit != "bytes")) and not f.range:
+        raise ApiError(f"{where}: no range")
+
+
 def lay_out(api: Api, struct: Struct) -> None:
     where = f"struct {struct.name}"
     if struct.growth not in GROWTHS or struct.use not in ("in", "out"):
@@ -327,6 +347,7 @@ def lay_out(api: Api, struct: Struct) -> None:
         at = f"{where}, field {f.name}"
         if f.length and f.length not in names:
             raise ApiError(f"{at}: no field {f.length}")
+        check_range(struct, at, f)
         size, align = field_type(api, at, f)
         if offset % align:
             raise ApiError(f"{at}: {align - offset % align} bytes of padding before it are not explicit")

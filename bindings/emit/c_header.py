@@ -71,7 +71,7 @@ def enum_lines(enum: Enum) -> list[str]:
 def struct_lines(struct: Struct) -> list[str]:
     out = [*c_types.wrap(struct.doc, "// "), f"typedef struct {struct.name} {{"]
     for f in struct.fields:
-        notes = ", ".join(filter(None, [f.unit, f"default {f.default}" if f.default else ""]))
+        notes = f.notes()
         out += c_types.wrap(f.doc + (f" [{notes}]" if notes else ""), "  // ")
         out.append("  " + c_types.field_declaration(f))
     return [*out, f"}} {struct.name};"]

@@ -61,7 +61,7 @@ def struct_lines(api: Api, struct: Struct) -> list[str]:
     out += [*cs.xml("summary", struct.doc, "    "), "    [StructLayout(LayoutKind.Sequential)]",
             f"    public unsafe struct {struct.name}", "    {"]
     for f in struct.fields:
-        notes = ", ".join(filter(None, [f.unit, f"default {f.default}" if f.default else ""]))
+        notes = f.notes()
         out += cs.xml("summary", f.doc + (f" [{notes}]" if notes else ""), " " * 8)
         out.append(f"        public {field_declaration(api, struct, f)};")
     return [*out, "    }", ""]

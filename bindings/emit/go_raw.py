@@ -74,7 +74,7 @@ def string_lines(enum: Enum) -> list[str]:
 def struct_lines(api: Api, struct: Struct) -> list[str]:
     out = [*go_names.comment(struct.doc), f"type {go_names.public(struct.name)} struct {{"]
     for f in struct.fields:
-        notes = ", ".join(filter(None, [f.unit, f"default {f.default}" if f.default else ""]))
+        notes = f.notes()
         out += go_names.comment(f.doc + (f" [{notes}]" if notes else ""), "\t")
         count = f"[{go_names.public(f.count_name) if f.count_name else f.count}]" if f.count != 1 else ""
         out.append(f"\t{go_names.camel(f.name)} {'*' if f.pointer else ''}{count}{go_names.base(api, f.type)}")

@@ -64,10 +64,10 @@ def function_lines(api: Api, function: Function) -> list[str]:
 
 def struct_lines(struct: Struct) -> list[str]:
     growth = {"sized": "Grows by `struct_size`.", "stride": "Grows by the stride.", "fixed": "Never grows."}[struct.growth]
-    out = [f"### {struct.name}", "", f"{struct.doc} {growth} {struct.size} bytes.", "", "| field | unit | default | |",
-           "|---|---|---|---|"]
+    out = [f"### {struct.name}", "", f"{struct.doc} {growth} {struct.size} bytes.", "", "| field | unit | range | default | |",
+           "|---|---|---|---|---|"]
     for f in struct.fields:
-        out.append(f"| `{c_types.field_declaration(f)[:-1]}` | {f.unit} | {f.default} | {f.doc} |")
+        out.append(f"| `{c_types.field_declaration(f)[:-1]}` | {f.unit} | {f.range} | {f.default} | {f.doc} |")
     return [*out, ""]
 
 

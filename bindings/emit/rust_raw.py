@@ -82,7 +82,7 @@ def enum_lines(api: Api, e: Enum) -> list[str]:
 def struct_lines(api: Api, s: Struct) -> list[str]:
     out = [*rust.doc(rust.markdown(api, s.doc)), "#[derive(Clone, Copy, Debug)]", "#[repr(C)]", f"pub struct {s.name} {{"]
     for f in s.fields:
-        notes = ", ".join(filter(None, [f.unit, f"default {f.default}" if f.default else ""]))
+        notes = f.notes()
         out += rust.doc(rust.markdown(api, f.doc + (f" ({notes})" if notes else "")), "    ")
         out.append(f"    pub {rust.identifier(f.name)}: {rust.field_type(api, f)},")
     out += ["}", "", f"impl Default for {s.name} {{"]

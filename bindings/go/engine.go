@@ -367,11 +367,11 @@ func (e *Engine) PlanText() (string, error) {
 
 // ProfileOptions say which step is profiled. Zero is the default of every field.
 type ProfileOptions struct {
-	// Tokens of the step: by default 1, a decode step, which draws.
+	// Tokens of the step: by default 1, a decode step, which draws. Range: 0 or more.
 	Tokens int
-	// Past is how many tokens the session has before the step.
+	// Past is how many tokens the session has before the step. Range: 0 or more.
 	Past int
-	// Repetitions is how often the step is run, by default 20; times are medians.
+	// Repetitions is how often the step is run, by default 20; times are medians. Range: 0 to 10000.
 	Repetitions int
 }
 

@@ -17,13 +17,14 @@ import (
 type LoadOptions struct {
 	// Device is where the model runs: by default the fastest device that it fits on.
 	Device DeviceKind
-	// DeviceIndex is the number of the device among those of its kind.
+	// DeviceIndex is the number of the device among those of its kind. Range: 0 or more.
 	DeviceIndex int
 	// Context is the longest sequence of one session in tokens: by default what the model was trained for, at most 4096.
+	// Range: 0 or more.
 	Context int
-	// MaxSessions is how many sessions may exist at a time, by default 8.
+	// MaxSessions is how many sessions may exist at a time, by default 8. Range: 0 to 1024.
 	MaxSessions int
-	// Threads is how many threads compute, by default all cores that the process may use.
+	// Threads is how many threads compute, by default all cores that the process may use. Range: 0 to 1024.
 	Threads int
 	// KVBudget is the size in bytes of the KV pool that the sessions share: by default enough for all sessions with a
 	// full context, at most 2 GiB but one context at least.
@@ -38,6 +39,7 @@ type LoadOptions struct {
 	// may come and go in any version; an unknown one is refused, and the error lists the known ones.
 	Tuning string
 	// PrefillChunk is how many tokens prefill runs at a time, by default 512, on a GPU 1024: the grain of its cancelling.
+	// Range: 0 to 4096.
 	PrefillChunk int
 	// LogLevel is the least important kind of message that Logs has, by default LogInfo.
 	LogLevel LogLevel
@@ -327,7 +329,7 @@ func explain(path string, options *LoadOptions, form ExplainForm) (text string, 
 
 // ConvertOptions say how a model is converted. Zero is the default of every field.
 type ConvertOptions struct {
-	// Threads is how many threads compute, by default all cores.
+	// Threads is how many threads compute, by default all cores. Range: 0 to 1024.
 	Threads int
 	// Progress is told a few times a second how many bytes of the source are done, and once at the end. It is called on
 	// another goroutine, which the conversion waits for.

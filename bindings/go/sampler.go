@@ -25,60 +25,62 @@ type TokenLogprob struct {
 // Sampler says how a token is drawn. The steps run in this order: bias and DRY, penalties, TopNSigma, temperature, TopK,
 // TypicalP, TopP, MinP, XTC, draw. Its zero value is greedy.
 type Sampler struct {
-	// Temperature divides the logits; 0 takes the likeliest token, the lower id at a tie.
+	// Temperature divides the logits; 0 takes the likeliest token, the lower id at a tie. Range: 0 or more.
 	Temperature float32 `json:"temperature,omitempty"`
-	// TopK keeps the k likeliest tokens; 0 is off.
+	// TopK keeps the k likeliest tokens; 0 is off. Range: 0 or more.
 	TopK int `json:"top_k,omitempty"`
-	// TopP keeps the likeliest tokens whose probabilities reach this sum; 0 is off.
+	// TopP keeps the likeliest tokens whose probabilities reach this sum; 0 is off. Range: 0 to 1.
 	TopP float32 `json:"top_p,omitempty"`
-	// MinP drops tokens less likely than this part of the likeliest one's probability; 0 is off.
+	// MinP drops tokens less likely than this part of the likeliest one's probability; 0 is off. Range: 0 to 1.
 	MinP float32 `json:"min_p,omitempty"`
-	// RepetitionPenalty divides positive and multiplies negative logits of tokens in the window; 0 is off.
+	// RepetitionPenalty divides positive and multiplies negative logits of tokens in the window; 0 is off. Range: 0 or more.
 	RepetitionPenalty float32 `json:"repetition_penalty,omitempty"`
-	// FrequencyPenalty is subtracted once for every time that the token is in the window.
+	// FrequencyPenalty is subtracted once for every time that the token is in the window. Range: any number.
 	FrequencyPenalty float32 `json:"frequency_penalty,omitempty"`
-	// PresencePenalty is subtracted if the token is in the window.
+	// PresencePenalty is subtracted if the token is in the window. Range: any number.
 	PresencePenalty float32 `json:"presence_penalty,omitempty"`
-	// PenaltyWindow is how many of the last tokens the penalties look at: -1 for all, 0 for 64.
+	// PenaltyWindow is how many of the last tokens the penalties look at: -1 for all, 0 for 64. Range: -1 or more.
 	PenaltyWindow int `json:"penalty_window,omitempty"`
-	// Logprobs is how many of the likeliest tokens events report, at most 20.
+	// Logprobs is how many of the likeliest tokens events report. Range: 0 to 20.
 	Logprobs int `json:"logprobs,omitempty"`
 	// Seed decides the draws: same seed, stream, tokens and logits, same draw, whatever else is in the step.
 	Seed uint64 `json:"seed,omitempty"`
-	// Bias changes logits, each token once; minus infinity bans a token.
+	// Bias changes logits, each token once, at most 1024; minus infinity bans a token.
 	Bias []LogitBias `json:"bias,omitempty"`
 	// TypicalP keeps the tokens whose surprise is nearest to the mean surprise and whose probabilities reach this sum; 0 is
-	// off.
+	// off. Range: 0 to 1.
 	TypicalP float32 `json:"typical_p,omitempty"`
-	// TopNSigma keeps logits that are at most this many standard deviations below the largest; 0 is off.
+	// TopNSigma keeps logits that are at most this many standard deviations below the largest; 0 is off. Range: 0 or more.
 	TopNSigma float32 `json:"top_n_sigma,omitempty"`
 	// DynatempRange is how much is taken from the temperature at most where the model is sure of the next token, and added
-	// where it is not; 0 is off.
+	// where it is not; 0 is off. Range: 0 or more.
 	DynatempRange float32 `json:"dynatemp_range,omitempty"`
 	// DynatempExponent is the power of the entropy, from 0 to 1, that says where in that range the temperature is; 0 is 1.
+	// Range: 0 or more.
 	DynatempExponent float32 `json:"dynatemp_exponent,omitempty"`
 	// XTCProbability is the chance with which, of the tokens that reach XTCThreshold, only the least likely stays; 0 is off.
+	// Range: 0 to 1.
 	XTCProbability float32 `json:"xtc_probability,omitempty"`
-	// XTCThreshold is the probability that makes a token a top choice; 0 is 0.1.
+	// XTCThreshold is the probability that makes a token a top choice; 0 is 0.1. Range: 0 to 1.
 	XTCThreshold float32 `json:"xtc_threshold,omitempty"`
-	// MirostatTau is the mean surprise, in bits, of the drawn tokens that Mirostat 2 aims at. It stands in the place of TopK,
-	// TypicalP, TopP, MinP and XTC; 0 is off.
+	// MirostatTau is the mean surprise, in bits, of the drawn tokens that Mirostat 2 aims at. It stands in the place of
+	// TopK, TypicalP, TopP, MinP and XTC; 0 is off. Range: 0 or more.
 	MirostatTau float32 `json:"mirostat_tau,omitempty"`
-	// MirostatEta is how much of its error Mirostat corrects with each token; 0 is 0.1.
+	// MirostatEta is how much of its error Mirostat corrects with each token; 0 is 0.1. Range: 0 or more.
 	MirostatEta float32 `json:"mirostat_eta,omitempty"`
-	// AdaptiveTarget is what the mean of the drawn tokens' probabilities becomes with adaptive-p, which prefers tokens near a
-	// probability. To be used with a filter as MinP; 0 is off.
+	// AdaptiveTarget is what the mean of the drawn tokens' probabilities becomes with adaptive-p, which prefers tokens near
+	// a probability. To be used with a filter as MinP; 0 is off. Range: 0 to 1.
 	AdaptiveTarget float32 `json:"adaptive_target,omitempty"`
-	// AdaptiveDecay is what that mean keeps of itself with each token, at most 0.99; 0 is 0.9.
+	// AdaptiveDecay is what that mean keeps of itself with each token; 0 is 0.9. Range: 0 to 0.99.
 	AdaptiveDecay float32 `json:"adaptive_decay,omitempty"`
 	// DryMultiplier turns DRY on: a token that would go on with a repetition of the sequence's end loses DryMultiplier times
-	// DryBase to the power of (length of the repetition - DryAllowedLength) of its logit; 0 is off.
+	// DryBase to the power of (length of the repetition - DryAllowedLength) of its logit; 0 is off. Range: 0 or more.
 	DryMultiplier float32 `json:"dry_multiplier,omitempty"`
-	// DryBase is at least 1; 0 is 1.75.
+	// DryBase is the base of that power; 0 is 1.75. Range: 1 or more.
 	DryBase float32 `json:"dry_base,omitempty"`
-	// DryAllowedLength is the length in tokens below which repetitions cost nothing; 0 is 2.
+	// DryAllowedLength is the length in tokens below which repetitions cost nothing; 0 is 2. Range: 0 or more.
 	DryAllowedLength int `json:"dry_allowed_length,omitempty"`
-	// DryWindow is how many of the last tokens repetitions are looked for in; 0 and -1 are all.
+	// DryWindow is how many of the last tokens repetitions are looked for in; 0 and -1 are all. Range: -1 or more.
 	DryWindow int `json:"dry_window,omitempty"`
 	// DryBreakers are texts that no repetition reaches across and whose tokens DRY leaves alone, at most 64, each of 1 to 128
 	// bytes. None stands for a line feed, a colon, a quotation mark and an asterisk.

@@ -12,9 +12,9 @@ import (
 // ScoreOptions say what Score tells of texts. Zero is the default of every field.
 type ScoreOptions struct {
 	// Given is how many tokens at the beginning of each text are context and have no scores, by default 1, which has nothing
-	// before it.
+	// before it. Range: 0 or more.
 	Given int
-	// Logprobs is how many of the likeliest tokens are reported beside each token, at most 20.
+	// Logprobs is how many of the likeliest tokens are reported beside each token. Range: 0 to 20.
 	Logprobs int
 	// Against is another engine of the same vocabulary, whose distributions count as exact: both run, and are compared.
 	Against *Engine

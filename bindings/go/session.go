@@ -14,13 +14,14 @@ import (
 type SessionOptions struct {
 	// Sampler says how tokens are drawn, by default greedily.
 	Sampler Sampler
-	// Stop are texts that end a generation; neither they nor anything behind them is part of the text.
+	// Stop are texts that end a generation; neither they nor anything behind them is part of the text. There are at most 64, each of
+	// 1 to 1024 bytes.
 	Stop []string
 	// StopTokens are tokens that end a generation when drawn, at most 1024.
 	StopTokens []int32
 	// Stream tells sessions with one seed apart.
 	Stream uint64
-	// MaxTokens is how many tokens are drawn after each prefill; 0 is no limit but the context.
+	// MaxTokens is how many tokens are drawn after each prefill; 0 is no limit but the context. Range: 0 or more.
 	MaxTokens int
 	// Flags change how the session generates.
 	Flags SessionFlags

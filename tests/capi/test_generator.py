@@ -56,6 +56,11 @@ class Description(unittest.TestCase):
         self.refused(', stride = "event_stride"', "", "needs a stride")
         self.refused('errors = ["NOT_FOUND"]', 'errors = ["LOST"]', "no status LOST")
 
+    def test_ranges(self):
+        self.refused(', range = "0 to 4096"', "", "field prefill_chunk: no range")
+        for wrong in ("up to 4096", "0-4096", "4096 to", "0 to 4096 tokens"):
+            self.refused('range = "0 to 4096"', f'range = "{wrong}"', f"range is {wrong}, expected")
+
     def test_thread_classes(self):
         self.refused('thread = "exclusive(session)"', 'thread = "exclusive(engine)"', "thread must be")
         self.refused('thread = "exclusive(session)"', 'thread = "any"', "must be shared")

@@ -216,7 +216,7 @@ namespace Inlay
         /// <param name="source">What is read.</param>
         /// <param name="target">The file to write.</param>
         /// <param name="type">Type of the matrices.</param>
-        /// <param name="threads">How many compute; 0: all cores.</param>
+        /// <param name="threads">How many compute; 0 to 1024, 0: all cores.</param>
         /// <param name="progress">Told the bytes of the source that are done, and all, on this thread. It must not call
         /// Inlay.</param>
         /// <param name="cancellation">Ends the conversion.</param>

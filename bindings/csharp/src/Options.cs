@@ -11,17 +11,18 @@ namespace Inlay
         /// <summary>Where the model runs; default Auto.</summary>
         public DeviceKind Device { get; set; }
 
-        /// <summary>Which device of that kind.</summary>
+        /// <summary>Which device of that kind. Range: 0 or more.</summary>
         public int DeviceIndex { get; set; }
 
-        /// <summary>Longest sequence of one session in tokens; default what the model was trained for, at most
-        /// 4096.</summary>
+        /// <summary>Longest sequence of one session in tokens; default what the model was trained for, at most 4096. Range: 0 or
+        /// more.</summary>
         public int ContextLength { get; set; }
 
-        /// <summary>Sessions that may exist at a time; default 8.</summary>
+        /// <summary>Sessions that may exist at a time; default 8. Range: 0 to 1024.</summary>
         public int MaxSessions { get; set; }
 
-        /// <summary>Threads that compute, the calling one included; default all cores that the process may use.</summary>
+        /// <summary>Threads that compute, the calling one included; default all cores that the process may use. Range: 0 to
+        /// 1024.</summary>
         public int Threads { get; set; }
 
         /// <summary>Size of the KV pool that the sessions share, in bytes; default as large as all sessions could need, at
@@ -42,7 +43,8 @@ namespace Inlay
         /// between. Keys may come and go in any version; an unknown one is refused, and the error lists the known ones.</summary>
         public string? Tuning { get; set; }
 
-        /// <summary>Tokens that prefill runs at a time: the grain of its cancel; default 512, on a GPU 1024.</summary>
+        /// <summary>Tokens that prefill runs at a time: the grain of its cancel; default 512, on a GPU 1024. Range: 0 to
+        /// 4096.</summary>
         public int PrefillChunk { get; set; }
 
         /// <summary>Callers of <see cref="Engine.CreateSessionAsync"/> and of asynchronous generations that may wait while all sessions are in use; one more gets status SessionLimit. Default 1024.</summary>
@@ -91,85 +93,87 @@ namespace Inlay
     /// in this order. Nothing set is greedy.</summary>
     public sealed class SamplerOptions
     {
-        /// <summary>Divides the logits; 0 takes the likeliest token.</summary>
+        /// <summary>Divides the logits; 0 takes the likeliest token. Range: 0 or more.</summary>
         public float Temperature { get; set; }
 
-        /// <summary>Keep the k likeliest tokens; 0 is off.</summary>
+        /// <summary>Keep the k likeliest tokens; 0 is off. Range: 0 or more.</summary>
         public int TopK { get; set; }
 
-        /// <summary>Keep the likeliest tokens whose probabilities reach this sum; 0 is off.</summary>
+        /// <summary>Keep the likeliest tokens whose probabilities reach this sum; 0 is off. Range: 0 to 1.</summary>
         public float TopP { get; set; }
 
-        /// <summary>Drop tokens less likely than this part of the likeliest one's probability; 0 is off.</summary>
+        /// <summary>Drop tokens less likely than this part of the likeliest one's probability; 0 is off. Range: 0 to 1.</summary>
         public float MinP { get; set; }
 
-        /// <summary>Divides positive and multiplies negative logits of tokens in the window; 0 is off.</summary>
+        /// <summary>Divides positive and multiplies negative logits of tokens in the window; 0 is off. Range: 0 or more.</summary>
         public float RepetitionPenalty { get; set; }
 
-        /// <summary>Subtracted once for every time that the token is in the window.</summary>
+        /// <summary>Subtracted once for every time that the token is in the window. Range: any number.</summary>
         public float FrequencyPenalty { get; set; }
 
-        /// <summary>Subtracted if the token is in the window.</summary>
+        /// <summary>Subtracted if the token is in the window. Range: any number.</summary>
         public float PresencePenalty { get; set; }
 
-        /// <summary>Last tokens of the sequence that the penalties look at; 0 is 64, -1 all.</summary>
+        /// <summary>Last tokens of the sequence that the penalties look at; 0 is 64, -1 all. Range: -1 or more.</summary>
         public int PenaltyWindow { get; set; }
 
-        /// <summary>Likeliest tokens to report with each token, at most 20.</summary>
+        /// <summary>Likeliest tokens to report with each token. Range: 0 to 20.</summary>
         public int Logprobs { get; set; }
 
         /// <summary>Same seed, stream, tokens and logits: same draw, whatever else is in the step.</summary>
         public ulong Seed { get; set; }
 
-        /// <summary>Added to the logits of these tokens; minus infinity bans one.</summary>
+        /// <summary>Added to the logits of these tokens; minus infinity bans one; at most 1024.</summary>
         public IDictionary<int, float>? Bias { get; set; }
 
-        /// <summary>Locally typical sampling: keep the tokens whose surprise is nearest to the mean surprise and whose
-        /// probabilities reach this sum; 0 is off.</summary>
+        /// <summary>Locally typical sampling: keep the tokens whose surprise is nearest to the mean surprise and whose probabilities
+        /// reach this sum; 0 is off. Range: 0 to 1.</summary>
         public float TypicalP { get; set; }
 
-        /// <summary>Keep logits that are at most this many standard deviations below the largest; 0 is off.</summary>
+        /// <summary>Keep logits that are at most this many standard deviations below the largest; 0 is off. Range: 0 or
+        /// more.</summary>
         public float TopNSigma { get; set; }
 
         /// <summary>Up to this much is taken from the temperature where the model is sure of the next token, and added where it is
-        /// not; 0 is off.</summary>
+        /// not; 0 is off. Range: 0 or more.</summary>
         public float DynamicTemperatureRange { get; set; }
 
-        /// <summary>Power of the entropy, from 0 to 1, that says where in that range the temperature is; 0 is 1.</summary>
+        /// <summary>Power of the entropy, from 0 to 1, that says where in that range the temperature is; 0 is 1. Range: 0 or
+        /// more.</summary>
         public float DynamicTemperatureExponent { get; set; }
 
-        /// <summary>Exclude top choices: the chance with which, of the tokens that reach XtcThreshold, only the least likely stays;
-        /// 0 is off.</summary>
+        /// <summary>Exclude top choices: the chance with which, of the tokens that reach XtcThreshold, only the least likely stays; 0
+        /// is off. Range: 0 to 1.</summary>
         public float XtcProbability { get; set; }
 
-        /// <summary>Probability that makes a token a top choice; 0 is 0.1.</summary>
+        /// <summary>Probability that makes a token a top choice; 0 is 0.1. Range: 0 to 1.</summary>
         public float XtcThreshold { get; set; }
 
         /// <summary>Mirostat 2: the mean surprise, in bits, of the drawn tokens that is aimed at. It stands in the place of top-k,
-        /// typical-p, top-p, min-p and XTC; 0 is off.</summary>
+        /// typical-p, top-p, min-p and XTC; 0 is off. Range: 0 or more.</summary>
         public float MirostatTau { get; set; }
 
-        /// <summary>How much of its error Mirostat corrects with each token; 0 is 0.1.</summary>
+        /// <summary>How much of its error Mirostat corrects with each token; 0 is 0.1. Range: 0 or more.</summary>
         public float MirostatEta { get; set; }
 
-        /// <summary>Adaptive-p: tokens near a probability are preferred such that the mean of the drawn tokens' probabilities
-        /// becomes this one. To be used with a filter as MinP; 0 is off.</summary>
+        /// <summary>Adaptive-p: tokens near a probability are preferred such that the mean of the drawn tokens' probabilities becomes
+        /// this one. To be used with a filter as MinP; 0 is off. Range: 0 to 1.</summary>
         public float AdaptiveTarget { get; set; }
 
-        /// <summary>What that mean keeps of itself with each token, at most 0.99; 0 is 0.9.</summary>
+        /// <summary>What that mean keeps of itself with each token; 0 is 0.9. Range: 0 to 0.99.</summary>
         public float AdaptiveDecay { get; set; }
 
         /// <summary>DRY: a token that would go on with a repetition of the sequence's end loses DryMultiplier times DryBase to the
-        /// power of (length of the repetition - DryAllowedLength) of its logit; 0 is off.</summary>
+        /// power of (length of the repetition - DryAllowedLength) of its logit; 0 is off. Range: 0 or more.</summary>
         public float DryMultiplier { get; set; }
 
-        /// <summary>At least 1; 0 is 1.75.</summary>
+        /// <summary>Base of that power; 0 is 1.75. Range: 1 or more.</summary>
         public float DryBase { get; set; }
 
-        /// <summary>Shorter repetitions, in tokens, cost nothing; 0 is 2.</summary>
+        /// <summary>Shorter repetitions, in tokens, cost nothing; 0 is 2. Range: 0 or more.</summary>
         public int DryAllowedLength { get; set; }
 
-        /// <summary>Last tokens of the sequence in which repetitions are looked for; 0 and -1 are all.</summary>
+        /// <summary>Last tokens of the sequence in which repetitions are looked for; 0 and -1 are all. Range: -1 or more.</summary>
         public int DryWindow { get; set; }
 
         /// <summary>Texts that no repetition reaches across and whose tokens DRY leaves alone, at most 64, each of 1 to 128
@@ -235,7 +239,7 @@ namespace Inlay
         /// <summary>How tokens are drawn; default greedy.</summary>
         public SamplerOptions? Sampler { get; set; }
 
-        /// <summary>Texts that end a generation.</summary>
+        /// <summary>Texts that end a generation, at most 64, each of 1 to 1024 bytes.</summary>
         public IList<string>? Stop { get; set; }
 
         /// <summary>Tokens that end a generation when drawn, at most 1024.</summary>
@@ -244,7 +248,8 @@ namespace Inlay
         /// <summary>Tells sessions with one seed apart: another stream, other random numbers.</summary>
         public ulong Stream { get; set; }
 
-        /// <summary>Tokens to draw after each prompt before the session finishes; 0 is no limit but the context.</summary>
+        /// <summary>Tokens to draw after each prompt before the session finishes; 0 is no limit but the context. Range: 0 or
+        /// more.</summary>
         public int MaxTokens { get; set; }
 
         /// <summary>Properties.</summary>
@@ -276,11 +281,11 @@ namespace Inlay
     /// <summary>What <see cref="Engine.Score"/> tells of texts.</summary>
     public sealed class ScoreOptions
     {
-        /// <summary>Tokens at the beginning of each text that are context and have no scores; default 1, which has nothing before
-        /// it.</summary>
+        /// <summary>Tokens at the beginning of each text that are context and have no scores; default 1, which has nothing before it.
+        /// Range: 0 or more.</summary>
         public int Given { get; set; }
 
-        /// <summary>Likeliest tokens to report beside each token, at most 20.</summary>
+        /// <summary>Likeliest tokens to report beside each token. Range: 0 to 20.</summary>
         public int Logprobs { get; set; }
 
         /// <summary>Another engine of the same vocabulary, whose distributions count as exact: both run, and are compared.</summary>
@@ -294,13 +299,13 @@ namespace Inlay
     /// <summary>Which step is profiled.</summary>
     public sealed class ProfileOptions
     {
-        /// <summary>Tokens of the step; default 1: a decode step, which draws.</summary>
+        /// <summary>Tokens of the step; default 1: a decode step, which draws. Range: 0 or more.</summary>
         public int Tokens { get; set; }
 
-        /// <summary>Tokens in the session before the step.</summary>
+        /// <summary>Tokens in the session before the step. Range: 0 or more.</summary>
         public int Past { get; set; }
 
-        /// <summary>How often it is run; default 20.</summary>
+        /// <summary>How often it is run; default 20. Range: 0 to 10000.</summary>
         public int Repetitions { get; set; }
     }
 }

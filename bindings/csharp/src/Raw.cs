@@ -474,25 +474,25 @@ namespace Inlay.Raw
         public uint struct_size;
         /// <summary>Where the model runs. [default AUTO]</summary>
         public DeviceKind device;
-        /// <summary>Which device of that kind. [default 0]</summary>
+        /// <summary>Which device of that kind. [0 or more, default 0]</summary>
         public int device_index;
-        /// <summary>Longest sequence of one session; at most what the model was trained for. [tokens, default what the
-        /// model was trained for, at most 4096]</summary>
+        /// <summary>Longest sequence of one session; at most what the model was trained for. [tokens, 0 or more, default
+        /// what the model was trained for, at most 4096]</summary>
         public int n_context;
-        /// <summary>Sessions that may exist at a time, at most 1024. [default 8]</summary>
+        /// <summary>Sessions that may exist at a time. [0 to 1024, default 8]</summary>
         public int max_sessions;
-        /// <summary>Threads that compute, the calling one included, at most 1024; on CUDA they load the weights. REFERENCE
-        /// computes on one, and the log says so. [default all processors that the process may use: affinity and CPU
+        /// <summary>Threads that compute, the calling one included; on CUDA they load the weights. REFERENCE computes on
+        /// one, and the log says so. [0 to 1024, default all processors that the process may use: affinity and CPU
         /// quota]</summary>
         public int n_threads;
         /// <summary>Size of the KV pool that the sessions share; the log says where they cannot use all of it. Layers with
-        /// a sliding window take of it what the windows of all sessions need, at most. [bytes, default max_sessions x
-        /// n_context, at most 2 GiB but one n_context at least]</summary>
+        /// a sliding window take of it what the windows of all sessions need, at most. Less than one block is refused.
+        /// [bytes, default max_sessions x n_context, at most 2 GiB but one n_context at least]</summary>
         public ulong kv_budget_bytes;
         /// <summary>Type of the stored keys and values. [default F32 on REFERENCE, else F16]</summary>
         public KvDtype kv_dtype;
-        /// <summary>Tokens that prefill runs at a time, at most 4096; a cancel is seen between them. More than n_context is
-        /// as n_context, and the log says so. [tokens, default 512, on a GPU with the memory for it 1024]</summary>
+        /// <summary>Tokens that prefill runs at a time; a cancel is seen between them. More than n_context is as n_context,
+        /// and the log says so. [tokens, 0 to 4096, default 512, on a GPU with the memory for it 1024]</summary>
         public int prefill_chunk;
         /// <summary>Least important messages to keep and to report. [default INFO]</summary>
         public LogSeverity log_level;
@@ -638,26 +638,29 @@ namespace Inlay.Raw
     {
         /// <summary>sizeof(inlay_sampler_params). [bytes]</summary>
         public uint struct_size;
-        /// <summary>Divides the logits. [default 0: greedy, the likeliest token, the lower id at a tie]</summary>
+        /// <summary>Divides the logits. [0 or more, default 0: greedy, the likeliest token, the lower id at a
+        /// tie]</summary>
         public float temperature;
-        /// <summary>Keep the k likeliest tokens; all where the vocabulary has fewer. [default 0: off]</summary>
+        /// <summary>Keep the k likeliest tokens; all where the vocabulary has fewer. [0 or more, default 0: off]</summary>
         public int top_k;
-        /// <summary>Keep the likeliest tokens whose probabilities reach this sum. [default 0: off, as 1 is]</summary>
-        public float top_p;
-        /// <summary>Drop tokens less likely than this part of the likeliest one's probability. [default 0: off]</summary>
-        public float min_p;
-        /// <summary>Divides positive and multiplies negative logits of tokens in the window. [default 0: off, as 1
+        /// <summary>Keep the likeliest tokens whose probabilities reach this sum. [0 to 1, default 0: off, as 1
         /// is]</summary>
+        public float top_p;
+        /// <summary>Drop tokens less likely than this part of the likeliest one's probability. [0 to 1, default 0:
+        /// off]</summary>
+        public float min_p;
+        /// <summary>Divides positive and multiplies negative logits of tokens in the window. [0 or more, default 0: off, as
+        /// 1 is]</summary>
         public float repetition_penalty;
-        /// <summary>Subtracted once for every time that the token is in the window. [default 0: off]</summary>
+        /// <summary>Subtracted once for every time that the token is in the window. [any number, default 0: off]</summary>
         public float frequency_penalty;
-        /// <summary>Subtracted if the token is in the window. [default 0: off]</summary>
+        /// <summary>Subtracted if the token is in the window. [any number, default 0: off]</summary>
         public float presence_penalty;
         /// <summary>Last tokens of the sequence that the penalties look at; -1 for all. Changes nothing without penalties.
-        /// [tokens, default 0: the last 64]</summary>
+        /// [tokens, -1 or more, default 0: the last 64]</summary>
         public int penalty_window;
         /// <summary>Likeliest tokens to report in events, at most INLAY_MAX_LOGPROBS; fewer where fewer have a probability.
-        /// [default 0: none]</summary>
+        /// [0 to 20, default 0: none]</summary>
         public int n_logprobs;
         /// <summary>Same seed, stream, tokens and logits: same draw, whatever else is in the step. Logits may differ in
         /// their last bits between devices and versions, and on a GPU between cuts of a prompt. [default 0: the seed
@@ -665,55 +668,55 @@ namespace Inlay.Raw
         public ulong seed;
         /// <summary>Logit changes, each token once; copied. [default NULL: none]</summary>
         public inlay_logit_bias* bias;
-        /// <summary>Their number, at most 1024. [default 0]</summary>
+        /// <summary>Their number. [0 to 1024, default 0]</summary>
         public UIntPtr n_bias;
         /// <summary>Locally typical sampling: keep the tokens whose surprise is nearest to the mean surprise and whose
-        /// probabilities reach this sum. [default 0: off, as 1 is]</summary>
+        /// probabilities reach this sum. [0 to 1, default 0: off, as 1 is]</summary>
         public float typical_p;
-        /// <summary>Keep logits that are at most this many standard deviations below the largest. [default 0:
+        /// <summary>Keep logits that are at most this many standard deviations below the largest. [0 or more, default 0:
         /// off]</summary>
         public float top_n_sigma;
         /// <summary>Dynamic temperature: up to this much below `temperature` where the model is sure of the next token, up
-        /// to this much above where it is not. [default 0: off]</summary>
+        /// to this much above where it is not. [0 or more, default 0: off]</summary>
         public float dynatemp_range;
         /// <summary>Power of the entropy, from 0 to 1, that says where in that range the temperature is. Changes nothing
-        /// without dynatemp_range. [default 0: 1]</summary>
+        /// without dynatemp_range. [0 or more, default 0: 1]</summary>
         public float dynatemp_exponent;
         /// <summary>Exclude top choices: the chance with which, of the tokens that reach xtc_threshold, only the least
-        /// likely stays. [default 0: off]</summary>
+        /// likely stays. [0 to 1, default 0: off]</summary>
         public float xtc_probability;
         /// <summary>Probability that makes a token a top choice; above 0.5 there is no more than one, and nothing changes.
-        /// Changes nothing without xtc_probability. [default 0: 0.1]</summary>
+        /// Changes nothing without xtc_probability. [0 to 1, default 0: 0.1]</summary>
         public float xtc_threshold;
         /// <summary>Mirostat 2: the mean surprise of the drawn tokens that is aimed at. It stands in the place of the
-        /// filters from top_k to XTC. Refused together with adaptive_target. [bits, default 0: off]</summary>
+        /// filters from top_k to XTC. Refused together with adaptive_target. [bits, 0 or more, default 0: off]</summary>
         public float mirostat_tau;
-        /// <summary>How much of its error Mirostat corrects with each token. Changes nothing without mirostat_tau. [default
-        /// 0: 0.1]</summary>
+        /// <summary>How much of its error Mirostat corrects with each token. Changes nothing without mirostat_tau. [0 or
+        /// more, default 0: 0.1]</summary>
         public float mirostat_eta;
         /// <summary>Adaptive-p: tokens near a probability are preferred such that the mean of the drawn tokens'
-        /// probabilities becomes this one. To be used with a filter as min_p, because it prefers unlikely tokens, too.
-        /// [default 0: off]</summary>
+        /// probabilities becomes this one. To be used with a filter as min_p, because it prefers unlikely tokens, too. [0
+        /// to 1, default 0: off]</summary>
         public float adaptive_target;
-        /// <summary>What that mean keeps of itself with each token, at most 0.99. Changes nothing without adaptive_target.
-        /// [default 0: 0.9]</summary>
+        /// <summary>What that mean keeps of itself with each token. Changes nothing without adaptive_target. [0 to 0.99,
+        /// default 0: 0.9]</summary>
         public float adaptive_decay;
         /// <summary>DRY: a token that would go on with a repetition of the sequence's end loses dry_multiplier * dry_base ^
-        /// (length of the repetition - dry_allowed_length) of its logit. [default 0: off]</summary>
+        /// (length of the repetition - dry_allowed_length) of its logit. [0 or more, default 0: off]</summary>
         public float dry_multiplier;
-        /// <summary>At least 1. Changes nothing without dry_multiplier. [default 0: 1.75]</summary>
+        /// <summary>Base of that power. Changes nothing without dry_multiplier. [1 or more, default 0: 1.75]</summary>
         public float dry_base;
-        /// <summary>Shorter repetitions cost nothing. Changes nothing without dry_multiplier. [tokens, default 0:
-        /// 2]</summary>
+        /// <summary>Shorter repetitions cost nothing. Changes nothing without dry_multiplier. [tokens, 0 or more, default
+        /// 0: 2]</summary>
         public int dry_allowed_length;
         /// <summary>Last tokens of the sequence in which repetitions are looked for. Changes nothing without
-        /// dry_multiplier. [tokens, default 0: all, as -1 is]</summary>
+        /// dry_multiplier. [tokens, -1 or more, default 0: all, as -1 is]</summary>
         public int dry_window;
         /// <summary>Texts that no repetition reaches across and whose tokens DRY leaves alone, each of 1 to 128 bytes;
         /// copied. Changes nothing without dry_multiplier. [default NULL: a line feed, a colon, a quotation mark, an
         /// asterisk]</summary>
         public inlay_text* dry_breakers;
-        /// <summary>Their number, at most 64. [default 0]</summary>
+        /// <summary>Their number. [0 to 64, default 0]</summary>
         public UIntPtr n_dry_breakers;
         /// <summary>Others than the named ones are refused. [default 0]</summary>
         public SamplerFlags flags;
@@ -735,7 +738,7 @@ namespace Inlay.Raw
         /// temperature is 0. [default 0]</summary>
         public ulong stream;
         /// <summary>Tokens to draw after each prefill before the session finishes. The context may be full before. [tokens,
-        /// default 0: no limit but the context]</summary>
+        /// 0 or more, default 0: no limit but the context]</summary>
         public int max_tokens;
         /// <summary>0. [default 0]</summary>
         public uint reserved;
@@ -743,12 +746,12 @@ namespace Inlay.Raw
         /// that is named twice counts once. End tokens may be among them: then the reason is STOP_TOKEN, also with
         /// IGNORE_END_OF_GENERATION. [default NULL: none]</summary>
         public int* stop_tokens;
-        /// <summary>Their number, at most 1024. [default 0]</summary>
+        /// <summary>Their number. [0 to 1024, default 0]</summary>
         public UIntPtr n_stop_tokens;
         /// <summary>Texts that end the generation, as inlay_session_set_stop takes them; copied. [default NULL:
         /// none]</summary>
         public inlay_text* stops;
-        /// <summary>Their number, at most 64. [default 0]</summary>
+        /// <summary>Their number. [0 to 64, default 0]</summary>
         public UIntPtr n_stops;
     }
 
@@ -857,11 +860,12 @@ namespace Inlay.Raw
     {
         /// <summary>sizeof(inlay_profile_params). [bytes]</summary>
         public uint struct_size;
-        /// <summary>Tokens of the step; at most prefill_chunk. [tokens, default 1: a decode step, which draws]</summary>
+        /// <summary>Tokens of the step; at most prefill_chunk. [tokens, 0 or more, default 1: a decode step, which
+        /// draws]</summary>
         public int n_tokens;
-        /// <summary>Tokens in the session before the step. [tokens, default 0]</summary>
+        /// <summary>Tokens in the session before the step. [tokens, 0 or more, default 0]</summary>
         public int n_past;
-        /// <summary>How often it is run; times are medians. [default 20]</summary>
+        /// <summary>How often it is run; times are medians. [0 to 10000, default 20]</summary>
         public int n_repetitions;
     }
 
@@ -873,7 +877,7 @@ namespace Inlay.Raw
         public uint struct_size;
         /// <summary>Type of the matrices. [default F16]</summary>
         public ConvertType type;
-        /// <summary>Threads that compute, the calling one included. [default as of a load]</summary>
+        /// <summary>Threads that compute, the calling one included. [0 to 1024, default as of a load]</summary>
         public int n_threads;
         /// <summary>0.</summary>
         public uint reserved;
@@ -942,9 +946,10 @@ namespace Inlay.Raw
     {
         /// <summary>sizeof(inlay_score_params). [bytes]</summary>
         public uint struct_size;
-        /// <summary>At the beginning of each text: context that gets no scores. [tokens, default 1]</summary>
+        /// <summary>At the beginning of each text: context that gets no scores. [tokens, 0 or more, default 1]</summary>
         public int n_given;
-        /// <summary>Likeliest tokens to report beside each token, at most INLAY_MAX_LOGPROBS. [default 0: none]</summary>
+        /// <summary>Likeliest tokens to report beside each token, at most INLAY_MAX_LOGPROBS. [0 to 20, default 0:
+        /// none]</summary>
         public int n_logprobs;
         /// <summary>0.</summary>
         public uint reserved;

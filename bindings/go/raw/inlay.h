@@ -315,24 +315,24 @@ typedef struct inlay_load_params {
   uint32_t struct_size;
   // Where the model runs. [default AUTO]
   inlay_device_kind device;
-  // Which device of that kind. [default 0]
+  // Which device of that kind. [0 or more, default 0]
   int32_t device_index;
-  // Longest sequence of one session; at most what the model was trained for. [tokens, default what the model was
-  // trained for, at most 4096]
+  // Longest sequence of one session; at most what the model was trained for. [tokens, 0 or more, default what the model
+  // was trained for, at most 4096]
   int32_t n_context;
-  // Sessions that may exist at a time, at most 1024. [default 8]
+  // Sessions that may exist at a time. [0 to 1024, default 8]
   int32_t max_sessions;
-  // Threads that compute, the calling one included, at most 1024; on CUDA they load the weights. REFERENCE computes on
-  // one, and the log says so. [default all processors that the process may use: affinity and CPU quota]
+  // Threads that compute, the calling one included; on CUDA they load the weights. REFERENCE computes on one, and the
+  // log says so. [0 to 1024, default all processors that the process may use: affinity and CPU quota]
   int32_t n_threads;
   // Size of the KV pool that the sessions share; the log says where they cannot use all of it. Layers with a sliding
-  // window take of it what the windows of all sessions need, at most. [bytes, default max_sessions x n_context, at most
-  // 2 GiB but one n_context at least]
+  // window take of it what the windows of all sessions need, at most. Less than one block is refused. [bytes, default
+  // max_sessions x n_context, at most 2 GiB but one n_context at least]
   uint64_t kv_budget_bytes;
   // Type of the stored keys and values. [default F32 on REFERENCE, else F16]
   inlay_kv_dtype kv_dtype;
-  // Tokens that prefill runs at a time, at most 4096; a cancel is seen between them. More than n_context is as
-  // n_context, and the log says so. [tokens, default 512, on a GPU with the memory for it 1024]
+  // Tokens that prefill runs at a time; a cancel is seen between them. More than n_context is as n_context, and the log
+  // says so. [tokens, 0 to 4096, default 512, on a GPU with the memory for it 1024]
   int32_t prefill_chunk;
   // Least important messages to keep and to report. [default INFO]
   inlay_log_level log_level;
@@ -468,75 +468,76 @@ typedef struct inlay_token_info {
 typedef struct inlay_sampler_params {
   // sizeof(inlay_sampler_params). [bytes]
   uint32_t struct_size;
-  // Divides the logits. [default 0: greedy, the likeliest token, the lower id at a tie]
+  // Divides the logits. [0 or more, default 0: greedy, the likeliest token, the lower id at a tie]
   float temperature;
-  // Keep the k likeliest tokens; all where the vocabulary has fewer. [default 0: off]
+  // Keep the k likeliest tokens; all where the vocabulary has fewer. [0 or more, default 0: off]
   int32_t top_k;
-  // Keep the likeliest tokens whose probabilities reach this sum. [default 0: off, as 1 is]
+  // Keep the likeliest tokens whose probabilities reach this sum. [0 to 1, default 0: off, as 1 is]
   float top_p;
-  // Drop tokens less likely than this part of the likeliest one's probability. [default 0: off]
+  // Drop tokens less likely than this part of the likeliest one's probability. [0 to 1, default 0: off]
   float min_p;
-  // Divides positive and multiplies negative logits of tokens in the window. [default 0: off, as 1 is]
+  // Divides positive and multiplies negative logits of tokens in the window. [0 or more, default 0: off, as 1 is]
   float repetition_penalty;
-  // Subtracted once for every time that the token is in the window. [default 0: off]
+  // Subtracted once for every time that the token is in the window. [any number, default 0: off]
   float frequency_penalty;
-  // Subtracted if the token is in the window. [default 0: off]
+  // Subtracted if the token is in the window. [any number, default 0: off]
   float presence_penalty;
-  // Last tokens of the sequence that the penalties look at; -1 for all. Changes nothing without penalties. [tokens,
-  // default 0: the last 64]
+  // Last tokens of the sequence that the penalties look at; -1 for all. Changes nothing without penalties. [tokens, -1
+  // or more, default 0: the last 64]
   int32_t penalty_window;
-  // Likeliest tokens to report in events, at most INLAY_MAX_LOGPROBS; fewer where fewer have a probability. [default 0:
-  // none]
+  // Likeliest tokens to report in events, at most INLAY_MAX_LOGPROBS; fewer where fewer have a probability. [0 to 20,
+  // default 0: none]
   int32_t n_logprobs;
   // Same seed, stream, tokens and logits: same draw, whatever else is in the step. Logits may differ in their last bits
   // between devices and versions, and on a GPU between cuts of a prompt. [default 0: the seed 0]
   uint64_t seed;
   // Logit changes, each token once; copied. [default NULL: none]
   const inlay_logit_bias* bias;
-  // Their number, at most 1024. [default 0]
+  // Their number. [0 to 1024, default 0]
   size_t n_bias;
   // Locally typical sampling: keep the tokens whose surprise is nearest to the mean surprise and whose probabilities
-  // reach this sum. [default 0: off, as 1 is]
+  // reach this sum. [0 to 1, default 0: off, as 1 is]
   float typical_p;
-  // Keep logits that are at most this many standard deviations below the largest. [default 0: off]
+  // Keep logits that are at most this many standard deviations below the largest. [0 or more, default 0: off]
   float top_n_sigma;
   // Dynamic temperature: up to this much below `temperature` where the model is sure of the next token, up to this much
-  // above where it is not. [default 0: off]
+  // above where it is not. [0 or more, default 0: off]
   float dynatemp_range;
   // Power of the entropy, from 0 to 1, that says where in that range the temperature is. Changes nothing without
-  // dynatemp_range. [default 0: 1]
+  // dynatemp_range. [0 or more, default 0: 1]
   float dynatemp_exponent;
-  // Exclude top choices: the chance with which, of the tokens that reach xtc_threshold, only the least likely stays.
-  // [default 0: off]
+  // Exclude top choices: the chance with which, of the tokens that reach xtc_threshold, only the least likely stays. [0
+  // to 1, default 0: off]
   float xtc_probability;
   // Probability that makes a token a top choice; above 0.5 there is no more than one, and nothing changes. Changes
-  // nothing without xtc_probability. [default 0: 0.1]
+  // nothing without xtc_probability. [0 to 1, default 0: 0.1]
   float xtc_threshold;
   // Mirostat 2: the mean surprise of the drawn tokens that is aimed at. It stands in the place of the filters from
-  // top_k to XTC. Refused together with adaptive_target. [bits, default 0: off]
+  // top_k to XTC. Refused together with adaptive_target. [bits, 0 or more, default 0: off]
   float mirostat_tau;
-  // How much of its error Mirostat corrects with each token. Changes nothing without mirostat_tau. [default 0: 0.1]
+  // How much of its error Mirostat corrects with each token. Changes nothing without mirostat_tau. [0 or more, default
+  // 0: 0.1]
   float mirostat_eta;
   // Adaptive-p: tokens near a probability are preferred such that the mean of the drawn tokens' probabilities becomes
-  // this one. To be used with a filter as min_p, because it prefers unlikely tokens, too. [default 0: off]
+  // this one. To be used with a filter as min_p, because it prefers unlikely tokens, too. [0 to 1, default 0: off]
   float adaptive_target;
-  // What that mean keeps of itself with each token, at most 0.99. Changes nothing without adaptive_target. [default 0:
+  // What that mean keeps of itself with each token. Changes nothing without adaptive_target. [0 to 0.99, default 0:
   // 0.9]
   float adaptive_decay;
   // DRY: a token that would go on with a repetition of the sequence's end loses dry_multiplier * dry_base ^ (length of
-  // the repetition - dry_allowed_length) of its logit. [default 0: off]
+  // the repetition - dry_allowed_length) of its logit. [0 or more, default 0: off]
   float dry_multiplier;
-  // At least 1. Changes nothing without dry_multiplier. [default 0: 1.75]
+  // Base of that power. Changes nothing without dry_multiplier. [1 or more, default 0: 1.75]
   float dry_base;
-  // Shorter repetitions cost nothing. Changes nothing without dry_multiplier. [tokens, default 0: 2]
+  // Shorter repetitions cost nothing. Changes nothing without dry_multiplier. [tokens, 0 or more, default 0: 2]
   int32_t dry_allowed_length;
   // Last tokens of the sequence in which repetitions are looked for. Changes nothing without dry_multiplier. [tokens,
-  // default 0: all, as -1 is]
+  // -1 or more, default 0: all, as -1 is]
   int32_t dry_window;
   // Texts that no repetition reaches across and whose tokens DRY leaves alone, each of 1 to 128 bytes; copied. Changes
   // nothing without dry_multiplier. [default NULL: a line feed, a colon, a quotation mark, an asterisk]
   const inlay_text* dry_breakers;
-  // Their number, at most 64. [default 0]
+  // Their number. [0 to 64, default 0]
   size_t n_dry_breakers;
   // Others than the named ones are refused. [default 0]
   inlay_sampler_flags flags;
@@ -555,8 +556,8 @@ typedef struct inlay_session_params {
   // Tells sessions with one seed apart: another stream, other random numbers. Changes nothing where temperature is 0.
   // [default 0]
   uint64_t stream;
-  // Tokens to draw after each prefill before the session finishes. The context may be full before. [tokens, default 0:
-  // no limit but the context]
+  // Tokens to draw after each prefill before the session finishes. The context may be full before. [tokens, 0 or more,
+  // default 0: no limit but the context]
   int32_t max_tokens;
   // 0. [default 0]
   uint32_t reserved;
@@ -564,11 +565,11 @@ typedef struct inlay_session_params {
   // twice counts once. End tokens may be among them: then the reason is STOP_TOKEN, also with IGNORE_END_OF_GENERATION.
   // [default NULL: none]
   const int32_t* stop_tokens;
-  // Their number, at most 1024. [default 0]
+  // Their number. [0 to 1024, default 0]
   size_t n_stop_tokens;
   // Texts that end the generation, as inlay_session_set_stop takes them; copied. [default NULL: none]
   const inlay_text* stops;
-  // Their number, at most 64. [default 0]
+  // Their number. [0 to 64, default 0]
   size_t n_stops;
 } inlay_session_params;
 
@@ -660,11 +661,11 @@ typedef struct inlay_stats {
 typedef struct inlay_profile_params {
   // sizeof(inlay_profile_params). [bytes]
   uint32_t struct_size;
-  // Tokens of the step; at most prefill_chunk. [tokens, default 1: a decode step, which draws]
+  // Tokens of the step; at most prefill_chunk. [tokens, 0 or more, default 1: a decode step, which draws]
   int32_t n_tokens;
-  // Tokens in the session before the step. [tokens, default 0]
+  // Tokens in the session before the step. [tokens, 0 or more, default 0]
   int32_t n_past;
-  // How often it is run; times are medians. [default 20]
+  // How often it is run; times are medians. [0 to 10000, default 20]
   int32_t n_repetitions;
 } inlay_profile_params;
 
@@ -674,7 +675,7 @@ typedef struct inlay_convert_params {
   uint32_t struct_size;
   // Type of the matrices. [default F16]
   inlay_convert_type type;
-  // Threads that compute, the calling one included. [default as of a load]
+  // Threads that compute, the calling one included. [0 to 1024, default as of a load]
   int32_t n_threads;
   // 0.
   uint32_t reserved;
@@ -733,9 +734,9 @@ typedef struct inlay_embed_input {
 typedef struct inlay_score_params {
   // sizeof(inlay_score_params). [bytes]
   uint32_t struct_size;
-  // At the beginning of each text: context that gets no scores. [tokens, default 1]
+  // At the beginning of each text: context that gets no scores. [tokens, 0 or more, default 1]
   int32_t n_given;
-  // Likeliest tokens to report beside each token, at most INLAY_MAX_LOGPROBS. [default 0: none]
+  // Likeliest tokens to report beside each token, at most INLAY_MAX_LOGPROBS. [0 to 20, default 0: none]
   int32_t n_logprobs;
   // 0.
   uint32_t reserved;

@@ -1022,24 +1022,24 @@ type LoadParams struct {
 	StructSize uint32
 	// Where the model runs. [default AUTO]
 	Device DeviceKind
-	// Which device of that kind. [default 0]
+	// Which device of that kind. [0 or more, default 0]
 	DeviceIndex int32
-	// Longest sequence of one session; at most what the model was trained for. [tokens, default what the model was
-	// trained for, at most 4096]
+	// Longest sequence of one session; at most what the model was trained for. [tokens, 0 or more, default what the
+	// model was trained for, at most 4096]
 	NContext int32
-	// Sessions that may exist at a time, at most 1024. [default 8]
+	// Sessions that may exist at a time. [0 to 1024, default 8]
 	MaxSessions int32
-	// Threads that compute, the calling one included, at most 1024; on CUDA they load the weights. REFERENCE computes
-	// on one, and the log says so. [default all processors that the process may use: affinity and CPU quota]
+	// Threads that compute, the calling one included; on CUDA they load the weights. REFERENCE computes on one, and
+	// the log says so. [0 to 1024, default all processors that the process may use: affinity and CPU quota]
 	NThreads int32
 	// Size of the KV pool that the sessions share; the log says where they cannot use all of it. Layers with a
-	// sliding window take of it what the windows of all sessions need, at most. [bytes, default max_sessions x
-	// n_context, at most 2 GiB but one n_context at least]
+	// sliding window take of it what the windows of all sessions need, at most. Less than one block is refused.
+	// [bytes, default max_sessions x n_context, at most 2 GiB but one n_context at least]
 	KVBudgetBytes uint64
 	// Type of the stored keys and values. [default F32 on REFERENCE, else F16]
 	KVDtype KVDtype
-	// Tokens that prefill runs at a time, at most 4096; a cancel is seen between them. More than n_context is as
-	// n_context, and the log says so. [tokens, default 512, on a GPU with the memory for it 1024]
+	// Tokens that prefill runs at a time; a cancel is seen between them. More than n_context is as n_context, and the
+	// log says so. [tokens, 0 to 4096, default 512, on a GPU with the memory for it 1024]
 	PrefillChunk int32
 	// Least important messages to keep and to report. [default INFO]
 	LogLevel LogLevel
@@ -1175,75 +1175,77 @@ type TokenInfo struct {
 type SamplerParams struct {
 	// sizeof(inlay_sampler_params). [bytes]
 	StructSize uint32
-	// Divides the logits. [default 0: greedy, the likeliest token, the lower id at a tie]
+	// Divides the logits. [0 or more, default 0: greedy, the likeliest token, the lower id at a tie]
 	Temperature float32
-	// Keep the k likeliest tokens; all where the vocabulary has fewer. [default 0: off]
+	// Keep the k likeliest tokens; all where the vocabulary has fewer. [0 or more, default 0: off]
 	TopK int32
-	// Keep the likeliest tokens whose probabilities reach this sum. [default 0: off, as 1 is]
+	// Keep the likeliest tokens whose probabilities reach this sum. [0 to 1, default 0: off, as 1 is]
 	TopP float32
-	// Drop tokens less likely than this part of the likeliest one's probability. [default 0: off]
+	// Drop tokens less likely than this part of the likeliest one's probability. [0 to 1, default 0: off]
 	MinP float32
-	// Divides positive and multiplies negative logits of tokens in the window. [default 0: off, as 1 is]
+	// Divides positive and multiplies negative logits of tokens in the window. [0 or more, default 0: off, as 1 is]
 	RepetitionPenalty float32
-	// Subtracted once for every time that the token is in the window. [default 0: off]
+	// Subtracted once for every time that the token is in the window. [any number, default 0: off]
 	FrequencyPenalty float32
-	// Subtracted if the token is in the window. [default 0: off]
+	// Subtracted if the token is in the window. [any number, default 0: off]
 	PresencePenalty float32
 	// Last tokens of the sequence that the penalties look at; -1 for all. Changes nothing without penalties. [tokens,
-	// default 0: the last 64]
+	// -1 or more, default 0: the last 64]
 	PenaltyWindow int32
-	// Likeliest tokens to report in events, at most INLAY_MAX_LOGPROBS; fewer where fewer have a probability.
-	// [default 0: none]
+	// Likeliest tokens to report in events, at most INLAY_MAX_LOGPROBS; fewer where fewer have a probability. [0 to
+	// 20, default 0: none]
 	NLogprobs int32
 	// Same seed, stream, tokens and logits: same draw, whatever else is in the step. Logits may differ in their last
 	// bits between devices and versions, and on a GPU between cuts of a prompt. [default 0: the seed 0]
 	Seed uint64
 	// Logit changes, each token once; copied. [default NULL: none]
 	Bias *LogitBias
-	// Their number, at most 1024. [default 0]
+	// Their number. [0 to 1024, default 0]
 	NBias uintptr
 	// Locally typical sampling: keep the tokens whose surprise is nearest to the mean surprise and whose
-	// probabilities reach this sum. [default 0: off, as 1 is]
+	// probabilities reach this sum. [0 to 1, default 0: off, as 1 is]
 	TypicalP float32
-	// Keep logits that are at most this many standard deviations below the largest. [default 0: off]
+	// Keep logits that are at most this many standard deviations below the largest. [0 or more, default 0: off]
 	TopNSigma float32
 	// Dynamic temperature: up to this much below `temperature` where the model is sure of the next token, up to this
-	// much above where it is not. [default 0: off]
+	// much above where it is not. [0 or more, default 0: off]
 	DynatempRange float32
 	// Power of the entropy, from 0 to 1, that says where in that range the temperature is. Changes nothing without
-	// dynatemp_range. [default 0: 1]
+	// dynatemp_range. [0 or more, default 0: 1]
 	DynatempExponent float32
 	// Exclude top choices: the chance with which, of the tokens that reach xtc_threshold, only the least likely
-	// stays. [default 0: off]
+	// stays. [0 to 1, default 0: off]
 	XtcProbability float32
 	// Probability that makes a token a top choice; above 0.5 there is no more than one, and nothing changes. Changes
-	// nothing without xtc_probability. [default 0: 0.1]
+	// nothing without xtc_probability. [0 to 1, default 0: 0.1]
 	XtcThreshold float32
 	// Mirostat 2: the mean surprise of the drawn tokens that is aimed at. It stands in the place of the filters from
-	// top_k to XTC. Refused together with adaptive_target. [bits, default 0: off]
+	// top_k to XTC. Refused together with adaptive_target. [bits, 0 or more, default 0: off]
 	MirostatTau float32
-	// How much of its error Mirostat corrects with each token. Changes nothing without mirostat_tau. [default 0: 0.1]
+	// How much of its error Mirostat corrects with each token. Changes nothing without mirostat_tau. [0 or more,
+	// default 0: 0.1]
 	MirostatEta float32
 	// Adaptive-p: tokens near a probability are preferred such that the mean of the drawn tokens' probabilities
-	// becomes this one. To be used with a filter as min_p, because it prefers unlikely tokens, too. [default 0: off]
+	// becomes this one. To be used with a filter as min_p, because it prefers unlikely tokens, too. [0 to 1, default
+	// 0: off]
 	AdaptiveTarget float32
-	// What that mean keeps of itself with each token, at most 0.99. Changes nothing without adaptive_target. [default
-	// 0: 0.9]
+	// What that mean keeps of itself with each token. Changes nothing without adaptive_target. [0 to 0.99, default 0:
+	// 0.9]
 	AdaptiveDecay float32
 	// DRY: a token that would go on with a repetition of the sequence's end loses dry_multiplier * dry_base ^ (length
-	// of the repetition - dry_allowed_length) of its logit. [default 0: off]
+	// of the repetition - dry_allowed_length) of its logit. [0 or more, default 0: off]
 	DryMultiplier float32
-	// At least 1. Changes nothing without dry_multiplier. [default 0: 1.75]
+	// Base of that power. Changes nothing without dry_multiplier. [1 or more, default 0: 1.75]
 	DryBase float32
-	// Shorter repetitions cost nothing. Changes nothing without dry_multiplier. [tokens, default 0: 2]
+	// Shorter repetitions cost nothing. Changes nothing without dry_multiplier. [tokens, 0 or more, default 0: 2]
 	DryAllowedLength int32
 	// Last tokens of the sequence in which repetitions are looked for. Changes nothing without dry_multiplier.
-	// [tokens, default 0: all, as -1 is]
+	// [tokens, -1 or more, default 0: all, as -1 is]
 	DryWindow int32
 	// Texts that no repetition reaches across and whose tokens DRY leaves alone, each of 1 to 128 bytes; copied.
 	// Changes nothing without dry_multiplier. [default NULL: a line feed, a colon, a quotation mark, an asterisk]
 	DryBreakers *Text
-	// Their number, at most 64. [default 0]
+	// Their number. [0 to 64, default 0]
 	NDryBreakers uintptr
 	// Others than the named ones are refused. [default 0]
 	Flags SamplerFlags
@@ -1262,8 +1264,8 @@ type SessionParams struct {
 	// Tells sessions with one seed apart: another stream, other random numbers. Changes nothing where temperature is
 	// 0. [default 0]
 	Stream uint64
-	// Tokens to draw after each prefill before the session finishes. The context may be full before. [tokens, default
-	// 0: no limit but the context]
+	// Tokens to draw after each prefill before the session finishes. The context may be full before. [tokens, 0 or
+	// more, default 0: no limit but the context]
 	MaxTokens int32
 	// 0. [default 0]
 	Reserved uint32
@@ -1271,11 +1273,11 @@ type SessionParams struct {
 	// named twice counts once. End tokens may be among them: then the reason is STOP_TOKEN, also with
 	// IGNORE_END_OF_GENERATION. [default NULL: none]
 	StopTokens *int32
-	// Their number, at most 1024. [default 0]
+	// Their number. [0 to 1024, default 0]
 	NStopTokens uintptr
 	// Texts that end the generation, as inlay_session_set_stop takes them; copied. [default NULL: none]
 	Stops *Text
-	// Their number, at most 64. [default 0]
+	// Their number. [0 to 64, default 0]
 	NStops uintptr
 }
 
@@ -1367,11 +1369,11 @@ type Stats struct {
 type ProfileParams struct {
 	// sizeof(inlay_profile_params). [bytes]
 	StructSize uint32
-	// Tokens of the step; at most prefill_chunk. [tokens, default 1: a decode step, which draws]
+	// Tokens of the step; at most prefill_chunk. [tokens, 0 or more, default 1: a decode step, which draws]
 	NTokens int32
-	// Tokens in the session before the step. [tokens, default 0]
+	// Tokens in the session before the step. [tokens, 0 or more, default 0]
 	NPast int32
-	// How often it is run; times are medians. [default 20]
+	// How often it is run; times are medians. [0 to 10000, default 20]
 	NRepetitions int32
 }
 
@@ -1381,7 +1383,7 @@ type ConvertParams struct {
 	StructSize uint32
 	// Type of the matrices. [default F16]
 	Type ConvertType
-	// Threads that compute, the calling one included. [default as of a load]
+	// Threads that compute, the calling one included. [0 to 1024, default as of a load]
 	NThreads int32
 	// 0.
 	Reserved uint32
@@ -1440,9 +1442,9 @@ type EmbedInput struct {
 type ScoreParams struct {
 	// sizeof(inlay_score_params). [bytes]
 	StructSize uint32
-	// At the beginning of each text: context that gets no scores. [tokens, default 1]
+	// At the beginning of each text: context that gets no scores. [tokens, 0 or more, default 1]
 	NGiven int32
-	// Likeliest tokens to report beside each token, at most INLAY_MAX_LOGPROBS. [default 0: none]
+	// Likeliest tokens to report beside each token, at most INLAY_MAX_LOGPROBS. [0 to 20, default 0: none]
 	NLogprobs int32
 	// 0.
 	Reserved uint32

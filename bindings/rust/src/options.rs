@@ -120,9 +120,9 @@ pub struct LoadOptions<'a> {
     pub device_index: u32,
     /// Longest sequence of one session, in tokens. Default: what the model was trained for, at most 4096.
     pub n_context: u32,
-    /// Sessions that may exist at a time. Default: 8.
+    /// Sessions that may exist at a time. Default: 8. Range: 0 to 1024.
     pub max_sessions: u32,
-    /// Threads that compute, the calling one included. Default: all cores that the process may use.
+    /// Threads that compute, the calling one included. Default: all cores that the process may use. Range: 0 to 1024.
     pub n_threads: u32,
     /// Bytes of the pool of keys and values that all sessions share. Default: `max_sessions` times `n_context`, at most 2 GiB
     /// but one `n_context` at least.
@@ -136,7 +136,7 @@ pub struct LoadOptions<'a> {
     /// What changes speed alone, for those who measure: key=value pairs, such as `isa=avx2`, with blanks or commas between. Keys
     /// may come and go in any version; an unknown one is refused, and the error lists the known ones.
     pub tuning: Option<&'a str>,
-    /// Tokens that a prefill runs at a time: the grain of its cancel. Default: 512, on a GPU 1024.
+    /// Tokens that a prefill runs at a time: the grain of its cancel. Default: 512, on a GPU 1024. Range: 0 to 4096.
     pub prefill_chunk: u32,
     /// Least important messages to keep and to report.
     pub log_level: LogLevel,
@@ -228,7 +228,7 @@ impl std::fmt::Debug for LoadOptions<'_> {
 pub struct ConvertOptions<'a> {
     /// Type of the matrices.
     pub convert_type: ConvertType,
-    /// Threads that compute, the calling one included. Default: all cores that the process may use.
+    /// Threads that compute, the calling one included. Default: all cores that the process may use. Range: 0 to 1024.
     pub n_threads: u32,
     /// Called with warnings: what of a folder's tokenizer other programs will not read in the file. It must not call the
     /// library.
@@ -286,61 +286,61 @@ pub struct LogitBias {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Sampler {
-    /// Divides the logits. 0: greedy, the likeliest token, the lower id at a tie.
+    /// Divides the logits. 0: greedy, the likeliest token, the lower id at a tie. Range: 0 or more.
     pub temperature: f32,
     /// Keep the k likeliest tokens. 0: off.
     pub top_k: u32,
-    /// Keep the likeliest tokens whose probabilities reach this sum. 0: off, as 1 is.
+    /// Keep the likeliest tokens whose probabilities reach this sum. 0: off, as 1 is. Range: 0 to 1.
     pub top_p: f32,
-    /// Drop tokens less likely than this part of the likeliest one's probability. 0: off.
+    /// Drop tokens less likely than this part of the likeliest one's probability. 0: off. Range: 0 to 1.
     pub min_p: f32,
-    /// Divides positive and multiplies negative logits of tokens in the window. 0: off, as 1 is.
+    /// Divides positive and multiplies negative logits of tokens in the window. 0: off, as 1 is. Range: 0 or more.
     pub repetition_penalty: f32,
-    /// Subtracted once for every time that the token is in the window. 0: off.
+    /// Subtracted once for every time that the token is in the window. 0: off. Range: any number.
     pub frequency_penalty: f32,
-    /// Subtracted if the token is in the window. 0: off.
+    /// Subtracted if the token is in the window. 0: off. Range: any number.
     pub presence_penalty: f32,
-    /// Last tokens of the sequence that the penalties look at; -1 for all. 0: the last 64.
+    /// Last tokens of the sequence that the penalties look at; -1 for all. 0: the last 64. Range: -1 or more.
     pub penalty_window: i32,
-    /// Likeliest tokens to report in events, at most [`MAX_LOGPROBS`](crate::MAX_LOGPROBS).
+    /// Likeliest tokens to report in events, at most [`MAX_LOGPROBS`](crate::MAX_LOGPROBS). Range: 0 to 20.
     pub n_logprobs: u32,
     /// Same seed, stream, tokens and logits: same draw, whatever else is in the step.
     pub seed: u64,
     /// Logit changes, each token once, at most 1024.
     pub bias: Vec<LogitBias>,
-    /// Locally typical sampling: keep the tokens whose surprise is nearest to the mean surprise and whose probabilities reach
-    /// this sum. 0: off, as 1 is.
+    /// Locally typical sampling: keep the tokens whose surprise is nearest to the mean surprise and whose probabilities
+    /// reach this sum. 0: off, as 1 is. Range: 0 to 1.
     pub typical_p: f32,
-    /// Keep logits that are at most this many standard deviations below the largest. 0: off.
+    /// Keep logits that are at most this many standard deviations below the largest. 0: off. Range: 0 or more.
     pub top_n_sigma: f32,
-    /// Dynamic temperature: up to this much below `temperature` where the model is sure of the next token, up to this much
-    /// above where it is not. 0: off.
+    /// Dynamic temperature: up to this much below `temperature` where the model is sure of the next token, up to this
+    /// much above where it is not. 0: off. Range: 0 or more.
     pub dynatemp_range: f32,
-    /// Power of the entropy, from 0 to 1, that says where in that range the temperature is. 0: 1.
+    /// Power of the entropy, from 0 to 1, that says where in that range the temperature is. 0: 1. Range: 0 or more.
     pub dynatemp_exponent: f32,
-    /// Exclude top choices: the chance with which, of the tokens that reach `xtc_threshold`, only the least likely stays.
-    /// 0: off.
+    /// Exclude top choices: the chance with which, of the tokens that reach `xtc_threshold`, only the least likely
+    /// stays. 0: off. Range: 0 to 1.
     pub xtc_probability: f32,
-    /// Probability that makes a token a top choice. 0: 0.1.
+    /// Probability that makes a token a top choice. 0: 0.1. Range: 0 to 1.
     pub xtc_threshold: f32,
     /// Mirostat 2: the mean surprise, in bits, of the drawn tokens that is aimed at. It stands in the place of `top_k`,
-    /// `typical_p`, `top_p`, `min_p` and XTC. 0: off.
+    /// `typical_p`, `top_p`, `min_p` and XTC. 0: off. Range: 0 or more.
     pub mirostat_tau: f32,
-    /// How much of its error Mirostat corrects with each token. 0: 0.1.
+    /// How much of its error Mirostat corrects with each token. 0: 0.1. Range: 0 or more.
     pub mirostat_eta: f32,
-    /// Adaptive-p: tokens near a probability are preferred such that the mean of the drawn tokens' probabilities becomes
-    /// this one. To be used with a filter as `min_p`. 0: off.
+    /// Adaptive-p: tokens near a probability are preferred such that the mean of the drawn tokens' probabilities
+    /// becomes this one. To be used with a filter as `min_p`. 0: off. Range: 0 to 1.
     pub adaptive_target: f32,
-    /// What that mean keeps of itself with each token, at most 0.99. 0: 0.9.
+    /// What that mean keeps of itself with each token. 0: 0.9. Range: 0 to 0.99.
     pub adaptive_decay: f32,
-    /// DRY: a token that would go on with a repetition of the sequence's end loses dry_multiplier * dry_base ^ (length of the
-    /// repetition - dry_allowed_length) of its logit. 0: off.
+    /// DRY: a token that would go on with a repetition of the sequence's end loses dry_multiplier * dry_base ^ (length
+    /// of the repetition - dry_allowed_length) of its logit. 0: off. Range: 0 or more.
     pub dry_multiplier: f32,
-    /// At least 1. 0: 1.75.
+    /// Base of that power. 0: 1.75. Range: 1 or more.
     pub dry_base: f32,
     /// Shorter repetitions, in tokens, cost nothing. 0: 2.
     pub dry_allowed_length: u32,
-    /// Last tokens of the sequence in which repetitions are looked for. 0: all, as -1 is.
+    /// Last tokens of the sequence in which repetitions are looked for. 0: all, as -1 is. Range: -1 or more.
     pub dry_window: i32,
     /// Texts that no repetition reaches across and whose tokens DRY leaves alone, at most 64, each of 1 to 128 bytes. None: a
     /// line feed, a colon, a quotation mark and an asterisk.
@@ -517,7 +517,7 @@ impl EmbedOptions {
 pub struct ScoreOptions<'a> {
     /// Tokens at the beginning of each text that are context and have no scores. Default: 1, which has nothing before it.
     pub n_given: u32,
-    /// Likeliest tokens to report beside each token, at most [`MAX_LOGPROBS`](crate::MAX_LOGPROBS).
+    /// Likeliest tokens to report beside each token, at most [`MAX_LOGPROBS`](crate::MAX_LOGPROBS). Range: 0 to 20.
     pub n_logprobs: u32,
     /// Another engine of the same vocabulary, whose distributions count as exact: both run, and are compared.
     pub against: Option<&'a Engine>,
@@ -561,7 +561,7 @@ pub struct ProfileOptions {
     pub n_tokens: u32,
     /// Tokens in the session before the step.
     pub n_past: u32,
-    /// How often it is run; times are medians. Default: 20.
+    /// How often it is run; times are medians. Default: 20. Range: 0 to 10000.
     pub n_repetitions: u32,
 }
 
