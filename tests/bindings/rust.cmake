@@ -104,6 +104,7 @@ set_tests_properties(bindings.rust_link_says_what_it_misses_unset PROPERTIES PAS
 set_tests_properties(bindings.rust_link_says_what_it_misses_other PROPERTIES PASS_REGULAR_EXPRESSION "INLAY_LIB_DIR is .*: it has no libinlay.so")
 set_property(TEST bindings.rust_link_says_what_it_misses_unset bindings.rust_link_says_what_it_misses_other PROPERTY RESOURCE_LOCK rust_missing)
 
+binding_test(rust_examples_everywhere Python3::Interpreter -B tests/bindings/test_rust_examples.py)
 foreach(check format clippy documentation package)
   binding_test(rust_${check} ${rust_tests}/check_sources.sh ${check} ${INLAY_CARGO} ${rust_target})
 endforeach()

@@ -57,6 +57,17 @@ impl CancelHandle {
     /// Asks for the end of the generation. A prefill under way ends with [`Status::Cancelled`](crate::Status::Cancelled) after
     /// its chunk; otherwise the next step, or the prefill that begins the generation, sees the request, once: a step's event
     /// then has the finish reason [`Cancelled`](crate::FinishReason::Cancelled).
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut session = engine.session(&SessionOptions::default().max_tokens(8))?;
+    /// let handle = session.cancel_handle();
+    /// std::thread::spawn(move || handle.cancel()).join().unwrap();
+    /// let error = session.prefill("Once upon a time").unwrap_err();
+    /// assert!(error.is_cancelled());
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn cancel(&self) {
         let mut ticket = lock(&self.ticket);
         ticket.requested = true;

@@ -14,26 +14,61 @@ pub struct ChatMessage {
 
 impl ChatMessage {
     /// A message of any role.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// let message = ChatMessage::new("tool", "22 degrees");
+    /// assert_eq!(message.role, "tool");
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn new(role: impl Into<String>, content: impl Into<String>) -> Self {
         Self { role: role.into(), content: content.into() }
     }
 
     /// What the model is told before the conversation.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// let message = ChatMessage::system("Answer in one sentence.");
+    /// assert_eq!(message.role, "system");
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn system(content: impl Into<String>) -> Self {
         Self::new("system", content)
     }
 
     /// What the user says.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// let message = ChatMessage::user("Do you have a room?");
+    /// assert_eq!(message.role, "user");
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn user(content: impl Into<String>) -> Self {
         Self::new("user", content)
     }
 
     /// What the model has said.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// let message = ChatMessage::assistant("Yes, upstairs.");
+    /// assert_eq!(message.role, "assistant");
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn assistant(content: impl Into<String>) -> Self {
         Self::new("assistant", content)
     }
 
     /// A conversation as the JSON array that [`Conversation::Json`] takes.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// let json = ChatMessage::to_json(&[ChatMessage::user("Hello")]);
+    /// assert_eq!(json, r#"[{"role":"user","content":"Hello"}]"#);
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn to_json(messages: &[Self]) -> String {
         let mut json = String::from("[");
         for (i, message) in messages.iter().enumerate() {

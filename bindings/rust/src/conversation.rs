@@ -45,6 +45,16 @@ impl Chat {
     /// Where the conversation and the longest answer do not fit into the context together, the oldest turns are dropped until
     /// half of the room is free: [`n_dropped`](Self::n_dropped). After an error the messages are as they were.
     ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut chat = engine.chat(&SessionOptions::default().max_tokens(8), [])?;
+    /// for event in chat.ask("Do you have a room?")? {
+    ///     print!("{}", event?.text);
+    /// }
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Status::ContextFull`]: the line is too long even alone; the error has the tokens that were required and available.
     /// Those of [`Session::prefill`] and [`Engine::chat_tokens`].
@@ -65,23 +75,61 @@ impl Chat {
     }
 
     /// What was said and not dropped, the oldest first.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut chat = engine.chat(&SessionOptions::default().max_tokens(8), [])?;
+    /// chat.ask("Do you have a room?")?.into_text()?;
+    /// assert_eq!(chat.messages()[0], ChatMessage::user("Do you have a room?"));
+    /// assert_eq!(chat.messages()[1].role, "assistant");
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn messages(&self) -> &[ChatMessage] {
         &self.said.messages
     }
 
     /// How many turns have left the messages because the context was full, since the chat was made or cleared.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut chat = engine.chat(&SessionOptions::default().max_tokens(8), [])?;
+    /// chat.ask("Do you have a room?")?.into_text()?;
+    /// assert_eq!(chat.n_dropped(), 0);
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn n_dropped(&self) -> usize {
         self.said.n_dropped
     }
 
     /// How many tokens of the latest [`ask`](Self::ask)'s conversation the session held already. With the events' `n_prompt`,
     /// which were run, they are the whole conversation.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut chat = engine.chat(&SessionOptions::default().max_tokens(8), [])?;
+    /// chat.ask("Do you have a room?")?.into_text()?;
+    /// chat.ask("Thank you.")?.into_text()?;
+    /// assert!(chat.n_reused() > 0);
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn n_reused(&self) -> usize {
         self.said.n_reused
     }
 
     /// Changes how the answers are drawn from now on, that of a line which is asked already included. They begin with the sampler of
     /// the options that the chat was made with.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut chat = engine.chat(&SessionOptions::default().max_tokens(8), [])?;
+    /// chat.set_sampler(&Sampler::default().temperature(0.8).top_p(0.95).seed(42))?;
+    /// let answer = chat.ask("Do you have a room?")?.into_text()?;
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
     /// Those of [`Session::set_sampler`].
@@ -91,6 +139,16 @@ impl Chat {
 
     /// Changes the texts that end an answer.
     ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut chat = engine.chat(&SessionOptions::default().max_tokens(8), [])?;
+    /// chat.set_stop(&["."])?;
+    /// let sentence = chat.ask("Do you have a room?")?.into_text()?;
+    /// assert!(!sentence.contains('.'));
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// # Errors
     /// Those of [`Session::set_stop`].
     pub fn set_stop<S: AsRef<str>>(&mut self, stops: &[S]) -> Result<()> {
@@ -98,11 +156,31 @@ impl Chat {
     }
 
     /// The chat's session, for what it tells and for a [`CancelHandle`](crate::CancelHandle).
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut chat = engine.chat(&SessionOptions::default().max_tokens(8), [])?;
+    /// let handle = chat.session().cancel_handle(); // for another thread
+    /// chat.ask("Do you have a room?")?.into_text()?;
+    /// println!("{} tokens of {}", chat.session().info()?.n_tokens, chat.session().info()?.n_context);
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn session(&self) -> &Session {
         &self.session
     }
 
     /// Forgets all but the system's messages at the beginning.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut chat = engine.chat(&SessionOptions::default().max_tokens(8), [])?;
+    /// chat.ask("Do you have a room?")?.into_text()?;
+    /// chat.clear();
+    /// assert!(chat.messages().is_empty());
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn clear(&mut self) {
         self.said.messages.truncate(self.said.n_system);
         self.said.n_dropped = 0;

@@ -68,6 +68,14 @@ fn joined(texts: &[&[Token]]) -> (Vec<Token>, Vec<i32>) {
 impl Engine {
     /// Loads a model file: GGUF, of which a split one is named by its first file. Uses the [usual](Library::get) library.
     ///
+    /// ```
+    /// # use inlay::*;
+    /// # let model = env!("INLAY_TEST_MODEL");
+    /// let engine = Engine::load(model, LoadOptions::default().n_context(256).max_sessions(2))?;
+    /// assert_eq!(engine.info()?.n_context, 256);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`ErrorKind::Library`](crate::ErrorKind::Library) if there is no library; [`Status::NotFound`], [`Status::Io`],
     /// [`Status::Format`], [`Status::Unsupported`], [`Status::OutOfMemory`], [`Status::DeviceOutOfMemory`], [`Status::NoDevice`] or
@@ -78,6 +86,14 @@ impl Engine {
 
     /// Loads a model that lies in memory, which is not needed afterwards.
     ///
+    /// ```
+    /// # use inlay::*;
+    /// # let model = env!("INLAY_TEST_MODEL");
+    /// let bytes = std::fs::read(model).unwrap();
+    /// let engine = Engine::load_memory(&bytes, LoadOptions::default())?;
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`ErrorKind::Library`](crate::ErrorKind::Library) if there is no library; [`Status::Format`], [`Status::Unsupported`],
     /// [`Status::OutOfMemory`], [`Status::DeviceOutOfMemory`], [`Status::NoDevice`] or [`Status::Cancelled`].
@@ -86,6 +102,14 @@ impl Engine {
     }
 
     /// Loads a model from a reader: an archive, an asset pack, a decrypting reader. It is not needed afterwards.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let model = env!("INLAY_TEST_MODEL");
+    /// let file = std::fs::File::open(model).unwrap();
+    /// let engine = Engine::load_reader(file, LoadOptions::default())?;
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`ErrorKind::Library`](crate::ErrorKind::Library) if there is no library; [`ErrorKind::Reader`](crate::ErrorKind::Reader),
@@ -97,6 +121,14 @@ impl Engine {
 
     /// What a load of this file would need, from its header alone.
     ///
+    /// ```
+    /// # use inlay::*;
+    /// # let model = env!("INLAY_TEST_MODEL");
+    /// let plan = Engine::memory_plan(model, &LoadOptions::default())?;
+    /// println!("{} of {} bytes", plan.total_bytes, plan.available_bytes);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`ErrorKind::Library`](crate::ErrorKind::Library) if there is no library; [`Status::NotFound`], [`Status::Io`],
     /// [`Status::Format`], [`Status::Unsupported`] or [`Status::NoDevice`].
@@ -105,6 +137,14 @@ impl Engine {
     }
 
     /// What a model is and which devices would run it, as [`Library::explain`] tells.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let model = env!("INLAY_TEST_MODEL");
+    /// let explanation = Engine::explain(model, &LoadOptions::default())?;
+    /// assert!(explanation.n_devices > 0, "{}", explanation.text);
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`ErrorKind::Library`](crate::ErrorKind::Library) if there is no library; [`Status::NotFound`], [`Status::Io`],
@@ -115,6 +155,14 @@ impl Engine {
 
     /// The same facts as one JSON object, as [`Library::explain_json`] tells.
     ///
+    /// ```
+    /// # use inlay::*;
+    /// # let model = env!("INLAY_TEST_MODEL");
+    /// let json = Engine::explain_json(model, &LoadOptions::default())?.text;
+    /// assert!(json.starts_with('{'));
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// # Errors
     /// Those of [`explain`](Self::explain).
     pub fn explain_json(path: impl AsRef<Path>, options: &LoadOptions<'_>) -> Result<Explanation> {
@@ -122,6 +170,12 @@ impl Engine {
     }
 
     /// Writes a model as a GGUF file with matrices of another type, as [`Library::convert`] does.
+    ///
+    /// ```no_run
+    /// # use inlay::*;
+    /// Engine::convert("model.gguf", "model-q4_k_m.gguf", ConvertType::Q4KM, None)?;
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`ErrorKind::Library`](crate::ErrorKind::Library) if there is no library; [`Status::NotFound`], [`Status::Io`],
@@ -136,6 +190,13 @@ impl Engine {
     }
 
     /// As [`Engine::convert`], with all options.
+    ///
+    /// ```no_run
+    /// # use inlay::*;
+    /// let options = ConvertOptions::default().convert_type(ConvertType::Q80).log(|_, text| eprintln!("{text}"));
+    /// Engine::convert_with("folder", "model.gguf", options)?;
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`ErrorKind::Library`](crate::ErrorKind::Library) if there is no library; [`Status::NotFound`], [`Status::Io`],
@@ -170,6 +231,13 @@ impl Engine {
     }
 
     /// The library that the engine is of.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// println!("Inlay {}", engine.library().version());
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn library(&self) -> Library {
         self.shared.library
     }
@@ -184,6 +252,16 @@ impl Engine {
     }
 
     /// The handle of the C API, for what this crate does not wrap. It is this object's: it must not be freed.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// let mut n = 0;
+    /// // SAFETY: the engine lives, and the number is ours.
+    /// let status = unsafe { (engine.library().functions().inlay_meta_count)(engine.as_ptr(), &mut n, std::ptr::null_mut()) };
+    /// assert_eq!(status, raw::INLAY_OK);
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn as_ptr(&self) -> *const raw::inlay_engine {
         self.shared.engine
     }
@@ -194,6 +272,13 @@ impl Engine {
 
     /// Makes an empty session.
     ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// let session = engine.session(&SessionOptions::default().max_tokens(100))?;
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Status::SessionLimit`], [`Status::DeviceOutOfMemory`] or [`Status::DeviceLost`].
     pub fn session(&self, options: &SessionOptions) -> Result<Session> {
@@ -203,6 +288,17 @@ impl Engine {
     /// As [`session`](Self::session), but where all [`max_sessions`](LoadOptions::max_sessions) are in use it blocks until another
     /// thread drops one, behind those that came before; `patience` is the longest that it waits. [`Duration::MAX`] is for ever:
     /// then a thread that waits for a session of its own waits in vain. Sessions that are freed through [`raw`] are not noticed.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// let patience = std::time::Duration::from_secs(10);
+    /// match engine.wait_for_session(&SessionOptions::default(), patience) {
+    ///     Err(error) if error.status() == Status::SessionLimit => println!("too many clients"),
+    ///     session => println!("{:?}", session?),
+    /// }
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Status::SessionLimit`] when the patience is over; the others of [`session`](Self::session), at once.
@@ -223,6 +319,14 @@ impl Engine {
 
     /// Sizes of the model and of what was allocated for it.
     ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// let info = engine.info()?;
+    /// println!("{} weights, {} tokens of context", info.n_params, info.n_context);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// # Errors
     /// Only those that any call may fail with: see [`Error`](crate::Error).
     pub fn info(&self) -> Result<EngineInfo> {
@@ -233,6 +337,14 @@ impl Engine {
     }
 
     /// What the engine has done so far.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// let stats = engine.stats()?;
+    /// println!("loaded in {:?}, {} sessions", stats.load_time, stats.n_sessions);
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
     /// Only those that any call may fail with: see [`Error`](crate::Error).
@@ -245,6 +357,13 @@ impl Engine {
 
     /// Number of the model file's metadata entries.
     ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// assert_eq!(engine.meta_count()?, engine.meta()?.len());
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// # Errors
     /// Only those that any call may fail with: see [`Error`](crate::Error).
     pub fn meta_count(&self) -> Result<usize> {
@@ -255,6 +374,15 @@ impl Engine {
     }
 
     /// Key of a metadata entry, in the file's order.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// for index in 0..engine.meta_count()? {
+    ///     println!("{}", engine.meta_key(index)?);
+    /// }
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Status::NotFound`]. There is no such entry.
@@ -268,6 +396,13 @@ impl Engine {
     /// A metadata value as text, such as that of `general.architecture`. An array is written as `[a, b, c]`; a long one is cut
     /// short and says how many elements there are.
     ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// println!("{}", engine.meta_value("general.architecture")?);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Status::NotFound`]. There is no such key.
     pub fn meta_value(&self, key: &str) -> Result<String> {
@@ -279,6 +414,15 @@ impl Engine {
     }
 
     /// All metadata of the model file: keys and values, in its order.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// for (key, value) in engine.meta()? {
+    ///     println!("{key}: {value}");
+    /// }
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
     /// Only those that any call may fail with: see [`Error`](crate::Error).
@@ -292,6 +436,14 @@ impl Engine {
     }
 
     /// Turns text into token ids.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// let tokens = engine.tokenize("Once upon a time", TokenizeOptions::default().no_bos_eos(true))?;
+    /// assert_eq!(engine.detokenize(&tokens, false)?, "Once upon a time");
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Status::Unsupported`]. The model has no tokenizer.
@@ -316,6 +468,14 @@ impl Engine {
     /// Turns token ids into text. Control tokens give their text if `show_special`, else nothing. Where the ids begin or end
     /// inside a character, U+FFFD stands for its part; [`detokenize_bytes`](Self::detokenize_bytes) gives the bytes.
     ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// let tokens = engine.tokenize("an old fox", TokenizeOptions::default())?;
+    /// assert_eq!(engine.detokenize(&tokens, false)?, "an old fox");
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Status::Unsupported`]. The model has no tokenizer.
     pub fn detokenize(&self, tokens: &[Token], show_special: bool) -> Result<String> {
@@ -323,6 +483,14 @@ impl Engine {
     }
 
     /// Turns token ids into the bytes that they stand for.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// let tokens = engine.tokenize("é", TokenizeOptions::default())?;
+    /// assert_eq!(engine.detokenize_bytes(&tokens, false)?, "é".as_bytes());
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Status::Unsupported`]. The model has no tokenizer.
@@ -339,6 +507,14 @@ impl Engine {
     /// `None`. `conversation` is [messages](crate::ChatMessage), or JSON: an array of messages, or an object of all the template's
     /// variables. The text ends where the answer begins if `add_generation_prompt`. For tokens use
     /// [`chat_tokens`](Self::chat_tokens).
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// let text = engine.chat_text(&[ChatMessage::user("Do you have a room?")], None, true)?;
+    /// assert!(text.contains("Do you have a room?"));
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Status::Format`] or [`Status::Unsupported`]. The conversation or the template is wrong, or there is no template.
@@ -365,6 +541,14 @@ impl Engine {
     /// said before: the system's at the beginning always stay, and a turn is all from a user's message to the next one. There
     /// may be none.
     ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// let mut chat = engine.chat(&SessionOptions::default().max_tokens(8), [ChatMessage::system("You are an innkeeper.")])?;
+    /// let answer = chat.ask("Do you have a room?")?.into_text()?;
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// # Errors
     /// Those of [`Session::new`].
     pub fn chat(&self, options: &SessionOptions, messages: impl IntoIterator<Item = ChatMessage>) -> Result<Chat> {
@@ -373,6 +557,15 @@ impl Engine {
 
     /// The conversation as tokens, with what [`chat_text`](Self::chat_text) takes. Only the template's own control tokens
     /// count: those that messages or other values of the conversation have in writing are text.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// let prompt = engine.chat_tokens(&[ChatMessage::user("Do you have a room?")], None, true)?;
+    /// let mut session = engine.session(&SessionOptions::default().max_tokens(8))?;
+    /// let answer = session.generate(&prompt, &GenerateOptions::default())?.into_text()?;
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Status::Format`] or [`Status::Unsupported`]. The conversation or the template is wrong, or there is no template.
@@ -400,6 +593,15 @@ impl Engine {
 
     /// Describes one token.
     ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// if let Some(eos) = engine.info()?.eos {
+    ///     assert!(engine.token_info(eos)?.ends_generation);
+    /// }
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Status::InvalidArgument`] or [`Status::Unsupported`]. There is no such token, or no tokenizer.
     pub fn token_info(&self, token: Token) -> Result<TokenInfo> {
@@ -411,6 +613,16 @@ impl Engine {
 
     /// Turns texts, or their tokens, into vectors of the model's width: the final hidden states of each, pooled. Each runs in a
     /// session of its own, several at once where sessions are free. A text has the BOS and EOS tokens that the model asks for.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// let options = EmbedOptions::default().pooling(Pooling::Mean).normalize(true);
+    /// let vectors = engine.embed(["A fox in the woods.", "A fox in the forest."], options)?;
+    /// let likeness: f32 = vectors[0].iter().zip(&vectors[1]).map(|(a, b)| a * b).sum();
+    /// assert!(likeness <= 1.001);
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Status::Unsupported`], [`Status::ContextFull`], [`Status::KvFull`], [`Status::SessionLimit`], [`Status::InvalidState`] or
@@ -425,6 +637,17 @@ impl Engine {
 
     /// As [`embed`](Self::embed). After each step `progress` is told how many tokens were run, and how many there are; `Break` ends
     /// it there. It must not call the library.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// let texts = ["A fox in the woods.", "A queen in a castle."];
+    /// let vectors = engine.embed_with(texts, EmbedOptions::default().pooling(Pooling::Mean), |done, total| {
+    ///     eprintln!("{done} of {total} tokens");
+    ///     std::ops::ControlFlow::Continue(())
+    /// })?;
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
     /// Those of [`embed`](Self::embed); [`Status::Cancelled`] if `progress` breaks.
@@ -474,6 +697,17 @@ impl Engine {
     /// quantization costs. Nothing is drawn. Each text runs in a session of its own, several at once where sessions are free.
     /// There is a score for each token, of which the first [`n_given`](ScoreOptions::n_given) are empty.
     ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// let tokens = engine.tokenize("Once upon a time there was a fox.", TokenizeOptions::default())?;
+    /// let scores = engine.score(&[&tokens], ScoreOptions::default())?;
+    /// let logprobs: Vec<f32> = scores[0].iter().filter_map(|score| score.logprob).collect();
+    /// let perplexity = (-logprobs.iter().sum::<f32>() / logprobs.len() as f32).exp();
+    /// assert!(perplexity > 1.0);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Status::ContextFull`], [`Status::KvFull`], [`Status::SessionLimit`], [`Status::InvalidState`], [`Status::DeviceLost`],
     /// [`Status::Format`], or [`Status::Cancelled`] if the progress function breaks.
@@ -518,6 +752,13 @@ impl Engine {
     /// The list of operations that a step runs: one line an operation, with its bytes and its floating-point operations for
     /// one token.
     ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// println!("{}", engine.plan_text()?);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// # Errors
     /// Only those that any call may fail with: see [`Error`](crate::Error).
     pub fn plan_text(&self) -> Result<String> {
@@ -528,6 +769,15 @@ impl Engine {
     }
 
     /// The messages that the engine's ring still holds of those after number `after`; 0 for all.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// for message in engine.logs(0)? {
+    ///     println!("{}: {}", message.number, message.text);
+    /// }
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
     /// Only those that any call may fail with: see [`Error`](crate::Error).
@@ -560,6 +810,14 @@ impl Engine {
     /// Runs a step of fixed tokens again and again, in a session of its own: whole, then with a time for each operation, and
     /// measures how fast the device reads memory. The engine keeps its latest 16 profiles.
     ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// engine.profile_step(ProfileOptions::default().n_repetitions(2))?;
+    /// println!("{}", engine.profile_text(ProfileForm::Kinds)?);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Status::SessionLimit`], [`Status::KvFull`], [`Status::DeviceOutOfMemory`], [`Status::InvalidState`] or
     /// [`Status::DeviceLost`].
@@ -573,6 +831,14 @@ impl Engine {
 
     /// What [`profile_step`](Self::profile_step) measured.
     ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// engine.profile_step(ProfileOptions::default().n_repetitions(2))?;
+    /// println!("{}", engine.profile_text(ProfileForm::Timeline)?);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Status::NotFound`]. Nothing was profiled yet.
     pub fn profile_text(&self, form: ProfileForm) -> Result<String> {
@@ -584,6 +850,15 @@ impl Engine {
 
     /// Runs the same tokens in two engines, of which this one's values count as right, and tells how far apart each
     /// operation's values are. A normalized squared error above `nmse_limit` counts as different.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// let other = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default().n_threads(1))?;
+    /// let comparison = engine.compare(&other, &[1, 2, 3], 1e-3)?;
+    /// assert_eq!(comparison.first, None, "{}", comparison.table);
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Status::SessionLimit`], [`Status::ContextFull`], [`Status::KvFull`], [`Status::Unsupported`], [`Status::InvalidState`] or

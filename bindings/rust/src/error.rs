@@ -38,41 +38,110 @@ pub struct Error {
 
 impl Error {
     /// Where it comes from: tells a missing library from a missing model.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// let error = Engine::load("no/such.gguf", LoadOptions::default()).unwrap_err();
+    /// match error.kind() {
+    ///     ErrorKind::Library => println!("Inlay is not installed: {error}"),
+    ///     _ => assert_eq!(error.status(), Status::NotFound),
+    /// }
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
 
     /// Whether a cancel request or a callback of the program ended the call.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut session = engine.session(&SessionOptions::default().max_tokens(8))?;
+    /// session.cancel_handle().cancel();
+    /// assert!(session.prefill("Once upon a time").unwrap_err().is_cancelled());
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn is_cancelled(&self) -> bool {
         self.status == Status::Cancelled
     }
 
     /// Of a call for many sessions: the position of the one at fault, if it is one's.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut session = engine.session(&SessionOptions::default().max_tokens(8))?;
+    /// let mut empty = engine.session(&SessionOptions::default())?;
+    /// session.prefill("Once upon a time")?;
+    /// let events = decode_step([&mut session, &mut empty])?;
+    /// assert_eq!(events[1].as_ref().unwrap_err().session_index(), Some(1));
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn session_index(&self) -> Option<usize> {
         self.session_index
     }
 
     /// What failed, as the C API counts it.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// let error = Engine::load("no/such.gguf", LoadOptions::default()).unwrap_err();
+    /// assert_eq!(error.status(), Status::NotFound);
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn status(&self) -> Status {
         self.status
     }
 
     /// The system's or the driver's error number, 0 if there is none.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// let error = Engine::load("no/such.gguf", LoadOptions::default()).unwrap_err();
+    /// println!("the system says {}", error.native_code());
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn native_code(&self) -> i32 {
         self.native_code
     }
 
     /// What was needed, in the unit that the message names; 0 where that makes no sense.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut session = engine.session(&SessionOptions::default().max_tokens(8))?;
+    /// let error = session.prefill(&vec![1; 100_000]).unwrap_err();
+    /// assert!(error.required() > error.available());
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn required(&self) -> u64 {
         self.required
     }
 
     /// What there was, in the unit of [`required`](Self::required).
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut session = engine.session(&SessionOptions::default().max_tokens(8))?;
+    /// let error = session.prefill(&vec![1; 100_000]).unwrap_err();
+    /// println!("the prompt is too long: at most {} tokens", error.available());
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn available(&self) -> u64 {
         self.available
     }
 
     /// What is wrong and where, in English.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// let error = Engine::load("no/such.gguf", LoadOptions::default()).unwrap_err();
+    /// assert!(error.message().contains("no/such.gguf"));
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn message(&self) -> &str {
         &self.message
     }

@@ -41,6 +41,15 @@ pub struct Reply {
 
 impl Reply {
     /// Whether a request from another thread ended it, so that the text is a part of one.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut session = engine.session(&SessionOptions::default().max_tokens(8))?;
+    /// let reply = session.generate("Once upon a time", &GenerateOptions::default())?.into_reply()?;
+    /// assert!(!reply.is_cancelled());
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn is_cancelled(&self) -> bool {
         self.finish_reason == FinishReason::Cancelled
     }
@@ -55,12 +64,31 @@ impl fmt::Display for Reply {
 
 impl Generation<'_> {
     /// What stops this generation from any thread. Once it is over that does nothing.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut session = engine.session(&SessionOptions::default().max_tokens(8))?;
+    /// let mut generation = session.generate("Once upon a time", &GenerateOptions::default())?;
+    /// generation.cancel_handle().cancel(); // on any thread
+    /// let event = generation.next().unwrap()?;
+    /// assert_eq!(event.finish_reason, Some(FinishReason::Cancelled));
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn cancel_handle(&self) -> CancelHandle {
         self.session.handle_of_generation()
     }
 
     /// Runs to the end, and gives all text that is left. One that was cancelled is an error, [`Status::Cancelled`];
     /// [`into_reply`](Self::into_reply) gives the part that there is.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut session = engine.session(&SessionOptions::default().max_tokens(8))?;
+    /// let text = session.generate("Once upon a time", &GenerateOptions::default())?.into_text()?;
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
     /// Of the first step that fails, as [`Session::decode_step`]; [`Status::Cancelled`]; [`Status::InvalidState`] if it has ended
@@ -71,6 +99,15 @@ impl Generation<'_> {
 
     /// Runs to the end, and gives the text that is left and why it ended.
     ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut session = engine.session(&SessionOptions::default().max_tokens(8))?;
+    /// let reply = session.generate("Once upon a time", &GenerateOptions::default())?.into_reply()?;
+    /// println!("{} ({:?} after {} tokens)", reply.text, reply.finish_reason, reply.n_generated);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// # Errors
     /// Of the first step that fails, as [`Session::decode_step`]; [`Status::InvalidState`] if it has ended already.
     pub fn into_reply(mut self) -> Result<Reply> {
@@ -80,12 +117,34 @@ impl Generation<'_> {
 
 impl OwnedGeneration {
     /// What stops this generation from any thread. Once it is over that does nothing.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut session = engine.session(&SessionOptions::default().max_tokens(8))?;
+    /// session.begin("Once upon a time", &GenerateOptions::default())?;
+    /// let generation = session.into_events();
+    /// let handle = generation.cancel_handle();
+    /// let writing = std::thread::spawn(move || generation.count());
+    /// handle.cancel();
+    /// assert!(writing.join().unwrap() > 0);
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn cancel_handle(&self) -> CancelHandle {
         self.session.handle_of_generation()
     }
 
     /// Runs to the end, and gives all text that is left. One that was cancelled is an error, [`Status::Cancelled`];
     /// [`reply`](Self::reply) gives the part that there is.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut session = engine.session(&SessionOptions::default().max_tokens(8))?;
+    /// session.begin("Once upon a time", &GenerateOptions::default())?;
+    /// let text = session.into_events().text()?;
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
     /// Of the first step that fails, as [`Session::decode_step`]; [`Status::Cancelled`]; [`Status::InvalidState`] if it has ended
@@ -96,6 +155,17 @@ impl OwnedGeneration {
 
     /// Runs to the end, and gives the text that is left and why it ended.
     ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut session = engine.session(&SessionOptions::default().max_tokens(8))?;
+    /// session.begin("Once upon a time", &GenerateOptions::default())?;
+    /// let mut generation = session.into_events();
+    /// let reply = generation.reply()?;
+    /// assert_eq!(generation.session().info()?.n_generated, reply.n_generated);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// # Errors
     /// Of the first step that fails, as [`Session::decode_step`]; [`Status::InvalidState`] if it has ended already.
     pub fn reply(&mut self) -> Result<Reply> {
@@ -103,11 +173,33 @@ impl OwnedGeneration {
     }
 
     /// The session, which the generation still owns.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut session = engine.session(&SessionOptions::default().max_tokens(8))?;
+    /// session.begin("Once upon a time", &GenerateOptions::default())?;
+    /// let mut generation = session.into_events();
+    /// generation.next();
+    /// assert_eq!(generation.session().info()?.n_generated, 1);
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn session(&self) -> &Session {
         &self.session
     }
 
     /// Gives the session back, wherever the generation stands.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut session = engine.session(&SessionOptions::default().max_tokens(8))?;
+    /// session.begin("Once upon a time", &GenerateOptions::default())?;
+    /// let mut generation = session.into_events();
+    /// let first = generation.next();
+    /// let session = generation.into_session();
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn into_session(self) -> Session {
         self.session
     }

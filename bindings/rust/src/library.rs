@@ -21,6 +21,12 @@ pub struct Library {
 impl Library {
     /// The library that the program is linked with, if it is (feature `link`); else as `find` does.
     ///
+    /// ```
+    /// # use inlay::*;
+    /// println!("Inlay {}", Library::get()?.version());
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`ErrorKind::Library`](crate::ErrorKind::Library) if there is no library, or none that this crate can use.
     pub fn get() -> Result<Self> {
@@ -31,6 +37,10 @@ impl Library {
     }
 
     /// The library that the program is linked with.
+    ///
+    /// ```no_run
+    /// println!("Inlay {}", inlay::Library::linked().version());
+    /// ```
     #[cfg(feature = "link")]
     pub fn linked() -> Self {
         static LINKED: raw::Functions = raw::Functions::linked();
@@ -40,6 +50,12 @@ impl Library {
     /// Opens the library that the environment variable `INLAY_LIBRARY` names; without it, the one that the system finds by
     /// its usual names. The error lists what was tried.
     ///
+    /// ```
+    /// # use inlay::*;
+    /// println!("Inlay {}", Library::find()?.version());
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`ErrorKind::Library`](crate::ErrorKind::Library) if there is none, or none that this crate can use.
     #[cfg(feature = "dlopen")]
@@ -48,6 +64,14 @@ impl Library {
     }
 
     /// Opens a library file.
+    ///
+    /// ```no_run
+    /// # use inlay::*;
+    /// // SAFETY: the program brings this file along.
+    /// let library = unsafe { Library::open("lib/libinlay.so.1")? };
+    /// let engine = library.load("model.gguf", LoadOptions::default())?;
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Safety
     /// The file must be an Inlay library or not be one that can be opened: what the system runs when it loads a file, and
@@ -63,6 +87,14 @@ impl Library {
     }
 
     /// All functions of the C API, for what this crate does not wrap.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// let functions = Library::get()?.functions();
+    /// // SAFETY: no arguments.
+    /// assert!(unsafe { (functions.inlay_device_count)() } > 0);
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn functions(self) -> &'static raw::Functions {
         self.functions
     }
@@ -73,12 +105,25 @@ impl Library {
     }
 
     /// The library's version, such as 0.1.0.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// assert!(Library::get()?.version().contains('.'));
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn version(self) -> String {
         // SAFETY: no arguments; the text is static.
         unsafe { text((self.functions.inlay_version_string)()) }
     }
 
     /// The ABI that the library offers: major and minor version.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// let (major, minor) = Library::get()?.abi_version();
+    /// assert_eq!(major, 1);
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn abi_version(self) -> (u32, u32) {
         // SAFETY: no arguments.
         let version = unsafe { (self.functions.inlay_abi_version)() };
@@ -86,12 +131,26 @@ impl Library {
     }
 
     /// A status as the C header writes it, without the prefix; UNKNOWN if this library has no such number.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// assert_eq!(Library::get()?.status_name(Status::KvFull), "KV_FULL");
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn status_name(self, status: Status) -> String {
         // SAFETY: any number is allowed; the text is static.
         unsafe { text((self.functions.inlay_status_name)(status.to_raw())) }
     }
 
     /// The devices that can run a model; the first one is the processor.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// for device in Library::get()?.devices()? {
+    ///     println!("{}: {} bytes free", device.name, device.free_bytes);
+    /// }
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
     /// Only those that any call may fail with: see [`Error`](crate::Error).
@@ -109,6 +168,13 @@ impl Library {
 
     /// Loads a model file: GGUF, of which a split one is named by its first file.
     ///
+    /// ```
+    /// # use inlay::*;
+    /// # let model = env!("INLAY_TEST_MODEL");
+    /// let engine = Library::get()?.load(model, LoadOptions::default())?;
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Status::NotFound`], [`Status::Io`], [`Status::Format`], [`Status::Unsupported`], [`Status::OutOfMemory`],
     /// [`Status::DeviceOutOfMemory`], [`Status::NoDevice`] or [`Status::Cancelled`].
@@ -122,6 +188,14 @@ impl Library {
 
     /// Loads a model that lies in memory, which is not needed afterwards.
     ///
+    /// ```
+    /// # use inlay::*;
+    /// # let model = env!("INLAY_TEST_MODEL");
+    /// let bytes = std::fs::read(model).unwrap();
+    /// let engine = Library::get()?.load_memory(&bytes, LoadOptions::default())?;
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Status::Format`], [`Status::Unsupported`], [`Status::OutOfMemory`], [`Status::DeviceOutOfMemory`], [`Status::NoDevice`] or
     /// [`Status::Cancelled`].
@@ -133,6 +207,14 @@ impl Library {
     }
 
     /// Loads a model from a reader: an archive, an asset pack, a decrypting reader. It is not needed afterwards.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let model = env!("INLAY_TEST_MODEL");
+    /// let file = std::fs::File::open(model).unwrap();
+    /// let engine = Library::get()?.load_reader(file, LoadOptions::default())?;
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`ErrorKind::Reader`](crate::ErrorKind::Reader), of which the source is the reader's error; [`Status::Format`],
@@ -150,6 +232,14 @@ impl Library {
 
     /// What a load of this file would need, from its header alone.
     ///
+    /// ```
+    /// # use inlay::*;
+    /// # let model = env!("INLAY_TEST_MODEL");
+    /// let plan = Library::get()?.memory_plan(model, &LoadOptions::default())?;
+    /// assert!(plan.total_bytes >= plan.weight_bytes);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Status::NotFound`], [`Status::Io`], [`Status::Format`], [`Status::Unsupported`] or [`Status::NoDevice`].
     pub fn memory_plan(self, path: impl AsRef<Path>, options: &LoadOptions<'_>) -> Result<MemoryInfo> {
@@ -166,6 +256,13 @@ impl Library {
     /// Says what a model is, from its files' headers alone: family, features, types of its tensors, which devices would run it
     /// and why others would not, and the memory that contexts of several lengths take.
     ///
+    /// ```
+    /// # use inlay::*;
+    /// # let model = env!("INLAY_TEST_MODEL");
+    /// println!("{}", Library::get()?.explain(model, &LoadOptions::default())?.text);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Status::NotFound`], [`Status::Io`], [`Status::Format`] or [`Status::Unsupported`].
     pub fn explain(self, path: impl AsRef<Path>, options: &LoadOptions<'_>) -> Result<Explanation> {
@@ -173,6 +270,13 @@ impl Library {
     }
 
     /// The facts of [`explain`](Self::explain), as one JSON object.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let model = env!("INLAY_TEST_MODEL");
+    /// println!("{}", Library::get()?.explain_json(model, &LoadOptions::default())?.text);
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
     /// Those of [`explain`](Self::explain).
@@ -195,6 +299,12 @@ impl Library {
     /// Writes a model as a GGUF file with matrices of another type. The source is a GGUF file or a Hugging Face folder.
     /// The progress function is told the bytes of the source that are done, and all.
     ///
+    /// ```no_run
+    /// # use inlay::*;
+    /// Library::get()?.convert("folder", "model.gguf", ConvertType::F16, None)?;
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Status::NotFound`], [`Status::Io`], [`Status::Format`], [`Status::Unsupported`] or [`Status::Cancelled`].
     pub fn convert(
@@ -208,6 +318,13 @@ impl Library {
     }
 
     /// As [`Library::convert`], with all options.
+    ///
+    /// ```no_run
+    /// # use inlay::*;
+    /// let options = ConvertOptions::default().convert_type(ConvertType::Q6K);
+    /// Library::get()?.convert_with("folder", "model.gguf", options)?;
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Status::NotFound`], [`Status::Io`], [`Status::Format`], [`Status::Unsupported`] or [`Status::Cancelled`].

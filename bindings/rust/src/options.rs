@@ -160,6 +160,13 @@ pub struct LoadOptions<'a> {
 
 impl<'a> LoadOptions<'a> {
     /// Sets [`log`](Self#structfield.log).
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let model = env!("INLAY_TEST_MODEL");
+    /// let engine = Engine::load(model, LoadOptions::default().log(|level, text| eprintln!("{level:?}: {text}")))?;
+    /// # Ok::<(), Error>(())
+    /// ```
     #[must_use]
     pub fn log(mut self, log: impl Fn(LogLevel, &str) + Send + Sync + 'static) -> Self {
         self.log = Some(Box::new(log));
@@ -167,6 +174,17 @@ impl<'a> LoadOptions<'a> {
     }
 
     /// Sets [`progress`](Self#structfield.progress).
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let model = env!("INLAY_TEST_MODEL");
+    /// let options = LoadOptions::default().progress(|done, total| {
+    ///     eprintln!("{done} of {total} bytes");
+    ///     std::ops::ControlFlow::Continue(())
+    /// });
+    /// let engine = Engine::load(model, options)?;
+    /// # Ok::<(), Error>(())
+    /// ```
     #[must_use]
     pub fn progress(mut self, progress: impl FnMut(u64, u64) -> ControlFlow<()> + 'a) -> Self {
         self.progress = Some(Box::new(progress));
@@ -239,6 +257,12 @@ pub struct ConvertOptions<'a> {
 
 impl<'a> ConvertOptions<'a> {
     /// Sets [`log`](Self#structfield.log).
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// let options = ConvertOptions::default().log(|_, text| eprintln!("{text}"));
+    /// # Ok::<(), Error>(())
+    /// ```
     #[must_use]
     pub fn log(mut self, log: impl Fn(LogLevel, &str) + Send + Sync + 'static) -> Self {
         self.log = Some(Box::new(log));
@@ -246,6 +270,12 @@ impl<'a> ConvertOptions<'a> {
     }
 
     /// Sets [`progress`](Self#structfield.progress).
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// let options = ConvertOptions::default().progress(|_, _| std::ops::ControlFlow::Continue(()));
+    /// # Ok::<(), Error>(())
+    /// ```
     #[must_use]
     pub fn progress(mut self, progress: impl FnMut(u64, u64) -> ControlFlow<()> + 'a) -> Self {
         self.progress = Some(Box::new(progress));
@@ -351,6 +381,12 @@ pub struct Sampler {
 
 impl Sampler {
     /// Sets [`dry_breakers`](Self#structfield.dry_breakers).
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// let sampler = Sampler::default().dry_multiplier(0.8).dry_breakers(["\n", "."]);
+    /// # Ok::<(), Error>(())
+    /// ```
     #[must_use]
     pub fn dry_breakers(mut self, texts: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.dry_breakers = texts.into_iter().map(Into::into).collect();
@@ -419,6 +455,12 @@ pub struct SessionOptions {
 
 impl SessionOptions {
     /// Sets [`stop`](Self#structfield.stop).
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// let options = SessionOptions::default().stop(["\n\n"]);
+    /// # Ok::<(), Error>(())
+    /// ```
     #[must_use]
     pub fn stop(mut self, stop: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.stop = stop.into_iter().map(Into::into).collect();
@@ -463,6 +505,12 @@ pub struct GenerateOptions {
 
 impl GenerateOptions {
     /// Sets [`stop`](Self#structfield.stop).
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// let options = GenerateOptions::default().max_tokens(100).stop(["\n\n", "END"]);
+    /// # Ok::<(), Error>(())
+    /// ```
     #[must_use]
     pub fn stop(mut self, stop: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.stop = Some(stop.into_iter().map(Into::into).collect());
@@ -527,6 +575,12 @@ pub struct ScoreOptions<'a> {
 
 impl<'a> ScoreOptions<'a> {
     /// Sets [`progress`](Self#structfield.progress).
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// let options = ScoreOptions::default().progress(|_, _| std::ops::ControlFlow::Continue(()));
+    /// # Ok::<(), Error>(())
+    /// ```
     #[must_use]
     pub fn progress(mut self, progress: impl FnMut(u64, u64) -> ControlFlow<()> + 'a) -> Self {
         self.progress = Some(Box::new(progress));

@@ -60,6 +60,13 @@ impl Drop for Session {
 impl Session {
     /// Makes an empty session.
     ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// let session = Session::new(&engine, &SessionOptions::default())?;
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Status::SessionLimit`], [`Status::DeviceOutOfMemory`] or [`Status::DeviceLost`].
     pub fn new(engine: &Engine, options: &SessionOptions) -> Result<Self> {
@@ -86,11 +93,29 @@ impl Session {
     }
 
     /// The engine that the session is of.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut session = engine.session(&SessionOptions::default().max_tokens(8))?;
+    /// println!("{}", session.engine().info()?.n_vocab);
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn engine(&self) -> &Engine {
         &self.engine
     }
 
     /// The handle of the C API, for what this crate does not wrap. It is this object's: it must not be freed.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut session = engine.session(&SessionOptions::default().max_tokens(8))?;
+    /// let cancel = session.engine().library().functions().inlay_session_cancel;
+    /// // SAFETY: the session lives.
+    /// unsafe { cancel(session.as_ptr()) };
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn as_ptr(&self) -> *mut raw::inlay_session {
         self.session
     }
@@ -98,6 +123,19 @@ impl Session {
     /// What stops the session's next work from any thread: the generation that its next prompt begins; or the one under way, if
     /// the session draws more of it before a prompt comes. A request that is made before that begins counts, too. Once the
     /// generation is over the handle does nothing: each one needs a handle of its own. A prompt that is refused begins none.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut session = engine.session(&SessionOptions::default().max_tokens(8))?;
+    /// let handle = session.cancel_handle();
+    /// std::thread::spawn(move || {
+    ///     std::thread::sleep(std::time::Duration::from_secs(2));
+    ///     handle.cancel();
+    /// });
+    /// let reply = session.generate("Once upon a time", &GenerateOptions::default())?.into_reply()?;
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn cancel_handle(&self) -> CancelHandle {
         self.cancels.handle_of_next()
     }
@@ -125,6 +163,17 @@ impl Session {
     /// end as any other: the last event's finish reason is [`ContextFull`](crate::FinishReason::ContextFull). A prompt that does
     /// not fit is an error: [`Status::ContextFull`].
     ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut session = engine.session(&SessionOptions::default().max_tokens(8))?;
+    /// let options = GenerateOptions::default().sampler(Sampler::default().temperature(0.8).seed(1)).max_tokens(20);
+    /// for event in session.generate("Once upon a time", &options)? {
+    ///     print!("{}", event?.text);
+    /// }
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Status::InvalidArgument`] for a wrong option; those of [`prefill`](Self::prefill).
     pub fn generate<'p>(&mut self, prompt: impl Into<Prompt<'p>>, options: &GenerateOptions) -> Result<Generation<'_>> {
@@ -134,6 +183,18 @@ impl Session {
 
     /// The first part of [`generate`](Self::generate): applies the options and runs the prompt. The events are those of
     /// [`into_events`](Self::into_events), or of steps with other sessions.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut session = engine.session(&SessionOptions::default().max_tokens(8))?;
+    /// let mut other = engine.session(&SessionOptions::default().max_tokens(8))?;
+    /// session.begin("Once upon a time", &GenerateOptions::default())?;
+    /// other.begin("The old fox", &GenerateOptions::default())?;
+    /// let events = decode_step([&mut session, &mut other])?;
+    /// assert_eq!(events.len(), 2);
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
     /// Those of [`generate`](Self::generate).
@@ -152,12 +213,31 @@ impl Session {
 
     /// The events that follow, one a step, until the session has finished: what [`generate`](Self::generate) gives, without a
     /// new prompt. A session that has finished already gives one error, [`Status::InvalidState`].
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut session = engine.session(&SessionOptions::default().max_tokens(8))?;
+    /// let first = session.generate("Once upon a time", &GenerateOptions::default())?.next();
+    /// let rest: inlay::Result<Vec<Event>> = session.events().collect(); // it goes on
+    /// assert_eq!(rest?.len(), 7);
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn events(&mut self) -> Generation<'_> {
         Generation { session: self, said: None, ended: false }
     }
 
     /// The same events, by a generation that owns the session and can give it back. It borrows nothing, so that a thread, a struct
     /// or a stream can hold it.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut session = engine.session(&SessionOptions::default().max_tokens(8))?;
+    /// session.begin("Once upon a time", &GenerateOptions::default())?;
+    /// let text = std::thread::spawn(move || session.into_events().text()).join().unwrap()?;
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn into_events(self) -> OwnedGeneration {
         OwnedGeneration { session: self, ended: false }
     }
@@ -169,6 +249,17 @@ impl Session {
     /// many tokens it then has. Any other failure leaves it as it was.
     ///
     /// A text has the BOS and EOS tokens that the model asks for only where the session is empty.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut session = engine.session(&SessionOptions::default().max_tokens(8))?;
+    /// let tokens = engine.tokenize("Once upon a time there was a fox", TokenizeOptions::default())?;
+    /// for part in tokens.chunks(4) { // between them a program can draw a frame
+    ///     session.prefill(part)?;
+    /// }
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Status::ContextFull`], [`Status::KvFull`], [`Status::Cancelled`], [`Status::InvalidState`] or [`Status::DeviceLost`];
@@ -200,6 +291,16 @@ impl Session {
 
     /// Draws one token. [`decode_step`] does so for many sessions at once. An event with a finish reason is the last one until
     /// the next prompt: a further step is an error, [`Status::InvalidState`].
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut session = engine.session(&SessionOptions::default().max_tokens(8))?;
+    /// # session.prefill("Once upon a time")?;
+    /// let event = session.decode_step()?;
+    /// println!("{:?}: {}", event.token, event.text);
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Status::KvFull`], [`Status::InvalidState`], [`Status::Format`] or [`Status::DeviceLost`].
@@ -237,6 +338,16 @@ impl Session {
 
     /// Takes text that events did not carry. The events of this crate carry all of it, so it is what [`raw`] calls left.
     ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut session = engine.session(&SessionOptions::default().max_tokens(8))?;
+    /// # session.prefill("Once upon a time")?;
+    /// session.decode_step()?;
+    /// assert!(session.take_text()?.is_empty());
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// # Errors
     /// Only those that any call may fail with: see [`Error`](crate::Error).
     pub fn take_text(&mut self) -> Result<String> {
@@ -256,6 +367,16 @@ impl Session {
 
     /// Where the session stands.
     ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut session = engine.session(&SessionOptions::default().max_tokens(8))?;
+    /// # session.prefill("Once upon a time")?;
+    /// let info = session.info()?;
+    /// println!("{} tokens of {}", info.n_tokens, info.n_context);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// # Errors
     /// Only those that any call may fail with: see [`Error`](crate::Error).
     pub fn info(&self) -> Result<SessionInfo> {
@@ -267,6 +388,17 @@ impl Session {
 
     /// Makes a second session with the same sequence, parameters and state. Keys and values are shared until one of the two
     /// writes. Give the fork another seed if the two are to differ.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut session = engine.session(&SessionOptions::default().max_tokens(8))?;
+    /// # session.prefill("Once upon a time")?;
+    /// let mut other = session.fork()?;
+    /// other.set_sampler(&Sampler::default().temperature(1.0).seed(7))?;
+    /// let (one, two) = (session.events().into_text()?, other.events().into_text()?);
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Status::SessionLimit`], [`Status::DeviceOutOfMemory`], [`Status::InvalidState`] or [`Status::DeviceLost`].
@@ -280,6 +412,18 @@ impl Session {
     }
 
     /// Cuts the sequence back to its first tokens. It begins a new generation: finish reason and `max_tokens` start over.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut session = engine.session(&SessionOptions::default().max_tokens(8))?;
+    /// # session.prefill("Once upon a time")?;
+    /// let n_tokens = session.info()?.n_tokens as usize;
+    /// session.events().into_text()?;
+    /// session.truncate(n_tokens)?; // back behind the prompt
+    /// let again = session.events().into_text()?;
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Status::InvalidArgument`] or [`Status::InvalidState`].
@@ -295,6 +439,16 @@ impl Session {
     /// shorter sequence, but not the same. A generation that [`ContextFull`](crate::FinishReason::ContextFull) has ended can
     /// go on; where the last token goes, this is [`Session::truncate`].
     ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut session = engine.session(&SessionOptions::default().max_tokens(8))?;
+    /// # session.prefill("Once upon a time")?;
+    /// session.shift(1, 2)?; // keeps the first token, for the beginning
+    /// let event = session.decode_step()?;
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Status::InvalidArgument`], [`Status::KvFull`], [`Status::InvalidState`] or [`Status::DeviceLost`].
     pub fn shift(&mut self, first: usize, n_tokens: usize) -> Result<()> {
@@ -307,6 +461,17 @@ impl Session {
     /// Appends tokens that the program chose, as if they had been drawn: they count toward `max_tokens`, penalties see them, and
     /// their text comes with the next event or [`take_text`](Self::take_text). One that would end the generation ends it; what
     /// comes behind it is not accepted. Gives how many the sequence has now. Nothing is run before the next step.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut session = engine.session(&SessionOptions::default().max_tokens(8))?;
+    /// # session.prefill("Once upon a time")?;
+    /// let forced = engine.tokenize(" there", TokenizeOptions::default().no_bos_eos(true))?;
+    /// session.accept(&forced)?;
+    /// let text = session.events().into_text()?;
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Status::InvalidArgument`] for a token that is none of the model's; [`Status::InvalidState`] where the session has no
@@ -321,6 +486,17 @@ impl Session {
     }
 
     /// The tokens of the sequence from `first` on: those of prompts, drawn and accepted ones.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut session = engine.session(&SessionOptions::default().max_tokens(8))?;
+    /// # session.prefill("Once upon a time")?;
+    /// let prompt = session.tokens(0)?;
+    /// session.decode_step()?;
+    /// assert_eq!(session.tokens(prompt.len())?.len(), 1);
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Status::InvalidArgument`] if the sequence is shorter.
@@ -337,6 +513,14 @@ impl Session {
 
     /// Changes how the following tokens are drawn.
     ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut session = engine.session(&SessionOptions::default().max_tokens(8))?;
+    /// session.set_sampler(&Sampler::default().temperature(0.7).min_p(0.05))?;
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Status::InvalidArgument`] or [`Status::InvalidState`].
     pub fn set_sampler(&mut self, sampler: &Sampler) -> Result<()> {
@@ -346,6 +530,14 @@ impl Session {
     }
 
     /// Sets the texts that end a generation, each of 1 to 1024 bytes, at most 64; none removes all.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut session = engine.session(&SessionOptions::default().max_tokens(8))?;
+    /// session.set_stop(&[".", "\n"])?;
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Status::InvalidArgument`]. A text is empty or too long, or there are too many.
@@ -357,6 +549,15 @@ impl Session {
     }
 
     /// Sets the tokens that end a generation when drawn, at most 1024; none removes all.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut session = engine.session(&SessionOptions::default().max_tokens(8))?;
+    /// let comma = engine.tokenize(",", TokenizeOptions::default().no_bos_eos(true))?;
+    /// session.set_stop_tokens(&comma)?;
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Status::InvalidArgument`]. A token is none of the model's, or there are too many.
@@ -370,6 +571,16 @@ impl Session {
     /// the generation under way, too: one that has drawn as many already ends with its next token. With
     /// [`SessionOptions::reserve`] that generation also gets the KV blocks for a higher limit.
     ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut session = engine.session(&SessionOptions::default().max_tokens(8))?;
+    /// # session.prefill("Once upon a time")?;
+    /// session.set_max_tokens(3)?;
+    /// assert_eq!(session.events().count(), 3);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Status::KvFull`] where they are not free; the limit then stays.
     pub fn set_max_tokens(&mut self, max_tokens: u32) -> Result<()> {
@@ -379,6 +590,15 @@ impl Session {
     }
 
     /// The logits of the last position that was run: those that the last token was drawn from, or the next one will be.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut session = engine.session(&SessionOptions::default().max_tokens(8))?;
+    /// # session.prefill("Once upon a time")?;
+    /// assert_eq!(session.logits()?.len(), engine.info()?.n_vocab as usize);
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Status::InvalidState`]. Nothing was run yet.
@@ -391,6 +611,15 @@ impl Session {
     }
 
     /// The same logits where they lie, without a copy.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut session = engine.session(&SessionOptions::default().max_tokens(8))?;
+    /// # session.prefill("Once upon a time")?;
+    /// let best = session.view_logits()?.iter().copied().fold(f32::MIN, f32::max);
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Status::InvalidState`] or [`Status::DeviceLost`].
@@ -427,6 +656,19 @@ pub(crate) fn check_library(one: Library, other: Library) -> Result<()> {
 /// the first has the library's message, and each the session's index: [`Error::session_index`]. The others advance: a session
 /// that has ended refuses none of them. If the sessions do not go together, nothing happens at all.
 ///
+/// ```
+/// # use inlay::*;
+/// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+/// # let options = SessionOptions::default().max_tokens(8);
+/// # let (mut one, mut two) = (engine.session(&options)?, engine.session(&options)?);
+/// # one.prefill("Once upon a time")?;
+/// # two.prefill("The old fox")?;
+/// for event in decode_step([&mut one, &mut two])? {
+///     print!("{}", event?.text);
+/// }
+/// # Ok::<(), Error>(())
+/// ```
+///
 /// # Errors
 /// [`Status::InvalidArgument`] if the sessions do not go together; those of [`Session::decode_step`] for one.
 pub fn decode_step<'s>(sessions: impl IntoIterator<Item = &'s mut Session>) -> Result<Vec<Result<Event>>> {
@@ -462,6 +704,22 @@ pub enum Slice {
 /// [`Status::InvalidState`]; later versions may refuse fewer calls. Dropping one of them drops the step, as [`decode_abandon`]
 /// does.
 ///
+/// ```
+/// # use inlay::*;
+/// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+/// # let options = SessionOptions::default().max_tokens(8);
+/// # let (mut one, mut two) = (engine.session(&options)?, engine.session(&options)?);
+/// # one.prefill("Once upon a time")?;
+/// # two.prefill("The old fox")?;
+/// loop { // once a frame
+///     match decode_slice([&mut one, &mut two], 2)? {
+///         Slice::Pending { units } => println!("{units} units are left"),
+///         Slice::Ended(events) => break assert_eq!(events.len(), 2),
+///     }
+/// }
+/// # Ok::<(), Error>(())
+/// ```
+///
 /// # Errors
 /// [`Status::InvalidArgument`], [`Status::Busy`] or [`Status::DeviceLost`] for all of them; those of [`Session::decode_step`] for
 /// one.
@@ -485,6 +743,19 @@ pub fn decode_slice<'s>(sessions: impl IntoIterator<Item = &'s mut Session>, max
 
 /// Drops the pending step that [`decode_slice`] has begun for these sessions: they are as they were before it, except that one
 /// which it found cancelled has finished. If there is none, nothing happens.
+///
+/// ```
+/// # use inlay::*;
+/// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+/// # let options = SessionOptions::default().max_tokens(8);
+/// # let (mut one, mut two) = (engine.session(&options)?, engine.session(&options)?);
+/// # one.prefill("Once upon a time")?;
+/// # two.prefill("The old fox")?;
+/// if let Slice::Pending { .. } = decode_slice([&mut one, &mut two], 0)? {
+///     decode_abandon([&mut one, &mut two])?;
+/// }
+/// # Ok::<(), Error>(())
+/// ```
 ///
 /// # Errors
 /// [`Status::InvalidState`]. Other sessions are in the step.

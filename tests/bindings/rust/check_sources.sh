@@ -40,6 +40,7 @@ case $check in
       run "$crate" doc --offline --locked --quiet --no-deps --no-default-features --features=$features
     done
     run "$crate" test --offline --locked --quiet --doc
+    run "$crate" test --offline --locked --quiet --doc --features=link -- Library::linked
     ;;
   package)
     # Of what cargo would like to know, a licence and an address on the network alone are missing.
