@@ -407,6 +407,7 @@ namespace Inlay
                 n_repetitions = options.Repetitions
             };
             inlay_error error;
+            using (_queue.WakeAfter())
             using (var engine = new Hold(_handle))
             {
                 Check.Ok(_api.inlay_profile_step(engine.Pointer, &raw, &error), ref error, FieldNames.Profile);
@@ -432,6 +433,8 @@ namespace Inlay
             if (tokens == null) throw new ArgumentNullException(nameof(tokens));
             int found = -1;
             string table;
+            using (_queue.WakeAfter())
+            using (other._queue.WakeAfter())
             using (var second = new Hold(other._handle))
             {
                 IntPtr pointer = second.Pointer;

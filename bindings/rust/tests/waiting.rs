@@ -2,7 +2,7 @@
 mod common;
 
 use common::*;
-use inlay::{EmbedOptions, Engine, Pooling, Session, SessionOptions, Status};
+use inlay::{EmbedOptions, Engine, Pooling, ScoreOptions, Session, SessionOptions, Status, TokenizeOptions};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -51,21 +51,30 @@ fn a_session_that_another_thread_drops_is_waited_for() {
 
 #[test]
 fn sessions_of_the_librarys_own_are_waited_for() {
-    let engine = of(1);
-    let text = "Once upon a time there was a fox. ".repeat(5);
-    let embedding = {
-        let engine = engine.clone();
-        thread::spawn(move || {
-            for _ in 0..20 {
-                // It may find the session taken, which it does not wait for.
-                let _ = engine.embed([text.as_str()], EmbedOptions::default().pooling(Pooling::Mean));
-            }
-        })
-    };
-    for _ in 0..20 {
-        drop(wait(&engine, LONG).unwrap());
+    let (engine, text) = (of(1), "Once upon a time there was a fox. ".repeat(6));
+    let tokens = engine.tokenize(&text, TokenizeOptions::default()).unwrap();
+    let calls: [(&str, Box<dyn Fn() + Sync>); 2] = [
+        ("embed", Box::new(|| drop(engine.embed([&text], EmbedOptions::default().pooling(Pooling::Mean)).unwrap()))),
+        ("score", Box::new(|| drop(engine.score(&[&tokens], ScoreOptions::default()).unwrap()))),
+    ];
+    for (name, call) in calls {
+        // A call may be over before its session is seen.
+        let was_waited_for = (0..1000).any(|_| {
+            thread::scope(|scope| {
+                let calling = scope.spawn(&call);
+                while engine.stats().unwrap().n_sessions == 0 && !calling.is_finished() {
+                    thread::yield_now();
+                }
+                let was_seen = engine.session(&SessionOptions::default()).is_err();
+                let begin = Instant::now();
+                drop(wait(&engine, LONG).unwrap());
+                assert!(begin.elapsed() < LONG / 2, "{name} wakes nobody");
+                calling.join().unwrap();
+                was_seen
+            })
+        });
+        assert!(was_waited_for, "{name} was over each time");
     }
-    embedding.join().unwrap();
 }
 
 #[test]
