@@ -41,7 +41,7 @@ RunRequest parse_run_request(int argc, char** argv) {
       "If the model's file has a chat template, the prompt is a message and the text its answer; --raw: the\n"
       "text goes on from the prompt.");
   options.text("-p --prompt", "TEXT", r.prompt, &r.has_prompt, "the prompt");
-  options.text("-f --file", "PATH", r.file, &r.has_file, "take the prompt from a file; - is the standard input");
+  options.text("-f --file", "PATH", r.file, &r.has_file, "the prompt from a file, behind that of -p on a line of its own; - is the standard input");
   options.integer("-n --tokens", r.n_tokens, -1, INT32_MAX,
                   "most tokens to write (256); 0 or -1: until the context is full");
   options.real("--temp", r.temperature, 0, 100, "temperature (0.8); 0: always the likeliest token");
@@ -66,7 +66,6 @@ RunRequest parse_run_request(int argc, char** argv) {
   if (rest.empty()) options.usage_error("no model given: name a GGUF file or a Hugging Face folder");
   if (rest.size() > 1)
     options.usage_error("unexpected argument '" + rest[1] + "': a prompt is given with -p, in quotes if it has blanks");
-  if (r.has_prompt && r.has_file) options.usage_error("give one of --prompt and --file");
   for (const std::string& text : r.stop_tokens) {
     int32_t id = 0;
     const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), id);
@@ -107,10 +106,12 @@ SessionPtr open_session(const inlay_engine* engine, const RunRequest& r) {
 
 // Behind the number of tokens: why there are no more, where that was not the model's decision.
 const char* ending(const Turn& turn) {
-  return turn.interrupted    ? ", interrupted"
-         : turn.context_full ? ", the context is full"
-         : turn.at_most      ? ", as many as -n allows"
-                             : "";
+  return turn.interrupted     ? ", interrupted"
+         : turn.context_full  ? ", the context is full"
+         : turn.at_most       ? ", as many as -n allows"
+         : turn.at_stop_text  ? ", at a text of --stop"
+         : turn.at_stop_token ? ", at a --stop-token"
+                              : "";
 }
 
 void print_speeds(const Turn& turn, const RunRequest& r) {
@@ -129,13 +130,15 @@ ConversationForm form_of(const inlay_engine* engine, const RunRequest& r) {
   ConversationForm form;
   form.has_template = !r.raw && has_chat_template(engine);
   if (r.has_system && !form.has_template) {
-    fail(kExitFailed, r.raw ? "--system needs the chat template, which --raw leaves out"
+    fail(kExitUsage, r.raw ? "--system needs the chat template, which --raw leaves out"
                             : "--system needs a chat template, and the model's file has none");
   }
   if (form.has_template && (r.special || r.no_bos)) {
-    fail(kExitFailed, std::string(r.special ? "--special" : "--no-bos") +
+    fail(kExitUsage, std::string(r.special ? "--special" : "--no-bos") +
                           " is for text as it stands: give --raw with it, or leave it to the model's chat template");
   }
+  if (!r.raw && !form.has_template && !r.quiet)
+    std::fprintf(stderr, "inlay: the model has no chat template: its text goes on from the prompt as it stands, as with --raw\n");
   form.no_bos = r.no_bos, form.special = r.special;
   form.system = r.system;
   form.n_most = r.n_tokens;
@@ -166,14 +169,22 @@ int answer_prompt(const inlay_engine* engine, inlay_session* session, const RunR
   return turn.interrupted ? kExitInterrupted : 0;
 }
 
+// Of -p, -f, or the standard input.
+std::string given_prompt(const RunRequest& r) {
+  if (!r.has_file) return r.has_prompt ? r.prompt : read_file("-");
+  return (r.has_prompt ? r.prompt + "\n" : "") + read_file(r.file);
+}
+
 }  // namespace
 
 int run_command(int argc, char** argv) {
   const RunRequest r = parse_run_request(argc, argv);
   const bool conversation = !r.has_prompt && !r.has_file && is_terminal(stdin);
-  const std::string prompt = conversation ? "" : r.has_prompt ? r.prompt : read_file(r.has_file ? r.file : "-");
+  const std::string prompt = conversation ? "" : given_prompt(r);
   const EnginePtr engine = load_file(r.model, r.load);
   const SessionPtr session = open_session(engine.get(), r);
+  if (r.has_prompt && !r.has_file && !r.quiet && input_waits())
+    std::fprintf(stderr, "inlay: the standard input is not read, as -p is the prompt; -f - puts it behind that\n");
   if (!conversation) return answer_prompt(engine.get(), session.get(), r, prompt);
   Conversation talk(engine.get(), session.get(), form_of(engine.get(), r));
   return converse(talk, [&](const Turn& turn) { print_speeds(turn, r); });

@@ -46,7 +46,7 @@ EnginePtr load(const std::string& name, const LoadOptions& options, const std::f
 
 void check_context(const std::string& name, const LoadOptions& options, int32_t trained) {
   if (trained <= 0 || options.n_context <= trained) return;
-  fail(kExitFailed, std::string(options.context_from) + " a context of " + std::to_string(options.n_context) +
+  fail(kExitUsage, std::string(options.context_from) + " a context of " + std::to_string(options.n_context) +
                         " tokens, and " + name + " was trained for contexts of at most " + std::to_string(trained));
 }
 

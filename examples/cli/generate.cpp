@@ -28,7 +28,7 @@ bool run_prompt(inlay_session* session, const std::vector<int32_t>& tokens, size
 void TextOutput::write(const char* text, size_t n) {
   if (n == 0) return;
   std::fwrite(text, 1, n, stdout);
-  std::fflush(stdout);
+  check_output();
   written_.append(text, n);
   line_ended_ = text[n - 1] == '\n';
 }
@@ -79,6 +79,8 @@ Turn generate(inlay_session* session, const std::vector<int32_t>& prompt, TextOu
   turn.draw_seconds = turn.n_drawn > 0 ? seconds_since(start) : 0.0;
   turn.interrupted = event.finish_reason == INLAY_FINISH_CANCELLED;
   turn.at_most = event.finish_reason == INLAY_FINISH_MAX_TOKENS;
+  turn.at_stop_text = event.finish_reason == INLAY_FINISH_STOP_STRING;
+  turn.at_stop_token = event.finish_reason == INLAY_FINISH_STOP_TOKEN;
   turn.interrupted ? out.end_interrupted_line() : out.end_line();
   return turn;
 }

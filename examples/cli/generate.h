@@ -19,7 +19,9 @@ struct Turn {
   std::vector<int32_t> drawn;
   bool interrupted = false;
   bool context_full = false;
-  bool at_most = false;  // as many tokens as were allowed
+  bool at_most = false;        // as many tokens as were allowed
+  bool at_stop_text = false;   // of --stop
+  bool at_stop_token = false;  // of --stop-token; the last one of `drawn`
 };
 
 // Writes the text of events at once, and knows whether the line was ended.

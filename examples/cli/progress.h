@@ -9,6 +9,10 @@
 
 namespace inlay::cli {
 
+// What the bar's line says, in less than so many columns: "loading MODEL [===   ]  10 %, 5 s left". Of a long text the end
+// stays. `seconds_left`: below 0 it is not told.
+std::string progress_line(const std::string& what, double part, double seconds_left, int columns);
+
 class Progress {
  public:
   // `what` is under way: "loading MODEL". `writes`: it leaves a file behind when the program ends before it does.
