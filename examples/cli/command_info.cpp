@@ -110,7 +110,7 @@ int info_command(int argc, char** argv) {
       "Prints what a model is, which devices would run it and why others would not, the memory that it takes,\n"
       "and its metadata.");
   planned.add_to(options);
-  options.integer("-c --ctx", planned.n_context, 1, 1 << 30,
+  options.integer("-c --ctx --ctx-size", planned.n_context, 1, 1 << 30,
                   "tokens of the longest sequence (the trained context, at most 4096)");
   options.integer("--sessions", planned.max_sessions, 1, 1024, "sessions at a time (8)");
   options.flag("--json", json, "the first part alone, as one JSON object on one line");

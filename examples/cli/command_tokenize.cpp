@@ -34,15 +34,6 @@ std::vector<int32_t> parse_ids(const Options& options, const std::string& text) 
   return ids;
 }
 
-std::string piece_of(const inlay_engine* engine, int32_t token) {
-  inlay_error error;
-  auto info = sized<inlay_token_info>();
-  check(inlay_token_get_info(engine, token, &info, &error), error, "cannot read about token " + std::to_string(token));
-  const auto* bytes = reinterpret_cast<const char*>(info.piece);
-  const bool whole = info.piece_bytes > 0 && info.piece_bytes <= sizeof info.piece;
-  return whole ? std::string(bytes, info.piece_bytes) : detokenize(engine, {token}, INLAY_DETOKENIZE_SHOW_SPECIAL);
-}
-
 void print_json(const inlay_engine* engine, const std::vector<int32_t>& tokens) {
   std::vector<std::string> ids, pieces;
   for (const int32_t token : tokens) {

@@ -51,7 +51,8 @@ void TextOutput::end_interrupted_line() {
   end_line();
 }
 
-Turn generate(inlay_session* session, const std::vector<int32_t>& prompt, TextOutput& out) {
+Turn generate(inlay_session* session, const std::vector<int32_t>& prompt, TextOutput& out,
+              const std::function<void(const inlay_event&)>& take_event) {
   const InterruptScope scope(session);
   Turn turn;
   Clock::time_point start = Clock::now();
@@ -72,6 +73,10 @@ Turn generate(inlay_session* session, const std::vector<int32_t>& prompt, TextOu
     if (event.kind == INLAY_EVENT_TOKEN) {
       if (turn.n_drawn++ == 0) start = Clock::now();
       turn.drawn.push_back(event.token);
+    }
+    if (take_event) {
+      if (event.kind == INLAY_EVENT_TOKEN) take_event(event);
+      continue;
     }
     out.write(event.text, event.text_bytes);
     if (event.text_pending > 0) out.take_rest(session);

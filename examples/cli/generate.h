@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,7 +39,8 @@ class TextOutput {
   bool line_ended_ = true;
 };
 
-// Ctrl-C ends it.
-Turn generate(inlay_session* session, const std::vector<int32_t>& prompt, TextOutput& out);
+// Ctrl-C ends it. `take_event`: gets each event of a token, in the place of its text.
+Turn generate(inlay_session* session, const std::vector<int32_t>& prompt, TextOutput& out,
+              const std::function<void(const inlay_event&)>& take_event = nullptr);
 
 }  // namespace inlay::cli

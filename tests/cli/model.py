@@ -1,5 +1,6 @@
 """run, info, plan and tokenize on a model with a tokenizer."""
 import json
+import math
 import os
 import pathlib
 import re
@@ -223,6 +224,12 @@ class Run(ModelCase):
                                              "-ngl", "0", "-t", "1")
         self.assertEqual(ours.stdout, theirs.stdout)
         self.assertIn(b"seed 3", theirs.stderr)
+        sampled = ["-p", "the fox", "--seed", "5", "-q"]
+        for names, value in (("-n --predict --n-predict --tokens", "7"), ("--temp --temperature", "0.1"), ("-c --ctx --ctx-size", "20"),
+                             ("--typical --typical-p", "0.1"), ("--top-n-sigma --top-nsigma", "0.1"), ("--stop -r --reverse-prompt", "e")):
+            written = [self.text(*sampled, name, value).stdout for name in names.split()]
+            self.assertEqual(len(set(written)), 1, names)
+            self.assertNotEqual(written[0], self.text(*sampled).stdout, names)
         endless = [self.text("-p", "the fox", "-n", n, "--ctx", "40", "--temp", "0").stdout for n in ("0", "-1", "12")]
         self.assertEqual(endless[0], endless[1])
         self.assertNotEqual(endless[0], endless[2])
@@ -300,6 +307,37 @@ class Run(ModelCase):
         seeds = {re.search(rb"seed (\d+)", self.text("-p", "a", "-n", "1", "--seed", "-1").stderr)[1] for _ in range(3)}
         self.assertGreater(len(seeds), 1)
 
+    def test_logprobs_are_those_of_the_text(self):
+        done = self.run_tool("run", OWN_MODEL, "-p", "Do you have a room?", "--temp", "0", "--logprobs", "3")
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        text = self.run_tool("run", OWN_MODEL, "-p", "Do you have a room?", "--temp", "0").stdout.decode()
+        self.assertEqual("".join(line["piece"] for line in lines).removesuffix("<|end|>"), text.removesuffix("\n"))
+        for line in lines:
+            self.assertEqual(line["top"][0], {key: line[key] for key in ("id", "piece", "logprob")})  # greedy
+            probabilities = [math.exp(token["logprob"]) for token in line["top"]]
+            self.assertEqual(probabilities, sorted(probabilities, reverse=True))
+            self.assertTrue(len(probabilities) == 3 and sum(probabilities) <= 1.0001)
+
+    def test_ends_can_be_ignored(self):
+        plain = ["-p", "Do you have a room?", "--temp", "0", "-n", "60", "-q"]
+        whole, longer = (self.run_tool("run", OWN_MODEL, *plain, *more).stdout.decode() for more in ([], ["--ignore-eos"]))
+        self.assertTrue(longer.startswith(whole.removesuffix("\n")) and len(longer) > len(whole) + 20, longer)
+
+    def test_another_template_and_its_variables(self):
+        def answer(*arguments, prompt="Hello", **options):
+            return self.run_tool("run", OWN_MODEL, "-q", "-n", "12", "--temp", "0", "-p", prompt, *arguments, **options)
+        template = "{% if think %}Think. {% endif %}<|player|>{{ messages[0].content }}<|npc|>"
+        raw = [answer("--raw", "--special", "--no-bos", prompt=before + "<|player|>Hello<|npc|>").stdout for before in ("", "Think. ")]
+        self.assertNotEqual(*raw)
+        own = ["--chat-template", template]
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "a.jinja").write_text(template)
+            for how in (own, ["--chat-template-file", f"{folder}/a.jinja"]):
+                self.assertEqual(answer(*how).stdout, raw[0])
+                for variables, wanted in (('{"think":true}', 1), (' {"a":{"b":{}}, "think":1}\n', 1), ('{"think":false}', 0), ("{}", 0)):
+                    self.assertEqual(answer(*how, "--chat-template-kwargs", variables).stdout, raw[wanted], variables)
+        self.assertIn(b"FORMAT", answer(*own, "--chat-template-kwargs", '{"think":}', code=1).stderr)
+
     def test_seeds_tell_texts_apart(self):
         def drawn(seed):
             return self.text("--prompt", "the", "-n", "24", "--temp", "2", "--top-k", "0", "--top-p", "1", "--seed", seed).stdout
@@ -318,6 +356,17 @@ class Run(ModelCase):
                       ["--xtc-probability", "1", "--xtc-threshold", "0.0005"], ["--adaptive-target", "0.02"],
                       ["--adaptive-target", "0.02", "--adaptive-decay", "0.1", "--min-p", "0.01"], ["--mirostat-ent", "2"]):
             self.assertNotIn(drawn(*hot, *other), (plain, greedy), other)
+        # Token after token: the likeliest one is banned, and other tokens come as they are made likelier.
+        first, second = (json.loads(self.text("-p", "the fox", "-n", "1", "--temp", "0", "--logprobs", "2").stdout)["top"][i]["id"] for i in (0, 1))
+        for bias, id_drawn in ((f"{first}-inf", second), (f"{first}-90", second), (f"{second}+90", second), (f"{second}-90", first)):
+            line = json.loads(self.text("-p", "the fox", "-n", "1", "--temp", "0", "--logprobs", "0", "-l", bias).stdout)
+            self.assertEqual(line["id"], id_drawn, bias)
+        for penalties in (["--frequency-penalty", "-9"], ["--presence-penalty", "-9"], ["--repeat-penalty", "0.1"]):
+            some = {n: drawn("--temp", "0", *penalties, "--repeat-last-n", n) for n in ("0", "1", "64", "-1")}
+            self.assertEqual(some["0"], greedy, penalties)
+            self.assertEqual(some["-1"], some["64"], penalties)  # the whole text is shorter
+            self.assertNotEqual(some["1"], greedy, penalties)
+            self.assertEqual(drawn("--temp", "0", *penalties), some["64"], penalties)
         repeating = ["--temp", "0", "--repeat-penalty", "0.1"]  # makes what was drawn likelier
         dry = repeating + ["--dry-multiplier", "20"]
         texts = [drawn(*arguments) for arguments in (

@@ -206,7 +206,7 @@ TEST(ProgressLine, FitsIntoTheTerminal) {
       }
     }
   }
-  const std::string cut = progress_line("loading /home/someone/models/of/this/year/with-a-long-name.gguf", 0.5, -1, 60);
+  const std::string cut = progress_line("loading /disk/someone/models/of/this/year/with-a-long-name.gguf", 0.5, -1, 60);
   EXPECT_EQ(cut, "...-a-long-name.gguf [===============               ]  50 %");
   EXPECT_GT(columns_of(path), 400) << "the path would not fit";
 }
