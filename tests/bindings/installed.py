@@ -99,6 +99,8 @@ def model_text(prefix, model):
 
 
 def check_pkg_config(folder, prefix, model):
+    pages = ("share/man/man1/inlay.1", "share/bash-completion/completions/inlay")
+    expect("the tool's pages are there", [page for page in pages if not (prefix / page).is_file()], [])
     environment = {"PKG_CONFIG_PATH": prefix / "lib/pkgconfig"}
     pkg_config = tool("PKG_CONFIG")
     flags = run(pkg_config, "--cflags", "--libs", "inlay", **environment).split()
