@@ -6,6 +6,8 @@
 #include "examples/cli/commands.h"
 #include "examples/cli/engine.h"
 #include "examples/cli/json_line.h"
+#include "examples/cli/progress.h"
+#include "examples/cli/words.h"
 
 namespace inlay::cli {
 namespace {
@@ -27,7 +29,7 @@ std::vector<std::string> lines_of(const std::string& path) {
 
 // (texts, d_model), row after row.
 std::vector<float> embed(const inlay_engine* engine, const std::vector<std::string>& texts,
-                         const inlay_embed_params& params) {
+                         inlay_embed_params params) {
   std::vector<std::vector<int32_t>> tokens;
   std::vector<inlay_embed_input> inputs;
   for (const std::string& text : texts) {
@@ -37,13 +39,22 @@ std::vector<float> embed(const inlay_engine* engine, const std::vector<std::stri
   std::vector<float> out;
   inlay_error error;
   size_t n = 0;
-  const auto run = [&](float* values, size_t room) {
-    check(inlay_embed(engine, inputs.data(), inputs.size(), sizeof(inlay_embed_input), &params, values, room, &n, &error),
-          error, "cannot embed");
-  };
-  run(nullptr, 0);
-  out.resize(n);
-  run(out.data(), n);
+  int interrupted = 0;
+  inlay_status status = INLAY_OK;
+  {
+    Progress progress("embedding " + counted(texts.size(), "text"));
+    params.progress = Progress::on_progress;
+    params.progress_user = &progress;
+    const auto run = [&](float* values, size_t room) {
+      return inlay_embed(engine, inputs.data(), inputs.size(), sizeof(inlay_embed_input), &params, values, room, &n, &error);
+    };
+    status = run(nullptr, 0);
+    out.resize(n);
+    if (status == INLAY_OK) status = run(out.data(), n);
+    if (progress.interrupted()) interrupted = progress.exit_code();
+  }
+  if (status == INLAY_CANCELLED && interrupted != 0) fail(interrupted, "the embedding was interrupted");
+  check(status, error, "cannot embed");
   return out;
 }
 

@@ -197,7 +197,8 @@ int answer_prompt(const inlay_engine* engine, inlay_session* session, const RunR
   TextOutput out;
   if (r.echo) out.write(prompt.data(), prompt.size());
   const auto print_logprobs = [&](const inlay_event& event) { print_token(engine, event); };
-  const Turn turn = r.n_logprobs < 0 ? generate(session, tokens, out) : generate(session, tokens, out, print_logprobs);
+  const bool on_host = info_of(engine).device != INLAY_DEVICE_CUDA;
+  const Turn turn = r.n_logprobs < 0 ? generate(session, tokens, out, on_host) : generate(session, tokens, out, on_host, print_logprobs);
   if (r.quiet && turn.context_full) std::fprintf(stderr, "inlay: the text ends here: the context is full\n");
   print_speeds(turn, r);
   return turn.interrupted ? kExitInterrupted : 0;

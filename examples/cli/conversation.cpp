@@ -120,7 +120,7 @@ Conversation::Admission Conversation::admit(const std::string& line) {
 Turn Conversation::answer(TextOutput& out) {
   const auto n_kept = static_cast<std::ptrdiff_t>(keep_common_part(prompt_));
   (void)out.take_written();
-  Turn turn = generate(session_, {prompt_.begin() + n_kept, prompt_.end()}, out);
+  Turn turn = generate(session_, {prompt_.begin() + n_kept, prompt_.end()}, out, info_of(engine_).device != INLAY_DEVICE_CUDA);
   sequence_ = prompt_;
   sequence_.insert(sequence_.end(), turn.drawn.begin(), turn.drawn.end());
   sequence_.resize(std::min(sequence_.size(), static_cast<size_t>(facts().n_tokens)));

@@ -39,8 +39,9 @@ class TextOutput {
   bool line_ended_ = true;
 };
 
-// Ctrl-C ends it. `take_event`: gets each event of a token, in the place of its text.
-Turn generate(inlay_session* session, const std::vector<int32_t>& prompt, TextOutput& out,
+// Ctrl-C ends it. `on_host`: the engine runs on the processor, where the prompt runs in pieces of about 0.1 s, so that Ctrl-C need
+// not wait for more, and a terminal shows how far it is. `take_event`: gets each event of a token, in the place of its text.
+Turn generate(inlay_session* session, const std::vector<int32_t>& prompt, TextOutput& out, bool on_host,
               const std::function<void(const inlay_event&)>& take_event = nullptr);
 
 }  // namespace inlay::cli

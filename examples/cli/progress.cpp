@@ -44,30 +44,33 @@ std::string progress_line(const std::string& what, double part, double seconds_l
   return shortened(what, room - line.size()) + line;
 }
 
-Progress::Progress(std::string what, bool writes)
-    : what_(printable(what, LineEnds::escaped)), visible_(is_terminal(stderr)), scope_(nullptr, writes) {}
+ProgressBar::ProgressBar(const std::string& what, double seconds_before)
+    : what_(printable(what, LineEnds::escaped)), seconds_before_(seconds_before), visible_(is_terminal(stderr)) {}
 
-Progress::~Progress() {
-  if (visible_) std::fprintf(stderr, "\r\033[K");
+ProgressBar::~ProgressBar() {
+  if (percent_ >= 0) std::fprintf(stderr, "\r\033[K");
 }
 
-int32_t Progress::on_progress(void* user, uint64_t n_done, uint64_t n_total) {
-  auto& self = *static_cast<Progress*>(user);
-  self.n_total_ = n_total;
-  if (self.visible_ && n_total > 0) self.show(n_done, n_total);
-  return self.interrupted();
-}
-
-void Progress::show(uint64_t n_done, uint64_t n_total) {
+void ProgressBar::show(uint64_t n_done, uint64_t n_total) {
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  if (!visible_ || n_total == 0 || seconds < seconds_before_) return;
   const double part = static_cast<double>(n_done) / static_cast<double>(n_total);
   const int percent = static_cast<int>(100.0 * part);
   if (percent == percent_) return;
   percent_ = percent;
   // Where it takes long, from the second second on: how long still, if the rest goes as fast.
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  const double left = seconds > 2 ? std::ceil(seconds / part - seconds) : -1;
+  const double left = seconds > 2 && n_done > 0 ? std::ceil(seconds / part - seconds) : -1;
   std::fprintf(stderr, "\r%s\033[K", progress_line(what_, part, left, terminal_columns(stderr)).c_str());
   std::fflush(stderr);
+}
+
+Progress::Progress(const std::string& what, bool writes) : bar_(what), scope_(nullptr, writes) {}
+
+int32_t Progress::on_progress(void* user, uint64_t n_done, uint64_t n_total) {
+  auto& self = *static_cast<Progress*>(user);
+  self.n_total_ = n_total;
+  self.bar_.show(n_done, n_total);
+  return self.interrupted();
 }
 
 }  // namespace inlay::cli

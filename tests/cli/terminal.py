@@ -82,7 +82,7 @@ class Conversation(ModelCase):
 
     def test_what_a_template_cannot_do_is_said(self):
         code, _, said = self.converse(OWN_MODEL, b"Hi\n", "--system", "x", "--raw")
-        self.assertEqual(code, 1)
+        self.assertEqual(code, 2)
         self.assertIn(b"--system needs the chat template", said)
 
     def test_commands_are_no_turns(self):
