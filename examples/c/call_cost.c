@@ -1,5 +1,6 @@
 // Prints what a call costs, in nanoseconds: the median of blocks of calls, or of single ones for decode_step.
 // usage: call_cost LIBRARY MODEL
+#define _POSIX_C_SOURCE 200809L  // clocks
 #include <stdio.h>
 #include <stdlib.h>
 

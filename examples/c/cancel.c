@@ -1,5 +1,6 @@
 // Lets a model write for as long as it likes, and stops it from another thread, some time after the first token.
 // usage: cancel MODEL [MILLISECONDS]
+#define _POSIX_C_SOURCE 200809L  // clocks and threads
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 // words in a mailbox, which each frame empties; a frame never waits for the model. Then the same without a thread: each
 // frame runs a part of a token itself, for as long as it can spare. Prints how long frames took without the model and
 // in both ways. usage: game_loop MODEL [SECONDS]
+#define _POSIX_C_SOURCE 200809L  // clocks and threads
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -68,9 +68,9 @@ bool is_given(int argc, char** argv, std::initializer_list<std::string_view> nam
 }
 
 GivenFigures given_figures(int argc, char** argv) {
-  return {.prompts = is_given(argc, argv, {"--pp", "-p"}),
-          .depths = is_given(argc, argv, {"--depths", "-d"}),
-          .n_drawn = is_given(argc, argv, {"--tg", "-n"}),
+  return {.prompts = is_given(argc, argv, {"--pp", "-p", "--n-prompt"}),
+          .depths = is_given(argc, argv, {"--depths", "-d", "--n-depth"}),
+          .n_drawn = is_given(argc, argv, {"--tg", "-n", "--n-gen"}),
           .batches = is_given(argc, argv, {"--batch", "--batch-prompt", "--batch-steps"})};
 }
 
@@ -146,10 +146,10 @@ BenchRequest parse_bench_request(int argc, char** argv) {
   options.real("--scale", r.synthetic.scale, 0.01, 1, "shrink its width, heads and vocabulary to about this part");
   options.text("--save", "FILE", r.save_path, nullptr, "with --shape: write the model there and load the file");
   options.flag("--list", r.list, "print the shapes and recipes, with their bytes, and end");
-  options.integers("-p --pp", r.plan.prompts, 1, 1 << 20, "lengths of prompts (512,2048); none: skip them");
-  options.integers("-d --depths", r.plan.depths, 0, 1 << 20, "tokens before those of tg (0,2048,8192,16384)");
+  options.integers("-p --pp --n-prompt", r.plan.prompts, 1, 1 << 20, "lengths of prompts (512,2048); none: skip them");
+  options.integers("-d --depths --n-depth", r.plan.depths, 0, 1 << 20, "tokens before those of tg (0,2048,8192,16384)");
   options.integers("--batch", r.plan.batches, 1, 1024, "numbers of sessions (2,4,8,16,32)");
-  options.integer("-n --tg", r.plan.n_drawn, 1, 65536, "tokens of a repetition at a depth (128)");
+  options.integer("-n --tg --n-gen", r.plan.n_drawn, 1, 65536, "tokens of a repetition at a depth (128)");
   options.integer("--batch-prompt", r.plan.batch_prompt, 1, 1 << 20, "tokens already in each session of a batch (128)");
   options.integer("--batch-steps", r.plan.batch_steps, 1, 1 << 20, "steps of a repetition of a batch (64)");
   options.integer(
@@ -157,7 +157,7 @@ BenchRequest parse_bench_request(int argc, char** argv) {
       "times this many tokens of one session one by one, drawn at random after --batch-prompt others (off)");
   options.integer("--slices", r.plan.slice_units, 1, 1 << 20,
                   "with --latency: their steps are made of slices of this many units, which are timed, too (off)");
-  options.integer("-r --reps", r.plan.n_repetitions, 1, 1000, "repetitions (5)");
+  options.integer("-r --reps --repetitions", r.plan.n_repetitions, 1, 1000, "repetitions (5)");
   options.flag("--quick", r.quick, "-r 2 --pp 128 --tg 32 --depths 0 --batch none, where not given otherwise");
   options.flag("--profile", r.profile,
                "a table of operations instead: one token at each of --depths (0), each of --pp (512) in one step");

@@ -13,8 +13,8 @@ constexpr int32_t kNotGiven = -1;
 struct CompareRequest {
   std::string path_a, path_b;
   LoadOptions load_a, load_b;
-  std::string prompt;
-  bool has_prompt = false;
+  std::string prompt, file;
+  bool has_prompt = false, has_file = false;
   std::vector<int32_t> tokens;
   double limit = 1e-3;
 };
@@ -31,13 +31,14 @@ CompareRequest parse_compare_request(int argc, char** argv) {
   add_device_option(options, "--device-b", r.load_b.device, "the other device (auto)");
   add_weights_option(options, "--weights-a", r.load_a.weight_dtype, "type of its weights (the file's)");
   add_weights_option(options, "--weights-b", r.load_b.weight_dtype, "the other device's");
-  options.text("--prompt", "TEXT", r.prompt, &r.has_prompt, "the text to run; its last token is a step of its own");
+  options.text("-p --prompt", "TEXT", r.prompt, &r.has_prompt, "the text to run; its last token is a step of its own");
+  options.text("-f --file", "PATH", r.file, &r.has_file, "the text from a file; - is the standard input");
   options.integers("--tokens", r.tokens, 0, 1 << 24, "token ids in its place (17 fixed ones)");
   options.real("--limit", r.limit, 0, 1e30, "the largest NMSE that is no difference (0.001)");
   options.integer("-t --threads", n_threads, 1, 1024, "threads that compute (all cores)");
   const std::vector<std::string> rest = options.parse(argc, argv, 2);
   if (rest.empty()) options.usage_error("no model given: name a GGUF file or a Hugging Face folder");
-  if (r.has_prompt && !r.tokens.empty()) options.usage_error("give one of --prompt and --tokens");
+  if (r.has_prompt + r.has_file + !r.tokens.empty() > 1) options.usage_error("give one of --prompt, --file and --tokens");
   r.path_a = rest.front();
   r.path_b = rest.back();
   const bool one_file = rest.size() == 1;
@@ -48,7 +49,7 @@ CompareRequest parse_compare_request(int argc, char** argv) {
 }
 
 std::vector<int32_t> tokens_of(const CompareRequest& r, const inlay_engine* engine) {
-  if (r.has_prompt) return tokenize(engine, r.prompt, 0);
+  if (r.has_prompt || r.has_file) return tokenize(engine, r.has_file ? read_file(r.file) : r.prompt, 0);
   if (!r.tokens.empty()) return r.tokens;
   std::vector<int32_t> tokens;
   for (int64_t i = 1; i <= kDefaultTokens; ++i) {

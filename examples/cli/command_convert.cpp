@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
@@ -9,19 +10,30 @@
 #include "src/base/printable.h"
 
 namespace inlay::cli {
+namespace {
+
+std::string lower(std::string text) {
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
+}
+
+}  // namespace
 
 int convert_command(int argc, char** argv) {
   auto params = sized<inlay_convert_params>();
   Options options("convert MODEL OUT.gguf [options]",
                   "Writes a model, a GGUF file or a Hugging Face folder, as a GGUF file.");
   int32_t type = 0;
-  options.choice("--type", {"f16", "bf16", "f32", "q8_0", "q4_0", "q4_k_m", "q5_k_m", "q6_k"}, type,
-                 "type of the matrices (f16)");
+  const std::vector<std::string> types = {"f16", "bf16", "f32", "q8_0", "q4_0", "q4_k_m", "q5_k_m", "q6_k"};
+  options.choice("--type", types, type, "type of the matrices (f16)");
   options.integer("-t --threads", params.n_threads, 1, 1024, "threads that compute (all cores)");
   const std::vector<std::string> rest = options.parse(argc, argv, 2);
   if (rest.size() < 2)
     options.usage_error(rest.empty() ? "no model given: name a GGUF file or a Hugging Face folder"
                                      : "no file to write given");
+  if (std::ranges::find(types, lower(rest[1])) != types.end()) {
+    options.usage_error(rest[1] + " is a type, which --type takes, and no name of a file; ./" + rest[1] + " would be one");
+  }
   constexpr inlay_convert_type kTypes[] = {INLAY_CONVERT_F16,  INLAY_CONVERT_BF16,   INLAY_CONVERT_F32,    INLAY_CONVERT_Q8_0,
                                            INLAY_CONVERT_Q4_0, INLAY_CONVERT_Q4_K_M, INLAY_CONVERT_Q5_K_M, INLAY_CONVERT_Q6_K};
   params.type = kTypes[type];

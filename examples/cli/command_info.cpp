@@ -56,6 +56,22 @@ std::string one_line(std::string text) {
   return printable(text);
 }
 
+std::string metadata_value(const inlay_engine* engine, const std::string& key) {
+  return text_of(
+      [&](char* buffer, size_t cap, size_t* needed, inlay_error* err) {
+        return inlay_meta_value(engine, key.data(), key.size(), buffer, cap, needed, err);
+      },
+      "cannot read a value of the metadata");
+}
+
+int print_template(const std::string& path, const inlay_engine* engine) {
+  if (!has_chat_template(engine)) fail(kExitFailed, path + " has no chat template");
+  const std::string text = metadata_value(engine, "tokenizer.chat_template");
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  if (text.empty() || text.back() != '\n') std::fputc('\n', stdout);
+  return 0;
+}
+
 void print_metadata(const inlay_engine* engine) {
   inlay_error error;
   size_t n = 0;
@@ -65,12 +81,7 @@ void print_metadata(const inlay_engine* engine) {
         text_of([&](char* buffer, size_t cap, size_t* needed,
                     inlay_error* err) { return inlay_meta_key(engine, i, buffer, cap, needed, err); },
                 "cannot read a key of the metadata");
-    const std::string value = text_of(
-        [&](char* buffer, size_t cap, size_t* needed, inlay_error* err) {
-          return inlay_meta_value(engine, key.data(), key.size(), buffer, cap, needed, err);
-        },
-        "cannot read a value of the metadata");
-    std::printf("%s = %s\n", printable(key).c_str(), one_line(value).c_str());
+    std::printf("%s = %s\n", printable(key).c_str(), one_line(metadata_value(engine, key)).c_str());
   }
 }
 
@@ -93,30 +104,34 @@ bool print_explanation(const std::string& path, const inlay_load_params& params,
 
 int info_command(int argc, char** argv) {
   LoadOptions planned;
-  bool json = false;
+  bool json = false, chat_template = false;
   Options options(
       "info MODEL [options]",
       "Prints what a model is, which devices would run it and why others would not, the memory that it takes,\n"
       "and its metadata.");
   planned.add_to(options);
-  options.integer("-c --ctx", planned.n_context, 1, 1 << 30,
+  options.integer("-c --ctx --ctx-size", planned.n_context, 1, 1 << 30,
                   "tokens of the longest sequence (the trained context, at most 4096)");
   options.integer("--sessions", planned.max_sessions, 1, 1024, "sessions at a time (8)");
   options.flag("--json", json, "the first part alone, as one JSON object on one line");
+  options.flag("--template", chat_template, "the model's chat template alone, as it stands in the file");
   const std::vector<std::string> rest = options.parse(argc, argv, 1);
   if (rest.empty()) options.usage_error("no model given: name a GGUF file or a Hugging Face folder");
+
+  if (json && chat_template) options.usage_error("give one of --json and --template");
 
   auto memory = sized<inlay_memory_info>();
   inlay_error error;
   const inlay_load_params params = planned.params();
   check_path(rest[0]);
   if (planned.n_context > 0) check_context(rest[0], planned, trained_context_of(rest[0]));
+  LoadOptions smallest = planned;  // metadata come with an engine; this one generates nothing
+  smallest.n_context = smallest.max_sessions = 1;
+  if (chat_template) return print_template(rest[0], load_file(rest[0], smallest).get());
   if (!print_explanation(rest[0], params, json ? INLAY_EXPLAIN_JSON : INLAY_EXPLAIN_TEXT))
     fail(kExitFailed, "no device runs " + rest[0]);
   if (json) return 0;
   check(inlay_memory_plan(rest[0].data(), rest[0].size(), &params, &memory, &error), error, "cannot plan", rest[0]);
-  LoadOptions smallest = planned;  // metadata come with an engine; this one generates nothing
-  smallest.n_context = smallest.max_sessions = 1;
   const EnginePtr engine = load_file(rest[0], smallest);
 
   std::printf("model\n-----\n");

@@ -32,7 +32,7 @@ PerplexityRequest parse_perplexity_request(int argc, char** argv) {
                   "Measures how well a model foresees a text: the perplexity of its tokens, windows of them at a time. With\n"
                   "--against also how far its distributions are from those of another file of the model, or of the same\n"
                   "file on another device, which count as exact.");
-  options.integer("-c --ctx", r.window, 2, 1 << 24, "tokens of a window (512)");
+  options.integer("-c --ctx --ctx-size", r.window, 2, 1 << 24, "tokens of a window (512)");
   options.integer("--stride", r.stride, 1, 1 << 24,
                   "tokens from one window to the next, of which each scores its last ones as many (by default windows do not\n"
                   "overlap and score their second half)");

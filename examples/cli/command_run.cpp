@@ -8,6 +8,7 @@
 #include "examples/cli/converse.h"
 #include "examples/cli/engine.h"
 #include "examples/cli/generate.h"
+#include "examples/cli/json_line.h"
 #include "examples/cli/sampler_options.h"
 #include "examples/cli/system.h"
 #include "examples/cli/words.h"
@@ -18,13 +19,13 @@ namespace {
 constexpr size_t kMostWords = 10000;  // on the command line
 
 struct RunRequest {
-  std::string model, prompt, file, system;
+  std::string model, prompt, file, system, chat_template, template_file, variables;
   bool has_prompt = false, has_file = false;
   int32_t n_tokens = 256;
-  double temperature = 0.8, top_p = 0.95, min_p = 0.0, repeat_penalty = 1.0;
-  int32_t top_k = 40;
+  double temperature = 0.8, top_p = 0.95, min_p = 0.0;
+  int32_t top_k = 40, n_logprobs = -1;  // -1: text
   uint64_t seed = 0;
-  bool has_seed = false, no_bos = false, special = false, echo = false, quiet = false, raw = false, has_system = false;
+  bool has_seed = false, no_bos = false, special = false, echo = false, quiet = false, raw = false, has_system = false, ignore_ends = false;
   std::vector<std::string> stops, stop_tokens;
   std::vector<int32_t> stop_ids;
   LoadOptions load;
@@ -41,32 +42,42 @@ RunRequest parse_run_request(int argc, char** argv) {
       "If the model's file has a chat template, the prompt is a message and the text its answer; --raw: the\n"
       "text goes on from the prompt.");
   options.text("-p --prompt", "TEXT", r.prompt, &r.has_prompt, "the prompt");
-  options.text("-f --file", "PATH", r.file, &r.has_file, "take the prompt from a file; - is the standard input");
-  options.integer("-n --tokens", r.n_tokens, -1, INT32_MAX,
+  options.text("-f --file", "PATH", r.file, &r.has_file, "the prompt from a file, behind that of -p on a line of its own; - is the standard input");
+  options.integer("-n --tokens --predict --n-predict", r.n_tokens, -1, INT32_MAX,
                   "most tokens to write (256); 0 or -1: until the context is full");
-  options.real("--temp", r.temperature, 0, 100, "temperature (0.8); 0: always the likeliest token");
+  options.real("--temp --temperature", r.temperature, 0, 100, "temperature (0.8); 0: always the likeliest token");
   options.integer("--top-k", r.top_k, 0, INT32_MAX, "keep the N likeliest tokens (40); 0: off");
   options.real("--top-p", r.top_p, 0, 1, "keep the likeliest tokens that reach this probability (0.95); 1: off");
   options.real("--min-p", r.min_p, 0, 1, "drop tokens below this part of the likeliest one's probability (0: off)");
-  options.real("--repeat-penalty", r.repeat_penalty, 0.01, 100, "make the last 64 tokens less likely (1: off)");
   r.sampler.add_to(options);
   options.seed("-s --seed", r.seed, r.has_seed, "the same seed draws the same text (one that changes)");
-  options.texts("--stop", "TEXT", r.stops, "end where this text would begin; may be given several times");
+  options.texts("--stop -r --reverse-prompt", "TEXT", r.stops, "end where this text would begin; may be given several times");
   options.texts("--stop-token", "ID", r.stop_tokens, "end when this token is drawn; may be given several times");
   options.flag("--no-bos", r.no_bos, "leave out the BOS token that the model asks for");
   options.flag("--special", r.special, "turn control tokens written in the prompt into their ids");
-  options.text("--system -sys", "TEXT", r.system, &r.has_system, "begin with this message of the system");
+  options.text("-sys --system --system-prompt", "TEXT", r.system, &r.has_system, "begin with this message of the system");
+  options.text("--chat-template", "TEXT", r.chat_template, nullptr, "a chat template in the place of the model's, in Jinja");
+  options.text("--chat-template-file", "PATH", r.template_file, nullptr, "the same from a file");
+  options.text("--chat-template-kwargs", "JSON", r.variables, nullptr, "variables of the chat template, an object as {\"enable_thinking\":false}");
+  options.flag("--ignore-eos", r.ignore_ends, "draw end tokens like others");
+  options.integer("--logprobs", r.n_logprobs, 0, INLAY_MAX_LOGPROBS,
+                  "in the place of the text a line of JSON for each token: its logarithm of probability, and the N likeliest");
   options.flag("--raw", r.raw, "give the model the text as it stands, without the chat template in its file");
   options.flag("--echo", r.echo, "write the prompt before the text");
   options.flag("-q --quiet", r.quiet, "no speeds at the end");
-  options.integer("-c --ctx", r.load.n_context, 1, 1 << 30,
+  options.integer("-c --ctx --ctx-size", r.load.n_context, 1, 1 << 30,
                   "tokens of prompt and text together (the trained context, at most 4096)");
   r.load.add_to(options);
   const std::vector<std::string> rest = options.parse(argc, argv, kMostWords);
   if (rest.empty()) options.usage_error("no model given: name a GGUF file or a Hugging Face folder");
   if (rest.size() > 1)
     options.usage_error("unexpected argument '" + rest[1] + "': a prompt is given with -p, in quotes if it has blanks");
-  if (r.has_prompt && r.has_file) options.usage_error("give one of --prompt and --file");
+  if (!r.chat_template.empty() && !r.template_file.empty()) options.usage_error("give one of --chat-template and --chat-template-file");
+  if (r.raw && !(r.chat_template + r.template_file + r.variables).empty()) options.usage_error("--raw leaves out the chat template, and what is said of it");
+  const size_t first = r.variables.find_first_not_of(" \n\t\r"), last = r.variables.find_last_not_of(" \n\t\r");
+  if (!r.variables.empty() && (first >= last || r.variables[first] != '{' || r.variables[last] != '}'))
+    options.usage_error("--chat-template-kwargs is expected to be a JSON object, as {\"enable_thinking\":false}, not '" + r.variables + "'");
+  if (r.n_logprobs >= 0 && r.echo) options.usage_error("--logprobs has no text that --echo could stand before");
   for (const std::string& text : r.stop_tokens) {
     int32_t id = 0;
     const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), id);
@@ -89,12 +100,13 @@ SessionPtr open_session(const inlay_engine* engine, const RunRequest& r) {
   sampler.top_k = r.top_k;
   sampler.top_p = static_cast<float>(r.top_p);
   sampler.min_p = static_cast<float>(r.min_p);
-  sampler.repetition_penalty = static_cast<float>(r.repeat_penalty);
+  sampler.n_logprobs = std::max(r.n_logprobs, 0);
   sampler.seed = r.seed;
   const std::vector<inlay_text> breakers = r.sampler.fill(sampler);
   auto params = sized<inlay_session_params>();
   params.sampler = &sampler;
   params.max_tokens = r.n_tokens;
+  params.flags = r.ignore_ends ? INLAY_SESSION_IGNORE_END_OF_GENERATION : 0;
   params.stop_tokens = r.stop_ids.data();
   params.n_stop_tokens = r.stop_ids.size();
   SessionPtr session = make_session(engine, params);
@@ -107,10 +119,12 @@ SessionPtr open_session(const inlay_engine* engine, const RunRequest& r) {
 
 // Behind the number of tokens: why there are no more, where that was not the model's decision.
 const char* ending(const Turn& turn) {
-  return turn.interrupted    ? ", interrupted"
-         : turn.context_full ? ", the context is full"
-         : turn.at_most      ? ", as many as -n allows"
-                             : "";
+  return turn.interrupted     ? ", interrupted"
+         : turn.context_full  ? ", the context is full"
+         : turn.at_most       ? ", as many as -n allows"
+         : turn.at_stop_text  ? ", at a text of --stop"
+         : turn.at_stop_token ? ", at a --stop-token"
+                              : "";
 }
 
 void print_speeds(const Turn& turn, const RunRequest& r) {
@@ -127,15 +141,20 @@ void print_speeds(const Turn& turn, const RunRequest& r) {
 
 ConversationForm form_of(const inlay_engine* engine, const RunRequest& r) {
   ConversationForm form;
-  form.has_template = !r.raw && has_chat_template(engine);
+  form.chat_template = r.template_file.empty() ? r.chat_template : read_file(r.template_file);
+  form.variables = r.variables;
+  form.has_template = !r.raw && (!form.chat_template.empty() || has_chat_template(engine));
+  if (!r.variables.empty() && !form.has_template) fail(kExitUsage, "--chat-template-kwargs needs a chat template, and the model's file has none");
   if (r.has_system && !form.has_template) {
-    fail(kExitFailed, r.raw ? "--system needs the chat template, which --raw leaves out"
+    fail(kExitUsage, r.raw ? "--system needs the chat template, which --raw leaves out"
                             : "--system needs a chat template, and the model's file has none");
   }
   if (form.has_template && (r.special || r.no_bos)) {
-    fail(kExitFailed, std::string(r.special ? "--special" : "--no-bos") +
+    fail(kExitUsage, std::string(r.special ? "--special" : "--no-bos") +
                           " is for text as it stands: give --raw with it, or leave it to the model's chat template");
   }
+  if (!r.raw && !form.has_template && !r.quiet)
+    std::fprintf(stderr, "inlay: the model has no chat template: its text goes on from the prompt as it stands, as with --raw\n");
   form.no_bos = r.no_bos, form.special = r.special;
   form.system = r.system;
   form.n_most = r.n_tokens;
@@ -153,6 +172,23 @@ void check_room(const inlay_engine* engine, size_t n_prompt) {
   fail(kExitFailed, message);
 }
 
+JsonLine token_of(const inlay_engine* engine, int32_t id, float logprob) {
+  JsonLine line;
+  line.integer("id", static_cast<uint64_t>(id));
+  line.text("piece", piece_of(engine, id));
+  line.number("logprob", logprob, 6);
+  return line;
+}
+
+void print_token(const inlay_engine* engine, const inlay_event& event) {
+  JsonLine line = token_of(engine, event.token, event.logprob);
+  std::vector<std::string> top;
+  for (int32_t i = 0; i < event.n_logprobs; ++i) top.push_back(token_of(engine, event.top[i].token, event.top[i].logprob).finished());
+  line.list("top", top);
+  std::printf("%s\n", line.finished().c_str());
+  check_output();
+}
+
 int answer_prompt(const inlay_engine* engine, inlay_session* session, const RunRequest& r, const std::string& prompt) {
   Conversation conversation(engine, session, form_of(engine, r));
   const std::vector<int32_t> tokens = conversation.prompt_of(prompt);
@@ -160,10 +196,18 @@ int answer_prompt(const inlay_engine* engine, inlay_session* session, const RunR
   check_room(engine, tokens.size());
   TextOutput out;
   if (r.echo) out.write(prompt.data(), prompt.size());
-  const Turn turn = generate(session, tokens, out);
+  const auto print_logprobs = [&](const inlay_event& event) { print_token(engine, event); };
+  const bool on_host = info_of(engine).device != INLAY_DEVICE_CUDA;
+  const Turn turn = r.n_logprobs < 0 ? generate(session, tokens, out, on_host) : generate(session, tokens, out, on_host, print_logprobs);
   if (r.quiet && turn.context_full) std::fprintf(stderr, "inlay: the text ends here: the context is full\n");
   print_speeds(turn, r);
   return turn.interrupted ? kExitInterrupted : 0;
+}
+
+// Of -p, -f, or the standard input.
+std::string given_prompt(const RunRequest& r) {
+  if (!r.has_file) return r.has_prompt ? r.prompt : read_file("-");
+  return (r.has_prompt ? r.prompt + "\n" : "") + read_file(r.file);
 }
 
 }  // namespace
@@ -171,9 +215,12 @@ int answer_prompt(const inlay_engine* engine, inlay_session* session, const RunR
 int run_command(int argc, char** argv) {
   const RunRequest r = parse_run_request(argc, argv);
   const bool conversation = !r.has_prompt && !r.has_file && is_terminal(stdin);
-  const std::string prompt = conversation ? "" : r.has_prompt ? r.prompt : read_file(r.has_file ? r.file : "-");
+  if (conversation && r.n_logprobs >= 0) fail(kExitUsage, "--logprobs is for one prompt, not for a conversation: give -p or -f");
+  const std::string prompt = conversation ? "" : given_prompt(r);
   const EnginePtr engine = load_file(r.model, r.load);
   const SessionPtr session = open_session(engine.get(), r);
+  if (r.has_prompt && !r.has_file && !r.quiet && input_waits())
+    std::fprintf(stderr, "inlay: the standard input is not read, as -p is the prompt; -f - puts it behind that\n");
   if (!conversation) return answer_prompt(engine.get(), session.get(), r, prompt);
   Conversation talk(engine.get(), session.get(), form_of(engine.get(), r));
   return converse(talk, [&](const Turn& turn) { print_speeds(turn, r); });

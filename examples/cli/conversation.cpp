@@ -18,6 +18,15 @@ std::string message(const char* role, const std::string& content) {
   return line.finished();
 }
 
+// The object of a template's variables, with the messages in it.
+std::string with_variables(const std::string& variables, const std::string& messages) {
+  if (variables.empty()) return messages;
+  const size_t begin = variables.find('{') + 1;
+  const std::string inside = variables.substr(begin, variables.rfind('}') - begin);
+  const bool others = inside.find_first_not_of(" \n\t\r") != std::string::npos;
+  return "{" + inside + (others ? "," : "") + "\"messages\":" + messages + "}";
+}
+
 }  // namespace
 
 Conversation::Conversation(const inlay_engine* engine, inlay_session* session, ConversationForm form)
@@ -43,7 +52,8 @@ std::vector<int32_t> Conversation::render(size_t first, std::string& refused) co
   std::vector<int32_t> tokens;
   if (form_.has_template) {
     inlay_error error;
-    if (tokenize_chat(engine_, messages(first, ","), tokens, error) == INLAY_OK) return tokens;
+    const std::string said = with_variables(form_.variables, messages(first, ","));
+    if (tokenize_chat(engine_, said, form_.chat_template, tokens, error) == INLAY_OK) return tokens;
     refused = describe("the model's chat template cannot write this (--raw does without it)", error);
     return {};
   }
@@ -110,7 +120,7 @@ Conversation::Admission Conversation::admit(const std::string& line) {
 Turn Conversation::answer(TextOutput& out) {
   const auto n_kept = static_cast<std::ptrdiff_t>(keep_common_part(prompt_));
   (void)out.take_written();
-  Turn turn = generate(session_, {prompt_.begin() + n_kept, prompt_.end()}, out);
+  Turn turn = generate(session_, {prompt_.begin() + n_kept, prompt_.end()}, out, info_of(engine_).device != INLAY_DEVICE_CUDA);
   sequence_ = prompt_;
   sequence_.insert(sequence_.end(), turn.drawn.begin(), turn.drawn.end());
   sequence_.resize(std::min(sequence_.size(), static_cast<size_t>(facts().n_tokens)));

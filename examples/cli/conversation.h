@@ -14,7 +14,9 @@ namespace inlay::cli {
 struct ConversationForm {
   bool has_template = false;  // otherwise lines as they were typed, a line end between
   bool no_bos = false, special = false;
-  std::string system;  // empty: no message of the system
+  std::string chat_template;  // empty: the model's own
+  std::string variables;      // of the template, a JSON object; empty: none
+  std::string system;         // empty: no message of the system
   int32_t n_most = 0;  // tokens of an answer; 0: until the context is full
 };
 

@@ -122,7 +122,7 @@ void take_turn(Conversation& conversation, const std::string& line, TextOutput& 
 int converse(Conversation& conversation, const std::function<void(const Turn&)>& report) {
   std::fprintf(stderr, "A line is a turn; /help lists commands, Ctrl-C ends an answer, Ctrl-D the conversation.\n");
   LineReader reader(kPrompt);
-  ConversationScope scope(reader.has_editor() ? hint : hint_and_prompt);
+  ConversationScope scope(reader.takes_interrupts() ? hint : hint_and_prompt);
   TextOutput out;
   for (std::string line;;) {
     const LineReader::Outcome outcome = reader.read(line);

@@ -46,7 +46,7 @@ EnginePtr load(const std::string& name, const LoadOptions& options, const std::f
 
 void check_context(const std::string& name, const LoadOptions& options, int32_t trained) {
   if (trained <= 0 || options.n_context <= trained) return;
-  fail(kExitFailed, std::string(options.context_from) + " a context of " + std::to_string(options.n_context) +
+  fail(kExitUsage, std::string(options.context_from) + " a context of " + std::to_string(options.n_context) +
                         " tokens, and " + name + " was trained for contexts of at most " + std::to_string(trained));
 }
 
@@ -177,18 +177,32 @@ std::string detokenize(const inlay_engine* engine, const std::vector<int32_t>& t
       "cannot turn the tokens into text");
 }
 
+std::string piece_of(const inlay_engine* engine, int32_t token) {
+  inlay_error error;
+  auto info = sized<inlay_token_info>();
+  check(inlay_token_get_info(engine, token, &info, &error), error, "cannot read about token " + std::to_string(token));
+  const auto* bytes = reinterpret_cast<const char*>(info.piece);
+  const bool whole = info.piece_bytes > 0 && info.piece_bytes <= sizeof info.piece;
+  return whole ? std::string(bytes, info.piece_bytes) : detokenize(engine, {token}, INLAY_DETOKENIZE_SHOW_SPECIAL);
+}
+
 bool has_chat_template(const inlay_engine* engine) {
   size_t n = 0;
   return inlay_meta_value(engine, "tokenizer.chat_template", SIZE_MAX, nullptr, 0, &n, nullptr) == INLAY_OK;
 }
 
-inlay_status tokenize_chat(const inlay_engine* engine, const std::string& messages, std::vector<int32_t>& tokens, inlay_error& error) {
+inlay_status tokenize_chat(const inlay_engine* engine, const std::string& conversation, const std::string& chat_template,
+                           std::vector<int32_t>& tokens, inlay_error& error) {
   tokens.clear();
   size_t n = 0;
   auto params = sized<inlay_chat_params>();
   params.flags = INLAY_CHAT_ADD_GENERATION_PROMPT;
+  if (!chat_template.empty()) {
+    params.chat_template = chat_template.data();
+    params.template_len = chat_template.size();
+  }
   const auto ask = [&] {
-    return inlay_chat_tokenize(engine, messages.data(), messages.size(), &params, tokens.empty() ? nullptr : tokens.data(),
+    return inlay_chat_tokenize(engine, conversation.data(), conversation.size(), &params, tokens.empty() ? nullptr : tokens.data(),
                                tokens.size(), &n, &error);
   };
   inlay_status status = ask();

@@ -15,6 +15,9 @@ inline constexpr int kExitInterrupted = 130;  // 128 + SIGINT, as shells count i
 // Prints `inlay: message` and exits.
 [[noreturn]] void fail(int exit_code, const std::string& message);
 
+// Fails if something that was written to the standard output is lost.
+void check_output();
+
 // "what: MESSAGE (STATUS)".
 std::string describe(const std::string& what, const inlay_error& error);
 
@@ -22,7 +25,7 @@ std::string describe(const std::string& what, const inlay_error& error);
 // names it or a file in it.
 std::string describe(const std::string& what, const std::string& path, const inlay_error& error);
 
-// Fail with the library's message unless the status is INLAY_OK.
+// Fail with the library's message unless the status is INLAY_OK: with kExitUsage where an argument is at fault.
 void check(inlay_status status, const inlay_error& error, const std::string& what);
 void check(inlay_status status, const inlay_error& error, const std::string& what, const std::string& path);
 

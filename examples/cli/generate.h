@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,7 +20,9 @@ struct Turn {
   std::vector<int32_t> drawn;
   bool interrupted = false;
   bool context_full = false;
-  bool at_most = false;  // as many tokens as were allowed
+  bool at_most = false;        // as many tokens as were allowed
+  bool at_stop_text = false;   // of --stop
+  bool at_stop_token = false;  // of --stop-token; the last one of `drawn`
 };
 
 // Writes the text of events at once, and knows whether the line was ended.
@@ -36,7 +39,9 @@ class TextOutput {
   bool line_ended_ = true;
 };
 
-// Ctrl-C ends it.
-Turn generate(inlay_session* session, const std::vector<int32_t>& prompt, TextOutput& out);
+// Ctrl-C ends it. `on_host`: the engine runs on the processor, where the prompt runs in pieces of about 0.1 s, so that Ctrl-C need
+// not wait for more, and a terminal shows how far it is. `take_event`: gets each event of a token, in the place of its text.
+Turn generate(inlay_session* session, const std::vector<int32_t>& prompt, TextOutput& out, bool on_host,
+              const std::function<void(const inlay_event&)>& take_event = nullptr);
 
 }  // namespace inlay::cli

@@ -15,6 +15,7 @@
 #endif
 
 #include "examples/cli/failure.h"
+#include "examples/cli/system.h"
 
 namespace inlay::cli {
 namespace {
@@ -22,7 +23,7 @@ namespace {
 int exit_code_of(int signal_number) { return signal_number == SIGINT ? kExitInterrupted : 128 + signal_number; }
 
 std::mutex mutex;  // of what follows it; the flag is read without
-bool in_scope = false, scope_writes = false;
+bool in_scope = false, scope_writes = false, scope_has_text = false;
 const inlay_session* scope_session = nullptr;
 uint64_t scope_generation = 0;
 std::atomic<int> requested = 0;  // the signal's number
@@ -59,6 +60,10 @@ void take(int signal_number) {
   if (talks && !in_scope) {
     press_at_prompt();
     return;
+  }
+  if (asked && scope_session && !scope_has_text && !talks) {
+    write_error("\n", 1);  // behind the ^C of a terminal
+    end_by(signal_number);
   }
   if (asked && (scope_writes || talks) && requested != 0) return;
   if (!asked || requested.exchange(signal_number) != 0) end_by(signal_number);
@@ -118,16 +123,25 @@ InterruptScope::InterruptScope(const inlay_session* session, bool writes) {
   scope_writes = writes;
   scope_session = session;
   requested = 0;
-  if (!session) return;
+}
+
+bool InterruptScope::begin_generation() {
+  const std::lock_guard lock(mutex);
   inlay_session_info info = {};
   info.struct_size = sizeof info;
-  inlay_session_get_info(session, &info, nullptr);
+  inlay_session_get_info(scope_session, &info, nullptr);
   scope_generation = info.generation + 1;
+  return requested == 0;
+}
+
+void InterruptScope::text_begins() {
+  const std::lock_guard lock(mutex);
+  scope_has_text = true;
 }
 
 InterruptScope::~InterruptScope() {
   const std::lock_guard lock(mutex);
-  in_scope = false;
+  in_scope = scope_has_text = false;
   scope_session = nullptr;
 }
 

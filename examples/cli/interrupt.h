@@ -24,6 +24,12 @@ class InterruptScope {
   InterruptScope(const InterruptScope&) = delete;
   InterruptScope& operator=(const InterruptScope&) = delete;
 
+  // Another prefill of the session is about to begin; false: Ctrl-C came, and it shall not.
+  bool begin_generation();
+  // There is text now that Ctrl-C ends in good order. Before, outside of a conversation, there is nothing to leave in order, and
+  // the first Ctrl-C ends the program at once.
+  void text_begins();
+
   bool interrupted() const;
   int exit_code() const;  // 128 + the signal's number, as shells count it
 };

@@ -26,7 +26,9 @@ size_t character_bytes(std::string_view text) {
   return n;
 }
 
-std::string json_quoted(std::string_view text) {
+}  // namespace
+
+std::string json_text(std::string_view text) {
   constexpr const char* kDigits = "0123456789abcdef";
   std::string out = "\"";
   while (!text.empty()) {
@@ -45,6 +47,18 @@ std::string json_quoted(std::string_view text) {
   return out + "\"";
 }
 
+std::string json_numbers(std::span<const float> numbers) {
+  std::string out = "[";
+  for (const float number : numbers) {
+    char text[64];
+    const float finite = std::isfinite(number) ? number : 0.0f;
+    out += (out.size() > 1 ? "," : "") + std::string(text, std::to_chars(text, text + sizeof text, finite).ptr);
+  }
+  return out + "]";
+}
+
+namespace {
+
 // JSON has no infinities.
 std::string number_text(double value, int n_decimals) {
   char text[512];  // the largest number has 309 digits before the point
@@ -56,11 +70,11 @@ std::string number_text(double value, int n_decimals) {
 
 void JsonLine::begin(const std::string& key) {
   if (!body_.empty()) body_ += ',';
-  body_ += json_quoted(key);
+  body_ += json_text(key);
   body_ += ':';
 }
 
-void JsonLine::text(const std::string& key, const std::string& value) { begin(key), body_ += json_quoted(value); }
+void JsonLine::text(const std::string& key, const std::string& value) { begin(key), body_ += json_text(value); }
 
 void JsonLine::truth(const std::string& key, bool value) { begin(key), body_ += value ? "true" : "false"; }
 
@@ -77,6 +91,13 @@ void JsonLine::pair(const std::string& key, double low, double high, int n_decim
   body_ += number_text(low, n_decimals);
   body_ += ',';
   body_ += number_text(high, n_decimals);
+  body_ += ']';
+}
+
+void JsonLine::list(const std::string& key, const std::vector<std::string>& values) {
+  begin(key);
+  body_ += '[';
+  for (size_t i = 0; i < values.size(); ++i) body_ += (i > 0 ? "," : "") + values[i];
   body_ += ']';
 }
 

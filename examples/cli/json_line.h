@@ -2,9 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace inlay::cli {
+
+// Values in writing.
+std::string json_text(std::string_view text);
+std::string json_numbers(std::span<const float> numbers);  // an array
 
 class JsonLine {
  public:
@@ -14,6 +21,7 @@ class JsonLine {
   void number(const std::string& key, double value, int n_decimals);
   void pair(const std::string& key, double low, double high, int n_decimals);
   void object(const std::string& key, const JsonLine& value);
+  void list(const std::string& key, const std::vector<std::string>& values);  // of JSON values in writing
   std::string finished() const { return "{" + body_ + "}"; }
 
  private:

@@ -2,8 +2,12 @@
 
 #include <cstdio>
 #include <iterator>
+#include <utility>
 
 #include "examples/cli/system.h"
+#ifndef _WIN32
+#include "examples/cli/plain_lines.h"
+#endif
 
 #if INLAY_HAS_LIBEDIT
 #include <histedit.h>
@@ -19,6 +23,23 @@
 #endif
 
 namespace inlay::cli {
+
+#ifdef _WIN32  // whose lines are not cut
+class PlainLines {};
+#endif
+
+namespace {
+
+std::unique_ptr<PlainLines> plain_lines() {
+#ifdef _WIN32
+  return nullptr;
+#else
+  auto lines = std::make_unique<PlainLines>();
+  return lines->has_terminal() ? std::move(lines) : nullptr;
+#endif
+}
+
+}  // namespace
 
 #if INLAY_HAS_LIBEDIT
 namespace {
@@ -170,20 +191,28 @@ LineReader::Outcome LineReader::Editor::read(std::string& line) {
 }
 
 LineReader::LineReader(const char* prompt) : prompt_(prompt) {
-  if (terminal_moves_its_cursor()) editor_ = std::make_unique<Editor>(*this);
+  if (terminal_moves_its_cursor())
+    editor_ = std::make_unique<Editor>(*this);
+  else
+    plain_ = plain_lines();
 }
 #else
 struct LineReader::Editor {
   Outcome read(std::string&) { return Outcome::end; }
 };
 
-LineReader::LineReader(const char* prompt) : prompt_(prompt) {}
+LineReader::LineReader(const char* prompt) : prompt_(prompt), plain_(plain_lines()) {}
 #endif
 
 LineReader::~LineReader() = default;
 
+bool LineReader::takes_interrupts() const { return editor_ || plain_; }
+
 LineReader::Outcome LineReader::read(std::string& line) {
   if (editor_) return editor_->read(line);
+#ifndef _WIN32
+  if (plain_) return plain_->read(prompt_, line);
+#endif
   std::fputs(prompt_, stdout);
   std::fflush(stdout);
   return read_line(line) ? Outcome::line : Outcome::end;

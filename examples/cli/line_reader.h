@@ -7,6 +7,8 @@
 
 namespace inlay::cli {
 
+class PlainLines;
+
 class LineReader {
  public:
   enum class Outcome {
@@ -24,13 +26,15 @@ class LineReader {
   // Text that was pasted at once is one line, with line ends in it.
   Outcome read(std::string& line);
 
-  bool has_editor() const { return editor_ != nullptr; }
+  // Ctrl-C while a line is typed is Outcome::interrupted, not a signal.
+  bool takes_interrupts() const;
   const char* prompt() const { return prompt_; }
 
  private:
   struct Editor;
   const char* prompt_;
   std::unique_ptr<Editor> editor_;
+  std::unique_ptr<PlainLines> plain_;  // null: as the system has them
 };
 
 }  // namespace inlay::cli

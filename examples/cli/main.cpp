@@ -61,9 +61,7 @@ int run(int argc, char** argv) {
   for (const Command& command : kCommands) {
     if (name != command.name) continue;
     watch_interrupts();
-    const int code = command.run(argc - 2, argv + 2);
-    if (std::fflush(stdout) != 0) fail(kExitFailed, "cannot write to the standard output");
-    return code;
+    return command.run(argc - 2, argv + 2);
   }
   std::error_code problem;
   if (std::filesystem::exists(name, problem)) fail(kExitUsage, name + " is no command; for a model: inlay run " + name);
@@ -90,7 +88,9 @@ int main(int argc, char** argv) {
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
-    return run(static_cast<int>(words.size()), arguments.data());
+    const int code = run(static_cast<int>(words.size()), arguments.data());
+    inlay::cli::check_output();
+    return code;
   } catch (const std::bad_alloc&) {
     std::fputs("inlay: out of memory\n", stderr);
   } catch (const std::exception& failure) {

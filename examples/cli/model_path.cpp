@@ -32,10 +32,23 @@ std::vector<std::string> gguf_files(const std::filesystem::path& folder) {
   return names;
 }
 
+// Is one of the files of a folder, but none that stands for the model.
+bool is_beside_model(const std::filesystem::path& path) {
+  std::error_code problem;
+  const std::string name = path.filename().string(), kind = path.extension().string();
+  const bool stands_for_it = name == "config.json" || name.ends_with(".index.json");
+  return (kind == ".json" || kind == ".jinja" || kind == ".model") && !stands_for_it && std::filesystem::is_regular_file(path, problem) &&
+         std::filesystem::exists(path.parent_path() / "config.json", problem);
+}
+
 }  // namespace
 
 void check_path(const std::string& path) {
   std::error_code problem;
+  if (is_beside_model(path)) {
+    const std::string folder = std::filesystem::path(path).parent_path().string();
+    fail(kExitFailed, path + " is one file of a model; the model is the folder: give " + (folder.empty() ? "." : folder));
+  }
   if (!std::filesystem::is_directory(path, problem) || std::filesystem::exists(path + "/config.json", problem)) return;
   const std::vector<std::string> files = gguf_files(path);
   if (files.empty()) fail(kExitFailed, path + " is a folder without a model: it has no config.json and no GGUF file");

@@ -59,8 +59,10 @@ void Options::integer(const char* names, int32_t& target, int32_t low, int32_t h
 }
 
 void Options::seed(const char* names, uint64_t& target, bool& given, const char* help) {
-  add(names, "N", "a whole number from 0 to 2^64 - 1", help,
-      [&](const std::string& text) { return given = parse_whole(text, target); });
+  add(names, "N", "a whole number from 0 to 2^64 - 1, or -1 for one that changes", help, [&](const std::string& text) {
+    given = text != "-1";
+    return !given || parse_whole(text, target);
+  });
 }
 
 void Options::real(const char* names, double& target, double low, double high, const char* help) {
@@ -148,6 +150,7 @@ std::vector<std::string> Options::parse(int argc, char** argv, size_t n_most) {
     }
     if (word == "--help" || word == "-h") {
       print_help();
+      check_output();
       std::exit(0);
     }
     const size_t equals = word.rfind("--", 0) == 0 ? word.find('=') : std::string::npos;

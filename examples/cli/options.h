@@ -17,6 +17,7 @@ class Options {
   // the default. They must live until then.
   void flag(const char* names, bool& target, const char* help);
   void integer(const char* names, int32_t& target, int32_t low, int32_t high, const char* help);
+  // -1: as if it had not been given.
   void seed(const char* names, uint64_t& target, bool& given, const char* help);
   void real(const char* names, double& target, double low, double high, const char* help);
   void text(const char* names, const char* value_name, std::string& target, bool* given, const char* help);

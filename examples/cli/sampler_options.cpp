@@ -1,11 +1,34 @@
 #include "examples/cli/sampler_options.h"
 
+#include <charconv>
+#include <cmath>
+
 namespace inlay::cli {
 
+// 15+2.5, 15-1 or 15-inf: a token's id, and what is added to its logit.
+bool SamplerOptions::take_bias(const std::string& text) {
+  const size_t sign = text.find_first_of("+-", 1);
+  int64_t id = 0;
+  if (sign == std::string::npos || !parse_integer(text.substr(0, sign), 0, INT32_MAX, id)) return false;
+  float size = 0;
+  const char* end = text.data() + text.size();
+  const auto read = std::from_chars(text.data() + sign + 1, end, size);
+  if (read.ec != std::errc() || read.ptr != end || !(size >= 0) || (text[sign] == '+' && std::isinf(size))) return false;
+  biases_.push_back({static_cast<int32_t>(id), text[sign] == '-' ? -size : size});
+  return true;
+}
+
 void SamplerOptions::add_to(Options& options) {
-  options.real("--typical", typical_p_, 0.001, 1,
+  options.real("--repeat-penalty", repetition_penalty_, 0.01, 100, "make tokens less likely that are among the last ones (1: off)");
+  options.real("--frequency-penalty", frequency_penalty_, -100, 100, "subtract this from a logit once for each time that the token is there (0: off)");
+  options.real("--presence-penalty", presence_penalty_, -100, 100, "subtract this if the token is there (0: off)");
+  options.integer("--repeat-last-n", penalty_window_, -1, INT32_MAX, "the last N tokens are what penalties look at (64); -1: all; 0: no penalties");
+  options.add("-l --logit-bias", "ID+X", "a token's id and what is added to its logit, as 15+2, 15-1.5 or 15-inf",
+              "add X to the logit of a token, as 15+2; 15-inf: never; may be given several times",
+              [this](const std::string& text) { return take_bias(text); });
+  options.real("--typical --typical-p", typical_p_, 0.001, 1,
                "keep the tokens of the most typical surprise that reach this probability (1: off)");
-  options.real("--top-n-sigma", top_n_sigma_, 0, 1000,
+  options.real("--top-n-sigma --top-nsigma", top_n_sigma_, 0, 1000,
                "keep logits within N standard deviations of the largest (0: off)");
   options.real("--dynatemp-range", dynatemp_range_, 0, 100,
                "let the entropy move the temperature by this much up or down (0: off)");
@@ -31,6 +54,14 @@ void SamplerOptions::add_to(Options& options) {
 }
 
 std::vector<inlay_text> SamplerOptions::fill(inlay_sampler_params& params) const {
+  if (penalty_window_ != 0) {
+    params.repetition_penalty = static_cast<float>(repetition_penalty_);
+    params.frequency_penalty = static_cast<float>(frequency_penalty_);
+    params.presence_penalty = static_cast<float>(presence_penalty_);
+    params.penalty_window = penalty_window_;
+  }
+  params.bias = biases_.data();
+  params.n_bias = biases_.size();
   params.typical_p = static_cast<float>(typical_p_);
   params.top_n_sigma = static_cast<float>(top_n_sigma_);
   params.dynatemp_range = static_cast<float>(dynatemp_range_);

@@ -1,4 +1,5 @@
-// The options of `run` that say how tokens are drawn, beyond the usual ones, by the names that llama.cpp has for them.
+// The options of `run` that say how tokens are drawn, beyond temperature, top-k, top-p and min-p, by the names that
+// llama.cpp has for them.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,11 @@ class SamplerOptions {
   std::vector<inlay_text> fill(inlay_sampler_params& params) const;
 
  private:
+  bool take_bias(const std::string& text);
+
+  double repetition_penalty_ = 1, frequency_penalty_ = 0, presence_penalty_ = 0;
+  int32_t penalty_window_ = 64;
+  std::vector<inlay_logit_bias> biases_;
   double typical_p_ = 1, top_n_sigma_ = 0, dynatemp_range_ = 0, dynatemp_exponent_ = 1, xtc_probability_ = 0,
          xtc_threshold_ = 0.1;
   double mirostat_tau_ = 0, mirostat_eta_ = 0.1, adaptive_target_ = 0, adaptive_decay_ = 0.9;

@@ -1,13 +1,31 @@
 #include "examples/cli/system.h"
 
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <csignal>
+
 namespace inlay::cli {
 
-std::vector<std::string> begin_program(int argc, char** argv) { return {argv, argv + argc}; }
+std::vector<std::string> begin_program(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond a limit of file sizes fails, and is an error in words
+  return {argv, argv + argc};
+}
 
 bool is_terminal(std::FILE* stream) { return isatty(fileno(stream)) != 0; }
+
+int terminal_columns(std::FILE* stream) {
+  winsize size = {};
+  return ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+bool input_waits() {
+  struct stat facts = {};
+  int n = 0;
+  return fstat(STDIN_FILENO, &facts) == 0 && S_ISFIFO(facts.st_mode) && ioctl(STDIN_FILENO, FIONREAD, &n) == 0 && n > 0;
+}
 
 std::FILE* open_file(const std::string& path, char mode) {
   return std::fopen(path.c_str(), mode == 'r' ? "rbe" : mode == 'w' ? "wbe" : "wbxe");

@@ -11,6 +11,8 @@ namespace inlay::cli {
 std::vector<std::string> begin_program(int argc, char** argv);
 
 bool is_terminal(std::FILE* stream);  // somebody sits there; the null device and pipes are none
+int terminal_columns(std::FILE* stream);  // 80 where that cannot be known
+bool input_waits();                       // a pipe at the standard input has text that was not read
 
 // As std::fopen with `mode` r, w or x (a new file); binary, and not inherited by child processes. Null, and errno.
 std::FILE* open_file(const std::string& path, char mode);

@@ -83,6 +83,16 @@ bool is_terminal(std::FILE* stream) {
   return GetConsoleMode(handle_of(stream), &mode);
 }
 
+int terminal_columns(std::FILE* stream) {
+  CONSOLE_SCREEN_BUFFER_INFO facts;
+  return GetConsoleScreenBufferInfo(handle_of(stream), &facts) ? facts.srWindow.Right - facts.srWindow.Left + 1 : 80;
+}
+
+bool input_waits() {
+  DWORD n = 0;
+  return PeekNamedPipe(handle_of(stdin), nullptr, 0, nullptr, &n, nullptr) && n > 0;
+}
+
 std::FILE* open_file(const std::string& path, char mode) {
   const Result<std::wstring> name = wide_path(path);
   if (!name.ok()) {

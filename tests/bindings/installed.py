@@ -99,10 +99,12 @@ def model_text(prefix, model):
 
 
 def check_pkg_config(folder, prefix, model):
+    pages = ("share/man/man1/inlay.1", "share/bash-completion/completions/inlay")
+    expect("the tool's pages are there", [page for page in pages if not (prefix / page).is_file()], [])
     environment = {"PKG_CONFIG_PATH": prefix / "lib/pkgconfig"}
     pkg_config = tool("PKG_CONFIG")
     flags = run(pkg_config, "--cflags", "--libs", "inlay", **environment).split()
-    run(tool("CC"), "-std=c11", "-D_POSIX_C_SOURCE=200809L", prefix / "share/inlay/c/complete.c", "-o", folder / "complete", *flags)
+    run(tool("CC"), "-std=c11", prefix / "share/inlay/c/complete.c", "-o", folder / "complete", *flags)
     text = run(folder / "complete", model, PROMPT, TOKENS, LD_LIBRARY_PATH=prefix / "lib")
     expect("complete", text.strip("\n"), PROMPT + model_text(prefix, model))
     run(pkg_config, "--exists", "inlay >= 0.1", **environment)

@@ -30,7 +30,7 @@ TABLE = {
     "cancel": ("MODEL [MILLISECONDS]", ALL),
     "game_loop": ("MODEL [SECONDS]", ALL),
     "embeddings": ("MODEL QUERY TEXT...", ALL),
-    "chat": ("MODEL [SYSTEM [TOKENS]]", ["rust", "go", "dotnet"]),
+    "chat": ("MODEL [SYSTEM [TOKENS]]", ["c", "rust", "go", "dotnet"]),
     "http": ("MODEL [ADDRESS]", ["rust", "go"]),
     "web": ("MODEL [ADDRESS]", ["dotnet"]),
 }

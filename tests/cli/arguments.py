@@ -38,11 +38,18 @@ class Arguments(ToolCase):
             (["run", "m", "-ngl", "20"], "-ngl is expected to be 0 for the CPU, or all, -1 or 99 for the GPU"),
             (["run", "m", "-ngl", "some"], "not 'some'"),
             (["run", "m", "--quiet=1"], "--quiet takes no value"), (["run", "m", "--stop", ""], "--stop"),
-            (["run", "m", "--prompt", "a", "--file", "b"], "one of --prompt and --file"),
+            (["run", "m", "--seed", "-2"], "2^64 - 1, or -1 for one that changes, not '-2'"), (["tokenize", "m", "a", "--json", "--ids"], "one of --json and --ids"),
+            (["info", "m", "--json", "--template"], "one of --json and --template"), (["compare", "m", "-p", "a", "-f", "b"], "one of --prompt, --file and"),
+            (["run", "m", "--logit-bias", "15"], "as 15+2, 15-1.5 or 15-inf, not '15'"), (["run", "m", "-l", "15+inf"], "not '15+inf'"),
+            (["run", "m", "-l", "a+1"], "not 'a+1'"), (["run", "m", "--logprobs", "21"], "20, not '21'"),
+            (["run", "m", "--chat-template-kwargs", "x=1"], "a JSON object"), (["run", "m", "--raw", "--chat-template", "x"], "--raw leaves out"),
+            (["run", "m", "--chat-template", "a", "--chat-template-file", "b"], "give one of --chat-template and"),
+            (["run", "m", "--logprobs", "1", "--echo"], "--echo"),
+            (["convert", "m", "q4_k_m"], "q4_k_m is a type, which --type takes"), (["convert", "m", "Q8_0"], "Q8_0 is a type"),
             (["run", "m", "--device", "gpu"], "one of auto, cpu, cuda, reference, not 'gpu'"), (["info", "a", "b"], "argument 'b'"),
             (["tokenize", "m"], "--decode"), (["tokenize", "m", "text", "--decode", "1"], "one of TEXT"),
             (["tokenize", "m", "--decode", "1,x"], "--decode is expected to be token ids, whole numbers from 0 on, not 'x'"), (["bench", "m", "--layers", "2"], "--shape"),
-            (["bench", "m", "--trace", "t"], "need --profile"), (["compare", "m", "--prompt", "a", "--tokens", "1"], "one of --prompt"),
+            (["bench", "m", "--trace", "t"], "need --profile"), (["compare", "m", "--prompt", "a", "--tokens", "1"], "one of --prompt, --file and --tokens"),
             (["compare", "m", "--device-b", "gpu"], "one of auto, cpu, cuda, reference"),
             (["compare", "a", "b", "c"], "argument 'c'"),
             (["bench", "m", "--pp", "1,,2"], "--pp"), (["bench", "--shape", "tiny-llama"], "--quant"),
@@ -55,6 +62,21 @@ class Arguments(ToolCase):
                 done = self.run_tool(*arguments, code=2)
                 self.assertIn(named, done.stderr.decode())
                 self.assertEqual(done.stdout, b"")
+
+    def test_what_the_library_calls_an_argument_is_one(self):
+        for arguments, named in ((["run", "-p", "a", "--tuning", "lost=1"], "lost"), (["run", "-p", "a", "--pre", "lost"], "lost"),
+                                 (["run", "-p", "a", "-c", "4096"], "--ctx asks for"), (["run", "-p", "a", "--stop-token", "99999"], "99999"),
+                                 (["tokenize", "--decode", "99999"], "99999"), (["run", "-p", "a", "--system", "b", "--raw"], "--system"),
+                                 (["run", "-p", "a", "--special"], "--special")):
+            done = self.run_tool(*arguments, "-m", tool_case.OWN_MODEL, "--device", "cpu", code=2)
+            self.assertIn(named, done.stderr.decode())
+
+    def test_a_file_beside_the_weights_names_the_folder(self):
+        folder = tool_case.OWN_MODEL.parent / "hf"
+        for name in ("tokenizer.json", "tokenizer_config.json", "generation_config.json"):
+            said = self.run_tool("info", folder / name, code=1).stderr.decode()
+            self.assertEqual(said, f"inlay: {folder / name} is one file of a model; the model is the folder: give {folder}\n")
+        self.run_tool("info", folder / "config.json", "--device", "cpu")  # which stands for the model
 
     def test_a_model_is_no_command(self):
         for path in (str(tool_case.OWN_MODEL), str(tool_case.OWN_MODEL.parent)):

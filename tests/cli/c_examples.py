@@ -6,8 +6,8 @@ import re
 import tool_case
 from tool_case import OWN_MODEL, ModelCase, run_program
 
-COMPLETE, EIGHT, CANCEL, EMBED, GAME_LOOP, TOKENS = (tool_case.BUILD / "bin" / f"example_{name}{tool_case.TOOL.suffix}"
-                                                     for name in ("complete", "eight", "cancel", "embeddings", "game_loop", "tokens"))
+CHAT, COMPLETE, EIGHT, CANCEL, EMBED, GAME_LOOP, TOKENS = (tool_case.BUILD / "bin" / f"example_{name}{tool_case.TOOL.suffix}"
+                                                     for name in ("chat", "complete", "eight", "cancel", "embeddings", "game_loop", "tokens"))
 PROMPTS = ["the fox", "and then", "Once upon a time the"]
 FRAMES = re.compile(rb"(\w+) +(\d+) frames, ms: p50 ([\d.]+) p99 ([\d.]+) max ([\d.]+); (\d+) bytes shown\n")
 
@@ -16,8 +16,8 @@ class CExamples(ModelCase):
     def continuation(self, prompt, n_tokens):
         return self.run_tool("run", self.model, "-n", n_tokens, "--temp", "0", "-q", "--raw", "--prompt", prompt).stdout.rstrip(b"\n")
 
-    def good(self, program, *arguments):
-        done = run_program(program, *arguments)
+    def good(self, program, *arguments, stdin=b""):
+        done = run_program(program, *arguments, stdin=stdin)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout.replace(b"\r\n", b"\n") if tool_case.ON_WINDOWS else done.stdout
 
@@ -34,6 +34,29 @@ class CExamples(ModelCase):
         self.assertTrue(found)
         self.assertGreater(int(found[1]), 0)
         self.assertLess(float(found[2]), 60_000)
+
+    def test_chat_keeps_the_turns_before(self):
+        done = run_program(CHAT, OWN_MODEL, "Mira is kind.", 40, stdin="Do you have a room?\n\nSay \"what\\it\" costs.\n".encode())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        answers = done.stdout.decode().splitlines()
+        self.assertEqual(len(answers), 2)
+        # The tool writes the same with the whole conversation as one prompt, and the second turn ran what was new of it.
+        drawn = ["--temp", "0.8", "--top-k", "0", "--top-p", "0.95", "-s", "1", "-n", "40", "-q", "--raw", "--special"]
+        prompt, counts = "Mira is kind.<|player|>Do you have a room?<|npc|>", []
+        for answer, after in zip(answers, ("<|end|><|player|>Say \"what\\it\" costs.<|npc|>", ""), strict=True):
+            self.assertEqual(self.run_tool("run", OWN_MODEL, *drawn, "-p", prompt).stdout.decode().splitlines(), [answer])
+            counts.append(len(self.run_tool("tokenize", OWN_MODEL, prompt, "--special").stdout.splitlines()))
+            prompt += answer + after
+        said = [tuple(map(int, found)) for found in re.findall(rb"\((\d+) of (\d+) tokens were new\)", done.stderr)]
+        self.assertEqual([whole for _, whole in said], counts)
+        self.assertEqual(said[0][0], counts[0])
+        self.assertLess(said[1][0], counts[1] - counts[0])
+
+    def test_chat_goes_on_without_a_line_that_is_too_long(self):
+        done = run_program(CHAT, OWN_MODEL, stdin=b"Do you have a room?" * 300 + b"\nDo you have a room?\n")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, rb"chat: this line is not taken: .*CONTEXT_FULL")
+        self.assertEqual(done.stdout.count(b"\n"), 1)
 
     def test_bytes_that_are_no_text_are_taken(self):
         latin1 = os.fsdecode(bytes(range(0xE0, 0x100)))
@@ -66,7 +89,7 @@ class CExamples(ModelCase):
         lost = run_program(TOKENS, "/nonexistent/libinlay.so", self.model, "cpu", "cases.tsv")
         self.assertEqual(lost.returncode, 1)
         self.assertIn(b"/nonexistent/libinlay.so", lost.stderr)
-        for program, arguments in ((COMPLETE, ["the fox"]), (EIGHT, ["3"]), (CANCEL, []), (EMBED, ["a", "b"]), (GAME_LOOP, [])):
+        for program, arguments in ((CHAT, []), (COMPLETE, ["the fox"]), (EIGHT, ["3"]), (CANCEL, []), (EMBED, ["a", "b"]), (GAME_LOOP, [])):
             wrong = run_program(program, "/nonexistent.gguf", *arguments)
             self.assertEqual(wrong.returncode, 1)
             self.assertIn(b"NOT_FOUND", wrong.stderr)

@@ -1,4 +1,4 @@
-"""A conversion onto a full disk: it says so, its temporary file goes, and what was there before stays."""
+"""What cannot be written: text that nobody gets is exit code 1, and a conversion onto a full disk leaves what was there before."""
 import pathlib
 import resource
 import subprocess
@@ -17,6 +17,33 @@ code=$?
 ls "$folder"
 head -c 3 "$folder/out.gguf"
 exit $code"""
+
+
+# Each command with what it prints on the standard output.
+COMMANDS = [("--help",), ("--version",), ("run", "--help"), ("run", tool_case.OWN_MODEL, "-p", "a", "-n", "4"), ("info", tool_case.OWN_MODEL),
+            ("info", tool_case.OWN_MODEL, "--json"), ("plan", tool_case.OWN_MODEL), ("tokenize", tool_case.OWN_MODEL, "a"), ("bench", "--list"),
+            ("bench", tool_case.OWN_MODEL, "--pp", "1", "--depths", "none", "--batch", "none", "-r", "1"), ("compare", tool_case.OWN_MODEL),
+            ("perplexity", tool_case.OWN_MODEL, tool_case.ROOT / "README.md", "--windows", "1"),
+            ("embed", tool_case.OWN_MODEL, "a", "--pooling", "mean"), ("convert", tool_case.OWN_MODEL)]
+
+
+class LostOutput(unittest.TestCase):
+    def test_every_command_is_tried(self):
+        listed = subprocess.run([str(tool_case.TOOL), "--help"], capture_output=True, text=True, check=True).stdout
+        commands = {line.split()[0] for line in listed.partition("commands:\n")[2].partition("\n\n")[0].splitlines()}
+        self.assertEqual(commands, {command[0] for command in COMMANDS if not command[0].startswith("-")})
+
+    def test_lost_output_is_a_failure(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for command in COMMANDS:
+                words = [str(tool_case.TOOL), *map(str, command), *([f"{folder}/out.gguf"] if command[0] == "convert" else [])]
+                ways = {"full": '"$@" >/dev/full', "closed": '"$@" >&-', "fine": f'"$@" >{folder}/text'}
+                if command[0] != "convert":  # whose model would not be written
+                    ways["limit"] = f'ulimit -f 0; "$@" >{folder}/limited'
+                for way, shell in ways.items():
+                    done = subprocess.run(["sh", "-c", shell, "sh", *words], capture_output=True, timeout=1800, check=False, env=tool_case.WITHOUT_GPU)
+                    self.assertEqual(done.returncode, 0 if way == "fine" else 1, (way, words, done.stderr))
+                    self.assertEqual(b"cannot write to the standard output" in done.stderr, way != "fine", (way, words, done.stderr))
 
 
 class FullDisk(unittest.TestCase):

@@ -4,6 +4,7 @@ import re
 import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 import tool_case
@@ -24,6 +25,24 @@ class Interrupt(unittest.TestCase):
         self.assertRegex(said, rb"interrupted\n$")
         self.assertTrue(first and out.endswith(b"\n"))
         self.assertLess(int(re.search(rb"text: (\d+) tokens?", said)[1]), 4000)
+
+    def test_ctrl_c_in_a_long_prompt_waits_for_nothing(self):
+        prompt = "The man had a room. " * 60
+        command = [tool_case.TOOL, "run", tool_case.OWN_MODEL, "--device", "reference", "--raw", "--echo", "-p", prompt, "-n", "1", "-t", "1"]
+        begun = time.monotonic()
+        subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True)
+        whole = time.monotonic() - begun
+        waits = []
+        for _ in range(3):
+            with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as tool:
+                tool.stdout.read(len(prompt))  # which is written before it runs
+                time.sleep(whole / 20)
+                sent = time.monotonic()
+                tool.send_signal(signal.SIGINT)
+                out, said = tool.communicate(timeout=1800)
+                waits.append(time.monotonic() - sent)
+                self.assertEqual((tool.returncode, out, said), (130, b"", b"\n"))
+        self.assertLess(min(waits), whole / 5)
 
     def convert(self, folder, *numbers, **how):
         """Sends signals, all at once, as soon as there is something to leave behind."""

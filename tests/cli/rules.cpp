@@ -11,6 +11,7 @@
 #include "examples/cli/engine.h"
 #include "examples/cli/first_turn.h"
 #include "examples/cli/json_line.h"
+#include "examples/cli/progress.h"
 
 namespace inlay::cli {
 namespace {
@@ -182,6 +183,32 @@ size_t first_of(size_t first, const std::vector<size_t>& turns, size_t n_context
   return first_turn_that_stays(first, turns.size(), n_context, n_answer, [&](size_t i) {
     return std::accumulate(turns.begin() + static_cast<std::ptrdiff_t>(i), turns.end(), n_around);
   });
+}
+
+// Columns that a terminal needs at most: what is no ASCII may be two wide.
+int columns_of(const std::string& text) {
+  int n = 0;
+  for (const char c : text) n += (c & 0x80) == 0 ? 1 : (c & 0xC0) == 0xC0 ? 2 : 0;
+  return n;
+}
+
+TEST(ProgressLine, FitsIntoTheTerminal) {
+  EXPECT_EQ(progress_line("loading a.gguf", 0.5, 12, 80), "loading a.gguf [===============               ]  50 %, 12 s left");
+  EXPECT_EQ(progress_line("loading a.gguf", 1, -1, 80), "loading a.gguf [==============================] 100 %");
+  std::string path = "loading /";
+  for (int i = 0; i < 40; ++i) path += "ein/l\u00e4ngerer/\u6c34/";
+  for (int columns = 1; columns < 200; ++columns) {
+    for (const double part : {0.0, 0.004, 0.07, 0.5, 1.0}) {
+      for (const std::string& what : {path, std::string("loading model.gguf")}) {
+        const std::string line = progress_line(what, part, 99999, columns);
+        EXPECT_LT(columns_of(line), columns) << line;
+        EXPECT_EQ(line.find('\n'), std::string::npos);
+      }
+    }
+  }
+  const std::string cut = progress_line("loading /disk/someone/models/of/this/year/with-a-long-name.gguf", 0.5, -1, 60);
+  EXPECT_EQ(cut, "...-a-long-name.gguf [===============               ]  50 %");
+  EXPECT_GT(columns_of(path), 400) << "the path would not fit";
 }
 
 TEST(FirstTurnThatStays, MakesRoomForSeveralTurns) {

@@ -6,6 +6,7 @@ import pty
 import re
 import subprocess
 import tempfile
+import termios
 
 import tool_case
 from pseudo_terminal import Talk, skip_without_terminals
@@ -81,7 +82,7 @@ class Conversation(ModelCase):
 
     def test_what_a_template_cannot_do_is_said(self):
         code, _, said = self.converse(OWN_MODEL, b"Hi\n", "--system", "x", "--raw")
-        self.assertEqual(code, 1)
+        self.assertEqual(code, 2)
         self.assertIn(b"--system needs the chat template", said)
 
     def test_commands_are_no_turns(self):
@@ -155,6 +156,42 @@ class Conversation(ModelCase):
                 self.assertNotIn("was full", second)
             with PlainTalk(OWN_MODEL, "-n", "8", "--ctx", "64", *options) as talk:
                 self.assertEqual((talk.answer(line), talk.answer(line)), (first, second))
+
+    def test_a_line_of_any_length_is_taken_whole(self):
+        question = "Do you have a room?"
+        for n in (4000, 4095, 9000):  # a terminal's own lines end at 4,095
+            line = ("The man had a room. " * 500)[:n - len(question)] + question
+            n_tokens = len(self.run_tool("tokenize", OWN_MODEL, "<|player|>" + line + "<|npc|>", "--special").stdout.splitlines())
+            with PlainTalk(OWN_MODEL, "--ctx", "64") as talk:
+                refused = talk.answer(line)
+                self.assertIn(f"the prompt would be {n_tokens} tokens", refused, n)
+                self.assertNotIn("too long", talk.answer(question))
+
+    def test_the_keys_of_a_line(self):
+        with PlainTalk(OWN_MODEL, "-n", "2") as talk, tempfile.TemporaryDirectory() as folder:
+            for typed, taken in ((b"the cat\x7f\x7fow", "the cow"), ("the cä\x7f\x7fow".encode(), "the ow"), (b"the old fox\x17hen", "the old hen"),
+                                 (b"one two \x17three", "one three"), (b"nothing\x15all", "all"), (b"\x7f\x17\x15a", "a"), (b"a\x04b", "ab")):
+                talk.type(typed + b"\r")
+                talk.until("\r\n> ")
+                self.assertEqual(self.saved(talk, folder)[-2], ("user", taken))
+                os.unlink(f"{folder}/saved.json")
+            talk.type("dropped\x03")
+            talk.until("^C\r\n> ")
+            talk.type("kept\r")
+            talk.until("\r\n> ")
+            self.assertEqual(self.saved(talk, folder)[-2], ("user", "kept"))
+            talk.line("/bye")
+            self.assertEqual(talk.end(), 0)
+
+    def test_the_terminal_is_as_it_was(self):
+        for end in ("/bye\r", "\x04", "\x03\x03"):
+            with PlainTalk(OWN_MODEL) as talk:
+                during = talk.settings()
+                talk.type(end)
+                talk.end()
+                after = talk.settings()
+            self.assertFalse(during[3] & termios.ICANON)
+            self.assertTrue(after[3] & termios.ICANON and after[3] & termios.ECHO and after[3] & termios.ISIG, end)
 
     def test_bytes_that_are_no_text_end_nothing(self):
         with PlainTalk(OWN_MODEL, "-n", "4") as talk, tempfile.TemporaryDirectory() as folder:

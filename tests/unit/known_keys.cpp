@@ -1,13 +1,19 @@
 // Keys that are not read: those that may change results are named, those that change nothing are not. And docs/families.md has
-// the spellings that the code has.
+// the families and the spellings that the code has.
 #include "src/model/known_keys.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <functional>
+#include <map>
+#include <set>
+#include <sstream>
 
 #include "src/formats/gguf.h"
+#include "src/model/arch_spec.h"
+#include "src/model/hf_family.h"
 #include "src/model/hf_folder.h"
 #include "src/model/hf_pooling.h"
 #include "src/model/model.h"
@@ -173,6 +179,54 @@ TEST(KnownKeys, TheDocumentationHasTheTable) {
   for (const KnownKeys& known : known_files()) add(known);
   add(known_rope_keys());
   EXPECT_EQ(found, expected) << expected_text(expected);
+}
+
+// `arch | model types`, in the order of the names.
+std::vector<std::string> families_of_the_code() {
+  std::map<std::string, std::set<std::string>> families;
+  for (const ArchSpec* arch : all_archs()) families[arch->name];
+  std::istringstream names(known_hf_families());
+  for (std::string name; std::getline(names >> std::ws, name, ',');) {
+    const HfFamily* family = find_hf_family(name);
+    if (!family) family = find_hf_family_inside(name);
+    EXPECT_TRUE(family) << name;
+    if (family) families[family->arch].insert(name);
+  }
+  std::vector<std::string> rows;
+  for (const auto& [arch, types] : families) {
+    std::string list;
+    for (const std::string& type : types) list += (list.empty() ? "`" : ", `") + type + "`";
+    rows.push_back("`" + arch + "` | " + list);
+  }
+  return rows;
+}
+
+// The first two columns of the first table, likewise.
+std::vector<std::string> families_of_the_documentation(std::istream& file) {
+  std::vector<std::string> rows;
+  for (std::string line; std::getline(file, line) && !line.starts_with("Every family");) {
+    if (!line.starts_with("| `")) continue;
+    std::istringstream columns(line.substr(2));
+    std::string arch, types;
+    std::getline(std::getline(columns, arch, '|'), types, '|');
+    std::set<std::string> sorted;
+    std::istringstream parts(types);
+    for (std::string type; parts >> type;) sorted.insert(type.substr(1, type.rfind('`') - 1));
+    std::string list;
+    for (const std::string& type : sorted) list += (list.empty() ? "`" : ", `") + type + "`";
+    rows.push_back(arch + "| " + list);
+  }
+  std::ranges::sort(rows);
+  return rows;
+}
+
+TEST(Families, TheDocumentationHasThoseOfTheCode) {
+  std::ifstream file(INLAY_SOURCE_DIR "/docs/families.md");
+  const std::vector<std::string> expected = families_of_the_code();
+  EXPECT_GT(expected.size(), 10u);
+  EXPECT_EQ(families_of_the_documentation(file), expected) << expected_text(expected);
+  std::istringstream other("| `llama` | `mistral`, `llama` | Llama | |\n| `lost` | | nothing | |\nEvery family\n| `behind` | | | |\n");
+  EXPECT_EQ(families_of_the_documentation(other), (std::vector<std::string>{"`llama` | `llama`, `mistral`", "`lost` | "}));
 }
 
 }  // namespace

@@ -1,0 +1,64 @@
+"""The manual page and the completion for bash: they are what the tool's help makes of them, and both can be read."""
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+import tool_case
+
+CLI = tool_case.ROOT / "examples" / "cli"
+sys.path.insert(0, str(CLI))
+import make_pages  # noqa: E402
+
+COMPLETE = 'source "$1"; COMP_WORDS=("${@:2}"); COMP_CWORD=$(($# - 2)); _inlay; echo "${COMPREPLY[@]}"'
+
+
+def help_of(*command):
+    return tool_case.run_program(tool_case.TOOL, *command, "--help").stdout.decode()
+
+
+def completed(*words):
+    done = subprocess.run(["bash", "-c", COMPLETE, "bash", str(CLI / "inlay.bash"), *words], capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+class Pages(tool_case.ToolCase):
+    def test_they_are_what_the_help_says(self):
+        for name, text in make_pages.pages_of(help_of).items():
+            self.assertEqual((CLI / name).read_text(encoding="utf-8"), text, "examples/cli/make_pages.py TOOL writes it again")
+        # Negative control: with another option both are others.
+        for name, text in make_pages.pages_of(lambda *command: help_of(*command).replace("--top-k ", "--top-j ")).items():
+            self.assertNotEqual((CLI / name).read_text(encoding="utf-8"), text)
+
+    def test_every_option_of_every_command_is_there(self):
+        page, n_options = (CLI / "inlay.1").read_text(encoding="utf-8"), 0
+        commands = re.findall(r"^  (\w+) +\S", help_of().partition("commands:")[2], re.MULTILINE)
+        self.assertGreater(len(commands), 8)
+        for command in commands:
+            part = page.partition(f".SS {command}\n")[2].partition("\n.SS ")[0].replace("\\-", "-")
+            for names in re.findall(r"^  (-[\w-]+(?:, -[\w-]+)*)", help_of(command), re.MULTILINE):
+                for name in names.split(", "):
+                    self.assertIn(f"\\fB{name}\\fR", part, command)
+                    n_options += 1
+        self.assertGreater(n_options, 150)
+
+    @unittest.skipUnless(shutil.which("bash"), "needs bash")
+    def test_bash_completes(self):
+        for typed, wanted in ((["inlay", "pe"], ["perplexity"]), (["inlay", "run", "--kv", "f"], ["f16", "f32", "fp8"]),
+                              (["inlay", "run", "m.gguf", "--repeat-l"], ["--repeat-last-n"]), (["inlay", "convert", "m", "o", "--type", "q4"], ["q4_0", "q4_k_m"]),
+                              (["inlay", "run", "m.gguf", "-p", "any"], []), (["inlay", "lost", "-"], []), (["inlay", "compare", "--device-a", "c"], ["cpu", "cuda"])):
+            self.assertEqual(completed(*typed), wanted, typed)
+
+    @unittest.skipUnless(shutil.which("groff"), "needs groff")
+    def test_the_page_is_well_formed(self):
+        page = CLI / "inlay.1"
+        done = subprocess.run(["groff", "-man", "-Tutf8", "-ww", str(page)], capture_output=True, check=True)
+        self.assertEqual(done.stderr, b"")
+        wrong = subprocess.run(["groff", "-man", "-Tutf8", "-ww"], input=b".TH A 1\n.XY\n", capture_output=True, check=False)
+        self.assertNotEqual(wrong.stderr, b"")  # the control
+        self.assertTrue(b"0 done, 1 failed" in done.stdout)
+
+
+if __name__ == "__main__":
+    tool_case.main()
