@@ -23,7 +23,7 @@ use std::marker::PhantomData;
 /// |---|---|
 /// | [`Chat::ask`](crate::Chat::ask) | conversations: it keeps messages and runs only what is new |
 /// | [`begin`](Self::begin), then [`into_events`](Self::into_events) | a generation that owns its session: for a thread, a struct, a stream |
-/// | [`begin`](Self::begin), then [`decode_step`] or [`decode_slice`](crate::decode_slice) | one thread that steps many sessions |
+/// | [`begin`](Self::begin), then [`decode_step`](crate::decode_step()) or [`decode_slice`](crate::decode_slice) | one thread that steps many sessions |
 /// | [`events`](Self::events) | going on without a prompt: behind a fork, an accepted token, a loop that was left |
 /// | [`prefill`](Self::prefill) | a prompt alone, in parts, or for the logits behind it |
 /// | [`Session::decode_step`] | a token at a time, in a step of its own |
@@ -289,8 +289,8 @@ impl Session {
         outcome
     }
 
-    /// Draws one token. [`decode_step`] does so for many sessions at once. An event with a finish reason is the last one until
-    /// the next prompt: a further step is an error, [`Status::InvalidState`].
+    /// Draws one token. [`decode_step`](crate::decode_step()) does so for many sessions at once. An event with a finish
+    /// reason is the last one until the next prompt: a further step is an error, [`Status::InvalidState`].
     ///
     /// ```
     /// # use inlay::*;

@@ -121,7 +121,7 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// Those of [`Session::new`].
+    /// Those of [`Session::new`](crate::Session::new).
     pub fn chat(&self, options: &SessionOptions, messages: impl IntoIterator<Item = ChatMessage>) -> Result<Chat> {
         Chat::new(self, options, messages.into_iter().collect())
     }
