@@ -168,7 +168,7 @@ func TestTextsAreScoredTogetherAsAlone(t *testing.T) {
 	}
 	scoresOf(t, engine, nil)
 	_, err := engine.Score(background, [][]int32{a, {}}, nil)
-	if e := wantStatus(t, err, StatusInvalidArgument); !strings.Contains(e.Message, "lengths[1]") {
+	if e := wantStatus(t, err, StatusInvalidArgument); !strings.Contains(e.Message, "texts[1]") {
 		t.Error(e)
 	}
 }

@@ -145,6 +145,7 @@ namespace Inlay
                 {
                     int wanted = (int)Math.Min(n, (ulong)_buffer!.Length);
                     int got = _stream.Read(_buffer, 0, wanted);
+                    if (got > wanted) throw new IOException("the stream says that it has read " + got + " bytes of " + wanted);
                     if (got <= 0) throw new EndOfStreamException("the stream ends before its length");
                     Marshal.Copy(_buffer, 0, (IntPtr)into, got);
                     into += got;

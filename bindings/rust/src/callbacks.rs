@@ -161,7 +161,26 @@ impl<R: Read + Seek> Reader<R> {
                 piece.write_bytes(0, size);
                 std::slice::from_raw_parts_mut(piece, size)
             };
-            self.reader.read_exact(piece)?;
+            self.fill(piece)?;
+        }
+        Ok(())
+    }
+
+    /// As `read_exact`, which panics where a reader says that it has read more than there is room for.
+    fn fill(&mut self, mut room: &mut [u8]) -> io::Result<()> {
+        while !room.is_empty() {
+            match self.reader.read(room) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(n) if n <= room.len() => room = &mut room[n..],
+                Ok(n) => {
+                    return Err(io::Error::other(format!(
+                        "the reader says that it has read {n} bytes of {}",
+                        room.len()
+                    )))
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
         }
         Ok(())
     }

@@ -31,6 +31,7 @@
 #[cfg(not(any(feature = "dlopen", feature = "link")))]
 compile_error!("inlay needs one of its features `dlopen` (the default) and `link`");
 
+mod batch;
 mod callbacks;
 mod cancel;
 mod chat;
@@ -42,6 +43,7 @@ mod engine;
 #[rustfmt::skip]
 mod enums;
 mod error;
+mod evaluations;
 mod generation;
 mod info;
 mod library;
@@ -52,14 +54,17 @@ mod queue;
 pub mod raw;
 mod session;
 mod steps;
+mod texts;
 
+pub use batch::{decode_abandon, decode_slice, decode_step, Slice};
 pub use callbacks::{LogSink, ProgressFn};
 pub use cancel::CancelHandle;
 pub use chat::{ChatMessage, Conversation};
 pub use conversation::Chat;
-pub use engine::{Comparison, Engine};
+pub use engine::Engine;
 pub use enums::*;
 pub use error::{Error, ErrorKind, Result};
+pub use evaluations::Comparison;
 pub use generation::{Generation, OwnedGeneration, Reply};
 pub use info::{
     DeviceInfo, EngineInfo, Event, Explanation, LogMessage, MemoryInfo, SessionInfo, Stats, TokenComparison, TokenInfo,
@@ -70,7 +75,7 @@ pub use options::{
     ConvertOptions, EmbedOptions, GenerateOptions, LoadOptions, LogitBias, ProfileOptions, Prompt, Sampler,
     ScoreOptions, SessionOptions, TokenizeOptions,
 };
-pub use session::{decode_abandon, decode_slice, decode_step, Session, Slice};
+pub use session::Session;
 
 /// Number of a vocabulary entry.
 pub type Token = i32;

@@ -60,6 +60,39 @@ fn io_has_the_readers_error_number() {
     assert_eq!(error.kind(), ErrorKind::Reader);
 }
 
+/// A reader that tells more bytes than there is room for.
+struct Boasting {
+    model: io::Cursor<Vec<u8>>,
+    more: usize,
+}
+
+impl Read for Boasting {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        self.model.read(room).map(|n| n + self.more)
+    }
+}
+
+impl Seek for Boasting {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.model.seek(to)
+    }
+}
+
+#[test]
+fn a_reader_that_reads_more_than_it_may_is_an_error() {
+    let model = std::fs::read(model()).unwrap();
+    for more in [0, 1, 1 << 20, usize::MAX >> 1] {
+        let loaded = Engine::load_reader(Boasting { model: io::Cursor::new(model.clone()), more }, options());
+        if more == 0 {
+            loaded.unwrap();
+            continue;
+        }
+        let error = refused(loaded, Status::Io, "");
+        let source = std::error::Error::source(&error).expect("a source").to_string();
+        assert!(source.starts_with("the reader says that it has read "), "{source}");
+    }
+}
+
 /// A reader whose errors are its own; it has a size or not.
 struct Sealed {
     has_size: bool,

@@ -53,15 +53,14 @@ fn a_session_that_another_thread_drops_is_waited_for() {
 fn sessions_of_the_librarys_own_are_waited_for() {
     let (engine, text) = (of(1), "Once upon a time there was a fox. ".repeat(6));
     let tokens = engine.tokenize(&text, TokenizeOptions::default()).unwrap();
-    let calls: [(&str, Box<dyn Fn() + Sync>); 2] = [
-        ("embed", Box::new(|| drop(engine.embed([&text], EmbedOptions::default().pooling(Pooling::Mean)).unwrap()))),
-        ("score", Box::new(|| drop(engine.score(&[&tokens], ScoreOptions::default()).unwrap()))),
-    ];
+    let embed = || drop(engine.embed([&text], EmbedOptions::default().pooling(Pooling::Mean)).unwrap());
+    let score = || drop(engine.score(&[&tokens], ScoreOptions::default()).unwrap());
+    let calls: [(&str, &(dyn Fn() + Sync)); 2] = [("embed", &embed), ("score", &score)];
     for (name, call) in calls {
         // A call may be over before its session is seen.
         let was_waited_for = (0..1000).any(|_| {
             thread::scope(|scope| {
-                let calling = scope.spawn(&call);
+                let calling = scope.spawn(call);
                 while engine.stats().unwrap().n_sessions == 0 && !calling.is_finished() {
                     thread::yield_now();
                 }

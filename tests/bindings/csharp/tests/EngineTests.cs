@@ -39,6 +39,20 @@ static class EngineTests
         var cut = new MemoryStream(File.ReadAllBytes(Given.Model));
         var shrinking = new ShrinkingStream(cut);
         Expect.Throws<EndOfStreamException>(() => Engine.Load(shrinking, Given.Options), "a stream that ends early");
+        foreach (int more in new[] { 1, 1 << 20 })
+        {
+            var boasting = new BoastingStream(more);
+            string message = Expect.Throws<IOException>(() => Engine.Load(boasting, Given.Options), "more than it was asked for").Message;
+            Expect.True(message.StartsWith("the stream says that it has read "), message);
+        }
+    }
+
+    /// <summary>Tells more bytes than it was asked for.</summary>
+    sealed class BoastingStream : MemoryStream
+    {
+        readonly int _more;
+        internal BoastingStream(int more) : base(File.ReadAllBytes(Given.Model)) { _more = more; }
+        public override int Read(byte[] buffer, int offset, int count) { return base.Read(buffer, offset, count) + _more; }
     }
 
     sealed class ShrinkingStream : MemoryStream
