@@ -12,6 +12,7 @@ namespace inlay::cli {
 struct GivenFigures {
   bool prompts = false, depths = false, n_drawn = false,
        batches = false;  // --batch-prompt and --batch-steps belong to batches
+  bool repetitions = false;
 };
 
 // Lengths that do not fit are left out; where none is left, shorter ones take their place. `fits(n)`: the model may

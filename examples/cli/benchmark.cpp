@@ -7,7 +7,10 @@
 namespace inlay::cli {
 namespace {
 
-constexpr int32_t kAfterFirst = 3;  // prompts and steps whose median stands beside the first
+constexpr int32_t kAfterFirst = 3;    // prompts and steps whose median stands beside the first
+constexpr double kSlowSeconds = 10;   // of the first ones: then one more is enough
+constexpr double kMostSeconds = 120;  // of all figures, where nobody asked for them
+constexpr double kLongSeconds = 5;    // worth a word
 
 class Stopwatch {
  public:
@@ -32,9 +35,10 @@ void add_times(JsonLine& line, const std::vector<double>& sorted) {
 
 }  // namespace
 
-Benchmark::Benchmark(const inlay_engine* engine, const BenchmarkPlan& plan)
+Benchmark::Benchmark(const inlay_engine* engine, const BenchmarkPlan& plan, std::optional<GivenFigures> given)
     : engine_(engine),
       plan_(plan),
+      given_(given),
       n_vocab_(static_cast<uint64_t>(info_of(engine).n_vocab)),
       events_(static_cast<size_t>(plan.max_sessions())) {}
 
@@ -92,7 +96,9 @@ bool Benchmark::go_back(inlay_session* session, int32_t n_tokens) {
 bool Benchmark::run() {
   {
     const SessionPtr session = make_session(engine_, sized<inlay_session_params>());
-    if (!measure_first(session.get()) || !measure_prompts(session.get()) || !measure_depths(session.get()))
+    if (!measure_first(session.get())) return false;
+    settle_time();
+    if (!measure_prompts(session.get()) || !measure_depths(session.get()))
       return false;
   }
   return measure_batches() && measure_latency();
@@ -103,7 +109,8 @@ bool Benchmark::measure_first(inlay_session* session) {
   if (plan_.prompts.empty() && plan_.depths.empty()) return true;
   const int32_t n = plan_.prompts.empty() ? kWarmUpTokens : plan_.prompts.front();
   std::vector<double> prompts, steps;
-  for (int32_t i = 0; i <= kAfterFirst; ++i) {
+  const Stopwatch whole;
+  for (int32_t i = 0; i <= (whole.seconds() < kSlowSeconds ? kAfterFirst : 1); ++i) {
     if (!cut_back(session, 0)) return false;
     const Stopwatch prompt;
     if (!feed(session, tokens(1 + static_cast<uint64_t>(i) * 7919u, n))) return false;
@@ -113,6 +120,7 @@ bool Benchmark::measure_first(inlay_session* session) {
     steps.push_back(step.seconds() * 1e3);
     if (!feed_singly(session, tokens(5, std::min(n, kWarmUpTokens) - 1))) return false;
   }
+  first_seconds_ = whole.seconds();
   const auto keep = [&](const std::string& key, const std::vector<double>& ms) {
     first_.push_back({key, ms.front(), median({ms.begin() + 1, ms.end()})});
     std::fprintf(stderr, "first %s: %.2f ms, then %.2f ms\n", key.c_str(), first_.back().first_ms,
@@ -121,6 +129,19 @@ bool Benchmark::measure_first(inlay_session* session) {
   keep("pp" + std::to_string(n), prompts);
   keep("step@" + std::to_string(n), steps);
   return true;
+}
+
+// The speeds are those of the first figures.
+void Benchmark::settle_time() {
+  if (first_.size() < 2 || !given_) return;
+  const double n_prompt = plan_.prompts.empty() ? kWarmUpTokens : plan_.prompts.front();
+  const BenchSpeeds speeds = {first_[0].median_ms * 1e-3 / n_prompt, first_[1].median_ms * 1e-3};
+  const double asked = seconds_of(plan_, speeds);
+  const std::string changes = fit_time(plan_, *given_, speeds, kMostSeconds - first_seconds_);
+  if (!changes.empty())
+    std::fprintf(stderr, "inlay: all default figures would take about %.0f s; to end within two minutes: %s\n", asked, changes.c_str());
+  const double seconds = seconds_of(plan_, speeds);
+  if (seconds > kLongSeconds) std::fprintf(stderr, "inlay: the figures take about %.0f s\n", seconds);
 }
 
 bool Benchmark::measure_prompts(inlay_session* session) {

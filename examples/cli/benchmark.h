@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "examples/cli/bench_limits.h"
+#include "examples/cli/bench_time.h"
 #include "examples/cli/benchmark_plan.h"
 #include "examples/cli/engine.h"
 #include "examples/cli/json_line.h"
@@ -14,11 +16,13 @@ namespace inlay::cli {
 
 class Benchmark {
  public:
-  Benchmark(const inlay_engine* engine, const BenchmarkPlan& plan);
+  // `given`: what of the plan has to stay; the rest is cut to what ends within two minutes. Without it all stays.
+  Benchmark(const inlay_engine* engine, const BenchmarkPlan& plan, std::optional<GivenFigures> given = {});
 
   // False if a call failed; error() tells why, and what was measured before is kept.
   bool run();
   const std::string& error() const { return error_; }
+  const BenchmarkPlan& plan() const { return plan_; }  // as it was run
   // Adds a key for each measurement, in tokens per second, and what single tokens took.
   void report(JsonLine& line) const;
   // Adds the time of the first prompt and of the first step after the load, each with the median of those after it.
@@ -52,6 +56,7 @@ class Benchmark {
   bool read_logits(inlay_session* session);
 
   bool measure_first(inlay_session* session);
+  void settle_time();
   bool measure_prompts(inlay_session* session);
   bool measure_depths(inlay_session* session);
   bool measure_batches();
@@ -63,12 +68,14 @@ class Benchmark {
 
   const inlay_engine* engine_;
   BenchmarkPlan plan_;
+  std::optional<GivenFigures> given_;
   uint64_t n_vocab_;
   std::vector<inlay_event> events_;
   std::vector<Measurement> measured_;
   std::vector<First> first_;
   std::vector<double> latencies_, slices_;  // microseconds, the smallest first
   int32_t step_units_ = 0;
+  double first_seconds_ = 0;  // that measure_first took
   std::string error_;
 };
 

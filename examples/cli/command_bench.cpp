@@ -71,7 +71,8 @@ GivenFigures given_figures(int argc, char** argv) {
   return {.prompts = is_given(argc, argv, {"--pp", "-p", "--n-prompt"}),
           .depths = is_given(argc, argv, {"--depths", "-d", "--n-depth"}),
           .n_drawn = is_given(argc, argv, {"--tg", "-n", "--n-gen"}),
-          .batches = is_given(argc, argv, {"--batch", "--batch-prompt", "--batch-steps"})};
+          .batches = is_given(argc, argv, {"--batch", "--batch-prompt", "--batch-steps"}),
+          .repetitions = is_given(argc, argv, {"-r", "--reps", "--repetitions"})};
 }
 
 // What these two imply; options that are given as well take precedence, wherever they stand.
@@ -380,15 +381,15 @@ int bench_command(int argc, char** argv) {
     print_profiles(subject.engine.get(), r.profiles);
     return 0;
   }
-  JsonLine line = first_keys(subject, r);
-
-  Benchmark benchmark(subject.engine.get(), r.plan);
+  Benchmark benchmark(subject.engine.get(), r.plan, r.given);
   const double start = now(), others = seconds_of_others();
   bool finished = benchmark.run();
   const double others_after = seconds_of_others();
   const double n_others =
       others >= 0.0 && others_after >= 0.0 ? std::max(0.0, others_after - others) / (now() - start) : -1.0;
   finished = finished && judge(subject.engine.get(), benchmark, n_others);
+  r.plan = benchmark.plan();
+  JsonLine line = first_keys(subject, r);
   benchmark.report(line);
   if (n_others >= 0.0) line.number("others", n_others, 2);
   if (r.quick) line.truth("quick", true);

@@ -94,7 +94,8 @@ RunRequest parse_run_request(int argc, char** argv) {
   return r;
 }
 
-SessionPtr open_session(const inlay_engine* engine, const RunRequest& r) {
+// `breakers` is what the parameters point to.
+inlay_sampler_params sampler_of(const RunRequest& r, std::vector<inlay_text>& breakers) {
   auto sampler = sized<inlay_sampler_params>();
   sampler.temperature = static_cast<float>(r.temperature);
   sampler.top_k = r.top_k;
@@ -102,7 +103,20 @@ SessionPtr open_session(const inlay_engine* engine, const RunRequest& r) {
   sampler.min_p = static_cast<float>(r.min_p);
   sampler.n_logprobs = std::max(r.n_logprobs, 0);
   sampler.seed = r.seed;
-  const std::vector<inlay_text> breakers = r.sampler.fill(sampler);
+  breakers = r.sampler.fill(sampler);
+  return sampler;
+}
+
+void set_seed(inlay_session* session, const RunRequest& r) {
+  std::vector<inlay_text> breakers;
+  const inlay_sampler_params sampler = sampler_of(r, breakers);
+  inlay_error error;
+  check(inlay_session_set_sampler(session, &sampler, &error), error, "cannot set another seed");
+}
+
+SessionPtr open_session(const inlay_engine* engine, const RunRequest& r) {
+  std::vector<inlay_text> breakers;
+  const inlay_sampler_params sampler = sampler_of(r, breakers);
   auto params = sized<inlay_session_params>();
   params.sampler = &sampler;
   params.max_tokens = r.n_tokens;
@@ -213,7 +227,7 @@ std::string given_prompt(const RunRequest& r) {
 }  // namespace
 
 int run_command(int argc, char** argv) {
-  const RunRequest r = parse_run_request(argc, argv);
+  RunRequest r = parse_run_request(argc, argv);
   const bool conversation = !r.has_prompt && !r.has_file && is_terminal(stdin);
   if (conversation && r.n_logprobs >= 0) fail(kExitUsage, "--logprobs is for one prompt, not for a conversation: give -p or -f");
   const std::string prompt = conversation ? "" : given_prompt(r);
@@ -223,7 +237,11 @@ int run_command(int argc, char** argv) {
     std::fprintf(stderr, "inlay: the standard input is not read, as -p is the prompt; -f - puts it behind that\n");
   if (!conversation) return answer_prompt(engine.get(), session.get(), r, prompt);
   Conversation talk(engine.get(), session.get(), form_of(engine.get(), r));
-  return converse(talk, [&](const Turn& turn) { print_speeds(turn, r); });
+  const auto report = [&](const Turn& turn) { print_speeds(turn, r); };
+  return converse(talk, report, [&] {
+    ++r.seed;
+    set_seed(session.get(), r);
+  });
 }
 
 }  // namespace inlay::cli

@@ -117,6 +117,14 @@ Conversation::Admission Conversation::admit(const std::string& line) {
   return found;
 }
 
+std::string Conversation::take_back() {
+  if (turns_.empty()) return "";
+  std::string line = std::move(turns_.back().line);
+  turns_.pop_back();
+  first_ = std::min(first_, turns_.size());
+  return line;
+}
+
 Turn Conversation::answer(TextOutput& out) {
   const auto n_kept = static_cast<std::ptrdiff_t>(keep_common_part(prompt_));
   (void)out.take_written();

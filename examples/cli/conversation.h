@@ -38,6 +38,8 @@ class Conversation {
   // Of a line that was taken. What the session holds already, up to the first token that differs, is not run again.
   Turn answer(TextOutput& out);
 
+  // Takes the last turn back: its line, empty where there is none.
+  std::string take_back();
   void clear() { turns_.clear(), first_ = 0; }
   const ConversationForm& form() const { return form_; }
   void set_system(const std::string& text) { form_.system = text; }

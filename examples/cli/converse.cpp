@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "examples/cli/failure.h"
 #include "examples/cli/interrupt.h"
@@ -61,9 +62,13 @@ void save(Conversation& conversation, const std::string& path) {
   say(written ? "the conversation is in " + path : "cannot write " + path + ": " + std::strerror(errno));
 }
 
+// `/regen` needs more than the conversation: converse() runs it.
+constexpr char kRegen[] = "/regen";
+
 constexpr Command kCommands[] = {
     {"/help", "", "lists these commands", help},
     {"/clear", "", "forgets all turns; the system's message stays", clear},
+    {kRegen, "", "writes the last answer anew", nullptr},
     {"/system", "TEXT", "sets the system's message; without TEXT shows it", set_system},
     {"/save", "FILE", "writes the conversation to a new file, as JSON", save},
     {"/bye", "", "ends the conversation", nullptr},
@@ -119,9 +124,11 @@ void take_turn(Conversation& conversation, const std::string& line, TextOutput& 
 
 }  // namespace
 
-int converse(Conversation& conversation, const std::function<void(const Turn&)>& report) {
+int converse(Conversation& conversation, const std::function<void(const Turn&)>& report, const std::function<void()>& reseed) {
   std::fprintf(stderr, "A line is a turn; /help lists commands, Ctrl-C ends an answer, Ctrl-D the conversation.\n");
-  LineReader reader(kPrompt);
+  std::vector<std::string> names;
+  for (const Command& command : kCommands) names.emplace_back(command.name);
+  LineReader reader(kPrompt, names);
   ConversationScope scope(reader.takes_interrupts() ? hint : hint_and_prompt);
   TextOutput out;
   for (std::string line;;) {
@@ -133,10 +140,15 @@ int converse(Conversation& conversation, const std::function<void(const Turn&)>&
     }
     scope.line_taken();
     if (line.empty()) continue;
-    if (line[0] != '/' || line.find('\n') != std::string::npos)
+    if (line.substr(0, line.find_last_not_of(' ') + 1) == kRegen) {
+      reseed();
+      line = conversation.take_back();
+      line.empty() ? say("there is no answer yet") : take_turn(conversation, line, out, report);
+    } else if (line[0] != '/' || line.find('\n') != std::string::npos) {
       take_turn(conversation, line, out, report);
-    else if (!run_command_line(conversation, line))
+    } else if (!run_command_line(conversation, line)) {
       return 0;
+    }
   }
   std::fputc('\n', stdout);
   return 0;

@@ -7,7 +7,7 @@
 
 namespace inlay::cli {
 
-// Returns the exit code. `report` tells what a turn took.
-int converse(Conversation& conversation, const std::function<void(const Turn&)>& report);
+// Returns the exit code. `report` tells what a turn took; `reseed` makes the next answer to the same line another one.
+int converse(Conversation& conversation, const std::function<void(const Turn&)>& report, const std::function<void()>& reseed);
 
 }  // namespace inlay::cli

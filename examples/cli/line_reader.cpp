@@ -1,5 +1,6 @@
 #include "examples/cli/line_reader.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <iterator>
 #include <utility>
@@ -80,7 +81,7 @@ bool terminal_moves_its_cursor() {
 }  // namespace
 
 struct LineReader::Editor {
-  explicit Editor(LineReader& reader);
+  explicit Editor(const LineReader& reader);
   ~Editor() {
     before_end_by_signal(nullptr);
     el_end(edit);
@@ -94,6 +95,7 @@ struct LineReader::Editor {
     return *self;
   }
   static unsigned char take_paste(EditLine* edit, int);
+  static unsigned char complete(EditLine* edit, int);
   static unsigned char insert_line_end(EditLine* edit, int) {
     return el_winsertstr(edit, L"\n") == 0 ? CC_REFRESH : CC_ERROR;
   }
@@ -102,13 +104,14 @@ struct LineReader::Editor {
   static char* prompt_of(EditLine* edit) { return of(edit).prompt.data(); }
 
   std::string prompt;
+  const std::vector<std::string>& words;
   EditLine* edit = nullptr;
   History* history_of_lines = nullptr;
   bool interrupted = false;
   std::string interrupted_line;
 };
 
-LineReader::Editor::Editor(LineReader& reader) : prompt(reader.prompt()) {
+LineReader::Editor::Editor(const LineReader& reader) : prompt(reader.prompt()), words(reader.words_) {
   const Utf8Scope utf8;
   tcgetattr(STDIN_FILENO, &terminal_before);
   history_of_lines = history_init();
@@ -122,6 +125,7 @@ LineReader::Editor::Editor(LineReader& reader) : prompt(reader.prompt()) {
   el_set(edit, EL_HIST, history, history_of_lines);
   el_set(edit, EL_EDITOR, "emacs");
   el_set(edit, EL_SETTY, "-d", "-isig", nullptr);  // Ctrl-C is a character
+  el_wset(edit, EL_ADDFN, L"complete", L"Complete a command", complete);
   el_wset(edit, EL_ADDFN, L"take-paste", L"Insert a pasted text", take_paste);
   el_wset(edit, EL_ADDFN, L"insert-line-end", L"Insert a line end", insert_line_end);
   el_wset(edit, EL_ADDFN, L"suspend", L"Suspend the program", suspend);
@@ -131,6 +135,7 @@ LineReader::Editor::Editor(LineReader& reader) : prompt(reader.prompt()) {
       {"\033\r", "insert-line-end"},
       {"\033\n", "insert-line-end"},
       {"\003", "interrupt"},
+      {"\t", "complete"},
       {"\032", "suspend"},
       {"\033[H", "ed-move-to-beg"},
       {"\033[F", "ed-move-to-end"},
@@ -158,6 +163,21 @@ unsigned char LineReader::Editor::take_paste(EditLine* edit, int) {
     return text.empty() || el_winsertstr(edit, text.c_str()) == 0 ? CC_REFRESH : CC_ERROR;
   }
   return CC_EOF;
+}
+
+// What all words have in common that begin as the line does.
+unsigned char LineReader::Editor::complete(EditLine* edit, int) {
+  const LineInfo* line = el_line(edit);
+  const std::string typed(line->buffer, line->cursor);
+  std::string rest;
+  size_t n_found = 0;
+  for (const std::string& word : of(edit).words) {
+    if (typed.empty() || !word.starts_with(typed)) continue;
+    const std::string more = word.substr(typed.size());
+    const auto same = std::mismatch(rest.begin(), rest.end(), more.begin(), more.end());
+    rest = n_found++ == 0 ? more : std::string(rest.begin(), same.first);
+  }
+  return !rest.empty() && el_insertstr(edit, rest.c_str()) == 0 ? CC_REFRESH : CC_ERROR;
 }
 
 unsigned char LineReader::Editor::interrupt(EditLine* edit, int) {
@@ -190,7 +210,7 @@ LineReader::Outcome LineReader::Editor::read(std::string& line) {
   return Outcome::line;
 }
 
-LineReader::LineReader(const char* prompt) : prompt_(prompt) {
+LineReader::LineReader(const char* prompt, std::vector<std::string> words) : prompt_(prompt), words_(std::move(words)) {
   if (terminal_moves_its_cursor())
     editor_ = std::make_unique<Editor>(*this);
   else
@@ -201,7 +221,7 @@ struct LineReader::Editor {
   Outcome read(std::string&) { return Outcome::end; }
 };
 
-LineReader::LineReader(const char* prompt) : prompt_(prompt), plain_(plain_lines()) {}
+LineReader::LineReader(const char* prompt, std::vector<std::string> words) : prompt_(prompt), words_(std::move(words)), plain_(plain_lines()) {}
 #endif
 
 LineReader::~LineReader() = default;

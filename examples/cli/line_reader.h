@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace inlay::cli {
 
@@ -17,8 +18,9 @@ class LineReader {
     end,          // of the input: Ctrl-D
   };
 
-  // The editor is used where standard input and output are a terminal that can move its cursor.
-  explicit LineReader(const char* prompt);
+  // The editor is used where standard input and output are a terminal that can move its cursor. There Tab completes `words` at the
+  // beginning of a line.
+  LineReader(const char* prompt, std::vector<std::string> words);
   ~LineReader();
   LineReader(const LineReader&) = delete;
   LineReader& operator=(const LineReader&) = delete;
@@ -33,6 +35,7 @@ class LineReader {
  private:
   struct Editor;
   const char* prompt_;
+  std::vector<std::string> words_;
   std::unique_ptr<Editor> editor_;
   std::unique_ptr<PlainLines> plain_;  // null: as the system has them
 };

@@ -123,7 +123,7 @@ class Benchmark(DeviceCase):
         self.assertIn("--save needs --shape", self.run_tool("bench", "x.gguf", "--save", "y.gguf", code=2).stderr.decode())
 
     def test_a_depth_beyond_the_model_is_an_error(self):
-        done = self.run_tool("bench", "--shape", "tiny-llama", "--quant", "q8_0", "--depths", "9000", code=1)
+        done = self.run_tool("bench", "--shape", "tiny-llama", "--quant", "q8_0", "--depths", "9000", code=2)
         self.assertRegex(done.stderr.decode(), "need a context of 9128 tokens, and .* was trained for contexts of at most 8192")
 
     def test_the_defaults_fit_the_model(self):
@@ -135,7 +135,7 @@ class Benchmark(DeviceCase):
         self.assertEqual(sorted(json.loads(whole.stdout)["range"]), sorted(["pp256", "tg128@0"] + [f"batch{n}" for n in (2, 4, 8, 16, 32)]))
         # What was asked for stays, and does not run.
         for asked in (["--pp", "512"], ["-p", "512"], ["--depths=500", "--tg", "128"]):
-            self.assertIn(b"was trained for contexts of at most 512", self.run_tool("bench", tool_case.OWN_MODEL, *asked, code=1).stderr)
+            self.assertIn(b"was trained for contexts of at most 512", self.run_tool("bench", tool_case.OWN_MODEL, *asked, code=2).stderr)
         self.assertIn("256 tokens after 0", self.run_tool("bench", tool_case.OWN_MODEL, "--profile", "-r", "1").stdout.decode())
         fits = self.run_tool("bench", "--shape", "tiny-llama", "--quant", "q8_0", "-r", "1", "--pp", "8", "--depths", "0", "--tg", "2", "--batch", "none")
         self.assertNotIn(b"fitted", fits.stderr)
@@ -151,7 +151,7 @@ class Benchmark(DeviceCase):
     def test_prompts_run_in_chunks_of_the_length_that_is_asked_for(self):
         prompt = ["--shape", "tiny-llama", "--quant", "q8_0", "--pp", "64", "--depths", "none", "--batch", "none", "-r", "1"]
         self.assertIn("pp64", self.bench(*prompt, "--prefill-chunk", "16"))
-        done = self.run_tool("bench", *prompt, "--prefill-chunk", "5000", code=1)
+        done = self.run_tool("bench", *prompt, "--prefill-chunk", "5000", code=2)
         self.assertIn("prefill_chunk is 5000, expected 0 to 4096", done.stderr.decode())
 
     def test_what_was_measured_before_an_error_is_reported(self):

@@ -54,6 +54,13 @@ class Editor(DeviceCase):
         self.assertEqual(self.turns(f"a{LEFT}b{RIGHT}c{HOME}d\r"), ["dbac"])
         self.assertEqual(self.turns(f"r\u00f6\u6c34x{BACKSPACE}{BACKSPACE}m{LEFT}{LEFT}{BACKSPACE}R\r"), ["R\u00f6m"])
 
+    def test_tab_completes_commands(self):
+        talk = self.talk()
+        for typed, seen in (("/he\t\r", "lists these commands"), ("/cl\t\r", "all turns are forgotten"), ("/lost\t\r", "no command /lost;")):
+            talk.type(typed)
+            self.assertIn(seen, talk.until(READY))
+        self.assertEqual(self.turns("a\tb\r"), ["ab"])  # elsewhere it does nothing
+
     def test_lines_come_back(self):
         self.assertEqual(self.turns("one\r", "two\r", f"{UP}{UP}\r", f"{UP}!\r"), ["one", "two", "one", "one!"])
 

@@ -7,6 +7,7 @@
 
 #include "examples/cli/bench_fit.h"
 #include "examples/cli/bench_limits.h"
+#include "examples/cli/bench_time.h"
 #include "examples/cli/benchmark.h"
 #include "examples/cli/engine.h"
 #include "examples/cli/first_turn.h"
@@ -183,6 +184,34 @@ size_t first_of(size_t first, const std::vector<size_t>& turns, size_t n_context
   return first_turn_that_stays(first, turns.size(), n_context, n_answer, [&](size_t i) {
     return std::accumulate(turns.begin() + static_cast<std::ptrdiff_t>(i), turns.end(), n_around);
   });
+}
+
+TEST(TimedFigures, EndInTimeAndKeepWhatWasAskedFor) {
+  const BenchmarkPlan whole;
+  BenchmarkPlan plan = whole;
+  EXPECT_EQ(fit_time(plan, {}, {.prompt_seconds = 1e-4, .step_seconds = 1e-2}, 120), "") << "a fast machine measures all";
+  EXPECT_EQ(plan.depths, whole.depths);
+  std::string some_change;
+  for (const double slow : {1e-3, 1e-2, 5e-2, 0.1, 1.0}) {
+    for (const double steps : {1.0, 10.0}) {
+      const BenchSpeeds speeds = {.prompt_seconds = slow, .step_seconds = slow * steps};
+      plan = whole;
+      const std::string changes = fit_time(plan, {}, speeds, 120);
+      EXPECT_TRUE(seconds_of(plan, speeds) <= 120 || (plan.n_repetitions == 1 && plan.prompts.size() == 1 && plan.n_drawn == 16 && plan.batch_steps == 8));
+      EXPECT_EQ(changes.empty(), seconds_of(whole, speeds) <= 120) << slow;
+      EXPECT_FALSE(plan.prompts.empty() || plan.depths.empty() || plan.batches.empty());
+      EXPECT_EQ(plan.prompts.front(), 512);
+      some_change += changes;
+      plan = whole;  // what was asked for stays, however long it takes
+      EXPECT_EQ(fit_time(plan, {.prompts = true, .depths = true, .n_drawn = true, .batches = true, .repetitions = true}, speeds, 120), "");
+      EXPECT_EQ(seconds_of(plan, speeds), seconds_of(whole, speeds));
+      plan = whole;
+      EXPECT_EQ(fit_time(plan, {.depths = true}, speeds, 120).find("--depths"), std::string::npos);
+      EXPECT_EQ(plan.depths, whole.depths);
+    }
+  }
+  for (const char* option : {"-r ", "--pp 512", "--depths 0", "--tg ", "--batch ", "--batch-steps "})
+    EXPECT_NE(some_change.find(option), std::string::npos) << option;
 }
 
 // Columns that a terminal needs at most: what is no ASCII may be two wide.

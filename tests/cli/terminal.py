@@ -12,7 +12,7 @@ import tool_case
 from pseudo_terminal import Talk, skip_without_terminals
 from tool_case import OWN_MODEL, RANDOM_MODEL, ModelCase
 
-COMMANDS = ("/help", "/clear", "/system", "/save", "/bye")
+COMMANDS = ("/help", "/clear", "/regen", "/system", "/save", "/bye")
 LONG_LINE = "Tell me of the fox and the hen. " * 40
 
 
@@ -100,6 +100,21 @@ class Conversation(ModelCase):
             self.assertEqual(self.saved(talk, folder), [("user", " /frob is a turn"), ("assistant", answer)])
             talk.line("/bye")
             self.assertEqual(talk.end(), 0)
+
+    def test_an_answer_is_written_anew(self):
+        hot = ("--temp", "4", "--top-k", "0", "--top-p", "1", "-n", "12")
+        with PlainTalk(OWN_MODEL, *hot, "-s", "1") as talk, tempfile.TemporaryDirectory() as folder:
+            self.assertIn("there is no answer yet", talk.answer("/regen"))
+            talk.answer("Hello.")
+            answers = [talk.answer("Do you have a room?"), *(talk.answer(f"/regen{blank}") for blank in ("", " "))]
+            self.assertEqual(len(set(answers)), 3)
+            said = self.saved(talk, folder)
+            self.assertEqual([text for role, text in said if role == "user"], ["Hello.", "Do you have a room?"])
+            self.assertEqual(said[-1], ("assistant", answers[-1].removesuffix("\n")))
+        def single(seed):
+            return self.run_tool("run", OWN_MODEL, *hot, "-s", seed, "-p", "Do you have a room?").stdout.decode()
+        with PlainTalk(OWN_MODEL, *hot, "-s", "5") as talk:  # with the next seed
+            self.assertEqual([talk.answer("Do you have a room?"), talk.answer("/regen ")], [single(5), single(6)])
 
     def test_the_message_of_the_system_and_clear(self):
         line, system = "Do you have a room?", "Mira is a kind innkeeper at an inn in Oakvale."
